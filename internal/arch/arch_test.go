@@ -1,0 +1,128 @@
+// Package arch holds the rules of the house as tests.
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root, module = "../..", "github.com/euryale-dev/euryale/"
+
+// allowed is the plan of the house: what each top-level folder may import
+// besides itself and internal. Nothing else may see cmd and examples.
+var allowed = map[string][]string{
+	"kernels":  {},
+	"tensor":   {"kernels"},
+	"autodiff": {"kernels", "tensor"},
+	"optim":    {"tensor", "autodiff"},
+	"infer":    {"tensor", "autodiff", "optim"},
+	"sim":      {"kernels", "tensor", "autodiff"},
+	"data":     {"tensor"},
+	"viz":      {"tensor", "infer"},
+	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
+	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models"},
+	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models"},
+}
+
+// siblings are folders whose sub-packages do not import each other; shared is
+// what they may all use.
+var (
+	siblings = []string{"sim", "models", "data"}
+	shared   = []string{"models/nn"}
+)
+
+type source struct {
+	path string // relative to the root, with slashes
+	dir  string // first folder of path
+	ast  *ast.File
+}
+
+func TestImportsFollowThePlan(t *testing.T) {
+	for _, src := range sources(t) {
+		for _, im := range src.ast.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(im.Path.Value, `"`), module)
+			toDir, _, _ := strings.Cut(to, "/")
+			switch {
+			case !ours || src.dir == "internal" || toDir == "internal":
+			case src.dir != toDir:
+				if !slices.Contains(allowed[src.dir], toDir) {
+					t.Errorf("%s imports %s: %s may import only %v", src.path, to, src.dir, allowed[src.dir])
+				}
+			case slices.Contains(siblings, toDir) && !slices.Contains(shared, to) && !strings.HasPrefix(src.path, to+"/"):
+				t.Errorf("%s imports its sibling %s: move what both need down", src.path, to)
+			}
+		}
+	}
+}
+
+func TestExportedNamesHaveComments(t *testing.T) {
+	for _, src := range sources(t) {
+		for _, d := range src.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Doc == nil && d.Recv == nil {
+					t.Errorf("%s: %s has no comment", src.path, d.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+						t.Errorf("%s: type %s has no comment", src.path, s.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The interpreter under gophernotes cannot import generic functions or types.
+func TestNotebooksCanImportEverything(t *testing.T) {
+	for _, src := range sources(t) {
+		if src.dir == "internal" || src.dir == "cmd" {
+			continue
+		}
+		for _, d := range src.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Type.TypeParams != nil {
+					t.Errorf("%s: func %s has type parameters", src.path, d.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && s.TypeParams != nil {
+						t.Errorf("%s: type %s has type parameters", src.path, s.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(fset, p, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		rel = filepath.ToSlash(rel)
+		dir, _, _ := strings.Cut(rel, "/")
+		all = append(all, source{rel, dir, file})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
