@@ -1,0 +1,83 @@
+package tensor
+
+import "math"
+
+// Normal returns a standard normal number, the normal quantile of a uniform one
+// with 64 random bits: the top bit is the sign, the others a probability in
+// (0, 1/2), so the tails reach 9.1 standard deviations. It advances by two
+// words, always, so that normal i of a stream can be addressed.
+func (s *Stream) Normal() float64 {
+	u := s.Uint64()
+	p := (float64(u&(1<<63-1)) + 0.5) * 0x1p-64
+	z := upperQuantile(p)
+	if u>>63 != 0 {
+		return -z
+	}
+	return z
+}
+
+// NormalTo fills dst with standard normal numbers and returns it.
+func (s *Stream) NormalTo(dst []float64) []float64 {
+	for i := range dst {
+		dst[i] = s.Normal()
+	}
+	return dst
+}
+
+// BoxMuller maps two random words to two normal numbers as the CUDA kernels do.
+//
+//	u1 = ((a>>8)+1) 2^-24,  u2 = (b>>8) 2^-24,  sqrt(-2 log u1) (cos, sin)(2 pi u2)
+//
+// Their 24 bits end the tails at 5.8 standard deviations; use Stream.Normal for
+// statistics.
+func BoxMuller(a, b uint32) (float64, float64) {
+	r := math.Sqrt(-2 * math.Log(float64(a>>8+1)*0x1p-24))
+	sin, cos := math.Sincos(2 * math.Pi * float64(b>>8) * 0x1p-24)
+	return r * cos, r * sin
+}
+
+// upperQuantile returns z >= 0 with P(Z > z) = p for p in (0, 1/2].
+//
+// Reference: Wichura, algorithm AS 241 (PPND16), doi 10.2307/2347330; relative
+// error about 1e-16.
+func upperQuantile(p float64) float64 {
+	if q := 0.5 - p; q <= 0.425 {
+		return q * ratio8(0.180625-q*q, &centre)
+	}
+	r := math.Sqrt(-math.Log(p))
+	if r <= 5 {
+		return ratio8(r-1.6, &tail)
+	}
+	return ratio8(r-5, &farTail)
+}
+
+// ratio8 divides two polynomials of degree 7, coefficients from the lowest.
+func ratio8(x float64, c *[2][8]float64) float64 {
+	var v [2]float64
+	for k := range v {
+		a := &c[k]
+		v[k] = ((((((a[7]*x+a[6])*x+a[5])*x+a[4])*x+a[3])*x+a[2])*x+a[1])*x + a[0]
+	}
+	return v[0] / v[1]
+}
+
+var centre = [2][8]float64{
+	{3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
+		4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3},
+	{1, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+		2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3},
+}
+
+var tail = [2][8]float64{
+	{1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550, 3.64784832476320460504,
+		1.27045825245236838258, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4},
+	{1, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1,
+		1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9},
+}
+
+var farTail = [2][8]float64{
+	{6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580, 2.96560571828504891230e-1,
+		2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
+	{1, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+		7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15},
+}
