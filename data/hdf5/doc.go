@@ -1,0 +1,22 @@
+// Package hdf5 reads and writes HDF5 files without cgo.
+//
+// A File holds groups and datasets under paths such as /xpcs/multitau/tau. A
+// Dataset is an Array: a Shape, a Type and methods that return its elements as
+// Go slices, whatever the number type or byte order in the file. A Writer makes
+// files that h5py, and anything else built on the HDF5 library, opens.
+//
+//	f, err := hdf5.Open("result.hdf")
+//	if err != nil { ... }
+//	defer f.Close()
+//	g2, err := f.Dataset("/xpcs/multitau/normalized_g2")
+//	if err != nil { ... }                      // names the file and the nearest keys
+//	all, err := g2.Float64s()                  // C order, last axis fastest
+//	row, err := g2.Slab([]int{3, 0}, []int{1, 12}).Float64s()
+//	unit, err := f.Attr("/xpcs/qmap/dynamic_v_list_dim0", "unit")
+//
+// Reading a damaged or hostile file ends in a *FormatError. One call allocates
+// at most File.MaxBytes (64 MiB plus 1032 times the size of the file, the
+// greatest ratio deflate can reach, unless set) for the elements, plus their
+// conversion to the type asked for; everything else it allocates is bounded by
+// a small multiple of the bytes present in the file.
+package hdf5

@@ -1,0 +1,95 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrNotFound is matched by errors.Is for a path or attribute that a file
+	// does not have.
+	ErrNotFound = errors.New("not found")
+	// ErrUnsupported is matched for parts of HDF5 that this package does not
+	// read, such as virtual datasets and the szip filter.
+	ErrUnsupported = errors.New("not supported")
+	// ErrType is matched when the elements cannot become the Go type asked for.
+	ErrType = errors.New("wrong type")
+)
+
+// FormatError says what is wrong with a file, and where.
+type FormatError struct {
+	File   string // name given to Open
+	Path   string // object being read, "" if none yet
+	Offset int64  // byte of the file, -1 if no single byte is to blame
+	What   string // what is wrong, with the numbers
+	Try    string // what to do about it
+	Err    error  // cause or sentinel, may be nil
+}
+
+// Error is file, object, byte, what is wrong and what to try.
+func (e *FormatError) Error() string {
+	var b strings.Builder
+	b.WriteString("hdf5: ")
+	for _, s := range []string{e.File, e.Path} {
+		if s != "" {
+			b.WriteString(s + ": ")
+		}
+	}
+	if e.Offset >= 0 {
+		fmt.Fprintf(&b, "at byte %d: ", e.Offset)
+	}
+	b.WriteString(e.What)
+	if e.Err != nil && e.Err != ErrUnsupported && e.Err != ErrType {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	if e.Try != "" {
+		b.WriteString(": " + e.Try)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// MissingError says that a file has no such object or attribute.
+type MissingError struct {
+	File string
+	Key  string   // path, or path@attribute
+	Near []string // existing keys, nearest first
+}
+
+// Error names the file, the key and its neighbours.
+func (e *MissingError) Error() string {
+	s := fmt.Sprintf("hdf5: %s has no %s", e.File, e.Key)
+	if len(e.Near) == 0 {
+		return s + ": nothing there; list what exists with Keys"
+	}
+	return s + ": nearest are " + strings.Join(e.Near, ", ")
+}
+
+// Unwrap returns ErrNotFound.
+func (e *MissingError) Unwrap() error { return ErrNotFound }
+
+const damaged = "the file is damaged or cut off; copy or download it again"
+
+// bad reports damage at an address of the file.
+func (f *File) bad(addr uint64, format string, args ...any) *FormatError {
+	return &FormatError{File: f.name, Offset: f.base + int64(addr&(1<<62-1)), What: fmt.Sprintf(format, args...), Try: damaged}
+}
+
+// unsupported reports something valid that this package does not read.
+func (f *File) unsupported(addr uint64, try, format string, args ...any) *FormatError {
+	e := f.bad(addr, format, args...)
+	e.Try, e.Err = try, ErrUnsupported
+	return e
+}
+
+// within adds the object's path to an error that lacks one.
+func within(path string, err error) error {
+	var e *FormatError
+	if errors.As(err, &e) && e.Path == "" {
+		e.Path = path
+	}
+	return err
+}

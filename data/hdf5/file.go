@@ -1,0 +1,163 @@
+package hdf5
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// File is an HDF5 file open for reading. Its methods may be called from
+// several goroutines.
+type File struct {
+	// MaxBytes bounds the bytes of elements that one call may allocate.
+	// Open sets it to 64 MiB plus 1032 times the size of the file; raise it to
+	// read a mostly empty dataset whole.
+	MaxBytes int64
+
+	name       string
+	dir        string // where external links are looked for, "" for none
+	r          io.ReaderAt
+	closer     io.Closer
+	size       int64 // bytes from base to the end
+	base       int64 // where the superblock is; addresses count from here
+	offsetSize int
+	lengthSize int
+	root       uint64
+	anySum     bool // accept wrong checksums: the fuzz targets want to get past them
+
+	mu       sync.Mutex
+	headers  map[uint64]*header
+	groups   map[uint64][]Link
+	heaps    map[uint64]collection
+	external map[string]*File
+	names    map[uint64]string
+}
+
+// Open opens the named file for reading.
+func Open(name string) (*File, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("hdf5: %w", err)
+	}
+	info, err := r.Stat()
+	if err != nil || info.IsDir() {
+		r.Close()
+		return nil, &FormatError{File: name, Offset: -1, What: "is a directory or cannot be read", Try: "name a file", Err: err}
+	}
+	f, err := read(r, info.Size(), name)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	f.closer, f.dir = r, filepath.Dir(name)
+	return f, nil
+}
+
+// Read makes a File of size bytes behind r. External links need a File from
+// Open.
+func Read(r io.ReaderAt, size int64) (*File, error) { return read(r, size, "file") }
+
+func read(r io.ReaderAt, size int64, name string) (*File, error) {
+	f := &File{name: name, r: r, size: size, MaxBytes: 64<<20 + min(size, 1<<42)*maxRatio}
+	if err := f.superblock(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close closes the file and those its external links led to.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, g := range f.external {
+		g.Close()
+	}
+	f.external = nil
+	if f.closer == nil {
+		return nil
+	}
+	err := f.closer.Close()
+	f.closer = nil
+	return err
+}
+
+// Name returns the name given to Open.
+func (f *File) Name() string { return f.name }
+
+// bytes reads n bytes at an address. It allocates only what the file holds.
+func (f *File) bytes(addr, n uint64) ([]byte, error) {
+	if err := f.holds(addr, n); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	return b, f.fill(b, addr)
+}
+
+// holds reports whether the n bytes at addr lie inside the file.
+func (f *File) holds(addr, n uint64) error {
+	if size := uint64(f.size); addr > size || n > size-addr {
+		return f.bad(addr, "%d bytes wanted, file ends at byte %d", n, f.base+f.size)
+	}
+	return nil
+}
+
+// fill reads len(b) bytes at an address that holds has checked.
+func (f *File) fill(b []byte, addr uint64) error {
+	if n, err := f.r.ReadAt(b, f.base+int64(addr)); n < len(b) {
+		e := f.bad(addr, "read %d of %d bytes", n, len(b))
+		e.Err = err
+		return e
+	}
+	return nil
+}
+
+// block reads a structure of n bytes that begins with a signature.
+func (f *File) block(addr, n uint64, signature string) (*cursor, error) {
+	b, err := f.bytes(addr, n)
+	if err != nil {
+		return nil, err
+	}
+	c := f.cursor(b)
+	if got := c.take(len(signature)); string(got) != signature {
+		return nil, f.bad(addr, "found %q, want the signature %q", got, signature)
+	}
+	return c, nil
+}
+
+// checked is block for a structure whose last four bytes are its checksum.
+func (f *File) checked(addr, n uint64, signature string) (*cursor, error) {
+	c, err := f.block(addr, n, signature)
+	if err != nil {
+		return nil, err
+	}
+	return c, f.verify(addr, c)
+}
+
+// verify compares the last four bytes of c with the checksum of the others and
+// takes them off.
+func (f *File) verify(addr uint64, c *cursor) error {
+	n := len(c.b) - 4
+	if n < 0 {
+		return f.bad(addr, "structure of %d bytes has no checksum", len(c.b))
+	}
+	tail := cursor{b: c.b[n:]}
+	want, got := tail.u32(), lookup3(c.b[:n])
+	c.b = c.b[:n]
+	if want != got && !f.anySum {
+		return f.bad(addr, "checksum is %08x, computed %08x", want, got)
+	}
+	return nil
+}
+
+// once guards a walk over blocks against cycles and blocks used twice.
+type once map[uint64]bool
+
+func (o once) visit(f *File, addr uint64) error {
+	if o[addr] {
+		return f.bad(addr, "block is used twice")
+	}
+	o[addr] = true
+	return nil
+}

@@ -1,0 +1,220 @@
+package hdf5
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxHops bounds the soft and external links followed on the way to an object.
+const maxHops = 32
+
+// object is where a path led to; its file differs from the one asked after an
+// external link.
+type object struct {
+	*File
+	path string
+	head *header
+}
+
+// find follows a path from the root. Both "/a/b" and "a/b" start there.
+func (f *File) find(key string) (object, error) {
+	hops := 0
+	o, err := f.walk(key, &hops)
+	return o, within(key, err)
+}
+
+func (f *File) rootObject() (object, error) {
+	h, err := f.header(f.root)
+	return object{f, "/", h}, err
+}
+
+func (f *File) walk(key string, hops *int) (object, error) {
+	o, err := f.rootObject()
+	if err != nil {
+		return o, err
+	}
+	parts := split(key)
+	for i, name := range parts {
+		l, err := o.link(name, key)
+		if err != nil {
+			return o, err
+		}
+		rest := path.Join(parts[i+1:]...)
+		switch l.Kind {
+		case HardLink:
+			if o.head, err = o.header(l.addr); err != nil {
+				return o, err
+			}
+			o.path = path.Join(o.path, name)
+		case SoftLink, ExternalLink:
+			return o.follow(l, rest, hops)
+		default:
+			return o, o.unsupported(o.head.addr, "open its target by name", "%s is a user-defined link of type %d", path.Join(o.path, name), l.Kind)
+		}
+	}
+	return o, nil
+}
+
+// split cuts a path into names; "." and empty names mean nothing, ".." is a
+// name like any other.
+func split(key string) []string {
+	var parts []string
+	for p := range strings.SplitSeq(key, "/") {
+		if p != "" && p != "." {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// link returns the link of a group with a name.
+func (o object) link(name, key string) (Link, error) {
+	if !o.head.isGroup() {
+		return Link{}, &FormatError{File: o.name, Path: o.path, Offset: -1, What: "is not a group, so there is no " + key, Try: "list what exists with Keys", Err: ErrNotFound}
+	}
+	all, err := o.links(o.head)
+	if err != nil {
+		return Link{}, err
+	}
+	for _, l := range all {
+		if l.Name == name {
+			return l, nil
+		}
+	}
+	return Link{}, &MissingError{File: o.name, Key: key, Near: o.near(path.Join(o.path, name), all)}
+}
+
+// follow goes on through a soft or external link of o.
+func (o object) follow(l Link, rest string, hops *int) (object, error) {
+	*hops++
+	from := path.Join(o.path, l.Name)
+	if *hops > maxHops {
+		return o, &FormatError{File: o.name, Path: from, Offset: -1, What: "more than 32 links follow each other", Try: "look for links that point at themselves"}
+	}
+	f, target := o.File, l.Path
+	if l.Kind == ExternalLink {
+		g, err := o.open(l, from)
+		if err != nil {
+			return o, err
+		}
+		f = g
+	} else if !strings.HasPrefix(target, "/") {
+		target = o.path + "/" + target
+	}
+	return f.walk(target+"/"+rest, hops)
+}
+
+// open opens the file an external link names: as a path from the directory of
+// this file, or its last element there.
+func (o object) open(l Link, from string) (*File, error) {
+	fail := func(what, try string, err error) (*File, error) {
+		return nil, &FormatError{File: o.name, Path: from, Offset: -1, What: "is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
+	}
+	if o.dir == "" {
+		return fail("but this file has no directory", "use Open with a name on disk", ErrNotFound)
+	}
+	candidates := []string{filepath.Join(o.dir, filepath.Base(l.File))}
+	if filepath.IsAbs(l.File) {
+		candidates = append([]string{l.File}, candidates...)
+	} else {
+		candidates = append([]string{filepath.Join(o.dir, l.File)}, candidates...)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, name := range candidates {
+		name = filepath.Clean(name)
+		if g := o.external[name]; g != nil {
+			return g, nil
+		}
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		g, err := Open(name)
+		if err != nil {
+			return fail("which cannot be read", "", err)
+		}
+		if o.external == nil {
+			o.external = map[string]*File{}
+		}
+		o.external[name] = g
+		return g, nil
+	}
+	return fail("and "+l.File+" is not in "+o.dir, "put it there", fs.ErrNotExist)
+}
+
+// Has reports whether a path leads to an object.
+func (f *File) Has(key string) bool {
+	_, err := f.find(key)
+	return err == nil
+}
+
+// Keys returns the names in a group, sorted.
+func (f *File) Keys(group string) ([]string, error) {
+	all, err := f.Links(group)
+	names := make([]string, len(all))
+	for i, l := range all {
+		names[i] = l.Name
+	}
+	return names, err
+}
+
+// Links returns the links of a group, sorted by name.
+func (f *File) Links(group string) ([]Link, error) {
+	o, err := f.find(group)
+	if err != nil {
+		return nil, err
+	}
+	if !o.head.isGroup() {
+		return nil, &FormatError{File: f.name, Path: group, Offset: -1, What: "is not a group", Try: "use Dataset", Err: ErrType}
+	}
+	all, err := o.links(o.head)
+	return all, within(group, err)
+}
+
+// Walk calls visit with the path of every object below the root, groups before
+// what they hold. An object with several names is visited once, under the
+// first; soft and external links are not followed.
+// fs.SkipAll from visit ends the walk without an error.
+func (f *File) Walk(visit func(path string, isGroup bool) error) error {
+	root, err := f.rootObject()
+	if err != nil {
+		return within("/", err)
+	}
+	err = f.walkObjects(root, map[uint64]bool{f.root: true}, func(o object) error {
+		return visit(o.path, o.head.isGroup())
+	})
+	if err == fs.SkipAll {
+		return nil
+	}
+	return err
+}
+
+func (f *File) walkObjects(o object, seen map[uint64]bool, visit func(object) error) error {
+	all, err := f.links(o.head)
+	if err != nil {
+		return within(o.path, err)
+	}
+	for _, l := range all {
+		if l.Kind != HardLink || seen[l.addr] {
+			continue
+		}
+		seen[l.addr] = true
+		child := object{File: f, path: path.Join(o.path, l.Name)}
+		if child.head, err = f.header(l.addr); err != nil {
+			return within(child.path, err)
+		}
+		if err := visit(child); err != nil {
+			return err
+		}
+		if !child.head.isGroup() {
+			continue
+		}
+		if err := f.walkObjects(child, seen, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

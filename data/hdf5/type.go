@@ -1,0 +1,132 @@
+package hdf5
+
+import "fmt"
+
+// Class is the kind of an element.
+type Class int
+
+// The classes, numbered as in the file.
+const (
+	Int Class = iota
+	Float
+	Time
+	String
+	Bits
+	Opaque
+	Compound
+	Reference
+	Enum
+	Vlen
+	ArrayOf
+)
+
+// Type describes one element.
+type Type struct {
+	Class     Class
+	Size      int // bytes in the file
+	BigEndian bool
+	Signed    bool     // Int
+	UTF8      bool     // String, Vlen strings; false is ASCII
+	IsString  bool     // Vlen: a string, not a list
+	Tag       string   // Opaque
+	Members   []Member // Compound
+	Names     []string // Enum
+	Values    []int64  // Enum, of Names
+	Base      *Type    // Enum, Vlen, ArrayOf
+	Dims      []int    // ArrayOf
+
+	bitOffset, precision int // Int, Float
+	float                floatBits
+	pad                  int // String: 0 ends with zero, 1 padded with zeros, 2 with spaces
+}
+
+// Member is one field of a Compound.
+type Member struct {
+	Name   string
+	Offset int // bytes from the start of the element
+	Type   *Type
+}
+
+// floatBits says where sign, exponent and mantissa are.
+type floatBits struct {
+	sign, expAt, expBits, mantAt, mantBits int
+	bias                                   int64
+	norm                                   int // 2: leading one implied
+}
+
+var ieee = map[int]floatBits{
+	2: {15, 10, 5, 0, 10, 15, 2},
+	4: {31, 23, 8, 0, 23, 127, 2},
+	8: {63, 52, 11, 0, 52, 1023, 2},
+}
+
+// plain reports a number that fills its bytes as Go's own do.
+func (t *Type) plain() bool {
+	switch t.Class {
+	case Int:
+		return t.bitOffset == 0 && t.precision == 8*t.Size && validInt(t.Size)
+	case Float:
+		return t.bitOffset == 0 && t.precision == 8*t.Size && t.float == ieee[t.Size]
+	}
+	return false
+}
+
+func validInt(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
+
+// isBool reports the enum that h5py and this package use for booleans.
+func (t *Type) isBool() bool {
+	return t.Class == Enum && len(t.Names) == 2 && t.Names[0] == "FALSE" && t.Names[1] == "TRUE" &&
+		t.Values[0] == 0 && t.Values[1] == 1
+}
+
+// IsComplex reports a compound of two equal floats named r and i, as h5py
+// stores complex numbers.
+func (t *Type) IsComplex() bool {
+	if t.Class != Compound || len(t.Members) != 2 {
+		return false
+	}
+	r, i := t.Members[0], t.Members[1]
+	return r.Name == "r" && i.Name == "i" && r.Type.Class == Float && i.Type.Class == Float && r.Type.Size == i.Type.Size
+}
+
+// String names the type much as numpy does: float64, uint8, bool,
+// vlen-utf8-string, string[8], compound{x float64, n int32}.
+func (t *Type) String() string {
+	charset := map[bool]string{true: "utf8-", false: "ascii-"}[t.UTF8]
+	switch {
+	case t.Class == Int && t.Signed:
+		return fmt.Sprintf("int%d", 8*t.Size)
+	case t.Class == Int:
+		return fmt.Sprintf("uint%d", 8*t.Size)
+	case t.Class == Float:
+		return fmt.Sprintf("float%d", 8*t.Size)
+	case t.Class == String:
+		return fmt.Sprintf("%sstring[%d]", charset, t.Size)
+	case t.Class == Vlen && t.IsString:
+		return "vlen-" + charset + "string"
+	case t.Class == Vlen:
+		return "vlen[" + t.Base.String() + "]"
+	case t.isBool():
+		return "bool"
+	case t.Class == Enum:
+		return "enum[" + t.Base.String() + "]"
+	case t.Class == ArrayOf:
+		return fmt.Sprintf("%v%v", t.Dims, t.Base)
+	case t.IsComplex():
+		return fmt.Sprintf("complex%d", 8*t.Size)
+	case t.Class == Compound:
+		return t.compoundString()
+	}
+	return fmt.Sprintf("%s[%d]", map[Class]string{Time: "time", Bits: "bits", Opaque: "opaque", Reference: "reference"}[t.Class], t.Size)
+}
+
+func (t *Type) compoundString() string {
+	s := "compound{"
+	for i, m := range t.Members {
+		if i > 0 {
+			s += ", "
+		}
+		s += m.Name + " " + m.Type.String()
+	}
+	return s + "}"
+}
