@@ -1,0 +1,233 @@
+package diag
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+)
+
+// Evidence is what a sampler observed besides the draws.
+type Evidence struct {
+	Draws        int       // kept draws of all chains together
+	DepthHits    int       // of these, trajectories that stopped at MaxDepth
+	MaxDepth     int       // largest tree depth allowed
+	Divergences  int       // of these, trajectories whose energy error exploded
+	EBFMI        []float64 // per chain
+	Acceptance   []float64 // per chain, mean of the statistic that step-size adaptation aimed at
+	TargetAccept float64   // its aim
+}
+
+// Check names what an Advice is about.
+type Check string
+
+// The checks, in the order in which problems should be solved.
+const (
+	CheckDepth      Check = "tree depth"
+	CheckDivergence Check = "divergences"
+	CheckEnergy     Check = "E-BFMI"
+	CheckESS        Check = "effective sample size"
+	CheckRHat       Check = "R-hat"
+	CheckStuck      Check = "moving chains"
+	CheckAcceptance Check = "acceptance"
+)
+
+// Advice is the result of one check.
+type Advice struct {
+	Check  Check
+	OK     bool
+	Cause  string // what was found, with numbers
+	Remedy string // what to try; empty if OK
+}
+
+// String returns the finding and the remedy in one line.
+func (a Advice) String() string {
+	if a.OK {
+		return fmt.Sprintf("%s: %s", a.Check, a.Cause)
+	}
+	return fmt.Sprintf("%s: %s: %s", a.Check, a.Cause, a.Remedy)
+}
+
+// Report is the result of all checks.
+type Report []Advice
+
+// OK reports whether every check passed.
+func (r Report) OK() bool { return len(r.Problems()) == 0 }
+
+// Problems returns the checks that failed.
+func (r Report) Problems() []Advice {
+	var out []Advice
+	for _, a := range r {
+		if !a.OK {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// String returns one line per check and a verdict.
+func (r Report) String() string {
+	var b strings.Builder
+	for _, a := range r {
+		b.WriteString(a.String() + "\n")
+	}
+	return b.String() + r.Verdict()
+}
+
+// Verdict returns one sentence.
+func (r Report) Verdict() string {
+	switch n := len(r.Problems()); n {
+	case 0:
+		return "Diagnostics satisfactory."
+	case 1:
+		return fmt.Sprintf("1 problem: %s.", r.Problems()[0].Check)
+	default:
+		var names []string
+		for _, a := range r.Problems() {
+			names = append(names, string(a.Check))
+		}
+		return fmt.Sprintf("%d problems: %s.", n, strings.Join(names, ", "))
+	}
+}
+
+// Markdown returns the report as a list.
+func (r Report) Markdown() string {
+	var b strings.Builder
+	for _, a := range r {
+		b.WriteString("- " + a.String() + "\n")
+	}
+	return b.String() + "\n**" + r.Verdict() + "**\n"
+}
+
+// HTML returns the report as a list.
+func (r Report) HTML() string {
+	var b strings.Builder
+	b.WriteString("<ul>\n")
+	for _, a := range r {
+		b.WriteString("<li>" + html.EscapeString(a.String()) + "</li>\n")
+	}
+	return b.String() + "</ul>\n<p><b>" + r.Verdict() + "</b></p>\n"
+}
+
+// SimpleRender returns the report for the notebook gophernotes.
+func (r Report) SimpleRender() map[string]interface{} {
+	return map[string]interface{}{"text/html": r.HTML(), "text/plain": r.String()}
+}
+
+// Diagnose judges draws by their summary and what the sampler observed.
+func Diagnose(s Summary, e Evidence) Report {
+	return Report{
+		adviseDepth(e), adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e),
+	}
+}
+
+func adviseDepth(e Evidence) Advice {
+	if e.DepthHits == 0 {
+		return pass(CheckDepth, "no trajectory was cut short")
+	}
+	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f%%) stopped at depth %d", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
+		"the draws are right but costly; rescale or reparametrise strongly correlated parameters, or raise MaxTreeDepth")
+}
+
+func adviseDivergence(e Evidence) Advice {
+	if e.Divergences == 0 {
+		return pass(CheckDivergence, "none")
+	}
+	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f%%) diverged, so a region of high curvature may be missing", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
+		"raise TargetAccept towards 0.99; if they stay, use a non-centred parametrisation or tighter priors where they cluster")
+}
+
+func adviseEnergy(e Evidence) Advice {
+	worst, at := math.Inf(1), 0
+	for c, b := range e.EBFMI {
+		if b < worst {
+			worst, at = b, c
+		}
+	}
+	if !(worst < 0.3) {
+		if math.IsInf(worst, 1) {
+			return pass(CheckEnergy, "not defined for these draws")
+		}
+		return pass(CheckEnergy, fmt.Sprintf("at least %.2f", worst))
+	}
+	return fail(CheckEnergy, fmt.Sprintf("%.2f in chain %d, below 0.3: the chains move slowly between energies", worst, at+1),
+		"heavy tails or a funnel: reparametrise (non-centred scales, bounded transforms) or run longer")
+}
+
+func adviseESS(s Summary) Advice {
+	total := float64(s.Chains * s.Draws)
+	need := 100 * float64(s.Chains)
+	name, least := "", math.Inf(1)
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if ess := math.Min(r.ESSBulk, r.ESSTail); !r.Constant && (ess < least || math.IsNaN(ess)) {
+			name, least = r.Name, ess
+			if math.IsNaN(ess) {
+				break
+			}
+		}
+	}
+	switch {
+	case name == "":
+		return pass(CheckESS, "nothing to estimate")
+	case math.IsNaN(least):
+		return fail(CheckESS, fmt.Sprintf("cannot be computed for %s", name), "draw at least 4 finite values per chain")
+	case least < need || least < 0.001*total:
+		return fail(CheckESS, fmt.Sprintf("%.0f of %.0f draws for %s, below %.0f", math.Floor(least), total, name, math.Max(need, 0.001*total)),
+			"run longer; if it stays below a hundredth of the draws, reparametrise")
+	}
+	return pass(CheckESS, fmt.Sprintf("at least %.0f of %.0f draws (%s)", math.Floor(least), total, name))
+}
+
+func adviseRHat(s Summary) Advice {
+	if s.Chains < 2 {
+		return fail(CheckRHat, "not defined for fewer than 2 chains, so convergence was not checked", "run 4 chains from different starts")
+	}
+	name, worst := "", math.Inf(-1)
+	for i := range s.Rows {
+		if r := &s.Rows[i]; !r.Constant && (r.RHat > worst || math.IsNaN(r.RHat)) {
+			name, worst = r.Name, r.RHat
+			if math.IsNaN(worst) {
+				break
+			}
+		}
+	}
+	switch {
+	case name == "":
+		return pass(CheckRHat, "nothing to estimate")
+	case math.IsNaN(worst):
+		return fail(CheckRHat, fmt.Sprintf("cannot be computed for %s", name), "draw at least 4 finite values per chain")
+	case worst > 1.01:
+		return fail(CheckRHat, fmt.Sprintf("%.2f for %s, above 1.01: the chains disagree", worst, name),
+			"run longer; if it stays, look for several modes, an unidentified parameter, or a stuck chain")
+	}
+	return pass(CheckRHat, fmt.Sprintf("at most %.3f (%s)", worst, name))
+}
+
+func adviseStuck(s Summary) Advice {
+	for i := range s.Rows {
+		if r := &s.Rows[i]; len(r.Stuck) > 0 {
+			return fail(CheckStuck, fmt.Sprintf("chain %d never moved %s", r.Stuck[0]+1, r.Name),
+				"discard it and start it elsewhere; its region may be too narrow for the step size of the others")
+		}
+	}
+	return pass(CheckStuck, "every chain moved")
+}
+
+func adviseAcceptance(e Evidence) Advice {
+	for c, a := range e.Acceptance {
+		if math.Abs(a-e.TargetAccept) > 0.1 {
+			return fail(CheckAcceptance, fmt.Sprintf("%.2f in chain %d, aimed at %.2f: the step size does not fit", a, c+1, e.TargetAccept),
+				"warm up longer; a low value means that sampling met sharper curvature than the warm-up")
+		}
+	}
+	return pass(CheckAcceptance, "as aimed")
+}
+
+func pass(c Check, cause string) Advice { return Advice{Check: c, OK: true, Cause: cause} }
+
+func fail(c Check, cause, remedy string) Advice {
+	return Advice{Check: c, Cause: cause, Remedy: remedy}
+}
+
+func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }

@@ -1,0 +1,90 @@
+package diag
+
+import (
+	"math"
+	"slices"
+)
+
+// Interval is a range of values.
+type Interval struct{ Low, High float64 }
+
+// Quantile returns the quantile of probability p of unsorted numbers by linear
+// interpolation between order statistics (type 7, the rule of R and NumPy). It
+// is NaN if v is empty or holds a NaN.
+func Quantile(v []float64, p float64) float64 {
+	return sortedQuantile(sorted(v), p)
+}
+
+// Median returns the quantile of probability 1/2.
+func Median(v []float64) float64 { return Quantile(v, 0.5) }
+
+// ETI returns the equal-tailed interval of the given probability: the quantiles
+// (1-prob)/2 and (1+prob)/2.
+func ETI(v []float64, prob float64) Interval {
+	s := sorted(v)
+	return Interval{sortedQuantile(s, (1-prob)/2), sortedQuantile(s, (1+prob)/2)}
+}
+
+// HDI returns the shortest interval between two draws that holds at least
+// floor(prob n) further draws, the lowest one of equals. NaN counts as the
+// largest number and a range to it as the shortest, so that it shows.
+func HDI(v []float64, prob float64) Interval {
+	s := slices.Clone(v)
+	slices.SortFunc(s, nanLast)
+	k := int(math.Floor(prob * float64(len(s))))
+	if len(s) == 0 || k >= len(s) {
+		return Interval{math.NaN(), math.NaN()}
+	}
+	best := 0
+	for i := range len(s) - k {
+		w := s[i+k] - s[i]
+		if math.IsNaN(w) {
+			best = i
+			break
+		}
+		if w < s[best+k]-s[best] {
+			best = i
+		}
+	}
+	return Interval{s[best], s[best+k]}
+}
+
+func sorted(v []float64) []float64 {
+	if slices.ContainsFunc(v, math.IsNaN) {
+		return nil
+	}
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return s
+}
+
+func sortedQuantile(s []float64, p float64) float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	h := p * float64(len(s)-1)
+	i := min(max(int(math.Floor(h)), 0), len(s)-1)
+	j := min(i+1, len(s)-1)
+	t := h - float64(i)
+	if t == 0 || s[i] == s[j] {
+		return s[i]
+	}
+	if t >= 0.5 {
+		return s[j] - (s[j]-s[i])*(1-t)
+	}
+	return s[i] + (s[j]-s[i])*t
+}
+
+func nanLast(a, b float64) int {
+	switch {
+	case math.IsNaN(a) && math.IsNaN(b):
+		return 0
+	case math.IsNaN(a):
+		return 1
+	case math.IsNaN(b) || a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

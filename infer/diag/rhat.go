@@ -1,0 +1,108 @@
+package diag
+
+import "math"
+
+// RHat returns the rank-normalised potential scale reduction: the larger of
+// RHatBulk and RHatFolded. It is near 1 when the chains agree with each other
+// and with themselves; trust draws below 1.01. It is NaN for fewer than 2
+// chains or 4 draws, constant draws, or any NaN.
+func RHat(x [][]float64) float64 {
+	return math.Max(RHatBulk(x), RHatFolded(x))
+}
+
+// RHatBulk compares the locations of the split chains' normal scores.
+func RHatBulk(x [][]float64) float64 {
+	if !ratable(x) {
+		return math.NaN()
+	}
+	return rhatCore(ZScale(Split(x)))
+}
+
+// RHatFolded compares the spreads: it is RHatBulk of |x - median|.
+func RHatFolded(x [][]float64) float64 {
+	if !ratable(x) {
+		return math.NaN()
+	}
+	return rhatCore(ZScale(fold(Split(x))))
+}
+
+// RHatSplit compares the split chains without rank normalisation.
+func RHatSplit(x [][]float64) float64 {
+	if !ratable(x) {
+		return math.NaN()
+	}
+	return rhatCore(Split(x))
+}
+
+// RHatIdentity is the classical statistic on the chains as they are.
+//
+//	B = N var(chain means),  W = mean(chain variances),  sqrt((B/W + N - 1) / N)
+func RHatIdentity(x [][]float64) float64 {
+	if !ratable(x) {
+		return math.NaN()
+	}
+	return rhatCore(x)
+}
+
+func rhatCore(x [][]float64) float64 {
+	_, n := size(x)
+	means, vars := chainMoments(centreChains(x))
+	b, w := float64(n)*Variance(means), Mean(vars)
+	return math.Sqrt((b/w + float64(n) - 1) / float64(n))
+}
+
+// RHatNested compares superchains, groups of chains that started at the same
+// point: group[c] names the superchain of chain c. It serves many short chains.
+//
+// Reference: Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman,
+// Nested R-hat, doi 10.1214/24-BA1453.
+func RHatNested(x [][]float64, group []int) float64 {
+	if !ratable(x) || len(group) != len(x) {
+		return math.NaN()
+	}
+	split, twice := Split(x), make([]int, 0, 2*len(group))
+	for _, g := range group {
+		twice = append(twice, g, g)
+	}
+	return math.Max(nested(ZScale(split), twice), nested(ZScale(fold(split)), twice))
+}
+
+func nested(x [][]float64, group []int) float64 {
+	means, vars := chainMoments(x)
+	members := map[int][]int{}
+	var order []int
+	for c, g := range group {
+		if members[g] == nil {
+			order = append(order, g)
+		}
+		members[g] = append(members[g], c)
+	}
+	var centres, within []float64
+	for _, g := range order {
+		var m, v []float64
+		for _, c := range members[g] {
+			m, v = append(m, means[c]), append(v, vars[c])
+		}
+		w := Mean(v)
+		if len(m) > 1 {
+			w += Variance(m)
+		}
+		centres, within = append(centres, Mean(m)), append(within, w)
+	}
+	return math.Sqrt(1 + Variance(centres)/Mean(within))
+}
+
+func chainMoments(x [][]float64) (means, vars []float64) {
+	for _, c := range x {
+		means, vars = append(means, Mean(c)), append(vars, Variance(c))
+	}
+	return means, vars
+}
+
+// ratable reports whether R-hat has a meaning for x.
+func ratable(x [][]float64) bool { return usable(x, 2, 4) }
+
+func fold(x [][]float64) [][]float64 {
+	m := Median(Flatten(x))
+	return apply(x, func(v float64) float64 { return math.Abs(v - m) })
+}

@@ -1,0 +1,108 @@
+package diag
+
+import "math"
+
+// Settings says what Summarize computes; its zero value is the default.
+type Settings struct {
+	CI         float64    // probability of the interval. Default 0.89: as ArviZ since 1.0, and too odd to be taken for a test
+	HDI        bool       // the shortest interval in place of the equal-tailed one
+	Convention Convention // whose definitions. Default Posterior: its MCSESD holds for antithetic chains too
+}
+
+// Row describes one quantity.
+type Row struct {
+	Name          string
+	Mean, SD      float64
+	CI            Interval // of Summary.Prob, equal-tailed or shortest
+	Q05, Q50, Q95 float64  // quantiles
+	HDI94         Interval // shortest interval of probability 0.94
+	MCSEMean      float64  // Monte Carlo standard error of Mean
+	MCSESD        float64  // Monte Carlo standard error of SD
+	ESSBulk       float64  // effective draws for the centre
+	ESSTail       float64  // effective draws for the 5 % and 95 % quantiles
+	RHat          float64  // disagreement of the chains, 1 is none
+	Constant      bool     // all draws are equal: nothing to estimate
+	Stuck         []int    // chains that never moved while others did
+}
+
+// Summary is a table of quantities. It prints itself as text, Markdown, HTML
+// and CSV; only CSV keeps all digits.
+type Summary struct {
+	Rows          []Row
+	Chains, Draws int     // draws per chain
+	Prob          float64 // probability of Row.CI
+	HDI           bool    // Row.CI is the shortest interval
+	Note          string  // a line below the table
+}
+
+// Summarize describes quantities x[quantity][chain][draw] called names.
+func Summarize(names []string, x [][][]float64, s Settings) Summary {
+	if len(names) != len(x) {
+		panic("diag: Summarize needs one name per quantity")
+	}
+	if s.CI == 0 {
+		s.CI = 0.89
+	}
+	out := Summary{Prob: s.CI, HDI: s.HDI, Rows: make([]Row, len(x))}
+	for i, name := range names {
+		out.Rows[i] = describe(name, x[i], s)
+		out.Chains, out.Draws = size(x[i])
+	}
+	return out
+}
+
+// Row returns the row of a quantity, or nil.
+func (s Summary) Row(name string) *Row {
+	for i := range s.Rows {
+		if s.Rows[i].Name == name {
+			return &s.Rows[i]
+		}
+	}
+	return nil
+}
+
+// MaxRHat returns the largest R-hat of quantities that are not constant, NaN if
+// any is NaN or there is none.
+func (s Summary) MaxRHat() float64 {
+	return s.fold(math.Inf(-1), math.Max, func(r *Row) float64 { return r.RHat })
+}
+
+// MinESS returns the smallest bulk or tail effective sample size of quantities
+// that are not constant, NaN if any is NaN or there is none.
+func (s Summary) MinESS() float64 {
+	return s.fold(math.Inf(1), math.Min, func(r *Row) float64 { return math.Min(r.ESSBulk, r.ESSTail) })
+}
+
+func (s Summary) fold(start float64, pick func(a, b float64) float64, of func(*Row) float64) float64 {
+	out := start
+	for i := range s.Rows {
+		if !s.Rows[i].Constant {
+			out = pick(out, of(&s.Rows[i]))
+		}
+	}
+	if out == start {
+		return math.NaN()
+	}
+	return out
+}
+
+func describe(name string, x [][]float64, s Settings) Row {
+	all := Flatten(x)
+	sort := sorted(all)
+	r := Row{
+		Name: name, Mean: Mean(all), SD: SD(all), CI: ETI(all, s.CI), HDI94: HDI(all, 0.94),
+		Q05: sortedQuantile(sort, 0.05), Q50: sortedQuantile(sort, 0.5), Q95: sortedQuantile(sort, 0.95),
+		MCSEMean: s.Convention.MCSEMean(x), MCSESD: s.Convention.MCSESD(x),
+		ESSBulk: s.Convention.ESSBulk(x), ESSTail: s.Convention.ESSTail(x, 0.05), RHat: RHat(x),
+		Constant: len(all) > 0 && span(x) == 0,
+	}
+	if s.HDI {
+		r.CI = HDI(all, s.CI)
+	}
+	for c := range x {
+		if !r.Constant && len(x[c]) > 1 && span(x[c:c+1]) == 0 {
+			r.Stuck = append(r.Stuck, c)
+		}
+	}
+	return r
+}

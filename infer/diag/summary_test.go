@@ -1,0 +1,140 @@
+package diag
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func chains(seed uint64, n int, f func(chain int, r *rand.Rand) float64) [][]float64 {
+	x := make([][]float64, 4)
+	for c := range x {
+		r := rand.New(rand.NewPCG(seed, uint64(c)))
+		for range n {
+			x[c] = append(x[c], f(c, r))
+		}
+	}
+	return x
+}
+
+func TestRounding(t *testing.T) {
+	for _, c := range []struct {
+		v, mcse float64
+		want    string
+	}{
+		{0.012345, 7.2e-6, "0.01235"},
+		{0.412345, 0.00022, "0.4123"},
+		{123.456, 3, "123"},
+		{123.456, 6, "120"},
+		{-4.41, 0.11, "-4.4"},
+		{1234567, 300, "1234600"},
+		{1.5e-12, 1e-14, "1.50e-12"},
+		{2.5e15, 1e13, "2.50e+15"},
+		{math.NaN(), 1, "NaN"},
+		{2.5, 0, "2.5"},
+		{2.5, math.NaN(), "2.5"},
+		{0, 0.01, "0.00"},
+	} {
+		if got := rounded(c.v, c.mcse); got != c.want {
+			t.Errorf("%g with error %g is written %s, want %s", c.v, c.mcse, got, c.want)
+		}
+	}
+}
+
+func TestSummaryTable(t *testing.T) {
+	x := chains(1, 500, func(_ int, r *rand.Rand) float64 { return 3 + r.NormFloat64() })
+	fixed := chains(1, 500, func(int, *rand.Rand) float64 { return 7 })
+	s := Summarize([]string{"tau (s)", "one|two"}, [][][]float64{x, fixed}, Settings{})
+	s.Note = "4 chains x 500 draws"
+	text := strings.Split(s.String(), "\n")
+	if len(text) != 4 || len(text[0]) != len(text[1]) || len(text[1]) != len(text[2]) || text[3] != s.Note {
+		t.Errorf("columns are not aligned:\n%s", s)
+	}
+	for _, word := range []string{"mean", "eti89_lb", "ess_tail", "r_hat", "mcse_mean"} {
+		if !strings.Contains(text[0], word) {
+			t.Errorf("no column %s in %q", word, text[0])
+		}
+	}
+	lines, err := csv.NewReader(strings.NewReader(s.CSV())).ReadAll()
+	if err != nil || len(lines) != 3 || len(lines[0]) != len(s.Columns())+1 || lines[2][0] != "one|two" {
+		t.Errorf("CSV %v has lines %q", err, lines)
+	}
+	if !strings.Contains(s.Markdown(), `one\|two`) || !strings.Contains(s.HTML(), "<th>r_hat</th>") {
+		t.Error("Markdown or HTML is malformed")
+	}
+	if r := s.Row("one|two"); !r.Constant || r.SD != 0 || !math.IsNaN(r.RHat) {
+		t.Errorf("constant row is %+v", *r)
+	}
+	if s.Row("three") != nil || !(s.MaxRHat() < 1.01) || !(s.MinESS() > 1000) {
+		t.Errorf("largest R-hat %v, smallest ESS %v", s.MaxRHat(), s.MinESS())
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	good := chains(2, 1000, func(_ int, r *rand.Rand) float64 { return r.NormFloat64() })
+	apart := chains(2, 1000, func(c int, r *rand.Rand) float64 { return r.NormFloat64() + float64(c) })
+	stuck := chains(2, 1000, func(c int, r *rand.Rand) float64 {
+		if c == 2 {
+			return 0.3
+		}
+		return r.NormFloat64()
+	})
+	calm := Evidence{Draws: 4000, MaxDepth: 10, EBFMI: []float64{1, 1, 1, 1}, Acceptance: []float64{0.8}, TargetAccept: 0.8}
+	troubled := Evidence{Draws: 4000, MaxDepth: 10, DepthHits: 40, Divergences: 3, EBFMI: []float64{1, 0.1}, Acceptance: []float64{0.5}, TargetAccept: 0.8}
+	for _, c := range []struct {
+		name string
+		x    [][]float64
+		e    Evidence
+		want []Check
+	}{
+		{"good", good, calm, nil},
+		{"one chain", good[:1], calm, []Check{CheckRHat}},
+		{"apart", apart, calm, []Check{CheckESS, CheckRHat}},
+		{"stuck", stuck, calm, []Check{CheckRHat, CheckStuck}},
+		{"troubled", good, troubled, []Check{CheckDepth, CheckDivergence, CheckEnergy, CheckAcceptance}},
+		{"three draws", chains(2, 3, func(_ int, r *rand.Rand) float64 { return r.Float64() }), calm, []Check{CheckESS, CheckRHat}},
+	} {
+		s := Summarize([]string{"x"}, [][][]float64{c.x}, Settings{})
+		r := Diagnose(s, c.e)
+		var got []Check
+		for _, a := range r.Problems() {
+			got = append(got, a.Check)
+			if a.Cause == "" || a.Remedy == "" {
+				t.Errorf("%s: %s has no cause or no remedy", c.name, a.Check)
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: problems %v, want %v\n%s", c.name, got, c.want, r)
+		}
+		if accepts := (Criteria{}).Accepts(s, c.e.Divergences); accepts != (c.name == "good") {
+			t.Errorf("%s: accepted is %v", c.name, accepts)
+		}
+	}
+}
+
+func TestEmptyInput(t *testing.T) {
+	for _, x := range [][][]float64{nil, {}, {{}}, {{}, {}}, {{1}}, {{1, 2}, {3}}} {
+		s := Summarize([]string{"x"}, [][][]float64{x}, Settings{HDI: true})
+		if r := s.Rows[0]; !math.IsNaN(r.RHat) || !math.IsNaN(r.ESSBulk) {
+			t.Errorf("%v: %+v", x, r)
+		}
+		if (Criteria{}).Accepts(s, 0) {
+			t.Errorf("%v: accepted", x)
+		}
+		EBFMI(x)
+		ParetoK(x)
+	}
+	if (Criteria{}).Accepts(Summary{}, 0) {
+		t.Error("an empty summary was accepted")
+	}
+}
+
+func ExampleSummarize() {
+	x := chains(1, 1000, func(_ int, r *rand.Rand) float64 { return 0.5 + 0.01*r.NormFloat64() })
+	s := Summarize([]string{"contrast"}, [][][]float64{x}, Settings{})
+	fmt.Println(Diagnose(s, Evidence{Draws: 4000}).Verdict())
+	// Output: Diagnostics satisfactory.
+}

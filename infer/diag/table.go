@@ -1,0 +1,157 @@
+package diag
+
+import (
+	"encoding/csv"
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Columns returns the names of the numbers of every row, as in CSV.
+func (s Summary) Columns() []string {
+	ci := s.ciName()
+	return []string{"mean", "sd", ci + "_lb", ci + "_ub", "q05", "q50", "q95", "hdi94_lo", "hdi94_hi",
+		"mcse_mean", "mcse_sd", "ess_bulk", "ess_tail", "r_hat"}
+}
+
+// Values returns the numbers of a row in the order of Summary.Columns.
+func (r *Row) Values() []float64 {
+	return []float64{r.Mean, r.SD, r.CI.Low, r.CI.High, r.Q05, r.Q50, r.Q95, r.HDI94.Low, r.HDI94.High,
+		r.MCSEMean, r.MCSESD, r.ESSBulk, r.ESSTail, r.RHat}
+}
+
+// CSV returns the whole table with all digits; numbers that are not finite are
+// NaN, Inf and -Inf.
+func (s Summary) CSV() string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Write(append([]string{"name"}, s.Columns()...))
+	for i := range s.Rows {
+		line := []string{s.Rows[i].Name}
+		for _, v := range s.Rows[i].Values() {
+			line = append(line, strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
+		}
+		w.Write(line)
+	}
+	w.Flush()
+	return b.String()
+}
+
+// String returns the table as text in aligned columns. The mean and interval
+// are rounded to the digit of 2 mcse_mean, the standard deviation to that of
+// 2 mcse_sd, effective sample sizes downwards, R-hat to two decimals.
+func (s Summary) String() string {
+	cells := s.cells()
+	var b strings.Builder
+	for i, line := range cells {
+		for j, cell := range line {
+			width := 0
+			for _, l := range cells {
+				width = max(width, len([]rune(l[j])))
+			}
+			pad := strings.Repeat(" ", width-len([]rune(cell)))
+			if j == 0 {
+				b.WriteString(cell + pad)
+			} else {
+				b.WriteString("  " + pad + cell)
+			}
+		}
+		if i < len(cells)-1 || s.Note != "" {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String() + s.Note
+}
+
+// Markdown returns the table of String for Markdown.
+func (s Summary) Markdown() string {
+	var b strings.Builder
+	for i, line := range s.cells() {
+		for j := range line {
+			line[j] = strings.ReplaceAll(line[j], "|", `\|`)
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
+		if i == 0 {
+			b.WriteString("|---|" + strings.Repeat("---:|", len(line)-1) + "\n")
+		}
+	}
+	if s.Note != "" {
+		b.WriteString("\n" + s.Note + "\n")
+	}
+	return b.String()
+}
+
+// HTML returns the table of String for a web page or notebook.
+func (s Summary) HTML() string {
+	var b strings.Builder
+	b.WriteString("<table>\n")
+	for i, line := range s.cells() {
+		tag := "td"
+		if i == 0 {
+			tag = "th"
+		}
+		b.WriteString("<tr>")
+		for _, cell := range line {
+			fmt.Fprintf(&b, "<%s>%s</%s>", tag, html.EscapeString(cell), tag)
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</table>\n")
+	if s.Note != "" {
+		b.WriteString("<p>" + html.EscapeString(s.Note) + "</p>\n")
+	}
+	return b.String()
+}
+
+// SimpleRender returns the table for the notebook gophernotes.
+func (s Summary) SimpleRender() map[string]interface{} {
+	return map[string]interface{}{"text/html": s.HTML(), "text/plain": s.String()}
+}
+
+func (s Summary) cells() [][]string {
+	ci := s.ciName()
+	out := [][]string{{"", "mean", "sd", ci + "_lb", ci + "_ub", "ess_bulk", "ess_tail", "r_hat", "mcse_mean"}}
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		out = append(out, []string{r.Name, rounded(r.Mean, r.MCSEMean), rounded(r.SD, r.MCSESD),
+			rounded(r.CI.Low, r.MCSEMean), rounded(r.CI.High, r.MCSEMean),
+			floored(r.ESSBulk), floored(r.ESSTail), fixed(r.RHat, 2), short(r.MCSEMean, 2)})
+	}
+	return out
+}
+
+func (s Summary) ciName() string {
+	kind := "eti"
+	if s.HDI {
+		kind = "hdi"
+	}
+	return kind + strconv.FormatFloat(100*s.Prob, 'g', 6, 64)
+}
+
+// rounded writes v to the decimal of the first digit of twice its error.
+func rounded(v, mcse float64) string {
+	if !(mcse > 0) || math.IsInf(mcse, 0) || math.IsNaN(v) || math.IsInf(v, 0) {
+		return short(v, 4)
+	}
+	digit := int(math.Floor(math.Log10(2 * mcse)))
+	lead := digit
+	if v != 0 {
+		lead = int(math.Floor(math.Log10(math.Abs(v))))
+	}
+	switch {
+	case lead < -4 || lead > 9:
+		return strconv.FormatFloat(v, 'e', min(max(lead-digit, 0), 17), 64)
+	case digit >= 0:
+		unit := math.Pow(10, float64(digit))
+		return fixed(math.Round(v/unit)*unit, 0)
+	}
+	return fixed(v, min(-digit, 17))
+}
+
+func floored(v float64) string { return fixed(math.Floor(v), 0) }
+
+func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+
+func short(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }
