@@ -189,10 +189,13 @@ func numbers[T number](a *Array) ([]T, error) {
 	}
 	var z T
 	n, err := a.room(a.dims, k*int(unsafe.Sizeof(z)))
-	if err != nil || n == 0 {
+	if err != nil {
 		return nil, err
 	}
 	dst := make([]T, n/a.typ.Size*k)
+	if n == 0 {
+		return dst, nil
+	}
 	if b := memory(dst, t); b != nil {
 		return dst, a.named(a.read(b, make([]uint64, len(a.dims)), a.dims))
 	}

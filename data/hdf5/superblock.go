@@ -47,7 +47,7 @@ func (f *File) superblockFields() error {
 	if version == 1 {
 		c.skip(4)
 	}
-	c.addr() // base: relocated files keep their addresses relative to the signature
+	base := c.addr() // what addresses counted from when the file was written
 	c.addr() // free space, or superblock extension
 	end := c.addr()
 	if version < 2 {
@@ -64,8 +64,8 @@ func (f *File) superblockFields() error {
 	switch {
 	case c.short:
 		return f.bad(0, "superblock ends after %d bytes", len(b))
-	case end != undef && end > uint64(f.size) && !f.anySum:
-		return f.bad(0, "the superblock counts %d bytes, the file has %d", end, f.size)
+	case end != undef && end-base > uint64(f.size) && !f.anySum:
+		return f.bad(0, "the superblock counts %d bytes, the file has %d", end-base, f.size)
 	}
 	return nil
 }
