@@ -41,7 +41,7 @@ func JSON(t testing.TB, v any, elem ...string) {
 }
 
 // Float is a float64 whose JSON may also be one of the strings NaN, NA, Inf,
-// Infinity, -Inf and -Infinity.
+// Infinity, -Inf and -Infinity, or a truth value.
 type Float float64
 
 // UnmarshalJSON reads a number or the name of a non-finite one.
@@ -53,6 +53,10 @@ func (f *Float) UnmarshalJSON(b []byte) error {
 		*f = Float(math.Inf(1))
 	case `"-Inf"`, `"-Infinity"`:
 		*f = Float(math.Inf(-1))
+	case "true":
+		*f = 1
+	case "false":
+		*f = 0
 	default:
 		var x float64
 		if err := json.Unmarshal(b, &x); err != nil {

@@ -1,0 +1,197 @@
+package autodiff
+
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// batch rewrites a graph so that the Batched inputs, and all that depends on
+// them, have one more axis: the last, so that the lanes of a batch lie side by
+// side in memory.
+func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
+	b := &batcher{n: s.Batch, made: map[*Node]*Node{}}
+	for _, x := range s.Batched {
+		if x == nil || !x.isInput() || x.isInt {
+			return nil, nil, mistake("batch", "%v: want Nodes made by Input", x)
+		}
+		b.made[x] = Input(x.name, append(x.shape.Clone(), s.Batch)...)
+	}
+	for _, n := range upstream(outputs...) {
+		if b.made[n] == nil && slices.ContainsFunc(n.in, func(x *Node) bool { return b.made[x] != nil }) {
+			if b.made[n] = b.lift(n); b.made[n].err != nil {
+				return nil, nil, b.made[n]
+			}
+		}
+	}
+	for _, n := range outputs {
+		outs = append(outs, b.full(n))
+	}
+	for _, x := range s.Inputs {
+		if m := b.made[x]; m != nil {
+			x = m
+		}
+		inputs = append(inputs, x)
+	}
+	return outs, inputs, firstErr(outs...)
+}
+
+type batcher struct {
+	n    int
+	made map[*Node]*Node // the batched form; nil for what does not depend on the batch
+}
+
+// full returns x with the batch axis, repeated if it does not depend on it.
+func (b *batcher) full(x *Node) *Node {
+	if m := b.made[x]; m != nil {
+		return m
+	}
+	return Broadcast(Reshape(x, append(x.shape.Clone(), 1)...), append(x.shape.Clone(), b.n)...)
+}
+
+// thin returns x with a batch axis of length 1 if it does not depend on it.
+func (b *batcher) thin(x *Node) *Node {
+	if m := b.made[x]; m != nil {
+		return m
+	}
+	return Reshape(x, append(x.shape.Clone(), 1)...)
+}
+
+// lift returns n with the batch axis.
+func (b *batcher) lift(n *Node) *Node {
+	shape := append(n.shape.Clone(), b.n)
+	with := func(attr []int, in ...*Node) *Node {
+		m := newNode(n.op, shape, in...)
+		m.attr, m.obj, m.isInt, m.name = attr, n.obj, n.isInt, n.name
+		return m
+	}
+	switch n.op {
+	case reshapeOp:
+		return Reshape(b.made[n.in[0]], shape...)
+	case broadcastOp:
+		return Broadcast(b.made[n.in[0]], shape...)
+	case permuteOp:
+		return Permute(b.made[n.in[0]], append(slices.Clone(n.attr), len(n.shape))...)
+	case sliceOp, embedOp:
+		return with(append(slices.Clone(n.attr), 0, 1, b.n), b.full(n.in[0]))
+	case matmulOp:
+		return b.matmul(n)
+	case gatherOp, scatterOp:
+		if b.made[n.in[1]] != nil {
+			return mistake("batch", "%s by indices that differ between lanes", n.op.Name)
+		}
+		return with(n.attr, b.made[n.in[0]], n.in[1])
+	case customOp, customAdjointOp:
+		return b.lanes(n)
+	}
+	in := make([]*Node, len(n.in))
+	for i, x := range n.in {
+		if n.op.kind == elementwise {
+			in[i] = b.thin(x)
+		} else {
+			in[i] = b.full(x)
+		}
+	}
+	return with(n.attr, in...)
+}
+
+// matmul multiplies lane by lane; where only the right factor has lanes they are
+// more columns.
+func (b *batcher) matmul(n *Node) *Node {
+	x, y := n.in[0], n.in[1]
+	if b.made[x] == nil && len(x.shape) == 2 && len(y.shape) == 2 {
+		wide := Reshape(b.made[y], y.shape[0], y.shape[1]*b.n)
+		return Reshape(matmul(x, wide), n.shape[0], n.shape[1], b.n)
+	}
+	rank := len(n.shape)
+	front := func(z *Node) *Node {
+		m := b.made[z]
+		if m == nil {
+			return z
+		}
+		k := len(z.shape)
+		perm := []int{k}
+		for i := range k {
+			perm = append(perm, i)
+		}
+		s := tensor.Shape{b.n}
+		for range rank - k {
+			s = append(s, 1)
+		}
+		return Reshape(Permute(m, perm...), append(s, z.shape...)...)
+	}
+	return b.toLast(matmul(front(x), front(y)))
+}
+
+// toLast moves the first axis to the end.
+func (b *batcher) toLast(x *Node) *Node {
+	perm := []int{}
+	for i := 1; i < len(x.shape); i++ {
+		perm = append(perm, i)
+	}
+	return Permute(x, append(perm, 0)...)
+}
+
+// lanes runs an opaque operation once for each lane.
+func (b *batcher) lanes(n *Node) *Node {
+	in := make([]*Node, len(n.in))
+	for i, x := range n.in {
+		full := b.full(x)
+		perm := []int{len(x.shape)}
+		for k := range x.shape {
+			perm = append(perm, k)
+		}
+		in[i] = Permute(full, perm...)
+	}
+	m := newNode(lanesOp, append(tensor.Shape{b.n}, n.shape...), in...)
+	m.obj = &lanesOf{op: n.op, attr: n.attr, obj: n.obj}
+	return b.toLast(m)
+}
+
+// lanesOf is the operation that lanesOp repeats along the first axis.
+type lanesOf struct {
+	op   *Op
+	attr []int
+	obj  any
+}
+
+var lanesOp *Op
+
+func init() {
+	lanesOp = &Op{Name: "lanes", Arity: -1, kind: step, run: func(c *call) error {
+		if c.lanes == nil {
+			c.lanes = c.split()
+		}
+		for _, l := range c.lanes {
+			if err := l.op.run(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// split makes one call for each index of the first axis.
+func (c *call) split() []*call {
+	f := c.obj.(*lanesOf)
+	out := make([]*call, c.shape[0])
+	for i := range out {
+		l := &call{op: f.op, attr: f.attr, obj: f.obj, shape: c.shape[1:], level: c.level, ws: c.ws, ints: make([][]int64, len(c.inShape))}
+		for k, s := range c.inShape {
+			n := s[1:].Size()
+			l.inShape = append(l.inShape, s[1:])
+			if c.in64 != nil {
+				l.in64 = append(l.in64, c.in64[k][i*n:(i+1)*n])
+			} else {
+				l.in32 = append(l.in32, c.in32[k][i*n:(i+1)*n])
+			}
+		}
+		if n := l.shape.Size(); c.in64 != nil {
+			l.out64 = c.out64[i*n : (i+1)*n]
+		} else {
+			l.out32 = c.out32[i*n : (i+1)*n]
+		}
+		out[i] = l
+	}
+	return out
+}

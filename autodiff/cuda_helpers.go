@@ -1,0 +1,113 @@
+package autodiff
+
+// C functions for the expressions that C's mathematics library lacks. They are
+// the same algorithms as the Go functions they stand for.
+
+const cudaSphJ1 = `
+__device__ double eu_sph_j1(double x) {
+	if (fabs(x) > 1.0) return (sin(x) / x - cos(x)) / x;
+	double q = x * x, s = 1.0;
+	for (double k = 9.0; k >= 1.0; k -= 1.0) s = 1.0 - q / (2.0 * k * (2.0 * k + 3.0)) * s;
+	return x / 3.0 * s;
+}
+`
+
+const cudaFloorMod = `
+__device__ double eu_floor_mod(double x, double y) {
+	double r = fmod(x, y);
+	if (r != 0.0 && (r < 0.0) != (y < 0.0)) return r + y;
+	return r == 0.0 ? copysign(0.0, y) : r;
+}
+`
+
+const cudaErfcx = `
+__device__ double eu_erfcx(double x) {
+	if (x > 25.0) {
+		double s = 1.0, q = 1.0 / (2.0 * x * x);
+		for (double k = 11.0; k >= 1.0; k -= 2.0) s = 1.0 - k * q * s;
+		return s / (x * 1.7724538509055160273);
+	}
+	double q = x * x;
+	return exp(q) * (1.0 + fma(x, x, -q)) * erfc(x);
+}
+`
+
+const cudaLogPhi = `
+__device__ double eu_log_phi(double x) {
+	if (x < -1.0) return -x * x / 2.0 + log(eu_erfcx(-x * 0.70710678118654752440) / 2.0);
+	return log1p(-erfc(x * 0.70710678118654752440) / 2.0);
+}
+`
+
+// Winitzki's approximation (a = 0.147) starts Halley steps on erf or erfc.
+const cudaErfinv = `
+__device__ double eu_erfinv(double x) {
+	double a = fabs(x);
+	if (!(a < 1.0)) return a == 1.0 ? copysign(INFINITY, x) : NAN;
+	double l = log((1.0 - a) * (1.0 + a)), t = 4.3307467508 + 0.5 * l;
+	double y = sqrt(sqrt(t * t - l / 0.147) - t);
+	for (int i = 0; i < 4; i++) {
+		double r = a < 0.5 ? erf(y) - a : (1.0 - a) - erfc(y);
+		double d = r / (1.1283791670955125739 * exp(-y * y));
+		y -= d / (1.0 + y * d);
+	}
+	return copysign(y, x);
+}
+`
+
+const cudaDigamma = `
+__device__ double eu_digamma_pos(double x) {
+	double s = 0.0;
+	for (; x < 10.0; x += 1.0) s -= 1.0 / x;
+	double q = 1.0 / (x * x);
+	double tail = q * (1. / 12 - q * (1. / 120 - q * (1. / 252 - q * (1. / 240 - q * (1. / 132 - q * (691. / 32760 - q / 12))))));
+	return s + log(x) - 0.5 / x - tail;
+}
+__device__ double eu_digamma(double x) {
+	if (x <= 0.0 && x == floor(x)) return NAN;
+	if (x < 0.0) return eu_digamma_pos(1.0 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * x);
+	return eu_digamma_pos(x);
+}
+`
+
+// Euler-Maclaurin sum of the Hurwitz zeta function.
+const cudaPolygamma = `
+__device__ double eu_polygamma_pos(int n, double x) {
+	double s = n + 1.0, sum = 0.0, f = 1.0;
+	for (int k = 2; k <= n; k++) f *= k;
+	for (; x < 12.0; x += 1.0) sum += pow(x, -s);
+	double b[8] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000., 1. / 74724249600., -3617. / 10670622842880000.};
+	double p = pow(x, -s), t = s * p / x;
+	sum += p * x / (s - 1.0) + 0.5 * p;
+	for (int k = 0; k < 8; k++) {
+		sum += b[k] * t;
+		t *= (s + 2.0 * k + 1.0) * (s + 2.0 * k + 2.0) / (x * x);
+	}
+	return (n % 2 ? 1.0 : -1.0) * f * sum;
+}
+__device__ double eu_polygamma(int n, double x) {
+	if (x > 0.0) return eu_polygamma_pos(n, x);
+	if (n != 1 || x == floor(x)) return NAN;
+	double s = sin(3.14159265358979323846 * x);
+	return 9.86960440108935861883 / (s * s) - eu_polygamma_pos(1, 1.0 - x);
+}
+`
+
+const cudaBesselIe = `
+__device__ double eu_bessel_ie(int n, double x) {
+	double t = 1.0, s = 1.0;
+	if (x > 20.0) {
+		for (double k = 1.0; k < 40.0 && fabs(t) > 1e-17; k += 1.0) {
+			t *= -(4.0 * n * n - (2.0 * k - 1.0) * (2.0 * k - 1.0)) / (k * 8.0 * x);
+			s += t;
+		}
+		return s / sqrt(6.28318530717958647693 * x);
+	}
+	double q = x * x / 4.0;
+	for (double k = 1.0; t > 1e-17 * s; k += 1.0) {
+		t *= q / (k * (k + n));
+		s += t;
+	}
+	return exp(-x) * (n == 1 ? s * x / 2.0 : s);
+}
+`

@@ -1,0 +1,110 @@
+package autodiff
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Custom is an operation too large for a graph of small ones: a simulator, an
+// opaque step of another library. Its functions work on whole row-major arrays
+// in float64 and must not keep them.
+type Custom struct {
+	Name string
+	// Shape returns the shape of the result.
+	Shape func(in ...tensor.Shape) (tensor.Shape, error)
+	// Forward fills out.
+	Forward func(out []float64, in ...[]float64) error
+	// Adjoint fills dIn[i], the gradient with respect to input i, from g, the
+	// gradient of out. Nil means no gradient, unless VJP is given.
+	Adjoint func(dIn [][]float64, g, out []float64, in ...[]float64) error
+	// VJP returns the gradients as Nodes instead, for gradients of any order.
+	VJP func(g, y *Node, x []*Node) []*Node
+}
+
+// Call makes the Node c(in...).
+//
+// Gradient: by c.VJP, else by c.Adjoint (first order only).
+func Call(c *Custom, in ...*Node) *Node {
+	if bad := firstErr(in...); bad != nil {
+		return bad
+	}
+	s, err := c.Shape(shapesOf(in)...)
+	if err != nil {
+		return failed(fmt.Errorf("autodiff: %s: %w", c.Name, err))
+	}
+	n := newNode(customOp, s, in...)
+	n.obj = c
+	return n
+}
+
+var customOp, customAdjointOp *Op
+
+// ErrNoGradient is what a run returns where a gradient was asked of a Custom
+// that has none.
+var ErrNoGradient = errors.New("autodiff: this operation has no gradient of that order")
+
+func init() {
+	customOp = register(&Op{Name: "custom", Arity: -1, kind: step,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			c := y.obj.(*Custom)
+			switch {
+			case c.VJP != nil:
+				return c.VJP(g, y, x)
+			case c.Adjoint != nil:
+				return adjointNodes(g, y, x)
+			}
+			return make([]*Node, len(x))
+		},
+		run: func(c *call) error {
+			f := c.obj.(*Custom)
+			out, in := c.asFloat64()
+			if err := f.Forward(out, in...); err != nil {
+				return fmt.Errorf("%s: %w", f.Name, err)
+			}
+			c.storeFloat64()
+			return nil
+		}})
+	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: step,
+		vjp: func(_, y *Node, x []*Node) []*Node {
+			bad := mistake(y.obj.(*Custom).Name, "no second derivative: give VJP instead of Adjoint")
+			return repeat(bad, len(x))
+		},
+		run: func(c *call) error { return runAdjoint(c) }})
+}
+
+// adjointNodes computes all gradients in one step, as one vector, and cuts it.
+func adjointNodes(g, y *Node, x []*Node) []*Node {
+	total := 0
+	for _, v := range x {
+		total += v.Size()
+	}
+	all := newNode(customAdjointOp, tensor.Shape{total}, append([]*Node{g, y}, x...)...)
+	all.obj = y.obj
+	out, at := make([]*Node, len(x)), 0
+	for i, v := range x {
+		out[i] = Reshape(Slice(all, 0, at, at+v.Size()), v.shape...)
+		at += v.Size()
+	}
+	return out
+}
+
+func runAdjoint(c *call) error {
+	f := c.obj.(*Custom)
+	out, in := c.asFloat64()
+	if c.parts == nil {
+		c.parts = make([][]float64, len(in)-2)
+	}
+	at := 0
+	for i := range c.parts {
+		n := len(in[i+2])
+		c.parts[i] = out[at : at+n : at+n]
+		at += n
+	}
+	if err := f.Adjoint(c.parts, in[0], in[1], in[2:]...); err != nil {
+		return fmt.Errorf("gradient of %s: %w", f.Name, err)
+	}
+	c.storeFloat64()
+	return nil
+}

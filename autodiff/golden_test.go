@@ -1,0 +1,279 @@
+package autodiff_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// way is one way to run a program: precision and instruction set.
+type way struct {
+	bits int
+	simd string
+}
+
+func (w way) String() string { return fmt.Sprintf("float%d/%s", w.bits, w.simd) }
+
+func ways() []way {
+	var all []way
+	for _, l := range kernels.Levels() {
+		all = append(all, way{64, l.String()}, way{32, l.String()})
+	}
+	return all
+}
+
+// results runs outputs with every input as a run-time input.
+func results(t *testing.T, w way, outputs, inputs []*ad.Node, values [][]float64) [][]float64 {
+	t.Helper()
+	p, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Precision: w.bits, SIMD: w.simd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState()
+	for i, x := range inputs {
+		if x.IsInt() {
+			for k, v := range values[i] {
+				s.InputInts(i)[k] = int64(v)
+			}
+		} else if err := s.SetInput(i, values[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	out := make([][]float64, len(outputs))
+	for i := range out {
+		out[i] = s.OutputFloat64(i)
+	}
+	return out
+}
+
+// check compares named outputs of a case at every way; tol gives float64's and
+// float32's tolerance.
+func check(t *testing.T, c golden.Case, outputs map[string]*ad.Node, inputs []*ad.Node, values [][]float64, tol func(name string) (f64, f32 float64)) {
+	t.Helper()
+	var names []string
+	var nodes []*ad.Node
+	for name := range c.Outputs {
+		n := outputs[name]
+		if n == nil {
+			t.Errorf("%s: no output %s", c.ID, name)
+			continue
+		}
+		names, nodes = append(names, name), append(nodes, n)
+	}
+	for _, w := range ways() {
+		for i, got := range results(t, w, nodes, inputs, values) {
+			limit, limit32 := tol(names[i])
+			if w.bits == 32 {
+				limit = limit32
+			}
+			if d := c.Outputs[names[i]].Norm(got); !(d <= limit) {
+				t.Errorf("%s %v %s: norm of the difference %.3g, want at most %.1g", c.ID, w, names[i], d, limit)
+			}
+		}
+	}
+}
+
+var special = map[string]bool{"erf": true, "erfc": true, "erfinv": true, "lgamma": true, "digamma": true, "trigamma": true,
+	"i0e": true, "i1e": true, "j0": true, "j1": true, "sinc_unnormalised": true}
+
+var unary = map[string]func(*ad.Node) *ad.Node{
+	"exp": ad.Exp, "expm1": ad.Expm1, "exp2": ad.Exp2, "log": ad.Log, "log1p": ad.Log1p, "log2": ad.Log2, "log10": ad.Log10,
+	"sqrt": ad.Sqrt, "rsqrt": ad.Rsqrt, "cbrt": ad.Cbrt, "sin": ad.Sin, "cos": ad.Cos, "tan": ad.Tan, "asin": ad.Asin,
+	"acos": ad.Acos, "atan": ad.Atan, "sinh": ad.Sinh, "cosh": ad.Cosh, "tanh": ad.Tanh, "asinh": ad.Asinh, "acosh": ad.Acosh,
+	"atanh": ad.Atanh, "erf": ad.Erf, "erfc": ad.Erfc, "erfinv": ad.Erfinv, "lgamma": ad.Lgamma, "digamma": ad.Digamma,
+	"trigamma": func(x *ad.Node) *ad.Node { return ad.Polygamma(1, x) }, "sigmoid": ad.Sigmoid, "softplus": ad.Softplus,
+	"reciprocal": ad.Reciprocal, "square": ad.Square, "i0e": ad.BesselI0e, "i1e": ad.BesselI1e, "j0": ad.BesselJ0, "j1": ad.BesselJ1,
+	"sinc_unnormalised": ad.Sinc, "round_half_even": ad.Round, "floor": ad.Floor, "ceil": ad.Ceil, "trunc": ad.Trunc,
+	"sign": ad.Sign, "abs": ad.Abs, "neg": ad.Neg,
+}
+
+func TestUnaryGoldens(t *testing.T) {
+	for _, c := range golden.Family(t, "cuda", "ops_unary.json") {
+		f := unary[c.Op]
+		if f == nil {
+			t.Errorf("no operation %s", c.Op)
+			continue
+		}
+		in := c.Inputs["x"]
+		x := ad.Input("x", in.Shape...)
+		y := f(x)
+		check(t, c, map[string]*ad.Node{"y": y, "dydx": ad.Grad(y, x)[0]}, []*ad.Node{x}, [][]float64{in.Values()},
+			func(name string) (float64, float64) {
+				switch {
+				case name == "dydx":
+					return 1e-12, 1e-5
+				case special[c.Op]:
+					return 1e-12, 2e-6
+				}
+				return 1e-14, 4e-7
+			})
+		specialPoints(t, c, f)
+	}
+}
+
+// specialPoints are exact, signed zeros included.
+func specialPoints(t *testing.T, c golden.Case, f func(*ad.Node) *ad.Node) {
+	if len(c.Special.X) == 0 {
+		return
+	}
+	x := ad.Input("x", len(c.Special.X))
+	at := make([]float64, len(c.Special.X))
+	for i, v := range c.Special.X {
+		at[i] = float64(v)
+	}
+	for _, w := range ways() {
+		for i, got := range results(t, w, []*ad.Node{f(x)}, []*ad.Node{x}, [][]float64{at})[0] {
+			want := float64(c.Special.Y[i])
+			if w.bits == 32 {
+				want = float64(float32(want))
+			}
+			same := got == want && math.Signbit(got) == math.Signbit(want) || got != got && want != want
+			if !same && !(math.Abs(got-want) <= 4e-16*math.Abs(want) && w.bits == 64) && !(w.bits == 32 && math.Abs(got-want) <= 3e-7*math.Abs(want)) {
+				t.Errorf("%s(%g) %v = %g, want %g", c.Op, at[i], w, got, want)
+			}
+		}
+	}
+}
+
+var binary = map[string]func(x, y *ad.Node) *ad.Node{
+	"add": ad.Add, "sub": ad.Sub, "mul": ad.Mul, "div": ad.Div, "maximum": ad.Maximum, "minimum": ad.Minimum, "fmax": ad.Fmax,
+	"atan2": ad.Atan2, "hypot": ad.Hypot, "fmod": ad.Mod, "floor_mod": ad.FloorMod, "less": ad.Less, "equal": ad.Equal,
+	"pow_abs": func(x, y *ad.Node) *ad.Node { return ad.Pow(ad.Abs(x), y) }, "logaddexp": ad.LogAddExp,
+	"a*b/(1+b*b)": func(a, b *ad.Node) *ad.Node { return ad.Div(ad.Mul(a, b), ad.Shift(ad.Mul(b, b), 1)) },
+}
+
+func TestBinaryGoldens(t *testing.T) {
+	for _, c := range golden.Family(t, "cuda", "ops_binary.json") {
+		f := binary[c.Op]
+		if f == nil {
+			t.Errorf("no operation %s", c.Op)
+			continue
+		}
+		a, b := ad.Input("a", c.Inputs["a"].Shape...), ad.Input("b", c.Inputs["b"].Shape...)
+		inputs, values := []*ad.Node{a, b}, [][]float64{c.Inputs["a"].Values(), c.Inputs["b"].Values()}
+		out := map[string]*ad.Node{"y": f(a, b)}
+		if g, ok := c.Inputs["grad_y"]; ok {
+			gy := ad.Input("g", g.Shape...)
+			inputs, values = append(inputs, gy), append(values, g.Values())
+			d := ad.VJP(out["y"], gy, a, b)
+			out["grad_a"], out["grad_b"] = d[0], d[1]
+		}
+		check(t, c, out, inputs, values, func(name string) (float64, float64) {
+			if name != "y" {
+				return 1e-12, 1e-5
+			}
+			return 1e-14, 1e-6
+		})
+	}
+}
+
+func axesOf(v any, rank int) []int {
+	switch v := v.(type) {
+	case float64:
+		return []int{int(v)}
+	case []any:
+		var out []int
+		for _, a := range v {
+			out = append(out, int(a.(float64)))
+		}
+		return out
+	}
+	out := make([]int, rank)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func TestReduceGoldens(t *testing.T) {
+	for _, c := range golden.Family(t, "cuda", "ops_reduce.json") {
+		in := c.Inputs["x"]
+		x := ad.Input("x", in.Shape...)
+		axes := axesOf(c.Attrs["axis"], len(in.Shape))
+		flat, axis := x, axes[0]
+		if len(axes) > 1 || c.Attrs["axis"] == nil {
+			flat, axis = ad.Reshape(x, x.Size()), 0
+		}
+		out := map[string]*ad.Node{"sum": ad.SumAxes(x, axes...), "sumsq": ad.SumAxes(ad.Square(x), axes...), "prod": ad.Prod(x, axes...)}
+		if x.Size() > 0 {
+			for name, n := range map[string]*ad.Node{"mean": ad.MeanAxes(x, axes...), "max": ad.MaxAxes(x, axes...), "min": ad.MinAxes(x, axes...),
+				"var0": ad.Variance(x, 0, axes...), "var1": ad.Variance(x, 1, axes...), "norm2": ad.Norm(x, axes...), "logsumexp": ad.LogSumExp(x, axes...),
+				"argmax": ad.Argmax(flat, axis), "argmin": ad.Argmin(flat, axis)} {
+				out[name] = n
+			}
+		}
+		check(t, c, out, []*ad.Node{x}, [][]float64{in.Values()}, func(name string) (float64, float64) {
+			if c.ID == "reduce_cancel" {
+				return 1e-13, 1e-2
+			}
+			return 1e-13, 2e-6
+		})
+	}
+}
+
+func TestEmptyMaxIsAnError(t *testing.T) {
+	if err := ad.MaxAxes(ad.Input("x", 2, 0), 1).Err(); err == nil {
+		t.Error("max of nothing has no error")
+	}
+}
+
+func TestMatmulGoldens(t *testing.T) {
+	for _, c := range golden.Family(t, "cuda", "ops_matmul.json") {
+		if c.Op == "transpose" {
+			x := ad.Input("x", c.Inputs["x"].Shape...)
+			check(t, c, map[string]*ad.Node{"y": ad.Permute(x, axesOf(c.Attrs["perm"], 0)...)}, []*ad.Node{x}, [][]float64{c.Inputs["x"].Values()},
+				func(string) (float64, float64) { return 0, 1e-7 })
+			continue
+		}
+		a, b := ad.Input("a", c.Inputs["a"].Shape...), ad.Input("b", c.Inputs["b"].Shape...)
+		g := ad.Input("g", c.Inputs["grad_y"].Shape...)
+		inputs, values := []*ad.Node{a, b, g}, [][]float64{c.Inputs["a"].Values(), c.Inputs["b"].Values(), c.Inputs["grad_y"].Values()}
+		opA, opB := a, b
+		if c.Attrs["trans_a"] == true {
+			opA = ad.T(a)
+		}
+		if c.Attrs["trans_b"] == true {
+			opB = ad.T(b)
+		}
+		y := ad.Scale(c.Attrs["alpha"].(float64), ad.MatMul(opA, opB))
+		if ic, ok := c.Inputs["c"]; ok {
+			cc := ad.Input("c", ic.Shape...)
+			inputs, values = append(inputs, cc), append(values, ic.Values())
+			y = ad.Add(y, ad.Scale(c.Attrs["beta"].(float64), cc))
+		}
+		d := ad.VJP(y, g, a, b)
+		check(t, c, map[string]*ad.Node{"y": y, "grad_a": d[0], "grad_b": d[1]}, inputs, values, func(name string) (float64, float64) {
+			if name == "y" {
+				return 1e-13, 2e-6
+			}
+			return 1e-12, 1e-5
+		})
+	}
+}
+
+func TestScanGoldens(t *testing.T) {
+	for _, c := range golden.Family(t, "cuda", "ops_scan_sort.json") {
+		in := c.Inputs["x"]
+		switch c.Op {
+		case "scan":
+			x, axis := ad.Input("x", in.Shape...), int(c.Attrs["axis"].(float64))
+			for _, later := range []string{"cumprod", "cummax", "logcumsumexp"} {
+				delete(c.Outputs, later)
+			}
+			check(t, c, map[string]*ad.Node{"cumsum": ad.Cumsum(x, axis), "cumsum_exclusive": ad.CumsumWith(x, axis, true, false),
+				"cumsum_reverse": ad.CumsumWith(x, axis, false, true)}, []*ad.Node{x}, [][]float64{in.Values()},
+				func(string) (float64, float64) { return 1e-13, 2e-6 })
+		case "bincount":
+			x := ad.IntInput("x", in.Shape...)
+			check(t, c, map[string]*ad.Node{"y": ad.Bincount(x, int(c.Attrs["size"].(float64)))}, []*ad.Node{x}, [][]float64{in.Values()},
+				func(string) (float64, float64) { return 0, 0 })
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package autodiff
+
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Grad returns the gradients of the sum of y with respect to each of xs.
+//
+// A Node that y does not depend on has a gradient of zeros. The results are
+// Nodes like any other: Grad of a Grad gives second derivatives.
+func Grad(y *Node, xs ...*Node) []*Node {
+	if bad := firstErr(append([]*Node{y}, xs...)...); bad != nil {
+		return repeat(bad, len(xs))
+	}
+	return vjp([]*Node{y}, []*Node{Full(1, y.shape...)}, xs, nil)
+}
+
+// VJP returns the gradients of the sum of y*g with respect to each of xs: the
+// vector g, of y's shape, times the Jacobian of y.
+func VJP(y, g *Node, xs ...*Node) []*Node {
+	if bad := firstErr(append([]*Node{y, g}, xs...)...); bad != nil {
+		return repeat(bad, len(xs))
+	}
+	return vjp([]*Node{y}, []*Node{Broadcast(g, y.shape...)}, xs, nil)
+}
+
+// JVP returns the derivative of y when each xs[i] moves along vs[i]: the
+// Jacobian times a vector, of y's shape.
+//
+// It is the gradient of a gradient: sum(v * VJP(y, u)) is linear in u, and its
+// gradient with respect to u is J v.
+func JVP(y *Node, xs, vs []*Node) *Node {
+	if bad := firstErr(append(append([]*Node{y}, xs...), vs...)...); bad != nil {
+		return bad
+	}
+	if len(xs) != len(vs) {
+		return mistake("jvp", "%d inputs and %d directions: want as many", len(xs), len(vs))
+	}
+	u := Input("jvp.u", y.shape...)
+	var dot *Node
+	for i, g := range vjp([]*Node{y}, []*Node{u}, xs, nil) {
+		dot = accumulate(dot, Sum(Mul(g, Broadcast(vs[i], xs[i].shape...))))
+	}
+	if dot == nil {
+		return Full(0, y.shape...)
+	}
+	return Grad(dot, u)[0]
+}
+
+// HVP returns the Hessian of the sum of y times the vectors vs, one Node for
+// each of xs.
+func HVP(y *Node, xs, vs []*Node) []*Node {
+	if bad := firstErr(append(append([]*Node{y}, xs...), vs...)...); bad != nil {
+		return repeat(bad, len(xs))
+	}
+	var dot *Node
+	for i, g := range Grad(y, xs...) {
+		dot = accumulate(dot, Sum(Mul(g, vs[i])))
+	}
+	return Grad(dot, xs...)
+}
+
+// vjp returns sum_k gs[k] dys[k]/dxs. Where mirror is not nil, the derivative
+// rules see mirror(n) in place of the forward value n: see Checkpoint.
+func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
+	grads := map[*Node]*Node{}
+	for i, y := range ys {
+		grads[y] = accumulate(grads[y], gs[i])
+	}
+	order := upstream(ys...)
+	need := reaches(order, xs)
+	for _, n := range slices.Backward(order) {
+		g := grads[n]
+		if g == nil || n.op == nil || n.op.vjp == nil || !need[n] {
+			continue
+		}
+		in, out := mirror.of(n, g)
+		for i, d := range n.op.vjp(g, out, in) {
+			if x := n.in[i]; d != nil && need[x] {
+				grads[x] = accumulate(grads[x], sumTo(d, x.shape))
+			}
+		}
+	}
+	out := make([]*Node, len(xs))
+	for i, x := range xs {
+		if out[i] = grads[x]; out[i] == nil {
+			out[i] = Full(0, x.shape...)
+		}
+	}
+	return out
+}
+
+func accumulate(sum, d *Node) *Node {
+	if sum == nil {
+		return d
+	}
+	return Add(sum, d)
+}
+
+// sumTo undoes broadcasting: it sums d over the axes that s lacks or has as 1.
+func sumTo(d *Node, s tensor.Shape) *Node {
+	if d.err != nil || d.shape.Equal(s) {
+		return d
+	}
+	lead := len(d.shape) - len(s)
+	var axes []int
+	for i, n := range d.shape {
+		if i < lead || (s[i-lead] == 1 && n != 1) {
+			axes = append(axes, i)
+		}
+	}
+	return Reshape(SumAxes(d, axes...), s...)
+}
+
+// upstream returns ys and everything they were made from, inputs before outputs.
+func upstream(ys ...*Node) []*Node {
+	var order []*Node
+	seen := map[*Node]bool{}
+	stack := append([]*Node(nil), ys...)
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		order = append(order, n)
+		stack = append(stack, n.in...)
+	}
+	slices.SortFunc(order, func(a, b *Node) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	return order
+}
+
+// reaches marks the Nodes of order that depend on one of xs.
+func reaches(order, xs []*Node) map[*Node]bool {
+	need := make(map[*Node]bool, len(order))
+	for _, x := range xs {
+		need[x] = true
+	}
+	for _, n := range order {
+		for _, x := range n.in {
+			if need[x] {
+				need[n] = true
+				break
+			}
+		}
+	}
+	return need
+}
+
+func repeat(n *Node, k int) []*Node {
+	out := make([]*Node, k)
+	for i := range out {
+		out[i] = n
+	}
+	return out
+}

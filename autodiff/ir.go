@@ -1,0 +1,343 @@
+package autodiff
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// value is one value of the compiler's graph: the Nodes after merging equal
+// ones, folding constants and applying algebra.
+type value struct {
+	id     int
+	op     *Op // nil for a leaf
+	in     []*value
+	shape  tensor.Shape
+	attr   []int
+	obj    any
+	isInt  bool
+	data   []float64 // of a constant
+	ints   []int64
+	node   *Node // the input a leaf stands for
+	layout layout
+	place  placement
+}
+
+func (v *value) size() int            { return v.shape.Size() }
+func (v *value) constant() bool       { return v.op == nil && v.data != nil }
+func (v *value) is(op *Op) bool       { return v.op == op }
+func (v *value) kindIs(k opKind) bool { return v.op != nil && v.op.kind == k }
+
+// number returns the value of a constant whose elements are all one number.
+func (v *value) number() (float64, bool) {
+	for v.is(broadcastOp) || v.is(reshapeOp) {
+		v = v.in[0]
+	}
+	if v.constant() && len(v.data) == 1 {
+		return v.data[0], true
+	}
+	return 0, false
+}
+
+func (v *value) isNumber(c float64) bool {
+	x, ok := v.number()
+	return ok && x == c
+}
+
+// key identifies values that are equal because op, inputs and attributes are.
+type key struct {
+	op      *Op
+	a, b, c int
+	rest    string
+}
+
+// rewriter turns Nodes into values.
+type rewriter struct {
+	values []*value
+	made   map[key]*value
+	of     map[*Node]*value
+	numKey map[uint64]*value
+	buf    []byte
+}
+
+func newRewriter() *rewriter {
+	return &rewriter{made: map[key]*value{}, of: map[*Node]*value{}, numKey: map[uint64]*value{}}
+}
+
+// lower converts n, whose inputs have been converted.
+func (r *rewriter) lower(n *Node) *value {
+	if v := r.of[n]; v != nil {
+		return v
+	}
+	var v *value
+	switch {
+	case n.op == nil:
+		v = r.leaf(n)
+	default:
+		in := make([]*value, len(n.in))
+		for i, x := range n.in {
+			in[i] = r.of[x]
+		}
+		v = r.make(n.op, n.shape, n.attr, n.obj, n.isInt, in...)
+	}
+	r.of[n] = v
+	return v
+}
+
+func (r *rewriter) leaf(n *Node) *value {
+	if n.data != nil && len(n.data) == 1 && !n.isInt {
+		return r.reshape(r.num(n.data[0]), n.shape)
+	}
+	return r.add(&value{shape: n.shape, data: n.data, ints: n.ints, isInt: n.isInt, node: n})
+}
+
+// num returns the scalar constant c.
+func (r *rewriter) num(c float64) *value {
+	bits := math.Float64bits(c)
+	if v := r.numKey[bits]; v != nil {
+		return v
+	}
+	v := r.add(&value{shape: tensor.Shape{}, data: []float64{c}})
+	r.numKey[bits] = v
+	return v
+}
+
+func (r *rewriter) add(v *value) *value {
+	v.id = len(r.values)
+	r.values = append(r.values, v)
+	return v
+}
+
+// make returns the value op(in...), simplified or found if it stood already.
+func (r *rewriter) make(op *Op, shape tensor.Shape, attr []int, obj any, isInt bool, in ...*value) *value {
+	switch {
+	case op.kind == elementwise:
+		return r.elementwise(op, in...)
+	case op.kind == reduction:
+		return r.reduction(op, attr, in[0])
+	case op == reshapeOp:
+		return r.reshape(in[0], shape)
+	case op == broadcastOp:
+		return r.broadcast(in[0], shape)
+	case op == permuteOp || op == sliceOp:
+		if in[0].is(broadcastOp) && in[0].in[0].size() == 1 {
+			return r.broadcast(r.reshape(in[0].in[0], tensor.Shape{}), shape)
+		}
+	}
+	return r.unique(&value{op: op, shape: shape, attr: attr, obj: obj, isInt: isInt, in: in})
+}
+
+// unique returns v, or the equal value that stands already.
+func (r *rewriter) unique(v *value) *value {
+	k := key{op: v.op, a: -1, b: -1, c: -1}
+	ids := [3]*int{&k.a, &k.b, &k.c}
+	for i, x := range v.in {
+		if i < 3 {
+			*ids[i] = x.id
+		}
+	}
+	if v.op.kind != elementwise {
+		if v.obj != nil {
+			return r.add(v) // opaque: never merged
+		}
+		b := r.buf[:0]
+		for _, d := range v.shape {
+			b = append(strconv.AppendInt(b, int64(d), 36), ',')
+		}
+		b = append(b, '|')
+		for _, d := range v.attr {
+			b = append(strconv.AppendInt(b, int64(d), 36), ',')
+		}
+		for _, x := range v.in[min(3, len(v.in)):] {
+			b = append(strconv.AppendInt(b, int64(x.id), 36), ';')
+		}
+		r.buf, k.rest = b, string(b)
+	}
+	if old := r.made[k]; old != nil {
+		return old
+	}
+	r.made[k] = v
+	return r.add(v)
+}
+
+func (r *rewriter) reshape(x *value, s tensor.Shape) *value {
+	for x.is(reshapeOp) {
+		x = x.in[0]
+	}
+	if x.shape.Equal(s) {
+		return x
+	}
+	if x.is(broadcastOp) && x.in[0].size() == 1 {
+		return r.broadcast(r.reshape(x.in[0], tensor.Shape{}), s)
+	}
+	if x.constant() && len(x.data) > 1 {
+		return r.add(&value{shape: s, data: x.data})
+	}
+	return r.unique(&value{op: reshapeOp, shape: s, in: []*value{x}, isInt: x.isInt})
+}
+
+func (r *rewriter) broadcast(x *value, s tensor.Shape) *value {
+	if x.is(broadcastOp) {
+		x = x.in[0]
+	}
+	if x.shape.Equal(s) {
+		return x
+	}
+	if x.size() == s.Size() {
+		return r.reshape(x, s)
+	}
+	return r.unique(&value{op: broadcastOp, shape: s, in: []*value{x}, isInt: x.isInt})
+}
+
+// elementwise applies op where its inputs still differ: it strips broadcasts
+// from the inputs, works on the smallest shape that covers them and repeats the
+// result.
+func (r *rewriter) elementwise(op *Op, in ...*value) *value {
+	full, joint := in[0].shape, tensor.Shape{}
+	in = slices.Clone(in)
+	for i, x := range in {
+		full, _ = tensor.Broadcast(full, x.shape)
+		if x.is(broadcastOp) {
+			in[i] = x.in[0]
+		}
+		joint, _ = tensor.Broadcast(joint, in[i].shape)
+	}
+	v := r.simplify(op, joint, in)
+	return r.broadcast(r.reshape(v, joint), full)
+}
+
+// raw is op(in...) of known shape, folded if constant.
+func (r *rewriter) raw(op *Op, shape tensor.Shape, in ...*value) *value {
+	if v := r.fold(op, shape, in); v != nil {
+		return v
+	}
+	if op.commu && in[0].id > in[1].id {
+		in[0], in[1] = in[1], in[0]
+	}
+	return r.unique(&value{op: op, shape: shape, in: in})
+}
+
+// foldLimit is the largest constant array worth computing at compile time.
+const foldLimit = 1 << 16
+
+func (r *rewriter) fold(op *Op, shape tensor.Shape, in []*value) *value {
+	numbers := true
+	var c [3]float64
+	for i, x := range in {
+		if v, ok := x.number(); ok {
+			c[i] = v
+		} else if numbers = false; !x.constant() {
+			return nil
+		}
+	}
+	if numbers {
+		return r.broadcast(r.num(op.Eval(c[:op.Arity]...)), shape)
+	}
+	if shape.Size() > foldLimit {
+		return nil
+	}
+	strides := make([][]int, len(in))
+	for i, x := range in {
+		strides[i] = alignedStrides(x.shape, x.shape.Strides(), shape)
+	}
+	data := make([]float64, shape.Size())
+	walk(shape, func(idx []int, flat int) {
+		var a [3]float64
+		for i, x := range in {
+			if a[i] = c[i]; x.constant() {
+				at := 0
+				for d, k := range idx {
+					at += k * strides[i][d]
+				}
+				a[i] = x.data[at]
+			}
+		}
+		data[flat] = op.Eval(a[:op.Arity]...)
+	})
+	return r.add(&value{shape: shape, data: data})
+}
+
+// reduction moves broadcasts and scalar factors out of sums, and drops axes of
+// length 1.
+func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
+	shape := without(x.shape, axes)
+	real := slices.DeleteFunc(slices.Clone(axes), func(a int) bool { return x.shape[a] == 1 })
+	if len(real) == 0 {
+		return r.reshape(x, shape)
+	}
+	if x.is(broadcastOp) && x.size() > 0 {
+		return r.reduceBroadcast(op, real, x, shape)
+	}
+	if x.constant() && x.size() <= foldLimit {
+		return r.foldReduction(op, axes, x, shape)
+	}
+	if op == sumOp {
+		switch {
+		case x.is(negOp):
+			return r.elementwise(negOp, r.reduction(op, axes, x.in[0]))
+		case x.is(mulOp) && x.in[0].size() == 1 && x.in[1].shape.Equal(x.shape):
+			return r.elementwise(mulOp, r.reshape(x.in[0], tensor.Shape{}), r.reduction(op, axes, x.in[1]))
+		case x.is(mulOp) && x.in[1].size() == 1 && x.in[0].shape.Equal(x.shape):
+			return r.elementwise(mulOp, r.reshape(x.in[1], tensor.Shape{}), r.reduction(op, axes, x.in[0]))
+		}
+	}
+	v := r.unique(&value{op: op, shape: without(x.shape, real), attr: real, in: []*value{x}})
+	return r.reshape(v, shape)
+}
+
+// reduceBroadcast reduces before repeating; a sum over a repeated axis is a
+// product with its length.
+func (r *rewriter) reduceBroadcast(op *Op, axes []int, x *value, shape tensor.Shape) *value {
+	src := x.in[0]
+	aligned := make(tensor.Shape, len(x.shape))
+	for i := range aligned {
+		aligned[i] = 1
+	}
+	copy(aligned[len(aligned)-len(src.shape):], src.shape)
+	times := 1.0
+	for _, a := range axes {
+		if aligned[a] == 1 {
+			times *= float64(x.shape[a])
+		}
+	}
+	v := r.reduction(op, axes, r.reshape(src, aligned))
+	if op == sumOp && times != 1 {
+		v = r.elementwise(mulOp, r.num(times), v)
+	}
+	return r.reshape(r.broadcast(v, without(x.shape, axes)), shape)
+}
+
+func (r *rewriter) foldReduction(op *Op, axes []int, x *value, shape tensor.Shape) *value {
+	data, seen := make([]float64, shape.Size()), make([]bool, shape.Size())
+	strides := keptStrides(x.shape, axes)
+	walk(x.shape, func(idx []int, flat int) {
+		at := 0
+		for d, k := range idx {
+			at += k * strides[d]
+		}
+		if v := x.data[flat]; seen[at] {
+			data[at] = op.f2(data[at], v)
+		} else {
+			data[at], seen[at] = v, true
+		}
+	})
+	if len(data) == 1 {
+		return r.reshape(r.num(data[0]), shape)
+	}
+	return r.add(&value{shape: shape, data: data})
+}
+
+// keptStrides returns, for each axis of s, the stride of a reduction over axes:
+// 0 for those.
+func keptStrides(s tensor.Shape, axes []int) []int {
+	out, n := make([]int, len(s)), 1
+	for i := len(s) - 1; i >= 0; i-- {
+		if !slices.Contains(axes, i) {
+			out[i] = n
+			n *= s[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package autodiff
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Node is one value of a graph. It is immutable and safe for concurrent use.
+type Node struct {
+	op    *Op // nil for a leaf
+	in    []*Node
+	shape tensor.Shape
+	attr  []int // axes, permutation, slice bounds ...: the Op says which
+	obj   any   // what does not fit attr; comparable
+	data  []float64
+	ints  []int64 // of an integer constant
+	isInt bool
+	name  string
+	id    uint64 // increases with creation, so inputs have smaller ids
+	err   error
+}
+
+var lastID atomic.Uint64
+
+func newNode(op *Op, shape tensor.Shape, in ...*Node) *Node {
+	return &Node{op: op, in: in, shape: shape, id: lastID.Add(1)}
+}
+
+// Const makes a leaf of data with the given shape; no lengths mean a vector.
+// The Node shares data: do not change it afterwards.
+func Const(data []float64, shape ...int) *Node {
+	s := tensor.Shape(shape)
+	if len(s) == 0 {
+		s = tensor.Shape{len(data)}
+	}
+	n := newNode(nil, s)
+	n.data = data
+	if s.Size() != len(data) || anyNegative(s) {
+		return failed(&tensor.ShapeError{Op: "const", Got: []tensor.Shape{s}, Want: fmt.Sprintf("%d elements", len(data))})
+	}
+	return n
+}
+
+// Scalar makes a constant of no axes.
+func Scalar(v float64) *Node {
+	n := newNode(nil, tensor.Shape{})
+	n.data = []float64{v}
+	return n
+}
+
+// Full makes a constant of the given shape with every element v.
+func Full(v float64, shape ...int) *Node { return Broadcast(Scalar(v), shape...) }
+
+// Ints makes a leaf of indices with the given shape; no lengths mean a vector.
+func Ints(data []int, shape ...int) *Node {
+	s := tensor.Shape(shape)
+	if len(s) == 0 {
+		s = tensor.Shape{len(data)}
+	}
+	n := newNode(nil, s)
+	n.isInt = true
+	n.ints = make([]int64, len(data))
+	for i, v := range data {
+		n.ints[i] = int64(v)
+	}
+	if s.Size() != len(data) {
+		return failed(&tensor.ShapeError{Op: "ints", Got: []tensor.Shape{s}, Want: fmt.Sprintf("%d elements", len(data))})
+	}
+	return n
+}
+
+// Input makes a leaf whose elements are given to each run.
+func Input(name string, shape ...int) *Node {
+	n := newNode(nil, tensor.Shape(shape).Clone())
+	n.name = name
+	if anyNegative(shape) {
+		return failed(&tensor.ShapeError{Op: "input " + name, Got: []tensor.Shape{shape}, Want: "lengths of at least 0"})
+	}
+	return n
+}
+
+// IntInput makes a leaf of indices that are given to each run.
+func IntInput(name string, shape ...int) *Node {
+	n := Input(name, shape...)
+	n.isInt = true
+	return n
+}
+
+// Shape returns the lengths of the axes.
+func (n *Node) Shape() tensor.Shape { return n.shape }
+
+// Size returns the number of elements.
+func (n *Node) Size() int { return n.shape.Size() }
+
+// Err returns the first mistake among n and everything it was made from.
+func (n *Node) Err() error { return n.err }
+
+// Name returns the name given by Input or Named.
+func (n *Node) Name() string { return n.name }
+
+// Op returns the operation that made n; nil for a leaf.
+func (n *Node) Op() *Op { return n.op }
+
+// In returns the inputs of n's operation.
+func (n *Node) In() []*Node { return n.in }
+
+// IsInt reports whether the elements are indices.
+func (n *Node) IsInt() bool { return n.isInt }
+
+// IsConst reports whether n is a constant leaf.
+func (n *Node) IsConst() bool { return n.op == nil && (n.data != nil || n.ints != nil) }
+
+// isInput reports whether n is a leaf that runs fill.
+func (n *Node) isInput() bool { return n.op == nil && n.data == nil && n.ints == nil }
+
+// Named gives n a name: for messages, for Checkpoint and for listings.
+func (n *Node) Named(name string) *Node {
+	n.name = name
+	return n
+}
+
+// String describes n by name or operation and shape.
+func (n *Node) String() string {
+	switch {
+	case n.err != nil:
+		return "error: " + n.err.Error()
+	case n.name != "":
+		return fmt.Sprintf("%s%v", n.name, []int(n.shape))
+	case n.op != nil:
+		return fmt.Sprintf("%s%v", n.op.Name, []int(n.shape))
+	}
+	return fmt.Sprintf("const%v", []int(n.shape))
+}
+
+func anyNegative(s []int) bool {
+	for _, d := range s {
+		if d < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// failed is a Node that carries err, located at the caller outside this package.
+func failed(err error) *Node {
+	n := newNode(nil, tensor.Shape{})
+	n.err = located(err)
+	return n
+}
+
+// mistake is a Node that carries an error about op's arguments.
+func mistake(op string, format string, a ...any) *Node {
+	return failed(fmt.Errorf("autodiff: %s: %s", op, fmt.Sprintf(format, a...)))
+}
+
+// firstErr returns a Node carrying the first mistake among in, or nil.
+func firstErr(in ...*Node) *Node {
+	for _, x := range in {
+		if x == nil {
+			return mistake("graph", "an input is nil: make it with Input, Const or an operation")
+		}
+		if x.err != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+// located adds the first caller outside this package to err.
+func located(err error) error {
+	pc := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])
+	for {
+		f, more := frames.Next()
+		if !strings.Contains(f.Function, "euryale/autodiff.") {
+			return fmt.Errorf("%s:%d: %w", filepath.Base(f.File), f.Line, err)
+		}
+		if !more {
+			return err
+		}
+	}
+}

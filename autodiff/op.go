@@ -1,0 +1,195 @@
+package autodiff
+
+import (
+	"sync"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Op is everything the library knows about one operation.
+type Op struct {
+	Name   string
+	Arity  int      // number of inputs; -1 when it varies
+	Domain Interval // where checks may draw inputs
+	// CUDA is the elementwise function as a C expression of x, y and z; Helper
+	// is C that must stand before it.
+	CUDA, Helper string
+	// Smooth is false where the second derivative does not exist or is not
+	// checked: steps, comparisons, rounding.
+	Smooth bool
+	// Sample makes Nodes that use the operation on the inputs it is given, for
+	// the checks that walk the registry. Elementwise operations have one by default.
+	Sample func(in Source) []*Node
+
+	kind  opKind
+	f1    func(x float64) float64
+	f2    func(x, y float64) float64
+	f3    func(x, y, z float64) float64
+	vjp   func(g, y *Node, x []*Node) []*Node
+	run   func(c *call) error
+	commu bool // f2(x, y) == f2(y, x)
+}
+
+// Source gives a check's inputs: a fresh Node of the shape, filled from the
+// range lo..hi.
+type Source func(lo, hi float64, shape ...int) *Node
+
+// Interval is a closed range of the real line.
+type Interval struct{ Lo, Hi float64 }
+
+type opKind uint8
+
+const (
+	elementwise opKind = iota
+	reduction          // sum, max, min over axes
+	view               // the same elements at other places: reshape, permute, slice, broadcast
+	step               // runs alone, on contiguous arrays
+	barrier            // its first input, but not before the second is known
+)
+
+// Unary defines an elementwise operation of one input on one screen.
+type Unary struct {
+	Name string
+	// CPU is the function in Go, CUDA the same function as a C expression of x.
+	CPU    func(x float64) float64
+	CUDA   string
+	Helper string // C functions that CUDA calls
+	// VJP returns the gradient of x from g, the gradient of y = f(x). Written
+	// with operations, it can be differentiated again. Nil means zero.
+	VJP    func(g, y, x *Node) *Node
+	Domain Interval
+}
+
+// Binary defines an elementwise operation of two inputs, which broadcast.
+type Binary struct {
+	Name   string
+	CPU    func(x, y float64) float64
+	CUDA   string
+	Helper string
+	// VJP returns the gradients in the broadcast shape; nil means zero.
+	VJP         func(g, z, x, y *Node) (dx, dy *Node)
+	Domain      Interval
+	Commutative bool
+}
+
+// Ternary defines an elementwise operation of three inputs, which broadcast.
+type Ternary struct {
+	Name   string
+	CPU    func(x, y, z float64) float64
+	CUDA   string
+	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
+	Domain Interval
+}
+
+var (
+	registry   []*Op
+	registryMu sync.Mutex
+)
+
+// Ops returns every operation, in the order of definition. Checks, docs,
+// benchmarks and bridges walk it, so a new operation needs no other list.
+func Ops() []*Op {
+	registryMu.Lock()
+	defer registryMu.Unlock()
+	return append([]*Op(nil), registry...)
+}
+
+// IsElementwise reports whether the operation works element by element.
+func (op *Op) IsElementwise() bool { return op.kind == elementwise }
+
+// Differentiable reports whether any input has a gradient.
+func (op *Op) Differentiable() bool { return op.vjp != nil }
+
+// Apply makes the Node op(in...) of an elementwise operation.
+func (op *Op) Apply(in ...*Node) *Node {
+	if op.kind != elementwise || len(in) != op.Arity {
+		return mistake(op.Name, "Apply wants an elementwise operation and %d inputs, got %d", op.Arity, len(in))
+	}
+	return apply(op, in...)
+}
+
+// Eval returns the elementwise function at one point.
+func (op *Op) Eval(x ...float64) float64 {
+	switch op.Arity {
+	case 1:
+		return op.f1(x[0])
+	case 2:
+		return op.f2(x[0], x[1])
+	}
+	return op.f3(x[0], x[1], x[2])
+}
+
+func (d Unary) define() *Op {
+	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, f1: d.CPU, Smooth: d.VJP != nil}
+	if d.VJP != nil {
+		op.vjp = func(g, y *Node, x []*Node) []*Node { return []*Node{d.VJP(g, y, x[0])} }
+	}
+	return register(op)
+}
+
+func (d Binary) define() *Op {
+	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, f2: d.CPU, commu: d.Commutative, Smooth: d.VJP != nil}
+	if d.VJP != nil {
+		op.vjp = func(g, z *Node, x []*Node) []*Node {
+			dx, dy := d.VJP(g, z, x[0], x[1])
+			return []*Node{dx, dy}
+		}
+	}
+	return register(op)
+}
+
+func (d Ternary) define() *Op {
+	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, f3: d.CPU, Smooth: d.VJP != nil}
+	if d.VJP != nil {
+		op.vjp = func(g, _ *Node, x []*Node) []*Node {
+			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])
+			return []*Node{dx, dy, dz}
+		}
+	}
+	return register(op)
+}
+
+// register adds op to the list that checks and bridges walk.
+func register(op *Op) *Op {
+	if op.kind == elementwise && op.Sample == nil {
+		op.Sample = func(in Source) []*Node {
+			x := make([]*Node, op.Arity)
+			for i := range x {
+				x[i] = in(op.Domain.Lo, op.Domain.Hi, 4)
+			}
+			return []*Node{apply(op, x...)}
+		}
+	}
+	registryMu.Lock()
+	defer registryMu.Unlock()
+	registry = append(registry, op)
+	return op
+}
+
+// apply makes the Node op(in...) of an elementwise op; its shape is the
+// broadcast of the inputs' shapes.
+func apply(op *Op, in ...*Node) *Node {
+	if bad := firstErr(in...); bad != nil {
+		return bad
+	}
+	shape := in[0].shape
+	for _, x := range in {
+		if x.isInt {
+			return mistake(op.Name, "input %v holds indices: convert it with Float", x)
+		}
+		s, ok := tensor.Broadcast(shape, x.shape)
+		if !ok {
+			return failed(&tensor.ShapeError{Op: op.Name, Got: shapesOf(in), Want: "shapes that broadcast: equal lengths or 1, matched from the last axis"})
+		}
+		shape = s
+	}
+	return newNode(op, shape, in...)
+}
+
+func shapesOf(in []*Node) []tensor.Shape {
+	s := make([]tensor.Shape, len(in))
+	for i, x := range in {
+		s[i] = x.shape
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+package autodiff
+
+// Cumsum returns the running sums along one axis. Gradient: summed the other way.
+func Cumsum(x *Node, axis int) *Node { return cumulative(x, axis, false, false) }
+
+// CumsumWith returns running sums that leave out the element itself (exclusive)
+// or run from the end (reverse).
+func CumsumWith(x *Node, axis int, exclusive, reverse bool) *Node {
+	return cumulative(x, axis, exclusive, reverse)
+}
+
+func cumulative(x *Node, axis int, exclusive, reverse bool) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok {
+		return mistake("cumsum", "axis %d of shape %v", axis, x.shape)
+	}
+	n := newNode(cumsumOp, x.shape, x)
+	n.attr = []int{ax, int(truth(exclusive)), int(truth(reverse))}
+	return n
+}
+
+var cumsumOp *Op
+
+func init() {
+	cumsumOp = register(&Op{Name: "cumsum", Arity: 1, kind: step, Smooth: true,
+		vjp: func(g, y *Node, _ []*Node) []*Node {
+			return []*Node{cumulative(g, y.attr[0], y.attr[1] == 1, y.attr[2] == 0)}
+		},
+		run: func(c *call) error { return c.each(cumsum[float64], cumsum[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{Cumsum(in(-2, 2, 5), 0), CumsumWith(in(-2, 2, 2, 3, 2), 1, true, true)}
+		}})
+}
+
+// cumsum keeps the running sum in float64.
+func cumsum[T real](c *call, out []T, in [][]T) error {
+	outer, inner, n := around(c.shape, c.attr[0])
+	exclusive, reverse := c.attr[1] == 1, c.attr[2] == 1
+	for o := range outer {
+		for j := range inner {
+			at, by, s := o*n*inner+j, inner, 0.0
+			if reverse {
+				at, by = at+(n-1)*inner, -inner
+			}
+			for range n {
+				v := float64(in[0][at])
+				if exclusive {
+					out[at] = T(s)
+					s += v
+				} else {
+					s += v
+					out[at] = T(s)
+				}
+				at += by
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package autodiff
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Gather takes the elements idx of one axis; the result has idx's axes in its
+// place. Gradient: ScatterAdd. A run fails where an index is out of range.
+func Gather(x, idx *Node, axis int) *Node {
+	if bad := firstErr(x, idx); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok || !idx.isInt {
+		return mistake("gather", "axis %d of shape %v by %v: want an axis in range and indices (Ints or IntInput)", axis, x.shape, idx)
+	}
+	s := slices.Concat(x.shape[:ax], idx.shape, x.shape[ax+1:])
+	n := newNode(gatherOp, s, x, idx)
+	n.attr = []int{ax, len(idx.shape)}
+	return n
+}
+
+// ScatterAdd adds the elements of x to zeros: along axis, element idx[k] of the
+// result, which has n, receives element k of x. The axes of idx stand at axis
+// in x. Gradient: Gather.
+func ScatterAdd(x, idx *Node, axis, n int) *Node {
+	if bad := firstErr(x, idx); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape)-len(idx.shape)+1)
+	if !ok || !idx.isInt || !idx.shape.Equal(x.shape[ax:ax+len(idx.shape)]) {
+		return mistake("scatter_add", "axis %d of shape %v by %v: want indices whose shape stands in x at axis", axis, x.shape, idx)
+	}
+	s := slices.Concat(x.shape[:ax], []int{n}, x.shape[ax+len(idx.shape):])
+	out := newNode(scatterOp, s, x, idx)
+	out.attr = []int{ax, len(idx.shape)}
+	return out
+}
+
+// Bincount returns how often each of 0..n-1 occurs in idx.
+func Bincount(idx *Node, n int) *Node {
+	if bad := firstErr(idx); bad != nil {
+		return bad
+	}
+	return ScatterAdd(Full(1, idx.Size()), Reshape(idx, idx.Size()), 0, n)
+}
+
+// Argmax returns the index of the largest element along one axis: the first of
+// equals, and a NaN counts as the largest. Gradient: none.
+func Argmax(x *Node, axis int) *Node { return arg(argmaxOp, x, axis) }
+
+// Argmin returns the index of the smallest element along one axis: the first of
+// equals, and a NaN counts as the smallest. Gradient: none.
+func Argmin(x *Node, axis int) *Node { return arg(argminOp, x, axis) }
+
+func arg(op *Op, x *Node, axis int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok || x.shape[ax] == 0 {
+		return mistake(op.Name, "axis %d of shape %v: want an axis with elements", axis, x.shape)
+	}
+	n := newNode(op, without(x.shape, []int{ax}), x)
+	n.attr, n.isInt = []int{ax}, true
+	return n
+}
+
+// Float converts indices to reals. Gradient: none.
+func Float(idx *Node) *Node {
+	if bad := firstErr(idx); bad != nil {
+		return bad
+	}
+	if !idx.isInt {
+		return idx
+	}
+	return newNode(floatOp, idx.shape, idx)
+}
+
+var gatherOp, scatterOp, argmaxOp, argminOp, floatOp *Op
+
+func init() {
+	gatherOp = register(&Op{Name: "gather", Arity: 2, kind: step, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			return []*Node{ScatterAdd(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
+		},
+		run: func(c *call) error { return c.each(gather[float64], gather[float32]) },
+		Sample: func(in Source) []*Node {
+			idx := Ints([]int{2, 0, 2, 1})
+			return []*Node{Gather(in(-2, 2, 3), idx, 0), Gather(in(-2, 2, 2, 3, 2), Reshape(idx, 2, 2), 1)}
+		}})
+	scatterOp = register(&Op{Name: "scatter_add", Arity: 2, kind: step, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{Gather(g, x[1], y.attr[0]), nil} },
+		run: func(c *call) error { return c.each(scatter[float64], scatter[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{ScatterAdd(in(-2, 2, 2, 4), Ints([]int{2, 0, 2, 1}), 1, 3)}
+		}})
+	argmaxOp = register(&Op{Name: "argmax", Arity: 1, kind: step,
+		run: func(c *call) error { return c.each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x > y) }})
+	argminOp = register(&Op{Name: "argmin", Arity: 1, kind: step,
+		run: func(c *call) error { return c.each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x < y) }})
+	floatOp = register(&Op{Name: "float", Arity: 1, kind: step,
+		run: func(c *call) error { return c.each(toReal[float64], toReal[float32]) }})
+}
+
+// gather: c.in[0] is (outer, n, inner), the result (outer, len(idx), inner).
+func gather[T real](c *call, out []T, in [][]T) error {
+	outer, inner, n := around(c.inShape[0], c.attr[0])
+	idx := c.ints[1]
+	for o := range outer {
+		src, dst := in[0][o*n*inner:], out[o*len(idx)*inner:]
+		for k, i := range idx {
+			if i < 0 || int(i) >= n {
+				return fmt.Errorf("autodiff: gather: index %d at position %d: want 0..%d", i, k, n-1)
+			}
+			copy(dst[k*inner:(k+1)*inner], src[int(i)*inner:(int(i)+1)*inner])
+		}
+	}
+	return nil
+}
+
+// scatter is the transpose of gather.
+func scatter[T real](c *call, out []T, in [][]T) error {
+	outer, inner, n := around(c.shape, c.attr[0])
+	idx := c.ints[1]
+	clear(out)
+	for o := range outer {
+		dst, src := out[o*n*inner:], in[0][o*len(idx)*inner:]
+		for k, i := range idx {
+			if i < 0 || int(i) >= n {
+				return fmt.Errorf("autodiff: scatter_add: index %d at position %d: want 0..%d", i, k, n-1)
+			}
+			d, s := dst[int(i)*inner:(int(i)+1)*inner], src[k*inner:(k+1)*inner]
+			for j, v := range s {
+				d[j] += v
+			}
+		}
+	}
+	return nil
+}
+
+func argBest[T real](c *call, _ []T, in [][]T) error {
+	outer, inner, n := around(c.inShape[0], c.attr[0])
+	for o := range outer {
+		for j := range inner {
+			x, best := in[0][o*n*inner+j:], 0
+			for k := 1; k < n; k++ {
+				a, b := float64(x[k*inner]), float64(x[best*inner])
+				if c.op.f2(a, b) != 0 || (math.IsNaN(a) && !math.IsNaN(b)) {
+					if !math.IsNaN(b) {
+						best = k
+					}
+				}
+			}
+			c.outInts[o*inner+j] = int64(best)
+		}
+	}
+	return nil
+}
+
+func toReal[T real](c *call, out []T, _ [][]T) error {
+	for i, v := range c.ints[0] {
+		out[i] = T(v)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package autodiff
+
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// MatMul returns the matrix product of the last two axes; leading axes are
+// batches and broadcast. A vector is a row on the left and a column on the
+// right, and that axis goes. Gradient: g b^T, a^T g.
+func MatMul(a, b *Node) *Node {
+	if bad := firstErr(a, b); bad != nil {
+		return bad
+	}
+	as, bs := a.shape, b.shape
+	if len(as) == 0 || len(bs) == 0 || as[len(as)-1] != bs[max(0, len(bs)-2)] {
+		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{as, bs}, Want: "columns of the first equal to rows of the second"})
+	}
+	row, col := len(as) == 1, len(bs) == 1
+	if row {
+		a = Reshape(a, 1, as[0])
+	}
+	if col {
+		b = Reshape(b, bs[0], 1)
+	}
+	y := matmul(a, b)
+	if y.err != nil || !(row || col) {
+		return y
+	}
+	s := y.shape.Clone()
+	if col {
+		s = s[:len(s)-1]
+	}
+	if row {
+		i := len(y.shape) - 2
+		s = slices.Delete(s, i, i+1)
+	}
+	return Reshape(y, s...)
+}
+
+// Outer returns the matrix x_i y_j of two vectors.
+func Outer(x, y *Node) *Node {
+	if bad := firstErr(x, y); bad != nil {
+		return bad
+	}
+	return Mul(Reshape(x, x.Size(), 1), Reshape(y, 1, y.Size()))
+}
+
+func matmul(a, b *Node) *Node {
+	p, q := len(a.shape)-2, len(b.shape)-2
+	lead, ok := tensor.Broadcast(a.shape[:p], b.shape[:q])
+	if !ok {
+		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{a.shape, b.shape}, Want: "leading axes that broadcast"})
+	}
+	return newNode(matmulOp, slices.Concat(lead, tensor.Shape{a.shape[p], b.shape[q+1]}), a, b)
+}
+
+var matmulOp *Op
+
+func init() {
+	matmulOp = register(&Op{Name: "matmul", Arity: 2, kind: step, Smooth: true,
+		vjp: func(g, _ *Node, x []*Node) []*Node {
+			return []*Node{matmul(g, T(x[1])), matmul(T(x[0]), g)}
+		},
+		run: func(c *call) error { return runMatmul(c) },
+		Sample: func(in Source) []*Node {
+			return []*Node{MatMul(in(-2, 2, 2, 3), in(-2, 2, 3, 4)), MatMul(in(-1, 1, 2, 1, 3, 2), in(-1, 1, 3, 2, 2)), MatMul(in(-2, 2, 3), in(-2, 2, 3, 2))}
+		}})
+}
+
+// runMatmul multiplies batch by batch. The attribute, written by the compiler,
+// says which factors are stored transposed.
+func runMatmul(c *call) error {
+	ta, tb := c.attr[0] == 1, c.attr[1] == 1
+	k := len(c.shape)
+	m, n := c.shape[k-2], c.shape[k-1]
+	as, bs := c.inShape[0], c.inShape[1]
+	inner := as[len(as)-1]
+	lda, ldb := as[len(as)-1], bs[len(bs)-1]
+	if ta {
+		inner = as[len(as)-2]
+	}
+	sizeA, sizeB := as[len(as)-2]*lda, bs[len(bs)-2]*ldb
+	if c.offsets == nil {
+		c.offsets = batchOffsets(c.shape[:k-2], as[:len(as)-2], bs[:len(bs)-2])
+	}
+	for i := 0; i < len(c.offsets); i += 2 {
+		oa, ob, oc := c.offsets[i]*sizeA, c.offsets[i+1]*sizeB, i/2*m*n
+		if c.in64 != nil {
+			kernels.Gemm64(c.level, c.ws, ta, tb, m, n, inner, 1, c.in64[0][oa:oa+sizeA], lda, c.in64[1][ob:ob+sizeB], ldb, 0, c.out64[oc:oc+m*n], n)
+		} else {
+			kernels.Gemm32(c.level, c.ws, ta, tb, m, n, inner, 1, c.in32[0][oa:oa+sizeA], lda, c.in32[1][ob:ob+sizeB], ldb, 0, c.out32[oc:oc+m*n], n)
+		}
+	}
+	return nil
+}
+
+// batchOffsets lists, for each batch of the result, which batch of a and of b
+// it multiplies.
+func batchOffsets(lead, a, b tensor.Shape) []int {
+	out := make([]int, 0, 2*lead.Size())
+	sa, sb := alignedStrides(a, a.Strides(), lead), alignedStrides(b, b.Strides(), lead)
+	walk(lead, func(idx []int, _ int) {
+		oa, ob := 0, 0
+		for i, k := range idx {
+			oa, ob = oa+k*sa[i], ob+k*sb[i]
+		}
+		out = append(out, oa, ob)
+	})
+	return out
+}
+
+// alignedStrides returns the strides of an array of shape s seen in the
+// broadcast shape to: 0 where it repeats.
+func alignedStrides(s tensor.Shape, strides []int, to tensor.Shape) []int {
+	out := make([]int, len(to))
+	lead := len(to) - len(s)
+	for i := range s {
+		if s[i] == to[lead+i] && s[i] != 1 {
+			out[lead+i] = strides[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package autodiff
+
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Concat joins arrays along one axis; the other axes must agree.
+// Gradient: each gets its part.
+func Concat(axis int, xs ...*Node) *Node {
+	if len(xs) == 0 {
+		return mistake("concat", "nothing to join")
+	}
+	if bad := firstErr(xs...); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(xs[0].shape))
+	if !ok {
+		return mistake("concat", "axis %d of shape %v", axis, xs[0].shape)
+	}
+	s := xs[0].shape.Clone()
+	for _, x := range xs[1:] {
+		t := x.shape.Clone()
+		if len(t) != len(s) {
+			return failed(&tensor.ShapeError{Op: "concat", Got: shapesOf(xs), Want: "as many axes in each"})
+		}
+		s[ax] += t[ax]
+		t[ax] = s[ax]
+		if !t.Equal(s) {
+			return failed(&tensor.ShapeError{Op: "concat", Got: shapesOf(xs), Want: "equal lengths outside the joined axis"})
+		}
+	}
+	if len(xs) == 1 {
+		return xs[0]
+	}
+	n := newNode(concatOp, s, xs...)
+	n.attr = []int{ax}
+	return n
+}
+
+// Stack joins arrays of one shape along a new axis. Gradient: each gets its part.
+func Stack(axis int, xs ...*Node) *Node {
+	if bad := firstErr(xs...); bad != nil {
+		return bad
+	}
+	parts := make([]*Node, len(xs))
+	for i, x := range xs {
+		ax, ok := axisOf(axis, len(x.shape)+1)
+		if !ok {
+			return mistake("stack", "axis %d for arrays of shape %v", axis, x.shape)
+		}
+		parts[i] = Reshape(x, slices.Insert(x.shape.Clone(), ax, 1)...)
+	}
+	return Concat(axis, parts...)
+}
+
+// Pad puts before[i] and after[i] copies of value around axis i.
+// Gradient: the inner part.
+func Pad(x *Node, before, after []int, value float64) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	if len(before) != len(x.shape) || len(after) != len(x.shape) || anyNegative(before) || anyNegative(after) {
+		return mistake("pad", "widths %v and %v for shape %v: want one of at least 0 for each axis", before, after, x.shape)
+	}
+	s, attr := x.shape.Clone(), wholeSlice(x.shape)
+	for i := range s {
+		s[i] += before[i] + after[i]
+		attr[3*i] = before[i]
+	}
+	y := embedded(x, s, attr)
+	if value == 0 {
+		return y
+	}
+	inside := embedded(Full(1, x.shape...), s, attr)
+	return Add(y, Scale(value, Sub(Scalar(1), inside)))
+}
+
+// embedded places x among zeros of shape s, at start + k*step of each axis.
+func embedded(x *Node, s tensor.Shape, attr []int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	n := newNode(embedOp, s.Clone(), x)
+	n.attr = attr
+	return n
+}
+
+var concatOp, embedOp *Op
+
+func init() {
+	concatOp = register(&Op{Name: "concat", Arity: -1, kind: step, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			out, at := make([]*Node, len(x)), 0
+			for i, p := range x {
+				n := p.shape[y.attr[0]]
+				out[i] = Slice(g, y.attr[0], at, at+n)
+				at += n
+			}
+			return out
+		},
+		run: func(c *call) error { return c.each(concat[float64], concat[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{Concat(1, in(-2, 2, 2, 3), in(-2, 2, 2, 1)), Concat(0, in(-2, 2, 2), in(-2, 2, 3))}
+		},
+	})
+	embedOp = register(&Op{Name: "embed", Arity: 1, kind: step, Smooth: true,
+		vjp:    func(g, y *Node, _ []*Node) []*Node { return []*Node{sliced(g, y.attr)} },
+		run:    func(c *call) error { return c.each(embed[float64], embed[float32]) },
+		Sample: func(in Source) []*Node { return []*Node{Pad(in(-2, 2, 2, 3), []int{1, 0}, []int{0, 2}, 0.5)} },
+	})
+}
+
+func concat[T real](c *call, out []T, in [][]T) error {
+	outer, inner, row := around(c.shape, c.attr[0])
+	row *= inner
+	at := 0
+	for i, x := range in {
+		w := c.inShape[i][c.attr[0]] * inner
+		for o := range outer {
+			copy(out[o*row+at:o*row+at+w], x[o*w:(o+1)*w])
+		}
+		at += w
+	}
+	return nil
+}
+
+func embed[T real](c *call, out []T, in [][]T) error {
+	clear(out)
+	walk(c.inShape[0], func(idx []int, flat int) {
+		o, st := 0, 1
+		for i := len(idx) - 1; i >= 0; i-- {
+			o += (c.attr[3*i] + idx[i]*c.attr[3*i+1]) * st
+			st *= c.shape[i]
+		}
+		out[o] = in[0][flat]
+	})
+	return nil
+}
+
+// around splits shape at an axis into the sizes before and after it and its length.
+func around(s tensor.Shape, axis int) (outer, inner, n int) {
+	return s[:axis].Size(), s[axis+1:].Size(), s[axis]
+}
+
+// walk calls f with the indices and the position of every element.
+func walk(s tensor.Shape, f func(idx []int, flat int)) {
+	idx := make([]int, len(s))
+	for flat := range s.Size() {
+		f(idx, flat)
+		for i := len(s) - 1; i >= 0; i-- {
+			if idx[i]++; idx[i] < s[i] {
+				break
+			}
+			idx[i] = 0
+		}
+	}
+}

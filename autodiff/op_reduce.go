@@ -1,0 +1,122 @@
+package autodiff
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Sum returns the sum of all elements. Gradient: 1.
+func Sum(x *Node) *Node { return reduce(sumOp, x) }
+
+// SumAxes sums over the given axes, which go; no axes leave x as it is.
+// Gradient: repeated along them.
+func SumAxes(x *Node, axes ...int) *Node { return over(sumOp, x, axes) }
+
+// Max returns the largest element; NaN if there is one. Gradient: shared by the
+// largest.
+func Max(x *Node) *Node { return reduce(maxOp, x) }
+
+// MaxAxes returns the largest along the given axes, which go.
+func MaxAxes(x *Node, axes ...int) *Node { return over(maxOp, x, axes) }
+
+// Min returns the smallest element; NaN if there is one. Gradient: shared by
+// the smallest.
+func Min(x *Node) *Node { return reduce(minOp, x) }
+
+// MinAxes returns the smallest along the given axes, which go.
+func MinAxes(x *Node, axes ...int) *Node { return over(minOp, x, axes) }
+
+// reduce works over all axes.
+func reduce(op *Op, x *Node) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	all := make([]int, len(x.shape))
+	for i := range all {
+		all[i] = i
+	}
+	return over(op, x, all)
+}
+
+func over(op *Op, x *Node, axes []int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	axes, err := sortedAxes(axes, len(x.shape))
+	if err != nil {
+		return mistake(op.Name, "%v of shape %v", err, x.shape)
+	}
+	if len(axes) == 0 {
+		return x
+	}
+	if op != sumOp && x.Size() == 0 {
+		return mistake(op.Name, "no elements in shape %v: want at least one", x.shape)
+	}
+	n := newNode(op, without(x.shape, axes), x)
+	n.attr = axes
+	return n
+}
+
+// sortedAxes resolves negative axes and refuses repeated or absent ones.
+func sortedAxes(axes []int, rank int) ([]int, error) {
+	out := make([]int, 0, len(axes))
+	for _, a := range axes {
+		ax, ok := axisOf(a, rank)
+		if !ok || slices.Contains(out, ax) {
+			return nil, fmt.Errorf("axes %v", axes)
+		}
+		out = append(out, ax)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func without(s tensor.Shape, axes []int) tensor.Shape {
+	out := tensor.Shape{}
+	for i, d := range s {
+		if !slices.Contains(axes, i) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// restored gives y, a reduction of x over axes, those axes back with length 1.
+func restored(y *Node, x tensor.Shape, axes []int) *Node {
+	s := x.Clone()
+	for _, a := range axes {
+		s[a] = 1
+	}
+	return Reshape(y, s...)
+}
+
+var sumOp, maxOp, minOp *Op
+
+func init() {
+	samples := func(op **Op) func(in Source) []*Node {
+		return func(in Source) []*Node {
+			x := in(-2, 2, 2, 3, 2)
+			return []*Node{reduce(*op, x), over(*op, x, []int{1}), over(*op, x, []int{0, 2}), over(*op, in(-2, 2, 4, 3), []int{0})}
+		}
+	}
+	sumOp = register(&Op{Name: "sum", Arity: 1, kind: reduction, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			return []*Node{Broadcast(restored(g, x[0].shape, y.attr), x[0].shape...)}
+		},
+		f2:     func(x, y float64) float64 { return x + y },
+		Sample: samples(&sumOp)})
+	extreme := func(name string, f func(x, y float64) float64, self **Op) *Op {
+		return register(&Op{Name: name, Arity: 1, kind: reduction, Smooth: true, f2: f,
+			vjp: func(g, y *Node, x []*Node) []*Node {
+				hit := Equal(x[0], restored(y, x[0].shape, y.attr))
+				ties := over(sumOp, hit, y.attr)
+				return []*Node{Mul(hit, restored(Div(g, ties), x[0].shape, y.attr))}
+			},
+			Sample: samples(self)})
+	}
+	maxOp = extreme("max", math.Max, &maxOp)
+	minOp = extreme("min", math.Min, &minOp)
+}

@@ -1,0 +1,87 @@
+package autodiff
+
+import "math"
+
+// Floor returns the largest whole number <= x. Gradient: 0.
+func Floor(x *Node) *Node { return apply(floorOp, x) }
+
+// Ceil returns the smallest whole number >= x. Gradient: 0.
+func Ceil(x *Node) *Node { return apply(ceilOp, x) }
+
+// Trunc returns x without its fraction. Gradient: 0.
+func Trunc(x *Node) *Node { return apply(truncOp, x) }
+
+// Round returns the nearest whole number, the even one at halves. Gradient: 0.
+func Round(x *Node) *Node { return apply(roundOp, x) }
+
+// Sign returns -1, 0 or 1; NaN of NaN. Gradient: 0.
+func Sign(x *Node) *Node { return apply(signOp, x) }
+
+// Abs returns |x|. Gradient: Sign(x).
+func Abs(x *Node) *Node { return apply(absOp, x) }
+
+// Mod returns the remainder of x/y with the sign of x, as C's fmod.
+// Gradient: 1, -trunc(x/y).
+func Mod(x, y *Node) *Node { return apply(fmodOp, x, y) }
+
+// FloorMod returns x - y floor(x/y), the remainder with the sign of y.
+// Gradient: 1, -floor(x/y).
+func FloorMod(x, y *Node) *Node { return apply(floorModOp, x, y) }
+
+var floorOp, ceilOp, truncOp, roundOp, signOp, absOp, fmodOp, floorModOp *Op
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x // 0, -0 and NaN
+}
+
+func floorMod(x, y float64) float64 {
+	r := math.Mod(x, y)
+	if r != 0 && (r < 0) != (y < 0) {
+		return r + y
+	}
+	if r == 0 {
+		return math.Copysign(0, y)
+	}
+	return r
+}
+
+func init() {
+	floorOp = Unary{Name: "floor", CPU: math.Floor, CUDA: "floor(x)", Domain: Interval{-3, 3}}.define()
+	ceilOp = Unary{Name: "ceil", CPU: math.Ceil, CUDA: "ceil(x)", Domain: Interval{-3, 3}}.define()
+	truncOp = Unary{Name: "trunc", CPU: math.Trunc, CUDA: "trunc(x)", Domain: Interval{-3, 3}}.define()
+	roundOp = Unary{Name: "round", CPU: math.RoundToEven, CUDA: "rint(x)", Domain: Interval{-3, 3}}.define()
+	signOp = Unary{
+		Name:   "sign",
+		CPU:    sign,
+		CUDA:   "(x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x)",
+		Domain: Interval{-3, 3},
+	}.define()
+	absOp = Unary{
+		Name:   "abs",
+		CPU:    math.Abs,
+		CUDA:   "fabs(x)",
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sign(x)) },
+		Domain: Interval{-3, 3},
+	}.define()
+	fmodOp = Binary{
+		Name:   "fmod",
+		CPU:    math.Mod,
+		CUDA:   "fmod(x, y)",
+		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return g, Neg(Mul(g, Trunc(Div(x, y)))) },
+		Domain: Interval{0.6, 3},
+	}.define()
+	floorModOp = Binary{
+		Name:   "floor_mod",
+		CPU:    floorMod,
+		CUDA:   "eu_floor_mod(x, y)",
+		Helper: cudaFloorMod,
+		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return g, Neg(Mul(g, Floor(Div(x, y)))) },
+		Domain: Interval{0.6, 3},
+	}.define()
+}

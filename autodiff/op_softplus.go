@@ -1,0 +1,39 @@
+package autodiff
+
+import "math"
+
+// Softplus returns log(1 + exp(x)), a smooth max(x, 0).
+//
+// Gradient: Sigmoid(x). Finite for every finite x.
+func Softplus(x *Node) *Node { return apply(softplusOp, x) }
+
+// Sigmoid returns 1 / (1 + exp(-x)), between 0 and 1.
+//
+// Gradient: y * (1 - y), with 1 - y computed as Sigmoid(-x).
+func Sigmoid(x *Node) *Node { return apply(sigmoidOp, x) }
+
+// LogSigmoid returns log(1 / (1 + exp(-x))) = -Softplus(-x).
+func LogSigmoid(x *Node) *Node { return Neg(Softplus(Neg(x))) }
+
+var softplusOp, sigmoidOp *Op
+
+func softplus(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func init() {
+	softplusOp = Unary{
+		Name:   "softplus",
+		CPU:    softplus,
+		CUDA:   "(isnan(x) ? x : log1p(exp(-fabs(x))) + fmax(x, 0.0))",
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sigmoid(x)) },
+		Domain: Interval{-40, 40},
+	}.define()
+	sigmoidOp = Unary{
+		Name:   "sigmoid",
+		CPU:    sigmoid,
+		CUDA:   "1.0 / (1.0 + exp(-x))",
+		VJP:    func(g, y, x *Node) *Node { return Mul(g, Mul(y, Sigmoid(Neg(x)))) },
+		Domain: Interval{-30, 30},
+	}.define()
+}

@@ -1,0 +1,220 @@
+package autodiff
+
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Reshape returns the same elements under another shape of the same size; one
+// length may be -1, which is then worked out. Gradient: reshaped back.
+func Reshape(x *Node, shape ...int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	s := tensor.Shape(shape).Clone()
+	if i := slices.Index(s, -1); i >= 0 {
+		s[i] = 1
+		if n := s.Size(); n > 0 {
+			s[i] = x.Size() / n
+		}
+	}
+	if s.Size() != x.Size() || anyNegative(s) {
+		return failed(&tensor.ShapeError{Op: "reshape", Got: []tensor.Shape{x.shape, shape}, Want: "as many elements as before"})
+	}
+	if s.Equal(x.shape) {
+		return x
+	}
+	n := newNode(reshapeOp, s, x)
+	n.isInt = x.isInt
+	return n
+}
+
+// Permute reorders the axes: axis i of the result is axis perm[i] of x. No perm
+// reverses them. Gradient: the inverse permutation.
+func Permute(x *Node, perm ...int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	k := len(x.shape)
+	if len(perm) == 0 {
+		for i := range k {
+			perm = append(perm, k-1-i)
+		}
+	}
+	s, seen := make(tensor.Shape, k), make([]bool, k)
+	if len(perm) != k {
+		return mistake("permute", "permutation %v of an array of shape %v: want %d axes", perm, x.shape, k)
+	}
+	for i, p := range perm {
+		if p < 0 || p >= k || seen[p] {
+			return mistake("permute", "permutation %v of an array of shape %v: want each of 0..%d once", perm, x.shape, k-1)
+		}
+		s[i], seen[p] = x.shape[p], true
+	}
+	n := newNode(permuteOp, s, x)
+	n.attr, n.isInt = slices.Clone(perm), x.isInt
+	return n
+}
+
+// T swaps the last two axes. Gradient: swapped back.
+func T(x *Node) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	k := len(x.shape)
+	if k < 2 {
+		return mistake("transpose", "shape %v: want at least two axes", x.shape)
+	}
+	perm := make([]int, k)
+	for i := range perm {
+		perm[i] = i
+	}
+	perm[k-1], perm[k-2] = k-2, k-1
+	return Permute(x, perm...)
+}
+
+// Broadcast repeats x to the given shape by NumPy's rule. Gradient: summed.
+func Broadcast(x *Node, shape ...int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	s := tensor.Shape(shape)
+	if r, ok := tensor.Broadcast(x.shape, s); !ok || !r.Equal(s) {
+		return failed(&tensor.ShapeError{Op: "broadcast", Got: []tensor.Shape{x.shape, s}, Want: "a first shape that stretches to the second"})
+	}
+	if s.Equal(x.shape) {
+		return x
+	}
+	n := newNode(broadcastOp, s.Clone(), x)
+	n.isInt = x.isInt
+	return n
+}
+
+// Slice returns the elements start <= i < stop of one axis; negative bounds
+// count from the end. Gradient: placed back among zeros.
+func Slice(x *Node, axis, start, stop int) *Node { return SliceStep(x, axis, start, stop, 1) }
+
+// SliceStep returns every step-th element from start up to, but not including,
+// stop. A negative step walks down from start; stop = -1 then means "through
+// element 0". Gradient: placed back among zeros.
+func SliceStep(x *Node, axis, start, stop, step int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok || step == 0 {
+		return mistake("slice", "axis %d, step %d of shape %v: want an axis in range and a step other than 0", axis, step, x.shape)
+	}
+	n := x.shape[ax]
+	if start < 0 {
+		start += n
+	}
+	if stop < 0 && step > 0 {
+		stop += n
+	}
+	count := 0
+	if step > 0 && stop > start {
+		count = (stop - start + step - 1) / step
+	} else if step < 0 && start > stop {
+		count = (start - stop - step - 1) / -step
+	}
+	if count > 0 && (start < 0 || start >= n || start+(count-1)*step < 0 || start+(count-1)*step >= n) {
+		return mistake("slice", "elements %d:%d:%d of axis %d, which has %d: want bounds inside", start, stop, step, ax, n)
+	}
+	if count == n && step == 1 {
+		return x
+	}
+	attr := wholeSlice(x.shape)
+	attr[3*ax], attr[3*ax+1], attr[3*ax+2] = start, step, count
+	return sliced(x, attr)
+}
+
+// Index returns element i of one axis, which goes. Gradient: placed back.
+func Index(x *Node, axis, i int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok {
+		return mistake("index", "axis %d of shape %v", axis, x.shape)
+	}
+	if i < 0 {
+		i += x.shape[ax]
+	}
+	if i < 0 || i >= x.shape[ax] {
+		return mistake("index", "element %d of axis %d, which has %d", i, ax, x.shape[ax])
+	}
+	return Reshape(Slice(x, ax, i, i+1), slices.Delete(x.shape.Clone(), ax, ax+1)...)
+}
+
+// Flip reverses one axis. Gradient: reversed back.
+func Flip(x *Node, axis int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok {
+		return mistake("flip", "axis %d of shape %v", axis, x.shape)
+	}
+	return SliceStep(x, ax, x.shape[ax]-1, -1, -1)
+}
+
+// sliced is x at start + k*step for k < count on each axis; attr holds those
+// three for every axis.
+func sliced(x *Node, attr []int) *Node {
+	s := make(tensor.Shape, len(x.shape))
+	for i := range s {
+		s[i] = attr[3*i+2]
+	}
+	n := newNode(sliceOp, s, x)
+	n.attr, n.isInt = attr, x.isInt
+	return n
+}
+
+func wholeSlice(s tensor.Shape) []int {
+	attr := make([]int, 3*len(s))
+	for i, d := range s {
+		attr[3*i+1], attr[3*i+2] = 1, d
+	}
+	return attr
+}
+
+// axisOf resolves an axis that may count from the end.
+func axisOf(axis, rank int) (int, bool) {
+	if axis < 0 {
+		axis += rank
+	}
+	return axis, axis >= 0 && axis < rank
+}
+
+var reshapeOp, permuteOp, broadcastOp, sliceOp *Op
+
+func init() {
+	reshapeOp = register(&Op{Name: "reshape", Arity: 1, kind: view, Smooth: true,
+		vjp: func(g, _ *Node, x []*Node) []*Node { return []*Node{Reshape(g, x[0].shape...)} },
+		Sample: func(in Source) []*Node {
+			return []*Node{Reshape(in(-2, 2, 2, 6), 3, 4), Reshape(T(in(-2, 2, 2, 3)), 6)}
+		},
+	})
+	permuteOp = register(&Op{Name: "permute", Arity: 1, kind: view, Smooth: true,
+		vjp: func(g, y *Node, _ []*Node) []*Node {
+			inv := make([]int, len(y.attr))
+			for i, p := range y.attr {
+				inv[p] = i
+			}
+			return []*Node{Permute(g, inv...)}
+		},
+		Sample: func(in Source) []*Node { return []*Node{Permute(in(-2, 2, 2, 3, 4), 2, 0, 1), T(in(-2, 2, 3, 2))} },
+	})
+	broadcastOp = register(&Op{Name: "broadcast", Arity: 1, kind: view, Smooth: true,
+		vjp:    func(g, _ *Node, x []*Node) []*Node { return []*Node{sumTo(g, x[0].shape)} },
+		Sample: func(in Source) []*Node { return []*Node{Broadcast(in(-2, 2, 3, 1), 2, 3, 4)} },
+	})
+	sliceOp = register(&Op{Name: "slice", Arity: 1, kind: view, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{embedded(g, x[0].shape, y.attr)} },
+		Sample: func(in Source) []*Node {
+			return []*Node{Slice(in(-2, 2, 5), 0, 1, 4), SliceStep(in(-2, 2, 2, 7), 1, 6, 0, -2)}
+		},
+	})
+}

@@ -1,0 +1,286 @@
+package autodiff
+
+import (
+	"math"
+	"unsafe"
+)
+
+// run executes every job in order.
+func (m *machine[T]) run() error {
+	w := m.workers[0]
+	for i := range m.jobs {
+		j := &m.jobs[i]
+		if j.call != nil {
+			if err := j.call.op.run(j.call); err != nil {
+				return err
+			}
+			continue
+		}
+		b := w.loops[j.index]
+		switch {
+		case b.loop.scalar:
+			runScalar(b.scalar)
+			continue
+		case b.loop.blocks > 1 && m.p.settings.Threads > 1:
+			m.shareBlocks(j)
+		default:
+			w.fillOnce(b)
+			for k := range b.loop.blocks {
+				w.block(b, k)
+			}
+		}
+		if len(b.sums) > 0 {
+			b.merge()
+		}
+	}
+	return nil
+}
+
+// fillOnce repeats single numbers over their registers.
+func (w *worker[T]) fillOnce(b *boundLoop[T]) {
+	for i := range b.fills {
+		if f := &b.fills[i]; !f.perRow && b.loop.n > 0 {
+			repeatNumber(f.dst[:b.tile], *(*T)(f.from.base))
+		}
+	}
+}
+
+func repeatNumber[T real](dst []T, v T) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+// block runs one independent part of the loop.
+func (w *worker[T]) block(b *boundLoop[T], k int) {
+	for i := range b.sums {
+		b.sums[i].begin(b.job, i, k)
+	}
+	l := b.loop
+	if l.byRow {
+		w.rowsBlock(b, k)
+	} else {
+		end := min(l.n, (k+1)*l.perBlock)
+		for pos := k * l.perBlock; pos < end; pos += b.tile {
+			n := min(b.tile, end-pos)
+			w.off[1] = uintptr(pos) * unsafe.Sizeof(*new(T))
+			w.runTile(b, pos, n)
+			for i := range b.sums {
+				w.addTile(b, &b.sums[i], pos, n)
+			}
+		}
+	}
+	for i := range b.sums {
+		if s := &b.sums[i]; s.kind == toOne {
+			b.job.partials[i][k] = s.acc
+		}
+	}
+}
+
+// rowsBlock walks whole rows, so that row operands need only an offset.
+func (w *worker[T]) rowsBlock(b *boundLoop[T], k int) {
+	l := b.loop
+	size := unsafe.Sizeof(*new(T))
+	outer := l.dims[:len(l.dims)-1]
+	c := l.dims[len(l.dims)-1]
+	last := min(l.n/c, (k+1)*l.perBlock)
+	for r := k * l.perBlock; r < last; r++ {
+		for i := range l.rows {
+			b.rowAt[i] = offsetOf(r, outer, l.rows[i].strides)
+			w.off[2+i] = uintptr(b.rowAt[i]) * size
+		}
+		for i := range b.fills {
+			if f := &b.fills[i]; f.perRow {
+				repeatNumber(f.dst[:min(b.tile, c)], *(*T)(unsafe.Add(f.from.base, w.off[f.from.slot])))
+			}
+		}
+		for j := 0; j < c; j += b.tile {
+			n := min(b.tile, c-j)
+			w.off[1] = uintptr(r*c+j) * size
+			for i := range l.rows {
+				w.off[2+i] = uintptr(b.rowAt[i]+j*l.rows[i].step) * size
+			}
+			w.runTile(b, r*c+j, n)
+			for i := range b.sums {
+				w.addRowTile(b, &b.sums[i], r, j, n)
+			}
+		}
+		for i := range b.sums {
+			if s := &b.sums[i]; s.kind == perRow {
+				s.out[r] = T(s.acc)
+				s.acc = s.identity()
+			}
+		}
+	}
+}
+
+// offsetOf returns the offset of row r among outer axes.
+func offsetOf(r int, outer, strides []int) int {
+	o := 0
+	for d := len(outer) - 1; d >= 0; d-- {
+		q := r / outer[d]
+		o += (r - q*outer[d]) * strides[d]
+		r = q
+	}
+	return o
+}
+
+// runTile runs the operations on n elements from pos on.
+func (w *worker[T]) runTile(b *boundLoop[T], pos, n int) {
+	for i := range b.loads {
+		w.load(b, &b.loads[i], pos, n)
+	}
+	off := w.off
+	for i := range b.ops {
+		o := &b.ops[i]
+		dst := (*T)(unsafe.Add(o.dst.base, off[o.dst.slot]))
+		a := (*T)(unsafe.Add(o.a.base, off[o.a.slot]))
+		switch {
+		case o.f2 != nil:
+			o.f2(dst, a, (*T)(unsafe.Add(o.b.base, off[o.b.slot])), n)
+		case o.f1 != nil:
+			o.f1(dst, a, n)
+		default:
+			o.f3(dst, a, (*T)(unsafe.Add(o.b.base, off[o.b.slot])), (*T)(unsafe.Add(o.c.base, off[o.c.slot])), n)
+		}
+	}
+}
+
+// load gathers n elements from pos on into a register.
+func (w *worker[T]) load(b *boundLoop[T], l *boundLoad[T], pos, n int) {
+	dims := b.loop.dims
+	k := len(dims) - 1
+	inner, step := dims[k], l.strides[k]
+	size := unsafe.Sizeof(*new(T))
+	row, col := pos/inner, pos%inner
+	for i := 0; i < n; {
+		at := offsetOf(row, dims[:k], l.strides[:k]) + col*step
+		run := min(n-i, inner-col)
+		p := unsafe.Add(l.src, at*int(size))
+		for j := range run {
+			l.dst[i+j] = *(*T)(unsafe.Add(p, j*step*int(size)))
+		}
+		i += run
+		row, col = row+1, 0
+	}
+}
+
+func (s *boundSum[T]) identity() float64 {
+	switch s.op {
+	case maxOp:
+		return math.Inf(-1)
+	case minOp:
+		return math.Inf(1)
+	}
+	return 0
+}
+
+func (s *boundSum[T]) combine(a, b float64) float64 {
+	if s.op == sumOp {
+		return a + b
+	}
+	return s.op.f2(a, b)
+}
+
+// begin readies the accumulators of block k.
+func (s *boundSum[T]) begin(j *machineJob[T], i, k int) {
+	s.acc = s.identity()
+	if s.kind == anyhow {
+		s.part = s.out[:s.size]
+		if j.parts[i] != nil {
+			s.part = j.parts[i][k*s.size : (k+1)*s.size]
+		}
+		repeatNumber(s.part, T(s.acc))
+	}
+}
+
+// value reduces a whole tile.
+func (w *worker[T]) value(s *boundSum[T], n int) float64 {
+	a := (*T)(unsafe.Add(s.a.base, w.off[s.a.slot]))
+	if s.dot != nil {
+		return s.dot(a, (*T)(unsafe.Add(s.b.base, w.off[s.b.slot])), n)
+	}
+	return s.reduce(a, n)
+}
+
+// addTile adds n elements from pos on, in a loop that ignores rows.
+func (w *worker[T]) addTile(b *boundLoop[T], s *boundSum[T], pos, n int) {
+	if s.kind == toOne {
+		s.acc = s.combine(s.acc, w.value(s, n))
+		return
+	}
+	x := unsafe.Slice((*T)(unsafe.Add(s.a.base, w.off[s.a.slot])), n)
+	dims := b.loop.dims
+	k := len(dims) - 1
+	inner, step := dims[k], s.strides[k]
+	row, col := pos/inner, pos%inner
+	for i := 0; i < n; {
+		at := offsetOf(row, dims[:k], s.strides[:k]) + col*step
+		run := min(n-i, inner-col)
+		s.scatter(x[i:i+run], at, step)
+		i += run
+		row, col = row+1, 0
+	}
+}
+
+// scatter adds x to elements at, at+step, ... of the block's part.
+func (s *boundSum[T]) scatter(x []T, at, step int) {
+	switch {
+	case s.op != sumOp:
+		for i, v := range x {
+			p := &s.part[at+i*step]
+			*p = T(s.op.f2(float64(*p), float64(v)))
+		}
+	case step == 0:
+		t := 0.0
+		for _, v := range x {
+			t += float64(v)
+		}
+		s.part[at] += T(t)
+	default:
+		for i, v := range x {
+			s.part[at+i*step] += v
+		}
+	}
+}
+
+// addRowTile adds n elements from column j of row r on.
+func (w *worker[T]) addRowTile(b *boundLoop[T], s *boundSum[T], r, j, n int) {
+	if s.kind != anyhow {
+		s.acc = s.combine(s.acc, w.value(s, n))
+		return
+	}
+	k := len(b.loop.dims) - 1
+	at := offsetOf(r, b.loop.dims[:k], s.strides[:k])
+	switch s.strides[k] {
+	case 0:
+		s.part[at] = T(s.combine(float64(s.part[at]), w.value(s, n)))
+	case 1:
+		p := &s.part[at+j]
+		s.merge(p, p, (*T)(unsafe.Add(s.a.base, w.off[s.a.slot])), n)
+	default:
+		x := unsafe.Slice((*T)(unsafe.Add(s.a.base, w.off[s.a.slot])), n)
+		s.scatter(x, at+j*s.strides[k], s.strides[k])
+	}
+}
+
+// merge combines the parts of all blocks, in their order.
+func (b *boundLoop[T]) merge() {
+	for i := range b.sums {
+		s := &b.sums[i]
+		switch {
+		case s.kind == toOne:
+			acc := s.identity()
+			for _, v := range b.job.partials[i] {
+				acc = s.combine(acc, v)
+			}
+			s.out[0] = T(acc)
+		case s.kind == anyhow && b.job.parts[i] != nil:
+			parts := b.job.parts[i]
+			copy(s.out[:s.size], parts)
+			for k := 1; k < b.loop.blocks; k++ {
+				s.merge(&s.out[0], &s.out[0], &parts[k*s.size], s.size)
+			}
+		}
+	}
+}

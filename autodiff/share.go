@@ -1,0 +1,65 @@
+package autodiff
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// sharing lets several goroutines take the blocks of one loop. Every block
+// writes a place of its own, so the result does not depend on who takes which.
+type sharing[T real] struct {
+	job  *machineJob[T]
+	next atomic.Int64
+	done sync.WaitGroup
+}
+
+func (m *machine[T]) shareBlocks(j *machineJob[T]) {
+	n := min(m.p.settings.Threads, j.loop.blocks)
+	for len(m.workers) < n {
+		m.workers = append(m.workers, newWorker(m))
+	}
+	m.share.job = j
+	m.share.next.Store(0)
+	m.share.done.Add(n - 1)
+	for _, w := range m.workers[1:n] {
+		crew().tasks <- w
+	}
+	m.workers[0].takeBlocks()
+	m.share.done.Wait()
+}
+
+// work is what a crew member does when it is handed a worker.
+func (w *worker[T]) work() {
+	w.takeBlocks()
+	w.m.share.done.Done()
+}
+
+func (w *worker[T]) takeBlocks() {
+	s := &w.m.share
+	b := w.loops[s.job.index]
+	w.fillOnce(b)
+	for {
+		k := int(s.next.Add(1)) - 1
+		if k >= b.loop.blocks {
+			return
+		}
+		w.block(b, k)
+	}
+}
+
+// workers wait in one crew for the whole process: a State owns no goroutine, so
+// dropping it leaves nothing behind.
+type crewOf struct{ tasks chan interface{ work() } }
+
+var crew = sync.OnceValue(func() *crewOf {
+	c := &crewOf{tasks: make(chan interface{ work() }, 256)}
+	for range max(1, runtime.NumCPU()-1) {
+		go func() {
+			for t := range c.tasks {
+				t.work()
+			}
+		}()
+	}
+	return c
+})

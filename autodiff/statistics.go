@@ -1,0 +1,127 @@
+package autodiff
+
+import (
+	"math"
+	"slices"
+)
+
+// Mean returns the mean of all elements.
+func Mean(x *Node) *Node { return Scale(1/float64(x.Size()), Sum(x)) }
+
+// MeanAxes returns the mean along the given axes, which go.
+func MeanAxes(x *Node, axes ...int) *Node {
+	y := SumAxes(x, axes...)
+	return Scale(float64(y.Size())/float64(x.Size()), y)
+}
+
+// Variance returns the mean squared deviation along the given axes (none means
+// all), divided by n - ddof.
+func Variance(x *Node, ddof int, axes ...int) *Node {
+	axes, bad := orAll(x, axes)
+	if bad != nil {
+		return bad
+	}
+	m := restored(MeanAxes(x, axes...), x.shape, axes)
+	s := SumAxes(Square(Sub(x, m)), axes...)
+	return Scale(1/(float64(x.Size())/float64(s.Size())-float64(ddof)), s)
+}
+
+// Norm returns the Euclidean norm along the given axes (none means all).
+func Norm(x *Node, axes ...int) *Node {
+	axes, bad := orAll(x, axes)
+	if bad != nil {
+		return bad
+	}
+	return Sqrt(SumAxes(Square(x), axes...))
+}
+
+// Prod returns the product along the given axes (none means all), by halves, so
+// that its gradients of every order are right where factors are 0.
+func Prod(x *Node, axes ...int) *Node {
+	axes, bad := orAll(x, axes)
+	if bad != nil {
+		return bad
+	}
+	n := 1
+	var perm []int
+	for i := range x.shape {
+		if !slices.Contains(axes, i) {
+			perm = append(perm, i)
+		}
+	}
+	for _, a := range axes {
+		n *= x.shape[a]
+	}
+	out := without(x.shape, axes)
+	if n == 0 {
+		return Full(1, out...)
+	}
+	y := Reshape(Permute(x, append(axes, perm...)...), n, out.Size())
+	for n > 1 {
+		h := n / 2
+		z := Mul(Slice(y, 0, 0, h), Slice(y, 0, h, 2*h))
+		if n%2 == 1 {
+			z = Concat(0, z, Slice(y, 0, n-1, n))
+		}
+		y, n = z, n-h
+	}
+	return Reshape(y, out...)
+}
+
+// LogSumExp returns log sum exp along the given axes (none means all), without
+// overflow; -Inf where every element is. Gradient: softmax.
+func LogSumExp(x *Node, axes ...int) *Node {
+	axes, bad := orAll(x, axes)
+	if bad != nil {
+		return bad
+	}
+	m := over(maxOp, x, axes)
+	m = StopGradient(Where(Less(Abs(m), Scalar(math.Inf(1))), m, Scalar(0)))
+	s := SumAxes(Exp(Sub(x, restored(m, x.shape, axes))), axes...)
+	return Add(Log(s), m)
+}
+
+// Softmax returns exp(x) / sum exp(x) along one axis.
+func Softmax(x *Node, axis int) *Node { return Exp(LogSoftmax(x, axis)) }
+
+// LogSoftmax returns x - LogSumExp(x) along one axis.
+func LogSoftmax(x *Node, axis int) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok {
+		return mistake("softmax", "axis %d of shape %v", axis, x.shape)
+	}
+	return Sub(x, restored(LogSumExp(x, ax), x.shape, []int{ax}))
+}
+
+// Dot returns the sum of x*y.
+func Dot(x, y *Node) *Node { return Sum(Mul(x, y)) }
+
+// StopGradient returns x as a constant to every gradient.
+func StopGradient(x *Node) *Node { return apply(stopOp, x) }
+
+var stopOp *Op
+
+func init() {
+	stopOp = Unary{Name: "stop_gradient", CPU: func(x float64) float64 { return x }, CUDA: "x", Domain: Interval{-3, 3}}.define()
+	stopOp.Sample = nil // its gradient is not its derivative
+}
+
+// orAll resolves axes, none meaning all of them.
+func orAll(x *Node, axes []int) ([]int, *Node) {
+	if bad := firstErr(x); bad != nil {
+		return nil, bad
+	}
+	if len(axes) == 0 {
+		for i := range x.shape {
+			axes = append(axes, i)
+		}
+	}
+	out, err := sortedAxes(axes, len(x.shape))
+	if err != nil {
+		return nil, mistake("reduce", "%v of shape %v", err, x.shape)
+	}
+	return out, nil
+}
