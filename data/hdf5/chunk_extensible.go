@@ -80,7 +80,7 @@ func (e *extensible) indexBlock(addr uint64) error {
 	e.next = e.inIndex
 	for u := range first {
 		for range 1 << (u / 2) {
-			if err := e.dataBlock(c.addr(), e.blockLen(u), nil); err != nil {
+			if err := e.dataBlock(c.addr(), e.blockLen(u), pageMap{}); err != nil {
 				return err
 			}
 		}
@@ -119,17 +119,28 @@ func (e *extensible) superBlock(addr uint64, u int) error {
 	}
 	c.i = int(head)
 	used := c.take(int(blocks * maps))
-	for range blocks {
-		if err := e.dataBlock(c.addr(), n, used[:maps]); err != nil {
+	for i := range blocks {
+		if err := e.dataBlock(c.addr(), n, pageMap{used, i * (n / e.page)}); err != nil {
 			return err
 		}
-		used = used[maps:]
 	}
 	return nil
 }
 
-// dataBlock reads n elements, in pages if used is not empty.
-func (e *extensible) dataBlock(addr, n uint64, used []byte) error {
+// pageMap tells which pages of a data block were written: one bit each, high
+// bits first, the blocks of a super block one after another.
+type pageMap struct {
+	bits  []byte
+	first uint64
+}
+
+func (m pageMap) has(page uint64) bool {
+	page += m.first
+	return m.bits[page/8]&(0x80>>(page%8)) != 0
+}
+
+// dataBlock reads n elements, in pages if there is a map of them.
+func (e *extensible) dataBlock(addr, n uint64, used pageMap) error {
 	first := e.next
 	e.next += n
 	if addr == undef {
@@ -142,7 +153,7 @@ func (e *extensible) dataBlock(addr, n uint64, used []byte) error {
 	if n > uint64(e.File.size) {
 		return e.bad(addr, "data block of %d elements in a file of %d bytes", n, e.File.size)
 	}
-	if len(used) == 0 {
+	if len(used.bits) == 0 {
 		c, err := e.checked(addr, head+n*uint64(e.size)+4, "EADB")
 		if err != nil {
 			return err
@@ -155,7 +166,7 @@ func (e *extensible) dataBlock(addr, n uint64, used []byte) error {
 	}
 	at := addr + head + 4
 	for p := range n / e.page {
-		if used[p/8]&(0x80>>(p%8)) != 0 {
+		if used.has(p) {
 			if err := e.elements.page(at, first+p*e.page, e.page); err != nil {
 				return err
 			}

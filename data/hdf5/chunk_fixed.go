@@ -51,12 +51,12 @@ func (e *elements) paged(block, n, page uint64) ([]chunk, error) {
 		return nil, err
 	}
 	c.i = 6 + e.offsetSize
-	used := c.take(int((pages + 7) / 8))
+	used := pageMap{bits: c.take(int((pages + 7) / 8))}
 	at := block + head
 	for p := range pages {
 		k := min(page, n-p*page)
 		bytes := k*uint64(e.size) + 4
-		if used[p/8]&(0x80>>(p%8)) != 0 {
+		if used.has(p) {
 			if err := e.page(at, p*page, k); err != nil {
 				return nil, err
 			}

@@ -48,7 +48,7 @@ func (f *File) superblockFields() error {
 		c.skip(4)
 	}
 	base := c.addr() // what addresses counted from when the file was written
-	c.addr() // free space, or superblock extension
+	c.addr()         // free space, or superblock extension
 	end := c.addr()
 	if version < 2 {
 		c.addr()         // driver

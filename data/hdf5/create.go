@@ -1,0 +1,242 @@
+package hdf5
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Writer makes a file that every version of the HDF5 library since 1.0 opens:
+// superblock 0, symbol-table groups, version 1 headers. Data of numbers go to
+// disk at once, everything else at Close, which renames the file into place.
+// The first error is kept, stops later calls and is returned by Close, so
+// checking Close is enough:
+//
+//	w, err := hdf5.Create("out.h5")
+//	if err != nil { ... }
+//	defer w.Discard()
+//	w.Write("/entry/q", q, hdf5.Layout{})
+//	w.Write("/entry/image", pixels, hdf5.Layout{Shape: []int{512, 512}, Gzip: 4, Shuffle: true})
+//	w.Attr("/entry/q", "units", "1/angstrom")
+//	w.SoftLink("/entry/default", "/entry/image")
+//	return w.Close()
+type Writer struct {
+	name string
+	out  *os.File
+	tmp  string
+	end  uint64 // next free byte
+	root *node
+	err  error
+}
+
+// node is an object or link being written.
+type node struct {
+	path     string
+	kind     nodeKind
+	children map[string]*node // group
+	target   string           // links: a path
+	file     string           // external link
+	attrs    []*attrValue
+	scales   [][]string // dataset: paths of the dimension scales of each axis
+	data     *dataNode
+	addr     uint64 // of the header
+	size     uint64
+	tree     uint64 // group: symbol table
+	heap     uint64
+}
+
+type nodeKind int
+
+const (
+	groupNode nodeKind = iota
+	datasetNode
+	softNode
+	externalNode
+)
+
+type attrValue struct {
+	name string
+	value
+}
+
+// Create starts a file that will have the given name once Close succeeds.
+func Create(name string) (*Writer, error) {
+	tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.part", filepath.Base(name), os.Getpid()))
+	out, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("hdf5: %w", err)
+	}
+	return &Writer{name: name, out: out, tmp: tmp, end: superblockSize, root: &node{path: "/", children: map[string]*node{}}}, nil
+}
+
+// Discard drops what was written. After Close it does nothing.
+func (w *Writer) Discard() {
+	if w.out == nil {
+		return
+	}
+	w.out.Close()
+	os.Remove(w.tmp)
+	w.out = nil
+	w.fail("", "was discarded")
+}
+
+// Close writes what is left and renames the file into place. After an error
+// nothing is left behind.
+func (w *Writer) Close() error {
+	if w.out == nil {
+		if w.err == nil {
+			w.fail("", "is closed already")
+		}
+		return w.err
+	}
+	w.finish()
+	if err := w.out.Close(); w.err == nil && err != nil {
+		w.err = fmt.Errorf("hdf5: %w", err)
+	}
+	w.out = nil
+	if w.err == nil {
+		if err := os.Rename(w.tmp, w.name); err != nil {
+			w.err = fmt.Errorf("hdf5: %w", err)
+		}
+	}
+	if w.err != nil {
+		os.Remove(w.tmp)
+	}
+	return w.err
+}
+
+func (w *Writer) fail(path, format string, args ...any) error {
+	if w.err == nil {
+		w.err = &FormatError{File: w.name, Path: path, Offset: -1, What: fmt.Sprintf(format, args...), Err: fs.ErrInvalid}
+	}
+	return w.err
+}
+
+// Group makes a group and those above it. One that exists already is fine.
+func (w *Writer) Group(key string) error {
+	_, err := w.group(key)
+	return err
+}
+
+func (w *Writer) group(key string) (*node, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	at := w.root
+	for _, name := range split(key) {
+		if strings.ContainsRune(name, 0) {
+			return nil, w.fail(key, "name %q contains a zero byte", name)
+		}
+		next := at.children[name]
+		if next == nil {
+			next = &node{path: path.Join(at.path, name), children: map[string]*node{}}
+			at.children[name] = next
+		}
+		if next.kind != groupNode {
+			return nil, w.fail(next.path, "exists and is not a group, so %s cannot be below it", key)
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// add puts a node at a path that is free.
+func (w *Writer) add(key string, n *node) error {
+	parts := split(key)
+	if w.err != nil {
+		return w.err
+	}
+	if len(parts) == 0 {
+		return w.fail(key, "is the root group")
+	}
+	last := parts[len(parts)-1]
+	parent, err := w.group(strings.Join(parts[:len(parts)-1], "/"))
+	if err != nil {
+		return err
+	}
+	if parent.children[last] != nil {
+		return w.fail(key, "exists already")
+	}
+	if strings.ContainsRune(last, 0) {
+		return w.fail(key, "name %q contains a zero byte", last)
+	}
+	n.path = path.Join(parent.path, last)
+	parent.children[last] = n
+	return nil
+}
+
+// at returns the group or dataset at a path.
+func (w *Writer) at(key string) (*node, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	n := w.root
+	for _, name := range split(key) {
+		if n = n.children[name]; n == nil || n.kind > datasetNode {
+			return nil, w.fail(key, "is not written yet")
+		}
+	}
+	return n, nil
+}
+
+// SoftLink makes a name that stands for another path of this file, which need
+// not exist.
+func (w *Writer) SoftLink(key, target string) error {
+	return w.add(key, &node{kind: softNode, target: target})
+}
+
+// ExternalLink makes a name that stands for a path of another file, named from
+// the directory of this one.
+func (w *Writer) ExternalLink(key, file, target string) error {
+	return w.add(key, &node{kind: externalNode, target: target, file: file})
+}
+
+// Attr gives a group or dataset an attribute: a number, bool, string,
+// FixedString, Ref or a slice of these. One of the same name is replaced.
+func (w *Writer) Attr(key, name string, v any) error {
+	n, err := w.at(key)
+	if err != nil {
+		return err
+	}
+	val, err := encode(v, nil, 0)
+	if err != nil {
+		return w.fail(key+"@"+name, "%v", err)
+	}
+	if size := val.bytes() + len(name); size > 60000 {
+		return w.fail(key+"@"+name, "attribute of %d bytes, at most 60000 fit: write a dataset", size)
+	}
+	for _, a := range n.attrs {
+		if a.name == name {
+			a.value = val
+			return nil
+		}
+	}
+	n.attrs = append(n.attrs, &attrValue{name, val})
+	return nil
+}
+
+// alloc reserves n bytes, aligned to eight.
+func (w *Writer) alloc(n uint64) uint64 {
+	at := (w.end + 7) &^ 7
+	w.end = at + n
+	return at
+}
+
+func (w *Writer) put(b []byte, at uint64) {
+	if w.err != nil {
+		return
+	}
+	if _, err := w.out.WriteAt(b, int64(at)); err != nil {
+		w.err = fmt.Errorf("hdf5: %w", err)
+	}
+}
+
+// append allocates and writes in one.
+func (w *Writer) append(b []byte) uint64 {
+	at := w.alloc(uint64(len(b)))
+	w.put(b, at)
+	return at
+}
