@@ -1,0 +1,77 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels for errors.Is.
+var (
+	// ErrReject marks an error of Target.LogProbGrad as local to the point: see Reject.
+	ErrReject = errors.New("point turned down")
+	// ErrImproper means that no step is too long: the density is not normalisable.
+	ErrImproper = errors.New("infer: step size grew past 1e7 and was still accepted: the posterior is improper; give every parameter a prior")
+	// ErrNoStep means that no step is short enough.
+	ErrNoStep = errors.New("infer: step size shrank to 0 without being accepted: check the gradient and the start")
+	// ErrInfinite means that the log density is +Inf somewhere.
+	ErrInfinite = errors.New("log density is +Inf: it is unbounded, look for a scale that can reach 0")
+	// ErrCheckpoint is wrapped by every error of reading a checkpoint.
+	ErrCheckpoint = errors.New("infer: checkpoint")
+)
+
+// Reject wraps an error of the model that concerns one point only, such as a
+// solver that fails there: the sampler counts a divergence and goes on.
+func Reject(err error) error { return &Recoverable{Err: err} }
+
+// Recoverable is the error made by Reject; it matches ErrReject too.
+type Recoverable struct{ Err error }
+
+func (e *Recoverable) Error() string        { return e.Err.Error() }
+func (e *Recoverable) Unwrap() error        { return e.Err }
+func (e *Recoverable) Is(target error) bool { return target == ErrReject }
+
+func recoverable(err error) bool {
+	var r *Recoverable
+	return errors.As(err, &r) || errors.Is(err, ErrReject)
+}
+
+// InitError says why a chain found no place to start.
+type InitError struct {
+	Chain  int
+	Tries  int
+	Detail string // what was not finite at the last try
+	Err    error  // the model's error, if any
+}
+
+func (e *InitError) Error() string {
+	return fmt.Sprintf("infer: chain %d found no start in %d tries: %s: give Config.Init or check the priors", e.Chain, e.Tries, e.Detail)
+}
+
+func (e *InitError) Unwrap() error { return e.Err }
+
+// DrawError is an error of the model inside a chain.
+type DrawError struct {
+	Chain, Draw int  // Draw counts from 0, warm-up included
+	Warmup      bool // the draw belonged to the warm-up
+	Err         error
+}
+
+func (e *DrawError) Error() string {
+	phase := "sampling"
+	if e.Warmup {
+		phase = "warm-up"
+	}
+	return fmt.Sprintf("infer: chain %d, draw %d (%s): %v", e.Chain, e.Draw, phase, e.Err)
+}
+
+func (e *DrawError) Unwrap() error { return e.Err }
+
+// PanicError is a panic of the model, turned into an error.
+type PanicError struct {
+	Value any
+	Stack string
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("the model panicked: %v\n%s", e.Value, e.Stack)
+}

@@ -1,0 +1,244 @@
+package infer
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// MetricKind says what warm-up learns about the shape of the posterior.
+type MetricKind int
+
+const (
+	// LowRank learns a scale per parameter and a few correlated directions from
+	// draws and gradients. The default: ahead of the others on nearly every
+	// posterior tried, at a cost per step that is linear in the dimension.
+	LowRank MetricKind = iota
+	// DiagFisher learns a scale per parameter from draws and gradients. It can
+	// fall behind DiagVariance under strong correlation.
+	DiagFisher
+	// DiagVariance learns the variance of each parameter, as Stan does.
+	DiagVariance
+	// DenseVariance learns the full covariance; a step costs the square of the
+	// dimension.
+	DenseVariance
+	// FixedMetric keeps Config.StartMetric, or the identity.
+	FixedMetric
+)
+
+// estimator gathers draws and their gradients into a metric.
+type estimator interface {
+	add(q, g []float64)
+	count() int
+	reset()
+	// metric returns false when the draws do not determine one.
+	metric() (Metric, bool)
+	save(*encoder)
+	load(*decoder)
+}
+
+func newEstimator(kind MetricKind, dim int, stanShrink bool) estimator {
+	switch kind {
+	case LowRank:
+		return &lowRankEstimator{dim: dim}
+	case DiagFisher:
+		return &diagEstimator{q: newMoments(dim), g: newMoments(dim), fisher: true}
+	case DiagVariance:
+		return &diagEstimator{q: newMoments(dim), g: newMoments(dim), shrink: stanShrink}
+	case DenseVariance:
+		return &denseEstimator{mean: make([]float64, dim), m2: make([]float64, dim*dim), shrink: stanShrink}
+	}
+	return &noEstimator{}
+}
+
+// moments accumulates mean and sum of squared deviations (Welford).
+type moments struct {
+	n        int
+	mean, m2 []float64
+}
+
+func newMoments(dim int) moments {
+	return moments{mean: make([]float64, dim), m2: make([]float64, dim)}
+}
+
+func (m *moments) add(v []float64) {
+	m.n++
+	for i, x := range v {
+		d := x - m.mean[i]
+		m.mean[i] += d / float64(m.n)
+		m.m2[i] += d * (x - m.mean[i])
+	}
+}
+
+func (m *moments) reset() {
+	m.n = 0
+	clear(m.mean)
+	clear(m.m2)
+}
+
+type diagEstimator struct {
+	q, g   moments
+	fisher bool
+	shrink bool
+}
+
+func (e *diagEstimator) count() int { return e.q.n }
+func (e *diagEstimator) reset()     { e.q.reset(); e.g.reset() }
+
+func (e *diagEstimator) add(q, g []float64) {
+	e.q.add(q)
+	if e.fisher {
+		e.g.add(g)
+	} else {
+		e.g.n++
+	}
+}
+
+func (e *diagEstimator) metric() (Metric, bool) {
+	n := float64(e.q.n)
+	v := make([]float64, len(e.q.m2))
+	for i := range v {
+		switch {
+		case e.fisher:
+			v[i] = math.Sqrt(e.q.m2[i]) / math.Sqrt(e.g.m2[i])
+		case e.shrink:
+			v[i] = n/(n+5)*e.q.m2[i]/(n-1) + 1e-3*5/(n+5)
+		default:
+			v[i] = e.q.m2[i] / (n - 1)
+		}
+	}
+	m, err := DiagMetric(v)
+	return m, err == nil
+}
+
+func (e *diagEstimator) save(w *encoder) {
+	for _, m := range []*moments{&e.q, &e.g} {
+		w.int(m.n)
+		w.floats(m.mean)
+		w.floats(m.m2)
+	}
+}
+
+func (e *diagEstimator) load(r *decoder) {
+	for _, m := range []*moments{&e.q, &e.g} {
+		m.n = r.int()
+		r.floatsInto(m.mean)
+		r.floatsInto(m.m2)
+	}
+}
+
+type denseEstimator struct {
+	n      int
+	mean   []float64
+	m2     []float64 // by rows, lower triangle
+	shrink bool
+}
+
+func (e *denseEstimator) count() int { return e.n }
+
+func (e *denseEstimator) reset() {
+	e.n = 0
+	clear(e.mean)
+	clear(e.m2)
+}
+
+func (e *denseEstimator) add(q, _ []float64) {
+	e.n++
+	d := make([]float64, len(q))
+	for i, x := range q {
+		d[i] = x - e.mean[i]
+		e.mean[i] += d[i] / float64(e.n)
+	}
+	for i, x := range q {
+		axpy(e.m2[i*len(q):i*len(q)+i+1], x-e.mean[i], d[:i+1])
+	}
+}
+
+// metric shrinks towards 1e-3 times the identity (Stan) or, free of scale,
+// towards the diagonal.
+func (e *denseEstimator) metric() (Metric, bool) {
+	d, n := len(e.mean), float64(e.n)
+	if d == 0 || e.n < 2 {
+		return Metric{}, false
+	}
+	cov := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := range i + 1 {
+			c := e.m2[i*d+j] / (n - 1)
+			switch {
+			case e.shrink && i == j:
+				c = n/(n+5)*c + 1e-3*5/(n+5)
+			case e.shrink || i != j:
+				c *= n / (n + 5)
+			}
+			cov.SetSym(i, j, c)
+		}
+	}
+	m, err := denseFrom(cov)
+	return m, err == nil
+}
+
+func (e *denseEstimator) save(w *encoder) {
+	w.int(e.n)
+	w.floats(e.mean)
+	w.floats(e.m2)
+}
+
+func (e *denseEstimator) load(r *decoder) {
+	e.n = r.int()
+	r.floatsInto(e.mean)
+	r.floatsInto(e.m2)
+}
+
+type lowRankEstimator struct {
+	dim  int
+	q, g [][]float64
+}
+
+func (e *lowRankEstimator) count() int { return len(e.q) }
+func (e *lowRankEstimator) reset()     { e.q, e.g = nil, nil }
+
+func (e *lowRankEstimator) add(q, g []float64) {
+	e.q = append(e.q, append([]float64(nil), q...))
+	e.g = append(e.g, append([]float64(nil), g...))
+}
+
+func (e *lowRankEstimator) metric() (Metric, bool) {
+	if len(e.q) < 4 {
+		return Metric{}, false
+	}
+	f, ok := fitLowRank(e.q, e.g, fisherGamma, fisherCutoff)
+	if !ok {
+		return Metric{}, false
+	}
+	m, err := LowRankMetric(f.scale, f.vectors, f.lambda)
+	return m, err == nil
+}
+
+func (e *lowRankEstimator) save(w *encoder) {
+	w.int(len(e.q))
+	for i := range e.q {
+		w.floats(e.q[i])
+		w.floats(e.g[i])
+	}
+}
+
+func (e *lowRankEstimator) load(r *decoder) {
+	e.reset()
+	for range r.count(2 * (8*e.dim + 8)) {
+		q, g := make([]float64, e.dim), make([]float64, e.dim)
+		r.floatsInto(q)
+		r.floatsInto(g)
+		e.q, e.g = append(e.q, q), append(e.g, g)
+	}
+}
+
+// noEstimator learns nothing.
+type noEstimator struct{ n int }
+
+func (e *noEstimator) count() int             { return e.n }
+func (e *noEstimator) reset()                 { e.n = 0 }
+func (e *noEstimator) add(_, _ []float64)     { e.n++ }
+func (e *noEstimator) metric() (Metric, bool) { return Metric{}, false }
+func (e *noEstimator) save(w *encoder)        { w.int(e.n) }
+func (e *noEstimator) load(r *decoder)        { e.n = r.int() }

@@ -1,0 +1,69 @@
+package infer
+
+// Target is a log density on unconstrained space, up to a constant, with its
+// gradient. It is not safe for concurrent use; each chain works on a Clone.
+//
+// Optional methods are found by the sampler: those of Outputs, Explainer and
+// Fingerprinter.
+type Target interface {
+	// Dim returns the number of unconstrained parameters.
+	Dim() int
+	// LogProbGrad writes the gradient at q into g and returns the log density.
+	// It keeps neither slice. An error made by Reject turns the point down; any
+	// other ends the chain. A density of -Inf or NaN turns the point down too;
+	// +Inf is an error.
+	LogProbGrad(q, g []float64) (float64, error)
+	// Clone returns a copy with a workspace of its own.
+	Clone() Target
+}
+
+// Outputs is implemented by a Target whose draws are to be stored in another
+// form than the unconstrained one: named, constrained, with derived quantities.
+// The sampler calls Write on the chain's own clone, once per kept draw.
+type Outputs interface {
+	Names() []string              // names of the columns, all different
+	Len() int                     // number of columns
+	Write(q, out []float64) error // fills the columns from an unconstrained draw
+}
+
+// Explainer is implemented by a Target that can say which of its parts is not
+// finite at q; the sampler quotes it when no start can be found.
+type Explainer interface{ Explain(q []float64) string }
+
+// Fingerprinter is implemented by a Target that can tell itself from others:
+// equal model and data give equal fingerprints. A run is resumed only with the
+// same fingerprint.
+type Fingerprinter interface{ Fingerprint() string }
+
+// Func returns the Target of a density that keeps no state: f writes the
+// gradient at q into g and returns the log density. It is called from several
+// goroutines at once.
+func Func(dim int, f func(q, g []float64) float64) Target {
+	return PerChain(dim, func() func(q, g []float64) float64 { return f })
+}
+
+// PerChain returns the Target of a density that needs a workspace: start makes
+// one function per chain.
+func PerChain(dim int, start func() func(q, g []float64) float64) Target {
+	if dim < 0 || start == nil {
+		panic("infer: a density needs a function and at least 0 dimensions")
+	}
+	return &funcTarget{dim: dim, start: start}
+}
+
+type funcTarget struct {
+	dim   int
+	start func() func(q, g []float64) float64
+	f     func(q, g []float64) float64
+}
+
+func (t *funcTarget) Dim() int { return t.dim }
+
+func (t *funcTarget) LogProbGrad(q, g []float64) (float64, error) {
+	if t.f == nil {
+		t.f = t.start()
+	}
+	return t.f(q, g), nil
+}
+
+func (t *funcTarget) Clone() Target { return &funcTarget{dim: t.dim, start: t.start} }
