@@ -1,0 +1,18 @@
+// Package kernels is the arithmetic of whole slices, in SIMD assembly and in pure Go.
+//
+// A kernel is a plain function of pointers and a length. Look it up once by instruction set and name, keep the
+// function, call it on tiles:
+//
+//	exp := kernels.Unary64(kernels.Best(), "exp") // nil if there is no kernel of that name
+//	exp(&dst[0], &a[0], len(a))                   // dst[i] = exp(a[i])
+//
+// Every kernel takes any length n >= 0, touches nothing outside its n elements and allows dst to be one of its
+// operands. Special values follow package math. Sums have one order that depends on n alone: all levels give the same
+// bits. Gemm64 and Gemm32 multiply matrices with packed panels; a Workspace keeps their buffers.
+//
+// Error bounds in units in the last place are asserted by the table in accuracy_test.go.
+package kernels
+
+//go:generate go run -C gen . -kind elementwise -out ../elementwise_amd64.s -stubs ../elementwise_amd64.go -pkg kernels -table ../tables_amd64.go
+//go:generate go run -C gen . -kind reduce -out ../reduce_amd64.s -stubs ../reduce_amd64.go -pkg kernels
+//go:generate go run -C gen . -kind gemm -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg kernels

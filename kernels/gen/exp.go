@@ -1,0 +1,153 @@
+package main
+
+import "math"
+
+// Exponentials. x = k ln 2 + r with |r| <= ln(2)/2; exp(r) = 1 + r + r^2 q(r).
+
+func exponentials() []kernel {
+	return elementary(map[string]func(machine, vec) vec{
+		"exp":      machine.exp,
+		"exp2":     machine.exp2,
+		"expm1":    machine.expm1,
+		"sigmoid":  machine.sigmoid,
+		"softplus": machine.softplus,
+		"tanh":     machine.tanh,
+	})
+}
+
+// elementary wraps bodies of one operand into kernels.
+func elementary(bodies map[string]func(machine, vec) vec) []kernel {
+	var ks []kernel
+	for name, f := range bodies {
+		ks = append(ks, kernel{name: name, args: []string{"a"}, scalar: -1,
+			body: func(m machine, x []vec) vec { return f(m, x[0]) }})
+	}
+	return ks
+}
+
+func (m machine) table(d, s []float64) []float64 {
+	if m.double {
+		return d
+	}
+	return s
+}
+
+// ln2 in two parts.
+func (m machine) ln2hi() constant { return m.num(math.Ln2) }
+func (m machine) ln2lo() constant { return m.pick(2.3190468138462996e-17, -1.904654323148236e-09) }
+
+// reduce splits x into the nearest integer to x/ln 2 (kf, and k with the integer in its low bits) and the rest r.
+func (m machine) reduce(x vec) (r, kf, k vec) {
+	k = m.fma(x, m.num(math.Log2E), m.load(m.magic()))
+	kf = m.sub(k, m.magic())
+	r = m.fnma(kf, m.ln2hi(), x)
+	return m.fnma(kf, m.ln2lo(), r), kf, k
+}
+
+// expm1Small is exp(r) - 1 for |r| <= ln(2)/2.
+func (m machine) expm1Small(r vec) vec {
+	r2 := m.mul(r, r)
+	return m.fma(m.poly(r, r2, m.table(exp64, exp32)), r2, r)
+}
+
+// scale is p * 2^kf with one rounding, also where the result is subnormal or overflows.
+func (m machine) scale(p, kf vec) vec {
+	if m.wide {
+		r := m.new()
+		m.do("scalef", kf, p, r)
+		return r
+	}
+	h := m.fma(kf, m.num(0.5), m.load(m.magic())) // half of k, to the nearest integer
+	rest := m.add(m.sub(kf, m.sub(h, m.magic())), m.magic())
+	return m.mul(m.mul(p, m.power(h)), m.power(rest))
+}
+
+// power is 2^k for an integer in the low bits of k, in the range of normal numbers.
+func (m machine) power(k vec) vec {
+	return m.iadd(m.shl(k, m.mantissa()), m.num(1))
+}
+
+func (m machine) mantissa() int {
+	if m.double {
+		return 52
+	}
+	return 23
+}
+
+func (m machine) exp(x vec) vec {
+	x = m.min(m.pick(709.9, 89), x)
+	return m.expBelow(x)
+}
+
+// expBelow is exp for x that cannot overflow.
+func (m machine) expBelow(x vec) vec {
+	x = m.max(m.pick(-746, -104), x)
+	r, kf, _ := m.reduce(x)
+	return m.scale(m.add(m.expm1Small(r), m.num(1)), kf)
+}
+
+func (m machine) exp2(x vec) vec {
+	x = m.min(m.pick(1025, 129), x)
+	x = m.max(m.pick(-1076, -151), x)
+	kf := m.sub(m.add(x, m.magic()), m.magic())
+	f := m.sub(x, kf) // exact
+	hi := m.mul(f, m.ln2hi())
+	lo := m.fma(f, m.ln2lo(), m.fms(f, m.ln2hi(), hi))
+	r2 := m.mul(hi, hi)
+	t := m.fma(m.poly(hi, r2, m.table(exp64, exp32)), r2, lo)
+	return m.scale(m.add(m.add(t, hi), m.num(1)), kf)
+}
+
+// expm1 is 2 (2^(k-1) (exp(r)-1) + (2^(k-1) - 1/2)); the half keeps k = 1024 in range.
+func (m machine) expm1(x vec) vec {
+	c := m.min(m.pick(709.9, 89), x)
+	c = m.max(m.pick(-40, -20), c)
+	r, _, k := m.reduce(c)
+	q := m.expm1Small(r)
+	half := m.iadd(m.shl(k, m.mantissa()), m.num(0.5))
+	t := m.fma(half, q, m.sub(half, m.num(0.5)))
+	return m.blend(m.cmp(m.abs(x), lt, m.pick(0x1p-54, 0x1p-25)), x, m.add(t, t))
+}
+
+// sigmoid is e/(1+e) for x < 0 and 1/(1+e) otherwise, e = exp(-|x|).
+func (m machine) sigmoid(x vec) vec {
+	e := m.expBelow(m.or(x, m.sign()))
+	one := m.load(m.num(1))
+	return m.div(m.blend(m.cmp(x, lt, m.num(0)), e, one), m.add(e, one))
+}
+
+// softplus is max(x, 0) + log(1 + exp(-|x|)).
+func (m machine) softplus(x vec) vec {
+	e := m.expBelow(m.or(x, m.sign()))
+	one := m.load(m.num(1))
+	u := m.add(e, one)
+	c := m.div(m.sub(e, m.sub(u, one)), u)
+	big := m.cmp(u, ge, m.num(1.5))
+	f := m.sub(m.blend(big, m.mul(u, m.num(0.5)), u), one)
+	k := m.blend(big, one, m.num(0))
+	return m.add(m.max(m.num(0), x), m.logOf(f, k, c))
+}
+
+// tanh is x + x^3 P(x^2)/Q(x^2) below 0.625 (float32: a polynomial) and 1 - 2/(exp(2x)+1) above, with one division.
+func (m machine) tanh(x vec) vec {
+	a := m.abs(x)
+	c := m.min(m.pick(22, 10), a)
+	r, _, k := m.reduce(m.add(c, c))
+	one := m.load(m.num(1))
+	e := m.mul(m.add(m.expm1Small(r), one), m.power(k))
+	num, den, base := m.load(m.num(-2)), m.add(e, one), one
+	small := m.cmp(a, lt, m.num(0.625))
+	z := m.mul(a, a)
+	az := m.mul(a, z)
+	if m.double {
+		p := m.horner(z, []float64{-1.61468768441708447952e3, -9.92877231001918586564e1, -9.64399179425052238628e-1})
+		q := m.horner(z, []float64{4.84406305325125486048e3, 2.23548839060100448583e3, 1.12811678491632931402e2, 1})
+		num = m.blend(small, m.mul(p, az), num)
+		den = m.blend(small, q, den)
+		base = m.blend(small, a, base)
+		return m.or(m.add(base, m.div(num, den)), m.and(x, m.sign()))
+	}
+	t := m.fma(m.poly(z, m.mul(z, z), tanh32), az, a)
+	t = m.blend(small, t, m.add(one, m.div(num, den)))
+	return m.or(t, m.and(x, m.sign()))
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Sine and cosine. x = k pi/2 + r + lo with |r| <= pi/4, pi/2 in three parts; beyond the limit the caller computes.
+
+func trigonometric() []kernel {
+	var ks []kernel
+	for name, shift := range map[string]uint32{"sin": 0, "cos": 1} {
+		ks = append(ks, kernel{name: name, args: []string{"a"}, scalar: -1, flag: machine.beyond,
+			body: func(m machine, x []vec) vec { return m.sincos(x[0], shift) }})
+	}
+	return ks
+}
+
+// beyond is not zero if a lane is too large for the reduction.
+func (m machine) beyond(x []vec) reg.GPVirtual {
+	k := m.cmp(m.abs(x[0]), gt, m.pick(0x1p28, 0x1p17))
+	f := GP64()
+	switch {
+	case m.wide:
+		KMOVW(k, f.As32())
+	case m.double:
+		VMOVMSKPD(k, f.As32())
+	default:
+		VMOVMSKPS(k, f.As32())
+	}
+	return f
+}
+
+// sincos is sin(x + shift pi/2).
+func (m machine) sincos(x vec, shift uint32) vec {
+	k := m.fma(x, m.num(2/math.Pi), m.load(m.magic()))
+	kf := m.sub(k, m.magic())
+	p2 := m.load(m.pick(6.123233995736766e-17, -4.371139000186243e-08))
+	r1 := m.fnma(kf, m.num(math.Pi/2), x) // exact
+	r := m.fnma(kf, p2, r1)
+	lo := m.fnma(kf, p2, m.sub(r1, r))
+	lo = m.fnma(kf, m.pick(-1.4973849048591833e-33, -1.7151245100058819e-15), lo)
+	if shift != 0 {
+		k = m.iadd(k, m.raw(uint64(shift), shift))
+	}
+
+	z := m.mul(r, r)
+	z2 := m.mul(z, z)
+	half := m.mul(z, m.num(0.5))
+	s := m.fma(m.poly(z, z2, m.table(sin64, sin32)), m.mul(z, r), m.fnma(half, lo, lo))
+	s = m.or(m.add(r, s), m.and(r, m.sign())) // the sign of -0
+
+	one := m.load(m.num(1))
+	w := m.sub(one, half)
+	c := m.fma(m.poly(z, z2, m.table(cos64, cos32)), z2, m.sub(m.sub(one, w), half))
+	c = m.add(w, m.fnma(r, lo, c))
+
+	bits := m.size()*8 - 1
+	y := m.blend(m.signMask(m.shl(k, bits)), c, s)
+	return m.xor(y, m.and(m.shl(k, bits-1), m.sign()))
+}
+
+// signMask selects the lanes whose sign bit is set.
+func (m machine) signMask(v vec) mask {
+	if !m.wide {
+		return v
+	}
+	k := K()
+	if m.double {
+		VPMOVQ2M(v, k)
+	} else {
+		VPMOVD2M(v, k)
+	}
+	return k
+}

@@ -1,0 +1,53 @@
+package kernels
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Level is an instruction set the kernels may use.
+type Level int
+
+const (
+	PureGo Level = iota // plain loops, the reference of the tests
+	AVX2                // 256-bit vectors, with FMA
+	AVX512              // 512-bit vectors: F, DQ, BW and VL
+)
+
+// String returns "go", "avx2" or "avx512": the values EURYALE_SIMD takes.
+func (l Level) String() string {
+	switch l {
+	case PureGo:
+		return "go"
+	case AVX2:
+		return "avx2"
+	case AVX512:
+		return "avx512"
+	}
+	return fmt.Sprintf("Level(%d)", int(l))
+}
+
+// Best returns the best level of this processor and build. The environment variable EURYALE_SIMD=go|avx2|avx512, read
+// once, lowers it; other values are ignored.
+func Best() Level { return best() }
+
+var best = sync.OnceValue(func() Level {
+	top := available()
+	name := os.Getenv("EURYALE_SIMD")
+	for l := PureGo; l < top; l++ {
+		if l.String() == name {
+			return l
+		}
+	}
+	return top
+})
+
+// Levels returns all levels this processor and build can run, PureGo first, whatever EURYALE_SIMD says.
+func Levels() []Level {
+	ls := []Level{PureGo}
+	for l := AVX2; l <= available(); l++ {
+		ls = append(ls, l)
+	}
+	return ls
+}

@@ -1,0 +1,19 @@
+package kernels
+
+// Workspace holds the packing buffers of Gemm64 and Gemm32. The zero value is ready; a Workspace grows to the largest
+// product it has seen and then allocates nothing. It must not be used by two goroutines at once.
+type Workspace struct {
+	w64 panels[float64]
+	w32 panels[float32]
+}
+
+// panels are packed blocks of op(A) and op(B), a tile of C, and a vector with unit stride.
+type panels[T float] struct{ a, b, c, v []T }
+
+// grown returns at least n elements, keeping s when it is long enough.
+func grown[T float](s []T, n int) []T {
+	if len(s) < n {
+		return make([]T, n)
+	}
+	return s
+}
