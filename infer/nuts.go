@@ -53,14 +53,16 @@ type transition struct {
 	depth, steps  int
 	divergent     bool
 	turned        bool
-	logW          float64 // log sum of exp(H0 - H)
-	accept        float64 // sum over leaves of min(1, exp(H0 - H))
-	symmetric     float64 // sum over leaves of 2 min(1, e^D)/(1 + e^D), D = H0 - H
-	energy        float64 // of the draw
-	energyError   float64 // of the draw, H - H0
-	maxError      float64 // largest |H - H0| of a leaf
-	message       string  // why it diverged
-	divergedAt    []float64
+	index         int       // leaf of the draw, 0 is the start
+	logW          float64   // log sum of exp(H0 - H)
+	accept        float64   // sum over leaves of min(1, exp(H0 - H))
+	symmetric     float64   // sum over leaves of 2 min(1, e^D)/(1 + e^D), D = H0 - H
+	energy        float64   // of the draw
+	energyError   float64   // of the draw, H - H0
+	maxError      float64   // largest |H - H0| of a leaf
+	message       string    // why it diverged
+	startedAt     []float64 // where the trajectory that diverged began
+	divergedAt    []float64 // and ended
 	divergedError float64
 	aborted       bool
 }
@@ -98,10 +100,13 @@ func (t *trajectory) move(p *point, eps float64) (*transition, error) {
 			break
 		}
 	}
+	if t.out.divergent {
+		t.out.startedAt = append([]float64(nil), p.q...)
+	}
 	copy(p.q, t.draw.q)
 	copy(p.g, t.draw.g)
 	p.lp = t.draw.lp
-	t.out.energy, t.out.energyError = t.draw.energy, t.draw.energy-t.h0
+	t.out.energy, t.out.energyError, t.out.index = t.draw.energy, t.draw.energy-t.h0, t.draw.index
 	return &t.out, nil
 }
 

@@ -1,0 +1,231 @@
+package infer
+
+import "math"
+
+// adapter is the warm-up of one chain: it owns the metric and the step size.
+type adapter struct {
+	cfg    *Config
+	metric Metric
+	eps    float64
+	dual   dualAverage
+
+	current, next estimator // metric comes from current; next replaces it at a switch
+	window        float64   // usable draws that next needs in the main phase, 0 before
+	refreshed     int       // draw of the last estimate
+	changed       bool      // a metric has been estimated
+
+	first int   // Stan: first draw that counts
+	ends  []int // Stan: draws that end windows
+	plan  fisherPlan
+}
+
+func newAdapter(cfg *Config, dim int) *adapter {
+	a := &adapter{cfg: cfg, dual: dualAverage{delta: cfg.TargetAccept, maxLog: math.Inf(1)}}
+	if cfg.Statistic == Symmetric {
+		a.dual.maxLog = math.Log(math.Pi)
+	}
+	a.current = newEstimator(cfg.Metric, dim, cfg.StanShrink)
+	a.next = newEstimator(cfg.Metric, dim, cfg.StanShrink)
+	a.first, a.ends = stanWindows(cfg.warmup())
+	a.plan = planFisher(cfg.warmup(), cfg.Metric)
+	return a
+}
+
+// begin chooses the first metric and step size at the chain's start p.
+func (a *adapter) begin(t *trajectory, p *point) error {
+	a.metric = a.startMetric(p)
+	if a.cfg.NoWarmup && a.cfg.StepSize > 0 {
+		a.eps = a.cfg.StepSize
+		return nil
+	}
+	a.eps = a.cfg.StepSize
+	if a.eps == 0 {
+		a.eps = 0.1
+	}
+	return a.search(t, p)
+}
+
+func (a *adapter) startMetric(p *point) Metric {
+	switch {
+	case a.cfg.StartMetric != nil:
+		return *a.cfg.StartMetric
+	case a.cfg.Schedule == StanSchedule || a.cfg.NoWarmup || a.cfg.Metric == FixedMetric:
+		return Metric{}
+	}
+	m := Metric{scale: make([]float64, len(p.g))}
+	for i, g := range p.g {
+		s := 1 / math.Sqrt(math.Abs(g))
+		if g == 0 {
+			s = 1
+		}
+		m.scale[i] = math.Min(math.Max(s, 1e-10), 1e10)
+	}
+	return m
+}
+
+// search restarts the step size from a new search.
+func (a *adapter) search(t *trajectory, p *point) (err error) {
+	if len(p.q) == 0 {
+		a.eps = 1
+		return nil
+	}
+	if a.eps, err = t.findStep(p, a.eps); err != nil {
+		return err
+	}
+	a.eps = math.Min(a.eps, math.Exp(a.dual.maxLog))
+	a.dual.restart(a.eps)
+	return nil
+}
+
+// update learns from warm-up draw i, which left the chain at p.
+func (a *adapter) update(t *trajectory, p *point, i int, out *transition) (err error) {
+	if a.cfg.Schedule == StanSchedule {
+		err = a.updateStan(t, p, i, out)
+	} else {
+		err = a.updateFisher(t, p, i, out)
+	}
+	if i == a.cfg.warmup()-1 {
+		a.eps = a.dual.final()
+		a.current.reset()
+		a.next.reset()
+	}
+	return err
+}
+
+func (a *adapter) updateStan(t *trajectory, p *point, i int, out *transition) error {
+	a.eps = a.dual.update(out.rate(a.cfg.Statistic))
+	if len(a.ends) == 0 || i < a.first || i > a.ends[len(a.ends)-1] {
+		return nil
+	}
+	a.current.add(p.q, p.g)
+	for _, end := range a.ends {
+		if i == end {
+			m, ok := a.current.metric()
+			a.current.reset()
+			if ok {
+				a.metric = m
+				return a.search(t, p)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) error {
+	late := i >= a.plan.freeze
+	if !late {
+		if out.usable() {
+			a.current.add(p.q, p.g)
+			a.next.add(p.q, p.g)
+		}
+		need := a.need(i)
+		late = float64(i)+need > float64(a.plan.freeze) // no room for another window
+		switched := float64(a.next.count()) >= need && !late
+		if switched {
+			a.current, a.next = a.next, a.current
+			a.next.reset()
+			if a.window > 0 {
+				a.window *= windowGrows
+			}
+		}
+		if (switched || i-a.refreshed >= a.plan.refresh) && a.refresh(i) && !a.changed {
+			a.changed = true
+			return a.search(t, p)
+		}
+	}
+	statistic := Metropolis
+	if late {
+		statistic = a.cfg.Statistic
+	}
+	a.eps = a.dual.update(out.rate(statistic))
+	return nil
+}
+
+// need returns how many usable draws the next window must hold.
+func (a *adapter) need(i int) float64 {
+	if i < a.plan.early {
+		return earlyWindow
+	}
+	if a.window == 0 {
+		a.window = math.Max(firstWindow, float64(a.next.count()))
+	}
+	return a.window
+}
+
+func (a *adapter) refresh(i int) bool {
+	a.refreshed = i
+	m, ok := a.current.metric()
+	if ok {
+		a.metric = m
+	}
+	return ok
+}
+
+func (a *adapter) save(w *encoder) {
+	w.float(a.eps)
+	for _, v := range []float64{a.dual.mu, a.dual.count, a.dual.sbar, a.dual.xbar, a.window} {
+		w.float(v)
+	}
+	w.int(a.refreshed)
+	w.bool(a.changed)
+	a.metric.save(w)
+	a.current.save(w)
+	a.next.save(w)
+}
+
+func (a *adapter) load(r *decoder, dim int) {
+	a.eps = r.float()
+	for _, v := range []*float64{&a.dual.mu, &a.dual.count, &a.dual.sbar, &a.dual.xbar, &a.window} {
+		*v = r.float()
+	}
+	a.refreshed = r.int()
+	a.changed = r.bool()
+	a.metric.load(r, dim)
+	a.current.load(r)
+	a.next.load(r)
+}
+
+func (m *Metric) save(w *encoder) {
+	for _, v := range [][]float64{m.scale, m.vec, m.grow, m.chol} {
+		w.floats(v)
+	}
+}
+
+func (m *Metric) load(r *decoder, dim int) {
+	for _, v := range []*[]float64{&m.scale, &m.vec, &m.grow, &m.chol} {
+		if *v = r.floats(); len(*v) == 0 {
+			*v = nil
+		}
+	}
+	if !m.fits(dim) {
+		r.fail("holds a metric that does not fit %d parameters", dim)
+		*m = Metric{}
+	}
+}
+
+// fits reports whether m can be the metric of dim parameters.
+func (m *Metric) fits(dim int) bool {
+	return (m.scale == nil || len(m.scale) == dim) &&
+		len(m.vec) == len(m.grow)*dim && (m.grow == nil || m.scale != nil) &&
+		(m.chol == nil || len(m.chol) == dim*dim && m.scale == nil)
+}
+
+// rate returns a statistic of the transition's leaves.
+func (o *transition) rate(s Statistic) float64 {
+	switch {
+	case o.steps == 0:
+		return 1
+	case s == Metropolis:
+		return o.accept / float64(o.steps)
+	}
+	return o.symmetric / float64(o.steps)
+}
+
+// usable reports whether the draw tells something about the posterior: it moved,
+// and not just a few steps out of a divergent trajectory.
+func (o *transition) usable() bool {
+	if o.divergent {
+		return o.index > 4 || o.index < -4
+	}
+	return o.index != 0
+}

@@ -1,0 +1,238 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// DrawStat is what the sampler recorded about one draw.
+type DrawStat struct {
+	LogProb        float64 // log density of the draw, unconstrained space
+	AcceptanceRate float64 // mean over the trajectory of min(1, exp(H0 - H))
+	SymmetricRate  float64 // mean of the Symmetric statistic
+	StepSize       float64
+	Energy         float64 // Hamiltonian at the draw
+	EnergyError    float64 // its change from the start of the trajectory
+	MaxEnergyError float64 // largest absolute change in the trajectory
+	TreeDepth      int
+	Steps          int // leapfrog steps, each one gradient
+	Index          int // place of the draw in the trajectory, 0 is the start
+	Diverging      bool
+	ReachedMax     bool // stopped at the largest tree depth
+}
+
+// Divergence is a trajectory that could not be followed.
+type Divergence struct {
+	Chain, Draw int  // Draw counts from 0 within its phase
+	Warmup      bool // which phase
+	Start       []float64
+	Momentum    []float64 // at Start
+	End         []float64 // unconstrained, where the energy error exploded
+	EnergyError float64
+	Message     string
+}
+
+// maxDivergences bounds the records a chain keeps; all are counted.
+const maxDivergences = 1000
+
+var errInterrupted = errors.New("interrupted")
+
+// chain is one chain with its workspace. Everything that later draws depend on
+// is in save and load.
+type chain struct {
+	cfg     *Config
+	id      int
+	target  Target
+	outputs Outputs // nil: store the unconstrained draws
+	stop    *atomic.Bool
+
+	tr               *trajectory
+	ad               *adapter
+	p                point
+	momentum, choice tensor.Stream
+
+	started     bool
+	done        int // finished draws, warm-up included
+	warmupGrads int // gradients up to the end of the warm-up
+	warm, kept  record
+	divergences []Divergence
+	divergent   int // kept draws that diverged
+	times       [2]time.Duration
+	err         error
+
+	view liveView
+}
+
+// record holds draws in the order they were made.
+type record struct {
+	rows    [][]float64 // unconstrained
+	outputs [][]float64 // nil without Outputs
+	stats   []DrawStat
+}
+
+func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
+	n := t.Dim()
+	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: newPoint(n), ad: newAdapter(cfg, n)}
+	c.outputs, _ = t.(Outputs)
+	c.momentum = tensor.NewStream(cfg.Seed, purposeMomentum, uint32(id))
+	c.choice = tensor.NewStream(cfg.Seed, purposeTree, uint32(id))
+	c.tr = newTrajectory(t, &c.ad.metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
+	c.tr.interrupt = stop.Load
+	return c
+}
+
+// total returns the draws the chain is to make.
+func (c *chain) total() int { return c.cfg.warmup() + c.cfg.Draws }
+
+// run makes draws until the chain is complete, stopped or fails; after is
+// called between draws.
+func (c *chain) run(after func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
+		}
+	}()
+	for c.done < c.total() && !c.stop.Load() {
+		from, phase := time.Now(), c.phase()
+		err := c.step()
+		c.times[phase] += time.Since(from)
+		if errors.Is(err, errInterrupted) {
+			return
+		}
+		if err != nil {
+			c.err = err
+			return
+		}
+		c.publish()
+		after()
+	}
+}
+
+// phase is 0 in the warm-up, 1 later.
+func (c *chain) phase() int {
+	if c.done < c.cfg.warmup() {
+		return 0
+	}
+	return 1
+}
+
+// step makes one draw, the first time after finding a start. When interrupted
+// it leaves the chain as before.
+func (c *chain) step() error {
+	if !c.started {
+		if err := c.begin(); err != nil {
+			return err
+		}
+	}
+	momentum, choice, count := c.momentum, c.choice, c.tr.count
+	out, err := c.move()
+	if err != nil {
+		return c.fault(err)
+	}
+	if out.aborted {
+		c.momentum, c.choice, c.tr.count = momentum, choice, count
+		return errInterrupted
+	}
+	if err := c.record(out); err != nil {
+		return c.fault(err)
+	}
+	if c.phase() == 0 {
+		if err := c.ad.update(c.tr, &c.p, c.done, out); err != nil {
+			return c.fault(err)
+		}
+		c.warmupGrads = c.tr.count
+	}
+	c.done++
+	return nil
+}
+
+func (c *chain) begin() error {
+	if err := c.findStart(&c.p); err != nil {
+		var init *InitError
+		if errors.As(err, &init) {
+			return err
+		}
+		return c.fault(err)
+	}
+	if err := c.ad.begin(c.tr, &c.p); err != nil {
+		return c.fault(err)
+	}
+	c.started = true
+	c.warmupGrads = c.tr.count
+	return nil
+}
+
+func (c *chain) move() (*transition, error) {
+	if len(c.p.q) == 0 {
+		return &transition{energy: -c.p.lp}, nil
+	}
+	return c.tr.move(&c.p, c.ad.eps)
+}
+
+// record stores the draw at p.
+func (c *chain) record(out *transition) error {
+	warm := c.phase() == 0
+	if out.divergent {
+		c.noteDivergence(out, warm)
+	}
+	r := &c.kept
+	if warm {
+		if r = &c.warm; !c.cfg.KeepWarmup {
+			return nil
+		}
+	} else if out.divergent {
+		c.divergent++
+	}
+	return c.add(r, DrawStat{
+		LogProb: c.p.lp, AcceptanceRate: out.rate(Metropolis), SymmetricRate: out.rate(Symmetric), StepSize: c.ad.eps,
+		Energy: out.energy, EnergyError: out.energyError, MaxEnergyError: out.maxError, TreeDepth: out.depth,
+		Steps: out.steps, Index: out.index, Diverging: out.divergent,
+		ReachedMax: out.depth == c.cfg.MaxTreeDepth && !out.turned && !out.divergent,
+	})
+}
+
+// add appends the draw at p and its outputs to r.
+func (c *chain) add(r *record, stat DrawStat) error {
+	if c.outputs != nil {
+		row := make([]float64, c.outputs.Len())
+		if err := c.outputs.Write(c.p.q, row); err != nil {
+			if !recoverable(err) {
+				return fmt.Errorf("outputs: %w", err)
+			}
+			for i := range row {
+				row[i] = math.NaN()
+			}
+		}
+		r.outputs = append(r.outputs, row)
+	}
+	r.rows = append(r.rows, append(make([]float64, 0, len(c.p.q)), c.p.q...))
+	r.stats = append(r.stats, stat)
+	return nil
+}
+
+func (c *chain) noteDivergence(out *transition, warm bool) {
+	if len(c.divergences) == maxDivergences {
+		return
+	}
+	draw := c.done
+	if !warm {
+		draw -= c.cfg.warmup()
+	}
+	momentum := make([]float64, len(c.p.z))
+	c.ad.metric.momentum(momentum, c.p.z)
+	c.divergences = append(c.divergences, Divergence{
+		Chain: c.id, Draw: draw, Warmup: warm, Start: out.startedAt, Momentum: momentum,
+		End: out.divergedAt, EnergyError: out.divergedError, Message: out.message,
+	})
+}
+
+// fault names chain and draw of an error.
+func (c *chain) fault(err error) error {
+	return &DrawError{Chain: c.id, Draw: c.done, Warmup: c.phase() == 0, Err: err}
+}

@@ -1,0 +1,183 @@
+package infer
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Config says how to sample; its zero value is the default.
+type Config struct {
+	Chains int    // independent chains. Default 4: R-hat needs several
+	Warmup int    // draws per chain that adapt and are dropped. Default 1000
+	Draws  int    // draws per chain that are kept. Default 1000
+	Seed   uint64 // of all random numbers. Default 0: runs repeat unless told otherwise
+
+	Metric         MetricKind // what warm-up learns. Default LowRank
+	Schedule       Schedule   // when. Default FisherSchedule
+	Statistic      Statistic  // what the step size is adapted to. Default Symmetric
+	TargetAccept   float64    // its aim, in (0, 1). Default 0.8; up to 0.99 against divergences
+	MaxTreeDepth   int        // longest trajectory is 2^depth - 1 steps. Default 10, at most 20
+	MaxEnergyError float64    // energy error of a divergence. Default 1000
+	StanShrink     bool       // DiagVariance and DenseVariance add 1e-3 as Stan does; it assumes scales near 1
+	NoCrossChecks  bool       // skip the turning tests across subtrees, as the 2017 algorithm; trajectories may go full circle
+
+	NoWarmup    bool    // no adaptation: StartMetric (or the identity) and StepSize (or a search)
+	KeepWarmup  bool    // keep the draws of the warm-up too, apart
+	StartMetric *Metric // before adaptation. Default: from the gradient at the start
+	StepSize    float64 // before adaptation. Default: a search from 0.1
+
+	Init       [][]float64                                               // unconstrained start per chain; nil entries are random
+	InitFunc   func(chain int, random *tensor.Stream, q []float64) error // fills a start; called until it is finite
+	InitRadius float64                                                   // random starts are uniform within. Default 2
+	InitTries  int                                                       // of a start that is not finite. Default 100
+
+	FirstChain int // number of the first chain, so that chains can run in several programs. Default 0
+	Parallel   int // chains at once. Default GOMAXPROCS
+
+	Progress      func(Progress) // called from one goroutine at a time
+	ProgressEvery time.Duration  // least time between two calls. Default 200 ms
+	StopWhen      StopRule       // ends the run early. Default: never
+	Checkpoint    Checkpoint     // where the run is saved. Default: nowhere
+	Resume        string         // checkpoint file to continue from; it is also written to unless Checkpoint.Path is set
+}
+
+// Checkpoint says where and how often a run is saved. The file is replaced as a
+// whole, so a killed run leaves the last complete one.
+type Checkpoint struct {
+	Path  string
+	Every time.Duration // Default 1 min; it is also written at the end
+}
+
+// StanConfig returns the settings of Stan 2.21: diagonal metric, its schedule,
+// statistic and shrinkage. It serves comparisons.
+func StanConfig() Config {
+	return Config{Metric: DiagVariance, Schedule: StanSchedule, Statistic: Metropolis, StanShrink: true, StepSize: 1}
+}
+
+// purposes of random streams.
+const (
+	purposeInit uint32 = iota + 1
+	purposeMomentum
+	purposeTree
+)
+
+func (c Config) withDefaults(dim int) (Config, error) {
+	setInt := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	setInt(&c.Chains, 4)
+	setInt(&c.Warmup, 1000)
+	setInt(&c.Draws, 1000)
+	setInt(&c.MaxTreeDepth, 10)
+	setInt(&c.InitTries, 100)
+	setInt(&c.Parallel, runtime.GOMAXPROCS(0))
+	setFloat := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	setFloat(&c.TargetAccept, 0.8)
+	setFloat(&c.MaxEnergyError, 1000)
+	setFloat(&c.InitRadius, 2)
+	if c.ProgressEvery == 0 {
+		c.ProgressEvery = 200 * time.Millisecond
+	}
+	if c.Checkpoint.Path == "" {
+		c.Checkpoint.Path = c.Resume
+	}
+	if c.Checkpoint.Every == 0 {
+		c.Checkpoint.Every = time.Minute
+	}
+	if c.StopWhen.Every == 0 {
+		c.StopWhen.Every = 100
+	}
+	return c, c.validate(dim)
+}
+
+// validate lists all bad settings at once.
+func (c *Config) validate(dim int) error {
+	var errs []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("infer: Config."+format, args...))
+		}
+	}
+	want(c.Chains > 0, "Chains is %d: want at least 1", c.Chains)
+	want(c.Warmup > 0, "Warmup is %d: want at least 1, or set NoWarmup", c.Warmup)
+	want(c.Draws > 0, "Draws is %d: want at least 1", c.Draws)
+	want(c.TargetAccept > 0 && c.TargetAccept < 1, "TargetAccept is %g: want a number in (0, 1)", c.TargetAccept)
+	want(c.MaxTreeDepth > 0 && c.MaxTreeDepth <= 20, "MaxTreeDepth is %d: want 1 to 20", c.MaxTreeDepth)
+	want(c.MaxEnergyError > 0, "MaxEnergyError is %g: want a positive number", c.MaxEnergyError)
+	want(c.StepSize >= 0, "StepSize is %g: want a positive number or 0 for a search", c.StepSize)
+	want(c.InitRadius > 0, "InitRadius is %g: want a positive number", c.InitRadius)
+	want(c.InitTries > 0, "InitTries is %d: want at least 1", c.InitTries)
+	want(c.Parallel > 0, "Parallel is %d: want at least 1", c.Parallel)
+	want(c.FirstChain >= 0, "FirstChain is %d: want 0 or more", c.FirstChain)
+	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "Metric is %d: want one of the MetricKind constants", c.Metric)
+	want(c.Schedule == FisherSchedule || c.Schedule == StanSchedule, "Schedule is %d: want FisherSchedule or StanSchedule", c.Schedule)
+	want(c.Statistic == Symmetric || c.Statistic == Metropolis, "Statistic is %d: want Symmetric or Metropolis", c.Statistic)
+	want(len(c.Init) == 0 || len(c.Init) == c.Chains, "Init has %d starts: want one per chain, %d", len(c.Init), c.Chains)
+	for i, q := range c.Init {
+		want(q == nil || len(q) == dim, "Init[%d] has %d numbers: want %d, one per unconstrained parameter", i, len(q), dim)
+	}
+	if c.StartMetric != nil {
+		want(c.StartMetric.fits(dim), "StartMetric has dimension %d: want %d", c.StartMetric.Dim(), dim)
+	}
+	return errors.Join(errs...)
+}
+
+// warmup returns the number of draws that adapt.
+func (c *Config) warmup() int {
+	if c.NoWarmup {
+		return 0
+	}
+	return c.Warmup
+}
+
+// fingerprint lists what the draws depend on, one item per line. The numbers of
+// chains and draws are left out: a run may be resumed for more.
+func (c *Config) fingerprint(t Target, names []string) string {
+	var b strings.Builder
+	item := func(name string, v any) { fmt.Fprintf(&b, "%s=%v\n", name, v) }
+	item("Seed", c.Seed)
+	item("Warmup", c.warmup())
+	item("Metric", c.Metric)
+	item("Schedule", c.Schedule)
+	item("Statistic", c.Statistic)
+	item("TargetAccept", c.TargetAccept)
+	item("MaxTreeDepth", c.MaxTreeDepth)
+	item("MaxEnergyError", c.MaxEnergyError)
+	item("StanShrink", c.StanShrink)
+	item("NoCrossChecks", c.NoCrossChecks)
+	item("KeepWarmup", c.KeepWarmup)
+	item("StepSize", c.StepSize)
+	item("InitRadius", c.InitRadius)
+	item("FirstChain", c.FirstChain)
+	item("StartMetric", c.metricHash())
+	item("parameters", t.Dim())
+	h := fnv.New64a()
+	h.Write([]byte(strings.Join(names, "\n")))
+	item("names", fmt.Sprintf("%x", h.Sum64()))
+	if f, ok := t.(Fingerprinter); ok {
+		item("model", fmt.Sprintf("%x", sha256.Sum256([]byte(f.Fingerprint()))))
+	}
+	return b.String()
+}
+
+func (c *Config) metricHash() string {
+	if c.StartMetric == nil {
+		return "none"
+	}
+	var w encoder
+	c.StartMetric.save(&w)
+	return fmt.Sprintf("%x", sha256.Sum256(w.b))
+}

@@ -1,0 +1,284 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// Fit is the result of Sample: draws by chain, what the sampler recorded about
+// them, and how long it took. It does not change.
+type Fit struct {
+	Stopped  string   // why the run ended early, empty if it did not
+	Warnings []string // what to know before comparing bit by bit
+	Elapsed  time.Duration
+
+	cfg    Config
+	names  []string
+	chains []*chain
+	n      []int // kept draws per chain
+}
+
+// Timing is the time chains spent; they may have run at the same time.
+type Timing struct{ Warmup, Sampling time.Duration }
+
+func newFit(r *run) *Fit {
+	f := &Fit{Stopped: r.stopped, Warnings: r.warnings, Elapsed: r.elapsed, cfg: r.cfg, names: r.names, chains: r.chains}
+	for _, c := range r.chains {
+		n := min(len(c.kept.rows), r.cfg.Draws)
+		if r.cut > 0 {
+			n = min(n, r.cut)
+		}
+		f.n = append(f.n, n)
+	}
+	return f
+}
+
+// Names returns the names of the columns.
+func (f *Fit) Names() []string { return f.names }
+
+// Chains returns the number of chains.
+func (f *Fit) Chains() int { return len(f.chains) }
+
+// Len returns the number of kept draws of a chain.
+func (f *Fit) Len(chain int) int { return f.n[chain] }
+
+// Draws returns the draws [chain][draw] of a named column, or nil.
+func (f *Fit) Draws(name string) [][]float64 {
+	for i, n := range f.names {
+		if n == name {
+			return f.Column(i)
+		}
+	}
+	return nil
+}
+
+// Column returns the draws [chain][draw] of column i.
+func (f *Fit) Column(i int) [][]float64 {
+	out := make([][]float64, len(f.chains))
+	for c := range out {
+		out[c] = column(f.chains[c].kept.columns()[:f.n[c]], i)
+	}
+	return out
+}
+
+// Row returns all columns of one draw; do not write to it.
+func (f *Fit) Row(chain, draw int) []float64 {
+	return f.chains[chain].kept.columns()[:f.n[chain]][draw]
+}
+
+// Unconstrained returns the sampler's coordinates of one draw; do not write to
+// them.
+func (f *Fit) Unconstrained(chain, draw int) []float64 {
+	return f.chains[chain].kept.rows[:f.n[chain]][draw]
+}
+
+// Stats returns what was recorded about the draws of a chain; do not write to
+// it.
+func (f *Fit) Stats(chain int) []DrawStat { return f.chains[chain].kept.stats[:f.n[chain]] }
+
+// WarmupColumn and WarmupStats return the warm-up if Config.KeepWarmup was set.
+func (f *Fit) WarmupColumn(i int) [][]float64 {
+	out := make([][]float64, len(f.chains))
+	for c := range out {
+		out[c] = column(f.chains[c].warm.columns(), i)
+	}
+	return out
+}
+
+// WarmupStats returns what was recorded about the warm-up of a chain if
+// Config.KeepWarmup was set.
+func (f *Fit) WarmupStats(chain int) []DrawStat { return f.chains[chain].warm.stats }
+
+// StatNames lists the names that Stat knows, those of ArviZ.
+func StatNames() []string {
+	return []string{"lp", "acceptance_rate", "step_size", "tree_depth", "n_steps", "diverging", "energy",
+		"energy_error", "max_energy_error", "reached_max_treedepth", "index_in_trajectory"}
+}
+
+// Stat returns a statistic [chain][draw] by its name, true as 1, or nil.
+func (f *Fit) Stat(name string) [][]float64 {
+	get, ok := statOf[name]
+	if !ok {
+		return nil
+	}
+	out := make([][]float64, len(f.chains))
+	for c := range out {
+		for _, s := range f.Stats(c) {
+			out[c] = append(out[c], get(&s))
+		}
+	}
+	return out
+}
+
+var statOf = map[string]func(*DrawStat) float64{
+	"lp":                    func(s *DrawStat) float64 { return s.LogProb },
+	"acceptance_rate":       func(s *DrawStat) float64 { return s.AcceptanceRate },
+	"step_size":             func(s *DrawStat) float64 { return s.StepSize },
+	"tree_depth":            func(s *DrawStat) float64 { return float64(s.TreeDepth) },
+	"n_steps":               func(s *DrawStat) float64 { return float64(s.Steps) },
+	"diverging":             func(s *DrawStat) float64 { return truth(s.Diverging) },
+	"energy":                func(s *DrawStat) float64 { return s.Energy },
+	"energy_error":          func(s *DrawStat) float64 { return s.EnergyError },
+	"max_energy_error":      func(s *DrawStat) float64 { return s.MaxEnergyError },
+	"reached_max_treedepth": func(s *DrawStat) float64 { return truth(s.ReachedMax) },
+	"index_in_trajectory":   func(s *DrawStat) float64 { return float64(s.Index) },
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Divergences returns the records of trajectories that diverged, warm-up
+// included, at most 1000 per chain.
+func (f *Fit) Divergences() []Divergence {
+	var out []Divergence
+	for _, c := range f.chains {
+		out = append(out, c.divergences...)
+	}
+	return out
+}
+
+// Divergent returns the number of kept draws whose trajectory diverged.
+func (f *Fit) Divergent() int { return f.count(func(s *DrawStat) bool { return s.Diverging }) }
+
+// DepthHits returns the number of kept draws whose trajectory was cut short.
+func (f *Fit) DepthHits() int { return f.count(func(s *DrawStat) bool { return s.ReachedMax }) }
+
+func (f *Fit) count(is func(*DrawStat) bool) (n int) {
+	for c := range f.chains {
+		for _, s := range f.Stats(c) {
+			if is(&s) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// EBFMI returns the energy Bayesian fraction of missing information per chain.
+func (f *Fit) EBFMI() []float64 { return diag.EBFMI(f.Stat("energy")) }
+
+// Gradients returns the number of gradient evaluations of all chains in
+// warm-up, the search for starts and steps included, and in sampling.
+func (f *Fit) Gradients() (warmup, sampling int) {
+	for _, c := range f.chains {
+		warmup += c.warmupGrads
+		sampling += c.tr.count - c.warmupGrads
+	}
+	return warmup, sampling
+}
+
+// Timing returns the time of each chain.
+func (f *Fit) Timing() []Timing {
+	var out []Timing
+	for _, c := range f.chains {
+		out = append(out, Timing{Warmup: c.times[0], Sampling: c.times[1]})
+	}
+	return out
+}
+
+// Adapted returns the metric and step size a chain ended with, for
+// Config.StartMetric and Config.StepSize of another run.
+func (f *Fit) Adapted(chain int) (Metric, float64) {
+	return f.chains[chain].ad.metric, f.chains[chain].ad.eps
+}
+
+// Summary describes every column with the default settings.
+func (f *Fit) Summary() diag.Summary { return f.Summarize(diag.Settings{}) }
+
+// Summarize describes every column. Chains of unequal length, as after a
+// cancellation, count up to the shortest; chains without draws do not count.
+func (f *Fit) Summarize(s diag.Settings) diag.Summary {
+	chains := f.common()
+	x := make([][][]float64, len(f.names))
+	for i := range x {
+		x[i] = make([][]float64, len(chains))
+		for k, rows := range chains {
+			x[i][k] = column(rows, i)
+		}
+	}
+	out := diag.Summarize(f.names, x, s)
+	out.Chains = len(chains)
+	if len(chains) > 0 {
+		out.Draws = len(chains[0])
+	}
+	out.Note = f.note(f.report(out))
+	return out
+}
+
+// common returns the rows of the chains that have any, equally many of each.
+func (f *Fit) common() [][][]float64 {
+	shortest := 0
+	for _, n := range f.n {
+		if n > 0 && (shortest == 0 || n < shortest) {
+			shortest = n
+		}
+	}
+	var out [][][]float64
+	for c, n := range f.n {
+		if n > 0 {
+			out = append(out, f.chains[c].kept.columns()[:shortest])
+		}
+	}
+	return out
+}
+
+// Diagnose judges the draws.
+func (f *Fit) Diagnose() diag.Report { return f.report(f.Summary()) }
+
+func (f *Fit) report(s diag.Summary) diag.Report {
+	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
+		EBFMI: f.EBFMI(), TargetAccept: f.cfg.TargetAccept}
+	for c := range f.chains {
+		e.Draws += f.n[c]
+		if f.n[c] > 0 && !f.cfg.NoWarmup && f.chains[c].tr.target.Dim() > 0 {
+			e.Acceptance = append(e.Acceptance, f.acceptance(c))
+		}
+	}
+	return diag.Diagnose(s, e)
+}
+
+// acceptance returns the realised mean of the statistic that was adapted.
+func (f *Fit) acceptance(chain int) float64 {
+	sum := 0.0
+	for _, s := range f.Stats(chain) {
+		if f.cfg.Statistic == Metropolis {
+			sum += s.AcceptanceRate
+		} else {
+			sum += s.SymmetricRate
+		}
+	}
+	return sum / float64(f.n[chain])
+}
+
+// OK reports whether the draws meet the criteria; the zero Criteria asks for
+// R-hat at most 1.01, effective sample sizes of at least 400, no divergence.
+func (f *Fit) OK(c diag.Criteria) bool { return c.Accepts(f.Summary(), f.Divergent()) }
+
+// String returns one line about the run.
+func (f *Fit) String() string { return f.note(nil) }
+
+func (f *Fit) note(r diag.Report) string {
+	lengths := fmt.Sprint(f.n[0])
+	for _, n := range f.n {
+		if n != f.n[0] {
+			lengths = strings.ReplaceAll(strings.Trim(fmt.Sprint(f.n), "[]"), " ", "+")
+		}
+	}
+	warm, sampling := f.Gradients()
+	s := fmt.Sprintf("%d chains x %s draws, %d divergences, %d gradients, %.1f s.", len(f.chains), lengths,
+		f.Divergent(), warm+sampling, f.Elapsed.Seconds())
+	if f.Stopped != "" {
+		s += " Stopped early: " + f.Stopped + "."
+	}
+	if r != nil {
+		s += "  " + r.Verdict()
+	}
+	return s
+}

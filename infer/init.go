@@ -1,0 +1,96 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// findStart puts p where log density and gradient are finite.
+func (c *chain) findStart(p *point) error {
+	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(c.id))
+	tries := c.cfg.InitTries
+	given := c.given()
+	if given != nil || len(p.q) == 0 {
+		tries = 1
+	}
+	fault := &InitError{Chain: c.id, Tries: tries}
+	for range tries {
+		if err := c.propose(&random, given, p.q); err != nil {
+			return &InitError{Chain: c.id, Tries: 1, Detail: err.Error(), Err: err}
+		}
+		c.tr.count++
+		lp, err := c.target.LogProbGrad(p.q, p.g)
+		if err != nil && !recoverable(err) {
+			return err
+		}
+		if p.lp = lp; err == nil && finite(lp) && allFinite(p.g) {
+			return nil
+		}
+		fault.Err = err
+	}
+	fault.Detail = c.explain(p, fault.Err)
+	return fault
+}
+
+// given returns the start the settings prescribe, or nil.
+func (c *chain) given() []float64 {
+	if i := c.id - c.cfg.FirstChain; i < len(c.cfg.Init) {
+		return c.cfg.Init[i]
+	}
+	return nil
+}
+
+func (c *chain) propose(random *tensor.Stream, given, q []float64) error {
+	switch {
+	case given != nil:
+		copy(q, given)
+	case c.cfg.InitFunc != nil:
+		return c.cfg.InitFunc(c.id, random, q)
+	default:
+		for i := range q {
+			q[i] = c.cfg.InitRadius * (2*random.Float64() - 1)
+		}
+	}
+	return nil
+}
+
+// explain says what is not finite at p.
+func (c *chain) explain(p *point, err error) string {
+	var parts []string
+	if err != nil {
+		parts = append(parts, err.Error())
+	} else if !finite(p.lp) {
+		parts = append(parts, fmt.Sprintf("log density is %g", p.lp))
+	}
+	if e, ok := c.target.(Explainer); ok {
+		if s := e.Explain(p.q); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	bad := 0
+	for i, g := range p.g {
+		if err == nil && !finite(g) {
+			if bad++; bad <= 5 {
+				parts = append(parts, fmt.Sprintf("gradient of parameter %d is %g at %g", i, g, p.q[i]))
+			}
+		}
+	}
+	if bad > 5 {
+		parts = append(parts, fmt.Sprintf("and %d more gradients", bad-5))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func allFinite(v []float64) bool {
+	for _, x := range v {
+		if !finite(x) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+package infer
+
+import "time"
+
+// monitor watches the chains until they are finished: it reports progress,
+// writes checkpoints and applies the stopping rule. It returns errors of
+// writing.
+func (r *run) monitor(begin time.Time, finished <-chan struct{}) (errs []error) {
+	tick := time.NewTicker(min(r.cfg.ProgressEvery, 100*time.Millisecond))
+	defer tick.Stop()
+	reported, saved := begin, begin
+	for running := true; running; {
+		select {
+		case <-finished:
+			running = false
+		case now := <-tick.C:
+			if now.Sub(reported) >= r.cfg.ProgressEvery {
+				reported = now
+				r.report(begin, false)
+			}
+			if e := r.save(now, &saved); e != nil {
+				errs = []error{e}
+			}
+			r.applyRule(now.Sub(begin))
+		}
+	}
+	if r.cfg.Checkpoint.Path != "" {
+		if e := r.write(); e != nil {
+			return append(errs, e)
+		}
+		errs = nil // an earlier failure is mended
+	}
+	r.report(begin, true)
+	return errs
+}
+
+func (r *run) report(begin time.Time, done bool) {
+	if r.cfg.Progress == nil {
+		return
+	}
+	p := Progress{Elapsed: time.Since(begin), Done: done}
+	for _, c := range r.chains {
+		p.Chains = append(p.Chains, c.progress())
+	}
+	r.cfg.Progress(p)
+}
+
+// save asks the chains for their state when it is time, and writes the file
+// once all that run have answered.
+func (r *run) save(now time.Time, last *time.Time) error {
+	if r.cfg.Checkpoint.Path == "" {
+		return nil
+	}
+	due := now.Sub(*last) >= r.cfg.Checkpoint.Every
+	want := r.want.Load()
+	switch {
+	case want > 0 && (due || r.answered(want)):
+		r.want.Store(-want)
+		*last = now
+		return r.write()
+	case want <= 0 && due:
+		r.want.Store(1 - want)
+	}
+	return nil
+}
+
+func (r *run) answered(want int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, c := range r.chains {
+		if c.view.running.Load() && r.epochs[i] < want {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) write() error {
+	s := snapshot{settings: r.settings, machine: thisMachine()}
+	r.mu.Lock()
+	for i, c := range r.chains {
+		s.ids = append(s.ids, c.id)
+		s.states = append(s.states, r.states[i])
+	}
+	r.mu.Unlock()
+	return writeFile(r.cfg.Checkpoint.Path, s.encode())
+}
+
+// applyRule stops the chains when the rule is met.
+func (r *run) applyRule(elapsed time.Duration) {
+	rule := &r.cfg.StopWhen
+	if rule.MaxTime > 0 && elapsed >= rule.MaxTime && !r.stop.Load() {
+		r.stopped = "time is up"
+		r.stop.Store(true)
+	}
+	if !rule.active() || r.cut > 0 {
+		return
+	}
+	common := -1
+	for _, c := range r.chains {
+		n := 0
+		if rows := c.view.rows.Load(); rows != nil {
+			n = len(*rows)
+		}
+		if common < 0 || n < common {
+			common = n
+		}
+	}
+	r.cutAt(common)
+}
+
+// cutAt judges the multiples of Every up to common that were not judged before
+// and cuts the run at the first that meets the rule.
+func (r *run) cutAt(common int) {
+	rule := &r.cfg.StopWhen
+	if !rule.active() || r.cut > 0 {
+		return
+	}
+	for ; r.judged+rule.Every <= common; r.judged += rule.Every {
+		k := r.judged + rule.Every
+		var rows [][][]float64
+		for _, c := range r.chains {
+			rows = append(rows, *c.view.rows.Load())
+		}
+		if rule.met(rows, k) {
+			r.cut, r.stopped = k, "the stopping rule is met"
+			r.stop.Store(true)
+			return
+		}
+	}
+}
+
+// finishedRows returns the rows of the chain with the fewest.
+func (r *run) finishedRows() [][]float64 {
+	fewest := r.chains[0].kept.rows
+	for _, c := range r.chains {
+		if len(c.kept.rows) < len(fewest) {
+			fewest = c.kept.rows
+		}
+	}
+	return fewest
+}

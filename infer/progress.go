@@ -1,0 +1,75 @@
+package infer
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Progress is what a run has done so far.
+type Progress struct {
+	Chains  []ChainProgress
+	Elapsed time.Duration
+	Done    bool // the run is over
+}
+
+// ChainProgress is what one chain has done so far.
+type ChainProgress struct {
+	Chain       int
+	Draw, Total int  // finished and wanted draws, warm-up included
+	Warmup      bool // still adapting
+	Divergences int  // of kept draws
+	StepSize    float64
+	Gradients   int // evaluations of the target
+	Running     bool
+}
+
+// Remaining estimates the time to the end, from the draws of the slowest chain;
+// 0 when nothing is known.
+func (p Progress) Remaining() time.Duration {
+	var worst float64
+	for _, c := range p.Chains {
+		if c.Draw == 0 {
+			return 0
+		}
+		worst = math.Max(worst, float64(c.Total-c.Draw)/float64(c.Draw))
+	}
+	return time.Duration(worst * float64(p.Elapsed))
+}
+
+// liveView is the part of a chain that other goroutines may read while it runs.
+type liveView struct {
+	draw, divergences, gradients atomic.Int64
+	step                         atomic.Uint64
+	running                      atomic.Bool
+	rows                         atomic.Pointer[[][]float64] // finished rows, never written again
+}
+
+// publish shows the state after a draw.
+func (c *chain) publish() {
+	c.view.draw.Store(int64(c.done))
+	c.view.divergences.Store(int64(c.divergent))
+	c.view.gradients.Store(int64(c.tr.count))
+	c.view.step.Store(math.Float64bits(c.ad.eps))
+	if c.cfg.StopWhen.active() {
+		rows := c.kept.columns()
+		c.view.rows.Store(&rows)
+	}
+}
+
+func (c *chain) progress() ChainProgress {
+	draw := int(c.view.draw.Load())
+	return ChainProgress{
+		Chain: c.id, Draw: draw, Total: c.total(), Warmup: draw < c.cfg.warmup(),
+		Divergences: int(c.view.divergences.Load()), StepSize: math.Float64frombits(c.view.step.Load()),
+		Gradients: int(c.view.gradients.Load()), Running: c.view.running.Load(),
+	}
+}
+
+// columns returns the rows that summaries are made of.
+func (r *record) columns() [][]float64 {
+	if r.outputs != nil {
+		return r.outputs
+	}
+	return r.rows
+}

@@ -1,0 +1,211 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Sample draws from the target with several chains of the no-U-turn sampler.
+//
+// It always returns a Fit with the draws finished so far, unless the settings
+// are wrong. When ctx is cancelled the error is ctx.Err(); when chains fail it
+// joins their errors, each a *DrawError or *InitError, and the other chains
+// have gone on. The draws depend on the target, the seed and the settings only.
+func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
+	cfg, err := cfg.withDefaults(t.Dim())
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRun(t, cfg)
+	if err != nil {
+		return nil, err
+	}
+	errs := r.sample(ctx)
+	return newFit(r), errors.Join(errs...)
+}
+
+// run is a set of chains on their way.
+type run struct {
+	cfg      Config
+	settings string
+	names    []string
+	chains   []*chain
+	stop     atomic.Bool
+	warnings []string
+	stopped  string // why it ended early
+	cut      int    // draws to keep per chain, 0 all
+	judged   int    // draws the stopping rule has seen
+	elapsed  time.Duration
+
+	mu     sync.Mutex
+	states [][]byte // latest saved state per chain
+	epochs []int64  // which request each answers
+	want   atomic.Int64
+}
+
+func newRun(t Target, cfg Config) (*run, error) {
+	r := &run{cfg: cfg}
+	if err := r.nameColumns(t); err != nil {
+		return nil, err
+	}
+	r.settings = r.cfg.fingerprint(t, r.names)
+	for i := range cfg.Chains {
+		r.chains = append(r.chains, newChain(&r.cfg, cfg.FirstChain+i, t.Clone(), &r.stop))
+	}
+	r.states, r.epochs = make([][]byte, cfg.Chains), make([]int64, cfg.Chains)
+	if cfg.Resume != "" {
+		return r, r.resume()
+	}
+	return r, nil
+}
+
+func (r *run) nameColumns(t Target) error {
+	if o, ok := t.(Outputs); ok {
+		r.names = o.Names()
+		if len(r.names) != o.Len() {
+			return fmt.Errorf("infer: the target names %d outputs and writes %d", len(r.names), o.Len())
+		}
+	} else {
+		for i := range t.Dim() {
+			r.names = append(r.names, fmt.Sprintf("q[%d]", i))
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range r.names {
+		if seen[name] {
+			return fmt.Errorf("infer: two outputs are called %q", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// resume loads the chains from the checkpoint and makes sure that the target is
+// still the same function.
+func (r *run) resume() error {
+	s, err := readSnapshot(r.cfg.Resume, r.settings)
+	if err != nil {
+		return err
+	}
+	if s.machine != thisMachine() {
+		r.warnings = append(r.warnings, fmt.Sprintf("resumed a run of %s with %s: draws may differ in the last bits", s.machine, thisMachine()))
+	}
+	for i, c := range r.chains {
+		for k, id := range s.ids {
+			if id != c.id {
+				continue
+			}
+			if err := c.load(s.states[k]); err != nil {
+				return fmt.Errorf("%w %s: chain %d: %w", ErrCheckpoint, r.cfg.Resume, id, err)
+			}
+			if err := c.verify(); err != nil {
+				return fmt.Errorf("%w %s: %w", ErrCheckpoint, r.cfg.Resume, err)
+			}
+			r.states[i] = s.states[k]
+			c.publish()
+		}
+	}
+	return nil
+}
+
+// verify evaluates the target where a resumed chain stands.
+func (c *chain) verify() (err error) {
+	if !c.started {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = c.fault(&PanicError{Value: v})
+		}
+	}()
+	lp, err := c.target.LogProbGrad(c.p.q, make([]float64, len(c.p.q)))
+	if err != nil {
+		return c.fault(err)
+	}
+	if d := math.Abs(lp - c.p.lp); !(d <= 1e-8*math.Max(1, math.Abs(c.p.lp))) {
+		return fmt.Errorf("chain %d stands at log density %.17g and the model gives %.17g there: model or data have changed", c.id, c.p.lp, lp)
+	}
+	return nil
+}
+
+// sample runs the chains and returns what went wrong.
+func (r *run) sample(ctx context.Context) []error {
+	begin := time.Now()
+	if r.cfg.Checkpoint.Path != "" { // a folder that cannot be written to shows now, not in an hour
+		if err := r.write(); err != nil {
+			return []error{err}
+		}
+	}
+	release := context.AfterFunc(ctx, func() { r.stop.Store(true) })
+	defer release()
+	var wg sync.WaitGroup
+	places := make(chan struct{}, r.cfg.Parallel)
+	finished := make(chan struct{})
+	for i, c := range r.chains {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			r.runChain(ctx, i, c)
+		})
+	}
+	go func() {
+		wg.Wait()
+		close(finished)
+	}()
+	errs := r.monitor(begin, finished)
+	r.elapsed = time.Since(begin)
+	r.cutAt(len(r.finishedRows()))
+	for _, c := range r.chains {
+		if c.err != nil {
+			errs = append(errs, c.err)
+		}
+	}
+	if err := ctx.Err(); err != nil && !r.complete() {
+		errs = append(errs, err)
+	}
+	return errs
+}
+
+func (r *run) runChain(ctx context.Context, i int, c *chain) {
+	if ctx.Err() == nil {
+		c.view.running.Store(true)
+		c.run(func() { r.answer(i, c) })
+		c.view.running.Store(false)
+	}
+	r.keepState(i, c, math.MaxInt64)
+}
+
+// answer saves the chain's state if the monitor asked for it.
+func (r *run) answer(i int, c *chain) {
+	if want := r.want.Load(); want > r.epochs[i] {
+		r.keepState(i, c, want)
+	}
+}
+
+func (r *run) keepState(i int, c *chain, epoch int64) {
+	if r.cfg.Checkpoint.Path == "" {
+		return
+	}
+	b := c.save()
+	r.mu.Lock()
+	r.states[i], r.epochs[i] = b, epoch
+	r.mu.Unlock()
+}
+
+// complete reports whether every chain made all its draws, or enough.
+func (r *run) complete() bool {
+	if r.cut > 0 {
+		return true
+	}
+	for _, c := range r.chains {
+		if c.done < c.total() {
+			return false
+		}
+	}
+	return true
+}
