@@ -39,3 +39,5 @@ func TestFirstMistakeIsKept(t *testing.T) {
 		t.Errorf("Compile of a gradient gives %v, want the ShapeError", err)
 	}
 }
+
+func TestCUDAExpressionsAgreeWithGo(t *testing.T) { gradcheck.HostC(t, autodiff.Ops()) }

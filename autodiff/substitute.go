@@ -1,0 +1,61 @@
+package autodiff
+
+// Substitute returns outputs with every from[i] replaced by to[i], which must
+// have its shape. What does not depend on from is shared.
+func Substitute(outputs, from, to []*Node) []*Node {
+	if bad := firstErr(append(append(append([]*Node{}, outputs...), from...), to...)...); bad != nil {
+		return repeat(bad, len(outputs))
+	}
+	if len(from) != len(to) {
+		return repeat(mistake("substitute", "%d Nodes and %d replacements", len(from), len(to)), len(outputs))
+	}
+	made := map[*Node]*Node{}
+	for i, x := range from {
+		if !x.shape.Equal(to[i].shape) {
+			return repeat(mistake("substitute", "%v by %v: want the same shape", x, to[i]), len(outputs))
+		}
+		made[x] = to[i]
+	}
+	for _, n := range upstream(outputs...) {
+		if made[n] != nil {
+			continue
+		}
+		in, changed := make([]*Node, len(n.in)), false
+		for i, x := range n.in {
+			if in[i] = x; made[x] != nil {
+				in[i], changed = made[x], true
+			}
+		}
+		if changed {
+			c := *n
+			c.in, c.id = in, lastID.Add(1)
+			made[n] = &c
+		}
+	}
+	out := make([]*Node, len(outputs))
+	for i, n := range outputs {
+		if out[i] = n; made[n] != nil {
+			out[i] = made[n]
+		}
+	}
+	return out
+}
+
+// Of makes a Node of a Node, a number or numbers: constants where it is not a
+// Node already. It serves functions that take either.
+func Of(v any) *Node {
+	switch v := v.(type) {
+	case *Node:
+		if v == nil {
+			return mistake("of", "a nil Node")
+		}
+		return v
+	case float64:
+		return Scalar(v)
+	case int:
+		return Scalar(float64(v))
+	case []float64:
+		return Const(v)
+	}
+	return mistake("of", "%T: want a *Node, a float64, an int or a []float64", v)
+}

@@ -1,0 +1,28 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Cauchy is the law of location mu and scale s, which has no mean.
+//
+//	log p = -log(1 + ((x-mu)/s)^2) - log s - log pi
+func Cauchy(mu, s any) Dist {
+	p := nodes(mu, s)
+	return Dist{Name: "cauchy", Params: p, Support: Real,
+		logProb: func(x *ad.Node) *ad.Node {
+			return ad.Neg(ad.Add(ad.Log1p(ad.Square(standard(x, p[0], p[1]))), ad.Shift(ad.Log(p[1]), math.Log(math.Pi))))
+		},
+		rand:     func(src Source, p []float64) float64 { return p[0] + p[1]*math.Tan(math.Pi*(open(src)-0.5)) },
+		cdf:      func(x float64, p []float64) float64 { return 0.5 + math.Atan((x-p[0])/p[1])/math.Pi },
+		quantile: func(u float64, p []float64) float64 { return p[0] + p[1]*math.Tan(math.Pi*(u-0.5)) },
+	}
+}
+
+func init() {
+	laws = append(laws, Law{Name: "cauchy", Params: []string{"mu", "s"},
+		New: func(p ...float64) Dist { return Cauchy(p[0], p[1]) },
+		At:  [][]float64{{0, 1}, {2, 0.5}}})
+}

@@ -1,0 +1,78 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Support is an interval of the real line; nil ends are infinite. Ends may be
+// Nodes, so a bound may depend on another parameter.
+type Support struct{ Lower, Upper *ad.Node }
+
+// Real, Positive and Unit are the common supports.
+var (
+	Real     = Support{}
+	Positive = Support{Lower: ad.Scalar(0)}
+	Unit     = Support{Lower: ad.Scalar(0), Upper: ad.Scalar(1)}
+)
+
+// Interval is the support between two ends, numbers or Nodes.
+func Interval(lower, upper any) Support {
+	return Support{Lower: ad.Of(lower), Upper: ad.Of(upper)}
+}
+
+// Transform returns the map from the whole real line to the support.
+func (s Support) Transform() Transform {
+	switch {
+	case s.Lower != nil && s.Upper != nil:
+		return IntervalTransform(s.Lower, s.Upper)
+	case s.Lower != nil:
+		return LowerTransform(s.Lower)
+	case s.Upper != nil:
+		return UpperTransform(s.Upper)
+	}
+	return IdentityTransform()
+}
+
+// Constrain maps unconstrained u to the support; logJ is the log of the
+// Jacobian's absolute determinant.
+func (s Support) Constrain(u *ad.Node) (y, logJ *ad.Node) { return s.Transform().Constrain(u) }
+
+// guard evaluates f inside the support and gives -Inf outside; what f does
+// outside cannot leak into a gradient.
+func (s Support) guard(x *ad.Node, f func(*ad.Node) *ad.Node) *ad.Node {
+	inside := s.inside(x)
+	if inside == nil {
+		return f(x)
+	}
+	return ad.Where(inside, f(ad.Where(inside, x, s.middle())), ad.Scalar(math.Inf(-1)))
+}
+
+func (s Support) inside(x *ad.Node) *ad.Node {
+	var ok *ad.Node
+	if s.Lower != nil {
+		ok = ad.GreaterEqual(x, s.Lower)
+	}
+	if s.Upper != nil {
+		below := ad.LessEqual(x, s.Upper)
+		if ok == nil {
+			return below
+		}
+		ok = ad.Mul(ok, below)
+	}
+	return ok
+}
+
+// middle is a point inside the support.
+func (s Support) middle() *ad.Node {
+	switch {
+	case s.Lower != nil && s.Upper != nil:
+		return ad.StopGradient(ad.Scale(0.5, ad.Add(s.Lower, s.Upper)))
+	case s.Lower != nil:
+		return ad.StopGradient(ad.Shift(s.Lower, 1))
+	case s.Upper != nil:
+		return ad.StopGradient(ad.Shift(s.Upper, -1))
+	}
+	return ad.Scalar(0)
+}
