@@ -193,6 +193,28 @@ def scales(f):
     g["data"].dims[0].label = "x"
 
 
+def tiny(dir):
+    """Small files of one feature each, for the fuzz target to start from."""
+    def two(name, write):
+        for lib in ("earliest", "latest"):
+            with h5py.File(f"{dir}/{name}_{lib}.h5", "w", libver=lib) as f:
+                write(f)
+
+    two("plain", lambda f: (put(f, "x", (3,), "i2"), f.create_group("g").create_group("h")))
+    two("compact", lambda f: low(f, "c", (2,), None, compact=True))
+    two("chunks", lambda f: put(f, "x", (5, 4), "u1", chunks=(2, 3), compression="gzip", shuffle=True, fletcher32=True))
+    two("lzf", lambda f: put(f, "x", (50,), "u1", chunks=(50,), compression="lzf"))
+    two("early", lambda f: low(f, "x", (4, 3), (2, 2), early=True))
+    two("grow", lambda f: put(f, "x", (30,), "u1", chunks=(2,), maxshape=(None,)))
+    two("grow_both", lambda f: put(f, "x", (5, 4), "u1", chunks=(2, 3), maxshape=(None, None)))
+    two("fill", lambda f: f.create_dataset("x", (4,), "i2", chunks=(2,), fillvalue=7))
+    two("text", lambda f: (f.create_dataset("v", data=["ab", "c"], dtype=h5py.string_dtype()), f.create_dataset("f", data=np.array([b"a", b"bc"]))))
+    two("types", lambda f: types(f))
+    two("links", lambda f: [f.__setitem__(f"l{i}", h5py.SoftLink(f"/l{i + 1}")) for i in range(12)] + [f.__setitem__("e", h5py.ExternalLink("o.h5", "/x"))])
+    two("attrs", lambda f: [f.attrs.__setitem__(f"a{i}", i) for i in range(10)])
+    two("large", lambda f: f.attrs.create("big", np.zeros(9000)) if f.libver[0] != "earliest" else None)
+
+
 def main(dir=".", big=False):
     with h5py.File(f"{dir}/other.h5", "w", libver="earliest") as f:
         f["x/y"] = rule((3,), add=40)
@@ -214,4 +236,6 @@ def main(dir=".", big=False):
 
 
 if __name__ == "__main__":
+    if "big" not in sys.argv:
+        tiny("tiny")
     main(*(sys.argv[1:2] or ["."]), big="big" in sys.argv)

@@ -1,0 +1,59 @@
+package nexus
+
+// key is a place in the file: where boost_corr writes it today, then where
+// older programs did.
+type key []string
+
+var (
+	keyStart   = key{"/entry/start_time", "/measurement/instrument/source_begin/datetime"}
+	keyFrame   = key{"/entry/instrument/detector_1/frame_time", "/measurement/instrument/detector/exposure_period"}
+	keyCount   = key{"/entry/instrument/detector_1/count_time", "/measurement/instrument/detector/exposure_time"}
+	keyPixelX  = key{"/entry/instrument/detector_1/x_pixel_size"}
+	keyPixelY  = key{"/entry/instrument/detector_1/y_pixel_size"}
+	keyEnergy  = key{"/entry/instrument/incident_beam/incident_energy", "/measurement/instrument/source_begin/energy"}
+	keyBluesky = key{"/entry/instrument/bluesky/metadata"}
+	keyVersion = key{"/xpcs/Version"}
+
+	keyTrace    = key{"/xpcs/spatial_mean/intensity_vs_time", "/exchange/frameSum"}
+	keySAXS2D   = key{"/xpcs/temporal_mean/scattering_2d", "/exchange/pixelSum"}
+	keySAXS1D   = key{"/xpcs/temporal_mean/scattering_1d", "/exchange/partition-mean-total"}
+	keySegments = key{"/xpcs/temporal_mean/scattering_1d_segments", "/exchange/partition-mean-partial"}
+
+	keyTau           = key{"/xpcs/multitau/delay_list", "/exchange/tau"}
+	keyG2            = key{"/xpcs/multitau/normalized_g2", "/exchange/norm-0-g2"}
+	keyErr           = key{"/xpcs/multitau/normalized_g2_err", "/exchange/norm-0-stderr"}
+	keyPartial       = key{"/xpcs/multitau/normalized_g2_partial", "/xpcs/multitau/normalized_g2_segments"}
+	keyPartialErr    = key{"/xpcs/multitau/normalized_g2_partial_err", "/xpcs/multitau/normalized_g2_segments_err"}
+	keyPartialLabels = key{"/xpcs/multitau/normalized_g2_partial_labels", "/xpcs/multitau/normalized_g2_segments_labels"}
+	keyUnnormalized  = key{"/xpcs/multitau/unnormalized_G2"}
+	keyStride        = key{"/xpcs/multitau/config/stride_frame", "/xpcs/stride_frames"}
+	keyAverage       = key{"/xpcs/multitau/config/avg_frame", "/xpcs/avg_frames"}
+
+	keyMaps       = key{"/xpcs/twotime/correlation_map"}
+	keyTwoG2      = key{"/xpcs/twotime/normalized_g2"}
+	keyTwoParts   = key{"/xpcs/twotime/normalized_g2_segments"}
+	keyTwoBins    = key{"/xpcs/twotime/processed_bins"}
+	keyTwoDelay   = key{"/xpcs/twotime/delay_list"}
+	keyTwoStride  = key{"/xpcs/twotime/config/stride_frame"}
+	keyTwoAverage = key{"/xpcs/twotime/config/avg_frame"}
+	keyTwoSmooth  = key{"/xpcs/twotime/config/smooth"}
+
+	keyMask     = key{"/xpcs/qmap/mask", "/xpcs/mask"}
+	keyDynamic  = key{"/xpcs/qmap/dynamic_roi_map", "/xpcs/dqmap"}
+	keyStatic   = key{"/xpcs/qmap/static_roi_map", "/xpcs/sqmap"}
+	keyDQ       = key{"/xpcs/qmap/dynamic_v_list_dim0", "/xpcs/dqlist"}
+	keyDPhi     = key{"/xpcs/qmap/dynamic_v_list_dim1", "/xpcs/dphilist"}
+	keySQ       = key{"/xpcs/qmap/static_v_list_dim0", "/xpcs/sqlist"}
+	keySPhi     = key{"/xpcs/qmap/static_v_list_dim1", "/xpcs/sphilist"}
+	keyDIndex   = key{"/xpcs/qmap/dynamic_index_mapping"}
+	keySIndex   = key{"/xpcs/qmap/static_index_mapping"}
+	keyDCount   = key{"/xpcs/qmap/dynamic_num_pts"}
+	keySCount   = key{"/xpcs/qmap/static_num_pts"}
+	keyNames    = key{"/xpcs/qmap/map_names"}
+	keyUnits    = key{"/xpcs/qmap/map_units"}
+	keyBeamX    = key{"/xpcs/qmap/beam_center_x", "/entry/instrument/detector_1/beam_center_x"}
+	keyBeamY    = key{"/xpcs/qmap/beam_center_y", "/entry/instrument/detector_1/beam_center_y"}
+	keyDistance = key{"/xpcs/qmap/detector_distance", "/entry/instrument/detector_1/distance"}
+	keyPixel    = key{"/xpcs/qmap/pixel_size", "/entry/instrument/detector_1/x_pixel_size"}
+	keyQEnergy  = key{"/xpcs/qmap/energy", "/entry/instrument/incident_beam/incident_energy"}
+)

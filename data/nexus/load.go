@@ -1,0 +1,195 @@
+package nexus
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// KeyError says that a file lacks something, or holds it in a wrong form.
+type KeyError struct {
+	File string
+	Key  string // path in the file
+	What string
+	Err  error // cause, may be nil
+}
+
+// Error names the file, the key and what to do.
+func (e *KeyError) Error() string {
+	s := fmt.Sprintf("nexus: %s: %s: %s", e.File, e.Key, e.What)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// loader reads keys and keeps the first error.
+type loader struct {
+	file *hdf5.File
+	err  error
+}
+
+func (l *loader) fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = &KeyError{File: l.file.Name(), Key: "content", What: fmt.Sprintf(format, args...)}
+	}
+}
+
+// find returns the path of a key that exists, "" if none does. A needed key
+// that is missing is an error.
+func (l *loader) find(k key, need bool) string {
+	for _, path := range k {
+		if l.file.Has(path) {
+			return path
+		}
+	}
+	if need && l.err == nil {
+		_, err := l.file.Dataset(k[0])
+		l.err = &KeyError{File: l.file.Name(), Key: k[0], What: "is needed; was the analysis finished, and is this a result file (not a raw or q-map one)?", Err: err}
+	}
+	return ""
+}
+
+func (l *loader) has(k key) bool { return l.find(k, false) != "" }
+
+// dataset opens a key; nil if it is absent or an error was kept.
+func (l *loader) dataset(k key, need bool) *hdf5.Dataset {
+	path := l.find(k, need)
+	if path == "" || l.err != nil {
+		return nil
+	}
+	d, err := l.file.Dataset(path)
+	if l.keep(path, err) {
+		return nil
+	}
+	return d
+}
+
+// keep keeps an error of reading path; a link to a file that is gone has its
+// own words.
+func (l *loader) keep(path string, err error) bool {
+	if err == nil {
+		return false
+	}
+	if l.err == nil {
+		l.err = &KeyError{File: l.file.Name(), Key: path, What: "cannot be read", Err: err}
+	}
+	return true
+}
+
+func (l *loader) floats(k key, need bool) []float64 {
+	d := l.dataset(k, need)
+	if d == nil {
+		return nil
+	}
+	v, err := d.Float64s()
+	l.keep(d.Path(), err)
+	return v
+}
+
+// number reads a scalar, also one stored with shape (1, 1). NaN if absent.
+func (l *loader) number(k key, need bool) float64 {
+	d := l.dataset(k, need)
+	if d == nil {
+		return math.NaN()
+	}
+	v, err := d.Float64()
+	l.keep(d.Path(), err)
+	return v
+}
+
+func (l *loader) integer(k key, absent int) int {
+	v := l.number(k, false)
+	if math.IsNaN(v) {
+		return absent
+	}
+	if v != math.Trunc(v) || math.Abs(v) > 1<<40 {
+		l.fail("%s is %v, want a whole number", k[0], v)
+		return absent
+	}
+	return int(v)
+}
+
+func (l *loader) ints(k key) []int {
+	d := l.dataset(k, false)
+	if d == nil {
+		return nil
+	}
+	v, err := d.Int64s()
+	l.keep(d.Path(), err)
+	all := make([]int, len(v))
+	for i, x := range v {
+		all[i] = int(x)
+	}
+	return all
+}
+
+func (l *loader) texts(k key) []string {
+	d := l.dataset(k, false)
+	if d == nil {
+		return nil
+	}
+	s, err := d.Strings()
+	l.keep(d.Path(), err)
+	return s
+}
+
+func (l *loader) text(k key) string {
+	if s := l.texts(k); len(s) == 1 {
+		return s[0]
+	}
+	return ""
+}
+
+// matrix reads two axes; leading axes of length 1 are dropped.
+func (l *loader) matrix(k key, need bool) *Matrix {
+	d := l.dataset(k, need)
+	if d == nil {
+		return nil
+	}
+	shape := d.Shape()
+	for len(shape) > 2 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	if len(shape) != 2 {
+		l.keep(d.Path(), fmt.Errorf("has shape %v, want two axes", d.Shape()))
+		return nil
+	}
+	v, err := d.Float64s()
+	if l.keep(d.Path(), err) {
+		return nil
+	}
+	return &Matrix{shape[0], shape[1], v}
+}
+
+// cube reads three axes as a list of matrices over the first.
+func (l *loader) cube(k key) []*Matrix {
+	d := l.dataset(k, false)
+	if d == nil {
+		return nil
+	}
+	shape := d.Shape()
+	if len(shape) != 3 {
+		l.keep(d.Path(), fmt.Errorf("has shape %v, want three axes", shape))
+		return nil
+	}
+	v, err := d.Float64s()
+	if l.keep(d.Path(), err) {
+		return nil
+	}
+	all := make([]*Matrix, shape[0])
+	n := shape[1] * shape[2]
+	for i := range all {
+		all[i] = &Matrix{shape[1], shape[2], v[i*n : (i+1)*n]}
+	}
+	return all
+}
+
+// ErrNoAnalysis is matched by errors.Is for a file with neither a multi-tau nor
+// a two-time correlation.
+var ErrNoAnalysis = errors.New("no correlation in the file")

@@ -1,0 +1,61 @@
+package nexus
+
+// Multitau is a g2 with delays that grow geometrically.
+type Multitau struct {
+	Delay []float64 // frames, after Stride and Average
+	G2    *Matrix   // (delay, bin)
+	Err   *Matrix   // (delay, bin) standard errors as in the file; nil if absent
+
+	Partial       []*Matrix // (delay, bin): g2 of the first PartialFrames frames, NaN for delays not reached
+	PartialErr    []*Matrix
+	PartialFrames []float64
+
+	Stride  int // only every Stride-th frame was used
+	Average int // then Average frames were summed
+}
+
+// frames is the number of raw frames in one step of Delay.
+func (m *Multitau) frames() float64 { return float64(max(m.Stride, 1)) * float64(max(m.Average, 1)) }
+
+// Bin returns g2 and its standard errors, as in the file, against delay. The
+// errors are nil if the file has none.
+func (m *Multitau) Bin(bin int) (g2, sd []float64) {
+	g2 = m.G2.Column(bin - 1)
+	if m.Err != nil {
+		sd = m.Err.Column(bin - 1)
+	}
+	return g2, sd
+}
+
+// smallError is the error at and below which one is taken for missing.
+const smallError = 1e-6
+
+// RepairedErr returns the errors with those of 1e-6 or less, which would
+// dominate a fit, replaced by the mean of the larger ones of the same bin, or
+// 1e-6 if there are none. It also counts the replacements. NaN stays.
+func (m *Multitau) RepairedErr() (sd *Matrix, replaced int) {
+	if m.Err == nil {
+		return nil, 0
+	}
+	sd = NewMatrix(m.Err.Rows, m.Err.Cols)
+	copy(sd.Data, m.Err.Data)
+	for j := range sd.Cols {
+		sum, n := 0.0, 0.0
+		for i := range sd.Rows {
+			if v := sd.At(i, j); v > smallError {
+				sum, n = sum+v, n+1
+			}
+		}
+		mean := smallError
+		if n > 0 {
+			mean = sum / n
+		}
+		for i := range sd.Rows {
+			if sd.At(i, j) <= smallError {
+				sd.Set(i, j, mean)
+				replaced++
+			}
+		}
+	}
+	return sd, replaced
+}

@@ -1,0 +1,174 @@
+package nexus
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// QMap says where in reciprocal space each bin of pixels is. Static bins are
+// for intensities, dynamic ones, each made of static ones, for correlations.
+type QMap struct {
+	Hash  string
+	Names []string // of the two axes of bins, usually q and phi
+	Units []string // of the two axes
+
+	Dynamic Partition
+	Static  Partition
+
+	BeamX, BeamY float64 // pixels, column and row of the direct beam
+	Distance     float64 // m from sample to detector
+	PixelSize    float64 // m
+	Energy       float64 // keV
+	Maps         *Maps   // nil until ReadMaps
+}
+
+// Partition is a grid of bins over two axes, usually q and phi.
+type Partition struct {
+	Axis0 []float64 // values of the first axis, usually q in 1/angstrom
+	Axis1 []float64 // values of the second axis, usually phi in degrees
+	Cells []int     // of each bin that has pixels, its cell in the grid, counted along the second axis first
+}
+
+// Bins is the number of bins that have pixels.
+func (p *Partition) Bins() int { return len(p.Cells) }
+
+// Cell returns the places on the two axes of a bin, which counts from 1; ok is
+// false if there is no such bin.
+func (p *Partition) Cell(bin int) (i, j int, ok bool) {
+	if bin < 1 || bin > len(p.Cells) {
+		return 0, 0, false
+	}
+	n := max(len(p.Axis1), 1)
+	cell := p.Cells[bin-1]
+	return cell / n, cell % n, cell >= 0 && cell/n < len(p.Axis0)
+}
+
+// Values returns the values on the two axes of a bin, NaN if there is none.
+func (p *Partition) Values(bin int) (v0, v1 float64) {
+	i, j, ok := p.Cell(bin)
+	if !ok {
+		return math.NaN(), math.NaN()
+	}
+	v1 = math.NaN()
+	if j < len(p.Axis1) {
+		v1 = p.Axis1[j]
+	}
+	return p.Axis0[i], v1
+}
+
+// Maps are images of the detector, row by row.
+type Maps struct {
+	Height, Width int
+	Mask          []bool  // true keeps a pixel
+	Dynamic       []int32 // bin of each pixel, 0 for none
+	Static        []int32
+}
+
+// Q returns the q of a dynamic bin in 1/angstrom, NaN if there is no such bin.
+func (q *QMap) Q(bin int) float64 { v, _ := q.Dynamic.Values(bin); return v }
+
+// Phi returns the azimuth of a dynamic bin in degrees, NaN if there is no such
+// bin.
+func (q *QMap) Phi(bin int) float64 { _, v := q.Dynamic.Values(bin); return v }
+
+// Qs returns the q of every dynamic bin that has pixels.
+func (q *QMap) Qs() []float64 { return q.values(0) }
+
+// Phis returns the azimuth of every dynamic bin that has pixels.
+func (q *QMap) Phis() []float64 { return q.values(1) }
+
+func (q *QMap) values(axis int) []float64 {
+	all := make([]float64, q.Dynamic.Bins())
+	for i := range all {
+		v0, v1 := q.Dynamic.Values(i + 1)
+		all[i] = []float64{v0, v1}[axis]
+	}
+	return all
+}
+
+// Select returns the dynamic bins with q in [low, high]; if there are none, or
+// the first axis is not q, all of them.
+func (q *QMap) Select(low, high float64) []int {
+	var some, all []int
+	for bin := 1; bin <= q.Dynamic.Bins(); bin++ {
+		all = append(all, bin)
+		if v := q.Q(bin); low <= v && v <= high {
+			some = append(some, bin)
+		}
+	}
+	if len(some) == 0 || len(q.Names) > 0 && q.Names[0] != "q" {
+		return all
+	}
+	return some
+}
+
+// At returns the dynamic bins at place i, from 0, of the first axis.
+func (q *QMap) At(i int) []int {
+	var some []int
+	for bin := 1; bin <= q.Dynamic.Bins(); bin++ {
+		if k, _, ok := q.Dynamic.Cell(bin); ok && k == i {
+			some = append(some, bin)
+		}
+	}
+	return some
+}
+
+// Label describes a dynamic bin: "q=0.00039 Å⁻¹, φ=-43.8 deg", or "invalid
+// qbin". With one azimuth only, the label is that of q.
+func (q *QMap) Label(bin int) string {
+	v0, v1 := q.Dynamic.Values(bin)
+	if math.IsNaN(v0) && !q.has(bin) {
+		return "invalid qbin"
+	}
+	s := q.axisLabel(0, v0)
+	if len(q.Dynamic.Axis1) > 1 {
+		s += ", " + q.axisLabel(1, v1)
+	}
+	return s
+}
+
+// BinLabel is Label with the number of the bin before it: "qbin=2, ...".
+func (q *QMap) BinLabel(bin int) string {
+	if !q.has(bin) {
+		return "invalid qbin"
+	}
+	return fmt.Sprintf("qbin=%d, %s", bin, q.Label(bin))
+}
+
+func (q *QMap) has(bin int) bool { return bin >= 1 && bin <= q.Dynamic.Bins() }
+
+func (q *QMap) axisLabel(axis int, v float64) string {
+	name, unit := "", ""
+	if axis < len(q.Names) {
+		name = q.Names[axis]
+	}
+	if axis < len(q.Units) {
+		unit = q.Units[axis]
+	}
+	digits := 3
+	switch {
+	case name == "q":
+		digits = 5
+	case name == "phi":
+		name, digits = "φ", 1
+	case slices.Contains([]string{"x", "y"}, name):
+		digits = 1
+	}
+	return fmt.Sprintf("%s=%.*f %s", name, digits, v, unit)
+}
+
+// hc is Planck's constant times the speed of light in keV angstrom, as the
+// viewer of these files rounds it.
+const hc = 12.398
+
+// K0 is the wave number 2 pi / wavelength in 1/angstrom, with hc = 12.398 keV
+// angstrom as the viewer of these files has it.
+func (q *QMap) K0() float64 { return 2 * math.Pi / (hc / q.Energy) }
+
+// Extent returns the q of the left, right, bottom and top edge of a detector of
+// the given size, in 1/angstrom and for small angles.
+func (q *QMap) Extent(height, width int) (left, right, bottom, top float64) {
+	scale := q.PixelSize / q.Distance * q.K0()
+	return -q.BeamX * scale, (float64(width) - q.BeamX) * scale, -q.BeamY * scale, (float64(height) - q.BeamY) * scale
+}

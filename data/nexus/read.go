@@ -1,0 +1,250 @@
+package nexus
+
+import (
+	"path"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// read loads everything but images and maps.
+func read(f *hdf5.File, name string) (*Result, error) {
+	l := &loader{file: f}
+	r := &Result{File: name, file: f, Flavour: flavour(l)}
+	multi, two := l.has(keyG2), l.has(keyMaps)
+	if !multi && !two {
+		return nil, &KeyError{File: name, Key: keyG2[0] + " or " + keyMaps[0],
+			What: "neither is there: run the correlation, or check that this is a result file", Err: ErrNoAnalysis}
+	}
+	r.Start = l.text(keyStart)
+	r.FrameTime, r.CountTime = l.number(keyFrame, true), l.number(keyCount, false)
+	r.Energy, r.PixelX, r.PixelY = l.number(keyEnergy, false), l.number(keyPixelX, false), l.number(keyPixelY, false)
+	if multi {
+		r.Multitau = l.multitau()
+	}
+	if two {
+		r.Twotime = l.twotime()
+	}
+	r.QMap = l.qmap(r)
+	r.Trace = l.trace()
+	r.SAXS = l.floats(keySAXS1D, false)
+	r.Segments = l.matrix(keySegments, false)
+	r.Attrs, r.Metadata = l.attrs(), l.metadata()
+	if l.err == nil {
+		r.check(l)
+	}
+	return r, l.err
+}
+
+func flavour(l *loader) Flavour {
+	switch {
+	case l.has(keyVersion):
+		return Legacy
+	case l.has(keyBluesky):
+		return Nexus
+	}
+	return Unknown
+}
+
+// check compares shapes that belong together.
+func (r *Result) check(l *loader) {
+	if m := r.Multitau; m != nil {
+		if m.G2.Rows != len(m.Delay) {
+			l.fail("g2 has shape %s for %d delays", m.G2.shape(), len(m.Delay))
+		}
+		if m.Err != nil && (m.Err.Rows != m.G2.Rows || m.Err.Cols != m.G2.Cols) {
+			l.fail("g2 has shape %s, its errors %s", m.G2.shape(), m.Err.shape())
+		}
+		if n := r.QMap.Dynamic.Bins(); n != m.G2.Cols {
+			l.fail("g2 has %d bins, the q map %d", m.G2.Cols, n)
+		}
+	}
+	if s := r.Segments; s != nil && r.SAXS != nil && s.Cols != len(r.SAXS) {
+		l.fail("SAXS has %d bins, its segments %d", len(r.SAXS), s.Cols)
+	}
+	if n := r.QMap.Static.Bins(); r.SAXS != nil && r.QMap.Static.Axis0 != nil && n != len(r.SAXS) {
+		l.fail("SAXS has %d bins, the q map %d static ones", len(r.SAXS), n)
+	}
+}
+
+func (l *loader) multitau() *Multitau {
+	m := &Multitau{Delay: l.floats(keyTau, true), G2: l.matrix(keyG2, true), Err: l.matrix(keyErr, false),
+		Stride: l.integer(keyStride, 1), Average: l.integer(keyAverage, 1)}
+	m.Partial, m.PartialErr = l.cube(keyPartial), l.cube(keyPartialErr)
+	m.PartialFrames = l.floats(keyPartialLabels, false)
+	if m.G2 == nil {
+		m.G2 = NewMatrix(0, 0)
+	}
+	return m
+}
+
+func (l *loader) twotime() *Twotime {
+	m := &Twotime{Bins: l.ints(keyTwoBins), Delay: l.floats(keyTwoDelay, false), G2: l.matrix(keyTwoG2, false),
+		Stride: l.integer(keyTwoStride, 1), Average: l.integer(keyTwoAverage, 1), Smooth: l.text(keyTwoSmooth)}
+	var err error
+	m.names, err = mapNames(l.file)
+	l.keep(keyMaps[0], err)
+	if m.Bins == nil {
+		for i := range m.names {
+			m.Bins = append(m.Bins, i+1)
+		}
+	}
+	if len(m.Bins) != len(m.names) {
+		l.fail("%s lists %d bins, %s holds %d maps", keyTwoBins[0], len(m.Bins), keyMaps[0], len(m.names))
+	}
+	m.Maps = make([]*Matrix, len(m.Bins))
+	for _, rows := range transpose(l.cube(keyTwoParts)) {
+		m.Partial = append(m.Partial, rows)
+	}
+	return m
+}
+
+// transpose turns a list over the first of three axes into one over the second.
+func transpose(cube []*Matrix) []*Matrix {
+	if len(cube) == 0 {
+		return nil
+	}
+	all := make([]*Matrix, cube[0].Rows)
+	for j := range all {
+		all[j] = NewMatrix(len(cube), cube[0].Cols)
+		for i, m := range cube {
+			copy(all[j].Row(i), m.Row(j))
+		}
+	}
+	return all
+}
+
+func (l *loader) trace() *Trace {
+	m := l.matrix(keyTrace, false)
+	if m == nil {
+		return nil
+	}
+	if m.Rows != 2 {
+		l.fail("%s has shape %s, want (2, frames)", keyTrace[0], m.shape())
+		return nil
+	}
+	return &Trace{m.Row(0), m.Row(1)}
+}
+
+func (l *loader) qmap(r *Result) *QMap {
+	q := &QMap{Names: l.texts(keyNames), Units: l.texts(keyUnits), BeamX: l.number(keyBeamX, false), BeamY: l.number(keyBeamY, false),
+		Distance: l.number(keyDistance, false), PixelSize: l.number(keyPixel, false), Energy: l.number(keyQEnergy, false)}
+	if a, err := l.file.Attr("/xpcs/qmap", "hash"); err == nil {
+		q.Hash, _ = a.Text()
+	}
+	q.Dynamic = Partition{l.floats(keyDQ, true), l.floats(keyDPhi, false), l.ints(keyDIndex)}
+	q.Static = Partition{l.floats(keySQ, false), l.floats(keySPhi, false), l.ints(keySIndex)}
+	if q.Names == nil {
+		q.Names, q.Units = []string{"q", "phi"}, []string{"Å⁻¹", "deg"}
+	}
+	if l.err != nil {
+		return q
+	}
+	q.Dynamic.settle(r.Bins())
+	q.Static.settle(len(r.SAXS))
+	return q
+}
+
+// settle numbers the cells of files without an index mapping. The oldest list a
+// q for every bin instead of every place on the axis.
+func (p *Partition) settle(bins int) {
+	if p.Cells != nil {
+		return
+	}
+	if len(p.Axis0) == bins && len(p.Axis1) != 1 {
+		p.Axis1 = nil
+	}
+	for i := range len(p.Axis0) * max(len(p.Axis1), 1) {
+		p.Cells = append(p.Cells, i)
+	}
+}
+
+// attrs are the text attributes of the root.
+func (l *loader) attrs() map[string]string {
+	all, err := l.file.Attrs("/")
+	if l.keep("/", err) {
+		return nil
+	}
+	m := map[string]string{}
+	for _, a := range all {
+		if s, err := a.Text(); err == nil {
+			m[a.Name] = s
+		}
+	}
+	return m
+}
+
+// metadata are the texts of the control system.
+func (l *loader) metadata() map[string]string {
+	m := map[string]string{}
+	names, err := l.file.Keys(keyBluesky[0])
+	if err != nil {
+		return m
+	}
+	for _, n := range names {
+		if d, err := l.file.Dataset(path.Join(keyBluesky[0], n)); err == nil {
+			if s, err := d.Text(); err == nil {
+				m[n] = s
+			}
+		}
+	}
+	return m
+}
+
+// ReadImage returns the mean scattering image, in counts per pixel. It is kept
+// in Result.Image.
+func (r *Result) ReadImage() (*Matrix, error) {
+	if r.Image != nil || r.file == nil {
+		return r.Image, nil
+	}
+	l := loader{file: r.file}
+	r.Image = l.matrix(keySAXS2D, true)
+	return r.Image, l.err
+}
+
+// ReadMaps returns mask and bins of every pixel. They are kept in QMap.Maps.
+func (r *Result) ReadMaps() (*Maps, error) {
+	if r.QMap.Maps != nil || r.file == nil {
+		return r.QMap.Maps, nil
+	}
+	l := loader{file: r.file}
+	mask, dynamic, static := l.matrix(keyMask, true), l.matrix(keyDynamic, true), l.matrix(keyStatic, true)
+	if l.err != nil {
+		return nil, l.err
+	}
+	n := len(mask.Data)
+	if len(dynamic.Data) != n || len(static.Data) != n || dynamic.Cols != mask.Cols || static.Cols != mask.Cols {
+		l.fail("mask has shape %s, dynamic map %s, static map %s", mask.shape(), dynamic.shape(), static.shape())
+		return nil, l.err
+	}
+	m := &Maps{mask.Rows, mask.Cols, make([]bool, n), make([]int32, n), make([]int32, n)}
+	for i := range n {
+		m.Mask[i], m.Dynamic[i], m.Static[i] = mask.Data[i] != 0, int32(dynamic.Data[i]), int32(static.Data[i])
+	}
+	r.QMap.Maps = m
+	return m, nil
+}
+
+// ReadUnnormalized returns three images for one delay, counted from 0: the
+// correlation of each pixel and the means of its earlier and later frames.
+func (r *Result) ReadUnnormalized(delay int) (g2, earlier, later *Matrix, err error) {
+	if r.file == nil {
+		return nil, nil, nil, &KeyError{File: r.File, Key: keyUnnormalized[0], What: "only a Result from Open has it"}
+	}
+	l := loader{file: r.file}
+	d := l.dataset(keyUnnormalized, true)
+	if d == nil {
+		return nil, nil, nil, l.err
+	}
+	s := d.Shape()
+	if len(s) != 4 || s[1] != 3 || delay < 0 || delay >= s[0] {
+		l.fail("%s has shape %v, want delay %d of (delays, 3, rows, columns)", d.Path(), s, delay)
+		return nil, nil, nil, l.err
+	}
+	v, err := d.Slab([]int{delay, 0, 0, 0}, []int{1, 3, s[2], s[3]}).Float64s()
+	if l.keep(d.Path(), err) {
+		return nil, nil, nil, l.err
+	}
+	n := s[2] * s[3]
+	cut := func(i int) *Matrix { return &Matrix{s[2], s[3], v[i*n : (i+1)*n]} }
+	return cut(0), cut(1), cut(2), nil
+}

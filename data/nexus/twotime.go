@@ -1,0 +1,128 @@
+package nexus
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// Twotime is a correlation against two times.
+type Twotime struct {
+	Bins    []int     // dynamic bins with a map, in the order of the maps
+	Delay   []float64 // s; nil if absent
+	G2      *Matrix   // (delay, place in Bins): mean along each diagonal; nil if absent
+	Partial []*Matrix // the same of five blocks along the diagonal; nil if absent
+	Maps    []*Matrix // upper triangles as in the file, in the order of Bins; nil until read
+	Stride  int
+	Average int
+	Smooth  string
+
+	names []string // datasets of the maps
+}
+
+// frames is the number of raw frames in one step of a map.
+func (m *Twotime) frames() float64 { return float64(max(m.Stride, 1)) * float64(max(m.Average, 1)) }
+
+// Bin returns the mean along the diagonals for a place in Bins, from 0, and the
+// same of the blocks.
+func (m *Twotime) Bin(i int) (g2 []float64, partial [][]float64) {
+	if m.G2 != nil {
+		g2 = m.G2.Column(i)
+	}
+	for _, p := range m.Partial {
+		partial = append(partial, p.Column(i))
+	}
+	return g2, partial
+}
+
+// C2 is a two-time correlation, symmetric.
+type C2 struct {
+	Matrix
+	Step float64 // s from one row to the next
+	Bin  int     // dynamic bin
+}
+
+// ReadC2 reads the map at a place in Twotime.Bins, from 0. With most > 0 only
+// every n-th row and column is kept so that at most that many are left. The
+// diagonal, which holds shot noise, is replaced by the mean of its neighbours
+// unless keepDiagonal.
+func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
+	half, err := r.readMap(i)
+	if err != nil {
+		return nil, err
+	}
+	stride := 1
+	if most > 0 {
+		stride = max(1, (half.Rows+most-1)/most)
+	}
+	n := (half.Rows + stride - 1) / stride
+	c := &C2{Matrix: *NewMatrix(n, n), Step: r.FrameTime * r.Twotime.frames() * float64(stride), Bin: r.Twotime.Bins[i]}
+	for a := range n {
+		for b := a; b < n; b++ {
+			v := half.At(a*stride, b*stride)
+			c.Set(a, b, v)
+			c.Set(b, a, v)
+		}
+	}
+	if !keepDiagonal {
+		c.correctDiagonal()
+	}
+	return c, nil
+}
+
+// correctDiagonal replaces the diagonal by the mean of its neighbours, at the
+// ends by the only one.
+func (c *C2) correctDiagonal() {
+	n := c.Rows
+	if n < 2 {
+		return
+	}
+	for i := range n {
+		switch i {
+		case 0:
+			c.Set(0, 0, c.At(0, 1))
+		case n - 1:
+			c.Set(i, i, c.At(i-1, i))
+		default:
+			c.Set(i, i, (c.At(i-1, i)+c.At(i, i+1))/2)
+		}
+	}
+}
+
+func (r *Result) readMap(i int) (*Matrix, error) {
+	if r.Twotime == nil || i < 0 || i >= len(r.Twotime.Bins) {
+		n := 0
+		if r.Twotime != nil {
+			n = len(r.Twotime.Bins)
+		}
+		return nil, fmt.Errorf("nexus: %s: no two-time map at place %d: there are %d", r.File, i, n)
+	}
+	if i < len(r.Twotime.Maps) && r.Twotime.Maps[i] != nil {
+		return r.Twotime.Maps[i], nil
+	}
+	if r.file == nil || i >= len(r.Twotime.names) {
+		return nil, fmt.Errorf("nexus: %s: the two-time map of bin %d is not in memory", r.File, r.Twotime.Bins[i])
+	}
+	l := loader{file: r.file}
+	m := l.matrix(key{keyMaps[0] + "/" + r.Twotime.names[i]}, true)
+	if l.err == nil && m.Rows != m.Cols {
+		l.fail("two-time map %s has shape %s, want a square", r.Twotime.names[i], m.shape())
+	}
+	return m, l.err
+}
+
+// mapNames are the datasets of maps, in order.
+func mapNames(f *hdf5.File) ([]string, error) {
+	keys, err := f.Keys(keyMaps[0])
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, k := range keys {
+		if strings.HasPrefix(k, "c2_") {
+			names = append(names, k)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,274 @@
+package nexus
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// Write makes a result file that Open, h5py and the viewers of these files
+// read. Parts of r that are nil, and quantities that are zero or NaN, are left
+// out (a beam centre may be zero); g2, errors, images and
+// maps become float32, as correlators write them. Of an opened Result it writes
+// the images and maps too.
+func Write(name string, r *Result) error {
+	if err := r.complete(); err != nil {
+		return err
+	}
+	w, err := hdf5.Create(name)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	s := saver{w}
+	s.instrument(r)
+	s.qmap(r.QMap)
+	s.intensities(r)
+	if r.Multitau != nil {
+		s.multitau(r)
+	}
+	if r.Twotime != nil {
+		if err := s.twotime(r); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// complete loads what is still in the file behind r and checks that parts fit.
+func (r *Result) complete() error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("nexus: cannot write the result: "+format, args...)
+	}
+	switch {
+	case r.Multitau == nil && r.Twotime == nil:
+		return refuse("it has neither Multitau nor Twotime")
+	case r.QMap == nil || len(r.QMap.Dynamic.Axis0) == 0:
+		return refuse("QMap.Dynamic.Axis0 has no q: a bin needs one")
+	case !(r.FrameTime > 0):
+		return refuse("FrameTime is %v s: want the time from frame to frame", r.FrameTime)
+	}
+	if m := r.Multitau; m != nil {
+		switch {
+		case m.G2 == nil || m.G2.Rows != len(m.Delay):
+			return refuse("Multitau.G2 has shape %s for %d delays", m.G2.shape(), len(m.Delay))
+		case m.Err != nil && (m.Err.Rows != m.G2.Rows || m.Err.Cols != m.G2.Cols):
+			return refuse("Multitau.Err has shape %s, G2 %s", m.Err.shape(), m.G2.shape())
+		case len(r.QMap.Dynamic.Cells) != 0 && len(r.QMap.Dynamic.Cells) != m.G2.Cols:
+			return refuse("Multitau.G2 has %d bins, QMap.Dynamic %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
+		}
+		for _, p := range append(slices.Clone(m.Partial), m.PartialErr...) {
+			if p.Rows != m.G2.Rows || p.Cols != m.G2.Cols {
+				return refuse("a partial g2 has shape %s, G2 %s", p.shape(), m.G2.shape())
+			}
+		}
+	}
+	if r.file == nil {
+		return nil
+	}
+	l := loader{file: r.file}
+	if l.has(keySAXS2D) {
+		if _, err := r.ReadImage(); err != nil {
+			return err
+		}
+	}
+	if l.has(keyDynamic) {
+		if _, err := r.ReadMaps(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saver writes keys; the Writer behind keeps the first error.
+type saver struct{ *hdf5.Writer }
+
+func (s saver) number(k key, v float64) {
+	if !math.IsNaN(v) && v != 0 {
+		s.Write(k[0], v, hdf5.Layout{})
+	}
+}
+
+func (s saver) text(k key, v string) {
+	if v != "" {
+		s.Write(k[0], v, hdf5.Layout{})
+	}
+}
+
+func (s saver) floats(k key, v []float64) {
+	if v != nil {
+		s.Write(k[0], v, hdf5.Layout{})
+	}
+}
+
+// narrow rounds to float32.
+func narrow(parts ...*Matrix) []float32 {
+	var out []float32
+	for _, m := range parts {
+		for _, v := range m.Data {
+			out = append(out, float32(v))
+		}
+	}
+	return out
+}
+
+// matrix writes axes (rows, columns), after leading axes of length 1.
+func (s saver) matrix(k key, m *Matrix, leading ...int) {
+	if m != nil {
+		s.Write(k[0], narrow(m), packed(append(leading, m.Rows, m.Cols)...))
+	}
+}
+
+// cube writes matrices of equal shape as three axes.
+func (s saver) cube(k key, all []*Matrix) {
+	if len(all) > 0 {
+		s.Write(k[0], narrow(all...), packed(len(all), all[0].Rows, all[0].Cols))
+	}
+}
+
+// packed compresses what is worth it.
+func packed(shape ...int) hdf5.Layout {
+	l := hdf5.Layout{Shape: shape}
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	if n > 1024 {
+		l.Gzip, l.Shuffle = 4, true
+	}
+	return l
+}
+
+func (s saver) instrument(r *Result) {
+	for _, name := range slices.Sorted(maps.Keys(r.Attrs)) {
+		s.Attr("/", name, r.Attrs[name])
+	}
+	s.Group(keyBluesky[0])
+	for _, name := range slices.Sorted(maps.Keys(r.Metadata)) {
+		s.Write(keyBluesky[0]+"/"+name, r.Metadata[name], hdf5.Layout{})
+	}
+	s.text(keyStart, r.Start)
+	s.number(keyFrame, r.FrameTime)
+	s.number(keyCount, r.CountTime)
+	s.number(keyPixelX, r.PixelX)
+	s.number(keyPixelY, r.PixelY)
+	s.number(keyEnergy, r.Energy)
+	if r.Energy > 0 {
+		s.Attr(keyEnergy[0], "units", "keV")
+	}
+}
+
+func (s saver) qmap(q *QMap) {
+	s.Group("/xpcs/qmap")
+	if q.Hash != "" {
+		s.Attr("/xpcs/qmap", "hash", q.Hash)
+	}
+	names, units := q.Names, q.Units
+	if names == nil {
+		names, units = []string{"q", "phi"}, []string{"Å⁻¹", "deg"}
+	}
+	s.Write(keyNames[0], names, hdf5.Layout{})
+	s.Write(keyUnits[0], units, hdf5.Layout{})
+	s.Write(keyBeamX[0], q.BeamX, hdf5.Layout{})
+	s.Write(keyBeamY[0], q.BeamY, hdf5.Layout{})
+	s.number(keyDistance, q.Distance)
+	s.number(keyPixel, q.PixelSize)
+	s.number(keyQEnergy, q.Energy)
+	s.partition(&q.Dynamic, names, units, keyDQ, keyDPhi, keyDIndex, keyDCount)
+	if q.Static.Axis0 != nil {
+		s.partition(&q.Static, names, units, keySQ, keySPhi, keySIndex, keySCount)
+	}
+	if m := q.Maps; m != nil {
+		l := packed(m.Height, m.Width)
+		s.Write(keyMask[0], m.Mask, l)
+		s.Write(keyDynamic[0], m.Dynamic, l)
+		s.Write(keyStatic[0], m.Static, l)
+	}
+}
+
+func (s saver) partition(p *Partition, names, units []string, axis0, axis1, index, count key) {
+	second := p.Axis1
+	if second == nil {
+		second = []float64{0}
+	}
+	cells := p.Cells
+	if cells == nil {
+		for i := range len(p.Axis0) * len(second) {
+			cells = append(cells, i)
+		}
+	}
+	for i, axis := range [][]float64{p.Axis0, second} {
+		k := []key{axis0, axis1}[i]
+		s.floats(k, axis)
+		s.Attr(k[0], "size", len(axis))
+		if i < len(names) && i < len(units) {
+			s.Attr(k[0], "name", names[i])
+			s.Attr(k[0], "unit", units[i])
+		}
+	}
+	s.Write(index[0], cells, hdf5.Layout{})
+	s.Write(count[0], []int{len(p.Axis0), len(second)}, hdf5.Layout{})
+}
+
+func (s saver) intensities(r *Result) {
+	if t := r.Trace; t != nil {
+		s.matrix(keyTrace, &Matrix{2, len(t.Mean), append(slices.Clone(t.Frame), t.Mean...)})
+	}
+	if r.SAXS != nil {
+		s.matrix(keySAXS1D, &Matrix{1, len(r.SAXS), r.SAXS})
+	}
+	s.matrix(keySegments, r.Segments)
+	s.matrix(keySAXS2D, r.Image, 1)
+}
+
+func (s saver) multitau(r *Result) {
+	m := r.Multitau
+	s.delays(keyTau, m.Delay)
+	s.matrix(keyG2, m.G2)
+	s.matrix(keyErr, m.Err)
+	s.cube(keyPartial, m.Partial)
+	s.cube(keyPartialErr, m.PartialErr)
+	s.floats(keyPartialLabels, m.PartialFrames)
+	s.Write(keyStride[0], max(m.Stride, 1), hdf5.Layout{})
+	s.Write(keyAverage[0], max(m.Average, 1), hdf5.Layout{})
+}
+
+// delays writes whole numbers of frames as integers, as correlators do.
+func (s saver) delays(k key, v []float64) {
+	whole := make([]int64, len(v))
+	for i, d := range v {
+		if d != math.Trunc(d) || math.Abs(d) > 1<<53 {
+			s.floats(k, v)
+			return
+		}
+		whole[i] = int64(d)
+	}
+	s.Write(k[0], whole, hdf5.Layout{})
+}
+
+func (s saver) twotime(r *Result) error {
+	m := r.Twotime
+	s.Group(keyMaps[0])
+	for i := range m.Bins {
+		half, err := r.readMap(i)
+		if err != nil {
+			return err
+		}
+		s.matrix(key{fmt.Sprintf("%s/c2_%05d", keyMaps[0], i+1)}, half)
+	}
+	bins := make([]int32, len(m.Bins))
+	for i, b := range m.Bins {
+		bins[i] = int32(b)
+	}
+	s.Write(keyTwoBins[0], bins, hdf5.Layout{})
+	s.floats(keyTwoDelay, m.Delay)
+	s.matrix(keyTwoG2, m.G2)
+	s.cube(keyTwoParts, transpose(m.Partial))
+	s.Write(keyTwoStride[0], max(m.Stride, 1), hdf5.Layout{})
+	s.Write(keyTwoAverage[0], max(m.Average, 1), hdf5.Layout{})
+	s.text(keyTwoSmooth, m.Smooth)
+	return nil
+}
