@@ -1,6 +1,7 @@
 package nexus
 
 import (
+	"io"
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
@@ -71,6 +72,15 @@ func Open(name string) (*Result, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Read makes a Result of size bytes behind r, which stay needed until Close.
+func Read(r io.ReaderAt, size int64) (*Result, error) {
+	f, err := hdf5.Read(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return read(f, f.Name())
 }
 
 // Close closes the file behind a Result.
