@@ -1,0 +1,157 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func Example() {
+	t, err := Read(strings.NewReader("# a gel\nbin,tau (ms),g2\n1,1,1.3\n1,2,1.2\n2,1,1.1\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, bin := range t.Bins() {
+		s := t.Select(bin)
+		fmt.Println(bin, s.Tau, s.G2)
+	}
+	// Output:
+	// 1 [0.001 0.002] [1.3 1.2]
+	// 2 [0.001] [1.1]
+}
+
+func TestRead(t *testing.T) {
+	nan := math.NaN()
+	for in, want := range map[string]*Table{
+		"tau,g2\n1,2\n": {Tau: []float64{1}, G2: []float64{2}},
+		"\ufeffTau,G2,g2_err\r\n\r\n# c\r\n1e-3, 1.5 ,nan\r\n2,,NaN": {Tau: []float64{1e-3, 2}, G2: []float64{1.5, nan}, Err: []float64{nan, nan}},
+		"sigma;g2;delay [us]\n0.1;1;5\n":                             {Tau: []float64{5e-6}, G2: []float64{1}, Err: []float64{0.1}},
+		"tau\tbin\tg2\n1\t3\tinf\n":                                  {Tau: []float64{1}, G2: []float64{math.Inf(1)}, Bin: []int{3}},
+		"  tau (ns)   g2\n   1   2  \n":                              {Tau: []float64{1e-9}, G2: []float64{2}},
+		"\"tau\",\"g2\"\n\"1\",\"2\"\n":                              {Tau: []float64{1}, G2: []float64{2}},
+		"g2_err,g2,tau":                                              {Err: []float64{}},
+	} {
+		got, err := Read(strings.NewReader(in))
+		if err != nil || !equal(got, want) {
+			t.Errorf("%q: got %+v, %v; want %+v", in, got, err, want)
+		}
+	}
+}
+
+func equal(a, b *Table) bool {
+	return fmt.Sprintf("%v", *a) == fmt.Sprintf("%v", *b) && (a.Err == nil) == (b.Err == nil) && (a.Bin == nil) == (b.Bin == nil)
+}
+
+func TestErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                      "csv: input: has no header: begin with a line such as tau,g2,g2_err",
+		"1,2\n":                 `csv: input: line 1, column 1: unknown column "1": did you mean`,
+		"\n#\ntau,g2_er,g2\n":   `csv: input: line 3, column 2: unknown column "g2_er": did you mean g2_err?`,
+		"tua,g2\n":              `did you mean tau?`,
+		"tau,g2,tau\n":          "csv: input: line 1, column 3 (tau): the column is there already, as number 1",
+		"tau,bin\n":             `the header "tau,bin" has no column g2`,
+		"tau (m),g2\n":          `unit "m" of tau`,
+		"tau,g2 (s)\n":          `column g2 has no unit, got "s"`,
+		"tau,g2\n1,2\n1,x\n":    `csv: input: line 3, column 2 (g2): "x" is no number: write a number, or nan`,
+		"tau,g2\n1,2,3\n":       "csv: input: line 2: 3 fields, the header has 2",
+		"tau,g2\n0x10,2\n":      `"0x10" is no number`,
+		"bin,tau,g2\n1.5,2,3\n": "line 2, column 1 (bin): 1.5 is no bin",
+		"bin,tau,g2\nnan,2,3\n": "NaN is no bin",
+		"tau,g2\n" + strings.Repeat("1", maxLine+1): "line 2: cannot be read: bufio.Scanner: token too long",
+	} {
+		_, err := Read(strings.NewReader(in))
+		var f *FormatError
+		if !errors.As(err, &f) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v, want %q", in, err, want)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none.csv")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "g2.csv")
+	want := &Table{Bin: []int{1, 2}, Tau: []float64{0.1, math.Pi}, G2: []float64{1, math.NaN()}, Err: []float64{math.Inf(1), 0}}
+	if err := Create(name, want, "two\nlines"); err != nil {
+		t.Fatal(err)
+	}
+	b, _ := os.ReadFile(name)
+	if !strings.HasPrefix(string(b), "# two\n# lines\nbin,tau,g2,g2_err\n1,0.1,1,+Inf\n") {
+		t.Errorf("%s", b)
+	}
+	if got, err := Open(name); err != nil || !equal(got, want) {
+		t.Error(got, err)
+	}
+	if err := Create(name, &Table{Tau: []float64{1}}); err == nil || !strings.Contains(err.Error(), "tau 1, g2 0") {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*")); len(left) != 1 {
+		t.Error(left)
+	}
+}
+
+func TestSelect(t *testing.T) {
+	one := &Table{Tau: []float64{1}, G2: []float64{2}, Err: []float64{3}}
+	if !reflect.DeepEqual(one.Bins(), []int{1}) || !reflect.DeepEqual(one.Select(1), one) || one.Select(2).Len() != 0 || (&Table{}).Bins() != nil {
+		t.Error("a table without bins is bin 1")
+	}
+}
+
+func draw(t *rapid.T) *Table {
+	n := rapid.IntRange(0, 20).Draw(t, "n")
+	floats := func(name string) []float64 { return rapid.SliceOfN(rapid.Float64(), n, n).Draw(t, name) }
+	x := &Table{Tau: floats("tau"), G2: floats("g2")}
+	if rapid.Bool().Draw(t, "err") {
+		x.Err = floats("err")
+	}
+	if rapid.Bool().Draw(t, "bins") {
+		x.Bin = rapid.SliceOfN(rapid.IntRange(1, 99), n, n).Draw(t, "bin")
+	}
+	return x
+}
+
+// What is written is read back, to the last bit.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := draw(t)
+		var b bytes.Buffer
+		if err := Write(&b, want, "comment"); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(&b)
+		if err != nil || !equal(got, want) {
+			t.Fatalf("got %+v, %v; want %+v", got, err, want)
+		}
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"tau,g2\n1,2\n", "bin;g2_err;tau (ms);g2\n1;2;3;nan\n", "# c\n\ntau g2\n1 2\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x, err := Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := Write(&out, x); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&out)
+		if err != nil || !equal(again, x) {
+			t.Fatalf("read %+v, wrote it, read %+v, %v", x, again, err)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package csv
+
+import (
+	"fmt"
+	"strings"
+)
+
+// aliases are names of columns, in lower case, besides their own.
+var aliases = map[string]string{
+	"bin": "bin", "qbin": "bin", "q_bin": "bin",
+	"tau": "tau", "t": "tau", "t_el": "tau", "delay": "tau", "lag": "tau", "τ": "tau",
+	"g2": "g2", "g_2": "g2",
+	"g2_err": "g2_err", "g2err": "g2_err", "err": "g2_err", "error": "g2_err", "sigma": "g2_err", "sd": "g2_err", "g2_sd": "g2_err", "g2_error": "g2_err",
+}
+
+// unit is a factor to seconds; dividing by a power of ten rounds once where
+// multiplying by its inverse rounds twice.
+type unit struct{ times, per float64 }
+
+// units are those of tau.
+var units = map[string]unit{"": {1, 1}, "s": {1, 1}, "sec": {1, 1}, "ms": {1, 1e3}, "us": {1, 1e6}, "µs": {1, 1e6}, "μs": {1, 1e6},
+	"ns": {1, 1e9}, "min": {60, 1}, "h": {3600, 1}}
+
+// parseName reads a column's name and unit: "tau", "tau (ms)", "tau[us]".
+func parseName(cell string) (column, error) {
+	full := strings.ToLower(strings.Trim(strings.TrimSpace(cell), `"`))
+	name, symbol := full, ""
+	if i := strings.IndexAny(full, "(["); i >= 0 {
+		name, symbol = strings.TrimSpace(full[:i]), strings.Trim(full[i:], "()[] ")
+	}
+	known, ok := aliases[name]
+	if !ok {
+		return column{}, fmt.Errorf("unknown column %q: did you mean %s? Columns are bin, tau, g2, g2_err", shorten(cell), nearest(name))
+	}
+	scale, ok := units[symbol]
+	switch {
+	case known == "tau" && !ok:
+		return column{}, fmt.Errorf("unit %q of tau: want s, ms, us, ns, min or h", shorten(symbol))
+	case known != "tau" && symbol != "" && symbol != "1":
+		return column{}, fmt.Errorf("column %s has no unit, got %q", known, shorten(symbol))
+	}
+	return column{known, scale}, nil
+}
+
+// nearest is the column whose name, or alias, differs least.
+func nearest(name string) string {
+	best, least := "tau", 1<<30
+	for _, known := range []string{"bin", "tau", "g2", "g2_err"} {
+		for alias, of := range aliases {
+			if d := distance(alias, shorten(name)); of == known && d < least {
+				best, least = known, d
+			}
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, over bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,188 @@
+package csv
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// maxLine is the longest line in bytes.
+const maxLine = 1 << 20
+
+// Open reads the named file.
+func Open(name string) (*Table, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("csv: %w", err)
+	}
+	defer f.Close()
+	return read(f, name)
+}
+
+// Read reads a table. Fields are separated by commas; if the header has none,
+// by semicolons, tabs or spaces.
+func Read(r io.Reader) (*Table, error) { return read(r, "input") }
+
+// parser holds what the header said.
+type parser struct {
+	file    string
+	line    int
+	split   func(string) []string
+	columns []column
+	table   *Table
+	err     error
+}
+
+// column is one column of the file.
+type column struct {
+	name string // bin, tau, g2, g2_err
+	unit unit
+}
+
+func read(r io.Reader, file string) (*Table, error) {
+	p := &parser{file: file, table: &Table{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	for lines.Scan() && p.err == nil {
+		p.line++
+		p.take(lines.Text())
+	}
+	if err := lines.Err(); err != nil && p.err == nil {
+		p.line++
+		p.fail(0, "", "try a text editor: is it a CSV file?", "cannot be read: %v", err)
+	}
+	if p.err == nil && p.columns == nil {
+		p.line = 0
+		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "has no header")
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p.table, nil
+}
+
+func (p *parser) fail(column int, name, try, format string, args ...any) {
+	if p.err == nil {
+		p.err = &FormatError{File: p.file, Line: p.line, Column: column, Name: name, What: fmt.Sprintf(format, args...), Try: try}
+	}
+}
+
+// take reads one line.
+func (p *parser) take(s string) {
+	if p.line == 1 {
+		s = strings.TrimPrefix(s, "\ufeff") // mark of Windows programs
+	}
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "" || s[0] == '#':
+	case p.columns == nil:
+		p.header(s)
+	default:
+		p.row(s)
+	}
+}
+
+// header reads the names of columns.
+func (p *parser) header(s string) {
+	p.split = splitter(s)
+	seen := map[string]int{}
+	for i, cell := range p.split(s) {
+		c, err := parseName(cell)
+		if err != nil {
+			p.fail(i+1, "", "", "%v", err)
+			return
+		}
+		if seen[c.name] > 0 {
+			p.fail(i+1, c.name, "keep one", "the column is there already, as number %d", seen[c.name])
+			return
+		}
+		seen[c.name] = i + 1
+		p.columns = append(p.columns, c)
+	}
+	for _, name := range []string{"tau", "g2"} {
+		if seen[name] == 0 {
+			p.fail(0, "", "begin with a line such as tau,g2,g2_err", "the header %q has no column %s", shorten(s), name)
+		}
+	}
+	if seen["g2_err"] > 0 {
+		p.table.Err = []float64{}
+	}
+	if seen["bin"] > 0 {
+		p.table.Bin = []int{}
+	}
+}
+
+// splitter chooses the separator: comma, semicolon, tab or spaces. Names may
+// hold a space before a unit, so those are joined first.
+func splitter(header string) func(string) []string {
+	for _, sep := range []string{",", ";", "\t"} {
+		if strings.Contains(header, sep) {
+			return func(s string) []string { return strings.Split(s, sep) }
+		}
+	}
+	return func(s string) []string {
+		return strings.Fields(strings.NewReplacer(" (", "(", " [", "[").Replace(s))
+	}
+}
+
+// row reads the numbers of one line.
+func (p *parser) row(s string) {
+	cells := p.split(s)
+	if len(cells) != len(p.columns) {
+		p.fail(0, "", "is the separator that of the header, and the decimal sign a point?", "%d fields, the header has %d", len(cells), len(p.columns))
+		return
+	}
+	for i, c := range p.columns {
+		v, err := parseNumber(cells[i])
+		if err != nil {
+			p.fail(i+1, c.name, "write a number, or nan", "%q is no number", shorten(cells[i]))
+			return
+		}
+		p.add(i+1, c, v)
+	}
+}
+
+func (p *parser) add(at int, c column, v float64) {
+	t := p.table
+	switch c.name {
+	case "tau":
+		t.Tau = append(t.Tau, v*c.unit.times/c.unit.per)
+	case "g2":
+		t.G2 = append(t.G2, v)
+	case "g2_err":
+		t.Err = append(t.Err, v)
+	case "bin":
+		if v != math.Trunc(v) || v < 1 || v > 1<<31 {
+			p.fail(at, c.name, "bins are whole numbers from 1", "%v is no bin", v)
+		}
+		t.Bin = append(t.Bin, int(v))
+	}
+}
+
+// parseNumber reads a decimal number; nothing and nan, in any case, are NaN.
+func parseNumber(s string) (float64, error) {
+	s = strings.Trim(strings.TrimSpace(s), `"`)
+	if s == "" || strings.EqualFold(s, "nan") || strings.EqualFold(s, "na") {
+		return math.NaN(), nil
+	}
+	if strings.ContainsAny(s, "xX_pP") { // Go's own forms are not meant
+		return 0, strconv.ErrSyntax
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(v, 0) {
+		return 0, err
+	}
+	return v, nil
+}
+
+// shorten cuts text for a message.
+func shorten(s string) string {
+	if len(s) > 60 {
+		return s[:57] + "..."
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package csv
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Create writes a table to the named file, under a temporary name first.
+// Comments become lines that begin with #.
+func Create(name string, t *Table, comments ...string) error {
+	tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.part", filepath.Base(name), os.Getpid()))
+	f, err := os.Create(tmp)
+	if err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	err = Write(f, t, comments...)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(tmp, name)
+	}
+	if err != nil {
+		os.Remove(tmp)
+	}
+	return err
+}
+
+// Write writes a table: comments, header, rows. Numbers have as many digits as
+// it takes to read back the same.
+func Write(w io.Writer, t *Table, comments ...string) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	for _, c := range comments {
+		for line := range strings.SplitSeq(c, "\n") {
+			fmt.Fprintf(out, "# %s\n", strings.ReplaceAll(line, "\r", " "))
+		}
+	}
+	names := []string{"tau", "g2"}
+	if t.Bin != nil {
+		names = append([]string{"bin"}, names...)
+	}
+	if t.Err != nil {
+		names = append(names, "g2_err")
+	}
+	fmt.Fprintln(out, strings.Join(names, ","))
+	for i := range t.Tau {
+		if t.Bin != nil {
+			fmt.Fprintf(out, "%d,", t.Bin[i])
+		}
+		fmt.Fprintf(out, "%s,%s", decimal(t.Tau[i]), decimal(t.G2[i]))
+		if t.Err != nil {
+			fmt.Fprintf(out, ",%s", decimal(t.Err[i]))
+		}
+		fmt.Fprintln(out)
+	}
+	return out.Flush()
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
