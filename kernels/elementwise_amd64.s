@@ -37,10 +37,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VANDPD  c64_7fffffffffffffff<>+0(SB), Y0, Y0
+	VANDPD  c64_7fffffffffffffff<>+0(SB), Y1, Y0
 	CMPQ    DX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -51,13 +51,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -132,11 +137,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VADDPD  Y1, Y0, Y0
+	VADDPD  Y3, Y2, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -148,14 +153,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -212,10 +223,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y2
 
 body:
-	VADDPD  Y0, Y1, Y1
+	VADDPD  Y0, Y2, Y1
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y1, (AX)
@@ -226,13 +237,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -285,10 +301,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VROUNDPD $0x0a, Y0, Y0
+	VROUNDPD $0x0a, Y1, Y0
 	CMPQ     DX, $0x00000004
 	JLT      partialstore
 	VMOVUPD  Y0, (AX)
@@ -299,13 +315,18 @@ body:
 	JMP      done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -350,56 +371,56 @@ body:
 	VBROADCASTSD c64_3c91a62633145c07<>+0(SB), Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD132PD c64_3ff921fb54442d18<>+0(SB), Y0, Y4
-	VMOVAPD      Y1, Y0
-	VFNMADD213PD Y4, Y3, Y0
-	VSUBPD       Y0, Y4, Y4
 	VMOVAPD      Y1, Y5
 	VFNMADD213PD Y4, Y3, Y5
+	VSUBPD       Y5, Y4, Y4
+	VMOVAPD      Y1, Y6
+	VFNMADD213PD Y4, Y3, Y6
 	VMOVAPD      Y1, Y1
-	VFNMADD132PD c64_b91f1976b7ed900b<>+0(SB), Y5, Y1
+	VFNMADD132PD c64_b91f1976b7ed900b<>+0(SB), Y6, Y1
 	VPADDQ       c64_1<>+0(SB), Y2, Y2
-	VMULPD       Y0, Y0, Y3
+	VMULPD       Y5, Y5, Y3
 	VMULPD       Y3, Y3, Y4
-	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y5
-	VBROADCASTSD c64_be5ae5f1f2345dd8<>+0(SB), Y6
-	VFMADD213PD  c64_bf2a01a019dc2569<>+0(SB), Y4, Y6
-	VFMADD213PD  c64_bfc5555555555554<>+0(SB), Y4, Y6
-	VBROADCASTSD c64_3de5dba4525f15ae<>+0(SB), Y7
-	VFMADD213PD  c64_3ec71de36a86ada3<>+0(SB), Y4, Y7
-	VFMADD213PD  c64_3f81111111110855<>+0(SB), Y4, Y7
-	VFMADD231PD  Y3, Y7, Y6
-	VMULPD       Y0, Y3, Y7
-	VMOVAPD      Y5, Y8
-	VFNMADD213PD Y1, Y1, Y8
-	VMOVAPD      Y6, Y6
-	VFMADD213PD  Y8, Y7, Y6
-	VADDPD       Y6, Y0, Y6
-	VANDPD       c64_8000000000000000<>+0(SB), Y0, Y7
-	VORPD        Y7, Y6, Y6
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y7
-	VSUBPD       Y5, Y7, Y8
-	VBROADCASTSD c64_3e21eeaf2dbafc7f<>+0(SB), Y9
-	VFMADD213PD  c64_3efa01a019eededf<>+0(SB), Y4, Y9
-	VFMADD213PD  c64_3fa5555555555555<>+0(SB), Y4, Y9
-	VBROADCASTSD c64_bda902cba00b784c<>+0(SB), Y10
-	VFMADD213PD  c64_be927e4f9a0ac94b<>+0(SB), Y4, Y10
-	VFMADD213PD  c64_bf56c16c16c167b8<>+0(SB), Y4, Y10
-	VFMADD231PD  Y3, Y10, Y9
-	VSUBPD       Y8, Y7, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVAPD      Y9, Y5
-	VFMADD213PD  Y3, Y4, Y5
-	VMOVAPD      Y0, Y0
-	VFNMADD213PD Y5, Y1, Y0
-	VADDPD       Y0, Y8, Y0
-	VPSLLQ       $0x3f, Y2, Y1
-	VBLENDVPD    Y1, Y0, Y6, Y0
-	VPSLLQ       $0x3e, Y2, Y1
-	VANDPD       c64_8000000000000000<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y0, Y0
+	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y6
+	VBROADCASTSD c64_be5ae5f1f2345dd8<>+0(SB), Y7
+	VFMADD213PD  c64_bf2a01a019dc2569<>+0(SB), Y4, Y7
+	VFMADD213PD  c64_bfc5555555555554<>+0(SB), Y4, Y7
+	VBROADCASTSD c64_3de5dba4525f15ae<>+0(SB), Y8
+	VFMADD213PD  c64_3ec71de36a86ada3<>+0(SB), Y4, Y8
+	VFMADD213PD  c64_3f81111111110855<>+0(SB), Y4, Y8
+	VFMADD231PD  Y3, Y8, Y7
+	VMULPD       Y5, Y3, Y8
+	VMOVAPD      Y6, Y9
+	VFNMADD213PD Y1, Y1, Y9
+	VMOVAPD      Y7, Y7
+	VFMADD213PD  Y9, Y8, Y7
+	VADDPD       Y7, Y5, Y7
+	VANDPD       c64_8000000000000000<>+0(SB), Y5, Y8
+	VORPD        Y8, Y7, Y7
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y8
+	VSUBPD       Y6, Y8, Y9
+	VBROADCASTSD c64_3e21eeaf2dbafc7f<>+0(SB), Y10
+	VFMADD213PD  c64_3efa01a019eededf<>+0(SB), Y4, Y10
+	VFMADD213PD  c64_3fa5555555555555<>+0(SB), Y4, Y10
+	VBROADCASTSD c64_bda902cba00b784c<>+0(SB), Y11
+	VFMADD213PD  c64_be927e4f9a0ac94b<>+0(SB), Y4, Y11
+	VFMADD213PD  c64_bf56c16c16c167b8<>+0(SB), Y4, Y11
+	VFMADD231PD  Y3, Y11, Y10
+	VSUBPD       Y9, Y8, Y3
+	VSUBPD       Y6, Y3, Y3
+	VMOVAPD      Y10, Y6
+	VFMADD213PD  Y3, Y4, Y6
+	VMOVAPD      Y5, Y3
+	VFNMADD213PD Y6, Y1, Y3
+	VADDPD       Y3, Y9, Y1
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y1, Y7, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       c64_8000000000000000<>+0(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -407,8 +428,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -419,14 +445,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 	XORQ DX, DX
@@ -609,11 +635,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VDIVPD  Y1, Y0, Y0
+	VDIVPD  Y3, Y2, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -625,14 +651,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -689,10 +721,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y2
 
 body:
-	VDIVPD  Y0, Y1, Y1
+	VDIVPD  Y0, Y2, Y1
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y1, (AX)
@@ -703,13 +735,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -772,11 +809,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VCMPPD  $0x00, Y1, Y0, Y0
+	VCMPPD  $0x00, Y3, Y2, Y0
 	VANDPD  c64_3ff0000000000000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
@@ -789,14 +826,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -947,11 +990,11 @@ body:
 	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
 	VSUBPD       Y4, Y1, Y1
 	VBLENDVPD    Y3, Y2, Y1, Y1
-	VANDPD       c64_8000000000000000<>+0(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
+	VANDPD       c64_8000000000000000<>+0(SB), Y0, Y2
+	VORPD        Y2, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -959,8 +1002,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -971,14 +1019,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -1412,13 +1460,13 @@ body:
 	VMULPD       Y5, Y1, Y1
 	VMOVAPD      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
-	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y0
-	VBROADCASTSD c64_4000000000000000<>+0(SB), Y1
-	VSUBPD       Y2, Y1, Y1
-	VBLENDVPD    Y0, Y1, Y2, Y0
+	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y1
+	VBROADCASTSD c64_4000000000000000<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -1426,8 +1474,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -1438,14 +1491,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -1484,47 +1537,47 @@ loop:
 
 body:
 	VBROADCASTSD c64_40862f3333333333<>+0(SB), Y1
-	VMINPD       Y0, Y1, Y0
-	VBROADCASTSD c64_c087500000000000<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VBROADCASTSD c64_4338000000000000<>+0(SB), Y1
-	VMOVAPD      Y0, Y2
-	VFMADD132PD  c64_3ff71547652b82fe<>+0(SB), Y1, Y2
-	VSUBPD       c64_4338000000000000<>+0(SB), Y2, Y1
-	VMOVAPD      Y1, Y2
-	VFNMADD132PD c64_3fe62e42fefa39ef<>+0(SB), Y0, Y2
-	VMOVAPD      Y1, Y0
-	VFNMADD132PD c64_3c7abc9e3b39803f<>+0(SB), Y2, Y0
-	VMULPD       Y0, Y0, Y2
-	VBROADCASTSD c64_3e92891cfd98b4c7<>+0(SB), Y3
-	VFMADD213PD  c64_3efa019b8ce7d6fd<>+0(SB), Y2, Y3
-	VFMADD213PD  c64_3f56c16c1789bff1<>+0(SB), Y2, Y3
-	VFMADD213PD  c64_3fa5555555553d39<>+0(SB), Y2, Y3
-	VFMADD213PD  c64_3fe0000000000001<>+0(SB), Y2, Y3
-	VBROADCASTSD c64_3e5af390551fbc05<>+0(SB), Y4
-	VFMADD213PD  c64_3ec71de0d87d4645<>+0(SB), Y2, Y4
-	VFMADD213PD  c64_3f2a01a01a7ce0ca<>+0(SB), Y2, Y4
-	VFMADD213PD  c64_3f811111111109a6<>+0(SB), Y2, Y4
-	VFMADD213PD  c64_3fc5555555555556<>+0(SB), Y2, Y4
-	VFMADD231PD  Y0, Y4, Y3
-	VMOVAPD      Y3, Y3
-	VFMADD213PD  Y0, Y2, Y3
-	VADDPD       c64_3ff0000000000000<>+0(SB), Y3, Y0
+	VMINPD       Y0, Y1, Y1
+	VBROADCASTSD c64_c087500000000000<>+0(SB), Y2
+	VMAXPD       Y1, Y2, Y1
 	VBROADCASTSD c64_4338000000000000<>+0(SB), Y2
 	VMOVAPD      Y1, Y3
-	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y2, Y3
+	VFMADD132PD  c64_3ff71547652b82fe<>+0(SB), Y2, Y3
 	VSUBPD       c64_4338000000000000<>+0(SB), Y3, Y2
-	VSUBPD       Y2, Y1, Y1
-	VADDPD       c64_4338000000000000<>+0(SB), Y1, Y1
-	VPSLLQ       $0x34, Y3, Y2
+	VMOVAPD      Y2, Y3
+	VFNMADD132PD c64_3fe62e42fefa39ef<>+0(SB), Y1, Y3
+	VMOVAPD      Y2, Y1
+	VFNMADD132PD c64_3c7abc9e3b39803f<>+0(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD c64_3e92891cfd98b4c7<>+0(SB), Y4
+	VFMADD213PD  c64_3efa019b8ce7d6fd<>+0(SB), Y3, Y4
+	VFMADD213PD  c64_3f56c16c1789bff1<>+0(SB), Y3, Y4
+	VFMADD213PD  c64_3fa5555555553d39<>+0(SB), Y3, Y4
+	VFMADD213PD  c64_3fe0000000000001<>+0(SB), Y3, Y4
+	VBROADCASTSD c64_3e5af390551fbc05<>+0(SB), Y5
+	VFMADD213PD  c64_3ec71de0d87d4645<>+0(SB), Y3, Y5
+	VFMADD213PD  c64_3f2a01a01a7ce0ca<>+0(SB), Y3, Y5
+	VFMADD213PD  c64_3f811111111109a6<>+0(SB), Y3, Y5
+	VFMADD213PD  c64_3fc5555555555556<>+0(SB), Y3, Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVAPD      Y4, Y4
+	VFMADD213PD  Y1, Y3, Y4
+	VADDPD       c64_3ff0000000000000<>+0(SB), Y4, Y1
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y3
+	VMOVAPD      Y2, Y4
+	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y3, Y4
+	VSUBPD       c64_4338000000000000<>+0(SB), Y4, Y3
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       c64_4338000000000000<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y4, Y3
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y3, Y3
+	VMULPD       Y3, Y1, Y1
+	VPSLLQ       $0x34, Y2, Y2
 	VPADDQ       c64_3ff0000000000000<>+0(SB), Y2, Y2
-	VMULPD       Y2, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       c64_3ff0000000000000<>+0(SB), Y1, Y1
-	VMULPD       Y1, Y0, Y0
+	VMULPD       Y2, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -1532,8 +1585,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -1544,14 +1602,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -1578,48 +1636,48 @@ loop:
 
 body:
 	VBROADCASTSD c64_4090040000000000<>+0(SB), Y1
-	VMINPD       Y0, Y1, Y0
-	VBROADCASTSD c64_c090d00000000000<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VADDPD       c64_4338000000000000<>+0(SB), Y0, Y1
-	VSUBPD       c64_4338000000000000<>+0(SB), Y1, Y1
-	VSUBPD       Y1, Y0, Y0
-	VMULPD       c64_3fe62e42fefa39ef<>+0(SB), Y0, Y2
-	VMOVAPD      Y0, Y3
-	VFMSUB132PD  c64_3fe62e42fefa39ef<>+0(SB), Y2, Y3
-	VMOVAPD      Y0, Y0
-	VFMADD132PD  c64_3c7abc9e3b39803f<>+0(SB), Y3, Y0
-	VMULPD       Y2, Y2, Y3
-	VBROADCASTSD c64_3e92891cfd98b4c7<>+0(SB), Y4
-	VFMADD213PD  c64_3efa019b8ce7d6fd<>+0(SB), Y3, Y4
-	VFMADD213PD  c64_3f56c16c1789bff1<>+0(SB), Y3, Y4
-	VFMADD213PD  c64_3fa5555555553d39<>+0(SB), Y3, Y4
-	VFMADD213PD  c64_3fe0000000000001<>+0(SB), Y3, Y4
-	VBROADCASTSD c64_3e5af390551fbc05<>+0(SB), Y5
-	VFMADD213PD  c64_3ec71de0d87d4645<>+0(SB), Y3, Y5
-	VFMADD213PD  c64_3f2a01a01a7ce0ca<>+0(SB), Y3, Y5
-	VFMADD213PD  c64_3f811111111109a6<>+0(SB), Y3, Y5
-	VFMADD213PD  c64_3fc5555555555556<>+0(SB), Y3, Y5
-	VFMADD231PD  Y2, Y5, Y4
-	VMOVAPD      Y4, Y4
-	VFMADD213PD  Y0, Y3, Y4
-	VADDPD       Y2, Y4, Y0
-	VADDPD       c64_3ff0000000000000<>+0(SB), Y0, Y0
-	VBROADCASTSD c64_4338000000000000<>+0(SB), Y2
-	VMOVAPD      Y1, Y3
-	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y2, Y3
-	VSUBPD       c64_4338000000000000<>+0(SB), Y3, Y2
+	VMINPD       Y0, Y1, Y1
+	VBROADCASTSD c64_c090d00000000000<>+0(SB), Y2
+	VMAXPD       Y1, Y2, Y1
+	VADDPD       c64_4338000000000000<>+0(SB), Y1, Y2
+	VSUBPD       c64_4338000000000000<>+0(SB), Y2, Y2
 	VSUBPD       Y2, Y1, Y1
-	VADDPD       c64_4338000000000000<>+0(SB), Y1, Y1
-	VPSLLQ       $0x34, Y3, Y2
+	VMULPD       c64_3fe62e42fefa39ef<>+0(SB), Y1, Y3
+	VMOVAPD      Y1, Y4
+	VFMSUB132PD  c64_3fe62e42fefa39ef<>+0(SB), Y3, Y4
+	VMOVAPD      Y1, Y1
+	VFMADD132PD  c64_3c7abc9e3b39803f<>+0(SB), Y4, Y1
+	VMULPD       Y3, Y3, Y4
+	VBROADCASTSD c64_3e92891cfd98b4c7<>+0(SB), Y5
+	VFMADD213PD  c64_3efa019b8ce7d6fd<>+0(SB), Y4, Y5
+	VFMADD213PD  c64_3f56c16c1789bff1<>+0(SB), Y4, Y5
+	VFMADD213PD  c64_3fa5555555553d39<>+0(SB), Y4, Y5
+	VFMADD213PD  c64_3fe0000000000001<>+0(SB), Y4, Y5
+	VBROADCASTSD c64_3e5af390551fbc05<>+0(SB), Y6
+	VFMADD213PD  c64_3ec71de0d87d4645<>+0(SB), Y4, Y6
+	VFMADD213PD  c64_3f2a01a01a7ce0ca<>+0(SB), Y4, Y6
+	VFMADD213PD  c64_3f811111111109a6<>+0(SB), Y4, Y6
+	VFMADD213PD  c64_3fc5555555555556<>+0(SB), Y4, Y6
+	VFMADD231PD  Y3, Y6, Y5
+	VMOVAPD      Y5, Y5
+	VFMADD213PD  Y1, Y4, Y5
+	VADDPD       Y3, Y5, Y1
+	VADDPD       c64_3ff0000000000000<>+0(SB), Y1, Y1
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y3
+	VMOVAPD      Y2, Y4
+	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y3, Y4
+	VSUBPD       c64_4338000000000000<>+0(SB), Y4, Y3
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       c64_4338000000000000<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y4, Y3
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y3, Y3
+	VMULPD       Y3, Y1, Y1
+	VPSLLQ       $0x34, Y2, Y2
 	VPADDQ       c64_3ff0000000000000<>+0(SB), Y2, Y2
-	VMULPD       Y2, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       c64_3ff0000000000000<>+0(SB), Y1, Y1
-	VMULPD       Y1, Y0, Y0
+	VMULPD       Y2, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -1627,8 +1685,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -1639,14 +1702,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -1712,10 +1775,10 @@ body:
 	VANDPD       c64_7fffffffffffffff<>+0(SB), Y0, Y2
 	VCMPPD       $0x11, c64_3c90000000000000<>+0(SB), Y2, Y2
 	VADDPD       Y1, Y1, Y1
-	VBLENDVPD    Y2, Y0, Y1, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -1723,8 +1786,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -1735,14 +1803,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -1794,10 +1862,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VROUNDPD $0x09, Y0, Y0
+	VROUNDPD $0x09, Y1, Y0
 	CMPQ     DX, $0x00000004
 	JLT      partialstore
 	VMOVUPD  Y0, (AX)
@@ -1808,13 +1876,18 @@ body:
 	JMP      done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -1883,13 +1956,13 @@ four:
 loop:
 	CMPQ    SI, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
-	VMOVUPD (BX), Y2
+	VMOVUPD (CX), Y3
+	VMOVUPD (DX), Y4
+	VMOVUPD (BX), Y5
 
 body:
-	VMOVAPD     Y0, Y0
-	VFMADD213PD Y2, Y1, Y0
+	VMOVAPD     Y3, Y0
+	VFMADD213PD Y5, Y4, Y0
 	CMPQ        SI, $0x00000004
 	JLT         partialstore
 	VMOVUPD     Y0, (AX)
@@ -1902,15 +1975,22 @@ body:
 	JMP         done
 
 partial:
-	TESTQ      SI, SI
-	JLE        done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X3
+	VMOVSD (DX), X4
+	VMOVSD (BX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DI
 	MOVQ       SI, R8
 	NEGQ       R8
-	VMOVUPD    32(DI)(R8*8), Y2
-	VMASKMOVPD (CX), Y2, Y0
-	VMASKMOVPD (DX), Y2, Y1
-	VMASKMOVPD (BX), Y2, Y2
+	VMOVUPD    32(DI)(R8*8), Y0
+	VMASKMOVPD (CX), Y0, Y3
+	VMASKMOVPD (DX), Y0, Y4
+	VMASKMOVPD (BX), Y0, Y5
 	JMP        body
 
 partialstore:
@@ -1977,12 +2057,12 @@ four:
 loop:
 	CMPQ    SI, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
-	VMOVUPD (BX), Y2
+	VMOVUPD (CX), Y3
+	VMOVUPD (BX), Y4
 
 body:
-	VMOVAPD     Y1, Y1
-	VFMADD213PD Y2, Y0, Y1
+	VMOVAPD     Y3, Y1
+	VFMADD213PD Y4, Y0, Y1
 	CMPQ        SI, $0x00000004
 	JLT         partialstore
 	VMOVUPD     Y1, (AX)
@@ -1994,14 +2074,20 @@ body:
 	JMP         done
 
 partial:
-	TESTQ      SI, SI
-	JLE        done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X3
+	VMOVSD (BX), X4
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       SI, DI
 	NEGQ       DI
-	VMOVUPD    32(DX)(DI*8), Y2
-	VMASKMOVPD (CX), Y2, Y1
-	VMASKMOVPD (BX), Y2, Y2
+	VMOVUPD    32(DX)(DI*8), Y1
+	VMASKMOVPD (CX), Y1, Y3
+	VMASKMOVPD (BX), Y1, Y4
 	JMP        body
 
 partialstore:
@@ -2064,11 +2150,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VCMPPD  $0x1e, Y1, Y0, Y0
+	VCMPPD  $0x1e, Y3, Y2, Y0
 	VANDPD  c64_3ff0000000000000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
@@ -2081,14 +2167,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -2151,11 +2243,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VCMPPD  $0x1d, Y1, Y0, Y0
+	VCMPPD  $0x1d, Y3, Y2, Y0
 	VANDPD  c64_3ff0000000000000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
@@ -2168,14 +2260,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -2238,11 +2336,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VCMPPD  $0x11, Y1, Y0, Y0
+	VCMPPD  $0x11, Y3, Y2, Y0
 	VANDPD  c64_3ff0000000000000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
@@ -2255,14 +2353,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -2325,11 +2429,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VCMPPD  $0x12, Y1, Y0, Y0
+	VCMPPD  $0x12, Y3, Y2, Y0
 	VANDPD  c64_3ff0000000000000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
@@ -2342,14 +2446,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -2423,11 +2533,11 @@ body:
 	VBLENDVPD    Y2, Y0, Y1, Y1
 	VCMPPD       $0x00, c64_0<>+0(SB), Y0, Y2
 	VBLENDVPD    Y2, c64_fff0000000000000<>+0(SB), Y1, Y1
-	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y0
-	VBLENDVPD    Y0, c64_7ff8000000000001<>+0(SB), Y1, Y0
+	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, c64_7ff8000000000001<>+0(SB), Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -2435,8 +2545,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -2447,14 +2562,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -2626,10 +2741,10 @@ body:
 	VBLENDVPD    Y2, c64_7ff8000000000001<>+0(SB), Y1, Y1
 	VANDPD       c64_7fffffffffffffff<>+0(SB), Y0, Y2
 	VCMPPD       $0x11, c64_3c90000000000000<>+0(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -2637,8 +2752,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -2649,14 +2769,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -2727,11 +2847,11 @@ body:
 	VBLENDVPD    Y2, Y0, Y1, Y1
 	VCMPPD       $0x00, c64_0<>+0(SB), Y0, Y2
 	VBLENDVPD    Y2, c64_fff0000000000000<>+0(SB), Y1, Y1
-	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y0
-	VBLENDVPD    Y0, c64_7ff8000000000001<>+0(SB), Y1, Y0
+	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, c64_7ff8000000000001<>+0(SB), Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -2739,8 +2859,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -2751,14 +2876,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -2830,16 +2955,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y5
+	VMOVUPD (DX), Y6
 
 body:
-	VCMPPD    $0x03, Y1, Y0, Y2
-	VMAXPD    Y1, Y0, Y3
-	VMAXPD    Y0, Y1, Y4
-	VANDPD    Y4, Y3, Y3
-	VADDPD    Y1, Y0, Y0
-	VBLENDVPD Y2, Y0, Y3, Y0
+	VCMPPD    $0x03, Y6, Y5, Y0
+	VMAXPD    Y6, Y5, Y1
+	VMAXPD    Y5, Y6, Y2
+	VANDPD    Y2, Y1, Y1
+	VADDPD    Y6, Y5, Y2
+	VBLENDVPD Y0, Y2, Y1, Y0
 	CMPQ      BX, $0x00000004
 	JLT       partialstore
 	VMOVUPD   Y0, (AX)
@@ -2851,14 +2976,20 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X5
+	VMOVSD (DX), X6
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y5
+	VMASKMOVPD (DX), Y0, Y6
 	JMP        body
 
 partialstore:
@@ -2935,15 +3066,15 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y5
 
 body:
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VMAXPD    Y0, Y1, Y3
-	VMAXPD    Y1, Y0, Y4
-	VANDPD    Y4, Y3, Y3
-	VADDPD    Y0, Y1, Y1
-	VBLENDVPD Y2, Y1, Y3, Y1
+	VCMPPD    $0x03, Y0, Y5, Y1
+	VMAXPD    Y0, Y5, Y2
+	VMAXPD    Y5, Y0, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y0, Y5, Y3
+	VBLENDVPD Y1, Y3, Y2, Y1
 	CMPQ      BX, $0x00000004
 	JLT       partialstore
 	VMOVUPD   Y1, (AX)
@@ -2954,13 +3085,18 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y5
 	JMP        body
 
 partialstore:
@@ -3039,16 +3175,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y5
+	VMOVUPD (DX), Y6
 
 body:
-	VCMPPD    $0x03, Y1, Y0, Y2
-	VMINPD    Y1, Y0, Y3
-	VMINPD    Y0, Y1, Y4
-	VORPD     Y4, Y3, Y3
-	VADDPD    Y1, Y0, Y0
-	VBLENDVPD Y2, Y0, Y3, Y0
+	VCMPPD    $0x03, Y6, Y5, Y0
+	VMINPD    Y6, Y5, Y1
+	VMINPD    Y5, Y6, Y2
+	VORPD     Y2, Y1, Y1
+	VADDPD    Y6, Y5, Y2
+	VBLENDVPD Y0, Y2, Y1, Y0
 	CMPQ      BX, $0x00000004
 	JLT       partialstore
 	VMOVUPD   Y0, (AX)
@@ -3060,14 +3196,20 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X5
+	VMOVSD (DX), X6
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y5
+	VMASKMOVPD (DX), Y0, Y6
 	JMP        body
 
 partialstore:
@@ -3144,15 +3286,15 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y5
 
 body:
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VMINPD    Y0, Y1, Y3
-	VMINPD    Y1, Y0, Y4
-	VORPD     Y4, Y3, Y3
-	VADDPD    Y0, Y1, Y1
-	VBLENDVPD Y2, Y1, Y3, Y1
+	VCMPPD    $0x03, Y0, Y5, Y1
+	VMINPD    Y0, Y5, Y2
+	VMINPD    Y5, Y0, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y0, Y5, Y3
+	VBLENDVPD Y1, Y3, Y2, Y1
 	CMPQ      BX, $0x00000004
 	JLT       partialstore
 	VMOVUPD   Y1, (AX)
@@ -3163,13 +3305,18 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y5
 	JMP        body
 
 partialstore:
@@ -3228,11 +3375,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VMULPD  Y1, Y0, Y0
+	VMULPD  Y3, Y2, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -3244,14 +3391,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -3308,10 +3461,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y2
 
 body:
-	VMULPD  Y0, Y1, Y1
+	VMULPD  Y0, Y2, Y1
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y1, (AX)
@@ -3322,13 +3475,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -3381,10 +3539,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VXORPD  c64_8000000000000000<>+0(SB), Y0, Y0
+	VXORPD  c64_8000000000000000<>+0(SB), Y1, Y0
 	CMPQ    DX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -3395,13 +3553,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -3464,11 +3627,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VCMPPD  $0x04, Y1, Y0, Y0
+	VCMPPD  $0x04, Y3, Y2, Y0
 	VANDPD  c64_3ff0000000000000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
@@ -3481,14 +3644,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -3545,10 +3714,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y2
 
 body:
-	VDIVPD  Y1, Y0, Y1
+	VDIVPD  Y2, Y0, Y1
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y1, (AX)
@@ -3559,13 +3728,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -3622,11 +3796,11 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y2
 
 body:
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
-	VDIVPD       Y0, Y1, Y0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y0
+	VDIVPD       Y2, Y0, Y0
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
 	VMOVUPD      Y0, (AX)
@@ -3637,13 +3811,18 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y2
 	JMP        body
 
 partialstore:
@@ -3675,23 +3854,23 @@ TEXT ·rsqrtF64AVX2(SB), NOSPLIT, $0-24
 four:
 	VMOVUPD      (CX), Y0
 	VSQRTPD      Y0, Y0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
-	VDIVPD       Y0, Y1, Y0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y2
+	VDIVPD       Y0, Y2, Y0
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      32(CX), Y0
 	VSQRTPD      Y0, Y0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
-	VDIVPD       Y0, Y1, Y0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y2
+	VDIVPD       Y0, Y2, Y0
 	VMOVUPD      Y0, 32(AX)
 	VMOVUPD      64(CX), Y0
 	VSQRTPD      Y0, Y0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
-	VDIVPD       Y0, Y1, Y0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y2
+	VDIVPD       Y0, Y2, Y0
 	VMOVUPD      Y0, 64(AX)
 	VMOVUPD      96(CX), Y0
 	VSQRTPD      Y0, Y0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
-	VDIVPD       Y0, Y1, Y0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y2
+	VDIVPD       Y0, Y2, Y0
 	VMOVUPD      Y0, 96(AX)
 	ADDQ         $0x00000080, CX
 	ADDQ         $0x00000080, AX
@@ -3704,12 +3883,12 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VSQRTPD      Y0, Y0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y1
-	VDIVPD       Y0, Y1, Y0
+	VSQRTPD      Y1, Y0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y2
+	VDIVPD       Y0, Y2, Y0
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
 	VMOVUPD      Y0, (AX)
@@ -3720,13 +3899,18 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -3783,10 +3967,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y2
 
 body:
-	VSUBPD  Y1, Y0, Y1
+	VSUBPD  Y2, Y0, Y1
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y1, (AX)
@@ -3797,13 +3981,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -3875,13 +4064,13 @@ body:
 	VPADDQ       c64_3ff0000000000000<>+0(SB), Y2, Y2
 	VMULPD       Y2, Y1, Y1
 	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y2
-	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y0
-	VBLENDVPD    Y0, Y1, Y2, Y0
+	VCMPPD       $0x11, c64_0<>+0(SB), Y0, Y3
+	VBLENDVPD    Y3, Y1, Y2, Y3
 	VADDPD       Y2, Y1, Y1
-	VDIVPD       Y1, Y0, Y0
+	VDIVPD       Y1, Y3, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -3889,8 +4078,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -3901,14 +4095,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -3940,55 +4134,55 @@ body:
 	VBROADCASTSD c64_3c91a62633145c07<>+0(SB), Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD132PD c64_3ff921fb54442d18<>+0(SB), Y0, Y4
-	VMOVAPD      Y1, Y0
-	VFNMADD213PD Y4, Y3, Y0
-	VSUBPD       Y0, Y4, Y4
 	VMOVAPD      Y1, Y5
 	VFNMADD213PD Y4, Y3, Y5
+	VSUBPD       Y5, Y4, Y4
+	VMOVAPD      Y1, Y6
+	VFNMADD213PD Y4, Y3, Y6
 	VMOVAPD      Y1, Y1
-	VFNMADD132PD c64_b91f1976b7ed900b<>+0(SB), Y5, Y1
-	VMULPD       Y0, Y0, Y3
+	VFNMADD132PD c64_b91f1976b7ed900b<>+0(SB), Y6, Y1
+	VMULPD       Y5, Y5, Y3
 	VMULPD       Y3, Y3, Y4
-	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y5
-	VBROADCASTSD c64_be5ae5f1f2345dd8<>+0(SB), Y6
-	VFMADD213PD  c64_bf2a01a019dc2569<>+0(SB), Y4, Y6
-	VFMADD213PD  c64_bfc5555555555554<>+0(SB), Y4, Y6
-	VBROADCASTSD c64_3de5dba4525f15ae<>+0(SB), Y7
-	VFMADD213PD  c64_3ec71de36a86ada3<>+0(SB), Y4, Y7
-	VFMADD213PD  c64_3f81111111110855<>+0(SB), Y4, Y7
-	VFMADD231PD  Y3, Y7, Y6
-	VMULPD       Y0, Y3, Y7
-	VMOVAPD      Y5, Y8
-	VFNMADD213PD Y1, Y1, Y8
-	VMOVAPD      Y6, Y6
-	VFMADD213PD  Y8, Y7, Y6
-	VADDPD       Y6, Y0, Y6
-	VANDPD       c64_8000000000000000<>+0(SB), Y0, Y7
-	VORPD        Y7, Y6, Y6
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y7
-	VSUBPD       Y5, Y7, Y8
-	VBROADCASTSD c64_3e21eeaf2dbafc7f<>+0(SB), Y9
-	VFMADD213PD  c64_3efa01a019eededf<>+0(SB), Y4, Y9
-	VFMADD213PD  c64_3fa5555555555555<>+0(SB), Y4, Y9
-	VBROADCASTSD c64_bda902cba00b784c<>+0(SB), Y10
-	VFMADD213PD  c64_be927e4f9a0ac94b<>+0(SB), Y4, Y10
-	VFMADD213PD  c64_bf56c16c16c167b8<>+0(SB), Y4, Y10
-	VFMADD231PD  Y3, Y10, Y9
-	VSUBPD       Y8, Y7, Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVAPD      Y9, Y5
-	VFMADD213PD  Y3, Y4, Y5
-	VMOVAPD      Y0, Y0
-	VFNMADD213PD Y5, Y1, Y0
-	VADDPD       Y0, Y8, Y0
-	VPSLLQ       $0x3f, Y2, Y1
-	VBLENDVPD    Y1, Y0, Y6, Y0
-	VPSLLQ       $0x3e, Y2, Y1
-	VANDPD       c64_8000000000000000<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y0, Y0
+	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y6
+	VBROADCASTSD c64_be5ae5f1f2345dd8<>+0(SB), Y7
+	VFMADD213PD  c64_bf2a01a019dc2569<>+0(SB), Y4, Y7
+	VFMADD213PD  c64_bfc5555555555554<>+0(SB), Y4, Y7
+	VBROADCASTSD c64_3de5dba4525f15ae<>+0(SB), Y8
+	VFMADD213PD  c64_3ec71de36a86ada3<>+0(SB), Y4, Y8
+	VFMADD213PD  c64_3f81111111110855<>+0(SB), Y4, Y8
+	VFMADD231PD  Y3, Y8, Y7
+	VMULPD       Y5, Y3, Y8
+	VMOVAPD      Y6, Y9
+	VFNMADD213PD Y1, Y1, Y9
+	VMOVAPD      Y7, Y7
+	VFMADD213PD  Y9, Y8, Y7
+	VADDPD       Y7, Y5, Y7
+	VANDPD       c64_8000000000000000<>+0(SB), Y5, Y8
+	VORPD        Y8, Y7, Y7
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y8
+	VSUBPD       Y6, Y8, Y9
+	VBROADCASTSD c64_3e21eeaf2dbafc7f<>+0(SB), Y10
+	VFMADD213PD  c64_3efa01a019eededf<>+0(SB), Y4, Y10
+	VFMADD213PD  c64_3fa5555555555555<>+0(SB), Y4, Y10
+	VBROADCASTSD c64_bda902cba00b784c<>+0(SB), Y11
+	VFMADD213PD  c64_be927e4f9a0ac94b<>+0(SB), Y4, Y11
+	VFMADD213PD  c64_bf56c16c16c167b8<>+0(SB), Y4, Y11
+	VFMADD231PD  Y3, Y11, Y10
+	VSUBPD       Y9, Y8, Y3
+	VSUBPD       Y6, Y3, Y3
+	VMOVAPD      Y10, Y6
+	VFMADD213PD  Y3, Y4, Y6
+	VMOVAPD      Y5, Y3
+	VFNMADD213PD Y6, Y1, Y3
+	VADDPD       Y3, Y9, Y1
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y1, Y7, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       c64_8000000000000000<>+0(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -3996,8 +4190,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -4008,14 +4207,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 	XORQ DX, DX
@@ -4090,36 +4289,36 @@ body:
 	VBROADCASTSD c64_0<>+0(SB), Y5
 	VBLENDVPD    Y4, Y2, Y5, Y2
 	VBROADCASTSD c64_0<>+0(SB), Y4
-	VMAXPD       Y0, Y4, Y0
-	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y4
-	VMULPD       Y3, Y4, Y4
-	VMOVAPD      Y2, Y5
-	VFMADD132PD  c64_3c7abc9e3b39803f<>+0(SB), Y1, Y5
+	VMAXPD       Y0, Y4, Y4
+	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y5
+	VMULPD       Y3, Y5, Y5
+	VMOVAPD      Y2, Y6
+	VFMADD132PD  c64_3c7abc9e3b39803f<>+0(SB), Y1, Y6
 	VADDPD       c64_4000000000000000<>+0(SB), Y3, Y1
 	VDIVPD       Y1, Y3, Y1
-	VMULPD       Y1, Y1, Y6
-	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD c64_3fc0e88ea4725d3d<>+0(SB), Y8
-	VFMADD213PD  c64_3fc745cab2727663<>+0(SB), Y7, Y8
-	VFMADD213PD  c64_3fd24924923dba6a<>+0(SB), Y7, Y8
-	VFMADD213PD  c64_3fe5555555555555<>+0(SB), Y7, Y8
-	VBROADCASTSD c64_3fc16b68338bd78b<>+0(SB), Y9
-	VFMADD213PD  c64_3fc3b29fcbbce66d<>+0(SB), Y7, Y9
-	VFMADD213PD  c64_3fcc71c72e2f78d5<>+0(SB), Y7, Y9
-	VFMADD213PD  c64_3fd9999999999f30<>+0(SB), Y7, Y9
-	VFMADD231PD  Y6, Y9, Y8
-	VMOVAPD      Y8, Y7
-	VFMADD213PD  Y4, Y6, Y7
+	VMULPD       Y1, Y1, Y7
+	VMULPD       Y7, Y7, Y8
+	VBROADCASTSD c64_3fc0e88ea4725d3d<>+0(SB), Y9
+	VFMADD213PD  c64_3fc745cab2727663<>+0(SB), Y8, Y9
+	VFMADD213PD  c64_3fd24924923dba6a<>+0(SB), Y8, Y9
+	VFMADD213PD  c64_3fe5555555555555<>+0(SB), Y8, Y9
+	VBROADCASTSD c64_3fc16b68338bd78b<>+0(SB), Y10
+	VFMADD213PD  c64_3fc3b29fcbbce66d<>+0(SB), Y8, Y10
+	VFMADD213PD  c64_3fcc71c72e2f78d5<>+0(SB), Y8, Y10
+	VFMADD213PD  c64_3fd9999999999f30<>+0(SB), Y8, Y10
+	VFMADD231PD  Y7, Y10, Y9
+	VMOVAPD      Y9, Y8
+	VFMADD213PD  Y5, Y7, Y8
 	VMOVAPD      Y1, Y1
-	VFMADD213PD  Y5, Y7, Y1
-	VSUBPD       Y1, Y4, Y1
+	VFMADD213PD  Y6, Y8, Y1
+	VSUBPD       Y1, Y5, Y1
 	VSUBPD       Y3, Y1, Y1
 	VMOVAPD      Y2, Y2
 	VFMSUB132PD  c64_3fe62e42fefa39ef<>+0(SB), Y1, Y2
-	VADDPD       Y2, Y0, Y0
+	VADDPD       Y2, Y4, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -4127,8 +4326,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -4139,14 +4343,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -4192,10 +4396,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VSQRTPD Y0, Y0
+	VSQRTPD Y1, Y0
 	CMPQ    DX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -4206,13 +4410,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -4265,10 +4474,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VMULPD  Y0, Y0, Y0
+	VMULPD  Y1, Y1, Y0
 	CMPQ    DX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -4279,13 +4488,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -4344,11 +4558,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
 
 body:
-	VSUBPD  Y1, Y0, Y0
+	VSUBPD  Y3, Y2, Y0
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y0, (AX)
@@ -4360,14 +4574,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPD    32(SI)(DI*8), Y1
-	VMASKMOVPD (CX), Y1, Y0
-	VMASKMOVPD (DX), Y1, Y1
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -4424,10 +4644,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y1
+	VMOVUPD (CX), Y2
 
 body:
-	VSUBPD  Y0, Y1, Y1
+	VSUBPD  Y0, Y2, Y1
 	CMPQ    BX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y1, (AX)
@@ -4438,13 +4658,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPD    32(DX)(SI*8), Y1
-	VMASKMOVPD (CX), Y1, Y1
+	VMASKMOVPD (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -4526,11 +4751,11 @@ body:
 	VBLENDVPD    Y5, Y1, Y3, Y1
 	VDIVPD       Y2, Y4, Y2
 	VADDPD       Y2, Y1, Y1
-	VANDPD       c64_8000000000000000<>+0(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
+	VANDPD       c64_8000000000000000<>+0(SB), Y0, Y2
+	VORPD        Y2, Y1, Y1
 	CMPQ         DX, $0x00000004
 	JLT          partialstore
-	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000004, DX
@@ -4538,8 +4763,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -4550,14 +4780,14 @@ partial:
 partialstore:
 	TESTQ        $0x00000002, DX
 	JZ           below2
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSD X0, (AX)
+	VMOVSD X1, (AX)
 
 below1:
 done:
@@ -4651,10 +4881,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
+	VMOVUPD (CX), Y1
 
 body:
-	VROUNDPD $0x0b, Y0, Y0
+	VROUNDPD $0x0b, Y1, Y0
 	CMPQ     DX, $0x00000004
 	JLT      partialstore
 	VMOVUPD  Y0, (AX)
@@ -4665,13 +4895,18 @@ body:
 	JMP      done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPD    32(BX)(SI*8), Y0
-	VMASKMOVPD (CX), Y0, Y0
+	VMASKMOVPD (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -4740,13 +4975,13 @@ four:
 loop:
 	CMPQ    SI, $0x00000004
 	JLT     partial
-	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
-	VMOVUPD (BX), Y2
+	VMOVUPD (CX), Y3
+	VMOVUPD (DX), Y4
+	VMOVUPD (BX), Y5
 
 body:
-	VCMPPD    $0x04, c64_0<>+0(SB), Y0, Y0
-	VBLENDVPD Y0, Y1, Y2, Y0
+	VCMPPD    $0x04, c64_0<>+0(SB), Y3, Y0
+	VBLENDVPD Y0, Y4, Y5, Y0
 	CMPQ      SI, $0x00000004
 	JLT       partialstore
 	VMOVUPD   Y0, (AX)
@@ -4759,15 +4994,22 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      SI, SI
-	JLE        done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X3
+	VMOVSD (DX), X4
+	VMOVSD (BX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DI
 	MOVQ       SI, R8
 	NEGQ       R8
-	VMOVUPD    32(DI)(R8*8), Y2
-	VMASKMOVPD (CX), Y2, Y0
-	VMASKMOVPD (DX), Y2, Y1
-	VMASKMOVPD (BX), Y2, Y2
+	VMOVUPD    32(DI)(R8*8), Y0
+	VMASKMOVPD (CX), Y0, Y3
+	VMASKMOVPD (DX), Y0, Y4
+	VMASKMOVPD (BX), Y0, Y5
 	JMP        body
 
 partialstore:
@@ -4820,10 +5062,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VANDPS  c32_7fffffff<>+0(SB), Y0, Y0
+	VANDPS  c32_7fffffff<>+0(SB), Y1, Y0
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -4834,13 +5076,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -4916,11 +5163,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VADDPS  Y1, Y0, Y0
+	VADDPS  Y3, Y2, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -4932,14 +5179,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -5003,10 +5256,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y2
 
 body:
-	VADDPS  Y0, Y1, Y1
+	VADDPS  Y0, Y2, Y1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y1, (AX)
@@ -5017,13 +5270,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -5083,10 +5341,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VROUNDPS $0x0a, Y0, Y0
+	VROUNDPS $0x0a, Y1, Y0
 	CMPQ     DX, $0x00000008
 	JLT      partialstore
 	VMOVUPS  Y0, (AX)
@@ -5097,13 +5355,18 @@ body:
 	JMP      done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -5155,50 +5418,50 @@ body:
 	VBROADCASTSS c32_b33bbd2e<>+0(SB), Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD132PS c32_3fc90fdb<>+0(SB), Y0, Y4
-	VMOVAPS      Y1, Y0
-	VFNMADD213PS Y4, Y3, Y0
-	VSUBPS       Y0, Y4, Y4
 	VMOVAPS      Y1, Y5
 	VFNMADD213PS Y4, Y3, Y5
+	VSUBPS       Y5, Y4, Y4
+	VMOVAPS      Y1, Y6
+	VFNMADD213PS Y4, Y3, Y6
 	VMOVAPS      Y1, Y1
-	VFNMADD132PS c32_a6f72ced<>+0(SB), Y5, Y1
+	VFNMADD132PS c32_a6f72ced<>+0(SB), Y6, Y1
 	VPADDD       c32_1<>+0(SB), Y2, Y2
-	VMULPS       Y0, Y0, Y3
+	VMULPS       Y5, Y5, Y3
 	VMULPS       Y3, Y3, Y4
-	VMULPS       c32_3f000000<>+0(SB), Y3, Y5
-	VBROADCASTSS c32_3636a947<>+0(SB), Y6
-	VFMADD213PS  c32_b9500926<>+0(SB), Y3, Y6
-	VFMADD213PS  c32_3c088886<>+0(SB), Y3, Y6
-	VFMADD213PS  c32_be2aaaab<>+0(SB), Y3, Y6
-	VMULPS       Y0, Y3, Y7
-	VMOVAPS      Y5, Y8
-	VFNMADD213PS Y1, Y1, Y8
-	VMOVAPS      Y6, Y6
-	VFMADD213PS  Y8, Y7, Y6
-	VADDPS       Y6, Y0, Y6
-	VANDPS       c32_80000000<>+0(SB), Y0, Y7
-	VORPS        Y7, Y6, Y6
-	VBROADCASTSS c32_3f800000<>+0(SB), Y7
-	VSUBPS       Y5, Y7, Y8
-	VBROADCASTSS c32_b4926e44<>+0(SB), Y9
-	VFMADD213PS  c32_37d00a6e<>+0(SB), Y3, Y9
-	VFMADD213PS  c32_bab60b5f<>+0(SB), Y3, Y9
-	VFMADD213PS  c32_3d2aaaab<>+0(SB), Y3, Y9
-	VSUBPS       Y8, Y7, Y3
-	VSUBPS       Y5, Y3, Y3
-	VMOVAPS      Y9, Y5
-	VFMADD213PS  Y3, Y4, Y5
-	VMOVAPS      Y0, Y0
-	VFNMADD213PS Y5, Y1, Y0
-	VADDPS       Y0, Y8, Y0
-	VPSLLD       $0x1f, Y2, Y1
-	VBLENDVPS    Y1, Y0, Y6, Y0
-	VPSLLD       $0x1e, Y2, Y1
-	VANDPS       c32_80000000<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y0, Y0
+	VMULPS       c32_3f000000<>+0(SB), Y3, Y6
+	VBROADCASTSS c32_3636a947<>+0(SB), Y7
+	VFMADD213PS  c32_b9500926<>+0(SB), Y3, Y7
+	VFMADD213PS  c32_3c088886<>+0(SB), Y3, Y7
+	VFMADD213PS  c32_be2aaaab<>+0(SB), Y3, Y7
+	VMULPS       Y5, Y3, Y8
+	VMOVAPS      Y6, Y9
+	VFNMADD213PS Y1, Y1, Y9
+	VMOVAPS      Y7, Y7
+	VFMADD213PS  Y9, Y8, Y7
+	VADDPS       Y7, Y5, Y7
+	VANDPS       c32_80000000<>+0(SB), Y5, Y8
+	VORPS        Y8, Y7, Y7
+	VBROADCASTSS c32_3f800000<>+0(SB), Y8
+	VSUBPS       Y6, Y8, Y9
+	VBROADCASTSS c32_b4926e44<>+0(SB), Y10
+	VFMADD213PS  c32_37d00a6e<>+0(SB), Y3, Y10
+	VFMADD213PS  c32_bab60b5f<>+0(SB), Y3, Y10
+	VFMADD213PS  c32_3d2aaaab<>+0(SB), Y3, Y10
+	VSUBPS       Y9, Y8, Y3
+	VSUBPS       Y6, Y3, Y3
+	VMOVAPS      Y10, Y6
+	VFMADD213PS  Y3, Y4, Y6
+	VMOVAPS      Y5, Y3
+	VFNMADD213PS Y6, Y1, Y3
+	VADDPS       Y3, Y9, Y1
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y1, Y7, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       c32_80000000<>+0(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -5206,8 +5469,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -5218,21 +5486,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 	XORQ DX, DX
@@ -5463,11 +5731,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VDIVPS  Y1, Y0, Y0
+	VDIVPS  Y3, Y2, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -5479,14 +5747,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -5550,10 +5824,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y2
 
 body:
-	VDIVPS  Y0, Y1, Y1
+	VDIVPS  Y0, Y2, Y1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y1, (AX)
@@ -5564,13 +5838,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -5640,11 +5919,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VCMPPS  $0x00, Y1, Y0, Y0
+	VCMPPS  $0x00, Y3, Y2, Y0
 	VANDPS  c32_3f800000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
@@ -5657,14 +5936,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -5799,11 +6084,11 @@ body:
 	VBROADCASTSS c32_3f800000<>+0(SB), Y1
 	VSUBPS       Y4, Y1, Y1
 	VBLENDVPS    Y3, Y2, Y1, Y1
-	VANDPS       c32_80000000<>+0(SB), Y0, Y0
-	VORPS        Y0, Y1, Y0
+	VANDPS       c32_80000000<>+0(SB), Y0, Y2
+	VORPS        Y2, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -5811,8 +6096,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -5823,21 +6113,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -6226,13 +6516,13 @@ body:
 	VMULPS       Y5, Y1, Y1
 	VMOVAPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
-	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y0
-	VBROADCASTSS c32_40000000<>+0(SB), Y1
-	VSUBPS       Y2, Y1, Y1
-	VBLENDVPS    Y0, Y1, Y2, Y0
+	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y1
+	VBROADCASTSS c32_40000000<>+0(SB), Y3
+	VSUBPS       Y2, Y3, Y3
+	VBLENDVPS    Y1, Y3, Y2, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -6240,8 +6530,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -6252,21 +6547,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -6307,42 +6602,42 @@ loop:
 
 body:
 	VBROADCASTSS c32_42b20000<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y0
-	VBROADCASTSS c32_c2d00000<>+0(SB), Y1
-	VMAXPS       Y0, Y1, Y0
-	VBROADCASTSS c32_4b400000<>+0(SB), Y1
-	VMOVAPS      Y0, Y2
-	VFMADD132PS  c32_3fb8aa3b<>+0(SB), Y1, Y2
-	VSUBPS       c32_4b400000<>+0(SB), Y2, Y1
-	VMOVAPS      Y1, Y2
-	VFNMADD132PS c32_3f317218<>+0(SB), Y0, Y2
-	VMOVAPS      Y1, Y0
-	VFNMADD132PS c32_b102e308<>+0(SB), Y2, Y0
-	VMULPS       Y0, Y0, Y2
-	VBROADCASTSS c32_3ab688bb<>+0(SB), Y3
-	VFMADD213PS  c32_3d2aaa8c<>+0(SB), Y2, Y3
-	VFMADD213PS  c32_3f000000<>+0(SB), Y2, Y3
-	VBROADCASTSS c32_3c0905ed<>+0(SB), Y4
-	VFMADD213PS  c32_3e2aaa6e<>+0(SB), Y2, Y4
-	VFMADD231PS  Y0, Y4, Y3
-	VMOVAPS      Y3, Y3
-	VFMADD213PS  Y0, Y2, Y3
-	VADDPS       c32_3f800000<>+0(SB), Y3, Y0
+	VMINPS       Y0, Y1, Y1
+	VBROADCASTSS c32_c2d00000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
 	VBROADCASTSS c32_4b400000<>+0(SB), Y2
 	VMOVAPS      Y1, Y3
-	VFMADD132PS  c32_3f000000<>+0(SB), Y2, Y3
+	VFMADD132PS  c32_3fb8aa3b<>+0(SB), Y2, Y3
 	VSUBPS       c32_4b400000<>+0(SB), Y3, Y2
-	VSUBPS       Y2, Y1, Y1
-	VADDPS       c32_4b400000<>+0(SB), Y1, Y1
-	VPSLLD       $0x17, Y3, Y2
+	VMOVAPS      Y2, Y3
+	VFNMADD132PS c32_3f317218<>+0(SB), Y1, Y3
+	VMOVAPS      Y2, Y1
+	VFNMADD132PS c32_b102e308<>+0(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS c32_3ab688bb<>+0(SB), Y4
+	VFMADD213PS  c32_3d2aaa8c<>+0(SB), Y3, Y4
+	VFMADD213PS  c32_3f000000<>+0(SB), Y3, Y4
+	VBROADCASTSS c32_3c0905ed<>+0(SB), Y5
+	VFMADD213PS  c32_3e2aaa6e<>+0(SB), Y3, Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVAPS      Y4, Y4
+	VFMADD213PS  Y1, Y3, Y4
+	VADDPS       c32_3f800000<>+0(SB), Y4, Y1
+	VBROADCASTSS c32_4b400000<>+0(SB), Y3
+	VMOVAPS      Y2, Y4
+	VFMADD132PS  c32_3f000000<>+0(SB), Y3, Y4
+	VSUBPS       c32_4b400000<>+0(SB), Y4, Y3
+	VSUBPS       Y3, Y2, Y2
+	VADDPS       c32_4b400000<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y4, Y3
+	VPADDD       c32_3f800000<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VPSLLD       $0x17, Y2, Y2
 	VPADDD       c32_3f800000<>+0(SB), Y2, Y2
-	VMULPS       Y2, Y0, Y0
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       c32_3f800000<>+0(SB), Y1, Y1
-	VMULPS       Y1, Y0, Y0
+	VMULPS       Y2, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -6350,8 +6645,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -6362,21 +6662,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -6407,43 +6707,43 @@ loop:
 
 body:
 	VBROADCASTSS c32_43010000<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y0
-	VBROADCASTSS c32_c3170000<>+0(SB), Y1
-	VMAXPS       Y0, Y1, Y0
-	VADDPS       c32_4b400000<>+0(SB), Y0, Y1
-	VSUBPS       c32_4b400000<>+0(SB), Y1, Y1
-	VSUBPS       Y1, Y0, Y0
-	VMULPS       c32_3f317218<>+0(SB), Y0, Y2
-	VMOVAPS      Y0, Y3
-	VFMSUB132PS  c32_3f317218<>+0(SB), Y2, Y3
-	VMOVAPS      Y0, Y0
-	VFMADD132PS  c32_b102e308<>+0(SB), Y3, Y0
-	VMULPS       Y2, Y2, Y3
-	VBROADCASTSS c32_3ab688bb<>+0(SB), Y4
-	VFMADD213PS  c32_3d2aaa8c<>+0(SB), Y3, Y4
-	VFMADD213PS  c32_3f000000<>+0(SB), Y3, Y4
-	VBROADCASTSS c32_3c0905ed<>+0(SB), Y5
-	VFMADD213PS  c32_3e2aaa6e<>+0(SB), Y3, Y5
-	VFMADD231PS  Y2, Y5, Y4
-	VMOVAPS      Y4, Y4
-	VFMADD213PS  Y0, Y3, Y4
-	VADDPS       Y2, Y4, Y0
-	VADDPS       c32_3f800000<>+0(SB), Y0, Y0
-	VBROADCASTSS c32_4b400000<>+0(SB), Y2
-	VMOVAPS      Y1, Y3
-	VFMADD132PS  c32_3f000000<>+0(SB), Y2, Y3
-	VSUBPS       c32_4b400000<>+0(SB), Y3, Y2
+	VMINPS       Y0, Y1, Y1
+	VBROADCASTSS c32_c3170000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VADDPS       c32_4b400000<>+0(SB), Y1, Y2
+	VSUBPS       c32_4b400000<>+0(SB), Y2, Y2
 	VSUBPS       Y2, Y1, Y1
-	VADDPS       c32_4b400000<>+0(SB), Y1, Y1
-	VPSLLD       $0x17, Y3, Y2
+	VMULPS       c32_3f317218<>+0(SB), Y1, Y3
+	VMOVAPS      Y1, Y4
+	VFMSUB132PS  c32_3f317218<>+0(SB), Y3, Y4
+	VMOVAPS      Y1, Y1
+	VFMADD132PS  c32_b102e308<>+0(SB), Y4, Y1
+	VMULPS       Y3, Y3, Y4
+	VBROADCASTSS c32_3ab688bb<>+0(SB), Y5
+	VFMADD213PS  c32_3d2aaa8c<>+0(SB), Y4, Y5
+	VFMADD213PS  c32_3f000000<>+0(SB), Y4, Y5
+	VBROADCASTSS c32_3c0905ed<>+0(SB), Y6
+	VFMADD213PS  c32_3e2aaa6e<>+0(SB), Y4, Y6
+	VFMADD231PS  Y3, Y6, Y5
+	VMOVAPS      Y5, Y5
+	VFMADD213PS  Y1, Y4, Y5
+	VADDPS       Y3, Y5, Y1
+	VADDPS       c32_3f800000<>+0(SB), Y1, Y1
+	VBROADCASTSS c32_4b400000<>+0(SB), Y3
+	VMOVAPS      Y2, Y4
+	VFMADD132PS  c32_3f000000<>+0(SB), Y3, Y4
+	VSUBPS       c32_4b400000<>+0(SB), Y4, Y3
+	VSUBPS       Y3, Y2, Y2
+	VADDPS       c32_4b400000<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y4, Y3
+	VPADDD       c32_3f800000<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VPSLLD       $0x17, Y2, Y2
 	VPADDD       c32_3f800000<>+0(SB), Y2, Y2
-	VMULPS       Y2, Y0, Y0
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       c32_3f800000<>+0(SB), Y1, Y1
-	VMULPS       Y1, Y0, Y0
+	VMULPS       Y2, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -6451,8 +6751,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -6463,21 +6768,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -6546,10 +6851,10 @@ body:
 	VANDPS       c32_7fffffff<>+0(SB), Y0, Y2
 	VCMPPS       $0x11, c32_33000000<>+0(SB), Y2, Y2
 	VADDPS       Y1, Y1, Y1
-	VBLENDVPS    Y2, Y0, Y1, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -6557,8 +6862,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -6569,21 +6879,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -6643,10 +6953,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VROUNDPS $0x09, Y0, Y0
+	VROUNDPS $0x09, Y1, Y0
 	CMPQ     DX, $0x00000008
 	JLT      partialstore
 	VMOVUPS  Y0, (AX)
@@ -6657,13 +6967,18 @@ body:
 	JMP      done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -6739,13 +7054,13 @@ four:
 loop:
 	CMPQ    SI, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
+	VMOVUPS (CX), Y3
+	VMOVUPS (DX), Y4
+	VMOVUPS (BX), Y5
 
 body:
-	VMOVAPS     Y0, Y0
-	VFMADD213PS Y2, Y1, Y0
+	VMOVAPS     Y3, Y0
+	VFMADD213PS Y5, Y4, Y0
 	CMPQ        SI, $0x00000008
 	JLT         partialstore
 	VMOVUPS     Y0, (AX)
@@ -6758,15 +7073,22 @@ body:
 	JMP         done
 
 partial:
-	TESTQ      SI, SI
-	JLE        done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X3
+	VMOVSS (DX), X4
+	VMOVSS (BX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DI
 	MOVQ       SI, R8
 	NEGQ       R8
-	VMOVUPS    32(DI)(R8*4), Y2
-	VMASKMOVPS (CX), Y2, Y0
-	VMASKMOVPS (DX), Y2, Y1
-	VMASKMOVPS (BX), Y2, Y2
+	VMOVUPS    32(DI)(R8*4), Y0
+	VMASKMOVPS (CX), Y0, Y3
+	VMASKMOVPS (DX), Y0, Y4
+	VMASKMOVPS (BX), Y0, Y5
 	JMP        body
 
 partialstore:
@@ -6840,12 +7162,12 @@ four:
 loop:
 	CMPQ    SI, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
-	VMOVUPS (BX), Y2
+	VMOVUPS (CX), Y3
+	VMOVUPS (BX), Y4
 
 body:
-	VMOVAPS     Y1, Y1
-	VFMADD213PS Y2, Y0, Y1
+	VMOVAPS     Y3, Y1
+	VFMADD213PS Y4, Y0, Y1
 	CMPQ        SI, $0x00000008
 	JLT         partialstore
 	VMOVUPS     Y1, (AX)
@@ -6857,14 +7179,20 @@ body:
 	JMP         done
 
 partial:
-	TESTQ      SI, SI
-	JLE        done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X3
+	VMOVSS (BX), X4
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       SI, DI
 	NEGQ       DI
-	VMOVUPS    32(DX)(DI*4), Y2
-	VMASKMOVPS (CX), Y2, Y1
-	VMASKMOVPS (BX), Y2, Y2
+	VMOVUPS    32(DX)(DI*4), Y1
+	VMASKMOVPS (CX), Y1, Y3
+	VMASKMOVPS (BX), Y1, Y4
 	JMP        body
 
 partialstore:
@@ -6934,11 +7262,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VCMPPS  $0x1e, Y1, Y0, Y0
+	VCMPPS  $0x1e, Y3, Y2, Y0
 	VANDPS  c32_3f800000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
@@ -6951,14 +7279,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -7028,11 +7362,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VCMPPS  $0x1d, Y1, Y0, Y0
+	VCMPPS  $0x1d, Y3, Y2, Y0
 	VANDPS  c32_3f800000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
@@ -7045,14 +7379,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -7122,11 +7462,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VCMPPS  $0x11, Y1, Y0, Y0
+	VCMPPS  $0x11, Y3, Y2, Y0
 	VANDPS  c32_3f800000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
@@ -7139,14 +7479,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -7216,11 +7562,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VCMPPS  $0x12, Y1, Y0, Y0
+	VCMPPS  $0x12, Y3, Y2, Y0
 	VANDPS  c32_3f800000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
@@ -7233,14 +7579,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -7318,11 +7670,11 @@ body:
 	VBLENDVPS    Y2, Y0, Y1, Y1
 	VCMPPS       $0x00, c32_0<>+0(SB), Y0, Y2
 	VBLENDVPS    Y2, c32_ff800000<>+0(SB), Y1, Y1
-	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y0
-	VBLENDVPS    Y0, c32_7fc00000<>+0(SB), Y1, Y0
+	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y2
+	VBLENDVPS    Y2, c32_7fc00000<>+0(SB), Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -7330,8 +7682,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -7342,21 +7699,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -7603,10 +7960,10 @@ body:
 	VBLENDVPS    Y2, c32_7fc00000<>+0(SB), Y1, Y1
 	VANDPS       c32_7fffffff<>+0(SB), Y0, Y2
 	VCMPPS       $0x11, c32_33000000<>+0(SB), Y2, Y2
-	VBLENDVPS    Y2, Y0, Y1, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -7614,8 +7971,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -7626,21 +7988,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -7708,11 +8070,11 @@ body:
 	VBLENDVPS    Y2, Y0, Y1, Y1
 	VCMPPS       $0x00, c32_0<>+0(SB), Y0, Y2
 	VBLENDVPS    Y2, c32_ff800000<>+0(SB), Y1, Y1
-	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y0
-	VBLENDVPS    Y0, c32_7fc00000<>+0(SB), Y1, Y0
+	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y2
+	VBLENDVPS    Y2, c32_7fc00000<>+0(SB), Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -7720,8 +8082,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -7732,21 +8099,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -7822,16 +8189,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y5
+	VMOVUPS (DX), Y6
 
 body:
-	VCMPPS    $0x03, Y1, Y0, Y2
-	VMAXPS    Y1, Y0, Y3
-	VMAXPS    Y0, Y1, Y4
-	VANDPS    Y4, Y3, Y3
-	VADDPS    Y1, Y0, Y0
-	VBLENDVPS Y2, Y0, Y3, Y0
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VMAXPS    Y6, Y5, Y1
+	VMAXPS    Y5, Y6, Y2
+	VANDPS    Y2, Y1, Y1
+	VADDPS    Y6, Y5, Y2
+	VBLENDVPS Y0, Y2, Y1, Y0
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
 	VMOVUPS   Y0, (AX)
@@ -7843,14 +8210,20 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X5
+	VMOVSS (DX), X6
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y5
+	VMASKMOVPS (DX), Y0, Y6
 	JMP        body
 
 partialstore:
@@ -7934,15 +8307,15 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y5
 
 body:
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VMAXPS    Y0, Y1, Y3
-	VMAXPS    Y1, Y0, Y4
-	VANDPS    Y4, Y3, Y3
-	VADDPS    Y0, Y1, Y1
-	VBLENDVPS Y2, Y1, Y3, Y1
+	VCMPPS    $0x03, Y0, Y5, Y1
+	VMAXPS    Y0, Y5, Y2
+	VMAXPS    Y5, Y0, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y0, Y5, Y3
+	VBLENDVPS Y1, Y3, Y2, Y1
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
 	VMOVUPS   Y1, (AX)
@@ -7953,13 +8326,18 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y5
 	JMP        body
 
 partialstore:
@@ -8045,16 +8423,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y5
+	VMOVUPS (DX), Y6
 
 body:
-	VCMPPS    $0x03, Y1, Y0, Y2
-	VMINPS    Y1, Y0, Y3
-	VMINPS    Y0, Y1, Y4
-	VORPS     Y4, Y3, Y3
-	VADDPS    Y1, Y0, Y0
-	VBLENDVPS Y2, Y0, Y3, Y0
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VMINPS    Y6, Y5, Y1
+	VMINPS    Y5, Y6, Y2
+	VORPS     Y2, Y1, Y1
+	VADDPS    Y6, Y5, Y2
+	VBLENDVPS Y0, Y2, Y1, Y0
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
 	VMOVUPS   Y0, (AX)
@@ -8066,14 +8444,20 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X5
+	VMOVSS (DX), X6
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y5
+	VMASKMOVPS (DX), Y0, Y6
 	JMP        body
 
 partialstore:
@@ -8157,15 +8541,15 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y5
 
 body:
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VMINPS    Y0, Y1, Y3
-	VMINPS    Y1, Y0, Y4
-	VORPS     Y4, Y3, Y3
-	VADDPS    Y0, Y1, Y1
-	VBLENDVPS Y2, Y1, Y3, Y1
+	VCMPPS    $0x03, Y0, Y5, Y1
+	VMINPS    Y0, Y5, Y2
+	VMINPS    Y5, Y0, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y0, Y5, Y3
+	VBLENDVPS Y1, Y3, Y2, Y1
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
 	VMOVUPS   Y1, (AX)
@@ -8176,13 +8560,18 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y5
 	JMP        body
 
 partialstore:
@@ -8248,11 +8637,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VMULPS  Y1, Y0, Y0
+	VMULPS  Y3, Y2, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -8264,14 +8653,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -8335,10 +8730,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y2
 
 body:
-	VMULPS  Y0, Y1, Y1
+	VMULPS  Y0, Y2, Y1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y1, (AX)
@@ -8349,13 +8744,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -8415,10 +8815,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VXORPS  c32_80000000<>+0(SB), Y0, Y0
+	VXORPS  c32_80000000<>+0(SB), Y1, Y0
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -8429,13 +8829,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -8505,11 +8910,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VCMPPS  $0x04, Y1, Y0, Y0
+	VCMPPS  $0x04, Y3, Y2, Y0
 	VANDPS  c32_3f800000<>+0(SB), Y0, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
@@ -8522,14 +8927,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -8593,10 +9004,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y2
 
 body:
-	VDIVPS  Y1, Y0, Y1
+	VDIVPS  Y2, Y0, Y1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y1, (AX)
@@ -8607,13 +9018,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -8677,11 +9093,11 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y2
 
 body:
-	VBROADCASTSS c32_3f800000<>+0(SB), Y1
-	VDIVPS       Y0, Y1, Y0
+	VBROADCASTSS c32_3f800000<>+0(SB), Y0
+	VDIVPS       Y2, Y0, Y0
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
 	VMOVUPS      Y0, (AX)
@@ -8692,13 +9108,18 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y2
 	JMP        body
 
 partialstore:
@@ -8737,23 +9158,23 @@ TEXT ·rsqrtF32AVX2(SB), NOSPLIT, $0-24
 four:
 	VMOVUPS      (CX), Y0
 	VSQRTPS      Y0, Y0
-	VBROADCASTSS c32_3f800000<>+0(SB), Y1
-	VDIVPS       Y0, Y1, Y0
+	VBROADCASTSS c32_3f800000<>+0(SB), Y2
+	VDIVPS       Y0, Y2, Y0
 	VMOVUPS      Y0, (AX)
 	VMOVUPS      32(CX), Y0
 	VSQRTPS      Y0, Y0
-	VBROADCASTSS c32_3f800000<>+0(SB), Y1
-	VDIVPS       Y0, Y1, Y0
+	VBROADCASTSS c32_3f800000<>+0(SB), Y2
+	VDIVPS       Y0, Y2, Y0
 	VMOVUPS      Y0, 32(AX)
 	VMOVUPS      64(CX), Y0
 	VSQRTPS      Y0, Y0
-	VBROADCASTSS c32_3f800000<>+0(SB), Y1
-	VDIVPS       Y0, Y1, Y0
+	VBROADCASTSS c32_3f800000<>+0(SB), Y2
+	VDIVPS       Y0, Y2, Y0
 	VMOVUPS      Y0, 64(AX)
 	VMOVUPS      96(CX), Y0
 	VSQRTPS      Y0, Y0
-	VBROADCASTSS c32_3f800000<>+0(SB), Y1
-	VDIVPS       Y0, Y1, Y0
+	VBROADCASTSS c32_3f800000<>+0(SB), Y2
+	VDIVPS       Y0, Y2, Y0
 	VMOVUPS      Y0, 96(AX)
 	ADDQ         $0x00000080, CX
 	ADDQ         $0x00000080, AX
@@ -8766,12 +9187,12 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VSQRTPS      Y0, Y0
-	VBROADCASTSS c32_3f800000<>+0(SB), Y1
-	VDIVPS       Y0, Y1, Y0
+	VSQRTPS      Y1, Y0
+	VBROADCASTSS c32_3f800000<>+0(SB), Y2
+	VDIVPS       Y0, Y2, Y0
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
 	VMOVUPS      Y0, (AX)
@@ -8782,13 +9203,18 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -8852,10 +9278,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y2
 
 body:
-	VSUBPS  Y1, Y0, Y1
+	VSUBPS  Y2, Y0, Y1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y1, (AX)
@@ -8866,13 +9292,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -8946,13 +9377,13 @@ body:
 	VPADDD       c32_3f800000<>+0(SB), Y2, Y2
 	VMULPS       Y2, Y1, Y1
 	VBROADCASTSS c32_3f800000<>+0(SB), Y2
-	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y0
-	VBLENDVPS    Y0, Y1, Y2, Y0
+	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y3
 	VADDPS       Y2, Y1, Y1
-	VDIVPS       Y1, Y0, Y0
+	VDIVPS       Y1, Y3, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -8960,8 +9391,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -8972,21 +9408,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -9018,49 +9454,49 @@ body:
 	VBROADCASTSS c32_b33bbd2e<>+0(SB), Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD132PS c32_3fc90fdb<>+0(SB), Y0, Y4
-	VMOVAPS      Y1, Y0
-	VFNMADD213PS Y4, Y3, Y0
-	VSUBPS       Y0, Y4, Y4
 	VMOVAPS      Y1, Y5
 	VFNMADD213PS Y4, Y3, Y5
+	VSUBPS       Y5, Y4, Y4
+	VMOVAPS      Y1, Y6
+	VFNMADD213PS Y4, Y3, Y6
 	VMOVAPS      Y1, Y1
-	VFNMADD132PS c32_a6f72ced<>+0(SB), Y5, Y1
-	VMULPS       Y0, Y0, Y3
+	VFNMADD132PS c32_a6f72ced<>+0(SB), Y6, Y1
+	VMULPS       Y5, Y5, Y3
 	VMULPS       Y3, Y3, Y4
-	VMULPS       c32_3f000000<>+0(SB), Y3, Y5
-	VBROADCASTSS c32_3636a947<>+0(SB), Y6
-	VFMADD213PS  c32_b9500926<>+0(SB), Y3, Y6
-	VFMADD213PS  c32_3c088886<>+0(SB), Y3, Y6
-	VFMADD213PS  c32_be2aaaab<>+0(SB), Y3, Y6
-	VMULPS       Y0, Y3, Y7
-	VMOVAPS      Y5, Y8
-	VFNMADD213PS Y1, Y1, Y8
-	VMOVAPS      Y6, Y6
-	VFMADD213PS  Y8, Y7, Y6
-	VADDPS       Y6, Y0, Y6
-	VANDPS       c32_80000000<>+0(SB), Y0, Y7
-	VORPS        Y7, Y6, Y6
-	VBROADCASTSS c32_3f800000<>+0(SB), Y7
-	VSUBPS       Y5, Y7, Y8
-	VBROADCASTSS c32_b4926e44<>+0(SB), Y9
-	VFMADD213PS  c32_37d00a6e<>+0(SB), Y3, Y9
-	VFMADD213PS  c32_bab60b5f<>+0(SB), Y3, Y9
-	VFMADD213PS  c32_3d2aaaab<>+0(SB), Y3, Y9
-	VSUBPS       Y8, Y7, Y3
-	VSUBPS       Y5, Y3, Y3
-	VMOVAPS      Y9, Y5
-	VFMADD213PS  Y3, Y4, Y5
-	VMOVAPS      Y0, Y0
-	VFNMADD213PS Y5, Y1, Y0
-	VADDPS       Y0, Y8, Y0
-	VPSLLD       $0x1f, Y2, Y1
-	VBLENDVPS    Y1, Y0, Y6, Y0
-	VPSLLD       $0x1e, Y2, Y1
-	VANDPS       c32_80000000<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y0, Y0
+	VMULPS       c32_3f000000<>+0(SB), Y3, Y6
+	VBROADCASTSS c32_3636a947<>+0(SB), Y7
+	VFMADD213PS  c32_b9500926<>+0(SB), Y3, Y7
+	VFMADD213PS  c32_3c088886<>+0(SB), Y3, Y7
+	VFMADD213PS  c32_be2aaaab<>+0(SB), Y3, Y7
+	VMULPS       Y5, Y3, Y8
+	VMOVAPS      Y6, Y9
+	VFNMADD213PS Y1, Y1, Y9
+	VMOVAPS      Y7, Y7
+	VFMADD213PS  Y9, Y8, Y7
+	VADDPS       Y7, Y5, Y7
+	VANDPS       c32_80000000<>+0(SB), Y5, Y8
+	VORPS        Y8, Y7, Y7
+	VBROADCASTSS c32_3f800000<>+0(SB), Y8
+	VSUBPS       Y6, Y8, Y9
+	VBROADCASTSS c32_b4926e44<>+0(SB), Y10
+	VFMADD213PS  c32_37d00a6e<>+0(SB), Y3, Y10
+	VFMADD213PS  c32_bab60b5f<>+0(SB), Y3, Y10
+	VFMADD213PS  c32_3d2aaaab<>+0(SB), Y3, Y10
+	VSUBPS       Y9, Y8, Y3
+	VSUBPS       Y6, Y3, Y3
+	VMOVAPS      Y10, Y6
+	VFMADD213PS  Y3, Y4, Y6
+	VMOVAPS      Y5, Y3
+	VFNMADD213PS Y6, Y1, Y3
+	VADDPS       Y3, Y9, Y1
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y1, Y7, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       c32_80000000<>+0(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -9068,8 +9504,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -9080,21 +9521,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 	XORQ DX, DX
@@ -9164,33 +9605,33 @@ body:
 	VBROADCASTSS c32_0<>+0(SB), Y5
 	VBLENDVPS    Y4, Y2, Y5, Y2
 	VBROADCASTSS c32_0<>+0(SB), Y4
-	VMAXPS       Y0, Y4, Y0
-	VMULPS       c32_3f000000<>+0(SB), Y3, Y4
-	VMULPS       Y3, Y4, Y4
-	VMOVAPS      Y2, Y5
-	VFMADD132PS  c32_b102e308<>+0(SB), Y1, Y5
+	VMAXPS       Y0, Y4, Y4
+	VMULPS       c32_3f000000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVAPS      Y2, Y6
+	VFMADD132PS  c32_b102e308<>+0(SB), Y1, Y6
 	VMULPS       Y3, Y3, Y1
-	VBROADCASTSS c32_3d2fa00e<>+0(SB), Y6
-	VFMADD213PS  c32_3def3bf9<>+0(SB), Y1, Y6
-	VFMADD213PS  c32_3e121b60<>+0(SB), Y1, Y6
-	VFMADD213PS  c32_3e4ccd2c<>+0(SB), Y1, Y6
-	VFMADD213PS  c32_3eaaaaab<>+0(SB), Y1, Y6
-	VBROADCASTSS c32_bdc3d713<>+0(SB), Y7
-	VFMADD213PS  c32_be016d54<>+0(SB), Y1, Y7
-	VFMADD213PS  c32_be2a9b50<>+0(SB), Y1, Y7
-	VFMADD213PS  c32_be800013<>+0(SB), Y1, Y7
-	VFMADD231PS  Y3, Y7, Y6
-	VMULPS       Y1, Y6, Y1
+	VBROADCASTSS c32_3d2fa00e<>+0(SB), Y7
+	VFMADD213PS  c32_3def3bf9<>+0(SB), Y1, Y7
+	VFMADD213PS  c32_3e121b60<>+0(SB), Y1, Y7
+	VFMADD213PS  c32_3e4ccd2c<>+0(SB), Y1, Y7
+	VFMADD213PS  c32_3eaaaaab<>+0(SB), Y1, Y7
+	VBROADCASTSS c32_bdc3d713<>+0(SB), Y8
+	VFMADD213PS  c32_be016d54<>+0(SB), Y1, Y8
+	VFMADD213PS  c32_be2a9b50<>+0(SB), Y1, Y8
+	VFMADD213PS  c32_be800013<>+0(SB), Y1, Y8
+	VFMADD231PS  Y3, Y8, Y7
+	VMULPS       Y1, Y7, Y1
 	VMOVAPS      Y1, Y1
-	VFMADD213PS  Y5, Y3, Y1
-	VSUBPS       Y1, Y4, Y1
+	VFMADD213PS  Y6, Y3, Y1
+	VSUBPS       Y1, Y5, Y1
 	VSUBPS       Y3, Y1, Y1
 	VMOVAPS      Y2, Y2
 	VFMSUB132PS  c32_3f317218<>+0(SB), Y1, Y2
-	VADDPS       Y2, Y0, Y0
+	VADDPS       Y2, Y4, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -9198,8 +9639,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -9210,21 +9656,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -9274,10 +9720,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VSQRTPS Y0, Y0
+	VSQRTPS Y1, Y0
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -9288,13 +9734,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -9354,10 +9805,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VMULPS  Y0, Y0, Y0
+	VMULPS  Y1, Y1, Y0
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -9368,13 +9819,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -9440,11 +9896,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
 
 body:
-	VSUBPS  Y1, Y0, Y0
+	VSUBPS  Y3, Y2, Y0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y0, (AX)
@@ -9456,14 +9912,20 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), SI
 	MOVQ       BX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y1
-	VMASKMOVPS (CX), Y1, Y0
-	VMASKMOVPS (DX), Y1, Y1
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS (DX), Y0, Y3
 	JMP        body
 
 partialstore:
@@ -9527,10 +9989,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y1
+	VMOVUPS (CX), Y2
 
 body:
-	VSUBPS  Y0, Y1, Y1
+	VSUBPS  Y0, Y2, Y1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y1, (AX)
@@ -9541,13 +10003,18 @@ body:
 	JMP     done
 
 partial:
-	TESTQ      BX, BX
-	JLE        done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DX
 	MOVQ       BX, SI
 	NEGQ       SI
 	VMOVUPS    32(DX)(SI*4), Y1
-	VMASKMOVPS (CX), Y1, Y1
+	VMASKMOVPS (CX), Y1, Y2
 	JMP        body
 
 partialstore:
@@ -9631,11 +10098,11 @@ body:
 	VDIVPS       Y2, Y4, Y1
 	VADDPS       Y1, Y3, Y1
 	VBLENDVPS    Y5, Y6, Y1, Y1
-	VANDPS       c32_80000000<>+0(SB), Y0, Y0
-	VORPS        Y0, Y1, Y0
+	VANDPS       c32_80000000<>+0(SB), Y0, Y2
+	VORPS        Y2, Y1, Y1
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
-	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (AX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, DX
@@ -9643,8 +10110,13 @@ body:
 	JMP          done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
@@ -9655,21 +10127,21 @@ partial:
 partialstore:
 	TESTQ        $0x00000004, DX
 	JZ           below4
-	VMOVUPS      X0, (AX)
-	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, AX
 
 below4:
 	TESTQ   $0x00000002, DX
 	JZ      below2
-	VMOVSD  X0, (AX)
-	VPSRLDQ $0x08, X0, X0
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, AX
 
 below2:
 	TESTQ  $0x00000001, DX
 	JZ     below1
-	VMOVSS X0, (AX)
+	VMOVSS X1, (AX)
 
 below1:
 done:
@@ -9799,10 +10271,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
+	VMOVUPS (CX), Y1
 
 body:
-	VROUNDPS $0x0b, Y0, Y0
+	VROUNDPS $0x0b, Y1, Y0
 	CMPQ     DX, $0x00000008
 	JLT      partialstore
 	VMOVUPS  Y0, (AX)
@@ -9813,13 +10285,18 @@ body:
 	JMP      done
 
 partial:
-	TESTQ      DX, DX
-	JLE        done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), BX
 	MOVQ       DX, SI
 	NEGQ       SI
 	VMOVUPS    32(BX)(SI*4), Y0
-	VMASKMOVPS (CX), Y0, Y0
+	VMASKMOVPS (CX), Y0, Y1
 	JMP        body
 
 partialstore:
@@ -9895,13 +10372,13 @@ four:
 loop:
 	CMPQ    SI, $0x00000008
 	JLT     partial
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
+	VMOVUPS (CX), Y3
+	VMOVUPS (DX), Y4
+	VMOVUPS (BX), Y5
 
 body:
-	VCMPPS    $0x04, c32_0<>+0(SB), Y0, Y0
-	VBLENDVPS Y0, Y1, Y2, Y0
+	VCMPPS    $0x04, c32_0<>+0(SB), Y3, Y0
+	VBLENDVPS Y0, Y4, Y5, Y0
 	CMPQ      SI, $0x00000008
 	JLT       partialstore
 	VMOVUPS   Y0, (AX)
@@ -9914,15 +10391,22 @@ body:
 	JMP       done
 
 partial:
-	TESTQ      SI, SI
-	JLE        done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X3
+	VMOVSS (DX), X4
+	VMOVSS (BX), X5
+	JMP    body
+
+several:
 	LEAQ       window<>+0(SB), DI
 	MOVQ       SI, R8
 	NEGQ       R8
-	VMOVUPS    32(DI)(R8*4), Y2
-	VMASKMOVPS (CX), Y2, Y0
-	VMASKMOVPS (DX), Y2, Y1
-	VMASKMOVPS (BX), Y2, Y2
+	VMOVUPS    32(DI)(R8*4), Y0
+	VMASKMOVPS (CX), Y0, Y3
+	VMASKMOVPS (DX), Y0, Y4
+	VMASKMOVPS (BX), Y0, Y5
 	JMP        body
 
 partialstore:
@@ -9982,10 +10466,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VANDPD.BCST c64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VANDPD.BCST c64_7fffffffffffffff<>+0(SB), Z1, Z0
 	CMPQ        DX, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z0, (AX)
@@ -9996,15 +10480,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -10053,11 +10548,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z2
+	VMOVUPD (DX), Z3
 
 body:
-	VADDPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z0, (AX)
@@ -10069,16 +10564,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -10125,10 +10632,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z2
 
 body:
-	VADDPD  Z0, Z1, Z1
+	VADDPD  Z0, Z2, Z1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z1, (AX)
@@ -10139,15 +10646,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -10190,10 +10708,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VRNDSCALEPD $0x0a, Z0, Z0
+	VRNDSCALEPD $0x0a, Z1, Z0
 	CMPQ        DX, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z0, (AX)
@@ -10204,15 +10722,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -10247,57 +10776,57 @@ body:
 	VBROADCASTSD      c64_3c91a62633145c07<>+0(SB), Z4
 	VMOVAPD           Z1, Z5
 	VFNMADD132PD.BCST c64_3ff921fb54442d18<>+0(SB), Z0, Z5
-	VMOVAPD           Z1, Z0
-	VFNMADD213PD      Z5, Z4, Z0
-	VSUBPD            Z0, Z5, Z5
 	VMOVAPD           Z1, Z6
 	VFNMADD213PD      Z5, Z4, Z6
+	VSUBPD            Z6, Z5, Z5
+	VMOVAPD           Z1, Z7
+	VFNMADD213PD      Z5, Z4, Z7
 	VMOVAPD           Z1, Z1
-	VFNMADD132PD.BCST c64_b91f1976b7ed900b<>+0(SB), Z6, Z1
+	VFNMADD132PD.BCST c64_b91f1976b7ed900b<>+0(SB), Z7, Z1
 	VPADDQ.BCST       c64_1<>+0(SB), Z3, Z3
-	VMULPD            Z0, Z0, Z4
+	VMULPD            Z6, Z6, Z4
 	VMULPD            Z4, Z4, Z5
-	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z4, Z6
-	VBROADCASTSD      c64_be5ae5f1f2345dd8<>+0(SB), Z7
-	VFMADD213PD.BCST  c64_bf2a01a019dc2569<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  c64_bfc5555555555554<>+0(SB), Z5, Z7
-	VBROADCASTSD      c64_3de5dba4525f15ae<>+0(SB), Z8
-	VFMADD213PD.BCST  c64_3ec71de36a86ada3<>+0(SB), Z5, Z8
-	VFMADD213PD.BCST  c64_3f81111111110855<>+0(SB), Z5, Z8
-	VFMADD231PD       Z4, Z8, Z7
-	VMULPD            Z0, Z4, Z8
-	VMOVAPD           Z6, Z9
-	VFNMADD213PD      Z1, Z1, Z9
-	VMOVAPD           Z7, Z7
-	VFMADD213PD       Z9, Z8, Z7
-	VADDPD            Z7, Z0, Z7
-	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z8
-	VORPD             Z8, Z7, Z7
-	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z8
-	VSUBPD            Z6, Z8, Z9
-	VBROADCASTSD      c64_3e21eeaf2dbafc7f<>+0(SB), Z10
-	VFMADD213PD.BCST  c64_3efa01a019eededf<>+0(SB), Z5, Z10
-	VFMADD213PD.BCST  c64_3fa5555555555555<>+0(SB), Z5, Z10
-	VBROADCASTSD      c64_bda902cba00b784c<>+0(SB), Z11
-	VFMADD213PD.BCST  c64_be927e4f9a0ac94b<>+0(SB), Z5, Z11
-	VFMADD213PD.BCST  c64_bf56c16c16c167b8<>+0(SB), Z5, Z11
-	VFMADD231PD       Z4, Z11, Z10
-	VSUBPD            Z9, Z8, Z4
-	VSUBPD            Z6, Z4, Z4
-	VMOVAPD           Z10, Z6
-	VFMADD213PD       Z4, Z5, Z6
-	VMOVAPD           Z0, Z0
-	VFNMADD213PD      Z6, Z1, Z0
-	VADDPD            Z0, Z9, Z0
-	VPSLLQ            $0x3f, Z3, Z1
-	VPMOVQ2M          Z1, K1
-	VBLENDMPD         Z0, Z7, K1, Z2
-	VPSLLQ            $0x3e, Z3, Z0
-	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z0
-	VXORPD            Z0, Z2, Z0
+	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z4, Z7
+	VBROADCASTSD      c64_be5ae5f1f2345dd8<>+0(SB), Z8
+	VFMADD213PD.BCST  c64_bf2a01a019dc2569<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  c64_bfc5555555555554<>+0(SB), Z5, Z8
+	VBROADCASTSD      c64_3de5dba4525f15ae<>+0(SB), Z9
+	VFMADD213PD.BCST  c64_3ec71de36a86ada3<>+0(SB), Z5, Z9
+	VFMADD213PD.BCST  c64_3f81111111110855<>+0(SB), Z5, Z9
+	VFMADD231PD       Z4, Z9, Z8
+	VMULPD            Z6, Z4, Z9
+	VMOVAPD           Z7, Z10
+	VFNMADD213PD      Z1, Z1, Z10
+	VMOVAPD           Z8, Z8
+	VFMADD213PD       Z10, Z9, Z8
+	VADDPD            Z8, Z6, Z8
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z6, Z9
+	VORPD             Z9, Z8, Z8
+	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z9
+	VSUBPD            Z7, Z9, Z10
+	VBROADCASTSD      c64_3e21eeaf2dbafc7f<>+0(SB), Z11
+	VFMADD213PD.BCST  c64_3efa01a019eededf<>+0(SB), Z5, Z11
+	VFMADD213PD.BCST  c64_3fa5555555555555<>+0(SB), Z5, Z11
+	VBROADCASTSD      c64_bda902cba00b784c<>+0(SB), Z12
+	VFMADD213PD.BCST  c64_be927e4f9a0ac94b<>+0(SB), Z5, Z12
+	VFMADD213PD.BCST  c64_bf56c16c16c167b8<>+0(SB), Z5, Z12
+	VFMADD231PD       Z4, Z12, Z11
+	VSUBPD            Z10, Z9, Z4
+	VSUBPD            Z7, Z4, Z4
+	VMOVAPD           Z11, Z7
+	VFMADD213PD       Z4, Z5, Z7
+	VMOVAPD           Z6, Z4
+	VFNMADD213PD      Z7, Z1, Z4
+	VADDPD            Z4, Z10, Z1
+	VPSLLQ            $0x3f, Z3, Z4
+	VPMOVQ2M          Z4, K1
+	VBLENDMPD         Z1, Z8, K1, Z2
+	VPSLLQ            $0x3e, Z3, Z1
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z1, Z1
+	VXORPD            Z1, Z2, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -10305,8 +10834,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -10314,10 +10848,17 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	XORQ   DX, DX
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 	XORQ    DX, DX
 
 done:
@@ -10366,11 +10907,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z2
+	VMOVUPD (DX), Z3
 
 body:
-	VDIVPD  Z1, Z0, Z0
+	VDIVPD  Z3, Z2, Z0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z0, (AX)
@@ -10382,16 +10923,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -10438,10 +10991,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z2
 
 body:
-	VDIVPD  Z0, Z1, Z1
+	VDIVPD  Z0, Z2, Z1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z1, (AX)
@@ -10452,15 +11005,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -10517,16 +11081,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z6
+	VMOVUPD (DX), Z7
 
 body:
-	VCMPPD         $0x00, Z1, Z0, K1
+	VCMPPD         $0x00, Z7, Z6, K1
 	VBROADCASTSD   c64_0<>+0(SB), Z0
-	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z6
+	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000008
 	JLT            partialstore
-	VMOVUPD        Z6, (AX)
+	VMOVUPD        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -10535,20 +11099,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X6
+	VMOVSD (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z6
+	VMOVUPD.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z6, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -10674,11 +11250,11 @@ body:
 	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z1
 	VSUBPD            Z4, Z1, Z1
 	VBLENDMPD         Z2, Z1, K1, Z3
-	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z0
-	VORPD             Z0, Z3, Z0
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z1
+	VORPD             Z1, Z3, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -10686,8 +11262,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -10695,10 +11276,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -10803,9 +11390,9 @@ body:
 	VMOVAPD           Z2, Z2
 	VFMADD213PD       Z1, Z5, Z2
 	VCMPPD.BCST       $0x11, c64_0<>+0(SB), Z0, K1
-	VBROADCASTSD      c64_4000000000000000<>+0(SB), Z0
-	VSUBPD            Z2, Z0, Z0
-	VBLENDMPD         Z0, Z2, K1, Z3
+	VBROADCASTSD      c64_4000000000000000<>+0(SB), Z1
+	VSUBPD            Z2, Z1, Z1
+	VBLENDMPD         Z1, Z2, K1, Z3
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
 	VMOVUPD           Z3, (AX)
@@ -10816,8 +11403,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -10825,6 +11417,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X3, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -10848,36 +11446,36 @@ loop:
 
 body:
 	VBROADCASTSD      c64_40862f3333333333<>+0(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      c64_c087500000000000<>+0(SB), Z1
-	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      c64_4338000000000000<>+0(SB), Z1
-	VMOVAPD           Z0, Z2
-	VFMADD132PD.BCST  c64_3ff71547652b82fe<>+0(SB), Z1, Z2
-	VSUBPD.BCST       c64_4338000000000000<>+0(SB), Z2, Z1
-	VMOVAPD           Z1, Z2
-	VFNMADD132PD.BCST c64_3fe62e42fefa39ef<>+0(SB), Z0, Z2
-	VMOVAPD           Z1, Z0
-	VFNMADD132PD.BCST c64_3c7abc9e3b39803f<>+0(SB), Z2, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      c64_3e92891cfd98b4c7<>+0(SB), Z3
-	VFMADD213PD.BCST  c64_3efa019b8ce7d6fd<>+0(SB), Z2, Z3
-	VFMADD213PD.BCST  c64_3f56c16c1789bff1<>+0(SB), Z2, Z3
-	VFMADD213PD.BCST  c64_3fa5555555553d39<>+0(SB), Z2, Z3
-	VFMADD213PD.BCST  c64_3fe0000000000001<>+0(SB), Z2, Z3
-	VBROADCASTSD      c64_3e5af390551fbc05<>+0(SB), Z4
-	VFMADD213PD.BCST  c64_3ec71de0d87d4645<>+0(SB), Z2, Z4
-	VFMADD213PD.BCST  c64_3f2a01a01a7ce0ca<>+0(SB), Z2, Z4
-	VFMADD213PD.BCST  c64_3f811111111109a6<>+0(SB), Z2, Z4
-	VFMADD213PD.BCST  c64_3fc5555555555556<>+0(SB), Z2, Z4
-	VFMADD231PD       Z0, Z4, Z3
-	VMOVAPD           Z3, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       c64_3ff0000000000000<>+0(SB), Z3, Z0
-	VSCALEFPD         Z1, Z0, Z0
+	VMINPD            Z0, Z1, Z1
+	VBROADCASTSD      c64_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z1, Z2, Z1
+	VBROADCASTSD      c64_4338000000000000<>+0(SB), Z2
+	VMOVAPD           Z1, Z3
+	VFMADD132PD.BCST  c64_3ff71547652b82fe<>+0(SB), Z2, Z3
+	VSUBPD.BCST       c64_4338000000000000<>+0(SB), Z3, Z2
+	VMOVAPD           Z2, Z3
+	VFNMADD132PD.BCST c64_3fe62e42fefa39ef<>+0(SB), Z1, Z3
+	VMOVAPD           Z2, Z1
+	VFNMADD132PD.BCST c64_3c7abc9e3b39803f<>+0(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      c64_3e92891cfd98b4c7<>+0(SB), Z4
+	VFMADD213PD.BCST  c64_3efa019b8ce7d6fd<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c64_3f56c16c1789bff1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c64_3fa5555555553d39<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c64_3fe0000000000001<>+0(SB), Z3, Z4
+	VBROADCASTSD      c64_3e5af390551fbc05<>+0(SB), Z5
+	VFMADD213PD.BCST  c64_3ec71de0d87d4645<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c64_3f2a01a01a7ce0ca<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c64_3f811111111109a6<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c64_3fc5555555555556<>+0(SB), Z3, Z5
+	VFMADD231PD       Z1, Z5, Z4
+	VMOVAPD           Z4, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       c64_3ff0000000000000<>+0(SB), Z4, Z1
+	VSCALEFPD         Z2, Z1, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -10885,8 +11483,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -10894,10 +11497,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -10917,37 +11526,37 @@ loop:
 
 body:
 	VBROADCASTSD     c64_4090040000000000<>+0(SB), Z1
-	VMINPD           Z0, Z1, Z0
-	VBROADCASTSD     c64_c090d00000000000<>+0(SB), Z1
-	VMAXPD           Z0, Z1, Z0
-	VADDPD.BCST      c64_4338000000000000<>+0(SB), Z0, Z1
-	VSUBPD.BCST      c64_4338000000000000<>+0(SB), Z1, Z1
-	VSUBPD           Z1, Z0, Z0
-	VMULPD.BCST      c64_3fe62e42fefa39ef<>+0(SB), Z0, Z2
-	VMOVAPD          Z0, Z3
-	VFMSUB132PD.BCST c64_3fe62e42fefa39ef<>+0(SB), Z2, Z3
-	VMOVAPD          Z0, Z0
-	VFMADD132PD.BCST c64_3c7abc9e3b39803f<>+0(SB), Z3, Z0
-	VMULPD           Z2, Z2, Z3
-	VBROADCASTSD     c64_3e92891cfd98b4c7<>+0(SB), Z4
-	VFMADD213PD.BCST c64_3efa019b8ce7d6fd<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST c64_3f56c16c1789bff1<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST c64_3fa5555555553d39<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST c64_3fe0000000000001<>+0(SB), Z3, Z4
-	VBROADCASTSD     c64_3e5af390551fbc05<>+0(SB), Z5
-	VFMADD213PD.BCST c64_3ec71de0d87d4645<>+0(SB), Z3, Z5
-	VFMADD213PD.BCST c64_3f2a01a01a7ce0ca<>+0(SB), Z3, Z5
-	VFMADD213PD.BCST c64_3f811111111109a6<>+0(SB), Z3, Z5
-	VFMADD213PD.BCST c64_3fc5555555555556<>+0(SB), Z3, Z5
-	VFMADD231PD      Z2, Z5, Z4
-	VMOVAPD          Z4, Z4
-	VFMADD213PD      Z0, Z3, Z4
-	VADDPD           Z2, Z4, Z0
-	VADDPD.BCST      c64_3ff0000000000000<>+0(SB), Z0, Z0
-	VSCALEFPD        Z1, Z0, Z0
+	VMINPD           Z0, Z1, Z1
+	VBROADCASTSD     c64_c090d00000000000<>+0(SB), Z2
+	VMAXPD           Z1, Z2, Z1
+	VADDPD.BCST      c64_4338000000000000<>+0(SB), Z1, Z2
+	VSUBPD.BCST      c64_4338000000000000<>+0(SB), Z2, Z2
+	VSUBPD           Z2, Z1, Z1
+	VMULPD.BCST      c64_3fe62e42fefa39ef<>+0(SB), Z1, Z3
+	VMOVAPD          Z1, Z4
+	VFMSUB132PD.BCST c64_3fe62e42fefa39ef<>+0(SB), Z3, Z4
+	VMOVAPD          Z1, Z1
+	VFMADD132PD.BCST c64_3c7abc9e3b39803f<>+0(SB), Z4, Z1
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     c64_3e92891cfd98b4c7<>+0(SB), Z5
+	VFMADD213PD.BCST c64_3efa019b8ce7d6fd<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST c64_3f56c16c1789bff1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST c64_3fa5555555553d39<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST c64_3fe0000000000001<>+0(SB), Z4, Z5
+	VBROADCASTSD     c64_3e5af390551fbc05<>+0(SB), Z6
+	VFMADD213PD.BCST c64_3ec71de0d87d4645<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST c64_3f2a01a01a7ce0ca<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST c64_3f811111111109a6<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST c64_3fc5555555555556<>+0(SB), Z4, Z6
+	VFMADD231PD      Z3, Z6, Z5
+	VMOVAPD          Z5, Z5
+	VFMADD213PD      Z1, Z4, Z5
+	VADDPD           Z3, Z5, Z1
+	VADDPD.BCST      c64_3ff0000000000000<>+0(SB), Z1, Z1
+	VSCALEFPD        Z2, Z1, Z1
 	CMPQ             DX, $0x00000008
 	JLT              partialstore
-	VMOVUPD          Z0, (AX)
+	VMOVUPD          Z1, (AX)
 	ADDQ             $0x00000040, CX
 	ADDQ             $0x00000040, AX
 	SUBQ             $0x00000008, DX
@@ -10955,8 +11564,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -10964,10 +11578,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -11031,8 +11651,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -11040,6 +11665,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X3, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -11082,10 +11713,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VRNDSCALEPD $0x09, Z0, Z0
+	VRNDSCALEPD $0x09, Z1, Z0
 	CMPQ        DX, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z0, (AX)
@@ -11096,15 +11727,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -11163,13 +11805,13 @@ four:
 loop:
 	CMPQ    SI, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
-	VMOVUPD (BX), Z2
+	VMOVUPD (CX), Z3
+	VMOVUPD (DX), Z4
+	VMOVUPD (BX), Z5
 
 body:
-	VMOVAPD     Z0, Z0
-	VFMADD213PD Z2, Z1, Z0
+	VMOVAPD     Z3, Z0
+	VFMADD213PD Z5, Z4, Z0
 	CMPQ        SI, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z0, (AX)
@@ -11182,17 +11824,30 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     SI, SI
-	JLE       done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X3
+	VMOVSD (DX), X4
+	VMOVSD (BX), X5
+	JMP    body
+
+several:
 	MOVQ      $-1, DI
 	BZHIQ     SI, DI, DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
-	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z (CX), K1, Z3
+	VMOVUPD.Z (DX), K1, Z4
+	VMOVUPD.Z (BX), K1, Z5
 	JMP       body
 
 partialstore:
+	CMPQ   SI, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   SI, CX, CX
 	KMOVW   CX, K1
@@ -11249,12 +11904,12 @@ four:
 loop:
 	CMPQ    SI, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
-	VMOVUPD (BX), Z2
+	VMOVUPD (CX), Z3
+	VMOVUPD (BX), Z4
 
 body:
-	VMOVAPD     Z1, Z1
-	VFMADD213PD Z2, Z0, Z1
+	VMOVAPD     Z3, Z1
+	VFMADD213PD Z4, Z0, Z1
 	CMPQ        SI, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z1, (AX)
@@ -11266,16 +11921,28 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     SI, SI
-	JLE       done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X3
+	VMOVSD (BX), X4
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     SI, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
-	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z (CX), K1, Z3
+	VMOVUPD.Z (BX), K1, Z4
 	JMP       body
 
 partialstore:
+	CMPQ   SI, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   SI, CX, CX
 	KMOVW   CX, K1
@@ -11332,16 +11999,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z6
+	VMOVUPD (DX), Z7
 
 body:
-	VCMPPD         $0x1e, Z1, Z0, K1
+	VCMPPD         $0x1e, Z7, Z6, K1
 	VBROADCASTSD   c64_0<>+0(SB), Z0
-	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z6
+	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000008
 	JLT            partialstore
-	VMOVUPD        Z6, (AX)
+	VMOVUPD        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -11350,20 +12017,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X6
+	VMOVSD (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z6
+	VMOVUPD.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z6, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -11416,16 +12095,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z6
+	VMOVUPD (DX), Z7
 
 body:
-	VCMPPD         $0x1d, Z1, Z0, K1
+	VCMPPD         $0x1d, Z7, Z6, K1
 	VBROADCASTSD   c64_0<>+0(SB), Z0
-	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z6
+	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000008
 	JLT            partialstore
-	VMOVUPD        Z6, (AX)
+	VMOVUPD        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -11434,20 +12113,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X6
+	VMOVSD (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z6
+	VMOVUPD.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z6, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -11500,16 +12191,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z6
+	VMOVUPD (DX), Z7
 
 body:
-	VCMPPD         $0x11, Z1, Z0, K1
+	VCMPPD         $0x11, Z7, Z6, K1
 	VBROADCASTSD   c64_0<>+0(SB), Z0
-	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z6
+	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000008
 	JLT            partialstore
-	VMOVUPD        Z6, (AX)
+	VMOVUPD        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -11518,20 +12209,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X6
+	VMOVSD (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z6
+	VMOVUPD.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z6, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -11584,16 +12287,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z6
+	VMOVUPD (DX), Z7
 
 body:
-	VCMPPD         $0x12, Z1, Z0, K1
+	VCMPPD         $0x12, Z7, Z6, K1
 	VBROADCASTSD   c64_0<>+0(SB), Z0
-	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z6
+	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000008
 	JLT            partialstore
-	VMOVUPD        Z6, (AX)
+	VMOVUPD        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -11602,20 +12305,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X6
+	VMOVSD (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z6
+	VMOVUPD.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z6, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -11674,8 +12389,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -11683,6 +12403,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X2, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -11763,8 +12489,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -11772,6 +12503,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X5, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -11844,8 +12581,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -11853,6 +12595,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -11913,17 +12661,17 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z7
+	VMOVUPD (DX), Z8
 
 body:
-	VCMPPD    $0x03, Z1, Z0, K1
-	VRANGEPD  $0x05, Z1, Z0, Z2
-	VADDPD    Z1, Z0, Z0
-	VBLENDMPD Z0, Z2, K1, Z7
+	VCMPPD    $0x03, Z8, Z7, K1
+	VRANGEPD  $0x05, Z8, Z7, Z0
+	VADDPD    Z8, Z7, Z1
+	VBLENDMPD Z1, Z0, K1, Z9
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
-	VMOVUPD   Z7, (AX)
+	VMOVUPD   Z9, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	ADDQ      $0x00000040, AX
@@ -11932,20 +12680,32 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X7
+	VMOVSD (DX), X8
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z7
+	VMOVUPD.Z (DX), K1, Z8
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X9, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z7, K1, (AX)
+	VMOVUPD Z9, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -12000,16 +12760,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z7
 
 body:
-	VCMPPD    $0x03, Z0, Z1, K1
-	VRANGEPD  $0x05, Z0, Z1, Z2
-	VADDPD    Z0, Z1, Z1
-	VBLENDMPD Z1, Z2, K1, Z7
+	VCMPPD    $0x03, Z0, Z7, K1
+	VRANGEPD  $0x05, Z0, Z7, Z1
+	VADDPD    Z0, Z7, Z2
+	VBLENDMPD Z2, Z1, K1, Z8
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
-	VMOVUPD   Z7, (AX)
+	VMOVUPD   Z8, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, AX
 	SUBQ      $0x00000008, BX
@@ -12017,19 +12777,30 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z7, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -12086,17 +12857,17 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z7
+	VMOVUPD (DX), Z8
 
 body:
-	VCMPPD    $0x03, Z1, Z0, K1
-	VRANGEPD  $0x04, Z1, Z0, Z2
-	VADDPD    Z1, Z0, Z0
-	VBLENDMPD Z0, Z2, K1, Z7
+	VCMPPD    $0x03, Z8, Z7, K1
+	VRANGEPD  $0x04, Z8, Z7, Z0
+	VADDPD    Z8, Z7, Z1
+	VBLENDMPD Z1, Z0, K1, Z9
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
-	VMOVUPD   Z7, (AX)
+	VMOVUPD   Z9, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	ADDQ      $0x00000040, AX
@@ -12105,20 +12876,32 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X7
+	VMOVSD (DX), X8
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z7
+	VMOVUPD.Z (DX), K1, Z8
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X9, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z7, K1, (AX)
+	VMOVUPD Z9, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -12173,16 +12956,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z7
 
 body:
-	VCMPPD    $0x03, Z0, Z1, K1
-	VRANGEPD  $0x04, Z0, Z1, Z2
-	VADDPD    Z0, Z1, Z1
-	VBLENDMPD Z1, Z2, K1, Z7
+	VCMPPD    $0x03, Z0, Z7, K1
+	VRANGEPD  $0x04, Z0, Z7, Z1
+	VADDPD    Z0, Z7, Z2
+	VBLENDMPD Z2, Z1, K1, Z8
 	CMPQ      BX, $0x00000008
 	JLT       partialstore
-	VMOVUPD   Z7, (AX)
+	VMOVUPD   Z8, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, AX
 	SUBQ      $0x00000008, BX
@@ -12190,19 +12973,30 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z7, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -12247,11 +13041,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z2
+	VMOVUPD (DX), Z3
 
 body:
-	VMULPD  Z1, Z0, Z0
+	VMULPD  Z3, Z2, Z0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z0, (AX)
@@ -12263,16 +13057,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -12319,10 +13125,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z2
 
 body:
-	VMULPD  Z0, Z1, Z1
+	VMULPD  Z0, Z2, Z1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z1, (AX)
@@ -12333,15 +13139,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -12384,10 +13201,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VXORPD.BCST c64_8000000000000000<>+0(SB), Z0, Z0
+	VXORPD.BCST c64_8000000000000000<>+0(SB), Z1, Z0
 	CMPQ        DX, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z0, (AX)
@@ -12398,15 +13215,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -12463,16 +13291,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z6
+	VMOVUPD (DX), Z7
 
 body:
-	VCMPPD         $0x04, Z1, Z0, K1
+	VCMPPD         $0x04, Z7, Z6, K1
 	VBROADCASTSD   c64_0<>+0(SB), Z0
-	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z6
+	VBLENDMPD.BCST c64_3ff0000000000000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000008
 	JLT            partialstore
-	VMOVUPD        Z6, (AX)
+	VMOVUPD        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -12481,20 +13309,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X6
+	VMOVSD (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z6
+	VMOVUPD.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z6, K1, (AX)
+	VMOVUPD Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -12537,10 +13377,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z2
 
 body:
-	VDIVPD  Z1, Z0, Z1
+	VDIVPD  Z2, Z0, Z1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z1, (AX)
@@ -12551,15 +13391,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -12606,11 +13457,11 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z2
 
 body:
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z0
+	VDIVPD       Z2, Z0, Z0
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
 	VMOVUPD      Z0, (AX)
@@ -12621,15 +13472,26 @@ body:
 	JMP          done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -12651,23 +13513,23 @@ TEXT ·rsqrtF64AVX512(SB), NOSPLIT, $0-24
 four:
 	VMOVUPD      (CX), Z0
 	VSQRTPD      Z0, Z0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z2
+	VDIVPD       Z0, Z2, Z0
 	VMOVUPD      Z0, (AX)
 	VMOVUPD      64(CX), Z0
 	VSQRTPD      Z0, Z0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z2
+	VDIVPD       Z0, Z2, Z0
 	VMOVUPD      Z0, 64(AX)
 	VMOVUPD      128(CX), Z0
 	VSQRTPD      Z0, Z0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z2
+	VDIVPD       Z0, Z2, Z0
 	VMOVUPD      Z0, 128(AX)
 	VMOVUPD      192(CX), Z0
 	VSQRTPD      Z0, Z0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z2
+	VDIVPD       Z0, Z2, Z0
 	VMOVUPD      Z0, 192(AX)
 	ADDQ         $0x00000100, CX
 	ADDQ         $0x00000100, AX
@@ -12680,12 +13542,12 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VSQRTPD      Z0, Z0
-	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
+	VSQRTPD      Z1, Z0
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z2
+	VDIVPD       Z0, Z2, Z0
 	CMPQ         DX, $0x00000008
 	JLT          partialstore
 	VMOVUPD      Z0, (AX)
@@ -12696,15 +13558,26 @@ body:
 	JMP          done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -12751,10 +13624,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z2
 
 body:
-	VSUBPD  Z1, Z0, Z1
+	VSUBPD  Z2, Z0, Z1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z1, (AX)
@@ -12765,15 +13638,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -12826,11 +13710,11 @@ body:
 	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z2
 	VCMPPD.BCST       $0x11, c64_0<>+0(SB), Z0, K1
 	VBLENDMPD         Z1, Z2, K1, Z3
-	VADDPD            Z2, Z1, Z0
-	VDIVPD            Z0, Z3, Z0
+	VADDPD            Z2, Z1, Z1
+	VDIVPD            Z1, Z3, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -12838,8 +13722,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -12847,10 +13736,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -12881,56 +13776,56 @@ body:
 	VBROADCASTSD      c64_3c91a62633145c07<>+0(SB), Z4
 	VMOVAPD           Z1, Z5
 	VFNMADD132PD.BCST c64_3ff921fb54442d18<>+0(SB), Z0, Z5
-	VMOVAPD           Z1, Z0
-	VFNMADD213PD      Z5, Z4, Z0
-	VSUBPD            Z0, Z5, Z5
 	VMOVAPD           Z1, Z6
 	VFNMADD213PD      Z5, Z4, Z6
+	VSUBPD            Z6, Z5, Z5
+	VMOVAPD           Z1, Z7
+	VFNMADD213PD      Z5, Z4, Z7
 	VMOVAPD           Z1, Z1
-	VFNMADD132PD.BCST c64_b91f1976b7ed900b<>+0(SB), Z6, Z1
-	VMULPD            Z0, Z0, Z4
+	VFNMADD132PD.BCST c64_b91f1976b7ed900b<>+0(SB), Z7, Z1
+	VMULPD            Z6, Z6, Z4
 	VMULPD            Z4, Z4, Z5
-	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z4, Z6
-	VBROADCASTSD      c64_be5ae5f1f2345dd8<>+0(SB), Z7
-	VFMADD213PD.BCST  c64_bf2a01a019dc2569<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  c64_bfc5555555555554<>+0(SB), Z5, Z7
-	VBROADCASTSD      c64_3de5dba4525f15ae<>+0(SB), Z8
-	VFMADD213PD.BCST  c64_3ec71de36a86ada3<>+0(SB), Z5, Z8
-	VFMADD213PD.BCST  c64_3f81111111110855<>+0(SB), Z5, Z8
-	VFMADD231PD       Z4, Z8, Z7
-	VMULPD            Z0, Z4, Z8
-	VMOVAPD           Z6, Z9
-	VFNMADD213PD      Z1, Z1, Z9
-	VMOVAPD           Z7, Z7
-	VFMADD213PD       Z9, Z8, Z7
-	VADDPD            Z7, Z0, Z7
-	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z8
-	VORPD             Z8, Z7, Z7
-	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z8
-	VSUBPD            Z6, Z8, Z9
-	VBROADCASTSD      c64_3e21eeaf2dbafc7f<>+0(SB), Z10
-	VFMADD213PD.BCST  c64_3efa01a019eededf<>+0(SB), Z5, Z10
-	VFMADD213PD.BCST  c64_3fa5555555555555<>+0(SB), Z5, Z10
-	VBROADCASTSD      c64_bda902cba00b784c<>+0(SB), Z11
-	VFMADD213PD.BCST  c64_be927e4f9a0ac94b<>+0(SB), Z5, Z11
-	VFMADD213PD.BCST  c64_bf56c16c16c167b8<>+0(SB), Z5, Z11
-	VFMADD231PD       Z4, Z11, Z10
-	VSUBPD            Z9, Z8, Z4
-	VSUBPD            Z6, Z4, Z4
-	VMOVAPD           Z10, Z6
-	VFMADD213PD       Z4, Z5, Z6
-	VMOVAPD           Z0, Z0
-	VFNMADD213PD      Z6, Z1, Z0
-	VADDPD            Z0, Z9, Z0
-	VPSLLQ            $0x3f, Z3, Z1
-	VPMOVQ2M          Z1, K1
-	VBLENDMPD         Z0, Z7, K1, Z2
-	VPSLLQ            $0x3e, Z3, Z0
-	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z0
-	VXORPD            Z0, Z2, Z0
+	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z4, Z7
+	VBROADCASTSD      c64_be5ae5f1f2345dd8<>+0(SB), Z8
+	VFMADD213PD.BCST  c64_bf2a01a019dc2569<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  c64_bfc5555555555554<>+0(SB), Z5, Z8
+	VBROADCASTSD      c64_3de5dba4525f15ae<>+0(SB), Z9
+	VFMADD213PD.BCST  c64_3ec71de36a86ada3<>+0(SB), Z5, Z9
+	VFMADD213PD.BCST  c64_3f81111111110855<>+0(SB), Z5, Z9
+	VFMADD231PD       Z4, Z9, Z8
+	VMULPD            Z6, Z4, Z9
+	VMOVAPD           Z7, Z10
+	VFNMADD213PD      Z1, Z1, Z10
+	VMOVAPD           Z8, Z8
+	VFMADD213PD       Z10, Z9, Z8
+	VADDPD            Z8, Z6, Z8
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z6, Z9
+	VORPD             Z9, Z8, Z8
+	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z9
+	VSUBPD            Z7, Z9, Z10
+	VBROADCASTSD      c64_3e21eeaf2dbafc7f<>+0(SB), Z11
+	VFMADD213PD.BCST  c64_3efa01a019eededf<>+0(SB), Z5, Z11
+	VFMADD213PD.BCST  c64_3fa5555555555555<>+0(SB), Z5, Z11
+	VBROADCASTSD      c64_bda902cba00b784c<>+0(SB), Z12
+	VFMADD213PD.BCST  c64_be927e4f9a0ac94b<>+0(SB), Z5, Z12
+	VFMADD213PD.BCST  c64_bf56c16c16c167b8<>+0(SB), Z5, Z12
+	VFMADD231PD       Z4, Z12, Z11
+	VSUBPD            Z10, Z9, Z4
+	VSUBPD            Z7, Z4, Z4
+	VMOVAPD           Z11, Z7
+	VFMADD213PD       Z4, Z5, Z7
+	VMOVAPD           Z6, Z4
+	VFNMADD213PD      Z7, Z1, Z4
+	VADDPD            Z4, Z10, Z1
+	VPSLLQ            $0x3f, Z3, Z4
+	VPMOVQ2M          Z4, K1
+	VBLENDMPD         Z1, Z8, K1, Z2
+	VPSLLQ            $0x3e, Z3, Z1
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z1, Z1
+	VXORPD            Z1, Z2, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -12938,8 +13833,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -12947,10 +13847,17 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	XORQ   DX, DX
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 	XORQ    DX, DX
 
 done:
@@ -13012,36 +13919,36 @@ body:
 	VBROADCASTSD      c64_0<>+0(SB), Z6
 	VBLENDMPD         Z2, Z6, K1, Z4
 	VBROADCASTSD      c64_0<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z0
-	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z5, Z2
-	VMULPD            Z5, Z2, Z2
-	VMOVAPD           Z4, Z6
-	VFMADD132PD.BCST  c64_3c7abc9e3b39803f<>+0(SB), Z1, Z6
+	VMAXPD            Z0, Z2, Z2
+	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z5, Z6
+	VMULPD            Z5, Z6, Z6
+	VMOVAPD           Z4, Z7
+	VFMADD132PD.BCST  c64_3c7abc9e3b39803f<>+0(SB), Z1, Z7
 	VADDPD.BCST       c64_4000000000000000<>+0(SB), Z5, Z1
 	VDIVPD            Z1, Z5, Z1
-	VMULPD            Z1, Z1, Z7
-	VMULPD            Z7, Z7, Z8
-	VBROADCASTSD      c64_3fc0e88ea4725d3d<>+0(SB), Z9
-	VFMADD213PD.BCST  c64_3fc745cab2727663<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  c64_3fd24924923dba6a<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  c64_3fe5555555555555<>+0(SB), Z8, Z9
-	VBROADCASTSD      c64_3fc16b68338bd78b<>+0(SB), Z10
-	VFMADD213PD.BCST  c64_3fc3b29fcbbce66d<>+0(SB), Z8, Z10
-	VFMADD213PD.BCST  c64_3fcc71c72e2f78d5<>+0(SB), Z8, Z10
-	VFMADD213PD.BCST  c64_3fd9999999999f30<>+0(SB), Z8, Z10
-	VFMADD231PD       Z7, Z10, Z9
-	VMOVAPD           Z9, Z8
-	VFMADD213PD       Z2, Z7, Z8
+	VMULPD            Z1, Z1, Z8
+	VMULPD            Z8, Z8, Z9
+	VBROADCASTSD      c64_3fc0e88ea4725d3d<>+0(SB), Z10
+	VFMADD213PD.BCST  c64_3fc745cab2727663<>+0(SB), Z9, Z10
+	VFMADD213PD.BCST  c64_3fd24924923dba6a<>+0(SB), Z9, Z10
+	VFMADD213PD.BCST  c64_3fe5555555555555<>+0(SB), Z9, Z10
+	VBROADCASTSD      c64_3fc16b68338bd78b<>+0(SB), Z11
+	VFMADD213PD.BCST  c64_3fc3b29fcbbce66d<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST  c64_3fcc71c72e2f78d5<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST  c64_3fd9999999999f30<>+0(SB), Z9, Z11
+	VFMADD231PD       Z8, Z11, Z10
+	VMOVAPD           Z10, Z9
+	VFMADD213PD       Z6, Z8, Z9
 	VMOVAPD           Z1, Z1
-	VFMADD213PD       Z6, Z8, Z1
-	VSUBPD            Z1, Z2, Z1
+	VFMADD213PD       Z7, Z9, Z1
+	VSUBPD            Z1, Z6, Z1
 	VSUBPD            Z5, Z1, Z1
-	VMOVAPD           Z4, Z2
-	VFMSUB132PD.BCST  c64_3fe62e42fefa39ef<>+0(SB), Z1, Z2
-	VADDPD            Z2, Z0, Z0
+	VMOVAPD           Z4, Z5
+	VFMSUB132PD.BCST  c64_3fe62e42fefa39ef<>+0(SB), Z1, Z5
+	VADDPD            Z5, Z2, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -13049,8 +13956,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -13058,10 +13970,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -13100,10 +14018,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z0
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z0, (AX)
@@ -13114,15 +14032,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -13165,10 +14094,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VMULPD  Z0, Z0, Z0
+	VMULPD  Z1, Z1, Z0
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z0, (AX)
@@ -13179,15 +14108,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -13236,11 +14176,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
+	VMOVUPD (CX), Z2
+	VMOVUPD (DX), Z3
 
 body:
-	VSUBPD  Z1, Z0, Z0
+	VSUBPD  Z3, Z2, Z0
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z0, (AX)
@@ -13252,16 +14192,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	VMOVSD (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -13308,10 +14260,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z1
+	VMOVUPD (CX), Z2
 
 body:
-	VSUBPD  Z0, Z1, Z1
+	VSUBPD  Z0, Z2, Z1
 	CMPQ    BX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z1, (AX)
@@ -13322,15 +14274,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -13402,11 +14365,11 @@ body:
 	VBLENDMPD         Z1, Z6, K1, Z5
 	VDIVPD            Z4, Z3, Z1
 	VADDPD            Z1, Z5, Z1
-	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z0
-	VORPD             Z0, Z1, Z0
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z2
+	VORPD             Z2, Z1, Z1
 	CMPQ              DX, $0x00000008
 	JLT               partialstore
-	VMOVUPD           Z0, (AX)
+	VMOVUPD           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000008, DX
@@ -13414,8 +14377,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -13423,10 +14391,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -13465,10 +14439,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
+	VMOVUPD (CX), Z1
 
 body:
-	VRNDSCALEPD $0x0b, Z0, Z0
+	VRNDSCALEPD $0x0b, Z1, Z0
 	CMPQ        DX, $0x00000008
 	JLT         partialstore
 	VMOVUPD     Z0, (AX)
@@ -13479,15 +14453,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -13546,16 +14531,16 @@ four:
 loop:
 	CMPQ    SI, $0x00000008
 	JLT     partial
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
-	VMOVUPD (BX), Z2
+	VMOVUPD (CX), Z7
+	VMOVUPD (DX), Z8
+	VMOVUPD (BX), Z9
 
 body:
-	VCMPPD.BCST $0x04, c64_0<>+0(SB), Z0, K1
-	VBLENDMPD   Z1, Z2, K1, Z7
+	VCMPPD.BCST $0x04, c64_0<>+0(SB), Z7, K1
+	VBLENDMPD   Z8, Z9, K1, Z10
 	CMPQ        SI, $0x00000008
 	JLT         partialstore
-	VMOVUPD     Z7, (AX)
+	VMOVUPD     Z10, (AX)
 	ADDQ        $0x00000040, CX
 	ADDQ        $0x00000040, DX
 	ADDQ        $0x00000040, BX
@@ -13565,21 +14550,34 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     SI, SI
-	JLE       done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X7
+	VMOVSD (DX), X8
+	VMOVSD (BX), X9
+	JMP    body
+
+several:
 	MOVQ      $-1, DI
 	BZHIQ     SI, DI, DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
-	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z (CX), K1, Z7
+	VMOVUPD.Z (DX), K1, Z8
+	VMOVUPD.Z (BX), K1, Z9
 	JMP       body
 
 partialstore:
+	CMPQ   SI, $0x00000001
+	JNE    severalstore
+	VMOVSD X10, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   SI, CX, CX
 	KMOVW   CX, K1
-	VMOVUPD Z7, K1, (AX)
+	VMOVUPD Z10, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -13618,10 +14616,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VANDPS.BCST c32_7fffffff<>+0(SB), Z0, Z0
+	VANDPS.BCST c32_7fffffff<>+0(SB), Z1, Z0
 	CMPQ        DX, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z0, (AX)
@@ -13632,15 +14630,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -13689,11 +14698,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS (DX), Z3
 
 body:
-	VADDPS  Z1, Z0, Z0
+	VADDPS  Z3, Z2, Z0
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z0, (AX)
@@ -13705,16 +14714,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
+	VMOVUPS.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -13761,10 +14782,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z2
 
 body:
-	VADDPS  Z0, Z1, Z1
+	VADDPS  Z0, Z2, Z1
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z1, (AX)
@@ -13775,15 +14796,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -13826,10 +14858,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VRNDSCALEPS $0x0a, Z0, Z0
+	VRNDSCALEPS $0x0a, Z1, Z0
 	CMPQ        DX, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z0, (AX)
@@ -13840,15 +14872,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -13883,51 +14926,51 @@ body:
 	VBROADCASTSS      c32_b33bbd2e<>+0(SB), Z4
 	VMOVAPS           Z1, Z5
 	VFNMADD132PS.BCST c32_3fc90fdb<>+0(SB), Z0, Z5
-	VMOVAPS           Z1, Z0
-	VFNMADD213PS      Z5, Z4, Z0
-	VSUBPS            Z0, Z5, Z5
 	VMOVAPS           Z1, Z6
 	VFNMADD213PS      Z5, Z4, Z6
+	VSUBPS            Z6, Z5, Z5
+	VMOVAPS           Z1, Z7
+	VFNMADD213PS      Z5, Z4, Z7
 	VMOVAPS           Z1, Z1
-	VFNMADD132PS.BCST c32_a6f72ced<>+0(SB), Z6, Z1
+	VFNMADD132PS.BCST c32_a6f72ced<>+0(SB), Z7, Z1
 	VPADDD.BCST       c32_1<>+0(SB), Z3, Z3
-	VMULPS            Z0, Z0, Z4
+	VMULPS            Z6, Z6, Z4
 	VMULPS            Z4, Z4, Z5
-	VMULPS.BCST       c32_3f000000<>+0(SB), Z4, Z6
-	VBROADCASTSS      c32_3636a947<>+0(SB), Z7
-	VFMADD213PS.BCST  c32_b9500926<>+0(SB), Z4, Z7
-	VFMADD213PS.BCST  c32_3c088886<>+0(SB), Z4, Z7
-	VFMADD213PS.BCST  c32_be2aaaab<>+0(SB), Z4, Z7
-	VMULPS            Z0, Z4, Z8
-	VMOVAPS           Z6, Z9
-	VFNMADD213PS      Z1, Z1, Z9
-	VMOVAPS           Z7, Z7
-	VFMADD213PS       Z9, Z8, Z7
-	VADDPS            Z7, Z0, Z7
-	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z8
-	VORPS             Z8, Z7, Z7
-	VBROADCASTSS      c32_3f800000<>+0(SB), Z8
-	VSUBPS            Z6, Z8, Z9
-	VBROADCASTSS      c32_b4926e44<>+0(SB), Z10
-	VFMADD213PS.BCST  c32_37d00a6e<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST  c32_bab60b5f<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST  c32_3d2aaaab<>+0(SB), Z4, Z10
-	VSUBPS            Z9, Z8, Z4
-	VSUBPS            Z6, Z4, Z4
-	VMOVAPS           Z10, Z6
-	VFMADD213PS       Z4, Z5, Z6
-	VMOVAPS           Z0, Z0
-	VFNMADD213PS      Z6, Z1, Z0
-	VADDPS            Z0, Z9, Z0
-	VPSLLD            $0x1f, Z3, Z1
-	VPMOVD2M          Z1, K1
-	VBLENDMPS         Z0, Z7, K1, Z2
-	VPSLLD            $0x1e, Z3, Z0
-	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z0
-	VXORPS            Z0, Z2, Z0
+	VMULPS.BCST       c32_3f000000<>+0(SB), Z4, Z7
+	VBROADCASTSS      c32_3636a947<>+0(SB), Z8
+	VFMADD213PS.BCST  c32_b9500926<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST  c32_3c088886<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST  c32_be2aaaab<>+0(SB), Z4, Z8
+	VMULPS            Z6, Z4, Z9
+	VMOVAPS           Z7, Z10
+	VFNMADD213PS      Z1, Z1, Z10
+	VMOVAPS           Z8, Z8
+	VFMADD213PS       Z10, Z9, Z8
+	VADDPS            Z8, Z6, Z8
+	VANDPS.BCST       c32_80000000<>+0(SB), Z6, Z9
+	VORPS             Z9, Z8, Z8
+	VBROADCASTSS      c32_3f800000<>+0(SB), Z9
+	VSUBPS            Z7, Z9, Z10
+	VBROADCASTSS      c32_b4926e44<>+0(SB), Z11
+	VFMADD213PS.BCST  c32_37d00a6e<>+0(SB), Z4, Z11
+	VFMADD213PS.BCST  c32_bab60b5f<>+0(SB), Z4, Z11
+	VFMADD213PS.BCST  c32_3d2aaaab<>+0(SB), Z4, Z11
+	VSUBPS            Z10, Z9, Z4
+	VSUBPS            Z7, Z4, Z4
+	VMOVAPS           Z11, Z7
+	VFMADD213PS       Z4, Z5, Z7
+	VMOVAPS           Z6, Z4
+	VFNMADD213PS      Z7, Z1, Z4
+	VADDPS            Z4, Z10, Z1
+	VPSLLD            $0x1f, Z3, Z4
+	VPMOVD2M          Z4, K1
+	VBLENDMPS         Z1, Z8, K1, Z2
+	VPSLLD            $0x1e, Z3, Z1
+	VANDPS.BCST       c32_80000000<>+0(SB), Z1, Z1
+	VXORPS            Z1, Z2, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -13935,8 +14978,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -13944,10 +14992,17 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	XORQ   DX, DX
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 	XORQ    DX, DX
 
 done:
@@ -13996,11 +15051,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS (DX), Z3
 
 body:
-	VDIVPS  Z1, Z0, Z0
+	VDIVPS  Z3, Z2, Z0
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z0, (AX)
@@ -14012,16 +15067,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
+	VMOVUPS.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -14068,10 +15135,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z2
 
 body:
-	VDIVPS  Z0, Z1, Z1
+	VDIVPS  Z0, Z2, Z1
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z1, (AX)
@@ -14082,15 +15149,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -14147,16 +15225,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z6
+	VMOVUPS (DX), Z7
 
 body:
-	VCMPPS         $0x00, Z1, Z0, K1
+	VCMPPS         $0x00, Z7, Z6, K1
 	VBROADCASTSS   c32_0<>+0(SB), Z0
-	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z6
+	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000010
 	JLT            partialstore
-	VMOVUPS        Z6, (AX)
+	VMOVUPS        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -14165,20 +15243,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X6
+	VMOVSS (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z6
+	VMOVUPS.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -14281,11 +15371,11 @@ body:
 	VBROADCASTSS      c32_3f800000<>+0(SB), Z1
 	VSUBPS            Z4, Z1, Z1
 	VBLENDMPS         Z2, Z1, K1, Z3
-	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z3, Z0
+	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z1
+	VORPS             Z1, Z3, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -14293,8 +15383,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -14302,10 +15397,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -14393,9 +15494,9 @@ body:
 	VMOVAPS           Z2, Z2
 	VFMADD213PS       Z1, Z5, Z2
 	VCMPPS.BCST       $0x11, c32_0<>+0(SB), Z0, K1
-	VBROADCASTSS      c32_40000000<>+0(SB), Z0
-	VSUBPS            Z2, Z0, Z0
-	VBLENDMPS         Z0, Z2, K1, Z3
+	VBROADCASTSS      c32_40000000<>+0(SB), Z1
+	VSUBPS            Z2, Z1, Z1
+	VBLENDMPS         Z1, Z2, K1, Z3
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
 	VMOVUPS           Z3, (AX)
@@ -14406,8 +15507,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -14415,6 +15521,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X3, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -14438,31 +15550,31 @@ loop:
 
 body:
 	VBROADCASTSS      c32_42b20000<>+0(SB), Z1
-	VMINPS            Z0, Z1, Z0
-	VBROADCASTSS      c32_c2d00000<>+0(SB), Z1
-	VMAXPS            Z0, Z1, Z0
-	VBROADCASTSS      c32_4b400000<>+0(SB), Z1
-	VMOVAPS           Z0, Z2
-	VFMADD132PS.BCST  c32_3fb8aa3b<>+0(SB), Z1, Z2
-	VSUBPS.BCST       c32_4b400000<>+0(SB), Z2, Z1
-	VMOVAPS           Z1, Z2
-	VFNMADD132PS.BCST c32_3f317218<>+0(SB), Z0, Z2
-	VMOVAPS           Z1, Z0
-	VFNMADD132PS.BCST c32_b102e308<>+0(SB), Z2, Z0
-	VMULPS            Z0, Z0, Z2
-	VBROADCASTSS      c32_3ab688bb<>+0(SB), Z3
-	VFMADD213PS.BCST  c32_3d2aaa8c<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c32_3f000000<>+0(SB), Z2, Z3
-	VBROADCASTSS      c32_3c0905ed<>+0(SB), Z4
-	VFMADD213PS.BCST  c32_3e2aaa6e<>+0(SB), Z2, Z4
-	VFMADD231PS       Z0, Z4, Z3
-	VMOVAPS           Z3, Z3
-	VFMADD213PS       Z0, Z2, Z3
-	VADDPS.BCST       c32_3f800000<>+0(SB), Z3, Z0
-	VSCALEFPS         Z1, Z0, Z0
+	VMINPS            Z0, Z1, Z1
+	VBROADCASTSS      c32_c2d00000<>+0(SB), Z2
+	VMAXPS            Z1, Z2, Z1
+	VBROADCASTSS      c32_4b400000<>+0(SB), Z2
+	VMOVAPS           Z1, Z3
+	VFMADD132PS.BCST  c32_3fb8aa3b<>+0(SB), Z2, Z3
+	VSUBPS.BCST       c32_4b400000<>+0(SB), Z3, Z2
+	VMOVAPS           Z2, Z3
+	VFNMADD132PS.BCST c32_3f317218<>+0(SB), Z1, Z3
+	VMOVAPS           Z2, Z1
+	VFNMADD132PS.BCST c32_b102e308<>+0(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      c32_3ab688bb<>+0(SB), Z4
+	VFMADD213PS.BCST  c32_3d2aaa8c<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  c32_3f000000<>+0(SB), Z3, Z4
+	VBROADCASTSS      c32_3c0905ed<>+0(SB), Z5
+	VFMADD213PS.BCST  c32_3e2aaa6e<>+0(SB), Z3, Z5
+	VFMADD231PS       Z1, Z5, Z4
+	VMOVAPS           Z4, Z4
+	VFMADD213PS       Z1, Z3, Z4
+	VADDPS.BCST       c32_3f800000<>+0(SB), Z4, Z1
+	VSCALEFPS         Z2, Z1, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -14470,8 +15582,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -14479,10 +15596,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -14502,32 +15625,32 @@ loop:
 
 body:
 	VBROADCASTSS     c32_43010000<>+0(SB), Z1
-	VMINPS           Z0, Z1, Z0
-	VBROADCASTSS     c32_c3170000<>+0(SB), Z1
-	VMAXPS           Z0, Z1, Z0
-	VADDPS.BCST      c32_4b400000<>+0(SB), Z0, Z1
-	VSUBPS.BCST      c32_4b400000<>+0(SB), Z1, Z1
-	VSUBPS           Z1, Z0, Z0
-	VMULPS.BCST      c32_3f317218<>+0(SB), Z0, Z2
-	VMOVAPS          Z0, Z3
-	VFMSUB132PS.BCST c32_3f317218<>+0(SB), Z2, Z3
-	VMOVAPS          Z0, Z0
-	VFMADD132PS.BCST c32_b102e308<>+0(SB), Z3, Z0
-	VMULPS           Z2, Z2, Z3
-	VBROADCASTSS     c32_3ab688bb<>+0(SB), Z4
-	VFMADD213PS.BCST c32_3d2aaa8c<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c32_3f000000<>+0(SB), Z3, Z4
-	VBROADCASTSS     c32_3c0905ed<>+0(SB), Z5
-	VFMADD213PS.BCST c32_3e2aaa6e<>+0(SB), Z3, Z5
-	VFMADD231PS      Z2, Z5, Z4
-	VMOVAPS          Z4, Z4
-	VFMADD213PS      Z0, Z3, Z4
-	VADDPS           Z2, Z4, Z0
-	VADDPS.BCST      c32_3f800000<>+0(SB), Z0, Z0
-	VSCALEFPS        Z1, Z0, Z0
+	VMINPS           Z0, Z1, Z1
+	VBROADCASTSS     c32_c3170000<>+0(SB), Z2
+	VMAXPS           Z1, Z2, Z1
+	VADDPS.BCST      c32_4b400000<>+0(SB), Z1, Z2
+	VSUBPS.BCST      c32_4b400000<>+0(SB), Z2, Z2
+	VSUBPS           Z2, Z1, Z1
+	VMULPS.BCST      c32_3f317218<>+0(SB), Z1, Z3
+	VMOVAPS          Z1, Z4
+	VFMSUB132PS.BCST c32_3f317218<>+0(SB), Z3, Z4
+	VMOVAPS          Z1, Z1
+	VFMADD132PS.BCST c32_b102e308<>+0(SB), Z4, Z1
+	VMULPS           Z3, Z3, Z4
+	VBROADCASTSS     c32_3ab688bb<>+0(SB), Z5
+	VFMADD213PS.BCST c32_3d2aaa8c<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST c32_3f000000<>+0(SB), Z4, Z5
+	VBROADCASTSS     c32_3c0905ed<>+0(SB), Z6
+	VFMADD213PS.BCST c32_3e2aaa6e<>+0(SB), Z4, Z6
+	VFMADD231PS      Z3, Z6, Z5
+	VMOVAPS          Z5, Z5
+	VFMADD213PS      Z1, Z4, Z5
+	VADDPS           Z3, Z5, Z1
+	VADDPS.BCST      c32_3f800000<>+0(SB), Z1, Z1
+	VSCALEFPS        Z2, Z1, Z1
 	CMPQ             DX, $0x00000010
 	JLT              partialstore
-	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, (AX)
 	ADDQ             $0x00000040, CX
 	ADDQ             $0x00000040, AX
 	SUBQ             $0x00000010, DX
@@ -14535,8 +15658,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -14544,10 +15672,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -14606,8 +15740,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -14615,6 +15754,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X3, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -14657,10 +15802,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VRNDSCALEPS $0x09, Z0, Z0
+	VRNDSCALEPS $0x09, Z1, Z0
 	CMPQ        DX, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z0, (AX)
@@ -14671,15 +15816,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -14738,13 +15894,13 @@ four:
 loop:
 	CMPQ    SI, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
+	VMOVUPS (CX), Z3
+	VMOVUPS (DX), Z4
+	VMOVUPS (BX), Z5
 
 body:
-	VMOVAPS     Z0, Z0
-	VFMADD213PS Z2, Z1, Z0
+	VMOVAPS     Z3, Z0
+	VFMADD213PS Z5, Z4, Z0
 	CMPQ        SI, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z0, (AX)
@@ -14757,17 +15913,30 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     SI, SI
-	JLE       done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X3
+	VMOVSS (DX), X4
+	VMOVSS (BX), X5
+	JMP    body
+
+several:
 	MOVQ      $-1, DI
 	BZHIQ     SI, DI, DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
-	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z (CX), K1, Z3
+	VMOVUPS.Z (DX), K1, Z4
+	VMOVUPS.Z (BX), K1, Z5
 	JMP       body
 
 partialstore:
+	CMPQ   SI, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   SI, CX, CX
 	KMOVW   CX, K1
@@ -14824,12 +15993,12 @@ four:
 loop:
 	CMPQ    SI, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
-	VMOVUPS (BX), Z2
+	VMOVUPS (CX), Z3
+	VMOVUPS (BX), Z4
 
 body:
-	VMOVAPS     Z1, Z1
-	VFMADD213PS Z2, Z0, Z1
+	VMOVAPS     Z3, Z1
+	VFMADD213PS Z4, Z0, Z1
 	CMPQ        SI, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z1, (AX)
@@ -14841,16 +16010,28 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     SI, SI
-	JLE       done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X3
+	VMOVSS (BX), X4
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     SI, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
-	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z (CX), K1, Z3
+	VMOVUPS.Z (BX), K1, Z4
 	JMP       body
 
 partialstore:
+	CMPQ   SI, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   SI, CX, CX
 	KMOVW   CX, K1
@@ -14907,16 +16088,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z6
+	VMOVUPS (DX), Z7
 
 body:
-	VCMPPS         $0x1e, Z1, Z0, K1
+	VCMPPS         $0x1e, Z7, Z6, K1
 	VBROADCASTSS   c32_0<>+0(SB), Z0
-	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z6
+	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000010
 	JLT            partialstore
-	VMOVUPS        Z6, (AX)
+	VMOVUPS        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -14925,20 +16106,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X6
+	VMOVSS (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z6
+	VMOVUPS.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -14991,16 +16184,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z6
+	VMOVUPS (DX), Z7
 
 body:
-	VCMPPS         $0x1d, Z1, Z0, K1
+	VCMPPS         $0x1d, Z7, Z6, K1
 	VBROADCASTSS   c32_0<>+0(SB), Z0
-	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z6
+	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000010
 	JLT            partialstore
-	VMOVUPS        Z6, (AX)
+	VMOVUPS        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -15009,20 +16202,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X6
+	VMOVSS (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z6
+	VMOVUPS.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15075,16 +16280,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z6
+	VMOVUPS (DX), Z7
 
 body:
-	VCMPPS         $0x11, Z1, Z0, K1
+	VCMPPS         $0x11, Z7, Z6, K1
 	VBROADCASTSS   c32_0<>+0(SB), Z0
-	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z6
+	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000010
 	JLT            partialstore
-	VMOVUPS        Z6, (AX)
+	VMOVUPS        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -15093,20 +16298,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X6
+	VMOVSS (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z6
+	VMOVUPS.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15159,16 +16376,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z6
+	VMOVUPS (DX), Z7
 
 body:
-	VCMPPS         $0x12, Z1, Z0, K1
+	VCMPPS         $0x12, Z7, Z6, K1
 	VBROADCASTSS   c32_0<>+0(SB), Z0
-	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z6
+	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000010
 	JLT            partialstore
-	VMOVUPS        Z6, (AX)
+	VMOVUPS        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -15177,20 +16394,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X6
+	VMOVSS (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z6
+	VMOVUPS.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15246,8 +16475,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -15255,6 +16489,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X2, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -15336,8 +16576,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -15345,6 +16590,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X5, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -15414,8 +16665,13 @@ body:
 	JMP              done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -15423,6 +16679,12 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -15483,17 +16745,17 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z7
+	VMOVUPS (DX), Z8
 
 body:
-	VCMPPS    $0x03, Z1, Z0, K1
-	VRANGEPS  $0x05, Z1, Z0, Z2
-	VADDPS    Z1, Z0, Z0
-	VBLENDMPS Z0, Z2, K1, Z7
+	VCMPPS    $0x03, Z8, Z7, K1
+	VRANGEPS  $0x05, Z8, Z7, Z0
+	VADDPS    Z8, Z7, Z1
+	VBLENDMPS Z1, Z0, K1, Z9
 	CMPQ      BX, $0x00000010
 	JLT       partialstore
-	VMOVUPS   Z7, (AX)
+	VMOVUPS   Z9, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	ADDQ      $0x00000040, AX
@@ -15502,20 +16764,32 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X7
+	VMOVSS (DX), X8
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z7
+	VMOVUPS.Z (DX), K1, Z8
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X9, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z7, K1, (AX)
+	VMOVUPS Z9, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15570,16 +16844,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z7
 
 body:
-	VCMPPS    $0x03, Z0, Z1, K1
-	VRANGEPS  $0x05, Z0, Z1, Z2
-	VADDPS    Z0, Z1, Z1
-	VBLENDMPS Z1, Z2, K1, Z7
+	VCMPPS    $0x03, Z0, Z7, K1
+	VRANGEPS  $0x05, Z0, Z7, Z1
+	VADDPS    Z0, Z7, Z2
+	VBLENDMPS Z2, Z1, K1, Z8
 	CMPQ      BX, $0x00000010
 	JLT       partialstore
-	VMOVUPS   Z7, (AX)
+	VMOVUPS   Z8, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, AX
 	SUBQ      $0x00000010, BX
@@ -15587,19 +16861,30 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z7, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15656,17 +16941,17 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z7
+	VMOVUPS (DX), Z8
 
 body:
-	VCMPPS    $0x03, Z1, Z0, K1
-	VRANGEPS  $0x04, Z1, Z0, Z2
-	VADDPS    Z1, Z0, Z0
-	VBLENDMPS Z0, Z2, K1, Z7
+	VCMPPS    $0x03, Z8, Z7, K1
+	VRANGEPS  $0x04, Z8, Z7, Z0
+	VADDPS    Z8, Z7, Z1
+	VBLENDMPS Z1, Z0, K1, Z9
 	CMPQ      BX, $0x00000010
 	JLT       partialstore
-	VMOVUPS   Z7, (AX)
+	VMOVUPS   Z9, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	ADDQ      $0x00000040, AX
@@ -15675,20 +16960,32 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X7
+	VMOVSS (DX), X8
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z7
+	VMOVUPS.Z (DX), K1, Z8
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X9, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z7, K1, (AX)
+	VMOVUPS Z9, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15743,16 +17040,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z7
 
 body:
-	VCMPPS    $0x03, Z0, Z1, K1
-	VRANGEPS  $0x04, Z0, Z1, Z2
-	VADDPS    Z0, Z1, Z1
-	VBLENDMPS Z1, Z2, K1, Z7
+	VCMPPS    $0x03, Z0, Z7, K1
+	VRANGEPS  $0x04, Z0, Z7, Z1
+	VADDPS    Z0, Z7, Z2
+	VBLENDMPS Z2, Z1, K1, Z8
 	CMPQ      BX, $0x00000010
 	JLT       partialstore
-	VMOVUPS   Z7, (AX)
+	VMOVUPS   Z8, (AX)
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, AX
 	SUBQ      $0x00000010, BX
@@ -15760,19 +17057,30 @@ body:
 	JMP       done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z7, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -15817,11 +17125,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS (DX), Z3
 
 body:
-	VMULPS  Z1, Z0, Z0
+	VMULPS  Z3, Z2, Z0
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z0, (AX)
@@ -15833,16 +17141,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
+	VMOVUPS.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -15889,10 +17209,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z2
 
 body:
-	VMULPS  Z0, Z1, Z1
+	VMULPS  Z0, Z2, Z1
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z1, (AX)
@@ -15903,15 +17223,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -15954,10 +17285,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VXORPS.BCST c32_80000000<>+0(SB), Z0, Z0
+	VXORPS.BCST c32_80000000<>+0(SB), Z1, Z0
 	CMPQ        DX, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z0, (AX)
@@ -15968,15 +17299,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -16033,16 +17375,16 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z6
+	VMOVUPS (DX), Z7
 
 body:
-	VCMPPS         $0x04, Z1, Z0, K1
+	VCMPPS         $0x04, Z7, Z6, K1
 	VBROADCASTSS   c32_0<>+0(SB), Z0
-	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z6
+	VBLENDMPS.BCST c32_3f800000<>+0(SB), Z0, K1, Z8
 	CMPQ           BX, $0x00000010
 	JLT            partialstore
-	VMOVUPS        Z6, (AX)
+	VMOVUPS        Z8, (AX)
 	ADDQ           $0x00000040, CX
 	ADDQ           $0x00000040, DX
 	ADDQ           $0x00000040, AX
@@ -16051,20 +17393,32 @@ body:
 	JMP            done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X6
+	VMOVSS (DX), X7
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z6
+	VMOVUPS.Z (DX), K1, Z7
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X8, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z8, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -16107,10 +17461,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z2
 
 body:
-	VDIVPS  Z1, Z0, Z1
+	VDIVPS  Z2, Z0, Z1
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z1, (AX)
@@ -16121,15 +17475,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -16176,11 +17541,11 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z2
 
 body:
-	VBROADCASTSS c32_3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
+	VBROADCASTSS c32_3f800000<>+0(SB), Z0
+	VDIVPS       Z2, Z0, Z0
 	CMPQ         DX, $0x00000010
 	JLT          partialstore
 	VMOVUPS      Z0, (AX)
@@ -16191,15 +17556,26 @@ body:
 	JMP          done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -16221,23 +17597,23 @@ TEXT ·rsqrtF32AVX512(SB), NOSPLIT, $0-24
 four:
 	VMOVUPS      (CX), Z0
 	VSQRTPS      Z0, Z0
-	VBROADCASTSS c32_3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
+	VBROADCASTSS c32_3f800000<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z0
 	VMOVUPS      Z0, (AX)
 	VMOVUPS      64(CX), Z0
 	VSQRTPS      Z0, Z0
-	VBROADCASTSS c32_3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
+	VBROADCASTSS c32_3f800000<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z0
 	VMOVUPS      Z0, 64(AX)
 	VMOVUPS      128(CX), Z0
 	VSQRTPS      Z0, Z0
-	VBROADCASTSS c32_3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
+	VBROADCASTSS c32_3f800000<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z0
 	VMOVUPS      Z0, 128(AX)
 	VMOVUPS      192(CX), Z0
 	VSQRTPS      Z0, Z0
-	VBROADCASTSS c32_3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
+	VBROADCASTSS c32_3f800000<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z0
 	VMOVUPS      Z0, 192(AX)
 	ADDQ         $0x00000100, CX
 	ADDQ         $0x00000100, AX
@@ -16250,12 +17626,12 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VSQRTPS      Z0, Z0
-	VBROADCASTSS c32_3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
+	VSQRTPS      Z1, Z0
+	VBROADCASTSS c32_3f800000<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z0
 	CMPQ         DX, $0x00000010
 	JLT          partialstore
 	VMOVUPS      Z0, (AX)
@@ -16266,15 +17642,26 @@ body:
 	JMP          done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -16321,10 +17708,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z2
 
 body:
-	VSUBPS  Z1, Z0, Z1
+	VSUBPS  Z2, Z0, Z1
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z1, (AX)
@@ -16335,15 +17722,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -16391,11 +17789,11 @@ body:
 	VBROADCASTSS      c32_3f800000<>+0(SB), Z2
 	VCMPPS.BCST       $0x11, c32_0<>+0(SB), Z0, K1
 	VBLENDMPS         Z1, Z2, K1, Z3
-	VADDPS            Z2, Z1, Z0
-	VDIVPS            Z0, Z3, Z0
+	VADDPS            Z2, Z1, Z1
+	VDIVPS            Z1, Z3, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -16403,8 +17801,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -16412,10 +17815,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -16446,50 +17855,50 @@ body:
 	VBROADCASTSS      c32_b33bbd2e<>+0(SB), Z4
 	VMOVAPS           Z1, Z5
 	VFNMADD132PS.BCST c32_3fc90fdb<>+0(SB), Z0, Z5
-	VMOVAPS           Z1, Z0
-	VFNMADD213PS      Z5, Z4, Z0
-	VSUBPS            Z0, Z5, Z5
 	VMOVAPS           Z1, Z6
 	VFNMADD213PS      Z5, Z4, Z6
+	VSUBPS            Z6, Z5, Z5
+	VMOVAPS           Z1, Z7
+	VFNMADD213PS      Z5, Z4, Z7
 	VMOVAPS           Z1, Z1
-	VFNMADD132PS.BCST c32_a6f72ced<>+0(SB), Z6, Z1
-	VMULPS            Z0, Z0, Z4
+	VFNMADD132PS.BCST c32_a6f72ced<>+0(SB), Z7, Z1
+	VMULPS            Z6, Z6, Z4
 	VMULPS            Z4, Z4, Z5
-	VMULPS.BCST       c32_3f000000<>+0(SB), Z4, Z6
-	VBROADCASTSS      c32_3636a947<>+0(SB), Z7
-	VFMADD213PS.BCST  c32_b9500926<>+0(SB), Z4, Z7
-	VFMADD213PS.BCST  c32_3c088886<>+0(SB), Z4, Z7
-	VFMADD213PS.BCST  c32_be2aaaab<>+0(SB), Z4, Z7
-	VMULPS            Z0, Z4, Z8
-	VMOVAPS           Z6, Z9
-	VFNMADD213PS      Z1, Z1, Z9
-	VMOVAPS           Z7, Z7
-	VFMADD213PS       Z9, Z8, Z7
-	VADDPS            Z7, Z0, Z7
-	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z8
-	VORPS             Z8, Z7, Z7
-	VBROADCASTSS      c32_3f800000<>+0(SB), Z8
-	VSUBPS            Z6, Z8, Z9
-	VBROADCASTSS      c32_b4926e44<>+0(SB), Z10
-	VFMADD213PS.BCST  c32_37d00a6e<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST  c32_bab60b5f<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST  c32_3d2aaaab<>+0(SB), Z4, Z10
-	VSUBPS            Z9, Z8, Z4
-	VSUBPS            Z6, Z4, Z4
-	VMOVAPS           Z10, Z6
-	VFMADD213PS       Z4, Z5, Z6
-	VMOVAPS           Z0, Z0
-	VFNMADD213PS      Z6, Z1, Z0
-	VADDPS            Z0, Z9, Z0
-	VPSLLD            $0x1f, Z3, Z1
-	VPMOVD2M          Z1, K1
-	VBLENDMPS         Z0, Z7, K1, Z2
-	VPSLLD            $0x1e, Z3, Z0
-	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z0
-	VXORPS            Z0, Z2, Z0
+	VMULPS.BCST       c32_3f000000<>+0(SB), Z4, Z7
+	VBROADCASTSS      c32_3636a947<>+0(SB), Z8
+	VFMADD213PS.BCST  c32_b9500926<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST  c32_3c088886<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST  c32_be2aaaab<>+0(SB), Z4, Z8
+	VMULPS            Z6, Z4, Z9
+	VMOVAPS           Z7, Z10
+	VFNMADD213PS      Z1, Z1, Z10
+	VMOVAPS           Z8, Z8
+	VFMADD213PS       Z10, Z9, Z8
+	VADDPS            Z8, Z6, Z8
+	VANDPS.BCST       c32_80000000<>+0(SB), Z6, Z9
+	VORPS             Z9, Z8, Z8
+	VBROADCASTSS      c32_3f800000<>+0(SB), Z9
+	VSUBPS            Z7, Z9, Z10
+	VBROADCASTSS      c32_b4926e44<>+0(SB), Z11
+	VFMADD213PS.BCST  c32_37d00a6e<>+0(SB), Z4, Z11
+	VFMADD213PS.BCST  c32_bab60b5f<>+0(SB), Z4, Z11
+	VFMADD213PS.BCST  c32_3d2aaaab<>+0(SB), Z4, Z11
+	VSUBPS            Z10, Z9, Z4
+	VSUBPS            Z7, Z4, Z4
+	VMOVAPS           Z11, Z7
+	VFMADD213PS       Z4, Z5, Z7
+	VMOVAPS           Z6, Z4
+	VFNMADD213PS      Z7, Z1, Z4
+	VADDPS            Z4, Z10, Z1
+	VPSLLD            $0x1f, Z3, Z4
+	VPMOVD2M          Z4, K1
+	VBLENDMPS         Z1, Z8, K1, Z2
+	VPSLLD            $0x1e, Z3, Z1
+	VANDPS.BCST       c32_80000000<>+0(SB), Z1, Z1
+	VXORPS            Z1, Z2, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -16497,8 +17906,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -16506,10 +17920,17 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	XORQ   DX, DX
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 	XORQ    DX, DX
 
 done:
@@ -16566,33 +17987,33 @@ body:
 	VBROADCASTSS      c32_0<>+0(SB), Z6
 	VBLENDMPS         Z2, Z6, K1, Z4
 	VBROADCASTSS      c32_0<>+0(SB), Z2
-	VMAXPS            Z0, Z2, Z0
-	VMULPS.BCST       c32_3f000000<>+0(SB), Z5, Z2
-	VMULPS            Z5, Z2, Z2
-	VMOVAPS           Z4, Z6
-	VFMADD132PS.BCST  c32_b102e308<>+0(SB), Z1, Z6
+	VMAXPS            Z0, Z2, Z2
+	VMULPS.BCST       c32_3f000000<>+0(SB), Z5, Z6
+	VMULPS            Z5, Z6, Z6
+	VMOVAPS           Z4, Z7
+	VFMADD132PS.BCST  c32_b102e308<>+0(SB), Z1, Z7
 	VMULPS            Z5, Z5, Z1
-	VBROADCASTSS      c32_3d2fa00e<>+0(SB), Z7
-	VFMADD213PS.BCST  c32_3def3bf9<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  c32_3e121b60<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  c32_3e4ccd2c<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  c32_3eaaaaab<>+0(SB), Z1, Z7
-	VBROADCASTSS      c32_bdc3d713<>+0(SB), Z8
-	VFMADD213PS.BCST  c32_be016d54<>+0(SB), Z1, Z8
-	VFMADD213PS.BCST  c32_be2a9b50<>+0(SB), Z1, Z8
-	VFMADD213PS.BCST  c32_be800013<>+0(SB), Z1, Z8
-	VFMADD231PS       Z5, Z8, Z7
-	VMULPS            Z1, Z7, Z1
+	VBROADCASTSS      c32_3d2fa00e<>+0(SB), Z8
+	VFMADD213PS.BCST  c32_3def3bf9<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  c32_3e121b60<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  c32_3e4ccd2c<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  c32_3eaaaaab<>+0(SB), Z1, Z8
+	VBROADCASTSS      c32_bdc3d713<>+0(SB), Z9
+	VFMADD213PS.BCST  c32_be016d54<>+0(SB), Z1, Z9
+	VFMADD213PS.BCST  c32_be2a9b50<>+0(SB), Z1, Z9
+	VFMADD213PS.BCST  c32_be800013<>+0(SB), Z1, Z9
+	VFMADD231PS       Z5, Z9, Z8
+	VMULPS            Z1, Z8, Z1
 	VMOVAPS           Z1, Z1
-	VFMADD213PS       Z6, Z5, Z1
-	VSUBPS            Z1, Z2, Z1
+	VFMADD213PS       Z7, Z5, Z1
+	VSUBPS            Z1, Z6, Z1
 	VSUBPS            Z5, Z1, Z1
-	VMOVAPS           Z4, Z2
-	VFMSUB132PS.BCST  c32_3f317218<>+0(SB), Z1, Z2
-	VADDPS            Z2, Z0, Z0
+	VMOVAPS           Z4, Z5
+	VFMSUB132PS.BCST  c32_3f317218<>+0(SB), Z1, Z5
+	VADDPS            Z5, Z2, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -16600,8 +18021,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -16609,10 +18035,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -16651,10 +18083,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VSQRTPS Z0, Z0
+	VSQRTPS Z1, Z0
 	CMPQ    DX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z0, (AX)
@@ -16665,15 +18097,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -16716,10 +18159,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VMULPS  Z0, Z0, Z0
+	VMULPS  Z1, Z1, Z0
 	CMPQ    DX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z0, (AX)
@@ -16730,15 +18173,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -16787,11 +18241,11 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS (DX), Z3
 
 body:
-	VSUBPS  Z1, Z0, Z0
+	VSUBPS  Z3, Z2, Z0
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z0, (AX)
@@ -16803,16 +18257,28 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	VMOVSS (DX), X3
+	JMP    body
+
+several:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
+	VMOVUPS.Z (DX), K1, Z3
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -16859,10 +18325,10 @@ four:
 loop:
 	CMPQ    BX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z1
+	VMOVUPS (CX), Z2
 
 body:
-	VSUBPS  Z0, Z1, Z1
+	VSUBPS  Z0, Z2, Z1
 	CMPQ    BX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z1, (AX)
@@ -16873,15 +18339,26 @@ body:
 	JMP     done
 
 partial:
-	TESTQ     BX, BX
-	JLE       done
+	CMPQ   BX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X2
+	JMP    body
+
+several:
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z2
 	JMP       body
 
 partialstore:
+	CMPQ   BX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   BX, CX, CX
 	KMOVW   CX, K1
@@ -16948,11 +18425,11 @@ body:
 	VDIVPS            Z2, Z5, Z1
 	VADDPS            Z1, Z4, Z1
 	VBLENDMPS         Z6, Z1, K1, Z3
-	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z3, Z0
+	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z1
+	VORPS             Z1, Z3, Z1
 	CMPQ              DX, $0x00000010
 	JLT               partialstore
-	VMOVUPS           Z0, (AX)
+	VMOVUPS           Z1, (AX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, AX
 	SUBQ              $0x00000010, DX
@@ -16960,8 +18437,13 @@ body:
 	JMP               done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -16969,10 +18451,16 @@ partial:
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X1, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -17011,10 +18499,10 @@ four:
 loop:
 	CMPQ    DX, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
+	VMOVUPS (CX), Z1
 
 body:
-	VRNDSCALEPS $0x0b, Z0, Z0
+	VRNDSCALEPS $0x0b, Z1, Z0
 	CMPQ        DX, $0x00000010
 	JLT         partialstore
 	VMOVUPS     Z0, (AX)
@@ -17025,15 +18513,26 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     DX, DX
-	JLE       done
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X1
+	JMP    body
+
+several:
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
 	JMP       body
 
 partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X0, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
@@ -17092,16 +18591,16 @@ four:
 loop:
 	CMPQ    SI, $0x00000010
 	JLT     partial
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
+	VMOVUPS (CX), Z7
+	VMOVUPS (DX), Z8
+	VMOVUPS (BX), Z9
 
 body:
-	VCMPPS.BCST $0x04, c32_0<>+0(SB), Z0, K1
-	VBLENDMPS   Z1, Z2, K1, Z7
+	VCMPPS.BCST $0x04, c32_0<>+0(SB), Z7, K1
+	VBLENDMPS   Z8, Z9, K1, Z10
 	CMPQ        SI, $0x00000010
 	JLT         partialstore
-	VMOVUPS     Z7, (AX)
+	VMOVUPS     Z10, (AX)
 	ADDQ        $0x00000040, CX
 	ADDQ        $0x00000040, DX
 	ADDQ        $0x00000040, BX
@@ -17111,21 +18610,34 @@ body:
 	JMP         done
 
 partial:
-	TESTQ     SI, SI
-	JLE       done
+	CMPQ   SI, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X7
+	VMOVSS (DX), X8
+	VMOVSS (BX), X9
+	JMP    body
+
+several:
 	MOVQ      $-1, DI
 	BZHIQ     SI, DI, DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
-	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z (CX), K1, Z7
+	VMOVUPS.Z (DX), K1, Z8
+	VMOVUPS.Z (BX), K1, Z9
 	JMP       body
 
 partialstore:
+	CMPQ   SI, $0x00000001
+	JNE    severalstore
+	VMOVSS X10, (AX)
+	JMP    done
+
+severalstore:
 	MOVQ    $-1, CX
 	BZHIQ   SI, CX, CX
 	KMOVW   CX, K1
-	VMOVUPS Z7, K1, (AX)
+	VMOVUPS Z10, K1, (AX)
 
 done:
 	VZEROUPPER

@@ -16,7 +16,7 @@ func Gemm32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha floa
 // computes, with the same bits, and touches nothing else of C. Parts may run at once, each with its own Workspace;
 // parts of GemmRows rows or GemmColumns columns waste nothing.
 func GemmPart64(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int, i0, i1, j0, j1 int) {
-	g := product[float64]{level: min(l, available()), ws: &ws.w64, transA: transA, transB: transB, m: m, n: n, k: k,
+	g := product[float64]{tiles: tiles64[min(l, available())], ws: &ws.w64, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc}
 	g.check()
 	g.part(i0, i1, j0, j1)
@@ -24,7 +24,7 @@ func GemmPart64(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha 
 
 // GemmPart32 is GemmPart64 for float32.
 func GemmPart32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int, i0, i1, j0, j1 int) {
-	g := product[float32]{level: min(l, available()), ws: &ws.w32, transA: transA, transB: transB, m: m, n: n, k: k,
+	g := product[float32]{tiles: tiles32[min(l, available())], ws: &ws.w32, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc}
 	g.check()
 	g.part(i0, i1, j0, j1)
@@ -38,7 +38,7 @@ const (
 
 // product is one call of Gemm64 or Gemm32.
 type product[T float] struct {
-	level          Level
+	tiles          *tiles[T] // nil for pure Go
 	ws             *panels[T]
 	transA, transB bool
 	m, n, k        int
@@ -77,16 +77,32 @@ func (g *product[T]) check() {
 	}
 }
 
-// part computes a block of C.
+// part computes a block of C. Which way it goes depends on the whole product, never on the block.
 func (g *product[T]) part(i0, i1, j0, j1 int) {
 	if i0 >= i1 || j0 >= j1 {
 		return
 	}
-	if g.level == PureGo {
+	if g.tiles == nil {
 		g.loops(i0, i1, j0, j1)
 		return
 	}
-	g.loops(i0, i1, j0, j1)
+	if g.beta != 0 && g.beta != 1 || g.k == 0 || g.alpha == 0 {
+		g.scaled(i0, i1, j0, j1)
+	}
+	if g.k == 0 || g.alpha == 0 {
+		return
+	}
+	g.ws.alpha = g.alpha
+	switch {
+	case g.n == 1 && g.transA:
+		g.transposedVector(i0, i1)
+	case g.n == 1:
+		g.inners(g.a, g.lda, g.b, g.ldb, g.transB, g.c, g.ldc, i0, i1)
+	case g.m == 1 && g.transB:
+		g.inners(g.b, g.ldb, g.a, g.lda, !g.transA, g.c, 1, j0, j1)
+	default:
+		g.blocks(i0, i1, j0, j1)
+	}
 }
 
 // scaled multiplies a block of C by beta, where 0 means overwriting.

@@ -18,4 +18,6 @@ var (
 	dot32     map[Level]func(a, b *float32, n int) float64
 	fill64    map[Level]func(dst *float64, v float64, n int)
 	fill32    map[Level]func(dst *float32, v float32, n int)
+	tiles64   map[Level]*tiles[float64]
+	tiles32   map[Level]*tiles[float32]
 )

@@ -7,8 +7,12 @@ type Workspace struct {
 	w32 panels[float32]
 }
 
-// panels are packed blocks of op(A) and op(B), a tile of C, and a vector with unit stride.
-type panels[T float] struct{ a, b, c, v []T }
+// panels are packed blocks of op(A) and op(B), a piece of C, a vector with unit stride, and alpha where assembly can
+// read it.
+type panels[T float] struct {
+	a, b, c, v []T
+	alpha      T
+}
 
 // grown returns at least n elements, keeping s when it is long enough.
 func grown[T float](s []T, n int) []T {

@@ -1,3 +1,344 @@
 package main
 
-func emitGemm() {}
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// emitGemm writes the micro kernels of the matrix product for every height and width up to the full tile, the inner
+// products of matrix-vector products, and the transposing copies.
+func emitGemm() {
+	for _, m := range machines {
+		rows, vectors := m.tileSize()
+		for r := 1; r <= rows; r++ {
+			for v := 1; v <= vectors; v++ {
+				m.tile(r, v)
+			}
+		}
+		m.tile(1, 8)
+		m.inner(1)
+		m.inner(4)
+	}
+	transpose8()
+	transpose4()
+}
+
+// tileSize is the height and width in vectors of the largest tile: as many sums as there are registers.
+func (m machine) tileSize() (rows, vectors int) {
+	if m.wide {
+		return 8, 3
+	}
+	return 6, 2
+}
+
+// strided addresses row i < 8 of a matrix: rows 0, 1, 2, 4 from base, 3, 5, 7 from base3 = base + 3 rows, 6 by triple.
+type strided struct{ base, base3, stride, stride3 reg.Register }
+
+func newStrided(base, stride reg.Register, rows int) strided {
+	s := strided{base: base, stride: stride}
+	if rows > 3 {
+		s.stride3, s.base3 = GP64(), GP64()
+		LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, s.stride3)
+		LEAQ(operand.Mem{Base: base, Index: s.stride3, Scale: 1}, s.base3)
+	}
+	return s
+}
+
+func (s strided) row(i, disp int) operand.Mem {
+	switch i {
+	case 0:
+		return operand.Mem{Base: s.base, Disp: disp}
+	case 1, 2, 4:
+		return operand.Mem{Base: s.base, Index: s.stride, Scale: uint8(i), Disp: disp}
+	case 3:
+		return operand.Mem{Base: s.base3, Disp: disp}
+	case 6:
+		return operand.Mem{Base: s.base, Index: s.stride3, Scale: 2, Disp: disp}
+	}
+	return operand.Mem{Base: s.base3, Index: s.stride, Scale: uint8(i - 3), Disp: disp}
+}
+
+func (s strided) advance(by operand.Op) {
+	ADDQ(by, s.base)
+	if s.base3 != nil {
+		ADDQ(by, s.base3)
+	}
+}
+
+// tile writes C = alpha*A*B (+ C if keep is not 0) for rows by vectors of C and any k > 0. Strides are in bytes: element
+// (i, p) of A is at a + i*ars + p*acs, row p of B at b + p*bs, row i of C at c + i*cs. With AVX-512 the last vector of
+// B and C has the lanes of the mask only; AVX2 takes whole vectors.
+func (m machine) tile(rows, vectors int) {
+	t := m.goType()
+	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, m.suffix()), noSplit,
+		fmt.Sprintf("func(k int, a *%s, ars, acs int, b *%s, bs int, c *%s, cs int, alpha *%s, keep, mask int)", t, t, t, t))
+	Pragma("noescape")
+	k := Load(Param("k"), GP64())
+	a := newStrided(Load(Param("a"), GP64()), Load(Param("ars"), GP64()), rows)
+	acs := Load(Param("acs"), GP64())
+	b, bs := Load(Param("b"), GP64()), Load(Param("bs"), GP64())
+	c, cs := Load(Param("c"), GP64()), Load(Param("cs"), GP64())
+	var lanes reg.Register
+	if m.wide {
+		lanes = K()
+		w := GP64()
+		Load(Param("mask"), w)
+		KMOVW(w.As32(), lanes)
+	}
+	if rows*vectors >= 12 { // the rows of C will be wanted
+		at := GP64()
+		MOVQ(c, at)
+		for i := 0; i < rows; i++ {
+			for j := 0; j < vectors*m.bytes(); j += 64 {
+				PREFETCHT0(operand.Mem{Base: at, Disp: j})
+			}
+			ADDQ(cs, at)
+		}
+	}
+	acc := make([][]vec, rows)
+	for i := range acc {
+		acc[i] = make([]vec, vectors)
+		for j := range acc[i] {
+			acc[i][j] = m.new()
+			m.zero(acc[i][j])
+		}
+	}
+	Label("loop")
+	if rows == 1 {
+		m.tileRow(a, b, acc[0], lanes)
+	} else {
+		bv := make([]vec, vectors)
+		for j := range bv {
+			bv[j] = m.new()
+			m.tileLoad(operand.Mem{Base: b, Disp: j * m.bytes()}, bv[j], lanes, j == vectors-1)
+		}
+		for i := range acc {
+			av := m.new()
+			m.do("broadcast", a.row(i, 0), av)
+			for j := range bv {
+				m.do("fma231", bv[j], av, acc[i][j])
+			}
+		}
+	}
+	a.advance(acs)
+	ADDQ(bs, b)
+	DECQ(k)
+	JNZ(operand.LabelRef("loop"))
+
+	alpha := m.new()
+	m.do("broadcast", operand.Mem{Base: Load(Param("alpha"), GP64())}, alpha)
+	keep := Load(Param("keep"), GP64())
+	TESTQ(keep, keep)
+	JZ(operand.LabelRef("overwrite"))
+	for i := range acc {
+		for j := range acc[i] {
+			at := operand.Mem{Base: c, Disp: j * m.bytes()}
+			old := m.new()
+			m.tileLoad(at, old, lanes, j == vectors-1)
+			m.do("fma231", acc[i][j], alpha, old)
+			m.tileStore(old, at, lanes, j == vectors-1)
+		}
+		ADDQ(cs, c)
+	}
+	VZEROUPPER()
+	RET()
+	Label("overwrite")
+	for i := range acc {
+		for j := range acc[i] {
+			m.do("mul", acc[i][j], alpha, acc[i][j])
+			m.tileStore(acc[i][j], operand.Mem{Base: c, Disp: j * m.bytes()}, lanes, j == vectors-1)
+		}
+		ADDQ(cs, c)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// tileRow is the step of a single row: B straight from memory.
+func (m machine) tileRow(a strided, b reg.Register, acc []vec, lanes reg.Register) {
+	av := m.new()
+	m.do("broadcast", a.row(0, 0), av)
+	for j := range acc {
+		at := operand.Mem{Base: b, Disp: j * m.bytes()}
+		if m.wide && j == len(acc)-1 {
+			bv := m.new()
+			m.do("loadz", at, lanes, bv)
+			m.do("fma231", bv, av, acc[j])
+			continue
+		}
+		m.do("fma231", at, av, acc[j])
+	}
+}
+
+func (m machine) tileLoad(at operand.Mem, v vec, lanes reg.Register, last bool) {
+	if m.wide && last {
+		m.do("loadz", at, lanes, v)
+	} else {
+		m.do("loadu", at, v)
+	}
+}
+
+func (m machine) tileStore(v vec, at operand.Mem, lanes reg.Register, last bool) {
+	if m.wide && last {
+		m.do("loadu", v, lanes, at)
+	} else {
+		m.do("loadu", v, at)
+	}
+}
+
+func (m machine) zero(v vec) {
+	if m.wide {
+		VPXORQ(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+}
+
+// inner writes dst[i*ds] = sum over p of a[i*as + p] x[p] for rows of A, two accumulators a row; strides in bytes.
+func (m machine) inner(rows int) {
+	t := m.goType()
+	TEXT(fmt.Sprintf("inner%d%s", rows, m.suffix()), noSplit, fmt.Sprintf("func(n int, a *%s, as int, x *%s, dst *%s, ds int)", t, t, t))
+	Pragma("noescape")
+	n := Load(Param("n"), GP64())
+	a := newStrided(Load(Param("a"), GP64()), Load(Param("as"), GP64()), rows)
+	x := Load(Param("x"), GP64())
+	acc := make([][2]vec, rows)
+	for i := range acc {
+		for h := range acc[i] {
+			acc[i][h] = m.new()
+			m.zero(acc[i][h])
+		}
+	}
+	step := func(i, h, disp int, xv vec) { m.do("fma231", a.row(i, disp), xv, acc[i][h]) }
+	Label("loop")
+	CMPQ(n, operand.U32(uint32(2*m.lanes())))
+	JLT(operand.LabelRef("rest"))
+	for h := 0; h < 2; h++ {
+		xv := m.new()
+		m.do("loadu", operand.Mem{Base: x, Disp: h * m.bytes()}, xv)
+		for i := range acc {
+			step(i, h, h*m.bytes(), xv)
+		}
+	}
+	a.advance(operand.U32(uint32(2 * m.bytes())))
+	ADDQ(operand.U32(uint32(2*m.bytes())), x)
+	SUBQ(operand.U32(uint32(2*m.lanes())), n)
+	JMP(operand.LabelRef("loop"))
+	Label("rest")
+	CMPQ(n, operand.U32(uint32(m.lanes())))
+	JLT(operand.LabelRef("part"))
+	xv := m.new()
+	m.do("loadu", operand.Mem{Base: x}, xv)
+	for i := range acc {
+		step(i, 0, 0, xv)
+	}
+	a.advance(operand.U32(uint32(m.bytes())))
+	ADDQ(operand.U32(uint32(m.bytes())), x)
+	SUBQ(operand.U32(uint32(m.lanes())), n)
+	Label("part")
+	TESTQ(n, n)
+	JLE(operand.LabelRef("fold"))
+	k := m.restMask(n)
+	xv = m.new()
+	m.maskLoad(operand.Mem{Base: x}, k, xv)
+	for i := range acc {
+		av := m.new()
+		m.maskLoad(a.row(i, 0), k, av)
+		m.do("fma231", av, xv, acc[i][1])
+	}
+	Label("fold")
+	dst, ds := Load(Param("dst"), GP64()), Load(Param("ds"), GP64())
+	for i := range acc {
+		v, hi := m.add(acc[i][0], acc[i][1]), m.new()
+		if m.wide {
+			VEXTRACTF64X4(operand.U8(1), v, hi.AsY())
+			v = m.add(v, hi)
+			VEXTRACTF64X2(operand.U8(1), v.AsY(), hi.AsX())
+		} else {
+			VEXTRACTF128(operand.U8(1), v, hi.AsX())
+		}
+		v = m.add(v, hi)
+		VPERMILPD(operand.U8(1), v, hi)
+		v = m.add(v, hi)
+		if !m.double {
+			VPERMILPS(operand.U8(1), v, hi)
+			v = m.add(v, hi)
+		}
+		m.moveOne(v.AsX(), operand.Mem{Base: dst})
+		ADDQ(ds, dst)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// transpose8 writes dst[p*ds + i] = src[i*ss + p] for 8 rows i of float32 and n columns p, a multiple of 8; strides in
+// bytes.
+func transpose8() {
+	TEXT("transpose8F32AVX2", noSplit, "func(dst *float32, ds int, src *float32, ss int, n int)")
+	Pragma("noescape")
+	dst := newStrided(Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), 8)
+	src := newStrided(Load(Param("src"), GP64()), Load(Param("ss"), GP64()), 8)
+	n := Load(Param("n"), GP64())
+	Label("loop")
+	for half := 0; half < 2; half++ {
+		var r, t [4]vec
+		for i := range r {
+			r[i], t[i] = YMM(), YMM()
+			VMOVUPS(src.row(i, 16*half), r[i].AsX())
+			VINSERTF128(operand.U8(1), src.row(i+4, 16*half), r[i], r[i])
+		}
+		VUNPCKLPS(r[1], r[0], t[0])
+		VUNPCKHPS(r[1], r[0], t[1])
+		VUNPCKLPS(r[3], r[2], t[2])
+		VUNPCKHPS(r[3], r[2], t[3])
+		for i := range 4 {
+			shuffle := []uint8{0x44, 0xee}[i%2]
+			VSHUFPS(operand.U8(shuffle), t[2+i/2], t[i/2], r[i])
+			VMOVUPS(r[i], dst.row(4*half+i, 0))
+		}
+	}
+	src.advance(operand.U32(32))
+	step := GP64()
+	MOVQ(dst.stride, step)
+	SHLQ(operand.U8(3), step)
+	dst.advance(step)
+	SUBQ(operand.U32(8), n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// transpose4 is transpose8 for 4 rows of float64 and a multiple of 4 columns.
+func transpose4() {
+	TEXT("transpose4F64AVX2", noSplit, "func(dst *float64, ds int, src *float64, ss int, n int)")
+	Pragma("noescape")
+	dst := newStrided(Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), 4)
+	src := newStrided(Load(Param("src"), GP64()), Load(Param("ss"), GP64()), 4)
+	n := Load(Param("n"), GP64())
+	Label("loop")
+	for half := 0; half < 2; half++ {
+		var r, t [2]vec
+		for i := range r {
+			r[i], t[i] = YMM(), YMM()
+			VMOVUPD(src.row(i, 16*half), r[i].AsX())
+			VINSERTF128(operand.U8(1), src.row(i+2, 16*half), r[i], r[i])
+		}
+		VUNPCKLPD(r[1], r[0], t[0])
+		VUNPCKHPD(r[1], r[0], t[1])
+		for i := range t {
+			VMOVUPD(t[i], dst.row(2*half+i, 0))
+		}
+	}
+	src.advance(operand.U32(32))
+	step := GP64()
+	MOVQ(dst.stride, step)
+	SHLQ(operand.U8(2), step)
+	dst.advance(step)
+	SUBQ(operand.U32(4), n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}

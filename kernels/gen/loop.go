@@ -100,9 +100,18 @@ func (k kernel) emit(m machine) {
 	JNZ(operand.LabelRef("loop"))
 	JMP(operand.LabelRef("done"))
 
+	// One element goes as a scalar: processors forward a scalar store to the next scalar load, a masked one they do not.
 	Label("partial")
-	TESTQ(n, n)
-	JLE(operand.LabelRef("done"))
+	CMPQ(n, operand.U32(1))
+	JLT(operand.LabelRef("done"))
+	JNE(operand.LabelRef("several"))
+	for i := range x {
+		if i != k.scalar {
+			m.moveOne(operand.Mem{Base: ptr[i]}, x[i].AsX())
+		}
+	}
+	JMP(operand.LabelRef("body"))
+	Label("several")
 	rest := m.restMask(n)
 	for i := range x {
 		if i != k.scalar {
@@ -112,6 +121,16 @@ func (k kernel) emit(m machine) {
 	JMP(operand.LabelRef("body"))
 
 	Label("partialstore")
+	if m.wide {
+		CMPQ(n, operand.U32(1))
+		JNE(operand.LabelRef("severalstore"))
+		m.moveOne(y.AsX(), operand.Mem{Base: dst})
+		if k.flag != nil {
+			XORQ(n, n)
+		}
+		JMP(operand.LabelRef("done"))
+		Label("severalstore")
+	}
 	m.storeRest(y, dst, n)
 	if k.flag != nil {
 		XORQ(n, n)
@@ -163,6 +182,14 @@ func (m machine) restMask(n reg.Register) mask {
 	NEGQ(off)
 	m.do("loadu", operand.Mem{Base: t, Index: off, Scale: uint8(m.size()), Disp: 32}, r)
 	return r
+}
+
+func (m machine) moveOne(from, to operand.Op) {
+	if m.double {
+		VMOVSD(from, to)
+	} else {
+		VMOVSS(from, to)
+	}
 }
 
 // window is 32 bytes of ones followed by 32 of zeros: read at 32-n*size it masks the first n lanes.

@@ -1,0 +1,115 @@
+package kernels
+
+import "unsafe"
+
+// tile adds k products to a tile of C: alpha*A*B, plus what is there if keep is not 0. Strides are in bytes; mask
+// selects the lanes of the last vector of a row.
+type tile[T float] = func(k int, a *T, ars, acs int, b *T, bs int, c *T, cs int, alpha *T, keep, mask int)
+
+// tiles are the assembly pieces of a level.
+type tiles[T float] struct {
+	rows, vectors, lanes int
+	masks                bool          // tiles may end in part of a vector
+	tile                 [8][3]tile[T] // [rows-1][vectors-1]
+	row                  tile[T]       // one row by eight vectors
+	inner, inner4        func(n int, a *T, as int, x *T, dst *T, ds int)
+	transpose            func(dst *T, ds int, src *T, ss, n int)
+	group                int // rows and columns that transpose takes at once
+}
+
+// Blocking. An element of C is the sum over blocks of depth kc, each summed from 0 in order: nothing else about the
+// blocks changes its bits.
+const (
+	kc     = 256  // a panel of B stays in the second cache
+	mc     = 1032 // rows of A packed at once; a multiple of all tile heights
+	panelA = 8    // elements between columns of a packed panel of A
+	spread = 64   // columns of the largest tile, 1 by 8 vectors of 8 float64 or 3 vectors of 16 float32, and more
+)
+
+// blocks computes rows i0 to i1 and columns j0 to j1 of C tile by tile, packing what is used often.
+func (g *product[T]) blocks(i0, i1, j0, j1 int) {
+	t := g.tiles
+	columns := t.vectors * t.lanes
+	packA := j1-j0 > columns && g.transA || j1-j0 >= 4*columns
+	packB := g.transB || i1-i0 > 2*t.rows
+	for ic := i0; ic < i1; ic += mc {
+		ie := min(ic+mc, i1)
+		for pc := 0; pc < g.k; pc += kc {
+			depth := min(kc, g.k-pc)
+			if packA {
+				g.packA(ic, ie, pc, depth)
+			}
+			for jr := j0; jr < j1; {
+				width, vectors, packed := g.columns(ie-ic, j1-jr, packB)
+				if packed {
+					g.packB(pc, depth, jr, width, vectors*t.lanes)
+				}
+				for ir := ic; ir < ie; ir += t.rows {
+					g.oneTile(ir, min(t.rows, ie-ir), jr, width, vectors, pc, depth, (ir-ic)/t.rows, packA, packed)
+				}
+				jr += width
+			}
+		}
+	}
+}
+
+// columns chooses the next columns: how many of the n left, in how many vectors, and whether B is packed for them.
+func (g *product[T]) columns(rows, n int, packB bool) (width, vectors int, packed bool) {
+	t := g.tiles
+	full := n / t.lanes
+	if rows == 1 && !packB && full >= 8 {
+		return 8 * t.lanes, 8, false
+	}
+	vectors = min(t.vectors, (n+t.lanes-1)/t.lanes)
+	if !packB && !t.masks {
+		if full == 0 {
+			return n, 1, true
+		}
+		vectors = min(vectors, full)
+	}
+	return min(n, vectors*t.lanes), vectors, packB
+}
+
+// oneTile computes rows by width elements of C at (i, j), from the packed panel of A or A itself, and B likewise.
+func (g *product[T]) oneTile(i, rows, j, width, vectors, pc, depth, panel int, packedA, packedB bool) {
+	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
+	var a, b *T
+	var ars, acs, bs int
+	switch {
+	case packedA:
+		a, ars, acs = &g.ws.a[panel*panelA*depth], size, panelA*size
+	case g.transA:
+		a, ars, acs = &g.a[pc*g.lda+i], size, g.lda*size
+	default:
+		a, ars, acs = &g.a[i*g.lda+pc], g.lda*size, size
+	}
+	if packedB {
+		b, bs = &g.ws.b[0], vectors*t.lanes*size
+	} else {
+		b, bs = &g.b[pc*g.ldb+j], g.ldb*size
+	}
+	keep := 1
+	if pc == 0 && g.beta == 0 {
+		keep = 0
+	}
+	last := width - (vectors-1)*t.lanes
+	f := t.row
+	if vectors < 8 {
+		f = t.tile[rows-1][vectors-1]
+	}
+	if t.masks || last == t.lanes {
+		f(depth, a, ars, acs, b, bs, &g.c[i*g.ldc+j], g.ldc*size, &g.ws.alpha, keep, 1<<last-1)
+		return
+	}
+	w := vectors * t.lanes
+	g.ws.c = grown(g.ws.c, panelA*spread)
+	if keep != 0 {
+		for r := range rows {
+			copy(g.ws.c[r*w:r*w+width], g.c[(i+r)*g.ldc+j:])
+		}
+	}
+	f(depth, a, ars, acs, b, bs, &g.ws.c[0], w*size, &g.ws.alpha, keep, 0)
+	for r := range rows {
+		copy(g.c[(i+r)*g.ldc+j:], g.ws.c[r*w:r*w+width])
+	}
+}

@@ -1,0 +1,63 @@
+package kernels
+
+import "unsafe"
+
+// packA copies rows i0 to i1 of op(A), columns pc to pc+depth, into panels of as many rows as a tile has: element
+// (i, p) of a panel is at p*panelA + i. Rows that do not exist are left as they were; no tile reads them.
+func (g *product[T]) packA(i0, i1, pc, depth int) {
+	h := g.tiles.rows
+	panels := (i1 - i0 + h - 1) / h
+	g.ws.a = grown(g.ws.a, panels*panelA*depth)
+	for i := i0; i < i1; i += h {
+		dst := g.ws.a[(i-i0)/h*panelA*depth:][:panelA*depth]
+		rows := min(h, i1-i)
+		if g.transA {
+			for p := range depth {
+				copy(dst[p*panelA:p*panelA+rows], g.a[(pc+p)*g.lda+i:])
+			}
+			continue
+		}
+		// Whole groups are transposed at once; with six rows to a tile the two rows after it come along.
+		g.transposed(dst, panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
+	}
+}
+
+// packB copies width columns of op(B) from j, rows pc to pc+depth, into rows of the given length, filled with zeros.
+func (g *product[T]) packB(pc, depth, j, width, length int) {
+	g.ws.b = grown(g.ws.b, kc*spread)
+	dst := g.ws.b[:depth*length]
+	if g.transB {
+		if width < length {
+			clear(dst)
+		}
+		g.transposed(dst, length, g.b[j*g.ldb+pc:], g.ldb, width, depth)
+		return
+	}
+	for p := range depth {
+		row := dst[p*length : p*length+length]
+		copy(row[:width], g.b[(pc+p)*g.ldb+j:])
+		clear(row[width:])
+	}
+}
+
+// transposed sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p.
+func (g *product[T]) transposed(dst []T, ds int, src []T, ss, rows, columns int) {
+	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
+	whole := columns &^ (t.group - 1)
+	i := 0
+	for ; i+t.group <= rows; i += t.group {
+		if whole > 0 {
+			t.transpose(&dst[i], ds*size, &src[i*ss], ss*size, whole)
+		}
+		for r := i; r < i+t.group; r++ {
+			for p := whole; p < columns; p++ {
+				dst[p*ds+r] = src[r*ss+p]
+			}
+		}
+	}
+	for ; i < rows; i++ {
+		for p, v := range src[i*ss : i*ss+columns] {
+			dst[p*ds+i] = v
+		}
+	}
+}
