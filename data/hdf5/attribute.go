@@ -146,11 +146,29 @@ func (s space) shape() []uint64 {
 }
 
 func (f *File) typeOf(m message) (*Type, error) {
+	if m.flags&flagShared == 0 {
+		return f.parseType(f.cursor(m.data), m.addr, 0)
+	}
 	m, err := f.resolve(m)
 	if err != nil {
 		return nil, err
 	}
-	return f.parseType(f.cursor(m.data), m.addr, 0)
+	f.mu.Lock()
+	t := f.types[m.addr]
+	f.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	if t, err = f.parseType(f.cursor(m.data), m.addr, 0); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.types == nil {
+		f.types = map[uint64]*Type{}
+	}
+	f.types[m.addr] = t
+	return t, nil
 }
 
 func (f *File) spaceOf(m message) (space, error) {

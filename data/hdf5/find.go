@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// maxPath bounds the paths that Walk visits.
+const maxPath = 4096
+
 // maxHops bounds the soft and external links followed on the way to an object.
 const maxHops = 32
 
@@ -202,6 +205,9 @@ func (f *File) walkObjects(o object, seen map[uint64]bool, visit func(object) er
 			continue
 		}
 		seen[l.addr] = true
+		if len(o.path)+len(l.Name) > maxPath {
+			return within(o.path[:80]+"...", f.bad(o.head.addr, "path of more than %d bytes", maxPath))
+		}
 		child := object{File: f, path: path.Join(o.path, l.Name)}
 		if child.head, err = f.header(l.addr); err != nil {
 			return within(child.path, err)

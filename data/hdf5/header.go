@@ -163,6 +163,7 @@ type headerWalk struct {
 	h      *header
 	blocks []span
 	limit  int
+	total  uint64 // bytes read; blocks do not overlap, so the file's size bounds them
 }
 
 func (w *headerWalk) run(read func(span, once) error) (*header, error) {
@@ -172,6 +173,9 @@ func (w *headerWalk) run(read func(span, once) error) (*header, error) {
 		w.blocks = w.blocks[1:]
 		if err := seen.visit(w.File, s.addr); err != nil {
 			return nil, err
+		}
+		if w.total += min(s.n, 1<<62); w.total > uint64(w.size) {
+			return nil, w.bad(s.addr, "object header of more than %d bytes in a file of %d", w.total-1, w.size)
 		}
 		if err := read(s, seen); err != nil {
 			return nil, err

@@ -18,7 +18,8 @@ type fractalHeap struct {
 	lengthBytes int
 	huge        uint64
 	filtered    bool
-	blocks      map[uint64][]byte // direct blocks, by address
+	blocks      map[uint64][]byte // blocks read, by address
+	total       uint64            // bytes read; blocks do not overlap, so the file's size bounds them
 }
 
 func (f *File) fractalHeap(addr uint64) (*fractalHeap, error) {
@@ -88,6 +89,9 @@ func (h *fractalHeap) object(id []byte) ([]byte, error) {
 func (h *fractalHeap) hugeObject(c *cursor) ([]byte, error) {
 	if h.idSize-1 >= h.offsetSize+h.lengthSize {
 		addr, n := c.addr(), c.len()
+		if err := h.spend(addr, n); err != nil {
+			return nil, err
+		}
 		return h.bytes(addr, n)
 	}
 	want := c.uint(min(h.lengthSize, h.idSize-1))
@@ -96,6 +100,9 @@ func (h *fractalHeap) hugeObject(c *cursor) ([]byte, error) {
 		addr, n, id := r.addr(), r.len(), r.len()
 		if id != want || found != nil {
 			return nil
+		}
+		if err := h.spend(addr, n); err != nil {
+			return err
 		}
 		b, err := h.bytes(addr, n)
 		found = b
@@ -163,11 +170,14 @@ func (h *fractalHeap) subRows(size uint64) int {
 // child reads the address at a row and column of an indirect block.
 func (h *fractalHeap) child(addr uint64, rows, row, col int) (uint64, error) {
 	head := 5 + h.offsetSize + h.offsetBytes
-	c, err := h.checked(addr, uint64(head)+uint64(rows)*h.width*uint64(h.offsetSize)+4, "FHIB")
+	b, err := h.cached(addr, uint64(head)+uint64(rows)*h.width*uint64(h.offsetSize)+4, func(n uint64) (*cursor, error) {
+		return h.checked(addr, n, "FHIB")
+	})
 	if err != nil {
 		return 0, err
 	}
-	c.skip(head - 4 + (row*int(h.width)+col)*h.offsetSize)
+	c := h.cursor(b)
+	c.skip(head + (row*int(h.width)+col)*h.offsetSize)
 	next := c.addr()
 	if c.short || next == undef {
 		return 0, h.bad(addr, "fractal heap has no block at row %d, column %d", row, col)
@@ -177,20 +187,37 @@ func (h *fractalHeap) child(addr uint64, rows, row, col int) (uint64, error) {
 
 // direct reads a block that holds objects. Offsets count from its header.
 func (h *fractalHeap) direct(addr, size uint64) ([]byte, error) {
-	if b, ok := h.blocks[addr]; ok && uint64(len(b)) == size {
+	return h.cached(addr, size, func(uint64) (*cursor, error) {
+		c, err := h.block(addr, size, "FHDB")
+		if err == nil && h.summed && !h.anySum {
+			err = h.verifyDirect(addr, c.b)
+		}
+		return c, err
+	})
+}
+
+// cached keeps the blocks it reads. One address is always read the same way.
+func (h *fractalHeap) cached(addr, n uint64, read func(uint64) (*cursor, error)) ([]byte, error) {
+	if b, ok := h.blocks[addr]; ok {
 		return b, nil
 	}
-	c, err := h.block(addr, size, "FHDB")
+	if err := h.spend(addr, n); err != nil {
+		return nil, err
+	}
+	c, err := read(n)
 	if err != nil {
 		return nil, err
 	}
-	if h.summed && !h.anySum {
-		if err := h.verifyDirect(addr, c.b); err != nil {
-			return nil, err
-		}
-	}
 	h.blocks[addr] = c.b
 	return c.b, nil
+}
+
+// spend counts bytes about to be read.
+func (h *fractalHeap) spend(addr, n uint64) error {
+	if h.total += min(n, 1<<62); h.total > uint64(h.size) {
+		return h.bad(addr, "fractal heap of more than %d bytes in a file of %d", h.total-1, h.size)
+	}
+	return nil
 }
 
 // verifyDirect checks a block whose checksum stands in its header and is

@@ -1,7 +1,5 @@
 package hdf5
 
-const heapEntries = 256 // parsed collections kept
-
 // collection is one block of the global heap: object number to bytes.
 type collection map[uint32][]byte
 
@@ -16,7 +14,7 @@ func (f *File) globalObject(addr uint64, index uint32) ([]byte, error) {
 			return nil, err
 		}
 		f.mu.Lock()
-		if f.heaps == nil || len(f.heaps) >= heapEntries {
+		if f.heaps == nil {
 			f.heaps = map[uint64]collection{}
 		}
 		f.heaps[addr] = all
@@ -40,6 +38,16 @@ func (f *File) parseCollection(addr uint64) (collection, error) {
 	n := c.len()
 	if version != 1 || n < head {
 		return nil, f.bad(addr, "global heap version %d of %d bytes, want version 1", version, n)
+	}
+	if err := f.holds(addr, n); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.heapBytes += n // collections do not overlap; two readers may parse one twice
+	over := f.heapBytes > 4*uint64(f.size)
+	f.mu.Unlock()
+	if over {
+		return nil, f.bad(addr, "global heap of more than four times the %d bytes of the file", f.size)
 	}
 	b, err := f.bytes(addr, n)
 	if err != nil {

@@ -1,7 +1,17 @@
 package hdf5
 
-// localHeap reads the names of a symbol-table group.
-func (f *File) localHeap(addr uint64) ([]byte, error) {
+import "bytes"
+
+// nameHeap holds the names of a symbol-table group. Names do not overlap, so
+// its size bounds the bytes taken out of it.
+type nameHeap struct {
+	*File
+	addr uint64
+	b    []byte
+	left int
+}
+
+func (f *File) localHeap(addr uint64) (*nameHeap, error) {
 	c, err := f.block(addr, uint64(8+2*f.lengthSize+f.offsetSize), "HEAP")
 	if err != nil {
 		return nil, err
@@ -9,13 +19,21 @@ func (f *File) localHeap(addr uint64) ([]byte, error) {
 	c.skip(4)
 	n := c.len()
 	c.len() // free list
-	return f.bytes(c.addr(), n)
+	b, err := f.bytes(c.addr(), n)
+	return &nameHeap{f, addr, b, len(b)}, err
 }
 
-// heapText returns the zero-terminated text at a place of a local heap.
-func (f *File) heapText(heap []byte, at uint64, where uint64) (string, error) {
-	if at >= uint64(len(heap)) {
-		return "", f.bad(where, "name at %d of a heap of %d bytes", at, len(heap))
+// text returns the zero-terminated text at a place of the heap.
+func (h *nameHeap) text(at uint64) (string, error) {
+	if at >= uint64(len(h.b)) {
+		return "", h.bad(h.addr, "name at %d of a heap of %d bytes", at, len(h.b))
 	}
-	return trim(heap[at:]), nil
+	n := bytes.IndexByte(h.b[at:], 0)
+	if n < 0 {
+		n = len(h.b) - int(at)
+	}
+	if h.left -= n; h.left < 0 {
+		return "", h.bad(h.addr, "names of more than the %d bytes of their heap", len(h.b))
+	}
+	return string(h.b[at : int(at)+n]), nil
 }

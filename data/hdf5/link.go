@@ -103,7 +103,7 @@ func (f *File) tableLinks(m message) ([]Link, error) {
 	return all, err
 }
 
-func (f *File) symbolNode(addr uint64, heap []byte) ([]Link, error) {
+func (f *File) symbolNode(addr uint64, heap *nameHeap) ([]Link, error) {
 	c, err := f.block(addr, 8, "SNOD")
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (f *File) symbolNode(addr uint64, heap []byte) ([]Link, error) {
 	c = f.cursor(b)
 	all := make([]Link, 0, n)
 	for range n {
-		l, err := f.symbol(c, heap, addr)
+		l, err := f.symbol(c, heap)
 		if err != nil {
 			return nil, err
 		}
@@ -130,15 +130,15 @@ func (f *File) symbolNode(addr uint64, heap []byte) ([]Link, error) {
 	return all, nil
 }
 
-func (f *File) symbol(c *cursor, heap []byte, addr uint64) (Link, error) {
+func (f *File) symbol(c *cursor, heap *nameHeap) (Link, error) {
 	name, object, cache := c.uint(c.offset), c.addr(), c.u32()
 	c.skip(4)
 	scratch := f.cursor(c.take(16))
-	text, err := f.heapText(heap, name, addr)
+	text, err := heap.text(name)
 	l := Link{Name: text, addr: object}
 	if err == nil && cache == 2 {
 		l.Kind = SoftLink
-		l.Path, err = f.heapText(heap, uint64(scratch.u32()), addr)
+		l.Path, err = heap.text(uint64(scratch.u32()))
 	}
 	return l, err
 }
