@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -205,6 +206,7 @@ func (w *Writer) Attr(key, name string, v any) error {
 	if err != nil {
 		return w.fail(key+"@"+name, "%v", err)
 	}
+	val.raw = slices.Clone(val.raw) // the caller may reuse the slice
 	if size := val.bytes() + len(name); size > 60000 {
 		return w.fail(key+"@"+name, "attribute of %d bytes, at most 60000 fit: write a dataset", size)
 	}

@@ -87,7 +87,7 @@ func (o object) link(name, key string) (Link, error) {
 			return l, nil
 		}
 	}
-	return Link{}, &MissingError{File: o.name, Key: key, Near: o.near(path.Join(o.path, name), all)}
+	return Link{}, &MissingError{File: o.name, Key: key, Near: o.near(name, path.Base(key), all)}
 }
 
 // follow goes on through a soft or external link of o.

@@ -1,9 +1,11 @@
 package hdf5
 
 import (
+	"cmp"
 	"io/fs"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 )
 
 const (
@@ -11,36 +13,30 @@ const (
 	searched = 5000 // objects looked at to find them
 )
 
-// near lists existing paths like a missing one: of the same last name anywhere
-// in the file, then those of the group it should be in, most alike first.
-func (o object) near(missing string, group []Link) []string {
-	type scored struct {
-		path string
-		cost int
-	}
-	base := path.Base(missing)
-	var all []scored
-	for i, l := range group {
-		if i < searched {
-			all = append(all, scored{path.Join(path.Dir(missing), l.Name), distance(l.Name, base)})
-		}
+// near lists existing paths like a missing one: those of the group in which
+// name was looked for, and objects anywhere whose last name is like that of the
+// whole key, most alike first.
+func (o object) near(name, last string, group []Link) []string {
+	cost := map[string]int{}
+	for _, l := range group[:min(len(group), searched)] {
+		cost[path.Join(o.path, l.Name)] = distance(l.Name, name)
 	}
 	count := 0
 	o.Walk(func(p string, _ bool) error {
 		if count++; count > searched {
 			return fs.SkipAll
 		}
-		if path.Dir(p) != path.Dir(missing) && distance(path.Base(p), base) <= len(base)/4 {
-			all = append(all, scored{p, distance(path.Base(p), base)})
+		if d := distance(path.Base(p), last); d <= len(last)/4 {
+			if old, ok := cost[p]; !ok || d < old {
+				cost[p] = d
+			}
 		}
 		return nil
 	})
-	sort.SliceStable(all, func(i, j int) bool { return all[i].cost < all[j].cost })
-	var names []string
-	for _, s := range all[:min(len(all), nearest)] {
-		names = append(names, s.path)
-	}
-	return names
+	names := slices.SortedFunc(maps.Keys(cost), func(a, b string) int {
+		return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(a, b))
+	})
+	return names[:min(len(names), nearest)]
 }
 
 // distance is Levenshtein's, over bytes, of names cut to 64.

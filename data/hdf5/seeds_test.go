@@ -15,7 +15,7 @@ import (
 )
 
 // seeds are files made with h5py by testdata/make.py.
-var seeds = []string{"earliest", "v108", "latest"}
+var seeds = []string{"earliest", "v108", "v110", "latest"}
 
 // each runs a test on every seed, and on the same content with deeper indices
 // where Python is present.

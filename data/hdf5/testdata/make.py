@@ -1,6 +1,6 @@
 """Makes the seeds beside this file: python make.py [DIR] [big].
 
-earliest.h5, latest.h5 and v108.h5 have the same content in the file versions of
+earliest.h5, v108.h5, v110.h5 and latest.h5 have the same content in the file versions of
 those names; other.h5 is what their external links point to. With "big" the
 chunk indices get deep enough for every kind of block; the test that wants
 those runs this script itself, they are not committed.
@@ -220,7 +220,7 @@ def main(dir=".", big=False):
         f["x/y"] = rule((3,), add=40)
         f["x/back"] = h5py.ExternalLink("earliest.h5", "/target")
         f["x/loop"] = h5py.ExternalLink("other.h5", "/x/loop")
-    for lib in ("earliest", "v108", "latest"):
+    for lib in ("earliest", "v108", "v110", "latest"):
         ver = (lib, lib) if lib != "earliest" else ("earliest", "v108")
         with h5py.File(f"{dir}/{lib}.h5", "w", libver=ver, userblock_size=512 if lib == "v108" else 0) as f:
             numbers(f.create_group("numbers"))
