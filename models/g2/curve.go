@@ -1,0 +1,112 @@
+package g2
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Curve is the data of one bin: X is the delay (s) and Y is g2, or X is q
+// (1/Angstrom) and Y a relaxation time (s). Err is the standard deviation of Y;
+// nil where it is not known.
+type Curve struct {
+	Bin       int     // number, from 1
+	Q, Phi    float64 // 1/Angstrom, degrees; NaN where they do not apply
+	X, Y, Err []float64
+}
+
+// check names the first thing that makes the curve unusable.
+func (c Curve) check(params int) error {
+	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
+		return fmt.Errorf("g2: bin %d: %d delays, %d values, %d errors: want as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
+	}
+	if len(c.X) < params {
+		return fmt.Errorf("g2: bin %d: %d points for %d parameters: want at least as many", c.Bin, len(c.X), params)
+	}
+	for i := range c.X {
+		for what, v := range map[string]float64{"x": c.X[i], "y": c.Y[i]} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("g2: bin %d: %s[%d] is %g: mask the point or leave the bin out", c.Bin, what, i, v)
+			}
+		}
+		if !(c.X[i] > 0) {
+			return fmt.Errorf("g2: bin %d: x[%d] is %g: want it above 0", c.Bin, i, c.X[i])
+		}
+		if c.Err != nil && !(c.Err[i] >= 0 && c.Err[i] < math.Inf(1)) {
+			return fmt.Errorf("g2: bin %d: error[%d] is %g: want a finite number of at least 0", c.Bin, i, c.Err[i])
+		}
+	}
+	return nil
+}
+
+// smallestError is the size below which an error estimate is not believed.
+const smallestError = 1e-6
+
+// repaired returns the curve with errors of at most 1e-6 replaced by the mean of
+// the larger ones, or by 1e-6 if there are none. Relaxation times keep theirs.
+func (c Curve) repaired(of string) Curve {
+	if c.Err == nil || of != "delay" {
+		return c
+	}
+	sum, n := 0.0, 0.0
+	for _, e := range c.Err {
+		if e > smallestError {
+			sum, n = sum+e, n+1
+		}
+	}
+	fill := smallestError
+	if n > 0 {
+		fill = sum / n
+	}
+	c.Err = slices.Clone(c.Err)
+	for i, e := range c.Err {
+		if !(e > smallestError) {
+			c.Err[i] = fill
+		}
+	}
+	return c
+}
+
+type guessed struct{ tau, baseline, contrast float64 }
+
+// guess reads baseline, contrast and relaxation time off a decay: the level of
+// the last tenth, the drop to it, and twice the delay at which 1/e of it is left.
+func (c Curve) guess() guessed {
+	n := len(c.Y)
+	tail := max(1, n/10)
+	mean := func(v []float64) float64 {
+		s := 0.0
+		for _, x := range v {
+			s += x
+		}
+		return s / float64(len(v))
+	}
+	g := guessed{baseline: mean(c.Y[n-tail:])}
+	g.contrast = max(mean(c.Y[:min(3, n)])-g.baseline, 1e-3)
+	x := c.X[n-1]
+	for i, y := range c.Y {
+		if y-g.baseline < g.contrast/math.E {
+			x = c.X[i]
+			break
+		}
+	}
+	g.tau = 2 * x
+	return g
+}
+
+// logLine fits log y = a + b log x.
+func (c Curve) logLine() (a, b float64) {
+	var n, sx, sy, sxx, sxy float64
+	for i, x := range c.X {
+		if !(c.Y[i] > 0) {
+			continue
+		}
+		u, v := math.Log(x), math.Log(c.Y[i])
+		n, sx, sy, sxx, sxy = n+1, sx+u, sy+v, sxx+u*u, sxy+u*v
+	}
+	if d := n*sxx - sx*sx; d > 0 {
+		b = (n*sxy - sx*sy) / d
+		return (sy - b*sx) / n, b
+	}
+	return 0, -2
+}

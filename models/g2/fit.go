@@ -1,0 +1,293 @@
+package g2
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Settings of fits and posteriors. The zero value is the default.
+type Settings struct {
+	Fixed  map[string]float64    // parameters held at a value, by name
+	Bounds map[string][2]float64 // in place of the law's; of point fits and of priors that follow bounds
+	Start  map[string]float64    // in place of the law's own and of the guessed starts
+	Priors map[string]dist.Dist  // in place of the law's; by name of the sampled parameter, or "sigma"
+	Loss   optim.Loss            // of point fits. Default: least squares
+	// LossScale is the residual, in standard deviations, from which Loss forgives.
+	// Default 1.
+	LossScale float64
+	Threads   int // bins at once. Default GOMAXPROCS
+}
+
+// Fit is the point fit of one bin.
+type Fit struct {
+	Law     Law
+	Curve   Curve
+	Status  string // "converged", "max_evaluations", "stuck" or "failed"
+	Message string
+	// X and SD hold the parameters in the order of Law.Params. SD is the customary
+	// error of the law: absolute where errors are given, except for the aps laws,
+	// which scale it by the reduced chi-square; Absolute and Scaled have both. A
+	// failed bin has the start in X and -1 in every error.
+	X, SD, Absolute, Scaled []float64
+	Cov                     []float64 // absolute, row-major
+	Cost                    float64
+	ReducedChiSquared       float64
+	NFev                    int
+	Warnings                []string
+}
+
+// OK reports whether the fit converged.
+func (f Fit) OK() bool { return f.Status == "converged" }
+
+// compiled is a law ready for curves of one length.
+type compiled struct {
+	law      Law
+	problem  *optim.Problem
+	weighted bool
+}
+
+// compile builds the problem (mean(x) - y) w of a law for n points.
+func compile(law Law, n int) (*compiled, error) {
+	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
+	p := make([]*ad.Node, len(law.Params))
+	for i, q := range law.Params {
+		p[i] = ad.Input(q.Name)
+	}
+	zero := make([]float64, n)
+	prob, err := optim.FromGraph(ad.Mul(ad.Sub(law.mean(p, x), y), w), p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: zero})
+	if err != nil {
+		return nil, err
+	}
+	return &compiled{law: law, problem: prob}, nil
+}
+
+// FitAll fits every curve, in parallel; the results are the same for any number
+// of threads. A bin that cannot be fitted has the Status "failed" and leaves the
+// others alone. The error is about the settings, or the context's.
+func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, error) {
+	if err := s.check(law); err != nil {
+		return nil, err
+	}
+	ready := map[int]*compiled{}
+	for _, c := range curves {
+		if n := len(c.X); ready[n] == nil && n > 0 {
+			var err error
+			if ready[n], err = compile(law, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	threads := s.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	out := make([]Fit, len(curves))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(threads, max(1, len(curves))) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range next {
+				out[i] = fitOne(ctx, law, curves[i], s, ready[len(curves[i].X)])
+			}
+		}()
+	}
+	for i := range curves {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return out, ctx.Err()
+}
+
+// FitOne fits one curve.
+func FitOne(ctx context.Context, law Law, c Curve, s Settings) (Fit, error) {
+	f, err := FitAll(ctx, law, []Curve{c}, s)
+	if err != nil {
+		return Fit{}, err
+	}
+	return f[0], nil
+}
+
+// check finds names that the law does not have.
+func (s Settings) check(law Law) error {
+	find := func(what, name string) error {
+		if law.index(name) < 0 {
+			return fmt.Errorf("g2: %s of %q: model %s has parameters %v", what, name, law.Name, law.names())
+		}
+		return nil
+	}
+	for name := range s.Fixed {
+		if err := find("fixed value", name); err != nil {
+			return err
+		}
+	}
+	for name, b := range s.Bounds {
+		if err := find("bounds", name); err != nil {
+			return err
+		}
+		if !(b[0] < b[1]) {
+			return fmt.Errorf("g2: bounds of %s are %g:%g: want lower < upper", name, b[0], b[1])
+		}
+	}
+	for name := range s.Start {
+		if err := find("start", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limits returns start and bounds for a curve, with the settings' own applied.
+func (l Law) limits(c Curve, s Settings) (start, lower, upper []float64) {
+	for _, p := range l.Params {
+		x, lo, hi := p.limits(c)
+		if b, ok := s.Bounds[p.Name]; ok {
+			lo, hi = b[0], b[1]
+			if !(x > lo && x < hi) {
+				x = lo + (hi-lo)/2
+				if lo > 0 && !math.IsInf(hi, 1) {
+					x = geometric(lo, hi)
+				}
+			}
+		}
+		if v, ok := s.Start[p.Name]; ok {
+			x = min(max(v, lo), hi)
+		}
+		start, lower, upper = append(start, x), append(lower, lo), append(upper, hi)
+	}
+	return start, lower, upper
+}
+
+func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled) Fit {
+	f := Fit{Law: law, Curve: c, Status: "failed"}
+	if len(c.X) == 0 {
+		return f.failed(make([]float64, len(law.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
+	}
+	start, lower, upper := law.limits(c, s)
+	if err := c.check(len(law.Params) - len(s.Fixed)); err != nil {
+		return f.failed(start, err)
+	}
+	c = c.repaired(law.Of)
+	f.Curve = c
+	w := make([]float64, len(c.X))
+	for i := range w {
+		if w[i] = 1; c.Err != nil {
+			w[i] = 1 / c.Err[i]
+		}
+	}
+	p := ready.problem.Clone()
+	if err := p.SetData(c.X, c.Y, w); err != nil {
+		return f.failed(start, err)
+	}
+	p.Lower, p.Upper = lower, upper
+	starts := [][]float64{start}
+	if len(s.Start) == 0 {
+		starts = append(starts, law.starts(c)...)
+	}
+	res, err := best(ctx, p, starts, s)
+	if err != nil {
+		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+	}
+	f.take(res, s)
+	return f
+}
+
+// best fits from every start and returns the lowest cost; a converged fit wins
+// over one that did not unless it costs more.
+func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) (*optim.Result, error) {
+	var found *optim.Result
+	var first error
+	for _, x := range starts {
+		p.Start = make([]float64, len(x))
+		for i, v := range x {
+			p.Start[i] = min(max(v, p.Lower[i]), p.Upper[i])
+		}
+		res, err := optim.LeastSquares(ctx, p, optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale})
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		if found == nil || better(res, found) {
+			found = res
+		}
+	}
+	if found == nil {
+		return nil, first
+	}
+	return found, nil
+}
+
+func better(a, b *optim.Result) bool {
+	if a.Status.Converged() != b.Status.Converged() {
+		return a.Status.Converged() && a.Cost <= b.Cost*(1+1e-6)
+	}
+	return a.Cost < b.Cost
+}
+
+func (f Fit) failed(start []float64, err error) Fit {
+	f.X, f.Message = start, err.Error()
+	f.SD = slices.Repeat([]float64{-1}, len(start))
+	f.Absolute, f.Scaled = f.SD, f.SD
+	f.Cost, f.ReducedChiSquared = math.NaN(), math.NaN()
+	return f
+}
+
+// take copies a result and puts components in order.
+func (f *Fit) take(r *optim.Result, s Settings) {
+	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
+	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
+	f.ReducedChiSquared = r.ReducedChiSquared()
+	if len(s.Fixed) == 0 {
+		f.order()
+	}
+	f.Absolute = make([]float64, len(f.X))
+	f.Scaled = make([]float64, len(f.X))
+	for i := range f.X {
+		f.Absolute[i] = math.Sqrt(f.Cov[i*len(f.X)+i])
+		f.Scaled[i] = f.Absolute[i] * math.Sqrt(f.ReducedChiSquared)
+	}
+	if f.SD = f.Absolute; f.Law.scaledErrors || f.Curve.Err == nil {
+		f.SD = f.Scaled
+	}
+}
+
+// order swaps the components so that the faster comes first.
+func (f *Fit) order() {
+	if len(f.Law.pairs) == 0 || f.X[f.Law.pairs[0][0]] <= f.X[f.Law.pairs[0][1]] {
+		return
+	}
+	n := len(f.X)
+	perm, sign := make([]int, n), slices.Repeat([]float64{1}, n)
+	for i := range perm {
+		perm[i] = i
+	}
+	for _, p := range f.Law.pairs {
+		perm[p[0]], perm[p[1]] = p[1], p[0]
+	}
+	x, cov := make([]float64, n), make([]float64, n*n)
+	if k := f.Law.oneMinus; k >= 0 {
+		sign[k] = -1
+	}
+	for i := range n {
+		x[i] = f.X[perm[i]]
+		for j := range n {
+			cov[i*n+j] = sign[i] * sign[j] * f.Cov[perm[i]*n+perm[j]]
+		}
+	}
+	if k := f.Law.oneMinus; k >= 0 {
+		x[k] = 1 - x[k]
+	}
+	f.X, f.Cov = x, cov
+}

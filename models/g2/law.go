@@ -1,0 +1,129 @@
+package g2
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// Law is one model of g2 as a function of the delay (or of tau as a function of
+// q, for the power laws).
+type Law struct {
+	Name    string
+	Formula string
+	// Params lists the parameters of the point fit, in order.
+	Params []Param
+	// Of is what the independent variable is: "delay" (s) or "q" (1/Angstrom).
+	Of string
+	// mean is the model at x.
+	mean func(p []*ad.Node, x *ad.Node) *ad.Node
+	// starts returns start points guessed from the data, beside the default.
+	starts func(c Curve) [][]float64
+	// pairs lists parameters that swap when two components are put in order: the
+	// first pair is compared; oneMinus is a share that becomes 1 minus itself.
+	pairs    [][2]int
+	oneMinus int // -1: none
+	// sampled makes the sampled parameters where they differ from Params.
+	sampled *reparametrised
+	// scaledErrors says that the customary errors are scaled by the reduced
+	// chi-square.
+	scaledErrors bool
+}
+
+// Param is one parameter of a law.
+type Param struct {
+	Name string
+	Unit string
+	// Start, Lower and Upper are the defaults; where they depend on the data, Range
+	// gives them.
+	Start, Lower, Upper float64
+	Range               func(c Curve) (start, lower, upper float64)
+	// Prior is the default prior; PriorRange where it depends on the data.
+	Prior      dist.Dist
+	PriorRange func(lower, upper float64) dist.Dist
+}
+
+func (p Param) limits(c Curve) (start, lower, upper float64) {
+	if p.Range != nil {
+		return p.Range(c)
+	}
+	return p.Start, p.Lower, p.Upper
+}
+
+func (p Param) prior(c Curve) dist.Dist {
+	if p.PriorRange != nil {
+		_, lo, hi := p.limits(c)
+		return p.PriorRange(lo, hi)
+	}
+	return p.Prior
+}
+
+var laws []Law
+
+// Laws returns every law.
+func Laws() []Law { return append([]Law(nil), laws...) }
+
+// ByName returns the law of that name; the error lists what there is.
+func ByName(name string) (Law, error) {
+	var all []string
+	for _, l := range laws {
+		if l.Name == name {
+			return l, nil
+		}
+		all = append(all, l.Name)
+	}
+	return Law{}, fmt.Errorf("g2: no model %q: want one of %s", name, strings.Join(all, ", "))
+}
+
+// index returns the position of the parameter name, or -1.
+func (l Law) index(name string) int {
+	for i, p := range l.Params {
+		if p.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (l Law) names() []string {
+	out := make([]string, len(l.Params))
+	for i, p := range l.Params {
+		out[i] = p.Name
+	}
+	return out
+}
+
+// Eval returns the model at x for parameter values p, in the order of Params.
+func (l Law) Eval(p, x []float64) ([]float64, error) {
+	if len(p) != len(l.Params) {
+		return nil, fmt.Errorf("g2: %s has parameters %v: got %d values", l.Name, l.names(), len(p))
+	}
+	nodes := make([]*ad.Node, len(p))
+	for i, v := range p {
+		nodes[i] = ad.Scalar(v)
+	}
+	d, err := ad.Eval(ad.Broadcast(l.mean(nodes, ad.Const(x)), len(x)))
+	if err != nil {
+		return nil, err
+	}
+	return d[0].Data().([]float64), nil
+}
+
+// reparametrised is the sampled form of a law.
+type reparametrised struct {
+	params []Param
+	// mean is the model of the sampled parameters; derived names and makes what is
+	// reported beside them.
+	mean    func(p []*ad.Node, x *ad.Node) *ad.Node
+	derived func(p []*ad.Node) map[string]*ad.Node
+	// from maps a point fit to the sampled parameters.
+	from func(fit []float64) []float64
+}
+
+// decay returns exp(-2 x/tau).
+func decay(x, tau *ad.Node) *ad.Node { return ad.Exp(ad.Scale(-2, ad.Div(x, tau))) }
+
+func geometric(lo, hi float64) float64 { return math.Sqrt(lo * hi) }

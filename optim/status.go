@@ -1,0 +1,50 @@
+package optim
+
+// Status says how a fit ended.
+type Status int
+
+// The ways to end, numbered as SciPy numbers them where it has the same.
+const (
+	Interrupted    Status = -1 // by the context
+	MaxEvaluations Status = 0
+	GradientSmall  Status = 1
+	CostSettled    Status = 2
+	StepSmall      Status = 3
+	BothSettled    Status = 4
+	Stuck          Status = 5 // no step lowers the cost any more
+)
+
+// Converged reports whether the result is a minimum to the tolerances asked.
+func (s Status) Converged() bool { return s >= GradientSmall && s <= BothSettled }
+
+// String is one word for tables and files.
+func (s Status) String() string {
+	switch {
+	case s.Converged():
+		return "converged"
+	case s == MaxEvaluations:
+		return "max_evaluations"
+	case s == Interrupted:
+		return "interrupted"
+	}
+	return "stuck"
+}
+
+// Message is a sentence, with what to try where the fit did not converge.
+func (s Status) Message() string {
+	switch s {
+	case GradientSmall:
+		return "the gradient is smaller than GTol"
+	case CostSettled:
+		return "the cost changes less than FTol"
+	case StepSmall:
+		return "the steps are smaller than XTol"
+	case BothSettled:
+		return "cost and steps change less than FTol and XTol"
+	case MaxEvaluations:
+		return "the most evaluations were reached: raise MaxEvaluations, or start nearer"
+	case Interrupted:
+		return "interrupted: the best point so far is returned"
+	}
+	return "no step lowers the cost, yet the gradient is not small: check the Jacobian and the scale of the parameters"
+}
