@@ -10,7 +10,7 @@ type adapter struct {
 	dual   dualAverage
 
 	current, next estimator // metric comes from current; next replaces it at a switch
-	window        float64   // usable draws that next needs in the main phase, 0 before
+	window        float64   // usable draws that next needs to take over
 	refreshed     int       // draw of the last estimate
 	changed       bool      // a metric has been estimated
 
@@ -124,11 +124,9 @@ func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) 
 		if switched {
 			a.current, a.next = a.next, a.current
 			a.next.reset()
-			if a.window > 0 {
-				a.window *= windowGrows
-			}
+			a.window *= windowGrows
 		}
-		if (switched || i-a.refreshed >= a.plan.refresh) && a.refresh(i) && !a.changed {
+		if (switched || i-a.refreshed >= a.plan.pause(a.current.count())) && a.refresh(i) && !a.changed {
 			a.changed = true
 			return a.search(t, p)
 		}
@@ -144,11 +142,10 @@ func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) 
 // need returns how many usable draws the next window must hold.
 func (a *adapter) need(i int) float64 {
 	if i < a.plan.early {
-		return earlyWindow
+		a.window = math.Min(math.Max(a.window, earlyWindow), firstWindow)
+		return a.window
 	}
-	if a.window == 0 {
-		a.window = math.Max(firstWindow, float64(a.next.count()))
-	}
+	a.window = math.Max(math.Max(a.window, firstWindow), float64(a.next.count()))
 	return a.window
 }
 

@@ -169,22 +169,25 @@ func whitened(rows [][]float64, scale []float64, divide bool) *mat.Dense {
 	return out
 }
 
-// columnMoments returns mean and population variance of every column.
+// columnMoments returns mean and population variance of every column; the
+// variance of a constant is exactly 0.
 func columnMoments(rows [][]float64) (mean, variance []float64) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	mean, variance = make([]float64, len(rows[0])), make([]float64, len(rows[0]))
 	n := float64(len(rows))
-	for _, row := range rows {
-		for j, v := range row {
-			mean[j] += v / n
+	for j, first := range rows[0] {
+		shift := 0.0
+		for _, row := range rows {
+			shift += row[j] - first
 		}
-	}
-	for _, row := range rows {
-		for j, v := range row {
-			variance[j] += (v - mean[j]) * (v - mean[j]) / n
+		shift /= n
+		for _, row := range rows {
+			d := row[j] - first - shift
+			variance[j] += d * d / n
 		}
+		mean[j] = first + shift
 	}
 	return mean, variance
 }

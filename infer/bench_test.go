@@ -1,0 +1,95 @@
+package infer
+
+import (
+	"testing"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// benchTrajectory is a trajectory on ten standard normal parameters, whose
+// density costs next to nothing: what is left is the sampler.
+func benchTrajectory(m *Metric, eps float64) (*trajectory, *point) {
+	target := independent(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
+	t := newTrajectory(target, m, 10, 1000, &momentum, &choice)
+	p := newPoint(10)
+	for i := range p.q {
+		p.q[i] = 0.1 * float64(i)
+	}
+	if err := t.start(&p); err != nil {
+		panic(err)
+	}
+	for range 100 { // the stack has grown to its depth
+		if _, err := t.move(&p, eps); err != nil {
+			panic(err)
+		}
+	}
+	return t, &p
+}
+
+func lowRankOf10(rank int) Metric {
+	m := Metric{scale: make([]float64, 10)}
+	for i := range m.scale {
+		m.scale[i] = 1
+	}
+	for k := range rank {
+		u := make([]float64, 10)
+		u[k] = 1
+		m.vec, m.grow = append(m.vec, u...), append(m.grow, 1e-9)
+	}
+	return m
+}
+
+func BenchmarkNUTS(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		metric Metric
+	}{{"diag", lowRankOf10(0)}, {"rank3", lowRankOf10(3)}, {"rank10", lowRankOf10(10)}} {
+		b.Run("overhead/10/"+c.name, func(b *testing.B) {
+			t, p := benchTrajectory(&c.metric, 0.3)
+			t.count = 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := t.move(p, 0.3); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(t.count), "ns/leapfrog")
+		})
+	}
+}
+
+func BenchmarkTarget(b *testing.B) {
+	target := independent(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	q, g := make([]float64, 10), make([]float64, 10)
+	for b.Loop() {
+		if _, err := target.LogProbGrad(q, g); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSample(b *testing.B) {
+	for b.Loop() {
+		fit, err := Sample(b.Context(), &eightSchools{}, Config{Chains: 1, Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w, s := fit.Gradients()
+		b.ReportMetric(float64(fit.Elapsed.Nanoseconds())/float64(w+s), "ns/gradient")
+	}
+}
+
+func TestTransitionDoesNotAllocate(t *testing.T) {
+	for _, rank := range []int{0, 3} {
+		m := lowRankOf10(rank)
+		tr, p := benchTrajectory(&m, 0.05)
+		if n := testing.AllocsPerRun(50, func() {
+			if _, err := tr.move(p, 0.05); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("rank %d: %v allocations per transition", rank, n)
+		}
+	}
+}

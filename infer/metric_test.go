@@ -1,0 +1,164 @@
+package infer
+
+import (
+	"math"
+	"testing"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+func trajectoryAt(t *testing.T, target Target, m *Metric, q []float64) (*trajectory, *point) {
+	t.Helper()
+	momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
+	tr := newTrajectory(target, m, 10, 1000, &momentum, &choice)
+	p := newPoint(len(q))
+	copy(p.q, q)
+	if err := tr.start(&p); err != nil {
+		t.Fatal(err)
+	}
+	return tr, &p
+}
+
+func someMetrics(t *testing.T) map[string]Metric {
+	t.Helper()
+	diag, err := DiagMetric([]float64{1, 4, 0.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := DenseMetric([][]float64{{2, 1, 0}, {1, 3, -1}, {0, -1, 1.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := 1 / math.Sqrt(2)
+	low, err := LowRankMetric([]float64{1, 2, 3}, [][]float64{{r, r, 0}, {0, 0, 1}}, []float64{9, 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]Metric{"identity": {}, "diagonal": diag, "dense": dense, "low rank": low}
+}
+
+// F^-T undoes F^T, and F is the transpose of F^T.
+func TestMetricFactors(t *testing.T) {
+	random := tensor.NewStream(3, 0, 0)
+	for name, m := range someMetrics(t) {
+		a, b := make([]float64, 3), make([]float64, 3)
+		fa, fb, back := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+		random.NormalTo(a)
+		random.NormalTo(b)
+		m.velocity(fa, a)
+		m.force(fb, b)
+		if x, y := dot(fa, b), dot(a, fb); math.Abs(x-y) > 1e-13 {
+			t.Errorf("%s: F a . b is %g and a . F^T b is %g", name, x, y)
+		}
+		m.momentum(back, fb)
+		for i := range back {
+			if math.Abs(back[i]-b[i]) > 1e-13 {
+				t.Errorf("%s: F^-T F^T b is %v, want %v", name, back, b)
+			}
+		}
+		cov, v := m.Cov(3), m.Variances(3)
+		for i := range v {
+			if math.Abs(cov[i][i]-v[i]) > 1e-12 {
+				t.Errorf("%s: variance %d is %g in the matrix and %g alone", name, i, cov[i][i], v[i])
+			}
+		}
+	}
+}
+
+func TestMetricSurvivesSaving(t *testing.T) {
+	for name, m := range someMetrics(t) {
+		var w encoder
+		m.save(&w)
+		var got Metric
+		r := decoder{b: w.b}
+		got.load(&r, 3)
+		if r.err != nil || !sameBits(got.Cov(3), m.Cov(3)) {
+			t.Errorf("%s: %v, %v", name, r.err, got)
+		}
+		r = decoder{b: w.b}
+		if got.load(&r, 4); name != "identity" && r.err == nil {
+			t.Errorf("%s: accepted for 4 parameters", name)
+		}
+	}
+}
+
+func sameBits(a, b [][]float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if len(a[i]) != len(b[i]) {
+			return false
+		}
+		for j := range a[i] {
+			if math.Float64bits(a[i][j]) != math.Float64bits(b[i][j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func TestBadMetrics(t *testing.T) {
+	for _, v := range [][]float64{{0}, {-1}, {math.NaN()}, {math.Inf(1)}} {
+		if _, err := DiagMetric(v); err == nil {
+			t.Errorf("accepted variances %v", v)
+		}
+	}
+	for _, c := range [][][]float64{{{1, 2}, {2, 1}}, {{1}, {1}}, {{math.NaN()}}} {
+		if _, err := DenseMetric(c); err == nil {
+			t.Errorf("accepted covariance %v", c)
+		}
+	}
+	if _, err := LowRankMetric([]float64{1}, [][]float64{{1}}, []float64{0}); err == nil {
+		t.Error("accepted a direction of variance 0")
+	}
+}
+
+// A window in which a parameter did not move gives no metric.
+func TestEstimatorsKeepSilent(t *testing.T) {
+	for _, kind := range []MetricKind{LowRank, DiagFisher, DiagVariance, DenseVariance, FixedMetric} {
+		e := newEstimator(kind, 2, false)
+		for i := range 20 {
+			e.add([]float64{1, float64(i)}, []float64{1, -float64(i)})
+		}
+		if _, ok := e.metric(); ok {
+			t.Errorf("kind %d made a metric of a constant", kind)
+		}
+		if e.count() != 20 {
+			t.Errorf("kind %d counts %d draws", kind, e.count())
+		}
+	}
+}
+
+// Exact gradients of a normal determine its covariance from fewer draws than
+// parameters where it differs from a diagonal in few directions.
+func TestLowRankFindsSpikes(t *testing.T) {
+	const n = 60
+	u := make([]float64, n)
+	for i := range u {
+		u[i] = 1 / math.Sqrt(n)
+	}
+	random := tensor.NewStream(5, 0, 0)
+	e := newEstimator(LowRank, n, false)
+	for range 20 {
+		q, g := make([]float64, n), make([]float64, n)
+		random.NormalTo(q)
+		axpy(q, (math.Sqrt(1001)-1)*dot(u, q), u) // covariance 1 + 1000 u u^T
+		copy(g, q)
+		axpy(g, -1000./1001*dot(u, q), u)
+		for i := range g {
+			g[i] = -g[i]
+		}
+		e.add(q, g)
+	}
+	m, ok := e.metric()
+	if !ok {
+		t.Fatal("no metric")
+	}
+	w := make([]float64, n)
+	m.force(w, u)
+	if v := dot(w, w); v < 300 || v > 3000 {
+		t.Errorf("variance along the spike is %g, want about 1001", v)
+	}
+}

@@ -1,0 +1,250 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"gonum.org/v1/gonum/mat"
+)
+
+// correlated returns a normal target of 10 dimensions with its mean and
+// covariance.
+func correlated(t *testing.T) (Target, []float64, *mat.SymDense) {
+	t.Helper()
+	const n = 10
+	cov := mat.NewSymDense(n, nil)
+	mean := make([]float64, n)
+	for i := range n {
+		mean[i] = float64(i) - 3
+		for j := range i + 1 {
+			cov.SetSym(i, j, math.Pow(0.9, float64(i-j))*math.Pow(10, float64(i+j)/6-1.5))
+		}
+	}
+	var inv mat.Dense
+	if err := inv.Inverse(cov); err != nil {
+		t.Fatal(err)
+	}
+	precision := make([][]float64, n)
+	for i := range precision {
+		precision[i] = mat.Row(nil, i, &inv)
+	}
+	return gauss(mean, precision), mean, cov
+}
+
+// Every metric and schedule must sample the same distribution. 20 numbers per
+// run at 5 standard errors: a false alarm in about 1e5 runs.
+func TestGaussianMoments(t *testing.T) {
+	target, mean, cov := correlated(t)
+	runs := map[string]Config{
+		"default": {}, "Fisher diagonal": {Metric: DiagFisher}, "dense": {Metric: DenseVariance},
+		"Stan": StanConfig(), "Stan windows, low rank": {Schedule: StanSchedule},
+		"no cross checks": {NoCrossChecks: true},
+	}
+	for name, cfg := range runs {
+		cfg.Seed = 11
+		fit := mustSample(t, target, cfg)
+		for i, r := range fit.Summary().Rows {
+			if z := (r.Mean - mean[i]) / r.MCSEMean; math.Abs(z) > 5 {
+				t.Errorf("%s: mean %d is %g, want %g (%.1f standard errors)", name, i, r.Mean, mean[i], z)
+			}
+			if z := (r.SD - math.Sqrt(cov.At(i, i))) / r.MCSESD; math.Abs(z) > 5 {
+				t.Errorf("%s: sd %d is %g, want %g (%.1f standard errors)", name, i, r.SD, math.Sqrt(cov.At(i, i)), z)
+			}
+		}
+		if fit.Divergent() > 0 {
+			t.Errorf("%s: %d divergences", name, fit.Divergent())
+		}
+	}
+}
+
+type posterior struct {
+	Reference struct {
+		Parameters map[string]struct {
+			Mean, SD, Q05, Q50, Q95 float64
+			MCSEMean                float64 `json:"mcse_mean"`
+			MCSESD                  float64 `json:"mcse_sd"`
+			MCSE05                  float64 `json:"mcse_q05"`
+			MCSE50                  float64 `json:"mcse_q50"`
+			MCSE95                  float64 `json:"mcse_q95"`
+		}
+	}
+	Checks struct {
+		Points []struct {
+			Q    []float64 `json:"unconstrained"`
+			LP   float64   `json:"lp_with_jacobian"`
+			Grad []float64 `json:"grad_with_jacobian"`
+		}
+	} `json:"log_density_checks"`
+}
+
+func TestEightSchools(t *testing.T) {
+	var want posterior
+	golden.JSON(t, &want, "inference", "posteriors", "eight_schools-eight_schools_noncentered.json")
+	for i, p := range want.Checks.Points {
+		g := make([]float64, 10)
+		lp, err := (&eightSchools{}).LogProbGrad(p.Q, g)
+		if err != nil || math.Abs(lp-p.LP) > 1e-9*math.Abs(p.LP) {
+			t.Errorf("point %d: log density %.15g, want %.15g", i, lp, p.LP)
+		}
+		for k := range g {
+			if math.Abs(g[k]-p.Grad[k]) > 1e-9*math.Max(1, math.Abs(p.Grad[k])) {
+				t.Errorf("point %d: gradient %d is %.15g, want %.15g", i, k, g[k], p.Grad[k])
+			}
+		}
+	}
+	fit := mustSample(t, &eightSchools{}, Config{Draws: 2000, Seed: 1})
+	worst := 0.0
+	for _, r := range fit.Summary().Rows {
+		ref, ok := want.Reference.Parameters[r.Name]
+		if !ok {
+			t.Fatalf("no reference for %s", r.Name)
+		}
+		x := fit.Draws(r.Name)
+		for _, c := range []struct {
+			what                   string
+			got, want, mcse, mcse0 float64
+		}{
+			{"mean", r.Mean, ref.Mean, r.MCSEMean, ref.MCSEMean},
+			{"sd", r.SD, ref.SD, r.MCSESD, ref.MCSESD},
+			{"q05", r.Q05, ref.Q05, diag.MCSEQuantile(x, 0.05), ref.MCSE05},
+			{"q50", r.Q50, ref.Q50, diag.MCSEQuantile(x, 0.50), ref.MCSE50},
+			{"q95", r.Q95, ref.Q95, diag.MCSEQuantile(x, 0.95), ref.MCSE95},
+		} {
+			z := math.Abs(c.got-c.want) / math.Hypot(c.mcse, c.mcse0)
+			if worst = math.Max(worst, z); z > 5 {
+				t.Errorf("%s of %s is %g, want %g (%.1f standard errors)", c.what, r.Name, c.got, c.want, z)
+			}
+		}
+		if !(r.RHat < 1.01) {
+			t.Errorf("R-hat of %s is %g", r.Name, r.RHat)
+		}
+	}
+	warm, sampling := fit.Gradients()
+	t.Logf("largest deviation %.1f standard errors, %d divergences, %d + %d gradients, least ESS per gradient %.4f",
+		worst, fit.Divergent(), warm, sampling, fit.Summary().MinESS()/float64(warm+sampling))
+}
+
+// The least bulk ESS per gradient, warm-up included, of rstan 2.21.7 is 0.0343
+// (stan_2_21_peer.json): ours must be ahead on the average of a few seeds.
+func TestEightSchoolsEfficiency(t *testing.T) {
+	const seeds, peer = 5, 0.0343
+	sum := 0.0
+	for seed := range seeds {
+		fit := mustSample(t, &eightSchools{}, Config{Seed: uint64(seed)})
+		least := math.Inf(1)
+		for _, r := range fit.Summary().Rows {
+			least = math.Min(least, r.ESSBulk)
+		}
+		warm, sampling := fit.Gradients()
+		sum += least / float64(warm+sampling) / seeds
+	}
+	if sum < peer {
+		t.Errorf("%.4f effective draws per gradient, rstan makes %.4f", sum, peer)
+	}
+	t.Logf("%.4f effective draws per gradient", sum)
+}
+
+// bits returns everything a fit must reproduce.
+func bits(f *Fit) string {
+	var w encoder
+	for c := range f.chains {
+		w.int(f.Len(c))
+		for d := range f.Len(c) {
+			w.floats(f.Row(c, d))
+			w.floats(f.Unconstrained(c, d))
+		}
+		fmt.Fprint((*byteWriter)(&w), f.Stats(c), f.WarmupStats(c))
+		for _, d := range f.chains[c].divergences {
+			d.save(&w)
+		}
+		w.int(f.chains[c].tr.count)
+		w.float(f.chains[c].ad.eps)
+		f.chains[c].ad.metric.save(&w)
+	}
+	return string(w.b)
+}
+
+type byteWriter encoder
+
+func (w *byteWriter) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
+
+func TestDrawsDoNotDependOnThreads(t *testing.T) {
+	cfg := Config{Warmup: 150, Draws: 100, Seed: 5, KeepWarmup: true}
+	want := bits(mustSample(t, &eightSchools{}, cfg))
+	for _, procs := range []int{1, 2} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		for parallel := range 4 {
+			cfg.Parallel = parallel + 1
+			if bits(mustSample(t, &eightSchools{}, cfg)) != want {
+				t.Errorf("%d threads, %d chains at once: other draws", procs, parallel+1)
+			}
+		}
+	}
+	cfg.Seed = 6
+	if bits(mustSample(t, &eightSchools{}, cfg)) == want {
+		t.Error("another seed gives the same draws")
+	}
+}
+
+func TestChainsRunApart(t *testing.T) {
+	cfg := Config{Warmup: 100, Draws: 50, Seed: 5}
+	whole := mustSample(t, &eightSchools{}, cfg)
+	cfg.FirstChain, cfg.Chains = 2, 2
+	part := mustSample(t, &eightSchools{}, cfg)
+	for c := range 2 {
+		for d := range 50 {
+			if !slices.Equal(part.Row(c, d), whole.Row(c+2, d)) {
+				t.Fatalf("chain %d, draw %d differs when run apart", c+2, d)
+			}
+		}
+	}
+}
+
+func TestReuseOfAdaptation(t *testing.T) {
+	first := mustSample(t, &eightSchools{}, Config{Seed: 1, Chains: 2})
+	m, eps := first.Adapted(0)
+	fit := mustSample(t, &eightSchools{}, Config{Seed: 2, Chains: 2, NoWarmup: true, StartMetric: &m, StepSize: eps, InitRadius: 0.5})
+	warm, _ := fit.Gradients()
+	if _, again := fit.Adapted(1); again != eps || warm > 10 || fit.Len(0) != 1000 {
+		t.Errorf("step %g, want %g; %d gradients before sampling; %d draws", again, eps, warm, fit.Len(0))
+	}
+	if r := fit.Summary().Row("mu"); math.Abs(r.Mean-4.41) > 5*r.MCSEMean {
+		t.Errorf("mean of mu is %g +- %g", r.Mean, r.MCSEMean)
+	}
+}
+
+func TestFitAccess(t *testing.T) {
+	fit := mustSample(t, &eightSchools{}, Config{Warmup: 100, Draws: 30, Chains: 2, KeepWarmup: true})
+	for _, name := range StatNames() {
+		s := fit.Stat(name)
+		if len(s) != 2 || len(s[1]) != 30 {
+			t.Errorf("statistic %s has the wrong size", name)
+		}
+	}
+	if fit.Stat("speed") != nil || fit.Draws("speed") != nil {
+		t.Error("an unknown name gave something")
+	}
+	tau := fit.Draws("tau")
+	if got, want := tau[1][7], math.Exp(fit.Unconstrained(1, 7)[9]); got != want {
+		t.Errorf("tau is %g, want %g", got, want)
+	}
+	if len(fit.WarmupColumn(0)[1]) != 100 || len(fit.WarmupStats(0)) != 100 {
+		t.Error("the warm-up was not kept")
+	}
+	if e := fit.EBFMI(); len(e) != 2 || !(e[0] > 0.3) {
+		t.Errorf("E-BFMI is %v", e)
+	}
+	for c, timing := range fit.Timing() {
+		if timing.Warmup <= 0 || timing.Sampling <= 0 {
+			t.Errorf("chain %d took %v", c, timing)
+		}
+	}
+}
