@@ -1,6 +1,10 @@
 package nexus
 
-import "fmt"
+import (
+	"fmt"
+
+	"gorgonia.org/tensor"
+)
 
 // Matrix is a table of numbers, row by row.
 type Matrix struct {
@@ -36,4 +40,9 @@ func (m *Matrix) shape() string {
 		return "none"
 	}
 	return fmt.Sprintf("(%d, %d)", m.Rows, m.Cols)
+}
+
+// Dense returns the matrix as a Gorgonia tensor that shares its memory.
+func (m *Matrix) Dense() *tensor.Dense {
+	return tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
 }

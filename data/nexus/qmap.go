@@ -10,8 +10,8 @@ import (
 // for intensities, dynamic ones, each made of static ones, for correlations.
 type QMap struct {
 	Hash  string
-	Names []string // of the two axes of bins, usually q and phi
-	Units []string // of the two axes
+	Names []string // of the two axes of bins; nil: q and phi
+	Units []string // of the two axes; nil with Names: 1/angstrom and degrees
 
 	Dynamic Partition
 	Static  Partition
@@ -139,9 +139,9 @@ func (q *QMap) BinLabel(bin int) string {
 func (q *QMap) has(bin int) bool { return bin >= 1 && bin <= q.Dynamic.Bins() }
 
 func (q *QMap) axisLabel(axis int, v float64) string {
-	name, unit := "", ""
+	name, unit := []string{"q", "phi"}[axis], []string{"Å⁻¹", "deg"}[axis]
 	if axis < len(q.Names) {
-		name = q.Names[axis]
+		name, unit = q.Names[axis], ""
 	}
 	if axis < len(q.Units) {
 		unit = q.Units[axis]

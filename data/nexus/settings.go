@@ -1,0 +1,75 @@
+package nexus
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// Setting is one thing a file tells about the measurement or its analysis.
+type Setting struct {
+	Path string // in the file
+	Text string // value, numbers in as few digits as give them back
+	Unit string // "" if the file has none
+}
+
+// String is "path: text unit".
+func (s Setting) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s: %s %s", s.Path, s.Text, s.Unit))
+}
+
+// settingGroups hold settings.
+var settingGroups = []string{"/entry/instrument", "/entry/sample", "/entry/user", "/xpcs/multitau/config", "/xpcs/twotime/config"}
+
+// Settings lists the single values in the groups of instrument, sample, user
+// and configuration, in the order of their paths.
+func (r *Result) Settings() ([]Setting, error) {
+	if r.file == nil {
+		return nil, nil
+	}
+	var all []Setting
+	err := r.file.Walk(func(p string, group bool) error {
+		if group || !isSetting(p) {
+			return nil
+		}
+		d, err := r.file.Dataset(p)
+		if err != nil || d.Len() != 1 {
+			return err
+		}
+		if s, ok := setting(d); ok {
+			all = append(all, s)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func isSetting(p string) bool {
+	for _, g := range settingGroups {
+		if strings.HasPrefix(p, g+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func setting(d *hdf5.Dataset) (Setting, bool) {
+	s := Setting{Path: path.Clean(d.Path())}
+	if text, err := d.Text(); err == nil {
+		s.Text = text
+	} else if v, err := d.Float64(); err == nil {
+		s.Text = strconv.FormatFloat(v, 'g', -1, 64)
+	} else {
+		return s, false
+	}
+	attrs, _ := d.Attrs()
+	for _, a := range attrs {
+		if a.Name == "units" {
+			s.Unit, _ = a.Text()
+		}
+	}
+	return s, true
+}
