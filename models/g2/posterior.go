@@ -1,0 +1,183 @@
+package g2
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// Model returns the Bayesian model of one curve: the law's mean, normal errors
+// (given, or one sampled sigma ~ HalfNormal(0.1)) and the priors of the law
+// where the settings have no others.
+func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
+	if err := c.check(1); err != nil {
+		return nil, err
+	}
+	params, mean := law.sampledForm()
+	if err := s.checkSampled(law, params, c); err != nil {
+		return nil, err
+	}
+	c = c.repaired(law.Of)
+	m := infer.NewModel("g2 " + law.Name)
+	x := m.Data("x", c.X)
+	p := make([]*ad.Node, len(params))
+	for i, q := range params {
+		if v, ok := s.Fixed[q.Name]; ok {
+			p[i] = ad.Scalar(v)
+			continue
+		}
+		if b, ok := s.Bounds[q.Name]; ok {
+			q.Range = func(Curve) (start, lo, hi float64) { return b[0], b[0], b[1] }
+		}
+		p[i] = m.Param(q.Name, s.prior(q.Name, q.prior(c)))
+	}
+	if r := law.sampled; r != nil && r.derived != nil {
+		for name, n := range r.derived(p) {
+			m.Deterministic(name, n)
+		}
+	}
+	var sigma *ad.Node
+	if c.Err != nil {
+		sigma = m.Data("yerr", c.Err)
+	} else {
+		sigma = m.Param("sigma", s.prior("sigma", dist.HalfNormal(0.1)))
+	}
+	m.Observe("y", dist.Normal(mean(p, x), sigma), c.Y)
+	return m, nil
+}
+
+// sampledForm returns the parameters and the mean of the Bayesian model.
+func (l Law) sampledForm() ([]Param, func(p []*ad.Node, x *ad.Node) *ad.Node) {
+	if l.sampled != nil {
+		return l.sampled.params, l.sampled.mean
+	}
+	return l.Params, l.mean
+}
+
+// Sampled returns the names of the parameters of the Bayesian model of a curve.
+func (l Law) Sampled(c Curve) []string {
+	params, _ := l.sampledForm()
+	var out []string
+	for _, p := range params {
+		out = append(out, p.Name)
+	}
+	if c.Err == nil {
+		out = append(out, "sigma")
+	}
+	return out
+}
+
+func (s Settings) prior(name string, d dist.Dist) dist.Dist {
+	if o, ok := s.Priors[name]; ok {
+		return o
+	}
+	return d
+}
+
+// checkSampled finds names that the Bayesian model does not have.
+func (s Settings) checkSampled(law Law, params []Param, c Curve) error {
+	names := law.Sampled(c)
+	for _, group := range []struct {
+		what string
+		has  []string
+	}{{"prior", keys(s.Priors)}, {"fixed value", keys(s.Fixed)}} {
+		for _, name := range group.has {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("g2: %s of %q: the Bayesian model %s has parameters %v", group.what, name, law.Name, names)
+			}
+		}
+	}
+	for name := range s.Bounds {
+		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+		if i < 0 || params[i].PriorRange == nil {
+			return fmt.Errorf("g2: bounds of %q do not apply to the Bayesian model %s: give a prior instead", name, law.Name)
+		}
+	}
+	return nil
+}
+
+func keys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Starts returns a dispersed start per chain around a point fit of the same
+// curve, for infer.Config.Init; see infer.Posterior.WarmStart. A sampled sigma
+// starts at the root-mean-square residual.
+func Starts(post *infer.Posterior, f Fit, s Settings, chains int, seed uint64) ([][]float64, error) {
+	fit, n := f.X, len(f.X)
+	values, cov := fit, f.Cov
+	if f.Status == "failed" {
+		return nil, fmt.Errorf("g2: bin %d has no point fit to start from: %s", f.Curve.Bin, f.Message)
+	}
+	if r := f.Law.sampled; r != nil {
+		values, cov = r.from(fit), changed(r.from, fit, cov)
+	}
+	params, _ := f.Law.sampledForm()
+	var names []string
+	var keep []int
+	for i, p := range params {
+		if _, fixed := s.Fixed[p.Name]; !fixed {
+			names, keep = append(names, p.Name), append(keep, i)
+		}
+	}
+	k := len(keep)
+	size := k
+	if f.Curve.Err == nil {
+		size++
+	}
+	v, c := make([]float64, size), make([]float64, size*size)
+	scale := 1.0
+	if f.Curve.Err == nil { // unit weights: the residual gives the scale
+		names = append(names, "sigma")
+		v[k] = max(f.rms(), 1e-12)
+		c[k*size+k] = v[k] * v[k] / float64(2*len(f.Curve.X))
+		scale = v[k] * v[k]
+	}
+	for i, a := range keep {
+		v[i] = values[a]
+		for j, b := range keep {
+			c[i*size+j] = cov[a*n+b] * scale
+		}
+	}
+	return post.WarmStart(names, v, c, chains, seed)
+}
+
+// rms is the root-mean-square residual.
+func (f Fit) rms() float64 {
+	return math.Sqrt(2 * f.Cost / float64(len(f.Curve.X)))
+}
+
+// changed carries a covariance through a change of parameters, by differences.
+func changed(g func([]float64) []float64, x, cov []float64) []float64 {
+	n := len(x)
+	base := g(x)
+	j := make([]float64, n*n)
+	for k := range n {
+		h := 1e-6 * max(math.Abs(x[k]), 1e-12)
+		y := slices.Clone(x)
+		y[k] += h
+		for i, v := range g(y) {
+			j[i*n+k] = (v - base[i]) / h
+		}
+	}
+	out := make([]float64, n*n)
+	for a := range n {
+		for b := range n {
+			for p := range n {
+				for q := range n {
+					out[a*n+b] += j[a*n+p] * cov[p*n+q] * j[b*n+q]
+				}
+			}
+		}
+	}
+	return out
+}
