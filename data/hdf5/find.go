@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sort"
 	"strings"
 )
 
@@ -82,10 +83,9 @@ func (o object) link(name, key string) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	for _, l := range all {
-		if l.Name == name {
-			return l, nil
-		}
+	i := sort.Search(len(all), func(i int) bool { return all[i].Name >= name })
+	if i < len(all) && all[i].Name == name {
+		return all[i], nil
 	}
 	return Link{}, &MissingError{File: o.name, Key: key, Near: o.near(name, path.Base(key), all)}
 }

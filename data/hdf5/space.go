@@ -55,14 +55,6 @@ func (c *cursor) growth() uint64 {
 	return v
 }
 
-// size returns the number of elements; ok is false when it overflows.
-func (s space) size() (n uint64, ok bool) {
-	if s.null {
-		return 0, true
-	}
-	return product(s.dims)
-}
-
 // product multiplies; ok is false above 2^62.
 func product(dims []uint64) (n uint64, ok bool) {
 	n = 1

@@ -107,6 +107,48 @@ func TestWeReadWhatWeWrite(t *testing.T) {
 	}
 }
 
+// Every Go type that can be written comes back as itself.
+func TestScalarsAndSlices(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "out.h5")
+	w, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []any{float64(1), float32(1), int8(1), int16(1), int32(1), int64(1), int(1), uint8(1), uint16(1), uint32(1), uint64(1), true,
+		[]float64{1}, []float32{1}, []int8{1}, []int16{1}, []int32{1}, []int64{1}, []int{1}, []uint8{1}, []uint16{1}, []uint32{1}, []uint64{1}, []bool{true}}
+	types := strings.Fields("float64 float32 int8 int16 int32 int64 int64 uint8 uint16 uint32 uint64 bool")
+	for i, v := range values {
+		w.Write(fmt.Sprint("/v", i), v, Layout{})
+		w.Attr("/", fmt.Sprint("a", i), v)
+	}
+	w.Write("/text", FixedString("fixed"), Layout{})
+	w.Write("/c64", complex64(1+2i), Layout{})
+	w.Write("/c128", complex128(1+2i), Layout{})
+	w.Write("/ref", Ref{Path: "/text"}, Layout{})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, name)
+	for i := range values {
+		d := get(t, f, fmt.Sprint("/v", i))
+		v, err := d.Float64()
+		if err != nil || v != 1 || d.Type().String() != types[i%12] || len(d.Shape()) != i/12 {
+			t.Errorf("%T came back as %v, %v, %v", values[i], d, v, err)
+		}
+		if a, err := f.Attr("/", fmt.Sprint("a", i)); err != nil || a.Type().String() != types[i%12] || a.Len() != 1 {
+			t.Error(a, err)
+		}
+	}
+	s, err := get(t, f, "/text").Text()
+	want(t, s, err, "fixed")
+	z, err := get(t, f, "/c64").Complex128s()
+	want(t, z, err, []complex128{1 + 2i})
+	r, err := get(t, f, "/ref").References()
+	if err != nil || r[0].Path != "/text" {
+		t.Error(r, err)
+	}
+}
+
 func TestH5pyReadsWhatWeWrite(t *testing.T) {
 	p := python()
 	if p == "" {
