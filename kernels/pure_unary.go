@@ -17,7 +17,7 @@ var pure = map[string]func(float64) float64{
 	"square":     func(x float64) float64 { return x * x },
 	"exp":        exp,
 	"exp2":       math.Exp2,
-	"expm1":      math.Expm1,
+	"expm1":      expm1,
 	"log":        log,
 	"log2":       log2,
 	"log1p":      math.Log1p,
@@ -87,6 +87,14 @@ func exp(x float64) float64 {
 		return math.Exp(x-1) * math.E
 	}
 	return math.Exp(x)
+}
+
+// expm1 is math.Expm1 without its early overflow.
+func expm1(x float64) float64 {
+	if x > 700 {
+		return exp(x)
+	}
+	return math.Expm1(x)
 }
 
 // log is math.Log, which takes subnormal numbers for the smallest normal one on amd64.

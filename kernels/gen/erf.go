@@ -22,21 +22,25 @@ func (m machine) erfcOf(a vec) vec {
 	y = m.fma(m.add(m.sub(p, y), m.fnma(y, a2, one)), d, y)
 
 	s := m.mul(a, a)
-	e := m.expBelow(m.neg(s))
+	hi, lo, kf := m.expParts(m.neg(s))
 	lost := m.fnma(a, a, s) // s - a^2, exactly
-	return m.fma(y, e, m.mul(m.mul(y, e), lost))
+	return m.scale(m.fma(y, hi, m.mul(y, m.fma(hi, lost, lo))), kf)
+}
+
+// erfSmall is erf(a) for 0 <= a <= 1.
+func (m machine) erfSmall(a vec) vec {
+	z := m.mul(a, a)
+	return m.fma(m.poly(z, m.mul(z, z), m.table(erf64, erf32)), a, a)
 }
 
 func (m machine) erfc(x vec) vec {
 	a := m.min(m.pick(28, 11), m.abs(x))
-	y := m.erfcOf(a)
+	y := m.blend(m.cmp(a, lt, m.num(0.5)), m.sub(m.num(1), m.erfSmall(a)), m.erfcOf(a))
 	return m.blend(m.cmp(x, lt, m.num(0)), m.sub(m.num(2), y), y)
 }
 
 func (m machine) erf(x vec) vec {
 	a := m.min(m.num(6), m.abs(x))
-	z := m.mul(a, a)
-	small := m.fma(m.poly(z, m.mul(z, z), m.table(erf64, erf32)), a, a)
-	y := m.blend(m.cmp(a, lt, m.num(1)), small, m.sub(m.num(1), m.erfcOf(a)))
+	y := m.blend(m.cmp(a, lt, m.num(1)), m.erfSmall(a), m.sub(m.num(1), m.erfcOf(a)))
 	return m.or(y, m.and(x, m.sign()))
 }

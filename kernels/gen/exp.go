@@ -34,7 +34,7 @@ func (m machine) table(d, s []float64) []float64 {
 
 // ln2 in two parts.
 func (m machine) ln2hi() constant { return m.num(math.Ln2) }
-func (m machine) ln2lo() constant { return m.pick(2.3190468138462996e-17, -1.904654323148236e-09) }
+func (m machine) ln2lo() constant { return m.pick(2.3190468138462996e-17, -1.904654299957768e-09) }
 
 // reduce splits x into the nearest integer to x/ln 2 (kf, and k with the integer in its low bits) and the rest r.
 func (m machine) reduce(x vec) (r, kf, k vec) {
@@ -109,11 +109,29 @@ func (m machine) expm1(x vec) vec {
 	return m.blend(m.cmp(m.abs(x), lt, m.pick(0x1p-54, 0x1p-25)), x, m.add(t, t))
 }
 
-// sigmoid is e/(1+e) for x < 0 and 1/(1+e) otherwise, e = exp(-|x|).
+// expParts is exp(x) = 2^kf (hi + lo) for x that cannot overflow.
+func (m machine) expParts(x vec) (hi, lo, kf vec) {
+	x = m.max(m.pick(-746, -104), x)
+	r, kf, _ := m.reduce(x)
+	t := m.expm1Small(r)
+	hi = m.add(t, m.num(1))
+	return hi, m.sub(t, m.sub(hi, m.num(1))), kf
+}
+
+// sigmoid is e/(1+e) for x < 0 and 1/(1+e) otherwise, e = exp(-|x|). The quotient takes one step of Newton with the low
+// parts of e and 1+e.
 func (m machine) sigmoid(x vec) vec {
-	e := m.expBelow(m.or(x, m.sign()))
-	one := m.load(m.num(1))
-	return m.div(m.blend(m.cmp(x, lt, m.num(0)), e, one), m.add(e, one))
+	hi, lo, kf := m.expParts(m.or(x, m.sign()))
+	e, el := m.scale(hi, kf), m.scale(lo, kf)
+	one, zero := m.load(m.num(1)), m.load(m.num(0))
+	den := m.add(e, one)
+	dl := m.add(m.sub(e, m.sub(den, one)), el)
+	inv := m.div(one, den)
+	below := m.cmp(x, lt, m.num(0))
+	num := m.blend(below, e, one)
+	q := m.mul(num, inv)
+	rest := m.add(m.fnma(q, den, num), m.fnma(q, dl, m.blend(below, el, zero)))
+	return m.fma(rest, inv, q)
 }
 
 // softplus is max(x, 0) + log(1 + exp(-|x|)).
@@ -121,7 +139,9 @@ func (m machine) softplus(x vec) vec {
 	e := m.expBelow(m.or(x, m.sign()))
 	one := m.load(m.num(1))
 	u := m.add(e, one)
-	c := m.div(m.sub(e, m.sub(u, one)), u)
+	t := m.sub(u, one)
+	// c/u for the rounding error c of u; 1/u to two digits, and exactly at 1, is enough.
+	c := m.mul(m.sub(e, t), m.fma(m.fma(t, m.num(0.43), m.load(m.num(-0.94))), t, one))
 	big := m.cmp(u, ge, m.num(1.5))
 	f := m.sub(m.blend(big, m.mul(u, m.num(0.5)), u), one)
 	k := m.blend(big, one, m.num(0))

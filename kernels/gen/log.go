@@ -96,7 +96,7 @@ func (m machine) log2(x vec) vec {
 	inv := m.num(math.Log2E)
 	v := m.mul(hi, inv)
 	e := m.fma(lo, inv, m.fms(hi, inv, v))
-	e = m.fma(hi, m.pick(2.0355273740931033e-17, 1.925963033500011e-08), e)
+	e = m.fma(hi, m.pick(2.0355273740931033e-17, 1.9259629911266175e-08), e)
 	w := m.add(k, v)
 	return m.edges(x, m.add(w, m.add(e, m.add(m.sub(k, w), v))))
 }

@@ -37,11 +37,14 @@ func (m machine) beyond(x []vec) reg.GPVirtual {
 func (m machine) sincos(x vec, shift uint32) vec {
 	k := m.fma(x, m.num(2/math.Pi), m.load(m.magic()))
 	kf := m.sub(k, m.magic())
-	p2 := m.load(m.pick(6.123233995736766e-17, -4.371139000186243e-08))
+	p2 := m.load(m.pick(6.123233995736766e-17, -4.371138828673793e-08))
 	r1 := m.fnma(kf, m.num(math.Pi/2), x) // exact
-	r := m.fnma(kf, p2, r1)
-	lo := m.fnma(kf, p2, m.sub(r1, r))
-	lo = m.fnma(kf, m.pick(-1.4973849048591833e-33, -1.7151245100058819e-15), lo)
+	w := m.mul(kf, p2)
+	r := m.sub(r1, w)
+	back := m.sub(r, r1)
+	lo := m.sub(m.sub(r1, m.sub(r, back)), m.add(w, back)) // r1 - w - r, exactly
+	lo = m.sub(lo, m.fms(kf, p2, w))
+	lo = m.fnma(kf, m.pick(-1.4973849048591698e-33, -1.7151244994428829e-15), lo)
 	if shift != 0 {
 		k = m.iadd(k, m.raw(uint64(shift), shift))
 	}
@@ -53,7 +56,7 @@ func (m machine) sincos(x vec, shift uint32) vec {
 	s = m.or(m.add(r, s), m.and(r, m.sign())) // the sign of -0
 
 	one := m.load(m.num(1))
-	w := m.sub(one, half)
+	w = m.sub(one, half)
 	c := m.fma(m.poly(z, z2, m.table(cos64, cos32)), z2, m.sub(m.sub(one, w), half))
 	c = m.add(w, m.fnma(r, lo, c))
 
