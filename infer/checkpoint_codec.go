@@ -83,7 +83,10 @@ func (d *decoder) int() int {
 
 func (d *decoder) bool() bool {
 	v := d.take(1)
-	return v != nil && v[0] != 0
+	if v != nil && v[0] > 1 {
+		d.fail("has a flag of value %d", v[0])
+	}
+	return v != nil && v[0] == 1
 }
 
 // count reads a length of items that take at least size bytes each.

@@ -222,7 +222,7 @@ func TestManyParameters(t *testing.T) {
 		}
 		return lp
 	})
-	fit := mustSample(t, target, Config{Chains: 1, Warmup: 21, Draws: 2, Metric: DiagFisher})
+	fit := mustSample(t, target, Config{Chains: 1, Warmup: 20, Draws: 2, Metric: DiagFisher, MaxTreeDepth: 4})
 	if fit.Len(0) != 2 || !fit.Stats(0)[1].valid() {
 		t.Errorf("%d draws, %+v", fit.Len(0), fit.Stats(0))
 	}
