@@ -1,7 +1,6 @@
 package hdf5
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"os/exec"

@@ -1,0 +1,83 @@
+package stancsv_test
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/stancsv"
+)
+
+const cmdstan = `# stan_version_major = 2
+#     num_samples = 2 (Default)
+#     num_warmup = 1
+#     save_warmup = 1
+#     thin = 1 (Default)
+lp__,accept_stat__,divergent__,theta.1,theta.2
+-1,0.9,0,1,2
+# Adaptation terminated
+# Step size = 0.5
+-2,0.8,1,3,-inf
+-3,0.7,0,5,nan
+#  Elapsed Time: 0.1 seconds (Warm-up)
+`
+
+func TestReadCmdStan(t *testing.T) {
+	c, err := stancsv.Read(strings.NewReader(cmdstan), "x.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Warmup) != 1 || len(c.Draws) != 2 || c.Column("theta.1")[1] != 5 || !math.IsInf(c.Column("theta.2")[0], -1) || c.Column("mu") != nil {
+		t.Errorf("%+v", c)
+	}
+	if got := c.Parameters(); len(got) != 2 || got[1] != "theta.2" || c.Settings["Step size"] != "0.5" || c.Settings["num_samples"] != "2" {
+		t.Errorf("%v %v", got, c.Settings)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	c := &stancsv.Chain{Columns: []string{"lp__", "a"}, Draws: [][]float64{{-1.0 / 3, math.Pi}, {math.Inf(1), 5e-324}}, Settings: map[string]string{"id": "1"}}
+	var b bytes.Buffer
+	if err := c.Write(&b, []string{"id"}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := stancsv.Read(&b, "x")
+	if err != nil || d.Settings["id"] != "1" || d.Draws[0][1] != math.Pi || d.Draws[1][1] != 5e-324 || d.Draws[0][0] != -1.0/3 {
+		t.Errorf("%v %+v", err, d)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                "no line of column names",
+		"1,2\n":           "want a line of names",
+		"a,b\n1\n":        "line 2: 1 values, want 2",
+		"a,b\n1,x\n":      `"x" in column b`,
+		"a,a\n":           "stands twice",
+		"a,b\n1,2\n1,2,3": "line 3",
+	} {
+		if _, err := stancsv.Read(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(cmdstan))
+	f.Add([]byte("a,b\n1,2\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := stancsv.Read(bytes.NewReader(b), "f")
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := c.Write(&out, nil); err != nil {
+			t.Fatal(err)
+		}
+		d, err := stancsv.Read(&out, "again")
+		if err != nil || len(d.Draws) != len(c.Draws)+len(c.Warmup) || len(d.Columns) != len(c.Columns) {
+			t.Fatalf("written %d draws, read %v", len(c.Draws), err)
+		}
+	})
+}
