@@ -27,14 +27,16 @@ type File struct {
 	root       uint64
 	anySum     bool // accept wrong checksums: the fuzz targets want to get past them
 
-	mu        sync.Mutex
-	headers   map[uint64]*header
-	groups    map[uint64][]Link
-	heaps     map[uint64]collection
-	heapBytes uint64           // in heaps
-	types     map[uint64]*Type // named types, by the address of their message
-	external  map[string]*File
-	names     map[uint64]string
+	mu          sync.Mutex
+	headers     map[uint64]*header
+	headerBytes uint64 // in headers
+	groups      map[uint64][]Link
+	groupLinks  uint64 // in groups
+	heaps       map[uint64]collection
+	heapBytes   uint64           // in heaps
+	types       map[uint64]*Type // named types, by the address of their message
+	external    map[string]*File
+	names       map[uint64]string
 }
 
 // Open opens the named file for reading.

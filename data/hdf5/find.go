@@ -186,41 +186,68 @@ func (f *File) Walk(visit func(path string, isGroup bool) error) error {
 	if err != nil {
 		return within("/", err)
 	}
-	err = f.walkObjects(root, map[uint64]bool{f.root: true}, func(o object) error {
-		return visit(o.path, o.head.isGroup())
-	})
+	err = f.walkObjects(root, func(o object) error { return visit(o.path, o.head.isGroup()) })
 	if err == fs.SkipAll {
 		return nil
 	}
 	return err
 }
 
-func (f *File) walkObjects(o object, seen map[uint64]bool, visit func(object) error) error {
-	all, err := f.links(o.head)
+// walker visits objects once. Headers do not overlap and a link takes bytes
+// too, so the file's size bounds what an honest file can have of both.
+type walker struct {
+	*File
+	seen  map[uint64]bool
+	left  uint64 // bytes of headers, and links, still possible
+	visit func(object) error
+}
+
+func (f *File) walkObjects(root object, visit func(object) error) error {
+	w := walker{f, map[uint64]bool{f.root: true}, 2*uint64(f.size) + 64, visit}
+	return w.below(root)
+}
+
+func (w *walker) spend(o object, n uint64) error {
+	if n > w.left {
+		return within(o.path, w.bad(o.head.addr, "objects and links take more than the %d bytes of the file", w.size))
+	}
+	w.left -= n
+	return nil
+}
+
+func (w *walker) below(o object) error {
+	all, err := w.links(o.head)
+	if err == nil {
+		err = w.spend(o, o.head.size+uint64(len(all)))
+	}
 	if err != nil {
 		return within(o.path, err)
 	}
 	for _, l := range all {
-		if l.Kind != HardLink || seen[l.addr] {
+		if l.Kind != HardLink || w.seen[l.addr] {
 			continue
 		}
-		seen[l.addr] = true
+		w.seen[l.addr] = true
 		if len(o.path)+len(l.Name) > maxPath {
-			return within(o.path[:80]+"...", f.bad(o.head.addr, "path of more than %d bytes", maxPath))
+			return within(o.path[:min(len(o.path), 80)], w.bad(o.head.addr, "path of more than %d bytes", maxPath))
 		}
-		child := object{File: f, path: path.Join(o.path, l.Name)}
-		if child.head, err = f.header(l.addr); err != nil {
-			return within(child.path, err)
-		}
-		if err := visit(child); err != nil {
-			return err
-		}
-		if !child.head.isGroup() {
-			continue
-		}
-		if err := f.walkObjects(child, seen, visit); err != nil {
+		if err := w.child(object{File: w.File, path: path.Join(o.path, l.Name)}, l.addr); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *walker) child(o object, addr uint64) error {
+	var err error
+	if o.head, err = w.header(addr); err != nil {
+		return within(o.path, err)
+	}
+	if err := w.visit(o); err != nil {
+		return err
+	}
+	if o.head.isGroup() {
+		return w.below(o)
+	}
+	return w.spend(o, o.head.size)
 }

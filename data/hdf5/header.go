@@ -2,26 +2,28 @@ package hdf5
 
 // Message types of an object header.
 const (
-	msgDataspace  = 0x01
-	msgLinkInfo   = 0x02
-	msgType       = 0x03
-	msgOldFill    = 0x04
-	msgFill       = 0x05
-	msgLink       = 0x06
-	msgFiles      = 0x07
-	msgLayout     = 0x08
-	msgFilters    = 0x0b
-	msgAttribute  = 0x0c
-	msgContinue   = 0x10
-	msgTable      = 0x11
-	msgAttrInfo   = 0x15
-	flagShared    = 2
-	headerEntries = 4096 // parsed headers kept
+	msgDataspace = 0x01
+	msgLinkInfo  = 0x02
+	msgType      = 0x03
+	msgOldFill   = 0x04
+	msgFill      = 0x05
+	msgLink      = 0x06
+	msgFiles     = 0x07
+	msgLayout    = 0x08
+	msgFilters   = 0x0b
+	msgAttribute = 0x0c
+	msgContinue  = 0x10
+	msgTable     = 0x11
+	msgAttrInfo  = 0x15
 )
+
+// flagShared marks a message whose body is elsewhere.
+const flagShared = 2
 
 // header is the list of messages that describe an object.
 type header struct {
 	addr     uint64
+	size     uint64 // bytes read
 	messages []message
 }
 
@@ -56,8 +58,8 @@ func (f *File) header(addr uint64) (*header, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.headers == nil || len(f.headers) >= headerEntries {
-		f.headers = map[uint64]*header{}
+	if f.headerBytes += h.size; f.headers == nil || f.headerBytes > 2*uint64(f.size) {
+		f.headers, f.headerBytes = map[uint64]*header{}, h.size
 	}
 	f.headers[addr] = h
 	return h, nil
@@ -88,7 +90,7 @@ func (f *File) header1(addr uint64) (*header, error) {
 	count := c.u16()
 	c.skip(4)
 	w := headerWalk{File: f, h: &header{addr: addr}, blocks: []span{{addr + 16, uint64(c.u32())}}, limit: count}
-	return w.run(func(s span, seen once) error {
+	return w.run(func(s span) error {
 		b, err := f.bytes(s.addr, s.n)
 		if err != nil {
 			return err
@@ -132,7 +134,7 @@ func (f *File) header2(addr uint64) (*header, error) {
 		return nil, f.bad(addr, "object header of %d bytes in a file of %d", n, f.size)
 	}
 	w := headerWalk{File: f, h: &header{addr: addr}, blocks: []span{{addr, head + n + 4}}, limit: 1 << 30}
-	return w.run(func(s span, seen once) error {
+	return w.run(func(s span) error {
 		skip, sig := 4, "OCHK"
 		if s.addr == addr {
 			skip, sig = int(head), "OHDR"
@@ -163,10 +165,9 @@ type headerWalk struct {
 	h      *header
 	blocks []span
 	limit  int
-	total  uint64 // bytes read; blocks do not overlap, so the file's size bounds them
 }
 
-func (w *headerWalk) run(read func(span, once) error) (*header, error) {
+func (w *headerWalk) run(read func(span) error) (*header, error) {
 	seen := once{}
 	for len(w.blocks) > 0 {
 		s := w.blocks[0]
@@ -174,10 +175,11 @@ func (w *headerWalk) run(read func(span, once) error) (*header, error) {
 		if err := seen.visit(w.File, s.addr); err != nil {
 			return nil, err
 		}
-		if w.total += min(s.n, 1<<62); w.total > uint64(w.size) {
-			return nil, w.bad(s.addr, "object header of more than %d bytes in a file of %d", w.total-1, w.size)
+		// blocks do not overlap, so the file's size bounds them
+		if w.h.size += min(s.n, 1<<62); w.h.size > uint64(w.size) {
+			return nil, w.bad(s.addr, "object header of more than %d bytes in a file of %d", w.h.size-1, w.size)
 		}
-		if err := read(s, seen); err != nil {
+		if err := read(s); err != nil {
 			return nil, err
 		}
 	}

@@ -48,8 +48,9 @@ func (f *File) links(h *header) ([]Link, error) {
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.groups == nil || len(f.groups) >= headerEntries {
-		f.groups = map[uint64][]Link{}
+	n := uint64(len(all) + 1)
+	if f.groupLinks += n; f.groups == nil || f.groupLinks > uint64(f.size) {
+		f.groups, f.groupLinks = map[uint64][]Link{}, n
 	}
 	f.groups[h.addr] = all
 	return all, nil

@@ -68,7 +68,7 @@ func (f *File) index() (map[uint64]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = f.walkObjects(root, map[uint64]bool{f.root: true}, func(o object) error {
+	err = f.walkObjects(root, func(o object) error {
 		names[o.head.addr] = o.path
 		return nil
 	})
