@@ -3,6 +3,9 @@ package kernels
 // loops is the product in pure Go: rows of C gather multiples of rows of B, or inner products if B is transposed.
 func (g *product[T]) loops(i0, i1, j0, j1 int) {
 	g.scaled(i0, i1, j0, j1)
+	if g.alpha == 0 {
+		return
+	}
 	for i := i0; i < i1; i++ {
 		row := g.c[i*g.ldc+j0 : i*g.ldc+j1]
 		if g.transB {
@@ -11,14 +14,25 @@ func (g *product[T]) loops(i0, i1, j0, j1 int) {
 			}
 			continue
 		}
-		for p := 0; p < g.k; p++ {
+		p := 0
+		for ; p+4 <= g.k; p += 4 {
+			v0, v1, v2, v3 := g.alpha*g.left(i, p), g.alpha*g.left(i, p+1), g.alpha*g.left(i, p+2), g.alpha*g.left(i, p+3)
+			b0, b1, b2, b3 := g.row(p, j0, j1), g.row(p+1, j0, j1), g.row(p+2, j0, j1), g.row(p+3, j0, j1)
+			for j := range row {
+				row[j] += v0*b0[j] + v1*b1[j] + v2*b2[j] + v3*b3[j]
+			}
+		}
+		for ; p < g.k; p++ {
 			v := g.alpha * g.left(i, p)
-			for j, w := range g.b[p*g.ldb+j0 : p*g.ldb+j1] {
+			for j, w := range g.row(p, j0, j1) {
 				row[j] += v * w
 			}
 		}
 	}
 }
+
+// row is row p of the stored B, columns j0 to j1.
+func (g *product[T]) row(p, j0, j1 int) []T { return g.b[p*g.ldb+j0 : p*g.ldb+j1][: j1-j0 : j1-j0] }
 
 func (g *product[T]) left(i, p int) T {
 	if g.transA {

@@ -32,16 +32,17 @@ func (l Level) String() string {
 // once, lowers it; other values are ignored.
 func Best() Level { return best() }
 
-var best = sync.OnceValue(func() Level {
-	top := available()
-	name := os.Getenv("EURYALE_SIMD")
+var best = sync.OnceValue(func() Level { return lowered(available(), os.Getenv("EURYALE_SIMD")) })
+
+// lowered is the level of that name if it is below top, otherwise top.
+func lowered(top Level, name string) Level {
 	for l := PureGo; l < top; l++ {
 		if l.String() == name {
 			return l
 		}
 	}
 	return top
-})
+}
 
 // Levels returns all levels this processor and build can run, PureGo first, whatever EURYALE_SIMD says.
 func Levels() []Level {

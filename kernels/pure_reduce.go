@@ -14,7 +14,6 @@ var (
 const lanes = 32
 
 func reduceLoops[T float]() map[string]func(a *T, n int) float64 {
-	maximum, minimum := extreme[float64](math.Max), extreme[float64](math.Min)
 	return map[string]func(a *T, n int) float64{
 		"sum": func(a *T, n int) float64 {
 			var acc [lanes]float64
@@ -33,19 +32,25 @@ func reduceLoops[T float]() map[string]func(a *T, n int) float64 {
 		"max": func(a *T, n int) float64 {
 			m := math.Inf(-1)
 			for _, v := range slice(a, n) {
-				m = maximum(m, float64(v))
+				if x := float64(v); !(x < m) { // larger, equal (perhaps zeros of different sign) or NaN
+					m = larger(x, m)
+				}
 			}
 			return m
 		},
 		"min": func(a *T, n int) float64 {
 			m := math.Inf(1)
 			for _, v := range slice(a, n) {
-				m = minimum(m, float64(v))
+				if x := float64(v); !(x > m) {
+					m = smaller(x, m)
+				}
 			}
 			return m
 		},
 	}
 }
+
+var larger, smaller = extreme[float64](math.Max), extreme[float64](math.Min)
 
 func pureDot[T float](a, b *T, n int) float64 {
 	var acc [lanes]float64
