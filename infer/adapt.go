@@ -112,15 +112,14 @@ func (a *adapter) updateStan(t *trajectory, p *point, i int, out *transition) er
 }
 
 func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) error {
-	late := i >= a.plan.freeze
-	if !late {
+	if i < a.plan.freeze {
 		if out.usable() {
 			a.current.add(p.q, p.g)
 			a.next.add(p.q, p.g)
 		}
 		need := a.need(i)
-		late = float64(i)+need > float64(a.plan.freeze) // no room for another window
-		switched := float64(a.next.count()) >= need && !late
+		fits := float64(i)+need <= float64(a.plan.freeze) // another window
+		switched := float64(a.next.count()) >= need && fits
 		if switched {
 			a.current, a.next = a.next, a.current
 			a.next.reset()
@@ -131,12 +130,26 @@ func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) 
 			return a.search(t, p)
 		}
 	}
-	statistic := Metropolis
-	if late {
-		statistic = a.cfg.Statistic
-	}
-	a.eps = a.dual.update(out.rate(statistic))
+	a.eps = a.dual.update(out.rate(a.statistic(i)))
 	return nil
+}
+
+// statistic returns what the step size follows at draw i. On the way from the
+// start to the bulk of the posterior energies change by so much that Symmetric
+// would let the step size collapse; Metropolis welcomes the gain.
+func (a *adapter) statistic(i int) Statistic {
+	if i < a.plan.early {
+		return Metropolis
+	}
+	return a.cfg.Statistic
+}
+
+// depth returns the largest tree depth of draw i.
+func (a *adapter) depth(i int) int {
+	if a.cfg.Schedule == FisherSchedule && i < min(shallowDraws, a.plan.early) {
+		return min(a.cfg.MaxTreeDepth, shallowDepth)
+	}
+	return a.cfg.MaxTreeDepth
 }
 
 // need returns how many usable draws the next window must hold.

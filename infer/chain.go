@@ -172,6 +172,7 @@ func (c *chain) move() (*transition, error) {
 	if len(c.p.q) == 0 {
 		return &transition{energy: -c.p.lp}, nil
 	}
+	c.tr.maxDepth = c.ad.depth(c.done)
 	return c.tr.move(&c.p, c.ad.eps)
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"gonum.org/v1/gonum/mat"
 )
@@ -98,32 +97,7 @@ func TestEightSchools(t *testing.T) {
 		}
 	}
 	fit := mustSample(t, &eightSchools{}, Config{Draws: 2000, Seed: 1})
-	worst := 0.0
-	for _, r := range fit.Summary().Rows {
-		ref, ok := want.Reference.Parameters[r.Name]
-		if !ok {
-			t.Fatalf("no reference for %s", r.Name)
-		}
-		x := fit.Draws(r.Name)
-		for _, c := range []struct {
-			what                   string
-			got, want, mcse, mcse0 float64
-		}{
-			{"mean", r.Mean, ref.Mean, r.MCSEMean, ref.MCSEMean},
-			{"sd", r.SD, ref.SD, r.MCSESD, ref.MCSESD},
-			{"q05", r.Q05, ref.Q05, diag.MCSEQuantile(x, 0.05), ref.MCSE05},
-			{"q50", r.Q50, ref.Q50, diag.MCSEQuantile(x, 0.50), ref.MCSE50},
-			{"q95", r.Q95, ref.Q95, diag.MCSEQuantile(x, 0.95), ref.MCSE95},
-		} {
-			z := math.Abs(c.got-c.want) / math.Hypot(c.mcse, c.mcse0)
-			if worst = math.Max(worst, z); z > 5 {
-				t.Errorf("%s of %s is %g, want %g (%.1f standard errors)", c.what, r.Name, c.got, c.want, z)
-			}
-		}
-		if !(r.RHat < 1.01) {
-			t.Errorf("R-hat of %s is %g", r.Name, r.RHat)
-		}
-	}
+	worst := checkMoments(t, fit, &want)
 	warm, sampling := fit.Gradients()
 	t.Logf("largest deviation %.1f standard errors, %d divergences, %d + %d gradients, least ESS per gradient %.4f",
 		worst, fit.Divergent(), warm, sampling, fit.Summary().MinESS()/float64(warm+sampling))
@@ -136,12 +110,7 @@ func TestEightSchoolsEfficiency(t *testing.T) {
 	sum := 0.0
 	for seed := range seeds {
 		fit := mustSample(t, &eightSchools{}, Config{Seed: uint64(seed)})
-		least := math.Inf(1)
-		for _, r := range fit.Summary().Rows {
-			least = math.Min(least, r.ESSBulk)
-		}
-		warm, sampling := fit.Gradients()
-		sum += least / float64(warm+sampling) / seeds
+		sum += leastESS(fit) / seeds
 	}
 	if sum < peer {
 		t.Errorf("%.4f effective draws per gradient, rstan makes %.4f", sum, peer)

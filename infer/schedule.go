@@ -55,7 +55,7 @@ func stanWindows(warmup int) (first int, ends []int) {
 // fisherPlan holds the constants of a Fisher schedule.
 type fisherPlan struct {
 	early, freeze int // draws at which windows may outgrow firstWindow and the metric is frozen
-	refresh       int // least draws between two estimates within a window
+	every         bool // estimate after every draw
 }
 
 // Early windows that stay at 10 draws, as in nuts-rs, make twice as many
@@ -67,22 +67,27 @@ const (
 	windowGrows = 1.5  // factor from window to window
 )
 
+// The first trajectories have no metric worth following for long; one stiff
+// start could otherwise cost as much as the rest of the warm-up.
+const (
+	shallowDraws = 50
+	shallowDepth = 7
+)
+
 func planFisher(warmup int, kind MetricKind) fisherPlan {
-	p := fisherPlan{early: warmup * 30 / 100, freeze: warmup - warmup*15/100, refresh: 1}
+	p := fisherPlan{early: warmup * 30 / 100, freeze: warmup - warmup*15/100}
 	if warmup < minAdaptive {
 		p.freeze = 0
 	}
-	if kind == LowRank || kind == DenseVariance {
-		p.refresh = 20 // an estimate costs more than a step
-	}
+	p.every = kind == DiagFisher || kind == DiagVariance // others cost more than a step
 	return p
 }
 
 // pause returns the draws to wait after an estimate from count draws: more of
 // them change it less.
 func (p fisherPlan) pause(count int) int {
-	if p.refresh == 1 {
+	if p.every {
 		return 1
 	}
-	return max(p.refresh, count/5)
+	return max(4, count/5)
 }
