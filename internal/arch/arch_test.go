@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 // what they may all use.
 var (
 	siblings = []string{"sim", "models", "data"}
-	shared   = []string{"models/nn"}
+	shared   = []string{"models/nn", "data/hdf5"}
 )
 
 type source struct {

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+func (a *app) fit() *cobra.Command {
+	return thing("fit", "Fit a model by least squares", a.fitG2())
+}
+
+func (a *app) fitG2() *cobra.Command {
+	var f g2flags
+	var bins string
+	c := &cobra.Command{
+		Use:   "g2 FILE",
+		Short: "Fit correlation functions, every q bin in parallel",
+		Long: `Fit correlation functions g2(tau) by least squares, every bin in parallel.
+
+FILE is a result file in the APS 8-ID layout (HDF5) or a CSV table with the
+columns tau (s), g2 and, if known, g2_err and bin. The power laws fit tau(q):
+from a result file they take single fits of its bins first; in a CSV table the
+columns tau and g2 hold q (1/Angstrom) and tau (s).
+
+  euryale fit g2 A003_results.hdf
+  euryale fit g2 A003_results.hdf --model stretched --bins 3,5-7 --json
+  euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runFitG2(c.Context(), args[0], f, bins) },
+	}
+	f.add(c)
+	c.Flags().StringVar(&bins, "bins", "all", "bins to fit, such as 3,5-7")
+	return c
+}
+
+// fitDoc is the JSON document of fit g2.
+type fitDoc struct {
+	Engine string   `json:"engine"`
+	Model  string   `json:"model"`
+	File   string   `json:"file"`
+	Bins   []binDoc `json:"bins"`
+}
+
+type binDoc struct {
+	Bin      int               `json:"bin"`
+	Q        number            `json:"q"`
+	Phi      number            `json:"phi"`
+	Status   string            `json:"status"`
+	Message  string            `json:"message"`
+	X        map[string]number `json:"x"`
+	SD       map[string]number `json:"sd"`
+	Absolute map[string]number `json:"sd_absolute"`
+	Scaled   map[string]number `json:"sd_scaled"`
+	Cost     number            `json:"cost"`
+	Reduced  number            `json:"chi2_reduced"`
+	NFev     int               `json:"nfev"`
+	Warnings []string          `json:"warnings,omitempty"`
+}
+
+func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string) error {
+	law, s, err := f.settings()
+	if err != nil {
+		return err
+	}
+	s.Threads = a.threads
+	curves, err := loadCurves(path)
+	if err != nil {
+		return err
+	}
+	if curves, err = pickBins(curves, bins); err != nil {
+		return err
+	}
+	if curves, err = a.againstQ(ctx, law, curves, s); err != nil {
+		return err
+	}
+	fits, err := g2.FitAll(ctx, law, curves, s)
+	if err != nil {
+		if ctx.Err() != nil {
+			return as(exitInterrupted, err)
+		}
+		return usage("%w", err)
+	}
+	doc := documentOf(law, path, fits)
+	if a.out != "" {
+		if err := a.saveFits(doc, fits); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		err = a.document(doc)
+	} else {
+		a.printFits(law, fits)
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOn(fits, a.strict)
+}
+
+// verdictOn fails where no bin could be fitted, or with strict where any bin was
+// not.
+func verdictOn(fits []g2.Fit, strict bool) error {
+	bad, usable := 0, 0
+	for _, f := range fits {
+		if !f.OK() {
+			bad++
+		}
+		if f.Status != "failed" {
+			usable++
+		}
+	}
+	switch {
+	case usable == 0 && len(fits) > 0:
+		return as(exitData, fmt.Errorf("none of %d bins could be fitted: %s", len(fits), fits[0].Message))
+	case strict && bad > 0:
+		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge", bad, len(fits)))
+	}
+	return nil
+}
+
+// againstQ turns the bins of a result file into one curve tau(q) where the law
+// needs it, by single-exponential fits.
+func (a *app) againstQ(ctx context.Context, law g2.Law, curves []g2.Curve, s g2.Settings) ([]g2.Curve, error) {
+	if law.Of != "q" || len(curves) == 0 || math.IsNaN(curves[0].Q) {
+		return curves, nil
+	}
+	single, err := g2.ByName("single")
+	if err != nil {
+		return nil, err
+	}
+	fits, err := g2.FitAll(ctx, single, curves, g2.Settings{Threads: s.Threads})
+	if err != nil {
+		return nil, err
+	}
+	c := g2.TauOfQ(fits)
+	a.note("%d of %d bins give a relaxation time", len(c.X), len(curves))
+	return []g2.Curve{c}, nil
+}
+
+func documentOf(law g2.Law, path string, fits []g2.Fit) fitDoc {
+	doc := fitDoc{Engine: "g2", Model: law.Name, File: path}
+	var names []string
+	for _, p := range law.Params {
+		names = append(names, p.Name)
+	}
+	for _, f := range fits {
+		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: number(f.Curve.Q), Phi: number(f.Curve.Phi), Status: f.Status, Message: f.Message,
+			X: named(names, f.X), SD: named(names, f.SD), Absolute: named(names, f.Absolute), Scaled: named(names, f.Scaled),
+			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Warnings: f.Warnings})
+	}
+	return doc
+}
+
+func (a *app) printFits(law g2.Law, fits []g2.Fit) {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "bin\tq (1/A)\t")
+	for _, p := range law.Params {
+		if p.Unit != "" {
+			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)
+		} else {
+			fmt.Fprintf(w, "%s\t", p.Name)
+		}
+	}
+	fmt.Fprint(w, "chi2/dof\tstatus\t\n")
+	for _, f := range fits {
+		fmt.Fprintf(w, "%d\t%.4g\t", f.Curve.Bin, f.Curve.Q)
+		for i := range law.Params {
+			fmt.Fprintf(w, "%.4g +- %.1g\t", f.X[i], f.SD[i])
+		}
+		fmt.Fprintf(w, "%.3g\t%s\t\n", f.ReducedChiSquared, f.Status)
+	}
+	w.Flush()
+	for _, f := range fits {
+		if !f.OK() {
+			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, f.Message)
+		}
+		for _, m := range f.Warnings {
+			fmt.Fprintf(a.stdout, "bin %d: warning: %s\n", f.Curve.Bin, m)
+		}
+	}
+}

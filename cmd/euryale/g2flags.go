@@ -1,0 +1,105 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// g2flags are the flags that fit and sample share.
+type g2flags struct {
+	Model  string   `json:"model"`
+	Fixed  []string `json:"fixed,omitempty"`
+	Bounds []string `json:"bounds,omitempty"`
+	Start  []string `json:"start,omitempty"`
+	Prior  []string `json:"prior,omitempty"`
+	Loss   string   `json:"loss,omitempty"`
+}
+
+func (f *g2flags) add(c *cobra.Command) {
+	var names []string
+	for _, l := range g2.Laws() {
+		names = append(names, l.Name)
+	}
+	s := c.Flags()
+	s.StringVar(&f.Model, "model", "single", strings.Join(names, ", "))
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter: name=value; repeatable")
+	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter: name=lo:hi; repeatable")
+	s.StringArrayVar(&f.Start, "start", nil, "start of a parameter: name=value; repeatable")
+	s.StringVar(&f.Loss, "loss", "linear", "linear, soft_l1, huber, cauchy or arctan")
+	if err := c.RegisterFlagCompletionFunc("model", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
+// settings resolves the flags.
+func (f *g2flags) settings() (g2.Law, g2.Settings, error) {
+	law, err := g2.ByName(f.Model)
+	if err != nil {
+		return law, g2.Settings{}, usage("%w", err)
+	}
+	s := g2.Settings{Fixed: map[string]float64{}, Bounds: map[string][2]float64{}, Start: map[string]float64{}, Priors: map[string]dist.Dist{}, Loss: optim.Loss(f.Loss)}
+	if f.Loss == "linear" {
+		s.Loss = optim.Linear
+	}
+	if !slices.Contains([]optim.Loss{optim.Linear, optim.SoftL1, optim.Huber, optim.Cauchy, optim.Arctan}, s.Loss) {
+		return law, s, usage("loss %q: want linear, soft_l1, huber, cauchy or arctan", f.Loss)
+	}
+	for _, group := range []struct {
+		flag string
+		list []string
+		into map[string]float64
+	}{{"fixed", f.Fixed, s.Fixed}, {"start", f.Start, s.Start}} {
+		for _, v := range group.list {
+			name, text, _ := strings.Cut(v, "=")
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+				return law, s, usage("--%s %q: want name=value", group.flag, v)
+			}
+			group.into[name] = x
+		}
+	}
+	for _, v := range f.Bounds {
+		name, text, _ := strings.Cut(v, "=")
+		lo, hi, _ := strings.Cut(text, ":")
+		a, err1 := strconv.ParseFloat(lo, 64)
+		b, err2 := strconv.ParseFloat(hi, 64)
+		if err1 != nil || err2 != nil || !(a < b) {
+			return law, s, usage("--bounds %q: want name=lo:hi with lo < hi", v)
+		}
+		s.Bounds[name] = [2]float64{a, b}
+	}
+	for _, v := range f.Prior {
+		name, text, _ := strings.Cut(v, "=")
+		d, err := parseLaw(text)
+		if err != nil {
+			return law, s, usage("--prior %q: want name=law(numbers), such as tau=lognormal(-3,1): %w", v, err)
+		}
+		s.Priors[name] = d
+	}
+	return law, s, nil
+}
+
+// parseLaw reads "lognormal(0,2)".
+func parseLaw(text string) (dist.Dist, error) {
+	name, args, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(text), ")"), "(")
+	if !ok {
+		return dist.Dist{}, usage("no parentheses")
+	}
+	var p []float64
+	for _, a := range strings.Split(args, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
+		if err != nil {
+			return dist.Dist{}, err
+		}
+		p = append(p, v)
+	}
+	return dist.ByName(strings.ToLower(strings.TrimSpace(name)), p...)
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// number is a float64 whose JSON is a string where it is not finite.
+type number float64
+
+// MarshalJSON writes NaN and infinities as strings.
+func (n number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	switch {
+	case math.IsNaN(v):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-Infinity"`), nil
+	}
+	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
+}
+
+func numbers(v []float64) []number {
+	out := make([]number, len(v))
+	for i, x := range v {
+		out[i] = number(x)
+	}
+	return out
+}
+
+// named pairs names with values.
+func named(names []string, v []float64) map[string]number {
+	out := map[string]number{}
+	for i, n := range names {
+		out[n] = number(v[i])
+	}
+	return out
+}
+
+// document prints v as the one JSON document of the command.
+func (a *app) document(v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return as(exitBug, err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\n", b)
+	return as(exitCannotWrite, err)
+}
+
+// writeFile writes a file under a temporary name and renames it.
+func writeFile(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if e := f.Sync(); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return as(exitCannotWrite, err)
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return as(exitBug, err)
+	}
+	return writeFile(path, append(b, '\n'))
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what every command shares: where to print, and the global flags.
+type app struct {
+	stdout, stderr io.Writer
+	json           bool
+	quiet          bool
+	strict         bool
+	overwrite      bool
+	seed           uint64
+	device         string
+	threads        int
+	precision      int
+	out, resume    string
+	logLevel       string
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	a := &app{stdout: stdout, stderr: stderr}
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "euryale: internal error: %v\nThis is a bug. Please report it with the command line and this:\n%s", r, debug.Stack())
+			code = exitBug
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var e *exitError
+	if !errors.As(err, &e) && misused(err) {
+		e = &exitError{code: exitUsage, err: err, hint: "euryale help"}
+		err = e
+	}
+	fmt.Fprintf(stderr, "Error: %v\n", err)
+	if e != nil && e.hint != "" {
+		fmt.Fprintf(stderr, "Try: %s\n", e.hint)
+	}
+	return codeOf(err)
+}
+
+// misused reports whether the command line's parser refused it.
+func misused(err error) bool {
+	for _, s := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument", "flag needs", "required flag"} {
+		if strings.HasPrefix(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) root() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "euryale VERB THING [FILE...]",
+		Short: "Differentiable simulation and Bayesian inference",
+		Long: `Euryale fits, samples and simulates with exact gradients.
+
+  euryale demo g2                            a first picture in seconds
+  euryale fit g2 A003_results.hdf            fit every q bin
+  euryale sample g2 A003_results.hdf --bin 4 --out run4
+`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.check() },
+	}
+	f := c.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
+	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
+	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
+	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing output folder or file")
+	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
+	f.StringVar(&a.device, "device", "auto", "auto, cpu or cuda:N")
+	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
+	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64")
+	f.StringVar(&a.out, "out", "", "folder for results")
+	f.StringVar(&a.resume, "resume", "", "run folder to continue")
+	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
+	c.AddCommand(a.fit(), a.sample(), a.summary(), a.diagnose(), a.plot(), a.info(), a.demo())
+	return c
+}
+
+// check looks at the global flags.
+func (a *app) check() error {
+	switch {
+	case a.device != "auto" && a.device != "cpu":
+		if !strings.HasPrefix(a.device, "cuda") {
+			return usage("device %q: want auto, cpu or cuda:N", a.device)
+		}
+		return &exitError{code: exitNoDevice, err: fmt.Errorf("device %s: this build runs on the CPU only", a.device), hint: "--device cpu"}
+	case a.precision != 32 && a.precision != 64:
+		return usage("precision %d: want 32 or 64", a.precision)
+	case a.precision == 32:
+		return usage("precision 32: fits and samples need 64")
+	case a.threads < 0:
+		return usage("threads %d: want 0 (all) or more", a.threads)
+	}
+	for _, l := range []string{"debug", "info", "warn", "error"} {
+		if a.logLevel == l {
+			return nil
+		}
+	}
+	return usage("log level %q: want debug, info, warn or error", a.logLevel)
+}
+
+// note prints a line for the person at the terminal.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// thing makes the parent command of a verb, which needs a thing.
+func thing(verb, short string, children ...*cobra.Command) *cobra.Command {
+	var names []string
+	for _, k := range children {
+		names = append(names, k.Name())
+	}
+	c := &cobra.Command{Use: verb, Short: short, RunE: func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage("%s %s: want one of %s", verb, args[0], strings.Join(names, ", "))
+		}
+		return usage("%s what? One of %s", verb, strings.Join(names, ", "))
+	}}
+	c.AddCommand(children...)
+	return c
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// judged is the document of summary and diagnose.
+type judged struct {
+	Summary     map[string]rowDoc `json:"summary"`
+	Diagnostics diagnosticsDoc    `json:"diagnostics"`
+}
+
+func (a *app) summary() *cobra.Command {
+	return &cobra.Command{
+		Use:   "summary RUN|CSV...",
+		Short: "Means, intervals, effective sample sizes and R-hat of draws",
+		Long: `Summarise the draws of a run folder, or of CmdStan CSV files, one per chain.
+
+  euryale summary run4
+  euryale summary output_1.csv output_2.csv output_3.csv output_4.csv --json
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.judge(args, true) },
+	}
+}
+
+func (a *app) diagnose() *cobra.Command {
+	return &cobra.Command{
+		Use:   "diagnose RUN|CSV...",
+		Short: "Say whether draws can be trusted, and what to do if not",
+		Long: `Check tree depth, divergences, E-BFMI, effective sample size and R-hat of the
+draws of a run folder, or of CmdStan CSV files, one per chain.
+
+  euryale diagnose run4
+  euryale diagnose output_*.csv --strict
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.judge(args, false) },
+	}
+}
+
+func (a *app) judge(args []string, table bool) error {
+	t, err := loadDraws(args)
+	if err != nil {
+		return err
+	}
+	s := t.summary()
+	d, rep := diagnosticsOf(s, t.evidence())
+	switch {
+	case a.json:
+		err = a.document(judged{summaryDoc(s), d})
+	case table:
+		_, err = fmt.Fprintf(a.stdout, "%s%s\n", s, rep.Verdict())
+	default:
+		_, err = fmt.Fprint(a.stdout, rep)
+	}
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	if a.strict && !rep.OK() {
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package g2
+
+// TauOfQ returns the relaxation time against q, as a curve for the power laws:
+// the bins whose fit converged, with a positive q and a usable error.
+func TauOfQ(fits []Fit) Curve {
+	var c Curve
+	for _, f := range fits {
+		i := f.Law.index("tau")
+		if i < 0 {
+			if i = f.Law.index("b"); i < 0 {
+				i = f.Law.index("tau1")
+			}
+		}
+		if i < 0 || !f.OK() || !(f.Curve.Q > 0) || !(f.SD[i] > 0) {
+			continue
+		}
+		c.X, c.Y, c.Err = append(c.X, f.Curve.Q), append(c.Y, f.X[i]), append(c.Err, f.SD[i])
+	}
+	return c
+}
