@@ -370,3 +370,25 @@ func TestOutputNames(t *testing.T) {
 		}
 	}
 }
+
+type failingOutputs struct {
+	named
+	err error
+}
+
+func (f failingOutputs) Clone() Target                { return f }
+func (f failingOutputs) Write(_, out []float64) error { return f.err }
+
+// Outputs that cannot be computed at a point are NaN there; other errors end the
+// chain.
+func TestOutputErrors(t *testing.T) {
+	target := failingOutputs{named{independent(1, 1), []string{"a", "b"}}, Reject(errors.New("no root"))}
+	fit := mustSample(t, target, Config{Warmup: 30, Draws: 5})
+	if x := fit.Draws("b")[2][3]; !math.IsNaN(x) || fit.OK(diag.Criteria{}) {
+		t.Errorf("output is %g", x)
+	}
+	target.err = errors.New("table is missing")
+	if _, err := Sample(t.Context(), target, Config{Warmup: 30, Draws: 5}); err == nil || !strings.Contains(err.Error(), "outputs: table is missing") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -9,28 +9,42 @@ import (
 // Autocov returns the biased autocovariance of v at lags 0 to len(v)-1: the sum
 // of products of deviations from the mean, divided by len(v) at every lag.
 func Autocov(v []float64) []float64 {
-	n := len(v)
-	if n == 0 {
-		return nil
-	}
-	v = centre(v)
-	mean := Mean(v)
+	return newCorrelator(len(v)).autocov(v)
+}
+
+// correlator holds what the autocovariances of equally long chains share.
+type correlator struct {
+	fft *fourier.FFT // nil for short chains
+	pad []float64
+	c   []complex128
+}
+
+func newCorrelator(n int) *correlator {
 	if n <= 32 {
-		return autocovDirect(v, mean)
+		return &correlator{}
 	}
 	size := 1 << bits.Len(uint(2*n-1))
-	pad := make([]float64, size)
+	return &correlator{fft: fourier.NewFFT(size), pad: make([]float64, size), c: make([]complex128, size/2+1)}
+}
+
+func (k *correlator) autocov(v []float64) []float64 {
+	v = centre(v)
+	mean := Mean(v)
+	if k.fft == nil {
+		return autocovDirect(v, mean)
+	}
+	clear(k.pad)
 	for i, x := range v {
-		pad[i] = x - mean
+		k.pad[i] = x - mean
 	}
-	fft := fourier.NewFFT(size)
-	c := fft.Coefficients(nil, pad)
-	for i, z := range c {
-		c[i] = complex(real(z)*real(z)+imag(z)*imag(z), 0)
+	k.fft.Coefficients(k.c, k.pad)
+	for i, z := range k.c {
+		k.c[i] = complex(real(z)*real(z)+imag(z)*imag(z), 0)
 	}
-	out := fft.Sequence(pad, c)[:n]
+	k.fft.Sequence(k.pad, k.c)
+	out := make([]float64, len(v))
 	for i := range out {
-		out[i] /= float64(size) * float64(n)
+		out[i] = k.pad[i] / (float64(len(k.pad)) * float64(len(v)))
 	}
 	return out
 }

@@ -65,9 +65,10 @@ func autocorrelation(x [][]float64) []float64 {
 	chains, n := size(x)
 	mean := make([]float64, n)
 	centres := make([]float64, chains)
+	k := newCorrelator(n)
 	for c, v := range x {
 		centres[c] = Mean(v)
-		for t, a := range Autocov(v) {
+		for t, a := range k.autocov(v[:n]) {
 			mean[t] += a / float64(chains)
 		}
 	}

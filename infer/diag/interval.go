@@ -77,14 +77,14 @@ func sortedQuantile(s []float64, p float64) float64 {
 
 func nanLast(a, b float64) int {
 	switch {
-	case math.IsNaN(a) && math.IsNaN(b):
-		return 0
-	case math.IsNaN(a):
-		return 1
-	case math.IsNaN(b) || a < b:
+	case a < b:
 		return -1
 	case a > b:
 		return 1
+	case a == b || math.IsNaN(a) && math.IsNaN(b):
+		return 0
+	case math.IsNaN(a):
+		return 1
 	}
-	return 0
+	return -1
 }

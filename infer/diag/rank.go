@@ -9,20 +9,22 @@ import (
 // Ranks returns the rank of every draw among all draws of all chains, from 1;
 // equal draws share the average of their ranks.
 func Ranks(x [][]float64) [][]float64 {
-	type place struct{ chain, draw int }
+	type place struct {
+		value       float64
+		chain, draw int
+	}
 	var order []place
 	out := make([][]float64, len(x))
 	for c := range x {
 		out[c] = make([]float64, len(x[c]))
-		for d := range x[c] {
-			order = append(order, place{c, d})
+		for d, v := range x[c] {
+			order = append(order, place{v, c, d})
 		}
 	}
-	value := func(p place) float64 { return x[p.chain][p.draw] }
-	slices.SortFunc(order, func(a, b place) int { return nanLast(value(a), value(b)) })
+	slices.SortFunc(order, func(a, b place) int { return nanLast(a.value, b.value) })
 	for i := 0; i < len(order); {
 		j := i + 1
-		for j < len(order) && value(order[j]) == value(order[i]) {
+		for j < len(order) && order[j].value == order[i].value {
 			j++
 		}
 		for _, p := range order[i:j] {

@@ -1,6 +1,10 @@
 package diag
 
-import "math"
+import (
+	"math"
+	"runtime"
+	"sync"
+)
 
 // Settings says what Summarize computes; its zero value is the default.
 type Settings struct {
@@ -44,10 +48,17 @@ func Summarize(names []string, x [][][]float64, s Settings) Summary {
 		s.CI = 0.89
 	}
 	out := Summary{Prob: s.CI, HDI: s.HDI, Rows: make([]Row, len(x))}
+	var wg sync.WaitGroup
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, name := range names {
-		out.Rows[i] = describe(name, x[i], s)
 		out.Chains, out.Draws = size(x[i])
+		places <- struct{}{}
+		wg.Go(func() {
+			out.Rows[i] = describe(name, x[i], s)
+			<-places
+		})
 	}
+	wg.Wait()
 	return out
 }
 
@@ -90,7 +101,8 @@ func describe(name string, x [][]float64, s Settings) Row {
 	all := Flatten(x)
 	sort := sorted(all)
 	r := Row{
-		Name: name, Mean: Mean(all), SD: SD(all), CI: ETI(all, s.CI), HDI94: HDI(all, 0.94),
+		Name: name, Mean: Mean(all), SD: SD(all), HDI94: HDI(all, 0.94),
+		CI:  Interval{sortedQuantile(sort, (1-s.CI)/2), sortedQuantile(sort, (1+s.CI)/2)},
 		Q05: sortedQuantile(sort, 0.05), Q50: sortedQuantile(sort, 0.5), Q95: sortedQuantile(sort, 0.95),
 		MCSEMean: s.Convention.MCSEMean(x), MCSESD: s.Convention.MCSESD(x),
 		ESSBulk: s.Convention.ESSBulk(x), ESSTail: s.Convention.ESSTail(x, 0.05), RHat: RHat(x),

@@ -138,3 +138,10 @@ func ExampleSummarize() {
 	fmt.Println(Diagnose(s, Evidence{Draws: 4000}).Verdict())
 	// Output: Diagnostics satisfactory.
 }
+
+func BenchmarkSummarize(b *testing.B) {
+	x := chains(1, 1000, func(_ int, r *rand.Rand) float64 { return r.NormFloat64() })
+	for b.Loop() {
+		Summarize([]string{"x"}, [][][]float64{x}, Settings{})
+	}
+}

@@ -1,0 +1,30 @@
+package infer_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// A normal density of two parameters with standard deviations 1 and 2.
+func ExampleSample() {
+	target := infer.Func(2, func(q, g []float64) float64 {
+		g[0], g[1] = -q[0], -q[1]/4
+		return -q[0]*q[0]/2 - q[1]*q[1]/8
+	})
+	fit, err := infer.Sample(context.Background(), target, infer.Config{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range fit.Summary().Rows {
+		fmt.Printf("%s: sd %.1f\n", r.Name, r.SD)
+	}
+	fmt.Println(fit.OK(diag.Criteria{}), fit.Diagnose().Verdict())
+	// Output:
+	// q[0]: sd 1.0
+	// q[1]: sd 2.0
+	// true Diagnostics satisfactory.
+}
