@@ -85,7 +85,7 @@ func TestBadStarts(t *testing.T) {
 
 type explaining struct{ Target }
 
-func (e explaining) Clone() Target            { return e }
+func (e explaining) Clone() Target            { return explaining{e.Target.Clone()} }
 func (e explaining) Explain([]float64) string { return "prior of tau is -Inf" }
 
 type rejecting struct{}
@@ -358,7 +358,7 @@ type named struct {
 	names []string
 }
 
-func (n named) Clone() Target                { return n }
+func (n named) Clone() Target                { return named{n.Target.Clone(), n.names} }
 func (n named) Names() []string              { return n.names }
 func (n named) Len() int                     { return 2 }
 func (n named) Write(q, out []float64) error { copy(out, q); return nil }
@@ -376,7 +376,9 @@ type failingOutputs struct {
 	err error
 }
 
-func (f failingOutputs) Clone() Target                { return f }
+func (f failingOutputs) Clone() Target {
+	return failingOutputs{named{f.Target.Clone(), f.names}, f.err}
+}
 func (f failingOutputs) Write(_, out []float64) error { return f.err }
 
 // Outputs that cannot be computed at a point are NaN there; other errors end the

@@ -54,7 +54,7 @@ func stanWindows(warmup int) (first int, ends []int) {
 
 // fisherPlan holds the constants of a Fisher schedule.
 type fisherPlan struct {
-	early, freeze int // draws at which windows may outgrow firstWindow and the metric is frozen
+	early, freeze int  // draws at which windows may outgrow firstWindow and the metric is frozen
 	every         bool // estimate after every draw
 }
 
