@@ -91,13 +91,12 @@ func LeastSquares(ctx context.Context, p *Problem, s Settings) (*Result, error) 
 	if s.Method == LM && free.bounded() {
 		return nil, fmt.Errorf("optim: method lm takes no bounds: use trf")
 	}
-	w := newWork(free, s)
-	if err := w.start(); err != nil {
+	w, status, err := descend(ctx, free, s)
+	if err != nil {
 		return nil, err
 	}
-	status := w.minimise(ctx)
-	if !s.NoPolish && status != Interrupted {
-		status = w.polish(status)
+	if !s.Loss.plain() && status != Interrupted {
+		w, status = viaSquares(ctx, free, s, w, status)
 	}
 	res := w.result(status)
 	full(res)
@@ -105,6 +104,45 @@ func LeastSquares(ctx context.Context, p *Problem, s Settings) (*Result, error) 
 		return res, ctx.Err()
 	}
 	return res, nil
+}
+
+// descend runs one fit from the problem's start.
+func descend(ctx context.Context, p *Problem, s Settings) (*work, Status, error) {
+	w := newWork(p, s)
+	if err := w.start(); err != nil {
+		return nil, Stuck, err
+	}
+	status := w.minimise(ctx)
+	if !s.NoPolish && status != Interrupted {
+		status = w.polish(status)
+	}
+	return w, status, nil
+}
+
+// viaSquares fits again from the least-squares solution and returns the fit of
+// the lower cost: a loss that forgives has more than one minimum.
+func viaSquares(ctx context.Context, p *Problem, s Settings, w *work, status Status) (*work, Status) {
+	plain := s
+	plain.Loss, plain.NoPolish = Linear, true
+	first, _, err := descend(ctx, p, plain)
+	if err != nil {
+		return w, status
+	}
+	q := *p
+	q.Start = slices.Clone(first.x)
+	second, end, err := descend(ctx, &q, s)
+	evaluations := w.nfev + first.nfev
+	if err == nil {
+		evaluations += second.nfev
+		if end.Converged() && (second.cost < w.cost*(1-1e-12) || !status.Converged()) {
+			w, status = second, end
+		}
+	}
+	w.nfev = evaluations
+	if ctx.Err() != nil {
+		status = Interrupted
+	}
+	return w, status
 }
 
 // hold returns the problem of the parameters that are not fixed, and a function

@@ -70,8 +70,11 @@ func (l Loss) cost(r []float64, scale float64) float64 {
 
 // weigh turns residuals f and Jacobian j (columns of len(f)) into those of the
 // least-squares problem with the same gradient and nearly the same curvature:
-// rows times sqrt(rho' + 2 rho” z), residuals times rho' over that.
+// rows times w = sqrt(rho' + 2 rho” z), residuals times rho'/w. Beyond the bend
+// of the loss that curvature vanishes or turns negative; w^2 is kept above a
+// part of rho', so that a start far from the data still moves.
 func (l Loss) weigh(f, j []float64, scale float64) {
+	const part = 0.05
 	if l.plain() {
 		return
 	}
@@ -80,7 +83,7 @@ func (l Loss) weigh(f, j []float64, scale float64) {
 		z := v / scale
 		z *= z
 		_, r1, r2 := l.Rho(z)
-		w := math.Sqrt(max(r1+2*r2*z, 0x1p-52))
+		w := math.Sqrt(max(r1+2*r2*z, part*r1, 1e-200))
 		f[i] *= r1 / w
 		for k := i; k < len(j); k += m {
 			j[k] *= w

@@ -54,6 +54,8 @@ func (in Input) Values() []float64 {
 		switch in.Gen {
 		case "uniform":
 			out[i] = float64(float32(in.Lo + (in.Hi-in.Lo)*splitmix(in.Seed, uint64(i))))
+		case "splitmix":
+			out[i] = splitmix(in.Seed, uint64(i))
 		case "int":
 			out[i] = math.Floor(splitmix(in.Seed, uint64(i)) * float64(in.N))
 		default:
