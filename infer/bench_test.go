@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/euryale-dev/euryale/tensor"
@@ -55,6 +56,23 @@ func BenchmarkNUTS(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(t.count), "ns/leapfrog")
+		})
+	}
+}
+
+func BenchmarkLowRankEstimate(b *testing.B) {
+	for _, size := range [][2]int{{10, 100}, {50, 200}, {150, 200}, {150, 400}, {1000, 100}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			random := tensor.NewStream(1, 0, 0)
+			e := newEstimator(LowRank, size[0], false)
+			for range size[1] {
+				e.add(random.NormalTo(make([]float64, size[0])), random.NormalTo(make([]float64, size[0])))
+			}
+			for b.Loop() {
+				if _, ok := e.metric(); !ok {
+					b.Fatal("no metric")
+				}
+			}
 		})
 	}
 }

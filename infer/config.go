@@ -52,7 +52,9 @@ type Config struct {
 // whole, so a killed run leaves the last complete one.
 type Checkpoint struct {
 	Path  string
-	Every time.Duration // Default 1 min; it is also written at the end
+	Every time.Duration // Default 1 min; it is also written at the start and at the end
+
+	Overwrite bool // a file that is there may be replaced. Default: it is an error, unless resumed from
 }
 
 // StanConfig returns the settings of Stan 2.21: diagonal metric, its schedule,

@@ -3,6 +3,7 @@ package infer_test
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -27,4 +28,25 @@ func ExampleSample() {
 	// q[0]: sd 1.0
 	// q[1]: sd 2.0
 	// true Diagnostics satisfactory.
+}
+
+// A scale sampled as its logarithm and stored as itself.
+func ExampleWithOutputs() {
+	logScale := infer.Func(1, func(q, g []float64) float64 { // exponential of mean 2, with the Jacobian
+		x := math.Exp(q[0])
+		g[0] = 1 - x/2
+		return q[0] - x/2
+	})
+	target := infer.WithOutputs(logScale, []string{"scale"}, func(q, out []float64) error {
+		out[0] = math.Exp(q[0])
+		return nil
+	})
+	fit, err := infer.Sample(context.Background(), target, infer.Config{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := fit.Summary().Row("scale")
+	fmt.Println(math.Abs(r.Mean-2) < 4*r.MCSEMean, math.Abs(r.SD-2) < 4*r.MCSESD)
+	// Output: true true
 }

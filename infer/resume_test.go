@@ -165,6 +165,7 @@ func TestResumeRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", what, err, word)
 		}
 	}
+	refuse("a file is there", independent(1, 2), cfg, "there already")
 	cfg.Resume = path
 	other := cfg
 	other.Seed, other.TargetAccept = 3, 0.9

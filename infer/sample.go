@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +61,11 @@ func newRun(t Target, cfg Config) (*run, error) {
 	r.states, r.epochs = make([][]byte, cfg.Chains), make([]int64, cfg.Chains)
 	if cfg.Resume != "" {
 		return r, r.resume()
+	}
+	if c := cfg.Checkpoint; c.Path != "" && !c.Overwrite {
+		if _, err := os.Stat(c.Path); err == nil {
+			return nil, fmt.Errorf("%w %s is there already: set Config.Resume to continue its run, Checkpoint.Overwrite to drop it, or another path", ErrCheckpoint, c.Path)
+		}
 	}
 	return r, nil
 }

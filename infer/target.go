@@ -67,3 +67,38 @@ func (t *funcTarget) LogProbGrad(q, g []float64) (float64, error) {
 }
 
 func (t *funcTarget) Clone() Target { return &funcTarget{dim: t.dim, start: t.start} }
+
+// WithOutputs returns t with named columns computed from every kept draw, for
+// densities made by Func: write fills out, which has one place per name, from
+// the unconstrained draw q. It is called from several goroutines at once.
+func WithOutputs(t Target, names []string, write func(q, out []float64) error) Target {
+	if write == nil {
+		panic("infer: outputs need a function")
+	}
+	return &outputTarget{Target: t, names: names, write: write}
+}
+
+type outputTarget struct {
+	Target
+	names []string
+	write func(q, out []float64) error
+}
+
+func (t *outputTarget) Clone() Target                { return &outputTarget{t.Target.Clone(), t.names, t.write} }
+func (t *outputTarget) Names() []string              { return t.names }
+func (t *outputTarget) Len() int                     { return len(t.names) }
+func (t *outputTarget) Write(q, out []float64) error { return t.write(q, out) }
+
+func (t *outputTarget) Explain(q []float64) string {
+	if e, ok := t.Target.(Explainer); ok {
+		return e.Explain(q)
+	}
+	return ""
+}
+
+func (t *outputTarget) Fingerprint() string {
+	if f, ok := t.Target.(Fingerprinter); ok {
+		return f.Fingerprint()
+	}
+	return ""
+}
