@@ -23,6 +23,8 @@ type call struct {
 
 	level   kernels.Level
 	ws      *kernels.Workspace
+	threads int
+	share   *productShare
 	offsets []int       // of the batches of a product
 	parts   [][]float64 // of a Custom's adjoint
 	lanes   []*call     // of a batched Custom
@@ -32,7 +34,7 @@ type call struct {
 }
 
 func newCall[T real](m *machine[T], v *value, ws *kernels.Workspace) *call {
-	c := &call{op: v.op, attr: v.attr, obj: v.obj, shape: v.shape, level: m.p.level, ws: ws}
+	c := &call{op: v.op, attr: v.attr, obj: v.obj, shape: v.shape, level: m.p.level, ws: ws, threads: m.p.settings.Threads}
 	in := make([][]T, len(v.in))
 	c.ints = make([][]int64, len(v.in))
 	for i, x := range v.in {

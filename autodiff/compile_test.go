@@ -110,7 +110,7 @@ func near(a, b, tol float64) bool {
 
 func TestThreadsGiveTheSameBits(t *testing.T) {
 	n := 300_001
-	x, w := ad.Input("x", n), ad.Input("w", 700, 431)
+	x, w := ad.Input("x", n), ad.Input("w", 700, 431) // large enough for shared loops and products
 	col, row := ad.SumAxes(ad.Tanh(w), 0), ad.SumAxes(ad.Exp(ad.Neg(ad.Square(w))), 1)
 	outs := []*ad.Node{ad.Sum(ad.Sin(x)), ad.Dot(x, ad.Tanh(x)), ad.Max(x), col, row, ad.MatMul(ad.T(w), w), ad.Tanh(ad.Add(w, col))}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -249,8 +249,8 @@ func TestCheckpointKeepsValuesAndSavesMemory(t *testing.T) {
 func TestRunAllocatesNothing(t *testing.T) {
 	x, w := ad.Input("x", 50), ad.Input("w", 50, 70)
 	y := ad.Sum(ad.Square(ad.Tanh(ad.MatMul(x, w))))
-	big := ad.Input("big", 200_000)
-	outs := append([]*ad.Node{y, ad.Sum(ad.Exp(big))}, ad.Grad(y, x, w)...)
+	big, square := ad.Input("big", 200_000), ad.Input("square", 150, 150)
+	outs := append([]*ad.Node{y, ad.Sum(ad.Exp(big)), ad.MatMul(square, square)}, ad.Grad(y, x, w)...)
 	for _, w := range ways() {
 		p, err := ad.Compile(outs, ad.Settings{Precision: w.bits, SIMD: w.simd, Threads: 2})
 		if err != nil {
