@@ -1,0 +1,67 @@
+# Every target says in one line what it does; make alone lists them.
+GO      ?= go
+OUT     ?= run
+PYTHON  ?= python3
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+build: ## build bin/euryale
+	$(GO) build -o bin/euryale ./cmd/euryale
+
+run: build ## the main job: fit and sample the demonstration file, write a report to run/
+	./bin/euryale demo g2 --out $(OUT) --overwrite
+
+test: ## all tests but the slow ones
+	$(GO) test ./...
+
+test-short: ## the tests of a minute
+	$(GO) test -short ./...
+
+test-slow: ## all tests, also those that take minutes
+	$(GO) test -tags slow -timeout 60m ./...
+
+race: ## tests under the race detector
+	$(GO) test -race -short ./...
+
+FUZZTIME ?= 60s
+fuzz: ## fuzz every reader, FUZZTIME (60s) each
+	@for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
+	  for t in $$(grep -oE '^func Fuzz[A-Za-z0-9]*' $$f | sed 's/func //'); do \
+	    echo "$$t in $$(dirname $$f)"; \
+	    $(GO) test ./$$(dirname $$f) -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x || exit 1; \
+	  done; done
+
+bench: ## measure speed, into bench/latest.txt
+	@mkdir -p bench
+	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
+
+cover: ## test coverage by package
+	$(GO) test -cover ./...
+
+lint: ## gofmt, vet and the rules of the house
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) test ./internal/arch
+
+fmt: ## format all code
+	gofmt -w .
+
+kernels: ## generate the SIMD assembly again
+	$(GO) generate ./kernels
+
+golden: ## rewrite golden files from today's output
+	$(GO) test ./viz/... ./cmd/... -update
+
+cross: ## compile for other systems, without cgo
+	CGO_ENABLED=0 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
+
+peers: ## a Python environment in .peers for cross-checks (optional)
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py
+
+clean: ## remove what the other targets made
+	rm -rf bin run .peers bench/latest.txt
+
+.PHONY: help build run test test-short test-slow race fuzz bench cover lint fmt kernels golden cross peers clean

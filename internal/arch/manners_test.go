@@ -1,0 +1,98 @@
+package arch
+
+import (
+	"bytes"
+	"go/ast"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// vague names say nothing about what is inside.
+var vague = []string{"util", "utils", "common", "helpers", "helper", "core", "base", "types", "misc", "shared"}
+
+func TestPackagesAreNamedAfterTheirNoun(t *testing.T) {
+	for _, src := range sources(t) {
+		if slices.Contains(vague, path.Base(path.Dir(src.path))) || slices.Contains(vague, strings.TrimSuffix(path.Base(src.path), ".go")) {
+			t.Errorf("%s: the name says nothing: name it after what it holds", src.path)
+		}
+	}
+}
+
+// opens and prints are what only some folders may do. The sampler writes its own
+// checkpoints; gen and the examples are programs.
+var (
+	opens     = []string{"os.Open", "os.OpenFile", "os.Create", "os.CreateTemp", "os.ReadFile", "os.WriteFile"}
+	mayOpen   = []string{"data/", "cmd/", "examples/", "internal/", "kernels/gen/", "infer/checkpoint.go"}
+	prints    = []string{"fmt.Print", "fmt.Println", "fmt.Printf", "os.Stdout", "os.Stderr", "log.Print", "log.Println", "log.Printf", "log.Fatal"}
+	mayPrint  = []string{"cmd/", "viz/term/", "examples/", "internal/", "kernels/gen/"}
+	opensText = "only data and cmd open files: take an io.Reader"
+)
+
+func TestOnlySomeOpenFilesAndPrint(t *testing.T) {
+	for _, src := range sources(t) {
+		ast.Inspect(src.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			name := pkg.Name + "." + sel.Sel.Name
+			if slices.Contains(opens, name) && !under(src.path, mayOpen) {
+				t.Errorf("%s: %s: %s", src.path, name, opensText)
+			}
+			if slices.Contains(prints, name) && !under(src.path, mayPrint) {
+				t.Errorf("%s: %s: only cmd and viz/term print", src.path, name)
+			}
+			return true
+		})
+	}
+}
+
+func under(p string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(p, f) })
+}
+
+// wellKnown methods mean the same everywhere.
+var wellKnown = []string{"Error", "Unwrap", "Is", "As"}
+
+func TestExportedMethodsHaveComments(t *testing.T) {
+	for _, src := range sources(t) {
+		for _, d := range src.ast.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if ok && f.Recv != nil && f.Name.IsExported() && f.Doc == nil && ast.IsExported(receiver(f)) && !slices.Contains(wellKnown, f.Name.Name) {
+				t.Errorf("%s: method %s.%s has no comment", src.path, receiver(f), f.Name)
+			}
+		}
+	}
+}
+
+func receiver(f *ast.FuncDecl) string {
+	t := f.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return id.Name
+	}
+	return ""
+}
+
+// A file is read in one sitting; generated ones are not read.
+func TestFilesAreShort(t *testing.T) {
+	for _, src := range sources(t) {
+		text, err := os.ReadFile(filepath.Join(root, src.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > 700 && !ast.IsGenerated(src.ast) {
+			t.Errorf("%s has %d lines: want at most 700, and 450 mostly", src.path, n)
+		}
+	}
+}
