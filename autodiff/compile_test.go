@@ -339,3 +339,23 @@ func TestCustomOperations(t *testing.T) {
 		t.Errorf("batched: %v %v %v", err, s.Output(0), s.Output(1))
 	}
 }
+
+func TestJacobianAndHessian(t *testing.T) {
+	x := ad.Input("x", 3)
+	y := ad.Stack(0, ad.Mul(ad.Index(x, 0, 0), ad.Index(x, 0, 1)), ad.Sin(ad.Index(x, 0, 2)))
+	wide := ad.Mul(x, ad.Const([]float64{1, 2, 3, 4, 5, 6}, 2, 3)) // more outputs than inputs
+	at := []float64{2, 5, 0.3}
+	out := results(t, way{64, ""}, []*ad.Node{ad.Jacobian(y, x), ad.Hessian(ad.Mul(ad.Index(y, 0, 0), ad.Index(x, 0, 0)), x), ad.Jacobian(wide, x)}, []*ad.Node{x}, [][]float64{at})
+	want := [][]float64{{5, 2, 0, 0, 0, math.Cos(0.3)}, {10, 4, 0, 4, 0, 0, 0, 0, 0},
+		{1, 0, 0, 0, 2, 0, 0, 0, 3, 4, 0, 0, 0, 5, 0, 0, 0, 6}}
+	for i := range want {
+		for k, w := range want[i] {
+			if !near(out[i][k], w, 1e-14) {
+				t.Errorf("output %d element %d: %g, want %g", i, k, out[i][k], w)
+			}
+		}
+	}
+	if s := ad.Jacobian(wide, x).Shape(); !s.Equal([]int{2, 3, 3}) {
+		t.Errorf("shape %v", s)
+	}
+}

@@ -92,14 +92,10 @@ type Data struct {
 
 // jacobianColumns returns the derivative of r along each element of x.
 func jacobianColumns(r, x *ad.Node) []*ad.Node {
+	j := ad.Reshape(ad.Jacobian(r, x), r.Size(), x.Size())
 	out := make([]*ad.Node, x.Size())
 	for i := range out {
-		e := make([]float64, x.Size())
-		e[i] = 1
-		out[i] = ad.JVP(r, []*ad.Node{x}, []*ad.Node{ad.Const(e, append([]int{}, x.Shape()...)...)})
-		if len(x.Shape()) == 0 {
-			out[i] = ad.JVP(r, []*ad.Node{x}, []*ad.Node{ad.Scalar(1)})
-		}
+		out[i] = ad.Index(j, 1, i)
 	}
 	return out
 }

@@ -1,0 +1,221 @@
+package gorgonia
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/graph"
+	G "gorgonia.org/gorgonia"
+	gt "gorgonia.org/tensor"
+
+	"github.com/euryale-dev/euryale/autodiff"
+)
+
+// Imported is a Gorgonia graph as Nodes.
+type Imported struct {
+	// Precision is the width of the graph's reals in bits, 64 or 32.
+	Precision int
+	// Warnings name the nodes made by gorgonia.Grad with rules that are wrong.
+	Warnings []string
+
+	outs   []*G.Node
+	inputs []*G.Node
+	of     map[*G.Node]*autodiff.Node
+}
+
+// Import lowers the nodes that outs depend on. They must belong to one graph
+// whose reals all have one precision. Every input needs a name of its own: two
+// inputs of equal name, type and shape are one node to Gorgonia.
+//
+// Operations without a counterpart become opaque steps that call op.Do; their
+// gradient comes from SymDiff. Constants are read now, input values at each run.
+func Import(outs ...*G.Node) (*Imported, error) {
+	if len(outs) == 0 {
+		return nil, fmt.Errorf("gorgonia: import: no outputs: name the nodes to compute")
+	}
+	im := newImporter()
+	order, err := closure(outs)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range order {
+		if err := im.visit(n); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range outs {
+		if err := im.of[n].Err(); err != nil {
+			return nil, fmt.Errorf("gorgonia: %w", err)
+		}
+	}
+	return &Imported{Precision: im.bits(), Warnings: warnings(order), outs: outs, inputs: im.inputs, of: im.of}, nil
+}
+
+// Node returns what n became; nil where no output depends on n.
+func (im *Imported) Node(n *G.Node) *autodiff.Node { return im.of[n] }
+
+// Inputs returns the input nodes, in the order of their creation.
+func (im *Imported) Inputs() []*G.Node { return slices.Clone(im.inputs) }
+
+// Outputs returns what the nodes given to Import became.
+func (im *Imported) Outputs() []*autodiff.Node {
+	out := make([]*autodiff.Node, len(im.outs))
+	for i, n := range im.outs {
+		out[i] = im.of[n]
+	}
+	return out
+}
+
+// Grad returns the gradients of the sum of cost by autodiff's rules: Nodes of
+// wrt's shapes, which can be differentiated again. Gradient with respect to a
+// node that cost does not depend on: zeros.
+func (im *Imported) Grad(cost *G.Node, wrt ...*G.Node) ([]*autodiff.Node, error) {
+	y := im.of[cost]
+	if y == nil {
+		return nil, fmt.Errorf("gorgonia: grad: %v was not imported: give it to Import", cost)
+	}
+	xs := make([]*autodiff.Node, len(wrt))
+	for i, w := range wrt {
+		if xs[i] = im.of[w]; xs[i] == nil {
+			return nil, fmt.Errorf("gorgonia: grad: no output depends on %v", w)
+		}
+	}
+	grads := autodiff.Grad(y, xs...)
+	for i, g := range grads {
+		if err := g.Err(); err != nil {
+			return nil, fmt.Errorf("gorgonia: gradient of %v with respect to %v: %w", cost, wrt[i], err)
+		}
+	}
+	return grads, nil
+}
+
+// importer is the state of one Import.
+type importer struct {
+	of     map[*G.Node]*autodiff.Node
+	inputs []*G.Node
+	named  map[string]*G.Node
+	real   *G.Node        // the first real node: it sets the precision
+	opaque *autodiff.Node // the last opaque step: the next one waits for it
+}
+
+func newImporter() *importer {
+	return &importer{of: map[*G.Node]*autodiff.Node{}, named: map[string]*G.Node{}}
+}
+
+func (im *importer) bits() int {
+	if im.real != nil && im.real.Dtype() == gt.Float32 {
+		return 32
+	}
+	return 64
+}
+
+// closure returns outs and everything they need, in the order of creation, in
+// which inputs come before what uses them.
+func closure(outs []*G.Node) ([]*G.Node, error) {
+	var order []*G.Node
+	seen := map[*G.Node]bool{}
+	stack := slices.Clone(outs)
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if n == nil {
+			return nil, fmt.Errorf("gorgonia: import: an output is nil")
+		}
+		if seen[n] {
+			continue
+		}
+		if n.Graph() != outs[0].Graph() && !isConstant(n) {
+			return nil, fmt.Errorf("gorgonia: import: %v is of another graph than %v: import each graph by itself", n, outs[0])
+		}
+		seen[n] = true
+		order = append(order, n)
+		stack = append(stack, children(n)...)
+	}
+	slices.SortFunc(order, func(a, b *G.Node) int { return int(a.ID() - b.ID()) })
+	return order, nil
+}
+
+// children returns the arguments of n in order.
+func children(n *G.Node) []*G.Node {
+	if n.Op() == nil || n.Graph() == nil || isConstant(n) {
+		return nil
+	}
+	it := n.Graph().From(n.ID())
+	if it == nil {
+		return nil
+	}
+	list := graph.NodesOf(it)
+	kids := make([]*G.Node, len(list))
+	for i, c := range list {
+		kids[i] = c.(*G.Node)
+	}
+	return kids
+}
+
+// visit lowers n after its arguments.
+func (im *importer) visit(n *G.Node) error {
+	if im.of[n] != nil {
+		return nil
+	}
+	kids := children(n)
+	for _, k := range kids {
+		if err := im.visit(k); err != nil {
+			return err
+		}
+	}
+	if err := im.checkType(n); err != nil {
+		return err
+	}
+	x, err := im.lower(n, kids)
+	if err != nil {
+		return err
+	}
+	im.of[n] = x
+	return nil
+}
+
+// checkType refuses elements that are not reals of one precision, whole numbers
+// or truth values.
+func (im *importer) checkType(n *G.Node) error {
+	t, err := dtypeOf(n)
+	switch {
+	case err != nil:
+		return err
+	case t == gt.Int || t == gt.Bool:
+		return nil
+	case t != gt.Float64 && t != gt.Float32:
+		return fmt.Errorf("gorgonia: import: %v has elements of %v: want float64, float32, int or bool", n, t)
+	case im.real == nil:
+		im.real = n
+	case im.real.Dtype() != t:
+		return fmt.Errorf("gorgonia: import: %v holds %v, but %v holds %v: use one precision in a graph", im.real, im.real.Dtype(), n, t)
+	}
+	return nil
+}
+
+// dtypeOf returns the element type; Gorgonia panics where there is none.
+func dtypeOf(n *G.Node) (t gt.Dtype, err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("gorgonia: import: %q computes no value", n.Name())
+		}
+	}()
+	return n.Dtype(), nil
+}
+
+// input makes the leaf of an input node.
+func (im *importer) input(n *G.Node) (*autodiff.Node, error) {
+	name := n.Name()
+	if name == "" || name == "<nil>()" {
+		return nil, fmt.Errorf("gorgonia: import: an input of shape %v has no name: Gorgonia takes equal unnamed inputs for one; use WithName", n.Shape())
+	}
+	if m := im.named[name]; m != nil {
+		return nil, fmt.Errorf("gorgonia: import: two inputs are named %q, of shapes %v and %v: give each its own name", name, m.Shape(), n.Shape())
+	}
+	im.named[name] = n
+	im.inputs = append(im.inputs, n)
+	if n.Dtype() == gt.Int {
+		return autodiff.IntInput(name, n.Shape()...), nil
+	}
+	return autodiff.Input(name, n.Shape()...), nil
+}

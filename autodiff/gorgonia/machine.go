@@ -1,0 +1,183 @@
+package gorgonia
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Settings say how a Machine runs. The zero value is the default.
+type Settings struct {
+	// Threads is the most goroutines on one large array. Default: GOMAXPROCS.
+	// Results are the same for any number.
+	Threads int
+	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best.
+	SIMD string
+	// Eval switches dropout and the like off, as gorgonia.EvalMode does.
+	// Default: training.
+	Eval bool
+}
+
+// Machine runs a Gorgonia graph, compiled. It is a gorgonia.VM: RunAll reads the
+// values bound to the input nodes, computes, and binds the outputs. It belongs to
+// one goroutine, and so does its graph; RunAll does not allocate unless an
+// operation of Gorgonia runs inside.
+//
+// The values of outputs are the Machine's own memory, which the next RunAll
+// overwrites. Inner nodes that are not outputs keep whatever value they had.
+type Machine struct {
+	imported   *Imported
+	state      *ad.State
+	sources    []source
+	results    []*result
+	reads      []read
+	learnables G.Nodes
+}
+
+var _ G.VM = (*Machine)(nil)
+
+// source is an input node and where its value goes.
+type source struct {
+	node *G.Node
+	feed
+}
+
+// NewMachine compiles the nodes that outs depend on, for the default Settings.
+// Nodes made by gorgonia.Grad may be among outs: Node.Grad of what they
+// differentiate then returns their value, so solvers work. See Warnings for
+// those that are wrong, and NewTrainer for gradients that are right.
+func NewMachine(outs ...*G.Node) (*Machine, error) { return Settings{}.NewMachine(outs...) }
+
+// NewTrainer compiles cost and its gradients with respect to weights, by
+// autodiff's rules: gorgonia.Grad is not needed, and where it has been called its
+// nodes get the right values. After RunAll cost.Value and the weights' Grad hold
+// the results, so solver.Step(gorgonia.NodesToValueGrads(weights)) works.
+// The cost must have one element.
+func NewTrainer(cost *G.Node, weights ...*G.Node) (*Machine, error) {
+	return Settings{}.NewTrainer(cost, weights...)
+}
+
+// NewMachine is the function NewMachine with these Settings.
+func (s Settings) NewMachine(outs ...*G.Node) (*Machine, error) {
+	reads := readsOf(outs)
+	for _, r := range reads {
+		outs = append(outs, r.node)
+	}
+	outs = values(outs)
+	im, err := Import(outs...)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{imported: im, reads: reads}
+	for _, n := range outs {
+		m.results = append(m.results, &result{node: n, of: derivedFrom(n)})
+	}
+	for _, r := range m.results {
+		m.learnables = append(m.learnables, r.of...)
+	}
+	return m, m.compile(s, im.Outputs())
+}
+
+// NewTrainer is the function NewTrainer with these Settings.
+func (s Settings) NewTrainer(cost *G.Node, weights ...*G.Node) (*Machine, error) {
+	if cost == nil || cost.Shape().TotalSize() != 1 {
+		return nil, fmt.Errorf("gorgonia: trainer: the cost is %v: want a node of one element, such as a Sum or Mean", cost)
+	}
+	reads := readsOf(append(G.Nodes{cost}, weights...))
+	outs := G.Nodes{cost}
+	for _, r := range reads {
+		outs = append(outs, r.node)
+	}
+	outs = values(outs)
+	im, err := Import(outs...)
+	if err != nil {
+		return nil, err
+	}
+	grads, err := im.Grad(cost, weights...)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{imported: im, reads: reads, learnables: weights}
+	for _, n := range outs {
+		m.results = append(m.results, &result{node: n})
+	}
+	for _, w := range weights {
+		m.results = append(m.results, &result{node: w.Deriv(), of: G.Nodes{w}, like: w, dual: true})
+	}
+	return m, m.compile(s, append(im.Outputs(), grads...))
+}
+
+func (m *Machine) compile(s Settings, outs []*ad.Node) error {
+	im := m.imported
+	in := make([]*ad.Node, len(im.inputs))
+	for i, n := range im.inputs {
+		in[i] = im.of[n]
+	}
+	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: im.Precision, Threads: s.Threads, SIMD: s.SIMD})
+	if err != nil {
+		return fmt.Errorf("gorgonia: %w", err)
+	}
+	for n := range im.of {
+		if op, ok := n.Op().(G.TrainModeOp); ok {
+			if err := op.SetTraining(!s.Eval); err != nil {
+				return fmt.Errorf("gorgonia: %v: %w", n, err)
+			}
+		}
+	}
+	m.state = p.NewState()
+	for i, n := range im.inputs {
+		m.sources = append(m.sources, source{n, newFeed(m.state, i)})
+	}
+	for i, r := range m.results {
+		if err := r.place(m.state, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunAll computes the outputs from the values bound to the inputs. It returns an
+// error for an input without a value or with one of another type or size.
+func (m *Machine) RunAll() error {
+	for i := range m.sources {
+		s := &m.sources[i]
+		v := s.node.Value()
+		if v == nil {
+			return fmt.Errorf("gorgonia: input %v has no value: bind one with gorgonia.Let", s.node)
+		}
+		if err := s.value(v); err != nil {
+			return fmt.Errorf("gorgonia: input %v: its value is %w", s.node, err)
+		}
+	}
+	if err := m.state.Run(); err != nil {
+		return err
+	}
+	for _, r := range m.results {
+		if err := r.publish(); err != nil {
+			return err
+		}
+	}
+	for i := range m.reads {
+		m.reads[i].store()
+	}
+	return nil
+}
+
+// Reset does nothing: a run leaves no state behind.
+func (m *Machine) Reset() {}
+
+// Close does nothing: memory goes when the Machine does.
+func (m *Machine) Close() error { return nil }
+
+// Learnables returns the nodes whose gradients the Machine computes, for
+// gorgonia.NodesToValueGrads.
+func (m *Machine) Learnables() G.Nodes { return append(G.Nodes(nil), m.learnables...) }
+
+// Warnings names the outputs that depend on derivatives which Gorgonia makes
+// wrongly. It is empty for a Machine of NewTrainer without such nodes.
+func (m *Machine) Warnings() []string { return m.imported.Warnings }
+
+// Program returns what the Machine runs.
+func (m *Machine) Program() *ad.Program { return m.state.Program() }

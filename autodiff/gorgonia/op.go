@@ -1,0 +1,193 @@
+package gorgonia
+
+import (
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/chewxy/hm"
+	G "gorgonia.org/gorgonia"
+	gt "gorgonia.org/tensor"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Op is a compiled function as an operation of Gorgonia: a simulator, a
+// likelihood, anything of autodiff. gorgonia.Grad, TapeMachine, LispMachine and
+// the solvers take it as one of their own; Import takes it apart again.
+//
+// Gradient: by autodiff's rules, once for all inputs. An Op serves one goroutine
+// at a time.
+type Op struct {
+	name string
+	id   uint64
+	out  *ad.Node
+	in   []*ad.Node
+	g    *ad.Node   // the gradient of out, an input of the program of gradients
+	grad []*ad.Node // the gradients of in; nil for indices
+
+	mu   sync.Mutex
+	diff bool // some graph differentiates it
+	by   map[gt.Dtype]*runner
+}
+
+var (
+	_ G.SDOp = (*Op)(nil)
+	_ G.ADOp = (*Op)(nil)
+	lastOp   atomic.Uint64
+)
+
+// NewOp compiles out as a function of inputs, Nodes made by autodiff.Input or
+// IntInput. It returns the mistake in the graph if there is one, and an error if
+// out depends on an input that is not listed.
+//
+// Apply takes float64 or float32 nodes of the inputs' shapes, int nodes for
+// IntInput.
+func NewOp(name string, out *ad.Node, inputs ...*ad.Node) (*Op, error) {
+	if out == nil || out.IsInt() {
+		return nil, fmt.Errorf("gorgonia: op %s: the output is %v: want a Node of reals", name, out)
+	}
+	if len(inputs) == 0 {
+		return nil, fmt.Errorf("gorgonia: op %s: no inputs: Gorgonia finds the graph by them", name)
+	}
+	p, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs})
+	if err != nil {
+		return nil, fmt.Errorf("gorgonia: op %s: %w", name, err)
+	}
+	if all := p.Inputs(); len(all) > len(inputs) {
+		return nil, fmt.Errorf("gorgonia: op %s: the output depends on %v too: list it", name, all[len(inputs)])
+	}
+	o := &Op{name: name, id: lastOp.Add(1), out: out, in: inputs, g: ad.Input("g", out.Shape()...), by: map[gt.Dtype]*runner{}}
+	return o, o.differentiate()
+}
+
+// differentiate makes the gradients of the real inputs.
+func (o *Op) differentiate() error {
+	var reals []*ad.Node
+	for _, x := range o.in {
+		if !x.IsInt() {
+			reals = append(reals, x)
+		}
+	}
+	grads := ad.VJP(o.out, o.g, reals...)
+	o.grad = make([]*ad.Node, len(o.in))
+	for i, x := range o.in {
+		if x.IsInt() {
+			continue
+		}
+		o.grad[i], grads = grads[0], grads[1:]
+		if err := o.grad[i].Err(); err != nil {
+			return fmt.Errorf("gorgonia: op %s: gradient of %v: %w", o.name, x, err)
+		}
+	}
+	return nil
+}
+
+// Apply adds the function to the graph of in. Every call has memory of its own.
+// It returns an error where number, shapes or types differ from the inputs.
+func (o *Op) Apply(in ...*G.Node) (*G.Node, error) {
+	if len(in) != len(o.in) {
+		return nil, fmt.Errorf("gorgonia: op %s: %d arguments, want %d", o.name, len(in), len(o.in))
+	}
+	for i, n := range in {
+		if want := gt.Shape(o.in[i].Shape()); n == nil || !sameShape(n.Shape(), want) {
+			return nil, fmt.Errorf("gorgonia: op %s: argument %d is %v, want shape %v", o.name, i, n, want)
+		}
+	}
+	own := &Op{name: o.name, id: lastOp.Add(1), out: o.out, in: o.in, g: o.g, grad: o.grad, by: map[gt.Dtype]*runner{}}
+	return G.ApplyOp(own, in...)
+}
+
+// Apply adds an elementwise operation of autodiff to the graph of in, which have
+// one shape or are scalars.
+func Apply(op *ad.Op, in ...*G.Node) (*G.Node, error) {
+	x := make([]*ad.Node, len(in))
+	for i, n := range in {
+		if n == nil {
+			return nil, fmt.Errorf("gorgonia: %s: argument %d is nil", op.Name, i)
+		}
+		x[i] = ad.Input(fmt.Sprintf("x%d", i), n.Shape()...)
+	}
+	o, err := NewOp(op.Name, op.Apply(x...), x...)
+	if err != nil {
+		return nil, err
+	}
+	return G.ApplyOp(o, in...)
+}
+
+// inline returns the function as Nodes of x.
+func (o *Op) inline(x []*ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{o.out}, o.in, x)[0] }
+
+// Arity, Type, InferShape and the others below satisfy gorgonia.Op.
+func (o *Op) Arity() int { return len(o.in) }
+
+// Type is in -> ... -> out.
+func (o *Op) Type() hm.Type { return hm.NewFnType(append(o.inTypes(), o.typeOf(o.out))...) }
+
+func (o *Op) inTypes() []hm.Type {
+	t := make([]hm.Type, len(o.in), len(o.in)+2)
+	for i, x := range o.in {
+		t[i] = o.typeOf(x)
+	}
+	return t
+}
+
+// typeOf is Gorgonia's type of x; reals have a type that all of them share.
+func (o *Op) typeOf(x *ad.Node) hm.Type {
+	var of hm.Type = hm.TypeVariable('a')
+	if x.IsInt() {
+		of = gt.Int
+	}
+	if len(x.Shape()) == 0 {
+		return of
+	}
+	return G.TensorType{Dims: len(x.Shape()), Of: of}
+}
+
+func (o *Op) InferShape(...G.DimSizer) (gt.Shape, error) { return gt.Shape(o.out.Shape()).Clone(), nil }
+func (o *Op) ReturnsPtr() bool                           { return true }
+func (o *Op) CallsExtern() bool                          { return false }
+func (o *Op) OverwritesInput() int                       { return -1 }
+func (o *Op) String() string                             { return o.name }
+
+// WriteHash writes the identity: Gorgonia merges nodes whose hashes agree.
+func (o *Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "euryale %s#%d", o.name, o.id) }
+
+func (o *Op) Hashcode() uint32 { return hashOf(o) }
+
+// Do computes the function.
+func (o *Op) Do(in ...G.Value) (G.Value, error) { return o.UsePreallocDo(nil, in...) }
+
+// UsePreallocDo computes the function into dst if that fits.
+func (o *Op) UsePreallocDo(dst G.Value, in ...G.Value) (G.Value, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r, err := o.runner(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.forward(in, o.diff); err != nil {
+		return nil, fmt.Errorf("gorgonia: op %s: %w", o.name, err)
+	}
+	return r.y.to(dst, 1), nil
+}
+
+func hashOf(o G.Op) uint32 {
+	h := fnv.New32a()
+	o.WriteHash(h)
+	return h.Sum32()
+}
+
+func sameShape(a, b gt.Shape) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
