@@ -3,6 +3,7 @@ package gorgonia
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/graph"
 	G "gorgonia.org/gorgonia"
@@ -203,10 +204,13 @@ func dtypeOf(n *G.Node) (t gt.Dtype, err error) {
 	return n.Dtype(), nil
 }
 
+// unnamed recognises what Gorgonia prints for an input without a name.
+func unnamed(name string) bool { return name == "" || strings.Contains(name, "<nil>)(") }
+
 // input makes the leaf of an input node.
 func (im *importer) input(n *G.Node) (*autodiff.Node, error) {
 	name := n.Name()
-	if name == "" || name == "<nil>()" {
+	if unnamed(name) {
 		return nil, fmt.Errorf("gorgonia: import: an input of shape %v has no name: Gorgonia takes equal unnamed inputs for one; use WithName", n.Shape())
 	}
 	if m := im.named[name]; m != nil {

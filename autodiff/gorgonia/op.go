@@ -34,9 +34,9 @@ type Op struct {
 }
 
 var (
-	_ G.SDOp = (*Op)(nil)
-	_ G.ADOp = (*Op)(nil)
-	lastOp   atomic.Uint64
+	_      G.SDOp = (*Op)(nil)
+	_      G.ADOp = (*Op)(nil)
+	lastOp atomic.Uint64
 )
 
 // NewOp compiles out as a function of inputs, Nodes made by autodiff.Input or
