@@ -1,0 +1,53 @@
+package tensor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// edge is how many elements are printed at each end of a long axis, and long the
+// size from which arrays are abridged.
+const (
+	edge = 3
+	long = 1000
+)
+
+// String prints the elements as nested rows, abridged where there are more than
+// 1000, with shape and type.
+func (t *Tensor) String() string {
+	var b strings.Builder
+	t.write(&b, make([]int, 0, len(t.shape)))
+	fmt.Fprintf(&b, " %v%v", t.dtype, []int(t.shape))
+	return b.String()
+}
+
+func (t *Tensor) write(b *strings.Builder, idx []int) {
+	if len(idx) == len(t.shape) {
+		b.WriteString(text(t.At(idx...)))
+		return
+	}
+	n := t.shape[len(idx)]
+	b.WriteByte('[')
+	for i := 0; i < n; i++ {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if t.Size() > long && n > 2*edge && i == edge {
+			b.WriteString("... ")
+			i = n - edge
+		}
+		t.write(b, append(idx, i))
+	}
+	b.WriteByte(']')
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'g', 6, 32)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,115 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Views share the memory of what they view. Like indexing a slice, they panic
+// outside the array.
+
+// Slice returns every step-th element of an axis from start up to, not
+// including, stop; a negative step walks down.
+func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
+	axis = t.axis(axis)
+	n := 0
+	switch {
+	case step > 0 && stop > start:
+		n = (stop - start + step - 1) / step
+	case step < 0 && start > stop:
+		n = (start - stop - step - 1) / -step
+	case step == 0:
+		panic("tensor: a slice with step 0")
+	}
+	if last := start + (n-1)*step; n > 0 && (start < 0 || start >= t.shape[axis] || last < 0 || last >= t.shape[axis]) {
+		panic(fmt.Sprintf("tensor: elements %d:%d:%d of axis %d, which has %d", start, stop, step, axis, t.shape[axis]))
+	}
+	v := t.view()
+	v.shape[axis] = n
+	v.strides[axis] *= step
+	if n > 0 {
+		v.offset += start * t.strides[axis]
+	}
+	return v
+}
+
+// Index returns element i of an axis, which goes.
+func (t *Tensor) Index(axis, i int) *Tensor {
+	axis = t.axis(axis)
+	v := t.Slice(axis, i, i+1, 1)
+	v.shape, v.strides = slices.Delete(v.shape, axis, axis+1), slices.Delete(v.strides, axis, axis+1)
+	return v
+}
+
+// Permute reorders the axes: axis i of the result is axis perm[i]. No perm
+// reverses them.
+func (t *Tensor) Permute(perm ...int) *Tensor {
+	k := len(t.shape)
+	if len(perm) == 0 {
+		for i := range k {
+			perm = append(perm, k-1-i)
+		}
+	}
+	v, seen := t.view(), make([]bool, k)
+	if len(perm) != k {
+		panic(fmt.Sprintf("tensor: permutation %v of %d axes", perm, k))
+	}
+	for i, p := range perm {
+		if p < 0 || p >= k || seen[p] {
+			panic(fmt.Sprintf("tensor: permutation %v of %d axes", perm, k))
+		}
+		seen[p] = true
+		v.shape[i], v.strides[i] = t.shape[p], t.strides[p]
+	}
+	return v
+}
+
+// Broadcast repeats the array to a shape by NumPy's rule; the repeats share
+// memory, so do not write to them.
+func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
+	r, ok := Broadcast(t.shape, shape)
+	if !ok || !r.Equal(shape) {
+		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, shape}, Want: "a first shape that stretches to the second"}
+	}
+	v := &Tensor{dtype: t.dtype, shape: Shape(shape).Clone(), strides: make([]int, len(shape)), offset: t.offset, data: t.data}
+	lead := len(shape) - len(t.shape)
+	for i, s := range t.strides {
+		if t.shape[i] != 1 {
+			v.strides[lead+i] = s
+		}
+	}
+	return v, nil
+}
+
+// Reshape returns the elements under another shape of the same size, shared if
+// the array is contiguous, else copied; one length may be -1.
+func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
+	s := Shape(shape).Clone()
+	if i := slices.Index(s, -1); i >= 0 {
+		if s[i] = 1; s.Size() > 0 {
+			s[i] = t.Size() / s.Size()
+		}
+	}
+	if s.Size() != t.Size() || slices.ContainsFunc(s, func(k int) bool { return k < 0 }) {
+		return nil, &ShapeError{Op: "reshape", Got: []Shape{t.shape, shape}, Want: "as many elements as before"}
+	}
+	v := t.Compact().view()
+	v.shape, v.strides = s, s.Strides()
+	return v, nil
+}
+
+func (t *Tensor) view() *Tensor {
+	v := *t
+	v.shape, v.strides = t.shape.Clone(), slices.Clone(t.strides)
+	return &v
+}
+
+func (t *Tensor) axis(a int) int {
+	if a < 0 {
+		a += len(t.shape)
+	}
+	if a < 0 || a >= len(t.shape) {
+		panic(fmt.Sprintf("tensor: axis %d of %d", a, len(t.shape)))
+	}
+	return a
+}
