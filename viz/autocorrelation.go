@@ -1,0 +1,72 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// Autocorrelation draws how alike draws are that lie some steps apart, for every
+// chain. The sooner it falls into the band, where 95 % of independent draws
+// lie, the more each draw is worth. Without names it takes the first 12.
+func Autocorrelation(d Draws, names ...string) (*Figure, error) {
+	s, err := d.pick("autocorrelation", 12, names)
+	if err != nil {
+		return nil, err
+	}
+	var panels []*panel
+	for _, q := range s.q {
+		panels = append(panels, acfPanel(q))
+	}
+	return tiles("Autocorrelation", s, "Band: 95 % of independent draws.", panels, columns(len(panels))), nil
+}
+
+func acfPanel(q quantity) *panel {
+	p := &panel{title: q.name, x: axis{label: "lag (draws)"}, y: axis{label: "correlation", pad: 0.04}}
+	p.y.include(0, 1)
+	draws, drawn := 0, 0
+	for _, chain := range q.x {
+		draws = max(draws, len(chain))
+	}
+	lags := min(100, max(2, draws/2))
+	p.x.limits(0, float64(lags))
+	if draws > 1 {
+		w := 1.96 / math.Sqrt(float64(draws))
+		p.y.include(-w)
+		p.add(slab(0, float64(lags), -w, w, faint))
+	}
+	p.add(level(0, soft, 0.4))
+	for c, chain := range q.x {
+		if len(chain) < 2 || diag.Variance(chain) == 0 {
+			continue
+		}
+		y := diag.Autocorr(chain)
+		y = y[:min(lags+1, len(y))]
+		p.y.include(y...)
+		p.add(line(steps(len(y)), y, chainColor(c), 1))
+		drawn++
+	}
+	if drawn == 0 {
+		p.add(words("constant"))
+	}
+	p.box = essText(q)
+	p.busy = [][2]float64{{0, 1}, {1, 0.8}}
+	return p
+}
+
+func essText(q quantity) []string {
+	if e := diag.ESSBulk(q.x); finite(e) {
+		return []string{fmt.Sprintf("ESS %.0f of %d", math.Floor(e), len(q.all))}
+	}
+	return nil
+}
+
+// steps returns 0, 1, ... n-1.
+func steps(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return x
+}

@@ -1,0 +1,239 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Curve is the data of one bin or spectrum with what was fitted to it. Lengths
+// of X, Y and Err agree, as do those of LineX, Line, Low and High; Err, Low,
+// High and the inner band may be nil, and so may LineX where Line is given at X.
+type Curve struct {
+	Title, XLabel, YLabel string // labels as "name (unit)"
+	X, Y, Err             []float64
+
+	LineX, Line         []float64 // the model
+	Low, High           []float64 // its band, of Predictive the 95 % one
+	InnerLow, InnerHigh []float64 // of Predictive the 50 % one
+	BandName            string    // in the legend. Default "band"
+	Others              []Line    // further curves to compare with
+
+	LogX, LogY bool
+	Note       string // lines of text in the picture, such as goodness of fit
+}
+
+// Line is a named curve.
+type Line struct {
+	Name string
+	X, Y []float64
+}
+
+// prepared returns the curve with LineX filled in, or what is wrong with it.
+func (c Curve) prepared(plot string) (Curve, error) {
+	c, err := c.checked(plot)
+	if err == nil && c.empty() {
+		err = fmt.Errorf("viz: %s: no Line, and none of %d points is finite%s", c.called(plot), len(c.X), andPositive(c.LogX || c.LogY))
+	}
+	return c, err
+}
+
+// checked is prepared for curves that may have nothing to draw.
+func (c Curve) checked(plot string) (Curve, error) {
+	if c.LineX == nil && c.Line != nil {
+		c.LineX = c.X
+	}
+	for _, l := range []struct {
+		name  string
+		n, of int
+	}{{"Y", len(c.Y), len(c.X)}, {"Err", len(c.Err), len(c.X)}, {"Line", len(c.Line), len(c.LineX)},
+		{"Low", len(c.Low), len(c.LineX)}, {"High", len(c.High), len(c.LineX)},
+		{"InnerLow", len(c.InnerLow), len(c.LineX)}, {"InnerHigh", len(c.InnerHigh), len(c.LineX)}} {
+		if l.n != l.of && (l.n != 0 || l.name == "Y") {
+			return c, fmt.Errorf("viz: %s: %s has %d values where its X has %d", c.called(plot), l.name, l.n, l.of)
+		}
+	}
+	return c, nil
+}
+
+func (c Curve) called(plot string) string {
+	if c.Title == "" {
+		return plot
+	}
+	return fmt.Sprintf("%s of %q", plot, c.Title)
+}
+
+// empty reports whether neither a point nor a line can be drawn.
+func (c Curve) empty() bool {
+	x, y := c.axes()
+	for i := range c.Line {
+		if x.can(c.LineX[i]) && y.can(c.Line[i]) {
+			return false
+		}
+	}
+	return c.drawable() == 0
+}
+
+func (c Curve) axes() (x, y axis) {
+	return axis{label: c.XLabel, log: c.LogX, pad: 0.03}, axis{label: c.YLabel, log: c.LogY, pad: 0.06}
+}
+
+// drawable counts the points that have a place.
+func (c Curve) drawable() (n int) {
+	x, y := c.axes()
+	for i := range c.X {
+		if x.can(c.X[i]) && y.can(c.Y[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// missing says how many points were left out.
+func (c Curve) missing() string {
+	if n := len(c.X) - c.drawable(); n > 0 {
+		return fmt.Sprintf("%s left out: not finite%s.", count(n, "point", "points"), orNotPositive(c.LogX || c.LogY))
+	}
+	return ""
+}
+
+func andPositive(log bool) string {
+	if log {
+		return " and positive, as a logarithm needs"
+	}
+	return ""
+}
+
+func orNotPositive(log bool) string {
+	if log {
+		return ", or not positive as a logarithm needs"
+	}
+	return ""
+}
+
+// panel draws data, line and band.
+func (c Curve) panel(r float64) *panel {
+	p := &panel{title: c.Title}
+	p.x, p.y = c.axes()
+	c.include(p)
+	name := c.BandName
+	if name == "" {
+		name = "band"
+	}
+	if c.Low != nil && c.High != nil {
+		p.add(band(c.LineX, c.Low, c.High, fade(model, 0.18)))
+		p.keys = append(p.keys, key{name, fade(model, 0.3), patch})
+	}
+	if c.InnerLow != nil && c.InnerHigh != nil {
+		p.add(band(c.LineX, c.InnerLow, c.InnerHigh, fade(model, 0.3)))
+	}
+	c.data(p, r)
+	if c.Line != nil {
+		p.add(line(c.LineX, c.Line, model, strong))
+		p.keys = append([]key{{"model", model, stroke}}, p.keys...)
+	}
+	for i, o := range c.Others {
+		col := chainColor([]int{2, 3, 4, 5}[i%4])
+		p.add(line(o.X, o.Y, col, 1.2, 5, 2))
+		p.keys = append(p.keys, key{o.Name, col, dashed})
+	}
+	p.box = note(c.Note)
+	return p
+}
+
+// data draws the points with their errors.
+func (c Curve) data(p *panel, r float64) {
+	if len(c.X) == 0 {
+		return
+	}
+	k := key{"data", ink, dot}
+	if c.Err != nil {
+		p.add(whiskers(c.X, c.Y, c.Err, fade(ink, 0.55)))
+		k.symbol = dotWhisker
+	}
+	p.add(dots(c.X, c.Y, ink, length(r)))
+	p.keys = append([]key{k}, p.keys...)
+	p.occupy(c.X, c.Y)
+	p.occupy(c.LineX, c.Line)
+}
+
+// include gives the axes the range of data and lines. Error bars count only up
+// to half the span of the data, so that one hopeless point hides no others.
+func (c Curve) include(p *panel) {
+	var y axis
+	y.log = c.LogY
+	for i := range c.X {
+		if p.x.can(c.X[i]) && p.y.can(c.Y[i]) {
+			p.x.include(c.X[i])
+			y.include(c.Y[i])
+		}
+	}
+	y.include(c.Line...)
+	p.y.include(y.lo, y.hi)
+	p.x.include(c.LineX...)
+	reach := y.hi/2 - y.lo/2
+	for i := range c.Err {
+		if e := c.Err[i]; finite(e) && e > 0 && finite(c.Y[i]) && !c.LogY {
+			e = min(e, reach)
+			p.y.include(c.Y[i]-e, c.Y[i]+e)
+		}
+	}
+	if !c.LogY {
+		p.y.include(c.Low...)
+		p.y.include(c.High...)
+	}
+}
+
+// modelAt returns the model at the data, linear between its points; NaN outside.
+func (c Curve) modelAt() []float64 {
+	order := make([]int, 0, len(c.LineX))
+	for i := range c.LineX {
+		if finite(c.LineX[i]) && finite(c.Line[i]) && (!c.LogX || c.LineX[i] > 0) {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if c.LineX[a] < c.LineX[b] {
+			return -1
+		}
+		return 1
+	})
+	out := make([]float64, len(c.X))
+	for i, x := range c.X {
+		out[i] = c.between(order, x)
+	}
+	return out
+}
+
+func (c Curve) between(order []int, x float64) float64 {
+	if len(order) == 0 || !finite(x) {
+		return math.NaN()
+	}
+	k, _ := slices.BinarySearchFunc(order, x, func(i int, x float64) int {
+		if c.LineX[i] < x {
+			return -1
+		}
+		return 1
+	})
+	if k < len(order) && c.LineX[order[k]] == x {
+		return c.Line[order[k]]
+	}
+	if k == 0 || k == len(order) {
+		return math.NaN()
+	}
+	x0, x1 := c.LineX[order[k-1]], c.LineX[order[k]]
+	t := (x - x0) / (x1 - x0)
+	if c.LogX {
+		t = math.Log(x/x0) / math.Log(x1/x0)
+	}
+	return c.Line[order[k-1]]*(1-t) + c.Line[order[k]]*t
+}
+
+// note splits a note into lines.
+func note(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(s, "\n"), "\n")
+}

@@ -1,0 +1,100 @@
+package viz
+
+import (
+	"fmt"
+	"image/color"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// Probabilities of the highest-density intervals that the plots show.
+const (
+	innerProb = 0.50
+	outerProb = 0.95
+)
+
+const intervalNote = "Point: median. Thick and thin bar: 50 % and 95 % highest density."
+
+// Density draws the marginal densities: of all chains together as an area, of
+// every chain as a line, with the median and intervals below. Without names it
+// takes the first 12.
+func Density(d Draws, names ...string) (*Figure, error) {
+	s, err := d.pick("density", 12, names)
+	if err != nil {
+		return nil, err
+	}
+	var panels []*panel
+	cut := 0
+	for _, q := range s.q {
+		p, less := densityPanel(q)
+		panels = append(panels, p)
+		if less {
+			cut++
+		}
+	}
+	if cut > 0 {
+		s.remark("%s with the central 99 %% of long tails.", count(cut, "panel", "panels"))
+	}
+	return tiles("Density", s, intervalNote, panels, columns(len(panels))), nil
+}
+
+func densityPanel(q quantity) (p *panel, cut bool) {
+	p = &panel{x: axis{label: q.label, pad: 0.02}, y: axis{none: true}}
+	lo, hi, cut := window(q.all)
+	p.x.include(lo, hi)
+	all := kde(q.all, lo, hi, 256)
+	peak := 0.0
+	for _, y := range all.y {
+		peak = max(peak, y)
+	}
+	if peak == 0 {
+		p.add(words("constant at " + strconv.FormatFloat(q.all[0], 'g', 6, 64)))
+		p.y.limits(0, 1)
+		return p, false
+	}
+	scale(all.y, 1/peak)
+	p.add(band(all.x, make([]float64, len(all.x)), all.y, fade(pooled, 0.13)))
+	highest := 1.0
+	for c, chain := range q.x {
+		k := kde(chain, lo, hi, 256)
+		scale(k.y, 1/peak)
+		for _, y := range k.y {
+			highest = max(highest, y)
+		}
+		p.add(line(k.x, k.y, fade(chainColor(c), 0.9), 1))
+	}
+	p.y.limits(-0.13*highest, 1.04*highest)
+	p.add(level(0, soft, 0.4), intervals(q.all, -0.065*highest, ink))
+	p.title = spoken(q)
+	return p, cut
+}
+
+// spoken is the median with the distances to the ends of the 95 % interval.
+func spoken(q quantity) string {
+	m, i := diag.Median(q.all), diag.HDI(q.all, outerProb)
+	if len(q.all) < 20 || !finite(i.Low) {
+		return q.name
+	}
+	digits := 3
+	text := func(v float64) string { return strconv.FormatFloat(v, 'g', digits, 64) }
+	return fmt.Sprintf("%s = %s [%s, %s]", q.name, minus(text(m)), minus(text(i.Low)), minus(text(i.High)))
+}
+
+// intervals draws median and intervals of v at a height.
+func intervals(v []float64, y float64, c color.NRGBA) mark {
+	outer, inner := diag.HDI(v, outerProb), diag.HDI(v, innerProb)
+	return func(f *frame) {
+		line([]float64{outer.Low, outer.High}, []float64{y, y}, c, 1)(f)
+		line([]float64{inner.Low, inner.High}, []float64{y, y}, c, 2.8)(f)
+		m := []float64{diag.Median(v)}
+		dots(m, []float64{y}, c, 3)(f)
+		dots(m, []float64{y}, paper, 1.4)(f)
+	}
+}
+
+func scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
+	}
+}

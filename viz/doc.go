@@ -1,0 +1,19 @@
+// Package viz draws posteriors, fits and images, and binds them into a report.
+//
+// Every plot is a function that returns a Figure, and a Figure knows how to be
+// SVG, PNG, PDF or HTML. A notebook cell that ends in a Figure shows it. What
+// is not finite is left out of a picture and counted in its note.
+//
+//	fit, err := infer.Sample(ctx, model, infer.Config{Seed: 1})
+//	d := viz.FromFit(fit)
+//	d.Units = map[string]string{"tau": "s"}
+//	trace, err := viz.Trace(d)
+//	pair, err := viz.Pair(d, "tau", "contrast")
+//	page := viz.Report{Title: "g2 of bin 7", Sections: []viz.Section{{
+//		Title: "Sampling", Figures: []*viz.Figure{trace, pair}, Tables: []string{fit.Summary().HTML()},
+//	}}}
+//	os.WriteFile("report.html", []byte(page.HTML()), 0o644)
+//
+// The package writes no files and keeps no state. All of its style is in
+// palette.go (colours, type, strokes) and axes.go (frames, ticks, labels).
+package viz

@@ -1,0 +1,229 @@
+package viz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/infer"
+)
+
+// Draws is what the posterior plots draw.
+type Draws struct {
+	Names     []string          // quantities
+	Units     map[string]string // by name; may be nil
+	X         [][][]float64     // [name][chain][draw]
+	Diverging [][]bool          // [chain][draw]; nil if unknown
+	Energy    [][]float64       // [chain][draw]; nil if unknown
+}
+
+// FromFit returns the draws of a fit. Set Units for labels with units.
+func FromFit(f *infer.Fit) Draws {
+	d := Draws{Names: slices.Clone(f.Names()), Energy: f.Stat("energy"), Diverging: make([][]bool, f.Chains())}
+	for i := range d.Names {
+		d.X = append(d.X, f.Column(i))
+	}
+	for c := range d.Diverging {
+		for _, s := range f.Stats(c) {
+			d.Diverging[c] = append(d.Diverging[c], s.Diverging)
+		}
+	}
+	return d
+}
+
+// quantity is one name with what can be drawn of it.
+type quantity struct {
+	name, label string
+	raw         [][]float64 // as given
+	x           [][]float64 // finite draws by chain
+	all         []float64   // finite draws of all chains
+}
+
+// selection is the quantities of a plot with remarks for its note.
+type selection struct {
+	q       []quantity
+	remarks []string
+}
+
+// pick returns the named quantities, or the first most of all.
+func (d Draws) pick(plot string, most int, names []string) (s selection, err error) {
+	if err := d.check(plot); err != nil {
+		return s, err
+	}
+	if len(names) == 0 {
+		names = d.Names
+		if len(names) > most {
+			s.remark("The first %d of %d quantities; name others to see them.", most, len(names))
+			names = names[:most]
+		}
+	}
+	left, empty := 0, []string{}
+	for _, name := range names {
+		i := slices.Index(d.Names, name)
+		if i < 0 {
+			return s, fmt.Errorf("viz: %s of %q: there is %s", plot, name, nearest(name, d.Names))
+		}
+		q, dropped := d.quantity(i)
+		left += dropped
+		if len(q.all) == 0 {
+			empty = append(empty, name)
+			continue
+		}
+		s.q = append(s.q, q)
+	}
+	if len(s.q) == 0 {
+		return s, fmt.Errorf("viz: %s: no finite draws of %s", plot, strings.Join(names, ", "))
+	}
+	if len(empty) > 0 {
+		s.remark("No finite draws of %s.", strings.Join(empty, ", "))
+	}
+	if left > 0 {
+		s.remark("%s left out.", count(left, "draw that is not finite", "draws that are not finite"))
+	}
+	return s, nil
+}
+
+func (d Draws) check(plot string) error {
+	switch {
+	case len(d.Names) == 0:
+		return fmt.Errorf("viz: %s: Draws has no Names", plot)
+	case len(d.X) != len(d.Names):
+		return fmt.Errorf("viz: %s: Draws has %d Names and X of %d", plot, len(d.Names), len(d.X))
+	}
+	return nil
+}
+
+func (d Draws) quantity(i int) (q quantity, dropped int) {
+	q = quantity{name: d.Names[i], label: label(d.Names[i], d.Units[d.Names[i]]), raw: d.X[i]}
+	for _, chain := range q.raw {
+		good := finites(chain)
+		dropped += len(chain) - len(good)
+		q.x = append(q.x, good)
+		q.all = append(q.all, good...)
+	}
+	return q, dropped
+}
+
+func (s *selection) remark(format string, args ...any) {
+	s.remarks = append(s.remarks, fmt.Sprintf(format, args...))
+}
+
+// note joins a first sentence and the remarks.
+func (s *selection) note(first string) string {
+	return strings.TrimSpace(first + " " + strings.Join(s.remarks, " "))
+}
+
+// chains returns the largest number of chains of the selection.
+func (s *selection) chains() (n int) {
+	for _, q := range s.q {
+		n = max(n, len(q.x))
+	}
+	return n
+}
+
+// chainKeys is the legend of the chains, if there are several and not too many.
+func (s *selection) chainKeys() (keys []key) {
+	n := s.chains()
+	if n < 2 || n > len(okabeIto) {
+		return nil
+	}
+	for c := range n {
+		keys = append(keys, key{fmt.Sprint("chain ", c+1), chainColor(c), stroke})
+	}
+	return keys
+}
+
+// diverging reports whether a draw diverged.
+func (d Draws) diverging(chain, draw int) bool {
+	return chain < len(d.Diverging) && draw < len(d.Diverging[chain]) && d.Diverging[chain][draw]
+}
+
+// divergences counts the draws that diverged.
+func (d Draws) divergences() (n int) {
+	for _, c := range d.Diverging {
+		for _, is := range c {
+			if is {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func finites(v []float64) []float64 {
+	out := make([]float64, 0, len(v))
+	for _, x := range v {
+		if finite(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
+// nearest says which names exist, the most similar one first.
+func nearest(name string, names []string) string {
+	sorted := slices.Clone(names)
+	slices.SortStableFunc(sorted, func(a, b string) int { return edits(name, a) - edits(name, b) })
+	if len(sorted) > 8 {
+		return strings.Join(sorted[:8], ", ") + fmt.Sprintf(" and %d more", len(sorted)-8)
+	}
+	return strings.Join(sorted, ", ")
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// column stacks panels of equal size into a figure of one column.
+func column(title string, s selection, note string, panels []*panel) *Figure {
+	return tiles(title, s, note, panels, 1)
+}
+
+// tiles arranges panels in rows.
+func tiles(title string, s selection, note string, panels []*panel, cols int) *Figure {
+	f := &Figure{Title: title, Note: s.note(note), Width: pageWidth, keys: s.chainKeys()}
+	f.grid = grid{gapX: gutter, gapY: gutter}
+	cols = min(cols, len(panels))
+	for i := 0; i < len(panels); i += cols {
+		row := make([]*panel, cols)
+		copy(row, panels[i:min(i+cols, len(panels))])
+		f.grid.rows = append(f.grid.rows, row)
+	}
+	f.Height = float64(len(f.grid.rows))*(rowHeight+0.45) + 0.75
+	return f
+}
+
+// columns returns how many panels stand side by side.
+func columns(n int) int {
+	switch {
+	case n == 1:
+		return 1
+	case n <= 4:
+		return 2
+	}
+	return 3
+}

@@ -1,0 +1,69 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// Energy draws the distribution of the energies of the draws and that of their
+// steps from draw to draw. Steps much narrower than the energies, an E-BFMI
+// below 0.3, mean that the sampler cannot travel between them.
+func Energy(d Draws) (*Figure, error) {
+	var s selection
+	var energies, moves []float64
+	var clean [][]float64
+	left := 0
+	for _, chain := range d.Energy {
+		good := finites(chain)
+		left += len(chain) - len(good)
+		clean = append(clean, good)
+		m := diag.Mean(good)
+		for i, e := range good {
+			energies = append(energies, e-m)
+			if i > 0 {
+				moves = append(moves, e-good[i-1])
+			}
+		}
+	}
+	if len(energies) == 0 {
+		return nil, fmt.Errorf("viz: energy: Draws has no finite Energy: keep the statistics of the sampler")
+	}
+	if left > 0 {
+		s.remark("%s left out.", count(left, "energy that is not finite", "energies that are not finite"))
+	}
+	p := &panel{x: axis{label: "energy − mean of the chain", pad: 0.02}, y: axis{none: true, pad: 0.05}}
+	p.x.include(energies...)
+	p.x.include(moves...)
+	p.y.include(0)
+	a, b := kde(energies, p.x.lo, p.x.hi, 256), kde(moves, p.x.lo, p.x.hi, 256)
+	p.y.include(a.y...)
+	p.y.include(b.y...)
+	zero := make([]float64, 256)
+	p.add(band(a.x, zero, a.y, fade(pooled, 0.2)), line(a.x, a.y, pooled, strong),
+		band(b.x, zero, b.y, fade(model, 0.2)), line(b.x, b.y, model, strong))
+	if len(a.x) == 0 {
+		p.add(words("constant"))
+	}
+	p.keys = []key{{"energies", pooled, stroke}, {"steps", model, stroke}}
+	p.occupy(a.x, a.y)
+	f := &Figure{Title: "Energy", Note: s.note("E-BFMI by chain: " + ebfmi(clean) + "."), Width: columnWidth, Height: 2.9}
+	f.grid = grid{rows: [][]*panel{{p}}}
+	return f, nil
+}
+
+func ebfmi(energy [][]float64) string {
+	var out []string
+	for _, v := range diag.EBFMI(energy) {
+		text := fmt.Sprintf("%.2f", v)
+		if math.IsNaN(v) {
+			text = "not defined"
+		} else if v < 0.3 {
+			text += " (low)"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,58 @@
+package viz
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// gallery is every plot once, from fixed data.
+func gallery() map[string]func() (*Figure, error) {
+	d := posterior(4, 800)
+	fit := g2Curve(0)
+	fit.Title, fit.Note, fit.BandName = "g2 of bin 7", "χ² / ν = 1.04\nR² = 0.998", "95 % credible"
+	check := g2Curve(1)
+	check.Title = "Posterior predictive check"
+	var many []Curve
+	for k := range 11 {
+		c := g2Curve(k)
+		c.Title = "q " + string(rune('A'+k))
+		c.InnerLow, c.InnerHigh = nil, nil
+		many = append(many, c)
+	}
+	x, series := powerLaw()
+	return map[string]func() (*Figure, error){
+		"trace":           func() (*Figure, error) { return Trace(d) },
+		"rank":            func() (*Figure, error) { return Rank(d) },
+		"density":         func() (*Figure, error) { return Density(d) },
+		"forest":          func() (*Figure, error) { return Forest(d) },
+		"autocorrelation": func() (*Figure, error) { return Autocorrelation(d) },
+		"essevolution":    func() (*Figure, error) { return ESSEvolution(d) },
+		"esslocal":        func() (*Figure, error) { return ESSLocal(d) },
+		"energy":          func() (*Figure, error) { return Energy(d) },
+		"pair":            func() (*Figure, error) { return Pair(d) },
+		"fit":             func() (*Figure, error) { return Fit(fit) },
+		"predictive":      func() (*Figure, error) { return Predictive(check) },
+		"grid":            func() (*Figure, error) { return Grid(many) },
+		"stack":           func() (*Figure, error) { return Stack(many, 0.05) },
+		"parameters":      func() (*Figure, error) { return Parameters(x, series...) },
+		"heat":            func() (*Figure, error) { return Heat(rings(128)) },
+	}
+}
+
+func TestLook(t *testing.T) {
+	dir := os.Getenv("LOOK")
+	if dir == "" {
+		t.Skip()
+	}
+	for name, draw := range gallery() {
+		f, err := draw()
+		if err != nil {
+			t.Error(name, err)
+			continue
+		}
+		os.WriteFile(filepath.Join(dir, name+".png"), f.PNG(), 0o644)
+		os.WriteFile(filepath.Join(dir, name+".svg"), []byte(f.SVG()), 0o644)
+		os.WriteFile(filepath.Join(dir, name+".pdf"), f.PDF(), 0o644)
+	}
+}

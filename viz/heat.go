@@ -1,0 +1,212 @@
+package viz
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"slices"
+)
+
+// Image is a picture of numbers: a scattering pattern, a map of g2, a two-time
+// correlation.
+type Image struct {
+	Title                  string
+	XLabel, YLabel, ZLabel string      // "name (unit)"
+	Z                      [][]float64 // [y][x], y upwards. NaN is grey
+
+	// X and Y are the centres of the pixels, in order; they may be uneven. Default
+	// 0, 1, 2, ...
+	X, Y       []float64
+	LogX, LogY bool // axes
+	Log        bool // colours; values that are not positive are grey
+	Equal      bool // one unit of x is as long as one of y
+	Signed     bool // colours from blue over white at zero to red
+
+	Low, High float64 // range of colours. Default, where equal: that of the values, less 0.1 % of outliers
+}
+
+// Heat draws an image with a bar of its colours. It is pixels in every format,
+// so that files stay small.
+func Heat(m Image) (*Figure, error) {
+	if err := m.complete(); err != nil {
+		return nil, err
+	}
+	bar, left, err := m.colours()
+	if err != nil {
+		return nil, err
+	}
+	p := &panel{x: axis{label: m.XLabel, log: m.LogX}, y: axis{label: m.YLabel, log: m.LogY}, equal: m.Equal, bar: bar}
+	ex, ey := borders(m.X, m.LogX), borders(m.Y, m.LogY)
+	p.x.limits(ex[0], ex[len(ex)-1])
+	p.y.limits(ey[0], ey[len(ey)-1])
+	p.add(m.pixels(ex, ey, bar))
+	f := &Figure{Title: m.Title, Width: columnWidth + 0.4, Height: 3.6, grid: grid{rows: [][]*panel{{p}}}}
+	if m.Equal {
+		ratio := (ey[len(ey)-1] - ey[0]) / (ex[len(ex)-1] - ex[0])
+		f.Height = min(max((f.Width-1.5)*ratio+0.8, 1.8), 7)
+	}
+	if left > 0 {
+		f.Note = fmt.Sprintf("Grey: %s.", count(left, "pixel", "pixels")+" not finite"+orNotPositive(m.Log))
+	}
+	return f, nil
+}
+
+// complete checks the image and fills in X and Y.
+func (m *Image) complete() error {
+	if len(m.Z) == 0 || len(m.Z[0]) == 0 {
+		return fmt.Errorf("viz: heat map %q: Z is empty", m.Title)
+	}
+	w, h := len(m.Z[0]), len(m.Z)
+	for j, row := range m.Z {
+		if len(row) != w {
+			return fmt.Errorf("viz: heat map %q: row %d of Z has %d values where the first has %d", m.Title, j, len(row), w)
+		}
+	}
+	if m.X == nil {
+		m.X = steps(w)
+	}
+	if m.Y == nil {
+		m.Y = steps(h)
+	}
+	if len(m.X) != w || len(m.Y) != h {
+		return fmt.Errorf("viz: heat map %q: %d X and %d Y for %d columns and %d rows", m.Title, len(m.X), len(m.Y), w, h)
+	}
+	for _, a := range []struct {
+		name string
+		v    []float64
+		log  bool
+	}{{"X", m.X, m.LogX}, {"Y", m.Y, m.LogY}} {
+		bad := slices.ContainsFunc(a.v, func(v float64) bool { return !finite(v) || a.log && v <= 0 })
+		if bad || !slices.IsSorted(a.v) || a.v[0] == a.v[len(a.v)-1] && len(a.v) > 1 {
+			return fmt.Errorf("viz: heat map %q: %s must be finite and in order, and positive on a logarithmic axis", m.Title, a.name)
+		}
+	}
+	return nil
+}
+
+// colours chooses the range of colours and counts the pixels that have none.
+func (m *Image) colours() (*colorbar, int, error) {
+	probe := axis{log: m.Log}
+	var all []float64
+	left := 0
+	for _, row := range m.Z {
+		for _, v := range row {
+			if probe.can(v) {
+				all = append(all, v)
+			} else {
+				left++
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, 0, fmt.Errorf("viz: heat map %q: none of its %d values is finite%s", m.Title, left, andPositive(m.Log))
+	}
+	lo, hi := m.Low, m.High
+	if lo == hi {
+		slices.Sort(all)
+		cut := len(all) / 1000
+		lo, hi = all[cut], all[len(all)-1-cut]
+	}
+	b := &colorbar{axis: axis{label: m.ZLabel, log: m.Log}, colors: evenMap()}
+	if m.Signed && !m.Log {
+		b.colors = signedMap()
+		hi = max(math.Abs(lo), math.Abs(hi))
+		lo = -hi
+	}
+	b.axis.limits(lo, hi)
+	b.axis.widen()
+	return b, left, nil
+}
+
+// pixels draws the image at the resolution of the page: cells are enlarged by
+// repeating and shrunk by averaging.
+func (m *Image) pixels(ex, ey []float64, bar *colorbar) mark {
+	return func(f *frame) {
+		const dpi = 300.0
+		size := f.Size()
+		w, h := max(1, int(float64(size.X)/72*dpi)), max(1, int(float64(size.Y)/72*dpi))
+		xs, ys := cuts(ex, f.x, w), cuts(ey, f.y, h)
+		palette := make(color.Palette, 0, mapSize+1)
+		for _, c := range bar.colors {
+			palette = append(palette, c)
+		}
+		palette = append(palette, absent)
+		img := image.NewPaletted(image.Rect(0, 0, w, h), palette)
+		for j := range h {
+			row := img.Pix[(h-1-j)*img.Stride:]
+			for i := range w {
+				row[i] = bar.index(m.mean(xs[i], ys[j]))
+			}
+		}
+		picture(img)(f)
+	}
+}
+
+// mean averages the cells of a pixel that have a colour, NaN if there is none.
+func (m *Image) mean(x, y [2]int) float64 {
+	if x[1]-x[0] == 1 && y[1]-y[0] == 1 {
+		return m.Z[y[0]][x[0]]
+	}
+	s, n := 0.0, 0
+	for j := y[0]; j < y[1]; j++ {
+		for i := x[0]; i < x[1]; i++ {
+			if v := m.Z[j][i]; finite(v) {
+				s += v
+				n++
+			}
+		}
+	}
+	return s / float64(n)
+}
+
+// cuts returns the cells [from, to) that each of n pixels of an axis covers.
+func cuts(edges []float64, a *axis, n int) [][2]int {
+	out := make([][2]int, n)
+	places := make([]float64, len(edges))
+	for i, e := range edges {
+		places[i] = a.at(e) * float64(n)
+	}
+	cell := func(p float64) int {
+		k, exact := slices.BinarySearch(places, p)
+		if !exact {
+			k--
+		}
+		return min(max(k, 0), len(edges)-2)
+	}
+	for i := range out {
+		from, to := cell(float64(i)), cell(float64(i+1))
+		if to-from < 2 {
+			from = cell(float64(i) + 0.5)
+			to = from + 1
+		}
+		out[i] = [2]int{from, to}
+	}
+	return out
+}
+
+// borders returns the edges of cells from their centres.
+func borders(centre []float64, log bool) []float64 {
+	n := len(centre)
+	v := slices.Clone(centre)
+	if log {
+		for i := range v {
+			v[i] = math.Log(v[i])
+		}
+	}
+	out := make([]float64, n+1)
+	if n == 1 {
+		out[0], out[1] = v[0]-0.5, v[0]+0.5
+	} else {
+		for i := 1; i < n; i++ {
+			out[i] = v[i-1]/2 + v[i]/2
+		}
+		out[0], out[n] = v[0]-(out[1]-v[0]), v[n-1]+(v[n-1]-out[n-1])
+	}
+	if log {
+		for i := range out {
+			out[i] = math.Exp(out[i])
+		}
+	}
+	return out
+}

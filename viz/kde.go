@@ -1,0 +1,140 @@
+package viz
+
+import (
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// sampled is a sampled function.
+type sampled struct{ x, y []float64 }
+
+// kde estimates the density of v on n points between lo and hi: a Gaussian
+// kernel of Silverman's width, reflected at the ends of the data so that a bound
+// shows as an edge. A constant gives nothing.
+func kde(v []float64, lo, hi float64, n int) sampled {
+	h := bandwidth(v)
+	step := (hi/2 - lo/2) / float64(n-1) * 2
+	if !(h > 0) || !(step > 0) || math.IsInf(step, 0) || len(v) < 3 {
+		return sampled{}
+	}
+	weight := make([]float64, n)
+	for _, x := range v {
+		at := (x/2 - lo/2) / (step / 2)
+		i := int(math.Floor(at))
+		if i < 0 || i >= n {
+			continue
+		}
+		part := at - float64(i)
+		weight[i] += 1 - part
+		weight[min(i+1, n-1)] += part
+	}
+	y := smooth(weight, max(h/step, 0.6))
+	out := sampled{make([]float64, n), y}
+	for i := range y {
+		out.x[i] = lo + float64(i)*step
+		y[i] /= float64(len(v)) * step
+	}
+	return out
+}
+
+// bandwidth is Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5).
+func bandwidth(v []float64) float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	if len(s) < 3 || s[0] == s[len(s)-1] {
+		return 0
+	}
+	scale := s[len(s)-1]/2 - s[0]/2
+	sd := 0.0
+	mean := diag.Mean(s)
+	for _, x := range s {
+		d := (x - mean) / scale
+		sd += d * d
+	}
+	sd = scale * math.Sqrt(sd/float64(len(s)-1))
+	iqr := (diag.Quantile(s, 0.75) - diag.Quantile(s, 0.25)) / 1.34
+	if iqr > 0 {
+		sd = min(sd, iqr)
+	}
+	return 0.9 * sd * math.Pow(float64(len(s)), -0.2)
+}
+
+// smooth convolves with a Gaussian of a width in cells, reflecting at the ends.
+func smooth(v []float64, width float64) []float64 {
+	n := len(v)
+	reach := min(int(math.Ceil(4*width)), n-1)
+	kernel := make([]float64, reach+1)
+	total := 0.0
+	for k := range kernel {
+		kernel[k] = math.Exp(-0.5 * float64(k) * float64(k) / (width * width))
+		total += kernel[k]
+		if k > 0 {
+			total += kernel[k]
+		}
+	}
+	out := make([]float64, n)
+	for i := range v {
+		if v[i] == 0 {
+			continue
+		}
+		for k := -reach; k <= reach; k++ {
+			j := i + k
+			if j < 0 {
+				j = -j - 1
+			}
+			if j >= n {
+				j = 2*n - 1 - j
+			}
+			out[j] += v[i] * kernel[max(k, -k)] / total
+		}
+	}
+	return out
+}
+
+// window returns the range to show of v: all of it, or its central 99 % when
+// the tails would squeeze the rest into a line.
+func window(v []float64) (lo, hi float64, cut bool) {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	lo, hi = s[0], s[len(s)-1]
+	a, b := diag.Quantile(s, 0.005), diag.Quantile(s, 0.995)
+	if b > a && hi/2-lo/2 > 6*(b/2-a/2) {
+		return a, b, true
+	}
+	return lo, hi, false
+}
+
+// thinned keeps what a line of many points shows on few columns: the lowest and
+// the highest value of every run of draws.
+func thinned(y []float64, columns int) (x, out []float64) {
+	if len(y) <= 3*columns {
+		for i := range y {
+			x = append(x, float64(i+1))
+		}
+		return x, y
+	}
+	for c := range columns {
+		from, to := c*len(y)/columns, (c+1)*len(y)/columns
+		lo, hi := -1, -1
+		for i := from; i < to; i++ {
+			if finite(y[i]) {
+				if lo < 0 || y[i] < y[lo] {
+					lo = i
+				}
+				if hi < 0 || y[i] > y[hi] {
+					hi = i
+				}
+			}
+		}
+		if lo < 0 {
+			x, out = append(x, float64(from+1)), append(out, math.NaN())
+			continue
+		}
+		for _, i := range []int{min(lo, hi), max(lo, hi)} {
+			x, out = append(x, float64(i+1)), append(out, y[i])
+		}
+	}
+	return x, out
+}

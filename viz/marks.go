@@ -1,0 +1,199 @@
+package viz
+
+import (
+	"image"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// line joins points; it breaks where one has no place and is cut at the frame.
+func line(x, y []float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
+	return func(f *frame) {
+		style := draw.LineStyle{Color: c, Width: width, Dashes: dash}
+		var part []vg.Point
+		flush := func() {
+			if len(part) > 1 {
+				f.StrokeLines(style, f.ClipLinesXY(part)...)
+			}
+			part = nil
+		}
+		for i := range min(len(x), len(y)) {
+			if !f.can(x[i], y[i]) {
+				flush()
+				continue
+			}
+			part = append(part, f.at(x[i], y[i]))
+		}
+		flush()
+	}
+}
+
+// band fills the room between two curves.
+func band(x, low, high []float64, c color.NRGBA) mark {
+	return func(f *frame) {
+		var up, down []vg.Point
+		flush := func() {
+			for i := len(down) - 1; i >= 0; i-- {
+				up = append(up, down[i])
+			}
+			if len(up) > 3 {
+				f.FillPolygon(c, f.ClipPolygonXY(up))
+			}
+			up, down = nil, nil
+		}
+		for i := range min(len(x), len(low), len(high)) {
+			lo, hi := low[i], high[i]
+			if f.y.log && lo <= 0 && hi > 0 {
+				lo = f.y.lo
+			}
+			if !f.can(x[i], lo) || !f.can(x[i], hi) {
+				flush()
+				continue
+			}
+			up, down = append(up, f.at(x[i], hi)), append(down, f.at(x[i], lo))
+		}
+		flush()
+	}
+}
+
+// dots draws filled circles of a radius.
+func dots(x, y []float64, c color.NRGBA, r vg.Length) mark {
+	return func(f *frame) {
+		style := draw.GlyphStyle{Color: c, Radius: r, Shape: draw.CircleGlyph{}}
+		for i := range min(len(x), len(y)) {
+			if f.can(x[i], y[i]) {
+				f.DrawGlyph(style, f.at(x[i], y[i]))
+			}
+		}
+	}
+}
+
+// whiskers draws vertical bars of y ± e; ends outside the frame are cut.
+func whiskers(x, y, e []float64, c color.NRGBA) mark {
+	return func(f *frame) {
+		style := draw.LineStyle{Color: c, Width: thin}
+		for i := range min(len(x), len(y), len(e)) {
+			if !f.can(x[i], y[i]) || !(e[i] > 0) || math.IsInf(e[i], 0) {
+				continue
+			}
+			a, b := f.at(x[i], y[i]), f.at(x[i], y[i])
+			a.Y = f.Min.Y
+			if low := y[i] - e[i]; f.y.can(low) {
+				a = f.at(x[i], low)
+			}
+			if high := y[i] + e[i]; f.y.can(high) {
+				b = f.at(x[i], high)
+			}
+			f.StrokeLines(style, f.ClipLinesXY([]vg.Point{a, b})...)
+		}
+	}
+}
+
+// crosses marks points with crosses on a light ground, so that they show on any
+// colour.
+func crosses(x, y []float64, size vg.Length) mark {
+	return func(f *frame) {
+		for i := range min(len(x), len(y)) {
+			if !f.can(x[i], y[i]) {
+				continue
+			}
+			if p := f.at(x[i], y[i]); f.Contains(p) {
+				cross(&f.Canvas, p, size, draw.LineStyle{Color: fade(paper, 0.9), Width: 2.1})
+				cross(&f.Canvas, p, size, draw.LineStyle{Color: rgb(0, 0, 0), Width: 0.8})
+			}
+		}
+	}
+}
+
+func cross(c *draw.Canvas, p vg.Point, r vg.Length, s draw.LineStyle) {
+	c.StrokeLine2(s, p.X-r, p.Y-r, p.X+r, p.Y+r)
+	c.StrokeLine2(s, p.X-r, p.Y+r, p.X+r, p.Y-r)
+}
+
+// rug draws short ticks on the lower edge.
+func rug(x []float64, c color.NRGBA) mark {
+	return func(f *frame) {
+		for _, v := range x {
+			if f.x.can(v) {
+				at := f.X(f.x.at(v))
+				f.StrokeLine2(draw.LineStyle{Color: c, Width: 0.7}, at, f.Min.Y, at, f.Min.Y+5)
+			}
+		}
+	}
+}
+
+// level draws a horizontal line through the frame.
+func level(y float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
+	return func(f *frame) {
+		if v := f.y.at(y); f.y.can(y) && v >= 0 && v <= 1 {
+			f.StrokeLine2(draw.LineStyle{Color: c, Width: width, Dashes: dash}, f.Min.X, f.Y(v), f.Max.X, f.Y(v))
+		}
+	}
+}
+
+// plumb draws a vertical line through the frame.
+func plumb(x float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
+	return func(f *frame) {
+		if v := f.x.at(x); f.x.can(x) && v >= 0 && v <= 1 {
+			f.StrokeLine2(draw.LineStyle{Color: c, Width: width, Dashes: dash}, f.X(v), f.Min.Y, f.X(v), f.Max.Y)
+		}
+	}
+}
+
+// slab fills a rectangle of data coordinates.
+func slab(x0, x1, y0, y1 float64, c color.NRGBA) mark {
+	return band([]float64{x0, x1}, []float64{y0, y0}, []float64{y1, y1}, c)
+}
+
+// words writes into the middle of the frame.
+func words(s string) mark {
+	return func(f *frame) { noteText.draw(f.Canvas.Canvas, f.Center(), middle, middle, s) }
+}
+
+// at writes beside a point.
+func caption(x, y float64, ax, ay float64, style lettering, s string) mark {
+	return func(f *frame) {
+		if f.can(x, y) {
+			style.draw(f.Canvas.Canvas, f.at(x, y), ax, ay, s)
+		}
+	}
+}
+
+// picture fills the frame with pixels; the first row is at the top.
+func picture(img image.Image) mark {
+	return func(f *frame) { f.DrawImage(f.Rectangle, img) }
+}
+
+// Symbols of legends, from p to the right over a width.
+
+func stroke(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.6}, p.X, p.Y, p.X+w, p.Y)
+}
+
+func dashed(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.2, Dashes: []vg.Length{3, 2}}, p.X, p.Y, p.X+w, p.Y)
+}
+
+func patch(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	c.FillPolygon(col, []vg.Point{{X: p.X, Y: p.Y - 3}, {X: p.X + w, Y: p.Y - 3}, {X: p.X + w, Y: p.Y + 3}, {X: p.X, Y: p.Y + 3}})
+}
+
+func dot(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: p.X + w/2, Y: p.Y})
+}
+
+func dotWhisker(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	c.StrokeLine2(draw.LineStyle{Color: col, Width: thin}, p.X+w/2, p.Y-4.5, p.X+w/2, p.Y+4.5)
+	dot(c, p, w, col)
+}
+
+func crossed(c *draw.Canvas, p vg.Point, w vg.Length, _ color.NRGBA) {
+	cross(c, vg.Point{X: p.X + w/2, Y: p.Y}, 2.4, draw.LineStyle{Color: rgb(0, 0, 0), Width: 0.9})
+}
+
+func ticked(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	c.StrokeLine2(draw.LineStyle{Color: col, Width: 0.9}, p.X+w/2, p.Y-3, p.X+w/2, p.Y+3)
+}

@@ -1,0 +1,233 @@
+package viz
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"slices"
+)
+
+// Pair draws every quantity against every other: draws as a cloud of pixels,
+// lines around the regions of highest density with 50 % and 95 % of them, and
+// divergent draws as black crosses. Where crosses gather, the posterior is too
+// narrow for the sampler. Without names it takes the first 5.
+func Pair(d Draws, names ...string) (*Figure, error) {
+	s, err := d.pick("pair plot", 5, names)
+	if err != nil {
+		return nil, err
+	}
+	n := len(s.q)
+	if n < 2 {
+		return nil, fmt.Errorf("viz: pair plot of %s alone: it needs two quantities with finite draws", s.q[0].name)
+	}
+	size := math.Max(columnWidth, math.Min(pageWidth+1.5, 1.6*float64(n)))
+	f := &Figure{Title: "Pairs", Width: size, Height: size + 0.35}
+	f.grid = grid{gapX: 7, gapY: 7}
+	for j := range n {
+		row := make([]*panel, n)
+		for i := range j {
+			row[i] = d.cloudPanel(s.q[i], s.q[j], i == 0, j == n-1)
+		}
+		row[j] = marginPanel(s.q[j], j == n-1)
+		f.grid.rows = append(f.grid.rows, row)
+	}
+	note := "Lines hold 50 % and 95 % of the draws."
+	if k := d.divergences(); k > 0 {
+		f.keys = []key{{count(k, "divergent draw", "divergent draws"), ink, crossed}}
+		if k > mostCrosses {
+			note += fmt.Sprintf(" The first %d divergent draws are marked.", mostCrosses)
+		}
+	}
+	f.Note = s.note(note)
+	return f, nil
+}
+
+const mostCrosses = 500
+
+// marginPanel draws the density of one quantity on the diagonal.
+func marginPanel(q quantity, last bool) *panel {
+	p := &panel{title: q.name, x: axis{label: q.label, bare: !last, pad: 0.03}, y: axis{none: true}}
+	lo, hi, _ := window(q.all)
+	p.x.include(lo, hi)
+	k := kde(q.all, lo, hi, 200)
+	p.y.include(0)
+	p.y.include(k.y...)
+	p.y.limits(0, 1.06*math.Max(p.y.hi, 1e-300))
+	p.add(band(k.x, make([]float64, len(k.x)), k.y, fade(pooled, 0.2)), line(k.x, k.y, pooled, 1.1))
+	return p
+}
+
+// cloudPanel draws one quantity against another.
+func (d Draws) cloudPanel(a, b quantity, first, last bool) *panel {
+	p := &panel{x: axis{label: a.label, bare: !last, pad: 0.03}, y: axis{label: b.label, bare: !first, pad: 0.03}}
+	lo, hi, _ := window(a.all)
+	p.x.include(lo, hi)
+	lo, hi, _ = window(b.all)
+	p.y.include(lo, hi)
+	var x, y, dx, dy []float64
+	for c := range min(len(a.raw), len(b.raw)) {
+		for i := range min(len(a.raw[c]), len(b.raw[c])) {
+			u, v := a.raw[c][i], b.raw[c][i]
+			if !finite(u) || !finite(v) {
+				continue
+			}
+			x, y = append(x, u), append(y, v)
+			if d.diverging(c, i) && len(dx) < mostCrosses {
+				dx, dy = append(dx, u), append(dy, v)
+			}
+		}
+	}
+	p.add(cloud(x, y, pooled))
+	p.add(regions(x, y, innerProb, outerProb))
+	p.add(crosses(dx, dy, 1.9))
+	return p
+}
+
+// cloud draws many points as one picture: however many there are, the file
+// stays small.
+func cloud(x, y []float64, c color.NRGBA) mark {
+	return func(f *frame) {
+		const dpi = 300.0
+		size := f.Size()
+		w, h := int(float64(size.X)/72*dpi), int(float64(size.Y)/72*dpi)
+		if w < 1 || h < 1 || len(x) == 0 {
+			return
+		}
+		cover := make([]float64, w*h)
+		opacity := min(0.9, max(0.10, 14/math.Sqrt(float64(len(x)))*0.22))
+		for i := range x {
+			if f.can(x[i], y[i]) {
+				splat(cover, w, h, f.x.at(x[i])*float64(w), (1-f.y.at(y[i]))*float64(h), 2.4, opacity)
+			}
+		}
+		img := image.NewNRGBA(image.Rect(0, 0, w, h))
+		for i, v := range cover {
+			img.Set(i%w, i/w, fade(c, 1-math.Exp(-v)))
+		}
+		f.DrawImage(f.Rectangle, img)
+	}
+}
+
+// splat adds a disc with a soft edge.
+func splat(cover []float64, w, h int, x, y, r, opacity float64) {
+	depth := -math.Log1p(-opacity)
+	for j := max(0, int(y-r-1)); j <= min(h-1, int(y+r+1)); j++ {
+		for i := max(0, int(x-r-1)); i <= min(w-1, int(x+r+1)); i++ {
+			gap := math.Hypot(float64(i)+0.5-x, float64(j)+0.5-y)
+			cover[j*w+i] += depth * min(max(r+0.5-gap, 0), 1)
+		}
+	}
+}
+
+// regions draws lines around the smallest areas that hold shares of the points.
+func regions(x, y []float64, shares ...float64) mark {
+	return func(f *frame) {
+		const n = 60
+		if len(x) < 50 || bandwidth(x) == 0 || bandwidth(y) == 0 {
+			return
+		}
+		z := make([][]float64, n)
+		for j := range z {
+			z[j] = make([]float64, n)
+		}
+		for i := range x {
+			u, v := f.x.at(x[i])*n, f.y.at(y[i])*n
+			if u >= 0 && v >= 0 && u < n && v < n {
+				z[int(v)][int(u)]++
+			}
+		}
+		blur(z, cells(f.x, bandwidth(x), n), cells(f.y, bandwidth(y), n))
+		for _, s := range shares {
+			for _, seg := range contour(z, heldLevel(z, s)) {
+				line([]float64{f.from(f.x, seg[0], n), f.from(f.x, seg[2], n)},
+					[]float64{f.from(f.y, seg[1], n), f.from(f.y, seg[3], n)}, fade(ink, 0.75), 0.7)(f)
+			}
+		}
+	}
+}
+
+// cells is a kernel width in cells of n; a little wider than for one dimension.
+func cells(a *axis, h float64, n int) float64 {
+	return min(max(1.3*h/2/(a.hi/2-a.lo/2)*float64(n), 1), float64(n)/6)
+}
+
+// from returns the value at the centre of a cell.
+func (f *frame) from(a *axis, cell float64, n int) float64 {
+	t := (cell + 0.5) / float64(n)
+	return a.lo*(1-t) + a.hi*t
+}
+
+// blur smooths a square picture along both axes.
+func blur(z [][]float64, wx, wy float64) {
+	for j := range z {
+		z[j] = smooth(z[j], wx)
+	}
+	col := make([]float64, len(z))
+	for i := range z[0] {
+		for j := range z {
+			col[j] = z[j][i]
+		}
+		for j, v := range smooth(col, wy) {
+			z[j][i] = v
+		}
+	}
+}
+
+// heldLevel returns the density above which a share of the mass lies.
+func heldLevel(z [][]float64, share float64) float64 {
+	all := slices.Concat(z...)
+	slices.SortFunc(all, func(a, b float64) int {
+		switch {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return 0
+	})
+	total, held := sum(all), 0.0
+	for _, v := range all {
+		if held += v; held >= share*total {
+			return v
+		}
+	}
+	return 0
+}
+
+// contour returns the segments x0, y0, x1, y1 at which z crosses a level, by
+// marching squares.
+func contour(z [][]float64, level float64) (out [][4]float64) {
+	for j := range len(z) - 1 {
+		for i := range len(z[j]) - 1 {
+			corners := [4]float64{z[j][i], z[j][i+1], z[j+1][i+1], z[j+1][i]}
+			var at []float64
+			for e := range 4 {
+				a, b := corners[e], corners[(e+1)%4]
+				if (a > level) == (b > level) {
+					continue
+				}
+				t := (level - a) / (b - a)
+				x, y := edgePoint(e, t)
+				at = append(at, float64(i)+x, float64(j)+y)
+			}
+			for k := 0; k+3 < len(at); k += 4 {
+				out = append(out, [4]float64{at[k], at[k+1], at[k+2], at[k+3]})
+			}
+		}
+	}
+	return out
+}
+
+// edgePoint is the point a fraction t along edge e of a unit square.
+func edgePoint(e int, t float64) (x, y float64) {
+	switch e {
+	case 0:
+		return t, 0
+	case 1:
+		return 1, t
+	case 2:
+		return 1 - t, 1
+	}
+	return 0, 1 - t
+}

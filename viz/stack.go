@@ -1,0 +1,68 @@
+package viz
+
+import (
+	"fmt"
+	"image/color"
+)
+
+// Stack draws many curves in one frame, each shifted upwards by a step more than
+// the one before, coloured from dark to light. Titles become the legend. A step
+// of 0 overlays them.
+func Stack(curves []Curve, step float64) (*Figure, error) {
+	if len(curves) == 0 {
+		return nil, fmt.Errorf("viz: stack: no curves to draw")
+	}
+	p := &panel{}
+	p.x, p.y = curves[0].axes()
+	if step != 0 {
+		p.y.label = label(curves[0].YLabel, fmt.Sprintf("shifted by %.3g each", step))
+	}
+	var s selection
+	left, drawn := 0, 0
+	f := &Figure{Width: columnWidth, Height: 3.6, grid: grid{rows: [][]*panel{{p}}}}
+	for i, c := range curves {
+		c, err := c.prepared("stack")
+		if err != nil {
+			left += len(c.X)
+			continue
+		}
+		left += len(c.X) - c.drawable()
+		drawn++
+		p.stack(c, float64(i)*step, ramp(i, len(curves)))
+		if c.Title != "" && len(curves) <= 12 {
+			p.keys = append([]key{{c.Title, ramp(i, len(curves)), dot}}, p.keys...)
+		}
+	}
+	if drawn == 0 {
+		return nil, fmt.Errorf("viz: stack: none of %d curves can be drawn: lengths differ or nothing is finite", len(curves))
+	}
+	if left > 0 {
+		s.remark("%s left out.", count(left, "point", "points"))
+	}
+	f.Note = s.note("")
+	return f, nil
+}
+
+func (p *panel) stack(c Curve, shift float64, col color.NRGBA) {
+	y, model := raise(c.Y, shift), raise(c.Line, shift)
+	p.x.include(c.X...)
+	p.x.include(c.LineX...)
+	p.y.include(y...)
+	p.y.include(model...)
+	p.add(whiskers(c.X, y, c.Err, fade(col, 0.5)), dots(c.X, y, col, 1.6), line(c.LineX, model, col, 1))
+	p.occupy(c.X, y)
+}
+
+func raise(v []float64, by float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = v[i] + by
+	}
+	return out
+}
+
+// ramp returns colour i of n from the intensity map, without its lightest part.
+func ramp(i, n int) color.NRGBA {
+	m := evenMap()
+	return m[mapSize/7+mapSize*6*i/(10*max(1, n-1))]
+}
