@@ -96,20 +96,26 @@ func (l Law) names() []string {
 	return out
 }
 
-// Eval returns the model at x for parameter values p, in the order of Params.
-func (l Law) Eval(p, x []float64) ([]float64, error) {
-	if len(p) != len(l.Params) {
-		return nil, fmt.Errorf("g2: %s has parameters %v: got %d values", l.Name, l.names(), len(p))
+// On returns the model on the points x as a function of the parameters, in the
+// order of Params. The function belongs to one goroutine; its result is valid
+// until the next call.
+func (l Law) On(x []float64) (func(p []float64) []float64, error) {
+	nodes := make([]*ad.Node, len(l.Params))
+	for i, p := range l.Params {
+		nodes[i] = ad.Input(p.Name)
 	}
-	nodes := make([]*ad.Node, len(p))
-	for i, v := range p {
-		nodes[i] = ad.Scalar(v)
-	}
-	d, err := ad.Eval(ad.Broadcast(l.mean(nodes, ad.Const(x)), len(x)))
+	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(l.mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Threads: 1})
 	if err != nil {
 		return nil, err
 	}
-	return d[0].Data().([]float64), nil
+	s := prog.NewState()
+	return func(p []float64) []float64 {
+		copy(s.InputSpan(0, len(nodes)), p)
+		if err := s.Run(); err != nil {
+			panic("g2: " + err.Error()) // elementwise programs cannot fail
+		}
+		return s.Output(0)
+	}, nil
 }
 
 // reparametrised is the sampled form of a law.

@@ -1,0 +1,66 @@
+package g2
+
+import (
+	"math"
+	"slices"
+)
+
+// Band is a model curve with its uncertainty on a grid of x.
+type Band struct {
+	X, Mid    []float64
+	Low, High []float64 // nil for a point fit
+}
+
+// grid returns n points evenly spaced in log x that reach half a decade beyond
+// the data (delays), or a tenth beyond (q).
+func (c Curve) grid(of string, n int) []float64 {
+	lo, hi := slices.Min(c.X), slices.Max(c.X)
+	beyond := math.Sqrt(10)
+	if of == "q" {
+		beyond = 1.1
+	}
+	lo, hi = lo/beyond, hi*beyond
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = lo * math.Pow(hi/lo, float64(i)/float64(n-1))
+	}
+	return out
+}
+
+// Line returns the fitted curve on 128 points; nil for a failed bin.
+func (f Fit) Line() (*Band, error) {
+	if f.Status == "failed" {
+		return nil, nil
+	}
+	x := f.Curve.grid(f.Law.Of, 128)
+	at, err := f.Law.On(x)
+	if err != nil {
+		return nil, err
+	}
+	return &Band{X: x, Mid: slices.Clone(at(f.X))}, nil
+}
+
+// PosteriorBand returns the median and the central interval of probability prob
+// of the model over draws, each in the order of Law.Params.
+func (l Law) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, error) {
+	x := c.grid(l.Of, 128)
+	at, err := l.On(x)
+	if err != nil || len(draws) == 0 {
+		return nil, err
+	}
+	values := make([][]float64, len(x))
+	for _, p := range draws {
+		for i, v := range at(p) {
+			values[i] = append(values[i], v)
+		}
+	}
+	b := &Band{X: x}
+	pick := func(v []float64, p float64) float64 { return v[min(len(v)-1, int(p*float64(len(v))))] }
+	for _, v := range values {
+		slices.Sort(v)
+		b.Low = append(b.Low, pick(v, (1-prob)/2))
+		b.Mid = append(b.Mid, pick(v, 0.5))
+		b.High = append(b.High, pick(v, (1+prob)/2))
+	}
+	return b, nil
+}
