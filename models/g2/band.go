@@ -3,6 +3,9 @@ package g2
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Band is a model curve with its uncertainty on a grid of x.
@@ -64,3 +67,46 @@ func (l Law) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, err
 	}
 	return b, nil
 }
+
+// Predictive holds quantiles of new data at the delays of a curve.
+type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 } // 2.5, 25, 50, 75, 97.5 %
+
+// PredictiveBands draws new data from up to 1000 draws of a fit of the model
+// that Model made, and returns their quantiles at each point.
+func PredictiveBands(post *infer.Posterior, fit *infer.Fit, seed uint64) (Predictive, error) {
+	var at [][]float64
+	src := tensor.NewStream(seed, purposePredictive, 0)
+	total := 0
+	for c := range fit.Chains() {
+		total += fit.Len(c)
+	}
+	step, k := max(1, total/1000), 0
+	for c := range fit.Chains() {
+		for d := range fit.Len(c) {
+			if k++; k%step != 0 {
+				continue
+			}
+			y, err := post.Predict("y", fit.Unconstrained(c, d), &src)
+			if err != nil {
+				return Predictive{}, err
+			}
+			if at == nil {
+				at = make([][]float64, len(y))
+			}
+			for i, v := range y {
+				at[i] = append(at[i], v)
+			}
+		}
+	}
+	var p Predictive
+	for _, v := range at {
+		slices.Sort(v)
+		q := func(u float64) float64 { return v[int(u*float64(len(v)))] }
+		p.Low, p.InnerLow, p.Mid = append(p.Low, q(.025)), append(p.InnerLow, q(.25)), append(p.Mid, q(.5))
+		p.InnerHigh, p.High = append(p.InnerHigh, q(.75)), append(p.High, q(.975))
+	}
+	return p, nil
+}
+
+// purposePredictive is the random stream of PredictiveBands.
+const purposePredictive uint32 = 102
