@@ -45,7 +45,7 @@ func init() {
 		"atOp":     lowerAt, "diagFlatOp": lowerDiag, "dtConvOp": lowerConvert,
 		"byIndicesOp": lowerByIndices, "byIndicesOpDiffOp": lowerByIndicesDiff,
 		"globalAveragePoolOp": func(l *lowering) *ad.Node { return ad.MeanAxes(l.x[0], 2, 3) },
-		"upsampleOp":          lowerUpsample, "dropoutOp": lowerDropout,
+		"upsampleOp":          lowerUpsample, "dropoutOp": lowerDropout, "avgPoolOp": lowerAveragePool,
 	}
 }
 

@@ -38,18 +38,32 @@ func lowerSoftmaxDiff(l *lowering) *ad.Node {
 	return ad.Mul(y, ad.Sub(g, sum(ad.Mul(y, g))))
 }
 
-// lowerDropout lets Gorgonia draw and gives the gradient itself: Gorgonia's
-// divides by the share that is dropped instead of the share that is kept.
+// lowerDropout multiplies by what Gorgonia draws for an array of ones, so that
+// gradient and mode are right: Gorgonia's rule divides by the share that is
+// dropped instead of the share that is kept.
 func lowerDropout(l *lowering) *ad.Node {
-	drop, training := l.v.FieldByName("probability"), l.v.FieldByName("isTraining")
-	c := l.step()
-	c.VJP = func(g, y *ad.Node, x []*ad.Node) []*ad.Node {
-		out := make([]*ad.Node, len(x))
-		out[0] = g
-		if p := drop.Float(); p != 0 && training.Bool() {
-			out[0] = ad.Where(ad.Equal(y, ad.Scalar(0)), ad.Scalar(0), ad.Scale(1/(1-p), g))
-		}
-		return out
+	x := l.x[0]
+	l.x = []*ad.Node{ad.Full(1, x.Shape()...)}
+	return ad.Mul(x, l.call(l.step()))
+}
+
+// lowerAveragePool adds the shifted, strided images of a window. As Gorgonia
+// does, it divides by the width of the input, not by the area of the window.
+func lowerAveragePool(l *lowering) *ad.Node {
+	s, out := l.x[0].Shape(), l.n.Shape()
+	north, west := l.int("padNorth"), l.int("padWest")
+	if l.bool("explicitPadding") {
+		north, west = l.int("padSouth"), l.int("padEast")
 	}
-	return l.call(c)
+	h, w, dy, dx := l.int("h"), l.int("w"), l.int("strideH"), l.int("strideW")
+	needH, needW := (out[2]-1)*dy+h, (out[3]-1)*dx+w
+	x := ad.Pad(l.x[0], []int{0, 0, north, west}, []int{0, 0, max(0, needH-north-s[2]), max(0, needW-west-s[3])}, 0)
+	var terms []*ad.Node
+	for i := range h {
+		for j := range w {
+			row := ad.SliceStep(x, 2, i, i+(out[2]-1)*dy+1, dy)
+			terms = append(terms, ad.SliceStep(row, 3, j, j+(out[3]-1)*dx+1, dx))
+		}
+	}
+	return ad.Scale(1/float64(s[3]), ad.AddN(terms...))
 }

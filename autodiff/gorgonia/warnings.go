@@ -14,6 +14,7 @@ var wrongRules = map[string]string{
 	"invSqrt":   "the gradient of InverseSqrt is -1/(2y^3), want -y^3/2",
 	"a ⊗ b":     "the gradient of OuterProd does not sum over the rows and columns",
 	"dropoutOp": "the gradient of Dropout divides by the share that is dropped",
+	"avgPoolOp": "the gradient of AveragePool2D reaches one element of each window",
 }
 
 // warnings names the forward nodes whose derivative, made by gorgonia.Grad, is
