@@ -16,6 +16,7 @@ type axis struct {
 	lo, hi float64
 	pad    float64 // of the range, on both sides
 	bare   bool    // no labels, as on the inner panels of shared axes
+	over   bool    // labels may hang over the room below, which is empty
 	none   bool    // not drawn at all
 	fixed  []tick  // in place of computed ones
 
@@ -76,7 +77,7 @@ func (a *axis) settle(length vg.Length, horizontal bool) {
 	switch {
 	case a.fixed != nil:
 		a.ticks = a.fixed
-	case a.log && a.hi/a.lo > 8:
+	case a.log && a.hi/a.lo > 4:
 		a.ticks = logTicks(a.lo, a.hi, length, horizontal)
 	default:
 		a.linear(length, horizontal)
@@ -124,15 +125,7 @@ func (a *axis) linear(length vg.Length, horizontal bool) {
 	if unit == 0 || math.IsInf(unit, 0) {
 		unit, power = 1, 0
 	}
-	room := 2.2 * tickSize
-	most := int(length / room)
-	for n := min(max(most, 2), 7); n >= 2; n-- {
-		a.ticks = linearTicks(a.lo, a.hi, offset, unit, n)
-		if horizontal && a.crowded(length) && n > 2 {
-			continue
-		}
-		break
-	}
+	a.choose(offset, unit, length, horizontal)
 	if power != 0 {
 		a.power = "×10^{" + signed(power) + "}"
 	}
@@ -140,6 +133,24 @@ func (a *axis) linear(length vg.Length, horizontal bool) {
 		a.offset = " − " + minus(strconv.FormatFloat(offset, 'g', 8, 64))
 		if offset < 0 {
 			a.offset = " + " + strconv.FormatFloat(-offset, 'g', 8, 64)
+		}
+	}
+}
+
+// choose takes the finest ticks whose labels have room.
+func (a *axis) choose(offset, unit float64, length vg.Length, horizontal bool) {
+	span := 2 * (a.hi/unit/2 - a.lo/unit/2)
+	p := math.Pow(10, math.Floor(math.Log10(span/10)))
+	a.ticks = nil
+	for _, m := range []float64{1, 2, 5, 10, 20, 50, 100} {
+		ticks := linearTicks(a.lo, a.hi, offset, unit, m*p)
+		n := len(ticks)
+		if n < 2 && len(a.ticks) > 1 {
+			return
+		}
+		a.ticks = ticks
+		if n <= 8 && vg.Length(n-1)*1.9*tickSize <= length && !(horizontal && a.crowded(length)) {
+			return
 		}
 	}
 }
@@ -176,20 +187,11 @@ func (a *axis) crowded(length vg.Length) bool {
 	return false
 }
 
-// linearTicks returns about n ticks at round numbers of (value - offset) / unit.
-func linearTicks(lo, hi, offset, unit float64, n int) (out []tick) {
+// linearTicks returns the multiples of a step of (value - offset) / unit.
+func linearTicks(lo, hi, offset, unit, step float64) (out []tick) {
 	u, v := (lo-offset)/unit, (hi-offset)/unit
-	raw := (v - u) / float64(n)
-	if !(raw > 0) || math.IsInf(raw, 0) {
+	if !(step > 0) || math.IsInf(step, 0) {
 		return nil
-	}
-	p := math.Pow(10, math.Floor(math.Log10(raw)))
-	step := 10 * p
-	for _, m := range []float64{1, 2, 5} {
-		if m*p >= raw*0.999 {
-			step = m * p
-			break
-		}
 	}
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	for k := math.Ceil(u/step - 1e-9); k*step <= v+1e-9*step && len(out) < 50; k++ {
@@ -225,7 +227,7 @@ func logTicks(lo, hi float64, length vg.Length, horizontal bool) (out []tick) {
 			if m == 1 && mod(e, every) == 0 || between {
 				t.label = decade(m, e, short)
 			}
-			if t.label != "" || every == 1 && each > 2*tickSize {
+			if t.label != "" || every == 1 && each > 2*tickSize || m == 1 && each > 3 {
 				out = append(out, t)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // Curve is the data of one bin or spectrum with what was fitted to it. Lengths
@@ -112,11 +114,37 @@ func orNotPositive(log bool) string {
 	return ""
 }
 
-// panel draws data, line and band.
+// panel draws band, data and lines, with points of a radius.
 func (c Curve) panel(r float64) *panel {
-	p := &panel{title: c.Title}
+	p := &panel{title: c.Title, box: note(c.Note)}
 	p.x, p.y = c.axes()
 	c.include(p)
+	c.bands(p)
+	if len(c.X) > 0 {
+		symbol := dot
+		if c.Err != nil {
+			p.add(whiskers(c.X, c.Y, c.Err, fade(ink, 0.55)))
+			symbol = dotWhisker
+		}
+		p.add(dots(c.X, c.Y, ink, vg.Length(r)))
+		p.keys = append([]key{{"data", ink, symbol}}, p.keys...)
+		p.occupy(c.X, c.Y)
+	}
+	if c.Line != nil {
+		p.add(line(c.LineX, c.Line, model, strong))
+		p.keys = append(p.keys, key{"model", model, stroke})
+		p.occupy(c.LineX, c.Line)
+	}
+	for i, o := range c.Others {
+		col := chainColor([]int{0, 2, 3, 5}[i%4])
+		p.add(line(o.X, o.Y, col, 1.2, 5, 2))
+		p.keys = append(p.keys, key{o.Name, col, dashed})
+		p.occupy(o.X, o.Y)
+	}
+	return p
+}
+
+func (c Curve) bands(p *panel) {
 	name := c.BandName
 	if name == "" {
 		name = "band"
@@ -127,35 +155,8 @@ func (c Curve) panel(r float64) *panel {
 	}
 	if c.InnerLow != nil && c.InnerHigh != nil {
 		p.add(band(c.LineX, c.InnerLow, c.InnerHigh, fade(model, 0.3)))
+		p.keys = append(p.keys, key{"50 %", fade(model, 0.5), patch})
 	}
-	c.data(p, r)
-	if c.Line != nil {
-		p.add(line(c.LineX, c.Line, model, strong))
-		p.keys = append([]key{{"model", model, stroke}}, p.keys...)
-	}
-	for i, o := range c.Others {
-		col := chainColor([]int{2, 3, 4, 5}[i%4])
-		p.add(line(o.X, o.Y, col, 1.2, 5, 2))
-		p.keys = append(p.keys, key{o.Name, col, dashed})
-	}
-	p.box = note(c.Note)
-	return p
-}
-
-// data draws the points with their errors.
-func (c Curve) data(p *panel, r float64) {
-	if len(c.X) == 0 {
-		return
-	}
-	k := key{"data", ink, dot}
-	if c.Err != nil {
-		p.add(whiskers(c.X, c.Y, c.Err, fade(ink, 0.55)))
-		k.symbol = dotWhisker
-	}
-	p.add(dots(c.X, c.Y, ink, length(r)))
-	p.keys = append([]key{k}, p.keys...)
-	p.occupy(c.X, c.Y)
-	p.occupy(c.LineX, c.Line)
 }
 
 // include gives the axes the range of data and lines. Error bars count only up

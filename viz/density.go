@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"strconv"
 
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -70,15 +71,26 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 	return p, cut
 }
 
-// spoken is the median with the distances to the ends of the 95 % interval.
+// spoken is the median with the ends of the 95 % interval, to a hundredth of the
+// interval or better.
 func spoken(q quantity) string {
 	m, i := diag.Median(q.all), diag.HDI(q.all, outerProb)
-	if len(q.all) < 20 || !finite(i.Low) {
+	width := i.High - i.Low
+	if len(q.all) < 20 || !(width > 0) || math.IsInf(width, 0) {
 		return q.name
 	}
-	digits := 3
-	text := func(v float64) string { return strconv.FormatFloat(v, 'g', digits, 64) }
-	return fmt.Sprintf("%s = %s [%s, %s]", q.name, minus(text(m)), minus(text(i.Low)), minus(text(i.High)))
+	power := int(math.Floor(math.Log10(max(math.Abs(i.Low), math.Abs(i.High)))))
+	if power >= -3 && power <= 4 {
+		power = 0
+	}
+	unit := math.Pow(10, float64(power))
+	decimals := min(max(1-int(math.Floor(math.Log10(width/unit))), 0), 9)
+	text := func(v float64) string { return minus(strconv.FormatFloat(v/unit, 'f', decimals, 64)) }
+	s := fmt.Sprintf("%s [%s, %s]", text(m), text(i.Low), text(i.High))
+	if power != 0 {
+		s = "(" + s + ")×10^{" + signed(power) + "}"
+	}
+	return q.name + " = " + s
 }
 
 // intervals draws median and intervals of v at a height.

@@ -99,7 +99,6 @@ func stamp(file []byte, dpi int) []byte {
 func (f *Figure) PDF() []byte {
 	w, h := f.size()
 	c := vgpdf.New(w, h)
-	c.EmbedFonts(false)
 	f.draw(draw.NewCanvas(c, w, h))
 	var b bytes.Buffer
 	c.WriteTo(&b)
@@ -148,7 +147,7 @@ func (f *Figure) size() (w, h vg.Length) {
 
 // draw draws title, legend, panels and note from the top to the bottom.
 func (f *Figure) draw(c draw.Canvas) {
-	c = draw.Crop(c, outer, -outer, outer, -outer)
+	c.Min.X, c.Max.X, c.Min.Y, c.Max.Y = c.Min.X+outer, c.Max.X-outer, c.Min.Y+outer, c.Max.Y-outer
 	c.Max.Y -= f.head(c)
 	lines := noteText.wrap(f.Note, c.Size().X)
 	at := vg.Point{X: c.Min.X, Y: c.Min.Y + 2 + noteText.height()*vg.Length(len(lines)-1)}

@@ -1,12 +1,6 @@
 package viz
 
-import (
-	"math"
-
-	"gonum.org/v1/plot/vg"
-)
-
-func length(points float64) vg.Length { return vg.Length(points) }
+import "math"
 
 // Fit draws data with error bars, the model with its band, and below them what
 // is left: in standard deviations where errors are known.

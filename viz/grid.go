@@ -71,6 +71,7 @@ func bareInner(rows [][]*panel) {
 		for i, p := range row {
 			if p != nil {
 				p.x.bare = j+1 < len(rows) && rows[j+1][i] != nil
+				p.x.over = j+1 < len(rows) && !p.x.bare
 				p.y.bare = i > 0
 			}
 		}

@@ -36,6 +36,9 @@ func (g *grid) draw(c draw.Canvas) {
 			if p == nil {
 				continue
 			}
+			if p.left = left[i]; p.equal {
+				p.left = p.edges().left
+			}
 			cell := c
 			cell.Min = vg.Point{X: c.Min.X + xs[i][0], Y: c.Max.Y - ys[j][1]}
 			cell.Max = vg.Point{X: c.Min.X + xs[i][1], Y: c.Max.Y - ys[j][0]}

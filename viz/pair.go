@@ -88,25 +88,34 @@ func (d Draws) cloudPanel(a, b quantity, first, last bool) *panel {
 // stays small.
 func cloud(x, y []float64, c color.NRGBA) mark {
 	return func(f *frame) {
-		const dpi = 300.0
+		const dpi = 220.0
 		size := f.Size()
 		w, h := int(float64(size.X)/72*dpi), int(float64(size.Y)/72*dpi)
 		if w < 1 || h < 1 || len(x) == 0 {
 			return
 		}
 		cover := make([]float64, w*h)
-		opacity := min(0.9, max(0.10, 14/math.Sqrt(float64(len(x)))*0.22))
+		opacity := min(0.9, max(0.12, 12/math.Sqrt(float64(len(x)))))
 		for i := range x {
 			if f.can(x[i], y[i]) {
 				splat(cover, w, h, f.x.at(x[i])*float64(w), (1-f.y.at(y[i]))*float64(h), 2.4, opacity)
 			}
 		}
-		img := image.NewNRGBA(image.Rect(0, 0, w, h))
+		img := image.NewPaletted(image.Rect(0, 0, w, h), shades(c))
 		for i, v := range cover {
-			img.Set(i%w, i/w, fade(c, 1-math.Exp(-v)))
+			img.Pix[i] = uint8(math.Round(63 * (1 - math.Exp(-v))))
 		}
 		f.DrawImage(f.Rectangle, img)
 	}
+}
+
+// shades is a colour from clear to full.
+func shades(c color.NRGBA) color.Palette {
+	p := make(color.Palette, 64)
+	for i := range p {
+		p[i] = fade(c, float64(i)/63)
+	}
+	return p
 }
 
 // splat adds a disc with a soft edge.
@@ -139,9 +148,12 @@ func regions(x, y []float64, shares ...float64) mark {
 		}
 		blur(z, cells(f.x, bandwidth(x), n), cells(f.y, bandwidth(y), n))
 		for _, s := range shares {
-			for _, seg := range contour(z, heldLevel(z, s)) {
-				line([]float64{f.from(f.x, seg[0], n), f.from(f.x, seg[2], n)},
-					[]float64{f.from(f.y, seg[1], n), f.from(f.y, seg[3], n)}, fade(ink, 0.75), 0.7)(f)
+			for _, path := range contour(z, heldLevel(z, s)) {
+				var px, py []float64
+				for _, at := range path {
+					px, py = append(px, f.from(f.x, at[0], n)), append(py, f.from(f.y, at[1], n))
+				}
+				line(px, py, fade(ink, 0.8), 0.75)(f)
 			}
 		}
 	}
@@ -149,7 +161,7 @@ func regions(x, y []float64, shares ...float64) mark {
 
 // cells is a kernel width in cells of n; a little wider than for one dimension.
 func cells(a *axis, h float64, n int) float64 {
-	return min(max(1.3*h/2/(a.hi/2-a.lo/2)*float64(n), 1), float64(n)/6)
+	return min(max(1.7*h/2/(a.hi/2-a.lo/2)*float64(n), 1), float64(n)/6)
 }
 
 // from returns the value at the centre of a cell.
@@ -193,41 +205,4 @@ func heldLevel(z [][]float64, share float64) float64 {
 		}
 	}
 	return 0
-}
-
-// contour returns the segments x0, y0, x1, y1 at which z crosses a level, by
-// marching squares.
-func contour(z [][]float64, level float64) (out [][4]float64) {
-	for j := range len(z) - 1 {
-		for i := range len(z[j]) - 1 {
-			corners := [4]float64{z[j][i], z[j][i+1], z[j+1][i+1], z[j+1][i]}
-			var at []float64
-			for e := range 4 {
-				a, b := corners[e], corners[(e+1)%4]
-				if (a > level) == (b > level) {
-					continue
-				}
-				t := (level - a) / (b - a)
-				x, y := edgePoint(e, t)
-				at = append(at, float64(i)+x, float64(j)+y)
-			}
-			for k := 0; k+3 < len(at); k += 4 {
-				out = append(out, [4]float64{at[k], at[k+1], at[k+2], at[k+3]})
-			}
-		}
-	}
-	return out
-}
-
-// edgePoint is the point a fraction t along edge e of a unit square.
-func edgePoint(e int, t float64) (x, y float64) {
-	switch e {
-	case 0:
-		return t, 0
-	case 1:
-		return 1, t
-	case 2:
-		return 1 - t, 1
-	}
-	return 0, 1 - t
 }

@@ -3,6 +3,8 @@ package viz
 import (
 	"image/color"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -17,6 +19,10 @@ type panel struct {
 	keys  []key    // legend, above the box
 	equal bool     // one unit of x is as long as one of y
 	bar   *colorbar
+	side  []sideLabel
+
+	spine []string     // lines of the y label
+	left  vg.Length    // room at the left, that labels of a column align
 	busy  [][2]float64 // data that the box should not cover
 }
 
@@ -56,11 +62,13 @@ func (p *panel) edges() (e edges) {
 	}
 	if !p.x.none {
 		e.bottom = tickLength
-		if !p.x.bare {
+		if !p.x.bare && !p.x.over {
 			e.bottom += 1.35 * tickSize
 			if p.x.label != "" {
 				e.bottom += 1.45 * labelSize
 			}
+		}
+		if !p.x.bare {
 			e.right = p.overhang()
 		}
 	}
@@ -69,12 +77,19 @@ func (p *panel) edges() (e edges) {
 		if !p.y.bare {
 			e.left += p.tickWidth() + 3
 			if p.y.label != "" {
-				e.left += 1.5 * labelSize
+				e.left += 0.35*labelSize + labelText.height()*vg.Length(len(p.spine))
 			}
 		}
 	}
 	if p.bar != nil {
 		e.right += p.bar.width()
+	}
+	return e.with(p.side)
+}
+
+func (e edges) with(side []sideLabel) edges {
+	for _, s := range side {
+		e.right = max(e.right, 8+tickText.width(s.text))
 	}
 	return e
 }
@@ -100,6 +115,7 @@ func (p *panel) tickWidth() (w vg.Length) {
 func (p *panel) settle(w, h vg.Length) {
 	p.x.settle(w, true)
 	p.y.settle(h, false)
+	p.spine = broken(p.y.title(), 1.15*h)
 	if p.bar != nil {
 		p.bar.axis.settle(h, false)
 	}
@@ -122,7 +138,45 @@ func (p *panel) draw(c draw.Canvas) {
 	if p.bar != nil {
 		p.bar.draw(c)
 	}
+	for _, s := range spread(p.side, f) {
+		lettering{tickSize, false, s.color}.draw(c.Canvas, vg.Point{X: c.Max.X + 5, Y: s.place}, left, middle, s.text)
+	}
 	p.drawBox(f)
+}
+
+// broken puts the unit of a label into a second line where the first would be
+// longer than w.
+func broken(s string, w vg.Length) []string {
+	if i := strings.LastIndex(s, " ("); i > 0 && labelText.width(s) > w {
+		return []string{s[:i], s[i+1:]}
+	}
+	return []string{s}
+}
+
+// sideLabel names a curve at the right end of the frame.
+type sideLabel struct {
+	text  string
+	y     float64
+	color color.NRGBA
+	place vg.Length
+}
+
+// spread places labels at their curves and moves them apart where they touch.
+func spread(labels []sideLabel, f *frame) []sideLabel {
+	out := slices.Clone(labels)
+	slices.SortStableFunc(out, func(a, b sideLabel) int {
+		if a.y < b.y {
+			return -1
+		}
+		return 1
+	})
+	for i := range out {
+		out[i].place = f.Y(f.y.at(out[i].y))
+		if i > 0 {
+			out[i].place = max(out[i].place, out[i-1].place+1.15*tickSize)
+		}
+	}
+	return out
 }
 
 // fitted returns the largest rectangle of an aspect within r.
@@ -173,8 +227,11 @@ func (p *panel) drawY(c draw.Canvas) {
 		}
 	}
 	if !p.y.bare && p.y.label != "" {
-		at := vg.Point{X: x - tickLength - p.tickWidth() - 6, Y: c.Center().Y}
-		labelText.upright(c.Canvas, at, middle, bottom, p.y.title())
+		at := vg.Point{X: x - p.left + 0.85*labelSize, Y: c.Center().Y}
+		for _, s := range p.spine {
+			labelText.upright(c.Canvas, at, middle, bottom, s)
+			at.X += labelText.height()
+		}
 	}
 }
 

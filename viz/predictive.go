@@ -20,7 +20,6 @@ func Predictive(c Curve) (*Figure, error) {
 	var s selection
 	s.cover(c, "95 %", c.Low, c.High)
 	if c.InnerLow != nil && c.InnerHigh != nil {
-		p.keys = append(p.keys, key{"50 %", fade(model, 0.5), patch})
 		s.cover(c, "50 %", c.InnerLow, c.InnerHigh)
 	}
 	f.Note = s.note(c.missing())

@@ -27,22 +27,22 @@ func Rank(d Draws, names ...string) (*Figure, error) {
 }
 
 func rankPanel(q quantity, bins int) *panel {
-	p := &panel{title: q.name, x: axis{label: "rank of all draws"}}
+	p := &panel{title: q.name, x: axis{label: "rank among all draws"}, y: axis{label: "chain"}}
 	total := float64(len(q.all))
 	p.x.limits(0, total)
 	chains := len(q.x)
-	p.y.limits(-0.15, float64(chains))
+	p.y.limits(-0.1, float64(chains)-0.05)
 	p.y.fixed = []tick{}
 	for c, r := range diag.Ranks(q.x) {
 		base := float64(chains - 1 - c)
-		p.y.fixed = append(p.y.fixed, tick{base + 0.4, chainName(c)})
+		p.y.fixed = append(p.y.fixed, tick{base + 0.45, chainName(c)})
 		p.add(rankRow(r, total, base, bins, c))
 	}
 	return p
 }
 
 // rankRow draws the histogram of one chain above a base line; its expected
-// height is 0.4.
+// height is 0.45.
 func rankRow(ranks []float64, total, base float64, bins, chain int) mark {
 	n := float64(len(ranks))
 	counts := make([]float64, bins)
@@ -50,19 +50,19 @@ func rankRow(ranks []float64, total, base float64, bins, chain int) mark {
 		counts[min(int((r-0.5)/total*float64(bins)), bins-1)]++
 	}
 	expected := n / float64(bins)
-	scale := 0.4 / math.Max(expected, 1e-300)
+	scale := 0.45 / math.Max(expected, 1e-300)
 	spread := 1.96 * math.Sqrt(n*(1/float64(bins))*(1-1/float64(bins)))
 	return func(f *frame) {
 		if n == 0 {
 			return
 		}
 		width := total / float64(bins)
-		slab(0, total, base+max(0, 0.4-scale*spread), base+min(0.95, 0.4+scale*spread), faint)(f)
+		slab(0, total, base+max(0, 0.45-scale*spread), base+min(0.95, 0.45+scale*spread), faint)(f)
 		for i, k := range counts {
 			x := float64(i) * width
 			slab(x+0.06*width, x+0.94*width, base, base+min(scale*k, 0.95), fade(chainColor(chain), 0.75))(f)
 		}
 		level(base, ink, 0.4)(f)
-		level(base+0.4, ink, 0.5, 3, 2)(f)
+		level(base+0.45, ink, 0.5, 3, 2)(f)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Stack draws many curves in one frame, each shifted upwards by a step more than
-// the one before, coloured from dark to light. Titles become the legend. A step
+// the one before, coloured from dark to light and named at its right end. A step
 // of 0 overlays them.
 func Stack(curves []Curve, step float64) (*Figure, error) {
 	if len(curves) == 0 {
@@ -29,8 +29,8 @@ func Stack(curves []Curve, step float64) (*Figure, error) {
 		left += len(c.X) - c.drawable()
 		drawn++
 		p.stack(c, float64(i)*step, ramp(i, len(curves)))
-		if c.Title != "" && len(curves) <= 12 {
-			p.keys = append([]key{{c.Title, ramp(i, len(curves)), dot}}, p.keys...)
+		if c.Title != "" && len(curves) <= 30 {
+			p.side = append(p.side, sideLabel{text: c.Title, y: lastOf(c.Y) + float64(i)*step, color: ramp(i, len(curves))})
 		}
 	}
 	if drawn == 0 {
@@ -59,6 +59,13 @@ func raise(v []float64, by float64) []float64 {
 		out[i] = v[i] + by
 	}
 	return out
+}
+
+func lastOf(v []float64) float64 {
+	if f := finites(v); len(f) > 0 {
+		return f[len(f)-1]
+	}
+	return 0
 }
 
 // ramp returns colour i of n from the intensity map, without its lightest part.

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 
 	stdfont "golang.org/x/image/font"
@@ -100,16 +101,24 @@ func (l lettering) draw(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 // before it is turned.
 func (l lettering) upright(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 	c.Push()
+	defer c.Pop()
 	c.Translate(p)
 	c.Rotate(math.Pi / 2)
+	if _, ok := c.(*vgimg.Canvas); ok {
+		c = outlined{c} // its turned letters are pale
+	}
 	l.draw(c, vg.Point{}, ax, ay, s)
-	c.Pop()
 }
+
+// outlined is a canvas whose letters are shapes.
+type outlined struct{ vg.Canvas }
 
 // fill draws text; as outlines in PDF, whose fonts would lack Greek letters and
 // the minus sign.
 func fill(c vg.Canvas, f font.Face, p vg.Point, s string) {
-	if _, ok := c.(*vgpdf.Canvas); !ok {
+	switch c.(type) {
+	case *vgpdf.Canvas, outlined:
+	default:
 		c.FillString(f, p, s)
 		return
 	}
