@@ -7,8 +7,13 @@ import (
 )
 
 // Dense returns a Gorgonia tensor on the same memory if the array is contiguous,
-// else on a copy: Gorgonia reads the wrong elements of sliced matrices.
+// else on a copy: Gorgonia reads the wrong elements of sliced matrices. Scalars
+// are copied, for Gorgonia keeps them apart. It panics on an array without
+// elements, which Gorgonia does not have.
 func (t *Tensor) Dense() *gt.Dense {
+	if t.Size() == 0 {
+		panic(fmt.Sprintf("tensor: shape %v has no elements: Gorgonia holds none such", t.shape))
+	}
 	if len(t.shape) == 0 {
 		return gt.New(gt.FromScalar(t.At()))
 	}
@@ -18,22 +23,18 @@ func (t *Tensor) Dense() *gt.Dense {
 // FromDense returns the array of a Gorgonia tensor: on the same memory if its
 // elements lie in row-major order, else on a copy.
 func FromDense(d *gt.Dense) (*Tensor, error) {
-	if d.IsScalar() {
-		one, err := scalarSlice(d.ScalarValue())
-		if err != nil {
-			return nil, err
-		}
-		t, err := From(one, 1)
-		if err != nil {
-			return nil, err
-		}
-		return t.Reshape()
-	}
-	if d.RequiresIterator() || d.DataOrder().IsColMajor() || d.DataOrder().IsNotContiguous() {
+	switch {
+	case d.IsMasked():
+		return nil, fmt.Errorf("tensor: a Gorgonia tensor with a mask: fill or remove the masked elements first")
+	case !d.IsNativelyAccessible():
+		return nil, fmt.Errorf("tensor: a Gorgonia tensor on a device: copy it to the host first")
+	case d.IsScalar():
+		return Scalar(d.ScalarValue())
+	case d.RequiresIterator() || d.DataOrder().IsNotContiguous():
 		d = d.Materialize().(*gt.Dense)
-		if d.DataOrder().IsColMajor() {
-			return fromColumns(d)
-		}
+	}
+	if d.DataOrder().IsColMajor() {
+		return fromColumns(d)
 	}
 	return From(d.Data(), d.Shape()...)
 }
@@ -50,26 +51,4 @@ func fromColumns(d *gt.Dense) (*Tensor, error) {
 		return nil, err
 	}
 	return t.Permute().Copy(), nil
-}
-
-func scalarSlice(v any) (any, error) {
-	switch v := v.(type) {
-	case float64:
-		return []float64{v}, nil
-	case float32:
-		return []float32{v}, nil
-	case int64:
-		return []int64{v}, nil
-	case int:
-		return []int64{int64(v)}, nil
-	case int32:
-		return []int32{v}, nil
-	case bool:
-		return []bool{v}, nil
-	case complex128:
-		return []complex128{v}, nil
-	case complex64:
-		return []complex64{v}, nil
-	}
-	return nil, fmt.Errorf("tensor: a Gorgonia scalar of %T: want a number or bool", v)
 }

@@ -1,6 +1,9 @@
 package tensor
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // DType is the type of an array's elements.
 type DType uint8
@@ -16,45 +19,55 @@ const (
 	Complex64
 )
 
-// dtypes holds what differs between the types: name, bytes, and NumPy's code.
-var dtypes = [...]struct {
-	name  string
-	bytes int
-	descr string
-}{
-	{"float64", 8, "f8"}, {"float32", 4, "f4"}, {"int64", 8, "i8"}, {"int32", 4, "i4"},
-	{"bool", 1, "b1"}, {"complex128", 16, "c16"}, {"complex64", 8, "c8"},
+// kinds holds, by DType, all that differs between the element types.
+var kinds = [...]kind{
+	Float64: kindOf("float64", "f8", 8, func(v float64) number { return number{z: complex(v, 0)} }, number.float),
+	Float32: kindOf("float32", "f4", 4, func(v float32) number { return number{z: complex(float64(v), 0)} }, number.float32),
+	Int64:   kindOf("int64", "i8", 8, func(v int64) number { return number{n: v, whole: true} }, number.int),
+	Int32: kindOf("int32", "i4", 4, func(v int32) number { return number{n: int64(v), whole: true} },
+		func(v number) int32 { return int32(min(max(v.int(), math.MinInt32), math.MaxInt32)) }),
+	Bool:       kindOf("bool", "b1", 1, wholeOf, func(v number) bool { return v.complex() != 0 }),
+	Complex128: kindOf("complex128", "c16", 16, func(v complex128) number { return number{z: v} }, number.complex),
+	Complex64: kindOf("complex64", "c8", 8, func(v complex64) number { return number{z: complex128(v)} },
+		func(v number) complex64 { return complex64(v.complex()) }),
+}
+
+// kind is what the package knows about one element type; slices of it travel
+// as any.
+type kind struct {
+	name   string
+	descr  string // NumPy's code, without the byte order
+	bytes  int
+	make   func(n int) any
+	cut    func(data any, lo, hi int) any // data[lo:hi]
+	at     func(data any, i int) any
+	gather func(dst, src any, t *Tensor)
+	get    func(data any, i int) number
+	set    func(data any, i int, v number)
+}
+
+func kindOf[T any](name, descr string, bytes int, get func(T) number, set func(number) T) kind {
+	return kind{
+		name: name, descr: descr, bytes: bytes,
+		make:   func(n int) any { return make([]T, n) },
+		cut:    func(data any, lo, hi int) any { return data.([]T)[lo:hi:hi] },
+		at:     func(data any, i int) any { return data.([]T)[i] },
+		gather: func(dst, src any, t *Tensor) { gather(dst.([]T), src.([]T), t) },
+		get:    func(data any, i int) number { return get(data.([]T)[i]) },
+		set:    func(data any, i int, v number) { data.([]T)[i] = set(v) },
+	}
 }
 
 // String returns Go's name of the type.
 func (d DType) String() string {
-	if int(d) < len(dtypes) {
-		return dtypes[d].name
+	if int(d) < len(kinds) {
+		return kinds[d].name
 	}
-	return fmt.Sprintf("DType(%d)", d)
+	return fmt.Sprintf("DType(%d)", uint8(d))
 }
 
 // Bytes returns the size of one element.
-func (d DType) Bytes() int { return dtypes[d].bytes }
-
-// makeSlice returns n zero elements of type d.
-func (d DType) makeSlice(n int) any {
-	switch d {
-	case Float32:
-		return make([]float32, n)
-	case Int64:
-		return make([]int64, n)
-	case Int32:
-		return make([]int32, n)
-	case Bool:
-		return make([]bool, n)
-	case Complex128:
-		return make([]complex128, n)
-	case Complex64:
-		return make([]complex64, n)
-	}
-	return make([]float64, n)
-}
+func (d DType) Bytes() int { return kinds[d].bytes }
 
 // dtypeOf returns the type and length of a slice.
 func dtypeOf(data any) (d DType, n int, ok bool) {
@@ -75,4 +88,51 @@ func dtypeOf(data any) (d DType, n int, ok bool) {
 		return Complex64, len(s), true
 	}
 	return 0, 0, false
+}
+
+// number is an element of any type on its way to another: n if whole, else z.
+type number struct {
+	z     complex128
+	n     int64
+	whole bool
+}
+
+func wholeOf(v bool) number {
+	if v {
+		return number{n: 1, whole: true}
+	}
+	return number{whole: true}
+}
+
+func (v number) complex() complex128 {
+	if v.whole {
+		return complex(float64(v.n), 0)
+	}
+	return v.z
+}
+
+func (v number) float() float64 { return real(v.complex()) }
+
+// float32 rounds whole numbers once.
+func (v number) float32() float32 {
+	if v.whole {
+		return float32(v.n)
+	}
+	return float32(real(v.z))
+}
+
+// int cuts fractions, clips to the range of int64, and takes NaN for 0.
+func (v number) int() int64 {
+	x := real(v.z)
+	switch {
+	case v.whole:
+		return v.n
+	case x >= 1<<63:
+		return math.MaxInt64
+	case x < -1<<63:
+		return math.MinInt64
+	case x != x:
+		return 0
+	}
+	return int64(x)
 }

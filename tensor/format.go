@@ -13,8 +13,8 @@ const (
 	long = 1000
 )
 
-// String prints the elements as nested rows, abridged where there are more than
-// 1000, with shape and type.
+// String prints the elements as nested rows, one to a line, then type and
+// shape. Arrays of more than 1000 elements are abridged.
 func (t *Tensor) String() string {
 	var b strings.Builder
 	t.write(&b, make([]int, 0, len(t.shape)))
@@ -23,18 +23,23 @@ func (t *Tensor) String() string {
 }
 
 func (t *Tensor) write(b *strings.Builder, idx []int) {
-	if len(idx) == len(t.shape) {
+	depth := len(idx)
+	if depth == len(t.shape) {
 		b.WriteString(text(t.At(idx...)))
 		return
 	}
-	n := t.shape[len(idx)]
+	sep := " "
+	if depth < len(t.shape)-1 {
+		sep = "\n" + strings.Repeat(" ", depth+1)
+	}
+	n := t.shape[depth]
 	b.WriteByte('[')
 	for i := 0; i < n; i++ {
 		if i > 0 {
-			b.WriteByte(' ')
+			b.WriteString(sep)
 		}
 		if t.Size() > long && n > 2*edge && i == edge {
-			b.WriteString("... ")
+			b.WriteString("..." + sep)
 			i = n - edge
 		}
 		t.write(b, append(idx, i))

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -15,6 +16,19 @@ func (s Shape) Size() int {
 		n *= d
 	}
 	return n
+}
+
+// valid reports whether no length is negative and the elements can be counted,
+// those of the axes beside an empty one too.
+func (s Shape) valid() bool {
+	n := 1
+	for _, d := range s {
+		if d < 0 || d > 0 && n > math.MaxInt/d {
+			return false
+		}
+		n *= max(d, 1)
+	}
+	return true
 }
 
 // Equal reports whether both shapes have the same axes.

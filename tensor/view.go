@@ -9,15 +9,16 @@ import (
 // outside the array.
 
 // Slice returns every step-th element of an axis from start up to, not
-// including, stop; a negative step walks down.
+// including, stop; a negative step walks down, and as far as element 0 if stop
+// is -1.
 func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
 	axis = t.axis(axis)
 	n := 0
 	switch {
 	case step > 0 && stop > start:
-		n = (stop - start + step - 1) / step
+		n = (stop-start-1)/step + 1
 	case step < 0 && start > stop:
-		n = (start - stop - step - 1) / -step
+		n = (start-stop-1)/-step + 1
 	case step == 0:
 		panic("tensor: a slice with step 0")
 	}
@@ -27,7 +28,7 @@ func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
 	v := t.view()
 	v.shape[axis] = n
 	v.strides[axis] *= step
-	if n > 0 {
+	if v.Size() > 0 { // the place of nothing stays inside
 		v.offset += start * t.strides[axis]
 	}
 	return v
@@ -67,11 +68,12 @@ func (t *Tensor) Permute(perm ...int) *Tensor {
 // Broadcast repeats the array to a shape by NumPy's rule; the repeats share
 // memory, so do not write to them.
 func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
-	r, ok := Broadcast(t.shape, shape)
-	if !ok || !r.Equal(shape) {
-		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, shape}, Want: "a first shape that stretches to the second"}
+	s := Shape(shape).Clone()
+	r, ok := Broadcast(t.shape, s)
+	if !ok || !r.Equal(s) || !s.valid() {
+		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, s}, Want: "a first shape that stretches to the second"}
 	}
-	v := &Tensor{dtype: t.dtype, shape: Shape(shape).Clone(), strides: make([]int, len(shape)), offset: t.offset, data: t.data}
+	v := &Tensor{dtype: t.dtype, shape: s, strides: make([]int, len(s)), offset: t.offset, data: t.data}
 	lead := len(shape) - len(t.shape)
 	for i, s := range t.strides {
 		if t.shape[i] != 1 {
@@ -82,16 +84,18 @@ func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 }
 
 // Reshape returns the elements under another shape of the same size, shared if
-// the array is contiguous, else copied; one length may be -1.
+// the array is contiguous, else copied; one length may be -1 for what is left.
 func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	if i := slices.Index(s, -1); i >= 0 {
-		if s[i] = 1; s.Size() > 0 {
+		if s[i] = 1; s.valid() && s.Size() > 0 {
 			s[i] = t.Size() / s.Size()
+		} else {
+			s[i] = -1
 		}
 	}
-	if s.Size() != t.Size() || slices.ContainsFunc(s, func(k int) bool { return k < 0 }) {
-		return nil, &ShapeError{Op: "reshape", Got: []Shape{t.shape, shape}, Want: "as many elements as before"}
+	if !s.valid() || s.Size() != t.Size() {
+		return nil, &ShapeError{Op: "reshape", Got: []Shape{t.shape, shape}, Want: fmt.Sprintf("%d elements", t.Size())}
 	}
 	v := t.Compact().view()
 	v.shape, v.strides = s, s.Strides()

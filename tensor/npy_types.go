@@ -1,0 +1,108 @@
+package tensor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// pieceLen is how many elements are read or written at once.
+const pieceLen = 1 << 12
+
+// npyTypes reads elements by NumPy's code of their type. Narrow and unsigned
+// integers and half-precision numbers go to the next type that holds them.
+var npyTypes = map[string]func(r io.Reader, n int, o binary.ByteOrder) (any, error){
+	"f8": elements(8, func(b []byte, o binary.ByteOrder) float64 { return math.Float64frombits(o.Uint64(b)) }),
+	"f4": elements(4, float32At),
+	"f2": elements(2, func(b []byte, o binary.ByteOrder) float32 { return half(o.Uint16(b)) }),
+	"i8": int64s,
+	"i4": elements(4, func(b []byte, o binary.ByteOrder) int32 { return int32(o.Uint32(b)) }),
+	"i2": elements(2, func(b []byte, o binary.ByteOrder) int32 { return int32(int16(o.Uint16(b))) }),
+	"i1": elements(1, func(b []byte, _ binary.ByteOrder) int32 { return int32(int8(b[0])) }),
+	"u8": unsigned,
+	"u4": elements(4, func(b []byte, o binary.ByteOrder) int64 { return int64(o.Uint32(b)) }),
+	"u2": elements(2, func(b []byte, o binary.ByteOrder) int32 { return int32(o.Uint16(b)) }),
+	"u1": elements(1, func(b []byte, _ binary.ByteOrder) int32 { return int32(b[0]) }),
+	"b1": elements(1, func(b []byte, _ binary.ByteOrder) bool { return b[0] != 0 }),
+	"c16": elements(16, func(b []byte, o binary.ByteOrder) complex128 {
+		return complex(math.Float64frombits(o.Uint64(b)), math.Float64frombits(o.Uint64(b[8:])))
+	}),
+	"c8": elements(8, func(b []byte, o binary.ByteOrder) complex64 { return complex(float32At(b, o), float32At(b[4:], o)) }),
+}
+
+var int64s = elements(8, func(b []byte, o binary.ByteOrder) int64 { return int64(o.Uint64(b)) })
+
+func float32At(b []byte, o binary.ByteOrder) float32 { return math.Float32frombits(o.Uint32(b)) }
+
+// npyData reads n elements of the type that descr names.
+func npyData(r io.Reader, descr string, n int) (any, error) {
+	order := binary.ByteOrder(binary.LittleEndian)
+	code := ""
+	if len(descr) > 1 {
+		code = descr[1:]
+		switch descr[0] {
+		case '<', '|', '=':
+		case '>':
+			order = binary.BigEndian
+		default:
+			code = ""
+		}
+	}
+	read, ok := npyTypes[code]
+	if !ok {
+		return nil, fmt.Errorf("element type %.20q: want floats, integers, bool or complex numbers", descr)
+	}
+	return read(r, n, order)
+}
+
+// elements returns the reader of elements of the given size. It grows as it
+// reads, so that a false header allocates no more than the file holds.
+func elements[T any](size int, decode func(b []byte, o binary.ByteOrder) T) func(r io.Reader, n int, o binary.ByteOrder) (any, error) {
+	return func(r io.Reader, n int, o binary.ByteOrder) (any, error) {
+		out := make([]T, 0, min(n, pieceLen))
+		buf := make([]byte, min(n, pieceLen)*size)
+		for len(out) < n {
+			k := min(n-len(out), pieceLen)
+			if _, err := io.ReadFull(r, buf[:k*size]); err != nil {
+				return nil, fmt.Errorf("the data end in elements %d to %d of %d: the file is cut short: %w", len(out), len(out)+k-1, n, err)
+			}
+			for i := range k {
+				out = append(out, decode(buf[i*size:(i+1)*size], o))
+			}
+		}
+		return out, nil
+	}
+}
+
+// unsigned reads 64-bit unsigned integers, which must fit int64.
+func unsigned(r io.Reader, n int, o binary.ByteOrder) (any, error) {
+	data, err := int64s(r, n, o)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range data.([]int64) {
+		if v < 0 {
+			return nil, fmt.Errorf("element %d is %d: int64 holds at most %d", i, uint64(v), int64(math.MaxInt64))
+		}
+	}
+	return data, nil
+}
+
+// half converts an IEEE half-precision number.
+func half(h uint16) float32 {
+	exp, frac := int(h>>10&31), float64(h&1023)
+	v := math.Ldexp(1024+frac, exp-25)
+	switch {
+	case exp == 0:
+		v = math.Ldexp(frac, -24)
+	case exp == 31 && frac == 0:
+		v = math.Inf(1)
+	case exp == 31:
+		v = math.NaN()
+	}
+	if h>>15 == 1 {
+		return float32(-v)
+	}
+	return float32(v)
+}

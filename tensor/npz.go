@@ -1,0 +1,81 @@
+package tensor
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// expansion is the most that the deflate format makes of one byte, rounded up.
+const expansion = 1040
+
+// WriteNPZ writes named arrays as NumPy's NPZ: a zip of NPY files, in the order
+// of names, deflated.
+func WriteNPZ(w io.Writer, arrays map[string]*Tensor) error {
+	z := zip.NewWriter(w)
+	for _, name := range slices.Sorted(maps.Keys(arrays)) {
+		f, err := z.Create(name + ".npy")
+		if err == nil {
+			err = arrays[name].WriteNPY(f)
+		}
+		if err != nil {
+			return fmt.Errorf("tensor: npz: %s: %w", name, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("tensor: npz: %w", err)
+	}
+	return nil
+}
+
+// ReadNPZ reads all arrays of an NPZ file of the given size in bytes; members
+// that are not called .npy are left out. A file whose members share bytes to
+// become larger than such a file can be is an error.
+func ReadNPZ(r io.ReaderAt, size int64) (map[string]*Tensor, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("tensor: npz: %w", err)
+	}
+	out, left := map[string]*Tensor{}, expansion*size
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if out[name] != nil {
+			return nil, fmt.Errorf("tensor: npz: two members are called %q", f.Name)
+		}
+		if out[name], err = readMember(f, &left); err != nil {
+			return nil, fmt.Errorf("tensor: npz: %s: %w", f.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// readMember reads one array, to the end, where its checksum is checked; left is
+// how many bytes all members may still have.
+func readMember(f *zip.File, left *int64) (*Tensor, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	limited := &io.LimitedReader{R: r, N: *left}
+	t, err := ReadNPY(limited)
+	if err != nil {
+		return nil, err
+	}
+	switch n, err := io.Copy(io.Discard, limited); {
+	case err != nil:
+		return nil, err
+	case limited.N == 0:
+		return nil, fmt.Errorf("more than %d times the size of the file", expansion)
+	case n > 0:
+		return nil, fmt.Errorf("%d bytes after the array", n)
+	}
+	*left = limited.N
+	return t, nil
+}
