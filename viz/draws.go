@@ -206,7 +206,7 @@ func column(title string, s selection, note string, panels []*panel) *Figure {
 // tiles arranges panels in rows.
 func tiles(title string, s selection, note string, panels []*panel, cols int) *Figure {
 	f := &Figure{Title: title, Note: s.note(note), Width: pageWidth, keys: s.chainKeys()}
-	f.grid = grid{gapX: gutter, gapY: gutter}
+	f.grid = &grid{gapX: gutter, gapY: gutter}
 	cols = min(cols, len(panels))
 	for i := 0; i < len(panels); i += cols {
 		row := make([]*panel, cols)

@@ -50,7 +50,7 @@ func Energy(d Draws) (*Figure, error) {
 	p.keys = []key{{"energies", pooled, stroke}, {"steps", model, stroke}}
 	p.occupy(a.x, a.y)
 	f := &Figure{Title: "Energy", Note: s.note("E-BFMI by chain: " + ebfmi(clean) + "."), Width: columnWidth, Height: 2.9}
-	f.grid = grid{rows: [][]*panel{{p}}}
+	f.grid = &grid{rows: [][]*panel{{p}}}
 	return f, nil
 }
 

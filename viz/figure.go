@@ -26,8 +26,10 @@ type Figure struct {
 	Width, Height float64 // inches
 	DPI           int     // of PNG. Default 150; journals ask for 300
 
-	grid grid
+	grid *grid
 	keys []key // legend beside the title
+
+	described string // in place of title and note for who cannot see it
 }
 
 // Formats returns the formats that Encode writes.
@@ -117,13 +119,22 @@ func (f *Figure) HTML() string {
 			f.Width, html.EscapeString(f.alt()), base64.StdEncoding.EncodeToString(f.pixels(max(f.dpi(), 200))))
 	}
 	_, svg, _ = strings.Cut(svg, "<svg ")
-	_, svg, _ = strings.Cut(svg, ">")
+	_, svg, _ = strings.Cut(svg, ">\n")
 	svg = strings.ReplaceAll(svg, "xlink:href=", "href=")
 	return fmt.Sprintf(`<svg class="figure" role="img" aria-label="%s" style="width:100%%;max-width:%.4gin;height:auto" viewBox="0 0 %.5g %.5g">%s`,
 		html.EscapeString(f.alt()), f.Width, 72*f.Width, 72*f.Height, svg)
 }
 
-func (f *Figure) alt() string { return strings.TrimSpace(f.Title + ". " + f.Note) }
+// alt describes the picture in words.
+func (f *Figure) alt() string {
+	if f.described != "" {
+		return f.described
+	}
+	if f.Title == "" {
+		return f.Note
+	}
+	return strings.TrimSpace(f.Title + ". " + f.Note)
+}
 
 // SimpleRender returns the picture for the notebook gophernotes.
 func (f *Figure) SimpleRender() map[string]interface{} {
@@ -158,7 +169,23 @@ func (f *Figure) draw(c draw.Canvas) {
 	if len(lines) > 0 {
 		c.Min.Y += noteText.height()*vg.Length(len(lines)) + 5
 	}
-	f.grid.draw(c)
+	if f.grid != nil {
+		f.grid.draw(c)
+	}
+}
+
+// plain returns the picture without title and note, for pages that write them
+// in their own way.
+func (f *Figure) plain() *Figure {
+	p := *f
+	text := vg.Length(f.Width)*vg.Inch - 2*outer
+	if n := len(noteText.wrap(f.Note, text)); n > 0 {
+		p.Height -= float64((noteText.height()*vg.Length(n) + 5) / vg.Inch)
+	}
+	if p.Title, p.Note = "", ""; f.Title != "" && len(f.keys) == 0 {
+		p.Height -= float64((titleText.height() + 5) / vg.Inch)
+	}
+	return &p
 }
 
 // head draws title and legend and returns the room they took.

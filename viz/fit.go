@@ -12,7 +12,7 @@ func Fit(c Curve) (*Figure, error) {
 	main := c.panel(2)
 	f := &Figure{Title: c.Title, Note: c.missing(), Width: columnWidth, Height: 3.2}
 	main.title = ""
-	f.grid = grid{rows: [][]*panel{{main}}, gapY: 5}
+	f.grid = &grid{rows: [][]*panel{{main}}, gapY: 5}
 	rest := c.residuals()
 	if rest == nil {
 		return f, nil

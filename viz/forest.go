@@ -19,7 +19,7 @@ func Forest(d Draws, names ...string) (*Figure, error) {
 		return nil, err
 	}
 	f := &Figure{Title: "Forest", Note: s.note(intervalNote), Width: pageWidth, keys: s.chainKeys()}
-	f.grid = grid{gapY: 5}
+	f.grid = &grid{gapY: 5}
 	height := 0.85
 	for _, group := range d.families(s.q) {
 		p := forestPanel(group, d.unit(group))

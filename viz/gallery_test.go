@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 // gallery is every plot once, from fixed data.
@@ -55,4 +57,33 @@ func TestLook(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, name+".svg"), []byte(f.SVG()), 0o644)
 		os.WriteFile(filepath.Join(dir, name+".pdf"), f.PDF(), 0o644)
 	}
+	os.WriteFile(filepath.Join(dir, "report.html"), []byte(exampleReport(t).HTML()), 0o644)
+}
+
+// exampleReport has every kind of content.
+func exampleReport(t *testing.T) Report {
+	t.Helper()
+	all := gallery()
+	of := func(names ...string) (out []*Figure) {
+		for _, n := range names {
+			f, err := all[n]()
+			if err != nil {
+				t.Fatal(n, err)
+			}
+			out = append(out, f)
+		}
+		return out
+	}
+	d := posterior(4, 800)
+	sum := diag.Summarize(d.Names, d.X, diag.Settings{})
+	sum.Note = "4 chains x 800 draws."
+	advice := diag.Diagnose(sum, diag.Evidence{Draws: 3200, Divergences: 60, EBFMI: []float64{1, 1}, MaxDepth: 10})
+	return Report{Title: "g2 of bin 7, stretched law", Summary: "Silica in water & glycerol <25 °C>, sampled from the counts of 40 delays.",
+		Facts: []Fact{{Name: "draws", Value: "4 × 800"}, {Name: "divergences", Value: "60", Verdict: Bad}, {Name: "R-hat", Value: "1.00", Verdict: Good},
+			{Name: "effective draws", Value: "924", Verdict: Good}, {Name: "time", Value: "3.1 s"}, {Name: "seed", Value: "1"}},
+		Sections: []Section{
+			{Title: "Result", Text: "The model describes the data.\n\n- the band holds 98 % of the points\n- the residuals show no trend", Tables: []string{sum.HTML()}, Figures: of("fit", "predictive", "density")},
+			{Title: "Diagnostics", Tables: []string{advice.HTML()}, Figures: of("trace", "rank", "pair", "energy")},
+			{Title: "All bins", Figures: of("grid", "parameters", "heat")},
+		}}
 }

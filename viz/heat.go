@@ -41,7 +41,7 @@ func Heat(m Image) (*Figure, error) {
 	p.x.limits(ex[0], ex[len(ex)-1])
 	p.y.limits(ey[0], ey[len(ey)-1])
 	p.add(m.pixels(ex, ey, bar))
-	f := &Figure{Title: m.Title, Width: columnWidth + 0.4, Height: 3.6, grid: grid{rows: [][]*panel{{p}}}}
+	f := &Figure{Title: m.Title, Width: columnWidth + 0.4, Height: 3.6, grid: &grid{rows: [][]*panel{{p}}}}
 	if m.Equal {
 		ratio := (ey[len(ey)-1] - ey[0]) / (ex[len(ex)-1] - ex[0])
 		f.Height = min(max((f.Width-1.5)*ratio+0.8, 1.8), 7)

@@ -1,12 +1,15 @@
 package viz
 
 import (
+	"sync"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // grid is a table of panels whose frames are aligned; nil leaves a hole.
 type grid struct {
+	mu   sync.Mutex // drawing settles the axes
 	rows [][]*panel
 	// Weights of columns and rows, all 1 if nil.
 	wide, high     []float64
@@ -16,6 +19,8 @@ type grid struct {
 
 // draw lays the panels out within c and draws them.
 func (g *grid) draw(c draw.Canvas) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if len(g.rows) == 0 {
 		return
 	}

@@ -23,7 +23,7 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 	}
 	size := math.Max(columnWidth, math.Min(pageWidth+1.5, 1.6*float64(n)))
 	f := &Figure{Title: "Pairs", Width: size, Height: size + 0.35}
-	f.grid = grid{gapX: 7, gapY: 7}
+	f.grid = &grid{gapX: 7, gapY: 7}
 	for j := range n {
 		row := make([]*panel, n)
 		for i := range j {

@@ -16,7 +16,7 @@ func Predictive(c Curve) (*Figure, error) {
 	c.BandName = "95 %"
 	p := c.panel(2)
 	p.title = ""
-	f := &Figure{Title: c.Title, Width: columnWidth, Height: 3.2, grid: grid{rows: [][]*panel{{p}}}}
+	f := &Figure{Title: c.Title, Width: columnWidth, Height: 3.2, grid: &grid{rows: [][]*panel{{p}}}}
 	var s selection
 	s.cover(c, "95 %", c.Low, c.High)
 	if c.InnerLow != nil && c.InnerHigh != nil {

@@ -11,7 +11,7 @@ func Trace(d Draws, names ...string) (*Figure, error) {
 		return nil, err
 	}
 	f := &Figure{Title: "Trace", Width: pageWidth, keys: s.chainKeys()}
-	f.grid = grid{wide: []float64{1, 0.2}, gapX: 3, gapY: 7}
+	f.grid = &grid{wide: []float64{1, 0.2}, gapX: 3, gapY: 7}
 	for i, q := range s.q {
 		last := i == len(s.q)-1
 		f.grid.rows = append(f.grid.rows, []*panel{d.tracePanel(q, last), sidePanel(q)})
