@@ -14,7 +14,7 @@ type Method string
 // The methods: Auto takes LM where there are no bounds and TRF where there are.
 const (
 	Auto Method = ""
-	LM   Method = "lm"  // Levenberg-Marquardt in a scaled trust region (Moré 1978)
+	LM   Method = "lm"  // Levenberg-Marquardt in a scaled trust region (Moré 1978); what TRF does without bounds
 	TRF  Method = "trf" // trust region reflective, for bounds (Branch, Coleman and Li 1999)
 )
 

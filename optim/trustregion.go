@@ -56,7 +56,8 @@ func (w *work) minimise(ctx context.Context) Status {
 
 const none Status = -100 // not ended
 
-// firstRadius is |x| in the scale of the region; 100 times that without bounds.
+// firstRadius is |x| in the scale of the region. (MINPACK takes 100 times that,
+// which throws NIST's BoxBOD onto a plateau from its first start.)
 func (w *work) firstRadius(bounded bool) float64 {
 	w.shape(bounded)
 	for i, x := range w.x {
@@ -65,9 +66,6 @@ func (w *work) firstRadius(bounded bool) float64 {
 	r := norm(w.step)
 	if r == 0 {
 		r = 1
-	}
-	if !bounded {
-		r *= 100
 	}
 	return r
 }

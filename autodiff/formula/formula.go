@@ -1,0 +1,275 @@
+// Package formula turns formulas in text into graphs, for people who fit
+// without writing Go.
+//
+//	f, err := formula.Parse("b1*(1-exp(-b2*x))")
+//	y, err := f.Node(map[string]*autodiff.Node{"b1": b1, "b2": b2, "x": x})
+//
+// The language has numbers, names, + - * / ^ (or **), parentheses, the constant
+// pi, and the functions listed by Functions. ^ binds tightest and from the
+// right; a minus before it applies to the power: -x^2 is -(x^2).
+package formula
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Formula is a parsed formula.
+type Formula struct {
+	text  string
+	root  *term
+	names []string
+}
+
+// term is a node of the syntax tree.
+type term struct {
+	op   string // "number", "name", "+", "-", "*", "/", "^", "neg" or a function
+	num  float64
+	name string
+	in   []*term
+}
+
+// functions of one argument.
+var functions = map[string]func(*ad.Node) *ad.Node{
+	"exp": ad.Exp, "log": ad.Log, "ln": ad.Log, "log10": ad.Log10, "log2": ad.Log2, "log1p": ad.Log1p, "expm1": ad.Expm1,
+	"sin": ad.Sin, "cos": ad.Cos, "tan": ad.Tan, "sqrt": ad.Sqrt, "atan": ad.Atan, "arctan": ad.Atan, "asin": ad.Asin, "acos": ad.Acos,
+	"sinh": ad.Sinh, "cosh": ad.Cosh, "tanh": ad.Tanh, "abs": ad.Abs, "erf": ad.Erf, "erfc": ad.Erfc, "lgamma": ad.Lgamma,
+	"sigmoid": ad.Sigmoid, "softplus": ad.Softplus,
+}
+
+// Functions lists the functions of the language.
+func Functions() []string {
+	var out []string
+	for n := range functions {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Names lists the names in the formula, in order of appearance, without pi.
+func (f *Formula) Names() []string { return slices.Clone(f.names) }
+
+// String returns the text.
+func (f *Formula) String() string { return f.text }
+
+// Node makes the graph; values gives a Node for every name.
+func (f *Formula) Node(values map[string]*ad.Node) (*ad.Node, error) {
+	for _, n := range f.names {
+		if values[n] == nil {
+			return nil, fmt.Errorf("formula: %q uses %s, which is neither a parameter nor a column", f.text, n)
+		}
+	}
+	y := f.root.node(values)
+	return y, y.Err()
+}
+
+func (t *term) node(v map[string]*ad.Node) *ad.Node {
+	switch t.op {
+	case "number":
+		return ad.Scalar(t.num)
+	case "name":
+		return v[t.name]
+	}
+	in := make([]*ad.Node, len(t.in))
+	for i, x := range t.in {
+		in[i] = x.node(v)
+	}
+	switch t.op {
+	case "+":
+		return ad.Add(in[0], in[1])
+	case "-":
+		return ad.Sub(in[0], in[1])
+	case "*":
+		return ad.Mul(in[0], in[1])
+	case "/":
+		return ad.Div(in[0], in[1])
+	case "^":
+		return ad.Pow(in[0], in[1])
+	case "neg":
+		return ad.Neg(in[0])
+	}
+	return functions[t.op](in[0])
+}
+
+// Error is a mistake in a formula, with its place.
+type Error struct {
+	Text string
+	At   int // byte
+	What string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("formula: %s at position %d of %q", e.What, e.At+1, e.Text)
+}
+
+// maxDepth bounds nesting, so that no text can exhaust the stack.
+const maxDepth = 200
+
+// Parse reads a formula.
+func Parse(text string) (*Formula, error) {
+	p := &parser{text: text}
+	root, err := p.sum()
+	if err == nil && p.peek() != 0 {
+		err = p.fail("unexpected %q", p.text[p.at:p.at+1])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Formula{text: text, root: root, names: p.names}, nil
+}
+
+type parser struct {
+	text  string
+	at    int
+	depth int
+	names []string
+}
+
+func (p *parser) fail(format string, a ...any) error {
+	return &Error{p.text, p.at, fmt.Sprintf(format, a...)}
+}
+
+// peek skips spaces and returns the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	for p.at < len(p.text) && strings.ContainsRune(" \t\n", rune(p.text[p.at])) {
+		p.at++
+	}
+	if p.at == len(p.text) {
+		return 0
+	}
+	return p.text[p.at]
+}
+
+// accept takes the next operator if it is one of set; "**" is the operator ^.
+func (p *parser) accept(set string) byte {
+	c, n := p.peek(), 1
+	if strings.HasPrefix(p.text[p.at:], "**") {
+		c, n = '^', 2
+	}
+	if c == 0 || !strings.ContainsRune(set, rune(c)) {
+		return 0
+	}
+	p.at += n
+	return c
+}
+
+func (p *parser) sum() (*term, error) { return p.chain("+-", p.product) }
+
+func (p *parser) product() (*term, error) { return p.chain("*/", p.signed) }
+
+// chain reads operands joined from the left by the operators of set.
+func (p *parser) chain(set string, next func() (*term, error)) (*term, error) {
+	a, err := next()
+	for err == nil {
+		op := p.accept(set)
+		if op == 0 {
+			return a, nil
+		}
+		var b *term
+		if b, err = next(); err == nil {
+			a = &term{op: string(op), in: []*term{a, b}}
+		}
+	}
+	return nil, err
+}
+
+func (p *parser) signed() (*term, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fail("more than %d levels of nesting", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	switch p.accept("+-") {
+	case '-':
+		x, err := p.signed()
+		return &term{op: "neg", in: []*term{x}}, err
+	case '+':
+		return p.signed()
+	}
+	return p.power()
+}
+
+func (p *parser) power() (*term, error) {
+	a, err := p.atom()
+	if err != nil || p.accept("^") == 0 {
+		return a, err
+	}
+	b, err := p.signed() // from the right, and 2^-x
+	return &term{op: "^", in: []*term{a, b}}, err
+}
+
+func (p *parser) atom() (*term, error) {
+	c := p.peek()
+	switch {
+	case c == '(':
+		p.at++
+		x, err := p.sum()
+		if err == nil && p.accept(")") == 0 {
+			err = p.fail("a parenthesis is not closed")
+		}
+		return x, err
+	case c >= '0' && c <= '9' || c == '.':
+		return p.number()
+	case letter(c):
+		return p.word()
+	case c == 0:
+		return nil, p.fail("the formula ends early")
+	}
+	return nil, p.fail("unexpected %q", string(c))
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func (p *parser) number() (*term, error) {
+	start := p.at
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		exponent := (c == '+' || c == '-') && (p.text[p.at-1] == 'e' || p.text[p.at-1] == 'E')
+		if !digit(c) && c != '.' && c != 'e' && c != 'E' && !(exponent && p.at > start) {
+			break
+		}
+		p.at++
+	}
+	v, err := strconv.ParseFloat(p.text[start:p.at], 64)
+	if err != nil {
+		word := p.text[start:p.at]
+		p.at = start
+		return nil, p.fail("%q is no number", word)
+	}
+	return &term{op: "number", num: v}, nil
+}
+
+func (p *parser) word() (*term, error) {
+	start := p.at
+	for p.at < len(p.text) && (letter(p.text[p.at]) || digit(p.text[p.at])) {
+		p.at++
+	}
+	name := p.text[start:p.at]
+	if p.peek() == '(' {
+		if functions[name] == nil {
+			p.at = start
+			return nil, p.fail("no function %q: there are %s", name, strings.Join(Functions(), ", "))
+		}
+		p.at++
+		x, err := p.sum()
+		if err == nil && p.accept(")") == 0 {
+			err = p.fail("the argument of %s is not closed", name)
+		}
+		return &term{op: name, in: []*term{x}}, err
+	}
+	if name == "pi" {
+		return &term{op: "number", num: math.Pi}, nil
+	}
+	if !slices.Contains(p.names, name) {
+		p.names = append(p.names, name)
+	}
+	return &term{op: "name", name: name}, nil
+}
