@@ -89,7 +89,11 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	}
 	doc := documentOf(law, path, fits)
 	if a.out != "" {
-		if err := a.saveFits(doc, fits); err != nil {
+		dir, err := a.makeRundir(a.out)
+		if err != nil {
+			return err
+		}
+		if err := a.saveFits(dir, doc, law, fits); err != nil {
 			return err
 		}
 	}

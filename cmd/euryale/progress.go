@@ -1,9 +1,12 @@
 package main
 
-import "github.com/euryale-dev/euryale/infer"
+import "github.com/euryale-dev/euryale/viz/term"
 
-type meterX struct{}
-
-func (meterX) update(infer.Progress) {}
-func (meterX) close()                {}
-func (a *app) meter(chains int) meterX { return meterX{} }
+// meter shows the progress of chains on standard error.
+func (a *app) meter() *term.Meter {
+	s := term.MeterSettings{}
+	if a.quiet {
+		s.Mode = term.Quiet
+	}
+	return term.NewMeter(a.stderr, s)
+}

@@ -1,13 +1,253 @@
 package main
 
 import (
-	"github.com/spf13/cobra"
+	"fmt"
+	"math"
+	"os"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/viz"
 )
 
-func (a *app) saveReport(dir rundir, law g2.Law, c g2.Curve, point g2.Fit, fit *infer.Fit) error { return nil }
-func (a *app) saveFits(doc fitDoc, fits []g2.Fit) error                                          { return nil }
-func (a *app) plot() *cobra.Command                                                              { return &cobra.Command{Use: "plot"} }
-func (a *app) demo() *cobra.Command                                                              { return &cobra.Command{Use: "demo"} }
+// picture is a figure of a run folder with the name of its files.
+type picture struct {
+	name   string
+	figure *viz.Figure
+}
+
+// album collects figures; a plot that cannot be drawn is noted and left out.
+type album struct {
+	a        *app
+	pictures []picture
+}
+
+func (b *album) add(name string, f *viz.Figure, err error) {
+	if err != nil {
+		b.a.note("no %s plot: %v", name, err)
+		return
+	}
+	b.pictures = append(b.pictures, picture{name, f})
+}
+
+func (b *album) figures() []*viz.Figure {
+	var out []*viz.Figure
+	for _, p := range b.pictures {
+		out = append(out, p.figure)
+	}
+	return out
+}
+
+// save writes every picture as SVG and PNG.
+func (b *album) save(dir rundir) error {
+	if err := os.MkdirAll(dir.path("plots"), 0o755); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	for _, p := range b.pictures {
+		if err := writeFile(dir.path("plots", p.name+".svg"), []byte(p.figure.SVG())); err != nil {
+			return err
+		}
+		if err := writeFile(dir.path("plots", p.name+".png"), p.figure.PNG()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// curveOf makes the plot of data and line; q laws have logarithmic axes.
+func curveOf(c g2.Curve, law g2.Law, band *g2.Band) viz.Curve {
+	v := viz.Curve{Title: fmt.Sprintf("bin %d", c.Bin), XLabel: "delay (s)", YLabel: "g2", X: c.X, Y: c.Y, Err: c.Err, LogX: true}
+	if !math.IsNaN(c.Q) && c.Q > 0 {
+		v.Title += fmt.Sprintf(", q = %.4g 1/Å", c.Q)
+	}
+	if law.Of == "q" {
+		v.Title, v.XLabel, v.YLabel, v.LogY = "relaxation time", "q (1/Å)", "tau (s)", true
+	}
+	if band != nil {
+		v.LineX, v.Line, v.Low, v.High = band.X, band.Mid, band.Low, band.High
+	}
+	return v
+}
+
+// posteriorAlbum draws what a posterior is judged by.
+func (a *app) posteriorAlbum(d viz.Draws) *album {
+	b := &album{a: a}
+	for _, p := range []struct {
+		name string
+		draw func(viz.Draws, ...string) (*viz.Figure, error)
+	}{{"trace", viz.Trace}, {"rank", viz.Rank}, {"pair", viz.Pair}, {"density", viz.Density}, {"forest", viz.Forest}, {"autocorrelation", viz.Autocorrelation}, {"ess", viz.ESSEvolution}} {
+		f, err := p.draw(d)
+		b.add(p.name, f, err)
+	}
+	if d.Energy != nil {
+		f, err := viz.Energy(d)
+		b.add("energy", f, err)
+	}
+	return b
+}
+
+// saveReport writes the pictures and the report of a sampled bin.
+func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit) error {
+	data := &album{a: a}
+	line, err := point.Line()
+	f, ferr := viz.Fit(curveOf(point.Curve, law, line))
+	if err == nil {
+		err = ferr
+	}
+	data.add("fit", f, err)
+	band, err := law.PosteriorBand(c, lawDraws(law, s, fit), 0.95)
+	curve := curveOf(point.Curve, law, band)
+	curve.BandName = "95 % of the posterior"
+	f, ferr = viz.Fit(curve)
+	if err == nil {
+		err = ferr
+	}
+	data.add("posterior_curve", f, err)
+	f, err = predictive(post, point.Curve, law, fit, cfg.Seed)
+	data.add("predictive", f, err)
+	album := a.posteriorAlbum(viz.FromFit(fit))
+	sum, rep := fit.Summary(), fit.Diagnose()
+	r := viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", cfg.Bin, law.Name), Facts: []viz.Fact{
+		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: fmt.Sprintf("%.5g", c.Q)},
+		{Name: "points", Value: fmt.Sprint(len(c.X))}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep)},
+		Sections: []viz.Section{
+			{Title: "Verdict", Text: rep.Verdict(), Tables: []string{sum.HTML(), rep.HTML()}},
+			{Title: "Data and model", Text: "The least-squares fit from which the chains start; the posterior of the curve, median and 95 % band; and where the model expects new data.", Figures: data.figures()},
+			{Title: "Posterior", Figures: album.figures()},
+		}}
+	data.pictures = append(data.pictures, album.pictures...)
+	if err := data.save(dir); err != nil {
+		return err
+	}
+	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+}
+
+// verdictFact colours the verdict.
+func verdictFact(rep diag.Report) viz.Fact {
+	f := viz.Fact{Name: "verdict", Value: rep.Verdict(), Verdict: viz.Good}
+	if !rep.OK() {
+		f.Verdict = viz.Bad
+	}
+	return f
+}
+
+// predictive draws the data over what the model expects of new data.
+func predictive(post *infer.Posterior, c g2.Curve, law g2.Law, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
+	p, err := g2.PredictiveBands(post, fit, seed)
+	if err != nil {
+		return nil, err
+	}
+	v := curveOf(c, law, nil)
+	v.LineX, v.Line, v.Low, v.High, v.InnerLow, v.InnerHigh = c.X, p.Mid, p.Low, p.High, p.InnerLow, p.InnerHigh
+	return viz.Predictive(v)
+}
+
+// lawDraws returns up to 1000 draws of the law's parameters.
+func lawDraws(law g2.Law, s g2.Settings, fit *infer.Fit) [][]float64 {
+	var columns [][][]float64
+	for _, p := range law.Params {
+		columns = append(columns, fit.Draws(p.Name))
+	}
+	total := 0
+	for c := range fit.Chains() {
+		total += fit.Len(c)
+	}
+	step := max(1, total/1000)
+	var out [][]float64
+	k := 0
+	for c := range fit.Chains() {
+		for d := range fit.Len(c) {
+			if k++; k%step != 0 {
+				continue
+			}
+			row := make([]float64, len(columns))
+			for i, col := range columns {
+				if col != nil {
+					row[i] = col[c][d]
+				} else {
+					row[i] = s.Fixed[law.Params[i].Name]
+				}
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// saveFits fills the folder of point fits: the document, a grid of all bins, the
+// parameters against q, and a report.
+func (a *app) saveFits(dir rundir, doc fitDoc, law g2.Law, fits []g2.Fit) error {
+	if err := writeJSON(dir.path("fit.json"), doc); err != nil {
+		return err
+	}
+	b := a.fitAlbum(law, fits)
+	if err := b.save(dir); err != nil {
+		return err
+	}
+	r := viz.Report{Title: "g2: " + law.Name, Facts: []viz.Fact{{Name: "file", Value: doc.File}, {Name: "model", Value: law.Formula}, {Name: "version", Value: version()}},
+		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(law, fits)}, Figures: b.figures()}}}
+	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+}
+
+func (a *app) fitAlbum(law g2.Law, fits []g2.Fit) *album {
+	b := &album{a: a}
+	var curves []viz.Curve
+	for _, f := range fits {
+		if len(f.Curve.X) == 0 {
+			continue
+		}
+		line, err := f.Line()
+		if err != nil {
+			a.note("no curve of bin %d: %v", f.Curve.Bin, err)
+		}
+		curves = append(curves, curveOf(f.Curve, law, line))
+	}
+	if len(curves) == 1 {
+		f, err := viz.Fit(curves[0])
+		b.add("fit", f, err)
+		return b
+	}
+	f, err := viz.Grid(curves)
+	b.add("fits", f, err)
+	if law.Of == "delay" {
+		f, err = parametersOf(law, fits)
+		b.add("parameters", f, err)
+	}
+	return b
+}
+
+// parametersOf draws the parameters of the fitted bins against q.
+func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
+	x := viz.Against{Label: "q (1/Å)", Log: true}
+	series := make([]viz.Series, len(law.Params))
+	for i, p := range law.Params {
+		series[i] = viz.Series{Name: p.Name, Unit: p.Unit, Log: p.Unit == "s"}
+	}
+	for _, f := range fits {
+		if !f.OK() || !(f.Curve.Q > 0) {
+			continue
+		}
+		x.X = append(x.X, f.Curve.Q)
+		for i := range series {
+			series[i].Y, series[i].Err = append(series[i].Y, f.X[i]), append(series[i].Err, f.SD[i])
+		}
+	}
+	if len(x.X) == 0 {
+		return nil, fmt.Errorf("no fitted bin has a q")
+	}
+	return viz.Parameters(x, series...)
+}
+
+// tableDraws turns loaded draws into what the plots take.
+func (t *drawTable) draws() viz.Draws {
+	d := viz.Draws{Names: t.names, X: t.x, Energy: t.stat["energy__"]}
+	for _, c := range t.stat["divergent__"] {
+		row := make([]bool, len(c))
+		for i, v := range c {
+			row[i] = v != 0
+		}
+		d.Diverging = append(d.Diverging, row)
+	}
+	return d
+}

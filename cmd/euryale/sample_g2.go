@@ -39,6 +39,10 @@ type sampleConfig struct {
 	Starts  [][]float64 `json:"starts"`
 }
 
+// defaultSample holds the defaults. Posteriors of g2 cost microseconds a
+// gradient, so the step size aims high: 0.9 leaves few divergences.
+var defaultSample = sampleConfig{Chains: 4, Warmup: 1000, Draws: 1000, Target: 0.9, Depth: 10, Every: "10s"}
+
 func (a *app) sample() *cobra.Command {
 	return thing("sample", "Sample from a posterior", a.sampleG2())
 }
@@ -72,15 +76,15 @@ happened.
 		},
 	}
 	cfg.G2.add(c)
-	f := c.Flags()
+	f, d := c.Flags(), defaultSample
 	f.StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter: name=law(numbers); repeatable")
 	f.IntVar(&cfg.Bin, "bin", 0, "bin to sample (default the only one)")
-	f.IntVar(&cfg.Chains, "chains", 4, "independent chains")
-	f.IntVar(&cfg.Warmup, "warmup", 1000, "draws per chain that adapt and are dropped")
-	f.IntVar(&cfg.Draws, "draws", 1000, "draws per chain that are kept")
-	f.Float64Var(&cfg.Target, "target-accept", 0.8, "aim of the step size, in (0, 1)")
-	f.IntVar(&cfg.Depth, "max-tree-depth", 10, "longest trajectory is 2^depth - 1 steps")
-	f.StringVar(&cfg.Every, "checkpoint", "10s", "time between checkpoints")
+	f.IntVar(&cfg.Chains, "chains", d.Chains, "independent chains")
+	f.IntVar(&cfg.Warmup, "warmup", d.Warmup, "draws per chain that adapt and are dropped")
+	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws per chain that are kept")
+	f.Float64Var(&cfg.Target, "target-accept", d.Target, "aim of the step size, in (0, 1)")
+	f.IntVar(&cfg.Depth, "max-tree-depth", d.Depth, "longest trajectory is 2^depth - 1 steps")
+	f.StringVar(&cfg.Every, "checkpoint", d.Every, "time between checkpoints")
 	return c
 }
 
@@ -208,18 +212,18 @@ func (a *app) sampleInto(ctx context.Context, dir rundir, cfg sampleConfig, law 
 	if err != nil {
 		return as(exitConfig, err)
 	}
-	meter := a.meter(cfg.Chains)
+	meter := a.meter()
 	fit, err := infer.Sample(ctx, post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.threads, Resume: resume,
-		Checkpoint: infer.Checkpoint{Path: dir.path("checkpoint"), Every: every}, Progress: meter.update})
-	meter.close()
+		Checkpoint: infer.Checkpoint{Path: dir.path("checkpoint"), Every: every}, Progress: meter.Update})
+	meter.Close()
 	if ctx.Err() != nil {
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; what was drawn is kept in %s", dir), hint: "euryale sample g2 --resume " + string(dir)}
 	}
 	if err != nil {
 		return as(samplingCode(err), err)
 	}
-	doc, rep, err := a.saveSample(dir, cfg, law, c, point, fit)
+	doc, rep, err := a.saveSample(dir, cfg, law, s, c, post, point, fit)
 	if err != nil {
 		return err
 	}
@@ -265,7 +269,7 @@ type timingDoc struct {
 }
 
 // saveSample writes everything that a finished run leaves.
-func (a *app) saveSample(dir rundir, cfg sampleConfig, law g2.Law, c g2.Curve, point g2.Fit, fit *infer.Fit) (sampleDoc, diag.Report, error) {
+func (a *app) saveSample(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit) (sampleDoc, diag.Report, error) {
 	rep := fit.Diagnose()
 	doc := sampleDoc{Engine: "g2", Model: law.Name, Bin: cfg.Bin, Q: number(c.Q), Summary: summaryDoc(fit.Summary()), Run: string(dir)}
 	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: []string{}}
@@ -289,5 +293,5 @@ func (a *app) saveSample(dir rundir, cfg sampleConfig, law g2.Law, c g2.Curve, p
 	if err := writeFile(dir.path("diagnose.txt"), []byte(fit.Summary().String()+"\n"+rep.String())); err != nil {
 		return doc, rep, err
 	}
-	return doc, rep, a.saveReport(dir, law, c, point, fit)
+	return doc, rep, a.saveReport(dir, cfg, law, s, c, post, point, fit)
 }

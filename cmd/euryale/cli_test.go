@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the command, for tests that kill it.
+func TestMain(m *testing.M) {
+	if os.Getenv("EURYALE_TEST_COMMAND") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// do runs a command line.
+func do(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(context.Background(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// demoFile writes the demonstration result file.
+func demoFile(t *testing.T) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), "demo.hdf")
+	if err := os.WriteFile(p, demoResult, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// decay is a CSV table of a clean single exponential.
+func decayCSV(bad string) string {
+	var b strings.Builder
+	b.WriteString("bin,tau,g2,g2_err\n")
+	for bin := 1; bin <= 2; bin++ {
+		for i := range 30 {
+			x := 1e-3 * math.Pow(10, float64(i)/8)
+			y := fmt.Sprint(1 + 0.2*math.Exp(-2*x/0.5) + 1e-3*math.Sin(float64(37*i)))
+			if bin == 2 && i == 7 && bad != "" {
+				y = bad
+			}
+			fmt.Fprintf(&b, "%d,%g,%s,0.001\n", bin, x, y)
+		}
+	}
+	return b.String()
+}
+
+func TestFitG2Document(t *testing.T) {
+	code, out, stderr := do(t, "fit", "g2", demoFile(t), "--model", "single", "--json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var doc struct {
+		Engine, Model string
+		Bins          []struct {
+			Bin     int
+			Q       float64
+			Status  string
+			X, SD   map[string]float64
+			Cost    float64
+			Reduced float64 `json:"chi2_reduced"`
+			NFev    int
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if doc.Engine != "g2" || doc.Model != "single" || len(doc.Bins) != 12 {
+		t.Fatalf("%+v", doc)
+	}
+	for _, b := range doc.Bins {
+		// The file was made with tau = 1/(4.2e4 q^2).
+		tau := 1 / (4.2e4 * b.Q * b.Q)
+		if b.Status != "converged" || math.Abs(b.X["tau"]-tau) > 5*b.SD["tau"] || b.NFev == 0 || b.Reduced > 2 {
+			t.Errorf("bin %d: %+v, made with tau %g", b.Bin, b, tau)
+		}
+	}
+	if code, out, _ := do(t, "fit", "g2", demoFile(t), "--model", "power"); code != 0 || !strings.Contains(out, "converged") {
+		t.Errorf("power law: exit %d: %s", code, out)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	hdf, csv := demoFile(t), write(t, "a.csv", decayCSV(""))
+	cut := write(t, "cut.hdf", string(demoResult[:len(demoResult)/2]))
+	broken := slices.Clone(demoResult)
+	for i := 200; i < len(broken); i += 97 {
+		broken[i] ^= 0x5a
+	}
+	corrupt := write(t, "corrupt.hdf", string(broken))
+	taken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(taken, "x"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"fit g2 " + hdf + " --bins 3,5-7", 0, ""},
+		{"fit g2 " + csv + " --model stretched --fixed beta=0.9 --bounds tau=0.01:10", 0, ""},
+		{"fit g2 " + csv + " --loss huber --start tau=1", 0, ""},
+		{"info", 0, ""},
+		{"fit g2", 64, "accepts 1 arg"},
+		{"fit", 64, "fit what?"},
+		{"fit g3 x", 64, "want one of g2"},
+		{"ft g2 x", 64, "fit"},
+		{"fit g2 " + csv + " --modle single", 64, "--modle"},
+		{"fit g2 " + csv + " --model singel", 64, "single, stretched"},
+		{"fit g2 " + csv + " --bins 5-3", 64, "want numbers"},
+		{"fit g2 " + csv + " --fixed tua=1", 64, `"tua"`},
+		{"fit g2 " + csv + " --bounds tau=3:1", 64, "lo < hi"},
+		{"fit g2 " + csv + " --loss hubert", 64, "hubert"},
+		{"fit g2 " + csv + " --precision 16", 64, "32 or 64"},
+		{"fit g2 " + csv + " --log-level loud", 64, "loud"},
+		{"fit g2 " + csv + " --bins 9", 65, "no bin 9"},
+		{"fit g2 " + cut, 65, "cut.hdf"},
+		{"fit g2 " + corrupt, 65, ""},
+		{"fit g2 " + write(t, "no.csv", "a,b\n1,2\n"), 65, "line 1"},
+		{"fit g2 " + write(t, "text.hdf", "hello, this is no HDF5 file at all"), 65, "text.hdf"},
+		{"fit g2 " + write(t, "empty.csv", "tau,g2\n"), 65, ""},
+		{"fit g2 /nowhere/file.hdf", 66, "/nowhere/file.hdf"},
+		{"fit g2 " + taken, 66, ""},
+		{"fit g2 " + csv + " --device cuda:0", 69, "CPU only"},
+		{"fit g2 " + csv + " --out " + taken, 73, "--overwrite"},
+		{"fit g2 " + csv + " --out " + csv + "/x", 73, ""},
+		{"sample g2 " + hdf, 64, "--bin"},
+		{"sample g2 " + hdf + " --bin 40", 65, "no bin 40"},
+		{"sample g2 " + hdf + " --bin 1 --draws 0", 64, "--draws"},
+		{"sample g2 " + hdf + " --bin 1 --prior tau=norml(0,1)", 64, "norml"},
+		{"sample g2 " + hdf + " --bin 1 --prior tu=normal(0,1) --out " + t.TempDir() + "/r", 64, `"tu"`},
+		{"sample g2 --resume " + taken, 66, "not a run folder"},
+		{"summary " + csv, 65, ""},
+		{"summary /nowhere", 66, "/nowhere"},
+		{"summary " + taken, 66, "chain-*.csv"},
+		{"plot spiral x", 64, "trace, rank"},
+	} {
+		code, out, stderr := do(t, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s\nexit %d, want %d; standard error %q, want %q in it", c.args, code, c.code, stderr, c.says)
+		}
+		if code != 0 && out != "" {
+			t.Errorf("%s: an error, yet standard output has %q", c.args, out)
+		}
+	}
+}
+
+// A bad bin fails alone.
+func TestBadBinLeavesOthersAlone(t *testing.T) {
+	good, _, _ := do(t, "fit", "g2", write(t, "a.csv", decayCSV("")), "--json")
+	code, out, stderr := do(t, "fit", "g2", write(t, "b.csv", decayCSV("NaN")), "--json")
+	if good != 0 || code != 0 {
+		t.Fatalf("exit %d, %d: %s", good, code, stderr)
+	}
+	var d struct{ Bins []map[string]any }
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Bins[0]["status"] != "converged" || d.Bins[1]["status"] != "failed" || !strings.Contains(d.Bins[1]["message"].(string), "bin 2") {
+		t.Errorf("%v", d.Bins)
+	}
+	if code, _, _ := do(t, "fit", "g2", write(t, "c.csv", decayCSV("NaN")), "--strict"); code != 1 {
+		t.Errorf("--strict with a failed bin: exit %d, want 1", code)
+	}
+}
+
+// sampleArgs is a short run.
+func sampleArgs(file, out string, more ...string) []string {
+	return append([]string{"sample", "g2", file, "--bin", "4", "--out", out, "--seed", "7", "--quiet"}, more...)
+}
+
+func TestSampleG2Document(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, stderr := do(t, sampleArgs(demoFile(t), dir, "--json")...)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var doc struct {
+		Engine, Model, Run string
+		Bin                int
+		Summary            map[string]map[string]float64
+		Diagnostics        struct {
+			Divergences int
+			EBFMI       []float64 `json:"e_bfmi"`
+			OK          bool
+			Advice      []string
+		}
+		Timing map[string]float64
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	for _, key := range []string{"mean", "sd", "q05", "q50", "q95", "hdi94_lo", "hdi94_hi", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"} {
+		if _, ok := doc.Summary["tau"][key]; !ok {
+			t.Errorf("summary has no %s: %v", key, doc.Summary["tau"])
+		}
+	}
+	if !doc.Diagnostics.OK || len(doc.Diagnostics.EBFMI) != 4 || doc.Timing["gradients"] == 0 || doc.Bin != 4 || doc.Run != dir {
+		t.Errorf("%+v", doc)
+	}
+	for _, f := range []string{"config.json", "chain-1.csv", "chain-4.csv", "fit.json", "summary.json", "diagnose.txt", "report.html", "plots/pair.svg", "plots/trace.png", "checkpoint"} {
+		if st, err := os.Stat(filepath.Join(dir, f)); err != nil || st.Size() == 0 {
+			t.Errorf("run folder: %s: %v", f, err)
+		}
+	}
+	// summary and diagnose read the folder back to the same numbers.
+	code, out, stderr = do(t, "summary", dir, "--json")
+	var again struct{ Summary map[string]map[string]float64 }
+	if err := json.Unmarshal([]byte(out), &again); err != nil || code != 0 {
+		t.Fatalf("summary: %v, exit %d: %s", err, code, stderr)
+	}
+	for name, row := range doc.Summary {
+		for key, v := range row {
+			if again.Summary[name][key] != v {
+				t.Errorf("summary of the folder: %s %s is %v, was %v", name, key, again.Summary[name][key], v)
+			}
+		}
+	}
+	if code, out, _ := do(t, "diagnose", dir); code != 0 || !strings.Contains(out, "satisfactory") {
+		t.Errorf("diagnose: exit %d: %s", code, out)
+	}
+	if code, _, stderr := do(t, "plot", "pair", dir, filepath.Join(dir, "p.png")); code != 0 {
+		t.Errorf("plot: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, sampleArgs(demoFile(t), dir)...); code != exitCannotWrite || !strings.Contains(stderr, "--resume") {
+		t.Errorf("existing folder: exit %d: %s", code, stderr)
+	}
+	// A run too short for its verdict.
+	if code, _, _ := do(t, sampleArgs(demoFile(t), filepath.Join(t.TempDir(), "r"), "--draws", "20", "--strict")...); code != exitFailed {
+		t.Errorf("--strict on 20 draws: exit %d, want 1", code)
+	}
+}
+
+// chains reads the draws of a run folder as written.
+func chains(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	for c := 1; c <= 4; c++ {
+		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("chain-%d.csv", c)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// A run that is killed, or interrupted, goes on with --resume to the very draws
+// of a run that was not.
+func TestKilledAndInterruptedRunsResume(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a run to be killed")
+	}
+	file := demoFile(t)
+	dir := t.TempDir()
+	size := []string{"--warmup", "2000", "--draws", "30000", "--checkpoint", "50ms"}
+	whole := filepath.Join(dir, "whole")
+	if code, _, stderr := do(t, sampleArgs(file, whole, size...)...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	want := chains(t, whole)
+	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "interrupted": syscall.SIGINT} {
+		out := filepath.Join(dir, name)
+		cmd := exec.Command(os.Args[0], sampleArgs(file, out, size...)...)
+		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 { // until a checkpoint stands
+			if _, err := os.Stat(filepath.Join(out, "checkpoint")); err == nil {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		err := cmd.Wait()
+		if err == nil {
+			t.Fatalf("%s: the run ended before the signal", name)
+		}
+		if name == "interrupted" && (cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+out)) {
+			t.Errorf("interrupted: exit %d: %s", cmd.ProcessState.ExitCode(), stderr.String())
+		}
+		if _, err := os.Stat(filepath.Join(out, "chain-1.csv")); err == nil {
+			t.Fatalf("%s: the run was over before the signal", name)
+		}
+		if code, _, stderr := do(t, "sample", "g2", "--resume", out, "--quiet"); code != 0 {
+			t.Fatalf("%s: resume: exit %d: %s", name, code, stderr)
+		}
+		if got := chains(t, out); got != want {
+			t.Errorf("%s: the resumed draws differ from the uninterrupted ones", name)
+		}
+	}
+}
+
+func TestSummaryOfCmdStanFiles(t *testing.T) {
+	var files []string
+	for c := range 4 {
+		var b strings.Builder
+		b.WriteString("# stan_version_major = 2\n#     num_warmup = 1000 (Default)\n#     save_warmup = 0 (Default)\n#       max_depth = 10 (Default)\nlp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,mu,theta.1\n")
+		for i := range 200 {
+			v := math.Sin(float64(c*1000 + i*i)) // well mixed
+			fmt.Fprintf(&b, "%g,0.9,0.5,3,7,%d,%g,%g,%g\n", -v*v, boolInt(c == 0 && i < 2), v, v, 2*v)
+		}
+		files = append(files, write(t, fmt.Sprintf("output_%d.csv", c), b.String()))
+	}
+	code, out, stderr := do(t, append([]string{"summary", "--json"}, files...)...)
+	var doc struct {
+		Summary     map[string]map[string]float64
+		Diagnostics struct {
+			Divergences int
+			OK          bool
+			Advice      []string
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("%v, exit %d: %s", err, code, stderr)
+	}
+	if doc.Diagnostics.Divergences != 2 || doc.Diagnostics.OK || len(doc.Diagnostics.Advice) == 0 || doc.Summary["theta.1"]["sd"] == 0 {
+		t.Errorf("%+v", doc)
+	}
+	if code, _, _ := do(t, append([]string{"diagnose", "--strict"}, files...)...); code != 1 {
+		t.Errorf("--strict with divergences: exit %d", code)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	code, out, stderr := do(t, "demo", "g2", "--out", dir, "--quiet")
+	if code != 0 || !strings.Contains(out, "alpha") || !strings.Contains(out, "r_hat") {
+		t.Fatalf("exit %d: %s %s", code, out, stderr)
+	}
+	for _, f := range []string{"g2_result.hdf", "fit/report.html", "power/plots/fit.svg", "sample-bin3/report.html", "sample-bin8/plots/pair.png"} {
+		if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+// fitTable is the table of fits for the report.
+func fitTable(law g2.Law, fits []g2.Fit) string {
+	var b strings.Builder
+	b.WriteString("<table><thead><tr><th>bin</th><th>q (1/Å)</th>")
+	for _, p := range law.Params {
+		name := p.Name
+		if p.Unit != "" {
+			name += " (" + p.Unit + ")"
+		}
+		fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(name))
+	}
+	b.WriteString("<th>chi²/dof</th><th>status</th></tr></thead><tbody>")
+	for _, f := range fits {
+		fmt.Fprintf(&b, "<tr><td>%d</td><td>%.4g</td>", f.Curve.Bin, f.Curve.Q)
+		for i := range law.Params {
+			fmt.Fprintf(&b, "<td>%.4g ± %.1g</td>", f.X[i], f.SD[i])
+		}
+		fmt.Fprintf(&b, "<td>%.3g</td><td>%s</td></tr>", f.ReducedChiSquared, html.EscapeString(f.Status))
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}

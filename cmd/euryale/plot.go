@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// plots are the pictures of draws, by name.
+var plots = map[string]func(viz.Draws, ...string) (*viz.Figure, error){
+	"trace": viz.Trace, "rank": viz.Rank, "pair": viz.Pair, "density": viz.Density, "forest": viz.Forest,
+	"autocorrelation": viz.Autocorrelation, "ess": viz.ESSEvolution,
+	"energy": func(d viz.Draws, _ ...string) (*viz.Figure, error) { return viz.Energy(d) },
+}
+
+var plotNames = []string{"trace", "rank", "pair", "density", "forest", "autocorrelation", "ess", "energy"}
+
+func (a *app) plot() *cobra.Command {
+	var names []string
+	c := &cobra.Command{
+		Use:   "plot KIND RUN|CSV... [FILE.svg|png|pdf]",
+		Short: "Draw a picture of draws",
+		Long: `Draw trace, rank, pair, density, forest, autocorrelation, ess or energy of the
+draws of a run folder, or of CmdStan CSV files, one per chain. The picture goes
+to the file named last, or to KIND.svg.
+
+  euryale plot pair run4 pair.png
+  euryale plot trace output_1.csv output_2.csv --var mu,tau
+`,
+		Args:      cobra.MinimumNArgs(2),
+		ValidArgs: plotNames,
+		RunE:      func(_ *cobra.Command, args []string) error { return a.runPlot(args[0], args[1:], names) },
+	}
+	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
+	return c
+}
+
+func (a *app) runPlot(kind string, args, names []string) error {
+	draw := plots[kind]
+	if draw == nil {
+		return usage("plot %s: want one of %s", kind, strings.Join(plotNames, ", "))
+	}
+	out := kind + ".svg"
+	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
+	case ".svg", ".png", ".pdf":
+		out, args = last, args[:len(args)-1]
+	}
+	if len(args) == 0 {
+		return usage("plot %s: name a run folder or CSV files", kind)
+	}
+	if _, err := os.Stat(out); err == nil && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	t, err := loadDraws(args)
+	if err != nil {
+		return err
+	}
+	f, err := draw(t.draws(), names...)
+	if err != nil {
+		return usage("%w", err)
+	}
+	b, err := f.Encode(filepath.Ext(out))
+	if err != nil {
+		return usage("%w", err)
+	}
+	if err := writeFile(out, b); err != nil {
+		return err
+	}
+	if a.json {
+		return a.document(map[string]string{"plot": kind, "file": out})
+	}
+	a.note("wrote %s", out)
+	return nil
+}
