@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	gt "gorgonia.org/tensor"
+
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Eval computes Nodes that depend on constants alone, as Gorgonia tensors of
@@ -33,19 +35,22 @@ func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 }
 
 // FromDense makes a constant of a Gorgonia tensor of float32, float64 or whole
-// numbers. A contiguous float64 tensor is shared, others are copied.
+// numbers. A row-major float64 tensor is shared, others are copied in their
+// logical order: slices, transposes, column-major ones.
 func FromDense(d *gt.Dense) *Node {
-	shape := []int(d.Shape())
-	if d.RequiresIterator() || !d.DataOrder().IsContiguous() || d.DataOrder().IsColMajor() {
+	shape, strides := []int(d.Shape()), d.Strides()
+	if len(shape) != len(strides) {
 		d = d.Materialize().(*gt.Dense)
+		strides = tensor.Shape(shape).Strides()
 	}
 	var data []float64
 	switch v := d.Data().(type) {
 	case []float64:
-		data = v
+		data = inOrder(v, shape, strides)
 	case float64:
 		data = []float64{v}
 	case []float32:
+		v = inOrder(v, shape, strides)
 		data = make([]float64, len(v))
 		for i, x := range v {
 			data[i] = float64(x)
@@ -53,10 +58,10 @@ func FromDense(d *gt.Dense) *Node {
 	case float32:
 		data = []float64{float64(v)}
 	case []int:
-		return Ints(v, shape...)
+		return Ints(inOrder(v, shape, strides), shape...)
 	case []int64:
-		n := Ints(make([]int, len(v)), shape...)
-		copy(n.ints, v)
+		n := Ints(make([]int, tensor.Shape(shape).Size()), shape...)
+		copy(n.ints, inOrder(v, shape, strides))
 		return n
 	default:
 		return mistake("tensor", "elements of %v: want float64, float32 or int", d.Dtype())
@@ -65,4 +70,20 @@ func FromDense(d *gt.Dense) *Node {
 		return Scalar(data[0])
 	}
 	return Const(data, shape...)
+}
+
+// inOrder returns the elements in row-major order: src itself where they lie so.
+func inOrder[T any](src []T, shape, strides []int) []T {
+	if packed(shape, strides) {
+		return src[:tensor.Shape(shape).Size()]
+	}
+	out := make([]T, 0, tensor.Shape(shape).Size())
+	walk(shape, func(idx []int, _ int) {
+		at := 0
+		for i, k := range idx {
+			at += k * strides[i]
+		}
+		out = append(out, src[at])
+	})
+	return out
 }
