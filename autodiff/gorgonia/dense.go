@@ -11,7 +11,7 @@ import (
 // FromDense makes a constant of a tensor. A contiguous float64 tensor is shared:
 // do not change it afterwards. Slices, transposes and column-major tensors are
 // copied in their logical order.
-func FromDense(d *gt.Dense) *ad.Node { return ad.FromDense(rowMajor(d)) }
+func FromDense(d *gt.Dense) *ad.Node { return ad.FromDense(d) }
 
 // ToDense returns output i of a State as a tensor that shares its memory: the
 // next Run changes it, Clone keeps it. It is nil for an output of indices.
@@ -41,29 +41,54 @@ func SetInput(s *ad.State, i int, d *gt.Dense) error {
 	return nil
 }
 
-// rowMajor returns d, or a copy whose elements lie in row-major order: the
-// tensor package reads some views wrongly.
-func rowMajor(d *gt.Dense) *gt.Dense {
-	if isRowMajor(d) {
-		return d
-	}
-	return d.Materialize().(*gt.Dense)
-}
-
+// isRowMajor reports whether the elements of d lie in order, without gaps.
 func isRowMajor(d *gt.Dense) bool {
-	if d.RequiresIterator() || d.DataOrder().IsColMajor() {
-		return false
-	}
 	s, strides := d.Shape(), d.Strides()
-	if len(s) != len(strides) {
-		return len(s) <= 1 || s.IsVector() // vectors have one stride
-	}
 	n := 1
 	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] != 1 && strides[i] != n {
+		if s[i] != 1 && (i >= len(strides) || strides[i] != n) {
 			return false
 		}
 		n *= s[i]
 	}
 	return true
+}
+
+// rowMajor returns d, or a copy whose elements lie in order: the tensor package
+// reads some views wrongly.
+func rowMajor(d *gt.Dense) *gt.Dense {
+	if isRowMajor(d) {
+		return d
+	}
+	if len(d.Shape()) != len(d.Strides()) {
+		return d.Materialize().(*gt.Dense)
+	}
+	c := gt.New(gt.Of(d.Dtype()), gt.WithShape(d.Shape().Clone()...))
+	switch d.Dtype() {
+	case gt.Float64:
+		gather(c.Float64s(), d.Float64s(), d.Shape(), d.Strides())
+	case gt.Float32:
+		gather(c.Float32s(), d.Float32s(), d.Shape(), d.Strides())
+	case gt.Int:
+		gather(c.Ints(), d.Ints(), d.Shape(), d.Strides())
+	default:
+		return d.Materialize().(*gt.Dense)
+	}
+	return c
+}
+
+// gather copies the elements of a strided array to dst and returns what of dst
+// is left.
+func gather[T any](dst, src []T, shape, strides []int) []T {
+	switch {
+	case len(shape) == 0:
+		dst[0] = src[0]
+		return dst[1:]
+	case len(shape) == 1 && strides[0] == 1:
+		return dst[copy(dst, src[:shape[0]]):]
+	}
+	for i := range shape[0] {
+		dst = gather(dst, src[i*strides[0]:], shape[1:], strides[1:])
+	}
+	return dst
 }

@@ -46,9 +46,7 @@ func (f *feed) value(v G.Value) error {
 }
 
 func (f *feed) dense(d *gt.Dense) error {
-	if !isRowMajor(d) {
-		d = d.Materialize().(*gt.Dense)
-	}
+	d = rowMajor(d)
 	n := -1
 	switch t := d.Dtype(); {
 	case t == gt.Float64 && f.f64 != nil:

@@ -46,6 +46,9 @@ func TestGraphs(t *testing.T) {
 			if warned := len(vm.Warnings()) > 0; warned != (c.wrong == "gradient") {
 				t.Errorf("warnings %q, Gorgonia's rule is wrong: %v", vm.Warnings(), c.wrong)
 			}
+			if p := vm.Program().String(); strings.Contains(p, "custom") {
+				t.Errorf("an operation was not recognised:\n%s", p)
+			}
 			if err := vm.RunAll(); err != nil {
 				t.Fatal(err)
 			}

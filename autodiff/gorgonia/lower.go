@@ -91,16 +91,18 @@ func (l *lowering) apply() *ad.Node {
 
 // opName is the name of Gorgonia's type, empty for the types of others.
 func opName(op G.Op) string {
-	name, ok := strings.CutPrefix(strings.TrimPrefix(reflect.TypeOf(op).String(), "*"), "gorgonia.")
-	if !ok {
+	t := reflect.TypeOf(op)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if !strings.HasSuffix(t.PkgPath(), "gorgonia.org/gorgonia") {
 		return ""
 	}
-	return name
+	return t.Name()
 }
 
 func isConstant(n *G.Node) bool {
-	switch n.Op().(type) {
-	case nil, *Op, *partial:
+	if n.Op() == nil {
 		return false
 	}
 	name := opName(n.Op())

@@ -18,7 +18,6 @@ type result struct {
 
 	f64   []float64
 	f32   []float32
-	ints  []int64
 	value G.Value
 }
 
@@ -27,17 +26,17 @@ func (r *result) place(s *ad.State, i int) error {
 	if r.like == nil {
 		r.like = r.node
 	}
-	r.f64, r.f32, r.ints = s.Output(i), s.Output32(i), s.OutputInts(i)
+	r.f64, r.f32 = s.Output(i), s.Output32(i)
 	t, shape := r.like.Dtype(), r.like.Shape()
 	switch {
+	case r.f64 == nil && r.f32 == nil:
+		return fmt.Errorf("gorgonia: output %v has elements of %v: want float64, float32 or bool", r.like, t)
 	case shape.IsScalar(), t == gt.Bool:
 		r.value = makeValue(t, shape, make([]float64, max(1, shape.TotalSize())))
-	case t == gt.Float64 && r.f64 != nil:
+	case r.f64 != nil:
 		r.value = gt.New(gt.WithShape(shape...), gt.WithBacking(r.f64))
-	case t == gt.Float32 && r.f32 != nil:
-		r.value = gt.New(gt.WithShape(shape...), gt.WithBacking(r.f32))
 	default:
-		return fmt.Errorf("gorgonia: output %v has elements of %v: want float64, float32 or bool", r.like, t)
+		r.value = gt.New(gt.WithShape(shape...), gt.WithBacking(r.f32))
 	}
 	return nil
 }
