@@ -71,8 +71,8 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 	return p, cut
 }
 
-// spoken is the median with the ends of the 95 % interval, to a hundredth of the
-// interval or better.
+// spoken is the median with the ends of the 95 % interval, to about a
+// hundredth of the interval.
 func spoken(q quantity) string {
 	m, i := diag.Median(q.all), diag.HDI(q.all, outerProb)
 	width := i.High - i.Low
@@ -84,7 +84,7 @@ func spoken(q quantity) string {
 		power = 0
 	}
 	unit := math.Pow(10, float64(power))
-	decimals := min(max(1-int(math.Floor(math.Log10(width/unit))), 0), 9)
+	decimals := min(max(1-int(math.Floor(math.Log10(width/unit/2))), 0), 9)
 	text := func(v float64) string { return minus(strconv.FormatFloat(v/unit, 'f', decimals, 64)) }
 	s := fmt.Sprintf("%s [%s, %s]", text(m), text(i.Low), text(i.High))
 	if power != 0 {

@@ -33,7 +33,7 @@ func Grid(curves []Curve) (*Figure, error) {
 	}
 	shareAxes(panels)
 	cols := gridColumns(len(panels))
-	f := tiles("", s, "", panels, cols)
+	f := tiles(count(len(panels), "curve", "curves"), s, "", panels, cols)
 	f.grid.gapX, f.grid.gapY = 6, 4
 	f.grid.xLabel, f.grid.yLabel = curves[0].XLabel, curves[0].YLabel
 	bareInner(f.grid.rows)

@@ -9,7 +9,7 @@ const pageStyle = `
 * { box-sizing: border-box }
 html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth }
 body { margin: 0; background: #fff; color: var(--ink); font: 16px/1.55 "Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif }
-main { max-width: 58rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem }
+main { max-width: 55rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem }
 header { border-bottom: 2px solid var(--ink); padding-bottom: 1.25rem }
 h1 { font-size: 1.9rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 }
 header > p { margin: .6rem 0 0; color: var(--soft); max-width: 44rem }
@@ -29,6 +29,7 @@ figure { margin: .6rem 0; flex: 1 1 24rem; min-width: 0 }
 figure.wide { flex-basis: 100% }
 figure > div { overflow-x: auto }
 .figure { display: block }
+figure.wide .figure { max-width: 100% !important }
 figcaption { font-size: .85rem; color: var(--soft); margin-top: .35rem; max-width: 44rem }
 figcaption b { color: var(--ink) }
 .table { overflow-x: auto; margin: 0 0 1.2rem }

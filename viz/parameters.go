@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Against is the axis that Parameters draws against, such as q.
@@ -49,8 +50,11 @@ func Parameters(x Against, series ...Series) (*Figure, error) {
 		s.remark("%s left out: not finite%s.", count(left, "value", "values"), orNotPositive(positive))
 	}
 	cols := min(2, len(panels))
-	f := tiles("", s, "", panels, cols)
-	f.Height = float64(len(f.grid.rows))*2.15 + 0.35
+	f := tiles("Parameters", s, "", panels, cols)
+	if name, _, _ := strings.Cut(x.Label, " ("); name != "" {
+		f.Title += " against " + name
+	}
+	f.Height = float64(len(f.grid.rows))*2.15 + 0.6
 	if cols == 1 {
 		f.Width, f.Height = columnWidth, 3.2
 	}

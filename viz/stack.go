@@ -19,7 +19,7 @@ func Stack(curves []Curve, step float64) (*Figure, error) {
 	}
 	var s selection
 	left, drawn := 0, 0
-	f := &Figure{Width: columnWidth, Height: 3.6, grid: &grid{rows: [][]*panel{{p}}}}
+	f := &Figure{Title: count(len(curves), "curve", "curves"), Width: columnWidth, Height: 3.6, grid: &grid{rows: [][]*panel{{p}}}}
 	for i, c := range curves {
 		c, err := c.prepared("stack")
 		if err != nil {

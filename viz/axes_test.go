@@ -1,0 +1,90 @@
+package viz
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// shown lists the labels of an axis.
+func shown(a *axis) string {
+	var out []string
+	for _, t := range a.ticks {
+		if t.label != "" {
+			out = append(out, t.label)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		log    bool
+		length float64 // points
+		want   string
+		title  string
+	}{
+		{0, 10, false, 300, "0 2 4 6 8 10", "x (s)"},
+		{0, 1, false, 40, "0 0.5 1.0", "x (s)"},
+		{-2.4, 2.4, false, 60, "−2 −1 0 1 2", "x (s)"},
+		{1e-5, 3e-5, false, 300, "1.0 1.5 2.0 2.5 3.0", "x (×10^{−5} s)"},
+		{2e6, 8e6, false, 300, "2 3 4 5 6 7 8", "x (×10^{6} s)"},
+		{12345.678, 12345.679, false, 300, "−0.4 −0.2 0 0.2 0.4", "x − 12345.679 (×10^{−3} s)"},
+		{1, 1000, true, 300, "1 10 100 1000", "x (s)"},
+		{1e-6, 1, true, 300, "10^{−6} 10^{−5} 10^{−4} 10^{−3} 10^{−2} 10^{−1} 10^{0}", "x (s)"},
+		{1e-6, 1, true, 90, "10^{−6} 10^{−4} 10^{−2} 10^{0}", "x (s)"},
+		{0.003, 0.022, true, 250, "0.005 0.01 0.02", "x (s)"},
+		{2, 3, true, 250, "2.0 2.2 2.4 2.6 2.8 3.0", "x (s)"},
+	} {
+		a := axis{label: "x (s)", log: c.log}
+		a.limits(c.lo, c.hi)
+		a.settle(vg.Length(c.length), true)
+		if got := shown(&a); got != c.want || a.title() != c.title {
+			t.Errorf("%g to %g on %g pt: %s, %s; want %s, %s", c.lo, c.hi, c.length, got, a.title(), c.want, c.title)
+		}
+	}
+}
+
+func TestAxisHoldsItsData(t *testing.T) {
+	for _, v := range [][]float64{{0}, {5}, {-1e300}, {1e-320}, {math.MaxFloat64, -math.MaxFloat64}, {1, 1 + 1e-15}, {math.NaN(), 2}} {
+		for _, log := range []bool{false, true} {
+			a := axis{log: log, pad: 0.05}
+			a.include(v...)
+			a.settle(200, true)
+			for _, x := range v {
+				if p := a.at(x); a.can(x) && !(p >= 0 && p <= 1) {
+					t.Errorf("%g of %v lies at %g (log %v)", x, v, p, log)
+				}
+			}
+			for _, k := range a.ticks {
+				if p := a.at(k.at); math.IsNaN(p) {
+					t.Errorf("tick %v of %v at NaN", k, v)
+				}
+			}
+		}
+	}
+}
+
+func TestTextLevels(t *testing.T) {
+	for s, want := range map[string][]run{
+		"g_{2}":      {{"g", 0}, {"2", -1}},
+		"q (nm⁻¹)":   {{"q (nm", 0}, {"−1", 1}, {")", 0}},
+		"10^{−5} s":  {{"10", 0}, {"−5", 1}, {" s", 0}},
+		"log_tau ^{": {{"log_tau ^{", 0}},
+		"x₁²":        {{"x", 0}, {"1", -1}, {"2", 1}},
+	} {
+		got := runs(s)
+		if len(got) != len(want) {
+			t.Errorf("%q: %v, want %v", s, got, want)
+			continue
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%q: %v, want %v", s, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package viz
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestReportHoldsEverything(t *testing.T) {
+	r := exampleReport(t)
+	page := r.HTML()
+	figures := 0
+	for _, s := range r.Sections {
+		figures += len(s.Figures)
+	}
+	if n := strings.Count(page, "<figure"); n != figures || strings.Count(page, `class="figure"`) != figures {
+		t.Errorf("%d figures on the page, want %d", n, figures)
+	}
+	if strings.Contains(page, "http") || strings.Contains(page, "src=\"/") || strings.Contains(page, "@import") {
+		t.Error("the page refers to something outside")
+	}
+	for _, want := range []string{"<title>g2 of bin 7, stretched law</title>", "water &amp; glycerol &lt;25 °C&gt;", "✗", `class="bad">60`,
+		"<li>the band holds 98 % of the points</li>", "ess_bulk", "1 problem: divergences.", "Figure 10."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+}
+
+func TestReportEscapes(t *testing.T) {
+	bad := `<script>alert("x")</script>`
+	d := posterior(1, 30)
+	d.Names[0] = bad
+	f, err := Trace(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Title, f.Note = bad, bad
+	page := Report{Title: bad, Summary: bad, Facts: []Fact{{Name: bad, Value: bad, Verdict: 7}},
+		Sections: []Section{{Title: bad, Text: bad + "\n\n- " + bad, Figures: []*Figure{f, nil}}}}.HTML()
+	if strings.Contains(page, "<script") {
+		t.Error("a script came through")
+	}
+}
+
+func TestEmptyReportIsAPage(t *testing.T) {
+	if s := (Report{}).HTML(); !strings.HasPrefix(s, "<!doctype html>") || !strings.HasSuffix(s, "</html>\n") {
+		t.Error(s)
+	}
+}
+
+// Pages of a browser need no XML, but tags that close show that pictures were
+// cut at the right place.
+func TestInlinePicturesClose(t *testing.T) {
+	f, err := Heat(rings(32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(strings.NewReader(f.HTML()))
+	for {
+		_, err := d.Token()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestHeavyPicturesArePixels(t *testing.T) {
+	d := posterior(8, 3000)
+	f, err := Trace(d, "tau", "contrast", "baseline", "gamma")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := f.HTML(); !strings.HasPrefix(s, "<img") || !strings.Contains(s, "data:image/png;base64,") {
+		t.Errorf("%d bytes that begin with %.40q", len(s), s)
+	}
+}

@@ -1,0 +1,193 @@
+package term
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8/cwriter"
+)
+
+// Mode says how progress is written.
+type Mode int
+
+// The modes. Lines and Redraw are for tests and for those who know better.
+const (
+	Auto   Mode = iota // Redraw on a terminal, else Lines
+	Lines              // a line now and then
+	Redraw             // a picture that redraws itself
+	Quiet              // nothing
+)
+
+// Settings of meters and bars; the zero value is the default.
+type Settings struct {
+	Mode    Mode
+	NoColor bool          // also if the variable NO_COLOR is set
+	Width   int           // columns. Default: those of the terminal, 80 if unknown
+	Height  int           // rows. Default: those of the terminal, 24 if unknown
+	Every   time.Duration // least time between two redraws. Default 100 ms: faster than eyes, slower than a terminal
+}
+
+// screen writes for others, from a goroutine of its own: the work it reports
+// about never waits for a slow terminal.
+//
+// It takes the terminal from mpb, which knows those of all systems, but not its
+// bars: an mpb bar counts one number with its own clock, whereas the rows here
+// are one table made of a snapshot of all chains.
+type screen struct {
+	mode   Mode
+	color  bool
+	width  int
+	height int
+	every  time.Duration
+	out    *cwriter.Writer
+	raw    io.Writer
+
+	mu    sync.Mutex
+	frame []string // to draw next, nil if none
+	lines []string // to write next
+	wake  chan struct{}
+	stop  chan struct{}
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newScreen(w io.Writer, s Settings) *screen {
+	out := cwriter.New(w)
+	c := &screen{mode: s.Mode, width: s.Width, height: s.Height, every: s.Every, out: out, raw: w,
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	dumb := os.Getenv("TERM") == "dumb"
+	if c.mode == Auto {
+		c.mode = Lines
+		if out.IsTerminal() && !dumb {
+			c.mode = Redraw
+		}
+	}
+	c.color = c.mode == Redraw && !s.NoColor && os.Getenv("NO_COLOR") == "" && !dumb
+	if c.every <= 0 {
+		c.every = 100 * time.Millisecond
+	}
+	c.measure()
+	if c.mode == Quiet {
+		close(c.done)
+	} else {
+		go c.loop()
+	}
+	return c
+}
+
+// measure fills in a size that is not set.
+func (c *screen) measure() {
+	w, h, err := c.out.GetTermSize()
+	if err != nil || w <= 0 || h <= 0 {
+		w, h = 80, 24
+	}
+	if c.width <= 0 {
+		c.width = w
+	}
+	if c.height <= 0 {
+		c.height = h
+	}
+}
+
+// show asks for a picture in place of the one before.
+func (c *screen) show(frame []string) {
+	c.mu.Lock()
+	c.frame = frame
+	c.mu.Unlock()
+	c.signal()
+}
+
+// say asks for a line that stays.
+func (c *screen) say(line string) {
+	c.mu.Lock()
+	c.lines = append(c.lines, line)
+	c.mu.Unlock()
+	c.signal()
+}
+
+func (c *screen) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// patience is how long close waits for a terminal that does not read.
+const patience = time.Second
+
+// close writes what is left.
+func (c *screen) close() {
+	if c.mode == Quiet {
+		return
+	}
+	c.once.Do(func() { close(c.stop) })
+	select {
+	case <-c.done:
+	case <-time.After(patience):
+	}
+}
+
+func (c *screen) loop() {
+	defer close(c.done)
+	for {
+		select {
+		case <-c.stop:
+			c.write(true)
+			return
+		case <-c.wake:
+			c.write(false)
+		}
+		if c.mode == Redraw {
+			select {
+			case <-c.stop:
+			case <-time.After(c.every):
+			}
+		}
+	}
+}
+
+// write writes what was asked for since the last time; the picture stays after
+// the last.
+func (c *screen) write(last bool) {
+	c.mu.Lock()
+	frame, lines := c.frame, c.lines
+	c.frame, c.lines = nil, nil
+	c.mu.Unlock()
+	if len(lines) > 0 {
+		io.WriteString(c.raw, strings.Join(lines, "\n")+"\n")
+	}
+	if frame == nil {
+		return
+	}
+	c.out.WriteString(strings.Join(frame, "\n") + "\n")
+	if last {
+		c.out.Flush(0)
+	} else {
+		c.out.Flush(len(frame))
+	}
+}
+
+// Colours of ANSI terminals.
+const (
+	blue  = "34"
+	red   = "31"
+	green = "32"
+	dim   = "2"
+)
+
+func (c *screen) paint(code, s string) string {
+	if !c.color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// bar draws a part of a bar of a width.
+func (c *screen) bar(part float64, width int, code string) string {
+	part = min(max(part, 0), 1)
+	n := int(part * float64(width))
+	return c.paint(code, strings.Repeat("━", n)) + c.paint(dim, strings.Repeat("─", width-n))
+}
