@@ -153,7 +153,7 @@ func TestExitCodes(t *testing.T) {
 		{"sample g2 " + hdf + " --bin 1 --prior tau=norml(0,1)", 64, "norml"},
 		{"sample g2 " + hdf + " --bin 1 --prior tu=normal(0,1) --out " + t.TempDir() + "/r", 64, `"tu"`},
 		{"sample g2 --resume " + taken, 66, "not a run folder"},
-		{"summary " + csv, 65, ""},
+		{"summary " + write(t, "odd.csv", "a,b\n1,2\n3\n"), 65, "line 3"},
 		{"summary /nowhere", 66, "/nowhere"},
 		{"summary " + taken, 66, "chain-*.csv"},
 		{"plot spiral x", 64, "trace, rank"},
@@ -276,7 +276,7 @@ func TestKilledAndInterruptedRunsResume(t *testing.T) {
 	}
 	file := demoFile(t)
 	dir := t.TempDir()
-	size := []string{"--warmup", "2000", "--draws", "30000", "--checkpoint", "50ms"}
+	size := []string{"--warmup", "3000", "--draws", "8000", "--checkpoint", "20ms", "--target-accept", "0.99", "--no-report"}
 	whole := filepath.Join(dir, "whole")
 	if code, _, stderr := do(t, sampleArgs(file, whole, size...)...); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)

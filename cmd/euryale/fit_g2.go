@@ -176,7 +176,7 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 	for _, f := range fits {
 		fmt.Fprintf(w, "%d\t%.4g\t", f.Curve.Bin, f.Curve.Q)
 		for i := range law.Params {
-			fmt.Fprintf(w, "%.4g +- %.1g\t", f.X[i], f.SD[i])
+			fmt.Fprintf(w, "%s\t", plusMinus(f.X[i], f.SD[i]))
 		}
 		fmt.Fprintf(w, "%.3g\t%s\t\n", f.ReducedChiSquared, f.Status)
 	}

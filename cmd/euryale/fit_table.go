@@ -23,7 +23,7 @@ func fitTable(law g2.Law, fits []g2.Fit) string {
 	for _, f := range fits {
 		fmt.Fprintf(&b, "<tr><td>%d</td><td>%.4g</td>", f.Curve.Bin, f.Curve.Q)
 		for i := range law.Params {
-			fmt.Fprintf(&b, "<td>%.4g ± %.1g</td>", f.X[i], f.SD[i])
+			fmt.Fprintf(&b, "<td>%s</td>", strings.Replace(plusMinus(f.X[i], f.SD[i]), "+-", "±", 1))
 		}
 		fmt.Fprintf(&b, "<td>%.3g</td><td>%s</td></tr>", f.ReducedChiSquared, html.EscapeString(f.Status))
 	}

@@ -106,7 +106,9 @@ func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 	data.add("posterior_curve", f, err)
 	f, err = predictive(post, point.Curve, law, fit, cfg.Seed)
 	data.add("predictive", f, err)
-	album := a.posteriorAlbum(viz.FromFit(fit))
+	draws := viz.FromFit(fit)
+	draws.Units = law.Units()
+	album := a.posteriorAlbum(draws)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	r := viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", cfg.Bin, law.Name), Facts: []viz.Fact{
 		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: fmt.Sprintf("%.5g", c.Q)},

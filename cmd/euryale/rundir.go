@@ -35,7 +35,7 @@ func (a *app) makeRundir(name string) (rundir, error) {
 	case len(entries) > 0 && !a.overwrite:
 		return "", &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: "--overwrite, --resume " + name + ", or another --out"}
 	}
-	if err := os.MkdirAll(filepath.Join(name, "plots"), 0o755); err != nil {
+	if err := os.MkdirAll(name, 0o755); err != nil {
 		return "", as(exitCannotWrite, err)
 	}
 	if a.overwrite {

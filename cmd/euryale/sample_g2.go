@@ -19,24 +19,25 @@ import (
 // sampleConfig is config.json of a run of sample g2: all that is needed to
 // continue it on another day without the data file.
 type sampleConfig struct {
-	Command string      `json:"command"`
-	Version string      `json:"version"`
-	File    string      `json:"file"`
-	G2      g2flags     `json:"g2"`
-	Bin     int         `json:"bin"`
-	Chains  int         `json:"chains"`
-	Warmup  int         `json:"warmup"`
-	Draws   int         `json:"draws"`
-	Target  float64     `json:"target_accept"`
-	Depth   int         `json:"max_tree_depth"`
-	Seed    uint64      `json:"seed"`
-	Every   string      `json:"checkpoint_every"`
-	Q       number      `json:"q"`
-	Phi     number      `json:"phi"`
-	X       []float64   `json:"x"`
-	Y       []float64   `json:"y"`
-	Err     []float64   `json:"err,omitempty"`
-	Starts  [][]float64 `json:"starts"`
+	Command  string      `json:"command"`
+	Version  string      `json:"version"`
+	File     string      `json:"file"`
+	G2       g2flags     `json:"g2"`
+	Bin      int         `json:"bin"`
+	Chains   int         `json:"chains"`
+	Warmup   int         `json:"warmup"`
+	Draws    int         `json:"draws"`
+	Target   float64     `json:"target_accept"`
+	Depth    int         `json:"max_tree_depth"`
+	Seed     uint64      `json:"seed"`
+	Every    string      `json:"checkpoint_every"`
+	Q        number      `json:"q"`
+	Phi      number      `json:"phi"`
+	X        []float64   `json:"x"`
+	Y        []float64   `json:"y"`
+	Err      []float64   `json:"err,omitempty"`
+	Starts   [][]float64 `json:"starts"`
+	NoReport bool        `json:"no_report,omitempty"`
 }
 
 // defaultSample holds the defaults. Posteriors of g2 cost microseconds a
@@ -84,6 +85,7 @@ happened.
 	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws per chain that are kept")
 	f.Float64Var(&cfg.Target, "target-accept", d.Target, "aim of the step size, in (0, 1)")
 	f.IntVar(&cfg.Depth, "max-tree-depth", d.Depth, "longest trajectory is 2^depth - 1 steps")
+	f.BoolVar(&cfg.NoReport, "no-report", false, "draw no pictures and write no report")
 	f.StringVar(&cfg.Every, "checkpoint", d.Every, "time between checkpoints")
 	return c
 }
@@ -230,7 +232,7 @@ func (a *app) sampleInto(ctx context.Context, dir rundir, cfg sampleConfig, law 
 	if a.json {
 		err = a.document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s\n%s\nresults in %s\n", fit.Summary(), rep.Verdict(), dir)
+		_, err = fmt.Fprintf(a.stdout, "%sresults in %s\n", fit.Summary(), dir)
 	}
 	if err != nil {
 		return as(exitCannotWrite, err)
@@ -292,6 +294,9 @@ func (a *app) saveSample(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 	}
 	if err := writeFile(dir.path("diagnose.txt"), []byte(fit.Summary().String()+"\n"+rep.String())); err != nil {
 		return doc, rep, err
+	}
+	if cfg.NoReport {
+		return doc, rep, nil
 	}
 	return doc, rep, a.saveReport(dir, cfg, law, s, c, post, point, fit)
 }

@@ -71,6 +71,19 @@ func (l Law) Sampled(c Curve) []string {
 	return out
 }
 
+// Units returns the units of the law's parameters and of those derived from
+// them, by name; those without a unit are left out.
+func (l Law) Units() map[string]string {
+	out := map[string]string{}
+	sampled, _ := l.sampledForm()
+	for _, p := range slices.Concat(l.Params, sampled) {
+		if p.Unit != "" {
+			out[p.Name] = p.Unit
+		}
+	}
+	return out
+}
+
 func (s Settings) prior(name string, d dist.Dist) dist.Dist {
 	if o, ok := s.Priors[name]; ok {
 		return o

@@ -1,9 +1,11 @@
 package g2
 
+import "math"
+
 // TauOfQ returns the relaxation time against q, as a curve for the power laws:
 // the bins whose fit converged, with a positive q and a usable error.
 func TauOfQ(fits []Fit) Curve {
-	var c Curve
+	c := Curve{Bin: 1, Q: math.NaN(), Phi: math.NaN()}
 	for _, f := range fits {
 		i := f.Law.index("tau")
 		if i < 0 {

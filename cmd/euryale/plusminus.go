@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// plusMinus writes a value and its error to two digits of the error.
+func plusMinus(v, sd float64) string {
+	if !(sd > 0) || math.IsInf(sd, 0) || math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Sprintf("%.5g +- %.2g", v, sd)
+	}
+	digits := 1 - int(math.Floor(math.Log10(sd)))
+	if digits < 0 || digits > 6 {
+		places := max(1, digits+int(math.Floor(math.Log10(math.Max(math.Abs(v), sd)))))
+		return fmt.Sprintf("%.*e +- %.1e", min(places, 15), v, sd)
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64) + " +- " + strconv.FormatFloat(sd, 'f', digits, 64)
+}
