@@ -11,7 +11,7 @@ import (
 //	log p = log b - b x, x >= 0
 func Exponential(b any) Dist {
 	p := nodes(b)
-	return Dist{Name: "exponential", Params: p, Support: Positive,
+	return Dist{Name: "exponential", Params: p, Support: NonNegative,
 		logProb: func(x *ad.Node) *ad.Node {
 			return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x))
 		},

@@ -11,7 +11,7 @@ import (
 //	log p = -(x/sigma)^2/2 - log sigma + log(2/pi)/2, x >= 0
 func HalfNormal(sigma any) Dist {
 	p := nodes(sigma)
-	return Dist{Name: "halfnormal", Params: p, Support: Positive,
+	return Dist{Name: "halfnormal", Params: p, Support: NonNegative,
 		logProb: func(x *ad.Node) *ad.Node {
 			return ad.Sub(ad.Scale(-0.5, ad.Square(ad.Div(x, p[0]))), ad.Sub(ad.Log(p[0]), ad.Scalar(math.Log(2/math.Pi)/2)))
 		},

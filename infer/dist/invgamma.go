@@ -12,7 +12,7 @@ func InverseGamma(a, b any) Dist {
 	p := nodes(a, b)
 	return Dist{Name: "invgamma", Params: p, Support: Positive,
 		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Sub(ad.Mul(p[0], ad.Log(p[1])), ad.Lgamma(p[0])), ad.Add(ad.Mul(ad.Shift(p[0], 1), ad.Log(x)), ad.Div(p[1], x)))
+			return ad.Sub(gammaCore(p[0], ad.Div(ad.Div(p[1], x), p[0])), ad.Log(x))
 		},
 		rand:     func(src Source, p []float64) float64 { return p[1] / mathext.GammaIncRegInv(p[0], open(src)) },
 		cdf:      func(x float64, p []float64) float64 { return mathext.GammaIncRegComp(p[0], p[1]/x) },

@@ -15,15 +15,23 @@ func StudentT(nu, mu, sigma any) Dist {
 	p := nodes(nu, mu, sigma)
 	return Dist{Name: "studentt", Params: p, Support: Real,
 		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Sub(
-				ad.Sub(ad.Sub(ad.Lgamma(ad.Scale(0.5, ad.Shift(p[0], 1))), ad.Lgamma(ad.Scale(0.5, p[0]))),
-					ad.Add(ad.Scale(0.5, ad.Log(ad.Scale(math.Pi, p[0]))), ad.Log(p[2]))),
-				ad.Mul(ad.Scale(0.5, ad.Shift(p[0], 1)), ad.Log1p(ad.Div(ad.Square(standard(x, p[1], p[2])), p[0]))))
+			tail := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], 1)), ad.Log1p(ad.Div(ad.Square(standard(x, p[1], p[2])), p[0])))
+			return ad.Sub(ad.Sub(studentNorm(p[0]), ad.Log(p[2])), tail)
 		},
 		rand:     func(src Source, p []float64) float64 { return p[1] + p[2]*studentQuantile(p[0], open(src)) },
 		cdf:      func(x float64, p []float64) float64 { return studentCDF(p[0], (x-p[1])/p[2]) },
 		quantile: func(u float64, p []float64) float64 { return p[1] + p[2]*studentQuantile(p[0], u) },
 	}
+}
+
+// studentNorm returns log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2. With
+// h = nu/2 and s the Stirling error it is
+//
+//	s(h+1/2) - s(h) + h log(1 + 1/(2h)) - 1/2 - log(2 pi)/2
+func studentNorm(nu *ad.Node) *ad.Node {
+	h := ad.Scale(0.5, nu)
+	s := ad.Sub(ad.StirlingError(ad.Shift(h, 0.5)), ad.StirlingError(h))
+	return ad.Shift(ad.Add(s, ad.Mul(h, ad.Log1p(ad.Reciprocal(nu)))), -0.5-halfLogTwoPi)
 }
 
 func studentCDF(nu, z float64) float64 {

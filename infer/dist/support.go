@@ -8,16 +8,20 @@ import (
 
 // Support is an interval of the real line; nil ends are infinite. Ends may be
 // Nodes, so a bound may depend on another parameter.
-type Support struct{ Lower, Upper *ad.Node }
+type Support struct {
+	Lower, Upper *ad.Node
+	Open         bool // the ends do not belong to it: the density there is 0, infinite or no limit
+}
 
-// Real, Positive and Unit are the common supports.
+// The common supports: all numbers, x > 0, x >= 0, and 0 < x < 1.
 var (
-	Real     = Support{}
-	Positive = Support{Lower: ad.Scalar(0)}
-	Unit     = Support{Lower: ad.Scalar(0), Upper: ad.Scalar(1)}
+	Real        = Support{}
+	Positive    = Support{Lower: ad.Scalar(0), Open: true}
+	NonNegative = Support{Lower: ad.Scalar(0)}
+	Unit        = Support{Lower: ad.Scalar(0), Upper: ad.Scalar(1), Open: true}
 )
 
-// Interval is the support between two ends, numbers or Nodes.
+// Interval is the closed support between two ends, numbers or Nodes.
 func Interval(lower, upper any) Support {
 	return Support{Lower: ad.Of(lower), Upper: ad.Of(upper)}
 }
@@ -42,26 +46,29 @@ func (s Support) Constrain(u *ad.Node) (y, logJ *ad.Node) { return s.Transform()
 // guard evaluates f inside the support and gives -Inf outside; what f does
 // outside cannot leak into a gradient.
 func (s Support) guard(x *ad.Node, f func(*ad.Node) *ad.Node) *ad.Node {
-	inside := s.inside(x)
+	inside := s.Inside(x)
 	if inside == nil {
 		return f(x)
 	}
 	return ad.Where(inside, f(ad.Where(inside, x, s.middle())), ad.Scalar(math.Inf(-1)))
 }
 
-func (s Support) inside(x *ad.Node) *ad.Node {
-	var ok *ad.Node
-	if s.Lower != nil {
-		ok = ad.GreaterEqual(x, s.Lower)
+// Inside returns 1 where x lies in the support and 0 elsewhere; nil stands for 1
+// everywhere.
+func (s Support) Inside(x *ad.Node) *ad.Node {
+	above, below := ad.GreaterEqual, ad.LessEqual
+	if s.Open {
+		above, below = ad.Greater, ad.Less
 	}
-	if s.Upper != nil {
-		below := ad.LessEqual(x, s.Upper)
-		if ok == nil {
-			return below
-		}
-		ok = ad.Mul(ok, below)
+	switch {
+	case s.Lower != nil && s.Upper != nil:
+		return ad.Mul(above(x, s.Lower), below(x, s.Upper))
+	case s.Lower != nil:
+		return above(x, s.Lower)
+	case s.Upper != nil:
+		return below(x, s.Upper)
 	}
-	return ok
+	return nil
 }
 
 // middle is a point inside the support.
