@@ -3,7 +3,6 @@ package gorgonia_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"time"
 
@@ -51,7 +50,7 @@ func chain(n int) benchGraph {
 }
 
 // BenchmarkMachines runs value and gradient of one graph by TapeMachine and by
-// our machines, on one core: with gradients made by gorgonia.Grad ("machine") and
+// our machines, with as many threads as -cpu says: with gradients made by gorgonia.Grad ("machine") and
 // by our rules ("trainer"). "times" is TapeMachine's time over ours, both
 // measured here.
 func BenchmarkMachines(b *testing.B) {
@@ -64,7 +63,6 @@ func BenchmarkMachines(b *testing.B) {
 		{"mlp", func() (*G.Node, G.Nodes) { return network(G.NewGraph(), gt.Float32, 128, 4, 256, 256, 4000) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			cost, wrt := c.graph()
 			grads, err := G.Grad(cost, wrt...)
 			if err != nil {
@@ -72,12 +70,12 @@ func BenchmarkMachines(b *testing.B) {
 			}
 			tape := G.NewTapeMachine(cost.Graph())
 			defer tape.Close()
-			machine, err := bridge.Settings{Threads: 1}.NewMachine(append(G.Nodes{cost}, grads...)...)
+			machine, err := bridge.NewMachine(append(G.Nodes{cost}, grads...)...)
 			if err != nil {
 				b.Fatal(err)
 			}
 			own, w := c.graph()
-			trainer, err := bridge.Settings{Threads: 1}.NewTrainer(own, w...)
+			trainer, err := bridge.NewTrainer(own, w...)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -54,7 +54,7 @@ func NewMachine(outs ...*G.Node) (*Machine, error) { return Settings{}.NewMachin
 // autodiff's rules: gorgonia.Grad is not needed, and where it has been called its
 // nodes get the right values. After RunAll cost.Value and the weights' Grad hold
 // the results, so solver.Step(gorgonia.NodesToValueGrads(weights)) works.
-// The cost must have one element.
+// The cost must have one element and the weights must be inputs.
 func NewTrainer(cost *G.Node, weights ...*G.Node) (*Machine, error) {
 	return Settings{}.NewTrainer(cost, weights...)
 }
@@ -84,6 +84,11 @@ func (s Settings) NewMachine(outs ...*G.Node) (*Machine, error) {
 func (s Settings) NewTrainer(cost *G.Node, weights ...*G.Node) (*Machine, error) {
 	if cost == nil || cost.Shape().TotalSize() != 1 {
 		return nil, fmt.Errorf("gorgonia: trainer: the cost is %v: want a node of one element, such as a Sum or Mean", cost)
+	}
+	for _, w := range weights {
+		if w == nil || w.Op() != nil {
+			return nil, fmt.Errorf("gorgonia: trainer: the weight %v is not an input: see Imported.Grad for other nodes", w)
+		}
 	}
 	reads := readsOf(append(G.Nodes{cost}, weights...))
 	outs := G.Nodes{cost}

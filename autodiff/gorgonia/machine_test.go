@@ -193,6 +193,9 @@ func TestTrainerRefuses(t *testing.T) {
 	if _, err := bridge.NewTrainer(must(G.Sum(x)), vector(g, "other", 1)); err == nil || !strings.Contains(err.Error(), "depends") {
 		t.Errorf("a weight of nothing: %v", err)
 	}
+	if _, err := bridge.NewTrainer(must(G.Sum(must(G.Exp(x)))), must(G.Exp(x))); err == nil || !strings.Contains(err.Error(), "not an input") {
+		t.Errorf("an inner node as weight: %v", err)
+	}
 	if _, err := (bridge.Settings{SIMD: "mmx"}).NewMachine(x); err == nil {
 		t.Error("an unknown instruction set was taken")
 	}
@@ -241,28 +244,43 @@ func TestMachinesOfSeparateGraphsRunTogether(t *testing.T) {
 	}
 }
 
-// One import, many States: the Program is immutable.
-func TestStatesOfOneImportRunTogether(t *testing.T) {
-	x := matrix(G.NewGraph(), nil)
-	cost := graphCases[7].make(x)
-	vm, err := bridge.NewTrainer(cost, x)
+// A convolution in float32: opaque steps at the lower precision, and a node used
+// twice by one operation.
+func TestFloat32Layers(t *testing.T) {
+	build := func() (*G.Node, G.Nodes) {
+		g := G.NewGraph()
+		ranged := func(name string, s ...int) *G.Node {
+			d := make([]float32, gt.Shape(s).TotalSize())
+			for i := range d {
+				d[i] = float32((i*7)%11)/5 - 1
+			}
+			return G.NewTensor(g, G.Float32, len(s), G.WithName(name), G.WithShape(s...), G.WithValue(gt.New(gt.WithShape(s...), gt.WithBacking(d))))
+		}
+		x, w := ranged("x", 2, 1, 6, 6), ranged("w", 2, 1, 3, 3)
+		y := must(G.Rectify(must(G.Conv2d(x, w, gt.Shape{3, 3}, []int{1, 1}, []int{1, 1}, []int{1, 1}))))
+		y = must(G.MaxPool2D(y, gt.Shape{2, 2}, []int{0, 0}, []int{2, 2}))
+		return must(G.Mean(must(G.HadamardProd(y, y)))), G.Nodes{w, x}
+	}
+	cost, w := build()
+	if _, err := G.Grad(cost, w...); err != nil {
+		t.Fatal(err)
+	}
+	tape := G.NewTapeMachine(cost.Graph(), G.BindDualValues(w...))
+	defer tape.Close()
+	cost2, w2 := build()
+	trainer, err := bridge.NewTrainer(cost2, w2...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := vm.Program()
-	var wait sync.WaitGroup
-	for range 4 {
-		wait.Go(func() {
-			s := p.NewState()
-			for range 50 {
-				if err := bridge.SetInput(s, 0, x.Value().(*gt.Dense)); err != nil {
-					t.Error(err)
-				}
-				if err := s.Run(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+	for _, vm := range []G.VM{tape, trainer} {
+		if err := vm.RunAll(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	wait.Wait()
+	near(t, "cost", 1e-6, data(cost2.Value()), data(cost.Value()))
+	for i := range w {
+		theirs, _ := w[i].Grad()
+		ours, _ := w2[i].Grad()
+		near(t, "gradient", 1e-5, data(ours), data(theirs))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -295,6 +296,43 @@ func TestQuirk14UnusedNodesRun(t *testing.T) {
 		t.Error("Gorgonia leaves unused inputs alone now")
 	}
 	near(t, "here", 0, here(t, y)[0], []float64{1, 4})
+}
+
+// Two machines on one graph race in Gorgonia. Here a Program is immutable, and
+// only the graph, where values are bound, belongs to one goroutine.
+func TestQuirk15OneProgramManyStates(t *testing.T) {
+	x := matrix(G.NewGraph(), nil)
+	cost := graphCases[7].make(x)
+	vm, err := bridge.NewTrainer(cost, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := vm.Program()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			s := p.NewState()
+			for range 50 {
+				if err := bridge.SetInput(s, 0, x.Value().(*gt.Dense)); err != nil {
+					t.Error(err)
+				}
+				if err := s.Run(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Gorgonia turns log(1+x) into log1p where the 1 is its own constant, which no
+// user holds: both forms are imported.
+func TestQuirk16Stabilisation(t *testing.T) {
+	x := G.NewScalar(G.NewGraph(), G.Float64, G.WithName("x"), G.WithValue(0.5))
+	y := must(G.Log(must(G.Add(x, num(1)))))
+	near(t, "log(1+x)", 1e-15, here(t, y)[0], []float64{math.Log1p(0.5)})
+	p := must(G.BinaryXent(x, G.NewScalar(x.Graph(), G.Float64, G.WithName("target"), G.WithValue(1.0))))
+	near(t, "cross entropy", 1e-12, here(t, p)[0], []float64{math.Ln2})
 }
 
 // More of the same kind, found while this package was written.
