@@ -129,12 +129,51 @@ func (a *axis) linear(length vg.Length, horizontal bool) {
 	if power != 0 {
 		a.power = "×10^{" + signed(power) + "}"
 	}
-	if offset != 0 {
-		a.offset = " − " + minus(strconv.FormatFloat(offset, 'g', 8, 64))
-		if offset < 0 {
-			a.offset = " + " + strconv.FormatFloat(-offset, 'g', 8, 64)
+	if offset > 0 {
+		a.offset = " − " + written(offset)
+	} else if offset < 0 {
+		a.offset = " + " + written(-offset)
+	}
+}
+
+// common finds what all tick labels share: the roundest number in the range, if
+// that is narrow, and a power of ten.
+func (a *axis) common() (offset float64, power int) {
+	span := 2 * (a.hi/2 - a.lo/2)
+	size := max(math.Abs(a.lo), math.Abs(a.hi))
+	if span < 1e-4*size {
+		offset = roundest(a.lo, a.hi)
+		size = max(math.Abs(a.lo-offset), math.Abs(a.hi-offset))
+	}
+	if e := int(math.Floor(math.Log10(size))); e < -2 || e > 4 {
+		power = e
+	}
+	return offset, power
+}
+
+// roundest returns the number between lo and hi with the fewest digits, 0 if it
+// finds none.
+func roundest(lo, hi float64) float64 {
+	top := int(math.Floor(math.Log10(max(math.Abs(lo), math.Abs(hi)))))
+	for digits := 1; digits <= 15; digits++ {
+		unit := math.Pow(10, float64(top+1-digits))
+		text := strconv.FormatFloat(math.Round((lo/2+hi/2)/unit)*unit, 'g', digits, 64)
+		if v, _ := strconv.ParseFloat(text, 64); lo <= v && v <= hi && finite(v) {
+			return v
 		}
 	}
+	return 0
+}
+
+// written is a positive number without an exponent if it is short.
+func written(v float64) string {
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	if len(s) <= 12 {
+		return s
+	}
+	m, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
+	n, _ := strconv.Atoi(e)
+	return m + "·10^{" + signed(n) + "}"
 }
 
 // choose takes the finest ticks whose labels have room.
@@ -153,22 +192,6 @@ func (a *axis) choose(offset, unit float64, length vg.Length, horizontal bool) {
 			return
 		}
 	}
-}
-
-// common finds what all tick labels share.
-func (a *axis) common() (offset float64, power int) {
-	span := 2 * (a.hi/2 - a.lo/2)
-	size := max(math.Abs(a.lo), math.Abs(a.hi))
-	if span < 1e-4*size {
-		step := math.Pow(10, math.Ceil(math.Log10(span)))
-		if r := math.Round((a.lo/2+a.hi/2)/step) * step; finite(r) {
-			offset, size = r, max(math.Abs(a.lo-r), math.Abs(a.hi-r))
-		}
-	}
-	if e := int(math.Floor(math.Log10(size))); e < -2 || e > 4 {
-		power = e
-	}
-	return offset, power
 }
 
 // crowded reports whether labels of ticks come close to each other.

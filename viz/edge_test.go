@@ -70,6 +70,7 @@ func TestHardDraws(t *testing.T) {
 	for name, plot := range posteriorPlots {
 		for kind, d := range hard() {
 			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
 				f, err := plot(d)
 				if err != nil {
 					t.Fatal(err)

@@ -39,31 +39,30 @@ func kde(v []float64, lo, hi float64, n int) sampled {
 	return out
 }
 
-// bandwidth is Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5).
+// bandwidth is Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5). It measures in
+// units of the span, so that nothing overflows.
 func bandwidth(v []float64) float64 {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	if len(s) < 3 || s[0] == s[len(s)-1] {
+	u := slices.Clone(v)
+	slices.Sort(u)
+	n := len(u)
+	if n < 3 || u[0] == u[n-1] {
 		return 0
 	}
-	scale := s[len(s)-1]/2 - s[0]/2
-	sd := 0.0
-	mean := diag.Mean(s)
-	for _, x := range s {
-		d := (x - mean) / scale
-		sd += d * d
+	first, half := u[0], u[n-1]/2-u[0]/2
+	for i := range u {
+		u[i] = (u[i]/2 - first/2) / half
 	}
-	sd = scale * math.Sqrt(sd/float64(len(s)-1))
-	iqr := (diag.Quantile(s, 0.75) - diag.Quantile(s, 0.25)) / 1.34
-	if iqr > 0 {
-		sd = min(sd, iqr)
+	width := diag.SD(u)
+	if iqr := (diag.Quantile(u, 0.75) - diag.Quantile(u, 0.25)) / 1.34; iqr > 0 {
+		width = min(width, iqr)
 	}
-	return 0.9 * sd * math.Pow(float64(len(s)), -0.2)
+	return min(half*2*0.9*width*math.Pow(float64(n), -0.2), math.MaxFloat64)
 }
 
 // smooth convolves with a Gaussian of a width in cells, reflecting at the ends.
 func smooth(v []float64, width float64) []float64 {
 	n := len(v)
+	width = min(width, float64(n))
 	reach := min(int(math.Ceil(4*width)), n-1)
 	kernel := make([]float64, reach+1)
 	total := 0.0

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // line joins points; it breaks where one has no place and is cut at the frame.
@@ -16,7 +17,7 @@ func line(x, y []float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mar
 		var part []vg.Point
 		flush := func() {
 			if len(part) > 1 {
-				f.StrokeLines(style, f.ClipLinesXY(part)...)
+				f.StrokeLines(style, f.pieces(f.ClipLinesXY(part))...)
 			}
 			part = nil
 		}
@@ -29,6 +30,23 @@ func line(x, y []float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mar
 		}
 		flush()
 	}
+}
+
+// pieces cuts long lines where they become pixels: the time of the rasteriser
+// grows with the square of a line's length.
+func (f *frame) pieces(lines [][]vg.Point) (out [][]vg.Point) {
+	const most = 60
+	if _, ok := f.Canvas.Canvas.(*vgimg.Canvas); !ok {
+		return lines
+	}
+	for _, l := range lines {
+		for len(l) > most {
+			out = append(out, l[:most])
+			l = l[most-1:]
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // band fills the room between two curves.
