@@ -362,3 +362,43 @@ func TestDemo(t *testing.T) {
 		}
 	}
 }
+
+func TestFitNLSQ(t *testing.T) {
+	// NIST StRD Misra1a, https://www.itl.nist.gov/div898/strd/nls/data/misra1a.shtml
+	const misra = `{"expr": "b1*(1-exp(-b2*x))", "y": "y", "start": {"b1": 500, "b2": 0.0001}%s,
+"data": {"y": [10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78],
+"x": [77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0]}}`
+	file := func(more string) string { return write(t, "p.json", fmt.Sprintf(misra, more)) }
+	code, out, stderr := do(t, "fit", "nlsq", "--problem", file(""), "--json")
+	var doc struct {
+		X, SD  map[string]float64
+		Status string
+		Cost   float64
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("%v, exit %d: %s", err, code, stderr)
+	}
+	for what, pair := range map[string][2]float64{"b1": {doc.X["b1"], 2.3894212918e+02}, "b2": {doc.X["b2"], 5.5015643181e-04},
+		"sd b1": {doc.SD["b1"], 2.7070075241}, "sd b2": {doc.SD["b2"], 7.2668688436e-06}, "2 cost": {2 * doc.Cost, 1.2455138894e-01}} {
+		if math.Abs(pair[0]/pair[1]-1) > 1e-9 {
+			t.Errorf("%s is %.11g, certified %.11g", what, pair[0], pair[1])
+		}
+	}
+	for more, want := range map[string]string{
+		`, "bounds": {"b1": [0, 200]}`: "outside its bounds",
+		`, "bounds": {"b3": [0, 200]}`: "bounds of b3",
+		`, "sigma": "s"`:               `no column "s"`,
+		`, "losss": "huber"`:           "losss",
+		`, "loss": "hubert"`:           "hubert",
+	} {
+		if code, _, stderr := do(t, "fit", "nlsq", "--problem", file(more)); code != exitData || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", more, code, stderr)
+		}
+	}
+	if code, _, stderr := do(t, "fit", "nlsq"); code != exitUsage {
+		t.Errorf("no problem: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "fit", "nlsq", "--problem", write(t, "q.json", `{"expr": "a*x+c", "start": {"a": 1}, "data": {"x": [1, 2], "y": [1, 2]}}`)); code != exitData || !strings.Contains(stderr, "uses c") {
+		t.Errorf("unknown name: exit %d: %s", code, stderr)
+	}
+}
