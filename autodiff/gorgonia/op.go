@@ -120,7 +120,7 @@ func Apply(op *ad.Op, in ...*G.Node) (*G.Node, error) {
 // inline returns the function as Nodes of x.
 func (o *Op) inline(x []*ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{o.out}, o.in, x)[0] }
 
-// Arity, Type, InferShape and the others below satisfy gorgonia.Op.
+// Arity returns the number of inputs.
 func (o *Op) Arity() int { return len(o.in) }
 
 // Type is in -> ... -> out.
@@ -146,15 +146,27 @@ func (o *Op) typeOf(x *ad.Node) hm.Type {
 	return G.TensorType{Dims: len(x.Shape()), Of: of}
 }
 
-func (o *Op) InferShape(...G.DimSizer) (gt.Shape, error) { return gt.Shape(o.out.Shape()).Clone(), nil }
-func (o *Op) ReturnsPtr() bool                           { return true }
-func (o *Op) CallsExtern() bool                          { return false }
-func (o *Op) OverwritesInput() int                       { return -1 }
-func (o *Op) String() string                             { return o.name }
+// InferShape returns the shape of the output.
+func (o *Op) InferShape(...G.DimSizer) (gt.Shape, error) {
+	return gt.Shape(o.out.Shape()).Clone(), nil
+}
+
+// ReturnsPtr says that the result is no copy of an input.
+func (o *Op) ReturnsPtr() bool { return true }
+
+// CallsExtern says that no cgo is involved.
+func (o *Op) CallsExtern() bool { return false }
+
+// OverwritesInput says that inputs stay as they are.
+func (o *Op) OverwritesInput() int { return -1 }
+
+// String returns the name.
+func (o *Op) String() string { return o.name }
 
 // WriteHash writes the identity: Gorgonia merges nodes whose hashes agree.
 func (o *Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "euryale %s#%d", o.name, o.id) }
 
+// Hashcode returns the hash of WriteHash.
 func (o *Op) Hashcode() uint32 { return hashOf(o) }
 
 // Do computes the function.
