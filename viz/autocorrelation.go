@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
 )
@@ -23,7 +24,7 @@ func Autocorrelation(d Draws, names ...string) (*Figure, error) {
 }
 
 func acfPanel(q quantity) *panel {
-	p := &panel{title: q.name, x: axis{label: "lag (draws)"}, y: axis{label: "correlation", pad: 0.04}}
+	p := &panel{title: q.name, x: axis{label: "lag (draws)", whole: true}, y: axis{label: "correlation", pad: 0.04}}
 	p.y.include(0, 1)
 	draws, drawn := 0, 0
 	for _, chain := range q.x {
@@ -38,10 +39,10 @@ func acfPanel(q quantity) *panel {
 	}
 	p.add(level(0, soft, 0.4))
 	for c, chain := range q.x {
-		if len(chain) < 2 || diag.Variance(chain) == 0 {
+		if len(chain) < 2 || slices.Max(chain) == slices.Min(chain) {
 			continue
 		}
-		y := diag.Autocorr(chain)
+		y := diag.Autocorr(unit(chain))
 		y = y[:min(lags+1, len(y))]
 		p.y.include(y...)
 		p.add(line(steps(len(y)), y, chainColor(c), 1))
@@ -53,6 +54,16 @@ func acfPanel(q quantity) *panel {
 	p.box = essText(q)
 	p.busy = [][2]float64{{0, 1}, {1, 0.8}}
 	return p
+}
+
+// unit moves numbers to the range 0 to 1, where their squares do not overflow.
+func unit(v []float64) []float64 {
+	lo, hi := slices.Min(v), slices.Max(v)
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = (x/2 - lo/2) / (hi/2 - lo/2)
+	}
+	return out
 }
 
 func essText(q quantity) []string {

@@ -17,6 +17,7 @@ type axis struct {
 	pad    float64 // of the range, on both sides
 	bare   bool    // no labels, as on the inner panels of shared axes
 	over   bool    // labels may hang over the room below, which is empty
+	whole  bool    // ticks at whole numbers only
 	none   bool    // not drawn at all
 	fixed  []tick  // in place of computed ones
 
@@ -182,6 +183,9 @@ func (a *axis) choose(offset, unit float64, length vg.Length, horizontal bool) {
 	p := math.Pow(10, math.Floor(math.Log10(span/10)))
 	a.ticks = nil
 	for _, m := range []float64{1, 2, 5, 10, 20, 50, 100} {
+		if a.whole && m*p*unit < 1 {
+			continue
+		}
 		ticks := linearTicks(a.lo, a.hi, offset, unit, m*p)
 		n := len(ticks)
 		if n < 2 && len(a.ticks) > 1 {

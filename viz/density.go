@@ -76,7 +76,7 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 func spoken(q quantity) string {
 	m, i := diag.Median(q.all), diag.HDI(q.all, outerProb)
 	width := i.High - i.Low
-	if len(q.all) < 20 || !(width > 0) || math.IsInf(width, 0) {
+	if size := max(math.Abs(i.Low), math.Abs(i.High)); len(q.all) < 20 || !(width > 1e-8*size) || math.IsInf(width, 0) {
 		return q.name
 	}
 	power := int(math.Floor(math.Log10(max(math.Abs(i.Low), math.Abs(i.High)))))

@@ -164,6 +164,7 @@ func TestHardCurves(t *testing.T) {
 				t.Fatal(err)
 			}
 			valid(t, f)
+			printable(t, f)
 			if f, err = Grid([]Curve{c, {Title: "empty"}, c}); err != nil {
 				t.Fatal(err)
 			}
@@ -208,6 +209,7 @@ func TestHardImages(t *testing.T) {
 				t.Fatal(err)
 			}
 			valid(t, f)
+			printable(t, f)
 		})
 	}
 }

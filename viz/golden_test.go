@@ -29,6 +29,7 @@ func TestGallery(t *testing.T) {
 				t.Fatal(err)
 			}
 			valid(t, f)
+			printable(t, f)
 			compare(t, name, f.pixels(goldenDPI))
 		})
 	}
@@ -60,6 +61,11 @@ func valid(t *testing.T, f *Figure) {
 	if w, want := img.Bounds().Dx(), int(30*f.Width); w < want-1 || w > want+1 {
 		t.Errorf("PNG is %d pixels wide, want %d", w, want)
 	}
+}
+
+// printable checks the slowest format.
+func printable(t *testing.T, f *Figure) {
+	t.Helper()
 	if b := f.PDF(); !bytes.HasPrefix(b, []byte("%PDF-")) || !bytes.Contains(b, []byte("%%EOF")) {
 		t.Errorf("PDF of %d bytes is none", len(b))
 	}

@@ -42,16 +42,13 @@ func kde(v []float64, lo, hi float64, n int) sampled {
 // bandwidth is Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5). It measures in
 // units of the span, so that nothing overflows.
 func bandwidth(v []float64) float64 {
-	u := slices.Clone(v)
-	slices.Sort(u)
-	n := len(u)
-	if n < 3 || u[0] == u[n-1] {
+	n := len(v)
+	if n < 3 || slices.Min(v) == slices.Max(v) {
 		return 0
 	}
-	first, half := u[0], u[n-1]/2-u[0]/2
-	for i := range u {
-		u[i] = (u[i]/2 - first/2) / half
-	}
+	half := slices.Max(v)/2 - slices.Min(v)/2
+	u := unit(v)
+	slices.Sort(u)
 	width := diag.SD(u)
 	if iqr := (diag.Quantile(u, 0.75) - diag.Quantile(u, 0.25)) / 1.34; iqr > 0 {
 		width = min(width, iqr)

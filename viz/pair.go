@@ -51,6 +51,9 @@ func marginPanel(q quantity, last bool) *panel {
 	lo, hi, _ := window(q.all)
 	p.x.include(lo, hi)
 	k := kde(q.all, lo, hi, 200)
+	if len(k.x) == 0 {
+		p.add(words("constant"))
+	}
 	p.y.include(0)
 	p.y.include(k.y...)
 	p.y.limits(0, 1.06*math.Max(p.y.hi, 1e-300))
@@ -133,7 +136,7 @@ func splat(cover []float64, w, h int, x, y, r, opacity float64) {
 func regions(x, y []float64, shares ...float64) mark {
 	return func(f *frame) {
 		const n = 60
-		if len(x) < 50 || bandwidth(x) == 0 || bandwidth(y) == 0 {
+		if len(x) < 200 || bandwidth(x) == 0 || bandwidth(y) == 0 {
 			return
 		}
 		z := make([][]float64, n)

@@ -22,7 +22,7 @@ func Rank(d Draws, names ...string) (*Figure, error) {
 	}
 	f := tiles("Rank", s, "Bars: share of each twentieth of all ranks in a chain. Band: 95 % of the bars if chains agree and draws are independent.", panels, columns(len(panels)))
 	f.keys = nil
-	f.Height = float64(len(f.grid.rows))*(0.28*float64(s.chains())+0.95) + 0.6
+	f.Height = float64(len(f.grid.rows))*(min(0.28*float64(s.chains()), 4)+0.95) + 0.6
 	return f, nil
 }
 

@@ -26,7 +26,7 @@ func Trace(d Draws, names ...string) (*Figure, error) {
 }
 
 func (d Draws) tracePanel(q quantity, last bool) *panel {
-	p := &panel{x: axis{label: "draw", bare: !last}, y: axis{label: q.label, pad: 0.05}}
+	p := &panel{x: axis{label: "draw", whole: true, bare: !last}, y: axis{label: q.label, pad: 0.05}}
 	p.y.include(q.all...)
 	longest := 1
 	for c, chain := range q.raw {
