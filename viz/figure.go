@@ -102,7 +102,7 @@ func stamp(file []byte, dpi int) []byte {
 func (f *Figure) PDF() []byte {
 	w, h := f.size()
 	c := vgpdf.New(w, h)
-	f.draw(draw.NewCanvas(c, w, h))
+	f.draw(draw.NewCanvas(pdfCanvas{c}, w, h))
 	var b bytes.Buffer
 	c.WriteTo(&b)
 	return b.Bytes()

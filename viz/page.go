@@ -54,6 +54,9 @@ footer { margin-top: 3.5rem; padding-top: .8rem; border-top: 1px solid var(--rul
   nav { display: none }
   figure, table, dl, h2 { break-inside: avoid } h2 { break-after: avoid }
   figure > div, .table { overflow: visible }
+  .figures { display: block }
+  .figure { max-height: 105mm; margin: 0 auto }
+  footer { margin-top: 1rem }
 }
 `
 

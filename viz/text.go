@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 
 	stdfont "golang.org/x/image/font"
 )
@@ -92,7 +91,7 @@ func (l lettering) draw(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 		case -1:
 			at.Y -= 0.14 * l.size
 		}
-		fill(c, f, at, r.text)
+		c.FillString(f, at, r.text)
 		p.X += f.Width(r.text)
 	}
 }
@@ -113,15 +112,10 @@ func (l lettering) upright(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 // outlined is a canvas whose letters are shapes.
 type outlined struct{ vg.Canvas }
 
-// fill draws text; as outlines in PDF, whose fonts would lack Greek letters and
-// the minus sign.
-func fill(c vg.Canvas, f font.Face, p vg.Point, s string) {
-	switch c.(type) {
-	case *vgpdf.Canvas, outlined:
-	default:
-		c.FillString(f, p, s)
-		return
-	}
+func (c outlined) FillString(f font.Face, p vg.Point, s string) { outlines(c, f, p, s) }
+
+// outlines draws letters as shapes.
+func outlines(c vg.Canvas, f font.Face, p vg.Point, s string) {
 	const em = 1000
 	scale := f.Font.Size / em
 	var buf sfnt.Buffer
