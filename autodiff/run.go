@@ -7,6 +7,9 @@ import (
 
 // run executes every job in order.
 func (m *machine[T]) run() error {
+	if m.moved {
+		m.rebind()
+	}
 	w := m.workers[0]
 	for i := range m.jobs {
 		j := &m.jobs[i]

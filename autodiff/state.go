@@ -101,6 +101,9 @@ func slice[T real](m *machine[T], p *Program, buf int) []T {
 	if m == nil || b.kind == intBuf {
 		return nil
 	}
+	if m.bound != nil && m.bound[buf] != nil {
+		return m.bound[buf]
+	}
 	return m.arena[b.offset : b.offset+b.size : b.offset+b.size]
 }
 
@@ -135,6 +138,8 @@ type machine[T real] struct {
 	arena   []T
 	consts  []T
 	ints    []int64
+	bound   [][]T // by buffer: what Bind put in place of the arena
+	moved   bool  // bound has changed since the last run
 	jobs    []machineJob[T]
 	workers []*worker[T]
 	share   sharing[T]
@@ -193,6 +198,9 @@ func (j *machineJob[T]) makeRoom() {
 // array returns the elements of an array from off on.
 func (m *machine[T]) array(buf, off int) []T {
 	b := m.p.buffers[buf]
+	if m.bound != nil && m.bound[buf] != nil {
+		return m.bound[buf][off:]
+	}
 	from := m.arena
 	if b.kind == constBuf {
 		from = m.consts

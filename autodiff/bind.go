@@ -1,0 +1,43 @@
+package autodiff
+
+import "fmt"
+
+// Bind lets input i read data in place of the State's own array, so that large
+// inputs are not copied; nil puts the State's array back. Each Run sees what data
+// holds at that time and writes nothing to it; it must not overlap an output.
+// A change costs about as much as NewState; a Run after it nothing more.
+// Input(i) is data from then on; InputSpan does not see it.
+func (s *State) Bind(i int, data []float64) error { return bind(s.f64, s.p, i, data) }
+
+// Bind32 is Bind in a program of float32.
+func (s *State) Bind32(i int, data []float32) error { return bind(s.f32, s.p, i, data) }
+
+func bind[T real](m *machine[T], p *Program, i int, data []T) error {
+	buf := p.inBufs[i]
+	b := p.buffers[buf]
+	if m == nil || b.kind == intBuf {
+		return fmt.Errorf("autodiff: bind input %v: want elements of the program's type, float%d or indices", p.inputs[i], p.settings.Precision)
+	}
+	if data != nil && len(data) != b.size {
+		return fmt.Errorf("autodiff: bind input %v: %d elements, want %d", p.inputs[i], len(data), b.size)
+	}
+	if m.bound == nil {
+		m.bound = make([][]T, len(p.buffers))
+	}
+	m.bound[buf] = data
+	m.moved = true
+	return nil
+}
+
+// rebind gives steps and loops the new addresses.
+func (m *machine[T]) rebind() {
+	m.moved = false
+	for i := range m.jobs {
+		if j := &m.jobs[i]; j.call != nil {
+			j.call = newCall(m, m.p.jobs[i].step, j.call.ws)
+		}
+	}
+	for i := range m.workers {
+		m.workers[i] = newWorker(m)
+	}
+}
