@@ -26,7 +26,7 @@ type Settings struct {
 // operation of Gorgonia runs inside.
 //
 // The values of outputs are the Machine's own memory, which the next RunAll
-// overwrites. Inner nodes that are not outputs keep whatever value they had.
+// overwrites. Large inputs are read where they lie, others are copied. Inner nodes that are not outputs keep whatever value they had.
 type Machine struct {
 	imported   *Imported
 	state      *ad.State
@@ -37,12 +37,6 @@ type Machine struct {
 }
 
 var _ G.VM = (*Machine)(nil)
-
-// source is an input node and where its value goes.
-type source struct {
-	node *G.Node
-	feed
-}
 
 // NewMachine compiles the nodes that outs depend on, for the default Settings.
 // Nodes made by gorgonia.Grad may be among outs: Node.Grad of what they
@@ -133,7 +127,7 @@ func (m *Machine) compile(s Settings, outs []*ad.Node) error {
 	}
 	m.state = p.NewState()
 	for i, n := range im.inputs {
-		m.sources = append(m.sources, source{n, newFeed(m.state, i)})
+		m.sources = append(m.sources, newSource(n, m.state, i))
 	}
 	for i, r := range m.results {
 		if err := r.place(m.state, i); err != nil {
@@ -147,13 +141,8 @@ func (m *Machine) compile(s Settings, outs []*ad.Node) error {
 // error for an input without a value or with one of another type or size.
 func (m *Machine) RunAll() error {
 	for i := range m.sources {
-		s := &m.sources[i]
-		v := s.node.Value()
-		if v == nil {
-			return fmt.Errorf("gorgonia: input %v has no value: bind one with gorgonia.Let", s.node)
-		}
-		if err := s.value(v); err != nil {
-			return fmt.Errorf("gorgonia: input %v: its value is %w", s.node, err)
+		if err := m.sources[i].load(m.results); err != nil {
+			return err
 		}
 	}
 	if err := m.state.Run(); err != nil {
