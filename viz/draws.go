@@ -198,11 +198,6 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// column stacks panels of equal size into a figure of one column.
-func column(title string, s selection, note string, panels []*panel) *Figure {
-	return tiles(title, s, note, panels, 1)
-}
-
 // tiles arranges panels in rows.
 func tiles(title string, s selection, note string, panels []*panel, cols int) *Figure {
 	f := &Figure{Title: title, Note: s.note(note), Width: pageWidth, keys: s.chainKeys()}

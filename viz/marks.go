@@ -171,15 +171,6 @@ func words(s string) mark {
 	return func(f *frame) { noteText.draw(f.Canvas.Canvas, f.Center(), middle, middle, s) }
 }
 
-// at writes beside a point.
-func caption(x, y float64, ax, ay float64, style lettering, s string) mark {
-	return func(f *frame) {
-		if f.can(x, y) {
-			style.draw(f.Canvas.Canvas, f.at(x, y), ax, ay, s)
-		}
-	}
-}
-
 // picture fills the frame with pixels; the first row is at the top.
 func picture(img image.Image) mark {
 	return func(f *frame) { f.DrawImage(f.Rectangle, img) }

@@ -16,7 +16,6 @@ const (
 	noteSize  vg.Length = 7.5
 
 	thin   vg.Length = 0.6 // frames, ticks, rules
-	fine   vg.Length = 0.7 // one of many lines
 	strong vg.Length = 1.4 // the line a picture is about
 
 	tickLength vg.Length = 3
