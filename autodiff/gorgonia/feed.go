@@ -81,29 +81,30 @@ func (f *feed) String() string {
 	return fmt.Sprintf("%d of float64", len(f.f64))
 }
 
-// room is a feed of the same kind that belongs to no State.
-func (f feed) room() feed {
-	switch {
-	case f.f64 != nil:
-		return feed{f64: make([]float64, len(f.f64))}
-	case f.f32 != nil:
-		return feed{f32: make([]float32, len(f.f32))}
+// holds reports whether the elements are those of v, in order; a NaN is not.
+func (f *feed) holds(v G.Value) bool {
+	switch v := v.(type) {
+	case *G.F64:
+		return len(f.f64) == 1 && f.f64[0] == float64(*v)
+	case *G.F32:
+		return len(f.f32) == 1 && f.f32[0] == float32(*v)
+	case *G.I:
+		return len(f.ints) == 1 && f.ints[0] == int64(*v)
+	case *gt.Dense:
+		switch {
+		case !isRowMajor(v):
+		case v.Dtype() == gt.Float64:
+			return f.f64 != nil && slices.Equal(f.f64, v.Float64s())
+		case v.Dtype() == gt.Float32:
+			return f.f32 != nil && slices.Equal(f.f32, v.Float32s())
+		case v.Dtype() == gt.Int:
+			return slices.EqualFunc(f.ints, v.Ints(), func(a int64, b int) bool { return a == int64(b) })
+		}
 	}
-	return feed{ints: make([]int64, len(f.ints))}
+	return false
 }
 
-func (f feed) copy(from feed) {
-	copy(f.f64, from.f64)
-	copy(f.f32, from.f32)
-	copy(f.ints, from.ints)
-}
-
-// equal reports whether the elements are the same; a NaN is not.
-func (f feed) equal(o feed) bool {
-	return slices.Equal(f.f64, o.f64) && slices.Equal(f.f32, o.f32) && slices.Equal(f.ints, o.ints)
-}
-
-func (f feed) fill(v float64) {
+func (f *feed) fill(v float64) {
 	for i := range f.f64 {
 		f.f64[i] = v
 	}

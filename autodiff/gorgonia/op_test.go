@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	bridge "github.com/euryale-dev/euryale/autodiff/gorgonia"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Every elementwise operation, run and differentiated by Gorgonia's TapeMachine,
@@ -242,5 +243,55 @@ func TestNewOpRefuses(t *testing.T) {
 	}
 	if _, err := op.Apply(v); err == nil {
 		t.Error("one argument of two was taken")
+	}
+}
+
+// The gradients of an Op run once for all inputs, and again for other arguments.
+func TestOpRunsItsGradientsOnce(t *testing.T) {
+	runs := 0
+	counted := &ad.Custom{Name: "counted",
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return in[0], nil },
+		Forward: func(out []float64, in ...[]float64) error {
+			runs++
+			for i := range out {
+				out[i] = in[0][i] * in[1][i]
+			}
+			return nil
+		},
+		VJP: func(g, _ *ad.Node, x []*ad.Node) []*ad.Node { return []*ad.Node{ad.Mul(g, x[1]), ad.Mul(g, x[0])} },
+	}
+	a, b := ad.Input("a", 2), ad.Input("b", 2)
+	y := ad.Call(counted, a, b)
+	for name, out := range map[string]*ad.Node{"scalar": ad.Sum(ad.Square(y)), "vector": ad.Square(y)} {
+		op, err := bridge.NewOp(name, out, a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := vector(G.NewGraph(), "x", 1, 2)
+		z := vector(x.Graph(), "z", 3, 4)
+		cost := must(op.Apply(x, z))
+		if !cost.IsScalar() {
+			cost = must(G.Sum(cost))
+		}
+		grads, err := G.Grad(cost, x, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vm := G.NewTapeMachine(x.Graph())
+		defer vm.Close()
+		runs = 0
+		perRun := map[string]int{"scalar": 1, "vector": 2}[name]
+		for k, v := range []float64{1, 5} {
+			G.Let(x, gt.New(gt.WithBacking([]float64{v, 2})))
+			if err := vm.RunAll(); err != nil {
+				t.Fatal(err)
+			}
+			vm.Reset()
+			near(t, name, 1e-14, data(grads[0].Value()), []float64{2 * v * 9, 64})
+			near(t, name, 1e-14, data(grads[1].Value()), []float64{2 * v * v * 3, 32})
+			if want := perRun * (k + 1); runs != want {
+				t.Errorf("%s: %d computations after %d runs, want %d", name, runs, k+1, want)
+			}
+		}
 	}
 }

@@ -2,7 +2,6 @@ package gorgonia
 
 import (
 	"fmt"
-	"slices"
 
 	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
@@ -19,9 +18,7 @@ type runner struct {
 	value  *ad.State
 	grads  *ad.State // outputs y, dx...; inputs in..., g
 	in, gi []feed    // of value and of grads
-	last   []feed    // the arguments that the gradients belong to, g last
-	next   []feed    // room for the arguments to come
-	valid  bool
+	valid  bool      // grads was run with what gi holds
 	y      output
 	dx     []output
 }
@@ -114,29 +111,37 @@ func (r *runner) backward(in []G.Value, g G.Value) (scale float64, err error) {
 }
 
 // run computes y and the gradients unless it just did, with the same arguments;
-// nil for g means 1.
+// nil for g means 1, the only one that a scalar output gets.
 func (r *runner) run(in []G.Value, g G.Value) (scale float64, err error) {
-	k := len(r.op.in)
-	for i, v := range in {
-		if err := r.next[i].value(v); err != nil {
+	args := in
+	if g != nil {
+		args = append(in[:len(in):len(in)], g)
+	}
+	if r.valid && r.holds(args) {
+		return 1, nil
+	}
+	r.valid = false
+	for i, v := range args {
+		if err := r.gi[i].value(v); err != nil {
 			return 1, fmt.Errorf("argument %d is %w", i, err)
 		}
 	}
 	if g == nil {
-		r.next[k].fill(1)
-	} else if err := r.next[k].value(g); err != nil {
-		return 1, fmt.Errorf("gradient is %w", err)
-	}
-	if r.valid && slices.EqualFunc(r.next, r.last, feed.equal) {
-		return 1, nil
-	}
-	r.last, r.next = r.next, r.last
-	for i := range r.gi {
-		r.gi[i].copy(r.last[i])
+		r.gi[len(in)].fill(1)
 	}
 	err = r.grads.Run()
 	r.valid = err == nil
 	return 1, err
+}
+
+// holds reports whether the State was last run with args.
+func (r *runner) holds(args []G.Value) bool {
+	for i, v := range args {
+		if !r.gi[i].holds(v) {
+			return false
+		}
+	}
+	return true
 }
 
 // prepare compiles the gradients at their first use.
@@ -155,9 +160,6 @@ func (r *runner) prepare() (err error) {
 	}
 	if r.grads, r.gi, err = r.compile(outs, append(o.in[:len(o.in):len(o.in)], o.g)); err != nil {
 		return err
-	}
-	for _, f := range r.gi {
-		r.last, r.next = append(r.last, f.room()), append(r.next, f.room())
 	}
 	r.dx = make([]output, len(o.in))
 	for i, x := range o.in {
