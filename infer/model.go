@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -75,7 +74,7 @@ func By(t dist.Transform) Option { return Option{transform: &t} }
 // prior's support. The Node is the constrained value.
 func (m *Model) Param(name string, prior dist.Dist, options ...Option) *ad.Node {
 	if err := prior.Err(); err != nil {
-		m.errs = append(m.errs, fmt.Errorf("infer: prior of %s: %w", name, err))
+		m.errs = append(m.errs, fmt.Errorf("prior of %s: %w", name, err))
 		return ad.Input(name)
 	}
 	p := &param{name: name, prior: prior, transform: prior.Support.Transform()}
@@ -88,7 +87,7 @@ func (m *Model) Flat(name string, t dist.Transform, options ...Option) *ad.Node 
 }
 
 func (m *Model) declare(p *param, options []Option) *ad.Node {
-	m.claim(p.name, "parameter")
+	m.claim(p.name, "a parameter")
 	shape := []int{}
 	for _, o := range options {
 		if o.shape != nil {
@@ -99,6 +98,10 @@ func (m *Model) declare(p *param, options []Option) *ad.Node {
 		}
 	}
 	p.node = ad.Input(p.name, shape...)
+	if err := p.node.Err(); err != nil {
+		m.errs = append(m.errs, fmt.Errorf("parameter %s: %w", p.name, err))
+		return p.node
+	}
 	p.free = p.transform.Free(p.node.Size())
 	m.params = append(m.params, p)
 	return p.node
@@ -113,11 +116,15 @@ func (m *Model) Data(name string, values []float64, shape ...int) *ad.Node {
 	return m.datum("data", name, values, shape).node
 }
 
+var article = map[string]string{"observation": "an "}
+
 func (m *Model) datum(kind, name string, values []float64, shape []int) *datum {
-	m.claim(name, kind)
+	m.claim(name, article[kind]+kind)
 	d := &datum{name: name, node: ad.Input(name, shape...), values: append([]float64{}, values...)}
-	if d.node.Size() != len(values) {
-		m.errs = append(m.errs, fmt.Errorf("infer: %s %s: %d values for shape %v", kind, name, len(values), shape))
+	if err := d.node.Err(); err != nil {
+		m.errs = append(m.errs, fmt.Errorf("%s %s: %w", kind, name, err))
+	} else if d.node.Size() != len(values) {
+		m.errs = append(m.errs, fmt.Errorf("%s %s: %d values for shape %v", kind, name, len(values), shape))
 	}
 	m.data = append(m.data, d)
 	return d
@@ -125,38 +132,33 @@ func (m *Model) datum(kind, name string, values []float64, shape []int) *datum {
 
 // Deterministic stores a quantity with every draw.
 func (m *Model) Deterministic(name string, n *ad.Node) *ad.Node {
-	m.claim(name, "quantity")
+	m.claim(name, "a quantity")
 	m.derived = append(m.derived, namedNode{name, n})
 	return n
 }
 
 // AddLogProb adds the sum of n to the log density.
 func (m *Model) AddLogProb(name string, n *ad.Node) {
-	m.claim(name, "term")
+	m.claim(name, "a term")
 	m.terms = append(m.terms, namedNode{name, n})
 }
 
 // Observe declares that values were drawn from law, element by element.
 func (m *Model) Observe(name string, law dist.Dist, values []float64) {
 	if err := law.Err(); err != nil {
-		m.errs = append(m.errs, fmt.Errorf("infer: law of %s: %w", name, err))
+		m.errs = append(m.errs, fmt.Errorf("law of %s: %w", name, err))
 		return
-	}
-	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			m.errs = append(m.errs, fmt.Errorf("infer: observation %s[%d] is %g: drop it or declare it a parameter", name, i, v))
-			break
-		}
 	}
 	m.observed = append(m.observed, &observation{name: name, law: law, data: m.datum("observation", name, values, []int{len(values)})})
 }
 
-func (m *Model) claim(name, kind string) {
+// claim takes a name for what it stands for, such as "a parameter".
+func (m *Model) claim(name, what string) {
 	if name == "" {
-		m.errs = append(m.errs, fmt.Errorf("infer: a %s without a name", kind))
+		m.errs = append(m.errs, fmt.Errorf("%s without a name", what))
 	}
 	if old, taken := m.names[name]; taken {
-		m.errs = append(m.errs, fmt.Errorf("infer: name %q is a %s already and cannot be a %s: names must differ", name, old, kind))
+		m.errs = append(m.errs, fmt.Errorf("name %q stands for %s already and cannot stand for %s: names must differ", name, old, what))
 	}
-	m.names[name] = kind
+	m.names[name] = what
 }

@@ -1,8 +1,10 @@
 package infer
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -12,86 +14,117 @@ const purposeWarmStart uint32 = 101
 
 // WarmStart returns one unconstrained start per chain around a point fit, for
 // Config.Init: values are constrained, by name; cov is their covariance in the
-// order of names (one number each). Chains start at theta + L u with u of
-// Student's law of 4 degrees of freedom and L L^T twice the covariance, so that
-// they are spread wider than the posterior and R-hat keeps its meaning.
+// order of names, row-major. Chains start at theta + L u with u of Student's law
+// of 4 degrees of freedom and L L^T twice the covariance (their variance is four
+// times that of the fit, for the law's long tails), so that they are spread wider
+// than the posterior and R-hat keeps its meaning.
 //
-// Values on a bound are moved inside by 1e-8 of the width; variances that are
-// not finite count as (a tenth of the value)^2. Starts whose density is not
+// Values on a bound are moved inside by 1e-8 of the width. Where a variance is 0
+// or not finite, or the value lies on a bound, the fit says nothing of the
+// spread: the unconstrained variance counts as 1. Starts whose density is not
 // finite are drawn again, nearer.
 func (p *Posterior) WarmStart(names []string, values, cov []float64, chains int, seed uint64) ([][]float64, error) {
-	byName := map[string][]float64{}
-	for i, n := range names {
-		byName[n] = values[i : i+1]
+	n := len(names)
+	if len(values) != n || len(cov) != n*n {
+		return nil, fmt.Errorf("infer: a warm start of %d names has %d values and %d covariances: want %d and %d", n, len(values), len(cov), n, n*n)
 	}
-	centre, err := p.Unconstrain(byName, 1e-8)
+	f := &fitted{post: p, names: names, values: values, cov: cov}
+	centre, err := f.at(-1, 0)
 	if err != nil {
 		return nil, err
 	}
-	if len(centre) != len(names) {
-		return nil, fmt.Errorf("infer: a warm start needs scalar parameters: %d values for %d", len(names), len(centre))
+	if len(centre) != n {
+		return nil, fmt.Errorf("infer: a warm start needs scalar parameters: %d values for %d", n, len(centre))
 	}
-	l := p.spread(names, values, cov, centre, byName)
+	l := f.spread()
 	target := p.Clone().(*Posterior)
-	g := make([]float64, p.dim)
 	out := make([][]float64, chains)
 	for c := range out {
 		src := tensor.NewStream(seed, purposeWarmStart, uint32(c))
-		out[c] = make([]float64, p.dim)
-		for try := 0; ; try++ {
-			jitter(&src, l, centre, out[c], math.Pow(0.7, float64(try)))
-			lp, err := target.LogProbGrad(out[c], g)
-			if err == nil && finite(lp) && allFinite(g) {
-				break
-			}
-			if try == 100 {
-				return nil, fmt.Errorf("infer: no finite start near the fit for chain %d: %s", c, target.Explain(out[c]))
-			}
+		if out[c], err = target.near(&src, l, centre); err != nil {
+			return nil, fmt.Errorf("infer: no finite start near the fit for chain %d: %w", c, err)
 		}
 	}
 	return out, nil
 }
 
-// spread returns the Cholesky factor of twice the covariance in unconstrained
-// space: the delta method with derivatives by differences.
-func (p *Posterior) spread(names []string, values, cov, centre []float64, byName map[string][]float64) []float64 {
-	n := len(names)
-	slope := make([]float64, n)
-	place := map[string]int{}
-	for i, m := range p.model.params {
-		place[m.name] = i
+// near draws around centre until the density is finite.
+func (p *Posterior) near(src *tensor.Stream, l, centre []float64) ([]float64, error) {
+	q, g := make([]float64, p.dim), make([]float64, p.dim)
+	for try := range 100 {
+		jitter(src, l, centre, q, math.Pow(0.7, float64(try)))
+		if lp, err := p.LogProbGrad(q, g); err == nil && finite(lp) && allFinite(g) {
+			return q, nil
+		}
 	}
-	for i, name := range names {
-		sd := math.Sqrt(cov[i*n+i])
-		h := 1e-4 * max(math.Abs(values[i]), 1e-8)
-		if sd > 0 && finite(sd) {
-			h = 1e-2 * sd
+	return nil, errors.New(p.Explain(q))
+}
+
+// fitted is a point fit of all parameters.
+type fitted struct {
+	post        *Posterior
+	names       []string
+	values, cov []float64
+}
+
+// at returns the unconstrained fit with value i, if any, moved by h.
+func (f *fitted) at(i int, h float64) ([]float64, error) {
+	values := map[string][]float64{}
+	for k, name := range f.names {
+		v := f.values[k]
+		if k == i {
+			v += h
 		}
-		at := func(v float64) float64 {
-			byName[name] = []float64{v}
-			defer func() { byName[name] = values[i : i+1] }()
-			q, err := p.Unconstrain(byName, 1e-8)
-			if err != nil {
-				return centre[place[name]]
-			}
-			return q[place[name]]
-		}
-		slope[place[name]] = (at(values[i]+h) - at(values[i]-h)) / (2 * h)
+		values[name] = []float64{v}
+	}
+	return f.post.Unconstrain(values, 1e-8)
+}
+
+// spread returns the Cholesky factor of twice the covariance in unconstrained
+// space, in the order of declaration: the delta method with derivatives by
+// differences.
+func (f *fitted) spread() []float64 {
+	n := len(f.names)
+	place := make([]int, n) // of names among the parameters
+	for i, name := range f.names {
+		place[i] = slices.IndexFunc(f.post.model.params, func(p *param) bool { return p.name == name })
+	}
+	slope := make([]float64, n)
+	for i := range slope {
+		slope[i] = f.slope(i, place[i])
 	}
 	a := make([]float64, n*n)
-	for i, ni := range names {
-		for j, nj := range names {
-			v := cov[i*n+j]
-			if !finite(v) || !finite(cov[i*n+i]) || !finite(cov[j*n+j]) || cov[i*n+i] == 0 || cov[j*n+j] == 0 {
-				if v = 0; i == j {
-					v = 1e-2*values[i]*values[i] + 1e-12
-				}
+	for i, pi := range place {
+		for j, pj := range place {
+			switch v := f.cov[i*n+j] * slope[i] * slope[j]; {
+			case slope[i] != 0 && slope[j] != 0 && finite(v):
+				a[pi*n+pj] = 2 * v
+			case i == j:
+				a[pi*n+pj] = 2
 			}
-			pi, pj := place[ni], place[nj]
-			a[pi*n+pj] = 2 * v * slope[pi] * slope[pj]
 		}
 	}
 	return choleskyOrDiagonal(a, n)
+}
+
+// slope is the derivative of unconstrained parameter k with respect to value i,
+// or 0 where it or the variance is not known.
+func (f *fitted) slope(i, k int) float64 {
+	h := 1e-2 * math.Sqrt(f.cov[i*len(f.names)+i])
+	if !(h > 0) || !finite(h) {
+		return 0
+	}
+	lo, err0 := f.at(i, -h)
+	mid, err1 := f.at(i, 0)
+	hi, err2 := f.at(i, h)
+	if err0 != nil || err1 != nil || err2 != nil {
+		return 0
+	}
+	down, up := mid[k]-lo[k], hi[k]-mid[k]
+	if r := down / up; !(r > 0.5 && r < 2) { // a bound is near
+		return 0
+	}
+	return (up + down) / (2 * h)
 }
 
 // choleskyOrDiagonal falls back to the diagonal where a is not positive definite.
