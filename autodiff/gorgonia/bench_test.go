@@ -9,6 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	bridge "github.com/euryale-dev/euryale/autodiff/gorgonia"
 )
 
@@ -51,7 +52,7 @@ func chain(n int) benchGraph {
 
 // BenchmarkMachines runs value and gradient of one graph by TapeMachine and by
 // our machines, with as many threads as -cpu says: with gradients made by gorgonia.Grad ("machine") and
-// by our rules ("trainer"). "times" is TapeMachine's time over ours, both
+// by our rules ("trainer"), and for the chain our own graph ("own"). "times" is TapeMachine's time over ours, both
 // measured here.
 func BenchmarkMachines(b *testing.B) {
 	for _, c := range []struct {
@@ -82,8 +83,35 @@ func BenchmarkMachines(b *testing.B) {
 			b.Run("tape", func(b *testing.B) { loop(b, tape, nil) })
 			b.Run("machine", func(b *testing.B) { loop(b, machine, tape) })
 			b.Run("trainer", func(b *testing.B) { loop(b, trainer, tape) })
+			if c.name == "chain1e6" {
+				b.Run("own", func(b *testing.B) { loop(b, ownChain(b, w[0]), tape) })
+			}
 		})
 	}
+}
+
+// ownGraph runs a State where a machine is asked for.
+type ownGraph struct{ *ad.State }
+
+func (o ownGraph) RunAll() error { return o.Run() }
+func (o ownGraph) Reset()        {}
+func (o ownGraph) Close() error  { return nil }
+
+// ownChain is chain written with autodiff, without Gorgonia.
+func ownChain(b *testing.B, from *G.Node) G.VM {
+	x := ad.Input("x", from.Shape()...)
+	t := ad.Tanh(ad.Shift(ad.Scale(1.5, x), 0.25))
+	u := ad.Exp(ad.Scale(-0.5, ad.Square(x)))
+	cost := ad.Sum(ad.Square(ad.Add(ad.Mul(t, u), ad.Div(x, ad.Shift(ad.Square(x), 1)))))
+	p, err := ad.Compile([]*ad.Node{cost, ad.Grad(cost, x)[0]}, ad.Settings{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := p.NewState()
+	if err := s.SetInput(0, data(from.Value())); err != nil {
+		b.Fatal(err)
+	}
+	return ownGraph{s}
 }
 
 // loop times vm and reports how many times faster than tape it is.
