@@ -114,7 +114,7 @@ func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: fmt.Sprintf("%.5g", c.Q)},
 		{Name: "points", Value: fmt.Sprint(len(c.X))}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep)},
 		Sections: []viz.Section{
-			{Title: "Verdict", Text: rep.Verdict(), Tables: []string{sum.HTML(), rep.HTML()}},
+			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
 			{Title: "Data and model", Text: "The least-squares fit from which the chains start; the posterior of the curve, median and 95 % band; and where the model expects new data.", Figures: data.figures()},
 			{Title: "Posterior", Figures: album.figures()},
 		}}
