@@ -215,8 +215,9 @@ var regressions = []struct {
 }
 
 // The posteriors of posteriordb that are regressions: same moments as their
-// reference draws, and 0.85 of the effective draws per gradient that
-// the best known adaptation makes (0.92 to 1.04 on average of many seeds).
+// reference draws, more effective draws per gradient than rstan, and, at the aim
+// of 0.8 it was measured with, 0.85 of those that the best known adaptation
+// makes, on average of three seeds.
 func TestRegressions(t *testing.T) {
 	for _, c := range regressions {
 		t.Run(c.name, func(t *testing.T) {
@@ -224,21 +225,29 @@ func TestRegressions(t *testing.T) {
 			golden.JSON(t, &file, "inference", "posteriors", c.name+".json")
 			target := c.build(&file)
 			checkDensity(t, target, &file.posterior)
-			perGradient, worst, divergent := 0.0, 0.0, 0
-			const seeds = 3
-			for seed := range seeds {
-				fit := mustSample(t, target, Config{Seed: uint64(seed)})
-				worst = math.Max(worst, checkMoments(t, fit, &file.posterior))
-				perGradient += leastESS(fit) / seeds
-				divergent += fit.Divergent()
+			usual, _ := averageESS(t, target, &file.posterior, Config{})
+			alike, worst := averageESS(t, target, &file.posterior, Config{TargetAccept: 0.8})
+			if usual < c.rstan || alike < 0.85*c.goal {
+				t.Errorf("%.4f effective draws per gradient, %.4f at 0.8, want %.4f and %.4f", usual, alike, c.rstan, 0.85*c.goal)
 			}
-			if perGradient < c.rstan || perGradient < 0.85*c.goal {
-				t.Errorf("%.4f effective draws per gradient, want %.4f", perGradient, 0.85*c.goal)
-			}
-			t.Logf("%.4f effective draws per gradient (rstan %.4f, best known %.3f), moments within %.1f standard errors, %d divergences",
-				perGradient, c.rstan, c.goal, worst, divergent)
+			t.Logf("%.4f effective draws per gradient, %.4f at 0.8 (rstan %.4f, best known %.3f), moments within %.1f standard errors",
+				usual, alike, c.rstan, c.goal, worst)
 		})
 	}
+}
+
+// averageESS checks the moments of three runs and returns their effective draws
+// per gradient and largest deviation in standard errors.
+func averageESS(t *testing.T, target Target, want *posterior, cfg Config) (perGradient, worst float64) {
+	t.Helper()
+	const seeds = 3
+	for seed := range seeds {
+		cfg.Seed = uint64(seed)
+		fit := mustSample(t, target, cfg)
+		worst = math.Max(worst, checkMoments(t, fit, want))
+		perGradient += leastESS(fit) / seeds
+	}
+	return perGradient, worst
 }
 
 func checkDensity(t *testing.T, target Target, want *posterior) {
