@@ -1,0 +1,85 @@
+package optim
+
+import "math"
+
+// RMSProp divides the gradient by its running size (Hinton, lecture 6e); Centered
+// subtracts the running mean first.
+type RMSProp struct {
+	Alpha       float64 // memory of the running size. Default 0.99
+	Eps         float64 // added outside the root. Default 1e-8
+	Centered    bool
+	Momentum    float64
+	WeightDecay float64
+}
+
+func (r RMSProp) update(s *DescentState, lr float64, x, g []float64) {
+	a, eps, mu := orDefault(r.Alpha, 0.99), orDefault(r.Eps, 1e-8), s.momentum(r.Momentum)
+	decayed(g, x, r.WeightDecay)
+	sq, mean, b := s.buffer(0, len(x)), s.buffer(1, len(x)), s.buffer(2, len(x))
+	for i, d := range g {
+		sq[i] = a*sq[i] + (1-a)*d*d
+		size := sq[i]
+		if r.Centered {
+			mean[i] = a*mean[i] + (1-a)*d
+			size -= mean[i] * mean[i]
+		}
+		d /= math.Sqrt(size) + eps
+		if mu > 0 {
+			b[i] = mu*b[i] + d
+			d = b[i]
+		}
+		x[i] -= lr * d
+	}
+}
+
+// Adagrad divides the gradient by the root of the sum of its squares
+// (Duchi, Hazan & Singer, JMLR 12, 2011).
+type Adagrad struct {
+	Eps         float64 // Default 1e-10
+	Initial     float64 // of the sum of squares
+	LRDecay     float64 // the learning rate is divided by 1 + decay (t-1)
+	WeightDecay float64
+}
+
+func (a Adagrad) update(s *DescentState, lr float64, x, g []float64) {
+	decayed(g, x, a.WeightDecay)
+	sum := s.buffer(0, len(x))
+	lr /= 1 + float64(s.Step-1)*a.LRDecay
+	for i, d := range g {
+		if s.Step == 1 {
+			sum[i] = a.Initial
+		}
+		sum[i] += d * d
+		x[i] -= lr * d / (math.Sqrt(sum[i]) + orDefault(a.Eps, 1e-10))
+	}
+}
+
+// Adadelta scales steps by the running size of past steps (arXiv:1212.5701).
+type Adadelta struct {
+	Rho         float64 // Default 0.9
+	Eps         float64 // Default 1e-6
+	WeightDecay float64
+}
+
+func (a Adadelta) update(s *DescentState, lr float64, x, g []float64) {
+	rho, eps := orDefault(a.Rho, 0.9), orDefault(a.Eps, 1e-6)
+	decayed(g, x, a.WeightDecay)
+	sq, steps := s.buffer(0, len(x)), s.buffer(1, len(x))
+	for i, d := range g {
+		sq[i] = rho*sq[i] + (1-rho)*d*d
+		d *= math.Sqrt(steps[i]+eps) / math.Sqrt(sq[i]+eps)
+		steps[i] = rho*steps[i] + (1-rho)*d*d
+		x[i] -= lr * d
+	}
+}
+
+var (
+	_ Rule = SGD{}
+	_ Rule = Adam{}
+	_ Rule = NAdam{}
+	_ Rule = RAdam{}
+	_ Rule = Adamax{}
+	_ Rule = RMSProp{}
+	_ Rule = Adagrad{}
+	_ Rule = Adadelta{}
+)

@@ -1,0 +1,123 @@
+package optim
+
+import "math"
+
+// Adam scales steps by running moments of the gradient (Kingma & Ba,
+// arXiv:1412.6980); AMSGrad keeps the largest second moment
+// (arXiv:1904.09237). With Decoupled the decay shrinks the parameters apart from
+// the gradient: AdamW (arXiv:1711.05101).
+//
+//	m = b1 m + (1-b1) g, v = b2 v + (1-b2) g^2
+//	x -= lr m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps)
+type Adam struct {
+	Beta1, Beta2 float64 // Default 0.9, 0.999
+	Eps          float64 // Default 1e-8
+	AMSGrad      bool
+	WeightDecay  float64
+	Decoupled    bool
+}
+
+func (a Adam) update(s *DescentState, lr float64, x, g []float64) {
+	b1, b2, eps := s.momentum(orDefault(a.Beta1, 0.9)), orDefault(a.Beta2, 0.999), orDefault(a.Eps, 1e-8)
+	if a.Decoupled {
+		for i := range x {
+			x[i] *= 1 - lr*a.WeightDecay
+		}
+	} else {
+		decayed(g, x, a.WeightDecay)
+	}
+	m, v := moments(s, g, b1, b2)
+	top := v
+	if a.AMSGrad {
+		top = s.buffer(2, len(x))
+		for i := range top {
+			top[i] = math.Max(top[i], v[i])
+		}
+	}
+	t := float64(s.Step)
+	c1, c2 := 1-math.Pow(b1, t), math.Sqrt(1-math.Pow(b2, t))
+	for i := range x {
+		x[i] -= lr / c1 * m[i] / (math.Sqrt(top[i])/c2 + eps)
+	}
+}
+
+// moments updates the first two moments of the gradient, buffers 0 and 1.
+func moments(s *DescentState, g []float64, b1, b2 float64) (m, v []float64) {
+	m, v = s.buffer(0, len(g)), s.buffer(1, len(g))
+	for i, d := range g {
+		m[i] = b1*m[i] + (1-b1)*d
+		v[i] = b2*v[i] + (1-b2)*d*d
+	}
+	return m, v
+}
+
+// NAdam is Adam with Nesterov momentum (Dozat 2016).
+type NAdam struct {
+	Beta1, Beta2  float64 // Default 0.9, 0.999
+	Eps           float64 // Default 1e-8
+	MomentumDecay float64 // Default 0.004
+	WeightDecay   float64
+}
+
+func (a NAdam) update(s *DescentState, lr float64, x, g []float64) {
+	b1, b2, eps := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999), orDefault(a.Eps, 1e-8)
+	decayed(g, x, a.WeightDecay)
+	m, v := moments(s, g, b1, b2)
+	t, decay := float64(s.Step), orDefault(a.MomentumDecay, 0.004)
+	mu := b1 * (1 - 0.5*math.Pow(0.96, t*decay))
+	next := b1 * (1 - 0.5*math.Pow(0.96, (t+1)*decay))
+	if s.Scalars == nil {
+		s.Scalars = []float64{1}
+	}
+	s.Scalars[0] *= mu
+	product, c2 := s.Scalars[0], 1-math.Pow(b2, t)
+	for i := range x {
+		d := math.Sqrt(v[i]/c2) + eps
+		x[i] -= lr * (1 - mu) / (1 - product) * g[i] / d
+		x[i] -= lr * next / (1 - product*next) * m[i] / d
+	}
+}
+
+// RAdam is Adam that waits until the variance of its scale is known
+// (arXiv:1908.03265).
+type RAdam struct {
+	Beta1, Beta2 float64 // Default 0.9, 0.999
+	Eps          float64 // Default 1e-8
+	WeightDecay  float64
+}
+
+func (a RAdam) update(s *DescentState, lr float64, x, g []float64) {
+	b1, b2, eps := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999), orDefault(a.Eps, 1e-8)
+	decayed(g, x, a.WeightDecay)
+	m, v := moments(s, g, b1, b2)
+	t := float64(s.Step)
+	c1, c2 := 1-math.Pow(b1, t), 1-math.Pow(b2, t)
+	end := 2/(1-b2) - 1
+	rho := end - 2*t*math.Pow(b2, t)/c2
+	for i := range x {
+		step := m[i] / c1
+		if rho > 5 {
+			step *= math.Sqrt((rho-4)*(rho-2)*end/((end-4)*(end-2)*rho)) * math.Sqrt(c2) / (math.Sqrt(v[i]) + eps)
+		}
+		x[i] -= lr * step
+	}
+}
+
+// Adamax is Adam with the largest gradient in place of the second moment.
+type Adamax struct {
+	Beta1, Beta2 float64 // Default 0.9, 0.999
+	Eps          float64 // Default 1e-8
+	WeightDecay  float64
+}
+
+func (a Adamax) update(s *DescentState, lr float64, x, g []float64) {
+	b1, b2, eps := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999), orDefault(a.Eps, 1e-8)
+	decayed(g, x, a.WeightDecay)
+	m, u := s.buffer(0, len(x)), s.buffer(1, len(x))
+	c := lr / (1 - math.Pow(b1, float64(s.Step)))
+	for i, d := range g {
+		m[i] = b1*m[i] + (1-b1)*d
+		u[i] = math.Max(b2*u[i], math.Abs(d)+eps)
+		x[i] -= c * m[i] / u[i]
+	}
+}

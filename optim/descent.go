@@ -1,0 +1,133 @@
+package optim
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Rule is a first-order update rule: SGD, Adam and their relatives. Conventions
+// are PyTorch's, so that learning rates carry over.
+type Rule interface {
+	// update moves x along gradient g with learning rate lr; s is the rule's memory.
+	update(s *DescentState, lr float64, x, g []float64)
+}
+
+// DescentState is the memory of a first-order descent. Its fields are exported
+// so that any encoder can save it; a saved state continues exactly.
+type DescentState struct {
+	Step     int         // updates done
+	Buffers  [][]float64 // of the rule, each as long as x
+	Scalars  []float64   // of the rule
+	Momentum float64     // in place of the rule's, if a schedule cycles it; NaN: none
+}
+
+// buffer returns memory k, zero at first.
+func (s *DescentState) buffer(k, n int) []float64 {
+	for len(s.Buffers) <= k {
+		s.Buffers = append(s.Buffers, make([]float64, n))
+	}
+	return s.Buffers[k]
+}
+
+// Descent is a first-order descent: a rule, a learning rate that may follow a
+// schedule, and limits on the gradient.
+type Descent struct {
+	Rule     Rule
+	LR       float64  // learning rate
+	Schedule Schedule // of the learning rate. Default: constant
+	// ClipValue limits every element of the gradient, ClipNorm its length. Default:
+	// no limits.
+	ClipValue, ClipNorm float64
+	// Average keeps an exponential moving average of the parameters with this decay
+	// per step, in State-independent memory: see Averaged. Default: none.
+	Average float64
+	State   DescentState
+
+	mean []float64
+	work []float64
+}
+
+// Step moves x along the gradient g, which it leaves alone.
+func (d *Descent) Step(x, g []float64) {
+	lr := d.LR
+	d.State.Momentum = math.NaN()
+	if d.Schedule != nil {
+		lr, d.State.Momentum = d.Schedule(d.LR, d.State.Step)
+	}
+	d.work = append(d.work[:0], g...)
+	d.clip(d.work)
+	d.State.Step++
+	d.Rule.update(&d.State, lr, x, d.work)
+	if d.Average > 0 {
+		if d.mean == nil {
+			d.mean = append([]float64{}, x...)
+		}
+		for i, v := range x {
+			d.mean[i] = d.Average*d.mean[i] + (1-d.Average)*v
+		}
+	}
+}
+
+// Averaged returns the moving average of the parameters; nil without Average.
+func (d *Descent) Averaged() []float64 { return d.mean }
+
+func (d *Descent) clip(g []float64) {
+	if c := d.ClipValue; c > 0 {
+		for i, v := range g {
+			g[i] = min(max(v, -c), c)
+		}
+	}
+	if c := d.ClipNorm; c > 0 {
+		if f := c / (norm(g) + 1e-6); f < 1 {
+			for i := range g {
+				g[i] *= f
+			}
+		}
+	}
+}
+
+// Descend runs steps of d on f from x, which it changes: f fills the gradient
+// and returns the value. It returns the last value before the last step; a value
+// that is not finite ends the run with an error.
+func Descend(ctx context.Context, f func(x, g []float64) float64, x []float64, d *Descent, steps int) (float64, error) {
+	if d.Rule == nil || !(d.LR > 0) {
+		return math.NaN(), fmt.Errorf("optim: a descent needs a Rule and a learning rate above 0, got %v and %g", d.Rule, d.LR)
+	}
+	g, value := make([]float64, len(x)), math.NaN()
+	for k := range steps {
+		if err := ctx.Err(); err != nil {
+			return value, err
+		}
+		if value = f(x, g); math.IsNaN(value) || math.IsInf(value, 0) {
+			return value, fmt.Errorf("optim: the value is %g at step %d: lower the learning rate (%g) or clip the gradient", value, k, d.LR)
+		}
+		d.Step(x, g)
+	}
+	return value, nil
+}
+
+// momentum returns the schedule's momentum if it has one, else own.
+func (s *DescentState) momentum(own float64) float64 {
+	if math.IsNaN(s.Momentum) {
+		return own
+	}
+	return s.Momentum
+}
+
+// orDefault returns v, or d where v is 0.
+func orDefault(v, d float64) float64 {
+	if v == 0 {
+		return d
+	}
+	return v
+}
+
+// decayed adds the L2 penalty to the gradient.
+func decayed(g, x []float64, weight float64) {
+	if weight != 0 {
+		for i, v := range x {
+			g[i] += weight * v
+		}
+	}
+}
