@@ -272,7 +272,7 @@ func (f *Fit) note(r diag.Report) string {
 		}
 	}
 	warm, sampling := f.Gradients()
-	s := fmt.Sprintf("%d chains x %s draws, %d divergences, %d gradients, %.1f s.", len(f.chains), lengths,
+	s := fmt.Sprintf("%d chains x %s draws, %d divergences, %d gradients, %.2g s.", len(f.chains), lengths,
 		f.Divergent(), warm+sampling, f.Elapsed.Seconds())
 	if f.Stopped != "" {
 		s += " Stopped early: " + f.Stopped + "."
