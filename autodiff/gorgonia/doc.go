@@ -24,3 +24,7 @@
 // pile up over runs; only what the outputs need is run; sliced and transposed
 // tensors are read in their logical order.
 package gorgonia
+
+// Gorgonia's array libraries refuse to start where this module does not know the
+// Go release; the import keeps its version pinned.
+import _ "go4.org/unsafe/assume-no-moving-gc"
