@@ -128,15 +128,31 @@ func concat[T real](c *call, out []T, in [][]T) error {
 
 func embed[T real](c *call, out []T, in [][]T) error {
 	clear(out)
-	walk(c.inShape[0], func(idx []int, flat int) {
-		o, st := 0, 1
-		for i := len(idx) - 1; i >= 0; i-- {
-			o += (c.attr[3*i] + idx[i]*c.attr[3*i+1]) * st
-			st *= c.shape[i]
-		}
-		out[o] = in[0][flat]
-	})
+	if len(in[0]) > 0 {
+		place(out, in[0], c.shape, c.inShape[0], c.attr)
+	}
 	return nil
+}
+
+// place copies in to start + k*step of the first axis, and so on inside.
+func place[T real](out, in []T, to, from tensor.Shape, attr []int) {
+	if len(from) == 0 {
+		out[0] = in[0]
+		return
+	}
+	size, part := to[1:].Size(), from[1:].Size()
+	at, by := attr[0]*size, attr[1]*size
+	for k := range from[0] {
+		switch {
+		case len(from) == 1:
+			out[at] = in[k]
+		case len(from) == 2 && attr[4] == 1:
+			copy(out[at+attr[3]:at+attr[3]+part], in[k*part:])
+		default:
+			place(out[at:at+size], in[k*part:(k+1)*part], to[1:], from[1:], attr[3:])
+		}
+		at += by
+	}
 }
 
 // around splits shape at an axis into the sizes before and after it and its length.
