@@ -28,6 +28,7 @@ type call struct {
 	offsets []int       // of the batches of a product
 	parts   [][]float64 // of a Custom's adjoint
 	lanes   []*call     // of a batched Custom
+	work    any         // scratch that a matrix operation or a sort keeps between runs
 
 	wide   []float64 // float64 copies for a Custom in float32
 	wideIn [][]float64

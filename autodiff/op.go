@@ -28,6 +28,9 @@ type Op struct {
 	vjp   func(g, y *Node, x []*Node) []*Node
 	run   func(c *call) error
 	commu bool // f2(x, y) == f2(y, x)
+	// matrix means that the operation works on the last two axes of its inputs,
+	// for each index of the leading axes; spread that those broadcast.
+	matrix, spread bool
 }
 
 // Source gives a check's inputs: a fresh Node of the shape, filled from the
