@@ -83,6 +83,15 @@ func (b *batcher) lift(n *Node) *Node {
 		return with(n.attr, b.made[n.in[0]], n.in[1])
 	case customOp, customAdjointOp:
 		return b.lanes(n)
+	case takeAlongOp, scatterAlongOp:
+		idx := n.in[1] // indices without lanes serve all of them
+		if b.made[idx] != nil {
+			idx = b.made[idx]
+		}
+		return with(n.attr, b.full(n.in[0]), idx)
+	}
+	if n.op.matrix {
+		return b.matrices(n)
 	}
 	in := make([]*Node, len(n.in))
 	for i, x := range n.in {
@@ -103,24 +112,52 @@ func (b *batcher) matmul(n *Node) *Node {
 		wide := Reshape(b.made[y], y.shape[0], y.shape[1]*b.n)
 		return Reshape(matmul(x, wide), n.shape[0], n.shape[1], b.n)
 	}
-	rank := len(n.shape)
-	front := func(z *Node) *Node {
-		m := b.made[z]
-		if m == nil {
-			return z
-		}
-		k := len(z.shape)
-		perm := []int{k}
-		for i := range k {
-			perm = append(perm, i)
-		}
-		s := tensor.Shape{b.n}
-		for range rank - k {
-			s = append(s, 1)
-		}
-		return Reshape(Permute(m, perm...), append(s, z.shape...)...)
+	return b.toLast(matmul(b.front(x, len(n.shape)), b.front(y, len(n.shape))))
+}
+
+// front returns x with the batch axis before rank others; x itself if it does
+// not depend on the batch.
+func (b *batcher) front(x *Node, rank int) *Node {
+	m := b.made[x]
+	if m == nil {
+		return x
 	}
-	return b.toLast(matmul(front(x), front(y)))
+	s := tensor.Shape{b.n}
+	for range rank - len(x.shape) {
+		s = append(s, 1)
+	}
+	return Reshape(b.toFirst(m), append(s, x.shape...)...)
+}
+
+// toFirst moves the last axis to the front.
+func (b *batcher) toFirst(x *Node) *Node {
+	perm := []int{len(x.shape) - 1}
+	for i := range len(x.shape) - 1 {
+		perm = append(perm, i)
+	}
+	return Permute(x, perm...)
+}
+
+// matrices applies an operation on matrices lane by lane; where only the right
+// side of a system has lanes they are more columns.
+func (b *batcher) matrices(n *Node) *Node {
+	var m *Node
+	if x := n.in[0]; n.op.spread && b.made[x] == nil && len(x.shape) == 2 && len(n.shape) == 2 {
+		m = newNode(n.op, tensor.Shape{n.shape[0], n.shape[1] * b.n}, x, Reshape(b.made[n.in[1]], n.shape[0], n.shape[1]*b.n))
+		m.attr = n.attr
+		return Reshape(m, n.shape[0], n.shape[1], b.n)
+	}
+	in := make([]*Node, len(n.in))
+	for i, x := range n.in {
+		if n.op.spread {
+			in[i] = b.front(x, len(n.shape))
+		} else {
+			in[i] = b.toFirst(b.full(x))
+		}
+	}
+	m = newNode(n.op, append(tensor.Shape{b.n}, n.shape...), in...)
+	m.attr = n.attr
+	return b.toLast(m)
 }
 
 // toLast moves the first axis to the end.
@@ -136,12 +173,7 @@ func (b *batcher) toLast(x *Node) *Node {
 func (b *batcher) lanes(n *Node) *Node {
 	in := make([]*Node, len(n.in))
 	for i, x := range n.in {
-		full := b.full(x)
-		perm := []int{len(x.shape)}
-		for k := range x.shape {
-			perm = append(perm, k)
-		}
-		in[i] = Permute(full, perm...)
+		in[i] = b.toFirst(b.full(x))
 	}
 	m := newNode(lanesOp, append(tensor.Shape{b.n}, n.shape...), in...)
 	m.obj = &lanesOf{op: n.op, attr: n.attr, obj: n.obj}

@@ -1,0 +1,184 @@
+package autodiff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// The operations of linear algebra work on the last two axes; leading axes are
+// batches. In programs of float32 they compute in float64 and round the result.
+
+// NotPositiveDefiniteError is what a run returns where Cholesky meets a matrix
+// that has no factor. A sampler may treat the point as one of density 0.
+type NotPositiveDefiniteError struct {
+	Matrix int     // among the leading axes, in row-major order
+	Pivot  int     // the row where the factor ends
+	Size   int     // rows of the matrix
+	Value  float64 // the square of the diagonal element there
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	return fmt.Sprintf("autodiff: cholesky: matrix %d, %d x %d, is not positive definite: pivot %d is %g: add to the diagonal, or use CholeskyOrNaN",
+		e.Matrix, e.Size, e.Size, e.Pivot, e.Value)
+}
+
+// SingularError is what a run returns where a matrix that must be inverted has a
+// pivot of 0, or holds a NaN.
+type SingularError struct {
+	Op     string
+	Matrix int // among the leading axes, in row-major order
+	Size   int // rows of the matrix
+}
+
+func (e *SingularError) Error() string {
+	return fmt.Sprintf("autodiff: %s: matrix %d, %d x %d, is singular: check for equal or zero rows", e.Op, e.Matrix, e.Size, e.Size)
+}
+
+// Diag returns the diagonals of the last two axes, which must be equal.
+// Gradient: placed back on the diagonal.
+func Diag(x *Node) *Node {
+	n, bad := square("diag", x)
+	if bad != nil {
+		return bad
+	}
+	if n == 0 {
+		return Reshape(x, lead(x, 1)...)
+	}
+	return SliceStep(Reshape(x, append(lead(x, 2), n*n)...), -1, 0, n*n, n+1)
+}
+
+// DiagMatrix returns the matrices with x, the last axis, on the diagonal and 0
+// elsewhere. Gradient: Diag.
+func DiagMatrix(x *Node) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	if len(x.shape) == 0 {
+		return mistake("diag_matrix", "an array of no axes: want at least one")
+	}
+	return Where(Eye(x.shape[len(x.shape)-1]), Reshape(x, append(x.shape.Clone(), 1)...), Scalar(0))
+}
+
+// Eye returns the n x n matrix with 1 on the diagonal and 0 elsewhere.
+func Eye(n int) *Node { return mask(n, n, func(i, j int) bool { return i == j }) }
+
+// Tril keeps elements j <= i+k of the last two axes; the others become 0.
+// Gradient: the same elements.
+func Tril(x *Node, k int) *Node { return keep(x, func(i, j int) bool { return j <= i+k }) }
+
+// Triu keeps elements j >= i+k of the last two axes; the others become 0.
+// Gradient: the same elements.
+func Triu(x *Node, k int) *Node { return keep(x, func(i, j int) bool { return j >= i+k }) }
+
+func keep(x *Node, f func(i, j int) bool) *Node {
+	if bad := firstErr(x); bad != nil {
+		return bad
+	}
+	k := len(x.shape)
+	if k < 2 {
+		return mistake("triangle", "shape %v: want at least two axes", x.shape)
+	}
+	return Where(mask(x.shape[k-2], x.shape[k-1], f), x, Scalar(0))
+}
+
+// mask is 1 where f holds and 0 elsewhere.
+func mask(m, n int, f func(i, j int) bool) *Node {
+	data := make([]float64, m*n)
+	for i := range m {
+		for j := range n {
+			data[i*n+j] = truth(f(i, j))
+		}
+	}
+	return Const(data, m, n)
+}
+
+// lowerHalf is Phi of Murray: the lower triangle with half the diagonal.
+func lowerHalf(x *Node) *Node {
+	n := x.shape[len(x.shape)-1]
+	w := make([]float64, n*n)
+	for i := range n {
+		for j := range i {
+			w[i*n+j] = 1
+		}
+		w[i*n+i] = 0.5
+	}
+	return Mul(Const(w, n, n), x)
+}
+
+// square returns the order of the matrices in x, or a Node with the mistake.
+func square(op string, x *Node) (int, *Node) {
+	if bad := firstErr(x); bad != nil {
+		return 0, bad
+	}
+	k := len(x.shape)
+	if k < 2 || x.shape[k-1] != x.shape[k-2] {
+		return 0, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "square matrices in the last two axes"})
+	}
+	return x.shape[k-1], nil
+}
+
+// lead returns the shape of x without the last n axes.
+func lead(x *Node, n int) tensor.Shape { return x.shape[:len(x.shape)-n].Clone() }
+
+// asMatrix gives a number for each matrix two axes of length 1.
+func asMatrix(x *Node) *Node { return Reshape(x, append(x.shape.Clone(), 1, 1)...) }
+
+// rowsOf returns rows i..j-1 of the matrices in x.
+func rowsOf(x *Node, i, j int) *Node { return Slice(x, -2, i, j) }
+
+// system checks a and b of a x = b and makes op's Node; a b of one axis is one
+// column, which goes again.
+func system(op *Op, a, b *Node, attr ...int) *Node {
+	if bad := firstErr(a, b); bad != nil {
+		return bad
+	}
+	n, bad := square(op.Name, a)
+	if bad != nil {
+		return bad
+	}
+	if len(b.shape) == 1 {
+		x := system(op, a, Reshape(b, b.Size(), 1), attr...)
+		if x.err != nil {
+			return x
+		}
+		return Reshape(x, lead(x, 1)...)
+	}
+	k := len(b.shape)
+	if k == 0 || b.shape[k-2] != n {
+		return failed(&tensor.ShapeError{Op: op.Name, Got: []tensor.Shape{a.shape, b.shape}, Want: "as many rows in the second as in the first"})
+	}
+	s, ok := tensor.Broadcast(lead(a, 2), lead(b, 2))
+	if !ok {
+		return failed(&tensor.ShapeError{Op: op.Name, Got: []tensor.Shape{a.shape, b.shape}, Want: "leading axes that broadcast"})
+	}
+	x := newNode(op, slices.Concat(s, tensor.Shape{n, b.shape[k-1]}), a, b)
+	x.attr = attr
+	return x
+}
+
+// systems lists, for each matrix of the result, which matrices it is made from.
+func (c *call) systems() []int {
+	if c.offsets == nil {
+		as, bs := c.inShape[0], c.inShape[1]
+		c.offsets = batchOffsets(c.shape[:len(c.shape)-2], as[:len(as)-2], bs[:len(bs)-2])
+	}
+	return c.offsets
+}
+
+// scratch returns what an operation keeps between runs, made at the first.
+func scratch[W any](c *call, make func() *W) *W {
+	if c.work == nil {
+		c.work = make()
+	}
+	return c.work.(*W)
+}
+
+// gemm adds alpha op(a) op(b) to the m x n matrix out.
+func (c *call) gemm(ta, tb bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, out []float64, ldo int) {
+	if m > 0 && n > 0 && k > 0 {
+		kernels.Gemm64(c.level, c.ws, ta, tb, m, n, k, alpha, a, lda, b, ldb, 1, out, ldo)
+	}
+}

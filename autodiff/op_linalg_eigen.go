@@ -1,0 +1,110 @@
+package autodiff
+
+import (
+	"errors"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// EigenSymmetric returns the eigenvalues of symmetric matrices, ascending, and
+// the eigenvectors as columns, of length 1 and with the element of largest size
+// positive. It reads the lower triangle; the upper one counts as its mirror
+// image, and its gradient is 0. Gradient, with respect to the lower triangle:
+//
+//	Phi(S + S^T), S = v (diag gw + F o (v^T gv)) v^T, F_ij = 1/(w_j - w_i), F_ii = 0
+//
+// Eigenvectors of repeated eigenvalues have no gradient: F is taken as 0 where
+// eigenvalues are equal, which is right for functions of the eigenvalues alone.
+func EigenSymmetric(a *Node) (values, vectors *Node) {
+	n, bad := square("eigen_symmetric", a)
+	if bad != nil {
+		return bad, bad
+	}
+	y := newNode(eigenOp, append(lead(a, 2), n+1, n), a)
+	return Index(y, -2, 0), rowsOf(y, 1, n+1)
+}
+
+// Eigenvalues returns the eigenvalues of symmetric matrices, ascending: see
+// EigenSymmetric.
+func Eigenvalues(a *Node) *Node {
+	w, _ := EigenSymmetric(a)
+	return w
+}
+
+var eigenOp *Op // one above the other: values, vectors
+
+func init() {
+	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, y *Node, _ []*Node) []*Node {
+			n := order(y.shape)
+			w, v, gw, gv := rowsOf(y, 0, 1), rowsOf(y, 1, n+1), rowsOf(g, 0, 1), rowsOf(g, 1, n+1)
+			f := safeReciprocal(Sub(w, T(w)))
+			s := Where(Eye(n), gw, Mul(f, MatMul(T(v), gv)))
+			s = MatMul(v, MatMul(s, T(v)))
+			return []*Node{lowerHalf(Add(s, T(s)))}
+		},
+		run: runEigen,
+		Sample: func(in Source) []*Node {
+			w, v := EigenSymmetric(Add(in(-0.4, 0.4, 2, 3, 3), Const([]float64{1, 1, 1, 1, 3, 1, 1, 1, 6}, 3, 3)))
+			return []*Node{w, v}
+		}})
+}
+
+// safeReciprocal returns 1/x, and 0 where x is 0, with gradients to match.
+func safeReciprocal(x *Node) *Node {
+	zero := Equal(x, Scalar(0))
+	return Where(zero, Scalar(0), Reciprocal(Where(zero, Scalar(1), x)))
+}
+
+type eigenWork struct {
+	a       blas64.Symmetric
+	w, work []float64
+}
+
+// ErrNoConvergence is what a run returns where eigenvalues or singular values
+// were not found: the matrix holds a NaN or an infinity.
+var ErrNoConvergence = errors.New("autodiff: eigenvalues or singular values not found: check the matrix for NaN and infinities")
+
+func runEigen(c *call) error {
+	out, in := c.asFloat64()
+	n := order(c.shape)
+	if n == 0 {
+		return nil
+	}
+	e := scratch(c, func() *eigenWork {
+		e := &eigenWork{a: blas64.Symmetric{N: n, Stride: n, Data: make([]float64, n*n), Uplo: blas.Lower}, w: make([]float64, n)}
+		size := []float64{0}
+		lapack64.Syev(lapack.EVCompute, e.a, e.w, size, -1)
+		e.work = make([]float64, int(size[0]))
+		return e
+	})
+	for i := range len(in[0]) / (n * n) {
+		a := in[0][i*n*n : (i+1)*n*n]
+		if !finite(a) {
+			return ErrNoConvergence
+		}
+		copy(e.a.Data, a)
+		if !lapack64.Syev(lapack.EVCompute, e.a, e.w, e.work, len(e.work)) {
+			return ErrNoConvergence
+		}
+		y := out[i*(n+1)*n : (i+1)*(n+1)*n]
+		copy(y, e.w)
+		copy(y[n:], e.a.Data)
+		for j := range n {
+			positiveColumn(n, j, y[n:])
+		}
+	}
+	c.storeFloat64()
+	return nil
+}
+
+func finite(a []float64) bool {
+	s := 0.0
+	for _, v := range a {
+		s += 0 * v
+	}
+	return s == 0
+}

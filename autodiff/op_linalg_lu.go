@@ -1,0 +1,208 @@
+package autodiff
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Solve returns the x with a x = b, by LU with partial pivoting. Leading axes
+// broadcast; a b of one axis is one column. A run fails with a *SingularError
+// where a pivot is 0. Gradient: gb = a^-T g, ga = -gb x^T.
+func Solve(a, b *Node) *Node { return system(solveOp, a, b, 0) }
+
+// Inverse returns the inverse matrices. A run fails with a *SingularError where
+// there is none. Prefer Solve or CholeskySolve. Gradient: -y^T g y^T.
+func Inverse(a *Node) *Node {
+	if _, bad := square("inverse", a); bad != nil {
+		return bad
+	}
+	return newNode(inverseOp, a.shape, a)
+}
+
+// Det returns the determinants. Gradient: g y a^-T, so a must not be singular
+// there.
+func Det(a *Node) *Node {
+	if _, bad := square("det", a); bad != nil {
+		return bad
+	}
+	return newNode(detOp, lead(a, 2), a)
+}
+
+// SignLogDet returns the sign of the determinants, -1, 0 or 1, and the
+// logarithms of their sizes, -Inf where they are 0. Gradient of the logarithm: g a^-T;
+// of the sign: none.
+func SignLogDet(a *Node) (sign, log *Node) {
+	if _, bad := square("sign_log_det", a); bad != nil {
+		return bad, bad
+	}
+	y := newNode(signLogDetOp, append(lead(a, 2), 2), a)
+	return Index(y, -1, 0), Index(y, -1, 1)
+}
+
+var solveOp, inverseOp, detOp, signLogDetOp *Op
+
+func init() {
+	general := func(in Source, lead ...int) *Node {
+		return Add(in(-1, 1, append(lead, 3, 3)...), Const([]float64{0, 3, 0, 0, 0, 3, 3, 0, 0}, 3, 3))
+	}
+	solveOp = register(&Op{Name: "solve", Arity: 2, kind: step, Smooth: true, matrix: true, spread: true,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			gb := system(solveOp, x[0], g, 1-y.attr[0])
+			if y.attr[0] == 1 {
+				return []*Node{Neg(MatMul(y, T(gb))), gb}
+			}
+			return []*Node{Neg(MatMul(gb, T(y))), gb}
+		},
+		run: runSolve,
+		Sample: func(in Source) []*Node {
+			return []*Node{Solve(general(in, 2), in(-1, 1, 3, 2)), Solve(general(in), in(-1, 1, 3)), system(solveOp, general(in), in(-1, 1, 2, 3, 1), 1)}
+		}})
+	inverseOp = register(&Op{Name: "inverse", Arity: 1, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, y *Node, _ []*Node) []*Node {
+			return []*Node{Neg(MatMul(T(y), MatMul(g, T(y))))}
+		},
+		run:    runInverse,
+		Sample: func(in Source) []*Node { return []*Node{Inverse(general(in, 2))} }})
+	detOp = register(&Op{Name: "det", Arity: 1, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			return []*Node{Mul(asMatrix(Mul(g, y)), T(Inverse(x[0])))}
+		},
+		run:    runDet,
+		Sample: func(in Source) []*Node { return []*Node{Det(general(in)), Det(general(in, 2))} }})
+	signLogDetOp = register(&Op{Name: "sign_log_det", Arity: 1, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, _ *Node, x []*Node) []*Node {
+			return []*Node{Mul(asMatrix(Index(g, -1, 1)), T(Inverse(x[0])))}
+		},
+		run: runSignLogDet,
+		Sample: func(in Source) []*Node {
+			_, l := SignLogDet(general(in, 2))
+			return []*Node{l}
+		}})
+}
+
+// luWork is scratch for one LU factorization.
+type luWork struct {
+	a   blas64.General
+	piv []int
+}
+
+// lu factors a, which it copies; false means a pivot of 0 or a NaN.
+func (c *call) lu(a []float64, n int) (*luWork, bool) {
+	w := scratch(c, func() *luWork { return &luWork{general(make([]float64, n*n), n, n), make([]int, n)} })
+	copy(w.a.Data, a)
+	if n == 0 {
+		return w, true
+	}
+	ok := lapack64.Getrf(w.a, w.piv)
+	for i := range n {
+		d := w.a.Data[i*n+i]
+		ok = ok && d == d
+	}
+	return w, ok
+}
+
+// solve replaces the n x m matrix x by the solution.
+func (w *luWork) solve(x []float64, m int, transposed bool) {
+	if m == 0 || w.a.Rows == 0 {
+		return
+	}
+	t := blas.NoTrans
+	if transposed {
+		t = blas.Trans
+	}
+	lapack64.Getrs(t, w.a, general(x, w.a.Rows, m), w.piv)
+}
+
+// det returns the sign and the logarithm of the size of the determinant, and
+// the determinant.
+func (w *luWork) det() (sign, log, det float64) {
+	sign, det = 1, 1
+	for i, p := range w.piv {
+		v := w.a.Data[i*w.a.Stride+i]
+		if p != i {
+			sign, det = -sign, -det
+		}
+		switch {
+		case v < 0:
+			sign = -sign
+		case v == 0:
+			sign = 0
+		case v != v:
+			sign = v
+		}
+		log += math.Log(math.Abs(v))
+		det *= v
+	}
+	return sign, log, det
+}
+
+// general is data as an m x n matrix of BLAS.
+func general(data []float64, m, n int) blas64.General {
+	return blas64.General{Rows: m, Cols: n, Stride: max(n, 1), Data: data}
+}
+
+func runSolve(c *call) error {
+	out, in := c.asFloat64()
+	k := len(c.shape)
+	n, m := c.shape[k-2], c.shape[k-1]
+	for i, at := 0, c.systems(); i < len(at); i += 2 {
+		x := out[i/2*n*m : (i/2+1)*n*m]
+		copy(x, in[1][at[i+1]*n*m:(at[i+1]+1)*n*m])
+		w, ok := c.lu(in[0][at[i]*n*n:(at[i]+1)*n*n], n)
+		if !ok {
+			return &SingularError{Op: "solve", Matrix: at[i], Size: n}
+		}
+		w.solve(x, m, c.attr[0] == 1)
+	}
+	c.storeFloat64()
+	return nil
+}
+
+func runInverse(c *call) error {
+	out, in := c.asFloat64()
+	n := c.shape[len(c.shape)-1]
+	for i, at := 0, 0; at < len(out); i, at = i+1, at+n*n {
+		x := out[at : at+n*n]
+		w, ok := c.lu(in[0][at:at+n*n], n)
+		if !ok {
+			return &SingularError{Op: "inverse", Matrix: i, Size: n}
+		}
+		clear(x)
+		for k := range n {
+			x[k*n+k] = 1
+		}
+		w.solve(x, n, false)
+	}
+	c.storeFloat64()
+	return nil
+}
+
+func runDet(c *call) error {
+	out, in := c.asFloat64()
+	n := order(c.inShape[0])
+	for i := range out {
+		w, _ := c.lu(in[0][i*n*n:(i+1)*n*n], n)
+		_, _, out[i] = w.det()
+	}
+	c.storeFloat64()
+	return nil
+}
+
+func runSignLogDet(c *call) error {
+	out, in := c.asFloat64()
+	n := order(c.inShape[0])
+	for i := range len(out) / 2 {
+		w, _ := c.lu(in[0][i*n*n:(i+1)*n*n], n)
+		out[2*i], out[2*i+1], _ = w.det()
+	}
+	c.storeFloat64()
+	return nil
+}
+
+// order returns the length of the last axis.
+func order(s tensor.Shape) int { return s[len(s)-1] }

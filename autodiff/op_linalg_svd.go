@@ -1,0 +1,123 @@
+package autodiff
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// SVD returns the reduced factors of a = u diag(s) v^T: of an m x n matrix with
+// k = min(m, n), u is m x k, s holds the k singular values, descending, and v is
+// n x k. The element of largest size in each column of v is positive. Gradient:
+//
+//	u (J s + s K + diag gs) v^T + (1 - u u^T) gu s^-1 v^T + u s^-1 gv^T (1 - v v^T)
+//	J = F o (u^T gu - gu^T u), K = F o (v^T gv - gv^T v), F_ij = 1/(s_j^2 - s_i^2), F_ii = 0
+//
+// Singular vectors of repeated or zero values have no gradient: F is taken as 0
+// where values are equal and 1/s where they are 0, which is right for functions
+// of the singular values alone.
+//
+// Reference: Townsend, Differentiating the singular value decomposition, 2016.
+func SVD(a *Node) (u, s, v *Node) {
+	if bad := firstErr(a); bad != nil {
+		return bad, bad, bad
+	}
+	d := len(a.shape)
+	if d < 2 {
+		bad := failed(&tensor.ShapeError{Op: "svd", Got: []tensor.Shape{a.shape}, Want: "at least two axes"})
+		return bad, bad, bad
+	}
+	m, n := a.shape[d-2], a.shape[d-1]
+	y := newNode(svdOp, append(lead(a, 2), m+1+n, min(m, n)), a)
+	return rowsOf(y, 0, m), Index(y, -2, m), rowsOf(y, m+1, m+1+n)
+}
+
+// SingularValues returns the singular values, descending: see SVD.
+func SingularValues(a *Node) *Node {
+	_, s, _ := SVD(a)
+	return s
+}
+
+var svdOp *Op // one above the other: u, s, v
+
+func init() {
+	svdOp = register(&Op{Name: "svd", Arity: 1, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{svdGrad(g, y, x[0])} },
+		run: runSVD,
+		Sample: func(in Source) []*Node {
+			base := Const([]float64{1, 0, 0, 0, 3, 0, 0, 0, 5, 1, -1, 2}, 4, 3)
+			tall := Add(in(-0.4, 0.4, 2, 4, 3), base)
+			wide := Add(in(-0.4, 0.4, 3, 4), T(base))
+			u, s, v := SVD(tall)
+			p, _, q := SVD(wide)
+			return []*Node{u, s, v, p, q}
+		}})
+}
+
+func svdGrad(g, y, a *Node) *Node {
+	d := len(a.shape)
+	m, n := a.shape[d-2], a.shape[d-1]
+	u, s, v := rowsOf(y, 0, m), rowsOf(y, m, m+1), rowsOf(y, m+1, m+1+n)
+	gu, gs, gv := rowsOf(g, 0, m), rowsOf(g, m, m+1), rowsOf(g, m+1, m+1+n)
+	// F is (s_j - s_i)(s_j + s_i), so that close values keep their digits.
+	f := Mul(safeReciprocal(Sub(s, T(s))), safeReciprocal(Add(s, T(s))))
+	turn := func(q, gq *Node) *Node {
+		w := MatMul(T(q), gq)
+		return Mul(f, Sub(w, T(w)))
+	}
+	inner := Add(Mul(turn(u, gu), s), Mul(T(s), turn(v, gv)))
+	inner = Where(Eye(min(m, n)), gs, inner)
+	is := safeReciprocal(s)
+	outside := func(q, gq *Node) *Node { // (1 - q q^T) gq s^-1
+		return Mul(Sub(gq, MatMul(q, MatMul(T(q), gq))), is)
+	}
+	left := Add(MatMul(u, inner), outside(u, gu))
+	return Add(MatMul(left, T(v)), MatMul(u, T(outside(v, gv))))
+}
+
+type svdWork struct {
+	a, u, vt blas64.General
+	s, work  []float64
+}
+
+func runSVD(c *call) error {
+	out, in := c.asFloat64()
+	d := len(c.inShape[0])
+	m, n := c.inShape[0][d-2], c.inShape[0][d-1]
+	k := min(m, n)
+	if k == 0 {
+		return nil
+	}
+	w := scratch(c, func() *svdWork {
+		w := &svdWork{general(make([]float64, m*n), m, n), general(make([]float64, m*k), m, k), general(make([]float64, k*n), k, n), make([]float64, k), []float64{0}}
+		lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, w.a, w.u, w.vt, w.s, w.work, -1)
+		w.work = make([]float64, int(w.work[0]))
+		return w
+	})
+	size := (m + 1 + n) * k
+	for i := range len(in[0]) / (m * n) {
+		a := in[0][i*m*n : (i+1)*m*n]
+		if !finite(a) {
+			return ErrNoConvergence
+		}
+		copy(w.a.Data, a)
+		if !lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, w.a, w.u, w.vt, w.s, w.work, len(w.work)) {
+			return ErrNoConvergence
+		}
+		u, v := out[i*size:i*size+m*k], out[i*size+(m+1)*k:(i+1)*size]
+		copy(u, w.u.Data)
+		copy(out[i*size+m*k:], w.s)
+		for p := range n {
+			for q := range k {
+				v[p*k+q] = w.vt.Data[q*n+p]
+			}
+		}
+		for j := range k {
+			positiveColumn(k, j, v, u)
+		}
+	}
+	c.storeFloat64()
+	return nil
+}

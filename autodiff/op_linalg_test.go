@@ -1,0 +1,312 @@
+package autodiff_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/golden"
+)
+
+func TestLinalgGoldens(t *testing.T) {
+	for _, c := range golden.Family(t, "cuda", "ops_linalg.json") {
+		spd, gen, rhs := ad.Input("spd", c.Inputs["spd"].Shape...), ad.Input("general", c.Inputs["general"].Shape...), ad.Input("rhs", c.Inputs["rhs"].Shape...)
+		inputs := []*ad.Node{spd, gen, rhs}
+		values := [][]float64{c.Inputs["spd"].Values(), c.Inputs["general"].Values(), c.Inputs["rhs"].Values()}
+		cond := 1.0
+		for _, v := range c.Outputs["cond_general"].Data {
+			cond = max(cond, float64(v))
+		}
+		l := ad.Cholesky(spd)
+		sign, log := ad.SignLogDet(gen)
+		q, r := ad.QR(gen)
+		s := ad.SingularValues(gen)
+		n := s.Shape()[1]
+		check(t, c, map[string]*ad.Node{
+			"cholesky": l, "solve_spd": ad.CholeskySolve(l, rhs), "inverse_spd": ad.CholeskySolve(l, ad.Eye(n)),
+			"solve_general": ad.Solve(gen, rhs), "det_general": ad.Det(gen), "slogdet_sign": sign, "slogdet_log": log,
+			"qr_q": q, "qr_r": r, "eigvalsh": ad.Eigenvalues(spd), "singular_values": s, "tri_solve_lower": ad.SolveTriangular(l, rhs, true, false),
+			"cond_general": ad.Div(ad.Index(s, 1, 0), ad.Index(s, 1, n-1)),
+		}, inputs, values, func(name string) (float64, float64) {
+			switch name {
+			case "solve_general", "qr_q", "cond_general":
+				return 1e-13 * cond, 2e-6 * cond
+			}
+			return 1e-13, 2e-6
+		})
+	}
+}
+
+func TestNotPositiveDefinite(t *testing.T) {
+	a := ad.Const([]float64{1, 0, 0, 1, 4, 2, 2, 1 - 1e-9}, 2, 2, 2)
+	_, err := ad.Eval(ad.Cholesky(a))
+	var bad *ad.NotPositiveDefiniteError
+	if !errors.As(err, &bad) || bad.Matrix != 1 || bad.Pivot != 1 || bad.Size != 2 || !(bad.Value < 0) {
+		t.Errorf("got %v, want matrix 1, pivot 1", err)
+	}
+	v, err := ad.Eval(ad.CholeskyOrNaN(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := v[0].Data().([]float64); d[0] != 1 || d[3] != 1 || !math.IsNaN(d[4]) || !math.IsNaN(d[7]) {
+		t.Errorf("CholeskyOrNaN gives %v, want 1 0 0 1 and NaN", d)
+	}
+	if _, err := ad.Eval(ad.Cholesky(ad.Const([]float64{math.NaN()}, 1, 1))); !errors.As(err, &bad) {
+		t.Errorf("a NaN gives %v, want NotPositiveDefiniteError", err)
+	}
+}
+
+func TestSingular(t *testing.T) {
+	a := ad.Const([]float64{1, 2, 2, 4}, 2, 2)
+	for _, n := range []*ad.Node{ad.Inverse(a), ad.Solve(a, ad.Const([]float64{1, 1}))} {
+		var bad *ad.SingularError
+		if _, err := ad.Eval(n); !errors.As(err, &bad) || bad.Matrix != 0 || bad.Size != 2 {
+			t.Errorf("%v gives %v, want SingularError", n, err)
+		}
+	}
+	sign, log := ad.SignLogDet(a)
+	v, err := ad.Eval(sign, log, ad.Det(a))
+	if err != nil || v[0].Data() != 0.0 || v[1].Data() != math.Inf(-1) || v[2].Data() != 0.0 {
+		t.Errorf("got %v, %v, want 0, -Inf, 0", v, err)
+	}
+}
+
+func TestLinalgMistakes(t *testing.T) {
+	x, v := ad.Input("x", 2, 3), ad.Input("v", 4)
+	q, _ := ad.QR(x)
+	for _, n := range []*ad.Node{ad.Cholesky(x), ad.Solve(x, v), ad.SolveTriangular(ad.Input("a", 3, 3), v, true, false),
+		ad.Solve(ad.Input("a", 2, 3, 3), ad.Input("b", 5, 3, 1)), q, ad.Diag(x), ad.Det(v), ad.Tril(v, 0), ad.Eigenvalues(x), ad.SingularValues(v), ad.LogDet(x)} {
+		if n.Err() == nil {
+			t.Errorf("%v has no error", n)
+		}
+	}
+}
+
+// spd is a well-conditioned symmetric matrix.
+func spd(n int, seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	a := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			v := rng.NormFloat64() / math.Sqrt(float64(n))
+			a[i*n+j], a[j*n+i] = v, v
+		}
+		a[i*n+i] += 3
+	}
+	return a
+}
+
+// Sizes around the blocks give the products they should, and the gradient of
+// blocks is that of the formula: d log det a = a^-1.
+func TestCholeskyOfManySizes(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 23, 24, 25, 47, 48, 49, 97, 150} {
+		a, b := ad.Input("a", n, n), ad.Input("b", n, 9)
+		l := ad.Cholesky(a)
+		x := ad.CholeskySolve(l, b)
+		u := ad.T(l)
+		y := ad.SolveTriangular(u, ad.SolveTriangular(u, b, false, true), false, false) // the same with the upper triangle
+		g := ad.Grad(ad.LogDet(a), a)[0]
+		inv := ad.Inverse(a)
+		want := ad.Sub(ad.Scale(2, ad.Tril(inv, 0)), ad.DiagMatrix(ad.Diag(inv)))
+		h := ad.VJP(l, ad.Cos(ad.MatMul(a, a)), a)[0] // against the formula, below
+		phi := ad.Sub(ad.Tril(ad.MatMul(u, ad.Tril(ad.Cos(ad.MatMul(a, a)), 0)), 0), ad.Scale(0.5, ad.DiagMatrix(ad.Diag(ad.MatMul(u, ad.Tril(ad.Cos(ad.MatMul(a, a)), 0))))))
+		li := ad.Inverse(l)
+		s := ad.MatMul(ad.T(li), ad.MatMul(phi, li))
+		s = ad.Add(s, ad.T(s))
+		s = ad.Sub(ad.Tril(s, 0), ad.Scale(0.5, ad.DiagMatrix(ad.Diag(s))))
+		outs := []*ad.Node{ad.Sub(ad.MatMul(l, u), a), ad.Sub(ad.MatMul(a, x), b), ad.Sub(x, y), ad.Sub(g, want), ad.Sub(h, s), ad.Triu(l, 1)}
+		rhs := make([]float64, n*9)
+		for i := range rhs {
+			rhs[i] = math.Sin(float64(i))
+		}
+		for i, got := range results(t, way{64, ""}, outs, []*ad.Node{a, b}, [][]float64{spd(n, 5), rhs}) {
+			for _, v := range got {
+				if !(math.Abs(v) <= 1e-12) {
+					t.Fatalf("n = %d, identity %d: off by %g", n, i, v)
+				}
+			}
+		}
+	}
+}
+
+func TestQRAndEigenAndSVDRebuild(t *testing.T) {
+	for _, s := range [][2]int{{1, 1}, {5, 3}, {40, 40}, {70, 33}} {
+		m, n := s[0], s[1]
+		a := ad.Input("a", m, n)
+		q, r := ad.QR(a)
+		u, sv, v := ad.SVD(a)
+		p, w, o := ad.SVD(ad.T(a))
+		sym := ad.MatMul(ad.T(a), a)
+		e, vec := ad.EigenSymmetric(sym)
+		k := ad.Eye(n)
+		outs := []*ad.Node{ad.Sub(ad.MatMul(q, r), a), ad.Sub(ad.MatMul(ad.T(q), q), k), ad.Tril(r, -1), ad.Minimum(ad.Diag(r), ad.Scalar(0)),
+			ad.Sub(ad.MatMul(ad.Mul(u, sv), ad.T(v)), a), ad.Sub(ad.MatMul(ad.Mul(p, w), ad.T(o)), ad.T(a)), ad.Sub(sv, w),
+			ad.Sub(ad.MatMul(ad.Mul(vec, e), ad.T(vec)), sym), ad.Sub(ad.MatMul(ad.T(vec), vec), k)}
+		rng := rand.New(rand.NewPCG(1, 9))
+		data := make([]float64, m*n)
+		for i := range data {
+			data[i] = rng.NormFloat64()
+		}
+		for i, got := range results(t, way{64, ""}, outs, []*ad.Node{a}, [][]float64{data}) {
+			for _, v := range got {
+				if !(math.Abs(v) <= 1e-12*float64(m)) {
+					t.Fatalf("%d x %d, identity %d: off by %g", m, n, i, v)
+				}
+			}
+		}
+	}
+}
+
+// Functions of eigenvalues alone have their gradients where eigenvalues repeat.
+func TestRepeatedEigenvalues(t *testing.T) {
+	a := ad.Const([]float64{2, 0, 0, 0, 2, 0, 0, 0, 5}, 3, 3)
+	v, err := ad.Eval(ad.Grad(ad.Sum(ad.Exp(ad.Eigenvalues(a))), a)[0], ad.Grad(ad.Sum(ad.Square(ad.SingularValues(a))), a)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, f := range []func(x float64) float64{math.Exp, func(x float64) float64 { return 2 * x }} {
+		for i, got := range v[k].Data().([]float64) {
+			want := 0.0
+			if i%4 == 0 {
+				want = f([]float64{2, 2, 5}[i/4])
+			}
+			if !(math.Abs(got-want) < 1e-12*150) {
+				t.Errorf("gradient %d, element %d: %g, want %g", k, i, got, want)
+			}
+		}
+	}
+}
+
+// mvnProgram is the log density of a multivariate normal law and its gradients.
+func mvnProgram(n int, s ad.Settings) (*ad.Program, []*ad.Node) {
+	a, x := ad.Input("a", n, n), ad.Input("x", n)
+	l := ad.Cholesky(a)
+	z := ad.SolveTriangular(l, x, true, false)
+	lp := ad.Scale(-0.5, ad.Add(ad.Dot(z, z), ad.CholeskyLogDet(l)))
+	s.Inputs = []*ad.Node{a, x}
+	p, err := ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, a, x)...), s)
+	if err != nil {
+		panic(err)
+	}
+	return p, s.Inputs
+}
+
+func TestCholeskyDoesNotAllocate(t *testing.T) {
+	for _, n := range []int{3, 40, 100} {
+		for _, bits := range []int{64, 32} {
+			p, _ := mvnProgram(n, ad.Settings{Precision: bits, Threads: 1})
+			s := p.NewState()
+			if err := s.SetInput(0, spd(n, 3)); err != nil {
+				t.Fatal(err)
+			}
+			run := func() {
+				if err := s.Run(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if k := testing.AllocsPerRun(10, run); k > 0 {
+				t.Errorf("n = %d, float%d: %g allocations in a run", n, bits, k)
+			}
+		}
+	}
+}
+
+// Every operation gives in each lane of a batch what it gives alone, with all
+// inputs in the batch and with each one alone.
+func TestEveryOpInABatch(t *testing.T) {
+	const lanes = 3
+	for _, op := range ad.Ops() {
+		if op.Sample == nil {
+			continue
+		}
+		t.Run(op.Name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			var inputs []*ad.Node
+			var values [][][]float64 // by input and lane
+			source := func(lo, hi float64, shape ...int) *ad.Node {
+				x := ad.Input("x", shape...)
+				all := make([][]float64, lanes)
+				for l := range all {
+					for range x.Size() {
+						all[l] = append(all[l], lo+rng.Float64()*(hi-lo))
+					}
+				}
+				inputs, values = append(inputs, x), append(values, all)
+				return x
+			}
+			outs := op.Sample(source)
+			for _, y := range outs[:len(outs):len(outs)] {
+				outs = append(outs, ad.Grad(ad.Sum(ad.Square(y)), inputs...)...)
+			}
+			sets := [][]*ad.Node{inputs}
+			for i := range inputs {
+				sets = append(sets, inputs[i:i+1])
+			}
+			for _, set := range sets {
+				sameInLanes(t, outs, inputs, values, set, lanes)
+			}
+		})
+	}
+}
+
+func sameInLanes(t *testing.T, outs, inputs []*ad.Node, values [][][]float64, batched []*ad.Node, lanes int) {
+	t.Helper()
+	p, err := ad.Compile(outs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState()
+	in := make([][][]float64, lanes)
+	for l := range lanes {
+		for i, x := range inputs {
+			from := 0
+			for _, b := range batched {
+				if b == x {
+					from = l
+				}
+			}
+			in[l] = append(in[l], values[i][from])
+			for k, v := range values[i][from] {
+				if len(s.Input(i)) == x.Size()*lanes {
+					s.Input(i)[k*lanes+l] = v
+				} else {
+					s.Input(i)[k] = v
+				}
+			}
+		}
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for l := range lanes {
+		for o, want := range results(t, way{64, ""}, outs, inputs, in[l]) {
+			for k, v := range want {
+				if got := s.Output(o)[k*lanes+l]; !(math.Abs(got-v) <= 1e-11*max(1, math.Abs(v))) {
+					t.Fatalf("batch of %v: output %d, element %d, lane %d: %g, alone %g", batched, o, k, l, got, v)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{4, 16, 64, 256, 1024} {
+		b.Run(fmt.Sprintf("mvn/%d", n), func(b *testing.B) {
+			p, _ := mvnProgram(n, ad.Settings{Threads: 1})
+			s := p.NewState()
+			if err := s.SetInput(0, spd(n, 3)); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := s.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

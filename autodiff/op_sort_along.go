@@ -1,0 +1,117 @@
+package autodiff
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// TakeAlong takes along one axis with indices of their own for every row: with
+// axis 1, y[i,k,j] = x[i, idx[i,k,j], j]. Outside the axis idx has x's shape.
+// A run fails where an index is out of range. Gradient: ScatterAlong.
+func TakeAlong(x, idx *Node, axis int) *Node {
+	ax, bad := along("take_along", x, idx, axis)
+	if bad != nil {
+		return bad
+	}
+	return takeAlong(x, idx, ax)
+}
+
+// ScatterAlong adds the elements of x to zeros, with indices of their own for
+// every row: with axis 1, y[i, idx[i,k,j], j] += x[i,k,j]. The axis of the result
+// has n elements. Gradient: TakeAlong.
+func ScatterAlong(x, idx *Node, axis, n int) *Node {
+	ax, bad := along("scatter_along", x, idx, axis)
+	if bad != nil {
+		return bad
+	}
+	if x.shape[ax] != idx.shape[ax] || n < 0 {
+		return mistake("scatter_along", "shape %v by indices of shape %v into %d: want equal shapes", x.shape, idx.shape, n)
+	}
+	return scatterAlong(x, idx, ax, n)
+}
+
+func takeAlong(x, idx *Node, ax int) *Node {
+	s := x.shape.Clone()
+	s[ax] = idx.shape[ax]
+	y := newNode(takeAlongOp, s, x, idx)
+	y.attr = []int{ax}
+	return y
+}
+
+func scatterAlong(x, idx *Node, ax, n int) *Node {
+	s := x.shape.Clone()
+	s[ax] = n
+	y := newNode(scatterAlongOp, s, x, idx)
+	y.attr = []int{ax}
+	return y
+}
+
+// along checks the arguments and resolves the axis.
+func along(op string, x, idx *Node, axis int) (int, *Node) {
+	if bad := firstErr(x, idx); bad != nil {
+		return 0, bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok || !idx.isInt || x.isInt || len(idx.shape) != len(x.shape) ||
+		!without(idx.shape, []int{ax}).Equal(without(x.shape, []int{ax})) {
+		return 0, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape, idx.shape}, Want: "an axis in range and indices (Ints, IntInput, Argsort) of the same shape outside it"})
+	}
+	return ax, nil
+}
+
+var takeAlongOp, scatterAlongOp *Op
+
+func init() {
+	takeAlongOp = register(&Op{Name: "take_along", Arity: 2, kind: step, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			return []*Node{scatterAlong(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
+		},
+		run: func(c *call) error { return c.each(runTakeAlong[float64], runTakeAlong[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{TakeAlong(in(-2, 2, 2, 3), Ints([]int{2, 0, 2, 1, 1, 0, 0, 2}, 2, 4), 1), TakeAlong(in(-2, 2, 3), Ints([]int{1, 1}), 0)}
+		}})
+	scatterAlongOp = register(&Op{Name: "scatter_along", Arity: 2, kind: step, Smooth: true,
+		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{takeAlong(g, x[1], y.attr[0]), nil} },
+		run: func(c *call) error { return c.each(runScatterAlong[float64], runScatterAlong[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{ScatterAlong(in(-2, 2, 3, 2), Ints([]int{2, 0, 2, 1, 1, 0}, 3, 2), 0, 4)}
+		}})
+}
+
+func runTakeAlong[T real](c *call, out []T, in [][]T) error {
+	outer, inner, k := around(c.shape, c.attr[0])
+	n := c.inShape[0][c.attr[0]]
+	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*k+p)*inner+j] = in[0][(o*n+i)*inner+j] })
+}
+
+func runScatterAlong[T real](c *call, out []T, in [][]T) error {
+	outer, inner, n := around(c.shape, c.attr[0])
+	k := c.inShape[0][c.attr[0]]
+	clear(out)
+	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*n+i)*inner+j] += in[0][(o*k+p)*inner+j] })
+}
+
+// rowwise calls f with the place (o, j) outside the axis, the position p and the
+// index i in 0..n-1 that stands there. Indices without a batch axis serve all
+// lanes, which lie innermost.
+func rowwise(c *call, outer, inner, k, n int, f func(o, j, p, i int)) error {
+	idx := c.ints[1]
+	if len(idx) == 0 {
+		return nil
+	}
+	own := len(idx) / (outer * k)
+	lanes := inner / own
+	for o := range outer {
+		for p := range k {
+			for j := range inner {
+				i := idx[(o*k+p)*own+j/lanes]
+				if i < 0 || int(i) >= n {
+					return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.op.Name, i, p, n-1)
+				}
+				f(o, j, p, int(i))
+			}
+		}
+	}
+	return nil
+}
