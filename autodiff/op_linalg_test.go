@@ -102,7 +102,7 @@ func spd(n int, seed uint64) []float64 {
 // Sizes around the blocks give the products they should, and the gradient of
 // blocks is that of the formula: d log det a = a^-1.
 func TestCholeskyOfManySizes(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 23, 24, 25, 47, 48, 49, 97, 150} {
+	for _, n := range []int{0, 1, 2, 11, 12, 13, 25, 47, 48, 49, 97, 150} {
 		a, b := ad.Input("a", n, n), ad.Input("b", n, 9)
 		l := ad.Cholesky(a)
 		x := ad.CholeskySolve(l, b)
@@ -288,6 +288,32 @@ func sameInLanes(t *testing.T, outs, inputs []*ad.Node, values [][][]float64, ba
 				if got := s.Output(o)[k*lanes+l]; !(math.Abs(got-v) <= 1e-11*max(1, math.Abs(v))) {
 					t.Fatalf("batch of %v: output %d, element %d, lane %d: %g, alone %g", batched, o, k, l, got, v)
 				}
+			}
+		}
+	}
+}
+
+// A lane whose matrix has no factor leaves the others alone.
+func TestCholeskyOrNaNInABatch(t *testing.T) {
+	x := ad.Input("x")
+	l := ad.CholeskyOrNaN(ad.Mul(x, ad.Const(spd(4, 1), 4, 4)))
+	y := ad.CholeskyLogDet(l)
+	for _, bits := range []int{64, 32} {
+		p, err := ad.Compile([]*ad.Node{y, ad.Grad(y, x)[0]}, ad.Settings{Precision: bits, Batch: 3, Batched: []*ad.Node{x}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewState()
+		if err := s.SetInput(0, []float64{2, -1, 4}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		v, g := s.OutputFloat64(0), s.OutputFloat64(1)
+		for i, want := range []float64{2, math.NaN(), 1} { // 4/x
+			if !(math.Abs(g[i]-want) < 1e-5) && !(g[i] != g[i] && v[i] != v[i] && want != want) {
+				t.Errorf("float%d, lane %d: log det %g, gradient %g, want gradient %g", bits, i, v[i], g[i], want)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func runSolveTriangular(c *call) error {
 
 // triangularBlock rows are solved one by one; products of matrices do the rest
 // where there are enough columns.
-const triangularBlock = 24
+const triangularBlock = 12
 
 // solveTriangular replaces the n x m matrix x by the solution.
 func (c *call) solveTriangular(a []float64, n int, x []float64, m int, lower, transposed bool) {

@@ -210,3 +210,19 @@ func TestSortIsStable(t *testing.T) {
 		t.Error("an index out of range has no error")
 	}
 }
+
+func BenchmarkLinearScan(b *testing.B) {
+	x := ad.Input("x", 1000, 64)
+	y := ad.LinearScan(ad.Tanh(x), x, nil, 0, false)
+	p, err := ad.Compile([]*ad.Node{y, ad.Grad(y, x)[0]}, ad.Settings{Threads: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := p.NewState()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
