@@ -42,7 +42,8 @@ func newCall[T real](m *machine[T], v *value, ws *kernels.Workspace) *call {
 		c.inShape = append(c.inShape, x.shape)
 		root := x.layout.root
 		if x.isInt {
-			at := m.p.buffers[root.place.buf].offset + x.layout.offset
+			from := m.p.buffers[root.place.buf]
+			at := from.offset + min(x.layout.offset, from.size)
 			c.ints[i] = m.ints[at : at+x.size()]
 			continue
 		}

@@ -277,14 +277,21 @@ func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
 		switch {
 		case x.is(negOp):
 			return r.elementwise(negOp, r.reduction(op, axes, x.in[0]))
-		case x.is(mulOp) && x.in[0].size() == 1 && x.in[1].shape.Equal(x.shape):
+		case x.is(mulOp) && factor(x.in[0]) && x.in[1].shape.Equal(x.shape):
 			return r.elementwise(mulOp, r.reshape(x.in[0], tensor.Shape{}), r.reduction(op, axes, x.in[1]))
-		case x.is(mulOp) && x.in[1].size() == 1 && x.in[0].shape.Equal(x.shape):
+		case x.is(mulOp) && factor(x.in[1]) && x.in[0].shape.Equal(x.shape):
 			return r.elementwise(mulOp, r.reshape(x.in[1], tensor.Shape{}), r.reduction(op, axes, x.in[0]))
 		}
 	}
 	v := r.unique(&value{op: op, shape: without(x.shape, real), attr: real, in: []*value{x}})
 	return r.reshape(v, shape)
+}
+
+// factor reports whether v is one number that may move out of a sum: one known
+// only at run time, or a moderate constant.
+func factor(v *value) bool {
+	c, known := v.number()
+	return v.size() == 1 && (!known || moderate(c))
 }
 
 // reduceBroadcast reduces before repeating; a sum over a repeated axis is a

@@ -55,8 +55,10 @@ func over(op *Op, x *Node, axes []int) *Node {
 	if len(axes) == 0 {
 		return x
 	}
-	if op != sumOp && x.Size() == 0 {
-		return mistake(op.Name, "no elements in shape %v: want at least one", x.shape)
+	for _, a := range axes {
+		if op != sumOp && x.shape[a] == 0 {
+			return mistake(op.Name, "no elements along axis %d of shape %v: want at least one", a, x.shape)
+		}
 	}
 	n := newNode(op, without(x.shape, axes), x)
 	n.attr = axes

@@ -7,8 +7,9 @@ import (
 )
 
 // simplify applies the algebra of op to inputs whose broadcast is shape. Rules
-// keep the value for every finite and infinite argument except for rounding;
-// none replaces x*0.
+// keep the value except for rounding; none replaces x*0, and constants join only
+// where they are moderate, so that no product or sum leaves the range that the
+// separate operations would have stayed in.
 func (r *rewriter) simplify(op *Op, shape tensor.Shape, in []*value) *value {
 	for _, x := range in {
 		if _, ok := x.number(); !ok {
@@ -75,11 +76,11 @@ func simplifyAdd(r *rewriter, s tensor.Shape, in []*value) *value {
 		return b
 	case isNum && c == -1 && b.is(expOp) && fits(b, s):
 		return r.raw(expm1Op, s, b.in[0])
-	case isNum && b.is(addOp):
-		if d, ok := b.in[0].number(); ok {
+	case isNum && b.is(addOp) && math.Abs(c) < 1e6:
+		if d, ok := b.in[0].number(); ok && math.Abs(d) < 1e6 {
 			return r.elementwise(addOp, r.num(c+d), b.in[1])
 		}
-		if d, ok := b.in[1].number(); ok {
+		if d, ok := b.in[1].number(); ok && math.Abs(d) < 1e6 {
 			return r.elementwise(addOp, r.num(c+d), b.in[0])
 		}
 	case b.is(negOp):
@@ -119,11 +120,11 @@ func simplifyMul(r *rewriter, s tensor.Shape, in []*value) *value {
 		return r.elementwise(negOp, r.broadcast(b, s))
 	case isNum && b.is(negOp):
 		return r.elementwise(mulOp, r.num(-c), r.broadcast(b.in[0], s))
-	case isNum && b.is(mulOp):
-		if d, ok := b.in[0].number(); ok {
+	case isNum && b.is(mulOp) && moderate(c):
+		if d, ok := b.in[0].number(); ok && moderate(d) {
 			return r.elementwise(mulOp, r.num(c*d), r.broadcast(b.in[1], s))
 		}
-		if d, ok := b.in[1].number(); ok {
+		if d, ok := b.in[1].number(); ok && moderate(d) {
 			return r.elementwise(mulOp, r.num(c*d), r.broadcast(b.in[0], s))
 		}
 	case a.is(negOp):
@@ -168,6 +169,10 @@ func invertible(v *value) bool {
 }
 
 func normal(c float64) bool { a := math.Abs(c); return a > 1e-30 && a < 1e30 }
+
+// moderate numbers may be joined in either precision: products of two and of
+// their inverses are normal.
+func moderate(c float64) bool { a := math.Abs(c); return a > 1e-9 && a < 1e9 }
 
 func simplifyNeg(r *rewriter, s tensor.Shape, in []*value) *value {
 	x := in[0]

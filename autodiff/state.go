@@ -205,5 +205,6 @@ func (m *machine[T]) array(buf, off int) []T {
 	if b.kind == constBuf {
 		from = m.consts
 	}
+	off = min(off, b.size) // a view of nothing may start at the end
 	return from[b.offset+off : b.offset+b.size]
 }

@@ -47,40 +47,21 @@ of columns, such as log(y).
 
 // problemFile is the document that fit nlsq reads.
 type problemFile struct {
-	Expr     string                    `json:"expr"`
-	Data     map[string][]looseNumber  `json:"data"`
-	Y        string                    `json:"y"`
-	Sigma    string                    `json:"sigma"`
-	Start    map[string]float64        `json:"start"`
-	Bounds   map[string][]*looseNumber `json:"bounds"`
-	Fixed    map[string]float64        `json:"fixed"`
-	Loss     string                    `json:"loss"`
-	FScale   float64                   `json:"f_scale"`
-	Method   string                    `json:"method"`
-	Absolute *bool                     `json:"absolute_sigma"`
-	FTol     float64                   `json:"ftol"`
-	XTol     float64                   `json:"xtol"`
-	GTol     float64                   `json:"gtol"`
-	MaxNFev  int                       `json:"max_nfev"`
-}
-
-// looseNumber reads numbers and the strings NaN, Infinity, -Infinity.
-type looseNumber float64
-
-// UnmarshalJSON reads a number or the name of one that is not finite.
-func (n *looseNumber) UnmarshalJSON(b []byte) error {
-	switch strings.Trim(string(b), `"`) {
-	case "NaN":
-		*n = looseNumber(math.NaN())
-		return nil
-	case "Infinity", "Inf", "+Inf":
-		*n = looseNumber(math.Inf(1))
-		return nil
-	case "-Infinity", "-Inf":
-		*n = looseNumber(math.Inf(-1))
-		return nil
-	}
-	return json.Unmarshal(b, (*float64)(n))
+	Expr     string               `json:"expr"`
+	Data     map[string][]number  `json:"data"`
+	Y        string               `json:"y"`
+	Sigma    string               `json:"sigma"`
+	Start    map[string]float64   `json:"start"`
+	Bounds   map[string][]*number `json:"bounds"`
+	Fixed    map[string]float64   `json:"fixed"`
+	Loss     string               `json:"loss"`
+	FScale   float64              `json:"f_scale"`
+	Method   string               `json:"method"`
+	Absolute *bool                `json:"absolute_sigma"`
+	FTol     float64              `json:"ftol"`
+	XTol     float64              `json:"xtol"`
+	GTol     float64              `json:"gtol"`
+	MaxNFev  int                  `json:"max_nfev"`
 }
 
 func (a *app) runFitNLSQ(ctx context.Context, path string) error {

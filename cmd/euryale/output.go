@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // number is a float64 whose JSON is a string where it is not finite.
@@ -24,6 +25,22 @@ func (n number) MarshalJSON() ([]byte, error) {
 		return []byte(`"-Infinity"`), nil
 	}
 	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
+}
+
+// UnmarshalJSON reads a number or the name of one that is not finite.
+func (n *number) UnmarshalJSON(b []byte) error {
+	switch strings.Trim(string(b), `"`) {
+	case "NaN":
+		*n = number(math.NaN())
+		return nil
+	case "Infinity", "Inf", "+Inf":
+		*n = number(math.Inf(1))
+		return nil
+	case "-Infinity", "-Inf":
+		*n = number(math.Inf(-1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
 }
 
 func numbers(v []float64) []number {

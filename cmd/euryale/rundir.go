@@ -39,13 +39,35 @@ func (a *app) makeRundir(name string) (rundir, error) {
 		return "", as(exitCannotWrite, err)
 	}
 	if a.overwrite {
-		for _, old := range []string{"checkpoint", "summary.json", "report.html"} {
-			if err := os.Remove(filepath.Join(name, old)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return "", as(exitCannotWrite, err)
-			}
+		if err := clearRundir(name); err != nil {
+			return "", as(exitCannotWrite, err)
 		}
 	}
 	return rundir(name), nil
+}
+
+// clearRundir removes all that a run may have left, and nothing else.
+func clearRundir(name string) error {
+	old := []string{"checkpoint", "config.json", "fit.json", "summary.json", "diagnose.txt", "report.html"}
+	for _, pattern := range []string{"chain-*.csv", "plots/*.svg", "plots/*.png"} {
+		found, err := filepath.Glob(filepath.Join(name, pattern))
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			rel, err := filepath.Rel(name, f)
+			if err != nil {
+				return err
+			}
+			old = append(old, rel)
+		}
+	}
+	for _, f := range old {
+		if err := os.Remove(filepath.Join(name, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r rundir) path(elem ...string) string {

@@ -249,7 +249,7 @@ func (f *Fit) take(r *optim.Result, s Settings) {
 	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
 	f.ReducedChiSquared = r.ReducedChiSquared()
-	if len(s.Fixed) == 0 {
+	if len(s.Fixed) == 0 && len(s.Bounds) == 0 { // names in settings mean what they say
 		f.order()
 	}
 	f.Absolute = make([]float64, len(f.X))
