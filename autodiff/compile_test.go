@@ -359,3 +359,37 @@ func TestJacobianAndHessian(t *testing.T) {
 		t.Errorf("shape %v", s)
 	}
 }
+
+// Algebra must not leave the range that the separate operations stay in.
+func TestConstantsJoinOnlyWhereModerate(t *testing.T) {
+	x := ad.Input("x", 2)
+	big := []float64{1.5e308, 1.5e308}
+	for name, c := range map[string]struct {
+		y    *ad.Node
+		at   []float64
+		want float64
+	}{
+		"products":   {ad.Scale(1e200, ad.Scale(1e200, x)), []float64{1e-300, 0}, 1e100},
+		"sums":       {ad.Shift(ad.Shift(x, 1e308), 1e308), []float64{-1.7e308, 0}, 1e308 + (1e308 - 1.7e308)},
+		"rounding":   {ad.Shift(ad.Shift(x, 1e16), -1e16), []float64{0.3, 0}, 0},
+		"small sum":  {ad.Sum(ad.Scale(1e-10, x)), big, 3e298},
+		"sum of 0 x": {ad.Sum(ad.Scale(0, x)), big, 0},
+	} {
+		if got := results(t, way{64, ""}, []*ad.Node{c.y}, []*ad.Node{x}, [][]float64{c.at})[0][0]; !near(got, c.want, 1e-14) {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+func TestEmptyArraysRun(t *testing.T) {
+	x := ad.Input("x", 0, 3)
+	empty := ad.Slice(x, 1, 1, 3)
+	outs := []*ad.Node{ad.Cumsum(empty, 0), ad.MatMul(ad.T(empty), empty), ad.Softmax(ad.Input("rows", 0, 3), 1), ad.Concat(0, empty, empty)}
+	p, err := ad.Compile(outs, ad.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.NewState().Run(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -25,10 +25,11 @@ type Settings struct {
 	// less than their square. Default: least squares, scale 1.
 	Loss      Loss
 	LossScale float64
-	// FTol, XTol and GTol end the fit on small changes of the cost, the
-	// parameters and on a small gradient. Default 1e-8; negative switches one off.
+	// FTol, XTol and GTol end the fit on small relative changes of the cost and of
+	// the parameters, and on a small gradient (the cosine between residuals and
+	// Jacobian columns). Default 1e-8; negative switches one off.
 	FTol, XTol, GTol float64
-	// MaxEvaluations bounds the evaluations of the residual. Default 100 times
+	// MaxEvaluations bounds the evaluations of the residual. Default 400 times
 	// the number of parameters.
 	MaxEvaluations int
 	// NoPolish leaves the result as the tolerances found it. By default Gauss-
@@ -56,7 +57,7 @@ func (s Settings) withDefaults(n int) (Settings, error) {
 		s.LossScale = 1
 	}
 	if s.MaxEvaluations == 0 {
-		s.MaxEvaluations = 100 * n
+		s.MaxEvaluations = 400 * n
 	}
 	var errs []error
 	if !(s.LossScale > 0) {

@@ -123,3 +123,25 @@ func BenchmarkSingleExponential60(b *testing.B) {
 		})
 	}
 }
+
+// Neither convergence nor its absence may depend on the unit of the data.
+func TestUnitsOfDataDoNotMatter(t *testing.T) {
+	x := []float64{77.6, 114.9, 141.1, 190.8, 239.9, 289, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760} // NIST Misra1a
+	y := []float64{10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.4, 75.47, 81.78}
+	for _, unit := range []float64{1e-15, 1e-12, 1e-9, 1, 1e9, 1e12} {
+		scaled := make([]float64, len(y))
+		for i, v := range y {
+			scaled[i] = v * unit
+		}
+		a, b := ad.Input("a"), ad.Input("b")
+		p, err := optim.FromGraph(ad.Sub(ad.Mul(a, ad.Sub(ad.Scalar(1), ad.Exp(ad.Neg(ad.Mul(b, ad.Const(x)))))), ad.Const(scaled)), []*ad.Node{a, b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Start = []float64{500 * unit, 1e-4}
+		r, err := optim.LeastSquares(context.Background(), p, optim.Settings{})
+		if err != nil || !r.Status.Converged() || math.Abs(r.X[0]/(238.94212918*unit)-1) > 1e-9 {
+			t.Errorf("unit %g: %v %v", unit, err, r)
+		}
+	}
+}

@@ -100,6 +100,11 @@ func (w *work) result(status Status) *Result {
 			}
 		}
 	}
+	for i, a := range r.Active {
+		if a != 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: the data pull beyond it; widen the bound or fix the parameter", w.p.name(i), w.x[i]))
+		}
+	}
 	w.covariances(r)
 	return r
 }

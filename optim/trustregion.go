@@ -15,10 +15,7 @@ func (w *work) minimise(ctx context.Context) Status {
 	radius, alpha := w.firstRadius(bounded), 0.0
 	for {
 		w.shape(bounded)
-		gnorm := 0.0
-		for i, g := range w.grad {
-			gnorm = max(gnorm, math.Abs(g*w.scratch[0][i]))
-		}
+		gnorm := w.slope()
 		if gnorm < w.s.GTol || gnorm == 0 {
 			return GradientSmall
 		}
@@ -52,6 +49,29 @@ func (w *work) minimise(ctx context.Context) Status {
 			return Stuck
 		}
 	}
+}
+
+// slope is the largest cosine between the residuals and a column of the
+// Jacobian, which no unit changes; a parameter whose way down ends at a bound
+// counts by how much of the residuals that way could remove.
+func (w *work) slope() float64 {
+	size := norm(w.fw)
+	if size == 0 {
+		return 0
+	}
+	worst := 0.0
+	for i, g := range w.grad {
+		column := norm(w.j[i*w.m : (i+1)*w.m])
+		if column == 0 {
+			continue
+		}
+		c := math.Abs(g) / column / size
+		if w.diagH[i] != 0 { // a bound ahead at distance scratch[0]
+			c *= min(1, w.scratch[0][i]*column/size)
+		}
+		worst = max(worst, c)
+	}
+	return worst
 }
 
 const none Status = -100 // not ended

@@ -402,3 +402,37 @@ func TestFitNLSQ(t *testing.T) {
 		t.Errorf("unknown name: exit %d: %s", code, stderr)
 	}
 }
+
+// A run of a table has no q, and is continued all the same; overwriting with
+// fewer chains leaves none of the old ones.
+func TestTableRunsResumeAndOverwrite(t *testing.T) {
+	file, dir := write(t, "a.csv", decayCSV("")), filepath.Join(t.TempDir(), "run")
+	args := []string{"sample", "g2", file, "--bin", "1", "--out", dir, "--draws", "200", "--quiet", "--no-report"}
+	if code, _, stderr := do(t, args...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	before := chains(t, dir)
+	if code, _, stderr := do(t, "sample", "g2", "--resume", dir, "--quiet"); code != 0 || chains(t, dir) != before {
+		t.Errorf("resume: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, append(args, "--chains", "2", "--overwrite")...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "chain-*.csv")); err != nil || len(left) != 2 {
+		t.Errorf("after overwriting by two chains: %v %v", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "checkpoint"), []byte("not a checkpoint at all"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "sample", "g2", "--resume", dir, "--quiet"); code != exitData || !strings.Contains(stderr, "checkpoint") {
+		t.Errorf("a damaged checkpoint: exit %d: %s", code, stderr)
+	}
+}
+
+func TestDemoJSONIsOneDocument(t *testing.T) {
+	code, out, stderr := do(t, "demo", "g2", "--json", "--quiet", "--out", filepath.Join(t.TempDir(), "d"))
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Errorf("%v, exit %d: %s%s", err, code, out, stderr)
+	}
+}

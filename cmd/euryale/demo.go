@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 )
@@ -48,6 +49,9 @@ func (a *app) runDemoG2(ctx context.Context) error {
 	sub := func(name string) *app {
 		b := *a
 		b.out = dir.path(name)
+		if a.json { // one document for the whole
+			b.json, b.stdout = false, io.Discard
+		}
 		return &b
 	}
 	step := func(text string) { fmt.Fprintf(a.stdout, "\n== %s\n", text) }
@@ -70,13 +74,15 @@ func (a *app) runDemoG2(ctx context.Context) error {
 			return err
 		}
 	}
-	if !a.json {
-		fmt.Fprintf(a.stdout, `
+	if a.json {
+		return a.document(map[string]any{"demo": "g2", "file": file, "folder": string(dir), "reports": []string{dir.path("fit", "report.html"),
+			dir.path("power", "report.html"), dir.path("sample-bin3", "report.html"), dir.path("sample-bin8", "report.html")}})
+	}
+	fmt.Fprintf(a.stdout, `
 Look at     %s
             %s
 Try next    euryale fit g2 %s --model stretched
             euryale sample g2 %s --bin 5 --prior "tau=lognormal(-1,1)"
 `, dir.path("fit", "report.html"), dir.path("sample-bin3", "report.html"), file, file)
-	}
 	return nil
 }

@@ -61,7 +61,8 @@ type binDoc struct {
 	Cost     number            `json:"cost"`
 	Reduced  number            `json:"chi2_reduced"`
 	NFev     int               `json:"nfev"`
-	Warnings []string          `json:"warnings,omitempty"`
+	Active   map[string]int    `json:"active"`
+	Warnings []string          `json:"warnings"`
 }
 
 func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string) error {
@@ -157,9 +158,20 @@ func documentOf(law g2.Law, path string, fits []g2.Fit) fitDoc {
 	for _, f := range fits {
 		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: number(f.Curve.Q), Phi: number(f.Curve.Phi), Status: f.Status, Message: f.Message,
 			X: named(names, f.X), SD: named(names, f.SD), Absolute: named(names, f.Absolute), Scaled: named(names, f.Scaled),
-			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Warnings: f.Warnings})
+			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Active: activeOf(names, f), Warnings: append([]string{}, f.Warnings...)})
 	}
 	return doc
+}
+
+// activeOf names the parameters on a bound.
+func activeOf(names []string, f g2.Fit) map[string]int {
+	out := map[string]int{}
+	for i, n := range names {
+		if i < len(f.Active) && f.Active[i] != 0 {
+			out[n] = f.Active[i]
+		}
+	}
+	return out
 }
 
 func (a *app) printFits(law g2.Law, fits []g2.Fit) {
@@ -174,7 +186,11 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 	}
 	fmt.Fprint(w, "chi2/dof\tstatus\t\n")
 	for _, f := range fits {
-		fmt.Fprintf(w, "%d\t%.4g\t", f.Curve.Bin, f.Curve.Q)
+		q := "-"
+		if !math.IsNaN(f.Curve.Q) {
+			q = fmt.Sprintf("%.4g", f.Curve.Q)
+		}
+		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, q)
 		for i := range law.Params {
 			fmt.Fprintf(w, "%s\t", plusMinus(f.X[i], f.SD[i]))
 		}

@@ -161,6 +161,11 @@ func (f *problemFile) problem() (*optim.Problem, error) {
 		if sigma == nil {
 			return nil, fmt.Errorf("sigma: no column %q", f.Sigma)
 		}
+		for i, v := range f.Data[f.Sigma] {
+			if !(v > 0) {
+				return nil, fmt.Errorf("%s[%d] is %g: want errors above 0", f.Sigma, i, float64(v))
+			}
+		}
 		r = ad.Div(r, sigma)
 	}
 	p, err := optim.FromGraph(r, params)
@@ -239,12 +244,12 @@ type nlsqDoc struct {
 	NJev     int               `json:"njev"`
 	Rank     int               `json:"rank"`
 	Active   map[string]int    `json:"active"`
-	Warnings []string          `json:"warnings,omitempty"`
+	Warnings []string          `json:"warnings"`
 }
 
 func nlsqDocument(r *optim.Result) nlsqDoc {
 	d := nlsqDoc{Engine: "nlsq", X: named(r.Names, r.X), SD: named(r.Names, r.SD()), Names: r.Names, Cost: number(r.Cost), Reduced: number(r.ReducedChiSquared()),
-		Status: r.Status.String(), Message: r.Status.Message(), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: r.Warnings}
+		Status: r.Status.String(), Message: r.Status.Message(), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...)}
 	n := len(r.Names)
 	for i, name := range r.Names {
 		d.Active[name] = r.Active[i]

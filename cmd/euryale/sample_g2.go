@@ -232,7 +232,7 @@ func (a *app) sampleInto(ctx context.Context, dir rundir, cfg sampleConfig, law 
 	if a.json {
 		err = a.document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%sresults in %s\n", fit.Summary(), dir)
+		_, err = fmt.Fprintf(a.stdout, "%s\nresults in %s\n", fit.Summary(), dir)
 	}
 	if err != nil {
 		return as(exitCannotWrite, err)
@@ -245,6 +245,9 @@ func (a *app) sampleInto(ctx context.Context, dir rundir, cfg sampleConfig, law 
 
 // samplingCode tells a damaged checkpoint and a full disk from a failed run.
 func samplingCode(err error) int {
+	if errors.Is(err, infer.ErrCheckpoint) {
+		return exitData
+	}
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return exitCannotWrite

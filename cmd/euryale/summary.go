@@ -52,9 +52,9 @@ func (a *app) judge(args []string, table bool) error {
 	case a.json:
 		err = a.document(judged{summaryDoc(s), d})
 	case table:
-		_, err = fmt.Fprintf(a.stdout, "%s%s\n", s, rep.Verdict())
+		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", s, rep.Verdict())
 	default:
-		_, err = fmt.Fprint(a.stdout, rep)
+		_, err = fmt.Fprintln(a.stdout, rep)
 	}
 	if err != nil {
 		return as(exitCannotWrite, err)

@@ -6,9 +6,6 @@ import (
 )
 
 func init() {
-	tau := func(name string, start float64) Param {
-		return Param{Name: name, Unit: "s", Start: start, Lower: 1e-6, Upper: 1e6, Prior: dist.LogNormal(0, 2)}
-	}
 	contrast := func(name string) Param {
 		return Param{Name: name, Start: 0.15, Lower: 0, Upper: 1, Prior: dist.HalfNormal(0.5)}
 	}
@@ -18,7 +15,7 @@ func init() {
 	laws = append(laws, Law{
 		Name: "double", Of: "delay",
 		Formula: "baseline + contrast1 exp(-2 x/tau1) + contrast2 exp(-2 x/tau2)",
-		Params:  []Param{tau("tau1", 0.1), tau("tau2", 10), baselineParam, contrast("contrast1"), contrast("contrast2")},
+		Params:  []Param{relaxationTime("tau1", 0.1), relaxationTime("tau2", 10), baselineParam, contrast("contrast1"), contrast("contrast2")},
 		mean:    mean,
 		starts: func(c Curve) [][]float64 {
 			g := c.guess()
@@ -31,7 +28,7 @@ func init() {
 		pairs: [][2]int{{0, 1}, {3, 4}}, oneMinus: -1,
 		// Sampled with tau2 = tau1 (1 + tau2_factor), which keeps the components in order.
 		sampled: &reparametrised{
-			params: []Param{tau("tau1", 0), {Name: "tau2_factor", Prior: dist.LogNormal(0, 1)}, baselineParam, contrast("contrast1"), contrast("contrast2")},
+			params: []Param{relaxationTime("tau1", 0.1), {Name: "tau2_factor", Prior: dist.LogNormal(0, 1)}, baselineParam, contrast("contrast1"), contrast("contrast2")},
 			mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
 				return mean([]*ad.Node{p[0], slower(p), p[2], p[3], p[4]}, x)
 			},

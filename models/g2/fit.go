@@ -41,6 +41,7 @@ type Fit struct {
 	Cost                    float64
 	ReducedChiSquared       float64
 	NFev                    int
+	Active                  []int // -1 or 1 where a parameter is on its lower or upper bound
 	Warnings                []string
 }
 
@@ -249,6 +250,15 @@ func (f *Fit) take(r *optim.Result, s Settings) {
 	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
 	f.ReducedChiSquared = r.ReducedChiSquared()
+	f.Active = r.Active
+	spread := math.Sqrt(f.ReducedChiSquared)
+	if math.IsNaN(spread) {
+		spread = math.Inf(1)
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d points for %d parameters: nothing is left to estimate the size of the errors from", r.M, r.NFree))
+	}
+	if f.ReducedChiSquared > 100 && f.Curve.Err != nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the reduced chi-square is %.3g: the model misses the data, or the errors are far too small", f.ReducedChiSquared))
+	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 { // names in settings mean what they say
 		f.order()
 	}
@@ -256,7 +266,7 @@ func (f *Fit) take(r *optim.Result, s Settings) {
 	f.Scaled = make([]float64, len(f.X))
 	for i := range f.X {
 		f.Absolute[i] = math.Sqrt(f.Cov[i*len(f.X)+i])
-		f.Scaled[i] = f.Absolute[i] * math.Sqrt(f.ReducedChiSquared)
+		f.Scaled[i] = f.Absolute[i] * spread
 	}
 	if f.SD = f.Absolute; f.Law.scaledErrors || f.Curve.Err == nil {
 		f.SD = f.Scaled
@@ -276,12 +286,12 @@ func (f *Fit) order() {
 	for _, p := range f.Law.pairs {
 		perm[p[0]], perm[p[1]] = p[1], p[0]
 	}
-	x, cov := make([]float64, n), make([]float64, n*n)
+	x, cov, active := make([]float64, n), make([]float64, n*n), make([]int, n)
 	if k := f.Law.oneMinus; k >= 0 {
 		sign[k] = -1
 	}
 	for i := range n {
-		x[i] = f.X[perm[i]]
+		x[i], active[i] = f.X[perm[i]], f.Active[perm[i]]*int(sign[i])
 		for j := range n {
 			cov[i*n+j] = sign[i] * sign[j] * f.Cov[perm[i]*n+perm[j]]
 		}
@@ -289,5 +299,5 @@ func (f *Fit) order() {
 	if k := f.Law.oneMinus; k >= 0 {
 		x[k] = 1 - x[k]
 	}
-	f.X, f.Cov = x, cov
+	f.X, f.Cov, f.Active = x, cov, active
 }

@@ -13,7 +13,7 @@ func init() {
 		Formula: "tau0 q^-alpha",
 		Params: []Param{
 			// A lower bound of 1e-6 would shut out diffusion in SI units.
-			{Name: "tau0", Unit: "s A^-alpha", Start: 1, Lower: 1e-12, Upper: 1e6, Prior: dist.LogNormal(0, 2)},
+			{Name: "tau0", Unit: "s A^-alpha", Start: 1, Lower: 1e-30, Upper: 1e6, Prior: dist.LogNormal(0, 2)},
 			{Name: "alpha", Start: 2, Lower: 0, Upper: 10, Prior: dist.Normal(2, 1)},
 		},
 		mean: func(p []*ad.Node, q *ad.Node) *ad.Node {

@@ -1,15 +1,28 @@
 package g2
 
 import (
+	"slices"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
 var (
-	tauParam      = Param{Name: "tau", Unit: "s", Start: 1, Lower: 1e-6, Upper: 1e6, Prior: dist.LogNormal(0, 2)}
+	tauParam      = relaxationTime("tau", 1)
 	baselineParam = Param{Name: "baseline", Start: 1, Lower: 0, Upper: 2, Prior: dist.Normal(1, 0.1)}
 	contrastParam = Param{Name: "contrast", Start: 0.3, Lower: 0, Upper: 1, Prior: dist.HalfNormal(1)}
 )
+
+// relaxationTime is a parameter between 1e-6 and 1e6 s, or wider where the
+// delays reach a thousandth or a thousand times as far.
+func relaxationTime(name string, start float64) Param {
+	p := Param{Name: name, Unit: "s", Start: start, Lower: 1e-6, Upper: 1e6, Prior: dist.LogNormal(0, 2)}
+	p.Range = func(c Curve) (s, lower, upper float64) {
+		lower, upper = min(p.Lower, slices.Min(c.X)/1e3), max(p.Upper, slices.Max(c.X)*1e3)
+		return start, lower, upper
+	}
+	return p
+}
 
 func init() {
 	laws = append(laws, Law{
