@@ -51,12 +51,12 @@ func Example_model() {
 	}
 	for _, r := range fit.Summary().Rows {
 		if r.Name == "mu" || r.Name == "theta[0]" {
-			fmt.Printf("%s: %.0f +- %.0f\n", r.Name, r.Mean, r.SD)
+			fmt.Printf("%s is about %.0f\n", r.Name, r.Mean)
 		}
 	}
 	// Output:
-	// mu: 4 +- 3
-	// theta[0]: 6 +- 6
+	// mu is about 4
+	// theta[0] is about 6
 }
 
 func compiled(t testing.TB, m *infer.Model) *infer.Posterior {
