@@ -429,6 +429,30 @@ func TestTableRunsResumeAndOverwrite(t *testing.T) {
 	}
 }
 
+// A posterior that the defaults do not manage is sampled again, and then is.
+func TestRetriesAfterABadVerdict(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("tau,g2,g2_err\n")
+	for i := range 30 { // the decay does not end within the window
+		x := 1e-3 * math.Pow(10, float64(i)/12)
+		fmt.Fprintf(&b, "%g,%g,0.001\n", x, 1+0.2*math.Exp(-2*x/0.9)+1e-3*math.Sin(float64(37*i)))
+	}
+	file := write(t, "a.csv", b.String())
+	for retries, wantOK := range map[string]bool{"0": false, "1": true} {
+		_, out, stderr := do(t, "sample", "g2", file, "--out", filepath.Join(t.TempDir(), "r"), "--json", "--quiet", "--no-report", "--retries", retries)
+		var doc struct {
+			Attempts    int
+			Diagnostics struct{ OK bool }
+		}
+		if err := json.Unmarshal([]byte(out), &doc); err != nil {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+		if doc.Diagnostics.OK != wantOK || fmt.Sprint(doc.Attempts-1) != retries {
+			t.Errorf("--retries %s: %+v", retries, doc)
+		}
+	}
+}
+
 func TestDemoJSONIsOneDocument(t *testing.T) {
 	code, out, stderr := do(t, "demo", "g2", "--json", "--quiet", "--out", filepath.Join(t.TempDir(), "d"))
 	var doc map[string]any

@@ -38,11 +38,13 @@ type sampleConfig struct {
 	Err      []float64   `json:"err,omitempty"`
 	Starts   [][]float64 `json:"starts"`
 	NoReport bool        `json:"no_report,omitempty"`
+	Retries  int         `json:"retries"`
+	Attempt  int         `json:"attempt"` // finished attempts before this one
 }
 
 // defaultSample holds the defaults. Posteriors of g2 cost microseconds a
 // gradient, so the step size aims high: 0.9 leaves few divergences.
-var defaultSample = sampleConfig{Chains: 4, Warmup: 1000, Draws: 1000, Target: 0.9, Depth: 10, Every: "10s"}
+var defaultSample = sampleConfig{Chains: 4, Warmup: 1000, Draws: 1000, Target: 0.9, Depth: 10, Every: "10s", Retries: 1}
 
 func (a *app) sample() *cobra.Command {
 	return thing("sample", "Sample from a posterior", a.sampleG2())
@@ -85,6 +87,7 @@ happened.
 	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws per chain that are kept")
 	f.Float64Var(&cfg.Target, "target-accept", d.Target, "aim of the step size, in (0, 1)")
 	f.IntVar(&cfg.Depth, "max-tree-depth", d.Depth, "longest trajectory is 2^depth - 1 steps")
+	f.IntVar(&cfg.Retries, "retries", d.Retries, "more careful attempts after a bad verdict")
 	f.BoolVar(&cfg.NoReport, "no-report", false, "draw no pictures and write no report")
 	f.StringVar(&cfg.Every, "checkpoint", d.Every, "time between checkpoints")
 	return c
@@ -225,6 +228,13 @@ func (a *app) sampleInto(ctx context.Context, dir rundir, cfg sampleConfig, law 
 	if err != nil {
 		return as(samplingCode(err), err)
 	}
+	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
+		a.note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
+		if cfg, err = dir.retry(cfg); err != nil {
+			return err
+		}
+		return a.sampleInto(ctx, dir, cfg, law, s, c, post, point, "")
+	}
 	doc, rep, err := a.saveSample(dir, cfg, law, s, c, post, point, fit)
 	if err != nil {
 		return err
@@ -241,6 +251,19 @@ func (a *app) sampleInto(ctx context.Context, dir rundir, cfg sampleConfig, law 
 		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
 	}
 	return nil
+}
+
+// retry turns the run into a more careful one: smaller steps, three times the
+// warm-up, four times the draws. Whether it happens depends on the draws alone,
+// so a resumed run takes the same way.
+func (r rundir) retry(cfg sampleConfig) (sampleConfig, error) {
+	cfg.Retries--
+	cfg.Attempt++
+	cfg.Target, cfg.Warmup, cfg.Draws = max(cfg.Target, 0.99), 3*cfg.Warmup, 4*cfg.Draws
+	if err := writeJSON(r.path("config.json"), cfg); err != nil {
+		return cfg, err
+	}
+	return cfg, as(exitCannotWrite, os.Remove(r.path("checkpoint")))
 }
 
 // samplingCode tells a damaged checkpoint and a full disk from a failed run.
@@ -264,6 +287,7 @@ type sampleDoc struct {
 	Summary     map[string]rowDoc `json:"summary"`
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Timing      timingDoc         `json:"timing"`
+	Attempts    int               `json:"attempts"` // 1, or more after bad verdicts
 	Run         string            `json:"run"`
 }
 
@@ -276,7 +300,7 @@ type timingDoc struct {
 // saveSample writes everything that a finished run leaves.
 func (a *app) saveSample(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit) (sampleDoc, diag.Report, error) {
 	rep := fit.Diagnose()
-	doc := sampleDoc{Engine: "g2", Model: law.Name, Bin: cfg.Bin, Q: number(c.Q), Summary: summaryDoc(fit.Summary()), Run: string(dir)}
+	doc := sampleDoc{Engine: "g2", Model: law.Name, Bin: cfg.Bin, Q: number(c.Q), Summary: summaryDoc(fit.Summary()), Attempts: cfg.Attempt + 1, Run: string(dir)}
 	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: []string{}}
 	for _, p := range rep.Problems() {
 		doc.Diagnostics.Advice = append(doc.Diagnostics.Advice, p.String())
