@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Draws is what the posterior plots draw.
@@ -169,33 +170,11 @@ func count(n int, one, many string) string {
 
 // nearest says which names exist, the most similar one first.
 func nearest(name string, names []string) string {
-	sorted := slices.Clone(names)
-	slices.SortStableFunc(sorted, func(a, b string) int { return edits(name, a) - edits(name, b) })
+	sorted := spelling.Sorted(name, names)
 	if len(sorted) > 8 {
 		return strings.Join(sorted[:8], ", ") + fmt.Sprintf(" and %d more", len(sorted)-8)
 	}
 	return strings.Join(sorted, ", ")
-}
-
-// edits is the Levenshtein distance.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // tiles arranges panels in rows.

@@ -3,6 +3,8 @@ package csv
 import (
 	"fmt"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // aliases are names of columns, in lower case, besides their own.
@@ -47,31 +49,10 @@ func nearest(name string) string {
 	best, least := "tau", 1<<30
 	for _, known := range []string{"bin", "tau", "g2", "g2_err"} {
 		for alias, of := range aliases {
-			if d := distance(alias, shorten(name)); of == known && d < least {
+			if d := spelling.Distance(alias, shorten(name)); of == known && d < least {
 				best, least = known, d
 			}
 		}
 	}
 	return best
-}
-
-// distance is Levenshtein's, over bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

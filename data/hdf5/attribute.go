@@ -1,6 +1,10 @@
 package hdf5
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
 
 // Attribute is a named value of a group or dataset.
 type Attribute struct {
@@ -31,7 +35,7 @@ func (f *File) Attr(key, name string) (*Attribute, error) {
 		}
 		names = append(names, a.Name)
 	}
-	sort.SliceStable(names, func(i, j int) bool { return distance(names[i], name) < distance(names[j], name) })
+	sort.SliceStable(names, func(i, j int) bool { return spelling.Distance(names[i], name) < spelling.Distance(names[j], name) })
 	return nil, &MissingError{File: f.name, Key: key + "@" + name, Near: names[:min(len(names), nearest)]}
 }
 

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 const (
@@ -19,14 +21,14 @@ const (
 func (o object) near(name, last string, group []Link) []string {
 	cost := map[string]int{}
 	for _, l := range group[:min(len(group), searched)] {
-		cost[path.Join(o.path, l.Name)] = distance(l.Name, name)
+		cost[path.Join(o.path, l.Name)] = spelling.Distance(l.Name, name)
 	}
 	count := 0
 	o.Walk(func(p string, _ bool) error {
 		if count++; count > searched {
 			return fs.SkipAll
 		}
-		if d := distance(path.Base(p), last); d <= len(last)/4 {
+		if d := spelling.Distance(path.Base(p), last); d <= len(last)/4 {
 			if old, ok := cost[p]; !ok || d < old {
 				cost[p] = d
 			}
@@ -37,26 +39,4 @@ func (o object) near(name, last string, group []Link) []string {
 		return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(a, b))
 	})
 	return names[:min(len(names), nearest)]
-}
-
-// distance is Levenshtein's, over bytes, of names cut to 64.
-func distance(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Dist is a law of one real variable, applied element by element.
@@ -103,7 +104,11 @@ func ByName(name string, p ...float64) (Dist, error) {
 		for _, l := range laws {
 			all = append(all, l.Name)
 		}
-		return Dist{}, fmt.Errorf("dist: no law %q: there are %v", name, all)
+		hint := ""
+		if m := spelling.Meant(name, all); m != "" {
+			hint = " did you mean " + m + "?"
+		}
+		return Dist{}, fmt.Errorf("dist: no law %q:%s there are %v", name, hint, all)
 	}
 	if len(p) != len(l.Params) {
 		return Dist{}, fmt.Errorf("dist: %s has parameters %v: got %d numbers", name, l.Params, len(p))

@@ -7,6 +7,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Law is one model of g2 as a function of the delay (or of tau as a function of
@@ -75,7 +76,11 @@ func ByName(name string) (Law, error) {
 		}
 		all = append(all, l.Name)
 	}
-	return Law{}, fmt.Errorf("g2: no model %q: want one of %s", name, strings.Join(all, ", "))
+	hint := ""
+	if m := spelling.Meant(name, all); m != "" {
+		hint = " did you mean " + m + "?"
+	}
+	return Law{}, fmt.Errorf("g2: no model %q:%s want one of %s", name, hint, strings.Join(all, ", "))
 }
 
 // index returns the position of the parameter name, or -1.

@@ -1,0 +1,48 @@
+// Package spelling finds the name that a mistyped one was meant to be.
+package spelling
+
+import "slices"
+
+// longest is how much of a name counts, so that no file can make a comparison slow.
+const longest = 64
+
+// Distance is Levenshtein's: how many bytes to insert, delete or replace.
+func Distance(a, b string) int {
+	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Sorted returns names by their distance from name, the nearest first.
+func Sorted(name string, names []string) []string {
+	out := slices.Clone(names)
+	slices.SortStableFunc(out, func(a, b string) int { return Distance(name, a) - Distance(name, b) })
+	return out
+}
+
+// Meant returns the name that was probably meant; empty where none is near.
+func Meant(name string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	best := Sorted(name, names)[0]
+	if Distance(name, best) > 1+len(name)/3 {
+		return ""
+	}
+	return best
+}
