@@ -3,6 +3,7 @@ package infer
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,6 +47,10 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		copy(p.run.InputSpan(0, k), q)
 	}
 	if err := p.run.Run(); err != nil {
+		var matrix *ad.NotPositiveDefiniteError
+		if errors.As(err, &matrix) { // of this point, not of the model
+			err = Reject(err)
+		}
 		return math.NaN(), err
 	}
 	if k > 0 {

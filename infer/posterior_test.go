@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"reflect"
@@ -295,5 +296,28 @@ func TestLogProbAllocatesNothing(t *testing.T) {
 		p.Write(q, out)
 	}); n > 0 {
 		t.Errorf("%g allocations per evaluation", n)
+	}
+}
+
+// A matrix that stops being positive definite ends a trajectory, not the run.
+func TestNotPositiveDefiniteIsARejectedPoint(t *testing.T) {
+	m := infer.NewModel("correlation")
+	r := m.Param("r", dist.Normal(0, 1)) // outside (-1, 1) there is no factor
+	one := ad.Scalar(1)
+	m.AddLogProb("factor", ad.LogDet(ad.Reshape(ad.Stack(0, one, r, r, one), 2, 2)))
+	post := compiled(t, m)
+	if _, err := post.LogProbGrad([]float64{1.5}, make([]float64, 1)); !errors.Is(err, infer.ErrReject) {
+		t.Errorf("outside: %v, want a rejected point", err)
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 200, Draws: 200, Seed: 1, InitRadius: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range fit.Draws("r") {
+		for _, v := range c {
+			if math.Abs(v) >= 1 {
+				t.Fatalf("a draw of %g", v)
+			}
+		}
 	}
 }
