@@ -3,6 +3,7 @@ package dist
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/spelling"
@@ -60,7 +61,8 @@ func (d Dist) Quantile(u float64, p []float64) float64 {
 // String names the law and its parameters.
 func (d Dist) String() string { return fmt.Sprintf("%s%v", d.Name, d.Params) }
 
-// Err returns the first mistake among the parameters.
+// Err returns the first mistake among the parameters: one of the graph, or a
+// constant that the law cannot have.
 func (d Dist) Err() error {
 	for _, p := range d.Params {
 		if err := p.Err(); err != nil {
@@ -69,6 +71,38 @@ func (d Dist) Err() error {
 	}
 	if d.logProb == nil {
 		return fmt.Errorf("dist: a law without a density: make it with a function of this package")
+	}
+	return d.impossible()
+}
+
+// positive are the names of parameters that every law wants above 0.
+var positive = []string{"sigma", "s", "a", "b", "nu"}
+
+// impossible checks the parameters that are constant.
+func (d Dist) impossible() error {
+	law, ok := named(d.Name)
+	if !ok || len(law.Params) != len(d.Params) {
+		return nil
+	}
+	known := map[string]float64{}
+	for i, p := range d.Params {
+		if !p.IsConst() || p.Size() != 1 {
+			continue
+		}
+		v, err := ad.Eval(ad.Reshape(p, 1))
+		if err != nil {
+			return fmt.Errorf("dist: %s: %w", d.Name, err)
+		}
+		name, x := law.Params[i], v[0].Data().([]float64)[0]
+		known[name] = x
+		if math.IsNaN(x) || math.IsInf(x, 0) || slices.Contains(positive, name) && !(x > 0) {
+			return fmt.Errorf("dist: %s has %s = %g: want a finite number%s", d.Name, name, x, map[bool]string{true: " above 0"}[slices.Contains(positive, name)])
+		}
+	}
+	lower, low := known["lower"]
+	upper, up := known["upper"]
+	if low && up && !(lower < upper) {
+		return fmt.Errorf("dist: %s from %g to %g: want lower < upper", d.Name, lower, upper)
 	}
 	return nil
 }
@@ -113,7 +147,8 @@ func ByName(name string, p ...float64) (Dist, error) {
 	if len(p) != len(l.Params) {
 		return Dist{}, fmt.Errorf("dist: %s has parameters %v: got %d numbers", name, l.Params, len(p))
 	}
-	return l.New(p...), nil
+	d := l.New(p...)
+	return d, d.Err()
 }
 
 func nodes(v ...any) []*ad.Node {

@@ -186,3 +186,21 @@ func TestOutsideIsMinusInfinity(t *testing.T) {
 		t.Error("missing parameter: no error")
 	}
 }
+
+func TestImpossibleConstantsAreErrors(t *testing.T) {
+	for _, d := range []dist.Dist{dist.HalfNormal(-1), dist.Uniform(2, 1), dist.Normal(0, 0), dist.Beta(-1, 2), dist.Normal(math.NaN(), 1), dist.StudentT(0, 0, 1)} {
+		if err := d.Err(); err == nil || !strings.Contains(err.Error(), d.Name) {
+			t.Errorf("%v: %v", d, err)
+		}
+	}
+	for _, l := range dist.All() {
+		for _, p := range l.At {
+			if err := l.New(p...).Err(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := dist.ByName("uniform", 2, 1); err == nil {
+		t.Error("uniform(2, 1): no error")
+	}
+}
