@@ -22,7 +22,7 @@ type Config struct {
 	Metric         MetricKind // what warm-up learns. Default LowRank
 	Schedule       Schedule   // when. Default FisherSchedule
 	Statistic      Statistic  // what the step size is adapted to. Default Symmetric
-	TargetAccept   float64    // its aim, in (0, 1). Default 0.85: see docs/decisions/0002; up to 0.99 against divergences
+	TargetAccept   float64    // its aim, in (0, 1); 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near divergences in the warm-up: docs/decisions/0002
 	MaxTreeDepth   int        // longest trajectory is 2^depth - 1 steps. Default 10, at most 20
 	MaxEnergyError float64    // energy error of a divergence. Default 1000
 	StanShrink     bool       // DiagVariance and DenseVariance add 1e-3 as Stan does; it assumes scales near 1
@@ -46,6 +46,8 @@ type Config struct {
 	StopWhen      StopRule       // ends the run early. Default: never
 	Checkpoint    Checkpoint     // where the run is saved. Default: nowhere
 	Resume        string         // checkpoint file to continue from; it is also written to unless Checkpoint.Path is set
+
+	mayRaise bool // TargetAccept was not given
 }
 
 // Checkpoint says where and how often a run is saved. The file is replaced as a
@@ -87,7 +89,8 @@ func (c Config) withDefaults(dim int) (Config, error) {
 			*v = d
 		}
 	}
-	setFloat(&c.TargetAccept, 0.85)
+	c.mayRaise = c.TargetAccept == 0 && c.Schedule == FisherSchedule && c.Statistic == Symmetric
+	setFloat(&c.TargetAccept, 0.8)
 	setFloat(&c.MaxEnergyError, 1000)
 	setFloat(&c.InitRadius, 2)
 	if c.ProgressEvery == 0 {
@@ -156,6 +159,7 @@ func (c *Config) fingerprint(t Target, names []string) string {
 	item("Schedule", c.Schedule)
 	item("Statistic", c.Statistic)
 	item("TargetAccept", c.TargetAccept)
+	item("mayRaise", c.mayRaise)
 	item("MaxTreeDepth", c.MaxTreeDepth)
 	item("MaxEnergyError", c.MaxEnergyError)
 	item("StanShrink", c.StanShrink)

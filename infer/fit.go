@@ -238,11 +238,15 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 	for c := range f.chains {
 		e.Draws += f.n[c]
 		if f.n[c] > 0 && !f.cfg.NoWarmup && f.chains[c].tr.target.Dim() > 0 {
-			e.Acceptance = append(e.Acceptance, f.acceptance(c))
+			e.Acceptance = append(e.Acceptance, f.acceptance(c)-f.Aim(c)+f.cfg.TargetAccept)
 		}
 	}
 	return diag.Diagnose(s, e)
 }
+
+// Aim returns what the step size of a chain was adapted to: Config.TargetAccept,
+// or more where the default was raised.
+func (f *Fit) Aim(chain int) float64 { return f.chains[chain].ad.dual.delta }
 
 // acceptance returns the realised mean of the statistic that was adapted.
 func (f *Fit) acceptance(chain int) float64 {

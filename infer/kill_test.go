@@ -63,7 +63,7 @@ func killedAt(t *testing.T, path string, draws int) (first int) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		t.Skip("cannot start a process: ", err)
+		t.Fatal("cannot start a process: ", err)
 	}
 	limit := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 	defer limit.Stop()

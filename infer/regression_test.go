@@ -215,9 +215,8 @@ var regressions = []struct {
 }
 
 // The posteriors of posteriordb that are regressions: same moments as their
-// reference draws, more effective draws per gradient than rstan, and, at the aim
-// of 0.8 it was measured with, 0.85 of those that the best known adaptation
-// makes, on average of three seeds.
+// reference draws, more effective draws per gradient than rstan and 0.9 of those
+// that the reference implementation of the metric makes, on average of three seeds.
 func TestRegressions(t *testing.T) {
 	for _, c := range regressions {
 		t.Run(c.name, func(t *testing.T) {
@@ -225,13 +224,12 @@ func TestRegressions(t *testing.T) {
 			golden.JSON(t, &file, "inference", "posteriors", c.name+".json")
 			target := c.build(&file)
 			checkDensity(t, target, &file.posterior)
-			usual, _ := averageESS(t, target, &file.posterior, Config{})
-			alike, worst := averageESS(t, target, &file.posterior, Config{TargetAccept: 0.8})
-			if usual < c.rstan || alike < 0.85*c.goal {
-				t.Errorf("%.4f effective draws per gradient, %.4f at 0.8, want %.4f and %.4f", usual, alike, c.rstan, 0.85*c.goal)
+			got, worst := averageESS(t, target, &file.posterior, Config{})
+			if want := max(c.rstan, 0.9*c.goal); got < want {
+				t.Errorf("%.4f effective draws per gradient, want %.4f", got, want)
 			}
-			t.Logf("%.4f effective draws per gradient, %.4f at 0.8 (rstan %.4f, best known %.3f), moments within %.1f standard errors",
-				usual, alike, c.rstan, c.goal, worst)
+			t.Logf("%.4f effective draws per gradient (rstan %.4f, reference %.3f), moments within %.1f standard errors",
+				got, c.rstan, c.goal, worst)
 		})
 	}
 }

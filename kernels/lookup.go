@@ -1,6 +1,9 @@
 package kernels
 
-import "sort"
+import (
+	"maps"
+	"slices"
+)
 
 // Kernels of one to three operands: dst[i] = f(a[i], ...) for 0 <= i < n. dst may be one of the operands.
 type (
@@ -71,24 +74,15 @@ func Fill32(l Level) func(dst *float32, v float32, n int) {
 func Names(operands int) []string {
 	switch operands {
 	case 0:
-		return sorted(pureReduce64)
+		return slices.Sorted(maps.Keys(pureReduce64))
 	case 1:
-		return sorted(pureUnary64)
+		return slices.Sorted(maps.Keys(pureUnary64))
 	case 2:
-		return sorted(pureBinary64)
+		return slices.Sorted(maps.Keys(pureBinary64))
 	case 3:
-		return sorted(pureTernary64)
+		return slices.Sorted(maps.Keys(pureTernary64))
 	}
 	return nil
-}
-
-func sorted[F any](m map[string]F) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
 }
 
 func find[F any](l Level, name string, pure map[string]F, simd map[Level]map[string]F) F {

@@ -45,7 +45,7 @@ func gallery() map[string]func() (*Figure, error) {
 func TestLook(t *testing.T) {
 	dir := os.Getenv("LOOK")
 	if dir == "" {
-		t.Skip()
+		t.Skip("set LOOK to a folder to draw the gallery into")
 	}
 	for name, draw := range gallery() {
 		f, err := draw()

@@ -2,6 +2,7 @@ package g2
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -97,7 +98,7 @@ func (s Settings) checkSampled(law Law, params []Param, c Curve) error {
 	for _, group := range []struct {
 		what string
 		has  []string
-	}{{"prior", keys(s.Priors)}, {"fixed value", keys(s.Fixed)}} {
+	}{{"prior", slices.Sorted(maps.Keys(s.Priors))}, {"fixed value", slices.Sorted(maps.Keys(s.Fixed))}} {
 		for _, name := range group.has {
 			if !slices.Contains(names, name) {
 				return fmt.Errorf("g2: %s of %q: the Bayesian model %s has parameters %v", group.what, name, law.Name, names)
@@ -111,15 +112,6 @@ func (s Settings) checkSampled(law Law, params []Param, c Curve) error {
 		}
 	}
 	return nil
-}
-
-func keys[V any](m map[string]V) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // Starts returns a dispersed start per chain around a point fit of the same

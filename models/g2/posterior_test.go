@@ -99,7 +99,7 @@ func TestPosteriorGoldens(t *testing.T) {
 			if c.Q != nil {
 				curve = g2.Curve{Bin: 1, X: c.Q, Y: c.Tau, Err: c.TauErr}
 			}
-			cfg := infer.Config{Draws: 4000}
+			cfg := infer.Config{Draws: 1500}
 			lowSNR := strings.HasSuffix(c.Name, "low_snr")
 			if lowSNR { // heavy tails: the file asks for more draws
 				cfg = infer.Config{Draws: 20_000, TargetAccept: 0.95}
