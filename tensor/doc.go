@@ -10,6 +10,9 @@
 //	d := t.Dense()                    // a gorgonia *tensor.Dense on the same memory
 //	err = t.WriteNPY(w)
 //
+// A [Dataset] holds arrays with named axes, a [DataTree] named datasets: what a
+// sampler hands to the packages that write files.
+//
 // Conventions: row-major order, last axis fastest; axes count from 0 and, if
 // negative, from the end. Random numbers are counter-based: see [Stream].
 package tensor
