@@ -31,7 +31,7 @@ func Beta(a, b any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "beta", Params: []string{"a", "b"},
-		New: func(p ...float64) Dist { return Beta(p[0], p[1]) },
-		At:  [][]float64{{2, 2}, {0.8, 3}}})
+	laws = append(laws, Law{Name: "beta", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+		Make: func(p ...any) Dist { return Beta(p[0], p[1]) },
+		At:   [][]float64{{2, 2}, {0.8, 3}}})
 }

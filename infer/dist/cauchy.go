@@ -24,7 +24,7 @@ func Cauchy(mu, s any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "cauchy", Params: []string{"mu", "s"},
-		New: func(p ...float64) Dist { return Cauchy(p[0], p[1]) },
-		At:  [][]float64{{0, 1}, {2, 0.5}}})
+	laws = append(laws, Law{Name: "cauchy", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
+		Make: func(p ...any) Dist { return Cauchy(p[0], p[1]) },
+		At:   [][]float64{{0, 1}, {2, 0.5}}})
 }

@@ -3,24 +3,48 @@ package dist
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Dist is a law of one real variable, applied element by element.
+// Dist is a law of numbers, vectors or matrices, applied to every value of an
+// array: the last Event axes are one value, the axes before them are batches,
+// which broadcast against those of the parameters.
 type Dist struct {
 	Name    string
 	Params  []*ad.Node
-	Support Support
-	// logProb is the density inside the support.
+	Support Support // of the numbers of a value
+	// Discrete laws give whole numbers; LogProb is then the logarithm of a probability.
+	Discrete bool
+	// Event is the number of trailing axes that are one value: 0 for a number,
+	// 1 for a vector, 2 for a matrix.
+	Event int
+
+	// paramEvent counts the trailing axes of each parameter that belong to one
+	// value; nil where every parameter is a number.
+	paramEvent []int
+	// logProb is the density inside the support, of the batch axes.
 	logProb func(x *ad.Node) *ad.Node
-	// rand draws one number from uniform and normal sources at known parameters.
-	rand func(src Source, p []float64) float64
-	// cdf and quantile are nil where they have no closed form here.
+	// inside is 1 where a value of a law of vectors or matrices is possible and 0
+	// elsewhere, of the batch axes; center is a possible value.
+	inside func(x *ad.Node) *ad.Node
+	center *ad.Node
+	// check finds mistakes that the entry of the law does not know of.
+	check func() error
+	// transform is nil where Support says it all.
+	transform func() Transform
+	// logCDF and logCCDF are nil where the law has none as a graph; x is inside
+	// the support, and whole for a discrete law.
+	logCDF, logCCDF func(x *ad.Node) *ad.Node
+	// The numbers below take one value of each parameter, one after the other,
+	// row-major. rand is of laws of numbers, draw of the others: it fills one value.
+	rand     func(src Source, p []float64) float64
+	draw     func(src Source, dst, p []float64) error
 	cdf      func(x float64, p []float64) float64
 	quantile func(u float64, p []float64) float64
+	mean     func(p []float64) float64
+	variance func(p []float64) float64
 }
 
 // Source is a stream of random numbers: tensor.Stream is one.
@@ -29,126 +53,174 @@ type Source interface {
 	Normal() float64  // standard normal
 }
 
-// LogProb returns the log density at each element of x; -Inf outside the
-// support. Gradient: with respect to x and every parameter.
-func (d Dist) LogProb(x *ad.Node) *ad.Node { return d.Support.guard(x, d.logProb) }
+// LogProb returns the log density at each value of x: its shape is the
+// broadcast of the batch axes of x and the parameters. Outside the support it is
+// -Inf with a gradient of 0. Gradient: with respect to x and every parameter.
+func (d Dist) LogProb(x *ad.Node) *ad.Node {
+	if d.Event == 0 && d.inside == nil {
+		return d.batched(x, d.Support.guard(x, d.logProb))
+	}
+	in := d.inside(x)
+	if err := in.Err(); err != nil {
+		return in
+	}
+	each := in
+	if d.Event > 0 {
+		each = ad.Reshape(in, append(in.Shape().Clone(), ones(d.Event)...)...)
+	}
+	safe := ad.Where(each, x, d.center)
+	return d.batched(x, ad.Where(in, d.logProb(safe), ad.Scalar(math.Inf(-1))))
+}
 
 // LogProbInside is LogProb where x is known to lie in the support, as a
 // constrained parameter does: it spends nothing on the check.
-func (d Dist) LogProbInside(x *ad.Node) *ad.Node { return d.logProb(x) }
+func (d Dist) LogProbInside(x *ad.Node) *ad.Node { return d.batched(x, d.logProb(x)) }
 
-// Rand draws one number at the parameter values p, in the order of Params.
-func (d Dist) Rand(src Source, p []float64) float64 { return d.rand(src, p) }
+// LogCDF returns the logarithm of the probability of at most x, accurate in both
+// tails: -Inf below the support and 0 above it. Laws without one give a Node with
+// an error. Gradient: with respect to x and every parameter; 0 for the x of a
+// discrete law.
+func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.logCDF, math.Inf(-1), 0) }
 
-// CDF returns the distribution function at x for parameter values p; NaN where
-// it has no closed form here.
-func (d Dist) CDF(x float64, p []float64) float64 {
-	if d.cdf == nil {
+// LogCCDF returns the logarithm of the probability of more than x, as LogCDF does.
+func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.logCCDF, 0, math.Inf(-1)) }
+
+func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, above float64) *ad.Node {
+	if f == nil {
+		return failed(x, fmt.Errorf("dist: %s has no %s: use CDF of one number, or a law that has it", d.Name, what))
+	}
+	if d.Discrete {
+		x = ad.Floor(x)
+	}
+	s := d.Support
+	low, high := s.below(x), s.above(x)
+	if low == nil && high == nil {
+		return d.batched(x, f(x))
+	}
+	safe := x
+	if low != nil {
+		safe = ad.Where(low, s.middle(), safe)
+	}
+	if high != nil {
+		safe = ad.Where(high, s.middle(), safe)
+	}
+	out := f(safe)
+	if low != nil {
+		out = ad.Where(low, ad.Scalar(below), out)
+	}
+	if high != nil {
+		out = ad.Where(high, ad.Scalar(above), out)
+	}
+	return d.batched(x, out)
+}
+
+// Transform returns the map from unconstrained numbers to the support.
+func (d Dist) Transform() Transform {
+	if d.transform != nil {
+		return d.transform()
+	}
+	return d.Support.Transform()
+}
+
+// Rand draws one number at the parameter values p: one value of each parameter in
+// the order of Params, arrays row-major. It is NaN for laws of vectors: see Fill.
+func (d Dist) Rand(src Source, p []float64) float64 {
+	if d.rand == nil {
 		return math.NaN()
+	}
+	return d.rand(src, p)
+}
+
+// CDF returns the distribution function at x for parameter values p, as Rand
+// takes them; NaN where the law has none.
+func (d Dist) CDF(x float64, p []float64) float64 {
+	if d.cdf == nil || math.IsNaN(x) {
+		return math.NaN()
+	}
+	lo, hi := d.ends(p)
+	switch {
+	case x < lo:
+		return 0
+	case x >= hi:
+		return 1
+	case d.Discrete:
+		x = math.Floor(x)
 	}
 	return d.cdf(x, p)
 }
 
-// Quantile returns the u-quantile for parameter values p; NaN where it has no
-// closed form here.
-func (d Dist) Quantile(u float64, p []float64) float64 {
-	if d.quantile == nil {
+// Mean returns the mean at parameter values p; NaN where the law has none.
+func (d Dist) Mean(p []float64) float64 { return numberOf(d.mean, p) }
+
+// Var returns the variance at parameter values p: infinite where it diverges, NaN
+// where the law has none.
+func (d Dist) Var(p []float64) float64 { return numberOf(d.variance, p) }
+
+func numberOf(f func(p []float64) float64, p []float64) float64 {
+	if f == nil {
 		return math.NaN()
 	}
-	return d.quantile(u, p)
+	return f(p)
 }
 
 // String names the law and its parameters.
 func (d Dist) String() string { return fmt.Sprintf("%s%v", d.Name, d.Params) }
 
-// Err returns the first mistake among the parameters: one of the graph, or a
-// constant that the law cannot have.
-func (d Dist) Err() error {
-	for _, p := range d.Params {
-		if err := p.Err(); err != nil {
-			return fmt.Errorf("dist: %s: %w", d.Name, err)
-		}
+// batch returns the batch axes of a density at x: those of x and of the
+// parameters, broadcast.
+func (d Dist) batch(x *ad.Node) (tensor.Shape, bool) {
+	k := len(x.Shape()) - d.Event
+	shape, ok := d.batchOfParams()
+	if k < 0 || !ok {
+		return nil, false
 	}
-	if d.logProb == nil {
-		return fmt.Errorf("dist: a law without a density: make it with a function of this package")
-	}
-	return d.impossible()
+	return tensor.Broadcast(shape, x.Shape()[:k])
 }
 
-// positive are the names of parameters that every law wants above 0.
-var positive = []string{"sigma", "s", "a", "b", "nu"}
+// batchOfParams returns the batch axes of the parameters, broadcast.
+func (d Dist) batchOfParams() (shape tensor.Shape, ok bool) {
+	shape = tensor.Shape{}
+	for i := range d.Params {
+		s := d.paramBatch(i)
+		if s == nil {
+			return nil, false
+		}
+		if shape, ok = tensor.Broadcast(shape, s); !ok {
+			return nil, false
+		}
+	}
+	return shape, true
+}
 
-// impossible checks the parameters that are constant.
-func (d Dist) impossible() error {
-	law, ok := named(d.Name)
-	if !ok || len(law.Params) != len(d.Params) {
+// paramBatch returns the batch axes of parameter i; nil if it has too few axes.
+func (d Dist) paramBatch(i int) tensor.Shape {
+	s := d.Params[i].Shape()
+	k := len(s)
+	if d.paramEvent != nil {
+		k -= d.paramEvent[i]
+	}
+	if k < 0 {
 		return nil
 	}
-	known := map[string]float64{}
-	for i, p := range d.Params {
-		if !p.IsConst() || p.Size() != 1 {
-			continue
-		}
-		v, err := ad.Eval(ad.Reshape(p, 1))
-		if err != nil {
-			return fmt.Errorf("dist: %s: %w", d.Name, err)
-		}
-		name, x := law.Params[i], v[0].Data().([]float64)[0]
-		known[name] = x
-		if math.IsNaN(x) || math.IsInf(x, 0) || slices.Contains(positive, name) && !(x > 0) {
-			return fmt.Errorf("dist: %s has %s = %g: want a finite number%s", d.Name, name, x, map[bool]string{true: " above 0"}[slices.Contains(positive, name)])
-		}
-	}
-	lower, low := known["lower"]
-	upper, up := known["upper"]
-	if low && up && !(lower < upper) {
-		return fmt.Errorf("dist: %s from %g to %g: want lower < upper", d.Name, lower, upper)
-	}
-	return nil
+	return append(tensor.Shape{}, s[:k]...)
 }
 
-// Law is an entry of All: how to make a law from numbers, for tables and checks.
-type Law struct {
-	Name   string
-	Params []string
-	New    func(p ...float64) Dist
-	At     [][]float64 // parameter values that the checks use
+// batched gives lp the batch axes that it lacks because it does not depend on x
+// or on a parameter.
+func (d Dist) batched(x, lp *ad.Node) *ad.Node {
+	if lp.Err() != nil {
+		return lp
+	}
+	s, ok := d.batch(x)
+	if !ok || lp.Shape().Equal(s) {
+		return lp
+	}
+	return ad.Broadcast(lp, s...)
 }
 
-var laws []Law
-
-// All returns every law, by the name of its file.
-func All() []Law { return append([]Law(nil), laws...) }
-
-// named returns the law of that name.
-func named(name string) (Law, bool) {
-	for _, l := range laws {
-		if l.Name == name {
-			return l, true
-		}
-	}
-	return Law{}, false
-}
-
-// ByName makes the law name of numbers; the error lists what there is.
-func ByName(name string, p ...float64) (Dist, error) {
-	l, ok := named(name)
-	if !ok {
-		var all []string
-		for _, l := range laws {
-			all = append(all, l.Name)
-		}
-		hint := ""
-		if m := spelling.Meant(name, all); m != "" {
-			hint = " did you mean " + m + "?"
-		}
-		return Dist{}, fmt.Errorf("dist: no law %q:%s there are %v", name, hint, all)
-	}
-	if len(p) != len(l.Params) {
-		return Dist{}, fmt.Errorf("dist: %s has parameters %v: got %d numbers", name, l.Params, len(p))
-	}
-	d := l.New(p...)
-	return d, d.Err()
+// failed is a Node that carries err; x only gives it a place in the graph.
+func failed(x *ad.Node, err error) *ad.Node {
+	return ad.Call(&ad.Custom{Name: "dist", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
 }
 
 func nodes(v ...any) []*ad.Node {
@@ -157,6 +229,14 @@ func nodes(v ...any) []*ad.Node {
 		out[i] = ad.Of(x)
 	}
 	return out
+}
+
+func ones(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = 1
+	}
+	return s
 }
 
 // standard returns (x - mu) / sigma.

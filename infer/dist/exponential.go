@@ -22,7 +22,7 @@ func Exponential(b any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "exponential", Params: []string{"b"},
-		New: func(p ...float64) Dist { return Exponential(p[0]) },
-		At:  [][]float64{{1}, {3}}})
+	laws = append(laws, Law{Name: "exponential", Params: []string{"rate"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return Exponential(p[0]) },
+		At:   [][]float64{{1}, {3}}})
 }

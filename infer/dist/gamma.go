@@ -38,7 +38,7 @@ func deviance(a, t *ad.Node) *ad.Node {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "gamma", Params: []string{"a", "b"},
-		New: func(p ...float64) Dist { return Gamma(p[0], p[1]) },
-		At:  [][]float64{{2, 1}, {3.5, 0.5}}})
+	laws = append(laws, Law{Name: "gamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+		Make: func(p ...any) Dist { return Gamma(p[0], p[1]) },
+		At:   [][]float64{{2, 1}, {3.5, 0.5}}})
 }

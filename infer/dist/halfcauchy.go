@@ -24,7 +24,7 @@ func HalfCauchy(s any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "halfcauchy", Params: []string{"s"},
-		New: func(p ...float64) Dist { return HalfCauchy(p[0]) },
-		At:  [][]float64{{1}, {5}}})
+	laws = append(laws, Law{Name: "halfcauchy", Params: []string{"scale"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return HalfCauchy(p[0]) },
+		At:   [][]float64{{1}, {5}}})
 }

@@ -22,7 +22,7 @@ func HalfNormal(sigma any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "halfnormal", Params: []string{"sigma"},
-		New: func(p ...float64) Dist { return HalfNormal(p[0]) },
-		At:  [][]float64{{1}, {0.1}}})
+	laws = append(laws, Law{Name: "halfnormal", Params: []string{"sigma"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return HalfNormal(p[0]) },
+		At:   [][]float64{{1}, {0.1}}})
 }

@@ -36,7 +36,7 @@ func laplaceQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "laplace", Params: []string{"mu", "b"},
-		New: func(p ...float64) Dist { return Laplace(p[0], p[1]) },
-		At:  [][]float64{{0, 1}, {1, 0.4}}})
+	laws = append(laws, Law{Name: "laplace", Params: []string{"mu", "b"}, Want: []Support{Real, Positive},
+		Make: func(p ...any) Dist { return Laplace(p[0], p[1]) },
+		At:   [][]float64{{0, 1}, {1, 0.4}}})
 }

@@ -22,7 +22,7 @@ func LogNormal(mu, sigma any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "lognormal", Params: []string{"mu", "sigma"},
-		New: func(p ...float64) Dist { return LogNormal(p[0], p[1]) },
-		At:  [][]float64{{0, 2}, {0.5, 0.3}}})
+	laws = append(laws, Law{Name: "lognormal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
+		Make: func(p ...any) Dist { return LogNormal(p[0], p[1]) },
+		At:   [][]float64{{0, 2}, {0.5, 0.3}}})
 }

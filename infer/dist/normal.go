@@ -22,7 +22,7 @@ func Normal(mu, sigma any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "normal", Params: []string{"mu", "sigma"},
-		New: func(p ...float64) Dist { return Normal(p[0], p[1]) },
-		At:  [][]float64{{0, 1}, {1.5, 0.2}}})
+	laws = append(laws, Law{Name: "normal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
+		Make: func(p ...any) Dist { return Normal(p[0], p[1]) },
+		At:   [][]float64{{0, 1}, {1.5, 0.2}}})
 }

@@ -51,7 +51,7 @@ func studentQuantile(nu, u float64) float64 {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "studentt", Params: []string{"nu", "mu", "sigma"},
-		New: func(p ...float64) Dist { return StudentT(p[0], p[1], p[2]) },
-		At:  [][]float64{{4, 0, 1}, {2.5, 1, 0.3}}})
+	laws = append(laws, Law{Name: "studentt", Params: []string{"nu", "mu", "sigma"}, Want: []Support{Positive, Real, Positive},
+		Make: func(p ...any) Dist { return StudentT(p[0], p[1], p[2]) },
+		At:   [][]float64{{4, 0, 1}, {2.5, 1, 0.3}}})
 }

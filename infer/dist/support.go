@@ -1,29 +1,41 @@
 package dist
 
 import (
+	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Support is an interval of the real line; nil ends are infinite. Ends may be
-// Nodes, so a bound may depend on another parameter.
+// Support is an interval of the real line, or the whole numbers of one; nil ends
+// are infinite. Ends may be Nodes, so a bound may depend on another parameter.
 type Support struct {
 	Lower, Upper *ad.Node
 	Open         bool // the ends do not belong to it: the density there is 0, infinite or no limit
+	Whole        bool // whole numbers only
 }
 
-// The common supports: all numbers, x > 0, x >= 0, and 0 < x < 1.
+// The common supports: all numbers, x > 0, x >= 0, 0 < x < 1, 0, 1, 2 ..., and
+// 1, 2, 3 ...
 var (
 	Real        = Support{}
-	Positive    = Support{Lower: ad.Scalar(0), Open: true}
-	NonNegative = Support{Lower: ad.Scalar(0)}
-	Unit        = Support{Lower: ad.Scalar(0), Upper: ad.Scalar(1), Open: true}
+	Positive    = Support{Lower: zero, Open: true}
+	NonNegative = Support{Lower: zero}
+	Unit        = Support{Lower: zero, Upper: one, Open: true}
+	Counts      = Support{Lower: zero, Whole: true}
+	Naturals    = Support{Lower: one, Whole: true}
 )
+
+var zero, one = ad.Scalar(0), ad.Scalar(1)
 
 // Interval is the closed support between two ends, numbers or Nodes.
 func Interval(lower, upper any) Support {
 	return Support{Lower: ad.Of(lower), Upper: ad.Of(upper)}
+}
+
+// wholes are the whole numbers between two ends.
+func wholes(lower, upper any) Support {
+	return Support{Lower: ad.Of(lower), Upper: ad.Of(upper), Whole: true}
 }
 
 // Transform returns the map from the whole real line to the support.
@@ -60,26 +72,117 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	if s.Open {
 		above, below = ad.Greater, ad.Less
 	}
-	switch {
-	case s.Lower != nil && s.Upper != nil:
-		return ad.Mul(above(x, s.Lower), below(x, s.Upper))
-	case s.Lower != nil:
-		return above(x, s.Lower)
-	case s.Upper != nil:
-		return below(x, s.Upper)
+	var in *ad.Node
+	both := func(n *ad.Node) {
+		if in != nil {
+			n = ad.Mul(in, n)
+		}
+		in = n
 	}
-	return nil
+	if s.Lower != nil {
+		both(above(x, s.Lower))
+	}
+	if s.Upper != nil {
+		both(below(x, s.Upper))
+	}
+	if s.Whole {
+		both(ad.Equal(x, ad.Floor(x)))
+		if s.Lower == nil || s.Upper == nil { // infinities count as whole
+			both(ad.Less(ad.Abs(x), ad.Scalar(math.Inf(1))))
+		}
+	}
+	return in
+}
+
+// below is 1 where no part of the law lies at x or lower, above where none lies
+// higher; nil stands for 0 everywhere.
+func (s Support) below(x *ad.Node) *ad.Node {
+	if s.Lower == nil {
+		return nil
+	}
+	if s.Whole {
+		return ad.Less(x, s.Lower)
+	}
+	return ad.LessEqual(x, s.Lower)
+}
+
+func (s Support) above(x *ad.Node) *ad.Node {
+	if s.Upper == nil {
+		return nil
+	}
+	return ad.GreaterEqual(x, s.Upper)
 }
 
 // middle is a point inside the support.
 func (s Support) middle() *ad.Node {
+	var m *ad.Node
 	switch {
+	case s.Lower != nil && s.Whole:
+		m = s.Lower
 	case s.Lower != nil && s.Upper != nil:
-		return ad.StopGradient(ad.Scale(0.5, ad.Add(s.Lower, s.Upper)))
+		m = ad.Scale(0.5, ad.Add(s.Lower, s.Upper))
 	case s.Lower != nil:
-		return ad.StopGradient(ad.Shift(s.Lower, 1))
+		m = ad.Shift(s.Lower, 1)
+	case s.Upper != nil && s.Whole:
+		m = s.Upper
 	case s.Upper != nil:
-		return ad.StopGradient(ad.Shift(s.Upper, -1))
+		m = ad.Shift(s.Upper, -1)
+	default:
+		return ad.Scalar(0)
 	}
-	return ad.Scalar(0)
+	return ad.StopGradient(m)
+}
+
+// numbers returns the ends that are constant, infinite ones for the others.
+func (s Support) numbers() (lo, hi float64) {
+	return number(s.Lower, math.Inf(-1)), number(s.Upper, math.Inf(1))
+}
+
+func number(n *ad.Node, otherwise float64) float64 {
+	switch n {
+	case nil:
+		return otherwise
+	case zero:
+		return 0
+	case one:
+		return 1
+	}
+	if v, ok := constant(n); ok && len(v) == 1 {
+		return v[0]
+	}
+	return otherwise
+}
+
+// misfit returns the first of the numbers that the support does not hold.
+func (s Support) misfit(v []float64) (x float64, found bool) {
+	lo, hi := s.numbers()
+	for _, x := range v {
+		in := x > lo && x < hi || !s.Open && (x == lo || x == hi)
+		if !in || math.IsInf(x, 0) || s.Whole && x != math.Floor(x) {
+			return x, true
+		}
+	}
+	return 0, false
+}
+
+// words says what misfit wants.
+func (s Support) words() string {
+	out := "a finite number"
+	if s.Whole {
+		out = "a whole number"
+	}
+	lo, hi := s.numbers()
+	switch low, high := !math.IsInf(lo, 0), !math.IsInf(hi, 0); {
+	case low && high && s.Open:
+		return out + fmt.Sprintf(" strictly between %g and %g", lo, hi)
+	case low && high:
+		return out + fmt.Sprintf(" from %g to %g", lo, hi)
+	case low && s.Open:
+		return out + fmt.Sprintf(" above %g", lo)
+	case low:
+		return out + fmt.Sprintf(" of at least %g", lo)
+	case high:
+		return out + fmt.Sprintf(" of at most %g", hi)
+	}
+	return out
 }

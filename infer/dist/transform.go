@@ -3,24 +3,113 @@ package dist
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Transform is a smooth map from unconstrained numbers to a constrained set.
 type Transform struct {
 	Name string
+	// Event is the number of trailing axes of y that are mapped together: 0 for
+	// element by element, 1 for vectors, 2 for matrices. Constrain takes those as
+	// one axis, of length Free(n) in x and n in y; leading axes are batches. See
+	// Apply for arrays in their own shape.
+	Event int
 	// Constrain returns y and the log of the Jacobian's absolute determinant, a
-	// scalar.
+	// scalar: the sum over batches.
 	Constrain func(x *ad.Node) (y, logJ *ad.Node)
-	// Free is the length of x for an output of n elements in all.
+	// Free is the length of x for a y of n elements that are mapped together; it
+	// is n where Event is 0.
 	Free func(n int) int
-	// Inverse returns x for y; the values of the bounds stand in bounds. An
+	// Inverse returns x for one y; the values of the bounds stand in bounds. An
 	// error names the element that is not inside.
 	Inverse func(y []float64, bounds ...float64) ([]float64, error)
 	// Bounds are the Nodes whose values Inverse wants.
 	Bounds []*ad.Node
+	// inside moves y into the open set, where it lies on or beyond its border.
+	inside func(y []float64, nudge float64, bounds ...float64)
 }
+
+// FreeShape returns the shape of the unconstrained x for a y of the given shape:
+// batch axes, then one axis in place of those that are mapped together.
+func (t Transform) FreeShape(shape ...int) ([]int, error) {
+	k := len(shape) - t.Event
+	if k < 0 {
+		return nil, fmt.Errorf("dist: %s: shape %v: want at least %d axes", t.Name, shape, t.Event)
+	}
+	n := tensor.Shape(shape[k:]).Size()
+	switch {
+	case t.Event == 0:
+		return slices.Clone(shape), nil
+	case n == 0:
+		return nil, fmt.Errorf("dist: %s: shape %v has no elements", t.Name, shape)
+	case t.Event == 2 && shape[k] != shape[k+1]:
+		return nil, fmt.Errorf("dist: %s: shape %v: want square matrices", t.Name, shape)
+	}
+	return append(slices.Clone(shape[:k]), t.Free(n)), nil
+}
+
+// Apply is Constrain for a y of the given shape; x has FreeShape of it.
+func (t Transform) Apply(x *ad.Node, shape ...int) (y, logJ *ad.Node) {
+	y, logJ = t.Constrain(x)
+	if y.Err() == nil && !y.Shape().Equal(shape) {
+		y = ad.Reshape(y, shape...)
+	}
+	return y, logJ
+}
+
+// Unconstrain returns the x, row-major in FreeShape, for a y of the given shape.
+// An element outside its constraint, or on a bound, is an error that names it,
+// unless nudge is above 0: then y is first moved inside, off the bounds of an
+// interval by that part of its width, off other borders by that much. bounds hold
+// the values of Bounds: one number, or one for each element of y.
+func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds ...[]float64) ([]float64, error) {
+	free, err := t.FreeShape(shape...)
+	if err != nil {
+		return nil, err
+	}
+	if len(y) != tensor.Shape(shape).Size() || len(bounds) != len(t.Bounds) {
+		return nil, fmt.Errorf("dist: %s: %d values and %d bounds: want %d for shape %v and %d", t.Name, len(y), len(bounds), tensor.Shape(shape).Size(), shape, len(t.Bounds))
+	}
+	x := make([]float64, 0, tensor.Shape(free).Size())
+	n := max(1, tensor.Shape(shape[len(shape)-t.Event:]).Size())
+	one := make([]float64, len(bounds))
+	for at := 0; at < len(y); at += n {
+		for i, b := range bounds {
+			if len(b) != 1 && len(b) != len(y) {
+				return nil, fmt.Errorf("dist: %s: %d bounds for %d values", t.Name, len(b), len(y))
+			}
+			one[i] = b[min(at, len(b)-1)]
+		}
+		v := slices.Clone(y[at : at+n])
+		if nudge > 0 && t.inside != nil {
+			t.inside(v, nudge, one...)
+		}
+		u, err := t.Inverse(v, one...)
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", at/n, err)
+		}
+		x = append(x, u...)
+	}
+	return x, nil
+}
+
+// within moves elements into lo..hi by part of its width, or by part where it is
+// infinite.
+func within(y []float64, lo, hi, part float64) {
+	by := part
+	if !math.IsInf(hi-lo, 0) {
+		by *= hi - lo
+	}
+	for i, v := range y {
+		y[i] = min(max(v, above(lo, by)), -above(-hi, by))
+	}
+}
+
+// above returns lo + by, or the next number where that rounds to lo.
+func above(lo, by float64) float64 { return max(lo+by, math.Nextafter(lo, math.Inf(1))) }
 
 func sameLength(n int) int { return n }
 
@@ -41,6 +130,9 @@ func AffineTransform(offset, multiplier any) Transform {
 			return ad.Add(p[0], ad.Mul(m, x)), ad.Sum(ad.Log(ad.Abs(m)))
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
+			if b[1] == 0 {
+				return nil, fmt.Errorf("dist: an affine transform with multiplier 0 has no inverse")
+			}
 			return each(y, func(v float64) float64 { return (v - b[0]) / b[1] }), nil
 		},
 	}
@@ -52,8 +144,9 @@ func LowerTransform(lower any) Transform {
 	return Transform{Name: "lower", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Add(p[0], ad.Exp(x)), ad.Sum(x) },
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
-			return inside(y, b[0], math.Inf(1), func(v float64) float64 { return math.Log(v - b[0]) })
+			return strictly(y, b[0], math.Inf(1), func(v float64) float64 { return math.Log(v - b[0]) })
 		},
+		inside: func(y []float64, nudge float64, b ...float64) { within(y, b[0], math.Inf(1), nudge) },
 	}
 }
 
@@ -63,8 +156,9 @@ func UpperTransform(upper any) Transform {
 	return Transform{Name: "upper", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Sub(p[0], ad.Exp(x)), ad.Sum(x) },
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
-			return inside(y, math.Inf(-1), b[0], func(v float64) float64 { return math.Log(b[0] - v) })
+			return strictly(y, math.Inf(-1), b[0], func(v float64) float64 { return math.Log(b[0] - v) })
 		},
+		inside: func(y []float64, nudge float64, b ...float64) { within(y, math.Inf(-1), b[0], nudge) },
 	}
 }
 
@@ -80,8 +174,9 @@ func IntervalTransform(lower, upper any) Transform {
 			return y, ad.Sum(ad.Sub(ad.Log(width), ad.Add(ad.Softplus(x), ad.Softplus(ad.Neg(x)))))
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
-			return inside(y, b[0], b[1], func(v float64) float64 { return math.Log(v-b[0]) - math.Log(b[1]-v) })
+			return strictly(y, b[0], b[1], func(v float64) float64 { return math.Log(v-b[0]) - math.Log(b[1]-v) })
 		},
+		inside: func(y []float64, nudge float64, b ...float64) { within(y, b[0], b[1], nudge) },
 	}
 }
 
@@ -90,8 +185,9 @@ func SoftplusTransform() Transform {
 	return Transform{Name: "softplus", Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Softplus(x), ad.Neg(ad.Sum(ad.Softplus(ad.Neg(x)))) },
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
-			return inside(y, 0, math.Inf(1), func(v float64) float64 { return v + math.Log(-math.Expm1(-v)) })
+			return strictly(y, 0, math.Inf(1), func(v float64) float64 { return v + math.Log(-math.Expm1(-v)) })
 		},
+		inside: func(y []float64, nudge float64, _ ...float64) { within(y, 0, math.Inf(1), nudge) },
 	}
 }
 
@@ -103,8 +199,8 @@ func each(y []float64, f func(float64) float64) []float64 {
 	return out
 }
 
-// inside applies f to elements strictly between lo and hi.
-func inside(y []float64, lo, hi float64, f func(float64) float64) ([]float64, error) {
+// strictly applies f to elements strictly between lo and hi.
+func strictly(y []float64, lo, hi float64, f func(float64) float64) ([]float64, error) {
 	for i, v := range y {
 		if !(v > lo && v < hi) {
 			return nil, fmt.Errorf("dist: element %d is %g, want it strictly between %g and %g: nudge it inside", i, v, lo, hi)

@@ -5,7 +5,12 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"gonum.org/v1/gonum/mat"
 )
+
+// The transforms of this file map vectors, the last axis, to K x K matrices,
+// whose rows follow each other on the last axis; leading axes are batches. They
+// take the order K for the checks of Inverse; 0 leaves it to the length of x.
 
 // sides returns the K of a K x K matrix of n elements.
 func sides(n int) int { return int(math.Round(math.Sqrt(float64(n)))) }
@@ -14,40 +19,99 @@ func strictLower(n int) int { k := sides(n); return k * (k - 1) / 2 }
 
 func lowerAndDiagonal(n int) int { k := sides(n); return k * (k + 1) / 2 }
 
+// orderOf returns k, or the order for which free(k*k) is the length of x.
+func orderOf(k int, x *ad.Node, free func(int) int) int {
+	if k > 0 {
+		return k
+	}
+	for k = 1; free(k*k) < last(x); {
+		k++
+	}
+	return k
+}
+
+// triangle places the last axis of x, row by row, on the lower triangle of k x k
+// matrices, without the diagonal if strict.
+func triangle(x *ad.Node, k int, strict bool) *ad.Node {
+	var idx []int
+	for i := range k {
+		for j := 0; j < i || j == i && !strict; j++ {
+			idx = append(idx, i*k+j)
+		}
+	}
+	if len(idx) == 0 {
+		s := x.Shape().Clone()
+		s[len(s)-1] = k * k
+		return ad.Full(0, s...)
+	}
+	return ad.ScatterAdd(x, ad.Ints(idx), -1, k*k)
+}
+
+// matrices gives the last axis of x the shape k x k, and flat takes it away.
+func matrices(x *ad.Node, k int) *ad.Node {
+	s := x.Shape().Clone()
+	return ad.Reshape(x, append(s[:len(s)-1], k, k)...)
+}
+
+func flat(x *ad.Node) *ad.Node {
+	s := x.Shape().Clone()
+	n := s[len(s)-1] * s[len(s)-2]
+	return ad.Reshape(x, append(s[:len(s)-2], n)...)
+}
+
 // CorrCholeskyTransform maps K(K-1)/2 numbers, row by row, to the Cholesky
 // factor L of a correlation matrix:
 //
 //	z = tanh x, L_ij = z_ij sqrt(1 - sum_(k<j) L_ik^2), L_ii = sqrt(1 - sum L_ik^2)
 func CorrCholeskyTransform(k int) Transform {
-	return Transform{Name: "corr_cholesky", Free: strictLower,
-		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { l, j, _ := corrCholesky(x, k); return l, j },
-		Inverse:   func(y []float64, _ ...float64) ([]float64, error) { return fromCorrCholesky(y, k) },
+	return Transform{Name: "corr_cholesky", Event: 2, Free: strictLower,
+		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
+			if bad := wrongLength(x, k, strictLower); bad != nil {
+				return bad, bad
+			}
+			l, w := corrCholesky(x, orderOf(k, x, strictLower))
+			return flat(l), weightedSum(w, orderOf(k, x, strictLower), func(i, j, _ int) float64 { return float64(i - j + 1) })
+		},
+		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return fromCorrCholesky(y, k) },
 	}
 }
 
-// corrCholesky also returns the logarithms of the diagonal, row by row.
+// corrCholesky also returns w = log sqrt(1 - z^2), the shape of x.
 //
-// Row i is a cumulative product: with w = log sqrt(1 - z^2) per element, the
-// factor before z_ij is exp of the sum of w to its left.
-func corrCholesky(x *ad.Node, k int) (l, logJ *ad.Node, logDiag []*ad.Node) {
-	rows := []*ad.Node{ad.Const(unit(0, k))}
-	logDiag = []*ad.Node{ad.Scalar(0)}
-	logJ = ad.Scalar(0)
-	at := 0
-	for i := 1; i < k; i++ {
-		r := ad.Slice(x, 0, at, at+i)
-		at += i
-		w := logSech(r) // log sqrt(1 - tanh^2)
-		left := ad.CumsumWith(w, 0, true, false)
-		total := ad.Sum(w)
-		parts := []*ad.Node{ad.Mul(ad.Tanh(r), ad.Exp(left)), ad.Reshape(ad.Exp(total), 1)}
-		if i+1 < k {
-			parts = append(parts, ad.Full(0, k-1-i))
+// Row i is a cumulative product: the factor before z_ij is exp of the sum of w to
+// its left.
+func corrCholesky(x *ad.Node, k int) (l, w *ad.Node) {
+	w = logSech(x)
+	left := ad.CumsumWith(matrices(triangle(w, k, true), k), -1, true, false)
+	z := ad.Add(matrices(triangle(ad.Tanh(x), k, true), k), ad.Eye(k))
+	return ad.Mul(z, ad.Exp(left)), w
+}
+
+// weightedSum returns the sum of w, given for the elements (i, j < i) row by row,
+// times weight(i, j, k).
+func weightedSum(w *ad.Node, k int, weight func(i, j, k int) float64) *ad.Node {
+	var c []float64
+	for i := range k {
+		for j := range i {
+			c = append(c, weight(i, j, k))
 		}
-		rows, logDiag = append(rows, ad.Concat(0, parts...)), append(logDiag, total)
-		logJ = ad.Add(logJ, ad.Sum(ad.Add(ad.Scale(2, w), left)))
 	}
-	return ad.Concat(0, rows...), logJ, logDiag
+	if len(c) == 0 {
+		return ad.Scalar(0)
+	}
+	return ad.Sum(ad.Mul(w, ad.Const(c)))
+}
+
+// wrongLength returns a Node with an error where x has not the length for order k.
+func wrongLength(x *ad.Node, k int, free func(int) int) *ad.Node {
+	if x.Err() != nil {
+		return x
+	}
+	k = orderOf(k, x, free)
+	if len(x.Shape()) == 0 || last(x) != free(k*k) {
+		return failed(x, fmt.Errorf("dist: a matrix of order %d has %d free numbers: got shape %v", k, free(k*k), x.Shape()))
+	}
+	return nil
 }
 
 // logSech returns log(1/cosh x) = log 2 - |x| - log1p(exp(-2|x|)).
@@ -55,18 +119,25 @@ func logSech(x *ad.Node) *ad.Node {
 	return ad.Sub(ad.Scalar(math.Ln2), ad.Add(x, ad.Softplus(ad.Scale(-2, x))))
 }
 
-func unit(i, k int) []float64 {
-	v := make([]float64, k)
-	v[i] = 1
-	return v
+// order returns the K of a y of K x K elements, which must be k where that is known.
+func order(y []float64, k int) (int, error) {
+	n := sides(len(y))
+	if k > 0 {
+		n = k
+	}
+	if n*n != len(y) || n == 0 {
+		return 0, fmt.Errorf("dist: %d elements: want a %d x %d matrix", len(y), max(n, 1), max(n, 1))
+	}
+	return n, nil
 }
 
 func fromCorrCholesky(y []float64, k int) ([]float64, error) {
-	if len(y) != k*k {
-		return nil, fmt.Errorf("dist: %d elements: want a %d x %d matrix", len(y), k, k)
+	k, err := order(y, k)
+	if err != nil {
+		return nil, err
 	}
 	var x []float64
-	for i := 1; i < k; i++ {
+	for i := range k {
 		rest := 1.0
 		for j := range i {
 			v := y[i*k+j]
@@ -77,20 +148,25 @@ func fromCorrCholesky(y []float64, k int) ([]float64, error) {
 			x = append(x, math.Atanh(z))
 			rest -= v * v
 		}
+		if d := y[i*k+i]; !(d > 0 && math.Abs(d*d-rest) <= 1e-6) {
+			return nil, fmt.Errorf("dist: row %d of the Cholesky factor of a correlation matrix has length^2 %.9g: want 1, with the diagonal above 0", i, 1-rest+d*math.Abs(d))
+		}
 	}
 	return x, nil
 }
 
 // CorrMatrixTransform maps K(K-1)/2 numbers to a correlation matrix L L^T.
 func CorrMatrixTransform(k int) Transform {
-	return Transform{Name: "corr_matrix", Free: strictLower,
+	return Transform{Name: "corr_matrix", Event: 2, Free: strictLower,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			l, logJ, logDiag := corrCholesky(x, k)
-			m := ad.Reshape(l, k, k)
-			for i, d := range logDiag { // Jacobian of L -> L L^T on the strict lower part
-				logJ = ad.Add(logJ, ad.Scale(float64(k-i-1), d))
+			if bad := wrongLength(x, k, strictLower); bad != nil {
+				return bad, bad
 			}
-			return ad.Reshape(ad.MatMul(m, ad.T(m)), k*k), logJ
+			n := orderOf(k, x, strictLower)
+			m, w := corrCholesky(x, n)
+			// With the Jacobian of L -> L L^T on the strict lower part.
+			logJ = weightedSum(w, n, func(_, j, k int) float64 { return float64(k - j) })
+			return flat(ad.MatMul(m, ad.T(m))), logJ
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
 			l, err := cholesky(y, k)
@@ -105,42 +181,43 @@ func CorrMatrixTransform(k int) Transform {
 // CholeskyCovTransform maps K(K+1)/2 numbers, row by row, to a lower triangle
 // with exp on the diagonal.
 func CholeskyCovTransform(k int) Transform {
-	return Transform{Name: "cholesky_cov", Free: lowerAndDiagonal,
+	return Transform{Name: "cholesky_cov", Event: 2, Free: lowerAndDiagonal,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			l, diag := lowerTriangle(x, k)
+			if bad := wrongLength(x, k, lowerAndDiagonal); bad != nil {
+				return bad, bad
+			}
+			l, diag := lowerTriangle(x, orderOf(k, x, lowerAndDiagonal))
 			return l, ad.Sum(diag)
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return fromLowerTriangle(y, k) },
 	}
 }
 
-// lowerTriangle also returns the logarithms of the diagonal.
+// lowerTriangle returns the flat triangle, and x with 0 off the diagonal.
 func lowerTriangle(x *ad.Node, k int) (l, logDiag *ad.Node) {
-	var rows, diag []*ad.Node
-	at := 0
+	isDiag := ad.Const(onDiagonal(k, func(int) float64 { return 1 }))
+	logDiag = ad.Where(isDiag, x, ad.Scalar(0))
+	return triangle(ad.Where(isDiag, ad.Exp(logDiag), x), k, false), logDiag
+}
+
+// onDiagonal returns the lower triangle, row by row, with f(i) at (i, i) and 0
+// elsewhere.
+func onDiagonal(k int, f func(i int) float64) []float64 {
+	v := make([]float64, k*(k+1)/2)
 	for i := range k {
-		d := ad.Slice(x, 0, at+i, at+i+1)
-		if i > 0 {
-			rows = append(rows, ad.Slice(x, 0, at, at+i))
-		}
-		rows, diag = append(rows, ad.Exp(d)), append(diag, d)
-		if i+1 < k {
-			rows = append(rows, ad.Full(0, k-1-i))
-		}
-		at += i + 1
+		v[i*(i+3)/2] = f(i)
 	}
-	return ad.Concat(0, rows...), ad.Concat(0, diag...)
+	return v
 }
 
 func fromLowerTriangle(y []float64, k int) ([]float64, error) {
-	if len(y) != k*k {
-		return nil, fmt.Errorf("dist: %d elements: want a %d x %d matrix", len(y), k, k)
+	k, err := order(y, k)
+	if err != nil {
+		return nil, err
 	}
 	var x []float64
 	for i := range k {
-		for j := range i {
-			x = append(x, y[i*k+j])
-		}
+		x = append(x, y[i*k:i*k+i]...)
 		d := y[i*k+i]
 		if !(d > 0) {
 			return nil, fmt.Errorf("dist: diagonal element %d is %g: want it above 0", i, d)
@@ -152,16 +229,17 @@ func fromLowerTriangle(y []float64, k int) ([]float64, error) {
 
 // CovMatrixTransform maps K(K+1)/2 numbers to a covariance matrix L L^T.
 func CovMatrixTransform(k int) Transform {
-	return Transform{Name: "cov_matrix", Free: lowerAndDiagonal,
+	return Transform{Name: "cov_matrix", Event: 2, Free: lowerAndDiagonal,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			l, diag := lowerTriangle(x, k)
-			m := ad.Reshape(l, k, k)
-			w := make([]float64, k)
-			for i := range w {
-				w[i] = float64(k - i + 1)
+			if bad := wrongLength(x, k, lowerAndDiagonal); bad != nil {
+				return bad, bad
 			}
-			logJ = ad.Shift(ad.Dot(diag, ad.Const(w)), float64(k)*math.Ln2)
-			return ad.Reshape(ad.MatMul(m, ad.T(m)), k*k), logJ
+			n := orderOf(k, x, lowerAndDiagonal)
+			l, logDiag := lowerTriangle(x, n)
+			m := matrices(l, n)
+			weight := ad.Const(onDiagonal(n, func(i int) float64 { return float64(n - i + 1) }))
+			logJ = ad.Shift(ad.Sum(ad.Mul(logDiag, weight)), float64(l.Size()/n)*math.Ln2)
+			return flat(ad.MatMul(m, ad.T(m))), logJ
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
 			l, err := cholesky(y, k)
@@ -173,27 +251,31 @@ func CovMatrixTransform(k int) Transform {
 	}
 }
 
-// cholesky returns the lower factor of a k x k matrix, row-major.
-func cholesky(a []float64, k int) ([]float64, error) {
-	if len(a) != k*k {
-		return nil, fmt.Errorf("dist: %d elements: want a %d x %d matrix", len(a), k, k)
+// cholesky returns the lower factor of a symmetric k x k matrix, row-major.
+func cholesky(y []float64, k int) ([]float64, error) {
+	k, err := order(y, k)
+	if err != nil {
+		return nil, err
 	}
-	l := make([]float64, k*k)
 	for i := range k {
-		for j := 0; j <= i; j++ {
-			s := a[i*k+j]
-			for p := range j {
-				s -= l[i*k+p] * l[j*k+p]
-			}
-			if i == j {
-				if !(s > 0) {
-					return nil, fmt.Errorf("dist: pivot %d is %g: the matrix is not positive definite", i, s)
-				}
-				l[i*k+i] = math.Sqrt(s)
-			} else {
-				l[i*k+j] = s / l[j*k+j]
+		for j := range i {
+			a, b := y[i*k+j], y[j*k+i]
+			if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(a))) {
+				return nil, fmt.Errorf("dist: elements (%d, %d) and (%d, %d) are %g and %g: the matrix is not symmetric", i, j, j, i, a, b)
 			}
 		}
 	}
-	return l, nil
+	var c mat.Cholesky
+	if !c.Factorize(mat.NewSymDense(k, append([]float64{}, y...))) {
+		return nil, fmt.Errorf("dist: the %d x %d matrix is not positive definite", k, k)
+	}
+	var l mat.TriDense
+	c.LTo(&l)
+	out := make([]float64, k*k)
+	for i := range k {
+		for j := range i + 1 {
+			out[i*k+j] = l.At(i, j)
+		}
+	}
+	return out, nil
 }

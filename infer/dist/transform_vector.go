@@ -7,22 +7,31 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
+// The transforms of this file map the last axis; leading axes are batches.
+
 // OrderedTransform maps x to an increasing vector: y1 = x1, y_k = y_(k-1) + exp(x_k).
 func OrderedTransform() Transform {
-	return Transform{Name: "ordered", Free: sameLength,
+	return Transform{Name: "ordered", Event: 1, Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			rest := ad.Slice(x, 0, 1, x.Size())
-			return ad.Cumsum(ad.Concat(0, ad.Slice(x, 0, 0, 1), ad.Exp(rest)), 0), ad.Sum(rest)
+			rest := ad.Slice(x, -1, 1, last(x))
+			return ad.Cumsum(ad.Concat(-1, ad.Slice(x, -1, 0, 1), ad.Exp(rest)), -1), ad.Sum(rest)
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return steps(y, false) },
+		inside:  func(y []float64, nudge float64, _ ...float64) { spread(y, nudge) },
 	}
 }
 
 // PositiveOrderedTransform maps x to an increasing vector above 0.
 func PositiveOrderedTransform() Transform {
-	return Transform{Name: "positive_ordered", Free: sameLength,
-		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Cumsum(ad.Exp(x), 0), ad.Sum(x) },
+	return Transform{Name: "positive_ordered", Event: 1, Free: sameLength,
+		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Cumsum(ad.Exp(x), -1), ad.Sum(x) },
 		Inverse:   func(y []float64, _ ...float64) ([]float64, error) { return steps(y, true) },
+		inside: func(y []float64, nudge float64, _ ...float64) {
+			if len(y) > 0 {
+				y[0] = max(y[0], nudge)
+			}
+			spread(y, nudge)
+		},
 	}
 }
 
@@ -45,23 +54,48 @@ func steps(y []float64, positive bool) ([]float64, error) {
 	return x, nil
 }
 
+// spread moves elements that are not above the one before just above it.
+func spread(y []float64, nudge float64) {
+	for i := 1; i < len(y); i++ {
+		y[i] = max(y[i], above(y[i-1], nudge))
+	}
+}
+
 func oneLess(n int) int { return n - 1 }
+
+// last returns the length of the last axis; 0 where there is none.
+func last(x *ad.Node) int {
+	s := x.Shape()
+	if len(s) == 0 {
+		return 0
+	}
+	return s[len(s)-1]
+}
+
+// sumLast sums the last axis and keeps it, of length 1.
+func sumLast(x *ad.Node) *ad.Node {
+	s := x.Shape().Clone()
+	if len(s) == 0 {
+		return ad.SumAxes(x, -1) // a Node with the error
+	}
+	s[len(s)-1] = 1
+	return ad.Reshape(ad.SumAxes(x, -1), s...)
+}
 
 // SimplexTransform is stick breaking: K-1 numbers to K positive ones of sum 1,
 // with the shift log(K-k) that takes 0 to the uniform point.
 func SimplexTransform() Transform {
-	return Transform{Name: "simplex_stick_breaking", Free: oneLess,
+	return Transform{Name: "simplex_stick_breaking", Event: 1, Free: oneLess,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			k := x.Size() + 1
+			k := last(x) + 1
 			shift := make([]float64, k-1)
 			for i := range shift {
 				shift[i] = -math.Log(float64(k - 1 - i))
 			}
 			u := ad.Add(x, ad.Const(shift))
 			logZ, logRest := ad.LogSigmoid(u), ad.LogSigmoid(ad.Neg(u)) // of the stick taken and left
-			left := ad.CumsumWith(logRest, 0, true, false)
-			last := ad.Reshape(ad.Sum(logRest), 1)
-			y = ad.Exp(ad.Concat(0, ad.Add(left, logZ), last))
+			left := ad.CumsumWith(logRest, -1, true, false)
+			y = ad.Exp(ad.Concat(-1, ad.Add(left, logZ), sumLast(logRest)))
 			return y, ad.Sum(ad.Add(ad.Add(logZ, logRest), left))
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
@@ -75,10 +109,14 @@ func SimplexTransform() Transform {
 			}
 			return x, nil
 		},
+		inside: intoSimplex,
 	}
 }
 
 func onSimplex(y []float64) error {
+	if len(y) == 0 {
+		return fmt.Errorf("dist: a simplex of no elements")
+	}
 	s := 0.0
 	for i, v := range y {
 		if !(v > 0) {
@@ -92,29 +130,54 @@ func onSimplex(y []float64) error {
 	return nil
 }
 
+// intoSimplex lifts elements to nudge and divides by the sum.
+func intoSimplex(y []float64, nudge float64, _ ...float64) {
+	s := 0.0
+	for i, v := range y {
+		y[i] = max(v, nudge)
+		s += y[i]
+	}
+	for i := range y {
+		y[i] /= s
+	}
+}
+
 // ZeroSumTransform maps K-1 numbers to K of sum 0, keeping lengths:
 //
 //	s = sum x, y_i = x_i - s/(sqrt K + K), y_K = -s/sqrt K
 func ZeroSumTransform() Transform {
-	return Transform{Name: "zero_sum", Free: oneLess,
+	return Transform{Name: "zero_sum", Event: 1, Free: oneLess,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return zeroSum(x), ad.Scalar(0) },
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
-			s := 0.0
+			if len(y) == 0 {
+				return nil, fmt.Errorf("dist: a zero-sum vector of no elements")
+			}
+			s, size := 0.0, 0.0
 			for _, v := range y {
 				s += v
+				size = max(size, math.Abs(v))
 			}
-			if math.Abs(s) > 1e-8 {
+			if !(math.Abs(s) <= 1e-8*max(1, size)) {
 				return nil, fmt.Errorf("dist: a zero-sum vector sums to %g", s)
 			}
 			return fromZeroSum(y), nil
+		},
+		inside: func(y []float64, _ float64, _ ...float64) {
+			mean := 0.0
+			for _, v := range y {
+				mean += v / float64(len(y))
+			}
+			for i := range y {
+				y[i] -= mean
+			}
 		},
 	}
 }
 
 func zeroSum(x *ad.Node) *ad.Node {
-	k := float64(x.Size() + 1)
-	s := ad.Sum(x)
-	return ad.Concat(0, ad.Sub(x, ad.Scale(1/(math.Sqrt(k)+k), s)), ad.Reshape(ad.Scale(-1/math.Sqrt(k), s), 1))
+	k := float64(last(x) + 1)
+	s := sumLast(x)
+	return ad.Concat(-1, ad.Sub(x, ad.Scale(1/(math.Sqrt(k)+k), s)), ad.Scale(-1/math.Sqrt(k), s))
 }
 
 func fromZeroSum(y []float64) []float64 {
@@ -127,10 +190,11 @@ func fromZeroSum(y []float64) []float64 {
 // SimplexILRTransform maps K-1 numbers to a simplex by an isometric zero-sum
 // vector and softmax; log J = sum log y + log(K)/2.
 func SimplexILRTransform() Transform {
-	return Transform{Name: "simplex_ilr", Free: oneLess,
+	return Transform{Name: "simplex_ilr", Event: 1, Free: oneLess,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			logY := ad.LogSoftmax(zeroSum(x), 0)
-			return ad.Exp(logY), ad.Shift(ad.Sum(logY), math.Log(float64(x.Size()+1))/2)
+			logY := ad.LogSoftmax(zeroSum(x), -1)
+			k := last(x) + 1
+			return ad.Exp(logY), ad.Shift(ad.Sum(logY), float64(logY.Size()/k)*math.Log(float64(k))/2)
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
 			if err := onSimplex(y); err != nil {
@@ -142,17 +206,38 @@ func SimplexILRTransform() Transform {
 			}
 			return fromZeroSum(each(z, func(v float64) float64 { return v - mean })), nil
 		},
+		inside: intoSimplex,
 	}
 }
 
 // UnitVectorTransform maps x to x/|x|; the adjustment -|x|^2/2 gives |x| a
 // proper law.
 func UnitVectorTransform() Transform {
-	return Transform{Name: "unit_vector", Free: sameLength,
+	return Transform{Name: "unit_vector", Event: 1, Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			q := ad.Sum(ad.Square(x))
-			return ad.Div(x, ad.Sqrt(q)), ad.Scale(-0.5, q)
+			q := sumLast(ad.Square(x))
+			return ad.Div(x, ad.Sqrt(q)), ad.Scale(-0.5, ad.Sum(q))
 		},
-		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return append([]float64{}, y...), nil },
+		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
+			if n := length(y); !(math.Abs(n-1) <= 1e-8) {
+				return nil, fmt.Errorf("dist: a unit vector has length %.12g: want 1", n)
+			}
+			return append([]float64{}, y...), nil
+		},
+		inside: func(y []float64, _ float64, _ ...float64) {
+			if n := length(y); n > 0 {
+				for i := range y {
+					y[i] /= n
+				}
+			}
+		},
 	}
+}
+
+func length(y []float64) float64 {
+	n := 0.0
+	for _, v := range y {
+		n = math.Hypot(n, v)
+	}
+	return n
 }

@@ -20,7 +20,7 @@ func Uniform(lower, upper any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "uniform", Params: []string{"lower", "upper"},
-		New: func(p ...float64) Dist { return Uniform(p[0], p[1]) },
-		At:  [][]float64{{0, 1}, {-2, 3}}})
+	laws = append(laws, Law{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Rule: increasing,
+		Make: func(p ...any) Dist { return Uniform(p[0], p[1]) },
+		At:   [][]float64{{0, 1}, {-2, 3}}})
 }

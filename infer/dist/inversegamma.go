@@ -10,7 +10,7 @@ import (
 //	log p = a log b - log Gamma(a) - (a+1) log x - b/x, x > 0
 func InverseGamma(a, b any) Dist {
 	p := nodes(a, b)
-	return Dist{Name: "invgamma", Params: p, Support: Positive,
+	return Dist{Name: "inversegamma", Params: p, Support: Positive,
 		logProb: func(x *ad.Node) *ad.Node {
 			return ad.Sub(gammaCore(p[0], ad.Div(ad.Div(p[1], x), p[0])), ad.Log(x))
 		},
@@ -21,7 +21,7 @@ func InverseGamma(a, b any) Dist {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "invgamma", Params: []string{"a", "b"},
-		New: func(p ...float64) Dist { return InverseGamma(p[0], p[1]) },
-		At:  [][]float64{{3, 1}, {4, 2.5}}})
+	laws = append(laws, Law{Name: "inversegamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+		Make: func(p ...any) Dist { return InverseGamma(p[0], p[1]) },
+		At:   [][]float64{{3, 1}, {4, 2.5}}})
 }

@@ -1,0 +1,87 @@
+package dist
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Fill draws an array of the given shape, batch axes and then one value's axes,
+// into dst, row-major. p[i] holds the elements of Params[i] in that Node's shape;
+// its batch axes broadcast against those of the array.
+//
+// The draws are exact: the same for the same src, whatever the shape is called.
+func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error {
+	s := tensor.Shape(shape)
+	if len(dst) != s.Size() {
+		return fmt.Errorf("dist: %s: %d elements for shape %v: want %d", d.Name, len(dst), shape, s.Size())
+	}
+	if len(shape) < d.Event {
+		return fmt.Errorf("dist: %s: shape %v: one value has %d axes", d.Name, shape, d.Event)
+	}
+	if d.rand == nil && d.draw == nil {
+		return fmt.Errorf("dist: %s cannot be drawn from: it has a density only", d.Name)
+	}
+	batch, size := s[:len(s)-d.Event], s[len(s)-d.Event:].Size()
+	gather, total, err := d.gatherers(batch, p)
+	if err != nil {
+		return err
+	}
+	theta := make([]float64, total)
+	for b := range batch.Size() {
+		for _, g := range gather {
+			g(b, theta)
+		}
+		if d.draw == nil {
+			dst[b] = d.rand(src, theta)
+		} else if err := d.draw(src, dst[b*size:(b+1)*size], theta); err != nil {
+			return fmt.Errorf("dist: %s: value %d: %w", d.Name, b, err)
+		}
+	}
+	return nil
+}
+
+// gatherers returns, for each parameter, what copies its value for a batch index
+// to its place among the numbers of one value, and how many those are.
+func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, theta []float64), total int, err error) {
+	if len(p) != len(d.Params) {
+		return nil, 0, fmt.Errorf("dist: %s: values of %d parameters: want %d", d.Name, len(p), len(d.Params))
+	}
+	for i, node := range d.Params {
+		own := d.paramBatch(i)
+		if own == nil {
+			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v: want at least %d axes", d.Name, i, node.Shape(), d.paramEvent[i])
+		}
+		if len(p[i]) != node.Size() {
+			return nil, 0, fmt.Errorf("dist: %s: parameter %d has %d values: want %d for shape %v", d.Name, i, len(p[i]), node.Size(), node.Shape())
+		}
+		if s, ok := tensor.Broadcast(own, batch); !ok || !s.Equal(batch) {
+			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v, which does not broadcast to batch axes %v", d.Name, i, node.Shape(), batch)
+		}
+		n := node.Shape()[len(own):].Size()
+		values, at := p[i], total
+		all = append(all, func(b int, theta []float64) {
+			k := broadcastIndex(b, batch, own)
+			copy(theta[at:at+n], values[k*n:(k+1)*n])
+		})
+		total += n
+	}
+	return all, total, nil
+}
+
+// broadcastIndex returns the row-major index in an array of shape own that
+// broadcasts to index b of shape all.
+func broadcastIndex(b int, all, own tensor.Shape) int {
+	k, step := 0, 1
+	for i := len(all) - 1; i >= 0; i-- {
+		at := b % all[i]
+		b /= all[i]
+		if j := i - (len(all) - len(own)); j >= 0 {
+			if own[j] != 1 {
+				k += at * step
+			}
+			step *= own[j]
+		}
+	}
+	return k
+}

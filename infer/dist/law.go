@@ -1,0 +1,168 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// Law is an entry of All: how to make a law from its parameters, and where, for
+// tables, commands and checks.
+type Law struct {
+	Name   string
+	Params []string  // names of the parameters, in order
+	Want   []Support // where the numbers of each parameter may lie
+	// Rule says what else the parameters must fulfil, "" where they do; numbers
+	// that are not known yet are NaN.
+	Rule func(p []float64) string
+	// Make takes one Node, number or array for each parameter.
+	Make func(p ...any) Dist
+	// At are parameter values that the checks use: the numbers of each
+	// parameter, one after the other.
+	At [][]float64
+	// Shapes are the shapes of the parameters at At, nil where all are numbers;
+	// Value is the shape of one value.
+	Shapes [][]int
+	Value  []int
+}
+
+// New makes the law of numbers: those of each parameter, one after the other, in
+// the shapes of Shapes.
+func (l Law) New(p ...float64) Dist {
+	args, at := make([]any, len(l.Params)), 0
+	for i := range args {
+		if l.Shapes == nil || len(l.Shapes[i]) == 0 {
+			args[i] = p[at]
+			at++
+			continue
+		}
+		n := 1
+		for _, k := range l.Shapes[i] {
+			n *= k
+		}
+		args[i] = ad.Const(p[at:at+n:at+n], l.Shapes[i]...)
+		at += n
+	}
+	return l.Make(args...)
+}
+
+var laws []Law
+
+// All returns every law, in the order of their files.
+func All() []Law { return slices.Clone(laws) }
+
+// alias holds other customary names.
+var alias = map[string]string{"invgamma": "inversegamma", "gaussian": "normal", "studentst": "studentt", "chi2": "chisquared"}
+
+// named returns the law of that name; capitals, "_" and "-" do not matter.
+func named(name string) (Law, bool) {
+	key := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	if a, ok := alias[key]; ok {
+		key = a
+	}
+	i := slices.IndexFunc(laws, func(l Law) bool { return l.Name == key })
+	if i < 0 {
+		return Law{}, false
+	}
+	return laws[i], true
+}
+
+// ByName makes the law name of numbers; the error lists what there is.
+func ByName(name string, p ...float64) (Dist, error) {
+	l, ok := named(name)
+	if !ok {
+		var all []string
+		for _, l := range laws {
+			if l.Shapes == nil {
+				all = append(all, l.Name)
+			}
+		}
+		hint := ""
+		if m := spelling.Meant(name, all); m != "" {
+			hint = " did you mean " + m + "?"
+		}
+		return Dist{}, fmt.Errorf("dist: no law %q:%s there are %v", name, hint, all)
+	}
+	if l.Shapes != nil {
+		return Dist{}, fmt.Errorf("dist: %s has arrays as parameters: make it in Go", l.Name)
+	}
+	if len(p) != len(l.Params) {
+		return Dist{}, fmt.Errorf("dist: %s has parameters %v: got %d numbers", name, l.Params, len(p))
+	}
+	d := l.New(p...)
+	return d, d.Err()
+}
+
+// Err returns the first mistake among the parameters: one of the graph, or a
+// constant that the law cannot have.
+func (d Dist) Err() error {
+	for _, p := range d.Params {
+		if err := p.Err(); err != nil {
+			return fmt.Errorf("dist: %s: %w", d.Name, err)
+		}
+	}
+	if d.logProb == nil {
+		return fmt.Errorf("dist: a law without a density: make it with a function of this package")
+	}
+	if _, ok := d.batchOfParams(); !ok {
+		return fmt.Errorf("dist: %v: the parameters' shapes do not broadcast, or have too few axes", d)
+	}
+	return d.impossible()
+}
+
+// impossible checks the parameters that are constant.
+func (d Dist) impossible() error {
+	if d.check != nil {
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
+	law, ok := named(d.Name)
+	if !ok || len(law.Params) != len(d.Params) {
+		return nil
+	}
+	known := make([]float64, len(d.Params))
+	for i, p := range d.Params {
+		known[i] = math.NaN()
+		v, ok := constant(p)
+		if !ok {
+			continue
+		}
+		if x, bad := law.Want[i].misfit(v); bad {
+			return fmt.Errorf("dist: %s has %s = %g: want %s", d.Name, law.Params[i], x, law.Want[i].words())
+		}
+		if len(v) == 1 {
+			known[i] = v[0]
+		}
+	}
+	if law.Rule != nil {
+		if fault := law.Rule(known); fault != "" {
+			return fmt.Errorf("dist: %s%v: want %s", d.Name, known, fault)
+		}
+	}
+	return nil
+}
+
+// constant returns the elements of a constant Node.
+func constant(n *ad.Node) ([]float64, bool) {
+	if n.Err() != nil || !n.IsConst() || n.IsInt() || n.Size() == 0 {
+		return nil, false
+	}
+	v, err := ad.Eval(ad.Reshape(n, n.Size()))
+	if err != nil {
+		return nil, false
+	}
+	return v[0].Data().([]float64), true
+}
+
+// increasing is the Rule of two ends.
+func increasing(p []float64) string {
+	if p[0] >= p[1] {
+		return fmt.Sprintf("%g < %g", p[0], p[1])
+	}
+	return ""
+}
