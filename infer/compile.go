@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -24,7 +23,7 @@ func (m *Model) Compile() (*Posterior, error) {
 // frozen returns a model that further declarations do not change.
 func (m *Model) frozen() *Model {
 	c := *m
-	c.params, c.data, c.observed = slices.Clone(m.params), slices.Clone(m.data), slices.Clone(m.observed)
+	c.dims, c.params, c.data, c.observed = slices.Clone(m.dims), slices.Clone(m.params), slices.Clone(m.data), slices.Clone(m.observed)
 	c.derived, c.terms, c.errs = slices.Clone(m.derived), slices.Clone(m.terms), slices.Clone(m.errs)
 	c.names = maps.Clone(m.names)
 	return &c
@@ -32,12 +31,9 @@ func (m *Model) frozen() *Model {
 
 func (m *Model) compile() (*Posterior, error) {
 	p := &Posterior{model: m}
-	u, y, logJ := m.constrain()
-	parts := m.logProbParts(p, logJ)
-	inputs, leaves := slices.Clone(u), make([]*ad.Node, len(m.params))
-	for i, q := range m.params {
-		leaves[i] = q.node
-	}
+	f := m.constrain()
+	parts := m.logProbParts(p, f)
+	inputs := slices.Clone(f.u)
 	for _, d := range m.data {
 		inputs = append(inputs, d.node)
 		p.data = append(p.data, d.values)
@@ -51,24 +47,17 @@ func (m *Model) compile() (*Posterior, error) {
 	if err := errors.Join(m.errs...); err != nil {
 		return nil, err
 	}
-	for _, x := range u {
+	for _, x := range f.u {
 		p.dim += x.Size()
 	}
-	parts = ad.Substitute(parts, leaves, y)
+	parts = ad.Substitute(parts, f.leaves, f.y)
 	lp := ad.AddN(parts...)
 	var err error
-	if p.density, err = m.program(append(append([]*ad.Node{lp}, ad.Grad(lp, u...)...), parts...), inputs); err != nil {
+	if p.density, err = m.program(append(append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), parts...), inputs); err != nil {
 		return nil, err
 	}
-	p.derive, err = m.program(ad.Substitute(m.quantities(), leaves, y), inputs)
+	p.derive, err = m.program(ad.Substitute(m.quantities(), f.leaves, f.y), inputs)
 	return p, err
-}
-
-// fault notes a mistake, if it is one.
-func (m *Model) fault(err error) {
-	if err != nil {
-		m.errs = append(m.errs, err)
-	}
 }
 
 // program compiles outputs, which may use the declared inputs only.
@@ -83,29 +72,35 @@ func (m *Model) program(outputs, inputs []*ad.Node) (*ad.Program, error) {
 	return prog, nil
 }
 
-// constrain makes the unconstrained inputs u and the constrained values y, whose
+// free is a model in unconstrained form: the sampled u, the constrained y that
+// takes the place of the leaves, and for each parameter the log Jacobian, or the
+// whole log prior where prior is not nil.
+type free struct {
+	leaves, u, y, logJ, prior []*ad.Node
+}
+
+// constrain makes the unconstrained inputs and the constrained values, whose
 // bounds may depend on parameters declared before.
-func (m *Model) constrain() (u, y, logJ []*ad.Node) {
-	var leaves []*ad.Node
+func (m *Model) constrain() (f free) {
 	for _, p := range m.params {
-		shape := p.node.Shape()
-		if p.free != p.node.Size() {
-			shape = []int{p.free}
+		x := ad.Input(p.name+" (unconstrained)", p.free...)
+		v, j := p.transform.Apply(x, p.node.Shape()...)
+		nodes := []*ad.Node{v, j}
+		if p.base != nil {
+			nodes[1] = p.freePrior(x)
 		}
-		x := ad.Input(p.name+" (unconstrained)", shape...)
-		v, j := p.transform.Constrain(x)
-		if v.Err() == nil && !v.Shape().Equal(p.node.Shape()) {
-			v = ad.Reshape(v, p.node.Shape()...)
+		nodes = ad.Substitute(nodes, f.leaves, f.y)
+		f.u, f.y, f.logJ, f.prior = append(f.u, x), append(f.y, nodes[0]), append(f.logJ, nodes[1]), append(f.prior, nil)
+		if p.base != nil {
+			f.prior[len(f.prior)-1] = nodes[1]
 		}
-		both := ad.Substitute([]*ad.Node{v, j}, leaves, y)
-		u, y, logJ = append(u, x), append(y, both[0]), append(logJ, both[1])
-		leaves = append(leaves, p.node)
+		f.leaves = append(f.leaves, p.node)
 	}
-	return u, y, logJ
+	return f
 }
 
 // logProbParts returns the terms of the log density, whose names it leaves in p.
-func (m *Model) logProbParts(p *Posterior, logJ []*ad.Node) (parts []*ad.Node) {
+func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
 	add := func(name string, n *ad.Node) {
 		if err := n.Err(); err != nil {
 			m.fault(fmt.Errorf("%s: %w", name, err))
@@ -114,10 +109,23 @@ func (m *Model) logProbParts(p *Posterior, logJ []*ad.Node) (parts []*ad.Node) {
 		parts, p.parts = append(parts, ad.Sum(n)), append(p.parts, name)
 	}
 	for i, q := range m.params {
-		if !q.flat {
-			add("prior of "+q.name, ad.Broadcast(q.prior.LogProbInside(q.node), q.node.Shape()...))
+		if q.prior.Discrete {
+			m.fault(fmt.Errorf("parameter %s is discrete (%s) and cannot be sampled: sum it out with dist.Mixture, dist.LogMix or HMMForward", q.name, q.prior.Name))
+			continue
 		}
-		add("Jacobian of "+q.name, logJ[i])
+		if f.prior[i] != nil {
+			add("prior of "+q.name, f.prior[i])
+			continue
+		}
+		if !q.flat {
+			add("prior of "+q.name, q.logPrior())
+		}
+		add("Jacobian of "+q.name, f.logJ[i])
+	}
+	for _, c := range m.fixed {
+		if !c.flat {
+			add("prior of "+c.name, c.prior.LogProb(c.node))
+		}
 	}
 	for _, t := range m.terms {
 		add("term "+t.name, t.node)
@@ -128,14 +136,20 @@ func (m *Model) logProbParts(p *Posterior, logJ []*ad.Node) (parts []*ad.Node) {
 		}
 	}
 	for _, o := range m.observed {
-		ll := o.law.LogProb(o.data.node)
-		if ll.Err() == nil && !ll.Shape().Equal(o.data.node.Shape()) {
+		ll := o.logLik()
+		if ll.Err() == nil && !ll.Shape().Equal(o.shape()) {
 			m.fault(fmt.Errorf("observation %s has %d values, its law has shape %v: want them to match", o.name, o.data.node.Size(), ll.Shape()))
 			continue
 		}
 		add("likelihood of "+o.name, ll)
 	}
 	return parts
+}
+
+// logPrior returns the log density of the constrained parameter.
+func (p *param) logPrior() *ad.Node {
+	lp, shape := p.prior.LogProbInside(p.node), p.node.Shape()
+	return ad.Broadcast(lp, shape[:max(0, len(shape)-p.prior.Event)]...)
 }
 
 // quantities lists what is stored with a draw: parameters and derived
@@ -149,48 +163,12 @@ func (m *Model) quantities() []*ad.Node {
 		out = append(out, d.node)
 	}
 	for _, o := range m.observed {
-		out = append(out, o.law.LogProb(o.data.node))
+		out = append(out, o.logLik())
 	}
 	for _, o := range m.observed {
-		for _, p := range o.law.Params {
-			out = append(out, ad.Broadcast(p, o.data.node.Shape()...))
-		}
+		out = append(out, o.law.Params...)
 	}
 	return out
-}
-
-// check reports the first value that the law cannot give: NaN, infinite or
-// outside the support, as far as its ends are known before sampling.
-func (o *observation) check(p *Posterior) error {
-	values := p.data[slices.Index(p.model.data, o.data)]
-	for i, v := range values {
-		if !finite(v) {
-			return fmt.Errorf("observation %s[%d] is %g: drop it or declare it a parameter", o.name, i, v)
-		}
-	}
-	s := o.law.Support
-	x := o.data.node
-	inside := s.Inside(x)
-	if inside == nil || inside.Err() != nil || !inside.Shape().Equal(x.Shape()) {
-		return nil
-	}
-	ends := []*ad.Node{inside, ad.Full(math.Inf(-1), x.Shape()...), ad.Full(math.Inf(1), x.Shape()...)}
-	if s.Lower != nil {
-		ends[1] = ad.Broadcast(s.Lower, x.Shape()...)
-	}
-	if s.Upper != nil {
-		ends[2] = ad.Broadcast(s.Upper, x.Shape()...)
-	}
-	at, err := p.atData(ends)
-	if err != nil { // an end depends on a parameter
-		return nil
-	}
-	for i, ok := range at[0] {
-		if ok == 0 {
-			return fmt.Errorf("observation %s[%d] is %g: outside the support of %s, %g to %g", o.name, i, values[i], o.law.Name, at[1][i], at[2][i])
-		}
-	}
-	return nil
 }
 
 // atData evaluates nodes that depend on data alone.

@@ -19,11 +19,13 @@ import (
 //	post, err := m.Compile()
 type Model struct {
 	name     string
+	dims     []Dim
 	params   []*param
 	data     []*datum
-	derived  []namedNode
-	terms    []namedNode
+	derived  []*quantity
+	terms    []*quantity
 	observed []*observation
+	fixed    []*param          // parameters that Condition made data
 	names    map[string]string // what each name stands for
 	errs     []error
 }
@@ -32,124 +34,131 @@ type Model struct {
 type param struct {
 	name      string
 	node      *ad.Node // the constrained leaf that the user's graph holds
+	dims      []Dim
 	prior     dist.Dist
+	flat      bool // without a prior of its own
 	transform dist.Transform
-	flat      bool
-	free      int // length of the unconstrained form
+	base      *dist.Dist // law of the sampled form, for the transform alone maps it to the prior
+	free      []int      // shape of the unconstrained form
 }
 
 type datum struct {
 	name   string
 	node   *ad.Node
+	dims   []Dim
 	values []float64
 }
 
-type namedNode struct {
+// quantity is a named Node.
+type quantity struct {
 	name string
 	node *ad.Node
-}
-
-type observation struct {
-	name string
-	law  dist.Dist
-	data *datum
+	dims []Dim
 }
 
 // NewModel starts an empty model.
 func NewModel(name string) *Model { return &Model{name: name, names: map[string]string{}} }
 
-// Option changes one parameter.
-type Option struct {
-	shape     []int
-	transform *dist.Transform
-}
-
-// Shape makes the parameter an array.
-func Shape(lengths ...int) Option { return Option{shape: lengths} }
-
-// By maps the parameter through t in place of the transform of its support.
-func By(t dist.Transform) Option { return Option{transform: &t} }
-
 // Param declares a parameter with a prior; its constraint comes from the
-// prior's support. The Node is the constrained value.
-func (m *Model) Param(name string, prior dist.Dist, options ...Option) *ad.Node {
+// prior's support. The Node is the constrained value. A law of vectors or
+// matrices gives the last axes of the shape.
+func (m *Model) Param(name string, prior dist.Dist, list ...Option) *ad.Node {
 	if err := prior.Err(); err != nil {
-		m.errs = append(m.errs, fmt.Errorf("prior of %s: %w", name, err))
+		m.fault(fmt.Errorf("prior of %s: %w", name, err))
 		return ad.Input(name)
 	}
-	p := &param{name: name, prior: prior, transform: prior.Support.Transform()}
-	return m.declare(p, options)
+	p := &param{name: name, prior: prior, transform: prior.Transform()}
+	o := options(list)
+	if o.nonCentred {
+		standard, t, err := standardised(prior)
+		if err != nil {
+			m.fault(fmt.Errorf("parameter %s: %w", name, err))
+			return ad.Input(name)
+		}
+		p.base, p.transform = &standard, t
+	}
+	if o.base != nil {
+		p.base, p.transform = o.base, linked(*o.base, o.link)
+	}
+	return m.declare(p, o)
 }
 
 // Flat declares a parameter without a prior, constrained by t.
-func (m *Model) Flat(name string, t dist.Transform, options ...Option) *ad.Node {
-	return m.declare(&param{name: name, transform: t, flat: true}, options)
+func (m *Model) Flat(name string, t dist.Transform, list ...Option) *ad.Node {
+	return m.declare(&param{name: name, transform: t, flat: true}, options(list))
 }
 
-func (m *Model) declare(p *param, options []Option) *ad.Node {
+func (m *Model) declare(p *param, o Option) *ad.Node {
 	m.claim(p.name, "a parameter")
-	shape := []int{}
-	for _, o := range options {
-		if o.shape != nil {
-			shape = o.shape
-		}
-		if o.transform != nil {
-			p.transform = *o.transform
-		}
+	if o.transform != nil {
+		p.transform = *o.transform
+	}
+	p.dims = o.dims
+	shape := o.shape
+	if shape == nil {
+		shape = p.prior.EventShape()
 	}
 	p.node = ad.Input(p.name, shape...)
 	if err := p.node.Err(); err != nil {
-		m.errs = append(m.errs, fmt.Errorf("parameter %s: %w", p.name, err))
+		m.fault(fmt.Errorf("parameter %s: %w", p.name, err))
 		return p.node
 	}
-	p.free = p.transform.Free(p.node.Size())
+	free, err := p.transform.FreeShape(p.node.Shape()...)
+	if err != nil {
+		m.fault(fmt.Errorf("parameter %s: %w", p.name, err))
+		return p.node
+	}
+	p.free = free
 	m.params = append(m.params, p)
 	return p.node
 }
 
-// Data declares a vector that SetData may replace, by one of the same length,
-// without compiling again.
-func (m *Model) Data(name string, values []float64, shape ...int) *ad.Node {
-	if len(shape) == 0 {
-		shape = []int{len(values)}
-	}
-	return m.datum("data", name, values, shape).node
+// Data declares an array, a vector unless its Shape or axes are given, that
+// SetData may replace by one of the same length without compiling again.
+func (m *Model) Data(name string, values []float64, list ...Option) *ad.Node {
+	return m.datum("data", name, values, options(list)).node
 }
 
 var article = map[string]string{"observation": "an "}
 
-func (m *Model) datum(kind, name string, values []float64, shape []int) *datum {
+func (m *Model) datum(kind, name string, values []float64, o Option) *datum {
 	m.claim(name, article[kind]+kind)
-	d := &datum{name: name, node: ad.Input(name, shape...), values: append([]float64{}, values...)}
+	shape := o.shape
+	if shape == nil {
+		shape = []int{len(values)}
+	}
+	d := &datum{name: name, node: ad.Input(name, shape...), dims: o.dims, values: append([]float64{}, values...)}
 	if err := d.node.Err(); err != nil {
-		m.errs = append(m.errs, fmt.Errorf("%s %s: %w", kind, name, err))
+		m.fault(fmt.Errorf("%s %s: %w", kind, name, err))
 	} else if d.node.Size() != len(values) {
-		m.errs = append(m.errs, fmt.Errorf("%s %s: %d values for shape %v", kind, name, len(values), shape))
+		m.fault(fmt.Errorf("%s %s: %d values for shape %v", kind, name, len(values), shape))
 	}
 	m.data = append(m.data, d)
 	return d
 }
 
 // Deterministic stores a quantity with every draw.
-func (m *Model) Deterministic(name string, n *ad.Node) *ad.Node {
+func (m *Model) Deterministic(name string, n *ad.Node, list ...Option) *ad.Node {
 	m.claim(name, "a quantity")
-	m.derived = append(m.derived, namedNode{name, n})
+	o := options(list)
+	if o.shape != nil && n.Err() == nil && !n.Shape().Equal(o.shape) {
+		m.fault(fmt.Errorf("quantity %s has shape %v, its axes %v", name, n.Shape(), o.shape))
+	}
+	m.derived = append(m.derived, &quantity{name, n, o.dims})
 	return n
 }
 
 // AddLogProb adds the sum of n to the log density.
 func (m *Model) AddLogProb(name string, n *ad.Node) {
 	m.claim(name, "a term")
-	m.terms = append(m.terms, namedNode{name, n})
+	m.terms = append(m.terms, &quantity{name: name, node: n})
 }
 
-// Observe declares that values were drawn from law, element by element.
-func (m *Model) Observe(name string, law dist.Dist, values []float64) {
-	if err := law.Err(); err != nil {
-		m.errs = append(m.errs, fmt.Errorf("law of %s: %w", name, err))
-		return
+// fault notes a mistake, if it is one.
+func (m *Model) fault(err error) {
+	if err != nil {
+		m.errs = append(m.errs, err)
 	}
-	m.observed = append(m.observed, &observation{name: name, law: law, data: m.datum("observation", name, values, []int{len(values)})})
 }
 
 // claim takes a name for what it stands for, such as "a parameter".

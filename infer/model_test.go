@@ -95,7 +95,7 @@ func TestModelMistakes(t *testing.T) {
 		{"prior of another length", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1), infer.Shape(3)) }, []string{"prior of a"}},
 		{"longer prior", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1)) }, []string{"prior of a"}},
 		{"longer bounds", func(m *infer.Model) { m.Flat("a", dist.LowerTransform(ad.Const([]float64{1, 2}))) }, []string{"Jacobian of a"}},
-		{"data of another shape", func(m *infer.Model) { m.Param("a", normal); m.Data("x", []float64{1, 2, 3}, 2, 2) }, []string{"data x: 3 values for shape [2 2]"}},
+		{"data of another shape", func(m *infer.Model) { m.Param("a", normal); m.Data("x", []float64{1, 2, 3}, infer.Shape(2, 2)) }, []string{"data x: 3 values for shape [2 2]"}},
 		{"negative length", func(m *infer.Model) { m.Param("a", normal, infer.Shape(-1)) }, []string{"parameter a"}},
 		{"a sum that does not fit", func(m *infer.Model) {
 			m.AddLogProb("t", ad.Add(m.Param("a", normal, infer.Shape(2)), m.Param("b", normal, infer.Shape(3))))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -69,24 +70,41 @@ func (p *Posterior) state(prog *ad.Program) *ad.State {
 }
 
 // Names returns the columns of a draw: parameters, then derived quantities;
-// elements of arrays are name[0], name[1], ... row-major.
+// elements of arrays are name[0], name[0, 1] or, over named axes, name[label],
+// row-major.
 func (p *Posterior) Names() []string {
 	var out []string
-	for _, q := range p.model.params {
-		out = appendNames(out, q.name, q.node)
-	}
-	for _, d := range p.model.derived {
-		out = appendNames(out, d.name, d.node)
+	for _, v := range p.stored() {
+		out = append(out, v.columns()...)
 	}
 	return out
 }
 
-func appendNames(out []string, name string, n *ad.Node) []string {
-	if len(n.Shape()) == 0 {
-		return append(out, name)
+// stored lists the parameters and derived quantities, whose values make a draw.
+func (p *Posterior) stored() (all []*quantity) {
+	for _, q := range p.model.params {
+		all = append(all, &quantity{q.name, q.node, q.dims})
 	}
-	for i := range n.Size() {
-		out = append(out, fmt.Sprintf("%s[%d]", name, i))
+	return append(all, p.model.derived...)
+}
+
+// columns names the elements of a quantity.
+func (v *quantity) columns() []string {
+	shape := v.node.Shape()
+	if len(shape) == 0 {
+		return []string{v.name}
+	}
+	out := make([]string, v.node.Size())
+	for i := range out {
+		place, rest := make([]string, len(shape)), i
+		for axis := len(shape) - 1; axis >= 0; axis-- {
+			k := rest % shape[axis]
+			rest /= shape[axis]
+			if place[axis] = strconv.Itoa(k); v.dims != nil {
+				place[axis] = v.dims[axis].Labels[k]
+			}
+		}
+		out[i] = v.name + "[" + strings.Join(place, ", ") + "]"
 	}
 	return out
 }
@@ -116,20 +134,24 @@ func (p *Posterior) at(q []float64) error {
 	return p.write.Run()
 }
 
-// LogLik returns the log-likelihood of every observation at the unconstrained
-// draw q, in the order of Observe.
+// LogLik returns the log-likelihood of every value that counts as data, at the
+// unconstrained draw q, in the order of Observe: masked and imputed values do not.
 func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 	if err := p.at(q); err != nil {
 		return nil, err
 	}
-	first := len(p.model.params) + len(p.model.derived)
-	if len(p.model.observed) == 0 {
-		return nil, nil
+	var out []float64
+	for i, o := range p.model.observed {
+		ll := p.write.Output(len(p.model.params) + len(p.model.derived) + i)
+		for _, k := range o.counts() {
+			out = append(out, ll[k])
+		}
 	}
-	return append([]float64{}, p.write.OutputSpan(first, first+len(p.model.observed))...), nil
+	return out, nil
 }
 
-// Predict draws new data for observation name at the unconstrained draw q.
+// Predict draws new data for observation name at the unconstrained draw q, as
+// many as were observed, missing and masked places included.
 func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, error) {
 	at := len(p.model.params) + len(p.model.derived) + len(p.model.observed)
 	for _, o := range p.model.observed {
@@ -141,16 +163,25 @@ func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, er
 		if err := p.at(q); err != nil {
 			return nil, err
 		}
-		out, theta := make([]float64, o.data.node.Size()), make([]float64, k)
-		for i := range out {
-			for j := range theta {
-				theta[j] = p.write.Output(at + j)[i]
-			}
-			out[i] = o.law.Rand(src, theta)
+		theta := make([][]float64, k)
+		for j := range theta {
+			theta[j] = p.write.Output(at + j)
+		}
+		out := make([]float64, o.data.node.Size())
+		if err := o.law.Fill(src, out, o.data.node.Shape(), theta); err != nil {
+			return nil, fmt.Errorf("infer: predict %s: %w", name, err)
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("infer: no observation %q to predict", name)
+	return nil, fmt.Errorf("infer: no observation %q to predict: there are %v", name, p.observations())
+}
+
+// observations lists the names of what was observed.
+func (p *Posterior) observations() (names []string) {
+	for _, o := range p.model.observed {
+		names = append(names, o.name)
+	}
+	return names
 }
 
 // Source is a stream of random numbers: tensor.Stream is one.
@@ -160,7 +191,8 @@ type Source interface {
 }
 
 // SetData replaces data or an observation by values of the same length, for
-// this Posterior and later Clones. An observation is checked as Compile does.
+// this Posterior and later Clones. An observation is checked as Compile does; the
+// places that are masked or imputed stay so.
 func (p *Posterior) SetData(name string, values []float64) error {
 	i := slices.IndexFunc(p.model.data, func(d *datum) bool { return d.name == name })
 	if i < 0 {
@@ -172,6 +204,11 @@ func (p *Posterior) SetData(name string, values []float64) error {
 	next := *p
 	next.data = slices.Clone(p.data)
 	next.data[i] = slices.Clone(values)
+	for _, o := range p.model.observed {
+		if o.data == p.model.data[i] && o.kept != nil {
+			next.data[i] = o.filled(values, others(o.kept, len(values)))
+		}
+	}
 	for _, o := range p.model.observed {
 		if err := o.check(&next); err != nil {
 			return fmt.Errorf("infer: %w", err)

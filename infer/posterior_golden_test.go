@@ -122,7 +122,7 @@ var modelPosteriors = []struct {
 		x := columns(logs(d.Diam1), logs(d.Diam2), logs(d.CanopyHeight), logs(d.TotalHeight), logs(d.Density), d.Group)
 		b := m.Flat("beta", dist.IdentityTransform(), Shape(7))
 		sigma := m.Flat("sigma", dist.LowerTransform(0))
-		design := m.Data("design", slices.Concat(x...), len(x), 7)
+		design := m.Data("design", slices.Concat(x...), Shape(len(x), 7))
 		m.Observe("log_weight", dist.Normal(ad.MatMul(design, b), sigma), logs(d.Weight))
 	}, []string{"beta[0]", "beta[1]", "beta[1]", "beta[2]", "beta[2]", "beta[3]", "beta[3]", "beta[4]", "beta[4]", "beta[5]",
 		"beta[5]", "beta[6]", "beta[6]", "beta[7]", "sigma", "sigma"}},

@@ -1,0 +1,181 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// observation is data with a law.
+type observation struct {
+	name    string
+	law     dist.Dist
+	data    *datum
+	value   *ad.Node // data, with parameters in place of missing values
+	kept    []int    // values that count, by place; nil for all
+	impute  bool
+	missing []int // places of imputed values
+}
+
+// Observe declares that values were drawn from law, one by one. They form a
+// vector unless Shape or Over says more; a law of vectors takes the last axis.
+// NaN is an error unless it is to be imputed or masked.
+func (m *Model) Observe(name string, law dist.Dist, values []float64, list ...Option) {
+	if err := law.Err(); err != nil {
+		m.fault(fmt.Errorf("law of %s: %w", name, err))
+		return
+	}
+	opt := options(list)
+	o := &observation{name: name, law: law, impute: opt.impute}
+	if opt.mask != nil && len(opt.mask) != len(values) {
+		m.fault(fmt.Errorf("observation %s: a mask of %d for %d values", name, len(opt.mask), len(values)))
+		return
+	}
+	absent := o.absent(values, opt.mask)
+	o.data = m.datum("observation", name, o.filled(values, absent), opt)
+	o.value = o.data.node
+	if len(absent) == 0 || o.data.node.Err() != nil {
+		m.observed = append(m.observed, o)
+		return
+	}
+	if law.Event > 0 {
+		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing: they are vectors", name, law.Name))
+		return
+	}
+	o.kept = others(absent, len(values))
+	m.observed = append(m.observed, o)
+	if opt.mask == nil {
+		o.missing = absent
+		m.fault(m.complete(o))
+	}
+}
+
+// absent returns the places that a mask leaves out or that are to be imputed.
+func (o *observation) absent(values []float64, mask []bool) (places []int) {
+	for i, v := range values {
+		if mask != nil && !mask[i] || mask == nil && o.impute && math.IsNaN(v) {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// filled puts a value that was observed in the absent places.
+func (o *observation) filled(values []float64, absent []int) []float64 {
+	out := slices.Clone(values)
+	for _, v := range others(absent, len(values)) {
+		for _, i := range absent {
+			out[i] = values[v]
+		}
+		break
+	}
+	if len(absent) == len(values) {
+		for i := range out {
+			out[i] = 0
+		}
+	}
+	return out
+}
+
+// others returns the places of 0..n-1 that are not in the sorted list.
+func others(places []int, n int) (rest []int) {
+	for i := range n {
+		if _, found := slices.BinarySearch(places, i); !found {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}
+
+// complete declares parameters for the missing values of o.
+func (m *Model) complete(o *observation) error {
+	s := o.law.Support
+	for _, end := range []*ad.Node{s.Lower, s.Upper} {
+		if end != nil && end.Size() != 1 {
+			return fmt.Errorf("observation %s: missing values need a support that is the same for all: %s has ends of shape %v", o.name, o.law.Name, end.Shape())
+		}
+	}
+	if o.law.Discrete {
+		return fmt.Errorf("observation %s: a missing value of the discrete %s cannot be sampled: mask it", o.name, o.law.Name)
+	}
+	x := m.Flat(o.name+"_missing", s.Transform(), Shape(len(o.missing)))
+	n := o.data.node.Size()
+	place, hole := make([]int, n), make([]float64, n)
+	for k, i := range o.missing {
+		place[i], hole[i] = k, 1
+	}
+	flat := ad.Where(ad.Const(hole), ad.Gather(x, ad.Ints(place), 0), ad.Reshape(o.data.node, n))
+	o.value = ad.Reshape(flat, o.data.node.Shape()...)
+	return nil
+}
+
+// logLik returns the log-likelihood of every value, 0 where a mask leaves it out.
+func (o *observation) logLik() *ad.Node {
+	ll := o.law.LogProb(o.value)
+	if o.kept == nil || o.missing != nil || ll.Err() != nil || ll.Size() != o.data.node.Size() {
+		return ll
+	}
+	keep := make([]float64, ll.Size())
+	for _, i := range o.kept {
+		keep[i] = 1
+	}
+	return ad.Where(ad.Const(keep, ll.Shape()...), ll, ad.Scalar(0))
+}
+
+// shape returns the shape of the log-likelihood.
+func (o *observation) shape() []int {
+	s := o.data.node.Shape()
+	return s[:max(0, len(s)-o.law.Event)]
+}
+
+// counts lists the places of the log-likelihood that tell of data.
+func (o *observation) counts() []int {
+	if o.kept != nil {
+		return o.kept
+	}
+	n := 1
+	for _, k := range o.shape() {
+		n *= k
+	}
+	return others(nil, n)
+}
+
+// check reports the first value that the law cannot give: NaN, infinite, not
+// whole or outside the support, as far as its ends are known before sampling.
+func (o *observation) check(p *Posterior) error {
+	values := p.data[slices.Index(p.model.data, o.data)]
+	for i, v := range values {
+		if !finite(v) {
+			return fmt.Errorf("observation %s[%d] is %g: drop it, mask it, or let Impute make it a parameter", o.name, i, v)
+		}
+		if o.law.Discrete && v != math.Trunc(v) {
+			return fmt.Errorf("observation %s[%d] is %g: %s gives whole numbers", o.name, i, v, o.law.Name)
+		}
+	}
+	s := o.law.Support
+	x := o.data.node
+	inside := s.Inside(x)
+	if inside == nil || inside.Err() != nil || !inside.Shape().Equal(x.Shape()) {
+		return nil
+	}
+	ends := []*ad.Node{inside, ad.Full(math.Inf(-1), x.Shape()...), ad.Full(math.Inf(1), x.Shape()...)}
+	if s.Lower != nil {
+		ends[1] = ad.Broadcast(s.Lower, x.Shape()...)
+	}
+	if s.Upper != nil {
+		ends[2] = ad.Broadcast(s.Upper, x.Shape()...)
+	}
+	at, err := p.atData(ends)
+	if err != nil { // an end depends on a parameter
+		return nil
+	}
+	for i, ok := range at[0] {
+		if ok == 0 {
+			return fmt.Errorf("observation %s[%d] is %g: outside the support of %s, %g to %g", o.name, i, values[i], o.law.Name, at[1][i], at[2][i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// purposes of the random streams of simulations.
+const (
+	purposePrior uint32 = iota + 111
+	purposePredictive
+)
+
+// Simulation holds draws of named arrays: parameters, derived quantities, and
+// data that the model would give.
+type Simulation struct {
+	names  []string
+	values map[string][][]float64
+}
+
+// Names lists the arrays: parameters, derived quantities, observations.
+func (s *Simulation) Names() []string { return s.names }
+
+// Len returns the number of draws.
+func (s *Simulation) Len() int { return len(s.values[s.names[0]]) }
+
+// Values returns the draws of an array, row-major each, or nil; do not write to
+// them.
+func (s *Simulation) Values(name string) [][]float64 { return s.values[name] }
+
+// Prior draws n times from the priors, and data from them. Terms of AddLogProb
+// are no part of it; a parameter without a prior is an error.
+func (p *Posterior) Prior(n int, seed uint64) (*Simulation, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("infer: %d draws from the prior: want at least 1", n)
+	}
+	g, err := p.generator()
+	if err != nil {
+		return nil, err
+	}
+	out := &Simulation{names: p.arrays(), values: map[string][][]float64{}}
+	for i := range n {
+		src := tensor.NewStream(seed, purposePrior, uint32(i))
+		values, err := g.draw(&src)
+		if err != nil {
+			return nil, fmt.Errorf("infer: draw %d from the prior: %w", i, err)
+		}
+		for k, name := range out.names {
+			out.values[name] = append(out.values[name], values[k])
+		}
+	}
+	return out, nil
+}
+
+// arrays lists what Prior draws.
+func (p *Posterior) arrays() (names []string) {
+	for _, v := range p.stored() {
+		names = append(names, v.name)
+	}
+	return append(names, p.observations()...)
+}
+
+// generator draws from the joint law, parameter by parameter.
+type generator struct {
+	model *Model
+	state *ad.State // inputs: parameters, data; outputs: laws' parameters of priors and observations, derived quantities
+}
+
+func (p *Posterior) generator() (*generator, error) {
+	m := p.model
+	var inputs, outputs []*ad.Node
+	for _, q := range m.params {
+		if q.flat {
+			return nil, fmt.Errorf("infer: parameter %s of model %s has no prior to draw from: give it one, or Condition on it", q.name, m.name)
+		}
+		inputs, outputs = append(inputs, q.node), append(outputs, q.prior.Params...)
+	}
+	for _, d := range m.data {
+		inputs = append(inputs, d.node)
+	}
+	for _, o := range m.observed {
+		outputs = append(outputs, o.law.Params...)
+	}
+	for _, d := range m.derived {
+		outputs = append(outputs, d.node)
+	}
+	if len(outputs) == 0 {
+		return &generator{model: m}, nil
+	}
+	prog, err := m.program(outputs, inputs)
+	if err != nil {
+		return nil, fmt.Errorf("infer: model %s: %w", m.name, err)
+	}
+	return &generator{model: m, state: p.state(prog)}, nil
+}
+
+// draw returns the values of the arrays in the order of Posterior.arrays.
+func (g *generator) draw(src Source) (values [][]float64, err error) {
+	at := 0
+	for i, q := range g.model.params {
+		theta, err := g.next(&at, len(q.prior.Params))
+		if err != nil {
+			return nil, err
+		}
+		v := make([]float64, q.node.Size())
+		if err := q.prior.Fill(src, v, q.node.Shape(), theta); err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", q.name, err)
+		}
+		copy(g.state.Input(i), v)
+		values = append(values, v)
+	}
+	var replicas [][]float64
+	for _, o := range g.model.observed {
+		theta, err := g.next(&at, len(o.law.Params))
+		if err != nil {
+			return nil, err
+		}
+		v := make([]float64, o.data.node.Size())
+		if err := o.law.Fill(src, v, o.data.node.Shape(), theta); err != nil {
+			return nil, fmt.Errorf("observation %s: %w", o.name, err)
+		}
+		replicas = append(replicas, v)
+	}
+	derived, err := g.next(&at, len(g.model.derived))
+	for _, d := range derived {
+		values = append(values, slices.Clone(d))
+	}
+	return append(values, replicas...), err
+}
+
+// next evaluates the graph at the parameters so far and returns the next k
+// outputs.
+func (g *generator) next(at *int, k int) ([][]float64, error) {
+	if k == 0 {
+		return nil, nil
+	}
+	if err := g.state.Run(); err != nil {
+		return nil, err
+	}
+	out := make([][]float64, k)
+	for i := range out {
+		out[i] = g.state.Output(*at + i)
+	}
+	*at += k
+	return out, nil
+}
+
+// PosteriorPredictive draws new data for observation name at every kept draw:
+// [chain][draw][place]. The draws do not change from call to call.
+func (f *Fit) PosteriorPredictive(name string) ([][][]float64, error) {
+	p, err := f.posterior()
+	if err != nil {
+		return nil, err
+	}
+	which := slices.Index(p.observations(), name)
+	out := make([][][]float64, f.Chains())
+	for c := range out {
+		src := tensor.NewStream(f.cfg.Seed, purposePredictive+uint32(max(which, 0)), uint32(f.chains[c].id))
+		for i := range f.Len(c) {
+			y, err := p.Predict(name, f.Unconstrained(c, i), &src)
+			if err != nil {
+				return nil, err
+			}
+			out[c] = append(out[c], y)
+		}
+	}
+	return out, nil
+}
+
+// LogLik returns the log-likelihood of observation name at every kept draw:
+// [chain][draw][place], without masked and imputed places. It is what
+// leave-one-out cross-validation takes.
+func (f *Fit) LogLik(name string) ([][][]float64, error) {
+	p, err := f.posterior()
+	if err != nil {
+		return nil, err
+	}
+	from, n := p.logLikSpan(name)
+	if n == 0 {
+		return nil, fmt.Errorf("infer: no observation %q: there are %v", name, p.observations())
+	}
+	out := make([][][]float64, f.Chains())
+	for c := range out {
+		for i := range f.Len(c) {
+			ll, err := p.LogLik(f.Unconstrained(c, i))
+			if err != nil {
+				return nil, err
+			}
+			out[c] = append(out[c], ll[from:from+n])
+		}
+	}
+	return out, nil
+}
+
+// logLikSpan says where the terms of observation name stand in LogLik.
+func (p *Posterior) logLikSpan(name string) (from, n int) {
+	for _, o := range p.model.observed {
+		if n = len(o.counts()); o.name == name {
+			return from, n
+		}
+		from += n
+	}
+	return 0, 0
+}
+
+// posterior returns the compiled model that was sampled.
+func (f *Fit) posterior() (*Posterior, error) {
+	if len(f.chains) > 0 {
+		if p, ok := f.chains[0].target.(*Posterior); ok {
+			return p.Clone().(*Posterior), nil
+		}
+	}
+	return nil, fmt.Errorf("infer: these are draws of a density, not of a Model: it has no observations")
+}
