@@ -1,12 +1,9 @@
 package diag
 
 import (
-	"encoding/csv"
-	"fmt"
 	"html"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Columns returns the names of the numbers of every row, as in CSV.
@@ -25,84 +22,40 @@ func (r *Row) Values() []float64 {
 // CSV returns the whole table with all digits; numbers that are not finite are
 // NaN, Inf and -Inf.
 func (s Summary) CSV() string {
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	w.Write(append([]string{"name"}, s.Columns()...))
+	g := grid{append([]string{"name"}, s.Columns()...)}
 	for i := range s.Rows {
-		line := []string{s.Rows[i].Name}
-		for _, v := range s.Rows[i].Values() {
-			line = append(line, strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
-		}
-		w.Write(line)
+		g = append(g, exactAll(s.Rows[i].Name, s.Rows[i].Values()...))
 	}
-	w.Flush()
-	return b.String()
+	return g.csv()
 }
 
 // String returns the table as text in aligned columns. The mean and interval
 // are rounded to the digit of 2 mcse_mean, the standard deviation to that of
 // 2 mcse_sd, effective sample sizes downwards, R-hat to two decimals.
 func (s Summary) String() string {
-	cells := s.cells()
-	var b strings.Builder
-	for i, line := range cells {
-		for j, cell := range line {
-			width := 0
-			for _, l := range cells {
-				width = max(width, len([]rune(l[j])))
-			}
-			pad := strings.Repeat(" ", width-len([]rune(cell)))
-			if j == 0 {
-				b.WriteString(cell + pad)
-			} else {
-				b.WriteString("  " + pad + cell)
-			}
-		}
-		if i < len(cells)-1 || s.Note != "" {
-			b.WriteByte('\n')
-		}
+	text := s.cells().text()
+	if s.Note != "" {
+		text += "\n" + s.Note
 	}
-	return b.String() + s.Note
+	return text
 }
 
 // Markdown returns the table of String for Markdown.
 func (s Summary) Markdown() string {
-	var b strings.Builder
-	for i, line := range s.cells() {
-		for j := range line {
-			line[j] = strings.ReplaceAll(line[j], "|", `\|`)
-		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
-		if i == 0 {
-			b.WriteString("|---|" + strings.Repeat("---:|", len(line)-1) + "\n")
-		}
-	}
+	text := s.cells().markdown()
 	if s.Note != "" {
-		b.WriteString("\n" + s.Note + "\n")
+		text += "\n" + s.Note + "\n"
 	}
-	return b.String()
+	return text
 }
 
 // HTML returns the table of String for a web page or notebook.
 func (s Summary) HTML() string {
-	var b strings.Builder
-	b.WriteString("<table>\n")
-	for i, line := range s.cells() {
-		tag := "td"
-		if i == 0 {
-			tag = "th"
-		}
-		b.WriteString("<tr>")
-		for _, cell := range line {
-			fmt.Fprintf(&b, "<%s>%s</%s>", tag, html.EscapeString(cell), tag)
-		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</table>\n")
+	page := s.cells().html()
 	if s.Note != "" {
-		b.WriteString("<p>" + html.EscapeString(s.Note) + "</p>\n")
+		page += "<p>" + html.EscapeString(s.Note) + "</p>\n"
 	}
-	return b.String()
+	return page
 }
 
 // SimpleRender returns the table for the notebook gophernotes.
@@ -110,9 +63,9 @@ func (s Summary) SimpleRender() map[string]interface{} {
 	return map[string]interface{}{"text/html": s.HTML(), "text/plain": s.String()}
 }
 
-func (s Summary) cells() [][]string {
+func (s Summary) cells() grid {
 	ci := s.ciName()
-	out := [][]string{{"", "mean", "sd", ci + "_lb", ci + "_ub", "ess_bulk", "ess_tail", "r_hat", "mcse_mean"}}
+	out := grid{{"", "mean", "sd", ci + "_lb", ci + "_ub", "ess_bulk", "ess_tail", "r_hat", "mcse_mean"}}
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		out = append(out, []string{r.Name, rounded(r.Mean, r.MCSEMean), rounded(r.SD, r.MCSESD),

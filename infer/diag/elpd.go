@@ -1,0 +1,232 @@
+package diag
+
+import (
+	"fmt"
+	"html"
+	"math"
+)
+
+// ELPD is an estimate of how well a model predicts new data: the expected log
+// pointwise predictive density, a sum over observations. Larger is better.
+type ELPD struct {
+	Method   string // PSIS-LOO, WAIC or K-fold
+	ELPD, SE float64
+	P, PSE   float64 // effective number of parameters: LPPD - ELPD
+	LPPD     float64 // log predictive density of the data that were fitted
+	MCSE     float64 // Monte Carlo standard error of ELPD; NaN where it cannot be told
+	Draws    int     // of all chains together
+	GoodK    float64 // tail shape up to which a point is trusted; NaN without importance sampling
+	Points   []PointELPD
+}
+
+// PointELPD is the part of one observation.
+type PointELPD struct {
+	ELPD, LPPD float64
+	P          float64 // LPPD - ELPD, for WAIC the variance of the log likelihood
+	K          float64 // tail shape of the importance ratios; NaN without importance sampling
+	NEff       float64 // effective draws behind ELPD; NaN without importance sampling
+	MCSE       float64 // Monte Carlo standard error of ELPD; NaN where it cannot be told
+}
+
+// finish sums up the points; c says whether a variance has n-1 (R) or n (ArviZ)
+// in its denominator.
+func (e *ELPD) finish(c Convention) {
+	n := len(e.Points)
+	elpd, p, lppd, mcse2 := make([]float64, n), make([]float64, n), make([]float64, n), 0.0
+	for i, q := range e.Points {
+		elpd[i], p[i], lppd[i] = q.ELPD, q.P, q.LPPD
+		mcse2 += q.MCSE * q.MCSE
+	}
+	e.ELPD, e.P, e.LPPD = total(elpd), total(p), total(lppd)
+	e.SE, e.PSE, e.MCSE = c.sumError(elpd), c.sumError(p), math.Sqrt(mcse2)
+	if len(e.Bad()) > 0 {
+		e.MCSE = math.NaN()
+	}
+}
+
+func total(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return Mean(v) * float64(len(v))
+}
+
+// sumError is the standard error of a sum of n independent numbers.
+func (c Convention) sumError(v []float64) float64 {
+	n := float64(len(v))
+	variance := Variance(v)
+	if c == ArviZ {
+		variance *= (n - 1) / n
+	}
+	return math.Sqrt(n * variance)
+}
+
+// IC returns the estimate on the deviance scale, -2 ELPD: looic or waic.
+func (e ELPD) IC() float64 { return -2 * e.ELPD }
+
+// Bad returns the indices of the observations whose tail shape is above GoodK.
+func (e ELPD) Bad() []int {
+	var out []int
+	for i, p := range e.Points {
+		if p.K > e.GoodK {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Elements returns the estimate of every observation.
+func (e ELPD) Elements() []float64 {
+	out := make([]float64, len(e.Points))
+	for i, p := range e.Points {
+		out[i] = p.ELPD
+	}
+	return out
+}
+
+// CheckParetoK and CheckVariance are the checks of predictive estimates.
+const (
+	CheckParetoK  Check = "Pareto k"
+	CheckVariance Check = "variance of the log likelihood"
+)
+
+// Diagnose judges whether the estimate can be trusted.
+func (e ELPD) Diagnose() Report {
+	switch e.Method {
+	case methodLOO:
+		return Report{e.adviseK()}
+	case methodWAIC:
+		return Report{e.adviseVariance()}
+	}
+	return Report{}
+}
+
+func (e ELPD) adviseK() Advice {
+	bad := e.Bad()
+	worst, at := math.Inf(-1), -1
+	for i, p := range e.Points {
+		if p.K > worst {
+			worst, at = p.K, i
+		}
+	}
+	switch {
+	case at < 0:
+		return pass(CheckParetoK, "no observation has any influence")
+	case len(bad) == 0:
+		return pass(CheckParetoK, fmt.Sprintf("at most %.2f of %.2f allowed (observation %d)", worst, e.GoodK, at))
+	}
+	return fail(CheckParetoK, fmt.Sprintf("%.2f at observation %d; %d of %d observations are above %.2f, so the draws say too little about the posterior without them", worst, at, len(bad), len(e.Points), e.GoodK),
+		"fit again without each of these (Reloo) or in folds (KFold); if P is far above the number of parameters, look for outliers and a wrong likelihood first")
+}
+
+func (e ELPD) adviseVariance() Advice {
+	count := 0
+	for _, p := range e.Points {
+		if !(p.P <= 0.4) {
+			count++
+		}
+	}
+	if count == 0 {
+		return pass(CheckVariance, "below 0.4 everywhere")
+	}
+	return fail(CheckVariance, fmt.Sprintf("above 0.4 for %d of %d observations, so WAIC is not to be trusted", count, len(e.Points)),
+		"use LOO, which tells its own failures apart")
+}
+
+// kRange counts the observations whose tail shape lies in (low, high].
+type kRange struct {
+	low, high float64
+	name      string
+	count     int
+}
+
+func (e ELPD) kRanges() []kRange {
+	out := []kRange{{math.Inf(-1), e.GoodK, "good", 0}, {e.GoodK, 1, "bad", 0}, {1, math.Inf(1), "very bad", 0}}
+	for _, p := range e.Points {
+		for i := range out {
+			if p.K <= out[i].high || i == 2 {
+				out[i].count++
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (e ELPD) cells() grid {
+	short := map[string]string{methodLOO: "loo", methodWAIC: "waic", methodKFold: "kfold"}[e.Method]
+	line := func(name string, v, se float64) []string {
+		return []string{name, rounded(v, se/20), rounded(se, se/20)}
+	}
+	return grid{{e.Method, "estimate", "se"}, line("elpd_"+short, e.ELPD, e.SE), line("p_"+short, e.P, e.PSE),
+		line(short+"ic", -2*e.ELPD, 2*e.SE)}
+}
+
+func (e ELPD) kCells() grid {
+	g := grid{{"Pareto k", "", "observations", "share"}}
+	for _, r := range e.kRanges() {
+		g = append(g, []string{fmt.Sprintf("(%s, %s]", fixed(r.low, 2), fixed(r.high, 2)), r.name, fmt.Sprint(r.count), fmt.Sprintf("%.1f%%", percent(r.count, len(e.Points)))})
+	}
+	return g
+}
+
+func (e ELPD) head() string {
+	s := fmt.Sprintf("%d observations", len(e.Points))
+	if e.Draws > 0 {
+		s = fmt.Sprintf("%d draws, ", e.Draws) + s
+	}
+	if !math.IsNaN(e.MCSE) {
+		s += ", Monte Carlo error " + short(e.MCSE, 2)
+	}
+	return s + "."
+}
+
+// String returns the estimate with its error, how many observations have which
+// tail shape, and a verdict.
+func (e ELPD) String() string {
+	s := e.cells().text() + "\n" + e.head() + "\n"
+	if e.Method == methodLOO {
+		s += e.kCells().text() + "\n"
+	}
+	return s + e.verdict()
+}
+
+// verdict is the report, or nothing where there is none.
+func (e ELPD) verdict() string {
+	if r := e.Diagnose(); len(r) > 0 {
+		return r.String()
+	}
+	return ""
+}
+
+// Markdown returns the tables of String for Markdown.
+func (e ELPD) Markdown() string {
+	s := e.cells().markdown() + "\n" + e.head() + "\n\n"
+	if e.Method == methodLOO {
+		s += e.kCells().markdown() + "\n"
+	}
+	return s + e.Diagnose().Markdown()
+}
+
+// HTML returns the tables of String for a web page or notebook.
+func (e ELPD) HTML() string {
+	s := e.cells().html() + "<p>" + html.EscapeString(e.head()) + "</p>\n"
+	if e.Method == methodLOO {
+		s += e.kCells().html()
+	}
+	return s + e.Diagnose().HTML()
+}
+
+// CSV returns one line per observation with all digits.
+func (e ELPD) CSV() string {
+	g := grid{{"observation", "elpd", "lppd", "p", "pareto_k", "n_eff", "mcse"}}
+	for i, p := range e.Points {
+		g = append(g, exactAll(fmt.Sprint(i), p.ELPD, p.LPPD, p.P, p.K, p.NEff, p.MCSE))
+	}
+	return g.csv()
+}
+
+// SimpleRender returns the estimate for the notebook gophernotes.
+func (e ELPD) SimpleRender() map[string]interface{} {
+	return map[string]interface{}{"text/html": e.HTML(), "text/plain": e.String()}
+}
