@@ -24,11 +24,14 @@ type goldenCase struct {
 			SD                golden.Float            `json:"sd_ddof1"`
 			Quantiles         map[string]golden.Float `json:"quantiles_type7"`
 		}
-		Autocov  []golden.Float  `json:"autocov_chain0_first20"`
-		KHat     json.RawMessage `json:"pareto_khat_both"`
-		MinSS    json.RawMessage `json:"pareto_min_ss"`
-		EBFMI    []golden.Float  `json:"bfmi_if_energy"`
-		NestRank golden.Float    `json:"rank"`
+		Autocov []golden.Float  `json:"autocov_chain0_first20"`
+		KHat    json.RawMessage `json:"pareto_khat_both"`
+		MinSS   json.RawMessage `json:"pareto_min_ss"`
+		EBFMI   []golden.Float  `json:"bfmi_if_energy"`
+
+		// of nested R-hat
+		Rank, Folded, Split, Identity golden.Float
+		ZScale                        golden.Float `json:"z_scale"`
 	}
 	R map[string]golden.Float `json:"expected_r_posterior"`
 }
@@ -122,7 +125,13 @@ func TestRHatAgainstArviZ(t *testing.T) {
 			k.check("rhat "+kind, name, kinds[kind](c.draws()), want, 1e-9)
 		}
 		if c.Groups != nil {
-			k.check("rhat nested", name, RHatNested(c.draws(), c.Groups), c.Expected.NestRank, 1e-9)
+			e := c.Expected
+			for kind, n := range map[string]struct {
+				of   func([][]float64, []int) float64
+				want golden.Float
+			}{"rank": {RHatNested, e.Rank}, "folded": {RHatNestedFolded, e.Folded}, "z_scale": {RHatNestedBulk, e.ZScale}, "split": {RHatNestedSplit, e.Split}, "identity": {RHatNestedIdentity, e.Identity}} {
+				k.check("rhat nested "+kind, name, n.of(c.draws(), c.Groups), n.want, 1e-9)
+			}
 		}
 	}
 	k.report()

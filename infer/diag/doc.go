@@ -11,6 +11,10 @@
 //	report := diag.Diagnose(s, diag.Evidence{Divergences: 3, Draws: 4000})
 //	fmt.Println(report)
 //
+// LOO and WAIC estimate how well a model predicts, Compare ranks models,
+// PredictiveChecks and LOOPIT compare data with replications, and SBC tests a
+// sampler against its prior.
+//
 // Conventions: chains are split into halves (the middle draw of an odd length
 // is dropped), quantiles are of type 7, the tail ESS is that of the 5 % and
 // 95 % quantiles, and the definitions follow Vehtari, Gelman, Simpson,

@@ -52,19 +52,49 @@ func rhatCore(x [][]float64) float64 {
 }
 
 // RHatNested compares superchains, groups of chains that started at the same
-// point: group[c] names the superchain of chain c. It serves many short chains.
+// point: group[c] names the superchain of chain c. It serves many short chains,
+// and is the larger of RHatNestedBulk and RHatNestedFolded.
 //
 // Reference: Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman,
 // Nested R-hat, doi 10.1214/24-BA1453.
 func RHatNested(x [][]float64, group []int) float64 {
+	return math.Max(RHatNestedBulk(x, group), RHatNestedFolded(x, group))
+}
+
+// RHatNestedBulk compares the locations of the superchains' normal scores.
+func RHatNestedBulk(x [][]float64, group []int) float64 {
+	return nestedOf(x, group, func() [][]float64 { return ZScale(Split(x)) })
+}
+
+// RHatNestedFolded compares the spreads: it is RHatNestedBulk of |x - median|.
+func RHatNestedFolded(x [][]float64, group []int) float64 {
+	return nestedOf(x, group, func() [][]float64 { return ZScale(fold(Split(x))) })
+}
+
+// RHatNestedSplit compares the superchains without rank normalisation.
+func RHatNestedSplit(x [][]float64, group []int) float64 {
+	return nestedOf(x, group, func() [][]float64 { return Split(x) })
+}
+
+// RHatNestedIdentity compares the superchains of whole chains as they are.
+func RHatNestedIdentity(x [][]float64, group []int) float64 {
+	return nestedOf(x, group, func() [][]float64 { return x })
+}
+
+// nestedOf compares what of makes of x: its chains, or their halves.
+func nestedOf(x [][]float64, group []int, of func() [][]float64) float64 {
 	if !ratable(x) || len(group) != len(x) {
 		return math.NaN()
 	}
-	split, twice := Split(x), make([]int, 0, 2*len(group))
+	y := of()
+	parts := len(y) / len(x)
+	var all []int
 	for _, g := range group {
-		twice = append(twice, g, g)
+		for range parts {
+			all = append(all, g)
+		}
 	}
-	return math.Max(nested(ZScale(split), twice), nested(ZScale(fold(split)), twice))
+	return nested(y, all)
 }
 
 func nested(x [][]float64, group []int) float64 {

@@ -1,0 +1,216 @@
+package diag
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// SBC collects ranks for simulation-based calibration: parameters are drawn from
+// the prior, data from the parameters, and the posterior of these data is
+// sampled. If all of it is right, the rank of the prior draw among independent
+// posterior draws is uniform.
+//
+//	s, err := diag.NewSBC([]string{"mu", "tau"}, 99)
+//	err = s.Add(prior, posterior) // a thousand times
+//	fmt.Println(s.Test(diag.SBCSettings{}))
+//
+// Reference: Talts, Betancourt, Simpson, Vehtari and Gelman, arXiv 1804.06788.
+type SBC struct {
+	Names []string
+	Draws int     // posterior draws that a prior draw is ranked among; ranks are 0 to Draws
+	Ranks [][]int // [quantity][fit]
+	ties  *rand.Rand
+}
+
+// NewSBC makes an empty collection. draws is how many posterior draws are
+// compared, spread evenly over each posterior: not more than are independent.
+// 99 makes 100 ranks.
+func NewSBC(names []string, draws int) (*SBC, error) {
+	if len(names) == 0 || draws < 1 {
+		return nil, fmt.Errorf("diag: calibration of %d quantities by %d draws: want at least one of each", len(names), draws)
+	}
+	return &SBC{Names: names, Draws: draws, Ranks: make([][]int, len(names)), ties: rand.New(rand.NewPCG(0x736263, uint64(draws)))}, nil
+}
+
+// Add ranks one prior draw per quantity among the draws
+// posterior[quantity][chain][draw]. Ties are broken at random, the same way in
+// every run.
+func (s *SBC) Add(prior []float64, posterior [][][]float64) error {
+	if len(prior) != len(s.Names) || len(posterior) != len(s.Names) {
+		return fmt.Errorf("diag: %d prior draws and %d posteriors for %d quantities: want equal numbers", len(prior), len(posterior), len(s.Names))
+	}
+	thinned := make([][]float64, len(prior))
+	for i, x := range posterior {
+		var err error
+		if thinned[i], err = Thin(x, s.Draws); err != nil {
+			return fmt.Errorf("diag: calibration of %s: %w", s.Names[i], err)
+		}
+		if math.IsNaN(prior[i]) {
+			return fmt.Errorf("diag: calibration of %s: the prior draw is NaN", s.Names[i])
+		}
+	}
+	for i := range prior {
+		below, ties := Rank(prior[i], thinned[i])
+		s.Ranks[i] = append(s.Ranks[i], below+int(uniform01(s.ties)*float64(ties+1)))
+	}
+	return nil
+}
+
+// Rank returns how many draws are smaller than v, and how many are equal to it.
+func Rank(v float64, draws []float64) (below, ties int) {
+	for _, d := range draws {
+		switch {
+		case d < v:
+			below++
+		case d == v:
+			ties++
+		}
+	}
+	return below, ties
+}
+
+// Thin returns n draws spread evenly over all chains. It returns an error if
+// there are fewer, or any is NaN.
+func Thin(x [][]float64, n int) ([]float64, error) {
+	all := Flatten(x)
+	if len(all) < n {
+		return nil, fmt.Errorf("%d draws, %d are needed: draw more, or rank among fewer", len(all), n)
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = all[(2*i+1)*len(all)/(2*n)]
+		if math.IsNaN(out[i]) {
+			return nil, fmt.Errorf("a draw is NaN: mend the model first")
+		}
+	}
+	return out, nil
+}
+
+// CheckCalibration is the check of an SBCReport.
+const CheckCalibration Check = "calibration"
+
+// SBCSettings says how ranks are judged; its zero value is the default.
+type SBCSettings struct {
+	FalseAlarms float64 // probability that any test of any quantity fails though all is right. Default 0.01
+	Bins        int     // of histogram and chi-square test. Default 20, fewer for few fits
+}
+
+// SBCReport is the judgement of ranks.
+type SBCReport struct {
+	Names       []string
+	Rows        []Uniformity
+	Fits        int
+	FalseAlarms float64
+}
+
+// Test judges the ranks collected so far: two tests per quantity, chi-square and
+// the empirical distribution function, with Bonferroni's correction so that the
+// stated rate of false alarms holds for all of them together.
+func (s *SBC) Test(set SBCSettings) (SBCReport, error) {
+	if set.FalseAlarms == 0 {
+		set.FalseAlarms = 0.01
+	}
+	out := SBCReport{Names: s.Names, FalseAlarms: set.FalseAlarms, Rows: make([]Uniformity, len(s.Names))}
+	for i, ranks := range s.Ranks {
+		u, err := TestUniform(ranks, s.Draws+1, set.Bins)
+		if err != nil {
+			return SBCReport{}, fmt.Errorf("%w (%s): add fits before the test", err, s.Names[i])
+		}
+		out.Rows[i], out.Fits = u, u.N
+	}
+	return out, nil
+}
+
+// level is the p-value below which one test fails.
+func (r SBCReport) level() float64 { return r.FalseAlarms / float64(2*len(r.Rows)) }
+
+// Diagnose says for each quantity whether its ranks are uniform, and what their
+// shape means.
+func (r SBCReport) Diagnose() Report {
+	var out Report
+	for i, u := range r.Rows {
+		p := math.Min(u.PChi, u.PECDF)
+		if p >= r.level() {
+			out = append(out, pass(CheckCalibration, fmt.Sprintf("%s: smallest p-value %s", r.Names[i], short(p, 2))))
+			continue
+		}
+		out = append(out, fail(CheckCalibration, fmt.Sprintf("%s: p-value %s, below %s: %s", r.Names[i], short(p, 2), short(r.level(), 2), u.shape()),
+			"check that simulator and density are the same model, priors included, and that draws are thinned to independence"))
+	}
+	return out
+}
+
+// shape says in words how ranks depart from uniform ones.
+func (u Uniformity) shape() string {
+	switch {
+	case math.Abs(u.Lean) < 3 && math.Abs(u.Spread) < 3:
+		return "the ranks are uneven, without a lean or a spread"
+	case math.Abs(u.Lean) >= math.Abs(u.Spread) && u.Lean > 0:
+		return "true values rank too high, so the posterior lies too low"
+	case math.Abs(u.Lean) >= math.Abs(u.Spread):
+		return "true values rank too low, so the posterior lies too high"
+	case u.Spread > 0:
+		return "true values rank at the ends, so the posterior is too narrow"
+	}
+	return "true values rank in the middle, so the posterior is too wide"
+}
+
+func (r SBCReport) cells() grid {
+	g := grid{{"", "p_chi2", "p_ecdf", "lean", "spread", "ranks"}}
+	for i, u := range r.Rows {
+		g = append(g, []string{r.Names[i], short(u.PChi, 2), short(u.PECDF, 2), fixed(u.Lean, 1), fixed(u.Spread, 1), u.bars()})
+	}
+	return g
+}
+
+// bars draws the histogram in one line.
+func (u Uniformity) bars() string {
+	const levels = "▁▂▃▄▅▆▇█"
+	ramp := []rune(levels)
+	top := 1
+	for _, h := range u.Histogram {
+		top = max(top, h)
+	}
+	var b strings.Builder
+	for _, h := range u.Histogram {
+		b.WriteRune(ramp[h*(len(ramp)-1)/top])
+	}
+	return b.String()
+}
+
+func (r SBCReport) note() string {
+	return fmt.Sprintf("%d fits; %d tests, rate of false alarms of all together at most %s.", r.Fits, 2*len(r.Rows), short(r.FalseAlarms, 2))
+}
+
+// String returns the table of tests, their rate of false alarms, and a verdict.
+func (r SBCReport) String() string {
+	return r.cells().text() + "\n" + r.note() + "\n" + r.Diagnose().String()
+}
+
+// Markdown returns the table of String for Markdown.
+func (r SBCReport) Markdown() string {
+	return r.cells().markdown() + "\n" + r.note() + "\n\n" + r.Diagnose().Markdown()
+}
+
+// HTML returns the table of String for a web page or notebook.
+func (r SBCReport) HTML() string {
+	return r.cells().html() + "<p>" + html.EscapeString(r.note()) + "</p>\n" + r.Diagnose().HTML()
+}
+
+// CSV returns the tests with all digits and the histograms.
+func (r SBCReport) CSV() string {
+	g := grid{{"name", "chi_square", "p_chi2", "p_ecdf", "lean", "spread", "histogram"}}
+	for i, u := range r.Rows {
+		line := exactAll(r.Names[i], u.ChiSquare, u.PChi, u.PECDF, u.Lean, u.Spread)
+		g = append(g, append(line, strings.Trim(fmt.Sprint(u.Histogram), "[]")))
+	}
+	return g.csv()
+}
+
+// SimpleRender returns the table for the notebook gophernotes.
+func (r SBCReport) SimpleRender() map[string]interface{} {
+	return map[string]interface{}{"text/html": r.HTML(), "text/plain": r.String()}
+}

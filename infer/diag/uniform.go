@@ -1,0 +1,86 @@
+package diag
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Uniformity is the result of two tests of whether whole numbers 0 to classes-1
+// are equally likely.
+type Uniformity struct {
+	N         int       // numbers tested
+	Histogram []int     // counts of bins of nearly equal width
+	Expected  []float64 // of the bins
+	ChiSquare float64
+	PChi      float64 // of chi-square, from its limiting distribution
+	PECDF     float64 // of the largest departure of the empirical distribution, exact
+	Lean      float64 // mean of (rank+1/2)/classes - 1/2 in standard errors: the numbers are too small (negative) or too large
+	Spread    float64 // their variance less that of uniform numbers, in standard errors: too few (negative) or too many at the ends
+}
+
+// TestUniform tests ranks of 0 to classes-1. The chi-square test sees any
+// departure in few bins (20 by default, fewer for few numbers), the other one
+// drifts of the empirical distribution function: its p-value is the probability,
+// for independent uniform ranks, that the function leaves its pointwise binomial
+// limits somewhere by as much as it did.
+//
+// Reference: Säilynoja, Bürkner and Vehtari, doi 10.1007/s11222-022-10090-6.
+func TestUniform(ranks []int, classes, bins int) (Uniformity, error) {
+	u := Uniformity{N: len(ranks)}
+	if classes < 2 || len(ranks) == 0 {
+		return u, fmt.Errorf("diag: %d ranks of %d classes: want at least 1 of at least 2", len(ranks), classes)
+	}
+	for i, r := range ranks {
+		if r < 0 || r >= classes {
+			return u, fmt.Errorf("diag: rank %d is %d: want 0 to %d", i, r, classes-1)
+		}
+	}
+	if bins <= 0 {
+		bins = 20
+	}
+	u.chiSquare(ranks, classes, max(min(bins, classes, len(ranks)/5), 2))
+	u.PECDF = newECDF(len(ranks), classes).test(ranks)
+	u.moments(ranks, classes)
+	return u, nil
+}
+
+func (u *Uniformity) chiSquare(ranks []int, classes, bins int) {
+	edges := cut(classes, bins)
+	u.Histogram, u.Expected = make([]int, bins), make([]float64, bins)
+	for _, r := range ranks {
+		u.Histogram[sort.SearchInts(edges[1:], r+1)]++
+	}
+	for b := range bins {
+		u.Expected[b] = float64(len(ranks)) * float64(edges[b+1]-edges[b]) / float64(classes)
+		d := float64(u.Histogram[b]) - u.Expected[b]
+		u.ChiSquare += d * d / u.Expected[b]
+	}
+	u.PChi = mathext.GammaIncRegComp(float64(bins-1)/2, u.ChiSquare/2)
+}
+
+// moments compares mean and variance with those of uniform classes.
+func (u *Uniformity) moments(ranks []int, classes int) {
+	n, c := float64(len(ranks)), float64(classes)
+	variance := (1 - 1/(c*c)) / 12
+	fourth := (1 - 1/(c*c)) * (3 - 7/(c*c)) / 240
+	var mean, square float64
+	for _, r := range ranks {
+		x := (float64(r)+0.5)/c - 0.5
+		mean += x / n
+		square += x * x / n
+	}
+	u.Lean = mean / math.Sqrt(variance/n)
+	u.Spread = (square - variance) / math.Sqrt(math.Max(fourth-variance*variance, 1e-300)/n)
+}
+
+// cut divides 0..classes into parts of nearly equal width.
+func cut(classes, parts int) []int {
+	edges := make([]int, parts+1)
+	for i := range edges {
+		edges[i] = i * classes / parts
+	}
+	return edges
+}
