@@ -36,6 +36,10 @@ bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
 
+bench-infer: ## samplers on posteriors with references, beside Stan, into bench/infer.txt
+	@mkdir -p bench
+	$(GO) test -run '^$$' -bench Posteriors -benchtime 10x ./infer | tee bench/infer.txt
+
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
@@ -62,6 +66,6 @@ peers: ## a Python environment in .peers for cross-checks (optional)
 	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py
 
 clean: ## remove what the other targets made
-	rm -rf bin run .peers bench/latest.txt
+	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow race fuzz bench cover lint fmt kernels golden cross peers clean
+.PHONY: help build run test test-short test-slow race fuzz bench bench-infer cover lint fmt kernels golden cross peers clean

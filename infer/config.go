@@ -36,6 +36,7 @@ type Config struct {
 	Init       [][]float64                                               // unconstrained start per chain; nil entries are random
 	InitFunc   func(chain int, random *tensor.Stream, q []float64) error // fills a start; called until it is finite
 	InitRadius float64                                                   // random starts are uniform within. Default 2
+	NoClimb    bool                                                      // random starts stay where they are; otherwise they first climb to where the density no longer grows fast
 	InitTries  int                                                       // of a start that is not finite. Default 100
 
 	FirstChain int // number of the first chain, so that chains can run in several programs. Default 0
@@ -62,7 +63,7 @@ type Checkpoint struct {
 // StanConfig returns the settings of Stan 2.21: diagonal metric, its schedule,
 // statistic and shrinkage. It serves comparisons.
 func StanConfig() Config {
-	return Config{Metric: DiagVariance, Schedule: StanSchedule, Statistic: Metropolis, TargetAccept: 0.8, StanShrink: true, StepSize: 1}
+	return Config{Metric: DiagVariance, Schedule: StanSchedule, Statistic: Metropolis, TargetAccept: 0.8, StanShrink: true, StepSize: 1, NoClimb: true}
 }
 
 // purposes of random streams.
@@ -167,6 +168,7 @@ func (c *Config) fingerprint(t Target, names []string) string {
 	item("KeepWarmup", c.KeepWarmup)
 	item("StepSize", c.StepSize)
 	item("InitRadius", c.InitRadius)
+	item("NoClimb", c.NoClimb)
 	item("FirstChain", c.FirstChain)
 	item("StartMetric", c.metricHash())
 	item("parameters", t.Dim())

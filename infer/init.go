@@ -27,6 +27,9 @@ func (c *chain) findStart(p *point) error {
 			return err
 		}
 		if p.lp = lp; err == nil && finite(lp) && allFinite(p.g) {
+			if given == nil && c.cfg.InitFunc == nil && !c.cfg.NoClimb && !c.cfg.NoWarmup {
+				return c.tr.climb(p)
+			}
 			return nil
 		}
 		fault.Err = err

@@ -299,7 +299,10 @@ func TestMoreModelMistakes(t *testing.T) {
 		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.Dim("draw", "x"))) }, "draws have axes of that name"},
 		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.Dim("empty"))) }, "no places"},
 		{func(m *infer.Model) { m.Param("a", dist.Gamma(2, 1), infer.NonCentred()) }, "gamma has no non-centred form"},
-		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1)); m.Data("x", []float64{1}, infer.Over(m.DimLen("k", 2))) }, "1 values for shape [2]"},
+		{func(m *infer.Model) {
+			m.Param("a", dist.Normal(0, 1))
+			m.Data("x", []float64{1}, infer.Over(m.DimLen("k", 2)))
+		}, "1 values for shape [2]"},
 		{func(m *infer.Model) { m.Deterministic("d", m.Param("a", dist.Normal(0, 1)), infer.Shape(2)) }, "quantity d has shape"},
 	} {
 		m := infer.NewModel("faulty")

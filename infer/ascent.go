@@ -1,0 +1,130 @@
+package infer
+
+import "math"
+
+// ascent climbs a log density by L-BFGS with backtracking. It serves starts and
+// Pathfinder: where it stops does not matter much, so it need not be a minimiser
+// of the last digit; see optim for those.
+type ascent struct {
+	target Target
+	q, g   []float64
+	lp     float64
+	s, y   [][]float64 // last steps and falls of the gradient, oldest first
+	calls  int
+
+	next, nextG, dir []float64
+	along            []float64
+}
+
+const (
+	ascentMemory   = 10
+	ascentHalvings = 20
+)
+
+// newAscent starts at q, which it changes, with its density and gradient g.
+func newAscent(t Target, q, g []float64, lp float64) *ascent {
+	n := len(q)
+	return &ascent{target: t, q: q, g: g, lp: lp, next: make([]float64, n), nextG: make([]float64, n), dir: make([]float64, n),
+		along: make([]float64, ascentMemory)}
+}
+
+// step climbs once. It returns false where no step climbs.
+func (a *ascent) step() (bool, error) {
+	a.direction()
+	slope := dot(a.dir, a.g)
+	if !(slope > 0) {
+		if len(a.s) == 0 {
+			return false, nil
+		}
+		a.s, a.y = nil, nil
+		a.direction()
+		slope = dot(a.dir, a.g)
+	}
+	length := 1.0
+	for range ascentHalvings {
+		copy(a.next, a.q)
+		axpy(a.next, length, a.dir)
+		lp, err := a.target.LogProbGrad(a.next, a.nextG)
+		a.calls++
+		if err != nil && !recoverable(err) {
+			return false, err
+		}
+		if err == nil && lp >= a.lp+1e-4*length*slope && finite(lp) && allFinite(a.nextG) {
+			a.accept(lp)
+			return true, nil
+		}
+		length /= 3
+	}
+	return false, nil
+}
+
+func (a *ascent) accept(lp float64) {
+	s, y := make([]float64, len(a.q)), make([]float64, len(a.q))
+	for i := range s {
+		s[i], y[i] = a.next[i]-a.q[i], a.g[i]-a.nextG[i]
+	}
+	if dot(s, y) > 1e-10*math.Sqrt(dot(s, s)*dot(y, y)) {
+		if a.s, a.y = append(a.s, s), append(a.y, y); len(a.s) > ascentMemory {
+			a.s, a.y = a.s[1:], a.y[1:]
+		}
+	}
+	copy(a.q, a.next)
+	copy(a.g, a.nextG)
+	a.lp = lp
+}
+
+// direction is the two-loop product of the inverse Hessian and the gradient; the
+// first has length 1.
+func (a *ascent) direction() {
+	copy(a.dir, a.g)
+	k := len(a.s)
+	if k == 0 {
+		scale := 1 / math.Sqrt(dot(a.g, a.g))
+		for i := range a.dir {
+			a.dir[i] *= scale
+		}
+		return
+	}
+	for i := k - 1; i >= 0; i-- {
+		a.along[i] = dot(a.s[i], a.dir) / dot(a.s[i], a.y[i])
+		axpy(a.dir, -a.along[i], a.y[i])
+	}
+	scale := dot(a.s[k-1], a.y[k-1]) / dot(a.y[k-1], a.y[k-1])
+	for i := range a.dir {
+		a.dir[i] *= scale
+	}
+	for i := range k {
+		axpy(a.dir, a.along[i]-dot(a.y[i], a.dir)/dot(a.s[i], a.y[i]), a.s[i])
+	}
+}
+
+// The climb from a random start ends when that many steps gain less than so much
+// per parameter. Nearer the top a hierarchy's density can grow without end
+// towards a group scale of 0, far from where draws lie.
+const (
+	climbSteps   = 5
+	climbGain    = 5.0
+	climbLongest = 500
+)
+
+// climb moves p up to where the log density no longer grows fast. A start far
+// out could otherwise cost a chain half of its warm-up.
+func (s *system) climb(p *point) error {
+	a := newAscent(s.target, p.q, p.g, p.lp)
+	gained := []float64{p.lp}
+	for range climbLongest {
+		up, err := a.step()
+		if err != nil {
+			return err
+		}
+		if gained = append(gained, a.lp); !up {
+			break
+		}
+		if k := len(gained) - 1; k >= climbSteps && a.lp-gained[k-climbSteps] < climbGain*float64(len(p.q)) {
+			break
+		}
+	}
+	p.lp = a.lp
+	s.count += a.calls
+	return nil
+}
