@@ -1,0 +1,84 @@
+package zarr
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// decoders are the compressors that are read, besides Blosc.
+var decoders = map[string]func(io.Reader) (io.Reader, error){
+	"zlib": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
+	"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"bz2":  func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil },
+	"zstd": func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
+	},
+}
+
+// decompress returns at most limit bytes, and an error if there are more.
+func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
+	if c == nil {
+		return b, nil
+	}
+	if c.ID == "blosc" {
+		return bloscDecode(b, limit)
+	}
+	r, err := decoders[c.ID](bytes.NewReader(b))
+	if err != nil {
+		return nil, &FormatError{What: "chunk compressed by " + c.ID, Err: err}
+	}
+	if z, ok := r.(*zstd.Decoder); ok {
+		defer z.Close()
+	}
+	out, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err != nil {
+		return nil, &FormatError{What: "chunk compressed by " + c.ID, Err: err}
+	}
+	if len(out) > limit {
+		return nil, bad("a chunk has more than the %d bytes it should", limit)
+	}
+	return out, nil
+}
+
+// compressor writes chunks; level 0 copies.
+type compressor struct {
+	level int
+	out   bytes.Buffer
+	w     *zlib.Writer
+}
+
+func (c *compressor) codec() *codec {
+	if c.level == 0 {
+		return nil
+	}
+	return &codec{"zlib", c.level}
+}
+
+// run returns the chunk as it is stored, valid until the next call.
+func (c *compressor) run(raw []byte) ([]byte, error) {
+	if c.level == 0 {
+		return raw, nil
+	}
+	c.out.Reset()
+	if c.w == nil {
+		w, err := zlib.NewWriterLevel(&c.out, c.level)
+		if err != nil {
+			return nil, err
+		}
+		c.w = w
+	} else {
+		c.w.Reset(&c.out)
+	}
+	if _, err := c.w.Write(raw); err != nil {
+		return nil, err
+	}
+	if err := c.w.Close(); err != nil {
+		return nil, err
+	}
+	return c.out.Bytes(), nil
+}

@@ -1,0 +1,258 @@
+package zarr
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Open reads the folder name.
+func Open(name string) (*tensor.DataTree, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, fmt.Errorf("zarr: %w", err)
+	}
+	defer root.Close()
+	return read(root.FS(), name)
+}
+
+// Read reads a store whose root is that of a file system, such as a zip.Reader.
+func Read(fsys fs.FS) (*tensor.DataTree, error) { return read(fsys, "store") }
+
+// Is reports whether a folder looks like a store of Zarr version 2.
+func Is(name string) bool {
+	_, err := os.Stat(name + "/.zgroup")
+	return err == nil
+}
+
+// reader reads one store; left is how many bytes may still be allocated for
+// elements.
+type reader struct {
+	fsys fs.FS
+	left int64
+	rank map[string]int // place of a path in the consolidated metadata
+}
+
+// floor and expansion bound the memory of reading: 64 MiB, and for every stored
+// byte the most that deflate can make of it.
+const (
+	floor     = 64 << 20
+	expansion = 1040
+	maxText   = 64 << 20 // bytes of one metadata file
+)
+
+func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
+	r := &reader{fsys: fsys, left: floor, rank: map[string]int{}}
+	t, err := r.tree()
+	var e *FormatError
+	if errors.As(err, &e) {
+		e.Store = name
+		return nil, e
+	}
+	if err != nil {
+		return nil, &FormatError{Store: name, What: "cannot be read", Err: err}
+	}
+	return t, nil
+}
+
+func (r *reader) tree() (*tensor.DataTree, error) {
+	if _, err := fs.Stat(r.fsys, ".zgroup"); err != nil {
+		if _, err := fs.Stat(r.fsys, "zarr.json"); err == nil {
+			return nil, &FormatError{What: "Zarr version 3", Try: "write it with zarr_format=2"}
+		}
+		return nil, &FormatError{What: "no .zgroup, so no store of Zarr version 2", Try: "name the folder that holds it"}
+	}
+	if err := r.readOrder(); err != nil {
+		return nil, err
+	}
+	t := tensor.NewDataTree()
+	var err error
+	if t.Attrs, err = r.attrs(""); err != nil {
+		return nil, err
+	}
+	groups, arrays, err := r.children("")
+	if err != nil {
+		return nil, err
+	}
+	if len(arrays) > 0 {
+		if err := r.group(t, "", "root", arrays); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range groups {
+		sub, arrays, err := r.children(g)
+		if err != nil {
+			return nil, err
+		}
+		if len(sub) > 0 {
+			return nil, &FormatError{Key: sub[0], What: "a group inside a group", Try: "write groups of one level"}
+		}
+		if err := r.group(t, g, g, arrays); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// readOrder learns the order of groups and arrays from the consolidated
+// metadata, if there are any.
+func (r *reader) readOrder() error {
+	b, err := r.file(".zmetadata")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var all struct {
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		return &FormatError{Key: ".zmetadata", What: "cannot be read", Err: err}
+	}
+	d := json.NewDecoder(strings.NewReader(string(all.Metadata)))
+	if _, err := d.Token(); err != nil {
+		return nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		var skip json.RawMessage
+		if err == nil {
+			err = d.Decode(&skip)
+		}
+		if err != nil {
+			return &FormatError{Key: ".zmetadata", What: "cannot be read", Err: err}
+		}
+		if s, ok := key.(string); ok {
+			if _, known := r.rank[path.Dir(s)]; !known {
+				r.rank[path.Dir(s)] = len(r.rank)
+			}
+		}
+	}
+	return nil
+}
+
+// children returns the paths of groups and arrays in a group, in the order of
+// the consolidated metadata and then of their names.
+func (r *reader) children(dir string) (groups, arrays []string, err error) {
+	entries, err := fs.ReadDir(r.fsys, path.Join(".", dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		p := path.Join(dir, e.Name())
+		if !e.IsDir() {
+			continue
+		}
+		if _, err := fs.Stat(r.fsys, path.Join(p, ".zarray")); err == nil {
+			arrays = append(arrays, p)
+		} else if _, err := fs.Stat(r.fsys, path.Join(p, ".zgroup")); err == nil {
+			groups = append(groups, p)
+		}
+	}
+	place := func(p string) int {
+		if i, ok := r.rank[p]; ok {
+			return i
+		}
+		return len(r.rank)
+	}
+	byPlace := func(a, b string) int { return place(a) - place(b) }
+	slices.SortStableFunc(groups, byPlace)
+	slices.SortStableFunc(arrays, byPlace)
+	return groups, arrays, nil
+}
+
+// group reads the arrays of a group into a dataset of the tree.
+func (r *reader) group(t *tensor.DataTree, dir, name string, arrays []string) error {
+	d := tensor.NewDataset(name)
+	var err error
+	if d.Attrs, err = r.attrs(dir); err != nil {
+		return err
+	}
+	labels := strings.Fields(d.Attrs["coordinates"])
+	delete(d.Attrs, "coordinates")
+	var all []tensor.Variable
+	isDim := map[string]bool{}
+	for _, p := range arrays {
+		v, err := r.array(p)
+		if err != nil {
+			return within(p, err)
+		}
+		labels = append(labels, strings.Fields(v.Attrs["coordinates"])...)
+		delete(v.Attrs, "coordinates")
+		for _, dim := range v.Dims {
+			isDim[dim] = true
+		}
+		all = append(all, v)
+	}
+	for _, v := range all {
+		add := d.AddVariable
+		if isDim[v.Name] || slices.Contains(labels, v.Name) {
+			add = d.AddCoordVariable
+		}
+		if err := add(v); err != nil {
+			return &FormatError{Key: dir, What: "does not fit together", Err: err}
+		}
+	}
+	if err := t.Add(d); err != nil {
+		return &FormatError{Key: dir, What: "group", Err: err}
+	}
+	return nil
+}
+
+func within(key string, err error) error {
+	var e *FormatError
+	if errors.As(err, &e) {
+		if e.Key == "" {
+			e.Key = key
+		}
+		return e
+	}
+	return &FormatError{Key: key, What: "cannot be read", Err: err}
+}
+
+// attrs reads .zattrs of a group or array: text as it is, all else as JSON.
+func (r *reader) attrs(dir string) (map[string]string, error) {
+	out := map[string]string{}
+	b, err := r.file(path.Join(dir, ".zattrs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	var all map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		return nil, &FormatError{Key: path.Join(dir, ".zattrs"), What: "cannot be read", Err: err}
+	}
+	for k, raw := range all {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			s = string(raw)
+		}
+		out[k] = s
+	}
+	return out, nil
+}
+
+// file reads a file of metadata.
+func (r *reader) file(name string) ([]byte, error) {
+	f, err := r.fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	if err == nil && len(b) > maxText {
+		err = fmt.Errorf("more than %d bytes of metadata", maxText)
+	}
+	return b, err
+}

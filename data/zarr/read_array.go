@@ -1,0 +1,251 @@
+package zarr
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// array reads one array whole.
+func (r *reader) array(dir string) (tensor.Variable, error) {
+	v := tensor.Variable{Name: path.Base(dir)}
+	b, err := r.file(path.Join(dir, ".zarray"))
+	if err != nil {
+		return v, err
+	}
+	m, e, err := parseMeta(b)
+	if err != nil {
+		return v, err
+	}
+	if v.Attrs, err = r.attrs(dir); err != nil {
+		return v, err
+	}
+	if v.Dims, err = dimNames(v, len(m.Shape)); err != nil {
+		return v, err
+	}
+	for _, key := range []string{"scale_factor", "add_offset"} {
+		if v.Attrs[key] != "" {
+			return v, &FormatError{What: "is packed by " + key, Try: "write it from xarray with decoded values"}
+		}
+	}
+	chunks, err := r.chunks(dir, m)
+	if err != nil {
+		return v, err
+	}
+	v.Shape = m.Shape
+	if v.Data, err = r.elements(m, e, chunks); err != nil {
+		return v, err
+	}
+	return asBool(v), nil
+}
+
+// dimNames takes the names of the axes out of the attributes.
+func dimNames(v tensor.Variable, rank int) ([]string, error) {
+	raw, ok := v.Attrs["_ARRAY_DIMENSIONS"]
+	delete(v.Attrs, "_ARRAY_DIMENSIONS")
+	dims := []string{}
+	if !ok {
+		for i := range rank {
+			dims = append(dims, fmt.Sprintf("%s_dim_%d", v.Name, i))
+		}
+		return dims, nil
+	}
+	if err := json.Unmarshal([]byte(raw), &dims); err != nil || len(dims) != rank {
+		return nil, bad("_ARRAY_DIMENSIONS %.80s, want %d names", raw, rank)
+	}
+	return dims, nil
+}
+
+// asBool undoes what xarray does to truth values.
+func asBool(v tensor.Variable) tensor.Variable {
+	ints, ok := v.Data.([]int64)
+	if !ok || v.Attrs["dtype"] != "bool" {
+		return v
+	}
+	out := make([]bool, len(ints))
+	for i, x := range ints {
+		out[i] = x != 0
+	}
+	delete(v.Attrs, "dtype")
+	v.Data = out
+	return v
+}
+
+// chunk is a stored chunk: its place in the grid of chunks, and its file.
+type chunk struct {
+	at   []int
+	file string
+	size int64
+}
+
+// chunks lists the chunks that exist.
+func (r *reader) chunks(dir string, m *arrayMeta) ([]chunk, error) {
+	var out []chunk
+	err := fs.WalkDir(r.fsys, dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		at, ok := m.place(strings.TrimPrefix(p, dir+"/"))
+		if !ok {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		out = append(out, chunk{at, p, info.Size()})
+		return nil
+	})
+	return out, err
+}
+
+// place reads the name of a chunk, false if it is none of this array.
+func (m *arrayMeta) place(name string) ([]int, bool) {
+	if len(m.Shape) == 0 {
+		return nil, name == "0"
+	}
+	sep := m.Separator
+	if sep == "" {
+		sep = "."
+	}
+	parts := strings.Split(name, sep)
+	if len(parts) != len(m.Shape) {
+		return nil, false
+	}
+	at := make([]int, len(parts))
+	for i, p := range parts {
+		k, err := strconv.Atoi(p)
+		if err != nil || k < 0 || strconv.Itoa(k) != p || k >= (m.Shape[i]+m.Chunks[i]-1)/m.Chunks[i] {
+			return nil, false
+		}
+		at[i] = k
+	}
+	return at, true
+}
+
+// elements reads the chunks there are; the others have the fill value.
+func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) {
+	for _, c := range chunks {
+		r.left += c.size * expansion
+	}
+	need, ok := product(m.Shape, e.memory())
+	whole, fits := product(m.Chunks, max(e.size, 1))
+	if !ok || int64(need) > r.left || len(chunks) > 0 && (!fits || int64(whole) > r.left) {
+		return nil, bad("shape %v with chunks %v of %v needs more memory than %d bytes, which the chunks there are allow", m.Shape, m.Chunks, e, r.left)
+	}
+	r.left -= int64(need)
+	n, _ := product(m.Shape, 1)
+	out := e.make(n)
+	if err := e.fill(out, m.Fill); err != nil {
+		return nil, err
+	}
+	for _, c := range chunks {
+		if err := r.chunk(out, m, e, c, whole); err != nil {
+			return nil, within(c.file, err)
+		}
+	}
+	return out, nil
+}
+
+// chunk reads one chunk into its place.
+func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) error {
+	f, err := r.fsys.Open(c.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, c.size))
+	if err != nil {
+		return err
+	}
+	limit := whole
+	if e.kind == 'O' {
+		limit = int(min(r.left, 1<<31))
+	}
+	if b, err = m.Compressor.decompress(b, limit); err != nil {
+		return err
+	}
+	if e.kind == 'O' {
+		return m.scatterText(out.([]string), b, c.at)
+	}
+	if len(b) != whole {
+		return bad("%d bytes, want %d", len(b), whole)
+	}
+	return m.scatter(c.at, func(to, from int) error { return e.set(out, to, b, from) })
+}
+
+// scatterText places the strings of a chunk: their number, then length and bytes
+// of each.
+func (m *arrayMeta) scatterText(out []string, b []byte, at []int) error {
+	want, ok := product(m.Chunks, 1)
+	if len(b) < 4 || !ok || uint64(binary.LittleEndian.Uint32(b)) != uint64(want) || want > len(b)/4 {
+		return bad("text chunk of %d bytes, want %d strings", len(b), want)
+	}
+	words := make([]string, want)
+	b = b[4:]
+	for i := range words {
+		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+			return bad("text chunk ends in string %d of %d", i, want)
+		}
+		n := int(binary.LittleEndian.Uint32(b))
+		words[i], b = string(b[4:4+n]), b[4+n:]
+	}
+	return m.scatter(at, func(to, from int) error { out[to] = words[from]; return nil })
+}
+
+// scatter calls set for every element of the chunk at a place of the grid that
+// lies inside the array: to in the array, from in the chunk.
+func (m *arrayMeta) scatter(at []int, set func(to, from int) error) error {
+	rank := len(m.Shape)
+	inner, outer := strides(m.Chunks, m.Order == "F"), strides(m.Shape, false)
+	first, count := make([]int, rank), make([]int, rank)
+	for i := range at {
+		first[i] = at[i] * m.Chunks[i]
+		count[i] = min(m.Chunks[i], m.Shape[i]-first[i])
+		if count[i] <= 0 {
+			return nil
+		}
+	}
+	idx := make([]int, rank)
+	for {
+		to, from := 0, 0
+		for i, k := range idx {
+			to += (first[i] + k) * outer[i]
+			from += k * inner[i]
+		}
+		if err := set(to, from); err != nil {
+			return err
+		}
+		i := rank - 1
+		for ; i >= 0; i-- {
+			if idx[i]++; idx[i] < count[i] {
+				break
+			}
+			idx[i] = 0
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+}
+
+// strides are the steps of the axes in C or Fortran order.
+func strides(shape []int, fortran bool) []int {
+	s := slices.Clone(shape)
+	if fortran {
+		slices.Reverse(s)
+	}
+	out := []int(tensor.Shape(s).Strides())
+	if fortran {
+		slices.Reverse(out)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package zarr
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Reopen continues a store that a Stream left, whether closed or killed: the
+// first draws of every chain stay, later ones are dropped, and Append goes on
+// from there, with the chunks and compression of the store. draws has one number
+// for each group that grows, such as {"posterior": 300}; it must not be more
+// than the group holds.
+func Reopen(name string, draws map[string]int) (*Stream, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, fmt.Errorf("zarr: %w", err)
+	}
+	defer root.Close()
+	r := &reader{fsys: root.FS(), left: floor, rank: map[string]int{}}
+	out := &Stream{w: &store{dir: name}, name: name}
+	if err := out.reopen(r, draws); err != nil {
+		var e *FormatError
+		if errors.As(err, &e) {
+			e.Store = name
+			return nil, e
+		}
+		return nil, fmt.Errorf("zarr: %s: %w", name, err)
+	}
+	return out, nil
+}
+
+func (s *Stream) reopen(r *reader, draws map[string]int) error {
+	if err := r.readOrder(); err != nil {
+		return err
+	}
+	if err := s.keepMetadata(r); err != nil {
+		return err
+	}
+	groups, _, err := r.children("")
+	if err != nil {
+		return err
+	}
+	for name := range draws {
+		if !slices.Contains(groups, name) {
+			return fmt.Errorf("no group %q: there are %v", name, groups)
+		}
+	}
+	for _, name := range groups {
+		n, grows := draws[name]
+		if !grows {
+			continue
+		}
+		if err := s.reopenGroup(r, name, n); err != nil {
+			return err
+		}
+	}
+	return s.w.consolidate()
+}
+
+// keepMetadata takes over all metadata in their order.
+func (s *Stream) keepMetadata(r *reader) error {
+	groups, arrays, err := r.children("")
+	if err != nil {
+		return err
+	}
+	dirs := append([]string{""}, arrays...)
+	for _, g := range groups {
+		_, inside, err := r.children(g)
+		if err != nil {
+			return err
+		}
+		dirs = append(append(dirs, g), inside...)
+	}
+	for _, d := range dirs {
+		for _, file := range []string{".zgroup", ".zarray", ".zattrs"} {
+			b, err := r.file(path.Join(d, file))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := s.w.put(join(d, file), rawJSON(b)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rawJSON is JSON text as it stands.
+type rawJSON []byte
+
+// MarshalJSON returns the text.
+func (b rawJSON) MarshalJSON() ([]byte, error) { return b, nil }
+
+func (s *Stream) reopenGroup(r *reader, name string, draws int) error {
+	g := &streamGroup{name: name}
+	_, arrays, err := r.children(name)
+	if err != nil {
+		return err
+	}
+	for _, p := range arrays {
+		sv, err := s.reopenVariable(r, p, draws)
+		if err != nil {
+			return within(p, err)
+		}
+		if sv != nil {
+			g.vars = append(g.vars, sv)
+			g.counts = make([]int, len(sv.buf))
+		}
+	}
+	if len(g.vars) == 0 {
+		return fmt.Errorf("group %s has no variable with the axes chain and draw", name)
+	}
+	for i := range g.counts {
+		g.counts[i] = draws
+	}
+	whole := draws / s.every * s.every
+	g.coords = whole
+	if err := s.describe(g, whole); err != nil {
+		return err
+	}
+	s.groups = append(s.groups, g)
+	return nil
+}
+
+// reopenVariable returns a variable that grows with its unfinished chunks in
+// memory, or nil for another one.
+func (s *Stream) reopenVariable(r *reader, dir string, draws int) (*streamVar, error) {
+	b, err := r.file(dir + "/.zarray")
+	if err != nil {
+		return nil, err
+	}
+	m, e, err := parseMeta(b)
+	if err != nil {
+		return nil, err
+	}
+	v := tensor.Variable{Name: path.Base(dir), Shape: m.Shape, Data: e.make(0)}
+	if v.Attrs, err = r.attrs(dir); err != nil {
+		return nil, err
+	}
+	if v.Dims, err = dimNames(v, len(m.Shape)); err != nil {
+		return nil, err
+	}
+	if len(v.Dims) < 2 || v.Dims[0] != "chain" || v.Dims[1] != "draw" {
+		return nil, nil
+	}
+	if err := s.adopt(m); err != nil {
+		return nil, err
+	}
+	size, ok := product(s.chunks(&streamVar{v: v}), e.size)
+	switch {
+	case draws < 0 || draws > m.Shape[1]:
+		return nil, bad("has %d draws, so %d cannot be kept", m.Shape[1], draws)
+	case !slices.Equal(m.Chunks, s.chunks(&streamVar{v: v})) || e.big || e.kind != 'f' && e.kind != 'i' && e.kind != 'b' || m.Order == "F":
+		return nil, bad("chunks %v of %v in order %s are not those of a stream", m.Chunks, e, m.Order)
+	case !ok || size > math.MaxInt32 || m.Shape[0] > 1<<20:
+		return nil, bad("%d chains with chunks of %v are too large for a stream", m.Shape[0], m.Chunks)
+	}
+	sv := &streamVar{v: v, e: e, rest: tensor.Shape(m.Shape[2:]).Size(), buf: make([][]byte, m.Shape[0])}
+	kept := draws % s.every * sv.rest * e.size
+	for c := range sv.buf {
+		if kept > 0 {
+			if sv.buf[c], err = unfinished(r, dir, m, []int{c, draws / s.every}, size, kept); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sv, nil
+}
+
+// adopt takes over chunks and compression of the first variable, and checks
+// those of the others.
+func (s *Stream) adopt(m *arrayMeta) error {
+	level := 0
+	if m.Compressor != nil {
+		if level = m.Compressor.Level; m.Compressor.ID != "zlib" || level < 1 || level > 9 {
+			return bad("compressed by %s at level %d: a stream goes on with none or zlib", m.Compressor.ID, level)
+		}
+	}
+	if s.every == 0 {
+		s.every, s.w.zip.level = m.Chunks[1], level
+	}
+	if s.every != m.Chunks[1] || s.w.zip.level != level {
+		return bad("chunks of %d draws at level %d, other variables have %d at level %d: a stream has the same for all", m.Chunks[1], level, s.every, s.w.zip.level)
+	}
+	return nil
+}
+
+// unfinished returns the first bytes of a chunk.
+func unfinished(r *reader, dir string, m *arrayMeta, place []int, size, kept int) ([]byte, error) {
+	at := make([]int, len(m.Shape))
+	copy(at, place)
+	f, err := r.fsys.Open(path.Join(dir, chunkName(at)))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, int64(size)+1<<16))
+	if err == nil {
+		raw, err = m.Compressor.decompress(raw, size)
+	}
+	if err != nil || len(raw) < kept {
+		return nil, &FormatError{What: fmt.Sprintf("chunk %v has %d bytes, want %d", at, len(raw), kept), Err: err}
+	}
+	return slices.Clone(raw[:kept]), nil
+}

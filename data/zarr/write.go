@@ -1,0 +1,268 @@
+package zarr
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Settings says how a store is written; its zero value is the default.
+type Settings struct {
+	Zlib       int  // compression, 1 (fast) to 9 (small). Default 0: none, which reads fastest
+	ChunkBytes int  // largest chunk of Write. Default 16 MiB: most variables are one chunk
+	ChunkDraws int  // draws per chunk of a Stream. Default 100: what is lost if the process is killed
+	Overwrite  bool // replace an existing store
+}
+
+func (s Settings) check() (Settings, error) {
+	if s.Zlib < 0 || s.Zlib > 9 || s.ChunkBytes < 0 || s.ChunkDraws < 0 {
+		return s, fmt.Errorf("zarr: settings %+v: want Zlib of 0 to 9 and chunks of at least 0", s)
+	}
+	if s.ChunkBytes == 0 {
+		s.ChunkBytes = 16 << 20
+	}
+	if s.ChunkDraws == 0 {
+		s.ChunkDraws = 100
+	}
+	return s, nil
+}
+
+// Write writes a tree as a folder, under a temporary name that is changed at the
+// end. An existing folder is refused, or replaced if Settings.Overwrite is set
+// and it is a store.
+func Write(name string, t *tensor.DataTree, s Settings) error {
+	s, err := s.check()
+	if err != nil {
+		return err
+	}
+	err = atomicfile.Folder(name, s.Overwrite, Is, func(dir string) error {
+		w := &store{dir: dir, zip: compressor{level: s.Zlib}, chunkBytes: s.ChunkBytes}
+		return w.tree(t)
+	})
+	if err != nil {
+		return fmt.Errorf("zarr: %w", err)
+	}
+	return nil
+}
+
+// store is a folder being written; it remembers the metadata for .zmetadata.
+type store struct {
+	dir        string
+	zip        compressor
+	chunkBytes int
+	keys       []string
+	meta       map[string]json.RawMessage
+}
+
+func (w *store) tree(t *tensor.DataTree) error {
+	if err := w.group("", t.Attrs); err != nil {
+		return err
+	}
+	for _, d := range t.Groups() {
+		if err := w.dataset(d); err != nil {
+			return err
+		}
+	}
+	return w.consolidate()
+}
+
+// dataset writes a group: its coordinates, then its variables.
+func (w *store) dataset(d *tensor.Dataset) error {
+	if err := w.group(d.Name, groupAttrs(d)); err != nil {
+		return err
+	}
+	for _, v := range slices.Concat(d.Coords(), d.Vars()) {
+		if err := w.variable(d.Name, v); err != nil {
+			return within(d.Name+"/"+v.Name, err)
+		}
+	}
+	return nil
+}
+
+// groupAttrs adds the names of coordinates that are no dimension, as xarray does.
+func groupAttrs(d *tensor.Dataset) map[string]string {
+	var extra []string
+	for _, c := range d.Coords() {
+		if d.Len(c.Name) < 0 {
+			extra = append(extra, c.Name)
+		}
+	}
+	if len(extra) == 0 {
+		return d.Attrs
+	}
+	out := map[string]string{"coordinates": strings.Join(extra, " ")}
+	for k, v := range d.Attrs {
+		out[k] = v
+	}
+	return out
+}
+
+func (w *store) group(name string, attrs map[string]string) error {
+	if err := os.MkdirAll(filepath.Join(w.dir, name), 0o755); err != nil {
+		return err
+	}
+	if err := w.put(join(name, ".zgroup"), map[string]int{"zarr_format": 2}); err != nil {
+		return err
+	}
+	if attrs == nil {
+		attrs = map[string]string{}
+	}
+	return w.put(join(name, ".zattrs"), attrs)
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// put writes a file of metadata.
+func (w *store) put(key string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if w.meta == nil {
+		w.meta = map[string]json.RawMessage{}
+	}
+	if w.meta[key] == nil {
+		w.keys = append(w.keys, key)
+	}
+	w.meta[key] = b
+	return replaceFile(filepath.Join(w.dir, filepath.FromSlash(key)), b)
+}
+
+// replaceFile changes a small file in one step.
+func replaceFile(name string, b []byte) error {
+	tmp := name + ".part"
+	if err := os.WriteFile(tmp, b, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, name)
+}
+
+// consolidate writes all metadata into one file, in the order they came.
+func (w *store) consolidate() error {
+	var b bytes.Buffer
+	b.WriteString(`{"zarr_consolidated_format":1,"metadata":{`)
+	for i, key := range w.keys {
+		name, err := json.Marshal(key)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(w.meta[key])
+	}
+	b.WriteString("}}")
+	return replaceFile(filepath.Join(w.dir, ".zmetadata"), b.Bytes())
+}
+
+// variable writes an array and its chunks.
+func (w *store) variable(group string, v tensor.Variable) error {
+	e, err := elementOf(v.Data)
+	if err != nil {
+		return err
+	}
+	m, err := w.describe(join(group, v.Name), v, e, cutChunks(v.Shape, e.size, w.chunkBytes))
+	if err != nil || v.Len() == 0 {
+		return err
+	}
+	size, _ := product(m.Chunks, e.size)
+	raw := make([]byte, size)
+	grid := make([]int, len(m.Shape))
+	for i := range grid {
+		grid[i] = (m.Shape[i] + m.Chunks[i] - 1) / m.Chunks[i]
+	}
+	return overGrid(grid, func(at []int) error {
+		clear(raw)
+		m.scatter(at, func(from, to int) error { e.put(raw, to, v.Data, from); return nil })
+		return w.chunk(join(group, v.Name), at, raw)
+	})
+}
+
+// describe writes the metadata of an array.
+func (w *store) describe(key string, v tensor.Variable, e element, chunks []int) (*arrayMeta, error) {
+	if err := os.MkdirAll(filepath.Join(w.dir, filepath.FromSlash(key)), 0o755); err != nil {
+		return nil, err
+	}
+	m := &arrayMeta{Format: 2, Shape: v.Shape, Chunks: chunks, DType: json.RawMessage(`"` + e.String() + `"`), Compressor: w.zip.codec(), Order: "C", Fill: json.RawMessage("null")}
+	if e.kind == 'f' {
+		m.Fill = json.RawMessage(`"NaN"`)
+	}
+	if m.Shape == nil {
+		m.Shape, m.Chunks = []int{}, []int{}
+	}
+	if err := w.put(key+"/.zarray", m); err != nil {
+		return nil, err
+	}
+	attrs := map[string]any{"_ARRAY_DIMENSIONS": append([]string{}, v.Dims...)}
+	for k, a := range v.Attrs {
+		attrs[k] = a
+	}
+	return m, w.put(key+"/.zattrs", attrs)
+}
+
+// chunk writes one chunk of raw bytes.
+func (w *store) chunk(key string, at []int, raw []byte) error {
+	b, err := w.zip.run(raw)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(w.dir, filepath.FromSlash(key), chunkName(at)), b, 0o644)
+}
+
+func chunkName(at []int) string {
+	if len(at) == 0 {
+		return "0"
+	}
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", "."), "[]")
+}
+
+// cutChunks halves the longest axis until a chunk is small enough.
+func cutChunks(shape []int, size, limit int) []int {
+	c := make([]int, len(shape))
+	for i, n := range shape {
+		c[i] = max(n, 1)
+	}
+	for len(c) > 0 {
+		n, ok := product(c, size)
+		longest := slices.Index(c, slices.Max(c))
+		if ok && n <= limit || c[longest] == 1 {
+			break
+		}
+		c[longest] = (c[longest] + 1) / 2
+	}
+	return c
+}
+
+// overGrid calls f for every place of a grid.
+func overGrid(grid []int, f func(at []int) error) error {
+	at := make([]int, len(grid))
+	for {
+		if err := f(at); err != nil {
+			return err
+		}
+		i := len(grid) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < grid[i] {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+}
