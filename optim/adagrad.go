@@ -13,7 +13,7 @@ type RMSProp struct {
 }
 
 func (r RMSProp) update(s *DescentState, lr float64, x, g []float64) {
-	a, eps, mu := orDefault(r.Alpha, 0.99), orDefault(r.Eps, 1e-8), s.momentum(r.Momentum)
+	a, eps, mu := orDefault(r.Alpha, 0.99), orDefault(r.Eps, 1e-8), s.momentumOr(r.Momentum)
 	decayed(g, x, r.WeightDecay)
 	sq, mean, b := s.buffer(0, len(x)), s.buffer(1, len(x)), s.buffer(2, len(x))
 	for i, d := range g {

@@ -18,7 +18,7 @@ type Adam struct {
 }
 
 func (a Adam) update(s *DescentState, lr float64, x, g []float64) {
-	b1, b2, eps := s.momentum(orDefault(a.Beta1, 0.9)), orDefault(a.Beta2, 0.999), orDefault(a.Eps, 1e-8)
+	b1, b2, eps := s.momentumOr(orDefault(a.Beta1, 0.9)), orDefault(a.Beta2, 0.999), orDefault(a.Eps, 1e-8)
 	if a.Decoupled {
 		for i := range x {
 			x[i] *= 1 - lr*a.WeightDecay
@@ -52,11 +52,19 @@ func moments(s *DescentState, g []float64, b1, b2 float64) (m, v []float64) {
 }
 
 // NAdam is Adam with Nesterov momentum (Dozat 2016).
+//
+//	mu_t = b1 (1 - 0.96^(t decay)/2)
+//	x -= lr [(1-mu_t)/(1-prod_t) g + mu_t+1/(1-next_t) m] / (sqrt(v/(1-b2^t)) + eps)
+//
+// with prod_t = mu_1 .. mu_t and next_t = prod_t mu_t+1.
 type NAdam struct {
 	Beta1, Beta2  float64 // Default 0.9, 0.999
 	Eps           float64 // Default 1e-8
 	MomentumDecay float64 // Default 0.004
 	WeightDecay   float64
+	// Torch110 takes next_t = prod_t mu_t mu_t+1, as PyTorch 1.10 to 1.12 did, to
+	// repeat runs of theirs.
+	Torch110 bool
 }
 
 func (a NAdam) update(s *DescentState, lr float64, x, g []float64) {
@@ -71,10 +79,14 @@ func (a NAdam) update(s *DescentState, lr float64, x, g []float64) {
 	}
 	s.Scalars[0] *= mu
 	product, c2 := s.Scalars[0], 1-math.Pow(b2, t)
+	ahead := product * next
+	if a.Torch110 {
+		ahead *= mu
+	}
 	for i := range x {
 		d := math.Sqrt(v[i]/c2) + eps
 		x[i] -= lr * (1 - mu) / (1 - product) * g[i] / d
-		x[i] -= lr * next / (1 - product*next) * m[i] / d
+		x[i] -= lr * next / (1 - ahead) * m[i] / d
 	}
 }
 

@@ -4,7 +4,7 @@ import "math"
 
 // inside moves x strictly between its bounds: by part of the width, or to the
 // next number for part 0.
-func (w *work) inside(x []float64, part float64) {
+func (w *iterate) inside(x []float64, part float64) {
 	for i := range x {
 		lo, hi := w.p.Lower[i], w.p.Upper[i]
 		if part == 0 {
@@ -29,15 +29,15 @@ func (w *work) inside(x []float64, part float64) {
 // choose turns the region's step into one that stays inside the bounds: the
 // step itself cut short, its reflection, or a step along the gradient, whichever
 // the model likes best. It returns the decrease that the model predicts.
-func (w *work) choose(radius, theta float64, bounded bool) float64 {
+func (w *iterate) choose(radius, theta float64, bounded bool) float64 {
 	for i := range w.step {
 		w.step[i] = w.d[i] * w.stepH[i]
 	}
 	if !bounded || w.fits(w.x, w.step) {
-		return -w.model(w.stepH)
+		return -w.predict(w.stepH)
 	}
 	best := math.Inf(1)
-	bestH := w.scratch[3]
+	bestH := w.scratch[2]
 	take := func(h []float64, value float64) {
 		if value < best {
 			best = value
@@ -45,7 +45,7 @@ func (w *work) choose(radius, theta float64, bounded bool) float64 {
 		}
 	}
 	stride, hit := w.toBound(w.x, w.step)
-	r, at, onBound := w.scratch[1], w.stepH, w.scratch[2]
+	r, at, onBound := w.scratch[0], w.stepH, w.scratch[1]
 	for i := range r {
 		if r[i] = w.stepH[i]; hit(i) {
 			r[i] = -r[i]
@@ -58,17 +58,15 @@ func (w *work) choose(radius, theta float64, bounded bool) float64 {
 	if lo, hi := w.reflection(at, r, onBound, radius, theta, stride); lo <= hi {
 		a, b := w.quadratic(r, at)
 		t, v := lowest(a, b, lo, hi)
-		base := w.model(at)
+		base := w.predict(at)
 		for i := range r {
 			r[i] = r[i]*t + at[i]
 		}
 		take(r, v+base)
 	}
-	for i := range at {
-		at[i] *= theta
-	}
-	take(at, w.model(at))
-	down := w.scratch[1]
+	scaleBy(at, theta)
+	take(at, w.predict(at))
+	down := w.scratch[0]
 	for i, g := range w.gh {
 		down[i] = -g
 		w.step[i] = -g * w.d[i]
@@ -79,9 +77,7 @@ func (w *work) choose(radius, theta float64, bounded bool) float64 {
 	}
 	a, b := w.quadratic(down, nil)
 	t, v := lowest(a, b, 0, limit)
-	for i := range down {
-		down[i] *= t
-	}
+	scaleBy(down, t)
 	take(down, v)
 	copy(w.stepH, bestH)
 	for i := range w.step {
@@ -92,7 +88,7 @@ func (w *work) choose(radius, theta float64, bounded bool) float64 {
 
 // reflection returns the range of lengths along r, from the point at on the
 // bound, that stays in the region and inside the bounds.
-func (w *work) reflection(at, r, onBound []float64, radius, theta, stride float64) (lo, hi float64) {
+func (w *iterate) reflection(at, r, onBound []float64, radius, theta, stride float64) (lo, hi float64) {
 	// |at + t r| = radius
 	a, b, c := dot(r, r), dot(at, r), dot(at, at)-radius*radius
 	toRegion := (-b + math.Sqrt(max(b*b-a*c, 0))) / a
@@ -111,7 +107,7 @@ func (w *work) reflection(at, r, onBound []float64, radius, theta, stride float6
 	return (1 - theta) * stride / length, hi
 }
 
-func (w *work) fits(x, step []float64) bool {
+func (w *iterate) fits(x, step []float64) bool {
 	for i, s := range step {
 		if v := x[i] + s; v < w.p.Lower[i] || v > w.p.Upper[i] {
 			return false
@@ -122,7 +118,7 @@ func (w *work) fits(x, step []float64) bool {
 
 // toBound returns the length along step at which the first bound is met, and
 // which bounds those are.
-func (w *work) toBound(x, step []float64) (float64, func(i int) bool) {
+func (w *iterate) toBound(x, step []float64) (float64, func(i int) bool) {
 	at := func(i int) float64 {
 		switch s := step[i]; {
 		case s > 0:

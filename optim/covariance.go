@@ -8,66 +8,78 @@ import (
 
 // covariances fills rank, singular values and covariances: the pseudo-inverse
 // of J^T J, from the singular values of J with columns scaled to length 1, so
-// that units do not decide what counts as small.
-func (w *work) covariances(r *Result) {
-	factor := 1.0
-	if w.s.RelativeSigma {
-		if r.DoF() <= 0 {
-			factor = math.Inf(1)
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d residuals for %d parameters: the scale of the errors cannot be estimated", r.M, r.NFree))
-		} else {
-			factor = r.ReducedChiSquared()
+// that units do not decide what counts as small. J is that of the residuals
+// themselves, also under a robust loss: see Sandwich.
+func (d *dense) covariances(r *Result) {
+	if d.weights != nil {
+		for k := range d.n {
+			d.column[k] = norm(r.Jacobian[k*d.m : (k+1)*d.m])
 		}
 	}
-	r.Cov = w.pseudoInverse(r, func(int) bool { return true }, factor, true)
-	onBound := false
-	for _, a := range r.Active {
-		onBound = onBound || a != 0
-	}
+	r.Cov = d.pseudoInverse(r, func(int) bool { return true }, true)
 	r.FreeCov = r.Cov
-	if onBound {
-		r.FreeCov = w.pseudoInverse(r, func(i int) bool { return r.Active[i] == 0 }, factor, false)
+	for _, a := range r.Active {
+		if a != 0 {
+			r.FreeCov = d.pseudoInverse(r, func(i int) bool { return r.Active[i] == 0 }, false)
+			break
+		}
+	}
+	if d.s.RelativeSigma {
+		r.scaleErrors()
+	}
+}
+
+// scaleErrors multiplies the covariances by the reduced chi-square.
+func (r *Result) scaleErrors() {
+	r.Scale = r.ReducedChiSquared()
+	if r.DoF() <= 0 {
+		r.Scale = math.Inf(1)
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d residuals for %d parameters: the scale of the errors cannot be estimated", r.M, r.NFree))
+	}
+	all := [][]float64{r.Cov, r.FreeCov}
+	if len(r.Cov) == 0 || &r.Cov[0] == &r.FreeCov[0] {
+		all = all[:1]
+	}
+	for _, c := range all {
+		for i := range c {
+			if c[i] *= r.Scale; math.IsInf(r.Scale, 1) {
+				c[i] = r.Scale
+			}
+		}
 	}
 }
 
 // pseudoInverse inverts over the parameters that pass use; describe records
 // rank and undetermined directions in r.
-func (w *work) pseudoInverse(r *Result, use func(i int) bool, factor float64, describe bool) []float64 {
-	n := w.n
-	length := make([]float64, n)
-	clear(w.a)
-	for k := range n {
-		col := w.j[k*w.m : (k+1)*w.m]
-		if length[k] = norm(col); length[k] == 0 || !use(k) {
-			continue
-		}
-		for i, v := range col {
-			w.a[k*w.rows+i] = v / length[k]
-		}
-	}
-	qr(w.a, w.rows, n, w.b, w.r)
-	jacobiSVD(w.r, n, n, w.sv, w.v)
-	top := maxAbs(w.sv)
+func (d *dense) pseudoInverse(r *Result, use func(i int) bool, describe bool) []float64 {
+	n := d.n
+	s, v := d.directions(r.Jacobian, use)
+	top := maxAbs(s)
 	cov := make([]float64, n*n)
 	lost := make([]bool, n)
 	rank := 0
-	for k, s := range w.sv {
-		dir := w.v[k*n : (k+1)*n]
-		if s <= 0x1p-52*float64(max(w.m, n))*top {
+	for k, sk := range s {
+		dir := v[k*n : (k+1)*n]
+		if sk <= 0x1p-52*float64(max(d.m, n))*top {
+			if describe {
+				r.NullVectors = append(r.NullVectors, d.nullVector(dir))
+			}
 			for i, c := range dir {
 				lost[i] = lost[i] || use(i) && math.Abs(c) > 1e-8
-			}
-			if describe {
-				r.Undetermined = append(r.Undetermined, w.describe(dir, length))
 			}
 			continue
 		}
 		rank++
-		for i := range n {
-			for j := range n {
-				if length[i] > 0 && length[j] > 0 && use(i) && use(j) {
-					cov[i*n+j] += dir[i] / length[i] * (dir[j] / length[j]) / (s * s) * factor
-				}
+		for i := range dir { // the direction in parameters of one unit each
+			if dir[i] /= sk; d.column[i] > 0 {
+				dir[i] /= d.column[i]
+			} else {
+				dir[i] = 0
+			}
+		}
+		for i, a := range dir {
+			if a != 0 {
+				axpy(cov[i*n:(i+1)*n], a, dir)
 			}
 		}
 	}
@@ -77,24 +89,86 @@ func (w *work) pseudoInverse(r *Result, use func(i int) bool, factor float64, de
 		}
 	}
 	if describe {
-		r.Rank, r.SingularValues = rank, append([]float64{}, w.sv...)
-		if rank < n {
-			r.Warnings = append(r.Warnings, "the data do not determine "+strings.Join(r.Undetermined, ", ")+": fix a parameter or add data")
-		}
+		r.Rank, r.SingularValues = rank, s
+		d.tellUndetermined(r)
 	}
 	return cov
 }
 
-// describe writes a direction in parameter space as a combination of names.
-func (w *work) describe(dir, length []float64) string {
-	var parts []string
-	for i, c := range dir {
-		if math.Abs(c) > 1e-8 {
-			if length[i] > 0 {
-				c /= length[i]
-			}
-			parts = append(parts, fmt.Sprintf("%.3g %s", c, w.p.name(i)))
+// directions returns singular values and right vectors of the Jacobian with
+// columns of length 1, without those that do not pass use.
+func (d *dense) directions(j []float64, use func(i int) bool) (s, v []float64) {
+	n, rows := d.n, d.q.m
+	for k, c := range d.column {
+		to := d.q.a[k*rows : (k+1)*rows]
+		clear(to)
+		if c == 0 || !use(k) {
+			continue
+		}
+		for i, x := range j[k*d.m : (k+1)*d.m] {
+			to[i] = x / c
 		}
 	}
-	return strings.Join(parts, " + ")
+	d.q.factor()
+	r := make([]float64, n*n)
+	for k, to := range d.q.perm {
+		copy(r[to*n:], d.q.a[k*rows:k*rows+k])
+		r[to*n+k] = d.q.diag[k]
+	}
+	s, v = make([]float64, n), make([]float64, n*n)
+	svd(r, n, n, s, v)
+	return s, v
+}
+
+// nullVector returns a direction in parameters, its largest element 1.
+func (d *dense) nullVector(dir []float64) []float64 {
+	out := make([]float64, len(dir))
+	for i, c := range dir {
+		if out[i] = c; d.column[i] > 0 {
+			out[i] /= d.column[i]
+		}
+		if math.Abs(c) <= 1e-8 {
+			out[i] = 0
+		}
+	}
+	big := 0.0
+	for _, v := range out {
+		if math.Abs(v) > math.Abs(big) {
+			big = v
+		}
+	}
+	for i := range out {
+		out[i] /= big
+	}
+	return out
+}
+
+// tellUndetermined names the null vectors.
+func (d *dense) tellUndetermined(r *Result) {
+	for _, dir := range r.NullVectors {
+		var b strings.Builder
+		for i, c := range dir {
+			name := d.p.name(i)
+			switch {
+			case c == 0:
+				continue
+			case b.Len() > 0 && c > 0:
+				b.WriteString(" + ")
+			case b.Len() > 0:
+				b.WriteString(" - ")
+				c = -c
+			case c < 0:
+				b.WriteString("-")
+				c = -c
+			}
+			if math.Abs(c-1) > 5e-4 {
+				fmt.Fprintf(&b, "%.3g ", c)
+			}
+			b.WriteString(name)
+		}
+		r.Undetermined = append(r.Undetermined, b.String())
+	}
+	if len(r.Undetermined) > 0 {
+		r.Warnings = append(r.Warnings, "the data do not determine "+strings.Join(r.Undetermined, ", ")+": fix a parameter or add data")
+	}
 }

@@ -16,10 +16,14 @@ type Rule interface {
 // DescentState is the memory of a first-order descent. Its fields are exported
 // so that any encoder can save it; a saved state continues exactly.
 type DescentState struct {
-	Step     int         // updates done
-	Buffers  [][]float64 // of the rule, each as long as x
-	Scalars  []float64   // of the rule
-	Momentum float64     // in place of the rule's, if a schedule cycles it; NaN: none
+	Step    int         // updates done
+	Buffers [][]float64 // of the rule, each as long as x
+	Scalars []float64   // of the rule
+	Mean    []float64   // moving average of the parameters
+	Sum     []float64   // of the gradients since the last update
+	Summed  int         // how many those are
+
+	momentum float64 // in place of the rule's, if a schedule cycles it; NaN: none
 }
 
 // buffer returns memory k, zero at first.
@@ -36,41 +40,70 @@ type Descent struct {
 	Rule     Rule
 	LR       float64  // learning rate
 	Schedule Schedule // of the learning rate. Default: constant
+	// Accumulate is how many gradients one update takes the mean of, for batches
+	// that do not fit in memory at once. Default 1.
+	Accumulate int
 	// ClipValue limits every element of the gradient, ClipNorm its length. Default:
 	// no limits.
 	ClipValue, ClipNorm float64
 	// Average keeps an exponential moving average of the parameters with this decay
-	// per step, in State-independent memory: see Averaged. Default: none.
+	// per update: see Averaged. Default: none.
 	Average float64
 	State   DescentState
 
-	mean []float64
 	work []float64
 }
 
-// Step moves x along the gradient g, which it leaves alone.
-func (d *Descent) Step(x, g []float64) {
+// Step moves x along the gradient g, which it leaves alone; it reports whether x
+// moved, which it does every Accumulate calls.
+func (d *Descent) Step(x, g []float64) bool {
+	g, ready := d.accumulated(g)
+	if !ready {
+		return false
+	}
+	s := &d.State
 	lr := d.LR
-	d.State.Momentum = math.NaN()
+	s.momentum = math.NaN()
 	if d.Schedule != nil {
-		lr, d.State.Momentum = d.Schedule(d.LR, d.State.Step)
+		lr, s.momentum = d.Schedule(d.LR, s.Step)
 	}
 	d.work = append(d.work[:0], g...)
 	d.clip(d.work)
-	d.State.Step++
-	d.Rule.update(&d.State, lr, x, d.work)
+	s.Step++
+	d.Rule.update(s, lr, x, d.work)
 	if d.Average > 0 {
-		if d.mean == nil {
-			d.mean = append([]float64{}, x...)
+		if s.Mean == nil {
+			s.Mean = append([]float64{}, x...)
 		}
 		for i, v := range x {
-			d.mean[i] = d.Average*d.mean[i] + (1-d.Average)*v
+			s.Mean[i] = d.Average*s.Mean[i] + (1-d.Average)*v
 		}
 	}
+	return true
+}
+
+// accumulated adds g to the gradients waiting and returns their mean when there
+// are enough.
+func (d *Descent) accumulated(g []float64) ([]float64, bool) {
+	if d.Accumulate <= 1 {
+		return g, true
+	}
+	s := &d.State
+	if s.Summed == 0 {
+		s.Sum = append(s.Sum[:0], g...)
+	} else {
+		axpy(s.Sum, 1, g)
+	}
+	if s.Summed++; s.Summed < d.Accumulate {
+		return nil, false
+	}
+	s.Summed = 0
+	scaleBy(s.Sum, 1/float64(d.Accumulate))
+	return s.Sum, true
 }
 
 // Averaged returns the moving average of the parameters; nil without Average.
-func (d *Descent) Averaged() []float64 { return d.mean }
+func (d *Descent) Averaged() []float64 { return d.State.Mean }
 
 func (d *Descent) clip(g []float64) {
 	if c := d.ClipValue; c > 0 {
@@ -80,9 +113,7 @@ func (d *Descent) clip(g []float64) {
 	}
 	if c := d.ClipNorm; c > 0 {
 		if f := c / (norm(g) + 1e-6); f < 1 {
-			for i := range g {
-				g[i] *= f
-			}
+			scaleBy(g, f)
 		}
 	}
 }
@@ -107,12 +138,12 @@ func Descend(ctx context.Context, f func(x, g []float64) float64, x []float64, d
 	return value, nil
 }
 
-// momentum returns the schedule's momentum if it has one, else own.
-func (s *DescentState) momentum(own float64) float64 {
-	if math.IsNaN(s.Momentum) {
+// momentumOr returns the schedule's momentum if it has one, else own.
+func (s *DescentState) momentumOr(own float64) float64 {
+	if math.IsNaN(s.momentum) {
 		return own
 	}
-	return s.Momentum
+	return s.momentum
 }
 
 // orDefault returns v, or d where v is 0.

@@ -3,7 +3,9 @@ package optim_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -46,6 +48,7 @@ func descents() map[string]*optim.Descent {
 		"adagrad":                   q(optim.Adagrad{}, .5),
 		"adadelta":                  q(optim.Adadelta{}, 1),
 		"adamax":                    q(optim.Adamax{}, .1),
+		"nadam":                     q(optim.NAdam{Torch110: true}, .1),
 		"radam":                     q(optim.RAdam{}, .1),
 		"adam_clip_norm":            {Rule: optim.Adam{}, LR: .05, ClipNorm: 1},
 		"sgd_clip_norm":             {Rule: optim.SGD{}, LR: .01, ClipNorm: 5},
@@ -89,9 +92,6 @@ func TestDescentTrajectories(t *testing.T) {
 		}
 		delete(all, name)
 	}
-	// The file's NAdam is not the published update (its first step is 1.0495 lr
-	// where Dozat's and PyTorch's formula give 1.0565): ours is not compared.
-	delete(all, "nadam")
 	for name := range all {
 		if name[0] != '_' {
 			t.Errorf("no optimiser for %s", name)
@@ -102,33 +102,120 @@ func TestDescentTrajectories(t *testing.T) {
 
 func TestDescentStateContinues(t *testing.T) {
 	for name, d := range descents() {
-		x, g := []float64{2, -3}, make([]float64, 2)
-		for range 10 {
-			quadratic2(x, g)
-			d.Step(x, g)
+		for _, accumulate := range []int{1, 3} {
+			x, g := []float64{2, -3}, make([]float64, 2)
+			d.State, d.Accumulate, d.Average = optim.DescentState{}, accumulate, .9
+			for range 10 {
+				quadratic2(x, g)
+				d.Step(x, g)
+			}
+			b, err := json.Marshal(d.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := descents()[name]
+			e.Accumulate, e.Average = accumulate, .9
+			if err := json.Unmarshal(b, &e.State); err != nil {
+				t.Fatal(err)
+			}
+			y := append([]float64{}, x...)
+			for range 5 {
+				quadratic2(x, g)
+				d.Step(x, g)
+				quadratic2(y, g)
+				e.Step(y, g)
+			}
+			if !slices.Equal(x, y) || !slices.Equal(d.Averaged(), e.Averaged()) {
+				t.Errorf("%s: continued at %v, want %v", name, y, x)
+			}
 		}
-		b, err := json.Marshal(struct {
-			Step    int
-			Buffers [][]float64
-			Scalars []float64
-		}{d.State.Step, d.State.Buffers, d.State.Scalars})
-		if err != nil {
+	}
+}
+
+// The published first step, by hand: m = 0.1 g, so that the step is
+// 1 + 0.1 mu_2/(1 - mu_1 mu_2) learning rates.
+func TestNAdamAsPublished(t *testing.T) {
+	x := []float64{2}
+	(&optim.Descent{Rule: optim.NAdam{}, LR: .1}).Step(x, []float64{3})
+	mu1, mu2 := .9*(1-.5*math.Pow(.96, .004)), .9*(1-.5*math.Pow(.96, .008))
+	if want := 2 - .1*(1+.1*mu2/(1-mu1*mu2)); math.Abs(x[0]-want) > 1e-9 {
+		t.Errorf("%.12g, want %.12g", x[0], want)
+	}
+}
+
+// Trajectories of PyTorch 1.13 with gradients from a counter-based generator.
+func TestDescentOnGivenGradients(t *testing.T) {
+	var f struct {
+		Cases []struct {
+			ID, Op string
+			Attrs  map[string]any
+			Inputs struct {
+				P0   golden.Input `json:"p0"`
+				Grad struct {
+					Shape  []int
+					Gen    string
+					Seed   string
+					Lo, Hi float64
+				} `json:"grad_step_k"`
+			}
+			Outputs struct {
+				Params [][]float64          `json:"params_after_step"`
+				State  map[string][]float64 `json:"-"`
+			}
+		}
+	}
+	golden.JSON(t, &f, "cuda", "optim.json")
+	for _, c := range f.Cases {
+		num := func(name string) float64 { v, _ := c.Attrs[name].(float64); return v }
+		is := func(name string) bool { v, _ := c.Attrs[name].(bool); return v }
+		var beta1, beta2 float64
+		if b, ok := c.Attrs["betas"].([]any); ok {
+			beta1, beta2 = b[0].(float64), b[1].(float64)
+		}
+		rules := map[string]optim.Rule{
+			"sgd":     optim.SGD{Momentum: num("momentum"), Dampening: num("dampening"), Nesterov: is("nesterov"), WeightDecay: num("weight_decay")},
+			"adam":    optim.Adam{Beta1: beta1, Beta2: beta2, Eps: num("eps"), AMSGrad: is("amsgrad"), WeightDecay: num("weight_decay")},
+			"adamw":   optim.Adam{Beta1: beta1, Beta2: beta2, Eps: num("eps"), AMSGrad: is("amsgrad"), WeightDecay: num("weight_decay"), Decoupled: true},
+			"rmsprop": optim.RMSProp{Alpha: num("alpha"), Eps: num("eps"), Centered: is("centered"), Momentum: num("momentum"), WeightDecay: num("weight_decay")},
+			"adagrad": optim.Adagrad{Eps: num("eps"), Initial: num("initial_accumulator_value"), LRDecay: num("lr_decay"), WeightDecay: num("weight_decay")},
+		}
+		rule := rules[c.Op]
+		if rule == nil {
+			t.Errorf("%s: no rule for %s", c.ID, c.Op)
+			continue
+		}
+		d := &optim.Descent{Rule: rule, LR: num("lr")}
+		x := c.Inputs.P0.Values()
+		g := golden.Input{Shape: c.Inputs.Grad.Shape, Gen: c.Inputs.Grad.Gen, Lo: c.Inputs.Grad.Lo, Hi: c.Inputs.Grad.Hi}
+		if _, err := fmt.Sscanf(c.Inputs.Grad.Seed, "%d+k", &g.Seed); err != nil {
 			t.Fatal(err)
 		}
-		e := descents()[name]
-		if err := json.Unmarshal(b, &e.State); err != nil {
-			t.Fatal(err)
+		for k, want := range c.Outputs.Params {
+			d.Step(x, g.Values())
+			g.Seed++
+			if e := distance(x, want); e > 1e-12 {
+				t.Errorf("%s step %d: deviation %.1e: %v, want %v", c.ID, k, e, x, want)
+				break
+			}
 		}
-		y := append([]float64{}, x...)
-		for range 5 {
-			quadratic2(x, g)
-			d.Step(x, g)
-			quadratic2(y, g)
-			e.Step(y, g)
+	}
+}
+
+func TestAccumulatedGradientsAreOneMean(t *testing.T) {
+	a, b := []float64{1, 2}, []float64{1, 2}
+	one, many := &optim.Descent{Rule: optim.Adam{}, LR: .1}, &optim.Descent{Rule: optim.Adam{}, LR: .1, Accumulate: 2}
+	for k := range 6 {
+		g := []float64{float64(k), 1}
+		moved := many.Step(a, g)
+		if moved != (k%2 == 1) {
+			t.Errorf("call %d: moved %t", k, moved)
 		}
-		if x[0] != y[0] || x[1] != y[1] {
-			t.Errorf("%s: continued at %v, want %v", name, y, x)
+		if k%2 == 1 {
+			one.Step(b, []float64{float64(k) - .5, 1})
 		}
+	}
+	if !slices.Equal(a, b) {
+		t.Errorf("%v, want %v", a, b)
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package optim fits: nonlinear least squares with bounds, robust losses and
-// honest covariances.
+// Package optim fits and minimises: nonlinear least squares with bounds, robust
+// losses and honest covariances, many small fits at once, and functions with
+// gradients.
 //
 // A [Problem] is a residual vector as a function of parameters, given as a graph
 // (exact Jacobians) or as Go functions. [LeastSquares] returns a [Result] whose
@@ -7,8 +8,10 @@
 //
 //	a, b := autodiff.Input("a"), autodiff.Input("b")
 //	model := autodiff.Mul(a, autodiff.Exp(autodiff.Neg(autodiff.Mul(b, autodiff.Const(x)))))
-//	prob, err := optim.FromGraph(autodiff.Sub(model, autodiff.Const(y)), []*autodiff.Node{a, b})
+//	prob, err := optim.FromModel(model, []*autodiff.Node{a, b}, optim.Observed{Y: y})
 //	prob.Start = []float64{1, 1}
-//	res, err := optim.LeastSquares(ctx, prob, optim.Settings{})
+//	res, err := optim.LeastSquares(ctx, prob, optim.Settings{RelativeSigma: true})
 //	fmt.Println(res.X, res.SD(), res.Status)
+//
+// A [Descent] follows gradients by the rules of stochastic training.
 package optim

@@ -24,9 +24,12 @@ type lossFile struct {
 		Results     map[string]struct {
 			X      []float64
 			Cost   float64
-			Active []float64 `json:"active_mask"`
-			Cov    [][]float64
-			APlusB float64 `json:"a_plus_b"`
+			Active []float64   `json:"active_mask"`
+			Cov    [][]float64 `json:"cov_unscaled_JtJ_inv"`
+			Scaled [][]float64 `json:"cov_scaled_by_reduced_chi2"`
+			CovC   float64     `json:"cov_c_scaled"`
+			SV     []float64   `json:"singular_values"`
+			APlusB float64     `json:"a_plus_b"`
 			Rank   int
 		}
 	}
@@ -110,7 +113,7 @@ func TestFitsWithLossesAndBounds(t *testing.T) {
 			continue
 		}
 		for loss, want := range g.Results {
-			for _, method := range []optim.Method{optim.LM, optim.TRF} {
+			for _, method := range []optim.Method{optim.LM, optim.TRF, optim.Dogbox} {
 				if method == optim.LM && g.Bounds != nil {
 					continue
 				}
@@ -127,6 +130,12 @@ func TestFitsWithLossesAndBounds(t *testing.T) {
 				if !r.Status.Converged() || d > 1e-7 || math.Abs(r.Cost-want.Cost) > 1e-10*want.Cost {
 					t.Errorf("%s %s %s: %v x %v (want %v), cost %.12g (want %.12g)", g.Name, loss, method, r.Status.Message(), r.X, want.X, r.Cost, want.Cost)
 				}
+				if e := covarianceDistance(r.Cov, want.Cov, 1); e > 1e-5 {
+					t.Errorf("%s %s %s: covariance off by %.1e: %v, want %v", g.Name, loss, method, e, r.Cov, want.Cov)
+				}
+				if e := covarianceDistance(r.Cov, want.Scaled, r.ReducedChiSquared()); e > 1e-5 {
+					t.Errorf("%s %s %s: scaled covariance off by %.1e", g.Name, loss, method, e)
+				}
 				for i, a := range want.Active {
 					if int(a) != r.Active[i] {
 						t.Errorf("%s %s: active %v, want %v", g.Name, loss, r.Active, want.Active)
@@ -139,6 +148,18 @@ func TestFitsWithLossesAndBounds(t *testing.T) {
 	t.Logf("largest relative deviation of a parameter %.1e", worst)
 }
 
+// covarianceDistance is the largest difference of scale times got from want, in
+// products of standard deviations.
+func covarianceDistance(got []float64, want [][]float64, scale float64) (worst float64) {
+	n := len(want)
+	for i, row := range want {
+		for j, w := range row {
+			worst = max(worst, math.Abs(scale*got[i*n+j]-w)/math.Sqrt(want[i][i]*want[j][j]))
+		}
+	}
+	return worst
+}
+
 func TestRankDeficientFit(t *testing.T) {
 	var f lossFile
 	golden.JSON(t, &f, "inference", "optim", "least_squares_and_bounds.json")
@@ -147,7 +168,7 @@ func TestRankDeficientFit(t *testing.T) {
 			continue
 		}
 		want := g.Results["linear"]
-		for _, method := range []optim.Method{optim.LM, optim.TRF} {
+		for _, method := range []optim.Method{optim.LM, optim.TRF, optim.Dogbox} {
 			r, err := optim.LeastSquares(context.Background(), problem(t, g.Model, g.X, g.Y, g.Sigma, g.P0), optim.Settings{Method: method})
 			if err != nil {
 				t.Fatal(err)
@@ -156,6 +177,9 @@ func TestRankDeficientFit(t *testing.T) {
 				t.Errorf("%s: cost %g (want %g), a+b %g (want %g), rank %d", method, r.Cost, want.Cost, r.X[0]+r.X[1], want.APlusB, r.Rank)
 			}
 			sd := r.SD()
+			if v := r.Cov[8] * r.ReducedChiSquared(); math.Abs(v-want.CovC) > 1e-6*want.CovC {
+				t.Errorf("%s: variance of c %g, want %g", method, v, want.CovC)
+			}
 			if !math.IsInf(sd[0], 1) || !math.IsInf(sd[1], 1) || !(sd[2] < 1) || len(r.Undetermined) != 1 || len(r.Warnings) == 0 {
 				t.Errorf("%s: sd %v, undetermined %v: want a and b undetermined, c not", method, sd, r.Undetermined)
 			}

@@ -1,9 +1,6 @@
 package optim
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Loss is a robust loss rho(z) of z = (r/scale)^2; the cost of a fit is
 // scale^2/2 sum rho.
@@ -23,7 +20,7 @@ func (l Loss) check() error {
 	case Linear, "linear", SoftL1, Huber, Cauchy, Arctan:
 		return nil
 	}
-	return fmt.Errorf("optim: loss %q: want linear, soft_l1, huber, cauchy or arctan", string(l))
+	return unknown("loss", string(l), []string{"linear", string(SoftL1), string(Huber), string(Cauchy), string(Arctan)})
 }
 
 func (l Loss) plain() bool { return l == Linear || l == "linear" }
@@ -68,25 +65,20 @@ func (l Loss) cost(r []float64, scale float64) float64 {
 	return scale * scale * s / 2
 }
 
-// weigh turns residuals f and Jacobian j (columns of len(f)) into those of the
-// least-squares problem with the same gradient and nearly the same curvature:
-// rows times w = sqrt(rho' + 2 rho” z), residuals times rho'/w. Beyond the bend
-// of the loss that curvature vanishes or turns negative; w^2 is kept above a
-// part of rho', so that a start far from the data still moves.
-func (l Loss) weigh(f, j []float64, scale float64) {
-	const part = 0.05
-	if l.plain() {
-		return
-	}
-	m := len(f)
+// weigh turns residuals f into those of the least-squares problem with the same
+// gradient and nearly the same curvature, and fills w with the factors of its
+// rows: w = sqrt(rho' + 2 rho” z), residuals times rho'/w. Beyond the bend of the
+// loss that curvature vanishes or turns negative; w^2 is kept above a part of
+// rho', so that a start far from the data still moves.
+func (l Loss) weigh(w, f []float64, scale float64) {
 	for i, v := range f {
 		z := v / scale
 		z *= z
 		_, r1, r2 := l.Rho(z)
-		w := math.Sqrt(max(r1+2*r2*z, part*r1, 1e-200))
-		f[i] *= r1 / w
-		for k := i; k < len(j); k += m {
-			j[k] *= w
-		}
+		w[i] = math.Sqrt(max(r1+2*r2*z, leastCurvature*r1, 1e-200))
+		f[i] *= r1 / w[i]
 	}
 }
+
+// leastCurvature is the part of rho' that a row keeps.
+const leastCurvature = 0.05

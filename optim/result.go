@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -11,12 +12,14 @@ type Result struct {
 	Names     []string
 	X         []float64
 	Cost      float64   // scale^2/2 sum rho; half the chi-square for least squares
-	Residuals []float64 // unweighted
+	Residuals []float64 // unweighted; those of priors last
+	Jacobian  []float64 // of the residuals, by columns: J[k*M+i]; 0 for fixed and tied parameters, nil where it is not stored
 	Grad      []float64 // of the cost
 	// Active is -1 or 1 where a parameter lies on its lower or upper bound.
 	Active []int
 	NFev   int // evaluations of the residual
 	NJev   int
+	Steps  int // accepted
 	Status Status
 	// Rank counts the directions that the data determine; SingularValues are
 	// those of the Jacobian with columns of length 1.
@@ -24,16 +27,25 @@ type Result struct {
 	SingularValues []float64
 	// Cov is the covariance of the parameters, row-major; +Inf on the diagonal of
 	// those that the data do not determine, 0 for fixed ones. FreeCov holds
-	// parameters on their bounds fixed.
+	// parameters on their bounds fixed. Both are nil where the Jacobian is not
+	// stored: see Variances.
 	Cov, FreeCov []float64
-	// Undetermined lists combinations of parameters that the data say nothing of.
+	// NullVectors are directions of the fitted parameters that the data say nothing
+	// of, their largest element 1; Undetermined writes them with names.
+	NullVectors  [][]float64
 	Undetermined []string
-	M            int // residuals
-	NFree        int // fitted parameters
+	M            int     // residuals, those of priors included
+	NFree        int     // fitted parameters
+	Scale        float64 // that Cov is multiplied by: 1, or the reduced chi-square with RelativeSigma
+	Absolute     bool    // the errors of the residuals are 1, not only known up to a factor
 	Warnings     []string
+
+	far   *operator                // a Jacobian that is not stored
+	moves func(g []float64, i int) // sets g to how parameter i moves with the fitted ones; nil: it is one of them
 }
 
-// SD returns the standard deviations, the roots of Cov's diagonal.
+// SD returns the standard deviations, the roots of Cov's diagonal; NaN where
+// there is none.
 func (r *Result) SD() []float64 { return roots(r.Cov, len(r.X)) }
 
 // FreeSD returns the standard deviations with parameters on bounds held there.
@@ -42,13 +54,44 @@ func (r *Result) FreeSD() []float64 { return roots(r.FreeCov, len(r.X)) }
 func roots(cov []float64, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = math.Sqrt(cov[i*n+i])
+		if out[i] = math.NaN(); cov != nil {
+			out[i] = math.Sqrt(cov[i*n+i])
+		}
 	}
 	return out
 }
 
-// DoF is the number of residuals less that of fitted parameters.
-func (r *Result) DoF() int { return r.M - r.NFree }
+// Correlation returns the correlations of the parameters, row-major; NaN for
+// those that are fixed or not determined, 1 on the diagonal.
+func (r *Result) Correlation() []float64 {
+	n := len(r.X)
+	if r.Cov == nil {
+		return nil
+	}
+	out, sd := make([]float64, n*n), r.SD()
+	for i := range n {
+		for j := range n {
+			c := r.Cov[i*n+j] / (sd[i] * sd[j])
+			if math.IsInf(sd[i], 1) || math.IsInf(sd[j], 1) {
+				c = math.NaN()
+			}
+			if i == j {
+				c = 1
+			}
+			out[i*n+j] = c
+		}
+	}
+	return out
+}
+
+// DoF is the number of residuals less that of what they determine: the rank, or
+// the number of fitted parameters where the Jacobian is not stored.
+func (r *Result) DoF() int {
+	if r.SingularValues == nil {
+		return r.M - r.NFree
+	}
+	return r.M - r.Rank
+}
 
 // ChiSquared is the sum of squared residuals.
 func (r *Result) ChiSquared() float64 { return dot(r.Residuals, r.Residuals) }
@@ -86,45 +129,50 @@ func (r *Result) String() string {
 }
 
 // result collects what a fit found.
-func (w *work) result(status Status) *Result {
-	r := &Result{X: w.x, Cost: w.cost, Residuals: w.f, Grad: w.grad, NFev: w.nfev, NJev: w.njev, Status: status,
-		M: w.m, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n)}
+func (w *iterate) result(status Status) *Result {
+	r := &Result{X: w.x, Cost: w.cost, Residuals: w.f, Grad: w.grad, NFev: w.nfev, NJev: w.njev, Steps: w.steps, Status: status,
+		M: w.m, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma}
 	if w.p.bounded() {
-		for i, x := range w.x {
-			near := 1e-8 * max(1, math.Abs(x))
-			switch {
-			case x-w.p.Lower[i] <= near && w.grad[i] >= 0:
-				r.Active[i] = -1
-			case w.p.Upper[i]-x <= near && w.grad[i] <= 0:
-				r.Active[i] = 1
-			}
-		}
+		w.active(r)
 	}
-	for i, a := range r.Active {
-		if a != 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: the data pull beyond it; widen the bound or fix the parameter", w.p.name(i), w.x[i]))
-		}
+	if d, ok := w.model.(*dense); ok {
+		r.Jacobian = d.unweighed()
+		d.covariances(r)
+		return r
 	}
-	w.covariances(r)
+	r.far, _ = w.model.(*operator)
+	if w.s.RelativeSigma {
+		r.scaleErrors()
+	}
 	return r
 }
 
-// spread puts the result of the free parameters among the fixed ones.
-func (r *Result) spread(p *Problem, free []int, x []float64) {
-	n, k := p.N, len(free)
-	wide := func(a []float64) []float64 {
-		out := make([]float64, n*n)
-		for i, fi := range free {
-			for j, fj := range free {
-				out[fi*n+fj] = a[i*k+j]
-			}
+// active fills the mask of parameters on bounds and warns of them.
+func (w *iterate) active(r *Result) {
+	for i, x := range w.x {
+		near := 1e-8 * max(1, math.Abs(x))
+		switch {
+		case x-w.p.Lower[i] <= near && w.grad[i] >= 0:
+			r.Active[i] = -1
+		case w.p.Upper[i]-x <= near && w.grad[i] <= 0:
+			r.Active[i] = 1
+		default:
+			continue
 		}
-		return out
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: the data pull beyond it; widen the bound or fix the parameter", w.p.name(i), x))
 	}
-	grad, active := make([]float64, n), make([]int, n)
-	for i, fi := range free {
-		grad[fi], active[fi] = r.Grad[i], r.Active[i]
+}
+
+// unweighed returns the Jacobian without the weights of a robust loss.
+func (d *dense) unweighed() []float64 {
+	if d.weights == nil {
+		return d.j
 	}
-	r.X, r.Names, r.Grad, r.Active = x, p.allNames(), grad, active
-	r.Cov, r.FreeCov = wide(r.Cov), wide(r.FreeCov)
+	out := slices.Clone(d.j)
+	for k := range d.n {
+		for i, v := range d.weights {
+			out[k*d.m+i] /= v
+		}
+	}
+	return out
 }

@@ -12,7 +12,7 @@ type SGD struct {
 
 func (m SGD) update(s *DescentState, lr float64, x, g []float64) {
 	decayed(g, x, m.WeightDecay)
-	mu := s.momentum(m.Momentum)
+	mu := s.momentumOr(m.Momentum)
 	if mu == 0 {
 		for i := range x {
 			x[i] -= lr * g[i]

@@ -1,0 +1,65 @@
+package optim
+
+// dense is a Jacobian that is stored in full.
+type dense struct {
+	*iterate
+	j    []float64 // weighed, by columns
+	q    *pivoted  // of J d, with rows of zeros under it where M < N
+	b    []float64 // Q^T times the weighed residuals
+	work []float64 // M
+	svd  *secular  // what region needs
+	mem  *slab
+}
+
+// denseFloats is what the pivoted factorisation takes.
+func denseFloats(m, n int) int { return max(m, n)*(n+2) + 3*n }
+
+func newDense(w *iterate, mem *slab) *dense {
+	rows := max(w.m, w.n)
+	return &dense{iterate: w, j: mem.floats(w.m * w.n), q: newPivoted(rows, w.n, mem.floats), b: mem.floats(rows), work: mem.floats(rows), mem: mem}
+}
+
+func (d *dense) update() error {
+	if err := d.jacobian(d.j); err != nil {
+		return err
+	}
+	for k := range d.n {
+		col := d.j[k*d.m : (k+1)*d.m]
+		if d.weights != nil {
+			for i, v := range d.weights {
+				col[i] *= v
+			}
+		}
+		d.grad[k] = dot(col, d.fw)
+		d.column[k] = norm(col)
+	}
+	return nil
+}
+
+// scaled decomposes J d and applies Q^T to the residuals.
+func (d *dense) scaled() {
+	rows := d.q.m
+	for k, s := range d.iterate.d {
+		to := d.q.a[k*rows : (k+1)*rows]
+		for i, v := range d.j[k*d.m : (k+1)*d.m] {
+			to[i] = v * s
+		}
+		clear(to[d.m:])
+	}
+	copy(d.b, d.fw)
+	clear(d.b[d.m:])
+	d.q.factor()
+	d.q.transposed(d.b)
+}
+
+func (d *dense) imageSize() int { return d.n }
+
+// image is R P^T h.
+func (d *dense) image(dst, h []float64) {
+	clear(dst)
+	for k, to := range d.q.perm {
+		c := h[to]
+		axpy(dst[:k], c, d.q.a[k*d.q.m:k*d.q.m+k])
+		dst[k] += c * d.q.diag[k]
+	}
+}

@@ -1,0 +1,227 @@
+package optim
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// iterate is a fit in progress: the point and what all methods share.
+type iterate struct {
+	p    *Problem
+	s    Settings
+	m, n int
+
+	x, xNew []float64
+	f, fNew []float64 // residuals
+	fw      []float64 // weighed by the loss
+	weights []float64 // of the rows; nil for least squares
+	cost    float64
+	grad    []float64 // of the cost
+	column  []float64 // lengths of the columns of the weighed Jacobian
+	longest []float64 // columns so far
+	scale   []float64 // of the parameters: the longest columns, 1 for none, or 1/XScale
+	model   model
+
+	nfev, njev, steps int
+
+	d           []float64 // what a scaled step is multiplied by
+	diagH       []float64 // curvature that the bounds add to the scaled problem
+	gh          []float64 // scaled gradient
+	distance    []float64 // to the bound that the gradient points at
+	step, stepH []float64 // and scaled
+	scratch     [3][]float64
+	images      [2][]float64
+}
+
+// model is the weighed Jacobian at a point as trust regions see it, its columns
+// multiplied by d.
+type model interface {
+	// update evaluates the Jacobian at x and sets grad and column.
+	update() error
+	// factor prepares for steps with d and diagH as they are now.
+	factor()
+	// region sets stepH to a minimiser of at most radius; par is a guess of its
+	// multiplier, the result is the multiplier.
+	region(radius, par float64) float64
+	// image fills dst with a vector whose inner products are those of J d h.
+	image(dst, h []float64)
+	// imageSize is the length of images.
+	imageSize() int
+}
+
+// slab cuts vectors from one allocation.
+type slab struct{ free []float64 }
+
+func (s *slab) floats(k int) []float64 {
+	if k > len(s.free) {
+		s.free = make([]float64, k)
+	}
+	out := s.free[:k:k]
+	s.free = s.free[k:]
+	return out
+}
+
+func newIterate(p *Problem, s Settings) *iterate {
+	m, n := p.M, p.N
+	w := &iterate{p: p, s: s, m: m, n: n}
+	need := 15*n + 4*m
+	if s.Solver == Exact {
+		need += m*n + denseFloats(m, n)
+	}
+	mem := &slab{make([]float64, need)}
+	for _, v := range []*[]float64{&w.x, &w.xNew, &w.grad, &w.column, &w.longest, &w.scale, &w.d, &w.diagH, &w.gh, &w.distance, &w.step, &w.stepH, &w.scratch[0], &w.scratch[1], &w.scratch[2]} {
+		*v = mem.floats(n)
+	}
+	copy(w.x, p.Start)
+	w.f, w.fNew, w.fw = mem.floats(m), mem.floats(m), mem.floats(m)
+	if !s.Loss.plain() {
+		w.weights = mem.floats(m)
+	}
+	if s.Solver == LSMR {
+		w.model = newOperator(w)
+	} else {
+		w.model = newDense(w, mem)
+	}
+	return w
+}
+
+// start evaluates the residual and the Jacobian at the start.
+func (w *iterate) start() error {
+	if w.p.bounded() && w.s.Method != Dogbox {
+		w.inside(w.x, 1e-10)
+	}
+	if err := w.residual(w.f, w.x); err != nil {
+		return fmt.Errorf("optim: the residual failed at the start: %w", err)
+	}
+	for i, v := range w.f {
+		if !finite(v) {
+			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start or mask the point", i, v, w.x[:min(w.n, 20)])
+		}
+	}
+	w.cost = w.costOf(w.f)
+	return w.linearise()
+}
+
+func (w *iterate) residual(r, x []float64) error {
+	w.nfev++
+	return w.p.Residual(r, x)
+}
+
+// costOf is the cost of residuals; the loss leaves priors alone.
+func (w *iterate) costOf(f []float64) float64 {
+	k := w.m - w.p.extra
+	return w.s.Loss.cost(f[:k], w.s.LossScale) + dot(f[k:], f[k:])/2
+}
+
+// weigh sets the weighed residuals and the weights of the rows.
+func (w *iterate) weigh() {
+	copy(w.fw, w.f)
+	if w.weights == nil {
+		return
+	}
+	k := w.m - w.p.extra
+	w.s.Loss.weigh(w.weights[:k], w.fw[:k], w.s.LossScale)
+	for i := k; i < w.m; i++ {
+		w.weights[i] = 1
+	}
+}
+
+// linearise computes the Jacobian, the gradient and the scales at x.
+func (w *iterate) linearise() error {
+	w.njev++
+	w.weigh()
+	if err := w.model.update(); err != nil {
+		return fmt.Errorf("optim: the Jacobian failed: %w", err)
+	}
+	for k, c := range w.column {
+		if !finite(c) || !finite(w.grad[k]) {
+			return fmt.Errorf("optim: the derivative with respect to %s is not finite at %v", w.p.name(k), w.x[:min(w.n, 20)])
+		}
+		w.longest[k] = max(w.longest[k], c)
+		w.scale[k] = orDefault(w.longest[k], 1)
+		if w.s.XScale != nil {
+			w.scale[k] = 1 / w.s.XScale[k]
+		}
+	}
+	return nil
+}
+
+// accept makes the tried point the current one.
+func (w *iterate) accept(cost float64) {
+	w.x, w.xNew = w.xNew, w.x
+	w.f, w.fNew = w.fNew, w.f
+	w.cost = cost
+	w.steps++
+	if w.s.Progress != nil {
+		w.s.Progress(Progress{Step: w.steps, NFev: w.nfev, Cost: cost, X: w.x})
+	}
+}
+
+// over reports an end that no step can change.
+func (w *iterate) over(ctx context.Context) (Status, bool) {
+	if ctx.Err() != nil {
+		return Interrupted, true
+	}
+	return MaxEvaluations, w.nfev >= w.s.MaxEvaluations
+}
+
+// tried evaluates the cost at xNew; false where it is not finite.
+func (w *iterate) tried() (float64, bool) {
+	err := w.residual(w.fNew, w.xNew)
+	cost := w.costOf(w.fNew)
+	return cost, err == nil && finite(cost)
+}
+
+// slope is the largest cosine between the residuals and a column of the
+// Jacobian, which no unit changes; a parameter whose way down ends at a bound
+// counts by how much of the residuals that way could remove. Held parameters do
+// not count.
+func (w *iterate) slope(held []bool) float64 {
+	size := norm(w.fw)
+	if size == 0 {
+		return 0
+	}
+	worst := 0.0
+	for i, g := range w.grad {
+		if w.column[i] == 0 || held != nil && held[i] {
+			continue
+		}
+		c := math.Abs(g) / w.column[i] / size
+		if w.diagH[i] != 0 { // a bound ahead
+			c *= min(1, w.distance[i]*w.column[i]/size)
+		}
+		worst = max(worst, c)
+	}
+	return worst
+}
+
+// firstRadius is the length of the scaled start.
+func (w *iterate) firstRadius() float64 {
+	for i, x := range w.x {
+		w.step[i] = x / w.d[i]
+	}
+	r := w.s.FirstStep * norm(w.step)
+	if r == 0 || !finite(r) {
+		r = w.s.FirstStep
+	}
+	return r
+}
+
+const none Status = -100 // not ended
+
+// ended applies FTol and XTol to a step that changed the cost by actual, ratio
+// of what the model predicted.
+func (w *iterate) ended(actual, ratio float64) Status {
+	settled := actual < w.s.FTol*w.cost && ratio > 0.25
+	small := norm(w.step) < w.s.XTol*(w.s.XTol+norm(w.x))
+	switch {
+	case settled && small:
+		return BothSettled
+	case settled:
+		return CostSettled
+	case small:
+		return StepSmall
+	}
+	return none
+}

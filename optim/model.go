@@ -1,0 +1,79 @@
+package optim
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Observed is data with its errors: Sigma holds standard deviations, Cov the
+// whole covariance, row-major; neither means errors of 1.
+type Observed struct {
+	Y, Sigma, Cov []float64
+}
+
+// FromModel makes the problem of fitting model, a Node of as many elements as
+// there are data, by its inputs params: residuals are (model - y)/sigma, or
+// L^-1 (model - y) with the Cholesky factor L of the covariance.
+func FromModel(model *ad.Node, params []*ad.Node, d Observed) (*Problem, error) {
+	m := len(d.Y)
+	if model.Err() == nil && model.Size() != m && model.Size() != 1 {
+		return nil, fmt.Errorf("optim: a model of %d elements for %d data", model.Size(), m)
+	}
+	if !allFinite(d.Y) {
+		return nil, fmt.Errorf("optim: data contain NaN or infinity: leave those points out")
+	}
+	r := ad.Sub(ad.Broadcast(ad.Reshape(model, model.Size()), m), ad.Const(d.Y))
+	switch {
+	case d.Sigma != nil && d.Cov != nil:
+		return nil, fmt.Errorf("optim: both Sigma and Cov are given: want one")
+	case d.Sigma != nil:
+		if err := positive("sigma", d.Sigma, m); err != nil {
+			return nil, err
+		}
+		r = ad.Div(r, ad.Const(d.Sigma))
+	case d.Cov != nil:
+		l, err := choleskyOf(d.Cov, m)
+		if err != nil {
+			return nil, err
+		}
+		r = ad.Reshape(ad.SolveTriangular(ad.Const(l, m, m), r, true, false), m)
+	}
+	return FromGraph(r, params)
+}
+
+// positive checks errors of m data.
+func positive(what string, s []float64, m int) error {
+	if len(s) != m {
+		return fmt.Errorf("optim: %s has %d values, want %d", what, len(s), m)
+	}
+	for i, v := range s {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("optim: %s[%d] is %g: want a finite number above 0", what, i, v)
+		}
+	}
+	return nil
+}
+
+// choleskyOf returns the lower Cholesky factor of a covariance, row-major.
+func choleskyOf(cov []float64, n int) ([]float64, error) {
+	if len(cov) != n*n {
+		return nil, fmt.Errorf("optim: a covariance of %d elements for %d values: want %d", len(cov), n, n*n)
+	}
+	l := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			s := cov[i*n+j] - dot(l[i*n:i*n+j], l[j*n:j*n+j])
+			switch {
+			case i != j:
+				l[i*n+j] = s / l[j*n+j]
+			case !(s > 0) || math.IsInf(s, 1):
+				return nil, fmt.Errorf("optim: the covariance is not positive definite at row %d: add a small number to its diagonal", i)
+			default:
+				l[i*n+i] = math.Sqrt(s)
+			}
+		}
+	}
+	return l, nil
+}

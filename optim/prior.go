@@ -1,0 +1,195 @@
+package optim
+
+import "fmt"
+
+// Prior is a Gaussian belief about parameters: L^-1 (p - Mean) with the Cholesky
+// factor L of its covariance are residuals like those of data.
+type Prior struct {
+	Names []string
+	Mean  []float64
+	Cov   []float64 // row-major
+}
+
+// Gaussian is the prior of one parameter.
+func Gaussian(name string, mean, sd float64) Prior {
+	return Prior{Names: []string{name}, Mean: []float64{mean}, Cov: []float64{sd * sd}}
+}
+
+// priorRows are the residuals of a prior: its own rows times p, less a constant.
+type priorRows struct {
+	at    []int     // numbers of the parameters
+	rows  []float64 // L^-1, row-major
+	shift []float64 // L^-1 Mean
+}
+
+func (r Prior) rows(p *Problem) (priorRows, error) {
+	k := len(r.Names)
+	if len(r.Mean) != k {
+		return priorRows{}, fmt.Errorf("optim: a prior of %d parameters with %d means", k, len(r.Mean))
+	}
+	if !allFinite(r.Mean) {
+		return priorRows{}, fmt.Errorf("optim: the prior of %v has the mean %v: want finite numbers", r.Names, r.Mean)
+	}
+	l, err := choleskyOf(r.Cov, k)
+	if err != nil {
+		return priorRows{}, fmt.Errorf("optim: the prior of %v: %w", r.Names, err)
+	}
+	out := priorRows{rows: make([]float64, k*k), shift: make([]float64, k)}
+	for _, name := range r.Names {
+		i, err := p.index(name)
+		if err != nil {
+			return priorRows{}, err
+		}
+		out.at = append(out.at, i)
+	}
+	for c := range k { // column c of the inverse
+		for i := c; i < k; i++ {
+			s := 0.0
+			if i == c {
+				s = 1
+			}
+			for j := c; j < i; j++ {
+				s -= l[i*k+j] * out.rows[j*k+c]
+			}
+			out.rows[i*k+c] = s / l[i*k+i]
+		}
+	}
+	for i := range k {
+		out.shift[i] = dot(out.rows[i*k:(i+1)*k], r.Mean)
+	}
+	return out, nil
+}
+
+// apply sets out to the rows times v.
+func (r priorRows) apply(out, v []float64) {
+	k := len(r.at)
+	for i := range k {
+		s := 0.0
+		for j, at := range r.at {
+			s += r.rows[i*k+j] * v[at]
+		}
+		out[i] = s
+	}
+}
+
+// withPriors returns the problem with a residual more for each prior parameter.
+func (p *Problem) withPriors(priors []Prior) (*Problem, error) {
+	if len(priors) == 0 {
+		return p, nil
+	}
+	var all []priorRows
+	m := p.M
+	q := *p
+	for _, r := range priors {
+		rows, err := r.rows(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows)
+		q.M += len(rows.at)
+	}
+	q.extra = q.M - m
+	q.Residual = func(r, x []float64) error {
+		at := m
+		for _, a := range all {
+			a.apply(r[at:], x)
+			for i, s := range a.shift {
+				r[at+i] -= s
+			}
+			at += len(a.at)
+		}
+		return p.Residual(r[:m], x)
+	}
+	if p.Jacobian != nil {
+		var data []float64
+		q.Jacobian = func(j, x []float64) error {
+			if data == nil {
+				data = make([]float64, m*p.N)
+			}
+			if err := p.Jacobian(data, x); err != nil {
+				return err
+			}
+			clear(j)
+			for k := range p.N {
+				copy(j[k*q.M:], data[k*m:(k+1)*m])
+			}
+			at := m
+			for _, a := range all {
+				for i := range a.at {
+					for c, k := range a.at {
+						j[k*q.M+at+i] = a.rows[i*len(a.at)+c]
+					}
+				}
+				at += len(a.at)
+			}
+			return nil
+		}
+	}
+	q.productsWithPriors(p, all)
+	return &q, nil
+}
+
+// productsWithPriors extends the products with the Jacobian and the sparsity.
+func (q *Problem) productsWithPriors(p *Problem, all []priorRows) {
+	m := p.M
+	if p.JVP != nil && p.VJP != nil {
+		q.JVP = func(out, x, v []float64) error {
+			at := m
+			for _, a := range all {
+				a.apply(out[at:], v)
+				at += len(a.at)
+			}
+			return p.JVP(out[:m], x, v)
+		}
+		q.VJP = func(out, x, u []float64) error {
+			if err := p.VJP(out, x, u[:m]); err != nil {
+				return err
+			}
+			at := m
+			for _, a := range all {
+				k := len(a.at)
+				for i := range k {
+					for c, to := range a.at {
+						out[to] += a.rows[i*k+c] * u[at+i]
+					}
+				}
+				at += k
+			}
+			return nil
+		}
+	}
+	if p.Second != nil {
+		q.Second = func(out, x, v []float64) error {
+			clear(out[m:])
+			return p.Second(out[:m], x, v)
+		}
+	}
+	if p.Sparsity != nil {
+		q.sparsityWithPriors(p, all)
+	}
+}
+
+// sparsityWithPriors adds the rows of priors to a sparse Jacobian.
+func (q *Problem) sparsityWithPriors(p *Problem, all []priorRows) {
+	s := &Sparsity{Row: append([]int{}, p.Sparsity.Row...), Column: append([]int{}, p.Sparsity.Column...)}
+	var constant []float64
+	for _, a := range all {
+		k := len(a.at)
+		order := sortedOrder(a.at)
+		for i := range k {
+			for _, c := range order {
+				s.Column = append(s.Column, a.at[c])
+				constant = append(constant, a.rows[i*k+c])
+			}
+			s.Row = append(s.Row, len(s.Column))
+		}
+	}
+	q.Sparsity = s
+	if p.SparseJacobian != nil {
+		n := len(p.Sparsity.Column)
+		q.SparseJacobian = func(values, x []float64) error {
+			copy(values[n:], constant)
+			return p.SparseJacobian(values[:n], x)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package optim
+
+import (
+	"context"
+	"math"
+)
+
+// reflective runs the trust-region iteration. Without bounds the region is an
+// ellipsoid; with bounds it is shaped by the distance to those that the gradient
+// points at, and steps may be reflected (Branch, Coleman & Li 1999).
+func (w *iterate) reflective(ctx context.Context) Status {
+	bounded := w.p.bounded()
+	for i := range w.images {
+		w.images[i] = make([]float64, w.model.imageSize())
+	}
+	w.shape(bounded)
+	radius, par := w.firstRadius(), 0.0
+	for {
+		w.shape(bounded)
+		gnorm := w.slope(nil)
+		if gnorm < w.s.GTol || gnorm == 0 {
+			return GradientSmall
+		}
+		w.model.factor()
+		theta := max(0.995, 1-gnorm)
+		for {
+			if end, is := w.over(ctx); is {
+				return end
+			}
+			par = w.model.region(radius, par)
+			predicted := w.choose(radius, theta, bounded)
+			next, accepted, end := w.try(predicted, radius, bounded)
+			if end != none {
+				return end
+			}
+			par *= radius / next
+			radius = next
+			if accepted {
+				break
+			}
+			if radius < 1e-300 || norm(w.step) < 1e-17*norm(w.x) {
+				return Stuck
+			}
+		}
+		if err := w.linearise(); err != nil {
+			return Stuck
+		}
+	}
+}
+
+// shape computes the step scaling d from the distances of Coleman and Li.
+func (w *iterate) shape(bounded bool) {
+	for i, g := range w.grad {
+		v, dv := 1.0, 0.0
+		switch {
+		case !bounded:
+		case g < 0 && !math.IsInf(w.p.Upper[i], 1):
+			v, dv = w.p.Upper[i]-w.x[i], -1
+		case g > 0 && !math.IsInf(w.p.Lower[i], -1):
+			v, dv = w.x[i]-w.p.Lower[i], 1
+		}
+		w.distance[i] = v
+		if dv != 0 {
+			v *= w.scale[i]
+		}
+		w.d[i] = math.Sqrt(v) / w.scale[i]
+		w.diagH[i] = g * dv / w.scale[i]
+		w.gh[i] = w.d[i] * g
+	}
+}
+
+// predict returns the change of the quadratic model for a scaled step.
+func (w *iterate) predict(h []float64) float64 {
+	a, b := w.quadratic(h, nil)
+	return a + b
+}
+
+// quadratic returns a and b of a t^2 + b t, the model along from + t h.
+func (w *iterate) quadratic(h, from []float64) (a, b float64) {
+	ih := w.images[0]
+	w.model.image(ih, h)
+	a = dot(ih, ih) / 2
+	if from != nil {
+		w.model.image(w.images[1], from)
+		b = dot(ih, w.images[1])
+	}
+	for i, v := range h {
+		a += v * v * w.diagH[i] / 2
+		b += w.gh[i] * v
+		if from != nil {
+			b += from[i] * w.diagH[i] * v
+		}
+	}
+	return a, b
+}
+
+// try evaluates the cost at the chosen step and moves there if it is lower.
+func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, accepted bool, end Status) {
+	for i := range w.x {
+		w.xNew[i] = w.x[i] + w.step[i]
+	}
+	if bounded {
+		w.inside(w.xNew, 0)
+	}
+	length := norm(w.stepH)
+	cost, ok := w.tried()
+	if !ok {
+		return 0.25 * length, false, none
+	}
+	actual := w.cost - cost
+	next, ratio := resize(radius, actual, predicted, length, length > 0.95*radius)
+	end = w.ended(actual, ratio)
+	if accepted = actual > 0; accepted {
+		w.accept(cost)
+		if end != none && w.linearise() != nil {
+			end = Stuck
+		}
+	}
+	return next, accepted, end
+}
+
+// resize adapts the radius to how well the model predicted a step.
+func resize(radius, actual, predicted, length float64, atEdge bool) (next, ratio float64) {
+	switch {
+	case predicted > 0:
+		ratio = actual / predicted
+	case actual == 0:
+		ratio = 1
+	}
+	switch {
+	case ratio < 0.25:
+		return 0.25 * length, ratio
+	case ratio > 0.75 && atEdge:
+		return 2 * radius, ratio
+	}
+	return radius, ratio
+}
