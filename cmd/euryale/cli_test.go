@@ -390,9 +390,22 @@ func TestFitNLSQ(t *testing.T) {
 		`, "sigma": "s"`:               `no column "s"`,
 		`, "losss": "huber"`:           "losss",
 		`, "loss": "hubert"`:           "hubert",
+		`, "method": "dogbocks"`:       `did you mean "dogbox"`,
+		`, "tied": {"b2": "b3/2"}`:     "uses b3",
+		`, "tied": {"b3": "b2/2"}`:     "does not use",
 	} {
 		if code, _, stderr := do(t, "fit", "nlsq", "--problem", file(more)); code != exitData || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", more, code, stderr)
+		}
+	}
+	for _, method := range []string{"lm", "trf", "dogbox"} {
+		more := fmt.Sprintf(`, "method": %q, "tied": {"b2": "0.13145/b1"}, "ftol": 1e-12, "xtol": 1e-12`, method)
+		code, out, stderr := do(t, "fit", "nlsq", "--problem", file(more), "--json")
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+			t.Fatalf("%v, exit %d: %s", err, code, stderr)
+		}
+		if math.Abs(doc.X["b1"]*doc.X["b2"]/0.13145-1) > 1e-12 || math.Abs(doc.SD["b2"]/doc.X["b2"]/(doc.SD["b1"]/doc.X["b1"])-1) > 1e-9 {
+			t.Errorf("%s tied: %+v", method, doc)
 		}
 	}
 	if code, _, stderr := do(t, "fit", "nlsq"); code != exitUsage {

@@ -29,9 +29,10 @@ func (a *app) fitNLSQ() *cobra.Command {
    "start": {"b1": 500, "b2": 1e-4}}
 
 Optional: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
-{"b1": 3}, "loss", "f_scale", "method" (lm, trf), "absolute_sigma" (default true
-with sigma, else false), "ftol", "xtol", "gtol", "max_nfev". "y" may be a formula
-of columns, such as log(y).
+{"b1": 3}, "tied" {"b3": "2*b1"}, "loss" (linear, soft_l1, huber, cauchy,
+arctan) with "f_scale", "method" (lm, trf, dogbox), "absolute_sigma" (default
+true with sigma, else false), "ftol", "xtol", "gtol", "max_nfev". "y" may be a
+formula of columns, such as log(y).
 
   euryale fit nlsq --problem misra1a.json --json
 `,
@@ -54,6 +55,7 @@ type problemFile struct {
 	Start    map[string]float64   `json:"start"`
 	Bounds   map[string][]*number `json:"bounds"`
 	Fixed    map[string]float64   `json:"fixed"`
+	Tied     map[string]string    `json:"tied"`
 	Loss     string               `json:"loss"`
 	FScale   float64              `json:"f_scale"`
 	Method   string               `json:"method"`
@@ -77,6 +79,9 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 		FTol: f.FTol, XTol: f.XTol, GTol: f.GTol, MaxEvaluations: f.MaxNFev, RelativeSigma: f.Sigma == ""}
 	if f.Absolute != nil {
 		s.RelativeSigma = !*f.Absolute
+	}
+	if s.Tied, err = f.ties(p); err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
 	r, err := optim.LeastSquares(ctx, p, s)
 	if ctx.Err() != nil {
@@ -142,6 +147,14 @@ func (f *problemFile) problem() (*optim.Problem, error) {
 		}
 		names = append(names, name)
 	}
+	for name := range f.Tied {
+		if !slices.Contains(model.Names(), name) {
+			return nil, fmt.Errorf("tied has %s, which the formula %q does not use", name, f.Expr)
+		}
+		if _, ok := f.Start[name]; !ok { // its value follows from the others
+			names = append(names, name)
+		}
+	}
 	sort.Slice(names, func(i, j int) bool { return natural(names[i], names[j]) })
 	for _, name := range names {
 		values[name] = ad.Input(name)
@@ -176,6 +189,25 @@ func (f *problemFile) problem() (*optim.Problem, error) {
 		p.Start = append(p.Start, f.Start[name])
 	}
 	return p, f.bound(p, names)
+}
+
+// ties reads the expressions of tied parameters in terms of the others.
+func (f *problemFile) ties(p *optim.Problem) (map[string]*ad.Node, error) {
+	out := map[string]*ad.Node{}
+	for name, text := range f.Tied {
+		e, err := formula.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("tied %s: %w", name, err)
+		}
+		values := map[string]*ad.Node{}
+		for _, other := range p.Names {
+			values[other] = ad.Input(other)
+		}
+		if out[name], err = e.Node(values); err != nil {
+			return nil, fmt.Errorf("tied %s: %w", name, err)
+		}
+	}
+	return out, nil
 }
 
 // columns makes the data constants; all must have one length.
