@@ -232,6 +232,7 @@ func (r *reduction) complete(res *Result) error {
 		g[i*k+c] = 1
 		r.ties.each(i, func(tied int, slope float64) { g[tied*k+c] = slope })
 	}
+	res.free, res.spreadBy = r.free, g
 	res.Cov, res.FreeCov = sandwich(g, res.Cov, n, k), sandwich(g, res.FreeCov, n, k)
 	if res.Jacobian != nil {
 		wide := make([]float64, res.M*n)

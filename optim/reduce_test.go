@@ -8,6 +8,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // twoDecays is b + c1 exp(-x/t1) + c2 exp(-x/t2) with a little structured error.
@@ -250,5 +251,52 @@ func TestBadSparsity(t *testing.T) {
 		if _, err := optim.LeastSquares(context.Background(), p, optim.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Under least squares with errors that are as large as assumed the sandwich is
+// close to the customary covariance; where one half of the data is ten times as
+// noisy it is what repeated data show.
+func TestSandwichCovariance(t *testing.T) {
+	const m, n = 400, 800
+	rng := tensor.NewStream(7, 0, 0)
+	x := make([]float64, m)
+	for i := range x {
+		x[i] = float64(i) / m
+	}
+	p := inputs("a", "b")
+	y := ad.Input("y", m)
+	prob, err := optim.FromGraph(ad.Sub(ad.Add(p[0], ad.Mul(p[1], ad.Const(x))), y), p, optim.Data{Node: y, Values: x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prob.Start = []float64{0, 0}
+	for _, loss := range []optim.Loss{optim.Linear, optim.SoftL1} {
+		mean, square, predicted := 0.0, 0.0, 0.0
+		for range n {
+			data := rng.NormalTo(make([]float64, m))
+			for i := range data {
+				if i >= m/2 {
+					data[i] *= 10
+				}
+			}
+			if err := prob.SetData(data); err != nil {
+				t.Fatal(err)
+			}
+			r, err := optim.LeastSquares(context.Background(), prob, optim.Settings{Loss: loss})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, square = mean+r.X[1]/n, square+r.X[1]*r.X[1]/n
+			predicted += r.Sandwich()[3] / n
+		}
+		seen := square - mean*mean
+		if math.Abs(predicted/seen-1) > 0.2 { // the variance of 800 has an error of 5 %
+			t.Errorf("%q: predicted variance %g, seen %g", loss, predicted, seen)
+		}
+	}
+	r, err := optim.LeastSquares(context.Background(), twoDecays(t), optim.Settings{Tied: map[string]*ad.Node{"t2": ad.Scale(4, ad.Input("t1"))}})
+	if err != nil || math.Abs(r.SandwichSD()[4]/r.SandwichSD()[2]-4) > 1e-9 {
+		t.Errorf("tied: %v %v", err, r.SandwichSD())
 	}
 }

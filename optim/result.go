@@ -40,8 +40,13 @@ type Result struct {
 	Absolute     bool    // the errors of the residuals are 1, not only known up to a factor
 	Warnings     []string
 
-	far   *operator                // a Jacobian that is not stored
-	moves func(g []float64, i int) // sets g to how parameter i moves with the fitted ones; nil: it is one of them
+	far       *operator // a Jacobian that is not stored
+	loss      Loss
+	lossScale float64
+	extra     int                      // residuals of priors
+	free      []int                    // numbers of the fitted parameters; nil: all
+	spreadBy  []float64                // how all parameters move with the fitted ones; nil: they are all
+	moves     func(g []float64, i int) // sets g to how parameter i moves with the fitted ones; nil: it is one of them
 }
 
 // SD returns the standard deviations, the roots of Cov's diagonal; NaN where
@@ -131,7 +136,8 @@ func (r *Result) String() string {
 // result collects what a fit found.
 func (w *iterate) result(status Status) *Result {
 	r := &Result{X: w.x, Cost: w.cost, Residuals: w.f, Grad: w.grad, NFev: w.nfev, NJev: w.njev, Steps: w.steps, Status: status,
-		M: w.m, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma}
+		M: w.m, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma,
+		loss: w.s.Loss, lossScale: w.s.LossScale, extra: w.p.extra}
 	if w.p.bounded() {
 		w.active(r)
 	}

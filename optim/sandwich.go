@@ -1,0 +1,97 @@
+package optim
+
+import "math"
+
+// Sandwich returns the covariance of the estimator that needs no errors of the
+// data (Huber 1967, White doi:10.2307/1912934):
+//
+//	H^-1 (sum_i psi_i^2 J_i J_i^T) H^-1,  H = sum_i psi'_i J_i J_i^T
+//
+// with psi = rho'(z) r. It is the one to quote after a robust loss, and after
+// least squares whose residuals scatter unevenly. nil where the Jacobian is not
+// stored or does not determine all fitted parameters.
+func (r *Result) Sandwich() []float64 {
+	k := r.NFree
+	if r.Jacobian == nil || r.Rank < k {
+		return nil
+	}
+	at := r.free
+	if at == nil {
+		at = make([]int, k)
+		for i := range at {
+			at[i] = i
+		}
+	}
+	curve, square := make([]float64, r.M), make([]float64, r.M)
+	for i, v := range r.Residuals {
+		rho1, rho2, z := 1.0, 0.0, 0.0
+		if i < r.M-r.extra {
+			z = v / r.lossScale * (v / r.lossScale)
+			_, rho1, rho2 = r.loss.Rho(z)
+		}
+		curve[i] = max(rho1+2*rho2*z, leastCurvature*rho1)
+		square[i] = rho1 * rho1 * v * v
+	}
+	scale := make([]float64, k)
+	for a, i := range at {
+		scale[a] = 1 / norm(r.Jacobian[i*r.M:(i+1)*r.M])
+	}
+	gram := func(w []float64) []float64 {
+		out := make([]float64, k*k)
+		for a, i := range at {
+			for b, j := range at[:a+1] {
+				s := 0.0
+				x, y := r.Jacobian[i*r.M:(i+1)*r.M], r.Jacobian[j*r.M:(j+1)*r.M]
+				for e, v := range w {
+					s += v * x[e] * y[e]
+				}
+				out[a*k+b] = s * scale[a] * scale[b]
+				out[b*k+a] = out[a*k+b]
+			}
+		}
+		return out
+	}
+	l, err := choleskyOf(gram(curve), k)
+	if err != nil {
+		return nil
+	}
+	h := make([]float64, k*k) // H^-1 with the scales
+	for c := range k {
+		e := make([]float64, k)
+		e[c] = 1
+		solveCholesky(l, e)
+		for i, v := range e {
+			h[i*k+c] = v * scale[i]
+		}
+	}
+	inner := sandwich(h, gram(square), k, k)
+	if r.spreadBy == nil {
+		return inner
+	}
+	return sandwich(r.spreadBy, inner, len(r.X), k)
+}
+
+// solveCholesky solves L L^T x = x in place, L row-major.
+func solveCholesky(l, x []float64) {
+	n := len(x)
+	for i := range n {
+		x[i] = (x[i] - dot(l[i*n:i*n+i], x[:i])) / l[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		x[i] /= l[i*n+i]
+		for j := range i {
+			x[j] -= l[i*n+j] * x[i]
+		}
+	}
+}
+
+// SandwichSD returns the roots of Sandwich's diagonal; NaN where there is none.
+func (r *Result) SandwichSD() []float64 {
+	out := roots(r.Sandwich(), len(r.X))
+	for i, v := range out {
+		if math.IsInf(v, 0) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
