@@ -85,31 +85,24 @@ func fitLowRank(x, g [][]float64, gamma, cutoff float64) (fisherFit, bool) {
 	return f, true
 }
 
-// geometricMean returns T with T T^T = S, see fitLowRank. L^T comes from the QR
-// factorisation of A over the identity, which never squares A.
+// geometricMean returns T with T T^T = S, see fitLowRank. Both factors come from
+// QR factorisations of the samples over the identity, which never squares them:
+// with R the factor of Y, the singular values and left vectors of L^T R^T are
+// those of the formula.
 func geometricMean(y, a *mat.Dense, gamma float64) (*mat.Dense, bool) {
 	root := 1 / math.Sqrt(gamma)
-	var qr mat.QR
-	qr.Factorize(overIdentity(a, root))
-	var lt mat.Dense
-	qr.RTo(&lt)
-	_, r := a.Dims()
-	upper := mat.NewTriDense(r, mat.Upper, nil)
-	for i := range r {
-		for j := i; j < r; j++ {
-			upper.SetTri(i, j, lt.At(i, j))
-		}
-	}
+	upper, r := triangle(overIdentity(a, root)), triangle(overIdentity(y, root))
 	var b mat.Dense
-	b.Mul(upper, overIdentity(y, root).T())
+	b.Mul(upper, r.T())
 	var svd mat.SVD
 	if !svd.Factorize(&b, mat.SVDThinU) {
 		return nil, false
 	}
 	var v, t mat.Dense
 	svd.UTo(&v)
+	n, _ := v.Dims()
 	for k, s := range svd.Values(nil) {
-		for i := range r {
+		for i := range n {
 			v.Set(i, k, v.At(i, k)*math.Sqrt(s))
 		}
 	}
@@ -117,6 +110,22 @@ func geometricMean(y, a *mat.Dense, gamma float64) (*mat.Dense, bool) {
 		return nil, false
 	}
 	return &t, true
+}
+
+// triangle returns the upper triangular factor of the QR factorisation.
+func triangle(m *mat.Dense) *mat.TriDense {
+	var qr mat.QR
+	qr.Factorize(m)
+	var r mat.Dense
+	qr.RTo(&r)
+	_, n := m.Dims()
+	upper := mat.NewTriDense(n, mat.Upper, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			upper.SetTri(i, j, r.At(i, j))
+		}
+	}
+	return upper
 }
 
 // overIdentity stacks f a on the identity.
