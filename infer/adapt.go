@@ -1,6 +1,9 @@
 package infer
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // adapter is the warm-up of one chain: it owns the metric and the step size.
 type adapter struct {
@@ -98,7 +101,7 @@ func (a *adapter) updateStan(t *trajectory, p *point, i int, out *transition) er
 	if len(a.ends) == 0 || i < a.first || i > a.ends[len(a.ends)-1] {
 		return nil
 	}
-	a.current.add(p.q, p.g)
+	a.current.add(slices.Clone(p.q), slices.Clone(p.g))
 	for _, end := range a.ends {
 		if i == end {
 			m, ok := a.current.metric()
@@ -115,8 +118,9 @@ func (a *adapter) updateStan(t *trajectory, p *point, i int, out *transition) er
 func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) error {
 	if i < a.plan.freeze {
 		if out.usable() {
-			a.current.add(p.q, p.g)
-			a.next.add(p.q, p.g)
+			q, g := slices.Clone(p.q), slices.Clone(p.g) // one copy for both
+			a.current.add(q, g)
+			a.next.add(q, g)
 		}
 		need := a.need(i)
 		fits := float64(i)+need <= float64(a.plan.freeze) // another window

@@ -74,6 +74,17 @@ type record struct {
 	rows    [][]float64 // unconstrained
 	outputs [][]float64 // nil without Outputs
 	stats   []DrawStat
+	slab    []float64 // room for the next rows
+}
+
+// row returns n numbers from the slab.
+func (r *record) row(n int) []float64 {
+	if len(r.slab) < n {
+		r.slab = make([]float64, max(n, min(64*n, 1<<16)))
+	}
+	row := r.slab[:n:n]
+	r.slab = r.slab[n:]
+	return row
 }
 
 func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
@@ -201,7 +212,7 @@ func (c *chain) record(out *transition) error {
 // add appends the draw at p and its outputs to r.
 func (c *chain) add(r *record, stat DrawStat) error {
 	if c.outputs != nil {
-		row := make([]float64, c.outputs.Len())
+		row := r.row(c.outputs.Len())
 		if err := c.outputs.Write(c.p.q, row); err != nil {
 			if !recoverable(err) {
 				return fmt.Errorf("outputs: %w", err)
@@ -212,7 +223,9 @@ func (c *chain) add(r *record, stat DrawStat) error {
 		}
 		r.outputs = append(r.outputs, row)
 	}
-	r.rows = append(r.rows, append(make([]float64, 0, len(c.p.q)), c.p.q...))
+	q := r.row(len(c.p.q))
+	copy(q, c.p.q)
+	r.rows = append(r.rows, q)
 	r.stats = append(r.stats, stat)
 	return nil
 }

@@ -52,11 +52,17 @@ func (m *Model) compile() (*Posterior, error) {
 	}
 	parts = ad.Substitute(parts, f.leaves, f.y)
 	lp := ad.AddN(parts...)
+	p.graph, p.inputs = append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), inputs
 	var err error
-	if p.density, err = m.program(append(append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), parts...), inputs); err != nil {
+	if p.density, err = m.program(append(slices.Clone(p.graph), parts...), inputs); err != nil {
 		return nil, err
 	}
-	p.derive, err = m.program(ad.Substitute(m.quantities(), f.leaves, f.y), inputs)
+	stored, rest := m.quantities()
+	if p.derive, err = m.program(ad.Substitute(stored, f.leaves, f.y), inputs); err != nil {
+		return nil, err
+	}
+	p.columns = len(p.Names())
+	p.predict, err = m.program(ad.Substitute(rest, f.leaves, f.y), inputs)
 	return p, err
 }
 
@@ -152,23 +158,23 @@ func (p *param) logPrior() *ad.Node {
 	return ad.Broadcast(lp, shape[:max(0, len(shape)-p.prior.Event)]...)
 }
 
-// quantities lists what is stored with a draw: parameters and derived
-// quantities; then pointwise log-likelihoods; then the laws' parameters.
-func (m *Model) quantities() []*ad.Node {
-	var out []*ad.Node
+// quantities lists what is stored with a draw, parameters and derived
+// quantities, and what may be asked of it: pointwise log-likelihoods, then the
+// laws' parameters.
+func (m *Model) quantities() (stored, rest []*ad.Node) {
 	for _, p := range m.params {
-		out = append(out, p.node)
+		stored = append(stored, p.node)
 	}
 	for _, d := range m.derived {
-		out = append(out, d.node)
+		stored = append(stored, d.node)
 	}
 	for _, o := range m.observed {
-		out = append(out, o.logLik())
+		rest = append(rest, o.logLik())
 	}
 	for _, o := range m.observed {
-		out = append(out, o.law.Params...)
+		rest = append(rest, o.law.Params...)
 	}
-	return out
+	return stored, rest
 }
 
 // atData evaluates nodes that depend on data alone.

@@ -28,7 +28,7 @@ const (
 
 // estimator gathers draws and their gradients into a metric.
 type estimator interface {
-	add(q, g []float64)
+	add(q, g []float64) // which it may keep
 	count() int
 	reset()
 	// metric returns false when the draws do not determine one.
@@ -199,8 +199,7 @@ func (e *lowRankEstimator) count() int { return len(e.q) }
 func (e *lowRankEstimator) reset()     { e.q, e.g = nil, nil }
 
 func (e *lowRankEstimator) add(q, g []float64) {
-	e.q = append(e.q, append([]float64(nil), q...))
-	e.g = append(e.g, append([]float64(nil), g...))
+	e.q, e.g = append(e.q, q), append(e.g, g)
 }
 
 func (e *lowRankEstimator) metric() (Metric, bool) {

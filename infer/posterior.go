@@ -19,12 +19,17 @@ import (
 type Posterior struct {
 	model   *Model
 	density *ad.Program // inputs: unconstrained parameters, data; outputs: lp, its gradients, the parts of lp
-	derive  *ad.Program // outputs: constrained parameters, derived quantities, pointwise log-likelihoods, laws' parameters
+	derive  *ad.Program // outputs: constrained parameters, derived quantities
+	predict *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
+	graph   []*ad.Node  // lp and its gradients
+	inputs  []*ad.Node  // of the programs
 	parts   []string    // names of the parts of lp
 	dim     int
+	columns int // of a draw
 	data    [][]float64
 	run     *ad.State
-	write   *ad.State
+	write   *ad.State // of derive
+	ask     *ad.State // of predict
 }
 
 // Dim returns the number of unconstrained parameters.
@@ -33,7 +38,7 @@ func (p *Posterior) Dim() int { return p.dim }
 // Clone returns a Posterior with a workspace of its own.
 func (p *Posterior) Clone() Target {
 	c := *p
-	c.run, c.write = nil, nil
+	c.run, c.write, c.ask = nil, nil, nil
 	return &c
 }
 
@@ -110,11 +115,11 @@ func (v *quantity) columns() []string {
 }
 
 // Len returns the number of columns of a draw.
-func (p *Posterior) Len() int { return len(p.Names()) }
+func (p *Posterior) Len() int { return p.columns }
 
 // Write fills out with the columns at the unconstrained draw q.
 func (p *Posterior) Write(q, out []float64) error {
-	if err := p.at(q); err != nil {
+	if err := p.at(&p.write, p.derive, q); err != nil {
 		return err
 	}
 	n := len(p.model.params) + len(p.model.derived)
@@ -124,25 +129,26 @@ func (p *Posterior) Write(q, out []float64) error {
 	return nil
 }
 
-func (p *Posterior) at(q []float64) error {
-	if p.write == nil {
-		p.write = p.state(p.derive)
+// at runs prog at q in the state, which it makes if there is none.
+func (p *Posterior) at(state **ad.State, prog *ad.Program, q []float64) error {
+	if *state == nil {
+		*state = p.state(prog)
 	}
 	if k := len(p.model.params); k > 0 {
-		copy(p.write.InputSpan(0, k), q)
+		copy((*state).InputSpan(0, k), q)
 	}
-	return p.write.Run()
+	return (*state).Run()
 }
 
 // LogLik returns the log-likelihood of every value that counts as data, at the
 // unconstrained draw q, in the order of Observe: masked and imputed values do not.
 func (p *Posterior) LogLik(q []float64) ([]float64, error) {
-	if err := p.at(q); err != nil {
+	if err := p.at(&p.ask, p.predict, q); err != nil {
 		return nil, err
 	}
 	var out []float64
 	for i, o := range p.model.observed {
-		ll := p.write.Output(len(p.model.params) + len(p.model.derived) + i)
+		ll := p.ask.Output(i)
 		for _, k := range o.counts() {
 			out = append(out, ll[k])
 		}
@@ -153,19 +159,19 @@ func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 // Predict draws new data for observation name at the unconstrained draw q, as
 // many as were observed, missing and masked places included.
 func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, error) {
-	at := len(p.model.params) + len(p.model.derived) + len(p.model.observed)
+	at := len(p.model.observed)
 	for _, o := range p.model.observed {
 		k := len(o.law.Params)
 		if o.name != name {
 			at += k
 			continue
 		}
-		if err := p.at(q); err != nil {
+		if err := p.at(&p.ask, p.predict, q); err != nil {
 			return nil, err
 		}
 		theta := make([][]float64, k)
 		for j := range theta {
-			theta[j] = p.write.Output(at + j)
+			theta[j] = p.ask.Output(at + j)
 		}
 		out := make([]float64, o.data.node.Size())
 		if err := o.law.Fill(src, out, o.data.node.Shape(), theta); err != nil {
@@ -214,7 +220,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 			return fmt.Errorf("infer: %w", err)
 		}
 	}
-	p.data, p.run, p.write = next.data, nil, nil
+	p.data, p.run, p.write, p.ask = next.data, nil, nil, nil
 	return nil
 }
 

@@ -44,12 +44,12 @@ func columns(cols ...[]float64) (x []float64, shape Option) {
 }
 
 func dummy(v []float64, level float64) []float64 {
-	return each(v, func(x float64) float64 { return truth(x == level) })
+	return mapped(v, func(x float64) float64 { return truth(x == level) })
 }
 
-func logs(v []float64) []float64 { return each(v, math.Log) }
+func logs(v []float64) []float64 { return mapped(v, math.Log) }
 
-func each(v []float64, f func(float64) float64) []float64 {
+func mapped(v []float64, f func(float64) float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = f(x)

@@ -1,0 +1,183 @@
+package infer_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// decays is the model of one correlation function, and data sets for it.
+func decays(t testing.TB, n, sets int) (*infer.Posterior, []infer.DataSet) {
+	x, yerr := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], yerr[i] = 0.01*math.Pow(1000, float64(i)/float64(n-1)), 0.003
+	}
+	src := tensor.NewStream(1, 77, 0)
+	var all []infer.DataSet
+	for k := range sets {
+		y := make([]float64, n)
+		tau, c := 0.3*math.Pow(10, float64(k%10)/9), 0.1+0.02*float64(k%7)
+		for i := range y {
+			y[i] = 1 + c*math.Exp(-2*x[i]/tau) + yerr[i]*src.Normal()
+		}
+		all = append(all, infer.DataSet{Data: map[string][]float64{"y": y}})
+	}
+	m := infer.NewModel("decay")
+	lag := m.Data("x", x)
+	tau := m.Param("tau", dist.LogNormal(0, 2))
+	base := m.Param("baseline", dist.Normal(1, 0.1))
+	contrast := m.Param("contrast", dist.HalfNormal(1))
+	mean := ad.Add(base, ad.Mul(contrast, ad.Exp(ad.Div(ad.Scale(-2, lag), tau))))
+	m.Observe("y", dist.Normal(mean, m.Data("yerr", yerr)), all[0].Data["y"])
+	return compiled(t, m), all
+}
+
+// Chains in lock step make the trees of chains alone, draw by draw, from the same
+// start and step; from a far start rounding grows and they part.
+func TestSampleEachAsAlone(t *testing.T) {
+	post, sets := decays(t, 30, 40)
+	cfg := infer.Config{Chains: 2, Warmup: 300, Draws: 100, Seed: 5}
+	near := infer.Config{Chains: 2, NoWarmup: true, Draws: 100, Seed: 5, StepSize: 0.5}
+	fits, ready := make([]*infer.Fit, len(sets)), make([]infer.DataSet, len(sets))
+	collect := func(i int, fit *infer.Fit, err error) {
+		if fits[i] = fit; err != nil || fit == nil {
+			t.Errorf("set %d: %v", i, err)
+		}
+	}
+	if err := post.SampleEach(context.Background(), sets, cfg, collect); err != nil {
+		t.Fatal(err)
+	}
+	first := slices.Clone(fits)
+	metric, _ := fits[0].Adapted(0)
+	near.StartMetric = &metric
+	for i, fit := range fits {
+		ready[i] = infer.DataSet{Data: sets[i].Data, Init: [][]float64{fit.Unconstrained(0, 99), fit.Unconstrained(1, 99)}}
+	}
+	if err := post.SampleEach(context.Background(), ready, near, collect); err != nil {
+		t.Fatal(err)
+	}
+	for i, set := range ready {
+		alone := post.Clone().(*infer.Posterior)
+		if err := alone.SetData("y", set.Data["y"]); err != nil {
+			t.Fatal(err)
+		}
+		c := near
+		c.Seed, c.Init = c.Seed+uint64(i), set.Init
+		want := sampled(t, alone, c)
+		for chain := range 2 {
+			for k, s := range want.Stats(chain) {
+				if got := fits[i].Stats(chain)[k]; got.Steps != s.Steps || got.Index != s.Index {
+					t.Fatalf("set %d chain %d draw %d: %d steps to %d, want %d to %d", i, chain, k, got.Steps, got.Index, s.Steps, s.Index)
+				}
+			}
+			for k, v := range want.Draws("tau")[chain] {
+				if got := fits[i].Draws("tau")[chain][k]; math.Abs(got/v-1) > 1e-9 {
+					t.Fatalf("set %d chain %d draw %d: tau %.12g, want %.12g", i, chain, k, got, v)
+				}
+			}
+		}
+	}
+	fits = first
+	// Bit for bit the same in other company and on another number of threads.
+	again := map[int]*infer.Fit{}
+	cfg.Parallel = 1
+	swapped := append([]infer.DataSet{sets[0]}, sets[20:25]...)
+	if err := post.SampleEach(context.Background(), swapped, cfg, func(i int, fit *infer.Fit, _ error) { again[i] = fit }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again[0].Draws("tau")[1], fits[0].Draws("tau")[1]) {
+		t.Error("draws depend on the other sets")
+	}
+	ll, err := fits[7].LogLik("y")
+	if err != nil || len(ll[1]) != 100 {
+		t.Errorf("log-likelihood of a set: %v", err)
+	}
+}
+
+// A bad set fails alone; an ended context keeps what is complete.
+func TestSampleEachErrors(t *testing.T) {
+	post, sets := decays(t, 20, 6)
+	sets[2].Data = map[string][]float64{"y": {1, 2}}
+	sets[3].Data = map[string][]float64{"z": {1, 2}}
+	sets[4].Data = map[string][]float64{"y": append(slices.Clone(sets[4].Data["y"][:19]), math.NaN())}
+	errs := make([]error, 6)
+	fits := 0
+	err := post.SampleEach(context.Background(), sets, infer.Config{Chains: 1, Warmup: 50, Draws: 10}, func(i int, fit *infer.Fit, err error) {
+		if errs[i] = err; fit != nil {
+			fits++
+		}
+	})
+	if err != nil || fits != 3 {
+		t.Errorf("%d fits, error %v", fits, err)
+	}
+	for i, word := range []string{"", "", "2 values, want 20", "lacks y", "y[19] is NaN", ""} {
+		if (errs[i] == nil) != (word == "") || errs[i] != nil && !strings.Contains(errs[i].Error(), word) {
+			t.Errorf("set %d: %v, want %q", i, errs[i], word)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	err = post.SampleEach(ctx, sets[:2], infer.Config{Chains: 1, Draws: 1e7, Parallel: 1}, func(int, *infer.Fit, error) {
+		t.Error("a set was not complete")
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an ended context: error %v", err)
+	}
+	if err := post.SampleEach(context.Background(), sets, infer.Config{Resume: "x"}, nil); err == nil {
+		t.Error("Resume: no error")
+	}
+	if err := post.SampleEach(context.Background(), []infer.DataSet{{Data: map[string][]float64{"q": nil}}}, infer.Config{}, nil); err == nil || !strings.Contains(err.Error(), "no data") {
+		t.Errorf("unknown data: %v", err)
+	}
+}
+
+// BenchmarkSampleEach compares 1000 small posteriors in lock step with the same
+// ones alone, on one core.
+func BenchmarkSampleEach(b *testing.B) {
+	post, sets := decays(b, 60, 1000)
+	cfg := infer.Config{Chains: 4, Parallel: 1}
+	ess := func(f *infer.Fit) float64 { return f.Summary().MinESS() }
+	b.Run("together", func(b *testing.B) {
+		seconds, sum := 0.0, 0.0
+		for b.Loop() {
+			var fits []*infer.Fit
+			from := time.Now()
+			if err := post.SampleEach(b.Context(), sets, cfg, func(_ int, f *infer.Fit, _ error) { fits = append(fits, f) }); err != nil {
+				b.Fatal(err)
+			}
+			seconds += time.Since(from).Seconds()
+			for _, f := range fits[:50] {
+				sum += ess(f) * 20
+			}
+		}
+		b.ReportMetric(sum/seconds, "ESS/s")
+		b.ReportMetric(seconds*1e3/float64(b.N*len(sets)), "ms/posterior")
+	})
+	b.Run("alone", func(b *testing.B) {
+		seconds, sum := 0.0, 0.0
+		for b.Loop() {
+			for i, set := range sets[:50] {
+				if err := post.SetData("y", set.Data["y"]); err != nil {
+					b.Fatal(err)
+				}
+				c := cfg
+				c.Seed = uint64(i)
+				from := time.Now()
+				fit := sampled(b, post, c)
+				seconds += time.Since(from).Seconds()
+				sum += ess(fit)
+			}
+		}
+		b.ReportMetric(sum/seconds, "ESS/s")
+		b.ReportMetric(seconds*1e3/float64(b.N*50), "ms/posterior")
+	})
+}
