@@ -8,6 +8,7 @@ import (
 // adapter is the warm-up of one chain: it owns the metric and the step size.
 type adapter struct {
 	cfg    *Config
+	chain  int // its number among the chains of the run
 	metric Metric
 	eps    float64
 	dual   dualAverage
@@ -37,6 +38,13 @@ func newAdapter(cfg *Config, dim int) *adapter {
 
 // begin chooses the first metric and step size at the chain's start p.
 func (a *adapter) begin(t *trajectory, p *point) error {
+	if from := a.cfg.From; from != nil {
+		last := from.chains[a.chain%len(from.chains)].ad
+		a.metric, a.eps = last.metric, last.eps
+		a.dual.delta = last.dual.delta
+		a.dual.restart(a.eps)
+		return nil
+	}
 	a.metric = a.startMetric(p)
 	if a.cfg.NoWarmup && a.cfg.StepSize > 0 {
 		a.eps = a.cfg.StepSize

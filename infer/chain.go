@@ -51,6 +51,7 @@ type chain struct {
 	target  Target
 	outputs Outputs // nil: store the unconstrained draws
 	stop    *atomic.Bool
+	give    func(SinkDraw) error // nil without a Sink
 
 	tr               *trajectory
 	ad               *adapter
@@ -91,10 +92,13 @@ func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
 	n := t.Dim()
 	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: newPoint(n), ad: newAdapter(cfg, n)}
 	c.outputs, _ = t.(Outputs)
+	c.ad.chain = id - cfg.FirstChain
 	c.momentum = tensor.NewStream(cfg.Seed, purposeMomentum, uint32(id))
 	c.choice = tensor.NewStream(cfg.Seed, purposeTree, uint32(id))
 	c.tr = newTrajectory(t, &c.ad.metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
 	c.tr.interrupt = stop.Load
+	c.tr.noCross = cfg.NoCrossChecks
+	c.tr.steps, c.tr.jitterSteps = cfg.Steps, cfg.JitterSteps
 	return c
 }
 
@@ -184,7 +188,14 @@ func (c *chain) move() (*transition, error) {
 		return &transition{energy: -c.p.lp}, nil
 	}
 	c.tr.maxDepth = c.ad.depth(c.done)
-	return c.tr.move(&c.p, c.ad.eps)
+	eps := c.ad.eps
+	if j := c.cfg.StepJitter; j > 0 {
+		eps *= 1 + j*(2*c.choice.Float64()-1)
+	}
+	if c.cfg.Method == HMC {
+		return c.tr.static(&c.p, eps)
+	}
+	return c.tr.move(&c.p, eps)
 }
 
 // record stores the draw at p.
@@ -201,13 +212,27 @@ func (c *chain) record(out *transition) error {
 	} else if out.divergent {
 		c.divergent++
 	}
-	return c.add(r, DrawStat{
+	stat := DrawStat{
 		LogProb: c.p.lp, AcceptanceRate: out.rate(Metropolis), SymmetricRate: out.rate(Symmetric), StepSize: c.ad.eps,
 		Energy: out.energy, EnergyError: out.energyError, MaxEnergyError: out.maxError, TreeDepth: out.depth,
 		Steps: out.steps, Index: out.index, Diverging: out.divergent,
 		ReachedMax: out.depth == c.cfg.MaxTreeDepth && !out.turned && !out.divergent,
-	})
+	}
+	if err := c.add(r, stat); err != nil || c.give == nil {
+		return err
+	}
+	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: c.p.q, Values: last(r.columns()), Stat: stat}
+	if !warm {
+		d.Draw -= c.cfg.warmup()
+	}
+	err := c.give(d)
+	if c.cfg.Sink.Only {
+		r.rows, r.outputs, r.stats = r.rows[:0], r.outputs[:0], r.stats[:0]
+	}
+	return err
 }
+
+func last(rows [][]float64) []float64 { return rows[len(rows)-1] }
 
 // add appends the draw at p and its outputs to r.
 func (c *chain) add(r *record, stat DrawStat) error {

@@ -206,6 +206,7 @@ func (c *chain) check(r *decoder) {
 	case r.err != nil:
 	case len(r.b) > 0:
 		r.fail("has %d bytes too many", len(r.b))
+	case c.cfg.Sink.Only && len(c.kept.rows)+len(c.warm.rows) == 0:
 	case c.done < 0 || max(c.done-warm, 0) != len(c.kept.rows) || c.cfg.KeepWarmup && min(c.done, warm) != len(c.warm.rows):
 		r.fail("counts %d draws but holds %d", c.done, len(c.kept.rows))
 	case !(c.ad.eps > 0):

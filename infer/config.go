@@ -26,10 +26,16 @@ type Config struct {
 	MaxTreeDepth   int        // longest trajectory is 2^depth - 1 steps. Default 10, at most 20
 	MaxEnergyError float64    // energy error of a divergence. Default 1000
 	StanShrink     bool       // DiagVariance and DenseVariance add 1e-3 as Stan does; it assumes scales near 1
-	NoCrossChecks  bool       // skip the turning tests across subtrees, as the 2017 algorithm; trajectories may go full circle
+	Method         Method     // how chains move. Default NUTS
+	Steps          int        // leapfrogs of an HMC trajectory. Default 10
+	JitterSteps    bool       // HMC draws the number of leapfrogs from 1 to Steps, so that none resonates
+	StepJitter     float64    // the step of each trajectory varies by that part, below 1. Default 0
+
+	NoCrossChecks bool // skip the turning tests across subtrees, as the 2017 algorithm; trajectories may go full circle
 
 	NoWarmup    bool    // no adaptation: StartMetric (or the identity) and StepSize (or a search)
 	KeepWarmup  bool    // keep the draws of the warm-up too, apart
+	From        *Fit    // start where its chains ended, with their metrics and steps, and without warm-up unless Warmup is given
 	StartMetric *Metric // before adaptation. Default: from the gradient at the start
 	StepSize    float64 // before adaptation. Default: a search from 0.1
 
@@ -44,6 +50,7 @@ type Config struct {
 
 	Progress      func(Progress) // called from one goroutine at a time
 	ProgressEvery time.Duration  // least time between two calls. Default 200 ms
+	Sink          Sink           // takes draws as they are made. Default: none
 	StopWhen      StopRule       // ends the run early. Default: never
 	Checkpoint    Checkpoint     // where the run is saved. Default: nowhere
 	Resume        string         // checkpoint file to continue from; it is also written to unless Checkpoint.Path is set
@@ -80,6 +87,17 @@ func (c Config) withDefaults(dim int) (Config, error) {
 		}
 	}
 	setInt(&c.Chains, 4)
+	if c.From != nil && c.Warmup == 0 {
+		c.NoWarmup = true
+	}
+	setInt(&c.Steps, 10)
+	setInt(&c.Sink.Every, 1)
+	if c.Method == HMC {
+		c.Statistic = Metropolis
+		if c.Steps == 1 && c.TargetAccept == 0 {
+			c.TargetAccept = 0.574 // doi:10.1111/1467-9868.00123
+		}
+	}
 	setInt(&c.Warmup, 1000)
 	setInt(&c.Draws, 1000)
 	setInt(&c.MaxTreeDepth, 10)
@@ -128,6 +146,13 @@ func (c *Config) validate(dim int) error {
 	want(c.InitTries > 0, "InitTries is %d: want at least 1", c.InitTries)
 	want(c.Parallel > 0, "Parallel is %d: want at least 1", c.Parallel)
 	want(c.FirstChain >= 0, "FirstChain is %d: want 0 or more", c.FirstChain)
+	want(c.Method == NUTS || c.Method == HMC, "Method is %d: want NUTS or HMC", c.Method)
+	want(c.Steps > 0, "Steps is %d: want at least 1", c.Steps)
+	want(c.StepJitter >= 0 && c.StepJitter < 1, "StepJitter is %g: want 0 up to 1, less than 1", c.StepJitter)
+	want(c.Sink.Every > 0, "Sink.Every is %d: want at least 1", c.Sink.Every)
+	want(!c.Sink.Only || c.Sink.Write != nil, "Sink.Only is set without Write: the draws would be lost")
+	want(!c.Sink.Only || !c.StopWhen.active(), "StopWhen looks at draws that Sink.Only does not keep: give MaxTime, or keep them")
+	want(c.From == nil || c.From.dim() == dim, "From has %d unconstrained parameters: want %d", c.From.dim(), dim)
 	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "Metric is %d: want one of the MetricKind constants", c.Metric)
 	want(c.Schedule == FisherSchedule || c.Schedule == StanSchedule, "Schedule is %d: want FisherSchedule or StanSchedule", c.Schedule)
 	want(c.Statistic == Symmetric || c.Statistic == Metropolis, "Statistic is %d: want Symmetric or Metropolis", c.Statistic)
@@ -167,6 +192,11 @@ func (c *Config) fingerprint(t Target, names []string) string {
 	item("NoCrossChecks", c.NoCrossChecks)
 	item("KeepWarmup", c.KeepWarmup)
 	item("StepSize", c.StepSize)
+	item("Method", c.Method)
+	item("Steps", c.Steps)
+	item("JitterSteps", c.JitterSteps)
+	item("StepJitter", c.StepJitter)
+	item("From", c.From.adaptation())
 	item("InitRadius", c.InitRadius)
 	item("NoClimb", c.NoClimb)
 	item("FirstChain", c.FirstChain)

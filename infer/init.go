@@ -40,8 +40,12 @@ func (c *chain) findStart(p *point) error {
 
 // given returns the start the settings prescribe, or nil.
 func (c *chain) given() []float64 {
-	if i := c.id - c.cfg.FirstChain; i < len(c.cfg.Init) {
+	i := c.id - c.cfg.FirstChain
+	if i < len(c.cfg.Init) {
 		return c.cfg.Init[i]
+	}
+	if from := c.cfg.From; from != nil {
+		return from.chains[i%len(from.chains)].p.q
 	}
 	return nil
 }

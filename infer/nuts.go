@@ -15,13 +15,16 @@ import (
 // arXiv:1701.02434 and arXiv:1601.00225.
 type trajectory struct {
 	system
-	maxDepth  int
-	maxError  float64        // energy error of a divergence
-	noCross   bool           // skip the tests across joints
-	momentum  *tensor.Stream // momenta
-	choice    *tensor.Stream // directions and proposals
-	forward   func() bool    // the next direction
-	interrupt func() bool    // asked before every step
+	maxDepth int
+	maxError float64 // energy error of a divergence
+	noCross  bool    // skip the tests across joints
+	steps    int     // of HMC, 0 for NUTS
+
+	jitterSteps bool           // HMC draws the number of steps from 1..steps
+	momentum    *tensor.Stream // momenta
+	choice      *tensor.Stream // directions and proposals
+	forward     func() bool    // the next direction
+	interrupt   func() bool    // asked before every step
 
 	ends  [2]point // backward, forward
 	inner []float64

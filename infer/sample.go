@@ -43,6 +43,8 @@ type run struct {
 	judged   int    // draws the stopping rule has seen
 	elapsed  time.Duration
 
+	funnel *funnel // nil without a Sink
+
 	mu     sync.Mutex
 	states [][]byte // latest saved state per chain
 	epochs []int64  // which request each answers
@@ -147,6 +149,9 @@ func (r *run) sample(ctx context.Context) []error {
 			return []error{err}
 		}
 	}
+	if err := r.open(); err != nil {
+		return []error{err}
+	}
 	release := context.AfterFunc(ctx, func() { r.stop.Store(true) })
 	defer release()
 	var wg sync.WaitGroup
@@ -163,7 +168,7 @@ func (r *run) sample(ctx context.Context) []error {
 		wg.Wait()
 		close(finished)
 	}()
-	errs := r.monitor(begin, finished)
+	errs := append(r.monitor(begin, finished), r.close()...)
 	r.elapsed = time.Since(begin)
 	r.cutAt(len(r.finishedRows()))
 	for _, c := range r.chains {

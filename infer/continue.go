@@ -1,0 +1,57 @@
+package infer
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+)
+
+// Continue makes more draws per chain with the adaptation and the random streams
+// that the run ended with, and returns a Fit of all: the same, bit for bit, as one
+// run of that length. f itself stays as it is.
+func (f *Fit) Continue(ctx context.Context, draws int) (*Fit, error) {
+	if draws < 1 || len(f.chains) == 0 {
+		return nil, fmt.Errorf("infer: continue for %d draws: want at least 1", draws)
+	}
+	cfg := f.cfg
+	cfg.Draws += draws
+	cfg.Checkpoint, cfg.Resume, cfg.StopWhen = Checkpoint{}, "", StopRule{Every: cfg.StopWhen.Every}
+	if cfg.Sink.Only {
+		return nil, errors.New("infer: continue: the draws so far went to Config.Sink alone: sample again with From and another seed")
+	}
+	r, err := newRun(f.chains[0].target, cfg)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range f.chains {
+		if err := r.chains[i].load(c.save()); err != nil {
+			return nil, fmt.Errorf("infer: continue: chain %d: %w", c.id, err)
+		}
+	}
+	errs := r.sample(ctx)
+	return newFit(r), errors.Join(errs...)
+}
+
+// dim returns the number of unconstrained parameters.
+func (f *Fit) dim() int {
+	if f == nil || len(f.chains) == 0 {
+		return 0
+	}
+	return len(f.chains[0].p.q)
+}
+
+// adaptation tells metrics, steps and places of chains apart.
+func (f *Fit) adaptation() string {
+	if f == nil {
+		return ""
+	}
+	h := sha256.New()
+	for _, c := range f.chains {
+		var w encoder
+		c.ad.save(&w)
+		w.floats(c.p.q)
+		h.Write(w.b)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}

@@ -1,0 +1,114 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// Sink takes draws as they are made, for files that grow during a run and for
+// runs whose draws do not fit memory. Its functions are called from one goroutine
+// at a time; draws of a chain come in order, chains mix. After a resume the draws
+// since the last checkpoint come again, under the same numbers.
+//
+//	var total float64
+//	cfg.Sink = infer.Sink{Names: []string{"tau"}, Write: func(d infer.SinkDraw) error {
+//		total += d.Values[0]
+//		return nil
+//	}}
+type Sink struct {
+	Names []string                               // columns to give. Default: all
+	Every int                                    // give every that many draws of a chain. Default 1
+	Only  bool                                   // keep no draws in memory: the Fit has none
+	Open  func(names []string, chains int) error // called first; may be nil
+	Write func(d SinkDraw) error                 // an error stops the run; what is there stays in the Fit
+	Close func() error                           // called last, also after an error; may be nil
+}
+
+// SinkDraw is one draw. Write must not keep its slices.
+type SinkDraw struct {
+	Chain         int
+	Draw          int  // counts from 0 within its phase
+	Warmup        bool // only if Config.KeepWarmup is set
+	Values        []float64
+	Unconstrained []float64
+	Stat          DrawStat
+}
+
+// funnel is a Sink at work.
+type funnel struct {
+	Sink
+	from   []int // columns
+	values []float64
+	failed error
+}
+
+// open starts the sink of a run, if it has one.
+func (r *run) open() error {
+	s := r.cfg.Sink
+	if s.Write == nil {
+		return nil
+	}
+	f := &funnel{Sink: s}
+	if f.Names == nil {
+		f.Names = r.names
+	}
+	for _, name := range f.Names {
+		i := slices.Index(r.names, name)
+		if i < 0 {
+			hint := ""
+			if near := spelling.Meant(name, r.names); near != "" {
+				hint = " did you mean " + near + "?"
+			}
+			return fmt.Errorf("infer: Config.Sink asks for %q:%s there are %v", name, hint, r.names)
+		}
+		f.from = append(f.from, i)
+	}
+	f.values = make([]float64, len(f.from))
+	if f.Open != nil {
+		if err := f.Open(f.Names, len(r.chains)); err != nil {
+			return fmt.Errorf("infer: sink: %w", err)
+		}
+	}
+	for _, c := range r.chains {
+		c.give = r.give
+	}
+	r.funnel = f
+	return nil
+}
+
+// give hands a draw over; the first failure stops all chains.
+func (r *run) give(d SinkDraw) error {
+	f := r.funnel
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f.failed != nil || d.Draw%f.Every != 0 {
+		return nil
+	}
+	for i, k := range f.from {
+		f.values[i] = d.Values[k]
+	}
+	d.Values = f.values
+	if err := f.Write(d); err != nil {
+		f.failed = fmt.Errorf("infer: sink, draw %d of chain %d: %w", d.Draw, d.Chain, err)
+		r.stop.Store(true)
+	}
+	return nil
+}
+
+// close ends the sink and returns what went wrong with it.
+func (r *run) close() (errs []error) {
+	if r.funnel == nil {
+		return nil
+	}
+	if r.funnel.failed != nil {
+		errs = append(errs, r.funnel.failed)
+	}
+	if r.funnel.Close != nil {
+		if err := r.funnel.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("infer: sink: %w", err))
+		}
+	}
+	return errs
+}
