@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/stancsv"
@@ -88,47 +89,27 @@ func (r rundir) readConfig(v any) error {
 
 // saveDraws writes one table per chain.
 func (r rundir) saveDraws(fit *infer.Fit, settings map[string]string) error {
-	var keys []string
-	for k := range settings {
-		keys = append(keys, k)
+	tree, err := fit.Data(infer.DataSettings{})
+	if err != nil {
+		return as(exitBug, err)
 	}
-	sort.Strings(keys)
-	for c := range fit.Chains() {
-		t := &stancsv.Chain{Columns: []string{"lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__"}, Settings: settings}
-		t.Columns = append(t.Columns, stanNames(fit.Names())...)
-		stats := fit.Stats(c)
-		for d := range fit.Len(c) {
-			s := stats[d]
-			diverging := 0.0
-			if s.Diverging {
-				diverging = 1
-			}
-			row := []float64{s.LogProb, s.AcceptanceRate, s.StepSize, float64(s.TreeDepth), float64(s.Steps), diverging, s.Energy}
-			t.Draws = append(t.Draws, append(row, fit.Row(c, d)...))
+	chains, err := stancsv.Chains(tree)
+	if err != nil {
+		return as(exitBug, err)
+	}
+	for i, c := range chains {
+		c.Settings = maps.Clone(settings)
+		c.Settings["id"] = strconv.Itoa(i + 1)
+		if t := fit.Timing(); len(t) == len(chains) {
+			c.Elapsed = &stancsv.Elapsed{Warmup: t[i].Warmup.Seconds(), Sampling: t[i].Sampling.Seconds()}
 		}
 		var b strings.Builder
-		if err := t.Write(&b, keys); err != nil {
+		if err := c.Write(&b); err != nil {
 			return as(exitBug, err)
 		}
-		if err := writeFile(r.path(fmt.Sprintf("chain-%d.csv", c+1)), []byte(b.String())); err != nil {
+		if err := writeFile(r.path(fmt.Sprintf("chain-%d.csv", i+1)), []byte(b.String())); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// stanNames turns name[0] into name.1.
-func stanNames(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = n
-		base, index, ok := strings.Cut(strings.TrimSuffix(n, "]"), "[")
-		if ok {
-			k := 0
-			if _, err := fmt.Sscan(index, &k); err == nil {
-				out[i] = fmt.Sprintf("%s.%d", base, k+1)
-			}
-		}
-	}
-	return out
 }

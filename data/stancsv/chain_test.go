@@ -39,7 +39,7 @@ func TestReadCmdStan(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	c := &stancsv.Chain{Columns: []string{"lp__", "a"}, Draws: [][]float64{{-1.0 / 3, math.Pi}, {math.Inf(1), 5e-324}}, Settings: map[string]string{"id": "1"}}
 	var b bytes.Buffer
-	if err := c.Write(&b, []string{"id"}); err != nil {
+	if err := c.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	d, err := stancsv.Read(&b, "x")
@@ -66,18 +66,22 @@ func TestBadFiles(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(cmdstan))
 	f.Add([]byte("a,b\n1,2\n"))
+	f.Add([]byte("L.1.1,L.2.1,L.1.2,L.2.2,x.1,x.3,x[1],lp__\n# Diagonal elements of inverse mass matrix:\n# 1, 2\n1,2,3,4,5,6,7,8\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := stancsv.Read(bytes.NewReader(b), "f")
 		if err != nil {
 			return
 		}
 		var out bytes.Buffer
-		if err := c.Write(&out, nil); err != nil {
+		if err := c.Write(&out); err != nil {
 			t.Fatal(err)
 		}
 		d, err := stancsv.Read(&out, "again")
-		if err != nil || len(d.Draws) != len(c.Draws)+len(c.Warmup) || len(d.Columns) != len(c.Columns) {
-			t.Fatalf("written %d draws, read %v", len(c.Draws), err)
+		if err != nil || len(d.Draws) != len(c.Draws) || len(d.Warmup) != len(c.Warmup) || len(d.Columns) != len(c.Columns) {
+			t.Fatalf("written %d and %d draws, read %v: %+v", len(c.Warmup), len(c.Draws), err, d)
+		}
+		if tree, err := stancsv.Tree([]*stancsv.Chain{c, c}); err == nil {
+			stancsv.Chains(tree)
 		}
 	})
 }

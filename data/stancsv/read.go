@@ -1,0 +1,219 @@
+package stancsv
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Open reads the file name.
+func Open(name string) (*Chain, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, name)
+}
+
+// Read reads a table; name is for messages. Columns may be fewer than CmdStan's,
+// and settings, adaptation and times may be missing.
+func Read(r io.Reader, name string) (*Chain, error) {
+	p := &reader{c: &Chain{Settings: map[string]string{}}}
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 0, 1<<16), 1<<26)
+	line := 0
+	for sc.Scan() {
+		line++
+		if err := p.line(strings.TrimSpace(sc.Text())); err != nil {
+			return nil, &FormatError{name, line, err.Error()}
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, &FormatError{name, line + 1, err.Error()}
+	}
+	if p.c.Columns == nil {
+		return nil, &FormatError{name, line, "no line of column names: is this a file of draws?"}
+	}
+	p.c.splitWarmup()
+	return p.c, nil
+}
+
+// reader takes the lines of a file apart.
+type reader struct {
+	c      *Chain
+	metric bool // the next comments are the inverse mass matrix
+}
+
+func (p *reader) line(text string) error {
+	switch {
+	case text == "":
+		return nil
+	case text[0] == '#':
+		p.comment(strings.TrimSpace(text[1:]))
+		return nil
+	case p.c.Columns == nil:
+		return p.c.header(text)
+	}
+	p.metric = false
+	row, err := p.c.row(text)
+	p.c.Draws = append(p.c.Draws, row)
+	return err
+}
+
+// comment keeps a setting, a part of the adaptation or a time.
+func (p *reader) comment(text string) {
+	lower := strings.ToLower(text)
+	switch {
+	case strings.Contains(lower, "inverse mass matrix"):
+		p.adapted().InvMetric, p.metric = nil, true
+		return
+	case p.metric:
+		if row, ok := numbers(text); ok {
+			p.c.Adapted.InvMetric = append(p.c.Adapted.InvMetric, row)
+			return
+		}
+		p.metric = false
+	}
+	if seconds, ok := strings.CutSuffix(strings.TrimSpace(strings.TrimPrefix(lower, "elapsed time:")), "seconds (warm-up)"); ok {
+		p.elapsed().Warmup = finite(seconds)
+		return
+	}
+	if seconds, ok := strings.CutSuffix(lower, "seconds (sampling)"); ok {
+		p.elapsed().Sampling = finite(seconds)
+		return
+	}
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || strings.ContainsFunc(text, unicode.IsControl) {
+		return
+	}
+	value, _, _ = strings.Cut(value, "(")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if _, known := p.c.Settings[key]; !known {
+		p.c.Settings[key] = value
+	}
+	if eps, err := strconv.ParseFloat(value, 64); err == nil && lower[0] == 's' && strings.HasPrefix(lower, "step size") {
+		p.adapted().StepSize = eps
+	}
+}
+
+func (p *reader) adapted() *Adaptation {
+	if p.c.Adapted == nil {
+		p.c.Adapted = &Adaptation{}
+	}
+	return p.c.Adapted
+}
+
+func (p *reader) elapsed() *Elapsed {
+	if p.c.Elapsed == nil {
+		p.c.Elapsed = &Elapsed{}
+	}
+	return p.c.Elapsed
+}
+
+func numbers(text string) ([]float64, bool) {
+	var row []float64
+	for _, f := range strings.Split(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
+		if err != nil {
+			return nil, false
+		}
+		row = append(row, v)
+	}
+	return row, true
+}
+
+// finite returns a number of seconds, 0 for anything else.
+func finite(text string) float64 {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+func (c *Chain) header(text string) error {
+	seen := map[string]bool{}
+	names := strings.Split(text, ",")
+	if strings.Contains(text, `"`) { // as R writes tables: "L[1,2]"
+		quoted, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil {
+			return fmt.Errorf("column names in quotes: %v", err)
+		}
+		names = quoted
+	}
+	for _, n := range names {
+		n = strings.TrimSpace(n)
+		if strings.Contains(n, ",") {
+			base, index := split(n)
+			if index == nil {
+				return fmt.Errorf("column name %.40q: want no comma but between the indices of an array", n)
+			}
+			n = base + dotted(index)
+		}
+		if _, err := strconv.ParseFloat(n, 64); err == nil || n == "" {
+			return fmt.Errorf("column name %q: want a line of names before the numbers", n)
+		}
+		if strings.ContainsFunc(n, unicode.IsControl) {
+			return fmt.Errorf("column name %.40q: want plain text", n)
+		}
+		if seen[n] {
+			return fmt.Errorf("column %q stands twice", n)
+		}
+		seen[n] = true
+		c.Columns = append(c.Columns, n)
+	}
+	return nil
+}
+
+func (c *Chain) row(text string) ([]float64, error) {
+	if n := strings.Count(text, ",") + 1; n != len(c.Columns) {
+		return nil, fmt.Errorf("%d values, want %d: was the run cut off?", n, len(c.Columns))
+	}
+	row := make([]float64, len(c.Columns))
+	for i := range row {
+		f, rest, _ := strings.Cut(text, ",")
+		text = rest
+		v, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
+		if err != nil && !math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%q in column %s: want a number", f, c.Columns[i])
+		}
+		row[i] = v
+	}
+	return row, nil
+}
+
+// splitWarmup moves the warm-up draws apart where the file says that it has them.
+func (c *Chain) splitWarmup() {
+	if v := c.Settings["save_warmup"]; v != "1" && v != "true" {
+		return
+	}
+	if n := c.savedWarmup(); n > 0 && n <= len(c.Draws) {
+		c.Warmup, c.Draws = c.Draws[:n], c.Draws[n:]
+	}
+}
+
+// savedWarmup is how many rows of warm-up the settings promise, 0 if they are
+// unclear.
+func (c *Chain) savedWarmup() int {
+	n, err := strconv.Atoi(c.Settings["num_warmup"])
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return 0
+	}
+	thin := max(c.thin(), 1)
+	return n/thin + min(n%thin, 1)
+}
+
+func (c *Chain) thin() int {
+	n, err := strconv.Atoi(c.Settings["thin"])
+	if err != nil {
+		return 1
+	}
+	return n
+}
