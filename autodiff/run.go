@@ -160,8 +160,15 @@ func (w *worker[T]) load(b *boundLoop[T], l *boundLoad[T], pos, n int) {
 		at := offsetOf(row, dims[:k], l.strides[:k]) + col*step
 		run := min(n-i, inner-col)
 		p := unsafe.Add(l.src, at*int(size))
-		for j := range run {
-			l.dst[i+j] = *(*T)(unsafe.Add(p, j*step*int(size)))
+		switch step {
+		case 0:
+			repeatNumber(l.dst[i:i+run], *(*T)(p))
+		case 1:
+			copy(l.dst[i:i+run], unsafe.Slice((*T)(p), run))
+		default:
+			for j := range run {
+				l.dst[i+j] = *(*T)(unsafe.Add(p, j*step*int(size)))
+			}
 		}
 		i += run
 		row, col = row+1, 0
