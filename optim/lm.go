@@ -120,13 +120,18 @@ func (w *iterate) endedMarquardt(actual, predicted, ratio, radius float64) Statu
 	for i, x := range w.x {
 		w.scratch[0][i] = x * w.scale[i]
 	}
-	size := norm(w.scratch[0])
-	settled := math.Abs(actual) <= w.s.FTol && predicted <= w.s.FTol && ratio <= 2
-	small := radius <= w.s.XTol*size
+	return settled(w.s.FTol, w.s.XTol, actual, predicted, ratio, radius, norm(w.scratch[0]))
+}
+
+// settled is MINPACK's test of a step: actual and predicted are relative
+// decreases of the cost, size is the length of the scaled parameters.
+func settled(ftol, xtol, actual, predicted, ratio, radius, size float64) Status {
+	flat := math.Abs(actual) <= ftol && predicted <= ftol && ratio <= 2
+	small := radius <= xtol*size
 	switch {
-	case settled && small:
+	case flat && small:
 		return BothSettled
-	case settled, math.Abs(actual) <= 0x1p-52 && predicted <= 0x1p-52 && ratio <= 2:
+	case flat, math.Abs(actual) <= 0x1p-52 && predicted <= 0x1p-52 && ratio <= 2:
 		return CostSettled
 	case small, radius <= 0x1p-52*size:
 		return StepSmall

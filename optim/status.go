@@ -5,6 +5,7 @@ type Status int
 
 // The ways to end, numbered as SciPy numbers them where it has the same.
 const (
+	Failed         Status = -2 // one row of a batch could not be fitted: see its reason
 	Interrupted    Status = -1 // by the context
 	MaxEvaluations Status = 0
 	GradientSmall  Status = 1
@@ -26,6 +27,8 @@ func (s Status) String() string {
 		return "max_evaluations"
 	case s == Interrupted:
 		return "interrupted"
+	case s == Failed:
+		return "failed"
 	}
 	return "stuck"
 }
@@ -43,6 +46,8 @@ func (s Status) Message() string {
 		return "cost and steps change less than FTol and XTol"
 	case MaxEvaluations:
 		return "the most evaluations were reached: raise MaxEvaluations, or start nearer"
+	case Failed:
+		return "the fit could not begin: see the reason"
 	case Interrupted:
 		return "interrupted: the best point so far is returned"
 	}

@@ -1,0 +1,214 @@
+package optim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Batch fits one model to many rows of data. Rows run side by side as the lanes
+// of one compiled program; a lane whose fit has ended takes the next row. The
+// result of a row does not depend, to the last bit, on the other rows, their
+// number or the number of threads. It is safe for concurrent use.
+//
+//	t, y := autodiff.Input("t"), autodiff.Input("y", 32)
+//	b, err := optim.NewBatch(autodiff.Sub(model(t), y), []*autodiff.Node{t}, y)
+//	res, err := b.Fit(ctx, optim.Rows{Columns: [][]float64{data}, Start: []float64{1}}, optim.BatchSettings{})
+//	fmt.Println(res.Row(17), res.SDs(17), res.Status[17])
+type Batch struct {
+	m, n     int
+	residual *ad.Node
+	params   []*ad.Node
+	columns  []*ad.Node
+	names    []string
+
+	lock     sync.Mutex
+	programs map[variant]*ad.Program
+}
+
+// batchMost is the most parameters of a row.
+const batchMost = 32
+
+// NewBatch makes a batch of a residual Node of M elements, its parameters (32
+// elements at most) and the inputs that differ from row to row.
+func NewBatch(residual *ad.Node, params []*ad.Node, columns ...*ad.Node) (*Batch, error) {
+	b := &Batch{m: residual.Size(), params: params, columns: columns, programs: map[variant]*ad.Program{}}
+	if err := residual.Err(); err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	for _, x := range params {
+		b.n += x.Size()
+		b.names = append(b.names, elementNames(x)...)
+	}
+	if b.n < 1 || b.n > batchMost || b.m < 1 {
+		return nil, fmt.Errorf("optim: a batch of %d residuals and %d parameters: want 1 to %d parameters; use LeastSquares for more", b.m, b.n, batchMost)
+	}
+	b.residual = ad.Reshape(residual, b.m)
+	_, err := b.program(variant{})
+	return b, err
+}
+
+// Rows are the data of a batch of B rows; arrays are row-major.
+type Rows struct {
+	// Columns holds, for each of the columns of NewBatch, B times its elements.
+	Columns [][]float64
+	// Weights (B x M) multiply the residuals: 1/sigma. 0 takes a residual out, and
+	// with it columns of M elements at that place, which may then be NaN. nil: 1.
+	Weights []float64
+	// Start holds N numbers for all rows, or B x N. Where it is nil Guess fills the
+	// start of a row from its columns.
+	Start []float64
+	Guess func(start []float64, columns [][]float64) error
+	// Lower and Upper hold N bounds for all rows. nil: none.
+	Lower, Upper []float64
+	// Count is B. Default: as the columns, or Start, say.
+	Count int
+}
+
+// BatchSettings of Fit. The zero value is the default.
+type BatchSettings struct {
+	// Loss and LossScale forgive outliers, as in Settings.
+	Loss      Loss
+	LossScale float64
+	// FTol, XTol and GTol end a fit as in Settings. Default 1e-8; negative switches
+	// one off.
+	FTol, XTol, GTol float64
+	MaxEvaluations   int     // of a row. Default 100 times the number of parameters
+	FirstStep        float64 // as in Settings. Default 1
+	NoPolish         bool    // no last step to rounding error
+	// RelativeSigma scales errors by the reduced chi-square of each row.
+	RelativeSigma bool
+	Covariance    bool // keep the covariance of each row, not only standard deviations
+	Threads       int  // Default GOMAXPROCS
+	// Progress, if given, is told the rows done, from time to time, by one goroutine
+	// at a time.
+	Progress func(done, rows int)
+}
+
+// Fit fits every row. A row that cannot be fitted has the Status Failed and a
+// Reason, and leaves the others alone. The error is about the arguments, or the
+// context's; then rows that were not finished have the Status Interrupted.
+func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (*BatchResult, error) {
+	if err := b.check(&rows, &s); err != nil {
+		return nil, err
+	}
+	prog, err := b.program(variant{weighted: rows.Weights != nil, loss: s.Loss, scale: s.LossScale})
+	if err != nil {
+		return nil, err
+	}
+	var plain *ad.Program // for covariances
+	if !s.Loss.plain() {
+		if plain, err = b.program(variant{weighted: rows.Weights != nil}); err != nil {
+			return nil, err
+		}
+	}
+	res := newBatchResult(b, rows.Count, s, rows.Lower != nil)
+	var next, done atomic.Int64
+	var wg sync.WaitGroup
+	var telling sync.Mutex
+	errs := make([]error, min(s.Threads, (rows.Count+claim-1)/claim))
+	for t := range errs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w := newCrew(b, prog, plain, &rows, &s, res)
+			errs[t] = w.work(ctx, &next, func(k int) {
+				now := int(done.Add(int64(k)))
+				if s.Progress != nil {
+					telling.Lock()
+					s.Progress(now, rows.Count)
+					telling.Unlock()
+				}
+			})
+		}()
+	}
+	wg.Wait()
+	return res, errors.Join(append(errs, ctx.Err())...)
+}
+
+// claim is how many rows a goroutine takes at a time.
+const claim = 256
+
+// check completes rows and settings and lists what is wrong.
+func (b *Batch) check(r *Rows, s *BatchSettings) error {
+	var errs []error
+	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("optim: batch: "+format, a...)) }
+	if len(r.Columns) != len(b.columns) {
+		bad("%d columns, want %d", len(r.Columns), len(b.columns))
+	} else {
+		for i, c := range r.Columns {
+			size := max(1, b.columns[i].Size())
+			if r.Count == 0 {
+				r.Count = len(c) / size
+			}
+			if len(c) != r.Count*size {
+				bad("column %v has %d values, want %d rows of %d", b.columns[i], len(c), r.Count, size)
+			}
+		}
+	}
+	if r.Count == 0 && len(b.columns) == 0 {
+		r.Count = len(r.Start) / b.n
+	}
+	if r.Weights != nil && len(r.Weights) != r.Count*b.m {
+		bad("%d weights, want %d rows of %d", len(r.Weights), r.Count, b.m)
+	}
+	if r.Start == nil && r.Guess == nil {
+		bad("no start: give Start or Guess")
+	}
+	if r.Start != nil && len(r.Start) != b.n && len(r.Start) != r.Count*b.n {
+		bad("start has %d values, want %d, or as many for each of %d rows", len(r.Start), b.n, r.Count)
+	}
+	if (r.Lower == nil) != (r.Upper == nil) {
+		if r.Lower == nil {
+			r.Lower = repeated(math.Inf(-1), b.n)
+		} else {
+			r.Upper = repeated(math.Inf(1), b.n)
+		}
+	}
+	if r.Lower != nil && (len(r.Lower) != b.n || len(r.Upper) != b.n) {
+		bad("%d and %d bounds, want %d", len(r.Lower), len(r.Upper), b.n)
+	} else {
+		for i := range r.Lower {
+			if !(r.Lower[i] < r.Upper[i]) {
+				bad("bounds of %s are %g..%g: want lower < upper", b.names[i], r.Lower[i], r.Upper[i])
+			}
+		}
+	}
+	errs = append(errs, s.complete(b.n))
+	return errors.Join(errs...)
+}
+
+func (s *BatchSettings) complete(n int) error {
+	tol := func(v *float64) { *v = max(orDefault(*v, 1e-8), 0) }
+	tol(&s.FTol)
+	tol(&s.XTol)
+	tol(&s.GTol)
+	s.LossScale, s.FirstStep = orDefault(s.LossScale, 1), orDefault(s.FirstStep, 1)
+	if s.MaxEvaluations <= 0 {
+		s.MaxEvaluations = 100 * n
+	}
+	if s.Threads <= 0 {
+		s.Threads = runtime.GOMAXPROCS(0)
+	}
+	if s.Loss.plain() {
+		s.Loss = Linear
+	}
+	if !(s.LossScale > 0) || !(s.FirstStep > 0) {
+		return fmt.Errorf("optim: batch: LossScale %g, FirstStep %g: want both above 0", s.LossScale, s.FirstStep)
+	}
+	return s.Loss.check()
+}
+
+func repeated(v float64, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}

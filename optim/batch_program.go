@@ -1,0 +1,94 @@
+package optim
+
+import (
+	"fmt"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// lanes is how many rows run side by side: two vectors of AVX-512. The number
+// is part of the results' bits and does not depend on the batch.
+const lanes = 16
+
+// variant is a way to compute a batch.
+type variant struct {
+	weighted bool
+	loss     Loss
+	scale    float64
+}
+
+// program returns the compiled residual and Jacobian of all lanes. Outputs are
+// the weighed residuals, the columns of the weighed Jacobian and, with a robust
+// loss, rho and the plain residuals, each M x lanes.
+func (b *Batch) program(v variant) (*ad.Program, error) {
+	if v.loss.plain() {
+		v.loss, v.scale = Linear, 0
+	}
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if p := b.programs[v]; p != nil {
+		return p, nil
+	}
+	inputs := slices.Concat(b.params, b.columns)
+	r := b.residual
+	if v.weighted {
+		w := ad.Input("weights", b.m)
+		inputs = append(inputs, w)
+		r = ad.Mul(r, w)
+	}
+	out := []*ad.Node{r}
+	for _, x := range b.params {
+		j := ad.Reshape(ad.Jacobian(r, x), b.m, x.Size())
+		for i := range x.Size() {
+			out = append(out, ad.Index(j, 1, i))
+		}
+	}
+	if v.loss != Linear {
+		rho, slope, row := v.loss.graph(ad.Scale(1/v.scale, r))
+		out[0] = ad.Div(ad.Mul(r, slope), row)
+		for i, j := range out[1:] {
+			out[1+i] = ad.Mul(j, row)
+		}
+		out = append(out, rho, r)
+	}
+	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Threads: 1})
+	if err != nil {
+		return nil, fmt.Errorf("optim: batch: %w", err)
+	}
+	if in := p.Inputs(); len(in) > len(inputs) {
+		return nil, fmt.Errorf("optim: batch: the residual uses %v, which is neither parameter nor column", in[len(inputs)])
+	}
+	b.programs[v] = p
+	return p, nil
+}
+
+// graph returns rho(z) and rho'(z) of z = u^2 and the factor of the rows, as
+// Rho and weigh compute them.
+func (l Loss) graph(u *ad.Node) (rho, slope, row *ad.Node) {
+	z, one := ad.Square(u), ad.Scalar(1)
+	t := ad.Add(one, z)
+	var second *ad.Node
+	switch l {
+	case SoftL1:
+		s := ad.Sqrt(t)
+		rho, slope = ad.Scale(2, ad.Div(z, ad.Add(s, one))), ad.Reciprocal(s)
+		second = ad.Scale(-0.5, ad.Div(slope, t))
+	case Huber:
+		inner := ad.LessEqual(z, one)
+		safe := ad.Maximum(z, one)
+		s := ad.Sqrt(safe)
+		rho = ad.Where(inner, z, ad.Sub(ad.Scale(2, s), one))
+		slope = ad.Reciprocal(s)
+		second = ad.Where(inner, ad.Scalar(0), ad.Scale(-0.5, ad.Div(slope, safe)))
+	case Cauchy:
+		rho, slope = ad.Log1p(z), ad.Reciprocal(t)
+		second = ad.Neg(ad.Square(slope))
+	case Arctan:
+		rho, slope = ad.Atan(z), ad.Reciprocal(ad.Add(one, ad.Square(z)))
+		second = ad.Scale(-2, ad.Mul(z, ad.Square(slope)))
+	}
+	curve := ad.Add(slope, ad.Scale(2, ad.Mul(second, z)))
+	row = ad.Sqrt(ad.Maximum(ad.Maximum(curve, ad.Scale(leastCurvature, slope)), ad.Scalar(1e-200)))
+	return rho, slope, row
+}
