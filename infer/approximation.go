@@ -1,0 +1,162 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Approximation is draws from a law that is near the posterior: fast, without a
+// promise. ParetoK tells how far its importance weights can be trusted: below
+// 0.7 the draws, resampled, stand for the posterior; above, use them as starts.
+type Approximation struct {
+	Method    string
+	ELBO      float64 // estimated lower bound of the log evidence, for densities with all constants
+	ParetoK   float64 // of the ratios of density and approximation
+	Gradients int     // evaluations of the density
+	Message   string  // what happened, empty if nothing did
+
+	names  []string
+	q      [][]float64
+	rows   [][]float64
+	logP   []float64
+	logQ   []float64
+	target Target
+}
+
+// Names returns the names of the columns.
+func (a *Approximation) Names() []string { return a.names }
+
+// Len returns the number of draws.
+func (a *Approximation) Len() int { return len(a.q) }
+
+// Draws returns the draws of a named column, or nil.
+func (a *Approximation) Draws(name string) []float64 {
+	for i, n := range a.names {
+		if n == name {
+			return column(a.rows, i)
+		}
+	}
+	return nil
+}
+
+// Unconstrained returns the sampler's coordinates of a draw; do not write to
+// them.
+func (a *Approximation) Unconstrained(i int) []float64 { return a.q[i] }
+
+// LogRatios returns the log density less that of the approximation, by draw.
+func (a *Approximation) LogRatios() []float64 {
+	out := make([]float64, len(a.logP))
+	for i := range out {
+		out[i] = a.logP[i] - a.logQ[i]
+	}
+	return out
+}
+
+// Starts returns draws, evenly from all there are, for Config.Init.
+func (a *Approximation) Starts(chains int) [][]float64 {
+	out := make([][]float64, chains)
+	for i := range out {
+		out[i] = a.q[i*len(a.q)/chains%len(a.q)]
+	}
+	return out
+}
+
+// Summary describes the columns as one chain: there is no R-hat.
+func (a *Approximation) Summary() diag.Summary {
+	x := make([][][]float64, len(a.names))
+	for i := range x {
+		x[i] = [][]float64{column(a.rows, i)}
+	}
+	s := diag.Summarize(a.names, x, diag.Settings{})
+	s.Note = a.String()
+	return s
+}
+
+// String returns one line about the approximation.
+func (a *Approximation) String() string {
+	s := fmt.Sprintf("%s: %d draws, %d gradients, ELBO %.4g, Pareto k %.2f.", a.Method, len(a.q), a.Gradients, a.ELBO, a.ParetoK)
+	switch {
+	case !(a.ParetoK <= 0.7):
+		s += "  Not a posterior: sample from these starts."
+	default:
+		s += "  Near the posterior."
+	}
+	if a.Message != "" {
+		s += "  " + a.Message
+	}
+	return s
+}
+
+// newApproximation evaluates columns and weights of draws q with density logQ.
+func newApproximation(method string, t Target, q [][]float64, logP, logQ []float64) (*Approximation, error) {
+	a := &Approximation{Method: method, target: t, q: q, logP: logP, logQ: logQ}
+	r := &run{}
+	if err := r.nameColumns(t); err != nil {
+		return nil, err
+	}
+	a.names = r.names
+	out, _ := t.(Outputs)
+	for _, v := range q {
+		row := v
+		if out != nil {
+			row = make([]float64, out.Len())
+			if err := out.Write(v, row); err != nil {
+				return nil, fmt.Errorf("infer: %s: %w", method, err)
+			}
+		}
+		a.rows = append(a.rows, row)
+	}
+	a.ParetoK = math.NaN()
+	if n := len(q); n >= 20 {
+		_, a.ParetoK = diag.PSIS(a.LogRatios(), diag.ArviZ.TailLength(n, 1))
+	}
+	return a, nil
+}
+
+// resampled draws n of the draws with their smoothed weights, without
+// replacement while they last.
+func (a *Approximation) resampled(n int, src *tensor.Stream) (*Approximation, error) {
+	weights, k := diag.PSIS(a.LogRatios(), diag.ArviZ.TailLength(len(a.q), 1))
+	cdf, sum := make([]float64, len(weights)), 0.0
+	for i, w := range weights {
+		sum += math.Exp(w)
+		cdf[i] = sum
+	}
+	var q [][]float64
+	var logP, logQ []float64
+	for range n {
+		u, i := src.Float64()*sum, 0
+		for i < len(cdf)-1 && cdf[i] < u {
+			i++
+		}
+		q, logP, logQ = append(q, a.q[i]), append(logP, a.logP[i]), append(logQ, a.logQ[i])
+	}
+	out, err := newApproximation(a.Method, a.target, q, logP, logQ)
+	if err == nil {
+		out.ParetoK, out.ELBO, out.Gradients, out.Message = k, a.ELBO, a.Gradients, a.Message
+	}
+	return out, err
+}
+
+// density counts evaluations; points that the target turns down have -Inf.
+type density struct {
+	target Target
+	calls  int
+}
+
+func (d *density) at(q, g []float64) (float64, error) {
+	d.calls++
+	lp, err := d.target.LogProbGrad(q, g)
+	switch {
+	case err != nil && !recoverable(err):
+		return 0, err
+	case err != nil || math.IsNaN(lp):
+		return math.Inf(-1), nil
+	case math.IsInf(lp, 1):
+		return 0, ErrInfinite
+	}
+	return lp, nil
+}

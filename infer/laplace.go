@@ -1,0 +1,125 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/tensor"
+	"gonum.org/v1/gonum/mat"
+)
+
+// LaplaceConfig says where to start and how much to draw; its zero value is the
+// default.
+type LaplaceConfig struct {
+	Init  []float64 // Default: a random place, climbed from
+	Draws int       // Default 1000
+	Seed  uint64
+}
+
+// Laplace is the normal law at the top of the log density in unconstrained space,
+// Jacobians included, with the inverse of minus its Hessian as covariance. The
+// Hessian comes from fourth-order central differences of the gradient. ELBO holds
+// the estimate of the log evidence:
+//
+//	log p(top) + dim/2 log(2 pi) - log det(-H)/2
+func Laplace(t Target, c LaplaceConfig) (*Approximation, error) {
+	n := t.Dim()
+	if n == 0 {
+		return nil, errors.New("infer: Laplace: the target has no parameters")
+	}
+	if c.Draws <= 0 {
+		c.Draws = 1000
+	}
+	p := &path{density: density{target: t.Clone()}, cfg: &PathfinderConfig{InitRadius: 2}, src: tensor.NewStream(c.Seed, purposeLaplace, 0)}
+	if c.Init != nil {
+		if len(c.Init) != n {
+			return nil, fmt.Errorf("infer: Laplace: Init has %d numbers: want %d", len(c.Init), n)
+		}
+		p.cfg.Init = [][]float64{c.Init}
+	}
+	a, err := p.start(0, n)
+	if err != nil {
+		return nil, err
+	}
+	for range 5000 {
+		before := a.lp
+		if up, err := a.step(); err != nil {
+			return nil, err
+		} else if !up || a.lp-before <= 1e-15*math.Abs(a.lp) {
+			break
+		}
+	}
+	chol, err := p.curvature(a)
+	if err != nil {
+		return nil, err
+	}
+	return p.normal(t, a, chol, c.Draws)
+}
+
+// curvature factorises minus the Hessian at the top.
+func (p *path) curvature(a *ascent) (*mat.Cholesky, error) {
+	n := len(a.q)
+	h := mat.NewSymDense(n, nil)
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, n)
+		at := a.q[i]
+		step := 1e-3 * math.Max(1, math.Abs(at))
+		for _, s := range []struct{ by, w float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
+			a.q[i] = at + s.by*step
+			if _, err := p.at(a.q, a.nextG); err != nil {
+				return nil, err
+			}
+			axpy(rows[i], -s.w/(12*step), a.nextG)
+		}
+		a.q[i] = at
+	}
+	for i := range n {
+		for j := range i + 1 {
+			h.SetSym(i, j, (rows[i][j]+rows[j][i])/2)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil, fmt.Errorf("infer: Laplace: the density does not fall in every direction at log density %.6g, where the climb ended: it has no inner top; try Pathfinder", a.lp)
+	}
+	var newton mat.VecDense
+	g := mat.NewVecDense(n, a.g)
+	if err := chol.SolveVecTo(&newton, g); err != nil || !(mat.Dot(&newton, g) < 1e-4) {
+		return nil, fmt.Errorf("infer: Laplace: the density still grows at log density %.6g, where the climb ended (squared Newton step %.3g): it may have no top; try Pathfinder, or an Init near it", a.lp, mat.Dot(&newton, g))
+	}
+	return &chol, nil
+}
+
+func (p *path) normal(t Target, a *ascent, chol *mat.Cholesky, draws int) (*Approximation, error) {
+	n := len(a.q)
+	var u mat.TriDense
+	chol.UTo(&u) // -H = U^T U, so U^-1 z has the covariance
+	half := chol.LogDet() / 2
+	var q [][]float64
+	var logP, logQ []float64
+	z, g := make([]float64, n), make([]float64, n)
+	for range draws {
+		p.src.NormalTo(z)
+		var v mat.VecDense
+		if err := v.SolveVec(&u, mat.NewVecDense(n, z)); err != nil {
+			return nil, fmt.Errorf("infer: Laplace: the Hessian is nearly singular: %w", err)
+		}
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = a.q[i] + v.AtVec(i)
+		}
+		lp, err := p.at(x, g)
+		if err != nil {
+			return nil, err
+		}
+		q, logP, logQ = append(q, x), append(logP, lp), append(logQ, half-float64(n)*halfLog2Pi-dot(z, z)/2)
+	}
+	out, err := newApproximation("Laplace", t, q, logP, logQ)
+	if err == nil {
+		out.ELBO = a.lp + float64(n)*halfLog2Pi - half
+		out.Gradients = p.calls + a.calls
+	}
+	return out, err
+}
