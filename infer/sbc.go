@@ -1,0 +1,125 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// SBCConfig says how to calibrate; its zero value is the default.
+type SBCConfig struct {
+	Fits   int       // Default 1000
+	Draws  int       // of each posterior that the prior draw is ranked among, not more than are independent. Default 99
+	Sample Config    // of each fit. Default one chain, 1000 + 1000 draws
+	Seed   uint64    // of the prior draws
+	Done   func(int) // called with the number of fits so far, from one goroutine at a time; may be nil
+}
+
+// Calibration is what simulation-based calibration found.
+type Calibration struct {
+	Ranks     *diag.SBC // Ranks.Test judges them
+	Fits      int       // that gave ranks
+	Divergent int       // fits with divergences: their ranks count too
+	Failed    []error   // fits without ranks
+}
+
+// Report judges the ranks with the default settings.
+func (c *Calibration) Report() (diag.SBCReport, error) { return c.Ranks.Test(diag.SBCSettings{}) }
+
+// String tells the verdict, and what fits were in trouble.
+func (c *Calibration) String() string {
+	r, err := c.Report()
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%v\n%d fits, %d with divergences, %d failed.  %s", r, c.Fits, c.Divergent, len(c.Failed), r.Diagnose().Verdict())
+}
+
+// SBC checks model and sampler against each other: parameters are drawn from the
+// prior, data from the parameters, and the posterior of these data is sampled; the
+// ranks of the prior draws among the posterior's are then uniform. All fits run in
+// lock step, see SampleEach. Every parameter needs a prior.
+//
+// Reference: Talts, Betancourt, Simpson, Vehtari and Gelman, arXiv:1804.06788.
+func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
+	if len(p.model.observed) == 0 {
+		return nil, errors.New("infer: calibration: the model observes nothing")
+	}
+	if c.Fits <= 0 {
+		c.Fits = 1000
+	}
+	if c.Draws <= 0 {
+		c.Draws = 99
+	}
+	if c.Sample.Chains == 0 {
+		c.Sample.Chains = 1
+	}
+	prior, err := p.Prior(c.Fits, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	sets := make([]DataSet, c.Fits)
+	for i := range sets {
+		sets[i].Data = map[string][]float64{}
+		for _, name := range p.observations() {
+			sets[i].Data[name] = prior.Values(name)[i]
+		}
+	}
+	out := &Calibration{}
+	thin, failed, done := make([][][]float64, c.Fits), make([]error, c.Fits), 0
+	err = p.SampleEach(ctx, sets, c.Sample, func(i int, fit *Fit, err error) {
+		if failed[i] = err; err == nil {
+			thin[i], failed[i] = thinned(fit, c.Draws)
+			if fit.Divergent() > 0 {
+				out.Divergent++
+			}
+		}
+		if done++; c.Done != nil {
+			c.Done(done)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, out.rank(p, prior, thin, failed, c.Draws)
+}
+
+// thinned returns n draws of every column.
+func thinned(f *Fit, n int) ([][]float64, error) {
+	out := make([][]float64, len(f.names))
+	for i := range out {
+		var err error
+		if out[i], err = diag.Thin(f.Column(i), n); err != nil {
+			return nil, fmt.Errorf("infer: calibration: %s: %w", f.names[i], err)
+		}
+	}
+	return out, nil
+}
+
+// rank places the prior draws among those of their fits, in order.
+func (out *Calibration) rank(p *Posterior, prior *Simulation, thin [][][]float64, failed []error, draws int) (err error) {
+	if out.Ranks, err = diag.NewSBC(p.Names(), draws); err != nil {
+		return err
+	}
+	for i, x := range thin {
+		if failed[i] != nil {
+			out.Failed = append(out.Failed, fmt.Errorf("fit %d: %w", i, failed[i]))
+			continue
+		}
+		var truth []float64
+		for _, v := range p.stored() {
+			truth = append(truth, prior.Values(v.name)[i]...)
+		}
+		posterior := make([][][]float64, len(x))
+		for k := range x {
+			posterior[k] = [][]float64{x[k]}
+		}
+		if err := out.Ranks.Add(truth, posterior); err != nil {
+			return fmt.Errorf("infer: calibration: fit %d: %w", i, err)
+		}
+		out.Fits++
+	}
+	return nil
+}

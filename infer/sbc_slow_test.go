@@ -1,0 +1,15 @@
+//go:build slow
+
+package infer_test
+
+import (
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
+)
+
+// A thousand fits at the default settings each.
+func TestSBCThousand(t *testing.T) {
+	t.Run("eight schools", func(t *testing.T) { calibrated(t, schoolsPosterior(t), infer.SBCConfig{}) })
+	t.Run("single exponential", func(t *testing.T) { calibrated(t, decayPosterior(t), infer.SBCConfig{}) })
+}
