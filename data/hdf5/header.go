@@ -144,7 +144,11 @@ func (f *File) header2(addr uint64) (*header, error) {
 			return err
 		}
 		c.i = min(skip, len(c.b))
-		for c.left() >= 4 {
+		prefix := 4
+		if flags&4 != 0 {
+			prefix = 6
+		}
+		for c.left() >= prefix { // less is a gap
 			kind, n, mflags := c.u8(), c.u16(), c.u8()
 			if flags&4 != 0 {
 				c.skip(2) // creation order
