@@ -1,0 +1,213 @@
+package netcdf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Open reads the file name.
+func Open(name string) (*tensor.DataTree, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("netcdf: %w", err)
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("netcdf: %w", err)
+	}
+	if info.IsDir() {
+		return nil, &FormatError{File: name, What: "is a folder", Try: "name a file"}
+	}
+	return Read(r, info.Size(), name)
+}
+
+// Read reads a file of size bytes; name is for messages.
+func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
+	t, err := read(r, size)
+	var e *FormatError
+	switch {
+	case errors.As(err, &e):
+		e.File = name
+		return nil, e
+	case err != nil:
+		return nil, &FormatError{File: name, What: "cannot be read", Err: err}
+	}
+	return t, nil
+}
+
+func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
+	head := make([]byte, 4)
+	if n, _ := r.ReadAt(head, 0); n == 4 && bytes.Equal(head[:3], []byte("CDF")) {
+		return nil, &FormatError{What: "netCDF of the classic format", Try: "convert it with nccopy -k nc4"}
+	}
+	f, err := hdf5.Read(r, size)
+	if err != nil {
+		return nil, err
+	}
+	in := &reader{f: f}
+	t := tensor.NewDataTree()
+	if t.Attrs, err = in.attrs("/"); err != nil {
+		return nil, err
+	}
+	groups, vars, err := in.children("/")
+	if err != nil {
+		return nil, err
+	}
+	if err := in.group(t, "/", "root", vars, len(groups) > 0); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(groups, func(a, b string) int { return rank(a) - rank(b) })
+	for _, g := range groups {
+		sub, vars, err := in.children(g)
+		if err != nil {
+			return nil, err
+		}
+		if len(sub) > 0 {
+			return nil, &FormatError{Key: sub[0], What: "a group inside a group", Try: "write groups of one level"}
+		}
+		if err := in.group(t, g, path.Base(g), vars, false); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// order is that of the groups of ArviZ; others come behind.
+var order = []string{"posterior", "posterior_predictive", "predictions", "log_likelihood", "log_prior", "sample_stats", "prior", "prior_predictive",
+	"sample_stats_prior", "warmup_posterior", "warmup_posterior_predictive", "warmup_sample_stats", "observed_data", "constant_data", "predictions_constant_data"}
+
+func rank(group string) int {
+	if i := slices.Index(order, path.Base(group)); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// reader reads one file.
+type reader struct{ f *hdf5.File }
+
+// children returns the paths of the groups and datasets in a group.
+func (r *reader) children(dir string) (groups, vars []string, err error) {
+	keys, err := r.f.Keys(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, k := range keys {
+		p := path.Join(dir, k)
+		if _, err := r.f.Links(p); err == nil {
+			groups = append(groups, p)
+		} else {
+			vars = append(vars, p)
+		}
+	}
+	return groups, vars, nil
+}
+
+// group reads the variables of a group into a dataset of the tree; one without
+// any is left out if it is optional.
+func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, optional bool) error {
+	d := tensor.NewDataset(name)
+	attrs, err := r.attrs(dir)
+	if err != nil {
+		return err
+	}
+	labels := strings.Fields(attrs["coordinates"])
+	delete(attrs, "coordinates")
+	if d.Attrs = attrs; dir == "/" {
+		d.Attrs = map[string]string{}
+	}
+	var all []tensor.Variable
+	for _, p := range vars {
+		v, extra, err := r.variable(p)
+		if err != nil {
+			return within(p, err)
+		}
+		if v != nil {
+			all, labels = append(all, *v), append(labels, extra...)
+		}
+	}
+	all, err = r.inherited(dir, all)
+	if err != nil {
+		return err
+	}
+	isDim := map[string]bool{}
+	used := dir != "/" || !optional
+	for _, v := range all {
+		for _, dim := range v.Dims {
+			isDim[dim] = true
+		}
+	}
+	for _, v := range all {
+		used = used || !isDim[v.Name]
+	}
+	if !used {
+		return nil
+	}
+	for _, v := range all {
+		add := d.AddVariable
+		if isDim[v.Name] || slices.Contains(labels, v.Name) {
+			add = d.AddCoordVariable
+		}
+		if err := add(v); err != nil {
+			return &FormatError{Key: dir, What: "does not fit together", Err: err}
+		}
+	}
+	if dir == "/" && len(all) == 0 {
+		return nil
+	}
+	if err := t.Add(d); err != nil {
+		return &FormatError{Key: dir, What: "group", Err: err}
+	}
+	return nil
+}
+
+// inherited adds the labels of dimensions that the root group declares.
+func (r *reader) inherited(dir string, all []tensor.Variable) ([]tensor.Variable, error) {
+	if dir == "/" {
+		return all, nil
+	}
+	have := map[string]bool{}
+	for _, v := range all {
+		have[v.Name] = true
+	}
+	for _, v := range all {
+		for i, dim := range v.Dims {
+			if have[dim] {
+				continue
+			}
+			have[dim] = true
+			if !r.f.Has("/" + dim) {
+				continue
+			}
+			c, _, err := r.variable("/" + dim)
+			if err != nil {
+				return nil, within("/"+dim, err)
+			}
+			if c != nil && len(c.Shape) == 1 && c.Shape[0] == v.Shape[i] && c.Dims[0] == dim {
+				all = append(all, *c)
+			}
+		}
+	}
+	return all, nil
+}
+
+func within(key string, err error) error {
+	var e *FormatError
+	if errors.As(err, &e) {
+		if e.Key == "" {
+			e.Key = key
+		}
+		return e
+	}
+	return &FormatError{Key: key, What: "cannot be read", Err: err}
+}

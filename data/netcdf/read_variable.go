@@ -1,0 +1,190 @@
+package netcdf
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// variable reads a dataset, and the names of coordinates that its attributes
+// give; it is nil for a dimension without labels and for what is no dataset.
+func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
+	d, err := r.f.Dataset(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	about, err := d.Attrs()
+	if err != nil {
+		return nil, nil, err
+	}
+	named := map[string]*hdf5.Attribute{}
+	for _, a := range about {
+		named[a.Name] = a
+	}
+	isScale := false
+	if name := named["NAME"]; named["CLASS"] != nil && name != nil {
+		isScale = true
+		if text, err := name.Text(); err == nil && strings.HasPrefix(text, noVariable) {
+			return nil, nil, nil
+		}
+	}
+	v := &tensor.Variable{Name: path.Base(key), Shape: d.Shape(), Attrs: texts(about)}
+	labels := strings.Fields(v.Attrs["coordinates"])
+	isBool := v.Attrs["dtype"] == "bool"
+	for k := range v.Attrs {
+		if reserved[k] {
+			delete(v.Attrs, k)
+		}
+	}
+	for _, k := range []string{"scale_factor", "add_offset"} {
+		if named[k] != nil {
+			return nil, nil, &FormatError{Key: key, What: "is packed by " + k, Try: "write it from xarray with decoded values"}
+		}
+	}
+	if v.Dims, err = dimNames(v, named["DIMENSION_LIST"], isScale); err != nil {
+		return nil, nil, err
+	}
+	if v.Data, err = r.elements(d, isBool); err != nil {
+		return nil, nil, err
+	}
+	v.Data = withMissing(v.Data, named["_FillValue"])
+	return v, labels, nil
+}
+
+// dimNames names the axes by the dimension scales attached, the scale itself by
+// its own name, and others as ArviZ does.
+func dimNames(v *tensor.Variable, list *hdf5.Attribute, isScale bool) ([]string, error) {
+	dims := make([]string, len(v.Shape))
+	for i := range dims {
+		dims[i] = fmt.Sprintf("%s_dim_%d", v.Name, i)
+	}
+	switch {
+	case list != nil:
+		refs, err := list.ReferenceLists()
+		if err != nil {
+			return nil, err
+		}
+		for i := range min(len(dims), len(refs)) {
+			if len(refs[i]) > 0 && refs[i][0].Path != "" {
+				dims[i] = path.Base(refs[i][0].Path)
+			}
+		}
+	case isScale && len(dims) == 1:
+		dims[0] = v.Name
+	}
+	return dims, nil
+}
+
+// elements reads a dataset in one of the types of a tensor.Variable and takes
+// its bytes off what may still be read.
+func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
+	if int64(d.Len()) > r.f.MaxBytes/16 {
+		return nil, bad("", "%d elements, more than the size of the file allows", d.Len())
+	}
+	r.f.MaxBytes -= 16 * int64(d.Len())
+	switch t := d.Type(); {
+	case t.String() == "bool":
+		return d.Bools()
+	case t.Class == hdf5.Int && isBool:
+		ints, err := d.Int64s()
+		flags := make([]bool, len(ints))
+		for i, x := range ints {
+			flags[i] = x != 0
+		}
+		return flags, err
+	case t.Class == hdf5.Int || t.Class == hdf5.Enum:
+		return d.Int64s()
+	case t.Class == hdf5.Float:
+		return d.Float64s()
+	case t.Class == hdf5.String || t.Class == hdf5.Vlen && t.IsString:
+		words, err := d.Strings()
+		for _, w := range words {
+			r.f.MaxBytes -= int64(len(w))
+		}
+		return words, err
+	default:
+		return nil, &FormatError{What: "elements of " + t.String(), Try: "store numbers, truth values or text"}
+	}
+}
+
+// withMissing puts NaN where numbers have the fill value; integers become
+// floats for it.
+func withMissing(data any, fill *hdf5.Attribute) any {
+	if fill == nil {
+		return data
+	}
+	switch d := data.(type) {
+	case []float64:
+		missing, err := fill.Float64()
+		for i, x := range d {
+			if err == nil && x == missing {
+				d[i] = math.NaN()
+			}
+		}
+	case []int64:
+		missing, err := fill.Int64()
+		var out []float64
+		for i, x := range d {
+			if err != nil || x != missing {
+				continue
+			}
+			if out == nil {
+				out = tensor.Variable{Data: d}.Floats()
+			}
+			out[i] = math.NaN()
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return data
+}
+
+// attrs reads the attributes of a group.
+func (r *reader) attrs(key string) (map[string]string, error) {
+	all, err := r.f.Attrs(key)
+	if err != nil {
+		return nil, err
+	}
+	out := texts(all)
+	for k := range out {
+		if reserved[k] && k != "coordinates" {
+			delete(out, k)
+		}
+	}
+	return out, nil
+}
+
+// texts returns attributes as text; those that are neither text nor numbers are
+// left out.
+func texts(all []*hdf5.Attribute) map[string]string {
+	out := map[string]string{}
+	for _, a := range all {
+		if a.Len() > 1<<16 {
+			continue
+		}
+		if words, err := a.Strings(); err == nil {
+			out[a.Name] = strings.Join(words, ", ")
+			continue
+		}
+		var parts []string
+		if ints, err := a.Int64s(); err == nil {
+			for _, x := range ints {
+				parts = append(parts, strconv.FormatInt(x, 10))
+			}
+		} else if floats, err := a.Float64s(); err == nil {
+			for _, x := range floats {
+				parts = append(parts, strconv.FormatFloat(x, 'g', -1, 64))
+			}
+		} else {
+			continue
+		}
+		out[a.Name] = strings.Join(parts, ", ")
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package netcdf
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Settings says how a file is written; its zero value is the default.
+type Settings struct {
+	Gzip      int  // compression, 1 (fast) to 9 (small). Default 0: none
+	Overwrite bool // replace an existing file
+}
+
+// Write writes a tree as a file, under a temporary name that is changed at the
+// end.
+func Write(name string, t *tensor.DataTree, s Settings) error {
+	if s.Gzip < 0 || s.Gzip > 9 {
+		return fmt.Errorf("netcdf: Settings.Gzip is %d: want 0 to 9", s.Gzip)
+	}
+	if _, err := os.Lstat(name); err == nil && !s.Overwrite {
+		return fmt.Errorf("netcdf: %w", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
+	}
+	w, err := hdf5.Create(name)
+	if err != nil {
+		return fmt.Errorf("netcdf: %w", err)
+	}
+	defer w.Discard()
+	// The writer keeps its first error, which Close returns.
+	attributes(w, "/", t.Attrs)
+	for _, d := range t.Groups() {
+		group(w, d, s)
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("netcdf: %w", err)
+	}
+	return nil
+}
+
+// noVariable is the NAME by which netCDF knows a dimension without labels; the
+// length follows in ten places.
+const noVariable = "This is a netCDF dimension but not a netCDF variable."
+
+func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
+	root := "/" + d.Name
+	w.Group(root)
+	attributes(w, root, d.Attrs)
+	for _, dim := range d.Dims() {
+		key := root + "/" + dim
+		if c := d.Coord(dim); c != nil {
+			variable(w, key, *c, Settings{})
+			w.Scale(key, dim)
+			continue
+		}
+		w.Write(key, make([]float32, d.Len(dim)), hdf5.Layout{})
+		w.Scale(key, fmt.Sprintf("%s%10d", noVariable, d.Len(dim)))
+	}
+	var labels []string
+	for _, v := range slices.Concat(d.Coords(), d.Vars()) {
+		if d.Len(v.Name) >= 0 {
+			continue // a dimension scale
+		}
+		key := root + "/" + v.Name
+		variable(w, key, v, s)
+		for i, dim := range v.Dims {
+			w.Attach(key, i, root+"/"+dim)
+		}
+		if d.Coord(v.Name) != nil {
+			labels = append(labels, v.Name)
+		}
+	}
+	if len(labels) > 0 {
+		w.Attr(root, "coordinates", strings.Join(labels, " "))
+	}
+}
+
+// variable writes the elements and attributes.
+func variable(w *hdf5.Writer, key string, v tensor.Variable, s Settings) {
+	layout := hdf5.Layout{Shape: append([]int{}, v.Shape...), Gzip: s.Gzip, Shuffle: s.Gzip > 0}
+	data := v.Data
+	if flags, ok := data.([]bool); ok {
+		bytes := make([]int8, len(flags))
+		for i, f := range flags {
+			if f {
+				bytes[i] = 1
+			}
+		}
+		data = bytes
+	}
+	if _, ok := data.([]string); ok || len(v.Shape) == 0 {
+		layout.Gzip, layout.Shuffle = 0, false // addresses of text do not shrink
+	}
+	w.Write(key, data, layout)
+	attributes(w, key, v.Attrs)
+	if v.DType() == "bool" {
+		w.Attr(key, "dtype", "bool")
+	}
+}
+
+func attributes(w *hdf5.Writer, key string, attrs map[string]string) {
+	for _, k := range slices.Sorted(maps.Keys(attrs)) {
+		if !reserved[k] {
+			w.Attr(key, k, attrs[k])
+		}
+	}
+}
+
+// reserved are attributes with which netCDF and xarray describe the layout.
+var reserved = map[string]bool{"CLASS": true, "NAME": true, "DIMENSION_LIST": true, "REFERENCE_LIST": true, "_Netcdf4Dimid": true, "_Netcdf4Coordinates": true,
+	"_nc3_strict": true, "_NCProperties": true, "_FillValue": true, "missing_value": true, "coordinates": true, "dtype": true, "_NCCOPY": true}
