@@ -9,6 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// halfLog2Pi is log(2 pi)/2.
+const halfLog2Pi = 0.91893853320467274178
+
 // LaplaceConfig says where to start and how much to draw; its zero value is the
 // default.
 type LaplaceConfig struct {

@@ -98,8 +98,6 @@ func (e *eightSchools) LogProbGrad(q, g []float64) (float64, error) {
 	return lp, nil
 }
 
-const halfLog2Pi = 0.91893853320467274178
-
 func mustSample(t *testing.T, target Target, cfg Config) *Fit {
 	t.Helper()
 	fit, err := Sample(t.Context(), target, cfg)
