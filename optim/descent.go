@@ -49,7 +49,9 @@ type Descent struct {
 	// Average keeps an exponential moving average of the parameters with this decay
 	// per update: see Averaged. Default: none.
 	Average float64
-	State   DescentState
+	// Progress, if given, hears of every update that Descend makes.
+	Progress func(Progress)
+	State    DescentState
 
 	work []float64
 }
@@ -133,7 +135,9 @@ func Descend(ctx context.Context, f func(x, g []float64) float64, x []float64, d
 		if value = f(x, g); math.IsNaN(value) || math.IsInf(value, 0) {
 			return value, fmt.Errorf("optim: the value is %g at step %d: lower the learning rate (%g) or clip the gradient", value, k, d.LR)
 		}
-		d.Step(x, g)
+		if d.Step(x, g) && d.Progress != nil {
+			d.Progress(Progress{Step: d.State.Step, NFev: k + 1, Cost: value, X: x})
+		}
 	}
 	return value, nil
 }

@@ -239,3 +239,26 @@ func TestDescend(t *testing.T) {
 		t.Errorf("multi-step: %g", a)
 	}
 }
+
+func TestSchedules(t *testing.T) {
+	joined := optim.Join(optim.Warmup(.1, 4), 4, optim.Cosine(10, 0))
+	for step, want := range map[int]float64{0: .1, 2: .55, 4: 1, 9: .5, 14: 0} {
+		if got, _ := joined(1, step); math.Abs(got-want) > 1e-12 {
+			t.Errorf("joined at %d: %g, want %g", step, got, want)
+		}
+	}
+	// Lengths of nothing are not worth a panic, nor an endless loop.
+	for name, s := range map[string]optim.Schedule{"step": optim.StepDecay(0, .5), "cosine": optim.Cosine(0, 0), "restarts": optim.WarmRestarts(0, 0, 0),
+		"warm-up": optim.Warmup(.1, 0), "cycle 0": optim.OneCycle(0, .3), "cycle 1": optim.OneCycle(1, .3), "cycle 2": optim.OneCycle(2, 0)} {
+		for step := range 5 {
+			if lr, _ := s(1, step); math.IsNaN(lr) || lr < 0 || lr > 1 && name != "step" {
+				t.Errorf("%s at %d: %g", name, step, lr)
+			}
+		}
+	}
+	told := 0
+	d := &optim.Descent{Rule: optim.Adam{}, LR: .1, Accumulate: 2, Progress: func(p optim.Progress) { told = p.Step }}
+	if _, err := optim.Descend(context.Background(), quadratic2, []float64{1, 1}, d, 10); err != nil || told != 5 {
+		t.Errorf("%v, told %d", err, told)
+	}
+}

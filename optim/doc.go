@@ -13,5 +13,7 @@
 //	res, err := optim.LeastSquares(ctx, prob, optim.Settings{RelativeSigma: true})
 //	fmt.Println(res.X, res.SD(), res.Status)
 //
-// A [Descent] follows gradients by the rules of stochastic training.
+// [NewBatch] fits thousands of small rows of data side by side. [Minimize] finds
+// minima of a [Function] with bounds or without; a [Descent] follows gradients by
+// the rules of stochastic training.
 package optim

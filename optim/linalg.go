@@ -99,3 +99,11 @@ func allFinite(x []float64) bool {
 	}
 	return true
 }
+
+var nan = math.NaN()
+
+func fillNaN(x []float64) {
+	for i := range x {
+		x[i] = nan
+	}
+}

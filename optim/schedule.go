@@ -8,7 +8,7 @@ type Schedule func(lr float64, t int) (rate, momentum float64)
 
 // StepDecay multiplies the rate by gamma every size steps.
 func StepDecay(size int, gamma float64) Schedule {
-	return plainSchedule(func(lr float64, t int) float64 { return lr * math.Pow(gamma, float64(t/size)) })
+	return plainSchedule(func(lr float64, t int) float64 { return lr * math.Pow(gamma, float64(t/max(1, size))) })
 }
 
 // MultiStep multiplies the rate by gamma at each milestone.
@@ -32,7 +32,7 @@ func Exponential(gamma float64) Schedule {
 // it again after.
 func Cosine(period int, low float64) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 {
-		return low + (lr-low)*(1+math.Cos(math.Pi*float64(t)/float64(period)))/2
+		return low + (lr-low)*(1+math.Cos(math.Pi*float64(t)/float64(max(1, period))))/2
 	})
 }
 
@@ -40,7 +40,7 @@ func Cosine(period int, low float64) Schedule {
 // grow by a factor (arXiv:1608.03983).
 func WarmRestarts(period, factor int, low float64) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 {
-		n := period
+		n := max(1, period)
 		for t >= n {
 			t -= n
 			n *= max(1, factor)
@@ -52,7 +52,7 @@ func WarmRestarts(period, factor int, low float64) Schedule {
 // Warmup raises the rate in a line from start times it to all of it.
 func Warmup(start float64, steps int) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 {
-		return lr * (start + (1-start)*float64(min(t, steps))/float64(steps))
+		return lr * (start + (1-start)*min(1, float64(t)/float64(max(1, steps))))
 	})
 }
 
@@ -60,8 +60,8 @@ func Warmup(start float64, steps int) Schedule {
 // and lowers it to lr/25e4, along cosines, while the momentum goes from 0.95 to
 // 0.85 and back (arXiv:1708.07120).
 func OneCycle(steps int, rise float64) Schedule {
-	top := rise*float64(steps) - 1
-	end := float64(steps - 1)
+	end := float64(max(1, steps-1))
+	top := min(max(rise*float64(steps)-1, 1e-9), end-1e-9)
 	between := func(a, b, part float64) float64 { return b + (a-b)/2*(1+math.Cos(math.Pi*part)) }
 	return func(lr float64, t int) (rate, momentum float64) {
 		if k := float64(t); k <= top {
@@ -69,6 +69,17 @@ func OneCycle(steps int, rise float64) Schedule {
 		}
 		part := min(1, (float64(t)-top)/(end-top))
 		return between(lr, lr/25e4, part), between(0.85, 0.95, part)
+	}
+}
+
+// Join follows one schedule for the first steps and another, which counts from 0
+// again, from then on: a warm-up before a cosine.
+func Join(first Schedule, steps int, then Schedule) Schedule {
+	return func(lr float64, t int) (rate, momentum float64) {
+		if t < steps {
+			return first(lr, t)
+		}
+		return then(lr, t-steps)
 	}
 }
 

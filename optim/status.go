@@ -13,6 +13,7 @@ const (
 	StepSmall      Status = 3
 	BothSettled    Status = 4
 	Stuck          Status = 5 // no step lowers the cost any more
+	Unbounded      Status = 6 // the value falls without limit
 )
 
 // Converged reports whether the result is a minimum to the tolerances asked.
@@ -29,6 +30,8 @@ func (s Status) String() string {
 		return "interrupted"
 	case s == Failed:
 		return "failed"
+	case s == Unbounded:
+		return "unbounded"
 	}
 	return "stuck"
 }
@@ -46,6 +49,8 @@ func (s Status) Message() string {
 		return "cost and steps change less than FTol and XTol"
 	case MaxEvaluations:
 		return "the most evaluations were reached: raise MaxEvaluations, or start nearer"
+	case Unbounded:
+		return "the value falls without limit: bound the parameters or add a prior"
 	case Failed:
 		return "the fit could not begin: see the reason"
 	case Interrupted:

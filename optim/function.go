@@ -1,0 +1,180 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Function is a function of N parameters to minimise. It is not safe for
+// concurrent use.
+type Function struct {
+	N     int
+	Names []string // of the parameters; used in messages
+	Start []float64
+	// Lower and Upper are the bounds; nil or infinite where there are none.
+	Lower, Upper []float64
+	// Value returns the function at x. It may be nil where Gradient is given.
+	Value func(x []float64) (float64, error)
+	// Gradient fills g and returns the value. Nil means central differences.
+	Gradient func(g, x []float64) (float64, error)
+	// HVP fills out with the matrix of second derivatives at x times v. Nil means
+	// differences of gradients.
+	HVP func(out, x, v []float64) error
+}
+
+// Function returns the cost of a least-squares problem as a function, under the
+// loss, the priors, the fixed and the tied parameters of the settings. With its
+// Gauss-Newton matrix as HVP.
+func (p *Problem) Function(s Settings) (*Function, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	with, err := p.withPriors(s.Priors)
+	if err != nil {
+		return nil, err
+	}
+	q, _, err := with.reduce(&s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Method = TRF; s.Solver == AutoSolver && q.JVP != nil && q.VJP != nil && q.N > writtenOut {
+		s.Solver = LSMR
+	}
+	if s, err = s.withDefaults(q); err != nil {
+		return nil, err
+	}
+	w := newIterate(q, s)
+	f := &Function{N: q.N, Names: q.allNames(), Start: slices.Clone(q.Start), Lower: q.Lower, Upper: q.Upper}
+	f.Value = func(x []float64) (float64, error) {
+		if err := q.Residual(w.fNew, x); err != nil {
+			return math.NaN(), err
+		}
+		return w.costOf(w.fNew), nil
+	}
+	at := func(x []float64) error {
+		copy(w.x, x)
+		if err := q.Residual(w.f, w.x); err != nil {
+			return err
+		}
+		w.weigh()
+		return w.model.update()
+	}
+	f.Gradient = func(g, x []float64) (float64, error) {
+		if err := at(x); err != nil {
+			return math.NaN(), err
+		}
+		copy(g, w.grad)
+		return w.costOf(w.f), nil
+	}
+	var jv []float64
+	f.HVP = func(out, x, v []float64) error {
+		if !slices.Equal(x, w.x) {
+			if err := at(x); err != nil {
+				return err
+			}
+		}
+		if jv == nil {
+			jv = make([]float64, q.M)
+		}
+		switch m := w.model.(type) {
+		case *dense:
+			clear(jv)
+			for k, a := range v {
+				axpy(jv, a, m.j[k*q.M:(k+1)*q.M])
+			}
+			for k := range out {
+				out[k] = dot(jv, m.j[k*q.M:(k+1)*q.M])
+			}
+		case *operator:
+			m.apply(jv, v)
+			m.transposed(out, jv)
+			err := m.err
+			m.err = nil
+			return err
+		}
+		return nil
+	}
+	return f, nil
+}
+
+// check completes the function and lists everything that is wrong.
+func (f *Function) check() error {
+	p := Problem{N: f.N, M: 1, Names: f.Names, Start: f.Start, Lower: f.Lower, Upper: f.Upper, Residual: func(_, _ []float64) error { return nil }}
+	if f.Value == nil && f.Gradient == nil {
+		return fmt.Errorf("optim: a function without Value and Gradient")
+	}
+	if len(f.Start) == f.N && len(f.Lower) == f.N && len(f.Upper) == f.N { // Minimize goes to the nearest point
+		p.Start = slices.Clone(f.Start)
+		for i, x := range p.Start {
+			if finite(x) && f.Lower[i] < f.Upper[i] {
+				p.Start[i] = min(max(x, f.Lower[i]), f.Upper[i])
+			}
+		}
+	}
+	err := p.check()
+	f.Lower, f.Upper = p.Lower, p.Upper
+	return err
+}
+
+func (f *Function) bounded() bool {
+	p := Problem{Lower: f.Lower, Upper: f.Upper}
+	return p.bounded()
+}
+
+// value evaluates the function alone.
+func (f *Function) value(x []float64) (float64, error) {
+	if f.Value != nil {
+		return f.Value(x)
+	}
+	return f.Gradient(make([]float64, f.N), x)
+}
+
+// gradient evaluates value and gradient, by central differences if it must.
+func (f *Function) gradient(g, x []float64) (float64, error) {
+	if f.Gradient != nil {
+		return f.Gradient(g, x)
+	}
+	value, err := f.Value(x)
+	at := slices.Clone(x)
+	for k, v := range x {
+		h := 6e-6 * max(math.Abs(v), 1e-3)
+		hi, lo := min(v+h, f.Upper[k]), max(v-h, f.Lower[k])
+		at[k] = hi
+		a, e1 := f.Value(at)
+		at[k] = lo
+		b, e2 := f.Value(at)
+		at[k] = v
+		g[k] = (a - b) / (hi - lo)
+		err = errors.Join(err, e1, e2)
+	}
+	return value, err
+}
+
+// hvp evaluates the product with the second derivatives, by differences of
+// gradients if it must.
+func (f *Function) hvp(out, x, v []float64) error {
+	if f.HVP != nil {
+		return f.HVP(out, x, v)
+	}
+	size := norm(v)
+	if size == 0 {
+		clear(out)
+		return nil
+	}
+	h := 1e-5 * max(1, norm(x)) / size
+	at, back := make([]float64, len(x)), make([]float64, len(x))
+	for i := range at {
+		at[i] = x[i] + h*v[i]
+	}
+	_, err := f.gradient(out, at)
+	for i := range at {
+		at[i] = x[i] - h*v[i]
+	}
+	_, e2 := f.gradient(back, at)
+	for i := range out {
+		out[i] = (out[i] - back[i]) / (2 * h)
+	}
+	return errors.Join(err, e2)
+}

@@ -1,0 +1,122 @@
+package optim
+
+import "math"
+
+// NewtonCG minimises in a trust region by conjugate gradients on the exact
+// second derivatives, which it needs only as products with vectors (Steihaug,
+// doi:10.1137/0720042). It follows directions of negative curvature to the edge
+// of the region, and takes no bounds.
+type NewtonCG struct {
+	Radius float64 // of the first region. Default 1
+}
+
+func (NewtonCG) name() string { return "newton_cg" }
+
+func (a NewtonCG) minimise(w *search) (Status, error) {
+	if err := w.unbounded("NewtonCG"); err != nil {
+		return none, err
+	}
+	s := &w.state
+	if s.Radius == 0 {
+		s.Radius = orDefault(a.Radius, 1)
+	}
+	n := w.n
+	mem := &slab{make([]float64, 6*n)}
+	step, x, g := mem.floats(n), mem.floats(n), mem.floats(n)
+	cg := &steihaug{search: w, r: mem.floats(n), d: mem.floats(n), hd: mem.floats(n)}
+	if w.projected() <= w.s.GTol {
+		return GradientSmall, nil
+	}
+	for {
+		predicted, edge, err := cg.solve(step, s.Radius)
+		if err != nil {
+			return w.stopped(), err
+		}
+		for i, v := range s.X {
+			x[i] = v + step[i]
+		}
+		value, err := w.at(g, x)
+		if err != nil {
+			return w.stopped(), err
+		}
+		actual := s.Value - value
+		ratio := actual / predicted
+		length := norm(step)
+		switch {
+		case !(ratio >= 0.25):
+			s.Radius = 0.25 * length
+		case ratio > 0.75 && edge:
+			s.Radius *= 2
+		}
+		if ratio > 1e-4 && actual > 0 {
+			if end, err := w.move(value, x, g); end != none || err != nil {
+				return end, err
+			}
+			continue
+		}
+		if predicted <= 0x1p-52*math.Abs(s.Value) || length <= 0x1p-52*norm(s.X) || s.Radius < 1e-300 {
+			return CostSettled, nil // rounding leaves nothing to gain
+		}
+	}
+}
+
+// steihaug solves the trust region by conjugate gradients.
+type steihaug struct {
+	*search
+	r, d, hd []float64
+}
+
+// solve sets p to a step of at most radius, and returns the decrease that the
+// quadratic model predicts and whether the step ends at the edge.
+func (c *steihaug) solve(p []float64, radius float64) (predicted float64, edge bool, err error) {
+	clear(p)
+	copy(c.r, c.state.Grad)
+	for i, v := range c.r {
+		c.d[i] = -v
+	}
+	rr := dot(c.r, c.r)
+	gnorm := math.Sqrt(rr)
+	tol := min(0.5, math.Sqrt(gnorm)) * gnorm
+	for range 2*c.n + 20 {
+		if c.ctx.Err() != nil {
+			return 0, false, errStopped
+		}
+		c.nhev++
+		if err := c.second(c.hd, c.state.X, c.d); err != nil {
+			return 0, false, err
+		}
+		curve := dot(c.d, c.hd)
+		if !finite(curve) {
+			return c.toEdge(p, predicted, 0, radius)
+		}
+		if curve <= 0 {
+			return c.toEdge(p, predicted, curve, radius)
+		}
+		alpha := rr / curve
+		pp, pd, dd := dot(p, p), dot(p, c.d), dot(c.d, c.d)
+		if pp+2*alpha*pd+alpha*alpha*dd >= radius*radius {
+			return c.toEdge(p, predicted, curve, radius)
+		}
+		axpy(p, alpha, c.d)
+		predicted += alpha * rr / 2
+		axpy(c.r, alpha, c.hd)
+		next := dot(c.r, c.r)
+		if math.Sqrt(next) <= tol {
+			return predicted, false, nil
+		}
+		beta := next / rr
+		for i, v := range c.r {
+			c.d[i] = beta*c.d[i] - v
+		}
+		rr = next
+	}
+	return predicted, false, nil
+}
+
+// toEdge goes along d to the edge of the region.
+func (c *steihaug) toEdge(p []float64, predicted, curve, radius float64) (float64, bool, error) {
+	pp, pd, dd := dot(p, p), dot(p, c.d), dot(c.d, c.d)
+	t := (-pd + math.Sqrt(max(0, pd*pd+dd*(radius*radius-pp)))) / dd
+	axpy(p, t, c.d)
+	return predicted - t*dot(c.r, c.d) - t*t*curve/2, true, nil
+}
