@@ -80,6 +80,7 @@ type Ternary struct {
 	Name   string
 	CPU    func(x, y, z float64) float64
 	CUDA   string
+	Helper string
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval
 }
@@ -142,7 +143,7 @@ func (d Binary) define() *Op {
 }
 
 func (d Ternary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, f3: d.CPU, Smooth: d.VJP != nil}
+	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, f3: d.CPU, Smooth: d.VJP != nil}
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
 			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])

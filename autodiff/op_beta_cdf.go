@@ -1,0 +1,83 @@
+package autodiff
+
+import "fmt"
+
+// LogBetaI returns the logarithm of the regularised incomplete beta function
+// I_x(a, b) at the logit s = log(x/(1-x)), the distribution function of a Beta law
+// of shapes a and b; exact in both tails. The other tail is LogBetaI(b, a, -s).
+//
+// Gradient: exp(a log x + b log(1-x) - log B(a, b) - y) for s; for a and b
+// operations of the same family. Definition: https://dlmf.nist.gov/8.17.E2.
+func LogBetaI(a, b, s *Node) *Node { return apply(betaCDFOp(0, 0), a, b, s) }
+
+// betaCDFOp returns the derivative of order m in a and n in b, made at first use.
+func betaCDFOp(m, n int) *Op {
+	tailOpsMu.Lock()
+	defer tailOpsMu.Unlock()
+	key := tailKey{lowerBeta, m, n}
+	if op := tailOps[key]; op != nil {
+		return op
+	}
+	op := Ternary{
+		Name:   fmt.Sprintf("log_beta_i_%d_%d", m, n),
+		CPU:    func(a, b, s float64) float64 { return logIncomplete(lowerBeta, m, n, a, b, s) },
+		CUDA:   fmt.Sprintf("eu_incomplete(0, %d, %d, x, y, z)", m, n),
+		Helper: cudaStirling + cudaPolygamma + cudaIncomplete,
+		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
+			return Mul(g, apply(betaCDFOp(m+1, n), a, b, s)), Mul(g, apply(betaCDFOp(m, n+1), a, b, s)), Mul(g, betaHazard(m, n, a, b, s))
+		},
+		Domain: Interval{0.05, 0.2},
+	}.define()
+	tailOps[key] = op
+	return op
+}
+
+// betaHazard is the derivative of order m in a and n in b of h = exp(log p - log I),
+// the derivative of log I with respect to s, where p is the density of s. With
+// u = d(log p - log I)/da, derivatives of h u follow from those of h and u; and
+// likewise for b.
+func betaHazard(m, n int, a, b, s *Node) *Node {
+	c := Add(a, b)
+	logX, logY := LogSigmoid(s), LogSigmoid(Neg(s))
+	rest := func(i, j int) *Node { // derivative of log p - log I
+		d := Sub(Polygamma(i+j-1, c), apply(betaCDFOp(i, j), a, b, s))
+		if j == 0 {
+			d = Sub(d, Polygamma(i-1, a))
+		}
+		if i == 0 {
+			d = Sub(d, Polygamma(j-1, b))
+		}
+		if i+j == 1 {
+			return Add(d, []*Node{logX, logY}[j])
+		}
+		return d
+	}
+	norm := Sub(Sub(Add(Lgamma(a), Lgamma(b)), Lgamma(c)), Add(Mul(a, logX), Mul(b, logY)))
+	h := map[[2]int]*Node{{0, 0}: Exp(Neg(Add(norm, apply(betaCDFOp(0, 0), a, b, s))))}
+	for i := range m + 1 {
+		for j := range n + 1 {
+			if i+j == 0 {
+				continue
+			}
+			di, dj := 1, 0 // the last derivative was in a, or else in b
+			if i == 0 {
+				di, dj = 0, 1
+			}
+			sum := Scalar(0)
+			for p := 0; p <= i-di; p++ {
+				for q := 0; q <= j-dj; q++ {
+					c := binomial(i-di, p) * binomial(j-dj, q)
+					sum = Add(sum, Scale(c, Mul(h[[2]int{p, q}], rest(i-p, j-q))))
+				}
+			}
+			h[[2]int{i, j}] = sum
+		}
+	}
+	return h[[2]int{m, n}]
+}
+
+func init() {
+	betaCDFOp(0, 0)
+	betaCDFOp(1, 0)
+	betaCDFOp(0, 1)
+}

@@ -1,0 +1,356 @@
+package autodiff
+
+import "math"
+
+// The incomplete gamma and beta functions are integrals over s, the logarithm or
+// the logit of x,
+//
+//	e^(a s - e^s)/Gamma(a),  e^(a s) (1 + e^s)^-(a+b)/B(a, b)
+//
+// of functions whose logarithm is concave. Cut off at s, they are computed from the
+// peak s0 of what is left (the mode, or s where the mode was cut off): the value
+// there, by Stirling's errors, times the integral of the rest in units of it, by
+// Gauss-Legendre panels. Nothing is subtracted, so a tail keeps its digits however
+// far out it is. Derivatives with respect to a and b are cumulants of log x and
+// log(1-x) under the law that is cut off, from the same nodes.
+
+// incomplete says which integral: beta from the left, gamma from the left or from
+// the right, or the skew normal law's (op_skew_normal.go).
+type incomplete int
+
+const (
+	lowerBeta incomplete = iota
+	lowerGamma
+	upperGamma
+	skewTail
+)
+
+// flank is the integrand on one side of its peak.
+type flank struct {
+	kind  incomplete
+	right bool
+	k     float64 // derivative of the logarithm at the peak, towards larger s; skew: z^2
+	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha
+	p, q  float64 // beta: x and 1-x at the peak, exchanged on the right
+}
+
+// at returns the logarithm of the integrand v >= 0 away from the peak, relative to
+// the peak, its derivative, and how much log x and log(1-x) have changed.
+func (e *flank) at(v float64) (f, d, x, y float64) {
+	if e.kind == skewTail {
+		w := e.c + v
+		f = -e.k/2*math.Sinh(v)*math.Sinh(e.c+w) - v - math.Log1p(math.Expm1(-2*v)*sigmoid(-2*e.c))
+		return f, -e.k/2*math.Sinh(2*w) - math.Tanh(w), 0, 0
+	}
+	if e.kind != lowerBeta {
+		if e.right {
+			r := expm1mx(v)
+			return e.k*v - e.c*r, e.k - e.c*math.Expm1(v), v, 0
+		}
+		return -e.k*v - e.c*expm1mx(-v), -e.k + e.c*math.Expm1(-v), -v, 0
+	}
+	k, e1, r := e.k, math.Expm1(-v), bernoulli(e.p, e.q, v)
+	if e.right {
+		k = -k
+	}
+	f, d = -k*v-e.c*r, -k+e.c*e.p*e.q*e1/(e.q+e.p*math.Exp(-v))
+	if x, y = -e.q*v-r, e.p*v-r; e.right {
+		x, y = y, x
+	}
+	return f, d, x, y
+}
+
+// expm1mx returns exp(v) - 1 - v.
+func expm1mx(v float64) float64 {
+	if math.Abs(v) > 0.5 {
+		return math.Expm1(v) - v
+	}
+	s := 1.0
+	for k := 16.0; k >= 3; k-- {
+		s = 1 + v/k*s
+	}
+	return v * v / 2 * s
+}
+
+// log1pmx returns log(1 + y) - y, with z = y/(2+y) as -y z + 2(z^3/3 + z^5/5 + ...)
+// near 0.
+func log1pmx(y float64) float64 {
+	if math.Abs(y) > 0.4 {
+		return math.Log1p(y) - y
+	}
+	z := y / (2 + y)
+	q, s := z*z, 0.0
+	for k := 27.0; k >= 3; k -= 2 {
+		s = s*q + 1/k
+	}
+	return 2*z*q*s - y*z
+}
+
+// bernoulli returns log(q + p exp(-v)) + p v: what is left of the cumulants of a
+// Bernoulli law after the mean.
+func bernoulli(p, q, v float64) float64 {
+	switch {
+	case v < 0.5 && p <= q:
+		return p*expm1mx(-v) + log1pmx(p*math.Expm1(-v))
+	case v < 0.5:
+		return q*expm1mx(v) + log1pmx(q*math.Expm1(v))
+	case p <= q:
+		return math.Log1p(p*math.Expm1(-v)) + p*v
+	case v < 700:
+		return math.Log1p(q*math.Expm1(v)) - q*v
+	}
+	return math.Log(q+p*math.Exp(-v)) + p*v
+}
+
+// reach returns where the integrand has fallen by at least 40 nepers, or limit.
+// The logarithm is concave: Newton's steps from below approach from one side.
+func (e *flank) reach(limit float64) float64 {
+	v := math.Min(1, limit)
+	for range 1100 { // at least this far
+		if f, _, _, _ := e.at(v); v >= limit || f < -40 {
+			break
+		}
+		v = math.Min(2*v, limit)
+	}
+	for range 200 {
+		f, d, _, _ := e.at(v)
+		if f > -44 {
+			break
+		}
+		next := v - (f+40)/d
+		if !(next < v) {
+			break
+		}
+		if math.IsInf(f, -1) {
+			next = v / 2
+		}
+		v = next
+	}
+	return v
+}
+
+// moments adds the integrals of (x - mx)^i (y - my)^j times the integrand, for
+// i <= m, j <= n, from the peak to reach(limit).
+func (e *flank) moments(limit, mx, my float64, m, n int, sum *[maxOrder + 1][maxOrder + 1]float64) {
+	end := e.reach(limit)
+	base := math.Min(end/3, 2)
+	at, size := 0.0, base
+	for at < end {
+		if at >= 4 { // a long tail: panels may grow while the function stays tame
+			for size *= 2; size > base; size /= 2 {
+				if _, d, _, _ := e.at(at + size); -d*size <= 14 {
+					break
+				}
+			}
+			size = math.Max(size, base)
+		}
+		half := math.Min(size, end-at) / 2
+		for i, node := range legendreNodes {
+			for sign := -1.0; sign <= 1; sign += 2 {
+				f, _, x, y := e.at(at + half*(1+sign*node))
+				w := half * legendreWeights[i] * math.Exp(f)
+				for a := 0; a <= m; a, w = a+1, w*(x-mx) {
+					for b, u := 0, w; b <= n; b, u = b+1, u*(y-my) {
+						sum[a][b] += u
+					}
+				}
+			}
+		}
+		if at += size; half < size/2 {
+			break
+		}
+	}
+}
+
+// maxOrder is the largest derivative with respect to one of a and b.
+const maxOrder = 6
+
+// legendreNodes and weights are the positive half of Gauss-Legendre with 20 points.
+var (
+	legendreNodes   = [10]float64{0.0765265211334973338, 0.227785851141645078, 0.373706088715419561, 0.510867001950827098, 0.636053680726515025, 0.746331906460150793, 0.839116971822218823, 0.912234428251325906, 0.963971927277913791, 0.993128599185094925}
+	legendreWeights = [10]float64{0.152753387130725851, 0.149172986472603747, 0.142096109318382051, 0.131688638449176627, 0.118194531961518417, 0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636, 0.0406014298003869413, 0.0176140071391521183}
+)
+
+// cutOff is an incomplete integral, ready to be computed.
+type cutOff struct {
+	kind        incomplete
+	a, b        float64
+	left, right flank
+	over        float64 // how far the cut lies beyond the peak
+	logPeak     float64 // logarithm of the whole law's density at the peak
+	logX, logY  float64 // log x and log(1-x) at the peak, less their means under the whole law
+}
+
+func cutAt(kind incomplete, a, b, x float64) cutOff {
+	if kind == lowerBeta {
+		return cutBeta(a, b, x)
+	}
+	return cutGamma(kind, a, x)
+}
+
+// digammaRest returns log a - digamma(a).
+func digammaRest(a float64) float64 { return 0.5/a - stirlingError(1, a) }
+
+func cutGamma(kind incomplete, a, x float64) cutOff {
+	t, r := a, 0.0 // x at the peak, its logarithm less the mode's
+	away := logRatio(x, a)
+	w := cutOff{kind: kind, a: a, over: math.Abs(away)}
+	if (x > a) == (kind == upperGamma) {
+		t, r, w.over = x, away, 0
+	}
+	w.left = flank{kind: kind, k: a - t, c: t}
+	w.right = flank{kind: kind, k: a - t, c: t, right: true}
+	w.logPeak = a*r - (t - a)
+	if math.Abs(r) < 0.3 {
+		w.logPeak = a * log1pmx((t-a)/a)
+	}
+	w.logPeak += 0.5*math.Log(a/(2*math.Pi)) - stirlingError(0, a)
+	w.logX = r + digammaRest(a)
+	return w
+}
+
+// logRatio returns log(x/a), exact near x = a.
+func logRatio(x, a float64) float64 {
+	if d := (x - a) / a; math.Abs(d) < 0.5 {
+		return math.Log1p(d)
+	}
+	return math.Log(x) - math.Log(a)
+}
+
+func cutBeta(a, b, s float64) cutOff {
+	c, mode := a+b, math.Log(a/b)
+	w := cutOff{kind: lowerBeta, a: a, b: b}
+	p, q, peak := a/c, b/c, mode
+	if s < mode {
+		p, q, peak = sigmoid(s), sigmoid(-s), s
+	}
+	w.over = s - peak
+	k := a*q - b*p
+	w.left = flank{kind: lowerBeta, k: k, c: c, p: p, q: q}
+	w.right = flank{kind: lowerBeta, k: k, c: c, p: q, q: p, right: true}
+	dx, dy := -k/a, k/b // relative to the mode
+	lx, ly := -softplus(-peak)+softplus(-mode), -softplus(peak)+softplus(mode)
+	if math.Abs(dx) < 0.3 && math.Abs(dy) < 0.3 {
+		w.logPeak = a*log1pmx(dx) + b*log1pmx(dy)
+		lx, ly = math.Log1p(dx), math.Log1p(dy)
+	} else {
+		w.logPeak = a*lx + b*ly
+	}
+	w.logPeak += 0.5*math.Log(a/c*b/(2*math.Pi)) + stirlingError(0, c) - stirlingError(0, a) - stirlingError(0, b)
+	w.logX = lx + digammaRest(a) - digammaRest(c)
+	w.logY = ly + digammaRest(b) - digammaRest(c)
+	return w
+}
+
+// moments returns the integrals of both sides that are left.
+func (w *cutOff) moments(mx, my float64, m, n int) (sum [maxOrder + 1][maxOrder + 1]float64) {
+	l, r := w.over, math.Inf(1)
+	if w.kind != upperGamma {
+		l, r = r, l
+	}
+	if l > 0 {
+		w.left.moments(l, mx, my, m, n, &sum)
+	}
+	if r > 0 {
+		w.right.moments(r, mx, my, m, n, &sum)
+	}
+	return sum
+}
+
+// direct returns the derivative of order m in a and n in b of the logarithm of the
+// integral.
+func (w *cutOff) direct(m, n int) float64 {
+	if m+n == 0 {
+		sum := w.moments(0, 0, 0, 0)
+		return w.logPeak + math.Log(sum[0][0])
+	}
+	sum := w.moments(0, 0, min(m, 1), min(n, 1))
+	mx, my := sum[1][0]/sum[0][0], sum[0][1]/sum[0][0]
+	if m+n == 1 {
+		return float64(m)*(w.logX+mx) + float64(n)*(w.logY+my)
+	}
+	k := cumulants(w.moments(mx, my, m, n), m, n)
+	if w.kind == lowerBeta {
+		k += polygamma(m+n-1, w.a+w.b)
+	}
+	if n == 0 {
+		k -= polygamma(m-1, w.a)
+	}
+	if m == 0 {
+		k -= polygamma(n-1, w.b)
+	}
+	return k
+}
+
+// cumulants returns the joint cumulant of order (m, n), from moments about the
+// mean, by E[x^i y^j] as a sum over cumulants of the first factor.
+func cumulants(sum [maxOrder + 1][maxOrder + 1]float64, m, n int) float64 {
+	var k [maxOrder + 1][maxOrder + 1]float64
+	for i := 0; i <= m; i++ {
+		for j := 0; j <= n; j++ {
+			if i+j < 2 {
+				continue
+			}
+			k[i][j] = sum[i][j] / sum[0][0]
+			for p := 0; p <= i; p++ {
+				for q := 0; q <= j; q++ {
+					if p+q < 2 || p+q == i+j {
+						continue
+					}
+					c := binomial(i-1, p-1) * binomial(j, q)
+					if i == 0 {
+						c = binomial(j-1, q-1)
+					}
+					k[i][j] -= c * k[p][q] * sum[i-p][j-q] / sum[0][0]
+				}
+			}
+		}
+	}
+	return k[m][n]
+}
+
+func binomial(n, k int) float64 {
+	if k < 0 || k > n {
+		return 0
+	}
+	c := 1.0
+	for i := 1; i <= k; i++ {
+		c = c * float64(n-k+i) / float64(i)
+	}
+	return c
+}
+
+// logIncomplete is the derivative of order m in a and n in b of the logarithm of
+// the integral, cut at x (gamma) or at the logit x (beta); where that is near 0 it
+// comes from the other tail.
+func logIncomplete(kind incomplete, m, n int, a, b, x float64) float64 {
+	other, oa, ob, ox, om, on := lowerBeta, b, a, -x, n, m
+	first := -math.MaxFloat64 // the least x, and less than it
+	if kind != lowerBeta {
+		other, oa, ob, ox, om, on = lowerGamma+upperGamma-kind, a, 1, x, m, n
+		first = 5e-324
+	}
+	if !(a > 0 && b > 0) || x != x || m > maxOrder || n > maxOrder || kind != lowerBeta && x < 0 {
+		return math.NaN()
+	}
+	if x < first || x > math.MaxFloat64 {
+		if (x < first) == (kind != upperGamma) { // nothing is left
+			return math.Inf(-1)
+		}
+		return 0
+	}
+	w := cutAt(kind, a, b, x)
+	if w.over == 0 || m+n > 1 {
+		return w.direct(m, n)
+	}
+	v := cutAt(other, oa, ob, ox)
+	rest := v.direct(0, 0)
+	if rest > -0.7 {
+		return w.direct(m, n)
+	}
+	value := math.Log1p(-math.Exp(rest))
+	if m+n == 0 {
+		return value
+	}
+	return -math.Exp(rest-value) * v.direct(om, on)
+}
