@@ -22,6 +22,7 @@ __device__ double eu_floor_mod(double x, double y) {
 
 const cudaErfcx = `
 __device__ double eu_erfcx(double x) {
+	if (x < -27.0) return INFINITY;
 	if (x > 25.0) {
 		double s = 1.0, q = 1.0 / (2.0 * x * x);
 		for (double k = 11.0; k >= 1.0; k -= 2.0) s = 1.0 - k * q * s;

@@ -1,7 +1,7 @@
 package autodiff
 
-// cudaIncomplete is op_incomplete.go in C; it stands after cudaStirling and
-// cudaPolygamma.
+// cudaIncomplete is op_incomplete.go in C; it stands after cudaStirling,
+// cudaPolygamma and cudaLog1pmx.
 const cudaIncomplete = `
 typedef struct { int kind, right; double k, c, p, q; } eu_flank;
 typedef struct { int kind; double a, b, over, peak, lx, ly; eu_flank left, right; } eu_cut;
@@ -10,12 +10,6 @@ __device__ double eu_expm1mx(double v) {
 	double s = 1.0;
 	for (double k = 16.0; k >= 3.0; k -= 1.0) s = 1.0 + v / k * s;
 	return v * v / 2.0 * s;
-}
-__device__ double eu_log1pmx(double y) {
-	if (fabs(y) > 0.4) return log1p(y) - y;
-	double z = y / (2.0 + y), q = z * z, s = 0.0;
-	for (double k = 27.0; k >= 3.0; k -= 2.0) s = s * q + 1.0 / k;
-	return 2.0 * z * q * s - y * z;
 }
 __device__ double eu_bernoulli(double p, double q, double v) {
 	if (v < 0.5 && p <= q) return p * eu_expm1mx(-v) + eu_log1pmx(p * expm1(-v));
@@ -30,6 +24,13 @@ __device__ double eu_flank_at(const eu_flank *e, double v, double *d, double *x,
 		double w = e->c + v;
 		*d = -e->k / 2.0 * sinh(2.0 * w) - tanh(w);
 		return -e->k / 2.0 * sinh(v) * sinh(e->c + w) - v - log1p(expm1(-2.0 * v) / (1.0 + exp(2.0 * e->c)));
+	}
+	if (e->kind == 4) {
+		double u = e->right ? v : -v, w = e->c + u, h = 1.0 / cosh(w);
+		double r = fabs(u) + log1p(expm1(-2.0 * fabs(u)) / (1.0 + exp(u > 0.0 ? 2.0 * e->c : -2.0 * e->c)));
+		*d = -e->p * tanh(w) + e->q * h * h;
+		if (!e->right) *d = -*d;
+		return -e->p * r + e->q * sinh(u) * h / cosh(e->c);
 	}
 	if (e->kind) {
 		*x = e->right ? v : -v;
@@ -50,7 +51,7 @@ __device__ double eu_reach(const eu_flank *e, double limit) {
 		if (f > -44.0) break;
 		double next = v - (f + 40.0) / d;
 		if (!(next < v)) break;
-		v = isinf(f) ? v / 2.0 : next;
+		v = isinf(f) || e->kind == 4 ? (f < -90.0 ? 0.7 : 0.95) * v : next;
 	}
 	return v;
 }

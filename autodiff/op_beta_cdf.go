@@ -22,7 +22,7 @@ func betaCDFOp(m, n int) *Op {
 		Name:   fmt.Sprintf("log_beta_i_%d_%d", m, n),
 		CPU:    func(a, b, s float64) float64 { return logIncomplete(lowerBeta, m, n, a, b, s) },
 		CUDA:   fmt.Sprintf("eu_incomplete(0, %d, %d, x, y, z)", m, n),
-		Helper: cudaStirling + cudaPolygamma + cudaIncomplete,
+		Helper: cudaStirling + cudaPolygamma + cudaLog1pmx + cudaIncomplete,
 		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
 			return Mul(g, apply(betaCDFOp(m+1, n), a, b, s)), Mul(g, apply(betaCDFOp(m, n+1), a, b, s)), Mul(g, betaHazard(m, n, a, b, s))
 		},

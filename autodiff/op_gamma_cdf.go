@@ -40,7 +40,7 @@ func gammaCDFOp(kind incomplete, m int) *Op {
 		Name:   fmt.Sprintf(name, m),
 		CPU:    func(a, x float64) float64 { return logIncomplete(kind, m, 0, a, 1, x) },
 		CUDA:   fmt.Sprintf("eu_incomplete(%d, %d, 0, x, 1.0, y)", kind, m),
-		Helper: cudaStirling + cudaPolygamma + cudaIncomplete,
+		Helper: cudaStirling + cudaPolygamma + cudaLog1pmx + cudaIncomplete,
 		VJP: func(g, _, a, x *Node) (da, dx *Node) {
 			return Mul(g, apply(gammaCDFOp(kind, m+1), a, x)), Mul(g, gammaHazard(kind, m, a, x))
 		},

@@ -15,7 +15,7 @@ import "math"
 // log(1-x) under the law that is cut off, from the same nodes.
 
 // incomplete says which integral: beta from the left, gamma from the left or from
-// the right, or the skew normal law's (op_skew_normal.go).
+// the right, or those of op_skew_normal.go and op_bessel_order.go.
 type incomplete int
 
 const (
@@ -23,6 +23,7 @@ const (
 	lowerGamma
 	upperGamma
 	skewTail
+	besselPeak
 )
 
 // flank is the integrand on one side of its peak.
@@ -30,19 +31,22 @@ type flank struct {
 	kind  incomplete
 	right bool
 	k     float64 // derivative of the logarithm at the peak, towards larger s; skew: z^2
-	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha
-	p, q  float64 // beta: x and 1-x at the peak, exchanged on the right
+	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha; Bessel: the peak
+	p, q  float64 // beta: x and 1-x at the peak, exchanged on the right; Bessel: 2 nu + 1, x
 }
 
 // at returns the logarithm of the integrand v >= 0 away from the peak, relative to
 // the peak, its derivative, and how much log x and log(1-x) have changed.
 func (e *flank) at(v float64) (f, d, x, y float64) {
-	if e.kind == skewTail {
+	switch e.kind {
+	case skewTail:
 		w := e.c + v
 		f = -e.k/2*math.Sinh(v)*math.Sinh(e.c+w) - v - math.Log1p(math.Expm1(-2*v)*sigmoid(-2*e.c))
 		return f, -e.k/2*math.Sinh(2*w) - math.Tanh(w), 0, 0
-	}
-	if e.kind != lowerBeta {
+	case besselPeak:
+		f, d = e.bessel(v)
+		return f, d, 0, 0
+	case lowerGamma, upperGamma:
 		if e.right {
 			r := expm1mx(v)
 			return e.k*v - e.c*r, e.k - e.c*math.Expm1(v), v, 0
@@ -121,8 +125,10 @@ func (e *flank) reach(limit float64) float64 {
 		if !(next < v) {
 			break
 		}
-		if math.IsInf(f, -1) {
-			next = v / 2
+		if math.IsInf(f, -1) || e.kind == besselPeak { // not concave
+			if next = 0.95 * v; f < -90 {
+				next = 0.7 * v
+			}
 		}
 		v = next
 	}

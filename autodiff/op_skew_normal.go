@@ -52,7 +52,7 @@ func init() {
 		Name:   "skew_normal_log_cdf",
 		CPU:    skewNormalLogCDF,
 		CUDA:   "eu_skew_normal(x, y)",
-		Helper: cudaErfcx + cudaLogPhi + cudaStirling + cudaPolygamma + cudaIncomplete + cudaSkewNormal,
+		Helper: cudaErfcx + cudaLogPhi + cudaStirling + cudaPolygamma + cudaLog1pmx + cudaIncomplete + cudaSkewNormal,
 		VJP: func(g, y, z, alpha *Node) (dz, da *Node) {
 			q, a := Scale(-0.5, Square(z)), Shift(Square(alpha), 1)
 			dz = Exp(Sub(Add(q, LogPhi(Mul(alpha, z))), y))

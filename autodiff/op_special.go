@@ -53,6 +53,9 @@ const twoOverSqrtPi = 2 / 1.772453850905516027298167483341145182798
 // erfcx is exp(x^2) erfc(x): the product while erfc is a normal number, with
 // the rounding error of x^2 put back, then the asymptotic series.
 func erfcx(x float64) float64 {
+	if x < -27 {
+		return math.Inf(1)
+	}
 	if x > 25 {
 		s, q := 1.0, 1/(2*x*x)
 		for k := 11.0; k >= 1; k -= 2 {
