@@ -23,7 +23,7 @@ var devianceOp, factorialOp *Op
 
 func poissonDeviance(k, m float64) float64 {
 	switch d := m - k; {
-	case k == 0:
+	case k == 0 || math.IsInf(m, 1):
 		return m
 	case math.Abs(d) < 0.4*k:
 		return -k * log1pmx(d/k)
@@ -75,7 +75,7 @@ __device__ double eu_log1pmx(double y) {
 const cudaPoissonDeviance = `
 __device__ double eu_poisson_deviance(double k, double m) {
 	double d = m - k;
-	if (k == 0.0) return m;
+	if (k == 0.0 || m > 1.7976931348623157e308) return m;
 	if (fabs(d) < 0.4 * k) return -k * eu_log1pmx(d / k);
 	return k * (log(k) - log(m)) + d;
 }

@@ -139,6 +139,10 @@ func (e *flank) reach(limit float64) float64 {
 // i <= m, j <= n, from the peak to reach(limit).
 func (e *flank) moments(limit, mx, my float64, m, n int, sum *[maxOrder + 1][maxOrder + 1]float64) {
 	end := e.reach(limit)
+	if f, _, _, _ := e.at(end); math.IsNaN(f) || math.IsInf(end, 1) { // parameters beyond numbers
+		sum[0][0] = math.NaN()
+		return
+	}
 	base := math.Min(end/3, 2)
 	at, size := 0.0, base
 	for at < end {

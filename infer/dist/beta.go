@@ -1,37 +1,83 @@
 package dist
 
 import (
+	"math"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Beta is the law on (0, 1) of shapes a and b.
 //
 //	log p = (a-1) log x + (b-1) log(1-x) - log B(a, b)
-//
-// computed from x and 1-x in units of their means, t and u, and the Stirling
-// error s, whose terms stay small where a and b are large:
-//
-//	a (log t - (t-1)) + b (log u - (u-1)) + s(a+b) - s(a) - s(b)
-//	+ log(a b/(2 pi (a+b)))/2 - log x - log(1-x)
 func Beta(a, b any) Dist {
 	p := nodes(a, b)
-	return Dist{Name: "beta", Params: p, Support: Unit,
+	d := betaOf(p[0], p[1], func(p []float64) (a, b float64) { return p[0], p[1] })
+	d.Name, d.Params = "beta", p
+	return d
+}
+
+// BetaProportion is the Beta law of the given mean, in (0, 1), and concentration
+// kappa: shapes mean kappa and (1-mean) kappa.
+func BetaProportion(mean, kappa any) Dist {
+	p := nodes(mean, kappa)
+	d := betaOf(ad.Mul(p[0], p[1]), ad.Mul(ad.Sub(one, p[0]), p[1]), func(p []float64) (a, b float64) {
+		return p[0] * p[1], (1 - p[0]) * p[1]
+	})
+	d.Name, d.Params = "betaproportion", p
+	return d
+}
+
+// betaOf is the Beta law of shapes that shapes computes from the parameters.
+func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
+	return Dist{Support: Unit,
 		logProb: func(x *ad.Node) *ad.Node {
-			sum := ad.Add(p[0], p[1])
-			s := ad.Sub(ad.StirlingError(sum), ad.Add(ad.StirlingError(p[0]), ad.StirlingError(p[1])))
-			rest := ad.Sub(ad.Scale(0.5, ad.Log(ad.Mul(p[0], ad.Div(p[1], sum)))), ad.Add(ad.Log(x), ad.Log1p(ad.Neg(x))))
-			bulk := ad.Add(deviance(p[0], ad.Mul(x, ad.Div(sum, p[0]))), deviance(p[1], ad.Mul(ad.Sub(ad.Scalar(1), x), ad.Div(sum, p[1]))))
-			return ad.Shift(ad.AddN(bulk, s, rest), -halfLogTwoPi)
+			y := ad.Sub(one, x)
+			return ad.Sub(betaCore(a, b, x, y), ad.Add(ad.Log(x), ad.Log(y)))
 		},
-		rand:     func(src Source, p []float64) float64 { return mathext.InvRegIncBeta(p[0], p[1], open(src)) },
-		cdf:      func(x float64, p []float64) float64 { return mathext.RegIncBeta(p[0], p[1], x) },
-		quantile: func(u float64, p []float64) float64 { return mathext.InvRegIncBeta(p[0], p[1], u) },
+		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, logitNode(x)) },
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(logitNode(x))) },
+		rand: func(src Source, p []float64) float64 {
+			a, b := shapes(p)
+			return 1 / (1 + math.Exp(-logitBeta(src, a, b)))
+		},
+		cdf: func(x float64, p []float64) float64 {
+			a, b := shapes(p)
+			return lowerBeta(a, b, logit(x))
+		},
+		quantile: func(u float64, p []float64) float64 {
+			a, b := shapes(p)
+			return betaQuantile(a, b, u)
+		},
+		mean: func(p []float64) float64 { a, b := shapes(p); return a / (a + b) },
+		variance: func(p []float64) float64 {
+			a, b := shapes(p)
+			return a / (a + b) * (b / (a + b)) / (a + b + 1)
+		},
 	}
 }
 
+func logitNode(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }
+
+// betaCore returns the log density of the logit of a Beta variable x, given y = 1-x:
+//
+//	a log x + b log y - log B(a, b) = -d(a, c x) - d(b, c y) + s(c) - s(a) - s(b)
+//	                                  + log(a b/(2 pi c))/2, c = a + b
+//
+// with the deviance d and the Stirling error s, which stay small where a and b are
+// large.
+func betaCore(a, b, x, y *ad.Node) *ad.Node {
+	c := ad.Add(a, b)
+	fall := ad.Add(ad.PoissonDeviance(a, ad.Mul(c, x)), ad.PoissonDeviance(b, ad.Mul(c, y)))
+	s := ad.Sub(ad.StirlingError(c), ad.Add(ad.StirlingError(a), ad.StirlingError(b)))
+	norm := ad.Shift(ad.Add(s, ad.Scale(0.5, ad.Log(ad.Mul(a, ad.Div(b, c))))), -halfLogTwoPi)
+	return ad.Sub(norm, fall)
+}
+
 func init() {
-	laws = append(laws, Law{Name: "beta", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+	register(Law{Name: "beta", Params: []string{"a", "b"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Beta(p[0], p[1]) },
 		At:   [][]float64{{2, 2}, {0.8, 3}}})
+	register(Law{Name: "betaproportion", Params: []string{"mean", "kappa"}, Want: []Support{Unit, Positive},
+		Make: func(p ...any) Dist { return BetaProportion(p[0], p[1]) },
+		At:   [][]float64{{0.3, 10}}})
 }

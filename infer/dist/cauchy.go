@@ -6,25 +6,38 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Cauchy is the law of location mu and scale s, which has no mean.
+// Cauchy is the law of location loc and scale, which has no mean.
 //
-//	log p = -log(1 + ((x-mu)/s)^2) - log s - log pi
-//
-// computed as log s - 2 log hypot(s, x-mu) - log pi, which no x overflows.
-func Cauchy(mu, s any) Dist {
-	p := nodes(mu, s)
+//	log p = -log(1 + ((x-loc)/scale)^2) - log scale - log pi
+func Cauchy(loc, scale any) Dist {
+	p := nodes(loc, scale)
 	return Dist{Name: "cauchy", Params: p, Support: Real,
 		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Shift(ad.Sub(ad.Log(p[1]), ad.Scale(2, ad.Log(ad.Hypot(p[1], ad.Sub(x, p[0]))))), -math.Log(math.Pi))
+			return ad.Neg(ad.Add(ad.Log1pSquare(standard(x, p[0], p[1])), ad.Shift(ad.Log(p[1]), math.Log(math.Pi))))
 		},
-		rand:     func(src Source, p []float64) float64 { return p[0] + p[1]*math.Tan(math.Pi*(open(src)-0.5)) },
-		cdf:      func(x float64, p []float64) float64 { return 0.5 + math.Atan((x-p[0])/p[1])/math.Pi },
-		quantile: func(u float64, p []float64) float64 { return p[0] + p[1]*math.Tan(math.Pi*(u-0.5)) },
+		logCDF:   func(x *ad.Node) *ad.Node { return cauchyTail(ad.Sub(p[0], x), p[1]) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return cauchyTail(ad.Sub(x, p[0]), p[1]) },
+		rand:     func(src Source, p []float64) float64 { return cauchyQuantile(open(src), p) },
+		cdf:      func(x float64, p []float64) float64 { return math.Atan2(p[1], p[0]-x) / math.Pi },
+		quantile: cauchyQuantile,
 	}
 }
 
+// cauchyTail returns the logarithm of the probability beyond a distance.
+func cauchyTail(distance, scale *ad.Node) *ad.Node {
+	angle := func(d *ad.Node) *ad.Node { return ad.Scale(1/math.Pi, ad.Atan2(scale, d)) }
+	return logOf(angle(distance), angle(ad.Neg(distance)))
+}
+
+func cauchyQuantile(u float64, p []float64) float64 {
+	if u < 0.25 {
+		return p[0] - p[1]/math.Tan(math.Pi*u)
+	}
+	return p[0] + p[1]*math.Tan(math.Pi*(u-0.5))
+}
+
 func init() {
-	laws = append(laws, Law{Name: "cauchy", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
+	register(Law{Name: "cauchy", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Cauchy(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2, 0.5}}})
 }

@@ -30,6 +30,11 @@ type Dist struct {
 	// elsewhere, of the batch axes; center is a possible value.
 	inside func(x *ad.Node) *ad.Node
 	center *ad.Node
+	// everywhere means that the density holds for any number, not in Support alone.
+	everywhere bool
+	// bounds returns the ends of the support where they are not constants or
+	// parameters.
+	bounds func(p []float64) (lo, hi float64)
 	// check finds mistakes that the entry of the law does not know of.
 	check func() error
 	// transform is nil where Support says it all.
@@ -57,6 +62,9 @@ type Source interface {
 // broadcast of the batch axes of x and the parameters. Outside the support it is
 // -Inf with a gradient of 0. Gradient: with respect to x and every parameter.
 func (d Dist) LogProb(x *ad.Node) *ad.Node {
+	if d.everywhere {
+		return d.LogProbInside(x)
+	}
 	if d.Event == 0 && d.inside == nil {
 		return d.batched(x, d.Support.guard(x, d.logProb))
 	}
@@ -241,8 +249,6 @@ func ones(n int) []int {
 
 // standard returns (x - mu) / sigma.
 func standard(x, mu, sigma *ad.Node) *ad.Node { return ad.Div(ad.Sub(x, mu), sigma) }
-
-var halfLogTwoPi = math.Log(2*math.Pi) / 2
 
 // open draws from (0, 1): the middle of one of 2^53 equal parts.
 func open(src Source) float64 { return src.Float64() + 0x1p-54 }

@@ -6,23 +6,25 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Exponential is the law of rate b (mean 1/b).
+// Exponential is the law of the given rate (mean 1/rate).
 //
-//	log p = log b - b x, x >= 0
-func Exponential(b any) Dist {
-	p := nodes(b)
+//	log p = log rate - rate x, x >= 0
+func Exponential(rate any) Dist {
+	p := nodes(rate)
 	return Dist{Name: "exponential", Params: p, Support: NonNegative,
-		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x))
-		},
-		rand:     func(src Source, p []float64) float64 { return -math.Log(open(src)) / p[0] },
+		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x)) },
+		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Neg(ad.Mul(p[0], x))) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return ad.Neg(ad.Mul(p[0], x)) },
+		rand:     func(src Source, p []float64) float64 { return exponential(src) / p[0] },
 		cdf:      func(x float64, p []float64) float64 { return -math.Expm1(-p[0] * x) },
 		quantile: func(u float64, p []float64) float64 { return -math.Log1p(-u) / p[0] },
+		mean:     func(p []float64) float64 { return 1 / p[0] },
+		variance: func(p []float64) float64 { return 1 / (p[0] * p[0]) },
 	}
 }
 
 func init() {
-	laws = append(laws, Law{Name: "exponential", Params: []string{"rate"}, Want: []Support{Positive},
+	register(Law{Name: "exponential", Params: []string{"rate"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return Exponential(p[0]) },
-		At:   [][]float64{{1}, {3}}})
+		At:   [][]float64{{1}, {0.1}}})
 }

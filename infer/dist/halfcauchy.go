@@ -6,25 +6,28 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// HalfCauchy is the law of |x| for a Cauchy x of location 0 and scale s.
+// HalfCauchy is the law of |x| for a Cauchy x of location 0. It has no mean.
 //
-//	log p = log(2/pi) - log s - log(1 + (x/s)^2), x >= 0
-//
-// computed as Cauchy is.
-func HalfCauchy(s any) Dist {
-	p := nodes(s)
+//	log p = log(2/pi) - log scale - log(1 + (x/scale)^2), x >= 0
+func HalfCauchy(scale any) Dist {
+	p := nodes(scale)
+	part := func(y, x *ad.Node) *ad.Node { return ad.Scale(2/math.Pi, ad.Atan2(y, x)) }
 	return Dist{Name: "halfcauchy", Params: p, Support: NonNegative,
 		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Shift(ad.Sub(ad.Log(p[0]), ad.Scale(2, ad.Log(ad.Hypot(p[0], x)))), math.Log(2/math.Pi))
+			return ad.Neg(ad.Add(ad.Log1pSquare(ad.Div(x, p[0])), ad.Shift(ad.Log(p[0]), math.Log(math.Pi/2))))
 		},
+		logCDF:   func(x *ad.Node) *ad.Node { return logOf(part(x, p[0]), part(p[0], x)) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return logOf(part(p[0], x), part(x, p[0])) },
 		rand:     func(src Source, p []float64) float64 { return p[0] * math.Tan(math.Pi/2*open(src)) },
-		cdf:      func(x float64, p []float64) float64 { return 2 / math.Pi * math.Atan(x/p[0]) },
+		cdf:      func(x float64, p []float64) float64 { return 2 / math.Pi * math.Atan2(x, p[0]) },
 		quantile: func(u float64, p []float64) float64 { return p[0] * math.Tan(math.Pi/2*u) },
+		mean:     func([]float64) float64 { return math.Inf(1) },
+		variance: func([]float64) float64 { return math.Inf(1) },
 	}
 }
 
 func init() {
-	laws = append(laws, Law{Name: "halfcauchy", Params: []string{"scale"}, Want: []Support{Positive},
+	register(Law{Name: "halfcauchy", Params: []string{"scale"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return HalfCauchy(p[0]) },
 		At:   [][]float64{{1}, {5}}})
 }

@@ -11,18 +11,24 @@ import (
 //	log p = -(x/sigma)^2/2 - log sigma + log(2/pi)/2, x >= 0
 func HalfNormal(sigma any) Dist {
 	p := nodes(sigma)
+	z := func(x *ad.Node) *ad.Node { return ad.Div(x, p[0]) }
 	return Dist{Name: "halfnormal", Params: p, Support: NonNegative,
-		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Scale(-0.5, ad.Square(ad.Div(x, p[0]))), ad.Sub(ad.Log(p[0]), ad.Scalar(math.Log(2/math.Pi)/2)))
+		logProb: func(x *ad.Node) *ad.Node { return ad.Shift(normalLog(z(x), p[0]), math.Ln2) },
+		logCDF: func(x *ad.Node) *ad.Node {
+			t := ad.Scale(math.Sqrt2/2, z(x))
+			return logOf(ad.Erf(t), ad.Erfc(t))
 		},
+		logCCDF:  func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, z(x))) },
 		rand:     func(src Source, p []float64) float64 { return p[0] * math.Abs(src.Normal()) },
 		cdf:      func(x float64, p []float64) float64 { return math.Erf(x / (p[0] * math.Sqrt2)) },
 		quantile: func(u float64, p []float64) float64 { return p[0] * math.Sqrt2 * math.Erfinv(u) },
+		mean:     func(p []float64) float64 { return p[0] * math.Sqrt(2/math.Pi) },
+		variance: func(p []float64) float64 { return p[0] * p[0] * (1 - 2/math.Pi) },
 	}
 }
 
 func init() {
-	laws = append(laws, Law{Name: "halfnormal", Params: []string{"sigma"}, Want: []Support{Positive},
+	register(Law{Name: "halfnormal", Params: []string{"sigma"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return HalfNormal(p[0]) },
 		At:   [][]float64{{1}, {0.1}}})
 }

@@ -1,27 +1,33 @@
 package dist
 
 import (
+	"math"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"gonum.org/v1/gonum/mathext"
 )
 
-// InverseGamma is the law of 1/x for a Gamma(a, b) x.
+// InverseGamma is the law of 1/x for a Gamma(alpha, beta) x.
 //
-//	log p = a log b - log Gamma(a) - (a+1) log x - b/x, x > 0
-func InverseGamma(a, b any) Dist {
-	p := nodes(a, b)
+//	log p = alpha log beta - log Gamma(alpha) - (alpha+1) log x - beta/x, x > 0
+func InverseGamma(alpha, beta any) Dist {
+	p := nodes(alpha, beta)
+	t := func(x *ad.Node) *ad.Node { return ad.Div(p[1], x) }
 	return Dist{Name: "inversegamma", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Sub(gammaCore(p[0], ad.Div(ad.Div(p[1], x), p[0])), ad.Log(x))
+		logProb: func(x *ad.Node) *ad.Node { return ad.Sub(gammaCore(p[0], t(x)), ad.Log(x)) },
+		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
+		rand:    func(src Source, p []float64) float64 { return p[1] * math.Exp(-logGamma(src, p[0])) },
+		cdf:     func(x float64, p []float64) float64 { return upperGamma(p[0], p[1]/x) },
+		mean:    func(p []float64) float64 { return finiteIf(p[0] > 1, p[1]/(p[0]-1), math.Inf(1)) },
+		variance: func(p []float64) float64 {
+			m := p[1] / (p[0] - 1)
+			return finiteIf(p[0] > 2, m*m/(p[0]-2), math.Inf(1))
 		},
-		rand:     func(src Source, p []float64) float64 { return p[1] / mathext.GammaIncRegInv(p[0], open(src)) },
-		cdf:      func(x float64, p []float64) float64 { return mathext.GammaIncRegComp(p[0], p[1]/x) },
-		quantile: func(u float64, p []float64) float64 { return p[1] / mathext.GammaIncRegInv(p[0], 1-u) },
 	}
 }
 
 func init() {
-	laws = append(laws, Law{Name: "inversegamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+	register(Law{Name: "inversegamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return InverseGamma(p[0], p[1]) },
 		At:   [][]float64{{3, 1}, {4, 2.5}}})
 }

@@ -11,21 +11,27 @@ import (
 //	log p = -|x-mu|/b - log(2b)
 func Laplace(mu, b any) Dist {
 	p := nodes(mu, b)
+	left := func(z *ad.Node) *ad.Node {
+		return sided(z, func(size *ad.Node) *ad.Node { return ad.Shift(ad.Neg(size), -math.Ln2) })
+	}
 	return Dist{Name: "laplace", Params: p, Support: Real,
 		logProb: func(x *ad.Node) *ad.Node {
 			return ad.Neg(ad.Add(ad.Abs(standard(x, p[0], p[1])), ad.Log(ad.Scale(2, p[1]))))
 		},
-		rand:     func(src Source, p []float64) float64 { return laplaceQuantile(open(src), p) },
-		cdf:      func(x float64, p []float64) float64 { return laplaceCDF((x - p[0]) / p[1]) },
-		quantile: func(u float64, p []float64) float64 { return laplaceQuantile(u, p) },
+		logCDF:  func(x *ad.Node) *ad.Node { return left(standard(x, p[0], p[1])) },
+		logCCDF: func(x *ad.Node) *ad.Node { return left(standard(p[0], x, p[1])) },
+		rand:    func(src Source, p []float64) float64 { return laplaceQuantile(open(src), p) },
+		cdf: func(x float64, p []float64) float64 {
+			if z := (x - p[0]) / p[1]; z > 0 {
+				return 0.5 - math.Expm1(-z)/2
+			} else {
+				return math.Exp(z) / 2
+			}
+		},
+		quantile: laplaceQuantile,
+		mean:     func(p []float64) float64 { return p[0] },
+		variance: func(p []float64) float64 { return 2 * p[1] * p[1] },
 	}
-}
-
-func laplaceCDF(z float64) float64 {
-	if z < 0 {
-		return math.Exp(z) / 2
-	}
-	return 1 - math.Exp(-z)/2
 }
 
 func laplaceQuantile(u float64, p []float64) float64 {
@@ -36,7 +42,7 @@ func laplaceQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	laws = append(laws, Law{Name: "laplace", Params: []string{"mu", "b"}, Want: []Support{Real, Positive},
+	register(Law{Name: "laplace", Params: []string{"mu", "b"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Laplace(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {1, 0.4}}})
 }

@@ -52,11 +52,14 @@ func (l Law) New(p ...float64) Dist {
 
 var laws []Law
 
+// register adds a law, which has no other list.
+func register(l Law) { laws = append(laws, l) }
+
 // All returns every law, in the order of their files.
 func All() []Law { return slices.Clone(laws) }
 
 // alias holds other customary names.
-var alias = map[string]string{"invgamma": "inversegamma", "gaussian": "normal", "studentst": "studentt", "chi2": "chisquared"}
+var alias = map[string]string{"invgamma": "inversegamma", "gaussian": "normal", "studentst": "studentt", "chi2": "chisquared", "pertbeta4": "pert", "wald": "inversegaussian"}
 
 // named returns the law of that name; capitals, "_" and "-" do not matter.
 func named(name string) (Law, bool) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Normal is the Gaussian law of mean mu and standard deviation sigma.
@@ -11,18 +12,38 @@ import (
 //	log p = -((x-mu)/sigma)^2/2 - log sigma - log(2 pi)/2
 func Normal(mu, sigma any) Dist {
 	p := nodes(mu, sigma)
+	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	return Dist{Name: "normal", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Sub(ad.Scale(-0.5, ad.Square(standard(x, p[0], p[1]))), ad.Log(p[1])), ad.Scalar(halfLogTwoPi))
-		},
+		logProb:  func(x *ad.Node) *ad.Node { return normalLog(z(x), p[1]) },
+		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
 		rand:     func(src Source, p []float64) float64 { return p[0] + p[1]*src.Normal() },
-		cdf:      func(x float64, p []float64) float64 { return math.Erfc((p[0]-x)/(p[1]*math.Sqrt2)) / 2 },
-		quantile: func(u float64, p []float64) float64 { return p[0] + p[1]*math.Sqrt2*math.Erfinv(2*u-1) },
+		cdf:      func(x float64, p []float64) float64 { return phi((x - p[0]) / p[1]) },
+		quantile: func(u float64, p []float64) float64 { return p[0] + p[1]*mathext.NormalQuantile(u) },
+		mean:     func(p []float64) float64 { return p[0] },
+		variance: func(p []float64) float64 { return p[1] * p[1] },
 	}
 }
 
+// NormalID is Normal of mean alpha + x beta, the linear regression of a design
+// matrix x (observations, predictors) with coefficients beta and identity link.
+func NormalID(x, alpha, beta, sigma any) Dist { return Normal(linear(x, alpha, beta), sigma) }
+
+// linear returns alpha + x beta, a vector of one number per row of x.
+func linear(x, alpha, beta any) *ad.Node {
+	n := nodes(x, alpha, beta)
+	return ad.Add(n[1], ad.MatMul(n[0], n[2]))
+}
+
+// normalLog returns the log density at z standard deviations sigma.
+func normalLog(z, sigma *ad.Node) *ad.Node {
+	return ad.Sub(ad.Shift(ad.Scale(-0.5, ad.Square(z)), -halfLogTwoPi), ad.Log(sigma))
+}
+
+var halfLogTwoPi = math.Log(2*math.Pi) / 2
+
 func init() {
-	laws = append(laws, Law{Name: "normal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
+	register(Law{Name: "normal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Normal(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {1.5, 0.2}}})
 }

@@ -6,14 +6,15 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Quantile returns the u-quantile for parameter values p: the smallest x with
-// CDF(x) >= u, by bisection where it has no closed form. NaN where the law has no
-// distribution function or u is not in 0..1.
+// Quantile returns the u-quantile for parameter values p, as Rand takes them: the
+// smallest x with CDF(x) >= u, by bisection where it has no closed form. NaN where
+// the law has no distribution function or u is not in 0..1.
 func (d Dist) Quantile(u float64, p []float64) float64 {
 	if !(u >= 0 && u <= 1) || d.quantile == nil && d.cdf == nil {
 		return math.NaN()
 	}
 	lo, hi := d.ends(p)
+	cdf := func(x float64) float64 { return d.CDF(x, p) }
 	switch {
 	case u == 0:
 		return lo
@@ -22,15 +23,20 @@ func (d Dist) Quantile(u float64, p []float64) float64 {
 	case d.quantile != nil:
 		return d.quantile(u, p)
 	case d.Discrete:
-		return d.wholeQuantile(u, p, lo, hi)
+		return bisectWhole(u, cdf, lo, hi)
 	}
-	lo, hi = d.bracket(u, p, lo, hi)
-	for range 2000 {
+	return bisect(u, cdf, lo, hi)
+}
+
+// bisect returns the smallest number in lo..hi where cdf reaches u.
+func bisect(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
+	lo, hi = bracket(u, cdf, lo, hi)
+	for range 2200 {
 		mid := between(lo, hi)
-		if mid == lo || mid == hi {
+		if mid <= lo || mid >= hi {
 			break
 		}
-		if d.CDF(mid, p) < u {
+		if cdf(mid) < u {
 			lo = mid
 		} else {
 			hi = mid
@@ -39,15 +45,15 @@ func (d Dist) Quantile(u float64, p []float64) float64 {
 	return hi
 }
 
-// bracket returns finite lo < hi with CDF(lo) < u <= CDF(hi), as far as numbers go.
-func (d Dist) bracket(u float64, p []float64, lo, hi float64) (a, b float64) {
+// bracket returns finite lo < hi with cdf(lo) < u <= cdf(hi), as far as numbers go.
+func bracket(u float64, cdf func(x float64) float64, lo, hi float64) (a, b float64) {
 	if math.IsInf(lo, -1) {
-		for lo = min(-1, hi-1); d.CDF(lo, p) >= u && lo > -math.MaxFloat64; {
+		for lo = min(-1, hi-1); cdf(lo) >= u && lo > -math.MaxFloat64; {
 			lo = max(2*lo, -math.MaxFloat64)
 		}
 	}
 	if math.IsInf(hi, 1) {
-		for hi = max(1, lo+1); d.CDF(hi, p) < u && hi < math.MaxFloat64; {
+		for hi = max(1, lo+1); cdf(hi) < u && hi < math.MaxFloat64; {
 			hi = min(2*hi, math.MaxFloat64)
 		}
 	}
@@ -57,28 +63,29 @@ func (d Dist) bracket(u float64, p []float64, lo, hi float64) (a, b float64) {
 // between halves lo..hi: geometrically where it spans orders of magnitude.
 func between(lo, hi float64) float64 {
 	switch {
-	case lo >= 0 && hi > 4*lo && lo < hi/4:
+	case lo >= 0 && lo < hi/4:
 		return math.Sqrt(max(lo, 5e-324)) * math.Sqrt(hi)
-	case hi <= 0 && lo < 4*hi:
+	case hi <= 0 && hi > lo/4:
 		return -math.Sqrt(-lo) * math.Sqrt(max(-hi, 5e-324))
 	}
 	return lo + (hi-lo)/2
 }
 
-// wholeQuantile is Quantile of a discrete law.
-func (d Dist) wholeQuantile(u float64, p []float64, lo, hi float64) float64 {
-	u -= 1e-14 * min(u, 1-u) // a sum of probabilities is rounded
-	lo, hi = d.bracket(u, p, lo, hi)
+// bisectWhole is bisect among whole numbers; u gives way by what rounding adds to
+// sums of probabilities.
+func bisectWhole(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
+	u -= 1e-14 * min(u, 1-u)
+	lo, hi = bracket(u, cdf, lo, hi)
 	lo, hi = math.Floor(lo), math.Ceil(hi)
-	if d.CDF(lo, p) >= u {
+	if cdf(lo) >= u {
 		return lo
 	}
 	for hi-lo > 1 {
 		mid := math.Floor(lo + (hi-lo)/2)
-		if mid == lo || mid == hi {
+		if mid <= lo || mid >= hi {
 			break
 		}
-		if d.CDF(mid, p) < u {
+		if cdf(mid) < u {
 			lo = mid
 		} else {
 			hi = mid
@@ -88,8 +95,11 @@ func (d Dist) wholeQuantile(u float64, p []float64, lo, hi float64) float64 {
 }
 
 // ends returns the ends of the support at parameter values p: an end that is a
-// Node is a constant or a parameter.
+// Node is a constant or a parameter, unless the law knows better.
 func (d Dist) ends(p []float64) (lo, hi float64) {
+	if d.bounds != nil {
+		return d.bounds(p)
+	}
 	return d.end(d.Support.Lower, p, math.Inf(-1)), d.end(d.Support.Upper, p, math.Inf(1))
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // StudentT is Student's law of nu degrees of freedom, location mu and scale sigma.
@@ -13,15 +12,35 @@ import (
 //	        - (nu+1)/2 log(1 + z^2/nu), z = (x-mu)/sigma
 func StudentT(nu, mu, sigma any) Dist {
 	p := nodes(nu, mu, sigma)
+	left := func(z *ad.Node) *ad.Node {
+		return smoothSided(z, ad.Exp(studentNorm(p[0])), func(size *ad.Node) *ad.Node { return studentTail(p[0], size) })
+	}
 	return Dist{Name: "studentt", Params: p, Support: Real,
 		logProb: func(x *ad.Node) *ad.Node {
-			tail := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], 1)), ad.Log1p(ad.Div(ad.Square(standard(x, p[1], p[2])), p[0])))
+			z := ad.Div(standard(x, p[1], p[2]), ad.Sqrt(p[0]))
+			tail := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], 1)), ad.Log1pSquare(z))
 			return ad.Sub(ad.Sub(studentNorm(p[0]), ad.Log(p[2])), tail)
 		},
-		rand:     func(src Source, p []float64) float64 { return p[1] + p[2]*studentQuantile(p[0], open(src)) },
+		logCDF:  func(x *ad.Node) *ad.Node { return left(standard(x, p[1], p[2])) },
+		logCCDF: func(x *ad.Node) *ad.Node { return left(standard(p[1], x, p[2])) },
+		rand: func(src Source, p []float64) float64 {
+			return p[1] + p[2]*src.Normal()*math.Exp(0.5*(math.Log(p[0]/2)-logGamma(src, p[0]/2)))
+		},
 		cdf:      func(x float64, p []float64) float64 { return studentCDF(p[0], (x-p[1])/p[2]) },
 		quantile: func(u float64, p []float64) float64 { return p[1] + p[2]*studentQuantile(p[0], u) },
+		mean:     func(p []float64) float64 { return finiteIf(p[0] > 1, p[1], math.NaN()) },
+		variance: func(p []float64) float64 {
+			return finiteIf(p[0] > 2, p[2]*p[2]*p[0]/(p[0]-2), finiteIf(p[0] > 1, math.Inf(1), math.NaN()))
+		},
 	}
+}
+
+// finiteIf returns v where the moment exists.
+func finiteIf(exists bool, v, otherwise float64) float64 {
+	if exists {
+		return v
+	}
+	return otherwise
 }
 
 // studentNorm returns log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2. With
@@ -34,24 +53,28 @@ func studentNorm(nu *ad.Node) *ad.Node {
 	return ad.Shift(ad.Add(s, ad.Mul(h, ad.Log1p(ad.Reciprocal(nu)))), -0.5-halfLogTwoPi)
 }
 
+// studentTail returns the logarithm of the probability beyond a size > 0.
+func studentTail(nu, size *ad.Node) *ad.Node {
+	s := ad.Sub(ad.Log(nu), ad.Scale(2, ad.Log(size)))
+	return ad.Shift(ad.LogBetaI(ad.Scale(0.5, nu), ad.Scalar(0.5), s), -math.Ln2)
+}
+
 func studentCDF(nu, z float64) float64 {
-	if z*z < nu { // from the middle: the tail loses digits here
-		return 0.5 + math.Copysign(mathext.RegIncBeta(0.5, nu/2, z*z/(nu+z*z))/2, z)
-	}
-	tail := mathext.RegIncBeta(nu/2, 0.5, nu/(nu+z*z)) / 2
 	if z < 0 {
-		return tail
+		return lowerBeta(nu/2, 0.5, math.Log(nu)-2*math.Log(-z)) / 2
 	}
-	return 1 - tail
+	return 0.5 + lowerBeta(0.5, nu/2, 2*math.Log(z)-math.Log(nu))/2
 }
 
 func studentQuantile(nu, u float64) float64 {
-	w := mathext.InvRegIncBeta(nu/2, 0.5, 2*math.Min(u, 1-u))
-	return math.Copysign(math.Sqrt(nu*(1/w-1)), u-0.5)
+	if u > 0.5 {
+		return -studentQuantile(nu, 1-u)
+	}
+	return bisect(u, func(z float64) float64 { return studentCDF(nu, z) }, math.Inf(-1), 0)
 }
 
 func init() {
-	laws = append(laws, Law{Name: "studentt", Params: []string{"nu", "mu", "sigma"}, Want: []Support{Positive, Real, Positive},
+	register(Law{Name: "studentt", Params: []string{"nu", "mu", "sigma"}, Want: []Support{Positive, Real, Positive},
 		Make: func(p ...any) Dist { return StudentT(p[0], p[1], p[2]) },
 		At:   [][]float64{{4, 0, 1}, {2.5, 1, 0.3}}})
 }

@@ -87,9 +87,9 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	}
 	if s.Whole {
 		both(ad.Equal(x, ad.Floor(x)))
-		if s.Lower == nil || s.Upper == nil { // infinities count as whole
-			both(ad.Less(ad.Abs(x), ad.Scalar(math.Inf(1))))
-		}
+	}
+	if in != nil && (s.Lower == nil || s.Upper == nil) { // infinity is outside
+		both(ad.Less(ad.Abs(x), ad.Scalar(math.Inf(1))))
 	}
 	return in
 }

@@ -4,23 +4,27 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Uniform is the law of equal density between lower and upper.
+// Uniform is the law of equal density between low and high.
 //
-//	log p = -log(upper - lower)
-func Uniform(lower, upper any) Dist {
-	p := nodes(lower, upper)
+//	log p = -log(high - low)
+func Uniform(low, high any) Dist {
+	p := nodes(low, high)
+	left := func(x *ad.Node) *ad.Node { return ad.Div(ad.Sub(x, p[0]), ad.Sub(p[1], p[0])) }
+	right := func(x *ad.Node) *ad.Node { return ad.Div(ad.Sub(p[1], x), ad.Sub(p[1], p[0])) }
 	return Dist{Name: "uniform", Params: p, Support: Support{Lower: p[0], Upper: p[1]},
-		logProb: func(x *ad.Node) *ad.Node {
-			return ad.Broadcast(ad.Neg(ad.Log(ad.Sub(p[1], p[0]))), x.Shape()...)
-		},
+		logProb:  func(x *ad.Node) *ad.Node { return ad.Neg(ad.Log(ad.Sub(p[1], p[0]))) },
+		logCDF:   func(x *ad.Node) *ad.Node { return logOf(left(x), right(x)) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return logOf(right(x), left(x)) },
 		rand:     func(src Source, p []float64) float64 { return p[0] + (p[1]-p[0])*open(src) },
-		cdf:      func(x float64, p []float64) float64 { return min(1, max(0, (x-p[0])/(p[1]-p[0]))) },
+		cdf:      func(x float64, p []float64) float64 { return (x - p[0]) / (p[1] - p[0]) },
 		quantile: func(u float64, p []float64) float64 { return p[0] + u*(p[1]-p[0]) },
+		mean:     func(p []float64) float64 { return p[0] + (p[1]-p[0])/2 },
+		variance: func(p []float64) float64 { return (p[1] - p[0]) * (p[1] - p[0]) / 12 },
 	}
 }
 
 func init() {
-	laws = append(laws, Law{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Rule: increasing,
+	register(Law{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Rule: increasing,
 		Make: func(p ...any) Dist { return Uniform(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {-2, 3}}})
 }

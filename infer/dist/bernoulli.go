@@ -1,0 +1,66 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Bernoulli is the law of 1 with probability p, which may be 0 or 1, and 0 else.
+//
+//	log P = log p at 1, log(1-p) at 0
+func Bernoulli(p any) Dist {
+	q := nodes(p)
+	d := bernoulliOf(
+		func() *ad.Node { return ad.Log1p(ad.Neg(q[0])) },
+		func() *ad.Node { return ad.Log(q[0]) },
+		func(p []float64) float64 { return p[0] })
+	d.Name, d.Params = "bernoulli", q
+	return d
+}
+
+// BernoulliLogit is Bernoulli with p given by its logit l.
+//
+//	log P = -log(1 + exp(-(2x-1) l))
+func BernoulliLogit(logit any) Dist {
+	l := nodes(logit)
+	d := bernoulliOf(
+		func() *ad.Node { return ad.LogSigmoid(ad.Neg(l[0])) },
+		func() *ad.Node { return ad.LogSigmoid(l[0]) },
+		func(p []float64) float64 { return 1 / (1 + math.Exp(-p[0])) })
+	d.Name, d.Params = "bernoullilogit", l
+	d.logProb = func(x *ad.Node) *ad.Node {
+		return ad.Neg(ad.Softplus(ad.Mul(ad.Sub(one, ad.Scale(2, x)), l[0])))
+	}
+	return d
+}
+
+// BernoulliLogitGLM is BernoulliLogit of the linear predictor alpha + x beta: the
+// logistic regression of a design matrix x (observations, predictors).
+func BernoulliLogitGLM(x, alpha, beta any) Dist { return BernoulliLogit(linear(x, alpha, beta)) }
+
+func bernoulliOf(logNo, logYes func() *ad.Node, p func(p []float64) float64) Dist {
+	return Dist{Support: wholes(zero, one), Discrete: true,
+		logProb: func(x *ad.Node) *ad.Node { return ad.Where(x, logYes(), logNo()) },
+		logCDF:  func(*ad.Node) *ad.Node { return logNo() },
+		logCCDF: func(*ad.Node) *ad.Node { return logYes() },
+		rand: func(src Source, theta []float64) float64 {
+			if chance(src, p(theta)) {
+				return 1
+			}
+			return 0
+		},
+		cdf:      func(_ float64, theta []float64) float64 { return 1 - p(theta) },
+		mean:     p,
+		variance: func(theta []float64) float64 { return p(theta) * (1 - p(theta)) },
+	}
+}
+
+func init() {
+	register(Law{Name: "bernoulli", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+		Make: func(p ...any) Dist { return Bernoulli(p[0]) },
+		At:   [][]float64{{0.3}}})
+	register(Law{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{Real},
+		Make: func(p ...any) Dist { return BernoulliLogit(p[0]) },
+		At:   [][]float64{{-0.7}}})
+}

@@ -1,0 +1,84 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// BetaBinomial is Binomial(n, p) with p from Beta(a, b). It has no LogCDF.
+//
+//	log P = log C(n, k) + log B(k+a, n-k+b) - log B(a, b)
+//
+// written with deviances of k, n-k, a and b from what (k+a)/(n+a+b) predicts.
+func BetaBinomial(n, a, b any) Dist {
+	p := nodes(n, a, b)
+	return Dist{Name: "betabinomial", Params: p, Support: wholes(zero, p[0]), Discrete: true,
+		logProb: func(x *ad.Node) *ad.Node {
+			n, a, b, rest := p[0], p[1], p[2], ad.Sub(p[0], x)
+			c, ka, kb := ad.Add(a, b), ad.Add(x, a), ad.Add(rest, b)
+			all := ad.Add(n, c)
+			s, f := ad.Div(ka, all), ad.Div(kb, all)
+			fall := func(k, m, q *ad.Node) *ad.Node { return ad.PoissonDeviance(k, ad.Mul(m, q)) }
+			falls := ad.AddN(fall(x, n, s), fall(rest, n, f), fall(a, c, s), fall(b, c, f))
+			errors := ad.Sub(ad.AddN(stirling(ka), stirling(kb), stirling(c)), ad.AddN(stirling(all), stirling(a), stirling(b)))
+			scale := ad.Scale(0.5, ad.Log(ad.Div(ad.Div(a, ka), ad.Mul(ad.Div(kb, b), ad.Div(c, all)))))
+			return ad.Add(ad.Sub(chooseRest(n, x), falls), ad.Add(errors, scale))
+		},
+		rand: func(src Source, p []float64) float64 {
+			s := logitBeta(src, p[1], p[2])
+			return binomialRand(src, p[0], 1/(1+math.Exp(-s)), 1/(1+math.Exp(s)))
+		},
+		cdf: func(x float64, p []float64) float64 {
+			return sumBelow(x, p[0], betaBinomialMode(p), func(k float64) float64 { // P(k+1)/P(k)
+				return (p[0] - k) / (k + 1) * ((k + p[1]) / (p[0] - k - 1 + p[2]))
+			})
+		},
+		mean: func(p []float64) float64 { return p[0] * p[1] / (p[1] + p[2]) },
+		variance: func(p []float64) float64 {
+			c := p[1] + p[2]
+			return p[0] * (p[1] / c) * (p[2] / c) * (c + p[0]) / (c + 1)
+		},
+	}
+}
+
+func stirling(x *ad.Node) *ad.Node { return ad.StirlingError(x) }
+
+// betaBinomialMode returns a k of large probability.
+func betaBinomialMode(p []float64) float64 {
+	return math.Floor(p[0] * p[1] / (p[1] + p[2]))
+}
+
+// sumBelow returns the share of 0..x among the probabilities of 0..n, from their
+// ratios P(k+1)/P(k), starting where they are large so that none overflows soon.
+func sumBelow(x, n, start float64, ratio func(k float64) float64) float64 {
+	start = min(max(start, 0), n)
+	below, above := 0.0, 0.0
+	add := func(k, p float64) {
+		if k <= x {
+			below += p
+		} else {
+			above += p
+		}
+	}
+	add(start, 1)
+	for k, p := start, 1.0; k < n; k++ {
+		if p *= ratio(k); p < 1e-300 {
+			break
+		}
+		add(k+1, p)
+	}
+	for k, p := start, 1.0; k > 0; k-- {
+		if p /= ratio(k - 1); p < 1e-300 {
+			break
+		}
+		add(k-1, p)
+	}
+	return below / (below + above)
+}
+
+func init() {
+	register(Law{Name: "betabinomial", Params: []string{"n", "a", "b"}, Want: []Support{Counts, Positive, Positive},
+		Make: func(p ...any) Dist { return BetaBinomial(p[0], p[1], p[2]) },
+		At:   [][]float64{{10, 2, 3}, {40, 0.5, 0.7}}})
+}

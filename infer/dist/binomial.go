@@ -1,0 +1,139 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Binomial is the law of the number of successes among n trials that succeed with
+// probability p each.
+//
+//	log P = log C(n, k) + k log p + (n-k) log(1-p), k = 0..n
+func Binomial(n, p any) Dist {
+	q := nodes(n, p)
+	d := binomialOf(q[0], func() (success, failure *ad.Node) { return q[1], ad.Sub(one, q[1]) },
+		func() *ad.Node { return ad.Sub(ad.Log1p(ad.Neg(q[1])), ad.Log(q[1])) },
+		func(p []float64) (success, failure float64) { return p[1], 1 - p[1] })
+	d.Name, d.Params = "binomial", q
+	return d
+}
+
+// BinomialLogit is Binomial with p given by its logit.
+func BinomialLogit(n, logit any) Dist {
+	q := nodes(n, logit)
+	d := binomialOf(q[0], func() (success, failure *ad.Node) { return ad.Sigmoid(q[1]), ad.Sigmoid(ad.Neg(q[1])) },
+		func() *ad.Node { return ad.Neg(q[1]) },
+		func(p []float64) (success, failure float64) {
+			return 1 / (1 + math.Exp(-p[1])), 1 / (1 + math.Exp(p[1]))
+		})
+	d.Name, d.Params = "binomiallogit", q
+	d.logProb = func(x *ad.Node) *ad.Node {
+		rest := ad.Sub(q[0], x)
+		odds := ad.Add(ad.Mul(x, ad.Softplus(ad.Neg(q[1]))), ad.Mul(rest, ad.Softplus(q[1])))
+		return ad.Sub(logChoose(q[0], x), odds)
+	}
+	return d
+}
+
+// binomialOf is the law of n trials; logOdds is log((1-p)/p).
+func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds func() *ad.Node,
+	at func(p []float64) (success, failure float64)) Dist {
+	return Dist{Support: wholes(zero, n), Discrete: true,
+		logProb: func(x *ad.Node) *ad.Node {
+			s, f := chances()
+			return ad.Sub(chooseRest(n, x), ad.Add(ad.PoissonDeviance(x, ad.Mul(n, s)), ad.PoissonDeviance(ad.Sub(n, x), ad.Mul(n, f))))
+		},
+		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Sub(n, x), ad.Shift(x, 1), logOdds()) },
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), ad.Sub(n, x), ad.Neg(logOdds())) },
+		rand: func(src Source, p []float64) float64 {
+			s, f := at(p)
+			return binomialRand(src, p[0], s, f)
+		},
+		cdf: func(x float64, p []float64) float64 {
+			s, f := at(p)
+			return lowerBeta(p[0]-x, x+1, math.Log(f)-math.Log(s))
+		},
+		mean: func(p []float64) float64 { s, _ := at(p); return p[0] * s },
+		variance: func(p []float64) float64 {
+			s, f := at(p)
+			return p[0] * s * f
+		},
+	}
+}
+
+// chooseRest returns log C(n, k) - n log n + k log k + (n-k) log(n-k), which stays
+// small where those are large.
+func chooseRest(n, k *ad.Node) *ad.Node {
+	return ad.Sub(ad.LogFactorialRest(n), ad.Add(ad.LogFactorialRest(k), ad.LogFactorialRest(ad.Sub(n, k))))
+}
+
+// logChoose returns log C(n, k); k log(k/n) and its like by deviances.
+func logChoose(n, k *ad.Node) *ad.Node {
+	entropy := ad.Sub(n, ad.Add(ad.PoissonDeviance(k, n), ad.PoissonDeviance(ad.Sub(n, k), n)))
+	return ad.Add(chooseRest(n, k), entropy)
+}
+
+// binomialRand draws the number of successes among n trials: by adding up
+// probabilities where few succeed, else by transformed rejection.
+//
+// Reference: Hörmann, doi 10.1080/00949659308811496 (BTRS).
+func binomialRand(src Source, n, success, failure float64) float64 {
+	switch {
+	case !(n > 0 && success > 0):
+		return 0
+	case success > failure:
+		return n - binomialRand(src, n, failure, success)
+	case n*success < 10:
+		return fewSuccesses(src, n, success, failure)
+	}
+	sd := math.Sqrt(n * success * failure)
+	b := 1.15 + 2.53*sd
+	a := -0.0873 + 0.0248*b + 0.01*success
+	alpha := (2.83 + 5.1/b) * sd
+	most := binomialLog(n, math.Floor((n+1)*success), success, failure)
+	for {
+		u, v := open(src)-0.5, open(src)
+		us := 0.5 - math.Abs(u)
+		k := math.Floor((2*a/us+b)*u + n*success + 0.5)
+		switch {
+		case k < 0 || k > n:
+			continue
+		case us >= 0.07 && v <= 0.92-4.2/b:
+			return k
+		case math.Log(v*alpha/(a/(us*us)+b)) <= binomialLog(n, k, success, failure)-most:
+			return k
+		}
+	}
+}
+
+func fewSuccesses(src Source, n, success, failure float64) float64 {
+	u, odds := open(src), success/failure
+	p := math.Exp(n * math.Log1p(-success))
+	for k := 0.0; ; {
+		if u -= p; u <= 0 || k >= n {
+			return k
+		}
+		k++
+		p *= odds * (n - k + 1) / k
+	}
+}
+
+// binomialLog returns the log probability of k, without the part of n alone.
+func binomialLog(n, k, success, failure float64) float64 {
+	return -factorialRest.Eval(k) - factorialRest.Eval(n-k) - deviance.Eval(k, n*success) - deviance.Eval(n-k, n*failure)
+}
+
+var (
+	factorialRest = ad.LogFactorialRest(zero).Op()
+	deviance      = ad.PoissonDeviance(one, one).Op()
+)
+
+func init() {
+	register(Law{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+		Make: func(p ...any) Dist { return Binomial(p[0], p[1]) },
+		At:   [][]float64{{10, 0.3}, {60, 0.9}, {1, 0.5}, {400, 0.01}}})
+	register(Law{Name: "binomiallogit", Params: []string{"n", "logit"}, Want: []Support{Counts, Real},
+		Make: func(p ...any) Dist { return BinomialLogit(p[0], p[1]) },
+		At:   [][]float64{{10, -0.8}, {30, 1}}})
+}

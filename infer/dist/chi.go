@@ -1,0 +1,39 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Chi is the law of the length of nu standard normal numbers: nu = 2 is Rayleigh,
+// nu = 3 Maxwell.
+//
+//	log p = (nu-1) log x - x^2/2 - (nu/2-1) log 2 - log Gamma(nu/2), x > 0
+func Chi(nu any) Dist {
+	p := nodes(nu)
+	a := ad.Scale(0.5, p[0])
+	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, ad.Square(x)) }
+	return Dist{Name: "chi", Params: p, Support: Positive,
+		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(ad.Shift(gammaCore(a, t(x)), math.Ln2), ad.Log(x)) },
+		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
+		rand:     func(src Source, p []float64) float64 { return math.Exp(0.5 * (math.Ln2 + logGamma(src, p[0]/2))) },
+		cdf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x*x/2) },
+		quantile: func(u float64, p []float64) float64 { return math.Sqrt(2 * gammaQuantile(p[0]/2, u)) },
+		mean:     chiMean,
+		variance: func(p []float64) float64 { m := chiMean(p); return p[0] - m*m },
+	}
+}
+
+func chiMean(p []float64) float64 {
+	a, _ := math.Lgamma((p[0] + 1) / 2)
+	b, _ := math.Lgamma(p[0] / 2)
+	return math.Sqrt2 * math.Exp(a-b)
+}
+
+func init() {
+	register(Law{Name: "chi", Params: []string{"nu"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return Chi(p[0]) },
+		At:   [][]float64{{1.5}, {7}}})
+}

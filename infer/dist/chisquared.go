@@ -1,0 +1,31 @@
+package dist
+
+import (
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// ChiSquared is the law of the sum of the squares of nu standard normal numbers:
+// Gamma(nu/2, 1/2).
+//
+//	log p = (nu/2-1) log x - x/2 - nu/2 log 2 - log Gamma(nu/2), x > 0
+func ChiSquared(nu any) Dist {
+	p := nodes(nu)
+	a := ad.Scale(0.5, p[0])
+	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, x) }
+	return Dist{Name: "chisquared", Params: p, Support: Positive,
+		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(gammaCore(a, t(x)), ad.Log(x)) },
+		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
+		rand:     func(src Source, p []float64) float64 { return 2 * gammaRand(src, p[0]/2) },
+		cdf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x/2) },
+		quantile: func(u float64, p []float64) float64 { return 2 * gammaQuantile(p[0]/2, u) },
+		mean:     func(p []float64) float64 { return p[0] },
+		variance: func(p []float64) float64 { return 2 * p[0] },
+	}
+}
+
+func init() {
+	register(Law{Name: "chisquared", Params: []string{"nu"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return ChiSquared(p[0]) },
+		At:   [][]float64{{1}, {10}}})
+}

@@ -1,0 +1,40 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// DiscreteUniform is the law of equal probability of the whole numbers lo..hi.
+//
+//	log P = -log(hi-lo+1)
+func DiscreteUniform(lo, hi any) Dist {
+	p := nodes(lo, hi)
+	count := func() *ad.Node { return ad.Shift(ad.Sub(p[1], p[0]), 1) }
+	left := func(x *ad.Node) *ad.Node { return ad.Div(ad.Shift(ad.Sub(x, p[0]), 1), count()) }
+	right := func(x *ad.Node) *ad.Node { return ad.Div(ad.Sub(p[1], x), count()) }
+	return Dist{Name: "discreteuniform", Params: p, Support: wholes(p[0], p[1]), Discrete: true,
+		logProb:  func(*ad.Node) *ad.Node { return ad.Neg(ad.Log(count())) },
+		logCDF:   func(x *ad.Node) *ad.Node { return logOf(left(x), right(x)) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return logOf(right(x), left(x)) },
+		rand:     func(src Source, p []float64) float64 { return p[0] + math.Floor(src.Float64()*(p[1]-p[0]+1)) },
+		cdf:      func(x float64, p []float64) float64 { return (x - p[0] + 1) / (p[1] - p[0] + 1) },
+		mean:     func(p []float64) float64 { return (p[0] + p[1]) / 2 },
+		variance: func(p []float64) float64 { n := p[1] - p[0] + 1; return (n*n - 1) / 12 },
+	}
+}
+
+func init() {
+	whole := Support{Whole: true}
+	register(Law{Name: "discreteuniform", Params: []string{"lo", "hi"}, Want: []Support{whole, whole},
+		Rule: func(p []float64) string {
+			if p[0] > p[1] {
+				return fmt.Sprintf("lo <= hi, got %g and %g", p[0], p[1])
+			}
+			return ""
+		},
+		Make: func(p ...any) Dist { return DiscreteUniform(p[0], p[1]) },
+		At:   [][]float64{{1, 6}, {-3, 4}}})
+}

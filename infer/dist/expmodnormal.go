@@ -1,0 +1,68 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// ExpModNormal is the law of the sum of a Normal(mu, sigma) and an
+// Exponential(lambda) number.
+//
+//	log p = log(lambda/2) + lambda (mu-x) + (lambda sigma)^2/2 + log erfc(w),
+//	w = (lambda sigma - z)/sqrt 2, z = (x-mu)/sigma
+//
+// which is log(lambda/2) - z^2/2 + log erfcx(w), where w > 0.
+func ExpModNormal(mu, sigma, lambda any) Dist {
+	p := nodes(mu, sigma, lambda)
+	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
+	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) } // in units of 1/sigma
+	return Dist{Name: "expmodnormal", Params: p, Support: Real,
+		logProb: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate())) },
+		logCDF:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(l, u) },
+		logCCDF: func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(u, l) },
+		rand: func(src Source, p []float64) float64 {
+			return p[0] + p[1]*src.Normal() + exponential(src)/p[2]
+		},
+		cdf: func(x float64, p []float64) float64 {
+			z, l := (x-p[0])/p[1], p[1]*p[2]
+			if l > z {
+				return phi(z) - math.Exp(-z*z/2)*erfcx.Eval((l-z)*math.Sqrt2/2)/2
+			}
+			return phi(z) - math.Exp(l*l/2-l*z)*phi(z-l)
+		},
+		mean:     func(p []float64) float64 { return p[0] + 1/p[2] },
+		variance: func(p []float64) float64 { return p[1]*p[1] + 1/(p[2]*p[2]) },
+	}
+}
+
+// shifted returns log(exp(rate^2/2 - rate z) Phi(z - rate)).
+func shifted(z, rate *ad.Node) *ad.Node {
+	d := ad.Sub(rate, z)
+	left := ad.Greater(d, zero)
+	near := ad.Add(ad.Scale(-0.5, ad.Square(ad.Where(left, z, zero))), logHalfErfcx(ad.Where(left, d, zero)))
+	d, z = ad.Where(left, zero, d), ad.Where(left, zero, z)
+	far := ad.Sub(ad.LogPhi(ad.Neg(d)), ad.Mul(ad.Where(left, zero, rate), ad.Scale(0.5, ad.Sub(z, d))))
+	return ad.Where(left, near, far)
+}
+
+// expModTails returns the logarithms of both tails,
+//
+//	P(X > x) = Phi(-z) + exp(rate^2/2 - rate z) Phi(z - rate)
+//
+// and the other one by a difference that is taken in units of Phi(z) left of 0.
+func expModTails(z, rate *ad.Node) (lower, upper *ad.Node) {
+	second := shifted(z, rate)
+	upper = ad.LogAddExp(ad.LogPhi(ad.Neg(z)), second)
+	neg := ad.Less(z, zero)
+	left := ad.Where(neg, ad.Neg(z), zero)
+	ratio := ad.Sub(logHalfErfcx(ad.Add(left, rate)), logHalfErfcx(left))
+	d := ad.Where(neg, ratio, ad.Sub(second, ad.LogPhi(z)))
+	return ad.Add(ad.LogPhi(z), ad.Log1mExp(d)), upper
+}
+
+func init() {
+	register(Law{Name: "expmodnormal", Params: []string{"mu", "sigma", "lambda"}, Want: []Support{Real, Positive, Positive},
+		Make: func(p ...any) Dist { return ExpModNormal(p[0], p[1], p[2]) },
+		At:   [][]float64{{0, 1, 0.5}, {1, 0.2, 30}}})
+}

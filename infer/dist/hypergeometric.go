@@ -1,0 +1,104 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Hypergeometric is the law of the number of marked items among n that are drawn,
+// without putting back, from total items of which marked are marked. It has no
+// LogCDF, and no gradient: its parameters are whole.
+//
+//	log P = log C(marked, k) + log C(total-marked, n-k) - log C(total, n)
+//
+// written, with q = n/total, as binomial probabilities of k among marked and n-k
+// among the others over that of n among total.
+func Hypergeometric(total, marked, n any) Dist {
+	p := nodes(total, marked, n)
+	low := ad.Maximum(zero, ad.Sub(ad.Add(p[2], p[1]), p[0]))
+	return Dist{Name: "hypergeometric", Params: p, Support: wholes(low, ad.Minimum(p[1], p[2])), Discrete: true,
+		logProb: func(x *ad.Node) *ad.Node {
+			q := ad.Div(p[2], p[0])
+			part := func(n, k *ad.Node) *ad.Node {
+				rest := ad.Sub(n, k)
+				return ad.Sub(chooseRest(n, k), ad.Add(ad.PoissonDeviance(k, ad.Mul(n, q)), ad.PoissonDeviance(rest, ad.Sub(n, ad.Mul(n, q)))))
+			}
+			return ad.Sub(ad.Add(part(p[1], x), part(ad.Sub(p[0], p[1]), ad.Sub(p[2], x))), part(p[0], p[2]))
+		},
+		bounds: hypergeometricEnds,
+		rand:   hypergeometricRand,
+		cdf: func(x float64, p []float64) float64 {
+			lo, hi := hypergeometricEnds(p)
+			return sumBelow(x-lo, hi-lo, hypergeometricMode(p)-lo, func(k float64) float64 { return hypergeometricRatio(k+lo, p) })
+		},
+		mean: func(p []float64) float64 { return p[2] * p[1] / p[0] },
+		variance: func(p []float64) float64 {
+			if p[0] <= 1 {
+				return 0
+			}
+			return p[2] * (p[1] / p[0]) * (1 - p[1]/p[0]) * (p[0] - p[2]) / (p[0] - 1)
+		},
+	}
+}
+
+func hypergeometricEnds(p []float64) (lo, hi float64) {
+	return max(0, p[2]+p[1]-p[0]), min(p[1], p[2])
+}
+
+func hypergeometricMode(p []float64) float64 {
+	return math.Floor((p[2] + 1) * (p[1] + 1) / (p[0] + 2))
+}
+
+// hypergeometricRatio returns P(k+1)/P(k).
+func hypergeometricRatio(k float64, p []float64) float64 {
+	return (p[1] - k) / (k + 1) * ((p[2] - k) / (p[0] - p[1] - p[2] + k + 1))
+}
+
+// hypergeometricRand adds up probabilities from the mode outwards, alternating,
+// until they exceed a uniform number.
+func hypergeometricRand(src Source, p []float64) float64 {
+	lo, hi := hypergeometricEnds(p)
+	mode := min(max(hypergeometricMode(p), lo), hi)
+	total := 1.0
+	for k, q := mode, 1.0; k < hi && q > 1e-300; k++ {
+		q *= hypergeometricRatio(k, p)
+		total += q
+	}
+	for k, q := mode, 1.0; k > lo && q > 1e-300; k-- {
+		q /= hypergeometricRatio(k-1, p)
+		total += q
+	}
+	u := open(src)*total - 1
+	up, down, pu, pd := mode, mode, 1.0, 1.0
+	for u > 0 && (up < hi || down > lo) {
+		if up < hi {
+			pu *= hypergeometricRatio(up, p)
+			up++
+			if u -= pu; u <= 0 {
+				return up
+			}
+		}
+		if down > lo {
+			pd /= hypergeometricRatio(down-1, p)
+			down--
+			if u -= pd; u <= 0 {
+				return down
+			}
+		}
+	}
+	return mode
+}
+
+func init() {
+	register(Law{Name: "hypergeometric", Params: []string{"total", "marked", "n"}, Want: []Support{Naturals, Counts, Counts},
+		Rule: func(p []float64) string {
+			if p[1] > p[0] || p[2] > p[0] {
+				return fmt.Sprintf("marked and n of at most total, got %g and %g of %g", p[1], p[2], p[0])
+			}
+			return ""
+		},
+		Make: func(p ...any) Dist { return Hypergeometric(p[0], p[1], p[2]) },
+		At:   [][]float64{{50, 10, 8}, {20, 15, 12}, {4000, 700, 300}}})
+}

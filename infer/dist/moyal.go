@@ -1,0 +1,47 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Moyal is the law of the energy loss of charged particles, an approximation of
+// Landau's: loc - scale log(n^2) for a standard normal n.
+//
+//	log p = -(z + exp(-z))/2 - log(2 pi)/2 - log scale, z = (x-loc)/scale
+//
+// Reference: Moyal, doi 10.1080/14786440308521076.
+func Moyal(loc, scale any) Dist {
+	p := nodes(loc, scale)
+	z := func(x *ad.Node) *ad.Node { // z + exp(-z) shall be infinite, not NaN
+		return ad.Maximum(standard(x, p[0], p[1]), ad.Scalar(-math.MaxFloat64))
+	}
+	// |n| at x.
+	size := func(x *ad.Node) *ad.Node { return ad.Exp(ad.Scale(-0.5, z(x))) }
+	return Dist{Name: "moyal", Params: p, Support: Real,
+		logProb: func(x *ad.Node) *ad.Node {
+			fall := ad.Scale(-0.5, ad.Add(z(x), ad.Exp(ad.Neg(z(x)))))
+			return ad.Sub(ad.Shift(fall, -halfLogTwoPi), ad.Log(p[1]))
+		},
+		logCDF: func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, size(x))) },
+		logCCDF: func(x *ad.Node) *ad.Node {
+			t := ad.Scale(math.Sqrt2/2, size(x))
+			return logOf(ad.Erf(t), ad.Erfc(t))
+		},
+		rand: func(src Source, p []float64) float64 { return p[0] - 2*p[1]*math.Log(math.Abs(src.Normal())) },
+		cdf:  func(x float64, p []float64) float64 { return math.Erfc(math.Exp((p[0]-x)/(2*p[1])) * math.Sqrt2 / 2) },
+		quantile: func(u float64, p []float64) float64 {
+			return p[0] - 2*p[1]*math.Log(-mathext.NormalQuantile(u/2))
+		},
+		mean:     func(p []float64) float64 { return p[0] + p[1]*(math.Ln2+0.57721566490153286) },
+		variance: func(p []float64) float64 { return p[1] * p[1] * math.Pi * math.Pi / 2 },
+	}
+}
+
+func init() {
+	register(Law{Name: "moyal", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
+		Make: func(p ...any) Dist { return Moyal(p[0], p[1]) },
+		At:   [][]float64{{0, 1}, {2, 0.5}}})
+}

@@ -1,0 +1,70 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// NegBinomial2 is the law of counts of mean mu and variance mu + mu^2/phi: Poisson
+// with a Gamma rate. A large phi gives Poisson(mu).
+//
+//	log P = log C(k+phi-1, k) + phi log(phi/(mu+phi)) + k log(mu/(mu+phi))
+//
+// written with deviances of k and phi from what mu predicts for k + phi.
+func NegBinomial2(mu, phi any) Dist {
+	p := nodes(mu, phi)
+	d := negBinomialOf(p[1], func() *ad.Node { return p[0] }, func() *ad.Node { return ad.Log(p[0]) },
+		func(p []float64) float64 { return p[0] })
+	d.Name, d.Params = "negbinomial2", p
+	return d
+}
+
+// NegBinomial2Log is NegBinomial2 with the logarithm eta of its mean.
+func NegBinomial2Log(eta, phi any) Dist {
+	p := nodes(eta, phi)
+	d := negBinomialOf(p[1], func() *ad.Node { return ad.Exp(p[0]) }, func() *ad.Node { return p[0] },
+		func(p []float64) float64 { return math.Exp(p[0]) })
+	d.Name, d.Params = "negbinomial2log", p
+	return d
+}
+
+// NegBinomial2LogGLM is NegBinomial2Log of the linear predictor alpha + x beta: the
+// regression of overdispersed counts on a design matrix x (observations,
+// predictors).
+func NegBinomial2LogGLM(x, alpha, beta, phi any) Dist {
+	return NegBinomial2Log(linear(x, alpha, beta), phi)
+}
+
+func negBinomialOf(phi *ad.Node, mu, logMu func() *ad.Node, at func(p []float64) float64) Dist {
+	odds := func() *ad.Node { return ad.Sub(ad.Log(phi), logMu()) } // logit of phi/(mu+phi)
+	return Dist{Support: Counts, Discrete: true,
+		logProb: func(x *ad.Node) *ad.Node {
+			m, all := mu(), ad.Add(x, phi)
+			share := ad.Div(all, ad.Add(m, phi))
+			falls := ad.Add(ad.PoissonDeviance(x, ad.Mul(share, m)), ad.PoissonDeviance(phi, ad.Mul(share, phi)))
+			rest := ad.Sub(ad.Sub(ad.StirlingError(all), ad.StirlingError(phi)), ad.LogFactorialRest(x))
+			return ad.Add(ad.Sub(rest, falls), ad.Scale(0.5, ad.Log(ad.Div(phi, all))))
+		},
+		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(phi, ad.Shift(x, 1), odds()) },
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), phi, ad.Neg(odds())) },
+		rand: func(src Source, p []float64) float64 {
+			return poissonRand(src, at(p)*math.Exp(logGamma(src, p[1])-math.Log(p[1])))
+		},
+		cdf:  func(x float64, p []float64) float64 { return lowerBeta(p[1], x+1, math.Log(p[1])-math.Log(at(p))) },
+		mean: at,
+		variance: func(p []float64) float64 {
+			m := at(p)
+			return m + m*m/p[1]
+		},
+	}
+}
+
+func init() {
+	register(Law{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{Positive, Positive},
+		Make: func(p ...any) Dist { return NegBinomial2(p[0], p[1]) },
+		At:   [][]float64{{4, 2}, {10, 0.7}}})
+	register(Law{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{Real, Positive},
+		Make: func(p ...any) Dist { return NegBinomial2Log(p[0], p[1]) },
+		At:   [][]float64{{1.2, 3}}})
+}

@@ -1,0 +1,65 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Poisson is the law of counts of the given rate (their mean).
+//
+//	log P = k log rate - rate - log k!
+func Poisson(rate any) Dist {
+	p := nodes(rate)
+	d := poissonOf(func() *ad.Node { return p[0] }, func(p []float64) float64 { return p[0] })
+	d.Name, d.Params = "poisson", p
+	d.logProb = func(x *ad.Node) *ad.Node {
+		return ad.Neg(ad.Add(ad.PoissonDeviance(x, p[0]), ad.LogFactorialRest(x)))
+	}
+	return d
+}
+
+// PoissonLog is Poisson with the logarithm eta of its rate.
+//
+//	log P = k eta - exp(eta) - log k!
+func PoissonLog(eta any) Dist {
+	p := nodes(eta)
+	d := poissonOf(func() *ad.Node { return ad.Exp(p[0]) }, func(p []float64) float64 { return math.Exp(p[0]) })
+	d.Name, d.Params = "poissonlog", p
+	d.logProb = func(x *ad.Node) *ad.Node {
+		return ad.Sub(ad.Sub(ad.Mul(x, p[0]), ad.Exp(p[0])), ad.Lgamma(ad.Shift(x, 1)))
+	}
+	return d
+}
+
+// PoissonLogGLM is PoissonLog of the linear predictor alpha + x beta: the log-linear
+// regression of counts on a design matrix x (observations, predictors).
+func PoissonLogGLM(x, alpha, beta any) Dist { return PoissonLog(linear(x, alpha, beta)) }
+
+func poissonOf(rate func() *ad.Node, at func(p []float64) float64) Dist {
+	return Dist{Support: Counts, Discrete: true,
+		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaQ(ad.Shift(x, 1), rate()) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaP(ad.Shift(x, 1), rate()) },
+		rand:     func(src Source, p []float64) float64 { return poissonRand(src, at(p)) },
+		cdf:      func(x float64, p []float64) float64 { return upperGamma(x+1, at(p)) },
+		mean:     at,
+		variance: at,
+	}
+}
+
+func poissonRand(src Source, rate float64) float64 {
+	if !(rate > 0) {
+		return 0
+	}
+	return distuv.Poisson{Lambda: rate, Src: words{src}}.Rand()
+}
+
+func init() {
+	register(Law{Name: "poisson", Params: []string{"rate"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return Poisson(p[0]) },
+		At:   [][]float64{{3}, {0.2}, {55}}})
+	register(Law{Name: "poissonlog", Params: []string{"eta"}, Want: []Support{Real},
+		Make: func(p ...any) Dist { return PoissonLog(p[0]) },
+		At:   [][]float64{{2.5}, {-1}}})
+}

@@ -1,0 +1,34 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Rayleigh is the law of the length of two normal numbers of standard deviation
+// sigma.
+//
+//	log p = log x - 2 log sigma - x^2/(2 sigma^2), x > 0
+func Rayleigh(sigma any) Dist {
+	p := nodes(sigma)
+	upper := func(x *ad.Node) *ad.Node { return ad.Scale(-0.5, ad.Square(ad.Div(x, p[0]))) }
+	return Dist{Name: "rayleigh", Params: p, Support: Positive,
+		logProb: func(x *ad.Node) *ad.Node {
+			return ad.Add(upper(x), ad.Sub(ad.Log(x), ad.Scale(2, ad.Log(p[0]))))
+		},
+		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
+		logCCDF:  upper,
+		rand:     func(src Source, p []float64) float64 { return p[0] * math.Sqrt(2*exponential(src)) },
+		cdf:      func(x float64, p []float64) float64 { return -math.Expm1(-x / p[0] * (x / p[0]) / 2) },
+		quantile: func(u float64, p []float64) float64 { return p[0] * math.Sqrt(-2*math.Log1p(-u)) },
+		mean:     func(p []float64) float64 { return p[0] * math.Sqrt(math.Pi/2) },
+		variance: func(p []float64) float64 { return p[0] * p[0] * (2 - math.Pi/2) },
+	}
+}
+
+func init() {
+	register(Law{Name: "rayleigh", Params: []string{"sigma"}, Want: []Support{Positive},
+		Make: func(p ...any) Dist { return Rayleigh(p[0]) },
+		At:   [][]float64{{1}, {0.3}}})
+}

@@ -1,0 +1,43 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// SkewNormal is Azzalini's law of location xi, scale omega and slant alpha; 0 is
+// Normal(xi, omega).
+//
+//	log p = log 2 - log omega + log phi(z) + log Phi(alpha z), z = (x-xi)/omega
+func SkewNormal(xi, omega, alpha any) Dist {
+	p := nodes(xi, omega, alpha)
+	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
+	return Dist{Name: "skewnormal", Params: p, Support: Real,
+		logProb: func(x *ad.Node) *ad.Node {
+			return ad.Add(ad.Shift(normalLog(z(x), p[1]), math.Ln2), ad.LogPhi(ad.Mul(p[2], z(x))))
+		},
+		logCDF:  func(x *ad.Node) *ad.Node { return ad.SkewNormalLogCDF(z(x), p[2]) },
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.SkewNormalLogCDF(ad.Neg(z(x)), ad.Neg(p[2])) },
+		rand: func(src Source, p []float64) float64 {
+			d := p[2] / math.Hypot(1, p[2])
+			return p[0] + p[1]*(d*math.Abs(src.Normal())+src.Normal()/math.Hypot(1, p[2]))
+		},
+		cdf:  func(x float64, p []float64) float64 { return math.Exp(skewCDF.Eval((x-p[0])/p[1], p[2])) },
+		mean: func(p []float64) float64 { return p[0] + p[1]*skewMean(p) },
+		variance: func(p []float64) float64 {
+			m := skewMean(p)
+			return p[1] * p[1] * (1 - m*m)
+		},
+	}
+}
+
+var skewCDF = ad.SkewNormalLogCDF(zero, zero).Op()
+
+func skewMean(p []float64) float64 { return math.Sqrt(2/math.Pi) * p[2] / math.Hypot(1, p[2]) }
+
+func init() {
+	register(Law{Name: "skewnormal", Params: []string{"xi", "omega", "alpha"}, Want: []Support{Real, Positive, Real},
+		Make: func(p ...any) Dist { return SkewNormal(p[0], p[1], p[2]) },
+		At:   [][]float64{{0, 1, 4}, {1, 2, -3}}})
+}

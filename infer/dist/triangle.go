@@ -1,0 +1,79 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Triangle is the law whose density rises linearly from low to mode and falls to
+// high.
+//
+//	p = 2/(high-low) times (x-low)/(mode-low) or (high-x)/(high-mode)
+func Triangle(low, high, mode any) Dist {
+	p := nodes(low, high, mode)
+	width := ad.Sub(p[1], p[0])
+	// The side of x, and the height there in units of the mode's.
+	height := func(x *ad.Node) (left, h *ad.Node) {
+		left, right := ad.Less(x, p[2]), ad.Greater(x, p[2])
+		ratio := func(side, part, whole *ad.Node) *ad.Node {
+			return ad.Div(ad.Where(side, part, one), ad.Where(side, whole, one))
+		}
+		return left, ad.Mul(ratio(left, ad.Sub(x, p[0]), ad.Sub(p[2], p[0])), ratio(right, ad.Sub(p[1], x), ad.Sub(p[1], p[2])))
+	}
+	tail := func(x *ad.Node, upper bool) *ad.Node {
+		left, h := height(x)
+		if upper {
+			left = ad.Sub(one, left)
+		}
+		near := ad.Div(ad.Mul(h, ad.Where(ad.Less(x, p[2]), ad.Sub(x, p[0]), ad.Sub(p[1], x))), width)
+		return ad.Where(left, ad.Log(near), ad.Log1p(ad.Neg(ad.Where(left, zero, near))))
+	}
+	return Dist{Name: "triangle", Params: p, Support: Support{Lower: p[0], Upper: p[1]},
+		logProb: func(x *ad.Node) *ad.Node {
+			_, h := height(x)
+			return ad.Shift(ad.Sub(ad.Log(h), ad.Log(width)), math.Ln2)
+		},
+		logCDF:   func(x *ad.Node) *ad.Node { return tail(x, false) },
+		logCCDF:  func(x *ad.Node) *ad.Node { return tail(x, true) },
+		rand:     func(src Source, p []float64) float64 { return triangleQuantile(open(src), p) },
+		cdf:      triangleCDF,
+		quantile: triangleQuantile,
+		mean:     func(p []float64) float64 { return (p[0] + p[1] + p[2]) / 3 },
+		variance: func(p []float64) float64 {
+			a, b := p[1]-p[0], p[2]-p[0]
+			return (a*a + b*b - a*b) / 18
+		},
+	}
+}
+
+func triangleCDF(x float64, p []float64) float64 {
+	if x < p[2] {
+		return (x - p[0]) / (p[1] - p[0]) * ((x - p[0]) / (p[2] - p[0]))
+	}
+	if p[1] == p[2] {
+		return 1
+	}
+	return 1 - (p[1]-x)/(p[1]-p[0])*((p[1]-x)/(p[1]-p[2]))
+}
+
+func triangleQuantile(u float64, p []float64) float64 {
+	if w := p[1] - p[0]; u*w < p[2]-p[0] {
+		return p[0] + math.Sqrt(u*w*(p[2]-p[0]))
+	} else {
+		return p[1] - math.Sqrt((1-u)*w*(p[1]-p[2]))
+	}
+}
+
+func init() {
+	register(Law{Name: "triangle", Params: []string{"low", "high", "mode"}, Want: []Support{Real, Real, Real},
+		Rule: func(p []float64) string {
+			if p[2] < p[0] || p[2] > p[1] || p[0] >= p[1] {
+				return fmt.Sprintf("low <= mode <= high and low < high, got %g, %g, %g", p[0], p[2], p[1])
+			}
+			return ""
+		},
+		Make: func(p ...any) Dist { return Triangle(p[0], p[1], p[2]) },
+		At:   [][]float64{{0, 3, 1}, {-1, 1, 0.5}}})
+}

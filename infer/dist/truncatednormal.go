@@ -1,0 +1,93 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// TruncatedNormal is the Normal law given that a <= x <= b. For one end, or other
+// laws, see Truncate.
+//
+//	log p = log Normal(x | mu, sigma) - log(Phi((b-mu)/sigma) - Phi((a-mu)/sigma))
+func TruncatedNormal(mu, sigma, a, b any) Dist {
+	p := nodes(mu, sigma, a, b)
+	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
+	whole := func() *ad.Node { return ad.LogPhiDiff(z(p[2]), z(p[3])) }
+	lower := func(x *ad.Node) *ad.Node { return ad.Sub(ad.LogPhiDiff(z(p[2]), z(x)), whole()) }
+	upper := func(x *ad.Node) *ad.Node { return ad.Sub(ad.LogPhiDiff(z(x), z(p[3])), whole()) }
+	return Dist{Name: "truncatednormal", Params: p, Support: Support{Lower: p[2], Upper: p[3]},
+		logProb: func(x *ad.Node) *ad.Node { return ad.Sub(normalLog(z(x), p[1]), whole()) },
+		logCDF:  func(x *ad.Node) *ad.Node { return exactTail(lower(x), upper(x)) },
+		logCCDF: func(x *ad.Node) *ad.Node { return exactTail(upper(x), lower(x)) },
+		rand: func(src Source, p []float64) float64 {
+			lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
+			return min(max(p[0]+p[1]*normalBetween(src, lo, hi), p[2]), p[3])
+		},
+		cdf: func(x float64, p []float64) float64 {
+			lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
+			return math.Exp(phiDiff.Eval(lo, (x-p[0])/p[1]) - phiDiff.Eval(lo, hi))
+		},
+		mean:     func(p []float64) float64 { m, _ := truncatedMoments(p); return p[0] + p[1]*m },
+		variance: func(p []float64) float64 { _, v := truncatedMoments(p); return p[1] * p[1] * v },
+	}
+}
+
+var phiDiff = ad.LogPhiDiff(zero, one).Op()
+
+// normalBetween draws a standard normal number between lo and hi: at random where
+// that often succeeds, in a far tail by an exponential envelope, in a narrow
+// interval by a uniform one.
+//
+// Reference: Robert, doi 10.1007/BF00143942.
+func normalBetween(src Source, lo, hi float64) float64 {
+	switch {
+	case lo > hi-1e-300:
+		return lo
+	case hi < 0:
+		return -normalBetween(src, -hi, -lo)
+	case lo <= 0 && hi-lo > 2:
+		for {
+			if x := src.Normal(); x >= lo && x <= hi {
+				return x
+			}
+		}
+	}
+	low := max(lo, 0) // where the density is largest
+	rate := (low + math.Sqrt(low*low+4)) / 2
+	for {
+		if (hi-lo)*rate < 2 || lo <= 0 {
+			x := lo + (hi-lo)*open(src)
+			if math.Log(open(src)) <= (low*low-x*x)/2 {
+				return x
+			}
+			continue
+		}
+		x := lo + exponential(src)/rate
+		if d := x - rate; x <= hi && math.Log(open(src)) <= -d*d/2 {
+			return x
+		}
+	}
+}
+
+// truncatedMoments returns mean and variance in standard units.
+func truncatedMoments(p []float64) (mean, variance float64) {
+	lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
+	w := phiDiff.Eval(lo, hi)
+	density := func(z float64) float64 { return math.Exp(-z*z/2 - halfLogTwoPi - w) }
+	mean = density(lo) - density(hi)
+	return mean, 1 + lo*density(lo) - hi*density(hi) - mean*mean
+}
+
+func init() {
+	register(Law{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, Real, Real},
+		Rule: func(p []float64) string {
+			if p[2] >= p[3] {
+				return fmt.Sprintf("a < b, got %g and %g", p[2], p[3])
+			}
+			return ""
+		},
+		Make: func(p ...any) Dist { return TruncatedNormal(p[0], p[1], p[2], p[3]) },
+		At:   [][]float64{{0, 1, -1, 2}, {0, 1, 3, 4.5}, {1, 2, -3, -2.5}}})
+}

@@ -1,0 +1,41 @@
+package dist
+
+import (
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// ZeroInflatedPoisson gives 0 with probability pi and else a Poisson count, which
+// may be 0 too. For other laws see Mixture with PointMass.
+//
+//	log P = log(pi + (1-pi) exp(-rate)) at 0, log(1-pi) + log Poisson(k | rate) above
+func ZeroInflatedPoisson(pi, rate any) Dist {
+	p := nodes(pi, rate)
+	count := Poisson(p[1])
+	logRest := func() *ad.Node { return ad.Log1p(ad.Neg(p[0])) }
+	return Dist{Name: "zeroinflatedpoisson", Params: p, Support: Counts, Discrete: true,
+		logProb: func(x *ad.Node) *ad.Node {
+			nothing := ad.LogAddExp(ad.Log(p[0]), ad.Sub(logRest(), p[1]))
+			return ad.Where(ad.Equal(x, zero), nothing, ad.Add(logRest(), count.logProb(x)))
+		},
+		logCDF: func(x *ad.Node) *ad.Node {
+			lower := ad.LogAddExp(ad.Log(p[0]), ad.Add(logRest(), count.logCDF(x)))
+			return exactTail(lower, ad.Add(logRest(), count.logCCDF(x)))
+		},
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.Add(logRest(), count.logCCDF(x)) },
+		rand: func(src Source, p []float64) float64 {
+			if chance(src, p[0]) {
+				return 0
+			}
+			return poissonRand(src, p[1])
+		},
+		cdf:      func(x float64, p []float64) float64 { return p[0] + (1-p[0])*upperGamma(x+1, p[1]) },
+		mean:     func(p []float64) float64 { return (1 - p[0]) * p[1] },
+		variance: func(p []float64) float64 { return (1 - p[0]) * p[1] * (1 + p[0]*p[1]) },
+	}
+}
+
+func init() {
+	register(Law{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{Unit, Positive},
+		Make: func(p ...any) Dist { return ZeroInflatedPoisson(p[0], p[1]) },
+		At:   [][]float64{{0.2, 3}, {0.7, 0.5}}})
+}
