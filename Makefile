@@ -63,7 +63,7 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
 peers: ## a Python environment in .peers for cross-checks (optional)
-	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy
 
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench

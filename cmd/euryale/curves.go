@@ -82,8 +82,8 @@ func resultCurves(path string) ([]g2.Curve, error) {
 	return out, nil
 }
 
-// pickBins keeps the bins of a list such as "3,5-7"; "all" keeps all.
-func pickBins(curves []g2.Curve, list string) ([]g2.Curve, error) {
+// pickBins keeps the bins of a list such as "3,5-7" of a file; "all" keeps all.
+func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 	if list == "" || list == "all" {
 		return curves, nil
 	}
@@ -106,7 +106,7 @@ func pickBins(curves []g2.Curve, list string) ([]g2.Curve, error) {
 	for _, k := range want {
 		i := slices.IndexFunc(curves, func(c g2.Curve) bool { return c.Bin == k })
 		if i < 0 {
-			return nil, as(exitData, fmt.Errorf("no bin %d: there are %d bins, from %d to %d", k, len(curves), curves[0].Bin, curves[len(curves)-1].Bin))
+			return nil, as(exitData, fmt.Errorf("%s has no bin %d: want one of its %d bins, from %d to %d", file, k, len(curves), curves[0].Bin, curves[len(curves)-1].Bin))
 		}
 		out = append(out, curves[i])
 	}

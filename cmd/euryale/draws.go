@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -11,57 +9,26 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// drawTable is what summary, diagnose and plot work on: draws from our runs or
-// from others' CmdStan files.
+// drawTable is what summary, diagnose and plot work on: draws of ours or of
+// others, from any of the forms that loadSource reads.
 type drawTable struct {
 	names  []string
-	x      [][][]float64 // [name][chain][draw]
-	stat   map[string][][]float64
-	depth  int // largest tree depth allowed; 0 unknown
+	x      [][][]float64          // [name][chain][draw]
+	stat   map[string][][]float64 // of the sampler, by ArviZ's names
+	depth  int                    // largest tree depth allowed; 0 unknown
 	target float64
 }
 
-// loadDraws reads a run folder, or CSV files of one chain each.
+// loadDraws reads draws.
 func loadDraws(args []string) (*drawTable, error) {
-	var files []string
-	for _, arg := range args {
-		st, err := os.Stat(arg)
-		if err != nil {
-			return nil, input(err)
-		}
-		if !st.IsDir() {
-			files = append(files, arg)
-			continue
-		}
-		found, err := filepath.Glob(filepath.Join(arg, "chain-*.csv"))
-		if err != nil || len(found) == 0 {
-			return nil, &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", arg), hint: "euryale sample g2 --resume " + arg}
-		}
-		slices.SortFunc(found, func(a, b string) int { return len(a) - len(b) + 10*compare(a, b)*boolInt(len(a) == len(b)) })
-		files = append(files, found...)
+	s, err := loadSource(args)
+	if err != nil {
+		return nil, err
 	}
-	var chains []*stancsv.Chain
-	for _, f := range files {
-		c, err := stancsv.Open(f)
-		if err != nil {
-			return nil, input(err)
-		}
-		if len(chains) > 0 && !slices.Equal(c.Columns, chains[0].Columns) {
-			return nil, as(exitData, fmt.Errorf("%s has columns %v, %s has %v: chains of one run have the same", f, c.Columns, files[0], chains[0].Columns))
-		}
-		chains = append(chains, c)
+	if s.tree != nil {
+		return treeTable(s)
 	}
-	return tabulate(chains)
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return tabulate(s.chains)
 }
 
 func boolInt(b bool) int {
@@ -71,6 +38,10 @@ func boolInt(b bool) int {
 	return 0
 }
 
+// stanStats are CmdStan's names of statistics.
+var stanStats = map[string]string{"diverging": "divergent__", "tree_depth": "treedepth__", "energy": "energy__"}
+
+// tabulate takes the columns of chains as they are.
 func tabulate(chains []*stancsv.Chain) (*drawTable, error) {
 	n := len(chains[0].Draws)
 	for _, c := range chains {
@@ -90,9 +61,9 @@ func tabulate(chains []*stancsv.Chain) (*drawTable, error) {
 	for _, name := range t.names {
 		t.x = append(t.x, column(name))
 	}
-	for _, name := range chains[0].Columns {
-		if len(name) > 2 && name[len(name)-2:] == "__" {
-			t.stat[name] = column(name)
+	for name, theirs := range stanStats {
+		if slices.Contains(chains[0].Columns, theirs) {
+			t.stat[name] = column(theirs)
 		}
 	}
 	t.depth, _ = strconv.Atoi(chains[0].Settings["max_depth"])
@@ -103,26 +74,55 @@ func tabulate(chains []*stancsv.Chain) (*drawTable, error) {
 	return t, nil
 }
 
+// treeTable takes the group posterior apart.
+func treeTable(s *source) (*drawTable, error) {
+	post, err := s.tree.Group("posterior")
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", s.name, err))
+	}
+	t := &drawTable{stat: map[string][][]float64{}}
+	if t.names, t.x = post.Draws(); len(t.names) == 0 || post.Len("chain")*post.Len("draw") == 0 {
+		return nil, as(exitData, fmt.Errorf("%s: group posterior has no draws: want numbers with the axes chain and draw", s.name))
+	}
+	if stats, err := s.tree.Group("sample_stats"); err == nil {
+		for _, name := range []string{"diverging", "tree_depth", "energy", "reached_max_treedepth"} {
+			if x := stats.Stat(name); x != nil {
+				t.stat[name] = x
+			}
+		}
+		t.depth, _ = strconv.Atoi(stats.Attrs["max_tree_depth"])
+		t.target, _ = strconv.ParseFloat(stats.Attrs["target_accept"], 64)
+	}
+	return t, nil
+}
+
 func (t *drawTable) summary() diag.Summary { return diag.Summarize(t.names, t.x, diag.Settings{}) }
 
 func (t *drawTable) evidence() diag.Evidence {
 	e := diag.Evidence{MaxDepth: t.depth, Draws: len(t.x[0]) * len(t.x[0][0]), TargetAccept: t.target}
-	for _, c := range t.stat["divergent__"] {
-		for _, v := range c {
-			e.Divergences += boolInt(v != 0)
+	e.Divergences = count(t.stat["diverging"], func(v float64) bool { return v != 0 })
+	switch cut := t.stat["reached_max_treedepth"]; {
+	case cut != nil:
+		e.DepthHits = count(cut, func(v float64) bool { return v != 0 })
+		if depth := t.stat["tree_depth"]; e.MaxDepth == 0 && depth != nil && e.DepthHits > 0 {
+			e.MaxDepth = int(slices.Max(diag.Flatten(depth)))
 		}
+	case t.depth > 0:
+		e.DepthHits = count(t.stat["tree_depth"], func(v float64) bool { return int(v) >= t.depth })
 	}
-	if t.depth > 0 {
-		for _, c := range t.stat["treedepth__"] {
-			for _, v := range c {
-				e.DepthHits += boolInt(int(v) >= t.depth)
-			}
-		}
-	}
-	if energy := t.stat["energy__"]; energy != nil {
+	if energy := t.stat["energy"]; energy != nil {
 		e.EBFMI = diag.EBFMI(energy)
 	}
 	return e
+}
+
+func count(x [][]float64, is func(float64) bool) (n int) {
+	for _, c := range x {
+		for _, v := range c {
+			n += boolInt(is(v))
+		}
+	}
+	return n
 }
 
 // rowDoc and diagnosticsDoc are the objects of the JSON contract.

@@ -5,6 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Exit codes; 64 and above are those of sysexits.h.
@@ -44,19 +49,46 @@ func as(code int, err error) error {
 	return &exitError{code: code, err: err}
 }
 
-// input gives the error of reading a file its code: absent or unreadable, or bad.
+// input gives the error of reading a file its code: absent or unreadable, or bad;
+// and what to try.
 func input(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return as(exitNoInput, err)
+	var have *exitError
+	if err == nil || errors.As(err, &have) {
+		return err
 	}
 	var path *fs.PathError
-	if errors.As(err, &path) {
-		return as(exitNoInput, err)
+	switch isPath := errors.As(err, &path); {
+	case errors.Is(err, fs.ErrNotExist) && isPath:
+		return &exitError{code: exitNoInput, err: err, hint: nearFile(path.Path)}
+	case errors.Is(err, fs.ErrPermission) && isPath:
+		return &exitError{code: exitNoInput, err: err, hint: "chmod u+r " + path.Path + ", or a file that may be read"}
+	case isPath, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return &exitError{code: exitNoInput, err: err, hint: "another file"}
 	}
 	return as(exitData, err)
+}
+
+// nearFile says what there is instead of a file that is not.
+func nearFile(name string) string {
+	dir := filepath.Dir(name)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Sprintf("another path: there is no folder %s either", dir)
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	switch near := spelling.Meant(filepath.Base(name), names); {
+	case near != "":
+		return filepath.Join(dir, near)
+	case len(names) == 0:
+		return fmt.Sprintf("another path: %s is empty", dir)
+	}
+	first := spelling.Sorted(filepath.Base(name), names)[:min(len(names), 3)]
+	return fmt.Sprintf("another path: %s holds %s%s", dir, strings.Join(first, ", "), map[bool]string{true: " and others"}[len(names) > 3])
 }
 
 func codeOf(err error) int {

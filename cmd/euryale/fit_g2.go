@@ -75,7 +75,7 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if err != nil {
 		return err
 	}
-	if curves, err = pickBins(curves, bins); err != nil {
+	if curves, err = pickBins(path, curves, bins); err != nil {
 		return err
 	}
 	if curves, err = a.againstQ(ctx, law, curves, s); err != nil {

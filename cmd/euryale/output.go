@@ -3,11 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // number is a float64 whose JSON is a string where it is not finite.
@@ -72,25 +73,10 @@ func (a *app) document(v any) error {
 
 // writeFile writes a file under a temporary name and renames it.
 func writeFile(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return as(exitCannotWrite, err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(b)
-	if e := f.Sync(); err == nil {
-		err = e
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return as(exitCannotWrite, err)
+	return as(exitCannotWrite, atomicfile.Write(path, true, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}))
 }
 
 func writeJSON(path string, v any) error {

@@ -23,11 +23,11 @@ var plotNames = []string{"trace", "rank", "pair", "density", "forest", "autocorr
 func (a *app) plot() *cobra.Command {
 	var names []string
 	c := &cobra.Command{
-		Use:   "plot KIND RUN|CSV... [FILE.svg|png|pdf]",
+		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
 		Short: "Draw a picture of draws",
 		Long: `Draw trace, rank, pair, density, forest, autocorrelation, ess or energy of the
-draws of a run folder, or of CmdStan CSV files, one per chain. The picture goes
-to the file named last, or to KIND.svg.
+draws of a run folder, CmdStan CSV files (one per chain), a Zarr folder, a
+netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 
   euryale plot pair run4 pair.png
   euryale plot trace output_1.csv output_2.csv --var mu,tau

@@ -243,8 +243,8 @@ func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
 
 // tableDraws turns loaded draws into what the plots take.
 func (t *drawTable) draws() viz.Draws {
-	d := viz.Draws{Names: t.names, X: t.x, Energy: t.stat["energy__"]}
-	for _, c := range t.stat["divergent__"] {
+	d := viz.Draws{Names: t.names, X: t.x, Energy: t.stat["energy"]}
+	for _, c := range t.stat["diverging"] {
 		row := make([]bool, len(c))
 		for i, v := range c {
 			row[i] = v != 0

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,13 +100,8 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if err != nil {
 		return err
 	}
-	for name, n := range map[string]int{"chains": cfg.Chains, "warmup": cfg.Warmup, "draws": cfg.Draws, "max-tree-depth": cfg.Depth} {
-		if n < 1 {
-			return usage("--%s %d: want at least 1", name, n)
-		}
-	}
-	if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {
-		return usage("--checkpoint %q: want a time such as 10s", cfg.Every)
+	if err := cfg.check(); err != nil {
+		return err
 	}
 	curves, err := loadCurves(cfg.File)
 	if err != nil {
@@ -120,7 +117,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	} else if cfg.Bin == 0 {
 		return usage("--bin: %s has bins %d to %d, say which", cfg.File, curves[0].Bin, curves[len(curves)-1].Bin)
 	}
-	if curves, err = pickBins(curves, strconv.Itoa(cfg.Bin)); err != nil {
+	if curves, err = pickBins(cfg.File, curves, strconv.Itoa(cfg.Bin)); err != nil {
 		return err
 	}
 	c := curves[0]
@@ -161,6 +158,32 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 		return err
 	}
 	return a.sampleInto(ctx, dir, cfg, law, s, c, post, point, "")
+}
+
+// check lists all flags that are out of range at once.
+func (cfg *sampleConfig) check() error {
+	var bad []string
+	whole := func(flag string, v, low, high int) {
+		if v < low || v > high {
+			bad = append(bad, fmt.Sprintf("--%s %d: want %d to %d", flag, v, low, high))
+		}
+	}
+	whole("bin", cfg.Bin, 0, math.MaxInt32)
+	whole("chains", cfg.Chains, 1, 1<<16)
+	whole("warmup", cfg.Warmup, 1, math.MaxInt32)
+	whole("draws", cfg.Draws, 1, math.MaxInt32)
+	whole("max-tree-depth", cfg.Depth, 1, 20)
+	whole("retries", cfg.Retries, 0, 100)
+	if !(cfg.Target > 0 && cfg.Target < 1) {
+		bad = append(bad, fmt.Sprintf("--target-accept %g: want a number between 0 and 1, such as 0.9", cfg.Target))
+	}
+	if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {
+		bad = append(bad, fmt.Sprintf("--checkpoint %q: want a time such as 10s", cfg.Every))
+	}
+	if len(bad) > 0 {
+		return usage("%s", strings.Join(bad, "; "))
+	}
+	return nil
 }
 
 // pointSettings leaves out what only the Bayesian model takes.

@@ -14,11 +14,13 @@ type judged struct {
 
 func (a *app) summary() *cobra.Command {
 	return &cobra.Command{
-		Use:   "summary RUN|CSV...",
+		Use:   "summary RUN|FILE...",
 		Short: "Means, intervals, effective sample sizes and R-hat of draws",
-		Long: `Summarise the draws of a run folder, or of CmdStan CSV files, one per chain.
+		Long: `Summarise the draws of a run folder, of CmdStan CSV files (one per chain), of a
+Zarr folder, a netCDF 4 file or JSON.
 
   euryale summary run4
+  euryale summary draws.nc
   euryale summary output_1.csv output_2.csv output_3.csv output_4.csv --json
 `,
 		Args: cobra.MinimumNArgs(1),
@@ -28,12 +30,14 @@ func (a *app) summary() *cobra.Command {
 
 func (a *app) diagnose() *cobra.Command {
 	return &cobra.Command{
-		Use:   "diagnose RUN|CSV...",
+		Use:   "diagnose RUN|FILE...",
 		Short: "Say whether draws can be trusted, and what to do if not",
 		Long: `Check tree depth, divergences, E-BFMI, effective sample size and R-hat of the
-draws of a run folder, or of CmdStan CSV files, one per chain.
+draws of a run folder, of CmdStan CSV files (one per chain), of a Zarr folder, a
+netCDF 4 file or JSON.
 
   euryale diagnose run4
+  euryale diagnose draws.zarr
   euryale diagnose output_*.csv --strict
 `,
 		Args: cobra.MinimumNArgs(1),

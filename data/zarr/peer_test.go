@@ -36,9 +36,9 @@ post = xr.Dataset({"mu": (("chain", "draw"), rng.normal(size=(4, 1000))), "theta
 post["mu"].values[0, 0] = np.nan
 stats = xr.Dataset({"diverging": (("chain", "draw"), rng.random((4, 1000)) < .3), "n": (("chain", "draw"), rng.integers(0, 99, (4, 1000)))})
 for how, codec in {"default": "none", "zlib": {"id": "zlib", "level": 2}, "zstd": {"id": "zstd", "level": 3}, "raw": None, "blosc-lz4": dict(id="blosc", cname="lz4", clevel=9, shuffle=1), "blosc-zstd": dict(id="blosc", cname="zstd", clevel=5, shuffle=2), "blosc-zlib": dict(id="blosc", cname="zlib", clevel=5, shuffle=0), "blosc-lz4hc": dict(id="blosc", cname="lz4hc", clevel=5, shuffle=2)}.items():
-    enc = {} if codec == "none" else {"theta": {"compressors": None if codec is None else __import__("numcodecs").get_codec(codec)}}
+    enc = {} if codec == "none" else {"theta": {"compressors" if zarr.__version__ > "3" else "compressor": None if codec is None else __import__("numcodecs").get_codec(codec)}}
     p = sys.argv[1] + "/" + how + ".zarr"
-    xr.DataTree.from_dict({"posterior": post, "sample_stats": stats}).to_zarr(p, zarr_format=2, encoding={"/posterior": enc})
+    xr.DataTree.from_dict({"posterior": post, "sample_stats": stats}).to_zarr(p, **({"zarr_format": 2} if zarr.__version__ > "3" else {}), encoding={"/posterior": enc})
 for v in post["theta"].values.ravel(): print(repr(float(v)))
 `
 

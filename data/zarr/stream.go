@@ -287,6 +287,18 @@ func (s *Stream) writeChunk(g *streamGroup, sv *streamVar, chain, at int) error 
 	return s.w.chunk(g.name+"/"+sv.v.Name, place, raw)
 }
 
+// Flush writes what is in memory, so that everything appended can be read; of
+// chains of unequal length as many draws as the shortest has. Close does the
+// same, and chunks do by themselves: it is for points to which a run may return.
+func (s *Stream) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.err != nil {
+		return s.err
+	}
+	return s.flushAll(s.showUnfinished)
+}
+
 // Close writes what is in memory. Chains of unequal length, as after a
 // cancellation, are cut to the shortest. A second call does nothing.
 func (s *Stream) Close() error {
@@ -296,8 +308,13 @@ func (s *Stream) Close() error {
 		return s.err
 	}
 	s.closed = true
+	return s.flushAll(s.finish)
+}
+
+// flushAll calls end for every group and writes the consolidated metadata.
+func (s *Stream) flushAll(end func(*streamGroup) error) error {
 	for _, g := range s.groups {
-		if err := s.finish(g); err != nil {
+		if err := end(g); err != nil {
 			s.err = fmt.Errorf("zarr: %s: %w", s.name, err)
 			return s.err
 		}
@@ -308,9 +325,8 @@ func (s *Stream) Close() error {
 	return s.err
 }
 
-// finish writes the last chunks of a group and removes those that other chains
-// do not reach.
-func (s *Stream) finish(g *streamGroup) error {
+// showUnfinished writes the unfinished chunks of a group that all chains reach.
+func (s *Stream) showUnfinished(g *streamGroup) error {
 	least := slices.Min(g.counts)
 	last := (least + s.every - 1) / s.every
 	for chain, n := range g.counts {
@@ -323,9 +339,15 @@ func (s *Stream) finish(g *streamGroup) error {
 			}
 		}
 	}
-	if err := s.describe(g, least); err != nil {
+	return s.describe(g, least)
+}
+
+// finish also removes the chunks that not all chains reach.
+func (s *Stream) finish(g *streamGroup) error {
+	if err := s.showUnfinished(g); err != nil {
 		return err
 	}
+	last := (g.shown + s.every - 1) / s.every
 	for _, sv := range g.vars {
 		if err := s.prune(g.name+"/"+sv.v.Name, 1, last); err != nil {
 			return err

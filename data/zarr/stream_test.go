@@ -88,6 +88,22 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// After Flush everything can be read, and the stream goes on.
+func TestFlush(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s.zarr")
+	s, err := zarr.Create(name, layout(t), zarr.Settings{ChunkDraws: 10, Zlib: 1})
+	must(t, err)
+	for _, n := range []int{3, 17, 20, 26} {
+		at := map[int]int{3: 0, 17: 3, 20: 17, 26: 20}[n]
+		must(t, draw(s, 0, at, n), draw(s, 1, at, n), draw(s, 2, at, n), s.Flush())
+		checkDraws(t, name, n)
+	}
+	again, err := zarr.Reopen(name, map[string]int{"posterior": 26, "sample_stats": 26})
+	must(t, err)
+	must(t, draw(again, 0, 26, 31), draw(again, 1, 26, 31), draw(again, 2, 26, 31), again.Close(), again.Flush())
+	checkDraws(t, name, 31)
+}
+
 // Several draws at once are the same as one by one.
 func TestStreamOfBlocks(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.zarr")

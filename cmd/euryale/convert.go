@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/idata"
+	"github.com/euryale-dev/euryale/data/netcdf"
+	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// conversion is what the writers may be told.
+type conversion struct {
+	compress  int
+	overwrite bool
+}
+
+// kindsOut are the forms that convert writes, by their names for --to.
+var kindsOut = []string{"zarr", "netcdf", "json", "csv"}
+
+// extensions decide where --to does not.
+var extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".netcdf": "netcdf", ".json": "json", "": "csv"}
+
+// writers write a tree under a name.
+var writers = map[string]func(string, *tensor.DataTree, conversion) error{
+	"zarr": func(name string, t *tensor.DataTree, c conversion) error {
+		return zarr.Write(name, t, zarr.Settings{Zlib: c.compress, Overwrite: c.overwrite})
+	},
+	"netcdf": func(name string, t *tensor.DataTree, c conversion) error {
+		return netcdf.Write(name, t, netcdf.Settings{Gzip: c.compress, Overwrite: c.overwrite})
+	},
+	"json": func(name string, t *tensor.DataTree, c conversion) error {
+		return idata.Write(name, t, idata.Settings{Overwrite: c.overwrite})
+	},
+	"csv": func(name string, t *tensor.DataTree, c conversion) error {
+		chains, err := stancsv.Chains(t)
+		if err != nil {
+			return as(exitData, err)
+		}
+		return stancsv.WriteFolder(name, chains, c.overwrite)
+	},
+}
+
+func (a *app) convert() *cobra.Command {
+	var to string
+	var c conversion
+	cmd := &cobra.Command{
+		Use:   "convert RUN|FILE... OUT",
+		Short: "Write draws in another form: Zarr, netCDF, JSON, CmdStan CSV",
+		Long: `Read draws from a run folder, CmdStan CSV files (one per chain), a Zarr folder,
+a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
+
+  .zarr   folder that arviz.from_zarr and xarray.open_zarr open
+  .nc     netCDF 4 file that arviz.from_netcdf and xarray open
+  .json   groups of nested lists for arviz.from_dict, without labels
+  none    folder of CmdStan CSV files, chain-1.csv and so on
+
+  euryale convert run4 run4.nc
+  euryale convert output_1.csv output_2.csv draws.zarr --compress 5
+  euryale convert draws.nc chains --to csv
+`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c.overwrite = a.overwrite
+			return a.runConvert(args[:len(args)-1], args[len(args)-1], to, c)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json or csv (default by the ending of OUT)")
+	cmd.Flags().IntVar(&c.compress, "compress", 0, "of zarr and netcdf, 0 (none) to 9 (smallest)")
+	return cmd
+}
+
+// convertDoc is the JSON document of convert.
+type convertDoc struct {
+	In     []string              `json:"in"`
+	Out    string                `json:"out"`
+	Kind   string                `json:"kind"`
+	Groups map[string]groupsizes `json:"groups"`
+}
+
+type groupsizes struct {
+	Dims      map[string]int `json:"dims"`
+	Variables []string       `json:"variables"`
+}
+
+func (a *app) runConvert(in []string, out, to string, c conversion) error {
+	kind, err := outKind(out, to)
+	if err != nil {
+		return err
+	}
+	if c.compress < 0 || c.compress > 9 {
+		return usage("--compress %d: want 0 to 9", c.compress)
+	}
+	if slices.ContainsFunc(in, func(name string) bool { return samePath(name, out) }) {
+		return usage("convert: %s is also the input: name another OUT", out)
+	}
+	s, err := loadSource(in)
+	if err != nil {
+		return err
+	}
+	t, err := s.asTree()
+	if err != nil {
+		return err
+	}
+	stamp(t)
+	if err := writers[kind](out, t, c); err != nil {
+		return cannotWrite(out, err)
+	}
+	if a.json {
+		return a.document(describeTree(t, in, out, kind))
+	}
+	a.note("wrote %s (%s): %s", out, kind, sizesOf(t))
+	return nil
+}
+
+// outKind decides the form of OUT.
+func outKind(out, to string) (string, error) {
+	if to != "" {
+		if !slices.Contains(kindsOut, to) {
+			return "", usage("--to %s: want one of %s", to, strings.Join(kindsOut, ", "))
+		}
+		return to, nil
+	}
+	ext := strings.ToLower(filepath.Ext(strings.TrimRight(out, "/")))
+	if kind := extensions[ext]; kind != "" {
+		return kind, nil
+	}
+	if ext == ".csv" {
+		return "", usage("convert to %s: CmdStan has one file per chain, so OUT is a folder: leave out .csv, or give --to csv", out)
+	}
+	return "", usage("convert to %s: the ending %s says no form: use .zarr, .nc, .json or none, or give --to", out, ext)
+}
+
+func samePath(a, b string) bool {
+	x, err1 := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return err1 == nil && err2 == nil && x == y
+}
+
+// cannotWrite gives the error of a writer its code and a hint.
+func cannotWrite(out string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return &exitError{code: exitCannotWrite, err: err, hint: "--overwrite, or another name than " + out}
+	}
+	return as(exitCannotWrite, err)
+}
+
+// stamp says who wrote the file where nobody has.
+func stamp(t *tensor.DataTree) {
+	for _, d := range t.Groups() {
+		if d.Attrs == nil {
+			d.Attrs = map[string]string{}
+		}
+		if d.Attrs["created_at"] == "" {
+			d.Attrs["created_at"] = time.Now().UTC().Format(time.RFC3339)
+			d.Attrs["creation_library"], d.Attrs["creation_library_version"], d.Attrs["creation_library_language"] = "euryale", version(), "Go"
+		}
+	}
+}
+
+func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc {
+	doc := convertDoc{In: in, Out: out, Kind: kind, Groups: map[string]groupsizes{}}
+	for _, d := range t.Groups() {
+		g := groupsizes{Dims: map[string]int{}, Variables: []string{}}
+		for _, dim := range d.Dims() {
+			g.Dims[dim] = d.Len(dim)
+		}
+		for _, v := range d.Vars() {
+			g.Variables = append(g.Variables, v.Name)
+		}
+		doc.Groups[d.Name] = g
+	}
+	return doc
+}
+
+// sizesOf lists groups with their numbers of variables.
+func sizesOf(t *tensor.DataTree) string {
+	var parts []string
+	for _, d := range t.Groups() {
+		parts = append(parts, fmt.Sprintf("%s with %d variables", d.Name, len(d.Vars())))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/peer"
+)
+
+// stanFiles writes the files of a run of 4 chains of a scalar and a matrix.
+func stanFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	dir := t.TempDir()
+	for c := range 4 {
+		var b strings.Builder
+		b.WriteString("# stan_version_major = 2\n#     num_samples = 200\n#     num_warmup = 1000 (Default)\n#     save_warmup = 0 (Default)\n#     max_depth = 5\n" +
+			"lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,mu,L.1.1,L.2.1,L.1.2,L.2.2\n# Adaptation terminated\n# Step size = 0.5\n# Diagonal elements of inverse mass matrix:\n# 1, 1, 1, 1, 1\n")
+		for i := range 200 {
+			v := math.Sin(float64(c*1000 + i*i)) // well mixed
+			fmt.Fprintf(&b, "%.17g,0.9,0.5,%d,7,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", -v*v, 3+2*boolInt(i == 7), boolInt(c == 0 && i < 2), v, v, 2*v, v*v, v+1, math.Exp(v))
+		}
+		b.WriteString("# \n#  Elapsed Time: 0.1 seconds (Warm-up)\n#                0.2 seconds (Sampling)\n#                0.3 seconds (Total)\n# \n")
+		name := filepath.Join(dir, fmt.Sprintf("output_%d.csv", c+1))
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	return files
+}
+
+type judgement struct {
+	Summary     map[string]map[string]float64
+	Diagnostics struct {
+		Divergences int
+		DepthHits   int       `json:"max_treedepth_hits"`
+		EBFMI       []float64 `json:"e_bfmi"`
+		OK          bool
+		Advice      []string
+	}
+}
+
+func judge(t *testing.T, args ...string) judgement {
+	t.Helper()
+	code, out, stderr := do(t, append([]string{"summary", "--json"}, args...)...)
+	var j judgement
+	if err := json.Unmarshal([]byte(out), &j); err != nil || code != 0 {
+		t.Fatalf("%v: %v, exit %d: %s", args, err, code, stderr)
+	}
+	return j
+}
+
+// Through all forms the draws stay the same, and so do all judgements.
+func TestConvertEverythingToEverything(t *testing.T) {
+	files := stanFiles(t)
+	dir := t.TempDir()
+	want := judge(t, files...)
+	if want.Diagnostics.Divergences != 2 || want.Diagnostics.DepthHits != 4 {
+		t.Fatalf("%+v", want)
+	}
+	from := files
+	for _, out := range []string{"a.nc", "b.zarr", "c.json", "d", "e.nc4", "f.json", "g.zarr", "h"} {
+		to := filepath.Join(dir, out)
+		code, stdout, stderr := do(t, append(append([]string{"convert", "--json", "--compress", "3"}, from...), to)...)
+		var doc struct {
+			In        []string
+			Out, Kind string
+			Groups    map[string]struct {
+				Dims      map[string]int
+				Variables []string
+			}
+		}
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != 0 {
+			t.Fatalf("%s: %v, exit %d: %s", out, err, code, stderr)
+		}
+		if g := doc.Groups["posterior"]; doc.Out != to || len(g.Variables) != 2 || g.Dims["chain"] != 4 || g.Dims["draw"] != 200 || g.Dims["L_dim_1"] != 2 || len(doc.Groups["sample_stats"].Variables) != 7 {
+			t.Errorf("%s: %+v", out, doc)
+		}
+		got := judge(t, to)
+		for name, row := range got.Summary {
+			theirs := name
+			if i := strings.IndexByte(name, '['); i > 0 { // L[0, 1] is L.1.2
+				var a, b int
+				fmt.Sscanf(name[i:], "[%d, %d]", &a, &b)
+				theirs = fmt.Sprintf("%s.%d.%d", name[:i], a+1, b+1)
+			}
+			if !reflect.DeepEqual(row, want.Summary[theirs]) {
+				t.Errorf("%s: %s is %v, want %v", out, name, row, want.Summary[theirs])
+			}
+		}
+		// JSON has no place for attributes, such as the largest depth allowed.
+		if len(got.Summary) != 5 || got.Diagnostics.Divergences != 2 || !reflect.DeepEqual(got.Diagnostics.EBFMI, want.Diagnostics.EBFMI) || (out[0] < 'c') && got.Diagnostics.DepthHits != 4 {
+			t.Errorf("%s: %+v", out, got)
+		}
+		if code, _, stderr := do(t, "convert", to, to+"2", "--to", "json"); code != 0 || !strings.Contains(stderr, "wrote") {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+		if code, _, stderr := do(t, append(append([]string{"convert"}, from...), to)...); code != exitCannotWrite || !strings.Contains(stderr, "Try: --overwrite") {
+			t.Errorf("%s again: exit %d: %s", out, code, stderr)
+		}
+		if code, _, stderr := do(t, append(append([]string{"convert", "--overwrite", "--quiet"}, from...), to)...); code != 0 || stderr != "" {
+			t.Errorf("%s over it: exit %d: %s", out, code, stderr)
+		}
+		from = []string{to}
+	}
+	if code, _, stderr := do(t, "plot", "pair", filepath.Join(dir, "a.nc"), filepath.Join(dir, "pair.svg")); code != 0 {
+		t.Errorf("plot: exit %d: %s", code, stderr)
+	}
+	if code, out, _ := do(t, "diagnose", filepath.Join(dir, "b.zarr"), "--strict"); code != exitFailed || !strings.Contains(out, "divergences") {
+		t.Errorf("diagnose: exit %d: %s", code, out)
+	}
+}
+
+const summarise = `
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import arviz as az
+major = int(az.__version__.split(".")[0])
+out = {}
+for name in sys.argv[1:]:
+    if name.endswith(".nc"): d = az.from_netcdf(name)
+    elif name.endswith(".zarr"):
+        try: d = az.from_zarr(name)
+        except ImportError: # ArviZ 0 with zarr 3
+            import xarray as xr
+            d = az.InferenceData.from_datatree(xr.open_datatree(name, engine="zarr"))
+    elif name.endswith(".json"):
+        g = json.load(open(name))
+        d = az.from_dict(g) if major else az.from_dict(**g)
+    else:
+        from glob import glob
+        d = az.from_cmdstan(sorted(glob(name + "/*.csv")))
+    s = az.summary(d, round_to="none", hdi_prob=0.94, stat_focus="mean")
+    out[name] = {k: {c: float(s.loc[k, c]) for c in s.columns} for k in s.index}
+    assert int(d["sample_stats"]["diverging"].values.sum()) == 2
+print(json.dumps(out))
+`
+
+// ArviZ opens what we convert to, and its summary is ours.
+func TestArviZAgrees(t *testing.T) {
+	py := peer.Python(t, "arviz", "xarray", "zarr", "netCDF4", "h5netcdf")
+	dir := t.TempDir()
+	args := append([]string{"convert", "--quiet"}, stanFiles(t)...)
+	var outs []string
+	for _, out := range []string{"a.nc", "b.zarr", "c.json", "d"} {
+		outs = append(outs, filepath.Join(dir, out))
+		if code, _, stderr := do(t, append(args, outs[len(outs)-1])...); code != 0 {
+			t.Fatalf("%s: exit %d: %s", out, code, stderr)
+		}
+	}
+	ours := judge(t, outs[0]).Summary
+	var theirs map[string]map[string]map[string]float64
+	if err := json.Unmarshal([]byte(py.Run(t, summarise, outs...)), &theirs); err != nil {
+		t.Fatal(err)
+	}
+	columns := map[string]string{"mean": "mean", "sd": "sd", "hdi94_lo": "hdi_3%", "hdi94_hi": "hdi_97%", "mcse_mean": "mcse_mean", "ess_bulk": "ess_bulk", "ess_tail": "ess_tail", "r_hat": "r_hat"}
+	worst := 0.0
+	for _, out := range outs {
+		if len(theirs[out]) != len(ours) {
+			t.Errorf("%s: ArviZ finds %v", out, theirs[out])
+		}
+		for name, row := range theirs[out] {
+			for c, k := range columns {
+				d := math.Abs(ours[name][c] - row[k])
+				if d /= math.Max(math.Abs(row[k]), 1e-300); !(d <= 1e-9) {
+					t.Errorf("%s: %s of %s is %v, ArviZ has %v", out, c, name, ours[name][c], row[k])
+				}
+				worst = math.Max(worst, d)
+			}
+		}
+	}
+	t.Logf("largest relative difference %.2g", worst)
+}
