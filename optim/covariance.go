@@ -131,14 +131,12 @@ func (d *dense) nullVector(dir []float64) []float64 {
 			out[i] = 0
 		}
 	}
-	big := 0.0
-	for _, v := range out {
-		if math.Abs(v) > math.Abs(big) {
-			big = v
+	most := maxAbs(out)
+	for _, v := range out { // of elements as large as the largest the first becomes 1
+		if math.Abs(v) > (1-1e-9)*most {
+			scaleBy(out, 1/v)
+			break
 		}
-	}
-	for i := range out {
-		out[i] /= big
 	}
 	return out
 }

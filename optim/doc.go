@@ -13,6 +13,10 @@
 //	res, err := optim.LeastSquares(ctx, prob, optim.Settings{RelativeSigma: true})
 //	fmt.Println(res.X, res.SD(), res.Status)
 //
+// [GlobalFit] joins data sets, [FitSeparable] projects linear coefficients out,
+// [FitStream] reads data that memory does not hold, [MultiStart] looks for other
+// minima. [Profile], [ConfidenceBand] and [Result.Health] say what a fit is worth.
+//
 // [NewBatch] fits thousands of small rows of data side by side. [Minimize] finds
 // minima of a [Function] with bounds or without; a [Descent] follows gradients by
 // the rules of stochastic training.

@@ -59,7 +59,7 @@ func (d *dense) snap() []bool {
 	if !any || !moved {
 		return held
 	}
-	if cost, ok := d.tried(); ok && cost <= d.cost {
+	if cost, ok := d.tried(); ok && cost <= d.cost+rounding(d.cost) {
 		d.accept(cost)
 		if d.linearise() == nil {
 			return held

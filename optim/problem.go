@@ -70,12 +70,20 @@ func (p *Problem) allNames() []string {
 // index returns the number of the parameter of that name, or an error that
 // suggests one.
 func (p *Problem) index(name string) (int, error) {
+	found := -1
 	for i := range p.N {
-		if p.name(i) == name {
-			return i, nil
+		if p.name(i) != name {
+			continue
 		}
+		if found >= 0 {
+			return 0, fmt.Errorf("optim: parameters %d and %d are both called %s: give each a name of its own", found, i, name)
+		}
+		found = i
 	}
-	return 0, unknown("parameter", name, p.allNames())
+	if found < 0 {
+		return 0, unknown("parameter", name, p.allNames())
+	}
+	return found, nil
 }
 
 // check completes start and bounds and lists everything that is wrong.

@@ -44,6 +44,7 @@ type Result struct {
 	loss      Loss
 	lossScale float64
 	extra     int                      // residuals of priors
+	sum       float64                  // of squares, where the residuals are not kept
 	free      []int                    // numbers of the fitted parameters; nil: all
 	spreadBy  []float64                // how all parameters move with the fitted ones; nil: they are all
 	moves     func(g []float64, i int) // sets g to how parameter i moves with the fitted ones; nil: it is one of them
@@ -99,7 +100,12 @@ func (r *Result) DoF() int {
 }
 
 // ChiSquared is the sum of squared residuals.
-func (r *Result) ChiSquared() float64 { return dot(r.Residuals, r.Residuals) }
+func (r *Result) ChiSquared() float64 {
+	if r.Residuals == nil {
+		return r.sum
+	}
+	return dot(r.Residuals, r.Residuals)
+}
 
 // ReducedChiSquared is ChiSquared per degree of freedom; NaN without any.
 func (r *Result) ReducedChiSquared() float64 {

@@ -111,7 +111,8 @@ func (s Settings) withDefaults(p *Problem) (Settings, error) {
 func (s *Settings) checkMethod(p *Problem) error {
 	switch s.Solver {
 	case AutoSolver:
-		if s.Solver = Exact; p.large() {
+		s.Solver = Exact
+		if tooLarge := p.M > denseMost/max(1, p.N); p.large() && (tooLarge || s.Method == Auto || s.Method == TRF) {
 			s.Solver = LSMR
 		}
 	case Exact, LSMR:

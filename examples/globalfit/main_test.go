@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestReport(t *testing.T) {
+	var b bytes.Buffer
+	if err := report(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `D                   1992 +- 29
+contrast.q1       0.3015 +- 0.0042
+background.q1     0.9999 +- 0.004
+contrast.q2        0.274 +- 0.0027
+background.q2     0.9988 +- 0.0025
+contrast.q3       0.2418 +- 0.0019
+background.q3          1 +- 0.0017
+contrast.q4       0.2096 +- 0.0016
+background.q4      1.002 +- 0.0013
+converged, reduced chi-square 1.12
+D within 1935 .. 2050 nm^2/s (95 %)
+relaxation time at 0.055/nm 0.166 s, within 0.161 .. 0.171
+nothing found: condition 15, runs +0.0 sd, autocorrelation -0.04, largest residual 3.1 sd
+`
+	if got := b.String(); got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,91 @@
+package optim
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// BandSettings of ConfidenceBand. The zero value is the default.
+type BandSettings struct {
+	Level float64 // Default 0.95
+	// Simultaneous widens the band so that it holds everywhere at once (Scheffé's
+	// bound); by default it holds at each place.
+	Simultaneous bool
+	// Sigma, one number or one for each element, makes a band for new data of that
+	// error: of absolute size, or in units of the estimated one. Default: none.
+	Sigma []float64
+}
+
+// Band is a function of the fitted parameters with its errors.
+type Band struct {
+	Mean, SD, Lower, Upper []float64
+}
+
+// ConfidenceBand propagates the errors of a fit to f, a graph of the inputs that
+// were fitted: var f = g^T Cov g with the exact gradient g. Where the data do not
+// determine f, SD is +Inf.
+func ConfidenceBand(f *ad.Node, params []*ad.Node, r *Result, s BandSettings) (*Band, error) {
+	s.Level = orDefault(s.Level, 0.95)
+	if r.Cov == nil {
+		return nil, fmt.Errorf("optim: a band needs a covariance, which a fit by lsmr does not have")
+	}
+	if len(s.Sigma) > 1 && len(s.Sigma) != f.Size() {
+		return nil, fmt.Errorf("optim: a band of %d elements with %d errors", f.Size(), len(s.Sigma))
+	}
+	width, err := r.halfWidth(s.Level)
+	if err == nil && s.Simultaneous {
+		width, err = r.allWidth(s.Level, max(1, r.Rank))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var x []float64
+	var at []int
+	for _, p := range params {
+		for _, name := range elementNames(p) {
+			i := -1
+			for k, n := range r.Names {
+				if n == name {
+					i = k
+				}
+			}
+			if i < 0 {
+				return nil, unknown("parameter", name, r.Names)
+			}
+			x, at = append(x, r.X[i]), append(at, i)
+		}
+	}
+	prob, err := FromGraph(f, params)
+	if err != nil {
+		return nil, err
+	}
+	m, n := prob.M, len(r.Names)
+	b := &Band{Mean: make([]float64, m), SD: make([]float64, m), Lower: make([]float64, m), Upper: make([]float64, m)}
+	j := make([]float64, m*prob.N)
+	if err := prob.Residual(b.Mean, x); err != nil {
+		return nil, err
+	}
+	if err := prob.Jacobian(j, x); err != nil {
+		return nil, err
+	}
+	for i := range m {
+		v := 0.0
+		for a, ia := range at {
+			for c, ic := range at {
+				if g := j[a*m+i] * j[c*m+i]; g != 0 {
+					v += g * r.Cov[ia*n+ic]
+				}
+			}
+		}
+		b.SD[i] = math.Sqrt(max(0, v))
+		if len(s.Sigma) > 0 {
+			e := s.Sigma[min(i, len(s.Sigma)-1)]
+			v += e * e * r.Scale
+		}
+		half := width * math.Sqrt(max(0, v))
+		b.Lower[i], b.Upper[i] = b.Mean[i]-half, b.Mean[i]+half
+	}
+	return b, nil
+}

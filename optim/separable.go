@@ -1,0 +1,339 @@
+package optim
+
+import (
+	"context"
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Separable is a model that is linear in some of its parameters:
+//
+//	y = offset + sum_j c_j basis_j(a)
+//
+// FitSeparable finds the coefficients c anew at every a, so that only a needs a
+// start, and fits converge from farther away (variable projection; Golub &
+// Pereyra, doi:10.1137/0710036).
+type Separable struct {
+	Basis  []*ad.Node // each of M elements, or one; functions of Params
+	Params []*ad.Node // a
+	Offset *ad.Node   // a part without coefficient. nil: none
+	// Y holds M data, or K times M: K sets that share a and have coefficients of
+	// their own.
+	Y     []float64
+	Sigma []float64 // as many errors as data, or M. nil: 1
+	// Names of the coefficients. Default: c1, c2, ..; with K sets c1.1, c2.1, ..
+	Names []string
+	// Start, Lower and Upper are those of a.
+	Start, Lower, Upper []float64
+	NonNegative         bool // c >= 0
+}
+
+// FitSeparable minimises over a and c and returns the fit of both, a first, with
+// their joint covariance. Settings act as in LeastSquares; a robust loss is an
+// error, since it has no coefficients in closed form, and so is anything that
+// fixes, ties or has a prior about coefficients: write those as an Offset.
+//
+// The Jacobian is Kaufman's (doi:10.1007/BF01932995).
+func FitSeparable(ctx context.Context, m Separable, s Settings) (*Result, error) {
+	if !s.Loss.plain() {
+		return nil, fmt.Errorf("optim: variable projection with loss %q: use LeastSquares on all parameters", string(s.Loss))
+	}
+	v, err := newProjection(m)
+	if err != nil {
+		return nil, err
+	}
+	outer := v.outer()
+	inner := s
+	inner.RelativeSigma, inner.Geodesic = false, false
+	first, err := LeastSquares(ctx, outer, inner)
+	if first == nil {
+		return nil, err
+	}
+	full, err2 := v.full(first.X)
+	if err2 != nil {
+		return nil, err2
+	}
+	// All parameters together, from where nothing is left to gain: covariances,
+	// active bounds, and the last digits.
+	last := s
+	last.Method, last.XScale = Auto, nil
+	if last.Geodesic = false; ctx.Err() != nil {
+		ctx, last.NoPolish = context.WithoutCancel(ctx), true
+		last.MaxEvaluations = 1
+	}
+	r, err2 := LeastSquares(ctx, full, last)
+	if err2 != nil {
+		return nil, err2
+	}
+	r.NFev, r.NJev, r.Steps = r.NFev+first.NFev, r.NJev+first.NJev, r.Steps+first.Steps
+	if !first.Status.Converged() {
+		r.Status = first.Status
+	}
+	return r, err
+}
+
+// projection evaluates a separable model.
+type projection struct {
+	Separable
+	m, k, p  int       // data of a set, sets, coefficients of a set
+	weight   []float64 // 1/sigma, k x m
+	basis    *Problem  // its residual: offset and basis functions, p+1 times m
+	slope    *Problem  // sum_j c_j basis_j + offset, as a function of a, with c as data
+	c        []float64 // k x p
+	at       []float64 // a of basis values and c
+	values   []float64
+	phi      []float64 // weighed basis of one set, by columns
+	y        []float64
+	set      *activeSet
+	q        []*pivoted // of the (passive) basis of each set
+	residual []float64
+}
+
+func newProjection(m Separable) (*projection, error) {
+	v := &projection{Separable: m, p: len(m.Basis)}
+	if v.p == 0 {
+		return nil, fmt.Errorf("optim: a separable model without basis functions")
+	}
+	for _, b := range m.Basis {
+		if b.Err() != nil {
+			return nil, fmt.Errorf("optim: %w", b.Err())
+		}
+		v.m = max(v.m, b.Size())
+	}
+	if len(m.Y) == 0 || len(m.Y)%v.m != 0 {
+		return nil, fmt.Errorf("optim: %d data for basis functions of %d elements: want as many, or several times as many", len(m.Y), v.m)
+	}
+	v.k = len(m.Y) / v.m
+	if !allFinite(m.Y) {
+		return nil, fmt.Errorf("optim: data contain NaN or infinity: leave those points out")
+	}
+	if err := v.weigh(); err != nil {
+		return nil, err
+	}
+	if v.Names == nil {
+		for set := range v.k {
+			for j := range v.p {
+				name := fmt.Sprintf("c%d", j+1)
+				if v.k > 1 {
+					name = fmt.Sprintf("%s.%d", name, set+1)
+				}
+				v.Names = append(v.Names, name)
+			}
+		}
+	}
+	if len(v.Names) != v.k*v.p {
+		return nil, fmt.Errorf("optim: %d names for %d coefficients", len(v.Names), v.k*v.p)
+	}
+	return v, v.compile()
+}
+
+// weigh fills the weights.
+func (v *projection) weigh() error {
+	v.weight = repeated(1, v.k*v.m)
+	if v.Sigma == nil {
+		return nil
+	}
+	if len(v.Sigma) != v.m && len(v.Sigma) != v.k*v.m {
+		return fmt.Errorf("optim: %d errors for %d data", len(v.Sigma), len(v.Y))
+	}
+	if err := positive("sigma", v.Sigma, len(v.Sigma)); err != nil {
+		return err
+	}
+	for i := range v.weight {
+		v.weight[i] = 1 / v.Sigma[i%len(v.Sigma)]
+	}
+	return nil
+}
+
+func (v *projection) compile() error {
+	offset := v.Offset
+	if offset == nil {
+		offset = ad.Scalar(0)
+	}
+	wide := func(x *ad.Node) *ad.Node { return ad.Broadcast(ad.Reshape(x, x.Size()), v.m) }
+	parts := []*ad.Node{wide(offset)}
+	c := ad.Input("coefficients", v.p)
+	sum := wide(offset)
+	for j, b := range v.Basis {
+		parts = append(parts, wide(b))
+		sum = ad.Add(sum, ad.Mul(wide(b), ad.Index(c, 0, j)))
+	}
+	var err error
+	if v.basis, err = FromGraph(ad.Concat(0, parts...), v.Params); err != nil {
+		return err
+	}
+	if v.slope, err = FromGraph(sum, v.Params, Data{Node: c, Values: make([]float64, v.p)}); err != nil {
+		return err
+	}
+	v.c, v.values = make([]float64, v.k*v.p), make([]float64, (v.p+1)*v.m)
+	v.phi, v.y, v.residual = make([]float64, v.m*v.p), make([]float64, v.m), make([]float64, v.k*v.m)
+	v.set = newActiveSet(v.m, v.p)
+	for range v.k {
+		v.q = append(v.q, newPivoted(max(v.m, v.p), v.p, func(n int) []float64 { return make([]float64, n) }))
+	}
+	return nil
+}
+
+// solve finds the coefficients at a, and the weighed residuals.
+func (v *projection) solve(a []float64) error {
+	if err := v.basis.Residual(v.values, a); err != nil {
+		return err
+	}
+	v.at = append(v.at[:0], a...)
+	for set := range v.k {
+		w, y := v.weight[set*v.m:(set+1)*v.m], v.Y[set*v.m:(set+1)*v.m]
+		for i, wi := range w {
+			v.y[i] = wi * (y[i] - v.values[i])
+			for j := range v.p {
+				v.phi[j*v.m+i] = wi * v.values[(j+1)*v.m+i]
+			}
+		}
+		c := v.c[set*v.p : (set+1)*v.p]
+		if !allFinite(v.phi) || !allFinite(v.y) {
+			fillNaN(v.residual)
+			return nil // the fit turns back
+		}
+		v.solveSet(set, c)
+		r := v.residual[set*v.m : (set+1)*v.m]
+		for i, b := range v.y {
+			r[i] = -b
+		}
+		for j, x := range c {
+			axpy(r, x, v.phi[j*v.m:(j+1)*v.m])
+		}
+	}
+	return nil
+}
+
+// solveSet finds the coefficients of a set and leaves the factors of its basis.
+func (v *projection) solveSet(set int, c []float64) {
+	q, rows := v.q[set], v.q[set].m
+	if v.NonNegative {
+		v.set.solve(c, v.phi, v.y)
+	}
+	q.n = 0
+	for j := range v.p {
+		if v.NonNegative && !v.set.passive[j] {
+			continue
+		}
+		to := q.a[q.n*rows : (q.n+1)*rows]
+		copy(to, v.phi[j*v.m:(j+1)*v.m])
+		clear(to[v.m:])
+		q.n++
+	}
+	q.factor()
+	if v.NonNegative {
+		return
+	}
+	b := make([]float64, rows)
+	copy(b, v.y)
+	q.transposed(b)
+	z := make([]float64, v.p)
+	q.back(z, b)
+	for k, to := range q.perm {
+		c[to] = z[k]
+	}
+}
+
+// outer is the problem in a alone.
+func (v *projection) outer() *Problem {
+	p := &Problem{M: v.k * v.m, N: v.basis.N, Names: v.basis.Names, Start: v.Start, Lower: v.Lower, Upper: v.Upper}
+	p.Residual = func(r, a []float64) error {
+		err := v.solve(a)
+		copy(r, v.residual)
+		return err
+	}
+	columns := make([]float64, v.m*p.N)
+	p.Jacobian = func(j, a []float64) error {
+		if !equal(v.at, a) {
+			if err := v.solve(a); err != nil {
+				return err
+			}
+		}
+		for set := range v.k {
+			if err := v.slope.SetData(v.c[set*v.p : (set+1)*v.p]); err != nil {
+				return err
+			}
+			if err := v.slope.Jacobian(columns, a); err != nil {
+				return err
+			}
+			for k := range p.N {
+				to := j[k*p.M+set*v.m : k*p.M+(set+1)*v.m]
+				for i := range to {
+					to[i] = v.weight[set*v.m+i] * columns[k*v.m+i]
+				}
+				v.q[set].project(to)
+			}
+		}
+		return nil
+	}
+	return p
+}
+
+// project removes from b what the factored columns span.
+func (q *pivoted) project(b []float64) {
+	t := make([]float64, q.m)
+	copy(t, b)
+	r := q.rank
+	for k := range q.n {
+		if q.beta[k] != 0 {
+			reflect(q.a[k*q.m+k:(k+1)*q.m], t[k:], q.beta[k])
+		}
+	}
+	clear(t[:r])
+	for k := q.n - 1; k >= 0; k-- {
+		if q.beta[k] != 0 {
+			reflect(q.a[k*q.m+k:(k+1)*q.m], t[k:], q.beta[k])
+		}
+	}
+	copy(b, t)
+}
+
+func equal(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, v := range a {
+		if v != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// full is the problem in a and c, from a and its coefficients.
+func (v *projection) full(a []float64) (*Problem, error) {
+	if err := v.solve(a); err != nil {
+		return nil, err
+	}
+	params := append([]*ad.Node{}, v.Params...)
+	var sets []*ad.Node
+	offset := v.Offset
+	if offset == nil {
+		offset = ad.Scalar(0)
+	}
+	for set := range v.k {
+		sum := ad.Broadcast(ad.Reshape(offset, offset.Size()), v.m)
+		for j, b := range v.Basis {
+			c := ad.Input(v.Names[set*v.p+j])
+			params = append(params, c)
+			sum = ad.Add(sum, ad.Mul(ad.Reshape(b, b.Size()), c))
+		}
+		sets = append(sets, ad.Mul(ad.Sub(sum, ad.Const(v.Y[set*v.m:(set+1)*v.m])), ad.Const(v.weight[set*v.m:(set+1)*v.m])))
+	}
+	p, err := FromGraph(ad.Concat(0, sets...), params)
+	if err != nil {
+		return nil, err
+	}
+	p.Start = append(append([]float64{}, a...), v.c...)
+	if v.Lower != nil || v.Upper != nil || v.NonNegative {
+		p.Lower, p.Upper = repeated(-inf, p.N), repeated(inf, p.N)
+		copy(p.Lower, v.Lower)
+		copy(p.Upper, v.Upper)
+		for i := len(a); v.NonNegative && i < p.N; i++ {
+			p.Lower[i] = 0
+		}
+	}
+	return p, nil
+}
