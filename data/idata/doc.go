@@ -5,7 +5,7 @@
 //
 // In Python:
 //
-//	groups = json.load(open("run.json"))
+//	groups = {g: {k: numpy.array(x) for k, x in v.items()} for g, v in json.load(open("run.json")).items()}
 //	idata = arviz.from_dict(groups)      # ArviZ 1; in 0.x from_dict(**groups)
 //
 // Numbers that are not finite are the bare words NaN, Infinity and -Infinity,

@@ -221,7 +221,7 @@ func TestWrite(t *testing.T) {
 
 const fromDict = `
 import json, sys, arviz as az, numpy as np
-groups = json.load(open(sys.argv[1]))
+groups = {g: {k: np.array(x) for k, x in v.items()} for g, v in json.load(open(sys.argv[1])).items()}
 major = int(az.__version__.split(".")[0])
 d = az.from_dict(groups) if major else az.from_dict(**groups)
 print(d["posterior"]["theta"].values.ravel().tolist())
