@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/data/arrow"
 	"github.com/euryale-dev/euryale/data/idata"
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/stancsv"
@@ -25,10 +26,10 @@ type conversion struct {
 }
 
 // kindsOut are the forms that convert writes, by their names for --to.
-var kindsOut = []string{"zarr", "netcdf", "json", "csv"}
+var kindsOut = []string{"zarr", "netcdf", "json", "csv", "arrow"}
 
 // extensions decide where --to does not.
-var extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".netcdf": "netcdf", ".json": "json", "": "csv"}
+var extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".netcdf": "netcdf", ".json": "json", ".arrow": "arrow", ".feather": "arrow", "": "csv"}
 
 // writers write a tree under a name.
 var writers = map[string]func(string, *tensor.DataTree, conversion) error{
@@ -48,6 +49,14 @@ var writers = map[string]func(string, *tensor.DataTree, conversion) error{
 		}
 		return stancsv.WriteFolder(name, chains, c.overwrite)
 	},
+	"arrow": func(name string, t *tensor.DataTree, c conversion) error {
+		if post, err := t.Group("posterior"); err != nil {
+			return as(exitData, err)
+		} else if names, _ := post.Draws(); len(names) == 0 {
+			return as(exitData, fmt.Errorf("group posterior has no draws: want numbers with the axes chain and draw"))
+		}
+		return arrow.Write(name, t, arrow.Settings{Overwrite: c.overwrite})
+	},
 }
 
 func (a *app) convert() *cobra.Command {
@@ -55,13 +64,14 @@ func (a *app) convert() *cobra.Command {
 	var c conversion
 	cmd := &cobra.Command{
 		Use:   "convert RUN|FILE... OUT",
-		Short: "Write draws in another form: Zarr, netCDF, JSON, CmdStan CSV",
+		Short: "Write draws in another form: Zarr, netCDF, JSON, CSV, Arrow",
 		Long: `Read draws from a run folder, CmdStan CSV files (one per chain), a Zarr folder,
 a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
 
   .zarr   folder that arviz.from_zarr and xarray.open_zarr open
   .nc     netCDF 4 file that arviz.from_netcdf and xarray open
   .json   groups of nested lists for arviz.from_dict, without labels
+  .arrow  Arrow IPC (Feather) table, a row per draw, for pandas, polars and R
   none    folder of CmdStan CSV files, chain-1.csv and so on
 
   euryale convert run4 run4.nc
@@ -74,7 +84,7 @@ a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
 			return a.runConvert(args[:len(args)-1], args[len(args)-1], to, c)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json or csv (default by the ending of OUT)")
+	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json, csv or arrow (default by the ending of OUT)")
 	cmd.Flags().IntVar(&c.compress, "compress", 0, "of zarr and netcdf, 0 (none) to 9 (smallest)")
 	return cmd
 }
@@ -137,7 +147,7 @@ func outKind(out, to string) (string, error) {
 	if ext == ".csv" {
 		return "", usage("convert to %s: CmdStan has one file per chain, so OUT is a folder: leave out .csv, or give --to csv", out)
 	}
-	return "", usage("convert to %s: the ending %s says no form: use .zarr, .nc, .json or none, or give --to", out, ext)
+	return "", usage("convert to %s: the ending %s says no form: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
 }
 
 func samePath(a, b string) bool {

@@ -150,6 +150,25 @@ for name in sys.argv[1:]:
 print(json.dumps(out))
 `
 
+const readTable = `
+import sys, pyarrow.feather as feather
+t = feather.read_table(sys.argv[1])
+print(t.num_rows, t.column_names)
+assert sum(t.column("diverging").to_pylist()) == 2 and t.column("n_steps").type == "int64"
+`
+
+func TestPyArrowOpensOurs(t *testing.T) {
+	py := peer.Python(t, "pyarrow")
+	out := filepath.Join(t.TempDir(), "a.arrow")
+	if code, _, stderr := do(t, append(append([]string{"convert", "--quiet"}, stanFiles(t)...), out)...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	want := "800 ['chain', 'draw', 'lp', 'acceptance_rate', 'step_size', 'tree_depth', 'n_steps', 'diverging', 'energy', 'mu', 'L[0, 0]', 'L[0, 1]', 'L[1, 0]', 'L[1, 1]']\n"
+	if got := py.Run(t, readTable, out); got != want {
+		t.Errorf("pyarrow finds %s, want %s", got, want)
+	}
+}
+
 // ArviZ opens what we convert to, and its summary is ours.
 func TestArviZAgrees(t *testing.T) {
 	py := peer.Python(t, "arviz", "xarray", "zarr", "netCDF4", "h5netcdf")

@@ -84,6 +84,8 @@ func kindOf(path string) (string, error) {
 	switch text := bytes.TrimLeft(head, " \t\r\n\ufeff"); {
 	case bytes.HasPrefix(head, []byte("\x89HDF\r\n\x1a\n")), bytes.HasPrefix(head, []byte("CDF")):
 		return "netcdf", nil
+	case bytes.HasPrefix(head, []byte("ARROW1")):
+		return "", &exitError{code: exitData, err: fmt.Errorf("%s is an Arrow file, which is written but not read: its rows have lost the shapes", path), hint: "the file or folder that it was made from"}
 	case bytes.HasPrefix(text, []byte("{")):
 		return "json", nil
 	}

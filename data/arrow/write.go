@@ -1,0 +1,225 @@
+package arrow
+
+import (
+	"bufio"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"unicode/utf8"
+)
+
+// Type is that of the elements of a column.
+type Type int
+
+// The types of columns.
+const (
+	Float64 Type = iota
+	Int64
+	Bool // in bits
+)
+
+// Column describes a column.
+type Column struct {
+	Name string
+	Type Type // Default Float64
+}
+
+// Settings says how a file is written; its zero value is the default.
+type Settings struct {
+	Rows      int               // of a batch, which is kept in memory. Default 4096
+	Overwrite bool              // replace an existing file
+	Attrs     map[string]string // kept with the table, such as inference_library
+}
+
+// Writer writes one file. Its methods may be called from several goroutines.
+// Rows come in the order of the calls.
+type Writer struct {
+	mu      sync.Mutex
+	name    string
+	file    *os.File // nil once closed
+	out     *bufio.Writer
+	columns []Column // chain and draw included
+	every   int
+	attrs   map[string]string
+	rows    int
+	data    [][]byte // of the unfinished batch, by column
+	at      int64    // bytes written
+	batches []block
+	err     error
+}
+
+// block is the place of a batch in the file.
+type block struct {
+	offset   int64
+	metadata int32
+	body     int64
+}
+
+const magic = "ARROW1"
+
+// Create starts a file that will have the given name once Close succeeds. The
+// columns chain and draw come before those given, whose names differ from these
+// and from each other.
+func Create(name string, columns []Column, s Settings) (*Writer, error) {
+	all := append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...)
+	seen := map[string]bool{}
+	for _, c := range all {
+		if c.Name == "" || seen[c.Name] || !utf8.ValidString(c.Name) || c.Type < Float64 || c.Type > Bool {
+			return nil, fmt.Errorf("arrow: column %q of type %d: want names that differ from each other, chain and draw, and a type of this package", c.Name, c.Type)
+		}
+		seen[c.Name] = true
+	}
+	if s.Rows < 0 || s.Rows > 1<<24 {
+		return nil, fmt.Errorf("arrow: Settings.Rows is %d: want 0 (4096) to %d", s.Rows, 1<<24)
+	}
+	if s.Rows == 0 {
+		s.Rows = 4096
+	}
+	if _, err := os.Lstat(name); err == nil && !s.Overwrite {
+		return nil, fmt.Errorf("arrow: %w", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
+	if err != nil {
+		return nil, fmt.Errorf("arrow: %w", err)
+	}
+	w := &Writer{name: name, file: f, out: bufio.NewWriterSize(f, 1<<16), columns: all, every: s.Rows, attrs: s.Attrs, data: make([][]byte, len(all))}
+	w.put([]byte(magic + "\x00\x00"))
+	w.message(w.schemaMessage(), nil)
+	if w.err != nil {
+		defer w.Discard()
+		return nil, w.err
+	}
+	return w, nil
+}
+
+// Append adds one draw: a number for every column given to Create, truncated for
+// Int64, and not 0 for true. After an error the writer is broken and returns the
+// same error from every call.
+func (w *Writer) Append(chain, draw int, values []float64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.file == nil:
+		return fmt.Errorf("arrow: %s is closed", w.name)
+	case len(values) != len(w.columns)-2:
+		w.err = fmt.Errorf("arrow: %s: a row of %d values for %d columns: want equal numbers", w.name, len(values), len(w.columns)-2)
+		return w.err
+	}
+	w.data[0] = appendInt(w.data[0], int64(chain))
+	w.data[1] = appendInt(w.data[1], int64(draw))
+	for i, v := range values {
+		w.add(i+2, v)
+	}
+	if w.rows++; w.rows == w.every {
+		w.flush()
+	}
+	return w.err
+}
+
+// add appends a number to the unfinished batch of a column.
+func (w *Writer) add(column int, v float64) {
+	switch w.columns[column].Type {
+	case Float64:
+		w.data[column] = appendInt(w.data[column], int64(math.Float64bits(v)))
+	case Int64:
+		w.data[column] = appendInt(w.data[column], clip(v))
+	case Bool:
+		if w.rows%8 == 0 {
+			w.data[column] = append(w.data[column], 0)
+		}
+		if v != 0 {
+			w.data[column][w.rows/8] |= 1 << (w.rows % 8)
+		}
+	}
+}
+
+// clip converts a number that may be outside of int64; NaN becomes 0.
+func clip(v float64) int64 {
+	switch {
+	case v >= 1<<63:
+		return math.MaxInt64
+	case v < -1<<63:
+		return math.MinInt64
+	case v != v:
+		return 0
+	}
+	return int64(v)
+}
+
+// flush writes the rows in memory as a record batch.
+func (w *Writer) flush() {
+	if w.rows == 0 {
+		return
+	}
+	at := w.at
+	metadata := w.message(w.batchMessage())
+	w.batches = append(w.batches, block{at, metadata, w.at - at - int64(metadata)})
+	w.rows = 0
+	for i := range w.data {
+		w.data[i] = w.data[i][:0]
+	}
+}
+
+// Close writes what is in memory and renames the file into place. A second call
+// does nothing.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == nil || w.err != nil {
+		return w.err
+	}
+	w.flush()
+	w.put([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}) // no more batches
+	footer := w.footer()
+	w.put(footer)
+	w.put(append(appendInt(nil, int64(len(footer)))[:4], magic...))
+	err := w.err
+	if e := w.out.Flush(); err == nil {
+		err = e
+	}
+	if e := w.file.Sync(); err == nil {
+		err = e
+	}
+	if e := w.file.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := w.file.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(w.file.Name(), w.name)
+	}
+	os.Remove(w.file.Name())
+	w.file = nil
+	if err != nil {
+		w.err = fmt.Errorf("arrow: %w", err)
+	}
+	return w.err
+}
+
+// Discard drops what was written. After Close it does nothing.
+func (w *Writer) Discard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == nil {
+		return
+	}
+	w.file.Close()
+	os.Remove(w.file.Name())
+	w.file = nil
+}
+
+func (w *Writer) put(b []byte) {
+	if w.err != nil {
+		return
+	}
+	n, err := w.out.Write(b)
+	if w.at += int64(n); err != nil {
+		w.err = fmt.Errorf("arrow: %w", err)
+	}
+}
