@@ -164,6 +164,8 @@ func TestExitCodes(t *testing.T) {
 		{"sample g2 " + hdf + " --bin 1 --prior tu=normal(0,1) --out " + t.TempDir() + "/r", 64, `"tu"`},
 		{"sample g2 --resume " + taken, 66, "not a run folder"},
 		{"summary " + write(t, "odd.csv", "a,b\n1,2\n3\n"), 65, "line 3"},
+		{"summary " + write(t, "none.csv", "lp__,a\n"), 65, "none.csv: a chain has no draws"},
+		{"summary " + write(t, "own.csv", "lp__,b__\n1,2\n"), 65, "own.csv: no columns besides"},
 		{"summary /nowhere", 66, "/nowhere"},
 		{"summary " + filepath.Join(t.TempDir(), "a", "b.nc"), 66, "there is no folder"},
 		{"summary " + write(t, "g.json", `{"prior": {"a": [[1, 2]]}}`), 65, `no group "posterior"`},

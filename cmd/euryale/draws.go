@@ -28,7 +28,7 @@ func loadDraws(args []string) (*drawTable, error) {
 	if s.tree != nil {
 		return treeTable(s)
 	}
-	return tabulate(s.chains)
+	return tabulate(s.name, s.chains)
 }
 
 func boolInt(b bool) int {
@@ -42,13 +42,13 @@ func boolInt(b bool) int {
 var stanStats = map[string]string{"diverging": "divergent__", "tree_depth": "treedepth__", "energy": "energy__"}
 
 // tabulate takes the columns of chains as they are.
-func tabulate(chains []*stancsv.Chain) (*drawTable, error) {
+func tabulate(file string, chains []*stancsv.Chain) (*drawTable, error) {
 	n := len(chains[0].Draws)
 	for _, c := range chains {
 		n = min(n, len(c.Draws))
 	}
 	if n == 0 {
-		return nil, as(exitData, fmt.Errorf("a chain has no draws below its header"))
+		return nil, as(exitData, fmt.Errorf("%s: a chain has no draws below its header: was the run stopped in its warm-up?", file))
 	}
 	t := &drawTable{names: chains[0].Parameters(), stat: map[string][][]float64{}}
 	column := func(name string) [][]float64 {
@@ -69,7 +69,7 @@ func tabulate(chains []*stancsv.Chain) (*drawTable, error) {
 	t.depth, _ = strconv.Atoi(chains[0].Settings["max_depth"])
 	t.target, _ = strconv.ParseFloat(chains[0].Settings["delta"], 64)
 	if len(t.names) == 0 {
-		return nil, as(exitData, fmt.Errorf("no columns besides the sampler's own (%v)", chains[0].Columns))
+		return nil, as(exitData, fmt.Errorf("%s: no columns besides the sampler's own (%v): want those of parameters", file, chains[0].Columns))
 	}
 	return t, nil
 }

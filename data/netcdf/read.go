@@ -113,19 +113,15 @@ func (r *reader) children(dir string) (groups, vars []string, err error) {
 	return groups, vars, nil
 }
 
-// group reads the variables of a group into a dataset of the tree; one without
-// any is left out if it is optional.
-func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, optional bool) error {
-	d := tensor.NewDataset(name)
+// group reads the variables of a group into a dataset of the tree. A root group
+// without any is left out, and one with nothing but labels for the groups below.
+func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, above bool) error {
 	attrs, err := r.attrs(dir)
 	if err != nil {
 		return err
 	}
 	labels := strings.Fields(attrs["coordinates"])
 	delete(attrs, "coordinates")
-	if d.Attrs = attrs; dir == "/" {
-		d.Attrs = map[string]string{}
-	}
 	var all []tensor.Variable
 	for _, p := range vars {
 		v, extra, err := r.variable(p)
@@ -136,22 +132,21 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, opti
 			all, labels = append(all, *v), append(labels, extra...)
 		}
 	}
-	all, err = r.inherited(dir, all)
-	if err != nil {
+	if all, err = r.inherited(dir, all); err != nil {
 		return err
 	}
 	isDim := map[string]bool{}
-	used := dir != "/" || !optional
 	for _, v := range all {
 		for _, dim := range v.Dims {
 			isDim[dim] = true
 		}
 	}
-	for _, v := range all {
-		used = used || !isDim[v.Name]
-	}
-	if !used {
+	if dir == "/" && !slices.ContainsFunc(all, func(v tensor.Variable) bool { return !above || !isDim[v.Name] }) {
 		return nil
+	}
+	d := tensor.NewDataset(name)
+	if dir != "/" { // those of the root are the tree's
+		d.Attrs = attrs
 	}
 	for _, v := range all {
 		add := d.AddVariable
@@ -161,9 +156,6 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, opti
 		if err := add(v); err != nil {
 			return &FormatError{Key: dir, What: "does not fit together", Err: err}
 		}
-	}
-	if dir == "/" && len(all) == 0 {
-		return nil
 	}
 	if err := t.Add(d); err != nil {
 		return &FormatError{Key: dir, What: "group", Err: err}

@@ -179,14 +179,16 @@ type array struct {
 	columns []int // row-major
 }
 
+// member is a column of an array: which, and its indices from 1 on.
+type member struct {
+	column int
+	index  []int
+}
+
 // arrays joins the columns name.i.j into arrays, in the order of their first
 // columns. Where the indices do not fill a box from 1 on, or the name is also a
 // column, the columns stay single.
 func arrays(columns []string) []array {
-	type member struct {
-		column int
-		index  []int
-	}
 	members := map[string][]member{}
 	var order []string
 	for i, c := range columns {
@@ -199,45 +201,45 @@ func arrays(columns []string) []array {
 	var out []array
 	taken := map[string]bool{}
 	for _, name := range order {
-		all := members[name]
-		a := array{name: name, columns: make([]int, len(all))}
-		whole := true
-		for _, m := range all {
-			if len(m.index) != len(all[0].index) {
-				whole = false
-				break
-			}
-			for k, i := range m.index {
-				if len(a.shape) <= k {
-					a.shape = append(a.shape, 0)
-				}
-				a.shape[k] = max(a.shape[k], i)
-			}
-		}
-		if whole = whole && fills(a.shape, len(all)); whole {
-			for k := range a.columns {
-				a.columns[k] = -1
-			}
-			for _, m := range all {
-				at := 0
-				for k, i := range m.index {
-					at = at*a.shape[k] + i - 1
-				}
-				whole = whole && a.columns[at] < 0
-				a.columns[at] = m.column
-			}
-		}
-		if whole && !taken[name] {
+		if a, whole := join(name, members[name]); whole && !taken[name] {
 			taken[name] = true
 			out = append(out, a)
 			continue
 		}
-		for _, m := range all {
+		for _, m := range members[name] {
 			out = append(out, array{name: columns[m.column], columns: []int{m.column}})
 			taken[columns[m.column]] = true
 		}
 	}
 	return out
+}
+
+// join makes an array of its members, false if they do not fill a box.
+func join(name string, all []member) (a array, whole bool) {
+	a = array{name: name, shape: make([]int, len(all[0].index)), columns: make([]int, len(all))}
+	for _, m := range all {
+		if len(m.index) != len(a.shape) {
+			return a, false
+		}
+		for k, i := range m.index {
+			a.shape[k] = max(a.shape[k], i)
+		}
+	}
+	if !fills(a.shape, len(all)) {
+		return a, false
+	}
+	seen := make([]bool, len(all))
+	for _, m := range all {
+		at := 0
+		for k, i := range m.index {
+			at = at*a.shape[k] + i - 1
+		}
+		if seen[at] {
+			return a, false
+		}
+		seen[at], a.columns[at] = true, m.column
+	}
+	return a, true
 }
 
 // fills reports whether a box has n places.
