@@ -25,6 +25,10 @@ func (e *NotPositiveDefiniteError) Error() string {
 		e.Matrix, e.Size, e.Size, e.Pivot, e.Value)
 }
 
+// AtPoint says that the fault is of these numbers, not of the program: a sampler
+// turns the point down.
+func (e *NotPositiveDefiniteError) AtPoint() bool { return true }
+
 // SingularError is what a run returns where a matrix that must be inverted has a
 // pivot of 0, or holds a NaN.
 type SingularError struct {
@@ -36,6 +40,9 @@ type SingularError struct {
 func (e *SingularError) Error() string {
 	return fmt.Sprintf("autodiff: %s: matrix %d, %d x %d, is singular: check for equal or zero rows", e.Op, e.Matrix, e.Size, e.Size)
 }
+
+// AtPoint says that the fault is of these numbers, as of NotPositiveDefiniteError.
+func (e *SingularError) AtPoint() bool { return true }
 
 // Diag returns the diagonals of the last two axes, which must be equal.
 // Gradient: placed back on the diagonal.

@@ -8,7 +8,8 @@ import (
 // adapter is the warm-up of one chain: it owns the metric and the step size.
 type adapter struct {
 	cfg    *Config
-	chain  int // its number among the chains of the run
+	chain  int       // its number among the chains of the run
+	scale  []float64 // of the first metric, if known from a climb
 	metric Metric
 	eps    float64
 	dual   dualAverage
@@ -63,6 +64,9 @@ func (a *adapter) startMetric(p *point) Metric {
 		return *a.cfg.StartMetric
 	case a.cfg.Schedule == StanSchedule || a.cfg.NoWarmup || a.cfg.Metric == FixedMetric:
 		return Metric{}
+	}
+	if a.scale != nil {
+		return Metric{scale: a.scale}
 	}
 	m := Metric{scale: make([]float64, len(p.g))}
 	for i, g := range p.g {

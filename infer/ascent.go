@@ -109,13 +109,15 @@ const (
 
 // climb moves p up to where the log density no longer grows fast. A start far
 // out could otherwise cost a chain half of its warm-up.
-func (s *system) climb(p *point) error {
+//
+// It also returns the scales of the curvature it met, for the first metric.
+func (s *system) climb(p *point) (scale []float64, err error) {
 	a := newAscent(s.target, p.q, p.g, p.lp)
 	gained := []float64{p.lp}
 	for range climbLongest {
 		up, err := a.step()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if gained = append(gained, a.lp); !up {
 			break
@@ -126,5 +128,15 @@ func (s *system) climb(p *point) error {
 	}
 	p.lp = a.lp
 	s.count += a.calls
-	return nil
+	scale = make([]float64, len(p.q))
+	for i := range scale {
+		scale[i] = 1
+	}
+	for k := range a.s {
+		updateDiagonal(scale, a.s[k], a.y[k])
+	}
+	for i, v := range scale {
+		scale[i] = math.Sqrt(v)
+	}
+	return scale, nil
 }

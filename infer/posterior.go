@@ -53,8 +53,8 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		copy(p.run.InputSpan(0, k), q)
 	}
 	if err := p.run.Run(); err != nil {
-		var matrix *ad.NotPositiveDefiniteError
-		if errors.As(err, &matrix) { // of this point, not of the model
+		var fault interface{ AtPoint() bool }
+		if errors.As(err, &fault) && fault.AtPoint() { // not of the model
 			err = Reject(err)
 		}
 		return math.NaN(), err

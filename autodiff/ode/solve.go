@@ -1,0 +1,260 @@
+package ode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Method is how steps are made.
+type Method int
+
+const (
+	// RK45 is the explicit method of Dormand and Prince, order 5 with an error
+	// estimate of order 4. The default.
+	//
+	// Reference: doi:10.1016/0771-050X(80)90013-3.
+	RK45 Method = iota
+	// Rodas is a stiffly accurate Rosenbrock method of order 4 with an estimate of
+	// order 3, for stiff systems: it solves linear systems with the Jacobian, which
+	// comes from the graph.
+	//
+	// Reference: Hairer and Wanner, Solving Ordinary Differential Equations II,
+	// section IV.10, RODAS.
+	Rodas
+)
+
+// Settings says how accurate to be; its zero value is the default.
+type Settings struct {
+	Method   Method
+	RTol     float64 // error of a step relative to the state. Default 1e-8
+	ATol     float64 // and absolute, in the units of the state. Default 1e-8
+	MaxSteps int     // tried steps in all. Default 10000
+}
+
+// Error reports an integration that could not go on.
+type Error struct {
+	Time   float64 // reached
+	Steps  int     // tried
+	Step   float64 // length of the last
+	Reason string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("ode: %s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
+}
+
+// AtPoint says that the fault is of these parameters, not of the program: a
+// sampler turns the point down.
+func (e *Error) AtPoint() bool { return true }
+
+// Solve returns the solution of dy/dt = f(t, y, p) at the times, shape (times,
+// n), from y0 at t0. f takes and returns scalars: n of the state, and the elements
+// of p. Times ascend from t0 on. Gradient: with respect to y0 and p, first order.
+func Solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
+	if y0.Err() != nil {
+		return y0
+	}
+	n := y0.Size()
+	state := make([]*ad.Node, n)
+	for i := range state {
+		state[i] = ad.Input(fmt.Sprintf("y%d", i))
+	}
+	return solve(f, state, y0, t0, times, p, s)
+}
+
+// SolveVector is Solve for an f on the whole state, a vector of one node: for
+// large systems.
+func SolveVector(f func(t, y *ad.Node, p []*ad.Node) *ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
+	if y0.Err() != nil {
+		return y0
+	}
+	whole := func(t *ad.Node, y, p []*ad.Node) []*ad.Node { return []*ad.Node{f(t, y[0], p)} }
+	return solve(whole, []*ad.Node{ad.Input("y", y0.Size())}, y0, t0, times, p, s)
+}
+
+func solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
+	pr, err := newProblem(f, state, p, s)
+	if err == nil {
+		err = pr.schedule(y0, t0, times)
+	}
+	if err != nil {
+		failed := &ad.Custom{Name: "ode", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}
+		return ad.Call(failed, y0, p)
+	}
+	op := &ad.Custom{Name: "ode", Forward: pr.forward, Adjoint: pr.adjoint,
+		Shape: func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{len(times), pr.n}, nil }}
+	return ad.Call(op, y0, p)
+}
+
+// problem is a system with its compiled steps.
+type problem struct {
+	Settings
+	n, k  int // lengths of state and parameters
+	parts int // nodes of the state
+	rhs   *ad.Program
+	step  *ad.Program // t, h, y, s, p to y and s next, error estimates; s is the tangent
+	back  *ad.Program // t, h, y, p, gradient of y next to those of y and p
+	order float64     // exponent of the controller
+	t0    float64
+	times []float64
+	pool  sync.Pool // of *solver
+}
+
+func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, p *ad.Node, s Settings) (*problem, error) {
+	if p.Err() != nil {
+		return nil, p.Err()
+	}
+	for _, v := range []struct {
+		v *float64
+		d float64
+	}{{&s.RTol, 1e-8}, {&s.ATol, 1e-8}} {
+		if *v.v == 0 {
+			*v.v = v.d
+		}
+		if !(*v.v > 0) {
+			return nil, fmt.Errorf("ode: tolerance %g: want a number above 0", *v.v)
+		}
+	}
+	if s.MaxSteps == 0 {
+		s.MaxSteps = 10000
+	}
+	pr := &problem{Settings: s, k: p.Size(), parts: len(state), order: 5}
+	for _, y := range state {
+		pr.n += y.Size()
+	}
+	g := &graph{rate: f, t: ad.Input("t"), h: ad.Input("h"), y: state}
+	for i := range pr.k {
+		g.p = append(g.p, ad.Input(fmt.Sprintf("p%d", i)))
+	}
+	return pr, pr.compile(g)
+}
+
+// compile makes the programs of one step.
+func (pr *problem) compile(g *graph) (err error) {
+	rhs := g.rate(g.t, g.y, g.p)
+	if len(rhs) != len(g.y) {
+		return fmt.Errorf("ode: f returns %d rates for a state of %d", len(rhs), len(g.y))
+	}
+	for i, r := range rhs {
+		if r.Err() != nil {
+			return fmt.Errorf("ode: rate %d: %w", i, r.Err())
+		}
+		if !r.Shape().Equal(g.y[i].Shape()) {
+			return fmt.Errorf("ode: rate %d has shape %v: want %v", i, r.Shape(), g.y[i].Shape())
+		}
+	}
+	next, _ := pr.method(g)
+	both := g.withTangent()
+	wide, estimate := pr.method(both)
+	inputs := append(append([]*ad.Node{g.t, g.h}, g.y...), g.p...)
+	if pr.rhs, err = ad.Compile(rhs, ad.Settings{Inputs: inputs, Threads: 1}); err != nil {
+		return err
+	}
+	if extra := pr.rhs.Inputs()[len(inputs):]; len(extra) > 0 {
+		return fmt.Errorf("ode: f uses %v, which is neither t, y nor p: hand it over in p", extra)
+	}
+	more := append(append([]*ad.Node{g.t, g.h}, both.y...), g.p...)
+	if pr.step, err = ad.Compile(append(wide, estimate...), ad.Settings{Inputs: more, Threads: 1}); err != nil {
+		return err
+	}
+	var weighted []*ad.Node
+	var seeds []*ad.Node
+	for i, y := range next {
+		w := ad.Input(fmt.Sprintf("w%d", i), y.Shape()...)
+		seeds, weighted = append(seeds, w), append(weighted, ad.Sum(ad.Mul(w, y)))
+	}
+	grads := ad.Grad(ad.AddN(weighted...), append(append([]*ad.Node{}, g.y...), g.p...)...)
+	pr.back, err = ad.Compile(grads, ad.Settings{Inputs: append(inputs, seeds...), Threads: 1})
+	return err
+}
+
+func (pr *problem) schedule(y0 *ad.Node, t0 float64, times []float64) error {
+	if len(times) == 0 {
+		return fmt.Errorf("ode: no times to solve for")
+	}
+	before := t0
+	for i, t := range times {
+		if !(t >= before) || math.IsInf(t, 0) {
+			return fmt.Errorf("ode: time %d is %g after %g: want times that ascend from t0", i, t, before)
+		}
+		before = t
+	}
+	if len(y0.Shape()) > 1 {
+		return fmt.Errorf("ode: an initial state of shape %v: want a vector", y0.Shape())
+	}
+	pr.t0, pr.times = t0, append([]float64{}, times...)
+	pr.pool.New = func() any { return newSolver(pr) }
+	return nil
+}
+
+// method returns the state after a step and the estimate of its error.
+func (pr *problem) method(g *graph) (next, estimate []*ad.Node) {
+	if pr.Method == Rodas {
+		pr.order = 4
+		return g.rodas()
+	}
+	return g.dormandPrince()
+}
+
+// graph builds the formulas of one step.
+type graph struct {
+	rate func(t *ad.Node, y, p []*ad.Node) []*ad.Node
+	t, h *ad.Node
+	y, p []*ad.Node
+}
+
+// withTangent adds to the state its change s along one direction of parameters
+// and initial state:
+//
+//	ds/dt = f_y s + f_p w,  w = p, -p, p, ...
+//
+// Steps that follow it too are short enough for gradients: a state at rest would
+// let them grow without end.
+func (g *graph) withTangent() *graph {
+	n := len(g.y)
+	t, w := ad.Input("t"), make([]*ad.Node, len(g.p))
+	var y, tangent []*ad.Node
+	for i, p := range g.p {
+		w[i] = ad.Scale(float64(1-2*(i%2)), p)
+	}
+	both := *g
+	both.y = slices.Clone(g.y)
+	for _, v := range g.y {
+		y = append(y, ad.Input(v.String(), v.Shape()...))
+		tangent = append(tangent, ad.Input("tangent of "+v.String(), v.Shape()...))
+		both.y = append(both.y, ad.Input("tangent of "+v.String(), v.Shape()...))
+	}
+	rates := g.rate(t, y, g.p)
+	for _, f := range rates[:n:n] {
+		rates = append(rates, ad.JVP(f, append(slices.Clone(y), g.p...), append(slices.Clone(tangent), w...)))
+	}
+	from := append(append([]*ad.Node{t}, y...), tangent...)
+	both.rate = func(t *ad.Node, y, _ []*ad.Node) []*ad.Node {
+		return ad.Substitute(rates, from, append([]*ad.Node{t}, y...))
+	}
+	return &both
+}
+
+// plus returns y + sum c_i k_i, times h where scaled.
+func (g *graph) plus(y []*ad.Node, scaled bool, c []float64, k [][]*ad.Node) []*ad.Node {
+	out := make([]*ad.Node, len(y))
+	for i := range y {
+		var terms []*ad.Node
+		for j, v := range c {
+			if v != 0 {
+				terms = append(terms, ad.Scale(v, k[j][i]))
+			}
+		}
+		sum := ad.AddN(terms...)
+		if scaled {
+			sum = ad.Mul(g.h, sum)
+		}
+		out[i] = ad.Add(y[i], sum)
+	}
+	return out
+}
