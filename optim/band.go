@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -41,21 +42,9 @@ func ConfidenceBand(f *ad.Node, params []*ad.Node, r *Result, s BandSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	var x []float64
-	var at []int
-	for _, p := range params {
-		for _, name := range elementNames(p) {
-			i := -1
-			for k, n := range r.Names {
-				if n == name {
-					i = k
-				}
-			}
-			if i < 0 {
-				return nil, unknown("parameter", name, r.Names)
-			}
-			x, at = append(x, r.X[i]), append(at, i)
-		}
+	x, at, err := r.valuesOf(params)
+	if err != nil {
+		return nil, err
 	}
 	prob, err := FromGraph(f, params)
 	if err != nil {
@@ -88,4 +77,19 @@ func ConfidenceBand(f *ad.Node, params []*ad.Node, r *Result, s BandSettings) (*
 		b.Lower[i], b.Upper[i] = b.Mean[i]-half, b.Mean[i]+half
 	}
 	return b, nil
+}
+
+// valuesOf returns the fitted values of the elements of params, and their numbers
+// in the result.
+func (r *Result) valuesOf(params []*ad.Node) (x []float64, at []int, err error) {
+	for _, p := range params {
+		for _, name := range elementNames(p) {
+			i := slices.Index(r.Names, name)
+			if i < 0 {
+				return nil, nil, unknown("parameter", name, r.Names)
+			}
+			x, at = append(x, r.X[i]), append(at, i)
+		}
+	}
+	return x, at, nil
 }

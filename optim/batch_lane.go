@@ -32,7 +32,7 @@ type lane struct {
 	predicted   float64 // relative decrease of the cost
 	slope       float64 // of the cost along the step, relative
 	length      float64 // of the step
-	last        float64 // relative size of the last polishing step
+	last        float64 // length of the last polishing step
 	polishes    int
 	nfev        int
 	status      Status
@@ -219,7 +219,7 @@ func (t *stepper) polish(c *crew, l int, v *lane) {
 		v.trial[k] = x
 	}
 	switch {
-	case !inside || size < 1e-15 || size >= v.last || size > 1e-2 || v.polishes >= 10:
+	case !inside || size < 1e-15 || v.length >= v.last || size > 1e-2 || v.polishes >= 10:
 		t.finish(c, l, v, v.status)
 	case size*rate < 1e-10 && size < 1e-5:
 		t.expect(v)
@@ -227,7 +227,7 @@ func (t *stepper) polish(c *crew, l int, v *lane) {
 		v.cost *= 1 - max(0, v.predicted)
 		t.finish(c, l, v, v.status)
 	default:
-		v.last = size
+		v.last = v.length
 		v.polishes++
 		c.put(l, v.trial)
 	}

@@ -271,3 +271,27 @@ func TestSmallestProblems(t *testing.T) {
 		}
 	}
 }
+
+// Given sizes of the parameters shape the region as well as columns do, on all
+// methods; a longer first step reaches farther.
+func TestShapeOfTheRegion(t *testing.T) {
+	for _, m := range methods {
+		p := twoDecays(t)
+		want, err := optim.LeastSquares(context.Background(), p, optim.Settings{Method: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []optim.Settings{{XScale: []float64{1, 2, 0.5, 1, 2}}, {XScale: []float64{10, 10, 10, 10, 10}, FirstStep: 0.1}, {FirstStep: 3}} {
+			s.Method = m
+			r, err := optim.LeastSquares(context.Background(), p, s)
+			if err != nil || distance(r.X, want.X) > 1e-7 || distance(r.SD(), want.SD()) > 1e-6 {
+				t.Errorf("%s %v: %v %v, want %v", m, s.XScale, err, r, want)
+			}
+		}
+		for want, s := range map[string]optim.Settings{"XScale has 1 values": {XScale: []float64{1}}, "XScale[1] is 0": {XScale: []float64{1, 0, 1, 1, 1}}, "FirstStep is -1": {FirstStep: -1}, "LossScale is -2": {LossScale: -2}, "no solver": {Solver: "qr"}} {
+			if _, err := optim.LeastSquares(context.Background(), p, s); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	}
+}

@@ -45,58 +45,66 @@ func (p *Problem) Function(s Settings) (*Function, error) {
 	if s, err = s.withDefaults(q); err != nil {
 		return nil, err
 	}
-	w := newIterate(q, s)
-	f := &Function{N: q.N, Names: q.allNames(), Start: slices.Clone(q.Start), Lower: q.Lower, Upper: q.Upper}
-	f.Value = func(x []float64) (float64, error) {
-		if err := q.Residual(w.fNew, x); err != nil {
-			return math.NaN(), err
-		}
-		return w.costOf(w.fNew), nil
+	c := &costFunction{newIterate(q, s), make([]float64, q.M)}
+	return &Function{N: q.N, Names: q.allNames(), Start: slices.Clone(q.Start), Lower: q.Lower, Upper: q.Upper,
+		Value: c.value, Gradient: c.gradient, HVP: c.hvp}, nil
+}
+
+// costFunction is the cost of a least-squares problem.
+type costFunction struct {
+	*iterate
+	jv []float64
+}
+
+func (c *costFunction) value(x []float64) (float64, error) {
+	if err := c.p.Residual(c.fNew, x); err != nil {
+		return nan, err
 	}
-	at := func(x []float64) error {
-		copy(w.x, x)
-		if err := q.Residual(w.f, w.x); err != nil {
+	return c.costOf(c.fNew), nil
+}
+
+// at evaluates residuals and Jacobian.
+func (c *costFunction) at(x []float64) error {
+	copy(c.x, x)
+	if err := c.p.Residual(c.f, c.x); err != nil {
+		return err
+	}
+	c.weigh()
+	return c.model.update()
+}
+
+func (c *costFunction) gradient(g, x []float64) (float64, error) {
+	if err := c.at(x); err != nil {
+		return nan, err
+	}
+	copy(g, c.grad)
+	return c.costOf(c.f), nil
+}
+
+// hvp multiplies by the Gauss-Newton matrix.
+func (c *costFunction) hvp(out, x, v []float64) error {
+	if !slices.Equal(x, c.x) {
+		if err := c.at(x); err != nil {
 			return err
 		}
-		w.weigh()
-		return w.model.update()
 	}
-	f.Gradient = func(g, x []float64) (float64, error) {
-		if err := at(x); err != nil {
-			return math.NaN(), err
+	switch j := c.model.(type) {
+	case *dense:
+		clear(c.jv)
+		for k, a := range v {
+			axpy(c.jv, a, j.j[k*c.m:(k+1)*c.m])
 		}
-		copy(g, w.grad)
-		return w.costOf(w.f), nil
+		for k := range out {
+			out[k] = dot(c.jv, j.j[k*c.m:(k+1)*c.m])
+		}
+	case *operator:
+		j.apply(c.jv, v)
+		j.transposed(out, c.jv)
+		err := j.err
+		j.err = nil
+		return err
 	}
-	var jv []float64
-	f.HVP = func(out, x, v []float64) error {
-		if !slices.Equal(x, w.x) {
-			if err := at(x); err != nil {
-				return err
-			}
-		}
-		if jv == nil {
-			jv = make([]float64, q.M)
-		}
-		switch m := w.model.(type) {
-		case *dense:
-			clear(jv)
-			for k, a := range v {
-				axpy(jv, a, m.j[k*q.M:(k+1)*q.M])
-			}
-			for k := range out {
-				out[k] = dot(jv, m.j[k*q.M:(k+1)*q.M])
-			}
-		case *operator:
-			m.apply(jv, v)
-			m.transposed(out, jv)
-			err := m.err
-			m.err = nil
-			return err
-		}
-		return nil
-	}
-	return f, nil
+	return nil
 }
 
 // check completes the function and lists everything that is wrong.

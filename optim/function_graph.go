@@ -36,7 +36,8 @@ func FunctionFromGraph(value *ad.Node, params []*ad.Node, data ...Data) (*Functi
 	if in := prog.Inputs(); len(in) > len(inputs) {
 		return nil, fmt.Errorf("optim: the function uses %v, which is neither parameter nor data", in[len(inputs)])
 	}
-	second := sync.OnceValues(func() (*ad.State, error) {
+	g := &functionGraph{params: len(params), inputs: len(inputs), value: filled(prog, len(params), data)}
+	g.second = sync.OnceValues(func() (*ad.State, error) {
 		v := alike(params)
 		p, err := ad.Compile(ad.HVP(value, params, v), ad.Settings{Inputs: append(append([]*ad.Node{}, inputs...), v...)})
 		if err != nil {
@@ -44,31 +45,41 @@ func FunctionFromGraph(value *ad.Node, params []*ad.Node, data ...Data) (*Functi
 		}
 		return filled(p, len(params), data), nil
 	})
-	s := filled(prog, len(params), data)
-	f.Gradient = func(g, x []float64) (float64, error) {
-		put(s, len(params), x)
-		if err := s.Run(); err != nil {
-			return 0, err
-		}
-		if len(params) > 0 {
-			copy(g, s.OutputSpan(1, prog.Outputs()))
-		}
-		return s.Output(0)[0], nil
-	}
-	f.HVP = func(out, x, v []float64) error {
-		h, err := second()
-		if err != nil {
-			return err
-		}
-		put(h, len(params), x)
-		copy(h.InputSpan(len(inputs), len(inputs)+len(params)), v)
-		if err := h.Run(); err != nil {
-			return err
-		}
-		copy(out, h.OutputSpan(0, len(params)))
-		return nil
-	}
+	f.Gradient, f.HVP = g.gradient, g.hvp
 	return f, nil
+}
+
+// functionGraph holds the programs of a function; that of second derivatives is
+// compiled when it is first used.
+type functionGraph struct {
+	params, inputs int
+	value          *ad.State
+	second         func() (*ad.State, error)
+}
+
+func (f *functionGraph) gradient(g, x []float64) (float64, error) {
+	put(f.value, f.params, x)
+	if err := f.value.Run(); err != nil {
+		return 0, err
+	}
+	if f.params > 0 {
+		copy(g, f.value.OutputSpan(1, 1+f.params))
+	}
+	return f.value.Output(0)[0], nil
+}
+
+func (f *functionGraph) hvp(out, x, v []float64) error {
+	h, err := f.second()
+	if err != nil || f.params == 0 {
+		return err
+	}
+	put(h, f.params, x)
+	copy(h.InputSpan(f.inputs, f.inputs+f.params), v)
+	if err := h.Run(); err != nil {
+		return err
+	}
+	copy(out, h.OutputSpan(0, f.params))
+	return nil
 }
 
 func filled(p *ad.Program, params int, data []Data) *ad.State {

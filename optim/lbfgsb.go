@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -155,13 +156,11 @@ func (b *boxed) times(v []float64) []float64 {
 	return out
 }
 
-// findCauchy follows the projected gradient to the first minimum of the model
-// (algorithm CP), and lists the parameters that are free there.
-func (b *boxed) findCauchy() {
+// breakpoints returns how far each parameter may go down the gradient, the
+// directions that are not stopped at once, and the order of the finite ends.
+func (b *boxed) breakpoints() (ends, d []float64, order []int) {
 	x, g := b.state.X, b.state.Grad
-	k := len(b.w)
-	ends, d := make([]float64, b.n), make([]float64, b.n)
-	var order []int
+	ends, d = make([]float64, b.n), make([]float64, b.n)
 	for i, v := range g {
 		switch {
 		case v < 0:
@@ -169,7 +168,7 @@ func (b *boxed) findCauchy() {
 		case v > 0:
 			ends[i] = (x[i] - b.lower[i]) / v
 		default:
-			ends[i] = math.Inf(1)
+			ends[i] = inf
 		}
 		if ends[i] > 0 {
 			d[i] = -v
@@ -178,25 +177,25 @@ func (b *boxed) findCauchy() {
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case ends[i] < ends[j]:
-			return -1
-		case ends[i] > ends[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ends[i], ends[j]) })
+	return ends, d, order
+}
+
+// findCauchy follows the projected gradient to the first minimum of the model
+// (algorithm CP), and lists the parameters that are free there.
+func (b *boxed) findCauchy() {
+	x, g := b.state.X, b.state.Grad
+	ends, d, order := b.breakpoints()
 	copy(b.cauchy, x)
-	p := make([]float64, k)
+	p := make([]float64, len(b.w))
 	for i, col := range b.w {
 		p[i] = dot(col, d)
 	}
-	b.c = make([]float64, k)
+	b.c = make([]float64, len(b.w))
 	slope := -dot(d, d)
 	curve := -b.theta * slope
-	start := curve
-	if k > 0 {
+	least := 0x1p-52 * curve
+	if len(b.w) > 0 {
 		curve -= dot(p, b.times(p))
 	}
 	stay, t := -slope/curve, 0.0
@@ -210,35 +209,38 @@ func (b *boxed) findCauchy() {
 		} else {
 			b.cauchy[i] = b.lower[i]
 		}
-		z := b.cauchy[i] - x[i]
 		axpy(b.c, dt, p)
-		slope += dt*curve + g[i]*g[i] + b.theta*g[i]*z
+		slope += dt*curve + g[i]*g[i] + b.theta*g[i]*(b.cauchy[i]-x[i])
 		curve -= b.theta * g[i] * g[i]
-		if k > 0 {
+		if len(b.w) > 0 {
 			w := b.row(i)
 			mw := b.times(w)
 			slope -= g[i] * dot(mw, b.c)
 			curve -= 2*g[i]*dot(mw, p) + g[i]*g[i]*dot(mw, w)
 			axpy(p, g[i], w)
 		}
-		curve = max(curve, 0x1p-52*start)
+		curve = max(curve, least)
 		d[i] = 0
 		stay = -slope / curve
 	}
-	if slope >= 0 {
+	if stay = max(stay, 0); slope >= 0 {
 		stay = 0
 	}
-	stay = max(stay, 0)
+	b.stop(d, t+stay)
+	axpy(b.c, stay, p)
+}
+
+// stop ends the way at t and lists the parameters that are free there.
+func (b *boxed) stop(d []float64, t float64) {
 	b.free = b.free[:0]
-	for i := range x {
+	for i, x := range b.state.X {
 		if d[i] != 0 {
-			b.cauchy[i] = min(max(x[i]+(t+stay)*d[i], b.lower[i]), b.upper[i])
+			b.cauchy[i] = min(max(x+t*d[i], b.lower[i]), b.upper[i])
 		}
 		if b.cauchy[i] > b.lower[i] && b.cauchy[i] < b.upper[i] {
 			b.free = append(b.free, i)
 		}
 	}
-	axpy(b.c, stay, p)
 }
 
 // minimiseFree sets target to a minimum of the model over the free parameters,
@@ -287,6 +289,11 @@ func (b *boxed) minimiseFree() {
 	if downhill < 0 && finite(downhill) {
 		return
 	}
+	b.cutShort(step)
+}
+
+// cutShort goes from the Cauchy point along step to the first bound.
+func (b *boxed) cutShort(step []float64) {
 	part := 1.0
 	for e, i := range b.free {
 		switch s := step[e]; {

@@ -8,73 +8,81 @@ import (
 // farUp stands for a cost that is not finite or a hundred times the last.
 const farUp = -100.0
 
+// levenberg is an iteration of LM in progress.
+type levenberg struct {
+	*iterate
+	d           *dense
+	t           *marquardtStep
+	bend        *geodesic
+	par, radius float64
+	first       bool // no step has been tried yet
+}
+
 // marquardt runs the Levenberg-Marquardt iteration of Moré (Lecture Notes in
 // Mathematics 630, 1978): the region is an ellipsoid of the longest columns so
 // far, a step that lowers the cost by more than 1e-4 of the prediction is taken.
 func (w *iterate) marquardt(ctx context.Context) Status {
-	d := w.model.(*dense)
-	t := newMarquardtStep(d.q)
-	bend := w.newGeodesic(d, t)
-	par, radius, first := 0.0, 0.0, true
+	l := &levenberg{iterate: w, d: w.model.(*dense), first: true}
+	l.t = newMarquardtStep(l.d.q)
+	l.bend = w.newGeodesic(l.d, l.t)
+	w.spread()
+	l.radius = w.firstRadius()
 	for {
 		w.spread()
-		if first {
-			radius = w.firstRadius()
-		}
-		gnorm := w.slope(nil)
-		if gnorm < w.s.GTol || gnorm == 0 {
+		if gnorm := w.slope(nil); gnorm < w.s.GTol || gnorm == 0 {
 			return GradientSmall
 		}
-		d.scaled()
-		for {
+		l.d.scaled()
+		for accepted := false; !accepted; {
 			if end, is := w.over(ctx); is {
 				return end
 			}
-			par = t.within(w.stepH, d.b, radius, par)
-			length := norm(w.stepH)
-			if first {
-				radius, first = min(radius, length), false
-			}
-			predicted, slope := w.expected(d, par, length)
-			for i, h := range w.stepH {
-				w.step[i] = w.d[i] * h
-			}
-			if !bend.follow(par, length) {
-				radius, par = radius/2, par*2
-				if radius < 1e-300 {
-					return Stuck
-				}
-				continue
-			}
-			for i := range w.x {
-				w.xNew[i] = w.x[i] + w.step[i]
-			}
-			cost, ok := w.tried()
-			actual := farUp
-			if ok && cost < 100*w.cost {
-				actual = 1 - cost/w.cost
-			}
-			ratio := 0.0
-			if predicted > 0 {
-				ratio = actual / predicted
-			}
-			radius, par = stretch(radius, par, actual, ratio, slope, length)
-			accepted := ratio > 1e-4
-			if accepted {
-				w.accept(cost)
-			}
-			end := w.endedMarquardt(actual, predicted, ratio, radius)
-			if accepted && w.linearise() != nil {
-				return Stuck
-			}
-			if end != none {
+			var end Status
+			if accepted, end = l.try(); end != none {
 				return end
-			}
-			if accepted {
-				break
 			}
 		}
 	}
+}
+
+// try finds a step, evaluates and judges it.
+func (l *levenberg) try() (accepted bool, end Status) {
+	w := l.iterate
+	l.par = l.t.within(w.stepH, l.d.b, l.radius, l.par)
+	length := norm(w.stepH)
+	if l.first {
+		l.radius, l.first = min(l.radius, length), false
+	}
+	predicted, slope := w.expected(l.d, l.par, length)
+	for i, h := range w.stepH {
+		w.step[i] = w.d[i] * h
+	}
+	if !l.bend.follow(l.par, length) {
+		if l.radius, l.par = l.radius/2, l.par*2; l.radius < 1e-300 {
+			return false, Stuck
+		}
+		return false, none
+	}
+	for i := range w.x {
+		w.xNew[i] = w.x[i] + w.step[i]
+	}
+	cost, ok := w.tried()
+	actual, ratio := farUp, 0.0
+	if ok && cost < 100*w.cost {
+		actual = 1 - cost/w.cost
+	}
+	if predicted > 0 {
+		ratio = actual / predicted
+	}
+	l.radius, l.par = stretch(l.radius, l.par, actual, ratio, slope, length)
+	if accepted = ratio > 1e-4; accepted {
+		w.accept(cost)
+	}
+	end = w.endedMarquardt(actual, predicted, ratio, l.radius)
+	if accepted && w.linearise() != nil {
+		end = Stuck
+	}
+	return accepted, end
 }
 
 // spread sets d to the inverse scales.

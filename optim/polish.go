@@ -8,11 +8,11 @@ import "math"
 func (d *dense) polish(status Status) Status {
 	held := d.snap()
 	last := math.Inf(1)
-	for range 20 {
+	for range 40 { // large residuals converge at a rate, not quadratically
 		if !d.gaussNewton(held) {
 			return status
 		}
-		size := 0.0
+		size, length := 0.0, norm(d.stepH)
 		for i, s := range d.step {
 			size = max(size, math.Abs(s)/max(math.Abs(d.x[i]), 1e-300))
 			d.xNew[i] = d.x[i] + s
@@ -20,10 +20,10 @@ func (d *dense) polish(status Status) Status {
 				return status
 			}
 		}
-		if size < 1e-15 || size >= last || size > 1e-2 {
+		if size < 1e-15 || length >= last || size > 1e-2 {
 			return status
 		}
-		last = size
+		last = length
 		cost, ok := d.tried()
 		if !ok || cost > d.cost*(1+1e-11) { // near a minimum the cost is noise; the steps must shrink
 			return status

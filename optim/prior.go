@@ -101,32 +101,37 @@ func (p *Problem) withPriors(priors []Prior) (*Problem, error) {
 		return p.Residual(r[:m], x)
 	}
 	if p.Jacobian != nil {
-		var data []float64
-		q.Jacobian = func(j, x []float64) error {
-			if data == nil {
-				data = make([]float64, m*p.N)
-			}
-			if err := p.Jacobian(data, x); err != nil {
-				return err
-			}
-			clear(j)
-			for k := range p.N {
-				copy(j[k*q.M:], data[k*m:(k+1)*m])
-			}
-			at := m
-			for _, a := range all {
-				for i := range a.at {
-					for c, k := range a.at {
-						j[k*q.M+at+i] = a.rows[i*len(a.at)+c]
-					}
-				}
-				at += len(a.at)
-			}
-			return nil
-		}
+		q.Jacobian = p.jacobianWithPriors(q.M, all)
 	}
 	q.productsWithPriors(p, all)
 	return &q, nil
+}
+
+// jacobianWithPriors puts the rows of priors under the Jacobian, rows in all.
+func (p *Problem) jacobianWithPriors(rows int, all []priorRows) func(j, x []float64) error {
+	var data []float64
+	return func(j, x []float64) error {
+		if data == nil {
+			data = make([]float64, p.M*p.N)
+		}
+		if err := p.Jacobian(data, x); err != nil {
+			return err
+		}
+		clear(j)
+		for k := range p.N {
+			copy(j[k*rows:], data[k*p.M:(k+1)*p.M])
+		}
+		at := p.M
+		for _, a := range all {
+			for i := range a.at {
+				for c, k := range a.at {
+					j[k*rows+at+i] = a.rows[i*len(a.at)+c]
+				}
+			}
+			at += len(a.at)
+		}
+		return nil
+	}
 }
 
 // productsWithPriors extends the products with the Jacobian and the sparsity.

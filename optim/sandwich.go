@@ -22,36 +22,12 @@ func (r *Result) Sandwich() []float64 {
 			at[i] = i
 		}
 	}
-	curve, square := make([]float64, r.M), make([]float64, r.M)
-	for i, v := range r.Residuals {
-		rho1, rho2, z := 1.0, 0.0, 0.0
-		if i < r.M-r.extra {
-			z = v / r.lossScale * (v / r.lossScale)
-			_, rho1, rho2 = r.loss.Rho(z)
-		}
-		curve[i] = max(rho1+2*rho2*z, leastCurvature*rho1)
-		square[i] = rho1 * rho1 * v * v
-	}
+	curve, square := r.influence()
 	scale := make([]float64, k)
 	for a, i := range at {
 		scale[a] = 1 / norm(r.Jacobian[i*r.M:(i+1)*r.M])
 	}
-	gram := func(w []float64) []float64 {
-		out := make([]float64, k*k)
-		for a, i := range at {
-			for b, j := range at[:a+1] {
-				s := 0.0
-				x, y := r.Jacobian[i*r.M:(i+1)*r.M], r.Jacobian[j*r.M:(j+1)*r.M]
-				for e, v := range w {
-					s += v * x[e] * y[e]
-				}
-				out[a*k+b] = s * scale[a] * scale[b]
-				out[b*k+a] = out[a*k+b]
-			}
-		}
-		return out
-	}
-	l, err := choleskyOf(gram(curve), k)
+	l, err := choleskyOf(r.gram(at, scale, curve), k)
 	if err != nil {
 		return nil
 	}
@@ -64,11 +40,44 @@ func (r *Result) Sandwich() []float64 {
 			h[i*k+c] = v * scale[i]
 		}
 	}
-	inner := sandwich(h, gram(square), k, k)
+	inner := sandwich(h, r.gram(at, scale, square), k, k)
 	if r.spreadBy == nil {
 		return inner
 	}
 	return sandwich(r.spreadBy, inner, len(r.X), k)
+}
+
+// influence returns psi' and psi^2 of every residual.
+func (r *Result) influence() (curve, square []float64) {
+	curve, square = make([]float64, r.M), make([]float64, r.M)
+	for i, v := range r.Residuals {
+		rho1, rho2, z := 1.0, 0.0, 0.0
+		if i < r.M-r.extra {
+			z = v / r.lossScale * (v / r.lossScale)
+			_, rho1, rho2 = r.loss.Rho(z)
+		}
+		curve[i] = max(rho1+2*rho2*z, leastCurvature*rho1)
+		square[i] = rho1 * rho1 * v * v
+	}
+	return curve, square
+}
+
+// gram is the products of the columns at, scaled, with weights w of the rows.
+func (r *Result) gram(at []int, scale, w []float64) []float64 {
+	k := len(at)
+	out := make([]float64, k*k)
+	for a, i := range at {
+		for b, j := range at[:a+1] {
+			s := 0.0
+			x, y := r.Jacobian[i*r.M:(i+1)*r.M], r.Jacobian[j*r.M:(j+1)*r.M]
+			for e, v := range w {
+				s += v * x[e] * y[e]
+			}
+			out[a*k+b] = s * scale[a] * scale[b]
+			out[b*k+a] = out[a*k+b]
+		}
+	}
+	return out
 }
 
 // solveCholesky solves L L^T x = x in place, L row-major.
