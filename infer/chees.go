@@ -1,0 +1,260 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// ChEESConfig says how to sample with many chains; its zero value is the default.
+type ChEESConfig struct {
+	Chains       int     // Default 64, at least 8
+	Warmup       int     // draws per chain that adapt. Default 400
+	Draws        int     // kept per chain. Default 100
+	Seed         uint64  //
+	TargetAccept float64 // aim of the harmonic mean of acceptance. Default 0.651
+	MaxSteps     int     // leapfrogs of one trajectory. Default 1000
+	InitRadius   float64 // random starts are uniform within. Default 2
+	Init         [][]float64
+	Parallel     int // goroutines. Default GOMAXPROCS
+}
+
+// ChEES draws with many chains of Hamiltonian Monte Carlo that share step, metric
+// and trajectory length, which together they adapt: the length grows while longer
+// trajectories carry the squared distance from the mean further. All chains make
+// the same number of steps, which suits devices that run many chains at once; for
+// a few chains take Sample.
+//
+// Reference: Hoffman, Radul and Sountsov, AISTATS 2021, PMLR 130:3907.
+func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
+	if t.Dim() == 0 {
+		return nil, errors.New("infer: ChEES: the target has no parameters")
+	}
+	for _, s := range []struct {
+		v *int
+		d int
+	}{{&c.Chains, 64}, {&c.Warmup, 400}, {&c.Draws, 100}, {&c.MaxSteps, 1000}} {
+		if *s.v == 0 {
+			*s.v = s.d
+		}
+	}
+	if c.TargetAccept == 0 {
+		c.TargetAccept = 0.651
+	}
+	if c.Chains < 8 || c.MaxSteps < 1 {
+		return nil, fmt.Errorf("infer: ChEES: %d chains of at most %d steps: want at least 8 chains, which adapt together, and 1 step", c.Chains, c.MaxSteps)
+	}
+	cfg, err := Config{Method: HMC, Chains: c.Chains, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, TargetAccept: c.TargetAccept,
+		InitRadius: c.InitRadius, Init: c.Init, Parallel: c.Parallel, Metric: DiagFisher}.withDefaults(t.Dim())
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRun(t, cfg)
+	if err != nil {
+		return nil, err
+	}
+	h := &herd{run: r, cfg: &c, length: 1, estimate: newEstimator(DiagFisher, t.Dim(), false)}
+	h.dual = dualAverage{delta: c.TargetAccept, maxLog: math.Inf(1)}
+	h.adam = &optim.Descent{Rule: optim.Adam{Beta2: 0.95}, LR: 0.025}
+	begin := time.Now()
+	errs := h.march(ctx)
+	r.elapsed = time.Since(begin)
+	return newFit(r), errors.Join(errs...)
+}
+
+// herd is chains that move together.
+type herd struct {
+	run    *run
+	cfg    *ChEESConfig
+	length float64 // of trajectories, before jitter
+	dual   dualAverage
+	adam   *optim.Descent
+
+	estimate estimator
+	moves    []herdMove
+}
+
+// herdMove is what one chain did in the last iteration, in whitened coordinates.
+type herdMove struct {
+	from, to, velocity []float64
+	rate               float64
+	err                error
+}
+
+// march runs all iterations and returns what went wrong.
+func (h *herd) march(ctx context.Context) []error {
+	chains := h.run.chains
+	h.moves = make([]herdMove, len(chains))
+	h.each(func(i int, c *chain) {
+		n := len(c.p.q)
+		h.moves[i] = herdMove{from: make([]float64, n), to: make([]float64, n), velocity: make([]float64, n), err: c.begin()}
+	})
+	if errs := h.failures(); errs != nil {
+		return errs
+	}
+	eps := 0.0
+	for _, c := range chains {
+		eps += math.Log(c.ad.eps) / float64(len(chains))
+	}
+	h.share(Metric{}, math.Exp(eps))
+	h.dual.restart(math.Exp(eps))
+	for i := range h.cfg.Warmup + h.cfg.Draws {
+		if ctx.Err() != nil {
+			return []error{ctx.Err()}
+		}
+		u := halton(i + 1)
+		steps := min(h.cfg.MaxSteps, max(1, int(math.Ceil(u*h.length/chains[0].ad.eps))))
+		h.each(func(k int, c *chain) { h.moves[k].err = h.moves[k].make(c, steps) })
+		if errs := h.failures(); errs != nil {
+			return errs
+		}
+		if i < h.cfg.Warmup {
+			h.adapt(i, u)
+		}
+	}
+	return nil
+}
+
+// make moves one chain and records the draw.
+func (m *herdMove) make(c *chain, steps int) error {
+	whiten := func(dst, q []float64) {
+		copy(dst, q)
+		for i := range c.ad.metric.scale {
+			dst[i] /= c.ad.metric.scale[i]
+		}
+	}
+	whiten(m.from, c.p.q)
+	c.tr.steps = steps
+	out, err := c.tr.static(&c.p, c.ad.eps)
+	if err != nil {
+		return c.fault(err)
+	}
+	whiten(m.to, c.tr.ends[1].q)
+	copy(m.velocity, c.tr.ends[1].z)
+	if m.rate = out.rate(Metropolis); out.divergent {
+		m.rate = 0
+	}
+	if err := c.record(out); err != nil {
+		return c.fault(err)
+	}
+	if c.done++; c.done <= c.cfg.warmup() {
+		c.warmupGrads = c.tr.count
+	}
+	return nil
+}
+
+// each calls f for every chain, a share of them per goroutine.
+func (h *herd) each(f func(i int, c *chain)) {
+	n := min(h.run.cfg.Parallel, len(h.run.chains))
+	var wg sync.WaitGroup
+	for w := range n {
+		wg.Go(func() {
+			for i := w; i < len(h.run.chains); i += n {
+				f(i, h.run.chains[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (h *herd) failures() (errs []error) {
+	for _, m := range h.moves {
+		if m.err != nil {
+			errs = append(errs, m.err)
+		}
+	}
+	return errs
+}
+
+// share gives all chains one metric and step.
+func (h *herd) share(m Metric, eps float64) {
+	for _, c := range h.run.chains {
+		c.ad.metric, c.ad.eps = m, eps
+	}
+}
+
+// herdWindows are the parts of the warm-up after which the metric is estimated,
+// from all chains' draws since the last.
+var herdWindows = []float64{0.05, 0.1, 0.2, 0.4, 0.7}
+
+// adapt learns from iteration i with jitter u.
+func (h *herd) adapt(i int, u float64) {
+	inverse := 0.0
+	for _, m := range h.moves {
+		inverse += 1 / math.Max(m.rate, 1e-3) / float64(len(h.moves))
+	}
+	eps := h.dual.update(1 / inverse)
+	if i == h.cfg.Warmup-1 {
+		eps = h.dual.final()
+	}
+	if i >= 20 { // the way from the start tells nothing of lengths
+		h.stretch(u)
+	}
+	metric := h.run.chains[0].ad.metric
+	for _, c := range h.run.chains {
+		h.estimate.add(slices.Clone(c.p.q), slices.Clone(c.p.g))
+	}
+	for _, part := range herdWindows {
+		if i == int(part*float64(h.cfg.Warmup)) {
+			if m, ok := h.estimate.metric(); ok {
+				metric = m
+				h.dual.restart(eps)
+			}
+			h.estimate.reset()
+		}
+	}
+	h.share(metric, eps)
+}
+
+// stretch climbs the criterion: the gradient of log length is, by chain,
+//
+//	u t (|q' - m'|^2 - |q - m|^2) (q' - m') . v'
+//
+// with the proposals' mean m' and the weight of their acceptance.
+func (h *herd) stretch(u float64) {
+	n := len(h.moves[0].from)
+	before, after, total := make([]float64, n), make([]float64, n), 0.0
+	for _, m := range h.moves {
+		axpy(before, 1/float64(len(h.moves)), m.from)
+		if m.rate > 0 && allFinite(m.to) {
+			axpy(after, m.rate, m.to)
+			total += m.rate
+		}
+	}
+	if total == 0 {
+		return
+	}
+	sum := 0.0
+	for _, m := range h.moves {
+		if m.rate == 0 || !allFinite(m.to) {
+			continue
+		}
+		var far, near, along float64
+		for i := range n {
+			d, b := m.to[i]-after[i]/total, m.from[i]-before[i]
+			far, near, along = far+d*d, near+b*b, along+d*m.velocity[i]
+		}
+		sum += m.rate / total * u * h.length * (far - near) * along
+	}
+	if !finite(sum) {
+		return
+	}
+	x := []float64{math.Log(h.length)}
+	at := x[0]
+	h.adam.Step(x, []float64{-sum})
+	h.length = math.Exp(at + math.Min(math.Max(x[0]-at, -0.35), 0.35))
+}
+
+// halton returns element i >= 1 of the Halton sequence of base 2.
+func halton(i int) (v float64) {
+	for f := 0.5; i > 0; i, f = i/2, f/2 {
+		v += f * float64(i%2)
+	}
+	return v
+}
