@@ -22,16 +22,18 @@ func Binomial(n, p any) Dist {
 // BinomialLogit is Binomial with p given by its logit.
 func BinomialLogit(n, logit any) Dist {
 	q := nodes(n, logit)
-	d := binomialOf(q[0], func() (success, failure *ad.Node) { return ad.Sigmoid(q[1]), ad.Sigmoid(ad.Neg(q[1])) },
+	near := func() *ad.Node { return ad.Clip(q[1], -707, 707) } // exp of it is a normal number
+	d := binomialOf(q[0], func() (success, failure *ad.Node) { return ad.Sigmoid(near()), ad.Sigmoid(ad.Neg(near())) },
 		func() *ad.Node { return ad.Neg(q[1]) },
 		func(p []float64) (success, failure float64) {
 			return 1 / (1 + math.Exp(-p[1])), 1 / (1 + math.Exp(p[1]))
 		})
 	d.Name, d.Params = "binomiallogit", q
+	inner := d.logProb
 	d.logProb = func(x *ad.Node) *ad.Node {
-		rest := ad.Sub(q[0], x)
-		odds := ad.Add(ad.Mul(x, ad.Softplus(ad.Neg(q[1]))), ad.Mul(rest, ad.Softplus(q[1])))
-		return ad.Sub(logChoose(q[0], x), odds)
+		beyond := ad.Sub(q[1], near())
+		far := ad.Sub(ad.Mul(x, ad.Minimum(beyond, zero)), ad.Mul(ad.Sub(q[0], x), ad.Maximum(beyond, zero)))
+		return ad.Add(inner(x), far)
 	}
 	return d
 }
@@ -66,12 +68,6 @@ func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds 
 // small where those are large.
 func chooseRest(n, k *ad.Node) *ad.Node {
 	return ad.Sub(ad.LogFactorialRest(n), ad.Add(ad.LogFactorialRest(k), ad.LogFactorialRest(ad.Sub(n, k))))
-}
-
-// logChoose returns log C(n, k); k log(k/n) and its like by deviances.
-func logChoose(n, k *ad.Node) *ad.Node {
-	entropy := ad.Sub(n, ad.Add(ad.PoissonDeviance(k, n), ad.PoissonDeviance(ad.Sub(n, k), n)))
-	return ad.Add(chooseRest(n, k), entropy)
 }
 
 // binomialRand draws the number of successes among n trials: by adding up

@@ -11,14 +11,19 @@ import (
 //
 //	log P = -(mu1+mu2) + k/2 log(mu1/mu2) + log I_|k|(2 sqrt(mu1 mu2))
 //
-// written as -(sqrt mu1 - sqrt mu2)^2 + ... with the scaled Bessel function.
+// written with deviances from the counts that k = n1 - n2 makes most probable, for
+// which n1 n2 = mu1 mu2, and with the Bessel function less its exponent at them.
 func Skellam(mu1, mu2 any) Dist {
 	p := nodes(mu1, mu2)
 	return Dist{Name: "skellam", Params: p, Support: Support{Whole: true}, Discrete: true,
 		logProb: func(x *ad.Node) *ad.Node {
-			a, b := ad.Sqrt(p[0]), ad.Sqrt(p[1])
-			shift := ad.Sub(ad.Mul(x, ad.Log(ad.Div(a, b))), ad.Square(ad.Sub(a, b)))
-			return ad.Add(shift, ad.LogBesselIe(ad.Abs(x), ad.Scale(2, ad.Mul(a, b))))
+			size := ad.Abs(x)
+			arg := ad.Scale(2, ad.Mul(ad.Sqrt(p[0]), ad.Sqrt(p[1])))
+			large := ad.Scale(0.5, ad.Add(size, ad.Hypot(size, arg)))
+			small := ad.Scale(0.25, ad.Mul(arg, ad.Div(arg, large)))
+			up := ad.GreaterEqual(x, zero)
+			falls := ad.Add(ad.PoissonDeviance(ad.Where(up, large, small), p[0]), ad.PoissonDeviance(ad.Where(up, small, large), p[1]))
+			return ad.Sub(ad.LogBesselIScaled(size, arg), falls)
 		},
 		rand: func(src Source, p []float64) float64 { return poissonRand(src, p[0]) - poissonRand(src, p[1]) },
 		cdf:  skellamCDF,
