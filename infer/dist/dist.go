@@ -39,17 +39,26 @@ type Dist struct {
 	check func() error
 	// transform is nil where Support says it all.
 	transform func() Transform
+	// remake makes the same law of other parameters, where All does not know how.
+	remake func(params []*ad.Node) Dist
+	// between is log P(lower < X <= upper) where the law knows it better than by
+	// LogCDF.
+	between func(lower, upper *ad.Node) *ad.Node
 	// logCDF and logCCDF are nil where the law has none as a graph; x is inside
 	// the support, and whole for a discrete law.
 	logCDF, logCCDF func(x *ad.Node) *ad.Node
 	// The numbers below take one value of each parameter, one after the other,
 	// row-major. rand is of laws of numbers, draw of the others: it fills one value.
-	rand     func(src Source, p []float64) float64
-	draw     func(src Source, dst, p []float64) error
-	cdf      func(x float64, p []float64) float64
-	quantile func(u float64, p []float64) float64
-	mean     func(p []float64) float64
-	variance func(p []float64) float64
+	// fill, where it is given, is Fill.
+	fill func(src Source, dst []float64, shape []int, p [][]float64) error
+	rand func(src Source, p []float64) float64
+	// randBetween draws between lo and hi, where the law knows how.
+	randBetween func(src Source, lo, hi float64, p []float64) float64
+	draw        func(src Source, dst, p []float64) error
+	cdf         func(x float64, p []float64) float64
+	quantile    func(u float64, p []float64) float64
+	mean        func(p []float64) float64
+	variance    func(p []float64) float64
 }
 
 // Source is a stream of random numbers: tensor.Stream is one.
@@ -97,11 +106,11 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 	if f == nil {
 		return failed(x, fmt.Errorf("dist: %s has no %s: use CDF of one number, or a law that has it", d.Name, what))
 	}
-	if d.Discrete {
+	s := d.Support
+	if s.Whole {
 		x = ad.Floor(x)
 	}
-	s := d.Support
-	low, high := s.below(x), s.above(x)
+	low, high := s.below(x, d.Discrete), s.above(x)
 	if low == nil && high == nil {
 		return d.batched(x, f(x))
 	}
@@ -151,7 +160,7 @@ func (d Dist) CDF(x float64, p []float64) float64 {
 		return 0
 	case x >= hi:
 		return 1
-	case d.Discrete:
+	case d.Support.Whole:
 		x = math.Floor(x)
 	}
 	return d.cdf(x, p)

@@ -8,8 +8,10 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// numbersOf lists the laws whose parameters and values are numbers.
+// numbersOf lists the laws whose parameters and values are numbers, and laws made
+// of them.
 func numbersOf() (out []dist.Law) {
+	out = combined()
 	for _, l := range dist.All() {
 		if l.Shapes == nil && l.Value == nil {
 			out = append(out, l)

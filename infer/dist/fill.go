@@ -12,6 +12,9 @@ import (
 //
 // The draws are exact: the same for the same src, whatever the shape is called.
 func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error {
+	if d.fill != nil {
+		return d.fill(src, dst, shape, p)
+	}
 	s := tensor.Shape(shape)
 	if len(dst) != s.Size() {
 		return fmt.Errorf("dist: %s: %d elements for shape %v: want %d", d.Name, len(dst), shape, s.Size())

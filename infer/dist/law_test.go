@@ -59,8 +59,9 @@ func tails(t *testing.T, l dist.Law) (lower, upper func(x float64, p []float64, 
 				if whole && (i == 0 || at[i] == math.Floor(at[i])) {
 					continue
 				}
+				h := h
 				if i > 0 {
-					h = 2e-5 * math.Max(1e-2, math.Abs(at[i]))
+					h = min(2e-5*math.Max(1e-2, math.Abs(at[i])), 30*h)
 				}
 				value := func(step float64) float64 {
 					q := append([]float64{}, at...)
@@ -68,7 +69,8 @@ func tails(t *testing.T, l dist.Law) (lower, upper func(x float64, p []float64, 
 					return eval(q[0], q[1:])[0]
 				}
 				slope := (8*(value(h)-value(-h)) - (value(2*h) - value(-2*h))) / (12 * h)
-				if !near(got[1+i], slope, 1e-6) && math.Abs(got[1+i]-slope) > 1e-7 {
+				if !near(got[1+i], slope, 1e-6) && math.Abs(got[1+i]-slope) > 1e-7+1e-12/h { // rounding
+
 					t.Errorf("%s%v: derivative %d of %s at %g is %.10g, by differences %.10g", l.Name, p, i, name, x, got[1+i], slope)
 				}
 			}
@@ -100,7 +102,11 @@ func moments(t *testing.T, l dist.Law, d dist.Dist, p []float64) {
 	}
 	m = at(func(x float64) float64 { return x })
 	v = at(func(x float64) float64 { return (x - m) * (x - m) })
-	if !near(m, mean, 1e-4) && math.Abs(m-mean) > 1e-4*math.Sqrt(variance) || !near(v, variance, 5e-3) {
+	tol := 1e-4
+	if strings.Contains(l.Name, " and ") { // the quantiles have a kink
+		tol = 2e-3
+	}
+	if !near(m, mean, tol) && math.Abs(m-mean) > tol*math.Sqrt(variance) || !near(v, variance, 5e-3) {
 		t.Errorf("%s%v: mean %g and variance %g, by quantiles %g and %g", l.Name, p, mean, variance, m, v)
 	}
 }
@@ -113,9 +119,10 @@ func TestDrawsOfEveryLaw(t *testing.T) {
 	for i, l := range numbersOf() {
 		for _, p := range l.At {
 			d := l.New(p...)
-			params := make([][]float64, len(p))
-			for k, v := range p {
-				params[k] = []float64{v}
+			params, at := [][]float64{}, 0
+			for _, q := range d.Params {
+				params = append(params, p[at:at+q.Size()])
+				at += q.Size()
 			}
 			stream, again := tensor.NewStream(7, 99, uint32(i)), tensor.NewStream(7, 99, uint32(i))
 			x := make([]float64, draws)
@@ -175,8 +182,8 @@ func TestEveryDiscreteLaw(t *testing.T) {
 					if got := d.Quantile(sum-1e-9, p); got != k && prob > 1e-6 {
 						t.Errorf("%s%v: Quantile(%g) = %g, want %g", l.Name, p, sum, got, k)
 					}
-					lower(k, p, math.Log(sum), 0)
-					upper(k, p, math.Log1p(-sum), 0)
+					lower(k, p, math.Log(sum), 1)
+					upper(k, p, math.Log1p(-sum), 1)
 				}
 				if got := f(k+0.5, p); !math.IsInf(got[0], -1) {
 					t.Errorf("%s%v at %g: log probability %g", l.Name, p, k+0.5, got[0])

@@ -17,6 +17,7 @@ func LogNormal(mu, sigma any) Dist {
 		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(normalLog(z(x), p[1]), ad.Log(x)) },
 		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
 		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
+		between:  func(lower, upper *ad.Node) *ad.Node { return ad.LogPhiDiff(z(lower), z(upper)) },
 		rand:     func(src Source, p []float64) float64 { return math.Exp(p[0] + p[1]*src.Normal()) },
 		cdf:      func(x float64, p []float64) float64 { return phi((math.Log(x) - p[0]) / p[1]) },
 		quantile: func(u float64, p []float64) float64 { return math.Exp(p[0] + p[1]*mathext.NormalQuantile(u)) },

@@ -14,9 +14,13 @@ func Normal(mu, sigma any) Dist {
 	p := nodes(mu, sigma)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	return Dist{Name: "normal", Params: p, Support: Real,
-		logProb:  func(x *ad.Node) *ad.Node { return normalLog(z(x), p[1]) },
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
+		logProb: func(x *ad.Node) *ad.Node { return normalLog(z(x), p[1]) },
+		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
+		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
+		between: func(lower, upper *ad.Node) *ad.Node { return ad.LogPhiDiff(z(lower), z(upper)) },
+		randBetween: func(src Source, lo, hi float64, p []float64) float64 {
+			return min(max(p[0]+p[1]*normalBetween(src, (lo-p[0])/p[1], (hi-p[0])/p[1]), lo), hi)
+		},
 		rand:     func(src Source, p []float64) float64 { return p[0] + p[1]*src.Normal() },
 		cdf:      func(x float64, p []float64) float64 { return phi((x - p[0]) / p[1]) },
 		quantile: func(u float64, p []float64) float64 { return p[0] + p[1]*mathext.NormalQuantile(u) },

@@ -28,21 +28,43 @@ func (d Dist) Quantile(u float64, p []float64) float64 {
 	return bisect(u, cdf, lo, hi)
 }
 
-// bisect returns the smallest number in lo..hi where cdf reaches u.
+// bisect returns the number in lo..hi where cdf reaches u: by Chandrupatla's steps,
+// inverse quadratic where that is safe and else halves.
+//
+// Reference: Chandrupatla, doi 10.1016/S0965-9978(96)00051-8.
 func bisect(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
-	lo, hi = bracket(u, cdf, lo, hi)
+	a, b := bracket(u, cdf, lo, hi)
+	fa, fb := cdf(a)-u, cdf(b)-u
+	if fa >= 0 || fb < 0 || a >= b {
+		return b
+	}
+	next := between(a, b)
 	for range 2200 {
-		mid := between(lo, hi)
-		if mid <= lo || mid >= hi {
+		f := cdf(next) - u
+		var c, fc float64
+		if (f < 0) == (fa < 0) {
+			c, fc = a, fa
+		} else {
+			c, fc, b, fb = b, fb, a, fa
+		}
+		a, fa = next, f
+		if fa == 0 || math.Abs(b-a) <= 2e-16*math.Abs(a) || between(min(a, b), max(a, b)) == a || between(min(a, b), max(a, b)) == b {
 			break
 		}
-		if cdf(mid) < u {
-			lo = mid
-		} else {
-			hi = mid
+		next = between(min(a, b), max(a, b))
+		// Inverse quadratic through a, b and c where it stays inside.
+		xi, phi := (a-b)/(c-b), (fa-fb)/(fc-fb)
+		if phi*phi < xi && (1-phi)*(1-phi) < 1-xi {
+			t := fa/(fb-fa)*(fc/(fb-fc)) + (c-a)/(b-a)*(fa/(fc-fa))*(fb/(fc-fb))
+			if x := a + t*(b-a); x > min(a, b) && x < max(a, b) {
+				next = x
+			}
 		}
 	}
-	return hi
+	if fa < 0 && math.Abs(fb) < math.Abs(fa) {
+		return b
+	}
+	return a
 }
 
 // bracket returns finite lo < hi with cdf(lo) < u <= cdf(hi), as far as numbers go.

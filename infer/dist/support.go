@@ -96,11 +96,11 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 
 // below is 1 where no part of the law lies at x or lower, above where none lies
 // higher; nil stands for 0 everywhere.
-func (s Support) below(x *ad.Node) *ad.Node {
+func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
 	if s.Lower == nil {
 		return nil
 	}
-	if s.Whole {
+	if discrete {
 		return ad.Less(x, s.Lower)
 	}
 	return ad.LessEqual(x, s.Lower)

@@ -1,0 +1,72 @@
+package dist
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Independent makes the last n batch axes of d parts of one value: an array of
+// independent numbers becomes one vector, whose log density is their sum.
+func Independent(d Dist, n int) Dist {
+	out := Dist{Name: "independent " + d.Name, Params: d.Params, Support: d.Support, Discrete: d.Discrete, Event: d.Event + n}
+	out.paramEvent = d.paramEvents()
+	for i, p := range d.Params {
+		out.paramEvent[i] += min(n, max(0, len(p.Shape())-out.paramEvent[i]))
+	}
+	axes := make([]int, n)
+	for i := range axes {
+		axes[i] = i - n
+	}
+	sum := func(lp *ad.Node) *ad.Node {
+		if n == 0 || lp.Err() != nil {
+			return lp
+		}
+		return ad.SumAxes(lp, axes...)
+	}
+	out.logProb = func(x *ad.Node) *ad.Node { return sum(d.LogProbInside(x)) }
+	if d.insideOf(someValue(d)) != nil {
+		out.center = someValue(d)
+		out.inside = func(x *ad.Node) *ad.Node {
+			in := d.insideOf(x)
+			if n == 0 || in.Err() != nil {
+				return in
+			}
+			if full, ok := d.batch(x); ok && !in.Shape().Equal(full) {
+				in = ad.Broadcast(in, full...)
+			}
+			return ad.MinAxes(in, axes...)
+		}
+	} else {
+		out.everywhere = true
+	}
+	out.check = func() error {
+		if n < 0 {
+			return fmt.Errorf("dist: independent: %d axes: want at least 0", n)
+		}
+		return d.Err()
+	}
+	out.transform = d.Transform
+	out.fill = d.Fill
+	if n == 1 && d.rand != nil {
+		out.draw = func(src Source, dst, p []float64) error { return drawEach(out, d, src, dst, p) }
+	}
+	out.remake = func(params []*ad.Node) Dist { return Independent(d.with(params), n) }
+	return out
+}
+
+// drawEach draws the numbers of one vector; parameters have one number or one for
+// each.
+func drawEach(vector, d Dist, src Source, dst, p []float64) error {
+	q := make([]float64, len(d.Params))
+	for j := range dst {
+		at := 0
+		for i := range q {
+			n := vector.valueSize(i)
+			q[i] = p[at+min(j, n-1)]
+			at += n
+		}
+		dst[j] = d.rand(src, q)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package dist
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// LogMix returns log(theta exp(lp1) + (1-theta) exp(lp2)), the log density of a
+// mixture of two with theta in (0, 1), element by element.
+func LogMix(theta any, lp1, lp2 *ad.Node) *ad.Node {
+	t := ad.Of(theta)
+	return ad.LogAddExp(ad.Add(ad.Log(t), lp1), ad.Add(ad.Log1p(ad.Neg(t)), lp2))
+}
+
+// LogMixture returns log sum_k weights_k exp(lp_k), where the last axis of weights,
+// on the simplex, has one for each of lp.
+func LogMixture(weights any, lp ...*ad.Node) *ad.Node {
+	w := ad.Of(weights)
+	if w.Err() != nil {
+		return w
+	}
+	if len(lp) == 0 || last(w) != len(lp) {
+		return failed(w, fmt.Errorf("dist: log mixture: weights of shape %v for %d log densities: want one each in the last axis", w.Shape(), len(lp)))
+	}
+	log := ad.Log(w)
+	sum := ad.Add(ad.Index(log, -1, 0), lp[0])
+	for k := 1; k < len(lp); k++ {
+		sum = ad.LogAddExp(sum, ad.Add(ad.Index(log, -1, k), lp[k]))
+	}
+	return sum
+}

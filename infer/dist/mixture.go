@@ -1,0 +1,287 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Mixture is the law of a number, or vector, that comes from one of the components
+// with the probabilities weights: the last axis of a Node on the simplex, one for
+// each. Params are the weights, then those of the components.
+//
+//	log p = log sum_k weights_k p_k(x)
+//
+// A component may be PointMass.
+func Mixture(weights any, components ...Dist) Dist {
+	return mixtureOf("mixture", ad.Of(weights), components)
+}
+
+// MixtureLogits is Mixture with weights given by their logarithms, up to a common
+// constant.
+func MixtureLogits(logits any, components ...Dist) Dist {
+	return mixtureOf("mixturelogits", ad.Of(logits), components)
+}
+
+// ZeroInflated is the law d with probability 1-p, and else 0.
+func ZeroInflated(p any, d Dist) Dist {
+	w := ad.Of(p)
+	return Mixture(ad.Stack(-1, w, ad.Sub(one, w)), PointMass(0), d)
+}
+
+func mixtureOf(name string, weights *ad.Node, components []Dist) Dist {
+	params, events := []*ad.Node{weights}, []int{1}
+	for _, c := range components {
+		params, events = append(params, c.Params...), append(events, c.paramEvents()...)
+	}
+	m := mixture{name: name, events: events, parts: components}
+	return m.law(params)
+}
+
+type mixture struct {
+	name   string
+	events []int
+	parts  []Dist
+}
+
+func (m mixture) law(params []*ad.Node) Dist {
+	out := Dist{Name: m.name, Params: params, paramEvent: m.events}
+	out.check = func() error { return m.check(params[0]) }
+	if len(m.parts) == 0 || params[0].Err() != nil || last(params[0]) != len(m.parts) {
+		out.logProb = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
+		return out
+	}
+	parts, at := make([]Dist, len(m.parts)), 1
+	for k, c := range m.parts {
+		parts[k] = c.with(params[at : at+len(c.Params)])
+		at += len(c.Params)
+	}
+	out.Support, out.Event, out.Discrete = hull(parts), parts[0].Event, true
+	for _, c := range parts {
+		out.Discrete = out.Discrete && c.Discrete
+	}
+	logW := m.logWeights(params[0])
+	join := func(f func(d Dist) *ad.Node) (sum *ad.Node) {
+		for k, c := range parts {
+			term := ad.Add(ad.Index(logW, -1, k), f(c))
+			if sum == nil {
+				sum = term
+				continue
+			}
+			sum = ad.LogAddExp(sum, term)
+		}
+		return sum
+	}
+	density := Dist.LogProb
+	if all(parts, func(d Dist) bool {
+		return d.Event == 0 && d.inside == nil && !d.everywhere && sameSupport(d.Support, out.Support)
+	}) {
+		density = Dist.LogProbInside // one guard for all
+	} else {
+		out.center, out.inside = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
+	}
+	out.logProb = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return density(d, x) }) }
+	if all(parts, func(d Dist) bool { return d.logCDF != nil && d.logCCDF != nil }) {
+		out.logCDF = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCDF(x) }) }
+		out.logCCDF = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCCDF(x) }) }
+	}
+	m.numbers(&out, parts)
+	out.remake = m.law
+	return out
+}
+
+// someValue is a possible value of d.
+func someValue(d Dist) *ad.Node {
+	if d.center != nil {
+		return d.center
+	}
+	return d.Support.middle()
+}
+
+// anyInside is 1 where x is possible for one of the laws.
+func anyInside(parts []Dist, x *ad.Node) (any *ad.Node) {
+	for _, c := range parts {
+		in := c.insideOf(x)
+		if in == nil {
+			in = one
+		}
+		if any != nil {
+			in = ad.Maximum(any, in)
+		}
+		any = in
+	}
+	return any
+}
+
+// numbers sets what works on plain numbers.
+func (m mixture) numbers(out *Dist, parts []Dist) {
+	k := len(parts)
+	sizes := make([]int, k)
+	for i, c := range parts {
+		sizes[i] = c.sizeOfParams()
+	}
+	each := func(p []float64, f func(w float64, d Dist, q []float64)) {
+		w, at := m.weights(p[:k]), k
+		for i, c := range parts {
+			f(w[i], c, p[at:at+sizes[i]])
+			at += sizes[i]
+		}
+	}
+	sum := func(p []float64, f func(d Dist, q []float64) float64) (s float64) {
+		each(p, func(w float64, d Dist, q []float64) {
+			if w > 0 {
+				s += w * f(d, q)
+			}
+		})
+		return s
+	}
+	pick := func(src Source, p []float64) (chosen Dist, q []float64) {
+		u, found := src.Float64(), false
+		each(p, func(w float64, d Dist, r []float64) {
+			if !found {
+				chosen, q = d, r
+				u -= w
+				found = u < 0
+			}
+		})
+		return chosen, q
+	}
+	if parts[0].Event > 0 {
+		out.draw = func(src Source, dst, p []float64) error {
+			d, q := pick(src, p)
+			if d.draw == nil {
+				return fmt.Errorf("dist: mixture: %s cannot be drawn from", d.Name)
+			}
+			return d.draw(src, dst, q)
+		}
+		return
+	}
+	out.rand = func(src Source, p []float64) float64 {
+		d, q := pick(src, p)
+		return d.Rand(src, q)
+	}
+	if all(parts, func(d Dist) bool { return d.cdf != nil }) {
+		out.cdf = func(x float64, p []float64) float64 {
+			return sum(p, func(d Dist, q []float64) float64 { return d.CDF(x, q) })
+		}
+	}
+	out.mean = func(p []float64) float64 { return sum(p, Dist.Mean) }
+	out.variance = func(p []float64) float64 {
+		mean := out.mean(p)
+		return sum(p, func(d Dist, q []float64) float64 {
+			e := d.Mean(q) - mean
+			return d.Var(q) + e*e
+		})
+	}
+	out.bounds = func(p []float64) (lo, hi float64) {
+		lo, hi = math.Inf(1), math.Inf(-1)
+		each(p, func(_ float64, d Dist, q []float64) {
+			a, b := d.ends(q)
+			lo, hi = min(lo, a), max(hi, b)
+		})
+		return lo, hi
+	}
+}
+
+func all(parts []Dist, f func(d Dist) bool) bool {
+	return !slices.ContainsFunc(parts, func(d Dist) bool { return !f(d) })
+}
+
+func (m mixture) logWeights(w *ad.Node) *ad.Node {
+	if m.name == "mixture" {
+		return ad.Log(w)
+	}
+	return ad.LogSoftmax(w, -1)
+}
+
+func (m mixture) weights(w []float64) []float64 {
+	if m.name == "mixture" {
+		return w
+	}
+	return softmax(w)
+}
+
+func softmax(logits []float64) []float64 {
+	top, sum := slices.Max(logits), 0.0
+	w := make([]float64, len(logits))
+	for i, l := range logits {
+		w[i] = math.Exp(l - top)
+		sum += w[i]
+	}
+	for i := range w {
+		w[i] /= sum
+	}
+	return w
+}
+
+func (m mixture) check(weights *ad.Node) error {
+	if len(m.parts) == 0 || weights.Err() == nil && last(weights) != len(m.parts) {
+		return fmt.Errorf("dist: mixture: weights of shape %v for %d components: want one each in the last axis", weights.Shape(), len(m.parts))
+	}
+	for k, c := range m.parts {
+		if err := c.Err(); err != nil {
+			return fmt.Errorf("dist: mixture: component %d: %w", k, err)
+		}
+		if c.Event != m.parts[0].Event {
+			return fmt.Errorf("dist: mixture: components %s and %s: one is of numbers, one of arrays", m.parts[0].Name, c.Name)
+		}
+	}
+	if w, ok := constant(weights); ok && m.name == "mixture" {
+		for at := 0; at < len(w); at += len(m.parts) {
+			if err := probabilities(w[at : at+len(m.parts)]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// probabilities checks numbers that shall be a point of the simplex.
+func probabilities(w []float64) error {
+	sum := 0.0
+	for i, v := range w {
+		if !(v >= 0) {
+			return fmt.Errorf("dist: weight %d is %g: want at least 0", i, v)
+		}
+		sum += v
+	}
+	if !(math.Abs(sum-1) <= 1e-8) {
+		return fmt.Errorf("dist: weights sum to %.12g: want 1; MixtureLogits takes any", sum)
+	}
+	return nil
+}
+
+// hull is the smallest interval that holds the supports, as far as that is known.
+func hull(parts []Dist) Support {
+	s := parts[0].Support
+	for _, c := range parts[1:] {
+		if sameSupport(s, c.Support) {
+			continue
+		}
+		s.Lower, s.Upper = outer(ad.Minimum, s.Lower, c.Support.Lower), outer(ad.Maximum, s.Upper, c.Support.Upper)
+		s.Open, s.Whole = s.Open && c.Support.Open, s.Whole && c.Support.Whole
+	}
+	return s
+}
+
+func outer(join func(a, b *ad.Node) *ad.Node, a, b *ad.Node) *ad.Node {
+	if a == nil || b == nil {
+		return nil
+	}
+	if a == b {
+		return a
+	}
+	if x, y := number(a, math.NaN()), number(b, math.NaN()); x == y {
+		return a
+	}
+	return join(a, b)
+}
+
+func sameSupport(a, b Support) bool {
+	same := func(x, y *ad.Node) bool {
+		return x == y || x != nil && y != nil && number(x, math.NaN()) == number(y, math.NaN())
+	}
+	return a.Open == b.Open && a.Whole == b.Whole && same(a.Lower, b.Lower) && same(a.Upper, b.Upper)
+}

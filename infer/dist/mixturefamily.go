@@ -1,0 +1,139 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// MixtureSameFamily is Mixture of components of one law of numbers, whose
+// parameters have the components in their last axis, as weights has; parameters of
+// no axes are common to all. It costs one pass however many components there are.
+func MixtureSameFamily(weights any, d Dist) Dist {
+	return family{mixture{name: "mixture"}, d}.law(append([]*ad.Node{ad.Of(weights)}, d.Params...))
+}
+
+// MixtureSameFamilyLogits is MixtureSameFamily with weights given by their
+// logarithms, up to a common constant.
+func MixtureSameFamilyLogits(logits any, d Dist) Dist {
+	return family{mixture{name: "mixturelogits"}, d}.law(append([]*ad.Node{ad.Of(logits)}, d.Params...))
+}
+
+type family struct {
+	mixture
+	base Dist
+}
+
+func (m family) law(params []*ad.Node) Dist {
+	base, k := m.base.with(params[1:]), last(params[0])
+	out := Dist{Name: m.name, Params: params, Support: base.Support, Discrete: base.Discrete, paramEvent: []int{1}}
+	for _, p := range base.Params {
+		out.paramEvent = append(out.paramEvent, min(1, len(p.Shape())))
+	}
+	out.check = func() error { return m.check(base, params[0], k) }
+	out.remake = m.law
+	if s, ok := base.batchOfParams(); params[0].Err() != nil || !ok || len(s) == 0 || s[len(s)-1] != k {
+		out.logProb = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
+		return out
+	}
+	column := func(x *ad.Node) *ad.Node { return ad.Reshape(x, append(x.Shape().Clone(), 1)...) }
+	join := func(f func(x *ad.Node) *ad.Node) func(x *ad.Node) *ad.Node {
+		return func(x *ad.Node) *ad.Node {
+			return ad.LogSumExp(ad.Add(m.logWeights(params[0]), f(column(x))), -1)
+		}
+	}
+	if fixed := base.inside == nil && fixedEnds(base.Support); fixed || base.everywhere {
+		out.everywhere = base.everywhere
+		out.logProb = join(base.LogProbInside)
+	} else { // each component has its own ends
+		out.Support.Lower, out.Support.Upper = edge(ad.MinAxes, base.Support.Lower), edge(ad.MaxAxes, base.Support.Upper)
+		out.logProb, out.center = join(base.LogProb), out.Support.middle()
+		out.inside = func(x *ad.Node) *ad.Node { return ad.MaxAxes(base.insideOf(column(x)), -1) }
+	}
+	if base.logCDF != nil && base.logCCDF != nil {
+		out.logCDF, out.logCCDF = join(base.LogCDF), join(base.LogCCDF)
+	}
+	m.numbers(&out, base, k)
+	return out
+}
+
+// fixedEnds reports whether the ends are the same for all components.
+func fixedEnds(s Support) bool {
+	fixed := func(n *ad.Node) bool { return n == nil || len(n.Shape()) == 0 }
+	return fixed(s.Lower) && fixed(s.Upper)
+}
+
+// edge reduces ends that differ between components.
+func edge(reduce func(x *ad.Node, axes ...int) *ad.Node, end *ad.Node) *ad.Node {
+	if end == nil || len(end.Shape()) == 0 {
+		return end
+	}
+	return reduce(end, -1)
+}
+
+func (m family) check(base Dist, weights *ad.Node, k int) error {
+	if err := base.Err(); err != nil {
+		return fmt.Errorf("dist: mixture of %s: %w", base.Name, err)
+	}
+	s, _ := base.batchOfParams()
+	if base.Event > 0 || base.paramEvent != nil || len(s) == 0 || s[len(s)-1] != k {
+		return fmt.Errorf("dist: mixture of %s: weights of shape %v, parameters of batch axes %v: want a law of numbers and equal last axes", base.Name, weights.Shape(), s)
+	}
+	if w, ok := constant(weights); ok && m.name == "mixture" {
+		for at := 0; at < len(w); at += k {
+			if err := probabilities(w[at : at+k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// numbers sets what works on plain numbers: weights, then each parameter's for all
+// components, or its one.
+func (m family) numbers(out *Dist, base Dist, k int) {
+	component := func(p []float64, j int) []float64 {
+		q, at := make([]float64, len(base.Params)), k
+		for i := range q {
+			n := out.valueSize(i + 1)
+			q[i] = p[at+min(j, n-1)]
+			at += n
+		}
+		return q
+	}
+	sum := func(p []float64, f func(q []float64) float64) (s float64) {
+		for j, w := range m.weights(p[:k]) {
+			if w > 0 {
+				s += w * f(component(p, j))
+			}
+		}
+		return s
+	}
+	out.rand = func(src Source, p []float64) float64 {
+		w, u := m.weights(p[:k]), src.Float64()
+		j := 0
+		for ; j < k-1 && u >= w[j]; j++ {
+			u -= w[j]
+		}
+		return base.Rand(src, component(p, j))
+	}
+	if base.cdf != nil {
+		out.cdf = func(x float64, p []float64) float64 {
+			return sum(p, func(q []float64) float64 { return base.CDF(x, q) })
+		}
+	}
+	out.mean = func(p []float64) float64 { return sum(p, base.Mean) }
+	out.variance = func(p []float64) float64 {
+		mean := out.mean(p)
+		return sum(p, func(q []float64) float64 { e := base.Mean(q) - mean; return base.Var(q) + e*e })
+	}
+	out.bounds = func(p []float64) (lo, hi float64) {
+		lo, hi = math.Inf(1), math.Inf(-1)
+		for j := range k {
+			a, b := base.ends(component(p, j))
+			lo, hi = min(lo, a), max(hi, b)
+		}
+		return lo, hi
+	}
+}

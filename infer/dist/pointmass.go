@@ -1,0 +1,27 @@
+package dist
+
+import ad "github.com/euryale-dev/euryale/autodiff"
+
+// PointMass is the law of the one value at: as a component of Mixture, the excess
+// of a value that another law gives too, or does not give.
+func PointMass(at any) Dist {
+	p := nodes(at)
+	return Dist{Name: "pointmass", Params: p, Support: Support{Lower: p[0], Upper: p[0]}, Discrete: true,
+		inside:   func(x *ad.Node) *ad.Node { return ad.Equal(x, p[0]) },
+		center:   p[0],
+		logProb:  func(*ad.Node) *ad.Node { return zero },
+		logCDF:   func(*ad.Node) *ad.Node { return zero },
+		logCCDF:  func(*ad.Node) *ad.Node { return zero },
+		rand:     func(_ Source, p []float64) float64 { return p[0] },
+		cdf:      func(float64, []float64) float64 { return 1 },
+		quantile: func(_ float64, p []float64) float64 { return p[0] },
+		mean:     func(p []float64) float64 { return p[0] },
+		variance: func([]float64) float64 { return 0 },
+	}
+}
+
+func init() {
+	register(Law{Name: "pointmass", Params: []string{"at"}, Want: []Support{Real},
+		Make: func(p ...any) Dist { return PointMass(p[0]) },
+		At:   [][]float64{{2}}})
+}

@@ -1,0 +1,187 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Truncate is the law d given that lower <= x <= upper; nil is no end. d is a law
+// of numbers with LogCDF and LogCCDF.
+//
+//	log p = log p_d(x) - log(F_d(upper) - F_d(lower)), F_d(lower-1) for discrete laws
+//
+// The difference is taken in the tail where it keeps its digits. Params are those
+// of d, then the ends.
+func Truncate(d Dist, lower, upper any) Dist {
+	t := truncation{base: d, low: -1, high: -1}
+	p := slices.Clone(d.Params)
+	if lower != nil {
+		t.low = len(p)
+		p = append(p, ad.Of(lower))
+	}
+	if upper != nil {
+		t.high = len(p)
+		p = append(p, ad.Of(upper))
+	}
+	return t.law(p)
+}
+
+// truncation knows which parameters are the ends; -1 where there is none.
+type truncation struct {
+	base      Dist
+	low, high int
+}
+
+func (t truncation) law(p []*ad.Node) Dist {
+	base := t.base.with(p[:len(t.base.Params)])
+	var lower, upper *ad.Node
+	out := Dist{Name: "truncated " + base.Name, Params: p, Support: base.Support, Discrete: base.Discrete, everywhere: base.everywhere}
+	out.paramEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
+	if t.low >= 0 {
+		lower = p[t.low]
+		out.Support.Lower = narrower(ad.Maximum, base.Support.Lower, lower)
+	}
+	if t.high >= 0 {
+		upper = p[t.high]
+		out.Support.Upper = narrower(ad.Minimum, base.Support.Upper, upper)
+	}
+	out.inside = func(x *ad.Node) *ad.Node { return allOf(base.insideOf(x), atLeast(x, lower), atMost(x, upper)) }
+	out.center = out.Support.middle()
+	whole := func() *ad.Node { return base.logBetween(lower, upper) }
+	out.logProb = func(x *ad.Node) *ad.Node { return ad.Sub(base.LogProbInside(x), whole()) }
+	below := func(x *ad.Node) *ad.Node { return ad.Sub(base.logBetween(lower, x), whole()) }
+	beyond := func(x *ad.Node) *ad.Node {
+		if base.Discrete {
+			x = ad.Shift(x, 1)
+		}
+		return ad.Sub(base.logBetween(x, upper), whole())
+	}
+	out.logCDF = func(x *ad.Node) *ad.Node { return exactTail(below(x), beyond(x)) }
+	out.logCCDF = func(x *ad.Node) *ad.Node { return exactTail(beyond(x), below(x)) }
+	out.bounds = func(q []float64) (lo, hi float64) { return t.ends(q) }
+	out.check = func() error { return t.check(out, base) }
+	out.remake = t.law
+	out.cdf = out.graphCDF()
+	out.rand = func(src Source, q []float64) float64 { return t.rand(out, src, q) }
+	n := t.base.sizeOfParams()
+	out.mean = func(q []float64) float64 { m, _ := out.numericMoments(t.base, q, q[:n]); return m }
+	out.variance = func(q []float64) float64 { _, v := out.numericMoments(t.base, q, q[:n]); return v }
+	return out
+}
+
+// narrower joins an end of the support with one that truncates.
+func narrower(join func(a, b *ad.Node) *ad.Node, end, at *ad.Node) *ad.Node {
+	if end == nil {
+		return at
+	}
+	return join(end, at)
+}
+
+func (t truncation) ends(q []float64) (lo, hi float64) {
+	n := t.base.sizeOfParams()
+	lo, hi = t.base.ends(q[:n])
+	if t.low >= 0 {
+		lo = max(lo, q[n])
+	}
+	if t.high >= 0 {
+		hi = min(hi, q[len(q)-1])
+	}
+	if t.base.Discrete {
+		lo, hi = math.Ceil(lo), math.Floor(hi)
+	}
+	return lo, hi
+}
+
+func (t truncation) check(d, base Dist) error {
+	switch {
+	case base.Event > 0 || base.logCDF == nil || base.logCCDF == nil:
+		return fmt.Errorf("dist: truncate: %s has no LogCDF: truncate a law of numbers that has one", base.Name)
+	}
+	if err := base.Err(); err != nil {
+		return err
+	}
+	if t.low >= 0 && t.high >= 0 {
+		lo, hi := number(d.Params[t.low], math.NaN()), number(d.Params[t.high], math.NaN())
+		if lo > hi || lo == hi && !base.Discrete {
+			return fmt.Errorf("dist: truncate: %s from %g to %g: want lower < upper", base.Name, lo, hi)
+		}
+	}
+	return nil
+}
+
+// rand tries draws of the base, which is quick where the ends leave much of it, and
+// else inverts the distribution function.
+func (t truncation) rand(d Dist, src Source, q []float64) float64 {
+	lo, hi := t.ends(q)
+	if lo == hi {
+		return lo
+	}
+	inner := q[:t.base.sizeOfParams()]
+	if t.base.randBetween != nil {
+		return t.base.randBetween(src, lo, hi, inner)
+	}
+	for range 20 {
+		if x := t.base.rand(src, inner); x >= lo && x <= hi {
+			return x
+		}
+	}
+	return d.Quantile(open(src), q)
+}
+
+// logBetween returns the logarithm of the probability of lower <= x <= upper; nil
+// ends are those of the law.
+func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
+	if lower != nil && d.Discrete {
+		lower = ad.Shift(ad.Ceil(lower), -1)
+	}
+	switch {
+	case lower == nil && upper == nil:
+		return zero
+	case lower == nil:
+		return d.LogCDF(upper)
+	case upper == nil:
+		return d.LogCCDF(lower)
+	case d.between != nil:
+		return d.between(lower, upper)
+	}
+	// From the side where the further end has the smaller probability.
+	below, above := d.LogCDF(upper), d.LogCCDF(lower)
+	left := ad.Less(below, above)
+	near := ad.Where(left, below, above)
+	far := ad.Where(left, d.LogCDF(lower), d.LogCCDF(upper))
+	none := ad.Equal(far, ad.Scalar(math.Inf(-1)))
+	rest := ad.Log1mExp(ad.Where(none, ad.Scalar(-1), ad.Sub(far, near)))
+	return ad.Add(near, ad.Where(none, zero, rest))
+}
+
+func atLeast(x, lower *ad.Node) *ad.Node {
+	if lower == nil {
+		return nil
+	}
+	return ad.GreaterEqual(x, lower)
+}
+
+func atMost(x, upper *ad.Node) *ad.Node {
+	if upper == nil {
+		return nil
+	}
+	return ad.LessEqual(x, upper)
+}
+
+// allOf is 1 where all conditions are; nil stands for 1.
+func allOf(conditions ...*ad.Node) *ad.Node {
+	out := one
+	for i, c := range conditions {
+		switch {
+		case c == nil:
+		case out == one && i < len(conditions):
+			out = c
+		default:
+			out = ad.Mul(out, c)
+		}
+	}
+	return out
+}
