@@ -168,6 +168,8 @@ func (d Dim) coordinate() any {
 
 func (e *exporter) stats(name string, warm bool) {
 	d := e.group(name)
+	d.Attrs["max_tree_depth"] = strconv.Itoa(e.fit.cfg.MaxTreeDepth)
+	d.Attrs["target_accept"] = strconv.FormatFloat(e.fit.cfg.TargetAccept, 'g', -1, 64)
 	records, draws := e.records(warm), 0
 	if rows := e.rows(warm); len(rows) > 0 {
 		draws = len(rows[0])

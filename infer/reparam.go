@@ -13,7 +13,7 @@ import (
 // nonCentred lists the laws of a location and a scale by their standard forms.
 var nonCentred = map[string]dist.Dist{
 	"normal": dist.Normal(0, 1), "lognormal": dist.Normal(0, 1), "cauchy": dist.Cauchy(0, 1), "laplace": dist.Laplace(0, 1),
-	"studentt": {},
+	"logistic": dist.Logistic(0, 1), "gumbel": dist.Gumbel(0, 1), "studentt": {},
 }
 
 // standardised splits a law of a location and a scale into its standard form and
@@ -23,7 +23,7 @@ func standardised(d dist.Dist) (standard dist.Dist, t dist.Transform, err error)
 	p := d.Params
 	switch {
 	case !known:
-		return standard, t, fmt.Errorf("%s has no non-centred form: Reparam takes any; these have one: normal, lognormal, studentt, cauchy, laplace", d.Name)
+		return standard, t, fmt.Errorf("%s has no non-centred form: Reparam takes any; these have one: normal, lognormal, studentt, cauchy, laplace, logistic, gumbel", d.Name)
 	case d.Name == "studentt":
 		standard, p = dist.StudentT(p[0], 0, 1), p[1:]
 	}

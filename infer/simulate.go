@@ -215,3 +215,22 @@ func (f *Fit) posterior() (*Posterior, error) {
 	}
 	return nil, fmt.Errorf("infer: these are draws of a density, not of a Model: it has no observations")
 }
+
+// PriorStarts draws one start per chain from the priors, for Config.Init.
+func (p *Posterior) PriorStarts(chains int, seed uint64) ([][]float64, error) {
+	sim, err := p.Prior(chains, seed)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, chains)
+	for i := range out {
+		values := map[string][]float64{}
+		for _, q := range p.model.params {
+			values[q.name] = sim.Values(q.name)[i]
+		}
+		if out[i], err = p.Unconstrain(values, 1e-8); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -312,3 +312,25 @@ func TestMoreModelMistakes(t *testing.T) {
 		}
 	}
 }
+
+// Starts from the priors are spread as these are.
+func TestPriorStarts(t *testing.T) {
+	m := infer.NewModel("schools")
+	hierarchy(m, infer.NonCentred())
+	post := compiled(t, m)
+	starts, err := post.PriorStarts(400, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu, tau []float64
+	for _, q := range starts {
+		mu, tau = append(mu, q[0]), append(tau, math.Exp(q[1]))
+	}
+	slices.Sort(tau)
+	if sd := diag.SD(mu); math.Abs(sd-5) > 0.9 || math.Abs(diag.Quantile(tau, 0.5)-5) > 1.6 {
+		t.Errorf("mu has sd %g, tau median %g: want 5 and 5", sd, diag.Quantile(tau, 0.5))
+	}
+	if fit := sampled(t, post, infer.Config{Seed: 1, Init: starts[:4]}); !(fit.Summary().MaxRHat() < 1.02) {
+		t.Errorf("R-hat %g", fit.Summary().MaxRHat())
+	}
+}
