@@ -65,17 +65,12 @@ func (o *observation) absent(values []float64, mask []bool) (places []int) {
 
 // filled puts a value that was observed in the absent places.
 func (o *observation) filled(values []float64, absent []int) []float64 {
-	out := slices.Clone(values)
-	for _, v := range others(absent, len(values)) {
-		for _, i := range absent {
-			out[i] = values[v]
-		}
-		break
+	out, stand := slices.Clone(values), 0.0
+	if rest := others(absent, len(values)); len(rest) > 0 {
+		stand = values[rest[0]]
 	}
-	if len(absent) == len(values) {
-		for i := range out {
-			out[i] = 0
-		}
+	for _, i := range absent {
+		out[i] = stand
 	}
 	return out
 }

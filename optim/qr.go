@@ -2,25 +2,6 @@ package optim
 
 import "math"
 
-// qr reduces a (m x n, m >= n) to its upper triangle by Householder reflections
-// and applies them to b. The triangle is left in r (n x n, by columns).
-func qr(a []float64, m, n int, b, r []float64) {
-	for k := range n {
-		col := a[k*m : (k+1)*m]
-		first, beta := householder(col[k:])
-		if beta != 0 {
-			for j := k + 1; j < n; j++ {
-				reflect(col[k:], a[j*m+k:(j+1)*m], beta)
-			}
-			reflect(col[k:], b[k:m], beta)
-		}
-		rk := r[k*n : (k+1)*n]
-		copy(rk, col[:k])
-		rk[k] = first
-		clear(rk[k+1:])
-	}
-}
-
 // pivoted is a factorisation A P = Q R with the longest remaining column first.
 type pivoted struct {
 	m, n int

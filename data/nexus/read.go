@@ -92,9 +92,7 @@ func (l *loader) twotime() *Twotime {
 		l.fail("%s lists %d bins, %s holds %d maps", keyTwoBins[0], len(m.Bins), keyMaps[0], len(m.names))
 	}
 	m.Maps = make([]*Matrix, len(m.Bins))
-	for _, rows := range transpose(l.cube(keyTwoParts)) {
-		m.Partial = append(m.Partial, rows)
-	}
+	m.Partial = append(m.Partial, transpose(l.cube(keyTwoParts))...)
 	return m
 }
 
