@@ -303,6 +303,13 @@ func TestMoreModelMistakes(t *testing.T) {
 			m.Param("a", dist.Normal(0, 1))
 			m.Data("x", []float64{1}, infer.Over(m.DimLen("k", 2)))
 		}, "1 values for shape [2]"},
+		{func(m *infer.Model) { m.Param("k", dist.Poisson(3)) }, "parameter k is discrete (poisson)"},
+		{func(m *infer.Model) {
+			m.Observe("k", dist.Poisson(m.Param("a", dist.HalfNormal(1))), []float64{1, 2.5})
+		}, "k[1] is 2.5: poisson gives whole numbers"},
+		{func(m *infer.Model) {
+			m.Observe("k", dist.Poisson(m.Param("a", dist.HalfNormal(1))), []float64{1, math.NaN()}, infer.Impute())
+		}, "missing value of the discrete poisson"},
 		{func(m *infer.Model) { m.Deterministic("d", m.Param("a", dist.Normal(0, 1)), infer.Shape(2)) }, "quantity d has shape"},
 	} {
 		m := infer.NewModel("faulty")
@@ -332,5 +339,69 @@ func TestPriorStarts(t *testing.T) {
 	}
 	if fit := sampled(t, post, infer.Config{Seed: 1, Init: starts[:4]}); !(fit.Summary().MaxRHat() < 1.02) {
 		t.Errorf("R-hat %g", fit.Summary().MaxRHat())
+	}
+}
+
+// Every law with a non-centred form: the same density in other coordinates, but
+// for the Jacobian n log(scale), and the way back.
+func TestNonCentredForms(t *testing.T) {
+	laws := map[string]func(loc, scale *ad.Node) dist.Dist{
+		"normal":    func(a, b *ad.Node) dist.Dist { return dist.Normal(a, b) },
+		"lognormal": func(a, b *ad.Node) dist.Dist { return dist.LogNormal(a, b) },
+		"cauchy":    func(a, b *ad.Node) dist.Dist { return dist.Cauchy(a, b) },
+		"laplace":   func(a, b *ad.Node) dist.Dist { return dist.Laplace(a, b) },
+		"logistic":  func(a, b *ad.Node) dist.Dist { return dist.Logistic(a, b) },
+		"gumbel":    func(a, b *ad.Node) dist.Dist { return dist.Gumbel(a, b) },
+		"studentt":  func(a, b *ad.Node) dist.Dist { return dist.StudentT(4, a, b) },
+	}
+	for name, law := range laws {
+		build := func(o ...infer.Option) *infer.Posterior {
+			m := infer.NewModel(name)
+			loc, scale := m.Param("loc", dist.Normal(0, 2)), m.Param("scale", dist.HalfNormal(1))
+			m.Param("x", law(loc, scale), append(o, infer.Shape(3))...)
+			return compiled(t, m)
+		}
+		centred, free := build(), build(infer.NonCentred())
+		q, row := []float64{0.4, -0.3, 0.5, -1.2, 2}, make([]float64, 5)
+		if err := free.Write(q, row); err != nil {
+			t.Fatal(err)
+		}
+		values := map[string][]float64{"loc": row[:1], "scale": row[1:2], "x": row[2:]}
+		u, err := centred.Unconstrain(values, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float64, 5)
+		want, err := centred.LogProbGrad(u, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += 3 * math.Log(row[1])
+		if got, err := free.LogProbGrad(q, g); err != nil || math.Abs(got-want) > 1e-12*math.Abs(want) {
+			t.Errorf("%s: log density %.15g, want %.15g (%v)", name, got, want, err)
+		}
+		back, err := free.Unconstrain(values, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range q {
+			if math.Abs(back[i]-q[i]) > 1e-12 {
+				t.Errorf("%s: coordinate %d comes back as %g, was %g", name, i, back[i], q[i])
+			}
+		}
+	}
+}
+
+// A reparametrisation by a function: x = exp(z) is lognormal.
+func TestReparam(t *testing.T) {
+	m := infer.NewModel("reparam")
+	m.Param("x", dist.LogNormal(0, 0.5), infer.Reparam(dist.Normal(0, 1), func(z *ad.Node) *ad.Node { return ad.Exp(ad.Scale(0.5, z)) }))
+	post := compiled(t, m)
+	r := sampled(t, post, infer.Config{Seed: 1}).Summary().Row("x")
+	if want := math.Exp(0.125); math.Abs(r.Mean-want) > 5*r.MCSEMean {
+		t.Errorf("x has mean %g, want %g", r.Mean, want)
+	}
+	if _, err := post.Unconstrain(map[string][]float64{"x": {1}}, 0); err == nil || !strings.Contains(err.Error(), "without an inverse") {
+		t.Errorf("Unconstrain: %v", err)
 	}
 }
