@@ -33,7 +33,7 @@ func newAdapter(cfg *Config, dim int) *adapter {
 	a.current = newEstimator(cfg.Metric, dim, cfg.StanShrink)
 	a.next = newEstimator(cfg.Metric, dim, cfg.StanShrink)
 	a.first, a.ends = stanWindows(cfg.warmup())
-	a.plan = planFisher(cfg.warmup(), cfg.Metric)
+	a.plan = planFisher(cfg.warmup(), dim, cfg.Metric)
 	return a
 }
 
@@ -197,10 +197,10 @@ func (a *adapter) depth(i int) int {
 // need returns how many usable draws the next window must hold.
 func (a *adapter) need(i int) float64 {
 	if i < a.plan.early {
-		a.window = math.Min(math.Max(a.window, earlyWindow), firstWindow)
+		a.window = math.Min(math.Max(a.window, earlyWindow), a.plan.window)
 		return a.window
 	}
-	a.window = math.Max(math.Max(a.window, firstWindow), float64(a.next.count()))
+	a.window = math.Max(math.Max(a.window, a.plan.window), float64(a.next.count()))
 	return a.window
 }
 

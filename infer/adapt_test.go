@@ -18,7 +18,7 @@ func TestStanWindowGoldens(t *testing.T) {
 // Whatever the length of the warm-up, the metric is frozen before its end.
 func TestFisherPlan(t *testing.T) {
 	for warmup := range 300 {
-		p := planFisher(warmup, LowRank)
+		p := planFisher(warmup, 10, LowRank)
 		if p.early > warmup || p.freeze > warmup || warmup >= minAdaptive && p.freeze >= warmup {
 			t.Errorf("warm-up %d: plan %+v", warmup, p)
 		}

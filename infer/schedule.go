@@ -54,6 +54,7 @@ func stanWindows(warmup int) (first int, ends []int) {
 
 // fisherPlan holds the constants of a Fisher schedule.
 type fisherPlan struct {
+	window        float64
 	early, freeze int  // draws at which windows may outgrow firstWindow and the metric is frozen
 	every         bool // estimate after every draw
 }
@@ -62,9 +63,10 @@ type fisherPlan struct {
 // gradients on eight schools and five times as many on a chain of 50 parameters
 // with correlation 0.98 until the main phase: the directions are noise.
 const (
-	earlyWindow = 10.0 // usable draws that the first window must hold
-	firstWindow = 80.0 // bound in the early phase, least in the main phase
-	windowGrows = 1.5  // factor from window to window
+	earlyWindow = 10.0  // usable draws that the first window must hold
+	firstWindow = 80.0  // bound in the early phase, least in the main phase; more for more parameters
+	largeWindow = 200.0 // but no more than that
+	windowGrows = 1.5   // factor from window to window
 )
 
 // The first trajectories have no metric worth following for long; one stiff
@@ -74,8 +76,8 @@ const (
 	shallowDepth = 7
 )
 
-func planFisher(warmup int, kind MetricKind) fisherPlan {
-	p := fisherPlan{early: warmup * 30 / 100, freeze: warmup - warmup*15/100}
+func planFisher(warmup, dim int, kind MetricKind) fisherPlan {
+	p := fisherPlan{early: warmup * 30 / 100, freeze: warmup - warmup*15/100, window: min(max(firstWindow, float64(dim)), largeWindow)}
 	if warmup < minAdaptive {
 		p.freeze = 0
 	}
