@@ -57,7 +57,9 @@ func init() {
 		}})
 	choleskyGradOp = register(&Op{Name: "cholesky_grad", Arity: 2, kind: step, Smooth: true, matrix: true,
 		vjp: func(h, _ *Node, x []*Node) []*Node {
-			return VJP(choleskyGrad(x[0], x[1]), h, x...)
+			// Of leaves, since x[1] may depend on x[0].
+			l, g := Input("l", x[0].shape...), Input("g", x[1].shape...)
+			return Substitute(VJP(choleskyGrad(l, g), h, l, g), []*Node{l, g}, x)
 		},
 		run: runCholeskyGrad,
 		Sample: func(in Source) []*Node {

@@ -9,7 +9,22 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/gradcheck"
 )
+
+// Functions that are not linear in a factor have second derivatives too.
+func TestSecondDerivativesThroughCholesky(t *testing.T) {
+	x := ad.Input("x", 2, 2)
+	l := ad.Cholesky(x)
+	for name, y := range map[string]*ad.Node{
+		"log det":  ad.Sum(ad.Log(ad.Diag(l))),
+		"solution": ad.Sum(ad.Square(ad.SolveTriangular(l, ad.Const([]float64{1, 2}, 2, 1), true, false))),
+		"inverse":  ad.Sum(ad.Square(ad.CholeskySolve(l, ad.Eye(2)))),
+		"exp":      ad.Sum(ad.Exp(l)),
+	} {
+		gradcheck.Check(t, name, y, []*ad.Node{x}, [][]float64{{1, 0.2, 0.2, 0.7}}, true)
+	}
+}
 
 func TestLinalgGoldens(t *testing.T) {
 	for _, c := range golden.Family(t, "cuda", "ops_linalg.json") {
