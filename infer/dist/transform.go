@@ -28,6 +28,8 @@ type Transform struct {
 	Inverse func(y []float64, bounds ...float64) ([]float64, error)
 	// Bounds are the Nodes whose values Inverse wants.
 	Bounds []*ad.Node
+	// oblong matrices need not be square.
+	oblong bool
 	// inside moves y into the open set, where it lies on or beyond its border.
 	inside func(y []float64, nudge float64, bounds ...float64)
 }
@@ -45,7 +47,7 @@ func (t Transform) FreeShape(shape ...int) ([]int, error) {
 		return slices.Clone(shape), nil
 	case n == 0:
 		return nil, fmt.Errorf("dist: %s: shape %v has no elements", t.Name, shape)
-	case t.Event == 2 && shape[k] != shape[k+1]:
+	case t.Event == 2 && !t.oblong && shape[k] != shape[k+1]:
 		return nil, fmt.Errorf("dist: %s: shape %v: want square matrices", t.Name, shape)
 	}
 	return append(slices.Clone(shape[:k]), t.Free(n)), nil
@@ -133,7 +135,7 @@ func AffineTransform(offset, multiplier any) Transform {
 			if b[1] == 0 {
 				return nil, fmt.Errorf("dist: an affine transform with multiplier 0 has no inverse")
 			}
-			return each(y, func(v float64) float64 { return (v - b[0]) / b[1] }), nil
+			return mapped(y, func(v float64) float64 { return (v - b[0]) / b[1] }), nil
 		},
 	}
 }
@@ -191,7 +193,7 @@ func SoftplusTransform() Transform {
 	}
 }
 
-func each(y []float64, f func(float64) float64) []float64 {
+func mapped(y []float64, f func(float64) float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
 		out[i] = f(v)
@@ -206,5 +208,5 @@ func strictly(y []float64, lo, hi float64, f func(float64) float64) ([]float64, 
 			return nil, fmt.Errorf("dist: element %d is %g, want it strictly between %g and %g: nudge it inside", i, v, lo, hi)
 		}
 	}
-	return each(y, f), nil
+	return mapped(y, f), nil
 }

@@ -184,7 +184,7 @@ func fromZeroSum(y []float64) []float64 {
 	n := len(y) - 1
 	k := float64(len(y))
 	s := -y[n] * math.Sqrt(k)
-	return each(y[:n], func(v float64) float64 { return v + s/(math.Sqrt(k)+k) })
+	return mapped(y[:n], func(v float64) float64 { return v + s/(math.Sqrt(k)+k) })
 }
 
 // SimplexILRTransform maps K-1 numbers to a simplex by an isometric zero-sum
@@ -200,11 +200,11 @@ func SimplexILRTransform() Transform {
 			if err := onSimplex(y); err != nil {
 				return nil, err
 			}
-			z, mean := each(y, math.Log), 0.0
+			z, mean := mapped(y, math.Log), 0.0
 			for _, v := range z {
 				mean += v / float64(len(z))
 			}
-			return fromZeroSum(each(z, func(v float64) float64 { return v - mean })), nil
+			return fromZeroSum(mapped(z, func(v float64) float64 { return v - mean })), nil
 		},
 		inside: intoSimplex,
 	}

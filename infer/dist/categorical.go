@@ -1,0 +1,90 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Categorical is the law of an index k = 0..K-1 with probabilities p, the last axis
+// of a Node on the simplex.
+//
+//	log P = log p_k
+func Categorical(p any) Dist {
+	q := nodes(p)
+	return categoricalOf("categorical", q, func() *ad.Node { return ad.Log(q[0]) }, func(p []float64) []float64 { return p })
+}
+
+// CategoricalLogits is Categorical with probabilities given by their logarithms, up
+// to a common constant.
+//
+//	log P = logits_k - log sum exp(logits)
+func CategoricalLogits(logits any) Dist {
+	q := nodes(logits)
+	return categoricalOf("categoricallogits", q, func() *ad.Node { return ad.LogSoftmax(q[0], -1) }, softmax)
+}
+
+func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []float64) []float64) Dist {
+	k := last(q[0])
+	// The sum of the probabilities of indices that hold for x.
+	sum := func(x *ad.Node, holds func(a, b *ad.Node) *ad.Node) *ad.Node {
+		in := holds(counting(k), ad.Reshape(x, append(x.Shape().Clone(), 1)...))
+		return ad.LogSumExp(ad.Where(in, logP(), ad.Scalar(math.Inf(-1))), -1)
+	}
+	moment := func(q []float64, power float64) (sum float64) {
+		for i, w := range p(q) {
+			sum += w * math.Pow(float64(i), power)
+		}
+		return sum
+	}
+	return Dist{Name: name, Params: q, paramEvent: []int{1}, Support: wholes(0, float64(k-1)), Discrete: true,
+		check: func() error {
+			if k < 1 {
+				return fmt.Errorf("dist: %s: probabilities of shape %v: want the indices in the last axis", name, q[0].Shape())
+			}
+			if v, ok := constant(q[0]); ok && name == "categorical" {
+				for at := 0; at < len(v); at += k {
+					if err := probabilities(v[at : at+k]); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+		logProb: func(x *ad.Node) *ad.Node {
+			is := ad.Equal(counting(k), ad.Reshape(x, append(x.Shape().Clone(), 1)...))
+			return each(ad.Where(is, logP(), zero))
+		},
+		logCDF:  func(x *ad.Node) *ad.Node { return sum(x, ad.LessEqual) },
+		logCCDF: func(x *ad.Node) *ad.Node { return sum(x, ad.Greater) },
+		rand: func(src Source, q []float64) float64 {
+			u := src.Float64()
+			for i, w := range p(q)[:k-1] {
+				if u -= w; u < 0 {
+					return float64(i)
+				}
+			}
+			return float64(k - 1)
+		},
+		cdf: func(x float64, q []float64) (sum float64) {
+			for _, w := range p(q)[:int(x)+1] {
+				sum += w
+			}
+			return sum
+		},
+		mean:     func(q []float64) float64 { return moment(q, 1) },
+		variance: func(q []float64) float64 { m := moment(q, 1); return moment(q, 2) - m*m },
+	}
+}
+
+func init() {
+	register(Law{Name: "categorical", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+		Make:   func(p ...any) Dist { return Categorical(p[0]) },
+		At:     [][]float64{{0.2, 0.5, 0.3}},
+		Shapes: [][]int{{3}}})
+	register(Law{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{Real},
+		Make:   func(p ...any) Dist { return CategoricalLogits(p[0]) },
+		At:     [][]float64{{0.2, -1, 3}},
+		Shapes: [][]int{{3}}})
+}

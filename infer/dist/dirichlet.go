@@ -1,0 +1,65 @@
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Dirichlet is the law of vectors on the simplex: positive, of sum 1.
+//
+//	log p = sum (alpha_k - 1) log x_k + log Gamma(sum alpha) - sum log Gamma(alpha_k)
+//
+// written with deviances of alpha_k from x_k sum alpha. Shape: alpha (..., K).
+func Dirichlet(alpha any) Dist {
+	p := nodes(alpha)
+	k := max(1, last(p[0]))
+	return Dist{Name: "dirichlet", Params: p, paramEvent: []int{1}, Event: 1, Support: Unit,
+		center:    ad.Full(1/float64(k), k),
+		transform: SimplexILRTransform,
+		inside: func(x *ad.Node) *ad.Node {
+			whole := ad.Less(ad.Abs(ad.Shift(each(x), -1)), ad.Scalar(1e-8))
+			return ad.Mul(ad.MinAxes(ad.Greater(x, zero), -1), whole)
+		},
+		logProb: func(x *ad.Node) *ad.Node {
+			a := p[0]
+			total := each(a)
+			// The deviances hold sum(x) sum(alpha) - sum(alpha), which is 0 on the
+			// simplex; its gradient is taken away.
+			extra := ad.Mul(total, ad.Shift(each(x), -1))
+			fall := ad.PoissonDeviance(a, ad.Mul(column(total), x))
+			norm := func(a *ad.Node) *ad.Node {
+				return ad.Shift(ad.Sub(ad.Scale(0.5, ad.Log(a)), ad.StirlingError(a)), -halfLogTwoPi)
+			}
+			return ad.Add(each(ad.Sub(norm(a), ad.Add(fall, ad.Log(x)))), ad.Sub(extra, norm(total)))
+		},
+		draw: func(src Source, dst, p []float64) error {
+			drawDirichlet(src, dst, p)
+			return nil
+		},
+	}
+}
+
+// drawDirichlet divides Gamma variables by their sum, in logarithms.
+func drawDirichlet(src Source, dst, alpha []float64) {
+	top := math.Inf(-1)
+	for i, a := range alpha {
+		dst[i] = logGamma(src, a)
+		top = max(top, dst[i])
+	}
+	sum := 0.0
+	for i := range dst {
+		dst[i] = math.Exp(dst[i] - top)
+		sum += dst[i]
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+}
+
+func init() {
+	register(Law{Name: "dirichlet", Params: []string{"alpha"}, Want: []Support{Positive},
+		Make:   func(p ...any) Dist { return Dirichlet(p[0]) },
+		At:     [][]float64{{1, 2, 0.5}},
+		Shapes: [][]int{{3}}, Value: []int{3}})
+}

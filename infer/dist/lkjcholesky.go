@@ -1,0 +1,86 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// LKJCholesky is the law of the Cholesky factors L of k x k correlation matrices R =
+// L L^T whose density is proportional to det(R)^(eta-1): eta = 1 is uniform, more is
+// closer to the identity.
+//
+//	log p = sum_(i>1) (k - i + 2 eta - 2) log L_ii - log norm,
+//	norm = prod_(j<k) pi^(j/2) Gamma(eta + (k-1-j)/2)/Gamma(eta + (k-1)/2)
+//
+// with rows counted from 1. Reference: Lewandowski, Kurowicka and Joe,
+// doi 10.1016/j.jmva.2009.04.008.
+func LKJCholesky(k int, eta any) Dist {
+	p := nodes(eta)
+	return Dist{Name: "lkjcholesky", Params: p, Event: 2, Support: Interval(-1, 1),
+		center:    ad.Eye(max(1, k)),
+		transform: func() Transform { return CorrCholeskyTransform(k) },
+		remake:    func(p []*ad.Node) Dist { return LKJCholesky(k, p[0]) },
+		check: func() error {
+			if k < 1 {
+				return fmt.Errorf("dist: lkjcholesky of order %d: want at least 1", k)
+			}
+			return nil
+		},
+		inside: func(x *ad.Node) *ad.Node {
+			long := ad.Less(ad.Abs(ad.Shift(each(ad.Square(ad.Tril(x, 0))), -1)), ad.Scalar(1e-8))
+			return ad.MinAxes(ad.Mul(long, ad.Greater(ad.Diag(x), zero)), -1)
+		},
+		logProb: func(x *ad.Node) *ad.Node {
+			if s, ok := axesOf(x, 2); !ok || s[0] != k || s[1] != k {
+				return failed(x, fmt.Errorf("dist: lkjcholesky: shape %v: want matrices of order %d", x.Shape(), k))
+			}
+			// Row 1 is (1, 0, ...) always.
+			w := make([]float64, k)
+			for i := 1; i < k; i++ {
+				w[i] = float64(k - i - 3)
+			}
+			twice := make([]float64, k)
+			for i := 1; i < k; i++ {
+				twice[i] = 2
+			}
+			power := ad.Add(ad.Mul(column(p[0]), ad.Const(twice)), ad.Const(w))
+			return ad.Sub(each(ad.Mul(power, ad.Log(ad.Diag(x)))), lkjNorm(k, p[0]))
+		},
+		draw: func(src Source, dst, p []float64) error {
+			drawLKJ(src, dst, k, p[0])
+			return nil
+		},
+	}
+}
+
+func lkjNorm(k int, eta *ad.Node) *ad.Node {
+	sum := ad.Scale(-float64(k-1), ad.Lgamma(ad.Shift(eta, float64(k-1)/2)))
+	for j := 1; j < k; j++ {
+		sum = ad.Add(sum, ad.Shift(ad.Lgamma(ad.Shift(eta, float64(k-1-j)/2)), float64(j)/2*math.Log(math.Pi)))
+	}
+	return sum
+}
+
+// drawLKJ is the onion: row i is a direction times the root of a Beta variable, and
+// what is left goes to the diagonal.
+func drawLKJ(src Source, dst []float64, k int, eta float64) {
+	clear(dst)
+	dst[0] = 1
+	for i := 1; i < k; i++ {
+		s := logitBeta(src, float64(i)/2, eta+float64(k-1-i)/2)
+		r := math.Sqrt(1 / (1 + math.Exp(-s)))
+		for j, u := range direction(src, i) {
+			dst[i*k+j] = r * u
+		}
+		dst[i*k+i] = math.Sqrt(1 / (1 + math.Exp(s)))
+	}
+}
+
+func init() {
+	register(Law{Name: "lkjcholesky", Params: []string{"eta"}, Want: []Support{Positive},
+		Make:   func(p ...any) Dist { return LKJCholesky(3, p[0]) },
+		At:     [][]float64{{2}, {0.7}},
+		Shapes: [][]int{{}}, Value: []int{3, 3}})
+}

@@ -1,0 +1,65 @@
+package dist
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// MultivariateNormalCholesky is the Gaussian law of vectors of mean mu and
+// covariance L L^T, for a lower triangle L with a positive diagonal.
+//
+//	log p = -|L^-1 (x-mu)|^2/2 - sum log L_ii - n log(2 pi)/2
+//
+// Shapes: mu (..., n), L (..., n, n).
+func MultivariateNormalCholesky(mu, l any) Dist {
+	p := nodes(mu, l)
+	return Dist{Name: "multivariatenormalcholesky", Params: p, paramEvent: []int{1, 2}, Event: 1, everywhere: true,
+		logProb: func(x *ad.Node) *ad.Node {
+			z := whitened(p[1], ad.Sub(x, p[0]))
+			return ad.Shift(ad.Sub(ad.Scale(-0.5, each(ad.Square(z))), sumLogDiag(p[1])), -halfLogTwoPi*float64(last(p[1])))
+		},
+		check: func() error { return checkFactor("multivariatenormalcholesky", p[0], p[1]) },
+		draw: func(src Source, dst, p []float64) error {
+			n := len(dst)
+			triangleTimes(dst, p[:n], p[n:], normals(src, n))
+			return nil
+		},
+	}
+}
+
+// MultivariateNormal is MultivariateNormalCholesky of the covariance matrix cov.
+func MultivariateNormal(mu, cov any) Dist {
+	c := ad.Of(cov)
+	return MultivariateNormalCholesky(mu, folded(c, ad.Cholesky(c)))
+}
+
+// checkFactor checks a constant L, and that it fits mu.
+func checkFactor(name string, mu, l *ad.Node) error {
+	s, ok := axesOf(l, 2)
+	m, vector := axesOf(mu, 1)
+	if ok && vector && (s[0] != s[1] || m[0] != s[1] && m[0] != 1) {
+		return fmt.Errorf("dist: %s: mean of shape %v and factor of shape %v: want n and n x n", name, mu.Shape(), l.Shape())
+	}
+	v, known := constant(l)
+	if !ok || !known {
+		return nil
+	}
+	n := s[1]
+	for k, x := range v {
+		switch i, j := k/n%n, k%n; {
+		case i == j && !(x > 0):
+			return fmt.Errorf("dist: %s: diagonal element %d of the factor is %g: want it above 0; is it a covariance matrix?", name, i, x)
+		case j > i && x != 0:
+			return fmt.Errorf("dist: %s: element (%d, %d) of the factor is %g: want a lower triangle; is it a covariance matrix?", name, i, j, x)
+		}
+	}
+	return nil
+}
+
+func init() {
+	register(Law{Name: "multivariatenormalcholesky", Params: []string{"mu", "L"}, Want: []Support{Real, Real},
+		Make:   func(p ...any) Dist { return MultivariateNormalCholesky(p[0], p[1]) },
+		At:     [][]float64{{0, 0.5, 1, 1.2, 0, 0, 0.4, 0.8, 0, -0.3, 0.5, 0.6}},
+		Shapes: [][]int{{3}, {3, 3}}, Value: []int{3}})
+}

@@ -1,0 +1,178 @@
+package dist
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Wishart is the law of the sum of the outer products of nu normal vectors of
+// covariance V, for any nu > p-1; its mean is nu V. A value is symmetric and
+// positive definite.
+//
+//	log p = (nu-p-1)/2 log|X| - tr(V^-1 X)/2 - nu p/2 log 2 - nu/2 log|V| - log Gamma_p(nu/2)
+//
+// Shapes: nu (...), V (..., p, p). The determinants are of the lower triangles.
+func Wishart(nu, v any) Dist {
+	q := nodes(nu, v)
+	d := wishartOf("wishart", q)
+	d.logProb = func(x *ad.Node) *ad.Node {
+		p := float64(last(q[1]))
+		powers := ad.Sub(ad.Mul(ad.Shift(q[0], -p-1), logDetHalf(x)), ad.Mul(q[0], logDetHalf(q[1])))
+		return ad.Sub(ad.Sub(powers, ad.Scale(0.5, traceSolved(q[1], x))), wishartNorm(q[0], last(q[1])))
+	}
+	d.draw = func(src Source, dst, p []float64) error {
+		l, err := cholesky(p[1:], 0)
+		if err != nil {
+			return err
+		}
+		drawWishart(src, dst, p[0], l)
+		return nil
+	}
+	return d
+}
+
+// InverseWishart is the law of the inverse of a Wishart(nu, Psi^-1) matrix: a
+// covariance matrix of mean Psi/(nu-p-1).
+//
+//	log p = nu/2 log|Psi| - (nu+p+1)/2 log|X| - tr(Psi X^-1)/2 - nu p/2 log 2 - log Gamma_p(nu/2)
+func InverseWishart(nu, psi any) Dist {
+	q := nodes(nu, psi)
+	d := wishartOf("inversewishart", q)
+	d.logProb = func(x *ad.Node) *ad.Node {
+		p := float64(last(q[1]))
+		powers := ad.Sub(ad.Mul(q[0], logDetHalf(q[1])), ad.Mul(ad.Shift(q[0], p+1), logDetHalf(x)))
+		return ad.Sub(ad.Sub(powers, ad.Scale(0.5, traceSolved(x, q[1]))), wishartNorm(q[0], last(q[1])))
+	}
+	d.draw = func(src Source, dst, p []float64) error {
+		n := sides(len(dst))
+		var inverse mat.SymDense
+		if err := invert(&inverse, p[1:], n); err != nil {
+			return err
+		}
+		l, err := cholesky(inverse.RawSymmetric().Data, n) // upper triangle
+		if err != nil {
+			return err
+		}
+		w := make([]float64, len(dst))
+		drawWishart(src, w, p[0], l)
+		if err := invert(&inverse, w, n); err != nil {
+			return err
+		}
+		for i := range n {
+			for j := range n {
+				dst[i*n+j] = inverse.At(i, j)
+			}
+		}
+		return nil
+	}
+	return d
+}
+
+func wishartOf(name string, q []*ad.Node) Dist {
+	n := max(1, last(q[1]))
+	return Dist{Name: name, Params: q, paramEvent: []int{0, 2}, Event: 2,
+		center:    ad.Eye(n),
+		transform: func() Transform { return CovMatrixTransform(n) },
+		inside: func(x *ad.Node) *ad.Node {
+			d := ad.Diag(ad.CholeskyOrNaN(x))
+			return ad.MinAxes(ad.Equal(d, d), -1)
+		},
+		check: func() error {
+			s, ok := axesOf(q[1], 2)
+			if ok && s[0] != s[1] {
+				return fmt.Errorf("dist: %s: scale of shape %v: want square matrices", name, q[1].Shape())
+			}
+			if v, known := constant(q[1]); ok && known {
+				for at := 0; at < len(v); at += n * n {
+					if _, err := cholesky(v[at:at+n*n], n); err != nil {
+						return fmt.Errorf("dist: %s: scale: %w", name, err)
+					}
+				}
+			}
+			if v, known := constant(q[0]); known {
+				for _, nu := range v {
+					if !(nu > float64(n-1)) {
+						return fmt.Errorf("dist: %s has nu = %g: want it above %d for matrices of order %d", name, nu, n-1, n)
+					}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// logDetHalf returns log|X|/2 by Cholesky, NaN where there is no factor.
+func logDetHalf(x *ad.Node) *ad.Node { return folded(x, sumLogDiag(ad.CholeskyOrNaN(x))) }
+
+// traceSolved returns tr(V^-1 X), with the inverse of the symmetric part of V.
+func traceSolved(v, x *ad.Node) *ad.Node {
+	half := ad.CholeskyOrNaN(ad.Scale(0.5, ad.Add(v, ad.T(v))))
+	if v.IsConst() {
+		inverse := folded(v, ad.CholeskySolve(half, ad.Eye(last(v))))
+		return ad.SumAxes(ad.Mul(inverse, ad.T(x)), -1, -2)
+	}
+	return each(ad.Diag(ad.CholeskySolve(half, x)))
+}
+
+// wishartNorm returns nu p/2 log 2 + log Gamma_p(nu/2).
+func wishartNorm(nu *ad.Node, p int) *ad.Node {
+	return ad.Add(ad.Scale(float64(p)/2*math.Ln2, nu), logMultiGamma(p, ad.Scale(0.5, nu)))
+}
+
+// drawWishart is Bartlett's: L A A^T L^T with chi variables on the diagonal of A and
+// normal ones below.
+func drawWishart(src Source, dst []float64, nu float64, l []float64) {
+	n := sides(len(dst))
+	b := make([]float64, n*n) // L A
+	a := make([]float64, n)
+	for j := range n { // column j of A
+		a[j] = math.Exp(0.5 * (math.Ln2 + logGamma(src, (nu-float64(j))/2)))
+		for i := j + 1; i < n; i++ {
+			a[i] = src.Normal()
+		}
+		for i := j; i < n; i++ {
+			for k := j; k <= i; k++ {
+				b[i*n+j] += l[i*n+k] * a[k]
+			}
+		}
+	}
+	for i := range n {
+		for j := range n {
+			dst[i*n+j] = 0
+			for k := range min(i, j) + 1 {
+				dst[i*n+j] += b[i*n+k] * b[j*n+k]
+			}
+		}
+	}
+}
+
+// invert sets dst to the inverse of a symmetric positive definite matrix.
+func invert(dst *mat.SymDense, m []float64, n int) error {
+	var c mat.Cholesky
+	if !c.Factorize(mat.NewSymDense(n, append([]float64{}, m...))) {
+		return fmt.Errorf("the %d x %d matrix is not positive definite", n, n)
+	}
+	if err := c.InverseTo(dst); err != nil {
+		return fmt.Errorf("the %d x %d matrix is nearly singular: %w", n, n, err)
+	}
+	for i := range n { // both triangles
+		for j := range i {
+			dst.RawSymmetric().Data[i*n+j] = dst.At(i, j)
+		}
+	}
+	return nil
+}
+
+func init() {
+	register(Law{Name: "wishart", Params: []string{"nu", "V"}, Want: []Support{Positive, Real},
+		Make:   func(p ...any) Dist { return Wishart(p[0], p[1]) },
+		At:     [][]float64{{5, 1, 0.2, 0.2, 0.7}},
+		Shapes: [][]int{{}, {2, 2}}, Value: []int{2, 2}})
+	register(Law{Name: "inversewishart", Params: []string{"nu", "Psi"}, Want: []Support{Positive, Real},
+		Make:   func(p ...any) Dist { return InverseWishart(p[0], p[1]) },
+		At:     [][]float64{{7, 1, 0.2, 0.2, 0.7}},
+		Shapes: [][]int{{}, {2, 2}}, Value: []int{2, 2}})
+}
