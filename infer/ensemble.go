@@ -1,0 +1,220 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// EnsembleConfig says how to sample without gradients; its zero value is the
+// default.
+type EnsembleConfig struct {
+	Walkers int // even, more than twice the dimension. Default max(32, 4 dim)
+	Warmup  int // draws per walker that are dropped. Default 1000
+	Draws   int // kept per walker. Default 1000
+	Seed    uint64
+
+	// Stretch, Differential and Walk are the shares of the moves: along the line to
+	// another walker, by the difference of two others, by a random combination of
+	// several. Default 0.4, 0.4, 0.2.
+	Stretch, Differential, Walk float64
+
+	Init       [][]float64 // a start per walker. Default: random
+	InitRadius float64     // random starts are uniform within. Default 2
+	Parallel   int         // goroutines. Default GOMAXPROCS
+}
+
+// Ensemble samples a density of which only values are known, with walkers that
+// move by the places of the others; no scale or correlation matters to it. It
+// needs many more evaluations than Sample and suits up to some twenty parameters.
+// logProb is called from several goroutines at once; -Inf or NaN turn a place
+// down. Walkers are not independent: judge them by ESS, not R-hat.
+//
+// References: Goodman and Weare, doi:10.2140/camcos.2010.5.65 (stretch, walk); ter
+// Braak and Vrugt, doi:10.1007/s11222-008-9104-9 (differential).
+func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c EnsembleConfig) (*Fit, error) {
+	if err := c.defaults(dim); err != nil {
+		return nil, err
+	}
+	cfg, err := Config{Chains: c.Walkers, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, Init: c.Init, InitRadius: c.InitRadius, NoClimb: true}.withDefaults(dim)
+	if err != nil {
+		return nil, err
+	}
+	target := Func(dim, func(q, g []float64) float64 {
+		clear(g)
+		return logProb(q)
+	})
+	r, err := newRun(target, cfg)
+	if err != nil {
+		return nil, err
+	}
+	e := &ensemble{run: r, cfg: &c, dim: dim}
+	begin := time.Now()
+	err = e.march(ctx)
+	r.elapsed = time.Since(begin)
+	return newFit(r), err
+}
+
+func (c *EnsembleConfig) defaults(dim int) error {
+	if c.Walkers == 0 {
+		c.Walkers = max(32, 4*dim)
+	}
+	if c.Warmup == 0 {
+		c.Warmup = 1000
+	}
+	if c.Draws == 0 {
+		c.Draws = 1000
+	}
+	if c.Parallel <= 0 {
+		c.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if c.Stretch == 0 && c.Differential == 0 && c.Walk == 0 {
+		c.Stretch, c.Differential, c.Walk = 0.4, 0.4, 0.2
+	}
+	switch {
+	case dim < 1:
+		return errors.New("infer: Ensemble: no parameters")
+	case c.Walkers%2 != 0 || c.Walkers <= 2*dim:
+		return fmt.Errorf("infer: Ensemble: %d walkers in %d dimensions: want an even number above %d", c.Walkers, dim, 2*dim)
+	case c.Stretch < 0 || c.Differential < 0 || c.Walk < 0:
+		return fmt.Errorf("infer: Ensemble: shares of moves %g, %g, %g: want none below 0", c.Stretch, c.Differential, c.Walk)
+	}
+	return nil
+}
+
+// ensemble is walkers on their way. Each half moves by the places of the other, so
+// that its walkers can move at the same time.
+type ensemble struct {
+	run *run
+	cfg *EnsembleConfig
+	dim int
+}
+
+func (e *ensemble) march(ctx context.Context) error {
+	chains := e.run.chains
+	var errs []error
+	for _, c := range chains {
+		if err := c.findStart(&c.p); err != nil {
+			errs = append(errs, err)
+		}
+		c.ad.eps, c.started = 1, true
+	}
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	half := len(chains) / 2
+	for range e.cfg.Warmup + e.cfg.Draws {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, side := range []int{0, half} {
+			others := chains[half-side : half-side+half]
+			e.each(chains[side:side+half], func(c *chain) { e.move(c, others) })
+		}
+		for _, c := range chains {
+			if c.err != nil {
+				return c.err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *ensemble) each(walkers []*chain, f func(c *chain)) {
+	n := min(e.cfg.Parallel, len(walkers))
+	var wg sync.WaitGroup
+	for w := range n {
+		wg.Go(func() {
+			for i := w; i < len(walkers); i += n {
+				f(walkers[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// move proposes a place for walker c from those of others, and records where it
+// ends.
+func (e *ensemble) move(c *chain, others []*chain) {
+	to := c.tr.ends[0]
+	logRatio := e.propose(to.q, c, others)
+	lp, err := c.tr.target.LogProbGrad(to.q, to.g)
+	c.tr.count++
+	out := &transition{steps: 1}
+	switch {
+	case err != nil && !recoverable(err):
+		c.err = c.fault(err)
+		return
+	case math.IsInf(lp, 1):
+		c.err = c.fault(ErrInfinite)
+		return
+	case err == nil && !math.IsNaN(lp):
+		out.accept = math.Exp(math.Min(0, logRatio+lp-c.p.lp))
+	}
+	if c.choice.Float64() < out.accept {
+		copy(c.p.q, to.q)
+		c.p.lp, out.index = lp, 1
+	}
+	out.symmetric, out.energy = out.accept, -c.p.lp
+	if c.err = c.record(out); c.err != nil {
+		return
+	}
+	if c.done++; c.done <= c.cfg.warmup() {
+		c.warmupGrads = c.tr.count
+	}
+}
+
+// propose fills q and returns the log of the factor that makes the move fair.
+func (e *ensemble) propose(q []float64, c *chain, others []*chain) float64 {
+	s := &c.choice
+	pick := func() []float64 { return others[int(s.Float64()*float64(len(others)))].p.q }
+	u := s.Float64() * (e.cfg.Stretch + e.cfg.Differential + e.cfg.Walk)
+	switch {
+	case u < e.cfg.Stretch:
+		const a = 2.0
+		r := s.Float64()*(a-1) + 1
+		z, from := r*r/a, pick()
+		for i := range q {
+			q[i] = from[i] + z*(c.p.q[i]-from[i])
+		}
+		return float64(e.dim-1) * math.Log(z)
+	case u < e.cfg.Stretch+e.cfg.Differential:
+		gamma := 2.38 / math.Sqrt(2*float64(e.dim))
+		if s.Float64() < 0.1 { // now and then a whole step, from mode to mode
+			gamma = 1
+		}
+		a, b := pick(), pick()
+		for i := range q {
+			q[i] = c.p.q[i] + gamma*(a[i]-b[i])*(1+1e-5*s.Normal())
+		}
+		return 0
+	}
+	return e.walk(q, c, pick, s)
+}
+
+// walk adds a random combination of three walkers about their mean.
+func (e *ensemble) walk(q []float64, c *chain, pick func() []float64, s *tensor.Stream) float64 {
+	const n = 3
+	var from [n][]float64
+	var z [n]float64
+	for k := range from {
+		from[k], z[k] = pick(), s.Normal()
+	}
+	for i := range q {
+		mean := 0.0
+		for k := range from {
+			mean += from[k][i] / n
+		}
+		q[i] = c.p.q[i]
+		for k := range from {
+			q[i] += z[k] * (from[k][i] - mean)
+		}
+	}
+	return 0
+}
