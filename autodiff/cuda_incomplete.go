@@ -32,6 +32,12 @@ __device__ double eu_flank_at(const eu_flank *e, double v, double *d, double *x,
 		if (!e->right) *d = -*d;
 		return -e->p * r + e->q * sinh(u) * h / cosh(e->c);
 	}
+	if (e->kind == 5) {
+		double u = e->right ? v : -v, grow = expm1(u), w = e->c * (1.0 + grow);
+		*x = u;
+		*d = (e->right ? 1.0 : -1.0) * (e->p - w * (w - e->q));
+		return e->p * u - e->c * grow * (w + e->c - 2.0 * e->q) / 2.0;
+	}
 	if (e->kind) {
 		*x = e->right ? v : -v;
 		*d = e->right ? e->k - e->c * expm1(v) : -e->k + e->c * expm1(-v);
@@ -51,14 +57,14 @@ __device__ double eu_reach(const eu_flank *e, double limit) {
 		if (f > -44.0) break;
 		double next = v - (f + 40.0) / d;
 		if (!(next < v)) break;
-		v = isinf(f) || e->kind == 4 ? (f < -90.0 ? 0.7 : 0.95) * v : next;
+		v = isinf(f) || e->kind >= 4 ? (f < -1e4 ? 0.7 : 0.95) * v : next;
 	}
 	return v;
 }
 __device__ void eu_moments(const eu_flank *e, double limit, double mx, double my, int m, int n, double sum[7][7]) {
 	const double node[10] = {0.0765265211334973338, 0.227785851141645078, 0.373706088715419561, 0.510867001950827098, 0.636053680726515025, 0.746331906460150793, 0.839116971822218823, 0.912234428251325906, 0.963971927277913791, 0.993128599185094925};
 	const double weight[10] = {0.152753387130725851, 0.149172986472603747, 0.142096109318382051, 0.131688638449176627, 0.118194531961518417, 0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636, 0.0406014298003869413, 0.0176140071391521183};
-	double end = eu_reach(e, limit), base = fmin(end / 3.0, 2.0), at = 0.0, size = base, d, x, y;
+	double end = eu_reach(e, limit), base = fmin(end / 3.0, e->kind == 5 ? 1.0 : 2.0), at = 0.0, size = base, d, x, y;
 	if (isnan(eu_flank_at(e, end, &d, &x, &y)) || isinf(end)) {
 		sum[0][0] = NAN;
 		return;

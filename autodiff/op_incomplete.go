@@ -15,7 +15,8 @@ import "math"
 // log(1-x) under the law that is cut off, from the same nodes.
 
 // incomplete says which integral: beta from the left, gamma from the left or from
-// the right, or those of op_skew_normal.go and op_bessel_order.go.
+// the right, or those of op_skew_normal.go,
+// op_bessel_order.go and op_partial_moment.go.
 type incomplete int
 
 const (
@@ -24,6 +25,7 @@ const (
 	upperGamma
 	skewTail
 	besselPeak
+	partialPeak
 )
 
 // flank is the integrand on one side of its peak.
@@ -31,8 +33,8 @@ type flank struct {
 	kind  incomplete
 	right bool
 	k     float64 // derivative of the logarithm at the peak, towards larger s; skew: z^2
-	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha; Bessel: the peak
-	p, q  float64 // beta: x and 1-x at the peak, exchanged on the right; Bessel: 2 nu + 1, x
+	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha; Bessel, partial moment: the peak
+	p, q  float64 // beta: x and 1-x at the peak, exchanged on the right; Bessel: 2 nu + 1, x; partial moment: nu + 1, m
 }
 
 // at returns the logarithm of the integrand v >= 0 away from the peak, relative to
@@ -46,6 +48,9 @@ func (e *flank) at(v float64) (f, d, x, y float64) {
 	case besselPeak:
 		f, d = e.bessel(v)
 		return f, d, 0, 0
+	case partialPeak:
+		f, d, x = e.partial(v)
+		return f, d, x, 0
 	case lowerGamma, upperGamma:
 		if e.right {
 			r := expm1mx(v)
@@ -125,8 +130,8 @@ func (e *flank) reach(limit float64) float64 {
 		if !(next < v) {
 			break
 		}
-		if math.IsInf(f, -1) || e.kind == besselPeak { // not concave
-			if next = 0.95 * v; f < -90 {
+		if math.IsInf(f, -1) || e.kind >= besselPeak { // not concave
+			if next = 0.95 * v; f < -1e4 {
 				next = 0.7 * v
 			}
 		}
@@ -144,6 +149,9 @@ func (e *flank) moments(limit, mx, my float64, m, n int, sum *[maxOrder + 1][max
 		return
 	}
 	base := math.Min(end/3, 2)
+	if e.kind == partialPeak { // y^2 varies twice as fast
+		base = math.Min(base, 1)
+	}
 	at, size := 0.0, base
 	for at < end {
 		if at >= 4 { // a long tail: panels may grow while the function stays tame
