@@ -131,10 +131,14 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 	return d.batched(x, out)
 }
 
-// Transform returns the map from unconstrained numbers to the support.
+// Transform returns the map from unconstrained numbers to the support; a discrete
+// law has one that fails.
 func (d Dist) Transform() Transform {
-	if d.transform != nil {
+	switch {
+	case d.transform != nil:
 		return d.transform()
+	case d.Discrete:
+		return noTransform(d.Name)
 	}
 	return d.Support.Transform()
 }

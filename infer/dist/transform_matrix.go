@@ -73,6 +73,26 @@ func CorrCholeskyTransform(k int) Transform {
 			return flat(l), weightedSum(w, orderOf(k, x, strictLower), func(i, j, _ int) float64 { return float64(i - j + 1) })
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return fromCorrCholesky(y, k) },
+		inside:  shrinkRows,
+	}
+}
+
+// shrinkRows brings rows of the factor of a correlation matrix to length 1, with at
+// least nudge left for the square of the diagonal.
+func shrinkRows(y []float64, nudge float64, _ ...float64) {
+	k := sides(len(y))
+	for i := range k {
+		sum := 0.0
+		for _, v := range y[i*k : i*k+i] {
+			sum += v * v
+		}
+		if sum > 1-nudge {
+			for j := range i {
+				y[i*k+j] *= math.Sqrt((1 - nudge) / sum)
+			}
+			sum = 1 - nudge
+		}
+		y[i*k+i] = math.Sqrt(1 - sum)
 	}
 }
 
@@ -175,6 +195,16 @@ func CorrMatrixTransform(k int) Transform {
 			}
 			return fromCorrCholesky(l, k)
 		},
+		inside: func(y []float64, nudge float64, _ ...float64) {
+			n := sides(len(y))
+			for i := range y {
+				if i%(n+1) == 0 {
+					y[i] = 1
+				} else {
+					y[i] *= 1 - nudge
+				}
+			}
+		},
 	}
 }
 
@@ -190,6 +220,11 @@ func CholeskyCovTransform(k int) Transform {
 			return l, ad.Sum(diag)
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return fromLowerTriangle(y, k) },
+		inside: func(y []float64, nudge float64, _ ...float64) {
+			for i, n := 0, sides(len(y)); i < len(y); i += n + 1 {
+				y[i] = max(y[i], nudge)
+			}
+		},
 	}
 }
 
@@ -247,6 +282,15 @@ func CovMatrixTransform(k int) Transform {
 				return nil, err
 			}
 			return fromLowerTriangle(l, k)
+		},
+		inside: func(y []float64, nudge float64, _ ...float64) { // in units of the mean variance
+			trace, n := 0.0, sides(len(y))
+			for i := 0; i < len(y); i += n + 1 {
+				trace += math.Abs(y[i]) / float64(n)
+			}
+			for i := 0; i < len(y); i += n + 1 {
+				y[i] += nudge * max(trace, nudge)
+			}
 		},
 	}
 }

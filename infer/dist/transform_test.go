@@ -125,3 +125,158 @@ func TestInverseNamesWhatIsOutside(t *testing.T) {
 		}
 	}
 }
+
+// everyTransform lists the 16, with a shape of one y.
+func everyTransform() map[string]struct {
+	tr    dist.Transform
+	shape []int
+} {
+	type entry = struct {
+		tr    dist.Transform
+		shape []int
+	}
+	return map[string]entry{
+		"identity": {dist.IdentityTransform(), []int{}}, "lower": {dist.LowerTransform(-1), []int{}}, "upper": {dist.UpperTransform(2), []int{}},
+		"interval": {dist.IntervalTransform(-1, 2), []int{}}, "softplus": {dist.SoftplusTransform(), []int{}}, "affine": {dist.AffineTransform(1, 3), []int{}},
+		"ordered": {dist.OrderedTransform(), []int{4}}, "positive_ordered": {dist.PositiveOrderedTransform(), []int{4}},
+		"simplex_stick_breaking": {dist.SimplexTransform(), []int{4}}, "simplex_ilr": {dist.SimplexILRTransform(), []int{4}}, "zero_sum": {dist.ZeroSumTransform(), []int{4}},
+		"unit_vector": {dist.UnitVectorTransform(), []int{3}}, "corr_cholesky": {dist.CorrCholeskyTransform(0), []int{3, 3}}, "corr_matrix": {dist.CorrMatrixTransform(0), []int{3, 3}},
+		"cholesky_cov": {dist.CholeskyCovTransform(0), []int{3, 3}}, "cov_matrix": {dist.CovMatrixTransform(0), []int{3, 3}},
+	}
+}
+
+// bounds evaluates what Unconstrain wants of a transform of constants.
+func bounds(t *testing.T, tr dist.Transform) (out [][]float64) {
+	for _, b := range tr.Bounds {
+		out = append(out, value(t, b))
+	}
+	return out
+}
+
+// Batches map as their rows do, and Unconstrain brings arrays back.
+func TestTransformsOfBatches(t *testing.T) {
+	for name, c := range everyTransform() {
+		shape := append([]int{2, 3}, c.shape...)
+		free, err := c.tr.FreeShape(shape...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		n := 1
+		for _, k := range free {
+			n *= k
+		}
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = math.Sin(float64(3*i + 1))
+		}
+		y, logJ := c.tr.Apply(ad.Const(x, free...), shape...)
+		flat, total := value(t, y), value(t, logJ)[0]
+		each, rows := n/6, 0.0
+		for b := range 6 {
+			var one *ad.Node
+			if len(c.shape) == 0 {
+				one = ad.Scalar(x[b])
+			} else {
+				one = ad.Const(x[b*each : (b+1)*each])
+			}
+			v, j := c.tr.Apply(one, c.shape...)
+			rows += value(t, j)[0]
+			for e, w := range value(t, v) {
+				if got := flat[b*len(flat)/6+e]; math.Abs(got-w) > 1e-14 {
+					t.Errorf("%s: element %d of row %d is %g, alone %g", name, e, b, got, w)
+				}
+			}
+		}
+		if !close(total, rows, 1e-13) {
+			t.Errorf("%s: log Jacobian %g, of rows %g", name, total, rows)
+		}
+		back, err := c.tr.Unconstrain(flat, shape, 0, bounds(t, c.tr)...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		again, _ := c.tr.Apply(ad.Const(back, free...), shape...)
+		for i, v := range value(t, again) {
+			if math.Abs(v-flat[i]) > 1e-12 {
+				t.Errorf("%s: back and forth, element %d is %g, was %g", name, i, v, flat[i])
+			}
+		}
+	}
+}
+
+// What lies on a border is an error, unless it may be nudged inside.
+func TestNudgedInside(t *testing.T) {
+	for name, c := range map[string]struct {
+		tr dist.Transform
+		y  []float64
+		s  []int
+	}{
+		"lower": {dist.LowerTransform(1), []float64{1, 0.5}, []int{2}}, "upper": {dist.UpperTransform(1e200), []float64{1e200}, []int{1}},
+		"interval": {dist.IntervalTransform(0, 1e-300), []float64{0, 1e-300}, []int{2}}, "softplus": {dist.SoftplusTransform(), []float64{0}, []int{1}},
+		"ordered": {dist.OrderedTransform(), []float64{1, 1, 0}, []int{3}}, "positive ordered": {dist.PositiveOrderedTransform(), []float64{0, 0}, []int{2}},
+		"simplex": {dist.SimplexTransform(), []float64{1, 0, 0, 0.5, 0.5, 0}, []int{2, 3}}, "ilr": {dist.SimplexILRTransform(), []float64{0, 1}, []int{2}},
+		"zero sum": {dist.ZeroSumTransform(), []float64{1, 0}, []int{2}}, "unit vector": {dist.UnitVectorTransform(), []float64{1, 1}, []int{2}},
+		"corr cholesky": {dist.CorrCholeskyTransform(2), []float64{1, 0, 1, 0}, []int{2, 2}}, "corr matrix": {dist.CorrMatrixTransform(2), []float64{1, 1, 1, 1}, []int{2, 2}},
+		"cholesky cov": {dist.CholeskyCovTransform(2), []float64{1, 0, 1, 0}, []int{2, 2}}, "cov matrix": {dist.CovMatrixTransform(2), []float64{1, 1, 1, 1}, []int{2, 2}},
+	} {
+		b := bounds(t, c.tr)
+		if _, err := c.tr.Unconstrain(c.y, c.s, 0, b...); err == nil {
+			t.Errorf("%s: no error for %v", name, c.y)
+		}
+		x, err := c.tr.Unconstrain(c.y, c.s, 1e-8, b...)
+		if err != nil {
+			t.Errorf("%s: nudged: %v", name, err)
+			continue
+		}
+		for _, v := range x {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("%s: nudged to %v", name, x)
+			}
+		}
+	}
+	tr := dist.SimplexTransform()
+	if _, err := tr.Unconstrain([]float64{1}, []int{2}, 0); err == nil {
+		t.Error("too few values: no error")
+	}
+	if _, err := dist.CorrMatrixTransform(2).FreeShape(2, 3); err == nil {
+		t.Error("not square: no error")
+	}
+	if _, err := tr.FreeShape(); err == nil {
+		t.Error("a number for a vector: no error")
+	}
+	if y, _ := dist.CholeskyCovTransform(3).Constrain(ad.Input("x", 4)); y.Err() == nil {
+		t.Error("4 numbers for a 3 x 3 triangle: no error")
+	}
+}
+
+// Every law's default transform leads into its support.
+func TestDefaultTransformsOfLaws(t *testing.T) {
+	for _, l := range dist.All() {
+		d := l.New(l.At[0]...)
+		tr := d.Transform()
+		shape := append([]int{3}, l.Value...)
+		if d.Discrete {
+			continue
+		}
+		free, err := tr.FreeShape(shape...)
+		if err != nil {
+			t.Errorf("%s: %v", l.Name, err)
+			continue
+		}
+		n := 1
+		for _, k := range free {
+			n *= k
+		}
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = math.Cos(float64(2*i + 1))
+		}
+		y, _ := tr.Apply(ad.Const(x, free...), shape...)
+		for _, lp := range value(t, d.LogProb(y)) {
+			if math.IsInf(lp, 0) || math.IsNaN(lp) {
+				t.Errorf("%s: log density %g at %v", l.Name, lp, value(t, y))
+			}
+		}
+	}
+}
