@@ -74,8 +74,8 @@ func named(name string) (Law, bool) {
 	return laws[i], true
 }
 
-// ByName makes the law name of numbers; the error lists what there is.
-func ByName(name string, p ...float64) (Dist, error) {
+// LawByName returns the entry of a law of numbers; the error lists what there is.
+func LawByName(name string) (Law, error) {
 	l, ok := named(name)
 	if !ok {
 		var all []string
@@ -88,10 +88,19 @@ func ByName(name string, p ...float64) (Dist, error) {
 		if m := spelling.Meant(name, all); m != "" {
 			hint = " did you mean " + m + "?"
 		}
-		return Dist{}, fmt.Errorf("dist: no law %q:%s there are %v", name, hint, all)
+		return Law{}, fmt.Errorf("dist: no law %q:%s there are %v", name, hint, all)
 	}
 	if l.Shapes != nil {
-		return Dist{}, fmt.Errorf("dist: %s has arrays as parameters: make it in Go", l.Name)
+		return Law{}, fmt.Errorf("dist: %s has arrays as parameters: make it in Go", l.Name)
+	}
+	return l, nil
+}
+
+// ByName makes the law name of numbers; the error lists what there is.
+func ByName(name string, p ...float64) (Dist, error) {
+	l, err := LawByName(name)
+	if err != nil {
+		return Dist{}, err
 	}
 	if len(p) != len(l.Params) {
 		return Dist{}, fmt.Errorf("dist: %s has parameters %v: got %d numbers", name, l.Params, len(p))
