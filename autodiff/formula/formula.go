@@ -6,11 +6,14 @@
 //
 // The language has numbers, names, + - * / ^ (or **), parentheses, the constant
 // pi, and the functions listed by Functions. ^ binds tightest and from the
-// right; a minus before it applies to the power: -x^2 is -(x^2).
+// right; a minus before it applies to the power: -x^2 is -(x^2). theta[school]
+// takes, for every row, the element of the vector theta that the column school of
+// whole numbers names.
 package formula
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -18,21 +21,24 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Formula is a parsed formula.
 type Formula struct {
-	text  string
-	root  *term
-	names []string
+	text    string
+	root    *term
+	names   []string
+	indices map[string]string
 }
 
 // term is a node of the syntax tree.
 type term struct {
-	op   string // "number", "name", "+", "-", "*", "/", "^", "neg" or a function
-	num  float64
-	name string
-	in   []*term
+	op    string // "number", "name", "+", "-", "*", "/", "^", "neg" or a function
+	num   float64
+	name  string
+	index string // of a name, or empty
+	in    []*term
 }
 
 // functions of one argument.
@@ -56,10 +62,14 @@ func Functions() []string {
 // Names lists the names in the formula, in order of appearance, without pi.
 func (f *Formula) Names() []string { return slices.Clone(f.names) }
 
+// Indices tells, for every name that has an index, the name of that index.
+func (f *Formula) Indices() map[string]string { return maps.Clone(f.indices) }
+
 // String returns the text.
 func (f *Formula) String() string { return f.text }
 
-// Node makes the graph; values gives a Node for every name.
+// Node makes the graph; values gives a Node for every name, one of whole numbers
+// (autodiff.Ints) for an index.
 func (f *Formula) Node(values map[string]*ad.Node) (*ad.Node, error) {
 	for _, n := range f.names {
 		if values[n] == nil {
@@ -75,6 +85,9 @@ func (t *term) node(v map[string]*ad.Node) *ad.Node {
 	case "number":
 		return ad.Scalar(t.num)
 	case "name":
+		if t.index != "" {
+			return ad.Gather(v[t.name], v[t.index], 0)
+		}
 		return v[t.name]
 	}
 	in := make([]*ad.Node, len(t.in))
@@ -122,7 +135,7 @@ func Parse(text string) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Formula{text: text, root: root, names: p.names}, nil
+	return &Formula{text: text, root: root, names: p.names, indices: p.indices()}, nil
 }
 
 type parser struct {
@@ -130,6 +143,18 @@ type parser struct {
 	at    int
 	depth int
 	names []string
+	index map[string]string // of each name; empty for none
+}
+
+// indices returns the names that have an index.
+func (p *parser) indices() map[string]string {
+	out := map[string]string{}
+	for name, i := range p.index {
+		if i != "" {
+			out[name] = i
+		}
+	}
+	return out
 }
 
 func (p *parser) fail(format string, a ...any) error {
@@ -249,14 +274,12 @@ func (p *parser) number() (*term, error) {
 
 func (p *parser) word() (*term, error) {
 	start := p.at
-	for p.at < len(p.text) && (letter(p.text[p.at]) || digit(p.text[p.at])) {
-		p.at++
-	}
-	name := p.text[start:p.at]
-	if p.peek() == '(' {
+	name := p.name()
+	switch p.peek() {
+	case '(':
 		if functions[name] == nil {
 			p.at = start
-			return nil, p.fail("no function %q: there are %s", name, strings.Join(Functions(), ", "))
+			return nil, p.fail("no function %q: there are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
 		}
 		p.at++
 		x, err := p.sum()
@@ -264,12 +287,60 @@ func (p *parser) word() (*term, error) {
 			err = p.fail("the argument of %s is not closed", name)
 		}
 		return &term{op: name, in: []*term{x}}, err
+	case '[':
+		p.at++
+		return p.indexed(name)
 	}
 	if name == "pi" {
 		return &term{op: "number", num: math.Pi}, nil
 	}
+	return &term{op: "name", name: name}, p.use(name, "")
+}
+
+// name takes letters and digits.
+func (p *parser) name() string {
+	start := p.at
+	for p.at < len(p.text) && (letter(p.text[p.at]) || digit(p.text[p.at])) {
+		p.at++
+	}
+	return p.text[start:p.at]
+}
+
+// indexed reads what follows the bracket behind name.
+func (p *parser) indexed(name string) (*term, error) {
+	if !letter(p.peek()) {
+		return nil, p.fail("the index of %s must be the name of a column", name)
+	}
+	index := p.name()
+	if p.peek() != ']' {
+		return nil, p.fail("the index of %s is not closed: want %s[%s]", name, name, index)
+	}
+	p.at++
+	if err := p.use(name, index); err != nil {
+		return nil, err
+	}
+	return &term{op: "name", name: name, index: index}, p.use(index, "")
+}
+
+// use notes a name, which must have the same index wherever it stands.
+func (p *parser) use(name, index string) error {
 	if !slices.Contains(p.names, name) {
 		p.names = append(p.names, name)
 	}
-	return &term{op: "name", name: name}, nil
+	if p.index == nil {
+		p.index = map[string]string{}
+	}
+	if old, seen := p.index[name]; seen && old != index {
+		return p.fail("%s is used with the index %q and before with %q: want one", name, index, old)
+	}
+	p.index[name] = index
+	return nil
+}
+
+// meant suggests the name that was probably meant.
+func meant(name string, names []string) string {
+	if m := spelling.Meant(name, names); m != "" {
+		return fmt.Sprintf("; did you mean %q?", m)
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package formula_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,11 +73,60 @@ func TestMistakesHaveAPlace(t *testing.T) {
 	}
 }
 
+func TestIndices(t *testing.T) {
+	f, err := formula.Parse("2*theta[school] + x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := f.Node(map[string]*ad.Node{"theta": ad.Const([]float64{1, 2}), "school": ad.Ints([]int{1, 0, 1}), "x": ad.Const([]float64{0.5, 0, 0})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := ad.Eval(n)
+	if err != nil || !slices.Equal(v[0].Data().([]float64), []float64{4.5, 2, 4}) || f.Indices()["theta"] != "school" || len(f.Names()) != 3 {
+		t.Errorf("%v %v %v %v", v, err, f.Indices(), f.Names())
+	}
+	for text, want := range map[string]string{
+		"a[2]":      "name of a column at position 3",
+		"a[b":       "not closed: want a[b]",
+		"a[b]+a":    "with the index",
+		"a[b]+a[c]": "want one",
+	} {
+		if _, err := formula.Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestCalls(t *testing.T) {
+	c, err := formula.ParseCall(" normal( mu + x , 2*s )")
+	if err != nil || c.Name != "normal" || len(c.Args) != 2 || c.Args[1].String() != "2*s " || !slices.Equal(c.Names(), []string{"mu", "x", "s"}) {
+		t.Fatalf("%+v %v", c, err)
+	}
+	for text, want := range map[string]string{
+		"normal":         "want ( behind normal",
+		"normal(1":       "not closed at position 9",
+		"normal(1, #)":   `unexpected "#" at position 11`,
+		"normal(1, 2) x": "behind normal(...)",
+		"3":              "want a name",
+	} {
+		if _, err := formula.ParseCall(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if c, err := formula.ParseCall("flat()"); err != nil || len(c.Args) != 0 {
+		t.Errorf("%v %v", c, err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("b1*(1-exp(-b2*x))**2")
 	f.Fuzz(func(t *testing.T, text string) {
 		if p, err := formula.Parse(text); err == nil {
 			p.Names()
+		}
+		if c, err := formula.ParseCall(text); err == nil {
+			c.Names()
 		}
 	})
 }
