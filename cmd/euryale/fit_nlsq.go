@@ -1,20 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"math"
-	"os"
-	"slices"
-	"sort"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -46,41 +38,13 @@ formula of columns, such as log(y).
 	return c
 }
 
-// problemFile is the document that fit nlsq reads.
-type problemFile struct {
-	Expr     string               `json:"expr"`
-	Data     map[string][]number  `json:"data"`
-	Y        string               `json:"y"`
-	Sigma    string               `json:"sigma"`
-	Start    map[string]float64   `json:"start"`
-	Bounds   map[string][]*number `json:"bounds"`
-	Fixed    map[string]float64   `json:"fixed"`
-	Tied     map[string]string    `json:"tied"`
-	Loss     string               `json:"loss"`
-	FScale   float64              `json:"f_scale"`
-	Method   string               `json:"method"`
-	Absolute *bool                `json:"absolute_sigma"`
-	FTol     float64              `json:"ftol"`
-	XTol     float64              `json:"xtol"`
-	GTol     float64              `json:"gtol"`
-	MaxNFev  int                  `json:"max_nfev"`
-}
-
 func (a *app) runFitNLSQ(ctx context.Context, path string) error {
-	f, err := readProblem(path)
+	f, err := openProblem(path)
 	if err != nil {
 		return err
 	}
-	p, err := f.problem()
+	p, s, err := f.LeastSquares()
 	if err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", path, err))
-	}
-	s := optim.Settings{Method: optim.Method(f.Method), Loss: optim.Loss(f.Loss), LossScale: f.FScale, Fixed: f.Fixed,
-		FTol: f.FTol, XTol: f.XTol, GTol: f.GTol, MaxEvaluations: f.MaxNFev, RelativeSigma: f.Sigma == ""}
-	if f.Absolute != nil {
-		s.RelativeSigma = !*f.Absolute
-	}
-	if s.Tied, err = f.ties(p); err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
 	r, err := optim.LeastSquares(ctx, p, s)
@@ -101,164 +65,10 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	return as(exitCannotWrite, err)
 }
 
-func readProblem(path string) (*problemFile, error) {
-	var b []byte
-	var err error
-	if path == "-" {
-		path = "/dev/stdin"
-	}
-	if b, err = os.ReadFile(path); err != nil {
-		return nil, input(err)
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	var f problemFile
-	if err := d.Decode(&f); err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w: see euryale fit nlsq --help", path, err))
-	}
-	return &f, nil
-}
-
-// problem builds the residual (model - y)/sigma.
-func (f *problemFile) problem() (*optim.Problem, error) {
-	model, err := formula.Parse(f.Expr)
-	if err != nil {
-		return nil, err
-	}
-	if f.Y == "" {
-		f.Y = "y"
-	}
-	left, err := formula.Parse(f.Y)
-	if err != nil {
-		return nil, err
-	}
-	values, n, err := f.columns()
-	if err != nil {
-		return nil, err
-	}
-	var params []*ad.Node
-	var names []string
-	for name := range f.Start {
-		if values[name] != nil {
-			return nil, fmt.Errorf("%s is a column and a parameter", name)
-		}
-		if !slices.Contains(model.Names(), name) {
-			return nil, fmt.Errorf("start has %s, which the formula %q does not use", name, f.Expr)
-		}
-		names = append(names, name)
-	}
-	for name := range f.Tied {
-		if !slices.Contains(model.Names(), name) {
-			return nil, fmt.Errorf("tied has %s, which the formula %q does not use", name, f.Expr)
-		}
-		if _, ok := f.Start[name]; !ok { // its value follows from the others
-			names = append(names, name)
-		}
-	}
-	sort.Slice(names, func(i, j int) bool { return natural(names[i], names[j]) })
-	for _, name := range names {
-		values[name] = ad.Input(name)
-		params = append(params, values[name])
-	}
-	y, err := left.Node(values)
-	if err != nil {
-		return nil, err
-	}
-	m, err := model.Node(values)
-	if err != nil {
-		return nil, fmt.Errorf("%w: give it a start or a column", err)
-	}
-	r := ad.Broadcast(ad.Sub(m, y), n)
-	if f.Sigma != "" {
-		sigma := values[f.Sigma]
-		if sigma == nil {
-			return nil, fmt.Errorf("sigma: no column %q", f.Sigma)
-		}
-		for i, v := range f.Data[f.Sigma] {
-			if !(v > 0) {
-				return nil, fmt.Errorf("%s[%d] is %g: want errors above 0", f.Sigma, i, float64(v))
-			}
-		}
-		r = ad.Div(r, sigma)
-	}
-	p, err := optim.FromGraph(r, params)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		p.Start = append(p.Start, f.Start[name])
-	}
-	return p, f.bound(p, names)
-}
-
-// ties reads the expressions of tied parameters in terms of the others.
-func (f *problemFile) ties(p *optim.Problem) (map[string]*ad.Node, error) {
-	out := map[string]*ad.Node{}
-	for name, text := range f.Tied {
-		e, err := formula.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("tied %s: %w", name, err)
-		}
-		values := map[string]*ad.Node{}
-		for _, other := range p.Names {
-			values[other] = ad.Input(other)
-		}
-		if out[name], err = e.Node(values); err != nil {
-			return nil, fmt.Errorf("tied %s: %w", name, err)
-		}
-	}
-	return out, nil
-}
-
-// columns makes the data constants; all must have one length.
-func (f *problemFile) columns() (map[string]*ad.Node, int, error) {
-	values, n := map[string]*ad.Node{}, -1
-	for name, col := range f.Data {
-		data := make([]float64, len(col))
-		for i, v := range col {
-			data[i] = float64(v)
-			if math.IsNaN(data[i]) || math.IsInf(data[i], 0) {
-				return nil, 0, fmt.Errorf("%s[%d] is %g: leave the point out", name, i, data[i])
-			}
-		}
-		if n >= 0 && len(col) != n {
-			return nil, 0, fmt.Errorf("column %s has %d values, others %d", name, len(col), n)
-		}
-		n = len(col)
-		values[name] = ad.Const(data)
-	}
-	if n < 1 {
-		return nil, 0, fmt.Errorf("data has no columns with values")
-	}
-	return values, n, nil
-}
-
-func (f *problemFile) bound(p *optim.Problem, names []string) error {
-	if len(f.Bounds) == 0 {
-		return nil
-	}
-	p.Lower, p.Upper = slices.Repeat([]float64{math.Inf(-1)}, len(names)), slices.Repeat([]float64{math.Inf(1)}, len(names))
-	for name, b := range f.Bounds {
-		i := slices.Index(names, name)
-		if i < 0 || len(b) != 2 {
-			return fmt.Errorf("bounds of %s: want [lower, upper] of a parameter of start", name)
-		}
-		if b[0] != nil {
-			p.Lower[i] = float64(*b[0])
-		}
-		if b[1] != nil {
-			p.Upper[i] = float64(*b[1])
-		}
-	}
-	return nil
-}
-
-// natural orders b2 before b10.
-func natural(a, b string) bool {
-	if len(a) != len(b) && strings.TrimRight(a, "0123456789") == strings.TrimRight(b, "0123456789") {
-		return len(a) < len(b)
-	}
-	return a < b
+// openProblem reads a problem file.
+func openProblem(path string) (*expr.Problem, error) {
+	p, err := expr.Open(path)
+	return p, input(err)
 }
 
 // nlsqDoc is the JSON document of fit nlsq.

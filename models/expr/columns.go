@@ -1,0 +1,74 @@
+package expr
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/formula"
+)
+
+// columns makes the columns of numbers constants; all must have one length.
+func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
+	values, n = map[string]*ad.Node{}, -1
+	for _, name := range sortedKeys(p.Data) {
+		c := p.Data[name]
+		for i, v := range c.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, 0, fmt.Errorf("%s[%d] is %g: leave the point out", name, i, v)
+			}
+		}
+		if n >= 0 && c.Len() != n {
+			return nil, 0, fmt.Errorf("column %s has %d values, others %d", name, c.Len(), n)
+		}
+		n = c.Len()
+		if c.Labels == nil {
+			values[name] = ad.Const(c.Values)
+		}
+	}
+	if n < 1 {
+		return nil, 0, fmt.Errorf("data has no columns with values")
+	}
+	return values, n, nil
+}
+
+// observed returns the values of Y.
+func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error) {
+	f, err := formula.Parse(p.Y)
+	if err != nil {
+		return nil, fmt.Errorf("y: %w", err)
+	}
+	for _, name := range f.Names() {
+		if columns[name] == nil {
+			return nil, fmt.Errorf("y: %q uses %s, which is no column of numbers%s", p.Y, name, meant(name, sortedKeys(columns)))
+		}
+	}
+	y, err := f.Node(columns)
+	if err != nil {
+		return nil, fmt.Errorf("y: %w", err)
+	}
+	v, err := ad.Eval(ad.Broadcast(y, n))
+	if err != nil {
+		return nil, fmt.Errorf("y: %w", err)
+	}
+	out := slices.Clone(v[0].Data().([]float64))
+	for i, x := range out {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, fmt.Errorf("y: %s is %g in row %d: leave the point out", p.Y, x, i)
+		}
+	}
+	return out, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// natural orders b2 before b10.
+func natural(a, b string) int {
+	if len(a) != len(b) && strings.TrimRight(a, "0123456789") == strings.TrimRight(b, "0123456789") {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,153 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// LeastSquares returns the residual (expr - y)/sigma of the parameters that have a
+// start or are tied, in natural order of their names, with starts and bounds; and
+// what the document says of the method.
+func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
+	out, s, err := p.leastSquares()
+	if err != nil {
+		err = fmt.Errorf("expr: %w", err)
+	}
+	return out, s, err
+}
+
+func (p *Problem) leastSquares() (*optim.Problem, optim.Settings, error) {
+	s := optim.Settings{Method: optim.Method(p.Method), Loss: optim.Loss(p.Loss), LossScale: p.FScale, Fixed: p.Fixed,
+		FTol: p.FTol, XTol: p.XTol, GTol: p.GTol, MaxEvaluations: p.MaxNFev, RelativeSigma: p.Sigma == ""}
+	if p.Absolute != nil {
+		s.RelativeSigma = !*p.Absolute
+	}
+	if len(p.Priors)+len(p.Flat)+len(p.Derived)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
+		return nil, s, fmt.Errorf("priors, flat, likelihood, groups, noncentred and derived are for sampling: least squares does not use them: leave them out, or sample")
+	}
+	model, err := formula.Parse(p.Expr)
+	if err != nil {
+		return nil, s, fmt.Errorf("expr: %w", err)
+	}
+	names, err := p.fitted(model)
+	if err != nil {
+		return nil, s, err
+	}
+	values, n, err := p.columns()
+	if err != nil {
+		return nil, s, err
+	}
+	y, err := p.observed(values, n)
+	if err != nil {
+		return nil, s, err
+	}
+	var params []*ad.Node
+	for _, name := range names {
+		values[name] = ad.Input(name)
+		params = append(params, values[name])
+	}
+	m, err := model.Node(values)
+	if err != nil {
+		return nil, s, fmt.Errorf("%w: give it a start or a column", err)
+	}
+	r := ad.Broadcast(ad.Sub(m, ad.Const(y)), n)
+	if p.Sigma != "" {
+		sigma, err := p.errorColumn(values)
+		if err != nil {
+			return nil, s, err
+		}
+		r = ad.Div(r, sigma)
+	}
+	out, err := optim.FromGraph(r, params)
+	if err != nil {
+		return nil, s, err
+	}
+	for _, name := range names {
+		v := p.Start[name]
+		if len(v) > 1 {
+			return nil, s, fmt.Errorf("start of %s has %d numbers: want 1", name, len(v))
+		}
+		out.Start = append(out.Start, append(v, 0)[0]) // 0 for what is tied: its value follows
+	}
+	if err := p.limit(out, names); err != nil {
+		return nil, s, err
+	}
+	s.Tied, err = p.ties(out.Names)
+	return out, s, err
+}
+
+// fitted lists the parameters of a least-squares fit.
+func (p *Problem) fitted(model *formula.Formula) (names []string, err error) {
+	take := func(field, name string) {
+		switch _, column := p.Data[name]; {
+		case err != nil:
+		case column:
+			err = fmt.Errorf("%s is a column and a parameter", name)
+		case !slices.Contains(model.Names(), name):
+			err = fmt.Errorf("%s has %s, which the formula %q does not use", field, name, p.Expr)
+		case !slices.Contains(names, name):
+			names = append(names, name)
+		}
+	}
+	for _, name := range sortedKeys(p.Start) {
+		take("start", name)
+	}
+	for _, name := range sortedKeys(p.Tied) {
+		take("tied", name)
+	}
+	slices.SortFunc(names, natural)
+	return names, err
+}
+
+// errorColumn returns the column of errors, which must be positive.
+func (p *Problem) errorColumn(values map[string]*ad.Node) (*ad.Node, error) {
+	sigma := values[p.Sigma]
+	if sigma == nil || p.Data[p.Sigma].Len() == 0 {
+		return nil, fmt.Errorf("sigma: no column %q", p.Sigma)
+	}
+	for i, v := range p.Data[p.Sigma].Values {
+		if !(v > 0) {
+			return nil, fmt.Errorf("%s[%d] is %g: want errors above 0", p.Sigma, i, v)
+		}
+	}
+	return sigma, nil
+}
+
+// ties reads the formulas of tied parameters in terms of the others.
+func (p *Problem) ties(names []string) (map[string]*ad.Node, error) {
+	out := map[string]*ad.Node{}
+	for name, text := range p.Tied {
+		e, err := formula.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("tied %s: %w", name, err)
+		}
+		values := map[string]*ad.Node{}
+		for _, other := range names {
+			values[other] = ad.Input(other)
+		}
+		if out[name], err = e.Node(values); err != nil {
+			return nil, fmt.Errorf("tied %s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+func (p *Problem) limit(out *optim.Problem, names []string) error {
+	if len(p.Bounds) == 0 {
+		return nil
+	}
+	out.Lower, out.Upper = slices.Repeat([]float64{math.Inf(-1)}, len(names)), slices.Repeat([]float64{math.Inf(1)}, len(names))
+	for name, b := range p.Bounds {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return fmt.Errorf("bounds of %s: want [lower, upper] of a parameter of start", name)
+		}
+		out.Lower[i], out.Upper[i] = b[0], b[1]
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// Model returns the Bayesian model: every parameter that a formula uses needs a
+// prior, bounds, a place in Flat, or a fixed or tied value.
+func (p *Problem) Model() (*infer.Model, error) {
+	b := &builder{p: p, model: infer.NewModel("expr"), nodes: map[string]*ad.Node{}, dims: map[string]infer.Dim{},
+		codes: map[string]*ad.Node{}, used: map[string]bool{}}
+	if err := b.build(); err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
+	return b.model, nil
+}
+
+// Observation is the name under which the model observes Y.
+func (p *Problem) Observation() string {
+	if _, ok := p.Data[p.Y]; ok {
+		return p.Y
+	}
+	return "y"
+}
+
+// builder makes the nodes of names as they are needed.
+type builder struct {
+	p     *Problem
+	model *infer.Model
+	n     int                  // rows
+	nodes map[string]*ad.Node  // what is made
+	dims  map[string]infer.Dim // of columns that groups are over
+	codes map[string]*ad.Node  // whole numbers of these columns
+	open  []string             // names being made, for cycles
+	used  map[string]bool      // names that a formula has
+}
+
+func (b *builder) build() error {
+	p := b.p
+	if p.Loss != "" || p.Absolute != nil && !*p.Absolute {
+		return fmt.Errorf("loss and absolute_sigma are for least squares: for sampling, say it by a likelihood such as studentt(4, mu, sigma)")
+	}
+	columns, n, err := p.columns()
+	if err != nil {
+		return err
+	}
+	b.n = n
+	y, err := p.observed(columns, n)
+	if err != nil {
+		return err
+	}
+	if err := b.groups(); err != nil {
+		return err
+	}
+	for _, name := range p.parameters() {
+		if _, err := b.node(name); err != nil {
+			return err
+		}
+	}
+	if err := b.observe(y); err != nil {
+		return err
+	}
+	for _, name := range sortedKeys(p.Derived) {
+		n, err := b.node(name)
+		if err != nil {
+			return err
+		}
+		b.model.Deterministic(name, n)
+	}
+	return b.unused()
+}
+
+// parameters lists what is sampled.
+func (p *Problem) parameters() (names []string) {
+	add := func(name string) {
+		_, fixed := p.Fixed[name]
+		if !fixed && p.Tied[name] == "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for name := range p.Priors {
+		add(name)
+	}
+	for name := range p.Bounds {
+		add(name)
+	}
+	for _, name := range p.Flat {
+		add(name)
+	}
+	slices.SortFunc(names, natural)
+	return names
+}
+
+// groups declares the axes of vectors.
+func (b *builder) groups() error {
+	for _, name := range sortedKeys(b.p.Groups) {
+		over := b.p.Groups[name].Over
+		c, ok := b.p.Data[over]
+		if !ok {
+			return fmt.Errorf("groups: %s is over %q, which is no column%s", name, over, meant(over, sortedKeys(b.p.Data)))
+		}
+		if _, done := b.dims[over]; done {
+			continue
+		}
+		labels, code := c.levels()
+		b.dims[over], b.codes[over] = b.model.Dim(over, labels...), ad.Ints(code)
+	}
+	return nil
+}
+
+// observe adds the likelihood.
+func (b *builder) observe(y []float64) error {
+	special := map[string]*ad.Node{}
+	mu, err := b.rows("expr", b.p.Expr)
+	if err != nil {
+		return err
+	}
+	special["mu"] = mu
+	if b.p.Sigma != "" {
+		if c, ok := b.p.Data[b.p.Sigma]; ok && c.Labels == nil {
+			if _, err := b.p.errorColumn(map[string]*ad.Node{b.p.Sigma: mu}); err != nil {
+				return err
+			}
+		}
+		if special["sigma"], err = b.rows("sigma", b.p.Sigma); err != nil {
+			return err
+		}
+	}
+	text := b.p.Likelihood
+	if text == "" {
+		text = "normal(mu, sigma)"
+		_, free := b.p.Priors["sigma"]
+		if special["sigma"] == nil && !free && !slices.Contains(b.p.parameters(), "sigma") && b.p.Tied["sigma"] == "" {
+			if _, ok := b.p.Fixed["sigma"]; !ok {
+				return fmt.Errorf("no sigma: name a column of errors or a parameter with a prior (%q), or give a likelihood", `"sigma": "s", "priors": {"s": "halfnormal(5)"}`)
+			}
+		}
+	}
+	law, err := b.law("likelihood", text, special, false)
+	if err != nil {
+		return err
+	}
+	b.model.Observe(b.p.Observation(), law, y)
+	return nil
+}
+
+// rows makes a formula with a value for each row.
+func (b *builder) rows(where, text string) (*ad.Node, error) {
+	f, err := formula.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	n, err := b.eval(where, f, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	n = ad.Broadcast(n, b.n)
+	return n, n.Err()
+}
+
+// law makes a law from its name and formulas.
+func (b *builder) law(where, text string, special map[string]*ad.Node, whole bool) (dist.Dist, error) {
+	c, err := formula.ParseCall(text)
+	if err != nil {
+		return dist.Dist{}, fmt.Errorf("%s: %w", where, err)
+	}
+	l, err := dist.LawByName(c.Name)
+	if err != nil {
+		return dist.Dist{}, fmt.Errorf("%s: %q: %w", where, text, err)
+	}
+	if len(c.Args) != len(l.Params) {
+		return dist.Dist{}, fmt.Errorf("%s: %q has %d arguments: want %s(%s)", where, text, len(c.Args), l.Name, strings.Join(l.Params, ", "))
+	}
+	args := make([]any, len(c.Args))
+	for i, f := range c.Args {
+		if args[i], err = b.eval(where, f, special, whole); err != nil {
+			return dist.Dist{}, err
+		}
+	}
+	d := l.Make(args...)
+	if err := d.Err(); err != nil {
+		return d, fmt.Errorf("%s: %q: %w", where, text, err)
+	}
+	return d, nil
+}
+
+// eval makes the graph of a formula, and first whatever it names. special values
+// go before all others; whole allows vectors without an index.
+func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.Node, whole bool) (*ad.Node, error) {
+	indices := f.Indices()
+	values := map[string]*ad.Node{}
+	for _, index := range indices {
+		values[index] = b.codes[index]
+		if b.codes[index] == nil {
+			return nil, fmt.Errorf("%s: %q has the index %s: no group is over it: say \"groups\": {name: {\"over\": %q}}", where, f, index, index)
+		}
+	}
+	for _, name := range f.Names() {
+		b.used[name] = true
+		if values[name] != nil {
+			continue
+		}
+		if n := special[name]; n != nil && indices[name] == "" {
+			values[name] = n
+			continue
+		}
+		over := b.p.Groups[name].Over
+		if indices[name] != over && (!whole || indices[name] != "") {
+			return nil, fmt.Errorf("%s: %q: want %s", where, f, map[bool]string{true: name + "[" + over + "], as it is a vector over that column", false: name + " without an index, as it has no group"}[over != ""])
+		}
+		n, err := b.node(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
+		values[name] = n
+	}
+	n, err := f.Node(values)
+	if err == nil && len(values) == 0 {
+		n, err = folded(n)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return n, nil
+}
+
+// folded evaluates a number, so that a law sees it and can object.
+func folded(n *ad.Node) (*ad.Node, error) {
+	v, err := ad.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return ad.Scalar(v[0].Data().(float64)), nil
+}
+
+// unused finds names that nothing uses: they are likely misspelt.
+func (b *builder) unused() error {
+	var known []string
+	for name := range b.used {
+		known = append(known, name)
+	}
+	fields := []struct {
+		name string
+		keys []string
+	}{{"priors", sortedKeys(b.p.Priors)}, {"flat", b.p.Flat}, {"bounds", sortedKeys(b.p.Bounds)}, {"fixed", sortedKeys(b.p.Fixed)},
+		{"tied", sortedKeys(b.p.Tied)}, {"groups", sortedKeys(b.p.Groups)}}
+	for _, f := range fields {
+		for _, key := range f.keys {
+			if !b.used[key] && !(key == "sigma" && b.p.Sigma == "") {
+				return fmt.Errorf("%s has %s, which no formula uses%s", f.name, key, meant(key, known))
+			}
+		}
+	}
+	params := b.p.parameters()
+	for _, f := range []struct {
+		name string
+		keys []string
+	}{{"groups", sortedKeys(b.p.Groups)}, {"noncentred", b.p.NonCentred}, {"start", sortedKeys(b.p.Start)}} {
+		for _, key := range f.keys {
+			_, fixed := b.p.Fixed[key]
+			if tied := b.p.Tied[key] != ""; !slices.Contains(params, key) && (f.name == "noncentred" || !tied && !fixed) {
+				return fmt.Errorf("%s has %s, which is no sampled parameter%s", f.name, key, meant(key, params))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// node returns what a name stands for and makes it if need be.
+func (b *builder) node(name string) (*ad.Node, error) {
+	if n := b.nodes[name]; n != nil {
+		return n, nil
+	}
+	if i := slices.Index(b.open, name); i >= 0 {
+		return nil, fmt.Errorf("%s depends on itself: %s", name, strings.Join(append(b.open[i:], name), " -> "))
+	}
+	b.open = append(b.open, name)
+	defer func() { b.open = b.open[:len(b.open)-1] }()
+	n, err := b.fresh(name)
+	if err == nil {
+		b.nodes[name] = n
+	}
+	return n, err
+}
+
+func (b *builder) fresh(name string) (*ad.Node, error) {
+	p := b.p
+	c, column := p.Data[name]
+	fixed, isFixed := p.Fixed[name]
+	switch roles := p.roles(name); {
+	case len(roles) > 1:
+		return nil, fmt.Errorf("%s is in %s: want one", name, strings.Join(roles, " and in "))
+	case column && c.Labels != nil:
+		return nil, fmt.Errorf("column %s has labels, such as %q: it can only be an index", name, c.Labels[0])
+	case column && (name == p.Observation() || b.codes[name] != nil):
+		return ad.Const(c.Values), nil
+	case column:
+		return b.model.Data(name, c.Values), nil
+	case isFixed:
+		return ad.Scalar(fixed), nil
+	case p.Tied[name] != "":
+		n, err := b.formula("tied "+name, p.Tied[name])
+		if err == nil {
+			b.model.Deterministic(name, n, b.axes(name)...)
+		}
+		return n, err
+	case p.Derived[name] != "":
+		return b.formula("derived "+name, p.Derived[name])
+	case slices.Contains(p.parameters(), name):
+		return b.parameter(name)
+	}
+	known := slices.Concat(p.parameters(), sortedKeys(p.Data), sortedKeys(p.Fixed), sortedKeys(p.Tied))
+	if _, start := p.Start[name]; start {
+		return nil, fmt.Errorf("%s has a start and no prior: give it one, or bounds, or name it in flat", name)
+	}
+	return nil, fmt.Errorf("%q is neither a column nor a parameter with a prior, bounds or a place in flat%s", name, meant(name, known))
+}
+
+// roles lists what a name is declared to be.
+func (p *Problem) roles(name string) (all []string) {
+	_, column := p.Data[name]
+	_, prior := p.Priors[name]
+	for _, r := range []struct {
+		field string
+		is    bool
+	}{{"data", column}, {"tied", p.Tied[name] != ""}, {"derived", p.Derived[name] != ""},
+		{"priors", prior}, {"flat", slices.Contains(p.Flat, name)}} {
+		if r.is {
+			all = append(all, r.field)
+		}
+	}
+	return all
+}
+
+func (b *builder) formula(where, text string) (*ad.Node, error) {
+	f, err := formula.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return b.eval(where, f, nil, true)
+}
+
+// parameter declares a sampled parameter.
+func (b *builder) parameter(name string) (*ad.Node, error) {
+	p := b.p
+	list := b.axes(name)
+	if slices.Contains(p.NonCentred, name) {
+		list = append(list, infer.NonCentred())
+	}
+	lower, upper := p.ends(name)
+	text, prior := p.Priors[name]
+	if !prior {
+		if lower != nil && upper != nil && !slices.Contains(p.Flat, name) {
+			return b.model.Param(name, dist.Uniform(lower, upper), list...), nil
+		}
+		return b.model.Flat(name, between(lower, upper).Transform(), list...), nil
+	}
+	d, err := b.law("prior of "+name, text, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	if d.Discrete {
+		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: sum over them in Go, or take a continuous law", name, text)
+	}
+	if lower != nil || upper != nil {
+		d = dist.Truncate(d, lower, upper)
+		if err := d.Err(); err != nil {
+			return nil, fmt.Errorf("prior of %s within its bounds: %w", name, err)
+		}
+	}
+	return b.model.Param(name, d, list...), nil
+}
+
+// axes gives a vector its labels.
+func (b *builder) axes(name string) (list []infer.Option) {
+	if over := b.p.Groups[name].Over; over != "" {
+		list = append(list, infer.Over(b.dims[over]))
+	}
+	return list
+}
+
+// ends returns the bounds of a parameter; nil where there is none.
+func (p *Problem) ends(name string) (lower, upper any) {
+	v, ok := p.Bounds[name]
+	if ok && !math.IsInf(v[0], 0) {
+		lower = v[0]
+	}
+	if ok && !math.IsInf(v[1], 0) {
+		upper = v[1]
+	}
+	return lower, upper
+}
+
+func between(lower, upper any) dist.Support {
+	s := dist.Support{}
+	if lower != nil {
+		s.Lower = ad.Of(lower)
+	}
+	if upper != nil {
+		s.Upper = ad.Of(upper)
+	}
+	return s
+}

@@ -1,0 +1,163 @@
+// Package expr makes models of formulas in text: a Problem is a JSON document with
+// columns of numbers, a formula of them and of parameters, and what is known of
+// the parameters. People fit and sample with it without writing Go.
+//
+//	p, err := expr.Open("misra1a.json")
+//	m, err := p.Model()            // for infer: needs priors
+//	least, err := p.LeastSquares() // for optim: needs starts
+//
+// The document for sampling:
+//
+//	{"expr": "b1*(1-exp(-b2*x))", "data": {"x": [..], "y": [..]}, "sigma": "s",
+//	 "priors": {"b1": "normal(240, 50)", "b2": "lognormal(-7, 1)", "s": "halfnormal(5)"}}
+//
+// Arguments of priors are formulas of other parameters. A parameter with a group
+// has one element for each label of a column, theta[school].
+package expr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// Problem is the document. Formulas are those of package autodiff/formula.
+type Problem struct {
+	Expr  string             `json:"expr"`            // of columns and parameters; its value is called mu in Likelihood
+	Data  map[string]Column  `json:"data"`            // columns of equal lengths
+	Y     string             `json:"y,omitempty"`     // observed: a column or a formula of columns. Default "y"
+	Sigma string             `json:"sigma,omitempty"` // standard deviation: a column, or for sampling a formula of columns and parameters
+	Fixed map[string]float64 `json:"fixed,omitempty"` // parameters held at a value
+	Tied  map[string]string  `json:"tied,omitempty"`  // parameters that follow from others by a formula
+	Start map[string]Values  `json:"start,omitempty"` // where a fit begins; chains need none
+
+	// Bounds are [lower, upper] with null for none. Where there is no prior, a
+	// sampled parameter is uniform between them; where there is one, it is truncated.
+	Bounds map[string]Bounds `json:"bounds,omitempty"`
+
+	// Of sampling.
+	Priors     map[string]string `json:"priors,omitempty"`     // laws of package infer/dist with formulas as arguments: "normal(0, 2*tau)"
+	Flat       []string          `json:"flat,omitempty"`       // parameters without a prior, between their bounds if they have any
+	Likelihood string            `json:"likelihood,omitempty"` // law of an observation. Default "normal(mu, sigma)"; there mu is always the value of Expr and sigma that of Sigma
+	Groups     map[string]Group  `json:"groups,omitempty"`     // parameters that are vectors
+	NonCentred []string          `json:"noncentred,omitempty"` // parameters sampled by their standardised form, see infer.NonCentred
+	Derived    map[string]string `json:"derived,omitempty"`    // formulas stored with every draw
+
+	// Of least squares, see optim.Settings.
+	Loss     string  `json:"loss,omitempty"`
+	FScale   float64 `json:"f_scale,omitempty"`
+	Method   string  `json:"method,omitempty"`
+	Absolute *bool   `json:"absolute_sigma,omitempty"` // Default true with Sigma, else false
+	FTol     float64 `json:"ftol,omitempty"`
+	XTol     float64 `json:"xtol,omitempty"`
+	GTol     float64 `json:"gtol,omitempty"`
+	MaxNFev  int     `json:"max_nfev,omitempty"`
+}
+
+// Group says over which column a parameter is a vector: one element for each
+// label of the column, in order of appearance.
+type Group struct {
+	Over string `json:"over"`
+}
+
+// Open reads a file, "-" for standard input.
+func Open(name string) (*Problem, error) {
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(os.Stdin)
+	} else {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Parse reads a document; unknown fields are errors.
+func Parse(b []byte) (*Problem, error) {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return nil, fmt.Errorf("expr: %w", placed(b, err))
+	}
+	fields := fieldNames(reflect.TypeFor[Problem]())
+	for name := range raw {
+		if !slices.Contains(fields, name) {
+			return nil, fmt.Errorf("expr: unknown field %q%s", name, meant(name, fields))
+		}
+	}
+	p := &Problem{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("expr: %w", placed(b, err))
+	}
+	if p.Y == "" {
+		p.Y = "y"
+	}
+	return p, nil
+}
+
+// placed adds line and character to an error of encoding/json.
+func placed(b []byte, err error) error {
+	var at int64
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &kind):
+		at = kind.Offset
+		if kind.Field != "" {
+			err = fmt.Errorf("field %s: a %s where %s is wanted", kind.Field, kind.Value, wanted(kind.Type))
+		}
+	default:
+		return err
+	}
+	before := string(b[:min(int(at), len(b))])
+	line := strings.Count(before, "\n") + 1
+	return fmt.Errorf("%w, line %d character %d", err, line, max(1, len(before)-strings.LastIndex(before, "\n")-1))
+}
+
+// wanted names a Go type in JSON's words.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Float64, reflect.Int:
+		return "a number"
+	}
+	return "a " + t.Kind().String()
+}
+
+func fieldNames(t reflect.Type) (all []string) {
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	return all
+}
+
+// meant suggests a name.
+func meant(name string, names []string) string {
+	slices.Sort(names)
+	if m := spelling.Meant(name, names); m != "" {
+		return fmt.Sprintf(": did you mean %q?", m)
+	}
+	return fmt.Sprintf(": there are %s", strings.Join(names, ", "))
+}
