@@ -13,6 +13,9 @@ import (
 // Moments of a correlated normal law with scales from 1 to 10, by each move alone
 // and by all; the same draws for any number of goroutines.
 func TestEnsemble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const n = 4
 	target := correlated(n)
 	density := func(q []float64) float64 {

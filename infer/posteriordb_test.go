@@ -360,6 +360,9 @@ func TestPosteriors(t *testing.T) {
 	for _, c := range posteriors {
 		t.Run(c.name, func(t *testing.T) {
 			post, want := built(t, cmp.Or(c.data, c.name), c.build)
+			if testing.Short() && post.Dim() > 3 {
+				t.Skip("takes seconds")
+			}
 			if c.data != "" {
 				*want = posterior{}
 			}

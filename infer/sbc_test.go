@@ -38,6 +38,9 @@ func decayPosterior(t *testing.T) *infer.Posterior {
 }
 
 func TestSBC(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	c := infer.SBCConfig{Fits: 100, Draws: 19, Sample: infer.Config{Warmup: 300, Draws: 200}}
 	calibrated(t, schoolsPosterior(t), c)
 	calibrated(t, decayPosterior(t), c)

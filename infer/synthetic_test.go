@@ -62,6 +62,9 @@ func spiked(n int) Target {
 
 // Laws with known moments, at 5 standard errors (synthetic_targets.json).
 func TestSyntheticTargets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ill := make([]float64, 100)
 	for i := range ill {
 		ill[i] = math.Pow(10, -3+6*float64(i)/99)
@@ -138,6 +141,9 @@ func correlations(t *testing.T, k int, eta float64) Target {
 // The banana needs short steps in its tails: the default says that it diverged,
 // steps shorter by far give its moments.
 func TestBanana(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := compiledModel(t, func(m *Model) {
 		x := m.Param("x", dist.Normal(0, 1))
 		m.Param("y", dist.Normal(ad.Square(x), 0.3))

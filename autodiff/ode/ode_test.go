@@ -226,6 +226,9 @@ func TestMistakes(t *testing.T) {
 
 // Steady state makes no garbage.
 func TestNoAllocation(t *testing.T) {
+	if testing.Short() { // the race detector makes pools forget
+		t.Skip("runs without -short only")
+	}
 	run := runner(t, lotka, 2, 4, []float64{1, 5}, ode.Settings{RTol: 1e-6, ATol: 1e-6})
 	if n := testing.AllocsPerRun(20, func() { _, _, _, _ = run([]float64{33, 6}, []float64{0.55, 0.028, 0.8, 0.024}) }); n > 2 {
 		t.Errorf("%v allocations", n)
