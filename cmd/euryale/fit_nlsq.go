@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -63,12 +62,6 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.Status.Message()))
 	}
 	return as(exitCannotWrite, err)
-}
-
-// openProblem reads a problem file.
-func openProblem(path string) (*expr.Problem, error) {
-	p, err := expr.Open(path)
-	return p, input(err)
 }
 
 // nlsqDoc is the JSON document of fit nlsq.

@@ -2,7 +2,7 @@
 // columns of numbers, a formula of them and of parameters, and what is known of
 // the parameters. People fit and sample with it without writing Go.
 //
-//	p, err := expr.Open("misra1a.json")
+//	p, err := expr.Parse(document)
 //	m, err := p.Model()            // for infer: needs priors
 //	least, err := p.LeastSquares() // for optim: needs starts
 //
@@ -20,8 +20,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,25 +64,6 @@ type Problem struct {
 // label of the column, in order of appearance.
 type Group struct {
 	Over string `json:"over"`
-}
-
-// Open reads a file, "-" for standard input.
-func Open(name string) (*Problem, error) {
-	var b []byte
-	var err error
-	if name == "-" {
-		b, err = io.ReadAll(os.Stdin)
-	} else {
-		b, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := Parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return p, nil
 }
 
 // Parse reads a document; unknown fields are errors.
