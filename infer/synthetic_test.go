@@ -33,17 +33,6 @@ func compiledModel(t *testing.T, build func(m *Model)) *Posterior {
 	return p
 }
 
-// lkj is the density of the Cholesky factor of a correlation matrix, up to a
-// constant.
-func lkj(l *ad.Node, k int, eta float64) *ad.Node {
-	power := make([]float64, k)
-	for i := range power {
-		power[i] = float64(k-i-1) + 2*eta - 2
-	}
-	power[0] = 0 // its element is 1
-	return ad.Mul(ad.Const(power), ad.Log(ad.Diag(l)))
-}
-
 // spiked is a unit normal law of n parameters but for two directions.
 func spiked(n int) Target {
 	u, w := make([]float64, n), make([]float64, n)
@@ -81,8 +70,7 @@ func TestSyntheticTargets(t *testing.T) {
 		"student_t5_10": {target: compiledModel(t, func(m *Model) { m.Param("x", dist.StudentT(5, 0, 1), Shape(10)) }),
 			moments: []moment{{0, 10, always(0), always(1.2909944487358056)}}},
 		"dirichlet_2_3_5": {target: compiledModel(t, func(m *Model) {
-			w := m.Flat("w", dist.SimplexILRTransform(), Shape(3))
-			m.AddLogProb("dirichlet", ad.Mul(ad.Const([]float64{1, 2, 4}), ad.Log(w)))
+			m.Param("w", dist.Dirichlet([]float64{2, 3, 5}))
 		}), moments: []moment{{0, 3, listed(0.2, 0.3, 0.5), listed(math.Sqrt(0.014545454545454545), math.Sqrt(0.019090909090909092), math.Sqrt(0.022727272727272728))}}},
 		"lkj_corr_3_eta1": {target: correlations(t, 3, 1), moments: []moment{{9, 3, always(0), always(0.5)}}},
 		"lkj_corr_4_eta2": {target: correlations(t, 4, 2), moments: []moment{{16, 6, always(0), always(math.Sqrt(1. / 7))}}},
@@ -125,8 +113,7 @@ func TestSyntheticTargets(t *testing.T) {
 // stored after its factor.
 func correlations(t *testing.T, k int, eta float64) Target {
 	return compiledModel(t, func(m *Model) {
-		l := m.Flat("L", dist.CorrCholeskyTransform(k), Shape(k, k))
-		m.AddLogProb("lkj", lkj(l, k, eta))
+		l := m.Param("L", dist.LKJCholesky(k, eta))
 		r := ad.MatMul(l, ad.T(l))
 		var below []*ad.Node
 		for i := range k {
