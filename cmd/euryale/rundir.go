@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/infer"
 )
 
@@ -20,6 +21,7 @@ import (
 //	config.json      command, version, resolved settings, data, starts
 //	checkpoint       state of all chains, replaced as a whole while sampling
 //	chain-N.csv      draws, as CmdStan writes them
+//	draws.zarr       the same with statistics, log-likelihoods and data, as ArviZ takes them
 //	fit.json         the point fit that the chains started from
 //	summary.json     the document of the command
 //	diagnose.txt     the checks in words
@@ -63,6 +65,11 @@ func clearRundir(name string) error {
 			old = append(old, rel)
 		}
 	}
+	if store := filepath.Join(name, "draws.zarr"); zarr.Is(store) {
+		if err := os.RemoveAll(store); err != nil {
+			return err
+		}
+	}
 	for _, f := range old {
 		if err := os.Remove(filepath.Join(name, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -87,11 +94,14 @@ func (r rundir) readConfig(v any) error {
 	return nil
 }
 
-// saveDraws writes one table per chain.
+// saveDraws writes one table per chain, and all as labelled arrays.
 func (r rundir) saveDraws(fit *infer.Fit, settings map[string]string) error {
 	tree, err := fit.Data(infer.DataSettings{})
 	if err != nil {
 		return as(exitBug, err)
+	}
+	if err := zarr.Write(r.path("draws.zarr"), tree, zarr.Settings{Overwrite: true}); err != nil {
+		return as(exitCannotWrite, err)
 	}
 	chains, err := stancsv.Chains(tree)
 	if err != nil {

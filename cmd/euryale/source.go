@@ -105,8 +105,9 @@ func folderKind(path string) (string, error) {
 	if len(files) > 0 {
 		return "run", nil
 	}
-	if _, err := os.Stat(filepath.Join(path, "config.json")); err == nil {
-		return "", &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", path), hint: "euryale sample g2 --resume " + path}
+	var cfg chainConfig
+	if err := rundir(path).readConfig(&cfg); err == nil {
+		return "", &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", path), hint: "euryale " + cfg.Command + " --resume " + path}
 	}
 	return "", &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv and no .zgroup: it is neither a run folder nor a Zarr folder", path), hint: "the folder given to --out, or a file of draws"}
 }

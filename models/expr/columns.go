@@ -35,6 +35,19 @@ func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
 	return values, n, nil
 }
 
+// Observed returns the values of Y, row by row.
+func (p *Problem) Observed() ([]float64, error) {
+	columns, n, err := p.columns()
+	if err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
+	y, err := p.observed(columns, n)
+	if err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
+	return y, nil
+}
+
 // observed returns the values of Y.
 func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error) {
 	f, err := formula.Parse(p.Y)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// saveExprReport writes the pictures and the report of a run of sample expr.
+func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit) error {
+	p, rep := cfg.Problem, fit.Diagnose()
+	data := &album{a: a}
+	if x, values, ok := p.X(); ok {
+		f, err := exprBand(p, x, values, fit)
+		data.add("predictive", f, err)
+	}
+	album := a.posteriorAlbum(viz.FromFit(fit))
+	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: []viz.Fact{{Name: "file", Value: cfg.File}, {Name: "model", Value: p.Expr},
+		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep)},
+		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}}}
+	if len(data.pictures) > 0 {
+		r.Sections = append(r.Sections, viz.Section{Title: "Data and model", Text: "Where the model expects new data.", Figures: data.figures()})
+	}
+	r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: album.figures()})
+	data.pictures = append(data.pictures, album.pictures...)
+	if err := data.save(dir); err != nil {
+		return err
+	}
+	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+}
+
+// mostPredicted bounds the numbers drawn for a picture: 400 MB.
+const mostPredicted = 50_000_000
+
+// exprBand draws the data over what the model expects of new data, against x.
+func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.Figure, error) {
+	draws := 0
+	for c := range fit.Chains() {
+		draws += fit.Len(c)
+	}
+	if draws*len(x) > mostPredicted {
+		return nil, fmt.Errorf("%d draws of %d points are too many to draw", draws, len(x))
+	}
+	rep, err := fit.PosteriorPredictive(p.Observation())
+	if err != nil {
+		return nil, err
+	}
+	observed, err := p.Observed()
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+	v := viz.Curve{Title: p.Expr, XLabel: name, YLabel: p.Y}
+	column := make([]float64, 0, draws)
+	for _, i := range order {
+		column = column[:0]
+		for _, chain := range rep {
+			for _, row := range chain {
+				column = append(column, row[i])
+			}
+		}
+		v.X, v.Y, v.LineX = append(v.X, x[i]), append(v.Y, observed[i]), append(v.LineX, x[i])
+		if c, ok := p.Data[p.Sigma]; ok && c.Labels == nil {
+			v.Err = append(v.Err, c.Values[i])
+		}
+		for q, to := range map[float64]*[]float64{0.025: &v.Low, 0.25: &v.InnerLow, 0.5: &v.Line, 0.75: &v.InnerHigh, 0.975: &v.High} {
+			*to = append(*to, diag.Quantile(column, q))
+		}
+	}
+	return viz.Predictive(v)
+}

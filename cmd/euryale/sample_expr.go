@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/expr"
+)
+
+// exprConfig is config.json of a run of sample expr.
+type exprConfig struct {
+	chainConfig
+	Problem *expr.Problem `json:"problem"`
+}
+
+const problemHelp = `  {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [...]}, "sigma": "s",
+   "priors": {"b1": "normal(240, 50)", "b2": "lognormal(-7, 1)",
+              "s": "halfnormal(5)"}}
+
+"sigma" is a column or a formula; "y" a column or a formula of columns (default
+y). Priors are laws of numbers or of formulas of other parameters: normal(m, 2*t).
+Optional: "likelihood" (default "normal(mu, sigma)", where mu is the value of
+expr; such as "studentt(4, mu, s)", "poisson(mu)"), "fixed" {"b1": 3}, "tied"
+{"b3": "2*b1"}, "bounds" {"b1": [0, null]} (truncate a prior, or give a uniform
+one), "flat" ["b1"] (no prior), "start" {"b1": 200, ...}, "derived" {"half":
+"log(2)/b2"}. Vectors: "groups" {"theta": {"over": "school"}} gives theta an
+element for every label of the column school, theta[school] in formulas;
+"noncentred" ["theta"] samples them by their standardised form.
+`
+
+func (a *app) sampleExpr() *cobra.Command {
+	var cfg exprConfig
+	c := &cobra.Command{
+		Use:   "expr --problem FILE.json",
+		Short: "Sample the parameters of a formula with priors",
+		Long: `Sample the posterior of a formula, columns of numbers and priors with NUTS.
+
+` + problemHelp + `
+Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
+saves what there is; --resume continues with the same draws as if nothing had
+happened.
+
+  euryale sample expr --problem misra1a.json
+  euryale sample expr --problem schools.json --out schools --target-accept 0.95
+  euryale sample expr --resume schools
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case a.resume != "" && cfg.File != "":
+				return usage("--resume takes its problem and settings from the run folder: leave out --problem")
+			case a.resume != "":
+				return a.resumeSampleExpr(c.Context())
+			case cfg.File == "":
+				return usage("sample expr wants --problem FILE.json, or --resume RUN")
+			}
+			return a.startSampleExpr(c.Context(), cfg)
+		},
+	}
+	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, - for standard input")
+	cfg.add(c, defaultChains(0))
+	return c
+}
+
+func (a *app) startSampleExpr(ctx context.Context, cfg exprConfig) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	var err error
+	if cfg.Problem, err = openProblem(cfg.File); err != nil {
+		return err
+	}
+	post, err := compileExpr(cfg.File, cfg.Problem)
+	if err != nil {
+		return err
+	}
+	if cfg.Starts, err = cfg.Problem.Starts(post, cfg.Chains, a.seed); err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
+	}
+	out := a.out
+	if out == "" {
+		out = "run-expr"
+		if cfg.File != "-" {
+			out = "run-" + strings.TrimSuffix(filepath.Base(cfg.File), ".json")
+		}
+	}
+	dir, err := a.makeRundir(out)
+	if err != nil {
+		return err
+	}
+	cfg.Command, cfg.Version, cfg.Seed, cfg.File = "sample expr", version(), a.seed, absolute(cfg.File)
+	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
+		return err
+	}
+	return a.sampleInto(ctx, a.exprSampling(dir, &cfg, post), "")
+}
+
+func compileExpr(file string, p *expr.Problem) (*infer.Posterior, error) {
+	m, err := p.Model()
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	post, err := m.Compile()
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	return post, nil
+}
+
+func (a *app) resumeSampleExpr(ctx context.Context) error {
+	var cfg exprConfig
+	dir, checkpoint, err := a.reopen("sample expr", nil, &cfg, &cfg.chainConfig)
+	if err != nil {
+		return err
+	}
+	if cfg.Problem == nil {
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
+	}
+	post, err := compileExpr(dir.path("config.json"), cfg.Problem)
+	if err != nil {
+		return err
+	}
+	return a.sampleInto(ctx, a.exprSampling(dir, &cfg, post), checkpoint)
+}
+
+// exprDoc is the JSON document of sample expr.
+type exprDoc struct {
+	Engine string `json:"engine"`
+	sampleDoc
+}
+
+func (a *app) exprSampling(dir rundir, cfg *exprConfig, post *infer.Posterior) sampling {
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "expr", post: post,
+		document: func(d sampleDoc) any { return exprDoc{"expr", d} },
+		report:   func(fit *infer.Fit) error { return a.saveExprReport(dir, cfg, fit) }}
+}

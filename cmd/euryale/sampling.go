@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// sampling is one posterior to be sampled into a run folder, with what is the
+// command's own.
+type sampling struct {
+	dir      rundir
+	cfg      *chainConfig // part of config
+	config   any          // what config.json holds
+	model    string       // in the files of draws
+	post     *infer.Posterior
+	document func(sampleDoc) any        // adds to the document what only the command knows
+	report   func(fit *infer.Fit) error // writes pictures
+}
+
+// sampleDoc is the JSON document of a sample command.
+type sampleDoc struct {
+	Summary     map[string]rowDoc `json:"summary"`
+	Diagnostics diagnosticsDoc    `json:"diagnostics"`
+	Timing      timingDoc         `json:"timing"`
+	Attempts    int               `json:"attempts"` // 1, or more after bad verdicts
+	Run         string            `json:"run"`
+}
+
+type timingDoc struct {
+	Warmup    number `json:"warmup_s"`
+	Sample    number `json:"sample_s"`
+	Gradients int    `json:"gradients"`
+}
+
+// reopen reads the config of the run to resume, and names its checkpoint, or none.
+func (a *app) reopen(command string, args []string, config any, cfg *chainConfig) (dir rundir, checkpoint string, err error) {
+	if len(args) > 0 {
+		return "", "", usage("--resume takes its file and settings from the run folder: leave out %s", args[0])
+	}
+	dir = rundir(a.resume)
+	if err := dir.readConfig(config); err != nil {
+		return "", "", err
+	}
+	if cfg.Command != command {
+		return "", "", as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, cfg.Command, command))
+	}
+	checkpoint = dir.path("checkpoint")
+	if _, err := os.Stat(checkpoint); err != nil {
+		a.note("%s has no checkpoint yet: starting over", dir)
+		checkpoint = ""
+	}
+	return dir, checkpoint, nil
+}
+
+// absolute returns the full path of a file, where it has one.
+func absolute(name string) string {
+	if abs, err := filepath.Abs(name); err == nil && name != "-" {
+		return abs
+	}
+	return name
+}
+
+// sampleInto runs the chains and fills the folder.
+func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
+	cfg := s.cfg
+	every, err := time.ParseDuration(cfg.Every)
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	meter := a.meter()
+	fit, err := infer.Sample(ctx, s.post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
+		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.threads, Resume: resume,
+		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every}, Progress: meter.Update})
+	meter.Close()
+	if ctx.Err() != nil {
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; what was drawn is kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + string(s.dir)}
+	}
+	if err != nil {
+		return as(samplingCode(err), err)
+	}
+	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
+		a.note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
+		if err := s.retry(); err != nil {
+			return err
+		}
+		return a.sampleInto(ctx, s, "")
+	}
+	return a.finish(s, fit)
+}
+
+// retry turns the run into a more careful one: smaller steps, three times the
+// warm-up, four times the draws. Whether it happens depends on the draws alone,
+// so a resumed run takes the same way.
+func (s sampling) retry() error {
+	cfg := s.cfg
+	cfg.Retries--
+	cfg.Attempt++
+	cfg.Target, cfg.Warmup, cfg.Draws = max(cfg.Target, 0.99), 3*cfg.Warmup, 4*cfg.Draws
+	if err := writeJSON(s.dir.path("config.json"), s.config); err != nil {
+		return err
+	}
+	return as(exitCannotWrite, os.Remove(s.dir.path("checkpoint")))
+}
+
+// samplingCode tells a damaged checkpoint and a full disk from a failed run.
+func samplingCode(err error) int {
+	if errors.Is(err, infer.ErrCheckpoint) {
+		return exitData
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return exitCannotWrite
+	}
+	return exitFailed
+}
+
+// finish writes everything that a finished run leaves, and prints.
+func (a *app) finish(s sampling, fit *infer.Fit) error {
+	rep := fit.Diagnose()
+	doc := s.document(s.sampleDoc(fit, rep))
+	if err := s.save(doc, fit, rep); err != nil {
+		return err
+	}
+	var err error
+	if a.json {
+		err = a.document(doc)
+	} else {
+		_, err = fmt.Fprintf(a.stdout, "%s\nresults in %s\n", fit.Summary(), s.dir)
+	}
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	if a.strict && !rep.OK() {
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	}
+	return nil
+}
+
+func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report) sampleDoc {
+	doc := sampleDoc{Summary: summaryDoc(fit.Summary()), Attempts: s.cfg.Attempt + 1, Run: string(s.dir)}
+	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: []string{}}
+	for _, p := range rep.Problems() {
+		doc.Diagnostics.Advice = append(doc.Diagnostics.Advice, p.String())
+	}
+	for _, t := range fit.Timing() {
+		doc.Timing.Warmup = max(doc.Timing.Warmup, number(t.Warmup.Seconds()))
+		doc.Timing.Sample = max(doc.Timing.Sample, number(t.Sampling.Seconds()))
+	}
+	w, k := fit.Gradients()
+	doc.Timing.Gradients = w + k
+	return doc
+}
+
+func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report) error {
+	cfg := s.cfg
+	aim := cfg.Target
+	if aim == 0 {
+		aim = fit.Aim(0)
+	}
+	settings := map[string]string{"model": s.model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
+		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth)}
+	if err := s.dir.saveDraws(fit, settings); err != nil {
+		return err
+	}
+	if err := writeJSON(s.dir.path("summary.json"), doc); err != nil {
+		return err
+	}
+	if err := writeFile(s.dir.path("diagnose.txt"), []byte(fit.Summary().String()+"\n"+rep.String())); err != nil {
+		return err
+	}
+	if cfg.NoReport {
+		return nil
+	}
+	return s.report(fit)
+}
