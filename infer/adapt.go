@@ -113,7 +113,7 @@ func (a *adapter) updateStan(t *trajectory, p *point, i int, out *transition) er
 	if len(a.ends) == 0 || i < a.first || i > a.ends[len(a.ends)-1] {
 		return nil
 	}
-	a.current.add(slices.Clone(p.q), slices.Clone(p.g))
+	a.current.add(a.lasting(p))
 	for _, end := range a.ends {
 		if i == end {
 			m, ok := a.current.metric()
@@ -127,10 +127,19 @@ func (a *adapter) updateStan(t *trajectory, p *point, i int, out *transition) er
 	return nil
 }
 
+// lasting returns the draw at p and its gradient for the estimators, one copy for
+// both if they keep it.
+func (a *adapter) lasting(p *point) (q, g []float64) {
+	if _, keeps := a.current.(*lowRankEstimator); keeps {
+		return slices.Clone(p.q), slices.Clone(p.g)
+	}
+	return p.q, p.g
+}
+
 func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) error {
 	if i < a.plan.freeze {
 		if out.usable() {
-			q, g := slices.Clone(p.q), slices.Clone(p.g) // one copy for both
+			q, g := a.lasting(p)
 			a.current.add(q, g)
 			a.next.add(q, g)
 		}

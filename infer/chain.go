@@ -78,6 +78,14 @@ type record struct {
 	slab    []float64 // room for the next rows
 }
 
+// reserve makes room for n draws.
+func (r *record) reserve(n int, outputs bool) {
+	r.rows, r.stats = make([][]float64, 0, n), make([]DrawStat, 0, n)
+	if outputs {
+		r.outputs = make([][]float64, 0, n)
+	}
+}
+
 // row returns n numbers from the slab.
 func (r *record) row(n int) []float64 {
 	if len(r.slab) < n {
@@ -113,10 +121,12 @@ func (c *chain) run(after func()) {
 			c.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
 		}
 	}()
-	for c.done < c.total() && !c.stop.Load() {
-		from, phase := time.Now(), c.phase()
+	for from := time.Now(); c.done < c.total() && !c.stop.Load(); {
+		phase := c.phase()
 		err := c.step()
-		c.times[phase] += time.Since(from)
+		now := time.Now()
+		c.times[phase] += now.Sub(from)
+		from = now
 		if errors.Is(err, errInterrupted) {
 			return
 		}
@@ -217,6 +227,9 @@ func (c *chain) record(out *transition) error {
 		Energy: out.energy, EnergyError: out.energyError, MaxEnergyError: out.maxError, TreeDepth: out.depth,
 		Steps: out.steps, Index: out.index, Diverging: out.divergent,
 		ReachedMax: out.depth == c.cfg.MaxTreeDepth && !out.turned && !out.divergent,
+	}
+	if r.stats == nil {
+		r.reserve(min(c.total()-c.done, 1<<12), c.outputs != nil)
 	}
 	if err := c.add(r, stat); err != nil || c.give == nil {
 		return err

@@ -394,3 +394,13 @@ func TestOutputErrors(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func logAddExp(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}

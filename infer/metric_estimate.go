@@ -28,7 +28,7 @@ const (
 
 // estimator gathers draws and their gradients into a metric.
 type estimator interface {
-	add(q, g []float64) // which it may keep
+	add(q, g []float64) // which only a lowRankEstimator keeps
 	count() int
 	reset()
 	// metric returns false when the draws do not determine one.
@@ -40,6 +40,9 @@ type estimator interface {
 func newEstimator(kind MetricKind, dim int, stanShrink bool) estimator {
 	switch kind {
 	case LowRank:
+		if dim <= smallDim {
+			return newSmallEstimator(dim)
+		}
 		return &lowRankEstimator{dim: dim}
 	case DiagFisher:
 		return &diagEstimator{q: newMoments(dim), g: newMoments(dim), fisher: true}

@@ -162,3 +162,45 @@ func TestLowRankFindsSpikes(t *testing.T) {
 		t.Errorf("variance along the spike is %g, want about 1001", v)
 	}
 }
+
+// Running factors give the metric of the stored sample, also where scales and
+// correlations are extreme.
+func TestSmallEstimator(t *testing.T) {
+	for dim := 1; dim <= smallDim; dim++ {
+		random := tensor.NewStream(9, 0, uint32(dim))
+		e := newSmallEstimator(dim)
+		var qs, gs [][]float64
+		for n := range 60 {
+			q, g := random.NormalTo(make([]float64, dim)), random.NormalTo(make([]float64, dim))
+			for i := range q {
+				g[i] -= 3 * q[i]
+				if i > 0 {
+					q[i] += 1000 * q[0] // of correlation 1 - 1e-6
+				}
+				g[i] *= math.Pow(0.01, float64(i))
+			}
+			for i := range q {
+				q[i] *= math.Pow(100, float64(i))
+			}
+			qs, gs = append(qs, q), append(gs, g)
+			e.add(q, g)
+			if n != 4 && n != 20 && n != 59 {
+				continue
+			}
+			got, ok := e.metric()
+			f, fine := fitLowRank(qs, gs, fisherGamma, fisherCutoff)
+			want, err := LowRankMetric(f.scale, f.vectors, f.lambda)
+			if !ok || !fine || err != nil || got.Rank() != want.Rank() {
+				t.Fatalf("%d parameters, %d draws: %v %v %v, rank %d, want %d", dim, n, ok, fine, err, got.Rank(), want.Rank())
+			}
+			a, b := got.Cov(dim), want.Cov(dim)
+			for i := range a {
+				for j := range a {
+					if d := math.Abs(a[i][j]-b[i][j]) / math.Sqrt(b[i][i]*b[j][j]); d > 1e-8 {
+						t.Errorf("%d parameters, %d draws: entry (%d, %d) is %g, want %g", dim, n, i, j, a[i][j], b[i][j])
+					}
+				}
+			}
+		}
+	}
+}

@@ -33,14 +33,15 @@ type trajectory struct {
 	stack []subtree
 	out   transition
 	h0    float64
-	index [2]int // leaf number of each end, start is 0
+	shift float64 // of weights, so that they stay in range
+	index [2]int  // leaf number of each end, start is 0
 }
 
 // subtree is a finished binary subtree. A single leaf uses only first.
 type subtree struct {
 	level            int
 	first, last, rho []float64 // momenta of the first and last leaf, sum of all
-	logW             float64
+	weight           float64   // sum of exp(H0 - H) over exp(shift)
 	draw             proposal
 }
 
@@ -57,7 +58,7 @@ type transition struct {
 	divergent     bool
 	turned        bool
 	index         int       // leaf of the draw, 0 is the start
-	logW          float64   // log sum of exp(H0 - H)
+	weight        float64   // sum of exp(H0 - H) over exp(shift)
 	accept        float64   // sum over leaves of min(1, exp(H0 - H))
 	symmetric     float64   // sum over leaves of 2 min(1, e^D)/(1 + e^D), D = H0 - H
 	energy        float64   // of the draw
@@ -114,7 +115,8 @@ func (t *trajectory) move(p *point, eps float64) (*transition, error) {
 }
 
 func (t *trajectory) begin(p *point) {
-	t.out = transition{}
+	t.out = transition{weight: 1}
+	t.shift = 0
 	t.ends[0].set(p)
 	t.ends[1].set(p)
 	t.index = [2]int{}
@@ -137,10 +139,10 @@ func (t *trajectory) double(eps float64) (bool, error) {
 		return false, err
 	}
 	t.out.depth++
-	if d := sub.logW - t.out.logW; d >= 0 || t.choice.Float64() < math.Exp(d) {
+	if sub.weight >= t.out.weight || t.choice.Float64()*t.out.weight < sub.weight {
 		t.draw, sub.draw = sub.draw, t.draw
 	}
-	t.out.logW = logAddExp(t.out.logW, sub.logW)
+	t.out.weight += sub.weight
 	rho := sub.rho
 	if sub.level == 0 {
 		rho = sub.first
@@ -212,10 +214,34 @@ func (t *trajectory) leaf(end *point, eps float64, index int, s *subtree) (bool,
 		t.diverge(end, -d, err)
 		return false, nil
 	}
-	s.level, s.logW = 0, d
+	s.level, s.weight = 0, t.weigh(d, e)
 	copy(s.first, end.z)
 	s.draw.keep(end, h, index)
 	return true, nil
+}
+
+// maxWeight bounds the logarithm of a leaf's weight; sums of 2^20 leaves stay
+// far from overflow.
+const maxWeight = 300
+
+// weigh returns the weight of a leaf with energy H0 - d, where e = exp(-|d|). One
+// that would be too large becomes the unit of all weights.
+func (t *trajectory) weigh(d, e float64) float64 {
+	if t.shift == 0 && d <= maxWeight {
+		if d > 0 {
+			return 1 / e
+		}
+		return e
+	}
+	if d > t.shift+maxWeight {
+		f := math.Exp(t.shift - d)
+		t.out.weight *= f
+		for i := range t.stack {
+			t.stack[i].weight *= f
+		}
+		t.shift = d
+	}
+	return math.Exp(d - t.shift)
 }
 
 func (t *trajectory) diverge(end *point, energyError float64, err error) {
@@ -247,11 +273,11 @@ func (t *trajectory) merge(a, b *subtree) bool {
 		a.last, b.last = b.last, a.last
 	}
 	a.level++
-	logW := logAddExp(a.logW, b.logW)
-	if t.choice.Float64() < math.Exp(b.logW-logW) {
+	weight := a.weight + b.weight
+	if t.choice.Float64()*weight < b.weight {
 		a.draw, b.draw = b.draw, a.draw
 	}
-	a.logW = logW
+	a.weight = weight
 	return true
 }
 
@@ -279,14 +305,4 @@ func ahead(a, b, rho, extra []float64) bool {
 		}
 	}
 	return x > 0 && y > 0
-}
-
-func logAddExp(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(a, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
 }

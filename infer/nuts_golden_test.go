@@ -247,7 +247,7 @@ func checkTree(t *testing.T, dev *deviation, where string, tr *trajectory, want 
 			o.depth, o.steps, o.divergent, o.turned, want.Depth, want.Leapfrog, want.Divergent, want.Turned)
 		return
 	}
-	dev.check(where+" sums", []float64{o.logW, o.accept, o.accept / float64(o.steps)},
+	dev.check(where+" sums", []float64{tr.shift + math.Log(o.weight), o.accept, o.accept / float64(o.steps)},
 		[]float64{want.LogSumWeight, want.SumMetropolis, want.Accept})
 	if want.ForwardEnd.P == nil { // not recorded when the last subtree was invalid
 		return

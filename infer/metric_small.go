@@ -1,0 +1,226 @@
+package infer
+
+import "math"
+
+// smallDim is the largest dimension in which the low-rank metric is learned from
+// running factors: estimates then cost microseconds and no draw is stored.
+const smallDim = 8
+
+// smallEstimator is the lowRankEstimator of few parameters. It keeps the
+// triangular factors of the centred draws and gradients, which like the samples
+// themselves never square their scales.
+type smallEstimator struct {
+	q, g spread
+	work []float64 // of metric, two matrices
+}
+
+func newSmallEstimator(dim int) *smallEstimator {
+	return &smallEstimator{q: newScatter(dim), g: newScatter(dim)}
+}
+
+func (e *smallEstimator) count() int { return e.q.n }
+func (e *smallEstimator) reset()     { e.q.reset(); e.g.reset() }
+
+func (e *smallEstimator) add(q, g []float64) {
+	e.q.add(q)
+	e.g.add(g)
+}
+
+// metric is fitLowRank with the basis of all parameters.
+//
+//	R_y = R_q/(s sqrt(gamma)) over 1,  R_a = s R_g/sqrt(gamma) over 1
+//	T = R_a^-1 V sqrt(sigma),  V sigma W = svd(R_a R_y^T),  U sqrt(lambda) X = svd(T)
+func (e *smallEstimator) metric() (Metric, bool) {
+	d := e.q.dim()
+	if d == 0 || e.q.n < 4 {
+		return Metric{}, false
+	}
+	m := Metric{scale: make([]float64, d)}
+	for i := range m.scale {
+		m.scale[i] = math.Sqrt(math.Sqrt(e.q.variance(i)) / math.Sqrt(e.g.variance(i)))
+		if !(m.scale[i] > 0) || math.IsInf(m.scale[i], 0) {
+			return Metric{}, false
+		}
+	}
+	if len(e.work) == 0 {
+		e.work = make([]float64, 3*d*d+2*d)
+	}
+	ry, ra, t := e.work[:d*d], e.work[d*d:2*d*d], e.work[2*d*d:3*d*d]
+	row, sigma := e.work[3*d*d:3*d*d+d], e.work[3*d*d+d:]
+	e.q.overIdentity(ry, row, m.scale, true)
+	e.g.overIdentity(ra, row, m.scale, false)
+	for j := range d { // column j of t is row j of ry times ra
+		for i := range d {
+			from := max(i, j)
+			t[j*d+i] = dot(ra[i*d+from:i*d+d], ry[j*d+from:j*d+d])
+		}
+	}
+	orthogonalize(t, sigma)
+	for j, s := range sigma {
+		col := t[j*d : (j+1)*d]
+		for i := d - 1; i >= 0; i-- {
+			col[i] = (col[i]/math.Sqrt(s) - dot(ra[i*d+i+1:i*d+d], col[i+1:])) / ra[i*d+i]
+		}
+	}
+	orthogonalize(t, sigma)
+	return m, m.keepDirections(t, sigma)
+}
+
+// keepDirections adds the columns of t, of lengths sqrt(lambda), where lambda is
+// beyond the cutoff. It returns false when one is not a number.
+func (m *Metric) keepDirections(t, root []float64) bool {
+	d := len(root)
+	for k, s := range root {
+		lambda := s * s
+		if !(lambda > 0) || math.IsInf(lambda, 0) {
+			return false
+		}
+		if lambda <= fisherCutoff && lambda >= 1/fisherCutoff {
+			continue
+		}
+		m.grow = append(m.grow, s-1)
+		for _, v := range t[k*d : (k+1)*d] {
+			m.vec = append(m.vec, v/s)
+		}
+	}
+	return true
+}
+
+func (e *smallEstimator) save(w *encoder) {
+	for _, s := range []*spread{&e.q, &e.g} {
+		w.int(s.n)
+		w.floats(s.mean)
+		w.floats(s.r)
+	}
+}
+
+func (e *smallEstimator) load(r *decoder) {
+	for _, s := range []*spread{&e.q, &e.g} {
+		s.n = r.int()
+		r.floatsInto(s.mean)
+		r.floatsInto(s.r)
+	}
+}
+
+// spread is a running sample: its mean and the upper triangular R with R^T R =
+// sum of (x - mean)(x - mean)^T.
+type spread struct {
+	n         int
+	mean, row []float64
+	r         []float64 // by rows, full square
+}
+
+func newScatter(dim int) spread {
+	return spread{mean: make([]float64, dim), row: make([]float64, dim), r: make([]float64, dim*dim)}
+}
+
+func (s *spread) dim() int { return len(s.mean) }
+
+func (s *spread) reset() {
+	s.n = 0
+	clear(s.mean)
+	clear(s.r)
+}
+
+func (s *spread) add(x []float64) {
+	n := float64(s.n)
+	root := math.Sqrt(n / (n + 1))
+	s.n++
+	for i, v := range x {
+		d := v - s.mean[i]
+		s.mean[i] += d / (n + 1)
+		s.row[i] = root * d
+	}
+	rotateIn(s.r, s.row)
+}
+
+// variance returns the population variance of parameter j.
+func (s *spread) variance(j int) (v float64) {
+	d := s.dim()
+	for i := range j + 1 {
+		v += s.r[i*d+j] * s.r[i*d+j]
+	}
+	return v / float64(s.n)
+}
+
+// overIdentity writes the triangular factor of the scaled sample over the
+// identity, see geometricMean.
+func (s *spread) overIdentity(r, row, scale []float64, divide bool) {
+	d, root := s.dim(), 1/math.Sqrt(fisherGamma)
+	for i := range d {
+		for j := range d {
+			f := scale[j]
+			if divide {
+				f = 1 / f
+			}
+			r[i*d+j] = s.r[i*d+j] * f * root
+		}
+	}
+	for k := range d {
+		clear(row)
+		row[k] = 1
+		rotateIn(r, row)
+	}
+}
+
+// rotateIn adds one row to the sample of the upper triangular factor r, by plane
+// rotations; it spoils the row.
+func rotateIn(r, row []float64) {
+	d := len(row)
+	for k, x := range row {
+		if x == 0 {
+			continue
+		}
+		top := r[k*d : (k+1)*d]
+		h := math.Hypot(top[k], x)
+		c, s := top[k]/h, x/h
+		for j := k; j < d; j++ {
+			a, b := top[j], row[j]
+			top[j], row[j] = c*a+s*b, c*b-s*a
+		}
+	}
+}
+
+// orthogonalize rotates the columns of a, one after the other in memory, until
+// they are orthogonal, and writes their lengths: the one-sided Jacobi method.
+// They then are the left singular vectors times the singular values.
+//
+// Reference: Demmel and Veselic, doi:10.1137/0613074.
+func orthogonalize(a, length []float64) {
+	d := len(length)
+	for range 40 { // it needs about five
+		done := true
+		for p := range d {
+			for q := p + 1; q < d; q++ {
+				done = !rotateApart(a[p*d:(p+1)*d], a[q*d:(q+1)*d]) && done
+			}
+		}
+		if done {
+			break
+		}
+	}
+	for k := range length {
+		length[k] = math.Sqrt(dot(a[k*d:(k+1)*d], a[k*d:(k+1)*d]))
+	}
+}
+
+// rotateApart makes x and y orthogonal; it returns false if they are.
+func rotateApart(x, y []float64) bool {
+	var xx, yy, xy float64
+	for i, v := range x {
+		xx += v * v
+		yy += y[i] * y[i]
+		xy += v * y[i]
+	}
+	if !(math.Abs(xy) > 1e-15*math.Sqrt(xx)*math.Sqrt(yy)) {
+		return false
+	}
+	z := (yy - xx) / (2 * xy)
+	t := math.Copysign(1/(math.Abs(z)+math.Sqrt(1+z*z)), z)
+	c := 1 / math.Sqrt(1+t*t)
+	s := c * t
+	for i, v := range x {
+		x[i], y[i] = c*v-s*y[i], s*v+c*y[i]
+	}
+	return true
+}
