@@ -52,9 +52,13 @@ func (m *Model) compile() (*Posterior, error) {
 	}
 	parts = ad.Substitute(parts, f.leaves, f.y)
 	lp := ad.AddN(parts...)
-	p.graph, p.inputs = append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), inputs
-	var err error
-	if p.density, err = m.program(append(slices.Clone(p.graph), parts...), inputs); err != nil {
+	p.inputs = inputs
+	all, err := p.hoist(append(append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), parts...))
+	if err != nil {
+		return nil, err
+	}
+	p.graph = all[:1+len(f.u)]
+	if p.density, err = m.program(all, append(slices.Clone(inputs), p.places()...)); err != nil {
 		return nil, err
 	}
 	stored, rest := m.quantities()

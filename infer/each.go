@@ -100,9 +100,14 @@ func (e *each) compile() error {
 			return fmt.Errorf("infer: no data %q in model %s", name, p.model.name)
 		}
 		batched = append(batched, p.model.data[i].node)
+		for _, place := range p.following(p.model.data[i].node) {
+			if !slices.Contains(batched, place) {
+				batched = append(batched, place)
+			}
+		}
 	}
 	var err error
-	e.prog, err = ad.Compile(p.graph, ad.Settings{Inputs: p.inputs, Threads: 1, Batch: e.lanes, Batched: batched})
+	e.prog, err = ad.Compile(p.graph, ad.Settings{Inputs: append(slices.Clone(p.inputs), p.places()...), Threads: 1, Batch: e.lanes, Batched: batched})
 	e.runs, e.begin = map[int]*eachRun{}, time.Now()
 	if err != nil {
 		return fmt.Errorf("infer: model %s over many data sets: %w", p.model.name, err)
@@ -138,7 +143,7 @@ func (e *each) open(set int) (*eachRun, error) {
 	if r := e.runs[set]; r != nil {
 		return r, nil
 	}
-	post, err := e.given(set)
+	post, err := e.posterior(set)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +160,8 @@ func (e *each) open(set int) (*eachRun, error) {
 	return r, nil
 }
 
-// given returns the posterior with the data of a set.
-func (e *each) given(set int) (*Posterior, error) {
+// posterior returns the one with the data of a set.
+func (e *each) posterior(set int) (*Posterior, error) {
 	data := e.sets[set].Data
 	if len(data) != len(e.names) {
 		return nil, fmt.Errorf("infer: data set %d names %d arrays: want %v as the first", set, len(data), e.names)
@@ -224,7 +229,7 @@ type convoy struct {
 func newConvoy(e *each) *convoy {
 	c := &convoy{each: e, state: e.prog.NewState()}
 	k := len(e.post.model.params)
-	for i, v := range e.post.data {
+	for i, v := range e.post.given() {
 		if to := c.state.Input(k + i); len(to) == len(v) {
 			copy(to, v)
 		} else {
@@ -274,7 +279,7 @@ func (c *convoy) lane(lane int) iter.Seq[struct{}] {
 
 // load puts the data of a posterior into a lane.
 func (c *convoy) load(p *Posterior, lane int) {
-	for i, v := range p.data {
+	for i, v := range p.given() {
 		if to := c.state.Input(len(p.model.params) + i); len(to) != len(v) {
 			scatter(to, v, lane, c.each.lanes)
 		}

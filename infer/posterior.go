@@ -18,15 +18,17 @@ import (
 // concurrent use; Clone shares the programs.
 type Posterior struct {
 	model   *Model
-	density *ad.Program // inputs: unconstrained parameters, data; outputs: lp, its gradients, the parts of lp
+	density *ad.Program // inputs: unconstrained parameters, data, the still part; outputs: lp, its gradients, the parts of lp
 	derive  *ad.Program // outputs: constrained parameters, derived quantities
 	predict *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
 	graph   []*ad.Node  // lp and its gradients
-	inputs  []*ad.Node  // of the programs
+	inputs  []*ad.Node  // of the programs, without the still part
 	parts   []string    // names of the parts of lp
 	dim     int
 	columns int // of a draw
 	data    [][]float64
+	fixed   *stillPart  // nil: the density needs no more than the data
+	still   [][]float64 // its values
 	run     *ad.State
 	write   *ad.State // of derive
 	ask     *ad.State // of predict
@@ -68,7 +70,11 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 // state makes a workspace with the data in place.
 func (p *Posterior) state(prog *ad.Program) *ad.State {
 	s := prog.NewState()
-	for i, d := range p.data {
+	given := p.data
+	if prog == p.density {
+		given = p.given()
+	}
+	for i, d := range given {
 		copy(s.Input(len(p.model.params)+i), d)
 	}
 	return s
@@ -220,7 +226,10 @@ func (p *Posterior) SetData(name string, values []float64) error {
 			return fmt.Errorf("infer: %w", err)
 		}
 	}
-	p.data, p.run, p.write, p.ask = next.data, nil, nil, nil
+	if err := next.settle(); err != nil {
+		return fmt.Errorf("infer: data %s: %w", name, err)
+	}
+	p.data, p.still, p.run, p.write, p.ask = next.data, next.still, nil, nil, nil
 	return nil
 }
 

@@ -1,0 +1,87 @@
+package infer
+
+import (
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// stillPart is what the density needs of the data alone: computed when the data
+// change, not at every gradient.
+type stillPart struct {
+	prog   *ad.Program // inputs: data
+	nodes  []*ad.Node  // its outputs
+	places []*ad.Node  // inputs of the density in their stead
+}
+
+// hoist takes the still part out of the outputs of the density and computes it
+// at the data of Compile.
+func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
+	var data []*ad.Node
+	for _, d := range p.model.data {
+		data = append(data, d.node)
+	}
+	rest, made, places := ad.Hoist(outputs, data...)
+	if len(made) == 0 {
+		return rest, nil
+	}
+	prog, err := ad.Compile(made, ad.Settings{Inputs: data, Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	p.fixed = &stillPart{prog: prog, nodes: made, places: places}
+	return rest, p.settle()
+}
+
+// settle computes the still part at the data.
+func (p *Posterior) settle() error {
+	if p.fixed == nil {
+		return nil
+	}
+	s := p.fixed.prog.NewState()
+	for i, v := range p.data {
+		copy(s.Input(i), v)
+	}
+	if err := s.Run(); err != nil {
+		return err
+	}
+	p.still = make([][]float64, len(p.fixed.nodes))
+	for i := range p.still {
+		p.still[i] = slices.Clone(s.Output(i))
+	}
+	return nil
+}
+
+// places returns the inputs of the still part.
+func (p *Posterior) places() []*ad.Node {
+	if p.fixed == nil {
+		return nil
+	}
+	return p.fixed.places
+}
+
+// given lists what the density is given besides the parameters: data, then the
+// still part.
+func (p *Posterior) given() [][]float64 { return append(slices.Clip(p.data), p.still...) }
+
+// following returns the places of the still part that depend on some data.
+func (p *Posterior) following(data *ad.Node) (out []*ad.Node) {
+	if p.fixed == nil {
+		return nil
+	}
+	seen := map[*ad.Node]bool{}
+	var reads func(n *ad.Node) bool
+	reads = func(n *ad.Node) bool {
+		if v, known := seen[n]; known {
+			return v
+		}
+		seen[n] = n == data || slices.ContainsFunc(n.In(), reads)
+		return seen[n]
+	}
+	for i, n := range p.fixed.nodes {
+		if reads(n) {
+			out = append(out, p.fixed.places[i])
+		}
+	}
+	return out
+}
