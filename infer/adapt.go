@@ -30,8 +30,7 @@ func newAdapter(cfg *Config, dim int) *adapter {
 	if cfg.Statistic == Symmetric {
 		a.dual.maxLog = math.Log(math.Pi)
 	}
-	a.current = newEstimator(cfg.Metric, dim, cfg.StanShrink)
-	a.next = newEstimator(cfg.Metric, dim, cfg.StanShrink)
+	a.current, a.next = cfg.estimator(dim), cfg.estimator(dim)
 	a.first, a.ends = stanWindows(cfg.warmup())
 	a.plan = planFisher(cfg.warmup(), dim, cfg.Metric)
 	return a
@@ -197,10 +196,14 @@ func (a *adapter) statistic(i int) Statistic {
 
 // depth returns the largest tree depth of draw i.
 func (a *adapter) depth(i int) int {
-	if a.cfg.Schedule == FisherSchedule && i < min(shallowDraws, a.plan.early) {
-		return min(a.cfg.MaxTreeDepth, shallowDepth)
+	limit := a.cfg.MaxTreeDepth
+	if a.cfg.WarmupTreeDepth > 0 && i < a.cfg.warmup() {
+		limit = a.cfg.WarmupTreeDepth
 	}
-	return a.cfg.MaxTreeDepth
+	if a.cfg.Schedule == FisherSchedule && i < min(shallowDraws, a.plan.early) {
+		limit = min(limit, shallowDepth)
+	}
+	return limit
 }
 
 // need returns how many usable draws the next window must hold.
@@ -252,6 +255,7 @@ func (m *Metric) save(w *encoder) {
 	for _, v := range [][]float64{m.scale, m.vec, m.grow, m.chol} {
 		w.floats(v)
 	}
+	m.saveBlocks(w)
 }
 
 func (m *Metric) load(r *decoder, dim int) {
@@ -260,6 +264,7 @@ func (m *Metric) load(r *decoder, dim int) {
 			*v = nil
 		}
 	}
+	m.loadBlocks(r)
 	if !m.fits(dim) {
 		r.fail("holds a metric that does not fit %d parameters", dim)
 		*m = Metric{}
@@ -270,7 +275,7 @@ func (m *Metric) load(r *decoder, dim int) {
 func (m *Metric) fits(dim int) bool {
 	return (m.scale == nil || len(m.scale) == dim) &&
 		len(m.vec) == len(m.grow)*dim && (m.grow == nil || m.scale != nil) &&
-		(m.chol == nil || len(m.chol) == dim*dim && m.scale == nil)
+		(m.chol == nil || len(m.chol) == dim*dim && m.scale == nil) && m.blocksFit(dim)
 }
 
 // rate returns a statistic of the transition's leaves.

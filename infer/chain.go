@@ -105,7 +105,7 @@ func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
 	c.choice = tensor.NewStream(cfg.Seed, purposeTree, uint32(id))
 	c.tr = newTrajectory(t, &c.ad.metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
 	c.tr.interrupt = stop.Load
-	c.tr.noCross = cfg.NoCrossChecks
+	c.tr.noCross, c.tr.minDepth, c.tr.time = cfg.NoCrossChecks, cfg.MinTreeDepth, cfg.TrajectoryTime
 	c.tr.steps, c.tr.jitterSteps = cfg.Steps, cfg.JitterSteps
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"runtime"
 	"strings"
 	"time"
@@ -19,17 +20,21 @@ type Config struct {
 	Draws  int    // draws per chain that are kept. Default 1000
 	Seed   uint64 // of all random numbers. Default 0: runs repeat unless told otherwise
 
-	Metric         MetricKind // what warm-up learns. Default LowRank
-	Schedule       Schedule   // when. Default FisherSchedule
-	Statistic      Statistic  // what the step size is adapted to. Default Symmetric
-	TargetAccept   float64    // its aim, in (0, 1); 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near divergences in the warm-up: docs/decisions/0002
-	MaxTreeDepth   int        // longest trajectory is 2^depth - 1 steps. Default 10, at most 20
-	MaxEnergyError float64    // energy error of a divergence. Default 1000
-	StanShrink     bool       // DiagVariance and DenseVariance add 1e-3 as Stan does; it assumes scales near 1
-	Method         Method     // how chains move. Default NUTS
-	Steps          int        // leapfrogs of an HMC trajectory. Default 10
-	JitterSteps    bool       // HMC draws the number of leapfrogs from 1 to Steps, so that none resonates
-	StepJitter     float64    // the step of each trajectory varies by that part, below 1. Default 0
+	Metric          MetricKind // what warm-up learns. Default LowRank
+	Blocks          [][]string // BlockVariance: parameters, by name or element as theta or theta[3], that share a full covariance
+	Schedule        Schedule   // when. Default FisherSchedule
+	Statistic       Statistic  // what the step size is adapted to. Default Symmetric
+	TargetAccept    float64    // its aim, in (0, 1); 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near divergences in the warm-up: docs/decisions/0002
+	MaxTreeDepth    int        // longest trajectory is 2^depth - 1 steps. Default 10, at most 20
+	MinTreeDepth    int        // doublings made before a trajectory may turn. Default 0
+	WarmupTreeDepth int        // MaxTreeDepth of the warm-up. Default: the same
+	TrajectoryTime  float64    // of NUTS in whitened units (an independent draw of a normal takes pi/2): it doubles until it is as long and does not look for turns. Default 0: until it turns
+	MaxEnergyError  float64    // energy error of a divergence. Default 1000
+	StanShrink      bool       // DiagVariance and DenseVariance add 1e-3 as Stan does; it assumes scales near 1
+	Method          Method     // how chains move. Default NUTS
+	Steps           int        // leapfrogs of an HMC trajectory. Default 10
+	JitterSteps     bool       // HMC draws the number of leapfrogs from 1 to Steps, so that none resonates
+	StepJitter      float64    // the step of each trajectory varies by that part, below 1. Default 0
 
 	NoCrossChecks bool // skip the turning tests across subtrees, as the 2017 algorithm; trajectories may go full circle
 
@@ -55,7 +60,8 @@ type Config struct {
 	Checkpoint    Checkpoint     // where the run is saved. Default: nowhere
 	Resume        string         // checkpoint file to continue from; it is also written to unless Checkpoint.Path is set
 
-	mayRaise bool // TargetAccept was not given
+	mayRaise bool    // TargetAccept was not given
+	blockAt  [][]int // Blocks as places among the unconstrained parameters
 }
 
 // Checkpoint says where and how often a run is saved. The file is replaced as a
@@ -140,6 +146,11 @@ func (c *Config) validate(dim int) error {
 	want(c.Draws > 0, "Draws is %d: want at least 1", c.Draws)
 	want(c.TargetAccept > 0 && c.TargetAccept < 1, "TargetAccept is %g: want a number in (0, 1)", c.TargetAccept)
 	want(c.MaxTreeDepth > 0 && c.MaxTreeDepth <= 20, "MaxTreeDepth is %d: want 1 to 20", c.MaxTreeDepth)
+	want(c.MinTreeDepth >= 0 && c.MinTreeDepth <= c.MaxTreeDepth, "MinTreeDepth is %d: want 0 to MaxTreeDepth, %d", c.MinTreeDepth, c.MaxTreeDepth)
+	want(c.WarmupTreeDepth >= 0 && c.WarmupTreeDepth <= 20, "WarmupTreeDepth is %d: want 1 to 20, or 0 for MaxTreeDepth", c.WarmupTreeDepth)
+	want(c.TrajectoryTime >= 0 && !math.IsInf(c.TrajectoryTime, 1), "TrajectoryTime is %g: want a positive number, or 0 for turning", c.TrajectoryTime)
+	want(c.Metric != BlockVariance || len(c.Blocks) > 0, "Metric is BlockVariance without Blocks: name the parameters of each")
+	want(len(c.Blocks) == 0 || c.Metric == BlockVariance, "Blocks are set for another Metric: want BlockVariance")
 	want(c.MaxEnergyError > 0, "MaxEnergyError is %g: want a positive number", c.MaxEnergyError)
 	want(c.StepSize >= 0, "StepSize is %g: want a positive number or 0 for a search", c.StepSize)
 	want(c.InitRadius > 0, "InitRadius is %g: want a positive number", c.InitRadius)
@@ -187,6 +198,10 @@ func (c *Config) fingerprint(t Target, names []string) string {
 	item("TargetAccept", c.TargetAccept)
 	item("mayRaise", c.mayRaise)
 	item("MaxTreeDepth", c.MaxTreeDepth)
+	item("Blocks", c.blockAt)
+	item("MinTreeDepth", c.MinTreeDepth)
+	item("WarmupTreeDepth", c.WarmupTreeDepth)
+	item("TrajectoryTime", c.TrajectoryTime)
 	item("MaxEnergyError", c.MaxEnergyError)
 	item("StanShrink", c.StanShrink)
 	item("NoCrossChecks", c.NoCrossChecks)

@@ -40,6 +40,9 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 	if err != nil || len(sets) == 0 {
 		return err
 	}
+	if err := cfg.findBlocks(p); err != nil {
+		return err
+	}
 	e := &each{post: p, cfg: cfg, sets: sets, done: done}
 	for name := range sets[0].Data {
 		e.names = append(e.names, name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	simd "gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -14,6 +15,7 @@ import (
 //	diagonal            F = diag(s)
 //	low rank            F = diag(s) (I + U (diag(sqrt(lambda)) - 1) U^T)
 //	dense               F = L, the Cholesky factor
+//	blocks              F = L inside each block, s elsewhere
 //
 // The zero Metric is the identity of any dimension. A Metric never changes and
 // may be shared.
@@ -22,6 +24,8 @@ type Metric struct {
 	vec   []float64 // columns of U one after the other, orthonormal
 	grow  []float64 // sqrt(lambda) - 1 per column
 	chol  []float64 // L by rows, full square; excludes the others
+
+	blocks []block // full covariances that replace the diagonal
 }
 
 // DiagMetric returns the metric of parameters with the given variances.
@@ -142,6 +146,9 @@ func (m *Metric) velocity(dst, z []float64) {
 		for i, s := range m.scale {
 			dst[i] = s * z[i]
 		}
+		for i := range m.blocks {
+			m.blocks[i].times(dst, z)
+		}
 		return
 	}
 	copy(dst, z)
@@ -168,6 +175,9 @@ func (m *Metric) force(dst, g []float64) {
 	for i, s := range m.scale {
 		dst[i] = s * g[i]
 	}
+	for i := range m.blocks {
+		m.blocks[i].transposed(dst, g)
+	}
 	m.stretch(dst, 1)
 }
 
@@ -183,6 +193,9 @@ func (m *Metric) momentum(dst, z []float64) {
 		return
 	}
 	m.stretch(dst, -1)
+	for i := range m.blocks {
+		m.blocks[i].solve(dst)
+	}
 	for i, s := range m.scale {
 		dst[i] /= s
 	}
@@ -200,7 +213,17 @@ func (m *Metric) stretch(v []float64, power int) {
 	}
 }
 
-func dot(a, b []float64) (s float64) {
+// long is where the assembly of gonum overtakes a plain loop.
+const long = 16
+
+func dot(a, b []float64) float64 {
+	if len(a) >= long {
+		return simd.Dot(a, b[:len(a)])
+	}
+	return shortDot(a, b)
+}
+
+func shortDot(a, b []float64) (s float64) {
 	b = b[:len(a)]
 	for i, x := range a {
 		s += x * b[i]
@@ -211,6 +234,10 @@ func dot(a, b []float64) (s float64) {
 // axpy adds f x to v.
 func axpy(v []float64, f float64, x []float64) {
 	x = x[:len(v)]
+	if len(v) >= long {
+		simd.AddScaled(v, f, x)
+		return
+	}
 	for i := range v {
 		v[i] += f * x[i]
 	}

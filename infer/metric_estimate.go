@@ -22,6 +22,9 @@ const (
 	// DenseVariance learns the full covariance; a step costs the square of the
 	// dimension.
 	DenseVariance
+	// BlockVariance learns the covariance inside each of Config.Blocks and
+	// variances elsewhere.
+	BlockVariance
 	// FixedMetric keeps Config.StartMetric, or the identity.
 	FixedMetric
 )

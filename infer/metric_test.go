@@ -34,7 +34,11 @@ func someMetrics(t *testing.T) map[string]Metric {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]Metric{"identity": {}, "diagonal": diag, "dense": dense, "low rank": low}
+	blocks, err := BlockMetric([]float64{9, 4, 9}, Block{Parameters: []int{2, 0}, Cov: [][]float64{{2, 1}, {1, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]Metric{"identity": {}, "diagonal": diag, "dense": dense, "low rank": low, "blocks": blocks}
 }
 
 // F^-T undoes F^T, and F is the transpose of F^T.

@@ -19,6 +19,9 @@ type trajectory struct {
 	maxError float64 // energy error of a divergence
 	noCross  bool    // skip the tests across joints
 	steps    int     // of HMC, 0 for NUTS
+	minDepth int     // doublings without tests
+	time     float64 // doubled to, without tests; 0 for until it turns
+	untested int     // doublings of this trajectory without tests
 
 	jitterSteps bool           // HMC draws the number of steps from 1..steps
 	momentum    *tensor.Stream // momenta
@@ -95,7 +98,13 @@ func (t *trajectory) move(p *point, eps float64) (*transition, error) {
 	t.metric.force(p.w, p.g)
 	t.momentum.NormalTo(p.z)
 	t.begin(p)
-	for t.out.depth < t.maxDepth {
+	limit := t.maxDepth
+	t.untested = t.minDepth
+	if t.time > 0 {
+		limit = min(limit, integrationDepth(t.time, eps))
+		t.untested = limit
+	}
+	for t.out.depth < limit {
 		ok, err := t.double(eps)
 		if err != nil || t.out.aborted {
 			return &t.out, err
@@ -149,7 +158,7 @@ func (t *trajectory) double(eps float64) (bool, error) {
 	}
 	straight := t.noCross || ahead(far.z, sub.first, t.rho, sub.first) && ahead(t.inner, end.z, rho, t.inner)
 	axpy(t.rho, 1, rho)
-	t.out.turned = !straight || !ahead(far.z, end.z, t.rho, nil)
+	t.out.turned = t.out.depth > t.untested && (!straight || !ahead(far.z, end.z, t.rho, nil))
 	return !t.out.turned, nil
 }
 
@@ -254,20 +263,21 @@ func (t *trajectory) diverge(end *point, energyError float64, err error) {
 // merge joins the neighbours a and b, b being later in time of construction,
 // into a. It returns false when the trajectory turns within them.
 func (t *trajectory) merge(a, b *subtree) bool {
+	free := t.out.depth < t.untested
 	if a.level == 0 {
 		for i, z := range a.first {
 			a.rho[i] = z + b.first[i]
 		}
-		if !ahead(a.first, b.first, a.rho, nil) {
+		if !free && !ahead(a.first, b.first, a.rho, nil) {
 			return false
 		}
 		a.last, b.first = b.first, a.last
 	} else {
-		if !t.noCross && !(ahead(a.first, b.first, a.rho, b.first) && ahead(a.last, b.last, b.rho, a.last)) {
+		if !free && !t.noCross && !(ahead(a.first, b.first, a.rho, b.first) && ahead(a.last, b.last, b.rho, a.last)) {
 			return false
 		}
 		axpy(a.rho, 1, b.rho)
-		if !ahead(a.first, b.last, a.rho, nil) {
+		if !free && !ahead(a.first, b.last, a.rho, nil) {
 			return false
 		}
 		a.last, b.last = b.last, a.last

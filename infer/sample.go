@@ -52,6 +52,9 @@ type run struct {
 }
 
 func newRun(t Target, cfg Config) (*run, error) {
+	if err := cfg.findBlocks(t); err != nil {
+		return nil, err
+	}
 	r := &run{cfg: cfg}
 	if err := r.nameColumns(t); err != nil {
 		return nil, err

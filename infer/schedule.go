@@ -1,5 +1,7 @@
 package infer
 
+import "math"
+
 // Schedule says when warm-up learns what.
 type Schedule int
 
@@ -92,4 +94,10 @@ func (p fisherPlan) pause(count int) int {
 		return 1
 	}
 	return max(4, count/5)
+}
+
+// integrationDepth returns the doublings after which a trajectory of steps eps
+// is at least time long.
+func integrationDepth(time, eps float64) int {
+	return max(1, int(math.Ceil(math.Log2(time/eps+1))))
 }

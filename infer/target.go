@@ -89,6 +89,13 @@ func (t *outputTarget) Names() []string              { return t.names }
 func (t *outputTarget) Len() int                     { return len(t.names) }
 func (t *outputTarget) Write(q, out []float64) error { return t.write(q, out) }
 
+func (t *outputTarget) Coordinates() []string {
+	if c, ok := t.Target.(Coordinates); ok {
+		return c.Coordinates()
+	}
+	return nil
+}
+
 func (t *outputTarget) Explain(q []float64) string {
 	if e, ok := t.Target.(Explainer); ok {
 		return e.Explain(q)
