@@ -59,6 +59,7 @@ type fisherPlan struct {
 	window        float64
 	early, freeze int  // draws at which windows may outgrow firstWindow and the metric is frozen
 	every         bool // estimate after every draw
+	costly        bool // an estimate costs as much as many draws
 }
 
 // Early windows that stay at 10 draws, as in nuts-rs, make twice as many
@@ -78,12 +79,17 @@ const (
 	shallowDepth = 7
 )
 
+// manyParameters is where estimates, cubic in the dimension, begin to cost more
+// than the draws between them: 40 ms at 150 parameters.
+const manyParameters = 50
+
 func planFisher(warmup, dim int, kind MetricKind) fisherPlan {
 	p := fisherPlan{early: warmup * 30 / 100, freeze: warmup - warmup*15/100, window: min(max(firstWindow, float64(dim)), largeWindow)}
 	if warmup < minAdaptive {
 		p.freeze = 0
 	}
 	p.every = kind == DiagFisher || kind == DiagVariance // others cost more than a step
+	p.costly = dim > manyParameters
 	return p
 }
 
@@ -92,6 +98,9 @@ func planFisher(warmup, dim int, kind MetricKind) fisherPlan {
 func (p fisherPlan) pause(count int) int {
 	if p.every {
 		return 1
+	}
+	if p.costly {
+		return max(20, count)
 	}
 	return max(4, count/5)
 }
