@@ -36,9 +36,13 @@ bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
 
-bench-infer: ## samplers on posteriors with references, beside Stan, into bench/infer.txt
+EURYALE_PYTHON ?= .peers/bin/python
+REFERENCE ?= ../shared/reference/inference/posteriors
+bench-infer: ## samplers on posteriors with references, beside Stan, nutpie and NumPyro, into bench/infer.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench Posteriors -benchtime 10x ./infer | tee bench/infer.txt
+	@if command -v $(EURYALE_PYTHON) > /dev/null; then $(EURYALE_PYTHON) -W ignore scripts/peers.py $(REFERENCE) 2>&1 | tee -a bench/infer.txt; \
+	  else echo "peers absent: no $(EURYALE_PYTHON); make peers installs nutpie and NumPyro, or set EURYALE_PYTHON" | tee -a bench/infer.txt; fi
 
 cover: ## test coverage by package
 	$(GO) test -cover ./...
@@ -63,7 +67,7 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
 peers: ## a Python environment in .peers for cross-checks (optional)
-	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro
 
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench

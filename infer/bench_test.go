@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -96,6 +97,23 @@ func BenchmarkSample(b *testing.B) {
 		w, s := fit.Gradients()
 		b.ReportMetric(float64(fit.Elapsed.Nanoseconds())/float64(w+s), "ns/gradient")
 	}
+}
+
+// BenchmarkChains compares four chains on two cores with the same on one.
+func BenchmarkChains(b *testing.B) {
+	var took [2]time.Duration
+	for b.Loop() {
+		for k := range took {
+			fit, err := Sample(b.Context(), &eightSchools{}, Config{Seed: 1, Draws: 4000, Parallel: k + 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if d := fit.Elapsed; took[k] == 0 || d < took[k] {
+				took[k] = d
+			}
+		}
+	}
+	b.ReportMetric(float64(took[0])/float64(took[1]), "x-one-core")
 }
 
 func TestTransitionDoesNotAllocate(t *testing.T) {
