@@ -160,9 +160,5 @@ func summaryDoc(s diag.Summary) map[string]rowDoc {
 
 func diagnosticsOf(s diag.Summary, e diag.Evidence) (diagnosticsDoc, diag.Report) {
 	rep := diag.Diagnose(s, e)
-	d := diagnosticsDoc{Divergences: e.Divergences, DepthHits: e.DepthHits, EBFMI: numbers(e.EBFMI), OK: rep.OK(), Advice: []string{}}
-	for _, p := range rep.Problems() {
-		d.Advice = append(d.Advice, p.String())
-	}
-	return d, rep
+	return diagnosticsDoc{Divergences: e.Divergences, DepthHits: e.DepthHits, EBFMI: numbers(e.EBFMI), OK: rep.OK(), Advice: advice(rep)}, rep
 }

@@ -146,10 +146,7 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 
 func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report) sampleDoc {
 	doc := sampleDoc{Summary: summaryDoc(fit.Summary()), Attempts: s.cfg.Attempt + 1, Run: string(s.dir)}
-	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: []string{}}
-	for _, p := range rep.Problems() {
-		doc.Diagnostics.Advice = append(doc.Diagnostics.Advice, p.String())
-	}
+	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: advice(rep)}
 	for _, t := range fit.Timing() {
 		doc.Timing.Warmup = max(doc.Timing.Warmup, number(t.Warmup.Seconds()))
 		doc.Timing.Sample = max(doc.Timing.Sample, number(t.Sampling.Seconds()))

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// looDoc is the JSON document of loo.
+type looDoc struct {
+	Method   string     `json:"method"`
+	Variable string     `json:"variable"`
+	ELPD     number     `json:"elpd"`
+	SE       number     `json:"se"`
+	P        number     `json:"p"`
+	PSE      number     `json:"p_se"`
+	LPPD     number     `json:"lppd"`
+	IC       number     `json:"ic"` // -2 elpd
+	MCSE     number     `json:"mcse"`
+	Draws    int        `json:"draws"`
+	GoodK    number     `json:"good_k"`
+	Bad      []int      `json:"bad"` // places whose k is above good_k
+	Points   []pointDoc `json:"points"`
+	OK       bool       `json:"ok"`
+	Advice   []string   `json:"advice"`
+}
+
+type pointDoc struct {
+	ELPD number `json:"elpd"`
+	K    number `json:"k"`
+	NEff number `json:"n_eff"`
+}
+
+func (a *app) loo() *cobra.Command {
+	var waic bool
+	var variable string
+	c := &cobra.Command{
+		Use:   "loo RUN|FILE...",
+		Short: "How well a model predicts new data, from its draws",
+		Long: `Estimate the expected log predictive density of left-out observations from the
+log-likelihoods of a run folder, a Zarr folder, a netCDF 4 file or JSON (group
+log_likelihood), or of CmdStan CSV files with log_lik: by Pareto-smoothed
+importance sampling (PSIS-LOO), or WAIC. Larger is better.
+
+  euryale loo run4
+  euryale loo draws.nc --var y
+  euryale loo output_*.csv --waic --json
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runLOO(args, variable, waic) },
+	}
+	c.Flags().StringVar(&variable, "var", "", "observed variable (default the only one)")
+	c.Flags().BoolVar(&waic, "waic", false, "estimate by WAIC, which cannot tell where it fails")
+	return c
+}
+
+func (a *app) runLOO(args []string, variable string, waic bool) error {
+	l, err := loadLikelihood(args, variable)
+	if err != nil {
+		return err
+	}
+	e, err := l.elpd(waic)
+	if err != nil {
+		return err
+	}
+	rep := e.Diagnose()
+	if a.json {
+		d := looDoc{Method: e.Method, Variable: l.variable, ELPD: number(e.ELPD), SE: number(e.SE), P: number(e.P), PSE: number(e.PSE), LPPD: number(e.LPPD), IC: number(e.IC()),
+			MCSE: number(e.MCSE), Draws: e.Draws, GoodK: number(e.GoodK), Bad: append([]int{}, e.Bad()...), OK: rep.OK(), Advice: advice(rep)}
+		for _, p := range e.Points {
+			d.Points = append(d.Points, pointDoc{number(p.ELPD), number(p.K), number(p.NEff)})
+		}
+		err = a.document(d)
+	} else {
+		_, err = fmt.Fprintln(a.stdout, e)
+	}
+	if err == nil && a.strict && !rep.OK() {
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	}
+	return as(exitCannotWrite, err)
+}
+
+func advice(rep diag.Report) []string {
+	out := []string{}
+	for _, p := range rep.Problems() {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// comparedDoc is one model in the JSON document of compare.
+type comparedDoc struct {
+	Name          string `json:"name"`
+	ELPD          number `json:"elpd"`
+	SE            number `json:"se"`
+	P             number `json:"p"`
+	Diff          number `json:"diff"`
+	DiffSE        number `json:"diff_se"`
+	Stacking      number `json:"stacking"`
+	PseudoBMA     number `json:"pseudo_bma"`
+	PseudoBMAPlus number `json:"pseudo_bma_plus"`
+	Trusted       bool   `json:"trusted"`
+}
+
+func (a *app) compare() *cobra.Command {
+	var waic bool
+	var variable string
+	var names []string
+	c := &cobra.Command{
+		Use:   "compare RUN|FILE RUN|FILE...",
+		Short: "Rank models of the same data by how well they predict",
+		Long: `Compare models of the same data by PSIS-LOO (or WAIC), with standard errors of
+the differences and weights of stacking and pseudo-BMA+. Each argument is one
+model: a run folder, a Zarr folder, a netCDF 4 or JSON file with log_likelihood.
+
+  euryale compare line-run parabola-run
+  euryale compare a.nc b.nc c.nc --names line,parabola,cubic --json
+`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runCompare(args, names, variable, waic) },
+	}
+	c.Flags().StringSliceVar(&names, "names", nil, "of the models, in order (default from the files)")
+	c.Flags().StringVar(&variable, "var", "", "observed variable (default the only one)")
+	c.Flags().BoolVar(&waic, "waic", false, "estimate by WAIC, which cannot tell where it fails")
+	return c
+}
+
+func (a *app) runCompare(args, names []string, variable string, waic bool) error {
+	if names == nil {
+		names = modelNames(args)
+	}
+	if len(names) != len(args) {
+		return usage("--names has %d names for %d models", len(names), len(args))
+	}
+	var all []diag.ELPD
+	var first *likelihood
+	for _, arg := range args {
+		l, err := loadLikelihood([]string{arg}, variable)
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			first = l
+		}
+		if first.data != nil && l.data != nil && !slices.Equal(first.data, l.data) {
+			return as(exitData, fmt.Errorf("%s and %s observed different %s: compare models of the same data", first.name, l.name, l.variable))
+		}
+		e, err := l.elpd(waic)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	r, err := diag.Compare(names, all, diag.CompareSettings{Seed: a.seed})
+	if err != nil {
+		return as(exitData, err)
+	}
+	if !a.json {
+		_, err = fmt.Fprintln(a.stdout, r)
+		return as(exitCannotWrite, err)
+	}
+	doc := struct {
+		Method  string        `json:"method"`
+		Models  []comparedDoc `json:"models"`
+		Verdict string        `json:"verdict"`
+	}{Method: r.Method, Verdict: r.Verdict()}
+	for _, m := range r.Rows {
+		doc.Models = append(doc.Models, comparedDoc{m.Name, number(m.ELPD), number(m.SE), number(m.P), number(m.Diff), number(m.DiffSE), number(m.Stacking), number(m.PseudoBMA), number(m.PseudoBMAPlus), m.Trusted})
+	}
+	return a.document(doc)
+}
+
+// modelNames takes the last part of each path, or all of it where two agree.
+func modelNames(args []string) []string {
+	short := make([]string, len(args))
+	for i, arg := range args {
+		base := filepath.Base(filepath.Clean(arg))
+		short[i] = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(short))); len(unique) < len(short) {
+		return args
+	}
+	return short
+}
+
+// likelihood is the log-likelihoods of one model.
+type likelihood struct {
+	name     string        // of the file
+	variable string        // observed
+	x        [][][]float64 // [chain][draw][observation]
+	data     []float64     // observed values; nil where unknown
+}
+
+func (l *likelihood) elpd(waic bool) (diag.ELPD, error) {
+	var e diag.ELPD
+	var err error
+	if waic {
+		e, err = diag.WAIC(l.x, diag.Posterior)
+	} else {
+		e, err = diag.LOO(l.x, diag.LOOSettings{})
+	}
+	if err != nil {
+		return e, as(exitData, fmt.Errorf("%s: %w", l.name, err))
+	}
+	return e, nil
+}
+
+// loadLikelihood reads one model; variable may be empty where there is only one.
+func loadLikelihood(args []string, variable string) (*likelihood, error) {
+	if store := filepath.Join(args[0], "draws.zarr"); len(args) == 1 {
+		if _, err := os.Stat(store); err == nil {
+			args = []string{store}
+		}
+	}
+	s, err := loadSource(args)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.asTree()
+	if err != nil {
+		return nil, err
+	}
+	v, err := likelihoodOf(tree, variable)
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", s.name, err))
+	}
+	l := &likelihood{name: s.name, variable: v.Name, x: byDraw(v)}
+	if tree.Has("observed_data") {
+		if d, err := tree.Group("observed_data"); err == nil {
+			if y := d.Var(v.Name); y != nil {
+				l.data = y.Floats()
+			}
+		}
+	}
+	return l, nil
+}
+
+// likelihoodOf finds the variable in the group log_likelihood, or log_lik among
+// the draws, as CmdStan's files have it.
+func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) {
+	var found []tensor.Variable
+	if tree.Has("log_likelihood") {
+		g, err := tree.Group("log_likelihood")
+		if err != nil {
+			return nil, err
+		}
+		found = g.Vars()
+	} else if tree.Has("posterior") {
+		g, err := tree.Group("posterior")
+		if err != nil {
+			return nil, err
+		}
+		if v := g.Var("log_lik"); v != nil {
+			found = append(found, *v)
+		}
+	}
+	var names []string
+	for i, v := range found {
+		if v.Name == name || name == "" && len(found) == 1 {
+			if len(v.Shape) < 2 || v.Dims[0] != "chain" || v.Dims[1] != "draw" || v.Floats() == nil {
+				return nil, fmt.Errorf("log-likelihood %s has axes %v: want numbers over chain and draw", v.Name, v.Dims)
+			}
+			return &found[i], nil
+		}
+		names = append(names, v.Name)
+	}
+	switch {
+	case len(found) == 0:
+		return nil, fmt.Errorf("no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan")
+	case name == "":
+		return nil, fmt.Errorf("log-likelihoods of %s: choose one with --var", strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("no log-likelihood of %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// byDraw cuts a variable into its draws.
+func byDraw(v *tensor.Variable) [][][]float64 {
+	flat, chains, draws := v.Floats(), v.Shape[0], v.Shape[1]
+	n := len(flat) / max(1, chains*draws)
+	out := make([][][]float64, chains)
+	for c := range out {
+		for d := range draws {
+			at := (c*draws + d) * n
+			out[c] = append(out[c], flat[at:at+n])
+		}
+	}
+	return out
+}
