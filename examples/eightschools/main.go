@@ -1,0 +1,62 @@
+// Command eightschools tells why a hierarchy can mislead a sampler, and what
+// helps: coaching effects in eight schools, first with the schools' effects drawn
+// around their mean as the model is written, then in standardised form.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+func main() {
+	if err := report(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Effects in points of a test and their standard errors: Rubin,
+// doi:10.3102/10769986006004377.
+var (
+	effect = []float64{28, 8, -3, 7, -1, 1, 18, 12}
+	sd     = []float64{15, 10, 16, 11, 9, 11, 10, 18}
+)
+
+// schools is the model; form says how theta is sampled.
+func schools(form ...infer.Option) (*infer.Posterior, error) {
+	m := infer.NewModel("eight schools")
+	school := m.Dim("school", "A", "B", "C", "D", "E", "F", "G", "H")
+	mu := m.Param("mu", dist.Normal(0, 5))
+	tau := m.Param("tau", dist.HalfCauchy(5))
+	theta := m.Param("theta", dist.Normal(mu, tau), append(form, infer.Over(school))...)
+	m.Observe("effect", dist.Normal(theta, m.Data("sd", sd)), effect)
+	return m.Compile()
+}
+
+func report(w io.Writer) error {
+	for _, form := range []struct {
+		name    string
+		options []infer.Option
+	}{{"centred: theta ~ normal(mu, tau)", nil}, {"non-centred: theta = mu + tau z, z ~ normal(0, 1)", []infer.Option{infer.NonCentred()}}} {
+		post, err := schools(form.options...)
+		if err != nil {
+			return err
+		}
+		fit, err := infer.Sample(context.Background(), post, infer.Config{})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\n%d divergences of 4000\n", form.name, fit.Divergent())
+		for _, name := range []string{"mu", "tau", "theta[A]"} {
+			r := fit.Summary().Row(name)
+			fmt.Fprintf(w, "%-9s %4.1f +- %3.1f   ess %4.0f   R-hat %.2f\n", name, r.Mean, r.SD, r.ESSBulk, r.RHat)
+		}
+		fmt.Fprintf(w, "%s\n\n", fit.Diagnose().Verdict())
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+)
+
+// Draws are the same for any number of threads; a change of the sampler changes
+// them, and the story must still be true then.
+func TestReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it solves differential equations for three seconds")
+	}
+	var b bytes.Buffer
+	if err := report(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `theta[birth]     0.549 +- 0.063
+theta[eaten]     0.028 +- 0.004
+theta[death]     0.798 +- 0.093
+theta[feeding]   0.024 +- 0.004
+start[hare]     34.052 +- 2.841
+start[lynx]      5.957 +- 0.521
+sigma[hare]      0.249 +- 0.044
+sigma[lynx]      0.250 +- 0.043
+Diagnostics satisfactory.
+`
+	if got := b.String(); got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+}
