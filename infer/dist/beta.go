@@ -64,9 +64,13 @@ func logitNode(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x
 //	                                  + log(a b/(2 pi c))/2, c = a + b
 //
 // with the deviance d and the Stirling error s, which stay small where a and b are
-// large.
+// large; where they are known and not, that is spared.
 func betaCore(a, b, x, y *ad.Node) *ad.Node {
 	c := ad.Add(a, b)
+	if moderate(a) && moderate(b) {
+		norm := ad.Sub(ad.Add(ad.Lgamma(a), ad.Lgamma(b)), ad.Lgamma(c))
+		return ad.Sub(ad.Add(ad.Mul(a, ad.Log(x)), ad.Mul(b, ad.Log(y))), norm)
+	}
 	fall := ad.Add(ad.PoissonDeviance(a, ad.Mul(c, x)), ad.PoissonDeviance(b, ad.Mul(c, y)))
 	s := ad.Sub(ad.StirlingError(c), ad.Add(ad.StirlingError(a), ad.StirlingError(b)))
 	norm := ad.Shift(ad.Add(s, ad.Scale(0.5, ad.Log(ad.Mul(a, ad.Div(b, c))))), -halfLogTwoPi)

@@ -1,6 +1,8 @@
 package dist
 
 import (
+	"math"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
@@ -10,10 +12,12 @@ import (
 //	log p = (nu/2-1) log x - x/2 - nu/2 log 2 - log Gamma(nu/2), x > 0
 func ChiSquared(nu any) Dist {
 	p := nodes(nu)
-	a := ad.Scale(0.5, p[0])
+	a := folded(p[0], ad.Scale(0.5, p[0]))
 	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, x) }
 	return Dist{Name: "chisquared", Params: p, Support: Positive,
-		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(gammaCore(a, t(x)), ad.Log(x)) },
+		logProb: func(x *ad.Node) *ad.Node {
+			return ad.Sub(gammaCore(a, t(x), ad.Shift(ad.Log(x), -math.Ln2)), ad.Log(x))
+		},
 		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
 		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
 		rand:     func(src Source, p []float64) float64 { return 2 * gammaRand(src, p[0]/2) },

@@ -12,7 +12,7 @@ import (
 //	        - log B(d1/2, d2/2), x > 0
 func F(d1, d2 any) Dist {
 	p := nodes(d1, d2)
-	a, b := ad.Scale(0.5, p[0]), ad.Scale(0.5, p[1])
+	a, b := folded(p[0], ad.Scale(0.5, p[0])), folded(p[1], ad.Scale(0.5, p[1]))
 	s := func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(x), ad.Sub(ad.Log(p[0]), ad.Log(p[1]))) }
 	return Dist{Name: "f", Params: p, Support: Positive,
 		logProb: func(x *ad.Node) *ad.Node {

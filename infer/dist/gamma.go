@@ -11,7 +11,9 @@ func Gamma(alpha, beta any) Dist {
 	p := nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Mul(p[1], x) }
 	return Dist{Name: "gamma", Params: p, Support: Positive,
-		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(gammaCore(p[0], t(x)), ad.Log(x)) },
+		logProb: func(x *ad.Node) *ad.Node {
+			return ad.Sub(gammaCore(p[0], t(x), ad.Add(ad.Log(p[1]), ad.Log(x))), ad.Log(x))
+		},
 		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
 		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
 		rand:     func(src Source, p []float64) float64 { return gammaRand(src, p[0]) / p[1] },
@@ -27,10 +29,24 @@ func Gamma(alpha, beta any) Dist {
 //
 //	a log t - t - log Gamma(a) = -d(a, t) + log(a/(2 pi))/2 - s(a)
 //
-// with the deviance d and the Stirling error s, which stay small where a is large.
-func gammaCore(a, t *ad.Node) *ad.Node {
+// with the deviance d and the Stirling error s, which stay small where a is large;
+// where a is known and not, that is spared.
+func gammaCore(a, t, logT *ad.Node) *ad.Node {
+	if moderate(a) {
+		return ad.Sub(ad.Sub(ad.Mul(a, logT), t), ad.Lgamma(a))
+	}
 	norm := ad.Shift(ad.Sub(ad.Scale(0.5, ad.Log(a)), ad.StirlingError(a)), -halfLogTwoPi)
 	return ad.Sub(norm, ad.PoissonDeviance(a, t))
+}
+
+// moderate reports whether n is constant and so small that the plain formulas of
+// Gamma functions lose nothing.
+func moderate(n *ad.Node) bool {
+	v, ok := constant(n)
+	for _, x := range v {
+		ok = ok && x > 0 && x <= 20
+	}
+	return ok
 }
 
 func init() {

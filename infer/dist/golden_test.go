@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/golden"
 )
@@ -64,6 +65,9 @@ func (g univariate) check(t *testing.T, l dist.Law) {
 			if tol := map[bool]float64{true: 1e-12, false: 1e-9}[i == 0]; w != nil && !near(got[i], float64(*w), tol) {
 				t.Errorf("%v at %g: log density or derivative %d is %.17g, want %.17g", p, x, i, got[i], float64(*w))
 			}
+		}
+		if lp := value(t, d.LogProb(ad.Scalar(x)))[0]; !near(lp, float64(c.LogPDF), 1e-12) { // with parameters that are known
+			t.Errorf("%v at %g: log density of constants is %.17g, want %.17g", p, x, lp, float64(c.LogPDF))
 		}
 		if c.CDF != nil {
 			if got, w := d.CDF(x, p), float64(*c.CDF); !(math.Abs(got-w) <= 1e-10*w+1e-300) {

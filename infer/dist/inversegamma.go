@@ -13,7 +13,9 @@ func InverseGamma(alpha, beta any) Dist {
 	p := nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Div(p[1], x) }
 	return Dist{Name: "inversegamma", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node { return ad.Sub(gammaCore(p[0], t(x)), ad.Log(x)) },
+		logProb: func(x *ad.Node) *ad.Node {
+			return ad.Sub(gammaCore(p[0], t(x), ad.Sub(ad.Log(p[1]), ad.Log(x))), ad.Log(x))
+		},
 		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
 		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
 		rand:    func(src Source, p []float64) float64 { return p[1] * math.Exp(-logGamma(src, p[0])) },

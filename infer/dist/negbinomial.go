@@ -10,12 +10,9 @@ import (
 // with a Gamma rate. A large phi gives Poisson(mu).
 //
 //	log P = log C(k+phi-1, k) + phi log(phi/(mu+phi)) + k log(mu/(mu+phi))
-//
-// written with deviances of k and phi from what mu predicts for k + phi.
 func NegBinomial2(mu, phi any) Dist {
 	p := nodes(mu, phi)
-	d := negBinomialOf(p[1], func() *ad.Node { return p[0] }, func() *ad.Node { return ad.Log(p[0]) },
-		func(p []float64) float64 { return p[0] })
+	d := negBinomialOf(p[1], func() *ad.Node { return ad.Log(p[0]) }, func(p []float64) float64 { return p[0] })
 	d.Name, d.Params = "negbinomial2", p
 	return d
 }
@@ -23,8 +20,7 @@ func NegBinomial2(mu, phi any) Dist {
 // NegBinomial2Log is NegBinomial2 with the logarithm eta of its mean.
 func NegBinomial2Log(eta, phi any) Dist {
 	p := nodes(eta, phi)
-	d := negBinomialOf(p[1], func() *ad.Node { return ad.Exp(p[0]) }, func() *ad.Node { return p[0] },
-		func(p []float64) float64 { return math.Exp(p[0]) })
+	d := negBinomialOf(p[1], func() *ad.Node { return p[0] }, func(p []float64) float64 { return math.Exp(p[0]) })
 	d.Name, d.Params = "negbinomial2log", p
 	return d
 }
@@ -36,16 +32,10 @@ func NegBinomial2LogGLM(x, alpha, beta, phi any) Dist {
 	return NegBinomial2Log(linear(x, alpha, beta), phi)
 }
 
-func negBinomialOf(phi *ad.Node, mu, logMu func() *ad.Node, at func(p []float64) float64) Dist {
+func negBinomialOf(phi *ad.Node, logMu func() *ad.Node, at func(p []float64) float64) Dist {
 	odds := func() *ad.Node { return ad.Sub(ad.Log(phi), logMu()) } // logit of phi/(mu+phi)
 	return Dist{Support: Counts, Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node {
-			m, all := mu(), ad.Add(x, phi)
-			share := ad.Div(all, ad.Add(m, phi))
-			falls := ad.Add(ad.PoissonDeviance(x, ad.Mul(share, m)), ad.PoissonDeviance(phi, ad.Mul(share, phi)))
-			rest := ad.Sub(ad.Sub(ad.StirlingError(all), ad.StirlingError(phi)), ad.LogFactorialRest(x))
-			return ad.Add(ad.Sub(rest, falls), ad.Scale(0.5, ad.Log(ad.Div(phi, all))))
-		},
+		logProb: func(x *ad.Node) *ad.Node { return ad.NegBinomialLogProb(x, logMu(), phi) },
 		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(phi, ad.Shift(x, 1), odds()) },
 		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), phi, ad.Neg(odds())) },
 		rand: func(src Source, p []float64) float64 {

@@ -173,7 +173,8 @@ func IntervalTransform(lower, upper any) Transform {
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			width := ad.Broadcast(ad.Sub(p[1], p[0]), x.Shape()...)
 			y = ad.Add(p[0], ad.Mul(width, ad.Sigmoid(x)))
-			return y, ad.Sum(ad.Sub(ad.Log(width), ad.Add(ad.Softplus(x), ad.Softplus(ad.Neg(x)))))
+			size := ad.Abs(x) // softplus(x) + softplus(-x) is even
+			return y, ad.Sum(ad.Sub(ad.Log(width), ad.Add(size, ad.Scale(2, ad.Softplus(ad.Neg(size))))))
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
 			return strictly(y, b[0], b[1], func(v float64) float64 { return math.Log(v-b[0]) - math.Log(b[1]-v) })
