@@ -3,9 +3,10 @@
     python scripts/peers.py FOLDER [seconds] [all]
 
 FOLDER holds the reference files with the data. Figures are as the Go benchmark's:
-4 chains of 1000 + 1000 draws one after the other on one core, gradients with the
-warm-up, least bulk ESS of the stored quantities over all gradients, microseconds
-per gradient and ESS per second of sampling; compilation is not counted. Each run
+4 chains of 1000 + 1000 draws one after the other, gradients with the warm-up,
+least bulk ESS of the stored quantities over all gradients, microseconds per
+gradient and ESS per second of sampling; compilation is not counted. JAX is asked
+for one thread but not held to one core, which slows its runtime down. Each run
 repeats with new seeds for about `seconds` (20). `all` adds those that take minutes.
 """
 
@@ -17,8 +18,6 @@ import time
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 for name in ("OMP", "MKL", "OPENBLAS", "NUMBA"):
     os.environ.setdefault(name + "_NUM_THREADS", "1")
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 import numpy as np
 
@@ -153,16 +152,17 @@ class NumPyro:
 
     def prepare(self, model, data):
         infer = self.numpyro.infer
-        mcmc = infer.MCMC(infer.NUTS(lambda: model(self, data)), num_warmup=WARMUP, num_samples=DRAWS,
-                          num_chains=CHAINS, chain_method="sequential", progress_bar=False)
+        kernel = infer.NUTS(lambda: model(self, data))
+        warm, mcmc = (infer.MCMC(kernel, num_warmup=WARMUP, num_samples=DRAWS, num_chains=CHAINS,
+                                 chain_method="sequential", progress_bar=False) for _ in range(2))  # each compiles once
 
         def run(seed):
             key, steps = self.jax.random.PRNGKey(seed), 0
             begin = time.perf_counter()
-            mcmc.warmup(key, extra_fields=("num_steps",), collect_warmup=True)
-            self.jax.block_until_ready(mcmc.get_extra_fields())
-            steps += int(mcmc.get_extra_fields()["num_steps"].sum())
-            mcmc.run(mcmc.post_warmup_state.rng_key, extra_fields=("num_steps",))
+            warm.warmup(key, extra_fields=("num_steps",), collect_warmup=True)
+            steps += int(warm.get_extra_fields()["num_steps"].sum())
+            mcmc.post_warmup_state = warm.post_warmup_state
+            mcmc.run(warm.post_warmup_state.rng_key, extra_fields=("num_steps",))
             draws = {k: np.array(v) for k, v in mcmc.get_samples(group_by_chain=True).items()}
             seconds = time.perf_counter() - begin
             steps += int(mcmc.get_extra_fields()["num_steps"].sum())
