@@ -17,7 +17,10 @@ func combined() []dist.Law {
 		params := strings.Fields("p0 p1 p2 p3 p4 p5 p6 p7")[:len(at[0])]
 		return dist.Law{Name: name, Params: params, Make: make, At: at}
 	}
-	pair := func(a, b any) *ad.Node { return ad.Stack(-1, ad.Of(a), ad.Of(b)) }
+	pair := func(a, b any) *ad.Node {
+		x, y := ad.Of(a), ad.Of(b) // of equal shapes
+		return ad.Stack(-1, ad.Add(x, ad.Scale(0, y)), ad.Add(y, ad.Scale(0, x)))
+	}
 	return []dist.Law{
 		law("gamma 1..3", func(p ...any) dist.Dist { return dist.Truncate(dist.Gamma(p[0], p[1]), p[2], p[3]) }, []float64{2, 1, 1, 3}, []float64{25, 4, 9, 20}),
 		law("normal 5..", func(p ...any) dist.Dist { return dist.Truncate(dist.Normal(p[0], p[1]), p[2], nil) }, []float64{0, 1, 5}, []float64{0, 1, -1}),

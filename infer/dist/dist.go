@@ -241,6 +241,9 @@ func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 
 // failed is a Node that carries err; x only gives it a place in the graph.
 func failed(x *ad.Node, err error) *ad.Node {
+	if err == nil {
+		err = fmt.Errorf("dist: a law that cannot be used: see Err")
+	}
 	return ad.Call(&ad.Custom{Name: "dist", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
 }
 

@@ -295,3 +295,66 @@ func TestImpossibleConstantsAreErrors(t *testing.T) {
 		t.Error("uniform(2, 1): no error")
 	}
 }
+
+// Parameters and values broadcast: a column of one parameter against a row of
+// values gives a matrix of densities, each that of its numbers.
+func TestNumbersBroadcast(t *testing.T) {
+	for _, l := range numbersOf() {
+		p := l.At[0]
+		d := l.New(p...)
+		x := []float64{d.Quantile(0.2, p), d.Quantile(0.5, p), d.Quantile(0.9, p)}
+		if l.Name == "pointmass" || strings.Contains(l.Name, "family") || strings.Contains(l.Name, "zero-inflated") {
+			continue // made of numbers in another way
+		}
+		for k := range p {
+			args := make([]any, len(p))
+			for i, v := range p {
+				args[i] = v
+			}
+			args[k] = ad.Const([]float64{p[k], p[k]}, 2, 1)
+			made := l.Make(args...)
+			for name, f := range map[string]func(d dist.Dist, x *ad.Node) *ad.Node{"LogProb": logProb, "LogProbInside": inside, "LogCDF": logCDF, "LogCCDF": logCCDF} {
+				if !has(l, f) {
+					continue
+				}
+				got := f(made, ad.Const(x))
+				if got.Err() != nil || !got.Shape().Equal(tensor.Shape{2, 3}) {
+					t.Errorf("%s: %s with parameter %d as a column has shape %v, %v", l.Name, name, k, got.Shape(), got.Err())
+					continue
+				}
+				for i, v := range value(t, got) {
+					if want := value(t, f(d, ad.Scalar(x[i%3])))[0]; !close(v, want, 1e-12) {
+						t.Errorf("%s: %s element %d is %.15g, alone %.15g", l.Name, name, i, v, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func inside(d dist.Dist, x *ad.Node) *ad.Node { return d.LogProbInside(x) }
+
+// The regressions are their laws at the linear predictor, and draw as such.
+func TestRegressions(t *testing.T) {
+	x, alpha, beta := ad.Const([]float64{1, 2, -1, 0.5, 3, -2}, 3, 2), 0.3, []float64{0.2, -0.4}
+	eta := ad.Const([]float64{0.3 + 0.2 - 0.8, 0.3 - 0.2 - 0.2, 0.3 + 0.6 + 0.8})
+	y := ad.Const([]float64{0, 1, 1})
+	for _, pair := range [][2]dist.Dist{
+		{dist.NormalID(x, alpha, beta, 2), dist.Normal(eta, 2)},
+		{dist.BernoulliLogitGLM(x, alpha, beta), dist.BernoulliLogit(eta)},
+		{dist.PoissonLogGLM(x, alpha, beta), dist.Poisson(ad.Exp(eta))},
+		{dist.NegBinomial2LogGLM(x, alpha, beta, 3), dist.NegBinomial2(ad.Exp(eta), 3)},
+	} {
+		got, want := value(t, pair[0].LogProb(y)), value(t, pair[1].LogProb(y))
+		for i, w := range want {
+			if len(got) != 3 || !close(got[i], w, 1e-13) {
+				t.Errorf("%s: %v, want %v", pair[0].Name, got, want)
+			}
+		}
+		stream := tensor.NewStream(1, 2, 3)
+		theta := [][]float64{value(t, eta), {3}}[:len(pair[0].Params)]
+		if err := pair[0].Fill(&stream, make([]float64, 12), []int{4, 3}, theta); err != nil {
+			t.Error(err)
+		}
+	}
+}

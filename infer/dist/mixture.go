@@ -217,7 +217,10 @@ func softmax(logits []float64) []float64 {
 }
 
 func (m mixture) check(weights *ad.Node) error {
-	if len(m.parts) == 0 || weights.Err() == nil && last(weights) != len(m.parts) {
+	if err := weights.Err(); err != nil {
+		return fmt.Errorf("dist: mixture: weights: %w", err)
+	}
+	if len(m.parts) == 0 || last(weights) != len(m.parts) {
 		return fmt.Errorf("dist: mixture: weights of shape %v for %d components: want one each in the last axis", weights.Shape(), len(m.parts))
 	}
 	for k, c := range m.parts {

@@ -73,8 +73,10 @@ func edge(reduce func(x *ad.Node, axes ...int) *ad.Node, end *ad.Node) *ad.Node 
 }
 
 func (m family) check(base Dist, weights *ad.Node, k int) error {
-	if err := base.Err(); err != nil {
-		return fmt.Errorf("dist: mixture of %s: %w", base.Name, err)
+	for _, err := range []error{weights.Err(), base.Err()} {
+		if err != nil {
+			return fmt.Errorf("dist: mixture of %s: %w", base.Name, err)
+		}
 	}
 	s, _ := base.batchOfParams()
 	if base.Event > 0 || base.paramEvent != nil || len(s) == 0 || s[len(s)-1] != k {
