@@ -88,8 +88,12 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	if s.Whole {
 		both(ad.Equal(x, ad.Floor(x)))
 	}
-	if in != nil && (s.Lower == nil || s.Upper == nil) { // infinity is outside
-		both(ad.Less(ad.Abs(x), ad.Scalar(math.Inf(1))))
+	switch inf := ad.Scalar(math.Inf(1)); { // infinity is outside
+	case in == nil || s.Lower != nil && s.Upper != nil:
+	case s.Lower != nil:
+		both(ad.Less(x, inf))
+	default:
+		both(ad.Less(ad.Abs(x), inf))
 	}
 	return in
 }

@@ -123,7 +123,7 @@ func (t truncation) rand(d Dist, src Source, q []float64) float64 {
 	if t.base.randBetween != nil {
 		return t.base.randBetween(src, lo, hi, inner)
 	}
-	for range 20 {
+	for range 300 { // about as long as one inversion takes
 		if x := t.base.rand(src, inner); x >= lo && x <= hi {
 			return x
 		}
