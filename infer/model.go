@@ -65,7 +65,7 @@ func NewModel(name string) *Model { return &Model{name: name, names: map[string]
 func (m *Model) Param(name string, prior dist.Dist, list ...Option) *ad.Node {
 	if err := prior.Err(); err != nil {
 		m.fault(fmt.Errorf("prior of %s: %w", name, err))
-		return ad.Input(name)
+		return ad.Input(name, options(list).shape...) // of the shape that what follows expects
 	}
 	p := &param{name: name, prior: prior, transform: prior.Transform()}
 	o := options(list)
