@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// BetaBinomial is Binomial(n, p) with p from Beta(a, b). It has no LogCDF.
+// BetaBinomial is Binomial(n, p) with p from Beta(a, b). It has no LogCDF; CDF is a
+// sum of at most 1e9 terms.
 //
 //	log P = log C(n, k) + log B(k+a, n-k+b) - log B(a, b)
 //
@@ -50,8 +51,12 @@ func betaBinomialMode(p []float64) float64 {
 }
 
 // sumBelow returns the share of 0..x among the probabilities of 0..n, from their
-// ratios P(k+1)/P(k), starting where they are large so that none overflows soon.
+// ratios P(k+1)/P(k), starting where they are large so that none overflows soon. NaN
+// for more terms than a sum is for.
 func sumBelow(x, n, start float64, ratio func(k float64) float64) float64 {
+	if !(n <= 1e9) {
+		return math.NaN()
+	}
 	start = min(max(start, 0), n)
 	below, above := 0.0, 0.0
 	add := func(k, p float64) {

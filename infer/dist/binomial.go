@@ -76,7 +76,9 @@ func chooseRest(n, k *ad.Node) *ad.Node {
 // Reference: Hörmann, doi 10.1080/00949659308811496 (BTRS).
 func binomialRand(src Source, n, success, failure float64) float64 {
 	switch {
-	case !(n > 0 && success > 0):
+	case math.IsNaN(n+success+failure) || math.IsInf(n, 0):
+		return math.NaN()
+	case n <= 0 || success <= 0:
 		return 0
 	case success > failure:
 		return n - binomialRand(src, n, failure, success)

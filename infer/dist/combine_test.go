@@ -203,3 +203,41 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 		t.Errorf("LogCDF of Skellam: %v", err)
 	}
 }
+
+// Wrong use gives NaN or an error, never a panic.
+func TestMisuse(t *testing.T) {
+	var none dist.Dist
+	if none.LogProb(ad.Scalar(1)).Err() == nil || none.LogProbInside(ad.Scalar(1)).Err() == nil || none.LogCDF(ad.Scalar(1)).Err() == nil || none.Err() == nil {
+		t.Error("a law that is none: no error")
+	}
+	stream := tensor.NewStream(1, 2, 3)
+	for _, l := range dist.All() {
+		d := l.New(l.At[0]...)
+		for _, v := range []float64{d.CDF(1, nil), d.Quantile(0.5, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}), d.Mean(nil), d.Var(nil), d.Rand(&stream, nil)} {
+			if !math.IsNaN(v) {
+				t.Errorf("%s without its parameters: %g, want NaN", l.Name, v)
+			}
+		}
+		lost := make([]float64, len(l.At[0]))
+		for _, v := range []float64{math.NaN(), math.Inf(1), 0, -1, 1e300} { // ends, whatever it gives
+			for i := range lost {
+				lost[i] = v
+			}
+			d.Rand(&stream, lost)
+			d.Quantile(0.3, lost)
+		}
+		if l.New().Err() == nil || l.New(make([]float64, 40)...).Err() == nil {
+			t.Errorf("%s of no numbers, or 40: no error", l.Name)
+		}
+		if d.Fill(&stream, make([]float64, 3), []int{2}, nil) == nil || d.Fill(&stream, make([]float64, 2), []int{2}, nil) == nil {
+			t.Errorf("%s: Fill of a wrong shape, or without parameters: no error", l.Name)
+		}
+		bad := make([]any, len(l.Params))
+		for i := range bad {
+			bad[i] = "text"
+		}
+		if made := l.Make(bad...); made.Err() == nil || made.LogProb(ad.Scalar(1)).Err() == nil || made.LogProb(ad.Input("x", 2, 2, 2)).Err() == nil {
+			t.Errorf("%s of text: no error", l.Name)
+		}
+	}
+}

@@ -71,7 +71,7 @@ type Source interface {
 // broadcast of the batch axes of x and the parameters. Outside the support it is
 // -Inf with a gradient of 0. Gradient: with respect to x and every parameter.
 func (d Dist) LogProb(x *ad.Node) *ad.Node {
-	if d.everywhere {
+	if d.everywhere || d.logProb == nil {
 		return d.LogProbInside(x)
 	}
 	if d.Event == 0 && d.inside == nil {
@@ -91,7 +91,12 @@ func (d Dist) LogProb(x *ad.Node) *ad.Node {
 
 // LogProbInside is LogProb where x is known to lie in the support, as a
 // constrained parameter does: it spends nothing on the check.
-func (d Dist) LogProbInside(x *ad.Node) *ad.Node { return d.batched(x, d.logProb(x)) }
+func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
+	if d.logProb == nil {
+		return failed(x, d.Err())
+	}
+	return d.batched(x, d.logProb(x))
+}
 
 // LogCDF returns the logarithm of the probability of at most x, accurate in both
 // tails: -Inf below the support and 0 above it. Laws without one give a Node with
@@ -144,9 +149,10 @@ func (d Dist) Transform() Transform {
 }
 
 // Rand draws one number at the parameter values p: one value of each parameter in
-// the order of Params, arrays row-major. It is NaN for laws of vectors: see Fill.
+// the order of Params, arrays row-major. It is NaN for another number of them, and
+// for laws of vectors: see Fill.
 func (d Dist) Rand(src Source, p []float64) float64 {
-	if d.rand == nil {
+	if d.rand == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
 	return d.rand(src, p)
@@ -155,7 +161,7 @@ func (d Dist) Rand(src Source, p []float64) float64 {
 // CDF returns the distribution function at x for parameter values p, as Rand
 // takes them; NaN where the law has none.
 func (d Dist) CDF(x float64, p []float64) float64 {
-	if d.cdf == nil || math.IsNaN(x) {
+	if d.cdf == nil || math.IsNaN(x) || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
 	lo, hi := d.ends(p)
@@ -171,14 +177,14 @@ func (d Dist) CDF(x float64, p []float64) float64 {
 }
 
 // Mean returns the mean at parameter values p; NaN where the law has none.
-func (d Dist) Mean(p []float64) float64 { return numberOf(d.mean, p) }
+func (d Dist) Mean(p []float64) float64 { return d.number(d.mean, p) }
 
 // Var returns the variance at parameter values p: infinite where it diverges, NaN
 // where the law has none.
-func (d Dist) Var(p []float64) float64 { return numberOf(d.variance, p) }
+func (d Dist) Var(p []float64) float64 { return d.number(d.variance, p) }
 
-func numberOf(f func(p []float64) float64, p []float64) float64 {
-	if f == nil {
+func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
+	if f == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
 	return f(p)

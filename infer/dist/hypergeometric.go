@@ -9,7 +9,8 @@ import (
 
 // Hypergeometric is the law of the number of marked items among n that are drawn,
 // without putting back, from total items of which marked are marked. It has no
-// LogCDF, and no gradient: its parameters are whole.
+// LogCDF, and no gradient: its parameters are whole. CDF and draws are sums of at most
+// 1e9 terms.
 //
 //	log P = log C(marked, k) + log C(total-marked, n-k) - log C(total, n)
 //
@@ -61,6 +62,9 @@ func hypergeometricRatio(k float64, p []float64) float64 {
 func hypergeometricRand(src Source, p []float64) float64 {
 	lo, hi := hypergeometricEnds(p)
 	mode := min(max(hypergeometricMode(p), lo), hi)
+	if !(hi-lo <= 1e9) || !(lo <= hi) {
+		return math.NaN()
+	}
 	total := 1.0
 	for k, q := mode, 1.0; k < hi && q > 1e-300; k++ {
 		q *= hypergeometricRatio(k, p)

@@ -8,6 +8,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Law is an entry of All: how to make a law from its parameters, and where, for
@@ -31,21 +32,27 @@ type Law struct {
 }
 
 // New makes the law of numbers: those of each parameter, one after the other, in
-// the shapes of Shapes.
+// the shapes of Shapes. Another number of them is an error of the law.
 func (l Law) New(p ...float64) Dist {
 	args, at := make([]any, len(l.Params)), 0
 	for i := range args {
-		if l.Shapes == nil || len(l.Shapes[i]) == 0 {
+		shape := tensor.Shape{}
+		if l.Shapes != nil {
+			shape = l.Shapes[i]
+		}
+		n := shape.Size()
+		switch {
+		case at+n > len(p):
+		case len(shape) == 0:
 			args[i] = p[at]
-			at++
-			continue
+		default:
+			args[i] = ad.Const(p[at:at+n:at+n], shape...)
 		}
-		n := 1
-		for _, k := range l.Shapes[i] {
-			n *= k
-		}
-		args[i] = ad.Const(p[at:at+n:at+n], l.Shapes[i]...)
 		at += n
+	}
+	if at != len(p) {
+		err := fmt.Errorf("dist: %s has parameters %v, %d numbers in all: got %d", l.Name, l.Params, at, len(p))
+		return Dist{Name: l.Name, check: func() error { return err }}
 	}
 	return l.Make(args...)
 }
@@ -102,9 +109,6 @@ func ByName(name string, p ...float64) (Dist, error) {
 	if err != nil {
 		return Dist{}, err
 	}
-	if len(p) != len(l.Params) {
-		return Dist{}, fmt.Errorf("dist: %s has parameters %v: got %d numbers", name, l.Params, len(p))
-	}
 	d := l.New(p...)
 	return d, d.Err()
 }
@@ -116,6 +120,9 @@ func (d Dist) Err() error {
 		if err := p.Err(); err != nil {
 			return fmt.Errorf("dist: %s: %w", d.Name, err)
 		}
+	}
+	if d.logProb == nil && d.check != nil {
+		return d.check()
 	}
 	if d.logProb == nil {
 		return fmt.Errorf("dist: a law without a density: make it with a function of this package")

@@ -49,8 +49,13 @@ func poissonOf(rate func() *ad.Node, at func(p []float64) float64) Dist {
 }
 
 func poissonRand(src Source, rate float64) float64 {
-	if !(rate > 0) {
+	switch {
+	case !(rate >= 0) || math.IsInf(rate, 1):
+		return math.NaN()
+	case rate == 0:
 		return 0
+	case rate > 1e15: // numbers are coarser than the law is skew
+		return math.Round(rate + math.Sqrt(rate)*src.Normal())
 	}
 	return distuv.Poisson{Lambda: rate, Src: words{src}}.Rand()
 }

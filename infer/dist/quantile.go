@@ -10,7 +10,7 @@ import (
 // smallest x with CDF(x) >= u, by bisection where it has no closed form. NaN where
 // the law has no distribution function or u is not in 0..1.
 func (d Dist) Quantile(u float64, p []float64) float64 {
-	if !(u >= 0 && u <= 1) || d.quantile == nil && d.cdf == nil {
+	if !(u >= 0 && u <= 1) || d.quantile == nil && d.cdf == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
 	lo, hi := d.ends(p)

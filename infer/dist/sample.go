@@ -11,7 +11,12 @@ func exponential(src Source) float64 { return -math.Log(open(src)) }
 // Reference: Marsaglia and Tsang, doi 10.1145/358407.358414; a shape below 1 is
 // that of a+1 times a uniform number to the power of 1/a.
 func logGamma(src Source, a float64) float64 {
-	if a < 1 {
+	switch {
+	case !(a > 0):
+		return math.NaN()
+	case a > 1e30: // the law has no width left
+		return math.Log(a)
+	case a < 1:
 		return logGamma(src, a+1) - exponential(src)/a
 	}
 	d := a - 1./3

@@ -70,12 +70,18 @@ func logit(x float64) float64 { return math.Log(x) - math.Log1p(-x) }
 // gammaQuantile and betaQuantile invert the incomplete functions where gonum's
 // inverses hold, at shapes that are neither tiny nor huge.
 func gammaQuantile(a, u float64) float64 {
-	x := mathext.GammaIncRegInv(a, u)
+	x := math.NaN()
+	if a > 1e-2 && a < 1e5 {
+		x = mathext.GammaIncRegInv(a, u)
+	}
 	return polish(x, u, func(x float64) float64 { return lowerGamma(a, x) }, 0, math.Inf(1))
 }
 
 func betaQuantile(a, b, u float64) float64 {
-	x := mathext.InvRegIncBeta(a, b, u)
+	x := math.NaN()
+	if min(a, b) > 1e-2 && max(a, b) < 1e5 {
+		x = mathext.InvRegIncBeta(a, b, u)
+	}
 	return polish(x, u, func(x float64) float64 { return lowerBeta(a, b, logit(x)) }, 0, 1)
 }
 

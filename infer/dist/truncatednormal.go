@@ -43,7 +43,9 @@ var phiDiff = ad.LogPhiDiff(zero, one).Op()
 // Reference: Robert, doi 10.1007/BF00143942.
 func normalBetween(src Source, lo, hi float64) float64 {
 	switch {
-	case lo > hi-1e-300:
+	case !(lo <= hi):
+		return math.NaN()
+	case lo == hi || math.IsInf(lo, 1) || math.IsInf(hi, -1):
 		return lo
 	case hi < 0:
 		return -normalBetween(src, -hi, -lo)

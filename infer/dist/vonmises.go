@@ -39,6 +39,9 @@ func wrapped(x float64) float64 {
 //
 // Reference: Best and Fisher, doi 10.2307/2346732.
 func vonMisesRand(src Source, kappa float64) float64 {
+	if !(kappa >= 0) {
+		return math.NaN()
+	}
 	if kappa < 1e-8 {
 		return 2 * math.Pi * (open(src) - 0.5)
 	}
