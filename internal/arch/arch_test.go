@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 // what they may all use.
 var (
 	siblings = []string{"sim", "models", "data"}
-	shared   = []string{"models/nn", "data/hdf5"}
+	shared   = []string{"models/nn", "data/hdf5", "data/libconfig"}
 )
 
 type source struct {

@@ -1,0 +1,45 @@
+package libconfig
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrNotFound is matched by errors.Is where a setting is missing.
+	ErrNotFound = errors.New("not found")
+	// ErrKind is matched where a setting is not of the kind asked for.
+	ErrKind = errors.New("wrong kind")
+)
+
+// FormatError says what is wrong with a file or a setting, and where.
+type FormatError struct {
+	File   string
+	Line   int    // from 1; 0 for the file as a whole
+	Column int    // from 1, in bytes; 0 for the line as a whole
+	What   string // what is wrong
+	Try    string // what to do about it
+	Err    error  // cause or sentinel, may be nil
+}
+
+// Error is file, line, column, what is wrong and what to try.
+func (e *FormatError) Error() string {
+	s := "libconfig: " + e.File
+	if e.Line > 0 {
+		s += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Column > 0 {
+		s += fmt.Sprintf(":%d", e.Column)
+	}
+	s += ": " + e.What
+	if e.Err != nil && e.Err != ErrNotFound && e.Err != ErrKind {
+		s += ": " + e.Err.Error()
+	}
+	if e.Try != "" {
+		s += ": " + e.Try
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
