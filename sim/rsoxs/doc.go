@@ -1,0 +1,25 @@
+// Package rsoxs simulates polarized resonant soft X-ray scattering and takes its
+// exact gradients.
+//
+// A [Morphology] fills a volume of voxels with materials: volume fractions and,
+// where a material is uniaxial, how far and along what it is aligned. [Optics]
+// are the optical constants. A [Simulator] of a [Config] turns them into a
+// [Pattern] on the detector, and derivatives by the pattern into a [Gradient] by
+// every field and constant.
+//
+//	sim, err := rsoxs.New(morph.Shape(), morph.PhysSize, rsoxs.Config{
+//		Energies: []float64{284.7, 285.2}, // eV
+//		Angles:   rsoxs.Angles{Start: 0, Increment: 5, End: 175},
+//	})
+//	err = sim.Transform(ctx, morph)
+//	pattern, err := sim.Pattern(ctx, optics)
+//	grad, err := sim.Gradient(ctx, optics, dPattern)
+//
+// The Born approximation and its conventions are those of CyRSoXS (Mukherjee et
+// al., J. Appl. Cryst. 56 (2023) 868, doi:10.1107/S1600576723002790). The work is
+// done another way: the dielectric tensor is a sum of a few real fields that do not
+// depend on the energy, times complex numbers that do. Each field is transformed
+// once, slice by slice, and only what detectors read of it is kept; energies and
+// angles of the electric field then cost work on images alone. See layout, spectra
+// and projector.
+package rsoxs

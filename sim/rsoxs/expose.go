@@ -1,0 +1,232 @@
+package rsoxs
+
+import "math"
+
+// shot is one beam at one energy with the images it makes.
+type shot struct {
+	*view
+	*projector
+	contrasts []contrast
+	images    [][]float64 // [image][ny nx], NaN where the detector sees nothing
+}
+
+// site is one element of the spectra as a detector pixel reads it.
+type site struct {
+	at, step int     // its C in data; from field to field
+	twin     int     // from C to S
+	sign     float64 // F = C - i sign S
+	conj     bool
+}
+
+// site returns the element that pixel p reads from plane z; row and x are its
+// place in the half spectrum.
+func (s *spectra[T]) site(row, x, z int, conj bool) site {
+	p := s.index(0, z)
+	if conj && p > 0 {
+		p = s.n[0] - p
+	}
+	t := site{sign: 1, conj: conj}
+	if 2*p > s.n[0] {
+		p, t.sign = s.n[0]-p, -1
+	}
+	i := row*s.planes + p
+	n := int(s.to[i] - s.from[i])
+	t.at, t.step, t.twin = s.place(i, 0, x), 4*n, 2*n
+	return t
+}
+
+// value returns field k at a site.
+func (s *spectra[T]) value(t *site, k int) complex128 {
+	at := t.at + k*t.step
+	v := s.data[at+t.twin : at+t.twin+2]
+	c := s.data[at : at+2]
+	re, im := float64(c[0])+t.sign*float64(v[1]), float64(c[1])-t.sign*float64(v[0])
+	if t.conj {
+		im = -im
+	}
+	return complex(re, im)
+}
+
+// addValue adds the gradient g of field k at a site to those of C and S.
+func (s *spectra[T]) addValue(t *site, k int, g complex128) {
+	re, im := real(g), imag(g)
+	if t.conj {
+		im = -im
+	}
+	at := t.at + k*t.step
+	s.data[at] += T(re)
+	s.data[at+1] += T(im)
+	s.data[at+t.twin] -= T(t.sign * im)
+	s.data[at+t.twin+1] += T(t.sign * re)
+}
+
+// symmetric is a symmetric tensor: xx, xy, xz, yy, yz, zz.
+type symmetric [6]complex128
+
+func (n *symmetric) times(e vec) cvec {
+	f := 1 / (4 * math.Pi)
+	x, y, z := complex(f*e[0], 0), complex(f*e[1], 0), complex(f*e[2], 0)
+	return cvec{n[0]*x + n[1]*y + n[2]*z, n[1]*x + n[3]*y + n[4]*z, n[2]*x + n[4]*y + n[5]*z}
+}
+
+// addBack adds the gradient of n from that of n.times(e).
+func (n *symmetric) addBack(b cvec, e vec) {
+	f := 1 / (4 * math.Pi)
+	x, y, z := complex(f*e[0], 0), complex(f*e[1], 0), complex(f*e[2], 0)
+	n[0] += b[0] * x
+	n[1] += b[0]*y + b[1]*x
+	n[2] += b[0]*z + b[2]*x
+	n[3] += b[1] * y
+	n[4] += b[1]*z + b[2]*y
+	n[5] += b[2] * z
+}
+
+// dielectric returns the transform of e - 1 at a site.
+func (s *spectra[T]) dielectric(t *site, contrasts []contrast) (n symmetric) {
+	var iso complex128
+	for m, p := range s.materials {
+		c := &contrasts[m]
+		iso += c.iso * s.value(t, p.first+fieldV)
+		if p.count == 1 {
+			continue
+		}
+		pa := s.value(t, p.first+fieldPA)
+		xx, yy := s.value(t, p.first+fieldXX), s.value(t, p.first+fieldYY)
+		iso += c.axial * pa
+		n[0] += c.tensor * xx
+		n[1] += c.tensor * s.value(t, p.first+fieldXY)
+		n[2] += c.tensor * s.value(t, p.first+fieldXZ)
+		n[3] += c.tensor * yy
+		n[4] += c.tensor * s.value(t, p.first+fieldYZ)
+		n[5] += c.tensor * (pa - xx - yy)
+	}
+	n[0] += iso
+	n[3] += iso
+	n[5] += iso
+	return n
+}
+
+// dielectricBack takes the gradient b of dielectric to the fields, in g, and to
+// the contrasts.
+func (s *spectra[T]) dielectricBack(g *spectra[T], t *site, contrasts, back []contrast, b *symmetric) {
+	iso := b[0] + b[3] + b[5]
+	for m, p := range s.materials {
+		c, d := &contrasts[m], &back[m]
+		d.iso += mulConj(iso, s.value(t, p.first+fieldV))
+		g.addValue(t, p.first+fieldV, mulConj(iso, c.iso))
+		if p.count == 1 {
+			continue
+		}
+		pa, xx, yy := s.value(t, p.first+fieldPA), s.value(t, p.first+fieldXX), s.value(t, p.first+fieldYY)
+		xy, xz, yz := s.value(t, p.first+fieldXY), s.value(t, p.first+fieldXZ), s.value(t, p.first+fieldYZ)
+		d.axial += mulConj(iso, pa)
+		d.tensor += mulConj(b[0], xx) + mulConj(b[1], xy) + mulConj(b[2], xz) + mulConj(b[3], yy) + mulConj(b[4], yz) + mulConj(b[5], pa-xx-yy)
+		g.addValue(t, p.first+fieldPA, mulConj(iso, c.axial)+mulConj(b[5], c.tensor))
+		g.addValue(t, p.first+fieldXX, mulConj(b[0]-b[5], c.tensor))
+		g.addValue(t, p.first+fieldXY, mulConj(b[1], c.tensor))
+		g.addValue(t, p.first+fieldXZ, mulConj(b[2], c.tensor))
+		g.addValue(t, p.first+fieldYY, mulConj(b[3]-b[5], c.tensor))
+		g.addValue(t, p.first+fieldYZ, mulConj(b[4], c.tensor))
+	}
+}
+
+// mulConj returns a times the conjugate of b.
+func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b)) }
+
+// expose fills the images of the shots.
+func (s *spectra[T]) expose(shots []*shot) {
+	parallel(s.workers, s.n[1], func(_, row int) {
+		for _, h := range shots {
+			s.exposeRow(h, row)
+		}
+	})
+}
+
+// exposeRow fills the pixels that read one row of the half spectrum.
+func (s *spectra[T]) exposeRow(h *shot, row int) {
+	out := make([]float64, len(h.images))
+	for x := range s.half() {
+		pixels, n := s.pixels(row, x)
+		for _, p := range pixels[:n] {
+			c, ok := h.cut(p.y, p.x)
+			for j := range out {
+				if out[j] = 0; !ok {
+					out[j] = math.NaN()
+				}
+			}
+			if ok {
+				s.exposePlane(h, out, row, x, c.z, 1-c.part, p)
+				if c.part > 0 {
+					s.exposePlane(h, out, row, x, c.z+1, c.part, p)
+				}
+			}
+			for j, v := range out {
+				h.images[j][p.y*s.n[2]+p.x] = v
+			}
+		}
+	}
+}
+
+func (s *spectra[T]) exposePlane(h *shot, out []float64, row, x, z int, w float64, p pixel) {
+	t := s.site(row, x, z, p.conj)
+	n := s.dielectric(&t, h.contrasts)
+	a1, a2 := n.times(h.e1), n.times(h.e2)
+	h.add(out, w, &a1, &a2, h.transfer(z, p.y, p.x))
+}
+
+// exposeBack takes the gradients of the images, in place of them, to the spectra g
+// and returns those of the contrasts of each shot.
+func (s *spectra[T]) exposeBack(to spectrum, shots []*shot) [][]contrast {
+	g := to.(*spectra[T])
+	rows := make([][][]contrast, s.n[1])
+	parallel(s.workers, s.n[1], func(_, row int) {
+		for _, h := range shots {
+			back := make([]contrast, len(h.contrasts))
+			s.exposeRowBack(g, h, back, row)
+			rows[row] = append(rows[row], back)
+		}
+	})
+	total := rows[0]
+	for _, r := range rows[1:] {
+		for i := range r {
+			for m, c := range r[i] {
+				t := &total[i][m]
+				t.iso, t.axial, t.tensor = t.iso+c.iso, t.axial+c.axial, t.tensor+c.tensor
+			}
+		}
+	}
+	return total
+}
+
+func (s *spectra[T]) exposeRowBack(g *spectra[T], h *shot, back []contrast, row int) {
+	d := make([]float64, len(h.images))
+	for x := range s.half() {
+		pixels, n := s.pixels(row, x)
+		for _, p := range pixels[:n] {
+			c, ok := h.cut(p.y, p.x)
+			any := false
+			for j := range d {
+				d[j] = h.images[j][p.y*s.n[2]+p.x]
+				any = any || d[j] != 0
+			}
+			if !ok || !any {
+				continue
+			}
+			s.exposePlaneBack(g, h, back, d, row, x, c.z, 1-c.part, p)
+			if c.part > 0 {
+				s.exposePlaneBack(g, h, back, d, row, x, c.z+1, c.part, p)
+			}
+		}
+	}
+}
+
+func (s *spectra[T]) exposePlaneBack(g *spectra[T], h *shot, back []contrast, d []float64, row, x, z int, w float64, p pixel) {
+	t := s.site(row, x, z, p.conj)
+	n := s.dielectric(&t, h.contrasts)
+	a1, a2 := n.times(h.e1), n.times(h.e2)
+	b1, b2 := h.back(d, w, &a1, &a2, h.transfer(z, p.y, p.x))
+	var b symmetric
+	b.addBack(b1, h.e1)
+	b.addBack(b2, h.e2)
+	s.dielectricBack(g, &t, h.contrasts, back, &b)
+}

@@ -1,0 +1,75 @@
+package rsoxs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Gradient holds the derivatives of a number with respect to all that a Pattern
+// depends on, in the layout of the inputs.
+type Gradient struct {
+	Materials []Material // the arrays that the morphology has
+	Optics    Optics
+}
+
+// Gradient returns the derivatives of a number L from those with respect to the
+// pattern, dL/dIntensity in float64 [energy, beam, QY, QX]. Elements where the
+// pattern is NaN or no angle reaches do not count, whatever they are.
+//
+// The cost is about one more Transform and one more Pattern; nothing is kept
+// between them but the fields. Arrays of the result have the precision of those
+// of the morphology. Derivatives by Theta and Psi are 0 where S is.
+func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
+	if s.spectra == nil {
+		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
+	}
+	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+		return nil, err
+	}
+	want := tensor.Shape{len(o), len(s.beams), s.shape[1], s.shape[2]}
+	if !dIntensity.Shape().Equal(want) {
+		return nil, fmt.Errorf("rsoxs: gradient of shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
+	}
+	out := s.emptyGradient(o)
+	g := s.spectra.gradient(&Morphology{Materials: out.Materials})
+	d := dIntensity.Copy().Float64s()
+	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
+		s.spectra.expose(shots)
+		s.averages[j].back(s.parts(d, j, from, len(shots)), shots)
+		for e, back := range s.spectra.exposeBack(g, shots) {
+			addBack(out.Optics[from+e], o[from+e], back)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, g.back(ctx)
+}
+
+// emptyGradient makes room for the derivatives.
+func (s *Simulator) emptyGradient(o Optics) *Gradient {
+	g := &Gradient{Materials: make([]Material, len(s.morph.Materials)), Optics: make(Optics, len(o))}
+	for i := range g.Materials {
+		g.Materials[i] = s.morph.Materials[i]
+		for _, f := range g.Materials[i].fields() {
+			*f.at = tensor.New((*f.at).DType(), (*f.at).Shape()...)
+		}
+	}
+	for e := range g.Optics {
+		g.Optics[e] = make([]Constants, len(o[e]))
+	}
+	return g
+}
+
+// addBack adds to the derivatives by the constants at one energy.
+func addBack(to, at []Constants, back []contrast) {
+	for m, c := range at {
+		d := c.back(back[m])
+		t := &to[m]
+		t.DeltaPara, t.BetaPara = t.DeltaPara+d.DeltaPara, t.BetaPara+d.BetaPara
+		t.DeltaPerp, t.BetaPerp = t.DeltaPerp+d.DeltaPerp, t.BetaPerp+d.BetaPerp
+	}
+}

@@ -1,0 +1,105 @@
+package rsoxs
+
+import "math"
+
+// lattice is the reciprocal space of a volume.
+type lattice struct {
+	n    [3]int  // voxels along Z, Y, X; one plane of Z after collapse
+	a    float64 // nm
+	grid Grid
+}
+
+// half returns the columns of the half spectrum of a real slice.
+func (l *lattice) half() int { return l.n[2]/2 + 1 }
+
+// step returns the distance between neighbours along an axis in 1/nm.
+func (l *lattice) step(axis int) float64 {
+	n := l.n[axis]
+	if l.grid == CyRSoXSGrid && n > 1 {
+		n--
+	}
+	return 2 * math.Pi / (l.a * float64(n))
+}
+
+// first returns the q of the first pixel of an axis in 1/nm.
+func (l *lattice) first(axis int) float64 {
+	if l.grid == CyRSoXSGrid {
+		return -math.Pi / l.a
+	}
+	return -float64(l.n[axis]/2) * l.step(axis)
+}
+
+// q returns the wavevector transfer of pixel m of an axis in 1/nm.
+func (l *lattice) q(axis, m int) float64 {
+	if axis == 0 && l.n[0] == 1 {
+		return 0
+	}
+	return l.first(axis) + float64(m)*l.step(axis)
+}
+
+// index returns the element of the transform behind pixel m of an axis: images
+// are the transform with its centre moved and reflected through it.
+func (l *lattice) index(axis, m int) int {
+	n := l.n[axis]
+	return ((n/2-m)%n + n) % n
+}
+
+// Frequencies returns the wavevector transfers that label the n pixels of an
+// image axis with voxels of a nm, in 1/nm: 2 pi times NumPy's fftshift(fftfreq(n, a)).
+func Frequencies(n int, a float64) []float64 {
+	q := make([]float64, n)
+	for m := range q {
+		q[m] = 2 * math.Pi * float64(m-n/2) / (float64(n) * a)
+	}
+	return q
+}
+
+// view is one beam at one energy.
+type view struct {
+	*lattice
+	*beam
+	wave   float64 // wavenumber in 1/nm
+	kv     vec     // wavevector in 1/nm
+	interp Interpolation
+}
+
+func newView(l *lattice, b *beam, energy float64, interp Interpolation) *view {
+	k := Wavenumber(energy)
+	return &view{lattice: l, beam: b, wave: k, kv: scale(k, b.k), interp: interp}
+}
+
+// cut is where a pixel reads the volume: plane z and, unless part is 0, plane z+1
+// with the weight part.
+type cut struct {
+	z    int
+	part float64
+}
+
+// cut returns where pixel (y, x) meets the Ewald sphere, false where it does not
+// within the volume's planes.
+func (v *view) cut(y, x int) (cut, bool) {
+	if v.grid == CyRSoXSGrid && (y == v.n[1]-1 || x == v.n[2]-1) {
+		return cut{}, false
+	}
+	kx, ky := v.kv[0]+v.q(2, x), v.kv[1]+v.q(1, y)
+	val := v.wave*v.wave - kx*kx - ky*ky
+	if val < 0 {
+		return cut{}, false
+	}
+	if v.n[0] == 1 {
+		return cut{}, true
+	}
+	zf := (math.Sqrt(val) - v.kv[2] - v.first(0)) / v.step(0)
+	if v.interp == Nearest {
+		z := math.Floor(zf + 0.5)
+		return cut{z: int(z)}, z >= 0 && z <= float64(v.n[0]-1)
+	}
+	z := math.Floor(zf)
+	c := cut{z: int(z), part: zf - z}
+	return c, z >= 0 && (z+1 <= float64(v.n[0]-1) || c.part == 0 && z == float64(v.n[0]-1))
+}
+
+// transfer returns kappa = k + q at pixel (y, x) of plane z, in 1/nm.
+func (v *view) transfer(z, y, x int) vec {
+	return vec{v.kv[0] + v.q(2, x), v.kv[1] + v.q(1, y), v.kv[2] + v.q(0, z)}
+}

@@ -1,0 +1,100 @@
+package rsoxs
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Morphology is a volume of cubic voxels filled by materials. Arrays run Z, Y, X,
+// X fastest; light comes along +Z unless the Config says otherwise.
+type Morphology struct {
+	Materials []Material
+	PhysSize  float64 // nm, edge of a voxel
+}
+
+// Material is what one component does in every voxel. It is given by Euler angles
+// (Vfrac, and S, Theta, Psi unless it is isotropic) or by vectors (Align and
+// Unaligned). The director is (cos Psi sin Theta, sin Psi sin Theta, cos Theta).
+type Material struct {
+	Name string
+
+	Vfrac *tensor.Tensor // [Z,Y,X], volume fraction
+	S     *tensor.Tensor // [Z,Y,X], aligned part of Vfrac; nil for an isotropic material
+	Theta *tensor.Tensor // [Z,Y,X], radians from +Z
+	Psi   *tensor.Tensor // [Z,Y,X], radians from +X about +Z
+
+	Align     *tensor.Tensor // [Z,Y,X,3], director (x, y, z) times the root of the aligned volume fraction
+	Unaligned *tensor.Tensor // [Z,Y,X], volume fraction without alignment
+}
+
+// field is one array of a Material with its name.
+type field struct {
+	name string
+	at   **tensor.Tensor
+}
+
+// fields lists the arrays that m is given by.
+func (m *Material) fields() []field {
+	switch {
+	case m.Align != nil || m.Unaligned != nil:
+		return []field{{"Align", &m.Align}, {"Unaligned", &m.Unaligned}}
+	case m.S == nil && m.Theta == nil && m.Psi == nil:
+		return []field{{"Vfrac", &m.Vfrac}}
+	}
+	return []field{{"Vfrac", &m.Vfrac}, {"S", &m.S}, {"Theta", &m.Theta}, {"Psi", &m.Psi}}
+}
+
+func (m *Material) vector() bool    { return m.Align != nil }
+func (m *Material) isotropic() bool { return m.Align == nil && m.S == nil }
+
+// Shape returns the number of voxels along Z, Y and X, zeros without materials.
+func (m *Morphology) Shape() (shape [3]int) {
+	for i := range m.Materials {
+		for _, f := range m.Materials[i].fields() {
+			if *f.at != nil && len((*f.at).Shape()) >= 3 {
+				copy(shape[:], (*f.at).Shape())
+				return shape
+			}
+		}
+	}
+	return shape
+}
+
+// inspect returns what makes m unusable, all at once.
+func (m *Morphology) inspect() error {
+	var bad problems
+	if !(m.PhysSize > 0) || math.IsInf(m.PhysSize, 0) {
+		bad.add("PhysSize is %g nm: want the edge of a voxel, above 0", m.PhysSize)
+	}
+	if len(m.Materials) == 0 {
+		bad.add("no materials")
+	}
+	shape := m.Shape()
+	for i := range m.Materials {
+		for _, f := range m.Materials[i].fields() {
+			bad.note(checkField(*f.at, f.name, shape))
+			if n := len(bad.list); n > 0 && bad.list[n-1] != nil {
+				bad.list[n-1] = fmt.Errorf("material %d: %w", i+1, bad.list[n-1])
+			}
+		}
+	}
+	return bad.err("rsoxs: morphology")
+}
+
+func checkField(t *tensor.Tensor, name string, shape [3]int) error {
+	want := tensor.Shape{shape[0], shape[1], shape[2]}
+	if name == "Align" {
+		want = append(want, 3)
+	}
+	switch {
+	case t == nil:
+		return fmt.Errorf("no %s", name)
+	case t.DType() != tensor.Float64 && t.DType() != tensor.Float32:
+		return fmt.Errorf("%s holds %v: want float64 or float32", name, t.DType())
+	case !t.Shape().Equal(want) || t.Size() == 0:
+		return fmt.Errorf("%s has shape %v: want %v", name, t.Shape(), want)
+	}
+	return nil
+}

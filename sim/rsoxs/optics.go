@@ -1,0 +1,65 @@
+package rsoxs
+
+import "fmt"
+
+// Constants are the optical constants of a uniaxial material at one energy:
+// n = 1 - delta + i beta along the director (Para) and across it (Perp).
+type Constants struct{ DeltaPara, BetaPara, DeltaPerp, BetaPerp float64 }
+
+// Optics holds the constants by energy, as in Config.Energies, then by material.
+type Optics [][]Constants
+
+// contrast is what the dielectric tensor of a material is made of:
+//
+//	N = [iso Vfrac + axial pa] 1 + tensor pa s s^T,  pa = aligned volume fraction
+//	iso = e_i - 1,  axial = e_o - e_i,  tensor = e_p - e_o
+//	e_p = n_para^2,  e_o = n_perp^2,  e_i = ((n_para + 2 n_perp)/3)^2
+//
+// as differences that cancel nothing.
+type contrast struct{ iso, axial, tensor complex128 }
+
+func (c Constants) contrast() contrast {
+	p, o := complex(-c.DeltaPara, c.BetaPara), complex(-c.DeltaPerp, c.BetaPerp) // n - 1
+	i := (p + 2*o) / 3
+	return contrast{
+		iso:    i * (2 + i),
+		axial:  (o - i) * (2 + o + i),
+		tensor: (p - o) * (2 + p + o),
+	}
+}
+
+// back returns the gradient with respect to the constants from that with respect
+// to the contrast (dL/dRe + i dL/dIm).
+func (c Constants) back(g contrast) Constants {
+	conj := func(z complex128) complex128 { return complex(real(z), -imag(z)) }
+	p, o := complex(1-c.DeltaPara, c.BetaPara), complex(1-c.DeltaPerp, c.BetaPerp)
+	i := (p + 2*o) / 3
+	gp := conj(2*p) * g.tensor
+	gq := conj(2*o) * (g.axial - g.tensor)
+	gi := conj(2*i) * (g.iso - g.axial)
+	gp += gi / 3
+	gq += 2 * gi / 3
+	return Constants{DeltaPara: -real(gp), BetaPara: imag(gp), DeltaPerp: -real(gq), BetaPerp: imag(gq)}
+}
+
+// check compares the size of o with energies and materials.
+func (o Optics) check(energies []float64, materials int) error {
+	var bad problems
+	if len(o) != len(energies) {
+		bad.add("constants for %d energies: want %d", len(o), len(energies))
+	}
+	for e, row := range o {
+		if len(row) != materials {
+			bad.add("constants of %d materials at energy %d: want %d", len(row), e, materials)
+		}
+		for m, c := range row {
+			if !finite(c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp) {
+				bad.add("constants of material %d at energy %d are %v", m+1, e, c)
+			}
+		}
+	}
+	if err := bad.err("rsoxs: optics"); err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	return nil
+}

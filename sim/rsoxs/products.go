@@ -1,0 +1,187 @@
+package rsoxs
+
+// The real fields that the dielectric tensor of a material is made of, see
+// contrast: the volume fraction and, unless it is isotropic, its aligned part pa
+// and pa s_i s_j. The zz element is pa - xx - yy.
+const (
+	fieldV = iota
+	fieldPA
+	fieldXX
+	fieldXY
+	fieldXZ
+	fieldYY
+	fieldYZ
+	anisotropic // number of fields
+)
+
+// products makes the fields of one material, slice by slice, and takes their
+// gradients back to its arrays.
+type products[T float] struct {
+	first  int // its first field among those of all materials
+	count  int // its fields
+	vector bool
+	source []stack[T] // Vfrac, S, Theta, Psi or Align, Unaligned
+	grad   []stack[T] // likewise
+}
+
+func newProducts[T float](m *Material, first, depth int) *products[T] {
+	p := &products[T]{first: first, count: anisotropic, vector: m.vector()}
+	if m.isotropic() {
+		p.count = 1
+	}
+	for _, f := range m.fields() {
+		p.source = append(p.source, newStack[T](*f.at, depth))
+	}
+	return p
+}
+
+// scratch is the memory of one goroutine, slices of n voxels.
+type scratch[T float] struct {
+	n      int
+	arrays [4][]T // sources; Align takes three
+	grads  [4][]T
+	trig   [4][]T
+	fields [anisotropic][]T
+	fft    *transformer[T]
+}
+
+func (w *scratch[T]) room(slot *[]T, n int) []T {
+	if len(*slot) < n {
+		*slot = make([]T, n)
+	}
+	return (*slot)[:n]
+}
+
+// inputs returns slice z of the sources.
+func (p *products[T]) inputs(w *scratch[T], z int) (in [4][]T) {
+	for i, s := range p.source {
+		if s.other == nil {
+			in[i] = s.at(z, nil)
+		} else {
+			in[i] = s.at(z, w.room(&w.arrays[i], s.size))
+		}
+	}
+	return in
+}
+
+// make computes slice z of the fields into w.fields.
+func (p *products[T]) make(w *scratch[T], z int) {
+	in := p.inputs(w, z)
+	for k := range p.count {
+		w.room(&w.fields[k], w.n)
+	}
+	switch {
+	case p.vector:
+		p.fromVectors(w, in[0], in[1])
+	case p.count == 1:
+		copy(w.fields[fieldV], in[0])
+	default:
+		p.fromAngles(w, in)
+	}
+}
+
+// director computes the director of every voxel and its derivatives with respect
+// to Theta: sines and cosines of both angles.
+func (w *scratch[T]) director(theta, psi []T) (st, ct, sp, cp []T) {
+	for i := range w.trig {
+		w.room(&w.trig[i], w.n)
+	}
+	sinCos(w.trig[0], w.trig[1], theta)
+	sinCos(w.trig[2], w.trig[3], psi)
+	return w.trig[0], w.trig[1], w.trig[2], w.trig[3]
+}
+
+// fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles.
+func (p *products[T]) fromAngles(w *scratch[T], in [4][]T) {
+	f := &w.fields
+	st, ct, sp, cp := w.director(in[2], in[3])
+	for i, s := range in[1] {
+		v := in[0][i]
+		f[fieldV][i] = v
+		if s == 0 { // whatever the angles are
+			for k := fieldPA; k < anisotropic; k++ {
+				f[k][i] = 0
+			}
+			continue
+		}
+		pa := v * s
+		x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
+		f[fieldPA][i] = pa
+		f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i] = pa*x*x, pa*x*y, pa*x*z
+		f[fieldYY][i], f[fieldYZ][i] = pa*y*y, pa*y*z
+	}
+}
+
+// fromVectors sets the fields of s = align: pa = |s|^2, v = unaligned + pa.
+func (p *products[T]) fromVectors(w *scratch[T], align, unaligned []T) {
+	f := &w.fields
+	for i, u := range unaligned {
+		x, y, z := align[3*i], align[3*i+1], align[3*i+2]
+		pa := x*x + y*y + z*z
+		f[fieldV][i], f[fieldPA][i] = u+pa, pa
+		f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i] = x*x, x*y, x*z
+		f[fieldYY][i], f[fieldYZ][i] = y*y, y*z
+	}
+}
+
+// back stores slice z of the gradients of the arrays from those of the fields in
+// w.fields.
+func (p *products[T]) back(w *scratch[T], z int) {
+	in := p.inputs(w, z)
+	var g [4][]T
+	for i, s := range p.grad {
+		if s.other == nil {
+			g[i] = s.target(z, nil)
+		} else {
+			g[i] = s.target(z, w.room(&w.grads[i], s.size))
+		}
+	}
+	switch {
+	case p.vector:
+		p.toVectors(w, in[0], g)
+	case p.count == 1:
+		copy(g[0], w.fields[fieldV])
+	default:
+		p.toAngles(w, in, g)
+	}
+	for i, s := range p.grad {
+		s.put(z, g[i])
+	}
+}
+
+// toAngles is the transpose of fromAngles: with D the sum over fields of their
+// gradient times s_i s_j, dVfrac = gV + S D, dS = Vfrac D, and pa times the
+// derivatives of D for the angles.
+func (p *products[T]) toAngles(w *scratch[T], in, g [4][]T) {
+	f := &w.fields
+	st, ct, sp, cp := w.director(in[2], in[3])
+	for i, s := range in[1] {
+		v := in[0][i]
+		if st[i] != st[i] || sp[i] != sp[i] { // angles that do not exist where S = 0
+			g[0][i], g[1][i], g[2][i], g[3][i] = f[fieldV][i], 0, 0, 0
+			continue
+		}
+		x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
+		xx, xy, xz, yy, yz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i], f[fieldYY][i], f[fieldYZ][i]
+		dx, dy, dz := 2*xx*x+xy*y+xz*z, xy*x+2*yy*y+yz*z, xz*x+yz*y // of D
+		d := f[fieldPA][i] + (dx*x+dy*y+dz*z)/2
+		g[0][i] = f[fieldV][i] + s*d
+		g[1][i] = v * d
+		g[2][i] = v * s * (dx*cp[i]*ct[i] + dy*sp[i]*ct[i] - dz*st[i])
+		g[3][i] = v * s * (dy*x - dx*y)
+	}
+}
+
+// toVectors is the transpose of fromVectors.
+func (p *products[T]) toVectors(w *scratch[T], align []T, g [4][]T) {
+	f := &w.fields
+	for i, v := range f[fieldV] {
+		x, y, z := align[3*i], align[3*i+1], align[3*i+2]
+		xx, xy, xz, yy, yz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i], f[fieldYY][i], f[fieldYZ][i]
+		pa := 2 * (v + f[fieldPA][i])
+		g[0][3*i] = pa*x + 2*xx*x + xy*y + xz*z
+		g[0][3*i+1] = pa*y + xy*x + 2*yy*y + yz*z
+		g[0][3*i+2] = pa*z + xz*x + yz*y
+		g[1][i] = v
+	}
+}

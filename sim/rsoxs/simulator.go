@@ -1,0 +1,173 @@
+package rsoxs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Simulator computes scattering patterns of morphologies of one shape. It keeps
+// what depends on the geometry alone, so that fits repeat only the work on the
+// fields or on the constants. It is not safe for concurrent use.
+type Simulator struct {
+	cfg      Config
+	shape    [3]int
+	a        float64
+	layout   *layout
+	beams    []*beam
+	averages []*average
+	morph    *Morphology
+	spectra  spectrum
+}
+
+// spectrum is a spectra of either precision.
+type spectrum interface {
+	transform(ctx context.Context) error
+	expose(shots []*shot)
+	// gradient returns empty spectra that gather gradients for m, whose arrays they fill.
+	gradient(m *Morphology) spectrum
+	exposeBack(g spectrum, shots []*shot) [][]contrast
+	back(ctx context.Context) error
+}
+
+// New prepares simulations of volumes of shape Z, Y, X with voxels of physSize nm.
+func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
+	return newSimulator(shape, physSize, cfg, false)
+}
+
+func newSimulator(shape [3]int, physSize float64, cfg Config, collapse bool) (*Simulator, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if shape[0] < 1 || shape[1] < 1 || shape[2] < 1 {
+		return nil, fmt.Errorf("rsoxs: a volume of %v voxels: want at least one along each axis", shape)
+	}
+	s := &Simulator{cfg: cfg, shape: shape, a: physSize}
+	l := &lattice{n: shape, a: physSize, grid: cfg.Grid}
+	if collapse {
+		l.n[0] = 1
+	}
+	var views []*view
+	for _, k := range cfg.K {
+		b := newBeam(&s.cfg, k)
+		s.beams = append(s.beams, b)
+		s.averages = append(s.averages, newAverage(&s.cfg, b, k, shape[1], shape[2]))
+		for _, e := range cfg.Energies {
+			views = append(views, newView(l, b, e, cfg.Interpolation))
+		}
+	}
+	s.layout = newLayout(l, views, shape[0], cfg.Workers)
+	return s, nil
+}
+
+// Pattern is what the detector sees: intensities without normalisation; times
+// PhysSize^6 they are a differential cross section in nm^2.
+type Pattern struct {
+	Energies  []float64      // eV
+	QY, QX    []float64      // 1/nm, of rows and columns
+	Intensity *tensor.Tensor // float64 [energy, beam, QY, QX]; NaN where there is none
+}
+
+// Transform takes the fields of a morphology to the planes that detectors read.
+// The Simulator keeps m.
+func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
+	if err := m.inspect(); err != nil {
+		return err
+	}
+	if m.Shape() != s.shape || m.PhysSize != s.a {
+		return fmt.Errorf("rsoxs: morphology of %v voxels of %g nm: the simulator is for %v of %g nm", m.Shape(), m.PhysSize, s.shape, s.a)
+	}
+	s.morph, s.spectra = m, nil
+	var sp spectrum
+	if s.cfg.Precision == 32 {
+		sp = newSpectra[float32](s.layout, m, s.cfg.Window, s.cfg.Workers)
+	} else {
+		sp = newSpectra[float64](s.layout, m, s.cfg.Window, s.cfg.Workers)
+	}
+	if err := sp.transform(ctx); err != nil {
+		return err
+	}
+	s.spectra = sp
+	return nil
+}
+
+// energyBatch is how many energies share the geometry of the rotations.
+const energyBatch = 8
+
+// Pattern computes the images of the transformed morphology.
+func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
+	if s.spectra == nil {
+		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
+	}
+	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+		return nil, err
+	}
+	ny, nx := s.shape[1], s.shape[2]
+	p := &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
+		Intensity: tensor.New(tensor.Float64, len(o), len(s.beams), ny, nx)}
+	out := p.Intensity.Data().([]float64)
+	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
+		s.spectra.expose(shots)
+		s.averages[j].to(s.parts(out, j, from, len(shots)), shots)
+	})
+	return p, err
+}
+
+// parts returns the images of beam j and n energies within all.
+func (s *Simulator) parts(all []float64, j, from, n int) [][]float64 {
+	size := s.shape[1] * s.shape[2]
+	parts := make([][]float64, n)
+	for e := range parts {
+		at := ((from+e)*len(s.beams) + j) * size
+		parts[e] = all[at : at+size]
+	}
+	return parts
+}
+
+// batches calls f with the shots of some energies of one beam after the other.
+func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, shots []*shot)) error {
+	for j, b := range s.beams {
+		step := energyBatch
+		if s.cfg.Frame == MaterialFrame {
+			step = 1
+		}
+		for from := 0; from < len(o); from += step {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var shots []*shot
+			for e := from; e < min(from+step, len(o)); e++ {
+				shots = append(shots, s.shot(b, e, o[e]))
+			}
+			f(j, from, shots)
+		}
+	}
+	return nil
+}
+
+func (s *Simulator) shot(b *beam, energy int, constants []Constants) *shot {
+	v := newView(s.layout.lattice, b, s.cfg.Energies[energy], s.cfg.Interpolation)
+	h := &shot{view: v, projector: newProjector(b, s.cfg.Frame, v.wave)}
+	for _, c := range constants {
+		h.contrasts = append(h.contrasts, c.contrast())
+	}
+	for range h.projector.images() {
+		h.images = append(h.images, make([]float64, s.shape[1]*s.shape[2]))
+	}
+	return h
+}
+
+// Simulate computes the pattern of a morphology.
+func Simulate(ctx context.Context, m *Morphology, o Optics, cfg Config) (*Pattern, error) {
+	s, err := New(m.Shape(), m.PhysSize, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Transform(ctx, m); err != nil {
+		return nil, err
+	}
+	return s.Pattern(ctx, o)
+}

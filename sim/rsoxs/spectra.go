@@ -1,0 +1,229 @@
+package rsoxs
+
+import (
+	"context"
+	"sync"
+)
+
+// spectra holds C and S of all fields of a morphology where detectors read them.
+//
+// The block of run i starts at 4 fields base[i] numbers; each field has there n
+// complex C and then n complex S, n the length of the run.
+type spectra[T float] struct {
+	*layout
+	fields    int
+	materials []*products[T]
+	window    *window[T]
+	data      []T
+	workers   int
+	pool      sync.Pool // of *scratch[T]
+}
+
+func newSpectra[T float](l *layout, m *Morphology, w Window, workers int) *spectra[T] {
+	s := &spectra[T]{layout: l, workers: workers, window: newWindow[T](w, l)}
+	for i := range m.Materials {
+		p := newProducts[T](&m.Materials[i], s.fields, l.depth)
+		s.fields += p.count
+		s.materials = append(s.materials, p)
+	}
+	s.data = make([]T, 4*s.fields*l.size)
+	ny, nx := l.n[1], l.n[2]
+	s.pool.New = func() any { return &scratch[T]{n: ny * nx, fft: newTransformer[T](ny, nx)} }
+	return s
+}
+
+// gradient returns empty spectra that gather gradients of s; back then fills the
+// arrays of m, which has those of the morphology.
+func (s *spectra[T]) gradient(m *Morphology) spectrum {
+	g := &spectra[T]{layout: s.layout, fields: s.fields, window: s.window, workers: s.workers, data: make([]T, len(s.data))}
+	g.pool.New = s.pool.New
+	for i, p := range s.materials {
+		q := *p
+		for _, f := range m.Materials[i].fields() {
+			q.grad = append(q.grad, newStack[T](*f.at, s.depth))
+		}
+		g.materials = append(g.materials, &q)
+	}
+	return g
+}
+
+// run returns C and S of a field in run i.
+func (s *spectra[T]) run(i, field int) (c, sn []T) {
+	n := 2 * int(s.to[i]-s.from[i])
+	at := 4*s.fields*s.base[i] + 2*n*field
+	return s.data[at : at+n : at+n], s.data[at+n : at+2*n : at+2*n]
+}
+
+// batch returns how many slices are transformed between two passes over the sums,
+// and the numbers in the half spectrum of a slice.
+func (s *spectra[T]) batch() (slices, size int) {
+	size = 2 * s.n[1] * s.half()
+	slices = max(1, (8*s.workers+len(s.materials)-1)/len(s.materials))
+	return min(slices, max(1, 1<<23/(size*s.fields)), s.depth), size
+}
+
+// transform computes the sums over all slices.
+func (s *spectra[T]) transform(ctx context.Context) error {
+	clear(s.data)
+	slices, size := s.batch()
+	half := make([]T, slices*s.fields*size)
+	for z := 0; z < s.depth; z += slices {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(slices, s.depth-z)
+		parallel(s.workers, n*len(s.materials), func(_, i int) {
+			p := s.materials[i%len(s.materials)]
+			dz := i / len(s.materials)
+			at := (dz*s.fields + p.first) * size
+			s.halfSpectra(half[at:at+p.count*size], p, z+dz)
+		})
+		parallel(s.workers, s.n[1], func(_, row int) { s.accumulate(half, row, z, n, size) })
+	}
+	s.setCentre()
+	return nil
+}
+
+// halfSpectra transforms slice z of the fields of p into half.
+func (s *spectra[T]) halfSpectra(half []T, p *products[T], z int) {
+	w := s.pool.Get().(*scratch[T])
+	defer s.pool.Put(w)
+	p.make(w, z)
+	size := len(half) / p.count
+	for k := range p.count {
+		s.window.apply(w.fields[k], z)
+		w.fft.forward(half[k*size:(k+1)*size], w.fields[k])
+	}
+}
+
+// accumulate adds slices z to z+n to the runs of a row.
+func (s *spectra[T]) accumulate(half []T, row, z, n, size int) {
+	for m := range s.planes {
+		i := row*s.planes + m
+		if s.from[i] == s.to[i] {
+			continue
+		}
+		lo, hi := 2*(row*s.half()+int(s.from[i])), 2*(row*s.half()+int(s.to[i]))
+		for k := range s.fields {
+			c, sn := s.run(i, k)
+			for dz := range n {
+				a, b := s.twiddle(z+dz, m)
+				at := (dz*s.fields + k) * size
+				addPair(c, sn, half[at+lo:at+hi], T(a), T(b))
+			}
+		}
+	}
+}
+
+// place returns the element of field k at place x of run i in data.
+func (s *spectra[T]) place(i, k, x int) int {
+	n := int(s.to[i] - s.from[i])
+	return 4*s.fields*s.base[i] + 4*n*k + 2*(x-int(s.from[i]))
+}
+
+// setCentre replaces the value at q = 0 by the mean of its neighbours.
+func (s *spectra[T]) setCentre() {
+	list := s.neighbours()
+	for k := range s.fields {
+		var sum T
+		for _, b := range list {
+			sum += s.data[s.place(b.row*s.planes+b.m, k, b.x)]
+		}
+		at := s.place(0, k, 0)
+		s.data[at], s.data[at+1] = sum/T(len(list)), 0
+	}
+}
+
+// backCentre is the transpose of setCentre, for gradients in data.
+func (s *spectra[T]) backCentre() {
+	list := s.neighbours()
+	for k := range s.fields {
+		at := s.place(0, k, 0)
+		t := s.data[at] / T(len(list))
+		s.data[at], s.data[at+1] = 0, 0
+		for _, b := range list {
+			s.data[s.place(b.row*s.planes+b.m, k, b.x)] += t
+		}
+	}
+}
+
+// back takes the gradients of C and S, which are in data, to the arrays of the
+// materials: the transpose of transform.
+func (s *spectra[T]) back(ctx context.Context) error {
+	s.backCentre()
+	slices, size := s.batch()
+	half := make([]T, slices*s.fields*size)
+	for z := 0; z < s.depth; z += slices {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(slices, s.depth-z)
+		parallel(s.workers, s.n[1], func(_, row int) { s.spread(half, row, z, n, size) })
+		parallel(s.workers, n*len(s.materials), func(_, i int) {
+			p := s.materials[i%len(s.materials)]
+			dz := i / len(s.materials)
+			at := (dz*s.fields + p.first) * size
+			s.backSlices(half[at:at+p.count*size], p, z+dz)
+		})
+	}
+	return nil
+}
+
+// spread is the transpose of accumulate.
+func (s *spectra[T]) spread(half []T, row, z, n, size int) {
+	width := 2 * s.half()
+	for j := range n * s.fields {
+		clear(half[j*size+row*width : j*size+(row+1)*width])
+	}
+	for m := range s.planes {
+		i := row*s.planes + m
+		if s.from[i] == s.to[i] {
+			continue
+		}
+		lo, hi := row*width+2*int(s.from[i]), row*width+2*int(s.to[i])
+		for k := range s.fields {
+			c, sn := s.run(i, k)
+			for dz := range n {
+				a, b := s.twiddle(z+dz, m)
+				at := (dz*s.fields + k) * size
+				pairSum(half[at+lo:at+hi], c, sn, T(a), T(b))
+			}
+		}
+	}
+}
+
+// backSlices takes the gradients of the half spectra to slice z of the arrays.
+func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
+	w := s.pool.Get().(*scratch[T])
+	defer s.pool.Put(w)
+	size := len(half) / p.count
+	for k := range p.count {
+		h := half[k*size : (k+1)*size]
+		s.hermitian(h)
+		w.fft.inverse(w.room(&w.fields[k], w.n), h)
+		s.window.apply(w.fields[k], z)
+	}
+	p.back(w, z)
+}
+
+// hermitian turns the gradient with respect to a half spectrum, of which the
+// other half is the conjugate, into the half whose inverse transform is the
+// gradient with respect to the real slice: half of every element, and in the
+// columns that are their own mirror the Hermitian part.
+func (s *spectra[T]) hermitian(h []T) {
+	ny, cols := s.n[1], s.half()
+	for i := range h {
+		h[i] /= 2
+	}
+	mirror := []int{0}
+	if s.n[2]%2 == 0 && s.n[2] > 1 {
+		mirror = append(mirror, cols-1)
+	}
+	for _, x := range mirror {
+		for y := 0; 2*y <= ny; y++ {
+			a, b := 2*(y*cols+x), 2*((ny-y)%ny*cols+x)
+			re, im := h[a]+h[b], h[a+1]-h[b+1]
+			h[a], h[a+1], h[b], h[b+1] = re, im, re, -im
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package rsoxs
+
+import "github.com/euryale-dev/euryale/tensor"
+
+type float interface{ ~float32 | ~float64 }
+
+// stack is an array seen slice by slice, in the precision T.
+type stack[T float] struct {
+	all   []T // the array, if it has this precision
+	other any // the array in the other precision
+	size  int // elements of a slice
+}
+
+func newStack[T float](t *tensor.Tensor, depth int) stack[T] {
+	s := stack[T]{size: t.Size() / depth}
+	data := t.Compact().Data()
+	if all, ok := data.([]T); ok {
+		s.all = all
+	} else {
+		s.other = data
+	}
+	return s
+}
+
+// at returns slice z, in room where the precision differs.
+func (s stack[T]) at(z int, room []T) []T {
+	lo, hi := z*s.size, (z+1)*s.size
+	switch other := s.other.(type) {
+	case []float64:
+		return convert(room, other[lo:hi])
+	case []float32:
+		return convert(room, other[lo:hi])
+	}
+	return s.all[lo:hi]
+}
+
+// target returns where slice z may be written: itself, or room to be put later.
+func (s stack[T]) target(z int, room []T) []T {
+	if s.other != nil {
+		return room[:s.size]
+	}
+	return s.all[z*s.size : (z+1)*s.size]
+}
+
+// put stores slice z, which target returned.
+func (s stack[T]) put(z int, v []T) {
+	lo, hi := z*s.size, (z+1)*s.size
+	switch other := s.other.(type) {
+	case []float64:
+		convert(other[lo:hi], v)
+	case []float32:
+		convert(other[lo:hi], v)
+	}
+}
+
+func convert[A, B float](dst []A, src []B) []A {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = A(v)
+	}
+	return dst
+}

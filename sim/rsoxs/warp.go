@@ -1,0 +1,102 @@
+package rsoxs
+
+import "math"
+
+// warp reads an image through an affine map: pixel (x, y) of the result is read
+// at m (x - cx, y - cy) + c by bilinear interpolation. Coordinates within snap of
+// a pixel are on it, so that neighbours without weight do not count.
+type warp struct {
+	m      [2][2]float64
+	ny, nx int
+	cy, cx float64
+}
+
+const snap = 1e-7
+
+// newWarp returns the map about the centre of an image. Rows and columns of m are
+// x and y.
+func newWarp(m [2][2]float64, ny, nx int) *warp {
+	return &warp{m: m, ny: ny, nx: nx, cy: float64(ny) / 2, cx: float64(nx) / 2}
+}
+
+// newRotation returns the map that turns the direction at angle to +x.
+func newRotation(angle float64, ny, nx int) *warp {
+	s, c := math.Sincos(angle)
+	return newWarp([2][2]float64{{c, -s}, {s, c}}, ny, nx)
+}
+
+// newTilt returns the map from the plane across the beam to that of the detector,
+// nil if they agree.
+func newTilt(k, detector vec, ny, nx int) *warp {
+	a := fromZ(detector).product(fromZ(k))
+	d := a[0][0]*a[1][1] - a[0][1]*a[1][0]
+	if a[0][0] == 1 && a[1][1] == 1 && a[0][1] == 0 && a[1][0] == 0 {
+		return nil
+	}
+	return newWarp([2][2]float64{{a[1][1] / d, -a[0][1] / d}, {-a[1][0] / d, a[0][0] / d}}, ny, nx)
+}
+
+// sample is where a pixel is read: four elements and their weights. Elements
+// without weight repeat others.
+type sample struct {
+	at [4]int32
+	w  [4]float64
+}
+
+// row calls f with the samples of row y for the pixels that lie within the image.
+func (a *warp) row(y int, out []sample) {
+	dy := float64(y) - a.cy
+	for x := range out {
+		dx := float64(x) - a.cx
+		sx := a.m[0][0]*dx + a.m[0][1]*dy + a.cx
+		sy := a.m[1][0]*dx + a.m[1][1]*dy + a.cy
+		out[x] = a.sample(sx, sy)
+	}
+}
+
+// sample returns where the coordinates are read; at[0] is negative outside.
+func (a *warp) sample(x, y float64) (s sample) {
+	x0, fx := split(x)
+	y0, fy := split(y)
+	x1, y1 := x0, y0
+	if fx > 0 {
+		x1++
+	}
+	if fy > 0 {
+		y1++
+	}
+	if x0 < 0 || y0 < 0 || x1 >= a.nx || y1 >= a.ny {
+		s.at[0] = -1
+		return s
+	}
+	n := a.nx
+	s.at = [4]int32{int32(y0*n + x0), int32(y0*n + x1), int32(y1*n + x0), int32(y1*n + x1)}
+	s.w = [4]float64{(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}
+	return s
+}
+
+// split returns the pixel before v and the distance from it, 0 if that is within
+// snap of a pixel.
+func split(v float64) (int, float64) {
+	if r := math.Round(v); math.Abs(v-r) < snap {
+		return int(r), 0
+	}
+	f := math.Floor(v)
+	return int(f), v - f
+}
+
+// read returns the value of an image at a sample: NaN outside and where an
+// element with weight is.
+func (s *sample) read(image []float64) float64 {
+	if s.at[0] < 0 {
+		return math.NaN()
+	}
+	return s.w[0]*image[s.at[0]] + s.w[1]*image[s.at[1]] + s.w[2]*image[s.at[2]] + s.w[3]*image[s.at[3]]
+}
+
+// spread is the transpose of read.
+func (s *sample) spread(image []float64, g float64) {
+	for i, at := range s.at {
+		image[at] += s.w[i] * g
+	}
+}
