@@ -1,0 +1,237 @@
+package rsoxs
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Radii is how the circles of a reduction lie on the detector.
+type Radii int
+
+const (
+	// StretchedRadii are those of NRSS: n = ceil(R) circles of radius j R/n pixels,
+	// R being the distance to the farthest corner, though they are labelled with q
+	// from 0 to the largest on the detector. What lies outside the image counts as 0.
+	StretchedRadii Radii = iota
+	// PixelRadii are those of PyHyperScattering's older integrator: circles a pixel
+	// apart, with the labels and the rule for the outside of StretchedRadii.
+	PixelRadii
+	// TrueRadii are circles where their label q says. What lies outside the image, or
+	// was reached by no angle of the electric field, does not count.
+	TrueRadii
+)
+
+// QAxis is the abscissa of reduced curves.
+type QAxis int
+
+// The abscissae.
+const (
+	Perpendicular QAxis = iota // part of q in the plane of the detector, one axis for all energies
+	Absolute                   // |q| on the Ewald sphere, an axis for each energy
+	Common                     // |q| on one axis for all energies, by interpolation along each direction
+)
+
+// Reduction turns patterns into curves over q: the mean over all directions chi, and
+// over wedges along and across the electric field. Zero values are the defaults.
+type Reduction struct {
+	Radii Radii   // Default StretchedRadii.
+	Axis  QAxis   // Default Perpendicular.
+	Wedge float64 // Width of the wedges in degrees, 0 to 180; default 90.
+	// Para and Perp are the centres of the wedges in degrees of chi. Default 0 and 180
+	// for Para, 90 and 270 for Perp. With TrueRadii chi counts from +q_x, the electric
+	// field; otherwise it is half a degree less and from -q_x, as in NRSS.
+	Para, Perp []float64
+}
+
+// Curves are reduced patterns, float64 [energy, beam, Q] each.
+type Curves struct {
+	Energies []float64      // eV
+	Q        [][]float64    // 1/nm, of each energy
+	I        *tensor.Tensor // mean over chi
+	Para     *tensor.Tensor // mean over the wedges along the field
+	Perp     *tensor.Tensor // mean over the wedges across it
+	A        *tensor.Tensor // (Para - Perp)/(Para + Perp)
+}
+
+const directions = 360 // chi, of a degree
+
+// Reducer applies a Reduction to patterns of one shape.
+type Reducer struct {
+	Reduction
+	ny, nx   int
+	n        int             // circles
+	polar    [][]polarSample // [chi][circle]
+	weights  [3][]float64    // of chi: all, para, perp
+	perp     []float64       // q of the circles in the plane of the detector
+	q        [][]float64     // of each energy
+	q1       []float64       // |q| of the circles, one row after the other, for Common
+	energies []float64
+}
+
+// polarSample is where a circle reads the image: up to four elements, none outside.
+type polarSample struct {
+	at [4]int32
+	w  [4]float64
+	n  int8
+}
+
+// read returns NaN outside, where an element is NaN and, if zeros are no data,
+// where one is 0.
+func (s *polarSample) read(image []float64, zeros bool) (v float64) {
+	if s.n == 0 {
+		return math.NaN()
+	}
+	for i := range s.n {
+		x := image[s.at[i]]
+		if x == 0 && !zeros {
+			return math.NaN()
+		}
+		v += s.w[i] * x
+	}
+	return v
+}
+
+// NewReducer prepares reductions of patterns with the axes and energies of p; beams
+// must come along +Z for the axes Absolute and Common to be right.
+func (r Reduction) NewReducer(p *Pattern) (*Reducer, error) {
+	if r.Wedge == 0 {
+		r.Wedge = 90
+	}
+	if r.Para == nil {
+		r.Para = []float64{0, 180}
+	}
+	if r.Perp == nil {
+		r.Perp = []float64{90, 270}
+	}
+	if !(r.Wedge > 0 && r.Wedge <= 180) {
+		return nil, fmt.Errorf("rsoxs: wedges of %g degrees: want above 0 and at most 180", r.Wedge)
+	}
+	if len(p.QY) < 2 || len(p.QX) < 2 {
+		return nil, fmt.Errorf("rsoxs: an image of %d x %d pixels has no circles: want at least 2 x 2", len(p.QY), len(p.QX))
+	}
+	d := &Reducer{Reduction: r, ny: len(p.QY), nx: len(p.QX), energies: p.Energies}
+	d.circles(p)
+	d.weigh()
+	d.axes()
+	return d, nil
+}
+
+// circles finds what every circle reads.
+func (d *Reducer) circles(p *Pattern) {
+	cy, cx := d.ny/2, d.nx/2
+	far := math.Hypot(float64(max(cy, d.ny-1-cy)), float64(max(cx, d.nx-1-cx)))
+	d.n = int(math.Ceil(far))
+	top := math.Hypot(largest(p.QY), largest(p.QX))
+	d.perp = make([]float64, d.n)
+	for j := range d.perp {
+		d.perp[j] = top * float64(j) / float64(d.n-1)
+	}
+	stepY, stepX := p.QY[1]-p.QY[0], p.QX[1]-p.QX[0]
+	d.polar = make([][]polarSample, directions)
+	for i := range d.polar {
+		s, c := math.Sincos(float64(i) * math.Pi / 180)
+		if d.Radii == TrueRadii {
+			s, c = math.Sincos((float64(i) - 179.5) * math.Pi / 180)
+		}
+		d.polar[i] = make([]polarSample, d.n)
+		for j := range d.polar[i] {
+			ry, rx := float64(j), float64(j)
+			switch d.Radii {
+			case StretchedRadii:
+				ry *= far / float64(d.n)
+				rx = ry
+			case TrueRadii:
+				ry, rx = d.perp[j]/stepY, d.perp[j]/stepX
+			}
+			d.polar[i][j] = d.sample(float64(cy)+ry*s, float64(cx)+rx*c)
+		}
+	}
+}
+
+func largest(q []float64) (top float64) {
+	for _, v := range q {
+		top = max(top, math.Abs(v))
+	}
+	return top
+}
+
+// sample returns what is read at (y, x). Elements outside count as 0, though as NaN
+// where the border beside them is, or make the sample empty with TrueRadii.
+func (d *Reducer) sample(y, x float64) (s polarSample) {
+	y0, fy := split(y)
+	x0, fx := split(x)
+	for _, e := range [4]struct {
+		y, x int
+		w    float64
+	}{{y0, x0, (1 - fy) * (1 - fx)}, {y0, x0 + 1, (1 - fy) * fx}, {y0 + 1, x0, fy * (1 - fx)}, {y0 + 1, x0 + 1, fy * fx}} {
+		if e.w == 0 {
+			continue
+		}
+		if e.y < 0 || e.x < 0 || e.y >= d.ny || e.x >= d.nx {
+			if d.Radii == TrueRadii {
+				return polarSample{}
+			}
+			e.y, e.x, e.w = min(max(e.y, 0), d.ny-1), min(max(e.x, 0), d.nx-1), 0
+		}
+		s.at[s.n], s.w[s.n] = int32(e.y*d.nx+e.x), e.w
+		s.n++
+	}
+	return s
+}
+
+// weigh sets the weight of every direction in the mean and in the wedges: the part
+// of its degree that lies in them.
+func (d *Reducer) weigh() {
+	for k, centres := range [][]float64{nil, d.Para, d.Perp} {
+		d.weights[k] = make([]float64, directions)
+		for i := range directions {
+			if k == 0 {
+				d.weights[k][i] = 1
+				continue
+			}
+			for _, c := range centres {
+				d.weights[k][i] += overlap(float64(i)-179.5-c, d.Wedge)
+			}
+			d.weights[k][i] = min(d.weights[k][i], 1)
+		}
+	}
+}
+
+// overlap returns how much of the degree around x lies within width/2 of 0 on the
+// circle of 360 degrees.
+func overlap(x, width float64) float64 {
+	x = math.Abs(math.Mod(x, 360))
+	x = min(x, 360-x)
+	lo, hi := max(x-0.5, -width/2), min(x+0.5, width/2)
+	sum := max(hi-lo, 0)
+	lo, hi = max(x-0.5, 360-width/2), x+0.5 // beyond the opposite point
+	return sum + max(hi-lo, 0)
+}
+
+// axes computes the abscissae.
+func (d *Reducer) axes() {
+	d.q = make([][]float64, len(d.energies))
+	lo, hi := 0.0, math.Inf(1)
+	for e, energy := range d.energies {
+		d.q[e] = d.perp
+		if d.Axis == Perpendicular {
+			continue
+		}
+		k := Wavenumber(energy)
+		d.q[e] = make([]float64, d.n)
+		for j, q := range d.perp {
+			d.q[e][j] = math.Hypot(q, math.Sqrt(k*k-q*q)-k) // NaN beyond the sphere
+			if v := d.q[e][j]; v == v && (j+1 == d.n || d.perp[j+1] > k) {
+				hi = min(hi, v)
+			}
+		}
+	}
+	if d.Axis == Common {
+		d.q1 = make([]float64, d.n)
+		for j := range d.q1 {
+			d.q1[j] = lo + (hi-lo)*float64(j)/float64(d.n-1)
+		}
+	}
+}
