@@ -20,6 +20,15 @@ func sumF64AVX2(a *float64, n int) float64
 func sumsqF64AVX2(a *float64, n int) float64
 
 //go:noescape
+func addScaledF64AVX2(dst *float64, x *float64, a float64, n int)
+
+//go:noescape
+func addScaledPairF64AVX2(c *float64, s *float64, x *float64, a float64, b float64, n int)
+
+//go:noescape
+func scaledPairSumF64AVX2(dst *float64, c *float64, s *float64, a float64, b float64, n int)
+
+//go:noescape
 func fillF64AVX2(dst *float64, v float64, n int)
 
 //go:noescape
@@ -36,6 +45,15 @@ func sumF32AVX2(a *float32, n int) float64
 
 //go:noescape
 func sumsqF32AVX2(a *float32, n int) float64
+
+//go:noescape
+func addScaledF32AVX2(dst *float32, x *float32, a float32, n int)
+
+//go:noescape
+func addScaledPairF32AVX2(c *float32, s *float32, x *float32, a float32, b float32, n int)
+
+//go:noescape
+func scaledPairSumF32AVX2(dst *float32, c *float32, s *float32, a float32, b float32, n int)
 
 //go:noescape
 func fillF32AVX2(dst *float32, v float32, n int)
@@ -56,6 +74,15 @@ func sumF64AVX512(a *float64, n int) float64
 func sumsqF64AVX512(a *float64, n int) float64
 
 //go:noescape
+func addScaledF64AVX512(dst *float64, x *float64, a float64, n int)
+
+//go:noescape
+func addScaledPairF64AVX512(c *float64, s *float64, x *float64, a float64, b float64, n int)
+
+//go:noescape
+func scaledPairSumF64AVX512(dst *float64, c *float64, s *float64, a float64, b float64, n int)
+
+//go:noescape
 func fillF64AVX512(dst *float64, v float64, n int)
 
 //go:noescape
@@ -72,6 +99,15 @@ func sumF32AVX512(a *float32, n int) float64
 
 //go:noescape
 func sumsqF32AVX512(a *float32, n int) float64
+
+//go:noescape
+func addScaledF32AVX512(dst *float32, x *float32, a float32, n int)
+
+//go:noescape
+func addScaledPairF32AVX512(c *float32, s *float32, x *float32, a float32, b float32, n int)
+
+//go:noescape
+func scaledPairSumF32AVX512(dst *float32, c *float32, s *float32, a float32, b float32, n int)
 
 //go:noescape
 func fillF32AVX512(dst *float32, v float32, n int)

@@ -1626,6 +1626,265 @@ fold:
 	VMOVSD       X0, ret+16(FP)
 	RET
 
+// func addScaledF64AVX2(dst *float64, x *float64, a float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addScaledF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD a+16(FP), Y0
+
+four:
+	CMPQ        DX, $0x00000010
+	JLT         one
+	VMOVUPD     (AX), Y1
+	VMOVUPD     (CX), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, (AX)
+	VMOVUPD     32(AX), Y1
+	VMOVUPD     32(CX), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, 32(AX)
+	VMOVUPD     64(AX), Y1
+	VMOVUPD     64(CX), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, 64(AX)
+	VMOVUPD     96(AX), Y1
+	VMOVUPD     96(CX), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000010, DX
+	JMP         four
+
+one:
+	CMPQ        DX, $0x00000004
+	JLT         rest
+	VMOVUPD     (AX), Y1
+	VMOVUPD     (CX), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000004, DX
+	JMP         one
+
+rest:
+	TESTQ        DX, DX
+	JLE          done
+	LEAQ         window<>+0(SB), BX
+	MOVQ         DX, SI
+	NEGQ         SI
+	VMOVUPD      32(BX)(SI*8), Y1
+	VMASKMOVPD   (AX), Y1, Y2
+	VMASKMOVPD   (CX), Y1, Y1
+	VFMADD231PD  Y1, Y0, Y2
+	TESTQ        $0x00000002, DX
+	JZ           below2ofdst
+	VMOVUPS      X2, (AX)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, DX
+	JZ     below1ofdst
+	VMOVSD X2, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
+// func addScaledPairF64AVX2(c *float64, s *float64, x *float64, a float64, b float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addScaledPairF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         c+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+40(FP), BX
+	VBROADCASTSD a+24(FP), Y0
+	VBROADCASTSD b+32(FP), Y1
+
+four:
+	CMPQ        BX, $0x00000010
+	JLT         one
+	VMOVUPD     (AX), Y2
+	VMOVUPD     (CX), Y3
+	VMOVUPD     (DX), Y4
+	VFMADD231PD Y4, Y0, Y2
+	VFMADD231PD Y4, Y1, Y3
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, (CX)
+	VMOVUPD     32(AX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     32(DX), Y4
+	VFMADD231PD Y4, Y0, Y2
+	VFMADD231PD Y4, Y1, Y3
+	VMOVUPD     Y2, 32(AX)
+	VMOVUPD     Y3, 32(CX)
+	VMOVUPD     64(AX), Y2
+	VMOVUPD     64(CX), Y3
+	VMOVUPD     64(DX), Y4
+	VFMADD231PD Y4, Y0, Y2
+	VFMADD231PD Y4, Y1, Y3
+	VMOVUPD     Y2, 64(AX)
+	VMOVUPD     Y3, 64(CX)
+	VMOVUPD     96(AX), Y2
+	VMOVUPD     96(CX), Y3
+	VMOVUPD     96(DX), Y4
+	VFMADD231PD Y4, Y0, Y2
+	VFMADD231PD Y4, Y1, Y3
+	VMOVUPD     Y2, 96(AX)
+	VMOVUPD     Y3, 96(CX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000010, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000004
+	JLT         rest
+	VMOVUPD     (AX), Y2
+	VMOVUPD     (CX), Y3
+	VMOVUPD     (DX), Y4
+	VFMADD231PD Y4, Y0, Y2
+	VFMADD231PD Y4, Y1, Y3
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, (CX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000004, BX
+	JMP         one
+
+rest:
+	TESTQ        BX, BX
+	JLE          done
+	LEAQ         window<>+0(SB), SI
+	MOVQ         BX, DI
+	NEGQ         DI
+	VMOVUPD      32(SI)(DI*8), Y2
+	VMASKMOVPD   (AX), Y2, Y3
+	VMASKMOVPD   (CX), Y2, Y4
+	VMASKMOVPD   (DX), Y2, Y2
+	VFMADD231PD  Y2, Y0, Y3
+	VFMADD231PD  Y2, Y1, Y4
+	TESTQ        $0x00000002, BX
+	JZ           below2ofc
+	VMOVUPS      X3, (AX)
+	VEXTRACTF128 $0x01, Y3, X3
+	ADDQ         $0x00000010, AX
+
+below2ofc:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofc
+	VMOVSD X3, (AX)
+
+below1ofc:
+	TESTQ        $0x00000002, BX
+	JZ           below2ofs
+	VMOVUPS      X4, (CX)
+	VEXTRACTF128 $0x01, Y4, X4
+	ADDQ         $0x00000010, CX
+
+below2ofs:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofs
+	VMOVSD X4, (CX)
+
+below1ofs:
+done:
+	VZEROUPPER
+	RET
+
+// func scaledPairSumF64AVX2(dst *float64, c *float64, s *float64, a float64, b float64, n int)
+// Requires: AVX, FMA3
+TEXT ·scaledPairSumF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         s+16(FP), DX
+	MOVQ         n+40(FP), BX
+	VBROADCASTSD a+24(FP), Y0
+	VBROADCASTSD b+32(FP), Y1
+
+four:
+	CMPQ        BX, $0x00000010
+	JLT         one
+	VMOVUPD     (AX), Y2
+	VMOVUPD     (CX), Y3
+	VMOVUPD     (DX), Y4
+	VFMADD231PD Y3, Y0, Y2
+	VFMADD231PD Y4, Y1, Y2
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     32(AX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     32(DX), Y4
+	VFMADD231PD Y3, Y0, Y2
+	VFMADD231PD Y4, Y1, Y2
+	VMOVUPD     Y2, 32(AX)
+	VMOVUPD     64(AX), Y2
+	VMOVUPD     64(CX), Y3
+	VMOVUPD     64(DX), Y4
+	VFMADD231PD Y3, Y0, Y2
+	VFMADD231PD Y4, Y1, Y2
+	VMOVUPD     Y2, 64(AX)
+	VMOVUPD     96(AX), Y2
+	VMOVUPD     96(CX), Y3
+	VMOVUPD     96(DX), Y4
+	VFMADD231PD Y3, Y0, Y2
+	VFMADD231PD Y4, Y1, Y2
+	VMOVUPD     Y2, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000010, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000004
+	JLT         rest
+	VMOVUPD     (AX), Y2
+	VMOVUPD     (CX), Y3
+	VMOVUPD     (DX), Y4
+	VFMADD231PD Y3, Y0, Y2
+	VFMADD231PD Y4, Y1, Y2
+	VMOVUPD     Y2, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000004, BX
+	JMP         one
+
+rest:
+	TESTQ        BX, BX
+	JLE          done
+	LEAQ         window<>+0(SB), SI
+	MOVQ         BX, DI
+	NEGQ         DI
+	VMOVUPD      32(SI)(DI*8), Y2
+	VMASKMOVPD   (AX), Y2, Y3
+	VMASKMOVPD   (CX), Y2, Y4
+	VMASKMOVPD   (DX), Y2, Y2
+	VFMADD231PD  Y4, Y0, Y3
+	VFMADD231PD  Y2, Y1, Y3
+	TESTQ        $0x00000002, BX
+	JZ           below2ofdst
+	VMOVUPS      X3, (AX)
+	VEXTRACTF128 $0x01, Y3, X3
+	ADDQ         $0x00000010, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofdst
+	VMOVSD X3, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
 // func fillF64AVX2(dst *float64, v float64, n int)
 // Requires: AVX
 TEXT ·fillF64AVX2(SB), NOSPLIT, $0-24
@@ -3494,6 +3753,293 @@ fold:
 	VMOVSD       X0, ret+16(FP)
 	RET
 
+// func addScaledF32AVX2(dst *float32, x *float32, a float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addScaledF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSS a+16(FP), Y0
+
+four:
+	CMPQ        DX, $0x00000020
+	JLT         one
+	VMOVUPS     (AX), Y1
+	VMOVUPS     (CX), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     32(AX), Y1
+	VMOVUPS     32(CX), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     64(AX), Y1
+	VMOVUPS     64(CX), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, 64(AX)
+	VMOVUPS     96(AX), Y1
+	VMOVUPS     96(CX), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000020, DX
+	JMP         four
+
+one:
+	CMPQ        DX, $0x00000008
+	JLT         rest
+	VMOVUPS     (AX), Y1
+	VMOVUPS     (CX), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, DX
+	JMP         one
+
+rest:
+	TESTQ        DX, DX
+	JLE          done
+	LEAQ         window<>+0(SB), BX
+	MOVQ         DX, SI
+	NEGQ         SI
+	VMOVUPS      32(BX)(SI*4), Y1
+	VMASKMOVPS   (AX), Y1, Y2
+	VMASKMOVPS   (CX), Y1, Y1
+	VFMADD231PS  Y1, Y0, Y2
+	TESTQ        $0x00000004, DX
+	JZ           below4ofdst
+	VMOVUPS      X2, (AX)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, AX
+
+below4ofdst:
+	TESTQ   $0x00000002, DX
+	JZ      below2ofdst
+	VMOVSD  X2, (AX)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, DX
+	JZ     below1ofdst
+	VMOVSS X2, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
+// func addScaledPairF32AVX2(c *float32, s *float32, x *float32, a float32, b float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addScaledPairF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+
+four:
+	CMPQ        BX, $0x00000020
+	JLT         one
+	VMOVUPS     (AX), Y2
+	VMOVUPS     (CX), Y3
+	VMOVUPS     (DX), Y4
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y4, Y1, Y3
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, (CX)
+	VMOVUPS     32(AX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     32(DX), Y4
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y4, Y1, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 32(CX)
+	VMOVUPS     64(AX), Y2
+	VMOVUPS     64(CX), Y3
+	VMOVUPS     64(DX), Y4
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y4, Y1, Y3
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 64(CX)
+	VMOVUPS     96(AX), Y2
+	VMOVUPS     96(CX), Y3
+	VMOVUPS     96(DX), Y4
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y4, Y1, Y3
+	VMOVUPS     Y2, 96(AX)
+	VMOVUPS     Y3, 96(CX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000020, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000008
+	JLT         rest
+	VMOVUPS     (AX), Y2
+	VMOVUPS     (CX), Y3
+	VMOVUPS     (DX), Y4
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y4, Y1, Y3
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, (CX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, BX
+	JMP         one
+
+rest:
+	TESTQ        BX, BX
+	JLE          done
+	LEAQ         window<>+0(SB), SI
+	MOVQ         BX, DI
+	NEGQ         DI
+	VMOVUPS      32(SI)(DI*4), Y2
+	VMASKMOVPS   (AX), Y2, Y3
+	VMASKMOVPS   (CX), Y2, Y4
+	VMASKMOVPS   (DX), Y2, Y2
+	VFMADD231PS  Y2, Y0, Y3
+	VFMADD231PS  Y2, Y1, Y4
+	TESTQ        $0x00000004, BX
+	JZ           below4ofc
+	VMOVUPS      X3, (AX)
+	VEXTRACTF128 $0x01, Y3, X3
+	ADDQ         $0x00000010, AX
+
+below4ofc:
+	TESTQ   $0x00000002, BX
+	JZ      below2ofc
+	VMOVSD  X3, (AX)
+	VPSRLDQ $0x08, X3, X3
+	ADDQ    $0x00000008, AX
+
+below2ofc:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofc
+	VMOVSS X3, (AX)
+
+below1ofc:
+	TESTQ        $0x00000004, BX
+	JZ           below4ofs
+	VMOVUPS      X4, (CX)
+	VEXTRACTF128 $0x01, Y4, X4
+	ADDQ         $0x00000010, CX
+
+below4ofs:
+	TESTQ   $0x00000002, BX
+	JZ      below2ofs
+	VMOVSD  X4, (CX)
+	VPSRLDQ $0x08, X4, X4
+	ADDQ    $0x00000008, CX
+
+below2ofs:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofs
+	VMOVSS X4, (CX)
+
+below1ofs:
+done:
+	VZEROUPPER
+	RET
+
+// func scaledPairSumF32AVX2(dst *float32, c *float32, s *float32, a float32, b float32, n int)
+// Requires: AVX, FMA3
+TEXT ·scaledPairSumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         s+16(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+
+four:
+	CMPQ        BX, $0x00000020
+	JLT         one
+	VMOVUPS     (AX), Y2
+	VMOVUPS     (CX), Y3
+	VMOVUPS     (DX), Y4
+	VFMADD231PS Y3, Y0, Y2
+	VFMADD231PS Y4, Y1, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(AX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     32(DX), Y4
+	VFMADD231PS Y3, Y0, Y2
+	VFMADD231PS Y4, Y1, Y2
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     64(AX), Y2
+	VMOVUPS     64(CX), Y3
+	VMOVUPS     64(DX), Y4
+	VFMADD231PS Y3, Y0, Y2
+	VFMADD231PS Y4, Y1, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     96(AX), Y2
+	VMOVUPS     96(CX), Y3
+	VMOVUPS     96(DX), Y4
+	VFMADD231PS Y3, Y0, Y2
+	VFMADD231PS Y4, Y1, Y2
+	VMOVUPS     Y2, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000020, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000008
+	JLT         rest
+	VMOVUPS     (AX), Y2
+	VMOVUPS     (CX), Y3
+	VMOVUPS     (DX), Y4
+	VFMADD231PS Y3, Y0, Y2
+	VFMADD231PS Y4, Y1, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, BX
+	JMP         one
+
+rest:
+	TESTQ        BX, BX
+	JLE          done
+	LEAQ         window<>+0(SB), SI
+	MOVQ         BX, DI
+	NEGQ         DI
+	VMOVUPS      32(SI)(DI*4), Y2
+	VMASKMOVPS   (AX), Y2, Y3
+	VMASKMOVPS   (CX), Y2, Y4
+	VMASKMOVPS   (DX), Y2, Y2
+	VFMADD231PS  Y4, Y0, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	TESTQ        $0x00000004, BX
+	JZ           below4ofdst
+	VMOVUPS      X3, (AX)
+	VEXTRACTF128 $0x01, Y3, X3
+	ADDQ         $0x00000010, AX
+
+below4ofdst:
+	TESTQ   $0x00000002, BX
+	JZ      below2ofdst
+	VMOVSD  X3, (AX)
+	VPSRLDQ $0x08, X3, X3
+	ADDQ    $0x00000008, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofdst
+	VMOVSS X3, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
 // func fillF32AVX2(dst *float32, v float32, n int)
 // Requires: AVX
 TEXT ·fillF32AVX2(SB), NOSPLIT, $0-24
@@ -4339,6 +4885,221 @@ fold:
 	VADDPD        Z5, Z0, Z0
 	VZEROUPPER
 	VMOVSD        X0, ret+16(FP)
+	RET
+
+// func addScaledF64AVX512(dst *float64, x *float64, a float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addScaledF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD a+16(FP), Z0
+
+four:
+	CMPQ        DX, $0x00000020
+	JLT         one
+	VMOVUPD     (AX), Z1
+	VMOVUPD     (CX), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, (AX)
+	VMOVUPD     64(AX), Z1
+	VMOVUPD     64(CX), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, 64(AX)
+	VMOVUPD     128(AX), Z1
+	VMOVUPD     128(CX), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, 128(AX)
+	VMOVUPD     192(AX), Z1
+	VMOVUPD     192(CX), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000020, DX
+	JMP         four
+
+one:
+	CMPQ        DX, $0x00000008
+	JLT         rest
+	VMOVUPD     (AX), Z1
+	VMOVUPD     (CX), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000008, DX
+	JMP         one
+
+rest:
+	TESTQ       DX, DX
+	JLE         done
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (AX), K1, Z1
+	VMOVUPD.Z   (CX), K1, Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func addScaledPairF64AVX512(c *float64, s *float64, x *float64, a float64, b float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addScaledPairF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         c+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+40(FP), BX
+	VBROADCASTSD a+24(FP), Z0
+	VBROADCASTSD b+32(FP), Z1
+
+four:
+	CMPQ        BX, $0x00000020
+	JLT         one
+	VMOVUPD     (AX), Z2
+	VMOVUPD     (CX), Z3
+	VMOVUPD     (DX), Z4
+	VFMADD231PD Z4, Z0, Z2
+	VFMADD231PD Z4, Z1, Z3
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, (CX)
+	VMOVUPD     64(AX), Z2
+	VMOVUPD     64(CX), Z3
+	VMOVUPD     64(DX), Z4
+	VFMADD231PD Z4, Z0, Z2
+	VFMADD231PD Z4, Z1, Z3
+	VMOVUPD     Z2, 64(AX)
+	VMOVUPD     Z3, 64(CX)
+	VMOVUPD     128(AX), Z2
+	VMOVUPD     128(CX), Z3
+	VMOVUPD     128(DX), Z4
+	VFMADD231PD Z4, Z0, Z2
+	VFMADD231PD Z4, Z1, Z3
+	VMOVUPD     Z2, 128(AX)
+	VMOVUPD     Z3, 128(CX)
+	VMOVUPD     192(AX), Z2
+	VMOVUPD     192(CX), Z3
+	VMOVUPD     192(DX), Z4
+	VFMADD231PD Z4, Z0, Z2
+	VFMADD231PD Z4, Z1, Z3
+	VMOVUPD     Z2, 192(AX)
+	VMOVUPD     Z3, 192(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000020, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000008
+	JLT         rest
+	VMOVUPD     (AX), Z2
+	VMOVUPD     (CX), Z3
+	VMOVUPD     (DX), Z4
+	VFMADD231PD Z4, Z0, Z2
+	VFMADD231PD Z4, Z1, Z3
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, (CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000008, BX
+	JMP         one
+
+rest:
+	TESTQ       BX, BX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (AX), K1, Z2
+	VMOVUPD.Z   (CX), K1, Z3
+	VMOVUPD.Z   (DX), K1, Z4
+	VFMADD231PD Z4, Z0, Z2
+	VFMADD231PD Z4, Z1, Z3
+	VMOVUPD     Z2, K1, (AX)
+	VMOVUPD     Z3, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func scaledPairSumF64AVX512(dst *float64, c *float64, s *float64, a float64, b float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaledPairSumF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         s+16(FP), DX
+	MOVQ         n+40(FP), BX
+	VBROADCASTSD a+24(FP), Z0
+	VBROADCASTSD b+32(FP), Z1
+
+four:
+	CMPQ        BX, $0x00000020
+	JLT         one
+	VMOVUPD     (AX), Z2
+	VMOVUPD     (CX), Z3
+	VMOVUPD     (DX), Z4
+	VFMADD231PD Z3, Z0, Z2
+	VFMADD231PD Z4, Z1, Z2
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     64(AX), Z2
+	VMOVUPD     64(CX), Z3
+	VMOVUPD     64(DX), Z4
+	VFMADD231PD Z3, Z0, Z2
+	VFMADD231PD Z4, Z1, Z2
+	VMOVUPD     Z2, 64(AX)
+	VMOVUPD     128(AX), Z2
+	VMOVUPD     128(CX), Z3
+	VMOVUPD     128(DX), Z4
+	VFMADD231PD Z3, Z0, Z2
+	VFMADD231PD Z4, Z1, Z2
+	VMOVUPD     Z2, 128(AX)
+	VMOVUPD     192(AX), Z2
+	VMOVUPD     192(CX), Z3
+	VMOVUPD     192(DX), Z4
+	VFMADD231PD Z3, Z0, Z2
+	VFMADD231PD Z4, Z1, Z2
+	VMOVUPD     Z2, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000020, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000008
+	JLT         rest
+	VMOVUPD     (AX), Z2
+	VMOVUPD     (CX), Z3
+	VMOVUPD     (DX), Z4
+	VFMADD231PD Z3, Z0, Z2
+	VFMADD231PD Z4, Z1, Z2
+	VMOVUPD     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000008, BX
+	JMP         one
+
+rest:
+	TESTQ       BX, BX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (AX), K1, Z2
+	VMOVUPD.Z   (CX), K1, Z3
+	VMOVUPD.Z   (DX), K1, Z4
+	VFMADD231PD Z3, Z0, Z2
+	VFMADD231PD Z4, Z1, Z2
+	VMOVUPD     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
 	RET
 
 // func fillF64AVX512(dst *float64, v float64, n int)
@@ -5196,6 +5957,221 @@ fold:
 	VADDPD        Z5, Z0, Z0
 	VZEROUPPER
 	VMOVSD        X0, ret+16(FP)
+	RET
+
+// func addScaledF32AVX512(dst *float32, x *float32, a float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addScaledF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSS a+16(FP), Z0
+
+four:
+	CMPQ        DX, $0x00000040
+	JLT         one
+	VMOVUPS     (AX), Z1
+	VMOVUPS     (CX), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     64(AX), Z1
+	VMOVUPS     64(CX), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     128(AX), Z1
+	VMOVUPS     128(CX), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 128(AX)
+	VMOVUPS     192(AX), Z1
+	VMOVUPS     192(CX), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DX
+	JMP         four
+
+one:
+	CMPQ        DX, $0x00000010
+	JLT         rest
+	VMOVUPS     (AX), Z1
+	VMOVUPS     (CX), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DX
+	JMP         one
+
+rest:
+	TESTQ       DX, DX
+	JLE         done
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (AX), K1, Z1
+	VMOVUPS.Z   (CX), K1, Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func addScaledPairF32AVX512(c *float32, s *float32, x *float32, a float32, b float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addScaledPairF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS a+24(FP), Z0
+	VBROADCASTSS b+28(FP), Z1
+
+four:
+	CMPQ        BX, $0x00000040
+	JLT         one
+	VMOVUPS     (AX), Z2
+	VMOVUPS     (CX), Z3
+	VMOVUPS     (DX), Z4
+	VFMADD231PS Z4, Z0, Z2
+	VFMADD231PS Z4, Z1, Z3
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, (CX)
+	VMOVUPS     64(AX), Z2
+	VMOVUPS     64(CX), Z3
+	VMOVUPS     64(DX), Z4
+	VFMADD231PS Z4, Z0, Z2
+	VFMADD231PS Z4, Z1, Z3
+	VMOVUPS     Z2, 64(AX)
+	VMOVUPS     Z3, 64(CX)
+	VMOVUPS     128(AX), Z2
+	VMOVUPS     128(CX), Z3
+	VMOVUPS     128(DX), Z4
+	VFMADD231PS Z4, Z0, Z2
+	VFMADD231PS Z4, Z1, Z3
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 128(CX)
+	VMOVUPS     192(AX), Z2
+	VMOVUPS     192(CX), Z3
+	VMOVUPS     192(DX), Z4
+	VFMADD231PS Z4, Z0, Z2
+	VFMADD231PS Z4, Z1, Z3
+	VMOVUPS     Z2, 192(AX)
+	VMOVUPS     Z3, 192(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000010
+	JLT         rest
+	VMOVUPS     (AX), Z2
+	VMOVUPS     (CX), Z3
+	VMOVUPS     (DX), Z4
+	VFMADD231PS Z4, Z0, Z2
+	VFMADD231PS Z4, Z1, Z3
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, (CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	JMP         one
+
+rest:
+	TESTQ       BX, BX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (AX), K1, Z2
+	VMOVUPS.Z   (CX), K1, Z3
+	VMOVUPS.Z   (DX), K1, Z4
+	VFMADD231PS Z4, Z0, Z2
+	VFMADD231PS Z4, Z1, Z3
+	VMOVUPS     Z2, K1, (AX)
+	VMOVUPS     Z3, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func scaledPairSumF32AVX512(dst *float32, c *float32, s *float32, a float32, b float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaledPairSumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         s+16(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS a+24(FP), Z0
+	VBROADCASTSS b+28(FP), Z1
+
+four:
+	CMPQ        BX, $0x00000040
+	JLT         one
+	VMOVUPS     (AX), Z2
+	VMOVUPS     (CX), Z3
+	VMOVUPS     (DX), Z4
+	VFMADD231PS Z3, Z0, Z2
+	VFMADD231PS Z4, Z1, Z2
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     64(AX), Z2
+	VMOVUPS     64(CX), Z3
+	VMOVUPS     64(DX), Z4
+	VFMADD231PS Z3, Z0, Z2
+	VFMADD231PS Z4, Z1, Z2
+	VMOVUPS     Z2, 64(AX)
+	VMOVUPS     128(AX), Z2
+	VMOVUPS     128(CX), Z3
+	VMOVUPS     128(DX), Z4
+	VFMADD231PS Z3, Z0, Z2
+	VFMADD231PS Z4, Z1, Z2
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     192(AX), Z2
+	VMOVUPS     192(CX), Z3
+	VMOVUPS     192(DX), Z4
+	VFMADD231PS Z3, Z0, Z2
+	VFMADD231PS Z4, Z1, Z2
+	VMOVUPS     Z2, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	JMP         four
+
+one:
+	CMPQ        BX, $0x00000010
+	JLT         rest
+	VMOVUPS     (AX), Z2
+	VMOVUPS     (CX), Z3
+	VMOVUPS     (DX), Z4
+	VFMADD231PS Z3, Z0, Z2
+	VFMADD231PS Z4, Z1, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	JMP         one
+
+rest:
+	TESTQ       BX, BX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (AX), K1, Z2
+	VMOVUPS.Z   (CX), K1, Z3
+	VMOVUPS.Z   (DX), K1, Z4
+	VFMADD231PS Z3, Z0, Z2
+	VFMADD231PS Z4, Z1, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
 	RET
 
 // func fillF32AVX512(dst *float32, v float32, n int)

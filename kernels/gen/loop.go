@@ -225,9 +225,14 @@ func (m machine) storeRest(y reg.VecVirtual, dst, n reg.Register) {
 		m.do("loadu", y, m.restMask(n), operand.Mem{Base: dst})
 		return
 	}
+	m.storePieces(y, dst, n, "")
+}
+
+// storePieces is storeRest of AVX2; id tells its labels from those of another in the same function.
+func (m machine) storePieces(y reg.VecVirtual, dst, n reg.Register, id string) {
 	lo := y.AsX()
 	piece := func(bit, bytes int, store func(), next func()) {
-		skip := fmt.Sprintf("below%d", bit)
+		skip := fmt.Sprintf("below%d%s", bit, id)
 		TESTQ(operand.U32(uint32(bit)), n)
 		JZ(operand.LabelRef(skip))
 		store()

@@ -17,8 +17,8 @@ import (
 var machines = []machine{{false, true}, {false, false}, {true, true}, {true, false}}
 
 func main() {
-	kind := flag.String("kind", "", "elementwise, reduce or gemm")
-	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm)")
+	kind := flag.String("kind", "", "elementwise, reduce, gemm or fft")
+	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, fft)")
 	out := flag.Lookup("out")
 	flag.Parse()
 	ConstraintExpr("amd64,!purego")
@@ -36,11 +36,17 @@ func main() {
 			for _, r := range reductions() {
 				r.emit(m)
 			}
+			for _, k := range scaledKernels() {
+				k.emit(m)
+			}
 			emitFill(m)
 		}
 	case "gemm":
 		emitGemm()
 		writeGemmTable(*table)
+	case "fft":
+		emitFFT()
+		writeFFTTable(*table)
 	default:
 		log.Fatalf("gen: unknown kind %q", *kind)
 	}

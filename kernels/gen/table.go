@@ -80,6 +80,22 @@ func writeGemmTable(file string) {
 	writeGo(file, &b)
 }
 
+// writeFFTTable writes the kernels of Fourier transforms, by level.
+func writeFFTTable(file string) {
+	var b bytes.Buffer
+	b.WriteString(head)
+	for _, t := range []string{"float64", "float32"} {
+		fmt.Fprintf(&b, "\nvar fft%s = map[Level]*fftKernels[%s]{\n", t[5:], t)
+		for _, m := range machines {
+			if m.goType() == t {
+				fmt.Fprintf(&b, "%s: {\n%s},\n", m.level(), m.fftFields())
+			}
+		}
+		b.WriteString("}\n")
+	}
+	writeGo(file, &b)
+}
+
 func writeGo(file string, b *bytes.Buffer) {
 	text, err := format.Source(b.Bytes())
 	if err == nil {

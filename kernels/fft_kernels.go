@@ -1,0 +1,29 @@
+package kernels
+
+// fftKernels are the loops of a level. A block holds as many lines as there are lanes: element j of all of them at
+// j times 2 lanes, the real parts and then the imaginary parts. Strides are in bytes, places in elements; no length is 0.
+type fftKernels[T float] struct {
+	lanes int
+	line  []int // lane i holds line line[i] of the block
+	first [9]fftFirst[T]
+	pass  [9]fftPass[T]
+	from  [9]fftFrom[T] // nil: linesIn and first
+	to    [9]fftTo[T]   // nil: pass and linesOut
+	odd   func(w, tw *T, l, n, p int, angles, tmp *T)
+
+	linesIn  func(w, src *T, stride int, pos *int, n int)
+	linesOut func(dst *T, stride int, w *T, n int)
+	rowsIn   func(w, src *T, stride int, pos *int, pieces int)
+	rowsOut  func(dst *T, stride int, w *T, pieces int)
+
+	untangle       func(w, tw *T, m int)
+	tangle         func(w, src, tw *T, pos *int, m int)
+	scatterProduct func(w, src, factors *T, pos *int, n int)
+}
+
+type (
+	fftFirst[T float] = func(w *T, n int)
+	fftPass[T float]  = func(w, tw *T, l, n int)
+	fftFrom[T float]  = func(w, src *T, stride int, starts *int, step, n int)
+	fftTo[T float]    = func(dst *T, stride int, w, tw *T, l int)
+)

@@ -1,0 +1,75 @@
+package kernels
+
+import "sync"
+
+// fftSweep transforms many lines along one axis.
+type fftSweep[T float] struct {
+	axis       *fftAxis[T] // complex lines
+	real       *fftReal[T] // or rows of real numbers
+	dst, src   []T
+	width, dir int
+	lines      int  // of a unit
+	skip       bool // an axis of length 1 with nothing to copy
+}
+
+func (w *fftSweep[T]) do(s *fftScratch[T], lo, hi int) {
+	switch {
+	case w.skip:
+	case w.real != nil && w.dir == 0:
+		w.real.forward(s, w.dst, w.src, lo, hi)
+	case w.real != nil:
+		w.real.inverse(s, w.dst, w.src, lo, hi)
+	default:
+		w.axis.lines(s, w.dst, w.src, lo, hi, w.width, w.dir)
+	}
+}
+
+// fftJob is one or two sweeps over units, such as planes; chunk units go through both at once, while they are in the
+// cache.
+type fftJob[T float] struct {
+	sweeps       [2]fftSweep[T]
+	units, chunk int
+	last         [2]int // lines in all
+}
+
+func (j *fftJob[T]) do(s *fftScratch[T], lo, hi int) {
+	for u := lo; u < hi; u += j.chunk {
+		end := min(hi, u+j.chunk)
+		for i := range j.sweeps {
+			if n := j.sweeps[i].lines; n > 0 {
+				j.sweeps[i].do(s, u*n, min(end*n, j.last[i]))
+			}
+		}
+	}
+}
+
+// fftTeam is the scratch of the goroutines of one transform.
+type fftTeam[T float] struct {
+	members []*fftScratch[T]
+	job     fftJob[T]
+	spare   []T // spectrum of a real inverse transform
+	wait    sync.WaitGroup
+}
+
+// run does the job in equal parts. Which lines share a block does not change their bits.
+func (t *fftTeam[T]) run(threads int) {
+	for len(t.members) < max(threads, 1) {
+		t.members = append(t.members, &fftScratch[T]{})
+	}
+	j := &t.job
+	if threads = min(threads, j.units); threads <= 1 {
+		j.do(t.members[0], 0, j.units)
+		return
+	}
+	for i := 1; i < threads; i++ {
+		t.wait.Add(1)
+		go t.part(i, threads)
+	}
+	j.do(t.members[0], 0, j.units/threads)
+	t.wait.Wait()
+}
+
+func (t *fftTeam[T]) part(i, threads int) {
+	defer t.wait.Done()
+	t.job.do(t.members[i], i*t.job.units/threads, (i+1)*t.job.units/threads)
+}

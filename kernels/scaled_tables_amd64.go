@@ -1,0 +1,12 @@
+//go:build amd64 && !purego
+
+package kernels
+
+var (
+	addScaled64s     = map[Level]addScaledFn[float64]{AVX2: addScaledF64AVX2, AVX512: addScaledF64AVX512}
+	addScaled32s     = map[Level]addScaledFn[float32]{AVX2: addScaledF32AVX2, AVX512: addScaledF32AVX512}
+	addScaledPair64s = map[Level]scaledPairFn[float64]{AVX2: addScaledPairF64AVX2, AVX512: addScaledPairF64AVX512}
+	addScaledPair32s = map[Level]scaledPairFn[float32]{AVX2: addScaledPairF32AVX2, AVX512: addScaledPairF32AVX512}
+	scaledPairSum64s = map[Level]scaledPairFn[float64]{AVX2: scaledPairSumF64AVX2, AVX512: scaledPairSumF64AVX512}
+	scaledPairSum32s = map[Level]scaledPairFn[float32]{AVX2: scaledPairSumF32AVX2, AVX512: scaledPairSumF32AVX512}
+)
