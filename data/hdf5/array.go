@@ -184,7 +184,7 @@ func numbers[T number](a *Array) ([]T, error) {
 		return nil, a.err
 	}
 	k, t := a.scalarType()
-	if t.Class != Int && t.Class != Float && t.Class != Enum && t.Class != Bits {
+	if !t.isNumber() {
 		return nil, a.named(typeError("numbers", a.typ))
 	}
 	var z T
@@ -193,17 +193,33 @@ func numbers[T number](a *Array) ([]T, error) {
 		return nil, err
 	}
 	dst := make([]T, n/a.typ.Size*k)
-	if n == 0 {
-		return dst, nil
+	return dst, numbersTo(dst, a)
+}
+
+// numbersTo reads every element into dst, which has room for just those.
+func numbersTo[T number](dst []T, a *Array) error {
+	if a.err != nil {
+		return a.err
+	}
+	_, t := a.scalarType()
+	if !t.isNumber() {
+		return a.named(typeError("numbers", a.typ))
+	}
+	if n := a.Len(); len(dst) != n {
+		return a.misuse("has %d numbers, the slice to read them into %d", n, len(dst))
+	}
+	if len(dst) == 0 {
+		return nil
 	}
 	if b := memory(dst, t); b != nil {
-		return dst, a.named(a.read(b, make([]uint64, len(a.dims)), a.dims))
+		clear(b)
+		return a.named(a.read(b, make([]uint64, len(a.dims)), a.dims))
 	}
 	raw, err := a.raw()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return dst, a.named(convert(dst, raw, t))
+	return a.named(convert(dst, raw, t))
 }
 
 // Float64s returns the elements as float64, whatever number type they are
@@ -212,6 +228,13 @@ func (a *Array) Float64s() ([]float64, error) { return numbers[float64](a) }
 
 // Float32s returns the elements as float32, rounded to nearest.
 func (a *Array) Float32s() ([]float32, error) { return numbers[float32](a) }
+
+// Float64sTo is Float64s into dst, whose length must be Len: reading a large
+// dataset a Slab at a time then needs no second array.
+func (a *Array) Float64sTo(dst []float64) error { return numbersTo(dst, a) }
+
+// Float32sTo is Float32s into dst, whose length must be Len.
+func (a *Array) Float32sTo(dst []float32) error { return numbersTo(dst, a) }
 
 // Int64s returns the elements as int64; a value that is no int64 is an error.
 func (a *Array) Int64s() ([]int64, error) { return numbers[int64](a) }

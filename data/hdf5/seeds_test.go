@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -179,6 +180,16 @@ func checkSlabs(t *testing.T, d *Dataset, whole []float64) {
 		if w := block(whole, shape, offset, count); !slices.Equal(got, w) {
 			t.Errorf("%v: slab at %v of %v is %v, want %v", d, offset, count, got, w)
 			return
+		}
+		narrow := slices.Repeat([]float32{-1}, len(got))
+		if err := errors.Join(d.Slab(offset, count).Float64sTo(got), d.Slab(offset, count).Float32sTo(narrow)); err != nil {
+			t.Errorf("%v: %v", d, err)
+		}
+		for i, v := range block(whole, shape, offset, count) {
+			if got[i] != v || narrow[i] != float32(v) {
+				t.Errorf("%v: slab at %v of %v into a slice: element %d is %v, %v, want %v", d, offset, count, i, got[i], narrow[i], v)
+				return
+			}
 		}
 	}
 }

@@ -79,6 +79,10 @@ func (t *Type) isBool() bool {
 		t.Values[0] == 0 && t.Values[1] == 1
 }
 
+func (t *Type) isNumber() bool {
+	return t.Class == Int || t.Class == Float || t.Class == Enum || t.Class == Bits
+}
+
 // IsComplex reports a compound of two equal floats named r and i, as h5py
 // stores complex numbers.
 func (t *Type) IsComplex() bool {
