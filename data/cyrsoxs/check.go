@@ -1,0 +1,125 @@
+package cyrsoxs
+
+import (
+	"fmt"
+	"math"
+)
+
+// DefaultTolerance is how far the volume fractions of a voxel may sum to other
+// than 1, as NRSS has it.
+const DefaultTolerance = 1e-5 + 1e-8
+
+// HalfTolerance is that for volumes that came from half precision.
+const HalfTolerance = 1e-3
+
+// Check returns all that is wrong with a volume, joined, one mistake per field:
+// fields must be present and of the volume's shape, finite, order parameters and
+// fractions between 0 and 1, and the fractions of each voxel must sum to 1 within
+// the tolerance (0: DefaultTolerance). Angles are free.
+func (m *Morphology) Check(tolerance float64) error {
+	bad := m.shapes()
+	if bad != nil {
+		return bad.in("")
+	}
+	if tolerance == 0 {
+		tolerance = DefaultTolerance
+	}
+	for i := range m.Phases {
+		for _, p := range parts[m.Type] {
+			bad.values(m, fmt.Sprintf("Mat_%d_%s", i+1, p.key), *p.field(&m.Phases[i]), p)
+		}
+	}
+	if bad == nil { // else the sums would say the same again
+		bad.sums(m, tolerance)
+	}
+	return bad.in("")
+}
+
+// shapes checks all but the numbers.
+func (m *Morphology) shapes() mistakes {
+	var bad mistakes
+	if m.Type != Euler && m.Type != Vector {
+		bad.add("Type", "choose Euler or Vector", "there is no %d", int(m.Type))
+		return bad
+	}
+	if !(m.PhysSize > 0) || !finite(m.PhysSize) {
+		bad.add("PhysSize", "give the edge of a voxel in nm", "is %v", m.PhysSize)
+	}
+	if m.Shape[0] < 1 || m.Shape[1] < 1 || m.Shape[2] < 1 {
+		bad.add("Shape", "give voxels along Z, Y, X; one along Z for a plane", "is %v", m.Shape)
+	}
+	if len(m.Phases) == 0 {
+		bad.add("Phases", "give at least one material", "is empty").Err = ErrIncomplete
+	}
+	for i := range m.Phases {
+		bad.phase(m, i)
+	}
+	return bad
+}
+
+// phase checks that the fields are there and have the right length.
+func (b *mistakes) phase(m *Morphology, i int) {
+	all := parts[m.Type]
+	ordered := m.Type == Vector || !m.Phases[i].S.IsZero()
+	for j, p := range all {
+		f := p.field(&m.Phases[i])
+		key := fmt.Sprintf("Mat_%d_%s", i+1, p.key)
+		switch want := m.Voxels() * p.n; {
+		case f.Float32 != nil && f.Float64 != nil:
+			b.add(key, "keep one", "has both precisions")
+		case !f.IsZero() && f.Len() != want:
+			b.add(key, "all fields have the shape of the volume", "has %d numbers, %v voxels want %d", f.Len(), m.Shape, want)
+		case f.IsZero() && (j == 0 && m.Type == Euler || j > 1 && ordered):
+			b.add(key, "give the field", "is needed").Err = ErrIncomplete
+		case !f.IsZero() && j > 1 && !ordered:
+			b.add(key, "give S, or leave out Theta and Psi of an isotropic material", "has no order parameter beside it").Err = ErrIncomplete
+		}
+	}
+}
+
+// values checks the numbers of one field.
+func (b *mistakes) values(m *Morphology, key string, f Field, p part) {
+	if i := f.notFinite(); i >= 0 {
+		b.add(key, "every number must be finite", "is %v at %s", f.At(i), m.voxel(i/p.n))
+		return
+	}
+	if p.key == "Theta" || p.key == "Psi" {
+		return
+	}
+	low, high := 0.0, 1.0
+	if p.n > 1 {
+		low = -1
+	}
+	for i := range f.Len() {
+		if v := f.At(i); v < low || v > high {
+			b.add(key, fmt.Sprintf("keep it between %v and %v", low, high), "is %v at %s", v, m.voxel(i/p.n))
+			return
+		}
+	}
+}
+
+// sums checks that the fractions of each voxel make 1.
+func (b *mistakes) sums(m *Morphology, tolerance float64) {
+	for i := range m.Voxels() {
+		sum := 0.0
+		for j := range m.Phases {
+			sum += m.Phases[j].fraction(i)
+		}
+		if d := sum - 1; math.Abs(d) > tolerance {
+			b.add("Phases", "scale them, or add what is missing as vacuum", "volume fractions sum to %.9g at %s, want 1 within %.3g", sum, m.voxel(i), tolerance)
+			return
+		}
+	}
+}
+
+// fraction is the volume fraction in voxel i.
+func (p *Phase) fraction(i int) float64 {
+	f := p.Vfrac.At(i) + p.Unaligned.At(i)
+	if !p.Alignment.IsZero() {
+		for k := range 3 {
+			s := p.Alignment.At(3*i + k)
+			f += s * s
+		}
+	}
+	return f
+}

@@ -1,0 +1,100 @@
+package cyrsoxs
+
+import "fmt"
+
+// CaseType is the geometry of beam and detector.
+type CaseType int
+
+// The cases, numbered as in the file.
+const (
+	NormalIncidence  CaseType = iota // beam and detector along z
+	BeamDivergence                   // beams along KVectors, detector along z
+	GrazingIncidence                 // beams along KVectors, detector along Detector
+)
+
+// String is the name of the case.
+func (c CaseType) String() string {
+	return named(int(c), "normal incidence", "beam divergence", "grazing incidence")
+}
+
+// MorphologyType is how orientation is stored.
+type MorphologyType int
+
+// The types, numbered as in the file.
+const (
+	Euler  MorphologyType = iota // volume fraction, order parameter and two angles
+	Vector                       // alignment vectors and an unaligned fraction
+)
+
+// String is the name of the type.
+func (t MorphologyType) String() string { return named(int(t), "Euler angles", "vector") }
+
+// Interpolation is how the Ewald sphere is read off the Fourier volume.
+type Interpolation int
+
+// The interpolations, numbered as in the file.
+const (
+	Nearest Interpolation = iota // nearest plane in z
+	Linear                       // linear in z, which CyRSoXS calls trilinear
+)
+
+// String is the name of the interpolation.
+func (i Interpolation) String() string { return named(int(i), "nearest neighbour", "trilinear") }
+
+// Window is what the polarization is multiplied with before the transform.
+type Window int
+
+// The windows, numbered as in the file.
+const (
+	NoWindow Window = iota
+	Hann
+)
+
+// String is the name of the window.
+func (w Window) String() string { return named(int(w), "none", "Hann") }
+
+// Algorithm is what CyRSoXS spares. The results are equal but for the window,
+// which MinMemory ignores upstream.
+type Algorithm int
+
+// The algorithms, numbered as in the file.
+const (
+	MinCommunication Algorithm = iota
+	MinMemory
+)
+
+// String is the name of the algorithm.
+func (a Algorithm) String() string {
+	return named(int(a), "communication minimising", "memory minimising")
+}
+
+// ScatterApproach is where the intensity is computed. The results are equal.
+type ScatterApproach int
+
+// The approaches, numbered as in the file.
+const (
+	Partial ScatterApproach = iota // on the pixels of the detector
+	Full                           // in the whole Fourier volume
+)
+
+// String is the name of the approach.
+func (a ScatterApproach) String() string { return named(int(a), "partial", "full") }
+
+// ReferenceFrame is the frame the polarization is given in.
+type ReferenceFrame int
+
+// The frames, numbered as in the file.
+const (
+	MaterialFrame ReferenceFrame = iota // turned back with the electric field
+	LabFrame
+)
+
+// String is the name of the frame.
+func (f ReferenceFrame) String() string { return named(int(f), "material", "lab") }
+
+func named(i int, names ...string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("%d (unknown)", i)
+	}
+	return names[i]
+}

@@ -1,0 +1,160 @@
+package cyrsoxs
+
+import (
+	"math"
+	"slices"
+)
+
+// Config holds the settings of config.txt. NewConfig gives the defaults that
+// stand beside the fields.
+type Config struct {
+	CaseType       CaseType       // needed
+	Energies       []float64      // needed; eV, in the order of the file
+	EAngleRotation [3]float64     // needed; first angle of the electric field, step, last: degrees
+	MorphologyType MorphologyType // needed
+	KVectors       [][3]float64   // directions of the beam (x, y, z), length 1 when read; default (0, 0, 1)
+	Detector       [3]float64     // normal of the detector (x, y, z), length 1 when read; default (0, 0, 1)
+
+	Interpolation   Interpolation   // default Linear
+	Window          Window          // default NoWindow
+	RotMask         bool            // mean over the angles that see a pixel, not over those that see all; default false
+	Algorithm       Algorithm       // default MinCommunication
+	MaxStreams      int             // of MinMemory; default 1
+	ScatterApproach ScatterApproach // default Partial
+	ReferenceFrame  ReferenceFrame  // default LabFrame
+	DumpMorphology  bool            // default false
+	NumThreads      int             // default 4
+	HDF5Dir         string          // folder of the results; default HDF5
+}
+
+// NewConfig returns the defaults, for one image at 270 eV.
+func NewConfig() *Config {
+	return &Config{
+		Energies:       []float64{270},
+		EAngleRotation: [3]float64{0, 1, 0},
+		KVectors:       [][3]float64{{0, 0, 1}},
+		Detector:       [3]float64{0, 0, 1},
+		Interpolation:  Linear,
+		MaxStreams:     1,
+		ReferenceFrame: LabFrame,
+		NumThreads:     4,
+		HDF5Dir:        "HDF5",
+	}
+}
+
+// maxAngles is far more than anyone averages; it bounds memory.
+const maxAngles = 1 << 20
+
+// Angles lists the rotations of the electric field, degrees: the first angle
+// plus whole steps, round((last-first)/step + 1) of them. So [0, 15, 179.9] ends
+// at 180, and [0, 15, 360] has 0 and 360.
+func (c *Config) Angles() ([]float64, error) {
+	first, step, last := c.EAngleRotation[0], c.EAngleRotation[1], c.EAngleRotation[2]
+	var m mistakes
+	const key = "EAngleRotation"
+	n := math.Round((last-first)/step + 1)
+	switch {
+	case !finite(first, step, last):
+		m.add(key, "", "[%v, %v, %v] is not finite", first, step, last)
+	case first > last:
+		m.add(key, "the order is first angle, step, last angle", "begins at %v degrees, after its end at %v", first, last)
+	case first == last:
+		return []float64{first}, nil
+	case step <= 0:
+		m.add(key, "give a positive step", "step is %v from %v to %v degrees", step, first, last)
+	case n > maxAngles:
+		m.add(key, "take a longer step", "%.0f angles, want at most %d", n, maxAngles)
+	}
+	if m != nil {
+		return nil, m.in("")
+	}
+	angles := make([]float64, int(n))
+	for i := range angles {
+		angles[i] = first + float64(i)*step
+	}
+	return angles, nil
+}
+
+// Check returns all that is wrong with the settings, joined; nil if they can be
+// used.
+func (c *Config) Check() error { return c.mistakes().in("") }
+
+func (c *Config) mistakes() mistakes {
+	var m mistakes
+	choices := []struct {
+		key   string
+		value int
+		n     int
+		which string
+	}{
+		{"CaseType", int(c.CaseType), 3, "0 normal incidence, 1 beam divergence or 2 grazing incidence"},
+		{"MorphologyType", int(c.MorphologyType), 2, "0 Euler angles or 1 vector"},
+		{"EwaldsInterpolation", int(c.Interpolation), 2, "0 nearest or 1 linear"},
+		{"WindowingType", int(c.Window), 2, "0 none or 1 Hann"},
+		{"Algorithm", int(c.Algorithm), 2, "0 communication minimising or 1 memory minimising"},
+		{"ScatterApproach", int(c.ScatterApproach), 2, "0 partial or 1 full"},
+		{"ReferenceFrame", int(c.ReferenceFrame), 2, "0 material or 1 lab"},
+	}
+	for _, s := range choices {
+		if s.value < 0 || s.value >= s.n {
+			m.add(s.key, "choose "+s.which, "there is no %d", s.value)
+		}
+	}
+	if c.MaxStreams < 1 {
+		m.add("MaxStreams", "choose 1 or more", "is %d", c.MaxStreams)
+	}
+	if c.NumThreads < 1 {
+		m.add("NumThreads", "choose 1 or more", "is %d", c.NumThreads)
+	}
+	m.energies(c.Energies)
+	if _, err := c.Angles(); err != nil {
+		m = append(m, err.(interface{ Unwrap() []error }).Unwrap()...)
+	}
+	if c.CaseType == BeamDivergence || c.CaseType == GrazingIncidence {
+		if len(c.KVectors) == 0 {
+			m.add("listKVectors", "add listKVectors = ({ k = [0.0, 0.0, 1.0]; });", "is needed for %s", c.CaseType).Err = ErrIncomplete
+		}
+		for _, k := range c.KVectors {
+			m.direction("listKVectors", k)
+		}
+	}
+	if c.CaseType == GrazingIncidence {
+		m.direction("DetectorCoordinates", c.Detector)
+	}
+	return m
+}
+
+func (m *mistakes) energies(all []float64) {
+	const key = "Energies"
+	if len(all) == 0 {
+		m.add(key, "give at least one, in eV", "is empty").Err = ErrIncomplete
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	for i, e := range sorted {
+		switch {
+		case !finite(e) || e <= 0:
+			m.add(key, "energies are in eV", "%v is not a positive number", e)
+		case i > 0 && e == sorted[i-1]:
+			m.add(key, "keep one", "%v eV stands there twice", e)
+		}
+	}
+}
+
+// direction checks a vector that z is turned into.
+func (m *mistakes) direction(key string, k [3]float64) {
+	switch length := math.Hypot(math.Hypot(k[0], k[1]), k[2]); {
+	case !finite(length) || length == 0:
+		m.add(key, "give a finite vector (x, y, z) that is not zero", "%v has no direction", k)
+	case k[0] == 0 && k[1] == 0 && k[2] < 0:
+		m.add(key, "turn the sample instead", "%v points against z, so the rotation that takes z there is not unique", k)
+	}
+}
+
+func finite(all ...float64) bool {
+	for _, v := range all {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

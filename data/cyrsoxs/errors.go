@@ -1,0 +1,65 @@
+package cyrsoxs
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrIncomplete is matched by errors.Is where a file or value lacks a part that
+// is needed.
+var ErrIncomplete = errors.New("incomplete")
+
+// FormatError says what is wrong with a file or value, and where. Functions that
+// find several mistakes return all of them, joined.
+type FormatError struct {
+	File string // "" for values that are from no file
+	Line int    // of a text, from 1; 0 for none
+	Key  string // setting, energy group, dataset or field
+	What string // what is wrong, with the numbers
+	Try  string // what to do about it
+	Err  error  // cause or ErrIncomplete, may be nil
+}
+
+// Error is file, line, key, what is wrong and what to try.
+func (e *FormatError) Error() string {
+	s := "cyrsoxs: " + e.File
+	if e.Line > 0 {
+		s += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.File != "" {
+		s += ": "
+	}
+	if e.Key != "" {
+		s += e.Key + ": "
+	}
+	s += e.What
+	if e.Err != nil && e.Err != ErrIncomplete {
+		s += ": " + e.Err.Error()
+	}
+	if e.Try != "" {
+		s += ": " + e.Try
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// mistakes collects errors.
+type mistakes []error
+
+func (m *mistakes) add(key, try, format string, args ...any) *FormatError {
+	e := &FormatError{Key: key, What: fmt.Sprintf(format, args...), Try: try}
+	*m = append(*m, e)
+	return e
+}
+
+// in names the file of all errors and joins them; nil if there are none.
+func (m mistakes) in(file string) error {
+	for _, err := range m {
+		if e, ok := err.(*FormatError); ok {
+			e.File = file
+		}
+	}
+	return errors.Join(m...)
+}

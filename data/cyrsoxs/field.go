@@ -1,0 +1,117 @@
+package cyrsoxs
+
+import "math"
+
+// Field is one number per voxel (three for alignments), of one precision: one of
+// the slices is nil. Both nil means zero everywhere.
+type Field struct {
+	Float32 []float32
+	Float64 []float64
+}
+
+// newField makes n zeros.
+func newField(n int, double bool) Field {
+	if double {
+		return Field{Float64: make([]float64, n)}
+	}
+	return Field{Float32: make([]float32, n)}
+}
+
+// IsZero reports a field without a slice.
+func (f Field) IsZero() bool { return f.Float32 == nil && f.Float64 == nil }
+
+// Len returns the number of numbers; 0 if IsZero.
+func (f Field) Len() int { return len(f.Float32) + len(f.Float64) }
+
+// At returns number i; 0 if IsZero.
+func (f Field) At(i int) float64 {
+	switch {
+	case f.Float64 != nil:
+		return f.Float64[i]
+	case f.Float32 != nil:
+		return float64(f.Float32[i])
+	}
+	return 0
+}
+
+func (f Field) set(i int, v float64) {
+	if f.Float64 != nil {
+		f.Float64[i] = v
+	} else {
+		f.Float32[i] = float32(v)
+	}
+}
+
+// part returns numbers from to to.
+func (f Field) part(from, to int) Field {
+	if f.Float64 != nil {
+		return Field{Float64: f.Float64[from:to]}
+	}
+	return Field{Float32: f.Float32[from:to]}
+}
+
+// slice is the slice in use, for a writer.
+func (f Field) slice() any {
+	if f.Float64 != nil {
+		return f.Float64
+	}
+	return f.Float32
+}
+
+// notFinite returns the index of the first NaN or infinity, -1 if there is none.
+func (f Field) notFinite() int {
+	for i, v := range f.Float32 {
+		if v-v != 0 {
+			return i
+		}
+	}
+	for i, v := range f.Float64 {
+		if v-v != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// whereZero sets numbers to zero where another field is.
+func (f Field) whereZero(other Field) {
+	for i := range f.Float32 {
+		if other.Float32[i] == 0 {
+			f.Float32[i] = 0
+		}
+	}
+	for i := range f.Float64 {
+		if other.Float64[i] == 0 {
+			f.Float64[i] = 0
+		}
+	}
+}
+
+// Float64s returns the numbers in double precision: the slice itself if it is.
+func (f Field) Float64s() []float64 {
+	if f.Float32 == nil {
+		return f.Float64
+	}
+	out := make([]float64, len(f.Float32))
+	for i, v := range f.Float32 {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// Float32s returns the numbers in single precision: the slice itself if it is.
+func (f Field) Float32s() []float32 {
+	if f.Float64 == nil {
+		return f.Float32
+	}
+	out := make([]float32, len(f.Float64))
+	for i, v := range f.Float64 {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+func round(v float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.RoundToEven(v*scale) / scale
+}

@@ -1,0 +1,129 @@
+package cyrsoxs
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// slabBytes is how much of a dataset is read at a time, where its chunks allow.
+const slabBytes = 4 << 20
+
+// field reads a dataset of n numbers per voxel.
+func (v *volume) field(key string, n int) (Field, error) {
+	d, err := v.file.Dataset(key)
+	if err != nil {
+		return Field{}, v.lacks(key, err)
+	}
+	if err := v.fits(d, n); err != nil {
+		return Field{}, err
+	}
+	f := newField(v.m.Voxels()*n, v.o.Double)
+	slabs := v.slabs(d)
+	errs := make([]error, len(slabs))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(slabs)) {
+		wait.Go(func() {
+			for i := range next {
+				errs[i] = v.slab(d, f, slabs[i], n)
+			}
+		})
+	}
+	for i := range slabs {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	for _, err := range errs { // the first in the order of the file
+		if err != nil {
+			return Field{}, err
+		}
+	}
+	return f, nil
+}
+
+// fits checks type, shape and labels of a dataset.
+func (v *volume) fits(d *hdf5.Dataset, n int) error {
+	t := d.Type()
+	if t.Class != hdf5.Float || t.Size != 4 && t.Size != 8 {
+		return v.bad(d.Path(), "store it as float32 or float64", "holds %s", t)
+	}
+	want := slices.Clone(v.m.Shape[:])
+	if v.order == "XYZ" {
+		slices.Reverse(want)
+	}
+	if n > 1 {
+		want = append(want, n)
+	}
+	if !slices.Equal(d.Shape(), want) {
+		return v.bad(d.Path(), "all fields have the shape of the first material's", "has shape %v, want %v", d.Shape(), want)
+	}
+	order, err := v.labels(d)
+	if err == nil && order != v.order {
+		err = v.bad(d.Path(), "label all fields alike", "has the order %s, other fields %s", order, v.order)
+	}
+	return err
+}
+
+// slab is a stretch of a dataset's first axis.
+type slab struct{ from, to int }
+
+// slabs cuts a dataset between chunks.
+func (v *volume) slabs(d *hdf5.Dataset) []slab {
+	length, step := d.Shape()[0], 1
+	if c := d.Chunks(); c != nil {
+		step = max(c[0], 1)
+	}
+	row := d.Len() / length * d.Type().Size
+	if many := slabBytes / max(row*step, 1); many > 1 {
+		step *= many
+	}
+	var all []slab
+	for from := 0; from < length; from += min(step, length) {
+		all = append(all, slab{from, min(from+step, length)})
+	}
+	return all
+}
+
+// slab reads a stretch into the field.
+func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int) error {
+	offset, count := make([]int, len(d.Shape())), d.Shape()
+	offset[0], count[0] = s.from, s.to-s.from
+	rest := d.Len() / d.Shape()[0]
+	to := f
+	if v.order == "ZYX" {
+		to = f.part(s.from*rest, s.to*rest)
+	} else {
+		to = newField(count[0]*rest, v.o.Double)
+	}
+	part := d.Slab(offset, count)
+	var err error
+	if to.Float64 != nil {
+		err = part.Float64sTo(to.Float64)
+	} else {
+		err = part.Float32sTo(to.Float32)
+	}
+	if err != nil {
+		return err
+	}
+	if i := to.notFinite(); i >= 0 {
+		return v.bad(d.Path(), "every number must be finite", "is %v at index %v", to.At(i), index(i+s.from*rest, d.Shape()))
+	}
+	if v.order == "XYZ" {
+		turn(f, to, v.m.Shape, s, n)
+	}
+	return nil
+}
+
+// index is the place of element i in an array, in the order of the file.
+func index(i int, shape []int) []int {
+	at := make([]int, len(shape))
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		at[axis] = i % shape[axis]
+		i /= shape[axis]
+	}
+	return at
+}

@@ -1,0 +1,31 @@
+package cyrsoxs
+
+// turn copies a stretch of X of an array in the order X, Y, Z into a field in
+// the order Z, Y, X. There are n numbers per voxel.
+func turn(f, part Field, shape [3]int, s slab, n int) {
+	if part.Float64 != nil {
+		turned(f.Float64, part.Float64, shape, s, n)
+	} else {
+		turned(f.Float32, part.Float32, shape, s, n)
+	}
+}
+
+func turned[T float32 | float64](dst, src []T, shape [3]int, s slab, n int) {
+	nz, ny, nx := shape[0], shape[1], shape[2]
+	for z := range nz {
+		for y := range ny {
+			row := dst[((z*ny+y)*nx+s.from)*n:]
+			for x := range s.to - s.from {
+				copy(row[x*n:x*n+n], src[((x*ny+y)*nz+z)*n:])
+			}
+		}
+	}
+}
+
+// turnBack returns a field in the order X, Y, Z. The shape is that of the
+// field, Z, Y, X.
+func turnBack(f Field, shape [3]int, n int) Field {
+	out := newField(f.Len(), f.Float64 != nil)
+	turn(out, f, [3]int{shape[2], shape[1], shape[0]}, slab{0, shape[0]}, n)
+	return out
+}

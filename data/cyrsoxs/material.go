@@ -1,0 +1,167 @@
+package cyrsoxs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Constants are the optical constants of a uniaxial material at one energy: its
+// refractive index is n = 1 - delta + i beta, para along the extraordinary axis
+// and perp across it. All zero is vacuum.
+type Constants struct {
+	DeltaPara, BetaPara, DeltaPerp, BetaPerp float64
+}
+
+// Material is a table of optical constants over energy. The zero value is
+// vacuum, at any energy.
+type Material struct {
+	Name      string      // file or substance, for messages
+	Energies  []float64   // eV, in the order of the file
+	Constants []Constants // one per energy
+}
+
+// IsVacuum reports a Material without a table.
+func (m *Material) IsVacuum() bool { return len(m.Energies) == 0 }
+
+// At returns the constants at an energy (eV): linear between the nearest
+// energies of the table, and those of its ends outside. The order of the table
+// does not matter.
+func (m *Material) At(energy float64) Constants {
+	if m.IsVacuum() {
+		return Constants{}
+	}
+	below, above := -1, -1
+	for i, e := range m.Energies {
+		switch {
+		case e == energy:
+			return m.Constants[i]
+		case e < energy && (below < 0 || e > m.Energies[below]):
+			below = i
+		case e > energy && (above < 0 || e < m.Energies[above]):
+			above = i
+		}
+	}
+	switch {
+	case below < 0 && above < 0: // energy is NaN
+		nan := math.NaN()
+		return Constants{nan, nan, nan, nan}
+	case below < 0:
+		return m.Constants[above]
+	case above < 0:
+		return m.Constants[below]
+	}
+	e0, e1, a, b := m.Energies[below], m.Energies[above], m.Constants[below], m.Constants[above]
+	between := func(y0, y1 float64) float64 {
+		slope := (y1 - y0) / (e1 - e0)
+		return float64(slope*(energy-e0)) + y0 // rounded twice, as NumPy does
+	}
+	return Constants{
+		between(a.DeltaPara, b.DeltaPara), between(a.BetaPara, b.BetaPara),
+		between(a.DeltaPerp, b.DeltaPerp), between(a.BetaPerp, b.BetaPerp),
+	}
+}
+
+// Sample returns a table of At at other energies (eV).
+func (m *Material) Sample(energies []float64) *Material {
+	out := &Material{Name: m.Name, Energies: slices.Clone(energies)}
+	for _, e := range energies {
+		out.Constants = append(out.Constants, m.At(e))
+	}
+	return out
+}
+
+// energyTolerance is how far the energies of settings and table may be apart, eV.
+const energyTolerance = 1e-3
+
+// find returns the row of an energy, that with the number of the energy first.
+func (m *Material) find(i int, energy float64) (int, bool) {
+	if i < len(m.Energies) && math.Abs(m.Energies[i]-energy) <= energyTolerance {
+		return i, true
+	}
+	best := nearest(m.Energies, energy)
+	return best, best >= 0 && math.Abs(m.Energies[best]-energy) <= energyTolerance
+}
+
+// nearest returns the index of the value closest to x, -1 if there is none.
+func nearest(all []float64, x float64) int {
+	best := -1
+	for i, v := range all {
+		if best < 0 || math.Abs(v-x) < math.Abs(all[best]-x) {
+			best = i
+		}
+	}
+	return best
+}
+
+// Optics returns the constants of every energy (eV) and material, without
+// interpolation: tables must hold the energies within 0.001 eV. CyRSoXS wants
+// them in the order of the settings; here another order is a warning. The error
+// names every energy that is missing.
+func Optics(all []*Material, energies []float64) (constants [][]Constants, warnings []string, err error) {
+	var bad mistakes
+	constants = make([][]Constants, len(energies))
+	for i := range constants {
+		constants[i] = make([]Constants, len(all))
+	}
+	for j, m := range all {
+		if m.IsVacuum() {
+			continue
+		}
+		moved := false
+		for i, e := range energies {
+			row, ok := m.find(i, e)
+			if !ok {
+				bad.missing(m, j, e)
+				continue
+			}
+			moved = moved || row != i
+			constants[i][j] = m.Constants[row]
+		}
+		if moved {
+			warnings = append(warnings, fmt.Sprintf("%s: energies are not in the order of the settings: looked up by value (CyRSoXS stops)", m.title(j)))
+		}
+	}
+	if bad != nil {
+		return nil, warnings, bad.in("")
+	}
+	return constants, warnings, nil
+}
+
+func (b *mistakes) missing(m *Material, j int, energy float64) {
+	near := m.Energies[nearest(m.Energies, energy)]
+	b.add(m.title(j), "add the energy to the table, or take Material.Sample of it", "has no energy %v eV, the nearest is %v eV", energy, near)
+}
+
+func (m *Material) title(j int) string {
+	if m.Name == "" {
+		return fmt.Sprintf("material %d", j+1)
+	}
+	return m.Name
+}
+
+// Check returns all that is wrong with the table, joined.
+func (m *Material) Check() error { return m.mistakes().in("") }
+
+func (m *Material) mistakes() mistakes {
+	var bad mistakes
+	if len(m.Energies) != len(m.Constants) {
+		bad.add(m.Name, "", "%d energies and %d rows of constants", len(m.Energies), len(m.Constants))
+		return bad
+	}
+	rows := map[float64]Constants{}
+	for i, e := range m.Energies {
+		c := m.Constants[i]
+		old, twice := rows[e]
+		switch {
+		case !finite(e) || e <= 0:
+			bad.add(m.Name, "energies are in eV", "energy %v is not a positive number", e)
+		case !finite(c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp):
+			bad.add(m.Name, "", "constants %+v at %v eV are not finite", c, e)
+		case twice && old != c:
+			bad.add(m.Name, "keep one", "energy %v eV has two sets of constants", e)
+		}
+		rows[e] = c
+	}
+	return bad
+}
