@@ -119,4 +119,3 @@ func TestReductionGradient(t *testing.T) {
 		}
 	}
 }
-
