@@ -105,6 +105,10 @@ type Config struct {
 	// the default for comparison; it matters only for oblique beams.
 	CorrectBaseAngle bool
 
+	// CollapseZ takes the mean of the dielectric tensor along Z and scatters from that
+	// one slice.
+	CollapseZ bool
+
 	Precision int // bits of the transforms, 32 or 64; default 64. Everything on the detector is computed in 64.
 	Workers   int // goroutines; default one per CPU. Results do not depend on it.
 }

@@ -145,7 +145,7 @@ func (s *spectra[T]) expose(shots []*shot) {
 // exposeRow fills the pixels that read one row of the half spectrum.
 func (s *spectra[T]) exposeRow(h *shot, row int) {
 	out := make([]float64, len(h.images))
-	for x := range s.half() {
+	for x := range s.columns() {
 		pixels, n := s.pixels(row, x)
 		for _, p := range pixels[:n] {
 			c, ok := h.cut(p.y, p.x)
@@ -200,7 +200,7 @@ func (s *spectra[T]) exposeBack(to spectrum, shots []*shot) [][]contrast {
 
 func (s *spectra[T]) exposeRowBack(g *spectra[T], h *shot, back []contrast, row int) {
 	d := make([]float64, len(h.images))
-	for x := range s.half() {
+	for x := range s.columns() {
 		pixels, n := s.pixels(row, x)
 		for _, p := range pixels[:n] {
 			c, ok := h.cut(p.y, p.x)

@@ -1,82 +1,71 @@
 package rsoxs
 
 import (
-	"math"
+	"unsafe"
 
-	"gonum.org/v1/gonum/dsp/fourier"
+	"github.com/euryale-dev/euryale/kernels"
 )
 
 // transformer transforms slices of ny x nx real numbers to their half spectra and
 // back, without normalisation. Complex numbers are pairs.
 type transformer[T float] struct {
-	ny, nx int
-	r      *fourier.FFT
-	c      *fourier.CmplxFFT
+	plan *kernels.FFT
+	work kernels.FFTWorkspace
 }
 
 func newTransformer[T float](ny, nx int) *transformer[T] {
-	return &transformer[T]{ny, nx, fourier.NewFFT(nx), fourier.NewCmplxFFT(ny)}
+	return &transformer[T]{plan: kernels.NewFFT(ny, nx)}
 }
 
 func (t *transformer[T]) forward(dst, src []T) {
-	h := t.nx/2 + 1
-	row := make([]float64, t.nx)
-	for y := range t.ny {
-		for x := range row {
-			row[x] = float64(src[y*t.nx+x])
-		}
-		for x, z := range t.r.Coefficients(nil, row) {
-			dst[2*(y*h+x)], dst[2*(y*h+x)+1] = T(real(z)), T(imag(z))
-		}
-	}
-	col := make([]complex128, t.ny)
-	for x := range h {
-		for y := range col {
-			col[y] = complex(float64(dst[2*(y*h+x)]), float64(dst[2*(y*h+x)+1]))
-		}
-		for y, z := range t.c.Coefficients(nil, col) {
-			dst[2*(y*h+x)], dst[2*(y*h+x)+1] = T(real(z)), T(imag(z))
-		}
+	switch src := any(src).(type) {
+	case []float64:
+		t.plan.Real64(pairs[complex128](any(dst).([]float64)), src, &t.work)
+	case []float32:
+		t.plan.Real32(pairs[complex64](any(dst).([]float32)), src, &t.work)
 	}
 }
 
+// inverse returns the sum over the whole spectrum whose half is src.
 func (t *transformer[T]) inverse(dst, src []T) {
-	h := t.nx/2 + 1
-	tmp := make([]complex128, t.ny*h)
-	col := make([]complex128, t.ny)
-	for x := range h {
-		for y := range col {
-			col[y] = complex(float64(src[2*(y*h+x)]), float64(src[2*(y*h+x)+1]))
-		}
-		for y, z := range t.c.Sequence(nil, col) {
-			tmp[y*h+x] = z
-		}
+	switch dst := any(dst).(type) {
+	case []float64:
+		t.plan.RealInverse64(dst, pairs[complex128](any(src).([]float64)), &t.work)
+	case []float32:
+		t.plan.RealInverse32(dst, pairs[complex64](any(src).([]float32)), &t.work)
 	}
-	for y := range t.ny {
-		for x, v := range t.r.Sequence(nil, tmp[y*h:(y+1)*h]) {
-			dst[y*t.nx+x] = T(v)
-		}
-	}
+}
+
+// pairs views pairs of numbers as complex ones.
+func pairs[C complex64 | complex128, T float](v []T) []C {
+	return unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
 }
 
 func sinCos[T float](s, c, x []T) {
-	for i, v := range x {
-		a, b := math.Sincos(float64(v))
-		s[i], c[i] = T(a), T(b)
+	switch x := any(x).(type) {
+	case []float64:
+		kernels.SinCos64(any(s).([]float64), any(c).([]float64), x)
+	case []float32:
+		kernels.SinCos32(any(s).([]float32), any(c).([]float32), x)
 	}
 }
 
 // addPair adds a x to c and b x to s.
 func addPair[T float](c, s, x []T, a, b T) {
-	for i, v := range x {
-		c[i] += a * v
-		s[i] += b * v
+	switch x := any(x).(type) {
+	case []float64:
+		kernels.AddScaledPair64(any(c).([]float64), any(s).([]float64), x, float64(a), float64(b))
+	case []float32:
+		kernels.AddScaledPair32(any(c).([]float32), any(s).([]float32), x, float32(a), float32(b))
 	}
 }
 
 // pairSum adds a c + b s to dst.
 func pairSum[T float](dst, c, s []T, a, b T) {
-	for i := range dst {
-		dst[i] += a*c[i] + b*s[i]
+	switch dst := any(dst).(type) {
+	case []float64:
+		kernels.ScaledPairSum64(dst, any(c).([]float64), any(s).([]float64), float64(a), float64(b))
+	case []float32:
+		kernels.ScaledPairSum32(dst, any(c).([]float32), any(s).([]float32), float32(a), float32(b))
 	}
 }

@@ -23,7 +23,7 @@ type Gradient struct {
 // between them but the fields. Arrays of the result have the precision of those
 // of the morphology. Derivatives by Theta and Psi are 0 where S is.
 func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
-	if s.spectra == nil {
+	if s.morph == nil {
 		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
 	}
 	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {

@@ -9,8 +9,8 @@ type lattice struct {
 	grid Grid
 }
 
-// half returns the columns of the half spectrum of a real slice.
-func (l *lattice) half() int { return l.n[2]/2 + 1 }
+// columns returns the columns of the half spectrum of a real slice.
+func (l *lattice) columns() int { return l.n[2]/2 + 1 }
 
 // step returns the distance between neighbours along an axis in 1/nm.
 func (l *lattice) step(axis int) float64 {

@@ -44,7 +44,7 @@ func newLayout(l *lattice, views []*view, depth, workers int) *layout {
 
 // mark notes what the pixels of a half-spectrum row read.
 func (y *layout) mark(v *view, row int) {
-	for x := range y.half() {
+	for x := range y.columns() {
 		pixels, n := y.pixels(row, x)
 		for _, p := range pixels[:n] {
 			if c, ok := v.cut(p.y, p.x); ok {

@@ -24,9 +24,9 @@ type Simulator struct {
 
 // spectrum is a spectra of either precision.
 type spectrum interface {
+	load(m *Morphology)
 	transform(ctx context.Context) error
 	expose(shots []*shot)
-	// gradient returns empty spectra that gather gradients for m, whose arrays they fill.
 	gradient(m *Morphology) spectrum
 	exposeBack(g spectrum, shots []*shot) [][]contrast
 	back(ctx context.Context) error
@@ -34,20 +34,16 @@ type spectrum interface {
 
 // New prepares simulations of volumes of shape Z, Y, X with voxels of physSize nm.
 func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
-	return newSimulator(shape, physSize, cfg, false)
-}
-
-func newSimulator(shape [3]int, physSize float64, cfg Config, collapse bool) (*Simulator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if shape[0] < 1 || shape[1] < 1 || shape[2] < 1 {
-		return nil, fmt.Errorf("rsoxs: a volume of %v voxels: want at least one along each axis", shape)
+	if shape[0] < 1 || shape[1] < 1 || shape[2] < 1 || !(physSize > 0) {
+		return nil, fmt.Errorf("rsoxs: a volume of %v voxels of %g nm: want at least one along each axis, of a size above 0", shape, physSize)
 	}
 	s := &Simulator{cfg: cfg, shape: shape, a: physSize}
 	l := &lattice{n: shape, a: physSize, grid: cfg.Grid}
-	if collapse {
+	if cfg.CollapseZ {
 		l.n[0] = 1
 	}
 	var views []*view
@@ -80,17 +76,17 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 	if m.Shape() != s.shape || m.PhysSize != s.a {
 		return fmt.Errorf("rsoxs: morphology of %v voxels of %g nm: the simulator is for %v of %g nm", m.Shape(), m.PhysSize, s.shape, s.a)
 	}
-	s.morph, s.spectra = m, nil
-	var sp spectrum
-	if s.cfg.Precision == 32 {
-		sp = newSpectra[float32](s.layout, m, s.cfg.Window, s.cfg.Workers)
-	} else {
-		sp = newSpectra[float64](s.layout, m, s.cfg.Window, s.cfg.Workers)
+	s.morph = nil
+	if s.spectra == nil && s.cfg.Precision == 32 {
+		s.spectra = newSpectra[float32](s.layout, s.cfg.Window, s.cfg.Workers)
+	} else if s.spectra == nil {
+		s.spectra = newSpectra[float64](s.layout, s.cfg.Window, s.cfg.Workers)
 	}
-	if err := sp.transform(ctx); err != nil {
+	s.spectra.load(m)
+	if err := s.spectra.transform(ctx); err != nil {
 		return err
 	}
-	s.spectra = sp
+	s.morph = m
 	return nil
 }
 
@@ -99,7 +95,7 @@ const energyBatch = 8
 
 // Pattern computes the images of the transformed morphology.
 func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
-	if s.spectra == nil {
+	if s.morph == nil {
 		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
 	}
 	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {

@@ -15,28 +15,43 @@ type spectra[T float] struct {
 	materials []*products[T]
 	window    *window[T]
 	data      []T
+	half      []T // spectra of some slices
 	workers   int
-	pool      sync.Pool // of *scratch[T]
+	pool      *sync.Pool  // of *scratch[T]
+	grad      *spectra[T] // what gathers the gradients
 }
 
-func newSpectra[T float](l *layout, m *Morphology, w Window, workers int) *spectra[T] {
-	s := &spectra[T]{layout: l, workers: workers, window: newWindow[T](w, l)}
+func newSpectra[T float](l *layout, w Window, workers int) *spectra[T] {
+	ny, nx := l.n[1], l.n[2]
+	return &spectra[T]{layout: l, workers: workers, window: newWindow[T](w, l), pool: &sync.Pool{
+		New: func() any { return &scratch[T]{n: ny * nx, fft: newTransformer[T](ny, nx)} },
+	}}
+}
+
+// load makes s that of the morphology m.
+func (s *spectra[T]) load(m *Morphology) {
+	s.fields, s.materials = 0, s.materials[:0]
 	for i := range m.Materials {
-		p := newProducts[T](&m.Materials[i], s.fields, l.depth)
+		p := newProducts[T](&m.Materials[i], s.fields, s.depth)
 		s.fields += p.count
 		s.materials = append(s.materials, p)
 	}
-	s.data = make([]T, 4*s.fields*l.size)
-	ny, nx := l.n[1], l.n[2]
-	s.pool.New = func() any { return &scratch[T]{n: ny * nx, fft: newTransformer[T](ny, nx)} }
-	return s
+	if n := 4 * s.fields * s.size; len(s.data) != n {
+		s.data, s.grad = make([]T, n), nil
+	}
 }
 
 // gradient returns empty spectra that gather gradients of s; back then fills the
 // arrays of m, which has those of the morphology.
 func (s *spectra[T]) gradient(m *Morphology) spectrum {
-	g := &spectra[T]{layout: s.layout, fields: s.fields, window: s.window, workers: s.workers, data: make([]T, len(s.data))}
-	g.pool.New = s.pool.New
+	g := s.grad
+	if g == nil {
+		g = &spectra[T]{layout: s.layout, window: s.window, workers: s.workers, pool: s.pool, data: make([]T, len(s.data))}
+		s.grad = g
+	} else {
+		clear(g.data)
+	}
+	g.fields, g.half, g.materials = s.fields, s.half, nil
 	for i, p := range s.materials {
 		q := *p
 		for _, f := range m.Materials[i].fields() {
@@ -55,18 +70,21 @@ func (s *spectra[T]) run(i, field int) (c, sn []T) {
 }
 
 // batch returns how many slices are transformed between two passes over the sums,
-// and the numbers in the half spectrum of a slice.
-func (s *spectra[T]) batch() (slices, size int) {
-	size = 2 * s.n[1] * s.half()
+// the numbers in the half spectrum of a slice, and room for all.
+func (s *spectra[T]) batch() (slices, size int, half []T) {
+	size = 2 * s.n[1] * s.columns()
 	slices = max(1, (8*s.workers+len(s.materials)-1)/len(s.materials))
-	return min(slices, max(1, 1<<23/(size*s.fields)), s.depth), size
+	slices = min(slices, max(1, 1<<23/(size*s.fields)), s.depth)
+	if n := slices * s.fields * size; len(s.half) < n {
+		s.half = make([]T, n)
+	}
+	return slices, size, s.half
 }
 
 // transform computes the sums over all slices.
 func (s *spectra[T]) transform(ctx context.Context) error {
 	clear(s.data)
-	slices, size := s.batch()
-	half := make([]T, slices*s.fields*size)
+	slices, size, half := s.batch()
 	for z := 0; z < s.depth; z += slices {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -103,7 +121,7 @@ func (s *spectra[T]) accumulate(half []T, row, z, n, size int) {
 		if s.from[i] == s.to[i] {
 			continue
 		}
-		lo, hi := 2*(row*s.half()+int(s.from[i])), 2*(row*s.half()+int(s.to[i]))
+		lo, hi := 2*(row*s.columns()+int(s.from[i])), 2*(row*s.columns()+int(s.to[i]))
 		for k := range s.fields {
 			c, sn := s.run(i, k)
 			for dz := range n {
@@ -151,8 +169,7 @@ func (s *spectra[T]) backCentre() {
 // materials: the transpose of transform.
 func (s *spectra[T]) back(ctx context.Context) error {
 	s.backCentre()
-	slices, size := s.batch()
-	half := make([]T, slices*s.fields*size)
+	slices, size, half := s.batch()
 	for z := 0; z < s.depth; z += slices {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -171,7 +188,7 @@ func (s *spectra[T]) back(ctx context.Context) error {
 
 // spread is the transpose of accumulate.
 func (s *spectra[T]) spread(half []T, row, z, n, size int) {
-	width := 2 * s.half()
+	width := 2 * s.columns()
 	for j := range n * s.fields {
 		clear(half[j*size+row*width : j*size+(row+1)*width])
 	}
@@ -211,7 +228,7 @@ func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 // gradient with respect to the real slice: half of every element, and in the
 // columns that are their own mirror the Hermitian part.
 func (s *spectra[T]) hermitian(h []T) {
-	ny, cols := s.n[1], s.half()
+	ny, cols := s.n[1], s.columns()
 	for i := range h {
 		h[i] /= 2
 	}

@@ -1,0 +1,302 @@
+package rsoxs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// MaterialNodes is a Material within a graph, given by the same arrays.
+type MaterialNodes struct{ Vfrac, S, Theta, Psi, Align, Unaligned *ad.Node }
+
+// nodes lists what m is given by with the fields of the Material they become.
+func (m *MaterialNodes) nodes(to *Material) (list []*ad.Node, fields []**tensor.Tensor) {
+	for _, p := range []struct {
+		n *ad.Node
+		t **tensor.Tensor
+	}{{m.Vfrac, &to.Vfrac}, {m.S, &to.S}, {m.Theta, &to.Theta}, {m.Psi, &to.Psi}, {m.Align, &to.Align}, {m.Unaligned, &to.Unaligned}} {
+		if p.n != nil {
+			list, fields = append(list, p.n), append(fields, p.t)
+		}
+	}
+	return list, fields
+}
+
+// Intensity returns the pattern of materials as a Node [energy, beam, QY, QX] with
+// the values of Pattern.Intensity, NaN included: choose the pixels that count
+// before anything else is done with it. constants is [energy, material, 4] in the
+// order of Constants.
+//
+// Gradient: with respect to all arrays and the constants, first order. The Node
+// and s may be used at the same time.
+func (s *Simulator) Intensity(materials []MaterialNodes, constants *ad.Node) *ad.Node {
+	shape := tensor.Shape{len(s.cfg.Energies), len(s.beams), s.shape[1], s.shape[2]}
+	return s.node("rsoxs.intensity", shape, materials, constants, measure{
+		value: func(out []float64, p *Pattern) error { copy(out, p.Intensity.Data().([]float64)); return nil },
+		grad:  func(g []float64, p *Pattern) (*tensor.Tensor, error) { return tensor.From(g, p.Intensity.Shape()...) },
+	})
+}
+
+// Curves returns the reduced pattern of materials as a Node [4, energy, beam, Q]:
+// I, Para, Perp and A of Curves, NaN where those are. See Intensity.
+func (s *Simulator) Curves(r Reduction, materials []MaterialNodes, constants *ad.Node) (*ad.Node, *Reducer, error) {
+	d, err := r.NewReducer(&Pattern{Energies: s.cfg.Energies, QY: Frequencies(s.shape[1], s.a), QX: Frequencies(s.shape[2], s.a)})
+	if err != nil {
+		return nil, nil, err
+	}
+	part := tensor.Shape{len(s.cfg.Energies), len(s.beams), d.n}
+	return s.node("rsoxs.curves", append(tensor.Shape{4}, part...), materials, constants, measure{
+		value: func(out []float64, p *Pattern) error {
+			c, err := d.Reduce(p)
+			if err != nil {
+				return err
+			}
+			for k, t := range []*tensor.Tensor{c.I, c.Para, c.Perp, c.A} {
+				copy(out[k*part.Size():], t.Data().([]float64))
+			}
+			return nil
+		},
+		grad: func(g []float64, p *Pattern) (*tensor.Tensor, error) {
+			var by Curves
+			for k, t := range []**tensor.Tensor{&by.I, &by.Para, &by.Perp, &by.A} {
+				*t, _ = tensor.From(g[k*part.Size():(k+1)*part.Size()], part...)
+			}
+			return d.Gradient(p, &by)
+		},
+	}), d, nil
+}
+
+// LossFunc returns a number that says how far a pattern is from data, and its
+// derivatives by the pattern's intensities.
+type LossFunc func(p *Pattern) (loss float64, gradient *tensor.Tensor, err error)
+
+// Loss returns f of the pattern of materials as a scalar Node; no image enters the
+// graph. See Intensity.
+func (s *Simulator) Loss(f LossFunc, materials []MaterialNodes, constants *ad.Node) *ad.Node {
+	return s.node("rsoxs.loss", tensor.Shape{}, materials, constants, measure{
+		value: func(out []float64, p *Pattern) (err error) { out[0], _, err = f(p); return err },
+		grad: func(g []float64, p *Pattern) (*tensor.Tensor, error) {
+			_, d, err := f(p)
+			if err != nil {
+				return nil, err
+			}
+			d = d.Copy().Convert(tensor.Float64)
+			v := d.Data().([]float64)
+			for i := range v {
+				v[i] *= g[0]
+			}
+			return d, nil
+		},
+	})
+}
+
+// measure is what a Node takes from a pattern, and the gradient by the pattern from
+// that by what it took.
+type measure struct {
+	value func(out []float64, p *Pattern) error
+	grad  func(g []float64, p *Pattern) (*tensor.Tensor, error)
+}
+
+func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNodes, constants *ad.Node, m measure) *ad.Node {
+	crew := &crew{sim: s, materials: materials}
+	var in []*ad.Node
+	for i := range materials {
+		list, _ := materials[i].nodes(&Material{})
+		in = append(in, list...)
+	}
+	return ad.Call(&ad.Custom{
+		Name:  name,
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return shape, crew.check(in) },
+		Forward: func(out []float64, in ...[]float64) error {
+			return crew.with(in, func(r *replica) error { return m.value(out, r.pattern) })
+		},
+		Adjoint: func(dIn [][]float64, g, _ []float64, in ...[]float64) error {
+			return crew.with(in, func(r *replica) error {
+				d, err := m.grad(g, r.pattern)
+				if err != nil {
+					return err
+				}
+				return r.adjoint(dIn, d)
+			})
+		},
+	}, append(in, constants)...)
+}
+
+// crew are the simulators behind a Node, one for each goroutine that runs it. Each
+// remembers its last inputs: gradients are asked for where values were.
+type crew struct {
+	sim       *Simulator
+	materials []MaterialNodes
+	mu        sync.Mutex
+	idle      []*replica
+}
+
+// replica is a simulator with its inputs and what came of them.
+type replica struct {
+	sim     *Simulator
+	morph   *Morphology
+	fields  []**tensor.Tensor // of morph, in the order of the inputs
+	optics  Optics
+	flat    []float64 // optics
+	pattern *Pattern  // nil until made of these inputs
+}
+
+// check compares the shapes of the inputs with the simulator's.
+func (c *crew) check(in []tensor.Shape) error {
+	r := c.hire()
+	want := tensor.Shape{len(c.sim.cfg.Energies), len(c.materials), 4}
+	if got := in[len(in)-1]; !got.Equal(want) {
+		return fmt.Errorf("constants of shape %v: want [energy, material, 4] = %v", got, want)
+	}
+	return r.morph.inspect()
+}
+
+// hire makes a new replica.
+func (c *crew) hire() *replica {
+	sim := *c.sim
+	sim.morph, sim.spectra = nil, nil
+	r := &replica{sim: &sim, morph: &Morphology{PhysSize: sim.a, Materials: make([]Material, len(c.materials))}}
+	dtype := tensor.Float64
+	if sim.cfg.Precision == 32 {
+		dtype = tensor.Float32
+	}
+	for i := range c.materials {
+		nodes, fields := c.materials[i].nodes(&r.morph.Materials[i])
+		for k, f := range fields {
+			*f = tensor.New(dtype, nodes[k].Shape()...)
+		}
+		r.fields = append(r.fields, fields...)
+	}
+	r.optics = make(Optics, len(sim.cfg.Energies))
+	for e := range r.optics {
+		r.optics[e] = make([]Constants, len(c.materials))
+	}
+	return r
+}
+
+// with calls f with a replica that has the pattern of in.
+func (c *crew) with(in [][]float64, f func(r *replica) error) error {
+	r := c.take(in)
+	defer c.give(r)
+	if err := r.set(in); err != nil {
+		return err
+	}
+	return f(r)
+}
+
+// take returns an idle replica, the one that knows in if there is one.
+func (c *crew) take(in [][]float64) *replica {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.idle) == 0 {
+		return c.hire()
+	}
+	i := max(0, slices.IndexFunc(c.idle, func(r *replica) bool { return r.knows(in) }))
+	r := c.idle[i]
+	c.idle = slices.Delete(c.idle, i, i+1)
+	return r
+}
+
+func (c *crew) give(r *replica) {
+	c.mu.Lock()
+	c.idle = append(c.idle, r)
+	c.mu.Unlock()
+}
+
+func (r *replica) knows(in [][]float64) bool {
+	return r.pattern != nil && slices.Equal(r.flat, in[len(in)-1]) && r.knowsFields(in)
+}
+
+func (r *replica) knowsFields(in [][]float64) bool {
+	for i, f := range r.fields {
+		switch v := (*f).Data().(type) {
+		case []float64:
+			if !slices.Equal(v, in[i]) {
+				return false
+			}
+		case []float32:
+			if !slices.EqualFunc(v, in[i], func(a float32, b float64) bool { return a == float32(b) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// set makes r.pattern that of in, with as little work as that takes.
+func (r *replica) set(in [][]float64) error {
+	ctx := context.Background()
+	same := r.sim.morph != nil && r.knowsFields(in)
+	flat := in[len(in)-1]
+	if same && r.pattern != nil && slices.Equal(r.flat, flat) {
+		return nil
+	}
+	r.pattern = nil
+	if !same {
+		for i, f := range r.fields {
+			switch v := (*f).Data().(type) {
+			case []float64:
+				copy(v, in[i])
+			case []float32:
+				convert(v, in[i])
+			}
+		}
+		if err := r.sim.Transform(ctx, r.morph); err != nil {
+			return err
+		}
+	}
+	r.flat = append(r.flat[:0], flat...)
+	for e := range r.optics {
+		for m := range r.optics[e] {
+			c := flat[4*(e*len(r.morph.Materials)+m):]
+			r.optics[e][m] = Constants{c[0], c[1], c[2], c[3]}
+		}
+	}
+	p, err := r.sim.Pattern(ctx, r.optics)
+	r.pattern = p
+	return err
+}
+
+// adjoint fills dIn from the gradient by the pattern.
+func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
+	g, err := r.sim.Gradient(context.Background(), r.optics, by)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for m := range g.Materials {
+		for _, f := range r.order(m, &g.Materials[m]) {
+			switch v := f.Data().(type) {
+			case []float64:
+				copy(dIn[i], v)
+			case []float32:
+				convert(dIn[i], v)
+			}
+			i++
+		}
+	}
+	if i != len(dIn)-1 {
+		return errors.New("rsoxs: gradient of other fields than the inputs")
+	}
+	for e, row := range g.Optics {
+		for m, c := range row {
+			copy(dIn[i][4*(e*len(row)+m):], []float64{c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp})
+		}
+	}
+	return nil
+}
+
+// order lists the arrays of a gradient in the order of the inputs.
+func (r *replica) order(m int, g *Material) (list []*tensor.Tensor) {
+	for _, t := range []*tensor.Tensor{g.Vfrac, g.S, g.Theta, g.Psi, g.Align, g.Unaligned} {
+		if t != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
