@@ -74,6 +74,12 @@ func fftLinesInF64AVX2(w *float64, src *float64, stride int, pos *int, n int)
 func fftLinesOutF64AVX2(dst *float64, stride int, w *float64, n int)
 
 //go:noescape
+func fftLinesOutTimesF64AVX2(dst *float64, stride int, w *float64, factors *float64, n int)
+
+//go:noescape
+func fftLinesOutOverF64AVX2(dst *float64, stride int, w *float64, factors *float64, n int)
+
+//go:noescape
 func fftRowsInF64AVX2(w *float64, src *float64, stride int, pos *int, pieces int)
 
 //go:noescape
@@ -156,6 +162,12 @@ func fftLinesInF32AVX2(w *float32, src *float32, stride int, pos *int, n int)
 
 //go:noescape
 func fftLinesOutF32AVX2(dst *float32, stride int, w *float32, n int)
+
+//go:noescape
+func fftLinesOutTimesF32AVX2(dst *float32, stride int, w *float32, factors *float32, n int)
+
+//go:noescape
+func fftLinesOutOverF32AVX2(dst *float32, stride int, w *float32, factors *float32, n int)
 
 //go:noescape
 func fftRowsInF32AVX2(w *float32, src *float32, stride int, pos *int, pieces int)
@@ -242,6 +254,12 @@ func fftLinesInF64AVX512(w *float64, src *float64, stride int, pos *int, n int)
 func fftLinesOutF64AVX512(dst *float64, stride int, w *float64, n int)
 
 //go:noescape
+func fftLinesOutTimesF64AVX512(dst *float64, stride int, w *float64, factors *float64, n int)
+
+//go:noescape
+func fftLinesOutOverF64AVX512(dst *float64, stride int, w *float64, factors *float64, n int)
+
+//go:noescape
 func fftRowsInF64AVX512(w *float64, src *float64, stride int, pos *int, pieces int)
 
 //go:noescape
@@ -324,6 +342,12 @@ func fftLinesInF32AVX512(w *float32, src *float32, stride int, pos *int, n int)
 
 //go:noescape
 func fftLinesOutF32AVX512(dst *float32, stride int, w *float32, n int)
+
+//go:noescape
+func fftLinesOutTimesF32AVX512(dst *float32, stride int, w *float32, factors *float32, n int)
+
+//go:noescape
+func fftLinesOutOverF32AVX512(dst *float32, stride int, w *float32, factors *float32, n int)
 
 //go:noescape
 func fftRowsInF32AVX512(w *float32, src *float32, stride int, pos *int, pieces int)

@@ -2005,6 +2005,66 @@ loop:
 	VZEROUPPER
 	RET
 
+// func fftLinesOutTimesF64AVX2(dst *float64, stride int, w *float64, factors *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·fftLinesOutTimesF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMULPD       Y2, Y0, Y4
+	VMULPD       Y2, Y1, Y2
+	VFNMADD231PD Y1, Y3, Y4
+	VFMADD231PD  Y0, Y3, Y2
+	VUNPCKLPD    Y2, Y4, Y0
+	VUNPCKHPD    Y2, Y4, Y1
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func fftLinesOutOverF64AVX2(dst *float64, stride int, w *float64, factors *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·fftLinesOutOverF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMULPD       Y2, Y0, Y4
+	VMULPD       Y2, Y1, Y2
+	VFMADD231PD  Y1, Y3, Y4
+	VFNMADD231PD Y0, Y3, Y2
+	VUNPCKLPD    Y2, Y4, Y0
+	VUNPCKHPD    Y2, Y4, Y1
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 // func fftRowsInF64AVX2(w *float64, src *float64, stride int, pos *int, pieces int)
 // Requires: AVX
 TEXT ·fftRowsInF64AVX2(SB), NOSPLIT, $0-40
@@ -4239,6 +4299,66 @@ loop:
 	VZEROUPPER
 	RET
 
+// func fftLinesOutTimesF32AVX2(dst *float32, stride int, w *float32, factors *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·fftLinesOutTimesF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      (BX), Y2
+	VMOVUPS      32(BX), Y3
+	VMULPS       Y2, Y0, Y4
+	VMULPS       Y2, Y1, Y2
+	VFNMADD231PS Y1, Y3, Y4
+	VFMADD231PS  Y0, Y3, Y2
+	VUNPCKLPS    Y2, Y4, Y0
+	VUNPCKHPS    Y2, Y4, Y1
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func fftLinesOutOverF32AVX2(dst *float32, stride int, w *float32, factors *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·fftLinesOutOverF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      (BX), Y2
+	VMOVUPS      32(BX), Y3
+	VMULPS       Y2, Y0, Y4
+	VMULPS       Y2, Y1, Y2
+	VFMADD231PS  Y1, Y3, Y4
+	VFNMADD231PS Y0, Y3, Y2
+	VUNPCKLPS    Y2, Y4, Y0
+	VUNPCKHPS    Y2, Y4, Y1
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 // func fftRowsInF32AVX2(w *float32, src *float32, stride int, pos *int, pieces int)
 // Requires: AVX
 TEXT ·fftRowsInF32AVX2(SB), NOSPLIT, $0-40
@@ -6398,6 +6518,66 @@ loop:
 	VZEROUPPER
 	RET
 
+// func fftLinesOutTimesF64AVX512(dst *float64, stride int, w *float64, factors *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·fftLinesOutTimesF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMULPD       Z2, Z0, Z4
+	VMULPD       Z2, Z1, Z2
+	VFNMADD231PD Z1, Z3, Z4
+	VFMADD231PD  Z0, Z3, Z2
+	VUNPCKLPD    Z2, Z4, Z0
+	VUNPCKHPD    Z2, Z4, Z1
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func fftLinesOutOverF64AVX512(dst *float64, stride int, w *float64, factors *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·fftLinesOutOverF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMULPD       Z2, Z0, Z4
+	VMULPD       Z2, Z1, Z2
+	VFMADD231PD  Z1, Z3, Z4
+	VFNMADD231PD Z0, Z3, Z2
+	VUNPCKLPD    Z2, Z4, Z0
+	VUNPCKHPD    Z2, Z4, Z1
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 // func fftRowsInF64AVX512(w *float64, src *float64, stride int, pos *int, pieces int)
 // Requires: AVX, AVX512F
 TEXT ·fftRowsInF64AVX512(SB), NOSPLIT, $0-40
@@ -8525,6 +8705,66 @@ loop:
 	ADDQ      CX, AX
 	DECQ      BX
 	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func fftLinesOutTimesF32AVX512(dst *float32, stride int, w *float32, factors *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·fftLinesOutTimesF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPS      (DX), Z0
+	VMOVUPS      64(DX), Z1
+	VMOVUPS      (BX), Z2
+	VMOVUPS      64(BX), Z3
+	VMULPS       Z2, Z0, Z4
+	VMULPS       Z2, Z1, Z2
+	VFNMADD231PS Z1, Z3, Z4
+	VFMADD231PS  Z0, Z3, Z2
+	VUNPCKLPS    Z2, Z4, Z0
+	VUNPCKHPS    Z2, Z4, Z1
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func fftLinesOutOverF32AVX512(dst *float32, stride int, w *float32, factors *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·fftLinesOutOverF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ factors+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	VMOVUPS      (DX), Z0
+	VMOVUPS      64(DX), Z1
+	VMOVUPS      (BX), Z2
+	VMOVUPS      64(BX), Z3
+	VMULPS       Z2, Z0, Z4
+	VMULPS       Z2, Z1, Z2
+	VFMADD231PS  Z1, Z3, Z4
+	VFNMADD231PS Z0, Z3, Z2
+	VUNPCKLPS    Z2, Z4, Z0
+	VUNPCKHPS    Z2, Z4, Z1
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, BX
+	ADDQ         CX, AX
+	DECQ         SI
+	JNZ          loop
 	VZEROUPPER
 	RET
 

@@ -12,8 +12,14 @@ type fftChirp[T float] struct {
 }
 
 func newFFTChirp[T float](k *fftKernels[T], n int) *fftChirp[T] {
-	c := &fftChirp[T]{size: chirpSize(2*n - 1), order: identity(n)}
-	c.inner = newFFTAxis(k, c.size)
+	c := chirpOf[T](n)
+	c.order, c.inner = identity(n), newFFTAxis(k, c.size)
+	return c
+}
+
+// chirpOf computes the chirp and its spectrum, in float64 whatever T is.
+func chirpOf[T float](n int) *fftChirp[T] {
+	c := &fftChirp[T]{size: chirpSize(2*n - 1)}
 	conj := make([]float64, 2*c.size)
 	for j := range n {
 		re, im := root(j*j%(2*n), 2*n)
@@ -22,12 +28,13 @@ func newFFTChirp[T float](k *fftKernels[T], n int) *fftChirp[T] {
 			conj[2*at], conj[2*at+1] = re, -im
 		}
 	}
-	// In float64 whatever T is.
-	pure := newFFTAxis(&pureFFT64, c.size)
-	out := make([]float64, 2*c.size)
 	s := &fftScratch[float64]{}
-	pure.lines(s, out, conj, 0, 1, 1, 0)
-	for _, v := range out {
+	if long := newFFTLong(&pureFFT64, c.size); long != nil {
+		long.line(s, conj, conj, 0)
+	} else {
+		newFFTAxis(&pureFFT64, c.size).lines(s, conj, conj, 0, 1, 1, 0)
+	}
+	for _, v := range conj {
 		c.spectrum = append(c.spectrum, T(v/float64(c.size)))
 	}
 	return c

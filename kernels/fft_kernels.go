@@ -13,8 +13,11 @@ type fftKernels[T float] struct {
 
 	linesIn  func(w, src *T, stride int, pos *int, n int)
 	linesOut func(dst *T, stride int, w *T, n int)
-	rowsIn   func(w, src *T, stride int, pos *int, pieces int)
-	rowsOut  func(dst *T, stride int, w *T, pieces int)
+	// linesOut of products with factors laid out as a block, or with their conjugates
+	linesOutTimes, linesOutOver func(dst *T, stride int, w, factors *T, n int)
+
+	rowsIn  func(w, src *T, stride int, pos *int, pieces int)
+	rowsOut func(dst *T, stride int, w *T, pieces int)
 
 	untangle       func(w, tw *T, m int)
 	tangle         func(w, src, tw *T, pos *int, m int)

@@ -2,8 +2,8 @@ package kernels
 
 import "unsafe"
 
-// fftScratch is what one goroutine needs: two blocks and the room of odd passes.
-type fftScratch[T float] struct{ a, b, tmp []T }
+// fftScratch is what one goroutine needs: two blocks, the room of odd passes and long lines.
+type fftScratch[T float] struct{ a, b, tmp, long, line, row []T }
 
 func (s *fftScratch[T]) fit(x *fftAxis[T]) {
 	size := x.n + 1
@@ -79,27 +79,32 @@ func (x *fftAxis[T]) columns(s *fftScratch[T], dst, src []T, width, dir int) {
 		x.k.linesOut(&dst[0], stride, &s.a[0], x.n)
 		return
 	}
-	a, b := 0, len(x.radix)
-	if b > 0 && !x.isOdd(x.radix[0]) && x.k.from[x.radix[0]] != nil {
-		r := x.radix[0]
-		step := x.n / r
-		if dir == 1 {
-			step = -step
+	x.columnsOut(s, dst, stride, x.columnsIn(s, src, stride, dir))
+}
+
+// columnsIn loads columns, with the first pass if there is a kernel for both, and returns the number of passes done.
+func (x *fftAxis[T]) columnsIn(s *fftScratch[T], src []T, stride, dir int) int {
+	if len(x.radix) > 0 && !x.isOdd(x.radix[0]) {
+		if r := x.radix[0]; x.k.from[r] != nil {
+			x.k.from[r](&s.a[0], &src[0], stride, &x.starts[dir][0], x.n/r*(1-2*dir), x.n)
+			return 1
 		}
-		x.k.from[r](&s.a[0], &src[0], stride, &x.starts[dir][0], step, x.n)
-		a = 1
-	} else {
-		x.k.linesIn(&s.a[0], &src[0], stride, &x.pos[dir][0], x.n)
 	}
-	if r := 0; b > 1 && !x.isOdd(x.radix[b-1]) {
-		r = x.radix[b-1]
-		if x.k.to[r] != nil {
-			x.passes(s.a, s.tmp, a, b-1)
-			x.k.to[r](&dst[0], stride, &s.a[0], &x.tw[b-1][0], x.n/r)
+	x.k.linesIn(&s.a[0], &src[0], stride, &x.pos[dir][0], x.n)
+	return 0
+}
+
+// columnsOut does the passes that are left and stores columns, with the last pass if there is a kernel for both.
+func (x *fftAxis[T]) columnsOut(s *fftScratch[T], dst []T, stride, done int) {
+	last := len(x.radix) - 1
+	if last > 0 && !x.isOdd(x.radix[last]) {
+		if r := x.radix[last]; x.k.to[r] != nil {
+			x.passes(s.a, s.tmp, done, last)
+			x.k.to[r](&dst[0], stride, &s.a[0], &x.tw[last][0], x.n/r)
 			return
 		}
 	}
-	x.passes(s.a, s.tmp, a, b)
+	x.passes(s.a, s.tmp, done, last+1)
 	x.k.linesOut(&dst[0], stride, &s.a[0], x.n)
 }
 

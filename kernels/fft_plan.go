@@ -7,13 +7,21 @@ type fftPlan[T float] struct {
 	k        *fftKernels[T]
 	z, y, x  int
 	axis     [3]*fftAxis[T] // of complex transforms
+	long     *fftLong[T]    // of the last axis, if its rows are fewer than half the lanes
 	realOnce sync.Once
 	real     *fftReal[T]
+	longReal *fftLongReal[T]
 }
 
 func newFFTPlan[T float](k *fftKernels[T], shape [3]int) *fftPlan[T] {
 	p := &fftPlan[T]{k: k, z: shape[0], y: shape[1], x: shape[2]}
+	few := p.z*p.y <= k.lanes/2
 	for i, n := range shape {
+		if i == 2 && few {
+			if p.long = newFFTLong(k, n); p.long != nil {
+				break
+			}
+		}
 		for j := range i {
 			if shape[j] == n {
 				p.axis[i] = p.axis[j]
@@ -26,9 +34,17 @@ func newFFTPlan[T float](k *fftKernels[T], shape [3]int) *fftPlan[T] {
 	return p
 }
 
-func (p *fftPlan[T]) rows() *fftReal[T] {
-	p.realOnce.Do(func() { p.real = newFFTReal(p.k, p.x) })
-	return p.real
+// rows is the sweep of real rows.
+func (p *fftPlan[T]) rows(dst, src []T, dir int) fftSweep[T] {
+	p.realOnce.Do(func() {
+		if p.z*p.y <= p.k.lanes/2 {
+			p.longReal = newFFTLongReal(p.k, p.x)
+		}
+		if p.longReal == nil {
+			p.real = newFFTReal(p.k, p.x)
+		}
+	})
+	return fftSweep[T]{real: p.real, longReal: p.longReal, dst: dst, src: src, lines: p.y, dir: dir}
 }
 
 // fftChunk is about how many numbers go through both axes of a plane at once.
@@ -36,7 +52,7 @@ const fftChunk = 1 << 16
 
 // complex transforms src into dst, both of complex numbers as pairs.
 func (p *fftPlan[T]) complex(dst, src []T, dir int, t *fftTeam[T], threads int) {
-	rows := fftSweep[T]{axis: p.axis[2], dst: dst, src: src, width: 1, lines: p.y, dir: dir}
+	rows := fftSweep[T]{axis: p.axis[2], long: p.long, dst: dst, src: src, width: 1, lines: p.y, dir: dir}
 	p.planes(rows, p.columns(dst, dst, p.x, dir), p.x, t, threads)
 	p.depth(dst, dst, p.x, dir, t, threads)
 	t.job = fftJob[T]{}
@@ -79,7 +95,7 @@ func (p *fftPlan[T]) depth(dst, src []T, width, dir int, t *fftTeam[T], threads 
 // forward transforms the real src into the half spectrum dst.
 func (p *fftPlan[T]) forward(dst, src []T, t *fftTeam[T], threads int) {
 	width := p.x/2 + 1
-	rows := fftSweep[T]{real: p.rows(), dst: dst, src: src, lines: p.y}
+	rows := p.rows(dst, src, 0)
 	p.planes(rows, p.columns(dst, dst, width, 0), width, t, threads)
 	p.depth(dst, dst, width, 0, t, threads)
 	t.job = fftJob[T]{}
@@ -99,6 +115,6 @@ func (p *fftPlan[T]) inverse(dst, src []T, t *fftTeam[T], threads int) {
 	if p.y > 1 {
 		src = t.spare
 	}
-	p.planes(columns, fftSweep[T]{real: p.rows(), dst: dst, src: src, lines: p.y, dir: 1}, width, t, threads)
+	p.planes(columns, p.rows(dst, src, 1), width, t, threads)
 	t.job = fftJob[T]{}
 }

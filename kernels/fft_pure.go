@@ -19,7 +19,7 @@ type fftElement[T float] struct{ re, im [pureLanes]T }
 type fftLegs[T float] [8]*fftElement[T]
 
 func pureFFT[T float]() fftKernels[T] {
-	k := fftKernels[T]{lanes: pureLanes, line: identity(pureLanes), odd: pureOdd[T], linesIn: pureLinesIn[T], linesOut: pureLinesOut[T],
+	k := fftKernels[T]{lanes: pureLanes, line: identity(pureLanes), odd: pureOdd[T], linesIn: pureLinesIn[T], linesOut: pureLinesOut[T], linesOutTimes: pureLinesOutTimes[T], linesOutOver: pureLinesOutOver[T],
 		rowsIn: pureRowsIn[T], rowsOut: pureRowsOut[T], untangle: pureUntangle[T], tangle: pureTangle[T], scatterProduct: pureScatterProduct[T]}
 	for r, f := range map[int]func(x *fftLegs[T]){2: butterfly2[T], 3: butterfly3[T], 4: butterfly4[T], 5: butterfly5[T], 8: butterfly8[T]} {
 		k.first[r] = func(w *T, n int) {

@@ -25,6 +25,26 @@ func pureLinesOut[T float](dst *T, stride int, w *T, n int) {
 	}
 }
 
+func pureLinesOutTimes[T float](dst *T, stride int, w, factors *T, n int) {
+	for j := range elements(w, n) {
+		x, y, f := row(dst, j*stride, 2*pureLanes), &elements(w, n)[j], &elements(factors, n)[j]
+		for i, re := range y.re {
+			im, c, s := y.im[i], f.re[i], f.im[i]
+			x[2*i], x[2*i+1] = re*c-im*s, im*c+re*s
+		}
+	}
+}
+
+func pureLinesOutOver[T float](dst *T, stride int, w, factors *T, n int) {
+	for j := range elements(w, n) {
+		x, y, f := row(dst, j*stride, 2*pureLanes), &elements(w, n)[j], &elements(factors, n)[j]
+		for i, re := range y.re {
+			im, c, s := y.im[i], f.re[i], f.im[i]
+			x[2*i], x[2*i+1] = re*c+im*s, im*c-re*s
+		}
+	}
+}
+
 // pieceLength is how many complex numbers have 16 bytes.
 func pieceLength[T float]() int { return 8 / int(unsafe.Sizeof(T(0))) }
 

@@ -13,12 +13,7 @@ func newFFTReal[T float](k *fftKernels[T], n int) *fftReal[T] {
 	if n%2 == 1 {
 		return &fftReal[T]{n: n, axis: newFFTAxis(k, n)}
 	}
-	x := &fftReal[T]{n: n, axis: newFFTAxis(k, n/2), self: identity(n/2 + 1)}
-	for i := 1; i <= n/4; i++ {
-		re, im := root(i, n)
-		x.tw = append(x.tw, T(re/2), T(im/2))
-	}
-	return x
+	return &fftReal[T]{n: n, axis: newFFTAxis(k, n/2), self: identity(n/2 + 1), tw: halfRoots[T](n)}
 }
 
 // forward transforms rows lo to hi-1 of src into rows of dst.

@@ -6,6 +6,8 @@ import "sync"
 type fftSweep[T float] struct {
 	axis       *fftAxis[T] // complex lines
 	real       *fftReal[T] // or rows of real numbers
+	long       *fftLong[T] // or rows of complex numbers one by one
+	longReal   *fftLongReal[T]
 	dst, src   []T
 	width, dir int
 	lines      int  // of a unit
@@ -15,6 +17,21 @@ type fftSweep[T float] struct {
 func (w *fftSweep[T]) do(s *fftScratch[T], lo, hi int) {
 	switch {
 	case w.skip:
+	case w.long != nil:
+		n := 2 * w.long.n
+		for i := lo; i < hi; i++ {
+			w.long.line(s, w.dst[i*n:(i+1)*n], w.src[i*n:(i+1)*n], w.dir)
+		}
+	case w.longReal != nil:
+		n := w.longReal.n
+		half := n/2*2 + 2
+		for i := lo; i < hi; i++ {
+			if w.dir == 0 {
+				w.longReal.forward(s, w.dst[i*half:(i+1)*half], w.src[i*n:(i+1)*n])
+			} else {
+				w.longReal.inverse(s, w.dst[i*n:(i+1)*n], w.src[i*half:(i+1)*half])
+			}
+		}
 	case w.real != nil && w.dir == 0:
 		w.real.forward(s, w.dst, w.src, lo, hi)
 	case w.real != nil:

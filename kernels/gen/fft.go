@@ -29,6 +29,8 @@ func emitFFT() {
 		m.passOdd()
 		m.linesIn()
 		m.linesOut()
+		m.linesOutTimes("LinesOutTimes", false)
+		m.linesOutTimes("LinesOutOver", true)
 		m.rowsIn()
 		m.rowsOut()
 		m.untangle()

@@ -69,6 +69,32 @@ func (m machine) linesOut() {
 	RET()
 }
 
+// linesOutTimes is linesOut of the products of the elements with factors, which are laid out as a block; linesOutOver
+// takes their conjugates.
+func (m machine) linesOutTimes(name string, conj bool) {
+	m.begin(name, "dst *T, stride int, w, factors *T, n int")
+	dst, stride, w, f, n := pointer("dst"), pointer("stride"), pointer("w"), pointer("factors"), pointer("n")
+	Label("loop")
+	x, c := m.get(m.pair(w, 0)), m.get(m.pair(f, 0))
+	y := split{m.mul(x.re, c.re), m.mul(x.im, c.re)}
+	if conj {
+		m.do("fma231", x.im, c.im, y.re)
+		m.do("fnma231", x.re, c.im, y.im)
+	} else {
+		m.do("fnma231", x.im, c.im, y.re)
+		m.do("fma231", x.re, c.im, y.im)
+	}
+	lo, hi := m.pair(dst, 0)
+	m.putLine(y, lo, hi)
+	ADDQ(operand.U32(uint32(m.element())), w)
+	ADDQ(operand.U32(uint32(m.element())), f)
+	ADDQ(stride, dst)
+	DECQ(n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
 // Rows are lines whose elements are neighbours. They are transposed in pieces of 16 bytes of each row.
 
 // rows is how many rows have their pieces in one vector, group how many such vectors make a square.
@@ -291,7 +317,7 @@ func (m machine) fftFields() string {
 		}
 		b.WriteString("},\n")
 	}
-	for _, kind := range []string{"Odd", "LinesIn", "LinesOut", "RowsIn", "RowsOut", "Untangle", "Tangle", "ScatterProduct"} {
+	for _, kind := range []string{"Odd", "LinesIn", "LinesOut", "LinesOutTimes", "LinesOutOver", "RowsIn", "RowsOut", "Untangle", "Tangle", "ScatterProduct"} {
 		fmt.Fprintf(&b, "%s: fft%s%s,\n", strings.ToLower(kind[:1])+kind[1:], kind, s)
 	}
 	return b.String()
