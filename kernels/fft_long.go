@@ -63,7 +63,7 @@ func splitLength(n, lanes int) (n1, n2 int) {
 		}
 		b := n / a
 		cost := ((b+lanes-1)/lanes*a + (a+lanes-1)/lanes*b) * lanes // twice n, if all lanes are full
-		cost += max(a, b) // a tie-break, and small blocks stay in the cache
+		cost += max(a, b)                                           // a tie-break, and small blocks stay in the cache
 		if cost < best {
 			best, n1, n2 = cost, a, b
 		}
@@ -79,8 +79,9 @@ func (x *fftLong[T]) line(s *fftScratch[T], dst, src []T, dir int) {
 	}
 	s.fit(x.first)
 	s.fit(x.second)
-	s.long = aligned(s.long, 2*x.n)
 	v, size := x.k.lanes, 2*int(unsafe.Sizeof(T(0)))
+	pitch := x.n2 + v // rows of a power of two would all fall on the same places of the cache
+	s.long = aligned(s.long, 2*x.n1*pitch)
 	out := x.k.linesOutTimes
 	if dir == 1 {
 		out = x.k.linesOutOver
@@ -90,12 +91,12 @@ func (x *fftLong[T]) line(s *fftScratch[T], dst, src []T, dir int) {
 		at := 2 * min(at, x.n2-v)
 		done := x.first.columnsIn(s, src[at:], x.n2*size, dir)
 		x.first.passes(s.a, s.tmp, done, len(x.first.radix))
-		out(&s.long[at], x.n2*size, &s.a[0], &factors[0], x.n1)
+		out(&s.long[at], pitch*size, &s.a[0], &factors[0], x.n1)
 		factors = factors[2*v*x.n1:]
 	}
 	for at := 0; at < x.n1; at += v {
 		at := min(at, x.n1-v)
-		x.k.loadRows(s.a, s.long[2*at*x.n2:], 2*x.n2, v, x.n2, x.second.pos[dir])
+		x.k.loadRows(s.a, s.long[2*at*pitch:], 2*pitch, v, x.n2, x.second.pos[dir])
 		x.second.columnsOut(s, dst[2*at:], x.n1*size, 0)
 	}
 }
