@@ -67,6 +67,8 @@ func (b *mistakes) phase(m *Morphology, i int) {
 		switch want := m.Voxels() * p.n; {
 		case f.Float32 != nil && f.Float64 != nil:
 			b.add(key, "keep one", "has both precisions")
+		case !f.IsZero() && (f.Float64 != nil) != m.isDouble():
+			b.add(key, "take Field.Float32s or Field.Float64s of it", "has another precision than the first field")
 		case !f.IsZero() && f.Len() != want:
 			b.add(key, "all fields have the shape of the volume", "has %d numbers, %v voxels want %d", f.Len(), m.Shape, want)
 		case f.IsZero() && (j == 0 && m.Type == Euler || j > 1 && ordered):

@@ -25,38 +25,49 @@ func WriteConfig(name string, c *Config) error {
 // String is the text of config.txt.
 func (c *Config) String() string {
 	var b strings.Builder
-	put := func(key string, value any) { fmt.Fprintf(&b, "%s = %v;\n", key, value) }
-	put("CaseType", int(c.CaseType))
-	put("Energies", numberList(c.Energies))
-	put("EAngleRotation", numberList(c.EAngleRotation[:]))
-	put("MorphologyType", int(c.MorphologyType))
-	put(keyAlias, int(c.Algorithm))
-	put("NumThreads", c.NumThreads)
-	put("DumpMorphology", capital(c.DumpMorphology))
-	put("ScatterApproach", int(c.ScatterApproach))
-	put("WindowingType", int(c.Window))
-	put("RotMask", capital(c.RotMask))
-	put("EwaldsInterpolation", int(c.Interpolation))
-	d := NewConfig()
-	if c.Algorithm != d.Algorithm {
-		put("Algorithm", int(c.Algorithm))
-	}
-	if c.MaxStreams != d.MaxStreams {
-		put("MaxStreams", c.MaxStreams)
-	}
-	if c.ReferenceFrame != d.ReferenceFrame {
-		put("ReferenceFrame", int(c.ReferenceFrame))
-	}
-	if c.HDF5Dir != d.HDF5Dir {
-		put("HDF5DirName", quote(c.HDF5Dir))
-	}
-	if c.CaseType != NormalIncidence {
-		put(keyBeams, beamList(c.KVectors))
-	}
-	if c.CaseType == GrazingIncidence {
-		put(keyDetector, numberList(c.Detector[:]))
+	for _, l := range c.lines() {
+		if l.always || l.value != l.absent {
+			fmt.Fprintf(&b, "%s = %s;\n", l.key, l.value)
+		}
 	}
 	return b.String()
+}
+
+// line is one setting; where it is not for NRSS, absent is the value of a file
+// without it.
+type line struct {
+	key, value string
+	always     bool
+	absent     string
+}
+
+// lines are the settings in the order of NRSS.
+func (c *Config) lines() []line {
+	whole := func(n int) string { return strconv.Itoa(n) }
+	all := []line{
+		{key: "CaseType", value: whole(int(c.CaseType)), always: true},
+		{key: "Energies", value: numberList(c.Energies), always: true},
+		{key: "EAngleRotation", value: numberList(c.EAngleRotation[:]), always: true},
+		{key: "MorphologyType", value: whole(int(c.MorphologyType)), always: true},
+		{key: keyAlias, value: whole(int(c.Algorithm)), always: true},
+		{key: "NumThreads", value: whole(c.NumThreads), always: true},
+		{key: "DumpMorphology", value: capital(c.DumpMorphology), always: true},
+		{key: "ScatterApproach", value: whole(int(c.ScatterApproach)), always: true},
+		{key: "WindowingType", value: whole(int(c.Window)), always: true},
+		{key: "RotMask", value: capital(c.RotMask), always: true},
+		{key: "EwaldsInterpolation", value: whole(int(c.Interpolation)), always: true},
+		{key: "Algorithm", value: whole(int(c.Algorithm)), absent: "0"},
+		{key: "MaxStreams", value: whole(c.MaxStreams), absent: "1"},
+		{key: "ReferenceFrame", value: whole(int(c.ReferenceFrame)), absent: "1"},
+		{key: "HDF5DirName", value: quote(c.HDF5Dir), absent: `"HDF5"`},
+	}
+	if c.CaseType != NormalIncidence {
+		all = append(all, line{key: keyBeams, value: beamList(c.KVectors), always: true})
+	}
+	if c.CaseType == GrazingIncidence {
+		all = append(all, line{key: keyDetector, value: numberList(c.Detector[:]), always: true})
+	}
+	return all
 }
 
 func beamList(all [][3]float64) string {

@@ -16,7 +16,7 @@ type Morphology struct {
 	FilmNormal []float64 // Z, Y, X; nil if unknown
 }
 
-// Phase is one material in the volume. With Euler angles the director of a
+// Phase is one material in the volume; all fields have one precision. With Euler angles the director of a
 // voxel is (cos Psi sin Theta, sin Psi sin Theta, cos Theta); a phase whose S,
 // Theta and Psi are zero fields is isotropic. With vectors its volume fraction
 // is Unaligned + |Alignment|^2.
@@ -36,7 +36,6 @@ func (m *Morphology) Voxels() int { return m.Shape[0] * m.Shape[1] * m.Shape[2] 
 // part is one of a phase's fields, under its names in files.
 type part struct {
 	key   string // dataset name is Mat_i_ and this
-	dump  string // name in a dump, "" for Alignment, which is three
 	field func(p *Phase) *Field
 	n     int // numbers per voxel
 }
@@ -44,14 +43,14 @@ type part struct {
 // parts are the fields of each type; the first is in every file.
 var parts = map[MorphologyType][]part{
 	Euler: {
-		{"Vfrac", "Vfrac", func(p *Phase) *Field { return &p.Vfrac }, 1},
-		{"S", "S", func(p *Phase) *Field { return &p.S }, 1},
-		{"Theta", "Theta", func(p *Phase) *Field { return &p.Theta }, 1},
-		{"Psi", "Psi", func(p *Phase) *Field { return &p.Psi }, 1},
+		{"Vfrac", func(p *Phase) *Field { return &p.Vfrac }, 1},
+		{"S", func(p *Phase) *Field { return &p.S }, 1},
+		{"Theta", func(p *Phase) *Field { return &p.Theta }, 1},
+		{"Psi", func(p *Phase) *Field { return &p.Psi }, 1},
 	},
 	Vector: {
-		{"unaligned", "UnalignedFraction", func(p *Phase) *Field { return &p.Unaligned }, 1},
-		{"alignment", "", func(p *Phase) *Field { return &p.Alignment }, 3},
+		{"unaligned", func(p *Phase) *Field { return &p.Unaligned }, 1},
+		{"alignment", func(p *Phase) *Field { return &p.Alignment }, 3},
 	},
 }
 
