@@ -109,8 +109,8 @@ func (a *average) tiltTo(image []float64) {
 // the number of workers.
 const angleGroups = 8
 
-// back replaces the images of the shots by the gradients with respect to them,
-// from those of the means, which it spoils.
+// back replaces the images of the shots, of which the first is an outline, by the
+// gradients with respect to them, from those of the means, which it spoils.
 func (a *average) back(g [][]float64, shots []*shot) {
 	for e, h := range shots {
 		valid := h.images[0]
@@ -151,16 +151,7 @@ func (a *average) counts(h *shot, valid []float64) []float64 {
 // no gradient.
 func (a *average) finishBack(g, count []float64) {
 	if a.tilt != nil {
-		from, row := slices.Clone(g), make([]sample, a.nx)
-		clear(g)
-		for y := range a.ny {
-			a.tilt.row(y, row)
-			for x := range row {
-				if row[x].at[0] >= 0 {
-					row[x].spread(g, from[y*a.nx+x])
-				}
-			}
-		}
+		a.tiltBack(g, count)
 	}
 	n := float64(len(a.turns))
 	for i, c := range count {
@@ -169,6 +160,22 @@ func (a *average) finishBack(g, count []float64) {
 			continue
 		}
 		g[i] /= c
+	}
+}
+
+// tiltBack is the transpose of tiltTo.
+func (a *average) tiltBack(g, count []float64) {
+	from, row := slices.Clone(g), make([]sample, a.nx)
+	clear(g)
+	mean := make([]float64, len(count))
+	a.finish(mean, count)
+	for y := range a.ny {
+		a.tilt.row(y, row)
+		for x := range row {
+			if v := row[x].read(mean); v == v {
+				row[x].spread(g, from[y*a.nx+x])
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ type shot struct {
 	*view
 	*projector
 	contrasts []contrast
+	changes   []contrast  // of the contrasts, along a direction
 	images    [][]float64 // [image][ny nx], NaN where the detector sees nothing
 }
 
@@ -137,13 +138,18 @@ func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b))
 func (s *spectra[T]) expose(shots []*shot) {
 	parallel(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {
-			s.exposeRow(h, row)
+			s.exposeRow(h, row, func(out []float64, t *site, w float64, kappa vec) {
+				n := s.dielectric(t, h.contrasts)
+				a1, a2 := n.times(h.e1), n.times(h.e2)
+				h.add(out, w, &a1, &a2, kappa)
+			})
 		}
 	})
 }
 
-// exposeRow fills the pixels that read one row of the half spectrum.
-func (s *spectra[T]) exposeRow(h *shot, row int) {
+// exposeRow fills the pixels that read one row of the half spectrum; add adds what
+// a pixel sees at a site with weight w.
+func (s *spectra[T]) exposeRow(h *shot, row int, add func(out []float64, t *site, w float64, kappa vec)) {
 	out := make([]float64, len(h.images))
 	for x := range s.columns() {
 		pixels, n := s.pixels(row, x)
@@ -154,10 +160,10 @@ func (s *spectra[T]) exposeRow(h *shot, row int) {
 					out[j] = math.NaN()
 				}
 			}
-			if ok {
-				s.exposePlane(h, out, row, x, c.z, 1-c.part, p)
-				if c.part > 0 {
-					s.exposePlane(h, out, row, x, c.z+1, c.part, p)
+			for dz, w := range c.weights() {
+				if ok && w > 0 {
+					t := s.site(row, x, c.z+dz, p.conj)
+					add(out, &t, w, h.transfer(c.z+dz, p.y, p.x))
 				}
 			}
 			for j, v := range out {
@@ -167,11 +173,18 @@ func (s *spectra[T]) exposeRow(h *shot, row int) {
 	}
 }
 
-func (s *spectra[T]) exposePlane(h *shot, out []float64, row, x, z int, w float64, p pixel) {
-	t := s.site(row, x, z, p.conj)
-	n := s.dielectric(&t, h.contrasts)
-	a1, a2 := n.times(h.e1), n.times(h.e2)
-	h.add(out, w, &a1, &a2, h.transfer(z, p.y, p.x))
+// outline sets the first image to 0 where the detector sees something and to NaN
+// elsewhere.
+func (h *shot) outline(workers int) {
+	nx := h.n[2]
+	parallel(workers, h.n[1], func(_, y int) {
+		for x := range nx {
+			h.images[0][y*nx+x] = 0
+			if _, ok := h.cut(y, x); !ok {
+				h.images[0][y*nx+x] = math.NaN()
+			}
+		}
+	})
 }
 
 // exposeBack takes the gradients of the images, in place of them, to the spectra g
@@ -212,9 +225,10 @@ func (s *spectra[T]) exposeRowBack(g *spectra[T], h *shot, back []contrast, row 
 			if !ok || !any {
 				continue
 			}
-			s.exposePlaneBack(g, h, back, d, row, x, c.z, 1-c.part, p)
-			if c.part > 0 {
-				s.exposePlaneBack(g, h, back, d, row, x, c.z+1, c.part, p)
+			for dz, w := range c.weights() {
+				if w > 0 {
+					s.exposePlaneBack(g, h, back, d, row, x, c.z+dz, w, p)
+				}
 			}
 		}
 	}

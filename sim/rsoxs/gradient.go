@@ -37,7 +37,9 @@ func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.T
 	g := s.spectra.gradient(&Morphology{Materials: out.Materials})
 	d := dIntensity.Copy().Float64s()
 	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
-		s.spectra.expose(shots)
+		for _, h := range shots {
+			h.outline(s.cfg.Workers)
+		}
 		s.averages[j].back(s.parts(d, j, from, len(shots)), shots)
 		for e, back := range s.spectra.exposeBack(g, shots) {
 			addBack(out.Optics[from+e], o[from+e], back)

@@ -75,6 +75,9 @@ type cut struct {
 	part float64
 }
 
+// weights returns the weights of planes z and z+1.
+func (c cut) weights() [2]float64 { return [2]float64{1 - c.part, c.part} }
+
 // cut returns where pixel (y, x) meets the Ewald sphere, false where it does not
 // within the volume's planes.
 func (v *view) cut(y, x int) (cut, bool) {

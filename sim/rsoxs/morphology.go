@@ -35,6 +35,11 @@ type field struct {
 	at   **tensor.Tensor
 }
 
+// allFields lists all arrays of m, nil ones too.
+func allFields(m *Material) []field {
+	return []field{{"Vfrac", &m.Vfrac}, {"S", &m.S}, {"Theta", &m.Theta}, {"Psi", &m.Psi}, {"Align", &m.Align}, {"Unaligned", &m.Unaligned}}
+}
+
 // fields lists the arrays that m is given by.
 func (m *Material) fields() []field {
 	switch {

@@ -20,8 +20,9 @@ type products[T float] struct {
 	first  int // its first field among those of all materials
 	count  int // its fields
 	vector bool
-	source []stack[T] // Vfrac, S, Theta, Psi or Align, Unaligned
-	grad   []stack[T] // likewise
+	source []stack[T]  // Vfrac, S, Theta, Psi or Align, Unaligned
+	grad   []stack[T]  // likewise
+	change []*stack[T] // along a direction, nil entries for none; nil for the fields themselves
 }
 
 func newProducts[T float](m *Material, first, depth int) *products[T] {

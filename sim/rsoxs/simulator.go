@@ -30,6 +30,8 @@ type spectrum interface {
 	gradient(m *Morphology) spectrum
 	exposeBack(g spectrum, shots []*shot) [][]contrast
 	back(ctx context.Context) error
+	tangent(ctx context.Context, dm []Material) (spectrum, error)
+	exposeTangent(g spectrum, shots []*shot)
 }
 
 // New prepares simulations of volumes of shape Z, Y, X with voxels of physSize nm.

@@ -106,7 +106,11 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 func (s *spectra[T]) halfSpectra(half []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
-	p.make(w, z)
+	if p.change != nil {
+		p.makeTangent(w, z)
+	} else {
+		p.make(w, z)
+	}
 	size := len(half) / p.count
 	for k := range p.count {
 		s.window.apply(w.fields[k], z)
