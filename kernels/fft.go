@@ -16,9 +16,8 @@ import (
 // goes in O(n log n) steps. The error, as a relative 2-norm, is at most 1e-15 log2(n) in float64 and 6e-8 log2(n) in
 // float32, n the number of elements.
 type FFT struct {
-	shape      [3]int
-	size, half int // numbers of the array and of its half spectrum
-	level      Level
+	fftKey
+	size, half int // numbers of an array and of its half spectrum
 	once64     sync.Once
 	once32     sync.Once
 	plan64     *fftPlan[float64]
@@ -26,7 +25,7 @@ type FFT struct {
 }
 
 // FFTWorkspace is the scratch memory of transforms, for one goroutine at a time. The zero value is ready; it grows to
-// the largest transform it has seen, and then a transform with Threads below 2 allocates nothing.
+// the largest transform it has seen, and then a transform allocates nothing.
 type FFTWorkspace struct {
 	// Threads is the number of goroutines of a transform; 0 means 1. Results are the same bits for any number.
 	Threads int
@@ -39,41 +38,50 @@ var fftPlans sync.Map // fftKey to *FFT
 
 type fftKey struct {
 	shape [3]int
+	batch bool // the first axis is one of arrays
+	count int  // arrays, one after another
 	level Level
 }
 
 // NewFFT returns the plan for arrays of that shape; the same shape gives the same plan, which stays in memory. It
 // panics if there are no axes, more than three, or one shorter than 1.
-func NewFFT(shape ...int) *FFT { return newFFT(Best(), shape...) }
+func NewFFT(shape ...int) *FFT { return NewFFTBatch(Best(), 1, shape...) }
 
-func newFFT(l Level, shape ...int) *FFT {
-	if len(shape) < 1 || len(shape) > 3 {
-		panic(fmt.Sprintf("kernels: FFT of %d axes: want 1 to 3", len(shape)))
+// NewFFTBatch is NewFFT for count arrays of that shape, one after another, at most at level l. Arrays of one and two
+// axes are transformed side by side. It panics if count is below 1.
+func NewFFTBatch(l Level, count int, shape ...int) *FFT {
+	axes := len(shape)
+	if axes < 1 || axes > 3 || count < 1 {
+		panic(fmt.Sprintf("kernels: FFT of %d arrays of %d axes: want at least one, of 1 to 3 axes", count, axes))
 	}
-	key := fftKey{shape: [3]int{1, 1, 1}, level: min(l, available())}
-	size := 1
+	key := fftKey{shape: [3]int{1, 1, 1}, count: count, level: min(l, available())}
+	size := count
 	for i, n := range shape {
 		if n < 1 || n > math.MaxInt32 || size > math.MaxInt/64/n {
-			panic(fmt.Sprintf("kernels: FFT of shape %v: want lengths from 1 to 2147483647 and an array that fits in memory", shape))
+			panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: want lengths from 1 to 2147483647, and to fit in memory", count, shape))
 		}
-		key.shape[3-len(shape)+i] = n
+		key.shape[3-axes+i] = n
 		size *= n
+	}
+	if axes < 3 && count > 1 {
+		key.shape[0], key.batch, key.count = count, true, 1
 	}
 	if p, ok := fftPlans.Load(key); ok {
 		return p.(*FFT)
 	}
 	last := key.shape[2]
-	p, _ := fftPlans.LoadOrStore(key, &FFT{shape: key.shape, level: key.level, size: size, half: size / last * (last/2 + 1)})
+	size /= key.count
+	p, _ := fftPlans.LoadOrStore(key, &FFT{fftKey: key, size: size, half: size / last * (last/2 + 1)})
 	return p.(*FFT)
 }
 
 func (p *FFT) at64() *fftPlan[float64] {
-	p.once64.Do(func() { p.plan64 = newFFTPlan(one(p.level, &pureFFT64, fft64), p.shape) })
+	p.once64.Do(func() { p.plan64 = newFFTPlan(one(p.level, &pureFFT64, fft64), p.shape, p.batch) })
 	return p.plan64
 }
 
 func (p *FFT) at32() *fftPlan[float32] {
-	p.once32.Do(func() { p.plan32 = newFFTPlan(one(p.level, &pureFFT32, fft32), p.shape) })
+	p.once32.Do(func() { p.plan32 = newFFTPlan(one(p.level, &pureFFT32, fft32), p.shape, p.batch) })
 	return p.plan32
 }
 
@@ -81,14 +89,20 @@ func (p *FFT) at32() *fftPlan[float32] {
 func (p *FFT) Complex64(dst, src []complex64, inverse bool, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.size)
 	w = w.orNew()
-	p.at32().complex(pairs32(dst), pairs32(src), direction(inverse), &w.team32, w.Threads)
+	d, x := pairs32(dst), pairs32(src)
+	for i := range p.count {
+		p.at32().complex(nth(d, i, p.count), nth(x, i, p.count), direction(inverse), &w.team32, w.Threads)
+	}
 }
 
 // Complex128 is Complex64 for complex128.
 func (p *FFT) Complex128(dst, src []complex128, inverse bool, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.size)
 	w = w.orNew()
-	p.at64().complex(pairs64(dst), pairs64(src), direction(inverse), &w.team64, w.Threads)
+	d, x := pairs64(dst), pairs64(src)
+	for i := range p.count {
+		p.at64().complex(nth(d, i, p.count), nth(x, i, p.count), direction(inverse), &w.team64, w.Threads)
+	}
 }
 
 // Real32 transforms the real src to the half of its spectrum with n/2+1 numbers along the last axis; the other half is
@@ -96,14 +110,20 @@ func (p *FFT) Complex128(dst, src []complex128, inverse bool, w *FFTWorkspace) {
 func (p *FFT) Real32(dst []complex64, src []float32, w *FFTWorkspace) {
 	p.check(len(dst), p.half, len(src), p.size)
 	w = w.orNew()
-	p.at32().forward(pairs32(dst), src, &w.team32, w.Threads)
+	d, x := pairs32(dst), src
+	for i := range p.count {
+		p.at32().forward(nth(d, i, p.count), nth(x, i, p.count), &w.team32, w.Threads)
+	}
 }
 
 // Real64 is Real32 for float64.
 func (p *FFT) Real64(dst []complex128, src []float64, w *FFTWorkspace) {
 	p.check(len(dst), p.half, len(src), p.size)
 	w = w.orNew()
-	p.at64().forward(pairs64(dst), src, &w.team64, w.Threads)
+	d, x := pairs64(dst), src
+	for i := range p.count {
+		p.at64().forward(nth(d, i, p.count), nth(x, i, p.count), &w.team64, w.Threads)
+	}
 }
 
 // RealInverse32 transforms a spectrum, of which src is the half with n/2+1 numbers along the last axis, to the real
@@ -112,20 +132,32 @@ func (p *FFT) Real64(dst []complex128, src []float64, w *FFTWorkspace) {
 func (p *FFT) RealInverse32(dst []float32, src []complex64, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.half)
 	w = w.orNew()
-	p.at32().inverse(dst, pairs32(src), &w.team32, w.Threads)
+	d, x := dst, pairs32(src)
+	for i := range p.count {
+		p.at32().inverse(nth(d, i, p.count), nth(x, i, p.count), &w.team32, w.Threads)
+	}
 }
 
 // RealInverse64 is RealInverse32 for float64.
 func (p *FFT) RealInverse64(dst []float64, src []complex128, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.half)
 	w = w.orNew()
-	p.at64().inverse(dst, pairs64(src), &w.team64, w.Threads)
+	d, x := dst, pairs64(src)
+	for i := range p.count {
+		p.at64().inverse(nth(d, i, p.count), nth(x, i, p.count), &w.team64, w.Threads)
+	}
 }
 
 func (p *FFT) check(dst, wantDst, src, wantSrc int) {
-	if dst != wantDst || src != wantSrc {
-		panic(fmt.Sprintf("kernels: FFT of shape %v: dst has %d numbers and src %d, want %d and %d", p.shape, dst, src, wantDst, wantSrc))
+	if dst != wantDst*p.count || src != wantSrc*p.count {
+		panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: dst has %d numbers and src %d, want %d and %d", p.count, p.shape, dst, src, wantDst*p.count, wantSrc*p.count))
 	}
+}
+
+// nth is array i of count.
+func nth[T float](x []T, i, count int) []T {
+	n := len(x) / count
+	return x[i*n : (i+1)*n]
 }
 
 func (w *FFTWorkspace) orNew() *FFTWorkspace {

@@ -23,7 +23,7 @@ func BenchmarkFFT(b *testing.B) {
 	for _, shape := range benchShapes {
 		n := sizeOf(shape)
 		for _, l := range Levels() {
-			p, ws := newFFT(l, shape...), &FFTWorkspace{}
+			p, ws := NewFFTBatch(l, 1, shape...), &FFTWorkspace{}
 			x, y := make([]float32, n), make([]complex64, n)
 			for i := range x {
 				x[i] = float32(i%7) - 3

@@ -6,6 +6,7 @@ import "sync"
 type fftPlan[T float] struct {
 	k        *fftKernels[T]
 	z, y, x  int
+	batch    bool           // planes are arrays of their own
 	axis     [3]*fftAxis[T] // of complex transforms
 	long     *fftLong[T]    // of the last axis, if its rows are fewer than half the lanes
 	realOnce sync.Once
@@ -13,8 +14,8 @@ type fftPlan[T float] struct {
 	longReal *fftLongReal[T]
 }
 
-func newFFTPlan[T float](k *fftKernels[T], shape [3]int) *fftPlan[T] {
-	p := &fftPlan[T]{k: k, z: shape[0], y: shape[1], x: shape[2]}
+func newFFTPlan[T float](k *fftKernels[T], shape [3]int, batch bool) *fftPlan[T] {
+	p := &fftPlan[T]{k: k, batch: batch, z: shape[0], y: shape[1], x: shape[2]}
 	few := p.z*p.y <= k.lanes/2
 	for i, n := range shape {
 		if i == 2 && few {
@@ -86,7 +87,7 @@ func (t *fftTeam[T]) sweep(w fftSweep[T], planes, lanes, threads int) {
 
 // depth transforms along the first axis, of planes of rows of width numbers.
 func (p *fftPlan[T]) depth(dst, src []T, width, dir int, t *fftTeam[T], threads int) {
-	if p.z > 1 {
+	if p.z > 1 && !p.batch {
 		width *= p.y
 		t.sweep(fftSweep[T]{axis: p.axis[0], dst: dst, src: src, width: width, lines: width, dir: dir}, 1, p.k.lanes, threads)
 	}
@@ -104,10 +105,10 @@ func (p *fftPlan[T]) forward(dst, src []T, t *fftTeam[T], threads int) {
 // inverse transforms the half spectrum src into the real dst.
 func (p *fftPlan[T]) inverse(dst, src []T, t *fftTeam[T], threads int) {
 	width := p.x/2 + 1
-	if p.z > 1 || p.y > 1 {
+	if p.z > 1 && !p.batch || p.y > 1 {
 		t.spare = aligned(t.spare, 2*p.z*p.y*width)
 	}
-	if p.z > 1 {
+	if p.z > 1 && !p.batch {
 		p.depth(t.spare, src, width, 1, t, threads)
 		src = t.spare
 	}

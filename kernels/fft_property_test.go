@@ -16,7 +16,7 @@ func fftShape(t *rapid.T) (*FFT, []int) {
 		shape[i] = max(1, min(n, limit))
 		limit /= shape[i]
 	}
-	return newFFT(rapid.SampledFrom(Levels()).Draw(t, "level"), shape...), shape
+	return NewFFTBatch(rapid.SampledFrom(Levels()).Draw(t, "level"), 1, shape...), shape
 }
 
 // Parseval: the norm of the spectrum is that of the array times the root of its size. Round trip: forward and inverse
@@ -128,7 +128,7 @@ func TestFFTRealThreads(t *testing.T) {
 func TestFFTLongLines(t *testing.T) {
 	for _, l := range Levels() {
 		for _, n := range []int{1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 4099, 65537, 30000, 6561, 15625, 2 * 4099, 1 << 12 * 7} {
-			p, ws := newFFT(l, n), &FFTWorkspace{}
+			p, ws := NewFFTBatch(l, 1, n), &FFTWorkspace{}
 			x, y, z := complexNormals(n, 3), make([]complex128, n), to64(complexNormals(n, 3))
 			p.Complex128(y, x, false, ws)
 			p.Complex64(z, z, false, ws)
@@ -154,8 +154,8 @@ func TestFFTLongLines(t *testing.T) {
 }
 
 func TestFFTAllocatesNothing(t *testing.T) {
-	for _, shape := range [][]int{{64, 64}, {8, 20, 33}, {4096}, {1009}, {35, 67}} {
-		p, ws := NewFFT(shape...), &FFTWorkspace{}
+	for i, shape := range [][]int{{64, 64}, {8, 20, 33}, {4096}, {1009}, {35, 67}, {200, 200}} {
+		p, ws := NewFFT(shape...), &FFTWorkspace{Threads: 1 + i%3}
 		x, y, z := make([]float32, p.size), make([]complex64, p.half), make([]complex128, p.size)
 		if NewFFT(shape...) != p {
 			t.Errorf("%v has two plans", shape)

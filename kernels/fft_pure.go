@@ -21,7 +21,7 @@ type fftLegs[T float] [8]*fftElement[T]
 func pureFFT[T float]() fftKernels[T] {
 	k := fftKernels[T]{lanes: pureLanes, line: identity(pureLanes), odd: pureOdd[T], linesIn: pureLinesIn[T], linesOut: pureLinesOut[T], linesOutTimes: pureLinesOutTimes[T], linesOutOver: pureLinesOutOver[T],
 		rowsIn: pureRowsIn[T], rowsOut: pureRowsOut[T], untangle: pureUntangle[T], tangle: pureTangle[T], scatterProduct: pureScatterProduct[T]}
-	for r, f := range map[int]func(x *fftLegs[T]){2: butterfly2[T], 3: butterfly3[T], 4: butterfly4[T], 5: butterfly5[T], 8: butterfly8[T]} {
+	for r, f := range map[int]func(x fftLegs[T]){2: butterfly2[T], 3: butterfly3[T], 4: butterfly4[T], 5: butterfly5[T], 8: butterfly8[T]} {
 		k.first[r] = func(w *T, n int) {
 			for b := 0; b < n; b += r {
 				f(legs(elements(w, n)[b:], r, 1))
@@ -48,12 +48,11 @@ func elements[T float](w *T, n int) []fftElement[T] {
 	return unsafe.Slice((*fftElement[T])(unsafe.Pointer(w)), n)
 }
 
-func legs[T float](w []fftElement[T], r, l int) *fftLegs[T] {
-	var x fftLegs[T]
+func legs[T float](w []fftElement[T], r, l int) (x fftLegs[T]) {
 	for i := range r {
 		x[i] = &w[i*l]
 	}
-	return &x
+	return x
 }
 
 func (x *fftElement[T]) times(c, s T) {
@@ -63,7 +62,7 @@ func (x *fftElement[T]) times(c, s T) {
 	}
 }
 
-func butterfly2[T float](x *fftLegs[T]) {
+func butterfly2[T float](x fftLegs[T]) {
 	a, b := x[0], x[1]
 	for i := range pureLanes {
 		a.re[i], b.re[i] = a.re[i]+b.re[i], a.re[i]-b.re[i]
@@ -71,7 +70,7 @@ func butterfly2[T float](x *fftLegs[T]) {
 	}
 }
 
-func butterfly3[T float](x *fftLegs[T]) {
+func butterfly3[T float](x fftLegs[T]) {
 	a, b, c := x[0], x[1], x[2]
 	s := T(math.Sqrt(3) / 2)
 	for i := range pureLanes {
@@ -84,7 +83,7 @@ func butterfly3[T float](x *fftLegs[T]) {
 	}
 }
 
-func butterfly4[T float](x *fftLegs[T]) {
+func butterfly4[T float](x fftLegs[T]) {
 	a, b, c, d := x[0], x[1], x[2], x[3]
 	for i := range pureLanes {
 		pr, pi, mr, mi := a.re[i]+c.re[i], a.im[i]+c.im[i], a.re[i]-c.re[i], a.im[i]-c.im[i]
@@ -96,7 +95,7 @@ func butterfly4[T float](x *fftLegs[T]) {
 	}
 }
 
-func butterfly5[T float](x *fftLegs[T]) {
+func butterfly5[T float](x fftLegs[T]) {
 	a, b, c, d, e := x[0], x[1], x[2], x[3], x[4]
 	c1, s1 := T(math.Cos(2*math.Pi/5)), T(math.Sin(2*math.Pi/5))
 	c2, s2 := T(math.Cos(4*math.Pi/5)), T(math.Sin(4*math.Pi/5))
@@ -114,11 +113,11 @@ func butterfly5[T float](x *fftLegs[T]) {
 }
 
 // butterfly8 joins the transforms of four numbers at even and odd places.
-func butterfly8[T float](x *fftLegs[T]) {
+func butterfly8[T float](x fftLegs[T]) {
 	even := [4]fftElement[T]{*x[0], *x[2], *x[4], *x[6]}
 	odd := [4]fftElement[T]{*x[1], *x[3], *x[5], *x[7]}
-	butterfly4(&fftLegs[T]{&even[0], &even[1], &even[2], &even[3]})
-	butterfly4(&fftLegs[T]{&odd[0], &odd[1], &odd[2], &odd[3]})
+	butterfly4(fftLegs[T]{&even[0], &even[1], &even[2], &even[3]})
+	butterfly4(fftLegs[T]{&odd[0], &odd[1], &odd[2], &odd[3]})
 	h := T(math.Sqrt2 / 2)
 	odd[1].times(h, -h)
 	odd[2].times(0, -1)
@@ -146,7 +145,7 @@ func pureOdd[T float](w, tw *T, l, n, p int, angles, tmp *T) {
 				u.times(f[0], f[1])
 				v.times(f[2], f[3])
 				t[2*i], t[2*i+1] = *u, *v
-				butterfly2(&fftLegs[T]{&t[2*i], &t[2*i+1]})
+				butterfly2(fftLegs[T]{&t[2*i], &t[2*i+1]})
 				leg(0).plus(1, &t[2*i])
 			}
 			for k := range h {

@@ -63,6 +63,8 @@ func (j *fftJob[T]) do(s *fftScratch[T], lo, hi int) {
 // fftTeam is the scratch of the goroutines of one transform.
 type fftTeam[T float] struct {
 	members []*fftScratch[T]
+	parts   []func() // what each does
+	threads int
 	job     fftJob[T]
 	spare   []T // spectrum of a real inverse transform
 	wait    sync.WaitGroup
@@ -71,22 +73,22 @@ type fftTeam[T float] struct {
 // run does the job in equal parts. Which lines share a block does not change their bits.
 func (t *fftTeam[T]) run(threads int) {
 	for len(t.members) < max(threads, 1) {
+		i := len(t.members)
 		t.members = append(t.members, &fftScratch[T]{})
+		t.parts = append(t.parts, func() {
+			defer t.wait.Done()
+			t.part(i)
+		})
 	}
-	j := &t.job
-	if threads = min(threads, j.units); threads <= 1 {
-		j.do(t.members[0], 0, j.units)
-		return
+	t.threads = max(1, min(threads, t.job.units))
+	t.wait.Add(t.threads - 1)
+	for _, part := range t.parts[1:t.threads] {
+		go part()
 	}
-	for i := 1; i < threads; i++ {
-		t.wait.Add(1)
-		go t.part(i, threads)
-	}
-	j.do(t.members[0], 0, j.units/threads)
+	t.part(0)
 	t.wait.Wait()
 }
 
-func (t *fftTeam[T]) part(i, threads int) {
-	defer t.wait.Done()
-	t.job.do(t.members[i], i*t.job.units/threads, (i+1)*t.job.units/threads)
+func (t *fftTeam[T]) part(i int) {
+	t.job.do(t.members[i], i*t.job.units/t.threads, (i+1)*t.job.units/t.threads)
 }

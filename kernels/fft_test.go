@@ -110,7 +110,7 @@ func checkFFT(t *testing.T, l Level, shape []int) {
 	last := shape[len(shape)-1]
 	bits := max(1, math.Log2(float64(n)))
 	limit64, limit32 := 1e-15*bits, 6e-8*bits
-	p, ws := newFFT(l, shape...), &FFTWorkspace{}
+	p, ws := NewFFTBatch(l, 1, shape...), &FFTWorkspace{}
 	fail := func(what string, d, limit float64) {
 		t.Helper()
 		if !(d <= limit) {
@@ -185,6 +185,38 @@ func TestFFTShapes(t *testing.T) {
 		for _, s := range [][]int{{16, 16}, {17, 32}, {33, 48}, {5, 7}, {40, 36}, {64, 31}, {20, 67}, {67, 20}, {128, 1}, {1, 128}, {1, 1},
 			{4, 16, 16}, {3, 5, 40}, {8, 20, 33}, {18, 1, 9}, {1, 1, 24}, {2, 70, 1}, {16, 3, 6}, {9, 24, 34}, {67, 4, 6}} {
 			checkFFT(t, l, s)
+		}
+	}
+}
+
+// A batch is its arrays one by one.
+func TestFFTBatch(t *testing.T) {
+	for _, l := range Levels() {
+		for _, shape := range [][]int{{7}, {64}, {300}, {6, 20}, {33, 16}, {2, 3, 5}} {
+			for _, count := range []int{1, 2, 19} {
+				n := sizeOf(shape)
+				many, one, ws := NewFFTBatch(l, count, shape...), NewFFTBatch(l, 1, shape...), &FFTWorkspace{}
+				re := normals(count*n, 5)
+				x := complexNormals(count*n, 6)
+				y, half, back := make([]complex128, count*n), make([]complex128, count*one.half), make([]float64, count*n)
+				many.Complex128(y, x, true, ws)
+				many.Real64(half, re, ws)
+				many.RealInverse64(back, half, ws)
+				for i := range count {
+					a, h, b := make([]complex128, n), make([]complex128, one.half), make([]float64, n)
+					one.Complex128(a, x[i*n:(i+1)*n], true, ws)
+					one.Real64(h, re[i*n:(i+1)*n], ws)
+					one.RealInverse64(b, h, ws)
+					for j := range b {
+						if math.Abs(b[j]-back[i*n+j]) > 1e-11 {
+							t.Fatalf("%v %v, array %d of %d: inverse differs at %d", l, shape, i, count, j)
+						}
+					}
+					if e := max(relative(y[i*n:(i+1)*n], a), relative(half[i*one.half:(i+1)*one.half], h)); e > 1e-14 {
+						t.Fatalf("%v %v, array %d of %d: differs by %g", l, shape, i, count, e)
+					}
+				}
+			}
 		}
 	}
 }
