@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/klauspost/compress/zlib"
+	"github.com/euryale-dev/euryale/internal/deflate"
 )
 
 // Layout says how a dataset is stored. The zero value is one axis (or a
@@ -177,7 +177,7 @@ func (d *dataNode) cut(buf []byte, at, strideOf []uint64) {
 type packer struct {
 	shuffled []byte
 	out      bytes.Buffer
-	zlib     *zlib.Writer
+	zlib     deflate.Writer
 }
 
 func (p *packer) run(b []byte, d *dataNode) ([]byte, error) {
@@ -187,7 +187,7 @@ func (p *packer) run(b []byte, d *dataNode) ([]byte, error) {
 	if d.layout.Gzip > 0 {
 		p.out.Reset()
 		if p.zlib == nil {
-			p.zlib, _ = zlib.NewWriterLevel(&p.out, d.layout.Gzip)
+			p.zlib, _ = deflate.NewWriter(&p.out, d.layout.Gzip)
 		} else {
 			p.zlib.Reset(&p.out)
 		}

@@ -5,6 +5,7 @@ import (
 	"compress/bzip2"
 	"io"
 
+	"github.com/euryale-dev/euryale/internal/deflate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
@@ -49,7 +50,7 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 type compressor struct {
 	level int
 	out   bytes.Buffer
-	w     *zlib.Writer
+	w     deflate.Writer
 }
 
 func (c *compressor) codec() *codec {
@@ -66,7 +67,7 @@ func (c *compressor) run(raw []byte) ([]byte, error) {
 	}
 	c.out.Reset()
 	if c.w == nil {
-		w, err := zlib.NewWriterLevel(&c.out, c.level)
+		w, err := deflate.NewWriter(&c.out, c.level)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,45 @@
+package deflate
+
+import (
+	"bytes"
+	"compress/zlib"
+	"io"
+	"testing"
+	"time"
+)
+
+// Zeros are what whole datasets consist of: zlib makes 277 bytes of 256 KiB.
+func TestEveryLevelIsSmallAndQuickOnZeros(t *testing.T) {
+	data := make([]byte, 256<<10)
+	for level := 1; level <= 9; level++ {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		for range 2 {
+			out.Reset()
+			w.Reset(&out)
+			if _, err := w.Write(data); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(start); d > time.Second || out.Len() > 1200 {
+			t.Errorf("level %d: %d bytes in %v", level, out.Len(), d)
+		}
+		r, err := zlib.NewReader(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := io.ReadAll(r); err != nil || !bytes.Equal(back, data) {
+			t.Errorf("level %d: %v", level, err)
+		}
+	}
+	if _, err := NewWriter(io.Discard, 12); err == nil {
+		t.Error("there is no level 12")
+	}
+}
