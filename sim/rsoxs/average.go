@@ -15,10 +15,17 @@ type average struct {
 	workers int
 }
 
+// mostSamples bounds the samples that are tabulated; they take 48 bytes each.
+const mostSamples = 1 << 20
+
 func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
 	a := &average{ny: ny, nx: nx, masked: c.RotMask, workers: c.Workers}
 	for _, angle := range b.angles {
-		a.turns = append(a.turns, newRotation(angle, ny, nx))
+		turn := newRotation(angle, ny, nx)
+		if ny*nx*len(b.angles) <= mostSamples {
+			turn.tabulate()
+		}
+		a.turns = append(a.turns, turn)
 	}
 	if c.Case != Transmission {
 		a.tilt = newTilt(k, c.Detector, ny, nx)
@@ -64,8 +71,7 @@ func (h *shot) mixRow(dst []float64, t, from int) {
 }
 
 func (a *average) addRow(dst, counts, mixed [][]float64, turn *warp, y int) {
-	row := make([]sample, a.nx)
-	turn.row(y, row)
+	row := turn.row(y, make([]sample, a.nx))
 	for e, image := range mixed {
 		sum, count := dst[e][y*a.nx:(y+1)*a.nx], counts[e][y*a.nx:(y+1)*a.nx]
 		for x := range row {
@@ -92,9 +98,9 @@ func (a *average) finish(sum, count []float64) {
 
 // tiltTo reads an image in the plane of the detector.
 func (a *average) tiltTo(image []float64) {
-	from, row := slices.Clone(image), make([]sample, a.nx)
+	from, room := slices.Clone(image), make([]sample, a.nx)
 	for y := range a.ny {
-		a.tilt.row(y, row)
+		row := a.tilt.row(y, room)
 		for x := range row {
 			v := row[x].read(from)
 			if a.masked && row[x].at[0] < 0 {
@@ -134,9 +140,9 @@ func (a *average) back(g [][]float64, shots []*shot) {
 func (a *average) counts(h *shot, valid []float64) []float64 {
 	counts := make([]float64, a.ny*a.nx)
 	parallel(a.workers, a.ny, func(_, y int) {
-		row := make([]sample, a.nx)
+		room := make([]sample, a.nx)
 		for _, turn := range a.turns {
-			turn.row(y, row)
+			row := turn.row(y, room)
 			for x := range row {
 				if v := row[x].read(valid); v == v {
 					counts[y*a.nx+x]++
@@ -165,12 +171,12 @@ func (a *average) finishBack(g, count []float64) {
 
 // tiltBack is the transpose of tiltTo.
 func (a *average) tiltBack(g, count []float64) {
-	from, row := slices.Clone(g), make([]sample, a.nx)
+	from, room := slices.Clone(g), make([]sample, a.nx)
 	clear(g)
 	mean := make([]float64, len(count))
 	a.finish(mean, count)
 	for y := range a.ny {
-		a.tilt.row(y, row)
+		row := a.tilt.row(y, room)
 		for x := range row {
 			if v := row[x].read(mean); v == v {
 				row[x].spread(g, from[y*a.nx+x])
@@ -185,12 +191,12 @@ func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64
 	for j := range out {
 		out[j] = make([]float64, a.ny*a.nx)
 	}
-	mixed, row := make([]float64, a.ny*a.nx), make([]sample, a.nx)
+	mixed, room := make([]float64, a.ny*a.nx), make([]sample, a.nx)
 	valid := h.images[0]
 	for t := group; t < len(a.turns); t += groups {
 		clear(mixed)
 		for y := range a.ny {
-			a.turns[t].row(y, row)
+			row := a.turns[t].row(y, room)
 			for x := range row {
 				if d := g[y*a.nx+x]; d != 0 {
 					if v := row[x].read(valid); v == v {

@@ -35,6 +35,17 @@ type field struct {
 	at   **tensor.Tensor
 }
 
+// Fields lists the arrays that m is given by: Vfrac, S, Theta, Psi, Align, Unaligned
+// without those it does not have.
+func (m *Material) Fields() (list []*tensor.Tensor) {
+	for _, f := range allFields(m) {
+		if *f.at != nil {
+			list = append(list, *f.at)
+		}
+	}
+	return list
+}
+
 // allFields lists all arrays of m, nil ones too.
 func allFields(m *Material) []field {
 	return []field{{"Vfrac", &m.Vfrac}, {"S", &m.S}, {"Theta", &m.Theta}, {"Psi", &m.Psi}, {"Align", &m.Align}, {"Unaligned", &m.Unaligned}}

@@ -14,17 +14,29 @@ import (
 // MaterialNodes is a Material within a graph, given by the same arrays.
 type MaterialNodes struct{ Vfrac, S, Theta, Psi, Align, Unaligned *ad.Node }
 
-// nodes lists what m is given by with the fields of the Material they become.
-func (m *MaterialNodes) nodes(to *Material) (list []*ad.Node, fields []**tensor.Tensor) {
-	for _, p := range []struct {
-		n *ad.Node
-		t **tensor.Tensor
-	}{{m.Vfrac, &to.Vfrac}, {m.S, &to.S}, {m.Theta, &to.Theta}, {m.Psi, &to.Psi}, {m.Align, &to.Align}, {m.Unaligned, &to.Unaligned}} {
-		if p.n != nil {
-			list, fields = append(list, p.n), append(fields, p.t)
+// pairs lists the Nodes of m with the arrays of the Material they stand for.
+func (m *MaterialNodes) pairs(to *Material) (nodes []*ad.Node, arrays []**tensor.Tensor) {
+	for i, n := range []*ad.Node{m.Vfrac, m.S, m.Theta, m.Psi, m.Align, m.Unaligned} {
+		if n != nil {
+			nodes, arrays = append(nodes, n), append(arrays, allFields(to)[i].at)
 		}
 	}
-	return list, fields
+	return nodes, arrays
+}
+
+// Nodes lists the Nodes that m is given by, in the order of its fields.
+func (m *MaterialNodes) Nodes() []*ad.Node {
+	nodes, _ := m.pairs(&Material{})
+	return nodes
+}
+
+// Arrays returns a Material with empty arrays of the shapes of the Nodes.
+func (m *MaterialNodes) Arrays(d tensor.DType) (to Material) {
+	nodes, arrays := m.pairs(&to)
+	for i, n := range nodes {
+		*arrays[i] = tensor.New(d, n.Shape()...)
+	}
+	return to
 }
 
 // Intensity returns the pattern of materials as a Node [energy, beam, QY, QX] with
@@ -106,8 +118,7 @@ func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNo
 	crew := &crew{sim: s, materials: materials}
 	var in []*ad.Node
 	for i := range materials {
-		list, _ := materials[i].nodes(&Material{})
-		in = append(in, list...)
+		in = append(in, materials[i].Nodes()...)
 	}
 	return ad.Call(&ad.Custom{
 		Name:  name,
@@ -140,7 +151,7 @@ type crew struct {
 type replica struct {
 	sim     *Simulator
 	morph   *Morphology
-	fields  []**tensor.Tensor // of morph, in the order of the inputs
+	fields  []*tensor.Tensor // of morph, in the order of the inputs
 	optics  Optics
 	flat    []float64 // optics
 	pattern *Pattern  // nil until made of these inputs
@@ -158,19 +169,15 @@ func (c *crew) check(in []tensor.Shape) error {
 
 // hire makes a new replica.
 func (c *crew) hire() *replica {
-	sim := *c.sim
-	sim.morph, sim.spectra = nil, nil
-	r := &replica{sim: &sim, morph: &Morphology{PhysSize: sim.a, Materials: make([]Material, len(c.materials))}}
+	sim := c.sim.Clone()
+	r := &replica{sim: sim, morph: &Morphology{PhysSize: sim.a}}
 	dtype := tensor.Float64
 	if sim.cfg.Precision == 32 {
 		dtype = tensor.Float32
 	}
 	for i := range c.materials {
-		nodes, fields := c.materials[i].nodes(&r.morph.Materials[i])
-		for k, f := range fields {
-			*f = tensor.New(dtype, nodes[k].Shape()...)
-		}
-		r.fields = append(r.fields, fields...)
+		r.morph.Materials = append(r.morph.Materials, c.materials[i].Arrays(dtype))
+		r.fields = append(r.fields, r.morph.Materials[i].Fields()...)
 	}
 	r.optics = make(Optics, len(sim.cfg.Energies))
 	for e := range r.optics {
@@ -214,7 +221,7 @@ func (r *replica) knows(in [][]float64) bool {
 
 func (r *replica) knowsFields(in [][]float64) bool {
 	for i, f := range r.fields {
-		switch v := (*f).Data().(type) {
+		switch v := f.Data().(type) {
 		case []float64:
 			if !slices.Equal(v, in[i]) {
 				return false
@@ -239,7 +246,7 @@ func (r *replica) set(in [][]float64) error {
 	r.pattern = nil
 	if !same {
 		for i, f := range r.fields {
-			switch v := (*f).Data().(type) {
+			switch v := f.Data().(type) {
 			case []float64:
 				copy(v, in[i])
 			case []float32:
@@ -270,7 +277,7 @@ func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
 	}
 	i := 0
 	for m := range g.Materials {
-		for _, f := range r.order(m, &g.Materials[m]) {
+		for _, f := range g.Materials[m].Fields() {
 			switch v := f.Data().(type) {
 			case []float64:
 				copy(dIn[i], v)
@@ -289,14 +296,4 @@ func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
 		}
 	}
 	return nil
-}
-
-// order lists the arrays of a gradient in the order of the inputs.
-func (r *replica) order(m int, g *Material) (list []*tensor.Tensor) {
-	for _, t := range []*tensor.Tensor{g.Vfrac, g.S, g.Theta, g.Psi, g.Align, g.Unaligned} {
-		if t != nil {
-			list = append(list, t)
-		}
-	}
-	return list
 }

@@ -77,18 +77,13 @@ type polarSample struct {
 	n  int8
 }
 
-// read returns NaN outside, where an element is NaN and, if zeros are no data,
-// where one is 0.
-func (s *polarSample) read(image []float64, zeros bool) (v float64) {
+// read returns NaN outside and where an element is NaN.
+func (s *polarSample) read(image []float64) (v float64) {
 	if s.n == 0 {
 		return math.NaN()
 	}
 	for i := range s.n {
-		x := image[s.at[i]]
-		if x == 0 && !zeros {
-			return math.NaN()
-		}
-		v += s.w[i] * x
+		v += s.w[i] * image[s.at[i]]
 	}
 	return v
 }

@@ -3,6 +3,7 @@ package rsoxs
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -13,11 +14,20 @@ func (d *Reducer) Reduce(p *Pattern) (*Curves, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := []int{len(d.energies), beams, d.n}
+	c := d.means(images, beams)
+	para, perp, a := c.Para.Float64s(), c.Perp.Float64s(), c.A.Data().([]float64)
+	for i := range a {
+		a[i] = (para[i] - perp[i]) / (para[i] + perp[i])
+	}
+	return c, nil
+}
+
+// means returns the curves without A.
+func (d *Reducer) means(images [][]float64, beams int) *Curves {
 	c := &Curves{Energies: d.energies}
 	var out [4][]float64
 	for k, t := range []**tensor.Tensor{&c.I, &c.Para, &c.Perp, &c.A} {
-		*t = tensor.New(tensor.Float64, shape...)
+		*t = tensor.New(tensor.Float64, len(d.energies), beams, d.n)
 		out[k] = (*t).Data().([]float64)
 	}
 	for e := range d.energies {
@@ -29,8 +39,45 @@ func (d *Reducer) Reduce(p *Pattern) (*Curves, error) {
 			copy(out[k][i*d.n:], curves[k])
 		}
 	}
-	for i, para := range out[1] {
-		out[3][i] = (para - out[2][i]) / (para + out[2][i])
+	return c
+}
+
+// Flat returns I, Para, Perp and A one after the other.
+func (c *Curves) Flat() (all []float64) {
+	for _, t := range []*tensor.Tensor{c.I, c.Para, c.Perp, c.A} {
+		all = append(all, t.Float64s()...)
+	}
+	return all
+}
+
+// Tangent returns the derivatives of the curves of p along a change of its
+// intensities.
+func (d *Reducer) Tangent(p *Pattern, change *tensor.Tensor) (*Curves, error) {
+	at, err := d.Reduce(p)
+	if err != nil {
+		return nil, err
+	}
+	images, beams, err := d.images(p.Intensity)
+	if err != nil {
+		return nil, err
+	}
+	if !change.Shape().Equal(p.Intensity.Shape()) {
+		return nil, fmt.Errorf("rsoxs: change of shape %v: the pattern has %v", change.Shape(), p.Intensity.Shape())
+	}
+	moved, all := make([][]float64, len(images)), slices.Clone(change.Float64s())
+	for i, image := range images {
+		moved[i] = all[i*len(image) : (i+1)*len(image)]
+		for k, v := range image {
+			if v != v {
+				moved[i][k] = v
+			}
+		}
+	}
+	c := d.means(moved, beams)
+	para, perp, dPara, dPerp := at.Para.Float64s(), at.Perp.Float64s(), c.Para.Float64s(), c.Perp.Float64s()
+	for i, a := 0, c.A.Data().([]float64); i < len(a); i++ {
+		sum := para[i] + perp[i]
+		a[i] = 2 * (perp[i]*dPara[i] - para[i]*dPerp[i]) / (sum * sum)
 	}
 	return c, nil
 }
@@ -43,13 +90,22 @@ func (d *Reducer) axis(e int) []float64 {
 	return d.q[e]
 }
 
-// images returns the images of all energies and beams.
+// images returns the images of all energies and beams, NaN where they do not
+// count.
 func (d *Reducer) images(t *tensor.Tensor) (list [][]float64, beams int, err error) {
 	s := t.Shape()
 	if len(s) != 4 || s[0] != len(d.energies) || s[2] != d.ny || s[3] != d.nx {
 		return nil, 0, fmt.Errorf("rsoxs: reduction of shape %v: prepared for %d energies of %d x %d pixels", s, len(d.energies), d.ny, d.nx)
 	}
 	all, size := t.Float64s(), d.ny*d.nx
+	if d.Radii == TrueRadii { // 0 where no angle reached
+		all = slices.Clone(all)
+		for i, v := range all {
+			if v == 0 {
+				all[i] = math.NaN()
+			}
+		}
+	}
 	for i := range s[0] * s[1] {
 		list = append(list, all[i*size:(i+1)*size])
 	}
@@ -88,7 +144,7 @@ func (d *Reducer) curves(image []float64, e int) (mean, weight [3][]float64) {
 // row reads direction i, on the common axis if that is asked for.
 func (d *Reducer) row(row, image []float64, i, e int) {
 	for j := range row {
-		row[j] = d.polar[i][j].read(image, d.Radii != TrueRadii)
+		row[j] = d.polar[i][j].read(image)
 	}
 	if d.Axis == Common {
 		at := append([]float64(nil), row...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -60,6 +61,36 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 	s.layout = newLayout(l, views, shape[0], cfg.Workers)
 	return s, nil
 }
+
+// Clone returns a simulator of the same geometry for another goroutine, without a
+// morphology.
+func (s *Simulator) Clone() *Simulator {
+	c := *s
+	c.morph, c.spectra = nil, nil
+	return &c
+}
+
+// WithWorkers returns a Clone that uses n goroutines.
+func (s *Simulator) WithWorkers(n int) *Simulator {
+	c := s.Clone()
+	c.cfg.Workers = max(n, 1)
+	c.averages = slices.Clone(s.averages)
+	for i, a := range c.averages {
+		b := *a
+		b.workers = c.cfg.Workers
+		c.averages[i] = &b
+	}
+	return c
+}
+
+// Energies returns the energies in eV.
+func (s *Simulator) Energies() []float64 { return slices.Clone(s.cfg.Energies) }
+
+// Shape returns the number of voxels along Z, Y and X.
+func (s *Simulator) Shape() [3]int { return s.shape }
+
+// PhysSize returns the edge of a voxel in nm.
+func (s *Simulator) PhysSize() float64 { return s.a }
 
 // Pattern is what the detector sees: intensities without normalisation; times
 // PhysSize^6 they are a differential cross section in nm^2.

@@ -9,6 +9,7 @@ type warp struct {
 	m      [2][2]float64
 	ny, nx int
 	cy, cx float64
+	table  []sample // all rows, nil if that would be too large
 }
 
 const snap = 1e-7
@@ -43,15 +44,28 @@ type sample struct {
 	w  [4]float64
 }
 
-// row calls f with the samples of row y for the pixels that lie within the image.
-func (a *warp) row(y int, out []sample) {
+// tabulate keeps the samples of all rows.
+func (a *warp) tabulate() {
+	table := make([]sample, a.ny*a.nx)
+	for y := range a.ny {
+		a.row(y, table[y*a.nx:(y+1)*a.nx])
+	}
+	a.table = table
+}
+
+// row returns the samples of row y, in room unless they are tabulated.
+func (a *warp) row(y int, room []sample) []sample {
+	if a.table != nil {
+		return a.table[y*a.nx : (y+1)*a.nx]
+	}
 	dy := float64(y) - a.cy
-	for x := range out {
+	for x := range room {
 		dx := float64(x) - a.cx
 		sx := a.m[0][0]*dx + a.m[0][1]*dy + a.cx
 		sy := a.m[1][0]*dx + a.m[1][1]*dy + a.cy
-		out[x] = a.sample(sx, sy)
+		room[x] = a.sample(sx, sy)
 	}
+	return room
 }
 
 // sample returns where the coordinates are read; at[0] is negative outside.

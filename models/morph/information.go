@@ -1,0 +1,37 @@
+package morph
+
+import "slices"
+
+// Information returns, for each energy of the simulator, the Fisher information of
+// the parameters at x (nil: their starts), row-major: J^T J of the residuals of that
+// energy over Sigma. Sums over energies are what a measurement of them tells; their
+// inverse bounds the covariance of any estimate. Data serve to choose pixels only.
+//
+// Reference: Fisher information and the Cramér-Rao bound, e.g. Kay, Fundamentals of
+// Statistical Signal Processing (1993), section 3.
+func (v *Inversion) Information(x []float64) ([][]float64, error) {
+	l, err := v.linear()
+	if err != nil {
+		return nil, err
+	}
+	if x == nil {
+		x, _, _ = v.start()
+	}
+	n, m := len(x), len(l.data)
+	j := make([]float64, n*m)
+	if err := l.jacobian(j, x); err != nil {
+		return nil, err
+	}
+	out := make([][]float64, l.energies())
+	for e := range out {
+		out[e] = make([]float64, n*n)
+	}
+	for i, e := range l.energy {
+		for a := range n {
+			for b := range n {
+				out[e][a*n+b] += j[a*m+i] * j[b*m+i]
+			}
+		}
+	}
+	return slices.Clip(out), nil
+}

@@ -1,0 +1,379 @@
+package morph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Inversion compares the patterns of a parametrised morphology with data.
+type Inversion struct {
+	Sim    *rsoxs.Simulator
+	Optics rsoxs.Optics // where the Scene has no constants of its own
+	Params []Param
+	Build  func(p []*ad.Node) Scene // the graph over the parameters, in their order
+
+	// Data are intensities [energy, beam, QY, QX], NaN where nothing was measured. A
+	// Mask of that shape leaves out where it is 0.
+	Data, Mask *tensor.Tensor
+	// Curves compares I(q) and A(q) instead of images.
+	Curves *CurveData
+
+	Loss  Loss    // Default LogLoss.
+	Eps   float64 // added to intensities within logarithms. Default 1e-6 of the largest datum; negative for 0.
+	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1.
+}
+
+// Param is a parameter or an array of them.
+type Param struct {
+	Name   string
+	Start  []float64  // its length is that of the parameter
+	Bounds []float64  // lowest and highest value; nil for none
+	Prior  *dist.Dist // for posteriors; nil: uniform between the bounds or, without bounds, flat
+}
+
+// CurveData are reduced measurements, float64 [energy, beam, Q] as of
+// rsoxs.Curves, NaN where there are none; either may be nil.
+type CurveData struct {
+	Reduction rsoxs.Reduction
+	I, A      *tensor.Tensor
+	// AWeight multiplies residuals of A beside those of ln I. Default 1.
+	AWeight float64
+}
+
+// Loss is how a pattern is compared with data.
+type Loss int
+
+const (
+	// LogLoss compares logarithms: residuals ln(I + eps) - ln(D + eps), of which the
+	// mean square is minimised. It weighs all orders of magnitude alike.
+	LogLoss Loss = iota
+	// SquareLoss compares intensities: residuals I - D.
+	SquareLoss
+	// PoissonLoss takes data as counts with the intensities as their means; what is
+	// minimised is half the mean deviance, I - D + D ln(D/I).
+	PoissonLoss
+)
+
+// comparison is an Inversion as graphs.
+type comparison struct {
+	*Inversion
+	params   []*ad.Node
+	scene    Scene
+	constant *ad.Node
+	index    []int     // of what is compared, in the flat pattern or curves
+	data     []float64 // there
+	energy   []int     // there
+	curves   int       // numbers of I in the curves, 0 for images
+}
+
+// prepare makes the graphs and finds what is compared: what was measured and is
+// seen at the start.
+func (v *Inversion) prepare() (*comparison, error) {
+	params := make([]*ad.Node, len(v.Params))
+	for i, p := range v.Params {
+		params[i] = ad.Input(p.Name, p.shape()...)
+	}
+	return v.prepareAt(params)
+}
+
+func (p *Param) shape() []int {
+	if len(p.Start) == 1 {
+		return nil
+	}
+	return []int{len(p.Start)}
+}
+
+func (v *Inversion) prepareAt(params []*ad.Node) (*comparison, error) {
+	if err := v.check(); err != nil {
+		return nil, err
+	}
+	q := &comparison{Inversion: v, params: params, scene: v.Build(params)}
+	if q.constant = q.scene.Constants; q.constant == nil {
+		q.constant = constants(v.Optics)
+	}
+	seen, err := q.flat()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.choose(seen); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (v *Inversion) check() error {
+	switch {
+	case v.Sim == nil || v.Build == nil || len(v.Params) == 0:
+		return errors.New("morph: an inversion needs Sim, Params and Build")
+	case (v.Data == nil) == (v.Curves == nil):
+		return errors.New("morph: an inversion needs either Data or Curves")
+	case v.Curves != nil && v.Loss != LogLoss:
+		return errors.New("morph: curves are compared by LogLoss only")
+	}
+	for _, p := range v.Params {
+		if len(p.Start) == 0 || p.Bounds != nil && len(p.Bounds) != 2 {
+			return fmt.Errorf("morph: parameter %s starts at %d values with %d bounds: want at least one, and two or none", p.Name, len(p.Start), len(p.Bounds))
+		}
+	}
+	return nil
+}
+
+// flat returns all that the simulator gives as one vector Node.
+func (q *comparison) flat() (*ad.Node, error) {
+	if q.Curves == nil {
+		x := q.Sim.Intensity(q.scene.Materials, q.constant)
+		return ad.Reshape(x, x.Size()), x.Err()
+	}
+	x, _, err := q.Sim.Curves(q.Curves.Reduction, q.scene.Materials, q.constant)
+	if err != nil {
+		return nil, err
+	}
+	return ad.Reshape(x, x.Size()), x.Err()
+}
+
+// choose sets what is compared.
+func (q *comparison) choose(seen *ad.Node) error {
+	prog, err := ad.Compile([]*ad.Node{seen}, ad.Settings{Inputs: q.params})
+	if err != nil {
+		return err
+	}
+	st := prog.NewState()
+	for i, p := range q.Params {
+		copy(st.Input(i), p.Start)
+	}
+	if err := st.Run(); err != nil {
+		return err
+	}
+	data, err := q.measured(seen.Size())
+	if err != nil {
+		return err
+	}
+	per := q.perEnergy()
+	for i, m := range st.Output(0) {
+		if d := data[i]; d == d && m == m {
+			q.index, q.data = append(q.index, i), append(q.data, d)
+			q.energy = append(q.energy, i/per%q.energies())
+			if q.Curves != nil && i < seen.Size()/4 {
+				q.curves++
+			}
+		}
+	}
+	if len(q.index) == 0 {
+		return errors.New("morph: no pixel was measured, is not masked, and is seen by the simulated detector")
+	}
+	q.setEps()
+	return nil
+}
+
+func (q *comparison) energies() int { return len(q.Sim.Energies()) }
+
+// perEnergy returns how many numbers of an energy follow each other.
+func (q *comparison) perEnergy() int {
+	t := q.Data
+	if q.Curves != nil {
+		if t = q.Curves.I; t == nil {
+			t = q.Curves.A
+		}
+	}
+	return t.Size() / q.energies()
+}
+
+// setEps sets Eps to its default, in a copy of the Inversion.
+func (q *comparison) setEps() {
+	c := *q.Inversion
+	if c.Eps == 0 {
+		for _, d := range q.data[:q.intensities()] {
+			c.Eps = max(c.Eps, 1e-6*d)
+		}
+	}
+	c.Eps = max(c.Eps, 0)
+	q.Inversion = &c
+}
+
+// intensities returns how many of the data are intensities; the others are
+// anisotropies.
+func (q *comparison) intensities() int {
+	if q.Curves != nil {
+		return q.curves
+	}
+	return len(q.data)
+}
+
+// measured returns the data in the order of the flat pattern or curves, of n
+// elements, NaN where there is none.
+func (q *comparison) measured(n int) ([]float64, error) {
+	if q.Curves != nil {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = math.NaN()
+		}
+		for k, t := range map[int]*tensor.Tensor{0: q.Curves.I, 3: q.Curves.A} {
+			if t == nil {
+				continue
+			}
+			if t.Size() != n/4 {
+				return nil, fmt.Errorf("morph: curves of shape %v: the simulator gives %d numbers", t.Shape(), n/4)
+			}
+			copy(out[k*n/4:], t.Float64s())
+		}
+		return out, nil
+	}
+	if q.Data.Size() != n || q.Mask != nil && q.Mask.Size() != n {
+		return nil, fmt.Errorf("morph: data of shape %v: the simulator gives %d intensities, and a mask must have as many", q.Data.Shape(), n)
+	}
+	out := append([]float64(nil), q.Data.Float64s()...)
+	if q.Mask != nil {
+		for i, m := range q.Mask.Float64s() {
+			if m == 0 {
+				out[i] = math.NaN()
+			}
+		}
+	}
+	return out, nil
+}
+
+// mean returns the prediction of what is compared from the chosen numbers of the
+// simulator: logarithms of intensities with LogLoss, and anisotropies.
+func (q *comparison) mean(seen *ad.Node) *ad.Node {
+	n := q.intensities()
+	i := seen
+	if n < len(q.data) {
+		i = ad.Slice(seen, 0, 0, n)
+	}
+	if q.scene.Scale != nil {
+		i = ad.Mul(q.scene.Scale, i)
+	}
+	if q.scene.Background != nil {
+		i = ad.Add(i, q.scene.Background)
+	}
+	if q.Loss == LogLoss {
+		i = ad.Log(ad.Shift(i, q.Eps))
+	}
+	if n < len(q.data) {
+		i = ad.Concat(0, i, ad.Slice(seen, 0, n, len(q.data)))
+	}
+	return i
+}
+
+// target returns the data that mean predicts.
+func (q *comparison) target() []float64 {
+	out := append([]float64(nil), q.data...)
+	if q.Loss == LogLoss {
+		for i := range out[:q.intensities()] {
+			out[i] = math.Log(out[i] + q.Eps)
+		}
+	}
+	return out
+}
+
+// weights returns what residuals are multiplied by, nil for 1.
+func (q *comparison) weights() *ad.Node {
+	if q.Curves == nil || q.Curves.AWeight == 0 {
+		return nil
+	}
+	w := make([]float64, len(q.data))
+	for i := range w {
+		if w[i] = 1; i >= q.intensities() {
+			w[i] = q.Curves.AWeight
+		}
+	}
+	return ad.Const(w)
+}
+
+// residual returns the residuals: with PoissonLoss the signed roots of twice the
+// terms of the deviance.
+func (q *comparison) residual(seen *ad.Node) *ad.Node {
+	mean, data := q.mean(seen), ad.Const(q.target())
+	if q.Loss == PoissonLoss {
+		root := ad.Sqrt(ad.Shift(ad.Maximum(ad.Scale(2, q.deviance(mean, data)), ad.Scalar(0)), 1e-300))
+		return ad.Mul(ad.Sign(ad.Sub(mean, data)), root)
+	}
+	r := ad.Sub(mean, data)
+	if w := q.weights(); w != nil {
+		r = ad.Mul(w, r)
+	}
+	return r
+}
+
+// deviance returns half the deviance of counts.
+func (q *comparison) deviance(mean, data *ad.Node) *ad.Node {
+	positive := ad.Greater(data, ad.Scalar(0))
+	safe := ad.Where(positive, data, ad.Scalar(1))
+	log := ad.Where(positive, ad.Mul(data, ad.Log(ad.Div(safe, ad.Shift(mean, q.Eps)))), ad.Scalar(0))
+	return ad.Add(ad.Sub(ad.Shift(mean, q.Eps), data), log)
+}
+
+// loss returns what Minimize minimises.
+func (q *comparison) loss() (*ad.Node, error) {
+	seen, err := q.flat()
+	if err != nil {
+		return nil, err
+	}
+	seen = ad.Gather(seen, ad.Ints(q.index), 0)
+	terms := ad.Square(q.residual(seen))
+	if q.Loss == PoissonLoss {
+		terms = q.deviance(q.mean(seen), ad.Const(q.data))
+	}
+	l := ad.Scale(1/float64(len(q.data)), ad.Sum(terms))
+	if q.scene.Penalty != nil {
+		l = ad.Add(l, q.scene.Penalty)
+	}
+	return l, l.Err()
+}
+
+// Function returns what Minimize minimises: the mean of the loss over what is
+// compared, with the Scene's penalty, and its gradient.
+func (v *Inversion) Function() (*optim.Function, error) {
+	q, err := v.prepare()
+	if err != nil {
+		return nil, err
+	}
+	l, err := q.loss()
+	if err != nil {
+		return nil, err
+	}
+	f, err := optim.FunctionFromGraph(l, q.params)
+	if err != nil {
+		return nil, err
+	}
+	f.HVP = nil // the simulator has first derivatives; products come from differences of them
+	f.Start, f.Lower, f.Upper = v.start()
+	return f, nil
+}
+
+// start returns the start and the bounds of all parameters.
+func (v *Inversion) start() (x, lower, upper []float64) {
+	bounded := false
+	for _, p := range v.Params {
+		x = append(x, p.Start...)
+		for range p.Start {
+			lo, hi := math.Inf(-1), math.Inf(1)
+			if p.Bounds != nil {
+				bounded, lo, hi = true, p.Bounds[0], p.Bounds[1]
+			}
+			lower, upper = append(lower, lo), append(upper, hi)
+		}
+	}
+	if !bounded {
+		return x, nil, nil
+	}
+	return x, lower, upper
+}
+
+// Minimize finds the parameters by minimisation, L-BFGS unless the settings say
+// otherwise.
+func (v *Inversion) Minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
+	f, err := v.Function()
+	if err != nil {
+		return nil, err
+	}
+	return optim.Minimize(ctx, f, s)
+}

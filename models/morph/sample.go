@@ -1,0 +1,132 @@
+package morph
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Model returns the inversion as a model for inference. With LogLoss logarithms of
+// intensities are observed under a normal law, with SquareLoss intensities, with
+// PoissonLoss counts; anisotropies of curves under a normal law beside them. The
+// standard deviation is Sigma or the Scene's.
+func (v *Inversion) Model() (*infer.Model, error) {
+	m := infer.NewModel("morphology")
+	params := make([]*ad.Node, len(v.Params))
+	for i := range v.Params {
+		params[i] = v.Params[i].declare(m)
+	}
+	q, err := v.prepareAt(params)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := q.flat()
+	if err != nil {
+		return nil, err
+	}
+	mean := q.mean(ad.Gather(seen, ad.Ints(q.index), 0))
+	if q.scene.Penalty != nil {
+		m.AddLogProb("penalty", ad.Neg(q.scene.Penalty))
+	}
+	if q.Loss == PoissonLoss {
+		m.Observe("counts", dist.Poisson(ad.Shift(mean, q.Eps)), q.data)
+		return m, nil
+	}
+	sigma := q.scene.Sigma
+	if sigma == nil {
+		sigma = ad.Scalar(q.sigma())
+	}
+	if w := q.weights(); w != nil {
+		sigma = ad.Div(sigma, w)
+	}
+	m.Observe(q.observed(), dist.Normal(mean, sigma), q.target())
+	return m, nil
+}
+
+// observed names what is observed.
+func (q *comparison) observed() string {
+	switch {
+	case q.Curves != nil:
+		return "curves"
+	case q.Loss == LogLoss:
+		return "log_intensity"
+	}
+	return "intensity"
+}
+
+func (p *Param) declare(m *infer.Model) *ad.Node {
+	var shape []infer.Option
+	if len(p.Start) > 1 {
+		shape = append(shape, infer.Shape(len(p.Start)))
+	}
+	switch {
+	case p.Prior != nil:
+		return m.Param(p.Name, *p.Prior, shape...)
+	case p.Bounds != nil:
+		return m.Param(p.Name, dist.Uniform(p.Bounds[0], p.Bounds[1]), shape...)
+	}
+	return m.Flat(p.Name, dist.IdentityTransform(), shape...)
+}
+
+// Sample draws from the posterior. Chains start around a least-squares fit, spread
+// wider than its covariance, unless the settings say where, the parameters are
+// arrays, or the Scene has a penalty or an inferred Sigma.
+func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, error) {
+	m, err := v.shared(cfg).Model()
+	if err != nil {
+		return nil, err
+	}
+	post, err := m.Compile()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Init == nil && cfg.Resume == "" && v.fits() {
+		if cfg.Init, err = v.around(ctx, post, cfg); err != nil {
+			return nil, fmt.Errorf("morph: start of the chains: %w", err)
+		}
+	}
+	return infer.Sample(ctx, post, cfg)
+}
+
+// shared returns v with the processors divided among the chains that run at a time.
+func (v *Inversion) shared(cfg infer.Config) *Inversion {
+	if v.Sim == nil {
+		return v
+	}
+	chains, all := cfg.Parallel, runtime.GOMAXPROCS(0)
+	if chains == 0 {
+		chains = min(cmp.Or(cfg.Chains, 4), all)
+	}
+	c := *v
+	c.Sim = v.Sim.WithWorkers(all / chains)
+	return &c
+}
+
+// fits reports whether a least-squares fit can say where chains start.
+func (v *Inversion) fits() bool {
+	if v.Loss == PoissonLoss {
+		return false
+	}
+	for _, p := range v.Params {
+		if len(p.Start) > 1 {
+			return false
+		}
+	}
+	q, err := v.prepare()
+	return err == nil && q.scene.Penalty == nil && q.scene.Sigma == nil
+}
+
+// around returns a start for each chain about a least-squares fit.
+func (v *Inversion) around(ctx context.Context, post *infer.Posterior, cfg infer.Config) ([][]float64, error) {
+	r, err := v.Fit(ctx, optim.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	return post.WarmStart(r.Names, r.X, r.Cov, cmp.Or(cfg.Chains, 4), cfg.Seed)
+}

@@ -1,0 +1,182 @@
+package morph
+
+import (
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// Scene is what scatters, as a graph over parameters. Vacuum needs no material.
+type Scene struct {
+	Materials []rsoxs.MaterialNodes
+	// Constants are the optical constants [energy, material, 4] where they are
+	// refined; nil for those of the Inversion.
+	Constants *ad.Node
+	// Scale and Background turn intensities into those measured, Scale I + Background;
+	// nil for 1 and 0.
+	Scale, Background *ad.Node
+	// Penalty is added to what is minimised, and taken from the log density; nil for
+	// none.
+	Penalty *ad.Node
+	// Sigma is the standard deviation of the residuals of a posterior where that is
+	// inferred; nil for that of the Inversion.
+	Sigma *ad.Node
+}
+
+// Refined returns constants in which those of one material, counted from 0, are
+// values [energy, 4]: DeltaPara, BetaPara, DeltaPerp, BetaPerp.
+func Refined(o rsoxs.Optics, material int, values *ad.Node) *ad.Node {
+	parts := make([]*ad.Node, 0, 3)
+	all, energies, n := constants(o), len(o), len(o[0])
+	if material > 0 {
+		parts = append(parts, ad.Slice(all, 1, 0, material))
+	}
+	parts = append(parts, ad.Reshape(values, energies, 1, 4))
+	if material+1 < n {
+		parts = append(parts, ad.Slice(all, 1, material+1, n))
+	}
+	return ad.Concat(1, parts...)
+}
+
+// constants returns o as a Node [energy, material, 4].
+func constants(o rsoxs.Optics) *ad.Node {
+	var flat []float64
+	for _, row := range o {
+		for _, c := range row {
+			flat = append(flat, c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp)
+		}
+	}
+	if len(flat) == 0 {
+		return ad.Const(flat, len(o), 0, 4)
+	}
+	return ad.Const(flat, len(o), len(o[0]), 4)
+}
+
+// CoreShell is a ball with a shell whose molecules point outwards, in vacuum or in
+// a matrix. Materials: core, shell and, if Matrix, the rest.
+type CoreShell struct {
+	Grid
+	Centre  Vec
+	Radius  *ad.Node // nm, of the core
+	Shell   *ad.Node // nm, thickness
+	Aligned *ad.Node // S of the shell
+	// Decay makes S fall with the distance r from the centre as (Radius/r)^Decay. Nil
+	// for none.
+	Decay  *ad.Node
+	Width  float64 // nm, of the edges; default half a voxel
+	Matrix bool
+}
+
+// Scene returns the graph.
+func (c CoreShell) Scene() Scene {
+	w, from := c.width(c.Width), c.From(c.Centre)
+	r := from.length()
+	core := Inside(ad.Sub(r, c.Radius), w)
+	shell := ad.Sub(Inside(ad.Sub(r, ad.Add(c.Radius, c.Shell)), w), core)
+	s := c.Aligned
+	if c.Decay != nil {
+		s = ad.Mul(s, ad.Exp(ad.Mul(c.Decay, ad.Minimum(ad.Log(ad.Div(c.Radius, r)), ad.Scalar(0)))))
+	}
+	theta, psi := from.Angles()
+	return c.scene(c.Matrix, isotropic(core), c.aligned(shell, s, theta, psi))
+}
+
+// Rod is a cylinder, hollow if Hole is given, whose molecules lie along its axis.
+// Materials: rod and, if Matrix, the rest.
+type Rod struct {
+	Grid
+	Centre  Vec
+	Theta   *ad.Node // radians, of the axis from +z
+	Phi     *ad.Node // radians, of the axis about +z
+	Radius  *ad.Node // nm
+	Length  *ad.Node // nm; nil for an endless one
+	Hole    *ad.Node // nm, radius; nil for none
+	Aligned *ad.Node // S
+	// Radial turns the molecules from the axis outwards.
+	Radial bool
+	Width  float64 // nm, of the edges; default half a voxel
+	Matrix bool
+}
+
+// Scene returns the graph.
+func (c Rod) Scene() Scene {
+	axis := Direction(c.Theta, c.Phi)
+	d := c.Cylinder(c.Centre, axis, c.Radius, c.Length)
+	if c.Hole != nil {
+		d = Difference(d, c.Cylinder(c.Centre, axis, c.Hole, nil))
+	}
+	director := axis
+	if c.Radial {
+		v := c.From(c.Centre)
+		along := v.dot(axis)
+		director = v.sub(Vec{ad.Mul(along, axis[0]), ad.Mul(along, axis[1]), ad.Mul(along, axis[2])})
+	}
+	theta, psi := director.Angles()
+	return c.scene(c.Matrix, c.aligned(Inside(d, c.width(c.Width)), c.Aligned, theta, psi))
+}
+
+// Lamella is a stack of lamellae whose molecules lie along their normal, turned by
+// Tilt towards the direction of rising Theta. Materials: lamellae and, if Matrix,
+// what lies between.
+type Lamella struct {
+	Grid
+	Centre    Vec      // within a lamella
+	Theta     *ad.Node // radians, of the normal from +z
+	Phi       *ad.Node // radians, of the normal about +z
+	Period    *ad.Node // nm
+	Thickness *ad.Node // nm
+	Tilt      *ad.Node // radians, of the molecules against the normal; nil for none
+	Aligned   *ad.Node // S
+	Width     float64  // nm, of the edges; default half a voxel
+	Matrix    bool
+}
+
+// Scene returns the graph.
+func (c Lamella) Scene() Scene {
+	d := c.Lamellae(c.Centre, Direction(c.Theta, c.Phi), c.Period, c.Thickness)
+	theta := c.Theta
+	if c.Tilt != nil {
+		theta = ad.Add(theta, c.Tilt)
+	}
+	theta, psi := Direction(theta, c.Phi).Angles()
+	return c.scene(c.Matrix, c.aligned(Inside(d, c.width(c.Width)), c.Aligned, theta, psi))
+}
+
+// Film is a film of two phases, of which the first is aligned in its plane. Its
+// composition and the angle of its director are sums of a few waves: see Modes.
+// Materials: the aligned phase and, if Matrix, the other.
+type Film struct {
+	Grid
+	Composition *ad.Node // coefficients of Modes: logits of the volume fraction
+	Director    *ad.Node // coefficients of Modes: radians from +x
+	Order       int      // of the modes
+	Aligned     *ad.Node // S
+	Matrix      bool
+}
+
+// Scene returns the graph.
+func (c Film) Scene() Scene {
+	modes := c.Modes(c.Order)
+	v := c.full(ad.Sigmoid(modes.sum(c.Composition)))
+	return c.scene(c.Matrix, c.aligned(v, c.Aligned, ad.Scalar(halfPi), modes.sum(c.Director)))
+}
+
+// scene gathers materials and, if asked, one that fills the rest.
+func (g Grid) scene(matrix bool, m ...rsoxs.MaterialNodes) Scene {
+	if matrix {
+		rest := ad.Scalar(1)
+		for _, x := range m {
+			rest = ad.Sub(rest, x.Vfrac)
+		}
+		m = append(m, isotropic(rest))
+	}
+	for i := range m {
+		m[i].Vfrac = g.full(m[i].Vfrac)
+	}
+	return Scene{Materials: m}
+}
+
+func isotropic(v *ad.Node) rsoxs.MaterialNodes { return rsoxs.MaterialNodes{Vfrac: v} }
+
+func (g Grid) aligned(v, s, theta, psi *ad.Node) rsoxs.MaterialNodes {
+	return rsoxs.MaterialNodes{Vfrac: v, S: g.full(s), Theta: g.full(theta), Psi: g.full(psi)}
+}

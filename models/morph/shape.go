@@ -1,0 +1,70 @@
+package morph
+
+import ad "github.com/euryale-dev/euryale/autodiff"
+
+// The shapes return signed distances from their surface in nm, negative inside,
+// as Nodes [Z,Y,X] or that broadcast to it.
+
+// Sphere is the distance from a sphere.
+func (g Grid) Sphere(centre Vec, radius *ad.Node) *ad.Node {
+	return ad.Sub(g.From(centre).length(), radius)
+}
+
+// Cylinder is the distance from a cylinder about an axis of unit length. A nil
+// length makes it endless.
+func (g Grid) Cylinder(centre, axis Vec, radius, length *ad.Node) *ad.Node {
+	v := g.From(centre)
+	along := v.dot(axis)
+	across := ad.Sqrt(ad.Shift(ad.Maximum(ad.Sub(v.dot(v), ad.Square(along)), ad.Scalar(0)), tiny))
+	side := ad.Sub(across, radius)
+	if length == nil {
+		return side
+	}
+	return Intersection(side, ad.Sub(ad.Abs(along), ad.Scale(0.5, length)))
+}
+
+// Slab is the distance from the space between two planes across a normal of unit
+// length.
+func (g Grid) Slab(centre, normal Vec, thickness *ad.Node) *ad.Node {
+	return ad.Sub(ad.Abs(g.From(centre).dot(normal)), ad.Scale(0.5, thickness))
+}
+
+// Lamellae is the distance from a stack of slabs that repeats along a normal of
+// unit length every period.
+func (g Grid) Lamellae(centre, normal Vec, period, thickness *ad.Node) *ad.Node {
+	u := ad.Div(g.From(centre).dot(normal), period)
+	from := ad.Mul(ad.Sub(u, ad.Round(u)), period)
+	return ad.Sub(ad.Abs(from), ad.Scale(0.5, thickness))
+}
+
+// HalfSpace is the distance from the plane through a point across a normal of unit
+// length; the inside is where the normal comes from.
+func (g Grid) HalfSpace(point, normal Vec) *ad.Node { return g.From(point).dot(normal) }
+
+// Union is inside where any of the shapes is.
+func Union(d ...*ad.Node) *ad.Node { return folded(ad.Minimum, d) }
+
+// Intersection is inside where all of the shapes are.
+func Intersection(d ...*ad.Node) *ad.Node { return folded(ad.Maximum, d) }
+
+// Difference is inside a where it is outside b.
+func Difference(a, b *ad.Node) *ad.Node { return ad.Maximum(a, ad.Neg(b)) }
+
+func folded(f func(x, y *ad.Node) *ad.Node, d []*ad.Node) *ad.Node {
+	out := d[0]
+	for _, x := range d[1:] {
+		out = f(out, x)
+	}
+	return out
+}
+
+// Inside returns the volume fraction within a distance, 1/(1 + exp(d/width)).
+func Inside(d *ad.Node, width float64) *ad.Node { return ad.Sigmoid(ad.Scale(-1/width, d)) }
+
+// width returns w, half a voxel if it is 0.
+func (g Grid) width(w float64) float64 {
+	if w > 0 {
+		return w
+	}
+	return g.Voxel / 2
+}

@@ -1,0 +1,93 @@
+package morph
+
+import (
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Voxels is a material given voxel by voxel within a box, its support, and absent
+// around it. Materials: it and, if Matrix, the rest.
+type Voxels struct {
+	Grid
+	From, To [3]int   // of the support along Z, Y, X: From is in it, To is not; zeros: the whole volume
+	Logit    *ad.Node // [Z,Y,X] of the support: logits of the volume fraction
+	S        *ad.Node // of the support, or a scalar; nil for an isotropic material
+	Theta    *ad.Node // likewise, radians
+	Psi      *ad.Node // likewise, radians
+	// Variation and Roughness weigh the penalties TotalVariation and Roughness of the
+	// volume fraction.
+	Variation, Roughness float64
+	Matrix               bool
+}
+
+// Scene returns the graph.
+func (v Voxels) Scene() Scene {
+	if v.To == ([3]int{}) {
+		v.To = v.Shape
+	}
+	inside := ad.Sigmoid(v.support(v.Logit))
+	m := isotropic(v.padded(inside))
+	if v.S != nil {
+		m = v.aligned(v.padded(inside), v.padded(v.support(v.S)), v.padded(v.support(v.Theta)), v.padded(v.support(v.Psi)))
+	}
+	s := v.scene(v.Matrix, m)
+	if v.Variation > 0 {
+		s.Penalty = ad.Scale(v.Variation, TotalVariation(inside))
+	}
+	if v.Roughness > 0 {
+		r := ad.Scale(v.Roughness, Roughness(inside))
+		if s.Penalty != nil {
+			r = ad.Add(r, s.Penalty)
+		}
+		s.Penalty = r
+	}
+	return s
+}
+
+// support gives x the shape of the support.
+func (v Voxels) support(x *ad.Node) *ad.Node {
+	var n [3]int
+	size := 1
+	for i := range n {
+		n[i] = v.To[i] - v.From[i]
+		size *= n[i]
+	}
+	if x.Size() == size {
+		return ad.Reshape(x, n[:]...)
+	}
+	return ad.Broadcast(x, n[:]...)
+}
+
+// padded surrounds x by zeros.
+func (v Voxels) padded(x *ad.Node) *ad.Node {
+	before, after := v.From, v.Shape
+	for i := range after {
+		after[i] -= v.To[i]
+	}
+	return ad.Pad(x, before[:], after[:], 0)
+}
+
+// smooth is the difference below which TotalVariation is quadratic.
+const smooth = 1e-3
+
+// TotalVariation is the sum over neighbours along all axes of sqrt(d^2 + 1e-6) -
+// 1e-3, d their difference.
+func TotalVariation(x *ad.Node) *ad.Node {
+	return neighbours(x, func(d *ad.Node) *ad.Node {
+		return ad.Sum(ad.Shift(ad.Sqrt(ad.Shift(ad.Square(d), smooth*smooth)), -smooth))
+	})
+}
+
+// Roughness is the sum of squared differences of neighbours along all axes.
+func Roughness(x *ad.Node) *ad.Node {
+	return neighbours(x, func(d *ad.Node) *ad.Node { return ad.Sum(ad.Square(d)) })
+}
+
+func neighbours(x *ad.Node, f func(d *ad.Node) *ad.Node) *ad.Node {
+	total := ad.Scalar(0)
+	for axis, n := range x.Shape() {
+		if n > 1 {
+			total = ad.Add(total, f(ad.Sub(ad.Slice(x, axis, 1, n), ad.Slice(x, axis, 0, n-1))))
+		}
+	}
+	return total
+}
