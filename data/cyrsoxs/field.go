@@ -1,6 +1,10 @@
 package cyrsoxs
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
 
 // Field is one number per voxel (three for alignments), of one precision: one of
 // the slices is nil. Both nil means zero everywhere.
@@ -48,6 +52,24 @@ func (f Field) part(from, to int) Field {
 		return Field{Float64: f.Float64[from:to]}
 	}
 	return Field{Float32: f.Float32[from:to]}
+}
+
+// fill reads all numbers of an array, as many as the field has.
+func (f Field) fill(a *hdf5.Array) error {
+	if f.Float64 != nil {
+		return a.Float64sTo(f.Float64)
+	}
+	return a.Float32sTo(f.Float32)
+}
+
+// copy takes numbers over from a field of the same length and the other precision.
+func (f Field) copy(from Field) {
+	for i := range f.Float32 {
+		f.Float32[i] = float32(from.Float64[i])
+	}
+	for i := range f.Float64 {
+		f.Float64[i] = float64(from.Float32[i])
+	}
 }
 
 // slice is the slice in use, for a writer.

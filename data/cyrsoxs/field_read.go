@@ -27,8 +27,9 @@ func (v *volume) field(key string, n int) (Field, error) {
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(slabs)) {
 		wait.Go(func() {
+			var buf Field // of this worker
 			for i := range next {
-				errs[i] = v.slab(d, f, slabs[i], n)
+				errs[i] = v.slab(d, f, slabs[i], n, &buf)
 			}
 		})
 	}
@@ -88,32 +89,33 @@ func (v *volume) slabs(d *hdf5.Dataset) []slab {
 	return all
 }
 
-// slab reads a stretch into the field.
-func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int) error {
+// slab reads a stretch into the field: straight, or through buf where order or
+// precision are others.
+func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int, buf *Field) error {
 	offset, count := make([]int, len(d.Shape())), d.Shape()
 	offset[0], count[0] = s.from, s.to-s.from
-	rest := d.Len() / d.Shape()[0]
-	to := f
-	if v.order == "ZYX" {
-		to = f.part(s.from*rest, s.to*rest)
+	row := d.Len() / d.Shape()[0]
+	to, double := f, d.Type().Size == 8
+	direct := v.order == "ZYX" && double == v.o.Double
+	if direct {
+		to = f.part(s.from*row, s.to*row)
 	} else {
-		to = newField(count[0]*rest, v.o.Double)
+		if buf.Len() < count[0]*row {
+			*buf = newField(count[0]*row, double)
+		}
+		to = buf.part(0, count[0]*row)
 	}
-	part := d.Slab(offset, count)
-	var err error
-	if to.Float64 != nil {
-		err = part.Float64sTo(to.Float64)
-	} else {
-		err = part.Float32sTo(to.Float32)
-	}
-	if err != nil {
+	if err := to.fill(d.Slab(offset, count)); err != nil {
 		return err
 	}
 	if i := to.notFinite(); i >= 0 {
-		return v.bad(d.Path(), "every number must be finite", "is %v at index %v", to.At(i), index(i+s.from*rest, d.Shape()))
+		return v.bad(d.Path(), "every number must be finite", "is %v at index %v", to.At(i), index(i+s.from*row, d.Shape()))
 	}
-	if v.order == "XYZ" {
+	switch {
+	case v.order == "XYZ":
 		turn(f, to, v.m.Shape, s, n)
+	case !direct:
+		f.part(s.from*row, s.to*row).copy(to)
 	}
 	return nil
 }

@@ -3,20 +3,28 @@ package cyrsoxs
 // turn copies a stretch of X of an array in the order X, Y, Z into a field in
 // the order Z, Y, X. There are n numbers per voxel.
 func turn(f, part Field, shape [3]int, s slab, n int) {
-	if part.Float64 != nil {
+	switch {
+	case f.Float64 != nil && part.Float64 != nil:
 		turned(f.Float64, part.Float64, shape, s, n)
-	} else {
+	case f.Float64 != nil:
+		turned(f.Float64, part.Float32, shape, s, n)
+	case part.Float64 != nil:
+		turned(f.Float32, part.Float64, shape, s, n)
+	default:
 		turned(f.Float32, part.Float32, shape, s, n)
 	}
 }
 
-func turned[T float32 | float64](dst, src []T, shape [3]int, s slab, n int) {
+func turned[D, S float32 | float64](dst []D, src []S, shape [3]int, s slab, n int) {
 	nz, ny, nx := shape[0], shape[1], shape[2]
 	for z := range nz {
 		for y := range ny {
 			row := dst[((z*ny+y)*nx+s.from)*n:]
 			for x := range s.to - s.from {
-				copy(row[x*n:x*n+n], src[((x*ny+y)*nz+z)*n:])
+				from := src[((x*ny+y)*nz+z)*n:]
+				for k := range n {
+					row[x*n+k] = D(from[k])
+				}
 			}
 		}
 	}
