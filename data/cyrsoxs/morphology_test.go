@@ -47,7 +47,7 @@ func same(t *testing.T, got, want *Morphology) {
 
 // The rule is that of testdata/make.py.
 func TestFilesOfH5py(t *testing.T) {
-	for _, name := range []string{"latest.h5", "earliest.h5"} {
+	for _, name := range []string{"latest.h5", "v108.h5", "earliest.h5"} {
 		for _, double := range []bool{false, true} {
 			m := read(t, "testdata/"+name, ReadOptions{Double: double})
 			if m.Shape != [3]int{2, 3, 4} || m.PhysSize != 2.5 || len(m.Phases) != 2 || !m.Phases[1].S.IsZero() {
@@ -335,7 +335,7 @@ func TestBothLayouts(t *testing.T) {
 }
 
 func FuzzReadMorphology(f *testing.F) {
-	for _, name := range []string{"latest.h5", "earliest.h5", "vector.h5"} {
+	for _, name := range []string{"latest.h5", "v108.h5", "earliest.h5", "vector.h5"} {
 		b, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			f.Fatal(err)

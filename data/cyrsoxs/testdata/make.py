@@ -2,7 +2,8 @@
 
 Voxel i (Z, Y, X order, 2 x 3 x 4 voxels) has Vfrac 1 - i/32 and i/32, S i/64
 for material 1, Theta i/8, Psi -i/4; material 2 has no S. Every number is exact
-in float32. latest.h5 has superblock 3, new groups and contiguous float64;
+in float32. latest.h5 has superblock 3, new groups and contiguous float64; v108.h5 superblock
+2, chunks and gzip;
 earliest.h5 superblock 0, X, Y, Z order, chunks, gzip, shuffle and float32.
 vector.h5 has the same volume as vectors along z: unaligned Vfrac - (i/64)^2.
 Made with h5py 3.16.0, HDF5 2.0.0, numpy 2.4.6.
@@ -36,5 +37,6 @@ along[..., 2] = i / 64
 vectors = {"Mat_1_alignment": along, "Mat_1_unaligned": 1 - i / 32 - (i / 64) ** 2,
            "Mat_2_alignment": 0 * along, "Mat_2_unaligned": i / 32}
 write("latest.h5", "latest", "Euler_Angles", fields, "ZYX", "f8")
+write("v108.h5", ("v108", "v108"), "Euler_Angles", fields, "ZYX", "f8", chunks=(1, 3, 4), compression="gzip")
 write("earliest.h5", "earliest", "Euler_Angles", fields, "XYZ", "f4", chunks=(2, 3, 2), compression="gzip", shuffle=True)
 write("vector.h5", "earliest", "Vector_Morphology", vectors, "XYZ", "f8", chunks=True)
