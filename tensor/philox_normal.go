@@ -9,11 +9,8 @@ import "math"
 func (s *Stream) Normal() float64 {
 	u := s.Uint64()
 	p := (float64(u&(1<<63-1)) + 0.5) * 0x1p-64
-	z := upperQuantile(p)
-	if u>>63 != 0 {
-		return -z
-	}
-	return z
+	sign := u & (1 << 63) // a coin toss: no branch can guess it
+	return math.Float64frombits(math.Float64bits(upperQuantile(p)) | sign)
 }
 
 // NormalTo fills dst with standard normal numbers and returns it.
@@ -53,12 +50,9 @@ func upperQuantile(p float64) float64 {
 
 // ratio8 divides two polynomials of degree 7, coefficients from the lowest.
 func ratio8(x float64, c *[2][8]float64) float64 {
-	var v [2]float64
-	for k := range v {
-		a := &c[k]
-		v[k] = ((((((a[7]*x+a[6])*x+a[5])*x+a[4])*x+a[3])*x+a[2])*x+a[1])*x + a[0]
-	}
-	return v[0] / v[1]
+	a, b := &c[0], &c[1]
+	return (((((((a[7]*x+a[6])*x+a[5])*x+a[4])*x+a[3])*x+a[2])*x+a[1])*x + a[0]) /
+		(((((((b[7]*x+b[6])*x+b[5])*x+b[4])*x+b[3])*x+b[2])*x+b[1])*x + b[0])
 }
 
 var centre = [2][8]float64{

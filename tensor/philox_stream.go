@@ -29,9 +29,8 @@ type Stream struct {
 	seed        uint64
 	purpose, id uint32
 	pos         uint64    // next word
-	block       uint64    // the block that words holds
-	filled      bool      // words holds a block
-	words       [4]uint32 // output of the current block
+	held        uint64    // 1 + the pair of blocks that words holds, 0 for none
+	words       [8]uint32 // output of that pair, which is made at once
 }
 
 // NewStream returns the stream of a seed for one purpose (what the numbers are
@@ -49,10 +48,10 @@ func (s *Stream) Seek(word uint64) { s.pos = word }
 
 // Uint32 returns the next word and advances by one.
 func (s *Stream) Uint32() uint32 {
-	if b := s.pos / 4; b != s.block || !s.filled {
-		s.fill(b)
+	if s.pos/8+1 != s.held {
+		s.fill()
 	}
-	w := s.words[s.pos%4]
+	w := s.words[s.pos%8]
 	s.pos++
 	return w
 }
@@ -60,6 +59,10 @@ func (s *Stream) Uint32() uint32 {
 // Uint64 returns the next two words, the first in the low half, and advances by
 // two.
 func (s *Stream) Uint64() uint64 {
+	if at := s.pos % 8; at < 7 && s.pos/8+1 == s.held {
+		s.pos += 2
+		return uint64(s.words[at+1])<<32 | uint64(s.words[at])
+	}
 	lo := s.Uint32()
 	return uint64(s.Uint32())<<32 | uint64(lo)
 }
@@ -130,9 +133,11 @@ func (s *Stream) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-func (s *Stream) fill(block uint64) {
-	s.words = Philox(
-		[4]uint32{uint32(block), uint32(block >> 32), s.id, s.purpose},
+// fill makes the pair of blocks of the next word.
+func (s *Stream) fill() {
+	pair := s.pos / 8
+	s.held = pair + 1
+	block := 2 * pair
+	philoxPair(&s.words, [4]uint32{uint32(block), uint32(block >> 32), s.id, s.purpose},
 		[2]uint32{uint32(s.seed), uint32(s.seed >> 32)})
-	s.block, s.filled = block, true
 }
