@@ -1,6 +1,8 @@
 package autodiff
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
@@ -195,12 +197,25 @@ func init() {
 			c.lanes = c.split()
 		}
 		for _, l := range c.lanes {
-			if err := l.op.run(l); err != nil {
+			if err := c.lane(l); err != nil {
 				return err
 			}
 		}
 		return nil
 	}}
+}
+
+// lane runs one lane; where its numbers have no result, see Settings.Isolate.
+func (c *call) lane(l *call) error {
+	err := l.op.run(l)
+	var fault interface{ AtPoint() bool }
+	if err == nil || !errors.As(err, &fault) || !fault.AtPoint() {
+		return err
+	}
+	for i := range l.out32 {
+		l.out32[i] = float32(math.NaN())
+	}
+	return c.none(l.out64, err)
 }
 
 // split makes one call for each index of the first axis.

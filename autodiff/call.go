@@ -1,6 +1,8 @@
 package autodiff
 
 import (
+	"math"
+
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -21,6 +23,7 @@ type call struct {
 	outInts []int64
 	ints    [][]int64 // inputs of indices, nil elsewhere
 
+	isolate bool // see Settings
 	level   kernels.Level
 	ws      *kernels.Workspace
 	threads int
@@ -35,7 +38,7 @@ type call struct {
 }
 
 func newCall[T real](m *machine[T], v *value, ws *kernels.Workspace) *call {
-	c := &call{op: v.op, attr: v.attr, obj: v.obj, shape: v.shape, level: m.p.level, ws: ws, threads: m.p.settings.Threads}
+	c := &call{op: v.op, attr: v.attr, obj: v.obj, shape: v.shape, isolate: m.p.settings.Isolate, level: m.p.level, ws: ws, threads: m.p.settings.Threads}
 	in := make([][]T, len(v.in))
 	c.ints = make([][]int64, len(v.in))
 	for i, x := range v.in {
@@ -68,6 +71,17 @@ func newCall[T real](m *machine[T], v *value, ws *kernels.Workspace) *call {
 		}
 	}
 	return c
+}
+
+// none writes that there is no result, or returns the fault of the numbers.
+func (c *call) none(out []float64, fault error) error {
+	if !c.isolate {
+		return fault
+	}
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return nil
 }
 
 // each runs the function of the machine's precision.

@@ -277,21 +277,50 @@ func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
 		switch {
 		case x.is(negOp):
 			return r.elementwise(negOp, r.reduction(op, axes, x.in[0]))
-		case x.is(mulOp) && factor(x.in[0]) && x.in[1].shape.Equal(x.shape):
-			return r.elementwise(mulOp, r.reshape(x.in[0], tensor.Shape{}), r.reduction(op, axes, x.in[1]))
-		case x.is(mulOp) && factor(x.in[1]) && x.in[0].shape.Equal(x.shape):
-			return r.elementwise(mulOp, r.reshape(x.in[1], tensor.Shape{}), r.reduction(op, axes, x.in[0]))
+		case x.is(mulOp):
+			if f, rest := r.split(x, axes); f != nil {
+				return r.elementwise(mulOp, f, r.reduction(op, axes, r.broadcast(rest, x.shape)))
+			}
 		}
 	}
 	v := r.unique(&value{op: op, shape: without(x.shape, real), attr: real, in: []*value{x}})
 	return r.reshape(v, shape)
 }
 
-// factor reports whether v is one number that may move out of a sum: one known
-// only at run time, or a moderate constant.
-func factor(v *value) bool {
-	c, known := v.number()
-	return v.size() == 1 && (!known || moderate(c))
+// split takes a factor that is the same all along the axes out of a product, so
+// that it may multiply the sum instead; f is nil where there is none. It is one
+// known only at run time, or a moderate constant.
+func (r *rewriter) split(x *value, axes []int) (f, rest *value) {
+	for i, v := range x.in {
+		c, known := v.number()
+		if s, steady := across(v.shape, x.shape, axes); steady && (!known || moderate(c)) {
+			return r.reshape(v, s), x.in[1-i]
+		}
+	}
+	for i, v := range x.in {
+		if v.is(mulOp) && v.shape.Equal(x.shape) {
+			if f, rest := r.split(v, axes); f != nil {
+				return f, r.elementwise(mulOp, rest, x.in[1-i])
+			}
+		}
+	}
+	return nil, nil
+}
+
+// across returns shape s, which broadcasts to full, without the axes; steady
+// reports whether its length is 1 along them.
+func across(s, full tensor.Shape, axes []int) (rest tensor.Shape, steady bool) {
+	aligned := make(tensor.Shape, len(full))
+	for i := range aligned {
+		aligned[i] = 1
+	}
+	copy(aligned[len(full)-len(s):], s)
+	for _, a := range axes {
+		if aligned[a] != 1 {
+			return nil, false
+		}
+	}
+	return without(aligned, axes), true
 }
 
 // reduceBroadcast reduces before repeating; a sum over a repeated axis is a

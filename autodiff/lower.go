@@ -71,7 +71,7 @@ type rowView struct {
 
 // sum is a reduction at the end of each tile.
 type sum struct {
-	kernel  string // "sum", "sumsq", "dot", "max" or "min"
+	kernel  string // "sum", "sumsq", "dot", "max" or "min"; over rows also "fma" or "fma_s", a*b added to the result
 	op      *Op
 	a, b    operand
 	out     int // array
@@ -181,8 +181,14 @@ func (l *lowering) fuseSums() {
 		for _, x := range p.in {
 			full = full && squeeze(x.shape).Equal(l.c.space)
 		}
-		l.fused[p] = full && l.wholeRows(v)
+		l.fused[p] = full && l.wholeRows(v) || l.overRows(v)
 	}
+}
+
+// overRows reports whether the sum adds whole rows to each other.
+func (l *lowering) overRows(v *value) bool {
+	s := l.merged(l.sumStrides(v))
+	return l.byRow && s[len(s)-1] == 1
 }
 
 // wholeRows reports whether the sum's tile is reduced as a whole.
@@ -389,11 +395,16 @@ func (l *lowering) release(i int, v *value) {
 func (l *lowering) emitSum(v *value) {
 	s := sum{kernel: v.op.Name, op: v.op, out: v.place.buf, size: v.size(), strides: l.merged(l.sumStrides(v))}
 	u := l.user(v)
-	s.a = l.filled(l.operandOf(u, u.in[0]))
-	if u.is(squareOp) && u != v {
+	switch {
+	case u != v && l.overRows(v):
+		l.sumProducts(&s, u)
+	case u != v && u.is(squareOp):
 		s.kernel = "sumsq"
-	} else if u.is(mulOp) && u != v {
+	case u != v:
 		s.kernel, s.b = "dot", l.filled(l.operandOf(u, u.in[1]))
+	}
+	if u == v || !l.overRows(v) {
+		s.a = l.filled(l.operandOf(u, u.in[0]))
 	}
 	k := len(l.dims) - 1
 	switch {
@@ -405,6 +416,19 @@ func (l *lowering) emitSum(v *value) {
 		s.kind = anyhow
 	}
 	l.sums = append(l.sums, s)
+}
+
+// sumProducts makes s the sum over rows of a product or square u.
+func (l *lowering) sumProducts(s *sum, u *value) {
+	s.kernel = "fma"
+	s.a = l.operandOf(u, u.in[0])
+	s.b = l.operandOf(u, u.in[len(u.in)-1])
+	if l.isOne(s.a) {
+		s.a, s.b = s.b, s.a
+	}
+	if s.a = l.filled(s.a); l.isOne(s.b) {
+		s.kernel = "fma_s"
+	}
 }
 
 // partition cuts the loop into blocks that depend on the shape alone.

@@ -82,7 +82,7 @@ func runCholesky(c *call) error {
 		l := out[at : at+n*n]
 		copy(l, in[0][at:at+n*n])
 		if p, v := c.cholesky(l, n); p >= 0 {
-			if c.attr[0] == 0 {
+			if c.attr[0] == 0 && !c.isolate {
 				return &NotPositiveDefiniteError{Matrix: i, Pivot: p, Size: n, Value: v}
 			}
 			for k := range l {

@@ -154,10 +154,11 @@ func runSolve(c *call) error {
 		x := out[i/2*n*m : (i/2+1)*n*m]
 		copy(x, in[1][at[i+1]*n*m:(at[i+1]+1)*n*m])
 		w, ok := c.lu(in[0][at[i]*n*n:(at[i]+1)*n*n], n)
-		if !ok {
-			return &SingularError{Op: "solve", Matrix: at[i], Size: n}
+		if ok {
+			w.solve(x, m, c.attr[0] == 1)
+		} else if err := c.none(x, &SingularError{Op: "solve", Matrix: at[i], Size: n}); err != nil {
+			return err
 		}
-		w.solve(x, m, c.attr[0] == 1)
 	}
 	c.storeFloat64()
 	return nil
@@ -170,7 +171,10 @@ func runInverse(c *call) error {
 		x := out[at : at+n*n]
 		w, ok := c.lu(in[0][at:at+n*n], n)
 		if !ok {
-			return &SingularError{Op: "inverse", Matrix: i, Size: n}
+			if err := c.none(x, &SingularError{Op: "inverse", Matrix: i, Size: n}); err != nil {
+				return err
+			}
+			continue
 		}
 		clear(x)
 		for k := range n {

@@ -22,6 +22,10 @@ type Settings struct {
 	// output, and computes all of its elements in one run. Default 0: none.
 	Batch   int
 	Batched []*Node
+	// Isolate lets the lanes of a batch fail alone: where the numbers of one leave
+	// an operation without a result, such as Cholesky, that is NaN and Run goes on.
+	// Default: Run returns the error.
+	Isolate bool
 	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best
 	// of this processor.
 	SIMD string

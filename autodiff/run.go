@@ -97,16 +97,13 @@ func (w *worker[T]) rowsBlock(b *boundLoop[T], k int) {
 				repeatNumber(f.dst[:min(b.tile, c)], *(*T)(unsafe.Add(f.from.base, w.off[f.from.slot])))
 			}
 		}
+		for i := range b.sums {
+			if s := &b.sums[i]; s.kind == anyhow {
+				s.row = offsetOf(r, outer, s.strides[:len(outer)])
+			}
+		}
 		for j := 0; j < c; j += b.tile {
-			n := min(b.tile, c-j)
-			w.off[1] = uintptr(r*c+j) * size
-			for i := range l.rows {
-				w.off[2+i] = uintptr(b.rowAt[i]+j*l.rows[i].step) * size
-			}
-			w.runTile(b, r*c+j, n)
-			for i := range b.sums {
-				w.addRowTile(b, &b.sums[i], r, j, n)
-			}
+			w.rowTile(b, r*c, j, min(b.tile, c-j))
 		}
 		for i := range b.sums {
 			if s := &b.sums[i]; s.kind == perRow {
@@ -117,13 +114,31 @@ func (w *worker[T]) rowsBlock(b *boundLoop[T], k int) {
 	}
 }
 
+// rowTile runs n elements from column j of the row that begins at element row.
+func (w *worker[T]) rowTile(b *boundLoop[T], row, j, n int) {
+	size := unsafe.Sizeof(*new(T))
+	w.off[1] = uintptr(row+j) * size
+	if j > 0 {
+		for i := range b.loop.rows {
+			w.off[2+i] = uintptr(b.rowAt[i]+j*b.loop.rows[i].step) * size
+		}
+	}
+	w.runTile(b, row+j, n)
+	for i := range b.sums {
+		w.addRowTile(&b.sums[i], j, n)
+	}
+}
+
 // offsetOf returns the offset of row r among outer axes.
 func offsetOf(r int, outer, strides []int) int {
 	o := 0
-	for d := len(outer) - 1; d >= 0; d-- {
+	for d := len(outer) - 1; d > 0; d-- {
 		q := r / outer[d]
 		o += (r - q*outer[d]) * strides[d]
 		r = q
+	}
+	if len(outer) > 0 {
+		o += r * strides[0]
 	}
 	return o
 }
@@ -254,23 +269,24 @@ func (s *boundSum[T]) scatter(x []T, at, step int) {
 	}
 }
 
-// addRowTile adds n elements from column j of row r on.
-func (w *worker[T]) addRowTile(b *boundLoop[T], s *boundSum[T], r, j, n int) {
+// addRowTile adds n elements from column j of a row on.
+func (w *worker[T]) addRowTile(s *boundSum[T], j, n int) {
+	a := (*T)(unsafe.Add(s.a.base, w.off[s.a.slot]))
 	if s.kind != anyhow {
 		s.acc = s.combine(s.acc, w.value(s, n))
 		return
 	}
-	k := len(b.loop.dims) - 1
-	at := offsetOf(r, b.loop.dims[:k], s.strides[:k])
-	switch s.strides[k] {
-	case 0:
-		s.part[at] = T(s.combine(float64(s.part[at]), w.value(s, n)))
-	case 1:
-		p := &s.part[at+j]
-		s.merge(p, p, (*T)(unsafe.Add(s.a.base, w.off[s.a.slot])), n)
+	switch step := s.strides[len(s.strides)-1]; {
+	case step == 0:
+		s.part[s.row] = T(s.combine(float64(s.part[s.row]), w.value(s, n)))
+	case s.fma != nil:
+		p := &s.part[s.row+j]
+		s.fma(p, a, (*T)(unsafe.Add(s.b.base, w.off[s.b.slot])), p, n)
+	case step == 1:
+		p := &s.part[s.row+j]
+		s.merge(p, p, a, n)
 	default:
-		x := unsafe.Slice((*T)(unsafe.Add(s.a.base, w.off[s.a.slot])), n)
-		s.scatter(x, at+j*s.strides[k], s.strides[k])
+		s.scatter(unsafe.Slice(a, n), s.row+j*step, step)
 	}
 }
 

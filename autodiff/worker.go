@@ -61,10 +61,12 @@ type boundSum[T real] struct {
 	reduce func(a *T, n int) float64
 	dot    func(a, b *T, n int) float64
 	merge  func(dst, a, b *T, n int) // elementwise
+	fma    func(dst, a, b, c *T, n int)
 	a, b   at
 	out    []T
 	acc    float64
 	part   []T // where this block adds
+	row    int // first place in part of the current row
 }
 
 func newWorker[T real](m *machine[T]) *worker[T] {
@@ -156,10 +158,14 @@ func (w *worker[T]) bindOp(b *boundLoop[T], o micro) boundOp[T] {
 
 func (w *worker[T]) bindSum(b *boundLoop[T], i int, s sum) boundSum[T] {
 	out := boundSum[T]{sum: s, a: w.at(b, s.a), out: w.m.array(s.out, 0)}
-	if s.kernel == "dot" {
+	switch s.kernel {
+	case "dot":
 		out.b = w.at(b, s.b)
 		out.dot = kernelDot[T](w.m.p.level)
-	} else {
+	case "fma", "fma_s":
+		out.b = w.at(b, s.b)
+		out.fma = kernelFMA[T](w.m.p.level, s.kernel)
+	default:
 		out.reduce = kernelReduce[T](w.m.p.level, s.kernel)
 	}
 	out.merge = kernel2[T](w.m.p.level, mergeName[s.op], mergeOp(s.op))
@@ -248,6 +254,11 @@ func kernelReduce[T real](l kernels.Level, name string) func(a *T, n int) float6
 
 func kernelDot[T real](l kernels.Level) func(a, b *T, n int) float64 {
 	f, _ := pick[T](kernels.Dot64(l), kernels.Dot32(l)).(func(a, b *T, n int) float64)
+	return f
+}
+
+func kernelFMA[T real](l kernels.Level, name string) func(dst, a, b, c *T, n int) {
+	f, _ := pick[T](kernels.Ternary64(l, name), kernels.Ternary32(l, name)).(func(dst, a, b, c *T, n int))
 	return f
 }
 
