@@ -140,8 +140,10 @@ func (c *chain) run(after func()) {
 }
 
 // phase is 0 in the warm-up, 1 later.
-func (c *chain) phase() int {
-	if c.done < c.cfg.warmup() {
+func (c *chain) phase() int { return c.phaseOf(c.done) }
+
+func (c *chain) phaseOf(draw int) int {
+	if draw < c.cfg.warmup() {
 		return 0
 	}
 	return 1
@@ -164,6 +166,11 @@ func (c *chain) step() error {
 		c.momentum, c.choice, c.tr.count = momentum, choice, count
 		return errInterrupted
 	}
+	return c.keep(out)
+}
+
+// keep records a transition and learns from it.
+func (c *chain) keep(out *transition) error {
 	if err := c.record(out); err != nil {
 		return c.fault(err)
 	}
@@ -197,15 +204,20 @@ func (c *chain) move() (*transition, error) {
 	if len(c.p.q) == 0 {
 		return &transition{energy: -c.p.lp}, nil
 	}
+	if c.cfg.Method == HMC {
+		return c.tr.static(&c.p, c.stride())
+	}
+	return c.tr.move(&c.p, c.stride())
+}
+
+// stride sets the bound of the next tree and returns its step.
+func (c *chain) stride() float64 {
 	c.tr.maxDepth = c.ad.depth(c.done)
 	eps := c.ad.eps
 	if j := c.cfg.StepJitter; j > 0 {
 		eps *= 1 + j*(2*c.choice.Float64()-1)
 	}
-	if c.cfg.Method == HMC {
-		return c.tr.static(&c.p, eps)
-	}
-	return c.tr.move(&c.p, eps)
+	return eps
 }
 
 // record stores the draw at p.

@@ -13,11 +13,11 @@ import (
 
 // A checkpoint is
 //
-//	"EURYALE\x02", SHA-256 of the rest, then: settings, machine, and per chain
+//	"EURYALE\x03", SHA-256 of the rest, then: settings, machine, and per chain
 //	number and state
 //
 // in the encoding of encoder. A chain that has not started has no state.
-const checkpointMagic = "EURYALE\x02"
+const checkpointMagic = "EURYALE\x03"
 
 // snapshot is the content of a checkpoint.
 type snapshot struct {
@@ -48,7 +48,7 @@ func decodeSnapshot(b []byte) (*snapshot, error) {
 		return nil, fmt.Errorf("not a checkpoint of this program")
 	}
 	if v := b[len(checkpointMagic)-1]; v != checkpointMagic[len(checkpointMagic)-1] {
-		return nil, fmt.Errorf("format version %d: this program reads version 2", v)
+		return nil, fmt.Errorf("format version %d: this program reads version 3", v)
 	}
 	if sum := sha256.Sum256(b[head:]); !bytes.Equal(sum[:], b[len(checkpointMagic):head]) {
 		return nil, fmt.Errorf("damaged or cut off: the checksum of its %d bytes does not match", len(b))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,9 +18,8 @@ type DataSet struct {
 	Init [][]float64          // unconstrained start per chain; nil for random ones
 }
 
-// A program runs on vectors of as many numbers as chains advance together; more
-// than mostLanes would not make it faster.
-const leastLanes, mostLanes = 16, 128
+// A program runs on vectors of as many numbers as chains advance together.
+const leastLanes, mostLanes = 32, 128
 
 // SampleEach draws from the posterior of every data set as Sample does, with
 // chains of many sets in lock step: one run of the compiled program serves a
@@ -43,21 +41,23 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 	if err := cfg.findBlocks(p); err != nil {
 		return err
 	}
-	e := &each{post: p, cfg: cfg, sets: sets, done: done}
+	e := &each{post: p, cfg: cfg, sets: sets, done: done, runs: map[int]*eachRun{}}
 	for name := range sets[0].Data {
 		e.names = append(e.names, name)
 	}
 	slices.Sort(e.names)
-	for e.lanes = leastLanes; e.lanes < mostLanes && 2*e.lanes*cfg.Parallel <= len(sets)*cfg.Chains; e.lanes *= 2 {
-	}
-	if err := e.compile(); err != nil {
+	work, err := e.worker()
+	if err != nil {
 		return err
+	}
+	if done == nil {
+		return errors.New("infer: SampleEach has no function to give the fits to: pass done")
 	}
 	release := context.AfterFunc(ctx, func() { e.stop.Store(true) })
 	defer release()
 	var wg sync.WaitGroup
 	for range min(cfg.Parallel, (len(sets)*cfg.Chains+e.lanes-1)/e.lanes) {
-		wg.Go(func() { newConvoy(e).run() })
+		wg.Go(work)
 	}
 	wg.Wait()
 	if e.next.Load() < int64(len(sets)*cfg.Chains) || e.unfinished.Load() {
@@ -72,16 +72,14 @@ type each struct {
 	cfg        Config
 	sets       []DataSet
 	names      []string // of the data that differ between sets
-	prog       *ad.Program
-	lanes      int // of a convoy
+	lanes      int      // of a convoy
 	stop       atomic.Bool
 	unfinished atomic.Bool
 	next       atomic.Int64 // chain to start, of all sets
 
-	mu    sync.Mutex
-	runs  map[int]*eachRun
-	done  func(i int, fit *Fit, err error)
-	begin time.Time
+	mu   sync.Mutex
+	runs map[int]*eachRun
+	done func(i int, fit *Fit, err error)
 }
 
 // eachRun gathers the chains of one set.
@@ -93,14 +91,46 @@ type eachRun struct {
 	start  time.Time
 }
 
-// compile adds the axis of lanes to the density.
-func (e *each) compile() error {
+// worker returns what each goroutine runs: a convoy of as many lanes as there are
+// chains for, or one chain after the other where trees do not grow in lock step.
+func (e *each) worker() (func(), error) {
+	if e.lanes = 1; e.cfg.Method != NUTS || e.post.dim == 0 {
+		_, err := e.batched()
+		return e.alone, err
+	}
+	for e.lanes = leastLanes; e.lanes < mostLanes && 2*e.lanes*e.cfg.Parallel <= len(e.sets)*e.cfg.Chains; e.lanes *= 2 {
+	}
+	batched, err := e.batched()
+	if err != nil {
+		return nil, err
+	}
+	var march func() marcher
+	if e.post.dim <= smallDim {
+		march, err = newLeaps(e.post, batched, e.lanes)
+	} else {
+		march, err = newDensities(e.post, batched, e.lanes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("infer: model %s over many data sets: %w", e.post.model.name, err)
+	}
+	return func() { newConvoy(e, march()).run() }, nil
+}
+
+// alone samples one chain after the other.
+func (e *each) alone() {
+	for ch, set := e.take(); ch != nil; ch, set = e.take() {
+		ch.run(func() {})
+		e.finish(set)
+	}
+}
+
+// batched lists the inputs of the density that differ between sets.
+func (e *each) batched() (batched []*ad.Node, err error) {
 	p := e.post
-	batched := slices.Clone(p.inputs[:len(p.model.params)])
 	for _, name := range e.names {
 		i := slices.IndexFunc(p.model.data, func(d *datum) bool { return d.name == name })
 		if i < 0 {
-			return fmt.Errorf("infer: no data %q in model %s", name, p.model.name)
+			return nil, fmt.Errorf("infer: no data %q in model %s", name, p.model.name)
 		}
 		batched = append(batched, p.model.data[i].node)
 		for _, place := range p.following(p.model.data[i].node) {
@@ -109,13 +139,7 @@ func (e *each) compile() error {
 			}
 		}
 	}
-	var err error
-	e.prog, err = ad.Compile(p.graph, ad.Settings{Inputs: append(slices.Clone(p.inputs), p.places()...), Threads: 1, Batch: e.lanes, Batched: batched})
-	e.runs, e.begin = map[int]*eachRun{}, time.Now()
-	if err != nil {
-		return fmt.Errorf("infer: model %s over many data sets: %w", p.model.name, err)
-	}
-	return nil
+	return batched, nil
 }
 
 // take returns the next chain, or nil when there is none. Sets that cannot be
@@ -157,7 +181,7 @@ func (e *each) open(set int) (*eachRun, error) {
 		return nil, err
 	}
 	for c := range e.cfg.Chains {
-		r.chains = append(r.chains, newChain(&r.cfg, e.cfg.FirstChain+c, &laneTarget{Posterior: post.Clone().(*Posterior)}, &e.stop))
+		r.chains = append(r.chains, newChain(&r.cfg, e.cfg.FirstChain+c, post.Clone(), &e.stop))
 	}
 	e.runs[set] = r
 	return r, nil
@@ -216,107 +240,3 @@ func (e *each) report(set int, fit *Fit, err error) {
 	defer e.mu.Unlock()
 	e.done(set, fit, err)
 }
-
-// convoy runs chains in lock step on one core.
-type convoy struct {
-	each  *each
-	state *ad.State
-	in    []float64 // unconstrained parameters, element by element, each of all lanes
-	out   []float64 // gradients likewise
-	lp    []float64
-	live  []func() bool // resumes a lane up to its next gradient; false at its end
-
-	failed bool // the program failed in one lane, and there is no telling in which
-}
-
-func newConvoy(e *each) *convoy {
-	c := &convoy{each: e, state: e.prog.NewState()}
-	k := len(e.post.model.params)
-	for i, v := range e.post.given() {
-		if to := c.state.Input(k + i); len(to) == len(v) {
-			copy(to, v)
-		} else {
-			for lane := range e.lanes {
-				scatter(to, v, lane, e.lanes)
-			}
-		}
-	}
-	c.lp = c.state.Output(0)
-	if k > 0 {
-		c.in, c.out = c.state.InputSpan(0, k), c.state.OutputSpan(1, 1+k)
-	}
-	return c
-}
-
-// run advances all lanes until there is no work left.
-func (c *convoy) run() {
-	for lane := range c.each.lanes {
-		next, _ := iter.Pull(c.lane(lane))
-		if resume := func() bool { _, more := next(); return more }; resume() {
-			c.live = append(c.live, resume)
-		}
-	}
-	for len(c.live) > 0 {
-		c.failed = c.state.Run() != nil
-		c.live = slices.DeleteFunc(c.live, func(resume func() bool) bool { return !resume() })
-	}
-}
-
-// lane is a coroutine that samples one chain after another and yields for each
-// gradient.
-func (c *convoy) lane(lane int) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		for {
-			ch, set := c.each.take()
-			if ch == nil {
-				return
-			}
-			t := ch.target.(*laneTarget)
-			t.convoy, t.lane, t.yield = c, lane, yield
-			c.load(t.Posterior, lane)
-			ch.run(func() {})
-			c.each.finish(set)
-		}
-	}
-}
-
-// load puts the data of a posterior into a lane.
-func (c *convoy) load(p *Posterior, lane int) {
-	for i, v := range p.given() {
-		if to := c.state.Input(len(p.model.params) + i); len(to) != len(v) {
-			scatter(to, v, lane, c.each.lanes)
-		}
-	}
-}
-
-func scatter(to, v []float64, lane, lanes int) {
-	for i, x := range v {
-		to[i*lanes+lane] = x
-	}
-}
-
-// laneTarget is a Posterior whose density a convoy computes.
-type laneTarget struct {
-	*Posterior
-	convoy *convoy
-	lane   int
-	yield  func(struct{}) bool
-}
-
-// LogProbGrad leaves q in its lane and waits for the convoy.
-func (t *laneTarget) LogProbGrad(q, g []float64) (float64, error) {
-	c := t.convoy
-	lanes := c.each.lanes
-	scatter(c.in, q, t.lane, lanes)
-	t.yield(struct{}{})
-	if c.failed { // each lane by itself
-		return t.Posterior.LogProbGrad(q, g)
-	}
-	for i := range g {
-		g[i] = c.out[i*lanes+t.lane]
-	}
-	return c.lp[t.lane], nil
-}
-
-// Clone is not called: chains get targets of their own.
-func (t *laneTarget) Clone() Target { return &laneTarget{Posterior: t.Posterior.Clone().(*Posterior)} }

@@ -185,3 +185,114 @@ func BenchmarkSampleEach(b *testing.B) {
 		b.ReportMetric(seconds*1e3/float64(b.N*50), "ms/posterior")
 	})
 }
+
+// Many parameters and other methods than trees give the draws of chains alone.
+func TestSampleEachKinds(t *testing.T) {
+	const n = 12
+	src := tensor.NewStream(3, 1, 0)
+	var sets []infer.DataSet
+	for range 5 {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = float64(i) + src.Normal()
+		}
+		sets = append(sets, infer.DataSet{Data: map[string][]float64{"y": y}, Init: [][]float64{y}})
+	}
+	m := infer.NewModel("many")
+	mu := m.Param("mu", dist.Normal(0, 10), infer.Shape(n))
+	m.Observe("y", dist.StudentT(4, mu, 1), sets[0].Data["y"])
+	many := compiled(t, m)
+	few, decay := decays(t, 20, 5)
+	for i := range decay {
+		decay[i].Init = [][]float64{{0, 1, math.Log(0.2)}}
+	}
+	tree := infer.Config{Chains: 1, NoWarmup: true, Draws: 50, StepSize: 0.4, Seed: 2}
+	fixed := tree
+	fixed.Method, fixed.StepSize = infer.HMC, 0.01
+	for _, c := range []struct {
+		name string
+		post *infer.Posterior
+		sets []infer.DataSet
+		cfg  infer.Config
+	}{{"many parameters", many, sets, tree}, {"HMC", few, decay, fixed}} {
+		err := c.post.SampleEach(context.Background(), c.sets, c.cfg, func(i int, fit *infer.Fit, err error) {
+			if err != nil {
+				t.Fatalf("%s: set %d: %v", c.name, i, err)
+			}
+			alone := c.post.Clone().(*infer.Posterior)
+			if err := alone.SetData("y", c.sets[i].Data["y"]); err != nil {
+				t.Fatal(err)
+			}
+			cfg := c.cfg
+			cfg.Seed, cfg.Init = cfg.Seed+uint64(i), c.sets[i].Init
+			want := sampled(t, alone, cfg)
+			for k := range 50 {
+				for j, v := range want.Unconstrained(0, k) {
+					if got := fit.Unconstrained(0, k)[j]; math.Abs(got-v) > 1e-9*math.Max(1, math.Abs(v)) {
+						t.Fatalf("%s: set %d draw %d: parameter %d is %.12g, want %.12g", c.name, i, k, j, got, v)
+					}
+				}
+			}
+		})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// A lane in which the model fails or panics ends or turns back alone; the others
+// draw bit by bit what they draw without it.
+func TestSampleEachFaults(t *testing.T) {
+	m := infer.NewModel("faulty")
+	r := m.Param("r", dist.Normal(0, 1))
+	scale := m.Data("scale", []float64{1})
+	moody := &ad.Custom{Name: "moody",
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return in[0], nil },
+		Forward: func(out []float64, in ...[]float64) error {
+			if in[0][0] > 500 {
+				panic("a mood")
+			}
+			copy(out, in[0])
+			return nil
+		}}
+	mood := ad.Call(moody, ad.Mul(scale, ad.Tanh(r)))
+	corr := ad.Add(ad.Eye(2), ad.Mul(r, ad.Const([]float64{0, 1, 1, 0}, 2, 2)))
+	m.AddLogProb("determinant", ad.LogDet(corr)) // where |r| < 1
+	m.AddLogProb("moody", ad.Scale(0, ad.Sum(ad.StopGradient(mood))))
+	m.Observe("y", dist.Normal(r, 1), []float64{0.1})
+	post := compiled(t, m)
+	set := func(y, scale float64) infer.DataSet {
+		return infer.DataSet{Data: map[string][]float64{"y": {y}, "scale": {scale}}, Init: [][]float64{{0}}}
+	}
+	good := []infer.DataSet{set(0.1, 1), set(0.2, 1), set(-0.3, 1)}
+	run := func(sets []infer.DataSet) (fits []*infer.Fit, errs []error) {
+		fits, errs = make([]*infer.Fit, len(sets)), make([]error, len(sets))
+		if err := post.SampleEach(context.Background(), sets, infer.Config{Chains: 1, Warmup: 100, Draws: 100, Seed: 4}, func(i int, fit *infer.Fit, err error) {
+			fits[i], errs[i] = fit, err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return fits, errs
+	}
+	want, _ := run(good)
+	got, errs := run(append(slices.Clone(good), set(0, 900), set(0, 5000)))
+	for i := range good {
+		if errs[i] != nil || !slices.Equal(got[i].Draws("r")[0], want[i].Draws("r")[0]) {
+			t.Errorf("set %d: draws depend on a faulty set (%v)", i, errs[i])
+		}
+		for _, v := range got[i].Draws("r")[0] {
+			if math.Abs(v) >= 1 {
+				t.Errorf("set %d: a draw has no density: %g", i, v)
+			}
+		}
+	}
+	var panicked *infer.PanicError
+	for _, i := range []int{3, 4} {
+		if !errors.As(errs[i], &panicked) {
+			t.Errorf("set %d: %v, want the panic", i, errs[i])
+		}
+	}
+	if err := post.SampleEach(context.Background(), good, infer.Config{}, nil); err == nil {
+		t.Error("no function to give fits to: no error")
+	}
+}

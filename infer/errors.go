@@ -30,6 +30,9 @@ func (e *Recoverable) Error() string        { return e.Err.Error() }
 func (e *Recoverable) Unwrap() error        { return e.Err }
 func (e *Recoverable) Is(target error) bool { return target == ErrReject }
 
+// AtPoint says that the fault is of these numbers, not of the model.
+func (e *Recoverable) AtPoint() bool { return true }
+
 func recoverable(err error) bool {
 	var r *Recoverable
 	return errors.As(err, &r) || errors.Is(err, ErrReject)

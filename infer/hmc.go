@@ -19,9 +19,8 @@ const (
 
 // static makes one transition of HMC from p and leaves the draw in p.
 func (t *trajectory) static(p *point, eps float64) (*transition, error) {
-	t.metric.force(p.w, p.g)
-	t.momentum.NormalTo(p.z)
-	t.begin(p)
+	t.kick(p)
+	t.reset(p)
 	steps := t.steps
 	if t.jitterSteps {
 		steps = 1 + int(t.choice.Float64()*float64(t.steps))
@@ -47,12 +46,12 @@ func (t *trajectory) static(p *point, eps float64) (*transition, error) {
 			break
 		}
 	}
-	t.settle(p, end)
+	t.accept(p, end)
 	return &t.out, nil
 }
 
-// settle accepts the end of a trajectory or stays at p.
-func (t *trajectory) settle(p, end *point) {
+// accept moves p to the end of a trajectory or stays.
+func (t *trajectory) accept(p, end *point) {
 	d := math.Inf(-1)
 	if !t.out.divergent {
 		d = t.h0 - end.energy()

@@ -18,10 +18,10 @@ func newPoint(n int) point {
 }
 
 func (p *point) set(o *point) {
-	copy(p.q, o.q)
-	copy(p.z, o.z)
-	copy(p.g, o.g)
-	copy(p.w, o.w)
+	assign(p.q, o.q)
+	assign(p.z, o.z)
+	assign(p.g, o.g)
+	assign(p.w, o.w)
 	p.lp = o.lp
 }
 

@@ -103,6 +103,13 @@ func (m *Metric) Dim() int {
 // Rank returns the number of directions beyond the diagonal.
 func (m *Metric) Rank() int { return len(m.grow) }
 
+// same reports whether m and o are one metric, not just equal ones.
+func (m *Metric) same(o *Metric) bool {
+	one := func(a, b []float64) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+	return one(m.scale, o.scale) && one(m.vec, o.vec) && one(m.chol, o.chol) &&
+		len(m.blocks) == len(o.blocks) && (len(m.blocks) == 0 || &m.blocks[0] == &o.blocks[0])
+}
+
 // Cov returns M^-1 = F F^T as a full matrix of dimension n.
 func (m *Metric) Cov(n int) [][]float64 {
 	out := make([][]float64, n)

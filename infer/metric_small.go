@@ -11,7 +11,7 @@ const smallDim = 8
 // themselves never square their scales.
 type smallEstimator struct {
 	q, g spread
-	work []float64 // of metric, two matrices
+	work []float64 // of metric, three matrices and a row
 }
 
 func newSmallEstimator(dim int) *smallEstimator {
@@ -35,6 +35,8 @@ func (e *smallEstimator) metric() (Metric, bool) {
 	if d == 0 || e.q.n < 4 {
 		return Metric{}, false
 	}
+	e.q.settle()
+	e.g.settle()
 	m := Metric{scale: make([]float64, d)}
 	for i := range m.scale {
 		m.scale[i] = math.Sqrt(math.Sqrt(e.q.variance(i)) / math.Sqrt(e.g.variance(i)))
@@ -43,12 +45,12 @@ func (e *smallEstimator) metric() (Metric, bool) {
 		}
 	}
 	if len(e.work) == 0 {
-		e.work = make([]float64, 3*d*d+2*d)
+		e.work = make([]float64, 3*d*d+d)
 	}
 	ry, ra, t := e.work[:d*d], e.work[d*d:2*d*d], e.work[2*d*d:3*d*d]
-	row, sigma := e.work[3*d*d:3*d*d+d], e.work[3*d*d+d:]
-	e.q.overIdentity(ry, row, m.scale, true)
-	e.g.overIdentity(ra, row, m.scale, false)
+	sigma := e.work[3*d*d:]
+	e.q.overIdentity(ry, t, m.scale, true)
+	e.g.overIdentity(ra, t, m.scale, false)
 	for j := range d { // column j of t is row j of ry times ra
 		for i := range d {
 			from := max(i, j)
@@ -91,6 +93,7 @@ func (e *smallEstimator) save(w *encoder) {
 		w.int(s.n)
 		w.floats(s.mean)
 		w.floats(s.r)
+		w.floats(s.rows)
 	}
 }
 
@@ -99,42 +102,65 @@ func (e *smallEstimator) load(r *decoder) {
 		s.n = r.int()
 		r.floatsInto(s.mean)
 		r.floatsInto(s.r)
+		rows := r.floats()
+		if len(rows) > cap(s.rows) || len(rows) > 0 && len(rows)%s.dim() != 0 {
+			r.fail("holds %d numbers of draws for %d parameters", len(rows), s.dim())
+			return
+		}
+		s.rows = append(s.rows[:0], rows...)
 	}
 }
 
 // spread is a running sample: its mean and the upper triangular R with R^T R =
 // sum of (x - mean)(x - mean)^T.
 type spread struct {
-	n         int
-	mean, row []float64
-	r         []float64 // by rows, full square
+	n    int
+	mean []float64
+	r    []float64 // by rows, full square, without rows
+	rows []float64 // the last rows, which wait for each other
 }
 
+// waiting is the number of rows that a triangle takes in at once.
+const waiting = 16
+
 func newScatter(dim int) spread {
-	return spread{mean: make([]float64, dim), row: make([]float64, dim), r: make([]float64, dim*dim)}
+	b := make([]float64, dim+dim*dim+waiting*dim)
+	return spread{mean: b[:dim:dim], r: b[dim : dim+dim*dim : dim+dim*dim], rows: b[dim+dim*dim : dim+dim*dim]}
 }
 
 func (s *spread) dim() int { return len(s.mean) }
 
 func (s *spread) reset() {
 	s.n = 0
+	s.rows = s.rows[:0]
 	clear(s.mean)
 	clear(s.r)
 }
 
 func (s *spread) add(x []float64) {
-	n := float64(s.n)
-	root := math.Sqrt(n / (n + 1))
+	if len(s.rows) == cap(s.rows) {
+		s.settle()
+	}
+	inverse := 1 / float64(s.n+1)
+	root := math.Sqrt(float64(s.n) * inverse)
 	s.n++
+	at := len(s.rows)
+	s.rows = s.rows[:at+len(x)]
+	row := s.rows[at:]
 	for i, v := range x {
 		d := v - s.mean[i]
-		s.mean[i] += d / (n + 1)
-		s.row[i] = root * d
+		s.mean[i] += d * inverse
+		row[i] = root * d
 	}
-	rotateIn(s.r, s.row)
 }
 
-// variance returns the population variance of parameter j.
+// settle takes the waiting rows into the triangle.
+func (s *spread) settle() {
+	takeIn(s.r, s.rows, s.dim())
+	s.rows = s.rows[:0]
+}
+
+// variance returns the population variance of parameter j of a settled sample.
 func (s *spread) variance(j int) (v float64) {
 	d := s.dim()
 	for i := range j + 1 {
@@ -145,7 +171,7 @@ func (s *spread) variance(j int) (v float64) {
 
 // overIdentity writes the triangular factor of the scaled sample over the
 // identity, see geometricMean.
-func (s *spread) overIdentity(r, row, scale []float64, divide bool) {
+func (s *spread) overIdentity(r, identity, scale []float64, divide bool) {
 	d, root := s.dim(), 1/math.Sqrt(fisherGamma)
 	for i := range d {
 		for j := range d {
@@ -156,29 +182,61 @@ func (s *spread) overIdentity(r, row, scale []float64, divide bool) {
 			r[i*d+j] = s.r[i*d+j] * f * root
 		}
 	}
+	clear(identity)
 	for k := range d {
-		clear(row)
-		row[k] = 1
-		rotateIn(r, row)
+		identity[k*d+k] = 1
+	}
+	takeIn(r, identity, d)
+}
+
+// takeIn adds rows to the sample of the upper triangular factor r, by Householder
+// reflections; it spoils the rows.
+//
+// Reference: Golub and Van Loan, Matrix Computations, section 5.2.
+func takeIn(r, rows []float64, d int) {
+	for j := range d {
+		top := r[j*d : (j+1)*d]
+		h := columnLength(top[j], rows[min(j, len(rows)):], d)
+		if h == 0 {
+			continue
+		}
+		if top[j] > 0 {
+			h = -h
+		}
+		scale := 1 / h // of the vector of the reflection: lead, then the rows
+		lead := top[j]*scale - 1
+		for at := j; at < len(rows); at += d {
+			rows[at] *= scale
+		}
+		top[j] = h
+		for k := j + 1; k < d; k++ {
+			t := lead * top[k]
+			for at := 0; at < len(rows); at += d {
+				t += rows[at+j] * rows[at+k]
+			}
+			t /= lead
+			top[k] += t * lead
+			for at := 0; at < len(rows); at += d {
+				rows[at+k] += t * rows[at+j]
+			}
+		}
 	}
 }
 
-// rotateIn adds one row to the sample of the upper triangular factor r, by plane
-// rotations; it spoils the row.
-func rotateIn(r, row []float64) {
-	d := len(row)
-	for k, x := range row {
-		if x == 0 {
-			continue
-		}
-		top := r[k*d : (k+1)*d]
-		h := math.Hypot(top[k], x)
-		c, s := top[k]/h, x/h
-		for j := k; j < d; j++ {
-			a, b := top[j], row[j]
-			top[j], row[j] = c*a+s*b, c*b-s*a
-		}
+// columnLength returns the length of a vector: first, then every d-th number.
+func columnLength(first float64, v []float64, d int) float64 {
+	s := first * first
+	for i := 0; i < len(v); i += d {
+		s += v[i] * v[i]
 	}
+	if s > 1e-250 && s < 1e250 {
+		return math.Sqrt(s)
+	}
+	h := math.Abs(first)
+	for i := 0; i < len(v); i += d {
+		h = math.Hypot(h, v[i])
+	}
+	return h
 }
 
 // orthogonalize rotates the columns of a, one after the other in memory, until

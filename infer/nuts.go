@@ -26,33 +26,25 @@ type trajectory struct {
 	jitterSteps bool           // HMC draws the number of steps from 1..steps
 	momentum    *tensor.Stream // momenta
 	choice      *tensor.Stream // directions and proposals
-	forward     func() bool    // the next direction
+	forward     func() int     // the next side, for tests; nil for a random one
 	interrupt   func() bool    // asked before every step
 
-	ends  [2]point // backward, forward
-	inner []float64
-	rho   []float64
+	ends  [2]point  // backward, forward
+	inner []float64 // momentum where the current doubling began
+	rho   []float64 // sum of momenta
 	draw  proposal
 	stack []subtree
+	mem   []float64 // of subtrees and proposals
 	out   transition
 	h0    float64
 	shift float64 // of weights, so that they stay in range
-	index [2]int  // leaf number of each end, start is 0
-}
 
-// subtree is a finished binary subtree. A single leaf uses only first.
-type subtree struct {
-	level            int
-	first, last, rho []float64 // momenta of the first and last leaf, sum of all
-	weight           float64   // sum of exp(H0 - H) over exp(shift)
-	draw             proposal
-}
-
-// proposal is a leaf chosen from a subtree.
-type proposal struct {
-	q, g       []float64
-	lp, energy float64
-	index      int
+	eps   float64
+	limit int    // doublings to make at most
+	side  int    // of ends that moves
+	leaf  int    // leaves of the current doubling
+	top   int    // subtrees on the stack
+	index [2]int // leaf number of each end, start is 0
 }
 
 // transition describes what a transition did.
@@ -76,157 +68,166 @@ type transition struct {
 
 func newTrajectory(t Target, m *Metric, maxDepth int, maxError float64, momentum, choice *tensor.Stream) *trajectory {
 	n := t.Dim()
+	b := make([]float64, 3*n)
 	tr := &trajectory{
-		system:   system{target: t, metric: m, v: make([]float64, n)},
+		system:   system{target: t, metric: m, v: b[:n:n]},
 		maxDepth: maxDepth, maxError: maxError, momentum: momentum, choice: choice,
 		ends:  [2]point{newPoint(n), newPoint(n)},
-		inner: make([]float64, n), rho: make([]float64, n), draw: newProposal(n),
+		inner: b[n : 2*n : 2*n], rho: b[2*n:],
 	}
-	tr.forward = func() bool { return tr.choice.Uint32()&1 == 1 }
+	tr.draw = tr.newProposal()
 	tr.interrupt = func() bool { return false }
 	return tr
-}
-
-func newProposal(n int) proposal {
-	b := make([]float64, 2*n)
-	return proposal{q: b[:n:n], g: b[n:]}
 }
 
 // move makes one transition from p with step eps and leaves the draw in p. If
 // it is interrupted or the target fails, p is unchanged.
 func (t *trajectory) move(p *point, eps float64) (*transition, error) {
-	t.metric.force(p.w, p.g)
-	t.momentum.NormalTo(p.z)
-	t.begin(p)
-	limit := t.maxDepth
-	t.untested = t.minDepth
-	if t.time > 0 {
-		limit = min(limit, integrationDepth(t.time, eps))
-		t.untested = limit
-	}
-	for t.out.depth < limit {
-		ok, err := t.double(eps)
-		if err != nil || t.out.aborted {
+	t.kick(p)
+	for more := t.begin(p, eps); more; {
+		if t.interrupt() {
+			t.out.aborted = true
+			return &t.out, nil
+		}
+		end := &t.ends[t.side]
+		err := t.leapfrog(end, t.step())
+		if err != nil && !recoverable(err) {
+			t.out.steps++
 			return &t.out, err
 		}
-		if !ok {
-			break
+		h := math.Inf(1)
+		if err == nil {
+			h = end.energy()
 		}
+		t.next().hold(t.mem, end)
+		more = t.took(h, math.Exp(-math.Abs(t.h0-h)), err)
 	}
-	if t.out.divergent {
-		t.out.startedAt = append([]float64(nil), p.q...)
-	}
-	copy(p.q, t.draw.q)
-	copy(p.g, t.draw.g)
-	p.lp = t.draw.lp
-	t.out.energy, t.out.energyError, t.out.index = t.draw.energy, t.draw.energy-t.h0, t.draw.index
-	return &t.out, nil
+	return t.settle(p), nil
 }
 
-func (t *trajectory) begin(p *point) {
+// kick draws the momentum at p.
+func (t *trajectory) kick(p *point) {
+	t.metric.force(p.w, p.g)
+	t.momentum.NormalTo(p.z)
+}
+
+// begin makes p, with its momentum and force, the root of a trajectory of steps
+// eps. As long as it and took return true, the caller moves the end of the
+// current side by step, puts where it has come to into next and calls took.
+func (t *trajectory) begin(p *point, eps float64) bool {
+	t.reset(p)
+	t.eps, t.limit, t.untested = eps, t.maxDepth, t.minDepth
+	if t.time > 0 {
+		t.limit = min(t.limit, integrationDepth(t.time, eps))
+		t.untested = t.limit
+	}
+	return t.double()
+}
+
+func (t *trajectory) reset(p *point) {
 	t.out = transition{weight: 1}
 	t.shift = 0
 	t.ends[0].set(p)
 	t.ends[1].set(p)
 	t.index = [2]int{}
-	copy(t.rho, p.z)
+	assign(t.rho, p.z)
 	t.h0 = p.energy()
-	t.draw.keep(p, t.h0, 0)
+	t.draw.hold(t.mem, p)
+	t.draw.energy, t.draw.index = t.h0, 0
 }
 
-// double extends the trajectory by as many leaves as it has. It returns false
-// when the trajectory is complete.
-func (t *trajectory) double(eps float64) (bool, error) {
-	side, dir := 0, -1
-	if t.forward() {
-		side, dir = 1, 1
+// double chooses the side on which the trajectory doubles next, if it may.
+func (t *trajectory) double() bool {
+	if t.out.depth >= t.limit {
+		return false
 	}
-	end, far := &t.ends[side], &t.ends[1-side]
-	copy(t.inner, end.z)
-	sub, err := t.grow(end, eps, side, dir)
-	if sub == nil || err != nil {
-		return false, err
+	t.leaf, t.top = 0, 0
+	if t.forward != nil {
+		t.side = t.forward()
+	} else {
+		t.side = int(t.choice.Uint32() & 1)
 	}
+	assign(t.inner, t.ends[t.side].z)
+	return true
+}
+
+// step is the signed step of the side that moves.
+func (t *trajectory) step() float64 {
+	if t.side == 0 {
+		return -t.eps
+	}
+	return t.eps
+}
+
+// took adds the leaf in next to the trajectory; its energy is h and e =
+// exp(-|H0 - h|). It returns false when the trajectory is complete.
+func (t *trajectory) took(h, e float64, err error) bool {
+	s := &t.stack[t.top]
+	t.index[t.side] += 2*t.side - 1
+	if !t.weighed(s, h, e) {
+		t.diverge(&t.ends[t.side], h-t.h0, err)
+		return false
+	}
+	s.level, s.draw.energy, s.draw.index = 0, h, t.index[t.side]
+	t.top++
+	for n := t.leaf; n&1 == 1; n >>= 1 {
+		t.top--
+		if !t.merge(&t.stack[t.top-1], &t.stack[t.top]) {
+			t.out.turned = true
+			return false
+		}
+	}
+	if t.leaf++; t.leaf < 1<<t.out.depth {
+		return true
+	}
+	return t.join(&t.stack[0])
+}
+
+// weighed records what a leaf of energy h tells and gives s its weight. It
+// returns false where the step diverged.
+func (t *trajectory) weighed(s *subtree, h, e float64) bool {
+	o, d := &t.out, t.h0-h
+	o.steps++
+	o.symmetric += 2 * e / (1 + e)
+	if d >= 0 {
+		o.accept++
+	} else {
+		o.accept += e
+	}
+	o.maxError = max(o.maxError, math.Abs(d))
+	if !(-d <= t.maxError) {
+		return false
+	}
+	s.weight = t.weigh(d, e)
+	return true
+}
+
+// join adds a complete subtree, the new half, to the trajectory.
+func (t *trajectory) join(sub *subtree) bool {
+	end, far, new := &t.ends[t.side], &t.ends[1-t.side], sub.stretch(t.mem, len(t.rho))
 	t.out.depth++
 	if sub.weight >= t.out.weight || t.choice.Float64()*t.out.weight < sub.weight {
 		t.draw, sub.draw = sub.draw, t.draw
 	}
 	t.out.weight += sub.weight
-	rho := sub.rho
-	if sub.level == 0 {
-		rho = sub.first
-	}
-	straight := t.noCross || ahead(far.z, sub.first, t.rho, sub.first) && ahead(t.inner, end.z, rho, t.inner)
-	axpy(t.rho, 1, rho)
-	t.out.turned = t.out.depth > t.untested && (!straight || !ahead(far.z, end.z, t.rho, nil))
-	return !t.out.turned, nil
+	cross, whole := straight(stretch{far.z, t.inner, t.rho}, new, t.rho)
+	t.out.turned = t.out.depth > t.untested && !(whole && (cross || t.noCross))
+	assign(end.z, new.last)
+	return !t.out.turned && t.double()
 }
 
-// grow builds a subtree of 2^depth leaves from end and returns it, or nil when
-// it turned, diverged or was interrupted.
-func (t *trajectory) grow(end *point, eps float64, side, dir int) (*subtree, error) {
-	top := 0
-	for leaf := range 1 << t.out.depth {
-		if t.interrupt() {
-			t.out.aborted = true
-			return nil, nil
-		}
-		t.index[side] += dir
-		s := t.slot(top)
-		if ok, err := t.leaf(end, float64(dir)*eps, t.index[side], s); !ok {
-			return nil, err
-		}
-		top++
-		for n := leaf; n&1 == 1; n >>= 1 {
-			top--
-			if !t.merge(&t.stack[top-1], &t.stack[top]) {
-				t.out.turned = true
-				return nil, nil
-			}
-		}
+// settle leaves the draw of a complete trajectory in p, where it began.
+func (t *trajectory) settle(p *point) *transition {
+	if t.out.divergent {
+		t.out.startedAt = append([]float64(nil), p.q...)
 	}
-	return &t.stack[0], nil
-}
-
-// slot returns place k of the stack, which grows at most once per depth.
-func (t *trajectory) slot(k int) *subtree {
-	for len(t.stack) <= k {
-		n := len(t.v)
-		b := make([]float64, 3*n)
-		t.stack = append(t.stack, subtree{first: b[:n:n], last: b[n : 2*n : 2*n], rho: b[2*n:], draw: newProposal(n)})
-	}
-	return &t.stack[k]
-}
-
-// leaf moves end by one step and stores it as a subtree of one leaf. It returns
-// false when the step diverged.
-func (t *trajectory) leaf(end *point, eps float64, index int, s *subtree) (bool, error) {
-	err := t.leapfrog(end, eps)
-	t.out.steps++
-	if err != nil && !recoverable(err) {
-		return false, err
-	}
-	h := math.Inf(1)
-	if err == nil {
-		h = end.energy()
-	}
-	d := t.h0 - h
-	e := math.Exp(-math.Abs(d))
-	t.out.symmetric += 2 * e / (1 + e)
-	if d >= 0 {
-		t.out.accept++
-	} else {
-		t.out.accept += e
-	}
-	t.out.maxError = math.Max(t.out.maxError, math.Abs(d))
-	if !(-d <= t.maxError) {
-		t.diverge(end, -d, err)
-		return false, nil
-	}
-	s.level, s.weight = 0, t.weigh(d, e)
-	copy(s.first, end.z)
-	s.draw.keep(end, h, index)
-	return true, nil
+	d := &t.draw
+	q, g := d.vectors(t.mem, len(p.q))
+	assign(p.q, q)
+	assign(p.g, g)
+	p.lp = d.lp
+	t.out.energy, t.out.energyError, t.out.index = d.energy, d.energy-t.h0, d.index
+	return &t.out
 }
 
 // maxWeight bounds the logarithm of a leaf's weight; sums of 2^20 leaves stay
@@ -258,61 +259,4 @@ func (t *trajectory) diverge(end *point, energyError float64, err error) {
 	t.out.message = complaint(end, energyError, t.maxError, err)
 	t.out.divergedAt = append([]float64(nil), end.q...)
 	t.out.divergedError = energyError
-}
-
-// merge joins the neighbours a and b, b being later in time of construction,
-// into a. It returns false when the trajectory turns within them.
-func (t *trajectory) merge(a, b *subtree) bool {
-	free := t.out.depth < t.untested
-	if a.level == 0 {
-		for i, z := range a.first {
-			a.rho[i] = z + b.first[i]
-		}
-		if !free && !ahead(a.first, b.first, a.rho, nil) {
-			return false
-		}
-		a.last, b.first = b.first, a.last
-	} else {
-		if !free && !t.noCross && !(ahead(a.first, b.first, a.rho, b.first) && ahead(a.last, b.last, b.rho, a.last)) {
-			return false
-		}
-		axpy(a.rho, 1, b.rho)
-		if !free && !ahead(a.first, b.last, a.rho, nil) {
-			return false
-		}
-		a.last, b.last = b.last, a.last
-	}
-	a.level++
-	weight := a.weight + b.weight
-	if t.choice.Float64()*weight < b.weight {
-		a.draw, b.draw = b.draw, a.draw
-	}
-	a.weight = weight
-	return true
-}
-
-func (p *proposal) keep(at *point, energy float64, index int) {
-	copy(p.q, at.q)
-	copy(p.g, at.g)
-	p.lp, p.energy, p.index = at.lp, energy, index
-}
-
-// ahead reports whether both momenta a and b still point along the sum rho +
-// extra; extra may be nil. NaN does not.
-func ahead(a, b, rho, extra []float64) bool {
-	var x, y float64
-	b, rho = b[:len(a)], rho[:len(a)]
-	if extra == nil {
-		for i, r := range rho {
-			x += a[i] * r
-			y += b[i] * r
-		}
-	} else {
-		for i, r := range rho {
-			r += extra[i]
-			x += a[i] * r
-			y += b[i] * r
-		}
-	}
-	return x > 0 && y > 0
 }

@@ -219,19 +219,21 @@ func TestTreeGoldens(t *testing.T) {
 			tr := newTrajectory(goldenDensity(t, c.Target, n), &m, c.MaxDepth, 1000, &stream, &stream)
 			tr.noCross = kind == "without_extra_checks"
 			next := 0
-			tr.forward = func() bool { next++; return c.Forward[next-1] == 1 }
+			tr.forward = func() int { next++; return c.Forward[next-1] }
 			p := newPoint(n)
 			copy(p.q, c.Q0)
 			if err := tr.start(&p); err != nil {
 				t.Fatal(err)
 			}
 			m.force(p.z, c.P0)
-			tr.begin(&p)
-			for ok := true; ok && tr.out.depth < tr.maxDepth; {
-				var err error
-				if ok, err = tr.double(c.Eps); err != nil {
+			for more := tr.begin(&p, c.Eps); more; {
+				end := &tr.ends[tr.side]
+				if err := tr.leapfrog(end, tr.step()); err != nil {
 					t.Fatal(err)
 				}
+				h := end.energy()
+				tr.next().hold(tr.mem, end)
+				more = tr.took(h, math.Exp(-math.Abs(tr.h0-h)), nil)
 			}
 			checkTree(t, &dev, c.Name+" "+kind, tr, &want)
 		}

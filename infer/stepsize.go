@@ -57,8 +57,7 @@ type dualAverage struct {
 
 const (
 	dualGamma = 0.05
-	dualT0    = 10
-	dualKappa = 0.75
+	dualT0    = 10 // and kappa is 3/4
 )
 
 // restart forgets all but the target and pulls towards 10 eps.
@@ -71,8 +70,9 @@ func (d *dualAverage) update(accept float64) float64 {
 	d.count++
 	eta := 1 / (d.count + dualT0)
 	d.sbar = (1-eta)*d.sbar + eta*(d.delta-math.Min(accept, 1))
-	x := math.Min(d.mu-d.sbar*math.Sqrt(d.count)/dualGamma, d.maxLog)
-	k := math.Pow(d.count, -dualKappa)
+	root := math.Sqrt(d.count)
+	x := math.Min(d.mu-d.sbar*root/dualGamma, d.maxLog)
+	k := 1 / (root * math.Sqrt(root)) // c^-kappa
 	d.xbar = (1-k)*d.xbar + k*x
 	return math.Exp(x)
 }

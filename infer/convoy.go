@@ -1,0 +1,246 @@
+package infer
+
+import (
+	"math"
+	"runtime/debug"
+	"time"
+)
+
+// convoy advances many chains in lock step on one core: one run of a program
+// moves each of them by a leapfrog, and between runs every lane's tree takes its
+// new leaf. A lane that completes a chain goes on with the next.
+type convoy struct {
+	each  *each
+	march marcher
+	lanes []lane
+	busy  int
+	at    int // lane in hand
+}
+
+// lane is one place of a convoy; without a chain it is vacant.
+type lane struct {
+	chain *chain
+	set   int
+	since time.Time
+	over  bool  // the chain has ended
+	fault error // of its last leapfrog
+}
+
+// marcher makes the leapfrogs of all lanes.
+type marcher interface {
+	// load puts the data of a posterior into a lane.
+	load(lane int, p *Posterior)
+	// place tells a lane from where and how its tree grows on: from the place it
+	// is at unless moved.
+	place(lane int, t *trajectory, moved bool)
+	// run makes one leapfrog in every lane.
+	run() error
+	// fetch puts where the tree's end has come to into its next leaf, and returns
+	// the energy h there and exp(-|H0 - h|).
+	fetch(lane int, t *trajectory) (h, e float64)
+	// leave writes the place of a lane into the end of its tree.
+	leave(lane int, end *point)
+	// alone moves the end of the tree by the scalar program, where run failed.
+	alone(lane int, t *trajectory) error
+	// imitate gives a lane all inputs of another.
+	imitate(lane, other int)
+}
+
+func newConvoy(e *each, m marcher) *convoy {
+	return &convoy{each: e, march: m, lanes: make([]lane, e.lanes)}
+}
+
+// run advances all lanes until there is no work left.
+func (c *convoy) run() {
+	for i := range c.lanes {
+		c.fill(i)
+	}
+	for c.busy > 0 && !c.each.stop.Load() {
+		if c.forward() != nil {
+			c.single()
+		}
+		for c.at = 0; c.at < len(c.lanes); {
+			c.arrive()
+		}
+		for i := range c.lanes {
+			if l := &c.lanes[i]; l.over {
+				set := l.set
+				*l = lane{}
+				c.busy--
+				c.each.finish(set)
+				c.fill(i)
+			}
+		}
+	}
+	if c.busy > 0 {
+		c.each.unfinished.Store(true)
+	}
+}
+
+// forward runs the program. A panic is an error, too: there is no telling whose.
+func (c *convoy) forward() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v}
+		}
+	}()
+	return c.march.run()
+}
+
+// single finds the lanes in which the program fails, and runs it for the others
+// with one of them in the place of those.
+func (c *convoy) single() {
+	healthy := -1
+	for i := range c.lanes {
+		if l := &c.lanes[i]; l.chain != nil {
+			if l.fault = c.alone(i); l.fault == nil {
+				healthy = i
+			}
+		}
+	}
+	if healthy < 0 {
+		return
+	}
+	for i := range c.lanes {
+		if l := &c.lanes[i]; l.chain == nil || l.fault != nil {
+			c.march.imitate(i, healthy)
+		}
+	}
+	err := c.forward()
+	for i := range c.lanes {
+		if l := &c.lanes[i]; l.chain != nil && l.fault != nil {
+			c.march.load(i, l.chain.target.(*Posterior))
+		} else if l.fault == nil {
+			l.fault = err
+		}
+	}
+}
+
+func (c *convoy) alone(i int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: string(debug.Stack())}
+		}
+	}()
+	return c.march.alone(i, c.lanes[i].chain.tr)
+}
+
+// fill gives a lane the next chain that finds a start.
+func (c *convoy) fill(i int) {
+	for {
+		ch, set := c.each.take()
+		if ch == nil {
+			return
+		}
+		c.lanes[i] = lane{chain: ch, set: set, since: time.Now()}
+		if ch.err = c.start(i); ch.err == nil {
+			c.busy++
+			return
+		}
+		c.lanes[i] = lane{}
+		c.each.finish(set)
+	}
+}
+
+// start begins the lane's chain.
+func (c *convoy) start(i int) (err error) {
+	ch := c.lanes[i].chain
+	defer func() {
+		if v := recover(); v != nil {
+			err = ch.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
+		}
+	}()
+	if err := ch.begin(); err != nil {
+		return err
+	}
+	c.march.load(i, ch.target.(*Posterior))
+	c.depart(i)
+	return nil
+}
+
+// depart begins a transition.
+func (c *convoy) depart(i int) {
+	ch := c.lanes[i].chain
+	ch.tr.kick(&ch.p)
+	ch.tr.begin(&ch.p, ch.stride())
+	c.march.place(i, ch.tr, true)
+}
+
+// arrive lets the trees of the lanes from c.at on take their leaves. A panic is
+// an error of the chain in hand.
+func (c *convoy) arrive() {
+	defer func() {
+		if v := recover(); v != nil {
+			l := &c.lanes[c.at]
+			l.chain.err, l.over = l.chain.fault(&PanicError{Value: v, Stack: string(debug.Stack())}), true
+			c.at++
+		}
+	}()
+	for ; c.at < len(c.lanes); c.at++ {
+		if l := &c.lanes[c.at]; l.chain != nil {
+			if err := c.advance(l); err != nil {
+				l.chain.err, l.over = err, true
+			}
+		}
+	}
+}
+
+// advance lets one tree take its leaf and says from where it grows on.
+func (c *convoy) advance(l *lane) error {
+	ch := l.chain
+	t := ch.tr
+	t.count++
+	side := t.side
+	h, e, err := c.read(l, t)
+	if err != nil && !recoverable(err) {
+		return ch.fault(err)
+	}
+	if t.took(h, e, err) {
+		if side != t.side {
+			c.march.leave(c.at, &t.ends[side])
+		}
+		c.march.place(c.at, t, side != t.side)
+		return nil
+	}
+	if err := ch.keep(t.settle(&ch.p)); err != nil {
+		return err
+	}
+	l.clock()
+	if l.over = ch.done == ch.total(); !l.over {
+		c.depart(c.at)
+	}
+	return nil
+}
+
+// read makes the next leaf of a tree; the error says why the place it has come to
+// has no density.
+func (c *convoy) read(l *lane, t *trajectory) (h, e float64, err error) {
+	if l.fault != nil {
+		err, l.fault = l.fault, nil
+		t.next()
+		return math.Inf(1), 0, err
+	}
+	h, e = c.march.fetch(c.at, t)
+	if h-t.h0 <= t.maxError && !math.IsInf(h, -1) {
+		return h, e, nil
+	}
+	end := &t.ends[t.side]
+	c.march.leave(c.at, end)
+	switch {
+	case math.IsInf(end.lp, 1):
+		err = ErrInfinite
+	case !finite(end.lp): // the error may say more
+		_, err = t.target.LogProbGrad(end.q, t.v)
+	}
+	return h, e, err
+}
+
+// clock notes the time at the end of a phase.
+func (l *lane) clock() {
+	ch := l.chain
+	if warm := ch.cfg.warmup(); ch.done == warm || ch.done == ch.total() {
+		now := time.Now()
+		ch.times[ch.phaseOf(ch.done-1)] = now.Sub(l.since)
+		l.since = now
+	}
+}
