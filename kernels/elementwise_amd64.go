@@ -140,6 +140,9 @@ func truncF64AVX2(dst *float64, a *float64, n int)
 func whereF64AVX2(dst *float64, a *float64, b *float64, c *float64, n int)
 
 //go:noescape
+func sincosF64AVX2(s *float64, c *float64, x *float64, n int) (done int)
+
+//go:noescape
 func absF32AVX2(dst *float32, a *float32, n int)
 
 //go:noescape
@@ -273,6 +276,9 @@ func truncF32AVX2(dst *float32, a *float32, n int)
 
 //go:noescape
 func whereF32AVX2(dst *float32, a *float32, b *float32, c *float32, n int)
+
+//go:noescape
+func sincosF32AVX2(s *float32, c *float32, x *float32, n int) (done int)
 
 //go:noescape
 func absF64AVX512(dst *float64, a *float64, n int)
@@ -410,6 +416,9 @@ func truncF64AVX512(dst *float64, a *float64, n int)
 func whereF64AVX512(dst *float64, a *float64, b *float64, c *float64, n int)
 
 //go:noescape
+func sincosF64AVX512(s *float64, c *float64, x *float64, n int) (done int)
+
+//go:noescape
 func absF32AVX512(dst *float32, a *float32, n int)
 
 //go:noescape
@@ -543,3 +552,6 @@ func truncF32AVX512(dst *float32, a *float32, n int)
 
 //go:noescape
 func whereF32AVX512(dst *float32, a *float32, b *float32, c *float32, n int)
+
+//go:noescape
+func sincosF32AVX512(s *float32, c *float32, x *float32, n int) (done int)

@@ -383,7 +383,6 @@ body:
 	VSUBPD       Y7, Y4, Y3
 	VMOVAPD      Y1, Y1
 	VFNMADD132PD c64_b91f1976b7ed8fbc<>+0(SB), Y3, Y1
-	VPADDQ       c64_1<>+0(SB), Y2, Y2
 	VMULPD       Y6, Y6, Y3
 	VMULPD       Y3, Y3, Y4
 	VMULPD       c64_3fe0000000000000<>+0(SB), Y3, Y5
@@ -418,6 +417,7 @@ body:
 	VMOVAPD      Y6, Y3
 	VFNMADD213PD Y5, Y1, Y3
 	VADDPD       Y3, Y9, Y1
+	VPADDQ       c64_1<>+0(SB), Y2, Y2
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y1, Y7, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -504,12 +504,6 @@ DATA c64_b91f1976b7ed8fbc<>+8(SB)/8, $0xb91f1976b7ed8fbc
 DATA c64_b91f1976b7ed8fbc<>+16(SB)/8, $0xb91f1976b7ed8fbc
 DATA c64_b91f1976b7ed8fbc<>+24(SB)/8, $0xb91f1976b7ed8fbc
 GLOBL c64_b91f1976b7ed8fbc<>(SB), RODATA|NOPTR, $32
-
-DATA c64_1<>+0(SB)/8, $0x0000000000000001
-DATA c64_1<>+8(SB)/8, $0x0000000000000001
-DATA c64_1<>+16(SB)/8, $0x0000000000000001
-DATA c64_1<>+24(SB)/8, $0x0000000000000001
-GLOBL c64_1<>(SB), RODATA|NOPTR, $32
 
 DATA c64_3fe0000000000000<>+0(SB)/8, $0x3fe0000000000000
 DATA c64_3fe0000000000000<>+8(SB)/8, $0x3fe0000000000000
@@ -600,6 +594,12 @@ DATA c64_bf56c16c16c167b8<>+8(SB)/8, $0xbf56c16c16c167b8
 DATA c64_bf56c16c16c167b8<>+16(SB)/8, $0xbf56c16c16c167b8
 DATA c64_bf56c16c16c167b8<>+24(SB)/8, $0xbf56c16c16c167b8
 GLOBL c64_bf56c16c16c167b8<>(SB), RODATA|NOPTR, $32
+
+DATA c64_1<>+0(SB)/8, $0x0000000000000001
+DATA c64_1<>+8(SB)/8, $0x0000000000000001
+DATA c64_1<>+16(SB)/8, $0x0000000000000001
+DATA c64_1<>+24(SB)/8, $0x0000000000000001
+GLOBL c64_1<>(SB), RODATA|NOPTR, $32
 
 // func divF64AVX2(dst *float64, a *float64, b *float64, n int)
 // Requires: AVX
@@ -5111,6 +5111,143 @@ done:
 	VZEROUPPER
 	RET
 
+// func sincosF64AVX2(s *float64, c *float64, x *float64, n int) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sincosF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ s+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ    BX, $0x00000004
+	JLT     partial
+	VMOVUPD (DX), Y0
+
+body:
+	VANDPD       c64_7fffffffffffffff<>+0(SB), Y0, Y1
+	VCMPPD       $0x1e, c64_41b0000000000000<>+0(SB), Y1, Y1
+	VMOVMSKPD    Y1, SI
+	TESTQ        SI, SI
+	JNZ          done
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y1
+	VMOVAPD      Y0, Y2
+	VFMADD132PD  c64_3fe45f306dc9c883<>+0(SB), Y1, Y2
+	VSUBPD       c64_4338000000000000<>+0(SB), Y2, Y1
+	VBROADCASTSD c64_3c91a62633145c07<>+0(SB), Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD132PD c64_3ff921fb54442d18<>+0(SB), Y0, Y4
+	VMULPD       Y3, Y1, Y0
+	VSUBPD       Y0, Y4, Y5
+	VSUBPD       Y4, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y4, Y4
+	VADDPD       Y6, Y0, Y6
+	VSUBPD       Y6, Y4, Y4
+	VMOVAPD      Y1, Y6
+	VFMSUB213PD  Y0, Y3, Y6
+	VSUBPD       Y6, Y4, Y0
+	VMOVAPD      Y1, Y1
+	VFNMADD132PD c64_b91f1976b7ed8fbc<>+0(SB), Y0, Y1
+	VMULPD       Y5, Y5, Y0
+	VMULPD       Y0, Y0, Y3
+	VMULPD       c64_3fe0000000000000<>+0(SB), Y0, Y4
+	VBROADCASTSD c64_be5ae5f1f2345dd8<>+0(SB), Y6
+	VFMADD213PD  c64_bf2a01a019dc2569<>+0(SB), Y3, Y6
+	VFMADD213PD  c64_bfc5555555555554<>+0(SB), Y3, Y6
+	VBROADCASTSD c64_3de5dba4525f15ae<>+0(SB), Y7
+	VFMADD213PD  c64_3ec71de36a86ada3<>+0(SB), Y3, Y7
+	VFMADD213PD  c64_3f81111111110855<>+0(SB), Y3, Y7
+	VFMADD231PD  Y0, Y7, Y6
+	VMULPD       Y5, Y0, Y7
+	VMOVAPD      Y4, Y8
+	VFNMADD213PD Y1, Y1, Y8
+	VMOVAPD      Y6, Y6
+	VFMADD213PD  Y8, Y7, Y6
+	VADDPD       Y6, Y5, Y6
+	VANDPD       c64_8000000000000000<>+0(SB), Y5, Y7
+	VORPD        Y7, Y6, Y6
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y7
+	VSUBPD       Y4, Y7, Y8
+	VBROADCASTSD c64_3e21eeaf2dbafc7f<>+0(SB), Y9
+	VFMADD213PD  c64_3efa01a019eededf<>+0(SB), Y3, Y9
+	VFMADD213PD  c64_3fa5555555555555<>+0(SB), Y3, Y9
+	VBROADCASTSD c64_bda902cba00b784c<>+0(SB), Y10
+	VFMADD213PD  c64_be927e4f9a0ac94b<>+0(SB), Y3, Y10
+	VFMADD213PD  c64_bf56c16c16c167b8<>+0(SB), Y3, Y10
+	VFMADD231PD  Y0, Y10, Y9
+	VSUBPD       Y8, Y7, Y0
+	VSUBPD       Y4, Y0, Y0
+	VMOVAPD      Y9, Y4
+	VFMADD213PD  Y0, Y3, Y4
+	VMOVAPD      Y5, Y0
+	VFNMADD213PD Y4, Y1, Y0
+	VADDPD       Y0, Y8, Y0
+	VPSLLQ       $0x3f, Y2, Y1
+	VBLENDVPD    Y1, Y0, Y6, Y1
+	VPSLLQ       $0x3e, Y2, Y3
+	VANDPD       c64_8000000000000000<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y1, Y1
+	VPADDQ       c64_1<>+0(SB), Y2, Y2
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y0, Y6, Y0
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       c64_8000000000000000<>+0(SB), Y2, Y2
+	VXORPD       Y2, Y0, Y0
+	CMPQ         BX, $0x00000004
+	JLT          partialstore
+	VMOVUPD      Y1, (AX)
+	VMOVUPD      Y0, (CX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, BX
+	JMP          loop
+
+partial:
+	TESTQ      BX, BX
+	JLE        done
+	LEAQ       window<>+0(SB), SI
+	MOVQ       BX, DI
+	NEGQ       DI
+	VMOVUPD    32(SI)(DI*8), Y0
+	VMASKMOVPD (DX), Y0, Y0
+	JMP        body
+
+partialstore:
+	TESTQ        $0x00000002, BX
+	JZ           below2s
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, AX
+
+below2s:
+	TESTQ  $0x00000001, BX
+	JZ     below1s
+	VMOVSD X1, (AX)
+
+below1s:
+	TESTQ        $0x00000002, BX
+	JZ           below2c
+	VMOVUPS      X0, (CX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, CX
+
+below2c:
+	TESTQ  $0x00000001, BX
+	JZ     below1c
+	VMOVSD X0, (CX)
+
+below1c:
+	XORQ BX, BX
+
+done:
+	VZEROUPPER
+	MOVQ n+24(FP), AX
+	SUBQ BX, AX
+	MOVQ AX, done+32(FP)
+	RET
+
 // func absF32AVX2(dst *float32, a *float32, n int)
 // Requires: AVX
 TEXT ·absF32AVX2(SB), NOSPLIT, $0-24
@@ -5512,7 +5649,6 @@ body:
 	VSUBPS       Y7, Y4, Y3
 	VMOVAPS      Y1, Y1
 	VFNMADD132PS c32_a6f72ced<>+0(SB), Y3, Y1
-	VPADDD       c32_1<>+0(SB), Y2, Y2
 	VMULPS       Y6, Y6, Y3
 	VMULPS       Y3, Y3, Y4
 	VMULPS       c32_3f000000<>+0(SB), Y3, Y5
@@ -5541,6 +5677,7 @@ body:
 	VMOVAPS      Y6, Y3
 	VFNMADD213PS Y5, Y1, Y3
 	VADDPS       Y3, Y9, Y1
+	VPADDD       c32_1<>+0(SB), Y2, Y2
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y1, Y7, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -5659,16 +5796,6 @@ DATA c32_a6f72ced<>+24(SB)/4, $0xa6f72ced
 DATA c32_a6f72ced<>+28(SB)/4, $0xa6f72ced
 GLOBL c32_a6f72ced<>(SB), RODATA|NOPTR, $32
 
-DATA c32_1<>+0(SB)/4, $0x00000001
-DATA c32_1<>+4(SB)/4, $0x00000001
-DATA c32_1<>+8(SB)/4, $0x00000001
-DATA c32_1<>+12(SB)/4, $0x00000001
-DATA c32_1<>+16(SB)/4, $0x00000001
-DATA c32_1<>+20(SB)/4, $0x00000001
-DATA c32_1<>+24(SB)/4, $0x00000001
-DATA c32_1<>+28(SB)/4, $0x00000001
-GLOBL c32_1<>(SB), RODATA|NOPTR, $32
-
 DATA c32_3f000000<>+0(SB)/4, $0x3f000000
 DATA c32_3f000000<>+4(SB)/4, $0x3f000000
 DATA c32_3f000000<>+8(SB)/4, $0x3f000000
@@ -5778,6 +5905,16 @@ DATA c32_3d2aaaab<>+20(SB)/4, $0x3d2aaaab
 DATA c32_3d2aaaab<>+24(SB)/4, $0x3d2aaaab
 DATA c32_3d2aaaab<>+28(SB)/4, $0x3d2aaaab
 GLOBL c32_3d2aaaab<>(SB), RODATA|NOPTR, $32
+
+DATA c32_1<>+0(SB)/4, $0x00000001
+DATA c32_1<>+4(SB)/4, $0x00000001
+DATA c32_1<>+8(SB)/4, $0x00000001
+DATA c32_1<>+12(SB)/4, $0x00000001
+DATA c32_1<>+16(SB)/4, $0x00000001
+DATA c32_1<>+20(SB)/4, $0x00000001
+DATA c32_1<>+24(SB)/4, $0x00000001
+DATA c32_1<>+28(SB)/4, $0x00000001
+GLOBL c32_1<>(SB), RODATA|NOPTR, $32
 
 // func divF32AVX2(dst *float32, a *float32, b *float32, n int)
 // Requires: AVX
@@ -10599,6 +10736,151 @@ done:
 	VZEROUPPER
 	RET
 
+// func sincosF32AVX2(s *float32, c *float32, x *float32, n int) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sincosF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ s+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ    BX, $0x00000008
+	JLT     partial
+	VMOVUPS (DX), Y0
+
+body:
+	VANDPS       c32_7fffffff<>+0(SB), Y0, Y1
+	VCMPPS       $0x1e, c32_48000000<>+0(SB), Y1, Y1
+	VMOVMSKPS    Y1, SI
+	TESTQ        SI, SI
+	JNZ          done
+	VBROADCASTSS c32_4b400000<>+0(SB), Y1
+	VMOVAPS      Y0, Y2
+	VFMADD132PS  c32_3f22f983<>+0(SB), Y1, Y2
+	VSUBPS       c32_4b400000<>+0(SB), Y2, Y1
+	VBROADCASTSS c32_b33bbd2e<>+0(SB), Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD132PS c32_3fc90fdb<>+0(SB), Y0, Y4
+	VMULPS       Y3, Y1, Y0
+	VSUBPS       Y0, Y4, Y5
+	VSUBPS       Y4, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y6, Y0, Y6
+	VSUBPS       Y6, Y4, Y4
+	VMOVAPS      Y1, Y6
+	VFMSUB213PS  Y0, Y3, Y6
+	VSUBPS       Y6, Y4, Y0
+	VMOVAPS      Y1, Y1
+	VFNMADD132PS c32_a6f72ced<>+0(SB), Y0, Y1
+	VMULPS       Y5, Y5, Y0
+	VMULPS       Y0, Y0, Y3
+	VMULPS       c32_3f000000<>+0(SB), Y0, Y4
+	VBROADCASTSS c32_3636a947<>+0(SB), Y6
+	VFMADD213PS  c32_b9500926<>+0(SB), Y0, Y6
+	VFMADD213PS  c32_3c088886<>+0(SB), Y0, Y6
+	VFMADD213PS  c32_be2aaaab<>+0(SB), Y0, Y6
+	VMULPS       Y5, Y0, Y7
+	VMOVAPS      Y4, Y8
+	VFNMADD213PS Y1, Y1, Y8
+	VMOVAPS      Y6, Y6
+	VFMADD213PS  Y8, Y7, Y6
+	VADDPS       Y6, Y5, Y6
+	VANDPS       c32_80000000<>+0(SB), Y5, Y7
+	VORPS        Y7, Y6, Y6
+	VBROADCASTSS c32_3f800000<>+0(SB), Y7
+	VSUBPS       Y4, Y7, Y8
+	VBROADCASTSS c32_b4926e44<>+0(SB), Y9
+	VFMADD213PS  c32_37d00a6e<>+0(SB), Y0, Y9
+	VFMADD213PS  c32_bab60b5f<>+0(SB), Y0, Y9
+	VFMADD213PS  c32_3d2aaaab<>+0(SB), Y0, Y9
+	VSUBPS       Y8, Y7, Y0
+	VSUBPS       Y4, Y0, Y0
+	VMOVAPS      Y9, Y4
+	VFMADD213PS  Y0, Y3, Y4
+	VMOVAPS      Y5, Y0
+	VFNMADD213PS Y4, Y1, Y0
+	VADDPS       Y0, Y8, Y0
+	VPSLLD       $0x1f, Y2, Y1
+	VBLENDVPS    Y1, Y0, Y6, Y1
+	VPSLLD       $0x1e, Y2, Y3
+	VANDPS       c32_80000000<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y1, Y1
+	VPADDD       c32_1<>+0(SB), Y2, Y2
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y0, Y6, Y0
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       c32_80000000<>+0(SB), Y2, Y2
+	VXORPS       Y2, Y0, Y0
+	CMPQ         BX, $0x00000008
+	JLT          partialstore
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y0, (CX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, BX
+	JMP          loop
+
+partial:
+	TESTQ      BX, BX
+	JLE        done
+	LEAQ       window<>+0(SB), SI
+	MOVQ       BX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y0
+	VMASKMOVPS (DX), Y0, Y0
+	JMP        body
+
+partialstore:
+	TESTQ        $0x00000004, BX
+	JZ           below4s
+	VMOVUPS      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, AX
+
+below4s:
+	TESTQ   $0x00000002, BX
+	JZ      below2s
+	VMOVSD  X1, (AX)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, AX
+
+below2s:
+	TESTQ  $0x00000001, BX
+	JZ     below1s
+	VMOVSS X1, (AX)
+
+below1s:
+	TESTQ        $0x00000004, BX
+	JZ           below4c
+	VMOVUPS      X0, (CX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, CX
+
+below4c:
+	TESTQ   $0x00000002, BX
+	JZ      below2c
+	VMOVSD  X0, (CX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, CX
+
+below2c:
+	TESTQ  $0x00000001, BX
+	JZ     below1c
+	VMOVSS X0, (CX)
+
+below1c:
+	XORQ BX, BX
+
+done:
+	VZEROUPPER
+	MOVQ n+24(FP), AX
+	SUBQ BX, AX
+	MOVQ AX, done+32(FP)
+	RET
+
 // func absF64AVX512(dst *float64, a *float64, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-24
@@ -10954,7 +11236,6 @@ body:
 	VSUBPD            Z8, Z5, Z4
 	VMOVAPD           Z1, Z1
 	VFNMADD132PD.BCST c64_b91f1976b7ed8fbc<>+0(SB), Z4, Z1
-	VPADDQ.BCST       c64_1<>+0(SB), Z3, Z3
 	VMULPD            Z7, Z7, Z4
 	VMULPD            Z4, Z4, Z5
 	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z4, Z6
@@ -10989,6 +11270,7 @@ body:
 	VMOVAPD           Z7, Z4
 	VFNMADD213PD      Z6, Z1, Z4
 	VADDPD            Z4, Z10, Z1
+	VPADDQ.BCST       c64_1<>+0(SB), Z3, Z3
 	VPSLLQ            $0x3f, Z3, Z4
 	VPMOVQ2M          Z4, K1
 	VBLENDMPD         Z1, Z8, K1, Z2
@@ -14808,6 +15090,125 @@ done:
 	VZEROUPPER
 	RET
 
+// func sincosF64AVX512(s *float64, c *float64, x *float64, n int) (done int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sincosF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ s+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ    BX, $0x00000008
+	JLT     partial
+	VMOVUPD (DX), Z0
+
+body:
+	VANDPD.BCST       c64_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x1e, c64_41b0000000000000<>+0(SB), Z1, K1
+	KMOVW             K1, SI
+	TESTQ             SI, SI
+	JNZ               done
+	VBROADCASTSD      c64_4338000000000000<>+0(SB), Z1
+	VMOVAPD           Z0, Z4
+	VFMADD132PD.BCST  c64_3fe45f306dc9c883<>+0(SB), Z1, Z4
+	VSUBPD.BCST       c64_4338000000000000<>+0(SB), Z4, Z1
+	VBROADCASTSD      c64_3c91a62633145c07<>+0(SB), Z5
+	VMOVAPD           Z1, Z6
+	VFNMADD132PD.BCST c64_3ff921fb54442d18<>+0(SB), Z0, Z6
+	VMULPD            Z5, Z1, Z0
+	VSUBPD            Z0, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VADDPD            Z8, Z0, Z8
+	VSUBPD            Z8, Z6, Z6
+	VMOVAPD           Z1, Z8
+	VFMSUB213PD       Z0, Z5, Z8
+	VSUBPD            Z8, Z6, Z0
+	VMOVAPD           Z1, Z1
+	VFNMADD132PD.BCST c64_b91f1976b7ed8fbc<>+0(SB), Z0, Z1
+	VMULPD            Z7, Z7, Z0
+	VMULPD            Z0, Z0, Z5
+	VMULPD.BCST       c64_3fe0000000000000<>+0(SB), Z0, Z6
+	VBROADCASTSD      c64_be5ae5f1f2345dd8<>+0(SB), Z8
+	VFMADD213PD.BCST  c64_bf2a01a019dc2569<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  c64_bfc5555555555554<>+0(SB), Z5, Z8
+	VBROADCASTSD      c64_3de5dba4525f15ae<>+0(SB), Z9
+	VFMADD213PD.BCST  c64_3ec71de36a86ada3<>+0(SB), Z5, Z9
+	VFMADD213PD.BCST  c64_3f81111111110855<>+0(SB), Z5, Z9
+	VFMADD231PD       Z0, Z9, Z8
+	VMULPD            Z7, Z0, Z9
+	VMOVAPD           Z6, Z10
+	VFNMADD213PD      Z1, Z1, Z10
+	VMOVAPD           Z8, Z8
+	VFMADD213PD       Z10, Z9, Z8
+	VADDPD            Z8, Z7, Z8
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z7, Z9
+	VORPD             Z9, Z8, Z8
+	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z9
+	VSUBPD            Z6, Z9, Z10
+	VBROADCASTSD      c64_3e21eeaf2dbafc7f<>+0(SB), Z11
+	VFMADD213PD.BCST  c64_3efa01a019eededf<>+0(SB), Z5, Z11
+	VFMADD213PD.BCST  c64_3fa5555555555555<>+0(SB), Z5, Z11
+	VBROADCASTSD      c64_bda902cba00b784c<>+0(SB), Z12
+	VFMADD213PD.BCST  c64_be927e4f9a0ac94b<>+0(SB), Z5, Z12
+	VFMADD213PD.BCST  c64_bf56c16c16c167b8<>+0(SB), Z5, Z12
+	VFMADD231PD       Z0, Z12, Z11
+	VSUBPD            Z10, Z9, Z0
+	VSUBPD            Z6, Z0, Z0
+	VMOVAPD           Z11, Z6
+	VFMADD213PD       Z0, Z5, Z6
+	VMOVAPD           Z7, Z0
+	VFNMADD213PD      Z6, Z1, Z0
+	VADDPD            Z0, Z10, Z0
+	VPSLLQ            $0x3f, Z4, Z1
+	VPMOVQ2M          Z1, K1
+	VBLENDMPD         Z0, Z8, K1, Z2
+	VPSLLQ            $0x3e, Z4, Z1
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z1, Z1
+	VXORPD            Z1, Z2, Z1
+	VPADDQ.BCST       c64_1<>+0(SB), Z4, Z4
+	VPSLLQ            $0x3f, Z4, Z5
+	VPMOVQ2M          Z5, K1
+	VBLENDMPD         Z0, Z8, K1, Z3
+	VPSLLQ            $0x3e, Z4, Z0
+	VANDPD.BCST       c64_8000000000000000<>+0(SB), Z0, Z0
+	VXORPD            Z0, Z3, Z0
+	CMPQ              BX, $0x00000008
+	JLT               partialstore
+	VMOVUPD           Z1, (AX)
+	VMOVUPD           Z0, (CX)
+	ADDQ              $0x00000040, AX
+	ADDQ              $0x00000040, CX
+	ADDQ              $0x00000040, DX
+	SUBQ              $0x00000008, BX
+	JMP               loop
+
+partial:
+	TESTQ     BX, BX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (DX), K1, Z0
+	JMP       body
+
+partialstore:
+	MOVQ    $-1, DX
+	BZHIQ   BX, DX, DX
+	KMOVW   DX, K1
+	VMOVUPD Z1, K1, (AX)
+	VMOVUPD Z0, K1, (CX)
+	XORQ    BX, BX
+
+done:
+	VZEROUPPER
+	MOVQ n+24(FP), AX
+	SUBQ BX, AX
+	MOVQ AX, done+32(FP)
+	RET
+
 // func absF32AVX512(dst *float32, a *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-24
@@ -15163,7 +15564,6 @@ body:
 	VSUBPS            Z8, Z5, Z4
 	VMOVAPS           Z1, Z1
 	VFNMADD132PS.BCST c32_a6f72ced<>+0(SB), Z4, Z1
-	VPADDD.BCST       c32_1<>+0(SB), Z3, Z3
 	VMULPS            Z7, Z7, Z4
 	VMULPS            Z4, Z4, Z5
 	VMULPS.BCST       c32_3f000000<>+0(SB), Z4, Z6
@@ -15192,6 +15592,7 @@ body:
 	VMOVAPS           Z7, Z4
 	VFNMADD213PS      Z6, Z1, Z4
 	VADDPS            Z4, Z10, Z1
+	VPADDD.BCST       c32_1<>+0(SB), Z3, Z3
 	VPSLLD            $0x1f, Z3, Z4
 	VPMOVD2M          Z4, K1
 	VBLENDMPS         Z1, Z8, K1, Z2
@@ -18919,4 +19320,117 @@ severalstore:
 
 done:
 	VZEROUPPER
+	RET
+
+// func sincosF32AVX512(s *float32, c *float32, x *float32, n int) (done int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sincosF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ s+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ    BX, $0x00000010
+	JLT     partial
+	VMOVUPS (DX), Z0
+
+body:
+	VANDPS.BCST       c32_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1e, c32_48000000<>+0(SB), Z1, K1
+	KMOVW             K1, SI
+	TESTQ             SI, SI
+	JNZ               done
+	VBROADCASTSS      c32_4b400000<>+0(SB), Z1
+	VMOVAPS           Z0, Z4
+	VFMADD132PS.BCST  c32_3f22f983<>+0(SB), Z1, Z4
+	VSUBPS.BCST       c32_4b400000<>+0(SB), Z4, Z1
+	VBROADCASTSS      c32_b33bbd2e<>+0(SB), Z5
+	VMOVAPS           Z1, Z6
+	VFNMADD132PS.BCST c32_3fc90fdb<>+0(SB), Z0, Z6
+	VMULPS            Z5, Z1, Z0
+	VSUBPS            Z0, Z6, Z7
+	VSUBPS            Z6, Z7, Z8
+	VSUBPS            Z8, Z7, Z9
+	VSUBPS            Z9, Z6, Z6
+	VADDPS            Z8, Z0, Z8
+	VSUBPS            Z8, Z6, Z6
+	VMOVAPS           Z1, Z8
+	VFMSUB213PS       Z0, Z5, Z8
+	VSUBPS            Z8, Z6, Z0
+	VMOVAPS           Z1, Z1
+	VFNMADD132PS.BCST c32_a6f72ced<>+0(SB), Z0, Z1
+	VMULPS            Z7, Z7, Z0
+	VMULPS            Z0, Z0, Z5
+	VMULPS.BCST       c32_3f000000<>+0(SB), Z0, Z6
+	VBROADCASTSS      c32_3636a947<>+0(SB), Z8
+	VFMADD213PS.BCST  c32_b9500926<>+0(SB), Z0, Z8
+	VFMADD213PS.BCST  c32_3c088886<>+0(SB), Z0, Z8
+	VFMADD213PS.BCST  c32_be2aaaab<>+0(SB), Z0, Z8
+	VMULPS            Z7, Z0, Z9
+	VMOVAPS           Z6, Z10
+	VFNMADD213PS      Z1, Z1, Z10
+	VMOVAPS           Z8, Z8
+	VFMADD213PS       Z10, Z9, Z8
+	VADDPS            Z8, Z7, Z8
+	VANDPS.BCST       c32_80000000<>+0(SB), Z7, Z9
+	VORPS             Z9, Z8, Z8
+	VBROADCASTSS      c32_3f800000<>+0(SB), Z9
+	VSUBPS            Z6, Z9, Z10
+	VBROADCASTSS      c32_b4926e44<>+0(SB), Z11
+	VFMADD213PS.BCST  c32_37d00a6e<>+0(SB), Z0, Z11
+	VFMADD213PS.BCST  c32_bab60b5f<>+0(SB), Z0, Z11
+	VFMADD213PS.BCST  c32_3d2aaaab<>+0(SB), Z0, Z11
+	VSUBPS            Z10, Z9, Z0
+	VSUBPS            Z6, Z0, Z0
+	VMOVAPS           Z11, Z6
+	VFMADD213PS       Z0, Z5, Z6
+	VMOVAPS           Z7, Z0
+	VFNMADD213PS      Z6, Z1, Z0
+	VADDPS            Z0, Z10, Z0
+	VPSLLD            $0x1f, Z4, Z1
+	VPMOVD2M          Z1, K1
+	VBLENDMPS         Z0, Z8, K1, Z2
+	VPSLLD            $0x1e, Z4, Z1
+	VANDPS.BCST       c32_80000000<>+0(SB), Z1, Z1
+	VXORPS            Z1, Z2, Z1
+	VPADDD.BCST       c32_1<>+0(SB), Z4, Z4
+	VPSLLD            $0x1f, Z4, Z5
+	VPMOVD2M          Z5, K1
+	VBLENDMPS         Z0, Z8, K1, Z3
+	VPSLLD            $0x1e, Z4, Z0
+	VANDPS.BCST       c32_80000000<>+0(SB), Z0, Z0
+	VXORPS            Z0, Z3, Z0
+	CMPQ              BX, $0x00000010
+	JLT               partialstore
+	VMOVUPS           Z1, (AX)
+	VMOVUPS           Z0, (CX)
+	ADDQ              $0x00000040, AX
+	ADDQ              $0x00000040, CX
+	ADDQ              $0x00000040, DX
+	SUBQ              $0x00000010, BX
+	JMP               loop
+
+partial:
+	TESTQ     BX, BX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX), K1, Z0
+	JMP       body
+
+partialstore:
+	MOVQ    $-1, DX
+	BZHIQ   BX, DX, DX
+	KMOVW   DX, K1
+	VMOVUPS Z1, K1, (AX)
+	VMOVUPS Z0, K1, (CX)
+	XORQ    BX, BX
+
+done:
+	VZEROUPPER
+	MOVQ n+24(FP), AX
+	SUBQ BX, AX
+	MOVQ AX, done+32(FP)
 	RET

@@ -8,7 +8,7 @@ type fftPlan[T float] struct {
 	z, y, x  int
 	batch    bool           // planes are arrays of their own
 	axis     [3]*fftAxis[T] // of complex transforms
-	long     *fftLong[T]    // of the last axis, if its rows are fewer than half the lanes
+	long     *fftLong[T]    // of the last axis, if its rows go one by one
 	realOnce sync.Once
 	real     *fftReal[T]
 	longReal *fftLongReal[T]
@@ -16,9 +16,8 @@ type fftPlan[T float] struct {
 
 func newFFTPlan[T float](k *fftKernels[T], shape [3]int, batch bool) *fftPlan[T] {
 	p := &fftPlan[T]{k: k, batch: batch, z: shape[0], y: shape[1], x: shape[2]}
-	few := p.z*p.y <= k.lanes/2
 	for i, n := range shape {
-		if i == 2 && few {
+		if i == 2 && oneByOne(k, p.z*p.y, n, 1<<14) {
 			if p.long = newFFTLong(k, n); p.long != nil {
 				break
 			}
@@ -35,10 +34,19 @@ func newFFTPlan[T float](k *fftKernels[T], shape [3]int, batch bool) *fftPlan[T]
 	return p
 }
 
+// oneByOne reports whether rows of n complex numbers are better transformed alone: if there are too few to fill a block,
+// or if a block, of more numbers than limit, outgrows the cache.
+func oneByOne[T float](k *fftKernels[T], rows, n, limit int) bool {
+	if _, rest := fftRadices(n); rest > 1 {
+		limit = 1 << 18
+	}
+	return rows <= k.lanes/2 || 2*k.lanes*n > limit
+}
+
 // rows is the sweep of real rows.
 func (p *fftPlan[T]) rows(dst, src []T, dir int) fftSweep[T] {
 	p.realOnce.Do(func() {
-		if p.z*p.y <= p.k.lanes/2 {
+		if oneByOne(p.k, p.z*p.y, max(1, p.x/2), 1<<16) {
 			p.longReal = newFFTLongReal(p.k, p.x)
 		}
 		if p.longReal == nil {

@@ -20,6 +20,8 @@ var (
 	fill32           map[Level]func(dst *float32, v float32, n int)
 	tiles64          map[Level]*tiles[float64]
 	tiles32          map[Level]*tiles[float32]
+	sinCos64s        map[Level]sinCosFn[float64]
+	sinCos32s        map[Level]sinCosFn[float32]
 	addScaled64s     map[Level]addScaledFn[float64]
 	addScaled32s     map[Level]addScaledFn[float32]
 	addScaledPair64s map[Level]scaledPairFn[float64]

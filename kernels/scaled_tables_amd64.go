@@ -3,6 +3,8 @@
 package kernels
 
 var (
+	sinCos64s        = map[Level]sinCosFn[float64]{AVX2: sincosF64AVX2, AVX512: sincosF64AVX512}
+	sinCos32s        = map[Level]sinCosFn[float32]{AVX2: sincosF32AVX2, AVX512: sincosF32AVX512}
 	addScaled64s     = map[Level]addScaledFn[float64]{AVX2: addScaledF64AVX2, AVX512: addScaledF64AVX512}
 	addScaled32s     = map[Level]addScaledFn[float32]{AVX2: addScaledF32AVX2, AVX512: addScaledF32AVX512}
 	addScaledPair64s = map[Level]scaledPairFn[float64]{AVX2: addScaledPairF64AVX2, AVX512: addScaledPairF64AVX512}

@@ -65,28 +65,6 @@ func TestScaledTranspose(t *testing.T) {
 	AddScaled32(make([]float32, 3), make([]float32, 4), 1)
 }
 
-func TestSinCos(t *testing.T) {
-	x := []float64{0, 1, -2.5, 100, 1e9, math.Inf(1), 0.25}
-	s, c := make([]float64, len(x)), make([]float64, len(x))
-	x32, s32, c32 := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
-	for i, v := range x {
-		x32[i] = float32(v)
-	}
-	SinCos64(s, c, x)
-	SinCos32(s32, c32, x32)
-	near := func(got, want, tol float64) bool {
-		return math.Abs(got-want) <= tol || math.IsNaN(got) && math.IsNaN(want)
-	}
-	for i, v := range x {
-		if !near(s[i], math.Sin(v), 3e-16) || !near(c[i], math.Cos(v), 3e-16) {
-			t.Errorf("SinCos64(%g) = %g, %g", v, s[i], c[i])
-		}
-		if v := float64(x32[i]); !near(float64(s32[i]), math.Sin(v), 1e-7) || !near(float64(c32[i]), math.Cos(v), 1e-7) {
-			t.Errorf("SinCos32(%g) = %g, %g", v, s32[i], c32[i])
-		}
-	}
-}
-
 func BenchmarkScaled(b *testing.B) {
 	for _, n := range []int{8, 33, 257} {
 		x, c, s := make([]float32, n), make([]float32, n), make([]float32, n)

@@ -1,23 +1,48 @@
 package kernels
 
-// SinCos64 sets s = sin x and c = cos x, as the kernels of these names do. The slices have the same length, or it
-// panics; s and c do not overlap, and s is not x.
+// SinCos64 sets s = sin x and c = cos x: the same bits as the kernels "sin" and "cos", in one pass. The slices have the
+// same length, or it panics; s and c overlap neither each other nor x.
 func SinCos64(s, c, x []float64) {
 	if n := len(x); sameLength(n, len(s), len(c)) {
-		sinBest64(&s[0], &x[0], n)
-		cosBest64(&c[0], &x[0], n)
+		best64.sincos(s, c, x)
 	}
 }
 
 // SinCos32 is SinCos64 for float32.
 func SinCos32(s, c, x []float32) {
 	if n := len(x); sameLength(n, len(s), len(c)) {
-		sinBest32(&s[0], &x[0], n)
-		cosBest32(&c[0], &x[0], n)
+		best32.sincos(s, c, x)
 	}
 }
 
+// sinCosFn returns how many elements it did: it stops before those beyond its reduction.
+type sinCosFn[T float] = func(s, c, x *T, n int) (done int)
+
+// sinCos are the kernels of a level.
+type sinCos[T float] struct {
+	both     sinCosFn[T]
+	sin, cos func(dst, a *T, n int)
+}
+
 var (
-	sinBest64, cosBest64 = Unary64(Best(), "sin"), Unary64(Best(), "cos")
-	sinBest32, cosBest32 = Unary32(Best(), "sin"), Unary32(Best(), "cos")
+	best64 = sinCosAt64(Best())
+	best32 = sinCosAt32(Best())
 )
+
+func sinCosAt64(l Level) sinCos[float64] {
+	return sinCos[float64]{one(l, nothing[float64], sinCos64s), Unary64(l, "sin"), Unary64(l, "cos")}
+}
+
+func sinCosAt32(l Level) sinCos[float32] {
+	return sinCos[float32]{one(l, nothing[float32], sinCos32s), Unary32(l, "sin"), Unary32(l, "cos")}
+}
+
+func nothing[T float](_, _, _ *T, _ int) int { return 0 }
+
+func (k *sinCos[T]) sincos(s, c, x []T) {
+	done := k.both(&s[0], &c[0], &x[0], len(x))
+	if done < len(x) {
+		k.sin(&s[done], &x[done], len(x)-done)
+		k.cos(&c[done], &x[done], len(x)-done)
+	}
+}

@@ -118,17 +118,47 @@ func (m machine) allRows(base, stride reg.Register) (row func(i int) operand.Mem
 	return row, advance
 }
 
-// rowsIn copies pieces of 16 bytes of all rows to the places pos of the block.
+// rowsIn copies pieces of 16 bytes of all rows to the places pos of the block. Where there are enough it reads whole
+// vectors: rows a power of two apart would push each other from the cache between their pieces.
 func (m machine) rowsIn() {
 	m.begin("RowsIn", "w, src *T, stride int, pos *int, pieces int")
 	w, pos, n := pointer("w"), pointer("pos"), pointer("pieces")
 	row, advance := m.allRows(pointer("src"), pointer("stride"))
-	g := m.group()
-	Label("loop")
+	g, p := m.group(), m.bytes()/16
+	place := func(piece int, columns []vec) {
+		for i := 0; i < g; i += 2 {
+			to := m.place(w, pos, 4*(piece*g+i))
+			re, im := m.pair(to, 0)
+			m.put(split{columns[i], columns[i+1]}, re, im)
+		}
+	}
+	Label("whole")
+	CMPQ(n, operand.U32(uint32(p)))
+	JLT(operand.LabelRef("part"))
+	v := make([][]vec, g) // v[t] are the pieces of rows t, g+t, 2g+t, ...
+	for t := range v {
+		v[t] = make([]vec, p)
+		for q := range v[t] {
+			v[t][q] = m.new()
+			VMOVUPS(row(m.lane(q*g+t)), v[t][q])
+		}
+		v[t] = m.piecesTransposed(v[t])
+	}
+	for c := range p {
+		place(c, m.transposed(column(v, c)))
+	}
+	ADDQ(operand.U32(uint32(4*g*p)), pos)
+	advance(operand.U32(uint32(m.bytes())))
+	SUBQ(operand.U32(uint32(p)), n)
+	JMP(operand.LabelRef("whole"))
+
+	Label("part")
+	TESTQ(n, n)
+	JZ(operand.LabelRef("done"))
 	r := make([]vec, g)
 	for t := range r {
 		r[t] = m.new()
-		for q := 0; q < m.bytes()/16; q++ {
+		for q := range p {
 			at := row(m.lane(q*g + t))
 			switch {
 			case q == 0:
@@ -140,51 +170,97 @@ func (m machine) rowsIn() {
 			}
 		}
 	}
-	columns := m.transposed(r)
-	for i := 0; i < g; i += 2 {
-		to := m.place(w, pos, 4*i)
-		re, im := m.pair(to, 0)
-		m.put(split{columns[i], columns[i+1]}, re, im)
-	}
+	place(0, m.transposed(r))
 	ADDQ(operand.U32(uint32(4*g)), pos)
 	advance(operand.U32(16))
 	DECQ(n)
-	JNZ(operand.LabelRef("loop"))
+	JMP(operand.LabelRef("part"))
+	Label("done")
 	VZEROUPPER()
 	RET()
 }
 
-// rowsOut copies the block to pieces of 16 bytes of all rows.
+func column(v [][]vec, c int) []vec {
+	out := make([]vec, len(v))
+	for t := range v {
+		out[t] = v[t][c]
+	}
+	return out
+}
+
+// rowsOut copies the block to pieces of 16 bytes of all rows, to whole vectors where there are enough.
 func (m machine) rowsOut() {
 	m.begin("RowsOut", "dst *T, stride int, w *T, pieces int")
 	w, n := pointer("w"), pointer("pieces")
 	row, advance := m.allRows(pointer("dst"), pointer("stride"))
-	g := m.group()
-	Label("loop")
-	columns := make([]vec, g)
-	for i := range columns {
-		columns[i] = m.new()
-		m.do("loadu", operand.Mem{Base: w, Disp: i * m.bytes()}, columns[i])
+	g, p := m.group(), m.bytes()/16
+	columns := func(piece int) []vec {
+		c := make([]vec, g)
+		for i := range c {
+			c[i] = m.new()
+			m.do("loadu", operand.Mem{Base: w, Disp: (piece*g + i) * m.bytes()}, c[i])
+		}
+		return c
 	}
-	for t, v := range m.transposed(columns) {
-		for q := 0; q < m.bytes()/16; q++ {
+	Label("whole")
+	CMPQ(n, operand.U32(uint32(p)))
+	JLT(operand.LabelRef("part"))
+	v := make([][]vec, p)
+	for c := range v {
+		v[c] = m.transposed(columns(c))
+	}
+	for t := range g {
+		for q, x := range m.piecesTransposed(column(v, t)) {
+			VMOVUPS(x, row(m.lane(q*g+t)))
+		}
+	}
+	ADDQ(operand.U32(uint32(p*g*m.bytes())), w)
+	advance(operand.U32(uint32(m.bytes())))
+	SUBQ(operand.U32(uint32(p)), n)
+	JMP(operand.LabelRef("whole"))
+
+	Label("part")
+	TESTQ(n, n)
+	JZ(operand.LabelRef("done"))
+	for t, x := range m.transposed(columns(0)) {
+		for q := range p {
 			at := row(m.lane(q*g + t))
 			switch {
 			case q == 0:
-				VMOVUPS(v.AsX(), at)
+				VMOVUPS(x.AsX(), at)
 			case m.wide:
-				VEXTRACTF32X4(operand.U8(uint8(q)), v, at)
+				VEXTRACTF32X4(operand.U8(uint8(q)), x, at)
 			default:
-				VEXTRACTF128(operand.U8(uint8(q)), v, at)
+				VEXTRACTF128(operand.U8(uint8(q)), x, at)
 			}
 		}
 	}
 	ADDQ(operand.U32(uint32(g*m.bytes())), w)
 	advance(operand.U32(16))
 	DECQ(n)
-	JNZ(operand.LabelRef("loop"))
+	JMP(operand.LabelRef("part"))
+	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// piecesTransposed transposes a matrix of pieces of 128 bits, whose rows are vectors.
+func (m machine) piecesTransposed(r []vec) []vec {
+	shuffle := func(imm uint8, a, b vec) vec {
+		x := m.new()
+		if m.wide {
+			VSHUFF64X2(operand.U8(imm), b, a, x)
+		} else {
+			VPERM2F128(operand.U8(imm), b, a, x)
+		}
+		return x
+	}
+	if !m.wide {
+		return []vec{shuffle(0x20, r[0], r[1]), shuffle(0x31, r[0], r[1])}
+	}
+	a, b := shuffle(0x44, r[0], r[1]), shuffle(0x44, r[2], r[3])
+	c, d := shuffle(0xee, r[0], r[1]), shuffle(0xee, r[2], r[3])
+	return []vec{shuffle(0x88, a, b), shuffle(0xdd, a, b), shuffle(0x88, c, d), shuffle(0xdd, c, d)}
 }
 
 // transposed transposes the squares within 128 bits.

@@ -29,6 +29,7 @@ func main() {
 			for _, k := range ks {
 				k.emit(m)
 			}
+			emitSinCos(m)
 		}
 		writeTable(*table, ks)
 	case "reduce":
