@@ -3,6 +3,8 @@ package csv
 import (
 	"fmt"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Table is g2 against delay, for one or more bins.
@@ -68,19 +70,15 @@ type FormatError struct {
 
 // Error is file, line, column, what is wrong and what to try.
 func (e *FormatError) Error() string {
-	s := "csv: " + e.File
+	at := ""
 	if e.Line > 0 {
-		s += fmt.Sprintf(": line %d", e.Line)
+		at = fmt.Sprintf("line %d", e.Line)
 	}
 	if e.Column > 0 {
-		s += fmt.Sprintf(", column %d", e.Column)
+		at += fmt.Sprintf(", column %d", e.Column)
 	}
 	if e.Name != "" {
-		s += " (" + e.Name + ")"
+		at += " (" + e.Name + ")"
 	}
-	s += ": " + e.What
-	if e.Try != "" {
-		s += ": " + e.Try
-	}
-	return s
+	return errtext.Join("csv", e.File, at, e.What, e.Try)
 }

@@ -3,6 +3,8 @@ package cyrsoxs
 import (
 	"errors"
 	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // ErrIncomplete is matched by errors.Is where a file or value lacks a part that
@@ -22,24 +24,11 @@ type FormatError struct {
 
 // Error is file, line, key, what is wrong and what to try.
 func (e *FormatError) Error() string {
-	s := "cyrsoxs: " + e.File
+	where := e.File
 	if e.Line > 0 {
-		s += fmt.Sprintf(":%d", e.Line)
+		where += fmt.Sprintf(":%d", e.Line)
 	}
-	if e.File != "" {
-		s += ": "
-	}
-	if e.Key != "" {
-		s += e.Key + ": "
-	}
-	s += e.What
-	if e.Err != nil && e.Err != ErrIncomplete {
-		s += ": " + e.Err.Error()
-	}
-	if e.Try != "" {
-		s += ": " + e.Try
-	}
-	return s
+	return errtext.Join("cyrsoxs", where, e.Key, e.What, errtext.Cause(e.Err, ErrIncomplete), e.Try)
 }
 
 // Unwrap returns the cause.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 var (
@@ -29,24 +31,11 @@ type FormatError struct {
 
 // Error is file, object, byte, what is wrong and what to try.
 func (e *FormatError) Error() string {
-	var b strings.Builder
-	b.WriteString("hdf5: ")
-	for _, s := range []string{e.File, e.Path} {
-		if s != "" {
-			b.WriteString(s + ": ")
-		}
-	}
+	at := ""
 	if e.Offset >= 0 {
-		fmt.Fprintf(&b, "at byte %d: ", e.Offset)
+		at = fmt.Sprintf("at byte %d", e.Offset)
 	}
-	b.WriteString(e.What)
-	if e.Err != nil && e.Err != ErrUnsupported && e.Err != ErrType {
-		fmt.Fprintf(&b, ": %v", e.Err)
-	}
-	if e.Try != "" {
-		b.WriteString(": " + e.Try)
-	}
-	return b.String()
+	return errtext.Join("hdf5", e.File, e.Path, at, e.What, errtext.Cause(e.Err, ErrUnsupported, ErrType), e.Try)
 }
 
 // Unwrap returns the cause.

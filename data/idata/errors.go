@@ -1,6 +1,10 @@
 package idata
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+)
 
 // FormatError reports a file that is no JSON of draws.
 type FormatError struct {
@@ -11,15 +15,11 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	s := "idata: " + e.File
+	where := e.File
 	if e.Offset >= 0 {
-		s += fmt.Sprintf(" at byte %d", e.Offset)
+		where += fmt.Sprintf(" at byte %d", e.Offset)
 	}
-	s += ": " + e.What
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
+	return errtext.Join("idata", where, e.What, errtext.Cause(e.Err))
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

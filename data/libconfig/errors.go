@@ -3,6 +3,8 @@ package libconfig
 import (
 	"errors"
 	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 var (
@@ -24,21 +26,14 @@ type FormatError struct {
 
 // Error is file, line, column, what is wrong and what to try.
 func (e *FormatError) Error() string {
-	s := "libconfig: " + e.File
+	where := e.File
 	if e.Line > 0 {
-		s += fmt.Sprintf(":%d", e.Line)
+		where += fmt.Sprintf(":%d", e.Line)
 	}
 	if e.Column > 0 {
-		s += fmt.Sprintf(":%d", e.Column)
+		where += fmt.Sprintf(":%d", e.Column)
 	}
-	s += ": " + e.What
-	if e.Err != nil && e.Err != ErrNotFound && e.Err != ErrKind {
-		s += ": " + e.Err.Error()
-	}
-	if e.Try != "" {
-		s += ": " + e.Try
-	}
-	return s
+	return errtext.Join("libconfig", where, e.What, errtext.Cause(e.Err, ErrNotFound, ErrKind), e.Try)
 }
 
 // Unwrap returns the cause.

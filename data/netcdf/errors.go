@@ -1,6 +1,11 @@
 package netcdf
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+)
 
 // FormatError reports a file that is not netCDF 4, or has parts that are not
 // read.
@@ -13,18 +18,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	s := "netcdf: " + e.File
-	if e.Key != "" {
-		s += " " + e.Key
-	}
-	s += ": " + e.What
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	if e.Try != "" {
-		s += ": " + e.Try
-	}
-	return s
+	return errtext.Join("netcdf", strings.TrimSpace(e.File+" "+e.Key), e.What, errtext.Cause(e.Err), e.Try)
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

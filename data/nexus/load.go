@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // KeyError says that a file lacks something, or holds it in a wrong form.
@@ -18,11 +19,7 @@ type KeyError struct {
 
 // Error names the file, the key and what to do.
 func (e *KeyError) Error() string {
-	s := fmt.Sprintf("nexus: %s: %s: %s", e.File, e.Key, e.What)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
+	return errtext.Join("nexus", e.File, e.Key, e.What, errtext.Cause(e.Err))
 }
 
 // Unwrap returns the cause.

@@ -1,6 +1,11 @@
 package zarr
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+)
 
 // FormatError reports a store that is damaged or of a kind not read.
 type FormatError struct {
@@ -12,18 +17,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	s := "zarr: " + e.Store
-	if e.Key != "" {
-		s += " " + e.Key
-	}
-	s += ": " + e.What
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	if e.Try != "" {
-		s += ": " + e.Try
-	}
-	return s
+	return errtext.Join("zarr", strings.TrimSpace(e.Store+" "+e.Key), e.What, errtext.Cause(e.Err), e.Try)
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }
