@@ -1,0 +1,5 @@
+//go:build slow
+
+package rsoxs
+
+const slowTests = true
