@@ -184,10 +184,10 @@ func (r *sphereRow) check(t *testing.T) {
 func (r *sphereRow) errors(s *Simulator, image []float64, c Constants, box bool) (rms, worst float64, n int) {
 	form := make([]float64, len(image)) // 0 where it is not compared
 	v := newView(s.layout.lattice, s.beams[0], r.Energy, Linear)
-	top := 0.0
+	exact, top := &lattice{n: v.n, a: v.a, grid: ExactGrid}, 0.0
 	for y := range r.N {
 		for x := range r.N {
-			q := math.Hypot(v.q(1, y), v.q(2, x))
+			q := math.Hypot(exact.q(1, y), exact.q(2, x))
 			if y == r.N/2 && x == r.N/2 || !(q*float64(r.R)*r.PhysSize < 10) || !(q < 0.6*math.Pi/r.PhysSize) {
 				continue
 			}
