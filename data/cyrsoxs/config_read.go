@@ -3,56 +3,12 @@ package cyrsoxs
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/libconfig"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
-
-// setting is one key of the file.
-type setting struct {
-	key     string
-	absent  string // value where the key is missing, in words; "" if it is needed
-	read    func(r *configReader, v *libconfig.Value)
-	example string // of a needed one
-}
-
-// settings in the order of the warnings about missing ones.
-var settings = []setting{
-	{key: "CaseType", example: "CaseType = 0;", read: func(r *configReader, v *libconfig.Value) { r.c.CaseType = CaseType(r.whole(v)) }},
-	{key: "Energies", example: "Energies = [284.7, 285.2];", read: func(r *configReader, v *libconfig.Value) { r.c.Energies = r.numbers(v, 0) }},
-	{key: "EAngleRotation", example: "EAngleRotation = [0.0, 5.0, 165.0];", read: func(r *configReader, v *libconfig.Value) { copy(r.c.EAngleRotation[:], r.numbers(v, 3)) }},
-	{key: "MorphologyType", example: "MorphologyType = 0;", read: func(r *configReader, v *libconfig.Value) { r.c.MorphologyType = MorphologyType(r.whole(v)) }},
-	{key: "EwaldsInterpolation", absent: "1, linear", read: func(r *configReader, v *libconfig.Value) { r.c.Interpolation = Interpolation(r.whole(v)) }},
-	{key: "WindowingType", absent: "0, none", read: func(r *configReader, v *libconfig.Value) { r.c.Window = Window(r.whole(v)) }},
-	{key: "RotMask", absent: "false", read: func(r *configReader, v *libconfig.Value) { r.c.RotMask = r.truth(v) }},
-	{key: "Algorithm", absent: "0, communication minimising", read: func(r *configReader, v *libconfig.Value) { r.c.Algorithm = Algorithm(r.whole(v)) }},
-	{key: "MaxStreams", absent: "1", read: func(r *configReader, v *libconfig.Value) { r.c.MaxStreams = r.whole(v) }},
-	{key: "ScatterApproach", absent: "0, partial", read: func(r *configReader, v *libconfig.Value) { r.c.ScatterApproach = ScatterApproach(r.whole(v)) }},
-	{key: "ReferenceFrame", absent: "1, lab", read: func(r *configReader, v *libconfig.Value) { r.c.ReferenceFrame = ReferenceFrame(r.whole(v)) }},
-	{key: "DumpMorphology", absent: "false", read: func(r *configReader, v *libconfig.Value) { r.c.DumpMorphology = r.truth(v) }},
-	{key: "NumThreads", absent: "4", read: func(r *configReader, v *libconfig.Value) { r.c.NumThreads = r.whole(v) }},
-	{key: "HDF5DirName", absent: "HDF5", read: func(r *configReader, v *libconfig.Value) { r.c.HDF5Dir = r.text(v) }},
-}
-
-// geometry are keys that only some cases need; alias is the documented name of
-// Algorithm, which CyRSoXS itself does not read.
-const (
-	keyBeams    = "listKVectors"
-	keyDetector = "DetectorCoordinates"
-	keyAlias    = "AlgorithmType"
-)
-
-// former are keys of old files, and where their content stands now.
-var former = map[string]string{
-	"NumX": "the morphology has the size", "NumY": "the morphology has the size", "NumZ": "the morphology has the size",
-	"PhysSize": "the morphology has the voxel size", "NumMaterial": "the morphology has the number",
-	"StartEnergy": "Energies lists them", "EndEnergy": "Energies lists them", "IncrementEnergy": "Energies lists them",
-	"StartAngle": "EAngleRotation has it", "EndAngle": "EAngleRotation has it", "IncrementAngle": "EAngleRotation has it",
-	"WriteVTI": "only HDF5 is written", "VTIDirName": "only HDF5 is written", "WriteHDF5": "HDF5 is always written",
-}
 
 // ReadConfig reads config.txt. Looser than CyRSoXS, with a warning each: a whole
 // number may stand for a fraction, 0 and 1 for false and true, AlgorithmType for
@@ -225,91 +181,5 @@ func (r *configReader) alias() {
 		r.warn(v.Line, "AlgorithmType is taken as Algorithm (CyRSoXS reads Algorithm only)")
 	case v.Kind != main.Kind || v.Int != main.Int:
 		r.warn(v.Line, "AlgorithmType is not Algorithm in line %d, which counts", main.Line)
-	}
-}
-
-// directions reads beams and detector where the case needs them.
-func (r *configReader) directions() {
-	beams, detector := r.get(keyBeams), r.get(keyDetector)
-	switch {
-	case r.c.CaseType != BeamDivergence && r.c.CaseType != GrazingIncidence:
-		r.idle(beams)
-	case beams == nil:
-		r.c.KVectors = nil
-	default:
-		r.beams(beams)
-	}
-	switch {
-	case r.c.CaseType != GrazingIncidence:
-		r.idle(detector)
-	case detector == nil:
-		r.bad.add(keyDetector, "add DetectorCoordinates = [0.0, 0.0, 1.0];", "is needed for %s", r.c.CaseType).Err = ErrIncomplete
-	default:
-		copy(r.c.Detector[:], r.numbers(detector, 3))
-		r.c.Detector = unit(r.c.Detector)
-	}
-}
-
-// idle warns of a direction that the case does not use.
-func (r *configReader) idle(v *libconfig.Value) {
-	if v != nil && !r.complained("CaseType") {
-		r.warn(v.Line, "%s is not used with CaseType %d, %s", v.Name, r.c.CaseType, r.c.CaseType)
-	}
-}
-
-func (r *configReader) beams(v *libconfig.Value) {
-	r.c.KVectors = nil
-	switch v.Kind {
-	case libconfig.List:
-	case libconfig.Group:
-		r.warn(v.Line, "%s is a group: taken as a list (CyRSoXS reads ({ k = [x, y, z]; }, ...))", keyBeams)
-	default:
-		r.bad.add(keyBeams, "write ({ k = [0.0, 0.0, 1.0]; })", "is no list of groups").Line = v.Line
-		return
-	}
-	for i, item := range v.Items {
-		k, err := item.Lookup("k")
-		if err != nil {
-			r.bad.add(keyBeams, "write { k = [0.0, 0.0, 1.0]; }", "element %d has no k", i).Line = item.Line
-			return
-		}
-		if xyz := r.array(k, keyBeams, 3); xyz != nil {
-			r.c.KVectors = append(r.c.KVectors, unit([3]float64(xyz)))
-		}
-	}
-}
-
-// unit scales a vector to length 1; one without a direction stays, for Check.
-func unit(k [3]float64) [3]float64 {
-	length := math.Sqrt(k[0]*k[0] + k[1]*k[1] + k[2]*k[2])
-	if length == 0 || !finite(length) {
-		return k
-	}
-	return [3]float64{k[0] / length, k[1] / length, k[2] / length}
-}
-
-func known(name string) bool {
-	return name == keyBeams || name == keyDetector || name == keyAlias ||
-		slices.ContainsFunc(settings, func(s setting) bool { return s.key == name })
-}
-
-// strangers warns of keys that mean nothing.
-func (r *configReader) strangers() {
-	var names []string
-	for _, s := range settings {
-		names = append(names, s.key)
-	}
-	names = append(names, keyBeams, keyDetector)
-	for _, v := range r.root.Items {
-		if known(v.Name) {
-			continue
-		}
-		if why, ok := former[v.Name]; ok {
-			r.warn(v.Line, "%s is ignored: %s", v.Name, why)
-		} else if near := spelling.Meant(v.Name, names); near != "" {
-			r.warn(v.Line, "%s is ignored: is it %s?", v.Name, near)
-		} else {
-			r.warn(v.Line, "%s is ignored: there is no such setting", v.Name)
-		}
 	}
 }
