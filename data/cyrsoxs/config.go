@@ -49,9 +49,22 @@ const maxAngles = 1 << 20
 // plus whole steps, round((last-first)/step + 1) of them. So [0, 15, 179.9] ends
 // at 180, and [0, 15, 360] has 0 and 360.
 func (c *Config) Angles() ([]float64, error) {
-	first, step, last := c.EAngleRotation[0], c.EAngleRotation[1], c.EAngleRotation[2]
-	var m mistakes
+	var bad mistakes
+	n := bad.angles(c.EAngleRotation)
+	if bad != nil {
+		return nil, bad.in("")
+	}
+	angles := make([]float64, n)
+	for i := range angles {
+		angles[i] = c.EAngleRotation[0] + float64(i)*c.EAngleRotation[1]
+	}
+	return angles, nil
+}
+
+// angles counts the rotations.
+func (m *mistakes) angles(rotation [3]float64) int {
 	const key = "EAngleRotation"
+	first, step, last := rotation[0], rotation[1], rotation[2]
 	n := math.Round((last-first)/step + 1)
 	switch {
 	case !finite(first, step, last):
@@ -59,20 +72,13 @@ func (c *Config) Angles() ([]float64, error) {
 	case first > last:
 		m.add(key, "the order is first angle, step, last angle", "begins at %v degrees, after its end at %v", first, last)
 	case first == last:
-		return []float64{first}, nil
+		return 1
 	case step <= 0:
 		m.add(key, "give a positive step", "step is %v from %v to %v degrees", step, first, last)
 	case n > maxAngles:
 		m.add(key, "take a longer step", "%.0f angles, want at most %d", n, maxAngles)
 	}
-	if m != nil {
-		return nil, m.in("")
-	}
-	angles := make([]float64, int(n))
-	for i := range angles {
-		angles[i] = first + float64(i)*step
-	}
-	return angles, nil
+	return int(n)
 }
 
 // Check returns all that is wrong with the settings, joined; nil if they can be
@@ -107,9 +113,7 @@ func (c *Config) mistakes() mistakes {
 		m.add("NumThreads", "choose 1 or more", "is %d", c.NumThreads)
 	}
 	m.energies(c.Energies)
-	if _, err := c.Angles(); err != nil {
-		m = append(m, err.(interface{ Unwrap() []error }).Unwrap()...)
-	}
+	m.angles(c.EAngleRotation)
 	if c.CaseType == BeamDivergence || c.CaseType == GrazingIncidence {
 		if len(c.KVectors) == 0 {
 			m.add("listKVectors", "add listKVectors = ({ k = [0.0, 0.0, 1.0]; });", "is needed for %s", c.CaseType).Err = ErrIncomplete

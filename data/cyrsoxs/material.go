@@ -141,12 +141,12 @@ func (m *Material) title(j int) string {
 }
 
 // Check returns all that is wrong with the table, joined.
-func (m *Material) Check() error { return m.mistakes().in("") }
+func (m *Material) Check() error { return m.mistakes().in(m.Name) }
 
 func (m *Material) mistakes() mistakes {
 	var bad mistakes
 	if len(m.Energies) != len(m.Constants) {
-		bad.add(m.Name, "", "%d energies and %d rows of constants", len(m.Energies), len(m.Constants))
+		bad.add("", "", "%d energies and %d rows of constants", len(m.Energies), len(m.Constants))
 		return bad
 	}
 	rows := map[float64]Constants{}
@@ -155,11 +155,11 @@ func (m *Material) mistakes() mistakes {
 		old, twice := rows[e]
 		switch {
 		case !finite(e) || e <= 0:
-			bad.add(m.Name, "energies are in eV", "energy %v is not a positive number", e)
+			bad.add("", "energies are in eV", "energy %v is not a positive number", e)
 		case !finite(c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp):
-			bad.add(m.Name, "", "constants %+v at %v eV are not finite", c, e)
+			bad.add("", "", "constants %+v at %v eV are not finite", c, e)
 		case twice && old != c:
-			bad.add(m.Name, "keep one", "energy %v eV has two sets of constants", e)
+			bad.add("", "keep one", "energy %v eV has two sets of constants", e)
 		}
 		rows[e] = c
 	}

@@ -65,11 +65,6 @@ func ParseMaterial(text []byte, name string) (*Material, error) {
 	if bad == nil {
 		bad = m.mistakes()
 	}
-	for _, err := range bad { // the file has the name already
-		if e := err.(*FormatError); e.Key == name {
-			e.Key = ""
-		}
-	}
 	if err := bad.in(name); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // WriteOptions says how a morphology is stored.
 type WriteOptions struct {
-	Gzip int  // 1 (fast) to 9 (small, as NRSS); default 4; NoGzip stores fields as they are
+	Gzip int  // 1 (fast) to 9 (as NRSS); default 4: 9 takes ten times as long for a tenth less; NoGzip: as they are
 	XYZ  bool // order of the axes in the file; default Z, Y, X
 }
 
