@@ -13,6 +13,7 @@
 //	n, warnings, err := cyrsoxs.Optics(all, c.Energies)
 //	fmt.Println(m.Shape, m.PhysSize)               // Z, Y, X; nm
 //	fmt.Println(n[0][2].BetaPara)                  // of energy 0, material 3
+//	vfrac, err := m.Phases[0].Vfrac.Tensor(m.Shape[:]...)    // the same memory
 //
 // Arrays are in the order Z, Y, X with X fastest, whatever the order in the
 // file. Lengths are in nm, energies in eV, angles of orientation in radians,

@@ -1,0 +1,31 @@
+package cyrsoxs
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Tensor returns the numbers as an array of a shape, such as (Z, Y, X), on the
+// same memory; nil if IsZero.
+func (f Field) Tensor(shape ...int) (*tensor.Tensor, error) {
+	if f.IsZero() {
+		return nil, nil
+	}
+	return tensor.From(f.slice(), shape...)
+}
+
+// FieldOf returns the numbers of an array of float32 or float64, on the same
+// memory where they lie in order. A nil array is a zero field.
+func FieldOf(t *tensor.Tensor) (Field, error) {
+	if t == nil {
+		return Field{}, nil
+	}
+	switch data := t.Compact().Data().(type) {
+	case []float32:
+		return Field{Float32: data}, nil
+	case []float64:
+		return Field{Float64: data}, nil
+	}
+	return Field{}, &FormatError{Key: "array", What: fmt.Sprintf("holds %v of shape %v", t.DType(), t.Shape()), Try: "convert it to float32 or float64"}
+}
