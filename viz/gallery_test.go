@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,7 +40,37 @@ func gallery() map[string]func() (*Figure, error) {
 		"stack":           func() (*Figure, error) { return Stack(many, 0.05) },
 		"parameters":      func() (*Figure, error) { return Parameters(x, series...) },
 		"heat":            func() (*Figure, error) { return Heat(rings(128)) },
+		"images":          func() (*Figure, error) { return Images("A particle and its pattern", particle()) },
 	}
+}
+
+// particle is a disc with a spiral director, and something like its pattern.
+func particle() [][]Image {
+	const n = 48
+	v, psi, theta := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+	q, i := make([]float64, n), make([]float64, n*n)
+	for k := range v {
+		y, x := float64(k/n)-23.5, float64(k%n)-23.5
+		r := math.Hypot(x, y)
+		v[k] = 1 / (1 + math.Exp(r-15))
+		psi[k], theta[k] = math.Mod(math.Atan2(y, x)+0.6+2*math.Pi, 2*math.Pi), math.Pi/2
+		q[k%n] = 0.05 * x
+		i[k] = math.Exp(-r/3) * (1.2 + math.Cos(r)) * (1 + 0.3*x*x/(r*r+1))
+		if k == 0 || k%n == n-1 {
+			i[k] = math.NaN()
+		}
+	}
+	rows := func(f []float64) (z [][]float64) {
+		for j := range n {
+			z = append(z, f[j*n:(j+1)*n])
+		}
+		return z
+	}
+	return [][]Image{{
+		Pattern("285 eV", q, q, i),
+		{Title: "director", XLabel: "x (nm)", YLabel: "y (nm)", ZLabel: "psi (rad)", Z: rows(psi), Equal: true, Cyclic: true, Low: 0, High: 2 * math.Pi,
+			Arrows: Directors(theta, psi, v, n, n, 1, 4, 0.5)},
+	}}
 }
 
 func TestLook(t *testing.T) {

@@ -22,6 +22,11 @@ type Image struct {
 	Log        bool // colours; values that are not positive are grey
 	Equal      bool // one unit of x is as long as one of y
 	Signed     bool // colours from blue over white at zero to red
+	Cyclic     bool // colours that return to the first, for angles; give Low and High
+
+	// Arrows, if given, are drawn as short lines without heads: the place of the
+	// middle and the direction and length of each.
+	Arrows []Arrow
 
 	Low, High float64 // range of colours. Default, where equal: that of the values, less 0.1 % of outliers
 }
@@ -32,24 +37,36 @@ func Heat(m Image) (*Figure, error) {
 	if err := m.complete(); err != nil {
 		return nil, err
 	}
-	bar, left, err := m.colours()
+	p, left, err := m.panel()
 	if err != nil {
 		return nil, err
 	}
-	p := &panel{x: axis{label: m.XLabel, log: m.LogX}, y: axis{label: m.YLabel, log: m.LogY}, equal: m.Equal, bar: bar}
-	ex, ey := borders(m.X, m.LogX), borders(m.Y, m.LogY)
-	p.x.limits(ex[0], ex[len(ex)-1])
-	p.y.limits(ey[0], ey[len(ey)-1])
-	p.add(m.pixels(ex, ey, bar))
 	f := &Figure{Title: m.Title, Width: columnWidth + 0.4, Height: 3.6, grid: &grid{rows: [][]*panel{{p}}}}
 	if m.Equal {
-		ratio := (ey[len(ey)-1] - ey[0]) / (ex[len(ex)-1] - ex[0])
+		ratio := (p.y.hi - p.y.lo) / (p.x.hi - p.x.lo)
 		f.Height = min(max((f.Width-1.5)*ratio+0.8, 1.8), 7)
 	}
 	if left > 0 {
 		f.Note = fmt.Sprintf("Grey: %s.", count(left, "pixel", "pixels")+" not finite"+orNotPositive(m.Log))
 	}
 	return f, nil
+}
+
+// panel draws a complete image into a panel and counts the pixels without colour.
+func (m *Image) panel() (*panel, int, error) {
+	bar, left, err := m.colours()
+	if err != nil {
+		return nil, 0, err
+	}
+	p := &panel{x: axis{label: m.XLabel, log: m.LogX}, y: axis{label: m.YLabel, log: m.LogY}, equal: m.Equal, bar: bar}
+	ex, ey := borders(m.X, m.LogX), borders(m.Y, m.LogY)
+	p.x.limits(ex[0], ex[len(ex)-1])
+	p.y.limits(ey[0], ey[len(ey)-1])
+	p.add(m.pixels(ex, ey, bar))
+	if len(m.Arrows) > 0 {
+		p.add(arrows(m.Arrows))
+	}
+	return p, left, nil
 }
 
 // complete checks the image and fills in X and Y.
@@ -113,6 +130,9 @@ func (m *Image) colours() (*colorbar, int, error) {
 		b.colors = signedMap()
 		hi = max(math.Abs(lo), math.Abs(hi))
 		lo = -hi
+	}
+	if m.Cyclic {
+		b.colors = cyclicMap()
 	}
 	b.axis.limits(lo, hi)
 	b.axis.widen()

@@ -89,6 +89,11 @@ var signedMap = sync.OnceValue(func() []color.NRGBA {
 	})
 })
 
+// cyclicMap runs once around the hues at one lightness, for angles.
+var cyclicMap = sync.OnceValue(func() []color.NRGBA {
+	return evenly(func(t float64) lab { return lch(0.72, 0.12, (30+360*t)*math.Pi/180) })
+})
+
 // evenly samples a path of colours at equal distances along it.
 func evenly(path func(t float64) lab) []color.NRGBA {
 	const fine = 4000
