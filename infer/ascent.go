@@ -1,6 +1,9 @@
 package infer
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // ascent climbs a log density by L-BFGS with backtracking. It serves starts and
 // Pathfinder: where it stops does not matter much, so it need not be a minimiser
@@ -100,35 +103,65 @@ func (a *ascent) direction() {
 
 // The climb from a random start ends when that many steps gain less than so much
 // per parameter. Nearer the top a hierarchy's density can grow without end
-// towards a group scale of 0, far from where draws lie.
+// towards a group scale of 0, far from where draws lie. Only to compare tops it
+// goes on, until steps gain next to nothing or are too many.
 const (
 	climbSteps   = 5
 	climbGain    = 5.0
 	climbLongest = 500
+	climbFlat    = 0.1 // of the slack in comparisons
+	climbBeyond  = 60
 )
 
 // climb moves p up to where the log density no longer grows fast. A start far
 // out could otherwise cost a chain half of its warm-up.
 //
-// It also returns the scales of the curvature it met, for the first metric.
-func (s *system) climb(p *point) (scale []float64, err error) {
+// It also returns the scales of the curvature it met, for the first metric, and
+// what stands above.
+func (s *system) climb(p *point) (scale []float64, top summit, err error) {
 	a := newAscent(s.target, p.q, p.g, p.lp)
-	gained := []float64{p.lp}
-	for range climbLongest {
+	defer func() { s.count += a.calls }()
+	if err := a.rise(climbGain*float64(len(p.q)), climbLongest); err != nil {
+		return nil, top, err
+	}
+	p.lp, scale = a.lp, a.scale()
+	a.q, a.g = slices.Clone(a.q), slices.Clone(a.g)
+	if err := a.rise(climbFlat*climbSlack(len(p.q)), climbBeyond); err != nil {
+		return nil, top, err
+	}
+	top = summit{a.lp, a.lp}
+	for _, v := range a.scale() {
+		top.mass += math.Log(v)
+	}
+	return scale, top, nil
+}
+
+// summit is a top of the log density: how high it is, and Laplace's estimate of
+// the logarithm of the mass around it, but for a constant.
+//
+//	mass = height + sum of log scale
+type summit struct{ height, mass float64 }
+
+// rise climbs until climbSteps steps gain less than gain.
+func (a *ascent) rise(gain float64, longest int) error {
+	heights := []float64{a.lp}
+	for range longest {
 		up, err := a.step()
-		if err != nil {
-			return nil, err
+		if err != nil || !up {
+			return err
 		}
-		if gained = append(gained, a.lp); !up {
-			break
-		}
-		if k := len(gained) - 1; k >= climbSteps && a.lp-gained[k-climbSteps] < climbGain*float64(len(p.q)) {
-			break
+		heights = append(heights, a.lp)
+		if k := len(heights) - 1; k >= climbSteps && a.lp-heights[k-climbSteps] < gain {
+			return nil
 		}
 	}
-	p.lp = a.lp
-	s.count += a.calls
-	scale = make([]float64, len(p.q))
+	return nil
+}
+
+// scale returns the widths of the density along the parameters as the last steps
+// met them.
+func (a *ascent) scale() []float64 {
+	scale := make([]float64, len(a.q))
 	for i := range scale {
 		scale[i] = 1
 	}
@@ -138,5 +171,5 @@ func (s *system) climb(p *point) (scale []float64, err error) {
 	for i, v := range scale {
 		scale[i] = math.Sqrt(v)
 	}
-	return scale, nil
+	return scale
 }

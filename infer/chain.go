@@ -51,6 +51,7 @@ type chain struct {
 	target  Target
 	outputs Outputs // nil: store the unconstrained draws
 	stop    *atomic.Bool
+	pool    *climbPool           // shared by the chains of a run
 	give    func(SinkDraw) error // nil without a Sink
 
 	tr               *trajectory
@@ -98,7 +99,7 @@ func (r *record) row(n int) []float64 {
 
 func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
 	n := t.Dim()
-	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: newPoint(n), ad: newAdapter(cfg, n)}
+	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: newPoint(n), ad: newAdapter(cfg, n), pool: &climbPool{}}
 	c.outputs, _ = t.(Outputs)
 	c.ad.chain = id - cfg.FirstChain
 	c.momentum = tensor.NewStream(cfg.Seed, purposeMomentum, uint32(id))

@@ -181,7 +181,10 @@ func (e *each) open(set int) (*eachRun, error) {
 		return nil, err
 	}
 	for c := range e.cfg.Chains {
-		r.chains = append(r.chains, newChain(&r.cfg, e.cfg.FirstChain+c, post.Clone(), &e.stop))
+		ch := newChain(&r.cfg, e.cfg.FirstChain+c, post.Clone(), &e.stop)
+		if r.chains = append(r.chains, ch); c > 0 {
+			ch.pool = r.chains[0].pool
+		}
 	}
 	e.runs[set] = r
 	return r, nil

@@ -3,54 +3,20 @@ package infer
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Random places are climbed from until two climbs end within climbSlack, and
-// climbSlackEach per parameter, of the highest, or so many are made; the first of
-// those counts. Lower than that are local tops that hold nothing of the posterior,
-// and that no chain leaves.
-const (
-	climbStarts    = 6
-	climbSlack     = 10.0
-	climbSlackEach = 2.0
-)
-
 // findStart puts p where log density and gradient are finite; a random place is
 // climbed from first.
 func (c *chain) findStart(p *point) error {
-	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(c.id))
 	given := c.given()
-	if given != nil || len(p.q) == 0 || c.cfg.InitFunc != nil || c.cfg.NoClimb || c.cfg.NoWarmup {
-		return c.place(&random, given, p)
+	if given == nil && len(p.q) > 0 && c.cfg.InitFunc == nil && !c.cfg.NoClimb && !c.cfg.NoWarmup {
+		return c.climbToStart(p)
 	}
-	var ends []point
-	var scales [][]float64
-	best, agree := math.Inf(-1), 0
-	slack := climbSlack + climbSlackEach*float64(len(p.q))
-	for len(ends) < climbStarts && agree < 2 {
-		if err := c.place(&random, nil, p); err != nil {
-			return err
-		}
-		scale, err := c.tr.climb(p)
-		if err != nil {
-			return err
-		}
-		scales = append(scales, scale)
-		end := newPoint(len(p.q))
-		end.set(p)
-		ends, best, agree = append(ends, end), math.Max(best, p.lp), 0
-		for i := range ends {
-			agree += int(truth(ends[i].lp >= best-slack))
-		}
-	}
-	first := slices.IndexFunc(ends, func(e point) bool { return e.lp >= best-slack })
-	p.set(&ends[first])
-	c.ad.scale = scales[first]
-	return nil
+	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(c.id))
+	return c.place(&random, given, p)
 }
 
 // place puts p at the given place, or tries random ones.

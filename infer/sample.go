@@ -61,7 +61,10 @@ func newRun(t Target, cfg Config) (*run, error) {
 	}
 	r.settings = r.cfg.fingerprint(t, r.names)
 	for i := range cfg.Chains {
-		r.chains = append(r.chains, newChain(&r.cfg, cfg.FirstChain+i, t.Clone(), &r.stop))
+		c := newChain(&r.cfg, cfg.FirstChain+i, t.Clone(), &r.stop)
+		if r.chains = append(r.chains, c); i > 0 {
+			c.pool = r.chains[0].pool
+		}
 	}
 	r.states, r.epochs = make([][]byte, cfg.Chains), make([]int64, cfg.Chains)
 	if cfg.Resume != "" {

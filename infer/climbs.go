@@ -1,0 +1,141 @@
+package infer
+
+import (
+	"math"
+	"runtime/debug"
+	"sync"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Each chain climbs from a random place of its own. So that none stays at a minor
+// top, which no chain leaves, it compares its top with those of poolClimbs climbs
+// that depend on the seed alone and that all chains of a run share. Where it is
+// minor the chain takes the start of one of the climbs that are not.
+//
+// A top is minor where it is lower than another and holds less mass than another,
+// both by more than climbSlack, in logarithms. Height alone would not do: towards
+// the neck of a funnel the density grows without end. The mass by Laplace's method
+// alone would not do either: from the few steps of a climb its error can be as
+// large. Where several tops remain the chains find them as often as random places
+// lead there.
+const poolClimbs = 8
+
+func climbSlack(dim int) float64 { return 10 + 2*float64(dim) }
+
+// climbPool holds the climbs of a run, by the number of their random stream, which
+// for the first is that of a chain. Chains that ask for them share the work.
+type climbPool struct {
+	mu    sync.Mutex
+	next  int // to claim
+	done  sync.WaitGroup
+	ends  [poolClimbs]climbEnd
+	first sync.Once
+}
+
+// climbEnd is where a climb ended.
+type climbEnd struct {
+	at    point
+	scale []float64
+	top   summit
+	calls int
+	err   error
+}
+
+// climbToStart puts p at a start near a top that holds a part of the posterior.
+func (c *chain) climbToStart(p *point) error {
+	pool := c.pool.climbed(c)
+	own := c.ownClimb(pool)
+	if own.err != nil {
+		return own.err
+	}
+	if best := highest(pool); own.top.minor(best, len(p.q)) {
+		own = pick(pool, best, c.id)
+	}
+	p.set(&own.at)
+	c.ad.scale = own.scale
+	return nil
+}
+
+// highest returns the largest height and the largest mass of the climbs.
+func highest(pool []climbEnd) summit {
+	best := summit{math.Inf(-1), math.Inf(-1)}
+	for i := range pool {
+		if e := &pool[i]; e.err == nil {
+			best = summit{math.Max(best.height, e.top.height), math.Max(best.mass, e.top.mass)}
+		}
+	}
+	return best
+}
+
+func (s summit) minor(best summit, dim int) bool {
+	slack := climbSlack(dim)
+	return s.height < best.height-slack && s.mass < best.mass-slack
+}
+
+// ownClimb returns the climb of the chain's own stream, and counts it and, for the
+// first chain of the run, those that are of no chain.
+func (c *chain) ownClimb(pool []climbEnd) *climbEnd {
+	own := &climbEnd{}
+	if c.id < len(pool) {
+		own = &pool[c.id]
+	} else {
+		c.climbFrom(c.id, own)
+	}
+	c.tr.count += own.calls
+	if first := c.cfg.FirstChain; c.id == first {
+		for i := range pool {
+			if i < first || i >= first+c.cfg.Chains {
+				c.tr.count += pool[i].calls
+			}
+		}
+	}
+	return own
+}
+
+// pick returns climb k of those that are not minor, round and round.
+func pick(pool []climbEnd, best summit, k int) *climbEnd {
+	var major []*climbEnd
+	for i := range pool {
+		if e := &pool[i]; e.err == nil && !e.top.minor(best, len(e.at.q)) {
+			major = append(major, e)
+		}
+	}
+	return major[k%len(major)]
+}
+
+// climbed returns the climbs when all are made; c makes those that no other chain
+// has claimed.
+func (p *climbPool) climbed(c *chain) []climbEnd {
+	p.first.Do(func() { p.done.Add(poolClimbs) })
+	for {
+		p.mu.Lock()
+		k := p.next
+		p.next++
+		p.mu.Unlock()
+		if k >= poolClimbs {
+			break
+		}
+		c.climbFrom(k, &p.ends[k])
+		p.done.Done()
+	}
+	p.done.Wait()
+	return p.ends[:]
+}
+
+// climbFrom climbs from the random place of stream k.
+func (c *chain) climbFrom(k int, end *climbEnd) {
+	before := c.tr.count
+	defer func() {
+		if v := recover(); v != nil {
+			end.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
+		}
+		end.calls, c.tr.count = c.tr.count-before, before
+	}()
+	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(k))
+	end.at = newPoint(len(c.p.q))
+	if end.err = c.place(&random, nil, &end.at); end.err != nil {
+		return
+	}
+	end.scale, end.top, end.err = c.tr.climb(&end.at)
+}
