@@ -81,7 +81,7 @@ func (b *mistakes) phase(m *Morphology, i int) {
 
 // values checks the numbers of one field.
 func (b *mistakes) values(m *Morphology, key string, f Field, p part) {
-	if i := f.notFinite(); i >= 0 {
+	if i := f.notFinite(false); i >= 0 {
 		b.add(key, "every number must be finite", "is %v at %s", f.At(i), m.voxel(i/p.n))
 		return
 	}

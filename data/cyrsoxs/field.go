@@ -81,14 +81,15 @@ func (f Field) slice() any {
 }
 
 // notFinite returns the index of the first NaN or infinity, -1 if there is none.
-func (f Field) notFinite() int {
+// With single, numbers too large for float32 count as infinite.
+func (f Field) notFinite(single bool) int {
 	for i, v := range f.Float32 {
 		if v-v != 0 {
 			return i
 		}
 	}
 	for i, v := range f.Float64 {
-		if v-v != 0 {
+		if w := float32(v); v-v != 0 || single && w-w != 0 {
 			return i
 		}
 	}

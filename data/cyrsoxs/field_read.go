@@ -108,8 +108,8 @@ func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int, buf *Field) error
 	if err := to.fill(d.Slab(offset, count)); err != nil {
 		return err
 	}
-	if i := to.notFinite(); i >= 0 {
-		return v.bad(d.Path(), "every number must be finite", "is %v at index %v", to.At(i), index(i+s.from*row, d.Shape()))
+	if i := to.notFinite(!v.o.Double); i >= 0 {
+		return v.bad(d.Path(), "every number must be finite, in the precision asked for", "is %v at index %v", to.At(i), index(i+s.from*row, d.Shape()))
 	}
 	switch {
 	case v.order == "XYZ":

@@ -284,6 +284,7 @@ func TestBadMorphologies(t *testing.T) {
 		"Mat_1_Theta: is needed":                                    func(p put) { p("Euler_Angles/Mat_1_Theta", nil, nil) },
 		"Mat_1_Psi: is NaN at index [0 1 2]":                        func(p put) { p("Euler_Angles/Mat_1_Psi", []float32{1, 1, 1, 1, 1, nan32}, flat, zyx...) },
 		"Mat_1_Vfrac: is +Inf at index [0 0 1]":                     func(p put) { p("Euler_Angles/Mat_1_Vfrac", []float64{1, math.Inf(1), 1, 1, 1, 1}, flat, zyx...) },
+		"Mat_1_S: is 1e+300 at index [0 0 1]: every number":         func(p put) { p("Euler_Angles/Mat_1_S", []float64{1, 1e300, 1, 1, 1, 1}, flat, zyx...) },
 		`has neither Euler_Angles nor Vector_Morphology, but ["Mor`: func(p put) { none(p) },
 		"Mat_1_unaligned: is needed":                                func(p put) { none(p); p("Vector_Morphology/Mat_1_alignment", six[:3], []int{1, 1, 1, 3}, zyx...) },
 		"Mat_1_alignment: is needed":                                func(p put) { none(p); p("Vector_Morphology/Mat_1_unaligned", six, flat, zyx...) },
