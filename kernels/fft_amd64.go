@@ -86,6 +86,15 @@ func fftRowsInF64AVX2(w *float64, src *float64, stride int, pos *int, pieces int
 func fftRowsOutF64AVX2(dst *float64, stride int, w *float64, pieces int)
 
 //go:noescape
+func fftRealRowsInF64AVX2(w *float64, src *float64, stride int, pos *int, pieces int)
+
+//go:noescape
+func fftRealRowsOutF64AVX2(dst *float64, stride int, w *float64, pieces int)
+
+//go:noescape
+func fftMirrorF64AVX2(w *float64, src *float64, pos *int, n int)
+
+//go:noescape
 func fftUntangleF64AVX2(w *float64, tw *float64, m int)
 
 //go:noescape
@@ -174,6 +183,15 @@ func fftRowsInF32AVX2(w *float32, src *float32, stride int, pos *int, pieces int
 
 //go:noescape
 func fftRowsOutF32AVX2(dst *float32, stride int, w *float32, pieces int)
+
+//go:noescape
+func fftRealRowsInF32AVX2(w *float32, src *float32, stride int, pos *int, pieces int)
+
+//go:noescape
+func fftRealRowsOutF32AVX2(dst *float32, stride int, w *float32, pieces int)
+
+//go:noescape
+func fftMirrorF32AVX2(w *float32, src *float32, pos *int, n int)
 
 //go:noescape
 func fftUntangleF32AVX2(w *float32, tw *float32, m int)
@@ -266,6 +284,15 @@ func fftRowsInF64AVX512(w *float64, src *float64, stride int, pos *int, pieces i
 func fftRowsOutF64AVX512(dst *float64, stride int, w *float64, pieces int)
 
 //go:noescape
+func fftRealRowsInF64AVX512(w *float64, src *float64, stride int, pos *int, pieces int)
+
+//go:noescape
+func fftRealRowsOutF64AVX512(dst *float64, stride int, w *float64, pieces int)
+
+//go:noescape
+func fftMirrorF64AVX512(w *float64, src *float64, pos *int, n int)
+
+//go:noescape
 func fftUntangleF64AVX512(w *float64, tw *float64, m int)
 
 //go:noescape
@@ -354,6 +381,15 @@ func fftRowsInF32AVX512(w *float32, src *float32, stride int, pos *int, pieces i
 
 //go:noescape
 func fftRowsOutF32AVX512(dst *float32, stride int, w *float32, pieces int)
+
+//go:noescape
+func fftRealRowsInF32AVX512(w *float32, src *float32, stride int, pos *int, pieces int)
+
+//go:noescape
+func fftRealRowsOutF32AVX512(dst *float32, stride int, w *float32, pieces int)
+
+//go:noescape
+func fftMirrorF32AVX512(w *float32, src *float32, pos *int, n int)
 
 //go:noescape
 func fftUntangleF32AVX512(w *float32, tw *float32, m int)

@@ -2187,6 +2187,185 @@ done:
 	VZEROUPPER
 	RET
 
+// func fftRealRowsInF64AVX2(w *float64, src *float64, stride int, pos *int, pieces int)
+// Requires: AVX
+TEXT ·fftRealRowsInF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), AX
+	MOVQ   pos+24(FP), CX
+	MOVQ   pieces+32(FP), DX
+	MOVQ   src+8(FP), BX
+	MOVQ   stride+16(FP), SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(DI*1), DI
+	VXORPS Y0, Y0, Y0
+
+whole:
+	CMPQ       DX, $0x00000002
+	JLT        part
+	VMOVUPS    (BX), Y1
+	VMOVUPS    (BX)(SI*1), Y2
+	VPERM2F128 $0x20, Y2, Y1, Y3
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VMOVUPS    (BX)(SI*2), Y2
+	VMOVUPS    (DI), Y6
+	VPERM2F128 $0x20, Y6, Y2, Y7
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	VUNPCKLPD  Y7, Y3, Y6
+	VUNPCKHPD  Y7, Y3, Y3
+	MOVQ       (CX), R8
+	SHLQ       $0x06, R8
+	ADDQ       AX, R8
+	VMOVUPD    Y6, (R8)
+	VMOVUPD    Y0, 32(R8)
+	MOVQ       8(CX), R8
+	SHLQ       $0x06, R8
+	ADDQ       AX, R8
+	VMOVUPD    Y3, (R8)
+	VMOVUPD    Y0, 32(R8)
+	VUNPCKLPD  Y2, Y1, Y3
+	VUNPCKHPD  Y2, Y1, Y1
+	MOVQ       16(CX), R8
+	SHLQ       $0x06, R8
+	ADDQ       AX, R8
+	VMOVUPD    Y3, (R8)
+	VMOVUPD    Y0, 32(R8)
+	MOVQ       24(CX), R8
+	SHLQ       $0x06, R8
+	ADDQ       AX, R8
+	VMOVUPD    Y1, (R8)
+	VMOVUPD    Y0, 32(R8)
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, DI
+	SUBQ       $0x00000002, DX
+	JMP        whole
+
+part:
+	TESTQ       DX, DX
+	JZ          done
+	VMOVUPS     (BX), X4
+	VINSERTF128 $0x01, (BX)(SI*1), Y4, Y4
+	VMOVUPS     (BX)(SI*2), X5
+	VINSERTF128 $0x01, (DI), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y1
+	VUNPCKHPD   Y5, Y4, Y2
+	MOVQ        (CX), R8
+	SHLQ        $0x06, R8
+	ADDQ        AX, R8
+	VMOVUPD     Y1, (R8)
+	VMOVUPD     Y0, 32(R8)
+	MOVQ        8(CX), R8
+	SHLQ        $0x06, R8
+	ADDQ        AX, R8
+	VMOVUPD     Y2, (R8)
+	VMOVUPD     Y0, 32(R8)
+	ADDQ        $0x00000010, CX
+	ADDQ        $0x00000010, BX
+	ADDQ        $0x00000010, DI
+	DECQ        DX
+	JMP         part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftRealRowsOutF64AVX2(dst *float64, stride int, w *float64, pieces int)
+// Requires: AVX
+TEXT ·fftRealRowsOutF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
+	MOVQ dst+0(FP), DX
+	MOVQ stride+8(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (DX)(SI*1), SI
+
+whole:
+	CMPQ       CX, $0x00000002
+	JLT        part
+	VMOVUPD    (AX), Y0
+	VMOVUPD    64(AX), Y1
+	VUNPCKLPD  Y1, Y0, Y2
+	VUNPCKHPD  Y1, Y0, Y0
+	VMOVUPD    128(AX), Y1
+	VMOVUPD    192(AX), Y3
+	VUNPCKLPD  Y3, Y1, Y4
+	VUNPCKHPD  Y3, Y1, Y1
+	VPERM2F128 $0x20, Y4, Y2, Y3
+	VPERM2F128 $0x31, Y4, Y2, Y2
+	VMOVUPS    Y3, (DX)
+	VMOVUPS    Y2, (DX)(BX*1)
+	VPERM2F128 $0x20, Y1, Y0, Y2
+	VPERM2F128 $0x31, Y1, Y0, Y0
+	VMOVUPS    Y2, (DX)(BX*2)
+	VMOVUPS    Y0, (SI)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x00000002, CX
+	JMP        whole
+
+part:
+	TESTQ        CX, CX
+	JZ           done
+	VMOVUPD      (AX), Y0
+	VMOVUPD      64(AX), Y1
+	VUNPCKLPD    Y1, Y0, Y2
+	VUNPCKHPD    Y1, Y0, Y0
+	VMOVUPS      X2, (DX)
+	VEXTRACTF128 $0x01, Y2, (DX)(BX*1)
+	VMOVUPS      X0, (DX)(BX*2)
+	VEXTRACTF128 $0x01, Y0, (SI)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000010, DX
+	ADDQ         $0x00000010, SI
+	DECQ         CX
+	JMP          part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftMirrorF64AVX2(w *float64, src *float64, pos *int, n int)
+// Requires: AVX
+TEXT ·fftMirrorF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         w+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         pos+16(FP), DX
+	MOVQ         n+24(FP), BX
+	LEAQ         -8(DX)(BX*8), SI
+	ADDQ         $0x00000008, DX
+	ADDQ         $0x00000040, CX
+	SHRQ         $0x01, BX
+	VBROADCASTSD c64_8000000000000000<>+0(SB), Y0
+
+loop:
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	MOVQ    (DX), DI
+	SHLQ    $0x06, DI
+	ADDQ    AX, DI
+	VMOVUPD Y1, (DI)
+	VMOVUPD Y2, 32(DI)
+	VXORPD  Y0, Y2, Y2
+	MOVQ    (SI), DI
+	SHLQ    $0x06, DI
+	ADDQ    AX, DI
+	VMOVUPD Y1, (DI)
+	VMOVUPD Y2, 32(DI)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000008, DX
+	SUBQ    $0x00000008, SI
+	DECQ    BX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+DATA c64_8000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA c64_8000000000000000<>+8(SB)/8, $0x8000000000000000
+DATA c64_8000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA c64_8000000000000000<>+24(SB)/8, $0x8000000000000000
+GLOBL c64_8000000000000000<>(SB), RODATA|NOPTR, $32
+
 // func fftUntangleF64AVX2(w *float64, tw *float64, m int)
 // Requires: AVX, FMA3
 TEXT ·fftUntangleF64AVX2(SB), NOSPLIT, $0-24
@@ -4626,6 +4805,285 @@ done:
 	VZEROUPPER
 	RET
 
+// func fftRealRowsInF32AVX2(w *float32, src *float32, stride int, pos *int, pieces int)
+// Requires: AVX
+TEXT ·fftRealRowsInF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), AX
+	MOVQ   pos+24(FP), CX
+	MOVQ   pieces+32(FP), DX
+	MOVQ   src+8(FP), BX
+	MOVQ   stride+16(FP), SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(DI*1), R8
+	VXORPS Y0, Y0, Y0
+
+whole:
+	CMPQ       DX, $0x00000002
+	JLT        part
+	VMOVUPS    (BX), Y1
+	VMOVUPS    (BX)(SI*2), Y2
+	VPERM2F128 $0x20, Y2, Y1, Y3
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VMOVUPS    (BX)(SI*1), Y2
+	VMOVUPS    (R8), Y8
+	VPERM2F128 $0x20, Y8, Y2, Y9
+	VPERM2F128 $0x31, Y8, Y2, Y2
+	VMOVUPS    (BX)(SI*4), Y8
+	VMOVUPS    (BX)(DI*2), Y10
+	VPERM2F128 $0x20, Y10, Y8, Y11
+	VPERM2F128 $0x31, Y10, Y8, Y8
+	VMOVUPS    (R8)(SI*2), Y10
+	VMOVUPS    (R8)(SI*4), Y12
+	VPERM2F128 $0x20, Y12, Y10, Y13
+	VPERM2F128 $0x31, Y12, Y10, Y10
+	VUNPCKLPS  Y9, Y3, Y12
+	VUNPCKHPS  Y9, Y3, Y3
+	VUNPCKLPS  Y13, Y11, Y9
+	VUNPCKHPS  Y13, Y11, Y11
+	VSHUFPS    $0x44, Y9, Y12, Y13
+	VSHUFPS    $0xee, Y9, Y12, Y9
+	VSHUFPS    $0x44, Y11, Y3, Y12
+	VSHUFPS    $0xee, Y11, Y3, Y3
+	MOVQ       (CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y13, (R9)
+	VMOVUPS    Y0, 32(R9)
+	MOVQ       8(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y9, (R9)
+	VMOVUPS    Y0, 32(R9)
+	MOVQ       16(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y12, (R9)
+	VMOVUPS    Y0, 32(R9)
+	MOVQ       24(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y3, (R9)
+	VMOVUPS    Y0, 32(R9)
+	VUNPCKLPS  Y2, Y1, Y3
+	VUNPCKHPS  Y2, Y1, Y1
+	VUNPCKLPS  Y10, Y8, Y2
+	VUNPCKHPS  Y10, Y8, Y8
+	VSHUFPS    $0x44, Y2, Y3, Y9
+	VSHUFPS    $0xee, Y2, Y3, Y2
+	VSHUFPS    $0x44, Y8, Y1, Y3
+	VSHUFPS    $0xee, Y8, Y1, Y1
+	MOVQ       32(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y9, (R9)
+	VMOVUPS    Y0, 32(R9)
+	MOVQ       40(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y2, (R9)
+	VMOVUPS    Y0, 32(R9)
+	MOVQ       48(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y3, (R9)
+	VMOVUPS    Y0, 32(R9)
+	MOVQ       56(CX), R9
+	SHLQ       $0x06, R9
+	ADDQ       AX, R9
+	VMOVUPS    Y1, (R9)
+	VMOVUPS    Y0, 32(R9)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, R8
+	SUBQ       $0x00000002, DX
+	JMP        whole
+
+part:
+	TESTQ       DX, DX
+	JZ          done
+	VMOVUPS     (BX), X4
+	VINSERTF128 $0x01, (BX)(SI*2), Y4, Y4
+	VMOVUPS     (BX)(SI*1), X5
+	VINSERTF128 $0x01, (R8), Y5, Y5
+	VMOVUPS     (BX)(SI*4), X6
+	VINSERTF128 $0x01, (BX)(DI*2), Y6, Y6
+	VMOVUPS     (R8)(SI*2), X7
+	VINSERTF128 $0x01, (R8)(SI*4), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y1
+	VUNPCKHPS   Y5, Y4, Y2
+	VUNPCKLPS   Y7, Y6, Y3
+	VUNPCKHPS   Y7, Y6, Y8
+	VSHUFPS     $0x44, Y3, Y1, Y9
+	VSHUFPS     $0xee, Y3, Y1, Y1
+	VSHUFPS     $0x44, Y8, Y2, Y3
+	VSHUFPS     $0xee, Y8, Y2, Y2
+	MOVQ        (CX), R9
+	SHLQ        $0x06, R9
+	ADDQ        AX, R9
+	VMOVUPS     Y9, (R9)
+	VMOVUPS     Y0, 32(R9)
+	MOVQ        8(CX), R9
+	SHLQ        $0x06, R9
+	ADDQ        AX, R9
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     Y0, 32(R9)
+	MOVQ        16(CX), R9
+	SHLQ        $0x06, R9
+	ADDQ        AX, R9
+	VMOVUPS     Y3, (R9)
+	VMOVUPS     Y0, 32(R9)
+	MOVQ        24(CX), R9
+	SHLQ        $0x06, R9
+	ADDQ        AX, R9
+	VMOVUPS     Y2, (R9)
+	VMOVUPS     Y0, 32(R9)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000010, BX
+	ADDQ        $0x00000010, R8
+	DECQ        DX
+	JMP         part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftRealRowsOutF32AVX2(dst *float32, stride int, w *float32, pieces int)
+// Requires: AVX
+TEXT ·fftRealRowsOutF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
+	MOVQ dst+0(FP), DX
+	MOVQ stride+8(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (DX)(SI*1), DI
+
+whole:
+	CMPQ       CX, $0x00000002
+	JLT        part
+	VMOVUPS    (AX), Y0
+	VMOVUPS    64(AX), Y1
+	VMOVUPS    128(AX), Y2
+	VMOVUPS    192(AX), Y3
+	VUNPCKLPS  Y1, Y0, Y4
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VSHUFPS    $0x44, Y1, Y4, Y3
+	VSHUFPS    $0xee, Y1, Y4, Y1
+	VSHUFPS    $0x44, Y2, Y0, Y4
+	VSHUFPS    $0xee, Y2, Y0, Y0
+	VMOVUPS    256(AX), Y2
+	VMOVUPS    320(AX), Y5
+	VMOVUPS    384(AX), Y6
+	VMOVUPS    448(AX), Y7
+	VUNPCKLPS  Y5, Y2, Y8
+	VUNPCKHPS  Y5, Y2, Y2
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VSHUFPS    $0x44, Y5, Y8, Y7
+	VSHUFPS    $0xee, Y5, Y8, Y5
+	VSHUFPS    $0x44, Y6, Y2, Y8
+	VSHUFPS    $0xee, Y6, Y2, Y2
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VMOVUPS    Y6, (DX)
+	VMOVUPS    Y3, (DX)(BX*2)
+	VPERM2F128 $0x20, Y5, Y1, Y3
+	VPERM2F128 $0x31, Y5, Y1, Y1
+	VMOVUPS    Y3, (DX)(BX*1)
+	VMOVUPS    Y1, (DI)
+	VPERM2F128 $0x20, Y8, Y4, Y1
+	VPERM2F128 $0x31, Y8, Y4, Y3
+	VMOVUPS    Y1, (DX)(BX*4)
+	VMOVUPS    Y3, (DX)(SI*2)
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPS    Y1, (DI)(BX*2)
+	VMOVUPS    Y0, (DI)(BX*4)
+	ADDQ       $0x00000200, AX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, DI
+	SUBQ       $0x00000002, CX
+	JMP        whole
+
+part:
+	TESTQ        CX, CX
+	JZ           done
+	VMOVUPS      (AX), Y0
+	VMOVUPS      64(AX), Y1
+	VMOVUPS      128(AX), Y2
+	VMOVUPS      192(AX), Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VSHUFPS      $0x44, Y1, Y4, Y3
+	VSHUFPS      $0xee, Y1, Y4, Y1
+	VSHUFPS      $0x44, Y2, Y0, Y4
+	VSHUFPS      $0xee, Y2, Y0, Y0
+	VMOVUPS      X3, (DX)
+	VEXTRACTF128 $0x01, Y3, (DX)(BX*2)
+	VMOVUPS      X1, (DX)(BX*1)
+	VEXTRACTF128 $0x01, Y1, (DI)
+	VMOVUPS      X4, (DX)(BX*4)
+	VEXTRACTF128 $0x01, Y4, (DX)(SI*2)
+	VMOVUPS      X0, (DI)(BX*2)
+	VEXTRACTF128 $0x01, Y0, (DI)(BX*4)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000010, DX
+	ADDQ         $0x00000010, DI
+	DECQ         CX
+	JMP          part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftMirrorF32AVX2(w *float32, src *float32, pos *int, n int)
+// Requires: AVX
+TEXT ·fftMirrorF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         w+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         pos+16(FP), DX
+	MOVQ         n+24(FP), BX
+	LEAQ         -8(DX)(BX*8), SI
+	ADDQ         $0x00000008, DX
+	ADDQ         $0x00000040, CX
+	SHRQ         $0x01, BX
+	VBROADCASTSS c32_80000000<>+0(SB), Y0
+
+loop:
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	MOVQ    (DX), DI
+	SHLQ    $0x06, DI
+	ADDQ    AX, DI
+	VMOVUPS Y1, (DI)
+	VMOVUPS Y2, 32(DI)
+	VXORPS  Y0, Y2, Y2
+	MOVQ    (SI), DI
+	SHLQ    $0x06, DI
+	ADDQ    AX, DI
+	VMOVUPS Y1, (DI)
+	VMOVUPS Y2, 32(DI)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000008, DX
+	SUBQ    $0x00000008, SI
+	DECQ    BX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+DATA c32_80000000<>+0(SB)/4, $0x80000000
+DATA c32_80000000<>+4(SB)/4, $0x80000000
+DATA c32_80000000<>+8(SB)/4, $0x80000000
+DATA c32_80000000<>+12(SB)/4, $0x80000000
+DATA c32_80000000<>+16(SB)/4, $0x80000000
+DATA c32_80000000<>+20(SB)/4, $0x80000000
+DATA c32_80000000<>+24(SB)/4, $0x80000000
+DATA c32_80000000<>+28(SB)/4, $0x80000000
+GLOBL c32_80000000<>(SB), RODATA|NOPTR, $32
+
 // func fftUntangleF32AVX2(w *float32, tw *float32, m int)
 // Requires: AVX, FMA3
 TEXT ·fftUntangleF32AVX2(SB), NOSPLIT, $0-24
@@ -6941,6 +7399,251 @@ part:
 	JMP           part
 
 done:
+	VZEROUPPER
+	RET
+
+// func fftRealRowsInF64AVX512(w *float64, src *float64, stride int, pos *int, pieces int)
+// Requires: AVX, AVX512F
+TEXT ·fftRealRowsInF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), AX
+	MOVQ   pos+24(FP), CX
+	MOVQ   pieces+32(FP), DX
+	MOVQ   src+8(FP), BX
+	MOVQ   stride+16(FP), SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(DI*1), R8
+	VPXORQ Z0, Z0, Z0
+
+whole:
+	CMPQ       DX, $0x00000004
+	JLT        part
+	VMOVUPS    (BX), Z1
+	VMOVUPS    (BX)(SI*1), Z2
+	VMOVUPS    (BX)(SI*2), Z3
+	VMOVUPS    (R8), Z4
+	VSHUFF64X2 $0x44, Z2, Z1, Z5
+	VSHUFF64X2 $0x44, Z4, Z3, Z6
+	VSHUFF64X2 $0xee, Z2, Z1, Z1
+	VSHUFF64X2 $0xee, Z4, Z3, Z2
+	VSHUFF64X2 $0x88, Z6, Z5, Z3
+	VSHUFF64X2 $0xdd, Z6, Z5, Z4
+	VSHUFF64X2 $0x88, Z2, Z1, Z5
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VMOVUPS    (BX)(SI*4), Z2
+	VMOVUPS    (R8)(SI*2), Z6
+	VMOVUPS    (BX)(DI*2), Z9
+	VMOVUPS    (R8)(SI*4), Z10
+	VSHUFF64X2 $0x44, Z6, Z2, Z11
+	VSHUFF64X2 $0x44, Z10, Z9, Z12
+	VSHUFF64X2 $0xee, Z6, Z2, Z2
+	VSHUFF64X2 $0xee, Z10, Z9, Z6
+	VSHUFF64X2 $0x88, Z12, Z11, Z9
+	VSHUFF64X2 $0xdd, Z12, Z11, Z10
+	VSHUFF64X2 $0x88, Z6, Z2, Z11
+	VSHUFF64X2 $0xdd, Z6, Z2, Z2
+	VUNPCKLPD  Z9, Z3, Z6
+	VUNPCKHPD  Z9, Z3, Z3
+	MOVQ       (CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z6, (R9)
+	VMOVUPD    Z0, 64(R9)
+	MOVQ       8(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z3, (R9)
+	VMOVUPD    Z0, 64(R9)
+	VUNPCKLPD  Z10, Z4, Z3
+	VUNPCKHPD  Z10, Z4, Z4
+	MOVQ       16(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z3, (R9)
+	VMOVUPD    Z0, 64(R9)
+	MOVQ       24(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z4, (R9)
+	VMOVUPD    Z0, 64(R9)
+	VUNPCKLPD  Z11, Z5, Z3
+	VUNPCKHPD  Z11, Z5, Z4
+	MOVQ       32(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z3, (R9)
+	VMOVUPD    Z0, 64(R9)
+	MOVQ       40(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z4, (R9)
+	VMOVUPD    Z0, 64(R9)
+	VUNPCKLPD  Z2, Z1, Z3
+	VUNPCKHPD  Z2, Z1, Z1
+	MOVQ       48(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z3, (R9)
+	VMOVUPD    Z0, 64(R9)
+	MOVQ       56(CX), R9
+	SHLQ       $0x07, R9
+	ADDQ       AX, R9
+	VMOVUPD    Z1, (R9)
+	VMOVUPD    Z0, 64(R9)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, R8
+	SUBQ       $0x00000004, DX
+	JMP        whole
+
+part:
+	TESTQ        DX, DX
+	JZ           done
+	VMOVUPS      (BX), X7
+	VINSERTF32X4 $0x01, (BX)(SI*1), Z7, Z7
+	VINSERTF32X4 $0x02, (BX)(SI*2), Z7, Z7
+	VINSERTF32X4 $0x03, (R8), Z7, Z7
+	VMOVUPS      (BX)(SI*4), X8
+	VINSERTF32X4 $0x01, (R8)(SI*2), Z8, Z8
+	VINSERTF32X4 $0x02, (BX)(DI*2), Z8, Z8
+	VINSERTF32X4 $0x03, (R8)(SI*4), Z8, Z8
+	VUNPCKLPD    Z8, Z7, Z1
+	VUNPCKHPD    Z8, Z7, Z2
+	MOVQ         (CX), R9
+	SHLQ         $0x07, R9
+	ADDQ         AX, R9
+	VMOVUPD      Z1, (R9)
+	VMOVUPD      Z0, 64(R9)
+	MOVQ         8(CX), R9
+	SHLQ         $0x07, R9
+	ADDQ         AX, R9
+	VMOVUPD      Z2, (R9)
+	VMOVUPD      Z0, 64(R9)
+	ADDQ         $0x00000010, CX
+	ADDQ         $0x00000010, BX
+	ADDQ         $0x00000010, R8
+	DECQ         DX
+	JMP          part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftRealRowsOutF64AVX512(dst *float64, stride int, w *float64, pieces int)
+// Requires: AVX, AVX512F
+TEXT ·fftRealRowsOutF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
+	MOVQ dst+0(FP), DX
+	MOVQ stride+8(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (DX)(SI*1), DI
+
+whole:
+	CMPQ       CX, $0x00000004
+	JLT        part
+	VMOVUPD    (AX), Z0
+	VMOVUPD    128(AX), Z1
+	VUNPCKLPD  Z1, Z0, Z2
+	VUNPCKHPD  Z1, Z0, Z0
+	VMOVUPD    256(AX), Z1
+	VMOVUPD    384(AX), Z3
+	VUNPCKLPD  Z3, Z1, Z4
+	VUNPCKHPD  Z3, Z1, Z1
+	VMOVUPD    512(AX), Z3
+	VMOVUPD    640(AX), Z5
+	VUNPCKLPD  Z5, Z3, Z6
+	VUNPCKHPD  Z5, Z3, Z3
+	VMOVUPD    768(AX), Z5
+	VMOVUPD    896(AX), Z7
+	VUNPCKLPD  Z7, Z5, Z8
+	VUNPCKHPD  Z7, Z5, Z5
+	VSHUFF64X2 $0x44, Z4, Z2, Z7
+	VSHUFF64X2 $0x44, Z8, Z6, Z9
+	VSHUFF64X2 $0xee, Z4, Z2, Z2
+	VSHUFF64X2 $0xee, Z8, Z6, Z4
+	VSHUFF64X2 $0x88, Z9, Z7, Z6
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z4, Z2, Z8
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VMOVUPS    Z6, (DX)
+	VMOVUPS    Z7, (DX)(BX*1)
+	VMOVUPS    Z8, (DX)(BX*2)
+	VMOVUPS    Z2, (DI)
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0x44, Z5, Z3, Z4
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VSHUFF64X2 $0xee, Z5, Z3, Z1
+	VSHUFF64X2 $0x88, Z4, Z2, Z3
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z1, Z0, Z4
+	VSHUFF64X2 $0xdd, Z1, Z0, Z0
+	VMOVUPS    Z3, (DX)(BX*4)
+	VMOVUPS    Z2, (DI)(BX*2)
+	VMOVUPS    Z4, (DX)(SI*2)
+	VMOVUPS    Z0, (DI)(BX*4)
+	ADDQ       $0x00000400, AX
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000040, DI
+	SUBQ       $0x00000004, CX
+	JMP        whole
+
+part:
+	TESTQ         CX, CX
+	JZ            done
+	VMOVUPD       (AX), Z0
+	VMOVUPD       128(AX), Z1
+	VUNPCKLPD     Z1, Z0, Z2
+	VUNPCKHPD     Z1, Z0, Z0
+	VMOVUPS       X2, (DX)
+	VEXTRACTF32X4 $0x01, Z2, (DX)(BX*1)
+	VEXTRACTF32X4 $0x02, Z2, (DX)(BX*2)
+	VEXTRACTF32X4 $0x03, Z2, (DI)
+	VMOVUPS       X0, (DX)(BX*4)
+	VEXTRACTF32X4 $0x01, Z0, (DI)(BX*2)
+	VEXTRACTF32X4 $0x02, Z0, (DX)(SI*2)
+	VEXTRACTF32X4 $0x03, Z0, (DI)(BX*4)
+	ADDQ          $0x00000100, AX
+	ADDQ          $0x00000010, DX
+	ADDQ          $0x00000010, DI
+	DECQ          CX
+	JMP           part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftMirrorF64AVX512(w *float64, src *float64, pos *int, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·fftMirrorF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         w+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         pos+16(FP), DX
+	MOVQ         n+24(FP), BX
+	LEAQ         -8(DX)(BX*8), SI
+	ADDQ         $0x00000008, DX
+	ADDQ         $0x00000080, CX
+	SHRQ         $0x01, BX
+	VBROADCASTSD c64_8000000000000000<>+0(SB), Z0
+
+loop:
+	VMOVUPD (CX), Z1
+	VMOVUPD 64(CX), Z2
+	MOVQ    (DX), DI
+	SHLQ    $0x07, DI
+	ADDQ    AX, DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VXORPD  Z0, Z2, Z2
+	MOVQ    (SI), DI
+	SHLQ    $0x07, DI
+	ADDQ    AX, DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000008, DX
+	SUBQ    $0x00000008, SI
+	DECQ    BX
+	JNZ     loop
 	VZEROUPPER
 	RET
 
@@ -9420,6 +10123,447 @@ part:
 	JMP           part
 
 done:
+	VZEROUPPER
+	RET
+
+// func fftRealRowsInF32AVX512(w *float32, src *float32, stride int, pos *int, pieces int)
+// Requires: AVX, AVX512F
+TEXT ·fftRealRowsInF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), AX
+	MOVQ   pos+24(FP), CX
+	MOVQ   pieces+32(FP), DX
+	MOVQ   src+8(FP), BX
+	MOVQ   stride+16(FP), SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (BX)(DI*1), R8
+	LEAQ   (BX)(SI*8), R9
+	LEAQ   (R9)(DI*1), R10
+	VPXORQ Z0, Z0, Z0
+
+whole:
+	CMPQ       DX, $0x00000004
+	JLT        part
+	VMOVUPS    (BX), Z1
+	VMOVUPS    (BX)(SI*2), Z2
+	VMOVUPS    (BX)(SI*4), Z3
+	VMOVUPS    (BX)(DI*2), Z4
+	VSHUFF64X2 $0x44, Z2, Z1, Z5
+	VSHUFF64X2 $0x44, Z4, Z3, Z6
+	VSHUFF64X2 $0xee, Z2, Z1, Z1
+	VSHUFF64X2 $0xee, Z4, Z3, Z2
+	VSHUFF64X2 $0x88, Z6, Z5, Z3
+	VSHUFF64X2 $0xdd, Z6, Z5, Z4
+	VSHUFF64X2 $0x88, Z2, Z1, Z5
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VMOVUPS    (BX)(SI*1), Z2
+	VMOVUPS    (R8), Z6
+	VMOVUPS    (R8)(SI*2), Z11
+	VMOVUPS    (R8)(SI*4), Z12
+	VSHUFF64X2 $0x44, Z6, Z2, Z13
+	VSHUFF64X2 $0x44, Z12, Z11, Z14
+	VSHUFF64X2 $0xee, Z6, Z2, Z2
+	VSHUFF64X2 $0xee, Z12, Z11, Z6
+	VSHUFF64X2 $0x88, Z14, Z13, Z11
+	VSHUFF64X2 $0xdd, Z14, Z13, Z12
+	VSHUFF64X2 $0x88, Z6, Z2, Z13
+	VSHUFF64X2 $0xdd, Z6, Z2, Z2
+	VMOVUPS    (R9), Z6
+	VMOVUPS    (R9)(SI*2), Z14
+	VMOVUPS    (R9)(SI*4), Z15
+	VMOVUPS    (R9)(DI*2), Z16
+	VSHUFF64X2 $0x44, Z14, Z6, Z17
+	VSHUFF64X2 $0x44, Z16, Z15, Z18
+	VSHUFF64X2 $0xee, Z14, Z6, Z6
+	VSHUFF64X2 $0xee, Z16, Z15, Z14
+	VSHUFF64X2 $0x88, Z18, Z17, Z15
+	VSHUFF64X2 $0xdd, Z18, Z17, Z16
+	VSHUFF64X2 $0x88, Z14, Z6, Z17
+	VSHUFF64X2 $0xdd, Z14, Z6, Z6
+	VMOVUPS    (R9)(SI*1), Z14
+	VMOVUPS    (R10), Z18
+	VMOVUPS    (R10)(SI*2), Z19
+	VMOVUPS    (R10)(SI*4), Z20
+	VSHUFF64X2 $0x44, Z18, Z14, Z21
+	VSHUFF64X2 $0x44, Z20, Z19, Z22
+	VSHUFF64X2 $0xee, Z18, Z14, Z14
+	VSHUFF64X2 $0xee, Z20, Z19, Z18
+	VSHUFF64X2 $0x88, Z22, Z21, Z19
+	VSHUFF64X2 $0xdd, Z22, Z21, Z20
+	VSHUFF64X2 $0x88, Z18, Z14, Z21
+	VSHUFF64X2 $0xdd, Z18, Z14, Z14
+	VUNPCKLPS  Z11, Z3, Z18
+	VUNPCKHPS  Z11, Z3, Z3
+	VUNPCKLPS  Z19, Z15, Z11
+	VUNPCKHPS  Z19, Z15, Z15
+	VSHUFPS    $0x44, Z11, Z18, Z19
+	VSHUFPS    $0xee, Z11, Z18, Z11
+	VSHUFPS    $0x44, Z15, Z3, Z18
+	VSHUFPS    $0xee, Z15, Z3, Z3
+	MOVQ       (CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z19, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       8(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z11, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       16(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z18, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       24(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z3, (R11)
+	VMOVUPS    Z0, 64(R11)
+	VUNPCKLPS  Z12, Z4, Z3
+	VUNPCKHPS  Z12, Z4, Z4
+	VUNPCKLPS  Z20, Z16, Z11
+	VUNPCKHPS  Z20, Z16, Z12
+	VSHUFPS    $0x44, Z11, Z3, Z15
+	VSHUFPS    $0xee, Z11, Z3, Z3
+	VSHUFPS    $0x44, Z12, Z4, Z11
+	VSHUFPS    $0xee, Z12, Z4, Z4
+	MOVQ       32(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z15, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       40(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z3, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       48(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z11, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       56(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z4, (R11)
+	VMOVUPS    Z0, 64(R11)
+	VUNPCKLPS  Z13, Z5, Z3
+	VUNPCKHPS  Z13, Z5, Z4
+	VUNPCKLPS  Z21, Z17, Z5
+	VUNPCKHPS  Z21, Z17, Z11
+	VSHUFPS    $0x44, Z5, Z3, Z12
+	VSHUFPS    $0xee, Z5, Z3, Z3
+	VSHUFPS    $0x44, Z11, Z4, Z5
+	VSHUFPS    $0xee, Z11, Z4, Z4
+	MOVQ       64(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z12, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       72(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z3, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       80(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z5, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       88(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z4, (R11)
+	VMOVUPS    Z0, 64(R11)
+	VUNPCKLPS  Z2, Z1, Z3
+	VUNPCKHPS  Z2, Z1, Z1
+	VUNPCKLPS  Z14, Z6, Z2
+	VUNPCKHPS  Z14, Z6, Z4
+	VSHUFPS    $0x44, Z2, Z3, Z5
+	VSHUFPS    $0xee, Z2, Z3, Z2
+	VSHUFPS    $0x44, Z4, Z1, Z3
+	VSHUFPS    $0xee, Z4, Z1, Z1
+	MOVQ       96(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z5, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       104(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z2, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       112(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z3, (R11)
+	VMOVUPS    Z0, 64(R11)
+	MOVQ       120(CX), R11
+	SHLQ       $0x07, R11
+	ADDQ       AX, R11
+	VMOVUPS    Z1, (R11)
+	VMOVUPS    Z0, 64(R11)
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000040, R9
+	ADDQ       $0x00000040, R10
+	SUBQ       $0x00000004, DX
+	JMP        whole
+
+part:
+	TESTQ        DX, DX
+	JZ           done
+	VMOVUPS      (BX), X7
+	VINSERTF32X4 $0x01, (BX)(SI*2), Z7, Z7
+	VINSERTF32X4 $0x02, (BX)(SI*4), Z7, Z7
+	VINSERTF32X4 $0x03, (BX)(DI*2), Z7, Z7
+	VMOVUPS      (BX)(SI*1), X8
+	VINSERTF32X4 $0x01, (R8), Z8, Z8
+	VINSERTF32X4 $0x02, (R8)(SI*2), Z8, Z8
+	VINSERTF32X4 $0x03, (R8)(SI*4), Z8, Z8
+	VMOVUPS      (R9), X9
+	VINSERTF32X4 $0x01, (R9)(SI*2), Z9, Z9
+	VINSERTF32X4 $0x02, (R9)(SI*4), Z9, Z9
+	VINSERTF32X4 $0x03, (R9)(DI*2), Z9, Z9
+	VMOVUPS      (R9)(SI*1), X10
+	VINSERTF32X4 $0x01, (R10), Z10, Z10
+	VINSERTF32X4 $0x02, (R10)(SI*2), Z10, Z10
+	VINSERTF32X4 $0x03, (R10)(SI*4), Z10, Z10
+	VUNPCKLPS    Z8, Z7, Z1
+	VUNPCKHPS    Z8, Z7, Z2
+	VUNPCKLPS    Z10, Z9, Z3
+	VUNPCKHPS    Z10, Z9, Z4
+	VSHUFPS      $0x44, Z3, Z1, Z5
+	VSHUFPS      $0xee, Z3, Z1, Z1
+	VSHUFPS      $0x44, Z4, Z2, Z3
+	VSHUFPS      $0xee, Z4, Z2, Z2
+	MOVQ         (CX), R11
+	SHLQ         $0x07, R11
+	ADDQ         AX, R11
+	VMOVUPS      Z5, (R11)
+	VMOVUPS      Z0, 64(R11)
+	MOVQ         8(CX), R11
+	SHLQ         $0x07, R11
+	ADDQ         AX, R11
+	VMOVUPS      Z1, (R11)
+	VMOVUPS      Z0, 64(R11)
+	MOVQ         16(CX), R11
+	SHLQ         $0x07, R11
+	ADDQ         AX, R11
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z0, 64(R11)
+	MOVQ         24(CX), R11
+	SHLQ         $0x07, R11
+	ADDQ         AX, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z0, 64(R11)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000010, BX
+	ADDQ         $0x00000010, R8
+	ADDQ         $0x00000010, R9
+	ADDQ         $0x00000010, R10
+	DECQ         DX
+	JMP          part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftRealRowsOutF32AVX512(dst *float32, stride int, w *float32, pieces int)
+// Requires: AVX, AVX512F
+TEXT ·fftRealRowsOutF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
+	MOVQ dst+0(FP), DX
+	MOVQ stride+8(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (DX)(SI*1), DI
+	LEAQ (DX)(BX*8), R8
+	LEAQ (R8)(SI*1), R9
+
+whole:
+	CMPQ       CX, $0x00000004
+	JLT        part
+	VMOVUPS    (AX), Z0
+	VMOVUPS    128(AX), Z1
+	VMOVUPS    256(AX), Z2
+	VMOVUPS    384(AX), Z3
+	VUNPCKLPS  Z1, Z0, Z4
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VSHUFPS    $0x44, Z1, Z4, Z3
+	VSHUFPS    $0xee, Z1, Z4, Z1
+	VSHUFPS    $0x44, Z2, Z0, Z4
+	VSHUFPS    $0xee, Z2, Z0, Z0
+	VMOVUPS    512(AX), Z2
+	VMOVUPS    640(AX), Z5
+	VMOVUPS    768(AX), Z6
+	VMOVUPS    896(AX), Z7
+	VUNPCKLPS  Z5, Z2, Z8
+	VUNPCKHPS  Z5, Z2, Z2
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VSHUFPS    $0x44, Z5, Z8, Z7
+	VSHUFPS    $0xee, Z5, Z8, Z5
+	VSHUFPS    $0x44, Z6, Z2, Z8
+	VSHUFPS    $0xee, Z6, Z2, Z2
+	VMOVUPS    1024(AX), Z6
+	VMOVUPS    1152(AX), Z9
+	VMOVUPS    1280(AX), Z10
+	VMOVUPS    1408(AX), Z11
+	VUNPCKLPS  Z9, Z6, Z12
+	VUNPCKHPS  Z9, Z6, Z6
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VSHUFPS    $0x44, Z9, Z12, Z11
+	VSHUFPS    $0xee, Z9, Z12, Z9
+	VSHUFPS    $0x44, Z10, Z6, Z12
+	VSHUFPS    $0xee, Z10, Z6, Z6
+	VMOVUPS    1536(AX), Z10
+	VMOVUPS    1664(AX), Z13
+	VMOVUPS    1792(AX), Z14
+	VMOVUPS    1920(AX), Z15
+	VUNPCKLPS  Z13, Z10, Z16
+	VUNPCKHPS  Z13, Z10, Z10
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VSHUFPS    $0x44, Z13, Z16, Z15
+	VSHUFPS    $0xee, Z13, Z16, Z13
+	VSHUFPS    $0x44, Z14, Z10, Z16
+	VSHUFPS    $0xee, Z14, Z10, Z10
+	VSHUFF64X2 $0x44, Z7, Z3, Z14
+	VSHUFF64X2 $0x44, Z15, Z11, Z17
+	VSHUFF64X2 $0xee, Z7, Z3, Z3
+	VSHUFF64X2 $0xee, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VMOVUPS    Z11, (DX)
+	VMOVUPS    Z14, (DX)(BX*2)
+	VMOVUPS    Z15, (DX)(BX*4)
+	VMOVUPS    Z3, (DX)(SI*2)
+	VSHUFF64X2 $0x44, Z5, Z1, Z3
+	VSHUFF64X2 $0x44, Z13, Z9, Z7
+	VSHUFF64X2 $0xee, Z5, Z1, Z1
+	VSHUFF64X2 $0xee, Z13, Z9, Z5
+	VSHUFF64X2 $0x88, Z7, Z3, Z9
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z5, Z1, Z7
+	VSHUFF64X2 $0xdd, Z5, Z1, Z1
+	VMOVUPS    Z9, (DX)(BX*1)
+	VMOVUPS    Z3, (DI)
+	VMOVUPS    Z7, (DI)(BX*2)
+	VMOVUPS    Z1, (DI)(BX*4)
+	VSHUFF64X2 $0x44, Z8, Z4, Z1
+	VSHUFF64X2 $0x44, Z16, Z12, Z3
+	VSHUFF64X2 $0xee, Z8, Z4, Z4
+	VSHUFF64X2 $0xee, Z16, Z12, Z5
+	VSHUFF64X2 $0x88, Z3, Z1, Z7
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z4, Z3
+	VSHUFF64X2 $0xdd, Z5, Z4, Z4
+	VMOVUPS    Z7, (R8)
+	VMOVUPS    Z1, (R8)(BX*2)
+	VMOVUPS    Z3, (R8)(BX*4)
+	VMOVUPS    Z4, (R8)(SI*2)
+	VSHUFF64X2 $0x44, Z2, Z0, Z1
+	VSHUFF64X2 $0x44, Z10, Z6, Z3
+	VSHUFF64X2 $0xee, Z2, Z0, Z0
+	VSHUFF64X2 $0xee, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z3, Z1, Z4
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z2, Z0, Z3
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VMOVUPS    Z4, (R8)(BX*1)
+	VMOVUPS    Z1, (R9)
+	VMOVUPS    Z3, (R9)(BX*2)
+	VMOVUPS    Z0, (R9)(BX*4)
+	ADDQ       $0x00000800, AX
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000040, R9
+	SUBQ       $0x00000004, CX
+	JMP        whole
+
+part:
+	TESTQ         CX, CX
+	JZ            done
+	VMOVUPS       (AX), Z0
+	VMOVUPS       128(AX), Z1
+	VMOVUPS       256(AX), Z2
+	VMOVUPS       384(AX), Z3
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z0
+	VUNPCKLPS     Z3, Z2, Z1
+	VUNPCKHPS     Z3, Z2, Z2
+	VSHUFPS       $0x44, Z1, Z4, Z3
+	VSHUFPS       $0xee, Z1, Z4, Z1
+	VSHUFPS       $0x44, Z2, Z0, Z4
+	VSHUFPS       $0xee, Z2, Z0, Z0
+	VMOVUPS       X3, (DX)
+	VEXTRACTF32X4 $0x01, Z3, (DX)(BX*2)
+	VEXTRACTF32X4 $0x02, Z3, (DX)(BX*4)
+	VEXTRACTF32X4 $0x03, Z3, (DX)(SI*2)
+	VMOVUPS       X1, (DX)(BX*1)
+	VEXTRACTF32X4 $0x01, Z1, (DI)
+	VEXTRACTF32X4 $0x02, Z1, (DI)(BX*2)
+	VEXTRACTF32X4 $0x03, Z1, (DI)(BX*4)
+	VMOVUPS       X4, (R8)
+	VEXTRACTF32X4 $0x01, Z4, (R8)(BX*2)
+	VEXTRACTF32X4 $0x02, Z4, (R8)(BX*4)
+	VEXTRACTF32X4 $0x03, Z4, (R8)(SI*2)
+	VMOVUPS       X0, (R8)(BX*1)
+	VEXTRACTF32X4 $0x01, Z0, (R9)
+	VEXTRACTF32X4 $0x02, Z0, (R9)(BX*2)
+	VEXTRACTF32X4 $0x03, Z0, (R9)(BX*4)
+	ADDQ          $0x00000200, AX
+	ADDQ          $0x00000010, DX
+	ADDQ          $0x00000010, DI
+	ADDQ          $0x00000010, R8
+	ADDQ          $0x00000010, R9
+	DECQ          CX
+	JMP           part
+
+done:
+	VZEROUPPER
+	RET
+
+// func fftMirrorF32AVX512(w *float32, src *float32, pos *int, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·fftMirrorF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         w+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         pos+16(FP), DX
+	MOVQ         n+24(FP), BX
+	LEAQ         -8(DX)(BX*8), SI
+	ADDQ         $0x00000008, DX
+	ADDQ         $0x00000080, CX
+	SHRQ         $0x01, BX
+	VBROADCASTSS c32_80000000<>+0(SB), Z0
+
+loop:
+	VMOVUPS (CX), Z1
+	VMOVUPS 64(CX), Z2
+	MOVQ    (DX), DI
+	SHLQ    $0x07, DI
+	ADDQ    AX, DI
+	VMOVUPS Z1, (DI)
+	VMOVUPS Z2, 64(DI)
+	VXORPS  Z0, Z2, Z2
+	MOVQ    (SI), DI
+	SHLQ    $0x07, DI
+	ADDQ    AX, DI
+	VMOVUPS Z1, (DI)
+	VMOVUPS Z2, 64(DI)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000008, DX
+	SUBQ    $0x00000008, SI
+	DECQ    BX
+	JNZ     loop
 	VZEROUPPER
 	RET
 

@@ -16,11 +16,13 @@ type fftKernels[T float] struct {
 	// linesOut of products with factors laid out as a block, or with their conjugates
 	linesOutTimes, linesOutOver func(dst *T, stride int, w, factors *T, n int)
 
-	rowsIn  func(w, src *T, stride int, pos *int, pieces int)
-	rowsOut func(dst *T, stride int, w *T, pieces int)
+	// rows in pieces of 16 bytes
+	rowsIn, realRowsIn   func(w, src *T, stride int, pos *int, pieces int)
+	rowsOut, realRowsOut func(dst *T, stride int, w *T, pieces int)
 
 	untangle       func(w, tw *T, m int)
 	tangle         func(w, src, tw *T, pos *int, m int)
+	mirror         func(w, src *T, pos *int, n int)
 	scatterProduct func(w, src, factors *T, pos *int, n int)
 }
 

@@ -20,7 +20,8 @@ type fftLegs[T float] [8]*fftElement[T]
 
 func pureFFT[T float]() fftKernels[T] {
 	k := fftKernels[T]{lanes: pureLanes, line: identity(pureLanes), odd: pureOdd[T], linesIn: pureLinesIn[T], linesOut: pureLinesOut[T], linesOutTimes: pureLinesOutTimes[T], linesOutOver: pureLinesOutOver[T],
-		rowsIn: pureRowsIn[T], rowsOut: pureRowsOut[T], untangle: pureUntangle[T], tangle: pureTangle[T], scatterProduct: pureScatterProduct[T]}
+		rowsIn: pureRowsIn[T], rowsOut: pureRowsOut[T],
+		realRowsIn: pureRealRowsIn[T], realRowsOut: pureRealRowsOut[T], mirror: pureMirror[T], untangle: pureUntangle[T], tangle: pureTangle[T], scatterProduct: pureScatterProduct[T]}
 	for r, f := range map[int]func(x fftLegs[T]){2: butterfly2[T], 3: butterfly3[T], 4: butterfly4[T], 5: butterfly5[T], 8: butterfly8[T]} {
 		k.first[r] = func(w *T, n int) {
 			for b := 0; b < n; b += r {
@@ -206,5 +207,16 @@ func pureScatterProduct[T float](w, src, factors *T, pos *int, n int) {
 		y := elements(w, p+1)
 		y[p] = x[j]
 		y[p].times(f[2*j], f[2*j+1])
+	}
+}
+
+func pureMirror[T float](w, src *T, pos *int, n int) {
+	x, y, at := elements(src, n/2+1), elements(w, n), unsafe.Slice(pos, n)
+	for k := 1; k <= n/2; k++ {
+		p, q := &y[at[k]], &y[at[n-k]]
+		*p, *q = x[k], x[k]
+		for i, v := range q.im {
+			q.im[i] = -v
+		}
 	}
 }

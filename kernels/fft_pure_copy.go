@@ -69,3 +69,24 @@ func pureRowsOut[T float](dst *T, stride int, w *T, pieces int) {
 		}
 	}
 }
+
+func pureRealRowsIn[T float](w, src *T, stride int, pos *int, pieces int) {
+	n := pieces * 2 * pieceLength[T]()
+	for i := range pureLanes {
+		x := row(src, i*stride, n)
+		for j, p := range unsafe.Slice(pos, n) {
+			y := &elements(w, p+1)[p]
+			y.re[i], y.im[i] = x[j], 0
+		}
+	}
+}
+
+func pureRealRowsOut[T float](dst *T, stride int, w *T, pieces int) {
+	n := pieces * 2 * pieceLength[T]()
+	for i := range pureLanes {
+		x := row(dst, i*stride, n)
+		for j := range x {
+			x[j] = elements(w, n)[j].re[i]
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package kernels
 
+import "unsafe"
+
 // fftReal transforms rows of n real numbers to their n/2+1 first complex ones, and back. Rows of even length are taken
 // as n/2 complex numbers, of odd length as n complex ones.
 type fftReal[T float] struct {
@@ -11,7 +13,7 @@ type fftReal[T float] struct {
 
 func newFFTReal[T float](k *fftKernels[T], n int) *fftReal[T] {
 	if n%2 == 1 {
-		return &fftReal[T]{n: n, axis: newFFTAxis(k, n)}
+		return &fftReal[T]{n: n, axis: newFFTAxis(k, n), self: identity(n/2 + 1)}
 	}
 	return &fftReal[T]{n: n, axis: newFFTAxis(k, n/2), self: identity(n/2 + 1), tw: halfRoots[T](n)}
 }
@@ -56,81 +58,83 @@ func (x *fftReal[T]) ends(dst, z []T) {
 // inverse transforms rows lo to hi-1 of src, half spectra, into rows of dst.
 func (x *fftReal[T]) inverse(s *fftScratch[T], dst, src []T, lo, hi int) {
 	s.fit(x.axis)
-	k, m := x.axis.k, x.axis.n
-	in := x.n/2*2 + 2
+	k, h := x.axis.k, x.n/2
+	from, to := s.b, s.a
+	if x.axis.chirp != nil { // its run reads s.b
+		from, to = s.a, s.b
+	}
 	for i := lo; i < hi; i += k.lanes {
 		count := min(k.lanes, hi-i)
+		k.loadRows(from, src[i*(2*h+2):], 2*h+2, count, h+1, x.self)
 		if x.n%2 == 1 {
-			x.loadHermitian(s, src[i*in:], count)
+			x.whole(to, from)
 			x.axis.run(s)
 			x.storeReal(dst[i*x.n:], count, s.a)
-			continue
+		} else {
+			x.joined(to, from)
+			x.axis.run(s)
+			k.storeRows(dst[i*x.n:], x.n, count, s.a, h)
 		}
-		k.loadRows(s.b, src[i*in:], in, count, m+1, x.self)
-		v := 2 * k.lanes
-		first, last := s.b[:v], s.b[v*m:v*m+v]
-		place := s.a
-		if x.axis.chirp != nil { // its run reads s.b
-			copy(s.a, s.b[:v*(m+1)])
-			first, last, place = s.a[:v], s.a[v*m:v*m+v], s.b
-		}
-		for i := range k.lanes {
-			p, q := first[i], last[i]
-			place[i], place[k.lanes+i] = p+q, p-q
-		}
-		if m > 1 {
-			from := &first[0]
-			k.tangle(&place[0], from, &x.tw[0], &x.axis.pos[1][0], m)
-		}
-		x.axis.run(s)
-		k.storeRows(dst[i*x.n:], x.n, count, s.a, m)
+	}
+}
+
+// joined makes the spectrum of x[2j] + i x[2j+1], times 2, at the places of the inverse transform.
+func (x *fftReal[T]) joined(to, from []T) {
+	v, m := x.axis.k.lanes, x.axis.n
+	last := from[2*v*m:]
+	for i := range v {
+		to[i], to[v+i] = from[i]+last[i], from[i]-last[i]
+	}
+	if m > 1 {
+		x.axis.k.tangle(&to[0], &from[0], &x.tw[0], &x.axis.pos[1][0], m)
+	}
+}
+
+// whole makes the whole spectrum of odd length, at the places of the inverse transform.
+func (x *fftReal[T]) whole(to, from []T) {
+	v := x.axis.k.lanes
+	copy(to[:v], from)
+	clear(to[v : 2*v])
+	if x.n > 1 {
+		x.axis.k.mirror(&to[0], &from[0], &x.axis.pos[1][0], x.n)
 	}
 }
 
 // loadReal copies real rows of odd length to places of a block.
 func (x *fftReal[T]) loadReal(w, src []T, count int) {
-	v := x.axis.k.lanes
-	clear(w[:2*v*x.n])
-	for lane, line := range x.axis.k.line {
+	k, pos, done := x.axis.k, x.axis.pos[0], 0
+	v := k.lanes
+	if count < v {
+		clear(w[:2*v*x.n])
+	} else if pieces := x.n / (2 * pieceLength[T]()); pieces > 0 {
+		k.realRowsIn(&w[0], &src[0], x.n*int(unsafe.Sizeof(T(0))), &pos[0], pieces)
+		done = pieces * 2 * pieceLength[T]()
+	}
+	for lane, line := range k.line {
 		if line >= count {
 			continue
 		}
-		for j, u := range src[line*x.n : (line+1)*x.n] {
-			w[2*v*x.axis.pos[0][j]+lane] = u
+		for j := done; j < x.n; j++ {
+			p := 2*v*pos[j] + lane
+			w[p], w[p+v] = src[line*x.n+j], 0
 		}
 	}
 }
 
-// loadHermitian copies half spectra of odd length, and their mirror images.
-func (x *fftReal[T]) loadHermitian(s *fftScratch[T], src []T, count int) {
-	v, pos, w := x.axis.k.lanes, x.axis.pos[1], s.a
-	if x.axis.chirp != nil {
-		w = s.b
-	}
-	clear(w[:2*v*x.n])
-	for lane, line := range x.axis.k.line {
-		if line >= count {
-			continue
-		}
-		row := src[line*(x.n+1):]
-		w[2*v*pos[0]+lane] = row[0]
-		for j := 1; j <= x.n/2; j++ {
-			p, q := 2*v*pos[j]+lane, 2*v*pos[x.n-j]+lane
-			w[p], w[p+v] = row[2*j], row[2*j+1]
-			w[q], w[q+v] = row[2*j], -row[2*j+1]
-		}
-	}
-}
-
+// storeReal copies the real parts of a block to rows of odd length.
 func (x *fftReal[T]) storeReal(dst []T, count int, w []T) {
-	v := x.axis.k.lanes
-	for lane, line := range x.axis.k.line {
+	k, done := x.axis.k, 0
+	v := k.lanes
+	if pieces := x.n / (2 * pieceLength[T]()); count == v && pieces > 0 {
+		k.realRowsOut(&dst[0], x.n*int(unsafe.Sizeof(T(0))), &w[0], pieces)
+		done = pieces * 2 * pieceLength[T]()
+	}
+	for lane, line := range k.line {
 		if line >= count {
 			continue
 		}
-		row := dst[line*x.n : (line+1)*x.n]
-		for j := range row {
-			row[j] = w[2*v*j+lane]
+		for j := done; j < x.n; j++ {
+			dst[line*x.n+j] = w[2*v*j+lane]
 		}
 	}
 }

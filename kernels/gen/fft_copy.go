@@ -119,17 +119,26 @@ func (m machine) allRows(base, stride reg.Register) (row func(i int) operand.Mem
 }
 
 // rowsIn copies pieces of 16 bytes of all rows to the places pos of the block. Where there are enough it reads whole
-// vectors: rows a power of two apart would push each other from the cache between their pieces.
-func (m machine) rowsIn() {
-	m.begin("RowsIn", "w, src *T, stride int, pos *int, pieces int")
+// vectors: rows a power of two apart would push each other from the cache between their pieces. Rows of real numbers
+// become complex ones.
+func (m machine) rowsIn(name string, real bool) {
+	m.begin(name, "w, src *T, stride int, pos *int, pieces int")
 	w, pos, n := pointer("w"), pointer("pos"), pointer("pieces")
 	row, advance := m.allRows(pointer("src"), pointer("stride"))
 	g, p := m.group(), m.bytes()/16
+	step, zero := 4, m.new() // bytes of places for each vector
+	if real {
+		step = 8
+		m.zero(zero)
+	}
 	place := func(piece int, columns []vec) {
-		for i := 0; i < g; i += 2 {
-			to := m.place(w, pos, 4*(piece*g+i))
-			re, im := m.pair(to, 0)
-			m.put(split{columns[i], columns[i+1]}, re, im)
+		for i := 0; i < g; i += 8 / step {
+			x := split{columns[i], zero}
+			if !real {
+				x.im = columns[i+1]
+			}
+			re, im := m.pair(m.place(w, pos, step*(piece*g+i)), 0)
+			m.put(x, re, im)
 		}
 	}
 	Label("whole")
@@ -147,7 +156,7 @@ func (m machine) rowsIn() {
 	for c := range p {
 		place(c, m.transposed(column(v, c)))
 	}
-	ADDQ(operand.U32(uint32(4*g*p)), pos)
+	ADDQ(operand.U32(uint32(step*g*p)), pos)
 	advance(operand.U32(uint32(m.bytes())))
 	SUBQ(operand.U32(uint32(p)), n)
 	JMP(operand.LabelRef("whole"))
@@ -171,7 +180,7 @@ func (m machine) rowsIn() {
 		}
 	}
 	place(0, m.transposed(r))
-	ADDQ(operand.U32(uint32(4*g)), pos)
+	ADDQ(operand.U32(uint32(step*g)), pos)
 	advance(operand.U32(16))
 	DECQ(n)
 	JMP(operand.LabelRef("part"))
@@ -188,9 +197,14 @@ func column(v [][]vec, c int) []vec {
 	return out
 }
 
-// rowsOut copies the block to pieces of 16 bytes of all rows, to whole vectors where there are enough.
-func (m machine) rowsOut() {
-	m.begin("RowsOut", "dst *T, stride int, w *T, pieces int")
+// rowsOut copies the block to pieces of 16 bytes of all rows, to whole vectors where there are enough; of real
+// rows the real parts.
+func (m machine) rowsOut(name string, real bool) {
+	m.begin(name, "dst *T, stride int, w *T, pieces int")
+	step := m.bytes()
+	if real {
+		step = m.element()
+	}
 	w, n := pointer("w"), pointer("pieces")
 	row, advance := m.allRows(pointer("dst"), pointer("stride"))
 	g, p := m.group(), m.bytes()/16
@@ -198,7 +212,7 @@ func (m machine) rowsOut() {
 		c := make([]vec, g)
 		for i := range c {
 			c[i] = m.new()
-			m.do("loadu", operand.Mem{Base: w, Disp: (piece*g + i) * m.bytes()}, c[i])
+			m.do("loadu", operand.Mem{Base: w, Disp: (piece*g + i) * step}, c[i])
 		}
 		return c
 	}
@@ -214,7 +228,7 @@ func (m machine) rowsOut() {
 			VMOVUPS(x, row(m.lane(q*g+t)))
 		}
 	}
-	ADDQ(operand.U32(uint32(p*g*m.bytes())), w)
+	ADDQ(operand.U32(uint32(p*g*step)), w)
 	advance(operand.U32(uint32(m.bytes())))
 	SUBQ(operand.U32(uint32(p)), n)
 	JMP(operand.LabelRef("whole"))
@@ -235,7 +249,7 @@ func (m machine) rowsOut() {
 			}
 		}
 	}
-	ADDQ(operand.U32(uint32(g*m.bytes())), w)
+	ADDQ(operand.U32(uint32(g*step)), w)
 	advance(operand.U32(16))
 	DECQ(n)
 	JMP(operand.LabelRef("part"))
@@ -360,6 +374,33 @@ func (m machine) tangle() {
 	RET()
 }
 
+// mirror makes the places pos of w from the first half X of a Hermitian spectrum of odd length n: X[k] at place k and
+// its conjugate at place n-k, k = 1..n/2.
+func (m machine) mirror() {
+	m.begin("Mirror", "w, src *T, pos *int, n int")
+	w, src, first, n := pointer("w"), pointer("src"), pointer("pos"), pointer("n")
+	last := GP64()
+	LEAQ(operand.Mem{Base: first, Index: n, Scale: 8, Disp: -8}, last)
+	ADDQ(operand.U32(8), first)
+	ADDQ(operand.U32(uint32(m.element())), src)
+	SHRQ(operand.U8(1), n)
+	minus := m.load(m.sign())
+	Label("loop")
+	x := m.get(m.pair(src, 0))
+	re, im := m.pair(m.place(w, first, 0), 0)
+	m.put(x, re, im)
+	x.im = m.xor(x.im, minus)
+	re, im = m.pair(m.place(w, last, 0), 0)
+	m.put(x, re, im)
+	ADDQ(operand.U32(uint32(m.element())), src)
+	ADDQ(operand.U32(8), first)
+	SUBQ(operand.U32(8), last)
+	DECQ(n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
 // scatterProduct sets element pos[j] of w to element j of src times factor j, j < n.
 func (m machine) scatterProduct() {
 	m.begin("ScatterProduct", "w, src, factors *T, pos *int, n int")
@@ -393,7 +434,8 @@ func (m machine) fftFields() string {
 		}
 		b.WriteString("},\n")
 	}
-	for _, kind := range []string{"Odd", "LinesIn", "LinesOut", "LinesOutTimes", "LinesOutOver", "RowsIn", "RowsOut", "Untangle", "Tangle", "ScatterProduct"} {
+	for _, kind := range []string{"Odd", "LinesIn", "LinesOut", "LinesOutTimes", "LinesOutOver", "RowsIn", "RowsOut", "RealRowsIn", "RealRowsOut",
+		"Untangle", "Tangle", "Mirror", "ScatterProduct"} {
 		fmt.Fprintf(&b, "%s: fft%s%s,\n", strings.ToLower(kind[:1])+kind[1:], kind, s)
 	}
 	return b.String()
