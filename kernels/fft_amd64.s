@@ -2134,16 +2134,16 @@ done:
 // func fftRowsOutF64AVX2(dst *float64, stride int, w *float64, pieces int)
 // Requires: AVX
 TEXT ·fftRowsOutF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (DX)(SI*1), SI
+	LEAQ (BX)(BX*2), AX
+	LEAQ (DX)(AX*1), SI
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000002
-	JLT        part
+	JLT        end0
 	VMOVUPD    (AX), Y0
 	VMOVUPD    32(AX), Y1
 	VUNPCKLPD  Y1, Y0, Y2
@@ -2164,8 +2164,9 @@ whole:
 	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, SI
 	SUBQ       $0x00000002, CX
-	JMP        whole
+	JMP        whole0
 
+end0:
 part:
 	TESTQ        CX, CX
 	JZ           done
@@ -2272,16 +2273,16 @@ done:
 // func fftRealRowsOutF64AVX2(dst *float64, stride int, w *float64, pieces int)
 // Requires: AVX
 TEXT ·fftRealRowsOutF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (DX)(SI*1), SI
+	LEAQ (BX)(BX*2), AX
+	LEAQ (DX)(AX*1), SI
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000002
-	JLT        part
+	JLT        end0
 	VMOVUPD    (AX), Y0
 	VMOVUPD    64(AX), Y1
 	VUNPCKLPD  Y1, Y0, Y2
@@ -2302,8 +2303,9 @@ whole:
 	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, SI
 	SUBQ       $0x00000002, CX
-	JMP        whole
+	JMP        whole0
 
+end0:
 part:
 	TESTQ        CX, CX
 	JZ           done
@@ -4716,16 +4718,16 @@ done:
 // func fftRowsOutF32AVX2(dst *float32, stride int, w *float32, pieces int)
 // Requires: AVX
 TEXT ·fftRowsOutF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
 	LEAQ (BX)(BX*2), SI
 	LEAQ (DX)(SI*1), DI
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000002
-	JLT        part
+	JLT        end0
 	VMOVUPS    (AX), Y0
 	VMOVUPS    32(AX), Y1
 	VMOVUPS    64(AX), Y2
@@ -4770,8 +4772,9 @@ whole:
 	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, DI
 	SUBQ       $0x00000002, CX
-	JMP        whole
+	JMP        whole0
 
+end0:
 part:
 	TESTQ        CX, CX
 	JZ           done
@@ -4950,16 +4953,16 @@ done:
 // func fftRealRowsOutF32AVX2(dst *float32, stride int, w *float32, pieces int)
 // Requires: AVX
 TEXT ·fftRealRowsOutF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
 	LEAQ (BX)(BX*2), SI
 	LEAQ (DX)(SI*1), DI
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000002
-	JLT        part
+	JLT        end0
 	VMOVUPS    (AX), Y0
 	VMOVUPS    64(AX), Y1
 	VMOVUPS    128(AX), Y2
@@ -5004,8 +5007,9 @@ whole:
 	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, DI
 	SUBQ       $0x00000002, CX
-	JMP        whole
+	JMP        whole0
 
+end0:
 part:
 	TESTQ        CX, CX
 	JZ           done
@@ -7321,16 +7325,16 @@ done:
 // func fftRowsOutF64AVX512(dst *float64, stride int, w *float64, pieces int)
 // Requires: AVX, AVX512F
 TEXT ·fftRowsOutF64AVX512(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
 	LEAQ (BX)(BX*2), SI
 	LEAQ (DX)(SI*1), DI
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000004
-	JLT        part
+	JLT        end0
 	VMOVUPD    (AX), Z0
 	VMOVUPD    64(AX), Z1
 	VUNPCKLPD  Z1, Z0, Z2
@@ -7375,8 +7379,9 @@ whole:
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000004, CX
-	JMP        whole
+	JMP        whole0
 
+end0:
 part:
 	TESTQ         CX, CX
 	JZ            done
@@ -7531,16 +7536,16 @@ done:
 // func fftRealRowsOutF64AVX512(dst *float64, stride int, w *float64, pieces int)
 // Requires: AVX, AVX512F
 TEXT ·fftRealRowsOutF64AVX512(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
 	LEAQ (BX)(BX*2), SI
 	LEAQ (DX)(SI*1), DI
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000004
-	JLT        part
+	JLT        end0
 	VMOVUPD    (AX), Z0
 	VMOVUPD    128(AX), Z1
 	VUNPCKLPD  Z1, Z0, Z2
@@ -7585,8 +7590,9 @@ whole:
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, DI
 	SUBQ       $0x00000004, CX
-	JMP        whole
+	JMP        whole0
 
+end0:
 part:
 	TESTQ         CX, CX
 	JZ            done
@@ -9967,122 +9973,150 @@ done:
 // func fftRowsOutF32AVX512(dst *float32, stride int, w *float32, pieces int)
 // Requires: AVX, AVX512F
 TEXT ·fftRowsOutF32AVX512(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
 	LEAQ (BX)(BX*2), SI
 	LEAQ (DX)(SI*1), DI
 	LEAQ (DX)(BX*8), R8
 	LEAQ (R8)(SI*1), R9
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000004
-	JLT        part
+	JLT        end0
 	VMOVUPS    (AX), Z0
 	VMOVUPS    64(AX), Z1
 	VMOVUPS    128(AX), Z2
 	VMOVUPS    192(AX), Z3
-	VUNPCKLPS  Z1, Z0, Z4
-	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z1, Z0, Z0
 	VUNPCKLPS  Z3, Z2, Z1
-	VUNPCKHPS  Z3, Z2, Z2
-	VSHUFPS    $0x44, Z1, Z4, Z3
-	VSHUFPS    $0xee, Z1, Z4, Z1
-	VSHUFPS    $0x44, Z2, Z0, Z4
-	VSHUFPS    $0xee, Z2, Z0, Z0
-	VMOVUPS    256(AX), Z2
-	VMOVUPS    320(AX), Z5
-	VMOVUPS    384(AX), Z6
-	VMOVUPS    448(AX), Z7
-	VUNPCKLPS  Z5, Z2, Z8
-	VUNPCKHPS  Z5, Z2, Z2
+	VSHUFPS    $0x44, Z1, Z0, Z2
+	VSHUFPS    $0xee, Z1, Z0, Z0
+	VMOVUPS    256(AX), Z1
+	VMOVUPS    320(AX), Z3
+	VMOVUPS    384(AX), Z4
+	VMOVUPS    448(AX), Z5
+	VUNPCKLPS  Z3, Z1, Z1
+	VUNPCKLPS  Z5, Z4, Z3
+	VSHUFPS    $0x44, Z3, Z1, Z4
+	VSHUFPS    $0xee, Z3, Z1, Z1
+	VMOVUPS    512(AX), Z3
+	VMOVUPS    576(AX), Z5
+	VMOVUPS    640(AX), Z6
+	VMOVUPS    704(AX), Z7
+	VUNPCKLPS  Z5, Z3, Z3
 	VUNPCKLPS  Z7, Z6, Z5
-	VUNPCKHPS  Z7, Z6, Z6
-	VSHUFPS    $0x44, Z5, Z8, Z7
-	VSHUFPS    $0xee, Z5, Z8, Z5
-	VSHUFPS    $0x44, Z6, Z2, Z8
-	VSHUFPS    $0xee, Z6, Z2, Z2
-	VMOVUPS    512(AX), Z6
-	VMOVUPS    576(AX), Z9
-	VMOVUPS    640(AX), Z10
-	VMOVUPS    704(AX), Z11
-	VUNPCKLPS  Z9, Z6, Z12
-	VUNPCKHPS  Z9, Z6, Z6
-	VUNPCKLPS  Z11, Z10, Z9
-	VUNPCKHPS  Z11, Z10, Z10
-	VSHUFPS    $0x44, Z9, Z12, Z11
-	VSHUFPS    $0xee, Z9, Z12, Z9
-	VSHUFPS    $0x44, Z10, Z6, Z12
-	VSHUFPS    $0xee, Z10, Z6, Z6
-	VMOVUPS    768(AX), Z10
-	VMOVUPS    832(AX), Z13
-	VMOVUPS    896(AX), Z14
-	VMOVUPS    960(AX), Z15
-	VUNPCKLPS  Z13, Z10, Z16
-	VUNPCKHPS  Z13, Z10, Z10
-	VUNPCKLPS  Z15, Z14, Z13
-	VUNPCKHPS  Z15, Z14, Z14
-	VSHUFPS    $0x44, Z13, Z16, Z15
-	VSHUFPS    $0xee, Z13, Z16, Z13
-	VSHUFPS    $0x44, Z14, Z10, Z16
-	VSHUFPS    $0xee, Z14, Z10, Z10
-	VSHUFF64X2 $0x44, Z7, Z3, Z14
-	VSHUFF64X2 $0x44, Z15, Z11, Z17
-	VSHUFF64X2 $0xee, Z7, Z3, Z3
-	VSHUFF64X2 $0xee, Z15, Z11, Z7
-	VSHUFF64X2 $0x88, Z17, Z14, Z11
-	VSHUFF64X2 $0xdd, Z17, Z14, Z14
-	VSHUFF64X2 $0x88, Z7, Z3, Z15
-	VSHUFF64X2 $0xdd, Z7, Z3, Z3
-	VMOVUPS    Z11, (DX)
-	VMOVUPS    Z14, (DX)(BX*2)
-	VMOVUPS    Z15, (DX)(BX*4)
-	VMOVUPS    Z3, (DX)(SI*2)
-	VSHUFF64X2 $0x44, Z5, Z1, Z3
-	VSHUFF64X2 $0x44, Z13, Z9, Z7
-	VSHUFF64X2 $0xee, Z5, Z1, Z1
-	VSHUFF64X2 $0xee, Z13, Z9, Z5
-	VSHUFF64X2 $0x88, Z7, Z3, Z9
-	VSHUFF64X2 $0xdd, Z7, Z3, Z3
-	VSHUFF64X2 $0x88, Z5, Z1, Z7
-	VSHUFF64X2 $0xdd, Z5, Z1, Z1
-	VMOVUPS    Z9, (DX)(BX*1)
-	VMOVUPS    Z3, (DI)
-	VMOVUPS    Z7, (DI)(BX*2)
-	VMOVUPS    Z1, (DI)(BX*4)
-	VSHUFF64X2 $0x44, Z8, Z4, Z1
-	VSHUFF64X2 $0x44, Z16, Z12, Z3
-	VSHUFF64X2 $0xee, Z8, Z4, Z4
-	VSHUFF64X2 $0xee, Z16, Z12, Z5
-	VSHUFF64X2 $0x88, Z3, Z1, Z7
-	VSHUFF64X2 $0xdd, Z3, Z1, Z1
-	VSHUFF64X2 $0x88, Z5, Z4, Z3
-	VSHUFF64X2 $0xdd, Z5, Z4, Z4
-	VMOVUPS    Z7, (R8)
-	VMOVUPS    Z1, (R8)(BX*2)
-	VMOVUPS    Z3, (R8)(BX*4)
-	VMOVUPS    Z4, (R8)(SI*2)
-	VSHUFF64X2 $0x44, Z2, Z0, Z1
-	VSHUFF64X2 $0x44, Z10, Z6, Z3
-	VSHUFF64X2 $0xee, Z2, Z0, Z0
-	VSHUFF64X2 $0xee, Z10, Z6, Z2
-	VSHUFF64X2 $0x88, Z3, Z1, Z4
-	VSHUFF64X2 $0xdd, Z3, Z1, Z1
-	VSHUFF64X2 $0x88, Z2, Z0, Z3
-	VSHUFF64X2 $0xdd, Z2, Z0, Z0
-	VMOVUPS    Z4, (R8)(BX*1)
-	VMOVUPS    Z1, (R9)
-	VMOVUPS    Z3, (R9)(BX*2)
-	VMOVUPS    Z0, (R9)(BX*4)
+	VSHUFPS    $0x44, Z5, Z3, Z6
+	VSHUFPS    $0xee, Z5, Z3, Z3
+	VMOVUPS    768(AX), Z5
+	VMOVUPS    832(AX), Z7
+	VMOVUPS    896(AX), Z8
+	VMOVUPS    960(AX), Z9
+	VUNPCKLPS  Z7, Z5, Z5
+	VUNPCKLPS  Z9, Z8, Z7
+	VSHUFPS    $0x44, Z7, Z5, Z8
+	VSHUFPS    $0xee, Z7, Z5, Z5
+	VSHUFF64X2 $0x44, Z4, Z2, Z7
+	VSHUFF64X2 $0x44, Z8, Z6, Z9
+	VSHUFF64X2 $0xee, Z4, Z2, Z2
+	VSHUFF64X2 $0xee, Z8, Z6, Z4
+	VSHUFF64X2 $0x88, Z9, Z7, Z6
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z4, Z2, Z8
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VMOVUPS    Z6, (DX)
+	VMOVUPS    Z7, (DX)(BX*2)
+	VMOVUPS    Z8, (DX)(BX*4)
+	VMOVUPS    Z2, (DX)(SI*2)
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0x44, Z5, Z3, Z4
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VSHUFF64X2 $0xee, Z5, Z3, Z1
+	VSHUFF64X2 $0x88, Z4, Z2, Z3
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z1, Z0, Z4
+	VSHUFF64X2 $0xdd, Z1, Z0, Z0
+	VMOVUPS    Z3, (DX)(BX*1)
+	VMOVUPS    Z2, (DI)
+	VMOVUPS    Z4, (DI)(BX*2)
+	VMOVUPS    Z0, (DI)(BX*4)
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, DI
+	SUBQ       $0x00000004, CX
+	JMP        whole0
+
+end0:
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
+
+whole8:
+	CMPQ       CX, $0x00000004
+	JLT        end8
+	VMOVUPS    (AX), Z0
+	VMOVUPS    64(AX), Z1
+	VMOVUPS    128(AX), Z2
+	VMOVUPS    192(AX), Z3
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKHPS  Z3, Z2, Z1
+	VSHUFPS    $0x44, Z1, Z0, Z2
+	VSHUFPS    $0xee, Z1, Z0, Z0
+	VMOVUPS    256(AX), Z1
+	VMOVUPS    320(AX), Z3
+	VMOVUPS    384(AX), Z4
+	VMOVUPS    448(AX), Z5
+	VUNPCKHPS  Z3, Z1, Z1
+	VUNPCKHPS  Z5, Z4, Z3
+	VSHUFPS    $0x44, Z3, Z1, Z4
+	VSHUFPS    $0xee, Z3, Z1, Z1
+	VMOVUPS    512(AX), Z3
+	VMOVUPS    576(AX), Z5
+	VMOVUPS    640(AX), Z6
+	VMOVUPS    704(AX), Z7
+	VUNPCKHPS  Z5, Z3, Z3
+	VUNPCKHPS  Z7, Z6, Z5
+	VSHUFPS    $0x44, Z5, Z3, Z6
+	VSHUFPS    $0xee, Z5, Z3, Z3
+	VMOVUPS    768(AX), Z5
+	VMOVUPS    832(AX), Z7
+	VMOVUPS    896(AX), Z8
+	VMOVUPS    960(AX), Z9
+	VUNPCKHPS  Z7, Z5, Z5
+	VUNPCKHPS  Z9, Z8, Z7
+	VSHUFPS    $0x44, Z7, Z5, Z8
+	VSHUFPS    $0xee, Z7, Z5, Z5
+	VSHUFF64X2 $0x44, Z4, Z2, Z7
+	VSHUFF64X2 $0x44, Z8, Z6, Z9
+	VSHUFF64X2 $0xee, Z4, Z2, Z2
+	VSHUFF64X2 $0xee, Z8, Z6, Z4
+	VSHUFF64X2 $0x88, Z9, Z7, Z6
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z4, Z2, Z8
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VMOVUPS    Z6, (R8)
+	VMOVUPS    Z7, (R8)(BX*2)
+	VMOVUPS    Z8, (R8)(BX*4)
+	VMOVUPS    Z2, (R8)(SI*2)
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0x44, Z5, Z3, Z4
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VSHUFF64X2 $0xee, Z5, Z3, Z1
+	VSHUFF64X2 $0x88, Z4, Z2, Z3
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z1, Z0, Z4
+	VSHUFF64X2 $0xdd, Z1, Z0, Z0
+	VMOVUPS    Z3, (R8)(BX*1)
+	VMOVUPS    Z2, (R9)
+	VMOVUPS    Z4, (R9)(BX*2)
+	VMOVUPS    Z0, (R9)(BX*4)
+	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000040, R9
 	SUBQ       $0x00000004, CX
-	JMP        whole
+	JMP        whole8
 
+end8:
 part:
 	TESTQ         CX, CX
 	JZ            done
@@ -10373,122 +10407,150 @@ done:
 // func fftRealRowsOutF32AVX512(dst *float32, stride int, w *float32, pieces int)
 // Requires: AVX, AVX512F
 TEXT ·fftRealRowsOutF32AVX512(SB), NOSPLIT, $0-32
-	MOVQ w+16(FP), AX
-	MOVQ pieces+24(FP), CX
 	MOVQ dst+0(FP), DX
 	MOVQ stride+8(FP), BX
 	LEAQ (BX)(BX*2), SI
 	LEAQ (DX)(SI*1), DI
 	LEAQ (DX)(BX*8), R8
 	LEAQ (R8)(SI*1), R9
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
 
-whole:
+whole0:
 	CMPQ       CX, $0x00000004
-	JLT        part
+	JLT        end0
 	VMOVUPS    (AX), Z0
 	VMOVUPS    128(AX), Z1
 	VMOVUPS    256(AX), Z2
 	VMOVUPS    384(AX), Z3
-	VUNPCKLPS  Z1, Z0, Z4
-	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z1, Z0, Z0
 	VUNPCKLPS  Z3, Z2, Z1
-	VUNPCKHPS  Z3, Z2, Z2
-	VSHUFPS    $0x44, Z1, Z4, Z3
-	VSHUFPS    $0xee, Z1, Z4, Z1
-	VSHUFPS    $0x44, Z2, Z0, Z4
-	VSHUFPS    $0xee, Z2, Z0, Z0
-	VMOVUPS    512(AX), Z2
-	VMOVUPS    640(AX), Z5
-	VMOVUPS    768(AX), Z6
-	VMOVUPS    896(AX), Z7
-	VUNPCKLPS  Z5, Z2, Z8
-	VUNPCKHPS  Z5, Z2, Z2
+	VSHUFPS    $0x44, Z1, Z0, Z2
+	VSHUFPS    $0xee, Z1, Z0, Z0
+	VMOVUPS    512(AX), Z1
+	VMOVUPS    640(AX), Z3
+	VMOVUPS    768(AX), Z4
+	VMOVUPS    896(AX), Z5
+	VUNPCKLPS  Z3, Z1, Z1
+	VUNPCKLPS  Z5, Z4, Z3
+	VSHUFPS    $0x44, Z3, Z1, Z4
+	VSHUFPS    $0xee, Z3, Z1, Z1
+	VMOVUPS    1024(AX), Z3
+	VMOVUPS    1152(AX), Z5
+	VMOVUPS    1280(AX), Z6
+	VMOVUPS    1408(AX), Z7
+	VUNPCKLPS  Z5, Z3, Z3
 	VUNPCKLPS  Z7, Z6, Z5
-	VUNPCKHPS  Z7, Z6, Z6
-	VSHUFPS    $0x44, Z5, Z8, Z7
-	VSHUFPS    $0xee, Z5, Z8, Z5
-	VSHUFPS    $0x44, Z6, Z2, Z8
-	VSHUFPS    $0xee, Z6, Z2, Z2
-	VMOVUPS    1024(AX), Z6
-	VMOVUPS    1152(AX), Z9
-	VMOVUPS    1280(AX), Z10
-	VMOVUPS    1408(AX), Z11
-	VUNPCKLPS  Z9, Z6, Z12
-	VUNPCKHPS  Z9, Z6, Z6
-	VUNPCKLPS  Z11, Z10, Z9
-	VUNPCKHPS  Z11, Z10, Z10
-	VSHUFPS    $0x44, Z9, Z12, Z11
-	VSHUFPS    $0xee, Z9, Z12, Z9
-	VSHUFPS    $0x44, Z10, Z6, Z12
-	VSHUFPS    $0xee, Z10, Z6, Z6
-	VMOVUPS    1536(AX), Z10
-	VMOVUPS    1664(AX), Z13
-	VMOVUPS    1792(AX), Z14
-	VMOVUPS    1920(AX), Z15
-	VUNPCKLPS  Z13, Z10, Z16
-	VUNPCKHPS  Z13, Z10, Z10
-	VUNPCKLPS  Z15, Z14, Z13
-	VUNPCKHPS  Z15, Z14, Z14
-	VSHUFPS    $0x44, Z13, Z16, Z15
-	VSHUFPS    $0xee, Z13, Z16, Z13
-	VSHUFPS    $0x44, Z14, Z10, Z16
-	VSHUFPS    $0xee, Z14, Z10, Z10
-	VSHUFF64X2 $0x44, Z7, Z3, Z14
-	VSHUFF64X2 $0x44, Z15, Z11, Z17
-	VSHUFF64X2 $0xee, Z7, Z3, Z3
-	VSHUFF64X2 $0xee, Z15, Z11, Z7
-	VSHUFF64X2 $0x88, Z17, Z14, Z11
-	VSHUFF64X2 $0xdd, Z17, Z14, Z14
-	VSHUFF64X2 $0x88, Z7, Z3, Z15
-	VSHUFF64X2 $0xdd, Z7, Z3, Z3
-	VMOVUPS    Z11, (DX)
-	VMOVUPS    Z14, (DX)(BX*2)
-	VMOVUPS    Z15, (DX)(BX*4)
-	VMOVUPS    Z3, (DX)(SI*2)
-	VSHUFF64X2 $0x44, Z5, Z1, Z3
-	VSHUFF64X2 $0x44, Z13, Z9, Z7
-	VSHUFF64X2 $0xee, Z5, Z1, Z1
-	VSHUFF64X2 $0xee, Z13, Z9, Z5
-	VSHUFF64X2 $0x88, Z7, Z3, Z9
-	VSHUFF64X2 $0xdd, Z7, Z3, Z3
-	VSHUFF64X2 $0x88, Z5, Z1, Z7
-	VSHUFF64X2 $0xdd, Z5, Z1, Z1
-	VMOVUPS    Z9, (DX)(BX*1)
-	VMOVUPS    Z3, (DI)
-	VMOVUPS    Z7, (DI)(BX*2)
-	VMOVUPS    Z1, (DI)(BX*4)
-	VSHUFF64X2 $0x44, Z8, Z4, Z1
-	VSHUFF64X2 $0x44, Z16, Z12, Z3
-	VSHUFF64X2 $0xee, Z8, Z4, Z4
-	VSHUFF64X2 $0xee, Z16, Z12, Z5
-	VSHUFF64X2 $0x88, Z3, Z1, Z7
-	VSHUFF64X2 $0xdd, Z3, Z1, Z1
-	VSHUFF64X2 $0x88, Z5, Z4, Z3
-	VSHUFF64X2 $0xdd, Z5, Z4, Z4
-	VMOVUPS    Z7, (R8)
-	VMOVUPS    Z1, (R8)(BX*2)
-	VMOVUPS    Z3, (R8)(BX*4)
-	VMOVUPS    Z4, (R8)(SI*2)
-	VSHUFF64X2 $0x44, Z2, Z0, Z1
-	VSHUFF64X2 $0x44, Z10, Z6, Z3
-	VSHUFF64X2 $0xee, Z2, Z0, Z0
-	VSHUFF64X2 $0xee, Z10, Z6, Z2
-	VSHUFF64X2 $0x88, Z3, Z1, Z4
-	VSHUFF64X2 $0xdd, Z3, Z1, Z1
-	VSHUFF64X2 $0x88, Z2, Z0, Z3
-	VSHUFF64X2 $0xdd, Z2, Z0, Z0
-	VMOVUPS    Z4, (R8)(BX*1)
-	VMOVUPS    Z1, (R9)
-	VMOVUPS    Z3, (R9)(BX*2)
-	VMOVUPS    Z0, (R9)(BX*4)
+	VSHUFPS    $0x44, Z5, Z3, Z6
+	VSHUFPS    $0xee, Z5, Z3, Z3
+	VMOVUPS    1536(AX), Z5
+	VMOVUPS    1664(AX), Z7
+	VMOVUPS    1792(AX), Z8
+	VMOVUPS    1920(AX), Z9
+	VUNPCKLPS  Z7, Z5, Z5
+	VUNPCKLPS  Z9, Z8, Z7
+	VSHUFPS    $0x44, Z7, Z5, Z8
+	VSHUFPS    $0xee, Z7, Z5, Z5
+	VSHUFF64X2 $0x44, Z4, Z2, Z7
+	VSHUFF64X2 $0x44, Z8, Z6, Z9
+	VSHUFF64X2 $0xee, Z4, Z2, Z2
+	VSHUFF64X2 $0xee, Z8, Z6, Z4
+	VSHUFF64X2 $0x88, Z9, Z7, Z6
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z4, Z2, Z8
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VMOVUPS    Z6, (DX)
+	VMOVUPS    Z7, (DX)(BX*2)
+	VMOVUPS    Z8, (DX)(BX*4)
+	VMOVUPS    Z2, (DX)(SI*2)
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0x44, Z5, Z3, Z4
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VSHUFF64X2 $0xee, Z5, Z3, Z1
+	VSHUFF64X2 $0x88, Z4, Z2, Z3
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z1, Z0, Z4
+	VSHUFF64X2 $0xdd, Z1, Z0, Z0
+	VMOVUPS    Z3, (DX)(BX*1)
+	VMOVUPS    Z2, (DI)
+	VMOVUPS    Z4, (DI)(BX*2)
+	VMOVUPS    Z0, (DI)(BX*4)
 	ADDQ       $0x00000800, AX
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, DI
+	SUBQ       $0x00000004, CX
+	JMP        whole0
+
+end0:
+	MOVQ w+16(FP), AX
+	MOVQ pieces+24(FP), CX
+
+whole8:
+	CMPQ       CX, $0x00000004
+	JLT        end8
+	VMOVUPS    (AX), Z0
+	VMOVUPS    128(AX), Z1
+	VMOVUPS    256(AX), Z2
+	VMOVUPS    384(AX), Z3
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKHPS  Z3, Z2, Z1
+	VSHUFPS    $0x44, Z1, Z0, Z2
+	VSHUFPS    $0xee, Z1, Z0, Z0
+	VMOVUPS    512(AX), Z1
+	VMOVUPS    640(AX), Z3
+	VMOVUPS    768(AX), Z4
+	VMOVUPS    896(AX), Z5
+	VUNPCKHPS  Z3, Z1, Z1
+	VUNPCKHPS  Z5, Z4, Z3
+	VSHUFPS    $0x44, Z3, Z1, Z4
+	VSHUFPS    $0xee, Z3, Z1, Z1
+	VMOVUPS    1024(AX), Z3
+	VMOVUPS    1152(AX), Z5
+	VMOVUPS    1280(AX), Z6
+	VMOVUPS    1408(AX), Z7
+	VUNPCKHPS  Z5, Z3, Z3
+	VUNPCKHPS  Z7, Z6, Z5
+	VSHUFPS    $0x44, Z5, Z3, Z6
+	VSHUFPS    $0xee, Z5, Z3, Z3
+	VMOVUPS    1536(AX), Z5
+	VMOVUPS    1664(AX), Z7
+	VMOVUPS    1792(AX), Z8
+	VMOVUPS    1920(AX), Z9
+	VUNPCKHPS  Z7, Z5, Z5
+	VUNPCKHPS  Z9, Z8, Z7
+	VSHUFPS    $0x44, Z7, Z5, Z8
+	VSHUFPS    $0xee, Z7, Z5, Z5
+	VSHUFF64X2 $0x44, Z4, Z2, Z7
+	VSHUFF64X2 $0x44, Z8, Z6, Z9
+	VSHUFF64X2 $0xee, Z4, Z2, Z2
+	VSHUFF64X2 $0xee, Z8, Z6, Z4
+	VSHUFF64X2 $0x88, Z9, Z7, Z6
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z4, Z2, Z8
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VMOVUPS    Z6, (R8)
+	VMOVUPS    Z7, (R8)(BX*2)
+	VMOVUPS    Z8, (R8)(BX*4)
+	VMOVUPS    Z2, (R8)(SI*2)
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0x44, Z5, Z3, Z4
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VSHUFF64X2 $0xee, Z5, Z3, Z1
+	VSHUFF64X2 $0x88, Z4, Z2, Z3
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z1, Z0, Z4
+	VSHUFF64X2 $0xdd, Z1, Z0, Z0
+	VMOVUPS    Z3, (R8)(BX*1)
+	VMOVUPS    Z2, (R9)
+	VMOVUPS    Z4, (R9)(BX*2)
+	VMOVUPS    Z0, (R9)(BX*4)
+	ADDQ       $0x00000800, AX
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000040, R9
 	SUBQ       $0x00000004, CX
-	JMP        whole
+	JMP        whole8
 
+end8:
 part:
 	TESTQ         CX, CX
 	JZ            done

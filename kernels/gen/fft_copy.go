@@ -100,8 +100,8 @@ func (m machine) linesOutTimes(name string, conj bool) {
 // rows is how many rows have their pieces in one vector, group how many such vectors make a square.
 func (m machine) group() int { return 16 / m.size() }
 
-// allRows returns the addresses of as many rows as there are lanes.
-func (m machine) allRows(base, stride reg.Register) (row func(i int) operand.Mem, advance func(operand.Op)) {
+// allRows returns the addresses of as many rows as there are lanes, and what moves eight of them, or all (-1), on.
+func (m machine) allRows(base, stride reg.Register) (row func(i int) operand.Mem, advance func(eight int, by operand.Op)) {
 	blocks := []strided{newStrided(base, stride, 4)}
 	for i := 8; i < m.lanes(); i += 8 {
 		b := strided{base: GP64(), base3: GP64(), stride: stride, stride3: blocks[0].stride3}
@@ -110,9 +110,11 @@ func (m machine) allRows(base, stride reg.Register) (row func(i int) operand.Mem
 		blocks = append(blocks, b)
 	}
 	row = func(i int) operand.Mem { return blocks[i/8].row(i%8, 0) }
-	advance = func(by operand.Op) {
-		for _, b := range blocks {
-			b.advance(by)
+	advance = func(eight int, by operand.Op) {
+		for i, b := range blocks {
+			if eight < 0 || eight == i {
+				b.advance(by)
+			}
 		}
 	}
 	return row, advance
@@ -157,7 +159,7 @@ func (m machine) rowsIn(name string, real bool) {
 		place(c, m.transposed(column(v, c)))
 	}
 	ADDQ(operand.U32(uint32(step*g*p)), pos)
-	advance(operand.U32(uint32(m.bytes())))
+	advance(-1, operand.U32(uint32(m.bytes())))
 	SUBQ(operand.U32(uint32(p)), n)
 	JMP(operand.LabelRef("whole"))
 
@@ -181,7 +183,7 @@ func (m machine) rowsIn(name string, real bool) {
 	}
 	place(0, m.transposed(r))
 	ADDQ(operand.U32(uint32(step*g)), pos)
-	advance(operand.U32(16))
+	advance(-1, operand.U32(16))
 	DECQ(n)
 	JMP(operand.LabelRef("part"))
 	Label("done")
@@ -197,17 +199,19 @@ func column(v [][]vec, c int) []vec {
 	return out
 }
 
-// rowsOut copies the block to pieces of 16 bytes of all rows, to whole vectors where there are enough; of real
-// rows the real parts.
+// rowsOut copies the block to pieces of 16 bytes of all rows, of real rows the real parts. Where there are enough it
+// writes whole vectors, to eight rows at a time: with more, rows about a power of two apart would push each other's
+// unfinished lines from the cache.
 func (m machine) rowsOut(name string, real bool) {
 	m.begin(name, "dst *T, stride int, w *T, pieces int")
 	step := m.bytes()
 	if real {
 		step = m.element()
 	}
-	w, n := pointer("w"), pointer("pieces")
-	row, advance := m.allRows(pointer("dst"), pointer("stride"))
 	g, p := m.group(), m.bytes()/16
+	w, n := GP64(), GP64()
+	dst, stride := pointer("dst"), pointer("stride")
+	row, advance := m.allRows(dst, stride)
 	columns := func(piece int) []vec {
 		c := make([]vec, g)
 		for i := range c {
@@ -216,23 +220,29 @@ func (m machine) rowsOut(name string, real bool) {
 		}
 		return c
 	}
-	Label("whole")
-	CMPQ(n, operand.U32(uint32(p)))
-	JLT(operand.LabelRef("part"))
-	v := make([][]vec, p)
-	for c := range v {
-		v[c] = m.transposed(columns(c))
-	}
-	for t := range g {
-		for q, x := range m.piecesTransposed(column(v, t)) {
-			VMOVUPS(x, row(m.lane(q*g+t)))
+	for first := 0; first < m.lanes(); first += 8 {
+		loop, end := fmt.Sprintf("whole%d", first), fmt.Sprintf("end%d", first)
+		Load(Param("w"), w)
+		Load(Param("pieces"), n)
+		Label(loop)
+		CMPQ(n, operand.U32(uint32(p)))
+		JLT(operand.LabelRef(end))
+		ts := m.groupRows(first)
+		v := make([][]vec, p)
+		for c := range v {
+			v[c] = m.transposedRows(columns(c), ts)
 		}
+		for i, t := range ts {
+			for q, x := range m.piecesTransposed(column(v, i)) {
+				VMOVUPS(x, row(m.lane(q*g+t)))
+			}
+		}
+		ADDQ(operand.U32(uint32(p*g*step)), w)
+		advance(first/8, operand.U32(uint32(m.bytes())))
+		SUBQ(operand.U32(uint32(p)), n)
+		JMP(operand.LabelRef(loop))
+		Label(end)
 	}
-	ADDQ(operand.U32(uint32(p*g*step)), w)
-	advance(operand.U32(uint32(m.bytes())))
-	SUBQ(operand.U32(uint32(p)), n)
-	JMP(operand.LabelRef("whole"))
-
 	Label("part")
 	TESTQ(n, n)
 	JZ(operand.LabelRef("done"))
@@ -250,12 +260,40 @@ func (m machine) rowsOut(name string, real bool) {
 		}
 	}
 	ADDQ(operand.U32(uint32(g*step)), w)
-	advance(operand.U32(16))
+	advance(-1, operand.U32(16))
 	DECQ(n)
 	JMP(operand.LabelRef("part"))
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// groupRows lists the places in a group whose rows are first to first+7.
+func (m machine) groupRows(first int) []int {
+	var ts []int
+	for t := range m.group() {
+		if m.lane(t)/8*8 == first {
+			ts = append(ts, t)
+		}
+	}
+	return ts
+}
+
+// transposedRows is transposed, of which only the rows ts are wanted: all, or half of them.
+func (m machine) transposedRows(r []vec, ts []int) []vec {
+	if len(ts) == len(r) {
+		return m.transposed(r)
+	}
+	half := "unpacklo"
+	if ts[0] > 0 {
+		half = "unpackhi"
+	}
+	a, b, out := m.new(), m.new(), []vec{m.new(), m.new()}
+	m.do(half, r[1], r[0], a)
+	m.do(half, r[3], r[2], b)
+	VSHUFPS(operand.U8(0x44), b, a, out[0])
+	VSHUFPS(operand.U8(0xee), b, a, out[1])
+	return out
 }
 
 // piecesTransposed transposes a matrix of pieces of 128 bits, whose rows are vectors.
