@@ -3,6 +3,7 @@ package morph
 import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Scene is what scatters, as a graph over parameters. Vacuum needs no material.
@@ -179,4 +180,25 @@ func isotropic(v *ad.Node) rsoxs.MaterialNodes { return rsoxs.MaterialNodes{Vfra
 
 func (g Grid) aligned(v, s, theta, psi *ad.Node) rsoxs.MaterialNodes {
 	return rsoxs.MaterialNodes{Vfrac: v, S: g.full(s), Theta: g.full(theta), Psi: g.full(psi)}
+}
+
+// Morphology returns the fields of a scene without parameters, in float64.
+func (s Scene) Morphology(voxel float64) (*rsoxs.Morphology, error) {
+	m := &rsoxs.Morphology{PhysSize: voxel}
+	var nodes []*ad.Node
+	for i := range s.Materials {
+		nodes = append(nodes, s.Materials[i].Nodes()...)
+		m.Materials = append(m.Materials, s.Materials[i].Arrays(tensor.Float64))
+	}
+	values, err := ad.Eval(nodes...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Materials {
+		for _, f := range m.Materials[i].Fields() {
+			copy(f.Data().([]float64), values[0].Float64s())
+			values = values[1:]
+		}
+	}
+	return m, nil
 }
