@@ -26,3 +26,18 @@ func ExampleGemm64() {
 	fmt.Println(c)
 	// Output: [23 34]
 }
+
+// A constant has only the frequency 0; the inverse gives it back, times the number of elements.
+func ExampleNewFFT() {
+	plan := kernels.NewFFT(2, 4)
+	var work kernels.FFTWorkspace
+	x := []float64{3, 3, 3, 3, 3, 3, 3, 3}
+	half := make([]complex128, 2*3)
+	plan.Real64(half, x, &work)
+	fmt.Println(half)
+	plan.RealInverse64(x, half, &work)
+	fmt.Println(x)
+	// Output:
+	// [(24+0i) (0+0i) (0+0i) (0+0i) (0+0i) (0+0i)]
+	// [24 24 24 24 24 24 24 24]
+}

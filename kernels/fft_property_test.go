@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/cmplx"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -186,5 +187,25 @@ func TestFFTMisuse(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// One plan serves many goroutines, its tables made by whoever comes first.
+func TestFFTShared(t *testing.T) {
+	p := NewFFTBatch(Best(), 1, 23, 34)
+	x := normals(p.size, 4)
+	results := make([][]complex128, 4)
+	var wait sync.WaitGroup
+	for i := range results {
+		wait.Go(func() {
+			results[i] = make([]complex128, p.half)
+			p.Real64(results[i], x, nil)
+		})
+	}
+	wait.Wait()
+	for _, r := range results[1:] {
+		if relative(r, results[0]) != 0 {
+			t.Error("goroutines that share a plan differ")
+		}
 	}
 }
