@@ -30,21 +30,106 @@ func Conj(x *Node) *Node {
 }
 
 // CMul returns the products of the complex x and y, which broadcast. Gradients:
-// conj(y) g and conj(x) g.
-func CMul(x, y *Node) *Node {
-	if bad := notComplex("cmul", x, y); bad != nil {
+// g conj(y) and g conj(x).
+func CMul(x, y *Node) *Node { return complexPair("cmul", x, y, cmulOp, 0) }
+
+// CScale returns the complex x times the real y, which broadcast. Gradients: g y
+// and Re(g conj(x)).
+func CScale(x, y *Node) *Node {
+	if bad := notComplex("cscale", x); bad != nil {
 		return bad
 	}
-	a, b, c, d := Real(x), Imag(x), Real(y), Imag(y)
-	return Complex(Sub(Mul(a, c), Mul(b, d)), Add(Mul(a, d), Mul(b, c)))
+	if bad := firstErr(y); bad != nil {
+		return bad
+	}
+	s, ok := tensor.Broadcast(lead(x, 1), y.shape)
+	if !ok {
+		return failed(&tensor.ShapeError{Op: "cscale", Got: shapesOf([]*Node{x, y}), Want: "shapes that broadcast without the last axis of the first"})
+	}
+	full := append(s.Clone(), 2)
+	return newNode(cscaleOp, full, Broadcast(x, full...), Broadcast(y, s...))
 }
 
-// Abs2 returns |x|^2 of the complex x. Gradient: 2 x g.
-func Abs2(x *Node) *Node {
-	if bad := notComplex("abs2", x); bad != nil {
+// CDot returns Re(x conj(y)) of the complex x and y, which broadcast: x_re y_re +
+// x_im y_im. Gradients: g y and g x.
+func CDot(x, y *Node) *Node { return complexPair("cdot", x, y, cdotOp) }
+
+// Abs2 returns |x|^2 of the complex x. Gradient: 2 g x.
+func Abs2(x *Node) *Node { return CDot(x, x) }
+
+// complexPair makes the Node of an operation on two complex arrays that broadcast.
+func complexPair(name string, x, y *Node, op *Op, attr ...int) *Node {
+	if bad := notComplex(name, x, y); bad != nil {
 		return bad
 	}
-	return SumAxes(Square(x), -1)
+	s, ok := tensor.Broadcast(x.shape, y.shape)
+	if !ok {
+		return failed(&tensor.ShapeError{Op: name, Got: shapesOf([]*Node{x, y}), Want: "shapes that broadcast: equal lengths or 1, matched from the last axis"})
+	}
+	out := s
+	if op == cdotOp {
+		out = s[:len(s)-1].Clone()
+	}
+	z := newNode(op, out, Broadcast(x, s...), Broadcast(y, s...))
+	z.attr = attr
+	return z
+}
+
+var cmulOp, cscaleOp, cdotOp *Op
+
+func init() {
+	// attr: 1 for x conj(y) instead of x y.
+	cmulOp = register(&Op{Name: "cmul", Arity: 2, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, z *Node, in []*Node) []*Node {
+			x, y := in[0], in[1]
+			if z.attr[0] == 1 {
+				return []*Node{complexPair("cmul", g, y, cmulOp, 0), complexPair("cmul", x, g, cmulOp, 1)}
+			}
+			return []*Node{complexPair("cmul", g, y, cmulOp, 1), complexPair("cmul", g, x, cmulOp, 1)}
+		},
+		run: func(c *call) error { return c.each(complexProduct[float64], complexProduct[float32]) },
+		Sample: func(in Source) []*Node {
+			x, y := in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)
+			return []*Node{CMul(x, y), complexPair("cmul", y, x, cmulOp, 1)}
+		}})
+	cscaleOp = register(&Op{Name: "cscale", Arity: 2, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(g, in[1]), CDot(g, in[0])} },
+		run: func(c *call) error { return c.each(complexScaled[float64], complexScaled[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{CScale(in(-2, 2, 2, 3, 2), in(-2, 2, 3)), CScale(in(-2, 2, 1, 2), in(-2, 2, 4, 3))}
+		}})
+	cdotOp = register(&Op{Name: "cdot", Arity: 2, kind: step, Smooth: true, matrix: true,
+		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(in[1], g), CScale(in[0], g)} },
+		run: func(c *call) error { return c.each(complexDot[float64], complexDot[float32]) },
+		Sample: func(in Source) []*Node {
+			return []*Node{CDot(in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)), Abs2(in(-2, 2, 5, 2))}
+		}})
+}
+
+func complexProduct[T real](c *call, out []T, in [][]T) error {
+	sign := T(1 - 2*c.attr[0])
+	x, y := in[0][:len(out)], in[1][:len(out)]
+	for i := 0; i+1 < len(out); i += 2 {
+		a, b, p, q := x[i], x[i+1], y[i], sign*y[i+1]
+		out[i], out[i+1] = a*p-b*q, a*q+b*p
+	}
+	return nil
+}
+
+func complexScaled[T real](_ *call, out []T, in [][]T) error {
+	x := in[0][:len(out)]
+	for i, v := range in[1] {
+		out[2*i], out[2*i+1] = v*x[2*i], v*x[2*i+1]
+	}
+	return nil
+}
+
+func complexDot[T real](_ *call, out []T, in [][]T) error {
+	x, y := in[0][:2*len(out)], in[1][:2*len(out)]
+	for i := range out {
+		out[i] = x[2*i]*y[2*i] + x[2*i+1]*y[2*i+1]
+	}
+	return nil
 }
 
 // CExp returns exp(i phase) of the real phase. Gradient: Re(-i conj(y) g).

@@ -48,7 +48,7 @@ func RFFT(x *Node, norm FourierNorm, axes ...int) *Node {
 	if p.bad != nil {
 		return p.bad
 	}
-	y := realSpectrum(Permute(x, p.perm...), len(p.axes))
+	y := realSpectrum(Permute(x, p.perm...), len(p.axes), 0)
 	return p.back(Scale(norm.factor(p.size, false), y), true)
 }
 
@@ -64,7 +64,7 @@ func IRFFT(x *Node, n int, norm FourierNorm, axes ...int) *Node {
 	if n < 1 || n/2+1 != last {
 		return mistake("irfft", "a result of length %d from %d frequencies of shape %v: want length %d or %d", n, last, x.shape, 2*last-2, 2*last-1)
 	}
-	y := realOfSpectrum(Permute(x, p.perm...), len(p.axes), n)
+	y := realOfSpectrum(Permute(x, p.perm...), len(p.axes), n, 0)
 	return p.back(Scale(norm.factor(p.size/last*n, true), y), false)
 }
 
@@ -165,33 +165,23 @@ func complexSpectrum(x *Node, k, inverse int) *Node {
 	return y
 }
 
-func realSpectrum(x *Node, k int) *Node {
+// A half spectrum has each frequency 0 < j < n/2 for two. The adjoint of the
+// transform to it is the inverse of the spectrum with those halved, the adjoint
+// of the inverse is the transform with those doubled; paired says so.
+func realSpectrum(x *Node, k, paired int) *Node {
 	s := append(x.shape.Clone(), 2)
 	s[len(s)-2] = s[len(s)-2]/2 + 1
 	y := newNode(rfftOp, s, x)
-	y.attr = []int{k, x.shape[len(x.shape)-1]}
+	y.attr = []int{k, x.shape[len(x.shape)-1], paired}
 	return y
 }
 
-func realOfSpectrum(x *Node, k, n int) *Node {
+func realOfSpectrum(x *Node, k, n, paired int) *Node {
 	s := lead(x, 1)
 	s[len(s)-1] = n
 	y := newNode(irfftOp, s, x)
-	y.attr = []int{k, n}
+	y.attr = []int{k, n, paired}
 	return y
-}
-
-// paired multiplies the frequencies 0 < j < n/2 of the half spectrum x, which
-// stand for two, by v.
-func paired(x *Node, n int, v float64) *Node {
-	w := make([]float64, n/2+1)
-	for j := range w {
-		w[j] = v
-		if j == 0 || 2*j == n {
-			w[j] = 1
-		}
-	}
-	return Mul(x, Const(w, len(w), 1))
 }
 
 var fftOp, rfftOp, irfftOp *Op
@@ -205,15 +195,14 @@ func init() {
 		}})
 	rfftOp = register(&Op{Name: "rfft", Arity: 1, kind: step, Smooth: true, matrix: true,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
-			k, n := y.attr[0], y.attr[1]
-			return []*Node{realOfSpectrum(paired(g, n, 0.5), k, n)}
+			return []*Node{realOfSpectrum(g, y.attr[0], y.attr[1], 1-y.attr[2])}
 		},
 		run: func(c *call) error { return runFourier(c, c.inShape[0]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{RFFT(in(-2, 2, 5), NormBackward), RFFT(in(-2, 2, 3, 4), NormOrtho), Square(RFFT(in(-1, 1, 2, 3, 4), NormForward, 1, 0))}
 		}})
 	irfftOp = register(&Op{Name: "irfft", Arity: 1, kind: step, Smooth: true, matrix: true,
-		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{paired(realSpectrum(g, y.attr[0]), y.attr[1], 2)} },
+		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{realSpectrum(g, y.attr[0], 1-y.attr[2])} },
 		run: func(c *call) error { return runFourier(c, c.shape) },
 		Sample: func(in Source) []*Node {
 			return []*Node{IRFFT(in(-2, 2, 3, 2), 4, NormBackward), IRFFT(in(-2, 2, 3, 3, 2), 5, NormOrtho), Square(IRFFT(in(-1, 1, 2, 2, 2, 2), 2, NormForward))}
@@ -224,6 +213,8 @@ func init() {
 type fourierWork struct {
 	plan *kernels.FFT
 	ws   kernels.FFTWorkspace
+	s64  []float64 // a spectrum with paired frequencies halved
+	s32  []float32
 }
 
 // shareTransformFrom is the number of elements above which a transform uses all
@@ -245,28 +236,75 @@ func runFourier(c *call, shape tensor.Shape) error {
 		return w
 	})
 	if c.in32 != nil {
-		out, in := c.out32, c.in32[0]
-		switch c.op {
-		case rfftOp:
-			w.plan.Real32(complexes[complex64](out), in, &w.ws)
-		case irfftOp:
-			w.plan.RealInverse32(out, complexes[complex64](in), &w.ws)
-		default:
-			w.plan.Complex64(complexes[complex64](out), complexes[complex64](in), c.attr[1] == 1, &w.ws)
-		}
-		return nil
+		w.run32(c, c.out32, c.in32[0])
+	} else {
+		w.run64(c, c.out64, c.in64[0])
 	}
-	out, in := c.out64, c.in64[0]
+	return nil
+}
+
+func (w *fourierWork) run64(c *call, out, in []float64) {
+	multiply := kernels.Binary64(c.level, "mul_s")
 	switch c.op {
 	case rfftOp:
 		w.plan.Real64(complexes[complex128](out), in, &w.ws)
+		if c.attr[2] == 1 {
+			pairs(multiply, out, c.attr[1], &two64)
+		}
 	case irfftOp:
+		if c.attr[2] == 1 {
+			if w.s64 == nil {
+				w.s64 = make([]float64, len(in))
+			}
+			copy(w.s64, in)
+			in = w.s64
+			pairs(multiply, in, c.attr[1], &half64)
+		}
 		w.plan.RealInverse64(out, complexes[complex128](in), &w.ws)
 	default:
 		w.plan.Complex128(complexes[complex128](out), complexes[complex128](in), c.attr[1] == 1, &w.ws)
 	}
-	return nil
 }
+
+func (w *fourierWork) run32(c *call, out, in []float32) {
+	multiply := kernels.Binary32(c.level, "mul_s")
+	switch c.op {
+	case rfftOp:
+		w.plan.Real32(complexes[complex64](out), in, &w.ws)
+		if c.attr[2] == 1 {
+			pairs(multiply, out, c.attr[1], &two32)
+		}
+	case irfftOp:
+		if c.attr[2] == 1 {
+			if w.s32 == nil {
+				w.s32 = make([]float32, len(in))
+			}
+			copy(w.s32, in)
+			in = w.s32
+			pairs(multiply, in, c.attr[1], &half32)
+		}
+		w.plan.RealInverse32(out, complexes[complex64](in), &w.ws)
+	default:
+		w.plan.Complex64(complexes[complex64](out), complexes[complex64](in), c.attr[1] == 1, &w.ws)
+	}
+}
+
+// pairs multiplies the frequencies 0 < j < n/2 of rows of half spectra by v.
+func pairs[T real](multiply func(dst, a, b *T, n int), x []T, n int, v *T) {
+	row, count := n/2*2+2, (n-1)/2*2
+	if count == 0 {
+		return
+	}
+	for at := 2; at < len(x); at += row {
+		multiply(&x[at], &x[at], v, count)
+	}
+}
+
+// The factors of pairs.
+var (
+	two64, half64 = 2.0, 0.5
+	two32, half32 = float32(2), float32(0.5)
+)
 
 // complexes is the same memory as complex numbers.
 func complexes[C complex64 | complex128, T real](x []T) []C {

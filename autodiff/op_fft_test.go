@@ -272,3 +272,27 @@ func ExampleRFFT() {
 	fmt.Println(v[0].Data())
 	// Output: [6 1 -4 1]
 }
+
+// A convolution of images and its gradient: three transforms forward, three back.
+func BenchmarkConvolution(b *testing.B) {
+	for _, n := range []int{128, 512} {
+		b.Run(fmt.Sprintf("%dx%d/float32", n, n), func(b *testing.B) {
+			x, k := ad.Input("x", n, n), ad.Input("k", n, n)
+			y := ad.IRFFT(ad.CMul(ad.RFFT(x, ad.NormBackward), ad.RFFT(k, ad.NormBackward)), n, ad.NormBackward)
+			loss := ad.Sum(ad.Square(y))
+			p, err := ad.Compile(append([]*ad.Node{loss}, ad.Grad(loss, x, k)...), ad.Settings{Precision: 32, Threads: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := p.NewState()
+			s.SetInput(0, normal(n*n, 1))
+			s.SetInput(1, normal(n*n, 2))
+			for b.Loop() {
+				if err := s.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "gradients/s")
+		})
+	}
+}
