@@ -1,6 +1,9 @@
 package autodiff
 
-import "github.com/euryale-dev/euryale/tensor"
+import (
+	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/tensor"
+)
 
 // Complex returns re + i im, which broadcast: real arrays as one of complex
 // numbers, with a last axis of length 2. Gradient: the parts of g.
@@ -87,7 +90,7 @@ func init() {
 			}
 			return []*Node{complexPair("cmul", g, y, cmulOp, 1), complexPair("cmul", g, x, cmulOp, 1)}
 		},
-		run: func(c *call) error { return c.each(complexProduct[float64], complexProduct[float32]) },
+		run: complexProduct,
 		Sample: func(in Source) []*Node {
 			x, y := in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)
 			return []*Node{CMul(x, y), complexPair("cmul", y, x, cmulOp, 1)}
@@ -106,12 +109,13 @@ func init() {
 		}})
 }
 
-func complexProduct[T real](c *call, out []T, in [][]T) error {
-	sign := T(1 - 2*c.attr[0])
-	x, y := in[0][:len(out)], in[1][:len(out)]
-	for i := 0; i+1 < len(out); i += 2 {
-		a, b, p, q := x[i], x[i+1], y[i], sign*y[i+1]
-		out[i], out[i+1] = a*p-b*q, a*q+b*p
+func complexProduct(c *call) error {
+	conj := c.attr[0] == 1
+	switch {
+	case len(c.out32) > 0:
+		kernels.ComplexProduct32(c.level, conj)(&c.out32[0], &c.in32[0][0], &c.in32[1][0], len(c.out32))
+	case len(c.out64) > 0:
+		kernels.ComplexProduct64(c.level, conj)(&c.out64[0], &c.in64[0][0], &c.in64[1][0], len(c.out64))
 	}
 	return nil
 }

@@ -29,6 +29,12 @@ func addScaledPairF64AVX2(c *float64, s *float64, x *float64, a float64, b float
 func scaledPairSumF64AVX2(dst *float64, c *float64, s *float64, a float64, b float64, n int)
 
 //go:noescape
+func complexProductF64AVX2(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func complexProductConjF64AVX2(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
 func fillF64AVX2(dst *float64, v float64, n int)
 
 //go:noescape
@@ -54,6 +60,12 @@ func addScaledPairF32AVX2(c *float32, s *float32, x *float32, a float32, b float
 
 //go:noescape
 func scaledPairSumF32AVX2(dst *float32, c *float32, s *float32, a float32, b float32, n int)
+
+//go:noescape
+func complexProductF32AVX2(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func complexProductConjF32AVX2(dst *float32, x *float32, y *float32, n int)
 
 //go:noescape
 func fillF32AVX2(dst *float32, v float32, n int)
@@ -83,6 +95,12 @@ func addScaledPairF64AVX512(c *float64, s *float64, x *float64, a float64, b flo
 func scaledPairSumF64AVX512(dst *float64, c *float64, s *float64, a float64, b float64, n int)
 
 //go:noescape
+func complexProductF64AVX512(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func complexProductConjF64AVX512(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
 func fillF64AVX512(dst *float64, v float64, n int)
 
 //go:noescape
@@ -108,6 +126,12 @@ func addScaledPairF32AVX512(c *float32, s *float32, x *float32, a float32, b flo
 
 //go:noescape
 func scaledPairSumF32AVX512(dst *float32, c *float32, s *float32, a float32, b float32, n int)
+
+//go:noescape
+func complexProductF32AVX512(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func complexProductConjF32AVX512(dst *float32, x *float32, y *float32, n int)
 
 //go:noescape
 func fillF32AVX512(dst *float32, v float32, n int)

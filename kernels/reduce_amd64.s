@@ -1885,6 +1885,198 @@ done:
 	VZEROUPPER
 	RET
 
+// func complexProductF64AVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·complexProductF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000010
+	JLT            one
+	VMOVUPD        (CX), Y1
+	VMOVUPD        (DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y2, Y1, Y0
+	VMOVUPD        Y0, (AX)
+	VMOVUPD        32(CX), Y1
+	VMOVUPD        32(DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y2, Y1, Y0
+	VMOVUPD        Y0, 32(AX)
+	VMOVUPD        64(CX), Y1
+	VMOVUPD        64(DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y2, Y1, Y0
+	VMOVUPD        Y0, 64(AX)
+	VMOVUPD        96(CX), Y1
+	VMOVUPD        96(DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y2, Y1, Y0
+	VMOVUPD        Y0, 96(AX)
+	ADDQ           $0x00000080, AX
+	ADDQ           $0x00000080, CX
+	ADDQ           $0x00000080, DX
+	SUBQ           $0x00000010, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000004
+	JLT            rest
+	VMOVUPD        (CX), Y1
+	VMOVUPD        (DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y2, Y1, Y0
+	VMOVUPD        Y0, (AX)
+	ADDQ           $0x00000020, AX
+	ADDQ           $0x00000020, CX
+	ADDQ           $0x00000020, DX
+	SUBQ           $0x00000004, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	LEAQ           window<>+0(SB), SI
+	MOVQ           BX, DI
+	NEGQ           DI
+	VMOVUPD        32(SI)(DI*8), Y0
+	VMASKMOVPD     (CX), Y0, Y1
+	VMASKMOVPD     (DX), Y0, Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y2, Y1, Y0
+	TESTQ          $0x00000002, BX
+	JZ             below2ofdst
+	VMOVUPS        X0, (AX)
+	VEXTRACTF128   $0x01, Y0, X0
+	ADDQ           $0x00000010, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofdst
+	VMOVSD X0, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
+// func complexProductConjF64AVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·complexProductConjF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000010
+	JLT            one
+	VMOVUPD        (CX), Y1
+	VMOVUPD        (DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMSUBADD231PD Y2, Y1, Y0
+	VMOVUPD        Y0, (AX)
+	VMOVUPD        32(CX), Y1
+	VMOVUPD        32(DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMSUBADD231PD Y2, Y1, Y0
+	VMOVUPD        Y0, 32(AX)
+	VMOVUPD        64(CX), Y1
+	VMOVUPD        64(DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMSUBADD231PD Y2, Y1, Y0
+	VMOVUPD        Y0, 64(AX)
+	VMOVUPD        96(CX), Y1
+	VMOVUPD        96(DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMSUBADD231PD Y2, Y1, Y0
+	VMOVUPD        Y0, 96(AX)
+	ADDQ           $0x00000080, AX
+	ADDQ           $0x00000080, CX
+	ADDQ           $0x00000080, DX
+	SUBQ           $0x00000010, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000004
+	JLT            rest
+	VMOVUPD        (CX), Y1
+	VMOVUPD        (DX), Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMSUBADD231PD Y2, Y1, Y0
+	VMOVUPD        Y0, (AX)
+	ADDQ           $0x00000020, AX
+	ADDQ           $0x00000020, CX
+	ADDQ           $0x00000020, DX
+	SUBQ           $0x00000004, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	LEAQ           window<>+0(SB), SI
+	MOVQ           BX, DI
+	NEGQ           DI
+	VMOVUPD        32(SI)(DI*8), Y0
+	VMASKMOVPD     (CX), Y0, Y1
+	VMASKMOVPD     (DX), Y0, Y0
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMSUBADD231PD Y2, Y1, Y0
+	TESTQ          $0x00000002, BX
+	JZ             below2ofdst
+	VMOVUPS        X0, (AX)
+	VEXTRACTF128   $0x01, Y0, X0
+	ADDQ           $0x00000010, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofdst
+	VMOVSD X0, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
 // func fillF64AVX2(dst *float64, v float64, n int)
 // Requires: AVX
 TEXT ·fillF64AVX2(SB), NOSPLIT, $0-24
@@ -4040,6 +4232,212 @@ done:
 	VZEROUPPER
 	RET
 
+// func complexProductF32AVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·complexProductF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000020
+	JLT            one
+	VMOVUPS        (CX), Y1
+	VMOVUPS        (DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMADDSUB231PS Y2, Y1, Y0
+	VMOVUPS        Y0, (AX)
+	VMOVUPS        32(CX), Y1
+	VMOVUPS        32(DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMADDSUB231PS Y2, Y1, Y0
+	VMOVUPS        Y0, 32(AX)
+	VMOVUPS        64(CX), Y1
+	VMOVUPS        64(DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMADDSUB231PS Y2, Y1, Y0
+	VMOVUPS        Y0, 64(AX)
+	VMOVUPS        96(CX), Y1
+	VMOVUPS        96(DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMADDSUB231PS Y2, Y1, Y0
+	VMOVUPS        Y0, 96(AX)
+	ADDQ           $0x00000080, AX
+	ADDQ           $0x00000080, CX
+	ADDQ           $0x00000080, DX
+	SUBQ           $0x00000020, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000008
+	JLT            rest
+	VMOVUPS        (CX), Y1
+	VMOVUPS        (DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMADDSUB231PS Y2, Y1, Y0
+	VMOVUPS        Y0, (AX)
+	ADDQ           $0x00000020, AX
+	ADDQ           $0x00000020, CX
+	ADDQ           $0x00000020, DX
+	SUBQ           $0x00000008, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	LEAQ           window<>+0(SB), SI
+	MOVQ           BX, DI
+	NEGQ           DI
+	VMOVUPS        32(SI)(DI*4), Y0
+	VMASKMOVPS     (CX), Y0, Y1
+	VMASKMOVPS     (DX), Y0, Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMADDSUB231PS Y2, Y1, Y0
+	TESTQ          $0x00000004, BX
+	JZ             below4ofdst
+	VMOVUPS        X0, (AX)
+	VEXTRACTF128   $0x01, Y0, X0
+	ADDQ           $0x00000010, AX
+
+below4ofdst:
+	TESTQ   $0x00000002, BX
+	JZ      below2ofdst
+	VMOVSD  X0, (AX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofdst
+	VMOVSS X0, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
+// func complexProductConjF32AVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·complexProductConjF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000020
+	JLT            one
+	VMOVUPS        (CX), Y1
+	VMOVUPS        (DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMSUBADD231PS Y2, Y1, Y0
+	VMOVUPS        Y0, (AX)
+	VMOVUPS        32(CX), Y1
+	VMOVUPS        32(DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMSUBADD231PS Y2, Y1, Y0
+	VMOVUPS        Y0, 32(AX)
+	VMOVUPS        64(CX), Y1
+	VMOVUPS        64(DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMSUBADD231PS Y2, Y1, Y0
+	VMOVUPS        Y0, 64(AX)
+	VMOVUPS        96(CX), Y1
+	VMOVUPS        96(DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMSUBADD231PS Y2, Y1, Y0
+	VMOVUPS        Y0, 96(AX)
+	ADDQ           $0x00000080, AX
+	ADDQ           $0x00000080, CX
+	ADDQ           $0x00000080, DX
+	SUBQ           $0x00000020, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000008
+	JLT            rest
+	VMOVUPS        (CX), Y1
+	VMOVUPS        (DX), Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMSUBADD231PS Y2, Y1, Y0
+	VMOVUPS        Y0, (AX)
+	ADDQ           $0x00000020, AX
+	ADDQ           $0x00000020, CX
+	ADDQ           $0x00000020, DX
+	SUBQ           $0x00000008, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	LEAQ           window<>+0(SB), SI
+	MOVQ           BX, DI
+	NEGQ           DI
+	VMOVUPS        32(SI)(DI*4), Y0
+	VMASKMOVPS     (CX), Y0, Y1
+	VMASKMOVPS     (DX), Y0, Y0
+	VMOVSLDUP      Y0, Y2
+	VMOVSHDUP      Y0, Y0
+	VPERMILPS      $0xb1, Y1, Y3
+	VMULPS         Y3, Y0, Y0
+	VFMSUBADD231PS Y2, Y1, Y0
+	TESTQ          $0x00000004, BX
+	JZ             below4ofdst
+	VMOVUPS        X0, (AX)
+	VEXTRACTF128   $0x01, Y0, X0
+	ADDQ           $0x00000010, AX
+
+below4ofdst:
+	TESTQ   $0x00000002, BX
+	JZ      below2ofdst
+	VMOVSD  X0, (AX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, AX
+
+below2ofdst:
+	TESTQ  $0x00000001, BX
+	JZ     below1ofdst
+	VMOVSS X0, (AX)
+
+below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
 // func fillF32AVX2(dst *float32, v float32, n int)
 // Requires: AVX
 TEXT ·fillF32AVX2(SB), NOSPLIT, $0-24
@@ -5097,6 +5495,176 @@ rest:
 	VFMADD231PD Z3, Z0, Z2
 	VFMADD231PD Z4, Z1, Z2
 	VMOVUPD     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func complexProductF64AVX512(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·complexProductF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000020
+	JLT            one
+	VMOVUPD        (CX), Z1
+	VMOVUPD        (DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z2, Z1, Z0
+	VMOVUPD        Z0, (AX)
+	VMOVUPD        64(CX), Z1
+	VMOVUPD        64(DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z2, Z1, Z0
+	VMOVUPD        Z0, 64(AX)
+	VMOVUPD        128(CX), Z1
+	VMOVUPD        128(DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z2, Z1, Z0
+	VMOVUPD        Z0, 128(AX)
+	VMOVUPD        192(CX), Z1
+	VMOVUPD        192(DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z2, Z1, Z0
+	VMOVUPD        Z0, 192(AX)
+	ADDQ           $0x00000100, AX
+	ADDQ           $0x00000100, CX
+	ADDQ           $0x00000100, DX
+	SUBQ           $0x00000020, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000008
+	JLT            rest
+	VMOVUPD        (CX), Z1
+	VMOVUPD        (DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z2, Z1, Z0
+	VMOVUPD        Z0, (AX)
+	ADDQ           $0x00000040, AX
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000040, DX
+	SUBQ           $0x00000008, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	MOVQ           $-1, SI
+	BZHIQ          BX, SI, SI
+	KMOVW          SI, K1
+	VMOVUPD.Z      (CX), K1, Z1
+	VMOVUPD.Z      (DX), K1, Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z2, Z1, Z0
+	VMOVUPD        Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func complexProductConjF64AVX512(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·complexProductConjF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000020
+	JLT            one
+	VMOVUPD        (CX), Z1
+	VMOVUPD        (DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMSUBADD231PD Z2, Z1, Z0
+	VMOVUPD        Z0, (AX)
+	VMOVUPD        64(CX), Z1
+	VMOVUPD        64(DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMSUBADD231PD Z2, Z1, Z0
+	VMOVUPD        Z0, 64(AX)
+	VMOVUPD        128(CX), Z1
+	VMOVUPD        128(DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMSUBADD231PD Z2, Z1, Z0
+	VMOVUPD        Z0, 128(AX)
+	VMOVUPD        192(CX), Z1
+	VMOVUPD        192(DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMSUBADD231PD Z2, Z1, Z0
+	VMOVUPD        Z0, 192(AX)
+	ADDQ           $0x00000100, AX
+	ADDQ           $0x00000100, CX
+	ADDQ           $0x00000100, DX
+	SUBQ           $0x00000020, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000008
+	JLT            rest
+	VMOVUPD        (CX), Z1
+	VMOVUPD        (DX), Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMSUBADD231PD Z2, Z1, Z0
+	VMOVUPD        Z0, (AX)
+	ADDQ           $0x00000040, AX
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000040, DX
+	SUBQ           $0x00000008, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	MOVQ           $-1, SI
+	BZHIQ          BX, SI, SI
+	KMOVW          SI, K1
+	VMOVUPD.Z      (CX), K1, Z1
+	VMOVUPD.Z      (DX), K1, Z0
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMSUBADD231PD Z2, Z1, Z0
+	VMOVUPD        Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -6169,6 +6737,176 @@ rest:
 	VFMADD231PS Z3, Z0, Z2
 	VFMADD231PS Z4, Z1, Z2
 	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func complexProductF32AVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·complexProductF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000040
+	JLT            one
+	VMOVUPS        (CX), Z1
+	VMOVUPS        (DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMADDSUB231PS Z2, Z1, Z0
+	VMOVUPS        Z0, (AX)
+	VMOVUPS        64(CX), Z1
+	VMOVUPS        64(DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMADDSUB231PS Z2, Z1, Z0
+	VMOVUPS        Z0, 64(AX)
+	VMOVUPS        128(CX), Z1
+	VMOVUPS        128(DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMADDSUB231PS Z2, Z1, Z0
+	VMOVUPS        Z0, 128(AX)
+	VMOVUPS        192(CX), Z1
+	VMOVUPS        192(DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMADDSUB231PS Z2, Z1, Z0
+	VMOVUPS        Z0, 192(AX)
+	ADDQ           $0x00000100, AX
+	ADDQ           $0x00000100, CX
+	ADDQ           $0x00000100, DX
+	SUBQ           $0x00000040, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000010
+	JLT            rest
+	VMOVUPS        (CX), Z1
+	VMOVUPS        (DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMADDSUB231PS Z2, Z1, Z0
+	VMOVUPS        Z0, (AX)
+	ADDQ           $0x00000040, AX
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000040, DX
+	SUBQ           $0x00000010, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	MOVQ           $-1, SI
+	BZHIQ          BX, SI, SI
+	KMOVW          SI, K1
+	VMOVUPS.Z      (CX), K1, Z1
+	VMOVUPS.Z      (DX), K1, Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMADDSUB231PS Z2, Z1, Z0
+	VMOVUPS        Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func complexProductConjF32AVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·complexProductConjF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+four:
+	CMPQ           BX, $0x00000040
+	JLT            one
+	VMOVUPS        (CX), Z1
+	VMOVUPS        (DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMSUBADD231PS Z2, Z1, Z0
+	VMOVUPS        Z0, (AX)
+	VMOVUPS        64(CX), Z1
+	VMOVUPS        64(DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMSUBADD231PS Z2, Z1, Z0
+	VMOVUPS        Z0, 64(AX)
+	VMOVUPS        128(CX), Z1
+	VMOVUPS        128(DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMSUBADD231PS Z2, Z1, Z0
+	VMOVUPS        Z0, 128(AX)
+	VMOVUPS        192(CX), Z1
+	VMOVUPS        192(DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMSUBADD231PS Z2, Z1, Z0
+	VMOVUPS        Z0, 192(AX)
+	ADDQ           $0x00000100, AX
+	ADDQ           $0x00000100, CX
+	ADDQ           $0x00000100, DX
+	SUBQ           $0x00000040, BX
+	JMP            four
+
+one:
+	CMPQ           BX, $0x00000010
+	JLT            rest
+	VMOVUPS        (CX), Z1
+	VMOVUPS        (DX), Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMSUBADD231PS Z2, Z1, Z0
+	VMOVUPS        Z0, (AX)
+	ADDQ           $0x00000040, AX
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000040, DX
+	SUBQ           $0x00000010, BX
+	JMP            one
+
+rest:
+	TESTQ          BX, BX
+	JLE            done
+	MOVQ           $-1, SI
+	BZHIQ          BX, SI, SI
+	KMOVW          SI, K1
+	VMOVUPS.Z      (CX), K1, Z1
+	VMOVUPS.Z      (DX), K1, Z0
+	VMOVSLDUP      Z0, Z2
+	VMOVSHDUP      Z0, Z0
+	VPERMILPS      $0xb1, Z1, Z3
+	VMULPS         Z3, Z0, Z0
+	VFMSUBADD231PS Z2, Z1, Z0
+	VMOVUPS        Z0, K1, (AX)
 
 done:
 	VZEROUPPER

@@ -6,29 +6,54 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// scaled is a kernel that adds multiples of slices to slices, in place.
+// scaled is a kernel of whole slices that adds multiples of some to others, or multiplies complex numbers.
 type scaled struct {
 	name, params string
 	slices       []string // outputs first
 	outputs      int
 	numbers      []string
 	body         func(m machine, x, a []vec) // changes the outputs among x
+	fresh        bool                        // the outputs are not read
 }
 
 func scaledKernels() []scaled {
 	return []scaled{
 		{"addScaled", "dst, x *T, a T, n int", []string{"dst", "x"}, 1, []string{"a"}, func(m machine, x, a []vec) {
 			m.do("fma231", x[1], a[0], x[0])
-		}},
+		}, false},
 		{"addScaledPair", "c, s, x *T, a, b T, n int", []string{"c", "s", "x"}, 2, []string{"a", "b"}, func(m machine, x, a []vec) {
 			m.do("fma231", x[2], a[0], x[0])
 			m.do("fma231", x[2], a[1], x[1])
-		}},
+		}, false},
 		{"scaledPairSum", "dst, c, s *T, a, b T, n int", []string{"dst", "c", "s"}, 1, []string{"a", "b"}, func(m machine, x, a []vec) {
 			m.do("fma231", x[1], a[0], x[0])
 			m.do("fma231", x[2], a[1], x[0])
-		}},
+		}, false},
+		complexProduct("complexProduct", false),
+		complexProduct("complexProductConj", true),
 	}
+}
+
+// complexProduct sets dst = x y, or x conj(y), of complex numbers as pairs; n counts real ones.
+func complexProduct(name string, conj bool) scaled {
+	return scaled{name, "dst, x, y *T, n int", []string{"dst", "x", "y"}, 1, nil, func(m machine, x, _ []vec) {
+		re, im, swapped := m.new(), m.new(), m.new()
+		if m.double {
+			VMOVDDUP(x[2], re)
+			VPERMILPD(operand.U8(0xff), x[2], im)
+			VPERMILPD(operand.U8(0x55), x[1], swapped)
+		} else {
+			VMOVSLDUP(x[2], re)
+			VMOVSHDUP(x[2], im)
+			VPERMILPS(operand.U8(0xb1), x[1], swapped)
+		}
+		m.do("mul", swapped, im, x[0])
+		if conj {
+			m.do("fmsubadd231", re, x[1], x[0])
+		} else {
+			m.do("fmaddsub231", re, x[1], x[0])
+		}
+	}, true}
 }
 
 // emit writes the loop: four vectors at once, one at a time, then the rest under a mask. An element has the same bits
@@ -55,7 +80,9 @@ func (k scaled) emit(m machine) {
 			x := make([]vec, len(ptr))
 			for i := range x {
 				x[i] = m.new()
-				m.do("loadu", operand.Mem{Base: ptr[i], Disp: v * m.bytes()}, x[i])
+				if !k.fresh || i >= k.outputs {
+					m.do("loadu", operand.Mem{Base: ptr[i], Disp: v * m.bytes()}, x[i])
+				}
 			}
 			k.body(m, x, a)
 			for i := range k.outputs {
@@ -84,7 +111,9 @@ func (k scaled) emit(m machine) {
 	x := make([]vec, len(ptr))
 	for i := range x {
 		x[i] = m.new()
-		m.maskLoad(operand.Mem{Base: ptr[i]}, mask, x[i])
+		if !k.fresh || i >= k.outputs {
+			m.maskLoad(operand.Mem{Base: ptr[i]}, mask, x[i])
+		}
 	}
 	k.body(m, x, a)
 	for i := range k.outputs {
