@@ -2,8 +2,9 @@ package kernels
 
 import "unsafe"
 
-// fftScratch is what one goroutine needs: two blocks, the room of odd passes and long lines.
-type fftScratch[T float] struct{ a, b, tmp, long, line, row []T }
+// fftScratch is what one goroutine needs: two blocks, the room of odd passes and long lines, and a stage where blocks of
+// too few lines are filled up.
+type fftScratch[T float] struct{ a, b, tmp, long, line, row, stage []T }
 
 func (s *fftScratch[T]) fit(x *fftAxis[T]) {
 	size := x.n + 1
@@ -39,26 +40,26 @@ func (x *fftAxis[T]) lines(s *fftScratch[T], dst, src []T, lo, hi, width, dir in
 	for i := lo; i < hi; i += v {
 		count := min(v, hi-i)
 		switch {
-		case count == v && width == 1:
-			x.rows(s, dst[2*i*x.n:], src[2*i*x.n:], dir)
+		case width == 1:
+			x.rows(s, dst[2*i*x.n:], src[2*i*x.n:], count, dir)
 		case count == v && i%width+v <= width:
 			at := 2 * (i/width*x.n*width + i%width)
 			x.columns(s, dst[at:], src[at:], width, dir)
 		default:
-			x.scattered(s, dst, src, i, count, width, dir)
+			x.staged(s, dst, src, i, count, width, dir)
 		}
 	}
 }
 
-// rows transforms a full block of rows.
-func (x *fftAxis[T]) rows(s *fftScratch[T], dst, src []T, dir int) {
+// rows transforms a block of rows.
+func (x *fftAxis[T]) rows(s *fftScratch[T], dst, src []T, count, dir int) {
 	in := s.a
 	if x.chirp != nil {
 		in = s.b
 	}
-	x.k.loadRows(in, src, 2*x.n, x.k.lanes, x.n, x.pos[dir])
+	x.k.loadRows(s, in, src, 2*x.n, count, x.n, x.pos[dir])
 	x.run(s)
-	x.k.storeRows(dst, 2*x.n, x.k.lanes, s.a, x.n)
+	x.k.storeRows(s, dst, 2*x.n, count, s.a, x.n)
 }
 
 // run brings a loaded block into s.a.
@@ -108,80 +109,35 @@ func (x *fftAxis[T]) columnsOut(s *fftScratch[T], dst []T, stride, done int) {
 	x.k.linesOut(&dst[0], stride, &s.a[0], x.n)
 }
 
-// scattered transforms any lines, one number at a time in and out.
-func (x *fftAxis[T]) scattered(s *fftScratch[T], dst, src []T, first, count, width, dir int) {
-	in, v := s.a, x.k.lanes
+// staged transforms columns that are fewer than a block, or of two planes.
+func (x *fftAxis[T]) staged(s *fftScratch[T], dst, src []T, first, count, width, dir int) {
+	in, pitch := s.a, 2*x.k.lanes
 	if x.chirp != nil {
 		in = s.b
 	}
-	clear(in[:2*v*x.n])
-	for lane, line := range x.k.line {
-		if line >= count {
-			continue
+	stride := pitch * int(unsafe.Sizeof(T(0)))
+	s.stage = aligned(s.stage, pitch*x.n)
+	clear(s.stage[:pitch*x.n])
+	x.eachRun(first, count, width, func(line, at, n int) {
+		for j := range x.n {
+			copy(s.stage[j*pitch+line:][:n], src[at+2*j*width:])
 		}
-		i := first + line
-		at := 2 * (i/width*x.n*width + i%width)
-		for _, p := range x.pos[dir] {
-			in[2*v*p+lane], in[2*v*p+v+lane] = src[at], src[at+1]
-			at += 2 * width
-		}
-	}
+	})
+	x.k.linesIn(&in[0], &s.stage[0], stride, &x.pos[dir][0], x.n)
 	x.run(s)
-	for lane, line := range x.k.line {
-		if line >= count {
-			continue
+	x.k.linesOut(&s.stage[0], stride, &s.a[0], x.n)
+	x.eachRun(first, count, width, func(line, at, n int) {
+		for j := range x.n {
+			copy(dst[at+2*j*width:][:n], s.stage[j*pitch+line:])
 		}
-		i := first + line
-		at := 2 * (i/width*x.n*width + i%width)
-		for p := range x.n {
-			dst[at], dst[at+1] = s.a[2*v*p+lane], s.a[2*v*p+v+lane]
-			at += 2 * width
-		}
-	}
+	})
 }
 
-// loadRows copies rows of n complex numbers, length elements apart, to places of a block.
-func (k *fftKernels[T]) loadRows(w, src []T, length, count, n int, pos []int) {
-	v, size := k.lanes, int(unsafe.Sizeof(T(0)))
-	done := 0
-	if count == v {
-		piece := 16 / size / 2
-		if pieces := n / piece; pieces > 0 {
-			k.rowsIn(&w[0], &src[0], length*size, &pos[0], pieces)
-			done = pieces * piece
-		}
-	} else {
-		clear(w[:2*v*n])
-	}
-	for lane, line := range k.line {
-		if line >= count {
-			continue
-		}
-		for j := done; j < n; j++ {
-			at := line*length + 2*j
-			w[2*v*pos[j]+lane], w[2*v*pos[j]+v+lane] = src[at], src[at+1]
-		}
-	}
-}
-
-// storeRows copies n elements of a block to rows, length elements apart.
-func (k *fftKernels[T]) storeRows(dst []T, length, count int, w []T, n int) {
-	v, size := k.lanes, int(unsafe.Sizeof(T(0)))
-	done := 0
-	if count == v {
-		piece := 16 / size / 2
-		if pieces := n / piece; pieces > 0 {
-			k.rowsOut(&dst[0], length*size, &w[0], pieces)
-			done = pieces * piece
-		}
-	}
-	for lane, line := range k.line {
-		if line >= count {
-			continue
-		}
-		for j := done; j < n; j++ {
-			at := line*length + 2*j
-			dst[at], dst[at+1] = w[2*v*j+lane], w[2*v*j+v+lane]
-		}
+// eachRun calls f for each run of neighbouring lines: where it begins in a block and in the array, and its length.
+func (x *fftAxis[T]) eachRun(first, count, width int, f func(line, at, n int)) {
+	for i := first; i < first+count; {
+		run := min(first+count-i, width-i%width)
+		f(2*(i-first), 2*(i/width*x.n*width+i%width), 2*run)
+		i += run
 	}
 }

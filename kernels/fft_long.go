@@ -96,7 +96,7 @@ func (x *fftLong[T]) line(s *fftScratch[T], dst, src []T, dir int) {
 	}
 	for at := 0; at < x.n1; at += v {
 		at := min(at, x.n1-v)
-		x.k.loadRows(s.a, s.long[2*at*pitch:], 2*pitch, v, x.n2, x.second.pos[dir])
+		x.k.loadRows(s, s.a, s.long[2*at*pitch:], 2*pitch, v, x.n2, x.second.pos[dir])
 		x.second.columnsOut(s, dst[2*at:], x.n1*size, 0)
 	}
 }

@@ -45,9 +45,6 @@ func pureLinesOutOver[T float](dst *T, stride int, w, factors *T, n int) {
 	}
 }
 
-// pieceLength is how many complex numbers have 16 bytes.
-func pieceLength[T float]() int { return 8 / int(unsafe.Sizeof(T(0))) }
-
 func pureRowsIn[T float](w, src *T, stride int, pos *int, pieces int) {
 	n := pieces * pieceLength[T]()
 	for i := range pureLanes {

@@ -1,7 +1,5 @@
 package kernels
 
-import "unsafe"
-
 // fftReal transforms rows of n real numbers to their n/2+1 first complex ones, and back. Rows of even length are taken
 // as n/2 complex numbers, of odd length as n complex ones.
 type fftReal[T float] struct {
@@ -30,17 +28,17 @@ func (x *fftReal[T]) forward(s *fftScratch[T], dst, src []T, lo, hi int) {
 	for i := lo; i < hi; i += k.lanes {
 		count := min(k.lanes, hi-i)
 		if x.n%2 == 1 {
-			x.loadReal(in, src[i*x.n:], count)
+			k.loadRealRows(s, in, src[i*x.n:], count, x.n, x.axis.pos[0])
 			x.axis.run(s)
 		} else {
-			k.loadRows(in, src[i*x.n:], x.n, count, m, x.axis.pos[0])
+			k.loadRows(s, in, src[i*x.n:], x.n, count, m, x.axis.pos[0])
 			x.axis.run(s)
 			x.ends(s.a, s.a)
 			if m > 1 {
 				k.untangle(&s.a[0], &x.tw[0], m)
 			}
 		}
-		k.storeRows(dst[i*out:], out, count, s.a, x.n/2+1)
+		k.storeRows(s, dst[i*out:], out, count, s.a, x.n/2+1)
 	}
 }
 
@@ -65,15 +63,15 @@ func (x *fftReal[T]) inverse(s *fftScratch[T], dst, src []T, lo, hi int) {
 	}
 	for i := lo; i < hi; i += k.lanes {
 		count := min(k.lanes, hi-i)
-		k.loadRows(from, src[i*(2*h+2):], 2*h+2, count, h+1, x.self)
+		k.loadRows(s, from, src[i*(2*h+2):], 2*h+2, count, h+1, x.self)
 		if x.n%2 == 1 {
 			x.whole(to, from)
 			x.axis.run(s)
-			x.storeReal(dst[i*x.n:], count, s.a)
+			k.storeRealRows(s, dst[i*x.n:], count, s.a, x.n)
 		} else {
 			x.joined(to, from)
 			x.axis.run(s)
-			k.storeRows(dst[i*x.n:], x.n, count, s.a, h)
+			k.storeRows(s, dst[i*x.n:], x.n, count, s.a, h)
 		}
 	}
 }
@@ -97,44 +95,5 @@ func (x *fftReal[T]) whole(to, from []T) {
 	clear(to[v : 2*v])
 	if x.n > 1 {
 		x.axis.k.mirror(&to[0], &from[0], &x.axis.pos[1][0], x.n)
-	}
-}
-
-// loadReal copies real rows of odd length to places of a block.
-func (x *fftReal[T]) loadReal(w, src []T, count int) {
-	k, pos, done := x.axis.k, x.axis.pos[0], 0
-	v := k.lanes
-	if count < v {
-		clear(w[:2*v*x.n])
-	} else if pieces := x.n / (2 * pieceLength[T]()); pieces > 0 {
-		k.realRowsIn(&w[0], &src[0], x.n*int(unsafe.Sizeof(T(0))), &pos[0], pieces)
-		done = pieces * 2 * pieceLength[T]()
-	}
-	for lane, line := range k.line {
-		if line >= count {
-			continue
-		}
-		for j := done; j < x.n; j++ {
-			p := 2*v*pos[j] + lane
-			w[p], w[p+v] = src[line*x.n+j], 0
-		}
-	}
-}
-
-// storeReal copies the real parts of a block to rows of odd length.
-func (x *fftReal[T]) storeReal(dst []T, count int, w []T) {
-	k, done := x.axis.k, 0
-	v := k.lanes
-	if pieces := x.n / (2 * pieceLength[T]()); count == v && pieces > 0 {
-		k.realRowsOut(&dst[0], x.n*int(unsafe.Sizeof(T(0))), &w[0], pieces)
-		done = pieces * 2 * pieceLength[T]()
-	}
-	for lane, line := range k.line {
-		if line >= count {
-			continue
-		}
-		for j := done; j < x.n; j++ {
-			dst[line*x.n+j] = w[2*v*j+lane]
-		}
 	}
 }
