@@ -7,25 +7,46 @@ import (
 
 // average is the mean over the angles of the electric field of the images, each
 // turned so that the field lies along +x.
+//
+// An angle and its opposite mix the images alike, and turn them to results that
+// mirror each other in the centre, n/2: they are computed once, with a row and a
+// column more than the image has, which the mirror needs.
 type average struct {
-	turns   []*warp
-	tilt    *warp
-	ny, nx  int
-	masked  bool // mean over what is valid
-	workers int
+	turns      []folding
+	angles     int
+	tilt       *warp
+	ny, nx     int
+	rows, cols int  // of the turned images
+	masked     bool // mean over what is valid
+	workers    int
+}
+
+// folding is an angle, by its number, with how often it occurs in the list and how
+// often its opposite does.
+type folding struct {
+	*warp
+	angle          int
+	same, opposite float64
 }
 
 // mostSamples bounds the samples that are tabulated; they take 48 bytes each.
 const mostSamples = 1 << 20
 
 func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
-	a := &average{ny: ny, nx: nx, masked: c.RotMask, workers: c.Workers}
-	for _, angle := range b.angles {
-		turn := newRotation(angle, ny, nx)
-		if ny*nx*len(b.angles) <= mostSamples {
-			turn.tabulate()
+	a := &average{ny: ny, nx: nx, rows: ny, cols: nx, angles: len(b.angles), masked: c.RotMask, workers: c.Workers}
+	a.turns = folded(b.angles, c.Frame)
+	for _, t := range a.turns {
+		if t.opposite > 0 {
+			a.rows, a.cols = ny+1, nx+1
 		}
-		a.turns = append(a.turns, turn)
+	}
+	for i := range a.turns {
+		w := newRotation(b.angles[a.turns[i].angle], ny, nx)
+		w.rows, w.cols = a.rows, a.cols
+		if a.rows*a.cols*len(a.turns) <= mostSamples {
+			w.tabulate()
+		}
+		a.turns[i].warp = w
 	}
 	if c.Case != Transmission {
 		a.tilt = newTilt(k, c.Detector, ny, nx)
@@ -33,29 +54,82 @@ func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
 	return a
 }
 
+// folded gathers angles, in radians, that are equal or opposite. In the material's
+// frame every angle has an image of its own.
+func folded(angles []float64, f Frame) (list []folding) {
+	const near = 1e-9
+	seen := map[int64]int{} // angle over half a turn, in units of near, to its place in list
+	for i, angle := range angles {
+		half := math.Floor(angle/math.Pi + near)
+		key := int64(math.Round((angle/math.Pi - half) / near))
+		at, ok := seen[key]
+		if !ok || f == MaterialFrame {
+			at, seen[key] = len(list), len(list)
+			list = append(list, folding{angle: i})
+		}
+		if first := math.Floor(angles[list[at].angle]/math.Pi + near); math.Mod(half-first, 2) == 0 {
+			list[at].same++
+		} else {
+			list[at].opposite++
+		}
+	}
+	return list
+}
+
+// sums gathers turned images: in part 0 as they are, in part 1 to be mirrored.
+type sums struct{ sum, count [2][]float64 }
+
+func (a *average) newSums() (s sums) {
+	for k := range 2 {
+		if k == 0 || a.rows > a.ny {
+			s.sum[k], s.count[k] = make([]float64, a.rows*a.cols), make([]float64, a.rows*a.cols)
+		}
+	}
+	return s
+}
+
 // to writes the mean of the shots' images, one per shot.
 func (a *average) to(dst [][]float64, shots []*shot) {
-	counts := make([][]float64, len(shots))
+	all := make([]sums, len(shots))
 	mixed := make([][]float64, len(shots))
 	for e := range shots {
-		clear(dst[e])
-		counts[e], mixed[e] = make([]float64, a.ny*a.nx), make([]float64, a.ny*a.nx)
+		all[e], mixed[e] = a.newSums(), make([]float64, a.ny*a.nx)
 	}
-	for t, turn := range a.turns {
+	for _, t := range a.turns {
 		parallel(a.workers, a.ny, func(_, y int) {
 			for e, h := range shots {
-				h.mixRow(mixed[e][y*a.nx:(y+1)*a.nx], t, y*a.nx)
+				h.mixRow(mixed[e][y*a.nx:(y+1)*a.nx], t.angle, y*a.nx)
 			}
 		})
-		parallel(a.workers, a.ny, func(_, y int) { a.addRow(dst, counts, mixed, turn, y) })
+		parallel(a.workers, a.rows, func(_, y int) { a.addRow(all, mixed, t, y) })
 	}
 	for e := range shots {
-		a.finish(dst[e], counts[e])
+		a.finish(dst[e], a.counted(dst[e], all[e]))
 		if a.tilt != nil {
 			a.tiltTo(dst[e])
 		}
 	}
 }
+
+// counted writes the sums over all angles, and returns their counts.
+func (a *average) counted(dst []float64, s sums) (count []float64) {
+	count = make([]float64, a.ny*a.nx)
+	for y := range a.ny {
+		for x := range a.nx {
+			i, at := y*a.nx+x, y*a.cols+x
+			dst[i], count[i] = s.sum[0][at], s.count[0][at]
+			if s.sum[1] != nil {
+				mirror := (a.ny-y)*a.cols + a.nx - x
+				dst[i], count[i] = dst[i]+s.sum[1][mirror], count[i]+s.count[1][mirror]
+			}
+		}
+	}
+	return count
+}
+
+// angleGroups is the number of parts that sums over angles are made of, whatever
+// the number of workers.
+const angleGroups = 8
 
 // mixRow computes a part of the image at angle t from element from on.
 func (h *shot) mixRow(dst []float64, t, from int) {
@@ -70,22 +144,31 @@ func (h *shot) mixRow(dst []float64, t, from int) {
 	}
 }
 
-func (a *average) addRow(dst, counts, mixed [][]float64, turn *warp, y int) {
-	row := turn.row(y, make([]sample, a.nx))
+func (a *average) addRow(all []sums, mixed [][]float64, t folding, y int) {
+	row := t.row(y, make([]sample, a.cols))
+	from, to := y*a.cols, (y+1)*a.cols
 	for e, image := range mixed {
-		sum, count := dst[e][y*a.nx:(y+1)*a.nx], counts[e][y*a.nx:(y+1)*a.nx]
-		for x := range row {
-			if v := row[x].read(image); v == v {
-				sum[x] += v
-				count[x]++
+		for k, times := range [2]float64{t.same, t.opposite} {
+			if times > 0 {
+				addSamples(all[e].sum[k][from:to], all[e].count[k][from:to], row, image, times)
 			}
+		}
+	}
+}
+
+// addSamples adds what samples read to sums, and counts those that are valid.
+func addSamples(sum, count []float64, row []sample, image []float64, times float64) {
+	for x := range row {
+		if v := row[x].read(image); v == v {
+			sum[x] += times * v
+			count[x] += times
 		}
 	}
 }
 
 // finish divides sums by counts.
 func (a *average) finish(sum, count []float64) {
-	n := float64(len(a.turns))
+	n := float64(a.angles)
 	for i, c := range count {
 		switch {
 		case !a.masked && c < n:
@@ -111,17 +194,11 @@ func (a *average) tiltTo(image []float64) {
 	}
 }
 
-// angleGroups is the number of parts that sums over angles are made of, whatever
-// the number of workers.
-const angleGroups = 8
-
 // back replaces the images of the shots, of which the first is an outline, by the
 // gradients with respect to them, from those of the means, which it spoils.
 func (a *average) back(g [][]float64, shots []*shot) {
 	for e, h := range shots {
-		valid := h.images[0]
-		counts := a.counts(h, valid)
-		a.finishBack(g[e], counts)
+		a.finishBack(g[e], a.counts(h.images[0]))
 		groups := min(angleGroups, len(a.turns))
 		parts := make([][][]float64, groups)
 		parallel(a.workers, groups, func(_, i int) { parts[i] = a.groupBack(g[e], h, i, groups) })
@@ -137,20 +214,14 @@ func (a *average) back(g [][]float64, shots []*shot) {
 }
 
 // counts returns how many angles reach each pixel of the mean.
-func (a *average) counts(h *shot, valid []float64) []float64 {
-	counts := make([]float64, a.ny*a.nx)
-	parallel(a.workers, a.ny, func(_, y int) {
-		room := make([]sample, a.nx)
-		for _, turn := range a.turns {
-			row := turn.row(y, room)
-			for x := range row {
-				if v := row[x].read(valid); v == v {
-					counts[y*a.nx+x]++
-				}
-			}
+func (a *average) counts(valid []float64) []float64 {
+	s := a.newSums()
+	parallel(a.workers, a.rows, func(_, y int) {
+		for _, t := range a.turns {
+			a.addRow([]sums{s}, [][]float64{valid}, t, y)
 		}
 	})
-	return counts
+	return a.counted(make([]float64, a.ny*a.nx), s)
 }
 
 // finishBack is the transpose of tiltTo and finish; pixels that are not valid get
@@ -159,7 +230,7 @@ func (a *average) finishBack(g, count []float64) {
 	if a.tilt != nil {
 		a.tiltBack(g, count)
 	}
-	n := float64(len(a.turns))
+	n := float64(a.angles)
 	for i, c := range count {
 		if c == 0 || !a.masked && c < n || g[i] != g[i] {
 			g[i] = 0
@@ -191,21 +262,20 @@ func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64
 	for j := range out {
 		out[j] = make([]float64, a.ny*a.nx)
 	}
-	mixed, room := make([]float64, a.ny*a.nx), make([]sample, a.nx)
-	valid := h.images[0]
-	for t := group; t < len(a.turns); t += groups {
+	mixed, room := make([]float64, a.ny*a.nx), make([]sample, a.cols)
+	for i := group; i < len(a.turns); i += groups {
+		t := a.turns[i]
 		clear(mixed)
-		for y := range a.ny {
-			row := a.turns[t].row(y, room)
-			for x := range row {
-				if d := g[y*a.nx+x]; d != 0 {
-					if v := row[x].read(valid); v == v {
-						row[x].spread(mixed, d)
+		for y := range a.rows {
+			for x, s := range t.row(y, room) {
+				if d := a.gathered(g, t, y, x); d != 0 {
+					if v := s.read(h.images[0]); v == v {
+						s.spread(mixed, d)
 					}
 				}
 			}
 		}
-		first, w := h.mix(t)
+		first, w := h.mix(t.angle)
 		for j, f := range w {
 			for i, v := range mixed {
 				out[first+j][i] += f * v
@@ -213,4 +283,15 @@ func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64
 		}
 	}
 	return out
+}
+
+// gathered returns the gradient with respect to element (y, x) of a turned image.
+func (a *average) gathered(g []float64, t folding, y, x int) (d float64) {
+	if y < a.ny && x < a.nx {
+		d = t.same * g[y*a.nx+x]
+	}
+	if t.opposite > 0 && y > 0 && x > 0 {
+		d += t.opposite * g[(a.ny-y)*a.nx+a.nx-x]
+	}
+	return d
 }

@@ -3,8 +3,14 @@ package rsoxs
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -28,29 +34,202 @@ func BenchmarkGradient(b *testing.B) {
 	for range cfg.Energies {
 		o = append(o, []Constants{{1e-3, 2e-3, 1.5e-3, 1e-3}, {2e-3, 1e-3, 2e-3, 1e-3}})
 	}
-	for _, workers := range []int{1, 2} {
-		for _, grad := range []bool{false, true} {
-			b.Run(fmt.Sprintf("workers%d/gradient=%v", workers, grad), func(b *testing.B) {
-				cfg.Workers = workers
-				s, err := New(shape, 2.5, cfg)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for b.Loop() {
-					if err := s.Transform(context.Background(), m); err != nil {
-						b.Fatal(err)
-					}
-					p, err := s.Pattern(context.Background(), o)
-					if err != nil {
-						b.Fatal(err)
-					}
-					if grad {
-						if _, err := s.Gradient(context.Background(), o, p.Intensity); err != nil {
-							b.Fatal(err)
-						}
-					}
-				}
-			})
+	s, err := New(shape, 2.5, cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchGradient(b, s, m, o)
+}
+
+// benchGradient times forward runs, and forward runs with gradients.
+func benchGradient(b *testing.B, s *Simulator, m *Morphology, o Optics) {
+	took := map[bool]time.Duration{}
+	for _, grad := range []bool{false, true} {
+		b.Run(fmt.Sprintf("gradient=%v", grad), func(b *testing.B) {
+			for b.Loop() {
+				run(b, s, m, o, grad)
+			}
+			took[grad] = b.Elapsed() / time.Duration(b.N)
+			if grad && took[false] > 0 {
+				b.ReportMetric(float64(took[true])/float64(took[false]), "x-forward")
+			}
+		})
+	}
+}
+
+func run(b testing.TB, s *Simulator, m *Morphology, o Optics, grad bool) *Pattern {
+	if err := s.Transform(context.Background(), m); err != nil {
+		b.Fatal(err)
+	}
+	p, err := s.Pattern(context.Background(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if grad {
+		if _, err := s.Gradient(context.Background(), o, p.Intensity); err != nil {
+			b.Fatal(err)
 		}
 	}
+	return p
+}
+
+// panel returns the core-shell film at n energies from 270 to 300 eV, with
+// constants between those of the reference.
+func panel(b testing.TB, n int) (*Morphology, []float64, Optics) {
+	c := readCoreShell(b)
+	_, o := c.optics()
+	var energies []float64
+	var all Optics
+	for i := range n {
+		energies = append(energies, 284.7+0.3*float64(i-n/2))
+		all = append(all, o[i%len(o)])
+	}
+	return c.build(b), energies, all
+}
+
+// BenchmarkCoreShell measures what users of the core-shell film wait for, 32 x 512
+// x 512 voxels in float32, beside the bare transforms of its fields and the direct
+// algorithm.
+func BenchmarkCoreShell(b *testing.B) {
+	for _, c := range []struct {
+		energies int
+		angles   Angles
+	}{{1, Angles{}}, {1, Angles{0, 1, 360}}, {101, Angles{0, 1, 360}}} {
+		list, _ := c.angles.List()
+		b.Run(fmt.Sprintf("%dx%d", c.energies, len(list)), func(b *testing.B) {
+			m, energies, o := panel(b, c.energies)
+			s, err := New(m.Shape(), m.PhysSize, Config{Energies: energies, Angles: c.angles, Precision: 32})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				run(b, s, m, o, false)
+			}
+			took := b.Elapsed().Seconds() / float64(b.N)
+			b.ReportMetric(took, "s")
+			b.ReportMetric(took/bareTransforms(s), "x-bare-FFTs")
+			b.ReportMetric(directTime(m, o[0], energies[0])*float64(c.energies*len(list))/took, "x-direct")
+			b.ReportMetric(peakBytes(b)/float64(tensor.Shape(s.shape[:]).Size()), "peak-B/voxel")
+		})
+	}
+	b.Run("gradient", func(b *testing.B) {
+		m, energies, o := panel(b, 1)
+		s, err := New(m.Shape(), m.PhysSize, Config{Energies: energies, Precision: 32})
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchGradient(b, s, m, o)
+		b.Logf("peak %.0f bytes per voxel", peakBytes(b)/float64(tensor.Shape(s.shape[:]).Size()))
+	})
+}
+
+// bareTransforms returns the seconds of the real transforms of all slices of all
+// fields, on as many goroutines.
+func bareTransforms(s *Simulator) float64 {
+	sp := s.spectra.(*spectra[float32])
+	ny, nx := s.shape[1], s.shape[2]
+	plan := kernels.NewFFT(ny, nx)
+	type room struct {
+		src  []float32
+		dst  []complex64
+		work kernels.FFTWorkspace
+	}
+	rooms := make([]room, s.cfg.Workers)
+	for i := range rooms {
+		rooms[i] = room{src: make([]float32, ny*nx), dst: make([]complex64, ny*s.layout.columns())}
+	}
+	best := math.Inf(1)
+	for range 3 {
+		start := time.Now()
+		parallel(s.cfg.Workers, s.shape[0]*sp.fields, func(w, _ int) {
+			plan.Real32(rooms[w].dst, rooms[w].src, &rooms[w].work)
+		})
+		best = min(best, time.Since(start).Seconds())
+	}
+	return best
+}
+
+// directTime returns the seconds that one energy and angle take when the
+// polarization is transformed as CyRSoXS does: made voxel by voxel, three complex
+// transforms in three dimensions, projection and rotation, on all processors.
+func directTime(m *Morphology, o []Constants, energy float64) float64 {
+	shape := m.Shape()
+	plan := kernels.NewFFT(shape[:]...)
+	work := kernels.FFTWorkspace{Threads: runtime.GOMAXPROCS(0)}
+	n := shape[0] * shape[1] * shape[2]
+	var p [3][]complex64
+	for i := range p {
+		p[i] = make([]complex64, n)
+	}
+	start := time.Now()
+	parallel(runtime.GOMAXPROCS(0), shape[0], func(_, z int) { polarize(m, o, p, z, n/shape[0]) })
+	for i := range p {
+		plan.Complex64(p[i], p[i], false, &work)
+	}
+	cutDirect(m, p, energy)
+	return time.Since(start).Seconds()
+}
+
+// polarize fills slice z of the polarization for a field along x.
+func polarize(m *Morphology, o []Constants, p [3][]complex64, z, size int) {
+	for i := range p {
+		clear(p[i][z*size : (z+1)*size])
+	}
+	for k := range m.Materials {
+		c := o[k].contrast()
+		vf := m.Materials[k].Vfrac.Data().([]float32)
+		for v := z * size; v < (z+1)*size; v++ {
+			iso := c.iso * complex(float64(vf[v]), 0)
+			if s := m.Materials[k].S; s != nil {
+				pa := float64(vf[v] * s.Data().([]float32)[v])
+				st, ct := math.Sincos(float64(m.Materials[k].Theta.Data().([]float32)[v]))
+				sp, cp := math.Sincos(float64(m.Materials[k].Psi.Data().([]float32)[v]))
+				x, y := cp*st, sp*st
+				iso += c.axial * complex(pa, 0)
+				p[0][v] += complex64(c.tensor * complex(pa*x*x, 0))
+				p[1][v] += complex64(c.tensor * complex(pa*x*y, 0))
+				p[2][v] += complex64(c.tensor * complex(pa*x*ct, 0))
+			}
+			p[0][v] += complex64(iso)
+		}
+	}
+}
+
+// cutDirect projects the detector's pixels.
+func cutDirect(m *Morphology, p [3][]complex64, energy float64) {
+	n := m.Shape()
+	l := &lattice{n: n, a: m.PhysSize}
+	v := newView(l, &beam{k: vec{0, 0, 1}}, energy, Linear)
+	f := &projector{wave: v.wave, field: [][2]float64{{1, 0}}}
+	parallel(runtime.GOMAXPROCS(0), n[1], func(_, y int) {
+		var out [3]float64
+		for x := range n[2] {
+			c, ok := v.cut(y, x)
+			for dz, w := range c.weights() {
+				if !ok || w == 0 {
+					continue
+				}
+				at := (l.index(0, c.z+dz)*n[1]+l.index(1, y))*n[2] + l.index(2, x)
+				a := cvec{complex128(p[0][at]), complex128(p[1][at]), complex128(p[2][at])}
+				f.add(out[:], w, &a, &a, v.transfer(c.z+dz, y, x))
+			}
+		}
+	})
+}
+
+// peakBytes returns the largest memory this process ever held.
+func peakBytes(b *testing.B) float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return math.NaN()
+	}
+	for _, line := range strings.Split(string(status), "\n") {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			var kb float64
+			fmt.Sscan(rest, &kb)
+			return 1024 * kb
+		}
+	}
+	b.Log("no VmHWM in /proc/self/status")
+	return math.NaN()
 }

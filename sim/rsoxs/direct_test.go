@@ -329,6 +329,9 @@ func randomConfig(r *rapid.T, energies int) Config {
 	// Angles keep away from quarter turns, where which pixels are reached is a matter
 	// of rounding.
 	cfg := Config{Angles: Angles{3, rapid.Float64Range(7, 40).Draw(r, "step"), 80}}
+	if rapid.Bool().Draw(r, "circle") { // opposite angles share their images
+		cfg.Angles = Angles{-17, 36, 343}
+	}
 	for e := range energies {
 		cfg.Energies = append(cfg.Energies, 270+10*float64(e))
 	}

@@ -138,8 +138,8 @@ func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b))
 func (s *spectra[T]) expose(shots []*shot) {
 	parallel(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {
-			s.exposeRow(h, row, func(out []float64, t *site, w float64, kappa vec) {
-				n := s.dielectric(t, h.contrasts)
+			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
+				n := s.dielectric(&t, h.contrasts)
 				a1, a2 := n.times(h.e1), n.times(h.e2)
 				h.add(out, w, &a1, &a2, kappa)
 			})
@@ -149,7 +149,7 @@ func (s *spectra[T]) expose(shots []*shot) {
 
 // exposeRow fills the pixels that read one row of the half spectrum; add adds what
 // a pixel sees at a site with weight w.
-func (s *spectra[T]) exposeRow(h *shot, row int, add func(out []float64, t *site, w float64, kappa vec)) {
+func (s *spectra[T]) exposeRow(h *shot, row int, add func(out []float64, t site, w float64, kappa vec)) {
 	out := make([]float64, len(h.images))
 	for x := range s.columns() {
 		pixels, n := s.pixels(row, x)
@@ -162,8 +162,7 @@ func (s *spectra[T]) exposeRow(h *shot, row int, add func(out []float64, t *site
 			}
 			for dz, w := range c.weights() {
 				if ok && w > 0 {
-					t := s.site(row, x, c.z+dz, p.conj)
-					add(out, &t, w, h.transfer(c.z+dz, p.y, p.x))
+					add(out, s.site(row, x, c.z+dz, p.conj), w, h.transfer(c.z+dz, p.y, p.x))
 				}
 			}
 			for j, v := range out {

@@ -117,8 +117,8 @@ func (s *spectra[T]) exposeTangent(to spectrum, shots []*shot) {
 	g := to.(*spectra[T])
 	parallel(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {
-			s.exposeRow(h, row, func(out []float64, t *site, w float64, kappa vec) {
-				n, d, c := s.dielectric(t, h.contrasts), g.dielectric(t, h.contrasts), s.dielectric(t, h.changes)
+			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
+				n, d, c := s.dielectric(&t, h.contrasts), g.dielectric(&t, h.contrasts), s.dielectric(&t, h.changes)
 				for i := range d {
 					d[i] += c[i]
 				}

@@ -7,7 +7,9 @@ import "math"
 // a pixel are on it, so that neighbours without weight do not count.
 type warp struct {
 	m      [2][2]float64
-	ny, nx int
+	ny, nx int // of the image
+	rows   int // of the result
+	cols   int
 	cy, cx float64
 	table  []sample // all rows, nil if that would be too large
 }
@@ -17,7 +19,7 @@ const snap = 1e-7
 // newWarp returns the map about the centre of an image. Rows and columns of m are
 // x and y.
 func newWarp(m [2][2]float64, ny, nx int) *warp {
-	return &warp{m: m, ny: ny, nx: nx, cy: float64(ny) / 2, cx: float64(nx) / 2}
+	return &warp{m: m, ny: ny, nx: nx, rows: ny, cols: nx, cy: float64(ny) / 2, cx: float64(nx) / 2}
 }
 
 // newRotation returns the map that turns the direction at angle to +x.
@@ -46,9 +48,9 @@ type sample struct {
 
 // tabulate keeps the samples of all rows.
 func (a *warp) tabulate() {
-	table := make([]sample, a.ny*a.nx)
-	for y := range a.ny {
-		a.row(y, table[y*a.nx:(y+1)*a.nx])
+	table := make([]sample, a.rows*a.cols)
+	for y := range a.rows {
+		a.row(y, table[y*a.cols:(y+1)*a.cols])
 	}
 	a.table = table
 }
@@ -56,8 +58,9 @@ func (a *warp) tabulate() {
 // row returns the samples of row y, in room unless they are tabulated.
 func (a *warp) row(y int, room []sample) []sample {
 	if a.table != nil {
-		return a.table[y*a.nx : (y+1)*a.nx]
+		return a.table[y*a.cols : (y+1)*a.cols]
 	}
+	room = room[:a.cols]
 	dy := float64(y) - a.cy
 	for x := range room {
 		dx := float64(x) - a.cx
