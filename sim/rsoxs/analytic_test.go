@@ -85,7 +85,7 @@ func single(t *testing.T, s *Simulator, m *Morphology, c Constants, degrees floa
 	}
 	b := *s.beams[0]
 	b.angles = []float64{degrees * math.Pi / 180}
-	h := s.shot(&b, 0, []Constants{c})
+	h := s.shot(&b, folded(b.angles, LabFrame), 0, []Constants{c})
 	s.spectra.expose([]*shot{h})
 	image := make([]float64, s.shape[1]*s.shape[2])
 	h.mixRow(image, 0, 0)
@@ -184,7 +184,7 @@ func (r *sphereRow) check(t *testing.T) {
 func (r *sphereRow) errors(s *Simulator, image []float64, c Constants, box bool) (rms, worst float64, n int) {
 	form := make([]float64, len(image)) // 0 where it is not compared
 	v := newView(s.layout.lattice, s.beams[0], r.Energy, Linear)
-	exact, top := &lattice{n: v.n, a: v.a, grid: ExactGrid}, 0.0
+	exact, top := newLattice(v.n, v.a, ExactGrid), 0.0
 	for y := range r.N {
 		for x := range r.N {
 			q := math.Hypot(exact.q(1, y), exact.q(2, x))
@@ -215,7 +215,7 @@ func (r *sphereRow) form(v *view, c Constants, y, x int, box bool) (sum float64)
 	}
 	n := complex(1-c.DeltaPara, c.BetaPara)
 	contrast := abs2(n*n-1) / (16 * math.Pi * math.Pi)
-	exact := &lattice{n: v.n, a: v.a, grid: ExactGrid}
+	exact := newLattice(v.n, v.a, ExactGrid)
 	for dz, w := range at.weights() {
 		if w == 0 {
 			continue

@@ -95,10 +95,10 @@ func (a *average) to(dst [][]float64, shots []*shot) {
 	for e := range shots {
 		all[e], mixed[e] = a.newSums(), make([]float64, a.ny*a.nx)
 	}
-	for _, t := range a.turns {
+	for i, t := range a.turns {
 		parallel(a.workers, a.ny, func(_, y int) {
 			for e, h := range shots {
-				h.mixRow(mixed[e][y*a.nx:(y+1)*a.nx], t.angle, y*a.nx)
+				h.mixRow(mixed[e][y*a.nx:(y+1)*a.nx], i, y*a.nx)
 			}
 		})
 		parallel(a.workers, a.rows, func(_, y int) { a.addRow(all, mixed, t, y) })
@@ -131,7 +131,7 @@ func (a *average) counted(dst []float64, s sums) (count []float64) {
 // the number of workers.
 const angleGroups = 8
 
-// mixRow computes a part of the image at angle t from element from on.
+// mixRow computes a part of the image at turn t from element from on.
 func (h *shot) mixRow(dst []float64, t, from int) {
 	first, w := h.mix(t)
 	if len(w) == 1 {
@@ -275,7 +275,7 @@ func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64
 				}
 			}
 		}
-		first, w := h.mix(t.angle)
+		first, w := h.mix(i)
 		for j, f := range w {
 			for i, v := range mixed {
 				out[first+j][i] += f * v

@@ -198,9 +198,9 @@ func polarize(m *Morphology, o []Constants, p [3][]complex64, z, size int) {
 // cutDirect projects the detector's pixels.
 func cutDirect(m *Morphology, p [3][]complex64, energy float64) {
 	n := m.Shape()
-	l := &lattice{n: n, a: m.PhysSize}
+	l := newLattice(n, m.PhysSize, CyRSoXSGrid)
 	v := newView(l, &beam{k: vec{0, 0, 1}}, energy, Linear)
-	f := &projector{wave: v.wave, field: [][2]float64{{1, 0}}}
+	f := &projector{wave: v.wave, own: true, field: [][2]float64{{1, 0}}}
 	parallel(runtime.GOMAXPROCS(0), n[1], func(_, y int) {
 		var out [3]float64
 		for x := range n[2] {

@@ -178,7 +178,7 @@ func (d *direct) transformed(p [3][]complex128) [3][]complex128 {
 
 // detector cuts the intensity with the Ewald sphere.
 func (d *direct) detector(f [3][]complex128, wave float64, k vec) []float64 {
-	l := &lattice{n: d.n, a: d.m.PhysSize, grid: d.cfg.Grid}
+	l := newLattice(d.n, d.m.PhysSize, d.cfg.Grid)
 	image := make([]float64, d.n[1]*d.n[2])
 	for y := range d.n[1] {
 		for x := range d.n[2] {

@@ -16,7 +16,7 @@ type site struct {
 	at, step int     // its C in data; from field to field
 	twin     int     // from C to S
 	sign     float64 // F = C - i sign S
-	conj     bool
+	turn     float64 // -1 where the pixel reads the conjugate of F, otherwise 1
 }
 
 // site returns the element that pixel p reads from plane z; row and x are its
@@ -26,7 +26,10 @@ func (s *spectra[T]) site(row, x, z int, conj bool) site {
 	if conj && p > 0 {
 		p = s.n[0] - p
 	}
-	t := site{sign: 1, conj: conj}
+	t := site{sign: 1, turn: 1}
+	if conj {
+		t.turn = -1
+	}
 	if 2*p > s.n[0] {
 		p, t.sign = s.n[0]-p, -1
 	}
@@ -39,21 +42,13 @@ func (s *spectra[T]) site(row, x, z int, conj bool) site {
 // value returns field k at a site.
 func (s *spectra[T]) value(t *site, k int) complex128 {
 	at := t.at + k*t.step
-	v := s.data[at+t.twin : at+t.twin+2]
-	c := s.data[at : at+2]
-	re, im := float64(c[0])+t.sign*float64(v[1]), float64(c[1])-t.sign*float64(v[0])
-	if t.conj {
-		im = -im
-	}
-	return complex(re, im)
+	c, v := s.data[at:at+2:at+2], s.data[at+t.twin:at+t.twin+2:at+t.twin+2]
+	return complex(float64(c[0])+t.sign*float64(v[1]), t.turn*(float64(c[1])-t.sign*float64(v[0])))
 }
 
 // addValue adds the gradient g of field k at a site to those of C and S.
 func (s *spectra[T]) addValue(t *site, k int, g complex128) {
-	re, im := real(g), imag(g)
-	if t.conj {
-		im = -im
-	}
+	re, im := real(g), t.turn*imag(g)
 	at := t.at + k*t.step
 	s.data[at] += T(re)
 	s.data[at+1] += T(im)
@@ -64,22 +59,36 @@ func (s *spectra[T]) addValue(t *site, k int, g complex128) {
 // symmetric is a symmetric tensor: xx, xy, xz, yy, yz, zz.
 type symmetric [6]complex128
 
+// times returns n e/(4 pi).
 func (n *symmetric) times(e vec) cvec {
-	f := 1 / (4 * math.Pi)
-	x, y, z := complex(f*e[0], 0), complex(f*e[1], 0), complex(f*e[2], 0)
-	return cvec{n[0]*x + n[1]*y + n[2]*z, n[1]*x + n[3]*y + n[4]*z, n[2]*x + n[4]*y + n[5]*z}
+	const f = 1 / (4 * math.Pi)
+	switch e {
+	case vec{1, 0, 0}:
+		return cvec{times(f, n[0]), times(f, n[1]), times(f, n[2])}
+	case vec{0, 1, 0}:
+		return cvec{times(f, n[1]), times(f, n[3]), times(f, n[4])}
+	}
+	x, y, z := f*e[0], f*e[1], f*e[2]
+	return cvec{
+		times(x, n[0]) + times(y, n[1]) + times(z, n[2]),
+		times(x, n[1]) + times(y, n[3]) + times(z, n[4]),
+		times(x, n[2]) + times(y, n[4]) + times(z, n[5]),
+	}
 }
+
+// times returns f z.
+func times(f float64, z complex128) complex128 { return complex(f*real(z), f*imag(z)) }
 
 // addBack adds the gradient of n from that of n.times(e).
 func (n *symmetric) addBack(b cvec, e vec) {
-	f := 1 / (4 * math.Pi)
-	x, y, z := complex(f*e[0], 0), complex(f*e[1], 0), complex(f*e[2], 0)
-	n[0] += b[0] * x
-	n[1] += b[0]*y + b[1]*x
-	n[2] += b[0]*z + b[2]*x
-	n[3] += b[1] * y
-	n[4] += b[1]*z + b[2]*y
-	n[5] += b[2] * z
+	const f = 1 / (4 * math.Pi)
+	x, y, z := f*e[0], f*e[1], f*e[2]
+	n[0] += times(x, b[0])
+	n[1] += times(y, b[0]) + times(x, b[1])
+	n[2] += times(z, b[0]) + times(x, b[2])
+	n[3] += times(y, b[1])
+	n[4] += times(z, b[1]) + times(y, b[2])
+	n[5] += times(z, b[2])
 }
 
 // dielectric returns the transform of e - 1 at a site.

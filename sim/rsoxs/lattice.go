@@ -7,6 +7,20 @@ type lattice struct {
 	n    [3]int  // voxels along Z, Y, X; one plane of Z after collapse
 	a    float64 // nm
 	grid Grid
+	qs   [3][]float64 // of the pixels of each axis in 1/nm
+}
+
+func newLattice(n [3]int, a float64, grid Grid) *lattice {
+	l := &lattice{n: n, a: a, grid: grid}
+	for axis := range l.qs {
+		l.qs[axis] = make([]float64, n[axis])
+		for m := range l.qs[axis] {
+			if axis > 0 || n[0] > 1 {
+				l.qs[axis][m] = l.first(axis) + float64(m)*l.step(axis)
+			}
+		}
+	}
+	return l
 }
 
 // columns returns the columns of the half spectrum of a real slice.
@@ -30,12 +44,7 @@ func (l *lattice) first(axis int) float64 {
 }
 
 // q returns the wavevector transfer of pixel m of an axis in 1/nm.
-func (l *lattice) q(axis, m int) float64 {
-	if axis == 0 && l.n[0] == 1 {
-		return 0
-	}
-	return l.first(axis) + float64(m)*l.step(axis)
-}
+func (l *lattice) q(axis, m int) float64 { return l.qs[axis][m] }
 
 // index returns the element of the transform behind pixel m of an axis: images
 // are the transform with its centre moved and reflected through it.
@@ -61,11 +70,13 @@ type view struct {
 	wave   float64 // wavenumber in 1/nm
 	kv     vec     // wavevector in 1/nm
 	interp Interpolation
+
+	first0, step0 float64 // of the planes along Z
 }
 
 func newView(l *lattice, b *beam, energy float64, interp Interpolation) *view {
 	k := Wavenumber(energy)
-	return &view{lattice: l, beam: b, wave: k, kv: scale(k, b.k), interp: interp}
+	return &view{lattice: l, beam: b, wave: k, kv: scale(k, b.k), interp: interp, first0: l.first(0), step0: l.step(0)}
 }
 
 // cut is where a pixel reads the volume: plane z and, unless part is 0, plane z+1
@@ -92,7 +103,7 @@ func (v *view) cut(y, x int) (cut, bool) {
 	if v.n[0] == 1 {
 		return cut{}, true
 	}
-	zf := (math.Sqrt(val) - v.kv[2] - v.first(0)) / v.step(0)
+	zf := (math.Sqrt(val) - v.kv[2] - v.first0) / v.step0
 	if v.interp == Nearest {
 		z := math.Floor(zf + 0.5)
 		return cut{z: int(z)}, z >= 0 && z <= float64(v.n[0]-1)

@@ -65,9 +65,12 @@ func (p *products[T]) inputs(w *scratch[T], z int) (in [4][]T) {
 	return in
 }
 
-// make computes slice z of the fields into w.fields.
-func (p *products[T]) make(w *scratch[T], z int) {
+// make computes slice z of the fields into w.fields, or reports that they are 0.
+func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	in := p.inputs(w, z)
+	if !p.vector && in[0][0] == 0 && evenness(in[0]) == 0 {
+		return true
+	}
 	for k := range p.count {
 		w.room(&w.fields[k], w.n)
 	}
@@ -79,6 +82,7 @@ func (p *products[T]) make(w *scratch[T], z int) {
 	default:
 		p.fromAngles(w, in)
 	}
+	return false
 }
 
 // director computes the director of every voxel and its derivatives with respect

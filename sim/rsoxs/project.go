@@ -11,21 +11,23 @@ type cvec = [3]complex128
 //	|E|^2,  E = k^2 A - kappa (kappa . A),  |E|^2 = k^4 |A|^2 + (kappa^2 - 2 k^2) |kappa . A|^2
 //
 // In the laboratory's frame all angles follow from three images, |E1|^2, |E2|^2
-// and Re E1 . E2*. In the material's frame kappa turns with the field and every
-// angle has an image of its own.
+// and Re E1 . E2*; one or two angles have images of their own instead. In the
+// material's frame kappa turns with the field and every angle has its own.
 type projector struct {
 	wave  float64
-	turns []mat3       // material's frame: from it to the laboratory's
-	field [][2]float64 // the cosine and sine of every angle
+	field [][2]float64 // the cosine and sine of every turn
+	own   bool         // every turn has an image of its own
+	turns []mat3       // from the material's frame to the laboratory's; nil for the laboratory's
 }
 
-func newProjector(b *beam, frame Frame, wave float64) *projector {
-	p := &projector{wave: wave}
-	for _, a := range b.angles {
-		s, c := math.Sincos(a)
+func newProjector(b *beam, turns []folding, frame Frame, wave float64) *projector {
+	p := &projector{wave: wave, own: frame == MaterialFrame || len(turns) < 3}
+	for _, t := range turns {
+		angle := b.angles[t.angle]
+		s, c := math.Sincos(angle)
 		p.field = append(p.field, [2]float64{c, s})
 		if frame == MaterialFrame {
-			p.turns = append(p.turns, turn(b.k, a).product(fromZ(b.k)))
+			p.turns = append(p.turns, turn(b.k, angle).product(fromZ(b.k)))
 		}
 	}
 	return p
@@ -33,19 +35,27 @@ func newProjector(b *beam, frame Frame, wave float64) *projector {
 
 // images returns how many images there are.
 func (p *projector) images() int {
-	if p.turns != nil {
-		return len(p.turns)
+	if p.own {
+		return len(p.field)
 	}
 	return 3
 }
 
-// mix returns the weights of the images at angle t, and the first of them.
+// mix returns the weights of the images at turn t, and the first of them.
 func (p *projector) mix(t int) (first int, weights []float64) {
-	if p.turns != nil {
+	if p.own {
 		return t, []float64{1}
 	}
 	c, s := p.field[t][0], p.field[t][1]
 	return 0, []float64{c * c, s * s, 2 * c * s}
+}
+
+// turned returns kappa in the frame of turn t.
+func (p *projector) turned(t int, kappa vec) vec {
+	if p.turns == nil {
+		return kappa
+	}
+	return p.turns[t].times(kappa)
 }
 
 func (p *projector) factors(kappa vec) (all, along float64) {
@@ -56,16 +66,16 @@ func (p *projector) factors(kappa vec) (all, along float64) {
 // add adds w times the intensities to out.
 func (p *projector) add(out []float64, w float64, a1, a2 *cvec, kappa vec) {
 	all, along := p.factors(kappa)
-	if p.turns == nil {
+	if !p.own {
 		d1, d2 := along1(a1, kappa), along1(a2, kappa)
 		out[0] += w * (all*norm(a1) + along*abs2(d1))
 		out[1] += w * (all*norm(a2) + along*abs2(d2))
 		out[2] += w * (all*inner(a1, a2) + along*(real(d1)*real(d2)+imag(d1)*imag(d2)))
 		return
 	}
-	for t, r := range p.turns {
-		a := blend(p.field[t], a1, a2)
-		out[t] += w * (all*norm(&a) + along*abs2(along1(&a, r.times(kappa))))
+	for t, f := range p.field {
+		a := blend(f, a1, a2)
+		out[t] += w * (all*norm(&a) + along*abs2(along1(&a, p.turned(t, kappa))))
 	}
 }
 
@@ -73,7 +83,7 @@ func (p *projector) add(out []float64, w float64, a1, a2 *cvec, kappa vec) {
 // intensities, times w.
 func (p *projector) back(g []float64, w float64, a1, a2 *cvec, kappa vec) (b1, b2 cvec) {
 	all, along := p.factors(kappa)
-	if p.turns == nil {
+	if !p.own {
 		d1, d2 := along1(a1, kappa), along1(a2, kappa)
 		for i := range kappa {
 			f := complex(along*kappa[i], 0)
@@ -83,8 +93,8 @@ func (p *projector) back(g []float64, w float64, a1, a2 *cvec, kappa vec) (b1, b
 		}
 		return b1, b2
 	}
-	for t, r := range p.turns {
-		a, turned := blend(p.field[t], a1, a2), r.times(kappa)
+	for t, f := range p.field {
+		a, turned := blend(f, a1, a2), p.turned(t, kappa)
 		d := along1(&a, turned)
 		for i := range kappa {
 			b := complex(2*w*g[t], 0) * (complex(all, 0)*a[i] + complex(along*turned[i], 0)*d)

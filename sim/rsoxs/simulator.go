@@ -45,10 +45,11 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 		return nil, fmt.Errorf("rsoxs: a volume of %v voxels of %g nm: want at least one along each axis, of a size above 0", shape, physSize)
 	}
 	s := &Simulator{cfg: cfg, shape: shape, a: physSize}
-	l := &lattice{n: shape, a: physSize, grid: cfg.Grid}
+	planes := shape
 	if cfg.CollapseZ {
-		l.n[0] = 1
+		planes[0] = 1
 	}
+	l := newLattice(planes, physSize, cfg.Grid)
 	var views []*view
 	for _, k := range cfg.K {
 		b := newBeam(&s.cfg, k)
@@ -169,7 +170,7 @@ func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, s
 			}
 			var shots []*shot
 			for e := from; e < min(from+step, len(o)); e++ {
-				shots = append(shots, s.shot(b, e, o[e]))
+				shots = append(shots, s.shot(b, s.averages[j].turns, e, o[e]))
 			}
 			f(j, from, shots)
 		}
@@ -177,9 +178,9 @@ func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, s
 	return nil
 }
 
-func (s *Simulator) shot(b *beam, energy int, constants []Constants) *shot {
+func (s *Simulator) shot(b *beam, turns []folding, energy int, constants []Constants) *shot {
 	v := newView(s.layout.lattice, b, s.cfg.Energies[energy], s.cfg.Interpolation)
-	h := &shot{view: v, projector: newProjector(b, s.cfg.Frame, v.wave)}
+	h := &shot{view: v, projector: newProjector(b, turns, s.cfg.Frame, v.wave)}
 	for _, c := range constants {
 		h.contrasts = append(h.contrasts, c.contrast())
 	}

@@ -2,6 +2,7 @@ package rsoxs
 
 import (
 	"context"
+	"math"
 	"sync"
 )
 
@@ -16,6 +17,7 @@ type spectra[T float] struct {
 	window    *window[T]
 	data      []T
 	half      []T // spectra of some slices
+	even      []T // value of slices that have only one, NaN for others: their half is not set
 	workers   int
 	pool      *sync.Pool  // of *scratch[T]
 	grad      *spectra[T] // what gathers the gradients
@@ -78,6 +80,9 @@ func (s *spectra[T]) batch() (slices, size int, half []T) {
 	if n := slices * s.fields * size; len(s.half) < n {
 		s.half = make([]T, n)
 	}
+	if n := slices * s.fields; len(s.even) < n {
+		s.even = make([]T, n)
+	}
 	return slices, size, s.half
 }
 
@@ -93,8 +98,8 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 		parallel(s.workers, n*len(s.materials), func(_, i int) {
 			p := s.materials[i%len(s.materials)]
 			dz := i / len(s.materials)
-			at := (dz*s.fields + p.first) * size
-			s.halfSpectra(half[at:at+p.count*size], p, z+dz)
+			at := dz*s.fields + p.first
+			s.halfSpectra(half[at*size:(at+p.count)*size], s.even[at:at+p.count], p, z+dz)
 		})
 		parallel(s.workers, s.n[1], func(_, row int) { s.accumulate(half, row, z, n, size) })
 	}
@@ -102,20 +107,37 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 	return nil
 }
 
-// halfSpectra transforms slice z of the fields of p into half.
-func (s *spectra[T]) halfSpectra(half []T, p *products[T], z int) {
+// halfSpectra transforms slice z of the fields of p into half, those that are not
+// even.
+func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
+	empty := false
 	if p.change != nil {
 		p.makeTangent(w, z)
 	} else {
-		p.make(w, z)
+		empty = p.make(w, z)
 	}
 	size := len(half) / p.count
 	for k := range p.count {
+		if even[k] = 0; empty {
+			continue
+		}
 		s.window.apply(w.fields[k], z)
-		w.fft.forward(half[k*size:(k+1)*size], w.fields[k])
+		if even[k] = evenness(w.fields[k]); even[k] != even[k] {
+			w.fft.forward(half[k*size:(k+1)*size], w.fields[k])
+		}
 	}
+}
+
+// evenness returns the value that all of v have, NaN if there is none.
+func evenness[T float](v []T) T {
+	for _, x := range v {
+		if x != v[0] {
+			return T(math.NaN())
+		}
+	}
+	return v[0]
 }
 
 // accumulate adds slices z to z+n to the runs of a row.
@@ -130,7 +152,16 @@ func (s *spectra[T]) accumulate(half []T, row, z, n, size int) {
 			c, sn := s.run(i, k)
 			for dz := range n {
 				a, b := s.twiddle(z+dz, m)
-				at := (dz*s.fields + k) * size
+				at := dz*s.fields + k
+				if v := s.even[at]; v == v {
+					if row == 0 && s.from[i] == 0 {
+						v *= T(s.n[1] * s.n[2])
+						c[0] += T(a) * v
+						sn[0] += T(b) * v
+					}
+					continue
+				}
+				at *= size
 				addPair(c, sn, half[at+lo:at+hi], T(a), T(b))
 			}
 		}

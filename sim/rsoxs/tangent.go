@@ -136,15 +136,15 @@ func (p *projector) addTangent(out []float64, w float64, a1, a2, d1, d2 *cvec, k
 		x, y := along1(a, v), along1(b, v)
 		return all*inner(a, b) + along*(real(x)*real(y)+imag(x)*imag(y))
 	}
-	if p.turns == nil {
+	if !p.own {
 		out[0] += 2 * w * product(a1, d1, kappa)
 		out[1] += 2 * w * product(a2, d2, kappa)
 		out[2] += w * (product(a1, d2, kappa) + product(d1, a2, kappa))
 		return
 	}
-	for t, r := range p.turns {
-		a, d := blend(p.field[t], a1, a2), blend(p.field[t], d1, d2)
-		out[t] += 2 * w * product(&a, &d, r.times(kappa))
+	for t, f := range p.field {
+		a, d := blend(f, a1, a2), blend(f, d1, d2)
+		out[t] += 2 * w * product(&a, &d, p.turned(t, kappa))
 	}
 }
 
