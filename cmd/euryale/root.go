@@ -74,9 +74,10 @@ func (a *app) root() *cobra.Command {
   euryale demo g2                            a first picture in seconds
   euryale fit g2 A003_results.hdf            fit every q bin
   euryale sample g2 A003_results.hdf --bin 4 --out run4
+  euryale sim rsoxs film.h5                  scattering, as CyRSoXS
 `,
 		SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.check() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.check(c) },
 	}
 	f := c.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
@@ -90,12 +91,12 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.out, "out", "", "folder for results")
 	f.StringVar(&a.resume, "resume", "", "run folder to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
-	c.AddCommand(a.fit(), a.sample(), a.summary(), a.diagnose(), a.loo(), a.compare(), a.sbc(), a.convert(), a.plot(), a.info(), a.demo())
+	c.AddCommand(a.sim(), a.fit(), a.sample(), a.summary(), a.diagnose(), a.loo(), a.compare(), a.sbc(), a.convert(), a.plot(), a.info(), a.demo())
 	return c
 }
 
-// check looks at the global flags.
-func (a *app) check() error {
+// check looks at the global flags of a command.
+func (a *app) check(c *cobra.Command) error {
 	switch {
 	case a.device != "auto" && a.device != "cpu":
 		if !strings.HasPrefix(a.device, "cuda") {
@@ -104,7 +105,7 @@ func (a *app) check() error {
 		return &exitError{code: exitNoDevice, err: fmt.Errorf("device %s: this build runs on the CPU only", a.device), hint: "--device cpu"}
 	case a.precision != 32 && a.precision != 64:
 		return usage("precision %d: want 32 or 64", a.precision)
-	case a.precision == 32:
+	case a.precision == 32 && c.Annotations["precision"] == "":
 		return usage("precision 32: fits and samples need 64")
 	case a.threads < 0:
 		return usage("threads %d: want 0 (all) or more", a.threads)

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden help texts")
+
+// The help of a command is as it was agreed on, and 80 columns wide but for the
+// table of flags, which the parser makes.
+func TestHelp(t *testing.T) {
+	for _, command := range []string{"sim rsoxs"} {
+		code, out, stderr := do(t, append(strings.Fields(command), "--help")...)
+		if code != 0 || stderr != "" {
+			t.Fatalf("%s: exit %d: %s", command, code, stderr)
+		}
+		text, _, _ := strings.Cut(out, "\nGlobal Flags")
+		about, _, _ := strings.Cut(text, "\nFlags")
+		for line := range strings.Lines(about) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("%s: %d columns: %s", command, n, line)
+			}
+		}
+		name := filepath.Join("testdata", "help-"+strings.ReplaceAll(command, " ", "-")+".golden.txt")
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != string(want) {
+			t.Errorf("%s: the help is\n%s\nwant\n%s", command, text, want)
+		}
+	}
+}
