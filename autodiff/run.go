@@ -83,23 +83,14 @@ func (w *worker[T]) block(b *boundLoop[T], k int) {
 // rowsBlock walks whole rows, so that row operands need only an offset.
 func (w *worker[T]) rowsBlock(b *boundLoop[T], k int) {
 	l := b.loop
-	size := unsafe.Sizeof(*new(T))
 	outer := l.dims[:len(l.dims)-1]
 	c := l.dims[len(l.dims)-1]
 	last := min(l.n/c, (k+1)*l.perBlock)
 	for r := k * l.perBlock; r < last; r++ {
-		for i := range l.rows {
-			b.rowAt[i] = offsetOf(r, outer, l.rows[i].strides)
-			w.off[2+i] = uintptr(b.rowAt[i]) * size
-		}
+		w.beginRow(b, r, outer)
 		for i := range b.fills {
 			if f := &b.fills[i]; f.perRow {
 				repeatNumber(f.dst[:min(b.tile, c)], *(*T)(unsafe.Add(f.from.base, w.off[f.from.slot])))
-			}
-		}
-		for i := range b.sums {
-			if s := &b.sums[i]; s.kind == anyhow {
-				s.row = offsetOf(r, outer, s.strides[:len(outer)])
 			}
 		}
 		for j := 0; j < c; j += b.tile {
@@ -111,6 +102,30 @@ func (w *worker[T]) rowsBlock(b *boundLoop[T], k int) {
 				s.acc = s.identity()
 			}
 		}
+	}
+}
+
+// beginRow finds where row r begins in the operands and the sums.
+func (w *worker[T]) beginRow(b *boundLoop[T], r int, outer []int) {
+	size := unsafe.Sizeof(*new(T))
+	off := w.off[2 : 2+len(b.rowAt)]
+	if len(outer) == 1 {
+		for i := range off {
+			at := r * b.loop.rows[i].strides[0]
+			b.rowAt[i], off[i] = at, uintptr(at)*size
+		}
+		for i := range b.sums {
+			s := &b.sums[i]
+			s.row = r * s.strides[0]
+		}
+		return
+	}
+	for i := range off {
+		b.rowAt[i] = offsetOf(r, outer, b.loop.rows[i].strides)
+		off[i] = uintptr(b.rowAt[i]) * size
+	}
+	for i := range b.sums {
+		b.sums[i].row = offsetOf(r, outer, b.sums[i].strides[:len(outer)])
 	}
 }
 
@@ -215,7 +230,11 @@ func (s *boundSum[T]) begin(j *machineJob[T], i, k int) {
 		if j.parts[i] != nil {
 			s.part = j.parts[i][k*s.size : (k+1)*s.size]
 		}
-		repeatNumber(s.part, T(s.acc))
+		if s.acc == 0 {
+			clear(s.part)
+		} else {
+			repeatNumber(s.part, T(s.acc))
+		}
 	}
 }
 
