@@ -138,9 +138,12 @@ func (m *leaps) run() error {
 func (m *leaps) fetch(lane int, t *trajectory) (h, e float64) {
 	s, d, n := t.next(), m.dim, m.lanes
 	q, g := s.draw.vectors(t.mem, d)
-	gather(q, m.from, lane, n)
-	gather(t.mem[s.at:s.at+d], m.from[d*n:], lane, n)
-	gather(g, m.g, lane, n)
+	z := t.mem[s.room.first : s.room.first+d]
+	fromQ, fromZ, fromG, at := m.from, m.from[d*n:], m.g, lane
+	for i := range z {
+		q[i], z[i], g[i] = fromQ[at], fromZ[at], fromG[at]
+		at += n
+	}
 	s.draw.lp = m.lp[lane]
 	if h, e = m.h[lane], m.e[lane]; math.IsNaN(h) {
 		return math.Inf(1), 0

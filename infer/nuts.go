@@ -29,9 +29,11 @@ type trajectory struct {
 	forward     func() int     // the next side, for tests; nil for a random one
 	interrupt   func() bool    // asked before every step
 
-	ends  [2]point  // backward, forward
-	inner []float64 // momentum where the current doubling began
-	rho   []float64 // sum of momenta
+	ends  [2]point // backward, forward
+	n     int      // parameters
+	z     [2]int   // in mem: momenta of the ends
+	inner int      // and where the current doubling began
+	rho   int      // and the sum of all
 	draw  proposal
 	stack []subtree
 	mem   []float64 // of subtrees and proposals
@@ -68,13 +70,12 @@ type transition struct {
 
 func newTrajectory(t Target, m *Metric, maxDepth int, maxError float64, momentum, choice *tensor.Stream) *trajectory {
 	n := t.Dim()
-	b := make([]float64, 3*n)
 	tr := &trajectory{
-		system:   system{target: t, metric: m, v: b[:n:n]},
+		system:   system{target: t, metric: m, v: make([]float64, n)},
 		maxDepth: maxDepth, maxError: maxError, momentum: momentum, choice: choice,
-		ends:  [2]point{newPoint(n), newPoint(n)},
-		inner: b[n : 2*n : 2*n], rho: b[2*n:],
+		ends: [2]point{newPoint(n), newPoint(n)}, n: n,
 	}
+	tr.z, tr.inner, tr.rho = [2]int{tr.room(n), tr.room(n)}, tr.room(n), tr.room(n)
 	tr.draw = tr.newProposal()
 	tr.interrupt = func() bool { return false }
 	return tr
@@ -130,7 +131,9 @@ func (t *trajectory) reset(p *point) {
 	t.ends[0].set(p)
 	t.ends[1].set(p)
 	t.index = [2]int{}
-	assign(t.rho, p.z)
+	for _, at := range [...]int{t.z[0], t.z[1], t.rho} {
+		assign(t.mem[at:at+t.n], p.z)
+	}
 	t.h0 = p.energy()
 	t.draw.hold(t.mem, p)
 	t.draw.energy, t.draw.index = t.h0, 0
@@ -147,7 +150,8 @@ func (t *trajectory) double() bool {
 	} else {
 		t.side = int(t.choice.Uint32() & 1)
 	}
-	assign(t.inner, t.ends[t.side].z)
+	end := t.z[t.side]
+	assign(t.mem[t.inner:t.inner+t.n], t.mem[end:end+t.n])
 	return true
 }
 
@@ -168,7 +172,8 @@ func (t *trajectory) took(h, e float64, err error) bool {
 		t.diverge(&t.ends[t.side], h-t.h0, err)
 		return false
 	}
-	s.level, s.draw.energy, s.draw.index = 0, h, t.index[t.side]
+	s.level, s.at = 0, stretch{s.room.first, s.room.first, s.room.first}
+	s.draw.energy, s.draw.index = h, t.index[t.side]
 	t.top++
 	for n := t.leaf; n&1 == 1; n >>= 1 {
 		t.top--
@@ -204,15 +209,15 @@ func (t *trajectory) weighed(s *subtree, h, e float64) bool {
 
 // join adds a complete subtree, the new half, to the trajectory.
 func (t *trajectory) join(sub *subtree) bool {
-	end, far, new := &t.ends[t.side], &t.ends[1-t.side], sub.stretch(t.mem, len(t.rho))
 	t.out.depth++
 	if sub.weight >= t.out.weight || t.choice.Float64()*t.out.weight < sub.weight {
 		t.draw, sub.draw = sub.draw, t.draw
 	}
 	t.out.weight += sub.weight
-	cross, whole := straight(stretch{far.z, t.inner, t.rho}, new, t.rho)
+	cross, whole := t.straight(stretch{t.z[1-t.side], t.inner, t.rho}, sub.at, t.rho)
 	t.out.turned = t.out.depth > t.untested && !(whole && (cross || t.noCross))
-	assign(end.z, new.last)
+	end := t.z[t.side]
+	assign(t.mem[end:end+t.n], t.mem[sub.at.last:sub.at.last+t.n])
 	return !t.out.turned && t.double()
 }
 

@@ -1,25 +1,23 @@
 package infer
 
-// subtree is a finished binary subtree of a trajectory. A single leaf has only
-// its first momentum.
+// subtree is a finished binary subtree of a trajectory.
 type subtree struct {
 	level  int
-	at     int     // in the trajectory's memory: momenta of the first and last leaf, sum of all
 	weight float64 // sum of exp(H0 - H) over exp(shift)
+	at     stretch
+	room   stretch // that joined leaves need
 	draw   proposal
 }
+
+// stretch is a part of a trajectory: where in its memory the momenta of the first
+// and the last leaf are, and the sum of all. They coincide for a single leaf.
+type stretch struct{ first, last, rho int }
 
 // proposal is a leaf chosen from a subtree.
 type proposal struct {
 	at         int // in the trajectory's memory: position, gradient
 	lp, energy float64
 	index      int
-}
-
-// vectors returns the momenta in mem, of n numbers each.
-func (s *subtree) vectors(mem []float64, n int) (first, last, rho []float64) {
-	b := mem[s.at : s.at+3*n]
-	return b[:n:n], b[n : 2*n : 2*n], b[2*n:]
 }
 
 func (p *proposal) vectors(mem []float64, n int) (q, g []float64) {
@@ -29,7 +27,7 @@ func (p *proposal) vectors(mem []float64, n int) (q, g []float64) {
 
 // hold makes s the subtree of one leaf, at a point.
 func (s *subtree) hold(mem []float64, at *point) {
-	assign(mem[s.at:s.at+len(at.z)], at.z)
+	assign(mem[s.room.first:s.room.first+len(at.z)], at.z)
 	s.draw.hold(mem, at)
 }
 
@@ -48,12 +46,17 @@ func (t *trajectory) room(k int) int {
 	return at
 }
 
-func (t *trajectory) newProposal() proposal { return proposal{at: t.room(2 * len(t.rho))} }
+func (t *trajectory) newProposal() proposal { return proposal{at: t.room(2 * t.n)} }
+
+func (t *trajectory) newStretch() stretch {
+	at := t.room(3 * t.n)
+	return stretch{at, at + t.n, at + 2*t.n}
+}
 
 // next returns the place on the stack of the leaf that is made next.
 func (t *trajectory) next() *subtree {
 	for len(t.stack) <= t.top {
-		t.stack = append(t.stack, subtree{at: t.room(3 * len(t.rho)), draw: t.newProposal()})
+		t.stack = append(t.stack, subtree{room: t.newStretch(), draw: t.newProposal()})
 	}
 	return &t.stack[t.top]
 }
@@ -61,17 +64,12 @@ func (t *trajectory) next() *subtree {
 // merge joins the neighbours a and b, b being later in time of construction,
 // into a. It returns false when the trajectory turns within them.
 func (t *trajectory) merge(a, b *subtree) bool {
-	n := len(t.rho)
-	first, last, sum := a.vectors(t.mem, n)
-	x, y := stretch{first, last, sum}, b.stretch(t.mem, n)
-	if a.level == 0 {
-		x.last, x.rho = first, first
-	}
-	cross, whole := straight(x, y, sum)
+	cross, whole := t.straight(a.at, b.at, a.room.rho)
 	if t.out.depth >= t.untested && !(whole && (cross || t.noCross || a.level == 0)) {
 		return false
 	}
-	assign(last, y.last)
+	assign(t.mem[a.room.last:a.room.last+t.n], t.mem[b.at.last:b.at.last+t.n])
+	a.at = a.room
 	a.level++
 	weight := a.weight + b.weight
 	if t.choice.Float64()*weight < b.weight {
@@ -81,28 +79,14 @@ func (t *trajectory) merge(a, b *subtree) bool {
 	return true
 }
 
-// stretch is a part of a trajectory: momenta of its first and last leaf and the
-// sum of all.
-type stretch struct{ first, last, rho []float64 }
-
-func (s *subtree) stretch(mem []float64, n int) stretch {
-	first, last, rho := s.vectors(mem, n)
-	if s.level == 0 {
-		return stretch{first, first, first}
-	}
-	return stretch{first, last, rho}
-}
-
 // straight writes the sum of the momenta of a and b, which follows it, and
 // reports whether the ends of both together still point along it, and whether
 // those of each with its neighbour in the other do, across the joint. NaN does not.
-func straight(a, b stretch, sum []float64) (cross, whole bool) {
+func (t *trajectory) straight(a, b stretch, sum int) (cross, whole bool) {
 	var u, v, w, x, y, z float64
-	n := len(sum)
-	first, last, rho := a.first[:n], a.last[:n], a.rho[:n]
-	bFirst, bLast, bRho := b.first[:n], b.last[:n], b.rho[:n]
-	for i, r := range rho {
-		s, begin, near, far, end := bRho[i], first[i], last[i], bFirst[i], bLast[i]
+	m := t.mem
+	for i := range t.n {
+		r, s, begin, near, far, end := m[a.rho+i], m[b.rho+i], m[a.first+i], m[a.last+i], m[b.first+i], m[b.last+i]
 		left, right, all := r+far, s+near, r+s
 		u += begin * left
 		v += far * left
@@ -110,7 +94,7 @@ func straight(a, b stretch, sum []float64) (cross, whole bool) {
 		x += end * right
 		y += begin * all
 		z += end * all
-		sum[i] = all
+		m[sum+i] = all
 	}
 	return u > 0 && v > 0 && w > 0 && x > 0, y > 0 && z > 0
 }
