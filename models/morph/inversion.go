@@ -115,6 +115,8 @@ func (v *Inversion) check() error {
 		return errors.New("morph: an inversion needs Sim, Params and Build")
 	case (v.Data == nil) == (v.Curves == nil):
 		return errors.New("morph: an inversion needs either Data or Curves")
+	case v.Curves != nil && v.Curves.I == nil && v.Curves.A == nil:
+		return errors.New("morph: curves with neither I nor A")
 	case v.Curves != nil && v.Loss != LogLoss:
 		return errors.New("morph: curves are compared by LogLoss only")
 	}
@@ -293,8 +295,7 @@ func (q *comparison) weights() *ad.Node {
 func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	mean, data := q.mean(seen), ad.Const(q.target())
 	if q.Loss == PoissonLoss {
-		root := ad.Sqrt(ad.Shift(ad.Maximum(ad.Scale(2, q.deviance(mean, data)), ad.Scalar(0)), 1e-300))
-		return ad.Mul(ad.Sign(ad.Sub(mean, data)), root)
+		return signedRoot(ad.Shift(mean, q.Eps), data)
 	}
 	r := ad.Sub(mean, data)
 	if w := q.weights(); w != nil {
@@ -303,12 +304,14 @@ func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	return r
 }
 
-// deviance returns half the deviance of counts.
-func (q *comparison) deviance(mean, data *ad.Node) *ad.Node {
-	positive := ad.Greater(data, ad.Scalar(0))
-	safe := ad.Where(positive, data, ad.Scalar(1))
-	log := ad.Where(positive, ad.Mul(data, ad.Log(ad.Div(safe, ad.Shift(mean, q.Eps)))), ad.Scalar(0))
-	return ad.Add(ad.Sub(ad.Shift(mean, q.Eps), data), log)
+// signedRoot returns the deviance residuals of counts: the root of twice the
+// deviance with the sign of mean - data, which is (mean - data)/sqrt(mean) where
+// they all but agree.
+func signedRoot(mean, data *ad.Node) *ad.Node {
+	d := ad.Sub(mean, data)
+	close := ad.LessEqual(ad.Abs(d), ad.Scale(1e-9, mean))
+	root := ad.Sqrt(ad.Where(close, ad.Scalar(1), ad.Scale(2, ad.PoissonDeviance(data, mean))))
+	return ad.Where(close, ad.Div(d, ad.Sqrt(mean)), ad.Mul(ad.Sign(d), root))
 }
 
 // loss returns what Minimize minimises.
@@ -320,7 +323,7 @@ func (q *comparison) loss() (*ad.Node, error) {
 	seen = ad.Gather(seen, ad.Ints(q.index), 0)
 	terms := ad.Square(q.residual(seen))
 	if q.Loss == PoissonLoss {
-		terms = q.deviance(q.mean(seen), ad.Const(q.data))
+		terms = ad.PoissonDeviance(ad.Const(q.data), ad.Shift(q.mean(seen), q.Eps))
 	}
 	l := ad.Scale(1/float64(len(q.data)), ad.Sum(terms))
 	if q.scene.Penalty != nil {
