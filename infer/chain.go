@@ -2,8 +2,6 @@ package infer
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -264,13 +262,8 @@ func last(rows [][]float64) []float64 { return rows[len(rows)-1] }
 func (c *chain) add(r *record, stat DrawStat) error {
 	if c.outputs != nil {
 		row := r.row(c.outputs.Len())
-		if err := c.outputs.Write(c.p.q, row); err != nil {
-			if !recoverable(err) {
-				return fmt.Errorf("outputs: %w", err)
-			}
-			for i := range row {
-				row[i] = math.NaN()
-			}
+		if err := writeOrNaN(c.outputs, c.p.q, row); err != nil {
+			return err
 		}
 		r.outputs = append(r.outputs, row)
 	}

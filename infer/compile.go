@@ -62,7 +62,8 @@ func (m *Model) compile() (*Posterior, error) {
 		return nil, err
 	}
 	stored, rest := m.quantities()
-	if p.derive, err = m.program(ad.Substitute(stored, f.leaves, f.y), inputs); err != nil {
+	p.derived = ad.Substitute(stored, f.leaves, f.y)
+	if p.derive, err = m.program(p.derived, inputs); err != nil {
 		return nil, err
 	}
 	p.columns = len(p.Names())

@@ -10,11 +10,12 @@ import (
 // moves each of them by a leapfrog, and between runs every lane's tree takes its
 // new leaf. A lane that completes a chain goes on with the next.
 type convoy struct {
-	each  *each
-	march marcher
-	lanes []lane
-	busy  int
-	at    int // lane in hand
+	each    *each
+	march   marcher
+	columns *columnWriter
+	lanes   []lane
+	busy    int
+	at      int // lane in hand
 }
 
 // lane is one place of a convoy; without a chain it is vacant.
@@ -46,8 +47,8 @@ type marcher interface {
 	imitate(lane, other int)
 }
 
-func newConvoy(e *each, m marcher) *convoy {
-	return &convoy{each: e, march: m, lanes: make([]lane, e.lanes)}
+func newConvoy(e *each, m marcher, w *columnWriter) *convoy {
+	return &convoy{each: e, march: m, columns: w, lanes: make([]lane, e.lanes)}
 }
 
 // run advances all lanes until there is no work left.
@@ -64,6 +65,9 @@ func (c *convoy) run() {
 		}
 		for i := range c.lanes {
 			if l := &c.lanes[i]; l.over {
+				if err := c.complete(l.chain); l.chain.err == nil {
+					l.chain.err = err
+				}
 				set := l.set
 				*l = lane{}
 				c.busy--
@@ -75,6 +79,21 @@ func (c *convoy) run() {
 	if c.busy > 0 {
 		c.each.unfinished.Store(true)
 	}
+}
+
+// complete gives the draws of a chain that has ended their columns.
+func (c *convoy) complete(ch *chain) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = ch.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
+		}
+	}()
+	for _, r := range []*record{&ch.warm, &ch.kept} {
+		if err := c.columns.fill(ch.target.(*Posterior), r); err != nil {
+			return ch.fault(err)
+		}
+	}
+	return nil
 }
 
 // forward runs the program. A panic is an error, too: there is no telling whose.
@@ -150,6 +169,7 @@ func (c *convoy) start(i int) (err error) {
 			err = ch.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
 		}
 	}()
+	ch.outputs = nil // columns come at the end, see complete
 	if err := ch.begin(); err != nil {
 		return err
 	}

@@ -104,6 +104,10 @@ func (e *each) worker() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	columns, err := e.post.columnProgram()
+	if err != nil {
+		return nil, err
+	}
 	var march func() marcher
 	if e.post.dim <= smallDim {
 		march, err = newLeaps(e.post, batched, e.lanes)
@@ -113,7 +117,7 @@ func (e *each) worker() (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s over many data sets: %w", e.post.model.name, err)
 	}
-	return func() { newConvoy(e, march()).run() }, nil
+	return func() { newConvoy(e, march(), newColumnWriter(columns, e.post)).run() }, nil
 }
 
 // alone samples one chain after the other.

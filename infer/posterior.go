@@ -22,6 +22,7 @@ type Posterior struct {
 	derive  *ad.Program // outputs: constrained parameters, derived quantities
 	predict *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
 	graph   []*ad.Node  // lp and its gradients
+	derived []*ad.Node  // outputs of derive
 	inputs  []*ad.Node  // of the programs, without the still part
 	parts   []string    // names of the parts of lp
 	dim     int
