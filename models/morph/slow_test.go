@@ -1,0 +1,5 @@
+//go:build slow
+
+package morph_test
+
+const slowTests = true
