@@ -28,11 +28,11 @@ const leastLanes, mostLanes = 32, 128
 //
 // done is called once per set, from one goroutine at a time and in no order,
 // with the draws or with what is wrong with the set; the others go on.
-// Checkpoint, Resume, StopWhen and Progress do not apply. It returns ctx.Err()
-// when ctx ended it; sets not yet complete get no call.
+// Checkpoint, Resume, StopWhen, Progress and Sink do not apply. It returns
+// ctx.Err() when ctx ended it; sets not yet complete get no call.
 func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, done func(i int, fit *Fit, err error)) error {
-	if cfg.Checkpoint.Path != "" || cfg.Resume != "" || cfg.StopWhen.active() || cfg.Progress != nil || cfg.Init != nil {
-		return errors.New("infer: SampleEach takes no Checkpoint, Resume, StopWhen, Progress or Init: starts belong to the DataSets")
+	if cfg.Checkpoint.Path != "" || cfg.Resume != "" || cfg.StopWhen.active() || cfg.Progress != nil || cfg.Init != nil || cfg.Sink.Write != nil {
+		return errors.New("infer: SampleEach takes no Checkpoint, Resume, StopWhen, Progress, Sink or Init: starts belong to the DataSets, draws go to done")
 	}
 	cfg, err := cfg.withDefaults(p.dim)
 	if err != nil || len(sets) == 0 {

@@ -132,6 +132,10 @@ func TestSampleEachErrors(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an ended context: error %v", err)
 	}
+	sink := infer.Sink{Write: func(infer.SinkDraw) error { return nil }}
+	if err := post.SampleEach(context.Background(), sets, infer.Config{Sink: sink}, func(int, *infer.Fit, error) {}); err == nil {
+		t.Error("Sink: no error")
+	}
 	if err := post.SampleEach(context.Background(), sets, infer.Config{Resume: "x"}, nil); err == nil {
 		t.Error("Resume: no error")
 	}

@@ -8,7 +8,7 @@ import "math"
 // words, always, so that normal i of a stream can be addressed.
 func (s *Stream) Normal() float64 {
 	u := s.Uint64()
-	p := (float64(u&(1<<63-1)) + 0.5) * 0x1p-64
+	p := (float64(int64(u&(1<<63-1))) + 0.5) * 0x1p-64
 	sign := u & (1 << 63) // a coin toss: no branch can guess it
 	return math.Float64frombits(math.Float64bits(upperQuantile(p)) | sign)
 }

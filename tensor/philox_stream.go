@@ -69,7 +69,7 @@ func (s *Stream) Uint64() uint64 {
 
 // Float64 returns a uniform number in [0, 1): 53 random bits, a multiple of
 // 2^-53. It advances by two words.
-func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
+func (s *Stream) Float64() float64 { return float64(int64(s.Uint64()>>11)) * 0x1p-53 }
 
 // Float32 returns a uniform number in [0, 1): (word>>8) 2^-24, the convention of
 // the CUDA kernels. It advances by one word.
