@@ -19,7 +19,7 @@ type layout struct {
 	base     []int   // places before the run
 	size     int     // places in all
 	cos, sin []float64
-	depth    int // slices of the volume
+	depth    int // slices of the volume, of which there is one mean if it is collapsed
 }
 
 // newLayout finds the runs that the views read. depth is the number of slices,
@@ -41,6 +41,9 @@ func newLayout(l *lattice, views []*view, depth, workers int) *layout {
 	y.twiddles()
 	return y
 }
+
+// collapsed reports whether the mean of all slices is transformed.
+func (y *layout) collapsed() bool { return y.depth != y.n[0] }
 
 // mark notes what the pixels of a half-spectrum row read.
 func (y *layout) mark(v *view, row int) {
@@ -124,9 +127,6 @@ func (y *layout) twiddles() {
 
 // twiddle returns the weights of slice z in plane m.
 func (y *layout) twiddle(z, m int) (c, s float64) {
-	if y.depth != y.n[0] {
-		return 1 / float64(y.depth), 0
-	}
 	i := z * m % y.n[0]
 	return y.cos[i], y.sin[i]
 }

@@ -43,6 +43,7 @@ type scratch[T float] struct {
 	grads  [4][]T
 	trig   [4][]T
 	fields [anisotropic][]T
+	mean   [anisotropic][]T // of fields, over slices
 	fft    *transformer[T]
 }
 
@@ -63,6 +64,16 @@ func (p *products[T]) inputs(w *scratch[T], z int) (in [4][]T) {
 		}
 	}
 	return in
+}
+
+// fill computes slice z of what p stands for, the fields or their changes, or
+// reports that it is 0.
+func (p *products[T]) fill(w *scratch[T], z int) (empty bool) {
+	if p.change != nil {
+		p.makeTangent(w, z)
+		return false
+	}
+	return p.make(w, z)
 }
 
 // make computes slice z of the fields into w.fields, or reports that they are 0.

@@ -76,7 +76,7 @@ func (s *spectra[T]) run(i, field int) (c, sn []T) {
 func (s *spectra[T]) batch() (slices, size int, half []T) {
 	size = 2 * s.n[1] * s.columns()
 	slices = max(1, (8*s.workers+len(s.materials)-1)/len(s.materials))
-	slices = min(slices, max(1, 1<<23/(size*s.fields)), s.depth)
+	slices = min(slices, max(1, 1<<23/(size*s.fields)), s.n[0])
 	if n := slices * s.fields * size; len(s.half) < n {
 		s.half = make([]T, n)
 	}
@@ -90,11 +90,11 @@ func (s *spectra[T]) batch() (slices, size int, half []T) {
 func (s *spectra[T]) transform(ctx context.Context) error {
 	clear(s.data)
 	slices, size, half := s.batch()
-	for z := 0; z < s.depth; z += slices {
+	for z := 0; z < s.n[0]; z += slices {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(slices, s.depth-z)
+		n := min(slices, s.n[0]-z)
 		parallel(s.workers, n*len(s.materials), func(_, i int) {
 			p := s.materials[i%len(s.materials)]
 			dz := i / len(s.materials)
@@ -113,10 +113,10 @@ func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
 	empty := false
-	if p.change != nil {
-		p.makeTangent(w, z)
+	if s.collapsed() {
+		s.mean(w, p)
 	} else {
-		empty = p.make(w, z)
+		empty = p.fill(w, z)
 	}
 	size := len(half) / p.count
 	for k := range p.count {
@@ -205,11 +205,11 @@ func (s *spectra[T]) backCentre() {
 func (s *spectra[T]) back(ctx context.Context) error {
 	s.backCentre()
 	slices, size, half := s.batch()
-	for z := 0; z < s.depth; z += slices {
+	for z := 0; z < s.n[0]; z += slices {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(slices, s.depth-z)
+		n := min(slices, s.n[0]-z)
 		parallel(s.workers, s.n[1], func(_, row int) { s.spread(half, row, z, n, size) })
 		parallel(s.workers, n*len(s.materials), func(_, i int) {
 			p := s.materials[i%len(s.materials)]
@@ -255,7 +255,11 @@ func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 		w.fft.inverse(w.room(&w.fields[k], w.n), h)
 		s.window.apply(w.fields[k], z)
 	}
-	p.back(w, z)
+	if s.collapsed() {
+		s.spreadMean(w, p)
+	} else {
+		p.back(w, z)
+	}
 }
 
 // hermitian turns the gradient with respect to a half spectrum, of which the

@@ -80,3 +80,44 @@ func TestTangentIsTheTransposeOfTheGradient(t *testing.T) {
 		}
 	}
 }
+
+// The same after CollapseZ, whose mean is over the tensor: of volumes that are not
+// uniform it is not the tensor of the mean. Differences say so too.
+func TestCollapsedGradient(t *testing.T) {
+	m, o := blend3([3]int{5, 6, 7}, 2)
+	cfg := testConfig()
+	cfg.CollapseZ = true
+	s, p := simulated(t, m, o, cfg)
+	w := noise(9, -1, 1, p.Intensity.Shape()...)
+	g, err := s.Gradient(context.Background(), o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func() (sum float64) {
+		for k, v := range image(t, m, o, cfg) {
+			if v == v {
+				sum += w.Float64s()[k] * v
+			}
+		}
+		return sum
+	}
+	for i := range m.Materials {
+		grads := g.Materials[i].fields()
+		for k, f := range m.Materials[i].fields() {
+			data := (*f.at).Data().([]float64)
+			for _, at := range []int{3, len(data) / 2, len(data) - 2} {
+				const h = 1e-3
+				v, sums := data[at], [4]float64{}
+				for j, d := range []float64{-2, -1, 1, 2} {
+					data[at] = v + d*h
+					sums[j] = sum()
+				}
+				data[at] = v
+				got, want := (*grads[k].at).Float64s()[at], (8*(sums[2]-sums[1])-(sums[3]-sums[0]))/(12*h)
+				if math.Abs(got-want) > 1e-7*(math.Abs(want)+math.Abs(got)) {
+					t.Errorf("material %d: %s at %d is %g, differences say %g", i+1, f.name, at, got, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package rsoxs
+
+// mean sets the fields of p to their mean over all slices: a running one, to which
+// equal slices add nothing.
+func (s *spectra[T]) mean(w *scratch[T], p *products[T]) {
+	for k := range p.count {
+		clear(w.room(&w.mean[k], w.n))
+	}
+	for z := range s.depth {
+		empty := p.fill(w, z)
+		for k := range p.count {
+			if empty {
+				clear(w.room(&w.fields[k], w.n))
+			}
+			addMean(w.mean[k], w.fields[k], T(z+1))
+		}
+	}
+	for k := range p.count {
+		copy(w.fields[k], w.mean[k])
+	}
+}
+
+// addMean makes the mean of n slices from that of n-1 and the last.
+func addMean[T float](mean, last []T, n T) {
+	for i, v := range last {
+		mean[i] += (v - mean[i]) / n
+	}
+}
+
+// spreadMean is the transpose of mean.
+func (s *spectra[T]) spreadMean(w *scratch[T], p *products[T]) {
+	for k := range p.count {
+		for i := range w.fields[k] {
+			w.fields[k][i] /= T(s.depth)
+		}
+	}
+	for z := range s.depth {
+		p.back(w, z)
+	}
+}
