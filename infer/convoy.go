@@ -45,6 +45,8 @@ type marcher interface {
 	alone(lane int, t *trajectory) error
 	// imitate gives a lane all inputs of another.
 	imitate(lane, other int)
+	// park lets a vacant lane stay at q, where its data have a density.
+	park(lane int, q []float64)
 }
 
 func newConvoy(e *each, m marcher, w *columnWriter) *convoy {
@@ -54,7 +56,10 @@ func newConvoy(e *each, m marcher, w *columnWriter) *convoy {
 // run advances all lanes until there is no work left.
 func (c *convoy) run() {
 	for i := range c.lanes {
-		c.fill(i)
+		if !c.fill(i) && c.busy > 0 {
+			c.march.imitate(i, 0)
+			c.march.park(i, c.lanes[0].chain.p.q)
+		}
 	}
 	for c.busy > 0 && !c.each.stop.Load() {
 		if c.forward() != nil {
@@ -68,11 +73,13 @@ func (c *convoy) run() {
 				if err := c.complete(l.chain); l.chain.err == nil {
 					l.chain.err = err
 				}
-				set := l.set
+				ended := *l
 				*l = lane{}
 				c.busy--
-				c.each.finish(set)
-				c.fill(i)
+				c.each.finish(ended.set)
+				if !c.fill(i) {
+					c.march.park(i, ended.chain.p.q)
+				}
 			}
 		}
 	}
@@ -144,17 +151,18 @@ func (c *convoy) alone(i int) (err error) {
 	return c.march.alone(i, c.lanes[i].chain.tr)
 }
 
-// fill gives a lane the next chain that finds a start.
-func (c *convoy) fill(i int) {
+// fill gives a lane the next chain that finds a start; it returns false when there
+// is none.
+func (c *convoy) fill(i int) bool {
 	for {
 		ch, set := c.each.take()
 		if ch == nil {
-			return
+			return false
 		}
 		c.lanes[i] = lane{chain: ch, set: set, since: time.Now()}
 		if ch.err = c.start(i); ch.err == nil {
 			c.busy++
-			return
+			return true
 		}
 		c.lanes[i] = lane{}
 		c.each.finish(set)

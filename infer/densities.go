@@ -64,3 +64,5 @@ func (m *densities) alone(_ int, t *trajectory) (err error) {
 }
 
 func (m *densities) imitate(lane, other int) { imitate(m.state, lane, other, m.lanes, m.batched) }
+
+func (m *densities) park(lane int, q []float64) { scatter(m.q, q, lane, m.lanes) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -168,9 +169,14 @@ func (e *each) take() (*chain, int) {
 }
 
 // open makes the chains of a set, once.
-func (e *each) open(set int) (*eachRun, error) {
+func (e *each) open(set int) (run *eachRun, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("infer: data set %d: %w", set, &PanicError{Value: v, Stack: string(debug.Stack())})
+		}
+	}()
 	if r := e.runs[set]; r != nil {
 		return r, nil
 	}

@@ -3,6 +3,7 @@ package infer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -298,5 +299,61 @@ func TestSampleEachFaults(t *testing.T) {
 	}
 	if err := post.SampleEach(context.Background(), good, infer.Config{}, nil); err == nil {
 		t.Error("no function to give fits to: no error")
+	}
+}
+
+// A place that the model turns down ends a trajectory as it does alone, and the
+// lane goes on with its own data and metric.
+func TestSampleEachRejects(t *testing.T) {
+	m := infer.NewModel("choosy")
+	r := m.Param("r", dist.Normal(0, 1), infer.Shape(2))
+	choosy := &ad.Custom{Name: "choosy",
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return in[0], nil },
+		Forward: func(out []float64, in ...[]float64) error {
+			if in[0][0] > 0.5 {
+				return fmt.Errorf("at %g: %w", in[0][0], infer.ErrReject)
+			}
+			copy(out, in[0])
+			return nil
+		}}
+	m.AddLogProb("choosy", ad.Scale(0, ad.Sum(ad.StopGradient(ad.Call(choosy, r)))))
+	m.Observe("y", dist.Normal(r, 0.5), []float64{0.1, 0})
+	post := compiled(t, m)
+	diag, err := infer.DiagMetric([]float64{0.1, 0.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, metric := range []*infer.Metric{nil, &diag} {
+		cfg := infer.Config{Chains: 1, NoWarmup: true, StepSize: 0.3, Draws: 60, Metric: infer.FixedMetric, StartMetric: metric}
+		var sets []infer.DataSet
+		for i := range 4 {
+			sets = append(sets, infer.DataSet{Data: map[string][]float64{"y": {0.1 * float64(i), 0}}, Init: [][]float64{{0, 0}}})
+		}
+		divergent := 0
+		err := post.SampleEach(context.Background(), sets, cfg, func(i int, fit *infer.Fit, err error) {
+			if err != nil {
+				t.Fatalf("set %d: %v", i, err)
+			}
+			alone, c := post.Clone().(*infer.Posterior), cfg
+			if err := alone.SetData("y", sets[i].Data["y"]); err != nil {
+				t.Fatal(err)
+			}
+			c.Seed, c.Init = uint64(i), sets[i].Init
+			want := sampled(t, alone, c)
+			divergent += want.Divergent()
+			for k, d := range want.Divergences() {
+				if got := fit.Divergences()[k]; got.Draw != d.Draw || !strings.Contains(got.Message, "at 0.") && !strings.Contains(got.Message, "at 1.") {
+					t.Errorf("set %d: divergence at draw %d, %q, want %d, %q", i, got.Draw, got.Message, d.Draw, d.Message)
+				}
+			}
+			for k := range cfg.Draws {
+				if got, v := fit.Unconstrained(0, k), want.Unconstrained(0, k); math.Abs(got[0]-v[0]) > 1e-9 || math.Abs(got[1]-v[1]) > 1e-9 {
+					t.Fatalf("set %d draw %d: %v, want %v", i, k, got, v)
+				}
+			}
+		})
+		if err != nil || divergent == 0 {
+			t.Errorf("%d divergences, error %v", divergent, err)
+		}
 	}
 }

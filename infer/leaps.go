@@ -172,7 +172,12 @@ func (m *leaps) alone(lane int, t *trajectory) error {
 
 func (m *leaps) imitate(lane, other int) {
 	imitate(m.state, lane, other, m.lanes, m.batched)
-	m.metrics[lane] = Metric{scale: []float64{}} // none that a tree has
+	m.metrics[lane] = Metric{scale: make([]float64, 1)} // none that a tree has
+}
+
+func (m *leaps) park(lane int, q []float64) {
+	m.eps[lane] = 0
+	scatter(m.from[:m.dim*m.lanes], q, lane, m.lanes)
 }
 
 // spreadData gives the inputs from the first on the data of a posterior, in all lanes.
