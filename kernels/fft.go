@@ -106,7 +106,7 @@ func (p *FFT) Complex128(dst, src []complex128, inverse bool, w *FFTWorkspace) {
 }
 
 // Real32 transforms the real src to the half of its spectrum with n/2+1 numbers along the last axis; the other half is
-// X[-k] = conj X[k].
+// X[-k] = conj X[k]. With one thread, and one transform in the plan, src may be the last part of the memory of dst.
 func (p *FFT) Real32(dst []complex64, src []float32, w *FFTWorkspace) {
 	p.check(len(dst), p.half, len(src), p.size)
 	w = w.orNew()
@@ -127,8 +127,9 @@ func (p *FFT) Real64(dst []complex128, src []float64, w *FFTWorkspace) {
 }
 
 // RealInverse32 transforms a spectrum, of which src is the half with n/2+1 numbers along the last axis, to the real
-// array dst: the inverse of Real32, times the number of elements. It keeps src. Imaginary parts that a spectrum of real
-// numbers cannot have, at 0 and n/2 of the last axis, are left out.
+// array dst: the inverse of Real32, times the number of elements. It keeps src; with one thread, and one transform in
+// the plan, dst may also be the first part of the memory of src. Imaginary parts that a spectrum of real numbers cannot
+// have, at 0 and n/2 of the last axis, are left out.
 func (p *FFT) RealInverse32(dst []float32, src []complex64, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.half)
 	w = w.orNew()

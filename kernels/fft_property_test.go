@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/cmplx"
+	"slices"
 	"sync"
 	"testing"
 
@@ -208,4 +209,32 @@ func TestFFTShared(t *testing.T) {
 			t.Error("goroutines that share a plan differ")
 		}
 	}
+}
+
+// Real transforms in one memory, the numbers at its end on the way forward and at its beginning on the way back, have
+// the bits of those in two.
+func TestFFTRealInPlace(t *testing.T) {
+	ws := &FFTWorkspace{}
+	rapid.Check(t, func(t *rapid.T) {
+		p, shape := fftShape(t)
+		if rapid.IntRange(0, 9).Draw(t, "long") == 0 { // lines that are transformed one by one
+			shape = []int{rapid.IntRange(1, 2).Draw(t, "rows"), rapid.IntRange(1<<16, 1<<18).Draw(t, "length")}
+			p = NewFFTBatch(Best(), 1, shape...)
+		}
+		x := normals(p.size, rapid.Uint64().Draw(t, "seed"))
+		want, memory := make([]complex128, p.half), make([]complex128, p.half)
+		p.Real64(want, x, ws)
+		numbers := pairs64(memory)
+		src := numbers[len(numbers)-p.size:]
+		copy(src, x)
+		p.Real64(memory, src, ws)
+		if !slices.Equal(memory, want) {
+			t.Fatalf("%v: forward differs", shape)
+		}
+		p.RealInverse64(x, want, ws)
+		p.RealInverse64(numbers[:p.size], memory, ws)
+		if !slices.Equal(numbers[:p.size], x) {
+			t.Fatalf("%v: inverse differs", shape)
+		}
+	})
 }

@@ -18,6 +18,7 @@ type average struct {
 	ny, nx     int
 	rows, cols int  // of the turned images
 	masked     bool // mean over what is valid
+	plain      bool // one angle, 0, or that again: nothing is turned
 	workers    int
 }
 
@@ -41,6 +42,9 @@ func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
 		}
 	}
 	for i := range a.turns {
+		if a.plain = len(a.turns) == 1 && a.turns[0].opposite == 0 && b.angles[0] == 0; a.plain {
+			break
+		}
 		w := newRotation(b.angles[a.turns[i].angle], ny, nx)
 		w.rows, w.cols = a.rows, a.cols
 		if a.rows*a.cols*len(a.turns) <= mostSamples {
@@ -90,6 +94,10 @@ func (a *average) newSums() (s sums) {
 
 // to writes the mean of the shots' images, one per shot.
 func (a *average) to(dst [][]float64, shots []*shot) {
+	if a.plain {
+		a.plainTo(dst, shots)
+		return
+	}
 	all := make([]sums, len(shots))
 	mixed := make([][]float64, len(shots))
 	for e := range shots {
@@ -105,6 +113,21 @@ func (a *average) to(dst [][]float64, shots []*shot) {
 	}
 	for e := range shots {
 		a.finish(dst[e], a.counted(dst[e], all[e]))
+		if a.tilt != nil {
+			a.tiltTo(dst[e])
+		}
+	}
+}
+
+// plainTo is to where nothing is turned.
+func (a *average) plainTo(dst [][]float64, shots []*shot) {
+	for e, h := range shots {
+		h.mixRow(dst[e], 0, 0)
+		for i, v := range dst[e] {
+			if a.masked && v != v {
+				dst[e][i] = 0
+			}
+		}
 		if a.tilt != nil {
 			a.tiltTo(dst[e])
 		}
@@ -199,6 +222,10 @@ func (a *average) tiltTo(image []float64) {
 func (a *average) back(g [][]float64, shots []*shot) {
 	for e, h := range shots {
 		a.finishBack(g[e], a.counts(h.images[0]))
+		if a.plain { // one angle has one image
+			copy(h.images[0], g[e])
+			continue
+		}
 		groups := min(angleGroups, len(a.turns))
 		parts := make([][][]float64, groups)
 		parallel(a.workers, groups, func(_, i int) { parts[i] = a.groupBack(g[e], h, i, groups) })
@@ -215,6 +242,15 @@ func (a *average) back(g [][]float64, shots []*shot) {
 
 // counts returns how many angles reach each pixel of the mean.
 func (a *average) counts(valid []float64) []float64 {
+	if a.plain {
+		count := make([]float64, len(valid))
+		for i, v := range valid {
+			if v == v {
+				count[i] = float64(a.angles)
+			}
+		}
+		return count
+	}
 	s := a.newSums()
 	parallel(a.workers, a.rows, func(_, y int) {
 		for _, t := range a.turns {

@@ -57,6 +57,10 @@ func TestBitsDoNotDependOnWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := everything(t, s, m, o)
+		p, err := s.Pattern(context.Background(), o) // after a gradient, which may have spoiled the spectra
+		if err != nil || !bitwise(p.Intensity.Float64s(), want[:p.Intensity.Size()]) {
+			t.Errorf("%+v: the pattern after a gradient differs (%v)", cfg, err)
+		}
 		if !bitwise(everything(t, s, m, o), want) {
 			t.Errorf("%+v: a second run differs", cfg)
 		}

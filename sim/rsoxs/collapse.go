@@ -10,7 +10,7 @@ func (s *spectra[T]) mean(w *scratch[T], p *products[T]) {
 		empty := p.fill(w, z)
 		for k := range p.count {
 			if empty {
-				clear(w.room(&w.fields[k], w.n))
+				clear(w.fields[k])
 			}
 			addMean(w.mean[k], w.fields[k], T(z+1))
 		}

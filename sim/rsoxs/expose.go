@@ -13,6 +13,7 @@ type shot struct {
 
 // site is one element of the spectra as a detector pixel reads it.
 type site struct {
+	plane    int     // m
 	at, step int     // its C in data; from field to field
 	twin     int     // from C to S
 	sign     float64 // F = C - i sign S
@@ -35,7 +36,7 @@ func (s *spectra[T]) site(row, x, z int, conj bool) site {
 	}
 	i := row*s.planes + p
 	n := int(s.to[i] - s.from[i])
-	t.at, t.step, t.twin = s.place(i, 0, x), 4*n, 2*n
+	t.plane, t.at, t.step, t.twin = p, s.place(i, 0, x), 4*n, 2*n
 	return t
 }
 
@@ -44,16 +45,6 @@ func (s *spectra[T]) value(t *site, k int) complex128 {
 	at := t.at + k*t.step
 	c, v := s.data[at:at+2:at+2], s.data[at+t.twin:at+t.twin+2:at+t.twin+2]
 	return complex(float64(c[0])+t.sign*float64(v[1]), t.turn*(float64(c[1])-t.sign*float64(v[0])))
-}
-
-// addValue adds the gradient g of field k at a site to those of C and S.
-func (s *spectra[T]) addValue(t *site, k int, g complex128) {
-	re, im := real(g), t.turn*imag(g)
-	at := t.at + k*t.step
-	s.data[at] += T(re)
-	s.data[at+1] += T(im)
-	s.data[at+t.twin] -= T(t.sign * im)
-	s.data[at+t.twin+1] += T(t.sign * re)
 }
 
 // symmetric is a symmetric tensor: xx, xy, xz, yy, yz, zz.
@@ -116,14 +107,14 @@ func (s *spectra[T]) dielectric(t *site, contrasts []contrast) (n symmetric) {
 	return n
 }
 
-// dielectricBack takes the gradient b of dielectric to the fields, in g, and to
-// the contrasts.
-func (s *spectra[T]) dielectricBack(g *spectra[T], t *site, contrasts, back []contrast, b *symmetric) {
+// dielectricBack adds what the gradient b of dielectric makes of the fields to g, and
+// of the contrasts to back.
+func (s *spectra[T]) dielectricBack(g *column, t *site, contrasts, back []contrast, b *symmetric) {
 	iso := b[0] + b[3] + b[5]
 	for m, p := range s.materials {
 		c, d := &contrasts[m], &back[m]
 		d.iso += mulConj(iso, s.value(t, p.first+fieldV))
-		g.addValue(t, p.first+fieldV, mulConj(iso, c.iso))
+		g.add(t, p.first+fieldV, mulConj(iso, c.iso))
 		if p.count == 1 {
 			continue
 		}
@@ -131,12 +122,12 @@ func (s *spectra[T]) dielectricBack(g *spectra[T], t *site, contrasts, back []co
 		xy, xz, yz := s.value(t, p.first+fieldXY), s.value(t, p.first+fieldXZ), s.value(t, p.first+fieldYZ)
 		d.axial += mulConj(iso, pa)
 		d.tensor += mulConj(b[0], xx) + mulConj(b[1], xy) + mulConj(b[2], xz) + mulConj(b[3], yy) + mulConj(b[4], yz) + mulConj(b[5], pa-xx-yy)
-		g.addValue(t, p.first+fieldPA, mulConj(iso, c.axial)+mulConj(b[5], c.tensor))
-		g.addValue(t, p.first+fieldXX, mulConj(b[0]-b[5], c.tensor))
-		g.addValue(t, p.first+fieldXY, mulConj(b[1], c.tensor))
-		g.addValue(t, p.first+fieldXZ, mulConj(b[2], c.tensor))
-		g.addValue(t, p.first+fieldYY, mulConj(b[3]-b[5], c.tensor))
-		g.addValue(t, p.first+fieldYZ, mulConj(b[4], c.tensor))
+		g.add(t, p.first+fieldPA, mulConj(iso, c.axial)+mulConj(b[5], c.tensor))
+		g.add(t, p.first+fieldXX, mulConj(b[0]-b[5], c.tensor))
+		g.add(t, p.first+fieldXY, mulConj(b[1], c.tensor))
+		g.add(t, p.first+fieldXZ, mulConj(b[2], c.tensor))
+		g.add(t, p.first+fieldYY, mulConj(b[3]-b[5], c.tensor))
+		g.add(t, p.first+fieldYZ, mulConj(b[4], c.tensor))
 	}
 }
 
@@ -193,62 +184,4 @@ func (h *shot) outline(workers int) {
 			}
 		}
 	})
-}
-
-// exposeBack takes the gradients of the images, in place of them, to the spectra g
-// and returns those of the contrasts of each shot.
-func (s *spectra[T]) exposeBack(to spectrum, shots []*shot) [][]contrast {
-	g := to.(*spectra[T])
-	rows := make([][][]contrast, s.n[1])
-	parallel(s.workers, s.n[1], func(_, row int) {
-		for _, h := range shots {
-			back := make([]contrast, len(h.contrasts))
-			s.exposeRowBack(g, h, back, row)
-			rows[row] = append(rows[row], back)
-		}
-	})
-	total := rows[0]
-	for _, r := range rows[1:] {
-		for i := range r {
-			for m, c := range r[i] {
-				t := &total[i][m]
-				t.iso, t.axial, t.tensor = t.iso+c.iso, t.axial+c.axial, t.tensor+c.tensor
-			}
-		}
-	}
-	return total
-}
-
-func (s *spectra[T]) exposeRowBack(g *spectra[T], h *shot, back []contrast, row int) {
-	d := make([]float64, len(h.images))
-	for x := range s.columns() {
-		pixels, n := s.pixels(row, x)
-		for _, p := range pixels[:n] {
-			c, ok := h.cut(p.y, p.x)
-			any := false
-			for j := range d {
-				d[j] = h.images[j][p.y*s.n[2]+p.x]
-				any = any || d[j] != 0
-			}
-			if !ok || !any {
-				continue
-			}
-			for dz, w := range c.weights() {
-				if w > 0 {
-					s.exposePlaneBack(g, h, back, d, row, x, c.z+dz, w, p)
-				}
-			}
-		}
-	}
-}
-
-func (s *spectra[T]) exposePlaneBack(g *spectra[T], h *shot, back []contrast, d []float64, row, x, z int, w float64, p pixel) {
-	t := s.site(row, x, z, p.conj)
-	n := s.dielectric(&t, h.contrasts)
-	a1, a2 := n.times(h.e1), n.times(h.e2)
-	b1, b2 := h.back(d, w, &a1, &a2, h.transfer(z, p.y, p.x))
-	var b symmetric
-	b.addBack(b1, h.e1)
-	b.addBack(b2, h.e2)
-	s.dielectricBack(g, &t, h.contrasts, back, &b)
 }

@@ -2,8 +2,8 @@ package rsoxs
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -20,21 +20,21 @@ type Gradient struct {
 // pattern is NaN or no angle reaches do not count, whatever they are.
 //
 // The cost is about one more Transform and one more Pattern; nothing is kept
-// between them but the fields. Arrays of the result have the precision of those
+// between them but the fields. With one beam and no more than eight energies the
+// derivatives take the memory of the transformed fields: whatever is asked next
+// without a Transform starts with one. Arrays of the result have the precision of those
 // of the morphology. Derivatives by Theta and Psi are 0 where S is.
 func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
-	if s.morph == nil {
-		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
-	}
-	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
 	want := tensor.Shape{len(o), len(s.beams), s.shape[1], s.shape[2]}
 	if !dIntensity.Shape().Equal(want) {
 		return nil, fmt.Errorf("rsoxs: gradient of shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
 	}
-	out := s.emptyGradient(o)
-	g := s.spectra.gradient(&Morphology{Materials: out.Materials})
+	out := &Gradient{Optics: o.zeros()}
+	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
+	g := s.spectra.gradient(s.spoiled)
 	d := dIntensity.Copy().Float64s()
 	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
 		for _, h := range shots {
@@ -48,22 +48,19 @@ func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.T
 	if err != nil {
 		return nil, err
 	}
-	return out, g.back(ctx)
+	out.Materials = s.emptyMaterials()
+	return out, g.back(ctx, &Morphology{Materials: out.Materials})
 }
 
-// emptyGradient makes room for the derivatives.
-func (s *Simulator) emptyGradient(o Optics) *Gradient {
-	g := &Gradient{Materials: make([]Material, len(s.morph.Materials)), Optics: make(Optics, len(o))}
-	for i := range g.Materials {
-		g.Materials[i] = s.morph.Materials[i]
-		for _, f := range g.Materials[i].fields() {
+// emptyMaterials makes room for the derivatives by the arrays of the morphology.
+func (s *Simulator) emptyMaterials() []Material {
+	list := slices.Clone(s.morph.Materials)
+	for i := range list {
+		for _, f := range list[i].fields() {
 			*f.at = tensor.New((*f.at).DType(), (*f.at).Shape()...)
 		}
 	}
-	for e := range g.Optics {
-		g.Optics[e] = make([]Constants, len(o[e]))
-	}
-	return g
+	return list
 }
 
 // addBack adds to the derivatives by the constants at one energy.

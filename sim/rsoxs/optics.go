@@ -9,6 +9,15 @@ type Constants struct{ DeltaPara, BetaPara, DeltaPerp, BetaPerp float64 }
 // Optics holds the constants by energy, as in Config.Energies, then by material.
 type Optics [][]Constants
 
+// zeros returns constants of vacuum in the layout of o.
+func (o Optics) zeros() Optics {
+	z := make(Optics, len(o))
+	for e := range z {
+		z[e] = make([]Constants, len(o[e]))
+	}
+	return z
+}
+
 // contrast is what the dielectric tensor of a material is made of:
 //
 //	N = [iso Vfrac + axial pa] 1 + tensor pa s s^T,  pa = aligned volume fraction

@@ -14,6 +14,9 @@ func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pat
 	if from < 0 || to > n || from >= to || len(o) != n {
 		return nil, fmt.Errorf("rsoxs: energies %d to %d of %d, with constants of %d: want a part of them and constants of all", from, to, n, len(o))
 	}
+	if err := s.ready(ctx, o); err != nil {
+		return nil, err
+	}
 	part := *s
 	part.cfg.Energies = s.cfg.Energies[from:to]
 	return part.Pattern(ctx, o[from:to])

@@ -32,6 +32,7 @@ func (m *Morphology) Polarization(constants []Constants, e [3]float64) (p [3]*te
 	for k := range m.Materials {
 		c, fields := constants[k].contrast(), newProducts[float64](&m.Materials[k], 0, n[0])
 		w := &scratch[float64]{n: slice}
+		w.makeFields()
 		for z := range n[0] {
 			if fields.make(w, z) {
 				continue

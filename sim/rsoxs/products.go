@@ -42,9 +42,16 @@ type scratch[T float] struct {
 	arrays [4][]T // sources; Align takes three
 	grads  [4][]T
 	trig   [4][]T
-	fields [anisotropic][]T
+	fields [anisotropic][]T // in the memory of their spectra
 	mean   [anisotropic][]T // of fields, over slices
 	fft    *transformer[T]
+}
+
+// makeFields makes room for fields whose spectra nobody wants.
+func (w *scratch[T]) makeFields() {
+	for k := range w.fields {
+		w.fields[k] = make([]T, w.n)
+	}
 }
 
 func (w *scratch[T]) room(slot *[]T, n int) []T {
@@ -82,9 +89,6 @@ func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	if !p.vector && in[0][0] == 0 && evenness(in[0]) == 0 {
 		return true
 	}
-	for k := range p.count {
-		w.room(&w.fields[k], w.n)
-	}
 	switch {
 	case p.vector:
 		p.fromVectors(w, in[0], in[1])
@@ -96,36 +100,43 @@ func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	return false
 }
 
-// director computes the director of every voxel and its derivatives with respect
-// to Theta: sines and cosines of both angles.
-func (w *scratch[T]) director(theta, psi []T) (st, ct, sp, cp []T) {
-	for i := range w.trig {
-		w.room(&w.trig[i], w.n)
+// trigBlock is how many voxels have their sines and cosines in memory at once.
+const trigBlock = 1024
+
+// blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of
+// both angles there.
+func (w *scratch[T]) blocks(theta, psi []T, f func(lo, hi int, st, ct, sp, cp []T)) {
+	var trig [4][]T
+	for lo := 0; lo < w.n; lo += trigBlock {
+		hi := min(lo+trigBlock, w.n)
+		for i := range trig {
+			trig[i] = w.room(&w.trig[i], trigBlock)[:hi-lo]
+		}
+		sinCos(trig[0], trig[1], theta[lo:hi])
+		sinCos(trig[2], trig[3], psi[lo:hi])
+		f(lo, hi, trig[0], trig[1], trig[2], trig[3])
 	}
-	sinCos(w.trig[0], w.trig[1], theta)
-	sinCos(w.trig[2], w.trig[3], psi)
-	return w.trig[0], w.trig[1], w.trig[2], w.trig[3]
 }
 
 // fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles.
 func (p *products[T]) fromAngles(w *scratch[T], in [4][]T) {
-	f := &w.fields
-	st, ct, sp, cp := w.director(in[2], in[3])
-	for i, s := range in[1] {
-		v := in[0][i]
-		f[fieldV][i] = v
-		if s == 0 { // whatever the angles are
-			for k := fieldPA; k < anisotropic; k++ {
-				f[k][i] = 0
+	copy(w.fields[fieldV], in[0])
+	w.blocks(in[2], in[3], func(lo, hi int, st, ct, sp, cp []T) {
+		n := hi - lo
+		v, order := in[0][lo:hi], in[1][lo:hi]
+		aligned, xx, xy, xz := w.fields[fieldPA][lo:hi], w.fields[fieldXX][lo:hi], w.fields[fieldXY][lo:hi], w.fields[fieldXZ][lo:hi]
+		yy, yz := w.fields[fieldYY][lo:hi], w.fields[fieldYZ][lo:hi]
+		st, ct, sp, cp = st[:n], ct[:n], sp[:n], cp[:n]
+		for i, s := range order {
+			if s == 0 { // whatever the angles are
+				aligned[i], xx[i], xy[i], xz[i], yy[i], yz[i] = 0, 0, 0, 0, 0, 0
+				continue
 			}
-			continue
+			pa := v[i] * s
+			x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
+			aligned[i], xx[i], xy[i], xz[i], yy[i], yz[i] = pa, pa*x*x, pa*x*y, pa*x*z, pa*y*y, pa*y*z
 		}
-		pa := v * s
-		x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
-		f[fieldPA][i] = pa
-		f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i] = pa*x*x, pa*x*y, pa*x*z
-		f[fieldYY][i], f[fieldYZ][i] = pa*y*y, pa*y*z
-	}
+	})
 }
 
 // fromVectors sets the fields of s = align: pa = |s|^2, v = unaligned + pa.
@@ -169,23 +180,30 @@ func (p *products[T]) back(w *scratch[T], z int) {
 // gradient times s_i s_j, dVfrac = gV + S D, dS = Vfrac D, and pa times the
 // derivatives of D for the angles.
 func (p *products[T]) toAngles(w *scratch[T], in, g [4][]T) {
-	f := &w.fields
-	st, ct, sp, cp := w.director(in[2], in[3])
-	for i, s := range in[1] {
-		v := in[0][i]
-		if st[i] != st[i] || sp[i] != sp[i] { // angles that do not exist where S = 0
-			g[0][i], g[1][i], g[2][i], g[3][i] = f[fieldV][i], 0, 0, 0
-			continue
+	w.blocks(in[2], in[3], func(lo, hi int, st, ct, sp, cp []T) {
+		n := hi - lo
+		var f [anisotropic][]T
+		for k := range f {
+			f[k] = w.fields[k][lo:hi]
 		}
-		x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
-		xx, xy, xz, yy, yz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i], f[fieldYY][i], f[fieldYZ][i]
-		dx, dy, dz := 2*xx*x+xy*y+xz*z, xy*x+2*yy*y+yz*z, xz*x+yz*y // of D
-		d := f[fieldPA][i] + (dx*x+dy*y+dz*z)/2
-		g[0][i] = f[fieldV][i] + s*d
-		g[1][i] = v * d
-		g[2][i] = v * s * (dx*cp[i]*ct[i] + dy*sp[i]*ct[i] - dz*st[i])
-		g[3][i] = v * s * (dy*x - dx*y)
-	}
+		v, order := in[0][lo:hi], in[1][lo:hi]
+		gv, gs, gt, gp := g[0][lo:hi], g[1][lo:hi], g[2][lo:hi], g[3][lo:hi]
+		st, ct, sp, cp = st[:n], ct[:n], sp[:n], cp[:n]
+		for i, s := range order {
+			if st[i] != st[i] || sp[i] != sp[i] { // angles that do not exist where S = 0
+				gv[i], gs[i], gt[i], gp[i] = f[fieldV][i], 0, 0, 0
+				continue
+			}
+			x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
+			xx, xy, xz, yy, yz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i], f[fieldYY][i], f[fieldYZ][i]
+			dx, dy, dz := 2*xx*x+xy*y+xz*z, xy*x+2*yy*y+yz*z, xz*x+yz*y // of D
+			d := f[fieldPA][i] + (dx*x+dy*y+dz*z)/2
+			gv[i], gs[i] = f[fieldV][i]+s*d, v[i]*d
+			pa := v[i] * s
+			gt[i] = pa * (dx*cp[i]*ct[i] + dy*sp[i]*ct[i] - dz*st[i])
+			gp[i] = pa * (dy*x - dx*y)
+		}
+	})
 }
 
 // toVectors is the transpose of fromVectors.

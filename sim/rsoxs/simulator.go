@@ -21,6 +21,7 @@ type Simulator struct {
 	averages []*average
 	morph    *Morphology
 	spectra  spectrum
+	spoiled  bool // spectra hold something else than the fields of morph
 }
 
 // spectrum is a spectra of either precision.
@@ -28,9 +29,9 @@ type spectrum interface {
 	load(m *Morphology)
 	transform(ctx context.Context) error
 	expose(shots []*shot)
-	gradient(m *Morphology) spectrum
+	gradient(inPlace bool) spectrum
 	exposeBack(g spectrum, shots []*shot) [][]contrast
-	back(ctx context.Context) error
+	back(ctx context.Context, m *Morphology) error
 	tangent(ctx context.Context, dm []Material) (spectrum, error)
 	exposeTangent(g spectrum, shots []*shot)
 }
@@ -102,7 +103,7 @@ type Pattern struct {
 }
 
 // Transform takes the fields of a morphology to the planes that detectors read.
-// The Simulator keeps m.
+// The Simulator keeps m, whose arrays stay as they are until the next Transform.
 func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 	if err := m.inspect(); err != nil {
 		return err
@@ -120,7 +121,22 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 	if err := s.spectra.transform(ctx); err != nil {
 		return err
 	}
-	s.morph = m
+	s.morph, s.spoiled = m, false
+	return nil
+}
+
+// ready returns an error unless there are a morphology and constants for it, and
+// transforms it again if a gradient took the place of its spectra.
+func (s *Simulator) ready(ctx context.Context, o Optics) error {
+	if s.morph == nil {
+		return errors.New("rsoxs: no transformed morphology: call Transform first")
+	}
+	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+		return err
+	}
+	if s.spoiled {
+		return s.Transform(ctx, s.morph)
+	}
 	return nil
 }
 
@@ -129,10 +145,7 @@ const energyBatch = 8
 
 // Pattern computes the images of the transformed morphology.
 func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
-	if s.morph == nil {
-		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
-	}
-	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
 	ny, nx := s.shape[1], s.shape[2]
@@ -157,13 +170,18 @@ func (s *Simulator) parts(all []float64, j, from, n int) [][]float64 {
 	return parts
 }
 
+// batch returns how many energies are simulated together.
+func (s *Simulator) batch() int {
+	if s.cfg.Frame == MaterialFrame {
+		return 1
+	}
+	return energyBatch
+}
+
 // batches calls f with the shots of some energies of one beam after the other.
 func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, shots []*shot)) error {
+	step := s.batch()
 	for j, b := range s.beams {
-		step := energyBatch
-		if s.cfg.Frame == MaterialFrame {
-			step = 1
-		}
 		for from := 0; from < len(o); from += step {
 			if err := ctx.Err(); err != nil {
 				return err

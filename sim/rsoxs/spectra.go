@@ -3,6 +3,7 @@ package rsoxs
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -43,24 +44,21 @@ func (s *spectra[T]) load(m *Morphology) {
 	}
 }
 
-// gradient returns empty spectra that gather gradients of s; back then fills the
-// arrays of m, which has those of the morphology.
-func (s *spectra[T]) gradient(m *Morphology) spectrum {
+// gradient returns spectra that gather gradients of s: empty ones, or, in place,
+// those that take the values of s column by column as exposeBack goes on.
+func (s *spectra[T]) gradient(inPlace bool) spectrum {
 	g := s.grad
-	if g == nil {
-		g = &spectra[T]{layout: s.layout, window: s.window, workers: s.workers, pool: s.pool, data: make([]T, len(s.data))}
+	switch {
+	case inPlace:
+		g = &spectra[T]{data: s.data}
+	case g == nil:
+		g = &spectra[T]{data: make([]T, len(s.data))}
 		s.grad = g
-	} else {
+	default:
 		clear(g.data)
 	}
-	g.fields, g.half, g.materials = s.fields, s.half, nil
-	for i, p := range s.materials {
-		q := *p
-		for _, f := range m.Materials[i].fields() {
-			q.grad = append(q.grad, newStack[T](*f.at, s.depth))
-		}
-		g.materials = append(g.materials, &q)
-	}
+	g.layout, g.window, g.workers, g.pool = s.layout, s.window, s.workers, s.pool
+	g.fields, g.half, g.even, g.materials = s.fields, s.half, s.even, s.materials
 	return g
 }
 
@@ -112,13 +110,15 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
-	empty := false
+	size, empty := len(half)/p.count, false
+	for k := range p.count { // the field is made at the end of the memory of its spectrum
+		w.fields[k] = half[(k+1)*size-w.n : (k+1)*size]
+	}
 	if s.collapsed() {
 		s.mean(w, p)
 	} else {
 		empty = p.fill(w, z)
 	}
-	size := len(half) / p.count
 	for k := range p.count {
 		if even[k] = 0; empty {
 			continue
@@ -200,19 +200,27 @@ func (s *spectra[T]) backCentre() {
 	}
 }
 
-// back takes the gradients of C and S, which are in data, to the arrays of the
-// materials: the transpose of transform.
-func (s *spectra[T]) back(ctx context.Context) error {
+// back takes the gradients of C and S, which are in data, to the arrays of m, which
+// has those of the morphology: the transpose of transform.
+func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 	s.backCentre()
-	slices, size, half := s.batch()
-	for z := 0; z < s.n[0]; z += slices {
+	materials := slices.Clone(s.materials)
+	for i, p := range materials {
+		q := *p
+		for _, f := range m.Materials[i].fields() {
+			q.grad = append(q.grad, newStack[T](*f.at, s.depth))
+		}
+		materials[i] = &q
+	}
+	batch, size, half := s.batch()
+	for z := 0; z < s.n[0]; z += batch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(slices, s.n[0]-z)
+		n := min(batch, s.n[0]-z)
 		parallel(s.workers, s.n[1], func(_, row int) { s.spread(half, row, z, n, size) })
 		parallel(s.workers, n*len(s.materials), func(_, i int) {
-			p := s.materials[i%len(s.materials)]
+			p := materials[i%len(materials)]
 			dz := i / len(s.materials)
 			at := (dz*s.fields + p.first) * size
 			s.backSlices(half[at:at+p.count*size], p, z+dz)
@@ -252,7 +260,8 @@ func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 	for k := range p.count {
 		h := half[k*size : (k+1)*size]
 		s.hermitian(h)
-		w.fft.inverse(w.room(&w.fields[k], w.n), h)
+		w.fields[k] = h[:w.n]
+		w.fft.inverse(w.fields[k], h)
 		s.window.apply(w.fields[k], z)
 	}
 	if s.collapsed() {

@@ -2,7 +2,6 @@ package rsoxs
 
 import (
 	"context"
-	"errors"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -13,14 +12,11 @@ import (
 // Pattern, and is exact: least squares and Fisher information take their Jacobian
 // from it, parameter by parameter.
 func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Optics) (*tensor.Tensor, error) {
-	if s.morph == nil {
-		return nil, errors.New("rsoxs: no transformed morphology: call Transform first")
-	}
-	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
 	if do == nil {
-		do = s.emptyGradient(o).Optics
+		do = o.zeros()
 	} else if err := do.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
 		return nil, err
 	}
@@ -163,9 +159,6 @@ func (p *products[T]) makeTangent(w *scratch[T], z int) {
 			d[i] = c.at(z, w.room(&w.grads[i], c.size))
 		}
 	}
-	for k := range p.count {
-		w.room(&w.fields[k], w.n)
-	}
 	switch {
 	case p.vector:
 		p.vectorsTangent(w, in, d)
@@ -188,17 +181,19 @@ func (w *scratch[T]) set(i int, pa, dpa, x, y, z, dx, dy, dz T) {
 }
 
 func (p *products[T]) anglesTangent(w *scratch[T], in, d [4][]T) {
-	st, ct, sp, cp := w.director(in[2], in[3])
-	for i, s := range in[1] {
-		v, dv, ds, dt, df := in[0][i], d[0][i], d[1][i], d[2][i], d[3][i]
-		w.fields[fieldV][i] = dv
-		if st[i] != st[i] || sp[i] != sp[i] { // angles that do not exist where S = 0
-			w.set(i, 0, 0, 0, 0, 0, 0, 0, 0)
-			continue
+	w.blocks(in[2], in[3], func(lo, hi int, st, ct, sp, cp []T) {
+		for i := lo; i < hi; i++ {
+			v, s, dv, ds, dt, df := in[0][i], in[1][i], d[0][i], d[1][i], d[2][i], d[3][i]
+			st, ct, sp, cp := st[i-lo], ct[i-lo], sp[i-lo], cp[i-lo]
+			w.fields[fieldV][i] = dv
+			if st != st || sp != sp { // angles that do not exist where S = 0
+				w.set(i, 0, 0, 0, 0, 0, 0, 0, 0)
+				continue
+			}
+			x, y, z := cp*st, sp*st, ct
+			w.set(i, v*s, dv*s+v*ds, x, y, z, cp*ct*dt-y*df, sp*ct*dt+x*df, -st*dt)
 		}
-		x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
-		w.set(i, v*s, dv*s+v*ds, x, y, z, cp[i]*ct[i]*dt-y*df, sp[i]*ct[i]*dt+x*df, -st[i]*dt)
-	}
+	})
 }
 
 func (p *products[T]) vectorsTangent(w *scratch[T], in, d [4][]T) {
