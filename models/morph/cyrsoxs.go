@@ -72,7 +72,7 @@ func NewExperiment(c *cyrsoxs.Config, v *cyrsoxs.Morphology, all []*cyrsoxs.Mate
 		return nil, &cyrsoxs.FormatError{Key: "materials", What: fmt.Sprintf("the volume has %d, there are optical constants of %d", n, len(all)),
 			Try: fmt.Sprintf("add Material%d.txt", len(all)+1), Err: cyrsoxs.ErrIncomplete}
 	}
-	x := &Experiment{Settings: c, Volume: v, Config: scatteringConfig(c), Checks: v.Check(0)}
+	x := &Experiment{Settings: c, Volume: v, Config: SimulatorConfig(c), Checks: v.Check(0)}
 	if len(all) > n {
 		x.warn("the volume has %d materials: Material%d.txt and later are not used", n, n+1)
 	}
@@ -121,8 +121,9 @@ func (x *Experiment) quirks(parity bool) error {
 	return nil
 }
 
-// scatteringConfig returns the settings in terms of the simulator.
-func scatteringConfig(c *cyrsoxs.Config) rsoxs.Config {
+// SimulatorConfig returns settings of CyRSoXS in terms of the simulator, on the grid
+// and with the base angle of CyRSoXS.
+func SimulatorConfig(c *cyrsoxs.Config) rsoxs.Config {
 	a := c.EAngleRotation
 	out := rsoxs.Config{Energies: c.Energies, Angles: rsoxs.Angles{Start: a[0], Increment: a[1], End: a[2]},
 		Case: rsoxs.Case(c.CaseType), K: c.KVectors, Detector: c.Detector, RotMask: c.RotMask}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"math"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// mostEnergies bounds the rows of pictures.
+const mostEnergies = 6
+
+// saveInversion writes pictures and the report of parameters x. Of a posterior, fit
+// is drawn too.
+func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, table string, fit *infer.Fit) error {
+	scene, err := v.cfg.Problem.Scene(x)
+	if err != nil {
+		return as(exitBug, err)
+	}
+	model, err := v.predict(context.WithoutCancel(ctx), scene)
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	data := *model
+	data.Intensity = masked(v.measurement.Data, v.measurement.Mask)
+	b := &album{a: a}
+	f, err := patternTable(&data, model)
+	b.add("patterns", f, err)
+	for _, kind := range []string{"I", "A"} {
+		f, err := curveGrid(kind, &data, model)
+		b.add(map[string]string{"I": "iq", "A": "aq"}[kind], f, err)
+	}
+	r := viz.Report{Title: "Morphology: " + v.cfg.Problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.cfg.File}, {Name: "method", Value: v.method},
+		{Name: "data", Value: v.cfg.Problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(model.Energies), "[]")}, {Name: "version", Value: v.cfg.Version}},
+		Sections: []viz.Section{{Title: "Parameters", Tables: []string{table}}, {Title: "Data and model", Figures: b.figures()}}}
+	if fit != nil {
+		rep := fit.Diagnose()
+		post := a.posteriorAlbum(viz.FromFit(fit))
+		r.Facts = append(r.Facts, verdictFact(rep))
+		r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
+		r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.figures()})
+		b.pictures = append(b.pictures, post.pictures...)
+	}
+	if err := b.save(v.dir); err != nil {
+		return err
+	}
+	return writeFile(v.dir.path("report.html"), []byte(r.HTML()))
+}
+
+// masked is NaN where the mask leaves out.
+func masked(data, mask *tensor.Tensor) *tensor.Tensor {
+	out := data.Copy()
+	v, m := out.Data().([]float64), mask.Data().([]float64)
+	for i := range v {
+		if m[i] == 0 {
+			v[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// predict returns what a detector sees of a scene, with its scale and background.
+func (v *inversion) predict(ctx context.Context, s morph.Scene) (*rsoxs.Pattern, error) {
+	m, err := s.Morphology(v.cfg.Problem.Grid.Voxel)
+	if err != nil {
+		return nil, err
+	}
+	sim := v.inv.Sim.Clone()
+	if err := sim.Transform(ctx, m); err != nil {
+		return nil, err
+	}
+	p, err := sim.Pattern(ctx, v.inv.Optics)
+	if err != nil {
+		return nil, err
+	}
+	numbers := [2]float64{1, 0}
+	for i, n := range []*ad.Node{s.Scale, s.Background} {
+		if n != nil {
+			t, err := ad.Eval(n)
+			if err != nil {
+				return nil, err
+			}
+			numbers[i] = t[0].Float64s()[0]
+		}
+	}
+	for i, x := range p.Intensity.Data().([]float64) {
+		p.Intensity.Data().([]float64)[i] = numbers[0]*x + numbers[1]
+	}
+	return p, nil
+}
+
+// image returns the image of an energy and beam.
+func image(p *rsoxs.Pattern, energy, beam int) []float64 {
+	s := p.Intensity.Shape()
+	n := s[2] * s[3]
+	at := (energy*s[1] + beam) * n
+	return p.Intensity.Data().([]float64)[at : at+n]
+}
+
+// rows are the energies of pictures: all, or some spread evenly.
+func rows(p *rsoxs.Pattern) (list []int) {
+	n := min(len(p.Energies), mostEnergies)
+	for i := range n {
+		list = append(list, i*(len(p.Energies)-1)/max(1, n-1))
+	}
+	return list
+}
+
+// patternTable draws data, fit and the difference of their logarithms, a row for each
+// energy, of the first beam.
+func patternTable(data, model *rsoxs.Pattern) (*viz.Figure, error) {
+	var table [][]viz.Image
+	for _, e := range rows(model) {
+		d, m := image(data, e, 0), image(model, e, 0)
+		r := make([]float64, len(d))
+		most := 0.0
+		for i := range r {
+			r[i] = math.Log(d[i] / m[i])
+			if x := math.Abs(r[i]); x > most && !math.IsInf(x, 0) {
+				most = x
+			}
+		}
+		residual := viz.Pattern("ln data/fit", model.QY, model.QX, r)
+		residual.Log, residual.Signed, residual.ZLabel = false, true, ""
+		residual.Low, residual.High = -min(most, 1), min(most, 1)
+		first := viz.Pattern(fmt.Sprintf("%g eV, data", model.Energies[e]), model.QY, model.QX, d)
+		second := viz.Pattern("fit", model.QY, model.QX, m)
+		second.Low, second.High = first.Low, first.High
+		table = append(table, []viz.Image{first, second, residual})
+	}
+	return viz.Images("Patterns", table)
+}
+
+// curveGrid draws I(q) or A(q) of data and model for each energy.
+func curveGrid(kind string, data, model *rsoxs.Pattern) (*viz.Figure, error) {
+	r, err := rsoxs.Reduction{Radii: rsoxs.TrueRadii}.NewReducer(model)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.Reduce(data)
+	if err != nil {
+		return nil, err
+	}
+	seen := *model
+	seen.Intensity = model.Intensity.Copy() // where there are data
+	for i, x := range data.Intensity.Data().([]float64) {
+		if math.IsNaN(x) {
+			seen.Intensity.Data().([]float64)[i] = x
+		}
+	}
+	m, err := r.Reduce(&seen)
+	if err != nil {
+		return nil, err
+	}
+	pick := func(c *rsoxs.Curves, e int) []float64 {
+		t := map[string]*tensor.Tensor{"I": c.I, "A": c.A}[kind]
+		n := len(c.Q[e])
+		at := e * t.Shape()[1] * n
+		return t.Data().([]float64)[at : at+n]
+	}
+	var all []viz.Curve
+	for _, e := range rows(model) {
+		q := m.Q[e][1:] // the beam itself tells nothing
+		all = append(all, viz.Curve{Title: fmt.Sprintf("%g eV", model.Energies[e]), XLabel: "q (1/nm)", YLabel: kind, LogY: kind == "I",
+			X: q, Y: pick(d, e)[1:], LineX: q, Line: pick(m, e)[1:]})
+	}
+	if len(all) == 1 {
+		return viz.Fit(all[0])
+	}
+	f, err := viz.Grid(all)
+	if err == nil {
+		f.Title = map[string]string{"I": "Intensity, mean over all directions", "A": "Anisotropy"}[kind]
+	}
+	return f, err
+}
+
+// table is a fit for the report.
+func (v *inversion) table(f *found) string {
+	var b strings.Builder
+	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th></tr></thead><tbody>")
+	for i, n := range v.names() {
+		if i == mostLines {
+			break
+		}
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td></tr>", html.EscapeString(n), strings.Replace(plusMinus(f.x[i], f.sd[i]), "+-", "±", 1))
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}

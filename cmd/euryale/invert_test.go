@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// inversionFolder writes the core-shell inverse problem of the reference as files, and
+// returns the problem as a map to be changed.
+func inversionFolder(t *testing.T) (dir string, problem map[string]any, want []float64) {
+	t.Helper()
+	var d struct {
+		Start   []float64
+		Shape   []int      `json:"shape_zyx"`
+		Voxel   float64    `json:"PhysSize_nm"`
+		Centre  [3]float64 `json:"centre_zyx_vox"`
+		Width   float64    `json:"w_nm"`
+		Eps     float64
+		Optical map[string][][]float64 `json:"optical_constants"`
+		Results map[string]struct{ Params []float64 }
+	}
+	golden.JSON(t, &d, "scatter", "demo", "demo1_coreshell3.json")
+	arrays := readNPZ(t, "scatter", "demo", "demo1_coreshell3.npz")
+	dir = t.TempDir()
+	for name, key := range map[string]string{"data.npy": "D_noisy", "mask.npy": "mask"} {
+		var b bytes.Buffer
+		x, err := tensor.From(arrays[key].Float64s(), arrays[key].Shape()...)
+		if err == nil {
+			err = x.WriteNPY(&b)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	energies := []string{"280.0", "284.7", "285.2"}
+	var constants [2][][]float64
+	for _, e := range energies {
+		for m := range constants {
+			constants[m] = append(constants[m], d.Optical[e][m])
+		}
+	}
+	problem = map[string]any{
+		"model": "core_shell", "grid": map[string]any{"shape": d.Shape, "voxel": d.Voxel}, "options": map[string]any{"width": d.Width},
+		"parameters": map[string]any{"radius": map[string]any{"start": d.Start[0]}, "shell": map[string]any{"start": d.Start[1]}, "aligned": map[string]any{"start": d.Start[2]}},
+		"fixed":      map[string]any{"x": d.Centre[2] * d.Voxel, "y": d.Centre[1] * d.Voxel, "z": d.Centre[0] * d.Voxel},
+		"data":       "data.npy", "energies": []float64{280, 284.7, 285.2}, "constants": constants[:], "angles": []float64{0, 30, 150}, "rot_mask": true,
+		"mask": map[string]any{"file": "mask.npy"}, "eps": d.Eps,
+	}
+	return dir, problem, d.Results["lognormal_0.1"].Params
+}
+
+// problemFile writes a problem with changes into dir.
+func problemFile(t *testing.T, dir string, problem map[string]any, changes map[string]any) string {
+	t.Helper()
+	all := map[string]any{}
+	for k, v := range problem {
+		all[k] = v
+	}
+	for k, v := range changes {
+		if all[k] = v; v == nil {
+			delete(all, k)
+		}
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "problem.json")
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Both ways of fitting end where SciPy's L-BFGS-B did on the same noisy patterns.
+func TestInvertRSoXSAgainstReference(t *testing.T) {
+	dir, problem, want := inversionFolder(t)
+	var sd [2]float64
+	for i, method := range []string{"lm", "lbfgs"} {
+		run := filepath.Join(dir, method)
+		code, out, stderr := do(t, "invert", "rsoxs", problemFile(t, dir, problem, map[string]any{"method": method}), "--out", run, "--json", "--quiet")
+		var doc invertDoc
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+			t.Fatalf("%v, exit %d: %s", err, code, stderr)
+		}
+		for k, name := range []string{"radius", "shell", "aligned"} {
+			if got := float64(doc.X[name]); !(math.Abs(got/want[k]-1) < 1e-4) || !(doc.SD[name] > 0) {
+				t.Errorf("%s: %s is %g +- %g, want %g", method, name, got, doc.SD[name], want[k])
+			}
+		}
+		if doc.Engine != "rsoxs" || doc.Status != "converged" || doc.Points == 0 || doc.Run != run {
+			t.Errorf("%+v", doc)
+		}
+		sd[i] = float64(doc.SD["radius"])
+		for _, f := range []string{"config.json", "fit.json", "report.html", "plots/patterns.png", "plots/iq.svg", "plots/aq.png"} {
+			if st, err := os.Stat(filepath.Join(run, f)); err != nil || st.Size() == 0 {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+	}
+	if !(math.Abs(sd[0]/sd[1]-1) < 0.01) {
+		t.Errorf("standard deviations %v of the two ways differ", sd)
+	}
+}
+
+// An interrupted fit keeps its best point, from which --resume goes on to the end.
+func TestInvertRSoXSResumes(t *testing.T) {
+	dir, problem, want := inversionFolder(t)
+	run1 := filepath.Join(dir, "run")
+	var out, stderr bytes.Buffer
+	ctx := &countdown{Context: context.Background()}
+	ctx.left.Store(3)
+	code := run(ctx, []string{"invert", "rsoxs", problemFile(t, dir, problem, nil), "--out", run1, "--quiet"}, &out, &stderr)
+	if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+run1) {
+		t.Fatalf("exit %d: %s", code, stderr.String())
+	}
+	code, text, errs := do(t, "invert", "rsoxs", "--resume", run1, "--json", "--quiet", "--no-report")
+	var doc invertDoc
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/want[0]-1) < 1e-4) {
+		t.Errorf("%v, exit %d: %s %+v", err, code, errs, doc)
+	}
+}
+
+// The demonstration finds its particle, twice; its posterior goes on to the same draws,
+// and its curves tell much the same as its images.
+func TestDemoRSoXS(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	code, out, stderr := do(t, "demo", "rsoxs", "--out", dir, "--quiet")
+	if code != 0 || !strings.Contains(out, "r_hat") || !strings.Contains(out, "Try next") {
+		t.Fatalf("exit %d: %s %s", code, out, stderr)
+	}
+	var fit invertDoc
+	var doc struct {
+		Engine, Model, Method, Run string
+		Summary                    map[string]map[string]float64
+		Diagnostics                struct {
+			EBFMI []float64 `json:"e_bfmi"`
+			OK    bool
+		}
+	}
+	for name, into := range map[string]any{"fit/fit.json": &fit, "posterior/summary.json": &doc} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, truth := range demoTruth {
+		s := doc.Summary[name]
+		if !(math.Abs(s["mean"]-truth) < 4*s["sd"]) || !(s["r_hat"] < 1.05) {
+			t.Errorf("posterior of %s: %v, truth %g", name, s, truth)
+		}
+		if x, sd := float64(fit.X[name]), float64(fit.SD[name]); !(math.Abs(x-truth) < 4*sd) || !(math.Abs(sd/s["sd"]-1) < 0.3) {
+			t.Errorf("fit of %s: %g +- %g, truth %g, posterior %v", name, x, sd, truth, s)
+		}
+	}
+	if doc.Engine != "rsoxs" || doc.Method != "nuts" || doc.Model != "core_shell" || len(doc.Diagnostics.EBFMI) != 4 {
+		t.Errorf("%+v", doc)
+	}
+	run := filepath.Join(dir, "posterior")
+	for _, f := range []string{"chain-4.csv", "plots/pair.png", "plots/patterns.svg", "report.html", "draws.zarr"} {
+		if !exists(filepath.Join(run, f)) {
+			t.Errorf("no %s", f)
+		}
+	}
+	before := chains(t, run)
+	if code, _, stderr := do(t, "invert", "rsoxs", "--resume", run, "--quiet"); code != 0 || chains(t, run) != before {
+		t.Errorf("resume: exit %d: %s", code, stderr)
+	}
+	edit(t, filepath.Join(dir, "problem.json"), `"sigma": 0.1`, `"compare": "curves"`)
+	code, out, stderr = do(t, "invert", "rsoxs", filepath.Join(dir, "problem.json"), "--out", filepath.Join(dir, "curves"), "--json", "--quiet")
+	if err := json.Unmarshal([]byte(out), &fit); err != nil || code != 0 || !(math.Abs(float64(fit.X["radius"])-demoTruth["radius"]) < 0.3) {
+		t.Errorf("curves: %v, exit %d: %s %+v", err, code, stderr, fit)
+	}
+	if code, _, stderr := do(t, "demo", "rsoxs", "--out", dir, "--data", "--quiet"); code != exitCannotWrite {
+		t.Errorf("a full folder: exit %d: %s", code, stderr)
+	}
+}
+
+func TestInvertRSoXSRefuses(t *testing.T) {
+	dir, problem, _ := inversionFolder(t)
+	grid := func(n ...int) map[string]any { return map[string]any{"shape": n, "voxel": 2.5} }
+	for _, c := range []struct {
+		changes map[string]any
+		code    int
+		says    string
+	}{
+		{map[string]any{"modle": "rod"}, 65, `unknown key "modle": did you mean "model"?`},
+		{map[string]any{"model": "core_shel"}, 65, `did you mean "core_shell"?`},
+		{map[string]any{"grid": map[string]any{"shape": []int{1, 2, 3}, "voxle": 1}}, 65, `unknown key "grid.voxle": did you mean "voxel"?`},
+		{map[string]any{"grid": grid(1, -3, 4)}, 65, "grid.shape"},
+		{map[string]any{"grid": grid(16, 1<<40, 1<<40)}, 65, "grid.shape"},
+		{map[string]any{"grid": grid(1, 32, 32)}, 65, "48 x 48 pixels"},
+		{map[string]any{"grid": 7}, 65, "grid is 7"},
+		{map[string]any{"fixed": map[string]any{"radus": 1}}, 65, `unknown parameter "radus": did you mean "radius"?`},
+		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start": 1}}}, 65, "shell, nm, thickness"},
+		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start": 1, "prior": "norml(0, 1)"}, "shell": map[string]any{"start": []int{1, 2}}, "aligned": map[string]any{"start": 1, "bounds": []int{1, 0}}}}, 65, "norml"},
+		{map[string]any{"loss": "lgo", "method": "nutz"}, 65, `did you mean "nuts"?`},
+		{map[string]any{"method": "nuts"}, 65, "needs sigma"},
+		{map[string]any{"sigma": -1}, 65, "sigma"},
+		{map[string]any{"data": "none"}, 66, "none"},
+		{map[string]any{"data": nil}, 65, "no data"},
+		{map[string]any{"energies": []float64{280}}, 65, "1 energies"},
+		{map[string]any{"constants": []any{"vacuum"}}, 65, "2 materials"},
+		{map[string]any{"constants": []any{"vacuum", "Material9.txt"}}, 66, "Material9.txt"},
+		{map[string]any{"constants": []any{"vacuum", [][]int{{1}}}}, 65, "row 1 has 1 numbers"},
+		{map[string]any{"constants": []any{"vacuum", 3}}, 65, "material 2"},
+		{map[string]any{"mask": map[string]any{"q": []float64{5, 6}}}, 65, "no pixel"},
+		{map[string]any{"config": "config.txt"}, 65, "of its own"},
+	} {
+		code, out, stderr := do(t, "invert", "rsoxs", problemFile(t, dir, problem, c.changes), "--out", filepath.Join(dir, "out"), "--quiet")
+		if code != c.code || !strings.Contains(stderr, c.says) || out != "" {
+			t.Errorf("%v\nexit %d, want %d; standard error %q, want %q in it", c.changes, code, c.code, stderr, c.says)
+		}
+	}
+	for args, want := range map[string]int{"": 64, dir + "/none.json": 66, "--resume " + dir: 66, "a b": 64, dir + "/problem.json --chains 0": 64} {
+		if code, _, stderr := do(t, append([]string{"invert", "rsoxs"}, strings.Fields(args)...)...); code != want {
+			t.Errorf("%s: exit %d, want %d: %s", args, code, want, stderr)
+		}
+	}
+	if exists(filepath.Join(dir, "out")) {
+		t.Error("a refused problem left a folder")
+	}
+}

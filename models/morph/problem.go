@@ -1,0 +1,372 @@
+package morph
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Problem is an inversion as a JSON document, for people who do not write Go:
+//
+//	{"model": "core_shell", "grid": {"shape": [16, 48, 48], "voxel": 2.5},
+//	 "parameters": {"radius": {"start": 10, "bounds": [2, 20]}, "shell": {"start": 11}, "aligned": {"start": 0.3}},
+//	 "data": "HDF5", "constants": ["Material1.txt", "Material2.txt"],
+//	 "angles": [0, 15, 165], "rot_mask": true, "mask": {"q": [0.05, 0.6]}, "sigma": 0.1}
+//
+// Lengths are in nm, q in 1/nm, energies in eV, angles in degrees. ProblemModels
+// lists the models with their parameters.
+type Problem struct {
+	Model      string                  `json:"model"`
+	Grid       ProblemGrid             `json:"grid"`
+	Options    ProblemOptions          `json:"options,omitzero"`
+	Parameters map[string]ProblemParam `json:"parameters"`      // searched
+	Fixed      map[string]float64      `json:"fixed,omitempty"` // held
+
+	// Files and what they are of; whoever reads them makes a Measurement.
+	Data      string            `json:"data"`               // a folder of Energy_*.h5, or an NPY file [energy, QY, QX] or [energy, beam, QY, QX]
+	Energies  []float64         `json:"energies,omitempty"` // eV; of an NPY file, or those to take of a folder
+	Constants []json.RawMessage `json:"constants"`          // for each material a file MaterialN.txt, "vacuum", or rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy
+	Config    string            `json:"config,omitempty"`   // config.txt with the settings of the measurement, in place of the next three
+	Angles    *[3]float64       `json:"angles,omitempty"`   // of the electric field: first, step, last in degrees. Default 0
+	RotMask   bool              `json:"rot_mask,omitempty"` // mean over the angles that reach a pixel
+	Hann      bool              `json:"hann,omitempty"`     // window
+
+	QGrid   string      `json:"q_grid,omitempty"` // "cyrsoxs" (default) or "exact"
+	Mask    ProblemMask `json:"mask,omitzero"`
+	Compare string      `json:"compare,omitempty"` // "images" (default), or "curves": I(q) and A(q)
+	Loss    string      `json:"loss,omitempty"`    // "log" (default), "square" or "poisson"
+	Eps     float64     `json:"eps,omitempty"`     // see Inversion
+	Sigma   float64     `json:"sigma,omitempty"`   // see Inversion. Without it errors follow from the scatter of the residuals
+	Method  string      `json:"method,omitempty"`  // "lm", "lbfgs" or "nuts". Default lm, lbfgs where that cannot be
+}
+
+// ProblemGrid is the volume.
+type ProblemGrid struct {
+	Shape [3]int  `json:"shape"` // voxels along Z, Y, X
+	Voxel float64 `json:"voxel"` // nm
+}
+
+// ProblemOptions are what models have beside numbers.
+type ProblemOptions struct {
+	Matrix    bool    `json:"matrix,omitempty"`    // a further material fills the rest; without it vacuum does
+	Width     float64 `json:"width,omitempty"`     // nm, of edges. Default half a voxel
+	Radial    bool    `json:"radial,omitempty"`    // rod: molecules point outwards
+	Order     int     `json:"order,omitempty"`     // film: of the waves
+	From      [3]int  `json:"from,omitzero"`       // voxels: support, Z, Y, X
+	To        [3]int  `json:"to,omitzero"`         // voxels: its end
+	Variation float64 `json:"variation,omitempty"` // voxels: weight of TotalVariation
+	Roughness float64 `json:"roughness,omitempty"` // voxels: weight of Roughness
+}
+
+// ProblemParam is a parameter that is searched.
+type ProblemParam struct {
+	Start  StartValues `json:"start"`            // a number, or the elements of an array
+	Bounds []float64   `json:"bounds,omitempty"` // [lowest, highest]
+	Prior  string      `json:"prior,omitempty"`  // law of package infer/dist, such as "normal(10, 2)". Default: uniform between the bounds, or flat
+}
+
+// ProblemMask chooses pixels. All have to be positive unless Loss is "square".
+type ProblemMask struct {
+	Q    []float64 `json:"q,omitempty"`    // [least, largest] |q| in the plane of the detector, 1/nm
+	File string    `json:"file,omitempty"` // NPY of the shape of the data, or of one image: 0 leaves out
+}
+
+// StartValues is a number or a list of numbers in JSON.
+type StartValues []float64
+
+// UnmarshalJSON reads a number or a list of them.
+func (v *StartValues) UnmarshalJSON(b []byte) error {
+	var one float64
+	if err := json.Unmarshal(b, &one); err == nil {
+		*v = StartValues{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]float64)(v))
+}
+
+// ParseProblem reads a document. Keys that mean nothing are errors, which suggest
+// what was meant; so are numbers that cannot be.
+func ParseProblem(b []byte) (*Problem, error) {
+	if err := strictKeys(b, reflect.TypeFor[Problem](), ""); err != nil {
+		return nil, fmt.Errorf("morph: problem: %w", err)
+	}
+	p := &Problem{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("morph: problem: %w", err)
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("morph: problem: %w", err)
+	}
+	return p, nil
+}
+
+// strictKeys finds keys of objects that structs of type t do not have.
+func strictKeys(b []byte, t reflect.Type, where string) error {
+	switch t.Kind() {
+	case reflect.Map:
+		var raw map[string]json.RawMessage
+		if err := json.Unmarshal(b, &raw); err != nil {
+			return placedAt(b, err, where)
+		}
+		for _, name := range sortedNames(raw) {
+			if err := strictKeys(raw[name], t.Elem(), where+name+"."); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		var raw map[string]json.RawMessage
+		if err := json.Unmarshal(b, &raw); err != nil {
+			return placedAt(b, err, where)
+		}
+		fields := map[string]reflect.Type{}
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			fields[name] = t.Field(i).Type
+		}
+		for _, name := range sortedNames(raw) {
+			f, ok := fields[name]
+			if !ok {
+				return unknown("key", where+name, name, sortedNames(fields))
+			}
+			if err := strictKeys(raw[name], f, where+name+"."); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// placedAt says where in the document a value is of the wrong kind.
+func placedAt(b []byte, err error, where string) error {
+	if where == "" {
+		return err
+	}
+	return fmt.Errorf("%s is %.40s: want an object", strings.TrimSuffix(where, "."), b)
+}
+
+func sortedNames[T any](m map[string]T) []string {
+	var names []string
+	for n := range m {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unknown is the error of a name that is not among the known ones.
+func unknown(what, path, name string, known []string) error {
+	if m := spelling.Meant(name, known); m != "" {
+		return fmt.Errorf("unknown %s %q: did you mean %q?", what, path, m)
+	}
+	return fmt.Errorf("unknown %s %q: there are %s", what, path, strings.Join(known, ", "))
+}
+
+// mostVoxels bounds the volume of a problem; each needs some hundred bytes.
+const mostVoxels = 1 << 28
+
+// check returns all that is wrong with the numbers of the document.
+func (p *Problem) check() error {
+	m, ok := problemModels[p.Model]
+	if !ok {
+		return unknown("model", p.Model, p.Model, sortedNames(problemModels))
+	}
+	var bad []string
+	add := func(format string, a ...any) { bad = append(bad, fmt.Sprintf(format, a...)) }
+	n := p.Grid.Shape
+	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {
+		return fmt.Errorf("grid.shape is %v: want voxels along Z, Y, X, at least 1, 2 and 2 and at most %d together", n, mostVoxels)
+	}
+	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
+		add("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel)
+	}
+	if o := p.Options; o.Width < 0 || o.Order < 0 || o.Order > 64 || o.Variation < 0 || o.Roughness < 0 {
+		add("options %+v: want nothing below 0, and order up to 64", o)
+	}
+	for i := range n {
+		if o := p.Options; o.From[i] < 0 || o.To[i] > n[i] || o.To != [3]int{} && o.To[i] <= o.From[i] {
+			add("options.from %v to %v: want a box within %v", o.From, o.To, n)
+			break
+		}
+	}
+	for _, c := range []struct {
+		key, value string
+		known      []string
+	}{{"q_grid", p.QGrid, []string{"", "cyrsoxs", "exact"}}, {"compare", p.Compare, []string{"", "images", "curves"}},
+		{"loss", p.Loss, []string{"", "log", "square", "poisson"}}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts"}}} {
+		if !slices.Contains(c.known, c.value) {
+			add("%v", unknown(c.key, c.value, c.value, c.known[1:]))
+		}
+	}
+	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
+		add("mask.q is %v: want the least and the largest q in 1/nm", q)
+	}
+	if p.Data == "" {
+		add("no data: name a folder of Energy_*.h5 or an NPY file")
+	}
+	if p.Sigma < 0 || math.IsNaN(p.Sigma) {
+		add("sigma is %g: want it above 0", p.Sigma)
+	}
+	_, searched := p.Parameters["noise"]
+	_, held := p.Fixed["noise"]
+	switch infers := searched || held; {
+	case infers && (p.Method != "nuts" || p.Loss == "poisson"):
+		add("noise is a parameter of posteriors of intensities: want method nuts, and loss log or square")
+	case p.Method == "nuts" && !infers && p.Sigma == 0 && p.Loss != "poisson":
+		add("a posterior needs sigma, the standard deviation of the residuals, or a parameter noise with a prior")
+	}
+	if len(bad) == 0 {
+		bad = p.checkParams(m)
+	}
+	if bad != nil {
+		return fmt.Errorf("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// checkParams looks at names, sizes, bounds and priors.
+func (p *Problem) checkParams(m problemModel) (bad []string) {
+	known := map[string]int{}
+	for _, q := range m.all() {
+		known[q.name] = q.size(p)
+		if q.needed && len(p.Parameters[q.name].Start) == 0 {
+			if _, fixed := p.Fixed[q.name]; !fixed {
+				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.name, q.about))
+			}
+		}
+	}
+	for _, name := range sortedNames(p.Fixed) {
+		if _, ok := known[name]; !ok {
+			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
+		} else if _, both := p.Parameters[name]; both {
+			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: want one", name))
+		}
+	}
+	if len(p.Parameters) == 0 {
+		bad = append(bad, "no parameters to search")
+	}
+	for _, name := range sortedNames(p.Parameters) {
+		q := p.Parameters[name]
+		size, ok := known[name]
+		switch {
+		case !ok:
+			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
+		case len(q.Start) != size && len(q.Start) != 1:
+			bad = append(bad, fmt.Sprintf("%s starts at %d numbers: want 1 or %d", name, len(q.Start), size))
+		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
+			bad = append(bad, fmt.Sprintf("bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
+		}
+		if _, err := q.law(); err != nil {
+			bad = append(bad, fmt.Sprintf("prior of %s: %v", name, err))
+		}
+	}
+	return bad
+}
+
+// law returns the prior, truncated by the bounds; nil for none.
+func (q ProblemParam) law() (*dist.Dist, error) {
+	if q.Prior == "" {
+		return nil, nil
+	}
+	d, err := parsePrior(q.Prior)
+	if err == nil && len(q.Bounds) == 2 {
+		d = dist.Truncate(d, q.Bounds[0], q.Bounds[1])
+		err = d.Err()
+	}
+	return &d, err
+}
+
+// Measurement is what the files of a Problem hold.
+type Measurement struct {
+	Config rsoxs.Config   // with the energies; Grid is the problem's
+	Optics rsoxs.Optics   // by energy and material
+	Data   *tensor.Tensor // [energy, beam, QY, QX]
+	Mask   *tensor.Tensor // of that shape, or nil
+}
+
+// Inversion joins a problem and its measurement.
+func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
+	if p.QGrid == "exact" {
+		m.Config.Grid = rsoxs.ExactGrid
+	}
+	v := &Inversion{Optics: m.Optics, Build: p.build, Eps: p.Eps, Sigma: p.Sigma,
+		Loss: map[string]Loss{"square": SquareLoss, "poisson": PoissonLoss}[p.Loss]}
+	for _, q := range p.searched() {
+		x := p.Parameters[q.name]
+		start := slices.Clone([]float64(x.Start))
+		for size := q.size(p); len(start) < size; {
+			start = append(start, start[0])
+		}
+		law, err := x.law()
+		if err != nil {
+			return nil, err
+		}
+		v.Params = append(v.Params, Param{Name: q.name, Start: start, Bounds: x.Bounds, Prior: law})
+	}
+	if err := p.materials(v, m.Optics); err != nil {
+		return nil, err
+	}
+	var err error
+	if v.Sim, err = rsoxs.New(p.Grid.Shape, p.Grid.Voxel, m.Config); err != nil {
+		return nil, err
+	}
+	if p.Compare == "curves" {
+		return v, p.curves(v, m)
+	}
+	v.Data, v.Mask = m.Data, m.Mask
+	return v, nil
+}
+
+// materials checks that there are constants of every material.
+func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
+	var nodes []*ad.Node
+	for _, q := range v.Params {
+		if len(q.Start) == 1 {
+			nodes = append(nodes, ad.Scalar(q.Start[0]))
+		} else {
+			nodes = append(nodes, ad.Const(q.Start, len(q.Start)))
+		}
+	}
+	n := len(p.build(nodes).Materials)
+	for _, row := range o {
+		if len(row) != n {
+			return fmt.Errorf("morph: %s has %d materials%s: there are constants of %d", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
+		}
+	}
+	return nil
+}
+
+// curves compares reduced images with true radii in place of the images.
+func (p *Problem) curves(v *Inversion, m Measurement) error {
+	data := m.Data.Copy()
+	d := data.Data().([]float64)
+	if m.Mask != nil {
+		for i, x := range m.Mask.Float64s() {
+			if x == 0 {
+				d[i] = math.NaN()
+			}
+		}
+	}
+	pattern := &rsoxs.Pattern{Energies: m.Config.Energies, QY: rsoxs.Frequencies(p.Grid.Shape[1], p.Grid.Voxel), QX: rsoxs.Frequencies(p.Grid.Shape[2], p.Grid.Voxel), Intensity: data}
+	r := rsoxs.Reduction{Radii: rsoxs.TrueRadii}
+	reducer, err := r.NewReducer(pattern)
+	if err != nil {
+		return err
+	}
+	c, err := reducer.Reduce(pattern)
+	if err != nil {
+		return err
+	}
+	v.Curves = &CurveData{Reduction: r, I: c.I, A: c.A}
+	return nil
+}
