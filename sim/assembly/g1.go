@@ -1,0 +1,27 @@
+package assembly
+
+// mix scrambles a number so that each bit depends on all.
+//
+// Reference: Steele, Lea and Flood, splitmix64, doi:10.1145/2660193.2660195.
+func mix(z uint64) uint64 {
+	z += 0x9E3779B97F4A7C15
+	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
+	z = (z ^ (z >> 27)) * 0x94D049BB133111EB
+	return z ^ (z >> 31)
+}
+
+// Hashed returns connections that are a function of seed, fibre number, source and
+// target alone, pair by pair: what references are computed with. number maps the
+// names of a fibre to its number.
+func Hashed(seed uint64, number func(from, to string) uint64) func(dst []int32, f Fibre, source int) []int32 {
+	return func(dst []int32, f Fibre, source int) []int32 {
+		base := mix(seed<<32+number(f.From, f.To)) ^ uint64(source)<<32
+		limit := uint64(f.P * (1 << 32))
+		for j := range f.N {
+			if mix(base^uint64(j))>>32 < limit {
+				dst = append(dst, int32(j))
+			}
+		}
+		return dst
+	}
+}

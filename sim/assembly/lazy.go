@@ -1,0 +1,272 @@
+package assembly
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/tensor"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A lazy area stores only neurons that fired: numbers 0, 1, ... in order of their
+// first firing. The inputs of all others are drawn when a step needs them, from their
+// exact law given that they are new, and their synapses when they first win. Losers
+// are forgotten: a lazy area is not quite a fixed random graph.
+
+// The random streams of lazy areas.
+const (
+	purposeRecruit  uint32 = 502 // inputs of new neurons and which sources they have
+	purposeIncoming uint32 = 503 // synapses from neurons that did not fire
+	purposeCount    uint32 = 504 // of a stimulus that did not fire
+)
+
+// recruit is a new winner.
+type recruit struct {
+	input   int
+	sources []int32 // that connect to it, of all that fired: see target.fired
+}
+
+// drawn are the recruits of one target in one step.
+type drawn struct {
+	before int // support before
+	list   []recruit
+}
+
+// fired returns how many neurons fire into a target.
+func (b *Brain) fired(t target) (n int) {
+	for _, f := range t.fibres {
+		n += b.firing(f)
+	}
+	return n
+}
+
+// firing returns how many neurons of a fibre's source fire.
+func (b *Brain) firing(f *fibre) int {
+	if s := b.stimulus(f.From); s != nil {
+		return s.size
+	}
+	a, _ := b.area(f.From)
+	return len(a.winners)
+}
+
+// selectLazy returns the winners of a lazy target with known inputs x, new ones
+// numbered from the support on, and what is known of those.
+func (b *Brain) selectLazy(t target, x []float32) (winners []int32, kth, next float64, d drawn) {
+	src := tensor.NewStream(mix(b.set.Seed^name64(t.Name)), purposeRecruit, uint32(b.step))
+	d.before = t.support
+	var known []int32
+	if len(x) > 0 {
+		known, _, _ = top(x, min(t.K+1, len(x)))
+	}
+	k := b.fired(t)
+	draw := b.candidates(t, k, &src)
+	have, more := draw()
+	at := 0
+	var inputs []float64
+	for len(inputs) <= t.K && (at < len(known) || more) {
+		if at < len(known) && (!more || x[known[at]] >= float32(have)) {
+			inputs = append(inputs, float64(x[known[at]]))
+			if len(winners) < t.K {
+				winners = append(winners, known[at])
+			}
+			at++
+			continue
+		}
+		inputs = append(inputs, float64(have))
+		if len(winners) < t.K {
+			winners = append(winners, int32(d.before+len(d.list)))
+			d.list = append(d.list, recruit{input: have, sources: subset(&src, k, have)})
+			have, more = draw()
+		}
+	}
+	if len(inputs) > len(winners) {
+		next = inputs[len(winners)]
+	}
+	return winners, inputs[len(winners)-1], next, d
+}
+
+// candidates returns a function that gives the inputs of new neurons, the largest
+// first, until there are no more.
+func (b *Brain) candidates(t target, fired int, src *tensor.Stream) func() (int, bool) {
+	free := t.N - t.support
+	law := b.binomial(fired)
+	if b.set.Lazy == Normal && free > t.K {
+		return normalCandidates(law, fired, b.set.P, free, t.K, src)
+	}
+	o := order{law: law, left: free}
+	return func() (int, bool) { return o.next(1 - src.Float64()) }
+}
+
+// normalCandidates draws k candidates from a normal law above the quantile that k of
+// free neurons exceed, as the reference implementation does.
+func normalCandidates(law *binomial, fired int, p float64, free, k int, src *tensor.Stream) func() (int, bool) {
+	alpha := float64(law.quantile(float64(k) / float64(free)))
+	mean, sd := float64(fired)*p, math.Sqrt(float64(fired)*p*(1-p))
+	n := distuv.UnitNormal
+	tail := n.Survival((alpha - mean) / sd)
+	list := make([]int, k)
+	for i := range list {
+		z := -n.Quantile((1 - src.Float64()) * tail)
+		if sd == 0 {
+			z = 0
+		}
+		list[i] = min(int(math.Round(mean+sd*z)), fired)
+	}
+	sortDown(list)
+	return func() (int, bool) {
+		if len(list) == 0 {
+			return 0, false
+		}
+		m := list[0]
+		list = list[1:]
+		return m, true
+	}
+}
+
+func sortDown(v []int) {
+	for i := 1; i < len(v); i++ {
+		for j := i; j > 0 && v[j] > v[j-1]; j-- {
+			v[j], v[j-1] = v[j-1], v[j]
+		}
+	}
+}
+
+// binomial returns the law of the input from n firing neurons.
+func (b *Brain) binomial(n int) *binomial {
+	if b.laws == nil || len(b.laws) > 64 {
+		b.laws = map[int]*binomial{}
+	}
+	l := b.laws[n]
+	if l == nil {
+		l = newBinomial(n, b.set.P)
+		b.laws[n] = l
+	}
+	return l
+}
+
+// subset returns m different numbers below n, uniformly (Floyd's method).
+func subset(src *tensor.Stream, n, m int) []int32 {
+	list := make([]int32, 0, m)
+	in := map[int32]bool{}
+	for j := n - m; j < n; j++ {
+		v := int32(src.Float64() * float64(j+1))
+		if in[v] {
+			v = int32(j)
+		}
+		in[v] = true
+		list = append(list, v)
+	}
+	return list
+}
+
+// connectRecruits gives the new neurons of all targets of a step their synapses.
+// Supports have grown already.
+func (b *Brain) connectRecruits(p *Plan, all []drawn) {
+	for i, t := range p.targets {
+		if len(all[i].list) == 0 {
+			continue
+		}
+		for _, f := range b.fibres {
+			if f.To == t.Name {
+				b.connectInto(f, t, all[i])
+			}
+		}
+	}
+	for i, t := range p.targets {
+		for _, f := range b.fibres {
+			if f.From == t.Name && len(all[i].list) > 0 {
+				b.connectFrom(f, t.area, all[i].before)
+			}
+		}
+	}
+}
+
+// connectInto gives fibre f its synapses onto the recruits of its target, from the
+// neurons its source had before the step.
+func (b *Brain) connectInto(f *fibre, t target, d drawn) {
+	first, active := b.place(t, f)
+	stim := b.stimulus(f.From)
+	for k, r := range d.list {
+		j := int32(d.before + k)
+		if stim != nil {
+			count := 0
+			if active {
+				for _, s := range r.sources {
+					if int(s) >= first && int(s) < first+stim.size {
+						count++
+					}
+				}
+			} else {
+				src := tensor.NewStream(f.Seed, purposeCount, uint32(j))
+				count = b.binomial(stim.size).quantile(1 - src.Float64())
+			}
+			f.total = append(f.total, float32(count))
+			continue
+		}
+		b.incoming(f, j, r, first, active)
+	}
+}
+
+// place returns where the firing neurons of f begin among all that fire into t.
+func (b *Brain) place(t target, f *fibre) (first int, active bool) {
+	for _, g := range t.fibres {
+		if g == f {
+			return first, true
+		}
+		first += b.firing(g)
+	}
+	return 0, false
+}
+
+// incoming connects neuron j: to the firing neurons that it was drawn with, to
+// others with probability P.
+func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, active bool) {
+	a, _ := b.area(f.From)
+	n := a.N
+	if a.Lazy {
+		n = len(f.rows) // sources that were there before the step
+	}
+	room := Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: n}, int(j))
+	b.room = room
+	fires := map[int32]bool{}
+	if active {
+		for _, w := range a.winners {
+			fires[w] = true
+		}
+		for _, s := range r.sources {
+			if at := int(s) - first; at >= 0 && at < len(a.winners) {
+				w := a.winners[at]
+				f.rows[w] = append(f.rows[w], synapse{j, 1})
+			}
+		}
+	}
+	for _, i := range room {
+		if !fires[i] {
+			f.rows[i] = append(f.rows[i], synapse{j, 1})
+		}
+	}
+}
+
+// connectFrom gives the recruits of a source their synapses onto all known neurons of
+// the target, those recruited in this step too.
+func (b *Brain) connectFrom(f *fibre, source *area, before int) {
+	for len(f.rows) < source.support {
+		i := len(f.rows)
+		f.rows = append(f.rows, nil)
+		if target, _ := b.area(f.To); target.Lazy {
+			f.rows[i] = b.known(f, i, target.support)
+		}
+	}
+}
+
+// known returns the synapses of a source neuron onto the n known neurons of a lazy
+// target.
+func (b *Brain) known(f *fibre, source, n int) []synapse {
+	g := f.Fibre
+	g.N = n
+	b.room = b.connect(b.room[:0], &fibre{Fibre: g}, source)
+	row := make([]synapse, len(b.room))
+	for i, j := range b.room {
+		row[i] = synapse{j, 1}
+	}
+	return row
+}

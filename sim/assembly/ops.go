@@ -1,0 +1,118 @@
+package assembly
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// The operations of the assembly calculus, as schedules of steps. Each returns what
+// its steps did, one entry per step.
+
+// run makes a plan of the fibres and projects it.
+func (b *Brain) run(steps int, fibres ...string) ([][]Round, error) {
+	if steps < 1 {
+		return nil, nil
+	}
+	p, err := b.Plan(fibres...)
+	if err != nil {
+		return nil, err
+	}
+	return b.Project(p, steps)
+}
+
+// phases runs one plan after the other.
+func (b *Brain) phases(list ...phase) (trace [][]Round, err error) {
+	for _, p := range list {
+		t, err := b.run(p.steps, p.fibres)
+		if err != nil {
+			return trace, err
+		}
+		trace = append(trace, t...)
+	}
+	return trace, nil
+}
+
+type phase struct {
+	steps  int
+	fibres string
+}
+
+// Form makes a stimulus form an assembly in an area: one step alone, then steps with
+// the area's own fibre.
+func (b *Brain) Form(stimulus, area string, steps int) ([][]Round, error) {
+	s := stimulus + ">" + area
+	return b.phases(phase{1, s}, phase{steps - 1, s + " " + area + ">" + area})
+}
+
+// ProjectInto makes the assembly of one area, which its stimulus holds, form another
+// in the next area.
+func (b *Brain) ProjectInto(stimulus, from, to string, steps int) ([][]Round, error) {
+	s := fmt.Sprintf("%s>%s %s>%s %s>%s", stimulus, from, from, from, from, to)
+	return b.phases(phase{1, s}, phase{steps - 1, s + " " + to + ">" + to})
+}
+
+// Reciprocal freezes the assembly of from, and lets it and the one it forms in to
+// project to each other.
+func (b *Brain) Reciprocal(from, to string, steps int) ([][]Round, error) {
+	if err := b.Fix(from, true); err != nil {
+		return nil, err
+	}
+	defer b.Fix(from, false)
+	s := from + ">" + to
+	return b.phases(phase{1, s}, phase{steps - 1, fmt.Sprintf("%s %s>%s %s>%s", s, to, to, to, from)})
+}
+
+// Associate fires two stimuli together so that the assemblies that they have in area
+// to come to overlap.
+func (b *Brain) Associate(stimulusA, a, stimulusB, c, to string, steps int) ([][]Round, error) {
+	s := fmt.Sprintf("%s>%s %s>%s %s>%s %s>%s %s>%s %s>%s", stimulusA, a, stimulusB, c, a, a, c, c, a, to, c, to)
+	return b.phases(phase{1, s}, phase{steps - 1, s + " " + to + ">" + to})
+}
+
+// Merge makes two assemblies form a third in area to that projects back to both.
+func (b *Brain) Merge(stimulusA, a, stimulusB, c, to string, steps int) ([][]Round, error) {
+	s := fmt.Sprintf("%s>%s %s>%s %s>%s %s>%s", stimulusA, a, stimulusB, c, a, to, c, to)
+	own := fmt.Sprintf(" %s>%s %s>%s", a, a, c, c)
+	back := fmt.Sprintf(" %s>%s %s>%s %s>%s", to, to, to, a, to, c)
+	return b.phases(phase{1, s + own}, phase{steps - 1, s + own + back})
+}
+
+// Complete keeps a random part of the winners of an area and lets the area's own
+// fibre complete them. It returns the overlap with the winners before, over K.
+func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (float64, error) {
+	a, err := b.area(area)
+	if err != nil {
+		return 0, err
+	}
+	if !(part >= 0 && part <= 1) {
+		return 0, fmt.Errorf("assembly: a part of %g of the winners: want 0 to 1", part)
+	}
+	before := a.winners
+	src := tensor.NewStream(seed, purposeRecruit, 0)
+	keep := subset(&src, len(before), int(part*float64(len(before))))
+	cue := make([]int32, len(keep))
+	for i, k := range keep {
+		cue[i] = before[k]
+	}
+	a.winners = cue
+	if _, err := b.run(steps, area+">"+area); err != nil {
+		return 0, err
+	}
+	return Overlap(before, a.winners, a.K), nil
+}
+
+// Overlap returns how many neurons two sets share, over k.
+func Overlap(a, b []int32, k int) float64 {
+	in := make(map[int32]bool, len(a))
+	for _, x := range a {
+		in[x] = true
+	}
+	n := 0
+	for _, x := range b {
+		if in[x] {
+			n++
+		}
+	}
+	return float64(n) / float64(k)
+}

@@ -1,0 +1,150 @@
+package assembly
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func twoAreas(t *testing.T, s Settings, a Area) *Brain {
+	b := New(s)
+	check(t, b.AddStimulus("SA", a.K))
+	check(t, b.AddStimulus("SB", a.K))
+	for _, name := range []string{"A", "B", "C"} {
+		a.Name = name
+		check(t, b.AddArea(a))
+	}
+	return b
+}
+
+// winners returns those of an area.
+func winners(t *testing.T, b *Brain, area string) []int32 {
+	w, err := b.Winners(area)
+	check(t, err)
+	return w
+}
+
+func must(t *testing.T) func(trace [][]Round, err error) [][]Round {
+	return func(trace [][]Round, err error) [][]Round {
+		t.Helper()
+		check(t, err)
+		return trace
+	}
+}
+
+// associated runs the protocol "assoc" with ten joint rounds.
+func associated(t *testing.T, s Settings, a Area) map[string][]float64 {
+	b, do, k := twoAreas(t, s, a), must(t), a.K
+	do(b.run(1, "SA>A SB>B"))
+	do(b.run(9, "SA>A SB>B A>A B>B"))
+	do(b.ProjectInto("SA", "A", "C", 10))
+	wa := winners(t, b, "C")
+	do(b.ProjectInto("SB", "B", "C", 10))
+	wb := winners(t, b, "C")
+	do(b.Associate("SA", "A", "SB", "B", "C", 10))
+	both := winners(t, b, "C")
+	do(b.ProjectInto("SB", "B", "C", 10))
+	post := winners(t, b, "C")
+	one := func(x, y []int32) []float64 { return []float64{Overlap(x, y, k)} }
+	return map[string][]float64{"A_B": one(wa, wb), "A_AB": one(wa, both), "B_AB": one(wb, both), "A_Bpost": one(wa, post), "AB_Bpost": one(both, post)}
+}
+
+// completed runs the protocol "pattern" with half of the winners.
+func completed(t *testing.T, s Settings, a Area) map[string][]float64 {
+	b := New(s)
+	check(t, b.AddStimulus("S", a.K))
+	check(t, b.AddArea(a))
+	must(t)(b.Form("S", a.Name, 25))
+	var out []float64
+	for i := 1; i <= 10; i++ {
+		r, err := b.Clone().Complete(a.Name, float64(i)/10, 5, s.Seed)
+		check(t, err)
+		out = append(out, r)
+	}
+	return map[string][]float64{"recovered": out}
+}
+
+func collect(n int, s Settings, f func(s Settings) map[string][]float64) figures {
+	got := figures{}
+	for seed := range n {
+		s.Seed = uint64(seed + 1)
+		for k, v := range f(s) {
+			got[k] = append(got[k], v)
+		}
+	}
+	return got
+}
+
+func TestLawOfAssociation(t *testing.T) {
+	area := Area{N: 10000, K: 100, Beta: 0.1, Lazy: true}
+	for engine, s := range map[string]Settings{"lazy_exact": {P: 0.05, Activity: Silent}, "cpp": {P: 0.05, Activity: Silent, Lazy: Normal}, "py": {P: 0.05, Lazy: Normal}} {
+		got := collect(60, s, func(s Settings) map[string][]float64 { return associated(t, s, area) })
+		t.Run(engine, func(t *testing.T) {
+			got.same(t, readFigures(t, "assoc_n1e4_k100_p05_b10", engine), "A_B", "A_AB", "B_AB", "A_Bpost", "AB_Bpost")
+		})
+	}
+}
+
+// Merged assemblies hold each other: without its stimulus one brings back the other.
+func TestMerge(t *testing.T) {
+	b, do := twoAreas(t, Settings{P: 0.05, Seed: 1}, Area{N: 10000, K: 100, Beta: 0.05, Lazy: true}), must(t)
+	do(b.Form("SA", "A", 10))
+	do(b.Form("SB", "B", 10))
+	do(b.Merge("SA", "A", "SB", "B", "C", 40))
+	before := winners(t, b, "B")
+	b.Learn(false)
+	do(b.run(1, "SA>A"))
+	do(b.run(1, "A>C"))
+	do(b.run(1, "C>B"))
+	if o := Overlap(before, winners(t, b, "B"), 100); o < 0.5 {
+		t.Errorf("overlap %v of what is brought back, chance is 0.01", o)
+	}
+}
+
+// A brain and its copy go on alike, and apart.
+func TestCloneGoesOnAlike(t *testing.T) {
+	b, do := twoAreas(t, Settings{P: 0.05, Seed: 4}, Area{N: 5000, K: 70, Beta: 0.05, Lazy: true}), must(t)
+	do(b.Form("SA", "A", 5))
+	c := b.Clone()
+	do(b.Form("SA", "A", 5))
+	before := winners(t, b, "A")
+	do(c.Form("SA", "A", 5))
+	if !slices.Equal(before, winners(t, c, "A")) {
+		t.Error("the copy went another way")
+	}
+	do(c.Form("SB", "A", 5))
+	if !slices.Equal(before, winners(t, b, "A")) {
+		t.Error("the copy changed the brain")
+	}
+}
+
+// What makes no sense is refused with the numbers.
+func TestRefusals(t *testing.T) {
+	b := New(Settings{P: 0.1})
+	check(t, b.AddArea(Area{Name: "A", N: 10, K: 3}))
+	for want, err := range map[string]error{
+		"fires 11 of 10":    b.AddArea(Area{Name: "B", N: 10, K: 11}),
+		"name of its own":   b.AddArea(Area{Name: "A", N: 10, K: 3}),
+		"no area \"C\"":     b.Fix("C", true),
+		"block 3 of area A": b.Activate("A", 3),
+		"winner 10":         b.SetWinners("A", []int32{10}),
+		"different neurons": b.SetWinners("A", []int32{1, 1}),
+		"plasticity -1":     b.SetBeta("A", "A", -1),
+		"neurons: want 0":   b.AddStimulus("s", -1),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for want, fibres := range map[string]string{"want from>to": "A", "nor is it a stimulus": "X>A", "twice": "A>A A>A"} {
+		if _, err := b.Plan(fibres); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("plan %q: %v, want %q", fibres, err, want)
+		}
+	}
+}
+
+func TestLawOfCompletion(t *testing.T) {
+	area := Area{Name: "A", N: 10000, K: 100, Beta: 0.05, Lazy: true}
+	got := collect(60, Settings{P: 0.05}, func(s Settings) map[string][]float64 { return completed(t, s, area) })
+	got.same(t, readFigures(t, "pattern_n1e4_k100_p05_b05", "lazy_exact"), "recovered")
+}

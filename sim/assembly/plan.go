@@ -1,0 +1,64 @@
+package assembly
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plan is a set of fibres that are active in a step, looked up once.
+type Plan struct {
+	targets []target
+}
+
+// target is an area with the fibres into it, stimuli first.
+type target struct {
+	*area
+	fibres []*fibre
+}
+
+// Plan makes the plan in which the fibres are active, each written as "from>to" and
+// separated by spaces or given one by one.
+func (b *Brain) Plan(fibres ...string) (*Plan, error) {
+	p := &Plan{}
+	var list [][2]string
+	for _, s := range fibres {
+		for _, w := range strings.Fields(s) {
+			from, to, ok := strings.Cut(w, ">")
+			if !ok {
+				return nil, fmt.Errorf("assembly: fibre %q: want from>to", w)
+			}
+			list = append(list, [2]string{strings.TrimSuffix(from, "-"), to})
+		}
+	}
+	for _, stimuli := range []bool{true, false} {
+		for _, l := range list {
+			if (b.stimulus(l[0]) != nil) == stimuli {
+				if err := p.add(b, l[0], l[1]); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return p, nil
+}
+
+func (p *Plan) add(b *Brain, from, to string) error {
+	f, err := b.fibre(from, to)
+	if err != nil {
+		return err
+	}
+	for i := range p.targets {
+		if p.targets[i].Name == to {
+			for _, g := range p.targets[i].fibres {
+				if g == f {
+					return fmt.Errorf("assembly: fibre %s>%s twice in a plan", from, to)
+				}
+			}
+			p.targets[i].fibres = append(p.targets[i].fibres, f)
+			return nil
+		}
+	}
+	a, _ := b.area(to)
+	p.targets = append(p.targets, target{a, []*fibre{f}})
+	return nil
+}
