@@ -1,0 +1,154 @@
+package language
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Grammar is what a parser knows of a language, as data.
+type Grammar struct {
+	Areas      []string            `json:"areas"`
+	Recurrent  []string            `json:"recurrent_plasticity_areas"` // areas that learn from themselves and each other
+	Open       []string            `json:"initially_disinhibited"`     // areas that are open at first
+	Words      int                 `json:"lex_words"`                  // blocks of the lexicon's area
+	Lexicon    Lexicon             `json:"lexicon"`
+	ReadOut    map[string][]string `json:"readout"` // where each area's dependents may lie
+	Parameters Parameters          `json:"defaults"`
+}
+
+// Lexicon gives each word a block of neurons and the class whose rules it has. Where
+// words share a block, it is read as the first of them.
+type Lexicon struct {
+	Words   Words            `json:"words"`
+	Classes map[string]Class `json:"classes"`
+}
+
+// Words is a list; in JSON an object {name: [block, class]}, whose order counts.
+type Words []Word
+
+// Word is a block of the lexicon's area and a class.
+type Word struct {
+	Name  string
+	Block int
+	Class string
+}
+
+// Find returns the word of a name, nil if there is none.
+func (w Words) Find(name string) *Word {
+	if i := slices.IndexFunc(w, func(x Word) bool { return x.Name == name }); i >= 0 {
+		return &w[i]
+	}
+	return nil
+}
+
+// Class holds the rules of words of a kind, applied before and after they are
+// projected.
+type Class struct {
+	Before []Rule `json:"pre"`
+	After  []Rule `json:"post"`
+}
+
+// Rule inhibits or frees an area or a fibre; in JSON ["area", action, area, index]
+// or ["fiber", action, area, area, index]. What is inhibited by any index is closed.
+type Rule struct {
+	Free     bool
+	From, To string // To is empty for an area
+	Index    int
+}
+
+// Parameters are the sizes and plasticities of a parser's brain.
+type Parameters struct {
+	P         float64 `json:"p"`
+	LexK      int     `json:"LEX_k"`
+	LexN      int     `json:"LEX_n"` // default words times LexK
+	N         int     `json:"non_LEX_n"`
+	K         int     `json:"non_LEX_k"`
+	Beta      float64 `json:"default_beta"`
+	LexBeta   float64 `json:"LEX_beta"`       // between the lexicon and other areas
+	OwnBeta   float64 `json:"recurrent_beta"` // of an area onto itself
+	InterBeta float64 `json:"interarea_beta"` // between other areas
+	Rounds    int     `json:"project_rounds"` // per word
+	Threshold float64 `json:"word_threshold"` // overlap from which a block is read as its word
+}
+
+// The area that holds the words, and that of determiners, which is as small.
+const (
+	lex = "LEX"
+	det = "DET"
+)
+
+// NonWord is read where no word's block fires.
+const NonWord = "<NON-WORD>"
+
+// ReadGrammar reads a grammar from JSON and checks it.
+func ReadGrammar(r io.Reader) (*Grammar, error) {
+	var g Grammar
+	if err := json.NewDecoder(r).Decode(&g); err != nil {
+		return nil, fmt.Errorf("language: grammar: %w", err)
+	}
+	return &g, g.check()
+}
+
+// UnmarshalJSON reads words in their order.
+func (w *Words) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("words: want an object, %w", err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		x := Word{Name: fmt.Sprint(name)}
+		if err := d.Decode(&[]any{&x.Block, &x.Class}); err != nil {
+			return fmt.Errorf("word %q: want [block, class]: %w", x.Name, err)
+		}
+		*w = append(*w, x)
+	}
+	return nil
+}
+
+// UnmarshalJSON reads a rule.
+func (r *Rule) UnmarshalJSON(b []byte) error {
+	var kind, action string
+	var parts []json.RawMessage
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	to := []any{&kind, &action, &r.From, &r.To, &r.Index}
+	if len(parts) == 4 {
+		to = []any{&kind, &action, &r.From, &r.Index}
+	}
+	if err := json.Unmarshal(b, &to); err != nil {
+		return err
+	}
+	r.Free = action == "disinhibit"
+	if len(parts) != 4 && len(parts) != 5 || kind != "area" && kind != "fiber" || (kind == "area") != (r.To == "") || action != "inhibit" && !r.Free {
+		return fmt.Errorf("rule %s: want [\"area\", action, area, index] or [\"fiber\", action, area, area, index] with the action inhibit or disinhibit", b)
+	}
+	return nil
+}
+
+// check reports what in a grammar refers to nothing.
+func (g *Grammar) check() error {
+	known := func(area string) bool { return slices.Contains(g.Areas, area) }
+	if !known(lex) {
+		return fmt.Errorf("language: grammar without the area %s", lex)
+	}
+	for _, w := range g.Lexicon.Words {
+		c, ok := g.Lexicon.Classes[w.Class]
+		if !ok || w.Block < 0 || w.Block >= g.Words {
+			return fmt.Errorf("language: word %q has block %d of %d and class %q, which must be there", w.Name, w.Block, g.Words, w.Class)
+		}
+		for _, r := range append(slices.Clone(c.Before), c.After...) {
+			if !known(r.From) || r.To != "" && !known(r.To) {
+				return fmt.Errorf("language: class %s: a rule for %s %s, of which there is no area", w.Class, r.From, r.To)
+			}
+		}
+	}
+	return nil
+}
