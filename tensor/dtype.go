@@ -17,6 +17,7 @@ const (
 	Bool
 	Complex128
 	Complex64
+	Float16 // as Half; for storage
 )
 
 // kinds holds, by DType, all that differs between the element types.
@@ -30,6 +31,8 @@ var kinds = [...]kind{
 	Complex128: kindOf("complex128", "c16", 16, func(v complex128) number { return number{z: v} }, number.complex),
 	Complex64: kindOf("complex64", "c8", 8, func(v complex64) number { return number{z: complex128(v)} },
 		func(v number) complex64 { return complex64(v.complex()) }),
+	Float16: kindOf("float16", "f2", 2, func(v Half) number { return number{z: complex(float64(v.Float32()), 0)} },
+		func(v number) Half { return HalfOf(v.float()) }),
 }
 
 // kind is what the package knows about one element type; slices of it travel
@@ -86,6 +89,8 @@ func dtypeOf(data any) (d DType, n int, ok bool) {
 		return Complex128, len(s), true
 	case []complex64:
 		return Complex64, len(s), true
+	case []Half:
+		return Float16, len(s), true
 	}
 	return 0, 0, false
 }

@@ -53,6 +53,8 @@ func text(v any) string {
 		return strconv.FormatFloat(v, 'g', 6, 64)
 	case float32:
 		return strconv.FormatFloat(float64(v), 'g', 6, 32)
+	case Half:
+		return strconv.FormatFloat(float64(v.Float32()), 'g', 6, 32)
 	}
 	return fmt.Sprint(v)
 }

@@ -15,7 +15,7 @@ const pieceLen = 1 << 12
 var npyTypes = map[string]func(r io.Reader, n int, o binary.ByteOrder) (any, error){
 	"f8": elements(8, func(b []byte, o binary.ByteOrder) float64 { return math.Float64frombits(o.Uint64(b)) }),
 	"f4": elements(4, float32At),
-	"f2": elements(2, func(b []byte, o binary.ByteOrder) float32 { return half(o.Uint16(b)) }),
+	"f2": elements(2, func(b []byte, o binary.ByteOrder) float32 { return Half(o.Uint16(b)).Float32() }),
 	"i8": int64s,
 	"i4": elements(4, func(b []byte, o binary.ByteOrder) int32 { return int32(o.Uint32(b)) }),
 	"i2": elements(2, func(b []byte, o binary.ByteOrder) int32 { return int32(int16(o.Uint16(b))) }),
@@ -87,22 +87,4 @@ func unsigned(r io.Reader, n int, o binary.ByteOrder) (any, error) {
 		}
 	}
 	return data, nil
-}
-
-// half converts an IEEE half-precision number.
-func half(h uint16) float32 {
-	exp, frac := int(h>>10&31), float64(h&1023)
-	v := math.Ldexp(1024+frac, exp-25)
-	switch {
-	case exp == 0:
-		v = math.Ldexp(frac, -24)
-	case exp == 31 && frac == 0:
-		v = math.Inf(1)
-	case exp == 31:
-		v = math.NaN()
-	}
-	if h>>15 == 1 {
-		return float32(-v)
-	}
-	return float32(v)
 }

@@ -34,7 +34,7 @@ func From(data any, shape ...int) (*Tensor, error) {
 	}
 	d, n, ok := dtypeOf(data)
 	if !ok {
-		return nil, fmt.Errorf("tensor: elements of %T: want a slice of float64, float32, int64, int32, int, bool, complex128 or complex64", data)
+		return nil, fmt.Errorf("tensor: elements of %T: want a slice of float64, float32, int64, int32, int, bool, complex128, complex64 or Half", data)
 	}
 	s := Shape(shape).Clone()
 	if len(s) == 0 {
