@@ -23,7 +23,7 @@ type Gradient struct {
 // between them but the fields. With one beam and no more than eight energies the
 // derivatives take the memory of the transformed fields: whatever is asked next
 // without a Transform starts with one. Arrays of the result have the precision of those
-// of the morphology. Derivatives by Theta and Psi are 0 where S is.
+// of the morphology, float32 at least. Derivatives by Theta and Psi are 0 where S is.
 func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
@@ -57,7 +57,11 @@ func (s *Simulator) emptyMaterials() []Material {
 	list := slices.Clone(s.morph.Materials)
 	for i := range list {
 		for _, f := range list[i].fields() {
-			*f.at = tensor.New((*f.at).DType(), (*f.at).Shape()...)
+			d := (*f.at).DType()
+			if d == tensor.Float16 { // whose range derivatives may leave
+				d = tensor.Float32
+			}
+			*f.at = tensor.New(d, (*f.at).Shape()...)
 		}
 	}
 	return list

@@ -8,7 +8,8 @@ import (
 )
 
 // Morphology is a volume of cubic voxels filled by materials. Arrays run Z, Y, X,
-// X fastest; light comes along +Z unless the Config says otherwise.
+// X fastest, in float64, float32 or, to halve the memory, float16; light comes
+// along +Z unless the Config says otherwise.
 type Morphology struct {
 	Materials []Material
 	PhysSize  float64 // nm, edge of a voxel
@@ -107,8 +108,8 @@ func checkField(t *tensor.Tensor, name string, shape [3]int) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("no %s", name)
-	case t.DType() != tensor.Float64 && t.DType() != tensor.Float32:
-		return fmt.Errorf("%s holds %v: want float64 or float32", name, t.DType())
+	case t.DType() != tensor.Float64 && t.DType() != tensor.Float32 && t.DType() != tensor.Float16:
+		return fmt.Errorf("%s holds %v: want float64, float32 or float16", name, t.DType())
 	case !t.Shape().Equal(want) || t.Size() == 0:
 		return fmt.Errorf("%s has shape %v: want %v", name, t.Shape(), want)
 	}

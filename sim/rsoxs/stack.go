@@ -30,6 +30,12 @@ func (s stack[T]) at(z int, room []T) []T {
 		return convert(room, other[lo:hi])
 	case []float32:
 		return convert(room, other[lo:hi])
+	case []tensor.Half:
+		room = room[:s.size]
+		for i, h := range other[lo:hi] {
+			room[i] = T(h.Float32())
+		}
+		return room
 	}
 	return s.all[lo:hi]
 }
@@ -50,6 +56,10 @@ func (s stack[T]) put(z int, v []T) {
 		convert(other[lo:hi], v)
 	case []float32:
 		convert(other[lo:hi], v)
+	case []tensor.Half:
+		for i, x := range v {
+			other[lo+i] = tensor.HalfOf(float64(x))
+		}
 	}
 }
 
