@@ -41,6 +41,10 @@ func gallery() map[string]func() (*Figure, error) {
 		"parameters":      func() (*Figure, error) { return Parameters(x, series...) },
 		"heat":            func() (*Figure, error) { return Heat(rings(128)) },
 		"images":          func() (*Figure, error) { return Images("A particle and its pattern", particle()) },
+		"scattering":      func() (*Figure, error) { return Scattering("Two energies", patternRows()) },
+		"morphology":      func() (*Figure, error) { return Morphology(disc("z")) },
+		"morphologyside":  func() (*Figure, error) { return Morphology(disc("x")) },
+		"histograms":      func() (*Figure, error) { return Histograms("A disc", disc("z").Phases, 0) },
 	}
 }
 

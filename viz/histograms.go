@@ -1,0 +1,76 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+)
+
+// histogramBins is how many bars a histogram has.
+const histogramBins = 50
+
+// Histograms draws how volume fractions, order parameters and angles of phases are
+// spread, a row for each phase. Voxels without the phase do not count, and angles
+// only where Vfrac and S reach least, by default 0.05.
+func Histograms(title string, phases []Phase, least float64) (*Figure, error) {
+	if len(phases) == 0 {
+		return nil, fmt.Errorf("viz: histograms %q: no phases", title)
+	}
+	if least == 0 {
+		least = 0.05
+	}
+	g := &grid{gapX: gutter, gapY: gutter}
+	for _, p := range phases {
+		if err := p.check(len(p.Vfrac)); err != nil {
+			return nil, err
+		}
+		var vfrac, s, theta, psi []float64
+		for i, v := range p.Vfrac {
+			if !(v > 0) {
+				continue
+			}
+			vfrac = append(vfrac, v)
+			if p.S == nil {
+				continue
+			}
+			s = append(s, p.S[i])
+			if v >= least && p.S[i] >= least {
+				t, f := Fold(p.Theta[i], p.Psi[i])
+				theta, psi = append(theta, t), append(psi, f)
+			}
+		}
+		g.rows = append(g.rows, []*panel{histogram(p.Name+", Vfrac", "volume fraction", vfrac, 1), histogram("S", "order parameter", s, 1),
+			histogram("theta", "theta (rad)", theta, math.Pi), histogram("psi", "psi (rad)", psi, 2*math.Pi)})
+	}
+	for _, row := range g.rows {
+		row[0].y.label = "voxels"
+	}
+	return &Figure{Title: title, Note: fmt.Sprintf("Voxels that hold the phase; angles where volume fraction and order parameter reach %g.", least),
+		grid: g, Width: pageWidth + 2, Height: 1.9*float64(len(g.rows)) + 0.6}, nil
+}
+
+// histogram is a panel of the numbers from 0 to top.
+func histogram(title, label string, v []float64, top float64) *panel {
+	p := &panel{title: title, x: axis{label: label}, y: axis{}}
+	p.x.limits(0, top)
+	counts := make([]float64, histogramBins)
+	most := 0.0
+	for _, x := range v {
+		if finite(x) && x >= 0 && x <= top {
+			k := min(int(x/top*histogramBins), histogramBins-1)
+			counts[k]++
+			most = math.Max(most, counts[k])
+		}
+	}
+	p.y.limits(0, math.Max(1, 1.05*most))
+	if most == 0 {
+		p.add(words("none"))
+		return p
+	}
+	p.add(func(f *frame) {
+		w := top / histogramBins
+		for i, k := range counts {
+			slab(float64(i)*w, float64(i+1)*w, 0, k, fade(chainColor(0), 0.8))(f)
+		}
+	})
+	return p
+}

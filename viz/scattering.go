@@ -1,0 +1,93 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+)
+
+// Lines is a plot of named curves.
+type Lines struct {
+	Title, XLabel, YLabel string // labels as "name (unit)"
+	LogX, LogY            bool
+	Curves                []Line
+	Low, High             float64 // range of y. Default, where equal: that of the curves
+}
+
+// panel draws the curves; those with nothing finite are left out.
+func (l Lines) panel() (*panel, error) {
+	p := &panel{title: l.Title, x: axis{label: l.XLabel, log: l.LogX, pad: 0.03}, y: axis{label: l.YLabel, log: l.LogY, pad: 0.06}}
+	for i, c := range l.Curves {
+		if len(c.X) != len(c.Y) {
+			return nil, fmt.Errorf("viz: lines %q: %s has %d values where its X has %d", l.Title, c.Name, len(c.Y), len(c.X))
+		}
+		col := chainColor(i)
+		for k := range c.X {
+			if p.x.can(c.X[k]) && p.y.can(c.Y[k]) {
+				p.x.include(c.X[k])
+				p.y.include(c.Y[k])
+			}
+		}
+		p.add(line(c.X, c.Y, col, 1.3))
+		p.occupy(c.X, c.Y)
+		if len(l.Curves) > 1 {
+			p.keys = append(p.keys, key{c.Name, col, stroke})
+		}
+	}
+	if l.Low != l.High {
+		p.y.limits(l.Low, l.High)
+	}
+	if !p.x.set {
+		return nil, fmt.Errorf("viz: lines %q: no curve has a finite point%s", l.Title, andPositive(l.LogX || l.LogY))
+	}
+	return p, nil
+}
+
+// PatternRow is a scattering pattern with plots of it.
+type PatternRow struct {
+	Pattern Image // see Pattern
+	Plots   []Lines
+}
+
+// Scattering draws patterns below each other, with their plots, such as I(q) and
+// A(q), at the right of each. All rows have as many plots; one without a finite point
+// leaves a hole.
+func Scattering(title string, rows []PatternRow) (*Figure, error) {
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("viz: scattering %q: no patterns to draw", title)
+	}
+	n := len(rows[0].Plots)
+	g := &grid{gapX: gutter, gapY: gutter}
+	left, ratio := 0, 0.0
+	for j, r := range rows {
+		if len(r.Plots) != n {
+			return nil, fmt.Errorf("viz: scattering %q: %d plots in row %d where the first has %d", title, len(r.Plots), j, n)
+		}
+		m := r.Pattern
+		if err := m.complete(); err != nil {
+			return nil, err
+		}
+		p, k, err := m.panel()
+		if err != nil {
+			return nil, err
+		}
+		p.title = m.Title
+		left += k
+		ratio = math.Max(ratio, (p.y.hi-p.y.lo)/(p.x.hi-p.x.lo))
+		line := []*panel{p}
+		for _, l := range r.Plots {
+			q, err := l.panel()
+			if err != nil {
+				q = nil
+			}
+			line = append(line, q)
+		}
+		g.rows = append(g.rows, line)
+	}
+	const cell = 3.3 // inches
+	ratio = math.Min(math.Max(ratio, 0.5), 2)
+	f := &Figure{Title: title, grid: g, Width: cell*float64(n+1) + 0.4, Height: float64(len(rows))*((cell-1.2)*ratio+0.8) + 0.5}
+	if left > 0 {
+		f.Note = fmt.Sprintf("Grey: %s that are not finite or not positive.", count(left, "pixel", "pixels"))
+	}
+	return f, nil
+}
