@@ -39,14 +39,15 @@ const demoProblem = `{
 
 const demoNoise = 0.1
 
-// demoConstants are gold-like and polystyrene-like, around the carbon edge.
+// demoConstants are gold-like, polystyrene-like, around the carbon edge, and of vacuum.
 var (
 	demoEnergies  = []float64{280, 284.7, 285.2}
-	demoConstants = [2][]cyrsoxs.Constants{
+	demoConstants = [][]cyrsoxs.Constants{
 		{{DeltaPara: -1.2e-3, BetaPara: 6e-3, DeltaPerp: -1.2e-3, BetaPerp: 6e-3}, {DeltaPara: -1.1e-3, BetaPara: 5.9e-3, DeltaPerp: -1.1e-3, BetaPerp: 5.9e-3},
 			{DeltaPara: -1.1e-3, BetaPara: 5.9e-3, DeltaPerp: -1.1e-3, BetaPerp: 5.9e-3}},
 		{{DeltaPara: 9e-4, BetaPara: 5e-5, DeltaPerp: 8.5e-4, BetaPerp: 6e-5}, {DeltaPara: -1.4e-3, BetaPara: 1.1e-3, DeltaPerp: 2e-4, BetaPerp: 3.2e-3},
 			{DeltaPara: -1.9e-3, BetaPara: 1.6e-3, DeltaPerp: -2.9e-3, BetaPerp: 4.6e-3}},
+		make([]cyrsoxs.Constants, 3),
 	}
 )
 
@@ -170,17 +171,11 @@ func demoVolume() (*cyrsoxs.Morphology, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &cyrsoxs.Morphology{Shape: p.Grid.Shape, PhysSize: p.Grid.Voxel, Name: "core-shell particle in vacuum", Creator: "euryale"}
-	for _, x := range m.Materials {
-		var phase cyrsoxs.Phase
-		for at, t := range map[*cyrsoxs.Field]*tensor.Tensor{&phase.Vfrac: x.Vfrac, &phase.S: x.S, &phase.Theta: x.Theta, &phase.Psi: x.Psi} {
-			if *at, err = cyrsoxs.FieldOf(t); err != nil {
-				return nil, err
-			}
-		}
-		v.Phases = append(v.Phases, phase)
+	v, err := volumeOf(m)
+	if err == nil {
+		v.Name = "core-shell particle in vacuum"
 	}
-	return v, nil
+	return v, err
 }
 
 // measureDemo simulates the images and multiplies every pixel by noise.

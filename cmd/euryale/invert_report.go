@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -25,7 +26,11 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 	if err != nil {
 		return as(exitBug, err)
 	}
-	model, err := v.predict(context.WithoutCancel(ctx), scene)
+	m, err := scene.Morphology(v.cfg.Problem.Grid.Voxel)
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	model, err := v.predict(context.WithoutCancel(ctx), m, scene)
 	if err != nil {
 		return as(exitFailed, err)
 	}
@@ -38,6 +43,19 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 		f, err := curveGrid(kind, &data, model)
 		b.add(map[string]string{"I": "iq", "A": "aq"}[kind], f, err)
 	}
+	volume, err := volumeOf(m)
+	if err != nil {
+		return as(exitBug, err)
+	}
+	if err := cyrsoxs.WriteMorphology(v.dir.path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	s, err := (&morphologyFlags{Slice: "z", Subsample: 1, Least: 0.05}).slice(volume)
+	if err == nil {
+		s.Title = "Recovered" + s.Title
+		f, err = viz.Morphology(s)
+	}
+	b.add("morphology", f, err)
 	r := viz.Report{Title: "Morphology: " + v.cfg.Problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.cfg.File}, {Name: "method", Value: v.method},
 		{Name: "data", Value: v.cfg.Problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(model.Energies), "[]")}, {Name: "version", Value: v.cfg.Version}},
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{table}}, {Title: "Data and model", Figures: b.figures()}}}
@@ -67,12 +85,9 @@ func masked(data, mask *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
-// predict returns what a detector sees of a scene, with its scale and background.
-func (v *inversion) predict(ctx context.Context, s morph.Scene) (*rsoxs.Pattern, error) {
-	m, err := s.Morphology(v.cfg.Problem.Grid.Voxel)
-	if err != nil {
-		return nil, err
-	}
+// predict returns what a detector sees of the fields m of a scene, with its scale and
+// background.
+func (v *inversion) predict(ctx context.Context, m *rsoxs.Morphology, s morph.Scene) (*rsoxs.Pattern, error) {
 	sim := v.inv.Sim.Clone()
 	if err := sim.Transform(ctx, m); err != nil {
 		return nil, err
@@ -95,6 +110,35 @@ func (v *inversion) predict(ctx context.Context, s morph.Scene) (*rsoxs.Pattern,
 		p.Intensity.Data().([]float64)[i] = numbers[0]*x + numbers[1]
 	}
 	return p, nil
+}
+
+// volumeOf returns a morphology as its files have it, on the same memory, with vacuum
+// as the last material where the others leave room.
+func volumeOf(m *rsoxs.Morphology) (*cyrsoxs.Morphology, error) {
+	v := &cyrsoxs.Morphology{Shape: m.Shape(), PhysSize: m.PhysSize, Creator: "euryale " + version()}
+	for _, x := range m.Materials {
+		var phase cyrsoxs.Phase
+		for at, t := range map[*cyrsoxs.Field]*tensor.Tensor{&phase.Vfrac: x.Vfrac, &phase.S: x.S, &phase.Theta: x.Theta, &phase.Psi: x.Psi} {
+			var err error
+			if *at, err = cyrsoxs.FieldOf(t); err != nil {
+				return nil, err
+			}
+		}
+		v.Phases = append(v.Phases, phase)
+	}
+	rest, most := make([]float64, v.Voxels()), 0.0
+	for i := range rest {
+		rest[i] = 1
+		for _, p := range v.Phases {
+			rest[i] -= p.Vfrac.At(i)
+		}
+		rest[i] = max(rest[i], 0)
+		most = max(most, rest[i])
+	}
+	if most > cyrsoxs.DefaultTolerance {
+		v.Phases = append(v.Phases, cyrsoxs.Phase{Vfrac: cyrsoxs.Field{Float64: rest}})
+	}
+	return v, nil
 }
 
 // image returns the image of an energy and beam.

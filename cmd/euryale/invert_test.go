@@ -104,7 +104,7 @@ func TestInvertRSoXSAgainstReference(t *testing.T) {
 			t.Errorf("%+v", doc)
 		}
 		sd[i] = float64(doc.SD["radius"])
-		for _, f := range []string{"config.json", "fit.json", "report.html", "plots/patterns.png", "plots/iq.svg", "plots/aq.png"} {
+		for _, f := range []string{"config.json", "fit.json", "report.html", "plots/patterns.png", "plots/iq.svg", "plots/aq.png", "plots/morphology.png", "morphology.h5"} {
 			if st, err := os.Stat(filepath.Join(run, f)); err != nil || st.Size() == 0 {
 				t.Errorf("%s: %v", f, err)
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,37 +23,32 @@ func (a *app) plot() *cobra.Command {
 	var names []string
 	c := &cobra.Command{
 		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
-		Short: "Draw a picture of draws",
+		Short: "Draw a picture of draws, patterns or morphologies",
 		Long: `Draw trace, rank, pair, density, forest, autocorrelation, ess or energy of the
 draws of a run folder, CmdStan CSV files (one per chain), a Zarr folder, a
 netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 
   euryale plot pair run4 pair.png
   euryale plot trace output_1.csv output_2.csv --var mu,tau
+  euryale plot pattern HDF5
 `,
 		Args:      cobra.MinimumNArgs(2),
 		ValidArgs: plotNames,
 		RunE:      func(_ *cobra.Command, args []string) error { return a.runPlot(args[0], args[1:], names) },
 	}
 	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
+	c.AddCommand(a.plotPattern(), a.plotMorphology())
 	return c
 }
 
 func (a *app) runPlot(kind string, args, names []string) error {
 	draw := plots[kind]
 	if draw == nil {
-		return usage("plot %s: want one of %s", kind, strings.Join(plotNames, ", "))
+		return usage("plot %s: want one of %s, pattern, morphology", kind, strings.Join(plotNames, ", "))
 	}
-	out := kind + ".svg"
-	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
-	case ".svg", ".png", ".pdf":
-		out, args = last, args[:len(args)-1]
-	}
-	if len(args) == 0 {
-		return usage("plot %s: name a run folder or CSV files", kind)
-	}
-	if _, err := os.Stat(out); err == nil && !a.overwrite {
-		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	out, args, err := a.pictureFile(kind, args)
+	if err != nil {
+		return err
 	}
 	t, err := loadDraws(args)
 	if err != nil {
@@ -64,6 +58,27 @@ func (a *app) runPlot(kind string, args, names []string) error {
 	if err != nil {
 		return usage("%w", err)
 	}
+	return a.savePicture(kind, out, f)
+}
+
+// pictureFile takes the name of the picture from the end of args, or makes one.
+func (a *app) pictureFile(kind string, args []string) (out string, rest []string, err error) {
+	out, rest = kind+".svg", args
+	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
+	case ".svg", ".png", ".pdf":
+		out, rest = last, args[:len(args)-1]
+	}
+	if len(rest) == 0 {
+		return "", nil, usage("plot %s: name what to draw, a folder or files", kind)
+	}
+	if exists(out) && !a.overwrite {
+		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	return out, rest, nil
+}
+
+// savePicture writes a figure in the format that its name ends in.
+func (a *app) savePicture(kind, out string, f *viz.Figure) error {
 	b, err := f.Encode(filepath.Ext(out))
 	if err != nil {
 		return usage("%w", err)
