@@ -25,3 +25,9 @@ func Hashed(seed uint64, number func(from, to string) uint64) func(dst []int32, 
 		return dst
 	}
 }
+
+// Jitter returns a number from 0 to 1 that depends on a pair of neurons in the way
+// Hashed does, to break ties with.
+func Jitter(seed, number uint64, source, target int) float64 {
+	return float64(mix(mix(seed<<32+number)^uint64(source)<<32^uint64(target))&0xFFFFF) / (1 << 20)
+}
