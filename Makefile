@@ -44,6 +44,13 @@ bench-infer: ## samplers on posteriors with references, beside Stan, nutpie and 
 	@if command -v $(EURYALE_PYTHON) > /dev/null; then $(EURYALE_PYTHON) -W ignore scripts/peers.py $(REFERENCE) 2>&1 | tee -a bench/infer.txt; \
 	  else echo "peers absent: no $(EURYALE_PYTHON); make peers installs nutpie and NumPyro, or set EURYALE_PYTHON" | tee -a bench/infer.txt; fi
 
+bench-rsoxs: ## scattering of 32 x 512 x 512 voxels beside the direct algorithm, ours and NumPy's, into bench/rsoxs.txt
+	@mkdir -p bench
+	$(GO) test -run '^$$' -bench 'CoreShell/^(1x1|1x361|gradient|memory)$$' -benchtime 10x ./sim/rsoxs | tee bench/rsoxs.txt
+	$(GO) test -run '^$$' -bench 'CoreShell/101x361' -benchtime 1x -timeout 60m ./sim/rsoxs | tee -a bench/rsoxs.txt
+	@if $(EURYALE_PYTHON) -c 'import numpy, scipy' 2> /dev/null; then $(EURYALE_PYTHON) scripts/peer_rsoxs.py bench/rsoxs.txt 2>&1 | tee -a bench/rsoxs.txt; \
+	  else echo "peer absent: no NumPy and SciPy for $(EURYALE_PYTHON); make peers installs them, or set EURYALE_PYTHON" | tee -a bench/rsoxs.txt; fi
+
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
@@ -67,9 +74,9 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
 peers: ## a Python environment in .peers for cross-checks (optional)
-	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy pyfftw h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro
 
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow race fuzz bench bench-infer cover lint fmt kernels golden cross peers clean
+.PHONY: help build run test test-short test-slow race fuzz bench bench-infer bench-rsoxs cover lint fmt kernels golden cross peers clean

@@ -229,7 +229,7 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 	return nil
 }
 
-// spread is the transpose of accumulate.
+// spread is the transpose of accumulate, halved: see hermitian.
 func (s *spectra[T]) spread(half []T, row, z, n, size int) {
 	width := 2 * s.columns()
 	for j := range n * s.fields {
@@ -246,7 +246,7 @@ func (s *spectra[T]) spread(half []T, row, z, n, size int) {
 			for dz := range n {
 				a, b := s.twiddle(z+dz, m)
 				at := (dz*s.fields + k) * size
-				pairSum(half[at+lo:at+hi], c, sn, T(a), T(b))
+				pairSum(half[at+lo:at+hi], c, sn, T(a)/2, T(b)/2)
 			}
 		}
 	}
@@ -271,15 +271,12 @@ func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 	}
 }
 
-// hermitian turns the gradient with respect to a half spectrum, of which the
+// hermitian turns half the gradient with respect to a half spectrum, of which the
 // other half is the conjugate, into the half whose inverse transform is the
-// gradient with respect to the real slice: half of every element, and in the
-// columns that are their own mirror the Hermitian part.
+// gradient with respect to the real slice: it stays, and becomes Hermitian in the
+// columns that are their own mirror.
 func (s *spectra[T]) hermitian(h []T) {
 	ny, cols := s.n[1], s.columns()
-	for i := range h {
-		h[i] /= 2
-	}
 	mirror := []int{0}
 	if s.n[2]%2 == 0 && s.n[2] > 1 {
 		mirror = append(mirror, cols-1)

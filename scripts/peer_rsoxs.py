@@ -1,0 +1,160 @@
+"""The direct algorithm of polarized resonant scattering in NumPy and float32.
+
+    python scripts/peer_rsoxs.py [bench/rsoxs.txt]
+
+For every energy and angle: the polarization of 32 x 512 x 512 voxels of three
+materials, one of them aligned, its three transforms, the cut with the Ewald sphere
+and the rotation of the image, as CyRSoXS does it. FFTW plans its transforms
+(pyfftw, MEASURE) if pyfftw is installed, SciPy's pocketfft does them otherwise. Few
+pairs are timed and scaled to the cases of the Go benchmark, whose output is read for
+the ratios. What is in the volume does not matter to the time.
+"""
+
+import os
+import re
+import sys
+import time
+
+import numpy as np
+import scipy.fft
+from scipy.ndimage import affine_transform
+
+try:
+    import pyfftw
+except ImportError:
+    pyfftw = None
+
+SHAPE, SIZE, ENERGY, FIELDS = (32, 512, 512), 2.5, 284.7, 9
+HC = 1239.84197
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def volume():
+    r = np.random.default_rng(1)
+    uniform = lambda top: (top * r.random(SHAPE, dtype=np.float32)).astype(np.float32)
+    v = [uniform(1) for _ in range(3)]
+    return v, uniform(1), uniform(np.pi), uniform(2 * np.pi)
+
+
+def permittivity(delta_para, beta_para, delta_perp, beta_perp):
+    """e_i - 1, e_o - e_i, e_p - e_o without cancellation."""
+    p, o = complex(-delta_para, beta_para), complex(-delta_perp, beta_perp)
+    i = (p + 2 * o) / 3
+    return [np.complex64(c) for c in (i * (2 + i), (o - i) * (2 + o + i), (p - o) * (2 + p + o))]
+
+
+OPTICS = [permittivity(1e-3, 2e-3, 1e-3, 2e-3), permittivity(2e-3, 3e-3, 5e-4, 1e-3), permittivity(3e-3, 1e-3, 3e-3, 1e-3)]
+
+
+def polarization(fields, e, out):
+    v, order, theta, psi = fields
+    st = np.sin(theta)
+    s = (np.cos(psi) * st, np.sin(psi) * st, np.cos(theta))
+    pa = v[1] * order
+    iso = sum(o[0] * f for o, f in zip(OPTICS, v)) + OPTICS[1][1] * pa
+    along = OPTICS[1][2] * (pa * (s[0] * np.float32(e[0]) + s[1] * np.float32(e[1])))
+    for i in range(3):
+        out[i][...] = (iso * np.float32(e[i]) + along * s[i]) * np.float32(1 / (4 * np.pi))
+
+
+class Transform:
+    """Three complex transforms in place."""
+
+    def __init__(self):
+        if pyfftw:
+            self.arrays = [pyfftw.empty_aligned(SHAPE, "complex64") for _ in range(3)]
+            plan = lambda a: pyfftw.FFTW(a, a, axes=(0, 1, 2), threads=THREADS, flags=("FFTW_MEASURE",))
+            self.plans = [plan(a) for a in self.arrays]
+        else:
+            self.arrays = [np.empty(SHAPE, np.complex64) for _ in range(3)]
+
+    def run(self):
+        for i, a in enumerate(self.arrays):
+            if pyfftw:
+                self.plans[i].execute()
+            else:
+                self.arrays[i] = scipy.fft.fftn(a, workers=THREADS, overwrite_x=True)
+
+
+def cut(f):
+    """The image on the Ewald sphere, linear between planes of the intensity."""
+    nz, ny, nx = SHAPE
+    k = 2 * np.pi * ENERGY / HC
+    axis = lambda n: -np.pi / SIZE + 2 * np.pi / (SIZE * (n - 1)) * np.arange(n)
+    qz, qy, qx = axis(nz), axis(ny)[:, None], axis(nx)[None, :]
+    rest = k * k - qx**2 - qy**2
+    z = (np.sqrt(np.maximum(rest, 0)) - k + np.pi / SIZE) / (qz[1] - qz[0])
+    z0 = np.clip(np.floor(z).astype(int), 0, nz - 2)
+    w = z - z0
+    iy, ix = ((ny // 2 - np.arange(ny)) % ny)[:, None], ((nx // 2 - np.arange(nx)) % nx)[None, :]
+    image = np.zeros((ny, nx))
+    for plane, weight in ((z0, 1 - w), (z0 + 1, w)):
+        a = [g[(nz // 2 - plane) % nz, iy, ix] for g in f]
+        kappa = (qx, qy, k + qz[plane])
+        dot = sum(c * g for c, g in zip(kappa, a))
+        image += weight * sum(np.abs(k * k * g - c * dot) ** 2 for c, g in zip(kappa, a))
+    image[rest < 0] = np.nan
+    return image
+
+
+def turned(image, angle):
+    s, c = np.sin(angle), np.cos(angle)
+    m, centre = np.array([[c, s], [-s, c]]), np.array(image.shape) / 2
+    return affine_transform(image, m, offset=centre - m @ centre, order=1, cval=np.nan)
+
+
+def direct(pairs=2):
+    """Seconds per energy and angle, the best of some."""
+    fields, t, best = volume(), Transform(), np.inf
+    for i in range(pairs + 1):
+        start = time.perf_counter()
+        angle = 0.1 * (i + 1)
+        polarization(fields, (np.cos(angle), np.sin(angle), 0), t.arrays)
+        t.run()
+        turned(cut(t.arrays), angle)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def bare():
+    """Seconds of the real transforms of all slices of all fields."""
+    src = np.random.default_rng(2).random(SHAPE, dtype=np.float32)
+    best = np.inf
+    if pyfftw:
+        a, b = pyfftw.empty_aligned(SHAPE, "float32"), pyfftw.empty_aligned((SHAPE[0], SHAPE[1], SHAPE[2] // 2 + 1), "complex64")
+        plan = pyfftw.FFTW(a, b, axes=(1, 2), threads=THREADS, flags=("FFTW_MEASURE",))
+        a[...] = src
+        run = plan.execute
+    else:
+        run = lambda: scipy.fft.rfft2(src, workers=THREADS)
+    for _ in range(5):
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return FIELDS * best
+
+
+def ours(path):
+    """Seconds of the Go benchmark by energies and angles."""
+    found = {}
+    for line in open(path):
+        m = re.match(r"BenchmarkCoreShell/(\d+)x(\d+)\S*\s.*?([\d.e+-]+) s\b", line)
+        if m:
+            found[int(m[1]), int(m[2])] = float(m[3])
+    return found
+
+
+def main():
+    library = f"pyfftw {pyfftw.__version__}, MEASURE" if pyfftw else f"SciPy {scipy.__version__} pocketfft"
+    pair, transforms = direct(), bare()
+    print(f"NumPy {np.__version__}, {library}, float32, {THREADS} threads")
+    print(f"direct algorithm: {pair:.3f} s per energy and angle (measured; larger cases scaled from it)")
+    print(f"bare real transforms of {FIELDS} fields, slice by slice: {1e3 * transforms:.1f} ms")
+    for (energies, angles), took in (ours(sys.argv[1]) if len(sys.argv) > 1 else {}).items():
+        scaled = pair * energies * angles
+        print(f"{energies} x {angles}: NumPy {scaled:.1f} s, Euryale {took:.3f} s: {scaled / took:.0f} times faster"
+              + (f"; {took / transforms:.1f} times the bare transforms" if angles == energies == 1 else ""))
+
+
+if __name__ == "__main__":
+    main()
