@@ -91,6 +91,9 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, version(), a.seed, absolute(cfg.File)
 	cfg.Base = filepath.Dir(cfg.File)
+	if err := readStarts(cfg.Problem, cfg.Base); err != nil {
+		return err
+	}
 	v, err := a.openInversion(&cfg)
 	if err != nil {
 		return err

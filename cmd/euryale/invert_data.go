@@ -14,6 +14,26 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
+// readStarts reads the starts that are in files.
+func readStarts(p *morph.Problem, base string) error {
+	for name, q := range p.Parameters {
+		if q.File == "" {
+			continue
+		}
+		file := q.File
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(base, file)
+		}
+		t, err := readNPYFile(file)
+		if err != nil {
+			return err
+		}
+		q.Start, q.File = t.Float64s(), ""
+		p.Parameters[name] = q
+	}
+	return as(exitData, p.Check())
+}
+
 // openMeasurement reads the files of a problem, whose paths start from base.
 func openMeasurement(p *morph.Problem, base string) (m morph.Measurement, err error) {
 	at := func(name string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -115,6 +116,49 @@ func TestInvertRSoXSAgainstReference(t *testing.T) {
 	}
 }
 
+// Voxels of a known support are found as well as by SciPy's L-BFGS-B, from a start in a
+// file.
+func TestInvertRSoXSVoxels(t *testing.T) {
+	var d struct {
+		Shape   []int   `json:"shape_zyx"`
+		Support [2]int  `json:"support_yx"`
+		Voxel   float64 `json:"PhysSize_nm"`
+		Eps     float64
+		RMS     float64                `json:"rms_start"`
+		Optical map[string][][]float64 `json:"optical_constants"`
+	}
+	golden.JSON(t, &d, "scatter", "demo", "demo3_voxels2d.json")
+	arrays := readNPZ(t, "scatter", "demo", "demo3_voxels2d.npz")
+	dir := t.TempDir()
+	for name, x := range arrays {
+		var b bytes.Buffer
+		if err := x.WriteNPY(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".npy"), b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lo, hi := d.Support[0], d.Support[1]
+	file := problemFile(t, dir, map[string]any{"model": "voxels", "grid": map[string]any{"shape": d.Shape, "voxel": d.Voxel},
+		"options": map[string]any{"from": []int{0, lo, lo}, "to": []int{1, hi, hi}}, "parameters": map[string]any{"logit": map[string]any{"start_file": "logit_start.npy"}},
+		"data": "D.npy", "energies": []float64{285}, "constants": []any{d.Optical["285.0"][:1]}, "mask": map[string]any{"file": "mask.npy"}, "eps": d.Eps}, nil)
+	code, out, stderr := do(t, "invert", "rsoxs", file, "--out", filepath.Join(dir, "run"), "--json", "--quiet")
+	var doc invertDoc
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.Method != "lbfgs" {
+		t.Fatalf("%v, exit %d: %s %s", err, code, stderr, doc.Method)
+	}
+	sum := 0.0
+	truth := arrays["vfrac_truth"].Float64s()
+	for i, want := range truth {
+		e := 1/(1+math.Exp(-float64(doc.X[fmt.Sprintf("logit[%d]", i)]))) - want
+		sum += e * e
+	}
+	if rms := math.Sqrt(sum / float64(len(truth))); !(rms < d.RMS/20) {
+		t.Errorf("rms %g after %d evaluations: want %g", rms, doc.NFev, d.RMS/20)
+	}
+}
+
 // An interrupted fit keeps its best point, from which --resume goes on to the end.
 func TestInvertRSoXSResumes(t *testing.T) {
 	dir, problem, want := inversionFolder(t)
@@ -221,6 +265,8 @@ func TestInvertRSoXSRefuses(t *testing.T) {
 		{map[string]any{"constants": []any{"vacuum", 3}}, 65, "material 2"},
 		{map[string]any{"mask": map[string]any{"q": []float64{5, 6}}}, 65, "no pixel"},
 		{map[string]any{"config": "config.txt"}, 65, "of its own"},
+		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start_file": "x.npy"}, "shell": map[string]any{"start": 1}, "aligned": map[string]any{"start": 1}}}, 66, "x.npy"},
+		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start_file": "mask.npy"}, "shell": map[string]any{"start": 1}, "aligned": map[string]any{"start": 1}}}, 65, "numbers: want 1"},
 	} {
 		code, out, stderr := do(t, "invert", "rsoxs", problemFile(t, dir, problem, c.changes), "--out", filepath.Join(dir, "out"), "--quiet")
 		if code != c.code || !strings.Contains(stderr, c.says) || out != "" {

@@ -19,6 +19,13 @@
 //	best, err := inv.Minimize(ctx, optim.MinimizeSettings{})
 //	fit, err := inv.Sample(ctx, infer.Config{})
 //
+// Two kinds of files stand for Go: a [Problem] is an inversion as a JSON document, an
+// [Experiment] the working directory of CyRSoXS as a simulator takes it.
+//
+//	p, err := morph.ParseProblem(document)
+//	x, err := morph.OpenExperiment(".", "film.h5", morph.ExperimentSettings{})
+//	pattern, err := rsoxs.Simulate(ctx, x.Morphology, x.Optics, x.Config)
+//
 // Lengths are in nm, angles in radians. Shapes are smooth: a fraction of a voxel
 // wide at the edge, so that intensities have derivatives by their sizes.
 package morph

@@ -70,9 +70,10 @@ type ProblemOptions struct {
 
 // ProblemParam is a parameter that is searched.
 type ProblemParam struct {
-	Start  StartValues `json:"start"`            // a number, or the elements of an array
-	Bounds []float64   `json:"bounds,omitempty"` // [lowest, highest]
-	Prior  string      `json:"prior,omitempty"`  // law of package infer/dist, such as "normal(10, 2)". Default: uniform between the bounds, or flat
+	Start  StartValues `json:"start,omitempty"`      // a number, or the elements of an array
+	File   string      `json:"start_file,omitempty"` // NPY in place of Start; whoever reads it sets Start
+	Bounds []float64   `json:"bounds,omitempty"`     // [lowest, highest]
+	Prior  string      `json:"prior,omitempty"`      // law of package infer/dist, such as "normal(10, 2)". Default: uniform between the bounds, or flat
 }
 
 // ProblemMask chooses pixels. All have to be positive unless Loss is "square".
@@ -105,10 +106,15 @@ func ParseProblem(b []byte) (*Problem, error) {
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
 	}
+	return p, p.Check()
+}
+
+// Check returns what is wrong with the numbers of a problem.
+func (p *Problem) Check() error {
 	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("morph: problem: %w", err)
+		return fmt.Errorf("morph: problem: %w", err)
 	}
-	return p, nil
+	return nil
 }
 
 // strictKeys finds keys of objects that structs of type t do not have.
@@ -173,9 +179,9 @@ func unknown(what, path, name string, known []string) error {
 }
 
 // mostVoxels bounds the volume of a problem; each needs some hundred bytes.
-const mostVoxels = 1 << 28
+const mostVoxels = 1 << 26
 
-// check returns all that is wrong with the numbers of the document.
+// check is Check without a prefix.
 func (p *Problem) check() error {
 	m, ok := problemModels[p.Model]
 	if !ok {
@@ -239,7 +245,7 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 	known := map[string]int{}
 	for _, q := range m.all() {
 		known[q.name] = q.size(p)
-		if q.needed && len(p.Parameters[q.name].Start) == 0 {
+		if q.needed && len(p.Parameters[q.name].Start) == 0 && p.Parameters[q.name].File == "" {
 			if _, fixed := p.Fixed[q.name]; !fixed {
 				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.name, q.about))
 			}
@@ -261,8 +267,15 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 		switch {
 		case !ok:
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
+		case q.File != "" && q.Start != nil:
+			bad = append(bad, fmt.Sprintf("%s has start and start_file: want one", name))
+		case q.File != "":
 		case len(q.Start) != size && len(q.Start) != 1:
-			bad = append(bad, fmt.Sprintf("%s starts at %d numbers: want 1 or %d", name, len(q.Start), size))
+			want := "1"
+			if size > 1 {
+				want += fmt.Sprintf(" or %d", size)
+			}
+			bad = append(bad, fmt.Sprintf("%s starts at %d numbers: want %s", name, len(q.Start), want))
 		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
 			bad = append(bad, fmt.Sprintf("bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
 		}
