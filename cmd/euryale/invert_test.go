@@ -180,6 +180,9 @@ func TestInvertRSoXSResumes(t *testing.T) {
 // The demonstration finds its particle, twice; its posterior goes on to the same draws,
 // and its curves tell much the same as its images.
 func TestDemoRSoXS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it samples for some seconds")
+	}
 	dir := filepath.Join(t.TempDir(), "demo")
 	code, out, stderr := do(t, "demo", "rsoxs", "--out", dir, "--quiet")
 	if code != 0 || !strings.Contains(out, "r_hat") || !strings.Contains(out, "Try next") {

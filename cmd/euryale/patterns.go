@@ -36,30 +36,53 @@ func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, er
 	if err != nil {
 		return nil, nil, err
 	}
+	names, err := patternFiles(args)
+	if err != nil {
+		return nil, nil, err
+	}
 	var all []*cyrsoxs.Pattern
-	for _, arg := range args {
-		st, err := os.Stat(arg)
+	for _, name := range names {
+		p, err := cyrsoxs.ReadPattern(name)
 		if err != nil {
 			return nil, nil, input(err)
 		}
-		var some []*cyrsoxs.Pattern
-		if st.IsDir() {
-			some, err = cyrsoxs.ReadPatterns(arg)
-		} else {
-			some = []*cyrsoxs.Pattern{nil}
-			some[0], err = cyrsoxs.ReadPattern(arg)
-		}
-		if errors.Is(err, cyrsoxs.ErrIncomplete) {
-			return nil, nil, &exitError{code: exitNoInput, err: err}
-		}
-		if err != nil {
-			return nil, nil, input(err)
-		}
-		all = append(all, some...)
+		all = append(all, p)
 	}
 	p, err := joinPatterns(all, a)
 	return p, all[0].KVectors, as(exitData, err)
 }
+
+// patternFiles lists the files of images in args, files and folders.
+func patternFiles(args []string) ([]string, error) {
+	var all []string
+	for _, arg := range args {
+		st, err := os.Stat(arg)
+		if err != nil {
+			return nil, input(err)
+		}
+		if !st.IsDir() {
+			all = append(all, arg)
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, input(err)
+		}
+		n := len(all)
+		for _, e := range entries {
+			if imageName.MatchString(e.Name()) {
+				all = append(all, filepath.Join(arg, e.Name()))
+			}
+		}
+		if len(all) == n {
+			return nil, &exitError{code: exitNoInput, err: fmt.Errorf("%s has no Energy_*.h5", arg), hint: "the folder that a simulation wrote"}
+		}
+	}
+	return all, nil
+}
+
+// imageName is the name of a file of images.
+var imageName = regexp.MustCompile(`^Energy_[0-9.]+\.h5$`)
 
 // joinPatterns makes one pattern [energy, beam, qy, qx] of images of voxels of a nm.
 func joinPatterns(all []*cyrsoxs.Pattern, a float64) (*rsoxs.Pattern, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -63,6 +64,7 @@ The table goes to standard output or to the file named last.
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.Layout, "layout", "all", "all, i_only, i_para_i_perp, i_a or integrated")
+	complete(c, "layout", layoutNames)
 	return c
 }
 
@@ -73,6 +75,8 @@ func (f *reduceFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.Axis, "axis", "perp", "q of the curves: perp, abs or common")
 	c.Flags().Float64Var(&f.Wedge, "wedge", 90, "width of the wedges in degrees, above 0, at most 180")
 	f.voxelFlags.add(c)
+	complete(c, "radii", radiiNames)
+	complete(c, "axis", axisNames)
 }
 
 func (v *voxelFlags) add(c *cobra.Command) {
@@ -145,16 +149,9 @@ func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
 	if out != "" && exists(out) && !a.overwrite {
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
 	}
-	p, beams, err := loadPatterns(args, f.voxelFlags)
+	doc, err := f.reduceFiles(r, args)
 	if err != nil {
 		return err
-	}
-	if r.Axis != rsoxs.Perpendicular && oblique(beams) {
-		return usage("--axis %s is for beams along +z: want perp", f.Axis)
-	}
-	doc, err := f.reduce(r, p)
-	if err != nil {
-		return as(exitData, err)
 	}
 	if a.json && out == "" {
 		return a.document(doc)
@@ -174,18 +171,55 @@ func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
 	return nil
 }
 
-// reduce makes the document.
-func (f *reduceFlags) reduce(r rsoxs.Reduction, p *rsoxs.Pattern) (*reduceDoc, error) {
-	d, err := r.NewReducer(p)
+// reduceFiles makes the document, file by file unless energies share an axis.
+func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc, error) {
+	files, err := patternFiles(args)
 	if err != nil {
 		return nil, err
 	}
+	if f.PhysSize, err = f.find(args[0]); err != nil {
+		return nil, err
+	}
 	doc := &reduceDoc{Engine: "rsoxs", Radii: f.Radii, Axis: f.Axis, Layout: f.Layout, Wedge: f.Wedge, QUnit: "1/nm"}
+	groups := [][]string{files}
+	if r.Axis != rsoxs.Common {
+		groups = groups[:0]
+		for i := range files {
+			groups = append(groups, files[i:i+1])
+		}
+	}
+	for _, g := range groups {
+		p, beams, err := loadPatterns(g, f.voxelFlags)
+		if err != nil {
+			return nil, err
+		}
+		if r.Axis != rsoxs.Perpendicular && oblique(beams) {
+			return nil, usage("--axis %s is for beams along +z: want perp", f.Axis)
+		}
+		if err := f.reduce(doc, r, p); err != nil {
+			return nil, as(exitData, fmt.Errorf("%s: %w", g[0], err))
+		}
+	}
+	slices.SortStableFunc(doc.Curves, func(x, y curveDoc) int { return cmp.Compare(x.Energy, y.Energy) })
+	for i, c := range doc.Curves[1:] {
+		if b := doc.Curves[i]; b.Energy == c.Energy && b.Beam >= c.Beam {
+			return nil, as(exitData, fmt.Errorf("%g eV is there twice: name each file once", c.Energy))
+		}
+	}
+	return doc, nil
+}
+
+// reduce adds the curves of a pattern to the document.
+func (f *reduceFlags) reduce(doc *reduceDoc, r rsoxs.Reduction, p *rsoxs.Pattern) error {
+	d, err := r.NewReducer(p)
+	if err != nil {
+		return err
+	}
 	beams := p.Intensity.Shape()[1]
 	if f.Layout == "integrated" {
 		polar, chi, err := d.Polar(p)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		doc.Chi = numbers(chi)
 		doc.add(d, p, beams, func(c *curveDoc, i int) {
@@ -193,11 +227,11 @@ func (f *reduceFlags) reduce(r rsoxs.Reduction, p *rsoxs.Pattern) (*reduceDoc, e
 				c.Map = append(c.Map, row(polar, i*len(chi)+j, len(c.Q)))
 			}
 		})
-		return doc, nil
+		return nil
 	}
 	curves, err := d.Reduce(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all := map[string]*tensor.Tensor{"I": curves.I, "I_para": curves.Para, "I_perp": curves.Perp, "A": curves.A}
 	doc.add(d, p, beams, func(c *curveDoc, i int) {
@@ -206,7 +240,7 @@ func (f *reduceFlags) reduce(r rsoxs.Reduction, p *rsoxs.Pattern) (*reduceDoc, e
 			c.Means[name] = row(all[name], i, len(c.Q))
 		}
 	})
-	return doc, nil
+	return nil
 }
 
 // row returns row i of n numbers of t.

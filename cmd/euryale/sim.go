@@ -8,3 +8,10 @@ func (a *app) sim() *cobra.Command {
 
 // anyPrecision marks commands that compute in single precision, too.
 var anyPrecision = map[string]string{"precision": "32 or 64"}
+
+// complete lets shells complete the values of a flag.
+func complete(c *cobra.Command, flag string, values []string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}

@@ -60,6 +60,7 @@ volume fractions that do not sum to 1 are an error.
 	c.Flags().StringVar(&f.Grid, "grid", "cyrsoxs", "q of pixels and planes: cyrsoxs, or exact (that of the transform)")
 	c.Flags().BoolVar(&f.Parity, "parity", false, "repeat the mistakes of CyRSoXS")
 	c.Flags().BoolVar(&f.CollapseZ, "collapse-z", false, "scatter from one slice, the mean along z")
+	complete(c, "grid", []string{"cyrsoxs", "exact"})
 	return c
 }
 

@@ -255,6 +255,17 @@ func TestSimRSoXSRefuses(t *testing.T) {
 		}
 	}
 	try(morphology+" --resume none", 66, "no run.json")
+	if err := os.MkdirAll("foreign", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("foreign/Energy_1.00.h5", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	try(morphology+" foreign", 73, "results of another program")
+	try(morphology+" foreign --overwrite", 0, "")
+	if exists("foreign/Energy_1.00.h5") {
+		t.Error("--overwrite keeps what was there")
+	}
 	try(morphology+" out", 0, "2 energies in out")
 	first := files(t, "out")
 	try(morphology+" out", 0, "")
