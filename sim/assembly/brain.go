@@ -65,6 +65,7 @@ type Brain struct {
 	x        []float32 // inputs of one target
 	isWinner []bool
 	room     []int32
+	marked   marks
 	laws     map[int]*binomial // inputs of new neurons, by how many fire
 }
 

@@ -9,7 +9,7 @@ import (
 // belong to one brain: make them anew.
 func (b *Brain) Clone() *Brain {
 	c := *b
-	c.x, c.isWinner, c.room, c.laws = nil, nil, nil, nil
+	c.x, c.isWinner, c.room, c.laws, c.marked = nil, nil, nil, nil, marks{}
 	c.areas = make([]*area, len(b.areas))
 	for i, a := range b.areas {
 		d := *a

@@ -74,7 +74,7 @@ func (b *Brain) selectLazy(t target, x []float32) (winners []int32, kth, next fl
 		inputs = append(inputs, float64(have))
 		if len(winners) < t.K {
 			winners = append(winners, int32(d.before+len(d.list)))
-			d.list = append(d.list, recruit{input: have, sources: subset(&src, k, have)})
+			d.list = append(d.list, recruit{input: have, sources: b.subset(&src, k, have)})
 			have, more = draw()
 		}
 	}
@@ -144,19 +144,37 @@ func (b *Brain) binomial(n int) *binomial {
 }
 
 // subset returns m different numbers below n, uniformly (Floyd's method).
-func subset(src *tensor.Stream, n, m int) []int32 {
+func (b *Brain) subset(src *tensor.Stream, n, m int) []int32 {
 	list := make([]int32, 0, m)
-	in := map[int32]bool{}
+	in := b.marks(n)
 	for j := n - m; j < n; j++ {
 		v := int32(src.Float64() * float64(j+1))
-		if in[v] {
+		if in.has(v) {
 			v = int32(j)
 		}
-		in[v] = true
+		in.add(v)
 		list = append(list, v)
 	}
 	return list
 }
+
+// marks is a set of small numbers that is emptied at once.
+type marks struct {
+	at    []uint32
+	round uint32
+}
+
+// marks returns an empty set for numbers below n; it is valid until the next call.
+func (b *Brain) marks(n int) *marks {
+	m := &b.marked
+	if m.round++; len(m.at) < n || m.round == 0 {
+		m.at, m.round = make([]uint32, 2*n), 1
+	}
+	return m
+}
+
+func (m *marks) has(i int32) bool { return m.at[i] == m.round }
+func (m *marks) add(i int32)      { m.at[i] = m.round }
 
 // connectRecruits gives the new neurons of all targets of a step their synapses.
 // Supports have grown already.
@@ -184,26 +202,40 @@ func (b *Brain) connectRecruits(p *Plan, all []drawn) {
 // neurons its source had before the step.
 func (b *Brain) connectInto(f *fibre, t target, d drawn) {
 	first, active := b.place(t, f)
-	stim := b.stimulus(f.From)
-	for k, r := range d.list {
-		j := int32(d.before + k)
-		if stim != nil {
-			count := 0
-			if active {
-				for _, s := range r.sources {
-					if int(s) >= first && int(s) < first+stim.size {
-						count++
-					}
-				}
-			} else {
-				src := tensor.NewStream(f.Seed, purposeCount, uint32(j))
-				count = b.binomial(stim.size).quantile(1 - src.Float64())
-			}
-			f.total = append(f.total, float32(count))
-			continue
+	if stim := b.stimulus(f.From); stim != nil {
+		for k, r := range d.list {
+			f.total = append(f.total, float32(b.count(f, stim, int32(d.before+k), r, first, active)))
 		}
-		b.incoming(f, j, r, first, active)
+		return
 	}
+	a, _ := b.area(f.From)
+	sources := a.N
+	if a.Lazy {
+		sources = len(f.rows) // those that were there before the step
+	}
+	fires := b.marks(sources)
+	if active {
+		for _, w := range a.winners {
+			fires.add(w)
+		}
+	}
+	for k, r := range d.list {
+		b.incoming(f, a, int32(d.before+k), r, first, fires)
+	}
+}
+
+// count returns how many neurons of a stimulus connect to neuron j.
+func (b *Brain) count(f *fibre, stim *stimulus, j int32, r recruit, first int, active bool) (n int) {
+	if !active {
+		src := tensor.NewStream(f.Seed, purposeCount, uint32(j))
+		return b.binomial(stim.size).quantile(1 - src.Float64())
+	}
+	for _, s := range r.sources {
+		if int(s) >= first && int(s) < first+stim.size {
+			n++
+		}
+	}
+	return n
 }
 
 // place returns where the firing neurons of f begin among all that fire into t.
@@ -217,31 +249,23 @@ func (b *Brain) place(t target, f *fibre) (first int, active bool) {
 	return 0, false
 }
 
-// incoming connects neuron j: to the firing neurons that it was drawn with, to
-// others with probability P.
-func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, active bool) {
-	a, _ := b.area(f.From)
-	n := a.N
+// incoming connects neuron j: to the firing neurons that it was drawn with, to others
+// with probability P.
+func (b *Brain) incoming(f *fibre, a *area, j int32, r recruit, first int, fires *marks) {
+	sources := a.N
 	if a.Lazy {
-		n = len(f.rows) // sources that were there before the step
+		sources = len(f.rows)
 	}
-	room := Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: n}, int(j))
-	b.room = room
-	fires := map[int32]bool{}
-	if active {
-		for _, w := range a.winners {
-			fires[w] = true
-		}
-		for _, s := range r.sources {
-			if at := int(s) - first; at >= 0 && at < len(a.winners) {
-				w := a.winners[at]
-				f.rows[w] = append(f.rows[w], synapse{j, 1})
-			}
-		}
-	}
-	for _, i := range room {
-		if !fires[i] {
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: sources}, int(j))
+	for _, i := range b.room {
+		if !fires.has(i) {
 			f.rows[i] = append(f.rows[i], synapse{j, 1})
+		}
+	}
+	for _, s := range r.sources {
+		if at := int(s) - first; at >= 0 && at < len(a.winners) && fires.has(a.winners[at]) {
+			w := a.winners[at]
+			f.rows[w] = append(f.rows[w], synapse{j, 1})
 		}
 	}
 }

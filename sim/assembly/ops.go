@@ -90,7 +90,7 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 	}
 	before := a.winners
 	src := tensor.NewStream(seed, purposeRecruit, 0)
-	keep := subset(&src, len(before), int(part*float64(len(before))))
+	keep := b.subset(&src, len(before), int(part*float64(len(before))))
 	cue := make([]int32, len(keep))
 	for i, k := range keep {
 		cue[i] = before[k]
