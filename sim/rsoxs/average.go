@@ -98,6 +98,10 @@ func (a *average) to(dst [][]float64, shots []*shot) {
 		a.plainTo(dst, shots)
 		return
 	}
+	if len(shots) >= fewLanes {
+		a.lanesTo(dst, shots)
+		return
+	}
 	all := make([]sums, len(shots))
 	mixed := make([][]float64, len(shots))
 	for e := range shots {

@@ -95,11 +95,15 @@ func (a *warp) sample(x, y float64) (s sample) {
 // split returns the pixel before v and the distance from it, 0 if that is within
 // snap of a pixel.
 func split(v float64) (int, float64) {
-	if r := math.Round(v); math.Abs(v-r) < snap {
-		return int(r), 0
+	i := int(math.Floor(v))
+	switch f := v - float64(i); {
+	case f < snap:
+		return i, 0
+	case float64(i+1)-v < snap:
+		return i + 1, 0
+	default:
+		return i, f
 	}
-	f := math.Floor(v)
-	return int(f), v - f
 }
 
 // read returns the value of an image at a sample: NaN outside and where an

@@ -1,0 +1,141 @@
+package rsoxs
+
+// lane is one pixel at all energies of a batch: they share the geometry of the
+// rotations, so that it is worked out once and memory is read in one piece.
+type lane [energyBatch]float64
+
+// fewLanes is from how many energies on they are turned together.
+const fewLanes = 3
+
+// lanes are the images of a batch, and the sums over what was turned: in part 0 as
+// it is, in part 1 to be mirrored.
+type lanes struct {
+	images [][]lane // [image][pixel]
+	mixed  []lane
+	sum    [2][]lane
+	full   [2][]int32              // how often a pixel was valid at all energies
+	count  [2][][energyBatch]int32 // and else, by energy
+}
+
+func (a *average) newLanes(shots []*shot) *lanes {
+	l := &lanes{mixed: make([]lane, a.ny*a.nx)}
+	for k := range 2 {
+		if k == 0 || a.rows > a.ny {
+			n := a.rows * a.cols
+			l.sum[k], l.full[k], l.count[k] = make([]lane, n), make([]int32, n), make([][energyBatch]int32, n)
+		}
+	}
+	for range shots[0].images {
+		l.images = append(l.images, make([]lane, a.ny*a.nx))
+	}
+	parallel(a.workers, a.ny, func(_, y int) {
+		for k, image := range l.images {
+			for e, h := range shots {
+				for i := y * a.nx; i < (y+1)*a.nx; i++ {
+					image[i][e] = h.images[k][i]
+				}
+			}
+		}
+	})
+	return l
+}
+
+// mixRow computes row y of the images at a turn, whose weights are those of h.
+func (l *lanes) mixRow(h *shot, turn, y, nx int) {
+	first, w := h.mix(turn)
+	dst := l.mixed[y*nx : (y+1)*nx]
+	if len(w) == 1 {
+		copy(dst, l.images[first][y*nx:])
+		return
+	}
+	w0, w1, w2 := w[0], w[1], w[2]
+	p, q, r := l.images[0][y*nx:][:nx], l.images[1][y*nx:][:nx], l.images[2][y*nx:][:nx]
+	for i := range dst {
+		d, x, y, xy := &dst[i], &p[i], &q[i], &r[i]
+		for e := range d {
+			d[e] = w0*x[e] + w1*y[e] + w2*xy[e]
+		}
+	}
+}
+
+// addRow adds what the samples of a row read to the sums from place at on.
+func (l *lanes) addRow(row []sample, at int, t folding) {
+	same, opposite := l.sum[0] != nil && t.same > 0, l.sum[1] != nil && t.opposite > 0
+	for x := range row {
+		s := &row[x]
+		if s.at[0] < 0 {
+			continue
+		}
+		v, all := s.readLane(l.mixed)
+		if same {
+			l.add(0, at+x, &v, all, t.same)
+		}
+		if opposite {
+			l.add(1, at+x, &v, all, t.opposite)
+		}
+	}
+}
+
+// readLane is read at all energies, and reports whether all are valid.
+func (s *sample) readLane(image []lane) (v lane, all bool) {
+	a, b, c, d := &image[s.at[0]], &image[s.at[1]], &image[s.at[2]], &image[s.at[3]]
+	w0, w1, w2, w3 := s.w[0], s.w[1], s.w[2], s.w[3]
+	total := 0.0
+	for e := range v {
+		v[e] = w0*a[e] + w1*b[e] + w2*c[e] + w3*d[e]
+		total += v[e]
+	}
+	return v, total == total
+}
+
+func (l *lanes) add(part, at int, v *lane, all bool, times float64) {
+	sum := &l.sum[part][at]
+	if all {
+		for e := range sum {
+			sum[e] += times * v[e]
+		}
+		l.full[part][at] += int32(times)
+		return
+	}
+	for e, x := range v {
+		if x == x {
+			sum[e] += times * x
+			l.count[part][at][e] += int32(times)
+		}
+	}
+}
+
+// lanesTo is to for many energies.
+func (a *average) lanesTo(dst [][]float64, shots []*shot) {
+	l := a.newLanes(shots)
+	rooms := make([][]sample, a.workers)
+	for i := range rooms {
+		rooms[i] = make([]sample, a.cols)
+	}
+	for i, t := range a.turns {
+		parallel(a.workers, a.ny, func(_, y int) { l.mixRow(shots[0], i, y, a.nx) })
+		parallel(a.workers, a.rows, func(w, y int) { l.addRow(t.row(y, rooms[w]), y*a.cols, t) })
+	}
+	parallel(a.workers, len(shots), func(_, e int) {
+		a.finish(dst[e], l.counted(dst[e], a, e))
+		if a.tilt != nil {
+			a.tiltTo(dst[e])
+		}
+	})
+}
+
+// counted writes the sums of one energy over all angles, and returns their counts.
+func (l *lanes) counted(dst []float64, a *average, e int) []float64 {
+	count := make([]float64, a.ny*a.nx)
+	for y := range a.ny {
+		for x := range a.nx {
+			i, at := y*a.nx+x, y*a.cols+x
+			dst[i], count[i] = l.sum[0][at][e], float64(l.full[0][at]+l.count[0][at][e])
+			if l.sum[1] != nil {
+				at = (a.ny-y)*a.cols + a.nx - x
+				dst[i], count[i] = dst[i]+l.sum[1][at][e], count[i]+float64(l.full[1][at]+l.count[1][at][e])
+			}
+		}
+	}
+	return count
+}
