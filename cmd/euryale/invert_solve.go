@@ -109,7 +109,7 @@ func (a *app) fitInversion(ctx context.Context, v *inversion) (*found, error) {
 		return &found{x: r.X, sd: r.SD(), cost: r.Cost, reduced: r.ReducedChiSquared(), points: r.M, nfev: r.NFev, status: r.Status.String(), message: r.Status.Message(),
 			converged: r.Status.Converged(), warnings: r.Warnings}, nil
 	}
-	r, err := v.inv.Minimize(ctx, optim.MinimizeSettings{Progress: progress})
+	r, err := v.minimize(ctx, optim.MinimizeSettings{Progress: progress})
 	if r == nil {
 		return nil, as(exitFailed, err)
 	}

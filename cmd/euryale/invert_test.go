@@ -116,6 +116,23 @@ func TestInvertRSoXSAgainstReference(t *testing.T) {
 	}
 }
 
+// L-BFGS finds parameters of very different sizes, and losses in small units.
+func TestInvertRSoXSUnits(t *testing.T) {
+	dir, problem, want := inversionFolder(t)
+	params := map[string]any{"scale": map[string]any{"start": 0.9}, "background": map[string]any{"start": 1e-9}}
+	for k, v := range problem["parameters"].(map[string]any) {
+		params[k] = v
+	}
+	for what, changes := range map[string]map[string]any{"parameters": {"parameters": params}, "losses": {"loss": "square"}} {
+		changes["method"] = "lbfgs"
+		code, out, stderr := do(t, "invert", "rsoxs", problemFile(t, dir, problem, changes), "--out", filepath.Join(dir, what), "--json", "--quiet", "--no-report")
+		var doc invertDoc
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/want[0]-1) < 0.05) {
+			t.Errorf("%s: %v, exit %d: %s %+v", what, err, code, stderr, doc)
+		}
+	}
+}
+
 // Voxels of a known support are found as well as by SciPy's L-BFGS-B, from a start in a
 // file.
 func TestInvertRSoXSVoxels(t *testing.T) {

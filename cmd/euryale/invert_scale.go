@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// minimize runs L-BFGS on the loss over that at the start, in parameters divided by
+// their starts, so that a background of 1e-9 and a radius of 10 move alike and the
+// tolerances do not depend on the unit of intensity; elements of arrays stay as they
+// are.
+func (v *inversion) minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
+	f, err := v.inv.Function()
+	if err != nil {
+		return nil, err
+	}
+	var size []float64
+	for _, p := range v.inv.Params {
+		for _, x := range p.Start {
+			if x = math.Abs(x); x == 0 || len(p.Start) > 1 {
+				x = 1
+			}
+			size = append(size, x)
+		}
+	}
+	first, err := f.Gradient(make([]float64, f.N), f.Start)
+	if err != nil {
+		return nil, err
+	}
+	if !(first > 0) || math.IsInf(first, 0) {
+		first = 1
+	}
+	m, err := optim.Minimize(ctx, inUnits(f, size, first), s)
+	if m != nil {
+		multiply(m.X, size)
+		m.Value *= first
+	}
+	return m, err
+}
+
+// inUnits returns f of x times the sizes, over a value.
+func inUnits(f *optim.Function, size []float64, unit float64) *optim.Function {
+	x := make([]float64, f.N)
+	divided := func(v []float64) []float64 {
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] /= size[i]
+		}
+		return v
+	}
+	return &optim.Function{N: f.N, Names: f.Names, Start: divided(f.Start), Lower: divided(f.Lower), Upper: divided(f.Upper),
+		Gradient: func(g, y []float64) (float64, error) {
+			copy(x, y)
+			multiply(x, size)
+			value, err := f.Gradient(g, x)
+			for i := range g {
+				g[i] *= size[i] / unit
+			}
+			return value / unit, err
+		}}
+}
+
+func multiply(v, by []float64) {
+	for i := range v {
+		v[i] *= by[i]
+	}
+}
