@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"math"
@@ -34,28 +35,10 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 	if err != nil {
 		return as(exitFailed, err)
 	}
-	data := *model
-	data.Intensity = masked(v.measurement.Data, v.measurement.Mask)
-	b := &album{a: a}
-	f, err := patternTable(&data, model)
-	b.add("patterns", f, err)
-	for _, kind := range []string{"I", "A"} {
-		f, err := curveGrid(kind, &data, model)
-		b.add(map[string]string{"I": "iq", "A": "aq"}[kind], f, err)
-	}
-	volume, err := volumeOf(m)
+	b, err := a.dataAlbum(v, m, model)
 	if err != nil {
-		return as(exitBug, err)
+		return err
 	}
-	if err := cyrsoxs.WriteMorphology(v.dir.path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); err != nil {
-		return as(exitCannotWrite, err)
-	}
-	s, err := (&morphologyFlags{Slice: "z", Subsample: 1, Least: 0.05}).slice(volume)
-	if err == nil {
-		s.Title = "Recovered" + s.Title
-		f, err = viz.Morphology(s)
-	}
-	b.add("morphology", f, err)
 	r := viz.Report{Title: "Morphology: " + v.cfg.Problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.cfg.File}, {Name: "method", Value: v.method},
 		{Name: "data", Value: v.cfg.Problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(model.Energies), "[]")}, {Name: "version", Value: v.cfg.Version}},
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{table}}, {Title: "Data and model", Figures: b.figures()}}}
@@ -71,6 +54,36 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 		return err
 	}
 	return writeFile(v.dir.path("report.html"), []byte(r.HTML()))
+}
+
+// dataAlbum draws data and model, and the slice of the morphology that it writes.
+func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern) (*album, error) {
+	data := *model
+	data.Intensity = masked(v.measurement.Data, v.measurement.Mask)
+	b := &album{a: a}
+	f, err := patternTable(&data, model)
+	b.add("patterns", f, err)
+	for _, kind := range []string{"I", "A"} {
+		f, err := curveGrid(kind, &data, model)
+		b.add(map[string]string{"I": "iq", "A": "aq"}[kind], f, err)
+	}
+	volume, err := volumeOf(m)
+	if err != nil {
+		return nil, as(exitBug, err)
+	}
+	var bad *cyrsoxs.FormatError
+	if err := cyrsoxs.WriteMorphology(v.dir.path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
+		a.note("no morphology.h5: %v", err) // such as an order parameter above 1
+	} else if err != nil {
+		return nil, as(exitCannotWrite, err)
+	}
+	s, err := (&morphologyFlags{Slice: "z", Subsample: 1, Least: 0.05}).slice(volume)
+	if err == nil {
+		s.Title = "Recovered" + s.Title
+		f, err = viz.Morphology(s)
+	}
+	b.add("morphology", f, err)
+	return b, nil
 }
 
 // masked is NaN where the mask leaves out.

@@ -3,6 +3,7 @@ package morph
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -187,57 +188,69 @@ func (p *Problem) check() error {
 	if !ok {
 		return unknown("model", p.Model, p.Model, sortedNames(problemModels))
 	}
-	var bad []string
-	add := func(format string, a ...any) { bad = append(bad, fmt.Sprintf(format, a...)) }
 	n := p.Grid.Shape
 	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {
 		return fmt.Errorf("grid.shape is %v: want voxels along Z, Y, X, at least 1, 2 and 2 and at most %d together", n, mostVoxels)
 	}
-	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
-		add("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel)
+	bad := append(p.checkVolume(), p.checkMeasurement()...)
+	if bad == nil {
+		bad = p.checkParams(m)
 	}
-	if o := p.Options; o.Width < 0 || o.Order < 0 || o.Order > 64 || o.Variation < 0 || o.Roughness < 0 {
-		add("options %+v: want nothing below 0, and order up to 64", o)
+	if bad != nil {
+		return errors.New(strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// checkVolume looks at the size of voxels and at the options.
+func (p *Problem) checkVolume() (bad []string) {
+	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
+		bad = append(bad, fmt.Sprintf("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel))
+	}
+	o, n := p.Options, p.Grid.Shape
+	if o.Width < 0 || o.Order < 0 || o.Order > 64 || o.Variation < 0 || o.Roughness < 0 {
+		bad = append(bad, fmt.Sprintf("options %+v: want nothing below 0, and order up to 64", o))
 	}
 	for i := range n {
-		if o := p.Options; o.From[i] < 0 || o.To[i] > n[i] || o.To != [3]int{} && o.To[i] <= o.From[i] {
-			add("options.from %v to %v: want a box within %v", o.From, o.To, n)
-			break
+		if o.From[i] < 0 || o.To[i] > n[i] || o.To != [3]int{} && o.To[i] <= o.From[i] || o.To == [3]int{} && o.From != [3]int{} {
+			return append(bad, fmt.Sprintf("options.from %v to %v: want a box within %v", o.From, o.To, n))
 		}
 	}
+	return bad
+}
+
+// checkMeasurement looks at the data and at how they are compared.
+func (p *Problem) checkMeasurement() (bad []string) {
 	for _, c := range []struct {
 		key, value string
 		known      []string
 	}{{"q_grid", p.QGrid, []string{"", "cyrsoxs", "exact"}}, {"compare", p.Compare, []string{"", "images", "curves"}},
 		{"loss", p.Loss, []string{"", "log", "square", "poisson"}}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts"}}} {
 		if !slices.Contains(c.known, c.value) {
-			add("%v", unknown(c.key, c.value, c.value, c.known[1:]))
+			bad = append(bad, unknown(c.key, c.value, c.value, c.known[1:]).Error())
 		}
 	}
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
-		add("mask.q is %v: want the least and the largest q in 1/nm", q)
+		bad = append(bad, fmt.Sprintf("mask.q is %v: want the least and the largest q in 1/nm", q))
 	}
 	if p.Data == "" {
-		add("no data: name a folder of Energy_*.h5 or an NPY file")
+		bad = append(bad, "no data: name a folder of Energy_*.h5 or an NPY file")
 	}
-	if p.Sigma < 0 || math.IsNaN(p.Sigma) {
-		add("sigma is %g: want it above 0", p.Sigma)
+	if p.Sigma < 0 {
+		bad = append(bad, fmt.Sprintf("sigma is %g: want it above 0", p.Sigma))
+	}
+	if p.Compare == "curves" && p.Loss != "" && p.Loss != "log" {
+		bad = append(bad, fmt.Sprintf("curves are compared by loss log: want no %s", p.Loss))
 	}
 	_, searched := p.Parameters["noise"]
 	_, held := p.Fixed["noise"]
 	switch infers := searched || held; {
 	case infers && (p.Method != "nuts" || p.Loss == "poisson"):
-		add("noise is a parameter of posteriors of intensities: want method nuts, and loss log or square")
+		bad = append(bad, "noise is a parameter of posteriors of intensities: want method nuts, and loss log or square")
 	case p.Method == "nuts" && !infers && p.Sigma == 0 && p.Loss != "poisson":
-		add("a posterior needs sigma, the standard deviation of the residuals, or a parameter noise with a prior")
+		bad = append(bad, "a posterior needs sigma, the standard deviation of the residuals, or a parameter noise with a prior")
 	}
-	if len(bad) == 0 {
-		bad = p.checkParams(m)
-	}
-	if bad != nil {
-		return fmt.Errorf("%s", strings.Join(bad, "; "))
-	}
-	return nil
+	return bad
 }
 
 // checkParams looks at names, sizes, bounds and priors.
