@@ -24,6 +24,7 @@ var (
 	sinCos32s         map[Level]sinCosFn[float32]
 	complexProduct64s map[Level][2]Fn2x64
 	complexProduct32s map[Level][2]Fn2x32
+	addCornerss       map[Level]addCornersFn
 	addScaled64s      map[Level]addScaledFn[float64]
 	addScaled32s      map[Level]addScaledFn[float32]
 	addScaledPair64s  map[Level]scaledPairFn[float64]

@@ -38,6 +38,9 @@ func complexProductConjF64AVX2(dst *float64, x *float64, y *float64, n int)
 func fillF64AVX2(dst *float64, v float64, n int)
 
 //go:noescape
+func addCornersF64AVX2(sum *float64, partial *float64, full *float64, image *float64, c *int32, times float64, n int)
+
+//go:noescape
 func dotF32AVX2(a *float32, b *float32, n int) float64
 
 //go:noescape
@@ -102,6 +105,9 @@ func complexProductConjF64AVX512(dst *float64, x *float64, y *float64, n int)
 
 //go:noescape
 func fillF64AVX512(dst *float64, v float64, n int)
+
+//go:noescape
+func addCornersF64AVX512(sum *float64, partial *float64, full *float64, image *float64, c *int32, times float64, n int)
 
 //go:noescape
 func dotF32AVX512(a *float32, b *float32, n int) float64

@@ -2111,6 +2111,95 @@ done:
 	VZEROUPPER
 	RET
 
+// func addCornersF64AVX2(sum *float64, partial *float64, full *float64, image *float64, c *int32, times float64, n int)
+// Requires: AVX
+TEXT ·addCornersF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         sum+0(FP), AX
+	MOVQ         partial+8(FP), CX
+	MOVQ         full+16(FP), DX
+	MOVQ         image+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         n+48(FP), DI
+	VBROADCASTSD times+40(FP), Y0
+
+loop:
+	MOVLQSX      (SI), R8
+	TESTQ        R8, R8
+	JS           next
+	SHLQ         $0x06, R8
+	VBROADCASTSD 16(SI), Y1
+	VMULPD       (BX)(R8*1), Y1, Y2
+	VMULPD       32(BX)(R8*1), Y1, Y1
+	MOVLQSX      4(SI), R8
+	SHLQ         $0x06, R8
+	VBROADCASTSD 24(SI), Y3
+	VMULPD       (BX)(R8*1), Y3, Y4
+	VADDPD       Y4, Y2, Y2
+	VMULPD       32(BX)(R8*1), Y3, Y3
+	VADDPD       Y3, Y1, Y1
+	MOVLQSX      8(SI), R8
+	SHLQ         $0x06, R8
+	VBROADCASTSD 32(SI), Y3
+	VMULPD       (BX)(R8*1), Y3, Y4
+	VADDPD       Y4, Y2, Y2
+	VMULPD       32(BX)(R8*1), Y3, Y3
+	VADDPD       Y3, Y1, Y1
+	MOVLQSX      12(SI), R8
+	SHLQ         $0x06, R8
+	VBROADCASTSD 40(SI), Y3
+	VMULPD       (BX)(R8*1), Y3, Y4
+	VADDPD       Y4, Y2, Y2
+	VMULPD       32(BX)(R8*1), Y3, Y3
+	VADDPD       Y3, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y3
+	VCMPPD       $0x03, Y1, Y1, Y4
+	VORPD        Y3, Y4, Y3
+	VMOVMSKPD    Y3, R8
+	TESTQ        R8, R8
+	JNZ          some
+	VMULPD       Y0, Y2, Y2
+	VADDPD       (AX), Y2, Y2
+	VMOVUPD      Y2, (AX)
+	VMULPD       Y0, Y1, Y1
+	VADDPD       32(AX), Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+	VMOVSD       (DX), X1
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, (DX)
+	JMP          next
+
+some:
+	VMOVUPD (AX), Y3
+	VMOVUPD (CX), Y4
+	VCMPPD  $0x07, Y2, Y2, Y5
+	VMULPD  Y0, Y2, Y2
+	VANDPD  Y5, Y2, Y2
+	VANDPD  Y5, Y0, Y5
+	VADDPD  Y2, Y3, Y3
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, (CX)
+	VMOVUPD 32(AX), Y2
+	VMOVUPD 32(CX), Y3
+	VCMPPD  $0x07, Y1, Y1, Y4
+	VMULPD  Y0, Y1, Y1
+	VANDPD  Y4, Y1, Y1
+	VANDPD  Y4, Y0, Y4
+	VADDPD  Y1, Y2, Y2
+	VADDPD  Y4, Y3, Y3
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 32(CX)
+
+next:
+	ADDQ $0x00000040, AX
+	ADDQ $0x00000040, CX
+	ADDQ $0x00000008, DX
+	ADDQ $0x00000030, SI
+	DECQ DI
+	JNZ  loop
+	VZEROUPPER
+	RET
+
 // func dotF32AVX2(a *float32, b *float32, n int) float64
 // Requires: AVX
 TEXT ·dotF32AVX2(SB), NOSPLIT, $0-32
@@ -5694,6 +5783,71 @@ rest:
 	VMOVUPD Z0, K1, (AX)
 
 done:
+	VZEROUPPER
+	RET
+
+// func addCornersF64AVX512(sum *float64, partial *float64, full *float64, image *float64, c *int32, times float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·addCornersF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         sum+0(FP), AX
+	MOVQ         partial+8(FP), CX
+	MOVQ         full+16(FP), DX
+	MOVQ         image+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         n+48(FP), DI
+	VBROADCASTSD times+40(FP), Z0
+
+loop:
+	MOVLQSX      (SI), R8
+	TESTQ        R8, R8
+	JS           next
+	SHLQ         $0x06, R8
+	VBROADCASTSD 16(SI), Z1
+	VMULPD       (BX)(R8*1), Z1, Z1
+	MOVLQSX      4(SI), R8
+	SHLQ         $0x06, R8
+	VBROADCASTSD 24(SI), Z2
+	VMULPD       (BX)(R8*1), Z2, Z2
+	VADDPD       Z2, Z1, Z1
+	MOVLQSX      8(SI), R8
+	SHLQ         $0x06, R8
+	VBROADCASTSD 32(SI), Z2
+	VMULPD       (BX)(R8*1), Z2, Z2
+	VADDPD       Z2, Z1, Z1
+	MOVLQSX      12(SI), R8
+	SHLQ         $0x06, R8
+	VBROADCASTSD 40(SI), Z2
+	VMULPD       (BX)(R8*1), Z2, Z2
+	VADDPD       Z2, Z1, Z1
+	VCMPPD       $0x03, Z1, Z1, K1
+	KMOVB        K1, R8
+	TESTQ        R8, R8
+	JNZ          some
+	VMULPD       Z0, Z1, Z1
+	VADDPD       (AX), Z1, Z1
+	VMOVUPD      Z1, (AX)
+	VMOVSD       (DX), X1
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, (DX)
+	JMP          next
+
+some:
+	VMOVUPD (AX), Z2
+	VMOVUPD (CX), Z3
+	VCMPPD  $0x07, Z1, Z1, K1
+	VMULPD  Z0, Z1, Z1
+	VADDPD  Z1, Z2, K1, Z2
+	VADDPD  Z0, Z3, K1, Z3
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, (CX)
+
+next:
+	ADDQ $0x00000040, AX
+	ADDQ $0x00000040, CX
+	ADDQ $0x00000008, DX
+	ADDQ $0x00000030, SI
+	DECQ DI
+	JNZ  loop
 	VZEROUPPER
 	RET
 

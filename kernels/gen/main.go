@@ -41,6 +41,9 @@ func main() {
 				k.emit(m)
 			}
 			emitFill(m)
+			if m.double {
+				emitCorners(m)
+			}
 		}
 	case "gemm":
 		emitGemm()

@@ -186,8 +186,8 @@ func (a *average) addRow(all []sums, mixed [][]float64, t folding, y int) {
 // addSamples adds what samples read to sums, and counts those that are valid.
 func addSamples(sum, count []float64, row []sample, image []float64, times float64) {
 	for x := range row {
-		if v := row[x].read(image); v == v {
-			sum[x] += times * v
+		if v := read(image, &row[x]); v == v {
+			sum[x] += float64(times * v)
 			count[x] += times
 		}
 	}
@@ -212,8 +212,8 @@ func (a *average) tiltTo(image []float64) {
 	for y := range a.ny {
 		row := a.tilt.row(y, room)
 		for x := range row {
-			v := row[x].read(from)
-			if a.masked && row[x].at[0] < 0 {
+			v := read(from, &row[x])
+			if a.masked && row[x].At[0] < 0 {
 				v = 0
 			}
 			image[y*a.nx+x] = v
@@ -289,8 +289,8 @@ func (a *average) tiltBack(g, count []float64) {
 	for y := range a.ny {
 		row := a.tilt.row(y, room)
 		for x := range row {
-			if v := row[x].read(mean); v == v {
-				row[x].spread(g, from[y*a.nx+x])
+			if v := read(mean, &row[x]); v == v {
+				spread(g, &row[x], from[y*a.nx+x])
 			}
 		}
 	}
@@ -309,8 +309,8 @@ func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64
 		for y := range a.rows {
 			for x, s := range t.row(y, room) {
 				if d := a.gathered(g, t, y, x); d != 0 {
-					if v := s.read(h.images[0]); v == v {
-						s.spread(mixed, d)
+					if v := read(h.images[0], &s); v == v {
+						spread(mixed, &s, d)
 					}
 				}
 			}

@@ -1,8 +1,10 @@
 package rsoxs
 
+import "github.com/euryale-dev/euryale/kernels"
+
 // lane is one pixel at all energies of a batch: they share the geometry of the
 // rotations, so that it is worked out once and memory is read in one piece.
-type lane [energyBatch]float64
+type lane = [energyBatch]float64
 
 // fewLanes is from how many energies on they are turned together.
 const fewLanes = 3
@@ -13,8 +15,8 @@ type lanes struct {
 	images [][]lane // [image][pixel]
 	mixed  []lane
 	sum    [2][]lane
-	full   [2][]int32              // how often a pixel was valid at all energies
-	count  [2][][energyBatch]int32 // and else, by energy
+	full   [2][]float64 // how often a pixel was valid at all energies
+	count  [2][]lane    // and else, by energy
 }
 
 func (a *average) newLanes(shots []*shot) *lanes {
@@ -22,7 +24,7 @@ func (a *average) newLanes(shots []*shot) *lanes {
 	for k := range 2 {
 		if k == 0 || a.rows > a.ny {
 			n := a.rows * a.cols
-			l.sum[k], l.full[k], l.count[k] = make([]lane, n), make([]int32, n), make([][energyBatch]int32, n)
+			l.sum[k], l.full[k], l.count[k] = make([]lane, n), make([]float64, n), make([]lane, n)
 		}
 	}
 	for range shots[0].images {
@@ -60,47 +62,9 @@ func (l *lanes) mixRow(h *shot, turn, y, nx int) {
 
 // addRow adds what the samples of a row read to the sums from place at on.
 func (l *lanes) addRow(row []sample, at int, t folding) {
-	same, opposite := l.sum[0] != nil && t.same > 0, l.sum[1] != nil && t.opposite > 0
-	for x := range row {
-		s := &row[x]
-		if s.at[0] < 0 {
-			continue
-		}
-		v, all := s.readLane(l.mixed)
-		if same {
-			l.add(0, at+x, &v, all, t.same)
-		}
-		if opposite {
-			l.add(1, at+x, &v, all, t.opposite)
-		}
-	}
-}
-
-// readLane is read at all energies, and reports whether all are valid.
-func (s *sample) readLane(image []lane) (v lane, all bool) {
-	a, b, c, d := &image[s.at[0]], &image[s.at[1]], &image[s.at[2]], &image[s.at[3]]
-	w0, w1, w2, w3 := s.w[0], s.w[1], s.w[2], s.w[3]
-	total := 0.0
-	for e := range v {
-		v[e] = w0*a[e] + w1*b[e] + w2*c[e] + w3*d[e]
-		total += v[e]
-	}
-	return v, total == total
-}
-
-func (l *lanes) add(part, at int, v *lane, all bool, times float64) {
-	sum := &l.sum[part][at]
-	if all {
-		for e := range sum {
-			sum[e] += times * v[e]
-		}
-		l.full[part][at] += int32(times)
-		return
-	}
-	for e, x := range v {
-		if x == x {
-			sum[e] += times * x
-			l.count[part][at][e] += int32(times)
+	for k, times := range [2]float64{t.same, t.opposite} {
+		if end := at + len(row); times > 0 {
+			kernels.AddCorners(l.sum[k][at:end], l.count[k][at:end], l.full[k][at:end], l.mixed, row, times)
 		}
 	}
 }
@@ -130,10 +94,10 @@ func (l *lanes) counted(dst []float64, a *average, e int) []float64 {
 	for y := range a.ny {
 		for x := range a.nx {
 			i, at := y*a.nx+x, y*a.cols+x
-			dst[i], count[i] = l.sum[0][at][e], float64(l.full[0][at]+l.count[0][at][e])
+			dst[i], count[i] = l.sum[0][at][e], l.full[0][at]+l.count[0][at][e]
 			if l.sum[1] != nil {
 				at = (a.ny-y)*a.cols + a.nx - x
-				dst[i], count[i] = dst[i]+l.sum[1][at][e], count[i]+float64(l.full[1][at]+l.count[1][at][e])
+				dst[i], count[i] = dst[i]+l.sum[1][at][e], count[i]+l.full[1][at]+l.count[1][at][e]
 			}
 		}
 	}

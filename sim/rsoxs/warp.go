@@ -1,6 +1,10 @@
 package rsoxs
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/kernels"
+)
 
 // warp reads an image through an affine map: pixel (x, y) of the result is read
 // at m (x - cx, y - cy) + c by bilinear interpolation. Coordinates within snap of
@@ -41,10 +45,7 @@ func newTilt(k, detector vec, ny, nx int) *warp {
 
 // sample is where a pixel is read: four elements and their weights. Elements
 // without weight repeat others.
-type sample struct {
-	at [4]int32
-	w  [4]float64
-}
+type sample = kernels.Corners
 
 // tabulate keeps the samples of all rows.
 func (a *warp) tabulate() {
@@ -71,7 +72,7 @@ func (a *warp) row(y int, room []sample) []sample {
 	return room
 }
 
-// sample returns where the coordinates are read; at[0] is negative outside.
+// sample returns where the coordinates are read; At[0] is negative outside.
 func (a *warp) sample(x, y float64) (s sample) {
 	x0, fx := split(x)
 	y0, fy := split(y)
@@ -83,12 +84,12 @@ func (a *warp) sample(x, y float64) (s sample) {
 		y1++
 	}
 	if x0 < 0 || y0 < 0 || x1 >= a.nx || y1 >= a.ny {
-		s.at[0] = -1
+		s.At[0] = -1
 		return s
 	}
 	n := a.nx
-	s.at = [4]int32{int32(y0*n + x0), int32(y0*n + x1), int32(y1*n + x0), int32(y1*n + x1)}
-	s.w = [4]float64{(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}
+	s.At = [4]int32{int32(y0*n + x0), int32(y0*n + x1), int32(y1*n + x0), int32(y1*n + x1)}
+	s.Weight = [4]float64{(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}
 	return s
 }
 
@@ -108,16 +109,17 @@ func split(v float64) (int, float64) {
 
 // read returns the value of an image at a sample: NaN outside and where an
 // element with weight is.
-func (s *sample) read(image []float64) float64 {
-	if s.at[0] < 0 {
+func read(image []float64, s *sample) float64 {
+	if s.At[0] < 0 {
 		return math.NaN()
 	}
-	return s.w[0]*image[s.at[0]] + s.w[1]*image[s.at[1]] + s.w[2]*image[s.at[2]] + s.w[3]*image[s.at[3]]
+	return float64(s.Weight[0]*image[s.At[0]]) + float64(s.Weight[1]*image[s.At[1]]) +
+		float64(s.Weight[2]*image[s.At[2]]) + float64(s.Weight[3]*image[s.At[3]])
 }
 
 // spread is the transpose of read.
-func (s *sample) spread(image []float64, g float64) {
-	for i, at := range s.at {
-		image[at] += s.w[i] * g
+func spread(image []float64, s *sample, g float64) {
+	for i, at := range s.At {
+		image[at] += s.Weight[i] * g
 	}
 }
