@@ -13,11 +13,11 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `centred: theta ~ normal(mu, tau)
-4 divergences of 4000
-mu         4.3 +- 3.3   ess 3321   R-hat 1.00
-tau        4.1 +- 3.3   ess  263   R-hat 1.03
-theta[A]   6.3 +- 5.6   ess 1754   R-hat 1.00
-4 problems: divergences, E-BFMI, effective sample size, R-hat.
+16 divergences of 4000
+mu         4.0 +- 3.2   ess  114   R-hat 1.03
+tau        3.5 +- 3.1   ess   13   R-hat 1.23
+theta[A]   5.7 +- 5.2   ess  148   R-hat 1.03
+5 problems: divergences, E-BFMI, effective sample size, R-hat, acceptance.
 
 non-centred: theta = mu + tau z, z ~ normal(0, 1)
 0 divergences of 4000

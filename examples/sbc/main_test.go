@@ -13,13 +13,13 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `as it should be
-a: ranks are so uneven by chance in 0.052 of cases; -0.5 standard errors too many at the ends
-b: ranks are so uneven by chance in 0.71 of cases; -0.7 standard errors too many at the ends
+a: ranks are so uneven by chance in 0.037 of cases; -0.3 standard errors too many at the ends
+b: ranks are so uneven by chance in 0.86 of cases; -0.8 standard errors too many at the ends
 Diagnostics satisfactory.
 
 the prior of a counted three times
-a: ranks are so uneven by chance in 0.0016 of cases; +4.7 standard errors too many at the ends
-b: ranks are so uneven by chance in 0.71 of cases; -0.8 standard errors too many at the ends
+a: ranks are so uneven by chance in 0.0002 of cases; +4.9 standard errors too many at the ends
+b: ranks are so uneven by chance in 0.92 of cases; -0.8 standard errors too many at the ends
 1 problem: calibration.
 
 `
