@@ -70,6 +70,14 @@ func (n *symmetric) times(e vec) cvec {
 // times returns f z.
 func times(f float64, z complex128) complex128 { return complex(f*real(z), f*imag(z)) }
 
+// polarizations returns n.times for the fields along e1 and e2.
+func (h *shot) polarizations(n *symmetric) (a1, a2 cvec) {
+	if h.alone {
+		return n.times(h.e1), a2
+	}
+	return n.times(h.e1), n.times(h.e2)
+}
+
 // addBack adds the gradient of n from that of n.times(e).
 func (n *symmetric) addBack(b cvec, e vec) {
 	const f = 1 / (4 * math.Pi)
@@ -140,7 +148,7 @@ func (s *spectra[T]) expose(shots []*shot) {
 		for _, h := range shots {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
 				n := s.dielectric(&t, h.contrasts)
-				a1, a2 := n.times(h.e1), n.times(h.e2)
+				a1, a2 := h.polarizations(&n)
 				h.add(out, w, &a1, &a2, kappa)
 			})
 		}

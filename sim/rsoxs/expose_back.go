@@ -102,11 +102,13 @@ func (s *spectra[T]) exposePixelBack(g *column, h *shot, back []contrast, row, x
 		z := c.z + dz
 		t := s.site(row, x, z, p.conj)
 		n := s.dielectric(&t, h.contrasts)
-		a1, a2 := n.times(h.e1), n.times(h.e2)
+		a1, a2 := h.polarizations(&n)
 		b1, b2 := h.back(d, w, &a1, &a2, h.transfer(z, p.y, p.x))
 		var b symmetric
 		b.addBack(b1, h.e1)
-		b.addBack(b2, h.e2)
+		if !h.alone {
+			b.addBack(b2, h.e2)
+		}
 		s.dielectricBack(g, &t, h.contrasts, back, &b)
 	}
 }

@@ -46,7 +46,7 @@ func TestPeakMemory(t *testing.T) {
 // peakOfChild runs the measurement in a process of its own.
 func peakOfChild(t testing.TB, slices int) (both, forward float64) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestPeakMemory$", "-test.count=1")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", childVolume, slices))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", childVolume, slices), "GOMAXPROCS=2") // each worker takes a megabyte or two
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -74,7 +74,7 @@ func measured(t *testing.T, slices int, grad bool) float64 {
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // VmHWM starts again
 		t.Log(err)
 	}
-	s, err := New([3]int(shape), m.PhysSize, Config{Energies: []float64{285}, Precision: 32})
+	s, err := New([3]int(shape), m.PhysSize, Config{Energies: []float64{285}, Precision: 32, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

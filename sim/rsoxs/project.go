@@ -17,11 +17,13 @@ type projector struct {
 	wave  float64
 	field [][2]float64 // the cosine and sine of every turn
 	own   bool         // every turn has an image of its own
+	alone bool         // the only field is e1: A2 does not matter
 	turns []mat3       // from the material's frame to the laboratory's; nil for the laboratory's
 }
 
 func newProjector(b *beam, turns []folding, frame Frame, wave float64) *projector {
 	p := &projector{wave: wave, own: frame == MaterialFrame || len(turns) < 3}
+	p.alone = frame == LabFrame && len(turns) == 1 && b.angles[turns[0].angle] == 0
 	for _, t := range turns {
 		angle := b.angles[t.angle]
 		s, c := math.Sincos(angle)
@@ -66,6 +68,10 @@ func (p *projector) factors(kappa vec) (all, along float64) {
 // add adds w times the intensities to out.
 func (p *projector) add(out []float64, w float64, a1, a2 *cvec, kappa vec) {
 	all, along := p.factors(kappa)
+	if p.alone {
+		out[0] += w * (all*norm(a1) + along*abs2(along1(a1, kappa)))
+		return
+	}
 	if !p.own {
 		d1, d2 := along1(a1, kappa), along1(a2, kappa)
 		out[0] += w * (all*norm(a1) + along*abs2(d1))
