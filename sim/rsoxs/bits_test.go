@@ -72,6 +72,43 @@ func TestBitsDoNotDependOnWorkers(t *testing.T) {
 	}
 }
 
+// Gradients written over others are new ones, also over those of another morphology.
+func TestGradientTo(t *testing.T) {
+	m, o := blend3([3]int{3, 6, 5}, 2)
+	s, p := simulated(t, m, o, testConfig())
+	w := noise(9, -1, 1, p.Intensity.Shape()...)
+	want, err := s.Gradient(context.Background(), o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, old := range map[string]*Gradient{
+		"empty": {}, "fewer": {Materials: []Material{{Vfrac: noise(1, 0, 1, 3, 6, 5)}}}, "inputs": {Materials: slices.Clone(m.Materials)},
+		"another": {Materials: []Material{{Vfrac: noise(1, 0, 1, 3, 6, 5), S: noise(1, 0, 1, 3, 6, 4)}, {Vfrac: noise(1, 0, 1, 3, 6, 5)}, {}, {}}},
+	} {
+		before := m.Materials[0].S.Copy().Float64s()
+		for range 2 {
+			got, err := s.GradientTo(context.Background(), old, o, w)
+			if err != nil || got != old || len(got.Materials) != 3 {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for i := range got.Materials {
+				fields := want.Materials[i].Fields()
+				for k, f := range got.Materials[i].Fields() {
+					if !bitwise(f.Float64s(), fields[k].Float64s()) {
+						t.Errorf("%s: material %d field %d differs", name, i+1, k)
+					}
+				}
+			}
+			if !slices.EqualFunc(got.Optics, want.Optics, slices.Equal[[]Constants]) {
+				t.Errorf("%s: constants differ", name)
+			}
+		}
+		if !bitwise(before, m.Materials[0].S.Float64s()) {
+			t.Fatalf("%s: the morphology changed", name)
+		}
+	}
+}
+
 // A field that two materials share has the sum of their gradients, as differences
 // say, and so do energies that share a morphology.
 func TestSharedFields(t *testing.T) {

@@ -25,6 +25,13 @@ type Gradient struct {
 // without a Transform starts with one. Arrays of the result have the precision of those
 // of the morphology, float32 at least. Derivatives by Theta and Psi are 0 where S is.
 func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
+	return s.GradientTo(ctx, nil, o, dIntensity)
+}
+
+// GradientTo is Gradient that writes into the arrays of g, a result for a morphology
+// of the same arrays, and returns it; nil allocates. Fits save the time that new
+// memory takes.
+func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
@@ -33,38 +40,58 @@ func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.T
 		return nil, fmt.Errorf("rsoxs: gradient of shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
 	}
 	out := &Gradient{Optics: o.zeros()}
+	if g != nil {
+		g.Optics, out = out.Optics, g
+	}
 	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
-	g := s.spectra.gradient(s.spoiled)
+	by := s.spectra.gradient(s.spoiled)
 	d := dIntensity.Copy().Float64s()
 	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
 		for _, h := range shots {
 			h.outline(s.cfg.Workers)
 		}
 		s.averages[j].back(s.parts(d, j, from, len(shots)), shots)
-		for e, back := range s.spectra.exposeBack(g, shots) {
+		for e, back := range s.spectra.exposeBack(by, shots) {
 			addBack(out.Optics[from+e], o[from+e], back)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.Materials = s.emptyMaterials()
-	return out, g.back(ctx, &Morphology{Materials: out.Materials})
+	out.Materials = s.roomFor(out.Materials)
+	return out, by.back(ctx, &Morphology{Materials: out.Materials})
 }
 
-// emptyMaterials makes room for the derivatives by the arrays of the morphology.
-func (s *Simulator) emptyMaterials() []Material {
-	list := slices.Clone(s.morph.Materials)
+// roomFor returns arrays for the derivatives by those of the morphology: of old where
+// they fit.
+func (s *Simulator) roomFor(old []Material) []Material {
+	list := make([]Material, len(s.morph.Materials))
 	for i := range list {
-		for _, f := range list[i].fields() {
-			d := (*f.at).DType()
-			if d == tensor.Float16 { // whose range derivatives may leave
-				d = tensor.Float32
+		from, to := s.morph.Materials[i], allFields(&list[i])
+		list[i].Name = from.Name
+		var room [6]field
+		if i < len(old) {
+			copy(room[:], allFields(&old[i]))
+		}
+		for k, f := range allFields(&from) {
+			if slices.Contains(from.fields(), f) {
+				*to[k].at = derivatives(*f.at, room[k])
 			}
-			*f.at = tensor.New(d, (*f.at).Shape()...)
 		}
 	}
 	return list
+}
+
+// derivatives returns an array for those by t, the old one if it fits.
+func derivatives(t *tensor.Tensor, old field) *tensor.Tensor {
+	d := t.DType()
+	if d == tensor.Float16 { // whose range derivatives may leave
+		d = tensor.Float32
+	}
+	if old.at != nil && *old.at != nil && *old.at != t && (*old.at).DType() == d && (*old.at).Shape().Equal(t.Shape()) && (*old.at).Contiguous() {
+		return *old.at
+	}
+	return tensor.New(d, t.Shape()...)
 }
 
 // addBack adds to the derivatives by the constants at one energy.

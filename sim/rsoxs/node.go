@@ -155,6 +155,7 @@ type replica struct {
 	optics  Optics
 	flat    []float64 // optics
 	pattern *Pattern  // nil until made of these inputs
+	grad    *Gradient // the last, whose memory the next takes
 }
 
 // check compares the shapes of the inputs with the simulator's.
@@ -271,10 +272,11 @@ func (r *replica) set(in [][]float64) error {
 
 // adjoint fills dIn from the gradient by the pattern.
 func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
-	g, err := r.sim.Gradient(context.Background(), r.optics, by)
+	g, err := r.sim.GradientTo(context.Background(), r.grad, r.optics, by)
 	if err != nil {
 		return err
 	}
+	r.grad = g
 	i := 0
 	for m := range g.Materials {
 		for _, f := range g.Materials[m].Fields() {
