@@ -15,7 +15,7 @@ import (
 var demoResult []byte
 
 func (a *app) demo() *cobra.Command {
-	return thing("demo", "Show what the program does, on data it carries", a.demoG2(), a.demoRSoXS())
+	return thing("demo", "Show what the program does, on data it carries", withFolder(a.demoG2()), withFolder(a.demoRSoXS()))
 }
 
 func (a *app) demoG2() *cobra.Command {

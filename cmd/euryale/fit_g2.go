@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) fit() *cobra.Command {
-	return thing("fit", "Fit a model by least squares", a.fitG2(), a.fitNLSQ())
+	return thing("fit", "Fit a model by least squares", withFolder(a.fitG2()), a.fitNLSQ())
 }
 
 func (a *app) fitG2() *cobra.Command {

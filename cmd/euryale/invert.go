@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) invert() *cobra.Command {
-	return thing("invert", "Find what scattered", a.invertRSoXS())
+	return thing("invert", "Find what scattered", withFolder(a.invertRSoXS()))
 }
 
 // invertConfig is config.json of a run of invert rsoxs.

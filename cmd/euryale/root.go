@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"strings"
 
@@ -95,6 +96,14 @@ func (a *app) root() *cobra.Command {
 	return c
 }
 
+// withFolder says that a command writes a folder of results, and so takes --out.
+func withFolder(c *cobra.Command) *cobra.Command {
+	all := map[string]string{"folder": "yes"}
+	maps.Copy(all, c.Annotations)
+	c.Annotations = all
+	return c
+}
+
 // check looks at the global flags of a command.
 func (a *app) check(c *cobra.Command) error {
 	switch {
@@ -107,6 +116,8 @@ func (a *app) check(c *cobra.Command) error {
 		return usage("precision %d: want 32 or 64", a.precision)
 	case a.precision == 32 && c.Annotations["precision"] == "":
 		return usage("precision 32: fits and samples need 64")
+	case a.out != "" && c.Annotations["folder"] == "":
+		return usage("%s has no folder of results: leave out --out %s; where it writes a file, that is named last", c.CommandPath(), a.out)
 	case a.threads < 0:
 		return usage("threads %d: want 0 (all) or more", a.threads)
 	}

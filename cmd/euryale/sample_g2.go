@@ -30,7 +30,7 @@ type sampleConfig struct {
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", a.sampleG2(), a.sampleExpr())
+	return thing("sample", "Sample from a posterior", withFolder(a.sampleG2()), withFolder(a.sampleExpr()))
 }
 
 func (a *app) sampleG2() *cobra.Command {
