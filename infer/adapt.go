@@ -150,7 +150,8 @@ func (a *adapter) updateFisher(t *trajectory, p *point, i int, out *transition) 
 			a.next.reset()
 			a.window *= windowGrows
 		}
-		if (switched || i-a.refreshed >= a.plan.pause(a.current.count())) && a.refresh(i) && !a.changed {
+		due := switched || i-a.refreshed >= a.plan.pause(a.current.count()) || a.plan.costly && i == a.plan.freeze-1
+		if due && a.refresh(i) && !a.changed {
 			a.changed = true
 			return a.search(t, p)
 		}

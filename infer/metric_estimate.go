@@ -212,12 +212,25 @@ func (e *lowRankEstimator) metric() (Metric, bool) {
 	if len(e.q) < 4 {
 		return Metric{}, false
 	}
-	f, ok := fitLowRank(e.q, e.g, fisherGamma, fisherCutoff)
+	f, ok := fitLowRank(e.q, e.g, e.ridge(), fisherCutoff)
 	if !ok {
 		return Metric{}, false
 	}
 	m, err := LowRankMetric(f.scale, f.vectors, f.lambda)
 	return m, err == nil
+}
+
+// ridge returns the weight of the identity in the fit. Up to manyParameters the
+// draws soon outnumber them, and the fit has no noise to speak of.
+func (e *lowRankEstimator) ridge() float64 {
+	if e.dim <= manyParameters {
+		return fisherGamma
+	}
+	noise := gradientNoise(e.q, e.g)
+	if !(noise < 1) { // all of it, or too large for floating point
+		noise = 1
+	}
+	return fisherGamma + noiseRidge*noise
 }
 
 func (e *lowRankEstimator) save(w *encoder) {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	fisherGamma  = 1e-5 // weight of the identity against the sums over draws
+	fisherGamma  = 1e-5 // least weight of the identity against the sums over draws
 	fisherCutoff = 2.0  // directions with lambda within [1/2, 2] stay as they are
 )
 

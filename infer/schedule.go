@@ -80,7 +80,8 @@ const (
 )
 
 // manyParameters is where estimates, cubic in the dimension, begin to cost more
-// than the draws between them: 40 ms at 150 parameters.
+// than the draws between them: 40 ms at 150 parameters. They wait longer, and one
+// more is made of all draws before the metric is frozen.
 const manyParameters = 50
 
 func planFisher(warmup, dim int, kind MetricKind) fisherPlan {
