@@ -104,24 +104,35 @@ func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 const trigBlock = 1024
 
 // blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of
-// both angles there.
-func (w *scratch[T]) blocks(theta, psi []T, f func(lo, hi int, st, ct, sp, cp []T)) {
+// both angles there, which are not computed where all of unread, if given, is 0.
+func (w *scratch[T]) blocks(theta, psi []T, unread [2][]T, f func(lo, hi int, st, ct, sp, cp []T)) {
 	var trig [4][]T
 	for lo := 0; lo < w.n; lo += trigBlock {
 		hi := min(lo+trigBlock, w.n)
 		for i := range trig {
 			trig[i] = w.room(&w.trig[i], trigBlock)[:hi-lo]
 		}
-		sinCos(trig[0], trig[1], theta[lo:hi])
-		sinCos(trig[2], trig[3], psi[lo:hi])
+		if unread[0] == nil || !zeros(unread[0][lo:hi]) || !zeros(unread[1][lo:hi]) {
+			sinCos(trig[0], trig[1], theta[lo:hi])
+			sinCos(trig[2], trig[3], psi[lo:hi])
+		}
 		f(lo, hi, trig[0], trig[1], trig[2], trig[3])
 	}
+}
+
+func zeros[T float](v []T) bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles.
 func (p *products[T]) fromAngles(w *scratch[T], in [4][]T) {
 	copy(w.fields[fieldV], in[0])
-	w.blocks(in[2], in[3], func(lo, hi int, st, ct, sp, cp []T) {
+	w.blocks(in[2], in[3], [2][]T{in[1], in[1]}, func(lo, hi int, st, ct, sp, cp []T) {
 		n := hi - lo
 		v, order := in[0][lo:hi], in[1][lo:hi]
 		aligned, xx, xy, xz := w.fields[fieldPA][lo:hi], w.fields[fieldXX][lo:hi], w.fields[fieldXY][lo:hi], w.fields[fieldXZ][lo:hi]
@@ -180,7 +191,7 @@ func (p *products[T]) back(w *scratch[T], z int) {
 // gradient times s_i s_j, dVfrac = gV + S D, dS = Vfrac D, and pa times the
 // derivatives of D for the angles.
 func (p *products[T]) toAngles(w *scratch[T], in, g [4][]T) {
-	w.blocks(in[2], in[3], func(lo, hi int, st, ct, sp, cp []T) {
+	w.blocks(in[2], in[3], [2][]T{in[0], in[1]}, func(lo, hi int, st, ct, sp, cp []T) {
 		n := hi - lo
 		var f [anisotropic][]T
 		for k := range f {
@@ -190,7 +201,7 @@ func (p *products[T]) toAngles(w *scratch[T], in, g [4][]T) {
 		gv, gs, gt, gp := g[0][lo:hi], g[1][lo:hi], g[2][lo:hi], g[3][lo:hi]
 		st, ct, sp, cp = st[:n], ct[:n], sp[:n], cp[:n]
 		for i, s := range order {
-			if st[i] != st[i] || sp[i] != sp[i] { // angles that do not exist where S = 0
+			if s == 0 && v[i] == 0 || st[i] != st[i] || sp[i] != sp[i] { // no material, or angles that do not exist where S = 0
 				gv[i], gs[i], gt[i], gp[i] = f[fieldV][i], 0, 0, 0
 				continue
 			}
