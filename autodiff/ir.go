@@ -87,7 +87,7 @@ func (r *rewriter) lower(n *Node) *value {
 }
 
 func (r *rewriter) leaf(n *Node) *value {
-	if n.data != nil && len(n.data) == 1 && !n.isInt {
+	if len(n.data) == 1 && !n.isInt {
 		return r.reshape(r.num(n.data[0]), n.shape)
 	}
 	return r.add(&value{shape: n.shape, data: n.data, ints: n.ints, isInt: n.isInt, node: n})

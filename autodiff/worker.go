@@ -13,10 +13,7 @@ type worker[T real] struct {
 	regs  []T
 	loops []*boundLoop[T]
 	off   []uintptr // by slot: 0, position in the loop, then one per row view
-	idx   [maxAxes]int
 }
-
-const maxAxes = 32
 
 type boundLoop[T real] struct {
 	*loop

@@ -13,7 +13,6 @@ type graphCase struct {
 	shape []int
 	make  func(x *G.Node) *G.Node
 	wrong string // what Gorgonia gets wrong: "gradient" or "value"
-	kink  bool   // central differences are looser
 }
 
 var must = G.Must

@@ -50,9 +50,8 @@ func (f Fit) OK() bool { return f.Status == "converged" }
 
 // compiled is a law ready for curves of one length.
 type compiled struct {
-	law      Law
-	problem  *optim.Problem
-	weighted bool
+	law     Law
+	problem *optim.Problem
 }
 
 // compile builds the problem (mean(x) - y) w of a law for n points.

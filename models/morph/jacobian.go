@@ -78,9 +78,7 @@ func (v *Inversion) linear() (*linear, error) {
 		moves[i] = ad.Input("d"+p.Name(), p.Shape()...)
 	}
 	for i := range q.scene.Materials {
-		for _, n := range q.scene.Materials[i].Nodes() {
-			fields = append(fields, n)
-		}
+		fields = append(fields, q.scene.Materials[i].Nodes()...)
 	}
 	fields = append(fields, q.constant)
 	for _, f := range fields {
