@@ -41,13 +41,6 @@ type nrss struct {
 		Value    float64
 		Result   string
 	} `json:"property_setters"`
-	Attenuation struct {
-		Rows []struct {
-			Theta, Psi, Energy, Transmission float64
-			Optics                           [4]float64
-			Film                             float64 `json:"film_nm"`
-		}
-	}
 }
 
 func loadNRSS(t *testing.T) *nrss {

@@ -61,15 +61,6 @@ func TestInterpolationOfNRSS(t *testing.T) {
 	}
 }
 
-func TestAttenuationOfNRSS(t *testing.T) {
-	for _, r := range loadNRSS(t).Attenuation.Rows {
-		c := Constants{r.Optics[0], r.Optics[1], r.Optics[2], r.Optics[3]}
-		if got := c.Transmission(r.Energy, r.Film, r.Theta, r.Psi); math.Abs(got-r.Transmission) > 1e-14 {
-			t.Errorf("%+v: %v, want %v", r, got, r.Transmission)
-		}
-	}
-}
-
 func TestVacuum(t *testing.T) {
 	var v Material
 	if !v.IsVacuum() || v.At(284) != (Constants{}) || v.Check() != nil {
