@@ -48,9 +48,10 @@ func (b *Brain) firing(f *fibre) int {
 	return len(a.winners)
 }
 
-// selectLazy returns the winners of a lazy target with known inputs x, new ones
+// selectLazy returns the round of a lazy target with known inputs x, new winners
 // numbered from the support on, and what is known of those.
-func (b *Brain) selectLazy(t target, x []float32) (winners []int32, kth, next float64, d drawn) {
+func (b *Brain) selectLazy(t target, x []float32) (r Round, d drawn) {
+	r.Area = t.Name
 	src := tensor.NewStream(mix(b.set.Seed^name64(t.Name)), purposeRecruit, uint32(b.step))
 	d.before = t.support
 	var known []int32
@@ -65,23 +66,27 @@ func (b *Brain) selectLazy(t target, x []float32) (winners []int32, kth, next fl
 	for len(inputs) <= t.K && (at < len(known) || more) {
 		if at < len(known) && (!more || x[known[at]] >= float32(have)) {
 			inputs = append(inputs, float64(x[known[at]]))
-			if len(winners) < t.K {
-				winners = append(winners, known[at])
+			if len(r.Winners) < t.K {
+				r.Winners = append(r.Winners, known[at])
 			}
 			at++
 			continue
 		}
 		inputs = append(inputs, float64(have))
-		if len(winners) < t.K {
-			winners = append(winners, int32(d.before+len(d.list)))
+		if len(r.Winners) < t.K {
+			r.Winners = append(r.Winners, int32(d.before+len(d.list)))
 			d.list = append(d.list, recruit{input: have, sources: b.subset(&src, k, have)})
 			have, more = draw()
 		}
 	}
-	if len(inputs) > len(winners) {
-		next = inputs[len(winners)]
+	if len(inputs) > len(r.Winners) {
+		r.Next = inputs[len(r.Winners)]
 	}
-	return winners, inputs[len(winners)-1], next, d
+	for _, x := range inputs[:len(r.Winners)] {
+		r.Input += x
+	}
+	r.Kth, r.First = inputs[len(r.Winners)-1], len(d.list)
+	return r, d
 }
 
 // candidates returns a function that gives the inputs of new neurons, the largest

@@ -85,6 +85,38 @@ func TestLawOfAssociation(t *testing.T) {
 	}
 }
 
+// merged runs the protocol "merge". Supports count what fires from the first joint
+// step on.
+func merged(t *testing.T, s Settings, a Area) map[string][]float64 {
+	b, do := twoAreas(t, s, a), must(t)
+	do(b.run(1, "SA>A SB>B"))
+	out, fired := map[string][]float64{}, map[string]map[int32]bool{"A": {}, "B": {}, "C": {}}
+	fibres := "SA>A SB>B A>A B>B A>C B>C"
+	for i := range 47 {
+		do(b.run(1, fibres))
+		fibres = "SA>A SB>B A>A B>B A>C B>C C>C C>A C>B"
+		for name, set := range fired {
+			for _, w := range winners(t, b, name) {
+				set[w] = true
+			}
+			if i >= 1 && (i <= 31 || i%5 == 1) {
+				out["w"+name] = append(out["w"+name], float64(len(set)))
+			}
+		}
+	}
+	return out
+}
+
+func TestLawOfMerging(t *testing.T) {
+	area := Area{N: 10000, K: 100, Beta: 0.05, Lazy: true}
+	for engine, s := range map[string]Settings{"lazy_exact": {P: 0.05, Activity: Silent}, "cpp": {P: 0.05, Activity: Silent, Lazy: Normal}} {
+		got := collect(40, s, func(s Settings) map[string][]float64 { return merged(t, s, area) })
+		t.Run(engine, func(t *testing.T) {
+			got.same(t, readFigures(t, "merge_n1e4_k100_p05_b05", engine), "wA", "wB", "wC")
+		})
+	}
+}
+
 // Merged assemblies hold each other: without its stimulus one brings back the other.
 func TestMerge(t *testing.T) {
 	b, do := twoAreas(t, Settings{P: 0.05, Seed: 1}, Area{N: 10000, K: 100, Beta: 0.05, Lazy: true}), must(t)

@@ -7,6 +7,7 @@ type Round struct {
 	Area      string
 	Winners   []int32 // in order of falling input
 	Kth, Next float64 // the smallest input of a winner, the largest of another neuron
+	Input     float64 // summed over the winners
 	First     int     // winners that never fired before
 	Support   int     // neurons that ever fired
 }
@@ -35,10 +36,13 @@ func (b *Brain) once(p *Plan) []Round {
 			r.Winners = t.winners
 		case b.fired(t) == 0 && (b.set.EmptyIfSilent || b.set.Activity == Silent || t.Lazy):
 		case t.Lazy:
-			r.Winners, r.Kth, r.Next, recruits[i] = b.selectLazy(t, b.inputs(t))
-			r.First = len(recruits[i].list)
+			*r, recruits[i] = b.selectLazy(t, b.inputs(t))
 		default:
-			r.Winners, r.Kth, r.Next = top(b.inputs(t), t.K)
+			x := b.inputs(t)
+			r.Winners, r.Kth, r.Next = top(x, t.K)
+			for _, j := range r.Winners {
+				r.Input += float64(x[j])
+			}
 		}
 	}
 	for i, t := range p.targets {
