@@ -2,7 +2,7 @@
 //
 // A [Grammar] is a table of areas, words and rules; a [Parser] presents the words
 // of a sentence to a brain, one after the other, and reads the dependencies that
-// the brain then holds.
+// the brain then holds. [Parser.Trace] tells what every word did.
 //
 //	p, err := language.NewParser(grammar, 1)
 //	deps, err := p.Parse("the dogs chase cats")

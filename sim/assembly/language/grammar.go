@@ -136,8 +136,16 @@ func (r *Rule) UnmarshalJSON(b []byte) error {
 // check reports what in a grammar refers to nothing.
 func (g *Grammar) check() error {
 	known := func(area string) bool { return slices.Contains(g.Areas, area) }
-	if !known(lex) {
-		return fmt.Errorf("language: grammar without the area %s", lex)
+	for _, a := range []string{lex, verb} {
+		if !known(a) {
+			return fmt.Errorf("language: grammar without the area %s", a)
+		}
+	}
+	if q := g.Parameters; q.LexK < 1 || q.Rounds < 1 {
+		return fmt.Errorf("language: blocks of LEX_k = %d neurons and %d rounds: a word needs one of at least 1 and 1 round", q.LexK, q.Rounds)
+	}
+	if err := g.checkReadOut(verb, nil); err != nil {
+		return err
 	}
 	for _, w := range g.Lexicon.Words {
 		c, ok := g.Lexicon.Classes[w.Class]
@@ -148,6 +156,26 @@ func (g *Grammar) check() error {
 			if !known(r.From) || r.To != "" && !known(r.To) {
 				return fmt.Errorf("language: class %s: a rule for %s %s, of which there is no area", w.Class, r.From, r.To)
 			}
+		}
+	}
+	return nil
+}
+
+// checkReadOut reports areas that do not exist, or that the read-out would come back
+// to for ever, from one on that was reached over others.
+func (g *Grammar) checkReadOut(from string, over []string) error {
+	if slices.Contains(over, from) {
+		return fmt.Errorf("language: the read-out runs in a circle: %v and %s again", over, from)
+	}
+	for _, to := range g.ReadOut[from] {
+		if !slices.Contains(g.Areas, to) {
+			return fmt.Errorf("language: the read-out goes from %s to %s, of which there is no area", from, to)
+		}
+		if to == lex {
+			continue
+		}
+		if err := g.checkReadOut(to, append(slices.Clone(over), from)); err != nil {
+			return err
 		}
 	}
 	return nil

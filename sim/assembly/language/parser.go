@@ -4,270 +4,161 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Dependency says that a word depends on another in a role.
+// Dependency says that a word depends on another in a role: the area that holds the
+// dependent, or [DepVerb].
 type Dependency struct{ Head, Dependent, Role string }
 
-// Parser parses sentences; each starts from a brain that knows nothing.
+// DepVerb is the role of the verb of a relative clause; its head is the noun.
+const DepVerb = "DEP-VERB"
+
+// ReadOut says which fibres lead from a word to its dependents.
+type ReadOut int
+
+const (
+	Fibres   ReadOut = iota // those of Grammar.ReadOut that were active in the sentence
+	FixedMap                // all of Grammar.ReadOut; what reads as no word is dropped
+)
+
+// Parser parses sentences; each starts from a brain that knows nothing. It may be
+// used by several goroutines.
 type Parser struct {
-	g    *Grammar
-	seed uint64
+	ReadOut ReadOut // Default Fibres.
+	// Tries is how many brains may hear the sentence, until one has held every word
+	// that it heard. Default 3. Assemblies of two words that share a neuron by chance
+	// can pull each other along: in the reference's grammars one brain in fifteen
+	// loses a word of a relative clause so.
+	Tries int
+	g     *Grammar
+	seed  uint64
 }
 
-// NewParser returns a parser of the grammar.
-func NewParser(g *Grammar, seed uint64) (*Parser, error) { return &Parser{g, seed}, g.check() }
+// NewParser returns a parser of the grammar. Seed is that of its brain.
+func NewParser(g *Grammar, seed uint64) (*Parser, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	return &Parser{g: g, seed: seed}, nil
+}
 
-// Parse returns the dependencies of a sentence, whose words are separated by spaces.
-// It returns an error for words that the grammar does not have.
+// Parse returns the dependencies of a sentence, whose words are separated by spaces,
+// those nearest to the verb first. In a grammar with the area DEPCLAUSE, "that" after
+// a noun begins a relative clause and "," ends it: "dogs that cats chase, run".
+//
+// It returns an error for words that the grammar does not have, for clauses without
+// beginning or end or inside another, for a sentence that leaves nothing in the area
+// VERB, and for words that would enter two areas at once.
 func (p *Parser) Parse(sentence string) ([]Dependency, error) {
-	words := strings.Fields(sentence)
-	for i, w := range words {
-		if p.g.Lexicon.Words.Find(w) == nil {
-			return nil, fmt.Errorf("language: word %d, %q, is not in the lexicon", i+1, w)
-		}
-	}
-	m, err := p.newMind()
+	m, err := p.listen(sentence, false)
 	if err != nil {
 		return nil, err
 	}
-	for i, w := range words {
-		if err := m.hear(w); err != nil {
-			return nil, fmt.Errorf("language: word %d, %q: %w", i+1, w, err)
-		}
-	}
-	return m.read()
+	return m.read(p.ReadOut)
 }
 
-// mind is a brain that hears a sentence.
-type mind struct {
-	*Grammar
-	brain      *assembly.Brain
-	inhibited  map[string]map[int]bool // by area, or by "from to" in alphabetical order
-	remembered map[string][]string     // fibres that were active
-}
-
-func (p *Parser) newMind() (*mind, error) {
-	q := p.g.Parameters
-	m := &mind{Grammar: p.g, inhibited: map[string]map[int]bool{}, remembered: map[string][]string{},
-		brain: assembly.New(assembly.Settings{P: q.P, Seed: p.seed, EmptyIfSilent: true})}
-	for i, a := range p.g.Areas {
-		if !slices.Contains(p.g.Open, a) {
-			m.inhibited[a] = map[int]bool{0: true}
-		}
-		for _, b := range p.g.Areas[i:] {
-			m.inhibited[pair(a, b)] = map[int]bool{0: true}
-		}
-		if err := m.brain.AddArea(p.area(a)); err != nil {
-			return nil, err
-		}
-	}
-	return m, m.setPlasticity()
-}
-
-func (p *Parser) area(name string) assembly.Area {
-	q := p.g.Parameters
-	a := assembly.Area{Name: name, N: q.N, K: q.K, Beta: q.Beta, Lazy: true}
-	switch name {
-	case lex:
-		a.Lazy, a.K, a.N = false, q.LexK, max(q.LexN, p.g.Words*q.LexK)
-	case det:
-		a.K = q.LexK
-	}
-	return a
-}
-
-func (m *mind) setPlasticity() error {
-	q := m.Parameters
-	for _, a := range m.Recurrent {
-		for _, f := range []struct {
-			from, to string
-			beta     float64
-		}{{lex, a, q.LexBeta}, {a, lex, q.LexBeta}, {a, a, q.OwnBeta}} {
-			if err := m.brain.SetBeta(f.from, f.to, f.beta); err != nil {
-				return err
-			}
-		}
-		for _, b := range m.Recurrent {
-			if a != b {
-				if err := m.brain.SetBeta(a, b, q.InterBeta); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func pair(a, b string) string { return min(a, b) + " " + max(a, b) }
-
-// apply applies rules.
-func (m *mind) apply(rules []Rule) {
-	for _, r := range rules {
-		key := r.From
-		if r.To != "" {
-			key = pair(r.From, r.To)
-		}
-		if m.inhibited[key] == nil {
-			m.inhibited[key] = map[int]bool{}
-		}
-		if r.Free {
-			delete(m.inhibited[key], r.Index)
-		} else {
-			m.inhibited[key][r.Index] = true
-		}
-	}
-}
-
-func (m *mind) open(key string) bool { return len(m.inhibited[key]) == 0 }
-
-// targets returns where every area projects now.
-func (m *mind) targets() map[string][]string {
-	out := map[string][]string{}
-	add := func(from, to string) {
-		if w, _ := m.brain.Winners(from); len(w) > 0 && !slices.Contains(out[from], to) {
-			out[from] = append(out[from], to)
-		}
-	}
-	for _, a := range m.Areas {
-		for _, b := range m.Areas {
-			if m.open(a) && m.open(b) && (a != lex || b != lex) && m.open(pair(a, b)) {
-				add(a, b)
-				add(b, b)
-			}
-		}
-	}
-	return out
-}
-
-// project activates fibres for one step.
-func (m *mind) project(targets map[string][]string) error {
-	var fibres []string
-	for _, from := range m.Areas {
-		for _, to := range targets[from] {
-			fibres = append(fibres, from+">"+to)
-		}
-	}
-	if len(fibres) == 0 {
-		return nil
-	}
-	p, err := m.brain.Plan(fibres...)
-	if err != nil {
-		return err
-	}
-	_, err = m.brain.Project(p, 1)
-	return err
-}
-
-// hear presents a word.
-func (m *mind) hear(word string) error {
-	w := m.Lexicon.Words.Find(word)
-	if err := m.brain.Activate(lex, w.Block); err != nil {
-		return err
-	}
-	m.brain.Fix(lex, true)
-	m.apply(m.Lexicon.Classes[w.Class].Before)
-	if err := m.prepare(); err != nil {
-		return err
-	}
-	for range m.Parameters.Rounds {
-		now := m.targets()
-		for from, list := range now {
-			for _, to := range list {
-				if !slices.Contains(m.remembered[from], to) {
-					m.remembered[from] = append(m.remembered[from], to)
-				}
-			}
-		}
-		if err := m.project(now); err != nil {
-			return err
-		}
-	}
-	m.apply(m.Lexicon.Classes[w.Class].After)
-	return nil
-}
-
-// prepare fixes the areas that speak and empties those that the word will enter.
-func (m *mind) prepare() error {
-	now := m.targets()
-	if len(now[lex]) > 2 {
-		return fmt.Errorf("the word would enter %v at once: a grammar leads it to one area and its own at most", now[lex])
-	}
-	for from := range now {
-		entered := slices.Contains(now[lex], from)
-		if from == lex {
-			continue
-		}
-		m.brain.Fix(from, !entered)
-		if entered {
-			m.brain.SetWinners(from, nil)
-		}
-	}
-	return nil
-}
-
-// read follows the remembered fibres from the verb.
-func (m *mind) read() ([]Dependency, error) {
-	m.brain.Learn(false)
-	for _, a := range m.Areas {
-		m.brain.Fix(a, false)
-	}
-	follow := map[string][]string{}
-	for from, list := range m.remembered {
-		for _, to := range m.Areas {
-			if slices.Contains(list, to) && slices.Contains(m.ReadOut[from], to) {
-				follow[from] = append(follow[from], to)
-			}
-		}
-	}
-	return m.readFrom("VERB", follow, nil)
-}
-
-func (m *mind) readFrom(area string, follow map[string][]string, out []Dependency) ([]Dependency, error) {
-	to := follow[area]
-	if err := m.project(map[string][]string{area: to}); err != nil {
+// listen returns the mind that heard a sentence best; on an error that which was
+// hearing it, if any.
+func (p *Parser) listen(sentence string, traced bool) (best *mind, err error) {
+	words := tokens(sentence)
+	if err := p.g.checkSentence(words); err != nil {
 		return nil, err
 	}
-	head := m.word()
-	for _, t := range to {
-		if t == lex {
-			continue
-		}
-		if err := m.project(map[string][]string{t: {lex}}); err != nil {
+	tries := p.Tries
+	if tries == 0 {
+		tries = 3
+	}
+	for try := range max(tries, 1) {
+		m, err := p.newMind(uint64(try))
+		if err != nil {
 			return nil, err
 		}
-		if d := m.word(); d != NonWord {
-			out = append(out, Dependency{head, d, t})
+		m.traced = traced
+		if err := m.listen(words); err != nil {
+			return m, err
+		}
+		if best == nil || m.lost < best.lost {
+			best = m
+		}
+		if best.lost == 0 {
+			break
 		}
 	}
-	var err error
-	for _, t := range to {
-		if t == lex {
-			continue
-		}
-		if out, err = m.readFrom(t, follow, out); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return best, nil
 }
 
-// word returns the word whose block fires in the lexicon.
-func (m *mind) word() string {
-	w, _ := m.brain.Winners(lex)
-	k := m.Parameters.LexK
-	counts := make([]int, m.Words)
-	for _, i := range w {
-		if b := int(i) / k; b < len(counts) {
-			counts[b]++
-		}
-	}
-	for _, x := range m.Lexicon.Words {
-		if float64(counts[x.Block]) >= m.Parameters.Threshold*float64(k) {
-			return x.Name
-		}
-	}
-	return NonWord
+// tokens separates words, and commas from them.
+func tokens(sentence string) []string {
+	return strings.Fields(strings.ReplaceAll(sentence, comma, " "+comma+" "))
 }
+
+// checkSentence reports words that the grammar does not have and clauses that do not
+// begin after a word or do not end.
+func (g *Grammar) checkSentence(words []string) error {
+	if len(words) == 0 {
+		return fmt.Errorf("language: a sentence without words")
+	}
+	open := -1 // where a clause began
+	for i, w := range words {
+		fail := func(what string) error { return fmt.Errorf("language: word %d, %q, %s", i+1, w, what) }
+		begins, ends := g.clauses() && w == that, g.clauses() && w == comma
+		switch {
+		case !begins && !ends:
+			if g.Lexicon.Words.Find(w) == nil {
+				return fail("is not in the lexicon" + g.suggest(w))
+			}
+		case i == 0 || words[i-1] == that || words[i-1] == comma:
+			return fail("must follow a word")
+		case begins && open >= 0:
+			return fail(fmt.Sprintf("begins a clause inside that of word %d: end that one first, by a comma", open+1))
+		case ends && open < 0:
+			return fail("ends a clause that did not begin: begin it by \"that\"")
+		case begins:
+			open = i
+		default:
+			open = -1
+		}
+	}
+	if open >= 0 {
+		return fmt.Errorf("language: word %d, %q, begins a clause that does not end: put a comma after it", open+1, that)
+	}
+	return nil
+}
+
+// suggest names the word nearest to one that is not there, if it is near.
+func (g *Grammar) suggest(word string) string {
+	best, least := "", len(word)/2+1
+	for _, w := range g.Lexicon.Words {
+		if d := distance(word, w.Name); d < least {
+			best, least = w.Name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// distance is the least number of letters to change, add or drop (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// clauses reports whether the grammar has relative clauses.
+func (g *Grammar) clauses() bool { return slices.Contains(g.Areas, clause) }
