@@ -6,5 +6,10 @@
 //	loss := connectome.Overlap(run.Last(), targets)
 //	grads := ad.Grad(loss, ws, wr, beta)
 //
+// A [Circuit] of stimuli, areas and fibres is trained by [Train] on [Examples], with
+// losses such as those of [Readout]; plasticity may run within the loss, so that what
+// is learnt is how to learn. [FitP], [FitBeta], [FitCompletion] and [FitAssociation]
+// sample what synapse counts, weights and curves say about the parameters.
+//
 // Hard assemblies are simulated by package sim/assembly.
 package connectome

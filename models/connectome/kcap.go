@@ -1,7 +1,6 @@
 package connectome
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,21 +29,38 @@ const (
 type KCap struct {
 	Kind        Relaxation
 	Temperature float64 // T, in units of the input
+	// T takes the place of Temperature where it changes from run to run: a scalar.
+	T *ad.Node
 	// Straight makes the choice hard, 0 or 1, with the gradient of the soft one.
 	Straight bool
+	// Hard makes the choice hard and gives it no gradient.
+	Hard bool
 }
 
 // Of returns the activities of neurons with inputs h [..., n], of which k (a scalar, a
-// whole number unless Kind is Sigmoid; constant with Threshold) fire.
+// whole number unless Kind is Sigmoid; constant with Threshold) fire; all of them where
+// k is n or more.
 //
 // Gradient: with respect to h, of any order; with Sigmoid also to k.
+//
+// On a device each row is one block of threads: the bisection for tau reduces within it.
 func (c KCap) Of(h, k *ad.Node) *ad.Node {
-	soft := c.soft(ad.Scale(1/c.Temperature, h), k)
+	if c.Hard {
+		return ad.Call(capOf("hard", hardRow, nil), h, k)
+	}
+	soft := c.soft(c.scaled(h), k)
 	if !c.Straight {
 		return soft
 	}
 	hard := ad.Call(capOf("hard", hardRow, nil), h, k)
 	return ad.Add(soft, ad.StopGradient(ad.Sub(hard, soft)))
+}
+
+func (c KCap) scaled(h *ad.Node) *ad.Node {
+	if c.T != nil {
+		return ad.Div(h, c.T)
+	}
+	return ad.Scale(1/c.Temperature, h)
 }
 
 // soft caps x = h/T.
@@ -66,6 +82,9 @@ func threshold(x, k *ad.Node) *ad.Node {
 		return ad.Call(capOf("threshold: k must be a constant", hardRow, nil), k, x)
 	}
 	at := int(v[0].Float64s()[0])
+	if at >= x.Shape()[last] {
+		return ad.Full(1, x.Shape()...)
+	}
 	top, _ := ad.TopK(x, at+1, last, true)
 	middle := ad.Scale(0.5, ad.Add(ad.Slice(top, last, at-1, at), ad.Slice(top, last, at, at+1)))
 	return ad.Sigmoid(ad.Sub(x, middle))
@@ -84,11 +103,11 @@ func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.
 		},
 		Forward: func(out []float64, in ...[]float64) error {
 			k := in[1][0]
-			if !(k > 0 && k <= float64(n)) {
-				return fmt.Errorf("%g of %d neurons fire: want more than 0 and at most all", k, n)
+			if !(k > 0) {
+				return fmt.Errorf("%g of %d neurons fire: want more than 0", k, n)
 			}
 			for i := 0; i < len(out); i += n {
-				row(out[i:i+n], in[0][i:i+n], k)
+				row(out[i:i+n], in[0][i:i+n], min(k, float64(n)))
 			}
 			return nil
 		}}
@@ -104,15 +123,52 @@ func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.
 
 // hardRow sets the k largest to 1, the lower number first among equals.
 func hardRow(y, x []float64, k float64) {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
+	at := kth(append([]float64{}, x...), int(k))
+	left := int(k)
+	for i, v := range x {
+		y[i] = 0
+		if v > at {
+			y[i] = 1
+			left--
+		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[b], x[a]) })
-	clear(y)
-	for _, i := range order[:int(k)] {
-		y[i] = 1
+	for i, v := range x {
+		if left > 0 && v == at {
+			y[i] = 1
+			left--
+		}
 	}
+}
+
+// kth returns the k-th largest element and reorders x: Hoare's selection.
+func kth(x []float64, k int) float64 {
+	lo, hi := 0, len(x)-1
+	for lo < hi {
+		pivot := x[(lo+hi)/2]
+		i, j := lo, hi
+		for i <= j {
+			for x[i] > pivot {
+				i++
+			}
+			for x[j] < pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k-1 <= j:
+			hi = j
+		case k-1 >= i:
+			lo = i
+		default:
+			return x[k-1]
+		}
+	}
+	return x[k-1]
 }
 
 // sigmoidRow finds tau by Newton's method within a bracket.
@@ -156,25 +212,33 @@ func sigmoidBack(g, y *ad.Node) (x, k *ad.Node) {
 	return ad.Mul(s, ad.Sub(g, share)), ad.Sum(share)
 }
 
-// simplexRow finds tau by sorting where elements enter and leave the interior.
+// simplexRow finds tau by Newton's method within a bracket: the sum is linear between
+// the values of tau at which an element enters or leaves the interior, so the last step
+// is exact.
 func simplexRow(y, x []float64, k float64) {
-	ends := make([]float64, 0, 2*len(x)) // values of tau at which the sum has a corner
-	for _, v := range x {
-		ends = append(ends, v, v-1)
-	}
-	slices.Sort(ends)
-	sum := func(tau float64) (s float64) {
+	lo, hi := slices.Min(x)-1, slices.Max(x) // sums n and 0
+	tau := hi - k/float64(len(x))
+	for range 200 {
+		sum, inside := 0.0, 0
 		for _, v := range x {
-			s += math.Min(math.Max(v-tau, 0), 1)
+			switch d := v - tau; {
+			case d >= 1:
+				sum++
+			case d > 0:
+				sum += d
+				inside++
+			}
 		}
-		return s
-	}
-	i, _ := slices.BinarySearchFunc(ends, k, func(tau, k float64) int { return cmp.Compare(k, sum(tau)) })
-	tau := ends[min(i, len(ends)-1)]
-	if i > 0 && i < len(ends) { // the sum is linear between the corners
-		a, b := ends[i-1], ends[i]
-		if sa, sb := sum(a), sum(b); sa != sb {
-			tau = a + (b-a)*(sa-k)/(sa-sb)
+		if sum > k {
+			lo = tau
+		} else {
+			hi = tau
+		}
+		if math.Abs(sum-k) <= 1e-15*k || hi-lo <= 1e-16*math.Max(math.Abs(lo), math.Abs(hi)) {
+			break
+		}
+		if tau += (sum - k) / float64(inside); !(tau > lo && tau < hi) {
+			tau = (lo + hi) / 2
 		}
 	}
 	for j, v := range x {

@@ -64,7 +64,9 @@ func (d Dynamics) used(w *ad.Node) *ad.Node {
 	if !d.Normalize {
 		return w
 	}
-	sum := ad.Reshape(ad.SumAxes(w, 0), 1, w.Shape()[1])
+	shape := w.Shape().Clone()
+	shape[len(shape)-2] = 1
+	sum := ad.Reshape(ad.SumAxes(w, -2), shape...)
 	return ad.Div(w, ad.Where(ad.Equal(sum, ad.Scalar(0)), ad.Scalar(1), sum))
 }
 

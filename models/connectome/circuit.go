@@ -1,0 +1,237 @@
+package connectome
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Stimulus is external neurons whose activities are given.
+type Stimulus struct {
+	Name string
+	N    int
+}
+
+// Area has N neurons of which K fire at a time.
+type Area struct {
+	Name string
+	N, K int
+}
+
+// Fibre is the synapses from a stimulus or an area to an area, with what can be
+// trained of them. A weight is
+//
+//	W = gain w0 exp(theta)
+//
+// with w0 from Edges: training keeps signs and makes no synapse.
+type Fibre struct {
+	From, To string
+	Edges    *Edges
+	Gain     float64 // Default 1
+	Beta     float64 // plasticity, of plastic circuits
+
+	FixWeights           bool // theta is not trained
+	LearnGain, LearnBeta bool // through softplus, so they stay above 0
+}
+
+// Name returns From>To.
+func (f *Fibre) Name() string { return f.From + ">" + f.To }
+
+func (f *Fibre) gain() float64 {
+	if f.Gain == 0 {
+		return 1
+	}
+	return f.Gain
+}
+
+// Circuit is stimuli and areas joined by fibres, all firing in every step. Areas read
+// what the others did a step before, stimuli what they do now; areas are silent at
+// first.
+type Circuit struct {
+	Stimuli []Stimulus
+	Areas   []Area
+	Fibres  []*Fibre
+	Steps   int
+	// Plastic strengthens the weights of each example while it runs, from the trained
+	// ones: W *= 1 + beta pre post. Training then learns to learn.
+	Plastic   bool
+	MaxWeight float64 // of plasticity; 0 for no bound
+	Normalize bool    // divide the weights onto each neuron by their sum before use
+}
+
+// Pass is the graph of one run of a circuit on a batch of examples.
+type Pass struct {
+	Batch      int
+	Activities map[string][]*ad.Node // of areas and stimuli, by step: [batch, n]
+	Labels     *ad.Node              // [batch, classes], 1 where the example has the label
+	Theta      []*ad.Node            // log-weights by fibre: [synapses]
+	Weights    []*ad.Node            // trained weights by fibre: [synapses]
+	Circuit    *Circuit
+}
+
+// Last returns the activities of an area in the last step, [batch, n].
+func (p *Pass) Last(area string) *ad.Node {
+	run := p.Activities[area]
+	if len(run) == 0 || p.Circuit.area(area) == nil {
+		return fault(fmt.Errorf("connectome: no area %q in the circuit", area))
+	}
+	return run[len(run)-1]
+}
+
+func (c *Circuit) area(name string) *Area {
+	for i := range c.Areas {
+		if c.Areas[i].Name == name {
+			return &c.Areas[i]
+		}
+	}
+	return nil
+}
+
+// size returns the number of neurons of a stimulus or an area.
+func (c *Circuit) size(name string) (n int, found bool) {
+	for _, s := range c.Stimuli {
+		if s.Name == name {
+			return s.N, true
+		}
+	}
+	if a := c.area(name); a != nil {
+		return a.N, true
+	}
+	return 0, false
+}
+
+// inputs returns the number of neurons of all stimuli.
+func (c *Circuit) inputs() (n int) {
+	for _, s := range c.Stimuli {
+		n += s.N
+	}
+	return n
+}
+
+// check lists everything that is wrong.
+func (c *Circuit) check() error {
+	var bad []error
+	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
+	seen := map[string]bool{}
+	claim := func(name string, n int) {
+		if seen[name] || name == "" {
+			say("name %q of an area or a stimulus: want names that differ", name)
+		}
+		if seen[name] = true; n < 1 {
+			say("%s has %d neurons: want at least 1", name, n)
+		}
+	}
+	for _, s := range c.Stimuli {
+		claim(s.Name, s.N)
+	}
+	for _, a := range c.Areas {
+		if claim(a.Name, a.N); a.K < 1 {
+			say("area %s has cap %d: want at least 1", a.Name, a.K)
+		}
+	}
+	if c.Steps < 1 {
+		say("%d steps: want at least 1", c.Steps)
+	}
+	for _, f := range c.Fibres {
+		n, found := c.size(f.From)
+		a := c.area(f.To)
+		if !found || a == nil {
+			say("fibre %s: want a stimulus or an area before the arrow and an area after it", f.Name())
+			continue
+		}
+		if err := f.Edges.check(); err != nil {
+			say("fibre %s: %w", f.Name(), err)
+		} else if f.Edges.Sources != n || f.Edges.Targets != a.N {
+			say("fibre %s: edges from %d to %d neurons, areas of %d and %d", f.Name(), f.Edges.Sources, f.Edges.Targets, n, a.N)
+		}
+		if !(f.gain() > 0) || !(f.Beta >= 0) || math.IsInf(f.gain()+f.Beta, 1) || f.LearnBeta && f.Beta == 0 {
+			say("fibre %s: gain %g, plasticity %g: want them finite and above 0 (0 for no plasticity, which is not trained)", f.Name(), f.Gain, f.Beta)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// forward unrolls the circuit. x is [batch, inputs] for each step, params the inputs
+// that layout made.
+func (c *Circuit) forward(x []*ad.Node, params []parameters, cap KCap) *Pass {
+	p := &Pass{Batch: x[0].Shape()[0], Activities: map[string][]*ad.Node{}, Circuit: c}
+	used := make([]*ad.Node, len(c.Fibres))
+	for i, f := range c.Fibres {
+		theta, w := params[i].weights(f)
+		p.Theta, p.Weights = append(p.Theta, theta), append(p.Weights, w)
+		used[i] = ad.Reshape(ad.ScatterAdd(w, ad.Ints(f.Edges.places()), 0, f.Edges.Sources*f.Edges.Targets), f.Edges.Sources, f.Edges.Targets)
+	}
+	for t := range c.Steps {
+		at := 0
+		for _, s := range c.Stimuli {
+			p.Activities[s.Name] = append(p.Activities[s.Name], ad.Slice(x[t], 1, at, at+s.N))
+			at += s.N
+		}
+		c.step(p, used, params, cap, t)
+	}
+	return p
+}
+
+// source returns what fires along f in step t; nil while it is silent.
+func (c *Circuit) source(p *Pass, f *Fibre, t int) *ad.Node {
+	if c.area(f.From) != nil {
+		t--
+	}
+	if t < 0 {
+		return nil
+	}
+	return p.Activities[f.From][t]
+}
+
+func (c *Circuit) step(p *Pass, used []*ad.Node, params []parameters, cap KCap, t int) {
+	d := Dynamics{Normalize: c.Normalize, MaxWeight: c.MaxWeight}
+	next := make([]*ad.Node, len(c.Areas))
+	for i, a := range c.Areas {
+		var h []*ad.Node
+		for k, f := range c.Fibres {
+			if pre := c.source(p, f, t); f.To == a.Name && pre != nil {
+				h = append(h, onto(pre, d.used(used[k])))
+			}
+		}
+		if len(h) == 0 { // nothing reaches it yet
+			next[i] = ad.Full(0, p.Batch, a.N)
+			continue
+		}
+		next[i] = cap.Of(ad.AddN(h...), ad.Scalar(float64(a.K)))
+	}
+	for i, a := range c.Areas {
+		p.Activities[a.Name] = append(p.Activities[a.Name], next[i])
+	}
+	for k, f := range c.Fibres {
+		if pre := c.source(p, f, t); c.Plastic && f.Beta > 0 && pre != nil {
+			used[k] = d.strengthenedEach(used[k], params[k].plasticity(f), pre, p.Activities[f.To][t])
+		}
+	}
+}
+
+// onto returns what activities [b, s] send through weights [s, t] or [b, s, t].
+func onto(pre, w *ad.Node) *ad.Node {
+	if len(w.Shape()) == 2 {
+		return ad.MatMul(pre, w)
+	}
+	b, n := pre.Shape()[0], w.Shape()[2]
+	return ad.Reshape(ad.MatMul(ad.Reshape(pre, b, 1, pre.Shape()[1]), w), b, n)
+}
+
+// strengthenedEach is Hebb's rule for each example of a batch.
+func (d Dynamics) strengthenedEach(w, beta, before, now *ad.Node) *ad.Node {
+	b, s, t := before.Shape()[0], before.Shape()[1], now.Shape()[1]
+	pair := ad.Mul(ad.Reshape(before, b, s, 1), ad.Reshape(now, b, 1, t))
+	w = ad.Mul(w, ad.Shift(ad.Mul(beta, pair), 1))
+	if d.MaxWeight > 0 {
+		w = ad.Minimum(w, ad.Scalar(d.MaxWeight))
+	}
+	return w
+}
+
+// fault makes a Node that carries an error.
+func fault(err error) *ad.Node {
+	return ad.Call(&ad.Custom{Name: "connectome", Shape: failing(err)}, ad.Scalar(0))
+}

@@ -1,0 +1,66 @@
+package connectome
+
+import (
+	"fmt"
+	"math"
+)
+
+// Examples are stimuli with labels.
+type Examples struct {
+	// Stimuli has a row per example: the activities of all stimuli of the circuit, one
+	// after the other, either once for all steps or for each step in turn.
+	Stimuli [][]float64
+	Labels  []int
+}
+
+// Len returns the number of examples.
+func (e Examples) Len() int { return len(e.Stimuli) }
+
+// check looks at examples for c; labels must be below classes unless that is 0.
+func (e Examples) check(c *Circuit, classes int) error {
+	n := c.inputs()
+	if len(e.Stimuli) == 0 || len(e.Labels) != len(e.Stimuli) {
+		return fmt.Errorf("connectome: %d stimuli and %d labels: want as many of each, at least one", len(e.Stimuli), len(e.Labels))
+	}
+	for i, x := range e.Stimuli {
+		if len(x) != n && len(x) != n*c.Steps {
+			return fmt.Errorf("connectome: example %d has %d activities: want %d, or %d for each of %d steps", i, len(x), n, n, c.Steps)
+		}
+		for j, v := range x {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("connectome: example %d has activity %g in place %d", i, v, j)
+			}
+		}
+		if l := e.Labels[i]; l < 0 || classes > 0 && l >= classes {
+			return fmt.Errorf("connectome: example %d has label %d: want 0 to %d", i, l, classes-1)
+		}
+	}
+	return nil
+}
+
+// classes returns one more than the largest label.
+func (e Examples) classes() (n int) {
+	for _, l := range e.Labels {
+		n = max(n, l+1)
+	}
+	return n
+}
+
+// perStep reports whether stimuli change from step to step.
+func (e Examples) perStep(c *Circuit) bool {
+	for _, x := range e.Stimuli {
+		if len(x) > c.inputs() {
+			return true
+		}
+	}
+	return false
+}
+
+// row returns what example i shows in step t.
+func (e Examples) row(c *Circuit, i, t int) []float64 {
+	n := c.inputs()
+	if x := e.Stimuli[i]; len(x) == n {
+		return x
+	}
+	return e.Stimuli[i][t*n : (t+1)*n]
+}

@@ -1,0 +1,87 @@
+package connectome
+
+import (
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// machine is a compiled circuit on batches of one size.
+type machine struct {
+	circuit   *Circuit
+	batch     int
+	classes   int
+	precision string
+	state     *ad.State
+	params    []*ad.Node
+	steps     int // inputs of stimuli
+	work      []float64
+}
+
+// compile makes the program of outputs of a pass. The inputs are the stimuli (once or
+// step by step), labels, temperature and parameters, in this order.
+func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision string, threads int, outputs func(p *Pass, params []*ad.Node) []*ad.Node) (*machine, error) {
+	m := &machine{circuit: c, batch: batch, classes: classes, precision: precision, steps: 1}
+	if perStep {
+		m.steps = c.Steps
+	}
+	x := make([]*ad.Node, c.Steps)
+	var inputs []*ad.Node
+	for t := range x {
+		if x[t] = x[0]; t < m.steps {
+			x[t] = ad.Input("stimuli", batch, c.inputs())
+			inputs = append(inputs, x[t])
+		}
+	}
+	labels, heat := ad.Input("labels", batch, classes), ad.Input("temperature")
+	by, flat := c.layout()
+	cap.T = heat
+	pass := c.forward(x, by, cap)
+	pass.Labels = labels
+	m.params = flat
+	inputs = append(append(inputs, labels, heat), flat...)
+	bits := 32
+	if precision == "64" {
+		bits = 64
+	}
+	prog, err := ad.Compile(outputs(pass, flat), ad.Settings{Inputs: inputs, Precision: bits, Threads: threads})
+	if err != nil {
+		return nil, err
+	}
+	m.state = prog.NewState()
+	return m, nil
+}
+
+// load puts examples into the batch; places beyond the last repeat it.
+func (m *machine) load(e Examples, which []int) error {
+	n := m.circuit.inputs()
+	x, labels := make([]float64, m.batch*n), make([]float64, m.batch*m.classes)
+	for t := range m.steps {
+		for b := range m.batch {
+			copy(x[b*n:], e.row(m.circuit, which[min(b, len(which)-1)], t))
+		}
+		if err := m.state.SetInput(t, x); err != nil {
+			return err
+		}
+	}
+	for b := range m.batch {
+		labels[b*m.classes+e.Labels[which[min(b, len(which)-1)]]] = 1
+	}
+	return m.state.SetInput(m.steps, labels)
+}
+
+// run computes the outputs at parameters x and a temperature; the parameters are
+// rounded to the precision, their gradients are taken as those of the rounded ones.
+func (m *machine) run(x []float64, temperature float64) error {
+	if err := m.state.SetInput(m.steps+1, []float64{temperature}); err != nil {
+		return err
+	}
+	m.work = append(m.work[:0], x...)
+	rounded(m.work, x, m.precision)
+	at := 0
+	for i, p := range m.params {
+		if err := m.state.SetInput(m.steps+2+i, m.work[at:at+p.Size()]); err != nil {
+			return err
+		}
+		at += p.Size()
+	}
+	return m.state.Run()
+}

@@ -1,0 +1,287 @@
+package connectome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// TrainSettings say how to train; the zero value is the default but for Losses.
+type TrainSettings struct {
+	Losses []Loss // at least one
+	Cap    KCap   // its Temperature is not used
+	// Warm and Cold are the first and the last temperature, between which it falls
+	// geometrically. Default 2 and 0.1, suited to weights near 1; 8 and 0.5 for
+	// CappedSimplex.
+	Warm, Cold float64
+	Steps      int     // updates in all. Default 300
+	Batch      int     // examples of an update, drawn with replacement. Default 32
+	LR         float64 // of Adam. Default 0.05
+	// Precision is "64", "32" or "bf16": there the parameters are rounded to bfloat16
+	// in the forward pass and the updates are those of a float32 copy. Default "64".
+	Precision string
+	Seed      uint64 // of the batches
+	Threads   int    // Default GOMAXPROCS
+
+	Readout *Readout // for metrics of hard assemblies. Default: none
+	Test    Examples // that metrics are of. Default: the training examples
+
+	Every    int                      // updates between two calls of Progress. Default 10
+	Progress func(TrainProgress)      // may be nil
+	Judge    int                      // updates between two sets of metrics. Default: at the end only
+	Save     func(s TrainState) error // called every SaveEvery updates and at the end; may be nil
+	// SaveEvery is the number of updates between two calls of Save. Default 100.
+	SaveEvery int
+	Resume    *TrainState // goes on as if it had never stopped, bit for bit
+}
+
+// TrainProgress tells of an update.
+type TrainProgress struct {
+	Step, Steps int
+	Loss        float64
+	Terms       []float64 // of Losses, each with its weight
+	Temperature float64
+	Metrics     *Metrics // nil where none are due
+}
+
+// TrainState is everything that training has to remember. Its fields are plain numbers:
+// any encoder that keeps float64 exactly, such as encoding/json, can save it.
+type TrainState struct {
+	Step   int
+	Params []float64 // see Circuit.Start
+	Adam   optim.DescentState
+	Loss   []float64 // of each update
+}
+
+// Training is what training found.
+type Training struct {
+	TrainState
+	Metrics *Metrics // of hard assemblies at the end; nil without a Readout
+}
+
+// Train fits the parameters of a circuit to examples by Adam. When ctx ends it returns
+// what is there, with ctx.Err(): give the state to Resume to go on.
+func Train(ctx context.Context, c *Circuit, e Examples, s TrainSettings) (*Training, error) {
+	s = s.defaults()
+	if err := errors.Join(c.check(), s.check(c)); err != nil {
+		return nil, err
+	}
+	t, err := newTrainer(c, e, s)
+	if err != nil {
+		return nil, err
+	}
+	return t.run(ctx)
+}
+
+func (s TrainSettings) defaults() TrainSettings {
+	set := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	count := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	if s.Cap.Kind == CappedSimplex {
+		set(&s.Warm, 8)
+		set(&s.Cold, 0.5)
+	}
+	set(&s.Warm, 2)
+	set(&s.Cold, 0.1)
+	set(&s.LR, 0.05)
+	count(&s.Steps, 300)
+	count(&s.Batch, 32)
+	count(&s.Every, 10)
+	count(&s.SaveEvery, 100)
+	if s.Precision == "" {
+		s.Precision = "64"
+	}
+	return s
+}
+
+func (s TrainSettings) check(c *Circuit) error {
+	var bad []error
+	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
+	if len(s.Losses) == 0 {
+		say("no losses: training needs one, such as Readout.Classification(5)")
+	}
+	if !(s.Warm > 0 && s.Cold > 0 && s.LR > 0) || math.IsInf(s.Warm+s.Cold+s.LR, 1) {
+		say("temperatures %g to %g and learning rate %g: want them above 0 and finite", s.Warm, s.Cold, s.LR)
+	}
+	if s.Steps < 0 || s.Batch < 0 || s.Every < 0 || s.SaveEvery < 0 || s.Judge < 0 {
+		say("%d updates of %d examples, told every %d, judged every %d, saved every %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
+	}
+	if known := []string{"64", "32", "bf16"}; !slices.Contains(known, s.Precision) {
+		say("precision %q: want one of %v", s.Precision, known)
+	}
+	if n := len(c.Start()); n == 0 {
+		say("nothing to train: every fibre has FixWeights")
+	} else if r := s.Resume; r != nil && len(r.Params) != n {
+		say("the state to resume from has %d parameters, the circuit %d", len(r.Params), n)
+	}
+	return errors.Join(bad...)
+}
+
+// temperature returns that of update t.
+func (s TrainSettings) temperature(t int) float64 {
+	return s.Warm * math.Pow(s.Cold/s.Warm, float64(t)/float64(max(s.Steps-1, 1)))
+}
+
+type trainer struct {
+	TrainSettings
+	examples Examples
+	machine  *machine
+	judge    func(context.Context, []float64) (Metrics, error) // nil without a readout
+	descent  *optim.Descent
+	state    TrainState
+	grad     []float64
+}
+
+func newTrainer(c *Circuit, e Examples, s TrainSettings) (*trainer, error) {
+	t := &trainer{TrainSettings: s, examples: e}
+	classes := e.classes()
+	if s.Readout != nil {
+		classes = len(s.Readout.Assemblies)
+		if s.Test.Len() == 0 {
+			s.Test = e
+		}
+		var err error
+		if t.judge, err = c.judge(s.Test, *s.Readout, s.Threads); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.check(c, classes); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.machine, err = c.compile(s.Batch, classes, e.perStep(c), s.Cap, s.Precision, s.Threads, t.outputs); err != nil {
+		return nil, fmt.Errorf("connectome: %w", err)
+	}
+	t.state = TrainState{Params: c.Start()}
+	if r := s.Resume; r != nil {
+		t.state = r.clone()
+	}
+	t.descent = &optim.Descent{Rule: optim.Adam{}, LR: s.LR, State: t.state.Adam}
+	t.grad = make([]float64, len(t.state.Params))
+	return t, nil
+}
+
+// outputs are the weighted losses one by one and the gradients of their sum.
+func (t *trainer) outputs(p *Pass, params []*ad.Node) []*ad.Node {
+	var terms []*ad.Node
+	for _, l := range t.Losses {
+		w := l.Weight
+		if w == 0 {
+			w = 1
+		}
+		terms = append(terms, ad.Scale(w, l.Of(p)))
+	}
+	return append(terms, ad.Grad(ad.AddN(terms...), params...)...)
+}
+
+func (t *trainer) run(ctx context.Context) (*Training, error) {
+	for t.state.Step < t.Steps {
+		if err := ctx.Err(); err != nil {
+			return &Training{TrainState: t.snapshot()}, err
+		}
+		p, err := t.update()
+		if err != nil {
+			return &Training{TrainState: t.snapshot()}, err
+		}
+		if err := t.tell(ctx, p); err != nil {
+			return &Training{TrainState: t.snapshot()}, err
+		}
+	}
+	out := &Training{TrainState: t.snapshot()}
+	if t.judge == nil {
+		return out, nil
+	}
+	m, err := t.judge(ctx, t.state.Params)
+	out.Metrics = &m
+	return out, err
+}
+
+// purposeBatch is the random stream of batches; the update is its number.
+const purposeBatch uint32 = 511
+
+// update makes one step of Adam.
+func (t *trainer) update() (TrainProgress, error) {
+	step := t.state.Step
+	src := tensor.NewStream(t.Seed, purposeBatch, uint32(step))
+	which := make([]int, t.Batch)
+	for i := range which {
+		which[i] = src.IntN(t.examples.Len())
+	}
+	p := TrainProgress{Step: step + 1, Steps: t.Steps, Temperature: t.temperature(step)}
+	if err := t.machine.load(t.examples, which); err != nil {
+		return p, err
+	}
+	if err := t.machine.run(t.state.Params, p.Temperature); err != nil {
+		return p, fmt.Errorf("connectome: update %d: %w", step, err)
+	}
+	for i := range t.Losses {
+		v := t.machine.state.OutputFloat64(i)[0]
+		p.Terms = append(p.Terms, v)
+		p.Loss += v
+	}
+	if math.IsNaN(p.Loss) || math.IsInf(p.Loss, 0) {
+		return p, fmt.Errorf("connectome: the loss is %g at update %d, temperature %g: lower the learning rate (%g) or raise Cold", p.Loss, step, p.Temperature, t.LR)
+	}
+	at := 0
+	for i, n := range t.machine.params {
+		copy(t.grad[at:], t.machine.state.OutputFloat64(len(t.Losses)+i))
+		at += n.Size()
+	}
+	t.descent.Step(t.state.Params, t.grad)
+	if t.Precision != "64" {
+		rounded(t.state.Params, t.state.Params, "32")
+	}
+	t.state.Step++
+	t.state.Loss = append(t.state.Loss, p.Loss)
+	return p, nil
+}
+
+// tell calls Progress and Save where they are due.
+func (t *trainer) tell(ctx context.Context, p TrainProgress) error {
+	last := p.Step == t.Steps
+	due := func(every int) bool { return every > 0 && p.Step%every == 0 }
+	if t.judge != nil && due(t.Judge) && !last {
+		m, err := t.judge(ctx, t.state.Params)
+		if err != nil {
+			return err
+		}
+		p.Metrics = &m
+	}
+	if t.Progress != nil && (due(t.Every) || last || p.Metrics != nil) {
+		t.Progress(p)
+	}
+	if t.Save != nil && (due(t.SaveEvery) || last) {
+		return t.Save(t.snapshot())
+	}
+	return nil
+}
+
+func (t *trainer) snapshot() TrainState {
+	t.state.Adam = t.descent.State
+	return t.state.clone()
+}
+
+// clone copies everything, so that training on does not change it.
+func (s TrainState) clone() TrainState {
+	s.Params, s.Loss = slices.Clone(s.Params), slices.Clone(s.Loss)
+	s.Adam.Scalars = slices.Clone(s.Adam.Scalars)
+	buffers := make([][]float64, len(s.Adam.Buffers))
+	for i, b := range s.Adam.Buffers {
+		buffers[i] = slices.Clone(b)
+	}
+	s.Adam.Buffers = buffers
+	return s
+}
