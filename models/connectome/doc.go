@@ -11,5 +11,8 @@
 // is learnt is how to learn. [FitP], [FitBeta], [FitCompletion] and [FitAssociation]
 // sample what synapse counts, weights and curves say about the parameters.
 //
+// [UnrollSparse] is for areas too large for matrices: [Listed] synapses, those of
+// [LowRank] weights drawn when needed, and a [Mask] whose probability has a gradient.
+//
 // Hard assemblies are simulated by package sim/assembly.
 package connectome

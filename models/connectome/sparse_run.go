@@ -1,0 +1,189 @@
+package connectome
+
+// sparseRun is what the runs of one UnrollSparse share.
+type sparseRun struct {
+	Dynamics
+	ws, wr  *Sparse // wr may be nil
+	plastic bool
+	n, m    int // neurons of the area and the stimulus
+	k       float64
+}
+
+// table holds the rows of one fibre that a run has touched.
+type table struct {
+	fibre *Sparse
+	in    [][]float64
+	rows  []*synapses // by source; nil until touched
+}
+
+// synapses of one source. g is the gradient, nil until it is needed.
+type synapses struct {
+	to   []int32
+	w, g []float64
+}
+
+func (t *table) row(i int) *synapses {
+	s := t.rows[i]
+	if s == nil {
+		s = &synapses{}
+		s.to, s.w = t.fibre.rows.row(nil, nil, i, t.in)
+		t.rows[i] = s
+	}
+	return s
+}
+
+// path is one run: what happened and the weights as they are now.
+type path struct {
+	*sparseRun
+	err      error
+	stimulus []float64
+	beta     float64
+	tables   [2]*table // of the stimulus and within the area; the second may be nil
+	out      []float64 // activities [steps, n]
+	soft     []float64 // those that the gradient is of, [steps, n]
+	matters  [][]int32 // by step, the neurons with activity or a gradient
+	edge     [][2]int  // by step, the k-th and the next neuron, of Threshold
+	cut      [][]float64
+}
+
+// forward fills out.
+func (r *sparseRun) forward(out []float64, in [][]float64) *path {
+	p := &path{sparseRun: r, stimulus: in[0], out: out, soft: out}
+	if r.Cap.Straight {
+		p.soft = make([]float64, len(out))
+	}
+	at := 1
+	for f, s := range []*Sparse{r.ws, r.wr} {
+		if s != nil {
+			p.tables[f] = &table{s, in[at : at+len(s.nodes)], make([]*synapses, s.sources)}
+			at += len(s.nodes)
+		}
+	}
+	if r.plastic {
+		p.beta = in[at][0]
+	}
+	h := make([]float64, r.n)
+	for t := range r.Steps {
+		clear(h)
+		p.each(t, func(f, i int, a float64) {
+			if a == 0 {
+				return
+			}
+			s := p.tables[f].row(i)
+			for q, j := range s.to {
+				h[j] += a * s.w[q]
+			}
+		})
+		p.fire(t, h)
+		p.strengthen(t)
+	}
+	return p
+}
+
+// each calls do with every source i of fibre f that may matter in step t, and its
+// activity.
+func (p *path) each(t int, do func(f, i int, a float64)) {
+	for i, a := range p.stimulus {
+		do(0, i, a)
+	}
+	if t == 0 || p.tables[1] == nil {
+		return
+	}
+	y := p.activities(p.out, t-1)
+	for _, i := range p.matters[t-1] {
+		do(1, int(i), y[i])
+	}
+}
+
+func (p *path) activities(x []float64, t int) []float64 { return x[t*p.n : (t+1)*p.n] }
+
+// fire chooses who fires in step t by the inputs h.
+func (p *path) fire(t int, h []float64) {
+	y, soft := p.activities(p.out, t), p.activities(p.soft, t)
+	if p.Cap.Hard || p.Cap.Straight {
+		hardRow(y, h, p.k)
+	}
+	if !p.Cap.Hard {
+		for j := range h {
+			h[j] /= p.Cap.Temperature
+		}
+		p.edge = append(p.edge, p.soften(soft, h))
+	}
+	var list []int32
+	for j := range y {
+		if y[j] != 0 || soft[j] != 0 {
+			list = append(list, int32(j))
+		}
+	}
+	p.matters = append(p.matters, list)
+}
+
+// soften is the soft cap of x = h/T; it returns the places of the k-th and the next
+// largest element if Threshold needs them.
+func (p *path) soften(y, x []float64) (edge [2]int) {
+	switch {
+	case p.Cap.Kind == CappedSimplex:
+		simplexRow(y, x, p.k)
+	case p.Cap.Kind == Threshold && int(p.k) < p.n:
+		edge = around(x, int(p.k))
+		tau := (x[edge[0]] + x[edge[1]]) / 2
+		for j, v := range x {
+			y[j] = logistic(v - tau)
+		}
+	default:
+		sigmoidRow(y, x, p.k)
+	}
+	return edge
+}
+
+// around returns the places of the k-th and the (k+1)-th largest element, the lower
+// number first among equals.
+func around(x []float64, k int) (edge [2]int) {
+	for e := range edge {
+		v := kth(append([]float64{}, x...), k+e)
+		before := 0 // elements that come before the equals of v
+		for _, w := range x {
+			if w > v {
+				before++
+			}
+		}
+		for j, w := range x {
+			if w == v {
+				if before++; before == k+e {
+					edge[e] = j
+					break
+				}
+			}
+		}
+	}
+	return edge
+}
+
+// strengthen is Hebb's rule after step t. Weights that MaxWeight holds are noted as
+// they were before.
+func (p *path) strengthen(t int) {
+	if !p.plastic {
+		return
+	}
+	y := p.activities(p.out, t)
+	var cut []float64
+	p.each(t, func(f, i int, a float64) {
+		if a == 0 {
+			return
+		}
+		s := p.tables[f].row(i)
+		for q, j := range s.to {
+			grow := p.beta * a * y[j]
+			if grow == 0 {
+				continue
+			}
+			w := s.w[q] * (1 + grow)
+			if p.MaxWeight > 0 && w >= p.MaxWeight {
+				cut = append(cut, s.w[q])
+				w = p.MaxWeight
+			}
+			s.w[q] = w
+		}
+	})
+	p.cut = append(p.cut, cut)
+}
