@@ -1,90 +1,67 @@
 package nemo
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
-// Matrix holds the synapses from one population to another: by source neuron, in
-// order of the targets.
-type Matrix struct {
-	Rows [][]Synapse
-	n    int // targets
-}
-
-// Synapse is a connection to a neuron.
-type Synapse struct {
-	To     int32
-	Weight float64
-}
-
-// NewMatrix makes the matrix from sources neurons onto targets, row by row.
-func NewMatrix(sources, targets int, row func(source int) []Synapse) *Matrix {
-	m := &Matrix{n: targets}
-	for i := range sources {
-		m.Rows = append(m.Rows, row(i))
-	}
-	return m
-}
-
-// Normalize divides the weights onto each neuron by their sum.
-func (m *Matrix) Normalize() {
-	sum := make([]float64, m.n)
-	for _, row := range m.Rows {
-		for _, s := range row {
-			sum[s.To] += s.Weight
-		}
-	}
-	for _, row := range m.Rows {
-		for k := range row {
-			row[k].Weight /= sum[row[k].To]
-		}
-	}
-}
-
-// Sum returns the sum of all weights.
-func (m *Matrix) Sum() (sum float64) {
-	for _, row := range m.Rows {
-		for _, s := range row {
-			sum += s.Weight
-		}
-	}
-	return sum
-}
-
-// add adds what the firing neurons send to x.
-func (m *Matrix) add(x []float64, firing []int32) {
-	for _, i := range firing {
-		for _, s := range m.Rows[i] {
-			x[s.To] += s.Weight
-		}
-	}
-}
-
-// strengthen multiplies the weights between neurons that fired and those that do.
-func (m *Matrix) strengthen(firing []int32, wins []bool, factor float64) {
-	for _, i := range firing {
-		row := m.Rows[i]
-		for k := range row {
-			if wins[row[k].To] {
-				row[k].Weight *= factor
-			}
-		}
-	}
-}
-
-// Area is a population of N neurons of which K fire at a time, if any do.
+// Area is a population of N neurons of which K fire at a time, if any do. Zero values
+// of the fields below K mean none of what they describe.
 type Area struct {
 	N, K      int
-	Beta      float64   // plasticity
-	Recurrent *Matrix   // from the area to itself; nil for none
-	Bias      []float64 // of a refracted area: grows where neurons fire and counts against them; nil for none
+	Beta      float64 // plasticity
+	Recurrent *Matrix // from the area to itself
+
+	// Bias of a refracted area counts against its neurons: while the area learns it
+	// grows where neurons fire, by Beta times their input, or by Refraction if that is
+	// positive.
+	Bias       []float64
+	Refraction float64
+
+	// Fatigue counts against a neuron that fired a = 1 to Period steps ago, each time
+	// by Strength (1 - (a-1)/Period), whether the area learns or not.
+	Fatigue Fatigue
+
+	// Attention makes learning quick and passing: instead of any Hebbian growth,
+	// recurrent synapses among those that fired and fire are set to 1 + Beta until
+	// Decay.
+	Attention bool
+
+	// Threshold lets only inputs of at least so much fire, K neurons at most.
+	Threshold float64
+	// Relative lets fire all whose input is at least this part of the largest, but not
+	// less than Least (default 1) nor more than Most (default K) neurons.
+	Relative    float64
+	Least, Most int
 
 	Winners []int32 // in order of number; empty when silent
+
 	wins    []bool
-	x       []float64
+	x, net  []float64 // input, and what it is less bias and fatigue
+	heap    []float64 // of the selection
+	noise   []float64 // added to the next input; nil for none
+	drive   float64
+	past    [][]int32 // winners of the last steps, the latest first
+	changed []change  // weights that Decay restores
 }
 
-// NewArea returns a silent area of n neurons of which k fire, without recurrence.
-func NewArea(n, k int, beta float64) *Area {
-	return &Area{N: n, K: k, Beta: beta, wins: make([]bool, n), x: make([]float64, n)}
+// Fatigue inhibits neurons that fired of late; see Area.
+type Fatigue struct {
+	Strength float64 // in units of input
+	Period   int     // steps
+}
+
+// NewArea returns a silent area of n neurons of which k fire, without recurrence. It
+// returns an error unless 1 <= k <= n and beta >= 0.
+func NewArea(n, k int, beta float64) (*Area, error) {
+	switch {
+	case k < 1 || k > n:
+		return nil, fmt.Errorf("nemo: an area fires %d of %d neurons: want at least 1 and at most all", k, n)
+	case !(beta >= 0) || math.IsInf(beta, 0):
+		return nil, fmt.Errorf("nemo: an area has plasticity %g: want 0 or more", beta)
+	}
+	return &Area{N: n, K: k, Beta: beta, wins: make([]bool, n), x: make([]float64, n)}, nil
 }
 
 // Firing is what fires into an area through a matrix.
@@ -98,86 +75,140 @@ type Firing struct {
 //
 //	x = sum of weights;  winners = k largest of x - bias, x > 0 somewhere
 //	bias_j += beta x_j,  w_ij *= 1 + beta  for winners j
-func (a *Area) Step(learn bool, in ...Firing) {
+//
+// It returns an error, and changes nothing, where a matrix or a neuron does not fit.
+func (a *Area) Step(learn bool, in ...Firing) error {
+	if err := a.check(in); err != nil {
+		return err
+	}
+	a.gather(in)
+	before := a.Winners
+	a.Winners = nil
+	if slices.ContainsFunc(a.x, func(v float64) bool { return v != 0 }) {
+		a.Winners = a.choose()
+	}
+	a.drive = 0
+	for _, j := range a.Winners {
+		a.drive += a.x[j]
+	}
+	if learn {
+		a.refract()
+		a.learn(before, in)
+	}
+	a.remember()
+	return nil
+}
+
+// gather sums the input.
+func (a *Area) gather(in []Firing) {
 	clear(a.x)
+	copy(a.x, a.noise)
+	a.noise = nil
 	for _, f := range in {
 		f.Through.add(a.x, f.Neurons)
 	}
-	before := a.Winners
 	if a.Recurrent != nil {
-		a.Recurrent.add(a.x, before)
-	}
-	a.Winners = nil
-	if slices.ContainsFunc(a.x, func(v float64) bool { return v != 0 }) {
-		a.Winners = a.best()
-	}
-	if learn {
-		if a.Bias != nil {
-			for _, j := range a.Winners {
-				a.Bias[j] += a.Beta * a.x[j]
-			}
-		}
-		a.learn(before, in)
+		a.Recurrent.add(a.x, a.Winners)
 	}
 }
 
-// Force makes neurons fire whatever the input is, and learns as Step does.
-func (a *Area) Force(neurons []int32, in ...Firing) {
+// Force makes neurons fire whatever the input is, and learns as Step does, but for the
+// bias. It returns an error, and changes nothing, where a matrix or a neuron does not
+// fit.
+func (a *Area) Force(neurons []int32, in ...Firing) error {
+	if err := a.check(in); err != nil {
+		return err
+	}
+	if err := inRange(neurons, a.N, "area"); err != nil {
+		return err
+	}
 	before := a.Winners
 	a.Winners = slices.Clone(neurons)
+	a.drive = 0
 	a.learn(before, in)
+	a.remember()
+	return nil
 }
 
-// Inhibit silences the area.
-func (a *Area) Inhibit() { a.Winners = nil }
+// Fire makes neurons fire without learning; they are the area's winners until its next
+// step.
+func (a *Area) Fire(neurons []int32) error {
+	if err := inRange(neurons, a.N, "area"); err != nil {
+		return err
+	}
+	a.Winners, a.drive = slices.Clone(neurons), 0
+	return nil
+}
+
+// Inhibit silences the area. Bias and fatigue stay.
+func (a *Area) Inhibit() { a.Winners, a.drive, a.noise = nil, 0, nil }
+
+// Rest silences the area and ends its fatigue. Bias stays.
+func (a *Area) Rest() {
+	a.Inhibit()
+	a.past = nil
+}
+
+// Disturb adds noise, one number per neuron, to the input of the next step alone.
+func (a *Area) Disturb(noise []float64) error {
+	if len(noise) != a.N {
+		return fmt.Errorf("nemo: noise for %d neurons: the area has %d", len(noise), a.N)
+	}
+	a.noise = noise
+	return nil
+}
+
+// Drive returns the summed input of the winners of the last step.
+func (a *Area) Drive() float64 { return a.drive }
 
 func (a *Area) learn(before []int32, in []Firing) {
 	for _, j := range a.Winners {
 		a.wins[j] = true
 	}
-	for _, f := range in {
-		f.Through.strengthen(f.Neurons, a.wins, 1+a.Beta)
-	}
-	if a.Recurrent != nil {
-		a.Recurrent.strengthen(before, a.wins, 1+a.Beta)
+	if a.Attention {
+		a.attend(before)
+	} else {
+		for _, f := range in {
+			f.Through.strengthen(f.Neurons, a.wins, 1+a.Beta)
+		}
+		if a.Recurrent != nil {
+			a.Recurrent.strengthen(before, a.wins, 1+a.Beta)
+		}
 	}
 	for _, j := range a.Winners {
 		a.wins[j] = false
 	}
 }
 
-// best returns the k neurons of largest input less bias, the lower number among
-// equals.
-func (a *Area) best() []int32 {
-	value := func(j int32) float64 {
-		if a.Bias != nil {
-			return a.x[j] - a.Bias[j]
-		}
-		return a.x[j]
+func (a *Area) check(in []Firing) error {
+	if a.wins == nil {
+		return fmt.Errorf("nemo: an area that NewArea did not make")
 	}
-	all := make([]int32, a.N)
-	for j := range all {
-		all[j] = int32(j)
+	if a.Bias != nil && len(a.Bias) != a.N {
+		return fmt.Errorf("nemo: bias of %d neurons: the area has %d", len(a.Bias), a.N)
 	}
-	slices.SortFunc(all, func(i, j int32) int {
-		switch u, v := value(i), value(j); {
-		case u > v:
-			return -1
-		case u < v:
-			return 1
+	if a.Recurrent != nil {
+		if err := a.Recurrent.between("of an area to itself", a.N, a.N); err != nil {
+			return err
 		}
-		return int(i - j)
-	})
-	w := slices.Clone(all[:a.K])
-	slices.Sort(w)
-	return w
+	}
+	for _, f := range in {
+		if err := f.Through.onto("of an input", a.N); err != nil {
+			return err
+		}
+		if err := inRange(f.Neurons, len(f.Through.Rows), "input"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Block returns neurons i k to (i+1) k - 1.
-func Block(i, k int) []int32 {
-	w := make([]int32, k)
-	for j := range w {
-		w[j] = int32(i*k + j)
+// inRange checks numbers of neurons.
+func inRange(neurons []int32, n int, what string) error {
+	for _, i := range neurons {
+		if i < 0 || int(i) >= n {
+			return fmt.Errorf("nemo: neuron %d fires: the %s has neurons 0 to %d", i, what, n-1)
+		}
 	}
-	return w
+	return nil
 }

@@ -34,10 +34,11 @@ type goldenCase struct {
 }
 
 // matrix makes fibre number f with weights that have no ties: 1 + 0.01 jitter.
-func (c *goldenCase) matrix(f uint64, sources, targets int) *Matrix {
+func (c *goldenCase) matrix(t testing.TB, f uint64, sources, targets int) *Matrix {
+	t.Helper()
 	connect := assembly.Hashed(c.Seed, func(string, string) uint64 { return f })
 	var room []int32
-	return NewMatrix(sources, targets, func(i int) []Synapse {
+	m, err := NewMatrix(sources, targets, func(i int) []Synapse {
 		room = connect(room[:0], assembly.Fibre{P: c.P, N: targets}, i)
 		row := make([]Synapse, len(room))
 		for k, j := range room {
@@ -45,6 +46,8 @@ func (c *goldenCase) matrix(f uint64, sources, targets int) *Matrix {
 		}
 		return row
 	})
+	must(t, err)
+	return m
 }
 
 func cases(t *testing.T, kind string) (list []*goldenCase) {
@@ -63,14 +66,14 @@ func cases(t *testing.T, kind string) (list []*goldenCase) {
 
 func TestRecurrentArea(t *testing.T) {
 	for _, c := range cases(t, "recurrent_area") {
-		a, in := NewArea(c.N, c.K, c.Beta), c.matrix(1, c.N, c.N)
-		a.Recurrent = c.matrix(2, c.N, c.N)
+		a, in := area(t, c.N, c.K, c.Beta), c.matrix(t, 1, c.N, c.N)
+		a.Recurrent = c.matrix(t, 2, c.N, c.N)
 		if c.NormalizeFirst {
 			in.Normalize()
 			a.Recurrent.Normalize()
 		}
 		for i := range c.Rounds {
-			a.Step(true, Firing{in, Block(0, c.K)})
+			must(t, a.Step(true, Firing{in, Block(0, c.K)}))
 			if !slices.Equal(a.Winners, c.Winners[i]) {
 				t.Fatalf("seed %d round %d: %v, want %v", c.Seed, i, a.Winners, c.Winners[i])
 			}
@@ -90,25 +93,20 @@ func near(t *testing.T, what string, got, want float64) {
 func TestSequences(t *testing.T) {
 	for _, c := range append(cases(t, "simple_sequence"), cases(t, "scaffold_sequence")...) {
 		t.Run(c.Kind, func(t *testing.T) {
-			s := c.sequence()
-			s.normalize()
+			s, items := c.sequence(t), [][]int32{}
+			for i := range c.SeqLen {
+				items = append(items, Block(i, c.K))
+			}
 			for j := range c.Presentations {
-				s.inhibit()
-				for i := range c.SeqLen {
-					s.step(true, Block(i, c.K))
-					if j == 0 && !slices.Equal(s.main.Winners, c.First[i]) {
-						t.Fatalf("item %d: %v, want %v", i, s.main.Winners, c.First[i])
-					}
+				list, err := s.Present(items)
+				must(t, err)
+				if j == 0 {
+					equal(t, "item", list, c.First)
 				}
-				s.normalize()
-				s.inhibit()
-				for i := range c.SeqLen {
-					var item []int32
-					if i == 0 {
-						item = Block(0, c.K)
-					}
-					s.step(false, item)
-					if o := assembly.Overlap(s.main.Winners, c.First[i], c.K); math.Abs(o-c.Recall[j][i]) > 1e-12 {
+				list, err = s.Recall(items[0], c.SeqLen)
+				must(t, err)
+				for i, w := range list {
+					if o := assembly.Overlap(w, c.First[i], c.K); math.Abs(o-c.Recall[j][i]) > 1e-12 {
 						t.Fatalf("after presentation %d item %d is recalled to %v, want %v", j+1, i, o, c.Recall[j][i])
 					}
 				}
@@ -117,58 +115,55 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// sequence is an area that hears items, with a helper in the scaffold.
-type sequence struct {
-	main, helper             *Area
-	in, fromHelper, fromMain *Matrix
-}
-
-func (c *goldenCase) sequence() *sequence {
-	s := &sequence{main: NewArea(c.N, c.K, c.Beta), in: c.matrix(1, c.N, c.N)}
-	s.main.Recurrent = c.matrix(3, c.N, c.N)
-	if c.Kind == "scaffold_sequence" {
-		s.helper = NewArea(c.N, c.K, c.Beta)
-		s.fromHelper, s.fromMain = c.matrix(2, c.N, c.N), c.matrix(4, c.N, c.N)
-		s.helper.Recurrent = c.matrix(5, c.N, c.N)
-	}
-	return s
-}
-
-func (s *sequence) step(learn bool, item []int32) {
-	if s.helper == nil {
-		s.main.Step(learn, Firing{s.in, item})
-		return
-	}
-	before := s.main.Winners
-	s.main.Step(learn, Firing{s.in, item}, Firing{s.fromHelper, s.helper.Winners})
-	s.helper.Step(learn, Firing{s.fromMain, before})
-}
-
-func (s *sequence) normalize() {
-	for _, m := range []*Matrix{s.in, s.main.Recurrent, s.fromHelper, s.fromMain} {
-		if m != nil {
-			m.Normalize()
+func equal(t *testing.T, what string, got, want [][]int32) {
+	t.Helper()
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Fatalf("%s %d: %v, want %v", what, i, got[i], want[i])
 		}
 	}
-	if s.helper != nil {
-		s.helper.Recurrent.Normalize()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
-func (s *sequence) inhibit() {
-	s.main.Inhibit()
-	if s.helper != nil {
-		s.helper.Inhibit()
+// area makes an area, of which the parameters are known to fit.
+func area(t testing.TB, n, k int, beta float64) *Area {
+	t.Helper()
+	a, err := NewArea(n, k, beta)
+	must(t, err)
+	return a
+}
+
+func (c *goldenCase) sequence(t *testing.T) *Sequence {
+	main := area(t, c.N, c.K, c.Beta)
+	main.Recurrent = c.matrix(t, 3, c.N, c.N)
+	in := c.matrix(t, 1, c.N, c.N)
+	var s *Sequence
+	var err error
+	if c.Kind == "scaffold_sequence" {
+		h := area(t, c.N, c.K, c.Beta)
+		h.Recurrent = c.matrix(t, 5, c.N, c.N)
+		s, err = NewScaffold(main, h, in, c.matrix(t, 2, c.N, c.N), c.matrix(t, 4, c.N, c.N))
+	} else {
+		s, err = NewSequence(main, in)
 	}
+	must(t, err)
+	return s
 }
 
 func TestMachine(t *testing.T) {
 	for _, c := range cases(t, "fsm") {
-		m := NewMachine(NewArea(c.NArc, c.K, c.Beta), NewArea(c.NState, c.K, c.Beta),
-			c.matrix(2, c.NSymbol, c.NArc), c.matrix(3, c.NState, c.NArc), c.matrix(1, c.NArc, c.NState))
+		m, err := NewMachine(area(t, c.NArc, c.K, c.Beta), area(t, c.NState, c.K, c.Beta),
+			c.matrix(t, 2, c.NSymbol, c.NArc), c.matrix(t, 3, c.NState, c.NArc), c.matrix(t, 1, c.NArc, c.NState))
+		must(t, err)
 		for range c.Presentations {
 			for _, x := range c.Transitions {
-				m.Teach(x[1], x[0], x[2])
+				must(t, m.Teach(Transition{x[0], x[1], x[2]}))
 			}
 		}
 		sum := 0.0
@@ -177,8 +172,9 @@ func TestMachine(t *testing.T) {
 		}
 		near(t, "sum of biases", sum, c.BiasSum)
 		for i, x := range c.Transitions {
-			m.Start(x[0])
-			got := m.Read(x[1])
+			must(t, m.Start(x[0]))
+			got, err := m.Read(x[1])
+			must(t, err)
 			for s, want := range c.Overlaps[i] {
 				if o := int(assembly.Overlap(Block(s, c.K), got, 1)); o != want {
 					t.Errorf("transition %v: overlap %d with state %d, want %d", x, o, s, want)
@@ -186,11 +182,18 @@ func TestMachine(t *testing.T) {
 			}
 		}
 		for _, r := range c.Runs {
-			m.Start(c.Start)
+			must(t, m.Start(c.Start))
 			for i, symbol := range r.Input {
-				if s, o := m.In(m.Read(symbol), len(c.Overlaps[0])); s != r.States[i] || o != r.Overlap[i] {
+				neurons, err := m.Read(symbol)
+				must(t, err)
+				if s, o := Nearest(neurons, c.K, len(c.Overlaps[0])); s != r.States[i] || o != r.Overlap[i] {
 					t.Errorf("input %v: state %d by %d after %d symbols, want %d by %d", r.Input, s, o, i+1, r.States[i], r.Overlap[i])
 				}
+			}
+			states, err := m.Run(c.Start, r.Input)
+			must(t, err)
+			if !slices.Equal(states, r.States) {
+				t.Errorf("input %v: states %v, want %v", r.Input, states, r.States)
 			}
 		}
 	}

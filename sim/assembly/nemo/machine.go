@@ -1,6 +1,6 @@
 package nemo
 
-import "github.com/euryale-dev/euryale/sim/assembly"
+import "fmt"
 
 // Machine is a finite automaton in two areas: an arc for each symbol in each state,
 // and the state that it leads to. Symbols and states are blocks of K neurons.
@@ -8,45 +8,172 @@ type Machine struct {
 	Arc, State                     *Area
 	fromSymbol, fromState, fromArc *Matrix
 	current                        []int32
+	symbols, states                int
 }
 
-// NewMachine makes a machine of areas, of which arc has a bias, and the matrices from
-// symbols to arcs, from states to arcs and from arcs to states.
-func NewMachine(arc, state *Area, fromSymbol, fromState, fromArc *Matrix) *Machine {
+// Transition says that a symbol leads from one state to another.
+type Transition struct{ From, Symbol, To int }
+
+// NewMachine makes a machine of areas, of which arc gets a bias, and the matrices from
+// symbols to arcs, from states to arcs and from arcs to states. It has as many symbols
+// and states as there are blocks of neurons.
+func NewMachine(arc, state *Area, fromSymbol, fromState, fromArc *Matrix) (*Machine, error) {
+	if arc == nil || state == nil {
+		return nil, fmt.Errorf("nemo: a machine without an area of arcs or of states: see NewArea")
+	}
+	if arc.K != state.K {
+		return nil, fmt.Errorf("nemo: arcs fire %d neurons and states %d: want the same", arc.K, state.K)
+	}
+	if err := fromSymbol.onto("from symbols to arcs", arc.N); err != nil {
+		return nil, err
+	}
+	if err := fromState.between("from states to arcs", state.N, arc.N); err != nil {
+		return nil, err
+	}
+	if err := fromArc.between("from arcs to states", arc.N, state.N); err != nil {
+		return nil, err
+	}
 	arc.Bias = make([]float64, arc.N)
-	return &Machine{Arc: arc, State: state, fromSymbol: fromSymbol, fromState: fromState, fromArc: fromArc}
+	return &Machine{Arc: arc, State: state, fromSymbol: fromSymbol, fromState: fromState, fromArc: fromArc,
+		symbols: len(fromSymbol.Rows) / arc.K, states: state.N / state.K}, nil
 }
 
-// Teach presents once that a symbol leads from one state to the next.
-func (m *Machine) Teach(symbol, from, to int) {
+// MachineSettings describe random connections and training. Zero values are the
+// defaults.
+type MachineSettings struct {
+	K             int     // neurons of a symbol, a state and an arc; default 70
+	SymbolNeurons int     // default K for each symbol
+	StateNeurons  int     // default 100 and K for each state
+	ArcNeurons    int     // default 150 for each transition: arcs take K each, apart
+	P             float64 // probability of a synapse; default 0.2
+	Beta          float64 // plasticity; default 0.1
+	Presentations int     // of the whole table; default 20
+	Seed          uint64
+}
+
+// LearnMachine draws the connections of a machine and teaches it a table. It returns an
+// error where one symbol leads from a state to two, or neurons do not suffice.
+func LearnMachine(table []Transition, set MachineSettings) (*Machine, error) {
+	symbols, states, err := extent(table)
+	if err != nil {
+		return nil, err
+	}
+	k, beta := orElse(set.K, 70), orElseFloat(set.Beta, 0.1)
+	d := &drawing{Wiring: Wiring{P: orElseFloat(set.P, 0.2), Seed: set.Seed}}
+	arc := d.area(orElse(set.ArcNeurons, max(150*len(table), k)), k, beta)
+	state := d.area(orElse(set.StateNeurons, 100+states*k), k, beta)
+	inputs := orElse(set.SymbolNeurons, symbols*k)
+	if d.err == nil && inputs < k {
+		d.err = fmt.Errorf("nemo: %d neurons for symbols of %d: want at least as many", inputs, k)
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	m, err := NewMachine(arc, state, d.matrix("symbol>arc", inputs, arc.N),
+		d.matrix("state>arc", state.N, arc.N), d.matrix("arc>state", arc.N, state.N))
+	if d.err != nil {
+		return nil, d.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	for range orElse(set.Presentations, 20) {
+		for _, t := range table {
+			if err := m.Teach(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m.symbols, m.states = symbols, states
+	return m, nil
+}
+
+// extent counts the symbols and states of a table.
+func extent(table []Transition) (symbols, states int, err error) {
+	if len(table) == 0 {
+		return 0, 0, fmt.Errorf("nemo: a machine without transitions: want one at least")
+	}
+	seen := map[[2]int]int{}
+	for i, t := range table {
+		if t.From < 0 || t.Symbol < 0 || t.To < 0 {
+			return 0, 0, fmt.Errorf("nemo: transition %d is %+v: want numbers from 0", i, t)
+		}
+		if to, ok := seen[[2]int{t.From, t.Symbol}]; ok && to != t.To {
+			return 0, 0, fmt.Errorf("nemo: transition %d: symbol %d leads from state %d to %d and to %d: see Automaton for chance", i, t.Symbol, t.From, to, t.To)
+		}
+		seen[[2]int{t.From, t.Symbol}] = t.To
+		symbols, states = max(symbols, t.Symbol+1), max(states, t.From+1, t.To+1)
+	}
+	return symbols, states, nil
+}
+
+// Teach presents a transition once.
+func (m *Machine) Teach(t Transition) error {
+	if err := within("symbol", t.Symbol, m.symbols); err != nil {
+		return err
+	}
+	if err := within("state", max(t.From, t.To), m.states); err != nil {
+		return err
+	}
+	if err := within("state", min(t.From, t.To), m.states); err != nil {
+		return err
+	}
 	m.Arc.Inhibit()
 	m.State.Inhibit()
-	m.Arc.Step(true, Firing{m.fromSymbol, Block(symbol, m.Arc.K)}, Firing{m.fromState, Block(from, m.State.K)})
-	m.State.Force(Block(to, m.State.K), Firing{m.fromArc, m.Arc.Winners})
+	if err := m.Arc.Step(true, Firing{m.fromSymbol, Block(t.Symbol, m.Arc.K)}, Firing{m.fromState, Block(t.From, m.State.K)}); err != nil {
+		return err
+	}
+	return m.State.Force(Block(t.To, m.State.K), Firing{m.fromArc, m.Arc.Winners})
 }
 
 // Start puts the machine into a state.
-func (m *Machine) Start(state int) {
+func (m *Machine) Start(state int) error {
+	if err := within("state", state, m.states); err != nil {
+		return err
+	}
 	m.Arc.Inhibit()
 	m.current = Block(state, m.State.K)
+	return nil
 }
 
 // Read moves the machine by a symbol, in two steps and without learning, and returns
 // the neurons of the state it comes to.
-func (m *Machine) Read(symbol int) []int32 {
-	m.Arc.Step(false, Firing{m.fromSymbol, Block(symbol, m.Arc.K)}, Firing{m.fromState, m.current})
-	m.State.Step(false, Firing{m.fromArc, m.Arc.Winners})
+func (m *Machine) Read(symbol int) ([]int32, error) {
+	if err := within("symbol", symbol, m.symbols); err != nil {
+		return nil, err
+	}
+	if err := m.Arc.Step(false, Firing{m.fromSymbol, Block(symbol, m.Arc.K)}, Firing{m.fromState, m.current}); err != nil {
+		return nil, err
+	}
+	if err := m.State.Step(false, Firing{m.fromArc, m.Arc.Winners}); err != nil {
+		return nil, err
+	}
 	m.current = m.State.Winners
-	return m.current
+	return m.current, nil
 }
 
-// In returns the state whose block overlaps neurons most, of states, and by how many
-// neurons.
-func (m *Machine) In(neurons []int32, states int) (state, overlap int) {
-	for s := range states {
-		if n := int(assembly.Overlap(Block(s, m.State.K), neurons, 1)); n > overlap {
-			state, overlap = s, n
-		}
+// Run starts in a state, reads symbols and returns the state after each: the one whose
+// block shares most neurons with those that fire.
+func (m *Machine) Run(start int, symbols []int) ([]int, error) {
+	if err := m.Start(start); err != nil {
+		return nil, err
 	}
-	return state, overlap
+	var list []int
+	for _, s := range symbols {
+		neurons, err := m.Read(s)
+		if err != nil {
+			return list, err
+		}
+		state, _ := Nearest(neurons, m.State.K, m.states)
+		list = append(list, state)
+	}
+	return list, nil
+}
+
+// within checks the number of a symbol, a state or the like.
+func within(what string, i, n int) error {
+	if i < 0 || i >= n {
+		return fmt.Errorf("nemo: %s %d: there are %d, from 0 to %d", what, i, n, n-1)
+	}
+	return nil
 }

@@ -1,0 +1,34 @@
+package nemo
+
+// change is a recurrent synapse that attention changed.
+type change struct {
+	source int32
+	at     int // in the row of the source
+	was    float64
+}
+
+// attend sets the recurrent synapses from neurons that fired before onto the winners,
+// which are marked, to 1 + Beta, and remembers what they were.
+func (a *Area) attend(before []int32) {
+	if a.Recurrent == nil {
+		return
+	}
+	for _, i := range before {
+		row := a.Recurrent.Rows[i]
+		for k := range row {
+			if a.wins[row[k].To] && row[k].Weight != 1+a.Beta {
+				a.changed = append(a.changed, change{i, k, row[k].Weight})
+				row[k].Weight = 1 + a.Beta
+			}
+		}
+	}
+}
+
+// Decay gives the synapses that attention changed the weights back that they had.
+func (a *Area) Decay() {
+	for k := len(a.changed) - 1; k >= 0; k-- {
+		c := a.changed[k]
+		a.Recurrent.Rows[c.source][c.at].Weight = c.was
+	}
+	a.changed = a.changed[:0]
+}

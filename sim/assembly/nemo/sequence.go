@@ -1,0 +1,162 @@
+package nemo
+
+import "fmt"
+
+// Sequence memorises a sequence of items: an area that hears one item per step, and
+// its own winners of the step before. With a second area beside it as a scaffold it
+// needs fewer presentations.
+type Sequence struct {
+	Main, Helper             *Area // Helper is nil without a scaffold
+	in, fromHelper, fromMain *Matrix
+}
+
+// NewSequence makes a sequence of a recurrent area and the matrix from items to it,
+// and normalises both matrices.
+func NewSequence(main *Area, in *Matrix) (*Sequence, error) {
+	return newSequence(&Sequence{Main: main, in: in})
+}
+
+// NewScaffold makes a sequence with a second recurrent area, and the matrices from
+// items to the main area, from the helper to it and back. It normalises all matrices.
+func NewScaffold(main, helper *Area, in, fromHelper, fromMain *Matrix) (*Sequence, error) {
+	if helper == nil {
+		return nil, fmt.Errorf("nemo: a scaffold without a helper area: see NewSequence")
+	}
+	return newSequence(&Sequence{Main: main, Helper: helper, in: in, fromHelper: fromHelper, fromMain: fromMain})
+}
+
+func newSequence(s *Sequence) (*Sequence, error) {
+	if s.Main == nil {
+		return nil, fmt.Errorf("nemo: a sequence without an area: see NewArea")
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	s.Normalize()
+	return s, nil
+}
+
+func (s *Sequence) check() error {
+	n := s.Main.N
+	if err := s.Main.Recurrent.between("of the sequence to itself", n, n); err != nil {
+		return err
+	}
+	if err := s.in.onto("from the items", n); err != nil {
+		return err
+	}
+	if s.Helper == nil {
+		return nil
+	}
+	h := s.Helper.N
+	if err := s.Helper.Recurrent.between("of the scaffold to itself", h, h); err != nil {
+		return err
+	}
+	if err := s.fromHelper.between("from the scaffold", h, n); err != nil {
+		return err
+	}
+	return s.fromMain.between("to the scaffold", n, h)
+}
+
+// SequenceSettings describe random connections. Zero values are the defaults.
+type SequenceSettings struct {
+	N        int     // neurons of each area; default 1000
+	K        int     // that fire, and neurons of an item; default 30
+	Inputs   int     // neurons that items are made of; default N
+	P        float64 // probability of a synapse; default 0.4
+	Beta     float64 // plasticity; default 0.1
+	Scaffold bool
+	Seed     uint64
+}
+
+// RandomSequence draws the connections of a sequence.
+func RandomSequence(set SequenceSettings) (*Sequence, error) {
+	n, k := orElse(set.N, 1000), orElse(set.K, 30)
+	inputs, beta := orElse(set.Inputs, n), orElseFloat(set.Beta, 0.1)
+	d := &drawing{Wiring: Wiring{P: orElseFloat(set.P, 0.4), Seed: set.Seed}}
+	s := &Sequence{Main: d.area(n, k, beta)}
+	if set.Scaffold {
+		s.Helper = d.area(n, k, beta)
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	s.in = d.matrix("item>main", inputs, n)
+	s.Main.Recurrent = d.matrix("main>main", n, n)
+	if set.Scaffold {
+		s.fromHelper, s.fromMain = d.matrix("helper>main", n, n), d.matrix("main>helper", n, n)
+		s.Helper.Recurrent = d.matrix("helper>helper", n, n)
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return newSequence(s)
+}
+
+// Present shows items once, one per step, to silent areas that learn, and normalises
+// all matrices afterwards. It returns the assembly that answers each item.
+func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
+	for _, item := range items {
+		if err := inRange(item, len(s.in.Rows), "input"); err != nil {
+			return nil, err
+		}
+	}
+	s.Inhibit()
+	list, err := s.run(true, len(items), func(i int) []int32 { return items[i] })
+	s.Normalize()
+	return list, err
+}
+
+// Recall shows a cue to silent areas and lets them run free for the other steps,
+// without learning. It returns the assembly of each step.
+func (s *Sequence) Recall(cue []int32, steps int) ([][]int32, error) {
+	s.Inhibit()
+	return s.run(false, steps, func(i int) []int32 {
+		if i == 0 {
+			return cue
+		}
+		return nil
+	})
+}
+
+func (s *Sequence) run(learn bool, steps int, item func(i int) []int32) ([][]int32, error) {
+	var list [][]int32
+	for i := range steps {
+		if err := s.Step(learn, item(i)); err != nil {
+			return nil, err
+		}
+		list = append(list, s.Main.Winners)
+	}
+	return list, nil
+}
+
+// Step shows one item, or none, for one step. Both areas read what the other fired in
+// the step before.
+func (s *Sequence) Step(learn bool, item []int32) error {
+	if s.Helper == nil {
+		return s.Main.Step(learn, Firing{s.in, item})
+	}
+	before := s.Main.Winners
+	if err := s.Main.Step(learn, Firing{s.in, item}, Firing{s.fromHelper, s.Helper.Winners}); err != nil {
+		return err
+	}
+	return s.Helper.Step(learn, Firing{s.fromMain, before})
+}
+
+// Normalize divides the weights onto each neuron by their sum, in each matrix.
+func (s *Sequence) Normalize() {
+	list := []*Matrix{s.in, s.Main.Recurrent}
+	if s.Helper != nil {
+		list = append(list, s.fromHelper, s.fromMain, s.Helper.Recurrent)
+	}
+	for _, m := range list {
+		m.Normalize()
+	}
+}
+
+// Inhibit silences both areas.
+func (s *Sequence) Inhibit() {
+	s.Main.Inhibit()
+	if s.Helper != nil {
+		s.Helper.Inhibit()
+	}
+}

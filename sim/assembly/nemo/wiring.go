@@ -1,0 +1,108 @@
+package nemo
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/euryale-dev/euryale/sim/assembly"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Purposes of random streams.
+const (
+	purposeWiring uint32 = 511 + iota
+	purposeFlip
+	purposeNoise
+)
+
+// Wiring draws matrices: each synapse is there with probability P, with weight 1.
+type Wiring struct {
+	P       float64 // 0 to 1
+	Seed    uint64
+	NoLoops bool // no synapse from a neuron to the one of the same number
+}
+
+// Matrix draws the synapses of a named fibre. Same seed and name, same synapses.
+func (w Wiring) Matrix(name string, sources, targets int) (*Matrix, error) {
+	if !(w.P >= 0 && w.P <= 1) {
+		return nil, fmt.Errorf("nemo: fibre %s has synapses with probability %g: want 0 to 1", name, w.P)
+	}
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	key := tensor.NewStream(w.Seed, purposeWiring, h.Sum32())
+	f := assembly.Fibre{Seed: key.Uint64(), P: w.P, N: targets}
+	var room []int32
+	return NewMatrix(sources, targets, func(i int) []Synapse {
+		room = assembly.Bernoulli(room[:0], f, i)
+		row := make([]Synapse, 0, len(room))
+		for _, j := range room {
+			if !w.NoLoops || int(j) != i {
+				row = append(row, Synapse{j, 1})
+			}
+		}
+		return row
+	})
+}
+
+// drawing collects the first error of several matrices.
+type drawing struct {
+	Wiring
+	err error
+}
+
+func (d *drawing) matrix(name string, sources, targets int) *Matrix {
+	m, err := d.Matrix(name, sources, targets)
+	if d.err == nil {
+		d.err = err
+	}
+	return m
+}
+
+func (d *drawing) area(n, k int, beta float64) *Area {
+	a, err := NewArea(n, k, beta)
+	if d.err == nil {
+		d.err = err
+	}
+	return a
+}
+
+// Block returns neurons i k to (i+1) k - 1.
+func Block(i, k int) []int32 {
+	w := make([]int32, k)
+	for j := range w {
+		w[j] = int32(i*k + j)
+	}
+	return w
+}
+
+// Nearest returns which of the first blocks of k neurons shares most neurons with
+// those given, the lower among equals, and how many.
+func Nearest(neurons []int32, k, blocks int) (block, overlap int) {
+	count := make([]int, max(blocks, 1))
+	for _, j := range neurons {
+		if b := int(j) / k; b < len(count) {
+			count[b]++
+		}
+	}
+	for b, n := range count {
+		if n > overlap {
+			block, overlap = b, n
+		}
+	}
+	return block, overlap
+}
+
+// orElse returns v, or the default d where v is zero.
+func orElse(v, d int) int {
+	if v == 0 {
+		return d
+	}
+	return v
+}
+
+func orElseFloat(v, d float64) float64 {
+	if v == 0 {
+		return d
+	}
+	return v
+}
