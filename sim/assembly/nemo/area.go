@@ -196,7 +196,7 @@ func (a *Area) check(in []Firing) error {
 		if err := f.Through.onto("of an input", a.N); err != nil {
 			return err
 		}
-		if err := inRange(f.Neurons, len(f.Through.Rows), "input"); err != nil {
+		if err := inRange(f.Neurons, len(f.Through.rows), "input"); err != nil {
 			return err
 		}
 	}

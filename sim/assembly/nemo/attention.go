@@ -14,11 +14,11 @@ func (a *Area) attend(before []int32) {
 		return
 	}
 	for _, i := range before {
-		row := a.Recurrent.Rows[i]
-		for k := range row {
-			if a.wins[row[k].To] && row[k].Weight != 1+a.Beta {
-				a.changed = append(a.changed, change{i, k, row[k].Weight})
-				row[k].Weight = 1 + a.Beta
+		r := a.Recurrent.rows[i]
+		for k, j := range r.to {
+			if a.wins[j] && r.weight[k] != 1+a.Beta {
+				a.changed = append(a.changed, change{i, k, r.weight[k]})
+				r.weight[k] = 1 + a.Beta
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func (a *Area) attend(before []int32) {
 func (a *Area) Decay() {
 	for k := len(a.changed) - 1; k >= 0; k-- {
 		c := a.changed[k]
-		a.Recurrent.Rows[c.source][c.at].Weight = c.was
+		a.Recurrent.rows[c.source].weight[c.at] = c.was
 	}
 	a.changed = a.changed[:0]
 }

@@ -2,6 +2,7 @@ package nemo
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -82,14 +83,26 @@ func (c *Coin) Flip() ([]int32, error) {
 	if err := a.Fire(c.deck[:a.K]); err != nil {
 		return nil, err
 	}
-	for range c.steps {
-		if err := a.Step(false); err != nil {
-			return nil, err
-		}
+	if err := a.settle(c.steps); err != nil {
+		return nil, err
 	}
 	w := a.Winners
 	a.Inhibit()
 	return w, nil
+}
+
+// settle runs the area free for some steps, or until no step can change what fires.
+func (a *Area) settle(steps int) error {
+	for range steps {
+		before := a.Winners
+		if err := a.Step(false); err != nil {
+			return err
+		}
+		if a.Fatigue.Period < 1 && slices.Equal(before, a.Winners) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // Outcome returns which outcome shares most neurons with those given, and how many.

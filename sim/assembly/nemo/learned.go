@@ -14,10 +14,10 @@ import (
 //	w = 1 + ln(lambda beta)/lambda at first,  w += beta exp(-lambda (w - 1)) when seen
 //	P(outcome) = softmax(lambda w), about count / sum of counts
 //
-// The area follows that law for two outcomes where its noise suits lambda: a logistic
-// law approximates the normal one of the first step when
+// The area follows that law for two outcomes where its noise suits lambda: the normal
+// law of how many neurons of each outcome fire first is close to a logistic one when
 //
-//	lambda = 1.702 (2/sqrt(pi)) / 2 k sqrt(p) / noise, about 0.96 k sqrt(p) / noise
+//	lambda = 1.702/sqrt(pi) k sqrt(p)/noise = 0.96 k sqrt(p)/noise
 //
 // The connections that were drawn favour one outcome or another a little.
 //
@@ -94,10 +94,10 @@ func (c *LearnedCoin) set(context, outcome int, w float64) {
 	c.weight[context][outcome] = w
 	k := c.Area.K
 	for _, i := range Block(context, k) {
-		row := c.In.Rows[i]
-		for s := range row {
-			if int(row[s].To)/k == outcome {
-				row[s].Weight = w
+		r := c.In.rows[i]
+		for s, j := range r.to {
+			if int(j)/k == outcome {
+				r.weight[s] = w
 			}
 		}
 	}
@@ -150,10 +150,8 @@ func (c *LearnedCoin) Flip(context int) (outcome int, err error) {
 	if err := a.Step(false, Firing{c.In, Block(context, a.K)}); err != nil {
 		return 0, err
 	}
-	for range c.steps {
-		if err := a.Step(false); err != nil {
-			return 0, err
-		}
+	if err := a.settle(c.steps); err != nil {
+		return 0, err
 	}
 	outcome, _ = Nearest(a.Winners, a.K, c.outcomes)
 	a.Inhibit()

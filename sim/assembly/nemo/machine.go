@@ -35,7 +35,7 @@ func NewMachine(arc, state *Area, fromSymbol, fromState, fromArc *Matrix) (*Mach
 	}
 	arc.Bias = make([]float64, arc.N)
 	return &Machine{Arc: arc, State: state, fromSymbol: fromSymbol, fromState: fromState, fromArc: fromArc,
-		symbols: len(fromSymbol.Rows) / arc.K, states: state.N / state.K}, nil
+		symbols: len(fromSymbol.rows) / arc.K, states: state.N / state.K}, nil
 }
 
 // MachineSettings describe random connections and training. Zero values are the

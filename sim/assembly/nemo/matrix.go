@@ -1,12 +1,21 @@
 package nemo
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Matrix holds the synapses from one population to another: by source neuron, in
 // order of the targets.
 type Matrix struct {
-	Rows [][]Synapse
+	rows []row
 	n    int // targets
+}
+
+// row holds the synapses from one neuron, in two lists: what learns reads only to.
+type row struct {
+	to     []int32
+	weight []float64
 }
 
 // Synapse is a connection to a neuron.
@@ -16,25 +25,48 @@ type Synapse struct {
 }
 
 // NewMatrix makes the matrix from sources neurons onto targets, row by row. It returns
-// an error where a synapse leads outside the targets.
-func NewMatrix(sources, targets int, row func(source int) []Synapse) (*Matrix, error) {
+// an error where a row has a synapse outside the targets, or not in rising order.
+func NewMatrix(sources, targets int, synapses func(source int) []Synapse) (*Matrix, error) {
 	if sources < 1 || targets < 1 {
 		return nil, fmt.Errorf("nemo: a matrix from %d neurons to %d: want at least one of each", sources, targets)
 	}
-	m := &Matrix{Rows: make([][]Synapse, sources), n: targets}
-	for i := range m.Rows {
-		m.Rows[i] = row(i)
-		for _, s := range m.Rows[i] {
-			if s.To < 0 || int(s.To) >= targets {
-				return nil, fmt.Errorf("nemo: a synapse from neuron %d to %d: the targets are 0 to %d", i, s.To, targets-1)
+	m := &Matrix{rows: make([]row, sources), n: targets}
+	for i := range m.rows {
+		list := synapses(i)
+		r := row{make([]int32, len(list)), make([]float64, len(list))}
+		for k, s := range list {
+			if s.To < 0 || int(s.To) >= targets || k > 0 && s.To <= list[k-1].To {
+				return nil, fmt.Errorf("nemo: synapse %d of neuron %d leads to %d: want rising numbers from 0 to %d", k, i, s.To, targets-1)
 			}
+			r.to[k], r.weight[k] = s.To, s.Weight
 		}
+		m.rows[i] = r
 	}
 	return m, nil
 }
 
+// Weight returns the weight of a synapse, 0 where there is none.
+func (m *Matrix) Weight(source, target int) float64 {
+	if source < 0 || source >= len(m.rows) {
+		return 0
+	}
+	r := m.rows[source]
+	if k, ok := slices.BinarySearch(r.to, int32(target)); ok {
+		return r.weight[k]
+	}
+	return 0
+}
+
+// Synapses returns how many there are.
+func (m *Matrix) Synapses() (n int) {
+	for _, r := range m.rows {
+		n += len(r.to)
+	}
+	return n
+}
+
 // Sources returns how many neurons the matrix leads from.
-func (m *Matrix) Sources() int { return len(m.Rows) }
+func (m *Matrix) Sources() int { return len(m.rows) }
 
 // Targets returns how many neurons the matrix leads to.
 func (m *Matrix) Targets() int { return m.n }
@@ -42,15 +74,15 @@ func (m *Matrix) Targets() int { return m.n }
 // Normalize divides the weights onto each neuron by their sum.
 func (m *Matrix) Normalize() {
 	sum := make([]float64, m.n)
-	for _, row := range m.Rows {
-		for _, s := range row {
-			sum[s.To] += s.Weight
+	for _, r := range m.rows {
+		for k, j := range r.to {
+			sum[j] += r.weight[k]
 		}
 	}
-	for _, row := range m.Rows {
-		for k := range row {
-			if v := sum[row[k].To]; v != 0 {
-				row[k].Weight /= v
+	for _, r := range m.rows {
+		for k, j := range r.to {
+			if sum[j] != 0 {
+				r.weight[k] /= sum[j]
 			}
 		}
 	}
@@ -58,9 +90,9 @@ func (m *Matrix) Normalize() {
 
 // Sum returns the sum of all weights.
 func (m *Matrix) Sum() (sum float64) {
-	for _, row := range m.Rows {
-		for _, s := range row {
-			sum += s.Weight
+	for _, r := range m.rows {
+		for _, w := range r.weight {
+			sum += w
 		}
 	}
 	return sum
@@ -69,8 +101,10 @@ func (m *Matrix) Sum() (sum float64) {
 // add adds what the firing neurons send to x.
 func (m *Matrix) add(x []float64, firing []int32) {
 	for _, i := range firing {
-		for _, s := range m.Rows[i] {
-			x[s.To] += s.Weight
+		r := m.rows[i]
+		weight := r.weight[:len(r.to)]
+		for k, j := range r.to {
+			x[j] += weight[k]
 		}
 	}
 }
@@ -78,10 +112,10 @@ func (m *Matrix) add(x []float64, firing []int32) {
 // strengthen multiplies the weights between neurons that fired and those that do.
 func (m *Matrix) strengthen(firing []int32, wins []bool, factor float64) {
 	for _, i := range firing {
-		row := m.Rows[i]
-		for k := range row {
-			if wins[row[k].To] {
-				row[k].Weight *= factor
+		r := m.rows[i]
+		for k, j := range r.to {
+			if wins[j] {
+				r.weight[k] *= factor
 			}
 		}
 	}
@@ -92,8 +126,8 @@ func (m *Matrix) between(what string, sources, targets int) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("nemo: no matrix %s: want one of %d by %d neurons", what, sources, targets)
-	case len(m.Rows) != sources || m.n != targets:
-		return fmt.Errorf("nemo: the matrix %s is of %d by %d neurons: want %d by %d", what, len(m.Rows), m.n, sources, targets)
+	case len(m.rows) != sources || m.n != targets:
+		return fmt.Errorf("nemo: the matrix %s is of %d by %d neurons: want %d by %d", what, len(m.rows), m.n, sources, targets)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func RandomSequence(set SequenceSettings) (*Sequence, error) {
 // all matrices afterwards. It returns the assembly that answers each item.
 func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 	for _, item := range items {
-		if err := inRange(item, len(s.in.Rows), "input"); err != nil {
+		if err := inRange(item, len(s.in.rows), "input"); err != nil {
 			return nil, err
 		}
 	}

@@ -32,15 +32,15 @@ func (w Wiring) Matrix(name string, sources, targets int) (*Matrix, error) {
 	key := tensor.NewStream(w.Seed, purposeWiring, h.Sum32())
 	f := assembly.Fibre{Seed: key.Uint64(), P: w.P, N: targets}
 	var room []int32
+	var list []Synapse
 	return NewMatrix(sources, targets, func(i int) []Synapse {
-		room = assembly.Bernoulli(room[:0], f, i)
-		row := make([]Synapse, 0, len(room))
+		room, list = assembly.Bernoulli(room[:0], f, i), list[:0]
 		for _, j := range room {
 			if !w.NoLoops || int(j) != i {
-				row = append(row, Synapse{j, 1})
+				list = append(list, Synapse{j, 1})
 			}
 		}
-		return row
+		return list
 	})
 }
 
