@@ -56,8 +56,8 @@ type Fatigue struct {
 // returns an error unless 1 <= k <= n and beta >= 0.
 func NewArea(n, k int, beta float64) (*Area, error) {
 	switch {
-	case k < 1 || k > n:
-		return nil, fmt.Errorf("nemo: an area fires %d of %d neurons: want at least 1 and at most all", k, n)
+	case k < 1 || k > n || n > math.MaxInt32:
+		return nil, fmt.Errorf("nemo: an area fires %d of %d neurons: want at least 1 and at most all, of less than 2^31", k, n)
 	case !(beta >= 0) || math.IsInf(beta, 0):
 		return nil, fmt.Errorf("nemo: an area has plasticity %g: want 0 or more", beta)
 	}
@@ -123,8 +123,7 @@ func (a *Area) Force(neurons []int32, in ...Firing) error {
 		return err
 	}
 	before := a.Winners
-	a.Winners = slices.Clone(neurons)
-	a.drive = 0
+	a.set(neurons)
 	a.learn(before, in)
 	a.remember()
 	return nil
@@ -136,8 +135,13 @@ func (a *Area) Fire(neurons []int32) error {
 	if err := inRange(neurons, a.N, "area"); err != nil {
 		return err
 	}
-	a.Winners, a.drive = slices.Clone(neurons), 0
+	a.set(neurons)
 	return nil
+}
+
+func (a *Area) set(neurons []int32) {
+	a.Winners, a.drive = slices.Clone(neurons), 0
+	slices.Sort(a.Winners)
 }
 
 // Inhibit silences the area. Bias and fatigue stay.
@@ -149,10 +153,14 @@ func (a *Area) Rest() {
 	a.past = nil
 }
 
-// Disturb adds noise, one number per neuron, to the input of the next step alone.
+// Disturb adds noise, one number per neuron, to the input of the next step alone. It
+// keeps the slice until then.
 func (a *Area) Disturb(noise []float64) error {
 	if len(noise) != a.N {
 		return fmt.Errorf("nemo: noise for %d neurons: the area has %d", len(noise), a.N)
+	}
+	if j := slices.IndexFunc(noise, notFinite); j >= 0 {
+		return fmt.Errorf("nemo: noise of %g for neuron %d: want finite numbers", noise[j], j)
 	}
 	a.noise = noise
 	return nil
@@ -184,6 +192,9 @@ func (a *Area) check(in []Firing) error {
 	if a.wins == nil {
 		return fmt.Errorf("nemo: an area that NewArea did not make")
 	}
+	if a.K < 1 || a.K > a.N || a.N != len(a.x) {
+		return fmt.Errorf("nemo: an area of %d neurons was told to fire %d of %d: want 1 to %d of the same", len(a.x), a.K, a.N, len(a.x))
+	}
 	if a.Bias != nil && len(a.Bias) != a.N {
 		return fmt.Errorf("nemo: bias of %d neurons: the area has %d", len(a.Bias), a.N)
 	}
@@ -212,3 +223,5 @@ func inRange(neurons []int32, n int, what string) error {
 	}
 	return nil
 }
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

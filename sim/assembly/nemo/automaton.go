@@ -39,7 +39,11 @@ func LearnAutomaton(table []Arc, set AutomatonSettings) (*Automaton, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range orElse(set.Presentations, 18) {
+	n := orElse(set.Presentations, 18)
+	if n < 1 {
+		return nil, fmt.Errorf("nemo: a table is presented %d times: want once at least", n)
+	}
+	for range n {
 		for _, t := range table {
 			if err := m.Teach(t); err != nil {
 				return nil, err
@@ -136,6 +140,11 @@ func (m *Automaton) Step() (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	return m.follow(flip)
+}
+
+// follow takes the arc of a flip.
+func (m *Automaton) follow(flip []int32) (symbol int, err error) {
 	if err := m.Arc.Step(false, Firing{m.fromState, m.current}, Firing{m.fromCoin, flip}); err != nil {
 		return 0, err
 	}
@@ -146,7 +155,7 @@ func (m *Automaton) Step() (int, error) {
 		return 0, err
 	}
 	m.current = m.State.Winners
-	symbol, _ := Nearest(m.Symbol.Winners, m.Symbol.K, m.symbols)
+	symbol, _ = Nearest(m.Symbol.Winners, m.Symbol.K, m.symbols)
 	return symbol, nil
 }
 

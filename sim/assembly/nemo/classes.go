@@ -10,14 +10,14 @@ import (
 // other neuron with probability Q.
 type Class struct {
 	Neurons int     // in all
-	Core    []int32 // different neurons
+	Core    []int32 // from 0 to Neurons-1; others are left out
 	R, Q    float64 // 0 to 1
 }
 
 // Sample appends the neurons of one stimulus to dst, in order of number. It advances
 // src by two words per neuron.
 func (c Class) Sample(dst []int32, src *tensor.Stream) []int32 {
-	core := make([]bool, c.Neurons)
+	core := make([]bool, max(c.Neurons, 0))
 	for _, j := range c.Core {
 		if j >= 0 && int(j) < c.Neurons {
 			core[j] = true

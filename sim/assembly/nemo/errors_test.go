@@ -37,6 +37,21 @@ func TestErrors(t *testing.T) {
 			_, err := NewMatrix(1, 3, func(int) []Synapse { return []Synapse{{1, 1}, {1, 1}} })
 			return err
 		},
+		"weight NaN": func() error {
+			_, err := NewMatrix(1, 3, func(int) []Synapse { return []Synapse{{1, math.NaN()}} })
+			return err
+		},
+		"told to fire 21": func() error {
+			b := area(t, 20, 5, 0.1)
+			b.K = 21
+			return b.Step(true)
+		},
+		"noise of +Inf": func() error { return small.Disturb(slices.Repeat([]float64{math.Inf(1)}, 20)) },
+		"presented -1": func() error {
+			_, err := LearnMachine([]Transition{{0, 0, 0}}, MachineSettings{Presentations: -1})
+			return err
+		},
+		"less than 2^31":      func() error { _, err := LearnMachine([]Transition{{0, 1 << 50, 0}}, MachineSettings{}); return err },
 		"neuron 40 fires":     func() error { return a.Step(true, Firing{in, []int32{40}}) },
 		"neuron -1 fires":     func() error { return a.Force([]int32{-1}) },
 		"neuron 99 fires":     func() error { return a.Fire([]int32{99}) },

@@ -77,7 +77,11 @@ func LearnMachine(table []Transition, set MachineSettings) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range orElse(set.Presentations, 20) {
+	n := orElse(set.Presentations, 20)
+	if n < 1 {
+		return nil, fmt.Errorf("nemo: a table is presented %d times: want once at least", n)
+	}
+	for range n {
 		for _, t := range table {
 			if err := m.Teach(t); err != nil {
 				return nil, err

@@ -2,6 +2,7 @@ package nemo
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -25,10 +26,11 @@ type Synapse struct {
 }
 
 // NewMatrix makes the matrix from sources neurons onto targets, row by row. It returns
-// an error where a row has a synapse outside the targets, or not in rising order.
+// an error where a row has a synapse outside the targets, not in rising order, or of no
+// finite weight.
 func NewMatrix(sources, targets int, synapses func(source int) []Synapse) (*Matrix, error) {
-	if sources < 1 || targets < 1 {
-		return nil, fmt.Errorf("nemo: a matrix from %d neurons to %d: want at least one of each", sources, targets)
+	if min(sources, targets) < 1 || max(sources, targets) > math.MaxInt32 {
+		return nil, fmt.Errorf("nemo: a matrix from %d neurons to %d: want at least one of each and less than 2^31", sources, targets)
 	}
 	m := &Matrix{rows: make([]row, sources), n: targets}
 	for i := range m.rows {
@@ -37,6 +39,9 @@ func NewMatrix(sources, targets int, synapses func(source int) []Synapse) (*Matr
 		for k, s := range list {
 			if s.To < 0 || int(s.To) >= targets || k > 0 && s.To <= list[k-1].To {
 				return nil, fmt.Errorf("nemo: synapse %d of neuron %d leads to %d: want rising numbers from 0 to %d", k, i, s.To, targets-1)
+			}
+			if notFinite(s.Weight) {
+				return nil, fmt.Errorf("nemo: the synapse from neuron %d to %d has weight %g: want a finite one", i, s.To, s.Weight)
 			}
 			r.to[k], r.weight[k] = s.To, s.Weight
 		}

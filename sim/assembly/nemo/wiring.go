@@ -68,7 +68,7 @@ func (d *drawing) area(n, k int, beta float64) *Area {
 
 // Block returns neurons i k to (i+1) k - 1.
 func Block(i, k int) []int32 {
-	w := make([]int32, k)
+	w := make([]int32, max(k, 0))
 	for j := range w {
 		w[j] = int32(i*k + j)
 	}
@@ -80,7 +80,7 @@ func Block(i, k int) []int32 {
 func Nearest(neurons []int32, k, blocks int) (block, overlap int) {
 	count := make([]int, max(blocks, 1))
 	for _, j := range neurons {
-		if b := int(j) / k; b < len(count) {
+		if b := int(j) / max(k, 1); b >= 0 && b < len(count) {
 			count[b]++
 		}
 	}
