@@ -69,16 +69,17 @@ func (m *mind) endClause(outer []string) error {
 }
 
 // readClause reads the verb of a noun's clause and the subject of that verb.
-func (m *mind) readClause(noun string, out []Dependency) ([]Dependency, error) {
+func (m *mind) readClause(noun string) error {
 	if err := m.project(targets{clause: {verb}}); err != nil {
-		return nil, err
+		return err
 	}
 	if err := m.project(targets{verb: {lex, subj}}); err != nil {
-		return nil, err
+		return err
 	}
 	v := m.word()
-	if err := m.project(targets{subj: {lex}}); err != nil {
-		return nil, err
-	}
-	return appendWords(out, Dependency{noun, v, DepVerb}, Dependency{v, m.word(), subj}), nil
+	err := m.project(targets{subj: {lex}})
+	had := len(m.remembered[clause]) > 0
+	m.found(Dependency{noun, v, DepVerb}, had)
+	m.found(Dependency{v, m.word(), subj}, had)
+	return err
 }

@@ -25,10 +25,10 @@ const (
 // used by several goroutines.
 type Parser struct {
 	ReadOut ReadOut // Default Fibres.
-	// Tries is how many brains may hear the sentence, until one has held every word
-	// that it heard. Default 3. Assemblies of two words that share a neuron by chance
-	// can pull each other along: in the reference's grammars one brain in fifteen
-	// loses a word of a relative clause so.
+	// Tries is how many brains may hear the sentence, until one holds every word that
+	// it heard; that which lost least is read. Default 5. Where the assemblies of two
+	// words share a neuron by chance, one pulls the other along: of the brains that
+	// the reference's grammars make, one in ten loses a word of a relative clause so.
 	Tries int
 	g     *Grammar
 	seed  uint64
@@ -50,23 +50,23 @@ func NewParser(g *Grammar, seed uint64) (*Parser, error) {
 // beginning or end or inside another, for a sentence that leaves nothing in the area
 // VERB, and for words that would enter two areas at once.
 func (p *Parser) Parse(sentence string) ([]Dependency, error) {
-	m, err := p.listen(sentence, false)
+	m, err := p.parse(sentence, false)
 	if err != nil {
 		return nil, err
 	}
-	return m.read(p.ReadOut)
+	return m.out, nil
 }
 
-// listen returns the mind that heard a sentence best; on an error that which was
-// hearing it, if any.
-func (p *Parser) listen(sentence string, traced bool) (best *mind, err error) {
+// parse returns the mind that held a sentence best; on an error that which heard it,
+// if any.
+func (p *Parser) parse(sentence string, traced bool) (best *mind, err error) {
 	words := tokens(sentence)
 	if err := p.g.checkSentence(words); err != nil {
 		return nil, err
 	}
 	tries := p.Tries
 	if tries == 0 {
-		tries = 3
+		tries = 5
 	}
 	for try := range max(tries, 1) {
 		m, err := p.newMind(uint64(try))
@@ -75,6 +75,9 @@ func (p *Parser) listen(sentence string, traced bool) (best *mind, err error) {
 		}
 		m.traced = traced
 		if err := m.listen(words); err != nil {
+			return m, err
+		}
+		if err := m.read(p.ReadOut); err != nil {
 			return m, err
 		}
 		if best == nil || m.lost < best.lost {

@@ -6,17 +6,16 @@ import (
 )
 
 // read follows fibres from the verb.
-func (m *mind) read(r ReadOut) ([]Dependency, error) {
+func (m *mind) read(r ReadOut) error {
 	if w, _ := m.brain.Winners(verb); len(w) == 0 {
-		return nil, fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb", verb)
+		return fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb", verb)
 	}
 	m.learn(false)
 	for _, a := range m.Areas {
 		m.brain.Fix(a, false)
 	}
 	m.restores = r == FixedMap
-	out, err := m.readFrom(verb, m.follow(r), nil)
-	return unique(out), err
+	return m.readFrom(verb, m.follow(r))
 }
 
 // follow returns which fibres a read-out follows, in the order of the areas.
@@ -34,24 +33,15 @@ func (m *mind) follow(r ReadOut) targets {
 }
 
 // readFrom reads the word of an area and its dependents, then theirs.
-func (m *mind) readFrom(area string, follow targets, out []Dependency) ([]Dependency, error) {
+func (m *mind) readFrom(area string, follow targets) error {
 	to := follow[area]
 	if err := m.project(targets{area: to}); err != nil {
-		return nil, err
+		return err
 	}
 	head := m.word()
 	for _, t := range to {
-		var err error
-		switch t {
-		case lex:
-		case clause:
-			out, err = m.readClause(head, out)
-		default:
-			err = m.project(targets{t: {lex}})
-			out = appendWords(out, Dependency{head, m.word(), t})
-		}
-		if err != nil {
-			return nil, err
+		if err := m.readDependent(head, area, t); err != nil {
+			return err
 		}
 	}
 	for _, t := range to {
@@ -59,15 +49,40 @@ func (m *mind) readFrom(area string, follow targets, out []Dependency) ([]Depend
 			continue
 		}
 		before := m.winners()
-		var err error
-		if out, err = m.readFrom(t, follow, out); err != nil {
-			return nil, err
+		if err := m.readFrom(t, follow); err != nil {
+			return err
 		}
 		if m.restores {
 			m.fire(before)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// readDependent reads the word of an area that the area of the head leads to.
+func (m *mind) readDependent(head, from, to string) error {
+	switch to {
+	case lex:
+		return nil
+	case clause:
+		return m.readClause(head)
+	}
+	err := m.project(targets{to: {lex}})
+	m.found(Dependency{head, m.word(), to}, slices.Contains(m.remembered[from], to))
+	return err
+}
+
+// found keeps a dependency between words. What reads as none counts as lost where the
+// sentence had the fibre.
+func (m *mind) found(d Dependency, had bool) {
+	switch {
+	case d.Head == NonWord || d.Dependent == NonWord:
+		if had {
+			m.lost++
+		}
+	case !slices.Contains(m.out, d):
+		m.out = append(m.out, d)
+	}
 }
 
 // winners returns what fires in all areas.
@@ -84,26 +99,6 @@ func (m *mind) fire(winners map[string][]int32) {
 	for _, a := range m.Areas {
 		m.brain.SetWinners(a, winners[a])
 	}
-}
-
-// unique leaves only the first of equal dependencies.
-func unique(list []Dependency) (out []Dependency) {
-	for _, d := range list {
-		if !slices.Contains(out, d) {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// appendWords appends dependencies between words that were read.
-func appendWords(out []Dependency, list ...Dependency) []Dependency {
-	for _, d := range list {
-		if d.Head != NonWord && d.Dependent != NonWord {
-			out = append(out, d)
-		}
-	}
-	return out
 }
 
 // word returns the word whose block fires in the lexicon.

@@ -37,12 +37,9 @@ type State struct {
 // an error the trace holds the words before it.
 func (p *Parser) Trace(sentence string) (*Trace, error) {
 	t := &Trace{}
-	m, err := p.listen(sentence, true)
+	m, err := p.parse(sentence, true)
 	if m != nil {
-		t.Steps = m.steps
-	}
-	if err == nil {
-		t.Dependencies, err = m.read(p.ReadOut)
+		t.Steps, t.Dependencies = m.steps, m.out
 	}
 	return t, err
 }
