@@ -80,6 +80,9 @@ const (
 	det = "DET"
 )
 
+// mostNeurons bounds the lexicon's area, all of which is stored.
+const mostNeurons = 1 << 24
+
 // NonWord is read where no word's block fires.
 const NonWord = "<NON-WORD>"
 
@@ -143,6 +146,9 @@ func (g *Grammar) check() error {
 	}
 	if q := g.Parameters; q.LexK < 1 || q.Rounds < 1 {
 		return fmt.Errorf("language: blocks of LEX_k = %d neurons and %d rounds: a word needs one of at least 1 and 1 round", q.LexK, q.Rounds)
+	}
+	if q := g.Parameters; !(float64(g.Words)*float64(q.LexK) <= mostNeurons && q.LexN <= mostNeurons) {
+		return fmt.Errorf("language: a lexicon of %d blocks of %d neurons, or %d: want at most %d", g.Words, q.LexK, q.LexN, mostNeurons)
 	}
 	if err := g.checkReadOut(verb, nil); err != nil {
 		return err

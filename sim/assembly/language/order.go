@@ -14,12 +14,13 @@ type OrderSettings struct {
 	Nouns, Verbs int      // Default 2 and 2.
 	Orders       []string // of subject S, object O and verb V, per mood. Default SVO alone.
 	P            float64  // probability of a synapse. Default 0.05.
-	WordK        int      // neurons of a word and of a mood. Default 100.
+	WordK        int      // neurons of a word. Default 100.
+	MoodK        int      // neurons of a mood. Default WordK, or 12 times as many of several moods.
 	K            int      // neurons that fire in the other areas. Default 50.
 	N            int      // neurons of these. Default 20000.
 	Beta         float64  // plasticity. Default 0.06.
 	RoleSteps    int      // in which a word enters its role, after the first two. Default 10.
-	WordSteps    int      // per word of a sentence. Default 10.
+	WordSteps    int      // per word of a sentence. Default 10, or 3 where there are several moods.
 	LinkSteps    int      // of these in which the word before fires too. Default 3.
 	SpeakSteps   int      // as RoleSteps, before a sentence is said. Default 3.
 	Seed         uint64
@@ -33,6 +34,8 @@ type OrderSettings struct {
 // place in the syntax. While a word is heard they fire together, and the place of the
 // word before fires into the helper; at the first word the mood does. To speak, the
 // mood chooses the helper that it excites most, and then each place the next helper.
+// Moods of other orders need places of their own: more neurons of a mood and fewer
+// steps per word keep these apart.
 //
 // Reference: Mitropolsky and Papadimitriou, Simulated Language Acquisition in a
 // Biologically Realistic Model of the Brain (2025), arXiv:2507.11788.
@@ -67,7 +70,7 @@ func NewOrderLearner(s OrderSettings) (*OrderLearner, error) {
 	}
 	l := &OrderLearner{set: s, src: tensor.NewStream(s.Seed, purposeOrder, 0),
 		brain: assembly.New(assembly.Settings{P: s.P, Seed: s.Seed, EmptyIfSilent: true})}
-	list := []assembly.Area{{Name: phon, N: (s.Nouns + s.Verbs) * s.WordK, K: s.WordK}, {Name: mood, N: len(s.Orders) * s.WordK, K: s.WordK}}
+	list := []assembly.Area{{Name: phon, N: (s.Nouns + s.Verbs) * s.WordK, K: s.WordK}, {Name: mood, N: len(s.Orders) * s.MoodK, K: s.MoodK}}
 	for _, c := range letters {
 		a := constituents[byte(c)]
 		for _, name := range []string{a.role, a.helper, a.place} {
@@ -84,8 +87,15 @@ func NewOrderLearner(s OrderSettings) (*OrderLearner, error) {
 }
 
 func (s *OrderSettings) fill() {
+	if len(s.Orders) == 0 {
+		s.Orders = []string{"SVO"}
+	}
+	moods, steps := 1, 10
+	if len(s.Orders) > 1 {
+		moods, steps = 12, 3
+	}
 	for p, v := range map[*int]int{&s.Nouns: 2, &s.Verbs: 2, &s.WordK: 100, &s.K: 50, &s.N: 20000,
-		&s.RoleSteps: 10, &s.WordSteps: 10, &s.LinkSteps: 3, &s.SpeakSteps: 3} {
+		&s.RoleSteps: 10, &s.WordSteps: steps, &s.LinkSteps: 3, &s.SpeakSteps: 3} {
 		if *p == 0 {
 			*p = v
 		}
@@ -95,8 +105,8 @@ func (s *OrderSettings) fill() {
 			*p = v
 		}
 	}
-	if len(s.Orders) == 0 {
-		s.Orders = []string{"SVO"}
+	if s.MoodK == 0 {
+		s.MoodK = moods * s.WordK
 	}
 }
 

@@ -17,8 +17,10 @@ const DepVerb = "DEP-VERB"
 type ReadOut int
 
 const (
-	Fibres   ReadOut = iota // those of Grammar.ReadOut that were active in the sentence
-	FixedMap                // all of Grammar.ReadOut; what reads as no word is dropped
+	Fibres ReadOut = iota // those of Grammar.ReadOut that were active in the sentence
+	// FixedMap follows all of Grammar.ReadOut and drops what reads as no word. It may
+	// find the verb of a clause again at a noun that has none.
+	FixedMap
 )
 
 // Parser parses sentences; each starts from a brain that knows nothing. It may be

@@ -1,0 +1,20 @@
+package language
+
+import (
+	"bytes"
+	_ "embed"
+)
+
+//go:embed latin.json
+var latin []byte
+
+// Latin returns a small grammar to try a parser with, whose words may stand in any
+// order since their endings tell the case: canis (dog), puella (girl), rosa, videt
+// (sees), amat (loves), dat (gives), dormit (sleeps). What is read are nominatives.
+func Latin() *Grammar {
+	g, err := ReadGrammar(bytes.NewReader(latin))
+	if err != nil {
+		panic("language: the grammar inside the program: " + err.Error())
+	}
+	return g
+}
