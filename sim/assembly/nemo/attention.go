@@ -24,7 +24,9 @@ func (a *Area) attend(before []int32) {
 	}
 }
 
-// Decay gives the synapses that attention changed the weights back that they had.
+// Decay gives the synapses that attention changed the weights back that they had, all
+// of them. (The authors' program forgets the first increment of a synapse that was
+// changed twice.)
 func (a *Area) Decay() {
 	for k := len(a.changed) - 1; k >= 0; k-- {
 		c := a.changed[k]

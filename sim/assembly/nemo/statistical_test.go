@@ -2,6 +2,7 @@ package nemo
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,8 +148,8 @@ func TestClasses(t *testing.T) {
 	for i, s := range all {
 		for j := range 3 {
 			acc, a, b := learn(t, s, s.Train, uint64(100*i+j), false).score(t, s.Test/4)
-			if acc < 0.97 {
-				t.Errorf("draw %d, %d: accuracy %.3f, want 0.97", i, j, acc)
+			if want := min(0.97, slices.Min(s.Accuracy)-0.03); acc < want {
+				t.Errorf("draw %d, %d: accuracy %.3f, want %.3f", i, j, acc, want)
 			}
 			own.add(a)
 			other.add(b)
