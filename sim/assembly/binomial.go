@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -12,43 +13,51 @@ type binomial struct {
 	tail []float64 // P(X > from + i), down to 1e-300
 }
 
-func newBinomial(n int, p float64) *binomial {
+func newBinomial(n int, p float64) *binomial { return lawOf(masses(n, p)) }
+
+// masses returns the probabilities of from, from+1, ..., whose sum is 1 but for less
+// than 1e-20 below the mode.
+func masses(n int, p float64) (from int, mass []float64) {
 	switch {
 	case p <= 0 || n == 0:
-		return &binomial{tail: []float64{0}}
+		return 0, []float64{1}
 	case p >= 1:
-		return &binomial{from: n, tail: []float64{0}}
+		return n, []float64{1}
 	}
-	mode := int(float64(n+1) * p)
+	mode := min(int(float64(n+1)*p), n)
 	ratio := p / (1 - p)
-	up, down := []float64{}, []float64{} // masses over that of the mode, above and below it
-	for k, w := mode, 1.0; k < n; k++ {
-		if w *= float64(n-k) / float64(k+1) * ratio; w < 1e-310 {
-			break
-		}
-		up = append(up, w)
-	}
+	var down []float64 // over the mass of the mode, below it
 	for k, w := mode, 1.0; k > 0; k-- {
 		if w *= float64(k) / float64(n-k+1) / ratio; w < 1e-20 {
 			break
 		}
 		down = append(down, w)
 	}
-	b := &binomial{from: mode - len(down), tail: make([]float64, len(up)+len(down)+1)}
-	sum := 0.0
-	for i := len(b.tail) - 1; i >= 0; i-- { // small terms first
-		b.tail[i] = sum
-		switch j := i - len(down); {
-		case j > 0:
-			sum += up[j-1]
-		case j == 0:
-			sum++
-		default:
-			sum += down[-j-1]
+	slices.Reverse(down)
+	from, mass = mode-len(down), append(down, 1)
+	for k, w := mode, 1.0; k < n; k++ {
+		if w *= float64(n-k) / float64(k+1) * ratio; w < 1e-310 {
+			break
 		}
+		mass = append(mass, w)
 	}
-	for i := range b.tail {
-		b.tail[i] /= sum
+	sum := 0.0
+	for i := len(mass) - 1; i >= 0; i-- {
+		sum += mass[i]
+	}
+	for i := range mass {
+		mass[i] /= sum
+	}
+	return from, mass
+}
+
+// lawOf makes a law of the probabilities of from, from+1, ...
+func lawOf(from int, mass []float64) *binomial {
+	b := &binomial{from: from, tail: make([]float64, len(mass))}
+	sum := 0.0
+	for i := len(mass) - 1; i >= 0; i-- { // small terms first
+		b.tail[i] = sum
+		sum += mass[i]
 	}
 	return b
 }

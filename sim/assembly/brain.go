@@ -3,7 +3,10 @@ package assembly
 import (
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Activity says what areas do that get no input in a step.
@@ -32,9 +35,14 @@ type Settings struct {
 	// EmptyIfSilent leaves an area without winners where no input reaches it. Default:
 	// neurons 0 to K-1 win, as the lowest among equals. Silent implies it.
 	EmptyIfSilent bool
+	// NoSelf leaves out synapses of neurons onto themselves.
+	NoSelf bool
 	// Connect, if given, draws the connections instead: it appends to dst, in order,
-	// which neurons of a fibre's target the source neuron connects to.
+	// which neurons of a fibre's target the source neuron connects to. It must be
+	// safe for concurrent use.
 	Connect func(dst []int32, f Fibre, source int) []int32
+	Cache   int // bytes of drawn connections to keep; default 4 GiB
+	Threads int // that draw and count connections; default GOMAXPROCS. Changes no result.
 }
 
 // Area is a set of neurons of which K fire together.
@@ -42,31 +50,31 @@ type Area struct {
 	Name string
 	N    int     // neurons
 	K    int     // that fire, at most N
-	Beta float64 // plasticity of fibres into it: weights grow by the factor 1 + Beta
+	Beta float64 // plasticity of fibres into it, see Rule
+	Rule Rule    // by which they learn; default Hebb
 	Lazy bool    // store neurons when they first fire, and draw the others; see Sampling
+	Column
 }
 
-// Fibre names a connection and what is known of it.
-type Fibre struct {
-	From, To string
-	Seed     uint64  // of its connections
-	P        float64 // probability of a synapse
-	N        int     // neurons of the target
-}
-
-// Brain is a set of areas, stimuli and fibres. It is not safe for concurrent use.
+// Brain is a set of areas, stimuli and fibres. It is not safe for concurrent use;
+// copies of it are.
 type Brain struct {
 	set      Settings
 	areas    []*area
 	stimuli  []*stimulus
-	fibres   map[[2]string]*fibre
-	frozen   bool // no plasticity
+	fibres   []*fibre
+	byName   map[[2]string]*fibre
+	rivals   [][]string
+	closed   map[[2]string]indices // fibres, by their ends in alphabetical order
+	frozen   bool                  // no plasticity
 	step     int
-	x        []float32 // inputs of one target
+	cached   int       // bytes of links
+	x        []float64 // inputs of one target
 	isWinner []bool
 	room     []int32
 	marked   marks
-	laws     map[int]*binomial // inputs of new neurons, by how many fire
+	laws     map[pair]*binomial // inputs of new neurons, by how many fire
+	prof     *Profile
 }
 
 // area is an Area with its state.
@@ -76,6 +84,9 @@ type area struct {
 	fired   []bool  // neurons that ever did
 	support int     // how many
 	fixed   bool
+	closed  indices
+	columnState
+	into, out []*fibre
 }
 
 // stimulus is a set of neurons outside that always fire together.
@@ -85,7 +96,12 @@ type stimulus struct {
 }
 
 // New makes a brain without areas.
-func New(s Settings) *Brain { return &Brain{set: s, fibres: map[[2]string]*fibre{}} }
+func New(s Settings) *Brain {
+	if s.Cache == 0 {
+		s.Cache = 4 << 30
+	}
+	return &Brain{set: s, byName: map[[2]string]*fibre{}, closed: map[[2]string]indices{}}
+}
 
 // AddArea adds an area, connected to and from all others.
 func (b *Brain) AddArea(a Area) error {
@@ -94,14 +110,20 @@ func (b *Brain) AddArea(a Area) error {
 		return fmt.Errorf("assembly: area %q: want a name of its own", a.Name)
 	case a.K < 1 || a.K > a.N:
 		return fmt.Errorf("assembly: area %s fires %d of %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
-	case !(a.Beta >= 0):
-		return fmt.Errorf("assembly: area %s has plasticity %g: want 0 or more", a.Name, a.Beta)
+	case !(b.set.P >= 0 && b.set.P <= 1):
+		return fmt.Errorf("assembly: synapses with probability %g: want 0 to 1", b.set.P)
+	}
+	if err := a.Rule.check(a.Name, a.Beta, b.set.MaxWeight); err != nil {
+		return err
+	}
+	if err := a.Column.check(a); err != nil {
+		return err
 	}
 	n := a.N
 	if a.Lazy {
 		n = 0
 	}
-	b.areas = append(b.areas, &area{Area: a, fired: make([]bool, n)})
+	b.areas = append(b.areas, &area{Area: a, fired: make([]bool, n), closed: indices{}})
 	return nil
 }
 
@@ -145,6 +167,23 @@ func (b *Brain) Areas() (names []string) {
 		names = append(names, a.Name)
 	}
 	return names
+}
+
+// Stimuli lists the names of the stimuli in the order they were added.
+func (b *Brain) Stimuli() (names []string) {
+	for _, s := range b.stimuli {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Area returns what an area was made of.
+func (b *Brain) Area(name string) (Area, error) {
+	a, err := b.area(name)
+	if err != nil {
+		return Area{}, err
+	}
+	return a.Area, nil
 }
 
 // Winners returns the neurons of an area that fire, in order of falling input.
@@ -199,6 +238,26 @@ func (b *Brain) Activate(name string, i int) error {
 	return nil
 }
 
+// Block returns the block of an area that most of its winners lie in, and which part
+// of the block fires. It returns an error if nothing fires.
+func (b *Brain) Block(name string) (block int, overlap float64, err error) {
+	a, err := b.area(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(a.winners) == 0 {
+		return 0, 0, fmt.Errorf("assembly: area %s does not fire: there is no assembly to read", name)
+	}
+	count := map[int]int{}
+	for _, w := range a.winners {
+		i := int(w) / a.K
+		if count[i]++; count[i] > count[block] || count[i] == count[block] && i < block {
+			block = i
+		}
+	}
+	return block, float64(count[block]) / float64(a.K), nil
+}
+
 // Fix freezes the winners of an area, or frees them. It still projects, and synapses
 // into it still learn.
 func (b *Brain) Fix(name string, fixed bool) error {
@@ -221,8 +280,9 @@ func (a *area) stored() int {
 }
 
 // fire makes winners those of a.
-func (a *area) fire(winners []int32) {
+func (a *area) fire(winners []int32, step int) {
 	a.winners = winners
+	a.tire(winners, step)
 	if a.Lazy {
 		return
 	}
@@ -242,4 +302,32 @@ func name64(names ...string) uint64 {
 		h.Write([]byte{0})
 	}
 	return h.Sum64()
+}
+
+func (b *Brain) workers() int {
+	if b.set.Threads > 0 {
+		return b.set.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// parallel does n independent things.
+func (b *Brain) parallel(n int, do func(worker, i int)) {
+	workers := min(b.workers(), n)
+	if workers <= 1 {
+		for i := range n {
+			do(0, i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(w, i)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -5,26 +5,45 @@ import (
 	"slices"
 )
 
-// Clone returns a copy that shares no state with b and goes on as b would. Plans
-// belong to one brain: make them anew.
+// Clone returns a copy that goes on as b would; synapses are copied when one of the
+// two changes them. Plans belong to one brain: make them anew.
 func (b *Brain) Clone() *Brain {
 	c := *b
-	c.x, c.isWinner, c.room, c.laws, c.marked = nil, nil, nil, nil, marks{}
-	c.areas = make([]*area, len(b.areas))
-	for i, a := range b.areas {
-		d := *a
-		d.winners, d.fired = slices.Clone(a.winners), slices.Clone(a.fired)
-		c.areas[i] = &d
+	c.x, c.isWinner, c.room, c.laws, c.marked, c.prof = nil, nil, nil, nil, marks{}, nil
+	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
+	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
+	c.closed = map[[2]string]indices{}
+	for k, s := range b.closed {
+		c.closed[k] = maps.Clone(s)
 	}
-	c.stimuli = slices.Clone(b.stimuli)
-	c.fibres = maps.Clone(b.fibres)
-	for k, f := range c.fibres {
-		g := *f
-		g.total, g.rows = slices.Clone(f.total), slices.Clone(f.rows)
-		for i, row := range g.rows {
-			g.rows[i] = slices.Clone(row)
-		}
-		c.fibres[k] = &g
+	for _, a := range b.areas {
+		d := *a
+		d.fired, d.closed = slices.Clone(a.fired), maps.Clone(a.closed)
+		d.times, d.recent = slices.Clone(a.times), slices.Clone(a.recent)
+		d.into, d.out = nil, nil
+		c.areas = append(c.areas, &d)
+	}
+	for _, f := range b.fibres {
+		c.insert(f.clone(&c))
 	}
 	return &c
+}
+
+// clone returns a copy of f for brain c.
+func (f *fibre) clone(c *Brain) *fibre {
+	g := *f
+	g.target, _ = c.area(f.To)
+	if f.from != nil {
+		g.from, _ = c.area(f.From)
+	}
+	g.total, g.inputs, g.grown, g.scale = slices.Clone(f.total), slices.Clone(f.inputs), slices.Clone(f.grown), slices.Clone(f.scale)
+	g.rows = slices.Clone(f.rows)
+	for i := range f.shared {
+		f.shared[i] = true
+	}
+	g.shared = slices.Clone(f.shared)
+	if f.web != nil {
+		g.web = f.web.clone()
+	}
+	return &g
 }

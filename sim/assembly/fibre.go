@@ -2,18 +2,35 @@ package assembly
 
 import (
 	"fmt"
-	"math"
 	"slices"
-
-	"github.com/euryale-dev/euryale/tensor"
 )
 
-// fibre holds the synapses from a stimulus or an area to an area.
+// Fibre names a connection and what is known of it.
+type Fibre struct {
+	From, To string
+	Seed     uint64  // of its connections
+	P        float64 // probability of a synapse
+	N        int     // neurons of the target
+}
+
+// fibre holds the synapses from a stimulus or an area to an area: one of total, rows
+// and web.
 type fibre struct {
 	Fibre
-	beta  float64
-	total []float32   // of a stimulus: summed weight per target neuron
-	rows  [][]synapse // of an area: by source neuron; nil until it first fires
+	beta     float64
+	rule     Rule
+	from     *area // nil for a stimulus
+	stimulus *stimulus
+	target   *area
+	planned  bool
+	scale    []float64 // of a normalised fibre: 1 over the summed weights onto each target
+
+	inputs []int32     // of a stimulus: synapses onto each target neuron
+	total  []float64   // of a stimulus: their summed weight
+	grown  []int32     // of a stimulus: targets whose total is no longer inputs
+	rows   [][]synapse // onto a lazy area: by source neuron
+	shared []bool      // rows that a copy of the brain has too
+	web    *web        // onto other areas
 }
 
 // synapse is a connection to a neuron.
@@ -24,39 +41,88 @@ type synapse struct {
 
 // fibre returns the connection between two names, and makes it the first time.
 func (b *Brain) fibre(from, to string) (*fibre, error) {
-	if f := b.fibres[[2]string{from, to}]; f != nil {
+	if f := b.byName[[2]string{from, to}]; f != nil {
 		return f, nil
 	}
+	return b.newFibre(from, to, b.set.P)
+}
+
+func (b *Brain) newFibre(from, to string, p float64) (*fibre, error) {
 	target, err := b.area(to)
 	if err != nil {
 		return nil, err
 	}
-	f := &fibre{Fibre: Fibre{From: from, To: to, Seed: mix(b.set.Seed ^ name64(from, to)), P: b.set.P, N: target.N}, beta: target.Beta}
+	f := &fibre{Fibre: Fibre{From: from, To: to, Seed: mix(b.set.Seed ^ name64(from, to)), P: p, N: target.N},
+		beta: target.Beta, rule: target.Rule, target: target}
 	if s := b.stimulus(from); s != nil {
-		f.total = make([]float32, target.stored())
-		f.N = target.stored()
-		var row []int32
-		for i := range s.size {
-			row = b.connect(row[:0], f, i)
-			for _, j := range row {
-				f.total[j]++
-			}
+		f.stimulus = s
+		b.connectStimulus(f)
+	} else if f.from, err = b.area(from); err != nil {
+		return nil, fmt.Errorf("%w; nor is it a stimulus", err)
+	} else if target.Lazy {
+		f.rows = make([][]synapse, f.from.stored())
+		f.shared = make([]bool, len(f.rows))
+		for i := range f.rows {
+			f.rows[i] = b.known(f, i, target.support)
 		}
 	} else {
-		source, err := b.area(from)
-		if err != nil {
-			return nil, fmt.Errorf("%w; nor is it a stimulus", err)
+		f.web = newWeb(target.N)
+	}
+	b.insert(f)
+	return f, nil
+}
+
+// insert adds a fibre to the brain, in place of one between the same names.
+func (b *Brain) insert(f *fibre) {
+	key := [2]string{f.From, f.To}
+	if old := b.byName[key]; old != nil {
+		b.fibres[slices.Index(b.fibres, old)] = f
+		f.target.into[slices.Index(f.target.into, old)] = f
+		if f.from != nil {
+			f.from.out[slices.Index(f.from.out, old)] = f
 		}
-		f.rows = make([][]synapse, source.stored())
-		if target.Lazy {
-			for i := range f.rows {
-				f.rows[i] = b.known(f, i, target.support)
-			}
+	} else {
+		b.fibres = append(b.fibres, f)
+		f.target.into = append(f.target.into, f)
+		if f.from != nil {
+			f.from.out = append(f.from.out, f)
 		}
 	}
-	f.N = target.N
-	b.fibres[[2]string{from, to}] = f
-	return f, nil
+	b.byName[key] = f
+}
+
+// connectStimulus counts the synapses from a stimulus to the stored neurons.
+func (b *Brain) connectStimulus(f *fibre) {
+	n := f.target.stored()
+	f.inputs, f.total = make([]int32, n), make([]float64, n)
+	g := *f
+	g.N = n
+	var row []int32
+	for i := range f.stimulus.size {
+		row = b.connect(row[:0], &g, i)
+		for _, j := range row {
+			f.inputs[j]++
+		}
+	}
+	for j, c := range f.inputs {
+		f.total[j] = float64(c)
+	}
+}
+
+// connect appends what source neuron i of f connects to.
+func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
+	from := len(dst)
+	if b.set.Connect != nil {
+		dst = b.set.Connect(dst, f.Fibre, i)
+	} else {
+		dst = Bernoulli(dst, f.Fibre, i)
+	}
+	if b.set.NoSelf && f.From == f.To {
+		if k, ok := slices.BinarySearch(dst[from:], int32(i)); ok {
+			dst = slices.Delete(dst, from+k, from+k+1)
+		}
+	}
+	return dst
 }
 
 // SetBeta sets the plasticity of one fibre.
@@ -65,97 +131,113 @@ func (b *Brain) SetBeta(from, to string, beta float64) error {
 	if err != nil {
 		return err
 	}
-	if !(beta >= 0) {
-		return fmt.Errorf("assembly: fibre %s>%s has plasticity %g: want 0 or more", from, to, beta)
+	if err := f.rule.check("fibre "+from+">"+to, beta, b.set.MaxWeight); err != nil {
+		return err
 	}
 	f.beta = beta
 	return nil
 }
 
-// connect appends what source neuron i of f connects to.
-func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
-	if b.set.Connect != nil {
-		return b.set.Connect(dst, f.Fibre, i)
+// SetP sets the probability of a synapse of one fibre, before it is part of a plan.
+func (b *Brain) SetP(from, to string, p float64) error {
+	if !(p >= 0 && p <= 1) {
+		return fmt.Errorf("assembly: fibre %s>%s has synapses with probability %g: want 0 to 1", from, to, p)
 	}
-	return Bernoulli(dst, f.Fibre, i)
+	f, err := b.fibre(from, to)
+	if err != nil || f.P == p {
+		return err
+	}
+	if f.planned {
+		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: set their probability before it is part of a plan", from, to)
+	}
+	g, err := b.newFibre(from, to, p)
+	if err == nil {
+		g.beta, g.rule = f.beta, f.rule
+	}
+	return err
 }
 
-// purposeConnect is the random stream of connections.
-const purposeConnect uint32 = 501
+// firing returns how many neurons of the source fire.
+func (f *fibre) firing() int {
+	if f.stimulus != nil {
+		return f.stimulus.size
+	}
+	return len(f.from.winners)
+}
 
-// Bernoulli appends the connections of a source neuron: each target with the
-// probability of the fibre, independently, by the gaps between them.
-func Bernoulli(dst []int32, f Fibre, source int) []int32 {
+// sources returns the neurons of the source that fire; of a stimulus none.
+func (f *fibre) sources() []int32 {
+	if f.stimulus != nil {
+		return nil
+	}
+	return f.from.winners
+}
+
+// gather adds the weights from the firing neurons of f's source to x.
+func (b *Brain) gather(x []float64, f *fibre) {
 	switch {
-	case f.P <= 0:
-		return dst
-	case f.P >= 1:
-		for j := range f.N {
-			dst = append(dst, int32(j))
-		}
-		return dst
-	}
-	src := tensor.NewStream(f.Seed, purposeConnect, uint32(source))
-	scale := 1 / math.Log1p(-f.P)
-	for j := -1.0; ; {
-		j += 1 + math.Floor(math.Log(1-src.Float64())*scale)
-		if j >= float64(f.N) {
-			return dst
-		}
-		dst = append(dst, int32(j))
-	}
-}
-
-// row returns the synapses of a source neuron.
-func (b *Brain) row(f *fibre, source int32) []synapse {
-	if f.rows[source] == nil {
-		f.rows[source] = b.known(f, int(source), f.N)
-	}
-	return f.rows[source]
-}
-
-// gather adds the weights from the firing neurons of f's source to x, in the order
-// in which they fire.
-func (b *Brain) gather(x []float32, f *fibre) {
-	if f.total != nil {
+	case f.scale != nil:
+		b.gatherScaled(x, f)
+	case f.stimulus != nil:
 		for j, w := range f.total {
 			x[j] += w
 		}
-		return
-	}
-	source, _ := b.area(f.From)
-	for _, i := range source.winners {
-		for _, s := range b.row(f, i) {
-			x[s.to] += s.weight
+		b.prof.moved(16 * len(x))
+	case f.web != nil:
+		f.web.gather(b, f, x)
+	default:
+		synapses := 0
+		for _, i := range f.from.winners {
+			synapses += len(f.rows[i])
+			for _, s := range f.rows[i] {
+				x[s.to] += float64(s.weight)
+			}
 		}
+		b.prof.moved(16 * synapses)
 	}
 }
 
-// strengthen multiplies the weights between neurons that fired before and those
-// that do now.
-func (b *Brain) strengthen(f *fibre, sources, winners []int32) {
-	grow := func(w float32) float32 {
-		v := float64(w) * (1 + f.beta)
-		if b.set.MaxWeight > 0 {
-			v = min(v, b.set.MaxWeight)
-		}
-		return float32(v)
-	}
-	if f.total != nil {
-		for _, j := range winners {
-			f.total[j] = float32(float64(f.total[j]) * (1 + f.beta))
-		}
+// strengthen lets the synapses between neurons that fired before and those that do
+// now learn; b.isWinner marks those.
+func (b *Brain) strengthen(f *fibre, winners []int32) {
+	if f.beta == 0 && f.rule != Willshaw {
 		return
 	}
-	for _, i := range sources {
-		row := b.row(f, i)
-		for k := range row {
-			if b.isWinner[row[k].to] {
-				row[k].weight = grow(row[k].weight)
+	grow := f.grow(b)
+	switch {
+	case f.stimulus != nil:
+		for _, j := range winners {
+			if n := float64(f.inputs[j]); n > 0 {
+				if f.total[j] == n {
+					f.grown = append(f.grown, j)
+				}
+				f.total[j] = n * grow(f.total[j]/n)
+			}
+		}
+	case f.web != nil:
+		f.web.strengthen(b, f, f.from.winners, winners)
+	default:
+		for _, i := range f.from.winners {
+			row := f.own(i)
+			for k := range row {
+				if b.isWinner[row[k].to] {
+					row[k].weight = float32(grow(float64(row[k].weight)))
+				}
 			}
 		}
 	}
 }
+
+// own returns the row of a source neuron onto a lazy area to be changed.
+func (f *fibre) own(i int32) []synapse {
+	if f.shared[i] {
+		f.rows[i], f.shared[i] = slices.Clone(f.rows[i]), false
+	}
+	return f.rows[i]
+}
+
+// link gives a source neuron a synapse of weight 1 onto a neuron of a lazy area.
+func (f *fibre) link(i, j int32) { f.rows[i] = append(f.own(i), synapse{j, 1}) }
 
 // Weight returns the weight of a synapse, 0 where there is none; of a stimulus the
 // sum of its synapses onto the neuron, whatever source is.
@@ -164,15 +246,27 @@ func (b *Brain) Weight(from, to string, source, target int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if target < 0 || target >= f.N || f.rows != nil && (source < 0 || source >= len(f.rows)) {
+	if target < 0 || target >= f.target.stored() || f.from != nil && (source < 0 || source >= f.from.stored()) {
 		return 0, fmt.Errorf("assembly: no synapse from neuron %d to %d of %s>%s", source, target, from, to)
 	}
-	if f.total != nil {
-		return float64(f.total[target]), nil
+	w := f.weight(b, int32(source), int32(target))
+	if f.scale != nil {
+		w *= f.scale[target]
 	}
-	row := b.row(f, int32(source))
-	if k, ok := slices.BinarySearchFunc(row, int32(target), func(s synapse, t int32) int { return int(s.to - t) }); ok {
-		return float64(row[k].weight), nil
+	return w, nil
+}
+
+func (f *fibre) weight(b *Brain, source, target int32) float64 {
+	switch {
+	case f.stimulus != nil:
+		return f.total[target]
+	case f.web != nil:
+		b.draw(f, []int32{source})
+		return f.web.rows[source].at(target)
 	}
-	return 0, nil
+	row := f.rows[source]
+	if k, ok := slices.BinarySearchFunc(row, target, func(s synapse, t int32) int { return int(s.to - t) }); ok {
+		return float64(row[k].weight)
+	}
+	return 0
 }

@@ -186,7 +186,7 @@ func (c *explicitCase) checkWeights(t *testing.T, b *Brain) {
 		f, err := b.fibre(from, to)
 		check(t, err)
 		for j, w := range want.First16 {
-			if math.Abs(float64(f.total[j])-w) > 1e-6*max(1, w) {
+			if math.Abs(f.total[j]-w) > 1e-6*max(1, w) {
 				t.Errorf("%s: neuron %d gets %v, want %v", name, j, f.total[j], w)
 			}
 		}
@@ -257,14 +257,10 @@ func TestSilentGoldens(t *testing.T) {
 func total(t *testing.T, b *Brain, from, to string) (sum, squares, largest, n float64) {
 	f, err := b.fibre(from, to)
 	check(t, err)
-	for i := range f.rows {
-		if from == "S" && i >= b.areas[0].K {
-			break
+	f.each(b, func(i, _ int32, v float64) {
+		if from != "S" || int(i) < b.areas[0].K {
+			sum, squares, largest, n = sum+v, squares+v*v, max(largest, v), n+1
 		}
-		for _, s := range b.row(f, int32(i)) {
-			w := float64(s.weight)
-			sum, squares, largest, n = sum+w, squares+w*w, max(largest, w), n+1
-		}
-	}
+	})
 	return sum, squares, largest, n
 }

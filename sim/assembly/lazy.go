@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -31,81 +32,61 @@ type drawn struct {
 	list   []recruit
 }
 
-// fired returns how many neurons fire into a target.
-func (b *Brain) fired(t target) (n int) {
-	for _, f := range t.fibres {
-		n += b.firing(f)
-	}
-	return n
-}
-
-// firing returns how many neurons of a fibre's source fire.
-func (b *Brain) firing(f *fibre) int {
-	if s := b.stimulus(f.From); s != nil {
-		return s.size
-	}
-	a, _ := b.area(f.From)
-	return len(a.winners)
-}
-
 // selectLazy returns the round of a lazy target with known inputs x, new winners
 // numbered from the support on, and what is known of those.
-func (b *Brain) selectLazy(t target, x []float32) (r Round, d drawn) {
-	r.Area = t.Name
+func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
 	src := tensor.NewStream(mix(b.set.Seed^name64(t.Name)), purposeRecruit, uint32(b.step))
+	r.Area = t.Name
 	d.before = t.support
-	var known []int32
-	if len(x) > 0 {
-		known, _, _ = top(x, min(t.K+1, len(x)))
-	}
-	k := b.fired(t)
-	draw := b.candidates(t, k, &src)
+	known := top(x, min(t.K+1, len(x)))
+	law := b.lawInto(t)
+	draw := b.candidates(t, law, &src)
 	have, more := draw()
-	at := 0
-	var inputs []float64
-	for len(inputs) <= t.K && (at < len(known) || more) {
-		if at < len(known) && (!more || x[known[at]] >= float32(have)) {
-			inputs = append(inputs, float64(x[known[at]]))
-			if len(r.Winners) < t.K {
-				r.Winners = append(r.Winners, known[at])
-			}
+	largest := 0.0
+	for at := 0; at < len(known) || more; {
+		old := at < len(known) && (!more || x[known[at]] >= float64(have))
+		v := float64(have)
+		if old {
+			v = x[known[at]]
+		}
+		if len(r.Winners) == 0 {
+			largest = v
+		}
+		if !t.fires(v, len(r.Winners), largest) {
+			r.Next = v
+			break
+		}
+		r.Kth, r.Input = v, r.Input+v
+		if old {
+			r.Winners = append(r.Winners, known[at])
 			at++
 			continue
 		}
-		inputs = append(inputs, float64(have))
-		if len(r.Winners) < t.K {
-			r.Winners = append(r.Winners, int32(d.before+len(d.list)))
-			d.list = append(d.list, recruit{input: have, sources: b.subset(&src, k, have)})
-			have, more = draw()
-		}
+		r.Winners = append(r.Winners, int32(d.before+len(d.list)))
+		d.list = append(d.list, recruit{input: have, sources: law.sources(b, &src, have)})
+		have, more = draw()
 	}
-	if len(inputs) > len(r.Winners) {
-		r.Next = inputs[len(r.Winners)]
-	}
-	for _, x := range inputs[:len(r.Winners)] {
-		r.Input += x
-	}
-	r.Kth, r.First = inputs[len(r.Winners)-1], len(d.list)
+	r.First = len(d.list)
 	return r, d
 }
 
 // candidates returns a function that gives the inputs of new neurons, the largest
 // first, until there are no more.
-func (b *Brain) candidates(t target, fired int, src *tensor.Stream) func() (int, bool) {
+func (b *Brain) candidates(t target, law *inputLaw, src *tensor.Stream) func() (int, bool) {
 	free := t.N - t.support
-	law := b.binomial(fired)
 	if b.set.Lazy == Normal && free > t.K {
-		return normalCandidates(law, fired, b.set.P, free, t.K, src)
+		return normalCandidates(law, free, t.K, src)
 	}
-	o := order{law: law, left: free}
+	o := order{law: law.binomial, left: free}
 	return func() (int, bool) { return o.next(1 - src.Float64()) }
 }
 
 // normalCandidates draws k candidates from a normal law above the quantile that k of
 // free neurons exceed, as the reference implementation does.
-func normalCandidates(law *binomial, fired int, p float64, free, k int, src *tensor.Stream) func() (int, bool) {
+func normalCandidates(law *inputLaw, free, k int, src *tensor.Stream) func() (int, bool) {
 	alpha := float64(law.quantile(float64(k) / float64(free)))
-	mean, sd := float64(fired)*p, math.Sqrt(float64(fired)*p*(1-p))
+	fired, mean, variance := law.moments()
+	sd := math.Sqrt(variance)
 	n := distuv.UnitNormal
 	tail := n.Survival((alpha - mean) / sd)
 	list := make([]int, k)
@@ -116,7 +97,7 @@ func normalCandidates(law *binomial, fired int, p float64, free, k int, src *ten
 		}
 		list[i] = min(int(math.Round(mean+sd*z)), fired)
 	}
-	sortDown(list)
+	slices.SortFunc(list, func(a, b int) int { return b - a })
 	return func() (int, bool) {
 		if len(list) == 0 {
 			return 0, false
@@ -125,27 +106,6 @@ func normalCandidates(law *binomial, fired int, p float64, free, k int, src *ten
 		list = list[1:]
 		return m, true
 	}
-}
-
-func sortDown(v []int) {
-	for i := 1; i < len(v); i++ {
-		for j := i; j > 0 && v[j] > v[j-1]; j-- {
-			v[j], v[j-1] = v[j-1], v[j]
-		}
-	}
-}
-
-// binomial returns the law of the input from n firing neurons.
-func (b *Brain) binomial(n int) *binomial {
-	if b.laws == nil || len(b.laws) > 64 {
-		b.laws = map[int]*binomial{}
-	}
-	l := b.laws[n]
-	if l == nil {
-		l = newBinomial(n, b.set.P)
-		b.laws[n] = l
-	}
-	return l
 }
 
 // subset returns m different numbers below n, uniformly (Floyd's method).
@@ -185,19 +145,16 @@ func (m *marks) add(i int32)      { m.at[i] = m.round }
 // Supports have grown already.
 func (b *Brain) connectRecruits(p *Plan, all []drawn) {
 	for i, t := range p.targets {
-		if len(all[i].list) == 0 {
-			continue
-		}
-		for _, f := range b.fibres {
-			if f.To == t.Name {
+		if len(all[i].list) > 0 {
+			for _, f := range t.into {
 				b.connectInto(f, t, all[i])
 			}
 		}
 	}
 	for i, t := range p.targets {
-		for _, f := range b.fibres {
-			if f.From == t.Name && len(all[i].list) > 0 {
-				b.connectFrom(f, t.area, all[i].before)
+		if len(all[i].list) > 0 {
+			for _, f := range t.out {
+				b.connectFrom(f)
 			}
 		}
 	}
@@ -206,37 +163,33 @@ func (b *Brain) connectRecruits(p *Plan, all []drawn) {
 // connectInto gives fibre f its synapses onto the recruits of its target, from the
 // neurons its source had before the step.
 func (b *Brain) connectInto(f *fibre, t target, d drawn) {
-	first, active := b.place(t, f)
-	if stim := b.stimulus(f.From); stim != nil {
+	first, active := t.place(f)
+	if f.stimulus != nil {
 		for k, r := range d.list {
-			f.total = append(f.total, float32(b.count(f, stim, int32(d.before+k), r, first, active)))
+			n := b.synapses(f, int32(d.before+k), r, first, active)
+			f.inputs, f.total = append(f.inputs, int32(n)), append(f.total, float64(n))
 		}
 		return
 	}
-	a, _ := b.area(f.From)
-	sources := a.N
-	if a.Lazy {
-		sources = len(f.rows) // those that were there before the step
-	}
-	fires := b.marks(sources)
+	fires := b.marks(len(f.rows))
 	if active {
-		for _, w := range a.winners {
+		for _, w := range f.from.winners {
 			fires.add(w)
 		}
 	}
 	for k, r := range d.list {
-		b.incoming(f, a, int32(d.before+k), r, first, fires)
+		b.incoming(f, int32(d.before+k), r, first, fires)
 	}
 }
 
-// count returns how many neurons of a stimulus connect to neuron j.
-func (b *Brain) count(f *fibre, stim *stimulus, j int32, r recruit, first int, active bool) (n int) {
+// synapses returns how many neurons of a stimulus connect to neuron j.
+func (b *Brain) synapses(f *fibre, j int32, r recruit, first int, active bool) (n int) {
 	if !active {
 		src := tensor.NewStream(f.Seed, purposeCount, uint32(j))
-		return b.binomial(stim.size).quantile(1 - src.Float64())
+		return b.binomial(f.stimulus.size, f.P).quantile(1 - src.Float64())
 	}
 	for _, s := range r.sources {
-		if int(s) >= first && int(s) < first+stim.size {
+		if int(s) >= first && int(s) < first+f.stimulus.size {
 			n++
 		}
 	}
@@ -244,55 +197,50 @@ func (b *Brain) count(f *fibre, stim *stimulus, j int32, r recruit, first int, a
 }
 
 // place returns where the firing neurons of f begin among all that fire into t.
-func (b *Brain) place(t target, f *fibre) (first int, active bool) {
-	for _, g := range t.fibres {
+func (t target) place(f *fibre) (first int, active bool) {
+	for _, g := range t.active {
 		if g == f {
 			return first, true
 		}
-		first += b.firing(g)
+		first += g.firing()
 	}
 	return 0, false
 }
 
 // incoming connects neuron j: to the firing neurons that it was drawn with, to others
-// with probability P.
-func (b *Brain) incoming(f *fibre, a *area, j int32, r recruit, first int, fires *marks) {
-	sources := a.N
-	if a.Lazy {
-		sources = len(f.rows)
-	}
-	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: sources}, int(j))
+// with the probability of the fibre.
+func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
 	for _, i := range b.room {
 		if !fires.has(i) {
-			f.rows[i] = append(f.rows[i], synapse{j, 1})
+			f.link(i, j)
 		}
 	}
 	for _, s := range r.sources {
-		if at := int(s) - first; at >= 0 && at < len(a.winners) && fires.has(a.winners[at]) {
-			w := a.winners[at]
-			f.rows[w] = append(f.rows[w], synapse{j, 1})
+		if at := int(s) - first; at >= 0 && at < len(f.from.winners) && fires.has(f.from.winners[at]) {
+			f.link(f.from.winners[at], j)
 		}
 	}
 }
 
 // connectFrom gives the recruits of a source their synapses onto all known neurons of
-// the target, those recruited in this step too.
-func (b *Brain) connectFrom(f *fibre, source *area, before int) {
-	for len(f.rows) < source.support {
-		i := len(f.rows)
-		f.rows = append(f.rows, nil)
-		if target, _ := b.area(f.To); target.Lazy {
-			f.rows[i] = b.known(f, i, target.support)
-		}
+// a lazy target, those recruited in this step too.
+func (b *Brain) connectFrom(f *fibre) {
+	if f.web != nil {
+		return
+	}
+	for len(f.rows) < f.from.support {
+		f.rows = append(f.rows, b.known(f, len(f.rows), f.target.support))
+		f.shared = append(f.shared, false)
 	}
 }
 
 // known returns the synapses of a source neuron onto the n known neurons of a lazy
 // target.
 func (b *Brain) known(f *fibre, source, n int) []synapse {
-	g := f.Fibre
+	g := *f
 	g.N = n
-	b.room = b.connect(b.room[:0], &fibre{Fibre: g}, source)
+	b.room = b.connect(b.room[:0], &g, source)
 	row := make([]synapse, len(b.room))
 	for i, j := range b.room {
 		row[i] = synapse{j, 1}

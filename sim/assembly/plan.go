@@ -14,6 +14,7 @@ type Plan struct {
 type target struct {
 	*area
 	fibres []*fibre
+	active []*fibre // those that are open in this step
 }
 
 // Plan makes the plan in which the fibres are active, each written as "from>to" and
@@ -47,6 +48,7 @@ func (p *Plan) add(b *Brain, from, to string) error {
 	if err != nil {
 		return err
 	}
+	f.planned = true
 	for i := range p.targets {
 		if p.targets[i].Name == to {
 			for _, g := range p.targets[i].fibres {
@@ -58,7 +60,27 @@ func (p *Plan) add(b *Brain, from, to string) error {
 			return nil
 		}
 	}
-	a, _ := b.area(to)
-	p.targets = append(p.targets, target{a, []*fibre{f}})
+	p.targets = append(p.targets, target{area: f.target, fibres: []*fibre{f}})
 	return nil
+}
+
+// begin notes which fibres are open.
+func (p *Plan) begin(b *Brain) {
+	for i := range p.targets {
+		t := &p.targets[i]
+		t.active = t.active[:0]
+		for _, f := range t.fibres {
+			if b.open(f) {
+				t.active = append(t.active, f)
+			}
+		}
+	}
+}
+
+// fired returns how many neurons fire into a target.
+func (t target) fired() (n int) {
+	for _, f := range t.active {
+		n += f.firing()
+	}
+	return n
 }

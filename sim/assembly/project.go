@@ -9,14 +9,18 @@ type Round struct {
 	Kth, Next float64 // the smallest input of a winner, the largest of another neuron
 	Input     float64 // summed over the winners
 	First     int     // winners that never fired before
+	Kept      int     // winners that also fired before the step
 	Support   int     // neurons that ever fired
 }
 
 // Project runs steps of a plan and returns its rounds, step after step, target after
-// target. Areas without winners send nothing.
+// target. Areas without winners send nothing, nor do fibres that are closed.
 func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
 	if len(p.targets) == 0 {
 		return nil, fmt.Errorf("assembly: a plan without fibres")
+	}
+	if steps < 0 {
+		return nil, fmt.Errorf("assembly: %d steps: want 0 or more", steps)
 	}
 	trace := make([][]Round, steps)
 	for t := range trace {
@@ -28,66 +32,90 @@ func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
 // once runs one step: all targets read the old winners.
 func (b *Brain) once(p *Plan) []Round {
 	rounds, recruits := make([]Round, len(p.targets)), make([]drawn, len(p.targets))
+	b.step++
+	p.begin(b)
 	for i, t := range p.targets {
-		r := &rounds[i]
-		r.Area = t.Name
-		switch {
-		case t.fixed:
-			r.Winners = t.winners
-		case b.fired(t) == 0 && (b.set.EmptyIfSilent || b.set.Activity == Silent || t.Lazy):
-		case t.Lazy:
-			*r, recruits[i] = b.selectLazy(t, b.inputs(t))
-		default:
-			x := b.inputs(t)
-			r.Winners, r.Kth, r.Next = top(x, t.K)
-			for _, j := range r.Winners {
-				r.Input += float64(x[j])
-			}
-		}
+		rounds[i], recruits[i] = b.choose(t)
 	}
+	b.silenceRivals(p, rounds, recruits)
 	for i, t := range p.targets {
 		t.support += len(recruits[i].list)
 	}
-	b.connectRecruits(p, recruits)
+	b.timed(opRecruit, func() { b.connectRecruits(p, recruits) })
 	if !b.frozen {
-		for i, t := range p.targets {
-			b.learn(t, rounds[i].Winners)
-		}
+		b.timed(opLearn, func() {
+			for i, t := range p.targets {
+				b.learn(t, rounds[i].Winners)
+			}
+		})
 	}
 	b.commit(p, rounds)
-	b.step++
+	b.trim()
+	b.prof.peak(b)
 	return rounds
 }
 
-// inputs returns the summed weights onto every neuron of a target.
-func (b *Brain) inputs(t target) []float32 {
-	n := t.stored()
-	if len(b.x) < n {
-		b.x = make([]float32, 2*n)
+// choose returns the winners of a target, and those of a lazy one that are new.
+func (b *Brain) choose(t target) (r Round, d drawn) {
+	r.Area = t.Name
+	if t.fixed {
+		r.Winners, r.Kept = t.winners, len(t.winners)
+		return r, d
 	}
-	x := b.x[:n]
-	clear(x)
-	for _, f := range t.fibres {
-		b.gather(x, f)
+	if t.fired() == 0 && (b.set.EmptyIfSilent || b.set.Activity == Silent || t.Lazy) {
+		return r, d
 	}
-	return x
+	var x []float64
+	b.timed(opGather, func() { x = b.inputs(t) })
+	b.timed(opSelect, func() {
+		if t.Lazy {
+			r, d = b.selectLazy(t, x)
+		} else {
+			r = t.selectStored(x)
+		}
+		b.prof.moved(8 * len(x))
+	})
+	before := b.marks(t.stored() + t.K)
+	for _, j := range t.winners {
+		before.add(j)
+	}
+	for _, j := range r.Winners {
+		if before.has(j) {
+			r.Kept++
+		}
+	}
+	return r, d
+}
+
+// selectStored returns the round of an area whose neurons all exist.
+func (a *area) selectStored(x []float64) Round {
+	order := top(x, min(a.K+1, len(x)))
+	r := Round{Area: a.Name}
+	for i, j := range order {
+		if !a.fires(x[j], i, x[order[0]]) {
+			r.Next = x[j]
+			break
+		}
+		r.Winners = append(r.Winners, j)
+		r.Kth = x[j]
+		r.Input += x[j]
+	}
+	return r
 }
 
 // learn strengthens what fires into the new winners of a target.
 func (b *Brain) learn(t target, winners []int32) {
+	if len(winners) == 0 {
+		return
+	}
 	if n := t.stored(); len(b.isWinner) < n {
-		b.isWinner = make([]bool, 2*n)
+		b.isWinner = make([]bool, max(n, min(2*n, t.N)))
 	}
 	for _, j := range winners {
 		b.isWinner[j] = true
 	}
-	for _, f := range t.fibres {
-		var sources []int32
-		if f.rows != nil {
-			a, _ := b.area(f.From)
-			sources = a.winners
-		}
-		b.strengthen(f, sources, winners)
+	for _, f := range t.active {
+		b.strengthen(f, winners)
 	}
 	for _, j := range winners {
 		b.isWinner[j] = false
@@ -98,7 +126,7 @@ func (b *Brain) learn(t target, winners []int32) {
 func (b *Brain) commit(p *Plan, rounds []Round) {
 	if b.set.Activity == Silent {
 		for _, a := range b.areas {
-			if !a.fixed && !p.drives(b, a) {
+			if !a.fixed && !p.drives(a) {
 				a.winners = nil
 			}
 		}
@@ -106,7 +134,7 @@ func (b *Brain) commit(p *Plan, rounds []Round) {
 	for i, t := range p.targets {
 		before := t.support
 		if !t.fixed {
-			t.fire(rounds[i].Winners)
+			t.fire(rounds[i].Winners, b.step)
 		}
 		if !t.Lazy {
 			rounds[i].First = t.support - before
@@ -115,8 +143,8 @@ func (b *Brain) commit(p *Plan, rounds []Round) {
 	}
 }
 
-// drives reports whether an area gets input from something that fires.
-func (p *Plan) drives(b *Brain, a *area) bool {
+// drives reports whether an area is a target.
+func (p *Plan) drives(a *area) bool {
 	for _, t := range p.targets {
 		if t.area == a {
 			return true

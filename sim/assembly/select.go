@@ -2,11 +2,13 @@ package assembly
 
 import "slices"
 
-// top returns the k largest of x in order, among equals the lower number first, with
-// the k-th and the next largest value (NaN-free; 0 where there is none).
-func top(x []float32, k int) (winners []int32, kth, next float64) {
+// top returns the m largest of x in order, among equals the lower number first.
+//
+// On a device: a histogram of the inputs, whose bin of the m-th gives the threshold,
+// and a compaction in order of number, so that ties fall as here.
+func top(x []float64, m int) []int32 {
 	better := func(a, b int32) bool { return x[a] > x[b] || x[a] == x[b] && a < b }
-	heap := make([]int32, 0, k+1) // the worst of the best first
+	heap := make([]int32, 0, m) // the worst of the best first
 	down := func(i int) {
 		for {
 			c := 2*i + 1
@@ -23,17 +25,21 @@ func top(x []float32, k int) (winners []int32, kth, next float64) {
 			i = c
 		}
 	}
-	m := min(k+1, len(x))
 	for j := range m {
 		heap = append(heap, int32(j))
 	}
 	for i := m/2 - 1; i >= 0; i-- {
 		down(i)
 	}
-	for j := m; j < len(x); j++ {
-		if x[j] > x[heap[0]] { // a later number loses to its equals
-			heap[0] = int32(j)
+	if m == 0 {
+		return nil
+	}
+	least := x[heap[0]]
+	for j, v := range x[m:] {
+		if v > least { // a later number loses to its equals
+			heap[0] = int32(m + j)
 			down(0)
+			least = x[heap[0]]
 		}
 	}
 	slices.SortFunc(heap, func(a, b int32) int {
@@ -42,9 +48,5 @@ func top(x []float32, k int) (winners []int32, kth, next float64) {
 		}
 		return 1
 	})
-	if len(heap) > k {
-		next = float64(x[heap[k]])
-		heap = heap[:k]
-	}
-	return heap, float64(x[heap[k-1]]), next
+	return heap
 }

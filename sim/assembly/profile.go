@@ -1,0 +1,130 @@
+package assembly
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Profile counts what the steps of a brain do and what that takes.
+type Profile struct {
+	Peak  int // bytes of synapses and counts, at most
+	table [opCount]Usage
+	now   operation
+}
+
+// Usage is the work of one operation.
+type Usage struct {
+	Operation string
+	Calls     int
+	Time      time.Duration
+	Bytes     int // moved, at least: of synapses and inputs
+}
+
+// operation is a part of a step.
+type operation int
+
+const (
+	opGather  operation = iota // sum inputs
+	opSelect                   // choose winners
+	opRecruit                  // connect new neurons of lazy areas
+	opLearn                    // strengthen synapses
+	opCount
+)
+
+var opNames = [opCount]string{"gather", "select", "recruit", "learn"}
+
+// Profile makes the brain count from now on, and returns the counts, which go on.
+func (b *Brain) Profile() *Profile {
+	if b.prof == nil {
+		b.prof = &Profile{}
+	}
+	return b.prof
+}
+
+// timed does a part of a step.
+func (b *Brain) timed(op operation, do func()) {
+	p := b.prof
+	if p == nil {
+		do()
+		return
+	}
+	p.now = op
+	start := time.Now()
+	do()
+	p.table[op].Time += time.Since(start)
+	p.table[op].Calls++
+}
+
+func (p *Profile) moved(bytes int) {
+	if p != nil {
+		p.table[p.now].Bytes += bytes
+	}
+}
+
+func (p *Profile) peak(b *Brain) {
+	if p != nil {
+		p.Peak = max(p.Peak, b.Bytes())
+	}
+}
+
+// Usage returns the operations, that which took longest first.
+func (p *Profile) Usage() []Usage {
+	var list []Usage
+	for op, u := range p.table {
+		if u.Calls > 0 {
+			u.Operation = opNames[op]
+			list = append(list, u)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Usage) int { return cmp.Compare(b.Time, a.Time) })
+	return list
+}
+
+// String is a table with a line for each operation: calls, time and its share, bytes
+// moved and their rate; and the peak of memory.
+func (p *Profile) String() string {
+	var total time.Duration
+	for _, u := range p.Usage() {
+		total += u.Time
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "%-10s %8s %12s %6s %10s %8s\n", "operation", "calls", "time", "share", "MB", "GB/s")
+	for _, u := range p.Usage() {
+		fmt.Fprintf(&s, "%-10s %8d %12s %5.1f%% %10.2f %8.2f\n", u.Operation, u.Calls, u.Time.Round(time.Microsecond),
+			100*float64(u.Time)/float64(max(total, 1)), float64(u.Bytes)/1e6, float64(u.Bytes)/1e9/max(u.Time.Seconds(), 1e-9))
+	}
+	fmt.Fprintf(&s, "peak of synapses and counts: %.2f MB\n", float64(p.Peak)/1e6)
+	return s.String()
+}
+
+// Bytes returns how much memory synapses, inputs and counts take.
+func (b *Brain) Bytes() int {
+	sum := 8*cap(b.x) + cap(b.isWinner) + 4*cap(b.marked.at)
+	for _, a := range b.areas {
+		sum += cap(a.fired) + 4*cap(a.winners) + 4*cap(a.times)
+	}
+	for _, f := range b.fibres {
+		sum += f.bytes()
+	}
+	return sum
+}
+
+func (f *fibre) bytes() int {
+	sum := 8*cap(f.total) + 4*cap(f.inputs) + 8*cap(f.scale) + 25*cap(f.rows)
+	for _, row := range f.rows {
+		sum += 8 * cap(row)
+	}
+	if f.web != nil {
+		sum += 4 * cap(f.web.counts)
+		for _, r := range f.web.rows {
+			sum += 4*cap(r.to) + 8*cap(r.weight) + 120
+			if r.links != nil {
+				sum += r.links.bytes()
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,58 @@
+package assembly
+
+import "fmt"
+
+// Rule says how a synapse of weight w learns when its two neurons fire one after the
+// other.
+type Rule int
+
+const (
+	Hebb     Rule = iota // w (1 + beta), at most MaxWeight
+	Additive             // w + beta (1 - w/MaxWeight): slower towards the bound
+	AntiHebb             // w (1 - beta)
+	Willshaw             // 1 + beta, once and for all
+)
+
+// check refuses plasticities that make no sense.
+func (r Rule) check(name string, beta, maxWeight float64) error {
+	switch {
+	case r < Hebb || r > Willshaw:
+		return fmt.Errorf("assembly: %s learns by rule %d: want Hebb, Additive, AntiHebb or Willshaw", name, r)
+	case !(beta >= 0):
+		return fmt.Errorf("assembly: %s has plasticity %g: want 0 or more", name, beta)
+	case r == AntiHebb && beta > 1:
+		return fmt.Errorf("assembly: %s weakens by %g: want at most 1", name, beta)
+	case r == Additive && maxWeight <= 0:
+		return fmt.Errorf("assembly: %s learns additively towards MaxWeight, which is %g: want more than 0", name, maxWeight)
+	}
+	return nil
+}
+
+// SetRule sets the rule of one fibre.
+func (b *Brain) SetRule(from, to string, r Rule) error {
+	f, err := b.fibre(from, to)
+	if err != nil {
+		return err
+	}
+	if err := r.check(from+">"+to, f.beta, b.set.MaxWeight); err != nil {
+		return err
+	}
+	f.rule = r
+	return nil
+}
+
+// grow returns what a weight of f becomes.
+func (f *fibre) grow(b *Brain) func(w float64) float64 {
+	beta, most := f.beta, b.set.MaxWeight
+	switch {
+	case f.rule == Additive:
+		return func(w float64) float64 { return w + beta*(1-w/most) }
+	case f.rule == AntiHebb:
+		return func(w float64) float64 { return w * (1 - beta) }
+	case f.rule == Willshaw:
+		return func(w float64) float64 { return 1 + beta }
+	case most > 0:
+		return func(w float64) float64 { return min(w*(1+beta), most) }
+	}
+	return func(w float64) float64 { return w * (1 + beta) }
+}

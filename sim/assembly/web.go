@@ -1,0 +1,333 @@
+package assembly
+
+import (
+	"slices"
+	"sort"
+)
+
+// web holds the synapses onto an area whose neurons all exist. Which neurons are
+// connected is a function of the seed, drawn when a source neuron first fires and
+// kept as long as there is room; of the weights only those that changed are stored.
+//
+// A device stores the rows as they are here; the targets of a block are counted in
+// shared memory, one thread block for each.
+type web struct {
+	rows   map[int32]*row
+	counts []int32 // synapses onto each target from the neurons of
+	of     []int32
+	learnt []int32 // winners of the last strengthening, in order
+	round  int     // number of the last strengthening, from 1
+}
+
+// Targets are stored in blocks, by their place within one.
+const (
+	blockBits = 14
+	blockSize = 1 << blockBits
+)
+
+// row holds the synapses of a source neuron.
+type row struct {
+	links  *links
+	to     []int32   // targets of synapses whose weight has changed, in order
+	weight []float64 // of those
+	seen   int       // the last strengthening that it was part of
+	used   int       // the last step in which it fired
+	shared bool      // to and weight are, with a copy of the brain
+}
+
+// links are the targets of a source neuron; they never change.
+type links struct {
+	low   []uint16 // place within the block
+	start []uint32 // of each block in low, and the end
+}
+
+func newWeb(n int) *web {
+	blocks := (n + blockSize - 1) >> blockBits
+	return &web{rows: map[int32]*row{}, counts: make([]int32, blocks<<blockBits)}
+}
+
+// newLinks packs targets, which are in order.
+func newLinks(targets []int32, n int) *links {
+	blocks := (n + blockSize - 1) >> blockBits
+	l := &links{low: make([]uint16, len(targets)), start: make([]uint32, blocks+1)}
+	for k, j := range targets {
+		l.low[k] = uint16(j & (blockSize - 1))
+		l.start[j>>blockBits+1]++
+	}
+	for i := range blocks {
+		l.start[i+1] += l.start[i]
+	}
+	return l
+}
+
+// has reports whether there is a synapse onto j.
+func (l *links) has(j int32) bool {
+	b := j >> blockBits
+	part := l.low[l.start[b]:l.start[b+1]]
+	_, ok := slices.BinarySearch(part, uint16(j&(blockSize-1)))
+	return ok
+}
+
+// each visits all targets in order.
+func (l *links) each(visit func(j int32)) {
+	for b := range len(l.start) - 1 {
+		for _, low := range l.low[l.start[b]:l.start[b+1]] {
+			visit(int32(b<<blockBits) + int32(low))
+		}
+	}
+}
+
+func (l *links) bytes() int { return 2*len(l.low) + 4*len(l.start) }
+
+// at returns the weight of the synapse onto j, 0 where there is none.
+func (r *row) at(j int32) float64 {
+	if k, ok := slices.BinarySearch(r.to, j); ok {
+		return r.weight[k]
+	}
+	if r.links.has(j) {
+		return 1
+	}
+	return 0
+}
+
+// draw makes sure that the rows of the source neurons are there.
+func (b *Brain) draw(f *fibre, sources []int32) {
+	var missing []int32
+	for _, i := range sources {
+		r := f.web.rows[i]
+		if r == nil {
+			r = &row{}
+			f.web.rows[i] = r
+		}
+		r.used = b.step
+		if r.links == nil {
+			missing = append(missing, i)
+		}
+	}
+	made := make([]*links, len(missing))
+	rooms := make([][]int32, b.workers())
+	b.parallel(len(missing), func(worker, k int) {
+		rooms[worker] = b.connect(rooms[worker][:0], f, int(missing[k]))
+		made[k] = newLinks(rooms[worker], f.N)
+	})
+	for k, i := range missing {
+		f.web.rows[i].links = made[k]
+		b.cached += made[k].bytes()
+	}
+	b.prof.moved(len(missing) * int(f.P*float64(f.N)) * 2)
+}
+
+// count brings counts up to date with the neurons that fire: those that left are
+// subtracted and those that came are added, or all counted anew if that is less.
+func (b *Brain) count(f *fibre, sources []int32) {
+	w := f.web
+	in := b.marks(f.from.stored())
+	for _, i := range w.of {
+		in.add(i)
+	}
+	var came []int32
+	stay := 0
+	for _, i := range sources {
+		if in.has(i) {
+			stay++
+		} else {
+			came = append(came, i)
+		}
+	}
+	var left []int32
+	if len(w.of)-stay >= stay {
+		clear(w.counts)
+		came = sources
+	} else {
+		in = b.marks(f.from.stored())
+		for _, i := range sources {
+			in.add(i)
+		}
+		for _, i := range w.of {
+			if !in.has(i) {
+				left = append(left, i)
+			}
+		}
+	}
+	w.of = sources
+	b.draw(f, left)
+	b.draw(f, came)
+	w.add(b, left, -1)
+	w.add(b, came, 1)
+	b.prof.moved((len(left) + len(came)) * int(f.P*float64(f.N)) * 6)
+}
+
+// add adds by for every synapse of the sources.
+func (w *web) add(b *Brain, sources []int32, by int32) {
+	rows := make([]*links, len(sources))
+	for k, i := range sources {
+		rows[k] = w.rows[i].links
+	}
+	b.parallel(len(w.counts)>>blockBits, func(_, block int) {
+		counts := (*[blockSize]int32)(w.counts[block<<blockBits:])
+		for _, l := range rows {
+			for _, low := range l.low[l.start[block]:l.start[block+1]] {
+				counts[low&(blockSize-1)] += by
+			}
+		}
+	})
+}
+
+// gather adds to x the weights of the firing neurons' synapses: 1 for each, and what
+// those that changed differ by.
+func (w *web) gather(b *Brain, f *fibre, x []float64) {
+	sources := f.from.winners
+	b.count(f, sources)
+	for j, c := range w.counts[:len(x)] {
+		x[j] += float64(c)
+	}
+	for _, i := range sources {
+		r := w.rows[i]
+		for k, j := range r.to {
+			x[j] += r.weight[k] - 1
+		}
+	}
+	b.prof.moved(12 * len(x))
+}
+
+// own returns the row of a source neuron to be changed.
+func (w *web) own(i int32) *row {
+	r := w.rows[i]
+	if r.shared {
+		r.to, r.weight, r.shared = slices.Clone(r.to), slices.Clone(r.weight), false
+	}
+	return r
+}
+
+// clone shares what does not change, and weights until they do.
+func (w *web) clone() *web {
+	c := &web{rows: make(map[int32]*row, len(w.rows)), counts: slices.Clone(w.counts), of: w.of, learnt: w.learnt, round: w.round}
+	for i, r := range w.rows {
+		r.shared = true
+		d := *r
+		c.rows[i] = &d
+	}
+	return c
+}
+
+// strengthen lets the synapses from sources to winners learn; b.isWinner marks those.
+func (w *web) strengthen(b *Brain, f *fibre, sources, winners []int32) {
+	sorted := slices.Clone(winners)
+	slices.Sort(sorted)
+	var fresh []int32 // winners that were not there at the last strengthening
+	for _, j := range sorted {
+		if _, was := slices.BinarySearch(w.learnt, j); !was {
+			fresh = append(fresh, j)
+		}
+	}
+	w.round++
+	b.draw(f, sources)
+	var hits []int32
+	for _, i := range sources {
+		r := w.own(i)
+		if hits = hits[:0]; r.seen == w.round-1 && w.round > 1 && 16*len(fresh) < len(r.links.low) {
+			hits = r.known(hits, fresh, b.isWinner)
+		} else {
+			hits = r.links.among(hits, b.isWinner)
+		}
+		r.strengthen(hits, f.grow(b))
+		r.seen = w.round
+	}
+	w.learnt = sorted
+}
+
+// among appends the targets that are marked.
+func (l *links) among(dst []int32, marked []bool) []int32 {
+	for b := range len(l.start) - 1 {
+		first := b << blockBits
+		part := marked[first:min(first+blockSize, len(marked))]
+		for _, low := range l.low[l.start[b]:l.start[b+1]] {
+			if part[low] {
+				dst = append(dst, int32(first)+int32(low))
+			}
+		}
+	}
+	return dst
+}
+
+// known appends the marked targets of a row that holds all marked ones but fresh.
+func (r *row) known(dst, fresh []int32, marked []bool) []int32 {
+	for _, j := range r.to {
+		if marked[j] {
+			dst = append(dst, j)
+		}
+	}
+	old := len(dst)
+	for _, j := range fresh {
+		if _, listed := slices.BinarySearch(r.to, j); !listed && r.links.has(j) {
+			dst = append(dst, j)
+		}
+	}
+	if len(dst) > old {
+		slices.Sort(dst)
+	}
+	return dst
+}
+
+// strengthen lets the synapses onto targets, which are in order, grow.
+func (r *row) strengthen(targets []int32, grow func(float64) float64) {
+	k := 0
+	for at, j := range targets {
+		for k < len(r.to) && r.to[k] < j {
+			k++
+		}
+		if k < len(r.to) && r.to[k] == j {
+			r.weight[k] = grow(r.weight[k])
+			continue
+		}
+		r.insert(targets[at:], grow)
+		return
+	}
+}
+
+// insert is strengthen where synapses change for the first time.
+func (r *row) insert(targets []int32, grow func(float64) float64) {
+	to, weight := make([]int32, 0, len(r.to)+len(targets)), make([]float64, 0, len(r.to)+len(targets))
+	k := 0
+	for _, j := range targets {
+		for k < len(r.to) && r.to[k] < j {
+			to, weight = append(to, r.to[k]), append(weight, r.weight[k])
+			k++
+		}
+		was := 1.0
+		if k < len(r.to) && r.to[k] == j {
+			was = r.weight[k]
+			k++
+		}
+		to, weight = append(to, j), append(weight, grow(was))
+	}
+	r.to, r.weight = append(to, r.to[k:]...), append(weight, r.weight[k:]...)
+}
+
+// trim forgets the links of neurons that have not fired for longest, until no more
+// than the cache's size are kept. They are drawn again when they fire.
+func (b *Brain) trim() {
+	limit := b.set.Cache
+	if b.cached <= limit {
+		return
+	}
+	var all []*row
+	for _, f := range b.fibres {
+		if f.web == nil {
+			continue
+		}
+		for _, r := range f.web.rows {
+			if r.links != nil && r.used < b.step {
+				all = append(all, r)
+			}
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].used < all[j].used })
+	for _, r := range all {
+		if b.cached <= limit {
+			return
+		}
+		b.cached -= r.links.bytes()
+		r.links = nil
+	}
+}
