@@ -40,9 +40,9 @@ type Settings struct {
 	// Connect, if given, draws the connections instead: it appends to dst, in order,
 	// which neurons of a fibre's target the source neuron connects to. It must be
 	// safe for concurrent use.
-	Connect func(dst []int32, f Fibre, source int) []int32
-	Cache   int // bytes of drawn connections to keep; default 4 GiB
-	Threads int // that draw and count connections; default GOMAXPROCS. Changes no result.
+	Connect func(dst []int32, f Fibre, source int) []int32 `json:"-"`
+	Cache   int                                            // bytes of drawn connections to keep; default 4 GiB
+	Threads int                                            // that draw and count connections; default GOMAXPROCS. Changes no result.
 }
 
 // Area is a set of neurons of which K fire together.

@@ -23,6 +23,7 @@ type fibre struct {
 	stimulus *stimulus
 	target   *area
 	planned  bool
+	given    bool      // synapses came from SetCSR
 	scale    []float64 // of a normalised fibre: 1 over the summed weights onto each target
 
 	inputs []int32     // of a stimulus: synapses onto each target neuron
@@ -52,21 +53,34 @@ func (b *Brain) newFibre(from, to string, p float64) (*fibre, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fibre{Fibre: Fibre{From: from, To: to, Seed: mix(b.set.Seed ^ name64(from, to)), P: p, N: target.N},
-		beta: target.Beta, rule: target.Rule, target: target}
-	if s := b.stimulus(from); s != nil {
-		f.stimulus = s
+	f, err := b.newEmpty(savedFibre{From: from, To: to, P: p, Beta: target.Beta, Rule: target.Rule})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.stimulus != nil:
 		b.connectStimulus(f)
-	} else if f.from, err = b.area(from); err != nil {
-		return nil, fmt.Errorf("%w; nor is it a stimulus", err)
-	} else if target.Lazy {
-		f.rows = make([][]synapse, f.from.stored())
-		f.shared = make([]bool, len(f.rows))
-		for i := range f.rows {
-			f.rows[i] = b.known(f, i, target.support)
+	case target.Lazy:
+		b.connectFrom(f)
+	}
+	return f, nil
+}
+
+// newEmpty makes a fibre without the synapses onto neurons that are there.
+func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
+	target, err := b.area(s.To)
+	if err != nil {
+		return nil, err
+	}
+	f := &fibre{Fibre: Fibre{From: s.From, To: s.To, Seed: mix(b.set.Seed ^ name64(s.From, s.To)), P: s.P, N: target.N},
+		beta: s.Beta, rule: s.Rule, planned: s.Planned, target: target}
+	if f.stimulus = b.stimulus(s.From); f.stimulus == nil {
+		if f.from, err = b.area(s.From); err != nil {
+			return nil, fmt.Errorf("%w; nor is it a stimulus", err)
 		}
-	} else {
-		f.web = newWeb(target.N)
+		if !target.Lazy {
+			f.web = newWeb(target.N)
+		}
 	}
 	b.insert(f)
 	return f, nil
@@ -97,11 +111,19 @@ func (b *Brain) connectStimulus(f *fibre) {
 	f.inputs, f.total = make([]int32, n), make([]float64, n)
 	g := *f
 	g.N = n
-	var row []int32
-	for i := range f.stimulus.size {
-		row = b.connect(row[:0], &g, i)
-		for _, j := range row {
-			f.inputs[j]++
+	counts, rows := make([][]int32, b.workers()), make([][]int32, b.workers())
+	b.parallel(f.stimulus.size, func(worker, i int) {
+		if counts[worker] == nil {
+			counts[worker] = make([]int32, n)
+		}
+		rows[worker] = b.connect(rows[worker][:0], &g, i)
+		for _, j := range rows[worker] {
+			counts[worker][j]++
+		}
+	})
+	for _, part := range counts {
+		for j, c := range part {
+			f.inputs[j] += c
 		}
 	}
 	for j, c := range f.inputs {

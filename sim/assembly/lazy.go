@@ -229,7 +229,7 @@ func (b *Brain) connectFrom(f *fibre) {
 	if f.web != nil {
 		return
 	}
-	for len(f.rows) < f.from.support {
+	for len(f.rows) < f.from.stored() {
 		f.rows = append(f.rows, b.known(f, len(f.rows), f.target.support))
 		f.shared = append(f.shared, false)
 	}

@@ -78,6 +78,89 @@ func (b *Brain) Merge(stimulusA, a, stimulusB, c, to string, steps int) ([][]Rou
 	return b.phases(phase{1, s + own}, phase{steps - 1, s + own + back})
 }
 
+// Separate trains two assemblies of area from, which overlap, into area to, one after
+// the other, and returns the neurons that each then fires there, without learning.
+// Area from must not be lazy; its winners are fixed meanwhile.
+func (b *Brain) Separate(from, to string, first, second []int32, steps int) (one, two []int32, err error) {
+	if err := b.Fix(from, true); err != nil {
+		return nil, nil, err
+	}
+	defer b.Fix(from, false)
+	s := from + ">" + to
+	for _, w := range [][]int32{first, second} {
+		if err := b.SetWinners(from, w); err != nil {
+			return nil, nil, err
+		}
+		if _, err := b.phases(phase{1, s}, phase{steps - 1, s + " " + to + ">" + to}); err != nil {
+			return nil, nil, err
+		}
+	}
+	was := b.frozen
+	b.Learn(false)
+	defer func() { b.frozen = was }()
+	for _, x := range []struct {
+		winners []int32
+		fires   *[]int32
+	}{{first, &one}, {second, &two}} {
+		if err := b.SetWinners(from, x.winners); err != nil {
+			return nil, nil, err
+		}
+		if _, err := b.run(1, s); err != nil {
+			return nil, nil, err
+		}
+		if *x.fires, err = b.Winners(to); err != nil {
+			return nil, nil, err
+		}
+	}
+	return one, two, nil
+}
+
+// Preserve projects two sets of winners of area from into area to, each once and
+// from a copy of the brain, and returns how far they overlap before and after, over K
+// of each area: nearby assemblies have nearby projections.
+func (b *Brain) Preserve(from, to string, one, two []int32) (before, after float64, err error) {
+	var out [2][]int32
+	for i, w := range [][]int32{one, two} {
+		c := b.Clone()
+		if err := c.SetWinners(from, w); err != nil {
+			return 0, 0, err
+		}
+		if _, err := c.run(1, from+">"+to); err != nil {
+			return 0, 0, err
+		}
+		if out[i], err = c.Winners(to); err != nil {
+			return 0, 0, err
+		}
+	}
+	a, _ := b.area(from)
+	d, _ := b.area(to)
+	return Overlap(one, two, a.K), Overlap(out[0], out[1], d.K), nil
+}
+
+// Settle repeats a step until at most change winners of an area are new in it. It
+// returns how many steps that took, most at worst.
+func (b *Brain) Settle(area string, change, most int, fibres ...string) (steps int, err error) {
+	p, err := b.Plan(fibres...)
+	if err != nil {
+		return 0, err
+	}
+	for steps < most {
+		before, err := b.Winners(area)
+		if err != nil {
+			return steps, err
+		}
+		if _, err := b.Project(p, 1); err != nil {
+			return steps, err
+		}
+		steps++
+		now, _ := b.Winners(area)
+		if len(now)-int(Overlap(before, now, 1)) <= change {
+			break
+		}
+	}
+	return steps, nil
+}
+
 // Complete keeps a random part of the winners of an area and lets the area's own
 // fibre complete them. It returns the overlap with the winners before, over K.
 func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (float64, error) {

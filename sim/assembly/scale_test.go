@@ -31,6 +31,9 @@ func TestScaleGoldens(t *testing.T) {
 	golden.JSON(t, &f, "assemblies", "procedural_scale_goldens.json")
 	for _, c := range f.Cases {
 		t.Run(fmt.Sprint(c.N), func(t *testing.T) {
+			if c.N > 1e5 && testing.Short() {
+				t.Skip("a million neurons take seconds")
+			}
 			number := map[string]uint64{"S": c.Fibers["stimulus"], "A": c.Fibers["recurrent"]}
 			b := New(Settings{P: c.P, Connect: Hashed(c.Seed, func(from, _ string) uint64 { return number[from] })})
 			check(t, b.AddStimulus("S", c.K))

@@ -313,7 +313,7 @@ func (b *Brain) trim() {
 	}
 	var all []*row
 	for _, f := range b.fibres {
-		if f.web == nil {
+		if f.web == nil || f.given {
 			continue
 		}
 		for _, r := range f.web.rows {

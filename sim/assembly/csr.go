@@ -1,0 +1,155 @@
+package assembly
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// CSR holds the synapses of a fibre: those of source neuron i lead to
+// Targets[Starts[i]:Starts[i+1]], in order, with the weights of the same places.
+// Written as three NPY arrays it is what scipy.sparse.csr_array takes.
+type CSR struct {
+	Starts  []int64
+	Targets []int32
+	Weights []float64
+}
+
+// CSR returns the synapses of a fibre between areas, all of them: some n times n P.
+func (b *Brain) CSR(from, to string) (*CSR, error) {
+	f, err := b.fibre(from, to)
+	if err != nil {
+		return nil, err
+	}
+	if f.stimulus != nil {
+		return nil, fmt.Errorf("assembly: the neurons of stimulus %s fire as one: their synapses are not told apart", from)
+	}
+	c := &CSR{Starts: make([]int64, f.from.stored()+1)}
+	f.each(b, func(from, to int32, w float64) {
+		if f.scale != nil {
+			w *= f.scale[to]
+		}
+		c.Targets, c.Weights = append(c.Targets, to), append(c.Weights, w)
+		c.Starts[from+1]++
+	})
+	for i := range f.from.stored() {
+		c.Starts[i+1] += c.Starts[i]
+	}
+	return c, nil
+}
+
+// SetCSR replaces the synapses of a fibre between areas, neither of which is lazy,
+// before the fibre is part of a plan.
+func (b *Brain) SetCSR(from, to string, c *CSR) error {
+	f, err := b.fibre(from, to)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.web == nil || f.from.Lazy:
+		return fmt.Errorf("assembly: fibre %s>%s: synapses can be given between areas all of whose neurons exist", from, to)
+	case f.planned:
+		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: give them before it is part of a plan", from, to)
+	}
+	if err := c.check(f.from.N, f.N); err != nil {
+		return fmt.Errorf("assembly: fibre %s>%s: %w", from, to, err)
+	}
+	f.given = true
+	for i := range f.from.N {
+		to := c.Targets[c.Starts[i]:c.Starts[i+1]]
+		r := &row{links: newLinks(to, f.N)}
+		for k, j := range to {
+			if w := c.Weights[int(c.Starts[i])+k]; w != 1 {
+				r.to, r.weight = append(r.to, j), append(r.weight, w)
+			}
+		}
+		f.web.rows[int32(i)] = r
+	}
+	return nil
+}
+
+func (c *CSR) check(sources, targets int) error {
+	if len(c.Starts) != sources+1 || len(c.Targets) != len(c.Weights) || c.Starts[0] != 0 || c.Starts[sources] != int64(len(c.Targets)) || !slices.IsSorted(c.Starts) {
+		return fmt.Errorf("%d starts of rows, %d targets and %d weights: want %d rows, and as many weights as targets", len(c.Starts), len(c.Targets), len(c.Weights), sources)
+	}
+	for i := range sources {
+		row := c.Targets[c.Starts[i]:c.Starts[i+1]]
+		for k, j := range row {
+			w := c.Weights[int(c.Starts[i])+k]
+			if j < 0 || int(j) >= targets || k > 0 && j <= row[k-1] || math.IsNaN(w) || math.IsInf(w, 0) {
+				return fmt.Errorf("synapse %d of neuron %d leads to %d with weight %g: want different neurons in order, below %d, and finite weights", k, i, j, w, targets)
+			}
+		}
+	}
+	return nil
+}
+
+// Statistics of a fibre between areas.
+type Statistics struct {
+	Synapses            int
+	Density             float64 // of all pairs of stored neurons
+	InMean, InVariance  float64 // synapses onto a target neuron
+	OutMean, OutVar     float64 // synapses from a source neuron
+	WeightMean, Largest float64 // of the synapses
+	Grown               int     // synapses whose weight is not 1
+}
+
+// Statistics counts the synapses of a fibre between areas.
+func (b *Brain) Statistics(from, to string) (Statistics, error) {
+	c, err := b.CSR(from, to)
+	if err != nil {
+		return Statistics{}, err
+	}
+	f, _ := b.fibre(from, to)
+	in, out := make([]float64, f.target.stored()), make([]float64, f.from.stored())
+	s := Statistics{Synapses: len(c.Targets)}
+	for i := range out {
+		for k := c.Starts[i]; k < c.Starts[i+1]; k++ {
+			w := c.Weights[k]
+			in[c.Targets[k]]++
+			out[i]++
+			s.WeightMean += w / float64(max(len(c.Targets), 1))
+			s.Largest = max(s.Largest, w)
+			if w != 1 {
+				s.Grown++
+			}
+		}
+	}
+	s.Density = float64(s.Synapses) / float64(max(len(in)*len(out), 1))
+	s.InMean, s.InVariance = moments(in)
+	s.OutMean, s.OutVar = moments(out)
+	return s, nil
+}
+
+func moments(v []float64) (mean, variance float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		variance += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return mean, variance
+}
+
+// Density returns which part of the pairs of an area's winners is connected by the
+// area's own fibre, and the mean weight of these synapses.
+func (b *Brain) Density(area string) (density, weight float64, err error) {
+	f, err := b.fibre(area, area)
+	if err != nil {
+		return 0, 0, err
+	}
+	w := f.from.winners
+	n := 0
+	for _, i := range w {
+		for _, j := range w {
+			if v := f.weight(b, i, j); v > 0 {
+				n++
+				weight += v
+			}
+		}
+	}
+	if n == 0 {
+		return 0, 0, nil
+	}
+	return float64(n) / float64(len(w)*len(w)), weight / float64(n), nil
+}
