@@ -34,7 +34,7 @@ func wrong(t *testing.T, l *OrderLearner, n int) (count int) {
 }
 
 // Every order is learnt from few sentences: at least five of six are said right after
-// 5 sentences and after 15. Measured: 720 of 720 over ten seeds.
+// 5 sentences and after 15. Measured: 720 of 720 right over ten seeds.
 func TestOrders(t *testing.T) {
 	for i, o := range orders {
 		l := newOrderLearner(t, OrderSettings{Orders: []string{o}, Seed: uint64(i)})

@@ -1,0 +1,78 @@
+//go:build slow
+
+package language
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/golden"
+	"gonum.org/v1/gonum/stat"
+)
+
+// A hundred brains for every sentence of the reference: at most two in a thousand
+// parses may differ. Measured: none of 2200.
+func TestManyBrains(t *testing.T) {
+	gs := grammars(t)
+	var all struct {
+		Cases []struct {
+			Grammar, Sentence string
+			Dependencies      [][3]string
+		}
+	}
+	golden.JSON(t, &all, "assemblies", "parser_outputs.json")
+	wrong, n := 0, 0
+	for _, c := range all.Cases {
+		var want []Dependency
+		for _, d := range c.Dependencies {
+			want = append(want, Dependency{d[0], d[1], d[2]})
+		}
+		for seed := range uint64(100) {
+			got, err := newParser(t, gs[c.Grammar], 2000+seed).Parse(c.Sentence)
+			if n++; err != nil || !slices.Equal(sorted(got), sorted(want)) {
+				wrong++
+				t.Logf("%s, seed %d: %v, %v", c.Sentence, 2000+seed, got, err)
+			}
+		}
+	}
+	if t.Logf("%d of %d parses differ", wrong, n); float64(wrong) > 0.002*float64(n) {
+		t.Errorf("%d of %d parses differ", wrong, n)
+	}
+}
+
+// All orders, of small and large lexicons, sparse and dense fibres.
+func TestManyOrders(t *testing.T) {
+	for _, s := range []OrderSettings{{}, {P: 0.1}, {Nouns: 4, Verbs: 4}, {K: 100, N: 100000}} {
+		bad := 0
+		for _, o := range orders {
+			for seed := range uint64(4) {
+				s.Orders, s.Seed = []string{o}, seed
+				l := newOrderLearner(t, s)
+				if err := l.HearAny(15); err != nil {
+					t.Fatal(err)
+				}
+				if wrong(t, l, 6) > 1 {
+					bad++
+				}
+			}
+		}
+		if t.Logf("%+v: %d of 24 learners say more than one of six wrong", s, bad); bad > 1 {
+			t.Errorf("%+v: %d of 24 learners say more than one of six wrong", s, bad)
+		}
+	}
+}
+
+// Learners of 2 to 4 nouns and as many verbs: all learn, from more sentences the more
+// words there are.
+func TestManyLearners(t *testing.T) {
+	last := 0.0
+	for words := 2; words <= 4; words++ {
+		got := lesson(t, 40, LearnerSettings{Nouns: words, Verbs: words}, 0)
+		m, sd := stat.MeanStdDev(got, nil)
+		t.Logf("%d and %d words: %.1f sentences, deviation %.1f, %v to %v", words, words, m, sd, slices.Min(got), slices.Max(got))
+		if len(got) < 39 || m <= last {
+			t.Errorf("%d and %d words: %d of 40 learnt, from %.1f sentences, fewer words from %.1f", words, words, len(got), m, last)
+		}
+		last = m
+	}
+}
