@@ -9,7 +9,8 @@
 // A [Circuit] of stimuli, areas and fibres is trained by [Train] on [Examples], with
 // losses such as those of [Readout]; plasticity may run within the loss, so that what
 // is learnt is how to learn. [FitP], [FitBeta], [FitCompletion] and [FitAssociation]
-// sample what synapse counts, weights and curves say about the parameters.
+// sample what synapse counts, weights and curves say about the parameters,
+// [FitSimulator] what the overlaps of a forming assembly say, by a [Simulator].
 //
 // [UnrollSparse] is for areas too large for matrices: [Listed] synapses, those of
 // [LowRank] weights drawn when needed, and a [Mask] whose probability has a gradient.

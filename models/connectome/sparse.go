@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -132,11 +133,11 @@ type Mask struct {
 	have []candidate // by source
 }
 
-// candidate lists the targets of a source that may matter, with logit u and the weight
-// of a synapse that is there.
+// candidate lists the targets of a source that may matter, with exp(-logit(u)/Tau) and
+// the weight of a synapse that is there.
 type candidate struct {
-	to          []int32
-	logit, full []float64
+	to         []int32
+	fall, full []float64
 }
 
 // negligible is the mask below which a synapse counts as absent.
@@ -177,7 +178,7 @@ func (m *Mask) candidates(i int, logitP float64) candidate {
 		for j := range m.Targets {
 			u, extra := src.Float64(), float64(src.Float32())
 			if l := math.Log(u) - math.Log1p(-u); l >= m.from {
-				c.to, c.logit, c.full = append(c.to, int32(j)), append(c.logit, l), append(c.full, 1+m.Jitter*extra)
+				c.to, c.fall, c.full = append(c.to, int32(j)), append(c.fall, math.Exp(-l/m.Tau)), append(c.full, 1+m.Jitter*extra)
 			}
 		}
 	}
@@ -186,8 +187,10 @@ func (m *Mask) candidates(i int, logitP float64) candidate {
 
 func (m *Mask) row(to []int32, w []float64, i int, in [][]float64) ([]int32, []float64) {
 	c := m.candidates(i, in[0][0])
-	for q, l := range c.logit {
-		v := 1 / (1 + math.Exp(-(in[0][0]+l)/m.Tau))
+	to, w = slices.Grow(to, len(c.to)), slices.Grow(w, len(c.to))
+	fall := math.Exp(-in[0][0] / m.Tau)
+	for q, e := range c.fall {
+		v := 1 / (1 + fall*e)
 		if v < negligible {
 			continue
 		}
@@ -201,14 +204,18 @@ func (m *Mask) row(to []int32, w []float64, i int, in [][]float64) ([]int32, []f
 
 func (m *Mask) back(d [][]float64, i int, to []int32, w, g []float64, in [][]float64) {
 	c := m.candidates(i, in[0][0])
-	at := 0
+	at, sum, fall := 0, 0.0, math.Exp(-in[0][0]/m.Tau)
 	for q, j := range to {
 		for c.to[at] != j {
 			at++
 		}
-		v := 1 / (1 + math.Exp(-(in[0][0]+c.logit[at])/m.Tau))
-		d[0][0] += g[q] * c.full[at] * v * (1 - v) / m.Tau
+		v := w[q] / c.full[at]
+		if m.Straight {
+			v = 1 / (1 + fall*c.fall[at])
+		}
+		sum += g[q] * c.full[at] * v * (1 - v)
 	}
+	d[0][0] += sum / m.Tau
 }
 
 // UnrollSparse is Unroll of one stimulus with sparse weights, as one operation; it

@@ -1,0 +1,162 @@
+package connectome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// Simulator predicts how an assembly forms when a stimulus is projected into an area:
+// the overlap of who fires in successive steps, the mean over random graphs whose
+// random numbers are fixed, so that it is a function of plasticity and connection
+// probability. The zero value is the default.
+//
+// Who wins is a chaotic affair: as the cap grows hard, gradients of soft dynamics lose
+// touch with the slope of the mean. The default Temperature is warm enough for them to
+// be of use, at which overlaps are off by some hundredths; Corrected takes that out,
+// and Emulated does without soft dynamics, with a surface through hard ones.
+type Simulator struct {
+	N, K     int // neurons of the area and how many fire. Default 1000 and 30
+	Stimulus int // neurons of the stimulus. Default K
+	Steps    int // Default 10
+	Graphs   int // Default 8
+	// Temperature of the cap, CappedSimplex, in weights of a synapse. Default 1.5.
+	Temperature float64
+	// Tau is the temperature of the graph's edges; see Mask. Default 0.05.
+	Tau float64
+	// Jitter is the spread of weights, which breaks ties. Default 0.5.
+	Jitter float64
+	Seed   uint64 // of the graphs
+
+	surface *surface // of logits of overlaps; nil for none
+	alone   bool     // the surface stands for the dynamics, or else corrects them
+}
+
+func (s Simulator) defaults() Simulator {
+	count := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	count(&s.N, 1000)
+	count(&s.K, 30)
+	count(&s.Stimulus, s.K)
+	count(&s.Steps, 10)
+	count(&s.Graphs, 8)
+	set(&s.Temperature, 1.5)
+	set(&s.Tau, 0.05)
+	set(&s.Jitter, 0.5)
+	return s
+}
+
+func (s Simulator) check() error {
+	if s.N < 1 || s.K < 1 || s.K >= s.N || s.Stimulus < 1 || s.Steps < 2 || s.Graphs < 1 {
+		return fmt.Errorf("connectome: %d of %d neurons fire in %d steps of %d graphs, stimulus of %d: want fewer than all, at least 2 steps, 1 graph, 1 neuron", s.K, s.N, s.Steps, s.Graphs, s.Stimulus)
+	}
+	if !(s.Temperature > 0 && s.Tau > 0 && s.Jitter >= 0) {
+		return fmt.Errorf("connectome: temperatures %g and %g, jitter %g: want them above 0, jitter 0 or more", s.Temperature, s.Tau, s.Jitter)
+	}
+	return nil
+}
+
+// Overlaps returns the overlap of steps 2, 3, ... with the step before as a share of K,
+// [Steps-1], for logarithms of the plasticity and logits of the connection probability,
+// scalars.
+//
+// Gradient: with respect to both, first order.
+func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
+	if s = s.defaults(); s.check() != nil {
+		return fault(s.check())
+	}
+	if s.alone {
+		return ad.Sigmoid(s.surface.of(logBeta, logitP))
+	}
+	soft := s.dynamics(logBeta, logitP, false)
+	if s.surface == nil {
+		return soft
+	}
+	safe := ad.Clip(soft, least, 1-least)
+	logit := ad.Sub(ad.Log(safe), ad.Log1p(ad.Neg(safe)))
+	return ad.Sigmoid(ad.Add(logit, s.surface.of(logBeta, logitP)))
+}
+
+// Hard is Overlaps of hard assemblies in the random graphs themselves.
+func (s Simulator) Hard(beta, p float64) ([]float64, error) {
+	if s = s.defaults(); s.check() != nil {
+		return nil, s.check()
+	}
+	if !(beta > 0 && p > 0 && p < 1) || math.IsInf(beta, 1) {
+		return nil, fmt.Errorf("connectome: plasticity %g and probability %g: want them above 0, the latter below 1", beta, p)
+	}
+	v, err := ad.Eval(s.dynamics(ad.Scalar(math.Log(beta)), ad.Scalar(math.Log(p/(1-p))), true))
+	if err != nil {
+		return nil, err
+	}
+	return v[0].Float64s(), nil
+}
+
+// dynamics runs the graphs.
+func (s Simulator) dynamics(logBeta, logitP *ad.Node, hard bool) *ad.Node {
+	d := Dynamics{Steps: s.Steps, K: ad.Scalar(float64(s.K)), Cap: KCap{Kind: CappedSimplex, Temperature: s.Temperature, Hard: hard}}
+	beta, graphs := ad.Exp(logBeta), make([]*ad.Node, s.Graphs)
+	for r := range graphs {
+		mask := func(f, sources int) *Sparse {
+			m := &Mask{Sources: sources, Targets: s.N, Seed: s.Seed<<32 + uint64(2*r+f), Tau: s.Tau, Jitter: s.Jitter, Straight: hard}
+			return m.Of(logitP)
+		}
+		y := UnrollSparse(ad.Full(1, s.Stimulus), mask(0, s.Stimulus), mask(1, s.N), beta, d)
+		graphs[r] = ad.SumAxes(ad.Mul(ad.Slice(y, 0, 1, s.Steps), ad.Slice(y, 0, 0, s.Steps-1)), 1)
+	}
+	return ad.Scale(1/float64(s.K*s.Graphs), ad.AddN(graphs...))
+}
+
+// The priors of log beta and logit p.
+var centreBeta, centreP = math.Log(0.1), math.Log(0.1 / 0.9)
+
+const priorSD = 0.5
+
+// Model returns the law of measured overlaps of successive steps, o[0] that of the
+// second step with the first:
+//
+//	log_beta ~ Normal(log 0.1, 0.5),  logit_p ~ Normal(logit 0.1, 0.5),  log_kappa ~ Normal(log 100, 1)
+//	o_t ~ BetaBinomial(K, kappa mean_t, kappa (1 - mean_t)), mean_t of Overlaps
+//
+// Data tell of p and K mainly through their product, the mean number of synapses from
+// those that fire, column kp; K/N is known.
+func (s Simulator) Model(o []int) (*infer.Model, error) {
+	s = s.defaults()
+	if err := errors.Join(s.check(), counts("overlap", o, s.K)); err != nil {
+		return nil, err
+	}
+	if len(o) != s.Steps-1 {
+		return nil, fmt.Errorf("connectome: %d overlaps of %d steps: want %d, of each step after the first with the one before", len(o), s.Steps, s.Steps-1)
+	}
+	m := infer.NewModel("projection")
+	logBeta := m.Param("log_beta", dist.Normal(centreBeta, priorSD))
+	logitP := m.Param("logit_p", dist.Normal(centreP, priorSD))
+	logKappa := m.Param("log_kappa", dist.Normal(math.Log(100), 1))
+	m.Deterministic("beta", ad.Exp(logBeta))
+	m.Deterministic("kp", ad.Scale(float64(s.K), ad.Sigmoid(logitP)))
+	mean := ad.Clip(s.Overlaps(logBeta, logitP), 1e-4, 1-1e-4)
+	kappa := ad.Exp(logKappa)
+	law := dist.BetaBinomial(float64(s.K), ad.Mul(kappa, mean), ad.Mul(kappa, ad.Sub(ad.Scalar(1), mean)))
+	m.Observe("overlap", law, floats(o))
+	return m, nil
+}
+
+// FitSimulator samples plasticity and connection probability from measured overlaps;
+// columns: log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator
+// unless it is Emulated: of the default one, tens of milliseconds.
+func FitSimulator(ctx context.Context, s Simulator, o []int, c infer.Config) (*infer.Fit, error) {
+	return sampled(ctx, func() (*infer.Model, error) { return s.Model(o) }, c)
+}
