@@ -35,8 +35,8 @@ type OrderSettings struct {
 // word before fires into the helper; at the first word the mood does. To speak, the
 // mood chooses the helper that it excites most, and then each place the next helper.
 // Moods of other orders need places of their own: more neurons of a mood and fewer
-// steps per word keep these apart (after 10 sentences per mood, 288 of 288 said right
-// with two moods, 92 of 96 with all six orders).
+// steps per word keep these apart (after 10 sentences per mood, 215 of 216 said right
+// with two moods, 66 of 72 with all six orders).
 //
 // Reference: Mitropolsky and Papadimitriou, Simulated Language Acquisition in a
 // Biologically Realistic Model of the Brain (2025), arXiv:2507.11788.

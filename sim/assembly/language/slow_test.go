@@ -40,10 +40,14 @@ func TestManyBrains(t *testing.T) {
 	}
 }
 
-// All orders, of small and large lexicons, sparse and dense fibres.
+// All orders, of small and large lexicons, sparse and dense fibres. With dense fibres
+// some learners confuse orders (2 of 60): four of 24 may.
 func TestManyOrders(t *testing.T) {
 	for _, s := range []OrderSettings{{}, {P: 0.1}, {Nouns: 4, Verbs: 4}, {K: 100, N: 100000}} {
-		bad := 0
+		bad, may := 0, 1
+		if s.P > 0.05 {
+			may = 4
+		}
 		for _, o := range orders {
 			for seed := range uint64(4) {
 				s.Orders, s.Seed = []string{o}, seed
@@ -56,7 +60,7 @@ func TestManyOrders(t *testing.T) {
 				}
 			}
 		}
-		if t.Logf("%+v: %d of 24 learners say more than one of six wrong", s, bad); bad > 1 {
+		if t.Logf("%+v: %d of 24 learners say more than one of six wrong", s, bad); bad > may {
 			t.Errorf("%+v: %d of 24 learners say more than one of six wrong", s, bad)
 		}
 	}
