@@ -9,68 +9,111 @@ import (
 
 // Metrics say how well hard assemblies, exactly k neurons of each area, do.
 type Metrics struct {
-	Accuracy  float64 // part of the examples whose label has the largest share firing
-	Overlap   float64 // mean share of the label's assembly that fires
-	Predicted []int   // label of each example
+	Accuracy  float64   // part of the examples whose label has the largest share firing
+	Overlap   float64   // mean share of the label's assembly that fires
+	Predicted []int     // label of each example
+	Terms     []float64 // of the losses, each with its weight; those of pairs within batches of 50
 }
 
 // evaluationBatch is how many examples are run at once.
 const evaluationBatch = 50
 
-// Evaluate runs examples with hard caps and the parameters x and reads the area in the
-// last step.
-func (c *Circuit) Evaluate(ctx context.Context, x []float64, e Examples, r Readout) (Metrics, error) {
-	judge, err := c.judge(e, r, 0)
+// Evaluate runs examples with hard caps and the parameters x, reads the area in the
+// last step and returns the losses of hard assemblies.
+func (c *Circuit) Evaluate(ctx context.Context, x []float64, e Examples, r Readout, losses ...Loss) (Metrics, error) {
+	j, err := c.judge(e, &r, losses, 0)
 	if err != nil {
 		return Metrics{}, err
 	}
 	if _, err := c.Read(x); err != nil {
 		return Metrics{}, err
 	}
-	return judge(ctx, x)
+	return j.metrics(ctx, x)
 }
 
-// judge compiles Evaluate.
-func (c *Circuit) judge(e Examples, r Readout, threads int) (func(context.Context, []float64) (Metrics, error), error) {
+// judge is a compiled evaluation.
+type judge struct {
+	examples Examples
+	read     bool       // there is a readout: the first output
+	losses   int        // the outputs after it
+	machines []*machine // of whole batches and of what is left
+}
+
+// judge compiles an evaluation; without a readout it is of losses alone.
+func (c *Circuit) judge(e Examples, r *Readout, losses []Loss, threads int) (*judge, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if err := r.check(c); err != nil {
-		return nil, err
+	labels := e.classes()
+	if r != nil {
+		if err := r.check(c); err != nil {
+			return nil, err
+		}
+		labels = len(r.Assemblies)
 	}
-	labels := len(r.Assemblies)
 	if err := e.check(c, labels); err != nil {
 		return nil, err
 	}
-	m, err := c.compile(min(evaluationBatch, e.Len()), labels, e.perStep(c), KCap{Hard: true}, "64", threads, func(p *Pass, _ []*ad.Node) []*ad.Node {
-		return []*ad.Node{r.shares(p.Last(r.Area))}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("connectome: %w", err)
+	j := &judge{examples: e, read: r != nil, losses: len(losses)}
+	outputs := func(p *Pass, _ []*ad.Node) (out []*ad.Node) {
+		if r != nil {
+			out = append(out, r.shares(p.Last(r.Area)))
+		}
+		return append(out, terms(p, losses)...)
 	}
-	return func(ctx context.Context, x []float64) (Metrics, error) { return m.judge(ctx, x, e) }, nil
+	for _, size := range []int{min(evaluationBatch, e.Len()), e.Len() % evaluationBatch} {
+		m := (*machine)(nil)
+		if size > 0 {
+			var err error
+			if m, err = c.compile(size, labels, e.perStep(c), KCap{Hard: true}, "64", threads, outputs); err != nil {
+				return nil, fmt.Errorf("connectome: %w", err)
+			}
+		}
+		j.machines = append(j.machines, m)
+	}
+	return j, nil
 }
 
-func (m *machine) judge(ctx context.Context, x []float64, e Examples) (out Metrics, err error) {
-	for i := 0; i < e.Len(); i += m.batch {
-		var which []int
-		for b := i; b < min(i+m.batch, e.Len()); b++ {
-			which = append(which, b)
+func (j *judge) metrics(ctx context.Context, x []float64) (Metrics, error) {
+	out := Metrics{Terms: make([]float64, j.losses)}
+	for i := 0; i < j.examples.Len(); i += evaluationBatch {
+		m := j.machines[0]
+		if left := j.examples.Len() - i; left < m.batch {
+			m = j.machines[1]
 		}
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		if err := m.load(e, which); err != nil {
+		if err := j.batch(&out, m, x, i); err != nil {
 			return out, err
-		}
-		if err := m.run(x, 1); err != nil {
-			return out, fmt.Errorf("connectome: %w", err)
-		}
-		for b, k := range which {
-			out.add(m.state.Output(0)[b*m.classes:(b+1)*m.classes], e.Labels[k], e.Len())
 		}
 	}
 	return out, nil
+}
+
+// batch counts the examples from first on.
+func (j *judge) batch(out *Metrics, m *machine, x []float64, first int) error {
+	which := make([]int, m.batch)
+	for b := range which {
+		which[b] = first + b
+	}
+	if err := m.load(j.examples, which); err != nil {
+		return err
+	}
+	if err := m.run(x, 1); err != nil {
+		return fmt.Errorf("connectome: %w", err)
+	}
+	at := 0
+	if j.read {
+		for b, k := range which {
+			out.add(m.state.Output(0)[b*m.classes:(b+1)*m.classes], j.examples.Labels[k], j.examples.Len())
+		}
+		at = 1
+	}
+	for i := range out.Terms {
+		out.Terms[i] += m.state.Output(at + i)[0] * float64(m.batch) / float64(j.examples.Len())
+	}
+	return nil
 }
 
 // add counts one example by the shares of the labels.

@@ -13,6 +13,19 @@ type Loss struct {
 	Of     func(p *Pass) *ad.Node // a scalar
 }
 
+// terms are the losses of a pass, each with its weight.
+func terms(p *Pass, losses []Loss) []*ad.Node {
+	out := make([]*ad.Node, len(losses))
+	for i, l := range losses {
+		w := l.Weight
+		if w == 0 {
+			w = 1
+		}
+		out[i] = ad.Scale(w, l.Of(p))
+	}
+	return out
+}
+
 // Readout is the assemblies of an area that stand for labels: those of label c fire
 // Assemblies[c].
 type Readout struct {

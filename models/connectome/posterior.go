@@ -23,23 +23,27 @@ func (d Degrees) Beta() (alpha, beta float64, err error) {
 	if err := counts("degree", d.Count, d.K); err != nil {
 		return 0, 0, err
 	}
-	sum := 0
-	for _, c := range d.Count {
-		sum += c
-	}
+	sum := d.sum()
 	return 1 + float64(sum), 1 + float64(len(d.Count)*d.K-sum), nil
 }
 
-// Model returns the law of the degrees:
+func (d Degrees) sum() (n int) {
+	for _, c := range d.Count {
+		n += c
+	}
+	return n
+}
+
+// Model returns the law of the degrees, by their sum, which is all that they tell of p:
 //
-//	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p)
+//	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p),  so sum ~ Binomial(n K, p)
 func (d Degrees) Model() (*infer.Model, error) {
 	if err := counts("degree", d.Count, d.K); err != nil {
 		return nil, err
 	}
 	m := infer.NewModel("connection probability")
 	p := m.Param("p", dist.Beta(1, 1))
-	m.Observe("degree", dist.Binomial(ad.Full(float64(d.K), len(d.Count)), p), floats(d.Count))
+	m.Observe("synapses", dist.Binomial(float64(len(d.Count)*d.K), p), []float64{float64(d.sum())})
 	return m, nil
 }
 

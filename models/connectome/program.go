@@ -50,20 +50,20 @@ func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision 
 	return m, nil
 }
 
-// load puts examples into the batch; places beyond the last repeat it.
+// load puts examples into the batch.
 func (m *machine) load(e Examples, which []int) error {
 	n := m.circuit.inputs()
 	x, labels := make([]float64, m.batch*n), make([]float64, m.batch*m.classes)
 	for t := range m.steps {
 		for b := range m.batch {
-			copy(x[b*n:], e.row(m.circuit, which[min(b, len(which)-1)], t))
+			copy(x[b*n:], e.row(m.circuit, which[b], t))
 		}
 		if err := m.state.SetInput(t, x); err != nil {
 			return err
 		}
 	}
 	for b := range m.batch {
-		labels[b*m.classes+e.Labels[which[min(b, len(which)-1)]]] = 1
+		labels[b*m.classes+e.Labels[which[b]]] = 1
 	}
 	return m.state.SetInput(m.steps, labels)
 }

@@ -32,6 +32,9 @@ type Simulator struct {
 	// Jitter is the spread of weights, which breaks ties. Default 0.5.
 	Jitter float64
 	Seed   uint64 // of the graphs
+	// Beta and P are the medians of the priors, about which Corrected and Emulated are
+	// fitted; where K P is below 1 most neurons have no input at all. Default 0.1.
+	Beta, P float64
 
 	surface *surface // of logits of overlaps; nil for none
 	alone   bool     // the surface stands for the dynamics, or else corrects them
@@ -56,6 +59,8 @@ func (s Simulator) defaults() Simulator {
 	set(&s.Temperature, 1.5)
 	set(&s.Tau, 0.05)
 	set(&s.Jitter, 0.5)
+	set(&s.Beta, 0.1)
+	set(&s.P, 0.1)
 	return s
 }
 
@@ -66,7 +71,15 @@ func (s Simulator) check() error {
 	if !(s.Temperature > 0 && s.Tau > 0 && s.Jitter >= 0) {
 		return fmt.Errorf("connectome: temperatures %g and %g, jitter %g: want them above 0, jitter 0 or more", s.Temperature, s.Tau, s.Jitter)
 	}
+	if !(s.Beta > 0 && s.P > 0 && s.P < 1) || math.IsInf(s.Beta, 1) {
+		return fmt.Errorf("connectome: prior medians of plasticity %g and probability %g: want them above 0, the latter below 1", s.Beta, s.P)
+	}
 	return nil
+}
+
+// centre returns the priors' medians of log beta and logit p.
+func (s Simulator) centre() (logBeta, logitP float64) {
+	return math.Log(s.Beta), math.Log(s.P / (1 - s.P))
 }
 
 // Overlaps returns the overlap of steps 2, 3, ... with the step before as a share of K,
@@ -79,7 +92,7 @@ func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
 		return fault(s.check())
 	}
 	if s.alone {
-		return ad.Sigmoid(s.surface.of(logBeta, logitP))
+		return ad.Sigmoid(s.surface.of(s.centred(logBeta, logitP)))
 	}
 	soft := s.dynamics(logBeta, logitP, false)
 	if s.surface == nil {
@@ -87,7 +100,16 @@ func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
 	}
 	safe := ad.Clip(soft, least, 1-least)
 	logit := ad.Sub(ad.Log(safe), ad.Log1p(ad.Neg(safe)))
-	return ad.Sigmoid(ad.Add(logit, s.surface.of(logBeta, logitP)))
+	return ad.Sigmoid(ad.Add(logit, s.surface.of(s.centred(logBeta, logitP))))
+}
+
+// centred returns the place in the design, -1 to 1 on both axes.
+func (s Simulator) centred(logBeta, logitP *ad.Node) (x, y *ad.Node) {
+	b, p := s.centre()
+	scaled := func(v *ad.Node, centre float64) *ad.Node {
+		return ad.Clip(ad.Scale(1/reach, ad.Shift(v, -centre)), -1, 1)
+	}
+	return scaled(logBeta, b), scaled(logitP, p)
 }
 
 // Hard is Overlaps of hard assemblies in the random graphs themselves.
@@ -120,15 +142,13 @@ func (s Simulator) dynamics(logBeta, logitP *ad.Node, hard bool) *ad.Node {
 	return ad.Scale(1/float64(s.K*s.Graphs), ad.AddN(graphs...))
 }
 
-// The priors of log beta and logit p.
-var centreBeta, centreP = math.Log(0.1), math.Log(0.1 / 0.9)
-
+// priorSD is the width of the priors of log beta and logit p.
 const priorSD = 0.5
 
 // Model returns the law of measured overlaps of successive steps, o[0] that of the
 // second step with the first:
 //
-//	log_beta ~ Normal(log 0.1, 0.5),  logit_p ~ Normal(logit 0.1, 0.5),  log_kappa ~ Normal(log 100, 1)
+//	log_beta ~ Normal(log Beta, 0.5),  logit_p ~ Normal(logit P, 0.5),  log_kappa ~ Normal(log 100, 1)
 //	o_t ~ BetaBinomial(K, kappa mean_t, kappa (1 - mean_t)), mean_t of Overlaps
 //
 // Data tell of p and K mainly through their product, the mean number of synapses from
@@ -142,8 +162,9 @@ func (s Simulator) Model(o []int) (*infer.Model, error) {
 		return nil, fmt.Errorf("connectome: %d overlaps of %d steps: want %d, of each step after the first with the one before", len(o), s.Steps, s.Steps-1)
 	}
 	m := infer.NewModel("projection")
-	logBeta := m.Param("log_beta", dist.Normal(centreBeta, priorSD))
-	logitP := m.Param("logit_p", dist.Normal(centreP, priorSD))
+	b, p := s.centre()
+	logBeta := m.Param("log_beta", dist.Normal(b, priorSD))
+	logitP := m.Param("logit_p", dist.Normal(p, priorSD))
 	logKappa := m.Param("log_kappa", dist.Normal(math.Log(100), 1))
 	m.Deterministic("beta", ad.Exp(logBeta))
 	m.Deterministic("kp", ad.Scale(float64(s.K), ad.Sigmoid(logitP)))

@@ -38,7 +38,7 @@ func TestSimulatorLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := prog.NewState()
-		st.Input(0)[0], st.Input(1)[0] = centreBeta, centreP
+		st.Input(0)[0], st.Input(1)[0] = Simulator{}.defaults().centre()
 		if err := st.Run(); err != nil {
 			t.Fatal(err)
 		}
@@ -61,13 +61,13 @@ func TestSimulatorCalibrationLarge(t *testing.T) {
 		}
 	}
 	t.Run("emulated", func(t *testing.T) {
-		s, err := small.Emulated(context.Background(), 0)
+		s, err := emulated()
 		if err != nil {
 			t.Fatal(err)
 		}
 		calibrated(t, s, c)
 	})
 	t.Run("in the loop", func(t *testing.T) {
-		calibrated(t, Simulator{N: 150, K: 15, Steps: 5, Graphs: 4, Temperature: 2, Tau: .1, Seed: 3}, c)
+		calibrated(t, Simulator{N: 100, K: 10, Steps: 4, Graphs: 4, Temperature: 2, Tau: .1, Seed: 3, P: .3}, c)
 	})
 }

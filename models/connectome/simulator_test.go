@@ -13,7 +13,7 @@ import (
 )
 
 // small is a simulator that tests can afford.
-var small = Simulator{N: 300, K: 20, Steps: 6, Graphs: 4, Seed: 3}
+var small = Simulator{N: 200, K: 15, Steps: 5, Graphs: 4, Seed: 3, P: 0.25}
 
 // emulated is small as a surface.
 var emulated = sync.OnceValues(func() (Simulator, error) { return small.Emulated(context.Background(), 16) })
@@ -31,8 +31,8 @@ func far(t *testing.T, s Simulator, graphs int) (mean, worst float64) {
 	judge := s.defaults()
 	judge.Graphs, judge.Seed = graphs, 99
 	n := 0.0
-	for _, beta := range []float64{.06, .11, .17} {
-		for _, p := range []float64{.06, .11, .17} {
+	for _, beta := range []float64{.07, .14} {
+		for _, p := range []float64{0.7 * judge.P, 1.4 * judge.P} {
 			want, err := judge.Hard(beta, p)
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +53,7 @@ func TestEmulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, worst := far(t, s, 100)
+	mean, worst := far(t, s, 200)
 	t.Logf("emulated: overlaps off by %.4f in the mean, %.4f at most", mean, worst)
 	if mean > 0.02 {
 		t.Errorf("overlaps are off by %.4f", mean)
@@ -95,7 +95,7 @@ func TestSimulatorCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calibrated(t, s, infer.SBCConfig{Fits: 100, Draws: 19, Seed: 5, Sample: infer.Config{Warmup: 300, Draws: 300}})
+	calibrated(t, s, infer.SBCConfig{Fits: 60, Draws: 19, Seed: 5, Sample: infer.Config{Warmup: 300, Draws: 200}})
 }
 
 // A fit of overlaps that the simulator itself drew finds the parameters again.
@@ -104,13 +104,13 @@ func TestFitSimulator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hard, err := s.Hard(.12, .1)
+	hard, err := s.Hard(.12, .2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var o []int
 	for _, v := range hard {
-		o = append(o, int(math.Round(v*20)))
+		o = append(o, int(math.Round(v*15)))
 	}
 	fit, err := FitSimulator(context.Background(), s, o, infer.Config{Seed: 1})
 	if err != nil {
@@ -119,10 +119,10 @@ func TestFitSimulator(t *testing.T) {
 	sum := fit.Summary()
 	b, kp := sum.Row("beta"), sum.Row("kp")
 	t.Logf("beta %.3f +- %.3f, kp %.2f +- %.2f", b.Mean, b.SD, kp.Mean, kp.SD)
-	if math.Abs(b.Mean-.12) > 3*b.SD || math.Abs(kp.Mean-2) > 3*kp.SD || b.RHat > 1.01 || fit.Divergent() > 0 {
+	if math.Abs(b.Mean-.12) > 3*b.SD || math.Abs(kp.Mean-3) > 3*kp.SD || b.RHat > 1.01 || fit.Divergent() > 0 {
 		t.Errorf("%v", sum)
 	}
-	if _, err := FitSimulator(context.Background(), s, []int{1}, infer.Config{}); err == nil || !strings.Contains(err.Error(), "1 overlaps of 6 steps") {
+	if _, err := FitSimulator(context.Background(), s, []int{1}, infer.Config{}); err == nil || !strings.Contains(err.Error(), "1 overlaps of 5 steps") {
 		t.Errorf("too few overlaps: %v", err)
 	}
 	if _, err := s.Hard(.1, 1); err == nil || !strings.Contains(err.Error(), "probability 1") {

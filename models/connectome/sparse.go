@@ -224,9 +224,10 @@ func (m *Mask) back(d [][]float64, i int, to []int32, w, g []float64, in [][]flo
 //
 //	h = s W_s + y W_r,  y' = cap(h),  W *= 1 + beta pre y'^T
 //
-// Only rows of neurons that fire are made. The gradient runs forward again and then
-// back, dividing plasticity out of the weights step by step, so that it needs the
-// activities, one W and one G of those rows: no copy per step. Weights that MaxWeight
+// Only rows of neurons that fire are made. The gradient goes on from where the forward
+// run ended, or repeats it where another run came between, and goes back by dividing
+// plasticity out of the weights step by step, so that it needs the activities, one W and
+// one G of those rows: no copy per step. Weights that MaxWeight
 // cut are noted. The quotients are right to about 1e-16 for each step, which needs no
 // checkpoints in float64.
 //
@@ -242,10 +243,14 @@ func UnrollSparse(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 	}
 	n := ws.targets
 	c := &ad.Custom{Name: "connectome.unroll",
-		Shape:   func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{d.Steps, n}, nil },
-		Forward: func(out []float64, in ...[]float64) error { return r.forward(out, in).err },
+		Shape: func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{d.Steps, n}, nil },
+		Forward: func(out []float64, in ...[]float64) error {
+			r.keep(r.forward(out, in), in)
+			return nil
+		},
 		Adjoint: func(dIn [][]float64, g, out []float64, in ...[]float64) error {
-			return r.forward(make([]float64, len(out)), in).back(dIn, g)
+			r.kept(out, in).back(dIn, g)
+			return nil
 		}}
 	in := append([]*ad.Node{stimulus}, ws.nodes...)
 	if wr != nil {

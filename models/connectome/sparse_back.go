@@ -11,12 +11,12 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 //	lambda^a += W delta + beta (G * W) b,  G = G * (1 + beta a b^T) + a delta^T
 //
 // where W is that before the step.
-func (p *path) back(dIn [][]float64, g []float64) error {
+func (p *path) back(dIn [][]float64, g []float64) {
 	for _, d := range dIn {
 		clear(d)
 	}
 	if p.Cap.Hard {
-		return nil
+		return
 	}
 	after, before := make([]float64, p.n), make([]float64, p.n)
 	dBeta := 0.0
@@ -58,7 +58,6 @@ func (p *path) back(dIn [][]float64, g []float64) error {
 	if p.plastic {
 		dIn[at][0] = dBeta
 	}
-	return nil
 }
 
 func (s *synapses) need() {

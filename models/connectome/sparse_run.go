@@ -1,5 +1,10 @@
 package connectome
 
+import (
+	"slices"
+	"sync"
+)
+
 // sparseRun is what the runs of one UnrollSparse share.
 type sparseRun struct {
 	Dynamics
@@ -7,6 +12,40 @@ type sparseRun struct {
 	plastic bool
 	n, m    int // neurons of the area and the stimulus
 	k       float64
+	ended   sync.Pool // of *path: forward runs whose gradient may be asked next
+}
+
+// keep remembers a run and what it was of.
+func (r *sparseRun) keep(p *path, in [][]float64) {
+	for _, x := range in {
+		p.seen = append(p.seen, slices.Clone(x))
+	}
+	r.ended.Put(p)
+}
+
+// kept returns the run of these inputs that ended last, or else runs them again.
+func (r *sparseRun) kept(out []float64, in [][]float64) *path {
+	p, _ := r.ended.Get().(*path)
+	if p == nil || !slices.EqualFunc(p.seen, in, slices.Equal[[]float64]) {
+		return r.forward(make([]float64, len(out)), in)
+	}
+	p.bind(out, in)
+	return p
+}
+
+// bind takes inputs and outputs from where they are now.
+func (p *path) bind(out []float64, in [][]float64) {
+	if p.out = out; !p.Cap.Straight {
+		p.soft = out
+	}
+	p.stimulus = in[0]
+	at := 1
+	for _, t := range p.tables {
+		if t != nil {
+			t.in = in[at : at+len(t.in)]
+			at += len(t.in)
+		}
+	}
 }
 
 // table holds the rows of one fibre that a run has touched.
@@ -35,7 +74,7 @@ func (t *table) row(i int) *synapses {
 // path is one run: what happened and the weights as they are now.
 type path struct {
 	*sparseRun
-	err      error
+	seen     [][]float64 // the inputs, copied
 	stimulus []float64
 	beta     float64
 	tables   [2]*table // of the stimulus and within the area; the second may be nil

@@ -23,7 +23,7 @@ const (
 
 // Corrected returns a simulator whose soft overlaps are corrected to those of hard
 // assemblies: a cubic in log beta and logit p is added to their logits, fitted at 49
-// places with the given number of other graphs at each (0: 24). It corrects for the
+// places within 3 sd of the priors, with the given number of other graphs at each (0: 24). It corrects for the
 // choice of the simulator's own graphs too. It takes seconds to tens of them.
 func (s Simulator) Corrected(ctx context.Context, graphs int) (Simulator, error) {
 	return s.fitted(ctx, graphs, false)
@@ -69,7 +69,8 @@ func (s Simulator) design(ctx context.Context, graphs int, alone bool) (*surface
 			return nil, err
 		}
 		x, y := place(i/side), place(i%side)
-		b, p := centreBeta+x*reach, centreP+y*reach
+		b, p := s.centre()
+		b, p = b+x*reach, p+y*reach
 		trial.Seed = s.Seed<<8 + uint64(i) + 1
 		hard, err := trial.Hard(math.Exp(b), 1/(1+math.Exp(-p)))
 		if err != nil {
@@ -135,12 +136,8 @@ func (f *fitting) solve() (*surface, error) {
 	return s, nil
 }
 
-// of returns the surface at a point, [steps]; beyond the design it stays as at its edge.
-func (s *surface) of(logBeta, logitP *ad.Node) *ad.Node {
-	scaled := func(v *ad.Node, centre float64) *ad.Node {
-		return ad.Clip(ad.Scale(1/reach, ad.Shift(v, -centre)), -1, 1)
-	}
-	x, y := scaled(logBeta, centreBeta), scaled(logitP, centreP)
+// of returns the surface at a place of the design, [steps].
+func (s *surface) of(x, y *ad.Node) *ad.Node {
 	power := func(v *ad.Node, n int) *ad.Node {
 		out := ad.Scalar(1)
 		for range n {

@@ -29,7 +29,7 @@ type TrainSettings struct {
 	Seed      uint64 // of the batches
 	Threads   int    // Default GOMAXPROCS
 
-	Readout *Readout // for metrics of hard assemblies. Default: none
+	Readout *Readout // for accuracy and overlap of hard assemblies. Default: only losses
 	Test    Examples // that metrics are of. Default: the training examples
 
 	Every    int                      // updates between two calls of Progress. Default 10
@@ -62,7 +62,7 @@ type TrainState struct {
 // Training is what training found.
 type Training struct {
 	TrainState
-	Metrics *Metrics // of hard assemblies at the end; nil without a Readout
+	Metrics Metrics // of hard assemblies at the end
 }
 
 // Train fits the parameters of a circuit to examples by Adam. When ctx ends it returns
@@ -139,7 +139,7 @@ type trainer struct {
 	TrainSettings
 	examples Examples
 	machine  *machine
-	judge    func(context.Context, []float64) (Metrics, error) // nil without a readout
+	judge    *judge
 	descent  *optim.Descent
 	state    TrainState
 	grad     []float64
@@ -150,18 +150,17 @@ func newTrainer(c *Circuit, e Examples, s TrainSettings) (*trainer, error) {
 	classes := e.classes()
 	if s.Readout != nil {
 		classes = len(s.Readout.Assemblies)
-		if s.Test.Len() == 0 {
-			s.Test = e
-		}
-		var err error
-		if t.judge, err = c.judge(s.Test, *s.Readout, s.Threads); err != nil {
-			return nil, err
-		}
 	}
 	if err := e.check(c, classes); err != nil {
 		return nil, err
 	}
+	if s.Test.Len() == 0 {
+		s.Test = e
+	}
 	var err error
+	if t.judge, err = c.judge(s.Test, s.Readout, s.Losses, s.Threads); err != nil {
+		return nil, err
+	}
 	if t.machine, err = c.compile(s.Batch, classes, e.perStep(c), s.Cap, s.Precision, s.Threads, t.outputs); err != nil {
 		return nil, fmt.Errorf("connectome: %w", err)
 	}
@@ -176,15 +175,8 @@ func newTrainer(c *Circuit, e Examples, s TrainSettings) (*trainer, error) {
 
 // outputs are the weighted losses one by one and the gradients of their sum.
 func (t *trainer) outputs(p *Pass, params []*ad.Node) []*ad.Node {
-	var terms []*ad.Node
-	for _, l := range t.Losses {
-		w := l.Weight
-		if w == 0 {
-			w = 1
-		}
-		terms = append(terms, ad.Scale(w, l.Of(p)))
-	}
-	return append(terms, ad.Grad(ad.AddN(terms...), params...)...)
+	out := terms(p, t.Losses)
+	return append(out, ad.Grad(ad.AddN(out...), params...)...)
 }
 
 func (t *trainer) run(ctx context.Context) (*Training, error) {
@@ -201,11 +193,8 @@ func (t *trainer) run(ctx context.Context) (*Training, error) {
 		}
 	}
 	out := &Training{TrainState: t.snapshot()}
-	if t.judge == nil {
-		return out, nil
-	}
-	m, err := t.judge(ctx, t.state.Params)
-	out.Metrics = &m
+	var err error
+	out.Metrics, err = t.judge.metrics(ctx, t.state.Params)
 	return out, err
 }
 
@@ -253,8 +242,8 @@ func (t *trainer) update() (TrainProgress, error) {
 func (t *trainer) tell(ctx context.Context, p TrainProgress) error {
 	last := p.Step == t.Steps
 	due := func(every int) bool { return every > 0 && p.Step%every == 0 }
-	if t.judge != nil && due(t.Judge) && !last {
-		m, err := t.judge(ctx, t.state.Params)
+	if due(t.Judge) && !last {
+		m, err := t.judge.metrics(ctx, t.state.Params)
 		if err != nil {
 			return err
 		}

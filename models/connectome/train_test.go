@@ -63,7 +63,7 @@ func (d noisyClasses) settings(cap KCap) TrainSettings {
 
 // A short training lifts hard assemblies far above what they do untrained.
 func TestTrain(t *testing.T) {
-	d := demo(1, 300, 300)
+	d := demo(1, 300, 310)
 	before, err := d.circuit.Evaluate(context.Background(), d.circuit.Start(), d.test, d.readout)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +81,9 @@ func TestTrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("accuracy %.3f before, %.3f after; overlap %.3f", before.Accuracy, got.Metrics.Accuracy, got.Metrics.Overlap)
+	if hard := got.Metrics.Terms[0]; !(hard > 0 && hard < got.Loss[0]) {
+		t.Errorf("loss of hard assemblies %g after training, of soft ones %g before", hard, got.Loss[0])
+	}
 	if before.Accuracy > 0.4 || got.Metrics.Accuracy < 0.85 || calls != 6 || len(got.Loss) != 60 {
 		t.Errorf("accuracy %.3f before and %.3f after; %d calls of Progress", before.Accuracy, got.Metrics.Accuracy, calls)
 	}
