@@ -74,7 +74,7 @@ func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
 // first, until there are no more.
 func (b *Brain) candidates(t target, law *inputLaw, src *tensor.Stream) func() (int, bool) {
 	free := t.N - t.support
-	if b.set.Lazy == Normal && free > t.K {
+	if b.set.Lazy == Normal && free > 2*t.K {
 		return normalCandidates(law, free, t.K, src)
 	}
 	o := order{law: law.binomial, left: free}

@@ -78,41 +78,43 @@ func (b *Brain) Merge(stimulusA, a, stimulusB, c, to string, steps int) ([][]Rou
 	return b.phases(phase{1, s + own}, phase{steps - 1, s + own + back})
 }
 
-// Separate trains two assemblies of area from, which overlap, into area to, one after
-// the other, and returns the neurons that each then fires there, without learning.
-// Area from must not be lazy; its winners are fixed meanwhile.
-func (b *Brain) Separate(from, to string, first, second []int32, steps int) (one, two []int32, err error) {
+// Separated is what became of two assemblies trained into an area.
+type Separated struct {
+	Trained [2][]int32 // winners at the end of the training of each
+	Again   [2][]int32 // winners when each is projected once more, without learning
+}
+
+// Separate trains two assemblies of area from, which may overlap, into area to, one
+// after the other. Area from must not be lazy; its winners are fixed meanwhile.
+func (b *Brain) Separate(from, to string, first, second []int32, steps int) (s Separated, err error) {
 	if err := b.Fix(from, true); err != nil {
-		return nil, nil, err
+		return s, err
 	}
 	defer b.Fix(from, false)
-	s := from + ">" + to
-	for _, w := range [][]int32{first, second} {
+	project := func(w []int32, list ...phase) ([]int32, error) {
 		if err := b.SetWinners(from, w); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if _, err := b.phases(phase{1, s}, phase{steps - 1, s + " " + to + ">" + to}); err != nil {
-			return nil, nil, err
+		if _, err := b.phases(list...); err != nil {
+			return nil, err
+		}
+		return b.Winners(to)
+	}
+	once := phase{1, from + ">" + to}
+	for i, w := range [][]int32{first, second} {
+		if s.Trained[i], err = project(w, once, phase{steps - 1, once.fibres + " " + to + ">" + to}); err != nil {
+			return s, err
 		}
 	}
 	was := b.frozen
-	b.Learn(false)
+	b.frozen = true
 	defer func() { b.frozen = was }()
-	for _, x := range []struct {
-		winners []int32
-		fires   *[]int32
-	}{{first, &one}, {second, &two}} {
-		if err := b.SetWinners(from, x.winners); err != nil {
-			return nil, nil, err
-		}
-		if _, err := b.run(1, s); err != nil {
-			return nil, nil, err
-		}
-		if *x.fires, err = b.Winners(to); err != nil {
-			return nil, nil, err
+	for i, w := range [][]int32{first, second} {
+		if s.Again[i], err = project(w, once); err != nil {
+			return s, err
 		}
 	}
-	return one, two, nil
+	return s, nil
 }
 
 // Preserve projects two sets of winners of area from into area to, each once and

@@ -37,16 +37,27 @@ func associated(t *testing.T, s Settings, a Area) map[string][]float64 {
 	b, do, k := twoAreas(t, s, a), must(t), a.K
 	do(b.run(1, "SA>A SB>B"))
 	do(b.run(9, "SA>A SB>B A>A B>B"))
-	do(b.ProjectInto("SA", "A", "C", 10))
-	wa := winners(t, b, "C")
-	do(b.ProjectInto("SB", "B", "C", 10))
-	wb := winners(t, b, "C")
-	do(b.Associate("SA", "A", "SB", "B", "C", 10))
-	both := winners(t, b, "C")
-	do(b.ProjectInto("SB", "B", "C", 10))
-	post := winners(t, b, "C")
-	one := func(x, y []int32) []float64 { return []float64{Overlap(x, y, k)} }
-	return map[string][]float64{"A_B": one(wa, wb), "A_AB": one(wa, both), "B_AB": one(wb, both), "A_Bpost": one(wa, post), "AB_Bpost": one(both, post)}
+	out := map[string][]float64{}
+	into := func(trace [][]Round) []int32 {
+		for _, step := range trace {
+			for _, r := range step {
+				if r.Area == "C" {
+					out["wC"] = append(out["wC"], float64(r.Support))
+				}
+			}
+		}
+		return winners(t, b, "C")
+	}
+	wa := into(do(b.ProjectInto("SA", "A", "C", 10)))
+	wb := into(do(b.ProjectInto("SB", "B", "C", 10)))
+	both := into(do(b.Associate("SA", "A", "SB", "B", "C", 10)))
+	postB := into(do(b.ProjectInto("SB", "B", "C", 10)))
+	postA := into(do(b.ProjectInto("SA", "A", "C", 10)))
+	for name, x := range map[string][2][]int32{"A_B": {wa, wb}, "A_AB": {wa, both}, "B_AB": {wb, both}, "A_Bpost": {wa, postB}, "AB_Bpost": {both, postB},
+		"B_Apost": {wb, postA}, "AB_Apost": {both, postA}, "Apost_Bpost": {postA, postB}} {
+		out[name] = []float64{Overlap(x[0], x[1], k)}
+	}
+	return out
 }
 
 // completed runs the protocol "pattern" with half of the winners.
