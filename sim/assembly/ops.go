@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -139,24 +140,20 @@ func (b *Brain) Preserve(from, to string, one, two []int32) (before, after float
 	return Overlap(one, two, a.K), Overlap(out[0], out[1], d.K), nil
 }
 
-// Settle repeats a step until at most change winners of an area are new in it. It
-// returns how many steps that took, most at worst.
-func (b *Brain) Settle(area string, change, most int, fibres ...string) (steps int, err error) {
+// Settle repeats a step until no area has more than first winners that never fired
+// before. It returns how many steps that took, most at worst.
+func (b *Brain) Settle(first, most int, fibres ...string) (steps int, err error) {
 	p, err := b.Plan(fibres...)
 	if err != nil {
 		return 0, err
 	}
 	for steps < most {
-		before, err := b.Winners(area)
+		trace, err := b.Project(p, 1)
 		if err != nil {
 			return steps, err
 		}
-		if _, err := b.Project(p, 1); err != nil {
-			return steps, err
-		}
 		steps++
-		now, _ := b.Winners(area)
-		if len(now)-int(Overlap(before, now, 1)) <= change {
+		if !slices.ContainsFunc(trace[0], func(r Round) bool { return r.First > first }) {
 			break
 		}
 	}
