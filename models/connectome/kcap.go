@@ -79,9 +79,12 @@ func threshold(x, k *ad.Node) *ad.Node {
 	last := len(x.Shape()) - 1
 	v, err := ad.Eval(k)
 	if err != nil || last < 0 {
-		return ad.Call(capOf("threshold: k must be a constant", hardRow, nil), k, x)
+		return fault(fmt.Errorf("connectome: a Threshold of k %v for inputs %v: want k a constant and inputs [..., n]", k, x))
 	}
 	at := int(v[0].Float64s()[0])
+	if at < 1 {
+		return fault(fmt.Errorf("connectome: %d of %d neurons fire: want more than 0", at, x.Shape()[last]))
+	}
 	if at >= x.Shape()[last] {
 		return ad.Full(1, x.Shape()...)
 	}
@@ -208,6 +211,7 @@ func sigmoidRow(y, x []float64, k float64) {
 func sigmoidBack(g, y *ad.Node) (x, k *ad.Node) {
 	s := ad.Mul(y, ad.Sub(ad.Scalar(1), y))
 	total := rowSum(s)
+	total = ad.Where(ad.Equal(total, ad.Scalar(0)), ad.Scalar(1), total) // 0 where all fire
 	share := ad.Div(rowSum(ad.Mul(s, g)), total)
 	return ad.Mul(s, ad.Sub(g, share)), ad.Sum(share)
 }
@@ -216,6 +220,12 @@ func sigmoidBack(g, y *ad.Node) (x, k *ad.Node) {
 // the values of tau at which an element enters or leaves the interior, so the last step
 // is exact.
 func simplexRow(y, x []float64, k float64) {
+	if k == float64(len(x)) {
+		for i := range y {
+			y[i] = 1
+		}
+		return
+	}
 	lo, hi := slices.Min(x)-1, slices.Max(x) // sums n and 0
 	tau := hi - k/float64(len(x))
 	for range 200 {
