@@ -53,6 +53,8 @@ type table struct {
 	fibre *Sparse
 	in    [][]float64
 	rows  []*synapses // by source; nil until touched
+	to    []int32     // where a row is made, before it is copied to its length
+	w     []float64
 }
 
 // synapses of one source. g is the gradient, nil until it is needed.
@@ -64,8 +66,8 @@ type synapses struct {
 func (t *table) row(i int) *synapses {
 	s := t.rows[i]
 	if s == nil {
-		s = &synapses{}
-		s.to, s.w = t.fibre.rows.row(nil, nil, i, t.in)
+		t.to, t.w = t.fibre.rows.row(t.to[:0], t.w[:0], i, t.in)
+		s = &synapses{to: slices.Clone(t.to), w: slices.Clone(t.w)}
 		t.rows[i] = s
 	}
 	return s
@@ -94,7 +96,7 @@ func (r *sparseRun) forward(out []float64, in [][]float64) *path {
 	at := 1
 	for f, s := range []*Sparse{r.ws, r.wr} {
 		if s != nil {
-			p.tables[f] = &table{s, in[at : at+len(s.nodes)], make([]*synapses, s.sources)}
+			p.tables[f] = &table{fibre: s, in: in[at : at+len(s.nodes)], rows: make([]*synapses, s.sources)}
 			at += len(s.nodes)
 		}
 	}
