@@ -1,0 +1,237 @@
+package script
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/sim/assembly"
+)
+
+// compiler turns a script into instructions, one for each step that is carried out:
+// procedures and repetitions are written out, so that a place in the program is a
+// number, and names and states of areas are known at every place.
+type compiler struct {
+	reader
+	*Script
+	scope
+	named    map[string]*procedure
+	circular bool
+	work     int // done so far, bounded
+	full     bool
+}
+
+// scope is what is known at a place of the program.
+type scope struct {
+	memory map[string]string // areas of the assemblies that are remembered
+	fixed  map[string]bool
+	frozen bool
+}
+
+func newScope() scope { return scope{memory: map[string]string{}, fixed: map[string]bool{}} }
+
+func (s scope) clone() scope { return scope{maps.Clone(s.memory), maps.Clone(s.fixed), s.frozen} }
+
+// mostWork bounds how far repetitions and procedures are written out.
+const mostWork = 1_000_000
+
+// busy counts work, and reports whether there is too much.
+func (c *compiler) busy(n *yaml.Node, amount int) bool {
+	if c.work += amount; c.work > mostWork && !c.full {
+		c.full = true
+		c.at(n, "the script grows beyond %d steps as it is written out: project more steps at once, or repeat less", mostWork)
+	}
+	return c.full
+}
+
+// instruction is one step of the program.
+type instruction struct {
+	line, column int
+	name         string // of the step that it belongs to
+	rounds       int    // steps of the brain
+	fibres       string // of these
+	do           func(m *machine) error
+	branch       []instruction
+}
+
+func (c *compiler) emit(s *step, do func(m *machine) error) {
+	c.program = append(c.program, instruction{line: s.node.Line, column: s.node.Column, name: s.kind.name, do: do})
+	c.busy(s.node, 1)
+}
+
+// project emits steps of the brain.
+func (c *compiler) project(s *step, steps int, fibres string) {
+	if steps > 0 {
+		c.program = append(c.program, instruction{line: s.node.Line, column: s.node.Column, name: s.kind.name, rounds: steps, fibres: fibres})
+		c.Rounds += steps
+		c.busy(s.node, 1)
+	}
+}
+
+// what a name stands for
+type meaning int
+
+const (
+	isUnknown meaning = iota
+	isArea
+	isStimulus
+)
+
+func (c *compiler) known(name string) meaning {
+	for _, a := range c.Areas {
+		if a.Name == name {
+			return isArea
+		}
+	}
+	for _, s := range c.Stimuli {
+		if s.Name == name {
+			return isStimulus
+		}
+	}
+	return isUnknown
+}
+
+func (c *compiler) areaNames() (names []string) {
+	for _, a := range c.Areas {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func (c *compiler) stimulusNames() (names []string) {
+	for _, s := range c.Stimuli {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// area returns the name of an area, empty where a node is none.
+func (c *compiler) area(n *yaml.Node) string {
+	name := c.word(n, "an area")
+	switch {
+	case name == "" || c.known(name) == isArea:
+		return name
+	case c.known(name) == isStimulus:
+		c.at(n, "%s is a stimulus: want an area: %s", name, did("", c.areaNames()))
+	default:
+		c.unknown(n, "area", name, c.areaNames())
+	}
+	return ""
+}
+
+func (c *compiler) stimulus(n *yaml.Node) string {
+	name := c.word(n, "a stimulus")
+	switch {
+	case name == "" || c.known(name) == isStimulus:
+		return name
+	case c.known(name) == isArea:
+		c.at(n, "%s is an area: want a stimulus: %s", name, did("", c.stimulusNames()))
+	default:
+		c.unknown(n, "stimulus", name, c.stimulusNames())
+	}
+	return ""
+}
+
+// k returns how many neurons of an area fire.
+func (c *compiler) k(area string) int {
+	for _, a := range c.Areas {
+		if a.Name == area {
+			return a.K
+		}
+	}
+	return 1
+}
+
+func (c *compiler) lazy(area string) bool {
+	return slices.ContainsFunc(c.Areas, func(a assembly.Area) bool { return a.Name == area && a.Lazy })
+}
+
+// fibreList returns the ends of fibres written as "S>A A>A" or as a list of such;
+// none where one of them is wrong.
+func (c *compiler) fibreList(n *yaml.Node) (ends [][2]string) {
+	good := true
+	for _, x := range list(n) {
+		if x.Kind != yaml.ScalarNode {
+			c.at(x, "a fibre is %s: want from>to", kindOf(x))
+			return nil
+		}
+		for _, w := range strings.Fields(x.Value) {
+			f, ok := c.fibre(x, w)
+			if good = good && ok; ok && slices.Contains(ends, f) {
+				c.at(x, "fibre %s>%s twice", f[0], f[1])
+				good = false
+			}
+			ends = append(ends, f)
+		}
+	}
+	if good && len(ends) == 0 {
+		c.at(n, "no fibres: want one or more, such as S>A")
+	}
+	if !good {
+		return nil
+	}
+	return ends
+}
+
+func (c *compiler) fibre(n *yaml.Node, text string) (ends [2]string, ok bool) {
+	from, to, ok := strings.Cut(text, ">")
+	if !ok {
+		c.at(n, "fibre %q: want from>to", text)
+		return ends, false
+	}
+	from = strings.TrimSuffix(from, "-")
+	if c.known(from) == isUnknown {
+		c.unknown(n, "area or stimulus", from, append(c.areaNames(), c.stimulusNames()...))
+		ok = false
+	}
+	switch c.known(to) {
+	case isUnknown:
+		c.unknown(n, "area", to, c.areaNames())
+		ok = false
+	case isStimulus:
+		c.at(n, "fibre %s leads to a stimulus: want an area", text)
+		ok = false
+	}
+	return [2]string{from, to}, ok
+}
+
+// written joins fibres as plans take them.
+func written(ends [][2]string) string {
+	var s []string
+	for _, f := range ends {
+		s = append(s, f[0]+">"+f[1])
+	}
+	return strings.Join(s, " ")
+}
+
+// fresh returns the name under which an assembly is to be remembered.
+func (c *compiler) fresh(n *yaml.Node) string {
+	name := c.word(n, "an assembly")
+	if c.known(name) != isUnknown {
+		c.at(n, "an assembly cannot be called %s, as an area or stimulus is", name)
+		return ""
+	}
+	if strings.Contains(name, ">") {
+		c.at(n, "an assembly called %q: want a name without >", name)
+		return ""
+	}
+	return name
+}
+
+// remembered returns an assembly and its area.
+func (c *compiler) remembered(n *yaml.Node) (name, area string) {
+	if name = c.word(n, "an assembly"); name == "" {
+		return "", ""
+	}
+	area, ok := c.memory[name]
+	if !ok {
+		c.at(n, "no assembly %q is remembered here: %s", name, did(name, slices.Collect(maps.Keys(c.memory))))
+	}
+	return name, area
+}
+
+// String tells where an instruction stands.
+func (i instruction) String() string { return fmt.Sprintf("%s at %d:%d", i.name, i.line, i.column) }

@@ -1,0 +1,136 @@
+package script
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/sim/assembly"
+)
+
+// quantities are what measure measures.
+var quantities = []string{"overlap", "density", "weight", "support", "active", "block"}
+
+func measuring() []kind {
+	return []kind{{"measure", "NAME", nil, quantities,
+		"keep a number: overlap [X, Y] over k, of areas or assemblies; density or mean weight of AREA's winners or of fibre A>B; support or active neurons; block that fires", (*compiler).measured}}
+}
+
+func (c *compiler) measured(s *step) {
+	name := c.word(s.value, "the name of a measure")
+	var what string
+	for _, q := range quantities {
+		switch {
+		case s.args[q] == nil:
+		case what != "":
+			c.at(s.node, "measure of %s and %s: make two of it", what, q)
+			return
+		default:
+			what = q
+		}
+	}
+	if what == "" {
+		c.at(s.node, "measure what? One of %s", strings.Join(quantities, ", "))
+		return
+	}
+	if f := c.quantity(what, s.args[what]); f != nil && name != "" {
+		c.emit(s, func(m *machine) error {
+			v, err := f(m)
+			if err == nil {
+				m.measure(name, s, v)
+			}
+			return err
+		})
+	}
+}
+
+// quantity returns what computes a number, nil where its arguments are wrong.
+func (c *compiler) quantity(what string, n *yaml.Node) func(m *machine) (float64, error) {
+	if what == "overlap" {
+		return c.overlap(n)
+	}
+	if (what == "density" || what == "weight") && n.Kind == yaml.ScalarNode && strings.Contains(n.Value, ">") {
+		return c.ofFibre(what, n)
+	}
+	a := c.area(n)
+	if a == "" {
+		return nil
+	}
+	return func(m *machine) (float64, error) {
+		switch what {
+		case "support":
+			v, err := m.brain.Support(a)
+			return float64(v), err
+		case "active":
+			w, err := m.brain.Winners(a)
+			return float64(len(w)), err
+		case "block":
+			i, _, err := m.brain.Block(a)
+			return float64(i), err
+		}
+		density, weight, err := m.brain.Density(a)
+		if what == "weight" {
+			return weight, err
+		}
+		return density, err
+	}
+}
+
+func (c *compiler) ofFibre(what string, n *yaml.Node) func(m *machine) (float64, error) {
+	f := c.fibreList(n)
+	if len(f) != 1 {
+		if f != nil {
+			c.at(n, "%s of %d fibres: want one", what, len(f))
+		}
+		return nil
+	}
+	if c.known(f[0][0]) == isStimulus {
+		c.at(n, "%s of a fibre from a stimulus, whose neurons fire as one: want a fibre between areas", what)
+		return nil
+	}
+	return func(m *machine) (float64, error) {
+		s, err := m.brain.Statistics(f[0][0], f[0][1])
+		if what == "weight" {
+			return s.WeightMean, err
+		}
+		return s.Density, err
+	}
+}
+
+// overlap compares what areas fire or what is remembered of them.
+func (c *compiler) overlap(n *yaml.Node) func(m *machine) (float64, error) {
+	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
+		c.at(n, "overlap: want a list of two areas or assemblies")
+		return nil
+	}
+	one, a := c.ensemble(n.Content[0])
+	two, b := c.ensemble(n.Content[1])
+	if one == nil || two == nil {
+		return nil
+	}
+	if a != b {
+		c.at(n, "overlap of neurons of %s with neurons of %s: want the same area", a, b)
+		return nil
+	}
+	k := c.k(a)
+	return func(m *machine) (float64, error) {
+		x, err := one(m)
+		if err != nil {
+			return 0, err
+		}
+		y, err := two(m)
+		return assembly.Overlap(x, y, k), err
+	}
+}
+
+// ensemble reads an area, for what fires there now, or an assembly.
+func (c *compiler) ensemble(n *yaml.Node) (get func(m *machine) ([]int32, error), area string) {
+	if c.known(n.Value) == isArea {
+		return func(m *machine) ([]int32, error) { return m.brain.Winners(n.Value) }, n.Value
+	}
+	name, area := c.remembered(n)
+	if area == "" {
+		return nil, ""
+	}
+	return func(m *machine) ([]int32, error) { return m.memory[name].Winners, nil }, area
+}

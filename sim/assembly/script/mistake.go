@@ -1,0 +1,71 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// Mistake is what is wrong at one place of a script.
+type Mistake struct {
+	Line, Column int // from 1; 0 where unknown
+	What         string
+}
+
+// Mistakes is all that is wrong with a script, in the order of its lines.
+type Mistakes struct {
+	File string
+	List []Mistake
+}
+
+// Error has a line for each mistake: file:line:column: what is wrong.
+func (e *Mistakes) Error() string {
+	lines := make([]string, len(e.List))
+	for i, m := range e.List {
+		at := e.File
+		if m.Line > 0 {
+			at += fmt.Sprintf(":%d", m.Line)
+		}
+		if m.Column > 0 {
+			at += fmt.Sprintf(":%d", m.Column)
+		}
+		lines[i] = at + ": " + m.What
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mostMistakes is how many are told at once.
+const mostMistakes = 50
+
+func (e *Mistakes) add(m Mistake) {
+	if len(e.List) < mostMistakes && !slices.Contains(e.List, m) {
+		e.List = append(e.List, m)
+	}
+}
+
+func (e *Mistakes) sorted() *Mistakes {
+	slices.SortStableFunc(e.List, func(a, b Mistake) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return e
+}
+
+// did suggests the name that was meant, or lists those that there are.
+func did(name string, known []string) string {
+	if meant := spelling.Meant(name, known); meant != "" {
+		return fmt.Sprintf("did you mean %s?", meant)
+	}
+	if len(known) == 0 {
+		return "there is none"
+	}
+	known = slices.Sorted(slices.Values(known))
+	if len(known) > 12 {
+		return fmt.Sprintf("there are %s and %d more", strings.Join(known[:12], ", "), len(known)-12)
+	}
+	return "there is " + strings.Join(known, ", ")
+}

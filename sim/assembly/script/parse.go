@@ -1,0 +1,194 @@
+package script
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/sim/assembly"
+)
+
+// Script is an experiment. Settings may be changed before it runs.
+type Script struct {
+	File     string
+	Text     string
+	Mode     string // lazy-exact, lazy-ref or exact
+	Settings assembly.Settings
+	Stimuli  []Stimulus
+	Areas    []assembly.Area
+	Fibres   []Fibre
+	Rounds   int             // steps of the brain in all, those of branches too
+	Winners  map[string]bool // areas whose winners are kept in rounds
+
+	program []instruction
+}
+
+// Stimulus is a set of Size neurons that fire together.
+type Stimulus struct {
+	Name string
+	Size int
+}
+
+// Fibre is what a fibre has of its own; NaN and -1 where it has not.
+type Fibre struct {
+	From, To string
+	P, Beta  float64
+	Rule     assembly.Rule
+}
+
+var (
+	modes     = []string{"lazy-exact", "lazy-ref", "exact"}
+	rules     = []string{"hebb", "additive", "anti-hebb", "willshaw"}
+	policies  = []string{"top-k", "threshold", "relative"}
+	header    = []string{"seed", "p", "beta", "mode", "activity", "max_weight", "empty_if_silent", "no_self", "threads", "cache_mb", "winners", "stimuli", "areas", "fibres", "procedures", "run"}
+	areaKeys  = []string{"n", "k", "beta", "explicit", "rule", "policy", "threshold", "at_least", "latency", "latency_strength", "refraction"}
+	fibreKeys = []string{"p", "beta", "rule"}
+)
+
+// mostBytes bounds the text of a script, mostNeurons an area or stimulus.
+const (
+	mostBytes   = 16 << 20
+	mostNeurons = math.MaxInt32
+	defaultBeta = 0.05
+)
+
+// Parse reads a script. What is wrong with it comes as *Mistakes, all at once.
+func Parse(file string, text []byte) (*Script, error) {
+	wrong := &Mistakes{File: file}
+	if len(text) > mostBytes {
+		wrong.add(Mistake{What: fmt.Sprintf("%d bytes: a script has at most %d", len(text), mostBytes)})
+		return nil, wrong
+	}
+	top := document(wrong, text)
+	if len(wrong.List) > 0 {
+		return nil, wrong.sorted()
+	}
+	c := &compiler{reader: reader{wrong: wrong}, Script: &Script{File: file, Text: string(text)}, scope: newScope()}
+	c.script(top)
+	if len(wrong.List) > 0 {
+		return nil, wrong.sorted()
+	}
+	return c.Script, nil
+}
+
+// document returns the mapping that a script is.
+func document(wrong *Mistakes, text []byte) *yaml.Node {
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	err := d.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF):
+		wrong.add(Mistake{What: "the script is empty"})
+		return nil
+	case err != nil:
+		wrong.add(syntax(err))
+		return nil
+	}
+	if err := d.Decode(&more); err == nil {
+		wrong.add(Mistake{more.Line, more.Column, "a second document: a script is one"})
+	} else if !errors.Is(err, io.EOF) {
+		wrong.add(syntax(err))
+	}
+	r := reader{wrong: wrong}
+	r.noAliases(&doc)
+	return doc.Content[0]
+}
+
+// syntax tells where YAML is not YAML; its reader says the line in words.
+func syntax(err error) Mistake {
+	what := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(what, "line "); ok {
+		if number, text, ok := strings.Cut(rest, ": "); ok {
+			if line, err := strconv.Atoi(number); err == nil {
+				return Mistake{Line: line, What: text}
+			}
+		}
+	}
+	return Mistake{What: what}
+}
+
+func (r *reader) noAliases(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		r.at(n, "alias *%s: make a procedure of what repeats", n.Value)
+	}
+	for _, c := range n.Content {
+		r.noAliases(c)
+	}
+}
+
+// script reads the whole.
+func (c *compiler) script(top *yaml.Node) {
+	m := c.mapping(top, "a script", header...)
+	if m == nil {
+		return
+	}
+	c.settings(m)
+	if m["p"] == nil {
+		c.at(top, "no p: want the probability of a synapse")
+	}
+	if m["stimuli"] != nil {
+		c.stimuli(m["stimuli"])
+	}
+	if m["areas"] == nil {
+		c.at(top, "no areas")
+	} else {
+		c.areas(m["areas"], c.number(m["beta"], "beta", 0, math.Inf(1), defaultBeta))
+	}
+	if m["fibres"] != nil {
+		c.fibres(m["fibres"])
+	}
+	c.winnersOf(m["winners"])
+	c.procedures(m["procedures"])
+	if m["run"] == nil {
+		c.at(top, "no run: want a list of steps")
+		return
+	}
+	body := c.list(m["run"], "run")
+	if c.circles(); !c.circular {
+		c.expand(body, nil)
+	}
+}
+
+func (c *compiler) settings(m map[string]*yaml.Node) {
+	c.Mode = modes[c.choice(m["mode"], "mode", modes...)]
+	s := &c.Settings
+	s.Seed = c.seed(m["seed"])
+	s.P = c.number(m["p"], "p", 0, 1, 0)
+	s.Activity = assembly.Activity(c.choice(m["activity"], "activity", "sticky", "silent"))
+	s.MaxWeight = c.number(m["max_weight"], "max_weight", 0, math.Inf(1), 0)
+	s.EmptyIfSilent = c.yes(m["empty_if_silent"], "empty_if_silent", false)
+	s.NoSelf = c.yes(m["no_self"], "no_self", false)
+	s.Threads = c.whole(m["threads"], "threads", 0, 1<<16, 0)
+	s.Cache = c.whole(m["cache_mb"], "cache_mb", 0, 1<<30, 0) << 20
+	if c.Mode == "lazy-ref" {
+		s.Lazy = assembly.Normal
+	}
+}
+
+// winnersOf reads of which areas winners are kept: all, none, or those named.
+func (c *compiler) winnersOf(n *yaml.Node) {
+	c.Winners = map[string]bool{}
+	switch {
+	case n == nil:
+	case n.Kind == yaml.SequenceNode:
+		for _, a := range n.Content {
+			c.Winners[c.area(a)] = true
+		}
+	case c.known(n.Value) == isArea:
+		c.Winners[n.Value] = true
+	case c.yes(n, "winners", false):
+		for _, a := range c.Areas {
+			c.Winners[a.Name] = true
+		}
+	}
+}
+
+// Sum identifies the text of a script: SHA-256 in hexadecimal digits.
+func (s *Script) Sum() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s.Text))) }

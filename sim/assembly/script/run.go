@@ -1,0 +1,238 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/euryale-dev/euryale/sim/assembly"
+)
+
+// Options of a run. Zero values are the defaults.
+type Options struct {
+	// Progress, if given, is called after every step of the brain.
+	Progress func(Progress)
+	// Save, if given, keeps the snapshots that the script asks for.
+	Save func(name string, b *assembly.Brain) error
+	// Profile counts what the steps do and take, those of branches excepted.
+	Profile bool
+}
+
+// Progress says how far a run has come.
+type Progress struct {
+	Done, Total int    // steps of the brain, those of branches too
+	Step        string // of the script: what and where
+}
+
+// Result is what a run gave.
+type Result struct {
+	Mode     string // of the areas, see Script
+	Seed     uint64
+	Rounds   []Round
+	Measures []Measure
+}
+
+// Round is what one step did to one area. Winners are kept where the script asks for
+// them.
+type Round struct {
+	Step int // of the brain, from 1
+	Line int // of the script
+	assembly.Round
+}
+
+// Measure is a number that the script asked for.
+type Measure struct {
+	Name   string
+	Step   int // of the brain before it; for a branch that at which it begins
+	Value  float64
+	Line   int
+	Branch bool `json:",omitempty"` // measured on a copy
+}
+
+// Run is a script that is being carried out.
+type Run struct {
+	script *Script
+	opts   Options
+	top    machine
+	result Result
+	done   int // steps of the brain, for Progress
+	forked *fork
+}
+
+// fork is what there was before a branch.
+type fork struct {
+	measures []Measure
+	done     int
+}
+
+// machine carries out instructions on a brain.
+type machine struct {
+	run    *Run
+	brain  *assembly.Brain
+	memory map[string]memo
+	seed   uint64
+	step   int // of the brain
+	pc     int // instruction
+	within int // rounds of it that are done
+	branch bool
+}
+
+// memo is an assembly that is remembered.
+type memo struct {
+	Area    string
+	Winners []int32
+}
+
+// Start makes the brain of a script and puts it at the first step.
+func (s *Script) Start(o Options) (*Run, error) {
+	b, err := s.Brain()
+	if err != nil {
+		return nil, fmt.Errorf("script: %s: %w", s.File, err)
+	}
+	return s.runOf(b, o), nil
+}
+
+func (s *Script) runOf(b *assembly.Brain, o Options) *Run {
+	r := &Run{script: s, opts: o, result: Result{Mode: s.Mode, Seed: s.Settings.Seed}}
+	r.top = machine{run: r, brain: b, memory: map[string]memo{}, seed: s.Settings.Seed}
+	if o.Profile {
+		b.Profile()
+	}
+	return r
+}
+
+// Run carries out a script from its beginning.
+func (s *Script) Run(ctx context.Context, o Options) (*Result, error) {
+	r, err := s.Start(o)
+	if err != nil {
+		return nil, err
+	}
+	return r.Go(ctx)
+}
+
+// Go carries on to the end of the script. When ctx ends it returns what there is with
+// the error of ctx; Go or Save may follow.
+func (r *Run) Go(ctx context.Context) (*Result, error) {
+	err := r.top.carryOut(ctx, r.script.program)
+	return &r.result, err
+}
+
+// Brain returns the brain as it is now.
+func (r *Run) Brain() *assembly.Brain { return r.top.brain }
+
+// Result returns what there is so far.
+func (r *Run) Result() *Result { return &r.result }
+
+// Done reports whether the run has come to the end of the script.
+func (r *Run) Done() bool { return r.top.pc == len(r.script.program) }
+
+// At tells where the run stands.
+func (r *Run) At() string {
+	if r.Done() {
+		return fmt.Sprintf("the end of the script, after %d steps", r.top.step)
+	}
+	return fmt.Sprintf("step %d of %d, %v", r.done, r.script.Rounds, r.script.program[r.top.pc])
+}
+
+func (m *machine) carryOut(ctx context.Context, program []instruction) error {
+	for ; m.pc < len(program); m.pc++ {
+		i := program[m.pc]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		switch {
+		case i.rounds > 0:
+			err = m.project(ctx, i)
+		case i.do != nil:
+			err = i.do(m)
+		default:
+			err = m.fork(ctx, i)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("script: %s:%d:%d: %s: %w", m.run.script.File, i.line, i.column, i.name, err)
+		}
+	}
+	return nil
+}
+
+// project runs the steps of an instruction that are left.
+func (m *machine) project(ctx context.Context, i instruction) error {
+	p, err := m.brain.Plan(i.fibres)
+	if err != nil {
+		return err
+	}
+	for m.within < i.rounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		trace, err := m.brain.Project(p, 1)
+		if err != nil {
+			return err
+		}
+		m.within++
+		m.step++
+		m.record(i, trace[0])
+	}
+	m.within = 0
+	return nil
+}
+
+func (m *machine) record(i instruction, rounds []assembly.Round) {
+	r := m.run
+	if r.done++; !m.branch {
+		for _, x := range rounds {
+			if !r.script.Winners[x.Area] {
+				x.Winners = nil
+			}
+			r.result.Rounds = append(r.result.Rounds, Round{m.step, i.line, x})
+		}
+	}
+	if r.opts.Progress != nil {
+		r.opts.Progress(Progress{r.done, r.script.Rounds, i.String()})
+	}
+}
+
+// fork carries out a branch on a copy. An interrupted branch leaves nothing.
+func (m *machine) fork(ctx context.Context, i instruction) error {
+	r := m.run
+	before := &fork{slices.Clone(r.result.Measures), r.done}
+	if !m.branch {
+		r.forked = before
+		defer func() { r.forked = nil }()
+	}
+	b := *m
+	b.brain, b.memory, b.branch = m.brain.Clone(), maps.Clone(m.memory), true
+	b.seed, b.pc, b.within = m.seed+uint64(m.pc)<<32, 0, 0
+	err := b.carryOut(ctx, i.branch)
+	if err != nil {
+		r.result.Measures, r.done = before.measures, before.done
+	}
+	return err
+}
+
+func (m *machine) remember(name, area string) error {
+	w, err := m.brain.Winners(area)
+	m.memory[name] = memo{area, w}
+	return err
+}
+
+// measure keeps a number. In a branch its step is that at which the branch begins.
+func (m *machine) measure(name string, s *step, v float64) {
+	x := Measure{Name: name, Step: m.step, Value: v, Line: s.node.Line, Branch: m.branch}
+	if m.branch {
+		x.Step = m.run.top.step
+	}
+	m.run.result.Measures = append(m.run.result.Measures, x)
+}
+
+func (m *machine) saveAs(name string) error {
+	if m.run.opts.Save == nil {
+		return nil
+	}
+	return m.run.opts.Save(name, m.brain)
+}

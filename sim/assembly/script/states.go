@@ -1,0 +1,208 @@
+package script
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// states are the steps that change the brain without a step of it.
+func states() []kind {
+	return []kind{
+		{"fix", "AREA or [AREAS]", nil, nil, "freeze the winners", func(c *compiler, s *step) { c.fix(s, true) }},
+		{"unfix", "AREA or [AREAS]", nil, nil, "free the winners", func(c *compiler, s *step) { c.fix(s, false) }},
+		{"learn", "on or off", nil, nil, "switch plasticity", (*compiler).learn},
+		{"inhibit", `AREA or "A>B", or a list`, nil, []string{"index"}, "close areas or fibres, by an index (default 0)", func(c *compiler, s *step) { c.inhibit(s, true) }},
+		{"disinhibit", `AREA or "A>B", or a list`, nil, []string{"index"}, "take the index away; open when none is left", func(c *compiler, s *step) { c.inhibit(s, false) }},
+		{"rivals", "[AREAS]", nil, nil, "of these only the one with most input fires, from now on", (*compiler).rivals},
+		{"set", "AREA", []string{"winners"}, nil, "make neurons fire: [ids], 0-99 or a remembered assembly", (*compiler).set},
+		{"activate", "AREA", []string{"block"}, nil, "make block i fire: neurons i k to (i+1) k - 1", (*compiler).activate},
+		{"clear", "AREA or [AREAS]", nil, nil, "make areas fall silent", (*compiler).clear},
+		{"normalize", `"A>B" or a list`, nil, nil, "divide weights by their sum onto each neuron", (*compiler).normalize},
+		{"remember", "NAME", []string{"area"}, nil, "keep the winners of an area under a name", (*compiler).remember},
+	}
+}
+
+func (c *compiler) setFixed(s *step, area string, on bool) {
+	c.fixed[area] = on
+	c.emit(s, func(m *machine) error { return m.brain.Fix(area, on) })
+}
+
+func (c *compiler) setLearn(s *step, on bool) {
+	c.frozen = !on
+	c.emit(s, func(m *machine) error { m.brain.Learn(on); return nil })
+}
+
+// someAreas returns the areas of a list or of one name.
+func (c *compiler) someAreas(n *yaml.Node) (names []string) {
+	for _, x := range list(n) {
+		if a := c.area(x); a != "" {
+			names = append(names, a)
+		}
+	}
+	return names
+}
+
+func (c *compiler) fix(s *step, on bool) {
+	for _, a := range c.someAreas(s.value) {
+		c.setFixed(s, a, on)
+	}
+}
+
+func (c *compiler) learn(s *step) { c.setLearn(s, c.yes(s.value, "learn", true)) }
+
+func (c *compiler) clear(s *step) {
+	for _, a := range c.someAreas(s.value) {
+		c.emit(s, func(m *machine) error { return m.brain.SetWinners(a, nil) })
+	}
+}
+
+func (c *compiler) inhibit(s *step, on bool) {
+	index := c.whole(s.args["index"], "index", 0, 1<<30, 0)
+	for _, x := range list(s.value) {
+		if !strings.Contains(x.Value, ">") {
+			if a := c.area(x); a != "" {
+				c.emit(s, func(m *machine) error { return m.inhibitArea(a, index, on) })
+			}
+			continue
+		}
+		for _, f := range c.fibreList(x) {
+			c.emit(s, func(m *machine) error { return m.inhibitFibre(f, index, on) })
+		}
+	}
+}
+
+func (m *machine) inhibitArea(area string, index int, on bool) error {
+	if on {
+		return m.brain.Inhibit(area, index)
+	}
+	return m.brain.Disinhibit(area, index)
+}
+
+func (m *machine) inhibitFibre(f [2]string, index int, on bool) error {
+	if on {
+		return m.brain.InhibitFibre(f[0], f[1], index)
+	}
+	return m.brain.DisinhibitFibre(f[0], f[1], index)
+}
+
+func (c *compiler) rivals(s *step) {
+	if s.value.Kind != yaml.SequenceNode || len(s.value.Content) < 2 {
+		c.at(s.value, "rivals: want a list of two areas or more")
+		return
+	}
+	names := c.someAreas(s.value)
+	if len(names) == len(s.value.Content) && c.differ(s, s.value, names...) {
+		c.emit(s, func(m *machine) error { return m.brain.Rivals(names...) })
+	}
+}
+
+func (c *compiler) set(s *step) {
+	a := c.area(s.value)
+	if a == "" {
+		return
+	}
+	if w := c.neurons(s.args["winners"], a); w != nil {
+		c.emit(s, func(m *machine) error { return m.brain.SetWinners(a, w(m)) })
+	}
+}
+
+// neurons reads neurons of an area: a list of numbers, from-to, or an assembly that is
+// remembered. It returns nil where they are wrong.
+func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
+	var ids []int32
+	most := c.size(area) - 1
+	switch from, to, isRange := strings.Cut(n.Value, "-"); {
+	case n.Kind == yaml.SequenceNode:
+		return c.listed(n, area, most)
+	case isRange && digits(from) && digits(to):
+		lo, err1 := strconv.Atoi(from)
+		hi, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || lo > hi || hi > most {
+			c.at(n, "neurons %s of area %s: want a range within 0-%d", n.Value, area, most)
+			return nil
+		}
+		if c.busy(n, (hi-lo)/1000) {
+			return nil
+		}
+		for i := lo; i <= hi; i++ {
+			ids = append(ids, int32(i))
+		}
+		return func(*machine) []int32 { return ids }
+	}
+	name, of := c.remembered(n)
+	if of == "" {
+		return nil
+	}
+	if of != area {
+		c.at(n, "%s is an assembly of area %s: want one of %s", name, of, area)
+		return nil
+	}
+	return func(m *machine) []int32 { return m.memory[name].Winners }
+}
+
+func (c *compiler) listed(n *yaml.Node, area string, most int) func(m *machine) []int32 {
+	ids := []int32{}
+	before := len(c.wrong.List)
+	for _, x := range n.Content {
+		id := int32(c.whole(x, "a neuron of "+area, 0, most, 0))
+		ids = append(ids, id)
+	}
+	if len(c.wrong.List) > before {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(ids))
+	if d := slices.Compact(slices.Clone(sorted)); len(d) < len(ids) {
+		c.at(n, "%d neurons of %s, of which %d are different", len(ids), area, len(d))
+		return nil
+	}
+	return func(*machine) []int32 { return ids }
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// size is how many neurons an area has.
+func (c *compiler) size(area string) int {
+	for _, a := range c.Areas {
+		if a.Name == area {
+			return a.N
+		}
+	}
+	return 1
+}
+
+func (c *compiler) activate(s *step) {
+	a := c.area(s.value)
+	if a == "" {
+		return
+	}
+	blocks := c.size(a) / c.k(a)
+	if blocks == 0 {
+		c.at(s.value, "area %s has no block of k neurons", a)
+		return
+	}
+	i := c.whole(s.args["block"], "block of "+a, 0, blocks-1, 0)
+	c.emit(s, func(m *machine) error { return m.brain.Activate(a, i) })
+}
+
+func (c *compiler) normalize(s *step) {
+	for _, f := range c.fibreList(s.value) {
+		if c.lazy(f[1]) {
+			c.at(s.value, "area %s is lazy: normalize fibres into areas that are explicit", f[1])
+			continue
+		}
+		c.emit(s, func(m *machine) error { return m.brain.Normalize(f[0], f[1]) })
+	}
+}
+
+func (c *compiler) remember(s *step) {
+	name, a := c.fresh(s.value), c.area(s.args["area"])
+	if name != "" && a != "" {
+		c.memory[name] = a
+		c.emit(s, func(m *machine) error { return m.remember(name, a) })
+	}
+}

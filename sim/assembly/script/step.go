@@ -1,0 +1,163 @@
+package script
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// step is a step as it is written: a mapping with one key that says what it does.
+type step struct {
+	node  *yaml.Node // that key
+	kind  *kind
+	value *yaml.Node            // of that key
+	args  map[string]*yaml.Node // other keys
+	body  []*step               // of repeat and branch
+	env   map[string]*yaml.Node // what parameters stand for in the body
+}
+
+// kind is a kind of step.
+type kind struct {
+	name, value string   // its key, and what stands there
+	need, may   []string // other keys
+	about       string
+	compile     func(c *compiler, s *step)
+}
+
+var kinds map[string]*kind
+
+// Here and not in a variable: steps contain steps.
+func init() {
+	kinds = map[string]*kind{}
+	for _, k := range slices.Concat(projecting(), states(), measuring(), flow()) {
+		kinds[k.name] = &k
+	}
+}
+
+// Reference lists the steps that there are, a line each: how it is written, and what it
+// does.
+func Reference() string {
+	var s strings.Builder
+	for _, k := range slices.Concat(projecting(), states(), measuring(), flow()) {
+		text := k.name + ": " + k.value
+		for _, key := range k.need {
+			text += ", " + key
+		}
+		if len(k.may) > 0 {
+			text += " [" + strings.Join(k.may, ", ") + "]"
+		}
+		fmt.Fprintf(&s, "%s\n    %s\n", text, k.about)
+	}
+	return s.String()
+}
+
+// list reads steps.
+func (c *compiler) list(n *yaml.Node, what string) (steps []*step) {
+	if n.Kind != yaml.SequenceNode {
+		c.at(n, "%s is %s: want a list of steps", what, kindOf(n))
+		return nil
+	}
+	for _, x := range n.Content {
+		if s := c.read(x); s != nil {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// read reads a step, nil where its form is wrong.
+func (c *compiler) read(n *yaml.Node) *step {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		c.at(n, "a step is %s: want keys and values, such as form: A", kindOf(n))
+		return nil
+	}
+	s := &step{}
+	each(n, func(key, value *yaml.Node) {
+		switch k := kinds[key.Value]; {
+		case k == nil:
+		case s.kind != nil:
+			c.at(key, "a step does %s and %s: make two of it", s.kind.name, k.name)
+		default:
+			s.node, s.kind, s.value = key, k, value
+		}
+	})
+	if s.kind == nil {
+		c.unknown(n.Content[0], "step", n.Content[0].Value, slices.Collect(maps.Keys(kinds)))
+		return nil
+	}
+	before := len(c.wrong.List)
+	s.args = c.mapping(n, s.kind.name, slices.Concat([]string{s.kind.name}, s.kind.need, s.kind.may)...)
+	for _, key := range s.kind.need {
+		if s.args[key] == nil {
+			c.at(s.node, "%s wants %s", s.kind.name, key)
+		}
+	}
+	switch s.kind.name {
+	case "branch":
+		s.body = c.list(s.value, "a branch")
+	case "repeat":
+		if s.args["steps"] != nil {
+			s.body = c.list(s.args["steps"], "what repeats")
+		}
+	}
+	if len(c.wrong.List) > before {
+		return nil
+	}
+	return s
+}
+
+// with returns the step with parameters replaced.
+func (s *step) with(c *compiler, env map[string]*yaml.Node) *step {
+	out := *s
+	if s.kind.name != "branch" {
+		out.value = c.replaced(s.value, env)
+	}
+	out.args = map[string]*yaml.Node{}
+	for key, n := range s.args {
+		if s.kind.name != "repeat" || key != "steps" {
+			out.args[key] = c.replaced(n, env)
+		}
+	}
+	return &out
+}
+
+// replaced returns a node with $name replaced by what it stands for.
+func (c *compiler) replaced(n *yaml.Node, env map[string]*yaml.Node) *yaml.Node {
+	c.busy(n, 1)
+	switch {
+	case c.full:
+		return n
+	case n.Kind != yaml.ScalarNode:
+		out := *n
+		out.Content = make([]*yaml.Node, len(n.Content))
+		for i, x := range n.Content {
+			out.Content[i] = c.replaced(x, env)
+		}
+		return &out
+	case !strings.Contains(n.Value, "$"):
+		return n
+	}
+	if name, whole := strings.CutPrefix(n.Value, "$"); whole && env[name] != nil {
+		out := *env[name]
+		out.Line, out.Column = n.Line, n.Column
+		return &out
+	}
+	out := *n
+	out.Tag = ""
+	out.Value = parameter.ReplaceAllStringFunc(n.Value, func(p string) string {
+		v := env[p[1:]]
+		switch {
+		case v == nil:
+			c.at(n, "no parameter %s here: %s", p, did(p[1:], slices.Collect(maps.Keys(env))))
+		case v.Kind != yaml.ScalarNode:
+			c.at(n, "%s stands for %s: want a name or a number within a text", p, kindOf(v))
+		default:
+			return v.Value
+		}
+		return p
+	})
+	return &out
+}
