@@ -70,8 +70,9 @@ type Brain struct {
 	step     int
 	cached   int       // bytes of links
 	x        []float64 // inputs of one target
-	isWinner []bool
+	isWinner []uint8   // 1 for winners
 	room     []int32
+	arena    []int32 // of subsets, in one step
 	marked   marks
 	laws     map[pair]*binomial // inputs of new neurons, by how many fire
 	prof     *Profile

@@ -9,7 +9,7 @@ import (
 // two changes them. Plans belong to one brain: make them anew.
 func (b *Brain) Clone() *Brain {
 	c := *b
-	c.x, c.isWinner, c.room, c.laws, c.marked, c.prof = nil, nil, nil, nil, marks{}, nil
+	c.x, c.isWinner, c.room, c.arena, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
 	c.closed = map[[2]string]indices{}

@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -238,14 +239,32 @@ func (b *Brain) strengthen(f *fibre, winners []int32) {
 		}
 	case f.web != nil:
 		f.web.strengthen(b, f, f.from.winners, winners)
+	case f.rule == Hebb:
+		f.hebb(b)
 	default:
 		for _, i := range f.from.winners {
 			row := f.own(i)
 			for k := range row {
-				if b.isWinner[row[k].to] {
+				if b.isWinner[row[k].to] != 0 {
 					row[k].weight = float32(grow(float64(row[k].weight)))
 				}
 			}
+		}
+	}
+}
+
+// hebb strengthens synapses onto a lazy area without branches: most step after step
+// are of neurons that may or may not fire.
+func (f *fibre) hebb(b *Brain) {
+	factor, most := [2]float64{1, 1 + f.beta}, b.set.MaxWeight
+	if most == 0 {
+		most = math.Inf(1)
+	}
+	for _, i := range f.from.winners {
+		row := f.own(i)
+		for k := range row {
+			s := &row[k]
+			s.weight = float32(min(float64(s.weight)*factor[b.isWinner[s.to]&1], most))
 		}
 	}
 }

@@ -66,13 +66,10 @@ func (g *gaps) next(u uint32) (gap int, again bool) {
 
 // walk calls visit with each target of a source neuron, in order.
 func (g *gaps) walk(seed uint64, source, n int, visit func(j int)) {
-	key := mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))
+	d := dice{mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))}
 	at := -1
 	for {
-		key += 0x9E3779B97F4A7C15
-		z := (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9
-		z = (z ^ (z >> 27)) * 0x94D049BB133111EB
-		z ^= z >> 31
+		z := d.next()
 		for range 2 {
 			gap, again := g.next(uint32(z))
 			z >>= 32

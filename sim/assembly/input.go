@@ -28,9 +28,10 @@ func (b *Brain) inputs(t target) []float64 {
 // level rounds an input to 32 bits after the binary point of its mantissa, so that
 // sums of the same weights in another order are equal, and the lower number wins.
 func level(x float64) float64 {
-	const low = 20
-	return math.Float64frombits((math.Float64bits(x) + 1<<(low-1)) &^ (1<<low - 1))
+	return math.Float64frombits((math.Float64bits(x) + 1<<(levelBits-1)) &^ (1<<levelBits - 1))
 }
+
+const levelBits = 20
 
 // countable reports whether most inputs are numbers of synapses of weight 1.
 func (t target) countable() bool {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/euryale-dev/euryale/tensor"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -35,8 +34,8 @@ type drawn struct {
 // selectLazy returns the round of a lazy target with known inputs x, new winners
 // numbered from the support on, and what is known of those.
 func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
-	src := tensor.NewStream(mix(b.set.Seed^name64(t.Name)), purposeRecruit, uint32(b.step))
-	r.Area = t.Name
+	src := newDice(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
+	r.Area, r.Winners = t.Name, make([]int32, 0, t.K)
 	d.before = t.support
 	known := top(x, min(t.K+1, len(x)))
 	law := b.lawInto(t)
@@ -72,18 +71,18 @@ func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
 
 // candidates returns a function that gives the inputs of new neurons, the largest
 // first, until there are no more.
-func (b *Brain) candidates(t target, law *inputLaw, src *tensor.Stream) func() (int, bool) {
+func (b *Brain) candidates(t target, law *inputLaw, src *dice) func() (int, bool) {
 	free := t.N - t.support
 	if b.set.Lazy == Normal && free > 2*t.K {
 		return normalCandidates(law, free, t.K, src)
 	}
 	o := order{law: law.binomial, left: free}
-	return func() (int, bool) { return o.next(1 - src.Float64()) }
+	return func() (int, bool) { return o.next(src.uniform()) }
 }
 
 // normalCandidates draws k candidates from a normal law above the quantile that k of
 // free neurons exceed, as the reference implementation does.
-func normalCandidates(law *inputLaw, free, k int, src *tensor.Stream) func() (int, bool) {
+func normalCandidates(law *inputLaw, free, k int, src *dice) func() (int, bool) {
 	alpha := float64(law.quantile(float64(k) / float64(free)))
 	fired, mean, variance := law.moments()
 	sd := math.Sqrt(variance)
@@ -91,7 +90,7 @@ func normalCandidates(law *inputLaw, free, k int, src *tensor.Stream) func() (in
 	tail := n.Survival((alpha - mean) / sd)
 	list := make([]int, k)
 	for i := range list {
-		z := -n.Quantile((1 - src.Float64()) * tail)
+		z := -n.Quantile(src.uniform() * tail)
 		if sd == 0 {
 			z = 0
 		}
@@ -108,19 +107,20 @@ func normalCandidates(law *inputLaw, free, k int, src *tensor.Stream) func() (in
 	}
 }
 
-// subset returns m different numbers below n, uniformly (Floyd's method).
-func (b *Brain) subset(src *tensor.Stream, n, m int) []int32 {
-	list := make([]int32, 0, m)
+// subset returns m different numbers below n, uniformly (Floyd's method). They are
+// valid until the end of the step.
+func (b *Brain) subset(src *dice, n, m int) []int32 {
+	from := len(b.arena)
 	in := b.marks(n)
 	for j := n - m; j < n; j++ {
-		v := int32(src.Float64() * float64(j+1))
+		v := int32(src.below(j + 1))
 		if in.has(v) {
 			v = int32(j)
 		}
 		in.add(v)
-		list = append(list, v)
+		b.arena = append(b.arena, v)
 	}
-	return list
+	return b.arena[from:len(b.arena):len(b.arena)]
 }
 
 // marks is a set of small numbers that is emptied at once.
@@ -185,8 +185,8 @@ func (b *Brain) connectInto(f *fibre, t target, d drawn) {
 // synapses returns how many neurons of a stimulus connect to neuron j.
 func (b *Brain) synapses(f *fibre, j int32, r recruit, first int, active bool) (n int) {
 	if !active {
-		src := tensor.NewStream(f.Seed, purposeCount, uint32(j))
-		return b.binomial(f.stimulus.size, f.P).quantile(1 - src.Float64())
+		src := newDice(f.Seed, purposeCount, int(j))
+		return b.binomial(f.stimulus.size, f.P).quantile(src.uniform())
 	}
 	for _, s := range r.sources {
 		if int(s) >= first && int(s) < first+f.stimulus.size {
@@ -241,7 +241,7 @@ func (b *Brain) known(f *fibre, source, n int) []synapse {
 	g := *f
 	g.N = n
 	b.room = b.connect(b.room[:0], &g, source)
-	row := make([]synapse, len(b.room))
+	row := make([]synapse, len(b.room), len(b.room)+len(b.room)/2+4) // more are linked as neurons are recruited
 	for i, j := range b.room {
 		row[i] = synapse{j, 1}
 	}

@@ -1,7 +1,5 @@
 package assembly
 
-import "github.com/euryale-dev/euryale/tensor"
-
 // inputLaw is the law of the input of a new neuron, and of where it comes from.
 type inputLaw struct {
 	*binomial
@@ -90,7 +88,7 @@ func (l *inputLaw) moments() (fired int, mean, variance float64) {
 
 // sources draws which of all that fire connect to a new neuron, m in number: how many
 // of each part, given their sum, and then which.
-func (l *inputLaw) sources(b *Brain, src *tensor.Stream, m int) []int32 {
+func (l *inputLaw) sources(b *Brain, src *dice, m int) []int32 {
 	if len(l.parts) == 1 {
 		return b.subset(src, l.parts[0].n, m)
 	}
@@ -111,12 +109,12 @@ func (l *inputLaw) sources(b *Brain, src *tensor.Stream, m int) []int32 {
 }
 
 // given draws the part's number, given that with the rest it makes m.
-func (p part) given(m int, rest *spread, src *tensor.Stream) int {
+func (p part) given(m int, rest *spread, src *dice) int {
 	total := 0.0
 	for k := range min(p.n, m) + 1 {
 		total += p.at(k) * rest.at(m-k)
 	}
-	u := src.Float64() * total
+	u := src.uniform() * total
 	last := 0
 	for k := range min(p.n, m) + 1 {
 		w := p.at(k) * rest.at(m-k)

@@ -3,8 +3,6 @@ package assembly
 import (
 	"fmt"
 	"slices"
-
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // The operations of the assembly calculus, as schedules of steps. Each returns what
@@ -171,7 +169,7 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 		return 0, fmt.Errorf("assembly: a part of %g of the winners: want 0 to 1", part)
 	}
 	before := a.winners
-	src := tensor.NewStream(seed, purposeRecruit, 0)
+	src := newDice(seed, purposeRecruit, 0)
 	keep := b.subset(&src, len(before), int(part*float64(len(before))))
 	cue := make([]int32, len(keep))
 	for i, k := range keep {

@@ -33,6 +33,7 @@ func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
 func (b *Brain) once(p *Plan) []Round {
 	rounds, recruits := make([]Round, len(p.targets)), make([]drawn, len(p.targets))
 	b.step++
+	b.arena = b.arena[:0]
 	p.begin(b)
 	for i, t := range p.targets {
 		rounds[i], recruits[i] = b.choose(t)
@@ -109,16 +110,16 @@ func (b *Brain) learn(t target, winners []int32) {
 		return
 	}
 	if n := t.stored(); len(b.isWinner) < n {
-		b.isWinner = make([]bool, max(n, min(2*n, t.N)))
+		b.isWinner = make([]uint8, max(n, min(2*n, t.N)))
 	}
 	for _, j := range winners {
-		b.isWinner[j] = true
+		b.isWinner[j] = 1
 	}
 	for _, f := range t.active {
 		b.strengthen(f, winners)
 	}
 	for _, j := range winners {
-		b.isWinner[j] = false
+		b.isWinner[j] = 0
 	}
 }
 

@@ -1,52 +1,138 @@
 package assembly
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// top returns the m largest of x in order, among equals the lower number first.
+// top returns the m largest of x in order, among equals the lower number first. Inputs
+// are level, see there.
 //
 // On a device: a histogram of the inputs, whose bin of the m-th gives the threshold,
 // and a compaction in order of number, so that ties fall as here.
 func top(x []float64, m int) []int32 {
-	better := func(a, b int32) bool { return x[a] > x[b] || x[a] == x[b] && a < b }
-	heap := make([]int32, 0, m) // the worst of the best first
-	down := func(i int) {
-		for {
-			c := 2*i + 1
-			if c >= len(heap) {
-				return
-			}
-			if c+1 < len(heap) && better(heap[c], heap[c+1]) {
-				c++
-			}
-			if !better(heap[i], heap[c]) {
-				return
-			}
-			heap[i], heap[c] = heap[c], heap[i]
-			i = c
-		}
-	}
-	for j := range m {
-		heap = append(heap, int32(j))
-	}
-	for i := m/2 - 1; i >= 0; i-- {
-		down(i)
-	}
 	if m == 0 {
 		return nil
 	}
-	least := x[heap[0]]
-	for j, v := range x[m:] {
-		if v > least { // a later number loses to its equals
-			heap[0] = int32(m + j)
-			down(0)
-			least = x[heap[0]]
+	if len(x) <= 8*m && len(x) <= 1<<levelBits {
+		if order, ok := topOfFew(x, m); ok {
+			return order
 		}
 	}
-	slices.SortFunc(heap, func(a, b int32) int {
-		if better(a, b) {
-			return -1
+	best := make(heap, m)
+	for j := range best {
+		best[j] = entry{x[j], int32(j)}
+	}
+	for i := m/2 - 1; i >= 0; i-- {
+		best.down(i)
+	}
+	least := best[0].x
+	for j, v := range x[m:] {
+		if v > least { // a later number loses to its equals
+			best[0] = entry{v, int32(m + j)}
+			best.down(0)
+			least = best[0].x
 		}
-		return 1
+	}
+	return best.numbers(len(x))
+}
+
+// entry is a neuron and its input.
+type entry struct {
+	x float64
+	j int32
+}
+
+func (a entry) worse(b entry) bool { return a.x < b.x || a.x == b.x && a.j > b.j }
+
+// heap has the worst entry first.
+type heap []entry
+
+func (h heap) down(i int) {
+	e := h[i]
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			break
+		}
+		if c+1 < len(h) && h[c+1].worse(h[c]) {
+			c++
+		}
+		if !h[c].worse(e) {
+			break
+		}
+		h[i] = h[c]
+		i = c
+	}
+	h[i] = e
+}
+
+// numbers returns the neurons in order, of n in all.
+func (h heap) numbers(n int) []int32 {
+	slices.SortFunc(h, func(a, b entry) int {
+		if c := cmp.Compare(b.x, a.x); c != 0 {
+			return c
+		}
+		return int(a.j - b.j)
 	})
-	return heap
+	out := make([]int32, len(h))
+	for i, e := range h {
+		out[i] = e.j
+	}
+	return out
+}
+
+// topOfFew is top by plain numbers: the last bits of level inputs are free to hold the
+// neuron. It does not do for negative inputs.
+func topOfFew(x []float64, m int) (order []int32, ok bool) {
+	const free = 1<<levelBits - 1
+	keys := make([]uint64, len(x))
+	var bits uint64
+	for j, v := range x {
+		b := math.Float64bits(v)
+		bits |= b
+		keys[j] = ^(b | uint64(len(x)-1-j)) // the largest input, and then the lowest number, is least
+	}
+	if bits&(1<<63|free) != 0 {
+		return nil, false
+	}
+	least(keys, m)
+	keys = keys[:m]
+	slices.Sort(keys)
+	order = make([]int32, m)
+	for i, k := range keys {
+		order[i] = int32(len(x) - 1 - int(^k&free))
+	}
+	return order, true
+}
+
+// least brings the m least keys, which all differ, to the front (quickselect).
+func least(keys []uint64, m int) {
+	for len(keys) > 24 && m > 0 && m < len(keys) {
+		a, b, c := keys[0], keys[len(keys)/2], keys[len(keys)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := 0, len(keys)-1
+		for i <= j {
+			for keys[i] < pivot {
+				i++
+			}
+			for keys[j] > pivot {
+				j--
+			}
+			if i <= j {
+				keys[i], keys[j] = keys[j], keys[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case m <= j+1:
+			keys = keys[:j+1]
+		case m >= i:
+			keys, m = keys[i:], m-i
+		default:
+			return
+		}
+	}
+	slices.Sort(keys)
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/tensor"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -48,16 +47,16 @@ func TestCandidateTheory(t *testing.T) {
 		if a := law.quantile(float64(k) / float64(n)); float64(a) != c.Reference.Alpha {
 			t.Errorf("case %d: quantile %d, want %v", i, a, c.Reference.Alpha)
 		}
-		src := tensor.NewStream(7, 1, uint32(i))
+		src := newDice(7, 1, i)
 		// The k largest of one step hang together: only the first step-wise draw of each
 		// rank is independent, so one rank at random is kept of each of many steps.
 		var exact, normal []int
 		for range 4000 {
 			o := order{law: law, left: n}
-			rank := int(src.Float64() * float64(k))
+			rank := src.below(k)
 			m := 0
 			for range rank + 1 {
-				m, _ = o.next(1 - src.Float64())
+				m, _ = o.next(src.uniform())
 			}
 			exact = append(exact, m)
 		}

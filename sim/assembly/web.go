@@ -237,12 +237,12 @@ func (w *web) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 }
 
 // among appends the targets that are marked.
-func (l *links) among(dst []int32, marked []bool) []int32 {
+func (l *links) among(dst []int32, marked []uint8) []int32 {
 	for b := range len(l.start) - 1 {
 		first := b << blockBits
 		part := marked[first:min(first+blockSize, len(marked))]
 		for _, low := range l.low[l.start[b]:l.start[b+1]] {
-			if part[low] {
+			if part[low] != 0 {
 				dst = append(dst, int32(first)+int32(low))
 			}
 		}
@@ -251,9 +251,9 @@ func (l *links) among(dst []int32, marked []bool) []int32 {
 }
 
 // known appends the marked targets of a row that holds all marked ones but fresh.
-func (r *row) known(dst, fresh []int32, marked []bool) []int32 {
+func (r *row) known(dst, fresh []int32, marked []uint8) []int32 {
 	for _, j := range r.to {
-		if marked[j] {
+		if marked[j] != 0 {
 			dst = append(dst, j)
 		}
 	}
