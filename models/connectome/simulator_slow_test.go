@@ -54,7 +54,7 @@ func TestSimulatorLarge(t *testing.T) {
 
 // Two hundred data sets, with the simulator in the loop of the sampler and emulated.
 func TestSimulatorCalibrationLarge(t *testing.T) {
-	c := infer.SBCConfig{Fits: 200, Draws: 19, Seed: 5, Sample: infer.Config{Warmup: 150, Draws: 200}}
+	c := infer.SBCConfig{Fits: 200, Draws: 9, Seed: 5, Sample: infer.Config{Warmup: 120, Draws: 150}}
 	c.Done = func(n int) {
 		if n%20 == 0 {
 			t.Log(n, "fits")
@@ -68,6 +68,6 @@ func TestSimulatorCalibrationLarge(t *testing.T) {
 		calibrated(t, s, c)
 	})
 	t.Run("in the loop", func(t *testing.T) {
-		calibrated(t, Simulator{N: 100, K: 10, Steps: 4, Graphs: 4, Temperature: 2, Tau: .1, Seed: 3, P: .3}, c)
+		calibrated(t, Simulator{N: 60, K: 6, Steps: 4, Graphs: 2, Temperature: 2, Tau: .1, Seed: 3, P: .4}, c)
 	})
 }
