@@ -15,7 +15,7 @@ import (
 var demoResult []byte
 
 func (a *app) demo() *cobra.Command {
-	return thing("demo", "Show what the program does, on data it carries", withFolder(a.demoG2()), withFolder(a.demoRSoXS()))
+	return thing("demo", "Show what the program does, on data it carries", withFolder(a.demoG2()), withFolder(a.demoRSoXS()), withFolder(a.demoAssembly()))
 }
 
 func (a *app) demoG2() *cobra.Command {

@@ -23,7 +23,7 @@ func (a *app) plot() *cobra.Command {
 	var names []string
 	c := &cobra.Command{
 		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
-		Short: "Draw a picture of draws, patterns or morphologies",
+		Short: "Draw a picture of draws, patterns, morphologies or assemblies",
 		Long: `Draw trace, rank, pair, density, forest, autocorrelation, ess or energy of the
 draws of a run folder, CmdStan CSV files (one per chain), a Zarr folder, a
 netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
@@ -38,13 +38,14 @@ netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 	}
 	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
 	c.AddCommand(a.plotPattern(), a.plotMorphology())
+	c.AddCommand(a.plotAssembly()...)
 	return c
 }
 
 func (a *app) runPlot(kind string, args, names []string) error {
 	draw := plots[kind]
 	if draw == nil {
-		return usage("plot %s: want one of %s, pattern, morphology", kind, strings.Join(plotNames, ", "))
+		return usage("plot %s: want one of %s, pattern, morphology, support, overlap, raster", kind, strings.Join(plotNames, ", "))
 	}
 	out, args, err := a.pictureFile(kind, args)
 	if err != nil {

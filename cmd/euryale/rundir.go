@@ -51,8 +51,8 @@ func (a *app) makeRundir(name string) (rundir, error) {
 
 // clearRundir removes all that a run may have left, and nothing else.
 func clearRundir(name string) error {
-	old := []string{"checkpoint", "config.json", "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5"}
-	for _, pattern := range []string{"chain-*.csv", "plots/*.svg", "plots/*.png"} {
+	old := []string{"checkpoint", "config.json", "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv", "brain.snapshot", "profile.txt"}
+	for _, pattern := range []string{"chain-*.csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"} {
 		found, err := filepath.Glob(filepath.Join(name, pattern))
 		if err != nil {
 			return err

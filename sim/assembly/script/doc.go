@@ -15,7 +15,7 @@
 //	  - {complete: A, part: 0.5, as: completed}
 //	`))
 //	result, err := s.Run(ctx, script.Options{})
-//	fmt.Println(result.Measures) // [{completed 30 ...}]
+//	fmt.Println(result.Measures) // [{completed overlap 30 ...}]
 //
 // [Reference] lists the steps there are. Parse reports all mistakes at once, each with
 // line, column and the nearest name that is known.

@@ -37,7 +37,7 @@ func (c *compiler) measured(s *step) {
 		c.emit(s, func(m *machine) error {
 			v, err := f(m)
 			if err == nil {
-				m.measure(name, s, v)
+				m.measure(name, what, s, v)
 			}
 			return err
 		})

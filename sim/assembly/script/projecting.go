@@ -156,7 +156,7 @@ func (c *compiler) complete(s *step) {
 	k := c.k(a)
 	c.emit(s, func(m *machine) error {
 		now, err := m.brain.Winners(a)
-		m.measure(name, s, assembly.Overlap(m.memory[before].Winners, now, k))
+		m.measure(name, "overlap", s, assembly.Overlap(m.memory[before].Winners, now, k))
 		delete(m.memory, before)
 		return err
 	})
@@ -200,8 +200,8 @@ func (c *compiler) separate(s *step) {
 		overlap := func(x string) float64 {
 			return assembly.Overlap(m.memory[x+".first"].Winners, m.memory[x+".second"].Winners, k)
 		}
-		m.measure(name+".trained", s, overlap(name+".trained"))
-		m.measure(name, s, overlap(name))
+		m.measure(name+".trained", "overlap", s, overlap(name+".trained"))
+		m.measure(name, "overlap", s, overlap(name))
 		return nil
 	})
 }
@@ -220,8 +220,8 @@ func (c *compiler) preserve(s *step) {
 		if err != nil {
 			return err
 		}
-		m.measure(name+".before", s, before)
-		m.measure(name+".after", s, after)
+		m.measure(name+".before", "overlap", s, before)
+		m.measure(name+".after", "overlap", s, after)
 		return nil
 	})
 }

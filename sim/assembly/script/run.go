@@ -39,15 +39,17 @@ type Round struct {
 	Step int // of the brain, from 1
 	Line int // of the script
 	assembly.Round
+	Fired int // winners
 }
 
 // Measure is a number that the script asked for.
 type Measure struct {
-	Name   string
-	Step   int // of the brain before it; for a branch that at which it begins
-	Value  float64
-	Line   int
-	Branch bool `json:",omitempty"` // measured on a copy
+	Name     string
+	Quantity string // overlap, density, weight, support, active or block
+	Step     int    // of the brain before it; for a branch that at which it begins
+	Value    float64
+	Line     int
+	Branch   bool // measured on a copy
 }
 
 // Run is a script that is being carried out.
@@ -186,10 +188,11 @@ func (m *machine) record(i instruction, rounds []assembly.Round) {
 	r := m.run
 	if r.done++; !m.branch {
 		for _, x := range rounds {
+			fired := len(x.Winners)
 			if !r.script.Winners[x.Area] {
 				x.Winners = nil
 			}
-			r.result.Rounds = append(r.result.Rounds, Round{m.step, i.line, x})
+			r.result.Rounds = append(r.result.Rounds, Round{m.step, i.line, x, fired})
 		}
 	}
 	if r.opts.Progress != nil {
@@ -222,8 +225,8 @@ func (m *machine) remember(name, area string) error {
 }
 
 // measure keeps a number. In a branch its step is that at which the branch begins.
-func (m *machine) measure(name string, s *step, v float64) {
-	x := Measure{Name: name, Step: m.step, Value: v, Line: s.node.Line, Branch: m.branch}
+func (m *machine) measure(name, quantity string, s *step, v float64) {
+	x := Measure{Name: name, Quantity: quantity, Step: m.step, Value: v, Line: s.node.Line, Branch: m.branch}
 	if m.branch {
 		x.Step = m.run.top.step
 	}

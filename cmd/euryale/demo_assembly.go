@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed demo/assembly/*.yaml
+var demoScripts embed.FS
+
+func (a *app) demoAssembly() *cobra.Command {
+	return &cobra.Command{
+		Use:   "assembly",
+		Short: "Form, associate and complete assemblies of neurons",
+		Long: `Carry out three experiments of the assembly calculus in small, as scripts: a
+stimulus forms an assembly, at several plasticities; two assemblies that fire
+together come to overlap; and part of an assembly brings back the whole. It
+needs no network and takes seconds.
+
+  euryale demo assembly
+  euryale demo assembly --out run --overwrite
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoAssembly(c.Context()) },
+	}
+}
+
+// demoExperiments are the scripts with what they show, and the picture that does.
+var demoExperiments = []struct{ name, about, picture string }{
+	{"project", "a stimulus forms an assembly: neurons that ever fired, at four plasticities", "support"},
+	{"associate", "two assemblies fire together: how they overlap in a third area", "overlap"},
+	{"complete", "part of an assembly is fired: how much comes back, as training goes on", "overlap"},
+}
+
+func (a *app) runDemoAssembly(ctx context.Context) error {
+	if a.out == "" {
+		a.out = "demo-assembly"
+	}
+	dir, err := a.makeRundir(a.out)
+	if err != nil {
+		return err
+	}
+	var pictures []string
+	for _, x := range demoExperiments {
+		if !a.json {
+			fmt.Fprintf(a.stdout, "\n== %s\n", x.about)
+		}
+		text, err := demoScripts.ReadFile("demo/assembly/" + x.name + ".yaml")
+		if err != nil {
+			return as(exitBug, err)
+		}
+		file := dir.path(x.name + ".yaml")
+		if err := writeFile(file, text); err != nil {
+			return err
+		}
+		b := *a
+		b.out = dir.path(x.name)
+		if b.json { // one document for the whole
+			b.json, b.stdout = false, io.Discard
+		}
+		if err := b.startAssembly(ctx, assemblyConfig{File: file}, false); err != nil {
+			return err
+		}
+		pictures = append(pictures, dir.path(x.name, "plots", x.picture+".svg"))
+	}
+	if a.json {
+		return a.document(map[string]any{"demo": "assembly", "folder": string(dir), "pictures": pictures})
+	}
+	fmt.Fprintf(a.stdout, `
+Look at     %s
+            %s
+            %s
+Try next    euryale sim assembly %s --seed 2 --profile
+            euryale plot raster %s
+`, pictures[0], pictures[1], pictures[2], dir.path("project.yaml"), dir.path("project"))
+	return nil
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/sim/assembly"
+	"github.com/euryale-dev/euryale/sim/assembly/script"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+// assemblyConfig is config.json of a run of sim assembly.
+type assemblyConfig struct {
+	Command string `json:"command"`
+	Version string `json:"version"`
+	File    string `json:"file"`
+	Script  string `json:"script"` // its text
+	Mode    string `json:"mode"`
+	Seed    uint64 `json:"seed"`
+	Threads int    `json:"threads"`
+	Winners bool   `json:"winners"`
+	Profile bool   `json:"profile"`
+}
+
+const simAssemblyCommand = "sim assembly"
+
+func (a *app) simAssembly() *cobra.Command {
+	var cfg assemblyConfig
+	c := &cobra.Command{
+		Use:   "assembly SCRIPT.yaml",
+		Short: "Experiments with assemblies of neurons, written as scripts",
+		Long: `Carry out an experiment of the assembly calculus: areas of neurons of which k
+fire together, stimuli, fibres that learn, and a list of steps.
+
+  p: 0.01                       # of a synapse; seed: 1, activity: silent, ...
+  mode: lazy-exact              # or lazy-ref, or exact
+  stimuli: {S: 100}
+  areas: {A: {n: 10000, k: 100, beta: 0.05}}
+  run:
+    - {form: A, stimulus: S, steps: 25}
+    - {remember: formed, area: A}
+    - {complete: A, part: 0.5, as: completed}
+
+Steps are written with one key that says what they do, and others [in brackets
+where they may be left out]:
+
+` + indent(foldedReference()) + `
+Procedures are named lists of steps with parameters; docs/CLI.md has the rest.
+Results go to a run folder: trace.csv (every step), measures.csv, summary.json,
+brain.snapshot, plots. Ctrl-C leaves a checkpoint; --resume goes on, bit by bit.
+
+  euryale sim assembly project.yaml
+  euryale sim assembly project.yaml --seed 7 --out run --winners --profile
+  euryale sim assembly --resume run
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case a.resume != "":
+				return a.resumeAssembly(c, args)
+			case len(args) == 0:
+				return usage("sim assembly wants SCRIPT.yaml, or --resume RUN")
+			}
+			cfg.File = args[0]
+			return a.startAssembly(c.Context(), cfg, c.Flags().Changed("seed"))
+		},
+	}
+	c.Flags().BoolVar(&cfg.Winners, "winners", false, "keep the winners of all areas in trace.csv")
+	c.Flags().BoolVar(&cfg.Profile, "profile", false, "count calls, time and bytes of the parts of steps")
+	return c
+}
+
+// foldedReference is the list of steps in lines of a terminal.
+func foldedReference() string {
+	var b strings.Builder
+	for line := range strings.Lines(script.Reference()) {
+		at := 0
+		lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		for i, w := range strings.Fields(line) {
+			switch {
+			case i == 0:
+				at, _ = fmt.Fprint(&b, lead+w)
+			case at+1+len(w) > 76:
+				fmt.Fprint(&b, "\n"+lead+"    "+w)
+				at = len(lead) + 4 + len(w)
+			default:
+				fmt.Fprint(&b, " "+w)
+				at += 1 + len(w)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// assemblyRun is a run in its folder.
+type assemblyRun struct {
+	cfg    assemblyConfig
+	dir    rundir
+	script *script.Script
+	run    *script.Run
+	begin  time.Time
+}
+
+func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool) error {
+	text, err := os.ReadFile(cfg.File)
+	if err != nil {
+		return input(err)
+	}
+	s, err := script.Parse(cfg.File, text)
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	if cfg.Seed = s.Settings.Seed; seeded {
+		cfg.Seed = a.seed
+	}
+	if cfg.Threads = s.Settings.Threads; a.threads > 0 {
+		cfg.Threads = a.threads
+	}
+	cfg.Command, cfg.Version, cfg.File, cfg.Script, cfg.Mode = simAssemblyCommand, version(), absolute(cfg.File), string(text), s.Mode
+	r := &assemblyRun{cfg: cfg, script: s}
+	r.settle()
+	out := a.out
+	if out == "" {
+		out = "run-" + strings.TrimSuffix(strings.TrimSuffix(filepath.Base(cfg.File), ".yaml"), ".yml")
+	}
+	if r.dir, err = a.makeRundir(out); err != nil {
+		return err
+	}
+	if err := writeJSON(r.dir.path("config.json"), cfg); err != nil {
+		return err
+	}
+	return a.carryOut(ctx, r, nil)
+}
+
+// settle gives the script the settings of the run.
+func (r *assemblyRun) settle() {
+	r.script.Settings.Seed, r.script.Settings.Threads = r.cfg.Seed, r.cfg.Threads
+	if r.cfg.Winners {
+		for _, x := range r.script.Areas {
+			r.script.Winners[x.Name] = true
+		}
+	}
+}
+
+func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("--resume takes its script from the run folder: leave out %s", args[0])
+	}
+	for _, name := range []string{"seed", "threads", "winners", "profile", "out"} {
+		if c.Flags().Changed(name) {
+			return usage("--resume takes its settings from the run folder: leave out --%s", name)
+		}
+	}
+	r, err := openAssembly(a.resume)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(r.dir.path("checkpoint"))
+	switch {
+	case err == nil:
+		defer f.Close()
+		return a.carryOut(c.Context(), r, f)
+	case exists(r.dir.path("summary.json")):
+		return a.complete(r.dir)
+	case errors.Is(err, os.ErrNotExist):
+		return a.carryOut(c.Context(), r, nil) // it never came to a checkpoint
+	}
+	return input(err)
+}
+
+// complete tells of a run that has nothing left to do.
+func (a *app) complete(dir rundir) error {
+	a.note("%s is complete", dir)
+	if !a.json {
+		return nil
+	}
+	b, err := os.ReadFile(dir.path("summary.json"))
+	if err != nil {
+		return input(err)
+	}
+	_, err = a.stdout.Write(b)
+	return as(exitCannotWrite, err)
+}
+
+// openAssembly reads script and settings of a run folder.
+func openAssembly(name string) (*assemblyRun, error) {
+	r := &assemblyRun{dir: rundir(name)}
+	if err := r.dir.readConfig(&r.cfg); err != nil {
+		return nil, err
+	}
+	if r.cfg.Command != simAssemblyCommand {
+		return nil, as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", name, r.cfg.Command, simAssemblyCommand))
+	}
+	var err error
+	if r.script, err = script.Parse(r.cfg.File, []byte(r.cfg.Script)); err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", r.dir.path("config.json"), err))
+	}
+	r.settle()
+	return r, nil
+}
+
+// checkpointEvery is how often a run is saved.
+const checkpointEvery = 30 * time.Second
+
+// carryOut runs the script, from a checkpoint if there is one.
+func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader) error {
+	r.begin = time.Now()
+	set := term.BarSettings{Name: "steps", Total: r.script.Rounds}
+	if a.quiet {
+		set.Mode = term.Quiet
+	}
+	bar := term.NewBar(a.stderr, set)
+	defer bar.Close()
+	saved, done := time.Now(), 0
+	var failed error // of a checkpoint in between
+	o := script.Options{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
+		bar.Add(p.Done-done, 0)
+		if done = p.Done; failed == nil && time.Since(saved) > checkpointEvery {
+			failed, saved = r.saveCheckpoint(), time.Now()
+		}
+	}}
+	var err error
+	if checkpoint == nil {
+		r.run, err = r.script.Start(o)
+	} else if r.run, err = r.script.Resume(checkpoint, o); err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", r.dir.path("checkpoint"), err))
+	}
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	_, err = r.run.Go(ctx)
+	bar.Close()
+	if ctx.Err() != nil && err != nil {
+		return r.interrupted()
+	}
+	if err = errors.Join(err, failed); err != nil {
+		return as(exitFailed, err)
+	}
+	return a.finishAssembly(r)
+}
+
+// interrupted saves a run and says how it goes on.
+func (r *assemblyRun) interrupted() error {
+	if err := r.saveCheckpoint(); err != nil {
+		return err
+	}
+	if err := r.writeTables(); err != nil {
+		return err
+	}
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted at %s; the run is kept in %s", r.run.At(), r.dir),
+		hint: "euryale " + simAssemblyCommand + " --resume " + string(r.dir)}
+}
+
+func (r *assemblyRun) saveCheckpoint() error {
+	return as(exitCannotWrite, atomicfile.Write(r.dir.path("checkpoint"), true, r.run.Save))
+}
+
+// saveSnapshot keeps a snapshot that the script asks for.
+func (r *assemblyRun) saveSnapshot(name string, b *assembly.Brain) error {
+	if err := os.MkdirAll(r.dir.path("snapshots"), 0o755); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	return as(exitCannotWrite, atomicfile.Write(r.dir.path("snapshots", name+".snapshot"), true, b.Save))
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+)
+
+// assemblyDoc is the JSON document of sim assembly, and summary.json.
+type assemblyDoc struct {
+	Engine   string            `json:"engine"`
+	Mode     string            `json:"mode"`
+	Seed     uint64            `json:"seed"`
+	Script   string            `json:"script"`
+	Steps    int               `json:"steps"`
+	Areas    []assemblyArea    `json:"areas"`
+	Measures []assemblyMeasure `json:"measures"`
+	Profile  []assemblyUsage   `json:"profile,omitempty"`
+	Memory   assemblyMemory    `json:"memory"`
+	Timing   struct {
+		Total float64 `json:"total_s"`
+	} `json:"timing"`
+	Run string `json:"run"`
+}
+
+type assemblyArea struct {
+	Name    string `json:"area"`
+	N       int    `json:"n"`
+	K       int    `json:"k"`
+	Lazy    bool   `json:"lazy"`
+	Support int    `json:"support"` // neurons that ever fired
+	Fired   int    `json:"fired"`   // that fire at the end
+}
+
+type assemblyMeasure struct {
+	Name     string `json:"name"`
+	Quantity string `json:"quantity"`
+	Step     int    `json:"step"`
+	Value    number `json:"value"`
+	Branch   bool   `json:"branch"`
+}
+
+type assemblyUsage struct {
+	Operation string  `json:"operation"`
+	Calls     int     `json:"calls"`
+	Time      float64 `json:"time_s"`
+	Bytes     int     `json:"bytes"` // moved, at least
+}
+
+type assemblyMemory struct {
+	Brain int `json:"brain_bytes"`          // of synapses and counts at the end
+	Peak  int `json:"peak_bytes,omitempty"` // of these, with --profile
+}
+
+func (r *assemblyRun) document() (*assemblyDoc, error) {
+	result, b := r.run.Result(), r.run.Brain()
+	d := &assemblyDoc{Engine: "assembly", Mode: result.Mode, Seed: result.Seed, Script: r.cfg.File, Steps: r.script.Rounds,
+		Areas: []assemblyArea{}, Measures: []assemblyMeasure{}, Run: string(r.dir)}
+	for _, x := range r.script.Areas {
+		support, err := b.Support(x.Name)
+		if err != nil {
+			return nil, as(exitBug, err)
+		}
+		w, err := b.Winners(x.Name)
+		if err != nil {
+			return nil, as(exitBug, err)
+		}
+		d.Areas = append(d.Areas, assemblyArea{x.Name, x.N, x.K, x.Lazy, support, len(w)})
+	}
+	for _, m := range result.Measures {
+		d.Measures = append(d.Measures, assemblyMeasure{m.Name, m.Quantity, m.Step, number(m.Value), m.Branch})
+	}
+	d.Memory.Brain = b.Bytes()
+	if r.cfg.Profile {
+		p := b.Profile()
+		d.Memory.Peak = p.Peak
+		for _, u := range p.Usage() {
+			d.Profile = append(d.Profile, assemblyUsage{u.Operation, u.Calls, u.Time.Seconds(), u.Bytes})
+		}
+	}
+	d.Timing.Total = time.Since(r.begin).Seconds()
+	return d, nil
+}
+
+// finishAssembly writes what a complete run leaves.
+func (a *app) finishAssembly(r *assemblyRun) error {
+	doc, err := r.document()
+	if err != nil {
+		return err
+	}
+	if err := r.writeTables(); err != nil {
+		return err
+	}
+	if err := as(exitCannotWrite, atomicfile.Write(r.dir.path("brain.snapshot"), true, r.run.Brain().Save)); err != nil {
+		return err
+	}
+	if r.cfg.Profile {
+		if err := writeFile(r.dir.path("profile.txt"), []byte(r.run.Brain().Profile().String())); err != nil {
+			return err
+		}
+	}
+	if err := a.assemblyAlbum(r.script, r.run.Result()).save(r.dir); err != nil {
+		return err
+	}
+	if err := writeJSON(r.dir.path("summary.json"), doc); err != nil {
+		return err
+	}
+	if err := os.Remove(r.dir.path("checkpoint")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return as(exitCannotWrite, err)
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\nresults in %s\n", doc, r.dir)
+	if err == nil && r.cfg.Profile {
+		_, err = fmt.Fprintf(a.stdout, "\n%s", r.run.Brain().Profile())
+	}
+	return as(exitCannotWrite, err)
+}
+
+// String is a table for people.
+func (d *assemblyDoc) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mode %s, seed %d, %d steps\n", d.Mode, d.Seed, d.Steps)
+	fmt.Fprintf(&b, "%-12s %10s %8s %10s %12s %8s\n", "area", "n", "k", "support", "support / k", "fire")
+	for _, x := range d.Areas {
+		fmt.Fprintf(&b, "%-12s %10d %8d %10d %12.3f %8d\n", x.Name, x.N, x.K, x.Support, float64(x.Support)/float64(x.K), x.Fired)
+	}
+	if len(d.Measures) > 0 {
+		fmt.Fprintf(&b, "\n%-20s %-10s %6s %10s %12s\n", "measure", "quantity", "times", "last step", "last value")
+	}
+	times, last := map[string]int{}, map[string]assemblyMeasure{}
+	for _, m := range d.Measures {
+		times[m.Name]++
+		last[m.Name] = m
+	}
+	for _, m := range d.Measures {
+		if n := times[m.Name]; n > 0 {
+			fmt.Fprintf(&b, "%-20s %-10s %6d %10d %12.6g\n", m.Name, m.Quantity, n, last[m.Name].Step, float64(last[m.Name].Value))
+			delete(times, m.Name)
+		}
+	}
+	return b.String()
+}
+
+// writeTables writes trace.csv and measures.csv.
+func (r *assemblyRun) writeTables() error {
+	result := r.run.Result()
+	if err := writeFile(r.dir.path("trace.csv"), traceTable(result)); err != nil {
+		return err
+	}
+	return writeFile(r.dir.path("measures.csv"), measureTable(result))
+}

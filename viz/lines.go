@@ -1,0 +1,28 @@
+package viz
+
+import "fmt"
+
+// fewPoints is how many a curve has whose points are marked.
+const fewPoints = 40
+
+// Plots draws plots of named curves below each other, each with its legend. Points of
+// short curves are marked.
+func Plots(title string, plots ...Lines) (*Figure, error) {
+	if len(plots) == 0 {
+		return nil, fmt.Errorf("viz: plots %q: none to draw", title)
+	}
+	g := &grid{gapY: gutter}
+	for _, l := range plots {
+		p, err := l.panel()
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range l.Curves {
+			if len(c.X) <= fewPoints {
+				p.add(dots(c.X, c.Y, chainColor(i), 1.8))
+			}
+		}
+		g.rows = append(g.rows, []*panel{p})
+	}
+	return &Figure{Title: title, grid: g, Width: columnWidth + 0.8, Height: 2.9*float64(len(plots)) + 0.4}, nil
+}

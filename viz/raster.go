@@ -1,0 +1,108 @@
+package viz
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"slices"
+)
+
+// Firing is which neurons of an area fire in steps, which are in order. Areas may be
+// silent in between.
+type Firing struct {
+	Area    string
+	Steps   []int
+	Winners [][]int32 // of each step
+}
+
+// How a neuron comes to fire, in the order in which colours cover each other where
+// there are more neurons than pixels.
+const (
+	silent uint8 = iota
+	kept         // it fired in the step before
+	back         // it fired earlier
+	novel        // it never fired
+)
+
+// Raster draws which neurons fire in each step, an area below the other. Neurons are in
+// the order in which they first fired, from below; their colours say whether they
+// fired in the step before (of those given), earlier, or never.
+func Raster(title string, areas ...Firing) (*Figure, error) {
+	if len(areas) == 0 {
+		return nil, fmt.Errorf("viz: raster %q: no areas to draw", title)
+	}
+	g := &grid{gapY: gutter}
+	for _, a := range areas {
+		p, err := a.panel()
+		if err != nil {
+			return nil, fmt.Errorf("viz: raster %q: %w", title, err)
+		}
+		g.rows = append(g.rows, []*panel{p})
+	}
+	return &Figure{Title: title, grid: g, Width: columnWidth + 0.8, Height: 2.9*float64(len(areas)) + 0.5,
+		keys: []key{{"fired in the step before", chainColor(0), patch}, {"earlier", chainColor(4), patch}, {"never", chainColor(1), patch}},
+		Note: "Neurons in the order in which they first fired; each step has the neurons that fire in it."}, nil
+}
+
+func (a Firing) panel() (*panel, error) {
+	if len(a.Steps) == 0 || len(a.Steps) != len(a.Winners) || !slices.IsSorted(a.Steps) {
+		return nil, fmt.Errorf("area %s: %d steps in order and winners of %d: want as many, one at least", a.Area, len(a.Steps), len(a.Winners))
+	}
+	cells := a.cells()
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("area %s: no neuron fires", a.Area)
+	}
+	p := &panel{title: a.Area, x: axis{label: "step", whole: true}, y: axis{label: "neurons that fired", whole: true}}
+	p.x.limits(float64(a.Steps[0])-0.5, float64(a.Steps[len(a.Steps)-1])+0.5)
+	p.y.limits(0, float64(len(cells)))
+	p.add(rasterImage(cells))
+	return p, nil
+}
+
+// cells returns for each neuron that fires, by first firing, how it fires in each step
+// from the first to the last.
+func (a Firing) cells() (rows [][]uint8) {
+	first, last := a.Steps[0], a.Steps[len(a.Steps)-1]
+	place := map[int32]int{}
+	for t, step := range a.Steps {
+		for _, n := range a.Winners[t] {
+			i, known := place[n]
+			if !known {
+				i = len(rows)
+				place[n] = i
+				rows = append(rows, make([]uint8, last-first+1))
+			}
+			switch at := step - first; {
+			case !known:
+				rows[i][at] = novel
+			case t > 0 && rows[i][a.Steps[t-1]-first] != silent:
+				rows[i][at] = kept
+			default:
+				rows[i][at] = back
+			}
+		}
+	}
+	return rows
+}
+
+// rasterImage fills a frame with cells, [neuron][step].
+func rasterImage(cells [][]uint8) mark {
+	return func(f *frame) {
+		const dpi = 300.0
+		size := f.Size()
+		w, h := max(1, int(float64(size.X)/72*dpi)), max(1, int(float64(size.Y)/72*dpi))
+		img := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{paper, chainColor(0), chainColor(4), chainColor(1)})
+		n, steps := len(cells), len(cells[0])
+		for j := range h {
+			from := j * n / h
+			to := max(from+1, (j+1)*n/h)
+			row := img.Pix[(h-1-j)*img.Stride:]
+			for i := range w {
+				for _, c := range cells[from:to] {
+					row[i] = max(row[i], c[i*steps/w])
+				}
+			}
+		}
+		picture(img)(f)
+	}
+}

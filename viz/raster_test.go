@@ -1,0 +1,79 @@
+package viz
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// spikes is an area that settles and one that is silent now and then.
+func spikes() []Firing {
+	a, b := Firing{Area: "A"}, Firing{Area: "B"}
+	for t := range 12 {
+		var w, v []int32
+		for j := range 30 {
+			w = append(w, int32(10*j+min(7, t*(1+j%3))))
+			v = append(v, int32((j*7+3*t)%40))
+		}
+		a.Steps, a.Winners = append(a.Steps, t+1), append(a.Winners, w)
+		if t%4 != 1 {
+			b.Steps, b.Winners = append(b.Steps, t+1), append(b.Winners, v)
+		}
+	}
+	return []Firing{a, b}
+}
+
+func growth() Lines {
+	l := Lines{XLabel: "step", YLabel: "support / k", Curves: []Line{{Name: "beta 0.05"}, {Name: "beta 0.1"}}}
+	for t := range 30 {
+		for i := range l.Curves {
+			c := &l.Curves[i]
+			c.X, c.Y = append(c.X, float64(t+1)), append(c.Y, 4-3*math.Exp(-float64(t*(i+1))/8))
+		}
+	}
+	return l
+}
+
+func TestRasterAndPlots(t *testing.T) {
+	raster, err := Raster("Winners", spikes()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plots, err := Plots("Growth", growth())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]*Figure{"raster": raster, "plots": plots} {
+		valid(t, f)
+		printable(t, f)
+		compare(t, name, f.pixels(goldenDPI))
+	}
+}
+
+// Cells say how a neuron comes to fire.
+func TestRasterCells(t *testing.T) {
+	got := Firing{Steps: []int{3, 4, 6}, Winners: [][]int32{{5, 9}, {9, 2}, {5, 9}}}.cells()
+	want := [][]uint8{{novel, silent, silent, back}, {novel, kept, silent, kept}, {silent, novel, silent, silent}}
+	for i := range want {
+		if string(got[i]) != string(want[i]) {
+			t.Errorf("neuron %d: %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestRasterRefuses(t *testing.T) {
+	for says, f := range map[string]func() (*Figure, error){
+		"no areas": func() (*Figure, error) { return Raster("x") },
+		"0 steps":  func() (*Figure, error) { return Raster("x", Firing{Area: "A"}) },
+		"no neuron": func() (*Figure, error) {
+			return Raster("x", Firing{Area: "A", Steps: []int{1}, Winners: [][]int32{nil}})
+		},
+		"none to":     func() (*Figure, error) { return Plots("x") },
+		"0 values":    func() (*Figure, error) { return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}}}}) },
+		"no curve ha": func() (*Figure, error) { return Plots("x", Lines{}) },
+	} {
+		if _, err := f(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q in it", err, says)
+		}
+	}
+}
