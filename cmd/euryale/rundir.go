@@ -51,7 +51,7 @@ func (a *app) makeRundir(name string) (rundir, error) {
 
 // clearRundir removes all that a run may have left, and nothing else.
 func clearRundir(name string) error {
-	old := []string{"checkpoint", "config.json", "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv", "brain.snapshot", "profile.txt"}
+	old := []string{"checkpoint", "config.json", "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv", "brain.snapshot", "profile.txt", "connectome.npz", "training.csv"}
 	for _, pattern := range []string{"chain-*.csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"} {
 		found, err := filepath.Glob(filepath.Join(name, pattern))
 		if err != nil {

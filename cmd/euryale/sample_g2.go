@@ -30,7 +30,7 @@ type sampleConfig struct {
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", withFolder(a.sampleG2()), withFolder(a.sampleExpr()))
+	return thing("sample", "Sample from a posterior", withFolder(a.sampleG2()), withFolder(a.sampleExpr()), withFolder(a.sampleAssembly()))
 }
 
 func (a *app) sampleG2() *cobra.Command {

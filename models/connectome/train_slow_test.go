@@ -57,7 +57,10 @@ func TestBaselines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hebb := hebbian(d, 0.02)
+		hebb, err := Hebbian(context.Background(), d.circuit, d.train, d.readout, 0.02)
+		if err != nil {
+			t.Fatal(err)
+		}
 		after, err := hebb.Evaluate(context.Background(), hebb.Start(), d.test, d.readout)
 		if err != nil {
 			t.Fatal(err)
@@ -65,53 +68,6 @@ func TestBaselines(t *testing.T) {
 		t.Logf("seed %d: accuracy untrained %.3f, Hebb %.3f", seed, before.Accuracy, after.Accuracy)
 		if before.Accuracy > 0.35 || after.Accuracy > 0.93 {
 			t.Errorf("seed %d: accuracy untrained %.3f, Hebb %.3f: want less than what training gives", seed, before.Accuracy, after.Accuracy)
-		}
-	}
-}
-
-// hebbian returns the circuit after plasticity with its own winners: each example of
-// the training set fires for three steps, and synapses between neurons that fire
-// together grow by beta.
-func hebbian(d noisyClasses, beta float64) *Circuit {
-	c := *d.circuit
-	c.Fibres = nil
-	for _, f := range d.circuit.Fibres {
-		g, e := *f, *f.Edges
-		e.Weight = append([]float64{}, f.Edges.weights()...)
-		g.Edges = &e
-		c.Fibres = append(c.Fibres, &g)
-	}
-	n, k := c.Areas[0].N, c.Areas[0].K
-	for i, x := range d.train.Stimuli {
-		y := make([]float64, n)
-		for range c.Steps {
-			h, next := make([]float64, n), make([]float64, n)
-			spread(h, c.Fibres[0].Edges, x)
-			spread(h, c.Fibres[1].Edges, y)
-			for _, j := range d.readout.Assemblies[d.train.Labels[i]] {
-				h[j] += 1e3 // a teacher makes the label's assembly fire
-			}
-			hardRow(next, h, float64(k))
-			hebb(c.Fibres[0].Edges, x, next, beta)
-			hebb(c.Fibres[1].Edges, y, next, beta)
-			y = next
-		}
-	}
-	return &c
-}
-
-func spread(h []float64, e *Edges, x []float64) {
-	for i, v := range x {
-		for q := e.Start[i]; q < e.Start[i+1] && v != 0; q++ {
-			h[e.To[q]] += v * e.Weight[q]
-		}
-	}
-}
-
-func hebb(e *Edges, before, now []float64, beta float64) {
-	for i, v := range before {
-		for q := e.Start[i]; q < e.Start[i+1] && v != 0; q++ {
-			e.Weight[q] *= 1 + beta*v*now[e.To[q]]
 		}
 	}
 }

@@ -1,0 +1,7 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func (a *app) train() *cobra.Command {
+	return thing("train", "Train connections", withFolder(a.trainConnectome()))
+}

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/models/connectome"
+	"github.com/euryale-dev/euryale/tensor"
+	"github.com/euryale-dev/euryale/viz"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+const trainCommand = "train connectome"
+
+// trainConfig is config.json of a run of train connectome.
+type trainConfig struct {
+	Command string              `json:"command"`
+	Version string              `json:"version"`
+	File    string              `json:"file"`
+	Base    string              `json:"base"` // folder that the problem's paths start from
+	Threads int                 `json:"threads,omitempty"`
+	Problem *connectome.Problem `json:"problem"`
+}
+
+func (a *app) trainConnectome() *cobra.Command {
+	return &cobra.Command{
+		Use:   "connectome PROBLEM.json",
+		Short: "Train the synapses of neural assemblies to classify stimuli",
+		Long: `Train the weights of a circuit of stimuli and areas by gradients through soft
+caps, time and, if asked, plasticity. What is reported is of hard assemblies, k
+neurons exactly, beside the untrained circuit and plain Hebbian plasticity.
+
+  {"stimuli": [{"name": "S", "n": 200}], "areas": [{"name": "A", "n": 300, "k": 15}],
+   "fibres": [{"from": "S", "to": "A", "p": 0.1}, {"from": "A", "to": "A", "p": 0.1}],
+   "steps": 3,
+   "task": {"classes": 5, "active": 20, "on": 0.5, "off": 0.05, "train": 500, "test": 1000}}
+
+The task has classes of stimuli whose core of active neurons fires with
+probability on and others with off; in its place "data" and "test" may name NPZ
+files with x [examples, stimulus neurons] and labels [examples]. Optional:
+"readout" {"area": "A", "assemblies": [[1, 5, ...], ...]}, "losses" [{"name":
+"classification", "weight": 1, "scale": 5}, ...] of classification, overlap,
+cross_entropy, association, separation (with "margin"), stability, weights and
+columns; "cap" sigmoid, capped-simplex or threshold, "straight_through", "warm"
+and "cold" temperatures, "updates", "batch", "lr", "precision" 64, 32 or bf16,
+"plastic", "max_weight", "normalize", "hebb" (plasticity of the baseline). Fibres
+may have "gain", "beta" and "learn" ["weights", "gain", "beta"].
+
+The run folder holds the trained connectome.npz, training.csv, summary.json and
+plots. Ctrl-C saves what there is; --resume goes on bit for bit.
+
+  euryale train connectome classes.json --out classes
+  euryale train connectome --resume classes
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case a.resume != "" && len(args) > 0:
+				return usage("--resume takes its problem from the run folder: leave out %s", args[0])
+			case a.resume != "":
+				return a.resumeTraining(c.Context())
+			case len(args) == 0:
+				return usage("train connectome wants PROBLEM.json, or --resume RUN")
+			}
+			return a.startTraining(c.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) startTraining(ctx context.Context, file string) error {
+	b, err := readInput(file)
+	if err != nil {
+		return err
+	}
+	cfg := trainConfig{Command: trainCommand, Version: version(), File: absolute(file), Base: filepath.Dir(absolute(file)), Threads: a.threads}
+	if cfg.Problem, err = connectome.ParseProblem(b); err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	if a.seed != 0 {
+		cfg.Problem.Seed = a.seed
+	}
+	t, err := openTrainee(&cfg)
+	if err != nil {
+		return err
+	}
+	out := a.out
+	if out == "" {
+		out = "run-" + strings.TrimSuffix(filepath.Base(file), ".json")
+	}
+	dir, err := a.makeRundir(out)
+	if err != nil {
+		return err
+	}
+	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
+		return err
+	}
+	return a.trainInto(ctx, dir, &cfg, t, nil)
+}
+
+func (a *app) resumeTraining(ctx context.Context) error {
+	var cfg trainConfig
+	dir := rundir(a.resume)
+	if err := dir.readConfig(&cfg); err != nil {
+		return err
+	}
+	if cfg.Command != trainCommand || cfg.Problem == nil {
+		return as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, cfg.Command, trainCommand))
+	}
+	t, err := openTrainee(&cfg)
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(dir.path("checkpoint"))
+	if errors.Is(err, fs.ErrNotExist) {
+		a.note("%s has no checkpoint yet: starting over", dir)
+		return a.trainInto(ctx, dir, &cfg, t, nil)
+	}
+	if err != nil {
+		return input(err)
+	}
+	var state connectome.TrainState
+	if err := json.Unmarshal(b, &state); err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", dir.path("checkpoint"), err))
+	}
+	return a.trainInto(ctx, dir, &cfg, t, &state)
+}
+
+// openTrainee reads the examples of a problem, if they are files, and builds it.
+func openTrainee(cfg *trainConfig) (*connectome.Trainee, error) {
+	var sets [2]connectome.Examples
+	for i, name := range []string{cfg.Problem.Data, cfg.Problem.Test} {
+		if name == "" {
+			continue
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(cfg.Base, name)
+		}
+		var err error
+		if sets[i], err = openExamples(name); err != nil {
+			return nil, err
+		}
+	}
+	t, err := cfg.Problem.Build(sets[0], sets[1])
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
+	}
+	t.Settings.Threads = cfg.Threads
+	return t, nil
+}
+
+// openExamples reads x and labels of an NPZ file.
+func openExamples(name string) (e connectome.Examples, err error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return e, input(err)
+	}
+	arrays, err := tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return e, as(exitData, fmt.Errorf("%s: %w", name, err))
+	}
+	x, labels := arrays["x"], arrays["labels"]
+	if x == nil || labels == nil || len(x.Shape()) != 2 || len(labels.Shape()) != 1 || x.Shape()[0] != labels.Shape()[0] {
+		return e, as(exitData, fmt.Errorf("%s: want x [examples, stimulus neurons] and labels [examples]", name))
+	}
+	rows, columns := x.Shape()[0], x.Shape()[1]
+	values := x.Float64s()
+	for i := range rows {
+		e.Stimuli = append(e.Stimuli, values[i*columns:(i+1)*columns])
+	}
+	for i, l := range labels.Float64s() {
+		if l != math.Trunc(l) || l < 0 || l > 1e6 {
+			return e, as(exitData, fmt.Errorf("%s: label %g of example %d: want 0, 1, 2, ...", name, l, i))
+		}
+		e.Labels = append(e.Labels, int(l))
+	}
+	return e, nil
+}
+
+// trainDoc is the JSON document of train connectome.
+type trainDoc struct {
+	Engine    string    `json:"engine"`
+	Status    string    `json:"status"`
+	Updates   int       `json:"updates"`
+	Loss      number    `json:"loss"` // mean over the last tenth of the updates
+	Test      metricDoc `json:"test"` // of hard assemblies
+	Train     metricDoc `json:"train"`
+	Untrained metricDoc `json:"untrained"`
+	Hebbian   metricDoc `json:"hebbian"`
+	Fibres    []struct {
+		Fibre    string `json:"fibre"`
+		Synapses int    `json:"synapses"`
+		Gain     number `json:"gain"`
+		Beta     number `json:"beta"`
+	} `json:"fibres"`
+	Run string `json:"run"`
+}
+
+type metricDoc struct {
+	Accuracy number `json:"accuracy"`
+	Overlap  number `json:"overlap"`
+}
+
+func metric(m connectome.Metrics) metricDoc {
+	return metricDoc{number(m.Accuracy), number(m.Overlap)}
+}
+
+// trainInto trains and fills the folder.
+func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
+	set := t.Settings
+	total := cmp.Or(set.Steps, 300)
+	bar := term.NewBar(a.stderr, a.barSettings("updates", total))
+	done := 0
+	if state != nil {
+		done = state.Step
+		bar.Add(done, 0)
+	}
+	set.Resume, set.Every = state, 1
+	set.Progress = func(p connectome.TrainProgress) {
+		bar.Add(p.Step-done, 0)
+		done = p.Step
+	}
+	save := func(s connectome.TrainState) error { return writeJSON(dir.path("checkpoint"), s) }
+	set.Save, set.SaveEvery = save, 20
+	out, err := connectome.Train(ctx, t.Circuit, t.Train, set)
+	bar.Close()
+	if ctx.Err() != nil && out != nil {
+		if err := save(out.TrainState); err != nil {
+			return err
+		}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d updates of %d; they are kept in %s", out.Step, total, dir), hint: "euryale " + trainCommand + " --resume " + string(dir)}
+	}
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	return a.finishTraining(ctx, dir, cfg, t, out)
+}
+
+// finishTraining compares with what training is to beat, writes everything and prints.
+func (a *app) finishTraining(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
+	doc := trainDoc{Engine: "connectome", Status: "trained", Updates: out.Step, Test: metric(out.Metrics), Run: string(dir)}
+	tail := out.Loss[len(out.Loss)-max(1, len(out.Loss)/10):]
+	for _, l := range tail {
+		doc.Loss += number(l / float64(len(tail)))
+	}
+	hebb, err := connectome.Hebbian(ctx, t.Circuit, t.Train, t.Readout, cmp.Or(cfg.Problem.Hebb, 0.02))
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	for _, m := range []struct {
+		to *metricDoc
+		c  *connectome.Circuit
+		x  []float64
+		e  connectome.Examples
+	}{{&doc.Train, t.Circuit, out.Params, t.Train}, {&doc.Untrained, t.Circuit, t.Circuit.Start(), t.Test}, {&doc.Hebbian, hebb, hebb.Start(), t.Test}} {
+		got, err := m.c.Evaluate(ctx, m.x, m.e, t.Readout)
+		if err != nil {
+			return as(exitFailed, err)
+		}
+		*m.to = metric(got)
+	}
+	if err := a.saveTraining(dir, t, out, &doc); err != nil {
+		return err
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%-22s %8s %8s\n%-22s %8.3f %8.3f\n%-22s %8.3f %8.3f\n%-22s %8.3f %8.3f\n%-22s %8.3f %8.3f\n%d updates, loss %.4g; results in %s\n",
+		"hard assemblies", "accuracy", "overlap", "trained, test", doc.Test.Accuracy, doc.Test.Overlap, "trained, training set", doc.Train.Accuracy, doc.Train.Overlap,
+		"untrained, test", doc.Untrained.Accuracy, doc.Untrained.Overlap, "Hebbian, test", doc.Hebbian.Accuracy, doc.Hebbian.Overlap, doc.Updates, doc.Loss, dir)
+	return as(exitCannotWrite, err)
+}
+
+// saveTraining writes weights, losses, the document and the picture.
+func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Training, doc *trainDoc) error {
+	trained, err := t.Circuit.Read(out.Params)
+	if err != nil {
+		return as(exitBug, err)
+	}
+	arrays := map[string]*tensor.Tensor{}
+	for _, f := range t.Circuit.Fibres {
+		w := trained[f.Name()]
+		doc.Fibres = append(doc.Fibres, struct {
+			Fibre    string `json:"fibre"`
+			Synapses int    `json:"synapses"`
+			Gain     number `json:"gain"`
+			Beta     number `json:"beta"`
+		}{f.Name(), f.Edges.Len(), number(w.Gain), number(w.Beta)})
+		starts := make([]int64, len(f.Edges.Start))
+		for i, s := range f.Edges.Start {
+			starts[i] = int64(s)
+		}
+		for part, data := range map[string]any{"indptr": starts, "indices": f.Edges.To, "data": w.Weight} {
+			if arrays[f.Name()+"/"+part], err = tensor.From(data); err != nil {
+				return as(exitBug, err)
+			}
+		}
+	}
+	var npz bytes.Buffer
+	if err := tensor.WriteNPZ(&npz, arrays); err != nil {
+		return as(exitBug, err)
+	}
+	if err := writeFile(dir.path("connectome.npz"), npz.Bytes()); err != nil {
+		return err
+	}
+	var table strings.Builder
+	table.WriteString("update,loss\n")
+	for i, l := range out.Loss {
+		fmt.Fprintf(&table, "%d,%.17g\n", i+1, l)
+	}
+	if err := writeFile(dir.path("training.csv"), []byte(table.String())); err != nil {
+		return err
+	}
+	if err := writeJSON(dir.path("summary.json"), doc); err != nil {
+		return err
+	}
+	album := &album{a: a}
+	steps := make([]float64, len(out.Loss))
+	for i := range steps {
+		steps[i] = float64(i + 1)
+	}
+	f, err := viz.Plots("training", viz.Lines{XLabel: "update", YLabel: "loss", Curves: []viz.Line{{Name: "loss of the batch", X: steps, Y: out.Loss}}})
+	album.add("loss", f, err)
+	return album.save(dir)
+}
+
+func (a *app) barSettings(name string, total int) term.BarSettings {
+	s := term.BarSettings{Name: name, Total: total}
+	if a.quiet {
+		s.Mode = term.Quiet
+	}
+	return s
+}

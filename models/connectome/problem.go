@@ -1,0 +1,235 @@
+package connectome
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/sim/assembly"
+)
+
+// Problem is a circuit and how to train it as a JSON document, for people who do not
+// write Go:
+//
+//	{"stimuli": [{"name": "S", "n": 200}], "areas": [{"name": "A", "n": 300, "k": 15}],
+//	 "fibres": [{"from": "S", "to": "A", "p": 0.1}, {"from": "A", "to": "A", "p": 0.1}],
+//	 "steps": 3, "task": {"classes": 5, "active": 20, "on": 0.5, "off": 0.05, "train": 500, "test": 1000}}
+//
+// Without a task the examples are those of files; whoever reads them gives them to
+// Build.
+type Problem struct {
+	Stimuli   []Stimulus     `json:"stimuli"`
+	Areas     []Area         `json:"areas"`
+	Fibres    []ProblemFibre `json:"fibres"`
+	Steps     int            `json:"steps"`
+	Plastic   bool           `json:"plastic,omitempty"`
+	MaxWeight float64        `json:"max_weight,omitempty"`
+	Normalize bool           `json:"normalize,omitempty"`
+	Seed      uint64         `json:"seed,omitempty"` // of connections, task, assemblies and batches
+
+	Task    *NoisyClasses  `json:"task,omitempty"`
+	Data    string         `json:"data,omitempty"`             // NPZ: x [examples, stimulus neurons], labels [examples]
+	Test    string         `json:"test,omitempty"`             // the like; default the data
+	Readout ProblemReadout `json:"readout,omitzero"`           // default: disjoint assemblies of the last area
+	Losses  []ProblemLoss  `json:"losses,omitempty"`           // default classification
+	Cap     string         `json:"cap,omitempty"`              // sigmoid (default), capped-simplex or threshold
+	Hard    bool           `json:"straight_through,omitempty"` // hard caps forward, with the gradient of the soft one
+	Warm    float64        `json:"warm,omitempty"`             // see TrainSettings
+	Cold    float64        `json:"cold,omitempty"`
+	Updates int            `json:"updates,omitempty"`   // default 300
+	Batch   int            `json:"batch,omitempty"`     // default 32
+	LR      float64        `json:"lr,omitempty"`        // default 0.05
+	Bits    string         `json:"precision,omitempty"` // 64 (default), 32 or bf16
+	Hebb    float64        `json:"hebb,omitempty"`      // plasticity of the baseline; default 0.02
+}
+
+// ProblemFibre is a fibre whose connections are drawn, each with probability P.
+type ProblemFibre struct {
+	From  string   `json:"from"`
+	To    string   `json:"to"`
+	P     float64  `json:"p"`
+	Gain  float64  `json:"gain,omitempty"`
+	Beta  float64  `json:"beta,omitempty"`
+	Learn []string `json:"learn,omitempty"` // weights (default), gain, beta, none
+}
+
+// ProblemReadout names the area that is read, and the assemblies of the labels.
+type ProblemReadout struct {
+	Area       string  `json:"area,omitempty"`
+	Assemblies [][]int `json:"assemblies,omitempty"`
+}
+
+// ProblemLoss is a term of the loss.
+type ProblemLoss struct {
+	Name   string  `json:"name"` // see lossNames
+	Weight float64 `json:"weight,omitempty"`
+	Scale  float64 `json:"scale,omitempty"`  // of classification; default 5
+	Margin float64 `json:"margin,omitempty"` // of separation
+}
+
+var (
+	lossNames = []string{"classification", "overlap", "cross_entropy", "association", "separation", "stability", "weights", "columns"}
+	capNames  = []string{"sigmoid", "capped-simplex", "threshold"}
+	learnable = []string{"weights", "gain", "beta", "none"}
+)
+
+// ParseProblem reads a problem and lists all its mistakes at once.
+func ParseProblem(b []byte) (*Problem, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var p Problem
+	if err := d.Decode(&p); err != nil {
+		return nil, fmt.Errorf("connectome: problem, byte %d: %w", d.InputOffset(), err)
+	}
+	return &p, p.check()
+}
+
+func (p *Problem) check() error {
+	var bad []error
+	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
+	known := func(what, name string, names []string) {
+		if name != "" && !slices.Contains(names, name) {
+			say("%s %q: want one of %s%s", what, name, strings.Join(names, ", "), meant(name, names))
+		}
+	}
+	known("cap", p.Cap, capNames)
+	for _, l := range p.Losses {
+		known("loss", l.Name, lossNames)
+	}
+	var all, areas []string
+	for _, a := range p.Areas {
+		areas = append(areas, a.Name)
+		if a.K > a.N {
+			say("area %s fires %d of %d neurons: want at most all", a.Name, a.K, a.N)
+		}
+	}
+	all = append(all, areas...)
+	inputs := 0
+	for _, s := range p.Stimuli {
+		all = append(all, s.Name)
+		inputs += s.N
+	}
+	for _, f := range p.Fibres {
+		known("fibre from", f.From, all)
+		known("fibre to", f.To, areas)
+		if !(f.P > 0 && f.P <= 1) {
+			say("fibre %s>%s has synapses with probability %g: want more than 0, at most 1", f.From, f.To, f.P)
+		}
+		for _, l := range f.Learn {
+			known("fibre "+f.From+">"+f.To+" learns", l, learnable)
+		}
+	}
+	known("readout of area", p.Readout.Area, areas)
+	switch {
+	case len(p.Areas) == 0 || len(p.Stimuli) == 0:
+		say("%d areas and %d stimuli: want one of each at least", len(p.Areas), len(p.Stimuli))
+	case (p.Task == nil) == (p.Data == ""):
+		say("examples come from a task or from data: want one of the two")
+	case p.Task != nil:
+		if err := p.Task.check(inputs); err != nil {
+			say("%w", err)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+func meant(name string, names []string) string {
+	if near := spelling.Meant(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// Trainee is what a problem comes to.
+type Trainee struct {
+	Circuit     *Circuit
+	Train, Test Examples
+	Readout     Readout
+	Settings    TrainSettings // with losses, readout and test examples
+}
+
+// Build makes the circuit and the settings of its training. Examples are those given,
+// or of the task.
+func (p *Problem) Build(train, test Examples) (*Trainee, error) {
+	t := &Trainee{Circuit: &Circuit{Stimuli: p.Stimuli, Areas: p.Areas, Steps: p.Steps, Plastic: p.Plastic, MaxWeight: p.MaxWeight, Normalize: p.Normalize}, Train: train, Test: test}
+	for _, f := range p.Fibres {
+		t.Circuit.Fibres = append(t.Circuit.Fibres, p.fibre(t.Circuit, f))
+	}
+	if p.Task != nil {
+		t.Train, t.Test = p.Task.Draw(t.Circuit.inputs(), p.Seed)
+	}
+	if t.Test.Len() == 0 {
+		t.Test = t.Train
+	}
+	if err := errors.Join(t.Circuit.check(), p.read(t)); err != nil {
+		return nil, err
+	}
+	kind := Relaxation(max(slices.Index(capNames, p.Cap), 0))
+	t.Settings = TrainSettings{Cap: KCap{Kind: kind, Straight: p.Hard}, Warm: p.Warm, Cold: p.Cold, Steps: p.Updates, Batch: p.Batch, LR: p.LR,
+		Precision: p.Bits, Seed: p.Seed, Readout: &t.Readout, Test: t.Test}
+	losses := p.Losses
+	if len(losses) == 0 {
+		losses = []ProblemLoss{{Name: "classification"}}
+	}
+	for _, l := range losses {
+		t.Settings.Losses = append(t.Settings.Losses, l.loss(t.Readout))
+	}
+	return t, nil
+}
+
+// fibre draws the synapses of a fibre.
+func (p *Problem) fibre(c *Circuit, f ProblemFibre) *Fibre {
+	sources, _ := c.size(f.From)
+	targets, _ := c.size(f.To)
+	learn := func(what string) bool { return slices.Contains(f.Learn, what) }
+	seed := p.Seed
+	for _, r := range f.From + ">" + f.To {
+		seed = seed*1099511628211 + uint64(r)
+	}
+	return &Fibre{From: f.From, To: f.To, Gain: f.Gain, Beta: f.Beta, FixWeights: len(f.Learn) > 0 && !learn("weights"), LearnGain: learn("gain"), LearnBeta: learn("beta"),
+		Edges: Connect(assembly.Fibre{From: f.From, To: f.To, Seed: seed, P: f.P, N: targets}, sources, nil)}
+}
+
+// read sets the readout.
+func (p *Problem) read(t *Trainee) (err error) {
+	name := p.Readout.Area
+	if name == "" {
+		name = p.Areas[len(p.Areas)-1].Name
+	}
+	t.Readout = Readout{Area: name, Assemblies: p.Readout.Assemblies}
+	if len(t.Readout.Assemblies) == 0 {
+		t.Readout, err = RandomReadout(*t.Circuit.area(name), t.Train.classes(), p.Seed)
+	}
+	return err
+}
+
+func (l ProblemLoss) loss(r Readout) (out Loss) {
+	scale := l.Scale
+	if scale == 0 {
+		scale = 5
+	}
+	switch l.Name {
+	case "overlap":
+		out = r.Overlap()
+	case "cross_entropy":
+		out = r.CrossEntropy()
+	case "association":
+		out = AssociationLoss(r.Area)
+	case "separation":
+		out = SeparationLoss(r.Area, l.Margin)
+	case "stability":
+		out = StabilityLoss(r.Area)
+	case "weights":
+		out = WeightLoss()
+	case "columns":
+		out = ColumnLoss()
+	default:
+		out = r.Classification(scale)
+	}
+	out.Weight = l.Weight
+	return out
+}

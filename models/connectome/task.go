@@ -1,0 +1,74 @@
+package connectome
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// NoisyClasses is a task to train on: class c has a core of stimulus neurons, Active c
+// to Active (c+1) - 1, that fire with probability On; all others fire with Off.
+type NoisyClasses struct {
+	Classes     int     `json:"classes"`
+	Active      int     `json:"active"` // neurons of a core
+	On          float64 `json:"on"`
+	Off         float64 `json:"off"`
+	Train, Test int     // examples
+}
+
+// The random streams of tasks.
+const (
+	purposeTask     uint32 = 911
+	purposeAssembly uint32 = 912
+)
+
+func (t NoisyClasses) check(inputs int) error {
+	switch {
+	case t.Classes < 2 || t.Active < 1 || t.Classes*t.Active > inputs:
+		return fmt.Errorf("task: %d classes of %d neurons among %d of the stimuli: want two or more that fit", t.Classes, t.Active, inputs)
+	case !(t.Off >= 0 && t.On > t.Off && t.On <= 1):
+		return fmt.Errorf("task: neurons fire with probability %g in the core and %g elsewhere: want 0 <= off < on <= 1", t.On, t.Off)
+	case t.Train < 1 || t.Test < 1:
+		return fmt.Errorf("task: %d examples to train and %d to test on: want one at least", t.Train, t.Test)
+	}
+	return nil
+}
+
+// Draw draws examples of a stimulus of inputs neurons: those to train on come from
+// stream 0 of the seed, those to test on from stream 1.
+func (t NoisyClasses) Draw(inputs int, seed uint64) (train, test Examples) {
+	return t.draw(inputs, t.Train, seed, 0), t.draw(inputs, t.Test, seed, 1)
+}
+
+func (t NoisyClasses) draw(inputs, count int, seed uint64, id uint32) (e Examples) {
+	src := tensor.NewStream(seed, purposeTask, id)
+	for range count {
+		label, x := src.IntN(t.Classes), make([]float64, inputs)
+		for i := range x {
+			rate := t.Off
+			if i/t.Active == label {
+				rate = t.On
+			}
+			if src.Float64() < rate {
+				x[i] = 1
+			}
+		}
+		e.Stimuli, e.Labels = append(e.Stimuli, x), append(e.Labels, label)
+	}
+	return e
+}
+
+// RandomReadout gives each of classes an assembly of its own: disjoint sets of k of an
+// area's neurons.
+func RandomReadout(a Area, classes int, seed uint64) (Readout, error) {
+	if classes*a.K > a.N {
+		return Readout{}, fmt.Errorf("connectome: %d assemblies of %d neurons do not fit into the %d of area %s side by side", classes, a.K, a.N, a.Name)
+	}
+	src := tensor.NewStream(seed, purposeAssembly, 0)
+	order := src.Perm(a.N)
+	r := Readout{Area: a.Name}
+	for c := range classes {
+		r.Assemblies = append(r.Assemblies, order[c*a.K:(c+1)*a.K])
+	}
+	return r, nil
+}
