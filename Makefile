@@ -51,6 +51,23 @@ bench-rsoxs: ## scattering of 32 x 512 x 512 voxels beside the direct algorithm,
 	@if $(EURYALE_PYTHON) -c 'import numpy, scipy' 2> /dev/null; then $(EURYALE_PYTHON) scripts/peer_rsoxs.py bench/rsoxs.txt 2>&1 | tee -a bench/rsoxs.txt; \
 	  else echo "peer absent: no NumPy and SciPy for $(EURYALE_PYTHON); make peers installs them, or set EURYALE_PYTHON" | tee -a bench/rsoxs.txt; fi
 
+bench-assembly: ## assemblies of neurons beside the reference's C++ and Python and Caerii, into bench/assembly.txt
+	@mkdir -p bench
+	@{ echo "commit $$(git rev-parse --short HEAD 2> /dev/null || echo unknown), $$($(GO) version), $$(uname -sm), $$(date -u +%Y-%m-%d), load$$(uptime | sed 's/.*load average://')"; \
+	  echo "CPU-ms is of all threads, ms what the clock says, which other jobs make longer; C++ (-O2), brain.py and Caerii (NumPy): CPU of one thread"; \
+	  echo "on a like machine, rough to 30 %; x-C++ is ours over that. A sentence takes brain.py 5 to 20 s."; } | tee bench/assembly.txt
+	@{ $(GO) test -run '^$$' -bench 'Project|Associate|Merge' -benchtime 20x -timeout 60m ./sim/assembly && \
+	  $(GO) test -run '^$$' -bench 'Exact|Traffic|Growth' -benchtime 5x -timeout 60m ./sim/assembly && \
+	  $(GO) test -run '^$$' -bench Sentence -benchtime 50x ./sim/assembly/language; } 2>&1 | awk '$(assembly-table)' | tee -a bench/assembly.txt
+
+# A line for each benchmark, with a column for each common unit and the others behind.
+assembly-table = BEGIN { n = split("ms CPU-ms C++-ms x-C++ brain.py-ms Caerii-ms brain-MB peak-MB C++-peak-MB", unit); \
+    printf "%-44s", ""; for (u = 1; u <= n; u++) { printf " %11s", unit[u]; column[unit[u]] = 1 } print "" } \
+  /^Benchmark/ { name = $$1; sub(/^Benchmark/, "", name); sub(/-[0-9]+$$/, "", name); split("", v); more = ""; \
+    for (i = 3; i < NF; i += 2) { sub("ms/sentence", "ms", $$(i+1)); v[$$(i+1)] = $$i; if (!($$(i+1) in column) && $$(i+1) != "ns/op") more = more "  " $$i " " $$(i+1) } \
+    printf "%-44s", name; for (u = 1; u <= n; u++) printf " %11s", v[unit[u]]; print more; fflush(); next } \
+  /^(cpu|FAIL|panic|---)/ { print }
+
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
@@ -79,4 +96,4 @@ peers: ## a Python environment in .peers for cross-checks (optional)
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow race fuzz bench bench-infer bench-rsoxs cover lint fmt kernels golden cross peers clean
+.PHONY: help build run test test-short test-slow race fuzz bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden cross peers clean

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 )
+
+var update = flag.Bool("update", false, "rewrite what the README prints, and its pictures")
 
 // The README shows what the program prints.
 func TestReadmeIsTrue(t *testing.T) {
@@ -19,11 +23,21 @@ func TestReadmeIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(readme), "```\n")
-	want, _, ok := strings.Cut(rest, "```")
+	before, rest, _ := strings.Cut(string(readme), "```\n")
+	want, after, ok := strings.Cut(rest, "```")
 	var b bytes.Buffer
-	if err := report(&b, t.TempDir(), size{n: 1e5, k: 317, p: 0.01, steps: 100}); err != nil {
+	dir := t.TempDir()
+	if *update {
+		dir = "."
+	}
+	if err := report(&b, dir, size{n: 1e5, k: 317, p: 0.01, steps: 100}); err != nil {
 		t.Fatal(err)
+	}
+	if *update {
+		want = b.String()
+		if err := os.WriteFile("README.md", []byte(before+"```\n"+want+"```"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got := b.String(); !ok || got != want {
 		t.Errorf("the README prints\n%s\nthe program\n%s", want, got)
@@ -47,16 +61,16 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// Every script runs, and its last measures are what they were: the same seed gives the
-// same bits.
+// Every script runs, and its last measures tell its story: the values are of its seed,
+// with what another seed may change by.
 func TestScripts(t *testing.T) {
-	for file, want := range map[string]map[string]float64{
-		"project.yaml":    {"support": 1285, "kept": 1},
-		"associate.yaml":  {"association": 0.81},
-		"merge.yaml":      {"A from C": 0.94, "B from C": 0.94, "C from A": 0.99},
-		"complete.yaml":   {"from 0.02": 1, "from 0.1": 1},
-		"reciprocal.yaml": {"at once": 0.42, "after ten steps": 0.62},
-		"sequence.yaml":   {"item 1": 1, "item 2": 0.9, "item 5": 1},
+	for file, want := range map[string]map[string][2]float64{
+		"project.yaml":    {"support": {1285, 200}, "kept": {1, 0.02}},
+		"associate.yaml":  {"association": {0.81, 0.15}},
+		"merge.yaml":      {"A from C": {0.94, 0.15}, "B from C": {0.94, 0.15}, "C from A": {0.99, 0.15}},
+		"complete.yaml":   {"from 0.02": {1, 0.2}, "from 0.1": {1, 0.02}},
+		"reciprocal.yaml": {"at once": {0.42, 0.2}, "after ten steps": {0.62, 0.3}},
+		"sequence.yaml":   {"item 1": {1, 0}, "item 2": {0.9, 0.2}, "item 5": {1, 0.25}},
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -77,8 +91,8 @@ func TestScripts(t *testing.T) {
 			last[m.Name] = m.Value
 		}
 		for name, v := range want {
-			if last[name] != v {
-				t.Errorf("%s: %s is %g, want %g", file, name, last[name], v)
+			if math.Abs(last[name]-v[0]) > v[1] {
+				t.Errorf("%s: %s is %g, want %g within %g", file, name, last[name], v[0], v[1])
 			}
 		}
 	}
