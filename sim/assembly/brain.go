@@ -65,8 +65,8 @@ type Brain struct {
 	fibres   []*fibre
 	byName   map[[2]string]*fibre
 	rivals   [][]string
-	closed   map[[2]string]indices // fibres, by their ends in alphabetical order
-	frozen   bool                  // no plasticity
+	closed   Inhibition
+	frozen   bool // no plasticity
 	step     int
 	cached   int       // bytes of links
 	x        []float64 // inputs of one target
@@ -85,7 +85,6 @@ type area struct {
 	fired   []bool  // neurons that ever did
 	support int     // how many
 	fixed   bool
-	closed  indices
 	columnState
 	into, out []*fibre
 }
@@ -101,7 +100,7 @@ func New(s Settings) *Brain {
 	if s.Cache == 0 {
 		s.Cache = 4 << 30
 	}
-	return &Brain{set: s, byName: map[[2]string]*fibre{}, closed: map[[2]string]indices{}}
+	return &Brain{set: s, byName: map[[2]string]*fibre{}}
 }
 
 // AddArea adds an area, connected to and from all others.
@@ -124,7 +123,7 @@ func (b *Brain) AddArea(a Area) error {
 	if a.Lazy {
 		n = 0
 	}
-	b.areas = append(b.areas, &area{Area: a, fired: make([]bool, n), closed: indices{}})
+	b.areas = append(b.areas, &area{Area: a, fired: make([]bool, n)})
 	return nil
 }
 

@@ -1,9 +1,6 @@
 package assembly
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Clone returns a copy that goes on as b would; synapses are copied when one of the
 // two changes them. Plans belong to one brain: make them anew.
@@ -12,13 +9,10 @@ func (b *Brain) Clone() *Brain {
 	c.x, c.isWinner, c.room, c.arena, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
-	c.closed = map[[2]string]indices{}
-	for k, s := range b.closed {
-		c.closed[k] = maps.Clone(s)
-	}
+	c.closed = b.closed.clone()
 	for _, a := range b.areas {
 		d := *a
-		d.fired, d.closed = slices.Clone(a.fired), maps.Clone(a.closed)
+		d.fired = slices.Clone(a.fired)
 		d.times, d.recent = slices.Clone(a.times), slices.Clone(a.recent)
 		d.into, d.out = nil, nil
 		c.areas = append(c.areas, &d)

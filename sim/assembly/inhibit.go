@@ -2,33 +2,89 @@ package assembly
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
-// Areas and fibres are open unless they are inhibited, by any number of indices. A
-// closed area, or fibre in either direction, carries nothing in a step.
+// Inhibition says which areas and fibres are open: those that are inhibited by no
+// index. A fibre is inhibited in both directions. The zero value leaves all open.
+type Inhibition struct {
+	by map[[2]string]map[int]bool // areas have the empty second name
+}
 
-// indices are those by which something is inhibited.
-type indices map[int]bool
-
-func (s indices) set(index int, on bool) {
+// Set inhibits an area, or with a second name the fibre between two, by an index; or
+// takes the index away.
+func (h *Inhibition) Set(area, other string, index int, on bool) {
+	key := ends(area, other)
+	if h.by == nil {
+		h.by = map[[2]string]map[int]bool{}
+	}
+	if on && h.by[key] == nil {
+		h.by[key] = map[int]bool{}
+	}
 	if on {
-		s[index] = true
-	} else {
-		delete(s, index)
+		h.by[key][index] = true
+	} else if delete(h.by[key], index); len(h.by[key]) == 0 {
+		delete(h.by, key)
 	}
 }
 
-// Inhibit closes an area by an index.
+func ends(a, b string) [2]string {
+	if b == "" {
+		return [2]string{a, ""}
+	}
+	return [2]string{min(a, b), max(a, b)}
+}
+
+// Open reports whether an area is open.
+func (h *Inhibition) Open(area string) bool { return h.by[ends(area, "")] == nil }
+
+// Carries reports whether a fibre and both of its ends are open.
+func (h *Inhibition) Carries(from, to string) bool {
+	return len(h.by) == 0 || h.Open(from) && h.Open(to) && h.by[ends(from, to)] == nil
+}
+
+// Fibres lists what is to project, each as from>to, of areas in their order: where a
+// fibre between two carries, the one that fires projects to the other, and the other,
+// if it fires, to itself.
+func (h *Inhibition) Fibres(areas []string, fires func(area string) bool) (list []string) {
+	seen := map[string]bool{}
+	add := func(from, to string) {
+		if f := from + ">" + to; fires(from) && !seen[f] {
+			seen[f] = true
+			list = append(list, f)
+		}
+	}
+	for _, from := range areas {
+		for _, to := range areas {
+			if h.Carries(from, to) {
+				add(from, to)
+				add(to, to)
+			}
+		}
+	}
+	return list
+}
+
+func (h *Inhibition) clone() Inhibition {
+	c := Inhibition{by: maps.Clone(h.by)}
+	for k, s := range c.by {
+		c.by[k] = maps.Clone(s)
+	}
+	return c
+}
+
+// Inhibit closes an area by an index: it carries nothing in a step, whatever a plan
+// says.
 func (b *Brain) Inhibit(area string, index int) error { return b.inhibitArea(area, index, true) }
 
 // Disinhibit takes an index away. The area is open when none is left.
 func (b *Brain) Disinhibit(area string, index int) error { return b.inhibitArea(area, index, false) }
 
 func (b *Brain) inhibitArea(area string, index int, on bool) error {
-	a, err := b.area(area)
+	_, err := b.area(area)
 	if err == nil {
-		a.closed.set(index, on)
+		b.closed.Set(area, "", index, on)
 	}
 	return err
 }
@@ -50,44 +106,16 @@ func (b *Brain) inhibitFibre(from, to string, index int, on bool) error {
 			return fmt.Errorf("assembly: no area or stimulus %q to inhibit a fibre of", name)
 		}
 	}
-	key := ends(from, to)
-	if b.closed[key] == nil {
-		b.closed[key] = indices{}
-	}
-	b.closed[key].set(index, on)
+	b.closed.Set(from, to, index, on)
 	return nil
 }
 
-func ends(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
-
-// open reports whether a fibre carries.
-func (b *Brain) open(f *fibre) bool {
-	return len(f.target.closed) == 0 && (f.from == nil || len(f.from.closed) == 0) && len(b.closed[ends(f.From, f.To)]) == 0
-}
-
-// PlanOpen makes the plan of what is open now: where areas that fire and their fibre
-// to another are open, the one projects to the other, and areas that fire and have an
-// open fibre with another project to themselves.
-// Fibres from stimuli are given.
+// PlanOpen makes the plan of what is open now, see Inhibition.Fibres. Fibres from
+// stimuli are given.
 func (b *Brain) PlanOpen(stimuli ...string) (*Plan, error) {
-	fibres := slices.Clone(stimuli)
-	add := func(from, to string) {
-		if f := from + ">" + to; !slices.Contains(fibres, f) {
-			fibres = append(fibres, f)
-		}
+	fires := func(area string) bool {
+		a, err := b.area(area)
+		return err == nil && len(a.winners) > 0
 	}
-	for _, from := range b.areas {
-		for _, to := range b.areas {
-			if len(from.closed) > 0 || len(to.closed) > 0 || len(b.closed[ends(from.Name, to.Name)]) > 0 {
-				continue
-			}
-			if len(from.winners) > 0 {
-				add(from.Name, to.Name)
-			}
-			if len(to.winners) > 0 {
-				add(to.Name, to.Name)
-			}
-		}
-	}
-	return b.Plan(fibres...)
+	return b.Plan(append(slices.Clone(stimuli), b.closed.Fibres(b.Areas(), fires)...)...)
 }

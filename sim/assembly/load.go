@@ -116,9 +116,7 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 	}
 	for _, c := range h.Closed {
 		for _, i := range c.Indices {
-			if err := b.InhibitFibre(c.Ends[0], c.Ends[1], i); err != nil {
-				return nil, err
-			}
+			b.closed.Set(c.Ends[0], c.Ends[1], i, true)
 		}
 	}
 	for i, a := range h.Areas {
@@ -140,9 +138,6 @@ func (s *source) area(a *area, saved savedArea) {
 		s.fail("area %s: %d of %d neurons fired", a.Name, saved.Support, a.N)
 	}
 	a.fixed, a.support = saved.Fixed, saved.Support
-	for _, i := range saved.Closed {
-		a.closed[i] = true
-	}
 	a.winners = s.ids(a.stored())
 	fired := s.take(1)
 	if len(fired) != len(a.fired) {

@@ -70,7 +70,7 @@ func (p *Plan) begin(b *Brain) {
 		t := &p.targets[i]
 		t.active = t.active[:0]
 		for _, f := range t.fibres {
-			if b.open(f) {
+			if b.closed.Carries(f.From, f.To) {
 				t.active = append(t.active, f)
 			}
 		}

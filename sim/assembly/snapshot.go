@@ -48,7 +48,6 @@ type savedArea struct {
 	Area
 	Fixed   bool `json:",omitempty"`
 	Support int
-	Closed  []int `json:",omitempty"`
 	Recent  []int `json:",omitempty"` // steps in which it fired
 }
 
@@ -103,7 +102,7 @@ func (b *Brain) header() header {
 	h := header{Settings: b.set, Frozen: b.frozen, Step: b.step, Rivals: b.rivals}
 	h.Settings.Connect = nil
 	for _, a := range b.areas {
-		s := savedArea{Area: a.Area, Fixed: a.fixed, Support: a.support, Closed: slices.Sorted(maps.Keys(a.closed))}
+		s := savedArea{Area: a.Area, Fixed: a.fixed, Support: a.support}
 		for _, r := range a.recent {
 			s.Recent = append(s.Recent, r.step)
 		}
@@ -115,10 +114,8 @@ func (b *Brain) header() header {
 	for _, f := range b.fibres {
 		h.Fibres = append(h.Fibres, savedFibre{f.From, f.To, f.P, f.beta, f.rule, f.scale != nil, f.planned, f.given})
 	}
-	for k, s := range b.closed {
-		if len(s) > 0 {
-			h.Closed = append(h.Closed, savedClosed{k, slices.Sorted(maps.Keys(s))})
-		}
+	for k, s := range b.closed.by {
+		h.Closed = append(h.Closed, savedClosed{k, slices.Sorted(maps.Keys(s))})
 	}
 	slices.SortFunc(h.Closed, func(x, y savedClosed) int { return slices.Compare(x.Ends[:], y.Ends[:]) })
 	return h

@@ -1,41 +1,33 @@
 package language
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-// reset inhibits all fibres and all areas but those that are open at first.
+	"github.com/euryale-dev/euryale/sim/assembly"
+)
+
+// reset inhibits all fibres and all areas but those that are open at first; and, for
+// good, that of the lexicon with itself.
 func (m *mind) reset() {
-	m.inhibited = map[string]map[int]bool{}
+	m.inhibition = assembly.Inhibition{}
 	for i, a := range m.Areas {
 		if !slices.Contains(m.Open, a) {
-			m.inhibited[a] = map[int]bool{0: true}
+			m.inhibition.Set(a, "", 0, true)
 		}
 		for _, b := range m.Areas[i:] {
-			m.inhibited[pair(a, b)] = map[int]bool{0: true}
+			m.inhibition.Set(a, b, 0, true)
 		}
 	}
+	m.inhibition.Set(lex, lex, -1, true)
 }
-
-func pair(a, b string) string { return min(a, b) + " " + max(a, b) }
 
 // apply applies rules.
 func (m *mind) apply(rules []Rule) {
 	for _, r := range rules {
-		key := r.From
-		if r.To != "" {
-			key = pair(r.From, r.To)
-		}
-		if m.inhibited[key] == nil {
-			m.inhibited[key] = map[int]bool{}
-		}
-		if r.Free {
-			delete(m.inhibited[key], r.Index)
-		} else {
-			m.inhibited[key][r.Index] = true
-		}
+		m.inhibition.Set(r.From, r.To, r.Index, !r.Free)
 	}
 }
-
-func (m *mind) open(key string) bool { return len(m.inhibited[key]) == 0 }
 
 // targets returns where every area projects now.
 func (m *mind) targets() targets {
@@ -45,17 +37,9 @@ func (m *mind) targets() targets {
 		fires[a] = len(w) > 0
 	}
 	out := targets{}
-	for _, a := range m.Areas {
-		for _, b := range m.Areas {
-			if !m.open(a) || !m.open(b) || a == lex && b == lex || !m.open(pair(a, b)) {
-				continue
-			}
-			for _, from := range []string{a, b} {
-				if fires[from] {
-					out.add(from, b)
-				}
-			}
-		}
+	for _, f := range m.inhibition.Fibres(m.Areas, func(a string) bool { return fires[a] }) {
+		from, to, _ := strings.Cut(f, ">")
+		out.add(from, to)
 	}
 	return out
 }

@@ -11,11 +11,11 @@ import (
 type mind struct {
 	*Grammar
 	brain      *assembly.Brain
-	inhibited  map[string]map[int]bool // by area, or by "from to" in alphabetical order
-	remembered targets                 // fibres that were active
-	now        targets                 // those of the last step
-	out        []Dependency            // that were read
-	lost       int                     // words that were heard or should be read, but are not held
+	inhibition assembly.Inhibition
+	remembered targets      // fibres that were active
+	now        targets      // those of the last step
+	out        []Dependency // that were read
+	lost       int          // words that were heard or should be read, but are not held
 	learns     bool
 	restores   bool // the read-out of an area leaves no trace in the others
 	traced     bool

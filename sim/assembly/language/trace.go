@@ -51,7 +51,7 @@ func (m *mind) note(word string) {
 	}
 	s := Step{Word: word, Fibres: m.fibres(m.now), Brain: m.brain.Clone()}
 	for _, a := range m.Areas {
-		if m.open(a) {
+		if m.inhibition.Open(a) {
 			s.Areas = append(s.Areas, a)
 		}
 		if state := m.state(a); len(state.Winners) > 0 {
