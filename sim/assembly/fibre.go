@@ -254,7 +254,8 @@ func (b *Brain) strengthen(f *fibre, winners []int32) {
 }
 
 // hebb strengthens synapses onto a lazy area without branches: most step after step
-// are of neurons that may or may not fire.
+// are of neurons that may or may not fire. On a device it is a thread for each synapse
+// of the rows of firing neurons.
 func (f *fibre) hebb(b *Brain) {
 	factor, most := [2]float64{1, 1 + f.beta}, b.set.MaxWeight
 	if most == 0 {

@@ -47,7 +47,8 @@ func (t target) countable() bool {
 }
 
 // sumCounts sets x to the number of synapses onto each neuron, and adds what the
-// weights that have changed differ by.
+// weights that have changed differ by. On a device: a thread for each target neuron,
+// and a scatter-add of the few weights that have changed.
 func (b *Brain) sumCounts(x []float64, t target) {
 	counts := make([][]int32, len(t.active))
 	for k, f := range t.active {

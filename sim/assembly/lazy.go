@@ -33,6 +33,9 @@ type drawn struct {
 
 // selectLazy returns the round of a lazy target with known inputs x, new winners
 // numbered from the support on, and what is known of those.
+//
+// On a device the known neurons are chosen as in top; the few new ones are drawn by one
+// thread, which needs only the k-th input.
 func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
 	src := newDice(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
 	r.Area, r.Winners = t.Name, make([]int32, 0, t.K)
@@ -207,7 +210,8 @@ func (t target) place(f *fibre) (first int, active bool) {
 	return 0, false
 }
 
-// incoming connects neuron j: to the firing neurons that it was drawn with, to others
+// incoming connects neuron j, a thread block for each on a device, with its row's end
+// taken by an atomic add: to the firing neurons that it was drawn with, to others
 // with the probability of the fibre.
 func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))

@@ -211,6 +211,7 @@ func (w *web) clone() *web {
 }
 
 // strengthen lets the synapses from sources to winners learn; b.isWinner marks those.
+// On a device: a thread block for each source, which walks its row by the marks.
 func (w *web) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 	sorted := slices.Clone(winners)
 	slices.Sort(sorted)
