@@ -261,13 +261,16 @@ func (f *fibre) hebb(b *Brain) {
 	if most == 0 {
 		most = math.Inf(1)
 	}
+	synapses := 0
 	for _, i := range f.from.winners {
 		row := f.own(i)
+		synapses += len(row)
 		for k := range row {
 			s := &row[k]
 			s.weight = float32(min(float64(s.weight)*factor[b.isWinner[s.to]&1], most))
 		}
 	}
+	b.prof.moved(12 * synapses) // read 8 bytes and write 4
 }
 
 // own returns the row of a source neuron onto a lazy area to be changed.

@@ -215,6 +215,7 @@ func (t target) place(f *fibre) (first int, active bool) {
 // with the probability of the fibre.
 func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
+	b.prof.moved(12 * (len(b.room) + len(r.sources))) // numbers of neurons read, synapses written
 	for _, i := range b.room {
 		if !fires.has(i) {
 			f.link(i, j)
@@ -245,6 +246,7 @@ func (b *Brain) known(f *fibre, source, n int) []synapse {
 	g := *f
 	g.N = n
 	b.room = b.connect(b.room[:0], &g, source)
+	b.prof.moved(12 * len(b.room))
 	row := make([]synapse, len(b.room), len(b.room)+len(b.room)/2+4) // more are linked as neurons are recruited
 	for i, j := range b.room {
 		row[i] = synapse{j, 1}

@@ -226,10 +226,12 @@ func (w *web) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 	var hits []int32
 	for _, i := range sources {
 		r := w.own(i)
+		b.prof.moved(12 * len(r.to))
 		if hits = hits[:0]; r.seen == w.round-1 && w.round > 1 && 16*len(fresh) < len(r.links.low) {
 			hits = r.known(hits, fresh, b.isWinner)
 		} else {
 			hits = r.links.among(hits, b.isWinner)
+			b.prof.moved(2 * len(r.links.low))
 		}
 		r.strengthen(hits, f.grow(b))
 		r.seen = w.round
