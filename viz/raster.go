@@ -59,27 +59,31 @@ func (a Firing) panel() (*panel, error) {
 	return p, nil
 }
 
+// mostColumns bounds the steps that are told apart.
+const mostColumns = 4000
+
 // cells returns for each neuron that fires, by first firing, how it fires in each step
-// from the first to the last.
+// from the first to the last, or in each few of very many.
 func (a Firing) cells() (rows [][]uint8) {
-	first, last := a.Steps[0], a.Steps[len(a.Steps)-1]
+	first := a.Steps[0]
+	steps := a.Steps[len(a.Steps)-1] - first + 1
+	columns := min(steps, mostColumns)
 	place := map[int32]int{}
+	var last []int // step in which each row fired
 	for t, step := range a.Steps {
 		for _, n := range a.Winners[t] {
 			i, known := place[n]
-			if !known {
-				i = len(rows)
-				place[n] = i
-				rows = append(rows, make([]uint8, last-first+1))
-			}
-			switch at := step - first; {
+			how := back
+			switch {
 			case !known:
-				rows[i][at] = novel
-			case t > 0 && rows[i][a.Steps[t-1]-first] != silent:
-				rows[i][at] = kept
-			default:
-				rows[i][at] = back
+				i = len(rows)
+				place[n], how = i, novel
+				rows, last = append(rows, make([]uint8, columns)), append(last, step)
+			case t > 0 && last[i] == a.Steps[t-1]:
+				how = kept
 			}
+			cell := &rows[i][(step-first)*columns/steps]
+			*cell, last[i] = max(*cell, how), step
 		}
 	}
 	return rows

@@ -61,6 +61,14 @@ func TestRasterCells(t *testing.T) {
 	}
 }
 
+// Of very many steps columns stand for several, and keep what is rarest.
+func TestRasterOfManySteps(t *testing.T) {
+	rows := Firing{Steps: []int{1, 2, 3, 2_000_000_000}, Winners: [][]int32{{5}, {5}, {5}, {5, 6}}}.cells()
+	if len(rows) != 2 || len(rows[0]) != mostColumns || rows[0][0] != novel || rows[0][mostColumns-1] != kept || rows[1][mostColumns-1] != novel {
+		t.Errorf("%d rows of %d columns", len(rows), len(rows[0]))
+	}
+}
+
 func TestRasterRefuses(t *testing.T) {
 	for says, f := range map[string]func() (*Figure, error){
 		"no areas": func() (*Figure, error) { return Raster("x") },

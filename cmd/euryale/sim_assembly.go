@@ -29,6 +29,7 @@ type assemblyConfig struct {
 	Threads int    `json:"threads"`
 	Winners bool   `json:"winners"`
 	Profile bool   `json:"profile"`
+	Every   string `json:"checkpoint_every"`
 }
 
 const simAssemblyCommand = "sim assembly"
@@ -70,12 +71,16 @@ brain.snapshot, plots. Ctrl-C leaves a checkpoint; --resume goes on, bit by bit.
 			case len(args) == 0:
 				return usage("sim assembly wants SCRIPT.yaml, or --resume RUN")
 			}
+			if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {
+				return usage("--checkpoint %q: want a time such as 10s", cfg.Every)
+			}
 			cfg.File = args[0]
 			return a.startAssembly(c.Context(), cfg, c.Flags().Changed("seed"))
 		},
 	}
 	c.Flags().BoolVar(&cfg.Winners, "winners", false, "keep the winners of all areas in trace.csv")
 	c.Flags().BoolVar(&cfg.Profile, "profile", false, "count calls, time and bytes of the parts of steps")
+	c.Flags().StringVar(&cfg.Every, "checkpoint", defaultEvery, "time between checkpoints")
 	return c
 }
 
@@ -156,7 +161,7 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage("--resume takes its script from the run folder: leave out %s", args[0])
 	}
-	for _, name := range []string{"seed", "threads", "winners", "profile", "out"} {
+	for _, name := range []string{"seed", "threads", "winners", "profile", "checkpoint", "out"} {
 		if c.Flags().Changed(name) {
 			return usage("--resume takes its settings from the run folder: leave out --%s", name)
 		}
@@ -209,8 +214,8 @@ func openAssembly(name string) (*assemblyRun, error) {
 	return r, nil
 }
 
-// checkpointEvery is how often a run is saved.
-const checkpointEvery = 30 * time.Second
+// defaultEvery is how often a run is saved; saving takes a tenth of the time at most.
+const defaultEvery = "30s"
 
 // carryOut runs the script, from a checkpoint if there is one.
 func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader) error {
@@ -221,15 +226,20 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 	}
 	bar := term.NewBar(a.stderr, set)
 	defer bar.Close()
-	saved, done := time.Now(), 0
+	every, err := time.ParseDuration(r.cfg.Every)
+	if err != nil {
+		every, _ = time.ParseDuration(defaultEvery)
+	}
+	next, done := time.Now().Add(every), 0
 	var failed error // of a checkpoint in between
 	o := script.Options{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
 		bar.Add(p.Done-done, 0)
-		if done = p.Done; failed == nil && time.Since(saved) > checkpointEvery {
-			failed, saved = r.saveCheckpoint(), time.Now()
+		if done = p.Done; failed == nil && time.Now().After(next) {
+			begin := time.Now()
+			failed = r.saveCheckpoint()
+			next = time.Now().Add(max(every, 10*time.Since(begin)))
 		}
 	}}
-	var err error
 	if checkpoint == nil {
 		r.run, err = r.script.Start(o)
 	} else if r.run, err = r.script.Resume(checkpoint, o); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,6 +133,38 @@ func TestSimAssemblyResumes(t *testing.T) {
 	}
 }
 
+// A run that is killed goes on from the last checkpoint.
+func TestSimAssemblyKilled(t *testing.T) {
+	scriptFile(t, assemblyScript)
+	a := &app{stdout: io.Discard, stderr: io.Discard, quiet: true, out: "run"}
+	ctx := &countdown{Context: t.Context()}
+	ctx.left.Store(70)
+	if err := a.startAssembly(ctx, assemblyConfig{File: "s.yaml", Every: "1ns"}, false); codeOf(err) != exitInterrupted {
+		t.Fatal(err)
+	}
+	last, err := os.ReadFile("run/checkpoint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove("run/checkpoint"); err != nil { // as if killed before the first
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "sim", "assembly", "--resume", "run", "--quiet"); code != 0 {
+		t.Fatal(stderr)
+	}
+	whole, _ := os.ReadFile("run/measures.csv")
+	os.Remove("run/summary.json")
+	if err := os.WriteFile("run/checkpoint", last, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "sim", "assembly", "--resume", "run", "--quiet"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if again, _ := os.ReadFile("run/measures.csv"); !bytes.Equal(again, whole) || len(whole) < 100 {
+		t.Error("measures differ")
+	}
+}
+
 func TestSimAssemblyRefuses(t *testing.T) {
 	scriptFile(t, assemblyScript)
 	for name, text := range map[string]string{"bad.yaml": "p: 0.1\nareas: {A: {n: 10, k: 20}}\nrun: [{frm: A}]\n", "fails.yaml": "p: 0.1\nareas: {A: {n: 10, k: 2}}\nrun: [{activate: A, block: 3}]\n"} {
@@ -156,6 +189,7 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		says string
 	}{
 		{"sim assembly", 64, "wants SCRIPT.yaml"},
+		{"sim assembly s.yaml --checkpoint soon", 64, "want a time such as 10s"},
 		{"sim assembly none.yaml", 66, "none.yaml"},
 		{"sim assembly bad.yaml", 78, "bad.yaml:3:8: no step \"frm\": did you mean form?"},
 		{"sim assembly bad.yaml", 78, "k = 20 is more than n = 10"},

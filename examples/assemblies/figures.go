@@ -63,12 +63,13 @@ func association(w io.Writer, s size) (*viz.Figure, error) {
 	return viz.Plots("Two assemblies fire together: p = 0.05, β = 0.1", l)
 }
 
-// common asks copies of a brain what fires in C when each of two stimuli fires alone,
-// and returns the overlap of the answers.
+// common asks a copy of a brain what fires in C when each of two stimuli fires alone,
+// and returns the overlap of the answers. One copy hears both questions: neurons of a
+// lazy area that two copies draw would have the same numbers without being the same.
 func common(b *assembly.Brain, k int) (float64, error) {
+	c := b.Clone()
 	var answer [2][]int32
 	for i, fibres := range [][2]string{{"SA>A", "A>C"}, {"SB>B", "B>C"}} {
-		c := b.Clone()
 		for _, f := range fibres {
 			if _, err := project(c, 1, f); err != nil {
 				return 0, err

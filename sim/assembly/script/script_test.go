@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -331,4 +332,114 @@ func TestSaveAndErrors(t *testing.T) {
 	if _, err := s.Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "s.yaml:15:4: activate: ") {
 		t.Errorf("a lazy area that never fired: %v", err)
 	}
+}
+
+// Fibres have what the script gives them, whatever the order of rule and plasticity.
+func TestFibres(t *testing.T) {
+	s, err := Parse("s.yaml", []byte(`
+p: 0.1
+max_weight: 9
+stimuli: {S: 20}
+areas: {A: {n: 300, k: 20, beta: 3, rule: willshaw, explicit: true}, B: {n: 300, k: 20, explicit: true}}
+fibres:
+  S>A: {rule: anti-hebb, beta: 0.5}
+  A>B: {p: 0.3}
+  B>A: {rule: additive}
+winners: on
+run:
+- project: S>A
+- {measure: density, density: A>B}
+- {project: S>A A>B B>A, steps: 3}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Start(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run.At(); got != "step 0 of 4, project at 12:3" {
+		t.Errorf("it stands at %s", got)
+	}
+	r, err := run.Go(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run.At(); got != "the end of the script, after 4 steps" || !run.Done() {
+		t.Errorf("it stands at %s", got)
+	}
+	// 90000 pairs: a standard deviation of 0.0015.
+	if d := r.value("density")[0]; math.Abs(d-0.3) > 0.008 {
+		t.Errorf("density %g, want 0.3", d)
+	}
+	if len(r.Rounds) != 1+3*2 || r.Rounds[6].Winners == nil {
+		t.Errorf("%d rounds", len(r.Rounds))
+	}
+	// What stimuli lose by anti-Hebb halves with each step.
+	first := r.Rounds[0].Winners[0]
+	b, err := s.Brain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := b.Weight("S", "A", 0, int(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.Plan("S>A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Project(p, 1); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := b.Weight("S", "A", 0, int(first)); after != before/2 {
+		t.Errorf("the weight goes from %g to %g, want half", before, after)
+	}
+}
+
+// Nearby assemblies have nearby projections, and the brain is as it was.
+func TestPreserve(t *testing.T) {
+	r := carryOut(t, parse(t, "exact", `run:
+- {preserve: B, from: E, first: 0-19, second: 2-21, as: near}
+- {preserve: B, from: E, first: 0-19, second: 60-79}
+- {measure: n, active: E}
+- {measure: mean, weight: E>E}
+`))
+	if v := r.value("near.before")[0]; v != 0.9 {
+		t.Errorf("overlap %g before, want 0.9", v)
+	}
+	near, far := r.value("near.after")[0], r.value("preserve.after")[0]
+	if !(near > far) || r.value("preserve.before")[0] != 0 || r.value("n")[0] != 0 {
+		t.Errorf("overlaps %g and %g after: %+v", near, far, r.Measures)
+	}
+}
+
+// Checkpoints that are whole but wrong are errors, not panics.
+func FuzzResume(f *testing.F) {
+	s, err := Parse("s.yaml", []byte("p: 1\nareas: {A: {n: 9, k: 3}}\nstimuli: {S: 2}\nrun: [{project: S>A, steps: 2}, {remember: x, area: A}, {project: A>A}]"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	r, err := s.Start(Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := r.Go(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Save(&b); err != nil {
+		f.Fatal(err)
+	}
+	whole := b.Bytes()
+	at := len(magic) + 4
+	n := int(binary.LittleEndian.Uint32(whole[len(magic):]))
+	f.Add(whole[at : at+n])
+	f.Fuzz(func(t *testing.T, body []byte) {
+		file := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(body)))
+		file = binary.LittleEndian.AppendUint32(append(file, body...), sum(body))
+		if r, err := s.Resume(bytes.NewReader(append(file, whole[at+n+4:]...)), Options{}); err == nil {
+			_, _ = r.Go(t.Context())
+		}
+	})
 }
