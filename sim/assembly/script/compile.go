@@ -19,8 +19,9 @@ type compiler struct {
 	*Script
 	scope
 	named    map[string]*procedure
-	circular bool
-	work     int // done so far, bounded
+	circular bool // procedures call each other in a circle
+	blind    bool // procedures are not followed, or not there: names may lack
+	work     int  // done so far, bounded
 	full     bool
 }
 
@@ -227,7 +228,7 @@ func (c *compiler) remembered(n *yaml.Node) (name, area string) {
 		return "", ""
 	}
 	area, ok := c.memory[name]
-	if !ok {
+	if !ok && !c.blind {
 		c.at(n, "no assembly %q is remembered here: %s", name, did(name, slices.Collect(maps.Keys(c.memory))))
 	}
 	return name, area

@@ -87,7 +87,7 @@ func (c *compiler) circles() {
 			if state[name] == 1 {
 				circle := append(slices.Clone(path[slices.Index(path, name):]), name)
 				c.at(s.value, "procedures call each other in a circle: %s", strings.Join(circle, " > "))
-				c.circular = true
+				c.circular, c.blind = true, true
 			}
 			follow(name)
 		}
@@ -131,6 +131,7 @@ func (c *compiler) do(s *step) {
 	p := c.named[s.value.Value]
 	if p == nil || s.value.Kind != yaml.ScalarNode {
 		c.unknown(s.value, "procedure", s.value.Value, slices.Collect(maps.Keys(c.named)))
+		c.blind = true
 		return
 	}
 	env := map[string]*yaml.Node{}
@@ -144,6 +145,9 @@ func (c *compiler) do(s *step) {
 			c.at(s.node, "procedure %s wants %s: give it after with", s.value.Value, name)
 			return
 		}
+	}
+	if c.circular {
+		return
 	}
 	c.calls = append(c.calls, s.node)
 	c.expand(p.body, env)

@@ -149,6 +149,11 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			t.Errorf("mistake %d is of line %d, want %d", i, all.List[i].Line, line)
 		}
 	}
+	// What follows from a mistake is none of its own; a circle hides nothing else.
+	_, err = Parse("s.yaml", []byte("p: 1\nareas: {A: {n: 9, k: 3}}\nprocedures: {a: [{do: a}]}\nrun:\n- {remember: x, area: B}\n- {measure: m, overlap: [x, y]}\n- {do: a}\n- {fix: C}\n"))
+	if errors.As(err, &all); len(all.List) != 3 || all.List[2].Line != 8 {
+		t.Errorf("%v", err)
+	}
 	_, err = Parse("s.yaml", []byte("p: 1\nareas: {A: {n: 1, k: 1}}\nrun:\n"+strings.Repeat("- {fix: B}\n", 1000)))
 	if errors.As(err, &all); len(all.List) != mostMistakes {
 		t.Errorf("%d mistakes, want %d", len(all.List), mostMistakes)

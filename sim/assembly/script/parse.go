@@ -151,9 +151,8 @@ func (c *compiler) script(top *yaml.Node) {
 		return
 	}
 	body := c.list(m["run"], "run")
-	if c.circles(); !c.circular {
-		c.expand(body, nil)
-	}
+	c.circles()
+	c.expand(body, nil)
 }
 
 func (c *compiler) settings(m map[string]*yaml.Node) {

@@ -201,8 +201,7 @@ func (c *compiler) normalize(s *step) {
 
 func (c *compiler) remember(s *step) {
 	name, a := c.fresh(s.value), c.area(s.args["area"])
-	if name != "" && a != "" {
-		c.memory[name] = a
+	if c.memory[name] = a; name != "" && a != "" {
 		c.emit(s, func(m *machine) error { return m.remember(name, a) })
 	}
 }
