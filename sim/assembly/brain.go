@@ -72,7 +72,9 @@ type Brain struct {
 	x        []float64 // inputs of one target
 	isWinner []uint8   // 1 for winners
 	room     []int32
-	arena    []int32 // of subsets, in one step
+	arena    []int32   // of subsets, in one step
+	slab     []synapse // room for rows
+	slabs    int       // synapses of all slabs
 	marked   marks
 	laws     map[pair]*binomial // inputs of new neurons, by how many fire
 	prof     *Profile
@@ -82,6 +84,7 @@ type Brain struct {
 type area struct {
 	Area
 	winners []int32 // in order of falling input
+	changes int     // of the set of winners
 	fired   []bool  // neurons that ever did
 	support int     // how many
 	fixed   bool
@@ -217,7 +220,7 @@ func (b *Brain) SetWinners(name string, winners []int32) error {
 		}
 		seen[w] = true
 	}
-	a.winners = slices.Clone(winners)
+	a.set(slices.Clone(winners))
 	return nil
 }
 
@@ -234,7 +237,7 @@ func (b *Brain) Activate(name string, i int) error {
 	for j := range w {
 		w[j] = int32(i*a.K + j)
 	}
-	a.winners = w
+	a.set(w)
 	return nil
 }
 
@@ -279,8 +282,24 @@ func (a *area) stored() int {
 	return a.N
 }
 
-// fire makes winners those of a.
-func (a *area) fire(winners []int32, step int) {
+// set makes other neurons fire.
+func (a *area) set(winners []int32) {
+	a.winners = winners
+	a.changes++
+}
+
+// changesWith returns what changes will be once the winners of a round fire.
+func (a *area) changesWith(r Round) int {
+	if a.fixed || r.Kept == len(r.Winners) && r.Kept == len(a.winners) {
+		return a.changes
+	}
+	return a.changes + 1
+}
+
+// fire makes the winners of a round those of a.
+func (a *area) fire(r Round, step int) {
+	a.changes = a.changesWith(r)
+	winners := r.Winners
 	a.winners = winners
 	a.tire(winners, step)
 	if a.Lazy {

@@ -6,7 +6,7 @@ import "slices"
 // two changes them. Plans belong to one brain: make them anew.
 func (b *Brain) Clone() *Brain {
 	c := *b
-	c.x, c.isWinner, c.room, c.arena, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, marks{}, nil
+	c.x, c.isWinner, c.room, c.arena, c.slab, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
 	c.closed = b.closed.clone()
@@ -31,7 +31,7 @@ func (f *fibre) clone(c *Brain) *fibre {
 		g.from, _ = c.area(f.From)
 	}
 	g.total, g.inputs, g.grown, g.scale = slices.Clone(f.total), slices.Clone(f.inputs), slices.Clone(f.grown), slices.Clone(f.scale)
-	g.rows = slices.Clone(f.rows)
+	g.rows, g.recent = slices.Clone(f.rows), recentSums{from: -1, to: -1}
 	for i := range f.shared {
 		f.shared[i] = true
 	}

@@ -2,7 +2,6 @@ package assembly
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -32,13 +31,8 @@ type fibre struct {
 	grown  []int32     // of a stimulus: targets whose total is no longer inputs
 	rows   [][]synapse // onto a lazy area: by source neuron
 	shared []bool      // rows that a copy of the brain has too
-	web    *web        // onto other areas
-}
-
-// synapse is a connection to a neuron.
-type synapse struct {
-	to     int32
-	weight float32
+	recent recentSums
+	web    *web // onto other areas
 }
 
 // fibre returns the connection between two names, and makes it the first time.
@@ -74,7 +68,7 @@ func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 		return nil, err
 	}
 	f := &fibre{Fibre: Fibre{From: s.From, To: s.To, Seed: mix(b.set.Seed ^ name64(s.From, s.To)), P: s.P, N: target.N},
-		beta: s.Beta, rule: s.Rule, planned: s.Planned, target: target}
+		beta: s.Beta, rule: s.Rule, planned: s.Planned, target: target, recent: recentSums{from: -1, to: -1}}
 	if f.stimulus = b.stimulus(s.From); f.stimulus == nil {
 		if f.from, err = b.area(s.From); err != nil {
 			return nil, fmt.Errorf("%w; nor is it a stimulus", err)
@@ -209,25 +203,17 @@ func (b *Brain) gather(x []float64, f *fibre) {
 	case f.web != nil:
 		f.web.gather(b, f, x)
 	default:
-		synapses := 0
-		for _, i := range f.from.winners {
-			synapses += len(f.rows[i])
-			for _, s := range f.rows[i] {
-				x[s.to] += float64(s.weight)
-			}
-		}
-		b.prof.moved(16 * synapses)
+		f.gatherRows(b, x)
 	}
 }
 
 // strengthen lets the synapses between neurons that fired before and those that do
-// now learn; b.isWinner marks those.
-func (b *Brain) strengthen(f *fibre, winners []int32) {
+// now learn; b.isWinner marks those. to is the target's changes once they fire.
+func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
 	if f.beta == 0 && f.rule != Willshaw {
 		return
 	}
-	grow := f.grow(b)
-	switch {
+	switch grow := f.grow(b); {
 	case f.stimulus != nil:
 		for _, j := range winners {
 			if n := float64(f.inputs[j]); n > 0 {
@@ -239,50 +225,10 @@ func (b *Brain) strengthen(f *fibre, winners []int32) {
 		}
 	case f.web != nil:
 		f.web.strengthen(b, f, f.from.winners, winners)
-	case f.rule == Hebb:
-		f.hebb(b)
 	default:
-		for _, i := range f.from.winners {
-			row := f.own(i)
-			for k := range row {
-				if b.isWinner[row[k].to] != 0 {
-					row[k].weight = float32(grow(float64(row[k].weight)))
-				}
-			}
-		}
+		f.strengthenRows(b, to)
 	}
 }
-
-// hebb strengthens synapses onto a lazy area without branches: most step after step
-// are of neurons that may or may not fire. On a device it is a thread for each synapse
-// of the rows of firing neurons.
-func (f *fibre) hebb(b *Brain) {
-	factor, most := [2]float64{1, 1 + f.beta}, b.set.MaxWeight
-	if most == 0 {
-		most = math.Inf(1)
-	}
-	synapses := 0
-	for _, i := range f.from.winners {
-		row := f.own(i)
-		synapses += len(row)
-		for k := range row {
-			s := &row[k]
-			s.weight = float32(min(float64(s.weight)*factor[b.isWinner[s.to]&1], most))
-		}
-	}
-	b.prof.moved(12 * synapses) // read 8 bytes and write 4
-}
-
-// own returns the row of a source neuron onto a lazy area to be changed.
-func (f *fibre) own(i int32) []synapse {
-	if f.shared[i] {
-		f.rows[i], f.shared[i] = slices.Clone(f.rows[i]), false
-	}
-	return f.rows[i]
-}
-
-// link gives a source neuron a synapse of weight 1 onto a neuron of a lazy area.
-func (f *fibre) link(i, j int32) { f.rows[i] = append(f.own(i), synapse{j, 1}) }
 
 // Weight returns the weight of a synapse, 0 where there is none; of a stimulus the
 // sum of its synapses onto the neuron, whatever source is.

@@ -49,36 +49,34 @@ func newGaps(p float64) *gaps {
 	return g
 }
 
-// next turns a random number into a gap; again says that more is to be added to it.
-func (g *gaps) next(u uint32) (gap int, again bool) {
-	if g.upTo == nil {
-		return 1 + int(math.Log((float64(u)+0.5)/(1<<32))*g.log), false
-	}
-	k := int(g.guide[u>>guideShift])
-	for k < len(g.upTo) && g.upTo[k] <= u {
-		k++
-	}
-	if k == len(g.upTo) {
-		return k, true
-	}
-	return k + 1, false
-}
-
-// walk calls visit with each target of a source neuron, in order.
-func (g *gaps) walk(seed uint64, source, n int, visit func(j int)) {
+// append appends the targets of a source neuron, in order, of n.
+func (g *gaps) append(dst []int32, seed uint64, source, n int) []int32 {
 	d := dice{mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))}
-	at := -1
+	upTo, guide, at := g.upTo, g.guide, -1
 	for {
 		z := d.next()
 		for range 2 {
-			gap, again := g.next(uint32(z))
+			u := uint32(z)
 			z >>= 32
-			if at += gap; at >= n {
-				return
+			if guide == nil {
+				if at += 1 + int(math.Log((float64(u)+0.5)/(1<<32))*g.log); at >= n {
+					return dst
+				}
+				dst = append(dst, int32(at))
+				continue
 			}
-			if !again {
-				visit(at)
+			k := int(guide[u>>guideShift])
+			for k < len(upTo) && upTo[k] <= u {
+				k++
 			}
+			if k == len(upTo) { // beyond the table: from its end on anew
+				at += k
+				continue
+			}
+			if at += k + 1; at >= n {
+				return dst
+			}
+			dst = append(dst, int32(at))
 		}
 	}
 }
@@ -98,6 +96,5 @@ func Bernoulli(dst []int32, f Fibre, source int) []int32 {
 		}
 		return dst
 	}
-	gapsOf(f.P).walk(f.Seed, source, f.N, func(j int) { dst = append(dst, int32(j)) })
-	return dst
+	return gapsOf(f.P).append(dst, f.Seed, source, f.N)
 }

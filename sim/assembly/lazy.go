@@ -218,12 +218,12 @@ func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) 
 	b.prof.moved(12 * (len(b.room) + len(r.sources))) // numbers of neurons read, synapses written
 	for _, i := range b.room {
 		if !fires.has(i) {
-			f.link(i, j)
+			f.link(b, i, j)
 		}
 	}
 	for _, s := range r.sources {
 		if at := int(s) - first; at >= 0 && at < len(f.from.winners) && fires.has(f.from.winners[at]) {
-			f.link(f.from.winners[at], j)
+			f.link(b, f.from.winners[at], j)
 		}
 	}
 }
@@ -247,9 +247,9 @@ func (b *Brain) known(f *fibre, source, n int) []synapse {
 	g.N = n
 	b.room = b.connect(b.room[:0], &g, source)
 	b.prof.moved(12 * len(b.room))
-	row := make([]synapse, len(b.room), len(b.room)+len(b.room)/2+4) // more are linked as neurons are recruited
-	for i, j := range b.room {
-		row[i] = synapse{j, 1}
+	row := b.newRow(len(b.room) + len(b.room)/2 + 4) // more are linked as neurons are recruited
+	for _, j := range b.room {
+		row = append(row, synapse{j, 1})
 	}
 	return row
 }

@@ -116,14 +116,18 @@ func (b *Brain) Separate(from, to string, first, second []int32, steps int) (s S
 	return s, nil
 }
 
-// Preserve projects two sets of winners of area from into area to, each once and
-// from a copy of the brain, and returns how far they overlap before and after, over K
-// of each area: nearby assemblies have nearby projections.
+// Preserve projects two sets of winners of area from into area to, one after the other
+// and without learning, in a copy of the brain, and returns how far they overlap before
+// and after, over K of each area: nearby assemblies have nearby projections.
 func (b *Brain) Preserve(from, to string, one, two []int32) (before, after float64, err error) {
+	c := b.Clone()
+	c.Learn(false)
 	var out [2][]int32
 	for i, w := range [][]int32{one, two} {
-		c := b.Clone()
 		if err := c.SetWinners(from, w); err != nil {
+			return 0, 0, err
+		}
+		if err := c.SetWinners(to, nil); err != nil {
 			return 0, 0, err
 		}
 		if _, err := c.run(1, from+">"+to); err != nil {
@@ -175,7 +179,7 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 	for i, k := range keep {
 		cue[i] = before[k]
 	}
-	a.winners = cue
+	a.set(cue)
 	if _, err := b.run(steps, area+">"+area); err != nil {
 		return 0, err
 	}

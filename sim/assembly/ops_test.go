@@ -191,3 +191,33 @@ func TestLawOfCompletion(t *testing.T) {
 	got := collect(60, Settings{P: 0.05}, func(s Settings) map[string][]float64 { return completed(t, s, area) })
 	got.same(t, readFigures(t, "pattern_n1e4_k100_p05_b05", "lazy_exact"), "recovered")
 }
+
+// The more two sets of neurons overlap, the more do those that they project to, in lazy
+// areas as in whole ones; disjoint ones have next to nothing in common. What is the same
+// before is the same after in whole areas; lazy ones draw what did not fire anew.
+func TestOverlapIsPreserved(t *testing.T) {
+	const k = 100
+	for _, lazy := range []bool{false, true} {
+		b := New(Settings{P: 0.05, Seed: 1})
+		check(t, b.AddArea(Area{Name: "C", N: 1000, K: k}))
+		check(t, b.AddArea(Area{Name: "D", N: 10000, K: k, Lazy: lazy}))
+		set := func(from int) (w []int32) {
+			for j := range k {
+				w = append(w, int32(from+j))
+			}
+			return w
+		}
+		last := -1.0
+		for _, shift := range []int{100, 50, 20, 0} {
+			before, after, err := b.Preserve("C", "D", set(0), set(shift))
+			check(t, err)
+			if before != float64(k-shift)/k || after < last || shift == 100 && after > 0.1 || shift == 0 && after < 0.6 {
+				t.Errorf("lazy %v: overlap %v becomes %v after %v", lazy, before, after, last)
+			}
+			last = after
+		}
+		if s, _ := b.Support("D"); s != 0 {
+			t.Error("the brain itself has changed")
+		}
+	}
+}

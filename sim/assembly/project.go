@@ -46,7 +46,7 @@ func (b *Brain) once(p *Plan) []Round {
 	if !b.frozen {
 		b.timed(opLearn, func() {
 			for i, t := range p.targets {
-				b.learn(t, rounds[i].Winners)
+				b.learn(t, rounds[i])
 			}
 		})
 	}
@@ -105,7 +105,8 @@ func (a *area) selectStored(x []float64) Round {
 }
 
 // learn strengthens what fires into the new winners of a target.
-func (b *Brain) learn(t target, winners []int32) {
+func (b *Brain) learn(t target, r Round) {
+	winners := r.Winners
 	if len(winners) == 0 {
 		return
 	}
@@ -116,7 +117,7 @@ func (b *Brain) learn(t target, winners []int32) {
 		b.isWinner[j] = 1
 	}
 	for _, f := range t.active {
-		b.strengthen(f, winners)
+		b.strengthen(f, winners, t.changesWith(r))
 	}
 	for _, j := range winners {
 		b.isWinner[j] = 0
@@ -127,15 +128,15 @@ func (b *Brain) learn(t target, winners []int32) {
 func (b *Brain) commit(p *Plan, rounds []Round) {
 	if b.set.Activity == Silent {
 		for _, a := range b.areas {
-			if !a.fixed && !p.drives(a) {
-				a.winners = nil
+			if !a.fixed && !p.drives(a) && len(a.winners) > 0 {
+				a.set(nil)
 			}
 		}
 	}
 	for i, t := range p.targets {
 		before := t.support
 		if !t.fixed {
-			t.fire(rounds[i].Winners, b.step)
+			t.fire(rounds[i], b.step)
 		}
 		if !t.Lazy {
 			rounds[i].First = t.support - before

@@ -1,0 +1,114 @@
+package assembly
+
+// synapse is a connection to a neuron.
+type synapse struct {
+	to     int32
+	weight float32
+}
+
+// recentSums is what a formed assembly need not compute again: as long as the same
+// neurons fire, inputs only grow by what synapses do, and the same synapses grow.
+type recentSums struct {
+	from, to int       // changes of the winners of source and target that the rest is of; -1 for none
+	sum      []float64 // inputs of the stored target neurons, from source's winners
+	grown    []place   // synapses between winners
+}
+
+// place is a synapse by source neuron and position in its row.
+type place struct{ source, at int32 }
+
+// gatherRows is gather for rows onto a lazy area.
+func (f *fibre) gatherRows(b *Brain, x []float64) {
+	r := &f.recent
+	if r.from != f.from.changes || len(r.sum) != len(x) {
+		r.sum = append(r.sum[:0], make([]float64, len(x))...)
+		synapses := 0
+		for _, i := range f.from.winners {
+			synapses += len(f.rows[i])
+			for _, s := range f.rows[i] {
+				r.sum[s.to] += float64(s.weight)
+			}
+		}
+		b.prof.moved(16 * synapses)
+		r.from, r.to = f.from.changes, -1
+	}
+	for j, v := range r.sum {
+		x[j] += v
+	}
+	b.prof.moved(16 * len(x))
+}
+
+// strengthenRows is strengthen for rows onto a lazy area. On a device it is a thread
+// for each synapse of the rows of firing neurons.
+func (f *fibre) strengthenRows(b *Brain, to int) {
+	r := &f.recent
+	if r.from != f.from.changes || r.to != to {
+		r.grown = r.grown[:0]
+		for _, i := range f.from.winners {
+			r.grown = b.among(r.grown, i, f.rows[i])
+		}
+	}
+	grow, row, source := f.grow(b), []synapse(nil), int32(-1)
+	plain, factor := f.rule == Hebb && b.set.MaxWeight == 0, 1+f.beta
+	for _, p := range r.grown {
+		if p.source != source {
+			source, row = p.source, f.own(b, p.source)
+		}
+		s := &row[p.at]
+		was := float64(s.weight)
+		if plain {
+			s.weight = float32(was * factor)
+		} else {
+			s.weight = float32(grow(was))
+		}
+		if int(s.to) < len(r.sum) {
+			r.sum[s.to] += float64(s.weight) - was
+		}
+	}
+	b.prof.moved(20 * len(r.grown))
+	r.to = to
+}
+
+// among appends the synapses of a row that lead to winners, without branches: whether
+// a neuron fires is hard to foretell.
+func (b *Brain) among(dst []place, source int32, row []synapse) []place {
+	n := len(dst)
+	for cap(dst) < n+len(row) {
+		dst = append(dst[:cap(dst)], place{})
+	}
+	dst = dst[:n+len(row)]
+	for k, s := range row {
+		dst[n] = place{source, int32(k)}
+		n += int(b.isWinner[s.to])
+	}
+	b.prof.moved(8 * len(row))
+	return dst[:n]
+}
+
+// own returns the row of a source neuron onto a lazy area to be changed.
+func (f *fibre) own(b *Brain, i int32) []synapse {
+	if f.shared[i] {
+		f.rows[i], f.shared[i] = append(b.newRow(len(f.rows[i])), f.rows[i]...), false
+	}
+	return f.rows[i]
+}
+
+// link gives a source neuron a synapse of weight 1 onto a new neuron of a lazy area.
+func (f *fibre) link(b *Brain, i, j int32) {
+	row := f.own(b, i)
+	if len(row) == cap(row) {
+		row = append(b.newRow(2*len(row)+4), row...)
+	}
+	f.rows[i] = append(row, synapse{j, 1})
+}
+
+// newRow returns an empty row with room for n synapses, cut from a larger piece.
+func (b *Brain) newRow(n int) []synapse {
+	if n > len(b.slab) {
+		b.slab = make([]synapse, max(n, min(1<<14, 1<<10+4*b.slabs)))
+		b.slabs += len(b.slab)
+	}
+	row := b.slab[:0:n]
+	b.slab = b.slab[n:]
+	return row
+}
