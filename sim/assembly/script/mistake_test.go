@@ -37,7 +37,6 @@ func TestMistakesInSteps(t *testing.T) {
 		"{separate: B, from: A, first: 0-19, second: 1-20}":  "area A is lazy",
 		"{separate: B, from: E, first: 0-19, second: 1-300}": "want a range within 0-199",
 		"{separate: B, from: E, first: x, second: 1-20}":     `no assembly "x" is remembered here`,
-		"{preserve: B, from: E, first: [1], second: [2]}":    "area B is lazy",
 		"{separate: B, from: E, first: [1, 1], second: [2]}": "2 neurons of E, of which 1 are different",
 		"{separate: B, from: E, first: [200], second: [2]}":  "a neuron of E is 200: want 0 to 199",
 		"{fix: Q}":                            `no area "Q"`,

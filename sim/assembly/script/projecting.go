@@ -24,7 +24,7 @@ func projecting() []kind {
 		{"merge", "AREA", []string{"stimuli", "areas"}, []string{"steps"}, "two assemblies form a third that projects back to both", (*compiler).merge},
 		{"complete", "AREA", []string{"part"}, []string{"steps", "seed", "as"}, "keep a random part of the winners; the area completes it, 5 steps", (*compiler).complete},
 		{"separate", "AREA", []string{"from", "first", "second"}, []string{"steps", "as"}, "train two assemblies into this area; their overlap when trained and when projected again", (*compiler).separate},
-		{"preserve", "AREA", []string{"from", "first", "second"}, []string{"as"}, "project two assemblies into an explicit area, each on a copy; their overlap before and after", (*compiler).preserve},
+		{"preserve", "AREA", []string{"from", "first", "second"}, []string{"as"}, "project two assemblies into an area, one after the other on a copy; their overlap before and after", (*compiler).preserve},
 	}
 }
 
@@ -209,10 +209,6 @@ func (c *compiler) separate(s *step) {
 func (c *compiler) preserve(s *step) {
 	to, from, name := c.area(s.value), c.area(s.args["from"]), c.measureName(s)
 	if !c.differ(s, s.args["from"], to, from) {
-		return
-	}
-	if c.lazy(to) {
-		c.at(s.value, "area %s is lazy: what two copies draw for it has the same numbers and is not the same: make it explicit: true", to)
 		return
 	}
 	one, two := c.neurons(s.args["first"], from), c.neurons(s.args["second"], from)
