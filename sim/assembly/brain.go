@@ -3,6 +3,7 @@ package assembly
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -34,6 +35,9 @@ type Settings struct {
 	Lazy      Sampling // of neurons that never fired; default Exact
 	// EmptyIfSilent leaves an area without winners where no input reaches it. Default:
 	// neurons 0 to K-1 win, as the lowest among equals. Silent implies it.
+	//
+	// An area that no open fibre reaches from anything that fires is not part of a step:
+	// it keeps its winners if Sticky.
 	EmptyIfSilent bool
 	// NoSelf leaves out synapses of neurons onto themselves.
 	NoSelf bool
@@ -111,6 +115,8 @@ func (b *Brain) AddArea(a Area) error {
 	switch {
 	case a.Name == "" || b.taken(a.Name):
 		return fmt.Errorf("assembly: area %q: want a name of its own", a.Name)
+	case a.N > math.MaxInt32:
+		return fmt.Errorf("assembly: area %s of %d neurons: want at most %d", a.Name, a.N, math.MaxInt32)
 	case a.K < 1 || a.K > a.N:
 		return fmt.Errorf("assembly: area %s fires %d of %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
 	case !(b.set.P >= 0 && b.set.P <= 1):
@@ -135,8 +141,8 @@ func (b *Brain) AddStimulus(name string, size int) error {
 	switch {
 	case name == "" || b.taken(name):
 		return fmt.Errorf("assembly: stimulus %q: want a name of its own", name)
-	case size < 0:
-		return fmt.Errorf("assembly: stimulus %s of %d neurons: want 0 or more", name, size)
+	case size < 0 || size > math.MaxInt32:
+		return fmt.Errorf("assembly: stimulus %s of %d neurons: want 0 or more, at most %d", name, size, math.MaxInt32)
 	}
 	b.stimuli = append(b.stimuli, &stimulus{name: name, size: size})
 	return nil
@@ -299,7 +305,7 @@ func (a *area) changesWith(r Round) int {
 // fire makes the winners of a round those of a.
 func (a *area) fire(r Round, step int) {
 	a.changes = a.changesWith(r)
-	winners := r.Winners
+	winners := slices.Clone(r.Winners) // the round is the caller's
 	a.winners = winners
 	a.tire(winners, step)
 	if a.Lazy {

@@ -30,7 +30,8 @@ func (f *fibre) clone(c *Brain) *fibre {
 	if f.from != nil {
 		g.from, _ = c.area(f.From)
 	}
-	g.total, g.inputs, g.grown, g.scale = slices.Clone(f.total), slices.Clone(f.inputs), slices.Clone(f.grown), slices.Clone(f.scale)
+	g.total, g.inputs, g.scale = slices.Clone(f.total), slices.Clone(f.inputs), slices.Clone(f.scale)
+	g.grown, g.moved = slices.Clone(f.grown), slices.Clone(f.moved)
 	g.rows, g.recent = slices.Clone(f.rows), recentSums{from: -1, to: -1}
 	for i := range f.shared {
 		f.shared[i] = true

@@ -1,6 +1,9 @@
 package assembly
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Column says how the neurons of an area compete. The zero value is the k-cap of the
 // assembly calculus: the K neurons of largest input fire.
@@ -33,7 +36,9 @@ func (c Column) check(a Area) error {
 		return fmt.Errorf("assembly: area %s fires from %g of the largest input: want 0 to 1", a.Name, c.Threshold)
 	case c.AtLeast < 0 || c.AtLeast > a.K:
 		return fmt.Errorf("assembly: area %s fires at least %d neurons: want 0 to K, which is %d", a.Name, c.AtLeast, a.K)
-	case c.Latency < 0 || !(c.LatencyStrength >= 0) || !(c.Refraction >= 0):
+	case math.IsNaN(c.Threshold) || math.IsInf(c.Threshold, 0):
+		return fmt.Errorf("assembly: area %s fires from a threshold of %g: want a number", a.Name, c.Threshold)
+	case c.Latency < 0 || !(c.LatencyStrength >= 0) || !(c.Refraction >= 0) || math.IsInf(c.LatencyStrength+c.Refraction, 1):
 		return fmt.Errorf("assembly: area %s: latency %d of strength %g and refraction %g: want 0 or more", a.Name, c.Latency, c.LatencyStrength, c.Refraction)
 	}
 	return nil
@@ -125,9 +130,9 @@ func (b *Brain) silenceRivals(p *Plan, rounds []Round, recruits []drawn) {
 		var members []int
 		for i, t := range p.targets {
 			for _, name := range group {
-				if t.Name == name && !t.fixed {
+				if t.Name == name && !t.fixed && !rounds[i].idle {
 					members = append(members, i)
-					if best < 0 || rounds[i].Input > rounds[best].Input {
+					if best < 0 || rounds[i].Input > rounds[best].Input || rounds[i].Input == rounds[best].Input && name < rounds[best].Area {
 						best = i
 					}
 				}

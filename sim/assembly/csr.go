@@ -51,10 +51,13 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 	case f.planned:
 		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: give them before it is part of a plan", from, to)
 	}
+	if c == nil {
+		return fmt.Errorf("assembly: fibre %s>%s: no synapses are given", from, to)
+	}
 	if err := c.check(f.from.N, f.N); err != nil {
 		return fmt.Errorf("assembly: fibre %s>%s: %w", from, to, err)
 	}
-	f.given = true
+	f.given, f.scale = true, nil
 	for i := range f.from.N {
 		to := c.Targets[c.Starts[i]:c.Starts[i+1]]
 		r := &row{links: newLinks(to, f.N)}

@@ -28,7 +28,8 @@ type fibre struct {
 
 	inputs []int32     // of a stimulus: synapses onto each target neuron
 	total  []float64   // of a stimulus: their summed weight
-	grown  []int32     // of a stimulus: targets whose total is no longer inputs
+	grown  []int32     // of a stimulus, onto a whole area: targets whose weights have ever changed
+	moved  []bool      // which those are
 	rows   [][]synapse // onto a lazy area: by source neuron
 	shared []bool      // rows that a copy of the brain has too
 	recent recentSums
@@ -104,6 +105,9 @@ func (b *Brain) insert(f *fibre) {
 func (b *Brain) connectStimulus(f *fibre) {
 	n := f.target.stored()
 	f.inputs, f.total = make([]int32, n), make([]float64, n)
+	if !f.target.Lazy {
+		f.moved = make([]bool, n)
+	}
 	g := *f
 	g.N = n
 	counts, rows := make([][]int32, b.workers()), make([][]int32, b.workers())
@@ -131,6 +135,9 @@ func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
 	from := len(dst)
 	if b.set.Connect != nil {
 		dst = b.set.Connect(dst, f.Fibre, i)
+		if row := dst[from:]; len(row) > 0 && (row[0] < 0 || int(row[len(row)-1]) >= f.N || !slices.IsSorted(row)) {
+			panic(fmt.Sprintf("assembly: Settings.Connect gave neuron %d of %s>%s targets that are not in order, from 0 to %d", i, f.From, f.To, f.N-1))
+		}
 	} else {
 		dst = Bernoulli(dst, f.Fibre, i)
 	}
@@ -164,8 +171,8 @@ func (b *Brain) SetP(from, to string, p float64) error {
 	if err != nil || f.P == p {
 		return err
 	}
-	if f.planned {
-		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: set their probability before it is part of a plan", from, to)
+	if f.planned || f.given || f.scale != nil {
+		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: set their probability before it is part of a plan, normalised, or given synapses", from, to)
 	}
 	g, err := b.newFibre(from, to, p)
 	if err == nil {
@@ -217,7 +224,8 @@ func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
 	case f.stimulus != nil:
 		for _, j := range winners {
 			if n := float64(f.inputs[j]); n > 0 {
-				if f.total[j] == n {
+				if f.moved != nil && !f.moved[j] {
+					f.moved[j] = true
 					f.grown = append(f.grown, j)
 				}
 				f.total[j] = n * grow(f.total[j]/n)

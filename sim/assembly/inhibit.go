@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Inhibition says which areas and fibres are open: those that are inhibited by no
@@ -117,5 +118,11 @@ func (b *Brain) PlanOpen(stimuli ...string) (*Plan, error) {
 		a, err := b.area(area)
 		return err == nil && len(a.winners) > 0
 	}
-	return b.Plan(append(slices.Clone(stimuli), b.closed.Fibres(b.Areas(), fires)...)...)
+	list := strings.Fields(strings.Join(stimuli, " "))
+	for _, f := range b.closed.Fibres(b.Areas(), fires) {
+		if !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return b.Plan(list...)
 }

@@ -114,6 +114,9 @@ func normalCandidates(law *inputLaw, free, k int, src *dice) func() (int, bool) 
 // valid until the end of the step.
 func (b *Brain) subset(src *dice, n, m int) []int32 {
 	from := len(b.arena)
+	if n > 1<<20 && m < n/64 {
+		return b.fewOfMany(src, n, m)
+	}
 	in := b.marks(n)
 	for j := n - m; j < n; j++ {
 		v := int32(src.below(j + 1))
@@ -121,6 +124,20 @@ func (b *Brain) subset(src *dice, n, m int) []int32 {
 			v = int32(j)
 		}
 		in.add(v)
+		b.arena = append(b.arena, v)
+	}
+	return b.arena[from:len(b.arena):len(b.arena)]
+}
+
+// fewOfMany is subset without a mark for every number.
+func (b *Brain) fewOfMany(src *dice, n, m int) []int32 {
+	from, in := len(b.arena), make(map[int32]bool, m)
+	for j := n - m; j < n; j++ {
+		v := int32(src.below(j + 1))
+		if in[v] {
+			v = int32(j)
+		}
+		in[v] = true
 		b.arena = append(b.arena, v)
 	}
 	return b.arena[from:len(b.arena):len(b.arena)]

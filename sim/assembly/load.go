@@ -134,8 +134,9 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 }
 
 func (s *source) area(a *area, saved savedArea) {
-	if saved.Support < 0 || saved.Support > a.N {
+	if saved.Support < 0 || saved.Support > a.N || saved.Support > len(s.data) {
 		s.fail("area %s: %d of %d neurons fired", a.Name, saved.Support, a.N)
+		return
 	}
 	a.fixed, a.support = saved.Fixed, saved.Support
 	a.winners = s.ids(a.stored())
@@ -183,11 +184,19 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 		if s.err == nil && (len(f.inputs) != stored || len(f.total) != stored) {
 			s.fail("fibre %s>%s: %d and %d inputs, want %d", f.From, f.To, len(f.inputs), len(f.total), stored)
 		}
+		if !f.target.Lazy && s.err == nil {
+			f.moved = make([]bool, stored)
+			for _, j := range f.grown {
+				f.moved[j] = true
+			}
+		}
 	case f.given:
 		for i := range f.from.stored() {
 			links := s.ids(stored)
 			if !slices.IsSorted(links) {
 				s.fail("targets of neuron %d are not in order", i)
+			}
+			if s.err != nil {
 				return
 			}
 			r := s.grown(stored)
@@ -196,10 +205,15 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 		}
 	case f.web != nil:
 		for _, i := range s.ids(f.from.stored()) {
-			f.web.rows[i] = s.grown(stored)
+			if f.web.rows[i] = s.grown(stored); s.err != nil {
+				return
+			}
 		}
 	default:
 		for range f.from.stored() {
+			if s.err != nil {
+				return
+			}
 			f.rows = append(f.rows, s.row(stored))
 			f.shared = append(f.shared, false)
 		}

@@ -2,11 +2,13 @@ package assembly
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Plan is a set of fibres that are active in a step, looked up once.
 type Plan struct {
+	brain   *Brain
 	targets []target
 }
 
@@ -20,7 +22,7 @@ type target struct {
 // Plan makes the plan in which the fibres are active, each written as "from>to" and
 // separated by spaces or given one by one.
 func (b *Brain) Plan(fibres ...string) (*Plan, error) {
-	p := &Plan{}
+	p := &Plan{brain: b}
 	var list [][2]string
 	for _, s := range fibres {
 		for _, w := range strings.Fields(s) {
@@ -56,12 +58,27 @@ func (p *Plan) add(b *Brain, from, to string) error {
 					return fmt.Errorf("assembly: fibre %s>%s twice in a plan", from, to)
 				}
 			}
-			p.targets[i].fibres = append(p.targets[i].fibres, f)
+			p.targets[i].insert(f)
 			return nil
 		}
 	}
 	p.targets = append(p.targets, target{area: f.target, fibres: []*fibre{f}})
 	return nil
+}
+
+// insert adds a fibre, stimuli first and then by name: draws of lazy areas must not
+// depend on the order in which fibres are written.
+func (t *target) insert(f *fibre) {
+	at, _ := slices.BinarySearchFunc(t.fibres, f, func(a, b *fibre) int {
+		if (a.stimulus != nil) != (b.stimulus != nil) {
+			if a.stimulus != nil {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.From, b.From)
+	})
+	t.fibres = slices.Insert(t.fibres, at, f)
 }
 
 // begin notes which fibres are open.
@@ -75,6 +92,11 @@ func (p *Plan) begin(b *Brain) {
 			}
 		}
 	}
+}
+
+// hears reports whether a stimulus is open to the target, be it of no neurons.
+func (t target) hears() bool {
+	return slices.ContainsFunc(t.active, func(f *fibre) bool { return f.stimulus != nil })
 }
 
 // fired returns how many neurons fire into a target.

@@ -1,6 +1,9 @@
 package assembly
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Round is what one step did to one area.
 type Round struct {
@@ -11,13 +14,17 @@ type Round struct {
 	First     int     // winners that never fired before
 	Kept      int     // winners that also fired before the step
 	Support   int     // neurons that ever fired
+	idle      bool    // nothing reached the area, which keeps its winners
 }
 
 // Project runs steps of a plan and returns its rounds, step after step, target after
 // target. Areas without winners send nothing, nor do fibres that are closed.
 func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
-	if len(p.targets) == 0 {
+	switch {
+	case p == nil || len(p.targets) == 0:
 		return nil, fmt.Errorf("assembly: a plan without fibres")
+	case p.brain != b:
+		return nil, fmt.Errorf("assembly: the plan is of another brain: make plans of a copy anew")
 	}
 	if steps < 0 {
 		return nil, fmt.Errorf("assembly: %d steps: want 0 or more", steps)
@@ -60,11 +67,17 @@ func (b *Brain) once(p *Plan) []Round {
 func (b *Brain) choose(t target) (r Round, d drawn) {
 	r.Area = t.Name
 	if t.fixed {
-		r.Winners, r.Kept = t.winners, len(t.winners)
+		r.Winners, r.Kept = slices.Clone(t.winners), len(t.winners)
 		return r, d
 	}
-	if t.fired() == 0 && (b.set.EmptyIfSilent || b.set.Activity == Silent || t.Lazy) {
-		return r, d
+	if t.fired() == 0 {
+		switch {
+		case b.set.EmptyIfSilent || b.set.Activity == Silent:
+			return r, d
+		case t.Lazy || !t.hears():
+			r.Winners, r.Kept, r.idle = slices.Clone(t.winners), len(t.winners), true
+			return r, d
+		}
 	}
 	var x []float64
 	b.timed(opGather, func() { x = b.inputs(t) })
@@ -107,7 +120,7 @@ func (a *area) selectStored(x []float64) Round {
 // learn strengthens what fires into the new winners of a target.
 func (b *Brain) learn(t target, r Round) {
 	winners := r.Winners
-	if len(winners) == 0 {
+	if len(winners) == 0 || r.idle {
 		return
 	}
 	if n := t.stored(); len(b.isWinner) < n {
@@ -135,7 +148,7 @@ func (b *Brain) commit(p *Plan, rounds []Round) {
 	}
 	for i, t := range p.targets {
 		before := t.support
-		if !t.fixed {
+		if !t.fixed && !rounds[i].idle {
 			t.fire(rounds[i], b.step)
 		}
 		if !t.Lazy {

@@ -57,7 +57,7 @@ func (f *fibre) strengthenRows(b *Brain, to int) {
 		s := &row[p.at]
 		was := float64(s.weight)
 		if plain {
-			s.weight = float32(was * factor)
+			s.weight = float32(min(was*factor, largestWeight))
 		} else {
 			s.weight = float32(grow(was))
 		}

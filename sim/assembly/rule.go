@@ -1,13 +1,16 @@
 package assembly
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Rule says how a synapse of weight w learns when its two neurons fire one after the
 // other.
 type Rule int
 
 const (
-	Hebb     Rule = iota // w (1 + beta), at most MaxWeight
+	Hebb     Rule = iota // w (1 + beta), at most MaxWeight, or 1e38
 	Additive             // w + beta (1 - w/MaxWeight): slower towards the bound
 	AntiHebb             // w (1 - beta)
 	Willshaw             // 1 + beta, once and for all
@@ -18,8 +21,10 @@ func (r Rule) check(name string, beta, maxWeight float64) error {
 	switch {
 	case r < Hebb || r > Willshaw:
 		return fmt.Errorf("assembly: %s learns by rule %d: want Hebb, Additive, AntiHebb or Willshaw", name, r)
-	case !(beta >= 0):
+	case !(beta >= 0) || math.IsInf(beta, 1):
 		return fmt.Errorf("assembly: %s has plasticity %g: want 0 or more", name, beta)
+	case !(maxWeight >= 0) || math.IsInf(maxWeight, 1):
+		return fmt.Errorf("assembly: weights are bounded by %g: want more than 0, or 0 for no bound", maxWeight)
 	case r == AntiHebb && beta > 1:
 		return fmt.Errorf("assembly: %s weakens by %g: want at most 1", name, beta)
 	case r == Additive && maxWeight <= 0:
@@ -41,6 +46,9 @@ func (b *Brain) SetRule(from, to string, r Rule) error {
 	return nil
 }
 
+// largestWeight bounds weights where nothing else does: float32 holds it.
+const largestWeight = 1e38
+
 // grow returns what a weight of f becomes.
 func (f *fibre) grow(b *Brain) func(w float64) float64 {
 	beta, most := f.beta, b.set.MaxWeight
@@ -54,5 +62,5 @@ func (f *fibre) grow(b *Brain) func(w float64) float64 {
 	case most > 0:
 		return func(w float64) float64 { return min(w*(1+beta), most) }
 	}
-	return func(w float64) float64 { return w * (1 + beta) }
+	return func(w float64) float64 { return min(w*(1+beta), largestWeight) }
 }

@@ -100,7 +100,7 @@ func (b *Brain) Save(w io.Writer) error {
 
 func (b *Brain) header() header {
 	h := header{Settings: b.set, Frozen: b.frozen, Step: b.step, Rivals: b.rivals}
-	h.Settings.Connect = nil
+	h.Settings.Connect, h.Settings.Threads = nil, 0
 	for _, a := range b.areas {
 		s := savedArea{Area: a.Area, Fixed: a.fixed, Support: a.support}
 		for _, r := range a.recent {
