@@ -2,8 +2,11 @@ package assembly
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // CSR holds the synapses of a fibre: those of source neuron i lead to
@@ -155,4 +158,46 @@ func (b *Brain) Density(area string) (density, weight float64, err error) {
 		return 0, 0, nil
 	}
 	return float64(n) / float64(len(w)*len(w)), weight / float64(n), nil
+}
+
+// WriteNPZ writes the synapses as the arrays indptr, indices and data:
+//
+//	z = numpy.load("fibre.npz"); scipy.sparse.csr_array((z["data"], z["indices"], z["indptr"]))
+func (c *CSR) WriteNPZ(w io.Writer) error {
+	arrays := map[string]*tensor.Tensor{}
+	for name, data := range map[string]any{"indptr": c.Starts, "indices": c.Targets, "data": c.Weights} {
+		t, err := tensor.From(data)
+		if err != nil {
+			return fmt.Errorf("assembly: %s: %w", name, err)
+		}
+		arrays[name] = t
+	}
+	return tensor.WriteNPZ(w, arrays)
+}
+
+// ReadCSR reads such arrays of any type of numbers. SetCSR checks what they say.
+func ReadCSR(r io.ReaderAt, size int64) (*CSR, error) {
+	arrays, err := tensor.ReadNPZ(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("assembly: synapses: %w", err)
+	}
+	var parts [3][]float64
+	for i, name := range []string{"indptr", "indices", "data"} {
+		t := arrays[name]
+		if t == nil || len(t.Shape()) != 1 {
+			return nil, fmt.Errorf("assembly: synapses: want an array %s of one axis", name)
+		}
+		parts[i] = t.Float64s()
+	}
+	c := &CSR{Weights: parts[2]}
+	for _, v := range parts[0] {
+		c.Starts = append(c.Starts, int64(v))
+	}
+	for _, v := range parts[1] {
+		if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
+			return nil, fmt.Errorf("assembly: synapses: target %g: want the number of a neuron", v)
+		}
+		c.Targets = append(c.Targets, int32(v))
+	}
+	return c, nil
 }

@@ -42,7 +42,11 @@ func TestCSRGoesOnAlike(t *testing.T) {
 	check(t, err)
 	two, err := c.CSR("A", "B")
 	check(t, err)
-	if !slices.Equal(one.Weights, two.Weights) || !slices.Equal(one.Targets, two.Targets) {
+	var npz bytes.Buffer
+	check(t, two.WriteNPZ(&npz))
+	two, err = ReadCSR(bytes.NewReader(npz.Bytes()), int64(npz.Len()))
+	check(t, err)
+	if !slices.Equal(one.Weights, two.Weights) || !slices.Equal(one.Targets, two.Targets) || !slices.Equal(one.Starts, two.Starts) {
 		t.Error("weights differ")
 	}
 }
