@@ -68,7 +68,7 @@ func (a *app) runPlotAssembly(p assemblyPlot, args, names []string) error {
 	}
 	f, err := p.draw(run.script, r, names)
 	if err != nil {
-		return usage("%w", err)
+		return as(exitData, fmt.Errorf("%s: %w", args[0], err))
 	}
 	return a.savePicture(p.kind, out, f)
 }
@@ -95,7 +95,7 @@ func chosen(names, known []string) ([]string, error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("--var %s: there is %s", n, strings.Join(known, ", "))
+			return nil, usage("--var %s: there is %s", n, strings.Join(known, ", "))
 		}
 	}
 	if len(names) == 0 {

@@ -57,7 +57,8 @@ where they may be left out]:
 ` + indent(foldedReference()) + `
 Procedures are named lists of steps with parameters; docs/CLI.md has the rest.
 Results go to a run folder: trace.csv (every step), measures.csv, summary.json,
-brain.snapshot, plots. Ctrl-C leaves a checkpoint; --resume goes on, bit by bit.
+brain.snapshot, plots. Ctrl-C and errors leave a checkpoint; --resume goes on, bit
+by bit.
 
   euryale sim assembly project.yaml
   euryale sim assembly project.yaml --seed 7 --out run --winners --profile
@@ -134,6 +135,9 @@ func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool
 	cfg.Command, cfg.Version, cfg.File, cfg.Script, cfg.Mode = simAssemblyCommand, version(), absolute(cfg.File), string(text), s.Mode
 	r := &assemblyRun{cfg: cfg, script: s}
 	r.settle()
+	if err := s.Fits(); err != nil { // with --winners
+		return as(exitConfig, err)
+	}
 	out := a.out
 	if out == "" {
 		out = "run-" + strings.TrimSuffix(strings.TrimSuffix(filepath.Base(cfg.File), ".yaml"), ".yml")
@@ -203,7 +207,11 @@ func openAssembly(name string) (*assemblyRun, error) {
 	if err := r.dir.readConfig(&r.cfg); err != nil {
 		return nil, err
 	}
-	if r.cfg.Command != simAssemblyCommand {
+	switch r.cfg.Command {
+	case simAssemblyCommand:
+	case "":
+		return nil, as(exitData, fmt.Errorf("%s names no command: is the file whole?", r.dir.path("config.json")))
+	default:
 		return nil, as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", name, r.cfg.Command, simAssemblyCommand))
 	}
 	var err error
@@ -254,17 +262,35 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 		return r.interrupted()
 	}
 	if err = errors.Join(err, failed); err != nil {
-		return as(exitFailed, err)
+		return r.stopped(err)
 	}
 	return a.finishAssembly(r)
 }
 
-// interrupted saves a run and says how it goes on.
-func (r *assemblyRun) interrupted() error {
+// stopped keeps what there is of a run that ran into an error.
+func (r *assemblyRun) stopped(err error) error {
+	err = as(exitFailed, err)
+	if kept := r.keep(); kept != nil {
+		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nat %s; nor could the run be kept: %w", err, r.run.At(), kept)}
+	}
+	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", r.dir)
+	if codeOf(err) == exitCannotWrite {
+		hint = "room to write, and then euryale " + simAssemblyCommand + " --resume " + string(r.dir)
+	}
+	return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nstopped at %s; trace.csv, measures.csv and checkpoint up to there are kept in %s", err, r.run.At(), r.dir), hint: hint}
+}
+
+// keep writes a checkpoint and the tables of an incomplete run.
+func (r *assemblyRun) keep() error {
 	if err := r.saveCheckpoint(); err != nil {
 		return err
 	}
-	if err := r.writeTables(); err != nil {
+	return r.writeTables()
+}
+
+// interrupted saves a run and says how it goes on.
+func (r *assemblyRun) interrupted() error {
+	if err := r.keep(); err != nil {
 		return err
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted at %s; the run is kept in %s", r.run.At(), r.dir),

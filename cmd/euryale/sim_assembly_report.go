@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,8 +152,8 @@ func (d *assemblyDoc) String() string {
 // writeTables writes trace.csv and measures.csv.
 func (r *assemblyRun) writeTables() error {
 	result := r.run.Result()
-	if err := writeFile(r.dir.path("trace.csv"), traceTable(result)); err != nil {
+	if err := writeTable(r.dir.path("trace.csv"), func(w *csv.Writer) { traceTable(w, result) }); err != nil {
 		return err
 	}
-	return writeFile(r.dir.path("measures.csv"), measureTable(result))
+	return writeTable(r.dir.path("measures.csv"), func(w *csv.Writer) { measureTable(w, result) })
 }

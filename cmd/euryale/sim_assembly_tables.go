@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 )
@@ -22,33 +22,35 @@ var (
 
 // traceTable is a line for every step and area. Winners, where they were kept, are
 // joined by spaces.
-func traceTable(r *script.Result) []byte {
-	rows := [][]string{traceColumns}
+func traceTable(out *csv.Writer, r *script.Result) {
+	out.Write(traceColumns) // errors come with Flush
 	for _, x := range r.Rounds {
 		var w []string
 		for _, j := range x.Winners {
 			w = append(w, strconv.Itoa(int(j)))
 		}
-		rows = append(rows, []string{strconv.Itoa(x.Step), x.Area, strconv.Itoa(x.Support), strconv.Itoa(x.First), strconv.Itoa(x.Kept), strconv.Itoa(x.Fired),
+		out.Write([]string{strconv.Itoa(x.Step), x.Area, strconv.Itoa(x.Support), strconv.Itoa(x.First), strconv.Itoa(x.Kept), strconv.Itoa(x.Fired),
 			digits(x.Kth), digits(x.Next), digits(x.Input), strconv.Itoa(x.Line), r.Mode, strings.Join(w, " ")})
 	}
-	return table(rows)
 }
 
-func measureTable(r *script.Result) []byte {
-	rows := [][]string{measureColumns}
+func measureTable(out *csv.Writer, r *script.Result) {
+	out.Write(measureColumns)
 	for _, m := range r.Measures {
-		rows = append(rows, []string{m.Name, m.Quantity, strconv.Itoa(m.Step), digits(m.Value), strconv.FormatBool(m.Branch), strconv.Itoa(m.Line), r.Mode})
+		out.Write([]string{m.Name, m.Quantity, strconv.Itoa(m.Step), digits(m.Value), strconv.FormatBool(m.Branch), strconv.Itoa(m.Line), r.Mode})
 	}
-	return table(rows)
 }
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func table(rows [][]string) []byte {
-	var b bytes.Buffer
-	csv.NewWriter(&b).WriteAll(rows) // into memory, which does not fail
-	return b.Bytes()
+// writeTable writes a table line by line.
+func writeTable(name string, fill func(*csv.Writer)) error {
+	return as(exitCannotWrite, atomicfile.Write(name, true, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		fill(out)
+		out.Flush()
+		return out.Error()
+	}))
 }
 
 // readAssemblyResult reads the tables of a run folder.

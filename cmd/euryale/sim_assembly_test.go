@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"image/png"
 	"io"
@@ -72,7 +73,12 @@ func TestSimAssembly(t *testing.T) {
 		t.Error(err)
 	}
 	result, err := readAssemblyResult("run")
-	if err != nil || len(result.Rounds) != 40 || !bytes.Equal(traceTable(result), trace) {
+	var again bytes.Buffer
+	w := csv.NewWriter(&again)
+	if traceTable(w, result); err == nil {
+		w.Flush()
+	}
+	if err != nil || len(result.Rounds) != 40 || !bytes.Equal(again.Bytes(), trace) {
 		t.Errorf("the tables read back otherwise: %v", err)
 	}
 }
@@ -167,7 +173,7 @@ func TestSimAssemblyKilled(t *testing.T) {
 
 func TestSimAssemblyRefuses(t *testing.T) {
 	scriptFile(t, assemblyScript)
-	for name, text := range map[string]string{"bad.yaml": "p: 0.1\nareas: {A: {n: 10, k: 20}}\nrun: [{frm: A}]\n", "fails.yaml": "p: 0.1\nareas: {A: {n: 10, k: 2}}\nrun: [{activate: A, block: 3}]\n"} {
+	for name, text := range map[string]string{"large.yaml": "p: 0.1\nmode: exact\nareas: {A: {n: 2e9, k: 2}}\nrun: [{clear: A}]\n", "still.yaml": "p: 0.1\nareas: {A: {n: 10, k: 2}}\nrun: [{clear: A}]\n", "bad.yaml": "p: 0.1\nareas: {A: {n: 10, k: 20}}\nrun: [{frm: A}]\n", "fails.yaml": "p: 0.1\nareas: {A: {n: 10, k: 2}}\nrun: [{activate: A, block: 3}]\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -175,12 +181,17 @@ func TestSimAssemblyRefuses(t *testing.T) {
 	if code, _, stderr := do(t, "sim", "assembly", "s.yaml", "--out", "run", "--quiet"); code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, dir := range []string{"broken", "foreign"} {
+	if code, _, stderr := do(t, "sim", "assembly", "still.yaml", "--out", "still", "--quiet"); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, dir := range []string{"broken", "foreign", "bare", "torn"} {
 		if err := os.CopyFS(dir, os.DirFS("run")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	os.WriteFile("broken/checkpoint", []byte("EURYALE-SCRIPT 1\nno"), 0o644)
+	os.WriteFile("bare/config.json", []byte("{}"), 0o644)
+	os.WriteFile("torn/config.json", []byte("{"), 0o644)
 	os.WriteFile("broken/trace.csv", []byte("a,b\n"), 0o644)
 	os.WriteFile("foreign/config.json", []byte(`{"command": "sample g2"}`), 0o644)
 	for _, c := range []struct {
@@ -193,6 +204,12 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		{"sim assembly none.yaml", 66, "none.yaml"},
 		{"sim assembly bad.yaml", 78, "bad.yaml:3:8: no step \"frm\": did you mean form?"},
 		{"sim assembly bad.yaml", 78, "k = 20 is more than n = 10"},
+		{"sim assembly large.yaml", 78, "area A (n = 2000000000, k = 2) takes about"},
+		{"sim assembly --resume bare", 65, "names no command"},
+		{"sim assembly --resume torn", 65, "config.json"},
+		{"plot support still", 65, "nothing of the kind"},
+		{"plot overlap still", 65, "nothing of the kind"},
+		{"plot raster still", 65, "with --winners"},
 		{"sim assembly fails.yaml --out f", 1, "fails.yaml:3:8: activate"},
 		{"sim assembly s.yaml --out run", 73, "not empty"},
 		{"sim assembly s.yaml --resume run", 64, "leave out s.yaml"},
@@ -208,6 +225,35 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		if code, _, stderr := do(t, strings.Fields(c.args)...); code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("%s\nexit %d, want %d: %s", c.args, code, c.code, stderr)
 		}
+	}
+}
+
+// A run that ends in an error keeps what came before.
+func TestSimAssemblyKeepsWhatFailed(t *testing.T) {
+	scriptFile(t, `
+p: 0.05
+stimuli: {S: 50}
+areas: {A: {n: 2000, k: 50}, B: {n: 2000, k: 50}}
+run:
+  - {form: A, stimulus: S, steps: 50}
+  - {measure: wide, support: A}
+  - {measure: x, block: B}
+`)
+	code, _, stderr := do(t, "sim", "assembly", "s.yaml", "--out", "run")
+	for _, says := range []string{"s.yaml:8:6: measure: ", "area B does not fire", "stopped at step 50 of 50, measure at 8:6", "trace.csv, measures.csv and checkpoint up to there are kept in run", "Try: "} {
+		if !strings.Contains(stderr, says) {
+			t.Errorf("%q is not in %s", says, stderr)
+		}
+	}
+	r, err := readAssemblyResult("run")
+	if code != exitFailed || err != nil || len(r.Rounds) != 50 || len(r.Measures) != 1 {
+		t.Fatalf("exit %d: %v, %+v", code, err, r)
+	}
+	if code, _, stderr := do(t, "plot", "support", "run", "x.svg"); code != 0 {
+		t.Error(stderr)
+	}
+	if code, _, stderr := do(t, "sim", "assembly", "--resume", "run"); code != exitFailed || !strings.Contains(stderr, "s.yaml:8:6") || exists("run/summary.json") {
+		t.Errorf("resumed, exit %d: %s", code, stderr)
 	}
 }
 

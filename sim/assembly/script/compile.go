@@ -68,6 +68,7 @@ func (c *compiler) project(s *step, steps int, fibres string) {
 	if steps > 0 {
 		c.program = append(c.program, instruction{line: s.node.Line, column: s.node.Column, name: s.kind.name, rounds: steps, fibres: fibres})
 		c.Rounds += steps
+		c.needs.use(fibres, steps)
 		c.busy(s.node, 1)
 	}
 }

@@ -29,7 +29,7 @@ func (c *compiler) stimuli(n *yaml.Node) {
 	c.mapping(n, "stimuli")
 	each(n, func(key, value *yaml.Node) {
 		if name := c.newName(key, "a stimulus"); name != "" {
-			c.Stimuli = append(c.Stimuli, Stimulus{name, c.whole(value, "the size of stimulus "+name, 0, mostNeurons, 0)})
+			c.Stimuli = append(c.Stimuli, Stimulus{name, c.whole(value, "the size of stimulus "+name, 0, mostFiring, 0)})
 		}
 	})
 }
@@ -38,6 +38,7 @@ func (c *compiler) areas(n *yaml.Node, beta float64) {
 	c.mapping(n, "areas")
 	each(n, func(key, value *yaml.Node) {
 		if name := c.newName(key, "an area"); name != "" {
+			c.needs.places[name] = key
 			c.Areas = append(c.Areas, c.newArea(name, value, beta))
 		}
 	})
@@ -104,6 +105,7 @@ func (c *compiler) fibres(n *yaml.Node) {
 				x.Rule = assembly.Rule(c.choice(m["rule"], "rule of "+what, rules...))
 			}
 			c.tryFibre(value, x)
+			c.needs.fibres[f] = true
 			c.Fibres = append(c.Fibres, x)
 		}
 	})

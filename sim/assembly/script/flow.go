@@ -179,7 +179,10 @@ func (c *compiler) repeat(s *step) {
 func (c *compiler) branch(s *step) {
 	program, outside := c.program, c.scope
 	c.program, c.scope = nil, outside.clone()
+	c.needs.copied()
+	c.needs.depth++
 	c.expand(s.body, s.env)
+	c.needs.depth--
 	inner := c.program
 	c.program, c.scope = program, outside
 	c.emit(s, nil)

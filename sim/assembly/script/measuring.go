@@ -88,6 +88,7 @@ func (c *compiler) ofFibre(what string, n *yaml.Node) func(m *machine) (float64,
 		c.at(n, "%s of a fibre from a stimulus, whose neurons fire as one: want a fibre between areas", what)
 		return nil
 	}
+	c.needs.tables[f[0]] = true
 	return func(m *machine) (float64, error) {
 		s, err := m.brain.Statistics(f[0][0], f[0][1])
 		if what == "weight" {

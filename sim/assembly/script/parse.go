@@ -26,8 +26,10 @@ type Script struct {
 	Fibres   []Fibre
 	Rounds   int             // steps of the brain in all, those of branches too
 	Winners  map[string]bool // areas whose winners are kept in rounds
+	Memory   float64         // bytes that a run may take, see Fits; default 8 GB
 
 	program []instruction
+	needs   needs
 }
 
 // Stimulus is a set of Size neurons that fire together.
@@ -47,7 +49,7 @@ var (
 	modes     = []string{"lazy-exact", "lazy-ref", "exact"}
 	rules     = []string{"hebb", "additive", "anti-hebb", "willshaw"}
 	policies  = []string{"top-k", "threshold", "relative"}
-	header    = []string{"seed", "p", "beta", "mode", "activity", "max_weight", "empty_if_silent", "no_self", "threads", "cache_mb", "winners", "stimuli", "areas", "fibres", "procedures", "run"}
+	header    = []string{"seed", "p", "beta", "mode", "activity", "max_weight", "empty_if_silent", "no_self", "threads", "cache_mb", "memory", "winners", "stimuli", "areas", "fibres", "procedures", "run"}
 	areaKeys  = []string{"n", "k", "beta", "explicit", "rule", "policy", "threshold", "at_least", "latency", "latency_strength", "refraction"}
 	fibreKeys = []string{"p", "beta", "rule"}
 )
@@ -70,7 +72,7 @@ func Parse(file string, text []byte) (*Script, error) {
 	if len(wrong.List) > 0 {
 		return nil, wrong.sorted()
 	}
-	c := &compiler{reader: reader{wrong: wrong}, Script: &Script{File: file, Text: string(text)}, scope: newScope()}
+	c := &compiler{reader: reader{wrong: wrong}, Script: &Script{File: file, Text: string(text), needs: newNeeds()}, scope: newScope()}
 	c.script(top)
 	if len(wrong.List) > 0 {
 		return nil, wrong.sorted()
@@ -136,10 +138,13 @@ func (c *compiler) script(top *yaml.Node) {
 	if m["stimuli"] != nil {
 		c.stimuli(m["stimuli"])
 	}
-	if m["areas"] == nil {
+	switch areas := m["areas"]; {
+	case areas == nil:
 		c.at(top, "no areas")
-	} else {
-		c.areas(m["areas"], c.number(m["beta"], "beta", 0, math.Inf(1), defaultBeta))
+	case areas.Kind == yaml.MappingNode && len(areas.Content) == 0:
+		c.at(areas, "no areas: want one or more, such as A: {n: 10000, k: 100}")
+	default:
+		c.areas(areas, c.number(m["beta"], "beta", 0, math.Inf(1), defaultBeta))
 	}
 	if m["fibres"] != nil {
 		c.fibres(m["fibres"])
@@ -153,6 +158,13 @@ func (c *compiler) script(top *yaml.Node) {
 	body := c.list(m["run"], "run")
 	c.circles()
 	c.expand(body, nil)
+	if len(c.wrong.List) > 0 {
+		return
+	}
+	if len(c.program) == 0 {
+		c.at(m["run"], "run has no steps: there is nothing to do")
+	}
+	c.fit()
 }
 
 func (c *compiler) settings(m map[string]*yaml.Node) {
@@ -165,6 +177,7 @@ func (c *compiler) settings(m map[string]*yaml.Node) {
 	s.EmptyIfSilent = c.yes(m["empty_if_silent"], "empty_if_silent", false)
 	s.NoSelf = c.yes(m["no_self"], "no_self", false)
 	s.Threads = c.whole(m["threads"], "threads", 0, 1<<16, 0)
+	c.Memory = 1e9 * c.number(m["memory"], "memory", 0, 1e9, defaultMemory)
 	s.Cache = c.whole(m["cache_mb"], "cache_mb", 0, 1<<30, 0) << 20
 	if c.Mode == "lazy-ref" {
 		s.Lazy = assembly.Normal

@@ -215,6 +215,8 @@ func (c *compiler) preserve(s *step) {
 	if one == nil || two == nil {
 		return
 	}
+	c.needs.use(from+">"+to, 0)
+	c.needs.copied()
 	c.emit(s, func(m *machine) error {
 		before, after, err := m.brain.Preserve(from, to, one(m), two(m))
 		if err != nil {

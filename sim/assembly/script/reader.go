@@ -76,7 +76,7 @@ func kindOf(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// number returns a number from lo to hi; of a node that is absent def.
+// number returns a finite number from lo to hi; of a node that is absent def.
 func (r *reader) number(n *yaml.Node, what string, lo, hi, def float64) float64 {
 	if n == nil {
 		return def
@@ -84,6 +84,10 @@ func (r *reader) number(n *yaml.Node, what string, lo, hi, def float64) float64 
 	var v float64
 	if tag := n.ShortTag(); n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" || n.Decode(&v) != nil {
 		r.at(n, "%s is %s: want a number", what, kindOf(n))
+		return def
+	}
+	if math.IsInf(v, 0) {
+		r.at(n, "%s is %s: want a finite number", what, n.Value)
 		return def
 	}
 	if !(v >= lo && v <= hi) {

@@ -86,8 +86,11 @@ type memo struct {
 	Winners []int32
 }
 
-// Start makes the brain of a script and puts it at the first step.
+// Start makes the brain of a script, if it fits, and puts it at the first step.
 func (s *Script) Start(o Options) (*Run, error) {
+	if err := s.Fits(); err != nil {
+		return nil, err
+	}
 	b, err := s.Brain()
 	if err != nil {
 		return nil, fmt.Errorf("script: %s: %w", s.File, err)

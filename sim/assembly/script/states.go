@@ -112,7 +112,6 @@ func (c *compiler) set(s *step) {
 // neurons reads neurons of an area: a list of numbers, from-to, or an assembly that is
 // remembered. It returns nil where they are wrong.
 func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
-	var ids []int32
 	most := c.size(area) - 1
 	switch from, to, isRange := strings.Cut(n.Value, "-"); {
 	case n.Kind == yaml.SequenceNode:
@@ -124,13 +123,8 @@ func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
 			c.at(n, "neurons %s of area %s: want a range within 0-%d", n.Value, area, most)
 			return nil
 		}
-		if c.busy(n, (hi-lo)/1000) {
-			return nil
-		}
-		for i := lo; i <= hi; i++ {
-			ids = append(ids, int32(i))
-		}
-		return func(*machine) []int32 { return ids }
+		c.needs.sets[area] = max(c.needs.sets[area], hi-lo+1)
+		return func(*machine) []int32 { return counted(lo, hi) }
 	}
 	name, of := c.remembered(n)
 	if of == "" {
@@ -141,6 +135,15 @@ func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
 		return nil
 	}
 	return func(m *machine) []int32 { return m.memory[name].Winners }
+}
+
+// counted returns the numbers from lo to hi.
+func counted(lo, hi int) []int32 {
+	ids := make([]int32, hi-lo+1)
+	for i := range ids {
+		ids[i] = int32(lo + i)
+	}
+	return ids
 }
 
 func (c *compiler) listed(n *yaml.Node, area string, most int) func(m *machine) []int32 {
@@ -158,6 +161,7 @@ func (c *compiler) listed(n *yaml.Node, area string, most int) func(m *machine) 
 		c.at(n, "%d neurons of %s, of which %d are different", len(ids), area, len(d))
 		return nil
 	}
+	c.needs.sets[area] = max(c.needs.sets[area], len(ids))
 	return func(*machine) []int32 { return ids }
 }
 
@@ -195,6 +199,7 @@ func (c *compiler) normalize(s *step) {
 			c.at(s.value, "area %s is lazy: normalize fibres into areas that are explicit", f[1])
 			continue
 		}
+		c.needs.tables[f] = true
 		c.emit(s, func(m *machine) error { return m.brain.Normalize(f[0], f[1]) })
 	}
 }

@@ -146,18 +146,35 @@ func (c *compiler) replaced(n *yaml.Node, env map[string]*yaml.Node) *yaml.Node 
 		return &out
 	}
 	out := *n
-	out.Tag = ""
-	out.Value = parameter.ReplaceAllStringFunc(n.Value, func(p string) string {
-		v := env[p[1:]]
-		switch {
+	out.Tag, out.Value = "", c.filled(n, env)
+	return &out
+}
+
+// mostText bounds texts within which parameters stand, so that they do not double with
+// every procedure.
+const mostText = 1000
+
+// filled returns a text in which values stand in place of parameters.
+func (c *compiler) filled(n *yaml.Node, env map[string]*yaml.Node) string {
+	var b strings.Builder
+	end := 0
+	for _, at := range parameter.FindAllStringIndex(n.Value, -1) {
+		p := n.Value[at[0]:at[1]]
+		b.WriteString(n.Value[end:at[0]])
+		end = at[1]
+		switch v := env[p[1:]]; {
 		case v == nil:
 			c.at(n, "no parameter %s here: %s", p, did(p[1:], slices.Collect(maps.Keys(env))))
 		case v.Kind != yaml.ScalarNode:
 			c.at(n, "%s stands for %s: want a name or a number within a text", p, kindOf(v))
+		case b.Len()+len(v.Value) > mostText:
+			c.at(n, "a text of more than %d characters once %s is put into it: want a shorter one, or a list", mostText, p)
+			return ""
 		default:
-			return v.Value
+			b.WriteString(v.Value)
 		}
-		return p
-	})
-	return &out
+	}
+	b.WriteString(n.Value[end:])
+	c.busy(n, b.Len()/50)
+	return b.String()
 }
