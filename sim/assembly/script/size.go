@@ -51,11 +51,11 @@ func (x *needs) use(fibres string, steps int) {
 // copied notes that the brain is copied, at a depth below this one.
 func (x *needs) copied() { x.copies = max(x.copies, x.depth+1) }
 
-// A round is kept in roundBytes, which is room for a list that grows: of one of 112
-// bytes as much again, and a quarter more. A winner of it takes winnerBytes.
+// A round of 112 bytes takes roundBytes of a process, measured over a million: of a list
+// that grows, and of what the collector has yet to free. So a winner takes winnerBytes.
 const (
-	roundBytes  = 250
-	winnerBytes = 4
+	roundBytes  = 600
+	winnerBytes = 8
 )
 
 // share is what an area takes, with the fibres into it and its rounds.

@@ -23,7 +23,7 @@ func TestTooLarge(t *testing.T) {
 		"p: .01\nmode: exact\nstimuli: {S: 1e8}\nareas: {A: {n: 1e4, k: 5}}\nfibres: {S>A: {p: 0.5}}\nrun: [{clear: A}]":           "has about 5e+11 synapses",
 		"p: .01\nareas: {A: {n: 1e5, k: 1000, explicit: true}}\nmemory: 0.01\nrun: [{normalize: A>A}]":                             "memory is 0.01 GB",
 		"p: .1\nmode: exact\nareas: {A: {n: 1e5, k: 10}, B: {n: 1e5, k: 10}}\nrun: [{measure: d, density: A>B}]":                   "area B",
-		"p: .01\nstimuli: {S: 100}\nareas: {A: {n: 1e4, k: 5}}\nrun: [{repeat: 100, steps: [{form: A, stimulus: S, steps: 1e7}]}]": "of which the trace of 1000000000 steps 250 GB, all together 250 GB: memory is 8 GB: take fewer steps, or raise memory",
+		"p: .01\nstimuli: {S: 100}\nareas: {A: {n: 1e4, k: 5}}\nrun: [{repeat: 100, steps: [{form: A, stimulus: S, steps: 1e7}]}]": "of which the trace of 1000000000 steps 600 GB, all together 600 GB: memory is 8 GB: take fewer steps, or raise memory",
 		"p: .01\nwinners: on\nstimuli: {S: 9}\nareas: {A: {n: 1e5, k: 1e4}}\nrun: [{form: A, stimulus: S, steps: 1e6}]":            "or keep no winners",
 		"p: .01\nmemory: .1\nmode: exact\nareas: {A: {n: 2e6, k: 9}}\nrun: [{branch: [{branch: [{project: A>A}]}]}]":               "takes about 0.205 GB",
 		"p: .01\nmemory: -1\nstimuli: {S: 100}\nareas: {A: {n: 1e4, k: 5}}" + form:                                                 "memory is -1: want 0",
@@ -74,12 +74,12 @@ func TestFits(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s, err := Parse("s.yaml", []byte("p: .1\nmemory: 0.3\nstimuli: {S: 9}\nareas: {A: {n: 1e5, k: 1000}}\nrun: [{form: A, stimulus: S, steps: 1e6}]"))
+	s, err := Parse("s.yaml", []byte("p: .1\nmemory: 0.7\nstimuli: {S: 9}\nareas: {A: {n: 1e5, k: 1000}}\nrun: [{form: A, stimulus: S, steps: 1e6}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Winners["A"] = true
-	if err := s.Fits(); err == nil || !strings.Contains(err.Error(), "the trace of 1000000 steps 4.25 GB") {
+	if err := s.Fits(); err == nil || !strings.Contains(err.Error(), "the trace of 1000000 steps 8.6 GB") {
 		t.Errorf("%v", err)
 	}
 	if _, err := s.Start(Options{}); err == nil {
