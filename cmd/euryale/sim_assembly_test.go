@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"image/png"
 	"io"
 	"os"
@@ -92,10 +93,11 @@ func TestSimAssemblySeeds(t *testing.T) {
 			t.Fatalf("exit %d: %s%s", code, out, stderr)
 		}
 		b, err := os.ReadFile("run/trace.csv")
-		if err != nil {
+		brain, err2 := os.ReadFile("run/brain.snapshot")
+		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)
 		}
-		return string(b)
+		return string(b) + string(brain)
 	}
 	a := trace("--threads", "1")
 	if b := trace("--threads", "3"); a != b {
