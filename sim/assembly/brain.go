@@ -277,6 +277,10 @@ func (b *Brain) Fix(name string, fixed bool) error {
 	return err
 }
 
+// SetThreads sets how many threads draw and count connections, 0 for GOMAXPROCS. It
+// changes no result.
+func (b *Brain) SetThreads(n int) { b.set.Threads = max(n, 0) }
+
 // Learn switches plasticity, which is on at first.
 func (b *Brain) Learn(on bool) { b.frozen = !on }
 

@@ -147,6 +147,7 @@ func (s *Script) Resume(in io.Reader, o Options) (*Run, error) {
 		return nil, err
 	}
 	s.Settings.Seed = st.Seed
+	brain.SetThreads(s.Settings.Threads)
 	r := s.runOf(brain, o)
 	r.result, r.done = st.Result, st.Done
 	r.result.Rounds = rounds
