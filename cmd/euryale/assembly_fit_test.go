@@ -98,3 +98,63 @@ func TestTrainConnectomeRefuses(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
+
+// Whatever is wrong with a problem is said before there is a run folder.
+func TestTrainConnectomeLeavesNoFolder(t *testing.T) {
+	for _, change := range [][2]string{
+		{`"k": 6`, `"k": -1`}, {`"n": 60`, `"n": 1000000000000`}, {`"n": 30`, `"n": 1000000000000`}, {`"n": 60`, `"n": 100000000`},
+		{`"batch": 8`, `"batch": 1000000000`}, {`"steps": 1`, `"steps": 1000000000`}, {`"train": 40`, `"train": 1000000000000`},
+		{`"updates": 40`, `"updates": -1`}, {`"batch": 8`, `"batch": -1`}, {`"batch": 8`, `"lr": -1`}, {`"batch": 8`, `"warm": -1`},
+		{`"batch": 8`, `"precision": "16"`}, {`"batch": 8`, `"readout": {"assemblies": [[1, 60], [2]]}`}, {`"batch": 8`, `"readout": {"assemblies": [[1, 1, 1], [2]]}`},
+		{`{"from": "S", "to": "A", "p": 0.3}`, ``}, {`"p": 0.3}`, `"p": 0.3}, {"from": "S", "to": "A", "p": 0.3}`},
+		{`"p": 0.3`, `"p": 0.3, "learn": ["none", "weights"]`}, {`"seed": 1`, `"max_weight": -1`}, {`"seed": 1`, `"hebb": -1`},
+		{`"test": 60}}`, `"test": 60}} more`}, {`"S"`, `"../x"`},
+	} {
+		out := filepath.Join(t.TempDir(), "x")
+		code, _, stderr := do(t, "train", "connectome", write(t, "bad.json", strings.ReplaceAll(tinyClasses, change[0], change[1])), "--out", out)
+		if code != exitData || !strings.Contains(stderr, "bad.json") {
+			t.Errorf("%s: exit %d: %s", change[1], code, stderr)
+		}
+		if exists(out) {
+			t.Errorf("%s left a folder", change[1])
+		}
+	}
+}
+
+func TestTrainConnectomeResumes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, stderr := do(t, "train", "connectome", write(t, "tiny.json", tinyClasses), "--out", dir, "--quiet"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, flag := range []string{"--seed", "--out", "--threads"} {
+		if code, _, stderr := do(t, "train", "connectome", "--resume", dir, flag, "1"); code != exitUsage || !strings.Contains(stderr, flag) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
+	name := filepath.Join(dir, "checkpoint")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(strings.Replace(string(b), `"Step":40`, `"Step":20`, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "train", "connectome", "--resume", dir); code != exitData || !strings.Contains(stderr, name) || !strings.Contains(stderr, "checksum") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestSampleAssemblyTooLarge(t *testing.T) {
+	for _, problem := range []string{
+		`{"fit": "formation", "overlap": [3, 4], "simulator": {"N": 1000000000000}}`,
+		`{"fit": "formation", "overlap": [3, 4], "simulator": {"Steps": 1000000000}}`,
+		`{"fit": "formation", "overlap": [3, 4], "simulator": {"Graphs": 1000000000}, "dynamics": "soft"}`,
+		`{"fit": "formation", "overlap": [3, 4], "graphs": 1000000000}`,
+		`{"fit": "p", "count": [2, 3], "k": 50} {}`,
+	} {
+		code, _, stderr := do(t, "sample", "assembly", "--problem", write(t, "a.json", problem), "--out", filepath.Join(t.TempDir(), "x"))
+		if code != exitData || !strings.Contains(stderr, "a.json") {
+			t.Errorf("%s: exit %d: %s", problem, code, stderr)
+		}
+	}
+}

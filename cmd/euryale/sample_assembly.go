@@ -142,6 +142,9 @@ func parseAssemblyProblem(b []byte) (*assemblyProblem, error) {
 	if err := d.Decode(&p); err != nil {
 		return nil, fmt.Errorf("byte %d: %w", d.InputOffset(), err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("byte %d: more after the end of the document: want one object", d.InputOffset())
+	}
 	return &p, nil
 }
 
@@ -189,6 +192,9 @@ func (a *app) formationModel(ctx context.Context, p *assemblyProblem) (m *infer.
 	}
 	if s.Steps == 0 {
 		s.Steps = len(p.Overlap) + 1
+	}
+	if err := s.Check(p.Overlap); err != nil {
+		return nil, err
 	}
 	switch cmp.Or(p.Dynamics, "emulated") {
 	case "emulated":

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/tensor"
 	"github.com/euryale-dev/euryale/viz"
@@ -69,16 +70,16 @@ plots. Ctrl-C saves what there is; --resume goes on bit for bit.
 			case a.resume != "" && len(args) > 0:
 				return usage("--resume takes its problem from the run folder: leave out %s", args[0])
 			case a.resume != "":
-				return a.resumeTraining(c.Context())
+				return a.resumeTraining(c)
 			case len(args) == 0:
 				return usage("train connectome wants PROBLEM.json, or --resume RUN")
 			}
-			return a.startTraining(c.Context(), args[0])
+			return a.startTraining(c.Context(), args[0], c.Flags().Changed("seed"))
 		},
 	}
 }
 
-func (a *app) startTraining(ctx context.Context, file string) error {
+func (a *app) startTraining(ctx context.Context, file string, seeded bool) error {
 	b, err := readInput(file)
 	if err != nil {
 		return err
@@ -87,10 +88,10 @@ func (a *app) startTraining(ctx context.Context, file string) error {
 	if cfg.Problem, err = connectome.ParseProblem(b); err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", file, err))
 	}
-	if a.seed != 0 {
+	if seeded {
 		cfg.Problem.Seed = a.seed
 	}
-	t, err := openTrainee(&cfg)
+	t, err := openTrainee(&cfg, file)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,13 @@ func (a *app) startTraining(ctx context.Context, file string) error {
 	return a.trainInto(ctx, dir, &cfg, t, nil)
 }
 
-func (a *app) resumeTraining(ctx context.Context) error {
+func (a *app) resumeTraining(c *cobra.Command) error {
+	for _, name := range []string{"seed", "threads", "out"} {
+		if c.Flags().Changed(name) {
+			return usage("--resume takes its settings from the run folder: leave out --%s", name)
+		}
+	}
+	ctx := c.Context()
 	var cfg trainConfig
 	dir := rundir(a.resume)
 	if err := dir.readConfig(&cfg); err != nil {
@@ -117,11 +124,11 @@ func (a *app) resumeTraining(ctx context.Context) error {
 	if cfg.Command != trainCommand || cfg.Problem == nil {
 		return as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, cfg.Command, trainCommand))
 	}
-	t, err := openTrainee(&cfg)
+	t, err := openTrainee(&cfg, dir.path("config.json"))
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(dir.path("checkpoint"))
+	f, err := os.Open(dir.path("checkpoint"))
 	if errors.Is(err, fs.ErrNotExist) {
 		a.note("%s has no checkpoint yet: starting over", dir)
 		return a.trainInto(ctx, dir, &cfg, t, nil)
@@ -129,15 +136,17 @@ func (a *app) resumeTraining(ctx context.Context) error {
 	if err != nil {
 		return input(err)
 	}
-	var state connectome.TrainState
-	if err := json.Unmarshal(b, &state); err != nil {
+	defer f.Close()
+	state, err := t.LoadState(f)
+	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", dir.path("checkpoint"), err))
 	}
-	return a.trainInto(ctx, dir, &cfg, t, &state)
+	return a.trainInto(ctx, dir, &cfg, t, state)
 }
 
-// openTrainee reads the examples of a problem, if they are files, and builds it.
-func openTrainee(cfg *trainConfig) (*connectome.Trainee, error) {
+// openTrainee reads the examples of a problem, if they are files, and builds it; what is
+// wrong is said of the file that it is from.
+func openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
 	var sets [2]connectome.Examples
 	for i, name := range []string{cfg.Problem.Data, cfg.Problem.Test} {
 		if name == "" {
@@ -153,7 +162,7 @@ func openTrainee(cfg *trainConfig) (*connectome.Trainee, error) {
 	}
 	t, err := cfg.Problem.Build(sets[0], sets[1])
 	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
+		return nil, as(exitData, fmt.Errorf("%s: %w", from, err))
 	}
 	t.Settings.Threads = cfg.Threads
 	return t, nil
@@ -230,7 +239,9 @@ func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *co
 		bar.Add(p.Step-done, 0)
 		done = p.Step
 	}
-	save := func(s connectome.TrainState) error { return writeJSON(dir.path("checkpoint"), s) }
+	save := func(s connectome.TrainState) error {
+		return as(exitCannotWrite, atomicfile.Write(dir.path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
+	}
 	set.Save, set.SaveEvery = save, 20
 	out, err := connectome.Train(ctx, t.Circuit, t.Train, set)
 	bar.Close()

@@ -134,7 +134,15 @@ func (c *Circuit) check() error {
 	if c.Steps < 1 {
 		say("%d steps: want at least 1", c.Steps)
 	}
+	if !(c.MaxWeight >= 0) {
+		say("greatest weight %g: want it above 0, or 0 for no bound", c.MaxWeight)
+	}
+	joined := map[string]bool{}
 	for _, f := range c.Fibres {
+		if joined[f.Name()] {
+			say("fibre %s twice: want one for each pair", f.Name())
+		}
+		joined[f.Name()] = true
 		n, found := c.size(f.From)
 		a := c.area(f.To)
 		if !found || a == nil {

@@ -28,8 +28,13 @@ func Connect(f assembly.Fibre, sources int, rule func(dst []int32, f assembly.Fi
 	return e
 }
 
-// Len returns the number of synapses.
-func (e *Edges) Len() int { return len(e.To) }
+// Len returns the number of synapses, 0 of nil.
+func (e *Edges) Len() int {
+	if e == nil {
+		return 0
+	}
+	return len(e.To)
+}
 
 // places returns the place of each synapse in the dense matrix [Sources, Targets].
 func (e *Edges) places() []int {

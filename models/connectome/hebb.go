@@ -3,6 +3,8 @@ package connectome
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 )
 
 // Hebbian returns the circuit as plasticity alone leaves it, what training is to be
@@ -13,6 +15,9 @@ import (
 func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float64) (*Circuit, error) {
 	if err := errors.Join(c.check(), r.check(c), e.check(c, len(r.Assemblies))); err != nil {
 		return nil, err
+	}
+	if !(beta >= 0) || math.IsInf(beta, 1) {
+		return nil, fmt.Errorf("connectome: plasticity %g of Hebb's rule: want it finite, 0 or more", beta)
 	}
 	h := *c
 	h.Fibres = nil

@@ -42,10 +42,15 @@ func (r Readout) check(c *Circuit) error {
 		if len(set) == 0 {
 			return fmt.Errorf("connectome: the assembly of label %d is empty", l)
 		}
+		seen := map[int]bool{}
 		for _, i := range set {
 			if i < 0 || i >= a.N {
 				return fmt.Errorf("connectome: the assembly of label %d has neuron %d: area %s has %d", l, i, r.Area, a.N)
 			}
+			if seen[i] {
+				return fmt.Errorf("connectome: the assembly of label %d has neuron %d twice: want each once", l, i)
+			}
+			seen[i] = true
 		}
 	}
 	return nil

@@ -2,9 +2,13 @@ package connectome
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,10 +89,14 @@ func ParseProblem(b []byte) (*Problem, error) {
 	if err := d.Decode(&p); err != nil {
 		return nil, fmt.Errorf("connectome: problem, byte %d: %w", d.InputOffset(), err)
 	}
-	return &p, p.check()
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("connectome: problem, byte %d: more after the end of the document: want one object", d.InputOffset())
+	}
+	return &p, p.check(p.Data != "")
 }
 
-func (p *Problem) check() error {
+// check lists what is wrong; read says that examples come from elsewhere.
+func (p *Problem) check(read bool) error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
 	known := func(what, name string, names []string) {
@@ -96,22 +104,40 @@ func (p *Problem) check() error {
 			say("%s %q: want one of %s%s", what, name, strings.Join(names, ", "), meant(name, names))
 		}
 	}
+	sound := func(what, name string, n int) {
+		if !plainName.MatchString(name) {
+			say("%s called %q: want letters, digits, _, - and dots, not first, at most 100", what, name)
+		}
+		if n < 1 || n > math.MaxInt32 {
+			say("%s %s has %d neurons: want 1 to %d", what, name, n, math.MaxInt32)
+		}
+	}
 	known("cap", p.Cap, capNames)
 	for _, l := range p.Losses {
 		known("loss", l.Name, lossNames)
+		if !(l.Weight >= 0 && l.Scale >= 0 && l.Margin >= 0) {
+			say("loss %s has weight %g, scale %g, margin %g: want none below 0", l.Name, l.Weight, l.Scale, l.Margin)
+		}
+		if l.Name == "stability" && p.Steps < 2 {
+			say("loss stability in %d steps: want two", p.Steps)
+		}
 	}
 	var all, areas []string
 	for _, a := range p.Areas {
 		areas = append(areas, a.Name)
-		if a.K > a.N {
-			say("area %s fires %d of %d neurons: want at most all", a.Name, a.K, a.N)
+		if sound("area", a.Name, a.N); a.K < 1 || a.K > a.N {
+			say("area %s fires %d of %d neurons: want 1 or more, at most all", a.Name, a.K, a.N)
 		}
 	}
 	all = append(all, areas...)
 	inputs := 0
 	for _, s := range p.Stimuli {
 		all = append(all, s.Name)
-		inputs += s.N
+		sound("stimulus", s.Name, s.N)
+		inputs += min(s.N, math.MaxInt32)
+	}
+	if len(p.Fibres) == 0 {
+		say("no fibres: want one at least, such as from a stimulus to an area")
 	}
 	for _, f := range p.Fibres {
 		known("fibre from", f.From, all)
@@ -122,20 +148,41 @@ func (p *Problem) check() error {
 		for _, l := range f.Learn {
 			known("fibre "+f.From+">"+f.To+" learns", l, learnable)
 		}
+		if list := slices.Sorted(slices.Values(f.Learn)); len(slices.Compact(list)) < len(f.Learn) || len(f.Learn) > 1 && slices.Contains(f.Learn, "none") {
+			say("fibre %s>%s learns %v: want each once, and none alone", f.From, f.To, f.Learn)
+		}
 	}
 	known("readout of area", p.Readout.Area, areas)
+	if p.Steps < 1 || p.Updates < 0 || p.Updates > mostUpdates || p.Batch < 0 {
+		say("%d steps, %d updates in batches of %d: want 1 step at least, up to %d updates (0: 300), no batch below 0 (0: 32)", p.Steps, p.Updates, p.Batch, mostUpdates)
+	}
+	if !(p.MaxWeight >= 0 && p.Hebb >= 0) || math.IsInf(p.MaxWeight+p.Hebb, 1) {
+		say("max_weight %g, hebb %g: want them above 0, or 0 for no bound and for 0.02", p.MaxWeight, p.Hebb)
+	}
 	switch {
 	case len(p.Areas) == 0 || len(p.Stimuli) == 0:
 		say("%d areas and %d stimuli: want one of each at least", len(p.Areas), len(p.Stimuli))
-	case (p.Task == nil) == (p.Data == ""):
+	case (p.Task == nil) == !read:
 		say("examples come from a task or from data: want one of the two")
 	case p.Task != nil:
 		if err := p.Task.check(inputs); err != nil {
 			say("%w", err)
 		}
 	}
-	return errors.Join(bad...)
+	if len(bad) > 0 {
+		return errors.Join(bad...)
+	}
+	classes, examples := len(p.Readout.Assemblies), 0
+	if p.Task != nil {
+		classes, examples = max(classes, p.Task.Classes), p.Task.Train+min(p.Task.Test, math.MaxInt-p.Task.Train)
+	}
+	return fits(p.needs(classes, examples)...)
 }
+
+// plainName is of names that become those of files in the trained weights.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
+
+func (p *Problem) batch() int { return cmp.Or(p.Batch, 32) }
 
 func meant(name string, names []string) string {
 	if near := spelling.Meant(name, names); near != "" {
@@ -150,11 +197,38 @@ type Trainee struct {
 	Train, Test Examples
 	Readout     Readout
 	Settings    TrainSettings // with losses, readout and test examples
+
+	sum string // of the problem, for checkpoints
+}
+
+// Check reports everything that Train and Evaluate would refuse; Build has done so for
+// what it returns.
+func (t *Trainee) Check() error {
+	if err := errors.Join(t.Circuit.check(), t.Readout.check(t.Circuit)); err != nil {
+		return err
+	}
+	bad := []error{t.Settings.defaults().check(t.Circuit)}
+	for _, set := range []struct {
+		name string
+		e    Examples
+	}{{"training", t.Train}, {"test", t.Test}} {
+		if err := set.e.check(t.Circuit, len(t.Readout.Assemblies)); err != nil {
+			bad = append(bad, fmt.Errorf("%s examples: %w", set.name, err))
+		}
+	}
+	return errors.Join(bad...)
 }
 
 // Build makes the circuit and the settings of its training. Examples are those given,
-// or of the task.
+// or of the task. What is wrong with either is an error, so that Train takes what Build
+// returns.
 func (p *Problem) Build(train, test Examples) (*Trainee, error) {
+	if err := p.check(p.Data != "" || train.Len() > 0); err != nil {
+		return nil, err
+	}
+	if err := fits(p.needs(max(train.classes(), test.classes()), train.Len()+test.Len())...); err != nil {
+		return nil, err
+	}
 	t := &Trainee{Circuit: &Circuit{Stimuli: p.Stimuli, Areas: p.Areas, Steps: p.Steps, Plastic: p.Plastic, MaxWeight: p.MaxWeight, Normalize: p.Normalize}, Train: train, Test: test}
 	for _, f := range p.Fibres {
 		t.Circuit.Fibres = append(t.Circuit.Fibres, p.fibre(t.Circuit, f))
@@ -178,7 +252,12 @@ func (p *Problem) Build(train, test Examples) (*Trainee, error) {
 	for _, l := range losses {
 		t.Settings.Losses = append(t.Settings.Losses, l.loss(t.Readout))
 	}
-	return t, nil
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	var err error
+	t.sum, err = p.sumOf(t)
+	return t, err
 }
 
 // fibre draws the synapses of a fibre.

@@ -54,6 +54,22 @@ func TestBadProblems(t *testing.T) {
 		"unknown field":                    {`"steps"`, `"stepz"`},
 		"0 <= off < on":                    {`"off": 0.05`, `"off": 0.7`},
 		"want one of the two":              {`"seed": 3`, `"data": "x.npz"`},
+		"fires -1 of 100":                  {`"k": 8`, `"k": -1`},
+		"fires 0 of 100":                   {`"k": 8`, `"k": 0`},
+		"S has 0 neurons":                  {`"n": 60`, `"n": 0`},
+		"-1 updates":                       {`"updates": 120`, `"updates": -1`},
+		"batches of -1":                    {`"batch": 16`, `"batch": -1`},
+		"0 steps":                          {`"steps": 2`, `"steps": 0`},
+		"no fibres":                        {`"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["weights", "gain"]}, {"from": "A", "to": "A", "p": 0.1}]`, `"fibres": []`},
+		"max_weight -1":                    {`"seed": 3`, `"max_weight": -1`},
+		"hebb -1":                          {`"seed": 3`, `"hebb": -1`},
+		"none alone":                       {`["weights", "gain"]`, `["none", "weights"]`},
+		"want each once":                   {`["weights", "gain"]`, `["gain", "gain"]`},
+		`stimulus called "../x"`:           {`"name": "S"`, `"name": "../x"`},
+		`area called ".A"`:                 {`"name": "A"`, `"name": ".A"`},
+		"want none below 0":                {`"weight": 0.01`, `"weight": -0.01`},
+		"loss stability in 1 steps":        {`"losses": [{"name": "classification"}`, `"steps": 1, "losses": [{"name": "stability"}`},
+		"more after the end":               {`"batch": 16}`, `"batch": 16} {}`},
 	} {
 		_, err := ParseProblem([]byte(strings.Replace(classes, change[0], change[1], 1)))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -65,6 +81,35 @@ func TestBadProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := p.Build(Examples{}, Examples{}); err == nil || !strings.Contains(err.Error(), "do not fit") {
+		t.Error(err)
+	}
+}
+
+// What only the built problem shows is refused before training too.
+func TestBadBuilds(t *testing.T) {
+	for want, more := range map[string]string{
+		"learning rate -1":           `"lr": -1`,
+		"temperatures -1":            `"warm": -1`,
+		`precision "16"`:             `"precision": "16"`,
+		"has neuron 100":             `"readout": {"assemblies": [[1, 2], [3], [100]]}`,
+		"has neuron 1 twice":         `"readout": {"assemblies": [[1, 1, 1], [2], [3]]}`,
+		"training examples":          `"readout": {"assemblies": [[1], [2]]}`,
+		"fibre S>A twice":            `"fibres": [{"from": "S", "to": "A", "p": 0.2}, {"from": "S", "to": "A", "p": 0.2}]`,
+		"every fibre has FixWeights": `"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["none"]}]`,
+		`name "S" of an area`:        `"stimuli": [{"name": "S", "n": 60}, {"name": "S", "n": 60}]`,
+		"gain -1":                    `"fibres": [{"from": "S", "to": "A", "p": 0.2, "gain": -1}]`,
+	} {
+		p, err := ParseProblem([]byte(strings.Replace(classes, `"batch": 16`, `"batch": 16, `+more, 1)))
+		if err != nil {
+			t.Errorf("%s: %v", more, err)
+			continue
+		}
+		if _, err := p.Build(Examples{}, Examples{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	d := demo(1, 5, 5)
+	if _, err := Hebbian(context.Background(), d.circuit, d.train, d.readout, -1); err == nil || !strings.Contains(err.Error(), "plasticity -1") {
 		t.Error(err)
 	}
 }

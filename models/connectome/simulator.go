@@ -94,6 +94,9 @@ func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
 	if s.alone {
 		return ad.Sigmoid(s.surface.of(s.centred(logBeta, logitP)))
 	}
+	if err := s.fits(s.Graphs, false); err != nil {
+		return fault(err)
+	}
 	soft := s.dynamics(logBeta, logitP, false)
 	if s.surface == nil {
 		return soft
@@ -116,6 +119,9 @@ func (s Simulator) centred(logBeta, logitP *ad.Node) (x, y *ad.Node) {
 func (s Simulator) Hard(beta, p float64) ([]float64, error) {
 	if s = s.defaults(); s.check() != nil {
 		return nil, s.check()
+	}
+	if err := s.fits(s.Graphs, true); err != nil {
+		return nil, err
 	}
 	if !(beta > 0 && p > 0 && p < 1) || math.IsInf(beta, 1) {
 		return nil, fmt.Errorf("connectome: plasticity %g and probability %g: want them above 0, the latter below 1", beta, p)
@@ -155,11 +161,11 @@ const priorSD = 0.5
 // those that fire, column kp; K/N is known.
 func (s Simulator) Model(o []int) (*infer.Model, error) {
 	s = s.defaults()
-	if err := errors.Join(s.check(), counts("overlap", o, s.K)); err != nil {
+	if err := s.Check(o); err != nil {
 		return nil, err
 	}
-	if len(o) != s.Steps-1 {
-		return nil, fmt.Errorf("connectome: %d overlaps of %d steps: want %d, of each step after the first with the one before", len(o), s.Steps, s.Steps-1)
+	if err := s.fits(s.Graphs, false); err != nil && !s.alone {
+		return nil, err
 	}
 	m := infer.NewModel("projection")
 	b, p := s.centre()
@@ -173,6 +179,19 @@ func (s Simulator) Model(o []int) (*infer.Model, error) {
 	law := dist.BetaBinomial(float64(s.K), ad.Mul(kappa, mean), ad.Mul(kappa, ad.Sub(ad.Scalar(1), mean)))
 	m.Observe("overlap", law, floats(o))
 	return m, nil
+}
+
+// Check reports what Model would refuse of measured overlaps, before Emulated or
+// Corrected take their time.
+func (s Simulator) Check(o []int) error {
+	s = s.defaults()
+	if err := errors.Join(s.check(), counts("overlap", o, s.K)); err != nil {
+		return err
+	}
+	if len(o) != s.Steps-1 {
+		return fmt.Errorf("connectome: %d overlaps of %d steps: want %d, of each step after the first with the one before", len(o), s.Steps, s.Steps-1)
+	}
+	return nil
 }
 
 // FitSimulator samples plasticity and connection probability from measured overlaps;

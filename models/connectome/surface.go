@@ -46,6 +46,12 @@ func (s Simulator) fitted(ctx context.Context, graphs int, alone bool) (Simulato
 	if graphs < 1 {
 		return s, fmt.Errorf("connectome: a surface from %d graphs: want at least 1", graphs)
 	}
+	if err := s.fits(graphs, true); err != nil {
+		return s, err
+	}
+	if err := s.fits(s.Graphs, false); err != nil && !alone {
+		return s, err
+	}
 	f, err := s.design(ctx, graphs, alone)
 	if err != nil {
 		return s, err

@@ -24,7 +24,7 @@ const (
 
 func (t NoisyClasses) check(inputs int) error {
 	switch {
-	case t.Classes < 2 || t.Active < 1 || t.Classes*t.Active > inputs:
+	case t.Classes < 2 || t.Active < 1 || t.Active > inputs/t.Classes:
 		return fmt.Errorf("task: %d classes of %d neurons among %d of the stimuli: want two or more that fit", t.Classes, t.Active, inputs)
 	case !(t.Off >= 0 && t.On > t.Off && t.On <= 1):
 		return fmt.Errorf("task: neurons fire with probability %g in the core and %g elsewhere: want 0 <= off < on <= 1", t.On, t.Off)
@@ -61,7 +61,10 @@ func (t NoisyClasses) draw(inputs, count int, seed uint64, id uint32) (e Example
 // RandomReadout gives each of classes an assembly of its own: disjoint sets of k of an
 // area's neurons.
 func RandomReadout(a Area, classes int, seed uint64) (Readout, error) {
-	if classes*a.K > a.N {
+	if a.K < 1 || a.N < 1 {
+		return Readout{}, fmt.Errorf("connectome: area %s fires %d of %d neurons: want at least 1", a.Name, a.K, a.N)
+	}
+	if classes > a.N/a.K {
 		return Readout{}, fmt.Errorf("connectome: %d assemblies of %d neurons do not fit into the %d of area %s side by side", classes, a.K, a.N, a.Name)
 	}
 	src := tensor.NewStream(seed, purposeAssembly, 0)

@@ -116,6 +116,9 @@ func (s TrainSettings) check(c *Circuit) error {
 	if !(s.Warm > 0 && s.Cold > 0 && s.LR > 0) || math.IsInf(s.Warm+s.Cold+s.LR, 1) {
 		say("temperatures %g to %g and learning rate %g: want them above 0 and finite", s.Warm, s.Cold, s.LR)
 	}
+	if s.Steps > math.MaxUint32 {
+		say("%d updates: want at most %d, the random streams of batches", s.Steps, uint32(math.MaxUint32))
+	}
 	if s.Steps < 0 || s.Batch < 0 || s.Every < 0 || s.SaveEvery < 0 || s.Judge < 0 {
 		say("%d updates of %d examples, told every %d, judged every %d, saved every %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
 	}
@@ -124,8 +127,10 @@ func (s TrainSettings) check(c *Circuit) error {
 	}
 	if n := len(c.Start()); n == 0 {
 		say("nothing to train: every fibre has FixWeights")
-	} else if r := s.Resume; r != nil && len(r.Params) != n {
-		say("the state to resume from has %d parameters, the circuit %d", len(r.Params), n)
+	} else if s.Resume != nil {
+		if err := s.Resume.check(s.Steps, n); err != nil {
+			say("%w", err)
+		}
 	}
 	return errors.Join(bad...)
 }
