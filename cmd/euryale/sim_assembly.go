@@ -57,8 +57,8 @@ where they may be left out]:
 ` + indent(foldedReference()) + `
 Procedures are named lists of steps with parameters; docs/CLI.md has the rest.
 Results go to a run folder: trace.csv (every step), measures.csv, summary.json,
-brain.snapshot, plots. Ctrl-C and errors leave a checkpoint; --resume goes on, bit
-by bit.
+brain.snapshot, plots. Ctrl-C and errors leave a checkpoint; --resume goes on,
+bit by bit.
 
   euryale sim assembly project.yaml
   euryale sim assembly project.yaml --seed 7 --out run --winners --profile
