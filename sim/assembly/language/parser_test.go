@@ -34,7 +34,8 @@ func sorted(list []Dependency) []Dependency {
 	return list
 }
 
-// All sentences of the reference for five brains each, by the fixed map for one. Of
+// All sentences of the reference for two brains each, by the fixed map for one; a
+// hundred each behind the tag slow. Of
 // 2200 brains none read other than the reference: a test of 110 fails by chance with a
 // probability below a tenth, most likely far below. The fixed map may find the verb of
 // a clause again at a noun that has none: in 2 of 20 brains.
@@ -53,7 +54,7 @@ func TestReferenceSentences(t *testing.T) {
 			want = append(want, Dependency{d[0], d[1], d[2]})
 		}
 		t.Run(c.Grammar+"/"+c.Sentence, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range uint64(2) {
 				p := newParser(t, gs[c.Grammar], seed)
 				got, err := p.Parse(c.Sentence)
 				if err != nil {
