@@ -56,7 +56,7 @@ bench-assembly: ## assemblies of neurons beside the reference's C++ and Python a
 	@{ echo "commit $$(git rev-parse --short HEAD 2> /dev/null || echo unknown), $$($(GO) version), $$(uname -sm), $$(date -u +%Y-%m-%d), load$$(uptime | sed 's/.*load average://')"; \
 	  echo "CPU-ms is of all threads, ms what the clock says, which other jobs make longer; C++ (-O2), brain.py and Caerii (NumPy): CPU of one thread"; \
 	  echo "on a like machine, rough to 30 %; x-C++ is ours over that. A sentence takes brain.py 5 to 20 s."; } | tee bench/assembly.txt
-	@{ $(GO) test -run '^$$' -bench 'Project|Associate|Merge' -benchtime 20x -timeout 60m ./sim/assembly && \
+	@{ $(GO) test -run '^$$' -bench 'Project|Associate|Merge' -cpu 1 -benchtime 0.5s -timeout 60m ./sim/assembly && \
 	  $(GO) test -run '^$$' -bench 'Exact|Traffic|Growth' -benchtime 5x -timeout 60m ./sim/assembly && \
 	  $(GO) test -run '^$$' -bench Sentence -benchtime 50x ./sim/assembly/language; } 2>&1 | awk '$(assembly-table)' | tee -a bench/assembly.txt
 
