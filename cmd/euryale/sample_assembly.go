@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,14 +103,7 @@ func (a *app) startSampleAssembly(ctx context.Context, cfg formationConfig) erro
 	if err != nil {
 		return err
 	}
-	out := a.out
-	if out == "" {
-		out = "run-assembly"
-		if cfg.File != "-" {
-			out = "run-" + strings.TrimSuffix(filepath.Base(cfg.File), ".json")
-		}
-	}
-	dir, err := a.makeRundir(out)
+	dir, err := a.makeRundir(cmp.Or(a.out, problemFolder(cfg.File, "run-assembly")))
 	if err != nil {
 		return err
 	}
@@ -121,16 +112,6 @@ func (a *app) startSampleAssembly(ctx context.Context, cfg formationConfig) erro
 		return err
 	}
 	return a.sampleInto(ctx, a.assemblySampling(dir, &cfg, post), "")
-}
-
-// readInput reads a file, "-" for standard input.
-func readInput(path string) ([]byte, error) {
-	if path == "-" {
-		b, err := io.ReadAll(os.Stdin)
-		return b, input(err)
-	}
-	b, err := os.ReadFile(path)
-	return b, input(err)
 }
 
 var assemblyFits = []string{"p", "beta", "completion", "association", "formation"}

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,14 +81,7 @@ func (a *app) startSampleExpr(ctx context.Context, cfg exprConfig) error {
 	if cfg.Starts, err = cfg.Problem.Starts(post, cfg.Chains, a.seed); err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
 	}
-	out := a.out
-	if out == "" {
-		out = "run-expr"
-		if cfg.File != "-" {
-			out = "run-" + strings.TrimSuffix(filepath.Base(cfg.File), ".json")
-		}
-	}
-	dir, err := a.makeRundir(out)
+	dir, err := a.makeRundir(cmp.Or(a.out, problemFolder(cfg.File, "run-expr")))
 	if err != nil {
 		return err
 	}
