@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Health judges a fit: what is wrong, with numbers, and what to try.
+// Health judges how well the data determine the parameters of a fit: what is wrong,
+// with numbers, and what to try. Package infer/check judges the residuals.
 type Health struct {
-	Condition   float64 // of the Jacobian with columns of length 1; +Inf if rank-deficient
-	Parameters  []ParameterHealth
-	Residuals   ResidualHealth
-	Findings    []Finding
-	ChiSquaredP float64 // probability of a larger chi-square, where the errors are known; else NaN
+	Condition  float64 // of the Jacobian with columns of length 1; +Inf if rank-deficient
+	Parameters []ParameterHealth
+	Findings   []Finding
 }
 
 // ParameterHealth says how well a fitted parameter is determined.
@@ -29,18 +26,6 @@ type ParameterHealth struct {
 	Active      int // -1 or 1 on its lower or upper bound
 }
 
-// ResidualHealth looks for structure in the residuals, in the order of the data.
-type ResidualHealth struct {
-	// Runs of one sign, how many were to be expected, and the difference in standard
-	// deviations (Wald & Wolfowitz): below -3, the model misses a trend.
-	Runs            int
-	RunsExpected, Z float64
-	Autocorrelation float64 // at lag 1
-	DurbinWatson    float64 // near 2 without correlation
-	Largest         float64 // in standard deviations of all
-	LargestAt       int
-}
-
 // Finding is one thing that is wrong.
 type Finding struct{ What, Remedy string }
 
@@ -50,7 +35,7 @@ func (h Health) OK() bool { return len(h.Findings) == 0 }
 // String lists the findings, or says that there are none.
 func (h Health) String() string {
 	if h.OK() {
-		return fmt.Sprintf("nothing found: condition %.2g, runs %+.1f sd, autocorrelation %+.2f, largest residual %.1f sd", h.Condition, h.Residuals.Z, h.Residuals.Autocorrelation, h.Residuals.Largest)
+		return fmt.Sprintf("The data determine the parameters (condition %.2g).", h.Condition)
 	}
 	var b strings.Builder
 	for i, f := range h.Findings {
@@ -62,9 +47,9 @@ func (h Health) String() string {
 	return b.String()
 }
 
-// Health judges the fit.
+// Health judges how well the data determine the parameters.
 func (r *Result) Health() Health {
-	h := Health{Condition: math.NaN(), ChiSquaredP: math.NaN()}
+	h := Health{Condition: math.NaN()}
 	find := func(remedy, what string, a ...any) {
 		h.Findings = append(h.Findings, Finding{fmt.Sprintf(what, a...), remedy})
 	}
@@ -73,7 +58,6 @@ func (r *Result) Health() Health {
 		find(orText(remedy, "see Status.Message"), "the fit did not converge (%s)", r.Status)
 	}
 	r.judgeParameters(&h, find)
-	r.judgeResiduals(&h, find)
 	return h
 }
 
@@ -133,71 +117,4 @@ func (r *Result) judgeParameters(h *Health, find func(remedy, what string, a ...
 			find("only a combination is determined: fix one, tie them, or measure where they differ", "%s and %s are correlated by %.4f", name, p.Partner, p.Correlation)
 		}
 	}
-}
-
-func (r *Result) judgeResiduals(h *Health, find func(remedy, what string, a ...any)) {
-	f := r.Residuals[:max(0, len(r.Residuals)-r.extra)]
-	if r.Absolute && r.DoF() > 0 {
-		chi := distuv.ChiSquared{K: float64(r.DoF())}
-		h.ChiSquaredP = chi.Survival(r.ChiSquared())
-		switch reduced := r.ReducedChiSquared(); {
-		case h.ChiSquaredP < 1e-3:
-			find("look at the residuals: a trend asks for another model, single points for a robust loss; or the errors are too small (RelativeSigma)", "the reduced chi-square is %.3g (p = %.1g)", reduced, h.ChiSquaredP)
-		case h.ChiSquaredP > 1-1e-6:
-			find("the errors are too large, or the data were smoothed: use RelativeSigma", "the reduced chi-square is only %.3g", reduced)
-		}
-	}
-	if len(f) < 8 {
-		return
-	}
-	h.Residuals = residualHealth(f)
-	q := h.Residuals
-	if q.Z < -3 || math.Abs(q.Autocorrelation) > 3/math.Sqrt(float64(len(f)))+0.1 && q.Z < -2 {
-		find("the model misses a trend along the data: add a term or a parameter", "the residuals have %d runs of one sign where %.0f were expected (%.1f sd), autocorrelation %.2f", q.Runs, q.RunsExpected, q.Z, q.Autocorrelation)
-	}
-	if q.Z > 4 {
-		find("the data were processed (differences, double counting), or the order is not that of a variable", "the residuals alternate: %d runs where %.0f were expected (%.1f sd)", q.Runs, q.RunsExpected, q.Z)
-	}
-	// The largest of m normal numbers exceeds this once in a thousand fits.
-	if limit := distuv.UnitNormal.Quantile(1 - 5e-4/float64(len(f))); q.Largest > limit && r.loss.plain() {
-		find("check the point, mask it, or use a robust loss", "residual %d is %.1f standard deviations", q.LargestAt, q.Largest)
-	}
-}
-
-func residualHealth(f []float64) (q ResidualHealth) {
-	m := float64(len(f))
-	mean := 0.0
-	for _, v := range f {
-		mean += v / m
-	}
-	square, lag, step, above := 0.0, 0.0, 0.0, 0.0
-	for i, v := range f {
-		square += (v - mean) * (v - mean)
-		if v > 0 {
-			above++
-		}
-		if i > 0 {
-			lag += (v - mean) * (f[i-1] - mean)
-			step += (v - f[i-1]) * (v - f[i-1])
-			if (v > 0) != (f[i-1] > 0) {
-				q.Runs++
-			}
-		}
-	}
-	q.Runs++
-	below := m - above
-	q.RunsExpected = 1 + 2*above*below/m
-	if variance := (q.RunsExpected - 1) * (q.RunsExpected - 2) / (m - 1); variance > 0 {
-		q.Z = (float64(q.Runs) - q.RunsExpected) / math.Sqrt(variance)
-	}
-	if square > 0 {
-		q.Autocorrelation, q.DurbinWatson = lag/square, step/dot(f, f)
-	}
-	sd := math.Sqrt(dot(f, f) / m)
-	for i, v := range f {
-		if z := math.Abs(v) / sd; z > q.Largest {
-			q.Largest, q.LargestAt = z, i
-		}
-	}
-	return q
 }

@@ -37,55 +37,31 @@ func sick(t testing.TB, rng *tensor.Stream, change func(x, y, sigma []float64)) 
 	return r
 }
 
-func TestHealthFindsWhatIsWrong(t *testing.T) {
+func TestHealthOfAWindowTooShort(t *testing.T) {
 	rng := tensor.NewStream(17, 0, 0)
-	for name, c := range map[string]struct {
-		change func(x, y, sigma []float64)
-		want   string
-	}{
-		"trend": {func(x, y, _ []float64) {
-			for i, v := range x {
-				y[i] += 0.3 * math.Sin(3*v)
-			}
-		}, "misses a trend"},
-		"outlier":      {func(_, y, _ []float64) { y[30] += 0.3 }, "residual 30 is"},
-		"errors small": {func(_, _, s []float64) { copy(s, repeat(0.005, len(s))) }, "errors are too small"},
-		"errors large": {func(_, _, s []float64) { copy(s, repeat(0.1, len(s))) }, "errors are too large"},
-		"window too short": {func(x, y, _ []float64) {
-			for i := range x {
-				x[i] /= 1000
-				y[i] = 2.5 - 2*x[i] + 0.02*float64(i%3-1)
-			}
-		}, "correlated by"},
-	} {
-		h := sick(t, &rng, c.change).Health()
-		if h.OK() || !strings.Contains(h.String(), c.want) {
-			t.Errorf("%s: found %v, want %q", name, h, c.want)
+	h := sick(t, &rng, func(x, y, _ []float64) {
+		for i := range x {
+			x[i] /= 1000
+			y[i] = 2.5 - 2*x[i] + 0.02*float64(i%3-1)
 		}
-		for _, f := range h.Findings {
-			if f.What == "" || f.Remedy == "" {
-				t.Errorf("%s: %+v", name, f)
-			}
+	}).Health()
+	if h.OK() || !strings.Contains(h.String(), "correlated by") {
+		t.Errorf("found %v", h)
+	}
+	for _, f := range h.Findings {
+		if f.What == "" || f.Remedy == "" {
+			t.Errorf("%+v", f)
 		}
 	}
 }
 
-// A sound fit gives an alarm at most once in fifty times.
-func TestHealthSeldomCriesWolf(t *testing.T) {
+func TestHealthOfASoundFit(t *testing.T) {
 	rng := tensor.NewStream(18, 0, 0)
-	alarms := 0
 	for range 400 {
 		h := sick(t, &rng, nil).Health()
-		if !h.OK() {
-			alarms++
-			t.Log(h)
-		}
-		if !(h.Condition > 1 && h.Condition < 1000) || len(h.Parameters) != 3 || h.Parameters[0].Inflation < 1 {
+		if !h.OK() || !(h.Condition > 1 && h.Condition < 1000) || len(h.Parameters) != 3 || h.Parameters[0].Inflation < 1 {
 			t.Fatalf("%+v", h)
 		}
-	}
-	if alarms > 8 {
-		t.Errorf("%d alarms of 400 sound fits", alarms)
 	}
 }
 

@@ -38,12 +38,14 @@ type Result struct {
 	NFree        int     // fitted parameters
 	Scale        float64 // that Cov is multiplied by: 1, or the reduced chi-square with RelativeSigma
 	Absolute     bool    // the errors of the residuals are 1, not only known up to a factor
-	Warnings     []string
+	// PriorResiduals is how many of the residuals, the last, are those of Gaussian
+	// priors and not of data.
+	PriorResiduals int
+	Warnings       []string
 
 	far       *operator // a Jacobian that is not stored
 	loss      Loss
 	lossScale float64
-	extra     int                      // residuals of priors
 	sum       float64                  // of squares, where the residuals are not kept
 	free      []int                    // numbers of the fitted parameters; nil: all
 	spreadBy  []float64                // how all parameters move with the fitted ones; nil: they are all
@@ -115,6 +117,9 @@ func (r *Result) ReducedChiSquared() float64 {
 	return r.ChiSquared() / float64(r.DoF())
 }
 
+// Robust reports whether the loss forgave large residuals.
+func (r *Result) Robust() bool { return !r.loss.plain() }
+
 // Value returns the fitted parameter of that name.
 func (r *Result) Value(name string) float64 {
 	for i, n := range r.Names {
@@ -143,7 +148,7 @@ func (r *Result) String() string {
 func (w *iterate) result(status Status) *Result {
 	r := &Result{X: w.x, Cost: w.cost, Residuals: w.f, Grad: w.grad, NFev: w.nfev, NJev: w.njev, Steps: w.steps, Status: status,
 		M: w.m, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma,
-		loss: w.s.Loss, lossScale: w.s.LossScale, extra: w.p.extra}
+		loss: w.s.Loss, lossScale: w.s.LossScale, PriorResiduals: w.p.extra}
 	if w.p.bounded() {
 		w.active(r)
 	}

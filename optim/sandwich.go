@@ -52,7 +52,7 @@ func (r *Result) influence() (curve, square []float64) {
 	curve, square = make([]float64, r.M), make([]float64, r.M)
 	for i, v := range r.Residuals {
 		rho1, rho2, z := 1.0, 0.0, 0.0
-		if i < r.M-r.extra {
+		if i < r.M-r.PriorResiduals {
 			z = v / r.lossScale * (v / r.lossScale)
 			_, rho1, rho2 = r.loss.Rho(z)
 		}

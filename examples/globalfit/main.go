@@ -13,6 +13,7 @@ import (
 	"os"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -70,7 +71,7 @@ func report(w io.Writer) error {
 	for i, name := range fit.Names {
 		fmt.Fprintf(w, "%-14s %9.4g +- %.2g\n", name, fit.X[i], fit.SD()[i])
 	}
-	fmt.Fprintf(w, "%s, reduced chi-square %.2f\n", fit.Status, fit.ReducedChiSquared())
+	fmt.Fprintln(w, fit.Status)
 
 	intervals, err := optim.Profile(ctx, p, fit, optim.ProfileSettings{Settings: s, Names: []string{"D"}})
 	if err != nil {
@@ -86,5 +87,10 @@ func report(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "relaxation time at 0.055/nm %.3f s, within %.3f .. %.3f\n", band.Mean[0], band.Lower[0], band.Upper[0])
 	fmt.Fprintln(w, fit.Health())
+	verdict, err := check.Judge(check.FromFit(fit), check.Settings{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, verdict)
 	return nil
 }

@@ -19,10 +19,11 @@ contrast.q3       0.2418 +- 0.0019
 background.q3          1 +- 0.0017
 contrast.q4       0.2096 +- 0.0016
 background.q4      1.002 +- 0.0013
-converged, reduced chi-square 1.12
+converged
 D within 1935 .. 2050 nm^2/s (95 %)
 relaxation time at 0.055/nm 0.166 s, within 0.161 .. 0.171
-nothing found: condition 15, runs +0.0 sd, autocorrelation -0.04, largest residual 3.1 sd
+The data determine the parameters (condition 15).
+The model agrees with the data (reduced chi-square 1.17, expected 0.653 to 1.43).
 `
 	if got := b.String(); got != want {
 		t.Errorf("printed\n%s\nwant\n%s", got, want)

@@ -1,0 +1,128 @@
+package check
+
+import (
+	"fmt"
+	"math"
+)
+
+// Data is what a verdict looks at. Only Z is required.
+type Data struct {
+	// Z holds the standardised residuals, (observed - predicted)/standard deviation,
+	// or quantile residuals: independent standard normal numbers if the model is right.
+	Z []float64
+	// Relative says that Z is known only up to a common factor, because the standard
+	// deviation was estimated from the residuals themselves.
+	Relative bool
+	// Jacobian holds the derivatives of predicted/standard deviation with respect to
+	// the parameters in Names, column by column: Jacobian[k*len(Z)+i]. A fit adapts to
+	// the data along these columns, so they are taken out of Z before it is tested.
+	Jacobian []float64
+	Names    []string
+	Mean     []float64 // predicted values, for a spread that varies with them; nil if not known
+	Axes     []Axis    // variables along which Z was measured; the order of Z if there are none
+	Grid     *Grid     // neighbours on a detector; nil for a sequence
+	// Directions are departures from the model that have a name.
+	Directions []Direction
+	Altered    []Alteration // data left out or changed before the fit
+	Bounds     []Bound      // parameters that the fit ended on
+	Priors     []Prior      // where the draws lie in their priors
+	Unknown    []string     // combinations of parameters that the data do not determine
+	Findings   []Flag       // what the caller found by itself and wants in the verdict
+	// Robust says that the fit forgave outliers by its loss: they are noted and not
+	// held against the model.
+	Robust bool
+}
+
+// Axis is a variable along which residuals are ordered.
+type Axis struct {
+	Name, Unit string
+	Values     []float64 // of each residual
+}
+
+// label names a range of values with the unit.
+func (a Axis) label(lo, hi float64) string {
+	unit := ""
+	if a.Unit != "" {
+		unit = " " + a.Unit
+	}
+	if lo == hi {
+		return fmt.Sprintf("%s = %.3g%s", a.Name, lo, unit)
+	}
+	return fmt.Sprintf("%s = %.3g to %.3g%s", a.Name, lo, hi, unit)
+}
+
+// Grid says where residuals lie on a regular grid, such as [energy, y, x].
+type Grid struct {
+	Shape []int
+	Names []string // of the axes
+	Index []int    // row-major place of each residual, ascending
+}
+
+// Direction is a departure from the model that has a name: the change of
+// predicted/standard deviation with respect to one or more coefficients that the
+// model holds at 0.
+type Direction struct {
+	Kind    string // such as "beam centre"
+	Columns [][]float64
+	// Say describes the departure in one clause, given the coefficients and their
+	// standard deviations, and says what to try.
+	Say func(coef, sd []float64) (text, remedy string)
+}
+
+// Alteration says what was done to the data before the fit.
+type Alteration struct {
+	Kind  string // such as "zero errors"
+	Count int    // of points
+	Text  string // what was done and why, with what to try
+	// Note says that the user asked for it, as by a mask: it is noted and not flagged.
+	Note bool
+}
+
+// Bound is a parameter that the fit ended on the bound of.
+type Bound struct {
+	Name         string
+	Value, Limit float64
+	Pull         float64 // how far beyond the bound the data would take it, in standard deviations
+}
+
+// Prior says where a parameter lies in its prior.
+type Prior struct {
+	Name, Law string
+	Value     float64 // posterior median, or the estimate
+	P         float64 // two-sided tail probability of the prior beyond it
+	Shift     float64 // by which the prior moved the estimate, in posterior standard deviations
+}
+
+// check finds arguments that do not belong together.
+func (d *Data) check() error {
+	n := len(d.Z)
+	for i, z := range d.Z {
+		if math.IsNaN(z) {
+			return fmt.Errorf("check: residual %d is NaN: leave the point out", i)
+		}
+	}
+	if len(d.Jacobian) != n*len(d.Names) {
+		return fmt.Errorf("check: a Jacobian of %d numbers for %d residuals and %d parameters: want %d", len(d.Jacobian), n, len(d.Names), n*len(d.Names))
+	}
+	sizes := map[string]int{}
+	for _, a := range d.Axes {
+		sizes["axis "+a.Name] = len(a.Values)
+	}
+	if d.Mean != nil {
+		sizes["Mean"] = len(d.Mean)
+	}
+	if d.Grid != nil {
+		sizes["Grid.Index"] = len(d.Grid.Index)
+	}
+	for _, dir := range d.Directions {
+		for _, c := range dir.Columns {
+			sizes["direction "+dir.Kind] = len(c)
+		}
+	}
+	for what, size := range sizes {
+		if size != n {
+			return fmt.Errorf("check: %s has %d values for %d residuals: want as many", what, size, n)
+		}
+	}
+	return nil
+}

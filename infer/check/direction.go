@@ -1,0 +1,16 @@
+package check
+
+import "fmt"
+
+// directionTest tests a departure that has a name.
+func (w *residuals) directionTest(dir Direction) test {
+	g := w.try(dir.Columns)
+	t := test{kind: dir.Kind, p: g.p, columns: dir.Columns, gain: g, named: true}
+	t.harmless = g.harmless()
+	t.effect = g.share
+	t.say = func() Flag {
+		text, remedy := dir.Say(g.coef, g.sd)
+		return Flag{Remedy: remedy, Text: fmt.Sprintf("%s; this explains %s of the scatter of the residuals%s", text, percent(g.share), w.moves(&g))}
+	}
+	return t
+}

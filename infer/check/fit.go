@@ -1,0 +1,59 @@
+package check
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// FromFit returns what a least-squares fit tells: residuals, Jacobian, bounds,
+// Gaussian priors, and combinations that the data do not determine. Add axes,
+// directions and alterations, then Judge.
+func FromFit(r *optim.Result) Data {
+	n := max(0, len(r.Residuals)-r.PriorResiduals)
+	d := Data{Relative: !r.Absolute, Robust: r.Robust(), Unknown: r.Undetermined, Z: make([]float64, n)}
+	for i, v := range r.Residuals[:n] {
+		d.Z[i] = -v
+	}
+	sd := r.SD()
+	for k, name := range r.Names {
+		if r.Jacobian != nil {
+			column := r.Jacobian[k*r.M : k*r.M+n]
+			if norm(column) > 0 { // 0: fixed, tied, or without influence
+				d.Names, d.Jacobian = append(d.Names, name), append(d.Jacobian, column...)
+			}
+		}
+		if r.Active[k] != 0 && sd[k] > 0 && !math.IsInf(sd[k], 1) {
+			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) * sd[k] / r.Scale})
+		}
+	}
+	d.Priors = priorsOf(r)
+	return d
+}
+
+// priorsOf judges the residuals of Gaussian priors: what the other residuals leave
+// them is their conflict with the data.
+func priorsOf(r *optim.Result) (out []Prior) {
+	if r.PriorResiduals == 0 || r.Jacobian == nil {
+		return nil
+	}
+	all := Data{Z: make([]float64, r.M), Names: r.Names, Jacobian: r.Jacobian}
+	for i, v := range r.Residuals {
+		all.Z[i] = -v
+	}
+	w := newResiduals(&all)
+	z := w.studentised()
+	for i := r.M - r.PriorResiduals; i < r.M; i++ {
+		if math.IsNaN(z[i]) {
+			continue
+		}
+		g := w.try(unit(r.M, []int{i}))
+		name, shift := g.moved(r.Names)
+		value := math.NaN()
+		if name != "" {
+			value = r.Value(name)
+		}
+		out = append(out, Prior{Name: name, Law: "(Gaussian)", Value: value, P: min(1, 2*normalTail(math.Abs(z[i]))), Shift: shift})
+	}
+	return out
+}

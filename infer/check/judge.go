@@ -1,0 +1,246 @@
+package check
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Settings of Judge. The zero value is the default.
+type Settings struct {
+	// Level is the probability that a model that is right is flagged all the same,
+	// all tests together. Default 0.01.
+	Level float64
+}
+
+// test is one statistic with its probability under a right model.
+type test struct {
+	kind     string
+	p        float64
+	effect   float64 // for the order of flags
+	harmless bool    // significant or not, nothing depends on it: noted
+	forgiven bool    // the fit was told to expect it: noted
+	always   bool    // noted even where it is not significant
+	named    bool
+	columns  [][]float64 // of departures that the model could take in
+	gain     gain
+	say      func() Flag
+}
+
+// mostRounds is how many departures are named one after the other.
+const mostRounds = 5
+
+// Judge tests all that d holds. Its p-values are combined by Holm's method, so that a
+// model that is right is flagged with a probability of at most Settings.Level. Where a
+// departure is found, it is taken into the model and the rest is tested again, so that
+// the flags name causes and not their consequences. The error is about arguments that
+// do not fit together.
+func Judge(d Data, s Settings) (Verdict, error) {
+	if err := d.check(); err != nil {
+		return Verdict{}, err
+	}
+	level := cmp.Or(s.Level, 0.01)
+	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
+	d.remarks(&v)
+	w := newResiduals(&d)
+	v.DoF = int(w.dof())
+	if v.DoF < 1 {
+		v.add(Flag{Kind: KindSize, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
+	} else {
+		w.verdict(&v, level)
+	}
+	v.OK = len(v.Flags) == 0
+	return v, nil
+}
+
+// verdict tests, names the strongest departure, takes it into the model and tests
+// again.
+func (w *residuals) verdict(v *Verdict, level float64) {
+	v.Reduced = w.square / w.dof()
+	if !w.d.Relative {
+		v.Expected = [2]float64{w.expected(0), w.expected(1)}
+	} else {
+		v.Reduced = math.NaN()
+	}
+	about := w.d.aboutParameters()
+	tests := slices.Concat(about, w.tests())
+	adjusted := holm(tests)
+	v.P = slices.Min(append(adjusted, 1))
+	for i, t := range tests {
+		v.Tests = append(v.Tests, Test{t.kind, t.p, adjusted[i]})
+	}
+	for range mostRounds {
+		best := strongest(tests, adjusted, level)
+		if best < 0 {
+			break
+		}
+		v.add(tests[best].flag(), tests[best].harmless)
+		w.absorb(tests[best].columns)
+		if w.dof() < 5 {
+			return
+		}
+		tests = slices.Concat(about, w.tests())
+		adjusted = holm(tests)
+	}
+	w.rest(v, tests, adjusted, level)
+}
+
+// rest reports what no departure explains, the largest effect first. A sum of squares
+// that is off follows from most other faults and so comes last; a spread that varies
+// is told of along the axis that shows it best.
+func (w *residuals) rest(v *Verdict, tests []test, adjusted []float64, level float64) {
+	order := make([]int, len(tests))
+	for i := range order {
+		order[i] = i
+	}
+	last := func(i int) float64 { return truth(tests[i].kind == KindSize) }
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(tests[b].effect, tests[a].effect))
+	})
+	spread := false
+	for _, i := range order {
+		t := tests[i]
+		if t.kind == KindSpread && adjusted[i] <= level {
+			if spread {
+				continue
+			}
+			spread = true
+		}
+		if adjusted[i] <= level && !t.follows(tests) {
+			v.add(t.flag(), t.harmless || t.forgiven)
+		} else if t.always {
+			v.add(t.flag(), true)
+		}
+	}
+}
+
+// flag puts a finding into words.
+func (t *test) flag() Flag {
+	f := t.say()
+	f.Kind, f.P = t.kind, t.p
+	return f
+}
+
+// strongest returns the significant departure with the smallest p-value, or -1. Below
+// what numbers can hold, a departure with a name goes first, then the larger part of
+// the sum of squares for each coefficient.
+func strongest(tests []test, adjusted []float64, level float64) int {
+	best := -1
+	for i, t := range tests {
+		if t.columns == nil || adjusted[i] > level || t.follows(tests) {
+			continue
+		}
+		if best < 0 || t.before(&tests[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// follows says that points are far away because the scatter is larger where they lie.
+func (t *test) follows(tests []test) bool {
+	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
+}
+
+func (t *test) before(u *test) bool {
+	const tiny = 1e-200
+	if t.p > tiny || u.p > tiny {
+		return t.p < u.p
+	}
+	each := func(t *test) float64 { return t.gain.share / float64(max(1, t.gain.used)) }
+	return each(t) > each(u)
+}
+
+// tests returns the tests of the residuals.
+func (w *residuals) tests() (all []test) {
+	all = append(all, w.sizeTest())
+	for _, dir := range w.d.Directions {
+		all = append(all, w.directionTest(dir))
+	}
+	axes := w.d.Axes
+	if len(axes) == 0 && w.d.Grid == nil {
+		axes = []Axis{{Name: "point", Values: counting(w.n)}}
+	}
+	for _, a := range axes {
+		all = append(all, w.patternTest(a))
+	}
+	for _, g := range w.d.graphs(axes) {
+		all = append(all, w.neighbourTest(g))
+	}
+	outlier, points := w.outlierTest()
+	all = append(all, outlier, w.shapeTest(points))
+	if w.d.Mean != nil {
+		axes = append(slices.Clone(axes), Axis{Name: "the predicted value", Values: w.d.Mean})
+	}
+	for _, a := range axes {
+		all = append(all, w.spreadTest(a))
+	}
+	return slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+}
+
+// graphs lists who neighbours whom.
+func (d *Data) graphs(axes []Axis) (all []graph) {
+	if d.Grid == nil {
+		return []graph{along(axes[0])}
+	}
+	n := len(d.Grid.Shape)
+	if n >= 2 {
+		all = append(all, d.Grid.pixels("on the detector", n-2, n-1))
+	}
+	for axis := range max(n-2, n%2) {
+		if d.Grid.Shape[axis] > 1 {
+			all = append(all, d.Grid.pixels("along "+d.Grid.Names[axis], axis))
+		}
+	}
+	return all
+}
+
+func counting(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(i + 1)
+	}
+	return out
+}
+
+// aboutParameters returns the tests of bounds and priors.
+func (d *Data) aboutParameters() (all []test) {
+	for _, b := range d.Bounds {
+		all = append(all, b.test())
+	}
+	for _, p := range d.Priors {
+		all = append(all, p.test())
+	}
+	return all
+}
+
+// remarks adds what needs no test.
+func (d *Data) remarks(v *Verdict) {
+	for _, f := range d.Findings {
+		v.add(f, f.Note)
+	}
+	for _, a := range d.Altered {
+		v.add(Flag{Kind: a.Kind, Text: a.Text}, a.Note)
+	}
+	for _, u := range d.Unknown {
+		v.add(Flag{Kind: KindUnknown, Where: u, Text: "the data do not determine " + u,
+			Remedy: "fix one of these parameters, tie one to another, or give a prior"}, false)
+	}
+}
+
+// holm returns the adjusted p-values of Holm's method.
+//
+// Reference: Holm 1979, Scandinavian Journal of Statistics 6, 65.
+func holm(tests []test) []float64 {
+	order := make([]int, len(tests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tests[a].p, tests[b].p) })
+	out, largest := make([]float64, len(tests)), 0.0
+	for rank, i := range order {
+		largest = max(largest, min(1, tests[i].p*float64(len(tests)-rank)))
+		out[i] = largest
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package check
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Planted misfits are flagged, and the first flag names what was planted.
+func TestPlantedMisfits(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(d *Data, r *rand.Rand)
+		kind string
+		text string
+	}{
+		{"bend", func(d *Data, _ *rand.Rand) { addTo(d, d.Directions[0].Columns[0], 30) }, "bend", "bend by"},
+		{"wave", func(d *Data, _ *rand.Rand) { addTo(d, sine(d, 12), 2) }, KindPattern, "x ="},
+		{"fast wave", func(d *Data, _ *rand.Rand) { addTo(d, sine(d, 80), 1.5) }, KindNeighbours, "correlated"},
+		{"outlier", func(d *Data, _ *rand.Rand) { d.Z[40] += 9 }, KindOutliers, "x = 0.4"},
+		{"outliers", func(d *Data, _ *rand.Rand) {
+			for i := 5; i < 100; i += 20 {
+				d.Z[i] += 12
+			}
+		}, KindOutliers, "5 points lie"},
+		{"heavy tails", func(d *Data, r *rand.Rand) {
+			for i := range d.Z {
+				d.Z[i] /= math.Sqrt((sq(r.NormFloat64()) + sq(r.NormFloat64())) / 2)
+			}
+		}, "", ""},
+		{"errors too small", func(d *Data, _ *rand.Rand) { scale(d, 2) }, KindSize, "too small"},
+		{"errors too large", func(d *Data, _ *rand.Rand) { scale(d, 0.5) }, KindSize, "too large"},
+		{"spread", func(d *Data, _ *rand.Rand) {
+			for i := range d.Z {
+				d.Z[i] *= 0.2 + 2*float64(i)/float64(len(d.Z))
+			}
+		}, KindSpread, "scatter varies"},
+		{"bound", func(d *Data, _ *rand.Rand) { d.Bounds = []Bound{{"a", 1, 1, 7}} }, KindBound, "a = 1"},
+		{"prior", func(d *Data, _ *rand.Rand) { d.Priors = []Prior{{"a", "normal(0, 1)", 9, 1e-12, 3}} }, KindPrior, "units"},
+		{"zero errors", func(d *Data, _ *rand.Rand) { d.Altered = []Alteration{{Kind: "zero errors", Text: "3 errors"}} }, "zero errors", ""},
+		{"undetermined", func(d *Data, _ *rand.Rand) { d.Unknown = []string{"a - b"} }, KindUnknown, "a - b"},
+	} {
+		for _, relative := range []bool{false, true} {
+			if relative && c.kind == KindSize {
+				continue
+			}
+			r := rand.New(rand.NewPCG(3, 4))
+			d := noise(r, 100, relative)
+			c.make(&d, r)
+			v, err := Judge(d, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.OK || c.kind != "" && v.Flags[0].Kind != c.kind || !strings.Contains(v.String(), c.text) {
+				t.Errorf("%s (relative %v): %v", c.name, relative, v)
+			}
+		}
+	}
+}
+
+// A departure that has a name explains what follows from it: nothing else is flagged.
+func TestCausesAndNotConsequences(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	d := noise(r, 400, false)
+	addTo(&d, d.Directions[0].Columns[0], 60)
+	v, err := Judge(d, Settings{})
+	if err != nil || len(v.Flags) != 1 || v.Flags[0].Kind != "bend" || !strings.Contains(v.Flags[0].Text, "would move") {
+		t.Fatalf("%v %v", err, v)
+	}
+}
+
+// Coefficients, their errors and the parameters' moves are those of the larger fit.
+func TestDirectionIsALargerFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	d := noise(r, 60, false)
+	bend := d.Directions[0].Columns[0]
+	addTo(&d, bend, 3)
+	g := newResiduals(&d).try([][]float64{bend})
+	columns := [][]float64{d.Jacobian[:60], d.Jacobian[60:120], d.Jacobian[120:], bend}
+	x, sd := leastSquares(columns, d.Z)
+	small, smallSD := leastSquares(columns[:3], d.Z)
+	if math.Abs(g.coef[0]-x[3]) > 1e-9 || math.Abs(g.sd[0]-sd[3]) > 1e-9 {
+		t.Errorf("coefficient %g +- %g, want %g +- %g", g.coef[0], g.sd[0], x[3], sd[3])
+	}
+	for k := range small {
+		if want := (x[k] - small[k]) / smallSD[k]; math.Abs(g.shift[k]-want) > 1e-8 {
+			t.Errorf("parameter %d moves by %g, want %g", k, g.shift[k], want)
+		}
+	}
+}
+
+// On a detector, neighbours are judged in the plane.
+func TestNeighboursOnADetector(t *testing.T) {
+	const n = 24
+	r := rand.New(rand.NewPCG(9, 10))
+	white := make([]float64, n*n)
+	for i := range white {
+		white[i] = r.NormFloat64()
+	}
+	blurred := slices.Clone(white)
+	for i := n; i < len(blurred); i++ {
+		blurred[i] = 0.9*white[i] + 0.43*white[i-n]
+	}
+	for name, z := range map[string][]float64{"white": white, "blurred": blurred} {
+		g := &Grid{Shape: []int{1, n, n}, Names: []string{"energy", "y", "x"}}
+		d := Data{Grid: g}
+		for i := range z {
+			if i%7 != 3 { // a mask
+				g.Index, d.Z = append(g.Index, i), append(d.Z, z[i])
+			}
+		}
+		v, err := Judge(d, Settings{})
+		if err != nil || v.OK != (name == "white") {
+			t.Errorf("%s: %v %v", name, err, v)
+		}
+	}
+}
+
+func TestDataThatDoNotBelongTogether(t *testing.T) {
+	for want, d := range map[string]Data{
+		"residual 1 is NaN":                     {Z: []float64{0, math.NaN()}},
+		"Jacobian of 0 numbers for 2 residuals": {Z: []float64{0, 1}, Names: []string{"a"}},
+		"axis x has 1 values for 2":             {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
+	} {
+		if _, err := Judge(d, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	v, err := Judge(Data{Z: []float64{0.1}, Jacobian: []float64{1}, Names: []string{"a"}}, Settings{})
+	if err != nil || v.OK || !strings.Contains(v.String(), "nothing is left") {
+		t.Errorf("%v %v", err, v)
+	}
+}
+
+func addTo(d *Data, column []float64, times float64) {
+	for i, c := range column {
+		d.Z[i] += times * c
+	}
+}
+
+func scale(d *Data, by float64) {
+	for i := range d.Z {
+		d.Z[i] *= by
+	}
+}
+
+func sine(d *Data, frequency float64) []float64 {
+	out := make([]float64, len(d.Z))
+	for i, x := range d.Axes[0].Values {
+		out[i] = math.Sin(frequency * x)
+	}
+	return out
+}
+
+func sq(x float64) float64 { return x * x }
+
+// leastSquares solves by normal equations and Gauss-Jordan.
+func leastSquares(columns [][]float64, y []float64) (x, sd []float64) {
+	n := len(columns)
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = make([]float64, 2*n)
+		for j := range n {
+			a[i][j] = dot(columns[i], columns[j])
+		}
+		a[i][n+i] = 1
+	}
+	for i := range n {
+		p := a[i][i]
+		for j := range a[i] {
+			a[i][j] /= p
+		}
+		for k := range n {
+			if f := a[k][i]; k != i {
+				axpy(a[k], -f, a[i])
+			}
+		}
+	}
+	x, sd = make([]float64, n), make([]float64, n)
+	for i := range n {
+		for j := range n {
+			x[i] += a[i][n+j] * dot(columns[j], y)
+		}
+		sd[i] = math.Sqrt(a[i][n+i])
+	}
+	return x, sd
+}

@@ -1,0 +1,132 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// KindOutliers is the flag of single points far from the model.
+const KindOutliers = "outliers"
+
+// mostOutliers is how many points may be called outliers.
+const mostOutliers = 10
+
+// outlierTest looks for points that are too far away for a normal law. Where the
+// errors are known, the largest studentised residual is compared with the law of the
+// maximum of n; its size is first divided by the residuals' typical one if that is
+// above 1, so that errors that are all too small make no outliers. Where they are
+// not, points are taken out one by one (Rosner's generalised extreme studentised
+// deviate).
+//
+// Reference: Rosner 1983, doi 10.1080/00401706.1983.10487848.
+func (w *residuals) outlierTest() (t test, points []int) {
+	t = test{kind: KindOutliers, p: 1, forgiven: w.d.Robust}
+	z := w.studentised()
+	order := make([]int, 0, w.n)
+	for i, v := range z {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+		}
+	}
+	if len(order) < 5 {
+		return t, nil
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return int(truth(math.Abs(z[a]) < math.Abs(z[b])) - truth(math.Abs(z[a]) > math.Abs(z[b])))
+	})
+	size := w.farKnown(z, order)
+	if w.d.Relative {
+		size = w.farRelative(z, order)
+	}
+	most := 0
+	for i, p := range size {
+		if t.p = min(t.p, p); p < 0.01 {
+			most = i + 1
+		}
+	}
+	points = slices.Clone(order[:most])
+	slices.Sort(points)
+	t.effect = float64(most) / float64(w.n)
+	t.say = func() Flag { return w.sayOutliers(z, points) }
+	if most > 0 {
+		t.columns = unit(w.n, points)
+		t.gain = w.try(t.columns)
+		t.harmless = t.gain.harmless()
+	}
+	return t, points
+}
+
+// farKnown returns the p-values of the farthest points, each Bonferroni's.
+func (w *residuals) farKnown(z []float64, order []int) (p []float64) {
+	typical := max(1, math.Abs(z[order[len(order)/2]])/0.6745)
+	for _, i := range order[:min(mostOutliers, len(order)/3)] {
+		p = append(p, min(1, 2*float64(len(order))*normalTail(math.Abs(z[i])/typical)))
+	}
+	return p
+}
+
+// farRelative returns Rosner's p-values of the farthest points.
+func (w *residuals) farRelative(z []float64, order []int) (p []float64) {
+	left, k := w.square, w.dof()
+	for n, i := range order[:min(mostOutliers, len(order)/10)] {
+		v := z[i] * z[i]
+		if k < 3 || !(left > v) {
+			break
+		}
+		t := math.Sqrt(v * (k - 1) / (left - v))
+		p = append(p, min(1, float64(len(order)-n)*studentTail(t, k-1)))
+		left, k = left-v, k-1
+	}
+	return p
+}
+
+func (w *residuals) sayOutliers(z []float64, points []int) Flag {
+	scale := w.scale()
+	var list []string
+	for _, i := range points[:min(3, len(points))] {
+		list = append(list, fmt.Sprintf("%s (%+.1f)", w.place(i), z[i]/scale))
+	}
+	more := ""
+	if n := len(points); n > 3 {
+		more = fmt.Sprintf(" and %d more", n-3)
+		if n == mostOutliers {
+			more = " and others"
+		}
+	}
+	f := Flag{Where: strings.Join(list, ", ") + more,
+		Remedy: "check these points and mask them if they are bad, or use a law or loss with heavier tails"}
+	what := "1 point lies"
+	if len(points) != 1 {
+		what = fmt.Sprintf("%d points lie", len(points))
+	}
+	if len(points) == mostOutliers {
+		what = fmt.Sprintf("%d or more points lie", mostOutliers)
+	}
+	f.Text = fmt.Sprintf("%s too far from the model for a normal law: %s standard deviations away", what, f.Where)
+	return f
+}
+
+// place names a residual.
+func (w *residuals) place(i int) string {
+	if len(w.d.Axes) == 0 {
+		return fmt.Sprintf("point %d", i+1)
+	}
+	var parts []string
+	for _, a := range w.d.Axes[:min(3, len(w.d.Axes))] {
+		parts = append(parts, a.label(a.Values[i], a.Values[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unit returns the columns that are 1 at one point each.
+func unit(n int, points []int) [][]float64 {
+	var columns [][]float64
+	for _, i := range points {
+		c := make([]float64, n)
+		c[i] = 1
+		columns = append(columns, c)
+	}
+	return columns
+}

@@ -1,0 +1,131 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// KindPattern is the flag of residuals that follow a smooth curve along an axis.
+const KindPattern = "pattern of the residuals"
+
+// waves is the largest number of waves that a pattern is looked for in.
+const waves = 8
+
+// patternTest looks for a smooth pattern along an axis: a constant and cosines of the
+// rank, as many as a sixth of the degrees of freedom, at most 8.
+func (w *residuals) patternTest(a Axis) test {
+	columns := cosines(ranks(a.Values), int(min(max(w.dof()/6, 1), waves)), true)
+	g := w.try(columns)
+	t := test{kind: KindPattern, p: g.p, columns: columns, gain: g}
+	t.harmless = g.harmless()
+	t.effect = g.share
+	t.say = func() Flag {
+		where, mean := w.strongest(a)
+		return Flag{Where: where,
+			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter%s",
+				a.Name, where, math.Abs(mean), side(mean), percent(g.share), w.moves(&g)),
+			Remedy: "add the missing term, or compare another model; see the panel of residuals"}
+	}
+	return t
+}
+
+func side(mean float64) string {
+	if mean > 0 {
+		return "above"
+	}
+	return "below"
+}
+
+// harmless says that what was found neither moves a parameter nor matters beside the
+// scatter.
+func (g *gain) harmless() bool {
+	most := 0.0
+	for _, s := range g.shift {
+		most = max(most, math.Abs(s))
+	}
+	return most < 0.2 && g.share < 0.01
+}
+
+// moves says how far taking a pattern into the model would move a parameter.
+func (w *residuals) moves(g *gain) string {
+	name, shift := g.moved(w.d.Names)
+	if math.Abs(shift) < 0.1 {
+		return ""
+	}
+	return fmt.Sprintf("; with it in the model, %s would move by %+.2g standard deviations", name, shift)
+}
+
+// cosines returns cos(pi k u) for k from 0 (with the constant) or 1 to most.
+func cosines(u []float64, most int, constant bool) (columns [][]float64) {
+	for k := int(1 - truth(constant)); k <= most; k++ {
+		c := make([]float64, len(u))
+		for i, x := range u {
+			c[i] = math.Cos(math.Pi * float64(k) * x)
+		}
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// ranks maps values to (rank - 1/2)/n; equal values share their mean rank.
+func ranks(values []float64) []float64 {
+	order := sorted(values)
+	out := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for _, k := range order[i:j] {
+			out[k] = float64(i+j) / 2 / float64(len(order))
+		}
+		i = j
+	}
+	return out
+}
+
+// sorted returns the places of values in ascending order.
+func sorted(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case values[a] < values[b]:
+			return -1
+		case values[a] > values[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// strongest names the twelfth of an axis where the residuals depart most from 0, with
+// their mean there.
+func (w *residuals) strongest(a Axis) (where string, mean float64) {
+	order := sorted(a.Values)
+	parts := min(12, max(1, len(order)/3))
+	best := -1.0
+	for b := range parts {
+		part := order[b*len(order)/parts : (b+1)*len(order)/parts]
+		m := 0.0
+		for _, i := range part {
+			m += w.z[i] / float64(len(part))
+		}
+		if s := math.Abs(m) * math.Sqrt(float64(len(part))); s > best {
+			best, mean = s, m
+			where = a.label(a.Values[part[0]], a.Values[part[len(part)-1]])
+		}
+	}
+	return where, mean / w.scale()
+}
+
+func percent(share float64) string {
+	if share < 0.01 {
+		return fmt.Sprintf("%.2g %%", 100*share)
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}

@@ -1,0 +1,107 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// KindShape is the flag of residuals that are not normal.
+const KindShape = "law of the residuals"
+
+// shapeTest is Anderson and Darling's of a normal law with unknown mean and variance,
+// on the studentised residuals without the outliers.
+//
+// Reference: Stephens 1986, in D'Agostino and Stephens, Goodness-of-Fit Techniques,
+// table 4.9.
+func (w *residuals) shapeTest(outliers []int) test {
+	t := test{kind: KindShape, p: 1, forgiven: w.d.Robust}
+	var v []float64
+	for i, z := range w.studentised() {
+		if _, out := slices.BinarySearch(outliers, i); !out && !math.IsNaN(z) {
+			v = append(v, z)
+		}
+	}
+	if len(v) < 8 {
+		return t
+	}
+	skew, kurtosis := standardise(v)
+	if math.IsNaN(skew) {
+		return t
+	}
+	slices.Sort(v)
+	t.p = andersonP(andersonDarling(v), float64(len(v)))
+	t.harmless = math.Abs(skew) < 0.1 && math.Abs(kurtosis) < 0.2
+	t.effect = math.Abs(skew) + math.Abs(kurtosis)
+	t.say = func() Flag { return sayShape(skew, kurtosis) }
+	return t
+}
+
+func sayShape(skew, kurtosis float64) Flag {
+	f := Flag{Remedy: "use a law that fits the noise, such as Student's t for heavy tails, or look for a mixture of good and bad points"}
+	switch {
+	case kurtosis > 0.2 && kurtosis > math.Abs(skew):
+		f.Text = fmt.Sprintf("the residuals have heavier tails than a normal law (excess kurtosis %+.2g)", kurtosis)
+	case math.Abs(skew) > 0.1:
+		f.Text = fmt.Sprintf("the residuals are skewed (skewness %+.2g)", skew)
+		f.Remedy = "use a skewed law, or look for a baseline or a cut that acts on one side"
+	default:
+		f.Text = fmt.Sprintf("the residuals do not follow a normal law (skewness %+.2g, excess kurtosis %+.2g)", skew, kurtosis)
+	}
+	return f
+}
+
+// standardise gives v mean 0 and variance 1, and returns its skewness and excess
+// kurtosis; NaN where v does not vary.
+func standardise(v []float64) (skew, kurtosis float64) {
+	n, mean, square := float64(len(v)), 0.0, 0.0
+	for _, x := range v {
+		mean += x / n
+	}
+	for _, x := range v {
+		square += (x - mean) * (x - mean)
+	}
+	sd := math.Sqrt(square / (n - 1))
+	if !(sd > 0) {
+		return math.NaN(), math.NaN()
+	}
+	for i := range v {
+		v[i] = (v[i] - mean) / sd
+		skew += v[i] * v[i] * v[i] / n
+		kurtosis += v[i] * v[i] * v[i] * v[i] / n
+	}
+	return skew, kurtosis - 3
+}
+
+// andersonDarling is A^2 of sorted standardised values.
+func andersonDarling(v []float64) float64 {
+	n, s := len(v), 0.0
+	for i, x := range v {
+		s += float64(2*i+1) / float64(n) * (logNormal(x) + logNormal(-v[n-1-i]))
+	}
+	return -float64(n) - s
+}
+
+// logNormal is the logarithm of the normal distribution function.
+func logNormal(z float64) float64 {
+	if z > -30 {
+		return math.Log(normalTail(-z))
+	}
+	return -z*z/2 - math.Log(-z*math.Sqrt(2*math.Pi))
+}
+
+// andersonP is the probability of a larger A^2.
+func andersonP(a, n float64) float64 {
+	a *= 1 + 0.75/n + 2.25/(n*n)
+	switch {
+	case a >= 13: // the parabola below would turn
+		return 0
+	case a >= 0.6:
+		return math.Exp(1.2937 - 5.709*a + 0.0186*a*a)
+	case a >= 0.34:
+		return math.Exp(0.9177 - 4.279*a - 1.38*a*a)
+	case a >= 0.2:
+		return 1 - math.Exp(-8.318+42.796*a-59.938*a*a)
+	}
+	return 1 - math.Exp(-13.436+101.14*a-223.73*a*a)
+}

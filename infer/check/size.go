@@ -1,0 +1,42 @@
+package check
+
+import (
+	"fmt"
+	"math"
+)
+
+// KindSize is the flag of residuals that are too large or too small for the errors.
+const KindSize = "size of the residuals"
+
+// sizeTest compares the sum of squares with chi-square of the degrees of freedom.
+func (w *residuals) sizeTest() test {
+	t := test{kind: KindSize, p: 1}
+	dof := w.dof()
+	if w.d.Relative || dof < 1 {
+		return t
+	}
+	below, above := chiSquaredTails(w.square, dof)
+	reduced := w.square / dof
+	t.p = min(1, 2*min(below, above))
+	t.harmless = math.Abs(math.Sqrt(reduced)-1) < 0.05
+	t.effect = math.Abs(math.Log(reduced))
+	t.say = func() Flag {
+		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, expected between %.3g and %.3g", reduced, w.expected(0), w.expected(1))}
+		if below < above {
+			f.Text += fmt.Sprintf(": the errors are about %.2g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))
+			f.Remedy = "check where the errors come from; if only their ratios are known, fit their size too"
+			return f
+		}
+		f.Text += fmt.Sprintf(": the errors are about %.2g times too small, or the model misses something", math.Sqrt(reduced))
+		f.Remedy = "look at the residuals: a pattern asks for another model; without one the errors are too small"
+		return f
+	}
+	return t
+}
+
+// expected returns the lower (0) or upper (1) end of the central 99 % of the reduced
+// chi-square.
+func (w *residuals) expected(end int) float64 {
+	p := [2]float64{0.005, 0.995}[end]
+	return chiSquaredQuantile(p, w.dof()) / w.dof()
+}

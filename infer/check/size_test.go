@@ -1,0 +1,90 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// design is a linear model of three parameters on n points.
+func design(n int) (x, j []float64, names []string) {
+	x = make([]float64, n)
+	j = make([]float64, 3*n)
+	for i := range n {
+		x[i] = float64(i) / float64(n)
+		j[i], j[n+i], j[2*n+i] = 1, math.Exp(-5*x[i]), x[i]*math.Exp(-5*x[i])
+	}
+	return x, j, []string{"a", "b", "c"}
+}
+
+// noise is what a right model leaves: standard normal residuals.
+func noise(r *rand.Rand, n int, relative bool) Data {
+	x, j, names := design(n)
+	z, mean, bend := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range z {
+		z[i] = r.NormFloat64()
+		mean[i] = 3*j[n+i] + math.Sin(9*x[i])
+		bend[i] = x[i] * x[i]
+	}
+	return Data{Z: z, Jacobian: j, Names: names, Relative: relative, Mean: mean, Axes: []Axis{{Name: "x", Values: x}},
+		Directions: []Direction{{Kind: "bend", Columns: [][]float64{bend}, Say: func(c, sd []float64) (string, string) {
+			return fmt.Sprintf("the data bend by %.3g +- %.2g", c[0], sd[0]), "a quadratic term"
+		}}}}
+}
+
+// Under a right model every test has a p-value below a level no more often than the
+// level says, and all together flag at most 1 %. The tests that are exact are not
+// conservative either.
+func TestFalseAlarms(t *testing.T) {
+	exact := map[string]bool{KindSize: true, KindPattern: true, KindNeighbours: true, "bend": true}
+	for _, c := range []struct {
+		n, runs  int
+		relative bool
+	}{{10, 4000, false}, {10, 4000, true}, {50, 3000, false}, {50, 3000, true}, {1000, 300, false}} {
+		r := rand.New(rand.NewPCG(1, uint64(c.n)))
+		below, flagged := map[string]int{}, 0
+		for range c.runs {
+			v, err := Judge(noise(r, c.n, c.relative), Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !v.OK {
+				flagged++
+			}
+			seen := map[string]int{}
+			for _, s := range v.Tests {
+				seen[s.Kind]++
+				for _, level := range []float64{0.1, 0.01} {
+					if s.P < level {
+						below[fmt.Sprintf("%s|%d|%g", s.Kind, seen[s.Kind], level)]++
+					}
+				}
+			}
+		}
+		inside := func(count int, p float64, lower bool) bool {
+			mean, sd := p*float64(c.runs), math.Sqrt(p*float64(c.runs))
+			return float64(count) <= 1.3*mean+4*sd && (!lower || float64(count) >= mean-4*sd)
+		}
+		for key, count := range below {
+			var kind string
+			var nth int
+			var level float64
+			for i := range key {
+				if key[i] == '|' {
+					kind = key[:i]
+					if _, err := fmt.Sscanf(key[i:], "|%d|%g", &nth, &level); err != nil {
+						t.Fatal(err)
+					}
+					break
+				}
+			}
+			if !inside(count, level, exact[kind]) {
+				t.Errorf("n = %d, relative %v: %s (%d) below %g in %d of %d runs", c.n, c.relative, kind, nth, level, count, c.runs)
+			}
+		}
+		if !inside(flagged, 0.01, false) {
+			t.Errorf("n = %d, relative %v: %d of %d right models flagged", c.n, c.relative, flagged, c.runs)
+		}
+	}
+}

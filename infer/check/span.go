@@ -1,0 +1,89 @@
+package check
+
+import "math"
+
+// span is an orthonormal basis that grows column by column (modified Gram-Schmidt,
+// twice).
+type span struct{ q [][]float64 }
+
+// least is the share of a column outside the span below which it adds nothing.
+const least = 1e-3
+
+// add takes a column into the span and returns its coordinates: those on the earlier
+// columns and, last, its length outside them. It returns nil where the column is not
+// finite or lies inside already.
+func (s *span) add(column []float64) []float64 {
+	c := append([]float64(nil), column...)
+	before := norm(c)
+	if !(before > 0) || math.IsInf(before, 0) {
+		return nil
+	}
+	at := make([]float64, len(s.q)+1)
+	for range 2 {
+		for k, q := range s.q {
+			a := dot(q, c)
+			at[k] += a
+			axpy(c, -a, q)
+		}
+	}
+	after := norm(c)
+	if !(after > least*before) {
+		return nil
+	}
+	at[len(s.q)] = after
+	for i := range c {
+		c[i] /= after
+	}
+	s.q = append(s.q, c)
+	return at
+}
+
+// outside takes from z what lies in the span.
+func (s *span) outside(z []float64) {
+	for range 2 {
+		for _, q := range s.q {
+			axpy(z, -dot(q, z), q)
+		}
+	}
+}
+
+// leverage returns the squared length of each unit vector's part in the span: the
+// diagonal of the hat matrix.
+func (s *span) leverage(n int) []float64 {
+	h := make([]float64, n)
+	for _, q := range s.q {
+		for i, v := range q {
+			h[i] += v * v
+		}
+	}
+	return h
+}
+
+func dot(a, b []float64) (s float64) {
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
+
+func axpy(y []float64, a float64, x []float64) {
+	for i, v := range x {
+		y[i] += a * v
+	}
+}
+
+// norm is the length of a column, without overflow.
+func norm(v []float64) float64 {
+	big := 0.0
+	for _, x := range v {
+		big = max(big, math.Abs(x))
+	}
+	if big == 0 || math.IsInf(big, 0) || math.IsNaN(big) {
+		return big
+	}
+	s := 0.0
+	for _, x := range v {
+		s += x / big * x / big
+	}
+	return big * math.Sqrt(s)
+}

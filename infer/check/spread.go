@@ -1,0 +1,69 @@
+package check
+
+import (
+	"fmt"
+	"math"
+)
+
+// KindSpread is the flag of errors that are right in some places only.
+const KindSpread = "spread of the residuals"
+
+// spreadTest regresses the cube roots of the squared studentised residuals, which are
+// nearly normal, on a constant and three cosines of the rank along an axis. It is the
+// test of Breusch and Pagan for moderate samples too.
+//
+// Reference: Breusch and Pagan 1979, doi 10.2307/1911963; Wilson and Hilferty 1931,
+// doi 10.1073/pnas.17.12.684.
+func (w *residuals) spreadTest(a Axis) test {
+	t := test{kind: KindSpread, p: 1}
+	z := w.studentised()
+	v, at := make([]float64, 0, w.n), make([]float64, 0, w.n)
+	for i, x := range z {
+		if !math.IsNaN(x) {
+			v, at = append(v, math.Cbrt(x*x)), append(at, a.Values[i])
+		}
+	}
+	if w.dof() < 12 {
+		return t
+	}
+	s := residuals{d: &Data{Z: v, Relative: true}, n: len(v)}
+	s.absorb(cosines(ranks(at), 0, true))
+	g := s.try(cosines(ranks(at), 3, false))
+	low, high, ratio := w.thirds(z, a)
+	t.p = g.p
+	t.harmless = ratio < 1.1 && ratio > 1/1.1
+	t.effect = g.share
+	t.say = func() Flag {
+		larger, smaller := high, low
+		if ratio < 1 {
+			ratio, larger, smaller = 1/ratio, low, high
+		}
+		return Flag{Where: larger, Text: fmt.Sprintf("the scatter varies along %s: it is %.2g times as large for %s as for %s", a.Name, ratio, larger, smaller),
+			Remedy: "give errors that vary in the same way, or let the model have them (a scale that depends on " + a.Name + ")"}
+	}
+	return t
+}
+
+// thirds compares the typical sizes of the residuals in the last and the first third
+// of an axis, or, if they are alike, in the middle one.
+func (w *residuals) thirds(z []float64, a Axis) (low, high string, ratio float64) {
+	order := sorted(a.Values)
+	part := func(k int) (string, float64) {
+		p := order[k*len(order)/3 : (k+1)*len(order)/3]
+		s, n := 0.0, 0.0
+		for _, i := range p {
+			if !math.IsNaN(z[i]) {
+				s, n = s+z[i]*z[i], n+1
+			}
+		}
+		return a.label(a.Values[p[0]], a.Values[p[len(p)-1]]), math.Sqrt(s / max(n, 1))
+	}
+	low, first := part(0)
+	middle, second := part(1)
+	high, third := part(2)
+	ratio = third / first
+	if inner := second / math.Sqrt(first*third); math.Abs(math.Log(inner)) > math.Abs(math.Log(ratio)) {
+		high, ratio = middle, second/first
+	}
+	return low, high, ratio
+}

@@ -1,0 +1,87 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Flag is one disagreement in words.
+type Flag struct {
+	Kind   string  // what was tested, such as "outliers"
+	Text   string  // what was seen, with numbers
+	Where  string  // range or points, if there are any
+	Remedy string  // what to try next
+	P      float64 // of the test; 0 where there was none to make
+	Note   bool    // known and harmless, or asked for: it does not count
+}
+
+// String is the finding and the remedy in one line.
+func (f Flag) String() string {
+	if f.Remedy == "" {
+		return f.Text
+	}
+	return f.Text + ". Try: " + f.Remedy
+}
+
+// Test is the outcome of one test.
+type Test struct {
+	Kind     string
+	P        float64 // by itself
+	Adjusted float64 // together with all others, by Holm's method
+}
+
+// Verdict says whether model, data, bounds and priors agree.
+type Verdict struct {
+	OK       bool       // no flag
+	P        float64    // smallest adjusted p-value; NaN where nothing could be tested
+	Reduced  float64    // chi-square per degree of freedom; NaN where the errors are not known
+	Expected [2]float64 // its central 99 % for a right model
+	Points   int
+	DoF      int
+	Flags    []Flag // disagreements, the strongest first
+	Notes    []Flag // what is worth knowing and does not count
+	Tests    []Test
+}
+
+// add files a flag, once.
+func (v *Verdict) add(f Flag, note bool) {
+	if f.Note = note; note {
+		v.Notes = append(v.Notes, f)
+		return
+	}
+	v.Flags = append(v.Flags, f)
+}
+
+// Summary is one sentence.
+func (v Verdict) Summary() string {
+	size := ""
+	if !math.IsNaN(v.Reduced) {
+		size = fmt.Sprintf(" (reduced chi-square %.3g, expected %.3g to %.3g)", v.Reduced, v.Expected[0], v.Expected[1])
+	}
+	switch n := len(v.Flags); n {
+	case 0:
+		return "The model agrees with the data" + size + "."
+	case 1:
+		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
+	default:
+		var kinds []string
+		for _, f := range v.Flags {
+			kinds = append(kinds, f.Kind)
+		}
+		return fmt.Sprintf("The model disagrees with the data%s in %d ways: %s.", size, n, strings.Join(kinds, ", "))
+	}
+}
+
+// String is the summary with a line for each flag and note.
+func (v Verdict) String() string {
+	var b strings.Builder
+	b.WriteString(v.Summary())
+	for _, f := range v.Flags {
+		b.WriteString("\n- " + f.String())
+	}
+	for _, f := range v.Notes {
+		b.WriteString("\n  note: " + f.Text)
+	}
+	return b.String()
+}
