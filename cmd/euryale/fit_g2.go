@@ -63,6 +63,7 @@ type binDoc struct {
 	NFev     int               `json:"nfev"`
 	Active   map[string]int    `json:"active"`
 	Warnings []string          `json:"warnings"`
+	Check    *checkDoc         `json:"model_check"`
 }
 
 func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string) error {
@@ -112,10 +113,12 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 // verdictOn fails where no bin could be fitted, or with strict where any bin was
 // not.
 func verdictOn(fits []g2.Fit, strict bool) error {
-	bad, usable := 0, 0
+	bad, misfit, usable := 0, 0, 0
 	for _, f := range fits {
 		if !f.OK() {
 			bad++
+		} else if !f.Check.OK {
+			misfit++
 		}
 		if f.Status != "failed" {
 			usable++
@@ -126,6 +129,8 @@ func verdictOn(fits []g2.Fit, strict bool) error {
 		return as(exitData, fmt.Errorf("none of %d bins could be fitted: %s", len(fits), fits[0].Message))
 	case strict && bad > 0:
 		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge", bad, len(fits)))
+	case strict && misfit > 0:
+		return as(exitFailed, fmt.Errorf("in %d of %d bins the model disagrees with the data: see the lines that begin with the bin, or model_check in the document", misfit, len(fits)))
 	}
 	return nil
 }
@@ -158,9 +163,17 @@ func documentOf(law g2.Law, path string, fits []g2.Fit) fitDoc {
 	for _, f := range fits {
 		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: number(f.Curve.Q), Phi: number(f.Curve.Phi), Status: f.Status, Message: f.Message,
 			X: named(names, f.X), SD: named(names, f.SD), Absolute: named(names, f.Absolute), Scaled: named(names, f.Scaled),
-			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Active: activeOf(names, f), Warnings: append([]string{}, f.Warnings...)})
+			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Active: activeOf(names, f), Warnings: append([]string{}, f.Warnings...), Check: checkOf(f)})
 	}
 	return doc
+}
+
+// checkOf is nil for a bin that could not be fitted.
+func checkOf(f g2.Fit) *checkDoc {
+	if f.Status == "failed" {
+		return nil
+	}
+	return checkDocument(f.Check)
 }
 
 // activeOf names the parameters on a bound.
@@ -184,7 +197,7 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 			fmt.Fprintf(w, "%s\t", p.Name)
 		}
 	}
-	fmt.Fprint(w, "chi2/dof\tstatus\t\n")
+	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
 	for _, f := range fits {
 		q := "-"
 		if !math.IsNaN(f.Curve.Q) {
@@ -194,7 +207,7 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 		for i := range law.Params {
 			fmt.Fprintf(w, "%s\t", plusMinus(f.X[i], f.SD[i]))
 		}
-		fmt.Fprintf(w, "%.3g\t%s\t\n", f.ReducedChiSquared, f.Status)
+		fmt.Fprintf(w, "%.3g\t%s\t%s\t\n", f.ReducedChiSquared, f.Status, agreement(f))
 	}
 	w.Flush()
 	for _, f := range fits {
@@ -204,5 +217,22 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 		for _, m := range f.Warnings {
 			fmt.Fprintf(a.stdout, "bin %d: warning: %s\n", f.Curve.Bin, m)
 		}
+		for _, m := range f.Check.Flags {
+			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, m)
+		}
+		for _, m := range f.Check.Notes {
+			fmt.Fprintf(a.stdout, "bin %d: note: %s\n", f.Curve.Bin, m.Text)
+		}
 	}
+}
+
+// agreement says in one word whether the model agrees with the data.
+func agreement(f g2.Fit) string {
+	switch {
+	case f.Status == "failed":
+		return "-"
+	case f.Check.OK:
+		return "agrees"
+	}
+	return "misfit"
 }

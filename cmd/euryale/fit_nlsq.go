@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -46,7 +47,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
-	r, err := optim.LeastSquares(ctx, p, s)
+	r, v, err := f.Fit(ctx, p, s)
 	if ctx.Err() != nil {
 		return as(exitInterrupted, err)
 	}
@@ -54,14 +55,19 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
 	if a.json {
-		err = a.document(nlsqDocument(r))
+		err = a.document(nlsqDocument(r, v))
 	} else {
-		_, err = fmt.Fprintln(a.stdout, r)
+		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", r, v)
 	}
-	if err == nil && a.strict && !r.Status.Converged() {
+	switch {
+	case err != nil:
+		return as(exitCannotWrite, err)
+	case a.strict && !r.Status.Converged():
 		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.Status.Message()))
+	case a.strict:
+		return strictly(v)
 	}
-	return as(exitCannotWrite, err)
+	return nil
 }
 
 // nlsqDoc is the JSON document of fit nlsq.
@@ -80,11 +86,12 @@ type nlsqDoc struct {
 	Rank     int               `json:"rank"`
 	Active   map[string]int    `json:"active"`
 	Warnings []string          `json:"warnings"`
+	Check    *checkDoc         `json:"model_check"`
 }
 
-func nlsqDocument(r *optim.Result) nlsqDoc {
+func nlsqDocument(r *optim.Result, v check.Verdict) nlsqDoc {
 	d := nlsqDoc{Engine: "nlsq", X: named(r.Names, r.X), SD: named(r.Names, r.SD()), Names: r.Names, Cost: number(r.Cost), Reduced: number(r.ReducedChiSquared()),
-		Status: r.Status.String(), Message: r.Status.Message(), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...)}
+		Status: r.Status.String(), Message: r.Status.Message(), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...), Check: checkDocument(v)}
 	n := len(r.Names)
 	for i, name := range r.Names {
 		d.Active[name] = r.Active[i]

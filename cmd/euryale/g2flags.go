@@ -21,6 +21,7 @@ type g2flags struct {
 	Start  []string `json:"start,omitempty"`
 	Prior  []string `json:"prior,omitempty"`
 	Loss   string   `json:"loss,omitempty"`
+	Drop   bool     `json:"drop_invalid,omitempty"`
 }
 
 func (f *g2flags) add(c *cobra.Command) {
@@ -34,6 +35,7 @@ func (f *g2flags) add(c *cobra.Command) {
 	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter: name=lo:hi; repeatable")
 	s.StringArrayVar(&f.Start, "start", nil, "start of a parameter: name=value; repeatable")
 	s.StringVar(&f.Loss, "loss", "linear", "linear, soft_l1, huber, cauchy or arctan")
+	s.BoolVar(&f.Drop, "drop-invalid", false, "leave out points whose delay, value or error is not a usable number")
 	if err := c.RegisterFlagCompletionFunc("model", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}
@@ -45,7 +47,7 @@ func (f *g2flags) settings() (g2.Law, g2.Settings, error) {
 	if err != nil {
 		return law, g2.Settings{}, usage("%w", err)
 	}
-	s := g2.Settings{Fixed: map[string]float64{}, Bounds: map[string][2]float64{}, Start: map[string]float64{}, Priors: map[string]dist.Dist{}, Loss: optim.Loss(f.Loss)}
+	s := g2.Settings{Fixed: map[string]float64{}, Bounds: map[string][2]float64{}, Start: map[string]float64{}, Priors: map[string]dist.Dist{}, Loss: optim.Loss(f.Loss), DropInvalid: f.Drop}
 	if f.Loss == "linear" {
 		s.Loss = optim.Linear
 	}

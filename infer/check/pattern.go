@@ -17,14 +17,12 @@ const waves = 8
 func (w *residuals) patternTest(a Axis) test {
 	columns := cosines(ranks(a.Values), int(min(max(w.dof()/6, 1), waves)), true)
 	g := w.try(columns)
-	t := test{kind: KindPattern, p: g.p, columns: columns, gain: g}
-	t.harmless = g.harmless()
-	t.effect = g.share
+	t := test{kind: KindPattern, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.share < 0.002}
 	t.say = func() Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,
-			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter%s",
-				a.Name, where, math.Abs(mean), side(mean), percent(g.share), w.moves(&g)),
+			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter",
+				a.Name, where, math.Abs(mean), side(mean), percent(g.share)),
 			Remedy: "add the missing term, or compare another model; see the panel of residuals"}
 	}
 	return t

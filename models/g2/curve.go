@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/infer/check"
 )
 
 // Curve is the data of one bin: X is the delay (s) and Y is g2, or X is q
@@ -13,6 +17,9 @@ type Curve struct {
 	Bin       int     // number, from 1
 	Q, Phi    float64 // 1/Angstrom, degrees; NaN where they do not apply
 	X, Y, Err []float64
+
+	replaced int     // errors that repaired replaced
+	fill     float64 // by this
 }
 
 // check names the first thing that makes the curve unusable.
@@ -26,14 +33,14 @@ func (c Curve) check(params int) error {
 	for i := range c.X {
 		for what, v := range map[string]float64{"x": c.X[i], "y": c.Y[i]} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("g2: bin %d: %s[%d] is %g: mask the point or leave the bin out", c.Bin, what, i, v)
+				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out with --drop-invalid (Settings.DropInvalid), or leave the bin out", c.Bin, what, i+1, v)
 			}
 		}
 		if !(c.X[i] > 0) {
-			return fmt.Errorf("g2: bin %d: x[%d] is %g: want it above 0", c.Bin, i, c.X[i])
+			return fmt.Errorf("g2: bin %d: x of point %d is %g: want it above 0; --drop-invalid (Settings.DropInvalid) leaves such points out", c.Bin, i+1, c.X[i])
 		}
 		if c.Err != nil && !(c.Err[i] >= 0 && c.Err[i] < math.Inf(1)) {
-			return fmt.Errorf("g2: bin %d: error[%d] is %g: want a finite number of at least 0", c.Bin, i, c.Err[i])
+			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; --drop-invalid (Settings.DropInvalid) leaves such points out", c.Bin, i+1, c.Err[i])
 		}
 	}
 	return nil
@@ -62,9 +69,40 @@ func (c Curve) repaired(of string) Curve {
 	for i, e := range c.Err {
 		if !(e > smallestError) {
 			c.Err[i] = fill
+			c.replaced, c.fill = c.replaced+1, fill
 		}
 	}
 	return c
+}
+
+// valid returns the curve without the points that no fit can use, and what was left
+// out: a delay that is not a positive finite number, a value that is not finite, an
+// error that is not finite or below 0.
+func (c Curve) valid() (Curve, []check.Alteration) {
+	if len(c.Y) != len(c.X) || c.Err != nil && len(c.Err) != len(c.X) {
+		return c, nil // check tells
+	}
+	good := func(i int) bool {
+		return c.X[i] > 0 && !math.IsInf(c.X[i], 0) && !math.IsNaN(c.Y[i]) && !math.IsInf(c.Y[i], 0) &&
+			(c.Err == nil || c.Err[i] >= 0 && !math.IsInf(c.Err[i], 0))
+	}
+	out, left := c, []string{}
+	out.X, out.Y, out.Err = nil, nil, nil
+	for i := range c.X {
+		if !good(i) {
+			left = append(left, strconv.Itoa(i+1))
+			continue
+		}
+		out.X, out.Y = append(out.X, c.X[i]), append(out.Y, c.Y[i])
+		if c.Err != nil {
+			out.Err = append(out.Err, c.Err[i])
+		}
+	}
+	if len(left) == 0 {
+		return c, nil
+	}
+	return out, []check.Alteration{{Kind: "points left out", Count: len(left), Note: true,
+		Text: fmt.Sprintf("%d of %d points were left out, because their delay, value or error is not a usable number: %s", len(left), len(c.X), strings.Join(left[:min(10, len(left))], ", "))}}
 }
 
 type guessed struct{ tau, baseline, contrast float64 }

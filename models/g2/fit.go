@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -24,6 +25,12 @@ type Settings struct {
 	// Default 1.
 	LossScale float64
 	Threads   int // bins at once. Default GOMAXPROCS
+	// DropInvalid leaves out the points that no fit can use: a delay, value or error
+	// that is not a finite number, a delay of at most 0, an error below 0. Without it
+	// such a point fails its bin.
+	DropInvalid bool
+
+	alone bool // no verdict, no further starts: this fit serves a comparison
 }
 
 // Fit is the point fit of one bin.
@@ -43,6 +50,7 @@ type Fit struct {
 	NFev                    int
 	Active                  []int // -1 or 1 where a parameter is on its lower or upper bound
 	Warnings                []string
+	Check                   check.Verdict // about the model; the zero value where there is no fit
 }
 
 // OK reports whether the fit converged.
@@ -73,9 +81,11 @@ func compile(law Law, n int) (*compiled, error) {
 // of threads. A bin that cannot be fitted has the Status "failed" and leaves the
 // others alone. The error is about the settings, or the context's.
 func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, error) {
-	if err := s.check(law); err != nil {
+	if err := s.check(law, curves); err != nil {
 		return nil, err
 	}
+	var dropped [][]check.Alteration
+	curves, dropped = s.usable(curves)
 	ready := map[int]*compiled{}
 	for _, c := range curves {
 		if n := len(c.X); ready[n] == nil && n > 0 {
@@ -97,7 +107,7 @@ func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, er
 		go func() {
 			defer wg.Done()
 			for i := range next {
-				out[i] = fitOne(ctx, law, curves[i], s, ready[len(curves[i].X)])
+				out[i] = fitOne(ctx, law, curves[i], s, ready[len(curves[i].X)], dropped[i]...)
 			}
 		}()
 	}
@@ -118,35 +128,6 @@ func FitOne(ctx context.Context, law Law, c Curve, s Settings) (Fit, error) {
 	return f[0], nil
 }
 
-// check finds names that the law does not have.
-func (s Settings) check(law Law) error {
-	find := func(what, name string) error {
-		if law.index(name) < 0 {
-			return fmt.Errorf("g2: %s of %q: model %s has parameters %v", what, name, law.Name, law.names())
-		}
-		return nil
-	}
-	for name := range s.Fixed {
-		if err := find("fixed value", name); err != nil {
-			return err
-		}
-	}
-	for name, b := range s.Bounds {
-		if err := find("bounds", name); err != nil {
-			return err
-		}
-		if !(b[0] < b[1]) {
-			return fmt.Errorf("g2: bounds of %s are %g:%g: want lower < upper", name, b[0], b[1])
-		}
-	}
-	for name := range s.Start {
-		if err := find("start", name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // limits returns start and bounds for a curve, with the settings' own applied.
 func (l Law) limits(c Curve, s Settings) (start, lower, upper []float64) {
 	for _, p := range l.Params {
@@ -161,14 +142,14 @@ func (l Law) limits(c Curve, s Settings) (start, lower, upper []float64) {
 			}
 		}
 		if v, ok := s.Start[p.Name]; ok {
-			x = min(max(v, lo), hi)
+			x = v
 		}
 		start, lower, upper = append(start, x), append(lower, lo), append(upper, hi)
 	}
 	return start, lower, upper
 }
 
-func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled) Fit {
+func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, dropped ...check.Alteration) Fit {
 	f := Fit{Law: law, Curve: c, Status: "failed"}
 	if len(c.X) == 0 {
 		return f.failed(make([]float64, len(law.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
@@ -198,8 +179,41 @@ func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled) 
 	if err != nil {
 		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
 	}
-	f.take(res, s)
+	names := f.take(res, s)
+	if s.alone {
+		return f
+	}
+	if err := f.judge(res, names, dropped); err != nil {
+		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+	}
+	if f.Check.OK {
+		return f
+	}
+	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6) {
+		lower := Fit{Law: law, Curve: c}
+		names = lower.take(other, s)
+		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
+		if err := lower.judge(other, names, dropped); err == nil {
+			f = lower
+		}
+	}
+	if !f.Check.OK {
+		f.compare(ctx, s)
+	}
 	return f
+}
+
+// elsewhere fits from points spread over the bounds; nil where that cannot be done.
+func elsewhere(ctx context.Context, p *optim.Problem, s Settings) *optim.Result {
+	found, err := optim.MultiStart(ctx, p, optim.MultiSettings{Settings: s.optimiser(), Starts: 16, Seed: 1, Threads: 1})
+	if err != nil || len(found) == 0 || !found[0].Status.Converged() {
+		return nil
+	}
+	return found[0].Result
+}
+
+func (s Settings) optimiser() optim.Settings {
+	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale}
 }
 
 // best fits from every start and returns the lowest cost; a converged fit wins
@@ -212,7 +226,7 @@ func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings)
 		for i, v := range x {
 			p.Start[i] = min(max(v, p.Lower[i]), p.Upper[i])
 		}
-		res, err := optim.LeastSquares(ctx, p, optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale})
+		res, err := optim.LeastSquares(ctx, p, s.optimiser())
 		if err != nil {
 			if first == nil {
 				first = err
@@ -244,8 +258,10 @@ func (f Fit) failed(start []float64, err error) Fit {
 	return f
 }
 
-// take copies a result and puts components in order.
-func (f *Fit) take(r *optim.Result, s Settings) {
+// take copies a result, puts components in order, and returns the names that the
+// result's parameters have then.
+func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
+	names = slices.Clone(r.Names)
 	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
 	f.ReducedChiSquared = r.ReducedChiSquared()
@@ -255,11 +271,10 @@ func (f *Fit) take(r *optim.Result, s Settings) {
 		spread = math.Inf(1)
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d points for %d parameters: nothing is left to estimate the size of the errors from", r.M, r.NFree))
 	}
-	if f.ReducedChiSquared > 100 && f.Curve.Err != nil {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the reduced chi-square is %.3g: the model misses the data, or the errors are far too small", f.ReducedChiSquared))
-	}
-	if len(s.Fixed) == 0 && len(s.Bounds) == 0 { // names in settings mean what they say
-		f.order()
+	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
+		for _, p := range f.Law.pairs {
+			names[p[0]], names[p[1]] = names[p[1]], names[p[0]]
+		}
 	}
 	f.Absolute = make([]float64, len(f.X))
 	f.Scaled = make([]float64, len(f.X))
@@ -270,12 +285,14 @@ func (f *Fit) take(r *optim.Result, s Settings) {
 	if f.SD = f.Absolute; f.Law.scaledErrors || f.Curve.Err == nil {
 		f.SD = f.Scaled
 	}
+	return names
 }
 
-// order swaps the components so that the faster comes first.
-func (f *Fit) order() {
+// order swaps the components so that the faster comes first, and reports whether it
+// did.
+func (f *Fit) order() bool {
 	if len(f.Law.pairs) == 0 || f.X[f.Law.pairs[0][0]] <= f.X[f.Law.pairs[0][1]] {
-		return
+		return false
 	}
 	n := len(f.X)
 	perm, sign := make([]int, n), slices.Repeat([]float64{1}, n)
@@ -299,4 +316,5 @@ func (f *Fit) order() {
 		x[k] = 1 - x[k]
 	}
 	f.X, f.Cov, f.Active = x, cov, active
+	return true
 }

@@ -1,0 +1,124 @@
+package expr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Fit solves what LeastSquares returned and judges the result. Where model and data
+// disagree it starts again from other points; a lower minimum replaces the result and
+// is said in its warnings.
+func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Settings) (*optim.Result, check.Verdict, error) {
+	r, err := optim.LeastSquares(ctx, problem, s)
+	if err != nil {
+		return nil, check.Verdict{}, err
+	}
+	v, err := p.judge(r)
+	if err != nil || v.OK {
+		return r, v, err
+	}
+	better := elsewhere(ctx, problem, s, r)
+	if better == nil {
+		return r, v, nil
+	}
+	better.Warnings = append(better.Warnings, fmt.Sprintf("the minimum that the start leads to, of cost %.6g, left misfit; further starts found this one, of cost %.6g", r.Cost, better.Cost))
+	v, err = p.judge(better)
+	return better, v, err
+}
+
+// judge tests the residuals along every column that the formula uses.
+func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
+	d := check.FromFit(r)
+	axes, err := p.Axes()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	d.Axes, d.Mean = axes, y
+	for i, z := range d.Z {
+		if p.Sigma != "" {
+			z *= p.Data[p.Sigma].Values[i]
+		}
+		d.Mean[i] -= z
+	}
+	return check.Judge(d, check.Settings{})
+}
+
+// Axes returns the columns that the formula or the likelihood's index uses, as
+// variables along which residuals are judged; nil if there are none.
+func (p *Problem) Axes() ([]check.Axis, error) {
+	f, err := formula.Parse(p.Expr)
+	if err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
+	var axes []check.Axis
+	add := func(name string) {
+		c, column := p.Data[name]
+		if !column || slices.ContainsFunc(axes, func(a check.Axis) bool { return a.Name == name }) {
+			return
+		}
+		a := check.Axis{Name: name, Values: c.Values}
+		if c.Labels != nil {
+			_, code := c.levels()
+			a.Values = make([]float64, len(code))
+			for i, k := range code {
+				a.Values[i] = float64(k + 1)
+			}
+		}
+		if slices.Min(a.Values) < slices.Max(a.Values) {
+			axes = append(axes, a)
+		}
+	}
+	for _, name := range f.Names() {
+		add(name)
+	}
+	for _, index := range f.Indices() {
+		add(index)
+	}
+	return axes, nil
+}
+
+// elsewhere fits from points spread over the bounds, or over two decades about the
+// start where there are none; nil if no minimum is lower than that of r.
+func elsewhere(ctx context.Context, p *optim.Problem, s optim.Settings, r *optim.Result) *optim.Result {
+	lower, upper := make([]float64, p.N), make([]float64, p.N)
+	for i := range lower {
+		lower[i], upper[i] = around(p.Start[i])
+		if p.Lower != nil {
+			if lo := p.Lower[i]; !math.IsInf(lo, 0) {
+				lower[i] = lo
+			}
+			if hi := p.Upper[i]; !math.IsInf(hi, 0) {
+				upper[i] = hi
+			}
+		}
+		if !(lower[i] < upper[i]) {
+			upper[i] = lower[i] + 1
+		}
+	}
+	found, err := optim.MultiStart(ctx, p, optim.MultiSettings{Settings: s, Starts: 24, Seed: 1, Lower: lower, Upper: upper})
+	if err != nil || !found[0].Status.Converged() || !(found[0].Cost < r.Cost*(1-1e-6)) {
+		return nil
+	}
+	return found[0].Result
+}
+
+// around returns a tenth and ten times a start, or -1 and 1 for 0.
+func around(x float64) (lower, upper float64) {
+	switch {
+	case x > 0:
+		return x / 10, 10 * x
+	case x < 0:
+		return 10 * x, x / 10
+	}
+	return -1, 1
+}

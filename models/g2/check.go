@@ -1,0 +1,165 @@
+package g2
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// judge gives the verdict about the model. names are those of the residuals'
+// Jacobian, in the order of the components.
+func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
+	d := check.FromFit(r)
+	for i, n := range d.Names {
+		d.Names[i] = names[slices.Index(r.Names, n)]
+	}
+	for i, b := range d.Bounds {
+		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
+	}
+	d.Relative = f.Curve.Err == nil
+	d.Axes = []check.Axis{f.Curve.axis(f.Law)}
+	d.Altered = slices.Concat(dropped, f.Curve.altered(f.Law))
+	var err error
+	if d.Mean, err = f.Law.at(f.Curve.X, f.X); err != nil {
+		return err
+	}
+	d.Directions = f.Law.departures(f.Curve, f.X)
+	f.Check, err = check.Judge(d, check.Settings{})
+	return err
+}
+
+func (c Curve) axis(law Law) check.Axis {
+	if law.Of == "q" {
+		return check.Axis{Name: "q", Unit: "1/Angstrom", Values: c.X}
+	}
+	return check.Axis{Name: "delay", Unit: "s", Values: c.X}
+}
+
+// at returns the model at x.
+func (l Law) at(x, p []float64) ([]float64, error) {
+	on, err := l.On(x)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(on(p)), nil
+}
+
+// altered says which errors repaired replaced. Replaced errors of a curve that went
+// through repaired are equal to each other, so it counts what it did itself.
+func (c Curve) altered(law Law) []check.Alteration {
+	if c.replaced == 0 || law.Of != "delay" {
+		return nil
+	}
+	return []check.Alteration{{Kind: "zero errors", Count: c.replaced,
+		Text: fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)}}
+}
+
+// departures are the usual ways in which a curve differs from a law: a stretched or a
+// second decay, a drift of the baseline, a bend of tau(q).
+func (l Law) departures(c Curve, p []float64) []check.Direction {
+	weight := func(f func(x float64) float64) [][]float64 {
+		out := make([]float64, len(c.X))
+		for i, x := range c.X {
+			if out[i] = f(x); c.Err != nil {
+				out[i] /= c.Err[i]
+			}
+		}
+		return [][]float64{out}
+	}
+	if l.Of == "q" {
+		return l.bend(c, p, weight)
+	}
+	tau, contrast := l.decay(p)
+	all := []check.Direction{{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
+		u := 2 * x / tau
+		return -contrast * u * math.Log(u) * math.Exp(-u)
+	}), Say: func(coef, sd []float64) (string, string) {
+		how := "stretched"
+		if coef[0] > 0 {
+			how = "compressed"
+		}
+		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), "--model stretched, or aps_single"
+	}}}
+	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
+		second := tau * factor
+		all = append(all, check.Direction{Kind: "second decay", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
+			Say: func(coef, sd []float64) (string, string) {
+				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "--model double, or aps_double"
+			}})
+	}
+	middle := math.Log10(geometric(slices.Min(c.X), slices.Max(c.X)))
+	drift := func(text string, f func(x float64) float64) {
+		all = append(all, check.Direction{Kind: "drift of the baseline", Columns: weight(f), Say: func(coef, sd []float64) (string, string) {
+			return fmt.Sprintf("the baseline drifts by %+.2g +- %.1g %s", coef[0], sd[0], text), "check the normalisation and the stability of the beam, or leave the affected delays out"
+		}})
+	}
+	drift("for each decade of delay", func(x float64) float64 { return math.Log10(x) - middle })
+	drift("for each second of delay", func(x float64) float64 { return x - slices.Max(c.X)/2 })
+	return all
+}
+
+// bend is a power law whose exponent changes with q.
+func (l Law) bend(c Curve, p []float64, weight func(func(x float64) float64) [][]float64) []check.Direction {
+	mean, err := l.at(c.X, p)
+	if err != nil {
+		return nil
+	}
+	middle := math.Log(geometric(slices.Min(c.X), slices.Max(c.X)))
+	k := -1
+	return []check.Direction{{Kind: "no power law", Columns: weight(func(x float64) float64 {
+		k++
+		return mean[k] * (math.Log(x) - middle) * (math.Log(x) - middle)
+	}), Say: func(coef, sd []float64) (string, string) {
+		return fmt.Sprintf("tau(q) bends in logarithmic axes: the exponent changes by %+.2g +- %.1g for each decade of q", 2*coef[0]*math.Ln10, 2*sd[0]*math.Ln10),
+			"fit a narrower range of q, or leave the bins out whose relaxation lies outside the window of delays"
+	}}}
+}
+
+// decay returns the relaxation time and the contrast of the (faster) decay.
+func (l Law) decay(p []float64) (tau, contrast float64) {
+	tau, contrast = 1, 1
+	for _, n := range []string{"b1", "b", "tau1", "tau"} {
+		if i := l.index(n); i >= 0 {
+			tau = p[i]
+		}
+	}
+	for _, n := range []string{"a", "contrast1", "contrast"} {
+		if i := l.index(n); i >= 0 {
+			contrast = p[i]
+		}
+	}
+	return tau, contrast
+}
+
+// richer lists the laws with one term more.
+var richer = map[string][]string{"single": {"stretched", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
+
+// compare fits the laws with one term more to a curve that f does not fit, and notes
+// which of them agrees best with the data.
+func (f *Fit) compare(ctx context.Context, s Settings) {
+	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
+	best, least := "", bic(*f)-10
+	reduced := 0.0
+	for _, name := range richer[f.Law.Name] {
+		law, err := ByName(name)
+		if err != nil || f.Curve.Err == nil {
+			return
+		}
+		ready, err := compile(law, len(f.Curve.X))
+		if err != nil {
+			return
+		}
+		g := fitOne(ctx, law, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, alone: true}, ready)
+		if b := bic(g); g.OK() && b < least {
+			best, least, reduced = name, b, g.ReducedChiSquared
+		}
+	}
+	if best != "" {
+		f.Check.Notes = append(f.Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "--model " + best,
+			Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g: try --model %s", best, reduced, best)})
+	}
+}

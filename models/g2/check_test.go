@@ -1,0 +1,156 @@
+package g2_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+// synthetic is a single decay of contrast 0.2 with errors of 0.004, near 0.05 s.
+func synthetic(r *rand.Rand, tau float64, n int) g2.Curve {
+	c := g2.Curve{Bin: 1, Q: math.NaN(), Phi: math.NaN(), X: make([]float64, n), Y: make([]float64, n), Err: make([]float64, n)}
+	for i := range n {
+		c.X[i] = 1e-4 * math.Pow(10, 5*float64(i)/float64(n-1))
+		c.Err[i] = 0.004
+		c.Y[i] = 1 + 0.2*math.Exp(-2*c.X[i]/tau) + c.Err[i]*r.NormFloat64()
+	}
+	return c
+}
+
+var planted = []struct {
+	name   string
+	points int
+	plant  func(c *g2.Curve, r *rand.Rand)
+	want   string
+}{
+	{"second decay", 60, func(c *g2.Curve, _ *rand.Rand) {
+		for i, x := range c.X {
+			c.Y[i] += 0.08 * math.Exp(-2*x/2)
+		}
+	}, "the model double fits"},
+	{"stretched decay", 60, func(c *g2.Curve, _ *rand.Rand) {
+		for i, x := range c.X {
+			c.Y[i] += 0.2*math.Exp(-math.Pow(2*x/0.05, 0.6)) - 0.2*math.Exp(-2*x/0.05)
+		}
+	}, "the model stretched fits"},
+	{"outliers", 60, func(c *g2.Curve, _ *rand.Rand) { c.Y[12] += 0.05; c.Y[40] -= 0.04 }, "2 points lie too far"},
+	{"errors too small", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 0.4) }, "times too small"},
+	{"errors too large", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 3) }, "times too large"},
+	{"drift", 60, func(c *g2.Curve, _ *rand.Rand) {
+		for i, x := range c.X {
+			c.Y[i] += 0.008 * math.Log10(x)
+		}
+	}, "the baseline drifts by +0.00"},
+	{"zero errors", 60, func(c *g2.Curve, _ *rand.Rand) { c.Err[3], c.Err[30] = 0, 0 }, "2 of 60 errors were at most 1e-06 and were replaced"},
+	{"growing errors", 200, func(c *g2.Curve, r *rand.Rand) {
+		for i := range c.Y {
+			c.Y[i] += 0.016 * float64(i) / 200 * r.NormFloat64()
+		}
+	}, "the scatter varies along"},
+	{"shared noise", 200, func(c *g2.Curve, r *rand.Rand) {
+		e := 0.0
+		for i := range c.Y {
+			e = 0.6*e + 0.006*r.NormFloat64()
+			c.Y[i] += e
+		}
+	}, "neighbouring residuals along delay are correlated"},
+}
+
+func TestPlantedMisfits(t *testing.T) {
+	single, _ := g2.ByName("single")
+	for _, p := range planted {
+		named := 0
+		for seed := range uint64(10) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			c := synthetic(r, 0.05, p.points)
+			p.plant(&c, r)
+			f, err := g2.FitOne(context.Background(), single, c, g2.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Check.OK {
+				t.Errorf("%s, seed %d: not flagged", p.name, seed)
+			}
+			if strings.Contains(f.Check.String(), p.want) {
+				named++
+			} else {
+				t.Logf("%s: %v", p.name, f.Check)
+			}
+		}
+		if named < 8 {
+			t.Errorf("%s: named in %d of 10 curves, want %q", p.name, named, p.want)
+		}
+	}
+}
+
+// Of 1000 right models at most 1 % and what chance adds are flagged.
+func TestRightModelsAreSeldomFlagged(t *testing.T) {
+	for _, name := range []string{"single", "stretched", "aps_single"} {
+		law, _ := g2.ByName(name)
+		var curves []g2.Curve
+		for i := range 1000 {
+			r := rand.New(rand.NewPCG(uint64(i), 2))
+			c := synthetic(r, math.Pow(10, -3+2.5*r.Float64()), 60)
+			c.Bin = i + 1
+			curves = append(curves, c)
+		}
+		fits, err := g2.FitAll(context.Background(), law, curves, g2.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flagged, kinds := 0, map[string]int{}
+		for _, f := range fits {
+			if !f.Check.OK {
+				flagged++
+				for _, x := range f.Check.Flags {
+					kinds[x.Kind]++
+				}
+			}
+		}
+		t.Log(name, flagged, kinds)
+		if flagged > 20 { // 10 expected, three standard deviations
+			t.Errorf("%s: %d of 1000 right models flagged: %v", name, flagged, kinds)
+		}
+	}
+}
+
+func TestStartsAndBoundsThatExcludeEachOther(t *testing.T) {
+	single, _ := g2.ByName("single")
+	c := synthetic(rand.New(rand.NewPCG(1, 1)), 0.05, 60)
+	for want, s := range map[string]g2.Settings{
+		"start of tau is -3, outside the model's bounds 1e-07": {Start: map[string]float64{"tau": -3}},
+		"start of contrast is 0.9, outside its bounds 0.1:0.5":       {Start: map[string]float64{"contrast": 0.9}, Bounds: map[string][2]float64{"contrast": {.1, .5}}},
+		"contrast is fixed at 0.9, outside its bounds":               {Fixed: map[string]float64{"contrast": 0.9}, Bounds: map[string][2]float64{"contrast": {.1, .5}}},
+		"fixed value of baseline is 7, outside the model's bounds":   {Fixed: map[string]float64{"baseline": 7}},
+		"did you mean contrast?":                                     {Start: map[string]float64{"contrst": 0.2}},
+	} {
+		if _, err := g2.FitOne(context.Background(), single, c, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestInvalidPointsAreLeftOutWhenAsked(t *testing.T) {
+	single, _ := g2.ByName("single")
+	c := synthetic(rand.New(rand.NewPCG(1, 1)), 0.05, 60)
+	c.Y[4], c.Err[9], c.X[0] = math.NaN(), math.Inf(1), 0
+	f, err := g2.FitOne(context.Background(), single, c, g2.Settings{})
+	if err != nil || f.Status != "failed" || !strings.Contains(f.Message, "--drop-invalid") {
+		t.Errorf("%v %v", err, f.Message)
+	}
+	f, err = g2.FitOne(context.Background(), single, c, g2.Settings{DropInvalid: true})
+	if err != nil || !f.OK() || len(f.Curve.X) != 57 || !strings.Contains(fmt.Sprint(f.Check.Notes), "3 of 60 points were left out, because their delay, value or error is not a usable number: 1, 5, 10") {
+		t.Errorf("%v %v %v", err, f.Message, f.Check)
+	}
+}
+
+func scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
+	}
+}

@@ -1,0 +1,81 @@
+package g2
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// usable applies DropInvalid.
+func (s Settings) usable(curves []Curve) ([]Curve, [][]check.Alteration) {
+	dropped := make([][]check.Alteration, len(curves))
+	if !s.DropInvalid {
+		return curves, dropped
+	}
+	curves = slices.Clone(curves)
+	for i := range curves {
+		curves[i], dropped[i] = curves[i].valid()
+	}
+	return curves, dropped
+}
+
+// check finds names that the law does not have, and starts, fixed values and bounds
+// that exclude each other, for every curve before anything runs.
+func (s Settings) check(law Law, curves []Curve) error {
+	for _, group := range []struct {
+		what  string
+		names []string
+	}{{"fixed value", slices.Sorted(maps.Keys(s.Fixed))}, {"bounds", slices.Sorted(maps.Keys(s.Bounds))}, {"start", slices.Sorted(maps.Keys(s.Start))}} {
+		for _, name := range group.names {
+			if law.index(name) < 0 {
+				hint := ""
+				if m := spelling.Meant(name, law.names()); m != "" {
+					hint = ": did you mean " + m + "?"
+				}
+				return fmt.Errorf("g2: %s of %q: model %s has parameters %v%s", group.what, name, law.Name, law.names(), hint)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Bounds)) {
+		if b := s.Bounds[name]; !(b[0] < b[1]) {
+			return fmt.Errorf("g2: bounds of %s are %g:%g: want lower < upper", name, b[0], b[1])
+		}
+		if _, fixed := s.Fixed[name]; fixed {
+			if v, b := s.Fixed[name], s.Bounds[name]; !(v >= b[0] && v <= b[1]) {
+				return fmt.Errorf("g2: %s is fixed at %g, outside its bounds %g:%g: change one of them", name, v, b[0], b[1])
+			}
+		}
+	}
+	for _, c := range curves {
+		if len(c.X) == 0 {
+			continue
+		}
+		if err := s.checkStarts(law, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStarts compares starts and fixed values with the bounds that hold for a curve.
+func (s Settings) checkStarts(law Law, c Curve) error {
+	_, lower, upper := law.limits(c, s)
+	for i, p := range law.Params {
+		for what, group := range map[string]map[string]float64{"start": s.Start, "fixed value": s.Fixed} {
+			v, ok := group[p.Name]
+			if !ok || v >= lower[i] && v <= upper[i] || math.IsNaN(lower[i]) {
+				continue
+			}
+			whose := "its bounds"
+			if _, own := s.Bounds[p.Name]; !own {
+				whose = "the model's bounds"
+			}
+			return fmt.Errorf("g2: bin %d: the %s of %s is %g, outside %s %.6g:%.6g: change it, or give bounds that hold it (--bounds %s=lo:hi)", c.Bin, what, p.Name, v, whose, lower[i], upper[i], p.Name)
+		}
+	}
+	return nil
+}
