@@ -3,8 +3,10 @@ package infer
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
@@ -19,13 +21,18 @@ type Fit struct {
 	names  []string
 	chains []*chain
 	n      []int // kept draws per chain
+	target Target
+
+	mu      sync.Mutex
+	verdict *check.Verdict // about the model, the last that was asked for
+	asked   bool           // the default verdict was tried
 }
 
 // Timing is the time chains spent; they may have run at the same time.
 type Timing struct{ Warmup, Sampling time.Duration }
 
 func newFit(r *run) *Fit {
-	f := &Fit{Stopped: r.stopped, Warnings: r.warnings, Elapsed: r.elapsed, cfg: r.cfg, names: r.names, chains: r.chains}
+	f := &Fit{Stopped: r.stopped, Warnings: r.warnings, Elapsed: r.elapsed, cfg: r.cfg, target: r.target, names: r.names, chains: r.chains}
 	for _, c := range r.chains {
 		n := min(len(c.kept.rows), r.cfg.Draws)
 		if r.cut > 0 {
@@ -282,7 +289,19 @@ func (f *Fit) note(r diag.Report) string {
 		s += " Stopped early: " + f.Stopped + "."
 	}
 	if r != nil {
-		s += "  " + r.Verdict()
+		s += "  " + both(r, f.quoted())
 	}
 	return s
+}
+
+// both puts the verdict about the chains and that about the model together: only
+// where both are good are the diagnostics satisfactory.
+func both(chains diag.Report, model *check.Verdict) string {
+	switch {
+	case model == nil:
+		return chains.Verdict()
+	case chains.OK() && model.OK:
+		return "Diagnostics satisfactory."
+	}
+	return chains.Verdict() + "  " + model.Summary()
 }

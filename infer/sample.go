@@ -33,6 +33,7 @@ func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
 // run is a set of chains on their way.
 type run struct {
 	cfg      Config
+	target   Target
 	settings string
 	names    []string
 	chains   []*chain
@@ -55,7 +56,7 @@ func newRun(t Target, cfg Config) (*run, error) {
 	if err := cfg.findBlocks(t); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg}
+	r := &run{cfg: cfg, target: t}
 	if err := r.nameColumns(t); err != nil {
 		return nil, err
 	}

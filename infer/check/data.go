@@ -18,9 +18,13 @@ type Data struct {
 	// the data along these columns, so they are taken out of Z before it is tested.
 	Jacobian []float64
 	Names    []string
-	Mean     []float64 // predicted values, for a spread that varies with them; nil if not known
-	Axes     []Axis    // variables along which Z was measured; the order of Z if there are none
-	Grid     *Grid     // neighbours on a detector; nil for a sequence
+	// Drawn says that Z was taken at a draw from a posterior and not at a fit. The part
+	// of Z along the Jacobian is then standard normal too, unless priors hold the
+	// parameters away from where the data want them.
+	Drawn bool
+	Mean  []float64 // predicted values, for a spread that varies with them; nil if not known
+	Axes  []Axis    // variables along which Z was measured; the order of Z if there are none
+	Grid  *Grid     // neighbours on a detector; nil for a sequence
 	// Directions are departures from the model that have a name.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit

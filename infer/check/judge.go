@@ -62,7 +62,8 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	} else {
 		v.Reduced = math.NaN()
 	}
-	about := w.d.aboutParameters()
+	about := append(w.d.aboutParameters(), w.pullTest())
+	about = slices.DeleteFunc(about, func(t test) bool { return t.say == nil })
 	tests := slices.Concat(about, w.tests())
 	adjusted := holm(tests)
 	v.P = slices.Min(append(adjusted, 1))
@@ -169,7 +170,7 @@ func (w *residuals) tests() (all []test) {
 	}
 	outlier, points := w.outlierTest()
 	all = append(all, outlier, w.shapeTest(points))
-	if w.d.Mean != nil {
+	if w.d.Mean != nil && !slices.ContainsFunc(axes, func(a Axis) bool { return sameOrder(a.Values, w.d.Mean) }) {
 		axes = append(slices.Clone(axes), Axis{Name: "the predicted value", Values: w.d.Mean})
 	}
 	for _, a := range axes {
@@ -193,6 +194,17 @@ func (d *Data) graphs(axes []Axis) (all []graph) {
 		}
 	}
 	return all
+}
+
+// sameOrder reports whether b rises or falls with a throughout.
+func sameOrder(a, b []float64) bool {
+	u, v := ranks(a), ranks(b)
+	same, reverse := true, true
+	for i := range u {
+		same = same && u[i] == v[i]
+		reverse = reverse && math.Abs(u[i]+v[i]-1) < 1e-12
+	}
+	return same || reverse
 }
 
 func counting(n int) []float64 {

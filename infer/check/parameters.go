@@ -32,3 +32,36 @@ func (p Prior) test() test {
 		return f
 	}}
 }
+
+// pullTest compares what the data would still gain by moving the parameters,
+//
+//	|Q' z|^2 with Q an orthonormal basis of the Jacobian's columns,
+//
+// with chi-square: at a draw from the posterior of a right model it has as many degrees
+// of freedom as there are parameters. It is larger where a prior, or the end of its
+// support, keeps the parameters away from what the data say.
+func (w *residuals) pullTest() test {
+	t := test{kind: KindPrior, p: 1}
+	if !w.d.Drawn || len(w.kept) == 0 {
+		return t
+	}
+	square := 0.0
+	for _, q := range w.base.q[:len(w.d.Names)-w.lost()] {
+		a := dot(q, w.d.Z)
+		square += a * a
+	}
+	_, t.p = chiSquaredTails(square, float64(len(w.d.Names)-w.lost()))
+	t.effect = math.Sqrt(square)
+	t.say = func() Flag {
+		name, pull := "", 0.0
+		for k, n := range w.d.Names {
+			j := w.d.Jacobian[k*w.n : (k+1)*w.n]
+			if s := dot(j, w.d.Z) / norm(j); math.Abs(s) > math.Abs(pull) {
+				name, pull = n, s
+			}
+		}
+		return Flag{Where: name, Text: fmt.Sprintf("the priors keep the parameters where the data do not want them: the data pull %s most, by %.2g of the standard deviations that they would give it", name, math.Abs(pull)),
+			Remedy: "check the units and the ends of the priors, and whether the model can describe the data at all"}
+	}
+	return t
+}

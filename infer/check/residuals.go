@@ -34,6 +34,17 @@ func (w *residuals) settle() {
 	w.hat = w.base.leverage(w.n)
 }
 
+// lost counts the parameters that add nothing to those before them.
+func (w *residuals) lost() int {
+	own := 0
+	for _, k := range w.kept {
+		if k >= 0 {
+			own++
+		}
+	}
+	return len(w.d.Names) - own
+}
+
 // dof is the number of degrees of freedom that are left.
 func (w *residuals) dof() float64 { return float64(w.n - len(w.base.q)) }
 

@@ -9,7 +9,7 @@ import (
 const KindSpread = "spread of the residuals"
 
 // spreadTest regresses the cube roots of the squared studentised residuals, which are
-// nearly normal, on a constant and three cosines of the rank along an axis. It is the
+// nearly normal, on a constant and two cosines of the rank along an axis. It is the
 // test of Breusch and Pagan for moderate samples too.
 //
 // Reference: Breusch and Pagan 1979, doi 10.2307/1911963; Wilson and Hilferty 1931,
@@ -28,7 +28,7 @@ func (w *residuals) spreadTest(a Axis) test {
 	}
 	s := residuals{d: &Data{Z: v, Relative: true}, n: len(v)}
 	s.absorb(cosines(ranks(at), 0, true))
-	g := s.try(cosines(ranks(at), 3, false))
+	g := s.try(cosines(ranks(at), 2, false))
 	low, high, ratio := w.thirds(z, a)
 	t.p = g.p
 	t.harmless = ratio < 1.1 && ratio > 1/1.1

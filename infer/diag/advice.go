@@ -78,7 +78,7 @@ func (r Report) String() string {
 func (r Report) Verdict() string {
 	switch n := len(r.Problems()); n {
 	case 0:
-		return "Diagnostics satisfactory."
+		return "All checks of the draws passed."
 	case 1:
 		return fmt.Sprintf("1 problem: %s.", r.Problems()[0].Check)
 	default:

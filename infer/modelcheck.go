@@ -1,0 +1,197 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer/check"
+)
+
+// CheckSettings tells CheckModel what a model does not say of its data. The zero value
+// is the default.
+type CheckSettings struct {
+	check.Settings
+	// Axes are the variables along which the observations were made, one value for each
+	// that counts, in the order of Observe. Default: every Data vector as long as the
+	// only observation, or the order of the observations.
+	Axes []check.Axis
+	Grid *check.Grid // where the observations lie on a detector
+	// Directions are departures that have a name, given the predictions and standard
+	// deviations at the draw that is judged.
+	Directions func(mean, sd []float64) []check.Direction
+	Altered    []check.Alteration // what was done to the data before they were observed
+	Findings   []check.Flag
+	// Priors replace what the draws say of the parameters of these names.
+	Priors []check.Prior
+}
+
+// CheckModel judges whether the model agrees with its data and its priors. Residuals
+// are taken at single draws from the posterior, where those of a right model are
+// independent and standard normal (quantile residuals for laws other than Normal); if
+// the model has few parameters, what the parameters can absorb is taken out of them.
+// The verdict is the median one of several draws. Priors are judged by the place of
+// the draws in them. The last verdict is what Summary quotes; Summary asks for the
+// default one by itself.
+//
+// It is an error if the Fit is not of a Posterior or has no draws.
+func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
+	p, ok := f.target.(*Posterior)
+	if !ok {
+		return check.Verdict{}, fmt.Errorf("infer: model check: the target is a function and not a Model: its data are not known")
+	}
+	rows := f.spread(mostPriorDraws)
+	if len(rows) == 0 {
+		return check.Verdict{}, fmt.Errorf("infer: model check: no draws")
+	}
+	c := &modelCheck{p: p.Clone().(*Posterior), f: f, s: s}
+	v, err := c.verdict(rows)
+	if err == nil {
+		f.mu.Lock()
+		f.verdict = &v
+		f.mu.Unlock()
+	}
+	return v, err
+}
+
+// Draws that are looked at: for priors, for residuals with and without a Jacobian.
+const (
+	mostPriorDraws = 200
+	fewDraws       = 5
+	manyDraws      = 15
+)
+
+// drawAt is a draw by chain and number.
+type drawAt struct{ chain, draw int }
+
+// spread returns up to n draws, evenly over all chains.
+func (f *Fit) spread(n int) (out []drawAt) {
+	var all []drawAt
+	for c := range f.Chains() {
+		for d := range f.Len(c) {
+			all = append(all, drawAt{c, d})
+		}
+	}
+	n = min(n, len(all))
+	for i := range n {
+		out = append(out, all[(2*i+1)*len(all)/(2*n)])
+	}
+	return out
+}
+
+// modelCheck is CheckModel at work.
+type modelCheck struct {
+	p *Posterior
+	f *Fit
+	s CheckSettings
+}
+
+func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
+	d := check.Data{Axes: c.s.Axes, Grid: c.s.Grid, Altered: c.s.Altered, Findings: slices.Clone(c.s.Findings)}
+	priors, notes, err := c.priors(rows)
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	d.Priors, d.Findings = c.replaced(priors), append(d.Findings, notes...)
+	o, unjudged := c.p.scored()
+	d.Findings = append(d.Findings, unjudged...)
+	if len(o) == 0 {
+		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true, Text: "the model observes nothing that could be judged"})
+		return check.Judge(d, c.s.Settings)
+	}
+	if d.Axes == nil && d.Grid == nil {
+		d.Axes = c.p.axes(o)
+	}
+	return c.median(d, o, rows)
+}
+
+// replaced puts the settings' priors in the place of those of the draws.
+func (c *modelCheck) replaced(all []check.Prior) []check.Prior {
+	for _, own := range c.s.Priors {
+		all = slices.DeleteFunc(all, func(p check.Prior) bool { return p.Name == own.Name })
+	}
+	return append(all, c.s.Priors...)
+}
+
+// median judges at several draws and returns the verdict in the middle.
+func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (check.Verdict, error) {
+	sd := c.freeSDs(rows)
+	n := 0
+	for _, x := range o {
+		n += len(x.counts())
+	}
+	fit := c.p.dim <= 60 && 3*c.p.dim <= n
+	draws := manyDraws
+	if fit {
+		draws = fewDraws
+	}
+	var all []check.Verdict
+	for k := range min(draws, len(rows)) {
+		at := rows[(2*k+1)*len(rows)/(2*min(draws, len(rows)))]
+		one := d
+		q := c.f.Unconstrained(at.chain, at.draw)
+		r, err := c.p.scores(o, q)
+		if err != nil {
+			return check.Verdict{}, err
+		}
+		one.Z, one.Mean, one.Drawn = r.z, r.mean, true
+		if fit {
+			if err := c.p.adapt(&one, o, q, sd, r); err != nil {
+				return check.Verdict{}, err
+			}
+		}
+		if c.s.Directions != nil {
+			one.Directions = c.s.Directions(r.mean, r.sd)
+		}
+		v, err := check.Judge(one, c.s.Settings)
+		if err != nil {
+			return v, err
+		}
+		all = append(all, v)
+	}
+	slices.SortStableFunc(all, func(a, b check.Verdict) int {
+		switch {
+		case a.P < b.P:
+			return -1
+		case a.P > b.P:
+			return 1
+		}
+		return 0
+	})
+	return all[len(all)/2], nil
+}
+
+// freeSDs returns the standard deviations of the unconstrained coordinates.
+func (c *modelCheck) freeSDs(rows []drawAt) []float64 {
+	n := float64(len(rows))
+	mean, square := make([]float64, c.p.dim), make([]float64, c.p.dim)
+	for _, at := range rows {
+		for i, q := range c.f.Unconstrained(at.chain, at.draw) {
+			mean[i] += q / n
+		}
+	}
+	for _, at := range rows {
+		for i, q := range c.f.Unconstrained(at.chain, at.draw) {
+			square[i] += (q - mean[i]) * (q - mean[i]) / n
+		}
+	}
+	for i, s := range square {
+		square[i] = math.Sqrt(s)
+	}
+	return square
+}
+
+// quoted returns the verdict about the model that a summary quotes; nil where there
+// is none.
+func (f *Fit) quoted() *check.Verdict {
+	f.mu.Lock()
+	v, asked := f.verdict, f.asked
+	f.asked = true
+	f.mu.Unlock()
+	if p, ok := f.target.(*Posterior); v == nil && !asked && ok && len(p.model.observed) > 0 {
+		if w, err := f.CheckModel(CheckSettings{}); err == nil {
+			v = &w
+		}
+	}
+	return v
+}

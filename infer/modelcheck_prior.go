@@ -1,0 +1,190 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
+)
+
+var standardNormal = distuv.UnitNormal
+
+// priors judges where the draws lie in the priors: at a draw from the posterior the
+// place of a parameter in its prior is uniform, if the data come from the model. The
+// p-value is the median of the draws', two-sided; for arrays, of the farthest element.
+// The shift is how far the posterior mean moves, to first order, when the prior is
+// taken away: the covariance of parameter and log prior.
+//
+// References: Evans and Moshonov 2006, doi 10.1214/06-BA129; Kallioinen, Paananen,
+// Bürkner and Vehtari 2023, doi 10.1007/s11222-023-10366-5.
+func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Flag, err error) {
+	prog, judged, err := c.p.priorProgram()
+	if err != nil || len(judged) == 0 {
+		return nil, nil, err
+	}
+	s := c.p.state(prog)
+	tracks := make([]*priorTrack, len(judged))
+	for i, k := range judged {
+		tracks[i] = &priorTrack{param: c.p.model.params[k]}
+	}
+	for _, at := range rows {
+		row, from := c.f.Row(at.chain, at.draw), 0
+		for i, q := range c.p.model.params {
+			copy(s.Input(i), row[from:from+q.node.Size()])
+			from += q.node.Size()
+		}
+		if err := s.Run(); err != nil {
+			return nil, nil, fmt.Errorf("infer: model check: priors: %w", err)
+		}
+		k := 0
+		for i, t := range tracks {
+			theta := make([][]float64, len(t.param.prior.Params))
+			for j := range theta {
+				theta[j] = s.Output(k + j)
+			}
+			if err := t.take(s.Input(judged[i]), theta, s.Output(k+len(theta))); err != nil {
+				return nil, nil, err
+			}
+			k += len(theta) + 1
+		}
+	}
+	for _, t := range tracks {
+		out = append(out, t.prior())
+		if n, ok := t.silent(); ok {
+			notes = append(notes, n)
+		}
+	}
+	return out, notes, nil
+}
+
+// priorProgram computes the parameters of the priors and the log priors, of the
+// parameters whose prior is a law of numbers with a CDF.
+func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
+	m := p.model
+	var inputs, outputs []*ad.Node
+	var judged []int
+	for i, q := range m.params {
+		inputs = append(inputs, q.node)
+		if q.flat || q.prior.Event > 0 || q.node.Size() == 0 {
+			continue
+		}
+		judged = append(judged, i)
+		outputs = append(append(outputs, q.prior.Params...), q.logPrior())
+	}
+	if len(judged) == 0 {
+		return nil, nil, nil
+	}
+	for _, d := range m.data {
+		inputs = append(inputs, d.node)
+	}
+	prog, err := m.program(outputs, inputs)
+	if err != nil {
+		return nil, nil, fmt.Errorf("infer: model check: priors: %w", err)
+	}
+	return prog, judged, nil
+}
+
+// priorTrack collects what draws say of one prior.
+type priorTrack struct {
+	param  *param
+	law    string
+	p      []float64   // of each draw
+	far    []int       // element that is farthest, of each draw
+	values [][]float64 // of each draw
+	logs   [][]float64 // log priors
+	z      []float64   // place of a single number, as a normal score
+}
+
+func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
+	z := make([]float64, len(x))
+	err := t.param.prior.Scores(z, x, t.param.node.Shape(), theta, nil)
+	if err != nil {
+		return nil // no CDF: this prior is not judged
+	}
+	if t.law == "" {
+		t.law = lawText(t.param.prior.Name, theta)
+	}
+	least, at := 1.0, 0
+	for i, v := range z {
+		if p := math.Erfc(math.Abs(v) / math.Sqrt2); p < least {
+			least, at = p, i
+		}
+	}
+	t.p, t.far = append(t.p, min(1, least*float64(len(z)))), append(t.far, at)
+	t.values, t.logs = append(t.values, slices.Clone(x)), append(t.logs, slices.Clone(log))
+	t.z = append(t.z, z[0])
+	return nil
+}
+
+// lawText writes a prior with its numbers, where it has the same for all elements.
+func lawText(name string, theta [][]float64) string {
+	var args []string
+	for _, v := range theta {
+		if len(v) != 1 {
+			return name
+		}
+		args = append(args, fmt.Sprintf("%.4g", v[0]))
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// prior sums up. A law without a CDF passes.
+func (t *priorTrack) prior() check.Prior {
+	name := t.param.name
+	if len(t.p) == 0 {
+		return check.Prior{Name: name, P: 1}
+	}
+	sorted := slices.Clone(t.p)
+	slices.Sort(sorted)
+	k := t.far[len(t.far)/2]
+	if t.param.node.Size() > 1 {
+		name = (&quantity{name, t.param.node, t.param.dims}).columns()[k]
+	}
+	value, shift := t.moved(k)
+	return check.Prior{Name: name, Law: t.law, Value: value, P: sorted[len(sorted)/2], Shift: shift}
+}
+
+// moved returns the median of element k and by how many standard deviations its prior
+// moved it: infinite where the prior is flat between bounds, since it then acts by
+// cutting off alone.
+func (t *priorTrack) moved(k int) (median, shift float64) {
+	n := float64(len(t.values))
+	var x, l []float64
+	var meanX, meanL, cov, varX, varL float64
+	for i, v := range t.values {
+		x, l = append(x, v[k]), append(l, t.logs[i][min(k, len(t.logs[i])-1)])
+		meanX, meanL = meanX+x[i]/n, meanL+l[i]/n
+	}
+	for i := range x {
+		cov += (x[i] - meanX) * (l[i] - meanL) / n
+		varX += (x[i] - meanX) * (x[i] - meanX) / n
+		varL += (l[i] - meanL) * (l[i] - meanL) / n
+	}
+	slices.Sort(x)
+	median = x[len(x)/2]
+	if math.Sqrt(varL) < 1e-9*max(1, math.Abs(meanL)) {
+		return median, math.Inf(1)
+	}
+	return median, -cov / math.Sqrt(varX)
+}
+
+// silent notes that the posterior of a single parameter is as wide as its prior.
+func (t *priorTrack) silent() (check.Flag, bool) {
+	if t.param.node.Size() != 1 || len(t.z) < 100 {
+		return check.Flag{}, false
+	}
+	mean, square, n := 0.0, 0.0, float64(len(t.z))
+	for _, z := range t.z {
+		mean += z / n
+	}
+	for _, z := range t.z {
+		square += (z - mean) * (z - mean) / n
+	}
+	return check.Flag{Kind: check.KindUnknown, Where: t.param.name, Note: true,
+		Text: fmt.Sprintf("the data say next to nothing of %s: its posterior is as wide as its prior %s", t.param.name, t.law)}, square > 0.95*0.95
+}

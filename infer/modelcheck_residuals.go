@@ -1,0 +1,183 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// purposeScores is the random stream that places counts within their probability.
+const purposeScores uint32 = 141
+
+// predicted are the residuals of all observations at one draw, with predictions.
+type predicted struct{ z, mean, sd []float64 }
+
+// scored lists the observations that have quantile residuals, and notes on the others.
+func (p *Posterior) scored() (list []*observation, notes []check.Flag) {
+	for _, o := range p.model.observed {
+		if o.law.Event > 0 || o.missing != nil {
+			why := "it is one of vectors, whose elements depend on each other"
+			if o.missing != nil {
+				why = "values are missing"
+			}
+			notes = append(notes, check.Flag{Kind: check.KindShape, Note: true, Text: fmt.Sprintf("the observation %s was not judged: %s", o.name, why)})
+			continue
+		}
+		list = append(list, o)
+	}
+	return list, notes
+}
+
+// axes returns the Data vectors that are as long as the only observation and that the
+// standard deviations are not.
+func (p *Posterior) axes(list []*observation) (out []check.Axis) {
+	if len(list) != 1 || list[0].kept != nil {
+		return nil
+	}
+	o := list[0]
+	for i, d := range p.model.data {
+		v := p.data[i]
+		if d == o.data || len(v) != o.data.node.Size() || slices.Contains(o.law.Params, d.node) || slices.Min(v) == slices.Max(v) {
+			continue
+		}
+		out = append(out, check.Axis{Name: d.name, Values: v})
+	}
+	return out
+}
+
+// scores returns the residuals at the unconstrained draw q.
+func (p *Posterior) scores(list []*observation, q []float64) (r predicted, err error) {
+	for _, o := range list {
+		theta, err := p.lawAt(o, q)
+		if err != nil {
+			return r, err
+		}
+		shape := o.data.node.Shape()
+		x := p.data[slices.Index(p.model.data, o.data)]
+		z, mean, sd := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+		if err := p.scoresOf(o, z, x, theta); err != nil {
+			return r, err
+		}
+		if err := o.law.MeansAndSDs(mean, sd, shape, theta); err != nil {
+			return r, fmt.Errorf("infer: model check: observation %s: %w", o.name, err)
+		}
+		for _, i := range o.counts() {
+			r.z, r.mean, r.sd = append(r.z, z[i]), append(r.mean, mean[i]), append(r.sd, sd[i])
+		}
+	}
+	if slices.ContainsFunc(r.mean, func(m float64) bool { return math.IsNaN(m) || math.IsInf(m, 0) }) {
+		r.mean = nil
+	}
+	return r, nil
+}
+
+// lawAt returns the parameters of an observation's law at q.
+func (p *Posterior) lawAt(o *observation, q []float64) ([][]float64, error) {
+	if err := p.at(&p.ask, p.predict, q); err != nil {
+		return nil, fmt.Errorf("infer: model check: %w", err)
+	}
+	at := len(p.model.observed)
+	for _, other := range p.model.observed[:slices.Index(p.model.observed, o)] {
+		at += len(other.law.Params)
+	}
+	theta := make([][]float64, len(o.law.Params))
+	for j := range theta {
+		theta[j] = slices.Clone(p.ask.Output(at + j))
+	}
+	return theta, nil
+}
+
+// scoresOf fills z by the law's distribution function, or by the rank among 199
+// replications where it has none.
+func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64) error {
+	src := tensor.NewStream(uint64(len(x)), purposeScores, 0)
+	places := make([]float64, len(x))
+	for i := range places {
+		places[i] = src.Float64()
+	}
+	shape := o.data.node.Shape()
+	err := o.law.Scores(z, x, shape, theta, func(i int) float64 { return places[i] })
+	if err == nil && !slices.ContainsFunc(z, math.IsNaN) {
+		return nil
+	}
+	const replicas = 199
+	below, other := make([]float64, len(x)), make([]float64, len(x))
+	for range replicas {
+		if err := o.law.Fill(&src, other, shape, theta); err != nil {
+			return fmt.Errorf("infer: model check: observation %s: %w", o.name, err)
+		}
+		for i, v := range other {
+			switch {
+			case v < x[i]:
+				below[i]++
+			case v == x[i]:
+				below[i] += places[i]
+			}
+		}
+	}
+	for i := range z {
+		z[i] = standardNormal.Quantile((below[i] + places[i]) / (replicas + 1))
+	}
+	return nil
+}
+
+// adapt adds to d the Jacobian of the predictions with respect to the unconstrained
+// parameters, in units of the standard deviations, by central differences of a
+// thousandth of the posterior's width. Parameters that move no prediction are left out.
+func (p *Posterior) adapt(d *check.Data, list []*observation, q, width []float64, at predicted) error {
+	if at.mean == nil {
+		return nil
+	}
+	x := slices.Clone(q)
+	names := p.freeNames()
+	for k := range q {
+		h := 1e-3 * width[k]
+		if h == 0 {
+			continue
+		}
+		x[k] = q[k] + h
+		up, err := p.scores(list, x)
+		if err != nil {
+			return err
+		}
+		x[k] = q[k] - h
+		down, err := p.scores(list, x)
+		if err != nil {
+			return err
+		}
+		x[k] = q[k]
+		if up.mean == nil || down.mean == nil {
+			continue
+		}
+		column, moves := make([]float64, len(at.z)), false
+		for i := range column {
+			column[i] = (up.mean[i] - down.mean[i]) / (2 * h * at.sd[i])
+			moves = moves || column[i] != 0
+		}
+		if moves && !slices.ContainsFunc(column, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+			d.Names, d.Jacobian = append(d.Names, names[k]), append(d.Jacobian, column...)
+		}
+	}
+	return nil
+}
+
+// freeNames names the unconstrained coordinates after their parameters.
+func (p *Posterior) freeNames() (names []string) {
+	for _, q := range p.model.params {
+		n := 1
+		for _, k := range q.free {
+			n *= k
+		}
+		for i := range n {
+			if n == 1 {
+				names = append(names, q.name)
+			} else {
+				names = append(names, fmt.Sprintf("%s[%d]", q.name, i))
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,158 @@
+package infer_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// lineData is a straight line with noise.
+func lineData(r *rand.Rand) (x, y []float64) {
+	for i := range 80 {
+		x = append(x, float64(i)/80)
+		y = append(y, 1+2*x[i]+0.1*r.NormFloat64())
+	}
+	return x, y
+}
+
+// lineModel fits a line with a fixed or a sampled sigma.
+func lineModel(x, y []float64, sigma any, slope dist.Dist) *infer.Model {
+	m := infer.NewModel("line")
+	at := m.Data("x", x)
+	a, b := m.Param("a", dist.Normal(0, 5)), m.Param("b", slope)
+	if sigma == nil {
+		sigma = m.Param("sigma", dist.HalfNormal(1))
+	}
+	m.Observe("y", dist.Normal(ad.Add(a, ad.Mul(b, at)), sigma), y)
+	return m
+}
+
+func checked(t *testing.T, m *infer.Model, s infer.CheckSettings) (check.Verdict, *infer.Fit) {
+	t.Helper()
+	post, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 3, Warmup: 400, Draws: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := fit.CheckModel(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, fit
+}
+
+func TestPosteriorsNameTheirMisfits(t *testing.T) {
+	wide := dist.Normal(0, 5)
+	for _, c := range []struct {
+		name, want string
+		sigma      any
+		slope      dist.Dist
+		plant      func(x, y []float64, r *rand.Rand)
+	}{
+		{"right", "", 0.1, wide, func(x, y []float64, r *rand.Rand) {}},
+		{"right, sigma sampled", "", nil, wide, func(x, y []float64, r *rand.Rand) {}},
+		{"curve", "pattern along x", nil, wide, func(x, y []float64, _ *rand.Rand) {
+			for i := range y {
+				y[i] += 0.8 * x[i] * x[i]
+			}
+		}},
+		{"outlier", "1 point lies too far", nil, wide, func(_, y []float64, _ *rand.Rand) { y[33] += 1 }},
+		{"errors too small", "times too small", 0.05, wide, func(x, y []float64, r *rand.Rand) {}},
+		{"errors too large", "times too large", 0.3, wide, func(x, y []float64, r *rand.Rand) {}},
+		{"spread", "the scatter varies", nil, wide, func(x, y []float64, r *rand.Rand) {
+			for i := range y {
+				y[i] += x[i] * r.NormFloat64()
+			}
+		}},
+		{"prior", "the data pull b most", 0.1, dist.Normal(0, 0.1), func(x, y []float64, r *rand.Rand) {}},
+		{"uniform prior", "the data pull b most", 0.1, dist.Uniform(-1, 1), func(x, y []float64, r *rand.Rand) {}},
+	} {
+		r := rand.New(rand.NewPCG(1, 2))
+		x, y := lineData(r)
+		c.plant(x, y, r)
+		v, fit := checked(t, lineModel(x, y, c.sigma, c.slope), infer.CheckSettings{})
+		if v.OK != (c.want == "") || !strings.Contains(v.String(), c.want) {
+			t.Errorf("%s: %v", c.name, v)
+		}
+		if satisfied := strings.Contains(fit.Summary().String(), "Diagnostics satisfactory."); satisfied != (c.want == "") {
+			t.Errorf("%s: %v", c.name, fit.Summary())
+		}
+	}
+}
+
+// Counts are judged by quantile residuals: a Poisson law sees that they are too
+// scattered.
+func TestOverdispersedCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for name, wild := range map[string]bool{"poisson": false, "overdispersed": true} {
+		var k []float64
+		for range 100 {
+			rate := 6.0
+			if wild {
+				rate *= math.Exp(0.6 * r.NormFloat64())
+			}
+			k = append(k, float64(poisson(r, rate)))
+		}
+		m := infer.NewModel("counts")
+		m.Observe("k", dist.Poisson(m.Param("rate", dist.Gamma(2., 0.3))), k)
+		if v, _ := checked(t, m, infer.CheckSettings{}); v.OK == wild || wild && !strings.Contains(v.String(), "times too small") {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+}
+
+func poisson(r *rand.Rand, rate float64) (k int) {
+	for p := r.Float64(); p > math.Exp(-rate); k++ {
+		p *= r.Float64()
+	}
+	return k
+}
+
+// Parameters and data drawn from the model are flagged at most as often as stated.
+func TestModelsThatAreRightAreSeldomFlagged(t *testing.T) {
+	x, y := lineData(rand.New(rand.NewPCG(1, 1)))
+	for name, sigma := range map[string]any{"known errors": 0.1, "sampled errors": nil} {
+		post, err := lineModel(x, y, sigma, dist.Normal(0, 5)).Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth, err := post.Prior(500, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sets []infer.DataSet
+		for _, y := range truth.Values("y") {
+			sets = append(sets, infer.DataSet{Data: map[string][]float64{"y": y}})
+		}
+		flagged := 0
+		err = post.SampleEach(context.Background(), sets, infer.Config{Seed: 11, Chains: 1, Warmup: 200, Draws: 200}, func(i int, fit *infer.Fit, err error) {
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			v, err := fit.CheckModel(infer.CheckSettings{})
+			if err != nil {
+				t.Error(err)
+			}
+			if !v.OK {
+				flagged++
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if flagged > 12 { // 5 expected, three standard deviations
+			t.Errorf("%s: %d of 500 right models flagged", name, flagged)
+		}
+	}
+}
