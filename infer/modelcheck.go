@@ -47,11 +47,28 @@ func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
 	c := &modelCheck{p: p.Clone().(*Posterior), f: f, s: s}
 	v, err := c.verdict(rows)
 	if err == nil {
-		f.mu.Lock()
-		f.verdict = &v
-		f.mu.Unlock()
+		f.Quote(v)
 	}
 	return v, err
+}
+
+// Quote makes a verdict the one that Summary quotes, for models whose data are judged
+// by what knows them better, such as images.
+func (f *Fit) Quote(v check.Verdict) {
+	f.mu.Lock()
+	f.verdict = &v
+	f.mu.Unlock()
+}
+
+// PriorChecks says where the draws lie in their priors; see CheckModel.
+func (f *Fit) PriorChecks() ([]check.Prior, error) {
+	p, ok := f.target.(*Posterior)
+	if !ok {
+		return nil, fmt.Errorf("infer: model check: the target is a function and not a Model: its priors are not known")
+	}
+	c := &modelCheck{p: p.Clone().(*Posterior), f: f}
+	priors, _, err := c.priors(f.spread(mostPriorDraws))
+	return priors, err
 }
 
 // Draws that are looked at: for priors, for residuals with and without a Jacobian.

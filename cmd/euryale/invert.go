@@ -22,8 +22,9 @@ func (a *app) invert() *cobra.Command {
 // invertConfig is config.json of a run of invert rsoxs.
 type invertConfig struct {
 	chainConfig
-	Base    string         `json:"base"` // folder that the problem's paths start from
-	Problem *morph.Problem `json:"problem"`
+	Base     string         `json:"base"` // folder that the problem's paths start from
+	Problem  *morph.Problem `json:"problem"`
+	Restarts int            `json:"restarts"`
 }
 
 const invertCommand = "invert rsoxs"
@@ -71,6 +72,7 @@ keeps the best so far; --resume goes on.
 		},
 	}
 	cfg.add(c, defaultChains(0))
+	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "further starts of a fit that leaves misfit")
 	return c
 }
 
@@ -193,17 +195,31 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: "euryale " + invertCommand + " --resume " + string(v.dir)}
 	}
 	if !v.cfg.NoReport {
-		if err := a.saveInversion(ctx, v, r.x, v.table(r), nil); err != nil {
+		if err := a.saveInversion(ctx, v, r.x, v.table(r), nil, r.check); err != nil {
 			return err
 		}
 	}
 	if a.json {
 		err = a.document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s%s\nresults in %s\n", v.lines(r), r.message, v.dir)
+		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), r.message, r.check.Summary())
+		if err == nil {
+			err = a.printVerdict(r.check)
+		}
+		for _, w := range r.warnings {
+			fmt.Fprintf(a.stdout, "warning: %s\n", w)
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "results in %s\n", v.dir)
+		}
 	}
-	if err == nil && a.strict && !r.converged {
+	switch {
+	case err != nil:
+		return as(exitCannotWrite, err)
+	case a.strict && !r.converged:
 		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.message))
+	case a.strict:
+		return strictly(r.check)
 	}
-	return as(exitCannotWrite, err)
+	return nil
 }

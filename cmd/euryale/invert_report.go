@@ -11,6 +11,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -22,7 +23,7 @@ const mostEnergies = 6
 
 // saveInversion writes pictures and the report of parameters x. Of a posterior, fit
 // is drawn too.
-func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, table string, fit *infer.Fit) error {
+func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, table string, fit *infer.Fit, verdict check.Verdict) error {
 	scene, err := v.cfg.Problem.Scene(x)
 	if err != nil {
 		return as(exitBug, err)
@@ -41,11 +42,11 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 	}
 	r := viz.Report{Title: "Morphology: " + v.cfg.Problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.cfg.File}, {Name: "method", Value: v.method},
 		{Name: "data", Value: v.cfg.Problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(model.Energies), "[]")}, {Name: "version", Value: v.cfg.Version}},
-		Sections: []viz.Section{{Title: "Parameters", Tables: []string{table}}, {Title: "Data and model", Figures: b.figures()}}}
+		Sections: []viz.Section{{Title: "Parameters", Tables: []string{table}}, {Title: "Model against data", Tables: []string{verdict.HTML()}}, {Title: "Data and model", Figures: b.figures()}}}
 	if fit != nil {
 		rep := fit.Diagnose()
 		post := a.posteriorAlbum(viz.FromFit(fit))
-		r.Facts = append(r.Facts, verdictFact(rep))
+		r.Facts = append(r.Facts, verdictFact(rep, verdict))
 		r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
 		r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.figures()})
 		b.pictures = append(b.pictures, post.pictures...)

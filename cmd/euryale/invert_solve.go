@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -86,10 +87,28 @@ type found struct {
 	status, message string
 	converged       bool
 	warnings        []string
+	check           check.Verdict
 }
 
-// fitInversion runs a minimisation. On cancellation it returns the best so far.
+// fitInversion runs a minimisation and judges what it found. Where model and data
+// disagree it starts again elsewhere, --restarts times, and keeps the lowest minimum. On
+// cancellation it returns the best so far, not judged.
 func (a *app) fitInversion(ctx context.Context, v *inversion) (*found, error) {
+	first, err := a.minimum(ctx, v)
+	if err != nil || ctx.Err() != nil {
+		return first, err
+	}
+	if first.check, err = v.judge(first.x); err != nil {
+		return nil, as(exitFailed, err)
+	}
+	if first.check.OK || v.cfg.Restarts == 0 {
+		return first, nil
+	}
+	return a.elsewhere(ctx, v, first)
+}
+
+// minimum runs a minimisation from the start of the problem.
+func (a *app) minimum(ctx context.Context, v *inversion) (*found, error) {
 	set := term.BarSettings{Name: "evaluations"}
 	if a.quiet {
 		set.Mode = term.Quiet
@@ -183,13 +202,14 @@ type invertDoc struct {
 	Message  string            `json:"message"`
 	NFev     int               `json:"nfev"`
 	Warnings []string          `json:"warnings"`
+	Check    *checkDoc         `json:"model_check"`
 	Run      string            `json:"run"`
 }
 
 func (v *inversion) document(f *found) invertDoc {
 	n := v.names()
 	return invertDoc{Engine: "rsoxs", Model: v.cfg.Problem.Model, Method: v.method, X: named(n, f.x), SD: named(n, f.sd), Cost: number(f.cost), Reduced: number(f.reduced),
-		Points: f.points, Status: f.status, Message: f.message, NFev: f.nfev, Warnings: append([]string{}, f.warnings...), Run: string(v.dir)}
+		Points: f.points, Status: f.status, Message: f.message, NFev: f.nfev, Warnings: append([]string{}, f.warnings...), Check: checkDocument(f.check), Run: string(v.dir)}
 }
 
 // mostLines bounds the parameters that are printed.
@@ -261,7 +281,10 @@ func (a *app) sampleInversion(ctx context.Context, v *inversion, checkpoint stri
 				sampleDoc
 			}{"rsoxs", v.cfg.Problem.Model, "nuts", d}
 		},
-		report: func(fit *infer.Fit) error { return a.saveInversion(ctx, v, v.means(fit), fit.Summary().HTML(), fit) }}, checkpoint)
+		check: v.judgeDraw,
+		report: func(fit *infer.Fit, verdict check.Verdict) error {
+			return a.saveInversion(ctx, v, v.means(fit), fit.Summary().HTML(), fit, verdict)
+		}}, checkpoint)
 }
 
 // means are the posterior means of the parameters.

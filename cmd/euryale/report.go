@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -88,7 +88,7 @@ func (a *app) posteriorAlbum(d viz.Draws) *album {
 }
 
 // saveReport writes the pictures and the report of a sampled bin.
-func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit) error {
+func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit, v check.Verdict) error {
 	data := &album{a: a}
 	line, err := point.Line()
 	f, ferr := viz.Fit(curveOf(point.Curve, law, line))
@@ -106,16 +106,18 @@ func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 	data.add("posterior_curve", f, err)
 	f, err = predictive(post, point.Curve, law, fit, cfg.Seed)
 	data.add("predictive", f, err)
+	figures := data.figures()
 	draws := viz.FromFit(fit)
 	draws.Units = law.Units()
 	album := a.posteriorAlbum(draws)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	r := viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", cfg.Bin, law.Name), Facts: []viz.Fact{
 		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: fmt.Sprintf("%.5g", c.Q)},
-		{Name: "points", Value: fmt.Sprint(len(c.X))}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep)},
+		{Name: "points", Value: fmt.Sprint(len(c.X))}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
-			{Title: "Data and model", Text: "The least-squares fit from which the chains start; the posterior of the curve, median and 95 % band; and where the model expects new data.", Figures: data.figures()},
+			a.modelSection(v, data),
+			{Title: "Data and model", Text: "The least-squares fit from which the chains start; the posterior of the curve, median and 95 % band; and where the model expects new data.", Figures: figures},
 			{Title: "Posterior", Figures: album.figures()},
 		}}
 	data.pictures = append(data.pictures, album.pictures...)
@@ -123,15 +125,6 @@ func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 		return err
 	}
 	return writeFile(dir.path("report.html"), []byte(r.HTML()))
-}
-
-// verdictFact colours the verdict.
-func verdictFact(rep diag.Report) viz.Fact {
-	f := viz.Fact{Name: "verdict", Value: rep.Verdict(), Verdict: viz.Good}
-	if !rep.OK() {
-		f.Verdict = viz.Bad
-	}
-	return f
 }
 
 // predictive draws the data over what the model expects of new data.
@@ -184,12 +177,38 @@ func (a *app) saveFits(dir rundir, doc fitDoc, law g2.Law, fits []g2.Fit) error 
 		return err
 	}
 	b := a.fitAlbum(law, fits)
+	r := viz.Report{Title: "g2: " + law.Name, Facts: []viz.Fact{{Name: "file", Value: doc.File}, {Name: "model", Value: law.Formula}, {Name: "version", Value: version()}},
+		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(law, fits)}, Figures: b.figures()}, a.misfits(fits, b)}}
 	if err := b.save(dir); err != nil {
 		return err
 	}
-	r := viz.Report{Title: "g2: " + law.Name, Facts: []viz.Fact{{Name: "file", Value: doc.File}, {Name: "model", Value: law.Formula}, {Name: "version", Value: version()}},
-		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(law, fits)}, Figures: b.figures()}}}
 	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+}
+
+// misfits is the part of a report that judges the model bin by bin.
+func (a *app) misfits(fits []g2.Fit, b *album) viz.Section {
+	s := viz.Section{Title: "Model against data", Text: "Residuals in standard deviations, with a band of two."}
+	var panels []viz.Curve
+	for _, f := range fits {
+		if f.Status == "failed" {
+			continue
+		}
+		if !f.Check.OK {
+			s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, f.Check.Summary())
+			for _, m := range f.Check.Flags {
+				s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, m)
+			}
+		}
+		panels = append(panels, residualCurve(f.Check, fmt.Sprintf("bin %d", f.Curve.Bin)))
+	}
+	if len(panels) == 0 {
+		return s
+	}
+	f, err := viz.Grid(panels)
+	if b.add("residuals", f, err); err == nil {
+		s.Figures = append(s.Figures, f)
+	}
+	return s
 }
 
 func (a *app) fitAlbum(law g2.Law, fits []g2.Fit) *album {

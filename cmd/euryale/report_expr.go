@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/viz"
 )
 
 // saveExprReport writes the pictures and the report of a run of sample expr.
-func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit) error {
+func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit, v check.Verdict) error {
 	p, rep := cfg.Problem, fit.Diagnose()
 	data := &album{a: a}
 	if x, values, ok := p.X(); ok {
@@ -21,10 +22,12 @@ func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit) error 
 	}
 	album := a.posteriorAlbum(viz.FromFit(fit))
 	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: []viz.Fact{{Name: "file", Value: cfg.File}, {Name: "model", Value: p.Expr},
-		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep)},
+		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}}}
-	if len(data.pictures) > 0 {
-		r.Sections = append(r.Sections, viz.Section{Title: "Data and model", Text: "Where the model expects new data.", Figures: data.figures()})
+	figures := data.figures()
+	r.Sections = append(r.Sections, a.modelSection(v, data))
+	if len(figures) > 0 {
+		r.Sections = append(r.Sections, viz.Section{Title: "Data and model", Text: "Where the model expects new data.", Figures: figures})
 	}
 	r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: album.figures()})
 	data.pictures = append(data.pictures, album.pictures...)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/viz"
@@ -219,15 +220,15 @@ func (a *app) assemblySampling(dir rundir, cfg *formationConfig, post *infer.Pos
 				sampleDoc
 			}{"assembly", cfg.Problem.Fit, d}
 		},
-		report: func(fit *infer.Fit) error { return a.saveAssemblyReport(dir, cfg, fit) }}
+		report: func(fit *infer.Fit, v check.Verdict) error { return a.saveAssemblyReport(dir, cfg, fit, v) }}
 }
 
 // saveAssemblyReport writes the pictures and the report of a run of sample assembly.
-func (a *app) saveAssemblyReport(dir rundir, cfg *formationConfig, fit *infer.Fit) error {
+func (a *app) saveAssemblyReport(dir rundir, cfg *formationConfig, fit *infer.Fit, v check.Verdict) error {
 	rep := fit.Diagnose()
 	album := a.posteriorAlbum(viz.FromFit(fit))
 	r := viz.Report{Title: "assemblies: " + cfg.Problem.Fit, Facts: []viz.Fact{{Name: "file", Value: cfg.File}, {Name: "fit", Value: cfg.Problem.Fit},
-		{Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep)},
+		{Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}, {Title: "Posterior", Figures: album.figures()}}}
 	if err := album.save(dir); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/expr"
 )
 
@@ -129,5 +130,12 @@ type exprDoc struct {
 func (a *app) exprSampling(dir rundir, cfg *exprConfig, post *infer.Posterior) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "expr", post: post,
 		document: func(d sampleDoc) any { return exprDoc{"expr", d} },
-		report:   func(fit *infer.Fit) error { return a.saveExprReport(dir, cfg, fit) }}
+		report:   func(fit *infer.Fit, v check.Verdict) error { return a.saveExprReport(dir, cfg, fit, v) },
+		check: func(fit *infer.Fit) (check.Verdict, error) {
+			axes, err := cfg.Problem.Axes()
+			if err != nil {
+				return check.Verdict{}, err
+			}
+			return fit.CheckModel(infer.CheckSettings{Axes: axes})
+		}}
 }

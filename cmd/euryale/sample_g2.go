@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -181,5 +182,8 @@ type g2Doc struct {
 func (a *app) g2Sampling(dir rundir, cfg *sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + law.Name, post: post,
 		document: func(d sampleDoc) any { return g2Doc{"g2", law.Name, cfg.Bin, number(c.Q), d} },
-		report:   func(fit *infer.Fit) error { return a.saveReport(dir, *cfg, law, s, c, post, point, fit) }}
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			return a.saveReport(dir, *cfg, law, s, c, post, point, fit, v)
+		},
+		check: func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(law, c, s, fit) }}
 }

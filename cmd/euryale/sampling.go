@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
@@ -21,14 +22,16 @@ type sampling struct {
 	config   any          // what config.json holds
 	model    string       // in the files of draws
 	post     *infer.Posterior
-	document func(sampleDoc) any        // adds to the document what only the command knows
-	report   func(fit *infer.Fit) error // writes pictures
+	document func(sampleDoc) any                         // adds to the document what only the command knows
+	report   func(fit *infer.Fit, v check.Verdict) error // writes pictures
+	check    func(fit *infer.Fit) (check.Verdict, error) // judges the model; nil: by what the model itself says of its data
 }
 
 // sampleDoc is the JSON document of a sample command.
 type sampleDoc struct {
 	Summary     map[string]rowDoc `json:"summary"`
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
+	Check       *checkDoc         `json:"model_check"`
 	Timing      timingDoc         `json:"timing"`
 	Attempts    int               `json:"attempts"` // 1, or more after bad verdicts
 	Run         string            `json:"run"`
@@ -124,28 +127,39 @@ func samplingCode(err error) int {
 
 // finish writes everything that a finished run leaves, and prints.
 func (a *app) finish(s sampling, fit *infer.Fit) error {
+	judge := s.check
+	if judge == nil {
+		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
+	}
+	v, err := judge(fit)
+	if err != nil {
+		return as(exitFailed, err)
+	}
 	rep := fit.Diagnose()
-	doc := s.document(s.sampleDoc(fit, rep))
-	if err := s.save(doc, fit, rep); err != nil {
+	doc := s.document(s.sampleDoc(fit, rep, v))
+	if err := s.save(doc, fit, rep, v); err != nil {
 		return err
 	}
-	var err error
 	if a.json {
 		err = a.document(doc)
-	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s\nresults in %s\n", fit.Summary(), s.dir)
+	} else if _, err = fmt.Fprintln(a.stdout, fit.Summary()); err == nil {
+		if err = a.printVerdict(v); err == nil {
+			_, err = fmt.Fprintf(a.stdout, "results in %s\n", s.dir)
+		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return as(exitCannotWrite, err)
-	}
-	if a.strict && !rep.OK() {
+	case a.strict && !rep.OK():
 		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	case a.strict:
+		return strictly(v)
 	}
 	return nil
 }
 
-func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report) sampleDoc {
-	doc := sampleDoc{Summary: summaryDoc(fit.Summary()), Attempts: s.cfg.Attempt + 1, Run: string(s.dir)}
+func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) sampleDoc {
+	doc := sampleDoc{Summary: summaryDoc(fit.Summary()), Attempts: s.cfg.Attempt + 1, Run: string(s.dir), Check: checkDocument(v)}
 	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: advice(rep)}
 	for _, t := range fit.Timing() {
 		doc.Timing.Warmup = max(doc.Timing.Warmup, number(t.Warmup.Seconds()))
@@ -156,7 +170,7 @@ func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report) sampleDoc {
 	return doc
 }
 
-func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report) error {
+func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict) error {
 	cfg := s.cfg
 	aim := cfg.Target
 	if aim == 0 {
@@ -170,11 +184,11 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report) error {
 	if err := writeJSON(s.dir.path("summary.json"), doc); err != nil {
 		return err
 	}
-	if err := writeFile(s.dir.path("diagnose.txt"), []byte(fit.Summary().String()+"\n"+rep.String())); err != nil {
+	if err := writeFile(s.dir.path("diagnose.txt"), []byte(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n")); err != nil {
 		return err
 	}
 	if cfg.NoReport {
 		return nil
 	}
-	return s.report(fit)
+	return s.report(fit, v)
 }

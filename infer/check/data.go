@@ -22,9 +22,12 @@ type Data struct {
 	// of Z along the Jacobian is then standard normal too, unless priors hold the
 	// parameters away from where the data want them.
 	Drawn bool
-	Mean  []float64 // predicted values, for a spread that varies with them; nil if not known
-	Axes  []Axis    // variables along which Z was measured; the order of Z if there are none
-	Grid  *Grid     // neighbours on a detector; nil for a sequence
+	// Many says that there were too many parameters to take out of Z: residuals that are
+	// too small are then expected and not judged.
+	Many bool
+	Mean []float64 // predicted values, for a spread that varies with them; nil if not known
+	Axes []Axis    // variables along which Z was measured; the order of Z if there are none
+	Grid *Grid     // neighbours on a detector; nil for a sequence
 	// Directions are departures from the model that have a name.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit
@@ -71,6 +74,9 @@ type Direction struct {
 	// Say describes the departure in one clause, given the coefficients and their
 	// standard deviations, and says what to try.
 	Say func(coef, sd []float64) (text, remedy string)
+	// Holds reports whether the columns still describe the departure at these
+	// coefficients; nil: at any. Where they do not, it is not taken for the cause.
+	Holds func(coef []float64) bool
 }
 
 // Alteration says what was done to the data before the fit.

@@ -6,6 +6,9 @@ import "fmt"
 func (w *residuals) directionTest(dir Direction) test {
 	g := w.try(dir.Columns)
 	t := test{kind: dir.Kind, p: g.p, columns: dir.Columns, gain: g, named: true}
+	if dir.Holds != nil && !dir.Holds(g.coef) {
+		t.p, t.columns = 1, nil
+	}
 	t.harmless = g.harmless()
 	t.effect = g.share
 	t.say = func() Flag {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -27,6 +28,10 @@ type test struct {
 	say      func() Flag
 }
 
+// farOff is the reduced chi-square above which residuals are not what small departures
+// would leave, and so do not tell one from another.
+const farOff = 3
+
 // mostRounds is how many departures are named one after the other.
 const mostRounds = 5
 
@@ -44,6 +49,7 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	d.remarks(&v)
 	w := newResiduals(&d)
 	v.DoF = int(w.dof())
+	v.Residuals, v.Axes = w.studentised(), d.Axes
 	if v.DoF < 1 {
 		v.add(Flag{Kind: KindSize, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
 	} else {
@@ -75,9 +81,16 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 		if best < 0 {
 			break
 		}
-		v.add(tests[best].flag(), tests[best].harmless)
+		f := tests[best].flag()
+		f.Text += rivals(tests, adjusted, best, level)
+		v.add(f, tests[best].harmless || tests[best].forgiven)
 		w.absorb(tests[best].columns)
 		if w.dof() < 5 {
+			return
+		}
+		if now := w.square / w.dof(); !w.d.Relative && now > farOff {
+			v.add(Flag{Kind: KindSize, Text: fmt.Sprintf("with that in the model the reduced chi-square would still be about %.3g: the model is far from the data, and what is said above is the nearest single cause", now),
+				Remedy: "start elsewhere, or change the model; then judge again"}, false)
 			return
 		}
 		tests = slices.Concat(about, w.tests())
@@ -122,9 +135,8 @@ func (t *test) flag() Flag {
 	return f
 }
 
-// strongest returns the significant departure with the smallest p-value, or -1. Below
-// what numbers can hold, a departure with a name goes first, then the larger part of
-// the sum of squares for each coefficient.
+// strongest returns the significant departure that explains most, or -1. One with a
+// name goes before a pattern without, unless that explains twice as much.
 func strongest(tests []test, adjusted []float64, level float64) int {
 	best := -1
 	for i, t := range tests {
@@ -138,18 +150,38 @@ func strongest(tests []test, adjusted []float64, level float64) int {
 	return best
 }
 
-// follows says that points are far away because the scatter is larger where they lie.
-func (t *test) follows(tests []test) bool {
-	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
-}
-
 func (t *test) before(u *test) bool {
-	const tiny = 1e-200
+	const tiny = 1e-100
+	if t.named != u.named {
+		a, b := t, u
+		if !t.named {
+			a, b = u, t
+		}
+		return (a.gain.share > b.gain.share/2) == t.named
+	}
 	if t.p > tiny || u.p > tiny {
 		return t.p < u.p
 	}
-	each := func(t *test) float64 { return t.gain.share / float64(max(1, t.gain.used)) }
-	return each(t) > each(u)
+	return t.gain.share > u.gain.share
+}
+
+// rivals names departures of other kinds that explain nearly as much as the best.
+func rivals(tests []test, adjusted []float64, best int, level float64) string {
+	b, text := tests[best], ""
+	kinds := []string{b.kind}
+	for i, t := range tests {
+		if !b.named || !t.named || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
+			continue
+		}
+		kinds = append(kinds, t.kind)
+		text += "; nearly as well: " + t.say().Text
+	}
+	return text
+}
+
+// follows says that points are far away because the scatter is larger where they lie.
+func (t *test) follows(tests []test) bool {
+	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
 }
 
 // tests returns the tests of the residuals.

@@ -17,7 +17,9 @@ func (w *residuals) sizeTest() test {
 	}
 	below, above := chiSquaredTails(w.square, dof)
 	reduced := w.square / dof
-	t.p = min(1, 2*min(below, above))
+	if t.p = min(1, 2*min(below, above)); w.d.Many {
+		t.p = above
+	}
 	t.harmless = math.Abs(math.Sqrt(reduced)-1) < 0.05
 	t.effect = math.Abs(math.Log(reduced))
 	t.say = func() Flag {

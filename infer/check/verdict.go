@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"html"
 	"math"
 	"strings"
 )
@@ -42,6 +43,10 @@ type Verdict struct {
 	Flags    []Flag // disagreements, the strongest first
 	Notes    []Flag // what is worth knowing and does not count
 	Tests    []Test
+	// Residuals are the standardised residuals divided by what the fit leaves of their
+	// standard deviations, in the order of the data; nil where there are none.
+	Residuals []float64
+	Axes      []Axis // along which they were measured
 }
 
 // add files a flag, once.
@@ -84,4 +89,27 @@ func (v Verdict) String() string {
 		b.WriteString("\n  note: " + f.Text)
 	}
 	return b.String()
+}
+
+// HTML is the verdict with the p-values of all tests, for a page or a notebook.
+func (v Verdict) HTML() string {
+	var b strings.Builder
+	b.WriteString("<p><b>" + html.EscapeString(v.Summary()) + "</b></p>\n<ul>\n")
+	for _, f := range v.Flags {
+		b.WriteString("<li>" + html.EscapeString(f.String()) + "</li>\n")
+	}
+	for _, f := range v.Notes {
+		b.WriteString("<li>Note: " + html.EscapeString(f.Text) + "</li>\n")
+	}
+	b.WriteString("</ul>\n<table><thead><tr><th>test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
+	for _, t := range v.Tests {
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2g</td><td>%.2g</td></tr>", html.EscapeString(t.Kind), t.P, t.Adjusted)
+	}
+	b.WriteString("</tbody></table>\n")
+	return b.String()
+}
+
+// SimpleRender returns the verdict for the notebook gophernotes.
+func (v Verdict) SimpleRender() map[string]interface{} {
+	return map[string]interface{}{"text/html": v.HTML(), "text/plain": v.String()}
 }

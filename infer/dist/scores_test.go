@@ -56,3 +56,17 @@ func TestScoresOfVectorsAreRefused(t *testing.T) {
 		t.Error(err, mean, sd)
 	}
 }
+
+func TestRangeOfSupports(t *testing.T) {
+	for _, c := range []struct {
+		d      dist.Dist
+		lo, hi float64
+	}{{dist.Uniform(5, 6), 5, 6}, {dist.Normal(0, 1), math.Inf(-1), math.Inf(1)}, {dist.LogNormal(0, 1), 0, math.Inf(1)}, {dist.Truncate(dist.Normal(0, 1), -1, 2), -1, 2}} {
+		if lo, hi, err := dist.Range(c.d); err != nil || lo != c.lo || hi != c.hi {
+			t.Errorf("%s: %g to %g, %v", c.d.Name, lo, hi, err)
+		}
+	}
+	if _, _, err := dist.Range(dist.Dirichlet([]float64{1, 2})); err == nil {
+		t.Error("vectors have no range")
+	}
+}

@@ -190,3 +190,48 @@ func (s Support) words() string {
 	}
 	return out
 }
+
+// Range returns the ends of the support of a law of numbers whose parameters are
+// numbers. It is an error for others.
+func Range(d Dist) (lower, upper float64, err error) {
+	if err := d.Err(); err != nil {
+		return 0, 0, err
+	}
+	if d.Event > 0 {
+		return 0, 0, fmt.Errorf("dist: range of %s: it is a law of vectors", d.Name)
+	}
+	theta, err := Numbers(d)
+	if err != nil {
+		return 0, 0, err
+	}
+	var p []float64
+	for _, v := range theta {
+		if len(v) != 1 {
+			return 0, 0, fmt.Errorf("dist: range of %s: a parameter has %d values: want numbers", d.Name, len(v))
+		}
+		p = append(p, v[0])
+	}
+	lower, upper = d.ends(p)
+	return lower, upper, nil
+}
+
+// Numbers returns the values of the parameters, as Fill takes them, of a law whose
+// parameters depend on nothing.
+func Numbers(d Dist) ([][]float64, error) {
+	if len(d.Params) == 0 {
+		return nil, nil
+	}
+	values, err := ad.Eval(d.Params...)
+	if err != nil {
+		return nil, fmt.Errorf("dist: parameters of %s: %w", d.Name, err)
+	}
+	out := make([][]float64, len(values))
+	for i, v := range values {
+		if x, ok := v.Data().(float64); ok {
+			out[i] = []float64{x}
+			continue
+		}
+		out[i] = v.Data().([]float64)
+	}
+	return out, nil
+}

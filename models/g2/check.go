@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -27,7 +29,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	if d.Mean, err = f.Law.at(f.Curve.X, f.X); err != nil {
 		return err
 	}
-	d.Directions = f.Law.departures(f.Curve, f.X)
+	d.Directions = f.Law.departures(f.Curve, f.X, f.Curve.Err)
 	f.Check, err = check.Judge(d, check.Settings{})
 	return err
 }
@@ -58,14 +60,33 @@ func (c Curve) altered(law Law) []check.Alteration {
 		Text: fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)}}
 }
 
+// CheckPosterior judges the posterior of the model that Model made of the same curve
+// and settings.
+func CheckPosterior(law Law, c Curve, s Settings, fit *infer.Fit) (check.Verdict, error) {
+	var dropped []check.Alteration
+	if s.DropInvalid {
+		c, dropped = c.valid()
+	}
+	c = c.repaired(law.Of)
+	p := make([]float64, len(law.Params))
+	for i, q := range law.Params {
+		if p[i] = s.Fixed[q.Name]; fit.Draws(q.Name) != nil {
+			p[i] = diag.Quantile(diag.Flatten(fit.Draws(q.Name)), 0.5)
+		}
+	}
+	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered(law)),
+		Directions: func(_, sd []float64) []check.Direction { return law.departures(c, p, sd) }})
+}
+
 // departures are the usual ways in which a curve differs from a law: a stretched or a
 // second decay, a drift of the baseline, a bend of tau(q).
-func (l Law) departures(c Curve, p []float64) []check.Direction {
+func (l Law) departures(c Curve, p, sd []float64) []check.Direction {
+	// sd are the standard deviations of the values; nil for 1.
 	weight := func(f func(x float64) float64) [][]float64 {
 		out := make([]float64, len(c.X))
 		for i, x := range c.X {
-			if out[i] = f(x); c.Err != nil {
-				out[i] /= c.Err[i]
+			if out[i] = f(x); sd != nil {
+				out[i] /= sd[i]
 			}
 		}
 		return [][]float64{out}

@@ -15,6 +15,9 @@ import (
 // (given, or one sampled sigma ~ HalfNormal(0.1)) and the priors of the law
 // where the settings have no others.
 func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
+	if s.DropInvalid {
+		c, _ = c.valid()
+	}
 	if err := c.check(1); err != nil {
 		return nil, err
 	}

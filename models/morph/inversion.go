@@ -26,8 +26,11 @@ type Inversion struct {
 	// Curves compares I(q) and A(q) instead of images.
 	Curves *CurveData
 
-	Loss  Loss    // Default LogLoss.
-	Eps   float64 // added to intensities within logarithms. Default 1e-6 of the largest datum; negative for 0.
+	Loss Loss // Default LogLoss.
+	// Eps is added to intensities within logarithms. Default 1e-10 of the largest datum,
+	// which is above rounding and below what detectors tell apart; negative for 0. A
+	// larger one forgives what is dim: residuals there are smaller than Sigma says.
+	Eps   float64
 	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1.
 }
 
@@ -72,6 +75,8 @@ type comparison struct {
 	data     []float64 // there
 	energy   []int     // there
 	curves   int       // numbers of I in the curves, 0 for images
+	dropped  int       // measured values that the Loss cannot take
+	width    int       // of what the simulator gives, flat
 }
 
 // prepare makes the graphs and finds what is compared: what was measured and is
@@ -161,6 +166,10 @@ func (q *comparison) choose(seen *ad.Node) error {
 	per := q.perEnergy()
 	for i, m := range st.Output(0) {
 		if d := data[i]; d == d && m == m {
+			if !q.takes(d, i < seen.Size()/4) {
+				q.dropped++
+				continue
+			}
 			q.index, q.data = append(q.index, i), append(q.data, d)
 			q.energy = append(q.energy, i/per%q.energies())
 			if q.Curves != nil && i < seen.Size()/4 {
@@ -168,11 +177,24 @@ func (q *comparison) choose(seen *ad.Node) error {
 			}
 		}
 	}
+	q.width = seen.Size()
 	if len(q.index) == 0 {
 		return errors.New("morph: no pixel was measured, is not masked, and is seen by the simulated detector")
 	}
 	q.setEps()
 	return nil
+}
+
+// takes reports whether the Loss can compare a datum: logarithms need it above 0 and
+// counts are not below.
+func (q *comparison) takes(d float64, intensity bool) bool {
+	switch {
+	case q.Loss == PoissonLoss:
+		return d >= 0
+	case q.Loss == LogLoss && (q.Curves == nil || intensity):
+		return d > 0 || d+q.Eps > 0 && q.Eps > 0
+	}
+	return true
 }
 
 func (q *comparison) energies() int { return len(q.Sim.Energies()) }
@@ -193,7 +215,7 @@ func (q *comparison) setEps() {
 	c := *q.Inversion
 	if c.Eps == 0 {
 		for _, d := range q.data[:q.intensities()] {
-			c.Eps = max(c.Eps, 1e-6*d)
+			c.Eps = max(c.Eps, 1e-10*d)
 		}
 	}
 	c.Eps = max(c.Eps, 0)
@@ -295,7 +317,7 @@ func (q *comparison) weights() *ad.Node {
 func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	mean, data := q.mean(seen), ad.Const(q.target())
 	if q.Loss == PoissonLoss {
-		return signedRoot(ad.Shift(mean, q.Eps), data)
+		return signedRoot(rate(mean), data)
 	}
 	r := ad.Sub(mean, data)
 	if w := q.weights(); w != nil {
@@ -303,6 +325,10 @@ func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	}
 	return r
 }
+
+// rate keeps the mean of counts above 0, where a simulated detector is dark. It adds
+// nothing to a mean that a count could come from.
+func rate(mean *ad.Node) *ad.Node { return ad.Maximum(mean, ad.Scalar(1e-30)) }
 
 // signedRoot returns the deviance residuals of counts: the root of twice the
 // deviance with the sign of mean - data, which is (mean - data)/sqrt(mean) where
@@ -323,7 +349,7 @@ func (q *comparison) loss() (*ad.Node, error) {
 	seen = ad.Gather(seen, ad.Ints(q.index), 0)
 	terms := ad.Square(q.residual(seen))
 	if q.Loss == PoissonLoss {
-		terms = ad.PoissonDeviance(ad.Const(q.data), ad.Shift(q.mean(seen), q.Eps))
+		terms = ad.PoissonDeviance(ad.Const(q.data), rate(q.mean(seen)))
 	}
 	l := ad.Scale(1/float64(len(q.data)), ad.Sum(terms))
 	if q.scene.Penalty != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -255,9 +256,9 @@ func (p *Problem) checkMeasurement() (bad []string) {
 
 // checkParams looks at names, sizes, bounds and priors.
 func (p *Problem) checkParams(m problemModel) (bad []string) {
-	known := map[string]int{}
+	known, models := map[string]int{}, map[string]problemParam{}
 	for _, q := range m.all() {
-		known[q.name] = q.size(p)
+		known[q.name], models[q.name] = q.size(p), q
 		if q.needed && len(p.Parameters[q.name].Start) == 0 && p.Parameters[q.name].File == "" {
 			if _, fixed := p.Fixed[q.name]; !fixed {
 				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.name, q.about))
@@ -269,6 +270,8 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		} else if _, both := p.Parameters[name]; both {
 			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: want one", name))
+		} else if l := models[name].limits; l != nil && !(p.Fixed[name] >= l[0] && p.Fixed[name] <= l[1]) {
+			bad = append(bad, fmt.Sprintf("%s is fixed at %g: want %g to %g", name, p.Fixed[name], l[0], l[1]))
 		}
 	}
 	if len(p.Parameters) == 0 {
@@ -291,25 +294,64 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 			bad = append(bad, fmt.Sprintf("%s starts at %d numbers: want %s", name, len(q.Start), want))
 		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
 			bad = append(bad, fmt.Sprintf("bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
-		}
-		if _, err := q.law(); err != nil {
-			bad = append(bad, fmt.Sprintf("prior of %s: %v", name, err))
+		default:
+			bad = append(bad, models[name].excluded(name, q)...)
 		}
 	}
 	return bad
 }
 
+// excluded says how bounds, starts, prior and what is physical contradict each other.
+func (m problemParam) excluded(name string, q ProblemParam) (bad []string) {
+	if l := m.limits; l != nil && q.Bounds != nil && (q.Bounds[0] < l[0] || q.Bounds[1] > l[1]) {
+		return []string{fmt.Sprintf("bounds of %s are %v: it is %g to %g by nature", name, q.Bounds, l[0], l[1])}
+	}
+	if b := m.bounds(q); b != nil {
+		for i, x := range q.Start {
+			if !(x >= b[0] && x <= b[1]) {
+				return []string{fmt.Sprintf("%s starts at %g (number %d), outside %g to %g: change the start or the bounds", name, x, i+1, b[0], b[1])}
+			}
+		}
+	}
+	if _, err := m.law(q); err != nil {
+		bad = append(bad, fmt.Sprintf("prior of %s: %v", name, err))
+	}
+	return bad
+}
+
+// bounds are those of the problem, or else what is physical; nil for none. A prior
+// without bounds keeps its own support, but for limits on both sides.
+func (m problemParam) bounds(q ProblemParam) []float64 {
+	switch {
+	case q.Bounds != nil:
+		return q.Bounds
+	case m.limits == nil || q.Prior != "" && math.IsInf(m.limits[1], 1):
+		return nil
+	}
+	return m.limits[:]
+}
+
 // law returns the prior, truncated by the bounds; nil for none.
-func (q ProblemParam) law() (*dist.Dist, error) {
+func (m problemParam) law(q ProblemParam) (*dist.Dist, error) {
 	if q.Prior == "" {
 		return nil, nil
 	}
 	d, err := parsePrior(q.Prior)
-	if err == nil && len(q.Bounds) == 2 {
-		d = dist.Truncate(d, q.Bounds[0], q.Bounds[1])
-		err = d.Err()
+	b := m.bounds(q)
+	if err != nil || b == nil {
+		return &d, err
 	}
-	return &d, err
+	low, high, err := dist.Range(d)
+	switch {
+	case err != nil:
+		return &d, err
+	case high <= b[0] || low >= b[1]:
+		return &d, fmt.Errorf("%s lies on %g to %g, outside the bounds %g to %g: change one of them", q.Prior, low, high, b[0], b[1])
+	case low >= b[0] && high <= b[1]:
+		return &d, nil
+	}
+	d = dist.Truncate(d, b[0], b[1])
+	return &d, d.Err()
 }
 
 // Measurement is what the files of a Problem hold.
@@ -318,6 +360,8 @@ type Measurement struct {
 	Optics rsoxs.Optics   // by energy and material
 	Data   *tensor.Tensor // [energy, beam, QY, QX]
 	Mask   *tensor.Tensor // of that shape, or nil
+	// Altered says what of the data was left out, for the verdict.
+	Altered []check.Alteration
 }
 
 // Inversion joins a problem and its measurement.
@@ -333,11 +377,11 @@ func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 		for size := q.size(p); len(start) < size; {
 			start = append(start, start[0])
 		}
-		law, err := x.law()
+		law, err := q.law(x)
 		if err != nil {
 			return nil, err
 		}
-		v.Params = append(v.Params, Param{Name: q.name, Start: start, Bounds: x.Bounds, Prior: law})
+		v.Params = append(v.Params, Param{Name: q.name, Start: start, Bounds: q.bounds(x), Prior: law})
 	}
 	if err := p.materials(v, m.Optics); err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type problemParam struct {
 	needed      bool
 	fallback    *float64
 	length      func(p *Problem) int // of an array; nil for a number
+	limits      *[2]float64          // of what is physical; nil for any number
 }
 
 func (q problemParam) size(p *Problem) int {
@@ -50,6 +51,15 @@ func needed(name, about string) problemParam {
 	return problemParam{name: name, about: about, needed: true}
 }
 
+// within gives a parameter the limits of what is physical.
+func (q problemParam) within(lowest, highest float64) problemParam {
+	q.limits = &[2]float64{lowest, highest}
+	return q
+}
+
+// positive are lengths, factors and standard deviations.
+func (q problemParam) positive() problemParam { return q.within(0, math.Inf(1)) }
+
 func optional(name, about string) problemParam { return problemParam{name: name, about: about} }
 
 func usually(name string, value float64, about string) problemParam {
@@ -58,9 +68,9 @@ func usually(name string, value float64, about string) problemParam {
 
 // nuisance are parameters of every model.
 var nuisance = []problemParam{
-	optional("scale", "factor of the intensities; default 1"),
+	optional("scale", "factor of the intensities; default 1").positive(),
 	optional("background", "added to the intensities; default 0"),
-	optional("noise", "standard deviation of the residuals, of posteriors"),
+	optional("noise", "standard deviation of the residuals, of posteriors").positive(),
 }
 
 // middle are parameters of models that have a centre.
@@ -70,24 +80,24 @@ var middle = []problemParam{
 	optional("z", "nm, of the centre"),
 }
 
-var aligned = needed("aligned", "order parameter S, 0 to 1")
+var aligned = needed("aligned", "order parameter S, 0 to 1").within(0, 1)
 
 var problemModels = map[string]problemModel{
 	"core_shell": {centred: true, about: "ball in a shell of radial molecules; materials core, shell",
-		params: []problemParam{needed("radius", "nm, of the core"), needed("shell", "nm, thickness"), aligned, optional("decay", "exponent by which S falls off outwards")},
+		params: []problemParam{needed("radius", "nm, of the core").positive(), needed("shell", "nm, thickness").positive(), aligned, optional("decay", "exponent by which S falls off outwards")},
 		build: func(p *Problem, g Grid, at values) Scene {
 			return CoreShell{Grid: g, Centre: centre(g, at), Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"),
 				Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"rod": {centred: true, about: "cylinder, hollow or not; material rod",
-		params: []problemParam{needed("radius", "nm"), aligned, usually("theta_deg", 0, "of the axis from +z; default 0"), usually("phi_deg", 0, "of the axis about +z; default 0"),
-			optional("length", "nm; default endless"), optional("hole", "nm, radius; default none")},
+		params: []problemParam{needed("radius", "nm").positive(), aligned, usually("theta_deg", 0, "of the axis from +z; default 0"), usually("phi_deg", 0, "of the axis about +z; default 0"),
+			optional("length", "nm; default endless").positive(), optional("hole", "nm, radius; default none").positive()},
 		build: func(p *Problem, g Grid, at values) Scene {
 			return Rod{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Radius: at("radius"), Length: at("length"),
 				Hole: at("hole"), Aligned: at("aligned"), Radial: p.Options.Radial, Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"lamella": {centred: true, about: "stack of lamellae; material lamellae",
-		params: []problemParam{needed("period", "nm"), needed("thickness", "nm"), aligned, usually("theta_deg", 90, "of the normal from +z; default 90"),
+		params: []problemParam{needed("period", "nm").positive(), needed("thickness", "nm").positive(), aligned, usually("theta_deg", 90, "of the normal from +z; default 90"),
 			usually("phi_deg", 0, "of the normal about +z; default 0"), optional("tilt_deg", "of the molecules against the normal; default 0")},
 		build: func(p *Problem, g Grid, at values) Scene {
 			return Lamella{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("thickness"),
@@ -101,7 +111,7 @@ var problemModels = map[string]problemModel{
 		}},
 	"voxels": {about: "every voxel of a box on its own; material the box",
 		params: []problemParam{{name: "logit", about: "logits of the volume fraction, Z, Y, X of the support", needed: true, length: support},
-			{name: "aligned", about: "order parameter S, one or each; default isotropic", length: support},
+			{name: "aligned", about: "order parameter S, one or each; default isotropic", length: support, limits: aligned.limits},
 			{name: "theta_deg", about: "of the directors from +z, one or each; default 90", fallback: new(90.0), length: support},
 			{name: "psi_deg", about: "of the directors about +z, one or each; default 0", fallback: new(0.0), length: support}},
 		build: func(p *Problem, g Grid, at values) Scene {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -35,7 +36,7 @@ func (v *Inversion) Model() (*infer.Model, error) {
 		m.AddLogProb("penalty", ad.Neg(q.scene.Penalty))
 	}
 	if q.Loss == PoissonLoss {
-		m.Observe("counts", dist.Poisson(ad.Shift(mean, q.Eps)), q.data)
+		m.Observe("counts", dist.Poisson(rate(mean)), q.data)
 		return m, nil
 	}
 	sigma := q.scene.Sigma
@@ -68,6 +69,8 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 	switch {
 	case p.Prior != nil:
 		return m.Param(p.Name, *p.Prior, shape...)
+	case p.Bounds != nil && math.IsInf(p.Bounds[1], 1) && !math.IsInf(p.Bounds[0], -1):
+		return m.Flat(p.Name, dist.LowerTransform(p.Bounds[0]), shape...)
 	case p.Bounds != nil:
 		return m.Param(p.Name, dist.Uniform(p.Bounds[0], p.Bounds[1]), shape...)
 	}

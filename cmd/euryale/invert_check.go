@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// judge gives the verdict about the model at a fit.
+func (v *inversion) judge(x []float64) (check.Verdict, error) {
+	return v.inv.Check(x, morph.CheckSettings{Altered: v.measurement.Altered, Relative: v.cfg.Problem.Sigma == 0 && v.inv.Loss != morph.PoissonLoss})
+}
+
+// judgeDraw gives the verdict about the model at the draw in the middle of a
+// posterior, and about its priors.
+func (v *inversion) judgeDraw(fit *infer.Fit) (check.Verdict, error) {
+	priors, err := fit.PriorChecks()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	s := morph.CheckSettings{Altered: v.measurement.Altered, Drawn: true, Priors: priors}
+	chain := fit.Chains() / 2
+	draw := fit.Len(chain) / 2
+	var x []float64
+	for _, n := range v.names() {
+		x = append(x, fit.Draws(n)[chain][draw])
+	}
+	if noise := fit.Draws("noise"); noise != nil {
+		s.Sigma = noise[chain][draw]
+	}
+	verdict, err := v.inv.Check(x, s)
+	if err == nil {
+		fit.Quote(verdict)
+	}
+	return verdict, err
+}
+
+// purposeRestart is the random stream of elsewhere.
+const purposeRestart uint32 = 161
+
+// elsewhere minimises from other starts and returns the lowest minimum.
+func (a *app) elsewhere(ctx context.Context, v *inversion, best *found) (*found, error) {
+	own, first := v.point(), best
+	defer v.startAt(own)
+	for k := range v.cfg.Restarts {
+		if ctx.Err() != nil || len(v.names()) > mostJacobian {
+			break
+		}
+		src := tensor.NewStream(v.cfg.Seed, purposeRestart, uint32(k))
+		v.startAt(v.otherStart(own, &src))
+		a.note("the model disagrees with the data; starting elsewhere, %d of %d (--restarts 0 keeps the first minimum)", k+1, v.cfg.Restarts)
+		next, err := a.minimum(ctx, v)
+		if err != nil || !(next.cost < best.cost*(1-1e-6)) {
+			continue // this start leads nowhere better
+		}
+		if next.check, err = v.judge(next.x); err != nil {
+			return nil, as(exitFailed, err)
+		}
+		next.warnings = append(next.warnings, fmt.Sprintf("the minimum that the problem's start leads to, of cost %.6g, left misfit; another start found this one, of cost %.6g", first.cost, next.cost))
+		if best = next; best.check.OK {
+			break
+		}
+	}
+	return best, nil
+}
+
+// point is the start of all parameters.
+func (v *inversion) point() (x []float64) {
+	for _, p := range v.inv.Params {
+		x = append(x, p.Start...)
+	}
+	return x
+}
+
+// otherStart draws a start: from the prior, between the bounds, or within 30 % of the
+// own one.
+func (v *inversion) otherStart(own []float64, src *tensor.Stream) []float64 {
+	var out []float64
+	for _, p := range v.inv.Params {
+		for range p.Start {
+			x := own[len(out)]
+			lo, hi := x-0.3*math.Abs(x), x+0.3*math.Abs(x)
+			if x == 0 {
+				lo, hi = -1, 1
+			}
+			if b := p.Bounds; b != nil {
+				if !math.IsInf(b[0], 0) && !math.IsInf(b[1], 0) {
+					lo, hi = b[0], b[1]
+				}
+				lo, hi = max(lo, b[0]), min(hi, b[1])
+			}
+			y := lo + (hi-lo)*src.Float64()
+			if p.Prior != nil {
+				one := []float64{y}
+				if theta, err := dist.Numbers(*p.Prior); err == nil && p.Prior.Fill(src, one, []int{1}, theta) == nil {
+					y = one[0]
+				}
+			}
+			out = append(out, y)
+		}
+	}
+	return out
+}

@@ -1,0 +1,227 @@
+package morph
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// purposeCounts is the random stream that places counts within their probability.
+const purposeCounts uint32 = 151
+
+// mostColumns is how many parameters a verdict takes out of the residuals; each costs a
+// simulation.
+const mostColumns = 100
+
+// CheckSettings of Inversion.Check. The zero value is the default.
+type CheckSettings struct {
+	check.Settings
+	Altered  []check.Alteration // what was done to the data before
+	Findings []check.Flag
+	Priors   []check.Prior // where the draws lie in their priors
+	Drawn    bool          // x is a draw from the posterior and not a fit
+	Relative bool          // Sigma is not known: the size of the residuals tells nothing
+	// Sigma replaces that of the Inversion where it was inferred.
+	Sigma float64
+}
+
+// Check judges a fit or a draw x, in the order of the parameters: residuals against
+// their errors, neighbouring pixels, patterns along q, angle and energy, and departures
+// that have a name (a beam centre that is off, a blur, softer or sharper edges, a
+// background, the flux of single energies, a turned or stretched detector).
+func (v *Inversion) Check(x []float64, s CheckSettings) (check.Verdict, error) {
+	c, err := v.newInspection(x, s)
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	d, err := c.collect()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	return check.Judge(d, s.Settings)
+}
+
+// inspection is a Check at work: the residuals of an inversion at x.
+type inspection struct {
+	*linear
+	s     CheckSettings
+	x     []float64
+	mean  []float64 // predictions where there are data
+	all   []float64 // of all pixels, NaN where nothing is seen; nil for curves
+	scale []float64 // standard deviation of each prediction, on the scale of intensities; of the residual for curves
+}
+
+func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, error) {
+	l, err := v.linear()
+	if err != nil {
+		return nil, err
+	}
+	if len(x) != len(v.names()) {
+		return nil, fmt.Errorf("morph: check at %d numbers: want those of %d parameters", len(x), len(v.names()))
+	}
+	c := &inspection{linear: l, s: s, x: x}
+	if err := l.move(x); err != nil {
+		return nil, err
+	}
+	if v.Curves == nil {
+		c.predict()
+	}
+	return c, nil
+}
+
+// predict fills mean, all and scale of images.
+func (c *inspection) predict() {
+	flat := c.pattern.Intensity.Float64s()
+	scale, background := c.number(c.scene.Scale, 1), c.number(c.scene.Background, 0)
+	c.all = make([]float64, len(flat))
+	for i, v := range flat {
+		c.all[i] = scale*v + background
+	}
+	for _, i := range c.index {
+		c.mean = append(c.mean, c.all[i])
+	}
+	sigma := c.sigma()
+	if c.s.Sigma > 0 {
+		sigma = c.s.Sigma
+	}
+	for i, m := range c.mean {
+		switch c.Loss {
+		case PoissonLoss:
+			c.scale = append(c.scale, math.Sqrt(max(m, 1e-30)))
+		case SquareLoss:
+			c.scale = append(c.scale, sigma)
+		default:
+			c.scale = append(c.scale, sigma*(c.mean[i]+c.Eps))
+		}
+	}
+}
+
+// number evaluates a Node of the scene at x.
+func (c *inspection) number(n *ad.Node, otherwise float64) float64 {
+	if n == nil {
+		return otherwise
+	}
+	from, to, rest := c.params, []*ad.Node{}, c.x
+	for _, p := range c.Params {
+		k := len(p.Start)
+		if k == 1 {
+			to = append(to, ad.Scalar(rest[0]))
+		} else {
+			to = append(to, ad.Const(rest[:k:k], k))
+		}
+		rest = rest[k:]
+	}
+	v, err := ad.Eval(ad.Substitute([]*ad.Node{n}, from, to)...)
+	if err != nil {
+		return otherwise
+	}
+	return v[0].Float64s()[0]
+}
+
+// collect gathers what is judged.
+func (c *inspection) collect() (check.Data, error) {
+	d := check.Data{Relative: c.s.Relative, Drawn: c.s.Drawn, Altered: c.s.Altered, Priors: c.s.Priors, Findings: append(c.s.Findings, c.unphysical()...)}
+	if c.dropped > 0 {
+		d.Altered = append(d.Altered, c.left())
+	}
+	r := make([]float64, len(c.comparison.data))
+	if err := c.residuals(r, c.x); err != nil {
+		return d, err
+	}
+	d.Z = r
+	for i := range r {
+		r[i] = -r[i]
+	}
+	if c.s.Sigma > 0 {
+		for i := range r {
+			r[i] *= c.sigma() / c.s.Sigma
+		}
+	}
+	if c.Loss == PoissonLoss {
+		if err := c.counts(d.Z); err != nil {
+			return d, err
+		}
+	}
+	if err := c.columns(&d); err != nil {
+		return d, err
+	}
+	if c.Curves != nil {
+		d.Axes = c.curveAxes()
+		return d, nil
+	}
+	d.Mean = c.mean
+	d.Axes, d.Grid = c.imageAxes(), c.grid()
+	d.Directions = c.departures()
+	return d, nil
+}
+
+// left says what the Loss could not take.
+func (c *inspection) left() check.Alteration {
+	total := c.dropped + len(c.index)
+	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 1e-3*float64(total)}
+	a.Text = fmt.Sprintf("%d of %d values are not above 0 and have no logarithm: they were left out, which takes the dim ones away; for counts use the loss poisson, else square", c.dropped, total)
+	if c.Loss == PoissonLoss {
+		a.Text = fmt.Sprintf("%d of %d counts are below 0 and were left out: counts are not; was a background taken off?", c.dropped, total)
+	}
+	return a
+}
+
+// counts makes quantile residuals of counts.
+func (c *inspection) counts(z []float64) error {
+	src := tensor.NewStream(uint64(len(z)), purposeCounts, 0)
+	rate := make([]float64, len(c.mean))
+	for i, m := range c.mean {
+		rate[i] = max(m, 1e-30)
+	}
+	return dist.Poisson(ad.Input("rate", len(z))).Scores(z, c.comparison.data, []int{len(z)}, [][]float64{rate}, func(int) float64 { return src.Float64() })
+}
+
+// columns adds the Jacobian, unless the parameters are too many.
+func (c *inspection) columns(d *check.Data) error {
+	names := c.names()
+	if len(names) > mostColumns || 3*len(names) > len(d.Z) {
+		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true,
+			Text: fmt.Sprintf("%d parameters: what they absorb of the noise was not taken out, so residuals that are too small tell nothing", len(names))})
+		d.Many = true
+		return nil
+	}
+	j := make([]float64, len(names)*len(d.Z))
+	if err := c.jacobian(j, c.x); err != nil {
+		return err
+	}
+	if c.s.Sigma > 0 {
+		for i := range j {
+			j[i] *= c.sigma() / c.s.Sigma
+		}
+	}
+	d.Names, d.Jacobian = names, j
+	return nil
+}
+
+// unphysical flags order parameters and volume fractions outside 0 to 1.
+func (c *inspection) unphysical() (out []check.Flag) {
+	for k, m := range c.morph.Materials {
+		for _, f := range []struct {
+			what  string
+			field *tensor.Tensor
+		}{{"volume fraction", m.Vfrac}, {"order parameter", m.S}} {
+			if f.field == nil {
+				continue
+			}
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, v := range f.field.Float64s() {
+				low, high = min(low, v), max(high, v)
+			}
+			if low < -1e-6 || high > 1+1e-6 {
+				out = append(out, check.Flag{Kind: "unphysical", Where: fmt.Sprintf("material %d", k+1),
+					Text:   fmt.Sprintf("the %s of material %d reaches from %.3g to %.3g: want 0 to 1", f.what, k+1, low, high),
+					Remedy: "bound the parameters, or look for another minimum"})
+			}
+		}
+	}
+	return out
+}
