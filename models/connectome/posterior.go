@@ -34,16 +34,19 @@ func (d Degrees) sum() (n int) {
 	return n
 }
 
-// Model returns the law of the degrees, by their sum, which is all that they tell of p:
+// Model returns the model of the degrees:
 //
-//	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p),  so sum ~ Binomial(n K, p)
+//	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p)
+//
+// Their sum is all that they tell of p, but not of the model: each is observed by
+// itself, so that degrees which scatter more than binomial ones are seen.
 func (d Degrees) Model() (*infer.Model, error) {
 	if err := counts("degree", d.Count, d.K); err != nil {
 		return nil, err
 	}
 	m := infer.NewModel("connection probability")
 	p := m.Param("p", dist.Beta(1, 1))
-	m.Observe("synapses", dist.Binomial(float64(len(d.Count)*d.K), p), []float64{float64(d.sum())})
+	m.Observe("degree", dist.Binomial(float64(d.K), p), floats(d.Count))
 	return m, nil
 }
 
