@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // judge gives the verdict about the model at a fit.
@@ -41,19 +38,16 @@ func (v *inversion) judgeDraw(fit *infer.Fit) (check.Verdict, error) {
 	return verdict, err
 }
 
-// purposeRestart is the random stream of elsewhere.
-const purposeRestart uint32 = 161
-
 // elsewhere minimises from other starts and returns the lowest minimum.
 func (a *app) elsewhere(ctx context.Context, v *inversion, best *found) (*found, error) {
-	own, first := v.point(), best
+	own, first := v.inv.Start(), best
 	defer v.startAt(own)
 	for k := range v.cfg.Restarts {
 		if ctx.Err() != nil || len(v.names()) > mostJacobian {
 			break
 		}
-		src := tensor.NewStream(v.cfg.Seed, purposeRestart, uint32(k))
-		v.startAt(v.otherStart(own, &src))
+		v.startAt(own)
+		v.startAt(v.inv.OtherStart(v.cfg.Seed, k))
 		a.note("the model disagrees with the data; starting elsewhere, %d of %d (--restarts 0 keeps the first minimum)", k+1, v.cfg.Restarts)
 		next, err := a.minimum(ctx, v)
 		if err != nil || !(next.cost < best.cost*(1-1e-6)) {
@@ -68,42 +62,4 @@ func (a *app) elsewhere(ctx context.Context, v *inversion, best *found) (*found,
 		}
 	}
 	return best, nil
-}
-
-// point is the start of all parameters.
-func (v *inversion) point() (x []float64) {
-	for _, p := range v.inv.Params {
-		x = append(x, p.Start...)
-	}
-	return x
-}
-
-// otherStart draws a start: from the prior, between the bounds, or within 30 % of the
-// own one.
-func (v *inversion) otherStart(own []float64, src *tensor.Stream) []float64 {
-	var out []float64
-	for _, p := range v.inv.Params {
-		for range p.Start {
-			x := own[len(out)]
-			lo, hi := x-0.3*math.Abs(x), x+0.3*math.Abs(x)
-			if x == 0 {
-				lo, hi = -1, 1
-			}
-			if b := p.Bounds; b != nil {
-				if !math.IsInf(b[0], 0) && !math.IsInf(b[1], 0) {
-					lo, hi = b[0], b[1]
-				}
-				lo, hi = max(lo, b[0]), min(hi, b[1])
-			}
-			y := lo + (hi-lo)*src.Float64()
-			if p.Prior != nil {
-				one := []float64{y}
-				if theta, err := dist.Numbers(*p.Prior); err == nil && p.Prior.Fill(src, one, []int{1}, theta) == nil {
-					y = one[0]
-				}
-			}
-			out = append(out, y)
-		}
-	}
-	return out
 }

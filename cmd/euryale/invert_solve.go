@@ -237,10 +237,7 @@ func (a *app) startChains(ctx context.Context, v *inversion) error {
 			return nil
 		}
 	}
-	if v.inv.Loss == morph.PoissonLoss {
-		return nil
-	}
-	r, err := v.inv.Fit(ctx, optim.Settings{})
+	r, err := v.inv.BestFit(ctx, v.cfg.Seed, v.cfg.Restarts)
 	if ctx.Err() != nil {
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "the same once more with --overwrite"}
 	}

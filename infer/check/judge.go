@@ -76,6 +76,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	for i, t := range tests {
 		v.Tests = append(v.Tests, Test{t.kind, t.p, adjusted[i]})
 	}
+	reportAll(v, tests[:len(about)], adjusted, level)
 	for range mostRounds {
 		best := strongest(tests, adjusted, level)
 		if best < 0 {
@@ -96,13 +97,13 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 		tests = slices.Concat(about, w.tests())
 		adjusted = holm(tests)
 	}
-	w.rest(v, tests, adjusted, level)
+	reportAll(v, tests[len(about):], adjusted[len(about):], level)
 }
 
-// rest reports what no departure explains, the largest effect first. A sum of squares
-// that is off follows from most other faults and so comes last; a spread that varies
-// is told of along the axis that shows it best.
-func (w *residuals) rest(v *Verdict, tests []test, adjusted []float64, level float64) {
+// reportAll reports what no departure explains, the largest effect first. A sum of
+// squares that is off follows from most other faults and so comes last; a spread that
+// varies is told of along the axis that shows it best.
+func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 	order := make([]int, len(tests))
 	for i := range order {
 		order[i] = i

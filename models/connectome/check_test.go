@@ -63,7 +63,9 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 		{"right weights", "", strengths(func(k int, _ *rand.Rand) float64 { return math.Pow(1.1, float64(k)) })},
 		{"weights that saturate", "pattern along times", strengths(func(k int, _ *rand.Rand) float64 { return min(math.Pow(1.1, float64(k)), 1.5) })},
 		{"weights that start higher", "pattern along times", strengths(func(k int, _ *rand.Rand) float64 { return 1.2 * math.Pow(1.1, float64(k)) })},
-		{"weights that spread as they grow", "the scatter varies", strengths(func(k int, r *rand.Rand) float64 { return math.Pow(1.1, float64(k)) * math.Exp(0.05*float64(k)*r.NormFloat64()) })},
+		{"weights that spread as they grow", "the scatter varies", strengths(func(k int, r *rand.Rand) float64 {
+			return math.Pow(1.1, float64(k)) * math.Exp(0.05*float64(k)*r.NormFloat64())
+		})},
 		{"right completion", "", completion(func(a float64, _ *rand.Rand) float64 { return curve(a) })},
 		{"completion that falls again", "pattern along alpha", completion(func(a float64, _ *rand.Rand) float64 { return curve(a) * (1 - 0.5*max(a-0.5, 0)) })},
 		{"brains that differ", "times too small", completion(func(a float64, r *rand.Rand) float64 { return min(curve(a)*math.Exp(0.25*r.NormFloat64()), 1) })},

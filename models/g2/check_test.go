@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -152,5 +155,59 @@ func TestInvalidPointsAreLeftOutWhenAsked(t *testing.T) {
 func scale(v []float64, by float64) {
 	for i := range v {
 		v[i] *= by
+	}
+}
+
+func TestPriorsThatExcludeOtherSettings(t *testing.T) {
+	single, _ := g2.ByName("single")
+	c := synthetic(rand.New(rand.NewPCG(1, 1)), 0.05, 60)
+	prior := map[string]dist.Dist{"tau": dist.Uniform(5, 6)}
+	for want, s := range map[string]g2.Settings{
+		"tau is fixed at 3 and has a prior":                     {Priors: prior, Fixed: map[string]float64{"tau": 3}},
+		"the start of tau is 0.05, where its prior, on 5 to 6,": {Priors: prior, Start: map[string]float64{"tau": 0.05}},
+	} {
+		if _, err := g2.Model(single, c, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A prior far from the data, and each planted misfit, are flagged by the posterior too.
+func TestPosteriorsAreJudged(t *testing.T) {
+	single, _ := g2.ByName("single")
+	judge := func(c g2.Curve, s g2.Settings) check.Verdict {
+		m, err := g2.Model(single, c, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		post, err := m.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 2, Warmup: 400, Draws: 250})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := g2.CheckPosterior(single, c, s, fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, p := range planted {
+		r := rand.New(rand.NewPCG(3, 1))
+		c := synthetic(r, 0.05, p.points)
+		p.plant(&c, r)
+		if v := judge(c, g2.Settings{}); v.OK {
+			t.Errorf("%s: not flagged: %v", p.name, v)
+		}
+	}
+	c := synthetic(rand.New(rand.NewPCG(1, 1)), 0.05, 60)
+	if v := judge(c, g2.Settings{}); !v.OK {
+		t.Errorf("a right model: %v", v)
+	}
+	v := judge(c, g2.Settings{Priors: map[string]dist.Dist{"tau": dist.Uniform(5, 6)}})
+	if v.OK || !strings.Contains(v.String(), "the data pull tau most") {
+		t.Errorf("a wrong prior: %v", v)
 	}
 }

@@ -25,6 +25,9 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 	if err := s.checkSampled(law, params, c); err != nil {
 		return nil, err
 	}
+	if err := s.checkPriors(); err != nil {
+		return nil, err
+	}
 	c = c.repaired(law.Of)
 	m := infer.NewModel("g2 " + law.Name)
 	x := m.Data("x", c.X)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -75,6 +76,26 @@ func (s Settings) checkStarts(law Law, c Curve) error {
 				whose = "the model's bounds"
 			}
 			return fmt.Errorf("g2: bin %d: the %s of %s is %g, outside %s %.6g:%.6g: change it, or give bounds that hold it (--bounds %s=lo:hi)", c.Bin, what, p.Name, v, whose, lower[i], upper[i], p.Name)
+		}
+	}
+	return nil
+}
+
+// checkPriors compares priors with fixed values, bounds and starts.
+func (s Settings) checkPriors() error {
+	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
+		if v, ok := s.Fixed[name]; ok {
+			return fmt.Errorf("g2: %s is fixed at %g and has a prior: leave one of them out", name, v)
+		}
+		low, high, err := dist.Range(s.Priors[name])
+		if err != nil {
+			return fmt.Errorf("g2: prior of %s: %w", name, err)
+		}
+		if b, ok := s.Bounds[name]; ok && (high <= b[0] || low >= b[1]) {
+			return fmt.Errorf("g2: the prior of %s lies on %g to %g, its bounds on %g to %g: change one of them", name, low, high, b[0], b[1])
+		}
+		if v, ok := s.Start[name]; ok && !(v >= low && v <= high) {
+			return fmt.Errorf("g2: the start of %s is %g, where its prior, on %g to %g, is 0: change one of them", name, v, low, high)
 		}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/optim"
 )
 
 // Model returns the inversion as a model for inference. With LogLoss logarithms of
@@ -113,9 +112,6 @@ func (v *Inversion) shared(cfg infer.Config) *Inversion {
 
 // fits reports whether a least-squares fit can say where chains start.
 func (v *Inversion) fits() bool {
-	if v.Loss == PoissonLoss {
-		return false
-	}
 	for _, p := range v.Params {
 		if len(p.Start) > 1 {
 			return false
@@ -127,7 +123,7 @@ func (v *Inversion) fits() bool {
 
 // around returns a start for each chain about a least-squares fit.
 func (v *Inversion) around(ctx context.Context, post *infer.Posterior, cfg infer.Config) ([][]float64, error) {
-	r, err := v.Fit(ctx, optim.Settings{})
+	r, err := v.BestFit(ctx, cfg.Seed, 6)
 	if err != nil {
 		return nil, err
 	}
