@@ -274,7 +274,7 @@ func TestSampleG2Document(t *testing.T) {
 			}
 		}
 	}
-	if code, out, _ := do(t, "diagnose", dir); code != 0 || !strings.Contains(out, "satisfactory") {
+	if code, out, _ := do(t, "diagnose", dir); code != 0 || !strings.Contains(out, "The model agrees with the data") {
 		t.Errorf("diagnose: exit %d: %s", code, out)
 	}
 	if code, _, stderr := do(t, "plot", "pair", dir, filepath.Join(dir, "p.png")); code != 0 {

@@ -10,6 +10,7 @@ import (
 type judged struct {
 	Summary     map[string]rowDoc `json:"summary"`
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
+	Check       *checkDoc         `json:"model_check,omitempty"` // as the run folder has it
 }
 
 func (a *app) summary() *cobra.Command {
@@ -52,19 +53,25 @@ func (a *app) judge(args []string, table bool) error {
 	}
 	s := t.summary()
 	d, rep := diagnosticsOf(s, t.evidence())
+	model := storedCheck(args)
 	switch {
 	case a.json:
-		err = a.document(judged{summaryDoc(s), d})
+		err = a.document(judged{summaryDoc(s), d, model})
 	case table:
 		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", s, rep.Verdict())
 	default:
 		_, err = fmt.Fprintln(a.stdout, rep)
 	}
-	if err != nil {
-		return as(exitCannotWrite, err)
+	if err == nil && model != nil && !a.json {
+		_, err = fmt.Fprintln(a.stdout, model.lines())
 	}
-	if a.strict && !rep.OK() {
+	switch {
+	case err != nil:
+		return as(exitCannotWrite, err)
+	case a.strict && !rep.OK():
 		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	case a.strict && model != nil && !model.OK:
+		return as(exitFailed, fmt.Errorf("model check: %s", model.Summary))
 	}
 	return nil
 }

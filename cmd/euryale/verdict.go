@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
@@ -13,6 +15,7 @@ import (
 // checkDoc is the verdict about the model in the JSON contract.
 type checkDoc struct {
 	OK       bool      `json:"ok"`
+	Summary  string    `json:"summary"`
 	P        number    `json:"p"`            // smallest p-value of all tests together; NaN where nothing could be tested
 	Reduced  number    `json:"chi2_reduced"` // NaN where the errors are not known
 	Expected [2]number `json:"expected"`     // central 99 % of chi2_reduced for a right model
@@ -29,7 +32,7 @@ type flagDoc struct {
 }
 
 func checkDocument(v check.Verdict) *checkDoc {
-	return &checkDoc{OK: v.OK, P: number(v.P), Reduced: number(v.Reduced), Expected: [2]number{number(v.Expected[0]), number(v.Expected[1])},
+	return &checkDoc{OK: v.OK, Summary: v.Summary(), P: number(v.P), Reduced: number(v.Reduced), Expected: [2]number{number(v.Expected[0]), number(v.Expected[1])},
 		Flags: flagDocs(v.Flags), Notes: flagDocs(v.Notes)}
 }
 
@@ -39,6 +42,34 @@ func flagDocs(list []check.Flag) []flagDoc {
 		out = append(out, flagDoc{f.Kind, f.Text, f.Where, f.Remedy, number(f.P)})
 	}
 	return out
+}
+
+// storedCheck is the verdict that a run folder keeps in its document; nil for other
+// draws and for runs without one.
+func storedCheck(args []string) *checkDoc {
+	if len(args) != 1 {
+		return nil
+	}
+	b, err := os.ReadFile(rundir(args[0]).path("summary.json"))
+	var doc struct {
+		Check *checkDoc `json:"model_check"`
+	}
+	if err != nil || json.Unmarshal(b, &doc) != nil {
+		return nil
+	}
+	return doc.Check
+}
+
+// lines is the verdict as text.
+func (d *checkDoc) lines() string {
+	text := d.Summary
+	for _, f := range d.Flags {
+		text += "\nmodel: " + check.Flag{Text: f.Text, Remedy: f.Remedy}.String()
+	}
+	for _, f := range d.Notes {
+		text += "\nnote: " + f.Text
+	}
+	return text
 }
 
 // strictly fails on a verdict about the model that is not good.

@@ -77,6 +77,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 		v.Tests = append(v.Tests, Test{t.kind, t.p, adjusted[i]})
 	}
 	reportAll(v, tests[:len(about)], adjusted, level)
+	small := true // the misfit is one that linear departures can tell of
 	for range mostRounds {
 		best := strongest(tests, adjusted, level)
 		if best < 0 {
@@ -92,10 +93,23 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 		if now := w.square / w.dof(); !w.d.Relative && now > farOff {
 			v.add(Flag{Kind: KindSize, Text: fmt.Sprintf("with that in the model the reduced chi-square would still be about %.3g: the model is far from the data, and what is said above is the nearest single cause", now),
 				Remedy: "start elsewhere, or change the model; then judge again"}, false)
-			return
+			if tests[best].gain.share > 0.5 {
+				return
+			}
+			small = false
+			break
 		}
 		tests = slices.Concat(about, w.tests())
 		adjusted = holm(tests)
+	}
+	if !small {
+		tests = slices.Concat(about, w.tests())
+		adjusted = holm(tests)
+		for i, t := range tests {
+			if t.columns != nil || t.kind == KindSize {
+				adjusted[i] = 1 // said already, or not told apart
+			}
+		}
 	}
 	reportAll(v, tests[len(about):], adjusted[len(about):], level)
 }
