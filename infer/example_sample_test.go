@@ -27,7 +27,7 @@ func ExampleSample() {
 	// Output:
 	// q[0]: sd 1.0
 	// q[1]: sd 2.0
-	// true Diagnostics satisfactory.
+	// true All checks of the draws passed.
 }
 
 // A scale sampled as its logarithm and stored as itself.

@@ -93,7 +93,12 @@ func watch(w io.Writer, graphs int) error {
 		r := s.Row(row.name)
 		fmt.Fprintf(w, "%-4s %.2f +- %.2f, truth %.2f; R-hat %.2f\n", row.name, r.Mean, r.SD, row.truth, r.RHat)
 	}
+	model, err := fit.CheckModel(infer.CheckSettings{})
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(w, fit.Diagnose().Verdict())
+	fmt.Fprintln(w, model.Summary())
 	return nil
 }
 

@@ -38,7 +38,7 @@ func TestWatch(t *testing.T) {
 	}
 	var mean, sd, truth float64
 	at := strings.Index(b.String(), "beta ")
-	if _, err := fmt.Sscanf(b.String()[max(at, 0):], "beta %f +- %f, truth %f;", &mean, &sd, &truth); err != nil || mean < truth-3*sd || mean > truth+3*sd || !strings.Contains(b.String(), "satisfactory") {
+	if _, err := fmt.Sscanf(b.String()[max(at, 0):], "beta %f +- %f, truth %f;", &mean, &sd, &truth); err != nil || mean < truth-3*sd || mean > truth+3*sd || !strings.Contains(b.String(), "All checks of the draws passed.\nThe model agrees") {
 		t.Errorf("printed\n%s%v", b.String(), err)
 	}
 }

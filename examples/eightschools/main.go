@@ -56,7 +56,11 @@ func report(w io.Writer) error {
 			r := fit.Summary().Row(name)
 			fmt.Fprintf(w, "%-9s %4.1f +- %3.1f   ess %4.0f   R-hat %.2f\n", name, r.Mean, r.SD, r.ESSBulk, r.RHat)
 		}
-		fmt.Fprintf(w, "%s\n\n", fit.Diagnose().Verdict())
+		model, err := fit.CheckModel(infer.CheckSettings{})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\n%s\n\n", fit.Diagnose().Verdict(), model.Summary())
 	}
 	return nil
 }

@@ -65,6 +65,11 @@ func report(w io.Writer) error {
 	for _, r := range s.Rows {
 		fmt.Fprintf(w, "%-15s %6.3f +- %.3f\n", r.Name, r.Mean, r.SD)
 	}
+	model, err := fit.CheckModel(infer.CheckSettings{})
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(w, fit.Diagnose().Verdict())
+	fmt.Fprintln(w, model)
 	return nil
 }

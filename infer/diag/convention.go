@@ -8,7 +8,9 @@ import "math"
 //	constant draws          NaN                          the number of draws
 //	ESSSD                   ESS mean of |x - mean|       ESS mean of (x - mean)^2
 //	MCSESD                  ESS mean of (x - mean)^2     ESS mean of x
+//	RHatFolded              median of all draws          median of the split chains
 //
+// (the last differ for odd numbers of draws only).
 // The package's functions are those of Posterior: ArviZ's MCSESD understates
 // the error of antithetic chains 2.5 times.
 type Convention int

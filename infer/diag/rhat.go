@@ -6,8 +6,11 @@ import "math"
 // RHatBulk and RHatFolded. It is near 1 when the chains agree with each other
 // and with themselves; trust draws below 1.01. It is NaN for fewer than 2
 // chains or 4 draws, constant draws, or any NaN.
-func RHat(x [][]float64) float64 {
-	return math.Max(RHatBulk(x), RHatFolded(x))
+func RHat(x [][]float64) float64 { return Posterior.RHat(x) }
+
+// RHat returns the larger of RHatBulk and RHatFolded.
+func (c Convention) RHat(x [][]float64) float64 {
+	return math.Max(RHatBulk(x), c.RHatFolded(x))
 }
 
 // RHatBulk compares the locations of the split chains' normal scores.
@@ -19,11 +22,22 @@ func RHatBulk(x [][]float64) float64 {
 }
 
 // RHatFolded compares the spreads: it is RHatBulk of |x - median|.
-func RHatFolded(x [][]float64) float64 {
+func RHatFolded(x [][]float64) float64 { return Posterior.RHatFolded(x) }
+
+// RHatFolded compares the spreads. The median is that of all draws or, for ArviZ, of
+// the halves of the chains, which lack the middle draw of an odd number.
+func (c Convention) RHatFolded(x [][]float64) float64 {
 	if !ratable(x) {
 		return math.NaN()
 	}
-	return rhatCore(ZScale(fold(Split(x))))
+	return rhatCore(ZScale(c.foldedHalves(x)))
+}
+
+func (c Convention) foldedHalves(x [][]float64) [][]float64 {
+	if c == ArviZ {
+		return fold(Split(x))
+	}
+	return Split(fold(x))
 }
 
 // RHatSplit compares the split chains without rank normalisation.
@@ -57,8 +71,11 @@ func rhatCore(x [][]float64) float64 {
 //
 // Reference: Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman,
 // Nested R-hat, doi 10.1214/24-BA1453.
-func RHatNested(x [][]float64, group []int) float64 {
-	return math.Max(RHatNestedBulk(x, group), RHatNestedFolded(x, group))
+func RHatNested(x [][]float64, group []int) float64 { return Posterior.RHatNested(x, group) }
+
+// RHatNested returns the larger of RHatNestedBulk and RHatNestedFolded.
+func (c Convention) RHatNested(x [][]float64, group []int) float64 {
+	return math.Max(RHatNestedBulk(x, group), c.RHatNestedFolded(x, group))
 }
 
 // RHatNestedBulk compares the locations of the superchains' normal scores.
@@ -68,7 +85,12 @@ func RHatNestedBulk(x [][]float64, group []int) float64 {
 
 // RHatNestedFolded compares the spreads: it is RHatNestedBulk of |x - median|.
 func RHatNestedFolded(x [][]float64, group []int) float64 {
-	return nestedOf(x, group, func() [][]float64 { return ZScale(fold(Split(x))) })
+	return Posterior.RHatNestedFolded(x, group)
+}
+
+// RHatNestedFolded compares the spreads, with the median of RHatFolded.
+func (c Convention) RHatNestedFolded(x [][]float64, group []int) float64 {
+	return nestedOf(x, group, func() [][]float64 { return ZScale(c.foldedHalves(x)) })
 }
 
 // RHatNestedSplit compares the superchains without rank normalisation.

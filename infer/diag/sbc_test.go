@@ -188,7 +188,7 @@ func ExampleSBC() {
 	}
 	rep, err := s.Test(SBCSettings{})
 	fmt.Println(rep.Diagnose().Verdict(), err)
-	// Output: Diagnostics satisfactory. <nil>
+	// Output: All checks of the draws passed. <nil>
 }
 
 func BenchmarkECDFTest(b *testing.B) {

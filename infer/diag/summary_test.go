@@ -136,7 +136,7 @@ func ExampleSummarize() {
 	x := chains(1, 1000, func(_ int, r *rand.Rand) float64 { return 0.5 + 0.01*r.NormFloat64() })
 	s := Summarize([]string{"contrast"}, [][][]float64{x}, Settings{})
 	fmt.Println(Diagnose(s, Evidence{Draws: 4000}).Verdict())
-	// Output: Diagnostics satisfactory.
+	// Output: All checks of the draws passed.
 }
 
 func BenchmarkSummarize(b *testing.B) {
