@@ -230,6 +230,16 @@ func (e *exporter) nested(d *tensor.Dataset, name string, x [][][]float64, shape
 	e.add(d, x, name, shape, dims, 0, n)
 }
 
+// Observations counts the observed values of the model, 0 for a density.
+func (f *Fit) Observations() (n int) {
+	if p, err := f.posterior(); err == nil {
+		for _, o := range p.model.observed {
+			n += o.data.node.Size()
+		}
+	}
+	return n
+}
+
 func (e *exporter) predictive() {
 	d := e.group("posterior_predictive")
 	for _, o := range e.post.model.observed {

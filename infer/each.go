@@ -232,7 +232,7 @@ func (e *each) finish(set int) {
 	if !last {
 		return
 	}
-	fit := &Fit{cfg: r.cfg, target: r.post, names: r.post.Names(), chains: r.chains, Elapsed: time.Since(r.start)}
+	fit := &Fit{cfg: r.cfg, names: r.post.Names(), chains: r.chains, Elapsed: time.Since(r.start)}
 	var errs []error
 	for _, c := range r.chains {
 		fit.n = append(fit.n, len(c.kept.rows))

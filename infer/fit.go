@@ -21,7 +21,6 @@ type Fit struct {
 	names  []string
 	chains []*chain
 	n      []int // kept draws per chain
-	target Target
 
 	mu      sync.Mutex
 	verdict *check.Verdict // about the model, the last that was asked for
@@ -32,7 +31,7 @@ type Fit struct {
 type Timing struct{ Warmup, Sampling time.Duration }
 
 func newFit(r *run) *Fit {
-	f := &Fit{Stopped: r.stopped, Warnings: r.warnings, Elapsed: r.elapsed, cfg: r.cfg, target: r.target, names: r.names, chains: r.chains}
+	f := &Fit{Stopped: r.stopped, Warnings: r.warnings, Elapsed: r.elapsed, cfg: r.cfg, names: r.names, chains: r.chains}
 	for _, c := range r.chains {
 		n := min(len(c.kept.rows), r.cfg.Draws)
 		if r.cut > 0 {

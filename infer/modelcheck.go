@@ -36,15 +36,15 @@ type CheckSettings struct {
 //
 // It is an error if the Fit is not of a Posterior or has no draws.
 func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
-	p, ok := f.target.(*Posterior)
-	if !ok {
-		return check.Verdict{}, fmt.Errorf("infer: model check: the target is a function and not a Model: its data are not known")
+	p, err := f.posterior()
+	if err != nil {
+		return check.Verdict{}, err
 	}
 	rows := f.spread(mostPriorDraws)
 	if len(rows) == 0 {
 		return check.Verdict{}, fmt.Errorf("infer: model check: no draws")
 	}
-	c := &modelCheck{p: p.Clone().(*Posterior), f: f, s: s}
+	c := &modelCheck{p: p, f: f, s: s}
 	v, err := c.verdict(rows)
 	if err == nil {
 		f.Quote(v)
@@ -62,11 +62,11 @@ func (f *Fit) Quote(v check.Verdict) {
 
 // PriorChecks says where the draws lie in their priors; see CheckModel.
 func (f *Fit) PriorChecks() ([]check.Prior, error) {
-	p, ok := f.target.(*Posterior)
-	if !ok {
-		return nil, fmt.Errorf("infer: model check: the target is a function and not a Model: its priors are not known")
+	p, err := f.posterior()
+	if err != nil {
+		return nil, err
 	}
-	c := &modelCheck{p: p.Clone().(*Posterior), f: f}
+	c := &modelCheck{p: p, f: f}
 	priors, _, err := c.priors(f.spread(mostPriorDraws))
 	return priors, err
 }
@@ -205,7 +205,7 @@ func (f *Fit) quoted() *check.Verdict {
 	v, asked := f.verdict, f.asked
 	f.asked = true
 	f.mu.Unlock()
-	if p, ok := f.target.(*Posterior); v == nil && !asked && ok && len(p.model.observed) > 0 {
+	if p, err := f.posterior(); v == nil && !asked && err == nil && len(p.model.observed) > 0 {
 		if w, err := f.CheckModel(CheckSettings{}); err == nil {
 			v = &w
 		}

@@ -33,7 +33,6 @@ func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
 // run is a set of chains on their way.
 type run struct {
 	cfg      Config
-	target   Target
 	settings string
 	names    []string
 	chains   []*chain
@@ -43,6 +42,7 @@ type run struct {
 	cut      int    // draws to keep per chain, 0 all
 	judged   int    // draws the stopping rule has seen
 	elapsed  time.Duration
+	before   time.Duration // of the longest chain when the run was resumed
 
 	funnel *funnel // nil without a Sink
 
@@ -56,7 +56,7 @@ func newRun(t Target, cfg Config) (*run, error) {
 	if err := cfg.findBlocks(t); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: t}
+	r := &run{cfg: cfg}
 	if err := r.nameColumns(t); err != nil {
 		return nil, err
 	}
@@ -122,6 +122,7 @@ func (r *run) resume() error {
 				return fmt.Errorf("%w %s: %w", ErrCheckpoint, r.cfg.Resume, err)
 			}
 			r.states[i] = s.states[k]
+			r.before = max(r.before, c.times[0]+c.times[1])
 			c.publish()
 		}
 	}
@@ -176,7 +177,7 @@ func (r *run) sample(ctx context.Context) []error {
 		close(finished)
 	}()
 	errs := append(r.monitor(begin, finished), r.close()...)
-	r.elapsed = time.Since(begin)
+	r.elapsed = r.before + time.Since(begin)
 	r.cutAt(len(r.finishedRows()))
 	for _, c := range r.chains {
 		if c.err != nil {

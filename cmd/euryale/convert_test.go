@@ -206,3 +206,55 @@ func TestArviZAgrees(t *testing.T) {
 	}
 	t.Logf("largest relative difference %.2g", worst)
 }
+
+// A run folder is converted from draws.zarr: nothing of it is lost.
+func TestConvertKeepsWhatARunFolderHolds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, stderr := do(t, "sample", "g2", misfitCSV(t, nil), "--out", dir, "--no-report", "--warmup", "200", "--draws", "50", "--retries", "0"); code != exitOK {
+		t.Fatal(stderr)
+	}
+	code, out, stderr := do(t, "convert", dir, filepath.Join(t.TempDir(), "x.nc"), "--json")
+	var doc struct {
+		Groups map[string]struct{ Variables []string }
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v: %s", code, err, stderr)
+	}
+	for _, group := range []string{"posterior", "sample_stats", "log_likelihood", "posterior_predictive", "observed_data", "constant_data"} {
+		if len(doc.Groups[group].Variables) == 0 {
+			t.Errorf("group %s is lost: %v", group, doc.Groups)
+		}
+	}
+}
+
+// diagnose counts trajectories that were cut short as the run itself did, and not
+// those that ended at the largest depth by themselves.
+func TestDiagnoseCountsAsTheRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, stderr := do(t, "sample", "g2", misfitCSV(t, nil), "--out", dir, "--json", "--no-report", "--warmup", "200", "--draws", "200", "--max-tree-depth", "2", "--retries", "0")
+	type diagnostics struct {
+		Diagnostics struct {
+			Hits int `json:"max_treedepth_hits"`
+		}
+	}
+	var run, again diagnostics
+	if err := json.Unmarshal([]byte(out), &run); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v: %s", code, err, stderr)
+	}
+	_, out, _ = do(t, "diagnose", dir, "--json")
+	if err := json.Unmarshal([]byte(out), &again); err != nil || again != run {
+		t.Errorf("the run counts %d, diagnose %d (%v)", run.Diagnostics.Hits, again.Diagnostics.Hits, err)
+	}
+}
+
+// A finished run that is resumed shows the time that it took.
+func TestResumedRunsKeepTheirTime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	_, first, _ := do(t, "sample", "g2", misfitCSV(t, nil), "--out", dir, "--json", "--no-report", "--warmup", "500", "--draws", "2000", "--retries", "0")
+	_, again, stderr := do(t, "sample", "g2", "--resume", dir, "--json", "--no-report")
+	type doc struct{ Timing timingDoc }
+	var a, b doc
+	if json.Unmarshal([]byte(first), &a) != nil || json.Unmarshal([]byte(again), &b) != nil || b.Timing != a.Timing {
+		t.Errorf("timing %+v, after resuming %+v: %s", a.Timing, b.Timing, stderr)
+	}
+}

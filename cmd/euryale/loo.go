@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -214,11 +213,6 @@ func (l *likelihood) elpd(waic bool) (diag.ELPD, error) {
 
 // loadLikelihood reads one model; variable may be empty where there is only one.
 func loadLikelihood(args []string, variable string) (*likelihood, error) {
-	if store := filepath.Join(args[0], "draws.zarr"); len(args) == 1 {
-		if _, err := os.Stat(store); err == nil {
-			args = []string{store}
-		}
-	}
 	s, err := loadSource(args)
 	if err != nil {
 		return nil, err

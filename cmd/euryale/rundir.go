@@ -21,7 +21,8 @@ import (
 //	config.json      command, version, resolved settings, data, starts
 //	checkpoint       state of all chains, replaced as a whole while sampling
 //	chain-N.csv      draws, as CmdStan writes them
-//	draws.zarr       the same with statistics, log-likelihoods and data, as ArviZ takes them
+//	draws.zarr       the same with statistics, log-likelihoods, data and predicted data,
+//	                 as ArviZ takes them; commands read these
 //	fit.json         the point fit that the chains started from
 //	summary.json     the document of the command
 //	diagnose.txt     the checks in words
@@ -94,9 +95,21 @@ func (r rundir) readConfig(v any) error {
 	return nil
 }
 
+// mostStored is how many numbers of new data a run folder keeps: 40 MB. Of larger
+// models draw them when they are needed, with Fit.PosteriorPredictive.
+const mostStored = 5_000_000
+
+// kept counts the draws of all chains.
+func kept(fit *infer.Fit) (n int) {
+	for c := range fit.Chains() {
+		n += fit.Len(c)
+	}
+	return n
+}
+
 // saveDraws writes one table per chain, and all as labelled arrays.
 func (r rundir) saveDraws(fit *infer.Fit, settings map[string]string) error {
-	tree, err := fit.Data(infer.DataSettings{})
+	tree, err := fit.Data(infer.DataSettings{Predictive: fit.Observations()*kept(fit) <= mostStored})
 	if err != nil {
 		return as(exitBug, err)
 	}

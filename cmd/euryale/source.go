@@ -23,7 +23,7 @@ type source struct {
 	tree   *tensor.DataTree
 }
 
-// loadSource reads a run folder, CSV files of one chain each, a Zarr folder, a
+// loadSource reads a run folder (its draws.zarr, which knows most), CSV files of one chain each, a Zarr folder, a
 // netCDF file or JSON. It looks at the content, not at the name.
 func loadSource(args []string) (*source, error) {
 	s := &source{name: args[0]}
@@ -37,6 +37,11 @@ func loadSource(args []string) (*source, error) {
 		case kind == "csv":
 			tables = append(tables, arg)
 			continue
+		case kind == "run" && len(args) == 1 && zarr.Is(filepath.Join(arg, "draws.zarr")):
+			if s.tree, err = zarr.Open(filepath.Join(arg, "draws.zarr")); err != nil {
+				return nil, input(err)
+			}
+			return s, nil
 		case kind == "run":
 			files, err := stancsv.Files(arg)
 			if err != nil {
@@ -102,7 +107,7 @@ func folderKind(path string) (string, error) {
 	if err != nil {
 		return "", input(err)
 	}
-	if len(files) > 0 {
+	if len(files) > 0 || zarr.Is(filepath.Join(path, "draws.zarr")) {
 		return "run", nil
 	}
 	var cfg chainConfig
