@@ -212,12 +212,12 @@ func (w *residuals) tests() (all []test) {
 	for _, a := range axes {
 		all = append(all, w.patternTest(a))
 	}
-	for _, g := range w.d.graphs(axes) {
+	for _, g := range w.graphs(axes) {
 		all = append(all, w.neighbourTest(g))
 	}
 	outlier, points := w.outlierTest()
 	all = append(all, outlier, w.shapeTest(points))
-	if w.d.Mean != nil && !slices.ContainsFunc(axes, func(a Axis) bool { return sameOrder(a.Values, w.d.Mean) }) {
+	if w.d.Mean != nil && !slices.ContainsFunc(axes, func(a Axis) bool { return w.sameOrder(a.Values, w.d.Mean) }) {
 		axes = append(slices.Clone(axes), Axis{Name: "the predicted value", Values: w.d.Mean})
 	}
 	for _, a := range axes {
@@ -227,25 +227,30 @@ func (w *residuals) tests() (all []test) {
 }
 
 // graphs lists who neighbours whom.
-func (d *Data) graphs(axes []Axis) (all []graph) {
-	if d.Grid == nil {
-		return []graph{along(axes[0])}
+func (w *residuals) graphs(axes []Axis) []graph {
+	if w.pairs != nil {
+		return w.pairs
 	}
-	n := len(d.Grid.Shape)
+	grid := w.d.Grid
+	if grid == nil {
+		w.pairs = []graph{w.along(axes[0])}
+		return w.pairs
+	}
+	n := len(grid.Shape)
 	if n >= 2 {
-		all = append(all, d.Grid.pixels("on the detector", n-2, n-1))
+		w.pairs = append(w.pairs, grid.pixels("on the detector", n-2, n-1))
 	}
 	for axis := range max(n-2, n%2) {
-		if d.Grid.Shape[axis] > 1 {
-			all = append(all, d.Grid.pixels("along "+d.Grid.Names[axis], axis))
+		if grid.Shape[axis] > 1 {
+			w.pairs = append(w.pairs, grid.pixels("along "+grid.Names[axis], axis))
 		}
 	}
-	return all
+	return w.pairs
 }
 
 // sameOrder reports whether b rises or falls with a throughout.
-func sameOrder(a, b []float64) bool {
-	u, v := ranks(a), ranks(b)
+func (w *residuals) sameOrder(a, b []float64) bool {
+	u, v := w.order(a).ranks, w.order(b).ranks
 	same, reverse := true, true
 	for i := range u {
 		same = same && u[i] == v[i]

@@ -16,8 +16,8 @@ type graph struct {
 }
 
 // along pairs the residuals that follow each other along an axis.
-func along(a Axis) graph {
-	order := sorted(a.Values)
+func (w *residuals) along(a Axis) graph {
+	order := w.order(a.Values).places
 	g := graph{name: "along " + a.Name, bound: 1}
 	for i := 1; i < len(order); i++ {
 		g.pairs = append(g.pairs, [2]int32{int32(order[i-1]), int32(order[i])})

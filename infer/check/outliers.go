@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,10 +34,8 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	if len(order) < 5 {
 		return t, nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return int(truth(math.Abs(z[a]) < math.Abs(z[b])) - truth(math.Abs(z[a]) > math.Abs(z[b])))
-	})
-	size := w.farKnown(z, order)
+	typical := farthest(z, order)
+	size := w.farKnown(z, order, typical)
 	if w.d.Relative {
 		size = w.farRelative(z, order)
 	}
@@ -58,9 +57,31 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	return t, points
 }
 
+// farthest brings the mostOutliers points with the largest residuals to the front, the
+// largest first, and returns the typical size of all: the median over that of a normal
+// law.
+func farthest(z []float64, order []int) (typical float64) {
+	size := make([]float64, len(order))
+	for k, i := range order {
+		size[k] = math.Abs(z[i])
+	}
+	slices.Sort(size)
+	front := 0
+	for k, i := range order {
+		if math.Abs(z[i]) >= size[max(0, len(size)-mostOutliers)] {
+			order[front], order[k] = order[k], order[front]
+			front++
+		}
+	}
+	slices.SortFunc(order[:front], func(a, b int) int {
+		return cmp.Or(cmp.Compare(math.Abs(z[b]), math.Abs(z[a])), a-b)
+	})
+	return size[(len(size)-1)/2] / 0.6745
+}
+
 // farKnown returns the p-values of the farthest points, each Bonferroni's.
-func (w *residuals) farKnown(z []float64, order []int) (p []float64) {
-	typical := max(1, math.Abs(z[order[len(order)/2]])/0.6745)
+func (w *residuals) farKnown(z []float64, order []int, typical float64) (p []float64) {
+	typical = max(1, typical)
 	for _, i := range order[:min(mostOutliers, len(order)/3)] {
 		p = append(p, min(1, 2*float64(len(order))*normalTail(math.Abs(z[i])/typical)))
 	}

@@ -15,7 +15,7 @@ const waves = 8
 // patternTest looks for a smooth pattern along an axis: a constant and cosines of the
 // rank, as many as a sixth of the degrees of freedom, at most 8.
 func (w *residuals) patternTest(a Axis) test {
-	columns := cosines(ranks(a.Values), int(min(max(w.dof()/6, 1), waves)), true)
+	columns := cosines(w.order(a.Values).ranks, int(min(max(w.dof()/6, 1), waves)), true)
 	g := w.try(columns)
 	t := test{kind: KindPattern, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.share < 0.002}
 	t.say = func() Flag {
@@ -54,21 +54,49 @@ func (w *residuals) moves(g *gain) string {
 	return fmt.Sprintf("; with it in the model, %s would move by %+.2g standard deviations", name, shift)
 }
 
-// cosines returns cos(pi k u) for k from 0 (with the constant) or 1 to most.
-func cosines(u []float64, most int, constant bool) (columns [][]float64) {
-	for k := int(1 - truth(constant)); k <= most; k++ {
-		c := make([]float64, len(u))
-		for i, x := range u {
-			c[i] = math.Cos(math.Pi * float64(k) * x)
+// cosines returns cos(pi k u) for k from 0 (with the constant) or 1 to most, by
+// cos (k+1)x = 2 cos x cos kx - cos (k-1)x.
+func cosines(u []float64, most int, constant bool) [][]float64 {
+	columns := make([][]float64, most+1)
+	for k := range columns {
+		columns[k] = make([]float64, len(u))
+	}
+	for i, x := range u {
+		before, now, first := 1.0, math.Cos(math.Pi*x), math.Cos(math.Pi*x)
+		columns[0][i] = 1
+		for k := 1; k <= most; k++ {
+			columns[k][i] = now
+			before, now = now, 2*first*now-before
 		}
-		columns = append(columns, c)
+	}
+	if !constant {
+		return columns[1:]
 	}
 	return columns
 }
 
+// ordering is the order of values along an axis.
+type ordering struct {
+	places []int     // of the values, ascending
+	ranks  []float64 // (rank - 1/2)/n of each value
+}
+
+// order sorts the values of an axis, once.
+func (w *residuals) order(values []float64) ordering {
+	if w.orders == nil {
+		w.orders = map[*float64]ordering{}
+	}
+	o, ok := w.orders[&values[0]]
+	if !ok {
+		o.places = sorted(values)
+		o.ranks = ranks(values, o.places)
+		w.orders[&values[0]] = o
+	}
+	return o
+}
+
 // ranks maps values to (rank - 1/2)/n; equal values share their mean rank.
-func ranks(values []float64) []float64 {
-	order := sorted(values)
+func ranks(values []float64, order []int) []float64 {
 	out := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		j := i
@@ -89,14 +117,14 @@ func sorted(values []float64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	slices.SortFunc(order, func(a, b int) int {
 		switch {
 		case values[a] < values[b]:
 			return -1
 		case values[a] > values[b]:
 			return 1
 		}
-		return 0
+		return a - b
 	})
 	return order
 }
@@ -104,7 +132,7 @@ func sorted(values []float64) []int {
 // strongest names the twelfth of an axis where the residuals depart most from 0, with
 // their mean there.
 func (w *residuals) strongest(a Axis) (where string, mean float64) {
-	order := sorted(a.Values)
+	order := w.order(a.Values).places
 	parts := min(12, max(1, len(order)/3))
 	best := -1.0
 	for b := range parts {

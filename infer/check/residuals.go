@@ -13,6 +13,8 @@ type residuals struct {
 	z      []float64   // Z outside the span
 	square float64     // |z|^2
 	hat    []float64
+	orders map[*float64]ordering
+	pairs  []graph
 }
 
 func newResiduals(d *Data) *residuals {

@@ -18,17 +18,18 @@ func (w *residuals) spreadTest(a Axis) test {
 	t := test{kind: KindSpread, p: 1}
 	z := w.studentised()
 	v, at := make([]float64, 0, w.n), make([]float64, 0, w.n)
+	rank := w.order(a.Values).ranks
 	for i, x := range z {
 		if !math.IsNaN(x) {
-			v, at = append(v, math.Cbrt(x*x)), append(at, a.Values[i])
+			v, at = append(v, math.Cbrt(x*x)), append(at, rank[i])
 		}
 	}
 	if w.dof() < 12 {
 		return t
 	}
 	s := residuals{d: &Data{Z: v, Relative: true}, n: len(v)}
-	s.absorb(cosines(ranks(at), 0, true))
-	g := s.try(cosines(ranks(at), 2, false))
+	s.absorb(cosines(at, 0, true))
+	g := s.try(cosines(at, 2, false))
 	low, high, ratio := w.thirds(z, a)
 	t.p = g.p
 	t.harmless = ratio < 1.1 && ratio > 1/1.1
@@ -47,7 +48,7 @@ func (w *residuals) spreadTest(a Axis) test {
 // thirds compares the typical sizes of the residuals in the last and the first third
 // of an axis, or, if they are alike, in the middle one.
 func (w *residuals) thirds(z []float64, a Axis) (low, high string, ratio float64) {
-	order := sorted(a.Values)
+	order := w.order(a.Values).places
 	part := func(k int) (string, float64) {
 		p := order[k*len(order)/3 : (k+1)*len(order)/3]
 		s, n := 0.0, 0.0

@@ -26,6 +26,18 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 		return fmt.Errorf("dist: %s cannot be drawn from: it has a density only", d.Name)
 	}
 	batch, size := s[:len(s)-d.Event], s[len(s)-d.Event:].Size()
+	return d.each(batch, p, func(b int, theta []float64) error {
+		if d.draw == nil {
+			dst[b] = d.rand(src, theta)
+		} else if err := d.draw(src, dst[b*size:(b+1)*size], theta); err != nil {
+			return fmt.Errorf("dist: %s: value %d: %w", d.Name, b, err)
+		}
+		return nil
+	})
+}
+
+// each calls f with the index of every value of a batch and its parameters.
+func (d Dist) each(batch tensor.Shape, p [][]float64, f func(b int, theta []float64) error) error {
 	gather, total, err := d.gatherers(batch, p)
 	if err != nil {
 		return err
@@ -35,10 +47,8 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 		for _, g := range gather {
 			g(b, theta)
 		}
-		if d.draw == nil {
-			dst[b] = d.rand(src, theta)
-		} else if err := d.draw(src, dst[b*size:(b+1)*size], theta); err != nil {
-			return fmt.Errorf("dist: %s: value %d: %w", d.Name, b, err)
+		if err := f(b, theta); err != nil {
+			return err
 		}
 	}
 	return nil

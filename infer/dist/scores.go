@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Scores writes into dst what each value of x is on the scale of a standard normal
@@ -20,7 +18,7 @@ func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i 
 	if d.Event > 0 || d.cdf == nil {
 		return fmt.Errorf("dist: %s has no CDF of numbers: quantile residuals need one", d.Name)
 	}
-	return d.each(shape, p, func(i int, theta []float64) {
+	return d.each(shape, p, func(i int, theta []float64) error {
 		switch {
 		case d.Name == "normal":
 			dst[i] = (x[i] - theta[0]) / theta[1]
@@ -30,6 +28,7 @@ func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i 
 		default:
 			dst[i] = score(d.CDF(x[i], theta))
 		}
+		return nil
 	})
 }
 
@@ -42,24 +41,8 @@ func score(u float64) float64 {
 // MeansAndSDs writes the mean and the standard deviation of each value of an array,
 // NaN where the law has none. Shapes and p are those of Fill.
 func (d Dist) MeansAndSDs(mean, sd []float64, shape []int, p [][]float64) error {
-	return d.each(shape, p, func(i int, theta []float64) {
+	return d.each(shape, p, func(i int, theta []float64) error {
 		mean[i], sd[i] = d.Mean(theta), math.Sqrt(d.Var(theta))
+		return nil
 	})
-}
-
-// each calls f with the index of every value and its parameters.
-func (d Dist) each(shape []int, p [][]float64, f func(i int, theta []float64)) error {
-	batch := tensor.Shape(shape)
-	gather, total, err := d.gatherers(batch, p)
-	if err != nil {
-		return err
-	}
-	theta := make([]float64, total)
-	for b := range batch.Size() {
-		for _, g := range gather {
-			g(b, theta)
-		}
-		f(b, theta)
-	}
-	return nil
 }

@@ -6,12 +6,8 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/tensor"
 )
-
-// purposeCounts is the random stream that places counts within their probability.
-const purposeCounts uint32 = 151
 
 // mostColumns is how many parameters a verdict takes out of the residuals; each costs a
 // simulation.
@@ -91,7 +87,7 @@ func (c *inspection) predict() {
 	for i, m := range c.mean {
 		switch c.Loss {
 		case PoissonLoss:
-			c.scale = append(c.scale, math.Sqrt(max(m, 1e-30)))
+			c.scale = append(c.scale, math.Sqrt(max(m, 1e-30))/strength(m))
 		case SquareLoss:
 			c.scale = append(c.scale, sigma)
 		default:
@@ -170,16 +166,6 @@ func (c *inspection) left() check.Alteration {
 	return a
 }
 
-// counts makes quantile residuals of counts.
-func (c *inspection) counts(z []float64) error {
-	src := tensor.NewStream(uint64(len(z)), purposeCounts, 0)
-	rate := make([]float64, len(c.mean))
-	for i, m := range c.mean {
-		rate[i] = max(m, 1e-30)
-	}
-	return dist.Poisson(ad.Input("rate", len(z))).Scores(z, c.comparison.data, []int{len(z)}, [][]float64{rate}, func(int) float64 { return src.Float64() })
-}
-
 // columns adds the Jacobian, unless the parameters are too many.
 func (c *inspection) columns(d *check.Data) error {
 	names := c.names()
@@ -190,7 +176,7 @@ func (c *inspection) columns(d *check.Data) error {
 		return nil
 	}
 	j := make([]float64, len(names)*len(d.Z))
-	if err := c.jacobian(j, c.x); err != nil {
+	if err := c.derivatives(j); err != nil {
 		return err
 	}
 	if c.s.Sigma > 0 {

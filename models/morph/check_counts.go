@@ -1,0 +1,76 @@
+package morph
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// purposeCounts is the random stream that places counts within their probability.
+const purposeCounts uint32 = 151
+
+// counts makes quantile residuals of counts.
+func (c *inspection) counts(z []float64) error {
+	src := tensor.NewStream(uint64(len(z)), purposeCounts, 0)
+	rate := make([]float64, len(c.mean))
+	for i, m := range c.mean {
+		rate[i] = max(m, 1e-30)
+	}
+	return dist.Poisson(ad.Input("rate", len(z))).Scores(z, c.comparison.data, []int{len(z)}, [][]float64{rate}, func(int) float64 { return src.Float64() })
+}
+
+// derivatives fills the Jacobian of the residuals. That of counts is the one of their
+// means, over scale: what a quantile residual moves on average.
+func (c *inspection) derivatives(j []float64) error {
+	if c.Loss != PoissonLoss {
+		return c.jacobian(j, c.x)
+	}
+	plain := *c.Inversion
+	plain.Loss, plain.Sigma, plain.Data = SquareLoss, 1, c.Data.Copy()
+	for i, d := range plain.Data.Data().([]float64) {
+		if d < 0 {
+			plain.Data.Data().([]float64)[i] = math.NaN()
+		}
+	}
+	l, err := plain.linear()
+	if err != nil {
+		return err
+	}
+	if err := l.jacobian(j, c.x); err != nil {
+		return err
+	}
+	for k := range j {
+		j[k] /= c.scale[k%len(c.scale)]
+	}
+	return nil
+}
+
+// strength is how much of a change of the mean, over its root, the quantile residual of
+// a count shows on average:
+//
+//	a(m) = m^-1/2 sum_k phi(Phi^-1(F(k; m)))
+//
+// with the Poisson distribution function F. It is 1 for many counts and falls to 0 with
+// the mean: a pixel that is dark anyway tells little.
+func strength(m float64) float64 {
+	if m > 100 {
+		return 1
+	}
+	if m = max(m, 1e-300); m < 1e-12 {
+		return math.Sqrt(m * 2 * math.Log(1/m))
+	}
+	sum := 0.0
+	for k := 0.0; k < m+12*math.Sqrt(m)+12; k++ {
+		above := mathext.GammaIncReg(k+1, m) // 1 - F
+		if !(above > 1e-300) {
+			break
+		}
+		z := -mathext.NormalQuantile(min(above, 1-1e-16))
+		sum += math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+	}
+	return min(1, sum/math.Sqrt(m))
+}
