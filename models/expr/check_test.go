@@ -1,0 +1,127 @@
+package expr_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/expr"
+)
+
+// decays is a problem of a decay with errors of 0.05 on 80 points.
+func decays(r *rand.Rand, plant func(x, y, s []float64, r *rand.Rand)) []byte {
+	var x, y, s []float64
+	for i := range 80 {
+		x = append(x, float64(i)/20)
+		y, s = append(y, 2*math.Exp(-1.3*x[i])+0.5+0.05*r.NormFloat64()), append(s, 0.05)
+	}
+	if plant != nil {
+		plant(x, y, s, r)
+	}
+	doc := map[string]any{"expr": "b1*exp(-b2*x)+b3", "data": map[string]any{"x": x, "y": y, "s": s}, "sigma": "s",
+		"start": map[string]float64{"b1": 1, "b2": 1, "b3": 0}}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func judged(t *testing.T, b []byte) check.Verdict {
+	t.Helper()
+	p, err := expr.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem, s, err := p.LeastSquares()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, v, err := p.Fit(context.Background(), problem, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestMisfitsOfFormulasAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		plant      func(x, y, s []float64, r *rand.Rand)
+	}{
+		{"second decay", "pattern along x", func(x, y, _ []float64, _ *rand.Rand) {
+			for i := range y {
+				y[i] += 0.8 * math.Exp(-8*x[i])
+			}
+		}},
+		{"drift", "pattern along x", func(x, y, _ []float64, _ *rand.Rand) {
+			for i := range y {
+				y[i] += 0.1 * math.Sin(2*x[i])
+			}
+		}},
+		{"outlier", "x = 1.5 (", func(_, y, _ []float64, _ *rand.Rand) { y[30] += 0.6 }},
+		{"errors too small", "times too small", func(_, _, s []float64, _ *rand.Rand) {
+			for i := range s {
+				s[i] *= 0.5
+			}
+		}},
+		{"errors too large", "times too large", func(_, _, s []float64, _ *rand.Rand) {
+			for i := range s {
+				s[i] *= 2
+			}
+		}},
+		{"spread", "the scatter varies along", func(x, y, _ []float64, r *rand.Rand) {
+			for i := range y {
+				y[i] += 0.08 * x[i] * r.NormFloat64()
+			}
+		}},
+	} {
+		if v := judged(t, decays(rand.New(rand.NewPCG(3, 4)), c.plant)); v.OK || !strings.Contains(v.String(), c.want) {
+			t.Errorf("%s: %v", c.name, v)
+		}
+	}
+}
+
+// Of 1000 right models at most 1 % and what chance adds are flagged.
+func TestRightFormulasAreSeldomFlagged(t *testing.T) {
+	flagged := 0
+	for k := range 1000 {
+		if v := judged(t, decays(rand.New(rand.NewPCG(uint64(k), 9)), nil)); !v.OK {
+			flagged++
+		}
+	}
+	if flagged > 20 { // 10 expected, three standard deviations
+		t.Errorf("%d of 1000 right models flagged", flagged)
+	}
+	t.Logf("%d of 1000 flagged", flagged)
+}
+
+// A frequency whose start leads to a minor minimum is found by starting again.
+func TestFormulasStartAgain(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var x, y, s []float64
+	for i := range 60 {
+		x = append(x, float64(i)/30)
+		y, s = append(y, math.Sin(5*x[i])+0.02*r.NormFloat64()), append(s, 0.02)
+	}
+	b, err := json.Marshal(map[string]any{"expr": "a*sin(w*x)", "data": map[string]any{"x": x, "y": y, "s": s}, "sigma": "s", "start": map[string]float64{"a": 1, "w": 12}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := expr.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem, set, err := p.LeastSquares()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, v, err := p.Fit(context.Background(), problem, set)
+	if err != nil || !v.OK || math.Abs(math.Abs(fit.Value("w"))-5) > 0.05 || !strings.Contains(strings.Join(fit.Warnings, ""), "further starts found this one") {
+		t.Errorf("%v %v %v", err, fit, v)
+	}
+}
