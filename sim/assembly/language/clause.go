@@ -1,6 +1,9 @@
 package language
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Words and areas of relative clauses. The area clause holds the link from a noun
 // to the verb of its clause.
@@ -13,7 +16,6 @@ const (
 	comma  = ","
 	clause = "DEPCLAUSE"
 	verb   = "VERB"
-	subj   = "SUBJ"
 )
 
 // nouns lists the areas that may have a clause: those that the read-out leaves for it.
@@ -29,8 +31,9 @@ func (g *Grammar) nouns() (list []string) {
 }
 
 // beginClause links the noun that was just heard to the clause's area, and begins
-// anew with that area open.
-func (m *mind) beginClause() error {
+// anew with that area open. Of the others only the noun's goes on firing: it may be the
+// subject of the clause too.
+func (m *mind) beginClause(word int) error {
 	rules := []Rule{{Free: true, From: clause}, {From: lex}, {From: verb}}
 	for _, a := range m.nouns() {
 		rules = append(rules, Rule{Free: true, From: a, To: clause})
@@ -41,45 +44,60 @@ func (m *mind) beginClause() error {
 		m.brain.Fix(from, true)
 	}
 	m.brain.Fix(clause, false)
-	if err := m.run(m.Parameters.Rounds); err != nil {
+	m.bonds.holds[clause] = word
+	m.now = targets{}
+	if err := m.run(m.Parameters.Rounds, nil); err != nil {
 		return err
 	}
 	if w, _ := m.brain.Winners(clause); len(w) == 0 {
 		return fmt.Errorf("no noun fires that the clause could belong to, in any of the areas %v", m.nouns())
 	}
 	m.note(that)
+	m.within, m.memory = true, targets{}
+	keep := []string{clause}
+	for _, a := range m.nouns() {
+		if slices.Contains(m.now[a], clause) {
+			keep, m.inner[a] = append(keep, a), m.memory
+		}
+	}
 	m.reset()
+	m.silence(keep...)
 	m.apply([]Rule{{Free: true, From: clause}})
 	return nil
 }
 
 // endClause begins anew and goes once through the words outside of clauses, without
 // plasticity, so that their areas hold them again.
-func (m *mind) endClause(outer []string) error {
+func (m *mind) endClause(outer []int) error {
 	m.note(comma)
+	m.within, m.memory = false, m.outer
 	m.reset()
-	m.learn(false)
-	for _, w := range outer {
-		if err := m.hear(w, 1, true); err != nil {
+	m.silence()
+	m.brain.Learn(false)
+	for _, i := range outer {
+		if err := m.recall(i); err != nil {
 			return err
 		}
 	}
-	m.learn(true)
+	m.brain.Learn(true)
 	return nil
 }
 
-// readClause reads the verb of a noun's clause and the subject of that verb.
-func (m *mind) readClause(noun string) error {
-	if err := m.project(targets{clause: {verb}}); err != nil {
-		return err
+// silence makes all areas fall silent but those to keep.
+func (m *mind) silence(keep ...string) {
+	for _, a := range m.Areas {
+		if !slices.Contains(keep, a) {
+			m.brain.SetWinners(a, nil)
+			delete(m.bonds.holds, a)
+		}
 	}
-	if err := m.project(targets{verb: {lex, subj}}); err != nil {
-		return err
+}
+
+// openClause opens the fibre between verbs and clauses while the verb of a clause is
+// heard, and closes it afterwards. Grammars need no rule for that.
+func (m *mind) openClause(w *Word, on bool) {
+	isVerb := func(r Rule) bool { return r.Free && (r.From == lex && r.To == verb || r.From == verb && r.To == lex) }
+	if m.within && slices.ContainsFunc(m.Lexicon.Classes[w.Class].Before, isVerb) {
+		m.apply([]Rule{{Free: on, From: verb, To: clause}})
 	}
-	v := m.word()
-	err := m.project(targets{subj: {lex}})
-	had := len(m.remembered[clause]) > 0
-	m.found(Dependency{noun, v, DepVerb}, had)
-	m.found(Dependency{v, m.word(), subj}, had)
-	return err
 }

@@ -78,3 +78,16 @@ func (t targets) add(from, to string) {
 		t[from] = append(t[from], to)
 	}
 }
+
+// only returns those fibres that are wanted.
+func (t targets) only(wanted func(from, to string) bool) targets {
+	out := targets{}
+	for from, list := range t {
+		for _, to := range list {
+			if wanted(from, to) {
+				out.add(from, to)
+			}
+		}
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package language
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,11 +35,28 @@ func sorted(list []Dependency) []Dependency {
 	return list
 }
 
+// overwritten are the words of the reference's sentences that its grammars lose: of
+// several adjectives of a noun the last is found.
+var overwritten = map[string][]string{"the big bad dogs chase the mice": {"big"}}
+
+// lostWords returns the words that an error of Parse says are lost, none without an error.
+func lostWords(t *testing.T, err error) (words []string) {
+	t.Helper()
+	var lost *LostError
+	if err != nil && !errors.As(err, &lost) {
+		t.Fatal(err)
+	}
+	if lost != nil {
+		for _, w := range lost.Words {
+			words = append(words, w.Word)
+		}
+	}
+	return words
+}
+
 // All sentences of the reference for two brains each, by the fixed map for one; a
-// hundred each behind the tag slow. Of
-// 2200 brains none read other than the reference: a test of 110 fails by chance with a
-// probability below a tenth, most likely far below. The fixed map may find the verb of
-// a clause again at a noun that has none: in 2 of 20 brains.
+// hundred each behind the tag slow. Of 2200 brains none read other than the reference: a
+// test of 110 fails by chance with a probability below a tenth, most likely far below.
 func TestReferenceSentences(t *testing.T) {
 	gs := grammars(t)
 	var all struct {
@@ -57,8 +75,8 @@ func TestReferenceSentences(t *testing.T) {
 			for seed := range uint64(2) {
 				p := newParser(t, gs[c.Grammar], seed)
 				got, err := p.Parse(c.Sentence)
-				if err != nil {
-					t.Fatal(err)
+				if l := lostWords(t, err); !slices.Equal(l, overwritten[c.Sentence]) {
+					t.Errorf("seed %d: words lost: %v, want %v", seed, l, overwritten[c.Sentence])
 				}
 				if !slices.Equal(sorted(got), sorted(want)) {
 					t.Errorf("seed %d: %v, want %v", seed, got, want)
@@ -67,41 +85,13 @@ func TestReferenceSentences(t *testing.T) {
 			p := newParser(t, gs[c.Grammar], 1)
 			p.ReadOut = FixedMap
 			got, err := p.Parse(c.Sentence)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.g.clauses() {
-				got = slices.DeleteFunc(got, func(d Dependency) bool { return d.Role == DepVerb && !slices.Contains(want, d) })
+			if l := lostWords(t, err); !slices.Equal(l, overwritten[c.Sentence]) {
+				t.Errorf("by the fixed map: words lost: %v, want %v", l, overwritten[c.Sentence])
 			}
 			if !slices.Equal(sorted(got), sorted(want)) {
 				t.Errorf("by the fixed map: %v, want %v", got, want)
 			}
 		})
-	}
-}
-
-// Clauses of objects, and two in a sentence, which the reference does not parse. Of
-// the second a brain in three loses a word.
-func TestClauses(t *testing.T) {
-	g := grammars(t)["english_recursive"]
-	for sentence, want := range map[string][]Dependency{
-		"people chase dogs that cats love,": {
-			{"chase", "people", "SUBJ"}, {"chase", "dogs", "OBJ"}, {"dogs", "love", DepVerb}, {"love", "cats", "SUBJ"}},
-		"dogs that cats chase, love mice that people saw,": {
-			{"love", "dogs", "SUBJ"}, {"love", "mice", "OBJ"}, {"dogs", "chase", DepVerb}, {"chase", "cats", "SUBJ"},
-			{"mice", "saw", DepVerb}, {"saw", "people", "SUBJ"}},
-	} {
-		for seed := range uint64(3) {
-			p := newParser(t, g, seed)
-			p.Tries = 10
-			got, err := p.Parse(sentence)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(sorted(got), sorted(want)) {
-				t.Errorf("%s, seed %d: %v, want %v", sentence, seed, got, want)
-			}
-		}
 	}
 }
 

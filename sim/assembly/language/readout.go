@@ -6,25 +6,25 @@ import (
 )
 
 // read follows fibres from the verb.
-func (m *mind) read(r ReadOut) error {
-	if w, _ := m.brain.Winners(verb); len(w) == 0 {
-		return fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb", verb)
+func (m *mind) read() (err error) {
+	if _, held := m.bonds.holds[verb]; !held {
+		return fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb of its own", verb)
 	}
-	m.learn(false)
+	m.brain.Learn(false)
 	for _, a := range m.Areas {
 		m.brain.Fix(a, false)
 	}
-	m.restores = r == FixedMap
-	return m.readFrom(verb, m.follow(r))
+	m.root, err = m.readFrom(verb, m.follow(m.outer))
+	return err
 }
 
-// follow returns which fibres a read-out follows, in the order of the areas.
-func (m *mind) follow(r ReadOut) targets {
+// follow returns which fibres the read-out follows of those that were active, in the
+// order of the areas.
+func (m *mind) follow(active targets) targets {
 	out := targets{}
 	for _, from := range m.Areas {
 		for _, to := range m.Areas {
-			active := r == FixedMap || slices.Contains(m.remembered[from], to)
-			if active && slices.Contains(m.Grammar.ReadOut[from], to) {
+			if (!m.restricted || slices.Contains(active[from], to)) && slices.Contains(m.ReadOut[from], to) {
 				out.add(from, to)
 			}
 		}
@@ -32,55 +32,62 @@ func (m *mind) follow(r ReadOut) targets {
 	return out
 }
 
-// readFrom reads the word of an area and its dependents, then theirs.
-func (m *mind) readFrom(area string, follow targets) error {
+// readFrom reads the word of an area and its dependents, then theirs, and returns it.
+func (m *mind) readFrom(area string, follow targets) (head string, err error) {
 	to := follow[area]
-	if err := m.project(targets{area: to}); err != nil {
-		return err
+	if err := m.project(targets{area: to}); err != nil || !slices.Contains(to, lex) {
+		return NonWord, err
 	}
-	head := m.word()
+	head = m.word()
+	held := m.winners()
 	for _, t := range to {
-		if err := m.readDependent(head, area, t); err != nil {
-			return err
+		if err := m.readDependent(head, t); err != nil {
+			return head, err
 		}
 	}
 	for _, t := range to {
-		if t == lex || t == clause {
-			continue
-		}
-		before := m.winners()
-		if err := m.readFrom(t, follow); err != nil {
-			return err
-		}
-		if m.restores {
-			m.fire(before)
+		m.fire(held)
+		if err := m.readBelow(area, t, follow); err != nil {
+			return head, err
 		}
 	}
-	return nil
+	return head, nil
 }
 
 // readDependent reads the word of an area that the area of the head leads to.
-func (m *mind) readDependent(head, from, to string) error {
-	switch to {
+func (m *mind) readDependent(head, area string) error {
+	role := area
+	switch area {
 	case lex:
 		return nil
 	case clause:
-		return m.readClause(head)
+		if err := m.project(targets{clause: {verb}}); err != nil {
+			return err
+		}
+		area, role = verb, DepVerb
 	}
-	err := m.project(targets{to: {lex}})
-	m.found(Dependency{head, m.word(), to}, slices.Contains(m.remembered[from], to))
+	err := m.project(targets{area: {lex}})
+	m.found(Dependency{head, m.word(), role})
 	return err
 }
 
-// found keeps a dependency between words. What reads as none counts as lost where the
-// sentence had the fibre.
-func (m *mind) found(d Dependency, had bool) {
-	switch {
-	case d.Head == NonWord || d.Dependent == NonWord:
-		if had {
-			m.lost++
+// readBelow reads the dependents of an area's word; of a clause those of its verb.
+func (m *mind) readBelow(from, area string, follow targets) (err error) {
+	switch area {
+	case lex:
+	case clause:
+		if err = m.project(targets{clause: {verb}}); err == nil {
+			_, err = m.readFrom(verb, m.follow(m.inner[from]).only(func(_, to string) bool { return to != clause }))
 		}
-	case !slices.Contains(m.out, d):
+	default:
+		_, err = m.readFrom(area, follow)
+	}
+	return err
+}
+
+// found keeps a dependency between words.
+func (m *mind) found(d Dependency) {
+	if d.Head != NonWord && d.Dependent != NonWord && !slices.Contains(m.out, d) {
 		m.out = append(m.out, d)
 	}
 }

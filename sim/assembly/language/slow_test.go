@@ -29,7 +29,7 @@ func TestManyBrains(t *testing.T) {
 		}
 		for seed := range uint64(100) {
 			got, err := newParser(t, gs[c.Grammar], 2000+seed).Parse(c.Sentence)
-			if n++; err != nil || !slices.Equal(sorted(got), sorted(want)) {
+			if n++; !slices.Equal(lostWords(t, err), overwritten[c.Sentence]) || !slices.Equal(sorted(got), sorted(want)) {
 				wrong++
 				t.Logf("%s, seed %d: %v, %v", c.Sentence, 2000+seed, got, err)
 			}
@@ -37,6 +37,30 @@ func TestManyBrains(t *testing.T) {
 	}
 	if t.Logf("%d of %d parses differ", wrong, n); float64(wrong) > 0.002*float64(n) {
 		t.Errorf("%d of %d parses differ", wrong, n)
+	}
+}
+
+// A hundred brains hear every sentence with clauses once: of each at most three lose
+// something. Measured: 5 of 1800, at most one of a sentence.
+func TestClausesInManyBrains(t *testing.T) {
+	g := grammars(t)["english_recursive"]
+	for sentence, text := range clauseSentences {
+		want, lost := dependencies(text), 0
+		for seed := range uint64(100) {
+			p := newParser(t, g, 5000+seed)
+			p.Tries = 1
+			got, err := p.Parse(sentence)
+			whole := slices.Equal(sorted(got), sorted(want))
+			if !whole {
+				lost++
+			}
+			if whole != (err == nil) {
+				t.Errorf("%s, seed %d: %v: %v", sentence, 5000+seed, got, err)
+			}
+		}
+		if t.Logf("%3d of 100 brains lose something of %q", lost, sentence); lost > 3 {
+			t.Errorf("%d of 100 brains lose something of %q", lost, sentence)
+		}
 	}
 }
 

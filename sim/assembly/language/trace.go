@@ -20,7 +20,7 @@ type Trace struct {
 type Step struct {
 	Word   string
 	Areas  []string        // that were open
-	Fibres []string        // that were active in its last round, each "from>to"
+	Fibres []string        // that were active, each "from>to"
 	States []State         // of all areas in which something fires
 	Brain  *assembly.Brain // a copy as it was then, to look further into
 }
@@ -70,7 +70,10 @@ func (m *mind) state(area string) (s State) {
 	if area != lex && len(s.Winners) > 0 {
 		c := *m
 		c.brain = m.brain.Clone()
-		s.Word, _ = c.recall(area)
+		c.brain.Learn(false)
+		c.brain.Fix(lex, false)
+		c.project(targets{area: {lex}})
+		s.Word = c.word()
 	}
 	return s
 }
