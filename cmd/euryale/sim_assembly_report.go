@@ -21,6 +21,7 @@ type assemblyDoc struct {
 	Steps    int               `json:"steps"`
 	Areas    []assemblyArea    `json:"areas"`
 	Measures []assemblyMeasure `json:"measures"`
+	Warnings []assemblyWarning `json:"warnings"`
 	Profile  []assemblyUsage   `json:"profile,omitempty"`
 	Memory   assemblyMemory    `json:"memory"`
 	Timing   struct {
@@ -46,6 +47,12 @@ type assemblyMeasure struct {
 	Branch   bool   `json:"branch"`
 }
 
+type assemblyWarning struct {
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Text   string `json:"text"`
+}
+
 type assemblyUsage struct {
 	Operation string  `json:"operation"`
 	Calls     int     `json:"calls"`
@@ -61,7 +68,7 @@ type assemblyMemory struct {
 func (r *assemblyRun) document() (*assemblyDoc, error) {
 	result, b := r.run.Result(), r.run.Brain()
 	d := &assemblyDoc{Engine: "assembly", Mode: result.Mode, Seed: result.Seed, Script: r.cfg.File, Steps: r.script.Rounds,
-		Areas: []assemblyArea{}, Measures: []assemblyMeasure{}, Run: string(r.dir)}
+		Areas: []assemblyArea{}, Measures: []assemblyMeasure{}, Warnings: []assemblyWarning{}, Run: string(r.dir)}
 	for _, x := range r.script.Areas {
 		support, err := b.Support(x.Name)
 		if err != nil {
@@ -75,6 +82,9 @@ func (r *assemblyRun) document() (*assemblyDoc, error) {
 	}
 	for _, m := range result.Measures {
 		d.Measures = append(d.Measures, assemblyMeasure{m.Name, m.Quantity, m.Step, number(m.Value), m.Branch})
+	}
+	for _, w := range result.Warnings {
+		d.Warnings = append(d.Warnings, assemblyWarning{w.Line, w.Column, w.What})
 	}
 	d.Memory.Brain = b.Bytes()
 	if r.cfg.Profile {
@@ -113,6 +123,9 @@ func (a *app) finishAssembly(r *assemblyRun) error {
 	}
 	if err := os.Remove(r.dir.path("checkpoint")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return as(exitCannotWrite, err)
+	}
+	for _, w := range doc.Warnings {
+		a.note("warning: %s:%d:%d: %s", r.script.File, w.Line, w.Column, w.Text)
 	}
 	if a.json {
 		return a.document(doc)

@@ -259,6 +259,36 @@ run:
 	}
 }
 
+// Steps that project nothing are warned of, in the document and on the terminal; what
+// needs an area to fire that does not is an error with line and column, not a measure.
+func TestSimAssemblySilence(t *testing.T) {
+	const head = "p: 0.05\nstimuli: {S: 50}\nareas: {A: {n: 2000, k: 50}, B: {n: 2000, k: 50}}\nrun:\n"
+	scriptFile(t, head+"  - {inhibit: A}\n  - {project: S>A, steps: 2}\n  - {measure: n, active: A}\n")
+	code, out, stderr := do(t, "sim", "assembly", "s.yaml", "--json")
+	var doc assemblyDoc
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v: %s", code, err, stderr)
+	}
+	if len(doc.Warnings) != 1 || doc.Warnings[0].Line != 6 || doc.Warnings[0].Column != 6 || !strings.Contains(stderr, "warning: ") || !strings.Contains(stderr, "s.yaml:6:6: project: the fibres S>A are inhibited") {
+		t.Errorf("%+v: %s", doc.Warnings, stderr)
+	}
+	for step, says := range map[string]string{
+		"{project: A>B}":                       "s.yaml:5:6: project: assembly: fibre A>B: area A does not fire, and never has",
+		"{complete: A, part: 0.5}":             "s.yaml:5:6: complete: assembly: winners of area A",
+		"{measure: x, overlap: [A, A]}":        "s.yaml:5:6: measure: assembly: winners of area A",
+		"{branch: [{measure: x, density: A}]}": "s.yaml:5:16: measure: assembly: density of area A",
+	} {
+		if err := os.WriteFile("s.yaml", []byte(head+"  - "+step+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, out, stderr := do(t, "sim", "assembly", "s.yaml", "--json", "--overwrite")
+		measures, _ := os.ReadFile("run-s/measures.csv")
+		if code != exitFailed || !strings.Contains(stderr, says) || out != "" || bytes.Count(measures, []byte("\n")) != 1 {
+			t.Errorf("%s: exit %d: %s%s\n%s", step, code, out, stderr, measures)
+		}
+	}
+}
+
 func TestPlotAssembly(t *testing.T) {
 	scriptFile(t, assemblyScript)
 	if code, _, stderr := do(t, "sim", "assembly", "s.yaml", "--quiet"); code != 0 {

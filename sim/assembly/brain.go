@@ -248,14 +248,14 @@ func (b *Brain) Activate(name string, i int) error {
 }
 
 // Block returns the block of an area that most of its winners lie in, and which part
-// of the block fires. It returns an error if nothing fires.
+// of the block fires. It returns a *SilentError if nothing fires.
 func (b *Brain) Block(name string) (block int, overlap float64, err error) {
 	a, err := b.area(name)
 	if err != nil {
 		return 0, 0, err
 	}
 	if len(a.winners) == 0 {
-		return 0, 0, fmt.Errorf("assembly: area %s does not fire: there is no assembly to read", name)
+		return 0, 0, a.silent("block of area " + name)
 	}
 	count := map[int]int{}
 	for _, w := range a.winners {

@@ -90,7 +90,7 @@ func (c *CSR) check(sources, targets int) error {
 	return nil
 }
 
-// Statistics of a fibre between areas.
+// Statistics of a fibre between areas. Means and variances over nothing are NaN.
 type Statistics struct {
 	Synapses            int
 	Density             float64 // of all pairs of stored neurons
@@ -114,20 +114,25 @@ func (b *Brain) Statistics(from, to string) (Statistics, error) {
 			w := c.Weights[k]
 			in[c.Targets[k]]++
 			out[i]++
-			s.WeightMean += w / float64(max(len(c.Targets), 1))
+			s.WeightMean += w / float64(len(c.Targets))
 			s.Largest = max(s.Largest, w)
 			if w != 1 {
 				s.Grown++
 			}
 		}
 	}
-	s.Density = float64(s.Synapses) / float64(max(len(in)*len(out), 1))
+	if s.Density = float64(s.Synapses) / float64(len(in)*len(out)); s.Synapses == 0 {
+		s.WeightMean = math.NaN()
+	}
 	s.InMean, s.InVariance = moments(in)
 	s.OutMean, s.OutVar = moments(out)
 	return s, nil
 }
 
 func moments(v []float64) (mean, variance float64) {
+	if len(v) == 0 {
+		return math.NaN(), math.NaN()
+	}
 	for _, x := range v {
 		mean += x / float64(len(v))
 	}
@@ -138,13 +143,17 @@ func moments(v []float64) (mean, variance float64) {
 }
 
 // Density returns which part of the pairs of an area's winners is connected by the
-// area's own fibre, and the mean weight of these synapses.
+// area's own fibre, and the mean weight of these synapses, NaN if there are none. It
+// returns a *SilentError if nothing fires.
 func (b *Brain) Density(area string) (density, weight float64, err error) {
 	f, err := b.fibre(area, area)
 	if err != nil {
 		return 0, 0, err
 	}
 	w := f.from.winners
+	if len(w) == 0 {
+		return 0, 0, f.from.silent("density of area " + area)
+	}
 	n := 0
 	for _, i := range w {
 		for _, j := range w {
@@ -153,9 +162,6 @@ func (b *Brain) Density(area string) (density, weight float64, err error) {
 				weight += v
 			}
 		}
-	}
-	if n == 0 {
-		return 0, 0, nil
 	}
 	return float64(n) / float64(len(w)*len(w)), weight / float64(n), nil
 }

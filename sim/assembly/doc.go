@@ -30,6 +30,10 @@
 //   - lazy with Settings.Lazy = Normal: as the reference implementation, whose new
 //     inputs come from a truncated normal law, half a synapse too small.
 //
+// What needs an area to fire that does not, and that nothing in the plan makes fire, is a
+// [*SilentError] and not a result of nothing; areas that fire from a threshold, or have
+// rivals, may fall silent as an outcome. [Brain.Continue] steps whatever fires.
+//
 // A [Brain] can be copied, saved and loaded, and then goes on alike; areas and fibres
 // can be inhibited, fatigued and normalised; Profile tells what steps cost.
 //

@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -20,9 +21,19 @@ func (b *Brain) run(steps int, fibres ...string) ([][]Round, error) {
 	return b.Project(p, steps)
 }
 
-// phases runs one plan after the other.
+// phases runs one plan after the other. All of their fibres must be open.
 func (b *Brain) phases(list ...phase) (trace [][]Round, err error) {
 	for _, p := range list {
+		if p.steps < 1 {
+			continue
+		}
+		plan, err := b.Plan(p.fibres)
+		if err != nil {
+			return trace, err
+		}
+		if closed := plan.Closed(); len(closed) > 0 {
+			return trace, fmt.Errorf("assembly: an operation needs the fibres %v, which are inhibited, or their areas are: disinhibit them first", closed)
+		}
 		t, err := b.run(p.steps, p.fibres)
 		if err != nil {
 			return trace, err
@@ -130,7 +141,7 @@ func (b *Brain) Preserve(from, to string, one, two []int32) (before, after float
 		if err := c.SetWinners(to, nil); err != nil {
 			return 0, 0, err
 		}
-		if _, err := c.run(1, from+">"+to); err != nil {
+		if _, err := c.phases(phase{1, from + ">" + to}); err != nil {
 			return 0, 0, err
 		}
 		if out[i], err = c.Winners(to); err != nil {
@@ -150,7 +161,11 @@ func (b *Brain) Settle(first, most int, fibres ...string) (steps int, err error)
 		return 0, err
 	}
 	for steps < most {
-		trace, err := b.Project(p, 1)
+		project := b.Continue
+		if steps == 0 {
+			project = b.Project
+		}
+		trace, err := project(p, 1)
 		if err != nil {
 			return steps, err
 		}
@@ -163,7 +178,8 @@ func (b *Brain) Settle(first, most int, fibres ...string) (steps int, err error)
 }
 
 // Complete keeps a random part of the winners of an area and lets the area's own
-// fibre complete them. It returns the overlap with the winners before, over K.
+// fibre complete them. It returns the overlap with the winners before, over K, and an
+// error, a *SilentError if nothing fires, where there is nothing to keep.
 func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (float64, error) {
 	a, err := b.area(area)
 	if err != nil {
@@ -173,21 +189,31 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 		return 0, fmt.Errorf("assembly: a part of %g of the winners: want 0 to 1", part)
 	}
 	before := a.winners
-	src := newDice(seed, purposeRecruit, 0)
-	keep := b.subset(&src, len(before), int(part*float64(len(before))))
-	cue := make([]int32, len(keep))
-	for i, k := range keep {
-		cue[i] = before[k]
+	if len(before) == 0 {
+		return 0, a.silent("completion in area " + area)
 	}
-	a.set(cue)
-	if _, err := b.run(steps, area+">"+area); err != nil {
+	cue := int(part * float64(len(before)))
+	if cue == 0 {
+		return 0, fmt.Errorf("assembly: a part of %g of the %d winners of area %s is no neuron, and completes nothing: want 1/%d or more", part, len(before), area, len(before))
+	}
+	src := newDice(seed, purposeRecruit, 0)
+	kept := make([]int32, cue)
+	for i, k := range b.subset(&src, len(before), cue) {
+		kept[i] = before[k]
+	}
+	a.set(kept)
+	if _, err := b.phases(phase{steps, area + ">" + area}); err != nil {
 		return 0, err
 	}
 	return Overlap(before, a.winners, a.K), nil
 }
 
-// Overlap returns how many neurons two sets share, over k.
+// Overlap returns how many neurons two sets share, over k; NaN where either is empty, as
+// there is nothing to compare.
 func Overlap(a, b []int32, k int) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
 	in := make(map[int32]bool, len(a))
 	for _, x := range a {
 		in[x] = true

@@ -18,22 +18,47 @@ type Round struct {
 }
 
 // Project runs steps of a plan and returns its rounds, step after step, target after
-// target. Areas without winners send nothing, nor do fibres that are closed.
+// target. Fibres that are closed send nothing.
+//
+// It returns a [*SilentError] for each fibre whose source does not fire and will not as
+// the plan goes on: one that fires from the second step on, as the area of a stimulus
+// does, is no mistake.
 func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
-	switch {
-	case p == nil || len(p.targets) == 0:
-		return nil, fmt.Errorf("assembly: a plan without fibres")
-	case p.brain != b:
-		return nil, fmt.Errorf("assembly: the plan is of another brain: make plans of a copy anew")
+	if err := b.owns(p, steps); err != nil {
+		return nil, err
 	}
-	if steps < 0 {
-		return nil, fmt.Errorf("assembly: %d steps: want 0 or more", steps)
+	if steps > 0 {
+		if err := p.check(); err != nil {
+			return nil, err
+		}
+	}
+	return b.Continue(p, steps)
+}
+
+// Continue is Project without a look at what fires: areas that are silent, or have
+// fallen silent on the way, send nothing.
+func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
+	if err := b.owns(p, steps); err != nil {
+		return nil, err
 	}
 	trace := make([][]Round, steps)
 	for t := range trace {
 		trace[t] = b.once(p)
 	}
 	return trace, nil
+}
+
+// owns reports a plan that the brain cannot run.
+func (b *Brain) owns(p *Plan, steps int) error {
+	switch {
+	case p == nil || len(p.targets) == 0:
+		return fmt.Errorf("assembly: a plan without fibres")
+	case p.brain != b:
+		return fmt.Errorf("assembly: the plan is of another brain: make plans of a copy anew")
+	case steps < 0:
+		return fmt.Errorf("assembly: %d steps: want 0 or more", steps)
+	}
+	return nil
 }
 
 // once runs one step: all targets read the old winners.
@@ -154,7 +179,7 @@ func (b *Brain) commit(p *Plan, rounds []Round) {
 		if !t.Lazy {
 			rounds[i].First = t.support - before
 		}
-		rounds[i].Support = t.support
+		rounds[i].Support, rounds[i].idle = t.support, false
 	}
 }
 

@@ -48,12 +48,13 @@ func build(t *rapid.T, set Settings, areas []Area) *Brain {
 	return b
 }
 
+// steps runs a plan whatever fires.
 func steps(t *rapid.T, b *Brain, n int, fibres ...string) [][]Round {
 	p, err := b.Plan(fibres...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := b.Project(p, n)
+	trace, err := b.Continue(p, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (m *mind) fibres(t targets) (list []string) {
 	return list
 }
 
-// project activates fibres for one step.
+// project activates fibres for one step, whatever fires.
 func (m *mind) project(t targets) error {
 	fibres := m.fibres(t)
 	if len(fibres) == 0 {
@@ -66,7 +66,7 @@ func (m *mind) project(t targets) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.brain.Project(p, 1)
+	_, err = m.brain.Continue(p, 1)
 	return err
 }
 

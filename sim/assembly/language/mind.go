@@ -71,23 +71,25 @@ func (m *mind) setPlasticity() error {
 	return nil
 }
 
-// run activates what is open for some steps, and remembers it. With wanted it leaves out
-// other fibres.
+// run activates what is open for some steps, and remembers which fibres made an area
+// fire. With wanted it leaves out other fibres.
 func (m *mind) run(steps int, wanted func(from, to string) bool) error {
 	for range steps {
 		now := m.targets()
 		if wanted != nil {
 			now = now.only(wanted)
 		}
-		for from, list := range now {
-			for _, to := range list {
-				m.now.add(from, to)
-				m.memory.add(from, to)
-				m.bonds.join(from, to)
-			}
-		}
 		if err := m.project(now); err != nil {
 			return err
+		}
+		for from, list := range now {
+			for _, to := range list {
+				if w, _ := m.brain.Winners(to); len(w) > 0 {
+					m.now.add(from, to)
+					m.memory.add(from, to)
+					m.bonds.join(from, to)
+				}
+			}
 		}
 	}
 	return nil

@@ -2,8 +2,9 @@ package language
 
 import "github.com/euryale-dev/euryale/sim/assembly"
 
-// Say sees a scene and returns the order in which its constituents are said. It asks
-// a copy of the brain, without plasticity: saying changes nothing.
+// Say sees a scene and returns the order in which its constituents are said, before any
+// sentence of its mood was heard one by chance. It asks a copy of the brain, without
+// plasticity: saying changes nothing.
 func (l *OrderLearner) Say(s Scene) (string, error) {
 	if err := l.checkScene(s); err != nil {
 		return "", err

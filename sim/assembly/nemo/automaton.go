@@ -134,8 +134,12 @@ func (m *Automaton) Start(state int) error {
 }
 
 // Step flips the coin, follows the arc and returns the symbol uttered: the one whose
-// block shares most neurons with those that fire.
+// block shares most neurons with those that fire, -1 if none shares any. It returns
+// ErrSilent before Start, or where no state fires.
 func (m *Automaton) Step() (int, error) {
+	if len(m.current) == 0 {
+		return 0, fmt.Errorf("nemo: an automaton in no state: %w: Start it in one of %d", ErrSilent, m.states)
+	}
 	flip, err := m.Coin.Flip()
 	if err != nil {
 		return 0, err
@@ -154,7 +158,9 @@ func (m *Automaton) follow(flip []int32) (symbol int, err error) {
 	if err := m.Symbol.Step(false, Firing{m.toSymbol, m.Arc.Winners}); err != nil {
 		return 0, err
 	}
-	m.current = m.State.Winners
+	if m.current = m.State.Winners; len(m.current) == 0 {
+		return 0, fmt.Errorf("nemo: a flip of %d neurons leads to no state, arcs of %d neurons: %w: teach more, or draw more synapses", len(flip), len(m.Arc.Winners), ErrSilent)
+	}
 	symbol, _ = Nearest(m.Symbol.Winners, m.Symbol.K, m.symbols)
 	return symbol, nil
 }

@@ -40,6 +40,8 @@ func BenchmarkSequence(b *testing.B) {
 			for i := range items {
 				items[i] = Block(i, 70)
 			}
+			_, err = s.Present(items)
+			must(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
 				_, err := s.Recall(items[0], len(items))

@@ -56,7 +56,8 @@ func NewClassifier(area *Area, in *Matrix) (*Classifier, error) {
 }
 
 // Learn presents stimuli of a new class, one per step, and remembers what fires last
-// as the class's assembly. It returns the number of the class.
+// as the class's assembly. It returns the number of the class, or ErrSilent if nothing
+// fires.
 func (c *Classifier) Learn(stimuli [][]int32) (class int, err error) {
 	if len(stimuli) == 0 {
 		return 0, fmt.Errorf("nemo: class %d without stimuli: want one at least", len(c.Assemblies))
@@ -67,8 +68,12 @@ func (c *Classifier) Learn(stimuli [][]int32) (class int, err error) {
 			return 0, err
 		}
 	}
-	c.Assemblies = append(c.Assemblies, c.Area.Winners)
+	w := c.Area.Winners
 	c.Area.Rest()
+	if len(w) == 0 {
+		return 0, fmt.Errorf("nemo: class %d, after %d stimuli: %w, and it has no assembly: want stimuli that reach the area", len(c.Assemblies), len(stimuli), ErrSilent)
+	}
+	c.Assemblies = append(c.Assemblies, w)
 	return len(c.Assemblies) - 1, nil
 }
 
@@ -95,7 +100,8 @@ func (c *Classifier) Answer(stimulus []int32, steps int) ([]int32, error) {
 }
 
 // Classify returns the class whose assembly shares most neurons with the answer to one
-// step of a stimulus, the first among equals, and the overlaps with all over K.
+// step of a stimulus, the first among equals, and the overlaps with all over K. It returns
+// ErrSilent where nothing answers.
 func (c *Classifier) Classify(stimulus []int32) (class int, overlaps []float64, err error) {
 	if len(c.Assemblies) == 0 {
 		return 0, nil, fmt.Errorf("nemo: a classifier without classes: call Learn first")
@@ -103,6 +109,9 @@ func (c *Classifier) Classify(stimulus []int32) (class int, overlaps []float64, 
 	w, err := c.Answer(stimulus, 1)
 	if err != nil {
 		return 0, nil, err
+	}
+	if len(w) == 0 {
+		return 0, nil, fmt.Errorf("nemo: a stimulus of %d neurons is of none of %d classes: %w in answer: want one that reaches the area", len(stimulus), len(c.Assemblies), ErrSilent)
 	}
 	overlaps = make([]float64, len(c.Assemblies))
 	for i, a := range c.Assemblies {

@@ -72,7 +72,8 @@ func imprint(a *Area, blocks int) error {
 	return nil
 }
 
-// Flip makes K random neurons fire, lets the area run free and returns what fires then.
+// Flip makes K random neurons fire, lets the area run free and returns what fires then,
+// or ErrSilent if nothing does.
 func (c *Coin) Flip() ([]int32, error) {
 	a := c.Area
 	a.Inhibit()
@@ -88,6 +89,9 @@ func (c *Coin) Flip() ([]int32, error) {
 	}
 	w := a.Winners
 	a.Inhibit()
+	if len(w) == 0 {
+		return nil, fmt.Errorf("nemo: a flip of %d of %d neurons dies out: %w: draw more synapses", a.K, a.N, ErrSilent)
+	}
 	return w, nil
 }
 
@@ -105,7 +109,8 @@ func (a *Area) settle(steps int) error {
 	return nil
 }
 
-// Outcome returns which outcome shares most neurons with those given, and how many.
+// Outcome returns which outcome shares most neurons with those given, and how many; -1
+// if none shares any.
 func (c *Coin) Outcome(neurons []int32) (outcome, overlap int) {
 	return Nearest(neurons, c.Area.K, c.outcomes)
 }

@@ -134,7 +134,7 @@ func (c *LearnedCoin) Probabilities(context int) ([]float64, error) {
 }
 
 // Flip makes a context fire once into the area with noise, lets the area run free and
-// returns the outcome that it comes to.
+// returns the outcome that it comes to, or ErrSilent if that is none.
 func (c *LearnedCoin) Flip(context int) (outcome int, err error) {
 	if err := within("context", context, c.contexts); err != nil {
 		return 0, err
@@ -153,7 +153,10 @@ func (c *LearnedCoin) Flip(context int) (outcome int, err error) {
 	if err := a.settle(c.steps); err != nil {
 		return 0, err
 	}
-	outcome, _ = Nearest(a.Winners, a.K, c.outcomes)
+	outcome, shared := Nearest(a.Winners, a.K, c.outcomes)
 	a.Inhibit()
+	if shared == 0 {
+		return 0, fmt.Errorf("nemo: a flip in context %d comes to none of %d outcomes: %w: draw more synapses", context, c.outcomes, ErrSilent)
+	}
 	return outcome, nil
 }

@@ -141,10 +141,17 @@ func (m *Machine) Start(state int) error {
 }
 
 // Read moves the machine by a symbol, in two steps and without learning, and returns
-// the neurons of the state it comes to.
+// the neurons of the state it comes to. It returns an error before Start, ErrUntaught
+// before the first transition, and ErrSilent where no state fires.
 func (m *Machine) Read(symbol int) ([]int32, error) {
 	if err := within("symbol", symbol, m.symbols); err != nil {
 		return nil, err
+	}
+	switch {
+	case m.fromArc.drawn:
+		return nil, fmt.Errorf("nemo: a machine of %d states reads symbol %d: %w: Teach it transitions first", m.states, symbol, ErrUntaught)
+	case len(m.current) == 0:
+		return nil, fmt.Errorf("nemo: a machine in no state reads symbol %d: %w: Start it in one of %d", symbol, ErrSilent, m.states)
 	}
 	if err := m.Arc.Step(false, Firing{m.fromSymbol, Block(symbol, m.Arc.K)}, Firing{m.fromState, m.current}); err != nil {
 		return nil, err
@@ -152,12 +159,14 @@ func (m *Machine) Read(symbol int) ([]int32, error) {
 	if err := m.State.Step(false, Firing{m.fromArc, m.Arc.Winners}); err != nil {
 		return nil, err
 	}
-	m.current = m.State.Winners
+	if m.current = m.State.Winners; len(m.current) == 0 {
+		return nil, fmt.Errorf("nemo: symbol %d leads to no state, arcs of %d neurons: %w: teach the transition, or draw more synapses", symbol, len(m.Arc.Winners), ErrSilent)
+	}
 	return m.current, nil
 }
 
 // Run starts in a state, reads symbols and returns the state after each: the one whose
-// block shares most neurons with those that fire.
+// block shares most neurons with those that fire, -1 if none shares any.
 func (m *Machine) Run(start int, symbols []int) ([]int, error) {
 	if err := m.Start(start); err != nil {
 		return nil, err

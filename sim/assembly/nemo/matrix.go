@@ -9,8 +9,9 @@ import (
 // Matrix holds the synapses from one population to another: by source neuron, in
 // order of the targets.
 type Matrix struct {
-	rows []row
-	n    int // targets
+	rows  []row
+	n     int  // targets
+	drawn bool // by Wiring, and has learnt nothing since
 }
 
 // row holds the synapses from one neuron, in two lists: what learns reads only to.
@@ -116,6 +117,7 @@ func (m *Matrix) add(x []float64, firing []int32) {
 
 // strengthen multiplies the weights between neurons that fired and those that do.
 func (m *Matrix) strengthen(firing []int32, wins []bool, factor float64) {
+	m.drawn = m.drawn && (len(firing) == 0 || factor == 1)
 	for _, i := range firing {
 		r := m.rows[i]
 		for k, j := range r.to {

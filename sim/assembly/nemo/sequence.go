@@ -93,12 +93,16 @@ func RandomSequence(set SequenceSettings) (*Sequence, error) {
 }
 
 // Present shows items once, one per step, to silent areas that learn, and normalises
-// all matrices afterwards. It returns the assembly that answers each item.
+// all matrices afterwards. It returns the assembly that answers each item. The first
+// item must have neurons.
 func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 	for _, item := range items {
 		if err := inRange(item, len(s.in.rows), "input"); err != nil {
 			return nil, err
 		}
+	}
+	if len(items) > 0 && len(items[0]) == 0 {
+		return nil, fmt.Errorf("nemo: item 0 of %d has no neurons: %w: let a sequence begin with something", len(items), ErrSilent)
 	}
 	s.Inhibit()
 	list, err := s.run(true, len(items), func(i int) []int32 { return items[i] })
@@ -107,8 +111,15 @@ func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 }
 
 // Recall shows a cue to silent areas and lets them run free for the other steps,
-// without learning. It returns the assembly of each step.
+// without learning. It returns the assembly of each step, ErrUntaught before the first
+// presentation, and ErrSilent for a cue without neurons.
 func (s *Sequence) Recall(cue []int32, steps int) ([][]int32, error) {
+	switch {
+	case s.in.drawn:
+		return nil, fmt.Errorf("nemo: recall of %d steps: %w: Present a sequence first", steps, ErrUntaught)
+	case len(cue) == 0:
+		return nil, fmt.Errorf("nemo: recall of %d steps from a cue without neurons: %w: cue with the first item", steps, ErrSilent)
+	}
 	s.Inhibit()
 	return s.run(false, steps, func(i int) []int32 {
 		if i == 0 {

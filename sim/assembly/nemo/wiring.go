@@ -33,7 +33,7 @@ func (w Wiring) Matrix(name string, sources, targets int) (*Matrix, error) {
 	f := assembly.Fibre{Seed: key.Uint64(), P: w.P, N: targets}
 	var room []int32
 	var list []Synapse
-	return NewMatrix(sources, targets, func(i int) []Synapse {
+	m, err := NewMatrix(sources, targets, func(i int) []Synapse {
 		room, list = assembly.Bernoulli(room[:0], f, i), list[:0]
 		for _, j := range room {
 			if !w.NoLoops || int(j) != i {
@@ -42,6 +42,11 @@ func (w Wiring) Matrix(name string, sources, targets int) (*Matrix, error) {
 		}
 		return list
 	})
+	if err != nil {
+		return nil, err
+	}
+	m.drawn = true
+	return m, nil
 }
 
 // drawing collects the first error of several matrices.
@@ -76,7 +81,7 @@ func Block(i, k int) []int32 {
 }
 
 // Nearest returns which of the first blocks of k neurons shares most neurons with
-// those given, the lower among equals, and how many.
+// those given, the lower among equals, and how many; -1 if none shares any.
 func Nearest(neurons []int32, k, blocks int) (block, overlap int) {
 	count := make([]int, max(blocks, 1))
 	for _, j := range neurons {
@@ -84,6 +89,7 @@ func Nearest(neurons []int32, k, blocks int) (block, overlap int) {
 			count[b]++
 		}
 	}
+	block = -1
 	for b, n := range count {
 		if n > overlap {
 			block, overlap = b, n

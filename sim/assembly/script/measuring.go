@@ -1,6 +1,8 @@
 package script
 
 import (
+	"fmt"
+	"math"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -36,10 +38,14 @@ func (c *compiler) measured(s *step) {
 	if f := c.quantity(what, s.args[what]); f != nil && name != "" {
 		c.emit(s, func(m *machine) error {
 			v, err := f(m)
-			if err == nil {
-				m.measure(name, what, s, v)
+			switch {
+			case err != nil:
+				return err
+			case math.IsNaN(v):
+				return fmt.Errorf("%s of %s: there are no neurons or synapses to measure yet: project into the areas first", what, s.args[what].Value)
 			}
-			return err
+			m.measure(name, what, s, v)
+			return nil
 		})
 	}
 }
@@ -120,14 +126,23 @@ func (c *compiler) overlap(n *yaml.Node) func(m *machine) (float64, error) {
 			return 0, err
 		}
 		y, err := two(m)
-		return assembly.Overlap(x, y, k), err
+		return overlap(x, y, k), err
 	}
+}
+
+// overlap is that of sets which were told to be there: of one that is empty as an outcome
+// it is 0.
+func overlap(x, y []int32, k int) float64 {
+	if len(x) == 0 || len(y) == 0 {
+		return 0
+	}
+	return assembly.Overlap(x, y, k)
 }
 
 // ensemble reads an area, for what fires there now, or an assembly.
 func (c *compiler) ensemble(n *yaml.Node) (get func(m *machine) ([]int32, error), area string) {
 	if c.known(n.Value) == isArea {
-		return func(m *machine) ([]int32, error) { return m.brain.Winners(n.Value) }, n.Value
+		return func(m *machine) ([]int32, error) { return m.brain.Firing(n.Value) }, n.Value
 	}
 	name, area := c.remembered(n)
 	if area == "" {

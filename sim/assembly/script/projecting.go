@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
 const (
@@ -156,7 +154,7 @@ func (c *compiler) complete(s *step) {
 	k := c.k(a)
 	c.emit(s, func(m *machine) error {
 		now, err := m.brain.Winners(a)
-		m.measure(name, "overlap", s, assembly.Overlap(m.memory[before].Winners, now, k))
+		m.measure(name, "overlap", s, overlap(m.memory[before].Winners, now, k))
 		delete(m.memory, before)
 		return err
 	})
@@ -197,11 +195,9 @@ func (c *compiler) separate(s *step) {
 	undo()
 	k := c.k(to)
 	c.emit(s, func(m *machine) error {
-		overlap := func(x string) float64 {
-			return assembly.Overlap(m.memory[x+".first"].Winners, m.memory[x+".second"].Winners, k)
+		for _, x := range []string{name + ".trained", name} {
+			m.measure(x, "overlap", s, overlap(m.memory[x+".first"].Winners, m.memory[x+".second"].Winners, k))
 		}
-		m.measure(name+".trained", "overlap", s, overlap(name+".trained"))
-		m.measure(name, "overlap", s, overlap(name))
 		return nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
@@ -31,6 +32,7 @@ type Result struct {
 	Seed     uint64
 	Rounds   []Round
 	Measures []Measure
+	Warnings []Mistake // of steps that did what they were told, and nothing
 }
 
 // Round is what one step did to one area. Winners are kept where the script asks for
@@ -165,26 +167,56 @@ func (m *machine) carryOut(ctx context.Context, program []instruction) error {
 	return nil
 }
 
-// project runs the steps of an instruction that are left.
+// project runs the steps of an instruction that are left. Before the first it looks at
+// what fires.
 func (m *machine) project(ctx context.Context, i instruction) error {
 	p, err := m.brain.Plan(i.fibres)
 	if err != nil {
 		return err
 	}
+	step := m.brain.Continue
+	if m.within == 0 {
+		step = m.brain.Project
+		if err := m.open(p, i); err != nil {
+			return err
+		}
+	}
 	for m.within < i.rounds {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trace, err := m.brain.Project(p, 1)
+		trace, err := step(p, 1)
 		if err != nil {
 			return err
 		}
+		step = m.brain.Continue
 		m.within++
 		m.step++
 		m.record(i, trace[0])
 	}
 	m.within = 0
 	return nil
+}
+
+// open reports operations of which fibres are inhibited, and warns of steps that project
+// nothing for that.
+func (m *machine) open(p *assembly.Plan, i instruction) error {
+	closed := p.Closed()
+	switch {
+	case len(closed) > 0 && i.name != "project":
+		return fmt.Errorf("it needs the fibres %s, which are inhibited, or their areas are: disinhibit them first", strings.Join(closed, " "))
+	case !p.Open():
+		m.warn(i, fmt.Sprintf("%s: the fibres %s are inhibited, or their areas are: nothing happens", i.name, strings.Join(closed, " ")))
+	}
+	return nil
+}
+
+// warn keeps a warning, once for a place of the script.
+func (m *machine) warn(i instruction, what string) {
+	r := &m.run.result
+	if w := (Mistake{i.line, i.column, what}); !slices.Contains(r.Warnings, w) {
+		r.Warnings = append(r.Warnings, w)
+	}
 }
 
 func (m *machine) record(i instruction, rounds []assembly.Round) {
@@ -221,8 +253,9 @@ func (m *machine) fork(ctx context.Context, i instruction) error {
 	return err
 }
 
+// remember keeps what an area fires. Nothing is an error, unless it is an outcome.
 func (m *machine) remember(name, area string) error {
-	w, err := m.brain.Winners(area)
+	w, err := m.brain.Firing(area)
 	m.memory[name] = memo{area, w}
 	return err
 }

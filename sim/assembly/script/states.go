@@ -161,6 +161,10 @@ func (c *compiler) listed(n *yaml.Node, area string, most int) func(m *machine) 
 		c.at(n, "%d neurons of %s, of which %d are different", len(ids), area, len(d))
 		return nil
 	}
+	if len(ids) == 0 {
+		c.at(n, "no neurons of %s: name some, or make it silent by clear", area)
+		return nil
+	}
 	c.needs.sets[area] = max(c.needs.sets[area], len(ids))
 	return func(*machine) []int32 { return ids }
 }

@@ -1,0 +1,133 @@
+package assembly
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SilentError says that something needs an area or a stimulus to fire which does not,
+// and which nothing in the plan makes fire: what came of it would be nothing, and look
+// like a number.
+type SilentError struct {
+	Name string // of the area or stimulus
+	For  string // what needs it, such as a fibre A>B
+	Why  string // it does not fire
+	Try  string // what would help
+}
+
+var _ error = (*SilentError)(nil)
+
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("assembly: %s: %s: %s", e.For, e.Why, e.Try)
+}
+
+// silent makes the error of an area that does not fire.
+func (a *area) silent(need string) error {
+	why := fmt.Sprintf("area %s does not fire now; %d of its neurons have before", a.Name, a.support)
+	if a.support == 0 {
+		why = "area " + a.Name + " does not fire, and never has"
+	}
+	return &SilentError{a.Name, need, why, "project into it first what fires, or set its winners"}
+}
+
+// Firing returns the neurons of an area that fire, as Winners does, or a *SilentError
+// where there are none and that cannot be an outcome: in an area that has fired before,
+// and fires from a threshold or has rivals, it can.
+func (b *Brain) Firing(name string) ([]int32, error) {
+	a, err := b.area(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.silence(a, "winners of area "+name); err != nil {
+		return nil, err
+	}
+	return slices.Clone(a.winners), nil
+}
+
+// silence returns a *SilentError for an area that does not fire, unless that can be an
+// outcome.
+func (b *Brain) silence(a *area, need string) error {
+	rival := slices.ContainsFunc(b.rivals, func(group []string) bool { return slices.Contains(group, a.Name) })
+	if len(a.winners) > 0 || a.support > 0 && (a.Policy == AtThreshold || rival) {
+		return nil
+	}
+	return a.silent(need)
+}
+
+// check reports areas that do not fire, nor will as the plan goes on, and targets that
+// nothing reaches. Fibres that are inhibited do not count: that they carry nothing is
+// what they are inhibited for.
+func (p *Plan) check() error {
+	p.begin(p.brain)
+	reached := p.reached()
+	var list []error
+	silent := map[*area][]string{} // fibres that need them
+	for _, t := range p.targets {
+		var empty *fibre // from a stimulus without neurons
+		live := false
+		for _, f := range t.active {
+			switch {
+			case f.firing() > 0 || reached[f.from]:
+				live = true
+			case f.stimulus != nil:
+				empty = f
+			default:
+				silent[f.from] = append(silent[f.from], f.From+">"+f.To)
+			}
+		}
+		switch {
+		case empty != nil && !live:
+			list = append(list, &SilentError{empty.From, "fibre " + empty.From + ">" + t.Name,
+				"stimulus " + empty.From + " has no neurons, and nothing else fires into area " + t.Name, "make it larger"})
+		case live && t.fixed && len(t.winners) == 0:
+			list = append(list, &SilentError{t.Name, "projection into area " + t.Name,
+				"the area is fixed while it does not fire, and stays silent", "free it, or set its winners"})
+		}
+	}
+	for _, a := range p.brain.areas {
+		if f := silent[a]; f != nil {
+			list = append(list, p.brain.silence(a, "fibre "+strings.Join(f, " ")))
+		}
+	}
+	return errors.Join(list...)
+}
+
+// reached returns which targets of the plan will fire for what fires now.
+func (p *Plan) reached() map[*area]bool {
+	reached := map[*area]bool{}
+	for more := true; more; {
+		more = false
+		for _, t := range p.targets {
+			if t.fixed || reached[t.area] {
+				continue
+			}
+			if slices.ContainsFunc(t.active, func(f *fibre) bool { return f.firing() > 0 || reached[f.from] }) {
+				reached[t.area], more = true, true
+			}
+		}
+	}
+	return reached
+}
+
+// Closed lists the fibres of a plan, each as from>to, that inhibition closes now.
+func (p *Plan) Closed() (fibres []string) {
+	for _, t := range p.targets {
+		for _, f := range t.fibres {
+			if !p.brain.closed.Carries(f.From, f.To) {
+				fibres = append(fibres, f.From+">"+f.To)
+			}
+		}
+	}
+	return fibres
+}
+
+// Open reports whether any fibre of a plan is open: if not, its steps do nothing.
+func (p *Plan) Open() bool {
+	n := 0
+	for _, t := range p.targets {
+		n += len(t.fibres)
+	}
+	return len(p.Closed()) < n
+}
