@@ -1,6 +1,7 @@
 package autodiff_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -173,4 +174,50 @@ func BenchmarkMLP(b *testing.B) {
 			b.ReportMetric(flop*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
 		})
 	}
+}
+
+// BenchmarkRegression is a straight line through 1000 points with an unknown
+// standard deviation: the log density and its three gradients, alone and for
+// many chains at once, with and without [ad.Hoist].
+func BenchmarkRegression(b *testing.B) {
+	const n = 1000
+	for _, lanes := range []int{0, 64} {
+		for _, hoisted := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d-lanes/hoisted=%v", lanes, hoisted), func(b *testing.B) {
+				outs, params, data := regression(n)
+				inputs := append(params[:len(params):len(params)], data...)
+				if hoisted {
+					rest, _, places := ad.Hoist(outs, data...)
+					outs, inputs = rest, append(inputs, places...)
+				}
+				p, err := ad.Compile(outs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: params[:min(len(params), lanes)], Threads: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				s, rng := p.NewState(), rand.New(rand.NewPCG(1, 2))
+				for i := range inputs {
+					for k := range s.Input(i) {
+						s.Input(i)[k] = 0.5 + rng.Float64()
+					}
+				}
+				for b.Loop() {
+					if err := s.Run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*max(lanes, 1)), "ns/observation")
+			})
+		}
+	}
+}
+
+// regression returns the log density of a straight line and its gradients, with
+// the parameters and the data they are made from.
+func regression(n int) (outs, params, data []*ad.Node) {
+	a, slope, sigma := ad.Input("a"), ad.Input("slope"), ad.Input("sigma")
+	x, y, weight := ad.Input("x", n), ad.Input("y", n), ad.Input("weight", n)
+	z := ad.Div(ad.Div(ad.Sub(y, ad.Add(a, ad.Mul(slope, x))), weight), sigma)
+	lp := ad.Sum(ad.Sub(ad.Scale(-0.5, ad.Square(z)), ad.Log(sigma)))
+	params, data = []*ad.Node{a, slope, sigma}, []*ad.Node{x, y, weight}
+	return append([]*ad.Node{lp}, ad.Grad(lp, params...)...), params, data
 }
