@@ -17,6 +17,8 @@ type kernel struct {
 	args   []string
 	scalar int  // the index of the operand that points to one element, or -1
 	cheap  bool // unroll the main loop by four
+	// unroll writes that loop where it is not four times the body; it falls through to the label loop.
+	unroll func(k kernel, m machine, x []reg.VecVirtual, ptr []reg.Register, dst, n reg.Register, advance func(int))
 	flag   func(m machine, x []reg.VecVirtual) reg.GPVirtual
 	body   func(m machine, x []reg.VecVirtual) reg.VecVirtual
 }
@@ -69,7 +71,10 @@ func (k kernel) emit(m machine) {
 		}
 		SUBQ(operand.U32(uint32(vectors*m.lanes())), n)
 	}
-	if k.cheap {
+	switch {
+	case k.unroll != nil:
+		k.unroll(k, m, x, ptr, dst, n, advance)
+	case k.cheap:
 		k.unrolled(m, x, ptr, dst, n, advance)
 	}
 	for i := range x {
