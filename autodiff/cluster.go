@@ -15,7 +15,9 @@ import (
 // The stage of a value counts the passes that must end before it can start: 0
 // for what needs only leaves, one more than an input that must be complete in
 // memory (a reduction, a step, a value of another shape), the same as an input
-// that the same cluster makes. Values of one stage and shape form one cluster.
+// that the same cluster makes. Values of one stage and shape form one cluster,
+// and one that nothing needs before a later cluster of its shape becomes part of
+// that: see late.go.
 
 // placement says where the compiler puts a value.
 type placement struct {
@@ -53,9 +55,7 @@ func group(order []*value) []*job {
 		case v.op == nil || v.kindIs(view) || v.kindIs(barrier):
 		case v.kindIs(step):
 			v.place.stage = g.stageOf(v, nil)
-			v.place.escapes = true
 			g.jobs = append(g.jobs, &job{stage: v.place.stage, step: v})
-			markInputs(v)
 		default:
 			space := squeeze(spaceOf(v))
 			v.place.stage = g.stageOf(v, space)
@@ -63,6 +63,12 @@ func group(order []*value) []*job {
 		}
 	}
 	slices.SortStableFunc(g.jobs, func(a, b *job) int { return a.stage - b.stage })
+	g.jobs = postpone(g.jobs, order)
+	for _, v := range order {
+		if v.op != nil && !v.kindIs(view) && !v.kindIs(barrier) {
+			v.markEscapes()
+		}
+	}
 	return g.jobs
 }
 
@@ -114,16 +120,17 @@ func (g *grouping) join(v *value, space tensor.Shape) {
 	}
 	c.values = append(c.values, v)
 	v.place.cluster = c
-	v.place.escapes = v.place.escapes || v.kindIs(reduction)
-	for _, x := range v.in {
-		if r := x.layout.root; !(r.place.cluster == c && sameCluster(v, x, space)) {
-			r.place.escapes = true
-		}
-	}
 }
 
-func markInputs(v *value) {
+// markEscapes says of v and its inputs whether they must be written to memory:
+// all but elementwise values that only their own cluster reads.
+func (v *value) markEscapes() {
+	c := v.place.cluster
+	v.place.escapes = v.place.escapes || !v.kindIs(elementwise)
 	for _, x := range v.in {
-		x.layout.root.place.escapes = true
+		r := x.layout.root
+		if c == nil || r.place.cluster != c || !sameCluster(v, x, c.space) {
+			r.place.escapes = true
+		}
 	}
 }

@@ -381,6 +381,36 @@ func TestConstantsJoinOnlyWhereModerate(t *testing.T) {
 	}
 }
 
+// A factor known only at run time stays in its sum, whose terms it may keep in range.
+func TestFactorsStayInSums(t *testing.T) {
+	s, x := ad.Input("s"), ad.Input("x", 2)
+	for _, c := range []struct {
+		s    float64
+		x    []float64
+		want float64
+	}{{1e-10, []float64{1e308, 1e308}, 2e298}, {0, []float64{1e308, 1e308}, 0}, {1e200, []float64{1e200, -1e200}, math.NaN()}} {
+		if got := results(t, way{64, ""}, []*ad.Node{ad.Sum(ad.Mul(s, x))}, []*ad.Node{s, x}, [][]float64{{c.s}, c.x})[0][0]; !near(got, c.want, 1e-14) {
+			t.Errorf("sum of %g * %v is %g, want %g", c.s, c.x, got, c.want)
+		}
+	}
+}
+
+func TestDivisionByConstantsIsRoundedCorrectly(t *testing.T) {
+	x := ad.Input("x", 40)
+	for _, c := range []float64{3, 10, 0.1, 7, 1e300, 8, -0.25} {
+		at := make([]float64, 40)
+		for i := range at {
+			at[i] = float64(i + 1)
+		}
+		got := results(t, way{64, ""}, []*ad.Node{ad.Div(x, ad.Scalar(c))}, []*ad.Node{x}, [][]float64{at})[0]
+		for i, v := range got {
+			if v != at[i]/c {
+				t.Errorf("%g / %g is %.17g, want %.17g", at[i], c, v, at[i]/c)
+			}
+		}
+	}
+}
+
 func TestEmptyArraysRun(t *testing.T) {
 	x := ad.Input("x", 0, 3)
 	empty := ad.Slice(x, 1, 1, 3)

@@ -8,8 +8,8 @@ import "slices"
 // Views stay, and so do operations that are not elementwise or reductions.
 //
 // A quotient by a still value, or by one of fewer elements than the result,
-// becomes a product with its reciprocal: the same but for one more rounding,
-// where the reciprocal is a normal number.
+// becomes a product with its reciprocal, which is rounded once more. A divisor
+// below the normal range may count as 0: its reciprocal is infinite.
 func Hoist(outputs []*Node, still ...*Node) (rest, made, places []*Node) {
 	if bad := firstErr(append(slices.Clone(outputs), still...)...); bad != nil {
 		return repeat(bad, len(outputs)), nil, nil

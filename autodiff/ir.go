@@ -259,8 +259,8 @@ func (r *rewriter) fold(op *Op, shape tensor.Shape, in []*value) *value {
 	return r.add(&value{shape: shape, data: data})
 }
 
-// reduction moves broadcasts and scalar factors out of sums, and drops axes of
-// length 1.
+// reduction moves broadcasts and signs out of sums, and drops axes of length 1.
+// Factors stay inside: a sum of x may overflow where one of s*x does not.
 func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
 	shape := without(x.shape, axes)
 	real := slices.DeleteFunc(slices.Clone(axes), func(a int) bool { return x.shape[a] == 1 })
@@ -273,54 +273,11 @@ func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
 	if x.constant() && x.size() <= foldLimit {
 		return r.foldReduction(op, axes, x, shape)
 	}
-	if op == sumOp {
-		switch {
-		case x.is(negOp):
-			return r.elementwise(negOp, r.reduction(op, axes, x.in[0]))
-		case x.is(mulOp):
-			if f, rest := r.split(x, axes); f != nil {
-				return r.elementwise(mulOp, f, r.reduction(op, axes, r.broadcast(rest, x.shape)))
-			}
-		}
+	if op == sumOp && x.is(negOp) {
+		return r.elementwise(negOp, r.reduction(op, axes, x.in[0]))
 	}
 	v := r.unique(&value{op: op, shape: without(x.shape, real), attr: real, in: []*value{x}})
 	return r.reshape(v, shape)
-}
-
-// split takes a factor that is the same all along the axes out of a product, so
-// that it may multiply the sum instead; f is nil where there is none. It is one
-// known only at run time, or a moderate constant.
-func (r *rewriter) split(x *value, axes []int) (f, rest *value) {
-	for i, v := range x.in {
-		c, known := v.number()
-		if s, steady := across(v.shape, x.shape, axes); steady && (!known || moderate(c)) {
-			return r.reshape(v, s), x.in[1-i]
-		}
-	}
-	for i, v := range x.in {
-		if v.is(mulOp) && v.shape.Equal(x.shape) {
-			if f, rest := r.split(v, axes); f != nil {
-				return f, r.elementwise(mulOp, rest, x.in[1-i])
-			}
-		}
-	}
-	return nil, nil
-}
-
-// across returns shape s, which broadcasts to full, without the axes; steady
-// reports whether its length is 1 along them.
-func across(s, full tensor.Shape, axes []int) (rest tensor.Shape, steady bool) {
-	aligned := make(tensor.Shape, len(full))
-	for i := range aligned {
-		aligned[i] = 1
-	}
-	copy(aligned[len(full)-len(s):], s)
-	for _, a := range axes {
-		if aligned[a] != 1 {
-			return nil, false
-		}
-	}
-	return without(aligned, axes), true
 }
 
 // reduceBroadcast reduces before repeating; a sum over a repeated axis is a

@@ -113,7 +113,7 @@ func init() {
 		Name:   "square",
 		CPU:    func(x float64) float64 { return x * x },
 		CUDA:   "x * x",
-		VJP:    func(g, _, x *Node) *Node { return Mul(g, Scale(2, x)) },
+		VJP:    func(g, _, x *Node) *Node { return Scale(2, Mul(g, x)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	reciprocalOp = Unary{

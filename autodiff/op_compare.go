@@ -46,6 +46,17 @@ func ReLU(x *Node) *Node { return Maximum(x, Scalar(0)) }
 
 var lessOp, lessEqualOp, greaterOp, greaterEqualOp, equalOp, notEqualOp, whereOp, maximumOp, minimumOp, fmaxOp, fminOp *Op
 
+// largest is math.Max but for a NaN, which math.Max(+Inf, NaN) drops.
+func largest(x, y float64) float64 {
+	if x != x || y != y {
+		return math.NaN()
+	}
+	return math.Max(x, y)
+}
+
+// smallest is math.Min with the same exception.
+func smallest(x, y float64) float64 { return -largest(-x, -y) }
+
 func truth(b bool) float64 {
 	if b {
 		return 1
@@ -92,14 +103,14 @@ func init() {
 	}.define()
 	maximumOp = Binary{
 		Name:   "maximum",
-		CPU:    math.Max,
+		CPU:    largest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmax(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Greater(x, y), x, y) },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	minimumOp = Binary{
 		Name:   "minimum",
-		CPU:    math.Min,
+		CPU:    smallest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmin(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Less(x, y), x, y) },
 		Domain: Interval{-3, 3}, Commutative: true,

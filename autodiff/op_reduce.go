@@ -2,7 +2,6 @@ package autodiff
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
@@ -122,6 +121,6 @@ func init() {
 			},
 			Sample: samples(self)})
 	}
-	maxOp = extreme("max", math.Max, &maxOp)
-	minOp = extreme("min", math.Min, &minOp)
+	maxOp = extreme("max", largest, &maxOp)
+	minOp = extreme("min", smallest, &minOp)
 }

@@ -2,14 +2,13 @@ package autodiff
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// simplify applies the algebra of op to inputs whose broadcast is shape. Rules
-// keep the value except for rounding; none replaces x*0, and constants join only
-// where they are moderate, so that no product or sum leaves the range that the
-// separate operations would have stayed in.
+// simplify applies the algebra of op to inputs whose broadcast is shape. What a
+// rule may change is said in the package comment, under Rewriting.
 func (r *rewriter) simplify(op *Op, shape tensor.Shape, in []*value) *value {
 	for _, x := range in {
 		if _, ok := x.number(); !ok {
@@ -43,12 +42,6 @@ func init() {
 		absOp:    evenRule(absOp),
 		coshOp:   evenRule(coshOp),
 		cosOp:    evenRule(cosOp),
-		log1pOp: func(r *rewriter, s tensor.Shape, in []*value) *value {
-			if in[0].is(expOp) {
-				return r.raw(softplusOp, s, in[0].in[0])
-			}
-			return nil
-		},
 	}
 }
 
@@ -72,16 +65,15 @@ func simplifyAdd(r *rewriter, s tensor.Shape, in []*value) *value {
 	}
 	c, isNum := a.number()
 	switch {
-	case isNum && c == 0 && fits(b, s):
+	case isNum && c == 0 && math.Signbit(c) && fits(b, s): // +0 would change -0
 		return b
 	case isNum && c == -1 && b.is(expOp) && fits(b, s):
 		return r.raw(expm1Op, s, b.in[0])
-	case isNum && b.is(addOp) && math.Abs(c) < 1e6:
-		if d, ok := b.in[0].number(); ok && math.Abs(d) < 1e6 {
-			return r.elementwise(addOp, r.num(c+d), b.in[1])
-		}
-		if d, ok := b.in[1].number(); ok && math.Abs(d) < 1e6 {
-			return r.elementwise(addOp, r.num(c+d), b.in[0])
+	case isNum && b.is(addOp):
+		for i, x := range b.in {
+			if d, ok := x.number(); ok && addable(c, d) {
+				return r.elementwise(addOp, r.num(c+d), b.in[1-i])
+			}
 		}
 	case b.is(negOp):
 		return r.elementwise(subOp, a, b.in[0])
@@ -91,15 +83,19 @@ func simplifyAdd(r *rewriter, s tensor.Shape, in []*value) *value {
 	return nil
 }
 
+// addable reports whether c+(d+x) may be computed as (c+d)+x: the sum of both must
+// be exact in either precision, since x may cancel what is larger than the result.
+func addable(c, d float64) bool {
+	exact := func(v float64) bool { return math.Abs(v) < 1e6 && v == float64(float32(v)) }
+	return exact(c) && exact(d) && exact(c+d) && c+d-c == d && c+d-d == c
+}
+
 func simplifySub(r *rewriter, s tensor.Shape, in []*value) *value {
 	a, b := in[0], in[1]
 	if c, ok := b.number(); ok {
 		return r.elementwise(addOp, r.num(-c), r.broadcast(a, s))
 	}
-	switch {
-	case a.isNumber(0) && fits(b, s):
-		return r.elementwise(negOp, b)
-	case b.is(negOp):
+	if b.is(negOp) {
 		return r.elementwise(addOp, a, b.in[0])
 	}
 	return nil
@@ -120,12 +116,11 @@ func simplifyMul(r *rewriter, s tensor.Shape, in []*value) *value {
 		return r.elementwise(negOp, r.broadcast(b, s))
 	case isNum && b.is(negOp):
 		return r.elementwise(mulOp, r.num(-c), r.broadcast(b.in[0], s))
-	case isNum && b.is(mulOp) && moderate(c):
-		if d, ok := b.in[0].number(); ok && moderate(d) {
-			return r.elementwise(mulOp, r.num(c*d), r.broadcast(b.in[1], s))
-		}
-		if d, ok := b.in[1].number(); ok && moderate(d) {
-			return r.elementwise(mulOp, r.num(c*d), r.broadcast(b.in[0], s))
+	case isNum && b.is(mulOp):
+		for i, x := range b.in {
+			if d, ok := x.number(); ok && joinable(c, d) {
+				return r.elementwise(mulOp, r.num(c*d), r.broadcast(b.in[1-i], s))
+			}
 		}
 	case a.is(negOp):
 		return r.elementwise(negOp, r.elementwise(mulOp, a.in[0], b))
@@ -150,37 +145,38 @@ func simplifyDiv(r *rewriter, s tensor.Shape, in []*value) *value {
 	return nil
 }
 
-// invertible reports whether v is constant and every 1/v is a normal number,
-// exact enough to multiply with: powers of two exactly, others to one rounding.
+// invertible reports whether v is constant and every element a power of two
+// with a normal inverse in either precision: a product with it is the quotient.
 func invertible(v *value) bool {
-	c, ok := v.number()
-	if ok {
-		return normal(c) && normal(1/c)
+	if c, ok := v.number(); ok {
+		return powerOfTwo(c)
 	}
 	if !v.constant() || len(v.data) > foldLimit {
 		return false
 	}
-	for _, c := range v.data {
-		if !normal(c) || !normal(1/c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.data, func(c float64) bool { return !powerOfTwo(c) })
 }
 
-func normal(c float64) bool { a := math.Abs(c); return a > 1e-30 && a < 1e30 }
+func powerOfTwo(c float64) bool {
+	m, e := math.Frexp(math.Abs(c))
+	return m == 0.5 && -100 < e && e < 100
+}
 
-// moderate numbers may be joined in either precision: products of two and of
-// their inverses are normal.
-func moderate(c float64) bool { a := math.Abs(c); return a > 1e-9 && a < 1e9 }
+// joinable reports whether c*(d*x) may be computed as (c*d)*x: no overflow of d*x
+// must get lost, so d is at most 1 or c at least 1 in size, and the product of
+// both must be normal in either precision.
+func joinable(c, d float64) bool {
+	c, d = math.Abs(c), math.Abs(d)
+	return moderate(c) && moderate(d) && (d <= 1 || c >= 1)
+}
+
+func moderate(c float64) bool { return c > 1e-9 && c < 1e9 }
 
 func simplifyNeg(r *rewriter, s tensor.Shape, in []*value) *value {
 	x := in[0]
 	switch {
 	case x.is(negOp):
 		return x.in[0]
-	case x.is(subOp):
-		return r.elementwise(subOp, x.in[1], x.in[0])
 	case x.is(mulOp):
 		if c, ok := x.in[0].number(); ok {
 			return r.elementwise(mulOp, r.num(-c), r.broadcast(x.in[1], s))
