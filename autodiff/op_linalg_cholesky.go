@@ -6,10 +6,12 @@ import (
 
 // Cholesky returns the lower triangular L with L L^T = a, for each symmetric
 // positive definite matrix of the last two axes. It reads the lower triangle of
-// a; the upper one counts as its mirror image, and its gradient is 0.
+// a and takes the upper one for its mirror image, whatever stands there. Of L it
+// fills the lower triangle; the upper one is 0.
 //
-// A run fails with a *NotPositiveDefiniteError where a has no factor; see
-// CholeskyOrNaN. Gradient, with respect to the lower triangle:
+// A run fails with a [*NotPositiveDefiniteError] where a has no factor; see
+// [CholeskyOrNaN]. The gradient is that of the lower triangle, in which an element
+// below the diagonal stands for both of the pair; above the diagonal it is 0:
 //
 //	Phi(S + S^T), S = L^-T Phi(L^T g) L^-1, Phi: lower triangle, half the diagonal
 //
@@ -29,11 +31,9 @@ func factored(a *Node, orNaN int) *Node {
 	return l
 }
 
-// LogDet returns log det a of symmetric positive definite matrices, by Cholesky:
-// twice the sum of the logarithms of the diagonal. For others see SignLogDet.
-func LogDet(a *Node) *Node { return CholeskyLogDet(Cholesky(a)) }
-
-// CholeskyLogDet returns log det L L^T = 2 sum log L_ii.
+// CholeskyLogDet returns log det a = 2 sum log L_ii of symmetric positive definite
+// matrices a, from their factor L that [Cholesky] gives. It reads the diagonal of L
+// alone, and its gradient is 0 elsewhere. For other matrices see [LogDet].
 func CholeskyLogDet(l *Node) *Node {
 	d := Diag(l)
 	if d.err != nil {

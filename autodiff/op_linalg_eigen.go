@@ -11,8 +11,9 @@ import (
 
 // EigenSymmetric returns the eigenvalues of symmetric matrices, ascending, and
 // the eigenvectors as columns, of length 1 and with the element of largest size
-// positive. It reads the lower triangle; the upper one counts as its mirror
-// image, and its gradient is 0. Gradient, with respect to the lower triangle:
+// positive. It reads the lower triangle and takes the upper one for its mirror
+// image, whatever stands there. The gradient is that of the lower triangle, in which
+// an element below the diagonal stands for both of the pair; above it is 0:
 //
 //	Phi(S + S^T), S = v (diag gw + F o (v^T gv)) v^T, F_ij = 1/(w_j - w_i), F_ii = 0
 //
@@ -27,9 +28,9 @@ func EigenSymmetric(a *Node) (values, vectors *Node) {
 	return Index(y, -2, 0), rowsOf(y, 1, n+1)
 }
 
-// Eigenvalues returns the eigenvalues of symmetric matrices, ascending: see
-// EigenSymmetric.
-func Eigenvalues(a *Node) *Node {
+// EigenvaluesSymmetric returns the eigenvalues of symmetric matrices, ascending: see
+// [EigenSymmetric].
+func EigenvaluesSymmetric(a *Node) *Node {
 	w, _ := EigenSymmetric(a)
 	return w
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -43,7 +44,7 @@ func TestLinalgGoldens(t *testing.T) {
 		check(t, c, map[string]*ad.Node{
 			"cholesky": l, "solve_spd": ad.CholeskySolve(l, rhs), "inverse_spd": ad.CholeskySolve(l, ad.Eye(n)),
 			"solve_general": ad.Solve(gen, rhs), "det_general": ad.Det(gen), "slogdet_sign": sign, "slogdet_log": log,
-			"qr_q": q, "qr_r": r, "eigvalsh": ad.Eigenvalues(spd), "singular_values": s, "tri_solve_lower": ad.SolveTriangular(l, rhs, true, false),
+			"qr_q": q, "qr_r": r, "eigvalsh": ad.EigenvaluesSymmetric(spd), "singular_values": s, "tri_solve_lower": ad.SolveTriangular(l, rhs, true, false),
 			"cond_general": ad.Div(ad.Index(s, 1, 0), ad.Index(s, 1, n-1)),
 		}, inputs, values, func(name string) (float64, float64) {
 			switch name {
@@ -52,6 +53,76 @@ func TestLinalgGoldens(t *testing.T) {
 			}
 			return 1e-13, 2e-6
 		})
+	}
+}
+
+// Determinants are those of any square matrix, and so are the gradients of first and
+// second order: 2x2 by hand, 3x3 by the permanent of its six products.
+func TestLogDetOfAnyMatrix(t *testing.T) {
+	for _, c := range []struct {
+		a    []float64
+		sign float64
+		log  float64
+	}{
+		{[]float64{4, 3, 1, 5}, 1, math.Log(17)},
+		{[]float64{1, 5, 4, 3}, -1, math.Log(17)},
+		{[]float64{-2, 0, 0, -3}, 1, math.Log(6)},
+		{[]float64{0, 2, 0, 0, 0, 3, 4, 0, 0}, 1, math.Log(24)},
+		{[]float64{1, 2, 3, 0, 1, 4, 5, 6, 0}, 1, 0},
+	} {
+		n := int(math.Sqrt(float64(len(c.a))))
+		a := ad.Input("a", n, n)
+		sign, log := ad.SignLogDet(a)
+		got := results(t, way{64, ""}, []*ad.Node{ad.LogDet(a), sign, log, ad.Det(a)}, []*ad.Node{a}, [][]float64{c.a})
+		if !near(got[0][0], c.log, 1e-14) || got[1][0] != c.sign || got[2][0] != got[0][0] || !near(got[3][0], c.sign*math.Exp(c.log), 1e-13) {
+			t.Errorf("log |det %v| = %g, sign %g, det %g, want %g and %g", c.a, got[0], got[1], got[3], c.log, c.sign)
+		}
+		gradcheck.Check(t, "log det", ad.LogDet(a), []*ad.Node{a}, [][]float64{c.a}, true)
+	}
+	spd := ad.Const([]float64{4, 1, 1, 5}, 2, 2)
+	v, err := ad.Eval(ad.LogDet(spd), ad.CholeskyLogDet(ad.Cholesky(spd)))
+	if err != nil || !near(v[0].Data().(float64), math.Log(19), 1e-15) || !near(v[1].Data().(float64), math.Log(19), 1e-15) {
+		t.Errorf("log det of a positive definite matrix: %v, %v, want %g twice", v, err, math.Log(19))
+	}
+}
+
+// What an operation does not read of a matrix changes nothing, and has no gradient.
+func TestTrianglesThatAreNotRead(t *testing.T) {
+	full, b := ad.Input("a", 3, 3), ad.Const([]float64{1, -2, 0.5})
+	l := ad.Cholesky(full)
+	w, v := ad.EigenSymmetric(full)
+	for name, c := range map[string]struct {
+		y     *ad.Node
+		lower bool
+	}{
+		"cholesky": {l, true}, "eigenvalues": {w, true}, "eigenvectors": {v, true},
+		"cholesky solve": {ad.CholeskySolve(full, b), true}, "cholesky log det": {ad.CholeskyLogDet(full), true},
+		"lower system": {ad.SolveTriangular(full, b, true, false), true}, "upper system": {ad.SolveTriangular(full, b, false, true), false},
+	} {
+		at := []float64{4, 0.3, -0.2, 0.3, 5, 0.7, -0.2, 0.7, 6}
+		odd := slices.Clone(at)
+		for i := range 3 {
+			for j := range 3 {
+				if j > i == c.lower && i != j {
+					odd[i*3+j] = 1e3 * float64(1+i+j)
+				}
+			}
+		}
+		outs := []*ad.Node{c.y, ad.Grad(ad.Sum(ad.Exp(ad.Scale(0.1, c.y))), full)[0]}
+		want := results(t, way{64, ""}, outs, []*ad.Node{full}, [][]float64{at})
+		got := results(t, way{64, ""}, outs, []*ad.Node{full}, [][]float64{odd})
+		for i := range got {
+			if !slices.Equal(got[i], want[i]) {
+				t.Errorf("%s: output %d changes with what is not read: %v, %v", name, i, got[i], want[i])
+			}
+		}
+		for i := range 3 {
+			for j := range 3 {
+				if g := got[1][i*3+j]; j > i == c.lower && i != j && g != 0 {
+					t.Errorf("%s: gradient of element (%d, %d) is %g, want 0", name, i, j, g)
+				}
+			}
+		}
 	}
 }
 
@@ -93,7 +164,7 @@ func TestLinalgMistakes(t *testing.T) {
 	x, v := ad.Input("x", 2, 3), ad.Input("v", 4)
 	q, _ := ad.QR(x)
 	for _, n := range []*ad.Node{ad.Cholesky(x), ad.Solve(x, v), ad.SolveTriangular(ad.Input("a", 3, 3), v, true, false),
-		ad.Solve(ad.Input("a", 2, 3, 3), ad.Input("b", 5, 3, 1)), q, ad.Diag(x), ad.Det(v), ad.Tril(v, 0), ad.Eigenvalues(x), ad.SingularValues(v), ad.LogDet(x)} {
+		ad.Solve(ad.Input("a", 2, 3, 3), ad.Input("b", 5, 3, 1)), q, ad.Diag(x), ad.Det(v), ad.Tril(v, 0), ad.EigenvaluesSymmetric(x), ad.SingularValues(v), ad.LogDet(x)} {
 		if n.Err() == nil {
 			t.Errorf("%v has no error", n)
 		}
@@ -123,7 +194,7 @@ func TestCholeskyOfManySizes(t *testing.T) {
 		x := ad.CholeskySolve(l, b)
 		u := ad.T(l)
 		y := ad.SolveTriangular(u, ad.SolveTriangular(u, b, false, true), false, false) // the same with the upper triangle
-		g := ad.Grad(ad.LogDet(a), a)[0]
+		g := ad.Grad(ad.CholeskyLogDet(l), a)[0]
 		inv := ad.Inverse(a)
 		want := ad.Sub(ad.Scale(2, ad.Tril(inv, 0)), ad.DiagMatrix(ad.Diag(inv)))
 		h := ad.VJP(l, ad.Cos(ad.MatMul(a, a)), a)[0] // against the formula, below
@@ -178,7 +249,7 @@ func TestQRAndEigenAndSVDRebuild(t *testing.T) {
 // Functions of eigenvalues alone have their gradients where eigenvalues repeat.
 func TestRepeatedEigenvalues(t *testing.T) {
 	a := ad.Const([]float64{2, 0, 0, 0, 2, 0, 0, 0, 5}, 3, 3)
-	v, err := ad.Eval(ad.Grad(ad.Sum(ad.Exp(ad.Eigenvalues(a))), a)[0], ad.Grad(ad.Sum(ad.Square(ad.SingularValues(a))), a)[0])
+	v, err := ad.Eval(ad.Grad(ad.Sum(ad.Exp(ad.EigenvaluesSymmetric(a))), a)[0], ad.Grad(ad.Sum(ad.Square(ad.SingularValues(a))), a)[0])
 	if err != nil {
 		t.Fatal(err)
 	}

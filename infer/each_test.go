@@ -262,7 +262,7 @@ func TestSampleEachFaults(t *testing.T) {
 		}}
 	mood := ad.Call(moody, ad.Mul(scale, ad.Tanh(r)))
 	corr := ad.Add(ad.Eye(2), ad.Mul(r, ad.Const([]float64{0, 1, 1, 0}, 2, 2)))
-	m.AddLogProb("determinant", ad.LogDet(corr)) // where |r| < 1
+	m.AddLogProb("determinant", ad.CholeskyLogDet(ad.Cholesky(corr))) // where |r| < 1
 	m.AddLogProb("moody", ad.Scale(0, ad.Sum(ad.StopGradient(mood))))
 	m.Observe("y", dist.Normal(r, 1), []float64{0.1})
 	post := compiled(t, m)

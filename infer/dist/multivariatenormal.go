@@ -28,10 +28,35 @@ func MultivariateNormalCholesky(mu, l any) Dist {
 	}
 }
 
-// MultivariateNormal is MultivariateNormalCholesky of the covariance matrix cov.
+// MultivariateNormal is MultivariateNormalCholesky of the covariance matrix cov. A
+// constant one must be symmetric; of any other the lower triangle is read, see
+// autodiff.Cholesky.
 func MultivariateNormal(mu, cov any) Dist {
 	c := ad.Of(cov)
-	return MultivariateNormalCholesky(mu, folded(c, ad.Cholesky(c)))
+	d := MultivariateNormalCholesky(mu, folded(c, ad.Cholesky(c)))
+	checkFactor := d.check
+	d.check = func() error {
+		if err := checkCovariance("multivariatenormal: covariance", c); err != nil {
+			return err
+		}
+		return checkFactor()
+	}
+	return d
+}
+
+// checkCovariance checks that constant matrices are symmetric and positive definite.
+func checkCovariance(name string, c *ad.Node) error {
+	s, ok := axesOf(c, 2)
+	v, known := constant(c)
+	if !ok || !known || s[0] != s[1] {
+		return nil
+	}
+	for n := s[0]; len(v) > 0; v = v[n*n:] {
+		if _, err := cholesky(v[:n*n], n); err != nil {
+			return fmt.Errorf("dist: %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // checkFactor checks a constant L, and that it fits mu.

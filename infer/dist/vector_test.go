@@ -377,7 +377,8 @@ func TestOutsideVectorSupports(t *testing.T) {
 		}
 	}
 	for _, d := range []dist.Dist{dist.MultivariateNormalCholesky([]float64{0, 0}, ad.Const([]float64{1, 0.5, 0.5, 1}, 2, 2)), dist.Wishart(0.5, ad.Eye(2)),
-		dist.Wishart(3, ad.Const([]float64{1, 2, 2, 1}, 2, 2)), dist.Dirichlet([]float64{1, 0}), dist.Categorical([]float64{0.5, 0.6}), dist.OrderedLogistic(0, []float64{1, 0}),
+		dist.Wishart(3, ad.Const([]float64{1, 2, 2, 1}, 2, 2)), dist.Wishart(3, ad.Const([]float64{4, 3, 1, 5}, 2, 2)),
+		dist.MultivariateNormal([]float64{0, 0}, ad.Const([]float64{4, 3, 1, 5}, 2, 2)), dist.MultivariateNormal([]float64{0, 0}, ad.Const([]float64{1, 2, 2, 1}, 2, 2)), dist.Dirichlet([]float64{1, 0}), dist.Categorical([]float64{0.5, 0.6}), dist.OrderedLogistic(0, []float64{1, 0}),
 		dist.AR1(1, 1), dist.LKJCholesky(0, 1), dist.MultivariateNormalCholesky([]float64{0, 0, 0}, ad.Eye(2))} {
 		if err := d.Err(); err == nil {
 			t.Errorf("%v: no error", d)

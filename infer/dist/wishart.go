@@ -85,12 +85,8 @@ func wishartOf(name string, q []*ad.Node) Dist {
 			if ok && s[0] != s[1] {
 				return fmt.Errorf("dist: %s: scale of shape %v: want square matrices", name, q[1].Shape())
 			}
-			if v, known := constant(q[1]); ok && known {
-				for at := 0; at < len(v); at += n * n {
-					if _, err := cholesky(v[at:at+n*n], n); err != nil {
-						return fmt.Errorf("dist: %s: scale: %w", name, err)
-					}
-				}
+			if err := checkCovariance(name+": scale", q[1]); err != nil {
+				return err
 			}
 			if v, known := constant(q[0]); known {
 				for _, nu := range v {
