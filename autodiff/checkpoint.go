@@ -7,7 +7,7 @@ import "slices"
 // others are computed again when the gradient reaches them. Values and
 // gradients are the same.
 func GradCheckpoint(y *Node, saved []string, xs ...*Node) []*Node {
-	if bad := firstErr(append([]*Node{y}, xs...)...); bad != nil {
+	if bad := notReal("grad", append([]*Node{y}, xs...)...); bad != nil {
 		return repeat(bad, len(xs))
 	}
 	m := &recompute{saved: map[*Node]bool{}, copies: map[*Node]*Node{}}

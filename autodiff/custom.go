@@ -27,10 +27,19 @@ type Custom struct {
 //
 // Gradient: by c.VJP, else by c.Adjoint (first order only).
 func Call(c *Custom, in ...*Node) *Node {
-	if bad := firstErr(in...); bad != nil {
+	if c == nil || c.Shape == nil {
+		return mistake("call", "a custom operation without a Shape: set the function")
+	}
+	if bad := notReal(c.Name, in...); bad != nil {
 		return bad
 	}
 	s, err := c.Shape(shapesOf(in)...)
+	if err == nil && anyNegative(s) {
+		err = fmt.Errorf("Shape returns %v for %v: want lengths of at least 0", s, shapesOf(in))
+	}
+	if err == nil && c.Forward == nil {
+		err = errors.New("no Forward: set the function")
+	}
 	if err != nil {
 		return failed(fmt.Errorf("autodiff: %s: %w", c.Name, err))
 	}

@@ -38,6 +38,9 @@ func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 // numbers. A row-major float64 tensor is shared, others are copied in their
 // logical order: slices, transposes, column-major ones.
 func FromDense(d *gt.Dense) *Node {
+	if d == nil {
+		return mistake("tensor", "a nil tensor")
+	}
 	shape, strides := []int(d.Shape()), d.Strides()
 	if len(shape) != len(strides) {
 		d = d.Materialize().(*gt.Dense)

@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
@@ -11,7 +12,7 @@ import (
 // A Node that y does not depend on has a gradient of zeros. The results are
 // Nodes like any other: Grad of a Grad gives second derivatives.
 func Grad(y *Node, xs ...*Node) []*Node {
-	if bad := firstErr(append([]*Node{y}, xs...)...); bad != nil {
+	if bad := notReal("grad", append([]*Node{y}, xs...)...); bad != nil {
 		return repeat(bad, len(xs))
 	}
 	return vjp([]*Node{y}, []*Node{Full(1, y.shape...)}, xs, nil)
@@ -20,28 +21,28 @@ func Grad(y *Node, xs ...*Node) []*Node {
 // VJP returns the gradients of the sum of y*g with respect to each of xs: the
 // vector g, of y's shape, times the Jacobian of y.
 func VJP(y, g *Node, xs ...*Node) []*Node {
-	if bad := firstErr(append([]*Node{y, g}, xs...)...); bad != nil {
+	if bad := notReal("vjp", append([]*Node{y, g}, xs...)...); bad != nil {
 		return repeat(bad, len(xs))
 	}
-	return vjp([]*Node{y}, []*Node{Broadcast(g, y.shape...)}, xs, nil)
+	if bad := directions("vjp", []*Node{y}, []*Node{g}); bad != nil {
+		return repeat(bad, len(xs))
+	}
+	return vjp([]*Node{y}, []*Node{g}, xs, nil)
 }
 
-// JVP returns the derivative of y when each xs[i] moves along vs[i]: the
-// Jacobian times a vector, of y's shape.
+// JVP returns the derivative of y when each xs[i] moves along vs[i], which has its
+// shape: the Jacobian times a vector, of y's shape.
 //
 // It is the gradient of a gradient: sum(v * VJP(y, u)) is linear in u, and its
 // gradient with respect to u is J v.
 func JVP(y *Node, xs, vs []*Node) *Node {
-	if bad := firstErr(append(append([]*Node{y}, xs...), vs...)...); bad != nil {
+	if bad := cmp.Or(notReal("jvp", y), directions("jvp", xs, vs)); bad != nil {
 		return bad
-	}
-	if len(xs) != len(vs) {
-		return mistake("jvp", "%d inputs and %d directions: want as many", len(xs), len(vs))
 	}
 	u := Input("jvp.u", y.shape...)
 	var dot *Node
 	for i, g := range vjp([]*Node{y}, []*Node{u}, xs, nil) {
-		dot = accumulate(dot, Sum(Mul(g, Broadcast(vs[i], xs[i].shape...))))
+		dot = accumulate(dot, Sum(Mul(g, vs[i])))
 	}
 	if dot == nil {
 		return Full(0, y.shape...)
@@ -49,17 +50,37 @@ func JVP(y *Node, xs, vs []*Node) *Node {
 	return Grad(dot, u)[0]
 }
 
-// HVP returns the Hessian of the sum of y times the vectors vs, one Node for
-// each of xs.
+// HVP returns the Hessian of the sum of y times the vectors vs, of which vs[i] has
+// the shape of xs[i]: one Node for each of xs.
 func HVP(y *Node, xs, vs []*Node) []*Node {
-	if bad := firstErr(append(append([]*Node{y}, xs...), vs...)...); bad != nil {
+	if bad := cmp.Or(notReal("hvp", y), directions("hvp", xs, vs)); bad != nil {
 		return repeat(bad, len(xs))
+	}
+	if len(xs) == 0 {
+		return nil
 	}
 	var dot *Node
 	for i, g := range Grad(y, xs...) {
 		dot = accumulate(dot, Sum(Mul(g, vs[i])))
 	}
 	return Grad(dot, xs...)
+}
+
+// directions returns a Node with the mistake if vs are not as many as xs, of their
+// shapes, and real like them.
+func directions(op string, xs, vs []*Node) *Node {
+	if bad := notReal(op, append(slices.Clone(xs), vs...)...); bad != nil {
+		return bad
+	}
+	if len(xs) != len(vs) {
+		return mistake(op, "%d inputs and %d directions: want as many", len(xs), len(vs))
+	}
+	for i, x := range xs {
+		if !x.shape.Equal(vs[i].shape) {
+			return mistake(op, "direction %d has shape %v: want that of %v", i, vs[i].shape, x)
+		}
+	}
+	return nil
 }
 
 // vjp returns sum_k gs[k] dys[k]/dxs. Where mirror is not nil, the derivative

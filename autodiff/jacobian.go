@@ -10,7 +10,7 @@ import (
 // whichever is fewer: one JVP for each element of x or one VJP for each of y.
 // Gradient: second derivatives.
 func Jacobian(y, x *Node) *Node {
-	if bad := firstErr(y, x); bad != nil {
+	if bad := notReal("jacobian", y, x); bad != nil {
 		return bad
 	}
 	shape := slices.Concat(y.shape, x.shape)

@@ -68,7 +68,7 @@ func Ints(data []int, shape ...int) *Node {
 	for i, v := range data {
 		n.ints[i] = int64(v)
 	}
-	if s.Size() != len(data) {
+	if s.Size() != len(data) || anyNegative(s) {
 		return failed(&tensor.ShapeError{Op: "ints", Got: []tensor.Shape{s}, Want: fmt.Sprintf("%d elements", len(data))})
 	}
 	return n
@@ -171,13 +171,27 @@ func firstErr(in ...*Node) *Node {
 	return nil
 }
 
-// located adds the first caller outside this package to err.
+// notReal returns a Node carrying the first mistake among in, or that an input of
+// op holds indices, or nil.
+func notReal(op string, in ...*Node) *Node {
+	if bad := firstErr(in...); bad != nil {
+		return bad
+	}
+	for _, x := range in {
+		if x.isInt {
+			return mistake(op, "input %v holds indices: convert it with Float", x)
+		}
+	}
+	return nil
+}
+
+// located adds the first caller outside this package and those under it to err.
 func located(err error) error {
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])
 	for {
 		f, more := frames.Next()
-		if !strings.Contains(f.Function, "euryale/autodiff.") {
+		if !strings.Contains(f.Function, "euryale/autodiff") || strings.HasSuffix(f.File, "_test.go") {
 			return fmt.Errorf("%s:%d: %w", filepath.Base(f.File), f.Line, err)
 		}
 		if !more {

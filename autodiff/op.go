@@ -173,14 +173,11 @@ func register(op *Op) *Op {
 // apply makes the Node op(in...) of an elementwise op; its shape is the
 // broadcast of the inputs' shapes.
 func apply(op *Op, in ...*Node) *Node {
-	if bad := firstErr(in...); bad != nil {
+	if bad := notReal(op.Name, in...); bad != nil {
 		return bad
 	}
 	shape := in[0].shape
 	for _, x := range in {
-		if x.isInt {
-			return mistake(op.Name, "input %v holds indices: convert it with Float", x)
-		}
 		s, ok := tensor.Broadcast(shape, x.shape)
 		if !ok {
 			return failed(&tensor.ShapeError{Op: op.Name, Got: shapesOf(in), Want: "shapes that broadcast: equal lengths or 1, matched from the last axis"})

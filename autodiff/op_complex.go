@@ -8,7 +8,7 @@ import (
 // Complex returns re + i im, which broadcast: real arrays as one of complex
 // numbers, with a last axis of length 2. Gradient: the parts of g.
 func Complex(re, im *Node) *Node {
-	if bad := firstErr(re, im); bad != nil {
+	if bad := notReal("complex", re, im); bad != nil {
 		return bad
 	}
 	s, ok := tensor.Broadcast(re.shape, im.shape)
@@ -42,7 +42,7 @@ func CScale(x, y *Node) *Node {
 	if bad := notComplex("cscale", x); bad != nil {
 		return bad
 	}
-	if bad := firstErr(y); bad != nil {
+	if bad := notReal("cscale", y); bad != nil {
 		return bad
 	}
 	s, ok := tensor.Broadcast(lead(x, 1), y.shape)
@@ -148,7 +148,7 @@ func part(x *Node, i int) *Node {
 
 // notComplex returns a Node with the mistake if one of xs is not complex.
 func notComplex(op string, xs ...*Node) *Node {
-	if bad := firstErr(xs...); bad != nil {
+	if bad := notReal(op, xs...); bad != nil {
 		return bad
 	}
 	for _, x := range xs {

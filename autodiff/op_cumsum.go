@@ -10,7 +10,7 @@ func CumsumWith(x *Node, axis int, exclusive, reverse bool) *Node {
 }
 
 func cumulative(x *Node, axis int, exclusive, reverse bool) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("cumsum", x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))

@@ -98,7 +98,7 @@ type transform struct {
 }
 
 func transformOf(op string, x *Node, isComplex bool, axes []int) (p transform) {
-	if p.bad = firstErr(x); p.bad != nil {
+	if p.bad = notReal(op, x); p.bad != nil {
 		return p
 	}
 	p.rank = len(x.shape)
@@ -108,10 +108,6 @@ func transformOf(op string, x *Node, isComplex bool, axes []int) (p transform) {
 			p.bad = failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2, the parts of complex numbers; see Complex"})
 			return p
 		}
-	}
-	if x.isInt {
-		p.bad = mistake(op, "%v holds indices: convert it with Float", x)
-		return p
 	}
 	if len(axes) == 0 {
 		for i := range p.rank {

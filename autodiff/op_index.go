@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,7 @@ import (
 // Gather takes the elements idx of one axis; the result has idx's axes in its
 // place. Gradient: ScatterAdd. A run fails where an index is out of range.
 func Gather(x, idx *Node, axis int) *Node {
-	if bad := firstErr(x, idx); bad != nil {
+	if bad := cmp.Or(notReal("gather", x), firstErr(idx)); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
@@ -26,12 +27,15 @@ func Gather(x, idx *Node, axis int) *Node {
 // result, which has n, receives element k of x. The axes of idx stand at axis
 // in x. Gradient: Gather.
 func ScatterAdd(x, idx *Node, axis, n int) *Node {
-	if bad := firstErr(x, idx); bad != nil {
+	if bad := cmp.Or(notReal("scatter_add", x), firstErr(idx)); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape)-len(idx.shape)+1)
 	if !ok || !idx.isInt || !idx.shape.Equal(x.shape[ax:ax+len(idx.shape)]) {
 		return mistake("scatter_add", "axis %d of shape %v by %v: want indices whose shape stands in x at axis", axis, x.shape, idx)
+	}
+	if n < 0 {
+		return mistake("scatter_add", "a result of length %d: want at least 0", n)
 	}
 	s := slices.Concat(x.shape[:ax], []int{n}, x.shape[ax+len(idx.shape):])
 	out := newNode(scatterOp, s, x, idx)
@@ -56,7 +60,7 @@ func Argmax(x *Node, axis int) *Node { return arg(argmaxOp, x, axis) }
 func Argmin(x *Node, axis int) *Node { return arg(argminOp, x, axis) }
 
 func arg(op *Op, x *Node, axis int) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal(op.Name, x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))

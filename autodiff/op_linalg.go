@@ -60,7 +60,7 @@ func Diag(x *Node) *Node {
 // DiagMatrix returns the matrices with x, the last axis, on the diagonal and 0
 // elsewhere. Gradient: Diag.
 func DiagMatrix(x *Node) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("diag_matrix", x); bad != nil {
 		return bad
 	}
 	if len(x.shape) == 0 {
@@ -70,7 +70,12 @@ func DiagMatrix(x *Node) *Node {
 }
 
 // Eye returns the n x n matrix with 1 on the diagonal and 0 elsewhere.
-func Eye(n int) *Node { return mask(n, n, func(i, j int) bool { return i == j }) }
+func Eye(n int) *Node {
+	if n < 0 {
+		return mistake("eye", "order %d: want at least 0", n)
+	}
+	return mask(n, n, func(i, j int) bool { return i == j })
+}
 
 // Tril keeps elements j <= i+k of the last two axes; the others become 0.
 // Gradient: the same elements.
@@ -81,7 +86,7 @@ func Tril(x *Node, k int) *Node { return keep(x, func(i, j int) bool { return j 
 func Triu(x *Node, k int) *Node { return keep(x, func(i, j int) bool { return j >= i+k }) }
 
 func keep(x *Node, f func(i, j int) bool) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("triangle", x); bad != nil {
 		return bad
 	}
 	k := len(x.shape)
@@ -117,7 +122,7 @@ func lowerHalf(x *Node) *Node {
 
 // square returns the order of the matrices in x, or a Node with the mistake.
 func square(op string, x *Node) (int, *Node) {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal(op, x); bad != nil {
 		return 0, bad
 	}
 	k := len(x.shape)
@@ -139,7 +144,7 @@ func rowsOf(x *Node, i, j int) *Node { return Slice(x, -2, i, j) }
 // system checks a and b of a x = b and makes op's Node; a b of one axis is one
 // column, which goes again.
 func system(op *Op, a, b *Node, attr ...int) *Node {
-	if bad := firstErr(a, b); bad != nil {
+	if bad := notReal(op.Name, a, b); bad != nil {
 		return bad
 	}
 	n, bad := square(op.Name, a)

@@ -15,7 +15,7 @@ import (
 //
 // Reference: Liao, Liu, Wang, Xiang, arXiv:1903.09650, appendix.
 func QR(a *Node) (q, r *Node) {
-	if bad := firstErr(a); bad != nil {
+	if bad := notReal("qr", a); bad != nil {
 		return bad, bad
 	}
 	k := len(a.shape)

@@ -21,7 +21,7 @@ import (
 //
 // Reference: Townsend, Differentiating the singular value decomposition, 2016.
 func SVD(a *Node) (u, s, v *Node) {
-	if bad := firstErr(a); bad != nil {
+	if bad := notReal("svd", a); bad != nil {
 		return bad, bad, bad
 	}
 	d := len(a.shape)

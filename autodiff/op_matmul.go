@@ -11,7 +11,7 @@ import (
 // batches and broadcast. A vector is a row on the left and a column on the
 // right, and that axis goes. Gradient: g b^T, a^T g.
 func MatMul(a, b *Node) *Node {
-	if bad := firstErr(a, b); bad != nil {
+	if bad := notReal("matmul", a, b); bad != nil {
 		return bad
 	}
 	as, bs := a.shape, b.shape
@@ -42,7 +42,7 @@ func MatMul(a, b *Node) *Node {
 
 // Outer returns the matrix x_i y_j of two vectors.
 func Outer(x, y *Node) *Node {
-	if bad := firstErr(x, y); bad != nil {
+	if bad := notReal("outer", x, y); bad != nil {
 		return bad
 	}
 	return Mul(Reshape(x, x.Size(), 1), Reshape(y, 1, y.Size()))

@@ -12,7 +12,7 @@ func Concat(axis int, xs ...*Node) *Node {
 	if len(xs) == 0 {
 		return mistake("concat", "nothing to join")
 	}
-	if bad := firstErr(xs...); bad != nil {
+	if bad := notReal("concat", xs...); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(xs[0].shape))
@@ -41,7 +41,7 @@ func Concat(axis int, xs ...*Node) *Node {
 
 // Stack joins arrays of one shape along a new axis. Gradient: each gets its part.
 func Stack(axis int, xs ...*Node) *Node {
-	if bad := firstErr(xs...); bad != nil {
+	if bad := notReal("stack", xs...); bad != nil {
 		return bad
 	}
 	parts := make([]*Node, len(xs))
@@ -58,7 +58,7 @@ func Stack(axis int, xs ...*Node) *Node {
 // Pad puts before[i] and after[i] copies of value around axis i.
 // Gradient: the inner part.
 func Pad(x *Node, before, after []int, value float64) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("pad", x); bad != nil {
 		return bad
 	}
 	if len(before) != len(x.shape) || len(after) != len(x.shape) || anyNegative(before) || anyNegative(after) {
@@ -79,7 +79,7 @@ func Pad(x *Node, before, after []int, value float64) *Node {
 
 // embedded places x among zeros of shape s, at start + k*step of each axis.
 func embedded(x *Node, s tensor.Shape, attr []int) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("embed", x); bad != nil {
 		return bad
 	}
 	n := newNode(embedOp, s.Clone(), x)

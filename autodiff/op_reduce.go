@@ -33,7 +33,7 @@ func MinAxes(x *Node, axes ...int) *Node { return over(minOp, x, axes) }
 
 // reduce works over all axes.
 func reduce(op *Op, x *Node) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal(op.Name, x); bad != nil {
 		return bad
 	}
 	all := make([]int, len(x.shape))
@@ -44,7 +44,7 @@ func reduce(op *Op, x *Node) *Node {
 }
 
 func over(op *Op, x *Node, axes []int) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal(op.Name, x); bad != nil {
 		return bad
 	}
 	axes, err := sortedAxes(axes, len(x.shape))

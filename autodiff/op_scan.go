@@ -2,7 +2,6 @@ package autodiff
 
 import (
 	"math"
-	"slices"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -17,7 +16,7 @@ import (
 // every precision. Gradient: the recurrence the other way,
 // u_t = g_t + a_(t+1) u_(t+1); ga = u h_(t-1), gb = u, ginit = a_0 u_0.
 func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
-	if bad := firstErr(a, b); bad != nil {
+	if bad := notReal("linear_scan", a, b); bad != nil {
 		return bad
 	}
 	s, ok := tensor.Broadcast(a.shape, b.shape)
@@ -39,7 +38,7 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 // moves it the other way. init lacks the axis and is repeated to fit.
 // Gradient: moved back.
 func Delay(x, init *Node, axis int, reverse bool) *Node {
-	if bad := firstErr(x, init); bad != nil {
+	if bad := notReal("delay", x, init); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
@@ -50,11 +49,8 @@ func Delay(x, init *Node, axis int, reverse bool) *Node {
 }
 
 func scan(op *Op, ax int, reverse bool, in ...*Node) *Node {
-	if bad := firstErr(in...); bad != nil {
+	if bad := notReal(op.Name, in...); bad != nil {
 		return bad
-	}
-	if slices.ContainsFunc(in, func(x *Node) bool { return x.isInt }) {
-		return mistake(op.Name, "an input holds indices: convert it with Float")
 	}
 	y := newNode(op, in[0].shape, in...)
 	y.attr = []int{ax, int(truth(reverse))}
@@ -178,7 +174,7 @@ func Cummax(x *Node, axis int) *Node { return soFar(cumArgmaxOp, x, axis) }
 func Cummin(x *Node, axis int) *Node { return soFar(cumArgminOp, x, axis) }
 
 func running(op *Op, x *Node, axis int) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal(op.Name, x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))

@@ -26,50 +26,32 @@ type ScanSettings struct {
 // The graph has every step: building and compiling takes about 40 us for a step
 // of ten operations, 100 us more with the gradient, and each State keeps what
 // the gradient needs of every step; see ScanSettings.Name for less memory.
+//
+// After a mistake every result is a Node that carries it: as many carries as in
+// init, and one y where the step was not asked.
 func Scan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps int, s ScanSettings) (last, ys []*Node) {
-	if bad := firstErr(append(slices.Clone(init), xs...)...); bad != nil {
-		return []*Node{bad}, []*Node{bad}
+	if bad := checkScan(step, init, xs, steps); bad != nil {
+		return repeat(bad, max(1, len(init))), []*Node{bad}
 	}
 	parts := make([][]*Node, len(xs))
 	for i, x := range xs {
-		if len(x.shape) == 0 || x.shape[0] != steps {
-			bad := mistake("scan", "input %d has shape %v: want a first axis of %d steps", i, x.shape, steps)
-			return []*Node{bad}, []*Node{bad}
-		}
 		parts[i] = unstack(x)
-	}
-	if s.Every <= 0 {
-		s.Every = max(1, int(math.Ceil(math.Sqrt(float64(steps)))))
 	}
 	var out [][]*Node
 	carry := init
 	for t := range steps {
-		at := t
-		if s.Reverse {
-			at = steps - 1 - t
-		}
-		x := make([]*Node, len(xs))
-		for i := range x {
-			x[i] = parts[i][at]
-		}
-		next, y := step(carry, x)
-		if len(next) != len(init) || t > 0 && len(y) != len(out) {
-			bad := mistake("scan", "step %d returns %d carries and %d results: want %d carries and as many results at each step", t, len(next), len(y), len(init))
-			return []*Node{bad}, []*Node{bad}
-		}
+		next, y := step(carry, nthOf(parts, s.place(t, steps)))
 		if out == nil {
 			out = make([][]*Node, len(y))
+		}
+		if bad := checkStep(t, next, y, len(init), len(out)); bad != nil {
+			return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(out)))
 		}
 		for i := range y {
 			out[i] = append(out[i], y[i])
 		}
-		if carry = next; s.Name != "" && (t+1)%s.Every == 0 {
-			for _, n := range carry {
-				if n.op != nil {
-					n.Named(s.Name)
-				}
-			}
-		}
+		carry = next
+		s.keep(t, steps, carry)
 	}
 	for _, y := range out {
 		if s.Reverse {
@@ -78,6 +60,69 @@ func Scan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps
 		ys = append(ys, Stack(0, y...))
 	}
 	return carry, ys
+}
+
+// checkScan returns a Node with what is wrong about the arguments of Scan, or nil.
+func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps int) *Node {
+	switch bad := firstErr(append(slices.Clone(init), xs...)...); {
+	case bad != nil:
+		return bad
+	case steps < 0:
+		return mistake("scan", "%d steps: want at least 0", steps)
+	}
+	for i, x := range xs {
+		if len(x.shape) == 0 || x.shape[0] != steps {
+			return mistake("scan", "input %d has shape %v: want a first axis of %d steps", i, x.shape, steps)
+		}
+	}
+	if step == nil {
+		return mistake("scan", "the step is nil: want a function")
+	}
+	return nil
+}
+
+// checkStep returns a Node with what is wrong about the results of step t, or nil.
+func checkStep(t int, next, y []*Node, carries, results int) *Node {
+	if bad := firstErr(append(slices.Clone(next), y...)...); bad != nil {
+		return bad
+	}
+	if len(next) != carries || len(y) != results {
+		return mistake("scan", "step %d returns %d carries and %d results: want %d carries and as many results at each step", t, len(next), len(y), carries)
+	}
+	return nil
+}
+
+// nthOf returns element i of each list.
+func nthOf(lists [][]*Node, i int) []*Node {
+	out := make([]*Node, len(lists))
+	for k, l := range lists {
+		out[k] = l[i]
+	}
+	return out
+}
+
+// place returns the element of the inputs that step t of the scan reads.
+func (s *ScanSettings) place(t, steps int) int {
+	if s.Reverse {
+		return steps - 1 - t
+	}
+	return t
+}
+
+// keep names the carries of step t if they are to be kept.
+func (s *ScanSettings) keep(t, steps int, carry []*Node) {
+	every := s.Every
+	if every <= 0 {
+		every = max(1, int(math.Ceil(math.Sqrt(float64(steps)))))
+	}
+	if s.Name == "" || (t+1)%every != 0 {
+		return
+	}
+	for _, n := range carry {
+		if n.op != nil {
+			n.Named(s.Name)
+		}
+	}
 }
 
 // unstack cuts x along its first axis by halves, so that the gradient of n parts

@@ -17,7 +17,7 @@ func Sort(x *Node, axis int, descending bool) *Node {
 // Argsort returns the indices that put the elements in order along one axis, the
 // lower index first among equals; a NaN counts as the largest. Gradient: none.
 func Argsort(x *Node, axis int, descending bool) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("argsort", x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
@@ -32,7 +32,7 @@ func Argsort(x *Node, axis int, descending bool) *Node {
 // equals; a NaN counts as the largest. Gradient: each value's goes back to where
 // it came from.
 func TopK(x *Node, k, axis int, largest bool) (values, indices *Node) {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("top_k", x); bad != nil {
 		return bad, bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
@@ -46,9 +46,6 @@ func TopK(x *Node, k, axis int, largest bool) (values, indices *Node) {
 
 // ranked is the Node of the first k indices in order.
 func ranked(x *Node, ax, k int, descending bool) *Node {
-	if x.isInt {
-		return mistake("argsort", "input %v holds indices: convert it with Float", x)
-	}
 	s := x.shape.Clone()
 	s[ax] = k
 	idx := newNode(argsortOp, s, x)

@@ -80,7 +80,7 @@ func Broadcast(x *Node, shape ...int) *Node {
 		return bad
 	}
 	s := tensor.Shape(shape)
-	if r, ok := tensor.Broadcast(x.shape, s); !ok || !r.Equal(s) {
+	if r, ok := tensor.Broadcast(x.shape, s); !ok || !r.Equal(s) || anyNegative(s) {
 		return failed(&tensor.ShapeError{Op: "broadcast", Got: []tensor.Shape{x.shape, s}, Want: "a first shape that stretches to the second"})
 	}
 	if s.Equal(x.shape) {
@@ -124,6 +124,9 @@ func SliceStep(x *Node, axis, start, stop, step int) *Node {
 	}
 	if count == n && step == 1 {
 		return x
+	}
+	if count == 0 {
+		start, step = 0, 1 // where nothing lies does not matter
 	}
 	attr := wholeSlice(x.shape)
 	attr[3*ax], attr[3*ax+1], attr[3*ax+2] = start, step, count

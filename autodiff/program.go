@@ -90,6 +90,9 @@ func (p *Program) check() error {
 	if s.Precision != 64 && s.Precision != 32 {
 		return fmt.Errorf("autodiff: precision %d: want 64 or 32", s.Precision)
 	}
+	if s.Batch < 0 {
+		return fmt.Errorf("autodiff: batch of %d: want at least 1, or 0 for none", s.Batch)
+	}
 	if s.Threads <= 0 {
 		s.Threads = runtime.GOMAXPROCS(0)
 	}

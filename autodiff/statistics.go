@@ -6,11 +6,19 @@ import (
 )
 
 // Mean returns the mean of all elements.
-func Mean(x *Node) *Node { return Scale(1/float64(x.Size()), Sum(x)) }
+func Mean(x *Node) *Node {
+	if bad := notReal("mean", x); bad != nil {
+		return bad
+	}
+	return Scale(1/float64(x.Size()), Sum(x))
+}
 
 // MeanAxes returns the mean along the given axes, which go.
 func MeanAxes(x *Node, axes ...int) *Node {
 	y := SumAxes(x, axes...)
+	if y.err != nil {
+		return y
+	}
 	return Scale(float64(y.Size())/float64(x.Size()), y)
 }
 
@@ -86,7 +94,7 @@ func Softmax(x *Node, axis int) *Node { return Exp(LogSoftmax(x, axis)) }
 
 // LogSoftmax returns x - LogSumExp(x) along one axis.
 func LogSoftmax(x *Node, axis int) *Node {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("softmax", x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
@@ -111,7 +119,7 @@ func init() {
 
 // orAll resolves axes, none meaning all of them.
 func orAll(x *Node, axes []int) ([]int, *Node) {
-	if bad := firstErr(x); bad != nil {
+	if bad := notReal("reduce", x); bad != nil {
 		return nil, bad
 	}
 	if len(axes) == 0 {

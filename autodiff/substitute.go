@@ -11,8 +11,8 @@ func Substitute(outputs, from, to []*Node) []*Node {
 	}
 	made := map[*Node]*Node{}
 	for i, x := range from {
-		if !x.shape.Equal(to[i].shape) {
-			return repeat(mistake("substitute", "%v by %v: want the same shape", x, to[i]), len(outputs))
+		if !x.shape.Equal(to[i].shape) || x.isInt != to[i].isInt {
+			return repeat(mistake("substitute", "%v by %v: want the same shape, and reals for reals", x, to[i]), len(outputs))
 		}
 		made[x] = to[i]
 	}

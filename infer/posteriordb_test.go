@@ -105,7 +105,7 @@ var posteriors = []struct {
 	build          func(m *Model, d dataFile)
 	points         func(m *Model, d dataFile) // for the points, nil for build
 }{
-	{name: "eight_schools-eight_schools_noncentered", rstan: 0.0343, us: 2.59, aim: 0.0361, lacks: cuts(1), seeds: 20, some: 20, build: func(m *Model, d dataFile) {
+	{name: "eight_schools-eight_schools_noncentered", rstan: 0.0343, us: 2.59, aim: 0.0361, lacks: cuts(1), seeds: 40, some: 20, build: func(m *Model, d dataFile) {
 		z := m.Param("z", dist.Normal(0, 1), Shape(8))
 		mu := m.Param("mu", dist.Normal(0, 5))
 		tau := m.Param("tau", dist.HalfCauchy(5))
