@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/graph"
 	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
 
@@ -35,21 +34,16 @@ func Import(outs ...*G.Node) (*Imported, error) {
 		return nil, fmt.Errorf("gorgonia: import: no outputs: name the nodes to compute")
 	}
 	im := newImporter()
-	order, err := closure(outs)
+	list, err := im.add(outs...)
 	if err != nil {
 		return nil, err
-	}
-	for _, n := range order {
-		if err := im.visit(n); err != nil {
-			return nil, err
-		}
 	}
 	for _, n := range outs {
 		if err := im.of[n].Err(); err != nil {
 			return nil, fmt.Errorf("gorgonia: %w", err)
 		}
 	}
-	return &Imported{Precision: im.bits(), Warnings: warnings(order), outs: outs, inputs: im.inputs, of: im.of}, nil
+	return &Imported{Precision: im.bits(), Warnings: warnings(list), outs: outs, inputs: im.inputs, of: im.of}, nil
 }
 
 // Node returns what n became; nil where no output depends on n.
@@ -110,69 +104,25 @@ func (im *importer) bits() int {
 	return 64
 }
 
-// closure returns outs and everything they need, in the order of creation, in
-// which inputs come before what uses them.
-func closure(outs []*G.Node) ([]*G.Node, error) {
-	var order []*G.Node
-	seen := map[*G.Node]bool{}
-	stack := slices.Clone(outs)
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if n == nil {
-			return nil, fmt.Errorf("gorgonia: import: an output is nil")
-		}
-		if seen[n] {
-			continue
-		}
-		if n.Graph() != outs[0].Graph() && !isConstant(n) {
-			return nil, fmt.Errorf("gorgonia: import: %v is of another graph than %v: import each graph by itself", n, outs[0])
-		}
-		seen[n] = true
-		order = append(order, n)
-		stack = append(stack, children(n)...)
+// add lowers outs and what they need.
+func (im *importer) add(outs ...*G.Node) ([]*G.Node, error) {
+	known := make(map[*G.Node]bool, len(im.of))
+	for n := range im.of {
+		known[n] = true
 	}
-	slices.SortFunc(order, func(a, b *G.Node) int { return int(a.ID() - b.ID()) })
-	return order, nil
-}
-
-// children returns the arguments of n in order.
-func children(n *G.Node) []*G.Node {
-	if n.Op() == nil || n.Graph() == nil || isConstant(n) {
-		return nil
-	}
-	it := n.Graph().From(n.ID())
-	if it == nil {
-		return nil
-	}
-	list := graph.NodesOf(it)
-	kids := make([]*G.Node, len(list))
-	for i, c := range list {
-		kids[i] = c.(*G.Node)
-	}
-	return kids
-}
-
-// visit lowers n after its arguments.
-func (im *importer) visit(n *G.Node) error {
-	if im.of[n] != nil {
-		return nil
-	}
-	kids := children(n)
-	for _, k := range kids {
-		if err := im.visit(k); err != nil {
-			return err
-		}
-	}
-	if err := im.checkType(n); err != nil {
-		return err
-	}
-	x, err := im.lower(n, kids)
+	list, err := order(outs, known)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	im.of[n] = x
-	return nil
+	for _, n := range list {
+		if err := im.checkType(n); err != nil {
+			return nil, err
+		}
+		if im.of[n], err = im.lower(n, children(n)); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // checkType refuses elements that are not reals of one precision, whole numbers

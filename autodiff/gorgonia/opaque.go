@@ -101,7 +101,7 @@ func symDiff(op G.SDOp, kids []*G.Node, n *G.Node, g, y *ad.Node, x []*ad.Node) 
 		if i >= len(grads) || grads[i] == nil || !wrt[i] {
 			continue
 		}
-		if err := im.visit(grads[i]); err != nil {
+		if _, err := im.add(grads[i]); err != nil {
 			return nil, err
 		}
 		res[i] = ad.Reshape(im.of[grads[i]], x[i].Shape()...)

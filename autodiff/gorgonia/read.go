@@ -16,12 +16,12 @@ func (r *read) store() { *r.into = r.node.Value() }
 
 // readsOf returns the Reads of what outs depend on.
 func readsOf(outs []*G.Node) []read {
-	order, err := closure(outs)
+	list, err := order(outs, nil)
 	if err != nil || len(outs) == 0 || outs[0].Graph() == nil {
 		return nil // Import reports it
 	}
 	needed := map[*G.Node]bool{}
-	for _, n := range order {
+	for _, n := range list {
 		needed[n] = true
 	}
 	var reads []read

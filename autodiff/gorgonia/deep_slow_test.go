@@ -1,0 +1,7 @@
+//go:build slow
+
+package gorgonia_test
+
+import "testing"
+
+func TestVeryDeepGraph(t *testing.T) { importDeep(t, 1_000_000) }
