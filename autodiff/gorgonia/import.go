@@ -3,7 +3,6 @@ package gorgonia
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
@@ -24,8 +23,14 @@ type Imported struct {
 }
 
 // Import lowers the nodes that outs depend on. They must belong to one graph
-// whose reals all have one precision. Every input needs a name of its own: two
-// inputs of equal name, type and shape are one node to Gorgonia.
+// whose reals all have one precision.
+//
+// Inputs are told apart as nodes: values are bound to nodes, and [Imported.Node]
+// finds what became of one. Its name is that of the Gorgonia node. An input without a
+// name is called inputN after its ID N, and of several inputs with one name but
+// different shapes the later ones are called name#2, name#3 and so on. (Gorgonia
+// itself takes inputs of equal name, type and shape for one node, and all that
+// have no name but the same type and shape too: name those with WithName.)
 //
 // Operations without a counterpart become opaque steps that call op.Do; their
 // gradient comes from SymDiff. Constants are read now, input values at each run.
@@ -72,13 +77,13 @@ func (im *Imported) Grad(cost *G.Node, wrt ...*G.Node) ([]*autodiff.Node, error)
 	xs := make([]*autodiff.Node, len(wrt))
 	for i, w := range wrt {
 		if xs[i] = im.of[w]; xs[i] == nil {
-			return nil, fmt.Errorf("gorgonia: grad: no output depends on %v", w)
+			return nil, fmt.Errorf("gorgonia: grad: no output depends on %s", title(w))
 		}
 	}
 	grads := autodiff.Grad(y, xs...)
 	for i, g := range grads {
 		if err := g.Err(); err != nil {
-			return nil, fmt.Errorf("gorgonia: gradient of %v with respect to %v: %w", cost, wrt[i], err)
+			return nil, fmt.Errorf("gorgonia: gradient of %v with respect to %s: %w", cost, title(wrt[i]), err)
 		}
 	}
 	return grads, nil
@@ -88,13 +93,14 @@ func (im *Imported) Grad(cost *G.Node, wrt ...*G.Node) ([]*autodiff.Node, error)
 type importer struct {
 	of     map[*G.Node]*autodiff.Node
 	inputs []*G.Node
-	named  map[string]*G.Node
+	names  map[*G.Node]string // of the inputs
+	taken  map[string]bool
 	real   *G.Node        // the first real node: it sets the precision
 	opaque *autodiff.Node // the last opaque step: the next one waits for it
 }
 
 func newImporter() *importer {
-	return &importer{of: map[*G.Node]*autodiff.Node{}, named: map[string]*G.Node{}}
+	return &importer{of: map[*G.Node]*autodiff.Node{}, names: map[*G.Node]string{}, taken: map[string]bool{}}
 }
 
 func (im *importer) bits() int {
@@ -114,6 +120,7 @@ func (im *importer) add(outs ...*G.Node) ([]*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	im.nameInputs(list)
 	for _, n := range list {
 		if err := im.checkType(n); err != nil {
 			return nil, err
@@ -135,11 +142,11 @@ func (im *importer) checkType(n *G.Node) error {
 	case t == gt.Int || t == gt.Bool:
 		return nil
 	case t != gt.Float64 && t != gt.Float32:
-		return fmt.Errorf("gorgonia: import: %v has elements of %v: want float64, float32, int or bool", n, t)
+		return fmt.Errorf("gorgonia: import: %s has elements of %v: want float64, float32, int or bool", title(n), t)
 	case im.real == nil:
 		im.real = n
 	case im.real.Dtype() != t:
-		return fmt.Errorf("gorgonia: import: %v holds %v, but %v holds %v: use one precision in a graph", im.real, im.real.Dtype(), n, t)
+		return fmt.Errorf("gorgonia: import: %s holds %v, but %s holds %v: use one precision in a graph", title(im.real), im.real.Dtype(), title(n), t)
 	}
 	return nil
 }
@@ -152,24 +159,4 @@ func dtypeOf(n *G.Node) (t gt.Dtype, err error) {
 		}
 	}()
 	return n.Dtype(), nil
-}
-
-// unnamed recognises what Gorgonia prints for an input without a name.
-func unnamed(name string) bool { return name == "" || strings.Contains(name, "<nil>)(") }
-
-// input makes the leaf of an input node.
-func (im *importer) input(n *G.Node) (*autodiff.Node, error) {
-	name := n.Name()
-	if unnamed(name) {
-		return nil, fmt.Errorf("gorgonia: import: an input of shape %v has no name: Gorgonia takes equal unnamed inputs for one; use WithName", n.Shape())
-	}
-	if m := im.named[name]; m != nil {
-		return nil, fmt.Errorf("gorgonia: import: two inputs are named %q, of shapes %v and %v: give each its own name", name, m.Shape(), n.Shape())
-	}
-	im.named[name] = n
-	im.inputs = append(im.inputs, n)
-	if n.Dtype() == gt.Int {
-		return autodiff.IntInput(name, n.Shape()...), nil
-	}
-	return autodiff.Input(name, n.Shape()...), nil
 }

@@ -53,7 +53,7 @@ func init() {
 func (im *importer) lower(n *G.Node, kids []*G.Node) (y *ad.Node, err error) {
 	op := n.Op()
 	if op == nil {
-		return im.input(n)
+		return im.input(n), nil
 	}
 	l := &lowering{im: im, n: n, op: op, v: reflect.Indirect(reflect.ValueOf(op)), kids: kids}
 	for _, k := range kids {

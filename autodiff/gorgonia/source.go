@@ -49,7 +49,7 @@ func newSource(n *G.Node, s *ad.State, i int) source {
 func (s *source) load(results []*result) error {
 	v := s.node.Value()
 	if v == nil {
-		return fmt.Errorf("gorgonia: input %v has no value: bind one with gorgonia.Let", s.node)
+		return fmt.Errorf("gorgonia: input %s has no value: bind one with gorgonia.Let", title(s.node))
 	}
 	if s.mode != byCopy {
 		if done, err := s.place(v, results); done || err != nil {
@@ -57,7 +57,7 @@ func (s *source) load(results []*result) error {
 		}
 	}
 	if err := s.value(v); err != nil {
-		return fmt.Errorf("gorgonia: input %v: its value is %w", s.node, err)
+		return fmt.Errorf("gorgonia: input %s: its value is %w", title(s.node), err)
 	}
 	return nil
 }
