@@ -14,7 +14,8 @@ import (
 type Imported struct {
 	// Precision is the width of the graph's reals in bits, 64 or 32.
 	Precision int
-	// Warnings name the nodes made by gorgonia.Grad with rules that are wrong.
+	// Warnings name the nodes whose derivatives, made by gorgonia.Grad and needed
+	// by the outputs, may be wrong, and the statements that do not run.
 	Warnings []string
 
 	outs   []*G.Node
@@ -23,17 +24,20 @@ type Imported struct {
 }
 
 // Import lowers the nodes that outs depend on. They must belong to one graph
-// whose reals all have one precision.
+// whose reals all have one precision. It returns an error where the graph is
+// damaged: where nodes depend on themselves, lack arguments, or stand on a node
+// that Gorgonia has deleted and used again.
 //
-// Inputs are told apart as nodes: values are bound to nodes, and [Imported.Node]
-// finds what became of one. Its name is that of the Gorgonia node. An input without a
-// name is called inputN after its ID N, and of several inputs with one name but
-// different shapes the later ones are called name#2, name#3 and so on. (Gorgonia
-// itself takes inputs of equal name, type and shape for one node, and all that
-// have no name but the same type and shape too: name those with WithName.)
+// Inputs are told apart as nodes: values are bound to a node, and [Imported.Node]
+// finds what became of it. That has the node's name. An input without a name is
+// called inputN after its ID N; of several inputs that have one name but
+// different shapes the later ones are called name#2, name#3 and so on. Gorgonia
+// itself takes inputs of equal name, type and shape for one node, and so all
+// nameless ones of one type and shape: name those with WithName.
 //
-// Operations without a counterpart become opaque steps that call op.Do; their
-// gradient comes from SymDiff. Constants are read now, input values at each run.
+// Random nodes, BatchNorm, what Dropout draws, YOLOv3 and operations of others
+// become opaque steps that call op.Do; their gradient comes from SymDiff.
+// Constants are read now, input values at each run.
 func Import(outs ...*G.Node) (*Imported, error) {
 	if len(outs) == 0 {
 		return nil, fmt.Errorf("gorgonia: import: no outputs: name the nodes to compute")

@@ -45,7 +45,14 @@ func init() {
 		"atOp":     lowerAt, "diagFlatOp": lowerDiag, "dtConvOp": lowerConvert,
 		"byIndicesOp": lowerByIndices, "byIndicesOpDiffOp": lowerByIndicesDiff,
 		"globalAveragePoolOp": func(l *lowering) *ad.Node { return ad.MeanAxes(l.x[0], 2, 3) },
-		"upsampleOp":          lowerUpsample, "dropoutOp": lowerDropout, "avgPoolOp": lowerAveragePool,
+		"upsampleOp":          lowerUpsample, "upsampleDiffOp": lowerUpsampleDiff, "dropoutOp": lowerDropout,
+		"maxPoolOp": lowerMaxPool, "maxPoolDiffOp": lowerMaxPoolDiff,
+		"avgPoolOp": lowerAveragePool, "avgPoolDiffOp": lowerAveragePoolDiff,
+		"im2colOp": lowerIm2Col, "col2imOp": lowerCol2Im,
+		"sparsemaxOp": lowerSparsemax, "sparsemaxDiffOp": lowerSparsemaxDiff,
+		"GroupNormOp": lowerGroupNorm, "groupNormDiffOp": lowerGroupNormDiff,
+		"ctcLossOp": lowerCTC, "ctcLossDiffOp": lowerCTCDiff,
+		"Iop": func(l *lowering) *ad.Node { return l.x[0] },
 	}
 }
 
@@ -198,6 +205,9 @@ func lowerConvert(l *lowering) *ad.Node {
 		return l.x[0]
 	case from == gt.Int && (to == gt.Float64 || to == gt.Float32):
 		return ad.Float(l.x[0])
+	}
+	if to == gt.Int {
+		return failed(fmt.Errorf("conversion of %v to %v: whole numbers must be inputs or constants", from, to))
 	}
 	return failed(fmt.Errorf("conversion of %v to %v: want one precision in a graph", from, to))
 }

@@ -1,6 +1,9 @@
 package gorgonia
 
 import (
+	"fmt"
+	"reflect"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
@@ -47,23 +50,73 @@ func lowerDropout(l *lowering) *ad.Node {
 	return ad.Mul(x, l.call(l.step()))
 }
 
-// lowerAveragePool adds the shifted, strided images of a window. As Gorgonia
-// does, it divides by the width of the input, not by the area of the window.
-func lowerAveragePool(l *lowering) *ad.Node {
-	s, out := l.x[0].Shape(), l.n.Shape()
-	north, west := l.int("padNorth"), l.int("padWest")
-	if l.bool("explicitPadding") {
-		north, west = l.int("padSouth"), l.int("padEast")
+// lowerSparsemax projects the vectors along one axis on the simplex.
+//
+//	y = max(x - tau, 0),  tau = (sum of the k largest - 1) / k,
+//	k = number of j with 1 + j x(j) > x(1) + ... + x(j), x(j) the j-th largest
+//
+// Gradient: that of the support. Gorgonia handles the last axis alone.
+//
+// Reference: Martins, Astudillo 2016, algorithm 1.
+func lowerSparsemax(l *lowering) *ad.Node { return sparsemax(l.x[0], lastUnless(l.v, l.x[0])) }
+
+func sparsemax(x *ad.Node, axis int) *ad.Node {
+	keep := x.Shape().Clone()
+	keep[axis] = 1
+	along := func(x *ad.Node) *ad.Node { return ad.Reshape(x, keep...) }
+	x = ad.Sub(x, ad.StopGradient(along(ad.MaxAxes(x, axis))))
+	sorted := ad.Sort(x, axis, true)
+	rank := make([]float64, x.Shape()[axis])
+	for i := range rank {
+		rank[i] = float64(i + 1)
 	}
-	h, w, dy, dx := l.int("h"), l.int("w"), l.int("strideH"), l.int("strideW")
-	needH, needW := (out[2]-1)*dy+h, (out[3]-1)*dx+w
-	x := ad.Pad(l.x[0], []int{0, 0, north, west}, []int{0, 0, max(0, needH-north-s[2]), max(0, needW-west-s[3])}, 0)
-	var terms []*ad.Node
-	for i := range h {
-		for j := range w {
-			row := ad.SliceStep(x, 2, i, i+(out[2]-1)*dy+1, dy)
-			terms = append(terms, ad.SliceStep(row, 3, j, j+(out[3]-1)*dx+1, dx))
-		}
+	shape := make([]int, len(keep))
+	for i := range shape {
+		shape[i] = 1
 	}
-	return ad.Scale(1/float64(s[3]), ad.AddN(terms...))
+	shape[axis] = len(rank)
+	in := ad.Greater(ad.Add(ad.Scalar(1), ad.Mul(ad.Const(rank, shape...), sorted)), ad.Cumsum(sorted, axis))
+	tau := ad.Div(ad.Shift(ad.SumAxes(ad.Mul(in, sorted), axis), -1), ad.SumAxes(in, axis))
+	return ad.ReLU(ad.Sub(x, along(tau)))
+}
+
+// lowerSparsemaxDiff is its gradient: output y, gradient g.
+//
+//	s (g - sum(s g) / sum(s)),  s = 1 where y > 0
+func lowerSparsemaxDiff(l *lowering) *ad.Node {
+	y, g := l.x[0], l.x[1]
+	axis := lastUnless(reflect.Indirect(reflect.ValueOf(l.kids[0].Op())), y) // it names none itself
+	keep := y.Shape().Clone()
+	keep[axis] = 1
+	s := ad.Greater(y, ad.Scalar(0))
+	mean := ad.Div(ad.SumAxes(ad.Mul(s, g), axis), ad.SumAxes(s, axis))
+	return ad.Mul(s, ad.Sub(g, ad.Reshape(mean, keep...)))
+}
+
+// lastUnless is the last axis of x unless the operation names one.
+func lastUnless(op reflect.Value, x *ad.Node) int {
+	if axis := int(op.FieldByName("axis").Int()); axis != -1 {
+		return axis
+	}
+	return len(x.Shape()) - 1
+}
+
+// lowerGroupNorm brings groups of channels of each batch to mean 0 and variance 1.
+func lowerGroupNorm(l *lowering) *ad.Node {
+	x := l.x[0]
+	s, groups := x.Shape(), l.int("numGroups")
+	if groups < 1 || s[1]%groups != 0 {
+		return failed(fmt.Errorf("%d groups of %d channels: want a divisor", groups, s[1]))
+	}
+	y := ad.Reshape(x, s[0]*groups, x.Size()/(s[0]*groups))
+	y = ad.Sub(y, ad.Reshape(ad.MeanAxes(y, 1), s[0]*groups, 1))
+	variance := ad.MeanAxes(ad.Square(y), 1)
+	scale := ad.Rsqrt(ad.Shift(variance, l.v.FieldByName("epsilon").Float()))
+	return ad.Mul(y, ad.Reshape(scale, s[0]*groups, 1))
+}
+
+// lowerGroupNormDiff is its gradient: input, gradient.
+func lowerGroupNormDiff(l *lowering) *ad.Node {
+	y := lowerGroupNorm(l)
+	return ad.VJP(y, ad.Reshape(l.x[1], y.Shape()...), l.x[0])[0]
 }

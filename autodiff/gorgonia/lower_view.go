@@ -23,7 +23,8 @@ func lowerRepeat(l *lowering) *ad.Node {
 }
 
 // slicing cuts the axis of a sliceOp; an axis of one element goes later, by the
-// shape of the node.
+// shape of the node. As Gorgonia infers it, steps that do not divide the range
+// leave its rest out: 0:5:2 are two elements.
 func (l *lowering) slicing(x *ad.Node) *ad.Node {
 	if l.v.FieldByName("Slice").IsNil() {
 		return x
@@ -32,7 +33,9 @@ func (l *lowering) slicing(x *ad.Node) *ad.Node {
 	if s.End() <= s.Start() {
 		return x
 	}
-	return ad.SliceStep(x, axis, s.Start(), min(s.End(), x.Shape()[axis]), max(s.Step(), 1))
+	step := max(s.Step(), 1)
+	count := max(1, (min(s.End(), x.Shape()[axis])-s.Start())/step)
+	return ad.SliceStep(x, axis, s.Start(), s.Start()+(count-1)*step+1, step)
 }
 
 func lowerSlice(l *lowering) *ad.Node { return l.slicing(l.x[0]) }
@@ -80,4 +83,10 @@ func lowerUpsample(l *lowering) *ad.Node {
 	s, k := l.x[0].Shape(), l.int("stride")+1
 	x := ad.Reshape(l.x[0], s[0], s[1], s[2], 1, s[3], 1)
 	return ad.Broadcast(x, s[0], s[1], s[2], k, s[3], k)
+}
+
+// lowerUpsampleDiff is its gradient: input, output, gradient of that.
+func lowerUpsampleDiff(l *lowering) *ad.Node {
+	s, k := l.x[0].Shape(), l.int("stride")+1
+	return ad.SumAxes(ad.Reshape(l.x[2], s[0], s[1], s[2], k, s[3], k), 3, 5)
 }

@@ -21,12 +21,13 @@ type Settings struct {
 }
 
 // Machine runs a Gorgonia graph, compiled. It is a gorgonia.VM: RunAll reads the
-// values bound to the input nodes, computes, and binds the outputs. It belongs to
-// one goroutine, and so does its graph; RunAll does not allocate unless an
+// values bound to the input nodes, named or not, computes, and binds the outputs.
+// It belongs to one goroutine, and so does its graph; RunAll does not allocate unless an
 // operation of Gorgonia runs inside.
 //
 // The values of outputs are the Machine's own memory, which the next RunAll
-// overwrites. Large inputs are read where they lie, others are copied. Inner nodes that are not outputs keep whatever value they had.
+// overwrites. Large inputs are read where they lie, others are copied. Inner nodes
+// that are not outputs keep whatever value they had.
 type Machine struct {
 	imported   *Imported
 	state      *ad.State
@@ -169,8 +170,9 @@ func (m *Machine) Close() error { return nil }
 // gorgonia.NodesToValueGrads.
 func (m *Machine) Learnables() G.Nodes { return append(G.Nodes(nil), m.learnables...) }
 
-// Warnings names the outputs that depend on derivatives which Gorgonia makes
-// wrongly. It is empty for a Machine of NewTrainer without such nodes.
+// Warnings names the nodes whose derivatives, made by gorgonia.Grad and needed by
+// the outputs, may be wrong, and the statements that do not run. NewTrainer needs
+// no such derivatives.
 func (m *Machine) Warnings() []string { return m.imported.Warnings }
 
 // Program returns what the Machine runs.

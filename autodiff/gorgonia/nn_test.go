@@ -1,12 +1,8 @@
 package gorgonia_test
 
 import (
-	"errors"
-	"hash"
-	"strings"
 	"testing"
 
-	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
 
@@ -114,6 +110,17 @@ func TestAtAndDiagonal(t *testing.T) {
 	}
 	near(t, "at", 0, data(at.Value()), []float64{2})
 	near(t, "diagonal", 0, data(diag.Value()), []float64{1, 0, 0, 0, 2, 0, 0, 0, 3})
+	im, err := bridge.Import(at, diag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[*G.Node][]float64{at: {0, 1, 0}, diag: {1, 1, 1}} {
+		d, err := im.Grad(n, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "gradient", 0, eval(t, ad.Substitute(d, []*ad.Node{im.Node(x)}, []*ad.Node{ad.Const([]float64{1, 2, 3})})[0]), want)
+	}
 }
 
 // Batch normalisation keeps its means from the forward step: gradients of scale
@@ -185,57 +192,5 @@ func TestDropout(t *testing.T) {
 		if all := kept == 200; all != eval || kept < 120 {
 			t.Errorf("eval %v: kept %d of 200", eval, kept)
 		}
-	}
-}
-
-// doubler is an operation of a user without a gradient.
-type doubler struct{}
-
-func (doubler) Arity() int                                    { return 1 }
-func (doubler) Type() hm.Type                                 { a := hm.TypeVariable('a'); return hm.NewFnType(a, a) }
-func (doubler) InferShape(in ...G.DimSizer) (gt.Shape, error) { return in[0].(gt.Shape), nil }
-func (doubler) ReturnsPtr() bool                              { return true }
-func (doubler) CallsExtern() bool                             { return false }
-func (doubler) OverwritesInput() int                          { return -1 }
-func (doubler) WriteHash(h hash.Hash)                         { h.Write([]byte("doubler")) }
-func (doubler) Hashcode() uint32                              { return 12345 }
-func (doubler) String() string                                { return "double" }
-func (doubler) Do(in ...G.Value) (G.Value, error)             { return gt.Mul(in[0], 2.0) }
-
-func TestUnknownOperation(t *testing.T) {
-	x := vector(G.NewGraph(), "x", 1, 2, 3)
-	y := must(G.ApplyOp(doubler{}, must(G.Exp(x))))
-	vm, err := bridge.NewMachine(y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := vm.RunAll(); err != nil {
-		t.Fatal(err)
-	}
-	near(t, "value", 1e-14, data(y.Value()), []float64{5.43656365691809, 14.778112197861301, 40.171073846375336})
-	_, err = bridge.NewTrainer(must(G.Sum(y)), x)
-	if !errors.Is(err, ad.ErrNoGradient) || !strings.Contains(err.Error(), "doubler") {
-		t.Errorf("its gradient: %v", err)
-	}
-}
-
-// Random nodes draw anew at each run.
-func TestRandomNode(t *testing.T) {
-	g := G.NewGraph()
-	noise := G.GaussianRandomNode(g, gt.Float64, 0, 1, 4)
-	y := must(G.Add(vector(g, "x", 1, 2, 3, 4), noise))
-	vm, err := bridge.NewMachine(y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seen [2]float64
-	for i := range seen {
-		if err := vm.RunAll(); err != nil {
-			t.Fatal(err)
-		}
-		seen[i] = data(y.Value())[0]
-	}
-	if seen[0] == seen[1] {
-		t.Errorf("the same draw twice: %v", seen)
 	}
 }

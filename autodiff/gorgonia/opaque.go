@@ -2,6 +2,7 @@ package gorgonia
 
 import (
 	"fmt"
+	"slices"
 
 	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
@@ -17,7 +18,9 @@ func (l *lowering) opaque() *ad.Node {
 	op, ok := l.op.(G.SDOp)
 	if !ok {
 		c.VJP = func(_, _ *ad.Node, x []*ad.Node) []*ad.Node {
-			return repeated(failed(fmt.Errorf("%T has no gradient: want a gorgonia.SDOp: %w", l.op, ad.ErrNoGradient)), len(x))
+			out := repeated(failed(fmt.Errorf("%T has no gradient: want a gorgonia.SDOp: %w", l.op, ad.ErrNoGradient)), len(x))
+			clear(out[len(l.kids):]) // the step that this one waits for
+			return out
 		}
 		return l.call(c)
 	}
@@ -33,8 +36,8 @@ func (l *lowering) opaque() *ad.Node {
 }
 
 // call adds the step to the graph. Steps may share state that they fill when
-// they run (a pooling's mask, a normalisation's means), so each waits for the
-// one before: its last input is an element of that one's result.
+// they run (a normalisation's means), so each waits for the one before: its last
+// input is an element of that one's result.
 func (l *lowering) call(c *ad.Custom) *ad.Node {
 	in := make([]*ad.Node, len(l.x), len(l.x)+1)
 	for i, x := range l.x {
@@ -61,15 +64,25 @@ func (l *lowering) step() *ad.Custom {
 		Forward: func(out []float64, in ...[]float64) error {
 			args := make([]G.Value, len(types))
 			for i := range args {
-				args[i] = makeValue(types[i], shapes[i], in[i])
+				args[i] = makeValue(types[i], shapes[i], slices.Clone(in[i])) // some operations overwrite theirs
 			}
-			y, err := op.Do(args...)
+			y, err := do(op, args)
 			if err != nil {
 				return fmt.Errorf("gorgonia: %w", err)
 			}
 			return readValue(out, y)
 		},
 	}
+}
+
+// do runs the operation; what it panics with is an error.
+func do(op G.Op, args []G.Value) (y G.Value, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return op.Do(args...)
 }
 
 // symDiff lets op differentiate itself in a graph of its own and imports the

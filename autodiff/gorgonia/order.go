@@ -157,9 +157,10 @@ func check(n, first *G.Node) error {
 func deleted(n *G.Node) bool { return n.Op() == nil && n.Type() == nil && n.Graph() == nil }
 
 // replaced reports whether an argument of n became another node after n was
-// built: it is younger than n, and with it the hash of n is another.
+// built: it is younger than n, and with it the hash of n is another. That of an
+// operation with a training mode may change with the mode.
 func replaced(n *G.Node) bool {
-	if isConstant(n) || !slices.ContainsFunc(children(n), func(k *G.Node) bool { return k.ID() > n.ID() }) {
+	if _, changes := n.Op().(G.TrainModeOp); changes || isConstant(n) || !slices.ContainsFunc(children(n), func(k *G.Node) bool { return k.ID() > n.ID() }) {
 		return false
 	}
 	h := fnv.New32a()

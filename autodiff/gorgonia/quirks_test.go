@@ -331,34 +331,3 @@ func TestQuirk16Stabilisation(t *testing.T) {
 	p := must(G.BinaryXent(x, G.NewScalar(x.Graph(), G.Float64, G.WithName("target"), G.WithValue(1.0))))
 	near(t, "cross entropy", 1e-12, here(t, p)[0], []float64{math.Ln2})
 }
-
-// More of the same kind, found while this package was written.
-
-func TestQuirkAveragePool(t *testing.T) {
-	x := tensorInput(G.NewGraph(), []int{1, 1, 4, 4})
-	y := must(G.AveragePool2D(x, gt.Shape{2, 2}, []int{0, 0}, []int{2, 2}))
-	theirs, ours := gradients(t, must(G.Sum(y)), x)
-	quarter := make([]float64, 16)
-	for i := range quarter {
-		quarter[i] = 0.25
-	}
-	near(t, "here", 1e-15, ours, quarter)
-	if slices.Equal(theirs, quarter) {
-		t.Error("Gorgonia's gradient of AveragePool2D is right now")
-	}
-}
-
-func TestQuirkSoftmaxAndItsLogMerge(t *testing.T) {
-	x := matrix(G.NewGraph(), nil)
-	a, b := must(G.SoftMax(x, 1)), must(G.LogSoftMax(x, 1))
-	if a != b {
-		t.Error("Gorgonia keeps SoftMax and LogSoftMax of one node apart now")
-	}
-}
-
-func TestQuirkDropoutGradient(t *testing.T) {
-	x := tensorInput(G.NewGraph(), []int{10, 10})
-	theirs, ours := gradients(t, must(G.Sum(must(G.Dropout(x, 0.2)))), x)
-	near(t, "Gorgonia", 1e-12, []float64{slices.Max(theirs)}, []float64{1 / 0.2})
-	near(t, "here", 1e-12, []float64{slices.Max(ours)}, []float64{1 / 0.8})
-}
