@@ -16,13 +16,32 @@
 //	}
 //
 // Gradients that this package makes ([NewTrainer], [Imported.Grad], [Op]) follow
-// autodiff's rules. Those made by gorgonia.Grad keep Gorgonia's; where these are
-// known to be wrong, Warnings says so.
+// autodiff's rules; that of BatchNorm is Gorgonia's own, which is right. YOLOv3
+// has none, nor have operations of others that are no gorgonia.SDOp: an error
+// says so. Graphs that gorgonia.Grad has differentiated keep Gorgonia's
+// derivatives; where these are known to be wrong, Warnings says so.
 //
-// Differences from Gorgonia, each held by a test: arithmetic is IEEE (x/0 keeps
-// its sign, 0/0 is NaN); sums are trees with float64 partials; gradients do not
-// pile up over runs; only what the outputs need is run; sliced and transposed
-// tensors are read in their logical order.
+// # Differences from Gorgonia
+//
+// Values agree up to rounding, not to the last bit: [autodiff.Compile] rewrites
+// graphs, and sums are trees with float64 partials. Each of these further
+// differences is held by a test:
+//
+//   - Division by zero follows IEEE 754: x/0 is an infinity of the sign of x and
+//     0/0 is NaN, where Gorgonia's tensors give +Inf.
+//   - Sums and maxima along inner axes, ByIndices along inner axes, Sparsemax
+//     along any axis, GroupNorm of large groups and CTCLoss of an empty target
+//     give what they are defined to give; Gorgonia does not.
+//   - Gradients do not pile up over runs. Where elements tie for the largest, they
+//     share the gradient. That of CTCLoss is by the log-probabilities themselves.
+//   - Only what the outputs need is run. Of statements that is Read, not Set, of
+//     which Warnings tells.
+//   - Sliced and transposed tensors are read in their logical order.
+//
+// What a graph says is kept, odd as it may be: LogSumExp adds the maximum before
+// it takes the logarithm, AveragePool1D takes maxima, AveragePool2D divides by
+// the width of the image, and a slice by steps that do not divide its range lacks
+// the rest.
 package gorgonia
 
 // Gorgonia's array libraries refuse to start where this module does not know the
