@@ -23,6 +23,8 @@ type ChEESConfig struct {
 	InitRadius   float64 // random starts are uniform within. Default 2
 	Init         [][]float64
 	Parallel     int // goroutines. Default GOMAXPROCS
+
+	NoGradientCheck bool // as in Config
 }
 
 // ChEES draws with many chains of Hamiltonian Monte Carlo that share step, metric
@@ -51,12 +53,15 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 		return nil, fmt.Errorf("infer: ChEES: %d chains of at most %d steps: want at least 8 chains, which adapt together, and 1 step", c.Chains, c.MaxSteps)
 	}
 	cfg, err := Config{Method: HMC, Chains: c.Chains, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, TargetAccept: c.TargetAccept,
-		InitRadius: c.InitRadius, Init: c.Init, Parallel: c.Parallel, Metric: DiagFisher}.withDefaults(t.Dim())
+		InitRadius: c.InitRadius, Init: c.Init, Parallel: c.Parallel, Metric: DiagFisher, NoGradientCheck: c.NoGradientCheck}.withDefaults(t.Dim())
 	if err != nil {
 		return nil, err
 	}
 	r, err := newRun(t, cfg)
 	if err != nil {
+		return nil, err
+	}
+	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
 	h := &herd{run: r, cfg: &c, length: 1, estimate: newEstimator(DiagFisher, t.Dim(), false)}

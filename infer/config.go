@@ -53,6 +53,11 @@ type Config struct {
 	FirstChain int // number of the first chain, so that chains can run in several programs. Default 0
 	Parallel   int // chains at once. Default GOMAXPROCS
 
+	// NoGradientCheck takes the gradient of a target made by Func or PerChain as it
+	// is, for gradients that are inexact on purpose. Default: at three starts it is
+	// compared with differences of the log density, see CheckGradient.
+	NoGradientCheck bool
+
 	Progress      func(Progress) // called from one goroutine at a time
 	ProgressEvery time.Duration  // least time between two calls. Default 200 ms
 	Sink          Sink           // takes draws as they are made. Default: none

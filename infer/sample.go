@@ -13,8 +13,8 @@ import (
 
 // Sample draws from the target with several chains of the no-U-turn sampler.
 //
-// It always returns a Fit with the draws finished so far, unless the settings
-// are wrong. When ctx is cancelled the error is ctx.Err(); when chains fail it
+// It always returns a Fit with the draws finished so far, unless the settings or
+// the gradient of a target made by Func are wrong. When ctx is cancelled the error is ctx.Err(); when chains fail it
 // joins their errors, each a *DrawError or *InitError, and the other chains
 // have gone on. The draws depend on the target, the seed and the settings only.
 func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
@@ -24,6 +24,9 @@ func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
 	}
 	r, err := newRun(t, cfg)
 	if err != nil {
+		return nil, err
+	}
+	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
 	errs := r.sample(ctx)
