@@ -290,7 +290,11 @@ func (c *chain) noteDivergence(out *transition, warm bool) {
 	})
 }
 
-// fault names chain and draw of an error.
+// fault names chain and draw of an error, and the parameter that has run away
+// where the density is unbounded.
 func (c *chain) fault(err error) error {
+	if errors.Is(err, ErrInfinite) || errors.Is(err, ErrImproper) {
+		err = c.nameRunaway(err)
+	}
 	return &DrawError{Chain: c.id, Draw: c.done, Warmup: c.phase() == 0, Err: err}
 }

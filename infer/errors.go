@@ -3,6 +3,8 @@ package infer
 import (
 	"errors"
 	"fmt"
+
+	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 // Sentinels for errors.Is.
@@ -36,6 +38,17 @@ func (e *Recoverable) AtPoint() bool { return true }
 func recoverable(err error) bool {
 	var r *Recoverable
 	return errors.As(err, &r) || errors.Is(err, ErrReject)
+}
+
+// UnboundedError says that a search for the top of a density found none: the log
+// density keeps rising while a parameter runs to a bound or to infinity.
+type UnboundedError struct {
+	Parameter string
+	Value     float64 // that the parameter had come to
+}
+
+func (e *UnboundedError) Error() string {
+	return fmt.Sprintf("the log density has no maximum: it keeps rising while %s runs to %.2g: %s", e.Parameter, e.Value, diag.AwayFrom(e.Parameter))
 }
 
 // InitError says why a chain found no place to start.

@@ -2,6 +2,7 @@ package infer_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -28,6 +29,21 @@ func ExampleSample() {
 	// q[0]: sd 1.0
 	// q[1]: sd 2.0
 	// true All checks of the draws passed.
+}
+
+// A factor of 2 that is missing in a gradient.
+func ExampleCheckGradient() {
+	target := infer.Func(2, func(q, g []float64) float64 {
+		g[0], g[1] = -q[0], -q[1]
+		return -q[0]*q[0]/2 - q[1]*q[1]
+	})
+	err := infer.CheckGradient(target, []float64{1, 3})
+	var wrong *infer.GradientError
+	if errors.As(err, &wrong) {
+		f := wrong.Faults[0]
+		fmt.Printf("%s: %.3f given, %.3f expected\n", f.Parameter, f.Given, f.Expected)
+	}
+	// Output: q[1]: -3.000 given, -6.000 expected
 }
 
 // A scale sampled as its logarithm and stored as itself.

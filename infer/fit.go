@@ -21,6 +21,7 @@ type Fit struct {
 	names  []string
 	chains []*chain
 	n      []int // kept draws per chain
+	away   []diag.Runaway
 
 	mu      sync.Mutex
 	verdict *check.Verdict // about the model, the last that was asked for
@@ -39,6 +40,7 @@ func newFit(r *run) *Fit {
 		}
 		f.n = append(f.n, n)
 	}
+	f.away = f.runaways()
 	return f
 }
 
@@ -240,7 +242,7 @@ func (f *Fit) Diagnose() diag.Report { return f.report(f.Summary()) }
 
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
-		EBFMI: f.EBFMI(), TargetAccept: f.cfg.TargetAccept}
+		EBFMI: f.EBFMI(), TargetAccept: f.cfg.TargetAccept, Runaways: f.away}
 	for c := range f.chains {
 		e.Draws += f.n[c]
 		if f.n[c] > 0 && !f.cfg.NoWarmup && f.chains[c].tr.target.Dim() > 0 {

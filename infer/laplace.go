@@ -53,6 +53,9 @@ func Laplace(t Target, c LaplaceConfig) (*Approximation, error) {
 			break
 		}
 	}
+	if i := endless(p.at, a.q); i >= 0 {
+		return nil, fmt.Errorf("infer: Laplace: %w", unboundedAt(t, a.q, i))
+	}
 	chol, err := p.curvature(a)
 	if err != nil {
 		return nil, err

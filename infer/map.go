@@ -31,8 +31,8 @@ const purposeMAP uint32 = 141
 
 // MAP finds the parameters of the highest posterior density, by L-BFGS in
 // unconstrained space. The top is a local one. A density that grows without end,
-// as of a hierarchy whose group scale may vanish, has none: the Status says so, or
-// the values run off.
+// as of a hierarchy whose group scale may vanish, has none: the error is then an
+// *UnboundedError that names the parameter.
 func (p *Posterior) MAP(ctx context.Context, s MAPSettings) (*Mode, error) {
 	if p.dim == 0 {
 		return nil, errors.New("infer: MAP: the model has no parameters")
@@ -65,7 +65,25 @@ func (p *Posterior) MAP(ctx context.Context, s MAPSettings) (*Mode, error) {
 	if best == nil {
 		return nil, fmt.Errorf("infer: MAP: no start succeeded: %w", errors.Join(errs...))
 	}
+	if err := p.hasTop(f, best.X); err != nil {
+		return nil, fmt.Errorf("infer: MAP: %w", err)
+	}
 	return p.mode(best)
+}
+
+// hasTop returns an error where the search for the maximum of -f ran away.
+func (p *Posterior) hasTop(f *optim.Function, q []float64) error {
+	slope := func(q, g []float64) (float64, error) {
+		v, err := f.Gradient(g, q)
+		for i := range g {
+			g[i] = -g[i]
+		}
+		return -v, err
+	}
+	if i := endless(slope, q); i >= 0 {
+		return unboundedAt(p, q, i)
+	}
+	return nil
 }
 
 // negative is minus the log density as a function of the unconstrained parameters.

@@ -35,9 +35,10 @@ type Explainer interface{ Explain(q []float64) string }
 // same fingerprint.
 type Fingerprinter interface{ Fingerprint() string }
 
-// Func returns the Target of a density that keeps no state: f writes the
-// gradient at q into g and returns the log density. It is called from several
-// goroutines at once.
+// Func returns the Target of a density that keeps no state: f writes every element
+// of the gradient at q into g and returns the log density. It is called from several
+// goroutines at once. Samplers compare the gradient with differences before they
+// start, see CheckGradient.
 func Func(dim int, f func(q, g []float64) float64) Target {
 	return PerChain(dim, func() func(q, g []float64) float64 { return f })
 }

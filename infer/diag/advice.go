@@ -16,6 +16,7 @@ type Evidence struct {
 	EBFMI        []float64 // per chain
 	Acceptance   []float64 // per chain, mean of the statistic that step-size adaptation aimed at
 	TargetAccept float64   // its aim
+	Runaways     []Runaway // parameters that the density does not hold
 }
 
 // Check names what an Advice is about.
@@ -116,9 +117,11 @@ func (r Report) SimpleRender() map[string]interface{} {
 
 // Diagnose judges draws by their summary and what the sampler observed.
 func Diagnose(s Summary, e Evidence) Report {
-	return Report{
-		adviseDepth(e), adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e),
+	var r Report
+	for _, away := range e.Runaways {
+		r = append(r, adviseRunaway(away))
 	}
+	return append(r, adviseDepth(e), adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e))
 }
 
 func adviseDepth(e Evidence) Advice {
