@@ -21,7 +21,7 @@ import (
 func TestPosteriorsOfCountsAreCalibrated(t *testing.T) {
 	const fits, ranks = 200, 49
 	for _, level := range []float64{30, 1e4, 8e8} {
-		b := ball{width: 1}
+		b := ball{width: 2, small: true}
 		radius, aligned := dist.Uniform(8, 12), dist.Beta(2, 2)
 		brightest := 0.0
 		for _, v := range b.pattern(t, ballTruth).Float64s() {

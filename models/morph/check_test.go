@@ -19,12 +19,25 @@ import (
 type ball struct {
 	width  float64 // nm, of the edges
 	counts float64 // of a unit of intensity; 0 for relative errors of 5 %
+	small  bool    // 2 x 16 x 16 voxels of 4 nm
+}
+
+func (b ball) shape() ([3]int, float64) {
+	if b.small {
+		return [3]int{2, 16, 16}, 4
+	}
+	return [3]int{8, 40, 40}, 2
 }
 
 var ballTruth = []float64{11, 6, 0.6}
 
 func (b ball) scene(p []*ad.Node) morph.Scene {
-	s := morph.CoreShell{Grid: morph.Grid{Shape: [3]int{8, 40, 40}, Voxel: 2}, Centre: morph.Fixed(41, 37, 7), Radius: p[0], Shell: p[1], Aligned: p[2], Width: b.width}.Scene()
+	shape, voxel := b.shape()
+	centre := morph.Fixed(41, 37, 7)
+	if b.small {
+		centre = morph.Fixed(31, 28, 2)
+	}
+	s := morph.CoreShell{Grid: morph.Grid{Shape: shape, Voxel: voxel}, Centre: centre, Radius: p[0], Shell: p[1], Aligned: p[2], Width: b.width}.Scene()
 	if b.counts > 0 {
 		s.Scale = ad.Scalar(b.counts)
 	}
@@ -39,7 +52,8 @@ func (b ball) optics() rsoxs.Optics {
 }
 
 func (b ball) sim(t testing.TB) *rsoxs.Simulator {
-	s, err := rsoxs.New([3]int{8, 40, 40}, 2, rsoxs.Config{Energies: []float64{284, 285.5}, Workers: 1})
+	shape, voxel := b.shape()
+	s, err := rsoxs.New(shape, voxel, rsoxs.Config{Energies: []float64{284, 285.5}, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +66,8 @@ func (b ball) pattern(t testing.TB, x []float64) *tensor.Tensor {
 	for _, v := range x {
 		p = append(p, ad.Scalar(v))
 	}
-	m, err := b.scene(p).Morphology(2)
+	_, voxel := b.shape()
+	m, err := b.scene(p).Morphology(voxel)
 	if err != nil {
 		t.Fatal(err)
 	}
