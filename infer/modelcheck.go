@@ -152,6 +152,10 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 			return check.Verdict{}, err
 		}
 		one.Z, one.Mean, one.Drawn = r.z, r.mean, true
+		one.Counts = !slices.ContainsFunc(o, func(x *observation) bool { return !x.law.Discrete })
+		if !slices.ContainsFunc(o, func(x *observation) bool { return x.law.Name != "normal" }) {
+			one.Sigma = r.sd
+		}
 		if fit {
 			if err := c.p.adapt(&one, o, q, sd, r); err != nil {
 				return check.Verdict{}, err

@@ -152,6 +152,9 @@ func (p *Posterior) adapt(d *check.Data, list []*observation, q, width []float64
 		if up.mean == nil || down.mean == nil {
 			continue
 		}
+		if !d.Counts && !slices.Equal(up.sd, down.sd) {
+			d.SigmaFitted = true
+		}
 		column, moves := make([]float64, len(at.z)), false
 		for i := range column {
 			column[i] = (up.mean[i] - down.mean[i]) / (2 * h * at.sd[i])

@@ -210,7 +210,7 @@ func (t tally) alterations(loss string) (out []check.Alteration) {
 	add(t.q, true, "mask", "their q is outside the mask's")
 	add(t.file, true, "mask", "the mask is 0 there")
 	add(t.empty, true, "not measured", "they hold no finite number")
-	few := float64(t.dark) < 1e-3*float64(t.total)
+	few := float64(t.dark) < 0.02*float64(t.total)
 	if loss == "poisson" {
 		add(t.dark, few, "pixels left out", "they are below 0, which counts are not; was a background taken off?")
 	} else {

@@ -26,8 +26,18 @@ type Data struct {
 	// too small are then expected and not judged.
 	Many bool
 	Mean []float64 // predicted values, for a spread that varies with them; nil if not known
-	Axes []Axis    // variables along which Z was measured; the order of Z if there are none
-	Grid *Grid     // neighbours on a detector; nil for a sequence
+	// Sigma holds the standard deviations that Z was divided by; nil if not known. Where
+	// they were computed from the observed values, Z is divided by what they would be at
+	// the predicted ones instead.
+	Sigma []float64
+	// Counts says that Z are quantile residuals of counts: their size tells of the
+	// scatter of the law and not of errors.
+	Counts bool
+	// SigmaFitted says that the standard deviations are parameters of the model, so that
+	// the size of the residuals tells nothing.
+	SigmaFitted bool
+	Axes        []Axis // variables along which Z was measured; the order of Z if there are none
+	Grid        *Grid  // neighbours on a detector; nil for a sequence
 	// Directions are departures from the model that have a name.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit
@@ -120,6 +130,9 @@ func (d *Data) check() error {
 	}
 	if d.Mean != nil {
 		sizes["Mean"] = len(d.Mean)
+	}
+	if d.Sigma != nil {
+		sizes["Sigma"] = len(d.Sigma)
 	}
 	if d.Grid != nil {
 		sizes["Grid.Index"] = len(d.Grid.Index)

@@ -47,11 +47,12 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	level := cmp.Or(s.Level, 0.01)
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
 	d.remarks(&v)
+	d.atPredicted(&v)
 	w := newResiduals(&d)
 	v.DoF = int(w.dof())
 	v.Residuals, v.Axes = w.studentised(), d.Axes
 	if v.DoF < 1 {
-		v.add(Flag{Kind: KindSize, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
+		v.add(Flag{Kind: KindUnjudged, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
 	} else {
 		w.verdict(&v, level)
 	}
@@ -63,7 +64,7 @@ func Judge(d Data, s Settings) (Verdict, error) {
 // again.
 func (w *residuals) verdict(v *Verdict, level float64) {
 	v.Reduced = w.square / w.dof()
-	if !w.d.Relative {
+	if !w.d.Relative && !w.d.SigmaFitted {
 		v.Expected = [2]float64{w.expected(0), w.expected(1)}
 	} else {
 		v.Reduced = math.NaN()
@@ -146,7 +147,7 @@ func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 // flag puts a finding into words.
 func (t *test) flag() Flag {
 	f := t.say()
-	f.Kind, f.P = t.kind, t.p
+	f.Kind, f.P, f.Forgiven = t.kind, t.p, t.forgiven
 	return f
 }
 

@@ -118,6 +118,9 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	}
 	f := Flag{Where: strings.Join(list, ", ") + more,
 		Remedy: "check these points and mask them if they are bad, or use a law or loss with heavier tails"}
+	if w.together(z, points) {
+		f.Remedy = "these points lie beside each other on one side of the model, as a peak or a dip does: look there for a structure that the model lacks before you mask anything"
+	}
 	what := "1 point lies"
 	if len(points) != 1 {
 		what = fmt.Sprintf("%d points lie", len(points))
@@ -127,6 +130,28 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	}
 	f.Text = fmt.Sprintf("%s too far from the model for a normal law: %s standard deviations away", what, f.Where)
 	return f
+}
+
+// together reports whether three or more of the points follow each other along the first
+// axis with the same sign.
+func (w *residuals) together(z []float64, points []int) bool {
+	if len(w.d.Axes) == 0 {
+		return false
+	}
+	run, last := 0, 0.0
+	for _, i := range w.order(w.d.Axes[0].Values).places {
+		if _, far := slices.BinarySearch(points, i); !far {
+			run = 0
+			continue
+		}
+		if run++; run > 1 && (z[i] > 0) != (last > 0) {
+			run = 1
+		}
+		if last = z[i]; run == 3 {
+			return true
+		}
+	}
+	return false
 }
 
 // place names a residual.

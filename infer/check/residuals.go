@@ -80,6 +80,9 @@ type gain struct {
 	shift    []float64 // of the parameters in Names, in standard deviations
 }
 
+// few degrees of freedom tell little of the size of the residuals.
+const few = 10
+
 // try tests whether columns explain more of the residuals than chance would.
 //
 //	F = (X/k) / ((S - X)/(dof - k)),  X = |U' z|^2,  S = |z|^2
@@ -109,6 +112,10 @@ func (w *residuals) try(columns [][]float64) gain {
 	}
 	g.share = min(g.explains/w.square, 1)
 	g.p = betaTail(float64(g.used)/2, rest/2, g.share)
+	if !w.d.Relative && !w.d.SigmaFitted && rest < few {
+		_, alone := chiSquaredTails(g.explains, float64(g.used))
+		g.p = max(g.p, alone) // of a few residuals the rest may be small by chance
+	}
 	w.solve(&g, first, at, kept, a)
 	return g
 }

@@ -12,7 +12,7 @@ const KindSize = "size of the residuals"
 func (w *residuals) sizeTest() test {
 	t := test{kind: KindSize, p: 1}
 	dof := w.dof()
-	if w.d.Relative || dof < 1 {
+	if w.d.Relative || w.d.SigmaFitted || dof < 1 {
 		return t
 	}
 	below, above := chiSquaredTails(w.square, dof)
@@ -24,12 +24,24 @@ func (w *residuals) sizeTest() test {
 	t.effect = math.Abs(math.Log(reduced))
 	t.say = func() Flag {
 		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, expected between %.3g and %.3g", reduced, w.expected(0), w.expected(1))}
-		if below < above {
-			f.Text += fmt.Sprintf(": the errors are about %.2g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))
+		switch {
+		case reduced < 1e-9:
+			f.Text, f.Remedy = "the data lie on the model exactly", "check that they were measured and not computed"
+			return f
+		case w.d.Counts && below < above:
+			f.Text += ": the counts scatter less than their law"
+			f.Remedy = "check whether they were smoothed or repeated, or use a law that is narrower, such as binomial for poisson"
+			return f
+		case w.d.Counts:
+			f.Text += ": the counts scatter more than their law (overdispersion)"
+			f.Remedy = "use a law with a dispersion of its own, such as negative binomial or beta-binomial, or let a rate differ between groups; look for too many zeros"
+			return f
+		case below < above:
+			f.Text += fmt.Sprintf(": the errors are about %.3g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))
 			f.Remedy = "check where the errors come from; if only their ratios are known, fit their size too"
 			return f
 		}
-		f.Text += fmt.Sprintf(": the errors are about %.2g times too small, or the model misses something", math.Sqrt(reduced))
+		f.Text += fmt.Sprintf(": the errors are about %.3g times too small, or the model misses something", math.Sqrt(reduced))
 		f.Remedy = "look at the residuals: a pattern asks for another model; without one the errors are too small"
 		return f
 	}

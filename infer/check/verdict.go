@@ -4,17 +4,22 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 )
 
+// KindUnjudged is the flag of a model that nothing can be said of.
+const KindUnjudged = "not judged"
+
 // Flag is one disagreement in words.
 type Flag struct {
-	Kind   string  // what was tested, such as "outliers"
-	Text   string  // what was seen, with numbers
-	Where  string  // range or points, if there are any
-	Remedy string  // what to try next
-	P      float64 // of the test; 0 where there was none to make
-	Note   bool    // known and harmless, or asked for: it does not count
+	Kind     string  // what was tested, such as "outliers"
+	Text     string  // what was seen, with numbers
+	Where    string  // range or points, if there are any
+	Remedy   string  // what to try next
+	P        float64 // of the test; 0 where there was none to make
+	Forgiven bool    // the loss of the fit was chosen to forgive it
+	Note     bool    // known and harmless, or asked for: it does not count
 }
 
 // String is the finding and the remedy in one line.
@@ -66,8 +71,14 @@ func (v Verdict) Summary() string {
 	}
 	switch n := len(v.Flags); n {
 	case 0:
+		if i := slices.IndexFunc(v.Notes, func(f Flag) bool { return f.Forgiven }); i >= 0 {
+			return "The model agrees with the data apart from what the loss forgives: " + v.Notes[i].Kind + "."
+		}
 		return "The model agrees with the data" + size + "."
 	case 1:
+		if v.Flags[0].Kind == KindUnjudged {
+			return "The model could not be judged: " + v.Flags[0].Text + "."
+		}
 		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
 	default:
 		var kinds []string

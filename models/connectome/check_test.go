@@ -57,7 +57,7 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 		fit        func(r *rand.Rand) (*infer.Fit, error)
 	}{
 		{"right degrees", "", degrees(func(int, *rand.Rand) float64 { return 0.1 })},
-		{"degrees that scatter too much", "times too small", degrees(func(_ int, r *rand.Rand) float64 { return 0.1 * math.Exp(0.4*r.NormFloat64()) })},
+		{"degrees that scatter too much", "overdispersion", degrees(func(_ int, r *rand.Rand) float64 { return 0.1 * math.Exp(0.4*r.NormFloat64()) })},
 		{"degrees that grow along the area", "pattern along point", degrees(func(i int, _ *rand.Rand) float64 { return 0.08 + 0.04*float64(i)/150 })},
 		{"a hub", "1 point lies too far", degrees(func(i int, _ *rand.Rand) float64 { return 0.1 + map[bool]float64{true: 0.2}[i == 70] })},
 		{"right weights", "", strengths(func(k int, _ *rand.Rand) float64 { return math.Pow(1.1, float64(k)) })},
@@ -68,7 +68,7 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 		})},
 		{"right completion", "", completion(func(a float64, _ *rand.Rand) float64 { return curve(a) })},
 		{"completion that falls again", "pattern along alpha", completion(func(a float64, _ *rand.Rand) float64 { return curve(a) * (1 - 0.5*max(a-0.5, 0)) })},
-		{"brains that differ", "times too small", completion(func(a float64, r *rand.Rand) float64 { return min(curve(a)*math.Exp(0.25*r.NormFloat64()), 1) })},
+		{"brains that differ", "overdispersion", completion(func(a float64, r *rand.Rand) float64 { return min(curve(a)*math.Exp(0.25*r.NormFloat64()), 1) })},
 	} {
 		fit, err := c.fit(rand.New(rand.NewPCG(11, 12)))
 		if err != nil {

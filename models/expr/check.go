@@ -44,17 +44,20 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	d.Axes, d.Mean = axes, y
+	if p.Sigma != "" {
+		d.Sigma = p.Data[p.Sigma].Values
+	}
 	for i, z := range d.Z {
-		if p.Sigma != "" {
-			z *= p.Data[p.Sigma].Values[i]
+		if d.Sigma != nil {
+			z *= d.Sigma[i]
 		}
 		d.Mean[i] -= z
 	}
 	return check.Judge(d, check.Settings{})
 }
 
-// Axes returns the columns that the formula or the likelihood's index uses, as
-// variables along which residuals are judged; nil if there are none.
+// Axes returns the columns along which residuals are judged: those that the formula
+// uses, then all others but those of what is observed and of its errors.
 func (p *Problem) Axes() ([]check.Axis, error) {
 	f, err := formula.Parse(p.Expr)
 	if err != nil {
@@ -81,8 +84,14 @@ func (p *Problem) Axes() ([]check.Axis, error) {
 	for _, name := range f.Names() {
 		add(name)
 	}
-	for _, index := range f.Indices() {
-		add(index)
+	observed, err := formula.Parse(p.Y)
+	if err != nil {
+		return nil, fmt.Errorf("expr: y: %w", err)
+	}
+	for _, name := range sortedKeys(p.Data) {
+		if name != p.Sigma && !slices.Contains(observed.Names(), name) {
+			add(name)
+		}
 	}
 	return axes, nil
 }

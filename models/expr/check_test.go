@@ -125,3 +125,28 @@ func TestFormulasStartAgain(t *testing.T) {
 		t.Errorf("%v %v %v", err, fit, v)
 	}
 }
+
+// Errors computed from the readings share their noise; right models are not flagged.
+func TestErrorsOfTheReadings(t *testing.T) {
+	for name, of := range map[string]func(y float64) float64{"2 %": func(y float64) float64 { return 0.02 * y }, "root": func(y float64) float64 { return 0.05 * math.Sqrt(y) }} {
+		flagged := 0
+		for k := range 100 {
+			b := decays(rand.New(rand.NewPCG(uint64(k), 5)), func(x, y, s []float64, r *rand.Rand) {
+				for i := range y {
+					m := 2*math.Exp(-1.3*x[i]) + 0.5
+					y[i] = m + of(m)*r.NormFloat64()
+					s[i] = of(y[i])
+				}
+			})
+			if v := judged(t, b); !v.OK {
+				flagged++
+			} else if !strings.Contains(v.String(), "the errors follow the observed values") {
+				t.Fatalf("%s: %v", name, v)
+			}
+		}
+		if flagged > 5 {
+			t.Errorf("%s: %d of 100 right models flagged", name, flagged)
+		}
+		t.Log(name, flagged)
+	}
+}

@@ -29,7 +29,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	if d.Mean, err = f.Law.at(f.Curve.X, f.X); err != nil {
 		return err
 	}
-	d.Directions = f.Law.departures(f.Curve, f.X, f.Curve.Err)
+	d.Directions, d.Sigma = f.Law.departures(f.Curve, f.X, f.Curve.Err), f.Curve.Err
 	f.Check, err = check.Judge(d, check.Settings{})
 	return err
 }
@@ -103,11 +103,16 @@ func (l Law) departures(c Curve, p, sd []float64) []check.Direction {
 		if coef[0] > 0 {
 			how = "compressed"
 		}
-		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), "--model stretched, or aps_single"
+		remedy := "--model aps_single, whose exponent goes from 0.5 to 2"
+		if coef[0] < 0 && l.Name != "stretched" {
+			remedy = "--model stretched, or aps_single"
+		}
+		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), remedy
 	}}}
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
 		all = append(all, check.Direction{Kind: "second decay", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
+			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
 				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "--model double, or aps_double"
 			}})
@@ -157,12 +162,15 @@ func (l Law) decay(p []float64) (tau, contrast float64) {
 }
 
 // richer lists the laws with one term more.
-var richer = map[string][]string{"single": {"stretched", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
+var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
 
 // compare fits the laws with one term more to a curve that f does not fit, and notes
 // which of them agrees best with the data.
 func (f *Fit) compare(ctx context.Context, s Settings) {
 	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
+	if len(s.Fixed)+len(s.Bounds) > 0 {
+		return // what was held may be what is wrong
+	}
 	best, least := "", bic(*f)-10
 	reduced := 0.0
 	for _, name := range richer[f.Law.Name] {
@@ -175,7 +183,7 @@ func (f *Fit) compare(ctx context.Context, s Settings) {
 			return
 		}
 		g := fitOne(ctx, law, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, alone: true}, ready)
-		if b := bic(g); g.OK() && b < least {
+		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
 			best, least, reduced = name, b, g.ReducedChiSquared
 		}
 	}

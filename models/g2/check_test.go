@@ -40,7 +40,7 @@ var planted = []struct {
 		for i, x := range c.X {
 			c.Y[i] += 0.2*math.Exp(-math.Pow(2*x/0.05, 0.6)) - 0.2*math.Exp(-2*x/0.05)
 		}
-	}, "the model stretched fits"},
+	}, "the decay is stretched"},
 	{"outliers", 60, func(c *g2.Curve, _ *rand.Rand) { c.Y[12] += 0.05; c.Y[40] -= 0.04 }, "2 points lie too far"},
 	{"errors too small", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 0.4) }, "times too small"},
 	{"errors too large", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 3) }, "times too large"},

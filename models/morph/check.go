@@ -158,7 +158,7 @@ func (c *inspection) collect() (check.Data, error) {
 // left says what the Loss could not take.
 func (c *inspection) left() check.Alteration {
 	total := c.dropped + len(c.index)
-	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 1e-3*float64(total)}
+	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 0.02*float64(total)}
 	a.Text = fmt.Sprintf("%d of %d values are not above 0 and have no logarithm: they were left out, which takes the dim ones away; for counts use the loss poisson, else square", c.dropped, total)
 	if c.Loss == PoissonLoss {
 		a.Text = fmt.Sprintf("%d of %d counts are below 0 and were left out: counts are not; was a background taken off?", c.dropped, total)

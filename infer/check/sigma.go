@@ -1,0 +1,64 @@
+package check
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// atPredicted divides the residuals by the standard deviations at the predicted values
+// where those given follow the observed ones, as the root of a count or a percentage of
+// the reading does: residuals and errors that share their noise have no known law.
+func (d *Data) atPredicted(v *Verdict) {
+	if d.Sigma == nil || d.Mean == nil || len(d.Z) < 8 {
+		return
+	}
+	y := make([]float64, len(d.Z))
+	for i, z := range d.Z {
+		y[i] = d.Mean[i] + z*d.Sigma[i]
+	}
+	order := sorted(y)
+	if slices.Min(d.Sigma) == slices.Max(d.Sigma) || !follows(d.Sigma, order) {
+		return
+	}
+	z, j := slices.Clone(d.Z), slices.Clone(d.Jacobian)
+	for i := range z {
+		ratio := d.Sigma[i] / interpolated(y, d.Sigma, order, d.Mean[i])
+		z[i] *= ratio
+		for k := range d.Names {
+			j[k*len(z)+i] *= ratio
+		}
+	}
+	d.Z, d.Jacobian = z, j
+	v.add(Flag{Kind: "errors of the observed values",
+		Text: "the errors follow the observed values, as the root of a count or a percentage of the reading does: they were taken at the predicted values here; in the fit such weights prefer low values"}, true)
+}
+
+// follows reports whether sigma rises, or falls, with y throughout, within the rounding
+// of files.
+func follows(sigma []float64, order []int) bool {
+	rise, fall := true, true
+	for k := 1; k < len(order); k++ {
+		a, b := sigma[order[k-1]], sigma[order[k]]
+		near := 1e-6 * max(math.Abs(a), math.Abs(b))
+		rise = rise && b >= a-near
+		fall = fall && b <= a+near
+	}
+	return rise || fall
+}
+
+// interpolated returns sigma at a value x of y, in order.
+func interpolated(y, sigma []float64, order []int, x float64) float64 {
+	n := len(order)
+	k := sort.Search(n, func(i int) bool { return y[order[i]] >= x })
+	k = min(max(k, 1), n-1)
+	a, b := order[k-1], order[k]
+	if y[a] == y[b] {
+		return (sigma[a] + sigma[b]) / 2
+	}
+	u := (x - y[a]) / (y[b] - y[a])
+	if s := sigma[a] + u*(sigma[b]-sigma[a]); u >= -1 && u <= 2 && s > 0 {
+		return s
+	}
+	return sigma[b]
+}
