@@ -289,7 +289,7 @@ func TestLongChainCompilesInLinearTime(t *testing.T) {
 
 func TestBadSettingsAreErrors(t *testing.T) {
 	x := ad.Input("x", 3)
-	for _, s := range []ad.Settings{{Precision: 16}, {SIMD: "mmx"}, {Inputs: []*ad.Node{ad.Exp(x)}}, {Inputs: []*ad.Node{x, x}}, {Batch: 2, Batched: []*ad.Node{ad.Exp(x)}}} {
+	for _, s := range []ad.Settings{{Precision: 16}, {SIMD: "mmx"}, {Inputs: []*ad.Node{ad.Exp(x)}}, {Inputs: []*ad.Node{x, x}}, {Batch: 2, Batched: []*ad.Node{ad.Exp(x)}}, {Batch: -1}} {
 		if _, err := ad.Compile([]*ad.Node{ad.Exp(x)}, s); err == nil {
 			t.Errorf("%+v: no error", s)
 		}
