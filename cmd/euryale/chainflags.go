@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
 )
 
 // chainConfig is the part of config.json that every sample command has. With the
@@ -50,6 +52,16 @@ func (cfg *chainConfig) add(c *cobra.Command, d chainConfig) {
 	f.BoolVar(&cfg.NoReport, "no-report", false, "draw no pictures and write no report")
 	f.StringVar(&cfg.Every, "checkpoint", d.Every, "time between checkpoints")
 	cfg.Target = d.Target
+}
+
+// leaveTo takes a model's own settings for the flags that were not chosen.
+func (cfg *chainConfig) leaveTo(chosen func(flag string) bool, own infer.Config) {
+	if own.Draws > 0 && !chosen("draws") {
+		cfg.Draws = own.Draws
+	}
+	if own.TargetAccept > 0 && !chosen("target-accept") {
+		cfg.Target = own.TargetAccept
+	}
 }
 
 // check lists all flags that are out of range at once, after those in bad.

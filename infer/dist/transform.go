@@ -140,6 +140,29 @@ func AffineTransform(offset, multiplier any) Transform {
 	}
 }
 
+// SinhTransform maps x to offset + multiplier sinh(x/reach): linear where |x| is below
+// reach, exponential beyond it on either side.
+//
+//	log J = sum log |multiplier/reach| + log cosh(x/reach)
+func SinhTransform(offset, multiplier any, reach float64) Transform {
+	p := nodes(offset, multiplier)
+	return Transform{Name: "sinh", Free: sameLength, Bounds: p,
+		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
+			m := ad.Broadcast(p[1], x.Shape()...)
+			v := ad.Scale(1/reach, x)
+			size := ad.Abs(v) // log cosh(v) = |v| + softplus(-2 |v|) - log 2
+			logCosh := ad.Shift(ad.Add(size, ad.Softplus(ad.Scale(-2, size))), -math.Ln2-math.Log(reach))
+			return ad.Add(p[0], ad.Mul(m, ad.Sinh(v))), ad.Sum(ad.Add(ad.Log(ad.Abs(m)), logCosh))
+		},
+		Inverse: func(y []float64, b ...float64) ([]float64, error) {
+			if b[1] == 0 {
+				return nil, fmt.Errorf("dist: a sinh transform with multiplier 0 has no inverse")
+			}
+			return mapped(y, func(v float64) float64 { return reach * math.Asinh((v-b[0])/b[1]) }), nil
+		},
+	}
+}
+
 // LowerTransform maps x to lower + exp(x).
 func LowerTransform(lower any) Transform {
 	p := nodes(lower)

@@ -126,7 +126,7 @@ func TestInverseNamesWhatIsOutside(t *testing.T) {
 	}
 }
 
-// everyTransform lists the 16, with a shape of one y.
+// everyTransform lists all, with a shape of one y.
 func everyTransform() map[string]struct {
 	tr    dist.Transform
 	shape []int
@@ -137,11 +137,29 @@ func everyTransform() map[string]struct {
 	}
 	return map[string]entry{
 		"identity": {dist.IdentityTransform(), []int{}}, "lower": {dist.LowerTransform(-1), []int{}}, "upper": {dist.UpperTransform(2), []int{}},
-		"interval": {dist.IntervalTransform(-1, 2), []int{}}, "softplus": {dist.SoftplusTransform(), []int{}}, "affine": {dist.AffineTransform(1, 3), []int{}},
+		"interval": {dist.IntervalTransform(-1, 2), []int{}}, "softplus": {dist.SoftplusTransform(), []int{}}, "affine": {dist.AffineTransform(1, 3), []int{}}, "sinh": {dist.SinhTransform(1, -3, 2), []int{}},
 		"ordered": {dist.OrderedTransform(), []int{4}}, "positive_ordered": {dist.PositiveOrderedTransform(), []int{4}},
 		"simplex_stick_breaking": {dist.SimplexTransform(), []int{4}}, "simplex_ilr": {dist.SimplexILRTransform(), []int{4}}, "zero_sum": {dist.ZeroSumTransform(), []int{4}},
 		"unit_vector": {dist.UnitVectorTransform(), []int{3}}, "corr_cholesky": {dist.CorrCholeskyTransform(0), []int{3, 3}}, "corr_matrix": {dist.CorrMatrixTransform(0), []int{3, 3}},
 		"cholesky_cov": {dist.CholeskyCovTransform(0), []int{3, 3}}, "cov_matrix": {dist.CovMatrixTransform(0), []int{3, 3}},
+	}
+}
+
+// The Jacobian of a map of numbers is its derivative.
+func TestJacobiansOfNumbers(t *testing.T) {
+	for name, c := range everyTransform() {
+		if len(c.shape) > 0 {
+			continue
+		}
+		for _, x := range []float64{-30, -2, 0, 0.3, 5, 25} {
+			h := 1e-5
+			at := func(x float64) float64 { y, _ := c.tr.Constrain(ad.Scalar(x)); return value(t, y)[0] }
+			slope := math.Abs(at(x+h)-at(x-h)) / (2 * h)
+			_, j := c.tr.Constrain(ad.Scalar(x))
+			if got := math.Exp(value(t, j)[0]); math.Abs(got-slope) > 1e-6*(slope+math.Abs(at(x))*1e-4) {
+				t.Errorf("%s at %g: Jacobian %g, slope %g", name, x, got, slope)
+			}
+		}
 	}
 }
 
