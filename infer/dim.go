@@ -63,6 +63,7 @@ type Option struct {
 	nonCentred bool
 	base       *dist.Dist
 	link       func(z *ad.Node) *ad.Node
+	weak       bool
 	impute     bool
 	mask       []bool
 }
@@ -88,6 +89,10 @@ func By(t dist.Transform) Option { return Option{transform: &t} }
 //
 // Reference: Betancourt and Girolami, arXiv:1312.0906.
 func NonCentred() Option { return Option{nonCentred: true} }
+
+// Weak says that the prior is a default that nobody chose for these data: a value that
+// it did not expect, and that it does not move, is noted by CheckModel and not flagged.
+func Weak() Option { return Option{weak: true} }
 
 // Reparam samples z from base and sets the parameter to link(z), which must have
 // the prior as its law: the prior's own density is not evaluated.
@@ -119,6 +124,7 @@ func options(list []Option) (all Option) {
 			all.mask = o.mask
 		}
 		all.nonCentred = all.nonCentred || o.nonCentred
+		all.weak = all.weak || o.weak
 		all.impute = all.impute || o.impute
 	}
 	return all

@@ -37,6 +37,7 @@ type param struct {
 	dims      []Dim
 	prior     dist.Dist
 	flat      bool // without a prior of its own
+	weak      bool // with one that nobody chose
 	transform dist.Transform
 	base      *dist.Dist // law of the sampled form, for the transform alone maps it to the prior
 	free      []int      // shape of the unconstrained form
@@ -93,7 +94,7 @@ func (m *Model) declare(p *param, o Option) *ad.Node {
 	if o.transform != nil {
 		p.transform = *o.transform
 	}
-	p.dims = o.dims
+	p.dims, p.weak = o.dims, o.weak
 	shape := o.shape
 	if shape == nil {
 		shape = p.prior.EventShape()

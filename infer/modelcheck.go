@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -98,9 +99,10 @@ func (f *Fit) spread(n int) (out []drawAt) {
 
 // modelCheck is CheckModel at work.
 type modelCheck struct {
-	p *Posterior
-	f *Fit
-	s CheckSettings
+	p      *Posterior
+	f      *Fit
+	s      CheckSettings
+	groups []group
 }
 
 func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
@@ -142,9 +144,12 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 	if fit {
 		draws = fewDraws
 	}
+	share := c.s.Settings
+	share.Level = cmp.Or(share.Level, check.Level) / float64(1+len(c.groups))
 	var all []check.Verdict
 	for k := range min(draws, len(rows)) {
-		at := rows[(2*k+1)*len(rows)/(2*min(draws, len(rows)))]
+		row := (2*k + 1) * len(rows) / (2 * min(draws, len(rows)))
+		at := rows[row]
 		one := d
 		q := c.f.Unconstrained(at.chain, at.draw)
 		r, err := c.p.scores(o, q)
@@ -164,7 +169,10 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 		if c.s.Directions != nil {
 			one.Directions = c.s.Directions(r.mean, r.sd)
 		}
-		v, err := check.Judge(one, c.s.Settings)
+		v, err := check.Judge(one, share)
+		if err == nil {
+			v, err = c.together(v, row, share)
+		}
 		if err != nil {
 			return v, err
 		}

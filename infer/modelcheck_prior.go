@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -55,11 +56,9 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 	}
 	for _, t := range tracks {
 		out = append(out, t.prior())
-		if n, ok := t.silent(); ok {
-			notes = append(notes, n)
-		}
 	}
-	return out, notes, nil
+	c.groups = groups(tracks)
+	return out, silent(tracks), nil
 }
 
 // priorProgram computes the parameters of the priors and the log priors, of the
@@ -97,7 +96,9 @@ type priorTrack struct {
 	far    []int       // element that is farthest, of each draw
 	values [][]float64 // of each draw
 	logs   [][]float64 // log priors
-	z      []float64   // place of a single number, as a normal score
+	z      [][]float64 // places in the prior as normal scores, of each draw
+	theta  [][]float64 // parameters of the law at the first draw
+	varies bool        // these depend on other parameters
 }
 
 func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
@@ -117,7 +118,13 @@ func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
 	}
 	t.p, t.far = append(t.p, min(1, least*float64(len(z)))), append(t.far, at)
 	t.values, t.logs = append(t.values, slices.Clone(x)), append(t.logs, slices.Clone(log))
-	t.z = append(t.z, z[0])
+	t.z = append(t.z, z)
+	if t.theta == nil {
+		for _, v := range theta {
+			t.theta = append(t.theta, slices.Clone(v))
+		}
+	}
+	t.varies = t.varies || !slices.EqualFunc(theta, t.theta, slices.Equal[[]float64])
 	return nil
 }
 
@@ -146,7 +153,7 @@ func (t *priorTrack) prior() check.Prior {
 		name = (&quantity{name, t.param.node, t.param.dims}).columns()[k]
 	}
 	value, shift := t.moved(k)
-	return check.Prior{Name: name, Law: t.law, Value: value, P: sorted[len(sorted)/2], Shift: shift}
+	return check.Prior{Name: name, Law: t.law, Value: value, P: sorted[len(sorted)/2], Shift: shift, Weak: t.param.weak}
 }
 
 // moved returns the median of element k and by how many standard deviations its prior
@@ -173,18 +180,62 @@ func (t *priorTrack) moved(k int) (median, shift float64) {
 	return median, -cov / math.Sqrt(varX)
 }
 
-// silent notes that the posterior of a single parameter is as wide as its prior.
-func (t *priorTrack) silent() (check.Flag, bool) {
-	if t.param.node.Size() != 1 || len(t.z) < 100 {
-		return check.Flag{}, false
+// mostEigen is how many parameters are looked at for combinations.
+const mostEigen = 30
+
+// silent notes parameters, and combinations of them, whose posterior is as wide as the
+// prior: the eigenvectors of the covariance of their normal scores, which is 1 in the
+// prior, with eigenvalues near 1.
+func silent(tracks []*priorTrack) (notes []check.Flag) {
+	tracks = slices.DeleteFunc(slices.Clone(tracks), func(t *priorTrack) bool { return t.param.node.Size() != 1 || len(t.z) < 100 || t.varies })
+	k := len(tracks)
+	if k == 0 || k > mostEigen {
+		return nil
 	}
-	mean, square, n := 0.0, 0.0, float64(len(t.z))
-	for _, z := range t.z {
-		mean += z / n
+	scores := mat.NewDense(len(tracks[0].z), k, nil)
+	for j, t := range tracks {
+		for i, z := range t.z {
+			scores.Set(i, j, z[0])
+		}
 	}
-	for _, z := range t.z {
-		square += (z - mean) * (z - mean) / n
+	var cov, vectors mat.Dense
+	var eigen mat.EigenSym
+	sym := mat.NewSymDense(k, nil)
+	mean := mat.NewVecDense(k, nil)
+	for j := range k {
+		mean.SetVec(j, mat.Sum(scores.ColView(j))/float64(len(tracks[0].z)))
 	}
-	return check.Flag{Kind: check.KindUnknown, Where: t.param.name, Note: true,
-		Text: fmt.Sprintf("the data say next to nothing of %s: its posterior is as wide as its prior %s", t.param.name, t.law)}, square > 0.95*0.95
+	for i := range len(tracks[0].z) {
+		for j := range k {
+			scores.Set(i, j, scores.At(i, j)-mean.AtVec(j))
+		}
+	}
+	cov.Mul(scores.T(), scores)
+	for i := range k {
+		for j := range i + 1 {
+			sym.SetSym(i, j, cov.At(i, j)/float64(len(tracks[0].z)))
+		}
+	}
+	if !eigen.Factorize(sym, true) {
+		return nil
+	}
+	eigen.VectorsTo(&vectors)
+	for j, width := range eigen.Values(nil) {
+		if width < 0.95*0.95 {
+			continue
+		}
+		var names []string
+		for i, t := range tracks {
+			if math.Abs(vectors.At(i, j)) > 0.3 {
+				names = append(names, t.param.name)
+			}
+		}
+		text := fmt.Sprintf("the data say next to nothing of the balance between %s: one can grow at the cost of another, and only the priors hold them", strings.Join(names, " and "))
+		if len(names) == 1 {
+			t := tracks[slices.IndexFunc(tracks, func(t *priorTrack) bool { return t.param.name == names[0] })]
+			text = fmt.Sprintf("the data say next to nothing of %s: its posterior is as wide as its prior %s", names[0], t.law)
+		}
+		notes = append(notes, check.Flag{Kind: check.KindUnknown, Where: strings.Join(names, ", "), Note: true, Text: text})
+	}
+	return notes
 }

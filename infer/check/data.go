@@ -36,8 +36,9 @@ type Data struct {
 	// SigmaFitted says that the standard deviations are parameters of the model, so that
 	// the size of the residuals tells nothing.
 	SigmaFitted bool
-	Axes        []Axis // variables along which Z was measured; the order of Z if there are none
-	Grid        *Grid  // neighbours on a detector; nil for a sequence
+	Labels      []string // names of the residuals, such as those of groups; nil for their places
+	Axes        []Axis   // variables along which Z was measured; the order of Z if there are none
+	Grid        *Grid    // neighbours on a detector; nil for a sequence
 	// Directions are departures from the model that have a name.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit
@@ -93,7 +94,9 @@ type Direction struct {
 type Alteration struct {
 	Kind  string // such as "zero errors"
 	Count int    // of points
-	Text  string // what was done and why, with what to try
+	Text  string // what was done and why
+	// Remedy is what to try instead, if anything.
+	Remedy string
 	// Note says that the user asked for it, as by a mask: it is noted and not flagged.
 	Note bool
 }
@@ -110,6 +113,7 @@ type Prior struct {
 	Name, Law string
 	Value     float64 // posterior median, or the estimate
 	P         float64 // two-sided tail probability of the prior beyond it
+	Weak      bool    // a default that nobody chose
 	Shift     float64 // by which the prior moved the estimate, in posterior standard deviations
 }
 
@@ -125,6 +129,9 @@ func (d *Data) check() error {
 		return fmt.Errorf("check: a Jacobian of %d numbers for %d residuals and %d parameters: want %d", len(d.Jacobian), n, len(d.Names), n*len(d.Names))
 	}
 	sizes := map[string]int{}
+	if d.Labels != nil {
+		sizes["Labels"] = len(d.Labels)
+	}
 	for _, a := range d.Axes {
 		sizes["axis "+a.Name] = len(a.Values)
 	}

@@ -13,7 +13,11 @@ func (w *residuals) directionTest(dir Direction) test {
 	t.effect = g.share
 	t.say = func() Flag {
 		text, remedy := dir.Say(g.coef, g.sd)
-		return Flag{Remedy: remedy, Text: fmt.Sprintf("%s; this explains %s of the scatter of the residuals%s", text, percent(g.share), w.moves(&g))}
+		where := ""
+		if len(w.d.Axes) > 0 {
+			where, _ = w.strongest(w.d.Axes[0])
+		}
+		return Flag{Where: where, Remedy: remedy, Text: fmt.Sprintf("%s; this explains %s of the scatter of the residuals%s", text, percent(g.share), w.moves(&g))}
 	}
 	return t
 }

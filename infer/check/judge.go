@@ -5,24 +5,30 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
+
+// Level is the probability at which a model that is right is flagged all the same.
+const Level = 0.01
 
 // Settings of Judge. The zero value is the default.
 type Settings struct {
 	// Level is the probability that a model that is right is flagged all the same,
-	// all tests together. Default 0.01.
+	// all tests together. Default Level.
 	Level float64
 }
 
 // test is one statistic with its probability under a right model.
 type test struct {
 	kind     string
+	of       string // what it looked at, such as an axis
 	p        float64
 	effect   float64 // for the order of flags
 	harmless bool    // significant or not, nothing depends on it: noted
 	forgiven bool    // the fit was told to expect it: noted
 	always   bool    // noted even where it is not significant
 	named    bool
+	points   []int       // that are outliers
 	columns  [][]float64 // of departures that the model could take in
 	gain     gain
 	say      func() Flag
@@ -44,7 +50,7 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	if err := d.check(); err != nil {
 		return Verdict{}, err
 	}
-	level := cmp.Or(s.Level, 0.01)
+	level := cmp.Or(s.Level, Level)
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
 	d.remarks(&v)
 	d.atPredicted(&v)
@@ -75,7 +81,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	adjusted := holm(tests)
 	v.P = slices.Min(append(adjusted, 1))
 	for i, t := range tests {
-		v.Tests = append(v.Tests, Test{t.kind, t.p, adjusted[i]})
+		v.Tests = append(v.Tests, Test{t.kind, t.of, t.p, adjusted[i]})
 	}
 	reportAll(v, tests[:len(about)], adjusted, level)
 	small := true // the misfit is one that linear departures can tell of
@@ -88,6 +94,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 		f.Text += rivals(tests, adjusted, best, level)
 		v.add(f, tests[best].harmless || tests[best].forgiven)
 		w.absorb(tests[best].columns)
+		if tests[best].points != nil {
+			for _, k := range w.withOthers(tests[best].points)[len(tests[best].points):] {
+				w.absorb(unit(w.n, []int{k}))
+			}
+		}
 		if w.dof() < 5 {
 			return
 		}
@@ -190,7 +201,9 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 			continue
 		}
 		kinds = append(kinds, t.kind)
-		text += "; nearly as well: " + t.say().Text
+	}
+	if len(kinds) > 1 {
+		text = "; nearly as well: " + strings.Join(kinds[1:], ", ")
 	}
 	return text
 }
@@ -211,7 +224,7 @@ func (w *residuals) tests() (all []test) {
 		axes = []Axis{{Name: "point", Values: counting(w.n)}}
 	}
 	for _, a := range axes {
-		all = append(all, w.patternTest(a))
+		all = append(all, w.patternTests(a)...)
 	}
 	for _, g := range w.graphs(axes) {
 		all = append(all, w.neighbourTest(g))
@@ -285,7 +298,7 @@ func (d *Data) remarks(v *Verdict) {
 		v.add(f, f.Note)
 	}
 	for _, a := range d.Altered {
-		v.add(Flag{Kind: a.Kind, Text: a.Text}, a.Note)
+		v.add(Flag{Kind: a.Kind, Text: a.Text, Remedy: a.Remedy}, a.Note)
 	}
 	for _, u := range d.Unknown {
 		v.add(Flag{Kind: KindUnknown, Where: u, Text: "the data do not determine " + u,

@@ -38,7 +38,7 @@ func TestPlantedMisfits(t *testing.T) {
 			}
 		}, KindSpread, "scatter varies"},
 		{"bound", func(d *Data, _ *rand.Rand) { d.Bounds = []Bound{{"a", 1, 1, 7}} }, KindBound, "a = 1"},
-		{"prior", func(d *Data, _ *rand.Rand) { d.Priors = []Prior{{"a", "normal(0, 1)", 9, 1e-12, 3}} }, KindPrior, "units"},
+		{"prior", func(d *Data, _ *rand.Rand) { d.Priors = []Prior{{Name: "a", Law: "normal(0, 1)", Value: 9, P: 1e-12, Shift: 3}} }, KindPrior, "units"},
 		{"zero errors", func(d *Data, _ *rand.Rand) { d.Altered = []Alteration{{Kind: "zero errors", Text: "3 errors"}} }, "zero errors", ""},
 		{"undetermined", func(d *Data, _ *rand.Rand) { d.Unknown = []string{"a - b"} }, KindUnknown, "a - b"},
 	} {
@@ -186,4 +186,60 @@ func leastSquares(columns [][]float64, y []float64) (x, sd []float64) {
 		sd[i] = math.Sqrt(a[i][n+i])
 	}
 	return x, sd
+}
+
+// A bend of 4.7 standard deviations in 60 points is seen eight times in ten.
+func TestFaintBends(t *testing.T) {
+	const n, runs = 60, 200
+	r := rand.New(rand.NewPCG(11, 12))
+	line, x, bend := make([]float64, 2*n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i] = float64(i) / n
+		line[i], line[n+i], bend[i] = 1, x[i], x[i]*x[i]
+	}
+	names := []string{"a", "b"}
+	sd := newResiduals(&Data{Z: x, Jacobian: line[:n], Names: names[:1]}).try([][]float64{line[n:], bend}).sd[1]
+	seen := 0
+	for range runs {
+		z := make([]float64, n)
+		for i := range z {
+			z[i] = r.NormFloat64() + 4.7*sd*bend[i]
+		}
+		v, err := Judge(Data{Z: z, Jacobian: line, Names: names, Axes: []Axis{{Name: "x", Values: x}}}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.OK && v.Flags[0].Kind == KindPattern {
+			seen++
+		}
+	}
+	t.Logf("%d of %d seen", seen, runs)
+	if seen < 150 {
+		t.Errorf("%d of %d bends seen", seen, runs)
+	}
+}
+
+// Many outliers are told of in one flag, and hide nothing else.
+func TestManyOutliers(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	d := noise(r, 400, false)
+	for i := 3; i < 400; i += 14 {
+		d.Z[i] += 20 * float64(1-i%2*2)
+	}
+	v, err := Judge(d, Settings{})
+	if err != nil || len(v.Flags) != 1 || !strings.Contains(v.Flags[0].Text, "29 points lie") {
+		t.Errorf("%v %v", err, v)
+	}
+}
+
+// A prior in wrong units is flagged although it moves nothing, unless nobody chose it.
+func TestAbsurdPriors(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for weak, p := range map[bool]float64{false: 1e-9, true: 1e-9} {
+		d := noise(r, 60, false)
+		d.Priors = []Prior{{Name: "a", Law: "normal(5, 1)", Value: 5000, P: p, Weak: weak}}
+		if v, err := Judge(d, Settings{}); err != nil || v.OK != weak {
+			t.Errorf("weak %v: %v %v", weak, err, v)
+		}
+	}
 }

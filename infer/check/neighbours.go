@@ -71,7 +71,7 @@ func (g *graph) apply(v []float64) []float64 {
 // Reference: Moran 1950, doi 10.1093/biomet/37.1-2.17; Durbin and Watson 1951, doi
 // 10.1093/biomet/38.1-2.159 for the beta law.
 func (w *residuals) neighbourTest(g graph) test {
-	t := test{kind: KindNeighbours, p: 1}
+	t := test{kind: KindNeighbours, of: g.name, p: 1}
 	d := w.dof()
 	if len(g.pairs) < 5 || d < 5 || w.square == 0 {
 		return t

@@ -11,8 +11,14 @@ import (
 // KindOutliers is the flag of single points far from the model.
 const KindOutliers = "outliers"
 
-// mostOutliers is how many points may be called outliers.
+// mostOutliers is how many points may be called outliers at a time.
 const mostOutliers = 10
+
+// listed is how many outliers a flag speaks of: what it costs to take them into the
+// model grows with the square.
+func (w *residuals) listed() int {
+	return min(200, max(mostOutliers, int(math.Sqrt(5e8/float64(w.n)))))
+}
 
 // outlierTest looks for points that are too far away for a normal law. Where the
 // errors are known, the largest studentised residual is compared with the law of the
@@ -48,9 +54,9 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	points = slices.Clone(order[:most])
 	slices.Sort(points)
 	t.effect = float64(most) / float64(w.n)
-	t.say = func() Flag { return w.sayOutliers(z, points) }
+	t.say = func() Flag { return w.sayOutliers(z, w.withOthers(points)) }
 	if most > 0 {
-		t.columns = unit(w.n, points)
+		t.columns, t.points = unit(w.n, points), points
 		t.gain = w.try(t.columns)
 		t.harmless = t.gain.harmless()
 	}
@@ -91,7 +97,7 @@ func (w *residuals) farKnown(z []float64, order []int, typical float64) (p []flo
 // farRelative returns Rosner's p-values of the farthest points.
 func (w *residuals) farRelative(z []float64, order []int) (p []float64) {
 	left, k := w.square, w.dof()
-	for n, i := range order[:min(mostOutliers, len(order)/10)] {
+	for n, i := range order[:min(mostOutliers, max(1, len(order)/10))] {
 		v := z[i] * z[i]
 		if k < 3 || !(left > v) {
 			break
@@ -112,9 +118,6 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	more := ""
 	if n := len(points); n > 3 {
 		more = fmt.Sprintf(" and %d more", n-3)
-		if n == mostOutliers {
-			more = " and others"
-		}
 	}
 	f := Flag{Where: strings.Join(list, ", ") + more,
 		Remedy: "check these points and mask them if they are bad, or use a law or loss with heavier tails"}
@@ -125,11 +128,30 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	if len(points) != 1 {
 		what = fmt.Sprintf("%d points lie", len(points))
 	}
-	if len(points) == mostOutliers {
-		what = fmt.Sprintf("%d or more points lie", mostOutliers)
+	if len(points) >= w.listed() {
+		what = fmt.Sprintf("%d or more points lie", len(points))
 	}
 	f.Text = fmt.Sprintf("%s too far from the model for a normal law: %s standard deviations away", what, f.Where)
 	return f
+}
+
+// withOthers adds the points that are too far away once the first ones are in the
+// model.
+func (w *residuals) withOthers(points []int) []int {
+	if len(points) < mostOutliers {
+		return points
+	}
+	v := newResiduals(w.d)
+	for _, q := range w.base.q[len(v.base.q):] {
+		v.absorb([][]float64{q})
+	}
+	all, last := slices.Clone(points), points
+	for len(last) == mostOutliers && len(all) < w.listed() && v.dof() > 5 {
+		v.absorb(unit(v.n, last))
+		_, last = v.outlierTest()
+		all = append(all, last...)
+	}
+	return all
 }
 
 // together reports whether three or more of the points follow each other along the first
@@ -156,6 +178,9 @@ func (w *residuals) together(z []float64, points []int) bool {
 
 // place names a residual.
 func (w *residuals) place(i int) string {
+	if w.d.Labels != nil {
+		return w.d.Labels[i]
+	}
 	if len(w.d.Axes) == 0 {
 		return fmt.Sprintf("point %d", i+1)
 	}

@@ -14,16 +14,21 @@ const (
 
 // test asks whether the data pull beyond the bound by more than chance.
 func (b Bound) test() test {
-	return test{kind: KindBound, p: min(1, normalTail(b.Pull)), effect: b.Pull, always: true, say: func() Flag {
+	return test{kind: KindBound, of: b.Name, p: min(1, normalTail(b.Pull)), effect: b.Pull, always: true, say: func() Flag {
 		return Flag{Where: b.Name, Text: fmt.Sprintf("%s = %.4g lies on its bound, and the data would take it %.2g standard deviations beyond", b.Name, b.Value, b.Pull),
 			Remedy: "widen the bound if it is not physical; if it is, another term of the model is wrong"}
 	}}
 }
 
+// absurd is the tail probability below which a prior that was chosen speaks of another
+// parameter, or of other units, even if it moves nothing.
+const absurd = 1e-6
+
 // test asks whether the prior expected the value. A prior that was surprised but
-// moved the estimate by less than a fifth of its standard deviation does no harm.
+// moved the estimate by less than a fifth of its standard deviation does no harm,
+// unless what was chosen is absurd.
 func (p Prior) test() test {
-	return test{kind: KindPrior, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2, say: func() Flag {
+	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func() Flag {
 		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g, which its prior %s did not expect (tail probability %.1g)", p.Name, p.Value, p.Law, p.P),
 			Remedy: "check the units of the prior and of the data; widen the prior if it was a guess"}
 		if math.Abs(p.Shift) >= 0.2 {

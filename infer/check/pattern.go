@@ -12,12 +12,24 @@ const KindPattern = "pattern of the residuals"
 // waves is the largest number of waves that a pattern is looked for in.
 const waves = 8
 
-// patternTest looks for a smooth pattern along an axis: a constant and cosines of the
-// rank, as many as a sixth of the degrees of freedom, at most 8.
-func (w *residuals) patternTest(a Axis) test {
-	columns := cosines(w.order(a.Values).ranks, int(min(max(w.dof()/6, 1), waves)), true)
+// trend is how many columns the narrow test of a pattern has.
+const trend = 2
+
+// patternTests looks for a smooth pattern along an axis: a constant and cosines of the
+// rank, as many as a sixth of the degrees of freedom, at most 8; and the slowest two
+// that the parameters leave, which see a faint bend that is lost among more.
+func (w *residuals) patternTests(a Axis) []test {
+	all := cosines(w.order(a.Values).ranks, int(min(max(w.dof()/6, 1), waves)), true)
+	slow := w.base.beyond(all, trend)
+	if len(all) < 2*trend || len(slow) < trend {
+		return []test{w.patternTest(a, all)}
+	}
+	return []test{w.patternTest(a, all), w.patternTest(a, slow)}
+}
+
+func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 	g := w.try(columns)
-	t := test{kind: KindPattern, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.share < 0.002}
+	t := test{kind: KindPattern, of: a.Name, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.share < 0.002}
 	t.say = func() Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,

@@ -38,6 +38,24 @@ func (s *span) add(column []float64) []float64 {
 	return at
 }
 
+// beyond returns the first n of the columns that lie mostly outside the span and each
+// other.
+func (s *span) beyond(columns [][]float64, n int) (out [][]float64) {
+	t := span{q: s.q[:len(s.q):len(s.q)]}
+	for _, c := range columns {
+		if len(out) == n {
+			break
+		}
+		before := len(t.q)
+		if at := t.add(c); at != nil && at[len(at)-1] > 0.3*norm(c) {
+			out = append(out, c)
+		} else {
+			t.q = t.q[:before]
+		}
+	}
+	return out
+}
+
 // outside takes from z what lies in the span.
 func (s *span) outside(z []float64) {
 	for range 2 {

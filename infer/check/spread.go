@@ -15,7 +15,7 @@ const KindSpread = "spread of the residuals"
 // Reference: Breusch and Pagan 1979, doi 10.2307/1911963; Wilson and Hilferty 1931,
 // doi 10.1073/pnas.17.12.684.
 func (w *residuals) spreadTest(a Axis) test {
-	t := test{kind: KindSpread, p: 1}
+	t := test{kind: KindSpread, of: a.Name, p: 1}
 	z := w.studentised()
 	v, at := make([]float64, 0, w.n), make([]float64, 0, w.n)
 	rank := w.order(a.Values).ranks

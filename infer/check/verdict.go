@@ -33,6 +33,7 @@ func (f Flag) String() string {
 // Test is the outcome of one test.
 type Test struct {
 	Kind     string
+	Of       string  // axis, parameter or neighbours that it looked at, if there are several
 	P        float64 // by itself
 	Adjusted float64 // together with all others, by Holm's method
 }
@@ -114,7 +115,11 @@ func (v Verdict) HTML() string {
 	}
 	b.WriteString("</ul>\n<table><thead><tr><th>test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
 	for _, t := range v.Tests {
-		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2g</td><td>%.2g</td></tr>", html.EscapeString(t.Kind), t.P, t.Adjusted)
+		what := t.Kind
+		if t.Of != "" {
+			what += ": " + t.Of
+		}
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2g</td><td>%.2g</td></tr>", html.EscapeString(what), t.P, t.Adjusted)
 	}
 	b.WriteString("</tbody></table>\n")
 	return b.String()

@@ -57,7 +57,8 @@ func (c Curve) altered(law Law) []check.Alteration {
 		return nil
 	}
 	return []check.Alteration{{Kind: "zero errors", Count: c.replaced,
-		Text: fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)}}
+		Remedy: "give these points their errors, or leave them out",
+		Text:   fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)}}
 }
 
 // CheckPosterior judges the posterior of the model that Model made of the same curve

@@ -40,7 +40,7 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 		if b, ok := s.Bounds[q.Name]; ok {
 			q.Range = func(Curve) (start, lo, hi float64) { return b[0], b[0], b[1] }
 		}
-		p[i] = m.Param(q.Name, s.prior(q.Name, q.prior(c)))
+		p[i] = s.declare(m, q.Name, q.prior(c))
 	}
 	if r := law.sampled; r != nil && r.derived != nil {
 		for name, n := range r.derived(p) {
@@ -51,7 +51,7 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 	if c.Err != nil {
 		sigma = m.Data("yerr", c.Err)
 	} else {
-		sigma = m.Param("sigma", s.prior("sigma", dist.HalfNormal(0.1)))
+		sigma = s.declare(m, "sigma", dist.HalfNormal(0.1))
 	}
 	m.Observe("y", dist.Normal(mean(p, x), sigma), c.Y)
 	return m, nil
@@ -91,11 +91,12 @@ func (l Law) Units() map[string]string {
 	return out
 }
 
-func (s Settings) prior(name string, d dist.Dist) dist.Dist {
-	if o, ok := s.Priors[name]; ok {
-		return o
+// declare adds a parameter with the prior that was chosen, or with the usual one.
+func (s Settings) declare(m *infer.Model, name string, usual dist.Dist) *ad.Node {
+	if own, ok := s.Priors[name]; ok {
+		return m.Param(name, own)
 	}
-	return d
+	return m.Param(name, usual, infer.Weak())
 }
 
 // checkSampled finds names that the Bayesian model does not have.

@@ -159,9 +159,11 @@ func (c *inspection) collect() (check.Data, error) {
 func (c *inspection) left() check.Alteration {
 	total := c.dropped + len(c.index)
 	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 0.02*float64(total)}
-	a.Text = fmt.Sprintf("%d of %d values are not above 0 and have no logarithm: they were left out, which takes the dim ones away; for counts use the loss poisson, else square", c.dropped, total)
+	a.Text = fmt.Sprintf("%d of %d values are not above 0 and have no logarithm: they were left out, which takes the dim ones away", c.dropped, total)
+	a.Remedy = "for counts use the loss poisson, else square"
 	if c.Loss == PoissonLoss {
-		a.Text = fmt.Sprintf("%d of %d counts are below 0 and were left out: counts are not; was a background taken off?", c.dropped, total)
+		a.Text = fmt.Sprintf("%d of %d counts are below 0, which counts are not, and were left out", c.dropped, total)
+		a.Remedy = "use the counts as they were measured, without taking a background off; or the loss square"
 	}
 	return a
 }
