@@ -64,6 +64,16 @@ func (v *Verdict) add(f Flag, note bool) {
 	v.Flags = append(v.Flags, f)
 }
 
+// Misfit reports whether a flag is of the kind that another minimum, or another model,
+// could take away: not of data that were altered or do not determine the parameters,
+// nor of residuals that are too small.
+func (v Verdict) Misfit() bool {
+	return slices.ContainsFunc(v.Flags, func(f Flag) bool {
+		tested := slices.ContainsFunc(v.Tests, func(t Test) bool { return t.Kind == f.Kind })
+		return tested && !(f.Kind == KindSize && v.Reduced < v.Expected[0])
+	})
+}
+
 // Summary is one sentence.
 func (v Verdict) Summary() string {
 	size := ""

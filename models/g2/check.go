@@ -25,11 +25,15 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	d.Relative = f.Curve.Err == nil
 	d.Axes = []check.Axis{f.Curve.axis(f.Law)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered(f.Law))
-	var err error
-	if d.Mean, err = f.Law.at(f.Curve.X, f.X); err != nil {
-		return err
+	d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
+	for i, z := range d.Z {
+		if d.Sigma != nil {
+			z *= d.Sigma[i]
+		}
+		d.Mean[i] -= z
 	}
-	d.Directions, d.Sigma = f.Law.departures(f.Curve, f.X, f.Curve.Err), f.Curve.Err
+	d.Directions = f.Law.departures(f.Curve, f.X, d.Mean, d.Sigma)
+	var err error
 	f.Check, err = check.Judge(d, check.Settings{})
 	return err
 }
@@ -39,15 +43,6 @@ func (c Curve) axis(law Law) check.Axis {
 		return check.Axis{Name: "q", Unit: "1/Angstrom", Values: c.X}
 	}
 	return check.Axis{Name: "delay", Unit: "s", Values: c.X}
-}
-
-// at returns the model at x.
-func (l Law) at(x, p []float64) ([]float64, error) {
-	on, err := l.On(x)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(on(p)), nil
 }
 
 // altered says which errors repaired replaced. Replaced errors of a curve that went
@@ -76,13 +71,13 @@ func CheckPosterior(law Law, c Curve, s Settings, fit *infer.Fit) (check.Verdict
 		}
 	}
 	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered(law)),
-		Directions: func(_, sd []float64) []check.Direction { return law.departures(c, p, sd) }})
+		Directions: func(mean, sd []float64) []check.Direction { return law.departures(c, p, mean, sd) }})
 }
 
 // departures are the usual ways in which a curve differs from a law: a stretched or a
 // second decay, a drift of the baseline, a bend of tau(q).
-func (l Law) departures(c Curve, p, sd []float64) []check.Direction {
-	// sd are the standard deviations of the values; nil for 1.
+func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
+	// mean are the predicted values and sd the standard deviations; nil for 1.
 	weight := func(f func(x float64) float64) [][]float64 {
 		out := make([]float64, len(c.X))
 		for i, x := range c.X {
@@ -92,8 +87,11 @@ func (l Law) departures(c Curve, p, sd []float64) []check.Direction {
 		}
 		return [][]float64{out}
 	}
+	if l.Of == "q" && mean == nil {
+		return nil
+	}
 	if l.Of == "q" {
-		return l.bend(c, p, weight)
+		return l.bend(c, mean, weight)
 	}
 	tau, contrast := l.decay(p)
 	all := []check.Direction{{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
@@ -130,11 +128,7 @@ func (l Law) departures(c Curve, p, sd []float64) []check.Direction {
 }
 
 // bend is a power law whose exponent changes with q.
-func (l Law) bend(c Curve, p []float64, weight func(func(x float64) float64) [][]float64) []check.Direction {
-	mean, err := l.at(c.X, p)
-	if err != nil {
-		return nil
-	}
+func (l Law) bend(c Curve, mean []float64, weight func(func(x float64) float64) [][]float64) []check.Direction {
 	middle := math.Log(geometric(slices.Min(c.X), slices.Max(c.X)))
 	k := -1
 	return []check.Direction{{Kind: "no power law", Columns: weight(func(x float64) float64 {

@@ -186,7 +186,7 @@ func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, 
 	if err := f.judge(res, names, dropped); err != nil {
 		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
 	}
-	if f.Check.OK {
+	if !f.Check.Misfit() {
 		return f
 	}
 	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6) {
@@ -197,7 +197,7 @@ func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, 
 			f = lower
 		}
 	}
-	if !f.Check.OK {
+	if f.Check.Misfit() {
 		f.compare(ctx, s)
 	}
 	return f
