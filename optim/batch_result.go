@@ -61,6 +61,9 @@ func (r *BatchResult) Reason(i int) string {
 	return r.Status[i].Message()
 }
 
+// Relative reports whether the errors were scaled by the residuals themselves.
+func (r *BatchResult) Relative() bool { return r.s.RelativeSigma }
+
 // Failures lists the rows that Failed.
 func (r *BatchResult) Failures() []int {
 	var out []int

@@ -38,7 +38,9 @@ func TestPlantedMisfits(t *testing.T) {
 			}
 		}, KindSpread, "scatter varies"},
 		{"bound", func(d *Data, _ *rand.Rand) { d.Bounds = []Bound{{"a", 1, 1, 7}} }, KindBound, "a = 1"},
-		{"prior", func(d *Data, _ *rand.Rand) { d.Priors = []Prior{{Name: "a", Law: "normal(0, 1)", Value: 9, P: 1e-12, Shift: 3}} }, KindPrior, "units"},
+		{"prior", func(d *Data, _ *rand.Rand) {
+			d.Priors = []Prior{{Name: "a", Law: "normal(0, 1)", Value: 9, P: 1e-12, Shift: 3}}
+		}, KindPrior, "units"},
 		{"zero errors", func(d *Data, _ *rand.Rand) { d.Altered = []Alteration{{Kind: "zero errors", Text: "3 errors"}} }, "zero errors", ""},
 		{"undetermined", func(d *Data, _ *rand.Rand) { d.Unknown = []string{"a - b"} }, KindUnknown, "a - b"},
 	} {

@@ -92,6 +92,9 @@ func axpy(y []float64, a float64, x []float64) {
 
 // norm is the length of a column, without overflow.
 func norm(v []float64) float64 {
+	if s := dot(v, v); s > 1e-280 && s < 1e300 {
+		return math.Sqrt(s)
+	}
 	big := 0.0
 	for _, x := range v {
 		big = max(big, math.Abs(x))

@@ -1,0 +1,135 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Bits are the flags of one row of a batch.
+type Bits uint8
+
+// Flags of rows.
+const (
+	SizeBit Bits = 1 << iota
+	PatternBit
+	NeighboursBit
+	OutliersBit
+	SpreadBit
+	BoundBit
+	UnknownBit
+	UnjudgedBit
+)
+
+// bitKinds are the kinds of the bits, in their order.
+var bitKinds = []string{KindSize, KindPattern, KindNeighbours, KindOutliers, KindSpread, KindBound, KindUnknown, KindUnjudged}
+
+// String lists the kinds.
+func (b Bits) String() string {
+	var kinds []string
+	for k, kind := range bitKinds {
+		if b&(1<<k) != 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// BatchVerdict is a short verdict about every row of a batch of fits. Judge says more
+// of a single one.
+type BatchVerdict struct {
+	Flags []Bits    // of each row; 0 where model and data agree
+	P     []float64 // smallest p-value of all tests of the row together; NaN where there were none
+}
+
+// JudgeBatch judges every row of a batch by the size, the pattern along the axis, the
+// neighbours, the outliers and the spread of its residuals, and by its bounds, as
+// Judge does; a row that is right is flagged with a probability of Settings.Level. The
+// axis holds one value for each of the M residuals; one without values stands for
+// their order. Rows that Failed, or have as many parameters as points, are not judged.
+func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.BatchResult, axis Axis, s Settings) (*BatchVerdict, error) {
+	v := &BatchVerdict{Flags: make([]Bits, len(r.Status)), P: make([]float64, len(r.Status))}
+	for i := range v.P {
+		v.Flags[i], v.P[i] = UnjudgedBit, math.NaN()
+	}
+	level := cmp.Or(s.Level, Level)
+	err := b.Linearise(ctx, rows, r, func(l optim.Linearised) {
+		v.Flags[l.Row], v.P[l.Row] = judgeRow(l, r, axis, level)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	return v, nil
+}
+
+// judgeRow tests the residuals of one row.
+func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64) (flags Bits, p float64) {
+	n := len(r.Names)
+	d := Data{Z: make([]float64, len(l.Residuals)), Relative: r.Relative()}
+	for i, v := range l.Residuals {
+		d.Z[i] = -v
+	}
+	var bounds []test
+	for k, name := range r.Names {
+		column, sd := l.Jacobian[k*len(l.Points):(k+1)*len(l.Points)], r.SDs(l.Row)[k]
+		if norm(column) > 0 {
+			d.Names, d.Jacobian = append(d.Names, name), append(d.Jacobian, column...)
+		}
+		if math.IsInf(sd, 1) {
+			flags |= UnknownBit
+		}
+		if r.Active != nil && r.Active[l.Row*n+k] != 0 && sd > 0 && !math.IsInf(sd, 1) {
+			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) * sd}.test())
+		}
+	}
+	at := Axis{Name: cmp.Or(axis.Name, "point")}
+	for _, i := range l.Points {
+		if axis.Values == nil {
+			at.Values = append(at.Values, float64(i+1))
+		} else {
+			at.Values = append(at.Values, axis.Values[i])
+		}
+	}
+	w := newResiduals(&d)
+	if w.dof() < 1 {
+		return flags | UnjudgedBit, math.NaN()
+	}
+	outlier, _ := w.outlierTest()
+	tests := append(bounds, w.sizeTest(), outlier, w.spreadTest(at), w.neighbourTest(w.along(at)))
+	tests = append(tests, w.patternTests(at)...)
+	tests = slices.DeleteFunc(tests, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+	adjusted := holm(tests)
+	for i, t := range tests {
+		if adjusted[i] <= level && !t.harmless && !t.follows(tests) {
+			flags |= 1 << slices.Index(bitKinds, t.kind)
+		}
+	}
+	return flags, slices.Min(append(adjusted, 1))
+}
+
+// String counts the rows and their flags.
+func (v *BatchVerdict) String() string {
+	count, right := map[string]int{}, 0
+	for _, b := range v.Flags {
+		if b == 0 {
+			right++
+		}
+		for k, kind := range bitKinds {
+			if b&(1<<k) != 0 {
+				count[kind]++
+			}
+		}
+	}
+	text := fmt.Sprintf("The model agrees with the data in %d of %d rows.", right, len(v.Flags))
+	for _, kind := range bitKinds {
+		if n := count[kind]; n > 0 {
+			text += fmt.Sprintf("\n- %s: %d rows", kind, n)
+		}
+	}
+	return text
+}
