@@ -3,6 +3,7 @@ package expr_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -148,5 +149,19 @@ func TestErrorsOfTheReadings(t *testing.T) {
 			t.Errorf("%s: %d of 100 right models flagged", name, flagged)
 		}
 		t.Log(name, flagged)
+	}
+}
+
+// What is fixed needs no start, and one that nobody uses is named.
+func TestFixedNeedsNoStart(t *testing.T) {
+	doc := `{"expr": "a + b*x", "data": {"x": [0, 1, 2, 3], "y": [1, 3, 5, 7.1]}, "y": "y", "start": {"b": 1}, "fixed": {%q: 1}}`
+	for name, want := range map[string]string{"a": "", "c": `c has fixed, which the formula "a + b*x" does not use`} {
+		p, err := expr.Parse([]byte(fmt.Sprintf(doc, name)))
+		if err == nil {
+			_, _, err = p.LeastSquares()
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s fixed: %v, want %q", name, err, want)
+		}
 	}
 }

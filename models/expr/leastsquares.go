@@ -72,7 +72,7 @@ func (p *Problem) leastSquares() (*optim.Problem, optim.Settings, error) {
 		if len(v) > 1 {
 			return nil, s, fmt.Errorf("start of %s has %d numbers: want 1", name, len(v))
 		}
-		out.Start = append(out.Start, append(v, 0)[0]) // 0 for what is tied: its value follows
+		out.Start = append(out.Start, append(v, p.Fixed[name])[0]) // 0 for what is tied: its value follows
 	}
 	if err := p.limit(out, names); err != nil {
 		return nil, s, err
@@ -96,6 +96,9 @@ func (p *Problem) fitted(model *formula.Formula) (names []string, err error) {
 	}
 	for _, name := range sortedKeys(p.Start) {
 		take("start", name)
+	}
+	for _, name := range sortedKeys(p.Fixed) {
+		take("fixed", name)
 	}
 	for _, name := range sortedKeys(p.Tied) {
 		take("tied", name)
