@@ -155,7 +155,7 @@ func TestErrorsOfTheReadings(t *testing.T) {
 // What is fixed needs no start, and one that nobody uses is named.
 func TestFixedNeedsNoStart(t *testing.T) {
 	doc := `{"expr": "a + b*x", "data": {"x": [0, 1, 2, 3], "y": [1, 3, 5, 7.1]}, "y": "y", "start": {"b": 1}, "fixed": {%q: 1}}`
-	for name, want := range map[string]string{"a": "", "c": `c has fixed, which the formula "a + b*x" does not use`} {
+	for name, want := range map[string]string{"a": "", "c": `fixed has c, which the formula "a + b*x" does not use`} {
 		p, err := expr.Parse([]byte(fmt.Sprintf(doc, name)))
 		if err == nil {
 			_, _, err = p.LeastSquares()
