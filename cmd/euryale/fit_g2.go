@@ -199,11 +199,7 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 	}
 	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
 	for _, f := range fits {
-		q := "-"
-		if !math.IsNaN(f.Curve.Q) {
-			q = fmt.Sprintf("%.4g", f.Curve.Q)
-		}
-		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, q)
+		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
 		for i := range law.Params {
 			fmt.Fprintf(w, "%s\t", plusMinus(f.X[i], f.SD[i]))
 		}
@@ -224,6 +220,14 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 			fmt.Fprintf(a.stdout, "bin %d: note: %s\n", f.Curve.Bin, m.Text)
 		}
 	}
+}
+
+// qText writes a q, which tables need not have.
+func qText(q float64) string {
+	if math.IsNaN(q) {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g", q)
 }
 
 // agreement says in one word whether the model agrees with the data.

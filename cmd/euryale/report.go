@@ -112,7 +112,7 @@ func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 	album := a.posteriorAlbum(draws)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	r := viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", cfg.Bin, law.Name), Facts: []viz.Fact{
-		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: fmt.Sprintf("%.5g", c.Q)},
+		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: qText(c.Q)},
 		{Name: "points", Value: fmt.Sprint(len(c.X))}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
