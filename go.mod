@@ -4,6 +4,7 @@ go 1.26
 
 require (
 	github.com/chewxy/hm v1.0.0
+	github.com/gofrs/flock v0.13.1
 	github.com/google/flatbuffers v2.0.6+incompatible
 	github.com/klauspost/compress v1.18.0
 	github.com/spf13/cobra v1.10.2

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // A checkpoint is
@@ -107,38 +109,15 @@ func differences(saved, wanted string) string {
 }
 
 // writeFile replaces the file at path as a whole.
-func writeFile(path string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+func writeFile(path string, b []byte) error {
+	err := atomicfile.Write(path, true, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCheckpoint, err)
+		return fmt.Errorf("%w %s: %w", ErrCheckpoint, path, err)
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("%w %s: %w", ErrCheckpoint, path, err)
-		}
-	}()
-	if _, err = f.Write(b); err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err == nil {
-		syncFolder(filepath.Dir(path))
-	}
-	return err
-}
-
-// syncFolder makes a rename durable where the system allows it.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
+	return nil
 }
 
 // save writes everything that later draws depend on, and the draws.

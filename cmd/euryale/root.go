@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
 // app is what every command shares: where to print, and the global flags.
@@ -25,11 +29,14 @@ type app struct {
 	precision      int
 	out, resume    string
 	logLevel       string
+	command        string                   // as it was called
+	locks          map[string]*runlock.Lock // of the folders that this process writes
 }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	a := &app{stdout: stdout, stderr: stderr}
+	defer a.release()
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "euryale: internal error: %v\nThis is a bug. Please report it with the command line and this:\n%s", r, debug.Stack())
@@ -106,6 +113,7 @@ func withFolder(c *cobra.Command) *cobra.Command {
 
 // check looks at the global flags of a command.
 func (a *app) check(c *cobra.Command) error {
+	a.command = c.CommandPath()
 	switch {
 	case a.device != "auto" && a.device != "cpu":
 		if !strings.HasPrefix(a.device, "cuda") {
@@ -121,12 +129,13 @@ func (a *app) check(c *cobra.Command) error {
 	case a.threads < 0:
 		return usage("threads %d: want 0 (all) or more", a.threads)
 	}
-	for _, l := range []string{"debug", "info", "warn", "error"} {
-		if a.logLevel == l {
-			return nil
-		}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, a.logLevel) {
+		return usage("log level %q: want debug, info, warn or error", a.logLevel)
 	}
-	return usage("log level %q: want debug, info, warn or error", a.logLevel)
+	if s, err := os.Stat(a.resume); a.resume != "" && err == nil && s.IsDir() {
+		return a.lock(a.resume)
+	}
+	return nil
 }
 
 // note prints a line for the person at the terminal.

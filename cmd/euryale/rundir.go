@@ -14,10 +14,13 @@ import (
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
 // rundir is the folder of one run.
 //
+//	.lock            the process that writes here, while it runs
 //	config.json      command, version, resolved settings, data, starts
 //	checkpoint       state of all chains, replaced as a whole while sampling
 //	chain-N.csv      draws, as CmdStan writes them
@@ -29,18 +32,20 @@ import (
 //	plots/, report.html
 type rundir string
 
-// makeRundir creates the folder; an existing one that is not empty is refused.
+// makeRundir creates the folder and locks it; an existing one that is not empty is
+// refused.
 func (a *app) makeRundir(name string) (rundir, error) {
-	entries, err := os.ReadDir(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "", as(exitCannotWrite, err)
-	case len(entries) > 0 && !a.overwrite:
-		return "", &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: "--overwrite, --resume " + name + ", or another --out"}
+	if err := a.vacant(name); err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(name, 0o755); err != nil {
 		return "", as(exitCannotWrite, err)
+	}
+	if err := a.lock(name); err != nil {
+		return "", err
+	}
+	if err := a.vacant(name); err != nil { // another run may have come and gone
+		return "", err
 	}
 	if a.overwrite {
 		if err := clearRundir(name); err != nil {
@@ -48,6 +53,24 @@ func (a *app) makeRundir(name string) (rundir, error) {
 		}
 	}
 	return rundir(name), nil
+}
+
+// vacant refuses a folder with something in it, unless that may be overwritten. What a
+// killed process left before its first file does not count.
+func (a *app) vacant(name string) error {
+	entries, err := os.ReadDir(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return as(exitCannotWrite, err)
+	}
+	for _, e := range entries {
+		if e.Name() != runlock.Name && !atomicfile.Temporary(e.Name()) && !a.overwrite {
+			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: "--overwrite, --resume " + name + ", or another --out"}
+		}
+	}
+	return nil
 }
 
 // clearRundir removes all that a run may have left, and nothing else.

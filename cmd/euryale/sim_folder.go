@@ -84,6 +84,11 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	if st, err := os.Stat(s.dir); err == nil && !st.IsDir() {
 		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file", s.dir), hint: "another folder"}
 	}
+	if exists(s.dir) {
+		if err := a.lock(s.dir); err != nil {
+			return nil, err
+		}
+	}
 	now, err := s.record()
 	if err != nil {
 		return nil, err
@@ -109,6 +114,9 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	}
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return nil, as(exitCannotWrite, err)
+	}
+	if err := a.lock(s.dir); err != nil {
+		return nil, err
 	}
 	if err := writeJSON(filepath.Join(s.dir, simRecordName), now); err != nil {
 		return nil, err

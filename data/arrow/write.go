@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // Type is that of the elements of a column.
@@ -39,7 +40,7 @@ type Settings struct {
 type Writer struct {
 	mu      sync.Mutex
 	name    string
-	file    *os.File // nil once closed
+	file    *atomicfile.File // nil once closed
 	out     *bufio.Writer
 	columns []Column // chain and draw included
 	every   int
@@ -81,7 +82,7 @@ func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	if _, err := os.Lstat(name); err == nil && !s.Overwrite {
 		return nil, fmt.Errorf("arrow: %w", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
+	f, err := atomicfile.Create(name)
 	if err != nil {
 		return nil, fmt.Errorf("arrow: %w", err)
 	}
@@ -182,19 +183,10 @@ func (w *Writer) Close() error {
 	if e := w.out.Flush(); err == nil {
 		err = e
 	}
-	if e := w.file.Sync(); err == nil {
-		err = e
-	}
-	if e := w.file.Chmod(0o644); err == nil {
-		err = e
-	}
-	if e := w.file.Close(); err == nil {
-		err = e
-	}
 	if err == nil {
-		err = os.Rename(w.file.Name(), w.name)
+		err = w.file.Commit()
 	}
-	os.Remove(w.file.Name())
+	w.file.Discard()
 	w.file = nil
 	if err != nil {
 		w.err = fmt.Errorf("arrow: %w", err)
@@ -209,8 +201,7 @@ func (w *Writer) Discard() {
 	if w.file == nil {
 		return
 	}
-	w.file.Close()
-	os.Remove(w.file.Name())
+	w.file.Discard()
 	w.file = nil
 }
 

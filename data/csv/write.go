@@ -4,31 +4,20 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // Create writes a table to the named file, under a temporary name first.
 // Comments become lines that begin with #.
 func Create(name string, t *Table, comments ...string) error {
-	tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.part", filepath.Base(name), os.Getpid()))
-	f, err := os.Create(tmp)
+	err := atomicfile.Write(name, true, func(w io.Writer) error { return Write(w, t, comments...) })
 	if err != nil {
 		return fmt.Errorf("csv: %w", err)
 	}
-	err = Write(f, t, comments...)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp, name)
-	}
-	if err != nil {
-		os.Remove(tmp)
-	}
-	return err
+	return nil
 }
 
 // Write writes a table: comments, header, rows. Numbers have as many digits as

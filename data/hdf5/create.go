@@ -3,11 +3,11 @@ package hdf5
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // Writer makes a file that every version of the HDF5 library since 1.0 opens:
@@ -26,8 +26,7 @@ import (
 //	return w.Close()
 type Writer struct {
 	name string
-	out  *os.File
-	tmp  string
+	out  *atomicfile.File
 	end  uint64 // next free byte
 	root *node
 	err  error
@@ -65,12 +64,11 @@ type attrValue struct {
 
 // Create starts a file that will have the given name once Close succeeds.
 func Create(name string) (*Writer, error) {
-	tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.part", filepath.Base(name), os.Getpid()))
-	out, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	out, err := atomicfile.Create(name)
 	if err != nil {
 		return nil, fmt.Errorf("hdf5: %w", err)
 	}
-	return &Writer{name: name, out: out, tmp: tmp, end: superblockSize, root: &node{path: "/", children: map[string]*node{}}}, nil
+	return &Writer{name: name, out: out, end: superblockSize, root: &node{path: "/", children: map[string]*node{}}}, nil
 }
 
 // Discard drops what was written. After Close it does nothing.
@@ -78,8 +76,7 @@ func (w *Writer) Discard() {
 	if w.out == nil {
 		return
 	}
-	w.out.Close()
-	os.Remove(w.tmp)
+	w.out.Discard()
 	w.out = nil
 	w.fail("", "was discarded")
 }
@@ -94,18 +91,13 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	w.finish()
-	if err := w.out.Close(); w.err == nil && err != nil {
-		w.err = fmt.Errorf("hdf5: %w", err)
-	}
-	w.out = nil
 	if w.err == nil {
-		if err := os.Rename(w.tmp, w.name); err != nil {
+		if err := w.out.Commit(); err != nil {
 			w.err = fmt.Errorf("hdf5: %w", err)
 		}
 	}
-	if w.err != nil {
-		os.Remove(w.tmp)
-	}
+	w.out.Discard()
+	w.out = nil
 	return w.err
 }
 

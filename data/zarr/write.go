@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,11 +143,10 @@ func (w *store) put(key string, v any) error {
 
 // replaceFile changes a small file in one step.
 func replaceFile(name string, b []byte) error {
-	tmp := name + ".part"
-	if err := os.WriteFile(tmp, b, 0o644); err != nil {
+	return atomicfile.Write(name, true, func(w io.Writer) error {
+		_, err := w.Write(b)
 		return err
-	}
-	return os.Rename(tmp, name)
+	})
 }
 
 // consolidate writes all metadata into one file, in the order they came.

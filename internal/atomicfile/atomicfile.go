@@ -1,7 +1,11 @@
 // Package atomicfile writes files and folders under a temporary name and renames
-// them into place, so that nobody ever sees half of one.
+// them into place, so that nobody ever sees half of one. What it has renamed is on the
+// disk: it waits for the file and, where systems allow it, for the folder.
 //
 //	err := atomicfile.Write("run.json", false, func(w io.Writer) error { ... })
+//
+// A process that is killed leaves files that [Temporary] knows by their names and
+// [Sweep] removes.
 package atomicfile
 
 import (
@@ -9,35 +13,109 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// Write makes a file of what f writes. An existing one is an error that wraps
-// fs.ErrExist unless overwrite is set. After an error nothing is left behind.
-func Write(name string, overwrite bool, f func(w io.Writer) error) (err error) {
-	if err := free(name, overwrite); err != nil {
-		return err
-	}
-	out, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
+// prefix begins every temporary name.
+const prefix = ".tmp-"
+
+// Temporary reports whether a name is one of a file or folder that was not finished.
+func Temporary(name string) bool { return strings.HasPrefix(filepath.Base(name), prefix) }
+
+// Sweep removes what killed processes left in a folder that nobody else writes to.
+func Sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(out.Name())
-	err = f(out)
-	if e := out.Sync(); err == nil {
+	var errs []error
+	for _, e := range entries {
+		if Temporary(e.Name()) {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// File is a file under its temporary name.
+type File struct {
+	*os.File
+	name string
+}
+
+// Create starts a file that takes its name, in place of an existing one, with Commit.
+func Create(name string) (*File, error) {
+	for {
+		tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%s-%08x", prefix, filepath.Base(name), rand.Uint32()))
+		f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &File{f, name}, nil
+	}
+}
+
+// Commit waits until the file is on the disk and gives it its name. After an error
+// nothing is left behind. Only the first of Commit and Discard does something.
+func (f *File) Commit() error {
+	if f.File == nil {
+		return fs.ErrClosed
+	}
+	tmp := f.Name()
+	err := f.Sync()
+	if e := f.Close(); err == nil {
 		err = e
 	}
-	if e := out.Close(); err == nil {
-		err = e
+	if f.File = nil; err == nil {
+		err = os.Rename(tmp, f.name)
 	}
-	if err == nil {
-		err = os.Chmod(out.Name(), 0o644)
+	if err != nil {
+		os.Remove(tmp)
+		return err
 	}
-	if err == nil {
-		err = os.Rename(out.Name(), name)
+	syncFolder(filepath.Dir(f.name))
+	return nil
+}
+
+// Discard drops the file.
+func (f *File) Discard() {
+	if f.File == nil {
+		return
 	}
-	return err
+	f.Close()
+	os.Remove(f.Name())
+	f.File = nil
+}
+
+// syncFolder makes renames in a folder durable where the system allows it.
+func syncFolder(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		d.Sync()
+		d.Close()
+	}
+}
+
+// Write makes a file of what f writes. An existing one is an error that wraps
+// fs.ErrExist unless overwrite is set. After an error nothing is left behind.
+func Write(name string, overwrite bool, f func(w io.Writer) error) error {
+	if err := free(name, overwrite); err != nil {
+		return err
+	}
+	out, err := Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := f(out); err != nil {
+		return err
+	}
+	return out.Commit()
 }
 
 // Folder makes a folder of what f writes into the folder it is given. An
@@ -52,7 +130,7 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if exists && !ours(name) {
 		return fmt.Errorf("%s is something else and stays: choose another name: %w", name, fs.ErrExist)
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(name), ".tmp-*")
+	tmp, err := os.MkdirTemp(filepath.Dir(name), prefix+"*")
 	if err != nil {
 		return err
 	}
@@ -64,6 +142,10 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if err := f(fresh); err != nil {
 		return err
 	}
+	if err := syncAll(fresh); err != nil {
+		return err
+	}
+	defer syncFolder(filepath.Dir(name))
 	if !exists {
 		return os.Rename(fresh, name)
 	}
@@ -74,6 +156,25 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 		return errors.Join(err, os.Rename(old, name))
 	}
 	return nil
+}
+
+// syncAll waits until all files of a folder are on the disk.
+func syncAll(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if e.IsDir() {
+			f.Sync() // not all systems can
+			return nil
+		}
+		return f.Sync()
+	})
 }
 
 func free(name string, overwrite bool) error {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/runlock"
+)
+
+// A folder that another process writes is refused by every command that would write
+// there, whatever the flags, and nothing in it changes.
+func TestLockedFolders(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	problem := filepath.Join(t.TempDir(), "p.json")
+	if err := os.WriteFile(problem, []byte(`{"fit": "p", "count": [2, 3, 1, 4, 2, 2], "k": 50}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sample := []string{"sample", "assembly", "--problem", problem, "--draws", "50", "--warmup", "100", "--no-report", "--retries", "0", "--out", dir}
+	if code, _, stderr := do(t, sample...); code != exitOK {
+		t.Fatal(code, stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, _, err := runlock.Acquire(dir, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{append(sample, "--overwrite"), {"sample", "assembly", "--resume", dir}, {"demo", "g2", "--out", dir, "--overwrite"}} {
+		code, _, stderr := do(t, args...)
+		if code != exitCannotWrite || !strings.Contains(stderr, "is being written by process") || !strings.Contains(stderr, "(another)") || !strings.Contains(stderr, "wait until it has ended") {
+			t.Errorf("%v: %d %s", args, code, stderr)
+		}
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "summary.json")); err != nil || string(after) != string(before) {
+		t.Error("the result changed", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a killed process left is swept when its folder is taken again; a folder with
+// nothing else is empty.
+func TestLeftoversAreSwept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.MkdirAll(filepath.Join(dir, ".tmp-draws.zarr-12"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(runlock.Owner{PID: 1 << 30, Host: host, Command: "euryale sample"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{".tmp-config.json-0badcafe": "{", runlock.Name: string(b)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	problem := filepath.Join(t.TempDir(), "p.json")
+	if err := os.WriteFile(problem, []byte(`{"fit": "p", "count": [2, 3, 1, 4, 2, 2], "k": 50}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := do(t, "sample", "assembly", "--problem", problem, "--draws", "50", "--warmup", "100", "--no-report", "--retries", "0", "--out", dir)
+	if code != exitOK || !strings.Contains(stderr, "was left unfinished by process 1073741824 (euryale sample)") {
+		t.Error(code, stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}

@@ -1,0 +1,148 @@
+// Package runlock keeps two processes from writing one folder.
+//
+//	lock, before, err := runlock.Acquire("run4", "euryale sample g2")
+//	if err != nil { ... } // *runlock.Held says who writes there
+//	defer lock.Release()
+//
+// The lock is the system's on the file .lock, so that it ends with its process however
+// that ends. The file says who holds it.
+package runlock
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Name is the file in the folder.
+const Name = ".lock"
+
+// Owner is who holds a lock.
+type Owner struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"` // the lock, not the process
+	Command string    `json:"command"`
+}
+
+// String names the process, where it runs and since when.
+func (o Owner) String() string {
+	return fmt.Sprintf("process %d (%s) on %s since %s", o.PID, o.Command, o.Host, o.Started.Format("2006-01-02 15:04:05"))
+}
+
+// Held says that another process has the folder.
+type Held struct {
+	Dir   string
+	Owner *Owner // nil where the file does not say
+	// Elsewhere says that the owner is of another machine, whose locks may not be seen
+	// from here: it may have ended long ago.
+	Elsewhere bool
+}
+
+// Error says who holds the folder, and what to do if that is not so any more.
+func (h *Held) Error() string {
+	switch file := filepath.Join(h.Dir, Name); {
+	case h.Owner == nil:
+		return fmt.Sprintf("%s is being written by another process", h.Dir)
+	case h.Elsewhere:
+		return fmt.Sprintf("%s is being written, or was left, by %v: if that has ended, remove %s", h.Dir, *h.Owner, file)
+	}
+	return fmt.Sprintf("%s is being written by %v", h.Dir, *h.Owner)
+}
+
+// Lock is a folder that is ours.
+type Lock struct {
+	file *flock.Flock
+	path string
+}
+
+// attempts is how often a lock file that vanished meanwhile is made anew.
+const attempts = 10
+
+// Acquire takes the folder, which must exist. Before is the owner that ended without
+// releasing it, if there was one. The error is a *Held, or that of the file.
+func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
+	path := filepath.Join(dir, Name)
+	host, _ := os.Hostname()
+	for range attempts {
+		f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
+		ok, err := f.TryLock()
+		before = owner(path)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			if before != nil && (before.Host != host || alive(before.PID)) {
+				return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before.Host != host}
+			}
+		case err != nil:
+			return nil, nil, err
+		case !ok:
+			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before != nil && before.Host != host}
+		case !current(f, path):
+			f.Close() // its owner took the file away between our opening and locking it
+			continue
+		case before != nil && before.Host != host:
+			f.Close()
+			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: true}
+		}
+		b, err := json.Marshal(Owner{PID: os.Getpid(), Host: host, Started: time.Now().Truncate(time.Second), Command: command})
+		if err == nil {
+			err = os.WriteFile(path, append(b, '\n'), 0o644)
+		}
+		if err != nil {
+			f.Close()
+			return nil, nil, err
+		}
+		return &Lock{f, path}, before, nil
+	}
+	return nil, nil, fmt.Errorf("%s came and went %d times while it was to be locked", path, attempts)
+}
+
+// Release gives the folder back. The file goes first, while nobody else can have it.
+func (l *Lock) Release() error {
+	err := os.Remove(l.path)
+	if e := l.file.Close(); e != nil {
+		return e
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // some systems keep open files
+		err = os.Remove(l.path)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// owner reads who holds the lock; nil where the file does not say.
+func owner(path string) *Owner {
+	b, err := os.ReadFile(path)
+	var o Owner
+	if err != nil || len(b) > 1<<16 || json.Unmarshal(b, &o) != nil || o.PID == 0 {
+		return nil
+	}
+	return &o
+}
+
+// current reports whether the locked file is still the one of that name.
+func current(f *flock.Flock, path string) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(ours, named)
+}
+
+// alive reports whether a process of this machine runs.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	return running(p)
+}
