@@ -115,7 +115,7 @@ func writeFile(path string, b []byte) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%w %s: %w", ErrCheckpoint, path, err)
+		return fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
 	return nil
 }

@@ -76,6 +76,11 @@ type Checkpoint struct {
 	Every time.Duration // Default 1 min; it is also written at the start and at the end
 
 	Overwrite bool // a file that is there may be replaced. Default: it is an error, unless resumed from
+	// Patience is how long the last write is tried again if it fails, as it does while a
+	// disk is full; before, chains go on. Default 1 min; negative: not at all.
+	Patience time.Duration
+	// Failing, if given, is told of every write that fails.
+	Failing func(err error)
 }
 
 // StanConfig returns the settings of Stan 2.21: diagonal metric, its schedule,
@@ -131,6 +136,9 @@ func (c Config) withDefaults(dim int) (Config, error) {
 	}
 	if c.Checkpoint.Every == 0 {
 		c.Checkpoint.Every = time.Minute
+	}
+	if c.Checkpoint.Patience == 0 {
+		c.Checkpoint.Patience = time.Minute
 	}
 	if c.StopWhen.Every == 0 {
 		c.StopWhen.Every = 100

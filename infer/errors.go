@@ -19,6 +19,9 @@ var (
 	ErrInfinite = errors.New("log density is +Inf: it is unbounded, look for a scale that can reach 0")
 	// ErrCheckpoint is wrapped by every error of reading a checkpoint.
 	ErrCheckpoint = errors.New("infer: checkpoint")
+	// ErrNotSaved is wrapped by errors of writing a checkpoint: what the last one that
+	// was written holds is not lost.
+	ErrNotSaved = errors.New("infer: the checkpoint was not written")
 )
 
 // Reject wraps an error of the model that concerns one point only, such as a

@@ -1,11 +1,14 @@
 package infer
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // monitor watches the chains until they are finished: it reports progress,
 // writes checkpoints and applies the stopping rule. It returns errors of
 // writing.
-func (r *run) monitor(begin time.Time, finished <-chan struct{}) (errs []error) {
+func (r *run) monitor(ctx context.Context, begin time.Time, finished <-chan struct{}) (errs []error) {
 	tick := time.NewTicker(min(r.cfg.ProgressEvery, 100*time.Millisecond))
 	defer tick.Stop()
 	reported, saved := begin, begin
@@ -25,8 +28,8 @@ func (r *run) monitor(begin time.Time, finished <-chan struct{}) (errs []error) 
 		}
 	}
 	if r.cfg.Checkpoint.Path != "" {
-		if e := r.write(); e != nil {
-			return append(errs, e)
+		if e := r.writeLast(ctx); e != nil {
+			return []error{e}
 		}
 		errs = nil // an earlier failure is mended
 	}
@@ -75,6 +78,26 @@ func (r *run) answered(want int64) bool {
 	return true
 }
 
+// longestPause is the time between attempts to write, but for little patience.
+const longestPause = 5 * time.Second
+
+// writeLast writes the checkpoint that holds all draws, if need be again and again.
+func (r *run) writeLast(ctx context.Context) error {
+	deadline := time.Now().Add(r.cfg.Checkpoint.Patience)
+	for {
+		err := r.write()
+		wait := min(longestPause, r.cfg.Checkpoint.Patience/12, time.Until(deadline))
+		if err == nil || wait <= 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
 func (r *run) write() error {
 	s := snapshot{settings: r.settings, machine: thisMachine()}
 	r.mu.Lock()
@@ -83,7 +106,11 @@ func (r *run) write() error {
 		s.states = append(s.states, r.states[i])
 	}
 	r.mu.Unlock()
-	return writeFile(r.cfg.Checkpoint.Path, s.encode())
+	err := writeFile(r.cfg.Checkpoint.Path, s.encode())
+	if f := r.cfg.Checkpoint.Failing; f != nil && err != nil {
+		f(err)
+	}
+	return err
 }
 
 // applyRule stops the chains when the rule is met.

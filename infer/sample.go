@@ -179,7 +179,7 @@ func (r *run) sample(ctx context.Context) []error {
 		wg.Wait()
 		close(finished)
 	}()
-	errs := append(r.monitor(begin, finished), r.close()...)
+	errs := append(r.monitor(ctx, begin, finished), r.close()...)
 	r.elapsed = r.before + time.Since(begin)
 	r.cutAt(len(r.finishedRows()))
 	for _, c := range r.chains {

@@ -81,13 +81,13 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	meter := a.meter()
 	fit, err := infer.Sample(ctx, s.post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.threads, Resume: resume,
-		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every}, Progress: meter.Update})
+		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every, Failing: a.notSaved}, Progress: meter.Update})
 	meter.Close()
 	if ctx.Err() != nil {
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; what was drawn is kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + string(s.dir)}
 	}
 	if err != nil {
-		return as(samplingCode(err), err)
+		return a.unsampled(s, err)
 	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
@@ -115,7 +115,10 @@ func (s sampling) retry() error {
 
 // samplingCode tells a damaged checkpoint and a full disk from a failed run.
 func samplingCode(err error) int {
-	if errors.Is(err, infer.ErrCheckpoint) {
+	switch {
+	case errors.Is(err, infer.ErrNotSaved):
+		return exitCannotWrite
+	case errors.Is(err, infer.ErrCheckpoint):
 		return exitData
 	}
 	var path *os.PathError
@@ -123,6 +126,20 @@ func samplingCode(err error) int {
 		return exitCannotWrite
 	}
 	return exitFailed
+}
+
+// notSaved tells of a checkpoint that could not be written.
+func (a *app) notSaved(err error) {
+	a.note("%v: trying again; make room, or stop the run with Ctrl-C and resume it", err)
+}
+
+// unsampled is the error of chains that ended early.
+func (a *app) unsampled(s sampling, err error) error {
+	e := &exitError{code: samplingCode(err), err: err}
+	if errors.Is(err, infer.ErrNotSaved) && exists(s.dir.path("checkpoint")) {
+		e.hint = "make room, then euryale " + s.cfg.Command + " --resume " + string(s.dir)
+	}
+	return e
 }
 
 // finish writes everything that a finished run leaves, and prints.

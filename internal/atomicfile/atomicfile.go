@@ -46,8 +46,27 @@ type File struct {
 	name string
 }
 
+// Write is os.File's.
+func (f *File) Write(b []byte) (int, error) {
+	if err := fails("write", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}
+
+// WriteAt is os.File's.
+func (f *File) WriteAt(b []byte, at int64) (int, error) {
+	if err := fails("write", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
 // Create starts a file that takes its name, in place of an existing one, with Commit.
 func Create(name string) (*File, error) {
+	if err := fails("create", name); err != nil {
+		return nil, err
+	}
 	for {
 		tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%s-%08x", prefix, filepath.Base(name), rand.Uint32()))
 		f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -68,12 +87,15 @@ func (f *File) Commit() error {
 		return fs.ErrClosed
 	}
 	tmp := f.Name()
-	err := f.Sync()
+	err := fails("sync", f.name)
+	if err == nil {
+		err = f.Sync()
+	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if f.File = nil; err == nil {
-		err = os.Rename(tmp, f.name)
+		err = rename(tmp, f.name)
 	}
 	if err != nil {
 		os.Remove(tmp)
@@ -130,6 +152,9 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if exists && !ours(name) {
 		return fmt.Errorf("%s is something else and stays: choose another name: %w", name, fs.ErrExist)
 	}
+	if err := fails("create", name); err != nil {
+		return err
+	}
 	tmp, err := os.MkdirTemp(filepath.Dir(name), prefix+"*")
 	if err != nil {
 		return err
@@ -142,17 +167,20 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if err := f(fresh); err != nil {
 		return err
 	}
+	if err := fails("sync", name); err != nil {
+		return err
+	}
 	if err := syncAll(fresh); err != nil {
 		return err
 	}
 	defer syncFolder(filepath.Dir(name))
 	if !exists {
-		return os.Rename(fresh, name)
+		return rename(fresh, name)
 	}
-	if err := os.Rename(name, old); err != nil {
+	if err := rename(name, old); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, name); err != nil {
+	if err := rename(fresh, name); err != nil {
 		return errors.Join(err, os.Rename(old, name))
 	}
 	return nil
