@@ -150,6 +150,7 @@ func TestSimAssemblyKilled(t *testing.T) {
 	if err := a.startAssembly(ctx, assemblyConfig{File: "s.yaml", Every: "1ns"}, false); codeOf(err) != exitInterrupted {
 		t.Fatal(err)
 	}
+	a.release() // as the end of the process does
 	last, err := os.ReadFile("run/checkpoint")
 	if err != nil {
 		t.Fatal(err)

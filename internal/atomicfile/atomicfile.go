@@ -74,6 +74,10 @@ func Create(name string) (*File, error) {
 			continue
 		}
 		if err != nil {
+			var p *fs.PathError
+			if errors.As(err, &p) {
+				err = &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
+			}
 			return nil, err
 		}
 		return &File{f, name}, nil
