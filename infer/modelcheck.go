@@ -46,6 +46,9 @@ func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
 		return check.Verdict{}, fmt.Errorf("infer: model check: no draws")
 	}
 	c := &modelCheck{p: p, f: f, s: s}
+	for _, at := range rows {
+		c.free = append(c.free, f.Unconstrained(at.chain, at.draw))
+	}
 	v, err := c.verdict(rows)
 	if err == nil {
 		f.Quote(v)
@@ -103,6 +106,8 @@ type modelCheck struct {
 	f      *Fit
 	s      CheckSettings
 	groups []group
+	tracks []*priorTrack
+	free   [][]float64 // unconstrained coordinates of the draws that are looked at
 }
 
 func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
@@ -134,7 +139,7 @@ func (c *modelCheck) replaced(all []check.Prior) []check.Prior {
 
 // median judges at several draws and returns the verdict in the middle.
 func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (check.Verdict, error) {
-	sd := c.freeSDs(rows)
+	sd := c.freeSDs()
 	n := 0
 	for _, x := range o {
 		n += len(x.counts())
@@ -149,18 +154,19 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 	var all []check.Verdict
 	for k := range min(draws, len(rows)) {
 		row := (2*k + 1) * len(rows) / (2 * min(draws, len(rows)))
-		at := rows[row]
 		one := d
-		q := c.f.Unconstrained(at.chain, at.draw)
+		q := c.free[row]
 		r, err := c.p.scores(o, q)
 		if err != nil {
 			return check.Verdict{}, err
 		}
 		one.Z, one.Mean, one.Drawn = r.z, r.mean, true
 		one.Counts = !slices.ContainsFunc(o, func(x *observation) bool { return !x.law.Discrete })
-		if !slices.ContainsFunc(o, func(x *observation) bool { return x.law.Name != "normal" }) {
+		one.Quantiles = slices.ContainsFunc(o, func(x *observation) bool { return x.law.Name != "normal" })
+		if !one.Quantiles {
 			one.Sigma = r.sd
 		}
+		one.Priors = c.placed(d.Priors, row, q)
 		if fit {
 			if err := c.p.adapt(&one, o, q, sd, r); err != nil {
 				return check.Verdict{}, err
@@ -191,16 +197,16 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 }
 
 // freeSDs returns the standard deviations of the unconstrained coordinates.
-func (c *modelCheck) freeSDs(rows []drawAt) []float64 {
-	n := float64(len(rows))
+func (c *modelCheck) freeSDs() []float64 {
+	n := float64(len(c.free))
 	mean, square := make([]float64, c.p.dim), make([]float64, c.p.dim)
-	for _, at := range rows {
-		for i, q := range c.f.Unconstrained(at.chain, at.draw) {
+	for _, row := range c.free {
+		for i, q := range row {
 			mean[i] += q / n
 		}
 	}
-	for _, at := range rows {
-		for i, q := range c.f.Unconstrained(at.chain, at.draw) {
+	for _, row := range c.free {
+		for i, q := range row {
 			square[i] += (q - mean[i]) * (q - mean[i]) / n
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
 )
 
 var standardNormal = distuv.UnitNormal
@@ -57,7 +58,7 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 	for _, t := range tracks {
 		out = append(out, t.prior())
 	}
-	c.groups = groups(tracks)
+	c.groups, c.tracks = groups(tracks), tracks
 	return out, silent(tracks), nil
 }
 
@@ -152,14 +153,39 @@ func (t *priorTrack) prior() check.Prior {
 	if t.param.node.Size() > 1 {
 		name = (&quantity{name, t.param.node, t.param.dims}).columns()[k]
 	}
-	value, shift := t.moved(k)
-	return check.Prior{Name: name, Law: t.law, Value: value, P: sorted[len(sorted)/2], Shift: shift, Weak: t.param.weak}
+	value, shift, tail := t.moved(k)
+	p := check.Prior{Name: name, Law: t.law, Value: value, P: sorted[len(sorted)/2], Shift: shift, Weak: t.param.weak}
+	if !tail {
+		p.P = 1
+	}
+	return p
 }
 
-// moved returns the median of element k and by how many standard deviations its prior
-// moved it: infinite where the prior is flat between bounds, since it then acts by
-// cutting off alone.
-func (t *priorTrack) moved(k int) (median, shift float64) {
+// placed adds to the priors of single numbers their normal scores at a draw, with the
+// widths in the unconstrained coordinates, by which data and prior are compared.
+func (c *modelCheck) placed(priors []check.Prior, row int, q []float64) []check.Prior {
+	out := slices.Clone(priors)
+	names := c.p.freeNames()
+	for _, t := range c.tracks {
+		k := slices.Index(names, t.param.name)
+		i := slices.IndexFunc(out, func(p check.Prior) bool { return p.Name == t.param.name })
+		if k < 0 || i < 0 || t.param.node.Size() != 1 || row >= len(t.z) {
+			continue
+		}
+		if width := c.width(t, k); width < 0 {
+			out[i].Score, out[i].Scale, out[i].Coordinate = -t.z[row][0], -width, t.param.name
+		} else if width > 0 {
+			out[i].Score, out[i].Scale, out[i].Coordinate = t.z[row][0], width, t.param.name
+		}
+	}
+	return out
+}
+
+// moved returns the median of element k, by how many standard deviations its prior
+// moved it, and whether it lies in a tail of it, where the density falls away from the
+// middle. A prior that ends within four standard deviations acts by cutting off: its
+// shift is infinite.
+func (t *priorTrack) moved(k int) (median, shift float64, tail bool) {
 	n := float64(len(t.values))
 	var x, l []float64
 	var meanX, meanL, cov, varX, varL float64
@@ -174,10 +200,35 @@ func (t *priorTrack) moved(k int) (median, shift float64) {
 	}
 	slices.Sort(x)
 	median = x[len(x)/2]
-	if math.Sqrt(varL) < 1e-9*max(1, math.Abs(meanL)) {
-		return median, math.Inf(1)
+	sd := math.Sqrt(varX)
+	if low, high, err := dist.Range(t.param.prior); err == nil && (median-low < 4*sd || high-median < 4*sd) && math.Sqrt(varL) < 1e-9*max(1, math.Abs(meanL)) {
+		return median, math.Inf(1), true
 	}
-	return median, -cov / math.Sqrt(varX)
+	var at []float64
+	for _, z := range t.z {
+		at = append(at, z[k])
+	}
+	slices.Sort(at)
+	toward := cov * at[len(at)/2] // below 0 where the density rises towards the middle
+	if math.Abs(cov) <= 1e-9*sd*max(1, math.Abs(meanL)) {
+		toward = 0
+	}
+	return median, -cov / sd, toward < 0
+}
+
+// width is by how much unconstrained coordinate k grows with the normal score in the
+// prior: the slope along the draws. It is NaN where the scores are not finite.
+func (c *modelCheck) width(t *priorTrack, k int) float64 {
+	n := float64(len(t.z))
+	var meanZ, meanQ, cov, square float64
+	for i, z := range t.z {
+		meanZ, meanQ = meanZ+z[0]/n, meanQ+c.free[i][k]/n
+	}
+	for i, z := range t.z {
+		cov += (z[0] - meanZ) * (c.free[i][k] - meanQ)
+		square += (z[0] - meanZ) * (z[0] - meanZ)
+	}
+	return cov / square
 }
 
 // mostEigen is how many parameters are looked at for combinations.

@@ -1,7 +1,9 @@
 package infer
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 
@@ -58,7 +60,7 @@ func (p *Posterior) scores(list []*observation, q []float64) (r predicted, err e
 		shape := o.data.node.Shape()
 		x := p.data[slices.Index(p.model.data, o.data)]
 		z, mean, sd := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
-		if err := p.scoresOf(o, z, x, theta); err != nil {
+		if err := p.scoresOf(o, z, x, theta, q); err != nil {
 			return r, err
 		}
 		if err := o.law.MeansAndSDs(mean, sd, shape, theta); err != nil {
@@ -90,10 +92,22 @@ func (p *Posterior) lawAt(o *observation, q []float64) ([][]float64, error) {
 	return theta, nil
 }
 
+// seedOf makes a seed of numbers: other data, or another draw, have other places.
+func seedOf(lists ...[]float64) uint64 {
+	h, b := fnv.New64a(), make([]byte, 8)
+	for _, list := range lists {
+		for _, v := range list {
+			binary.LittleEndian.PutUint64(b, math.Float64bits(v))
+			h.Write(b)
+		}
+	}
+	return h.Sum64()
+}
+
 // scoresOf fills z by the law's distribution function, or by the rank among 199
 // replications where it has none.
-func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64) error {
-	src := tensor.NewStream(uint64(len(x)), purposeScores, 0)
+func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64, q []float64) error {
+	src := tensor.NewStream(seedOf(x, q), purposeScores, 0)
 	places := make([]float64, len(x))
 	for i := range places {
 		places[i] = src.Float64()

@@ -91,6 +91,9 @@ type BatchSettings struct {
 	Progress func(done, rows int)
 }
 
+// Residuals returns M, the number of residuals of a row.
+func (b *Batch) Residuals() int { return b.m }
+
 // Fit fits every row. A row that cannot be fitted has the Status Failed and a
 // Reason, and leaves the others alone. The error is about the arguments, or the
 // context's; then rows that were not finished have the Status Interrupted.

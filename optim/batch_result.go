@@ -64,6 +64,9 @@ func (r *BatchResult) Reason(i int) string {
 // Relative reports whether the errors were scaled by the residuals themselves.
 func (r *BatchResult) Relative() bool { return r.s.RelativeSigma }
 
+// Robust reports whether the loss forgave outliers.
+func (r *BatchResult) Robust() bool { return r.s.Loss != Linear && !r.s.Loss.plain() }
+
 // Failures lists the rows that Failed.
 func (r *BatchResult) Failures() []int {
 	var out []int

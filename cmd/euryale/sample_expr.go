@@ -136,6 +136,10 @@ func (a *app) exprSampling(dir rundir, cfg *exprConfig, post *infer.Posterior) s
 			if err != nil {
 				return check.Verdict{}, err
 			}
-			return fit.CheckModel(infer.CheckSettings{Axes: axes})
+			readings, err := cfg.Problem.Readings()
+			if err != nil {
+				return check.Verdict{}, err
+			}
+			return fit.CheckModel(infer.CheckSettings{Axes: axes, Findings: readings})
 		}}
 }

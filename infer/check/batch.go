@@ -58,6 +58,12 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 		v.Flags[i], v.P[i] = UnjudgedBit, math.NaN()
 	}
 	level := cmp.Or(s.Level, Level)
+	if m := b.Residuals(); axis.Values != nil && (len(axis.Values) != m || slices.ContainsFunc(axis.Values, math.IsNaN)) {
+		return nil, fmt.Errorf("check: an axis of %d values for rows of %d residuals: want as many numbers", len(axis.Values), m)
+	}
+	if !(level > 0 && level < 1) {
+		return nil, fmt.Errorf("check: a level of %g: want a number between 0 and 1, such as 0.01", level)
+	}
 	err := b.Linearise(ctx, rows, r, func(l optim.Linearised) {
 		v.Flags[l.Row], v.P[l.Row] = judgeRow(l, r, axis, level)
 	})
@@ -70,7 +76,7 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 // judgeRow tests the residuals of one row.
 func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64) (flags Bits, p float64) {
 	n := len(r.Names)
-	d := Data{Z: make([]float64, len(l.Residuals)), Relative: r.Relative()}
+	d := Data{Z: make([]float64, len(l.Residuals)), Relative: r.Relative(), Robust: r.Robust()}
 	for i, v := range l.Residuals {
 		d.Z[i] = -v
 	}
@@ -84,7 +90,7 @@ func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64
 			flags |= UnknownBit
 		}
 		if r.Active != nil && r.Active[l.Row*n+k] != 0 && sd > 0 && !math.IsInf(sd, 1) {
-			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) * sd}.test())
+			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), r.Active[l.Row*n:(l.Row+1)*n], k)}.test())
 		}
 	}
 	at := Axis{Name: cmp.Or(axis.Name, "point")}
@@ -105,7 +111,7 @@ func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64
 	tests = slices.DeleteFunc(tests, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
 	adjusted := holm(tests)
 	for i, t := range tests {
-		if adjusted[i] <= level && !t.harmless && !t.follows(tests) {
+		if adjusted[i] <= level && !t.harmless && !t.forgiven && !t.follows(tests) {
 			flags |= 1 << slices.Index(bitKinds, t.kind)
 		}
 	}

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Data is what a verdict looks at. Only Z is required.
@@ -33,8 +35,10 @@ type Data struct {
 	// Counts says that Z are quantile residuals of counts: their size tells of the
 	// scatter of the law and not of errors.
 	Counts bool
-	// SigmaFitted says that the standard deviations are parameters of the model, so that
-	// the size of the residuals tells nothing.
+	// Quantiles says that Z are quantile residuals of a law that is not normal.
+	Quantiles bool
+	// SigmaFitted says that the standard deviations depend on parameters: the reduced
+	// chi-square is not quoted. If they are free, it tells nothing.
 	SigmaFitted bool
 	Labels      []string // names of the residuals, such as those of groups; nil for their places
 	Axes        []Axis   // variables along which Z was measured; the order of Z if there are none
@@ -114,45 +118,92 @@ type Prior struct {
 	Value     float64 // posterior median, or the estimate
 	P         float64 // two-sided tail probability of the prior beyond it
 	Weak      bool    // a default that nobody chose
-	Shift     float64 // by which the prior moved the estimate, in posterior standard deviations
+	// Score is the normal score of the parameter in its prior at a draw, and Scale how
+	// far it moves for a unit of that, in the coordinate Coordinate of the Jacobian. With
+	// them P is of prior and data together, see Data.Drawn.
+	Score, Scale float64
+	Coordinate   string
+	Shift        float64 // by which the prior moved the estimate, in posterior standard deviations
 }
 
-// check finds arguments that do not belong together.
+// check finds arguments that do not belong together, and numbers that are none.
 func (d *Data) check() error {
 	n := len(d.Z)
+	var errs []error
+	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("check: "+format, a...)) }
 	for i, z := range d.Z {
 		if math.IsNaN(z) {
-			return fmt.Errorf("check: residual %d is NaN: leave the point out", i)
+			bad("residual %d is NaN: leave the point out", i)
+			break
 		}
 	}
 	if len(d.Jacobian) != n*len(d.Names) {
-		return fmt.Errorf("check: a Jacobian of %d numbers for %d residuals and %d parameters: want %d", len(d.Jacobian), n, len(d.Names), n*len(d.Names))
+		bad("a Jacobian of %d numbers for %d residuals and %d parameters: want %d", len(d.Jacobian), n, len(d.Names), n*len(d.Names))
+	} else if i := slices.IndexFunc(d.Jacobian, notFinite); i >= 0 {
+		bad("the derivative of residual %d by %s is %g: leave the point or the parameter out", i%n, d.Names[i/n], d.Jacobian[i])
 	}
-	sizes := map[string]int{}
-	if d.Labels != nil {
-		sizes["Labels"] = len(d.Labels)
+	vector := func(what string, v []float64, given bool, wrong func(float64) bool, want string) {
+		if !given {
+			return
+		}
+		if len(v) != n {
+			bad("%s has %d values for %d residuals: want as many", what, len(v), n)
+		} else if i := slices.IndexFunc(v, wrong); i >= 0 {
+			bad("%s[%d] is %g: want %s", what, i, v[i], want)
+		}
 	}
 	for _, a := range d.Axes {
-		sizes["axis "+a.Name] = len(a.Values)
+		vector("axis "+a.Name, a.Values, true, math.IsNaN, "a number; leave the point out")
 	}
-	if d.Mean != nil {
-		sizes["Mean"] = len(d.Mean)
-	}
-	if d.Sigma != nil {
-		sizes["Sigma"] = len(d.Sigma)
-	}
-	if d.Grid != nil {
-		sizes["Grid.Index"] = len(d.Grid.Index)
+	vector("Mean", d.Mean, d.Mean != nil, notFinite, "finite numbers")
+	vector("Sigma", d.Sigma, d.Sigma != nil, func(v float64) bool { return !(v > 0) }, "numbers above 0")
+	if d.Labels != nil && len(d.Labels) != n {
+		bad("Labels has %d values for %d residuals: want as many", len(d.Labels), n)
 	}
 	for _, dir := range d.Directions {
+		if dir.Say == nil {
+			bad("direction %s has no Say", dir.Kind)
+		}
 		for _, c := range dir.Columns {
-			sizes["direction "+dir.Kind] = len(c)
+			vector("direction "+dir.Kind, c, true, notFinite, "finite numbers")
 		}
 	}
-	for what, size := range sizes {
-		if size != n {
-			return fmt.Errorf("check: %s has %d values for %d residuals: want as many", what, size, n)
+	if d.Grid != nil {
+		errs = append(errs, d.Grid.check(n))
+	}
+	for _, b := range d.Bounds {
+		if math.IsNaN(b.Pull) {
+			bad("the pull of bound %s is NaN", b.Name)
 		}
+	}
+	for _, p := range d.Priors {
+		if !(p.P >= 0 && p.P <= 1) || math.IsNaN(p.Shift) {
+			bad("prior of %s: tail probability %g and shift %g: want a probability and a number", p.Name, p.P, p.Shift)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check finds places outside the grid.
+func (g *Grid) check(n int) error {
+	size := 1
+	for _, k := range g.Shape {
+		if k < 1 || size > math.MaxInt/k {
+			return fmt.Errorf("check: a grid of shape %v: want numbers above 0", g.Shape)
+		}
+		size *= k
+	}
+	if len(g.Names) != len(g.Shape) || len(g.Index) != n {
+		return fmt.Errorf("check: a grid of %d axes with %d names and %d places for %d residuals: want as many", len(g.Shape), len(g.Names), len(g.Index), n)
+	}
+	last := -1
+	for k, i := range g.Index {
+		if i <= last || i >= size {
+			return fmt.Errorf("check: place %d of the grid is %d: want ascending ones below %d", k, i, size)
+		}
+		last = i
 	}
 	return nil
 }
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

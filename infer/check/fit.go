@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -24,11 +25,31 @@ func FromFit(r *optim.Result) Data {
 			}
 		}
 		if r.Active[k] != 0 && sd[k] > 0 && !math.IsInf(sd[k], 1) {
-			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) * sd[k] / r.Scale})
+			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) / r.Scale / freed(r.Jacobian, r.M, r.Active, k)})
 		}
 	}
 	d.Priors = priorsOf(r)
 	return d
+}
+
+// freed is the length of the Jacobian's column k outside those of the parameters that
+// are not on a bound: the data's information on k alone, if it were let go.
+func freed[T int | int8](jacobian []float64, m int, active []T, k int) float64 {
+	var s span
+	for j, a := range active {
+		if a == 0 && len(jacobian) > 0 {
+			s.addBeyond(jacobian[j*m:(j+1)*m], leastOwn)
+		}
+	}
+	if len(jacobian) == 0 {
+		return math.Inf(1)
+	}
+	c := slices.Clone(jacobian[k*m : (k+1)*m])
+	s.outside(c)
+	if length := norm(c); length > leastOwn*norm(jacobian[k*m:(k+1)*m]) {
+		return length
+	}
+	return math.Inf(1)
 }
 
 // priorsOf judges the residuals of Gaussian priors: what the other residuals leave

@@ -51,6 +51,9 @@ func Judge(d Data, s Settings) (Verdict, error) {
 		return Verdict{}, err
 	}
 	level := cmp.Or(s.Level, Level)
+	if !(level > 0 && level < 1) {
+		return Verdict{}, fmt.Errorf("check: a level of %g: want a number between 0 and 1, such as 0.01", level)
+	}
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
 	d.remarks(&v)
 	d.atPredicted(&v)
@@ -59,6 +62,8 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	v.Residuals, v.Axes = w.studentised(), d.Axes
 	if v.DoF < 1 {
 		v.add(Flag{Kind: KindUnjudged, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
+	} else if w.square > 1e280 || w.square < 1e-280 && norm(w.z) > 0 {
+		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("residuals of about %.2g cannot be squared in 64 bits", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
 	} else {
 		w.verdict(&v, level)
 	}
@@ -75,7 +80,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	} else {
 		v.Reduced = math.NaN()
 	}
-	about := append(w.d.aboutParameters(), w.pullTest())
+	about := append(w.aboutParameters(), w.pullTest())
 	about = slices.DeleteFunc(about, func(t test) bool { return t.say == nil })
 	tests := slices.Concat(about, w.tests())
 	adjusted := holm(tests)
@@ -223,6 +228,9 @@ func (w *residuals) tests() (all []test) {
 	if len(axes) == 0 && w.d.Grid == nil {
 		axes = []Axis{{Name: "point", Values: counting(w.n)}}
 	}
+	if a, ok := w.asMeasured(axes); ok {
+		axes = append(slices.Clone(axes), a)
+	}
 	for _, a := range axes {
 		all = append(all, w.patternTests(a)...)
 	}
@@ -240,6 +248,26 @@ func (w *residuals) tests() (all []test) {
 	return slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
 }
 
+// mostAlong is along how many axes neighbours are compared.
+const mostAlong = 4
+
+// asMeasured is the order of the residuals as an axis, unless they lie on a detector or
+// one of the others has that order.
+func (w *residuals) asMeasured(axes []Axis) (Axis, bool) {
+	if w.d.Grid != nil {
+		return Axis{}, false
+	}
+	if w.places == nil {
+		w.places = counting(w.n)
+	}
+	for _, a := range axes {
+		if w.sameOrder(a.Values, w.places) {
+			return Axis{}, false
+		}
+	}
+	return Axis{Name: "the order of the data", Values: w.places}, true
+}
+
 // graphs lists who neighbours whom.
 func (w *residuals) graphs(axes []Axis) []graph {
 	if w.pairs != nil {
@@ -247,7 +275,9 @@ func (w *residuals) graphs(axes []Axis) []graph {
 	}
 	grid := w.d.Grid
 	if grid == nil {
-		w.pairs = []graph{w.along(axes[0])}
+		for _, a := range axes[:min(mostAlong, len(axes))] {
+			w.pairs = append(w.pairs, w.along(a))
+		}
 		return w.pairs
 	}
 	n := len(grid.Shape)
@@ -282,11 +312,14 @@ func counting(n int) []float64 {
 }
 
 // aboutParameters returns the tests of bounds and priors.
-func (d *Data) aboutParameters() (all []test) {
-	for _, b := range d.Bounds {
+func (w *residuals) aboutParameters() (all []test) {
+	for _, b := range w.d.Bounds {
 		all = append(all, b.test())
 	}
-	for _, p := range d.Priors {
+	for _, p := range w.d.Priors {
+		if p.P < 1 {
+			p.P = w.conflict(p)
+		}
 		all = append(all, p.test())
 	}
 	return all

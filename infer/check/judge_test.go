@@ -245,3 +245,105 @@ func TestAbsurdPriors(t *testing.T) {
 		}
 	}
 }
+
+// Rows that repeat and values that are clipped show without a model; counts, rounded
+// and few values do not.
+func TestReadings(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	var y, x, counts, rounded []float64
+	for i := range 60 {
+		x, y = append(x, float64(i)), append(y, r.NormFloat64())
+		counts, rounded = append(counts, float64(r.IntN(5))), append(rounded, math.Round(20*y[i])/20)
+	}
+	high := slices.Clone(y)
+	for i, v := range high {
+		high[i] = min(v, 1.2)
+	}
+	for name, c := range map[string]struct {
+		y, x []float64
+		want string
+	}{
+		"right": {y, x, ""}, "counts": {counts, x, ""}, "rounded": {rounded, x, ""}, "few": {y[:4], x[:4], ""}, "none": {nil, nil, ""}, "constant": {make([]float64, 20), x[:20], ""},
+		"twice":   {slices.Concat(y, y), slices.Concat(x, x), "60 of 120 rows repeat others exactly: if they are the same readings, all errors are about 1.41"},
+		"clipped": {high, x, "are the largest, 1.2, exactly"},
+	} {
+		text := ""
+		for _, f := range Readings(c.y, c.x) {
+			text += f.Text
+		}
+		if !strings.Contains(text, c.want) || c.want == "" && text != "" {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// Numbers that are none, and arguments that do not fit, are errors and not a hang.
+func TestWrongArguments(t *testing.T) {
+	say := func(c, sd []float64) (string, string) { return "", "" }
+	nan := math.NaN()
+	for want, change := range map[string]func(d *Data, s *Settings){
+		"axis x[3] is NaN":             func(d *Data, _ *Settings) { d.Axes[0].Values[3] = nan },
+		"Mean[3] is NaN":               func(d *Data, _ *Settings) { d.Mean[3] = nan },
+		"Sigma[3] is -1":               func(d *Data, _ *Settings) { d.Sigma = slices.Repeat([]float64{1}, 40); d.Sigma[3] = -1 },
+		"the derivative of residual 2": func(d *Data, _ *Settings) { d.Jacobian[42] = math.Inf(1) },
+		"direction bend has no Say":    func(d *Data, _ *Settings) { d.Directions[0].Say = nil },
+		"direction two has 1 values": func(d *Data, _ *Settings) {
+			d.Directions = []Direction{{"two", [][]float64{{1}, make([]float64, 40)}, say, nil}}
+		},
+		"a grid of shape [0 4]":   func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{0, 4}} },
+		"a grid of 2 axes with 0": func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{8, 5}, Index: make([]int, 40)} },
+		"place 1 of the grid is 0": func(d *Data, _ *Settings) {
+			d.Grid = &Grid{Shape: []int{8, 5}, Names: []string{"y", "x"}, Index: make([]int, 40)}
+		},
+		"the pull of bound a is NaN": func(d *Data, _ *Settings) { d.Bounds = []Bound{{Name: "a", Pull: nan}} },
+		"prior of a":                 func(d *Data, _ *Settings) { d.Priors = []Prior{{Name: "a", P: nan}} },
+		"a level of NaN":             func(_ *Data, s *Settings) { s.Level = nan },
+		"a level of 2":               func(_ *Data, s *Settings) { s.Level = 2 },
+	} {
+		d, s := noise(rand.New(rand.NewPCG(19, 20)), 40, false), Settings{}
+		change(&d, &s)
+		if _, err := Judge(d, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Numbers at the ends of the range are judged, or it is said that they cannot be.
+func TestExtremeNumbers(t *testing.T) {
+	for _, relative := range []bool{false, true} {
+		for _, factor := range []float64{1e-300, 1e-200, 1e-120, 1e120, 1e160, 1e300} {
+			d := noise(rand.New(rand.NewPCG(21, 22)), 60, relative)
+			scale(&d, factor)
+			for i := range d.Jacobian {
+				d.Jacobian[i] *= factor
+			}
+			v, err := Judge(d, Settings{})
+			judged := factor > 1e-140 && factor < 1e140
+			if err != nil || v.OK != (relative && judged) || !judged && !strings.Contains(v.String(), "other units") || math.IsNaN(v.P) == judged {
+				t.Errorf("relative %v, %g: %v %v", relative, factor, err, v)
+			}
+		}
+	}
+}
+
+// Errors that are far too large are not data that were computed.
+func TestExactData(t *testing.T) {
+	d := noise(rand.New(rand.NewPCG(23, 24)), 40, false)
+	scale(&d, 1e-8)
+	d.Sigma = slices.Repeat([]float64{1e8}, 40)
+	v, err := Judge(d, Settings{})
+	if err != nil || !strings.Contains(v.String(), "times too large") {
+		t.Errorf("%v %v", err, v)
+	}
+	for _, relative := range []bool{false, true} {
+		d = noise(rand.New(rand.NewPCG(23, 24)), 40, relative)
+		scale(&d, 1e-16)
+		if d.Sigma = slices.Repeat([]float64{0.01}, 40); relative {
+			d.Sigma = nil
+		}
+		v, err = Judge(d, Settings{})
+		if err != nil || !strings.Contains(v.String(), "lie on the model exactly") {
+			t.Errorf("%v %v", err, v)
+		}
+	}
+}

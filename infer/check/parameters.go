@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Flags about parameters.
@@ -38,6 +39,46 @@ func (p Prior) test() test {
 	}}
 }
 
+// tooWide is the reduced chi-square above which residuals are no longer taken for those
+// of errors that are too small, which make the data pull too, but for those of a prior
+// that keeps the model from the data.
+const tooWide = 25
+
+// conflict returns the p-value of a prior against the data: the distance between the
+// prior's centre and what the data alone say, in units of both widths together. At a
+// draw from the posterior of a right model, the parameter's normal score a in its prior
+// and the distance b of the data's estimate in its standard deviations s are independent
+// and standard normal, and so is
+//
+//	(tau a + s b)/sqrt(tau^2 + s^2),
+//
+// tau the prior's width.
+func (w *residuals) conflict(p Prior) float64 {
+	at := slices.Index(w.d.Names, p.Coordinate)
+	column := slices.Index(w.kept, at)
+	if !w.d.Drawn || at < 0 || column < 0 || !(p.Scale > 0) {
+		return p.P
+	}
+	own := 0 // columns of parameters
+	for _, k := range w.kept {
+		own += int(truth(k >= 0))
+	}
+	upper := func(i, j int) float64 { return w.r[j][i] }
+	gain := make([]float64, own)
+	for i := range gain {
+		gain[i] = dot(w.base.q[i], w.d.Z)
+	}
+	b, s := backward(own, upper, gain)[column], math.Sqrt(inverseRow(own, upper, column))
+	t := (p.Scale*p.Score + b) / math.Hypot(p.Scale, s)
+	if math.IsNaN(t) {
+		return p.P
+	}
+	if wide := w.square / w.dof(); wide > 1 && wide < tooWide && s > 0 {
+		t = (p.Scale*p.Score + b) / math.Hypot(p.Scale, s*math.Sqrt(wide))
+	}
+	return min(1, 2*normalTail(math.Abs(t)))
+}
+
 // pullTest compares what the data would still gain by moving the parameters,
 //
 //	|Q' z|^2 with Q an orthonormal basis of the Jacobian's columns,
@@ -55,7 +96,11 @@ func (w *residuals) pullTest() test {
 		a := dot(q, w.d.Z)
 		square += a * a
 	}
-	_, t.p = chiSquaredTails(square, float64(len(w.d.Names)-w.lost()))
+	k := float64(len(w.d.Names) - w.lost())
+	_, t.p = chiSquaredTails(square, k)
+	if wide := w.square / w.dof(); wide > 1 && wide < tooWide {
+		t.p = max(t.p, betaTail(k/2, w.dof()/2, square/(square+w.square)))
+	}
 	t.effect = math.Sqrt(square)
 	t.say = func() Flag {
 		name, pull := "", 0.0

@@ -29,7 +29,7 @@ func (w *residuals) patternTests(a Axis) []test {
 
 func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 	g := w.try(columns)
-	t := test{kind: KindPattern, of: a.Name, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.share < 0.002}
+	t := test{kind: KindPattern, of: a.Name, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.harmless()}
 	t.say = func() Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,

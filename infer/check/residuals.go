@@ -15,12 +15,13 @@ type residuals struct {
 	hat    []float64
 	orders map[*float64]ordering
 	pairs  []graph
+	places []float64 // 1, 2, ... where the data have no order of their own
 }
 
 func newResiduals(d *Data) *residuals {
 	w := &residuals{d: d, n: len(d.Z)}
 	for k := range d.Names {
-		if at := w.base.add(d.Jacobian[k*w.n : (k+1)*w.n]); at != nil {
+		if at := w.base.addBeyond(d.Jacobian[k*w.n:(k+1)*w.n], leastOwn); at != nil {
 			w.kept, w.r = append(w.kept, k), append(w.r, at)
 		}
 	}

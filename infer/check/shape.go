@@ -55,6 +55,11 @@ func sayShape(skew, kurtosis float64) Flag {
 // kurtosis; NaN where v does not vary.
 func standardise(v []float64) (skew, kurtosis float64) {
 	n, mean, square := float64(len(v)), 0.0, 0.0
+	if most := maxAbs(v); most > 0 { // so that squares stay in range
+		for i := range v {
+			v[i] /= most
+		}
+	}
 	for _, x := range v {
 		mean += x / n
 	}

@@ -12,7 +12,14 @@ const KindSize = "size of the residuals"
 func (w *residuals) sizeTest() test {
 	t := test{kind: KindSize, p: 1}
 	dof := w.dof()
-	if w.d.Relative || w.d.SigmaFitted || dof < 1 {
+	if dof < 1 {
+		return t
+	}
+	exact := w.exact()
+	if w.d.Relative {
+		if exact {
+			t.p, t.always, t.say = 1, true, func() Flag { return Flag{Text: onTheModel, Remedy: "check that they were measured and not computed"} }
+		}
 		return t
 	}
 	below, above := chiSquaredTails(w.square, dof)
@@ -25,8 +32,8 @@ func (w *residuals) sizeTest() test {
 	t.say = func() Flag {
 		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, expected between %.3g and %.3g", reduced, w.expected(0), w.expected(1))}
 		switch {
-		case reduced < 1e-9:
-			f.Text, f.Remedy = "the data lie on the model exactly", "check that they were measured and not computed"
+		case exact:
+			f.Text, f.Remedy = onTheModel, "check that they were measured and not computed"
 			return f
 		case w.d.Counts && below < above:
 			f.Text += ": the counts scatter less than their law"
@@ -35,6 +42,14 @@ func (w *residuals) sizeTest() test {
 		case w.d.Counts:
 			f.Text += ": the counts scatter more than their law (overdispersion)"
 			f.Remedy = "use a law with a dispersion of its own, such as negative binomial or beta-binomial, or let a rate differ between groups; look for too many zeros"
+			return f
+		case w.d.Quantiles && below < above:
+			f.Text += fmt.Sprintf(": the data scatter about %.3g times less than their law says", 1/math.Sqrt(reduced))
+			f.Remedy = "use a law with a scatter of its own, such as gamma in place of exponential"
+			return f
+		case w.d.Quantiles:
+			f.Text += fmt.Sprintf(": the data scatter about %.3g times more than their law says", math.Sqrt(reduced))
+			f.Remedy = "use a law with a scatter of its own, or a larger one; look for a term that the model lacks"
 			return f
 		case below < above:
 			f.Text += fmt.Sprintf(": the errors are about %.3g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))
@@ -46,6 +61,33 @@ func (w *residuals) sizeTest() test {
 		return f
 	}
 	return t
+}
+
+const onTheModel = "the data lie on the model exactly"
+
+// exact reports whether the residuals are rounding errors of the data.
+func (w *residuals) exact() bool {
+	if w.square == 0 {
+		return true
+	}
+	if w.d.Mean == nil {
+		return false
+	}
+	off := 0.0
+	for i, z := range w.z {
+		if w.d.Sigma != nil {
+			z *= w.d.Sigma[i]
+		}
+		off = max(off, math.Abs(z))
+	}
+	return off <= 1e-13*maxAbs(w.d.Mean) && (w.d.Relative || w.d.Sigma != nil)
+}
+
+func maxAbs(v []float64) (most float64) {
+	for _, x := range v {
+		most = max(most, math.Abs(x))
+	}
+	return most
 }
 
 // expected returns the lower (0) or upper (1) end of the central 99 % of the reduced

@@ -12,7 +12,13 @@ const least = 1e-3
 // add takes a column into the span and returns its coordinates: those on the earlier
 // columns and, last, its length outside them. It returns nil where the column is not
 // finite or lies inside already.
-func (s *span) add(column []float64) []float64 {
+func (s *span) add(column []float64) []float64 { return s.addBeyond(column, least) }
+
+// leastOwn is least for the parameters of a fit: what it can move along is taken out,
+// however little of a column that is.
+const leastOwn = 1e-9
+
+func (s *span) addBeyond(column []float64, least float64) []float64 {
 	c := append([]float64(nil), column...)
 	before := norm(c)
 	if !(before > 0) || math.IsInf(before, 0) {

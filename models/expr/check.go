@@ -43,7 +43,10 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	if err != nil {
 		return check.Verdict{}, err
 	}
-	d.Axes, d.Mean = axes, y
+	d.Axes, d.Mean = axes, slices.Clone(y)
+	if d.Findings, err = p.Readings(); err != nil {
+		return check.Verdict{}, err
+	}
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
@@ -54,6 +57,23 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		d.Mean[i] -= z
 	}
 	return check.Judge(d, check.Settings{})
+}
+
+// Readings returns the flags of what the observed values show by themselves.
+func (p *Problem) Readings() ([]check.Flag, error) {
+	y, err := p.Observed()
+	if err != nil {
+		return nil, err
+	}
+	axes, err := p.Axes()
+	if err != nil {
+		return nil, err
+	}
+	var others [][]float64
+	for _, a := range axes {
+		others = append(others, a.Values)
+	}
+	return check.Readings(y, others...), nil
 }
 
 // Axes returns the columns along which residuals are judged: those that the formula

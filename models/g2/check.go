@@ -25,6 +25,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	d.Relative = f.Curve.Err == nil
 	d.Axes = []check.Axis{f.Curve.axis(f.Law)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered(f.Law))
+	d.Findings = check.Readings(f.Curve.Y, f.Curve.X)
 	d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
 	for i, z := range d.Z {
 		if d.Sigma != nil {
@@ -70,7 +71,7 @@ func CheckPosterior(law Law, c Curve, s Settings, fit *infer.Fit) (check.Verdict
 			p[i] = diag.Quantile(diag.Flatten(fit.Draws(q.Name)), 0.5)
 		}
 	}
-	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered(law)),
+	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered(law)), Findings: check.Readings(c.Y, c.X),
 		Directions: func(mean, sd []float64) []check.Direction { return law.departures(c, p, mean, sd) }})
 }
 

@@ -1,0 +1,88 @@
+package check
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+)
+
+// Flags of what readings show by themselves.
+const (
+	KindRepeated = "repeated rows"
+	KindClipped  = "clipped values"
+)
+
+// Readings looks at observed values before any model: rows that repeat others in y and
+// all other columns, which make every error too small, and values that end at a ceiling
+// or a floor. It says nothing of values that repeat by their nature, such as counts or
+// rounded numbers. Columns of another length are left out.
+func Readings(y []float64, others ...[]float64) (flags []Flag) {
+	if f, ok := repeated(y, others); ok {
+		flags = append(flags, f)
+	}
+	if f, ok := clipped(y); ok {
+		flags = append(flags, f)
+	}
+	return flags
+}
+
+func repeated(y []float64, others [][]float64) (Flag, bool) {
+	rows, values := map[uint64]bool{}, map[float64]bool{}
+	b := make([]byte, 8)
+	for i, v := range y {
+		h := fnv.New64a()
+		put := func(v float64) {
+			binary.LittleEndian.PutUint64(b, math.Float64bits(v))
+			h.Write(b)
+		}
+		put(v)
+		for _, o := range others {
+			if len(o) == len(y) {
+				put(o[i])
+			}
+		}
+		rows[h.Sum64()], values[v] = true, true
+	}
+	again := len(y) - len(rows)
+	if again < max(3, len(y)/20) || 10*len(values) < 9*len(rows) {
+		return Flag{}, false
+	}
+	return Flag{Kind: KindRepeated, Text: fmt.Sprintf("%d of %d rows repeat others exactly: if they are the same readings, all errors are about %.3g times too small", again, len(y), math.Sqrt(float64(len(y))/float64(len(rows)))),
+		Remedy: "look whether files were read twice, and keep each reading once"}, true
+}
+
+// fewestClipped is how many equal values make an end of the range.
+const fewestClipped = 3
+
+func clipped(y []float64) (Flag, bool) {
+	if len(y) < 3*fewestClipped {
+		return Flag{}, false
+	}
+	v := slices.Sorted(slices.Values(y))
+	low, high, inside := 1, 1, 0
+	for low < len(v) && v[low] == v[0] {
+		low++
+	}
+	for high < len(v) && v[len(v)-1-high] == v[len(v)-1] {
+		high++
+	}
+	if low+high >= len(v) {
+		return Flag{}, false
+	}
+	for i := low + 1; i < len(v)-high; i++ {
+		if v[i] == v[i-1] {
+			inside++
+		}
+	}
+	n, at, end := high, v[len(v)-1], "largest"
+	if low > high {
+		n, at, end = low, v[0], "smallest"
+	}
+	if n < fewestClipped || inside > (len(v)-low-high)/50 {
+		return Flag{}, false
+	}
+	return Flag{Kind: KindClipped, Where: fmt.Sprintf("y = %.6g", at), Text: fmt.Sprintf("%d of %d values are the %s, %.6g, exactly, while the others differ: they look clipped", n, len(v), end, at),
+		Remedy: "leave these points out, or use a censored law; check the range and the saturation of the instrument"}, true
+}
