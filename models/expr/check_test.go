@@ -165,3 +165,48 @@ func TestFixedNeedsNoStart(t *testing.T) {
 		}
 	}
 }
+
+// Of two terms that are alike and end on their bounds together, neither is pulled beyond
+// by more than chance.
+func TestBoundsOfTermsThatAreAlike(t *testing.T) {
+	flagged := 0
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 71))
+		var x, y, s []float64
+		for i := range 60 {
+			x = append(x, 0.05+float64(i)*4.95/59)
+			y, s = append(y, 3*math.Exp(-x[i])+0.05*r.NormFloat64()), append(s, 0.05)
+		}
+		doc, err := json.Marshal(map[string]any{"expr": "a*exp(-x/1)+b*exp(-x/3)+c*exp(-x/3.3)", "y": "y", "sigma": "s",
+			"data": map[string]any{"x": x, "y": y, "s": s}, "start": map[string]any{"a": 1, "b": 1, "c": 1},
+			"bounds": map[string]any{"a": []any{0, nil}, "b": []any{0, nil}, "c": []any{0, nil}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := judged(t, doc); !v.OK {
+			flagged++
+			t.Log(v)
+		}
+	}
+	if flagged > 2 {
+		t.Errorf("%d of 20 right models flagged", flagged)
+	}
+}
+
+// A bend that moves a slope by many standard deviations is no note, however little of
+// the scatter it explains.
+func TestFaintBendInManyPoints(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 72))
+	var x, y, s []float64
+	for i := range 40000 {
+		x = append(x, float64(i)/40000)
+		y, s = append(y, 1+2*x[i]+0.4*x[i]*x[i]+r.NormFloat64()), append(s, 1)
+	}
+	doc, err := json.Marshal(map[string]any{"expr": "a+b*x", "y": "y", "sigma": "s", "data": map[string]any{"x": x, "y": y, "s": s}, "start": map[string]any{"a": 1, "b": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := judged(t, doc); v.OK || !strings.Contains(v.String(), "pattern along x") {
+		t.Errorf("%v", v)
+	}
+}
