@@ -27,9 +27,17 @@ func (w *residuals) patternTests(a Axis) []test {
 	return []test{w.patternTest(a, all), w.patternTest(a, slow)}
 }
 
+// tinyMean is the mean of the residuals in a twelfth of an axis, in standard deviations
+// of a point, below which a pattern that moves no parameter is noted only.
+const tinyMean = 0.05
+
 func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 	g := w.try(columns)
 	t := test{kind: KindPattern, of: a.Name, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.harmless()}
+	if t.harmless {
+		_, mean := w.strongest(a)
+		t.harmless = math.Abs(mean) < tinyMean
+	}
 	t.say = func() Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,
