@@ -24,8 +24,7 @@ start[lynx]      5.957 +- 0.521
 sigma[hare]      0.249 +- 0.044
 sigma[lynx]      0.250 +- 0.043
 All checks of the draws passed.
-The model disagrees with the data: spread of the residuals.
-- the scatter varies along the predicted value: it is 2.5 times as large for the predicted value = 6.51 to 13.8 as for the predicted value = 32.4 to 75.8. Try: give errors that vary in the same way, or let the model have them (a scale that depends on the predicted value)
+The model agrees with the data.
 `
 	if got := b.String(); got != want {
 		t.Errorf("printed\n%s\nwant\n%s", got, want)

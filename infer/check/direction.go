@@ -11,6 +11,10 @@ func (w *residuals) directionTest(dir Direction) test {
 	}
 	t.harmless = g.harmless()
 	t.effect = g.share
+	t.brief = func() string {
+		text, _ := dir.Say(g.coef, g.sd)
+		return text
+	}
 	t.say = func() Flag {
 		text, remedy := dir.Say(g.coef, g.sd)
 		where := ""

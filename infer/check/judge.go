@@ -32,6 +32,7 @@ type test struct {
 	columns  [][]float64 // of departures that the model could take in
 	gain     gain
 	say      func() Flag
+	brief    func() string // what a departure with a name says, without its effects
 }
 
 // farOff is the reduced chi-square above which residuals are not what small departures
@@ -205,10 +206,12 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 		if !b.named || !t.named || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
 			continue
 		}
-		kinds = append(kinds, t.kind)
+		if kinds = append(kinds, t.kind); len(kinds) == 2 {
+			text = "; nearly as well: " + t.brief()
+		}
 	}
-	if len(kinds) > 1 {
-		text = "; nearly as well: " + strings.Join(kinds[1:], ", ")
+	if len(kinds) > 2 {
+		text += "; or " + strings.Join(kinds[2:], ", ")
 	}
 	return text
 }
