@@ -89,3 +89,40 @@ func TestFalseAlarms(t *testing.T) {
 		}
 	}
 }
+
+// Columns that are nearly alike count as what they are: a polynomial far from its
+// origin, and few points.
+func TestFalseAlarmsOfNearlyAlikeColumns(t *testing.T) {
+	for _, c := range []struct{ n, degree int }{{10, 5}, {12, 4}, {30, 5}} {
+		r, flagged := rand.New(rand.NewPCG(51, uint64(c.n))), 0
+		x, jacobian := make([]float64, c.n), make([]float64, 0, c.n*(c.degree+1))
+		for i := range x {
+			x[i] = 10 + float64(i)/float64(c.n-1)
+		}
+		var names []string
+		for k := range c.degree + 1 {
+			names = append(names, fmt.Sprint("c", k))
+			for _, v := range x {
+				jacobian = append(jacobian, math.Pow(v, float64(k)))
+			}
+		}
+		const runs = 2000
+		for range runs {
+			z := make([]float64, c.n)
+			for i := range z {
+				z[i] = r.NormFloat64()
+			}
+			v, err := Judge(Data{Z: z, Jacobian: jacobian, Names: names, Axes: []Axis{{Name: "x", Values: x}}}, Settings{})
+			if err != nil || v.DoF != c.n-c.degree-1 {
+				t.Fatal(err, v.DoF)
+			}
+			if !v.OK {
+				flagged++
+			}
+		}
+		t.Logf("n %d, degree %d: %d of %d flagged", c.n, c.degree, flagged, runs)
+		if flagged > 38 { // 20 expected, four standard deviations
+			t.Errorf("n %d, degree %d: %d of %d right models flagged", c.n, c.degree, flagged, runs)
+		}
+	}
+}
