@@ -131,3 +131,35 @@ func TestDriftInTheOrderOfMeasurement(t *testing.T) {
 		t.Error("no p-value")
 	}
 }
+
+// Values at the mark of a censored law are placed within its tail: the same data under
+// a plain law are not normal.
+func TestCensoredValuesAreJudged(t *testing.T) {
+	flagged, plain := 0, 0
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(61, seed))
+		var y []float64
+		for range 80 {
+			y = append(y, min(1.5, max(-0.5, 1+r.NormFloat64())))
+		}
+		for _, censored := range []bool{true, false} {
+			m := infer.NewModel("meter")
+			law := dist.Normal(m.Param("mu", dist.Normal(0, 3)), m.Param("s", dist.HalfNormal(3)))
+			if censored {
+				law = dist.Censored(law, -0.5, 1.5)
+			}
+			m.Observe("y", law, y, infer.Shape(len(y)))
+			v, _ := checked(t, m, infer.CheckSettings{})
+			switch {
+			case censored && !v.OK:
+				flagged++
+				t.Log(v)
+			case !censored && !v.OK:
+				plain++
+			}
+		}
+	}
+	if flagged > 1 || plain < 6 {
+		t.Errorf("%d of 8 right models flagged, %d of 8 wrong ones", flagged, plain)
+	}
+}

@@ -9,10 +9,12 @@ import (
 )
 
 // Censored is the law of a number from d that was recorded as lower where it is at
-// most lower, and as upper where it is at least upper; nil is no end. Values at or
+// most lower, and as upper where it is at least upper; nil or an infinite number is no
+// end. Values at or
 // beyond an end contribute the probability of that tail, others the density. d is a
 // law of numbers with LogCDF and LogCCDF. Params are those of d, then the ends.
 func Censored(d Dist, lower, upper any) Dist {
+	lower, upper = openEnd(lower, -1), openEnd(upper, 1)
 	c := censoring{truncation{base: d, low: -1, high: -1}}
 	p := slices.Clone(d.Params)
 	if lower != nil {
@@ -35,7 +37,7 @@ func (c censoring) law(p []*ad.Node) Dist {
 	out.logProb = func(x *ad.Node) *ad.Node { return c.logProb(base, p, x) }
 	out.check = func() error { return c.check(out, base) }
 	out.remake = c.law
-	out.bounds = c.ends
+	out.bounds, out.marks = c.ends, c.marks
 	out.logCDF = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCDF, math.Inf(-1), 0) }
 	out.logCCDF = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCCDF, 0, math.Inf(-1)) }
 	out.rand = func(src Source, q []float64) float64 {

@@ -35,6 +35,8 @@ type Dist struct {
 	// bounds returns the ends of the support where they are not constants or
 	// parameters.
 	bounds func(p []float64) (lo, hi float64)
+	// marks returns where a censored law records the values beyond.
+	marks func(p []float64) (lo, hi float64)
 	// check finds mistakes that the entry of the law does not know of.
 	check func() error
 	// transform is nil where Support says it all.

@@ -9,7 +9,7 @@ import (
 
 // Scores writes into dst what each value of x is on the scale of a standard normal
 // law: Phi^-1(F(x)), the quantile residual, which is (x-mu)/sigma for Normal. Values
-// of a discrete law are placed at random within their probability, at the share
+// of a discrete law, and those at the marks of a censored one, are placed at random within their probability, at the share
 // place(i) in [0, 1) of it. Shapes and p are those of Fill. Scores lie between -8.2 and
 // 8.2, except Normal's. It is an error for laws of vectors and for those without CDF.
 //
@@ -22,6 +22,8 @@ func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i 
 		switch {
 		case d.Name == "normal":
 			dst[i] = (x[i] - theta[0]) / theta[1]
+		case d.marks != nil && d.atMark(x[i], theta) != 0:
+			dst[i] = score(d.placeAtMark(x[i], theta, place(i)))
 		case d.Discrete:
 			below, upTo := d.CDF(x[i]-1, theta), d.CDF(x[i], theta)
 			dst[i] = score(below + place(i)*(upTo-below))
@@ -30,6 +32,34 @@ func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i 
 		}
 		return nil
 	})
+}
+
+// atMark says whether x was recorded at the lower (-1) or upper (1) mark of a censored
+// law, and not between them (0).
+func (d Dist) atMark(x float64, theta []float64) int {
+	lo, hi := d.marks(theta)
+	switch {
+	case x <= lo:
+		return -1
+	case x >= hi:
+		return 1
+	}
+	return 0
+}
+
+// placeAtMark places a censored value within the probability of its tail.
+func (d Dist) placeAtMark(x float64, theta []float64, share float64) float64 {
+	lo, hi := d.marks(theta)
+	if d.atMark(x, theta) < 0 {
+		return share * d.CDF(lo, theta)
+	}
+	if d.Discrete {
+		hi--
+	} else {
+		hi = math.Nextafter(hi, math.Inf(-1)) // at the mark the law is complete
+	}
+	below := d.CDF(hi, theta)
+	return below + share*(1-below)
 }
 
 // score is the normal quantile of u, kept finite.

@@ -8,7 +8,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Truncate is the law d given that lower <= x <= upper; nil is no end. d is a law
+// Truncate is the law d given that lower <= x <= upper; nil or an infinite number is no
+// end. d is a law
 // of numbers with LogCDF and LogCCDF.
 //
 //	log p = log p_d(x) - log(F_d(upper) - F_d(lower)), F_d(lower-1) for discrete laws
@@ -16,6 +17,7 @@ import (
 // The difference is taken in the tail where it keeps its digits. Params are those
 // of d, then the ends.
 func Truncate(d Dist, lower, upper any) Dist {
+	lower, upper = openEnd(lower, -1), openEnd(upper, 1)
 	t := truncation{base: d, low: -1, high: -1}
 	p := slices.Clone(d.Params)
 	if lower != nil {
@@ -27,6 +29,14 @@ func Truncate(d Dist, lower, upper any) Dist {
 		p = append(p, ad.Of(upper))
 	}
 	return t.law(p)
+}
+
+// openEnd is nil for an end at infinity: its place times a derivative of 0 is none.
+func openEnd(end any, sign int) any {
+	if v, ok := end.(float64); ok && math.IsInf(v, sign) {
+		return nil
+	}
+	return end
 }
 
 // truncation knows which parameters are the ends; -1 where there is none.

@@ -12,6 +12,9 @@ import (
 //
 //	log p = log Normal(x | mu, sigma) - log(Phi((b-mu)/sigma) - Phi((a-mu)/sigma))
 func TruncatedNormal(mu, sigma, a, b any) Dist {
+	if openEnd(a, -1) == nil || openEnd(b, 1) == nil {
+		return Truncate(Normal(mu, sigma), a, b)
+	}
 	p := nodes(mu, sigma, a, b)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	whole := func() *ad.Node { return ad.LogPhiDiff(z(p[2]), z(p[3])) }
