@@ -166,7 +166,7 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 		if !one.Quantiles {
 			one.Sigma = r.sd
 		}
-		one.Priors = c.placed(d.Priors, row, q)
+		one.Priors = c.placed(d.Priors, row)
 		if fit {
 			if err := c.p.adapt(&one, o, q, sd, r); err != nil {
 				return check.Verdict{}, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -163,7 +164,7 @@ func (t *priorTrack) prior() check.Prior {
 
 // placed adds to the priors of single numbers their normal scores at a draw, with the
 // widths in the unconstrained coordinates, by which data and prior are compared.
-func (c *modelCheck) placed(priors []check.Prior, row int, q []float64) []check.Prior {
+func (c *modelCheck) placed(priors []check.Prior, row int) []check.Prior {
 	out := slices.Clone(priors)
 	names := c.p.freeNames()
 	for _, t := range c.tracks {
@@ -219,16 +220,11 @@ func (t *priorTrack) moved(k int) (median, shift float64, tail bool) {
 // width is by how much unconstrained coordinate k grows with the normal score in the
 // prior: the slope along the draws. It is NaN where the scores are not finite.
 func (c *modelCheck) width(t *priorTrack, k int) float64 {
-	n := float64(len(t.z))
-	var meanZ, meanQ, cov, square float64
+	var score, place []float64
 	for i, z := range t.z {
-		meanZ, meanQ = meanZ+z[0]/n, meanQ+c.free[i][k]/n
+		score, place = append(score, z[0]), append(place, c.free[i][k])
 	}
-	for i, z := range t.z {
-		cov += (z[0] - meanZ) * (c.free[i][k] - meanQ)
-		square += (z[0] - meanZ) * (z[0] - meanZ)
-	}
-	return cov / square
+	return stat.Covariance(score, place, nil) / stat.Variance(score, nil)
 }
 
 // mostEigen is how many parameters are looked at for combinations.
@@ -249,24 +245,10 @@ func silent(tracks []*priorTrack) (notes []check.Flag) {
 			scores.Set(i, j, z[0])
 		}
 	}
-	var cov, vectors mat.Dense
+	var vectors mat.Dense
 	var eigen mat.EigenSym
 	sym := mat.NewSymDense(k, nil)
-	mean := mat.NewVecDense(k, nil)
-	for j := range k {
-		mean.SetVec(j, mat.Sum(scores.ColView(j))/float64(len(tracks[0].z)))
-	}
-	for i := range len(tracks[0].z) {
-		for j := range k {
-			scores.Set(i, j, scores.At(i, j)-mean.AtVec(j))
-		}
-	}
-	cov.Mul(scores.T(), scores)
-	for i := range k {
-		for j := range i + 1 {
-			sym.SetSym(i, j, cov.At(i, j)/float64(len(tracks[0].z)))
-		}
-	}
+	stat.CovarianceMatrix(sym, scores, nil)
 	if !eigen.Factorize(sym, true) {
 		return nil
 	}

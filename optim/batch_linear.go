@@ -3,7 +3,7 @@ package optim
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -86,24 +86,15 @@ func (c *crew) linearise(r *BatchResult, from, to int, visit func(Linearised)) e
 			}
 			one.Points, one.Residuals = append(one.Points, i), append(one.Residuals, c.out[0][i*lanes+l])
 		}
-		finite := !notFinite(one.Residuals)
 		for k := range n {
 			for _, i := range one.Points {
 				one.Jacobian = append(one.Jacobian, c.out[1+k][i*lanes+l])
 			}
 		}
-		if finite && !notFinite(one.Jacobian) {
+		bad := func(v float64) bool { return !finite(v) }
+		if !slices.ContainsFunc(one.Residuals, bad) && !slices.ContainsFunc(one.Jacobian, bad) {
 			visit(one)
 		}
 	}
 	return nil
-}
-
-func notFinite(v []float64) bool {
-	for _, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return true
-		}
-	}
-	return false
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // lock keeps other processes from writing the folder, which exists, until the command
-// ends, and removes what killed ones did not finish. A folder that is locked already is left as it is.
+// ends, and removes what killed ones did not finish. It may be called again.
 func (a *app) lock(dir string) error {
 	key, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -31,7 +31,7 @@ func (a *app) lock(dir string) error {
 	case err != nil:
 		return as(exitCannotWrite, err)
 	case before != nil:
-		a.note("%s was left unfinished by %v, which does not run any more", dir, *before)
+		a.note("%s was left unfinished by %v, which is no longer running", dir, *before)
 	}
 	if a.locks == nil {
 		a.locks = map[string]*runlock.Lock{}
@@ -49,7 +49,7 @@ func (a *app) lock(dir string) error {
 func (a *app) release() {
 	for _, l := range a.locks {
 		if err := l.Release(); err != nil {
-			a.note("the lock stays: %v", err)
+			a.note("the lock could not be removed: %v", err)
 		}
 	}
 	a.locks = nil

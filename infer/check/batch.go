@@ -134,7 +134,11 @@ func (v *BatchVerdict) String() string {
 	text := fmt.Sprintf("The model agrees with the data in %d of %d rows.", right, len(v.Flags))
 	for _, kind := range bitKinds {
 		if n := count[kind]; n > 0 {
-			text += fmt.Sprintf("\n- %s: %d rows", kind, n)
+			rows := "rows"
+			if n == 1 {
+				rows = "row"
+			}
+			text += fmt.Sprintf("\n- %s: %d %s", kind, n, rows)
 		}
 	}
 	return text

@@ -101,9 +101,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 		v.add(f, tests[best].harmless || tests[best].forgiven)
 		w.absorb(tests[best].columns)
 		if tests[best].points != nil {
-			for _, k := range w.withOthers(tests[best].points)[len(tests[best].points):] {
-				w.absorb(unit(w.n, []int{k}))
-			}
+			w.absorb(unit(w.n, w.withOthers(tests[best].points)[len(tests[best].points):]))
 		}
 		if w.dof() < 5 {
 			return

@@ -57,7 +57,8 @@ func repeated(y []float64, others [][]float64) (Flag, bool) {
 const fewestClipped = 3
 
 func clipped(y []float64) (Flag, bool) {
-	if len(y) < 3*fewestClipped {
+	whole := !slices.ContainsFunc(y, func(v float64) bool { return v != math.Trunc(v) })
+	if len(y) < 3*fewestClipped || whole { // counts may well be 0 more than once
 		return Flag{}, false
 	}
 	v := slices.Sorted(slices.Values(y))

@@ -141,7 +141,7 @@ func AffineTransform(offset, multiplier any) Transform {
 }
 
 // SinhTransform maps x to offset + multiplier sinh(x/reach): linear where |x| is below
-// reach, exponential beyond it on either side.
+// reach, which is above 0, exponential beyond it on either side.
 //
 //	log J = sum log |multiplier/reach| + log cosh(x/reach)
 func SinhTransform(offset, multiplier any, reach float64) Transform {
