@@ -85,6 +85,9 @@ kernels: ## generate the SIMD assembly again
 golden: ## rewrite golden files from today's output
 	$(GO) test ./viz/... ./cmd/... -update
 
+golden-pack: ## pack the references that may be distributed into internal/golden/testdata
+	$(GO) run ./internal/golden/pack ../shared/reference internal/golden/testdata
+
 cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 $(GO) build ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
@@ -96,4 +99,4 @@ peers: ## a Python environment in .peers for cross-checks (optional)
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow race fuzz bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden cross peers clean
+.PHONY: help build run test test-short test-slow race fuzz bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden golden-pack cross peers clean

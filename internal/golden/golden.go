@@ -1,43 +1,105 @@
 // Package golden finds the reference numbers that tests compare with.
 //
-// They live beside the repository in shared/reference, or wherever
-// $EURYALE_REFERENCE points, and are not part of the module: a test that needs
-// them skips aloud where they are absent.
+// A reference is a tree of topics (assemblies, cuda, inference, scatter, xpcs)
+// whose formats the README beside each topic describes. A topic is read from the
+// first of these places that has it:
 //
-//	f := golden.Path(t, "cuda", "rng_philox.json")
+//   - the folder $EURYALE_REFERENCE;
+//   - ../shared/reference beside the repository;
+//   - internal/golden/testdata/TOPIC.zip, which holds what may be distributed.
+//
+// A test whose file is in none of them skips aloud, or fails if
+// $EURYALE_REQUIRE_REFERENCE is 1. Any other set of numbers in the same formats
+// may take the place of ours, so tests walk the cases they find:
+//
+//	golden.Each(t, "scatter/cases/*", func(t *testing.T, name string) {
+//		var c testCase
+//		golden.JSON(t, &c, name, "case.json")
+//	})
 package golden
 
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// Path returns the reference file or folder named by elem and skips the test
-// when it does not exist.
+// Path returns a path of the reference file or folder named by elem, or skips the
+// test. Of a packed topic it is a copy in a temporary folder.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
-	p := filepath.Join(append([]string{root(t)}, elem...)...)
-	if _, err := os.Stat(p); err != nil {
-		t.Skipf("golden: no reference %s: set EURYALE_REFERENCE to the folder that holds it", p)
+	name := path.Join(elem...)
+	s := find(t, name)
+	info, err := fs.Stat(s.files, name)
+	if err != nil {
+		missing(t, name)
 	}
-	return p
+	if s.dir != "" {
+		return filepath.Join(s.dir, filepath.FromSlash(name))
+	}
+	return unpack(t, s.files, name, info)
 }
 
 // JSON decodes the reference file named by elem into v, or skips the test.
 func JSON(t testing.TB, v any, elem ...string) {
 	t.Helper()
-	p := Path(t, elem...)
-	b, err := os.ReadFile(p)
-	if err == nil {
-		err = json.Unmarshal(b, v)
-	}
+	name := path.Join(elem...)
+	b, err := fs.ReadFile(find(t, name).files, name)
 	if err != nil {
-		t.Fatalf("golden: %s: %v", p, err)
+		missing(t, name)
 	}
+	if err := json.Unmarshal(b, v); err != nil {
+		t.Fatalf("golden: %s: %v: compare the file with the README of its topic", name, err)
+	}
+}
+
+// Glob returns the names of the reference files and folders that match a pattern
+// of path.Match, sorted, or skips the test if there are none. The first element
+// of the pattern is the name of a topic. Path and JSON take the names as they are.
+func Glob(t testing.TB, pattern string) []string {
+	t.Helper()
+	names, err := fs.Glob(find(t, pattern).files, pattern)
+	if err != nil {
+		t.Fatalf("golden: pattern %q: %v: see path.Match for the syntax", pattern, err)
+	}
+	if len(names) == 0 {
+		missing(t, pattern)
+	}
+	return names
+}
+
+// Each runs f as one subtest per match of Glob, named by the last element of the
+// match without its extension.
+func Each(t *testing.T, pattern string, f func(t *testing.T, name string)) {
+	t.Helper()
+	for _, name := range Glob(t, pattern) {
+		t.Run(Base(name), func(t *testing.T) { f(t, name) })
+	}
+}
+
+// Base returns the last element of a name without its extension.
+func Base(name string) string {
+	return strings.TrimSuffix(path.Base(name), path.Ext(name))
+}
+
+// missing says that a reference is not there.
+func missing(t testing.TB, name string) {
+	t.Helper()
+	if required() {
+		t.Fatalf("golden: no reference %s: set EURYALE_REFERENCE to a folder that holds it, or EURYALE_REQUIRE_REFERENCE to 0 to skip such tests", name)
+	}
+	t.Skipf("golden: no reference %s: set EURYALE_REFERENCE to a folder that holds it", name)
+}
+
+func required() bool {
+	v := os.Getenv("EURYALE_REQUIRE_REFERENCE")
+	return v != "" && v != "0"
 }
 
 // Float is a float64 whose JSON may also be one of the strings NaN, NA, Inf,
@@ -65,25 +127,4 @@ func (f *Float) UnmarshalJSON(b []byte) error {
 		*f = Float(x)
 	}
 	return nil
-}
-
-func root(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("EURYALE_REFERENCE"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "..", "shared", "reference")
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("golden: no go.mod above the test")
-		}
-		dir = up
-	}
 }
