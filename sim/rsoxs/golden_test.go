@@ -115,6 +115,7 @@ func fromArrays(all map[string]*tensor.Tensor, size float64) *Morphology {
 }
 
 type goldenCase struct {
+	dir                         string // its name in the reference
 	ID, Description, Morphology string
 	PhysSize                    float64 `json:"PhysSize_nm"`
 	Config                      settings
@@ -127,10 +128,10 @@ type goldenCase struct {
 }
 
 func cases(t testing.TB) (list []goldenCase) {
-	for i := 1; i <= 20; i++ {
+	for _, dir := range golden.Glob(t, "scatter/cases/*") {
 		var c goldenCase
-		golden.JSON(t, &c, "scatter", "cases", fmt.Sprintf("g%02d", i), "case.json")
-		c.Config.options = c.Options
+		golden.JSON(t, &c, dir, "case.json")
+		c.dir, c.Config.options = dir, c.Options
 		list = append(list, c)
 	}
 	return list
@@ -139,7 +140,7 @@ func cases(t testing.TB) (list []goldenCase) {
 func TestCases(t *testing.T) {
 	for _, c := range cases(t) {
 		for _, bits := range []int{64, 32} {
-			t.Run(fmt.Sprintf("%s/%d", c.ID, bits), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%d", golden.Base(c.dir), bits), func(t *testing.T) {
 				cfg := c.Config.config()
 				cfg.Precision = bits
 				m := morphology(t, c.Morphology, c.PhysSize)
@@ -147,7 +148,7 @@ func TestCases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := npz(t, "scatter", "cases", c.ID, "expected.npz")
+				want := npz(t, c.dir, "expected.npz")
 				tol := c.Tolerance.Float64
 				if bits == 32 {
 					tol = c.Tolerance.Float32

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -42,17 +43,17 @@ func logLoss(p *Pattern, data, mask []float64, eps float64) (float64, *tensor.Te
 }
 
 func TestGradientOfReferences(t *testing.T) {
-	for _, id := range []string{"gr01_euler3d", "gr02_vector3d_rotmask", "gr03_2d_hann", "gr04_exactgrid", "gr05_nearest"} {
+	golden.Each(t, "scatter/grad/*.json", func(t *testing.T, name string) {
 		for _, bits := range []int{64, 32} {
-			t.Run(fmt.Sprintf("%s/%d", id, bits), func(t *testing.T) { checkGradient(t, id, bits) })
+			t.Run(fmt.Sprint(bits), func(t *testing.T) { checkGradient(t, name, bits) })
 		}
-	}
+	})
 }
 
-func checkGradient(t *testing.T, id string, bits int) {
+func checkGradient(t *testing.T, name string, bits int) {
 	var c gradCase
-	golden.JSON(t, &c, "scatter", "grad", id+".json")
-	all := npz(t, "scatter", "grad", id+".npz")
+	golden.JSON(t, &c, name)
+	all := npz(t, strings.TrimSuffix(name, "json")+"npz")
 	cfg := c.Config.config()
 	cfg.Precision = bits
 	m := fromArrays(all, c.PhysSize)

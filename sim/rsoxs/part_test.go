@@ -9,9 +9,9 @@ import (
 
 // Images of some energies are bit for bit those of all.
 func TestPatternOf(t *testing.T) {
-	c := cases(t)[13]
-	cfg, ctx := c.Config.config(), context.Background()
-	m, o := morphology(t, c.Morphology, c.PhysSize), c.Optical.optics(cfg.Energies)
+	m, o := blend3([3]int{4, 6, 8}, 3)
+	cfg, ctx := testConfig(), context.Background()
+	cfg.Energies = []float64{284.4, 285.2, 288.6}
 	s, err := New(m.Shape(), m.PhysSize, cfg)
 	if err != nil {
 		t.Fatal(err)
