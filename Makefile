@@ -2,6 +2,7 @@
 GO      ?= go
 OUT     ?= run
 PYTHON  ?= python3
+MUTATE  ?= -n 10
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,6 +32,9 @@ fuzz: ## fuzz every reader, FUZZTIME (60s) each
 	    echo "$$t in $$(dirname $$f)"; \
 	    $(GO) test ./$$(dirname $$f) -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x || exit 1; \
 	  done; done
+
+mutate: ## plant faults and see whether the tests notice, MUTATE="-n 10 -only data/": nightly
+	$(GO) run ./internal/mutate $(MUTATE)
 
 bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
@@ -99,4 +103,4 @@ peers: ## a Python environment in .peers for cross-checks (optional)
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow race fuzz bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build run test test-short test-slow race fuzz mutate bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden golden-pack cross peers clean

@@ -22,7 +22,6 @@ import (
 //
 //	post := tensor.NewDataset("posterior") // no draws yet: axis draw of length 0
 //	err := post.Add("theta", []float64{}, tensor.Shape{4, 0, 8}, "chain", "draw", "school")
-//	...
 //	s, err := zarr.Create("run.zarr", tree, zarr.Settings{})
 //	defer s.Close()
 //	err = s.Append("posterior", chain, 1, map[string]any{"theta": row}) // for every draw

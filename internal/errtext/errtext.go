@@ -1,9 +1,7 @@
 // Package errtext writes the texts of errors: package, where, what is wrong with
 // which numbers, the cause and what to try, with colons between.
 //
-//	func (e *FormatError) Error() string {
-//		return errtext.Join("netcdf", e.File, e.What, errtext.Cause(e.Err), e.Try)
-//	}
+//	text := errtext.Join("netcdf", e.File, e.What, errtext.Cause(e.Err), e.Try)
 package errtext
 
 import (

@@ -1,8 +1,9 @@
 // Package connectome trains the connections of neural assemblies: the k-cap that
 // chooses winners made soft, plasticity and time inside a differentiable graph.
 //
-//	y := connectome.KCap{Kind: connectome.Sigmoid, Temperature: 0.5}.Of(h, ad.Scalar(k))
-//	run := connectome.Unroll(stimulus, ws, wr, beta, connectome.Dynamics{Steps: 4, Cap: cap})
+//	soft := connectome.KCap{Kind: connectome.Sigmoid, Temperature: 0.5}
+//	y := soft.Of(h, ad.Scalar(k))
+//	run := connectome.Unroll(stimulus, ws, wr, beta, connectome.Dynamics{Steps: 4, Cap: soft})
 //	loss := connectome.Overlap(run.Last(), targets)
 //	grads := ad.Grad(loss, ws, wr, beta)
 //

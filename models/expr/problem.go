@@ -3,8 +3,8 @@
 // the parameters. People fit and sample with it without writing Go.
 //
 //	p, err := expr.Parse(document)
-//	m, err := p.Model()            // for infer: needs priors
-//	least, err := p.LeastSquares() // for optim: needs starts
+//	m, err := p.Model()                      // for infer: needs priors
+//	least, settings, err := p.LeastSquares() // for optim: needs starts
 //
 // The document for sampling:
 //

@@ -3,13 +3,15 @@
 // and by Bayesian sampling.
 //
 // A [Law] is one relaxation model with its parameters, bounds, starts and
-// priors; a [Curve] is the data of one bin. Fit and FitAll return point fits,
-// Posterior a model for infer.Sample that starts from the fit.
+// priors; a [Curve] is the data of one bin. [FitOne] and [FitAll] return point
+// fits, [Model] what package infer samples, and [Starts] where chains begin: at a fit.
 //
 //	law, _ := g2.ByName("single")
 //	fits, err := g2.FitAll(ctx, law, curves, g2.Settings{})
-//	post, err := g2.NewPosterior(law, curves[3], g2.Settings{})
-//	fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Init: starts})
+//	m, err := g2.Model(law, curves[3], g2.Settings{})
+//	post, err := m.Compile()
+//	starts, err := g2.Starts(post, fits[3], g2.Settings{}, 4, 1) // 4 chains, seed 1
+//	fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Chains: 4, Init: starts})
 //
 // Three conventions for stretched decays are in use; with c = beta,
 //

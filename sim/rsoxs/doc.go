@@ -7,11 +7,11 @@
 // [Pattern] on the detector, and derivatives by the pattern into a [Gradient] by
 // every field and constant.
 //
-//	sim, err := rsoxs.New(morph.Shape(), morph.PhysSize, rsoxs.Config{
+//	sim, err := rsoxs.New(m.Shape(), m.PhysSize, rsoxs.Config{
 //		Energies: []float64{284.7, 285.2}, // eV
 //		Angles:   rsoxs.Angles{Start: 0, Increment: 5, End: 175},
 //	})
-//	err = sim.Transform(ctx, morph)
+//	err = sim.Transform(ctx, m) // m is a Morphology
 //	pattern, err := sim.Pattern(ctx, optics)
 //	grad, err := sim.Gradient(ctx, optics, dPattern)
 //

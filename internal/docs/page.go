@@ -1,0 +1,136 @@
+// Package docs reads what the documents claim, so that tests can hold it against the
+// code: snippets of Go, command lines, and the names of tests, files and targets.
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Page is a document in Markdown.
+type Page struct {
+	Path   string // relative to the root, with slashes
+	Blocks []Block
+	Spans  []Span // in backticks, outside blocks
+	Links  []Span // targets of links and pictures
+}
+
+// Block is what stands between fences.
+type Block struct {
+	Lang, Text string
+	Line       int // of the first line of Text
+}
+
+// Span is a piece of a line.
+type Span struct {
+	Text string
+	Line int
+}
+
+var (
+	inTicks = regexp.MustCompile("`([^`]+)`")
+	linked  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+)
+
+// Pages reads every document below root, in the order of their paths. Folders whose
+// names begin with a dot are left out, and so is what other programs made.
+func Pages(root string) ([]Page, error) {
+	var all []Page
+	err := Walk(root, ".md", func(path string, text []byte) error {
+		all = append(all, parse(path, string(text)))
+		return nil
+	})
+	return all, err
+}
+
+// Walk calls f with every file below root that has the ending.
+func Walk(root, ending string, f func(path string, text []byte) error) error {
+	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if rel == "run" || rel == "bench" || rel == "bin" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && rel != "." {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(p, ending) {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		return f(rel, text)
+	})
+}
+
+func parse(path, text string) Page {
+	p := Page{Path: path}
+	var block *Block
+	prose := make([]string, 0, 100) // lines outside blocks, empty ones in their places
+	for i, line := range strings.Split(text, "\n") {
+		fence, isFence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case isFence && block == nil:
+			block = &Block{Lang: fence, Line: i + 2}
+		case isFence:
+			p.Blocks = append(p.Blocks, *block)
+			block = nil
+		case block != nil:
+			block.Text += line + "\n"
+		default:
+			prose = append(prose, line)
+			continue
+		}
+		prose = append(prose, "")
+	}
+	p.Spans = spans(strings.Join(prose, "\n"), inTicks)
+	p.Links = spans(strings.Join(prose, "\n"), linked)
+	return p
+}
+
+// spans finds what the first group of a pattern matches; line ends become spaces.
+func spans(text string, pattern *regexp.Regexp) (out []Span) {
+	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
+		line := 1 + strings.Count(text[:m[2]], "\n")
+		out = append(out, Span{strings.Join(strings.Fields(text[m[2]:m[3]]), " "), line})
+	}
+	return out
+}
+
+// Commands returns the lines of blocks, and the spans, that call a program: without its
+// name, without comments, one for each call.
+func (p Page) Commands(program string) (out []Span) {
+	add := func(text string, line int) {
+		for _, part := range regexp.MustCompile(`&&|\|\||;| \| `).Split(text, -1) {
+			words := strings.Fields(part)
+			if len(words) > 0 && (words[0] == program || words[0] == "./bin/"+program) {
+				out = append(out, Span{strings.Join(words[1:], " "), line})
+			}
+		}
+	}
+	for _, b := range p.Blocks {
+		if b.Lang != "sh" && b.Lang != "console" && b.Lang != "" {
+			continue
+		}
+		for i, line := range strings.Split(b.Text, "\n") {
+			line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+			line, _, _ = strings.Cut(line, " #")
+			add(line, b.Line+i)
+		}
+	}
+	for _, s := range p.Spans {
+		add(s.Text, s.Line)
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// outcome is what the tests made of a fault.
+type outcome int
+
+const (
+	survived outcome = iota
+	killed
+	invalid // does not compile: no fault at all
+)
+
+// trial runs the tests of a package with a file replaced.
+type trial struct {
+	root, work string
+	limit      time.Duration // beyond which the tests hang
+}
+
+// on compiles the tests of pkg with the fault and runs them, the short ones first.
+func (t *trial) on(f fault, pkgs []string) (outcome, error) {
+	original := filepath.Join(t.root, f.path)
+	source, err := os.ReadFile(original)
+	if err != nil {
+		return 0, err
+	}
+	planted := filepath.Join(t.work, "planted.go")
+	if err := os.WriteFile(planted, f.plantedIn(source), 0o644); err != nil {
+		return 0, err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{original: planted}})
+	if err != nil {
+		return 0, err
+	}
+	overlay := filepath.Join(t.work, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o644); err != nil {
+		return 0, err
+	}
+	for _, pkg := range pkgs {
+		binary := filepath.Join(t.work, "planted.test")
+		if err := t.compile(pkg, binary, "-overlay", overlay); err != nil {
+			return invalid, nil
+		}
+		for _, short := range []bool{true, false} {
+			if !t.passes(pkg, binary, short) {
+				return killed, nil
+			}
+		}
+	}
+	return survived, nil
+}
+
+func (t *trial) compile(pkg, binary string, flags ...string) error {
+	args := append([]string{"test", "-c", "-vet=off", "-o", binary}, flags...)
+	cmd := exec.Command("go", append(args, "./"+pkg)...)
+	cmd.Dir = t.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("mutate: the tests of %s do not compile: %s", pkg, out)
+	}
+	return nil
+}
+
+// passes runs a test binary in its folder. Running too long is failing, and so is
+// taking more memory than the limit of the shell. Files of reference beside the
+// repository are out of sight, so that the score is that of a clone.
+func (t *trial) passes(pkg, binary string, short bool) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), t.limit)
+	defer cancel()
+	script := fmt.Sprintf(`ulimit -v 16000000 2>/dev/null; exec "$0" -test.failfast -test.short=%t -test.timeout=%s`, short, t.limit)
+	cmd := exec.CommandContext(ctx, "sh", "-c", script, binary)
+	cmd.Dir = filepath.Join(t.root, pkg)
+	cmd.Env = append(os.Environ(), "EURYALE_REFERENCE="+filepath.Join(t.work, "reference"))
+	cmd.WaitDelay = time.Second
+	return cmd.Run() == nil
+}
+
+// begin measures how long the sound package takes, and sets the limit of the others.
+func (t *trial) begin(pkgs []string) error {
+	t.limit = 10 * time.Minute
+	start := time.Now()
+	for _, pkg := range pkgs {
+		binary := filepath.Join(t.work, "sound.test")
+		if err := t.compile(pkg, binary); err != nil {
+			return err
+		}
+		if !t.passes(pkg, binary, false) {
+			return errors.New("mutate: the tests of " + pkg + " fail without a fault: mend them first")
+		}
+	}
+	t.limit = max(20*time.Second, 4*time.Since(start))
+	return nil
+}

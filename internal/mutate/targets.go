@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// target is a package with the files in which faults are planted.
+type target struct {
+	pkg   string   // folder
+	files []string // patterns within it; none for all that are no tests
+	also  []string // folders whose tests watch over it too
+}
+
+// targets are where a quiet mistake does most harm: numbers that no type checks, and
+// files that somebody reads years later.
+var targets = []target{
+	{pkg: "infer/dist"},
+	{pkg: "infer/diag"},
+	{pkg: "infer", files: []string{"metric*.go", "adapt.go"}},
+	{pkg: "optim", files: []string{"covariance.go", "sandwich.go", "variance.go", "batch_result.go", "reduce.go"}},
+	{pkg: "autodiff", files: []string{"op_reduce.go", "op_cumsum.go", "run.go", "worker.go"}},
+	{pkg: "kernels", files: []string{"pure_*.go", "scaled.go", "corners.go", "fft_plan.go", "fft_chirp.go"}},
+	{pkg: "data/hdf5"},
+	{pkg: "data/csv"},
+	{pkg: "data/zarr"},
+	{pkg: "data/arrow"},
+	{pkg: "data/netcdf"},
+	{pkg: "data/cyrsoxs"},
+	{pkg: "internal/atomicfile"},
+}
+
+// sources returns the files of a target, relative to the root.
+func (t target) sources(root string) ([]string, error) {
+	patterns := t.files
+	if len(patterns) == 0 {
+		patterns = []string{"*.go"}
+	}
+	var all []string
+	for _, p := range patterns {
+		found, err := filepath.Glob(filepath.Join(root, t.pkg, p))
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("mutate: %s has no file %s: mend targets.go", t.pkg, p)
+		}
+		for _, f := range found {
+			name := filepath.Base(f)
+			if !strings.HasSuffix(name, "_test.go") && name != "doc.go" {
+				all = append(all, t.pkg+"/"+name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
