@@ -3,6 +3,8 @@ package infer
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
 // adapter is the warm-up of one chain: it owns the metric and the step size.
@@ -226,48 +228,48 @@ func (a *adapter) refresh(i int) bool {
 	return ok
 }
 
-func (a *adapter) save(w *encoder) {
-	w.float(a.eps)
+func (a *adapter) save(w *checkpoint.Encoder) {
+	w.Float(a.eps)
 	for _, v := range []float64{a.dual.delta, a.dual.mu, a.dual.count, a.dual.sbar, a.dual.xbar, a.window} {
-		w.float(v)
+		w.Float(v)
 	}
-	w.int(a.refreshed)
-	w.int(a.rough)
-	w.bool(a.changed)
+	w.Int(a.refreshed)
+	w.Int(a.rough)
+	w.Bool(a.changed)
 	a.metric.save(w)
 	a.current.save(w)
 	a.next.save(w)
 }
 
-func (a *adapter) load(r *decoder, dim int) {
-	a.eps = r.float()
+func (a *adapter) load(r *checkpoint.Decoder, dim int) {
+	a.eps = r.Float()
 	for _, v := range []*float64{&a.dual.delta, &a.dual.mu, &a.dual.count, &a.dual.sbar, &a.dual.xbar, &a.window} {
-		*v = r.float()
+		*v = r.Float()
 	}
-	a.refreshed = r.int()
-	a.rough = r.int()
-	a.changed = r.bool()
+	a.refreshed = r.Int()
+	a.rough = r.Int()
+	a.changed = r.Bool()
 	a.metric.load(r, dim)
 	a.current.load(r)
 	a.next.load(r)
 }
 
-func (m *Metric) save(w *encoder) {
+func (m *Metric) save(w *checkpoint.Encoder) {
 	for _, v := range [][]float64{m.scale, m.vec, m.grow, m.chol} {
-		w.floats(v)
+		w.Floats(v)
 	}
 	m.saveBlocks(w)
 }
 
-func (m *Metric) load(r *decoder, dim int) {
+func (m *Metric) load(r *checkpoint.Decoder, dim int) {
 	for _, v := range []*[]float64{&m.scale, &m.vec, &m.grow, &m.chol} {
-		if *v = r.floats(); len(*v) == 0 {
+		if *v = r.Floats(); len(*v) == 0 {
 			*v = nil
 		}
 	}
 	m.loadBlocks(r)
 	if !m.fits(dim) {
-		r.fail("holds a metric that does not fit %d parameters", dim)
+		r.Fail("holds a metric that does not fit %d parameters", dim)
 		*m = Metric{}
 	}
 }

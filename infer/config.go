@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -243,7 +244,7 @@ func (c *Config) metricHash() string {
 	if c.StartMetric == nil {
 		return "none"
 	}
-	var w encoder
+	var w checkpoint.Encoder
 	c.StartMetric.save(&w)
-	return fmt.Sprintf("%x", sha256.Sum256(w.b))
+	return fmt.Sprintf("%x", sha256.Sum256(w.Encoded()))
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
 // Continue makes more draws per chain with the adaptation and the random streams
@@ -48,10 +50,10 @@ func (f *Fit) adaptation() string {
 	}
 	h := sha256.New()
 	for _, c := range f.chains {
-		var w encoder
+		var w checkpoint.Encoder
 		c.ad.save(&w)
-		w.floats(c.p.q)
-		h.Write(w.b)
+		w.Floats(c.p.q)
+		h.Write(w.Encoded())
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }

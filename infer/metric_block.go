@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -137,14 +138,14 @@ func (e *blockEstimator) metric() (Metric, bool) {
 	return m, true
 }
 
-func (e *blockEstimator) save(w *encoder) {
+func (e *blockEstimator) save(w *checkpoint.Encoder) {
 	e.all.save(w)
 	for _, b := range e.blocks {
 		b.save(w)
 	}
 }
 
-func (e *blockEstimator) load(r *decoder) {
+func (e *blockEstimator) load(r *checkpoint.Decoder) {
 	e.all.load(r)
 	for _, b := range e.blocks {
 		b.load(r)
@@ -235,25 +236,25 @@ func (c *Config) estimator(dim int) estimator {
 	return newEstimator(c.Metric, dim, c.StanShrink)
 }
 
-func (m *Metric) saveBlocks(w *encoder) {
-	w.int(len(m.blocks))
+func (m *Metric) saveBlocks(w *checkpoint.Encoder) {
+	w.Int(len(m.blocks))
 	for _, b := range m.blocks {
-		w.int(len(b.at))
+		w.Int(len(b.at))
 		for _, i := range b.at {
-			w.int(i)
+			w.Int(i)
 		}
-		w.floats(b.chol)
+		w.Floats(b.chol)
 	}
 }
 
-func (m *Metric) loadBlocks(r *decoder) {
+func (m *Metric) loadBlocks(r *checkpoint.Decoder) {
 	m.blocks = nil
-	for range r.count(16) {
+	for range r.Count(16) {
 		var b block
-		for range r.count(8) {
-			b.at = append(b.at, r.int())
+		for range r.Count(8) {
+			b.at = append(b.at, r.Int())
 		}
-		b.chol = r.floats()
+		b.chol = r.Floats()
 		m.blocks = append(m.blocks, b)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
 // MetricKind says what warm-up learns about the shape of the posterior.
@@ -36,8 +38,8 @@ type estimator interface {
 	reset()
 	// metric returns false when the draws do not determine one.
 	metric() (Metric, bool)
-	save(*encoder)
-	load(*decoder)
+	save(*checkpoint.Encoder)
+	load(*checkpoint.Decoder)
 }
 
 func newEstimator(kind MetricKind, dim int, stanShrink bool) estimator {
@@ -117,19 +119,19 @@ func (e *diagEstimator) metric() (Metric, bool) {
 	return m, err == nil
 }
 
-func (e *diagEstimator) save(w *encoder) {
+func (e *diagEstimator) save(w *checkpoint.Encoder) {
 	for _, m := range []*moments{&e.q, &e.g} {
-		w.int(m.n)
-		w.floats(m.mean)
-		w.floats(m.m2)
+		w.Int(m.n)
+		w.Floats(m.mean)
+		w.Floats(m.m2)
 	}
 }
 
-func (e *diagEstimator) load(r *decoder) {
+func (e *diagEstimator) load(r *checkpoint.Decoder) {
 	for _, m := range []*moments{&e.q, &e.g} {
-		m.n = r.int()
-		r.floatsInto(m.mean)
-		r.floatsInto(m.m2)
+		m.n = r.Int()
+		r.FloatsInto(m.mean)
+		r.FloatsInto(m.m2)
 	}
 }
 
@@ -184,16 +186,16 @@ func (e *denseEstimator) metric() (Metric, bool) {
 	return m, err == nil
 }
 
-func (e *denseEstimator) save(w *encoder) {
-	w.int(e.n)
-	w.floats(e.mean)
-	w.floats(e.m2)
+func (e *denseEstimator) save(w *checkpoint.Encoder) {
+	w.Int(e.n)
+	w.Floats(e.mean)
+	w.Floats(e.m2)
 }
 
-func (e *denseEstimator) load(r *decoder) {
-	e.n = r.int()
-	r.floatsInto(e.mean)
-	r.floatsInto(e.m2)
+func (e *denseEstimator) load(r *checkpoint.Decoder) {
+	e.n = r.Int()
+	r.FloatsInto(e.mean)
+	r.FloatsInto(e.m2)
 }
 
 type lowRankEstimator struct {
@@ -233,20 +235,20 @@ func (e *lowRankEstimator) ridge() float64 {
 	return fisherGamma + noiseRidge*noise
 }
 
-func (e *lowRankEstimator) save(w *encoder) {
-	w.int(len(e.q))
+func (e *lowRankEstimator) save(w *checkpoint.Encoder) {
+	w.Int(len(e.q))
 	for i := range e.q {
-		w.floats(e.q[i])
-		w.floats(e.g[i])
+		w.Floats(e.q[i])
+		w.Floats(e.g[i])
 	}
 }
 
-func (e *lowRankEstimator) load(r *decoder) {
+func (e *lowRankEstimator) load(r *checkpoint.Decoder) {
 	e.reset()
-	for range r.count(2 * (8*e.dim + 8)) {
+	for range r.Count(2 * (8*e.dim + 8)) {
 		q, g := make([]float64, e.dim), make([]float64, e.dim)
-		r.floatsInto(q)
-		r.floatsInto(g)
+		r.FloatsInto(q)
+		r.FloatsInto(g)
 		e.q, e.g = append(e.q, q), append(e.g, g)
 	}
 }
@@ -254,9 +256,9 @@ func (e *lowRankEstimator) load(r *decoder) {
 // noEstimator learns nothing.
 type noEstimator struct{ n int }
 
-func (e *noEstimator) count() int             { return e.n }
-func (e *noEstimator) reset()                 { e.n = 0 }
-func (e *noEstimator) add(_, _ []float64)     { e.n++ }
-func (e *noEstimator) metric() (Metric, bool) { return Metric{}, false }
-func (e *noEstimator) save(w *encoder)        { w.int(e.n) }
-func (e *noEstimator) load(r *decoder)        { e.n = r.int() }
+func (e *noEstimator) count() int                 { return e.n }
+func (e *noEstimator) reset()                     { e.n = 0 }
+func (e *noEstimator) add(_, _ []float64)         { e.n++ }
+func (e *noEstimator) metric() (Metric, bool)     { return Metric{}, false }
+func (e *noEstimator) save(w *checkpoint.Encoder) { w.Int(e.n) }
+func (e *noEstimator) load(r *checkpoint.Decoder) { e.n = r.Int() }

@@ -1,6 +1,10 @@
 package infer
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+)
 
 // smallDim is the largest dimension in which the low-rank metric is learned from
 // running factors: estimates then cost microseconds and no draw is stored.
@@ -88,23 +92,23 @@ func (m *Metric) keepDirections(t, root []float64) bool {
 	return true
 }
 
-func (e *smallEstimator) save(w *encoder) {
+func (e *smallEstimator) save(w *checkpoint.Encoder) {
 	for _, s := range []*spread{&e.q, &e.g} {
-		w.int(s.n)
-		w.floats(s.mean)
-		w.floats(s.r)
-		w.floats(s.rows)
+		w.Int(s.n)
+		w.Floats(s.mean)
+		w.Floats(s.r)
+		w.Floats(s.rows)
 	}
 }
 
-func (e *smallEstimator) load(r *decoder) {
+func (e *smallEstimator) load(r *checkpoint.Decoder) {
 	for _, s := range []*spread{&e.q, &e.g} {
-		s.n = r.int()
-		r.floatsInto(s.mean)
-		r.floatsInto(s.r)
-		rows := r.floats()
+		s.n = r.Int()
+		r.FloatsInto(s.mean)
+		r.FloatsInto(s.r)
+		rows := r.Floats()
 		if len(rows) > cap(s.rows) || len(rows) > 0 && len(rows)%s.dim() != 0 {
-			r.fail("holds %d numbers of draws for %d parameters", len(rows), s.dim())
+			r.Fail("holds %d numbers of draws for %d parameters", len(rows), s.dim())
 			return
 		}
 		s.rows = append(s.rows[:0], rows...)

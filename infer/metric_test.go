@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -71,16 +72,16 @@ func TestMetricFactors(t *testing.T) {
 
 func TestMetricSurvivesSaving(t *testing.T) {
 	for name, m := range someMetrics(t) {
-		var w encoder
+		var w checkpoint.Encoder
 		m.save(&w)
 		var got Metric
-		r := decoder{b: w.b}
-		got.load(&r, 3)
-		if r.err != nil || !sameBits(got.Cov(3), m.Cov(3)) {
-			t.Errorf("%s: %v, %v", name, r.err, got)
+		r := checkpoint.Decode(w.Encoded())
+		got.load(r, 3)
+		if r.Err() != nil || !sameBits(got.Cov(3), m.Cov(3)) {
+			t.Errorf("%s: %v, %v", name, r.Err(), got)
 		}
-		r = decoder{b: w.b}
-		if got.load(&r, 4); name != "identity" && r.err == nil {
+		r = checkpoint.Decode(w.Encoded())
+		if got.load(r, 4); name != "identity" && r.Err() == nil {
 			t.Errorf("%s: accepted for 4 parameters", name)
 		}
 	}

@@ -2,7 +2,10 @@ package infer
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // monitor watches the chains until they are finished: it reports progress,
@@ -106,7 +109,10 @@ func (r *run) write() error {
 		s.states = append(s.states, r.states[i])
 	}
 	r.mu.Unlock()
-	err := writeFile(r.cfg.Checkpoint.Path, s.encode())
+	err := atomicfile.Write(r.cfg.Checkpoint.Path, true, s.write)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
 	if f := r.cfg.Checkpoint.Failing; f != nil && err != nil {
 		f(err)
 	}

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -180,17 +181,19 @@ func TestResumeRefuses(t *testing.T) {
 		}
 	}
 	write(good[:len(good)-1])
-	refuse("cut off", independent(1, 2), cfg, "damaged or cut off")
+	refuse("cut off", independent(1, 2), cfg, "cut short")
 	flipped := append([]byte(nil), good...)
 	flipped[len(good)/2] ^= 1
 	write(flipped)
-	refuse("damaged", independent(1, 2), cfg, "damaged or cut off")
+	refuse("damaged", independent(1, 2), cfg, "damaged")
 	write([]byte("hello"))
-	refuse("another file", independent(1, 2), cfg, "not a checkpoint")
+	refuse("another file", independent(1, 2), cfg, `begins with "hello"`)
 	newer := append([]byte(nil), good...)
-	newer[len(checkpointMagic)-1] = 7
+	newer[len("EURYALE-CHAINS ")] = '9'
 	write(newer)
-	refuse("another version", independent(1, 2), cfg, "version 7")
+	refuse("another version", independent(1, 2), cfg, "another version")
+	write(append(append([]byte(nil), good...), 0))
+	refuse("a byte too many", independent(1, 2), cfg, "behind its end")
 	os.Remove(path)
 	if _, err := Sample(t.Context(), independent(1, 2), cfg); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
@@ -211,15 +214,13 @@ func FuzzCheckpoint(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s, err := decodeSnapshot(b)
+	s, err := parseSnapshot(bytes.NewReader(b))
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(b, s.states[0])
-	f.Add([]byte(checkpointMagic), []byte{1, 2, 3})
-	f.Fuzz(func(t *testing.T, file, state []byte) {
-		decodeSnapshot(file)
-		decodePayload(file)
+	f.Add(s.states[0])
+	f.Add([]byte{1, 2, 3})
+	f.Fuzz(func(t *testing.T, state []byte) {
 		full, err := cfg.withDefaults(10)
 		if err != nil {
 			t.Fatal(err)

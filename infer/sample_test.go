@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/euryale-dev/euryale/internal/golden"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/golden"
 )
 
 // correlated returns a normal target of 10 dimensions with its mean and
@@ -105,29 +107,22 @@ func TestEightSchools(t *testing.T) {
 
 // bits returns everything a fit must reproduce.
 func bits(f *Fit) string {
-	var w encoder
+	var w checkpoint.Encoder
 	for c := range f.chains {
-		w.int(f.Len(c))
+		w.Int(f.Len(c))
 		for d := range f.Len(c) {
-			w.floats(f.Row(c, d))
-			w.floats(f.Unconstrained(c, d))
+			w.Floats(f.Row(c, d))
+			w.Floats(f.Unconstrained(c, d))
 		}
-		fmt.Fprint((*byteWriter)(&w), f.Stats(c), f.WarmupStats(c))
+		w.String(fmt.Sprint(f.Stats(c), f.WarmupStats(c)))
 		for _, d := range f.chains[c].divergences {
 			d.save(&w)
 		}
-		w.int(f.chains[c].tr.count)
-		w.float(f.chains[c].ad.eps)
+		w.Int(f.chains[c].tr.count)
+		w.Float(f.chains[c].ad.eps)
 		f.chains[c].ad.metric.save(&w)
 	}
-	return string(w.b)
-}
-
-type byteWriter encoder
-
-func (w *byteWriter) Write(p []byte) (int, error) {
-	w.b = append(w.b, p...)
-	return len(p), nil
+	return string(w.Encoded())
 }
 
 func TestDrawsDoNotDependOnThreads(t *testing.T) {

@@ -136,7 +136,8 @@ func TestTrainConnectomeResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(strings.Replace(string(b), `"Step":40`, `"Step":20`, 1)), 0o644); err != nil {
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(name, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := do(t, "train", "connectome", "--resume", dir); code != exitData || !strings.Contains(stderr, name) || !strings.Contains(stderr, "checksum") {

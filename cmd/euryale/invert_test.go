@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,26 +16,68 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// inversionFolder writes the core-shell inverse problem of the reference as files, and
-// returns the problem as a map to be changed.
+// inverseDemo is an inverse problem of the reference.
+type inverseDemo struct {
+	Start   []float64
+	Shape   []int      `json:"shape_zyx"`
+	Support [2]int     `json:"support_yx"`
+	Voxel   float64    `json:"PhysSize_nm"`
+	Centre  [3]float64 `json:"centre_zyx_vox"`
+	Width   float64    `json:"w_nm"`
+	Eps     float64
+	Config  struct {
+		Energies       []float64
+		EAngleRotation []float64
+		RotMask        int
+	}
+	RMS     float64                `json:"rms_start"`
+	Optical map[string][][]float64 `json:"optical_constants"`
+}
+
+// constants returns those of the first n materials at all energies.
+func (d *inverseDemo) constants(n int) (out [][][]float64) {
+	for m := range n {
+		out = append(out, nil)
+		for _, e := range d.Config.Energies {
+			for key, rows := range d.Optical {
+				if v, _ := strconv.ParseFloat(key, 64); v == e {
+					out[m] = append(out[m], rows[m])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// inversionFolder writes the core-shell inverse problem of the reference, which
+// alone of those with a centre in space has a gradient, as files, and returns the
+// problem as a map to be changed.
 func inversionFolder(t *testing.T) (dir string, problem map[string]any, want []float64) {
 	t.Helper()
-	var d struct {
-		Start   []float64
-		Shape   []int      `json:"shape_zyx"`
-		Voxel   float64    `json:"PhysSize_nm"`
-		Centre  [3]float64 `json:"centre_zyx_vox"`
-		Width   float64    `json:"w_nm"`
-		Eps     float64
-		Optical map[string][][]float64 `json:"optical_constants"`
+	var d inverseDemo
+	name := golden.Having(t, "scatter/demo/*.json", "centre_zyx_vox", "grad_at_start")[0]
+	var results struct {
 		Results map[string]struct{ Params []float64 }
 	}
-	golden.JSON(t, &d, "scatter", "demo", "demo1_coreshell3.json")
-	arrays := readNPZ(t, "scatter", "demo", "demo1_coreshell3.npz")
+	golden.JSON(t, &d, name)
+	golden.JSON(t, &results, name)
+	arrays := readNPZ(t, strings.TrimSuffix(name, "json")+"npz")
+	dir, problem = d.coreShell(t, arrays["D_noisy"], arrays["mask"])
+	for key, r := range results.Results {
+		if strings.HasPrefix(key, "lognormal") {
+			want = r.Params
+		}
+	}
+	return dir, problem, want
+}
+
+// coreShell writes the files of a core-shell problem.
+func (d *inverseDemo) coreShell(t *testing.T, data, mask *tensor.Tensor) (dir string, problem map[string]any) {
+	t.Helper()
 	dir = t.TempDir()
-	for name, key := range map[string]string{"data.npy": "D_noisy", "mask.npy": "mask"} {
+	for name, array := range map[string]*tensor.Tensor{"data.npy": data, "mask.npy": mask} {
 		var b bytes.Buffer
-		x, err := tensor.From(arrays[key].Float64s(), arrays[key].Shape()...)
+		x, err := tensor.From(array.Float64s(), array.Shape()...)
 		if err == nil {
 			err = x.WriteNPY(&b)
 		}
@@ -45,21 +88,13 @@ func inversionFolder(t *testing.T) (dir string, problem map[string]any, want []f
 			t.Fatal(err)
 		}
 	}
-	energies := []string{"280.0", "284.7", "285.2"}
-	var constants [2][][]float64
-	for _, e := range energies {
-		for m := range constants {
-			constants[m] = append(constants[m], d.Optical[e][m])
-		}
-	}
-	problem = map[string]any{
+	return dir, map[string]any{
 		"model": "core_shell", "grid": map[string]any{"shape": d.Shape, "voxel": d.Voxel}, "options": map[string]any{"width": d.Width},
 		"parameters": map[string]any{"radius": map[string]any{"start": d.Start[0]}, "shell": map[string]any{"start": d.Start[1]}, "aligned": map[string]any{"start": d.Start[2]}},
 		"fixed":      map[string]any{"x": d.Centre[2] * d.Voxel, "y": d.Centre[1] * d.Voxel, "z": d.Centre[0] * d.Voxel},
-		"data":       "data.npy", "energies": []float64{280, 284.7, 285.2}, "constants": constants[:], "angles": []float64{0, 30, 150}, "rot_mask": true,
+		"data":       "data.npy", "energies": d.Config.Energies, "constants": d.constants(2), "angles": d.Config.EAngleRotation, "rot_mask": d.Config.RotMask == 1,
 		"mask": map[string]any{"file": "mask.npy"}, "eps": d.Eps,
 	}
-	return dir, problem, d.Results["lognormal_0.1"].Params
 }
 
 // problemFile writes a problem with changes into dir.
@@ -136,16 +171,10 @@ func TestInvertRSoXSUnits(t *testing.T) {
 // Voxels of a known support are found as well as by SciPy's L-BFGS-B, from a start in a
 // file.
 func TestInvertRSoXSVoxels(t *testing.T) {
-	var d struct {
-		Shape   []int   `json:"shape_zyx"`
-		Support [2]int  `json:"support_yx"`
-		Voxel   float64 `json:"PhysSize_nm"`
-		Eps     float64
-		RMS     float64                `json:"rms_start"`
-		Optical map[string][][]float64 `json:"optical_constants"`
-	}
-	golden.JSON(t, &d, "scatter", "demo", "demo3_voxels2d.json")
-	arrays := readNPZ(t, "scatter", "demo", "demo3_voxels2d.npz")
+	var d inverseDemo
+	demo := golden.Having(t, "scatter/demo/*.json", "support_yx")[0]
+	golden.JSON(t, &d, demo)
+	arrays := readNPZ(t, strings.TrimSuffix(demo, "json")+"npz")
 	dir := t.TempDir()
 	for name, x := range arrays {
 		var b bytes.Buffer
@@ -159,7 +188,7 @@ func TestInvertRSoXSVoxels(t *testing.T) {
 	lo, hi := d.Support[0], d.Support[1]
 	file := problemFile(t, dir, map[string]any{"model": "voxels", "grid": map[string]any{"shape": d.Shape, "voxel": d.Voxel},
 		"options": map[string]any{"from": []int{0, lo, lo}, "to": []int{1, hi, hi}}, "parameters": map[string]any{"logit": map[string]any{"start_file": "logit_start.npy"}},
-		"data": "D.npy", "energies": []float64{285}, "constants": []any{d.Optical["285.0"][:1]}, "mask": map[string]any{"file": "mask.npy"}, "eps": d.Eps}, nil)
+		"data": "D.npy", "energies": d.Config.Energies, "constants": d.constants(1), "mask": map[string]any{"file": "mask.npy"}, "eps": d.Eps}, nil)
 	code, out, stderr := do(t, "invert", "rsoxs", file, "--out", filepath.Join(dir, "run"), "--json", "--quiet")
 	var doc invertDoc
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.Method != "lbfgs" {
@@ -256,7 +285,15 @@ func TestDemoRSoXS(t *testing.T) {
 }
 
 func TestInvertRSoXSRefuses(t *testing.T) {
-	dir, problem, _ := inversionFolder(t)
+	d := inverseDemo{Start: []float64{10, 11, 0.25}, Shape: []int{16, 48, 48}, Voxel: 2.5, Centre: [3]float64{7.7, 23.1, 23.6}, Width: 1.25, Eps: 1e-6}
+	d.Config.Energies, d.Config.EAngleRotation = []float64{280, 284.7, 285.2}, []float64{0, 30, 150}
+	rows := [][]float64{{1e-3, 1e-3, 1e-3, 1e-3}, {2e-3, 1e-3, 0, 3e-3}}
+	d.Optical = map[string][][]float64{"280.0": rows, "284.7": rows, "285.2": rows}
+	ones := tensor.New(tensor.Float64, 3, 48, 48)
+	for i := range ones.Size() {
+		ones.Data().([]float64)[i] = 1
+	}
+	dir, problem := d.coreShell(t, ones, ones)
 	grid := func(n ...int) map[string]any { return map[string]any{"shape": n, "voxel": 2.5} }
 	for _, c := range []struct {
 		changes map[string]any

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
 )
 
 func TestPlotPattern(t *testing.T) {
-	dir, _ := imageFolder(t, "g19")
+	dir := ringFolder(t)
 	out := filepath.Join(dir, "p.png")
 	for _, args := range []string{"", "--cuts", "--energies 285.2,284.4 --radii true --axis abs", "--energies all"} {
 		code, text, stderr := do(t, append([]string{"plot", "pattern", dir, out, "--phys-size", "5", "--overwrite", "--json"}, strings.Fields(args)...)...)
@@ -48,14 +48,7 @@ func TestPlotPattern(t *testing.T) {
 }
 
 func TestPlotMorphology(t *testing.T) {
-	euler, vector := golden.Path(t, "scatter", "morph", "gA_euler3.h5"), golden.Path(t, "scatter", "morph", "gV_vector2.h5")
-	for i, p := range []*string{&euler, &vector} {
-		abs, err := filepath.Abs(*p)
-		if err != nil {
-			t.Fatal(i, err)
-		}
-		*p = abs
-	}
+	euler, vector := volumeFile(t, sampleVolume(), cyrsoxs.WriteOptions{}), volumeFile(t, sampleVolume().ToVector(), cyrsoxs.WriteOptions{})
 	t.Chdir(t.TempDir())
 	for _, args := range []string{euler, vector + " v.png", euler + " s.png --slice y:3 --subsample 2 --least 0.2", euler + " x.pdf --slice x --directors -1", vector + " h.svg --histograms"} {
 		code, _, stderr := do(t, append([]string{"plot", "morphology"}, strings.Fields(args)...)...)

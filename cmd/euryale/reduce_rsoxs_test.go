@@ -13,18 +13,36 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
-// imageFolder writes the images of a reference case as a simulation would.
-func imageFolder(t *testing.T, id string) (dir string, energies []float64) {
+// reduced names the cases whose images NRSS has reduced.
+type reduced struct {
+	Cases    map[string]string `json:"input_cases"`
+	Energies []float64
+	PhysSize float64   `json:"PhysSize_nm"`
+	Wedges   []float64 `json:"wedges_deg"`
+}
+
+func readReduced(t *testing.T) (r reduced, arrays map[string]*tensor.Tensor) {
 	t.Helper()
-	var c scatterCase
-	golden.JSON(t, &c, "scatter", "cases", id, "case.json")
-	images := readNPZ(t, "scatter", "cases", id, "expected.npz")["images"]
+	golden.JSON(t, &r, "scatter", "reduce", "reduce.json")
+	return r, readNPZ(t, "scatter", "reduce", "reduce.npz")
+}
+
+// folder writes the images of a case as a simulation would.
+func (r reduced) folder(t *testing.T, id string) string {
+	t.Helper()
+	return patternFolder(t, r.Energies, readNPZ(t, "scatter", "cases", id, "expected.npz")["images"])
+}
+
+// patternFolder writes images [energy, beam, qy, qx].
+func patternFolder(t *testing.T, energies []float64, images *tensor.Tensor) string {
+	t.Helper()
 	s, v := images.Shape(), images.Float64s()
 	n := s[2] * s[3]
 	var all []*cyrsoxs.Pattern
-	for e, energy := range c.Config.Energies {
+	for e, energy := range energies {
 		p := &cyrsoxs.Pattern{Energy: energy, Shape: [2]int{s[2], s[3]}}
 		for b := range s[1] {
 			at := (e*s[1] + b) * n
@@ -32,11 +50,11 @@ func imageFolder(t *testing.T, id string) (dir string, energies []float64) {
 		}
 		all = append(all, p)
 	}
-	dir = t.TempDir()
+	dir := t.TempDir()
 	if err := cyrsoxs.WritePatterns(dir, all); err != nil {
 		t.Fatal(err)
 	}
-	return dir, c.Config.Energies
+	return dir
 }
 
 func near(t *testing.T, what string, got, want []float64, tolerance float64) {
@@ -68,17 +86,17 @@ func floats(v []number) (out []float64) {
 
 // Curves are those of NRSS, run on the same images.
 func TestReduceRSoXSAgainstReference(t *testing.T) {
-	want := readNPZ(t, "scatter", "reduce", "reduce.npz")
-	for mask, id := range map[string]string{"mask1": "g19", "mask0": "g20"} {
-		dir, energies := imageFolder(t, id)
+	ref, want := readReduced(t)
+	for mask, id := range ref.Cases {
+		dir := ref.folder(t, id)
 		for axis, part := range map[string]string{"abs": "", "common": "_common"} {
-			for _, wedge := range []string{"90", "40"} {
-				code, out, stderr := do(t, "reduce", "rsoxs", dir, "--phys-size", "5", "--axis", axis, "--wedge", wedge, "--json")
+			for _, wedge := range ref.Wedges {
+				code, out, stderr := do(t, "reduce", "rsoxs", dir, "--phys-size", fmt.Sprint(ref.PhysSize), "--axis", axis, "--wedge", fmt.Sprint(wedge), "--json")
 				var doc reduceDoc
-				if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || len(doc.Curves) != len(energies) {
+				if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || len(doc.Curves) != len(ref.Energies) {
 					t.Fatalf("%v, exit %d: %s", err, code, stderr)
 				}
-				name := fmt.Sprintf("%s_w%s", mask, wedge)
+				name := fmt.Sprintf("%s_w%g", mask, wedge)
 				all, a := want[name+part+"_I_para_perp"].Float64s(), want[name+"_A"].Float64s()
 				for e, c := range doc.Curves {
 					n := len(c.Q)
@@ -97,10 +115,16 @@ func TestReduceRSoXSAgainstReference(t *testing.T) {
 
 // The map over chi and q is that of NRSS, and the table has it in order.
 func TestReduceRSoXSTable(t *testing.T) {
-	want := readNPZ(t, "scatter", "reduce", "reduce.npz")
-	dir, energies := imageFolder(t, "g19")
-	file := filepath.Join(dir, fmt.Sprintf("Energy_%.2f.h5", energies[0]))
-	code, out, stderr := do(t, "reduce", "rsoxs", file, "--phys-size", "5", "--layout", "integrated")
+	ref, want := readReduced(t)
+	for name, id := range ref.Cases {
+		t.Run(name, func(t *testing.T) { ref.checkTable(t, id, want[name+"_polar"].Float64s()) })
+	}
+}
+
+func (r reduced) checkTable(t *testing.T, id string, polar []float64) {
+	dir, size := r.folder(t, id), fmt.Sprint(r.PhysSize)
+	file := filepath.Join(dir, fmt.Sprintf("Energy_%.2f.h5", r.Energies[0]))
+	code, out, stderr := do(t, "reduce", "rsoxs", file, "--phys-size", size, "--layout", "integrated")
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if code != 0 || err != nil || strings.Join(rows[0], ",") != "energy (eV),beam,chi (deg),q (1/nm),I" {
 		t.Fatalf("exit %d: %s %v", code, stderr, err)
@@ -113,12 +137,12 @@ func TestReduceRSoXSTable(t *testing.T) {
 		}
 		got = append(got, v)
 	}
-	near(t, "polar", got, want["mask1_polar"].Float64s(), 1e-9)
+	near(t, "polar", got, polar, 1e-9)
 	for layout, head := range map[string]string{"all": "I,I_para,I_perp,A", "i_only": "I", "i_para_i_perp": "I_para,I_perp", "i_a": "I,A"} {
 		name := filepath.Join(dir, layout+".csv")
-		code, out, stderr := do(t, "reduce", "rsoxs", dir, name, "--phys-size", "5", "--layout", layout, "--radii", "true")
+		code, out, stderr := do(t, "reduce", "rsoxs", dir, name, "--phys-size", size, "--layout", layout, "--radii", "true")
 		b, err := os.ReadFile(name)
-		if code != 0 || out != "" || err != nil || !strings.HasPrefix(string(b), "energy (eV),beam,q (1/nm),"+head+"\n284.4,0,0,") {
+		if code != 0 || out != "" || err != nil || !strings.HasPrefix(string(b), "energy (eV),beam,q (1/nm),"+head+fmt.Sprintf("\n%v,0,0,", r.Energies[0])) {
 			t.Errorf("%s: exit %d: %s %v\n%.80s", layout, code, stderr, err, b)
 		}
 	}
@@ -126,7 +150,7 @@ func TestReduceRSoXSTable(t *testing.T) {
 
 // The edge of a voxel is found where a simulation left it.
 func TestReduceRSoXSFindsVoxels(t *testing.T) {
-	_, morphology := workIn(t, "g01")
+	morphology := workInSample(t)
 	if code, _, stderr := do(t, "sim", "rsoxs", morphology); code != 0 {
 		t.Fatal(stderr)
 	}

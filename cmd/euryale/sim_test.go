@@ -20,8 +20,9 @@ import (
 
 // scatterCase is a reference case.
 type scatterCase struct {
-	ID, Morphology string
-	Config         struct {
+	Morphology string
+	PhysSize   float64 `json:"PhysSize_nm"`
+	Config     struct {
 		Energies                     []float64
 		CaseType, Algorithm, RotMask int
 		WindowingType                int
@@ -34,21 +35,14 @@ type scatterCase struct {
 
 // workIn makes a copy of a case's inputs the working directory and returns the path
 // of its morphology.
-func workIn(t *testing.T, id string) (scatterCase, string) {
+func workIn(t *testing.T, name string) (scatterCase, string) {
 	t.Helper()
 	var c scatterCase
-	golden.JSON(t, &c, "scatter", "cases", id, "case.json")
-	morphology, err := filepath.Abs(golden.Path(t, "scatter", "morph", c.Morphology+".h5"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, &c, name, "case.json")
+	morphology := c.volume(t)
 	dir := t.TempDir()
-	files, err := filepath.Glob(filepath.Join(golden.Path(t, "scatter", "cases", id), "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
+	for _, f := range golden.Glob(t, name+"/*.txt") {
+		b, err := os.ReadFile(golden.Path(t, f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,6 +52,34 @@ func workIn(t *testing.T, id string) (scatterCase, string) {
 	}
 	t.Chdir(dir)
 	return c, morphology
+}
+
+// volume returns the path of the case's morphology, which it writes where the
+// reference has the arrays alone.
+func (c *scatterCase) volume(t *testing.T) string {
+	t.Helper()
+	file := "scatter/morph/" + c.Morphology
+	if slices.Contains(golden.Glob(t, file+".*"), file+".h5") {
+		return golden.Path(t, file+".h5")
+	}
+	all := readNPZ(t, file+".npz")
+	m := &cyrsoxs.Morphology{PhysSize: c.PhysSize, Type: cyrsoxs.Euler}
+	for i := 1; ; i++ {
+		field := func(key string) (f cyrsoxs.Field) {
+			if x := all[fmt.Sprintf("mat%d_%s", i, key)]; x != nil {
+				f.Float32, m.Shape = x.Data().([]float32), [3]int(x.Shape()[:3])
+			}
+			return f
+		}
+		p := cyrsoxs.Phase{Vfrac: field("Vfrac"), S: field("S"), Theta: field("Theta"), Psi: field("Psi"), Alignment: field("align"), Unaligned: field("unaligned")}
+		if p.Vfrac.Len()+p.Unaligned.Len() == 0 {
+			return volumeFile(t, m, cyrsoxs.WriteOptions{})
+		}
+		if p.Unaligned.Len() > 0 {
+			m.Type = cyrsoxs.Vector
+		}
+		m.Phases = append(m.Phases, p)
+	}
 }
 
 func readNPZ(t *testing.T, elem ...string) map[string]*tensor.Tensor {
@@ -81,29 +103,26 @@ func readNPZ(t *testing.T, elem ...string) map[string]*tensor.Tensor {
 // Files of the reference cases, in both precisions: float64 code from the equations,
 // tolerances of the reference.
 func TestSimRSoXSCases(t *testing.T) {
-	for i := 1; i <= 20; i++ {
-		id := fmt.Sprintf("g%02d", i)
-		t.Run(id, func(t *testing.T) {
-			want := readNPZ(t, "scatter", "cases", id, "expected.npz")
-			c, morphology := workIn(t, id)
-			if c.Options.Hann == "hann_symmetric" {
-				t.Skip("a form of the window that config.txt cannot ask for")
+	golden.Each(t, "scatter/cases/*", func(t *testing.T, name string) {
+		want := readNPZ(t, name, "expected.npz")
+		c, morphology := workIn(t, name)
+		if c.Options.Hann == "hann_symmetric" {
+			t.Skip("a form of the window that config.txt cannot ask for")
+		}
+		for bits, tolerance := range map[string]float64{"64": 1e-10, "32": 5e-6} {
+			args := []string{"sim", "rsoxs", morphology, "out" + bits, "--precision", bits, "--quiet", "--json"}
+			if c.Options.Grid == "fft" {
+				args = append(args, "--grid", "exact")
+			} else if c.Options.BaseAngleBug {
+				args = append(args, "--parity")
 			}
-			for bits, tolerance := range map[string]float64{"64": 1e-10, "32": 5e-6} {
-				args := []string{"sim", "rsoxs", morphology, "out" + bits, "--precision", bits, "--quiet", "--json"}
-				if c.Options.Grid == "fft" {
-					args = append(args, "--grid", "exact")
-				} else if c.Options.BaseAngleBug {
-					args = append(args, "--parity")
-				}
-				code, _, stderr := do(t, args...)
-				if code != 0 {
-					t.Fatalf("exit %d: %s", code, stderr)
-				}
-				comparePatterns(t, "out"+bits, c.Config.Energies, want, tolerance)
+			code, _, stderr := do(t, args...)
+			if code != 0 {
+				t.Fatalf("exit %d: %s", code, stderr)
 			}
-		})
-	}
+			comparePatterns(t, "out"+bits, c.Config.Energies, want, tolerance)
+		}
+	})
 }
 
 // comparePatterns compares the files of a folder with arrays [energy, beam, qy, qx] on
@@ -181,7 +200,7 @@ func files(t *testing.T, dir string) map[string][]byte {
 
 // Wherever a run is interrupted, --resume ends with the files of a run that was not.
 func TestSimRSoXSResumes(t *testing.T) {
-	_, morphology := workIn(t, "g01")
+	morphology := workInSample(t)
 	if code, _, stderr := do(t, "sim", "rsoxs", morphology, "whole"); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -242,11 +261,8 @@ func edit(t *testing.T, name, old, text string) {
 }
 
 func TestSimRSoXSRefuses(t *testing.T) {
-	odd, err := filepath.Abs(golden.Path(t, "scatter", "morph", "gA_euler3_XYZ.h5"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, morphology := workIn(t, "g01")
+	odd := volumeFile(t, sampleVolume(), cyrsoxs.WriteOptions{XYZ: true})
+	morphology := workInSample(t)
 	try := func(args string, want int, says string) {
 		t.Helper()
 		code, out, stderr := do(t, strings.Fields("sim rsoxs "+args)...)
@@ -310,7 +326,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 
 // Fractions that do not sum to 1 are a warning, and with --strict an error.
 func TestSimRSoXSStrict(t *testing.T) {
-	_, name := workIn(t, "g01")
+	name := workInSample(t)
 	m, err := cyrsoxs.ReadMorphology(name, cyrsoxs.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +364,7 @@ func TestSimRSoXSStrict(t *testing.T) {
 
 // Energies that two decimals do not tell apart get files of their own.
 func TestSimRSoXSCloseEnergies(t *testing.T) {
-	_, morphology := workIn(t, "g01")
+	morphology := workInSample(t)
 	edit(t, "config.txt", "[284.4, 285.2]", "[284.4, 284.4004]")
 	if code, _, stderr := do(t, "sim", "rsoxs", morphology, "out"); code != 0 || !strings.Contains(stderr, "another energy has the name") {
 		t.Errorf("exit %d: %s", code, stderr)

@@ -1,21 +1,19 @@
 package connectome
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
-// A checkpoint is a line that names the format with a checksum, and JSON:
-//
-//	EURYALE-TRAINING 1 CRC-32C of the rest, 8 hexadecimal digits\n
-//	{"Problem": SHA-256 of the problem and its examples, "State": {...}}\n
-
-const magic = "EURYALE-TRAINING 1 "
+// A checkpoint is, in the format of package checkpoint, a hash of the problem and its
+// examples, and the state.
+const fileKind, fileVersion = "TRAINING", 2
 
 // FormatError says what is wrong with a checkpoint.
 type FormatError struct{ What string }
@@ -24,49 +22,43 @@ func (e *FormatError) Error() string {
 	return "connectome: checkpoint: " + e.What + ": is the file whole, and of this problem?"
 }
 
-type checkpoint struct {
-	Problem string
-	State   *TrainState
-}
-
 // SaveState writes a checkpoint of the training, which LoadState reads.
 func (t *Trainee) SaveState(w io.Writer, s TrainState) error {
-	b, err := json.Marshal(checkpoint{t.sum, &s})
+	err := checkpoint.Write(w, fileKind, fileVersion, func(e *checkpoint.Encoder) {
+		e.String(t.sum)
+		e.Value(s)
+	})
 	if err != nil {
 		return fmt.Errorf("connectome: checkpoint of update %d: %w", s.Step, err)
 	}
-	b = append(b, '\n')
-	_, err = fmt.Fprintf(w, "%s%08x\n%s", magic, checksum(b), b)
-	return err
+	return nil
 }
-
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // LoadState reads a checkpoint of the same problem, for TrainSettings.Resume. What is
 // damaged, or of another problem or other examples, is a *FormatError.
 func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
-	b, err := io.ReadAll(r)
+	var problem string
+	var s TrainState
+	err := checkpoint.Read(r, fileKind, fileVersion, func(d *checkpoint.Decoder) {
+		problem = d.String()
+		d.Value(&s)
+	})
+	if err == nil {
+		err = checkpoint.AtEnd(r)
+	}
+	if bad := (*checkpoint.FormatError)(nil); errors.As(err, &bad) {
+		return nil, &FormatError{bad.Error()}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connectome: checkpoint: %w", err)
 	}
-	head, body, _ := bytes.Cut(b, []byte("\n"))
-	if !bytes.HasPrefix(head, []byte(magic)) {
-		return nil, &FormatError{fmt.Sprintf("it begins with %.20q, not with %q", head, magic)}
-	}
-	if string(head[len(magic):]) != fmt.Sprintf("%08x", checksum(body)) {
-		return nil, &FormatError{"the checksum is not that of the contents"}
-	}
-	var c checkpoint
-	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, &FormatError{err.Error()}
-	}
-	if c.Problem != t.sum || c.State == nil {
+	if problem != t.sum {
 		return nil, &FormatError{"the problem or its examples are not those that were trained on"}
 	}
-	if err := c.State.check(t.Settings.defaults().Steps, len(t.Circuit.Start())); err != nil {
+	if err := s.check(t.Settings.defaults().Steps, len(t.Circuit.Start())); err != nil {
 		return nil, &FormatError{err.Error()}
 	}
-	return c.State, nil
+	return &s, nil
 }
 
 // check looks at a state for a training of steps updates of n parameters.

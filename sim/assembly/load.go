@@ -1,96 +1,69 @@
 package assembly
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
 // Load reads a snapshot. If the brain had a Connect function it must be given again,
 // else it is nil.
 func Load(r io.Reader, connect func(dst []int32, f Fibre, source int) []int32) (*Brain, error) {
-	data, err := io.ReadAll(r)
+	var data []byte
+	err := checkpoint.Read(r, fileKind, fileVersion, func(d *checkpoint.Decoder) { data = d.Rest() })
+	if err == nil {
+		err = checkpoint.AtEnd(r)
+	}
+	if bad := (*checkpoint.FormatError)(nil); errors.As(err, &bad) {
+		return nil, &FormatError{bad.Offset, bad.What}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("assembly: snapshot: %w", err)
 	}
-	if !bytes.HasPrefix(data, []byte(magic)) {
-		return nil, &FormatError{0, fmt.Sprintf("it begins with %.16q, not with %q", data, magic)}
-	}
-	end := len(data) - 4
-	if end < len(magic) || crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) {
-		return nil, &FormatError{int64(max(end, 0)), "the checksum is not that of the contents"}
-	}
-	in := &source{data: data[:end], at: len(magic)}
+	in := &source{Decoder: checkpoint.Decode(data), size: len(data)}
 	return in.brain(connect)
 }
 
-// source reads blocks; the first mistake stays.
+// source reads lists; the first mistake stays.
 type source struct {
-	data []byte
-	at   int
-	err  error
+	*checkpoint.Decoder
+	size int // of all in bytes
 }
 
-func (s *source) fail(format string, args ...any) {
-	if s.err == nil {
-		s.err = &FormatError{int64(s.at), fmt.Sprintf(format, args...)}
+func (s *source) err() error {
+	if s.Err() == nil {
+		return nil
 	}
+	return &FormatError{int64(s.At(s.size)), s.Err().Error()}
 }
 
-// take returns the bytes of a block of numbers of the size given.
-func (s *source) take(size int) []byte {
-	if s.err != nil {
-		return nil
-	}
-	if len(s.data)-s.at < 4 {
-		s.fail("it ends where a block should begin")
-		return nil
-	}
-	n := int(binary.LittleEndian.Uint32(s.data[s.at:])) * size
-	if s.at += 4; n > len(s.data)-s.at {
-		s.fail("a block of %d bytes, where %d are left", n, len(s.data)-s.at)
-		return nil
-	}
-	s.at += n
-	return s.data[s.at-n : s.at]
-}
-
-// ids returns a block of numbers below n.
+// ids returns a list of numbers below n.
 func (s *source) ids(n int) []int32 {
-	p := s.take(4)
-	if len(p) == 0 {
-		return nil
-	}
-	list := make([]int32, len(p)/4)
-	binary.Decode(p, binary.LittleEndian, list)
+	list := s.Int32s()
 	for _, v := range list {
 		if v < 0 || int(v) >= n {
-			s.fail("neuron %d of %d", v, n)
+			s.Fail("neuron %d of %d", v, n)
 			return nil
 		}
 	}
-	return list
-}
-
-func (s *source) floats() []float64 {
-	p := s.take(8)
-	list := make([]float64, len(p)/8)
-	binary.Decode(p, binary.LittleEndian, list)
+	if len(list) == 0 {
+		return nil
+	}
 	return list
 }
 
 // brain makes the brain of a header and fills it.
 func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (*Brain, error) {
 	var h header
-	if err := json.Unmarshal(s.take(1), &h); err != nil && s.err == nil {
-		s.fail("header: %v", err)
+	if err := json.Unmarshal(s.Bytes(), &h); err != nil {
+		s.Fail("header: %v", err)
 	}
-	if s.err != nil {
-		return nil, s.err
+	if s.Err() != nil {
+		return nil, s.err()
 	}
 	h.Settings.Connect = connect
 	b := New(h.Settings)
@@ -101,9 +74,9 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 		}
 	}
 	for _, a := range h.Areas {
-		if !a.Lazy && a.N > len(s.data) {
-			s.fail("area %s of %d neurons, more than the file has bytes", a.Name, a.N)
-			return nil, s.err
+		if !a.Lazy && a.N > s.size {
+			s.Fail("area %s of %d neurons, more than the file has bytes", a.Name, a.N)
+			return nil, s.err()
 		}
 		if err := b.AddArea(a.Area); err != nil {
 			return nil, err
@@ -123,34 +96,30 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 		s.area(b.areas[i], a)
 	}
 	for _, f := range h.Fibres {
-		if s.err == nil {
+		if s.Err() == nil {
 			s.fibre(b, f)
 		}
 	}
-	if s.err == nil && s.at != len(s.data) {
-		s.fail("%d bytes are left over", len(s.data)-s.at)
-	}
-	return b, s.err
+	s.End()
+	return b, s.err()
 }
 
 func (s *source) area(a *area, saved savedArea) {
-	if saved.Support < 0 || saved.Support > a.N || saved.Support > len(s.data) {
-		s.fail("area %s: %d of %d neurons fired", a.Name, saved.Support, a.N)
+	if saved.Support < 0 || saved.Support > a.N || saved.Support > s.size {
+		s.Fail("area %s: %d of %d neurons fired", a.Name, saved.Support, a.N)
 		return
 	}
 	a.fixed, a.support = saved.Fixed, saved.Support
 	a.winners = s.ids(a.stored())
-	fired := s.take(1)
+	fired := s.Bools()
 	if len(fired) != len(a.fired) {
-		s.fail("area %s: %d neurons, want %d", a.Name, len(fired), len(a.fired))
+		s.Fail("area %s: %d neurons, want %d", a.Name, len(fired), len(a.fired))
 		return
 	}
-	for j, f := range fired {
-		a.fired[j] = f != 0
-	}
+	copy(a.fired, fired)
 	a.times = s.ids(1 << 31)
 	if len(a.times) > a.stored() {
-		s.fail("area %s: %d neurons are tired, of %d", a.Name, len(a.times), a.stored())
+		s.Fail("area %s: %d neurons are tired, of %d", a.Name, len(a.times), a.stored())
 	}
 	for _, step := range saved.Recent {
 		a.recent = append(a.recent, firing{step, s.ids(a.stored())})
@@ -159,32 +128,32 @@ func (s *source) area(a *area, saved savedArea) {
 
 func (s *source) fibre(b *Brain, saved savedFibre) {
 	if !(saved.P >= 0 && saved.P <= 1) {
-		s.fail("fibre %s>%s has synapses with probability %g", saved.From, saved.To, saved.P)
+		s.Fail("fibre %s>%s has synapses with probability %g", saved.From, saved.To, saved.P)
 		return
 	}
 	if err := saved.Rule.check(saved.From+">"+saved.To, saved.Beta, b.set.MaxWeight); err != nil {
-		s.fail("%v", err)
+		s.Fail("%v", err)
 		return
 	}
 	f, err := b.newEmpty(saved)
 	if err != nil {
-		s.fail("%v", err)
+		s.Fail("%v", err)
 		return
 	}
 	stored := f.target.stored()
 	f.given = saved.Given && f.web != nil && !f.from.Lazy
 	if saved.Scaled {
-		if f.scale = s.floats(); len(f.scale) != stored {
-			s.fail("fibre %s>%s: scales of %d neurons, want %d", f.From, f.To, len(f.scale), stored)
+		if f.scale = s.Floats(); len(f.scale) != stored {
+			s.Fail("fibre %s>%s: scales of %d neurons, want %d", f.From, f.To, len(f.scale), stored)
 		}
 	}
 	switch {
 	case f.stimulus != nil:
-		f.inputs, f.total, f.grown = s.ids(f.stimulus.size+1), s.floats(), s.ids(stored)
-		if s.err == nil && (len(f.inputs) != stored || len(f.total) != stored) {
-			s.fail("fibre %s>%s: %d and %d inputs, want %d", f.From, f.To, len(f.inputs), len(f.total), stored)
+		f.inputs, f.total, f.grown = s.ids(f.stimulus.size+1), s.Floats(), s.ids(stored)
+		if s.Err() == nil && (len(f.inputs) != stored || len(f.total) != stored) {
+			s.Fail("fibre %s>%s: %d and %d inputs, want %d", f.From, f.To, len(f.inputs), len(f.total), stored)
 		}
-		if !f.target.Lazy && s.err == nil {
+		if !f.target.Lazy && s.Err() == nil {
 			f.moved = make([]bool, stored)
 			for _, j := range f.grown {
 				f.moved[j] = true
@@ -194,9 +163,9 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 		for i := range f.from.stored() {
 			links := s.ids(stored)
 			if !slices.IsSorted(links) {
-				s.fail("targets of neuron %d are not in order", i)
+				s.Fail("targets of neuron %d are not in order", i)
 			}
-			if s.err != nil {
+			if s.Err() != nil {
 				return
 			}
 			r := s.grown(stored)
@@ -205,13 +174,13 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 		}
 	case f.web != nil:
 		for _, i := range s.ids(f.from.stored()) {
-			if f.web.rows[i] = s.grown(stored); s.err != nil {
+			if f.web.rows[i] = s.grown(stored); s.Err() != nil {
 				return
 			}
 		}
 	default:
 		for range f.from.stored() {
-			if s.err != nil {
+			if s.Err() != nil {
 				return
 			}
 			f.rows = append(f.rows, s.row(stored))
@@ -222,19 +191,17 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 
 // grown reads the weights of a row that have changed.
 func (s *source) grown(n int) *row {
-	r := &row{to: s.ids(n), weight: s.floats()}
+	r := &row{to: s.ids(n), weight: s.Floats()}
 	if len(r.to) != len(r.weight) || !slices.IsSorted(r.to) {
-		s.fail("%d weights of %d synapses in order", len(r.weight), len(r.to))
+		s.Fail("%d weights of %d synapses in order", len(r.weight), len(r.to))
 	}
 	return r
 }
 
 func (s *source) row(n int) []synapse {
-	to, p := s.ids(n), s.take(4)
-	weight := make([]float32, len(p)/4)
-	binary.Decode(p, binary.LittleEndian, weight)
+	to, weight := s.ids(n), s.Float32s()
 	if len(to) != len(weight) {
-		s.fail("%d weights of %d synapses", len(weight), len(to))
+		s.Fail("%d weights of %d synapses", len(weight), len(to))
 		return nil
 	}
 	row := make([]synapse, len(to))

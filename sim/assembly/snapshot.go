@@ -1,27 +1,22 @@
 package assembly
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
-// A snapshot is a line that names the format, a header of JSON, blocks of
-// little-endian numbers and a checksum:
+// A snapshot is, in the format of package checkpoint, a header of JSON and lists of
+// numbers:
 //
-//	EURYALE-BRAIN 1\n
-//	uint32 length, header
-//	per area:  uint32 winners..., per neuron of a whole area whether it fired, ...
+//	per area:  winners, per neuron of a whole area whether it fired, ...
 //	per fibre: what is not drawn anew from the seed
-//	uint32 CRC-32C of all before
-//
-// Each block begins with its length in numbers.
 
-const magic = "EURYALE-BRAIN 1\n"
+const fileKind, fileVersion = "BRAIN", 2
 
 // FormatError says where a snapshot is not as it should be.
 type FormatError struct {
@@ -73,29 +68,24 @@ type savedClosed struct {
 // Save writes a snapshot from which Load goes on exactly as b would. Connections that
 // the seed gives are not part of it.
 func (b *Brain) Save(w io.Writer) error {
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	out := &blocks{w: io.MultiWriter(w, sum)}
-	out.bytes([]byte(magic))
 	head, err := json.Marshal(b.header())
 	if err != nil {
 		return fmt.Errorf("assembly: snapshot: %w", err)
 	}
-	out.put(head)
-	for _, a := range b.areas {
-		out.put(a.winners)
-		out.put(a.fired)
-		out.put(a.times)
-		for _, r := range a.recent {
-			out.put(r.winners)
+	return checkpoint.Write(w, fileKind, fileVersion, func(out *checkpoint.Encoder) {
+		out.Bytes(head)
+		for _, a := range b.areas {
+			out.Int32s(a.winners)
+			out.Bools(a.fired)
+			out.Int32s(a.times)
+			for _, r := range a.recent {
+				out.Int32s(r.winners)
+			}
 		}
-	}
-	for _, f := range b.fibres {
-		f.save(out)
-	}
-	if out.err == nil {
-		out.err = binary.Write(w, binary.LittleEndian, sum.Sum32())
-	}
-	return out.err
+		for _, f := range b.fibres {
+			f.save(out)
+		}
+	})
 }
 
 func (b *Brain) header() header {
@@ -121,23 +111,23 @@ func (b *Brain) header() header {
 	return h
 }
 
-func (f *fibre) save(out *blocks) {
+func (f *fibre) save(out *checkpoint.Encoder) {
 	if f.scale != nil {
-		out.put(f.scale)
+		out.Floats(f.scale)
 	}
 	switch {
 	case f.stimulus != nil:
-		out.put(f.inputs)
-		out.put(f.total)
-		out.put(f.grown)
+		out.Int32s(f.inputs)
+		out.Floats(f.total)
+		out.Int32s(f.grown)
 	case f.given:
 		for i := range int32(f.from.N) {
 			r := f.web.rows[i]
 			var to []int32
 			r.links.each(func(j int32) { to = append(to, j) })
-			out.put(to)
-			out.put(r.to)
-			out.put(r.weight)
+			out.Int32s(to)
+			out.Int32s(r.to)
+			out.Floats(r.weight)
 		}
 	case f.web != nil:
 		var sources []int32
@@ -147,10 +137,10 @@ func (f *fibre) save(out *blocks) {
 			}
 		}
 		slices.Sort(sources)
-		out.put(sources)
+		out.Int32s(sources)
 		for _, i := range sources {
-			out.put(f.web.rows[i].to)
-			out.put(f.web.rows[i].weight)
+			out.Int32s(f.web.rows[i].to)
+			out.Floats(f.web.rows[i].weight)
 		}
 	default:
 		for _, row := range f.rows {
@@ -158,38 +148,8 @@ func (f *fibre) save(out *blocks) {
 			for k, s := range row {
 				to[k], weight[k] = s.to, s.weight
 			}
-			out.put(to)
-			out.put(weight)
+			out.Int32s(to)
+			out.Float32s(weight)
 		}
 	}
-}
-
-// blocks writes numbers.
-type blocks struct {
-	w   io.Writer
-	err error
-}
-
-func (o *blocks) bytes(p []byte) {
-	if o.err == nil {
-		_, o.err = o.w.Write(p)
-	}
-}
-
-// put writes a slice of numbers after its length.
-func (o *blocks) put(slice any) {
-	size := binary.Size(slice)
-	length := size
-	switch slice.(type) {
-	case []int32, []float32:
-		length /= 4
-	case []float64:
-		length /= 8
-	}
-	buf := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+size), uint32(length))
-	buf, err := binary.Append(buf, binary.LittleEndian, slice)
-	if err != nil && o.err == nil {
-		o.err = err
-	}
-	o.bytes(buf)
 }

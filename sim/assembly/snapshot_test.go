@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
 // everything makes a brain that uses all that a snapshot holds.
@@ -61,7 +63,7 @@ func TestSnapshotRefusals(t *testing.T) {
 	var file bytes.Buffer
 	check(t, everything(t).Save(&file))
 	whole := file.Bytes()
-	for _, n := range []int{0, 5, len(magic), len(magic) + 3, len(whole) / 2, len(whole) - 1} {
+	for _, n := range []int{0, 5, 16, 19, len(whole) / 2, len(whole) - 1} {
 		if _, err := Load(bytes.NewReader(whole[:n]), nil); !errors.As(err, new(*FormatError)) {
 			t.Errorf("%d bytes of %d: %v", n, len(whole), err)
 		}
@@ -87,12 +89,11 @@ func FuzzLoad(f *testing.F) {
 	check(f, err)
 	var file bytes.Buffer
 	check(f, b.Save(&file))
-	f.Add(file.Bytes()[:file.Len()-4])
+	var contents []byte
+	check(f, checkpoint.Read(bytes.NewReader(file.Bytes()), fileKind, fileVersion, func(d *checkpoint.Decoder) { contents = d.Rest() }))
+	f.Add(contents)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &source{data: data, at: len(magic)}
-		if len(data) < len(magic) {
-			return
-		}
+		s := &source{Decoder: checkpoint.Decode(data), size: len(data)}
 		if b, err := s.brain(nil); err == nil {
 			var again bytes.Buffer
 			check(t, b.Save(&again))

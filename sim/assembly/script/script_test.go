@@ -3,7 +3,6 @@ package script
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
@@ -431,14 +431,27 @@ func FuzzResume(f *testing.F) {
 	if err := r.Save(&b); err != nil {
 		f.Fatal(err)
 	}
-	whole := b.Bytes()
-	at := len(magic) + 4
-	n := int(binary.LittleEndian.Uint32(whole[len(magic):]))
-	f.Add(whole[at : at+n])
+	var st standing
+	in := bytes.NewReader(b.Bytes())
+	if err := checkpoint.Read(in, fileKind, fileVersion, func(d *checkpoint.Decoder) { d.Value(&st) }); err != nil {
+		f.Fatal(err)
+	}
+	brain := b.Bytes()[b.Len()-in.Len():]
+	var whole checkpoint.Encoder
+	whole.Value(st)
+	f.Add(whole.Encoded())
 	f.Fuzz(func(t *testing.T, body []byte) {
-		file := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(body)))
-		file = binary.LittleEndian.AppendUint32(append(file, body...), sum(body))
-		if r, err := s.Resume(bytes.NewReader(append(file, whole[at+n+4:]...)), Options{}); err == nil {
+		var st standing
+		d := checkpoint.Decode(body)
+		if d.Value(&st); d.Err() != nil {
+			return
+		}
+		var file bytes.Buffer
+		if err := checkpoint.Write(&file, fileKind, fileVersion, func(e *checkpoint.Encoder) { e.Value(st) }); err != nil {
+			t.Fatal(err)
+		}
+		file.Write(brain)
+		if r, err := s.Resume(&file, Options{}); err == nil {
 			_, _ = r.Go(t.Context())
 		}
 	})

@@ -1,0 +1,164 @@
+// Package checkpoint is the one format in which runs are kept to be resumed.
+//
+// A file is a line that names its kind and version, then chunks, the last of them empty:
+//
+//	EURYALE-KIND 1\n
+//	uint32 length, bytes, uint32 CRC-32C of all chunks so far
+//
+// All numbers are little-endian. Nothing is decoded before its checksum is right, and what
+// is decoded never takes more memory than a small multiple of the bytes that are there,
+// whatever they claim. Several files may stand one behind the other in one stream.
+package checkpoint
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// chunk is about how many bytes have one checksum, and most the largest that is read.
+const (
+	chunk = 1 << 18
+	most  = 1 << 24
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// FormatError says what is wrong with a checkpoint.
+type FormatError struct {
+	Offset int64 // of the byte near which it was noticed, from the first line's start
+	What   string
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.What) }
+
+func firstLine(kind string, version int) string {
+	return fmt.Sprintf("EURYALE-%s %d\n", kind, version)
+}
+
+// Write writes a checkpoint of the kind and version. The error is that of w.
+func Write(w io.Writer, kind string, version int, body func(*Encoder)) error {
+	out := []byte(firstLine(kind, version))
+	sum := uint32(0)
+	var err error
+	put := func(b []byte) {
+		if err != nil {
+			return
+		}
+		sum = crc32.Update(sum, castagnoli, b)
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(b)))
+		out = binary.LittleEndian.AppendUint32(append(out, b...), sum)
+		_, err = w.Write(out)
+		out = out[:0]
+	}
+	e := &Encoder{flush: put}
+	body(e)
+	for ; len(e.b) > 0; e.b = e.b[min(len(e.b), most):] {
+		put(e.b[:min(len(e.b), most)])
+	}
+	put(nil)
+	return err
+}
+
+// Read reads what Write wrote, and no byte behind it. What is not a checkpoint of the kind
+// and version, is damaged or cut short, or is not what body reads is a *FormatError.
+func Read(r io.Reader, kind string, version int, body func(*Decoder)) error {
+	c := &chunks{r: r}
+	if err := c.first(firstLine(kind, version)); err != nil {
+		return err
+	}
+	d := &Decoder{more: c.next}
+	body(d)
+	d.End()
+	switch {
+	case c.err != nil:
+		return c.err
+	case d.err != nil:
+		return &FormatError{c.at - int64(d.left), d.err.Error()}
+	}
+	return nil
+}
+
+// AtEnd is a *FormatError if r holds another byte.
+func AtEnd(r io.Reader) error {
+	if n, _ := io.ReadFull(r, make([]byte, 1)); n > 0 {
+		return &FormatError{0, "there is more behind its end"}
+	}
+	return nil
+}
+
+// chunks reads a stream.
+type chunks struct {
+	r    io.Reader
+	at   int64
+	sum  uint32
+	done bool
+	err  error
+}
+
+// first reads the first line.
+func (c *chunks) first(want string) error {
+	got := make([]byte, len(want))
+	n, err := io.ReadFull(c.r, got)
+	if c.at = int64(n); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	if string(got[:n]) == want {
+		return nil
+	}
+	same := 0
+	for same < n && got[same] == want[same] {
+		same++
+	}
+	if same > len("EURYALE-") && want[same-1] == ' ' {
+		return &FormatError{0, fmt.Sprintf("it begins with %q, of another version of this program, which reads %q", got[:n], want)}
+	}
+	return &FormatError{0, fmt.Sprintf("it begins with %q, not with %q", got[:n], want)}
+}
+
+// next returns the next chunk, nil behind the last one or after an error.
+func (c *chunks) next() []byte {
+	if c.done || c.err != nil {
+		return nil
+	}
+	b, err := c.read()
+	c.err = err
+	c.done = len(b) == 0
+	return b
+}
+
+func (c *chunks) read() ([]byte, error) {
+	var word [4]byte
+	if err := c.full(word[:]); err != nil {
+		return nil, err
+	}
+	n := int(binary.LittleEndian.Uint32(word[:]))
+	if n > most {
+		return nil, &FormatError{c.at, fmt.Sprintf("a chunk of %d bytes, where %d are the most", n, most)}
+	}
+	var b []byte
+	for len(b) < n { // little by little: the bytes may not be there
+		part := make([]byte, min(n-len(b), max(chunk, len(b))))
+		if err := c.full(part); err != nil {
+			return nil, err
+		}
+		b = append(b, part...)
+	}
+	if err := c.full(word[:]); err != nil {
+		return nil, err
+	}
+	if c.sum = crc32.Update(c.sum, castagnoli, b); c.sum != binary.LittleEndian.Uint32(word[:]) {
+		return nil, &FormatError{c.at, "the checksum is not that of the contents: the file is damaged"}
+	}
+	return b, nil
+}
+
+func (c *chunks) full(b []byte) error {
+	n, err := io.ReadFull(c.r, b)
+	c.at += int64(n)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return &FormatError{c.at, "it is cut short"}
+	}
+	return err
+}
