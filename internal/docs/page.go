@@ -103,7 +103,8 @@ func parse(path, text string) Page {
 func spans(text string, pattern *regexp.Regexp) (out []Span) {
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		line := 1 + strings.Count(text[:m[2]], "\n")
-		out = append(out, Span{strings.Join(strings.Fields(text[m[2]:m[3]]), " "), line})
+		span := strings.ReplaceAll(text[m[2]:m[3]], `\|`, "|") // as tables have it
+		out = append(out, Span{strings.Join(strings.Fields(span), " "), line})
 	}
 	return out
 }
