@@ -26,6 +26,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,23 @@ func Glob(t testing.TB, pattern string) []string {
 	}
 	if len(names) == 0 {
 		missing(t, pattern)
+	}
+	return names
+}
+
+// Having returns the matches of Glob that are JSON objects with all of the keys,
+// or skips the test if there are none.
+func Having(t testing.TB, pattern string, keys ...string) (names []string) {
+	t.Helper()
+	for _, name := range Glob(t, pattern) {
+		var object map[string]json.RawMessage
+		JSON(t, &object, name)
+		if !slices.ContainsFunc(keys, func(k string) bool { return object[k] == nil }) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		missing(t, fmt.Sprintf("%s with %q", pattern, keys))
 	}
 	return names
 }
