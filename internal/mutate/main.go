@@ -60,7 +60,7 @@ func mutate(out io.Writer, root string, n int, seed uint64, only, lines string) 
 		if !chosen.MatchString(t.pkg) {
 			continue
 		}
-		s, err := tryPackage(out, &trial{root: root, work: work}, t, harmless, n, seed, lines)
+		s, err := tryPackage(out, &trial{root: root, work: work, short: t.short}, t, harmless, n, seed, lines)
 		if err != nil {
 			return err
 		}

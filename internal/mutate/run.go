@@ -24,6 +24,7 @@ const (
 type trial struct {
 	root, work string
 	limit      time.Duration // beyond which the tests hang
+	short      bool          // run the short tests only
 }
 
 // on compiles the tests of pkg with the fault and runs them, the short ones first.
@@ -51,7 +52,7 @@ func (t *trial) on(f fault, pkgs []string) (outcome, error) {
 			return invalid, nil
 		}
 		for _, short := range []bool{true, false} {
-			if !t.passes(pkg, binary, short) {
+			if (short || !t.short) && !t.passes(pkg, binary, short) {
 				return killed, nil
 			}
 		}
@@ -92,7 +93,7 @@ func (t *trial) begin(pkgs []string) error {
 		if err := t.compile(pkg, binary); err != nil {
 			return err
 		}
-		if !t.passes(pkg, binary, false) {
+		if !t.passes(pkg, binary, t.short) {
 			return errors.New("mutate: the tests of " + pkg + " fail without a fault: mend them first")
 		}
 	}

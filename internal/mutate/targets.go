@@ -12,6 +12,7 @@ type target struct {
 	pkg   string   // folder
 	files []string // patterns within it; none for all that are no tests
 	also  []string // folders whose tests watch over it too
+	short bool     // the short tests are enough: the others take minutes
 }
 
 // targets are where a quiet mistake does most harm: numbers that no type checks, and
@@ -19,10 +20,10 @@ type target struct {
 var targets = []target{
 	{pkg: "infer/dist"},
 	{pkg: "infer/diag"},
-	{pkg: "infer", files: []string{"metric*.go", "adapt.go"}},
-	{pkg: "optim", files: []string{"covariance.go", "sandwich.go", "variance.go", "batch_result.go", "reduce.go"}},
-	{pkg: "autodiff", files: []string{"op_reduce.go", "op_cumsum.go", "run.go", "worker.go"}},
-	{pkg: "kernels", files: []string{"pure_*.go", "scaled.go", "corners.go", "fft_plan.go", "fft_chirp.go"}},
+	{pkg: "infer", files: []string{"metric*.go", "adapt.go"}, short: true},
+	{pkg: "optim", files: []string{"covariance.go", "sandwich.go", "variance.go", "batch_result.go", "reduce.go"}, short: true},
+	{pkg: "autodiff", files: []string{"op_reduce.go", "op_cumsum.go", "run.go", "worker.go"}, short: true},
+	{pkg: "kernels", files: []string{"pure_*.go", "scaled.go", "corners.go", "fft_plan.go", "fft_chirp.go"}, short: true},
 	{pkg: "data/hdf5"},
 	{pkg: "data/csv"},
 	{pkg: "data/zarr"},
