@@ -105,11 +105,8 @@ func TestSettersOfNRSS(t *testing.T) {
 }
 
 func TestReferenceConfigs(t *testing.T) {
-	cases, err := filepath.Glob(filepath.Join(golden.Path(t, "scatter", "cases"), "*"))
-	if err != nil || len(cases) < 20 {
-		t.Fatal(err, len(cases))
-	}
-	for _, dir := range cases {
+	for _, name := range golden.Glob(t, "scatter/cases/*") {
+		dir := golden.Path(t, name)
 		var want struct {
 			Config struct {
 				CaseType, MorphologyType, Algorithm, WindowingType, RotMask, EwaldsInterpolation, ReferenceFrame int
@@ -120,7 +117,7 @@ func TestReferenceConfigs(t *testing.T) {
 			}
 			Constants map[string][][4]float64 `json:"optical_constants"`
 		}
-		golden.JSON(t, &want, "scatter", "cases", filepath.Base(dir), "case.json")
+		golden.JSON(t, &want, name, "case.json")
 		c, _, err := ReadConfig(filepath.Join(dir, "config.txt"))
 		if err != nil {
 			t.Fatal(err)

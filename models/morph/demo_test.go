@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -39,12 +40,29 @@ type demo struct {
 	data    map[string]*tensor.Tensor
 }
 
-// read reads demo name and, into extra, what else its file holds.
+// The keys that tell the kinds of inverse problems apart.
+var (
+	particles  = []string{"centre_zyx_vox", "grad_at_start"}
+	optical    = []string{"morphology_params"}
+	voxels     = []string{"support_yx"}
+	spirals    = []string{"centre_yx_vox"}
+	posteriors = []string{"sigma"}
+)
+
+// eachDemo runs f on the problems with keys.
+func eachDemo(t *testing.T, keys []string, f func(t *testing.T, name string)) {
+	t.Helper()
+	for _, name := range golden.Having(t, "scatter/demo/*.json", keys...) {
+		t.Run(golden.Base(name), func(t *testing.T) { f(t, name) })
+	}
+}
+
+// read reads a demo and, into extra, what else its file holds.
 func read(t testing.TB, name string, extra any) *demo {
 	var d demo
-	golden.JSON(t, &d, "scatter", "demo", name+".json")
-	golden.JSON(t, extra, "scatter", "demo", name+".json")
-	f, err := os.Open(golden.Path(t, "scatter", "demo", name+".npz"))
+	golden.JSON(t, &d, name)
+	golden.JSON(t, extra, name)
+	f, err := os.Open(golden.Path(t, strings.TrimSuffix(name, "json")+"npz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +112,7 @@ func stack(t testing.TB, x *tensor.Tensor) *tensor.Tensor {
 
 func (d *demo) grid() morph.Grid { return morph.Grid{Shape: d.Shape, Voxel: d.PhysSize} }
 
-// coreShell is the particle of demos 1, 2 and 5.
+// coreShell is the particle of demos of shapes, constants and posteriors.
 func (d *demo) coreShell(p []*ad.Node) morph.Scene {
 	c := d.Centre
 	return morph.CoreShell{Grid: d.grid(), Centre: morph.Fixed(c[2]*d.PhysSize, c[1]*d.PhysSize, c[0]*d.PhysSize),
@@ -151,13 +169,19 @@ func near(t *testing.T, what string, got, want []float64, tol float64) {
 
 var names = []string{"radius", "shell", "S"}
 
-func TestDemoCoreShell(t *testing.T) {
+func TestDemoCoreShell(t *testing.T) { eachDemo(t, particles, checkCoreShell) }
+
+func checkCoreShell(t *testing.T, name string) {
 	var x struct {
 		Truth, Start []float64
 		Results      map[string]struct{ Params []float64 }
 	}
-	d := read(t, "demo1_coreshell3", &x)
-	for data, result := range map[string]string{"D": "noise_free", "D_noisy": "lognormal_0.1"} {
+	d := read(t, name, &x)
+	for result := range x.Results {
+		data := "D_noisy"
+		if result == "noise_free" {
+			data = "D"
+		}
 		v := d.inversion(t, data)
 		v.Optics, v.Build, v.Params = d.optics(d.Optical, 2), d.coreShell, params(names, x.Start)
 		want := x.Results[result].Params
@@ -179,12 +203,14 @@ func TestDemoCoreShell(t *testing.T) {
 	}
 }
 
-func TestDemoConstants(t *testing.T) {
+func TestDemoConstants(t *testing.T) { eachDemo(t, optical, checkConstants) }
+
+func checkConstants(t *testing.T, name string) {
 	var x struct {
 		Truth, Start [][4]float64
 		Shape        []float64 `json:"morphology_params"`
 	}
-	d := read(t, "demo2_optics", &x)
+	d := read(t, name, &x)
 	flat := func(rows [][4]float64) (v []float64) {
 		for _, r := range rows {
 			v = append(v, r[:]...)
@@ -229,11 +255,13 @@ func scale(f float64, v []float64) []float64 {
 	return out
 }
 
-func TestDemoVoxels(t *testing.T) {
+func TestDemoVoxels(t *testing.T) { eachDemo(t, voxels, checkVoxels) }
+
+func checkVoxels(t *testing.T, name string) {
 	var x struct {
 		RMS float64 `json:"rms_start"`
 	}
-	d := read(t, "demo3_voxels2d", &x)
+	d := read(t, name, &x)
 	truth, start := d.data["vfrac_truth"].Float64s(), d.data["logit_start"].Float64s()
 	v := d.inversion(t, "D")
 	v.Optics = d.optics(d.Optical, 1)
@@ -261,9 +289,11 @@ func TestDemoVoxels(t *testing.T) {
 	t.Logf("rms %.3g from %.3g in %d evaluations", rms, x.RMS, best.State.NFev)
 }
 
-func TestDemoSpiral(t *testing.T) {
+func TestDemoSpiral(t *testing.T) { eachDemo(t, spirals, checkSpiral) }
+
+func checkSpiral(t *testing.T, name string) {
 	var x struct{ Truth, Start []float64 }
-	d := read(t, "demo4_spiral", &x)
+	d := read(t, name, &x)
 	v := d.inversion(t, "D")
 	v.Optics, v.Params = d.optics(d.Optical, 1), params([]string{"S", "psi0"}, x.Start)
 	v.Build = func(p []*ad.Node) morph.Scene {
@@ -289,7 +319,9 @@ func TestDemoSpiral(t *testing.T) {
 	t.Logf("L-BFGS %d evaluations, LM %d", best.State.NFev, fit.NFev)
 }
 
-func TestDemoPosterior(t *testing.T) {
+func TestDemoPosterior(t *testing.T) { eachDemo(t, posteriors, checkPosterior) }
+
+func checkPosterior(t *testing.T, name string) {
 	var x struct {
 		Results struct {
 			Map  []float64
@@ -298,7 +330,7 @@ func TestDemoPosterior(t *testing.T) {
 			Mean []float64 `json:"is_mean"`
 		}
 	}
-	d := read(t, "demo5_bayes_coreshell", &x)
+	d := read(t, name, &x)
 	v := d.inversion(t, "D")
 	v.Optics, v.Build, v.Params = d.optics(d.Optical, 2), d.coreShell, params(names, x.Results.Map)
 	v.Sigma, v.Eps = d.Sigma, -1
@@ -337,11 +369,13 @@ func TestDemoPosterior(t *testing.T) {
 }
 
 // What each energy tells adds up to what the fit knew.
-func TestInformation(t *testing.T) {
+func TestInformation(t *testing.T) { eachDemo(t, posteriors, checkInformation) }
+
+func checkInformation(t *testing.T, name string) {
 	var x struct {
 		Results struct{ Map []float64 }
 	}
-	d := read(t, "demo5_bayes_coreshell", &x)
+	d := read(t, name, &x)
 	v := d.inversion(t, "D")
 	v.Optics, v.Build, v.Params = d.optics(d.Optical, 2), d.coreShell, params(names, x.Results.Map)
 	v.Sigma, v.Eps = d.Sigma, -1
@@ -356,7 +390,9 @@ func TestInformation(t *testing.T) {
 	for i := range 9 { // the covariance times the sum of the information is 1
 		got, want := 0.0, 0.0
 		for k := range 3 {
-			got += f.Cov[i/3*3+k] * (per[0][k*3+i%3] + per[1][k*3+i%3] + per[2][k*3+i%3])
+			for _, info := range per {
+				got += f.Cov[i/3*3+k] * info[k*3+i%3]
+			}
 		}
 		if i%4 == 0 {
 			want = 1
