@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,9 @@ import (
 // TestMain lets the test binary be the command, for tests that kill it.
 func TestMain(m *testing.M) {
 	if os.Getenv("EURYALE_TEST_COMMAND") != "" {
+		if k, err := strconv.Atoi(os.Getenv("EURYALE_TEST_KILL")); err == nil {
+			dieAt(k)
+		}
 		main()
 	}
 	os.Exit(m.Run())

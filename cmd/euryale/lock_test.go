@@ -51,7 +51,7 @@ func TestLockedFolders(t *testing.T) {
 // nothing else is empty.
 func TestLeftoversAreSwept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.MkdirAll(filepath.Join(dir, ".tmp-draws.zarr-12"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".tmp-draws.zarr-0badcafe"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	host, err := os.Hostname()

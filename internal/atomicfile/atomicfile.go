@@ -4,8 +4,8 @@
 //
 //	err := atomicfile.Write("run.json", false, func(w io.Writer) error { ... })
 //
-// A process that is killed leaves files that [Temporary] knows by their names and
-// [Sweep] removes.
+// A process that is killed leaves files that [Temporary] knows by their names. They go
+// when the same name is written again, or with [Sweep].
 package atomicfile
 
 import (
@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gofrs/flock"
 )
 
 // prefix begins every temporary name.
@@ -25,25 +27,11 @@ const prefix = ".tmp-"
 // Temporary reports whether a name is one of a file or folder that was not finished.
 func Temporary(name string) bool { return strings.HasPrefix(filepath.Base(name), prefix) }
 
-// Sweep removes what killed processes left in a folder that nobody else writes to.
-func Sweep(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, e := range entries {
-		if Temporary(e.Name()) {
-			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // File is a file under its temporary name.
 type File struct {
 	*os.File
 	name string
+	held *flock.Flock // says that its process is alive
 }
 
 // Write is os.File's.
@@ -67,21 +55,35 @@ func Create(name string) (*File, error) {
 	if err := fails("create", name); err != nil {
 		return nil, err
 	}
+	finish(name)
 	for {
-		tmp := filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%s-%08x", prefix, filepath.Base(name), rand.Uint32()))
+		tmp := temporary(name)
 		f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			var p *fs.PathError
-			if errors.As(err, &p) {
-				err = &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
-			}
-			return nil, err
+			return nil, named(err, name)
 		}
-		return &File{f, name}, nil
+		if held := hold(tmp); held != nil {
+			return &File{f, name, held}, nil
+		}
+		f.Close() // it was taken for that of a killed process before it was held
 	}
+}
+
+// temporary is a name for what will be called name.
+func temporary(name string) string {
+	return filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%s-%08x", prefix, filepath.Base(name), rand.Uint32()))
+}
+
+// named puts the name that the user knows in place of a temporary one.
+func named(err error, name string) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
+	}
+	return err
 }
 
 // Commit waits until the file is on the disk and gives it its name. After an error
@@ -98,6 +100,7 @@ func (f *File) Commit() error {
 	if e := f.Close(); err == nil {
 		err = e
 	}
+	defer f.held.Close()
 	if f.File = nil; err == nil {
 		err = rename(tmp, f.name)
 	}
@@ -116,6 +119,7 @@ func (f *File) Discard() {
 	}
 	f.Close()
 	os.Remove(f.Name())
+	f.held.Close()
 	f.File = nil
 }
 
@@ -148,6 +152,7 @@ func Write(name string, overwrite bool, f func(w io.Writer) error) error {
 // existing one is an error that wraps fs.ErrExist unless overwrite is set, and
 // is only replaced if ours says that it is one of the kind being written.
 func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir string) error) error {
+	finish(name)
 	if err := free(name, overwrite); err != nil {
 		return err
 	}
@@ -159,14 +164,17 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if err := fails("create", name); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(name), prefix+"*")
-	if err != nil {
-		return err
+	tmp := temporary(name)
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		return named(err, name)
 	}
 	defer os.RemoveAll(tmp)
-	fresh, old := filepath.Join(tmp, "new"), filepath.Join(tmp, "old")
+	if held := hold(tmp); held != nil {
+		defer held.Close()
+	}
+	fresh, old := filepath.Join(tmp, fresh), filepath.Join(tmp, old)
 	if err := os.Mkdir(fresh, 0o755); err != nil {
-		return err
+		return named(err, name)
 	}
 	if err := f(fresh); err != nil {
 		return err

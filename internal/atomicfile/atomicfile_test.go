@@ -80,3 +80,64 @@ func TestFolder(t *testing.T) {
 	}
 	only(t, dir, "a")
 }
+
+// What a killed process left goes when its name is written again; what a living one
+// writes stays.
+func TestAbandoned(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	living, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("left"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(temporary(name))
+	write(filepath.Join(temporary(name), fresh, "x"))
+	write(temporary(filepath.Join(dir, "b")))
+	write(filepath.Join(dir, ".tmp-mine"))
+	if err := Write(name, false, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 { // a, the living one, that of b, a stranger's
+		t.Errorf("%v, %v", entries, err)
+	}
+	if _, err := io.WriteString(living, "two"); err != nil || living.Commit() != nil || read(t, name) != "two" {
+		t.Errorf("%v", err)
+	}
+	if err := Sweep(dir); err != nil {
+		t.Error(err)
+	}
+	only(t, dir, "a", ".tmp-mine")
+}
+
+// A kill between the two renames of a folder loses neither the old nor the new one.
+func TestFolderBetweenItsNames(t *testing.T) {
+	for _, newOne := range []bool{true, false} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, "a")
+		tmp := temporary(name)
+		for _, part := range []string{old, fresh}[:map[bool]int{true: 2, false: 1}[newOne]] {
+			if err := os.MkdirAll(filepath.Join(tmp, part), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(tmp, part, "x"), []byte(part), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := Sweep(dir)
+		switch {
+		case newOne && (err != nil || read(t, filepath.Join(name, "x")) != fresh):
+			t.Errorf("the new one: %v", err)
+		case !newOne && (err == nil || read(t, filepath.Join(tmp, old, "x")) != old):
+			t.Errorf("the old one is lost: %v", err)
+		}
+	}
+}
