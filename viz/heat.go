@@ -15,8 +15,8 @@ type Image struct {
 	XLabel, YLabel, ZLabel string      // "name (unit)"
 	Z                      [][]float64 // [y][x], y upwards. NaN is grey
 
-	// X and Y are the centres of the pixels, in order; they may be uneven. Default
-	// 0, 1, 2, ...
+	// X and Y are the centres of the pixels, in order; they may be uneven. Nil
+	// counts them from 0.
 	X, Y       []float64
 	LogX, LogY bool // axes
 	Log        bool // colours; values that are not positive are grey

@@ -41,7 +41,7 @@ func NewChecker(root, module string, code *Code) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Checker{Code: code, fset: token.NewFileSet(), paths: map[string]string{}, module: module}
+	k := &Checker{Code: code, fset: code.Fset, paths: map[string]string{}, module: module}
 	exports := map[string]string{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
@@ -88,9 +88,9 @@ func (k *Checker) File(s Snippet) []error {
 		if len(files) == 1 {
 			return []error{fmt.Errorf("%s: no package %s", s.Where, name)}
 		}
-		return k.check(f.Name.Name, k.Code.Fset, files, false)
+		return k.check(f.Name.Name, files, false)
 	}
-	return k.check("main", k.fset, files, false)
+	return k.check("main", files, false)
 }
 
 // Fragments checks statements and declarations, each in the scope of those before it:
@@ -130,7 +130,7 @@ func (k *Checker) wrapped(where, body, decls string, free bool) []error {
 	if err != nil {
 		return []error{err}
 	}
-	return k.check("snippet", k.fset, []*ast.File{f}, free)
+	return k.check("snippet", []*ast.File{f}, free)
 }
 
 var (
@@ -138,7 +138,7 @@ var (
 	freeName = regexp.MustCompile(`^undefined: [a-z]\w*$`)
 )
 
-func (k *Checker) check(name string, fset *token.FileSet, files []*ast.File, free bool) (errs []error) {
+func (k *Checker) check(name string, files []*ast.File, free bool) (errs []error) {
 	conf := types.Config{Importer: k.imports, Error: func(err error) {
 		var e types.Error
 		if errors.As(err, &e) && (unused.MatchString(e.Msg) || free && freeName.MatchString(e.Msg)) {
@@ -147,7 +147,7 @@ func (k *Checker) check(name string, fset *token.FileSet, files []*ast.File, fre
 		errs = append(errs, err)
 	}}
 	// The errors are those of Error.
-	conf.Check(path.Base(name), fset, files, nil)
+	conf.Check(path.Base(name), k.fset, files, nil)
 	return errs
 }
 

@@ -39,8 +39,8 @@ type Reduction struct {
 	Radii Radii   // Default StretchedRadii.
 	Axis  QAxis   // Default Perpendicular.
 	Wedge float64 // Width of the wedges in degrees, 0 to 180; default 90.
-	// Para and Perp are the centres of the wedges in degrees of chi. Default 0 and 180
-	// for Para, 90 and 270 for Perp. With TrueRadii chi counts from +q_x, the electric
+	// Para and Perp are the centres of the wedges in degrees of chi; nil for 0 and 180,
+	// and for 90 and 270. With TrueRadii chi counts from +q_x, the electric
 	// field; otherwise it is half a degree less and from -q_x, as in NRSS.
 	Para, Perp []float64
 }

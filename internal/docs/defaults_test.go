@@ -1,0 +1,29 @@
+package docs_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// implied are defaults that no number in the code states, with the reason.
+var implied = map[string]string{
+	"models/morph.CurveData.AWeight": "a weight of 1 is none",
+	"optim.Descent.Accumulate":       "every gradient is one update where it is at most 1",
+}
+
+// Numbers that comments of fields state as defaults are those that the code takes.
+func TestDefaultsInComments(t *testing.T) {
+	all, errs := newChecker(t).Defaults()
+next:
+	for _, err := range errs {
+		for field := range implied {
+			if strings.Contains(err.Error(), " "+field+" ") {
+				continue next
+			}
+		}
+		t.Error(err)
+	}
+	if len(all) < 150 {
+		t.Errorf("%d defaults in comments: they are not found any more", len(all))
+	}
+}
