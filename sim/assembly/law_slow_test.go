@@ -2,11 +2,7 @@
 
 package assembly
 
-import (
-	"fmt"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // slow says that tests may take minutes.
 const slow = true
@@ -17,28 +13,16 @@ const slow = true
 func TestLawOfEverything(t *testing.T) {
 	settings := map[string]Settings{"lazy_exact": {Activity: Silent}, "cpp": {Activity: Silent, Lazy: Normal}, "py": {Lazy: Normal}, "explicit": {Activity: Silent}}
 	for _, e := range experiments(t) {
-		protocol, rest, _ := strings.Cut(e.Name, "_n1e")
-		var power, k, p, beta int
-		if _, err := fmt.Sscanf(strings.ReplaceAll(rest, "_", " "), "%d k%d p%d b%d", &power, &k, &p, &beta); err != nil {
-			t.Fatal(e.Name, err)
-		}
+		protocol, p, a := e.area(t)
 		s := settings[e.Engine]
-		s.P = float64(p) / 100
-		if strings.Contains(e.Name, "_p001") {
-			s.P = 0.001
-		}
-		n := 1
-		for range power {
-			n *= 10
-		}
-		a := Area{Name: "A", N: n, K: k, Beta: float64(beta) / 100, Lazy: e.Engine != "explicit"}
+		s.P = p
 		want := e.figures(t)
 		if e.Engine == "py" && protocol == "merge" { // a defect of the reference
 			continue
 		}
 		t.Run(e.Name+"/"+e.Engine, func(t *testing.T) {
 			brains := 200
-			if n > 10000 || !a.Lazy {
+			if a.N > 10000 || !a.Lazy {
 				brains = 60
 			}
 			got := collect(brains, s, func(s Settings) map[string][]float64 { return experimentOf(t, protocol, s, a, want) })

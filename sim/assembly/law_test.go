@@ -2,9 +2,10 @@ package assembly
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -44,14 +45,36 @@ func (e experiment) figures(t *testing.T) figures {
 	return out
 }
 
-func readFigures(t *testing.T, name, engine string) figures {
-	for _, r := range experiments(t) {
-		if r.Name == name && r.Engine == engine {
-			return r.figures(t)
-		}
+// area reads the protocol, the connection probability and the area out of a name
+// such as merge_n1e4_k100_p05_b05, whose last two numbers are decimal places.
+func (e experiment) area(t *testing.T) (protocol string, p float64, a Area) {
+	t.Helper()
+	parts := strings.Split(e.Name, "_")
+	n := len(parts) - 4
+	if n < 1 {
+		t.Fatalf("the name %s has no n, k, p and b", e.Name)
 	}
-	t.Fatalf("no run %s of %s", name, engine)
-	return nil
+	number := func(i int, prefix, point string) float64 {
+		v, err := strconv.ParseFloat(point+strings.TrimPrefix(parts[n+i], prefix), 64)
+		check(t, err)
+		return v
+	}
+	return strings.Join(parts[:n], "_"), number(2, "p", "0."),
+		Area{Name: "A", N: int(number(0, "n", "")), K: int(number(1, "k", "")), Beta: number(3, "b", "0."), Lazy: e.Engine != "explicit"}
+}
+
+// eachExperiment runs f on at most limit runs of a protocol by an engine, in areas of
+// ten thousand neurons or less: larger ones take minutes.
+func eachExperiment(t *testing.T, protocol, engine string, limit int, f func(t *testing.T, p float64, a Area, want figures)) {
+	t.Helper()
+	for _, e := range experiments(t) {
+		kind, p, a := e.area(t)
+		if kind != protocol || e.Engine != engine || a.N > 10_000 || limit == 0 {
+			continue
+		}
+		limit--
+		t.Run(e.Name+"/"+e.Engine, func(t *testing.T) { f(t, p, a, e.figures(t)) })
+	}
 }
 
 // same compares distributions by the Kolmogorov-Smirnov distance at a false alarm
@@ -145,28 +168,17 @@ func common(a, b []int32) (n int) {
 
 func TestLawOfProjection(t *testing.T) {
 	for _, c := range []struct {
-		engine string
-		p, b   float64
-		lazy   bool
-		set    Settings
-		seeds  int
+		engine       string
+		limit, seeds int
+		set          Settings
 	}{
-		{"lazy_exact", 0.01, 0.05, true, Settings{}, 120},
-		{"lazy_exact", 0.05, 0.1, true, Settings{}, 120},
-		{"cpp", 0.05, 0.05, true, Settings{Lazy: Normal, Activity: Silent}, 120},
-		{"explicit", 0.01, 0.05, false, Settings{}, 60},
+		{"lazy_exact", 2, 120, Settings{}},
+		{"cpp", 1, 120, Settings{Lazy: Normal, Activity: Silent}},
+		{"explicit", 1, 60, Settings{}},
 	} {
-		name := fmt.Sprintf("project_n1e4_k100_p%02.0f_b%02.0f", 100*c.p, 100*c.b)
-		t.Run(name+"/"+c.engine, func(t *testing.T) {
-			want := readFigures(t, name, c.engine)
-			got := figures{}
-			for seed := range c.seeds {
-				s := c.set
-				s.P, s.Seed = c.p, uint64(seed+1)
-				for k, v := range projected(t, s, Area{Name: "A", N: 10000, K: 100, Beta: c.b, Lazy: c.lazy}, len(want["w"][0])) {
-					got[k] = append(got[k], v)
-				}
-			}
+		eachExperiment(t, "project", c.engine, c.limit, func(t *testing.T, p float64, a Area, want figures) {
+			c.set.P = p
+			got := collect(c.seeds, c.set, func(s Settings) map[string][]float64 { return projected(t, s, a, len(want["w"][0])) })
 			got.same(t, want, "w", "cons", "density", "mean_rec_w", "stim_w")
 		})
 	}

@@ -87,11 +87,11 @@ func collect(n int, s Settings, f func(s Settings) map[string][]float64) figures
 }
 
 func TestLawOfAssociation(t *testing.T) {
-	area := Area{N: 10000, K: 100, Beta: 0.1, Lazy: true}
-	for engine, s := range map[string]Settings{"lazy_exact": {P: 0.05, Activity: Silent}, "cpp": {P: 0.05, Activity: Silent, Lazy: Normal}, "py": {P: 0.05, Lazy: Normal}} {
-		got := collect(60, s, func(s Settings) map[string][]float64 { return associated(t, s, area) })
-		t.Run(engine, func(t *testing.T) {
-			got.same(t, readFigures(t, "assoc_n1e4_k100_p05_b10", engine), "A_B", "A_AB", "B_AB", "A_Bpost", "AB_Bpost")
+	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent}, "cpp": {Activity: Silent, Lazy: Normal}, "py": {Lazy: Normal}} {
+		eachExperiment(t, "assoc", engine, 1, func(t *testing.T, p float64, a Area, want figures) {
+			s.P = p
+			got := collect(60, s, func(s Settings) map[string][]float64 { return associated(t, s, a) })
+			got.same(t, want, "A_B", "A_AB", "B_AB", "A_Bpost", "AB_Bpost")
 		})
 	}
 }
@@ -119,11 +119,11 @@ func merged(t *testing.T, s Settings, a Area) map[string][]float64 {
 }
 
 func TestLawOfMerging(t *testing.T) {
-	area := Area{N: 10000, K: 100, Beta: 0.05, Lazy: true}
-	for engine, s := range map[string]Settings{"lazy_exact": {P: 0.05, Activity: Silent}, "cpp": {P: 0.05, Activity: Silent, Lazy: Normal}} {
-		got := collect(40, s, func(s Settings) map[string][]float64 { return merged(t, s, area) })
-		t.Run(engine, func(t *testing.T) {
-			got.same(t, readFigures(t, "merge_n1e4_k100_p05_b05", engine), "wA", "wB", "wC")
+	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent}, "cpp": {Activity: Silent, Lazy: Normal}} {
+		eachExperiment(t, "merge", engine, 1, func(t *testing.T, p float64, a Area, want figures) {
+			s.P = p
+			got := collect(40, s, func(s Settings) map[string][]float64 { return merged(t, s, a) })
+			got.same(t, want, "wA", "wB", "wC")
 		})
 	}
 }
@@ -187,9 +187,10 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestLawOfCompletion(t *testing.T) {
-	area := Area{Name: "A", N: 10000, K: 100, Beta: 0.05, Lazy: true}
-	got := collect(60, Settings{P: 0.05}, func(s Settings) map[string][]float64 { return completed(t, s, area) })
-	got.same(t, readFigures(t, "pattern_n1e4_k100_p05_b05", "lazy_exact"), "recovered")
+	eachExperiment(t, "pattern", "lazy_exact", 1, func(t *testing.T, p float64, a Area, want figures) {
+		got := collect(60, Settings{P: p}, func(s Settings) map[string][]float64 { return completed(t, s, a) })
+		got.same(t, want, "recovered")
+	})
 }
 
 // The more two sets of neurons overlap, the more do those that they project to, in lazy

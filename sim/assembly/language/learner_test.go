@@ -44,14 +44,14 @@ type learnerResults struct {
 	}
 	Simple []struct {
 		Rounds int
-		LexK   int `json:"LEX_k"`
-		Q      map[string]struct {
-			NounInput  float64 `json:"input_noun"`
-			VerbInput  float64 `json:"input_verb"`
-			NounStable float64 `json:"noun_stable"`
-			VerbStable float64 `json:"verb_stable"`
-		} `json:"property_Q"`
+		LexK   int                   `json:"LEX_k"`
+		Q      map[string]wordInputs `json:"property_Q"`
 	} `json:"train_simple"`
+}
+
+type wordInputs struct {
+	NounInput float64 `json:"input_noun"`
+	VerbInput float64 `json:"input_verb"`
 }
 
 // Learners need as many random sentences as the reference's (which counts from 0):
@@ -67,6 +67,10 @@ func TestSentencesNeeded(t *testing.T) {
 			if r.Nouns == c.words {
 				want = append(want, r.Needed+1)
 			}
+		}
+		if len(want) < 2 {
+			t.Logf("the reference has no learners of %d nouns", c.words)
+			continue
 		}
 		got := lesson(t, c.learners, LearnerSettings{Nouns: c.words, Verbs: c.words}, 0)
 		if len(got) != c.learners {
@@ -94,7 +98,16 @@ func TestTutoring(t *testing.T) {
 func TestSaysAndRecognises(t *testing.T) {
 	var ref learnerResults
 	golden.JSON(t, &ref, "assemblies", "learner_results.json")
+	if len(ref.Simple) == 0 {
+		t.Skip("no learners of simple sentences")
+	}
 	want := ref.Simple[0]
+	var q wordInputs // of a noun
+	for _, word := range want.Q {
+		if word.NounInput > word.VerbInput {
+			q = word
+		}
+	}
 	for seed := range uint64(3) {
 		l := newLearner(t, LearnerSettings{LexK: want.LexK, LexN: 10000, Seed: seed})
 		if err := l.HearAll(want.Rounds); err != nil {
@@ -111,7 +124,7 @@ func TestSaysAndRecognises(t *testing.T) {
 			if err != nil || r.Noun() != (w < 2) || r.Verb() != (w >= 2) {
 				t.Errorf("seed %d: word %d is recognised as %+v, %v", seed, w, r, err)
 			}
-			near, far, q := r.NounInput, r.VerbInput, want.Q["CAT"]
+			near, far := r.NounInput, r.VerbInput
 			if w >= 2 {
 				near, far = far, near
 			}
