@@ -34,6 +34,7 @@ type lossFile struct {
 		}
 	}
 	Semantics struct {
+		Model           string
 		X, Y, Sigma, P0 []float64
 		Cases           map[string]struct {
 			Popt []float64
@@ -109,7 +110,11 @@ func TestFitsWithLossesAndBounds(t *testing.T) {
 	golden.JSON(t, &f, "inference", "optim", "least_squares_and_bounds.json")
 	worst := 0.0
 	for _, g := range f.Fits {
-		if g.Name == "rank_deficient" {
+		if g.Results["linear"].Rank > 0 { // deficient: see TestRankDeficientFit
+			continue
+		}
+		if models[g.Model] == nil {
+			t.Logf("%s is not compared: this test has no formula %q", g.Name, g.Model)
 			continue
 		}
 		for loss, want := range g.Results {
@@ -164,16 +169,16 @@ func TestRankDeficientFit(t *testing.T) {
 	var f lossFile
 	golden.JSON(t, &f, "inference", "optim", "least_squares_and_bounds.json")
 	for _, g := range f.Fits {
-		if g.Name != "rank_deficient" {
+		want := g.Results["linear"]
+		if want.Rank == 0 || g.Model != "(a+b)*x+c" {
 			continue
 		}
-		want := g.Results["linear"]
 		for _, method := range []optim.Method{optim.LM, optim.TRF, optim.Dogbox} {
 			r, err := optim.LeastSquares(context.Background(), problem(t, g.Model, g.X, g.Y, g.Sigma, g.P0), optim.Settings{Method: method})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if math.Abs(r.Cost-want.Cost) > 1e-9*want.Cost || math.Abs(r.X[0]+r.X[1]-want.APlusB) > 1e-8 || r.Rank != 2 {
+			if math.Abs(r.Cost-want.Cost) > 1e-9*want.Cost || math.Abs(r.X[0]+r.X[1]-want.APlusB) > 1e-8 || r.Rank != want.Rank {
 				t.Errorf("%s: cost %g (want %g), a+b %g (want %g), rank %d", method, r.Cost, want.Cost, r.X[0]+r.X[1], want.APlusB, r.Rank)
 			}
 			sd := r.SD()
@@ -191,15 +196,21 @@ func TestCovarianceSemantics(t *testing.T) {
 	var f lossFile
 	golden.JSON(t, &f, "inference", "optim", "least_squares_and_bounds.json")
 	s := f.Semantics
-	for name, c := range map[string]struct {
+	// The names say how sigma is given: they are the format.
+	settings := map[string]struct {
 		sigma    []float64
 		relative bool
-	}{"no_sigma": {nil, true}, "sigma_relative": {s.Sigma, true}, "sigma_absolute": {s.Sigma, false}, "no_sigma_absolute_true": {nil, false}} {
-		r, err := optim.LeastSquares(context.Background(), problem(t, "a*exp(-b x)+c", s.X, s.Y, c.sigma, s.P0), optim.Settings{RelativeSigma: c.relative})
+	}{"no_sigma": {nil, true}, "sigma_relative": {s.Sigma, true}, "sigma_absolute": {s.Sigma, false}, "no_sigma_absolute_true": {nil, false}}
+	for name, want := range s.Cases {
+		c, known := settings[name]
+		if !known || models[s.Model] == nil {
+			t.Logf("%s of %s is not compared: this test does not know it", name, s.Model)
+			continue
+		}
+		r, err := optim.LeastSquares(context.Background(), problem(t, s.Model, s.X, s.Y, c.sigma, s.P0), optim.Settings{RelativeSigma: c.relative})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := s.Cases[name]
 		if d := distance(r.X, want.Popt); d > 1e-7 {
 			t.Errorf("%s: x %v, want %v", name, r.X, want.Popt)
 		}
