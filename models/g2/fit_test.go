@@ -2,6 +2,7 @@ package g2_test
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"testing"
@@ -78,15 +79,16 @@ func compare(t *testing.T, what string, f g2.Fit, want goldenFit) (worst float64
 }
 
 func TestFitsAgainstGoldens(t *testing.T) {
-	var all map[string]goldenFits
-	func() {
-		var raw struct{ Single, Stretched, Double, Power, Aps_single, Aps_double goldenFits }
-		golden.JSON(t, &raw, "xpcs", "g2fit", "g2fit.json")
-		all = map[string]goldenFits{"single": raw.Single, "stretched": raw.Stretched, "double": raw.Double, "power": raw.Power, "aps_single": raw.Aps_single, "aps_double": raw.Aps_double}
-	}()
-	for name, g := range all {
+	var all map[string]json.RawMessage
+	golden.JSON(t, &all, "xpcs", "g2fit", "g2fit.json")
+	for name, text := range all {
 		law, err := g2.ByName(name)
-		if err != nil {
+		if err != nil { // rules of failed bins, say
+			t.Logf("not compared: %v", err)
+			continue
+		}
+		var g goldenFits
+		if err := json.Unmarshal(text, &g); err != nil {
 			t.Fatal(err)
 		}
 		var curves []g2.Curve
