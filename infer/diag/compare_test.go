@@ -3,32 +3,55 @@ package diag
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// R's weights are those at which its optimiser stopped, up to 2.6e-3 from the
-// optimum; these are the fixed point of 4e5 expectation-maximisation steps on R's
-// elpd_i. TestStackingBeatsTheReference says that nothing is lost.
-var converged = map[string]float64{"kidscore_momhs": 0.0222377386, "kidscore_momiq": 0.130045476, "kidscore_momhsiq": 0, "kidscore_interaction": 0.847716785}
+// checkStacking reports weights that are not those of the best mixture of densities, by
+// the conditions of Karush, Kuhn and Tucker: the mean over the observations of the
+// density of a model over that of the mixture is 1 for a model of the mixture, and at
+// most 1 for another.
+func checkStacking(t *testing.T, elpd [][]float64, w []float64) {
+	t.Helper()
+	l := densities(elpd)
+	for m := range w {
+		mean := 0.0
+		for _, row := range l {
+			mixture := 0.0
+			for k, v := range row {
+				mixture += w[k] * v
+			}
+			mean += row[m] / mixture / float64(len(l))
+		}
+		if mean > 1+1e-8 || w[m] > 1e-6 && mean < 1-1e-8 {
+			t.Errorf("weight %v of model %d: mean ratio of densities %.12g, want 1", w[m], m, mean)
+		}
+	}
+}
 
+// R's stacking weights are those at which its optimiser stopped, up to 2.6e-3 from the
+// optimum. TestStackingBeatsTheReference says that nothing is lost.
 func TestComparisonGolden(t *testing.T) {
 	_, kid := readLOO(t)
+	if len(kid.Compare.Order) < 2 {
+		t.Skip("the reference compares no models")
+	}
 	var models []ELPD
-	var names []string
-	for _, name := range []string{"kidscore_momhs", "kidscore_momiq", "kidscore_momhsiq", "kidscore_interaction"} {
+	names := slices.Sorted(slices.Values(kid.Compare.Order))
+	for _, name := range names {
 		e, err := LOO(kid.likelihood(name), LOOSettings{Efficiency: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		names, models = append(names, name), append(models, e)
+		models = append(models, e)
 	}
 	c, err := Compare(names, models, CompareSettings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := tally{t, map[string]float64{}}
-	plus := 0.0
+	k := newTally(t)
+	plus, elpd, weights := 0.0, [][]float64{}, []float64{}
 	for i, row := range c.Rows {
 		if row.Name != kid.Compare.Order[i] {
 			t.Errorf("rank %d is %s, want %s", i, row.Name, kid.Compare.Order[i])
@@ -36,27 +59,33 @@ func TestComparisonGolden(t *testing.T) {
 		k.check("difference", row.Name, row.Diff, kid.Compare.Diff[i], 1e-8)
 		k.check("its error", row.Name, row.DiffSE, kid.Compare.SE[i], 1e-8)
 		k.check("pseudo-BMA", row.Name, row.PseudoBMA, kid.Compare.PseudoBMA[row.Name], 1e-8)
-		if d := math.Abs(row.Stacking - converged[row.Name]); d > 1e-6 {
-			t.Errorf("stacking weight of %s is %v, want %v", row.Name, row.Stacking, converged[row.Name])
+		var points []float64
+		for _, p := range models[slices.Index(names, row.Name)].Points {
+			points = append(points, p.ELPD)
 		}
+		elpd, weights = append(elpd, points), append(weights, row.Stacking)
 		plus += row.PseudoBMAPlus
 	}
 	k.report()
-	if math.Abs(plus-1) > 1e-12 || c.Rows[0].PseudoBMAPlus > 0.95 || c.Rows[3].PseudoBMAPlus > 1e-3 {
+	checkStacking(t, elpd, weights)
+	if math.Abs(plus-1) > 1e-12 || c.Rows[0].PseudoBMAPlus < c.Rows[len(c.Rows)-1].PseudoBMAPlus {
 		t.Errorf("bootstrap weights %+v", c.Rows)
 	}
-	for _, part := range []string{"kidscore_interaction", "stacking", "ranks first, but not clearly above kidscore_momhsiq, kidscore_momiq"} {
+	for _, part := range []string{c.Rows[0].Name, "stacking", "ranks first"} {
 		if !strings.Contains(c.String(), part) || !strings.Contains(c.HTML(), part) || !strings.Contains(c.Markdown(), part) {
 			t.Errorf("no %q in\n%s", part, c)
 		}
 	}
-	if strings.Count(c.CSV(), "\n") != 5 {
+	if strings.Count(c.CSV(), "\n") != 1+len(c.Rows) {
 		t.Error(c.CSV())
 	}
 }
 
 func TestStackingBeatsTheReference(t *testing.T) {
 	_, kid := readLOO(t)
+	if len(kid.Compare.Stacking) < 2 {
+		t.Skip("the reference compares no models")
+	}
 	var elpd [][]float64
 	var reference []float64
 	for name, weight := range kid.Compare.Stacking {

@@ -11,13 +11,14 @@ import (
 // Where the reference stops with an error or its two numbers contradict each
 // other (too few draws, constants, NaN) ours is NaN.
 func TestParetoKAgainstArviZ(t *testing.T) {
-	k := tally{t, map[string]float64{}}
-	compared := 0
+	k := newTally(t)
+	compared, numbers := 0, 0
 	for name, c := range readGoldens(t) {
 		var want, draws golden.Float
 		if c.Groups != nil || isError(c.Expected.KHat) || json.Unmarshal(c.Expected.KHat, &want) != nil {
 			continue
 		}
+		numbers++
 		got := ParetoK(c.draws())
 		if w := float64(want); math.IsNaN(w) || math.IsInf(w, 0) {
 			if !math.IsNaN(got) {
@@ -31,8 +32,8 @@ func TestParetoKAgainstArviZ(t *testing.T) {
 			k.check("least draws", name, ParetoMinDraws(got), draws, 1e-9)
 		}
 	}
-	if compared < 19 {
-		t.Errorf("only %d cases compared", compared)
+	if compared < numbers/2 {
+		t.Errorf("only %d of %d cases have a finite shape", compared, numbers)
 	}
 	k.report()
 }

@@ -68,7 +68,7 @@ func TestMultivariateGoldens(t *testing.T) {
 	golden.JSON(t, &raw, "inference", "distributions", "multivariate.json")
 	for name, text := range raw {
 		var f family
-		if json.Unmarshal(text, &f) != nil || name == "GaussianProcess_expquad" || name == "_notes" { // infer/gp has the process
+		if name[0] == '_' || strings.HasPrefix(name, "GaussianProcess") || json.Unmarshal(text, &f) != nil { // a note; infer/gp has the process
 			continue
 		}
 		for i, c := range f.Cases {

@@ -42,7 +42,11 @@ func TestMarginalAgainstGolden(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(all["GaussianProcess_expquad"], &family); err != nil {
+	text := all["GaussianProcess_expquad"]
+	if text == nil {
+		t.Skip("the reference has no Gaussian process")
+	}
+	if err := json.Unmarshal(text, &family); err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range family.Cases {
