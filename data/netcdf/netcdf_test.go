@@ -96,6 +96,8 @@ func TestEmptyAxes(t *testing.T) {
 	}
 }
 
+// The layout that xarray was seen to open; it is the smallest one, so the names of its
+// variables and axes belong to it.
 func TestMinimalGolden(t *testing.T) {
 	tree, err := netcdf.Open(golden.Path(t, "inference", "inferencedata", "minimal_netcdf4.nc"))
 	must(t, err)

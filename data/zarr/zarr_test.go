@@ -105,7 +105,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The layout that xarray was seen to open.
+// The layout that xarray was seen to open; it is the smallest one, so the names of its
+// variables and axes belong to it.
 func TestMinimalGolden(t *testing.T) {
 	dir := golden.Path(t, "inference", "inferencedata", "minimal.zarr")
 	tree, err := zarr.Open(dir)
