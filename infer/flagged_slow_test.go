@@ -14,18 +14,11 @@ import (
 // chain may fall into that of a scale. Each run either agrees with reference draws
 // or with a long and careful run, or is flagged.
 func TestHardPosteriorsHoldOrAreFlagged(t *testing.T) {
-	for _, c := range posteriors {
-		if c.name != "gp_pois_regr-gp_pois_regr" && c.name != "irt_2pl-irt_2pl" {
+	for _, c := range problems(t) {
+		if c.model != "gp_pois_regr" && c.model != "irt_2pl" {
 			continue
 		}
-		name := c.name
-		if c.data != "" {
-			name = c.data
-		}
-		post, want := built(t, name, c.build)
-		if c.data != "" {
-			*want = posterior{}
-		}
+		post, want := c.built(t, c.build)
 		target := reference(post, want)
 		var careful *Fit // where there are no draws of others
 		if want.Reference.Parameters == nil {

@@ -2,9 +2,11 @@ package infer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,7 +261,9 @@ func TestConstraintsHold(t *testing.T) {
 
 // The model built here has the log density and gradients that rstan has.
 func TestSchoolsAgainstStan(t *testing.T) {
-	var want struct {
+	type reference struct {
+		Name   string
+		Data   struct{ Y, Sigma json.RawMessage }
 		Checks struct {
 			Points []struct {
 				Q    []float64 `json:"unconstrained"`
@@ -268,7 +272,19 @@ func TestSchoolsAgainstStan(t *testing.T) {
 			}
 		} `json:"log_density_checks"`
 	}
-	golden.JSON(t, &want, "inference", "posteriors", "eight_schools-eight_schools_noncentered.json")
+	var want reference
+	for _, name := range golden.Having(t, "inference/posteriors/*.json", "name", "data", "log_density_checks") {
+		var r reference
+		golden.JSON(t, &r, name)
+		var y, sd []float64
+		if strings.HasSuffix(r.Name, "eight_schools_noncentered") && json.Unmarshal(r.Data.Y, &y) == nil && json.Unmarshal(r.Data.Sigma, &sd) == nil &&
+			slices.Equal(y, schoolY) && slices.Equal(sd, schoolSD) {
+			want = r
+		}
+	}
+	if want.Name == "" {
+		t.Skip("the reference does not have Rubin's eight schools")
+	}
 	p := compiled(t, schools())
 	g := make([]float64, p.Dim())
 	if len(want.Checks.Points) == 0 {

@@ -84,8 +84,19 @@ type posterior struct {
 }
 
 func TestEightSchools(t *testing.T) {
-	var want posterior
-	golden.JSON(t, &want, "inference", "posteriors", "eight_schools-eight_schools_noncentered.json")
+	var want *posterior
+	for _, c := range problems(t) {
+		var data struct{ Data struct{ Y, Sigma []float64 } }
+		if c.model == "eight_schools_noncentered" {
+			golden.JSON(t, &data, c.file)
+		}
+		if slices.Equal(data.Data.Y, schoolsY[:]) && slices.Equal(data.Data.Sigma, schoolsSD[:]) {
+			_, want = c.built(t, c.build)
+		}
+	}
+	if want == nil {
+		t.Skip("the reference does not have Rubin's eight schools")
+	}
 	for i, p := range want.Checks.Points {
 		g := make([]float64, 10)
 		lp, err := (&eightSchools{}).LogProbGrad(p.Q, g)
@@ -99,7 +110,7 @@ func TestEightSchools(t *testing.T) {
 		}
 	}
 	fit := mustSample(t, &eightSchools{}, Config{Draws: 2000, Seed: 1})
-	worst := checkMoments(t, fit, &want, 1.01)
+	worst := checkMoments(t, fit, want, 1.01)
 	warm, sampling := fit.Gradients()
 	t.Logf("largest deviation %.1f standard errors, %d divergences, %d + %d gradients, least ESS per gradient %.4f",
 		worst, fit.Divergent(), warm, sampling, fit.Summary().MinESS()/float64(warm+sampling))

@@ -75,6 +75,14 @@ func Glob(t testing.TB, pattern string) []string {
 	return names
 }
 
+// Has says whether the reference has a file or folder, for what a test can do without.
+func Has(t testing.TB, elem ...string) bool {
+	t.Helper()
+	name := path.Join(elem...)
+	_, err := fs.Stat(find(t, name).files, name)
+	return err == nil
+}
+
 // Having returns the matches of Glob that are JSON objects with all of the keys,
 // or skips the test if there are none.
 func Having(t testing.TB, pattern string, keys ...string) (names []string) {

@@ -24,7 +24,7 @@ var packed = map[string][]string{
 		"nemo_statistical.json", "parser_outputs.json", "simulation_statistics.json"},
 	"cuda": {"README.md", "ops_*.json", "nn_*.json", "optim.json", "rng_philox.json", "dtype_convert.json"},
 	"inference": {"README.md", "diagnostics", "distributions", "inferencedata", "loo", "nist", "nuts", "optim", "transforms",
-		"posteriors/g2_*.json", "posteriors/synthetic_targets.json"},
+		"posteriors/g2_*.json", "posteriors/synthetic_targets.json", "stan_2_21_peer.json", "peer_gradient_efficiency.json"},
 	"scatter": {"README.md", "analytic", "cases", "demo", "grad", "nrss", "reduce", "sphere/*.json",
 		"morph/*.npz", "morph/gA_euler3.h5", "morph/gA_euler3_XYZ.h5", "morph/gT_2d.h5", "morph/gV_vector2.h5"},
 	"xpcs": {"README.md", "g2fit", "hdf5", "logdensity", "posterior"},
