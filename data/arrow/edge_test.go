@@ -1,0 +1,44 @@
+package arrow_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/arrow"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Every row is in the file, also one that is alone in its batch.
+func TestEveryRowIsWritten(t *testing.T) {
+	for _, rows := range []int{1, 4, 5, 8} {
+		name := filepath.Join(t.TempDir(), "a.arrow")
+		w, err := arrow.Create(name, []arrow.Column{{Name: "a"}}, arrow.Settings{Rows: 4})
+		must(t, err)
+		for i := range rows {
+			must(t, w.Append(0, i, []float64{math.Pi + float64(i)}))
+		}
+		must(t, w.Close())
+		text, err := os.ReadFile(name)
+		must(t, err)
+		for i := range rows {
+			if !bytes.Contains(text, binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.Pi+float64(i)))) {
+				t.Errorf("%d rows: row %d is missing", rows, i)
+			}
+		}
+	}
+}
+
+// A tree that cannot be written is an error.
+func TestTreeWhereNoFileCanBe(t *testing.T) {
+	tree, post := tensor.NewDataTree(), tensor.NewDataset("posterior")
+	must(t, post.Add("mu", []float64{1, 2}, tensor.Shape{1, 2}, "chain", "draw"), tree.Add(post))
+	if err := arrow.Write(filepath.Join(t.TempDir(), "no", "a.arrow"), tree, arrow.Settings{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
