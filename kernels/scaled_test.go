@@ -88,3 +88,32 @@ func BenchmarkScaled(b *testing.B) {
 		})
 	}
 }
+
+// The exported functions begin at the first element and end with the last.
+func TestScaledFromFirstToLast(t *testing.T) {
+	for _, n := range []int{1, 2, 17} {
+		c32, s32, x32 := make([]float32, n+1), make([]float32, n+1), make([]float32, n)
+		c64, s64, x64 := make([]float64, n+1), make([]float64, n+1), make([]float64, n)
+		for i := range n {
+			x32[i], x64[i] = float32(i+1), float64(i+1)
+		}
+		AddScaledPair32(c32[:n], s32[:n], x32, 2, 3)
+		AddScaledPair64(c64[:n], s64[:n], x64, 2, 3)
+		for i := range n + 1 {
+			want := float64(i+1) * 2
+			if i == n {
+				want = 0
+			}
+			if float64(c32[i]) != want || c64[i] != want || float64(s32[i]) != 1.5*want || s64[i] != 1.5*want {
+				t.Fatalf("%d numbers, element %d: %g %g %g %g", n, i, c32[i], c64[i], s32[i], s64[i])
+			}
+		}
+		ScaledPairSum32(x32, c32[:n], s32[:n], 1, 1)
+		ScaledPairSum64(x64, c64[:n], s64[:n], 1, 1)
+		for i := range n {
+			if want := float64(i+1) * 6; x64[i] != want || float64(x32[i]) != want {
+				t.Fatalf("%d numbers, element %d of the sum: %g %g, want %g", n, i, x64[i], x32[i], want)
+			}
+		}
+	}
+}
