@@ -26,10 +26,10 @@ func readKnown(r io.Reader) ([]known, error) {
 		if len(entry) == 0 {
 			return nil
 		}
-		if len(entry) < 4 || !strings.HasPrefix(entry[1], "- ") || !strings.HasPrefix(entry[2], "+ ") {
+		if len(entry) < 4 || entry[1][0] != '-' || entry[2][0] != '+' {
 			return fmt.Errorf("mutate: %q: want a path, a line after -, one after + and a reason", entry)
 		}
-		all = append(all, known{entry[0], entry[1][2:], entry[2][2:], strings.Join(entry[3:], " ")})
+		all = append(all, known{entry[0], strings.TrimSpace(entry[1][1:]), strings.TrimSpace(entry[2][1:]), strings.Join(entry[3:], " ")})
 		entry = nil
 		return nil
 	}
