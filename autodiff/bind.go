@@ -13,6 +13,9 @@ func (s *State) Bind(i int, data []float64) error { return bind(s.f64, s.p, i, d
 func (s *State) Bind32(i int, data []float32) error { return bind(s.f32, s.p, i, data) }
 
 func bind[T real](m *machine[T], p *Program, i int, data []T) error {
+	if err := p.hasInput(i); err != nil {
+		return err
+	}
 	buf := p.inBufs[i]
 	b := p.buffers[buf]
 	if m == nil || b.kind == intBuf {

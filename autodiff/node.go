@@ -27,8 +27,20 @@ type Node struct {
 
 var lastID atomic.Uint64
 
+// countable is what every shape has to be.
+const countable = "lengths of at least 0, and elements that can be counted"
+
 func newNode(op *Op, shape tensor.Shape, in ...*Node) *Node {
-	return &Node{op: op, in: in, shape: shape, id: lastID.Add(1)}
+	n := &Node{op: op, in: in, shape: shape, id: lastID.Add(1)}
+	if !shape.Valid() {
+		name := "input"
+		if op != nil {
+			name = op.Name
+		}
+		n.err = located(&tensor.ShapeError{Op: name, Got: []tensor.Shape{shape}, Want: countable})
+		n.shape = tensor.Shape{}
+	}
+	return n
 }
 
 // Const makes a leaf of data with the given shape; no lengths mean a vector.
@@ -76,11 +88,11 @@ func Ints(data []int, shape ...int) *Node {
 
 // Input makes a leaf whose elements are given to each run.
 func Input(name string, shape ...int) *Node {
+	if !tensor.Shape(shape).Valid() {
+		return failed(&tensor.ShapeError{Op: "input " + name, Got: []tensor.Shape{shape}, Want: countable})
+	}
 	n := newNode(nil, tensor.Shape(shape).Clone())
 	n.name = name
-	if anyNegative(shape) {
-		return failed(&tensor.ShapeError{Op: "input " + name, Got: []tensor.Shape{shape}, Want: "lengths of at least 0"})
-	}
 	return n
 }
 

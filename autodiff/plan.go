@@ -40,13 +40,13 @@ func (p *planner) add(v *value, kind bufferKind) {
 	b := buffer{value: v, size: v.size(), kind: kind}
 	if v.isInt {
 		b.kind, b.offset = intBuf, p.ints
-		p.ints += b.size
+		p.ints = min(p.ints+b.size, most)
 	} else if kind == constBuf {
 		b.offset = p.consts
-		p.consts += (b.size + align - 1) &^ (align - 1)
+		p.consts = min(p.consts+(b.size+align-1)&^(align-1), most)
 	} else if kind != tempBuf {
 		b.offset = p.arena
-		p.arena += b.size
+		p.arena = min(p.arena+b.size, most)
 	}
 	v.place.buf = len(p.buffers)
 	p.buffers = append(p.buffers, b)
@@ -101,7 +101,7 @@ func (p *planner) take(n int) int {
 		}
 	}
 	at := p.arena
-	p.arena += n
+	p.arena = min(p.arena+n, most)
 	return at
 }
 

@@ -26,6 +26,10 @@ type Settings struct {
 	// an operation without a result, such as Cholesky, that is NaN and Run goes on.
 	// Default: Run returns the error.
 	Isolate bool
+	// MaxMemory is how many bytes a State may take: Compile returns a *MemoryError for
+	// a larger program. Default: the memory of the machine, of its container or of
+	// GOMEMLIMIT, whichever is least.
+	MaxMemory int64
 	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best
 	// of this processor.
 	SIMD string
@@ -79,7 +83,10 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	for i, n := range outputs {
 		roots[i] = r.of[n]
 	}
-	return p, p.build(r, roots)
+	if err := p.build(r, roots); err != nil {
+		return nil, err
+	}
+	return p, p.fits()
 }
 
 func (p *Program) check() error {
@@ -211,6 +218,14 @@ func needed(values, roots []*value) []*value {
 // Inputs returns the inputs in the order of State.Input.
 func (p *Program) Inputs() []*Node { return slices.Clone(p.inputs) }
 
+// hasInput is an error if there is no input of the number.
+func (p *Program) hasInput(i int) error {
+	if i < 0 || i >= len(p.inputs) {
+		return fmt.Errorf("autodiff: input %d of a program of %d inputs", i, len(p.inputs))
+	}
+	return nil
+}
+
 // Outputs returns the number of outputs.
 func (p *Program) Outputs() int { return len(p.outputs) }
 
@@ -221,7 +236,15 @@ func (p *Program) OutputShape(i int) []int { return slices.Clone(p.outputs[i].sh
 func (p *Program) Precision() int { return p.settings.Precision }
 
 // Bytes returns the memory that each State holds for arrays.
-func (p *Program) Bytes() int { return p.arena*p.settings.Precision/8 + p.ints*8 }
+func (p *Program) Bytes() int {
+	reals := p.arena + p.consts
+	for _, j := range p.jobs {
+		if j.loop != nil {
+			reals += j.loop.room()
+		}
+	}
+	return reals*(p.settings.Precision/8) + p.ints*8
+}
 
 // String lists the program, one line per pass over memory.
 func (p *Program) String() string {

@@ -8,6 +8,9 @@ import (
 
 // State is the memory of one run of a Program: its inputs, outputs and
 // intermediate arrays. It belongs to one goroutine. Run does not allocate.
+//
+// Inputs and outputs go by their numbers. SetInput and Bind return an error for a number
+// that there is not; methods that return elements panic, as an index out of range does.
 type State struct {
 	p   *Program
 	f64 *machine[float64]
@@ -63,6 +66,9 @@ func (s *State) OutputInts(i int) []int64 { return s.intSlice(s.p.outBufs[i]) }
 
 // SetInput copies data, which it converts to the program's precision.
 func (s *State) SetInput(i int, data []float64) error {
+	if err := s.p.hasInput(i); err != nil {
+		return err
+	}
 	n := s.p.buffers[s.p.inBufs[i]].size
 	if len(data) != n {
 		return fmt.Errorf("autodiff: input %v: %d elements, want %d", s.p.inputs[i], len(data), n)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -31,7 +32,11 @@ type ADVIConfig struct {
 // The learning rate of Adam is the best of a few, tried first.
 //
 // Reference: Kucukelbir et al., JMLR 18 (2017) 14.
-func ADVI(ctx context.Context, t Target, c ADVIConfig) (*Approximation, error) {
+func ADVI(ctx context.Context, t Target, c ADVIConfig) (_ *Approximation, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("infer.ADVI", "ctx", ctx, "t", t); err != nil {
+		return nil, err
+	}
 	n := t.Dim()
 	if n == 0 {
 		return nil, errors.New("infer: ADVI: the target has no parameters")

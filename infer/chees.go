@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -35,6 +36,9 @@ type ChEESConfig struct {
 //
 // Reference: Hoffman, Radul and Sountsov, AISTATS 2021, PMLR 130:3907.
 func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
+	if err := given.Args("infer.ChEES", "ctx", ctx, "t", t); err != nil {
+		return nil, err
+	}
 	if t.Dim() == 0 {
 		return nil, errors.New("infer: ChEES: the target has no parameters")
 	}
@@ -161,7 +165,10 @@ func (h *herd) each(f func(i int, c *chain)) {
 	for w := range n {
 		wg.Go(func() {
 			for i := w; i < len(h.run.chains); i += n {
-				f(i, h.run.chains[i])
+				func() {
+					defer given.Caught(&h.moves[i].err)
+					f(i, h.run.chains[i])
+				}()
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // DataSet is one of many data sets for the same model.
@@ -32,6 +33,9 @@ const leastLanes, mostLanes = 32, 128
 // Checkpoint, Resume, StopWhen, Progress and Sink do not apply. It returns
 // ctx.Err() when ctx ended it; sets not yet complete get no call.
 func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, done func(i int, fit *Fit, err error)) error {
+	if err := given.Args("infer.Posterior.SampleEach", "p", p, "ctx", ctx, "done", done); err != nil {
+		return err
+	}
 	if cfg.Checkpoint.Path != "" || cfg.Resume != "" || cfg.StopWhen.active() || cfg.Progress != nil || cfg.Init != nil || cfg.Sink.Write != nil {
 		return errors.New("infer: SampleEach takes no Checkpoint, Resume, StopWhen, Progress, Sink or Init: starts belong to the DataSets, draws go to done")
 	}

@@ -137,10 +137,10 @@ func TestSampleEachErrors(t *testing.T) {
 	if err := post.SampleEach(context.Background(), sets, infer.Config{Sink: sink}, func(int, *infer.Fit, error) {}); err == nil {
 		t.Error("Sink: no error")
 	}
-	if err := post.SampleEach(context.Background(), sets, infer.Config{Resume: "x"}, nil); err == nil {
+	if err := post.SampleEach(context.Background(), sets, infer.Config{Resume: "x"}, func(int, *infer.Fit, error) {}); err == nil {
 		t.Error("Resume: no error")
 	}
-	if err := post.SampleEach(context.Background(), []infer.DataSet{{Data: map[string][]float64{"q": nil}}}, infer.Config{}, nil); err == nil || !strings.Contains(err.Error(), "no data") {
+	if err := post.SampleEach(context.Background(), []infer.DataSet{{Data: map[string][]float64{"q": nil}}}, infer.Config{}, func(int, *infer.Fit, error) {}); err == nil || !strings.Contains(err.Error(), "no data") {
 		t.Errorf("unknown data: %v", err)
 	}
 }

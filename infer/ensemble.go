@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -38,7 +39,11 @@ type EnsembleConfig struct {
 //
 // References: Goodman and Weare, doi:10.2140/camcos.2010.5.65 (stretch, walk); ter
 // Braak and Vrugt, doi:10.1007/s11222-008-9104-9 (differential).
-func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c EnsembleConfig) (*Fit, error) {
+func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c EnsembleConfig) (_ *Fit, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("infer.Ensemble", "ctx", ctx, "logProb", logProb); err != nil {
+		return nil, err
+	}
 	if err := c.defaults(dim); err != nil {
 		return nil, err
 	}
@@ -132,7 +137,10 @@ func (e *ensemble) each(walkers []*chain, f func(c *chain)) {
 	for w := range n {
 		wg.Go(func() {
 			for i := w; i < len(walkers); i += n {
-				f(walkers[i])
+				func() {
+					defer given.Caught(&walkers[i].err)
+					f(walkers[i])
+				}()
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Sentinels for errors.Is.
@@ -85,12 +86,5 @@ func (e *DrawError) Error() string {
 
 func (e *DrawError) Unwrap() error { return e.Err }
 
-// PanicError is a panic of the model, turned into an error.
-type PanicError struct {
-	Value any
-	Stack string
-}
-
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("the model panicked: %v\n%s", e.Value, e.Stack)
-}
+// PanicError is a panic of the model, turned into an error, with its Value and its Stack.
+type PanicError = given.PanicError

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -58,6 +59,9 @@ func brief(q []float64) string {
 // Derivatives count as wrong if they are off by a part in ten thousand and by ten
 // times what the differences are uncertain by: a density with noise is not at fault.
 func CheckGradient(t Target, at ...[]float64) error {
+	if err := given.Args("infer.CheckGradient", "t", t); err != nil {
+		return err
+	}
 	c := newGradientCheck(context.Background(), t)
 	if len(at) == 0 {
 		cfg := Config{InitRadius: 2}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/euryale-dev/euryale/tensor"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // halfLog2Pi is log(2 pi)/2.
@@ -26,7 +28,11 @@ type LaplaceConfig struct {
 // the estimate of the log evidence:
 //
 //	log p(top) + dim/2 log(2 pi) - log det(-H)/2
-func Laplace(t Target, c LaplaceConfig) (*Approximation, error) {
+func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("infer.Laplace", "t", t); err != nil {
+		return nil, err
+	}
 	n := t.Dim()
 	if n == 0 {
 		return nil, errors.New("infer: Laplace: the target has no parameters")

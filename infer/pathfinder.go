@@ -7,8 +7,10 @@ import (
 	"math"
 	"sync"
 
-	"github.com/euryale-dev/euryale/tensor"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // purposes of the random streams of approximations.
@@ -36,7 +38,11 @@ type PathfinderConfig struct {
 // resampled by their importance weights.
 //
 // Reference: Zhang, Carpenter, Gelman and Vehtari, JMLR 23 (2022) 306.
-func Pathfinder(ctx context.Context, t Target, c PathfinderConfig) (*Approximation, error) {
+func Pathfinder(ctx context.Context, t Target, c PathfinderConfig) (_ *Approximation, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("infer.Pathfinder", "ctx", ctx, "t", t); err != nil {
+		return nil, err
+	}
 	if t.Dim() == 0 {
 		return nil, errors.New("infer: Pathfinder: the target has no parameters")
 	}
@@ -58,7 +64,10 @@ func Pathfinder(ctx context.Context, t Target, c PathfinderConfig) (*Approximati
 	var wg sync.WaitGroup
 	for i := range paths {
 		paths[i] = &path{density: density{target: t.Clone()}, cfg: &c, src: tensor.NewStream(c.Seed, purposePathfinder, uint32(i))}
-		wg.Go(func() { errs[i] = paths[i].find(ctx, i) })
+		wg.Go(func() {
+			defer given.Caught(&errs[i])
+			errs[i] = paths[i].find(ctx, i)
+		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Sample draws from the target with several chains of the no-U-turn sampler.
@@ -18,6 +20,9 @@ import (
 // joins their errors, each a *DrawError or *InitError, and the other chains
 // have gone on. The draws depend on the target, the seed and the settings only.
 func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
+	if err := given.Args("infer.Sample", "ctx", ctx, "t", t); err != nil {
+		return nil, err
+	}
 	cfg, err := cfg.withDefaults(t.Dim())
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // SBCConfig says how to calibrate; its zero value is the default.
@@ -44,6 +45,9 @@ func (c *Calibration) String() string {
 //
 // Reference: Talts, Betancourt, Simpson, Vehtari and Gelman, arXiv:1804.06788.
 func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
+	if err := given.Args("infer.SBC", "ctx", ctx, "p", p); err != nil {
+		return nil, err
+	}
 	if len(p.model.observed) == 0 {
 		return nil, errors.New("infer: calibration: the model observes nothing")
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Batch fits one model to many rows of data. Rows run side by side as the lanes
@@ -97,7 +98,11 @@ func (b *Batch) Residuals() int { return b.m }
 // Fit fits every row. A row that cannot be fitted has the Status Failed and a
 // Reason, and leaves the others alone. The error is about the arguments, or the
 // context's; then rows that were not finished have the Status Interrupted.
-func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (*BatchResult, error) {
+func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchResult, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.Batch.Fit", "b", b, "ctx", ctx); err != nil {
+		return nil, err
+	}
 	if err := b.check(&rows, &s); err != nil {
 		return nil, err
 	}
@@ -121,6 +126,7 @@ func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (*BatchResu
 		go func() {
 			defer wg.Done()
 			w := newCrew(b, prog, plain, &rows, &s, res)
+			defer given.Caught(&errs[t])
 			errs[t] = w.work(ctx, &next, func(k int) {
 				now := int(done.Add(int64(k)))
 				if s.Progress != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Linearised is a row of a batch at its result.
@@ -19,7 +21,11 @@ type Linearised struct {
 // Linearise computes residuals and Jacobians of all rows of a result that did not
 // fail, without the loss. It calls visit from several goroutines at a time, with
 // slices that are used again after it returns.
-func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit func(Linearised)) error {
+func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit func(Linearised)) (err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.Batch.Linearise", "b", b, "ctx", ctx, "r", r, "visit", visit); err != nil {
+		return err
+	}
 	if len(r.X) != rows.Count*b.n && rows.Count != 0 {
 		return fmt.Errorf("optim: batch: a result of %d parameters for %d rows of %d: want the rows that were fitted", len(r.X), rows.Count, b.n)
 	}
@@ -39,6 +45,7 @@ func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit 
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			defer given.Caught(&errs[t])
 			c := newCrew(b, prog, nil, &rows, &s, nil)
 			for ctx.Err() == nil {
 				from := int(next.Add(lanes)) - lanes

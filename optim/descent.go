@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Rule is a first-order update rule: SGD, Adam and their relatives. Conventions
@@ -123,7 +125,11 @@ func (d *Descent) clip(g []float64) {
 // Descend runs steps of d on f from x, which it changes: f fills the gradient
 // and returns the value. It returns the last value before the last step; a value
 // that is not finite ends the run with an error.
-func Descend(ctx context.Context, f func(x, g []float64) float64, x []float64, d *Descent, steps int) (float64, error) {
+func Descend(ctx context.Context, f func(x, g []float64) float64, x []float64, d *Descent, steps int) (_ float64, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.Descend", "ctx", ctx, "f", f, "d", d); err != nil {
+		return math.NaN(), err
+	}
 	if d.Rule == nil || !(d.LR > 0) {
 		return math.NaN(), fmt.Errorf("optim: a descent needs a Rule and a learning rate above 0, got %v and %g", d.Rule, d.LR)
 	}

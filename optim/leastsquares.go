@@ -3,6 +3,8 @@ package optim
 import (
 	"context"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // LeastSquares minimises scale^2/2 sum rho((r_i/scale)^2) over the parameters.
@@ -10,7 +12,11 @@ import (
 // An error means that the problem or the settings cannot be used, or that the
 // residual failed at the start; every other end is a Status. On cancellation
 // the best point so far is returned with the context's error.
-func LeastSquares(ctx context.Context, p *Problem, s Settings) (*Result, error) {
+func LeastSquares(ctx context.Context, p *Problem, s Settings) (_ *Result, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.LeastSquares", "ctx", ctx, "p", p); err != nil {
+		return nil, err
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}

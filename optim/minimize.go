@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Algorithm minimises a function: LBFGS, LBFGSB, NewtonCG, or a method of gonum
@@ -64,7 +66,11 @@ type Minimum struct {
 // An error means that the function or the settings cannot be used, or that the
 // function failed at the start; every other end is a Status. On cancellation
 // the last iterate is returned with the context's error, and its State resumes.
-func Minimize(ctx context.Context, f *Function, s MinimizeSettings) (*Minimum, error) {
+func Minimize(ctx context.Context, f *Function, s MinimizeSettings) (_ *Minimum, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.Minimize", "ctx", ctx, "f", f); err != nil {
+		return nil, err
+	}
 	if s.Resume != nil {
 		f = &Function{N: f.N, Names: f.Names, Start: s.Resume.X, Lower: f.Lower, Upper: f.Upper, Value: f.Value, Gradient: f.Gradient, HVP: f.HVP}
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // MultiSettings of MultiStart. The zero value is the default.
@@ -37,7 +39,11 @@ type Found struct {
 // and returns the minima found, the lowest first. The result depends on the
 // seed, not on threads. The error is about the settings, or that no start could
 // be fitted, or the context's.
-func MultiStart(ctx context.Context, p *Problem, s MultiSettings) ([]Found, error) {
+func MultiStart(ctx context.Context, p *Problem, s MultiSettings) (_ []Found, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.MultiStart", "ctx", ctx, "p", p); err != nil {
+		return nil, err
+	}
 	own := p.Start
 	if own == nil && p.Guess != nil {
 		if err := p.guess(); err != nil {

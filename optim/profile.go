@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // ProfileSettings of Profile. The zero value is the default.
@@ -42,7 +44,11 @@ type ProfilePoint struct {
 // Result.SD are not: for skewed and bounded parameters.
 //
 // It fails where it meets a lower cost than r's: fit again from there.
-func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) ([]Interval, error) {
+func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ []Interval, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.Profile", "ctx", ctx, "p", p, "r", r); err != nil {
+		return nil, err
+	}
 	s.Level = orDefault(s.Level, 0.95)
 	width, err := r.halfWidth(s.Level)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Separable is a model that is linear in some of its parameters:
@@ -35,7 +36,11 @@ type Separable struct {
 // fixes, ties or has a prior about coefficients: write those as an Offset.
 //
 // The Jacobian is Kaufman's (doi:10.1007/BF01932995).
-func FitSeparable(ctx context.Context, m Separable, s Settings) (*Result, error) {
+func FitSeparable(ctx context.Context, m Separable, s Settings) (_ *Result, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.FitSeparable", "ctx", ctx); err != nil {
+		return nil, err
+	}
 	if !s.Loss.plain() {
 		return nil, fmt.Errorf("optim: variable projection with loss %q: use LeastSquares on all parameters", string(s.Loss))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Stream is a fit to more data than memory holds, which are read in chunks, once
@@ -29,7 +30,11 @@ type Stream struct {
 // Jacobian of the result are nil, M counts the rows; NFev counts passes.
 //
 // Losses, priors and Geodesic are errors: a robust loss needs the rows.
-func FitStream(ctx context.Context, d Stream, s Settings) (*Result, error) {
+func FitStream(ctx context.Context, d Stream, s Settings) (_ *Result, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.FitStream", "ctx", ctx, "d.Residual", d.Residual); err != nil {
+		return nil, err
+	}
 	if !s.Loss.plain() || len(s.Priors) > 0 || s.Geodesic {
 		return nil, fmt.Errorf("optim: a stream takes least squares without losses, priors and geodesic steps")
 	}

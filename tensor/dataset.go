@@ -105,7 +105,7 @@ func (d *Dataset) fitting(v Variable) (Variable, error) {
 		return v, d.fault(v.Name, fmt.Sprintf("elements of %T: want []float64, []int64, []int, []bool or []string", v.Data))
 	case len(v.Dims) != len(v.Shape):
 		return v, d.fault(v.Name, fmt.Sprintf("dimensions %v for shape %v: want one name per axis", v.Dims, []int(v.Shape)))
-	case !v.Shape.valid() || v.Shape.Size() != v.Len():
+	case !v.Shape.Valid() || v.Shape.Size() != v.Len():
 		return v, d.fault(v.Name, fmt.Sprintf("%d elements for shape %v: want %s", v.Len(), []int(v.Shape), sizeText(v.Shape)))
 	}
 	for i, dim := range v.Dims {
@@ -138,7 +138,7 @@ func widened(data any) any {
 }
 
 func sizeText(s Shape) string {
-	if !s.valid() {
+	if !s.Valid() {
 		return "lengths of at least 0 whose product fits memory"
 	}
 	return fmt.Sprint(s.Size())

@@ -155,7 +155,7 @@ func npyShape(text string) (Shape, error) {
 		}
 		s = append(s, n)
 	}
-	if len(s) > maxAxes || !s.valid() {
+	if len(s) > maxAxes || !s.Valid() {
 		return nil, fmt.Errorf("shape (%.80s): want at most %d axes and lengths whose product fits an int", text, maxAxes)
 	}
 	return s, nil

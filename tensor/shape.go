@@ -18,12 +18,12 @@ func (s Shape) Size() int {
 	return n
 }
 
-// valid reports whether no length is negative and the elements can be counted,
-// those of the axes beside an empty one too.
-func (s Shape) valid() bool {
+// Valid reports whether no length is negative and the bytes of the elements, of up to
+// 16 each, can be counted, those of the axes beside an empty one too.
+func (s Shape) Valid() bool {
 	n := 1
 	for _, d := range s {
-		if d < 0 || d > 0 && n > math.MaxInt/d {
+		if d < 0 || d > 0 && n > math.MaxInt/64/d {
 			return false
 		}
 		n *= max(d, 1)

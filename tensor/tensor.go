@@ -19,7 +19,7 @@ type Tensor struct {
 // that no memory holds.
 func New(d DType, shape ...int) *Tensor {
 	s := Shape(shape).Clone()
-	if !s.valid() {
+	if !s.Valid() {
 		panic(fmt.Sprintf("tensor: no array has shape %v", shape))
 	}
 	return &Tensor{dtype: d, shape: s, strides: s.Strides(), data: kinds[d].make(s.Size())}
@@ -40,7 +40,7 @@ func From(data any, shape ...int) (*Tensor, error) {
 	if len(s) == 0 {
 		s = Shape{n}
 	}
-	if !s.valid() || s.Size() != n {
+	if !s.Valid() || s.Size() != n {
 		return nil, &ShapeError{Op: "from", Got: []Shape{s}, Want: fmt.Sprintf("%d elements", n)}
 	}
 	return &Tensor{dtype: d, shape: s, strides: s.Strides(), data: data}, nil

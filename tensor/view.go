@@ -70,7 +70,7 @@ func (t *Tensor) Permute(perm ...int) *Tensor {
 func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	r, ok := Broadcast(t.shape, s)
-	if !ok || !r.Equal(s) || !s.valid() {
+	if !ok || !r.Equal(s) || !s.Valid() {
 		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, s}, Want: "a first shape that stretches to the second"}
 	}
 	v := &Tensor{dtype: t.dtype, shape: s, strides: make([]int, len(s)), offset: t.offset, data: t.data}
@@ -88,13 +88,13 @@ func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	if i := slices.Index(s, -1); i >= 0 {
-		if s[i] = 1; s.valid() && s.Size() > 0 {
+		if s[i] = 1; s.Valid() && s.Size() > 0 {
 			s[i] = t.Size() / s.Size()
 		} else {
 			s[i] = -1
 		}
 	}
-	if !s.valid() || s.Size() != t.Size() {
+	if !s.Valid() || s.Size() != t.Size() {
 		return nil, &ShapeError{Op: "reshape", Got: []Shape{t.shape, shape}, Want: fmt.Sprintf("%d elements", t.Size())}
 	}
 	v := t.Compact().view()

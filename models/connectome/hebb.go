@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Hebbian returns the circuit as plasticity alone leaves it, what training is to be
@@ -13,6 +15,9 @@ import (
 // one after the other grow by 1 + beta. Other areas fire by their input; their caps
 // are hard.
 func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float64) (*Circuit, error) {
+	if err := given.Args("connectome.Hebbian", "ctx", ctx, "c", c); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(c.check(), r.check(c), e.check(c, len(r.Assemblies))); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Simulator predicts how an assembly forms when a stimulus is projected into an area:
@@ -198,5 +199,8 @@ func (s Simulator) Check(o []int) error {
 // columns: log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator
 // unless it is Emulated: of the default one, tens of milliseconds.
 func FitSimulator(ctx context.Context, s Simulator, o []int, c infer.Config) (*infer.Fit, error) {
+	if err := given.Args("connectome.FitSimulator", "ctx", ctx); err != nil {
+		return nil, err
+	}
 	return sampled(ctx, func() (*infer.Model, error) { return s.Model(o) }, c)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -68,6 +69,9 @@ type Training struct {
 // Train fits the parameters of a circuit to examples by Adam. When ctx ends it returns
 // what is there, with ctx.Err(): give the state to Resume to go on.
 func Train(ctx context.Context, c *Circuit, e Examples, s TrainSettings) (*Training, error) {
+	if err := given.Args("connectome.Train", "ctx", ctx, "c", c); err != nil {
+		return nil, err
+	}
 	s = s.defaults()
 	if err := errors.Join(c.check(), s.check(c)); err != nil {
 		return nil, err

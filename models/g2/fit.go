@@ -11,6 +11,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -81,6 +82,9 @@ func compile(law Law, n int) (*compiled, error) {
 // of threads. A bin that cannot be fitted has the Status "failed" and leaves the
 // others alone. The error is about the settings, or the context's.
 func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, error) {
+	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
+		return nil, err
+	}
 	if err := s.check(law, curves); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -30,6 +31,9 @@ func (v *Inversion) Problem() (*optim.Problem, error) {
 // Fit finds the parameters by least squares: Levenberg-Marquardt, or a trust region
 // where there are bounds, unless the settings say otherwise.
 func (v *Inversion) Fit(ctx context.Context, s optim.Settings) (*optim.Result, error) {
+	if err := given.Args("morph.Inversion.Fit", "v", v, "ctx", ctx); err != nil {
+		return nil, err
+	}
 	p, err := v.Problem()
 	if err != nil {
 		return nil, err

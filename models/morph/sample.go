@@ -10,6 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Model returns the inversion as a model for inference. With LogLoss logarithms of
@@ -80,6 +81,9 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 // wider than its covariance, unless the settings say where, the parameters are
 // arrays, or the Scene has a penalty or an inferred Sigma.
 func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, error) {
+	if err := given.Args("morph.Inversion.Sample", "v", v, "ctx", ctx); err != nil {
+		return nil, err
+	}
 	m, err := v.shared(cfg).Model()
 	if err != nil {
 		return nil, err

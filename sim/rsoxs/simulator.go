@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -210,6 +211,9 @@ func (s *Simulator) shot(b *beam, turns []folding, energy int, constants []Const
 
 // Simulate computes the pattern of a morphology.
 func Simulate(ctx context.Context, m *Morphology, o Optics, cfg Config) (*Pattern, error) {
+	if err := given.Args("rsoxs.Simulate", "ctx", ctx, "m", m); err != nil {
+		return nil, err
+	}
 	s, err := New(m.Shape(), m.PhysSize, cfg)
 	if err != nil {
 		return nil, err

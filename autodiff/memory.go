@@ -1,0 +1,64 @@
+package autodiff
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/memory"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// MemoryError says that the arrays of a program do not fit into memory.
+type MemoryError struct {
+	Need, Limit int64 // bytes
+	Largest     tensor.Shape
+	By          string // the operation or input that makes the largest array
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("autodiff: the arrays of the program take %s, where %s are the limit; the largest, of shape %v, is made by %s: take a smaller problem or batch, Precision 32, or another Settings.MaxMemory",
+		memory.Text(e.Need), memory.Text(e.Limit), []int(e.Largest), e.By)
+}
+
+// most is how many elements a planner counts; sums of more stay there.
+const most = math.MaxInt / 32
+
+// fits compares the memory of a State with the limit.
+func (p *Program) fits() error {
+	e := &MemoryError{Need: int64(p.Bytes()), Limit: p.settings.MaxMemory}
+	if e.Limit <= 0 {
+		e.Limit = memory.Limit()
+	}
+	if e.Need <= e.Limit {
+		return nil
+	}
+	largest := buffer{}
+	for _, b := range p.buffers {
+		if b.value != nil && b.size >= largest.size {
+			largest = b
+		}
+	}
+	if v := largest.value; v != nil {
+		e.Largest, e.By = v.shape, "a constant"
+		switch {
+		case v.op != nil:
+			e.By = v.op.Name
+		case v.node != nil:
+			e.By = "input " + v.node.name
+		}
+	}
+	return e
+}
+
+// room is how many elements a machine keeps for the sums of a loop.
+func (l *loop) room() (n int) {
+	for _, s := range l.sums {
+		switch {
+		case s.kind == toOne:
+			n += l.blocks
+		case s.kind == anyhow && l.blocks > 1:
+			n += l.blocks * s.size
+		}
+	}
+	return n
+}

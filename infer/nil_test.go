@@ -1,0 +1,67 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// What is nil is named.
+func TestNilArguments(t *testing.T) {
+	var none context.Context
+	var p *Posterior
+	ctx, target := t.Context(), Func(1, func(q, g []float64) float64 { g[0] = -q[0]; return -q[0] * q[0] / 2 })
+	for want, call := range map[string]func() error{
+		"infer.Sample: the argument ctx is nil":           func() error { _, err := Sample(none, target, Config{}); return err },
+		"infer.Sample: the argument t is nil":             func() error { _, err := Sample(ctx, nil, Config{}); return err },
+		"infer.ADVI: the argument t is nil":               func() error { _, err := ADVI(ctx, p, ADVIConfig{}); return err },
+		"infer.ChEES: the argument ctx is nil":            func() error { _, err := ChEES(none, target, ChEESConfig{}); return err },
+		"infer.Ensemble: the argument logProb is nil":     func() error { _, err := Ensemble(ctx, 1, nil, EnsembleConfig{}); return err },
+		"infer.Pathfinder: the argument t is nil":         func() error { _, err := Pathfinder(ctx, nil, PathfinderConfig{}); return err },
+		"infer.Laplace: the argument t is nil":            func() error { _, err := Laplace(nil, LaplaceConfig{}); return err },
+		"infer.SBC: the argument p is nil":                func() error { _, err := SBC(ctx, nil, SBCConfig{}); return err },
+		"infer.CheckGradient: the argument t is nil":      func() error { return CheckGradient(nil) },
+		"infer.Posterior.SampleEach: the argument p is n": func() error { return p.SampleEach(ctx, nil, Config{}, func(int, *Fit, error) {}) },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A panic of the target is an error wherever the target is called.
+func TestPanicsAreErrors(t *testing.T) {
+	ctx := t.Context()
+	for _, when := range []int{1, 30} {
+		calls := 0
+		target := Func(1, func(q, g []float64) float64 {
+			if calls++; calls >= when {
+				panic("my model")
+			}
+			g[0] = -q[0] * q[0] * q[0]
+			return -q[0] * q[0] * q[0] * q[0] / 4
+		})
+		for name, call := range map[string]func() error{
+			"Sample":     func() error { _, err := Sample(ctx, target, Config{Chains: 1, Warmup: 20, Draws: 20}); return err },
+			"ADVI":       func() error { _, err := ADVI(ctx, target, ADVIConfig{}); return err },
+			"ChEES":      func() error { _, err := ChEES(ctx, target, ChEESConfig{Chains: 8, Parallel: 1}); return err },
+			"Pathfinder": func() error { _, err := Pathfinder(ctx, target, PathfinderConfig{Paths: 1}); return err },
+			"Laplace":    func() error { _, err := Laplace(target, LaplaceConfig{}); return err },
+			"Ensemble": func() error {
+				_, err := Ensemble(ctx, 1, func(q []float64) float64 {
+					if calls++; calls >= when {
+						panic("my model")
+					}
+					return -q[0] * q[0]
+				}, EnsembleConfig{Parallel: 1})
+				return err
+			},
+		} {
+			calls = 0
+			if err := call(); !errors.As(err, new(*PanicError)) || !strings.Contains(err.Error(), "my model") {
+				t.Errorf("%s, call %d: %v", name, when, err)
+			}
+		}
+	}
+}

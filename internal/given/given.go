@@ -1,0 +1,27 @@
+// Package given says which argument a caller left nil.
+package given
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Args looks at arguments, each after its name, and names the first that is nil.
+func Args(function string, named ...any) error {
+	for i := 0; i+1 < len(named); i += 2 {
+		if isNil(named[i+1]) {
+			return fmt.Errorf("%s: the argument %s is nil", function, named[i])
+		}
+	}
+	return nil
+}
+
+func isNil(v any) bool {
+	switch x := reflect.ValueOf(v); x.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Interface:
+		return x.IsNil()
+	}
+	return false
+}

@@ -1,0 +1,23 @@
+package given
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// PanicError is a panic of a user's function, turned into an error.
+type PanicError struct {
+	Value any
+	Stack string
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("the model panicked: %v\n%s", e.Value, e.Stack)
+}
+
+// Caught, deferred, makes a panic the error of its function.
+func Caught(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{v, string(debug.Stack())}
+	}
+}

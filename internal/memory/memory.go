@@ -1,0 +1,33 @@
+// Package memory says how much memory there is.
+package memory
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
+
+// Limit is how many bytes the process may take at most: those of the machine, of its
+// control group (a container, a batch job) or of GOMEMLIMIT, whichever is least. Where
+// nothing is known it is math.MaxInt64.
+var Limit = sync.OnceValue(func() int64 {
+	least := uint64(debug.SetMemoryLimit(-1))
+	for _, ask := range []func() (uint64, error){memlimit.FromSystem, memlimit.FromCgroup} {
+		if n, err := ask(); err == nil && n > 0 {
+			least = min(least, n)
+		}
+	}
+	return int64(min(least, math.MaxInt64))
+})
+
+// Text is a number of bytes as people read it.
+func Text(bytes int64) string {
+	v, unit := float64(bytes), 0
+	for v >= 1024 && unit < 6 {
+		v, unit = v/1024, unit+1
+	}
+	return fmt.Sprintf("%.4g %s", v, []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}[unit])
+}
