@@ -99,6 +99,23 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// What a set lacks of a kind is no missing reference.
+func TestHaving(t *testing.T) {
+	top := inClone(t)
+	write(t, filepath.Join(top, "../shared/reference/a/1.json"), `{"x": 1, "y": 2}`)
+	write(t, filepath.Join(top, "../shared/reference/a/2.json"), `{"x": 1}`)
+	t.Setenv("EURYALE_REQUIRE_REFERENCE", "1")
+	if got := Having(t, "a/*.json", "x", "y"); len(got) != 1 || got[0] != "a/1.json" {
+		t.Errorf("%q have x and y", got)
+	}
+	if end := ending(t, func(t testing.TB) { Having(t, "a/*.json", "z") }); end != "skip" {
+		t.Errorf("none has z: %q", end)
+	}
+	if !Has(t, "a", "1.json") || Has(t, "a", "3.json") {
+		t.Error("Has does not tell what is there")
+	}
+}
+
 // Packed files read like those of a folder.
 func TestPacked(t *testing.T) {
 	archive := filepath.Join(moduleRoot(t), "internal", "golden", "testdata", "scatter.zip")
