@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // A checkpoint holds settings, machine, and per chain number and state, in the format of
@@ -57,7 +57,7 @@ func (s *snapshot) decode(d *checkpoint.Decoder) {
 
 // readSnapshot reads the checkpoint at path and compares its settings.
 func readSnapshot(path, settings string) (*snapshot, error) {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCheckpoint, err)
 	}

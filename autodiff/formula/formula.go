@@ -111,6 +111,9 @@ func (t *term) node(v map[string]*ad.Node) *ad.Node {
 	return functions[t.op](in[0])
 }
 
+// mostShown is how many bytes of a formula a message shows.
+const mostShown = 200
+
 // Error is a mistake in a formula, with its place.
 type Error struct {
 	Text string
@@ -119,6 +122,10 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if n := len(e.Text); n > mostShown {
+		at := min(max(e.At, 0), n)
+		return fmt.Sprintf("formula: %s at position %d of %d, between %q and %q", e.What, e.At+1, n, e.Text[max(0, at-mostShown/2):at], e.Text[at:min(n, at+mostShown/2)])
+	}
 	return fmt.Sprintf("formula: %s at position %d of %q", e.What, e.At+1, e.Text)
 }
 

@@ -130,3 +130,11 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A mistake in a long formula shows what is around it.
+func TestLongFormulas(t *testing.T) {
+	_, err := formula.Parse(strings.Repeat("a*x+", 50_000) + ")")
+	if err == nil || len(err.Error()) > 400 || !strings.Contains(err.Error(), "position 200001 of 200001") {
+		t.Errorf("%.500s", err.Error())
+	}
+}

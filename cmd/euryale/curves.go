@@ -12,6 +12,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/csv"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -40,7 +41,7 @@ func loadCurves(path string) ([]g2.Curve, error) {
 }
 
 func isHDF5(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return false, err
 	}

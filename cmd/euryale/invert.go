@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 )
 
@@ -84,7 +85,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}
-	b, err := os.ReadFile(cfg.File)
+	b, err := foreign.ReadFile(cfg.File)
 	if err != nil {
 		return input(err)
 	}

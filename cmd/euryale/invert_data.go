@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -133,7 +134,7 @@ func openArrayImages(p *morph.Problem, name string) (*tensor.Tensor, []float64, 
 
 // readNPYFile reads an array as float64.
 func readNPYFile(name string) (*tensor.Tensor, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, input(err)
 	}

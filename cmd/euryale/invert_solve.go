@@ -113,7 +113,7 @@ func (a *app) minimum(ctx context.Context, v *inversion) (*found, error) {
 	if a.quiet {
 		set.Mode = term.Quiet
 	}
-	bar := term.NewBar(a.stderr, set)
+	bar := term.NewBar(a.screen, set)
 	defer bar.Close()
 	last := 0
 	progress := func(p optim.Progress) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -148,7 +149,7 @@ var voxelLine = regexp.MustCompile(`(?im)^\s*(?:voxel edge|phys(?:ical)?[ _]?siz
 
 // physSizeInLog returns 0 where there is no log or nothing in it.
 func physSizeInLog(name string) float64 {
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if err != nil {
 		return 0
 	}

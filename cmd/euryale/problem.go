@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/expr"
 )
 
@@ -16,7 +17,7 @@ func readInput(path string) ([]byte, error) {
 		b, err := io.ReadAll(os.Stdin)
 		return b, input(err)
 	}
-	b, err := os.ReadFile(path)
+	b, err := foreign.ReadFile(path)
 	return b, input(err)
 }
 

@@ -8,5 +8,5 @@ func (a *app) meter() *term.Meter {
 	if a.quiet {
 		s.Mode = term.Quiet
 	}
-	return term.NewMeter(a.stderr, s)
+	return term.NewMeter(a.screen, s)
 }

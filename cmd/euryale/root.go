@@ -13,12 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
 // app is what every command shares: where to print, and the global flags.
 type app struct {
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // which make foreign text harmless
+	screen         io.Writer // standard error as it is, for progress in place
 	json           bool
 	quiet          bool
 	strict         bool
@@ -35,7 +37,8 @@ type app struct {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), screen: stderr}
+	stdout, stderr = a.stdout, a.stderr
 	defer a.release()
 	defer func() {
 		if r := recover(); r != nil {
@@ -56,12 +59,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		e = &exitError{code: exitUsage, err: err, hint: "euryale help"}
 		err = e
 	}
-	fmt.Fprintf(stderr, "Error: %v\n", err)
+	fmt.Fprintf(stderr, "Error: %s\n", foreign.Short(err.Error(), longestError))
 	if e != nil && e.hint != "" {
 		fmt.Fprintf(stderr, "Try: %s\n", e.hint)
 	}
 	return codeOf(err)
 }
+
+// longestError is how many bytes of an error are shown: lists of mistakes are long, and
+// what a file quotes may be longer.
+const longestError = 20_000
 
 // misused reports whether the command line's parser refused it.
 func misused(err error) bool {

@@ -6,13 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/viz"
@@ -122,14 +122,16 @@ func (a *app) startSampleAssembly(ctx context.Context, cfg formationConfig, chos
 var assemblyFits = []string{"p", "beta", "completion", "association", "formation"}
 
 func parseAssemblyProblem(b []byte) (*assemblyProblem, error) {
+	b, err := foreign.JSON(b)
+	if err != nil {
+		return nil, err
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	var p assemblyProblem
 	if err := d.Decode(&p); err != nil {
-		return nil, fmt.Errorf("byte %d: %w", d.InputOffset(), err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("byte %d: more after the end of the document: want one object", d.InputOffset())
+		line, column := foreign.Position(b, d.InputOffset())
+		return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
 	}
 	return &p, nil
 }

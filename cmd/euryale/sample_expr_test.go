@@ -62,7 +62,7 @@ func TestSampleExprMistakes(t *testing.T) {
 		{"sample expr --problem " + file + " --resume " + t.TempDir(), 64, "leave out --problem"},
 		{"sample expr --problem " + file + " --target-accept 2 --chains 0", 64, "--chains 0: want 1 to 65536; --target-accept 2"},
 		{"sample expr --problem /nowhere.json", 66, "/nowhere.json"},
-		{"sample expr --problem " + write(t, "p.json", `{"expr": "a"`), 65, "line 1 character"},
+		{"sample expr --problem " + write(t, "p.json", `{"expr": "a"`), 65, "line 1, column"},
 		{"sample expr --problem " + write(t, "p.json", `{"exp": "a"}`), 65, `p.json: expr: unknown field "exp": did you mean "expr"?`},
 		{"sample expr --problem " + write(t, "p.json", fmt.Sprintf(lineProblem, "a+c*x", "")), 65, `"c" is neither`},
 		{"sample expr --resume " + t.TempDir(), 66, "not a run folder"},

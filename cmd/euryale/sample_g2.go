@@ -126,10 +126,17 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
 		return err
 	}
-	if err := writeJSON(dir.path("fit.json"), documentOf(law, cfg.File, []g2.Fit{point})); err != nil {
-		return err
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), "")
+}
+
+// sampleG2Into writes the point fit, unless a run before this one has, and samples.
+func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoint string) error {
+	if name := s.dir.path("fit.json"); !exists(name) {
+		if err := writeJSON(name, fit); err != nil {
+			return err
+		}
 	}
-	return a.sampleInto(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), "")
+	return a.sampleInto(ctx, s, checkpoint)
 }
 
 // pointSettings leaves out what only the Bayesian model takes.
@@ -166,7 +173,7 @@ func (a *app) resumeSampleG2(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.sampleInto(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), checkpoint)
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), checkpoint)
 }
 
 // g2Doc is the JSON document of sample g2.

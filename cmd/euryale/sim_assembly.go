@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -118,7 +119,7 @@ type assemblyRun struct {
 }
 
 func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool) error {
-	text, err := os.ReadFile(cfg.File)
+	text, err := foreign.ReadFile(cfg.File)
 	if err != nil {
 		return input(err)
 	}
@@ -232,7 +233,7 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 	if a.quiet {
 		set.Mode = term.Quiet
 	}
-	bar := term.NewBar(a.stderr, set)
+	bar := term.NewBar(a.screen, set)
 	defer bar.Close()
 	every, err := time.ParseDuration(r.cfg.Every)
 	if err != nil {

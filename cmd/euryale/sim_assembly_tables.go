@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 )
@@ -108,7 +108,7 @@ func (c *cells) real() float64 {
 }
 
 func readAssemblyTable(name string, columns []string, each func(c *cells)) error {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return input(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
@@ -33,7 +34,7 @@ type simRecord struct {
 const simRecordName = "run.json"
 
 func (s *simulation) record() (*simRecord, error) {
-	f, err := os.Open(s.file)
+	f, err := foreign.Open(s.file)
 	if err != nil {
 		return nil, input(err)
 	}

@@ -266,7 +266,7 @@ func (a *app) simulate(ctx context.Context, s *simulation, todo []bool) error {
 	if a.quiet {
 		set.Mode = term.Quiet
 	}
-	bar := term.NewBar(a.stderr, set)
+	bar := term.NewBar(a.screen, set)
 	defer bar.Close()
 	begin := time.Now()
 	if left > 0 {

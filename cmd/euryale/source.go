@@ -13,6 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -75,7 +76,7 @@ func kindOf(path string) (string, error) {
 	if st.IsDir() {
 		return folderKind(path)
 	}
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return "", input(err)
 	}

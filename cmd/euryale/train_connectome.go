@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/tensor"
 	"github.com/euryale-dev/euryale/viz"
@@ -170,7 +171,7 @@ func openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
 
 // openExamples reads x and labels of an NPZ file.
 func openExamples(name string) (e connectome.Examples, err error) {
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if err != nil {
 		return e, input(err)
 	}
@@ -228,7 +229,7 @@ func metric(m connectome.Metrics) metricDoc {
 func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
 	set := t.Settings
 	total := cmp.Or(set.Steps, 300)
-	bar := term.NewBar(a.stderr, a.barSettings("updates", total))
+	bar := term.NewBar(a.screen, a.barSettings("updates", total))
 	done := 0
 	if state != nil {
 		done = state.Step

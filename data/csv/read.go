@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // maxLine is the longest line in bytes.
@@ -15,7 +16,7 @@ const maxLine = 1 << 20
 
 // Open reads the named file.
 func Open(name string) (*Table, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}
@@ -45,7 +46,12 @@ type column struct {
 
 func read(r io.Reader, file string) (*Table, error) {
 	p := &parser{file: file, table: &Table{}}
-	lines := bufio.NewScanner(r)
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(512); foreign.NotText(head) != "" {
+		p.fail(0, "", "export it as CSV", "is not CSV but %s", foreign.NotText(head))
+		return nil, p.err
+	}
+	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
 	for lines.Scan() && p.err == nil {
 		p.line++

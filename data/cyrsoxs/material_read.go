@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/libconfig"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 const energyGroup = "EnergyData"
@@ -37,7 +38,7 @@ const maxMaterialBytes = 16 << 20
 // A text that is not libconfig's but has whole rows of lines `BetaPara = 1e-3;`
 // is read too, as NRSS does.
 func ReadMaterial(name string) (*Material, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("cyrsoxs: %w", err)
 	}

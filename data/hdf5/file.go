@@ -3,9 +3,10 @@ package hdf5
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // File is an HDF5 file open for reading. Its methods may be called from
@@ -41,7 +42,7 @@ type File struct {
 
 // Open opens the named file for reading.
 func Open(name string) (*File, error) {
-	r, err := os.Open(name)
+	r, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("hdf5: %w", err)
 	}

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Open reads the file name.
 func Open(name string) (*tensor.DataTree, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("idata: %w", err)
 	}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Limits of a file.
@@ -19,7 +20,7 @@ const (
 
 // Open reads the file name.
 func Open(name string) (*Value, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("libconfig: %w", err)
 	}

@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Open reads the file name.
 func Open(name string) (*tensor.DataTree, error) {
-	r, err := os.Open(name)
+	r, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("netcdf: %w", err)
 	}

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Open reads the file name.
 func Open(name string) (*Chain, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,11 @@ func Open(name string) (*Chain, error) {
 // and settings, adaptation and times may be missing.
 func Read(r io.Reader, name string) (*Chain, error) {
 	p := &reader{c: &Chain{Settings: map[string]string{}}}
-	sc := bufio.NewScanner(r)
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(512); foreign.NotText(head) != "" {
+		return nil, &FormatError{name, 1, "this is no table of draws but " + foreign.NotText(head)}
+	}
+	sc := bufio.NewScanner(in)
 	sc.Buffer(make([]byte, 0, 1<<16), 1<<26)
 	line := 0
 	for sc.Scan() {

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
@@ -83,14 +83,16 @@ var (
 
 // ParseProblem reads a problem and lists all its mistakes at once.
 func ParseProblem(b []byte) (*Problem, error) {
+	b, err := foreign.JSON(b)
+	if err != nil {
+		return nil, fmt.Errorf("connectome: problem: %w", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	var p Problem
 	if err := d.Decode(&p); err != nil {
-		return nil, fmt.Errorf("connectome: problem, byte %d: %w", d.InputOffset(), err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("connectome: problem, byte %d: more after the end of the document: want one object", d.InputOffset())
+		line, column := foreign.Position(b, d.InputOffset())
+		return nil, fmt.Errorf("connectome: problem, line %d, column %d: %w", line, column, err)
 	}
 	return &p, p.check(p.Data != "")
 }

@@ -133,8 +133,8 @@ func TestMistakes(t *testing.T) {
 	for more, want := range map[string]string{
 		`"prior": {}`:  `unknown field "prior": did you mean "priors"?`,
 		`"Priors": {}`: `did you mean "priors"?`,
-		`"priors": 3`:  "field priors: a number where an object is wanted, line 1 character",
-		`"priors": {`:  "line 1 character",
+		`"priors": 3`:  "column 93: field priors: a number where an object is wanted",
+		`"priors": {`:  "line 1, column",
 		`"priors": {"a": "normal(0, 1)"}, "sigma": "1"`:                                                       `expr: "b" is neither a column nor a parameter`,
 		`"priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`:                                                "no sigma: name a column",
 		`"sigma": "1", "priors": {"a": "norml(0, 1)", "b": "normal(0, 1)"}`:                                   "prior of a: \"norml(0, 1)\": dist: no law \"norml\": did you mean normal?",

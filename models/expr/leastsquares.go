@@ -32,7 +32,7 @@ func (p *Problem) leastSquares() (*optim.Problem, optim.Settings, error) {
 	}
 	model, err := formula.Parse(p.Expr)
 	if err != nil {
-		return nil, s, fmt.Errorf("expr: %w", err)
+		return nil, s, fmt.Errorf("field expr: %w", err)
 	}
 	names, err := p.fitted(model)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -68,6 +69,10 @@ type Group struct {
 
 // Parse reads a document; unknown fields are errors.
 func Parse(b []byte) (*Problem, error) {
+	b, err := foreign.JSON(b)
+	if err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return nil, fmt.Errorf("expr: %w", placed(b, err))
@@ -90,25 +95,17 @@ func Parse(b []byte) (*Problem, error) {
 	return p, nil
 }
 
-// placed adds line and character to an error of encoding/json.
+// placed adds line and column to an error of encoding/json.
 func placed(b []byte, err error) error {
-	var at int64
-	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &kind):
-		at = kind.Offset
-		if kind.Field != "" {
-			err = fmt.Errorf("field %s: a %s where %s is wanted", kind.Field, kind.Value, wanted(kind.Type))
-		}
-	default:
+	if !errors.As(err, &kind) {
 		return err
 	}
-	before := string(b[:min(int(at), len(b))])
-	line := strings.Count(before, "\n") + 1
-	return fmt.Errorf("%w, line %d character %d", err, line, max(1, len(before)-strings.LastIndex(before, "\n")-1))
+	if kind.Field != "" {
+		err = fmt.Errorf("field %s: a %s where %s is wanted", kind.Field, kind.Value, wanted(kind.Type))
+	}
+	line, column := foreign.Position(b, kind.Offset-1)
+	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
 // wanted names a Go type in JSON's words.

@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -100,6 +101,10 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 // ParseProblem reads a document. Keys that mean nothing are errors, which suggest
 // what was meant; so are numbers that cannot be.
 func ParseProblem(b []byte) (*Problem, error) {
+	b, err := foreign.JSON(b)
+	if err != nil {
+		return nil, fmt.Errorf("morph: problem: %w", err)
+	}
 	if err := strictKeys(b, reflect.TypeFor[Problem](), ""); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Grammar is what a parser knows of a language, as data.
@@ -88,8 +90,15 @@ const NonWord = "<NON-WORD>"
 
 // ReadGrammar reads a grammar from JSON and checks it.
 func ReadGrammar(r io.Reader) (*Grammar, error) {
+	b, err := io.ReadAll(r)
+	if err == nil {
+		b, err = foreign.JSON(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("language: grammar: %w", err)
+	}
 	var g Grammar
-	if err := json.NewDecoder(r).Decode(&g); err != nil {
+	if err := json.Unmarshal(b, &g); err != nil {
 		return nil, fmt.Errorf("language: grammar: %w", err)
 	}
 	return &g, g.check()

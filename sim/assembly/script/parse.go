@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
@@ -83,6 +84,10 @@ func Parse(file string, text []byte) (*Script, error) {
 // document returns the mapping that a script is.
 func document(wrong *Mistakes, text []byte) *yaml.Node {
 	var doc, more yaml.Node
+	if what := foreign.NotText(text); what != "" {
+		wrong.add(Mistake{What: "the script is " + what})
+		return nil
+	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	err := d.Decode(&doc)
 	switch {

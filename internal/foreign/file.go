@@ -1,0 +1,74 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Open opens a file to be read. What is no regular file, such as a named pipe, which might
+// never answer, is an error.
+func Open(name string) (*os.File, error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	what := ""
+	switch m := st.Mode(); {
+	case m.IsDir():
+		what = "is a folder: name a file"
+	case m&fs.ModeNamedPipe != 0:
+		what = "is a pipe: write what comes through it to a file first"
+	case !m.IsRegular():
+		what = "is a device or a socket: name a file"
+	}
+	if what != "" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%s", what)}
+	}
+	return os.Open(name)
+}
+
+// ReadFile reads a whole file as Open opens it.
+func ReadFile(name string) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// kinds are the first bytes of files that people give by mistake.
+var kinds = []struct{ head, name string }{
+	{"SIMPLE  =", "a FITS file"}, {"XTENSION=", "a FITS file"}, {"\x89HDF\r\n\x1a\n", "an HDF5 file"}, {"CDF\x01", "a netCDF file"}, {"CDF\x02", "a netCDF file"},
+	{"\x93NUMPY", "a NumPy file"}, {"PK\x03\x04", "a ZIP archive (or .npz, .xlsx)"}, {"\x1f\x8b", "a gzip file: unpack it"}, {"BZh", "a bzip2 file: unpack it"},
+	{"\xfd7zXZ\x00", "an xz file: unpack it"}, {"\x28\xb5\x2f\xfd", "a zstd file: unpack it"}, {"\x89PNG", "a PNG picture"}, {"\xff\xd8\xff", "a JPEG picture"},
+	{"%PDF-", "a PDF document"}, {"II*\x00", "a TIFF picture"}, {"MM\x00*", "a TIFF picture"}, {"ARROW1", "an Arrow file"}, {"PAR1", "a Parquet file"}, {"\x7fELF", "a program"},
+	{"\xff\xfe", "UTF-16 text: save it as UTF-8"}, {"\xfe\xff", "UTF-16 text: save it as UTF-8"}, {"\x80\x04\x95", "a Python pickle"},
+}
+
+// NotText says what a file is that begins with head, unless it may be UTF-8 text.
+func NotText(head []byte) string {
+	for _, k := range kinds {
+		if bytes.HasPrefix(head, []byte(k.head)) {
+			return k.name
+		}
+	}
+	head = head[:min(len(head), 512)]
+	switch zeros := bytes.Count(head, []byte{0}); {
+	case zeros == 0:
+		return ""
+	case 2*zeros >= len(head)-1 && len(strings.Trim(string(head), "\x00")) > 0:
+		return "UTF-16 text, or binary: save it as UTF-8"
+	}
+	return "a binary file"
+}
+
+// bom marks UTF-8 where a program of Windows wrote it.
+var bom = []byte("\xef\xbb\xbf")
+
+// Unmarked is text without the mark of UTF-8.
+func Unmarked(b []byte) []byte { return bytes.TrimPrefix(b, bom) }

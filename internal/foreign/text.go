@@ -1,0 +1,85 @@
+// Package foreign takes what comes from outside the program: text of files and arguments
+// that is shown, and files that are read.
+package foreign
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text makes characters that steer a terminal, or turn the direction of text, visible as
+// \x1b and \u202e. Line feeds and tabs stay.
+func Text(s string) string {
+	if strings.IndexFunc(s, steers) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case steers(r) && r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case steers(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+func steers(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x20, 0x7f <= r && r < 0xa0:
+		return true
+	}
+	return r == 0x200e || r == 0x200f || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
+}
+
+// Short cuts the middle out of text of more than most bytes and says how much that was.
+func Short(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	head, tail := most*2/3, len(s)-most/3
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s ... (%d bytes left out) ... %s", s[:head], tail-head, s[tail:])
+}
+
+// Writer writes text as Text shows it.
+func Writer(w io.Writer) io.Writer { return &writer{w: w} }
+
+type writer struct {
+	w    io.Writer
+	part []byte // of a character whose rest is to come
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	b := append(w.part, p...)
+	end := len(b)
+	for back := 1; back < utf8.UTFMax && back <= len(b); back++ {
+		if c := b[len(b)-back]; utf8.RuneStart(c) {
+			if !utf8.FullRune(b[len(b)-back:]) {
+				end = len(b) - back
+			}
+			break
+		}
+	}
+	w.part = append([]byte(nil), b[end:]...)
+	if _, err := io.WriteString(w.w, Text(string(b[:end]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
