@@ -31,10 +31,10 @@ func WriteNPZ(w io.Writer, arrays map[string]*Tensor) error {
 	return nil
 }
 
-// ReadNPZ reads all arrays of an NPZ file of the given size in bytes; members
-// that are not called .npy are left out. A file whose members share bytes to
+// ReadNPZ reads the arrays of an NPZ file of the given size in bytes, those of the names
+// given or all of them; members that are not called .npy are left out. A file whose members share bytes to
 // become larger than such a file can be is an error.
-func ReadNPZ(r io.ReaderAt, size int64) (map[string]*Tensor, error) {
+func ReadNPZ(r io.ReaderAt, size int64, names ...string) (map[string]*Tensor, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("tensor: npz: %w", err)
@@ -42,7 +42,7 @@ func ReadNPZ(r io.ReaderAt, size int64) (map[string]*Tensor, error) {
 	out, left := map[string]*Tensor{}, expansion*size
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
-		if !ok {
+		if !ok || len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
 		if out[name] != nil {

@@ -147,6 +147,7 @@ func makeDemoRSoXS(ctx context.Context, dir rundir) error {
 	if err != nil {
 		return err
 	}
+	volume.Created = undated
 	if err := cyrsoxs.WriteMorphology(dir.path("particle.h5"), volume, cyrsoxs.WriteOptions{}); err != nil {
 		return err
 	}

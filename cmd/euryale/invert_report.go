@@ -18,6 +18,10 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
+// undated stands for the date of a morphology that belongs to a run, so that the same run
+// gives the same bytes.
+const undated = "that of the run"
+
 // mostEnergies bounds the rows of pictures.
 const mostEnergies = 6
 
@@ -73,6 +77,7 @@ func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern)
 		return nil, as(exitBug, err)
 	}
 	var bad *cyrsoxs.FormatError
+	volume.Created = undated
 	if err := cyrsoxs.WriteMorphology(v.dir.path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
 		a.note("no morphology.h5: %v", err) // such as an order parameter above 1
 	} else if err != nil {

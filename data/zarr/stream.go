@@ -109,7 +109,7 @@ func (s *Stream) start(layout *tensor.DataTree) error {
 		}
 		for _, v := range whole {
 			if err := s.w.variable(d.Name, v); err != nil {
-				return within(d.Name+"/"+v.Name, err)
+				return unwritten(d.Name+"/"+v.Name, err)
 			}
 		}
 		s.groups = append(s.groups, g)
@@ -134,7 +134,7 @@ func (s *Stream) plan(d *tensor.Dataset) (*streamGroup, []tensor.Variable, error
 		}
 		e, err := elementOf(v.Data)
 		if err != nil {
-			return nil, nil, within(d.Name+"/"+v.Name, err)
+			return nil, nil, unwritten(d.Name+"/"+v.Name, err)
 		}
 		if v.Shape[1] != 0 || e.kind == 'U' {
 			return nil, nil, fmt.Errorf("%s/%s: %s with %d draws: a stream takes numbers and truth values and begins with 0 draws", d.Name, v.Name, v.DType(), v.Shape[1])

@@ -3,6 +3,7 @@ package zarr
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,10 +48,22 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 		w := &store{dir: dir, zip: compressor{level: s.Zlib}, chunkBytes: s.ChunkBytes}
 		return w.tree(t)
 	})
+	if e := (*FormatError)(nil); errors.As(err, &e) {
+		e.Store = name
+		return e
+	}
 	if err != nil {
 		return fmt.Errorf("zarr: %w", err)
 	}
 	return nil
+}
+
+// unwritten names the array that an error of writing is about.
+func unwritten(key string, err error) error {
+	if errors.As(err, new(*FormatError)) {
+		return within(key, err)
+	}
+	return &FormatError{Key: key, What: "cannot be written", Err: err}
 }
 
 // store is a folder being written; it remembers the metadata for .zmetadata.
@@ -81,7 +94,7 @@ func (w *store) dataset(d *tensor.Dataset) error {
 	}
 	for _, v := range slices.Concat(d.Coords(), d.Vars()) {
 		if err := w.variable(d.Name, v); err != nil {
-			return within(d.Name+"/"+v.Name, err)
+			return unwritten(d.Name+"/"+v.Name, err)
 		}
 	}
 	return nil

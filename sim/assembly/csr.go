@@ -2,20 +2,18 @@ package assembly
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
-
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // CSR holds the synapses of a fibre: those of source neuron i lead to
-// Targets[Starts[i]:Starts[i+1]], in order, with the weights of the same places.
-// Written as three NPY arrays it is what scipy.sparse.csr_array takes.
+// Targets[Starts[i]:Starts[i+1]], in order, with the weights of the same places. It is
+// SciPy's csr_array, see WriteNPZ and ReadCSR.
 type CSR struct {
 	Starts  []int64
 	Targets []int32
 	Weights []float64
+	Columns int // target neurons; 0: as many as the largest of Targets needs
 }
 
 // CSR returns the synapses of a fibre between areas, all of them: some n times n P.
@@ -27,7 +25,7 @@ func (b *Brain) CSR(from, to string) (*CSR, error) {
 	if f.stimulus != nil {
 		return nil, fmt.Errorf("assembly: the neurons of stimulus %s fire as one: their synapses are not told apart", from)
 	}
-	c := &CSR{Starts: make([]int64, f.from.stored()+1)}
+	c := &CSR{Starts: make([]int64, f.from.stored()+1), Columns: f.target.stored()}
 	f.each(b, func(from, to int32, w float64) {
 		if f.scale != nil {
 			w *= f.scale[to]
@@ -77,6 +75,9 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 func (c *CSR) check(sources, targets int) error {
 	if len(c.Starts) != sources+1 || len(c.Targets) != len(c.Weights) || c.Starts[0] != 0 || c.Starts[sources] != int64(len(c.Targets)) || !slices.IsSorted(c.Starts) {
 		return fmt.Errorf("%d starts of rows, %d targets and %d weights: want %d rows, and as many weights as targets", len(c.Starts), len(c.Targets), len(c.Weights), sources)
+	}
+	if c.Columns > targets {
+		return fmt.Errorf("synapses onto %d neurons, of which the area has %d", c.Columns, targets)
 	}
 	for i := range sources {
 		row := c.Targets[c.Starts[i]:c.Starts[i+1]]
@@ -164,46 +165,4 @@ func (b *Brain) Density(area string) (density, weight float64, err error) {
 		}
 	}
 	return float64(n) / float64(len(w)*len(w)), weight / float64(n), nil
-}
-
-// WriteNPZ writes the synapses as the arrays indptr, indices and data:
-//
-//	z = numpy.load("fibre.npz"); scipy.sparse.csr_array((z["data"], z["indices"], z["indptr"]))
-func (c *CSR) WriteNPZ(w io.Writer) error {
-	arrays := map[string]*tensor.Tensor{}
-	for name, data := range map[string]any{"indptr": c.Starts, "indices": c.Targets, "data": c.Weights} {
-		t, err := tensor.From(data)
-		if err != nil {
-			return fmt.Errorf("assembly: %s: %w", name, err)
-		}
-		arrays[name] = t
-	}
-	return tensor.WriteNPZ(w, arrays)
-}
-
-// ReadCSR reads such arrays of any type of numbers. SetCSR checks what they say.
-func ReadCSR(r io.ReaderAt, size int64) (*CSR, error) {
-	arrays, err := tensor.ReadNPZ(r, size)
-	if err != nil {
-		return nil, fmt.Errorf("assembly: synapses: %w", err)
-	}
-	var parts [3][]float64
-	for i, name := range []string{"indptr", "indices", "data"} {
-		t := arrays[name]
-		if t == nil || len(t.Shape()) != 1 {
-			return nil, fmt.Errorf("assembly: synapses: want an array %s of one axis", name)
-		}
-		parts[i] = t.Float64s()
-	}
-	c := &CSR{Weights: parts[2]}
-	for _, v := range parts[0] {
-		c.Starts = append(c.Starts, int64(v))
-	}
-	for _, v := range parts[1] {
-		if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
-			return nil, fmt.Errorf("assembly: synapses: target %g: want the number of a neuron", v)
-		}
-		c.Targets = append(c.Targets, int32(v))
-	}
-	return c, nil
 }
