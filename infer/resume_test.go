@@ -14,32 +14,45 @@ import (
 )
 
 // cancelling wraps a target so that a context is cancelled after so many
-// evaluations of all chains.
+// evaluations of all chains. That evaluation returns when the chains have been told.
 type cancelling struct {
 	Target
 	left   *atomic.Int64
 	cancel context.CancelFunc
+	told   func() bool
 }
 
-func (c *cancelling) Clone() Target { return &cancelling{c.Target.Clone(), c.left, c.cancel} }
+func (c *cancelling) Clone() Target { return &cancelling{c.Target.Clone(), c.left, c.cancel, c.told} }
 
 func (c *cancelling) LogProbGrad(q, g []float64) (float64, error) {
 	if c.left.Add(-1) == 0 {
 		c.cancel()
-		time.Sleep(20 * time.Millisecond) // until the chains have noticed
+		for !c.told() {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	return c.Target.LogProbGrad(q, g)
 }
 
-// cancelAfter samples until so many evaluations were made and returns the
-// error.
+// cancelAfter samples as Sample does until so many evaluations were made and
+// returns the error.
 func cancelAfter(t *testing.T, n int64, cfg Config) (*Fit, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	left := &atomic.Int64{}
 	left.Store(n)
-	return Sample(ctx, &cancelling{&eightSchoolsPlain{}, left, cancel}, cfg)
+	var r *run
+	c := &cancelling{&eightSchoolsPlain{}, left, cancel, func() bool { return r == nil || r.stop.Load() }}
+	cfg, err := cfg.withDefaults(c.Dim())
+	if err == nil {
+		r, err = newRun(c, cfg)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(r.sample(ctx)...)
+	return newFit(r), err
 }
 
 // eightSchoolsPlain has no outputs, so that a wrapper hides nothing.
@@ -111,14 +124,15 @@ func TestResumeAgain(t *testing.T) {
 }
 
 // A killed run leaves whatever file was last complete: here copies taken while
-// it runs.
+// it runs, which it goes slowly to allow.
 func TestResumeAfterKill(t *testing.T) {
 	dir := t.TempDir()
 	cfg := Config{Warmup: 600, Draws: 300, Chains: 2, Seed: 4}
+	var wanted atomic.Int64 // copies
 	slow := PerChain(10, func() func(q, g []float64) float64 {
 		e := &eightSchools{}
 		return func(q, g []float64) float64 {
-			if e.calls%200 == 0 {
+			if e.calls%200 == 0 || e.calls > 3000 && wanted.Load() > 0 {
 				time.Sleep(time.Millisecond)
 			}
 			lp, _ := e.LogProbGrad(q, g)
@@ -129,12 +143,14 @@ func TestResumeAfterKill(t *testing.T) {
 	saved := cfg
 	saved.Checkpoint = Checkpoint{Path: filepath.Join(dir, "run.ckpt"), Every: time.Millisecond}
 	saved.ProgressEvery = time.Millisecond
+	wanted.Store(20)
 	var copies []string
 	saved.Progress = func(p Progress) {
 		if b, err := os.ReadFile(saved.Checkpoint.Path); err == nil && !p.Done && len(b) > 1000 {
 			name := filepath.Join(dir, "copy"+string(rune('A'+len(copies)%50)))
 			if os.WriteFile(name, b, 0o600) == nil {
 				copies = append(copies, name)
+				wanted.Add(-1)
 			}
 		}
 	}
