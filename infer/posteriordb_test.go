@@ -94,7 +94,9 @@ type builder struct {
 	of     string  // the model whose files have the data where there are no references, "" for model
 	rhat   float64 // largest, 0 for 1.01
 	tol    float64 // of gradients at the points, 0 for 1e-9; they cancel near the mode, where rstan's are off by 2e-9
-	seeds  int     // runs, 0 for 3, or 1 of slow ones
+	seeds  int     // runs of the slow tests, 0 for 3, or 1 of costly ones; the quick tests make fewer
+	costly bool    // only the slow tests sample it, the quick ones look at the points
+	share  float64 // of the draws per gradient of the reference implementation that is wanted, 0 for 0.9
 	target float64 // acceptance, 0 for the default: at that half of the seeds miss rhat
 	some   int     // divergences in all runs that are no fault, see docs/decisions/0002
 	lacks  lacks
@@ -208,8 +210,11 @@ var builders = []builder{
 		x, shape := columns(logs(d.vec("diam1")), logs(d.vec("diam2")), logs(d.vec("canopy_height")), logs(d.vec("total_height")), logs(d.vec("density")), d.vec("group"))
 		flatRegression(m, x, shape, logs(d.vec("weight")))
 	}},
-	{model: "lotka_volterra", tol: 1e-6, build: lotkaVolterra(1e-6), points: lotkaVolterra(1e-9)},
-	{model: "irt_2pl", rhat: 1.02, some: 2, lacks: cuts(3), build: func(m *Model, d dataFile) {
+	{model: "lotka_volterra", costly: true, tol: 1e-6, build: lotkaVolterra(1e-6), points: lotkaVolterra(1e-9)},
+	// On average of 60 seeds it makes 0.0047 draws per gradient, 0.88 of the 0.0053 that two
+	// single chains of the reference implementation made (docs/decisions/0002). Its one
+	// seed here is a lucky one: 0.8 guards against a fall, it does not show that 0.8 is held.
+	{model: "irt_2pl", costly: true, share: 0.8, rhat: 1.02, some: 2, lacks: cuts(3), build: func(m *Model, d dataFile) {
 		items, people := int(d.num("I")), int(d.num("J"))
 		st := m.Param("sigma_theta", dist.HalfCauchy(2))
 		theta := m.Param("theta", dist.Normal(0, st), Shape(people))
@@ -222,7 +227,7 @@ var builders = []builder{
 		y := m.Data("y", d.vec("y"), Shape(items, people))
 		m.AddLogProb("likelihood", ad.Sub(ad.Mul(y, eta), ad.Softplus(eta)))
 	}},
-	{model: "diamonds", tol: 1e-8, build: func(m *Model, d dataFile) {
+	{model: "diamonds", costly: true, tol: 1e-8, build: func(m *Model, d dataFile) {
 		n := len(d.vec("Y"))
 		x, k := d.vec("X"), len(d.vec("X"))/n
 		var centred []float64
@@ -428,8 +433,9 @@ func (c *problem) built(t testing.TB, build func(m *Model, d dataFile)) (*Poster
 // Posteriors of posteriordb and of g2 at the default settings: log densities and
 // gradients of rstan; moments of reference draws within 5 standard errors; R-hat;
 // no divergences where rstan has none; more effective draws per gradient than
-// rstan and 0.8 of those of the reference implementation of the metric, on
-// average of the seeds.
+// rstan and 0.9 of those of the reference implementation of the metric (less where
+// the builder says so), on average of the seeds. The quick tests make a run or a
+// few, whose draws per gradient scatter, and want 0.75 of that.
 func TestPosteriors(t *testing.T) {
 	for _, c := range problems(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -446,14 +452,11 @@ func TestPosteriors(t *testing.T) {
 			if c.of == "" && len(target.names) != len(want.Reference.Parameters) {
 				t.Errorf("%d of %d reference columns: %v", len(target.names), len(want.Reference.Parameters), target.names)
 			}
-			seeds := c.seeds
-			switch {
-			case seeds > 0:
-			case c.aim == 0 || post.Dim() > 20:
-				seeds = 1
-			default:
-				seeds = 3
+			if c.costly && !slowTests {
+				t.Log("sampled with the tag slow only")
+				return
 			}
+			seeds, goal := c.runs(post.Dim())
 			perGradient, worst, divergent := 0.0, 0.0, 0
 			for seed := range seeds {
 				fit := mustSample(t, target, Config{Seed: uint64(seed), TargetAccept: c.target})
@@ -461,16 +464,38 @@ func TestPosteriors(t *testing.T) {
 				perGradient += leastESS(fit) / float64(seeds)
 				divergent += fit.Divergent()
 			}
-			if goal := max(c.rstan, 0.8*c.aim); perGradient < goal {
+			if perGradient < goal {
 				t.Errorf("%.4f effective draws per gradient, want %.4f", perGradient, goal)
 			}
 			if divergent > c.some {
 				t.Errorf("%d divergences in %d runs", divergent, seeds)
 			}
-			t.Logf("%.4f effective draws per gradient (rstan %.4f, reference %.3f), moments within %.1f standard errors, %d divergences",
-				perGradient, c.rstan, c.aim, worst, divergent)
+			t.Logf("%.4f effective draws per gradient in %d runs (rstan %.4f, reference %.4f), moments within %.1f standard errors, %d divergences",
+				perGradient, seeds, c.rstan, c.aim, worst, divergent)
 		})
 	}
+}
+
+// runs returns how many runs a posterior gets and how many effective draws per
+// gradient they shall make on average.
+func (c *problem) runs(dim int) (seeds int, goal float64) {
+	share := c.share
+	if share == 0 {
+		share = 0.9
+	}
+	goal = max(c.rstan, share*c.aim)
+	seeds = c.seeds
+	switch {
+	case seeds > 0:
+	case c.aim == 0 || dim > 20:
+		seeds = 1
+	default:
+		seeds = 3
+	}
+	if !slowTests {
+		seeds, goal = (seeds+9)/10, 0.75*goal
+	}
+	return seeds, goal
 }
 
 // omitted returns what the points leave out: by mistake too if the first one does.

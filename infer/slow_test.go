@@ -1,0 +1,5 @@
+//go:build slow
+
+package infer
+
+const slowTests = true
