@@ -41,6 +41,27 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
+// LostError says which objects of a file are damaged, where the others could be read.
+type LostError struct {
+	File string
+	Lost []error // one of each, with its path
+}
+
+// Error names the first few of them.
+func (e *LostError) Error() string {
+	s := fmt.Sprintf("hdf5: %s: %d objects cannot be read", e.File, len(e.Lost))
+	if len(e.Lost) == 1 {
+		s = fmt.Sprintf("hdf5: %s: an object cannot be read", e.File)
+	}
+	for _, err := range e.Lost[:min(len(e.Lost), 3)] {
+		s += "\n  " + err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the errors of the objects.
+func (e *LostError) Unwrap() []error { return e.Lost }
+
 // MissingError says that a file has no such object or attribute.
 type MissingError struct {
 	File string

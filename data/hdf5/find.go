@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -180,7 +181,8 @@ func (f *File) Links(group string) ([]Link, error) {
 // Walk calls visit with the path of every object below the root, groups before
 // what they hold. An object with several names is visited once, under the
 // first; soft and external links are not followed.
-// fs.SkipAll from visit ends the walk without an error.
+// fs.SkipAll from visit ends the walk without an error. What is damaged is passed over:
+// the error is a *LostError then, and all else has been visited.
 func (f *File) Walk(visit func(path string, isGroup bool) error) error {
 	root, err := f.rootObject()
 	if err != nil {
@@ -200,11 +202,28 @@ type walker struct {
 	seen  map[uint64]bool
 	left  uint64 // bytes of headers, and links, still possible
 	visit func(object) error
+	lost  []error
 }
 
 func (f *File) walkObjects(root object, visit func(object) error) error {
-	w := walker{f, map[uint64]bool{f.root: true}, 2*uint64(f.size) + 64, visit}
-	return w.below(root)
+	w := walker{File: f, seen: map[uint64]bool{f.root: true}, left: 2*uint64(f.size) + 64, visit: visit}
+	if err := w.below(root); err != nil {
+		return err
+	}
+	if len(w.lost) > 0 {
+		return &LostError{File: f.name, Lost: w.lost}
+	}
+	return nil
+}
+
+// passed keeps an error of the file about an object that is passed over, and returns any
+// other.
+func (w *walker) passed(o object, err error) error {
+	if !errors.As(err, new(*FormatError)) {
+		return err
+	}
+	w.lost = append(w.lost, within(o.path, err))
+	return nil
 }
 
 func (w *walker) spend(o object, n uint64) error {
@@ -217,11 +236,11 @@ func (w *walker) spend(o object, n uint64) error {
 
 func (w *walker) below(o object) error {
 	all, err := w.links(o.head)
-	if err == nil {
-		err = w.spend(o, o.head.size+uint64(len(all)))
-	}
 	if err != nil {
-		return within(o.path, err)
+		return w.passed(o, err)
+	}
+	if err := w.spend(o, o.head.size+uint64(len(all))); err != nil {
+		return err
 	}
 	for _, l := range all {
 		if l.Kind != HardLink || w.seen[l.addr] {
@@ -241,7 +260,7 @@ func (w *walker) below(o object) error {
 func (w *walker) child(o object, addr uint64) error {
 	var err error
 	if o.head, err = w.header(addr); err != nil {
-		return within(o.path, err)
+		return w.passed(o, err)
 	}
 	if err := w.visit(o); err != nil {
 		return err

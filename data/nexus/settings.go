@@ -1,6 +1,7 @@
 package nexus
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -25,25 +26,36 @@ func (s Setting) String() string {
 var settingGroups = []string{"/entry/instrument", "/entry/sample", "/entry/user", "/xpcs/multitau/config", "/xpcs/twotime/config"}
 
 // Settings lists the single values in the groups of instrument, sample, user
-// and configuration, in the order of their paths.
+// and configuration, in the order of their paths. Where some cannot be read the error is
+// an *hdf5.LostError, beside the others.
 func (r *Result) Settings() ([]Setting, error) {
 	if r.file == nil {
 		return nil, nil
 	}
 	var all []Setting
+	var lost []error
 	err := r.file.Walk(func(p string, group bool) error {
 		if group || !isSetting(p) {
 			return nil
 		}
 		d, err := r.file.Dataset(p)
-		if err != nil || d.Len() != 1 {
-			return err
+		if err != nil {
+			lost = append(lost, err)
+			return nil
+		}
+		if d.Len() != 1 {
+			return nil
 		}
 		if s, ok := setting(d); ok {
 			all = append(all, s)
 		}
 		return nil
 	})
+	if damage := (*hdf5.LostError)(nil); errors.As(err, &damage) {
+		damage.Lost = append(damage.Lost, lost...)
+	} else if err == nil && len(lost) > 0 {
+		err = &hdf5.LostError{File: r.file.Name(), Lost: lost}
+	}
 	return all, err
 }
 
