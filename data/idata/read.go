@@ -28,7 +28,10 @@ func Read(r io.Reader, name string) (*tensor.DataTree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("idata: %w", err)
 	}
-	t, err := parse(b)
+	if what := foreign.NotText(b); what != "" {
+		return nil, &FormatError{File: name, Offset: 0, What: "is not JSON but " + what}
+	}
+	t, err := parse(foreign.Unmarked(b))
 	var e *FormatError
 	if errors.As(err, &e) {
 		e.File = name
