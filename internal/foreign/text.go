@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -58,15 +59,18 @@ func Short(s string, most int) string {
 	return fmt.Sprintf("%s ... (%d bytes left out) ... %s", s[:head], tail-head, s[tail:])
 }
 
-// Writer writes text as Text shows it.
+// Writer writes text as Text shows it, for any number of goroutines.
 func Writer(w io.Writer) io.Writer { return &writer{w: w} }
 
 type writer struct {
+	mu   sync.Mutex
 	w    io.Writer
 	part []byte // of a character whose rest is to come
 }
 
 func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	b := append(w.part, p...)
 	end := len(b)
 	for back := 1; back < utf8.UTFMax && back <= len(b); back++ {
