@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -156,7 +155,7 @@ func (a *app) resumeInvert(ctx context.Context, args []string) error {
 
 // lastPoint returns the parameters that a run reached, nil for none.
 func (v *inversion) lastPoint() ([]float64, error) {
-	b, err := os.ReadFile(v.dir.path("fit.json"))
+	b, err := foreign.ReadFile(v.dir.path("fit.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
@@ -108,7 +109,7 @@ func (r rundir) path(elem ...string) string {
 
 // readConfig reads config.json into v.
 func (r rundir) readConfig(v any) error {
-	b, err := os.ReadFile(r.path("config.json"))
+	b, err := foreign.ReadFile(r.path("config.json"))
 	if err != nil {
 		return &exitError{code: exitNoInput, err: fmt.Errorf("%s is not a run folder: %w", r, err), hint: "the folder given to --out"}
 	}

@@ -175,7 +175,7 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(r.dir.path("checkpoint"))
+	f, err := foreign.Open(r.dir.path("checkpoint"))
 	switch {
 	case err == nil:
 		defer f.Close()
@@ -194,7 +194,7 @@ func (a *app) complete(dir rundir) error {
 	if !a.json {
 		return nil
 	}
-	b, err := os.ReadFile(dir.path("summary.json"))
+	b, err := foreign.ReadFile(dir.path("summary.json"))
 	if err != nil {
 		return input(err)
 	}

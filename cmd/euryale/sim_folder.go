@@ -52,7 +52,7 @@ func (s *simulation) record() (*simRecord, error) {
 // readSimRecord returns nil where a folder has none.
 func readSimRecord(dir string) (*simRecord, error) {
 	name := filepath.Join(dir, simRecordName)
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -129,7 +128,7 @@ func (a *app) resumeTraining(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(dir.path("checkpoint"))
+	f, err := foreign.Open(dir.path("checkpoint"))
 	if errors.Is(err, fs.ErrNotExist) {
 		a.note("%s has no checkpoint yet: starting over", dir)
 		return a.trainInto(ctx, dir, &cfg, t, nil)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -50,7 +50,7 @@ func storedCheck(args []string) *checkDoc {
 	if len(args) != 1 {
 		return nil
 	}
-	b, err := os.ReadFile(rundir(args[0]).path("summary.json"))
+	b, err := foreign.ReadFile(rundir(args[0]).path("summary.json"))
 	var doc struct {
 		Check *checkDoc `json:"model_check"`
 	}
