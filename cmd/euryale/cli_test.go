@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // TestMain lets the test binary be the command, for tests that kill it.
@@ -22,6 +24,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("EURYALE_TEST_COMMAND") != "" {
 		if k, err := strconv.Atoi(os.Getenv("EURYALE_TEST_KILL")); err == nil {
 			dieAt(k)
+		}
+		if number, err := strconv.Atoi(os.Getenv("EURYALE_TEST_SIGNAL")); err == nil {
+			signalAtCheckpoint(2, syscall.Signal(number)) // the first is written before the chains begin
 		}
 		main()
 	}
@@ -298,8 +303,12 @@ func TestSampleG2Document(t *testing.T) {
 func chains(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	for c := 1; c <= 4; c++ {
-		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("chain-%d.csv", c)))
+	files, err := filepath.Glob(filepath.Join(dir, "chain-*.csv"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no chains in %s: %v", dir, err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,15 +321,31 @@ func chains(t *testing.T, dir string) string {
 	return all.String()
 }
 
+// signalAtCheckpoint makes the process send itself a signal as it writes its n-th
+// checkpoint.
+func signalAtCheckpoint(n int64, signal syscall.Signal) {
+	var count atomic.Int64
+	atomicfile.Inject(func(op, name string) error {
+		if op != "sync" || filepath.Base(name) != "checkpoint" || count.Add(1) != n {
+			return nil
+		}
+		p, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = p.Signal(signal)
+		}
+		return err
+	})
+}
+
 // A run that is killed, or interrupted, goes on with --resume to the very draws
 // of a run that was not.
 func TestKilledAndInterruptedRunsResume(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for a run to be killed")
+		t.Skip("it samples for some seconds")
 	}
 	file := demoFile(t)
 	dir := t.TempDir()
-	size := []string{"--warmup", "3000", "--draws", "8000", "--checkpoint", "20ms", "--target-accept", "0.99", "--no-report"}
+	size := []string{"--warmup", "3000", "--draws", "5000", "--checkpoint", "20ms", "--target-accept", "0.99", "--no-report"}
 	whole := filepath.Join(dir, "whole")
 	if code, _, stderr := do(t, sampleArgs(file, whole, size...)...); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -329,23 +354,10 @@ func TestKilledAndInterruptedRunsResume(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "interrupted": syscall.SIGINT} {
 		out := filepath.Join(dir, name)
 		cmd := exec.Command(os.Args[0], sampleArgs(file, out, size...)...)
-		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1")
+		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1", fmt.Sprintf("EURYALE_TEST_SIGNAL=%d", signal))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for range 200 { // until a checkpoint stands
-			if _, err := os.Stat(filepath.Join(out, "checkpoint")); err == nil {
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		err := cmd.Wait()
-		if err == nil {
+		if cmd.Run() == nil {
 			t.Fatalf("%s: the run ended before the signal", name)
 		}
 		if name == "interrupted" && (cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+out)) {

@@ -97,6 +97,24 @@ func (d *inverseDemo) coreShell(t *testing.T, data, mask *tensor.Tensor) (dir st
 	}
 }
 
+// demoFolder makes the data of the demonstration, an inverse problem that takes a
+// tenth of the time of the reference's, and returns its problem as a map to be changed.
+func demoFolder(t *testing.T) (dir string, problem map[string]any) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "demo")
+	if code, _, stderr := do(t, "demo", "rsoxs", "--data", "--out", dir, "--quiet"); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "problem.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &problem)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, problem
+}
+
 // problemFile writes a problem with changes into dir.
 func problemFile(t *testing.T, dir string, problem map[string]any, changes map[string]any) string {
 	t.Helper()
@@ -151,18 +169,28 @@ func TestInvertRSoXSAgainstReference(t *testing.T) {
 	}
 }
 
-// L-BFGS finds parameters of very different sizes, and losses in small units.
+// L-BFGS finds parameters of very different sizes, and losses in small units: those of
+// the demonstration, in the slow tests also of the reference.
 func TestInvertRSoXSUnits(t *testing.T) {
-	dir, problem, want := inversionFolder(t)
+	dir, problem := demoFolder(t)
+	checkUnits(t, dir, problem, demoTruth["radius"])
+	if slowTests {
+		dir, problem, want := inversionFolder(t)
+		checkUnits(t, dir, problem, want[0])
+	}
+}
+
+func checkUnits(t *testing.T, dir string, problem map[string]any, radius float64) {
+	t.Helper()
 	params := map[string]any{"scale": map[string]any{"start": 0.9}, "background": map[string]any{"start": 1e-9}}
 	for k, v := range problem["parameters"].(map[string]any) {
 		params[k] = v
 	}
-	for what, changes := range map[string]map[string]any{"parameters": {"parameters": params}, "losses": {"loss": "square"}} {
+	for what, changes := range map[string]map[string]any{"parameters": {"parameters": params}, "losses": {"loss": "square", "sigma": nil}} {
 		changes["method"] = "lbfgs"
 		code, out, stderr := do(t, "invert", "rsoxs", problemFile(t, dir, problem, changes), "--out", filepath.Join(dir, what), "--json", "--quiet", "--no-report")
 		var doc invertDoc
-		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/want[0]-1) < 0.05) {
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/radius-1) < 0.05) {
 			t.Errorf("%s: %v, exit %d: %s %+v", what, err, code, stderr, doc)
 		}
 	}
@@ -205,9 +233,25 @@ func TestInvertRSoXSVoxels(t *testing.T) {
 	}
 }
 
-// An interrupted fit keeps its best point, from which --resume goes on to the end.
+// An interrupted fit keeps its best point, from which --resume goes on to the end of
+// one that was not: that of the demonstration, in the slow tests also of the reference,
+// which ends where SciPy does.
 func TestInvertRSoXSResumes(t *testing.T) {
-	dir, problem, want := inversionFolder(t)
+	dir, problem := demoFolder(t)
+	code, text, errs := do(t, "invert", "rsoxs", problemFile(t, dir, problem, nil), "--out", filepath.Join(dir, "whole"), "--json", "--quiet", "--no-report")
+	var whole invertDoc
+	if err := json.Unmarshal([]byte(text), &whole); err != nil || code != 0 {
+		t.Fatalf("%v, exit %d: %s", err, code, errs)
+	}
+	checkResumes(t, dir, problem, float64(whole.X["radius"]))
+	if slowTests {
+		dir, problem, want := inversionFolder(t)
+		checkResumes(t, dir, problem, want[0])
+	}
+}
+
+func checkResumes(t *testing.T, dir string, problem map[string]any, radius float64) {
+	t.Helper()
 	run1 := filepath.Join(dir, "run")
 	var out, stderr bytes.Buffer
 	ctx := &countdown{Context: context.Background()}
@@ -218,21 +262,35 @@ func TestInvertRSoXSResumes(t *testing.T) {
 	}
 	code, text, errs := do(t, "invert", "rsoxs", "--resume", run1, "--json", "--quiet", "--no-report")
 	var doc invertDoc
-	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/want[0]-1) < 1e-4) {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/radius-1) < 1e-4) {
 		t.Errorf("%v, exit %d: %s %+v", err, code, errs, doc)
 	}
 }
 
 // The demonstration finds its particle, twice; its posterior goes on to the same draws,
-// and its curves tell much the same as its images.
+// and its curves tell much the same as its images. The quick tests carry out its steps
+// with fewer draws.
 func TestDemoRSoXS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it samples for some seconds")
 	}
+	chainCount, rhat, spread := 4, 1.05, 0.3
 	dir := filepath.Join(t.TempDir(), "demo")
-	code, out, stderr := do(t, "demo", "rsoxs", "--out", dir, "--quiet")
-	if code != 0 || !strings.Contains(out, "r_hat") || !strings.Contains(out, "Try next") {
-		t.Fatalf("exit %d: %s %s", code, out, stderr)
+	if slowTests {
+		code, out, stderr := do(t, "demo", "rsoxs", "--out", dir, "--quiet")
+		if code != 0 || !strings.Contains(out, "r_hat") || !strings.Contains(out, "Try next") {
+			t.Fatalf("exit %d: %s %s", code, out, stderr)
+		}
+	} else {
+		chainCount, rhat, spread = 2, 1.3, 0.6
+		dir, _ = demoFolder(t)
+		for _, line := range []string{"problem.json --out fit --no-report", "posterior.json --out posterior --chains 2 --warmup 30 --draws 20 --retries 0"} {
+			args := strings.Fields(line)
+			args[0], args[2] = filepath.Join(dir, args[0]), filepath.Join(dir, args[2])
+			if code, out, stderr := do(t, append([]string{"invert", "rsoxs", "--quiet"}, args...)...); code != 0 || !strings.Contains(out, "radius") {
+				t.Fatalf("%s: exit %d: %s %s", line, code, out, stderr)
+			}
+		}
 	}
 	var fit invertDoc
 	var doc struct {
@@ -254,18 +312,18 @@ func TestDemoRSoXS(t *testing.T) {
 	}
 	for name, truth := range demoTruth {
 		s := doc.Summary[name]
-		if !(math.Abs(s["mean"]-truth) < 4*s["sd"]) || !(s["r_hat"] < 1.05) {
+		if !(math.Abs(s["mean"]-truth) < 4*s["sd"]) || !(s["r_hat"] < rhat) {
 			t.Errorf("posterior of %s: %v, truth %g", name, s, truth)
 		}
-		if x, sd := float64(fit.X[name]), float64(fit.SD[name]); !(math.Abs(x-truth) < 4*sd) || !(math.Abs(sd/s["sd"]-1) < 0.3) {
+		if x, sd := float64(fit.X[name]), float64(fit.SD[name]); !(math.Abs(x-truth) < 4*sd) || !(math.Abs(sd/s["sd"]-1) < spread) {
 			t.Errorf("fit of %s: %g +- %g, truth %g, posterior %v", name, x, sd, truth, s)
 		}
 	}
-	if doc.Engine != "rsoxs" || doc.Method != "nuts" || doc.Model != "core_shell" || len(doc.Diagnostics.EBFMI) != 4 {
+	if doc.Engine != "rsoxs" || doc.Method != "nuts" || doc.Model != "core_shell" || len(doc.Diagnostics.EBFMI) != chainCount {
 		t.Errorf("%+v", doc)
 	}
 	run := filepath.Join(dir, "posterior")
-	for _, f := range []string{"chain-4.csv", "plots/pair.png", "plots/patterns.svg", "report.html", "draws.zarr"} {
+	for _, f := range []string{fmt.Sprintf("chain-%d.csv", chainCount), "plots/pair.png", "plots/patterns.svg", "report.html", "draws.zarr"} {
 		if !exists(filepath.Join(run, f)) {
 			t.Errorf("no %s", f)
 		}
@@ -275,7 +333,11 @@ func TestDemoRSoXS(t *testing.T) {
 		t.Errorf("resume: exit %d: %s", code, stderr)
 	}
 	edit(t, filepath.Join(dir, "problem.json"), `"sigma": 0.1`, `"compare": "curves"`)
-	code, out, stderr = do(t, "invert", "rsoxs", filepath.Join(dir, "problem.json"), "--out", filepath.Join(dir, "curves"), "--json", "--quiet")
+	args := []string{"invert", "rsoxs", filepath.Join(dir, "problem.json"), "--out", filepath.Join(dir, "curves"), "--json", "--quiet"}
+	if !slowTests {
+		args = append(args, "--no-report")
+	}
+	code, out, stderr := do(t, args...)
 	if err := json.Unmarshal([]byte(out), &fit); err != nil || code != 0 || !(math.Abs(float64(fit.X["radius"])-demoTruth["radius"]) < 0.3) {
 		t.Errorf("curves: %v, exit %d: %s %+v", err, code, stderr, fit)
 	}
