@@ -95,7 +95,7 @@ func (d *Dataset) Chunks() []int {
 }
 
 // Filters returns the names of the filters a chunk went through, first applied
-// first: gzip, shuffle, fletcher32, lzf.
+// first: gzip, shuffle, fletcher32, szip, nbit, scaleoffset, lzf.
 func (d *Dataset) Filters() []string {
 	var names []string
 	for _, f := range d.filters {

@@ -15,6 +15,8 @@ const (
 	filterShuffle  = 2
 	filterFletcher = 3
 	filterSzip     = 4
+	filterNbit     = 5
+	filterScale    = 6
 	filterLZF      = 32000
 )
 
@@ -29,7 +31,7 @@ type filter struct {
 
 func (f filter) name() string {
 	names := map[int]string{filterGzip: "gzip", filterShuffle: "shuffle", filterFletcher: "fletcher32", filterSzip: "szip", filterLZF: "lzf",
-		5: "nbit", 6: "scaleoffset", 307: "bzip2", 32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32013: "zfp", 32015: "zstd", 32026: "blosc2"}
+		filterNbit: "nbit", filterScale: "scaleoffset", 307: "bzip2", 32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32013: "zfp", 32015: "zstd", 32026: "blosc2"}
 	if s, ok := names[f.id]; ok {
 		return s
 	}
@@ -125,6 +127,12 @@ func (u *unpacker) undo(b []byte, p filter, size uint64) ([]byte, error) {
 		return u.swapBuffers(b, unshuffle(u.spare(len(b)), b, int(p.values[0]))), nil
 	case filterFletcher:
 		return checkFletcher(b)
+	case filterSzip:
+		return u.unszip(b, p.values, size)
+	case filterNbit:
+		return u.unbit(b, p.values, size)
+	case filterScale:
+		return u.unscale(b, p.values, size)
 	case filterLZF:
 		out, err := unlzf(u.spare(0), b, slack(b, size))
 		return u.swapBuffers(b, out), err
@@ -132,11 +140,14 @@ func (u *unpacker) undo(b []byte, p filter, size uint64) ([]byte, error) {
 	return nil, ErrUnsupported
 }
 
-// slack is the most bytes that b may unpack to: a chunk, and the checksum of a
-// fletcher32 filter below.
+// slack is the most bytes that b may unpack to.
 func slack(b []byte, size uint64) int {
-	return int(min(size+4, uint64(len(b))*maxRatio+64))
+	return int(min(roomy(size), uint64(len(b))*maxRatio+64))
 }
+
+// roomy is the most bytes that a chunk of size bytes may have between filters:
+// checksums and lengths, and codes that could not make it smaller.
+func roomy(size uint64) uint64 { return size + size/4 + 64 }
 
 // spare returns the buffer that does not hold the current bytes.
 func (u *unpacker) spare(n int) []byte {

@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 func big(t *testing.T) string {
 	p := python()
 	if p == "" || testing.Short() {
-		t.Log("no Python with h5py (make peers, or EURYALE_PYTHON): deep chunk indices are not tested")
+		t.Log("lacks Python with h5py (make peers, or EURYALE_PYTHON): deep chunk indices are not tested")
 		return ""
 	}
 	if bigDir != "" {

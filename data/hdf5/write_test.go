@@ -152,7 +152,7 @@ func TestScalarsAndSlices(t *testing.T) {
 func TestH5pyReadsWhatWeWrite(t *testing.T) {
 	p := python()
 	if p == "" {
-		t.Skip("no Python with h5py (make peers, or EURYALE_PYTHON)")
+		t.Skip("lacks Python with h5py (make peers, or EURYALE_PYTHON)")
 	}
 	name := filepath.Join(t.TempDir(), "out.h5")
 	writeSample(t, name)

@@ -1,0 +1,174 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kinds of the types that the parameters of the n-bit filter describe.
+const (
+	nbitAtomic   = 1
+	nbitArray    = 2
+	nbitCompound = 3
+	nbitWhole    = 4
+)
+
+// packed describes an element whose unused bits were left out: a number, of
+// which the precision is kept, an array or compound of packed elements, or
+// bytes that are kept whole.
+type packed struct {
+	kind, size int // bytes of the element
+	big        bool
+	precision  int // bits
+	offset     int // of the lowest bit that is kept; of a member, see at
+	parts      []packed
+	at         []int // where the members are, bytes
+	bits       uint64
+}
+
+// unbit undoes the n-bit filter. Its parameters are their own number, whether
+// nothing is packed, the number of elements, and the type of one.
+func (u *unpacker) unbit(b []byte, values []uint32, size uint64) ([]byte, error) {
+	if len(values) < 5 {
+		return nil, fmt.Errorf("%d parameters, want at least 5", len(values))
+	}
+	if values[1] != 0 {
+		return b, nil
+	}
+	p := nbitParser{left: values[3:]}
+	t, err := p.next(0)
+	if err != nil {
+		return nil, err
+	}
+	n := uint64(values[2])
+	if n*uint64(t.size) > roomy(size) {
+		return nil, fmt.Errorf("%d elements of %d bytes in a chunk of %d", n, t.size, size)
+	}
+	if have := uint64(len(b)) * 8; t.bits > 0 && n > have/t.bits {
+		return nil, fmt.Errorf("%d elements of %d bits in %d bytes", n, t.bits, len(b))
+	}
+	out := u.spare(int(n) * t.size)
+	clear(out)
+	r := bitReader{b: b}
+	for i := range int(n) {
+		t.unpack(&r, out[i*t.size:(i+1)*t.size])
+	}
+	return u.swapBuffers(b, out), nil
+}
+
+// nbitParser reads the description of a type from the filter's parameters.
+type nbitParser struct {
+	left  []uint32
+	short bool
+}
+
+func (p *nbitParser) take() int {
+	if len(p.left) == 0 {
+		p.short = true
+		return 0
+	}
+	v := p.left[0]
+	p.left = p.left[1:]
+	return int(v & (1<<31 - 1))
+}
+
+func (p *nbitParser) next(depth int) (packed, error) {
+	t := packed{kind: p.take(), size: p.take()}
+	var err error
+	switch t.kind {
+	case nbitAtomic:
+		t.big, t.precision, t.offset = p.take() == 1, p.take(), p.take()
+		if t.precision < 1 || t.precision+t.offset > 8*t.size {
+			err = fmt.Errorf("number of %d bits at bit %d in %d bytes", t.precision, t.offset, t.size)
+		}
+		t.bits = uint64(t.precision)
+	case nbitArray:
+		err = p.array(&t, depth)
+	case nbitCompound:
+		err = p.compound(&t, depth)
+	case nbitWhole:
+		t.bits = 8 * uint64(t.size)
+	default:
+		err = fmt.Errorf("type of kind %d, want 1 to 4", t.kind)
+	}
+	switch {
+	case p.short:
+		err = errors.New("parameters end early")
+	case err == nil && t.size < 1:
+		err = errors.New("type of 0 bytes")
+	}
+	return t, err
+}
+
+func (p *nbitParser) part(depth int) (packed, error) {
+	if depth >= typeDepth {
+		return packed{}, fmt.Errorf("types nested deeper than %d", typeDepth)
+	}
+	return p.next(depth + 1)
+}
+
+func (p *nbitParser) array(t *packed, depth int) error {
+	base, err := p.part(depth)
+	if err != nil {
+		return err
+	}
+	if t.size%base.size != 0 {
+		return fmt.Errorf("array of %d bytes, its elements have %d", t.size, base.size)
+	}
+	t.parts = []packed{base}
+	t.bits = base.bits * uint64(t.size/base.size)
+	return nil
+}
+
+func (p *nbitParser) compound(t *packed, depth int) error {
+	for n := p.take(); n > 0 && !p.short; n-- {
+		at := p.take()
+		m, err := p.part(depth)
+		if err != nil {
+			return err
+		}
+		if m.size > t.size-at {
+			return fmt.Errorf("member of %d bytes at %d in a compound of %d", m.size, at, t.size)
+		}
+		t.parts, t.at = append(t.parts, m), append(t.at, at)
+		t.bits += m.bits
+	}
+	return nil
+}
+
+// unpack reads one element into dst, which is zeroed.
+func (t *packed) unpack(r *bitReader, dst []byte) {
+	switch t.kind {
+	case nbitAtomic:
+		t.number(r, dst)
+	case nbitArray:
+		base := &t.parts[0]
+		for ; len(dst) >= base.size; dst = dst[base.size:] {
+			base.unpack(r, dst[:base.size])
+		}
+	case nbitCompound:
+		for i := range t.parts {
+			m := &t.parts[i]
+			m.unpack(r, dst[t.at[i]:t.at[i]+m.size])
+		}
+	default:
+		for i := range dst {
+			dst[i] = byte(r.read(8))
+		}
+	}
+}
+
+// number reads the bits that were kept, a byte of the number at a time, the
+// most significant first.
+func (t *packed) number(r *bitReader, dst []byte) {
+	low, high := t.offset, t.offset+t.precision-1
+	for k := high / 8; k >= low/8; k-- {
+		top, bottom := min(high-8*k, 7), max(low-8*k, 0)
+		v := byte(r.read(top-bottom+1) << bottom)
+		if t.big {
+			dst[t.size-1-k] = v
+		} else {
+			dst[k] = v
+		}
+	}
+}

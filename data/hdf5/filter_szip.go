@@ -1,0 +1,255 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options of the szip filter.
+const (
+	szipBig      = 16 // samples are big endian
+	szipNearest  = 32 // samples are differences from their neighbours
+	szipSegment  = 64 // blocks that one run of zero blocks can span
+	szipMaxRatio = 8192
+)
+
+// unszip undoes the szip filter: a length, then the adaptive entropy coding of
+// CCSDS 121.0-B, "Lossless Data Compression". Its parameters are options,
+// samples per block, bits per sample and samples per scan line. Numbers of 32
+// and 64 bits are stored as bytes: the first byte of all of them, then the
+// second and so on.
+//
+// Reference: CCSDS 121.0-B-3, chapters 3 (entropy coder) and 4 (preprocessor).
+func (u *unpacker) unszip(b []byte, values []uint32, size uint64) ([]byte, error) {
+	s, err := szipOf(values)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) < 4 {
+		return nil, fmt.Errorf("%d bytes have no length", len(b))
+	}
+	n := uint64(word(b))
+	if n > roomy(size) || n > uint64(len(b))*szipMaxRatio || n%uint64(s.bytes*s.planes) != 0 {
+		return nil, fmt.Errorf("length of %d bytes, packed %d, in a chunk of %d", n, len(b), size)
+	}
+	out := u.spare(int(n))
+	s.r, s.dst = bitReader{b: b[4:]}, out
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	out = u.swapBuffers(b, out)
+	if s.planes > 1 {
+		out = u.swapBuffers(out, unshuffle(u.spare(len(out)), out, s.planes))
+	}
+	return out, nil
+}
+
+// szip is the state of the decoder.
+type szip struct {
+	r      bitReader
+	dst    []byte
+	bits   int // of a sample
+	bytes  int // of a sample in dst
+	planes int // planes of bytes, 1 if samples are whole numbers
+	idBits int // of the choice of a code
+	block  int // samples of a block
+	blocks int // in a scan line, the last one padded
+	line   int // samples of a scan line
+	big    bool
+	near   bool
+
+	done int    // samples of dst
+	at   int    // sample of the scan line
+	last uint64 // sample before
+}
+
+func szipOf(values []uint32) (*szip, error) {
+	if len(values) < 4 {
+		return nil, fmt.Errorf("%d parameters, want 4", len(values))
+	}
+	options, block, bits, line := values[0], int(values[1]), int(values[2]), int(values[3])
+	s := &szip{bits: bits, planes: 1, block: block, line: line, big: options&szipBig != 0, near: options&szipNearest != 0}
+	if block < 2 || block > 64 || block%2 != 0 || line < 1 || line > 1<<24 || bits < 1 || bits > 24 && bits != 32 && bits != 64 {
+		return nil, fmt.Errorf("blocks of %d samples of %d bits, scan lines of %d", block, bits, line)
+	}
+	if bits > 24 {
+		s.planes, s.bits = bits/8, 8
+	}
+	switch {
+	case s.bits <= 8:
+		s.bytes, s.idBits = 1, 3
+	case s.bits <= 16:
+		s.bytes, s.idBits = 2, 4
+	default:
+		s.bytes, s.idBits = 4, 5
+	}
+	s.blocks = (line + block - 1) / block
+	return s, nil
+}
+
+// run decodes scan lines until dst is full.
+func (s *szip) run() error {
+	for !s.full() {
+		s.at = 0
+		for i := 0; i < s.blocks && !s.full(); {
+			n, err := s.next(i)
+			if err != nil {
+				return fmt.Errorf("sample %d: %w", s.done, err)
+			}
+			i += n
+		}
+	}
+	return nil
+}
+
+func (s *szip) full() bool { return s.done*s.bytes >= len(s.dst) }
+
+// next decodes block i of a scan line, or a run of zero blocks there, and
+// returns how many those are.
+func (s *szip) next(i int) (int, error) {
+	id := int(s.r.read(s.idBits))
+	low := id == 0
+	second := low && s.r.read(1) == 1
+	start := 0
+	var err error
+	if s.near && i == 0 && id != 1<<s.idBits-1 { // the first sample stands alone
+		err = s.emit(s.r.read(s.bits))
+		start = 1
+	}
+	n := 1
+	switch {
+	case err != nil:
+	case second:
+		err = s.pairs(start)
+	case low:
+		n = s.zeroBlocks(i)
+		err = s.zeros(n*s.block - start)
+	case id == 1<<s.idBits-1:
+		err = s.plain()
+	default:
+		err = s.split(start, id-1)
+	}
+	if err == nil && s.r.short {
+		err = errors.New("data end early")
+	}
+	return n, err
+}
+
+// plain reads a block without coding.
+func (s *szip) plain() error {
+	for range s.block {
+		if err := s.emit(s.r.read(s.bits)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split reads samples whose low k bits follow all the unary codes of the
+// others.
+func (s *szip) split(start, k int) error {
+	var high [64]uint64
+	for i := start; i < s.block; i++ {
+		high[i] = s.r.unary()
+	}
+	for i := start; i < s.block; i++ {
+		if high[i] > 1<<s.bits {
+			return fmt.Errorf("value %d<<%d in %d bits", high[i], k, s.bits)
+		}
+		if err := s.emit(high[i]<<k | s.r.read(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs reads the second extension: two samples a and b as the unary code of
+// (a+b)(a+b+1)/2 + b. The first sample of a block that begins with a sample
+// that stands alone is left out.
+func (s *szip) pairs(start int) error {
+	for i := 0; i < s.block; i += 2 {
+		m := s.r.unary()
+		if s.r.short {
+			return errors.New("data end early")
+		}
+		sum := uint64(0)
+		for (sum+1)*(sum+2)/2 <= m {
+			sum++
+		}
+		b := m - sum*(sum+1)/2
+		if i >= start {
+			if err := s.emit(sum - b); err != nil {
+				return err
+			}
+		}
+		if err := s.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zeroBlocks reads the length of a run of zero blocks that begins at block i:
+// 1 to 4 as they are, then the code for all up to the end of the segment.
+func (s *szip) zeroBlocks(i int) int {
+	left := s.blocks - i
+	n := int(min(s.r.unary()+1, 1<<20))
+	switch {
+	case n == 5:
+		n = szipSegment - i%szipSegment
+	case n > 5:
+		n--
+	}
+	return min(n, left)
+}
+
+func (s *szip) zeros(n int) error {
+	for ; n > 0 && !s.full(); n-- {
+		if err := s.emit(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emit takes the next coded value of a scan line. What pads the line is
+// dropped.
+func (s *szip) emit(v uint64) error {
+	most := uint64(1)<<s.bits - 1
+	if v > most {
+		return fmt.Errorf("value %d in %d bits", v, s.bits)
+	}
+	if s.near && s.at > 0 {
+		v = unmap(v, s.last, most)
+	}
+	s.last = v
+	if s.at < s.line && !s.full() {
+		to := s.dst[s.done*s.bytes : (s.done+1)*s.bytes]
+		for k := range to {
+			if s.big {
+				to[len(to)-1-k] = byte(v >> (8 * k))
+			} else {
+				to[k] = byte(v >> (8 * k))
+			}
+		}
+		s.done++
+	}
+	s.at++
+	return nil
+}
+
+// unmap returns the sample after last whose difference was mapped to v: in
+// turn up and down while both are possible, then in the direction that is
+// left. Samples are 0 to most.
+func unmap(v, last, most uint64) uint64 {
+	room := min(last, most-last)
+	switch {
+	case v > 2*room && last <= most-last:
+		return v
+	case v > 2*room:
+		return most - v
+	case v%2 == 0:
+		return last + v/2
+	}
+	return last - (v+1)/2
+}
