@@ -13,7 +13,7 @@ build: ## build bin/euryale
 run: build ## the main job: fit and sample the demonstration file, write a report to run/
 	./bin/euryale demo g2 --out $(OUT) --overwrite
 
-test: ## all tests but the slow ones
+test: ## the quick tier: 4 minutes on two cores with nothing installed but Go
 	$(GO) test ./...
 
 test-short: ## the tests of a minute
@@ -22,11 +22,22 @@ test-short: ## the tests of a minute
 test-slow: ## all tests, also those that take minutes
 	$(GO) test -tags slow -timeout 60m ./...
 
+# Tests of a package that call another program, themselves or by a function named here.
+tools = /^func / { name = $$2; sub(/\(.*/, "", name) } \
+  name ~ /^Test/ && /peer\.Python\(|gradcheck\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
+test-tools: ## the tests that need other programs (C compilers, Python, browsers), and a list of those that lack one
+	@bad=0; lacks=; for d in $$(find . -name '*_test.go' -exec dirname {} + | sort -u); do \
+	  names=$$(awk '$(tools)' $$d/*_test.go | sort -u | paste -sd '|' -); [ -z "$$names" ] && continue; \
+	  out=$$($(GO) test -count=1 -v -run "^($$names)\$$" $$d 2>&1) || { bad=1; echo "$$out"; }; \
+	  echo "$$out" | grep -E '^(---|ok|FAIL)'; \
+	  lacks="$$lacks$$(echo "$$out" | grep -E '^ .*: lacks ' | sed "s|^ *|$$d/|")$$(printf '\n ')"; \
+	done; echo; echo "What was not tested, and what it lacks:"; echo "$$lacks" | grep lacks | sed "s|^ *||" | sort -u | grep . || echo nothing; exit $$bad
+
 race: ## tests under the race detector
 	$(GO) test -race -short ./...
 
 FUZZTIME ?= 60s
-fuzz: ## fuzz every reader, FUZZTIME (60s) each
+fuzz: ## fuzz every reader, FUZZTIME (60s) each: nightly
 	@for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 	  for t in $$(grep -oE '^func Fuzz[A-Za-z0-9]*' $$f | sed 's/func //'); do \
 	    echo "$$t in $$(dirname $$f)"; \
@@ -103,4 +114,4 @@ peers: ## a Python environment in .peers for cross-checks (optional)
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow race fuzz mutate bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden golden-pack cross peers clean

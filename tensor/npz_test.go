@@ -122,7 +122,7 @@ func TestNumPyReadsWhatIsWritten(t *testing.T) {
 		}
 	}
 	if python == "" {
-		t.Skip("no Python with NumPy (make peers, or EURYALE_PYTHON)")
+		t.Skip("lacks Python with NumPy (make peers, or EURYALE_PYTHON)")
 	}
 	dir := t.TempDir()
 	arrays := everything()

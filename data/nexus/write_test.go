@@ -97,7 +97,7 @@ assert f["/xpcs/qmap/dynamic_v_list_dim0"].attrs["unit"] == "Å⁻¹"
 		}
 		return
 	}
-	t.Log("no Python with h5py (make peers, or EURYALE_PYTHON): the file was not checked with it")
+	t.Log("lacks Python with h5py (make peers, or EURYALE_PYTHON): the file was not checked with it")
 }
 
 // A result read and written again is the same.

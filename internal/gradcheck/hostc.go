@@ -23,7 +23,7 @@ func HostC(t *testing.T, all []*autodiff.Op) {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler")
+		t.Skip("lacks a C compiler, cc")
 	}
 	var ops []*autodiff.Op
 	for _, op := range all {

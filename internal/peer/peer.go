@@ -1,6 +1,7 @@
 // Package peer runs Python's readers on files that we write. Tests that use it
-// skip aloud where there is no Python with the modules they need: `make peers`
-// makes one in .peers, $EURYALE_PYTHON names another.
+// skip where there is no Python with the modules they need and say what they lack,
+// which make test-tools lists: make peers makes one in .peers, $EURYALE_PYTHON names
+// another.
 //
 //	py := peer.Python(t, "xarray", "zarr")
 //	out := py.Run(t, script, "run.zarr")
@@ -30,12 +31,12 @@ func Python(t testing.TB, modules ...string) Interpreter {
 		p.path = filepath.Join(root(t), ".peers", "bin", "python")
 	}
 	if _, err := exec.LookPath(p.path); err != nil {
-		t.Skipf("peer: no Python: run make peers, or set EURYALE_PYTHON")
+		t.Skipf("lacks Python with %v: run make peers, or set EURYALE_PYTHON", modules)
 	}
 	script := "import sys, importlib\nfor m in sys.argv[1:]:\n    k = importlib.import_module(m)\n    print(m, getattr(k, '__version__', '?'))"
 	out, err := exec.Command(p.path, append([]string{"-W", "ignore", "-c", script}, modules...)...).CombinedOutput()
 	if err != nil {
-		t.Skipf("peer: %s lacks one of %v: run make peers\n%s", p.path, modules, out)
+		t.Skipf("lacks one of Python's %v: run make peers (%s: %s)", modules, p.path, out)
 	}
 	t.Logf("peer: %s", strings.Join(strings.Fields(string(out)), " "))
 	return p
