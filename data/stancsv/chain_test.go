@@ -66,6 +66,7 @@ func TestBadFiles(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(cmdstan))
 	f.Add([]byte("a,b\n1,2\n"))
+	f.Add([]byte(`""""`))
 	f.Add([]byte("L.1.1,L.2.1,L.1.2,L.2.2,x.1,x.3,x[1],lp__\n# Diagonal elements of inverse mass matrix:\n# 1, 2\n1,2,3,4,5,6,7,8\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := stancsv.Read(bytes.NewReader(b), "f")

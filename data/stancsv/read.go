@@ -165,8 +165,8 @@ func (c *Chain) header(text string) error {
 		if _, err := strconv.ParseFloat(n, 64); err == nil || n == "" {
 			return fmt.Errorf("column name %q: want a line of names before the numbers", n)
 		}
-		if strings.ContainsFunc(n, unicode.IsControl) {
-			return fmt.Errorf("column name %.40q: want plain text", n)
+		if strings.ContainsFunc(n, unicode.IsControl) || strings.Contains(n, `"`) {
+			return fmt.Errorf("column name %.40q: want plain text, without quotes", n)
 		}
 		if seen[n] {
 			return fmt.Errorf("column %q stands twice", n)
