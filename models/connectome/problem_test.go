@@ -2,6 +2,8 @@ package connectome
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -89,6 +91,23 @@ func TestBadProblems(t *testing.T) {
 	}
 }
 
+// changed is the document of classes with a key set anew.
+func changed(t *testing.T, more string) []byte {
+	t.Helper()
+	var document, set map[string]json.RawMessage
+	for text, into := range map[string]*map[string]json.RawMessage{classes: &document, "{" + more + "}": &set} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maps.Copy(document, set)
+	b, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // What only the built problem shows is refused before training too.
 func TestBadBuilds(t *testing.T) {
 	for want, more := range map[string]string{
@@ -103,7 +122,7 @@ func TestBadBuilds(t *testing.T) {
 		`name "S" of an area`:        `"stimuli": [{"name": "S", "n": 60}, {"name": "S", "n": 60}]`,
 		"gain -1":                    `"fibres": [{"from": "S", "to": "A", "p": 0.2, "gain": -1}]`,
 	} {
-		p, err := ParseProblem([]byte(strings.Replace(classes, `"batch": 16`, `"batch": 16, `+more, 1)))
+		p, err := ParseProblem(changed(t, more))
 		if err != nil {
 			t.Errorf("%s: %v", more, err)
 			continue
