@@ -22,7 +22,7 @@ func TestLockedFolders(t *testing.T) {
 	if code, _, stderr := do(t, sample...); code != exitOK {
 		t.Fatal(code, stderr)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != marker {
 		t.Errorf("left: %v %v", left, err)
 	}
 	before, err := os.ReadFile(filepath.Join(dir, "summary.json"))
@@ -51,7 +51,7 @@ func TestLockedFolders(t *testing.T) {
 // nothing else is empty.
 func TestLeftoversAreSwept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.MkdirAll(filepath.Join(dir, ".tmp-draws.zarr-0badcafe"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".euryale-tmp-draws.zarr-0badcafe"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	host, err := os.Hostname()
@@ -62,7 +62,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{".tmp-config.json-0badcafe": "{", runlock.Name: string(b)} {
+	for name, text := range map[string]string{".euryale-tmp-config.json-0badcafe": "{", runlock.Name: string(b)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,59 @@ func TestLeftoversAreSwept(t *testing.T) {
 	if code != exitOK || !strings.Contains(stderr, "was left unfinished by process 1073741824 (euryale sample)") {
 		t.Error(code, stderr)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != marker {
 		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// Files of others go neither because a run overwrites its folder nor because they look
+// temporary, and what is no lock is not written through.
+func TestFilesOfOthersStay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	line := lineFile(t)
+	put := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte("mine"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run := func(dir string) (int, string) {
+		code, _, stderr := do(t, "sample", "expr", "--problem", line, "--out", dir, "--warmup", "100", "--draws", "50", "--retries", "0", "--no-report", "--quiet", "--overwrite")
+		return code, stderr
+	}
+	theirs := []string{"ov/chain-of-thought.csv", "ov/report.html", "ov/config.json", "ov/plots/mine.png", "ov/.tmp-notes-20240101", "ov/.euryale-tmp-x-1234567z"}
+	put(theirs...)
+	if code, stderr := run("ov"); code != exitCannotWrite || !strings.Contains(stderr, "no folder of results") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	put("run/notes.txt")
+	if err := os.Remove("run/notes.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if code, stderr := run("run"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	theirs = append(theirs, "run/chain-of-thought.csv", "run/.tmp-notes-20240101", "run/.euryale-tmp-thesis-1/a", "run/.euryale-tmp-thesis-0badcafe/a")
+	put(theirs[6:]...)
+	if code, stderr := run("run"); code != exitOK {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	put("precious.txt", "linked/x")
+	if err := os.Symlink("../precious.txt", "linked/"+runlock.Name); err != nil {
+		t.Fatal(err)
+	}
+	put("linked/" + marker)
+	if code, stderr := run("linked"); code != exitCannotWrite || !strings.Contains(stderr, "no lock") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	for _, name := range append(theirs, "precious.txt") {
+		if b, err := os.ReadFile(name); err != nil || string(b) != "mine" {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
 	}
 }

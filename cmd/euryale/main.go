@@ -16,6 +16,7 @@ func main() {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	context.AfterFunc(ctx, stop) // a second signal ends the process as it stands
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 
 // rundir is the folder of one run.
 //
+//	.euryale         says that the folder is one of ours
 //	.lock            the process that writes here, while it runs
 //	config.json      command, version, resolved settings, data, starts
 //	checkpoint       state of all chains, replaced as a whole while sampling
@@ -53,7 +55,16 @@ func (a *app) makeRundir(name string) (rundir, error) {
 			return "", as(exitCannotWrite, err)
 		}
 	}
-	return rundir(name), nil
+	return rundir(name), writeFile(filepath.Join(name, marker), []byte("A folder of results of euryale "+version()+".\n"))
+}
+
+// marker is a file in every folder that a command has made, or found empty.
+const marker = ".euryale"
+
+// isRundir reports whether a folder is one of ours, whose files --overwrite may remove.
+func isRundir(name string) bool {
+	var c struct{ Command string }
+	return exists(filepath.Join(name, marker)) || rundir(name).readConfig(&c) == nil && c.Command != ""
 }
 
 // vacant refuses a folder with something in it, unless that may be overwritten. What a
@@ -66,18 +77,22 @@ func (a *app) vacant(name string) error {
 	case err != nil:
 		return as(exitCannotWrite, err)
 	}
-	for _, e := range entries {
-		if e.Name() != runlock.Name && !atomicfile.Temporary(e.Name()) && !a.overwrite {
-			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: "--overwrite, --resume " + name + ", or another --out"}
-		}
+	free := !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.Name() != runlock.Name && e.Name() != marker && !atomicfile.Temporary(e.Name())
+	})
+	switch {
+	case free, a.overwrite && isRundir(name):
+		return nil
+	case a.overwrite:
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s holds files and is no folder of results: nothing in it is overwritten", name), hint: "another --out"}
 	}
-	return nil
+	return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: "--overwrite, --resume " + name + ", or another --out"}
 }
 
 // clearRundir removes all that a run may have left, and nothing else.
 func clearRundir(name string) error {
 	old := []string{"checkpoint", "config.json", "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv", "brain.snapshot", "profile.txt", "connectome.npz", "training.csv"}
-	for _, pattern := range []string{"chain-*.csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"} {
+	for _, pattern := range []string{"chain-[0-9].csv", "chain-[0-9][0-9].csv", "chain-[0-9][0-9][0-9].csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"} {
 		found, err := filepath.Glob(filepath.Join(name, pattern))
 		if err != nil {
 			return err

@@ -83,6 +83,9 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.threads, Resume: resume,
 		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every, Failing: a.notSaved}, Progress: meter.Update})
 	meter.Close()
+	if errors.Is(err, infer.ErrNotSaved) {
+		return a.unsampled(s, err)
+	}
 	if ctx.Err() != nil {
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; what was drawn is kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + string(s.dir)}
 	}
@@ -136,7 +139,12 @@ func (a *app) notSaved(err error) {
 // unsampled is the error of chains that ended early.
 func (a *app) unsampled(s sampling, err error) error {
 	e := &exitError{code: samplingCode(err), err: err}
-	if errors.Is(err, infer.ErrNotSaved) && exists(s.dir.path("checkpoint")) {
+	switch there := exists(s.dir.path("checkpoint")); {
+	case !errors.Is(err, infer.ErrNotSaved):
+	case !there:
+		e.err = fmt.Errorf("the draws are lost, for no checkpoint could be kept: %w", err)
+	default:
+		e.err = fmt.Errorf("what was drawn since the last checkpoint is lost: %w", err)
 		e.hint = "make room, then euryale " + s.cfg.Command + " --resume " + string(s.dir)
 	}
 	return e

@@ -16,16 +16,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/gofrs/flock"
 )
 
-// prefix begins every temporary name.
-const prefix = ".tmp-"
+// prefix begins every temporary name; the final one and eight hexadecimal digits follow.
+const prefix = ".euryale-tmp-"
 
 // Temporary reports whether a name is one of a file or folder that was not finished.
-func Temporary(name string) bool { return strings.HasPrefix(filepath.Base(name), prefix) }
+func Temporary(name string) bool {
+	_, ok := final(filepath.Base(name))
+	return ok
+}
 
 // File is a file under its temporary name.
 type File struct {
@@ -39,7 +41,8 @@ func (f *File) Write(b []byte) (int, error) {
 	if err := fails("write", f.name); err != nil {
 		return 0, err
 	}
-	return f.File.Write(b)
+	n, err := f.File.Write(b)
+	return n, named(err, f.name)
 }
 
 // WriteAt is os.File's.
@@ -47,7 +50,8 @@ func (f *File) WriteAt(b []byte, at int64) (int, error) {
 	if err := fails("write", f.name); err != nil {
 		return 0, err
 	}
-	return f.File.WriteAt(b, at)
+	n, err := f.File.WriteAt(b, at)
+	return n, named(err, f.name)
 }
 
 // Create starts a file that takes its name, in place of an existing one, with Commit.
@@ -68,7 +72,7 @@ func Create(name string) (*File, error) {
 		if held := hold(tmp); held != nil {
 			return &File{f, name, held}, nil
 		}
-		f.Close() // it was taken for that of a killed process before it was held
+		f.Close() // another process takes it for abandoned, before it could be held
 	}
 }
 
@@ -79,8 +83,7 @@ func temporary(name string) string {
 
 // named puts the name that the user knows in place of a temporary one.
 func named(err error, name string) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
 	}
 	return err
@@ -164,14 +167,12 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if err := fails("create", name); err != nil {
 		return err
 	}
-	tmp := temporary(name)
-	if err := os.Mkdir(tmp, 0o755); err != nil {
-		return named(err, name)
+	tmp, held, err := temporaryFolder(name)
+	if err != nil {
+		return err
 	}
+	defer held.Close()
 	defer os.RemoveAll(tmp)
-	if held := hold(tmp); held != nil {
-		defer held.Close()
-	}
 	fresh, old := filepath.Join(tmp, fresh), filepath.Join(tmp, old)
 	if err := os.Mkdir(fresh, 0o755); err != nil {
 		return named(err, name)
@@ -185,8 +186,33 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	if err := syncAll(fresh); err != nil {
 		return err
 	}
+	return exchange(name, fresh, old, overwrite)
+}
+
+// temporaryFolder makes one for name, and holds it.
+func temporaryFolder(name string) (string, *flock.Flock, error) {
+	for {
+		tmp := temporary(name)
+		if err := os.Mkdir(tmp, 0o755); err != nil {
+			return "", nil, named(err, name)
+		}
+		if held := hold(tmp); held != nil {
+			return tmp, held, nil
+		}
+	}
+}
+
+// exchange gives a folder its name, in place of one that is there. Others that write into
+// the same parent wait meanwhile.
+func exchange(name, fresh, old string, overwrite bool) error {
+	turn := flock.New(filepath.Dir(name), flock.SetFlag(os.O_RDONLY))
+	_ = turn.Lock() // where nothing can be locked there is no turn
+	defer turn.Close()
 	defer syncFolder(filepath.Dir(name))
-	if !exists {
+	if err := free(name, overwrite); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(name); err != nil {
 		return rename(fresh, name)
 	}
 	if err := rename(name, old); err != nil {

@@ -2,10 +2,13 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -102,11 +105,13 @@ func TestAbandoned(t *testing.T) {
 	write(temporary(name))
 	write(filepath.Join(temporary(name), fresh, "x"))
 	write(temporary(filepath.Join(dir, "b")))
-	write(filepath.Join(dir, ".tmp-mine"))
+	write(filepath.Join(dir, ".euryale-tmp-mine-12345xyz"))
+	theirs := temporary(name) // a folder with something else in it
+	write(filepath.Join(theirs, "notes"))
 	if err := Write(name, false, text("one")); err != nil {
 		t.Fatal(err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 { // a, the living one, that of b, a stranger's
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 5 { // a, the living one, that of b, two of strangers
 		t.Errorf("%v, %v", entries, err)
 	}
 	if _, err := io.WriteString(living, "two"); err != nil || living.Commit() != nil || read(t, name) != "two" {
@@ -115,7 +120,7 @@ func TestAbandoned(t *testing.T) {
 	if err := Sweep(dir); err != nil {
 		t.Error(err)
 	}
-	only(t, dir, "a", ".tmp-mine")
+	only(t, dir, "a", ".euryale-tmp-mine-12345xyz", filepath.Base(theirs))
 }
 
 // A kill between the two renames of a folder loses neither the old nor the new one.
@@ -140,4 +145,34 @@ func TestFolderBetweenItsNames(t *testing.T) {
 			t.Errorf("the old one is lost: %v", err)
 		}
 	}
+}
+
+// Many that write one name at once disturb nobody: each succeeds, and what is there in the
+// end is whole.
+func TestWritersAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for w := range 6 {
+		wg.Go(func() {
+			body := strings.Repeat(fmt.Sprint(w), 1000)
+			for range 40 {
+				if err := Write(filepath.Join(dir, "file"), true, text(body)); err != nil {
+					t.Error(err)
+				}
+				err := Folder(filepath.Join(dir, "folder"), true, func(string) bool { return true }, func(d string) error {
+					return os.WriteFile(filepath.Join(d, "x"), []byte(body), 0o644)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, name := range []string{"file", "folder/x"} {
+		if b := read(t, filepath.Join(dir, name)); len(b) != 1000 || strings.Trim(b, b[:1]) != "" {
+			t.Errorf("%s: %.20q", name, b)
+		}
+	}
+	only(t, dir, "file", "folder")
 }

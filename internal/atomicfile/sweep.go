@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -13,11 +15,11 @@ import (
 const fresh, old = "new", "old"
 
 // hold marks a temporary file or folder as that of a living process, for as long as it
-// lives. It is nil if another process has removed the file.
+// lives. It is nil if another process has removed it, or is about to.
 func hold(tmp string) *flock.Flock {
 	l := flock.New(tmp, flock.SetFlag(os.O_RDONLY))
-	_, _ = l.TryLock() // where nothing can be locked nothing is taken for abandoned
-	if _, gone := os.Lstat(tmp); gone != nil {
+	ok, err := l.TryLock() // where nothing can be locked nothing is taken for abandoned
+	if _, gone := os.Lstat(tmp); gone != nil || err == nil && !ok {
 		l.Close()
 		return nil
 	}
@@ -47,8 +49,8 @@ func sweep(dir, base string) error {
 	}
 	var errs []error
 	for _, e := range entries {
-		to, random, ok := cutLast(e.Name())
-		if !ok || len(random) != 8 || base != "" && base != to {
+		to, ok := final(e.Name())
+		if !ok || base != "" && base != to || !e.IsDir() && !e.Type().IsRegular() {
 			continue
 		}
 		errs = append(errs, abandoned(filepath.Join(dir, e.Name()), filepath.Join(dir, to)))
@@ -56,14 +58,15 @@ func sweep(dir, base string) error {
 	return errors.Join(errs...)
 }
 
-// cutLast takes a temporary name apart.
-func cutLast(tmp string) (base, random string, ok bool) {
-	rest, ok := strings.CutPrefix(tmp, prefix)
-	i := strings.LastIndexByte(rest, '-')
-	if !ok || i < 0 {
-		return "", "", false
+var temporaryName = regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + "(.+)-[0-9a-f]{8}$")
+
+// final is the name that a temporary one is to get; ok is false for other names.
+func final(tmp string) (base string, ok bool) {
+	m := temporaryName.FindStringSubmatch(tmp)
+	if m == nil {
+		return "", false
 	}
-	return rest[:i], rest[i+1:], true
+	return m[1], true
 }
 
 // abandoned removes a temporary file or folder unless its process lives. If that was
@@ -76,6 +79,9 @@ func abandoned(tmp, name string) error {
 		return nil // it is in use, has vanished, or nothing can be said
 	}
 	defer l.Close()
+	if st, err := os.Lstat(tmp); err != nil || st.IsDir() && !onlyOurs(tmp) {
+		return nil
+	}
 	if _, err := os.Lstat(filepath.Join(tmp, old)); err == nil {
 		if _, err := os.Lstat(name); err != nil {
 			if err := os.Rename(filepath.Join(tmp, fresh), name); err != nil {
@@ -85,4 +91,10 @@ func abandoned(tmp, name string) error {
 		}
 	}
 	return os.RemoveAll(tmp)
+}
+
+// onlyOurs reports whether a folder holds nothing but what Folder puts there.
+func onlyOurs(tmp string) bool {
+	entries, err := os.ReadDir(tmp)
+	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != fresh && e.Name() != old })
 }

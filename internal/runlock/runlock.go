@@ -70,6 +70,9 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 	path := filepath.Join(dir, Name)
 	host, _ := os.Hostname()
 	for range attempts {
+		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+			return nil, nil, fmt.Errorf("%s is a link, a folder or a pipe and no lock of this program: remove it", path)
+		}
 		f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 		ok, err := f.TryLock()
 		before = owner(path)
