@@ -18,6 +18,9 @@ func Jacobian(y, x *Node) *Node {
 	if m == 0 || n == 0 {
 		return Full(0, shape...)
 	}
+	if bad := tooLarge("jacobian", tensor.Shape{m, n}); bad != nil {
+		return bad
+	}
 	var parts []*Node
 	if n <= m {
 		for i := range n {
@@ -40,7 +43,5 @@ func basis(i int, s tensor.Shape) *Node {
 	if len(s) == 0 {
 		return Scalar(1)
 	}
-	e := make([]float64, s.Size())
-	e[i] = 1
-	return Const(e, s...)
+	return filled("basis", s, func(e []float64) { e[i] = 1 })
 }

@@ -20,6 +20,27 @@ func (e *MemoryError) Error() string {
 		memory.Text(e.Need), memory.Text(e.Limit), []int(e.Largest), e.By)
 }
 
+// filled makes a constant of the shape, unless there is no memory for it.
+func filled(op string, s tensor.Shape, f func(data []float64)) *Node {
+	if bad := tooLarge(op, s); bad != nil {
+		return bad
+	}
+	data := make([]float64, s.Size())
+	f(data)
+	return Const(data, s...)
+}
+
+// tooLarge is a Node with the mistake if there is no memory for an array.
+func tooLarge(op string, s tensor.Shape) *Node {
+	switch limit := memory.Limit(); {
+	case !s.Valid():
+		return failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{s}, Want: countable})
+	case int64(s.Size()) > limit/8:
+		return failed(&MemoryError{Need: 8 * int64(s.Size()), Limit: limit, Largest: s, By: op})
+	}
+	return nil
+}
+
 // most is how many elements a planner counts; sums of more stay there.
 const most = math.MaxInt / 32
 

@@ -37,6 +37,29 @@ func TestShapesThatOverflow(t *testing.T) {
 	}
 }
 
+// Constants that an operation writes out are refused before memory is taken.
+func TestConstantsThatDoNotFit(t *testing.T) {
+	q, h := Input("q", 1<<24, 1<<24), Input("h", 1<<31)
+	for name, n := range map[string]*Node{
+		"eye": Eye(1 << 24), "larger eye": Eye(1 << 31), "eye that wraps": Eye(1 << 33), "diagonal": DiagMatrix(Input("d", 1<<32)), "triangle": Tril(q, 0),
+		"hessian": Hessian(Sum(Exp(h)), h), "jacobian": Jacobian(Exp(h), h), "cholesky": Grad(Sum(Cholesky(q)), q)[0],
+		"pad": Pad(Input("s", 4), []int{math.MaxInt}, []int{math.MaxInt}, 0),
+	} {
+		if err := n.Err(); err == nil || !errors.As(err, new(*MemoryError)) && !errors.As(err, new(*tensor.ShapeError)) {
+			if _, err := Compile([]*Node{n}, Settings{}); !errors.As(err, new(*MemoryError)) {
+				t.Errorf("%s: %v, %v", name, n.Err(), err)
+			}
+		}
+	}
+	var many []*Node
+	for range 300 {
+		many = append(many, Input("part", math.MaxInt/64))
+	}
+	if err := Concat(0, many...).Err(); !errors.As(err, new(*tensor.ShapeError)) {
+		t.Errorf("300 parts: %v", err)
+	}
+}
+
 // A program that does not fit is refused before memory is taken.
 func TestProgramsThatDoNotFit(t *testing.T) {
 	x := Input("x", 1<<40)

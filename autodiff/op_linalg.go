@@ -98,26 +98,26 @@ func keep(x *Node, f func(i, j int) bool) *Node {
 
 // mask is 1 where f holds and 0 elsewhere.
 func mask(m, n int, f func(i, j int) bool) *Node {
-	data := make([]float64, m*n)
-	for i := range m {
-		for j := range n {
-			data[i*n+j] = truth(f(i, j))
+	return filled("mask", tensor.Shape{m, n}, func(data []float64) {
+		for i := range m {
+			for j := range n {
+				data[i*n+j] = truth(f(i, j))
+			}
 		}
-	}
-	return Const(data, m, n)
+	})
 }
 
 // lowerHalf is Phi of Murray: the lower triangle with half the diagonal.
 func lowerHalf(x *Node) *Node {
 	n := x.shape[len(x.shape)-1]
-	w := make([]float64, n*n)
-	for i := range n {
-		for j := range i {
-			w[i*n+j] = 1
+	return Mul(filled("lower_half", tensor.Shape{n, n}, func(w []float64) {
+		for i := range n {
+			for j := range i {
+				w[i*n+j] = 1
+			}
+			w[i*n+i] = 0.5
 		}
-		w[i*n+i] = 0.5
-	}
-	return Mul(Const(w, n, n), x)
+	}), x)
 }
 
 // square returns the order of the matrices in x, or a Node with the mistake.

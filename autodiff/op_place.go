@@ -26,6 +26,9 @@ func Concat(axis int, xs ...*Node) *Node {
 			return failed(&tensor.ShapeError{Op: "concat", Got: shapesOf(xs), Want: "as many axes in each"})
 		}
 		s[ax] += t[ax]
+		if !s.Valid() {
+			break // newNode says so
+		}
 		t[ax] = s[ax]
 		if !t.Equal(s) {
 			return failed(&tensor.ShapeError{Op: "concat", Got: shapesOf(xs), Want: "equal lengths outside the joined axis"})
@@ -66,6 +69,9 @@ func Pad(x *Node, before, after []int, value float64) *Node {
 	}
 	s, attr := x.shape.Clone(), wholeSlice(x.shape)
 	for i := range s {
+		if !(tensor.Shape{before[i]}).Valid() || !(tensor.Shape{after[i]}).Valid() {
+			return failed(&tensor.ShapeError{Op: "pad", Got: []tensor.Shape{x.shape, before, after}, Want: countable})
+		}
 		s[i] += before[i] + after[i]
 		attr[3*i] = before[i]
 	}
