@@ -16,6 +16,7 @@ type Array struct {
 	typ  *Type
 	dims []uint64
 	read func(dst []byte, offset, count []uint64) error // dst is zeroed
+	more func() int64                                   // what sources add to File.MaxBytes, may be nil
 	err  error
 }
 
@@ -129,9 +130,13 @@ func (a *Array) misuse(format string, args ...any) error {
 func (a *Array) room(dims []uint64, size int) (int, error) {
 	size = max(size, a.typ.Size)
 	n, ok := product(append(slices.Clone(dims), uint64(size)))
-	if !ok || n > uint64(max(a.file.MaxBytes, 0)) {
+	most := max(a.file.MaxBytes, 0)
+	if ok && n > uint64(most) && a.more != nil {
+		most += min(a.more(), 1<<62-most)
+	}
+	if !ok || n > uint64(most) {
 		return 0, &FormatError{File: a.file.name, Path: a.path, Offset: -1,
-			What: fmt.Sprintf("%v elements of %d bytes exceed the limit of %d bytes", dims, size, a.file.MaxBytes),
+			What: fmt.Sprintf("%v elements of %d bytes exceed the limit of %d bytes", dims, size, most),
 			Try:  "read a Slab at a time or raise File.MaxBytes"}
 	}
 	return int(n) / size * a.typ.Size, nil

@@ -93,7 +93,7 @@ func (s *chunked) number(at []uint64) (n uint64, ok bool) {
 }
 
 // read visits the chunks that a block touches.
-func (s *chunked) read(dst []byte, offset, count []uint64) error {
+func (s *chunked) read(t *trail, dst []byte, offset, count []uint64) error {
 	list, err := s.load()
 	if err != nil || len(list) == 0 {
 		return err
@@ -104,7 +104,6 @@ func (s *chunked) read(dst []byte, offset, count []uint64) error {
 		first[i] = offset[i] / s.chunk[i]
 		n[i] = (offset[i]+count[i]-1)/s.chunk[i] - first[i] + 1
 	}
-	left := s.MaxBytes
 	at := make([]uint64, rank)
 	var buf unpacker
 	return odometer(n, func(rel []uint64, _ uint64) error {
@@ -116,7 +115,7 @@ func (s *chunked) read(dst []byte, offset, count []uint64) error {
 		if !ok {
 			return nil
 		}
-		if left -= int64(s.bytes); left < 0 {
+		if !t.spend(s.bytes) {
 			return s.bad(c.addr, "chunks hold more than the limit of %d bytes", s.MaxBytes)
 		}
 		b, err := s.unpack(&buf, c, at)

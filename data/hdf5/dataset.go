@@ -9,6 +9,7 @@ type Dataset struct {
 	store   storage
 	max     []uint64
 	filters []filter
+	fill    []byte // nil for zero
 	null    bool
 }
 
@@ -25,6 +26,10 @@ func (f *File) Dataset(key string) (*Dataset, error) {
 
 // dataset makes a Dataset of a header.
 func (f *File) dataset(h *header, key string) (*Dataset, error) {
+	return f.datasetWithin(h, key, &trail{left: f.MaxBytes})
+}
+
+func (f *File) datasetWithin(h *header, key string, t *trail) (*Dataset, error) {
 	typ, ok1 := h.first(msgType)
 	dims, ok2 := h.first(msgDataspace)
 	lay, ok3 := h.first(msgLayout)
@@ -53,16 +58,35 @@ func (f *File) dataset(h *header, key string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.store, err = f.layout(lay, d); err != nil {
+	if d.store, err = f.layout(lay, d, t); err != nil {
 		return nil, err
 	}
+	d.fill = fill
+	if v, ok := d.store.(*virtual); ok {
+		d.more = v.more
+	}
 	d.read = func(dst []byte, offset, count []uint64) error {
-		if fill != nil && !d.store.complete() {
-			repeat(dst, fill)
-		}
-		return d.store.read(dst, offset, count)
+		return d.readWithin(d.trail(), dst, offset, count)
 	}
 	return d, nil
+}
+
+// trail begins a call. A virtual dataset copies what it reads, and sources may
+// be virtual in turn.
+func (d *Dataset) trail() *trail {
+	t := &trail{left: d.file.MaxBytes}
+	if more := d.more; more != nil {
+		t.left, t.more = 4*min(t.left, 1<<60), func() int64 { return 4 * more() }
+	}
+	return t
+}
+
+// readWithin reads a block that is not empty into dst, which is zeroed.
+func (d *Dataset) readWithin(t *trail, dst []byte, offset, count []uint64) error {
+	if d.fill != nil && !d.store.complete() {
+		repeat(dst, d.fill)
+	}
+	return d.store.read(t, dst, offset, count)
 }
 
 // repeat fills dst with copies of one element.

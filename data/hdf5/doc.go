@@ -14,9 +14,25 @@
 //	row, err := g2.Slab([]int{3, 0}, []int{1, 12}).Float64s()
 //	unit, err := f.Attr("/xpcs/qmap/dynamic_v_list_dim0", "unit")
 //
+// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, n-bit and
+// scale-offset. A virtual dataset reads like any other, but reading one opens
+// the files that its Sources name, and so does opening one whose length depends
+// on them. They are opened for reading only, and only in the folder of the
+// virtual dataset's file or below it, unless File.AnyFolder is set; of an
+// absolute name elsewhere, a file of the same last element in that folder is
+// taken. Where a source file or dataset is absent, elements are the fill value;
+// a source that is refused or damaged is an error.
+//
+// Not read, with errors that match ErrUnsupported, are other filters (blosc,
+// zstd, bzip2, lz4, bitshuffle, zfp), data in external raw files, strings,
+// lists and references of variable length that a virtual dataset takes from
+// another file, virtual datasets that convert anything but numbers, selections
+// of points, shared message heaps, and numbers of more than eight bytes.
+//
 // Reading a damaged or hostile file ends in a *FormatError. One call allocates
 // at most File.MaxBytes (64 MiB plus 1032 times the size of the file, the
 // greatest ratio deflate can reach, unless set) for the elements, plus their
-// conversion to the type asked for; everything else it allocates is bounded by
-// a small multiple of the bytes present in the file.
+// conversion to the type asked for; for a virtual dataset the sources count as
+// the file does. Everything else it allocates is bounded by a small multiple of
+// the bytes present in the file.
 package hdf5

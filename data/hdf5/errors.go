@@ -13,7 +13,7 @@ var (
 	// does not have.
 	ErrNotFound = errors.New("not found")
 	// ErrUnsupported is matched for parts of HDF5 that this package does not
-	// read, such as virtual datasets and the blosc filter.
+	// read, such as the blosc filter; the package comment lists them.
 	ErrUnsupported = errors.New("not supported")
 	// ErrType is matched when the elements cannot become the Go type asked for.
 	ErrType = errors.New("wrong type")

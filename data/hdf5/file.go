@@ -14,11 +14,21 @@ import (
 type File struct {
 	// MaxBytes bounds the bytes of elements that one call may allocate.
 	// Open sets it to 64 MiB plus 1032 times the size of the file; raise it to
-	// read a mostly empty dataset whole.
+	// read a mostly empty dataset whole. While it is as Open set it, the size
+	// of its sources raises it likewise for a virtual dataset.
 	MaxBytes int64
 
+	// AnyFolder lets virtual datasets take elements from files anywhere.
+	// Otherwise their sources must be in the folder of this file or below it,
+	// and what others name is an error: a file from elsewhere cannot make a
+	// program read files that it was not given. Set it after Open, before the
+	// first Dataset.
+	AnyFolder bool
+
 	name       string
-	dir        string // where external links are looked for, "" for none
+	dir        string // where external links and sources are looked for, "" for none
+	tree       string // the folder below which sources are, absolute
+	openBytes  int64  // MaxBytes as Open set it
 	r          io.ReaderAt
 	closer     io.Closer
 	size       int64 // bytes from base to the end
@@ -37,6 +47,8 @@ type File struct {
 	heapBytes   uint64           // in heaps
 	types       map[uint64]*Type // named types, by the address of their message
 	external    map[string]*File
+	sources     *sourcePool         // nil until one is opened
+	mapped      map[string]*Dataset // that virtual ones took elements from
 	names       map[uint64]string
 }
 
@@ -57,22 +69,28 @@ func Open(name string) (*File, error) {
 		return nil, err
 	}
 	f.closer, f.dir = r, filepath.Dir(name)
+	if f.tree, err = filepath.Abs(f.dir); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("hdf5: %w", err)
+	}
 	return f, nil
 }
 
-// Read makes a File of size bytes behind r. External links need a File from
-// Open.
+// Read makes a File of size bytes behind r. External links and the sources of
+// virtual datasets in other files need a File from Open.
 func Read(r io.ReaderAt, size int64) (*File, error) { return read(r, size, "file") }
 
 func read(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{name: name, r: r, size: size, MaxBytes: 64<<20 + min(size, 1<<42)*maxRatio}
+	f.openBytes = f.MaxBytes
 	if err := f.superblock(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// Close closes the file and those its external links led to.
+// Close closes the file and those its external links and virtual datasets led
+// to.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,6 +98,11 @@ func (f *File) Close() error {
 		g.Close()
 	}
 	f.external = nil
+	if f.sources == nil { // none from now on
+		f.sources = &sourcePool{owner: f}
+	} else if f.sources.owner == f {
+		f.sources.close()
+	}
 	if f.closer == nil {
 		return nil
 	}

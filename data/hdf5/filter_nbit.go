@@ -20,10 +20,10 @@ type packed struct {
 	kind, size int // bytes of the element
 	big        bool
 	precision  int // bits
-	offset     int // of the lowest bit that is kept; of a member, see at
+	offset     int // of the lowest bit that is kept
 	parts      []packed
-	at         []int // where the members are, bytes
-	bits       uint64
+	at         []int  // where the members of a compound are, bytes
+	bits       uint64 // that an element has in the file
 }
 
 // unbit undoes the n-bit filter. Its parameters are their own number, whether

@@ -16,6 +16,12 @@ const maxPath = 4096
 // maxHops bounds the soft and external links followed on the way to an object.
 const maxHops = 32
 
+// hops are the links followed on the way to an object.
+type hops struct {
+	n   int
+	dir string // folder tree that external links must not leave, "" for none
+}
+
 // object is where a path led to; its file differs from the one asked after an
 // external link.
 type object struct {
@@ -26,8 +32,11 @@ type object struct {
 
 // find follows a path from the root. Both "/a/b" and "a/b" start there.
 func (f *File) find(key string) (object, error) {
-	hops := 0
-	o, err := f.walk(key, &hops)
+	return f.findWithin(key, &hops{})
+}
+
+func (f *File) findWithin(key string, h *hops) (object, error) {
+	o, err := f.walk(key, h)
 	return o, within(key, err)
 }
 
@@ -36,7 +45,7 @@ func (f *File) rootObject() (object, error) {
 	return object{f, "/", h}, err
 }
 
-func (f *File) walk(key string, hops *int) (object, error) {
+func (f *File) walk(key string, h *hops) (object, error) {
 	o, err := f.rootObject()
 	if err != nil {
 		return o, err
@@ -55,7 +64,7 @@ func (f *File) walk(key string, hops *int) (object, error) {
 			}
 			o.path = path.Join(o.path, name)
 		case SoftLink, ExternalLink:
-			return o.follow(l, rest, hops)
+			return o.follow(l, rest, h)
 		default:
 			return o, o.unsupported(o.head.addr, "open its target by name", "%s is a user-defined link of type %d", path.Join(o.path, name), l.Kind)
 		}
@@ -92,15 +101,15 @@ func (o object) link(name, key string) (Link, error) {
 }
 
 // follow goes on through a soft or external link of o.
-func (o object) follow(l Link, rest string, hops *int) (object, error) {
-	*hops++
+func (o object) follow(l Link, rest string, h *hops) (object, error) {
+	h.n++
 	from := path.Join(o.path, l.Name)
-	if *hops > maxHops {
+	if h.n > maxHops {
 		return o, &FormatError{File: o.name, Path: from, Offset: -1, What: "more than 32 links follow each other", Try: "look for links that point at themselves"}
 	}
 	f, target := o.File, l.Path
 	if l.Kind == ExternalLink {
-		g, err := o.open(l, from)
+		g, err := o.open(l, from, h.dir)
 		if err != nil {
 			return o, err
 		}
@@ -108,12 +117,13 @@ func (o object) follow(l Link, rest string, hops *int) (object, error) {
 	} else if !strings.HasPrefix(target, "/") {
 		target = o.path + "/" + target
 	}
-	return f.walk(target+"/"+rest, hops)
+	return f.walk(target+"/"+rest, h)
 }
 
 // open opens the file an external link names: as a path from the directory of
-// this file, or its last element there.
-func (o object) open(l Link, from string) (*File, error) {
+// this file, or its last element there; always in the folder tree dir, unless
+// that is "".
+func (o object) open(l Link, from, dir string) (*File, error) {
 	fail := func(what, try string, err error) (*File, error) {
 		return nil, &FormatError{File: o.name, Path: from, Offset: -1, What: "is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
 	}
@@ -126,10 +136,15 @@ func (o object) open(l Link, from string) (*File, error) {
 	} else {
 		candidates = append([]string{filepath.Join(o.dir, l.File)}, candidates...)
 	}
+	refused := false
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, name := range candidates {
 		name = filepath.Clean(name)
+		if !inside(dir, name) {
+			refused = true
+			continue
+		}
 		if g := o.external[name]; g != nil {
 			return g, nil
 		}
@@ -140,11 +155,15 @@ func (o object) open(l Link, from string) (*File, error) {
 		if err != nil {
 			return fail("which cannot be read", "", err)
 		}
+		g.AnyFolder = o.AnyFolder
 		if o.external == nil {
 			o.external = map[string]*File{}
 		}
 		o.external[name] = g
 		return g, nil
+	}
+	if refused {
+		return fail("which is not in the folder of the virtual dataset that it is a source of, or below", "put it there, or set File.AnyFolder if you trust the file", fs.ErrPermission)
 	}
 	return fail("and "+l.File+" is not in "+o.dir, "put it there", fs.ErrNotExist)
 }

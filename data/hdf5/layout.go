@@ -3,19 +3,19 @@ package hdf5
 // storage is how the elements of a dataset lie in the file.
 type storage interface {
 	// read reads a block that is not empty into dst, which holds fill values.
-	read(dst []byte, offset, count []uint64) error
+	read(t *trail, dst []byte, offset, count []uint64) error
 	// complete reports that every element is stored, so no fill value shows.
 	complete() bool
 }
 
 // layout reads a data layout message, versions 1 to 5.
-func (f *File) layout(m message, d *Dataset) (storage, error) {
+func (f *File) layout(m message, d *Dataset, t *trail) (storage, error) {
 	m, err := f.resolve(m)
 	if err != nil {
 		return nil, err
 	}
 	c := f.cursor(m.data)
-	p := layoutParser{f, c, m.addr, d}
+	p := layoutParser{f, c, m.addr, d, t}
 	version := c.u8()
 	var s storage
 	switch version {
@@ -34,9 +34,10 @@ func (f *File) layout(m message, d *Dataset) (storage, error) {
 
 type layoutParser struct {
 	*File
-	c  *cursor
-	at uint64
-	d  *Dataset
+	c     *cursor
+	at    uint64
+	d     *Dataset
+	trail *trail
 }
 
 // old reads versions 1 and 2.
@@ -86,7 +87,7 @@ func (p layoutParser) current(version int) (storage, error) {
 	case class == 2:
 		return p.chunked4()
 	case class == 3:
-		return nil, p.unsupported(p.at, "copy it to a plain dataset, or open the source files", "virtual dataset")
+		return p.virtual()
 	}
 	return nil, p.bad(p.at, "layout class %d, want 0 to 3", class)
 }
@@ -119,7 +120,9 @@ type compact struct {
 
 func (s compact) complete() bool { return true }
 
-func (s compact) read(dst []byte, offset, count []uint64) error { return s.from(dst, offset, count) }
+func (s compact) read(_ *trail, dst []byte, offset, count []uint64) error {
+	return s.from(dst, offset, count)
+}
 
 // contiguous checks that the file holds every byte before any is read.
 func (p layoutParser) contiguous(addr, n uint64) (storage, error) {
@@ -149,7 +152,7 @@ func (s *contiguous) complete() bool { return s.addr != undef }
 // smallRun is the length below which neighbouring stretches are read together.
 const smallRun = 4096
 
-func (s *contiguous) read(dst []byte, offset, count []uint64) error {
+func (s *contiguous) read(_ *trail, dst []byte, offset, count []uint64) error {
 	if s.addr == undef {
 		return nil
 	}

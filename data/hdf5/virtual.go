@@ -1,0 +1,421 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+)
+
+// maxNested bounds virtual datasets that are sources of each other.
+const maxNested = 8
+
+// Costs in bytes of what reading a virtual dataset does besides copying, so
+// that File.MaxBytes bounds that too.
+const (
+	costSource  = 1024 // of opening a source
+	costMapping = 16   // of looking at a mapping
+)
+
+// Source is a dataset from which a virtual dataset takes elements.
+type Source struct {
+	File string // as written in the file, "." for the file itself
+	Path string // in both, %b stands for 0, 1, 2 and so on
+}
+
+// trail is what one call has followed and may still read.
+type trail struct {
+	depth int
+	left  int64        // bytes
+	more  func() int64 // further bytes once those are used up, may be nil
+}
+
+// spend reports whether n bytes may still be read, and takes them.
+func (t *trail) spend(n uint64) bool {
+	t.left -= int64(min(n, 1<<62))
+	if t.left < 0 && t.more != nil {
+		t.left, t.more = t.left+t.more(), nil
+	}
+	return t.left >= 0
+}
+
+// virtual data are elements of other datasets.
+type virtual struct {
+	*File
+	d    *Dataset
+	at   uint64 // of the layout message
+	maps []mapping
+
+	once  sync.Once
+	extra int64 // see more
+}
+
+// mapping says which elements of a source are which of the virtual dataset.
+type mapping struct {
+	Source
+	many     bool // Source has a %b
+	from, to selection
+}
+
+// virtual reads the address of the list of mappings, and the list.
+func (p layoutParser) virtual() (storage, error) {
+	addr, index := p.c.addr(), p.c.u32()
+	v := &virtual{File: p.File, d: p.d, at: p.at}
+	if p.c.short || addr == undef || addr == 0 {
+		return v, nil
+	}
+	b, err := p.globalObject(addr, index)
+	if err != nil {
+		return nil, err
+	}
+	if v.maps, err = p.mappings(b, addr); err != nil {
+		return nil, err
+	}
+	for i := range v.maps {
+		if err := v.check(&v.maps[i]); err != nil {
+			return nil, err
+		}
+	}
+	return v, v.grow(p.trail)
+}
+
+// mappings reads the global heap block of a virtual dataset, versions 0 and 1.
+func (f *File) mappings(b []byte, at uint64) ([]mapping, error) {
+	c := f.cursor(b)
+	if err := f.verify(at, c); err != nil {
+		return nil, err
+	}
+	version, n := c.u8(), c.len()
+	if version > 1 {
+		return nil, f.unsupported(at, "write it with an older library version", "list of mappings of version %d, want 0 or 1", version)
+	}
+	if c.short || n > uint64(c.left())/16 { // two selections take 16 bytes at least
+		return nil, f.bad(at, "%d mappings in %d bytes", n, len(b))
+	}
+	all := make([]mapping, 0, min(n, 64))
+	for range n {
+		m, err := f.mapping(c, version, all, at)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// mapping reads one, whose names may be those of one before.
+func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (mapping, error) {
+	var m mapping
+	flags := 0
+	if version == 1 {
+		flags = c.u8()
+	}
+	earlier := func() (mapping, error) {
+		if i := c.len(); i < uint64(len(before)) {
+			return before[i], nil
+		}
+		return m, f.bad(at, "mapping %d shares a name with one that is not before it", len(before))
+	}
+	var err error
+	var o mapping
+	switch {
+	case flags&4 != 0:
+		m.File = "."
+	case flags&1 != 0:
+		o, err = earlier()
+		m.File = o.File
+	default:
+		m.File = c.text()
+	}
+	if err != nil {
+		return m, err
+	}
+	if flags&2 != 0 {
+		o, err = earlier()
+		m.Path = o.Path
+	} else {
+		m.Path = c.text()
+	}
+	if err != nil {
+		return m, err
+	}
+	if len(m.File) > maxPath || len(m.Path) > maxPath {
+		return m, f.bad(at, "names of %d and %d bytes in mapping %d, want at most %d", len(m.File), len(m.Path), len(before), maxPath)
+	}
+	if m.from, err = f.selection(c, at); err != nil {
+		return m, err
+	}
+	if m.to, err = f.selection(c, at); err != nil {
+		return m, err
+	}
+	if c.short {
+		return m, f.bad(at, "list of mappings ends inside mapping %d", len(before))
+	}
+	return m, nil
+}
+
+// check looks at what does not depend on the source.
+func (v *virtual) check(m *mapping) error {
+	bad := func(format string, args ...any) error {
+		return v.bad(v.at, "mapping of %s:%s: %s", m.File, m.Path, fmt.Sprintf(format, args...))
+	}
+	for _, s := range []string{m.File, m.Path} {
+		_, many, ok := blockName(s, 0)
+		if !ok {
+			return bad("%% is followed by neither b nor %%")
+		}
+		m.many = m.many || many
+	}
+	if r := m.to.rank(); r >= 0 && r != len(v.d.dims) {
+		return bad("selection of %d axes in a dataset of %d", r, len(v.d.dims))
+	}
+	u := m.to.unlimited
+	switch {
+	case u < 0 && m.from.unlimited >= 0 || u >= 0 && !m.many && m.from.unlimited < 0:
+		return bad("only one of its selections is without end")
+	case m.many && (u < 0 || m.from.unlimited >= 0 || m.to.axes[u].block >= maxExtent):
+		return bad("%%b needs blocks without end that are filled from blocks with one")
+	}
+	return nil
+}
+
+// blockName writes a number for every %b in a name. many reports that there
+// are some, ok that nothing else but %% begins with a %.
+func blockName(name string, i uint64) (s string, many, ok bool) {
+	if !strings.Contains(name, "%") {
+		return name, false, true
+	}
+	parts := strings.Split(name, "%%")
+	for k, p := range parts {
+		with := strings.ReplaceAll(p, "%b", fmt.Sprint(i))
+		if strings.Count(p, "%") != strings.Count(p, "%b") {
+			return name, false, false
+		}
+		many = many || with != p
+		parts[k] = with
+	}
+	return strings.Join(parts, "%"), many, true
+}
+
+// name is the source of block i.
+func (m *mapping) name(i uint64) Source {
+	file, _, _ := blockName(m.File, i)
+	path, _, _ := blockName(m.Path, i)
+	return Source{file, path}
+}
+
+// grow sets the lengths of axes along which mappings have no end: as far as
+// there are elements in the sources, or blocks of sources without a gap.
+func (v *virtual) grow(t *trail) error {
+	var least map[int]uint64
+	for i := range v.maps {
+		m := &v.maps[i]
+		if m.to.unlimited < 0 {
+			continue
+		}
+		n, err := v.reach(m, t)
+		if err != nil {
+			return err
+		}
+		if least == nil {
+			least = map[int]uint64{}
+		}
+		least[m.to.unlimited] = max(least[m.to.unlimited], n)
+	}
+	if least == nil {
+		return nil
+	}
+	dims := append([]uint64{}, v.d.dims...)
+	for axis, n := range least {
+		for i := range v.maps {
+			if m := &v.maps[i]; m.to.unlimited < 0 && m.to.rank() > 0 {
+				n = max(n, m.to.end(axis))
+			}
+		}
+		dims[axis] = min(n, v.d.max[axis], maxExtent)
+	}
+	v.d.dims = dims
+	return nil
+}
+
+// reach is the length that a mapping without end gives its axis.
+func (v *virtual) reach(m *mapping, t *trail) (uint64, error) {
+	along := m.to.axes[m.to.unlimited]
+	n := uint64(0)
+	if m.many {
+		for ; n < along.n/along.block && along.at(n*along.block) < v.d.max[m.to.unlimited]; n++ {
+			d, done, err := v.open(m.name(n), t)
+			if err != nil {
+				return 0, err
+			}
+			done()
+			if d == nil {
+				break
+			}
+		}
+		n *= along.block
+	} else {
+		d, done, err := v.open(m.name(0), t)
+		if err != nil || d == nil {
+			return 0, err
+		}
+		done()
+		if err := v.fitsSource(m, d); err != nil {
+			return 0, err
+		}
+		n = m.from.axes[m.from.unlimited].below(d.dims[m.from.unlimited])
+	}
+	along.n = min(n, along.n)
+	return along.end(), nil
+}
+
+func (v *virtual) fitsSource(m *mapping, d *Dataset) error {
+	if r := m.from.rank(); r >= 0 && r != len(d.dims) {
+		return v.bad(v.at, "selection of %d axes in the source %s:%s of shape %v", r, d.file.name, d.path, d.dims)
+	}
+	return nil
+}
+
+// open opens a source, nil if there is none. The caller calls done after use.
+func (v *virtual) open(s Source, t *trail) (d *Dataset, done func(), err error) {
+	done = func() {}
+	if t.depth >= maxNested {
+		return nil, done, v.sourceError(s.File+":"+s.Path, fmt.Sprintf("and more than %d of them follow each other", maxNested), "look for one that is its own source", nil)
+	}
+	if !t.spend(costSource) {
+		return nil, done, v.tooMuch()
+	}
+	f := v.File
+	if s.File != "." {
+		if f, done, err = v.source(s.File); err != nil || f == nil {
+			return nil, func() {}, err
+		}
+	}
+	t.depth++
+	d, err = f.sourceDataset(s.Path, t, v.sourceDir())
+	t.depth--
+	if err != nil || d == nil {
+		done()
+		return nil, func() {}, err
+	}
+	return d, done, nil
+}
+
+func (v *virtual) tooMuch() error {
+	return &FormatError{File: v.name, Offset: -1, What: fmt.Sprintf("its sources take more than the limit of %d bytes", v.MaxBytes), Try: "read a Slab at a time or raise File.MaxBytes"}
+}
+
+// mostMapped bounds the datasets that a File keeps for virtual ones.
+const mostMapped = 16
+
+// sourceDataset opens a dataset that a virtual one names, nil if there is
+// none. External links on the way stay in the folder tree dir.
+func (f *File) sourceDataset(key string, t *trail, dir string) (*Dataset, error) {
+	f.mu.Lock()
+	d := f.mapped[key]
+	f.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	o, err := f.findWithin(key, &hops{dir: dir})
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d, err = o.datasetWithin(o.head, key, t); err != nil {
+		return nil, within(key, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mapped == nil || len(f.mapped) >= mostMapped {
+		f.mapped = map[string]*Dataset{}
+	}
+	f.mapped[key] = d
+	return d, nil
+}
+
+// Sources returns the datasets from which a virtual dataset takes its
+// elements, in the order of its mappings; nil if it is not virtual. Nothing is
+// opened.
+func (d *Dataset) Sources() []Source {
+	v, ok := d.store.(*virtual)
+	if !ok {
+		return nil
+	}
+	var all []Source
+	seen := map[Source]bool{}
+	for _, m := range v.maps {
+		if !seen[m.Source] {
+			seen[m.Source] = true
+			all = append(all, m.Source)
+		}
+	}
+	return all
+}
+
+// more is by how much sources raise the bytes that one call may read, unless
+// MaxBytes was set: as much as their own files would allow.
+func (v *virtual) more() int64 {
+	if v.MaxBytes != v.openBytes {
+		return 0
+	}
+	v.once.Do(func() { v.extra = v.sourceBytes(&trail{left: v.MaxBytes}, map[string]bool{}) })
+	return v.extra
+}
+
+// probed bounds the sources that more opens to see whether they are virtual.
+const probed = 128
+
+// mostBlocks bounds the files of one name with %b that more looks at.
+const mostBlocks = 1 << 16
+
+func (v *virtual) sourceBytes(t *trail, seen map[string]bool) int64 {
+	total := int64(0)
+	visit := func(s Source) bool {
+		p := "."
+		if s.File != "." {
+			var err error
+			if p, err = v.sourcePath(s.File); err != nil {
+				return false
+			}
+			if !seen[p] {
+				info, err := os.Stat(p)
+				if err != nil {
+					return false
+				}
+				total += 64<<20 + min(info.Size(), 1<<42)*maxRatio
+			}
+		}
+		seen[p] = true
+		if key := p + ":" + s.Path; !seen[key] && len(seen) < probed {
+			seen[key] = true
+			total += v.nestedBytes(s, t, seen)
+		}
+		return total < 1<<60
+	}
+	for i := range v.maps {
+		m := &v.maps[i]
+		for k := uint64(0); visit(m.name(k)) && m.many && k < mostBlocks; k++ {
+		}
+	}
+	return min(total, 1<<60)
+}
+
+// nestedBytes is sourceBytes of a source.
+func (v *virtual) nestedBytes(s Source, t *trail, seen map[string]bool) int64 {
+	d, done, err := v.open(s, t)
+	if err != nil || d == nil {
+		return 0
+	}
+	defer done()
+	w, ok := d.store.(*virtual)
+	if !ok {
+		return 0
+	}
+	t.depth++
+	defer func() { t.depth-- }()
+	return w.sourceBytes(t, seen)
+}
