@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/memory"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -185,6 +186,11 @@ func (c *Config) validate(dim int) error {
 	for i, q := range c.Init {
 		want(q == nil || len(q) == dim, "Init[%d] has %d numbers: want %d, one per unconstrained parameter", i, len(q), dim)
 	}
+	if need := float64(c.Chains) * 8 * float64(dim+12); !c.Sink.Only && !c.StopWhen.active() && c.StopWhen.MaxTime <= 0 {
+		need *= float64(c.Draws) + float64(c.warmup())
+		want(need <= float64(memory.Limit()), "Draws %d of %d chains take %.2g GB, where there are %.2g: ask for fewer, or give them to a Sink with Only", c.Draws, c.Chains, need/1e9, float64(memory.Limit())/1e9)
+	}
+	want(c.Chains <= 1<<20, "Chains is %d: want at most %d", c.Chains, 1<<20)
 	if c.StartMetric != nil {
 		want(c.StartMetric.fits(dim), "StartMetric has dimension %d: want %d", c.StartMetric.Dim(), dim)
 	}

@@ -161,7 +161,7 @@ func TestModelFailures(t *testing.T) {
 	}{
 		"+Inf":  {func([]float64) (float64, error) { return math.Inf(1), nil }, "+Inf"},
 		"error": {func([]float64) (float64, error) { return 0, errors.New("file vanished") }, "file vanished"},
-		"panic": {func([]float64) (float64, error) { panic("index out of range") }, "the model panicked: index out of range"},
+		"panic": {func([]float64) (float64, error) { panic("index out of range") }, "panicked: index out of range"},
 	} {
 		fit, err := Sample(t.Context(), bounded{c.edge}, Config{Chains: 2, InitRadius: 0.9})
 		var at *DrawError

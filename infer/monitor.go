@@ -2,10 +2,12 @@ package infer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // monitor watches the chains until they are finished: it reports progress,
@@ -15,6 +17,7 @@ func (r *run) monitor(ctx context.Context, begin time.Time, finished <-chan stru
 	tick := time.NewTicker(min(r.cfg.ProgressEvery, 100*time.Millisecond))
 	defer tick.Stop()
 	reported, saved := begin, begin
+	var failed error // of Progress
 	for running := true; running; {
 		select {
 		case <-finished:
@@ -22,7 +25,7 @@ func (r *run) monitor(ctx context.Context, begin time.Time, finished <-chan stru
 		case now := <-tick.C:
 			if now.Sub(reported) >= r.cfg.ProgressEvery {
 				reported = now
-				r.report(begin, false)
+				failed = errors.Join(failed, r.report(begin, false))
 			}
 			if e := r.save(now, &saved); e != nil {
 				errs = []error{e}
@@ -36,19 +39,31 @@ func (r *run) monitor(ctx context.Context, begin time.Time, finished <-chan stru
 		}
 		errs = nil // an earlier failure is mended
 	}
-	r.report(begin, true)
+	if failed = errors.Join(failed, r.report(begin, true)); failed != nil {
+		errs = append(errs, failed)
+	}
 	return errs
 }
 
-func (r *run) report(begin time.Time, done bool) {
+// report calls Progress, whose panic ends the run.
+func (r *run) report(begin time.Time, done bool) (err error) {
 	if r.cfg.Progress == nil {
-		return
+		return nil
 	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("infer: Config.Progress: %w", err)
+			r.cfg.Progress = nil
+			r.stop.Store(true)
+		}
+	}()
+	defer given.Caught(&err)
 	p := Progress{Elapsed: time.Since(begin), Done: done}
 	for _, c := range r.chains {
 		p.Chains = append(p.Chains, c.progress())
 	}
 	r.cfg.Progress(p)
+	return nil
 }
 
 // save asks the chains for their state when it is time, and writes the file

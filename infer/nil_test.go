@@ -3,6 +3,7 @@ package infer
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 )
@@ -62,6 +63,28 @@ func TestPanicsAreErrors(t *testing.T) {
 			if err := call(); !errors.As(err, new(*PanicError)) || !strings.Contains(err.Error(), "my model") {
 				t.Errorf("%s, call %d: %v", name, when, err)
 			}
+		}
+	}
+}
+
+// So is one of the functions that look on.
+func TestPanicsOfOnlookers(t *testing.T) {
+	target := Func(1, func(q, g []float64) float64 { g[0] = -q[0]; return -q[0] * q[0] / 2 })
+	boom := func() { panic("my function") }
+	for name, c := range map[string]Config{
+		"Progress": {Progress: func(Progress) { boom() }},
+		"Open":     {Sink: Sink{Write: func(SinkDraw) error { return nil }, Open: func([]string, int) error { boom(); return nil }}},
+		"Write":    {Sink: Sink{Write: func(SinkDraw) error { boom(); return nil }}},
+		"Close":    {Sink: Sink{Write: func(SinkDraw) error { return nil }, Close: func() error { boom(); return nil }}},
+	} {
+		c.Warmup, c.Draws, c.Chains = 50, 50, 2
+		if _, err := Sample(t.Context(), target, c); !errors.As(err, new(*PanicError)) || !strings.Contains(err.Error(), "my function") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for want, c := range map[string]Config{"Chains is 1099511627776": {Chains: 1 << 40}, "take": {Draws: 1 << 50}, "ask for fewer": {Draws: math.MaxInt, Warmup: math.MaxInt}} {
+		if _, err := Sample(t.Context(), target, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

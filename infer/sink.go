@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -67,7 +68,7 @@ func (r *run) open() error {
 	}
 	f.values = make([]float64, len(f.from))
 	if f.Open != nil {
-		if err := f.Open(f.Names, len(r.chains)); err != nil {
+		if err := guarded(func() error { return f.Open(f.Names, len(r.chains)) }); err != nil {
 			return fmt.Errorf("infer: sink: %w", err)
 		}
 	}
@@ -106,9 +107,15 @@ func (r *run) close() (errs []error) {
 		errs = append(errs, r.funnel.failed)
 	}
 	if r.funnel.Close != nil {
-		if err := r.funnel.Close(); err != nil {
+		if err := guarded(r.funnel.Close); err != nil {
 			errs = append(errs, fmt.Errorf("infer: sink: %w", err))
 		}
 	}
 	return errs
+}
+
+// guarded makes a panic of a user's function an error.
+func guarded(f func() error) (err error) {
+	defer given.Caught(&err)
+	return f()
 }

@@ -35,7 +35,7 @@ func hard() map[string]Draws {
 	bare := plain()
 	bare.Diverging, bare.Units = nil, nil
 	odd := plain()
-	odd.Names[0], odd.Units[odd.Names[0]] = `a<b & "c" ^{`, "µs⁻¹"
+	odd.Names[0], odd.Units[odd.Names[0]] = "a<b & \"c\" ^{\x1b[31m\a\u202e", "µs⁻¹"
 	return map[string]Draws{
 		"plain":        plain(),
 		"one chain":    posterior(1, 60),

@@ -3,6 +3,8 @@ package viz
 import (
 	"html/template"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Report is a page about one analysis.
@@ -61,7 +63,7 @@ func (r Report) HTML() string {
 	if err := pageTemplate.Execute(&b, page); err != nil {
 		return "<!doctype html><title>report</title><p>" + template.HTMLEscapeString(err.Error())
 	}
-	return b.String()
+	return foreign.Text(b.String())
 }
 
 // pageHTML is the picture without its title and note, but with them as its

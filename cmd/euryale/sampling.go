@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // sampling is one posterior to be sampled into a run folder, with what is the
@@ -209,7 +210,7 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	if err := writeJSON(s.dir.path("summary.json"), doc); err != nil {
 		return err
 	}
-	if err := writeFile(s.dir.path("diagnose.txt"), []byte(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n")); err != nil {
+	if err := writeFile(s.dir.path("diagnose.txt"), []byte(foreign.Text(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n"))); err != nil {
 		return err
 	}
 	if cfg.NoReport {

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -59,6 +60,9 @@ func read(r io.Reader, file string) (*Table, error) {
 	}
 	if err := lines.Err(); err != nil && p.err == nil {
 		p.line++
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("the line has more than %d bytes", maxLine)
+		}
 		p.fail(0, "", "try a text editor: is it a CSV file?", "cannot be read: %v", err)
 	}
 	if p.err == nil && p.columns == nil {

@@ -12,7 +12,7 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("the model panicked: %v\n%s", e.Value, e.Stack)
+	return fmt.Sprintf("panicked: %v\n%s", e.Value, e.Stack)
 }
 
 // Caught, deferred, makes a panic the error of its function.
