@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		"tau,g2\n0x10,2\n":      `"0x10" is no number`,
 		"bin,tau,g2\n1.5,2,3\n": "line 2, column 1 (bin): 1.5 is no bin",
 		"bin,tau,g2\nnan,2,3\n": "NaN is no bin",
-		"tau,g2\n" + strings.Repeat("1", maxLine+1): "line 2: cannot be read: bufio.Scanner: token too long",
+		"tau,g2\n" + strings.Repeat("1", maxLine+1): "line 2: cannot be read: the line has more than 1048576 bytes",
 	} {
 		_, err := Read(strings.NewReader(in))
 		var f *FormatError
