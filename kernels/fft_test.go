@@ -11,22 +11,33 @@ import (
 // naive is the transform by its definition, in float64.
 func naive(x []complex128, inverse bool) []complex128 {
 	n := len(x)
-	w := make([]complex128, n)
-	for k := range w {
-		re, im := root(k, n)
-		if inverse {
-			im = -im
+	w := roots[n]
+	if w == nil {
+		w = make([]complex128, n)
+		for k := range w {
+			w[k] = complex(root(k, n))
 		}
-		w[k] = complex(re, im)
+		roots[n] = w
 	}
 	y := make([]complex128, n)
 	for k := range y {
-		for j, v := range x {
-			y[k] += v * w[j*k%n]
+		at := 0 // j k mod n
+		for _, v := range x {
+			r := w[at]
+			if inverse {
+				r = complex(real(r), -imag(r))
+			}
+			y[k] += v * r
+			if at += k; at >= n {
+				at -= n
+			}
 		}
 	}
 	return y
 }
+
+// roots are those of unity by order; tests of this file run one after the other.
+var roots = map[int][]complex128{}
 
 // naiveOver transforms every axis of an array by the definition.
 func naiveOver(x []complex128, shape []int, inverse bool) []complex128 {
