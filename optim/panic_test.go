@@ -79,8 +79,14 @@ func TestNilArguments(t *testing.T) {
 		"optim.Batch.Linearise: the argument r is nil": func() error {
 			return new(Batch).Linearise(ctx, Rows{}, nil, func(Linearised) {})
 		},
-		"Residual": func() error { _, err := LeastSquares(ctx, &Problem{M: 1, N: 1, Start: []float64{1}}, Settings{}); return err },
-		"Value":    func() error { _, err := Minimize(ctx, &Function{N: 1, Start: []float64{1}}, MinimizeSettings{}); return err },
+		"Residual": func() error {
+			_, err := LeastSquares(ctx, &Problem{M: 1, N: 1, Start: []float64{1}}, Settings{})
+			return err
+		},
+		"Value": func() error {
+			_, err := Minimize(ctx, &Function{N: 1, Start: []float64{1}}, MinimizeSettings{})
+			return err
+		},
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) || errors.As(err, new(*PanicError)) {
 			t.Errorf("%v, want %s", err, want)
