@@ -452,7 +452,7 @@ func TestPosteriors(t *testing.T) {
 			if c.of == "" && len(target.names) != len(want.Reference.Parameters) {
 				t.Errorf("%d of %d reference columns: %v", len(target.names), len(want.Reference.Parameters), target.names)
 			}
-			if c.costly && !slowTests {
+			if c.costly && !SlowTests {
 				t.Log("sampled with the tag slow only")
 				return
 			}
@@ -492,7 +492,7 @@ func (c *problem) runs(dim int) (seeds int, goal float64) {
 	default:
 		seeds = 3
 	}
-	if !slowTests {
+	if !SlowTests {
 		seeds, goal = (seeds+9)/10, 0.75*goal
 	}
 	return seeds, goal

@@ -2,4 +2,4 @@
 
 package infer
 
-const slowTests = false
+const SlowTests = false

@@ -2,4 +2,4 @@
 
 package infer
 
-const slowTests = true
+const SlowTests = true

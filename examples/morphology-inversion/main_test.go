@@ -10,7 +10,7 @@ import (
 func TestExample(t *testing.T) {
 	var b strings.Builder
 	dir := t.TempDir()
-	if err := report(&b, dir, 30); err != nil {
+	if err := report(&b, dir, 5); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(b.String())

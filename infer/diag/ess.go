@@ -46,11 +46,16 @@ func essCore(x [][]float64) float64 {
 	if span(x) < resolution {
 		return total
 	}
-	rho := autocorrelation(centreChains(x))
-	if slices.ContainsFunc(rho, math.IsNaN) {
-		return math.NaN()
+	y := centreChains(x)
+	var rho []float64
+	last := 0
+	for known, done := 16, false; !done; known *= 8 { // most chains forget within a few lags
+		known = min(known, n)
+		if rho = autocorrelation(y, known); slices.ContainsFunc(rho, math.IsNaN) {
+			return math.NaN()
+		}
+		last, done = positivePairs(rho, known)
 	}
-	last := positivePairs(rho)
 	makeMonotone(rho, last)
 	tau := -1 + rho[last+1]
 	for _, r := range rho[:last+1] {
@@ -59,13 +64,13 @@ func essCore(x [][]float64) float64 {
 	return total / math.Max(tau, 1/math.Log10(total))
 }
 
-// autocorrelation combines the autocovariances of the chains; it has room for
-// one lag past the last.
-func autocorrelation(x [][]float64) []float64 {
+// autocorrelation combines the autocovariances of the chains at the first known
+// lags; it has room for all of them and one more.
+func autocorrelation(x [][]float64, known int) []float64 {
 	chains, n := size(x)
 	mean := make([]float64, n)
 	centres := make([]float64, chains)
-	k := newCorrelator(n)
+	k := newCorrelator(n, known)
 	for c, v := range x {
 		centres[c] = Mean(v)
 		for t, a := range k.autocov(v[:n]) {
@@ -79,7 +84,7 @@ func autocorrelation(x [][]float64) []float64 {
 	}
 	rho := make([]float64, n+1)
 	rho[0] = 1
-	for t := 1; t < n; t++ {
+	for t := 1; t < known; t++ {
 		rho[t] = 1 - (w-mean[t])/total
 	}
 	return rho
@@ -87,12 +92,16 @@ func autocorrelation(x [][]float64) []float64 {
 
 // positivePairs keeps rho up to the last even lag before the first negative sum
 // of an even and the following odd lag, clears the rest, and returns the last
-// lag that counts twice. A positive even lag after it counts once.
-func positivePairs(rho []float64) (last int) {
+// lag that counts twice. A positive even lag after it counts once. It is not done
+// if that takes more than the first known lags.
+func positivePairs(rho []float64, known int) (last int, done bool) {
 	n := len(rho) - 1
 	even, odd, t := rho[0], rho[1], 1
 	keep := 1
 	for t < n-3 && even+odd > 0 {
+		if t+2 >= known {
+			return 0, false
+		}
 		even, odd = rho[t+1], rho[t+2]
 		if even+odd >= 0 {
 			keep = t + 2
@@ -109,7 +118,7 @@ func positivePairs(rho []float64) (last int) {
 	if even > 0 {
 		rho[last+1] = even
 	}
-	return last
+	return last, true
 }
 
 // makeMonotone lets no pair sum exceed the one before it.

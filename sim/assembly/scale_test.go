@@ -32,7 +32,7 @@ func TestScaleGoldens(t *testing.T) {
 	for _, c := range f.Cases {
 		t.Run(fmt.Sprint(c.N), func(t *testing.T) {
 			if c.N > 1e5 && !slow { // hashing every pair takes half a minute
-				c.Rounds, c.Strengthened = c.Rounds[:2], 0
+				c.Rounds = c.Rounds[:1]
 			}
 			number := map[string]uint64{"S": c.Fibers["stimulus"], "A": c.Fibers["recurrent"]}
 			b := New(Settings{P: c.P, Connect: Hashed(c.Seed, func(from, _ string) uint64 { return number[from] })})
@@ -55,11 +55,14 @@ func TestScaleGoldens(t *testing.T) {
 					}
 				}
 			}
+			if len(c.Rounds) < 2 {
+				return
+			}
 			changed := 0
 			for _, r := range b.byName[[2]string{"A", "A"}].web.rows {
 				changed += len(r.to)
 			}
-			if c.Strengthened > 0 && changed != c.Strengthened {
+			if changed != c.Strengthened {
 				t.Errorf("%d synapses have grown, want %d", changed, c.Strengthened)
 			}
 		})

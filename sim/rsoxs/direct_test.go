@@ -255,12 +255,17 @@ func affine(image []float64, ny, nx, y, x int, m [4]float64) float64 {
 	return sum
 }
 
-// hat is the weight of a pixel at a distance; a weight below snap counts as 0.
+// hat is the weight of a pixel at a distance: a weight within snap of 0 or 1 counts as
+// that.
 func hat(d float64) float64 {
-	if w := 1 - math.Abs(d); w > snap {
+	switch w := 1 - math.Abs(d); {
+	case w <= snap:
+		return 0
+	case w >= 1-snap:
+		return 1
+	default:
 		return w
 	}
-	return 0
 }
 
 // The simulator agrees with the direct algorithm for any volume and setting.
