@@ -74,11 +74,7 @@ func expm1mx(v float64) float64 {
 	if math.Abs(v) > 0.5 {
 		return math.Expm1(v) - v
 	}
-	s := 1.0
-	for k := 16.0; k >= 3; k-- {
-		s = 1 + v/k*s
-	}
-	return v * v / 2 * s
+	return v * v * series(factorialReciprocals[:], v, math.Abs(v))
 }
 
 // log1pmx returns log(1 + y) - y, with z = y/(2+y) as -y z + 2(z^3/3 + z^5/5 + ...)
@@ -88,11 +84,39 @@ func log1pmx(y float64) float64 {
 		return math.Log1p(y) - y
 	}
 	z := y / (2 + y)
-	q, s := z*z, 0.0
-	for k := 27.0; k >= 3; k -= 2 {
-		s = s*q + 1/k
+	q := z * z
+	return 2*z*q*series(oddReciprocals[:], q, q) - y*z
+}
+
+// oddReciprocals are 1/3, 1/5, ..., 1/27; factorialReciprocals are 1/2!, 1/3!, ..., 1/16!.
+var (
+	oddReciprocals       [13]float64
+	factorialReciprocals [15]float64
+)
+
+func init() {
+	for k := range oddReciprocals {
+		oddReciprocals[k] = 1 / float64(2*k+3)
 	}
-	return 2*z*q*s - y*z
+	for k, f := 0, 2.0; k < len(factorialReciprocals); k++ {
+		factorialReciprocals[k] = 1 / f
+		f *= float64(k + 3)
+	}
+}
+
+// series returns c[0] + c[1] x + ... with as many terms as count; size is |x|.
+func series(c []float64, x, size float64) float64 {
+	switch {
+	case size < 2e-6:
+		c = c[:4]
+	case size < 4e-3:
+		c = c[:8]
+	}
+	s := 0.0
+	for k := len(c) - 1; k >= 0; k-- {
+		s = s*x + c[k]
+	}
+	return s
 }
 
 // bernoulli returns log(q + p exp(-v)) + p v: what is left of the cumulants of a

@@ -85,7 +85,7 @@ func runC(t *testing.T, cc, src string, in []float64, n int) []float64 {
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if msg, err := exec.Command(cc, "-O1", "-ffp-contract=off", "-o", bin, file, "-lm").CombinedOutput(); err != nil {
+	if msg, err := exec.Command(cc, "-O0", "-ffp-contract=off", "-o", bin, file, "-lm").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
 	}
 	cmd := exec.Command(bin)
