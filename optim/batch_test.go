@@ -301,6 +301,13 @@ func TestBatchIdentifiability(t *testing.T) {
 	if err != nil || !math.IsInf(sd[0], 1) || !math.IsInf(sd[1], 1) || !(sd[2] < 1) {
 		t.Errorf("%v %v %s", err, sd, r.Reason(0))
 	}
+	// With c on its bound, what a and b lack does not come from it.
+	inf := math.Inf(1)
+	r, err = b.Fit(context.Background(), optim.Rows{Columns: [][]float64{{0, 2, 4, 6, 8, 10.5}}, Start: []float64{1, 1, 2},
+		Lower: []float64{-inf, -inf, 1}, Upper: []float64{inf, inf, inf}}, optim.BatchSettings{Covariance: true})
+	if err != nil || r.Active[2] == 0 || !math.IsInf(r.FreeSD[0], 1) || !math.IsInf(r.FreeSD[1], 1) || r.FreeSD[2] != 0 {
+		t.Errorf("%v %v %v %s", err, r.Active, r.FreeSD, r.Reason(0))
+	}
 }
 
 func TestBatchEnds(t *testing.T) {

@@ -1,5 +1,6 @@
 """Makes the seeds beside this file: python make.py [DIR] [big].
 
+pages.h5.gz has chunk indices so long that they come in pages.
 earliest.h5, v108.h5, v110.h5 and latest.h5 have the same content in the file versions of
 those names; other.h5 is what their external links point to. With "big" the
 chunk indices get deep enough for every kind of block; the test that wants
@@ -9,6 +10,8 @@ Numbers under /numbers and /layout follow a rule the Go test knows: element i is
 i % mod + add, with the attributes mod (default 100) and add (default 0).
 Made with h5py 3.16.0, HDF5 2.0.0, numpy 2.4.6.
 """
+import gzip
+import io
 import sys
 import h5py
 import numpy as np
@@ -193,6 +196,18 @@ def scales(f):
     g["data"].dims[0].label = "x"
 
 
+def pages(dir):
+    """A few numbers far apart: of the pages of a chunk index, most were never written."""
+    with gzip.open(f"{dir}/pages.h5.gz", "wb") as out:
+        b = io.BytesIO()
+        with h5py.File(b, "w", libver="latest") as f:
+            for name, longest in (("grow", None), ("fixed", 1400000)):
+                d = f.create_dataset(name, (1400000,), "i1", chunks=(8,), maxshape=(longest,), fillvalue=-1)
+                for i in (0, 5, 40000, 330000, 1399990, 1399999):
+                    d[i] = i % 100
+        out.write(b.getvalue())
+
+
 def tiny(dir):
     """Small files of one feature each, for the fuzz target to start from."""
     def two(name, write):
@@ -238,4 +253,5 @@ def main(dir=".", big=False):
 if __name__ == "__main__":
     if "big" not in sys.argv:
         tiny("tiny")
+        pages(".")
     main(*(sys.argv[1:2] or ["."]), big="big" in sys.argv)
