@@ -61,39 +61,8 @@ func (b *batcher) thin(x *Node) *Node {
 
 // lift returns n with the batch axis.
 func (b *batcher) lift(n *Node) *Node {
-	shape := append(n.shape.Clone(), b.n)
-	with := func(attr []int, in ...*Node) *Node {
-		m := newNode(n.op, shape, in...)
-		m.attr, m.obj, m.isInt, m.name = attr, n.obj, n.isInt, n.name
-		return m
-	}
-	switch n.op {
-	case reshapeOp:
-		return Reshape(b.made[n.in[0]], shape...)
-	case broadcastOp:
-		return Broadcast(b.made[n.in[0]], shape...)
-	case permuteOp:
-		return Permute(b.made[n.in[0]], append(slices.Clone(n.attr), len(n.shape))...)
-	case sliceOp, embedOp:
-		return with(append(slices.Clone(n.attr), 0, 1, b.n), b.full(n.in[0]))
-	case matmulOp:
-		return b.matmul(n)
-	case gatherOp, scatterOp:
-		if b.made[n.in[1]] != nil {
-			return mistake("batch", "%s by indices that differ between lanes", n.op.Name)
-		}
-		return with(n.attr, b.made[n.in[0]], n.in[1])
-	case customOp, customAdjointOp:
-		return b.lanes(n)
-	case takeAlongOp, scatterAlongOp:
-		idx := n.in[1] // indices without lanes serve all of them
-		if b.made[idx] != nil {
-			idx = b.made[idx]
-		}
-		return with(n.attr, b.full(n.in[0]), idx)
-	}
-	if n.op.matrix {
-		return b.matrices(n)
+	if n.op.lift != nil {
+		return n.op.lift(b, n)
 	}
 	in := make([]*Node, len(n.in))
 	for i, x := range n.in {
@@ -103,7 +72,40 @@ func (b *batcher) lift(n *Node) *Node {
 			in[i] = b.full(x)
 		}
 	}
-	return with(n.attr, in...)
+	return b.with(n, n.attr, in...)
+}
+
+// with is n on inputs that have the batch axis.
+func (b *batcher) with(n *Node, attr []int, in ...*Node) *Node {
+	m := newNode(n.op, b.shape(n), in...)
+	m.attr, m.obj, m.isInt, m.name = attr, n.obj, n.isInt, n.name
+	return m
+}
+
+// shape is that of n with the batch axis.
+func (b *batcher) shape(n *Node) tensor.Shape { return append(n.shape.Clone(), b.n) }
+
+// sliced lifts an operation whose attributes are from, step and length of each axis.
+func (b *batcher) sliced(n *Node) *Node {
+	return b.with(n, append(slices.Clone(n.attr), 0, 1, b.n), b.full(n.in[0]))
+}
+
+// picked lifts an operation that picks whole rows: all lanes the same.
+func (b *batcher) picked(n *Node) *Node {
+	if b.made[n.in[1]] != nil {
+		return mistake("batch", "%s by indices that differ between lanes", n.op.Name)
+	}
+	return b.with(n, n.attr, b.made[n.in[0]], n.in[1])
+}
+
+// along lifts an operation by indices of each element; those without lanes serve all
+// of them.
+func (b *batcher) along(n *Node) *Node {
+	idx := n.in[1]
+	if b.made[idx] != nil {
+		idx = b.made[idx]
+	}
+	return b.with(n, n.attr, b.full(n.in[0]), idx)
 }
 
 // matmul multiplies lane by lane; where only the right factor has lanes they are
@@ -140,24 +142,34 @@ func (b *batcher) toFirst(x *Node) *Node {
 	return Permute(x, perm...)
 }
 
-// matrices applies an operation on matrices lane by lane; where only the right
-// side of a system has lanes they are more columns.
+// matrices lifts an operation on the last two axes of its inputs, for each index of
+// the leading axes.
 func (b *batcher) matrices(n *Node) *Node {
-	var m *Node
-	if x := n.in[0]; n.op.spread && b.made[x] == nil && len(x.shape) == 2 && len(n.shape) == 2 {
-		m = newNode(n.op, tensor.Shape{n.shape[0], n.shape[1] * b.n}, x, Reshape(b.made[n.in[1]], n.shape[0], n.shape[1]*b.n))
+	in := make([]*Node, len(n.in))
+	for i, x := range n.in {
+		in[i] = b.toFirst(b.full(x))
+	}
+	return b.leading(n, in)
+}
+
+// systems lifts an operation on matrices whose leading axes broadcast; where only the
+// right side of a system has lanes they are more columns.
+func (b *batcher) systems(n *Node) *Node {
+	if x := n.in[0]; b.made[x] == nil && len(x.shape) == 2 && len(n.shape) == 2 {
+		m := newNode(n.op, tensor.Shape{n.shape[0], n.shape[1] * b.n}, x, Reshape(b.made[n.in[1]], n.shape[0], n.shape[1]*b.n))
 		m.attr = n.attr
 		return Reshape(m, n.shape[0], n.shape[1], b.n)
 	}
 	in := make([]*Node, len(n.in))
 	for i, x := range n.in {
-		if n.op.spread {
-			in[i] = b.front(x, len(n.shape))
-		} else {
-			in[i] = b.toFirst(b.full(x))
-		}
+		in[i] = b.front(x, len(n.shape))
 	}
-	m = newNode(n.op, append(tensor.Shape{b.n}, n.shape...), in...)
+	return b.leading(n, in)
+}
+
+// leading is n on inputs whose first axis is that of the batch.
+func (b *batcher) leading(n *Node, in []*Node) *Node {
+	m := newNode(n.op, append(tensor.Shape{b.n}, n.shape...), in...)
 	m.attr = n.attr
 	return b.toLast(m)
 }
@@ -178,13 +190,13 @@ func (b *batcher) lanes(n *Node) *Node {
 		in[i] = b.toFirst(b.full(x))
 	}
 	m := newNode(lanesOp, append(tensor.Shape{b.n}, n.shape...), in...)
-	m.obj = &lanesOf{op: n.op, attr: n.attr, obj: n.obj}
+	m.obj = &lanesOf{op: n.op.prim, attr: n.attr, obj: n.obj}
 	return b.toLast(m)
 }
 
 // lanesOf is the operation that lanesOp repeats along the first axis.
 type lanesOf struct {
-	op   *Op
+	op   *primitive
 	attr []int
 	obj  any
 }
@@ -192,7 +204,7 @@ type lanesOf struct {
 var lanesOp *Op
 
 func init() {
-	lanesOp = &Op{Name: "lanes", Arity: -1, kind: step, run: func(c *call) error {
+	lanesOp = compiled(&Op{Name: "lanes", Arity: -1, kind: step, run: func(c *call) error {
 		if c.lanes == nil {
 			c.lanes = c.split()
 		}
@@ -202,12 +214,12 @@ func init() {
 			}
 		}
 		return nil
-	}}
+	}})
 }
 
 // lane runs one lane; where its numbers have no result, see Settings.Isolate.
 func (c *call) lane(l *call) error {
-	err := l.op.run(l)
+	err := l.run(l)
 	var fault interface{ AtPoint() bool }
 	if err == nil || !errors.As(err, &fault) || !fault.AtPoint() {
 		return err
@@ -223,7 +235,7 @@ func (c *call) split() []*call {
 	f := c.obj.(*lanesOf)
 	out := make([]*call, c.shape[0])
 	for i := range out {
-		l := &call{op: f.op, attr: f.attr, obj: f.obj, shape: c.shape[1:], level: c.level, ws: c.ws, ints: make([][]int64, len(c.inShape))}
+		l := &call{op: f.op, run: steps[f.op], attr: f.attr, obj: f.obj, shape: c.shape[1:], level: c.level, ws: c.ws, ints: make([][]int64, len(c.inShape))}
 		for k, s := range c.inShape {
 			n := s[1:].Size()
 			l.inShape = append(l.inShape, s[1:])

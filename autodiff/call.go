@@ -7,10 +7,14 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
+// steps holds, for each operation that runs alone, the function that does it.
+var steps = map[*primitive]func(c *call) error{}
+
 // call is one step bound to its arrays: those of the machine's precision are set,
 // the others are nil.
 type call struct {
-	op      *Op
+	op      *primitive
+	run     func(c *call) error
 	attr    []int
 	obj     any
 	shape   tensor.Shape
@@ -38,7 +42,7 @@ type call struct {
 }
 
 func newCall[T real](m *machine[T], v *value, ws *kernels.Workspace) *call {
-	c := &call{op: v.op, attr: v.attr, obj: v.obj, shape: v.shape, isolate: m.p.settings.Isolate, level: m.p.level, ws: ws, threads: m.p.settings.Threads}
+	c := &call{op: v.op, run: steps[v.op], attr: v.attr, obj: v.obj, shape: v.shape, isolate: m.p.settings.Isolate, level: m.p.level, ws: ws, threads: m.p.settings.Threads}
 	in := make([][]T, len(v.in))
 	c.ints = make([][]int64, len(v.in))
 	for i, x := range v.in {

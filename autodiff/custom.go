@@ -55,7 +55,7 @@ var customOp, customAdjointOp *Op
 var ErrNoGradient = errors.New("autodiff: this operation has no gradient of that order")
 
 func init() {
-	customOp = register(&Op{Name: "custom", Arity: -1, kind: step,
+	customOp = register(&Op{Name: "custom", Arity: -1, kind: step, lift: (*batcher).lanes,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			c := y.obj.(*Custom)
 			switch {
@@ -75,7 +75,7 @@ func init() {
 			c.storeFloat64()
 			return nil
 		}})
-	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: step,
+	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: step, lift: (*batcher).lanes,
 		vjp: func(_, y *Node, x []*Node) []*Node {
 			bad := mistake(y.obj.(*Custom).Name, "no second derivative: give VJP instead of Adjoint")
 			return repeat(bad, len(x))

@@ -12,7 +12,7 @@ import (
 // ones, folding constants and applying algebra.
 type value struct {
 	id     int
-	op     *Op // nil for a leaf
+	op     *primitive // nil for a leaf
 	in     []*value
 	shape  tensor.Shape
 	attr   []int
@@ -27,12 +27,12 @@ type value struct {
 
 func (v *value) size() int            { return v.shape.Size() }
 func (v *value) constant() bool       { return v.op == nil && v.data != nil }
-func (v *value) is(op *Op) bool       { return v.op == op }
-func (v *value) kindIs(k opKind) bool { return v.op != nil && v.op.kind == k }
+func (v *value) is(c opCode) bool     { return v.op != nil && v.op.Code == c }
+func (v *value) kindIs(k opKind) bool { return v.op != nil && v.op.Kind == k }
 
 // number returns the value of a constant whose elements are all one number.
 func (v *value) number() (float64, bool) {
-	for v.is(broadcastOp) || v.is(reshapeOp) {
+	for v.is(codeBroadcast) || v.is(codeReshape) {
 		v = v.in[0]
 	}
 	if v.constant() && len(v.data) == 1 {
@@ -48,7 +48,7 @@ func (v *value) isNumber(c float64) bool {
 
 // key identifies values that are equal because op, inputs and attributes are.
 type key struct {
-	op      *Op
+	op      *primitive
 	a, b, c int
 	rest    string
 }
@@ -80,7 +80,7 @@ func (r *rewriter) lower(n *Node) *value {
 		for i, x := range n.in {
 			in[i] = r.of[x]
 		}
-		v = r.make(n.op, n.shape, n.attr, n.obj, n.isInt, in...)
+		v = r.make(n.op.prim, n.shape, n.attr, n.obj, n.isInt, in...)
 	}
 	r.of[n] = v
 	return v
@@ -111,18 +111,18 @@ func (r *rewriter) add(v *value) *value {
 }
 
 // make returns the value op(in...), simplified or found if it stood already.
-func (r *rewriter) make(op *Op, shape tensor.Shape, attr []int, obj any, isInt bool, in ...*value) *value {
+func (r *rewriter) make(op *primitive, shape tensor.Shape, attr []int, obj any, isInt bool, in ...*value) *value {
 	switch {
-	case op.kind == elementwise:
+	case op.Kind == elementwise:
 		return r.elementwise(op, in...)
-	case op.kind == reduction:
+	case op.Kind == reduction:
 		return r.reduction(op, attr, in[0])
-	case op == reshapeOp:
+	case op.Code == codeReshape:
 		return r.reshape(in[0], shape)
-	case op == broadcastOp:
+	case op.Code == codeBroadcast:
 		return r.broadcast(in[0], shape)
-	case op == permuteOp || op == sliceOp:
-		if in[0].is(broadcastOp) && in[0].in[0].size() == 1 {
+	case op.Code == codePermute || op.Code == codeSlice:
+		if in[0].is(codeBroadcast) && in[0].in[0].size() == 1 {
 			return r.broadcast(r.reshape(in[0].in[0], tensor.Shape{}), shape)
 		}
 	}
@@ -138,7 +138,7 @@ func (r *rewriter) unique(v *value) *value {
 			*ids[i] = x.id
 		}
 	}
-	if v.op.kind != elementwise {
+	if v.op.Kind != elementwise {
 		if v.obj != nil {
 			return r.add(v) // opaque: never merged
 		}
@@ -163,23 +163,23 @@ func (r *rewriter) unique(v *value) *value {
 }
 
 func (r *rewriter) reshape(x *value, s tensor.Shape) *value {
-	for x.is(reshapeOp) {
+	for x.is(codeReshape) {
 		x = x.in[0]
 	}
 	if x.shape.Equal(s) {
 		return x
 	}
-	if x.is(broadcastOp) && x.in[0].size() == 1 {
+	if x.is(codeBroadcast) && x.in[0].size() == 1 {
 		return r.broadcast(r.reshape(x.in[0], tensor.Shape{}), s)
 	}
 	if x.constant() && len(x.data) > 1 {
 		return r.add(&value{shape: s, data: x.data})
 	}
-	return r.unique(&value{op: reshapeOp, shape: s, in: []*value{x}, isInt: x.isInt})
+	return r.unique(&value{op: coded[codeReshape], shape: s, in: []*value{x}, isInt: x.isInt})
 }
 
 func (r *rewriter) broadcast(x *value, s tensor.Shape) *value {
-	if x.is(broadcastOp) {
+	if x.is(codeBroadcast) {
 		x = x.in[0]
 	}
 	if x.shape.Equal(s) {
@@ -188,18 +188,18 @@ func (r *rewriter) broadcast(x *value, s tensor.Shape) *value {
 	if x.size() == s.Size() {
 		return r.reshape(x, s)
 	}
-	return r.unique(&value{op: broadcastOp, shape: s, in: []*value{x}, isInt: x.isInt})
+	return r.unique(&value{op: coded[codeBroadcast], shape: s, in: []*value{x}, isInt: x.isInt})
 }
 
 // elementwise applies op where its inputs still differ: it strips broadcasts
 // from the inputs, works on the smallest shape that covers them and repeats the
 // result.
-func (r *rewriter) elementwise(op *Op, in ...*value) *value {
+func (r *rewriter) elementwise(op *primitive, in ...*value) *value {
 	full, joint := in[0].shape, tensor.Shape{}
 	in = slices.Clone(in)
 	for i, x := range in {
 		full, _ = tensor.Broadcast(full, x.shape)
-		if x.is(broadcastOp) {
+		if x.is(codeBroadcast) {
 			in[i] = x.in[0]
 		}
 		joint, _ = tensor.Broadcast(joint, in[i].shape)
@@ -208,12 +208,15 @@ func (r *rewriter) elementwise(op *Op, in ...*value) *value {
 	return r.broadcast(r.reshape(v, joint), full)
 }
 
+// apply is elementwise with the operation of a code.
+func (r *rewriter) apply(c opCode, in ...*value) *value { return r.elementwise(coded[c], in...) }
+
 // raw is op(in...) of known shape, folded if constant.
-func (r *rewriter) raw(op *Op, shape tensor.Shape, in ...*value) *value {
+func (r *rewriter) raw(op *primitive, shape tensor.Shape, in ...*value) *value {
 	if v := r.fold(op, shape, in); v != nil {
 		return v
 	}
-	if op.commu && in[0].id > in[1].id {
+	if op.Commutative && in[0].id > in[1].id {
 		in[0], in[1] = in[1], in[0]
 	}
 	return r.unique(&value{op: op, shape: shape, in: in})
@@ -222,7 +225,7 @@ func (r *rewriter) raw(op *Op, shape tensor.Shape, in ...*value) *value {
 // foldLimit is the largest constant array worth computing at compile time.
 const foldLimit = 1 << 16
 
-func (r *rewriter) fold(op *Op, shape tensor.Shape, in []*value) *value {
+func (r *rewriter) fold(op *primitive, shape tensor.Shape, in []*value) *value {
 	numbers := true
 	var c [3]float64
 	for i, x := range in {
@@ -261,20 +264,20 @@ func (r *rewriter) fold(op *Op, shape tensor.Shape, in []*value) *value {
 
 // reduction moves broadcasts and signs out of sums, and drops axes of length 1.
 // Factors stay inside: a sum of x may overflow where one of s*x does not.
-func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
+func (r *rewriter) reduction(op *primitive, axes []int, x *value) *value {
 	shape := without(x.shape, axes)
 	real := slices.DeleteFunc(slices.Clone(axes), func(a int) bool { return x.shape[a] == 1 })
 	if len(real) == 0 {
 		return r.reshape(x, shape)
 	}
-	if x.is(broadcastOp) && x.size() > 0 {
+	if x.is(codeBroadcast) && x.size() > 0 {
 		return r.reduceBroadcast(op, real, x, shape)
 	}
 	if x.constant() && x.size() <= foldLimit {
 		return r.foldReduction(op, axes, x, shape)
 	}
-	if op == sumOp && x.is(negOp) {
-		return r.elementwise(negOp, r.reduction(op, axes, x.in[0]))
+	if op.Code == codeSum && x.is(codeNeg) {
+		return r.apply(codeNeg, r.reduction(op, axes, x.in[0]))
 	}
 	v := r.unique(&value{op: op, shape: without(x.shape, real), attr: real, in: []*value{x}})
 	return r.reshape(v, shape)
@@ -282,7 +285,7 @@ func (r *rewriter) reduction(op *Op, axes []int, x *value) *value {
 
 // reduceBroadcast reduces before repeating; a sum over a repeated axis is a
 // product with its length.
-func (r *rewriter) reduceBroadcast(op *Op, axes []int, x *value, shape tensor.Shape) *value {
+func (r *rewriter) reduceBroadcast(op *primitive, axes []int, x *value, shape tensor.Shape) *value {
 	src := x.in[0]
 	aligned := make(tensor.Shape, len(x.shape))
 	for i := range aligned {
@@ -296,13 +299,13 @@ func (r *rewriter) reduceBroadcast(op *Op, axes []int, x *value, shape tensor.Sh
 		}
 	}
 	v := r.reduction(op, axes, r.reshape(src, aligned))
-	if op == sumOp && times != 1 {
-		v = r.elementwise(mulOp, r.num(times), v)
+	if op.Code == codeSum && times != 1 {
+		v = r.apply(codeMul, r.num(times), v)
 	}
 	return r.reshape(r.broadcast(v, without(x.shape, axes)), shape)
 }
 
-func (r *rewriter) foldReduction(op *Op, axes []int, x *value, shape tensor.Shape) *value {
+func (r *rewriter) foldReduction(op *primitive, axes []int, x *value, shape tensor.Shape) *value {
 	data, seen := make([]float64, shape.Size()), make([]bool, shape.Size())
 	strides := keptStrides(x.shape, axes)
 	walk(x.shape, func(idx []int, flat int) {
@@ -311,7 +314,7 @@ func (r *rewriter) foldReduction(op *Op, axes []int, x *value, shape tensor.Shap
 			at += k * strides[d]
 		}
 		if v := x.data[flat]; seen[at] {
-			data[at] = op.f2(data[at], v)
+			data[at] = op.F2(data[at], v)
 		} else {
 			data[at], seen[at] = v, true
 		}

@@ -64,7 +64,7 @@ func (l *layouts) add(v *value) {
 
 // copied returns a value that holds x's elements in order.
 func (l *layouts) copied(x *value) *value {
-	c := &value{id: l.nextID, op: copyOp, in: []*value{x}, shape: x.shape, isInt: x.isInt}
+	c := &value{id: l.nextID, op: coded[codeCopy], in: []*value{x}, shape: x.shape, isInt: x.isInt}
 	l.nextID++
 	c.layout = own(c)
 	l.order = append(l.order, c)
@@ -75,8 +75,8 @@ func (l *layouts) view(v *value) layout {
 	x := v.in[0]
 	from := x.layout
 	out := layout{root: from.root, offset: from.offset, after: from.after, strides: make([]int, len(v.shape))}
-	switch v.op {
-	case reshapeOp:
+	switch v.op.Code {
+	case codeReshape:
 		if x.contiguous() {
 			out.strides = v.shape.Strides()
 			return out
@@ -88,13 +88,13 @@ func (l *layouts) view(v *value) layout {
 		c := l.copied(x)
 		v.in = []*value{c}
 		return layout{root: c, strides: v.shape.Strides()}
-	case permuteOp:
+	case codePermute:
 		for i, p := range v.attr {
 			out.strides[i] = from.strides[p]
 		}
-	case broadcastOp:
+	case codeBroadcast:
 		out.strides = alignedStrides(x.shape, from.strides, v.shape)
-	case sliceOp:
+	case codeSlice:
 		for i, s := range from.strides {
 			out.offset += v.attr[3*i] * s
 			out.strides[i] = v.attr[3*i+1] * s
@@ -138,14 +138,14 @@ func squeeze(s tensor.Shape) tensor.Shape {
 // transposed ones as they are, everything else is copied.
 func (l *layouts) contiguousInputs(v *value) {
 	v.in = slices.Clone(v.in)
-	if v.op == matmulOp {
+	if v.op.Code == codeMatmul {
 		v.attr = []int{0, 0}
 	}
 	for i, x := range v.in {
 		if x.contiguous() {
 			continue
 		}
-		if v.op == matmulOp {
+		if v.op.Code == codeMatmul {
 			if t, ok := transposed(x); ok {
 				v.in[i], v.attr[i] = t, 1
 				continue
@@ -165,6 +165,3 @@ func transposed(x *value) (*value, bool) {
 	s[k-1], s[k-2] = s[k-2], s[k-1]
 	return t, t.contiguous()
 }
-
-// copyOp puts the elements of a view in order; only the compiler makes it.
-var copyOp = &Op{Name: "copy", Arity: 1, CUDA: "x", f1: func(x float64) float64 { return x }}

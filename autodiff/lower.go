@@ -45,11 +45,20 @@ const (
 
 // micro is one operation on a tile.
 type micro struct {
-	op     *Op
-	kernel string // name in package kernels; may be a scalar-operand form
-	dst    operand
-	arg    [3]operand
+	op   *primitive
+	form form
+	dst  operand
+	arg  [3]operand
 }
+
+// form says which operand of a micro is one number.
+type form uint8
+
+const (
+	arrays   form = iota // none
+	byNumber             // the second
+	numberBy             // the first; the operands are exchanged
+)
 
 type load struct {
 	reg, buf, off int
@@ -71,13 +80,29 @@ type rowView struct {
 
 // sum is a reduction at the end of each tile.
 type sum struct {
-	kernel  string // "sum", "sumsq", "dot", "max" or "min"; over rows also "fma" or "fma_s", a*b added to the result
-	op      *Op
+	op      *primitive
+	of      summand
 	a, b    operand
 	out     int // array
 	size    int // of the result
 	kind    sumKind
 	strides []int // of the result, per merged axis
+}
+
+// summand is what a reduction takes of its operands.
+type summand uint8
+
+const (
+	ofA            summand = iota
+	ofSquares              // a^2
+	ofProducts             // a*b, as an inner product
+	ofProductsRows         // a*b, added to the result row by row
+	ofNumberRows           // the same, where b is one number
+)
+
+// name of the reduction, as listings have it.
+func (s *sum) name() string {
+	return [...]string{ofA: s.op.Name, ofSquares: "sumsq", ofProducts: "dot", ofProductsRows: "fma", ofNumberRows: "fma_s"}[s.of]
 }
 
 type sumKind uint8
@@ -155,7 +180,7 @@ func (l *lowering) inside(v, x *value) bool {
 // user returns the value whose inputs v's operation reads: the product fused
 // into v, or v.
 func (l *lowering) user(v *value) *value {
-	if v.is(sumOp) && l.inside(v, v.in[0]) && l.fused[v.in[0].layout.root] {
+	if v.is(codeSum) && l.inside(v, v.in[0]) && l.fused[v.in[0].layout.root] {
 		return v.in[0].layout.root
 	}
 	return v
@@ -170,11 +195,11 @@ func (l *lowering) fuseSums() {
 		}
 	}
 	for _, v := range l.c.values {
-		if !v.is(sumOp) || !l.inside(v, v.in[0]) {
+		if !v.is(codeSum) || !l.inside(v, v.in[0]) {
 			continue
 		}
 		p := v.in[0].layout.root
-		if p.place.escapes || uses[p] != 1 || !(p.is(mulOp) || p.is(squareOp)) {
+		if p.place.escapes || uses[p] != 1 || !(p.is(codeMul) || p.is(codeSquare)) {
 			continue
 		}
 		full := true // repeated inputs are cheaper as a product with one number
@@ -340,32 +365,15 @@ func (l *lowering) filled(o operand) operand {
 	return operand{kind: inReg, reg: l.regs - 1}
 }
 
-// scalarForms names the kernel with one number as its second operand, and the
-// one with the operands exchanged.
-var scalarForms = map[string][2]string{
-	"add": {"add_s", "add_s"}, "mul": {"mul_s", "mul_s"},
-	"maximum": {"maximum_s", "maximum_s"}, "minimum": {"minimum_s", "minimum_s"},
-	"sub": {"sub_s", "rsub_s"}, "div": {"div_s", "rdiv_s"},
-}
-
 func (l *lowering) emit(i int, v *value) {
-	m := micro{op: v.op, kernel: v.op.Name}
+	m := micro{op: v.op}
 	for k, x := range v.in {
 		m.arg[k] = l.operandOf(v, x)
 	}
-	if len(v.in) == 2 && !l.scalar {
-		if forms, ok := scalarForms[v.op.Name]; ok {
-			a, b := l.isOne(m.arg[0]), l.isOne(m.arg[1])
-			switch {
-			case b && !a:
-				m.kernel = forms[0]
-			case a && !b:
-				m.kernel = forms[1]
-				m.arg[0], m.arg[1] = m.arg[1], m.arg[0]
-			}
-		}
+	if m.form = l.formOf(&m); m.form == numberBy {
+		m.arg[0], m.arg[1] = m.arg[1], m.arg[0]
 	}
-	if m.kernel == v.op.Name {
+	if m.form == arrays {
 		for k := range v.in {
 			m.arg[k] = l.filled(m.arg[k])
 		}
@@ -378,6 +386,20 @@ func (l *lowering) emit(i int, v *value) {
 	}
 	l.at[v] = m.dst
 	l.ops = append(l.ops, m)
+}
+
+// formOf returns the form in which m runs as its operands are.
+func (l *lowering) formOf(m *micro) form {
+	if m.op.Arity != 2 || l.scalar {
+		return arrays
+	}
+	switch a, b := l.isOne(m.arg[0]), l.isOne(m.arg[1]); {
+	case b && !a && m.op.ByNumber != "":
+		return byNumber
+	case a && !b && m.op.NumberBy != "":
+		return numberBy
+	}
+	return arrays
 }
 
 // release frees the registers that value i uses last. What a sum reads is not
@@ -393,15 +415,15 @@ func (l *lowering) release(i int, v *value) {
 }
 
 func (l *lowering) emitSum(v *value) {
-	s := sum{kernel: v.op.Name, op: v.op, out: v.place.buf, size: v.size(), strides: l.merged(l.sumStrides(v))}
+	s := sum{op: v.op, out: v.place.buf, size: v.size(), strides: l.merged(l.sumStrides(v))}
 	u := l.user(v)
 	switch {
 	case u != v && l.overRows(v):
 		l.sumProducts(&s, u)
-	case u != v && u.is(squareOp):
-		s.kernel = "sumsq"
+	case u != v && u.is(codeSquare):
+		s.of = ofSquares
 	case u != v:
-		s.kernel, s.b = "dot", l.filled(l.operandOf(u, u.in[1]))
+		s.of, s.b = ofProducts, l.filled(l.operandOf(u, u.in[1]))
 	}
 	if u == v || !l.overRows(v) {
 		s.a = l.filled(l.operandOf(u, u.in[0]))
@@ -420,14 +442,14 @@ func (l *lowering) emitSum(v *value) {
 
 // sumProducts makes s the sum over rows of a product or square u.
 func (l *lowering) sumProducts(s *sum, u *value) {
-	s.kernel = "fma"
+	s.of = ofProductsRows
 	s.a = l.operandOf(u, u.in[0])
 	s.b = l.operandOf(u, u.in[len(u.in)-1])
 	if l.isOne(s.a) {
 		s.a, s.b = s.b, s.a
 	}
 	if s.a = l.filled(s.a); l.isOne(s.b) {
-		s.kernel = "fma_s"
+		s.of = ofNumberRows
 	}
 }
 

@@ -21,16 +21,16 @@ type Op struct {
 	// the checks that walk the registry. Elementwise operations have one by default.
 	Sample func(in Source) []*Node
 
-	kind  opKind
-	f1    func(x float64) float64
-	f2    func(x, y float64) float64
-	f3    func(x, y, z float64) float64
-	vjp   func(g, y *Node, x []*Node) []*Node
-	run   func(c *call) error
-	commu bool // f2(x, y) == f2(y, x)
-	// matrix means that the operation works on the last two axes of its inputs,
-	// for each index of the leading axes; spread that those broadcast.
-	matrix, spread bool
+	kind   opKind
+	code   opCode                     // of an operation that the compiler itself knows
+	kernel string                     // its form in package kernels
+	f2     func(x, y float64) float64 // how a reduction or a scan combines two numbers
+	vjp    func(g, y *Node, x []*Node) []*Node
+	run    func(c *call) error
+	prim   *primitive // what the compiler knows of it
+	// lift returns n, which is op of something in a batch, with the axis of the batch.
+	// Default: op of inputs that all have that axis.
+	lift func(b *batcher, n *Node) *Node
 }
 
 // Source gives a check's inputs: a fresh Node of the shape, filled from the
@@ -39,16 +39,6 @@ type Source func(lo, hi float64, shape ...int) *Node
 
 // Interval is a closed range of the real line.
 type Interval struct{ Lo, Hi float64 }
-
-type opKind uint8
-
-const (
-	elementwise opKind = iota
-	reduction          // sum, max, min over axes
-	view               // the same elements at other places: reshape, permute, slice, broadcast
-	step               // runs alone, on contiguous arrays
-	barrier            // its first input, but not before the second is known
-)
 
 // Unary defines an elementwise operation of one input on one screen.
 type Unary struct {
@@ -61,6 +51,9 @@ type Unary struct {
 	// with operations, it can be differentiated again. Nil means zero.
 	VJP    func(g, y, x *Node) *Node
 	Domain Interval
+
+	code   opCode
+	kernel string // its form in package kernels
 }
 
 // Binary defines an elementwise operation of two inputs, which broadcast.
@@ -73,6 +66,10 @@ type Binary struct {
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
 	Domain      Interval
 	Commutative bool
+
+	code opCode
+	// Forms in package kernels: of two arrays, with one number as y, with one as x.
+	kernel, byNumber, numberBy string
 }
 
 // Ternary defines an elementwise operation of three inputs, which broadcast.
@@ -83,6 +80,8 @@ type Ternary struct {
 	Helper string
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval
+
+	kernel string // its form in package kernels
 }
 
 var (
@@ -114,17 +113,12 @@ func (op *Op) Apply(in ...*Node) *Node {
 
 // Eval returns the elementwise function at one point.
 func (op *Op) Eval(x ...float64) float64 {
-	switch op.Arity {
-	case 1:
-		return op.f1(x[0])
-	case 2:
-		return op.f2(x[0], x[1])
-	}
-	return op.f3(x[0], x[1], x[2])
+	return op.prim.Eval(x...)
 }
 
 func (d Unary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, f1: d.CPU, Smooth: d.VJP != nil}
+	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
+		prim: &primitive{Code: d.code, F1: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, y *Node, x []*Node) []*Node { return []*Node{d.VJP(g, y, x[0])} }
 	}
@@ -132,7 +126,8 @@ func (d Unary) define() *Op {
 }
 
 func (d Binary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, f2: d.CPU, commu: d.Commutative, Smooth: d.VJP != nil}
+	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
+		prim: &primitive{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy}}
 	if d.VJP != nil {
 		op.vjp = func(g, z *Node, x []*Node) []*Node {
 			dx, dy := d.VJP(g, z, x[0], x[1])
@@ -143,7 +138,8 @@ func (d Binary) define() *Op {
 }
 
 func (d Ternary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, f3: d.CPU, Smooth: d.VJP != nil}
+	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
+		prim: &primitive{F3: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
 			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])
@@ -153,8 +149,22 @@ func (d Ternary) define() *Op {
 	return register(op)
 }
 
+// compiled makes op known to the compiler.
+func compiled(op *Op) *Op {
+	if op.prim == nil {
+		op.prim = &primitive{Code: op.code, F2: op.f2, Kernel: op.kernel}
+	}
+	op.prim.Name, op.prim.Arity, op.prim.Kind = op.Name, op.Arity, op.kind
+	op.prim.define()
+	if op.run != nil {
+		steps[op.prim] = op.run
+	}
+	return op
+}
+
 // register adds op to the list that checks and bridges walk.
 func register(op *Op) *Op {
+	compiled(op)
 	if op.kind == elementwise && op.Sample == nil {
 		op.Sample = func(in Source) []*Node {
 			x := make([]*Node, op.Arity)

@@ -64,35 +64,35 @@ var addOp, subOp, mulOp, divOp, powOp, negOp, squareOp, reciprocalOp, sqrtOp, rs
 // that uses the variable would be an initialization cycle.
 func init() {
 	addOp = Binary{
-		Name:   "add",
+		Name: "add", code: codeAdd, kernel: "add", byNumber: "add_s", numberBy: "add_s",
 		CPU:    func(x, y float64) float64 { return x + y },
 		CUDA:   "x + y",
 		VJP:    func(g, _, _, _ *Node) (dx, dy *Node) { return g, g },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	subOp = Binary{
-		Name:   "sub",
+		Name: "sub", code: codeSub, kernel: "sub", byNumber: "sub_s", numberBy: "rsub_s",
 		CPU:    func(x, y float64) float64 { return x - y },
 		CUDA:   "x - y",
 		VJP:    func(g, _, _, _ *Node) (dx, dy *Node) { return g, Neg(g) },
 		Domain: Interval{-3, 3},
 	}.define()
 	mulOp = Binary{
-		Name:   "mul",
+		Name: "mul", code: codeMul, kernel: "mul", byNumber: "mul_s", numberBy: "mul_s",
 		CPU:    func(x, y float64) float64 { return x * y },
 		CUDA:   "x * y",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return Mul(g, y), Mul(g, x) },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	divOp = Binary{
-		Name:   "div",
+		Name: "div", code: codeDiv, kernel: "div", byNumber: "div_s", numberBy: "rdiv_s",
 		CPU:    func(x, y float64) float64 { return x / y },
 		CUDA:   "x / y",
 		VJP:    func(g, z, _, y *Node) (dx, dy *Node) { dx = Div(g, y); return dx, Neg(Mul(dx, z)) },
 		Domain: Interval{0.5, 3},
 	}.define()
 	powOp = Binary{
-		Name: "pow",
+		Name: "pow", code: codePow,
 		CPU:  math.Pow,
 		CUDA: "pow(x, y)",
 		VJP: func(g, z, x, y *Node) (dx, dy *Node) {
@@ -103,35 +103,35 @@ func init() {
 		Domain: Interval{0.3, 3},
 	}.define()
 	negOp = Unary{
-		Name:   "neg",
+		Name: "neg", code: codeNeg, kernel: "neg",
 		CPU:    func(x float64) float64 { return -x },
 		CUDA:   "-x",
 		VJP:    func(g, _, _ *Node) *Node { return Neg(g) },
 		Domain: Interval{-3, 3},
 	}.define()
 	squareOp = Unary{
-		Name:   "square",
+		Name: "square", code: codeSquare, kernel: "square",
 		CPU:    func(x float64) float64 { return x * x },
 		CUDA:   "x * x",
 		VJP:    func(g, _, x *Node) *Node { return Scale(2, Mul(g, x)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	reciprocalOp = Unary{
-		Name:   "reciprocal",
+		Name: "reciprocal", code: codeReciprocal, kernel: "reciprocal",
 		CPU:    func(x float64) float64 { return 1 / x },
 		CUDA:   "1.0 / x",
 		VJP:    func(g, y, _ *Node) *Node { return Neg(Mul(g, Square(y))) },
 		Domain: Interval{0.5, 3},
 	}.define()
 	sqrtOp = Unary{
-		Name:   "sqrt",
+		Name: "sqrt", code: codeSqrt, kernel: "sqrt",
 		CPU:    math.Sqrt,
 		CUDA:   "sqrt(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Div(Scale(0.5, g), y) },
 		Domain: Interval{0.2, 4},
 	}.define()
 	rsqrtOp = Unary{
-		Name:   "rsqrt",
+		Name: "rsqrt", kernel: "rsqrt",
 		CPU:    func(x float64) float64 { return 1 / math.Sqrt(x) },
 		CUDA:   "1.0 / sqrt(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(-0.5, Mul(y, Square(y)))) },

@@ -70,6 +70,7 @@ func comparison(name, c string, f func(x, y float64) bool) *Op {
 		CPU:    func(x, y float64) float64 { return truth(f(x, y)) },
 		CUDA:   "(x " + c + " y ? 1.0 : 0.0)",
 		Domain: Interval{-3, 3},
+		kernel: name,
 	}.define()
 }
 
@@ -88,7 +89,7 @@ func init() {
 	equalOp = comparison("equal", "==", func(x, y float64) bool { return x == y })
 	notEqualOp = comparison("not_equal", "!=", func(x, y float64) bool { return x != y })
 	whereOp = Ternary{
-		Name: "where",
+		Name: "where", kernel: "where",
 		CPU: func(c, x, y float64) float64 {
 			if c != 0 {
 				return x
@@ -102,14 +103,14 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	maximumOp = Binary{
-		Name:   "maximum",
+		Name: "maximum", code: codeMaximum, kernel: "maximum", byNumber: "maximum_s", numberBy: "maximum_s",
 		CPU:    largest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmax(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Greater(x, y), x, y) },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	minimumOp = Binary{
-		Name:   "minimum",
+		Name: "minimum", code: codeMinimum, kernel: "minimum", byNumber: "minimum_s", numberBy: "minimum_s",
 		CPU:    smallest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmin(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Less(x, y), x, y) },

@@ -82,7 +82,7 @@ var cmulOp, cscaleOp, cdotOp *Op
 
 func init() {
 	// attr: 1 for x conj(y) instead of x y.
-	cmulOp = register(&Op{Name: "cmul", Arity: 2, kind: step, Smooth: true, matrix: true,
+	cmulOp = register(&Op{Name: "cmul", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, z *Node, in []*Node) []*Node {
 			x, y := in[0], in[1]
 			if z.attr[0] == 1 {
@@ -95,13 +95,13 @@ func init() {
 			x, y := in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)
 			return []*Node{CMul(x, y), complexPair("cmul", y, x, cmulOp, 1)}
 		}})
-	cscaleOp = register(&Op{Name: "cscale", Arity: 2, kind: step, Smooth: true, matrix: true,
+	cscaleOp = register(&Op{Name: "cscale", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(g, in[1]), CDot(g, in[0])} },
 		run: func(c *call) error { return c.each(complexScaled[float64], complexScaled[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{CScale(in(-2, 2, 2, 3, 2), in(-2, 2, 3)), CScale(in(-2, 2, 1, 2), in(-2, 2, 4, 3))}
 		}})
-	cdotOp = register(&Op{Name: "cdot", Arity: 2, kind: step, Smooth: true, matrix: true,
+	cdotOp = register(&Op{Name: "cdot", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(in[1], g), CScale(in[0], g)} },
 		run: func(c *call) error { return c.each(complexDot[float64], complexDot[float32]) },
 		Sample: func(in Source) []*Node {

@@ -37,42 +37,42 @@ func logAddExp(x, y float64) float64 {
 
 func init() {
 	expOp = Unary{
-		Name:   "exp",
+		Name: "exp", code: codeExp, kernel: "exp",
 		CPU:    math.Exp,
 		CUDA:   "exp(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, y) },
 		Domain: Interval{-3, 3},
 	}.define()
 	exp2Op = Unary{
-		Name:   "exp2",
+		Name: "exp2", kernel: "exp2",
 		CPU:    math.Exp2,
 		CUDA:   "exp2(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(math.Ln2, y)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	expm1Op = Unary{
-		Name:   "expm1",
+		Name: "expm1", code: codeExpm1, kernel: "expm1",
 		CPU:    math.Expm1,
 		CUDA:   "expm1(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Exp(x)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	logOp = Unary{
-		Name:   "log",
+		Name: "log", code: codeLog, kernel: "log",
 		CPU:    math.Log,
 		CUDA:   "log(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, x) },
 		Domain: Interval{0.2, 4},
 	}.define()
 	log1pOp = Unary{
-		Name:   "log1p",
+		Name: "log1p", code: codeLog1p, kernel: "log1p",
 		CPU:    math.Log1p,
 		CUDA:   "log1p(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, Shift(x, 1)) },
 		Domain: Interval{-0.7, 4},
 	}.define()
 	log2Op = Unary{
-		Name:   "log2",
+		Name: "log2", kernel: "log2",
 		CPU:    math.Log2,
 		CUDA:   "log2(x)",
 		VJP:    func(g, _, x *Node) *Node { return Scale(1/math.Ln2, Div(g, x)) },

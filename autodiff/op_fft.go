@@ -183,13 +183,13 @@ func realOfSpectrum(x *Node, k, n, paired int) *Node {
 var fftOp, rfftOp, irfftOp *Op
 
 func init() {
-	fftOp = register(&Op{Name: "fft", Arity: 1, kind: step, Smooth: true, matrix: true,
+	fftOp = register(&Op{Name: "fft", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{complexSpectrum(g, y.attr[0], 1-y.attr[1])} },
 		run: func(c *call) error { return runFourier(c, c.shape[:len(c.shape)-1]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{FFT(in(-2, 2, 5, 2), NormBackward), IFFT(in(-2, 2, 2, 3, 4, 2), NormOrtho, 0, -1), CMul(FFT(in(-1, 1, 2, 1, 3, 2), NormForward), in(-1, 1, 2))}
 		}})
-	rfftOp = register(&Op{Name: "rfft", Arity: 1, kind: step, Smooth: true, matrix: true,
+	rfftOp = register(&Op{Name: "rfft", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{realOfSpectrum(g, y.attr[0], y.attr[1], 1-y.attr[2])}
 		},
@@ -197,7 +197,7 @@ func init() {
 		Sample: func(in Source) []*Node {
 			return []*Node{RFFT(in(-2, 2, 5), NormBackward), RFFT(in(-2, 2, 3, 4), NormOrtho), Square(RFFT(in(-1, 1, 2, 3, 4), NormForward, 1, 0))}
 		}})
-	irfftOp = register(&Op{Name: "irfft", Arity: 1, kind: step, Smooth: true, matrix: true,
+	irfftOp = register(&Op{Name: "irfft", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{realSpectrum(g, y.attr[0], 1-y.attr[2])} },
 		run: func(c *call) error { return runFourier(c, c.shape) },
 		Sample: func(in Source) []*Node {
@@ -242,12 +242,12 @@ func runFourier(c *call, shape tensor.Shape) error {
 func (w *fourierWork) run64(c *call, out, in []float64) {
 	multiply := kernels.Binary64(c.level, "mul_s")
 	switch c.op {
-	case rfftOp:
+	case rfftOp.prim:
 		w.plan.Real64(complexes[complex128](out), in, &w.ws)
 		if c.attr[2] == 1 {
 			pairs(multiply, out, c.attr[1], &two64)
 		}
-	case irfftOp:
+	case irfftOp.prim:
 		if c.attr[2] == 1 {
 			if w.s64 == nil {
 				w.s64 = make([]float64, len(in))
@@ -265,12 +265,12 @@ func (w *fourierWork) run64(c *call, out, in []float64) {
 func (w *fourierWork) run32(c *call, out, in []float32) {
 	multiply := kernels.Binary32(c.level, "mul_s")
 	switch c.op {
-	case rfftOp:
+	case rfftOp.prim:
 		w.plan.Real32(complexes[complex64](out), in, &w.ws)
 		if c.attr[2] == 1 {
 			pairs(multiply, out, c.attr[1], &two32)
 		}
-	case irfftOp:
+	case irfftOp.prim:
 		if c.attr[2] == 1 {
 			if w.s32 == nil {
 				w.s32 = make([]float32, len(in))

@@ -86,7 +86,7 @@ func Float(idx *Node) *Node {
 var gatherOp, scatterOp, argmaxOp, argminOp, floatOp *Op
 
 func init() {
-	gatherOp = register(&Op{Name: "gather", Arity: 2, kind: step, Smooth: true,
+	gatherOp = register(&Op{Name: "gather", Arity: 2, kind: step, lift: (*batcher).picked, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{ScatterAdd(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
 		},
@@ -95,7 +95,7 @@ func init() {
 			idx := Ints([]int{2, 0, 2, 1})
 			return []*Node{Gather(in(-2, 2, 3), idx, 0), Gather(in(-2, 2, 2, 3, 2), Reshape(idx, 2, 2), 1)}
 		}})
-	scatterOp = register(&Op{Name: "scatter_add", Arity: 2, kind: step, Smooth: true,
+	scatterOp = register(&Op{Name: "scatter_add", Arity: 2, kind: step, lift: (*batcher).picked, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{Gather(g, x[1], y.attr[0]), nil} },
 		run: func(c *call) error { return c.each(scatter[float64], scatter[float32]) },
 		Sample: func(in Source) []*Node {
@@ -152,7 +152,7 @@ func argBest[T real](c *call, _ []T, in [][]T) error {
 			x, best := in[0][o*n*inner+j:], 0
 			for k := 1; k < n; k++ {
 				a, b := float64(x[k*inner]), float64(x[best*inner])
-				if c.op.f2(a, b) != 0 || (math.IsNaN(a) && !math.IsNaN(b)) {
+				if c.op.F2(a, b) != 0 || (math.IsNaN(a) && !math.IsNaN(b)) {
 					if !math.IsNaN(b) {
 						best = k
 					}

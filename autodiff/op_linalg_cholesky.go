@@ -49,13 +49,13 @@ func init() {
 		a := in(-1, 1, append(lead, 3, 3)...)
 		return Add(MatMul(a, T(a)), Eye(3))
 	}
-	choleskyOp = register(&Op{Name: "cholesky", Arity: 1, kind: step, Smooth: true, matrix: true,
+	choleskyOp = register(&Op{Name: "cholesky", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, l *Node, _ []*Node) []*Node { return []*Node{newNode(choleskyGradOp, l.shape, l, g)} },
 		run: runCholesky,
 		Sample: func(in Source) []*Node {
 			return []*Node{Cholesky(spd(in, 2)), Cholesky(Add(in(-1, 1, 3, 3), Scale(4, Eye(3)))), CholeskyOrNaN(spd(in))}
 		}})
-	choleskyGradOp = register(&Op{Name: "cholesky_grad", Arity: 2, kind: step, Smooth: true, matrix: true,
+	choleskyGradOp = register(&Op{Name: "cholesky_grad", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(h, _ *Node, x []*Node) []*Node {
 			// Of leaves, since x[1] may depend on x[0].
 			l, g := Input("l", x[0].shape...), Input("g", x[1].shape...)

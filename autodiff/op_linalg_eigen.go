@@ -38,7 +38,7 @@ func EigenvaluesSymmetric(a *Node) *Node {
 var eigenOp *Op // one above the other: values, vectors
 
 func init() {
-	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: step, Smooth: true, matrix: true,
+	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			n := order(y.shape)
 			w, v, gw, gv := rowsOf(y, 0, 1), rowsOf(y, 1, n+1), rowsOf(g, 0, 1), rowsOf(g, 1, n+1)

@@ -60,7 +60,7 @@ func init() {
 	general := func(in Source, lead ...int) *Node {
 		return Add(in(-1, 1, append(lead, 3, 3)...), Const([]float64{0, 3, 0, 0, 0, 3, 3, 0, 0}, 3, 3))
 	}
-	solveOp = register(&Op{Name: "solve", Arity: 2, kind: step, Smooth: true, matrix: true, spread: true,
+	solveOp = register(&Op{Name: "solve", Arity: 2, kind: step, Smooth: true, lift: (*batcher).systems,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			gb := system(solveOp, x[0], g, 1-y.attr[0])
 			if y.attr[0] == 1 {
@@ -72,19 +72,19 @@ func init() {
 		Sample: func(in Source) []*Node {
 			return []*Node{Solve(general(in, 2), in(-1, 1, 3, 2)), Solve(general(in), in(-1, 1, 3)), system(solveOp, general(in), in(-1, 1, 2, 3, 1), 1)}
 		}})
-	inverseOp = register(&Op{Name: "inverse", Arity: 1, kind: step, Smooth: true, matrix: true,
+	inverseOp = register(&Op{Name: "inverse", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{Neg(MatMul(T(y), MatMul(g, T(y))))}
 		},
 		run:    runInverse,
 		Sample: func(in Source) []*Node { return []*Node{Inverse(general(in, 2))} }})
-	detOp = register(&Op{Name: "det", Arity: 1, kind: step, Smooth: true, matrix: true,
+	detOp = register(&Op{Name: "det", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{Mul(asMatrix(Mul(g, y)), T(Inverse(x[0])))}
 		},
 		run:    runDet,
 		Sample: func(in Source) []*Node { return []*Node{Det(general(in)), Det(general(in, 2))} }})
-	signLogDetOp = register(&Op{Name: "sign_log_det", Arity: 1, kind: step, Smooth: true, matrix: true,
+	signLogDetOp = register(&Op{Name: "sign_log_det", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, x []*Node) []*Node {
 			return []*Node{Mul(asMatrix(Index(g, -1, 1)), T(Inverse(x[0])))}
 		},

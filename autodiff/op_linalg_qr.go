@@ -31,7 +31,7 @@ func QR(a *Node) (q, r *Node) {
 var qrOp *Op // one above the other: q, r
 
 func init() {
-	qrOp = register(&Op{Name: "qr", Arity: 1, kind: step, Smooth: true, matrix: true,
+	qrOp = register(&Op{Name: "qr", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			k := len(x[0].shape)
 			m, n := x[0].shape[k-2], x[0].shape[k-1]

@@ -43,7 +43,7 @@ func SingularValues(a *Node) *Node {
 var svdOp *Op // one above the other: u, s, v
 
 func init() {
-	svdOp = register(&Op{Name: "svd", Arity: 1, kind: step, Smooth: true, matrix: true,
+	svdOp = register(&Op{Name: "svd", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{svdGrad(g, y, x[0])} },
 		run: runSVD,
 		Sample: func(in Source) []*Node {

@@ -20,7 +20,7 @@ func CholeskySolve(l, b *Node) *Node {
 var solveTriangularOp *Op
 
 func init() {
-	solveTriangularOp = register(&Op{Name: "solve_triangular", Arity: 2, kind: step, Smooth: true, matrix: true, spread: true,
+	solveTriangularOp = register(&Op{Name: "solve_triangular", Arity: 2, kind: step, Smooth: true, lift: (*batcher).systems,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			lower, transposed := y.attr[0] == 1, y.attr[1] == 1
 			gb := SolveTriangular(x[0], g, lower, !transposed)

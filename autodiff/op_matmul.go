@@ -60,7 +60,7 @@ func matmul(a, b *Node) *Node {
 var matmulOp *Op
 
 func init() {
-	matmulOp = register(&Op{Name: "matmul", Arity: 2, kind: step, Smooth: true,
+	matmulOp = register(&Op{Name: "matmul", code: codeMatmul, Arity: 2, kind: step, lift: (*batcher).matmul, Smooth: true,
 		vjp: func(g, _ *Node, x []*Node) []*Node {
 			return []*Node{matmul(g, T(x[1])), matmul(T(x[0]), g)}
 		},

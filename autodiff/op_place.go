@@ -111,7 +111,7 @@ func init() {
 			return []*Node{Concat(1, in(-2, 2, 2, 3), in(-2, 2, 2, 1)), Concat(0, in(-2, 2, 2), in(-2, 2, 3))}
 		},
 	})
-	embedOp = register(&Op{Name: "embed", Arity: 1, kind: step, Smooth: true,
+	embedOp = register(&Op{Name: "embed", Arity: 1, kind: step, lift: (*batcher).sliced, Smooth: true,
 		vjp:    func(g, y *Node, _ []*Node) []*Node { return []*Node{sliced(g, y.attr)} },
 		run:    func(c *call) error { return c.each(embed[float64], embed[float32]) },
 		Sample: func(in Source) []*Node { return []*Node{Pad(in(-2, 2, 2, 3), []int{1, 0}, []int{0, 2}, 0.5)} },

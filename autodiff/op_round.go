@@ -52,9 +52,9 @@ func floorMod(x, y float64) float64 {
 }
 
 func init() {
-	floorOp = Unary{Name: "floor", CPU: math.Floor, CUDA: "floor(x)", Domain: Interval{-3, 3}}.define()
-	ceilOp = Unary{Name: "ceil", CPU: math.Ceil, CUDA: "ceil(x)", Domain: Interval{-3, 3}}.define()
-	truncOp = Unary{Name: "trunc", CPU: math.Trunc, CUDA: "trunc(x)", Domain: Interval{-3, 3}}.define()
+	floorOp = Unary{Name: "floor", kernel: "floor", CPU: math.Floor, CUDA: "floor(x)", Domain: Interval{-3, 3}}.define()
+	ceilOp = Unary{Name: "ceil", kernel: "ceil", CPU: math.Ceil, CUDA: "ceil(x)", Domain: Interval{-3, 3}}.define()
+	truncOp = Unary{Name: "trunc", kernel: "trunc", CPU: math.Trunc, CUDA: "trunc(x)", Domain: Interval{-3, 3}}.define()
 	roundOp = Unary{Name: "round", CPU: math.RoundToEven, CUDA: "rint(x)", Domain: Interval{-3, 3}}.define()
 	signOp = Unary{
 		Name:   "sign",
@@ -63,7 +63,7 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	absOp = Unary{
-		Name:   "abs",
+		Name: "abs", code: codeAbs, kernel: "abs",
 		CPU:    math.Abs,
 		CUDA:   "fabs(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sign(x)) },

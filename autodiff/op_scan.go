@@ -276,7 +276,7 @@ func runCumArg[T real](c *call, _ []T, in [][]T) error {
 			for k := range n {
 				at := o*n*inner + j
 				a, b := float64(in[0][at+k*inner]), float64(in[0][at+best*inner])
-				if b == b && (a != a || c.op.f2(a, b) != 0) {
+				if b == b && (a != a || c.op.F2(a, b) != 0) {
 					best = k
 				}
 				c.outInts[at+k*inner] = int64(best)

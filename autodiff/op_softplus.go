@@ -23,14 +23,14 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func init() {
 	softplusOp = Unary{
-		Name:   "softplus",
+		Name: "softplus", kernel: "softplus",
 		CPU:    softplus,
 		CUDA:   "(isnan(x) ? x : log1p(exp(-fabs(x))) + fmax(x, 0.0))",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sigmoid(x)) },
 		Domain: Interval{-40, 40},
 	}.define()
 	sigmoidOp = Unary{
-		Name:   "sigmoid",
+		Name: "sigmoid", kernel: "sigmoid",
 		CPU:    sigmoid,
 		CUDA:   "1.0 / (1.0 + exp(-x))",
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Mul(y, Sigmoid(Neg(x)))) },

@@ -112,14 +112,14 @@ func perX(y, x *Node, limit float64) *Node {
 func init() {
 	gauss := func(c float64, g, x *Node) *Node { return Mul(g, Scale(c, Exp(Neg(Square(x))))) }
 	erfOp = Unary{
-		Name:   "erf",
+		Name: "erf", kernel: "erf",
 		CPU:    math.Erf,
 		CUDA:   "erf(x)",
 		VJP:    func(g, _, x *Node) *Node { return gauss(twoOverSqrtPi, g, x) },
 		Domain: Interval{-3, 3},
 	}.define()
 	erfcOp = Unary{
-		Name:   "erfc",
+		Name: "erfc", kernel: "erfc",
 		CPU:    math.Erfc,
 		CUDA:   "erfc(x)",
 		VJP:    func(g, _, x *Node) *Node { return gauss(-twoOverSqrtPi, g, x) },

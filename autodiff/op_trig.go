@@ -73,14 +73,14 @@ func sphJ1(x float64) float64 {
 
 func init() {
 	sinOp = Unary{
-		Name:   "sin",
+		Name: "sin", kernel: "sin",
 		CPU:    math.Sin,
 		CUDA:   "sin(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Cos(x)) },
 		Domain: Interval{-7, 7},
 	}.define()
 	cosOp = Unary{
-		Name:   "cos",
+		Name: "cos", code: codeCos, kernel: "cos",
 		CPU:    math.Cos,
 		CUDA:   "cos(x)",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, Sin(x))) },
@@ -133,14 +133,14 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	coshOp = Unary{
-		Name:   "cosh",
+		Name: "cosh", code: codeCosh,
 		CPU:    math.Cosh,
 		CUDA:   "cosh(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sinh(x)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	tanhOp = Unary{
-		Name:   "tanh",
+		Name: "tanh", kernel: "tanh",
 		CPU:    math.Tanh,
 		CUDA:   "tanh(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Sub(Scalar(1), Square(y))) },

@@ -141,7 +141,7 @@ func (p *Program) findInputs(nodes []*Node) error {
 func (p *Program) build(r *rewriter, roots []*value) error {
 	l := &layouts{nextID: len(r.values)}
 	for _, v := range needed(r.values, roots) {
-		if v.kindIs(view) && v.isInt && v.op != reshapeOp {
+		if v.kindIs(view) && v.isInt && v.op.Code != codeReshape {
 			return fmt.Errorf("autodiff: %s of indices: reorder them before they become a Node", v.op.Name)
 		}
 		l.add(v)
@@ -154,7 +154,7 @@ func (p *Program) build(r *rewriter, roots []*value) error {
 			root = l.copied(v)
 			roots[i] = root
 		}
-		if root.isInt && root.op == copyOp {
+		if root.isInt && root.op.Code == codeCopy {
 			return fmt.Errorf("autodiff: output %d is a leaf of indices: read it where it was made", i)
 		}
 		claimed[root], keep[root] = true, true
@@ -257,10 +257,10 @@ func (p *Program) String() string {
 		}
 		fmt.Fprintf(&b, "  loop %v regs=%d loads=%d fills=%d blocks=%d:", j.loop.dims, j.loop.regs, len(j.loop.loads), len(j.loop.fills), j.loop.blocks)
 		for _, m := range j.loop.ops {
-			b.WriteString(" " + m.kernel)
+			b.WriteString(" " + m.op.Name + [...]string{arrays: "", byNumber: "_s", numberBy: "_s"}[m.form])
 		}
 		for _, s := range j.loop.sums {
-			fmt.Fprintf(&b, " %s->%d", s.kernel, s.size)
+			fmt.Fprintf(&b, " %s->%d", s.name(), s.size)
 		}
 		b.WriteByte('\n')
 	}

@@ -14,7 +14,7 @@ func (m *machine[T]) run() error {
 	for i := range m.jobs {
 		j := &m.jobs[i]
 		if j.call != nil {
-			if err := j.call.op.run(j.call); err != nil {
+			if err := j.call.run(j.call); err != nil {
 				return err
 			}
 			continue
@@ -206,20 +206,20 @@ func (w *worker[T]) load(b *boundLoop[T], l *boundLoad[T], pos, n int) {
 }
 
 func (s *boundSum[T]) identity() float64 {
-	switch s.op {
-	case maxOp:
+	switch s.op.Code {
+	case codeMax:
 		return math.Inf(-1)
-	case minOp:
+	case codeMin:
 		return math.Inf(1)
 	}
 	return 0
 }
 
 func (s *boundSum[T]) combine(a, b float64) float64 {
-	if s.op == sumOp {
+	if s.op.Code == codeSum {
 		return a + b
 	}
-	return s.op.f2(a, b)
+	return s.op.F2(a, b)
 }
 
 // begin readies the accumulators of block k.
@@ -270,10 +270,10 @@ func (w *worker[T]) addTile(b *boundLoop[T], s *boundSum[T], pos, n int) {
 // scatter adds x to elements at, at+step, ... of the block's part.
 func (s *boundSum[T]) scatter(x []T, at, step int) {
 	switch {
-	case s.op != sumOp:
+	case s.op.Code != codeSum:
 		for i, v := range x {
 			p := &s.part[at+i*step]
-			*p = T(s.op.f2(float64(*p), float64(v)))
+			*p = T(s.op.F2(float64(*p), float64(v)))
 		}
 	case step == 0:
 		t := 0.0

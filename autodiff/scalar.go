@@ -7,7 +7,7 @@ import (
 // scalarOp is one operation on single numbers.
 type scalarOp[T real] struct {
 	code    scalarCode
-	op      *Op
+	op      *primitive
 	dst     *T
 	a, b, c *T
 }
@@ -31,15 +31,12 @@ const (
 	sCopy
 )
 
-var scalarCodes map[*Op]scalarCode
-
-func init() {
-	scalarCodes = map[*Op]scalarCode{addOp: sAdd, subOp: sSub, mulOp: sMul, divOp: sDiv, negOp: sNeg, squareOp: sSquare,
-		reciprocalOp: sReciprocal, expOp: sExp, logOp: sLog, sqrtOp: sSqrt, copyOp: sCopy}
-}
+// scalarCodes are the operations that runScalar writes out.
+var scalarCodes = map[opCode]scalarCode{codeAdd: sAdd, codeSub: sSub, codeMul: sMul, codeDiv: sDiv, codeNeg: sNeg, codeSquare: sSquare,
+	codeReciprocal: sReciprocal, codeExp: sExp, codeLog: sLog, codeSqrt: sSqrt, codeCopy: sCopy}
 
 func (w *worker[T]) bindScalar(b *boundLoop[T], o micro) scalarOp[T] {
-	code, ok := scalarCodes[o.op]
+	code, ok := scalarCodes[o.op.Code]
 	if !ok {
 		code = scalarCode(o.op.Arity - 1)
 	}
@@ -81,11 +78,11 @@ func runScalar[T real](ops []scalarOp[T]) {
 		case sCopy:
 			*o.dst = *o.a
 		case sCall1:
-			*o.dst = T(o.op.f1(float64(*o.a)))
+			*o.dst = T(o.op.F1(float64(*o.a)))
 		case sCall2:
-			*o.dst = T(o.op.f2(float64(*o.a), float64(*o.b)))
+			*o.dst = T(o.op.F2(float64(*o.a), float64(*o.b)))
 		default:
-			*o.dst = T(o.op.f3(float64(*o.a), float64(*o.b), float64(*o.c)))
+			*o.dst = T(o.op.F3(float64(*o.a), float64(*o.b), float64(*o.c)))
 		}
 	}
 }

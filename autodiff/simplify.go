@@ -9,13 +9,11 @@ import (
 
 // simplify applies the algebra of op to inputs whose broadcast is shape. What a
 // rule may change is said in the package comment, under Rewriting.
-func (r *rewriter) simplify(op *Op, shape tensor.Shape, in []*value) *value {
+func (r *rewriter) simplify(op *primitive, shape tensor.Shape, in []*value) *value {
 	for _, x := range in {
 		if _, ok := x.number(); !ok {
-			if rule := rules[op]; rule != nil {
-				if v := rule(r, shape, in); v != nil {
-					return v
-				}
+			if v := r.simpler(op, shape, in); v != nil {
+				return v
 			}
 			break
 		}
@@ -23,36 +21,31 @@ func (r *rewriter) simplify(op *Op, shape tensor.Shape, in []*value) *value {
 	return r.raw(op, shape, in...)
 }
 
-// rules holds, for an operation, the function that returns a simpler equal
-// value, or nil.
-var rules map[*Op]func(r *rewriter, s tensor.Shape, in []*value) *value
-
-func init() {
-	type rule = func(r *rewriter, s tensor.Shape, in []*value) *value
-	rules = map[*Op]rule{
-		addOp:    simplifyAdd,
-		subOp:    simplifySub,
-		mulOp:    simplifyMul,
-		divOp:    simplifyDiv,
-		negOp:    simplifyNeg,
-		powOp:    simplifyPow,
-		logOp:    simplifyLog,
-		stopOp:   func(_ *rewriter, _ tensor.Shape, in []*value) *value { return in[0] },
-		squareOp: evenRule(squareOp),
-		absOp:    evenRule(absOp),
-		coshOp:   evenRule(coshOp),
-		cosOp:    evenRule(cosOp),
-	}
-}
-
-// evenRule drops a minus inside an even function.
-func evenRule(op *Op) func(r *rewriter, s tensor.Shape, in []*value) *value {
-	return func(r *rewriter, s tensor.Shape, in []*value) *value {
-		if in[0].is(negOp) {
+// simpler returns a simpler value equal to op(in...), or nil.
+func (r *rewriter) simpler(op *primitive, s tensor.Shape, in []*value) *value {
+	switch op.Code {
+	case codeAdd:
+		return simplifyAdd(r, s, in)
+	case codeSub:
+		return simplifySub(r, s, in)
+	case codeMul:
+		return simplifyMul(r, s, in)
+	case codeDiv:
+		return simplifyDiv(r, s, in)
+	case codeNeg:
+		return simplifyNeg(r, s, in)
+	case codePow:
+		return simplifyPow(r, s, in)
+	case codeLog:
+		return simplifyLog(r, s, in)
+	case codeStop:
+		return in[0]
+	case codeSquare, codeAbs, codeCosh, codeCos: // even: a minus inside is dropped
+		if in[0].is(codeNeg) {
 			return r.raw(op, s, in[0].in[0])
 		}
-		return nil
 	}
+	return nil
 }
 
 // fits reports whether x alone already has the shape of the result.
@@ -67,18 +60,18 @@ func simplifyAdd(r *rewriter, s tensor.Shape, in []*value) *value {
 	switch {
 	case isNum && c == 0 && math.Signbit(c) && fits(b, s): // +0 would change -0
 		return b
-	case isNum && c == -1 && b.is(expOp) && fits(b, s):
-		return r.raw(expm1Op, s, b.in[0])
-	case isNum && b.is(addOp):
+	case isNum && c == -1 && b.is(codeExp) && fits(b, s):
+		return r.raw(coded[codeExpm1], s, b.in[0])
+	case isNum && b.is(codeAdd):
 		for i, x := range b.in {
 			if d, ok := x.number(); ok && addable(c, d) {
-				return r.elementwise(addOp, r.num(c+d), b.in[1-i])
+				return r.apply(codeAdd, r.num(c+d), b.in[1-i])
 			}
 		}
-	case b.is(negOp):
-		return r.elementwise(subOp, a, b.in[0])
-	case a.is(negOp):
-		return r.elementwise(subOp, b, a.in[0])
+	case b.is(codeNeg):
+		return r.apply(codeSub, a, b.in[0])
+	case a.is(codeNeg):
+		return r.apply(codeSub, b, a.in[0])
 	}
 	return nil
 }
@@ -93,10 +86,10 @@ func addable(c, d float64) bool {
 func simplifySub(r *rewriter, s tensor.Shape, in []*value) *value {
 	a, b := in[0], in[1]
 	if c, ok := b.number(); ok {
-		return r.elementwise(addOp, r.num(-c), r.broadcast(a, s))
+		return r.apply(codeAdd, r.num(-c), r.broadcast(a, s))
 	}
-	if b.is(negOp) {
-		return r.elementwise(addOp, a, b.in[0])
+	if b.is(codeNeg) {
+		return r.apply(codeAdd, a, b.in[0])
 	}
 	return nil
 }
@@ -109,23 +102,23 @@ func simplifyMul(r *rewriter, s tensor.Shape, in []*value) *value {
 	c, isNum := a.number()
 	switch {
 	case a == b:
-		return r.elementwise(squareOp, a)
+		return r.apply(codeSquare, a)
 	case isNum && c == 1 && fits(b, s):
 		return b
 	case isNum && c == -1:
-		return r.elementwise(negOp, r.broadcast(b, s))
-	case isNum && b.is(negOp):
-		return r.elementwise(mulOp, r.num(-c), r.broadcast(b.in[0], s))
-	case isNum && b.is(mulOp):
+		return r.apply(codeNeg, r.broadcast(b, s))
+	case isNum && b.is(codeNeg):
+		return r.apply(codeMul, r.num(-c), r.broadcast(b.in[0], s))
+	case isNum && b.is(codeMul):
 		for i, x := range b.in {
 			if d, ok := x.number(); ok && joinable(c, d) {
-				return r.elementwise(mulOp, r.num(c*d), r.broadcast(b.in[1-i], s))
+				return r.apply(codeMul, r.num(c*d), r.broadcast(b.in[1-i], s))
 			}
 		}
-	case a.is(negOp):
-		return r.elementwise(negOp, r.elementwise(mulOp, a.in[0], b))
-	case b.is(negOp):
-		return r.elementwise(negOp, r.elementwise(mulOp, a, b.in[0]))
+	case a.is(codeNeg):
+		return r.apply(codeNeg, r.apply(codeMul, a.in[0], b))
+	case b.is(codeNeg):
+		return r.apply(codeNeg, r.apply(codeMul, a, b.in[0]))
 	}
 	return nil
 }
@@ -136,11 +129,11 @@ func simplifyDiv(r *rewriter, s tensor.Shape, in []*value) *value {
 	case b.isNumber(1) && fits(a, s):
 		return a
 	case invertible(b):
-		return r.elementwise(mulOp, r.raw(reciprocalOp, b.shape, b), a)
+		return r.apply(codeMul, r.raw(coded[codeReciprocal], b.shape, b), a)
 	case a.isNumber(1) && fits(b, s):
-		return r.elementwise(reciprocalOp, b)
-	case a.is(negOp):
-		return r.elementwise(negOp, r.elementwise(divOp, a.in[0], b))
+		return r.apply(codeReciprocal, b)
+	case a.is(codeNeg):
+		return r.apply(codeNeg, r.apply(codeDiv, a.in[0], b))
 	}
 	return nil
 }
@@ -175,14 +168,14 @@ func moderate(c float64) bool { return c > 1e-9 && c < 1e9 }
 func simplifyNeg(r *rewriter, s tensor.Shape, in []*value) *value {
 	x := in[0]
 	switch {
-	case x.is(negOp):
+	case x.is(codeNeg):
 		return x.in[0]
-	case x.is(mulOp):
+	case x.is(codeMul):
 		if c, ok := x.in[0].number(); ok {
-			return r.elementwise(mulOp, r.num(-c), r.broadcast(x.in[1], s))
+			return r.apply(codeMul, r.num(-c), r.broadcast(x.in[1], s))
 		}
 		if c, ok := x.in[1].number(); ok {
-			return r.elementwise(mulOp, r.num(-c), r.broadcast(x.in[0], s))
+			return r.apply(codeMul, r.num(-c), r.broadcast(x.in[0], s))
 		}
 	}
 	return nil
@@ -197,11 +190,11 @@ func simplifyPow(r *rewriter, s tensor.Shape, in []*value) *value {
 	case 1:
 		return in[0]
 	case 2:
-		return r.elementwise(squareOp, in[0])
+		return r.apply(codeSquare, in[0])
 	case 3:
-		return r.elementwise(mulOp, in[0], r.elementwise(squareOp, in[0]))
+		return r.apply(codeMul, in[0], r.apply(codeSquare, in[0]))
 	case -1:
-		return r.elementwise(reciprocalOp, in[0])
+		return r.apply(codeReciprocal, in[0])
 	}
 	return nil
 }
@@ -209,12 +202,12 @@ func simplifyPow(r *rewriter, s tensor.Shape, in []*value) *value {
 // simplifyLog turns log(1 + x) into log1p(x).
 func simplifyLog(r *rewriter, s tensor.Shape, in []*value) *value {
 	x := in[0]
-	if !x.is(addOp) {
+	if !x.is(codeAdd) {
 		return nil
 	}
 	for i, a := range x.in {
 		if a.isNumber(1) {
-			return r.elementwise(log1pOp, r.broadcast(x.in[1-i], s))
+			return r.apply(codeLog1p, r.broadcast(x.in[1-i], s))
 		}
 	}
 	return nil

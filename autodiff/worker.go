@@ -144,7 +144,7 @@ func (w *worker[T]) bindOp(b *boundLoop[T], o micro) boundOp[T] {
 	case 1:
 		out.f1 = kernel1[T](w.m.p.level, o.op)
 	case 2:
-		out.f2 = kernel2[T](w.m.p.level, o.kernel, o.op)
+		out.f2 = kernel2[T](w.m.p.level, o.form, o.op)
 		out.b = w.at(b, o.arg[1])
 	default:
 		out.f3 = kernel3[T](w.m.p.level, o.op)
@@ -155,33 +155,24 @@ func (w *worker[T]) bindOp(b *boundLoop[T], o micro) boundOp[T] {
 
 func (w *worker[T]) bindSum(b *boundLoop[T], i int, s sum) boundSum[T] {
 	out := boundSum[T]{sum: s, a: w.at(b, s.a), out: w.m.array(s.out, 0)}
-	switch s.kernel {
-	case "dot":
+	level := w.m.p.level
+	switch s.of {
+	case ofProducts:
 		out.b = w.at(b, s.b)
-		out.dot = kernelDot[T](w.m.p.level)
-	case "fma", "fma_s":
+		out.dot = kernelDot[T](level)
+	case ofProductsRows:
 		out.b = w.at(b, s.b)
-		out.fma = kernelFMA[T](w.m.p.level, s.kernel)
+		out.fma = kernelFMA[T](level, "fma")
+	case ofNumberRows:
+		out.b = w.at(b, s.b)
+		out.fma = kernelFMA[T](level, "fma_s")
+	case ofSquares:
+		out.reduce = kernelReduce[T](level, "sumsq")
 	default:
-		out.reduce = kernelReduce[T](w.m.p.level, s.kernel)
+		out.reduce = kernelReduce[T](level, s.op.Kernel)
 	}
-	out.merge = kernel2[T](w.m.p.level, mergeName[s.op], mergeOp(s.op))
+	out.merge = kernel2[T](level, arrays, s.op.combines())
 	return out
-}
-
-// mergeName and mergeOp say how two partial results of a reduction combine.
-var mergeName map[*Op]string
-
-func init() { mergeName = map[*Op]string{sumOp: "add", maxOp: "maximum", minOp: "minimum"} }
-
-func mergeOp(op *Op) *Op {
-	switch op {
-	case maxOp:
-		return maximumOp
-	case minOp:
-		return minimumOp
-	}
-	return addOp
 }
 
 // aligned makes n elements that start on a cache line.
@@ -202,14 +193,14 @@ func aligned[T real](n int) []T {
 
 // kernel1 returns the whole-slice form of op: the assembly of package kernels,
 // or a loop around op's Go function.
-func kernel1[T real](l kernels.Level, op *Op) func(dst, a *T, n int) {
-	if op == copyOp {
+func kernel1[T real](l kernels.Level, op *primitive) func(dst, a *T, n int) {
+	if op.Code == codeCopy {
 		return func(dst, a *T, n int) { copy(unsafe.Slice(dst, n), unsafe.Slice(a, n)) }
 	}
-	if f, _ := pick[T](kernels.Unary64(l, op.Name), kernels.Unary32(l, op.Name)).(func(dst, a *T, n int)); f != nil {
+	if f, _ := pick[T](kernels.Unary64(l, op.Kernel), kernels.Unary32(l, op.Kernel)).(func(dst, a *T, n int)); f != nil {
 		return f
 	}
-	g := op.f1
+	g := op.F1
 	return func(dst, a *T, n int) {
 		d, x := unsafe.Slice(dst, n), unsafe.Slice(a, n)
 		for i, v := range x {
@@ -218,11 +209,12 @@ func kernel1[T real](l kernels.Level, op *Op) func(dst, a *T, n int) {
 	}
 }
 
-func kernel2[T real](l kernels.Level, name string, op *Op) func(dst, a, b *T, n int) {
+func kernel2[T real](l kernels.Level, f form, op *primitive) func(dst, a, b *T, n int) {
+	name := [...]string{arrays: op.Kernel, byNumber: op.ByNumber, numberBy: op.NumberBy}[f]
 	if f, _ := pick[T](kernels.Binary64(l, name), kernels.Binary32(l, name)).(func(dst, a, b *T, n int)); f != nil {
 		return f
 	}
-	g := op.f2
+	g := op.F2
 	return func(dst, a, b *T, n int) {
 		d, x, y := unsafe.Slice(dst, n), unsafe.Slice(a, n), unsafe.Slice(b, n)
 		for i, v := range x {
@@ -231,11 +223,11 @@ func kernel2[T real](l kernels.Level, name string, op *Op) func(dst, a, b *T, n 
 	}
 }
 
-func kernel3[T real](l kernels.Level, op *Op) func(dst, a, b, c *T, n int) {
-	if f, _ := pick[T](kernels.Ternary64(l, op.Name), kernels.Ternary32(l, op.Name)).(func(dst, a, b, c *T, n int)); f != nil {
+func kernel3[T real](l kernels.Level, op *primitive) func(dst, a, b, c *T, n int) {
+	if f, _ := pick[T](kernels.Ternary64(l, op.Kernel), kernels.Ternary32(l, op.Kernel)).(func(dst, a, b, c *T, n int)); f != nil {
 		return f
 	}
-	g := op.f3
+	g := op.F3
 	return func(dst, a, b, c *T, n int) {
 		d, x, y, z := unsafe.Slice(dst, n), unsafe.Slice(a, n), unsafe.Slice(b, n), unsafe.Slice(c, n)
 		for i, v := range x {
