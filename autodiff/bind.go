@@ -16,31 +16,13 @@ func bind[T real](m *machine[T], p *Program, i int, data []T) error {
 	if err := p.hasInput(i); err != nil {
 		return err
 	}
-	buf := p.inBufs[i]
-	b := p.buffers[buf]
-	if m == nil || b.kind == intBuf {
+	buf := p.code.inBufs[i]
+	if m == nil || p.code.isInts(buf) {
 		return fmt.Errorf("autodiff: bind input %v: want elements of the program's type, float%d or indices", p.inputs[i], p.settings.Precision)
 	}
-	if data != nil && len(data) != b.size {
-		return fmt.Errorf("autodiff: bind input %v: %d elements, want %d", p.inputs[i], len(data), b.size)
+	if n := p.code.size(buf); data != nil && len(data) != n {
+		return fmt.Errorf("autodiff: bind input %v: %d elements, want %d", p.inputs[i], len(data), n)
 	}
-	if m.bound == nil {
-		m.bound = make([][]T, len(p.buffers))
-	}
-	m.bound[buf] = data
-	m.moved = true
+	m.bind(buf, data)
 	return nil
-}
-
-// rebind gives steps and loops the new addresses.
-func (m *machine[T]) rebind() {
-	m.moved = false
-	for i := range m.jobs {
-		if j := &m.jobs[i]; j.call != nil {
-			j.call = newCall(m, m.p.jobs[i].step, j.call.ws)
-		}
-	}
-	for i := range m.workers {
-		m.workers[i] = newWorker(m)
-	}
 }

@@ -42,7 +42,7 @@ type call struct {
 }
 
 func newCall[T real](m *machine[T], v *value, ws *kernels.Workspace) *call {
-	c := &call{op: v.op, run: steps[v.op], attr: v.attr, obj: v.obj, shape: v.shape, isolate: m.p.settings.Isolate, level: m.p.level, ws: ws, threads: m.p.settings.Threads}
+	c := &call{op: v.op, run: steps[v.op], attr: v.attr, obj: v.obj, shape: v.shape, isolate: m.o.Isolate, level: m.o.Level, ws: ws, threads: m.o.Threads}
 	in := make([][]T, len(v.in))
 	c.ints = make([][]int64, len(v.in))
 	for i, x := range v.in {

@@ -8,8 +8,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// value is one value of the compiler's graph: the Nodes after merging equal
-// ones, folding constants and applying algebra.
+// value is one value of the compiler's graph: what is left after merging equal ones,
+// folding constants and applying algebra.
 type value struct {
 	id     int
 	op     *primitive // nil for a leaf
@@ -20,7 +20,7 @@ type value struct {
 	isInt  bool
 	data   []float64 // of a constant
 	ints   []int64
-	node   *Node // the input a leaf stands for
+	name   string // of an input
 	layout layout
 	place  placement
 }
@@ -53,44 +53,34 @@ type key struct {
 	rest    string
 }
 
-// rewriter turns Nodes into values.
+// rewriter makes the values of a graph.
 type rewriter struct {
 	values []*value
 	made   map[key]*value
-	of     map[*Node]*value
 	numKey map[uint64]*value
 	buf    []byte
 }
 
 func newRewriter() *rewriter {
-	return &rewriter{made: map[key]*value{}, of: map[*Node]*value{}, numKey: map[uint64]*value{}}
+	return &rewriter{made: map[key]*value{}, numKey: map[uint64]*value{}}
 }
 
-// lower converts n, whose inputs have been converted.
-func (r *rewriter) lower(n *Node) *value {
-	if v := r.of[n]; v != nil {
-		return v
-	}
-	var v *value
-	switch {
-	case n.op == nil:
-		v = r.leaf(n)
-	default:
-		in := make([]*value, len(n.in))
-		for i, x := range n.in {
-			in[i] = r.of[x]
-		}
-		v = r.make(n.op.prim, n.shape, n.attr, n.obj, n.isInt, in...)
-	}
-	r.of[n] = v
-	return v
+// input adds a leaf that runs fill.
+func (r *rewriter) input(name string, shape tensor.Shape, isInt bool) *value {
+	return r.add(&value{shape: shape, isInt: isInt, name: name})
 }
 
-func (r *rewriter) leaf(n *Node) *value {
-	if len(n.data) == 1 && !n.isInt {
-		return r.reshape(r.num(n.data[0]), n.shape)
+// constant adds a leaf of numbers.
+func (r *rewriter) constant(shape tensor.Shape, data []float64) *value {
+	if len(data) == 1 {
+		return r.reshape(r.num(data[0]), shape)
 	}
-	return r.add(&value{shape: n.shape, data: n.data, ints: n.ints, isInt: n.isInt, node: n})
+	return r.add(&value{shape: shape, data: data})
+}
+
+// indices adds a leaf of indices.
+func (r *rewriter) indices(shape tensor.Shape, ints []int64) *value {
+	return r.add(&value{shape: shape, ints: ints, isInt: true})
 }
 
 // num returns the scalar constant c.

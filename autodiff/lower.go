@@ -478,3 +478,16 @@ func (l *loop) tile() int {
 	}
 	return min(t, max(l.n, 1))
 }
+
+// room is how many elements a machine keeps for the sums of a loop.
+func (l *loop) room() (n int) {
+	for _, s := range l.sums {
+		switch {
+		case s.kind == toOne:
+			n += l.blocks
+		case s.kind == anyhow && l.blocks > 1:
+			n += l.blocks * s.size
+		}
+	}
+	return n
+}

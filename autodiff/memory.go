@@ -2,7 +2,6 @@ package autodiff
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/euryale-dev/euryale/internal/memory"
 	"github.com/euryale-dev/euryale/tensor"
@@ -41,9 +40,6 @@ func tooLarge(op string, s tensor.Shape) *Node {
 	return nil
 }
 
-// most is how many elements a planner counts; sums of more stay there.
-const most = math.MaxInt / 32
-
 // fits compares the memory of a State with the limit.
 func (p *Program) fits() error {
 	e := &MemoryError{Need: int64(p.Bytes()), Limit: p.settings.MaxMemory}
@@ -53,33 +49,14 @@ func (p *Program) fits() error {
 	if e.Need <= e.Limit {
 		return nil
 	}
-	largest := buffer{}
-	for _, b := range p.buffers {
-		if b.value != nil && b.size >= largest.size {
-			largest = b
-		}
-	}
-	if v := largest.value; v != nil {
+	if v := p.code.largest(); v != nil {
 		e.Largest, e.By = v.shape, "a constant"
 		switch {
 		case v.op != nil:
 			e.By = v.op.Name
-		case v.node != nil:
-			e.By = "input " + v.node.name
+		case v.data == nil && v.ints == nil:
+			e.By = "input " + v.name
 		}
 	}
 	return e
-}
-
-// room is how many elements a machine keeps for the sums of a loop.
-func (l *loop) room() (n int) {
-	for _, s := range l.sums {
-		switch {
-		case s.kind == toOne:
-			n += l.blocks
-		case s.kind == anyhow && l.blocks > 1:
-			n += l.blocks * s.size
-		}
-	}
-	return n
 }

@@ -1,6 +1,9 @@
 package autodiff
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // buffer is one array of a program.
 type buffer struct {
@@ -23,6 +26,9 @@ const (
 
 // align is the granularity of temporaries in elements: a cache line of float64.
 const align = 8
+
+// most is how many elements a planner counts; sums of more stay there.
+const most = math.MaxInt / 32
 
 // planner assigns arrays to values that must be in memory; arrays whose times of
 // use do not meet share space.
@@ -125,3 +131,20 @@ func (j *job) values() []*value {
 	}
 	return j.cluster.values
 }
+
+// largest returns the value with the largest array.
+func (p *planner) largest() *value {
+	largest := buffer{}
+	for _, b := range p.buffers {
+		if b.value != nil && b.size >= largest.size {
+			largest = b
+		}
+	}
+	return largest.value
+}
+
+// size returns the number of elements of an array.
+func (p *planner) size(buf int) int { return p.buffers[buf].size }
+
+// isInts reports whether an array holds indices.
+func (p *planner) isInts(buf int) bool { return p.buffers[buf].kind == intBuf }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/euryale-dev/euryale/kernels"
 )
@@ -41,16 +40,7 @@ type Program struct {
 	settings Settings
 	level    kernels.Level
 	inputs   []*Node
-	outputs  []*value
-	jobs     []*programJob
-	planner
-	inBufs, outBufs []int
-	parallel        bool // some loop or product is large enough to share
-}
-
-type programJob struct {
-	loop *loop
-	step *value
+	code     *code
 }
 
 // Compile makes a Program that computes outputs.
@@ -73,20 +63,41 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 		return nil, err
 	}
 	r := newRewriter()
-	for _, n := range p.inputs {
-		r.lower(n)
+	of := map[*Node]*value{}
+	inputs := make([]*value, len(p.inputs))
+	for i, n := range p.inputs {
+		inputs[i] = r.input(n.name, n.shape, n.isInt)
+		of[n] = inputs[i]
 	}
 	for _, n := range nodes {
-		r.lower(n)
+		if of[n] == nil {
+			of[n] = translated(r, n, of)
+		}
 	}
 	roots := make([]*value, len(outputs))
 	for i, n := range outputs {
-		roots[i] = r.of[n]
+		roots[i] = of[n]
 	}
-	if err := p.build(r, roots); err != nil {
+	var err error
+	if p.code, err = build(r, inputs, roots); err != nil {
 		return nil, err
 	}
 	return p, p.fits()
+}
+
+// translated returns the value of n, whose inputs have theirs.
+func translated(r *rewriter, n *Node, of map[*Node]*value) *value {
+	switch {
+	case n.op == nil && n.isInt:
+		return r.indices(n.shape, n.ints)
+	case n.op == nil:
+		return r.constant(n.shape, n.data)
+	}
+	in := make([]*value, len(n.in))
+	for i, x := range n.in {
+		in[i] = of[x]
+	}
+	return r.make(n.op.prim, n.shape, n.attr, n.obj, n.isInt, in...)
 }
 
 func (p *Program) check() error {
@@ -137,84 +148,6 @@ func (p *Program) findInputs(nodes []*Node) error {
 	return nil
 }
 
-// build lays out, groups, plans and lowers the values that roots need.
-func (p *Program) build(r *rewriter, roots []*value) error {
-	l := &layouts{nextID: len(r.values)}
-	for _, v := range needed(r.values, roots) {
-		if v.kindIs(view) && v.isInt && v.op.Code != codeReshape {
-			return fmt.Errorf("autodiff: %s of indices: reorder them before they become a Node", v.op.Name)
-		}
-		l.add(v)
-	}
-	claimed := map[*value]bool{}
-	keep := map[*value]bool{}
-	for i, v := range roots {
-		root := v.layout.root
-		if root.op == nil || claimed[root] || !v.whole() {
-			root = l.copied(v)
-			roots[i] = root
-		}
-		if root.isInt && root.op.Code == codeCopy {
-			return fmt.Errorf("autodiff: output %d is a leaf of indices: read it where it was made", i)
-		}
-		claimed[root], keep[root] = true, true
-		root.place.escapes = true
-	}
-	p.outputs = roots
-	jobs := group(l.order)
-	p.plan(r, l, roots, jobs, keep)
-	for _, j := range jobs {
-		pj := &programJob{step: j.step}
-		if j.cluster != nil {
-			pj.loop = lowerCluster(j.cluster)
-			p.parallel = p.parallel || pj.loop.blocks > 1
-		}
-		p.jobs = append(p.jobs, pj)
-	}
-	return nil
-}
-
-// plan gives arrays to inputs, outputs, constants and temporaries, in this order.
-func (p *Program) plan(r *rewriter, l *layouts, roots []*value, jobs []*job, keep map[*value]bool) {
-	p.buffers = []buffer{{}}
-	for _, n := range p.inputs {
-		v := r.of[n]
-		p.add(v, inputBuf)
-		p.inBufs = append(p.inBufs, v.place.buf)
-	}
-	for _, v := range roots {
-		p.add(v.layout.root, outputBuf)
-		p.outBufs = append(p.outBufs, v.layout.root.place.buf)
-	}
-	for _, v := range l.order {
-		if v.op == nil && v.place.buf == 0 && (v.data != nil || v.ints != nil) {
-			p.add(v, constBuf)
-		}
-	}
-	p.temporaries(jobs, keep)
-}
-
-// needed returns the values that roots are made from, inputs before outputs.
-func needed(values, roots []*value) []*value {
-	mark := make([]bool, len(values))
-	stack := slices.Clone(roots)
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if !mark[v.id] {
-			mark[v.id] = true
-			stack = append(stack, v.in...)
-		}
-	}
-	out := make([]*value, 0, len(values))
-	for _, v := range values {
-		if mark[v.id] {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // Inputs returns the inputs in the order of State.Input.
 func (p *Program) Inputs() []*Node { return slices.Clone(p.inputs) }
 
@@ -227,42 +160,22 @@ func (p *Program) hasInput(i int) error {
 }
 
 // Outputs returns the number of outputs.
-func (p *Program) Outputs() int { return len(p.outputs) }
+func (p *Program) Outputs() int { return len(p.code.outputs) }
 
 // OutputShape returns the shape of output i.
-func (p *Program) OutputShape(i int) []int { return slices.Clone(p.outputs[i].shape) }
+func (p *Program) OutputShape(i int) []int { return slices.Clone(p.code.outputs[i].shape) }
 
 // Precision returns the width of reals in bits, 64 or 32.
 func (p *Program) Precision() int { return p.settings.Precision }
 
 // Bytes returns the memory that each State holds for arrays.
 func (p *Program) Bytes() int {
-	reals := p.arena + p.consts
-	for _, j := range p.jobs {
-		if j.loop != nil {
-			reals += j.loop.room()
-		}
-	}
-	return reals*(p.settings.Precision/8) + p.ints*8
+	reals, ints := p.code.sizes()
+	return reals*(p.settings.Precision/8) + ints*8
 }
 
 // String lists the program, one line per pass over memory.
 func (p *Program) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "program float%d %v: %d inputs, %d outputs, %d jobs, %d bytes\n", p.settings.Precision, p.level, len(p.inputs), len(p.outputs), len(p.jobs), p.Bytes())
-	for _, j := range p.jobs {
-		if j.step != nil {
-			fmt.Fprintf(&b, "  %s %v\n", j.step.op.Name, []int(j.step.shape))
-			continue
-		}
-		fmt.Fprintf(&b, "  loop %v regs=%d loads=%d fills=%d blocks=%d:", j.loop.dims, j.loop.regs, len(j.loop.loads), len(j.loop.fills), j.loop.blocks)
-		for _, m := range j.loop.ops {
-			b.WriteString(" " + m.op.Name + [...]string{arrays: "", byNumber: "_s", numberBy: "_s"}[m.form])
-		}
-		for _, s := range j.loop.sums {
-			fmt.Fprintf(&b, " %s->%d", s.name(), s.size)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return fmt.Sprintf("program float%d %v: %d inputs, %d outputs, %d jobs, %d bytes\n%v",
+		p.settings.Precision, p.level, len(p.inputs), len(p.code.outputs), len(p.code.jobs), p.Bytes(), p.code)
 }

@@ -24,7 +24,7 @@ func (m *machine[T]) run() error {
 		case b.loop.scalar:
 			runScalar(b.scalar)
 			continue
-		case b.loop.blocks > 1 && m.p.settings.Threads > 1:
+		case b.loop.blocks > 1 && m.o.Threads > 1:
 			m.shareBlocks(j)
 		default:
 			w.fillOnce(b)

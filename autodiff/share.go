@@ -15,7 +15,7 @@ type sharing[T real] struct {
 }
 
 func (m *machine[T]) shareBlocks(j *machineJob[T]) {
-	n := min(m.p.settings.Threads, j.loop.blocks)
+	n := min(m.o.Threads, j.loop.blocks)
 	for len(m.workers) < n {
 		m.workers = append(m.workers, newWorker(m))
 	}

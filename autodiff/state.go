@@ -2,8 +2,6 @@ package autodiff
 
 import (
 	"fmt"
-
-	"github.com/euryale-dev/euryale/kernels"
 )
 
 // State is the memory of one run of a Program: its inputs, outputs and
@@ -19,11 +17,11 @@ type State struct {
 
 // NewState makes a State with all inputs 0.
 func (p *Program) NewState() *State {
-	s := &State{p: p}
+	s, o := &State{p: p}, options{Threads: p.settings.Threads, Isolate: p.settings.Isolate, Level: p.level}
 	if p.settings.Precision == 64 {
-		s.f64 = newMachine[float64](p)
+		s.f64 = newMachine[float64](p.code, o)
 	} else {
-		s.f32 = newMachine[float32](p)
+		s.f32 = newMachine[float32](p.code, o)
 	}
 	return s
 }
@@ -41,36 +39,35 @@ func (s *State) Run() error {
 
 // Input returns the elements of input i, to be written before Run. It is nil in
 // a program of float32 (see Input32) and for indices (see InputInts).
-func (s *State) Input(i int) []float64 { return slice(s.f64, s.p, s.p.inBufs[i]) }
+func (s *State) Input(i int) []float64 { return reals(s.f64, s.p.code.inBufs[i]) }
 
 // Input32 is Input in a program of float32.
-func (s *State) Input32(i int) []float32 { return slice(s.f32, s.p, s.p.inBufs[i]) }
+func (s *State) Input32(i int) []float32 { return reals(s.f32, s.p.code.inBufs[i]) }
 
 // Output returns the elements of output i, valid until the next Run.
-func (s *State) Output(i int) []float64 { return slice(s.f64, s.p, s.p.outBufs[i]) }
+func (s *State) Output(i int) []float64 { return reals(s.f64, s.p.code.outBufs[i]) }
 
 // Output32 is Output in a program of float32.
-func (s *State) Output32(i int) []float32 { return slice(s.f32, s.p, s.p.outBufs[i]) }
+func (s *State) Output32(i int) []float32 { return reals(s.f32, s.p.code.outBufs[i]) }
 
 // InputSpan returns inputs i..j-1 as one vector: they lie one after another.
-func (s *State) InputSpan(i, j int) []float64 { return span64(s, s.p.inBufs[i:j]) }
+func (s *State) InputSpan(i, j int) []float64 { return s.span(s.p.code.inBufs[i:j]) }
 
 // OutputSpan returns outputs i..j-1 as one vector.
-func (s *State) OutputSpan(i, j int) []float64 { return span64(s, s.p.outBufs[i:j]) }
+func (s *State) OutputSpan(i, j int) []float64 { return s.span(s.p.code.outBufs[i:j]) }
 
 // InputInts returns the elements of input i, which holds indices.
-func (s *State) InputInts(i int) []int64 { return s.intSlice(s.p.inBufs[i]) }
+func (s *State) InputInts(i int) []int64 { return s.indices(s.p.code.inBufs[i]) }
 
 // OutputInts returns the elements of output i, which holds indices.
-func (s *State) OutputInts(i int) []int64 { return s.intSlice(s.p.outBufs[i]) }
+func (s *State) OutputInts(i int) []int64 { return s.indices(s.p.code.outBufs[i]) }
 
 // SetInput copies data, which it converts to the program's precision.
 func (s *State) SetInput(i int, data []float64) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err
 	}
-	n := s.p.buffers[s.p.inBufs[i]].size
-	if len(data) != n {
+	if n := s.p.code.size(s.p.code.inBufs[i]); len(data) != n {
 		return fmt.Errorf("autodiff: input %v: %d elements, want %d", s.p.inputs[i], len(data), n)
 	}
 	if s.f64 != nil {
@@ -85,10 +82,10 @@ func (s *State) SetInput(i int, data []float64) error {
 
 // OutputFloat64 returns a copy of output i in float64, indices included.
 func (s *State) OutputFloat64(i int) []float64 {
-	b := s.p.buffers[s.p.outBufs[i]]
-	out := make([]float64, b.size)
+	buf := s.p.code.outBufs[i]
+	out := make([]float64, s.p.code.size(buf))
 	switch {
-	case b.kind == intBuf:
+	case s.p.code.isInts(buf):
 		for k, v := range s.OutputInts(i) {
 			out[k] = float64(v)
 		}
@@ -102,115 +99,23 @@ func (s *State) OutputFloat64(i int) []float64 {
 	return out
 }
 
-func slice[T real](m *machine[T], p *Program, buf int) []T {
-	b := p.buffers[buf]
-	if m == nil || b.kind == intBuf {
+func reals[T real](m *machine[T], buf int) []T {
+	if m == nil {
 		return nil
 	}
-	if m.bound != nil && m.bound[buf] != nil {
-		return m.bound[buf]
-	}
-	return m.arena[b.offset : b.offset+b.size : b.offset+b.size]
+	return m.reals(buf)
 }
 
-func span64(s *State, bufs []int) []float64 {
+func (s *State) span(bufs []int) []float64 {
 	if s.f64 == nil || len(bufs) == 0 {
 		return nil
 	}
-	a, b := s.p.buffers[bufs[0]], s.p.buffers[bufs[len(bufs)-1]]
-	return s.f64.arena[a.offset : b.offset+b.size]
+	return s.f64.span(bufs[0], bufs[len(bufs)-1])
 }
 
-func (s *State) intSlice(buf int) []int64 {
-	b := s.p.buffers[buf]
-	ints := []int64(nil)
+func (s *State) indices(buf int) []int64 {
 	if s.f64 != nil {
-		ints = s.f64.ints
-	} else {
-		ints = s.f32.ints
+		return s.f64.indices(buf)
 	}
-	if b.kind != intBuf {
-		return nil
-	}
-	return ints[b.offset : b.offset+b.size : b.offset+b.size]
-}
-
-// real is the element type of a machine.
-type real interface{ float32 | float64 }
-
-// machine runs a program at one precision.
-type machine[T real] struct {
-	p       *Program
-	arena   []T
-	consts  []T
-	ints    []int64
-	bound   [][]T // by buffer: what Bind put in place of the arena
-	moved   bool  // bound has changed since the last run
-	jobs    []machineJob[T]
-	workers []*worker[T]
-	share   sharing[T]
-}
-
-type machineJob[T real] struct {
-	loop     *loop
-	index    int // in worker.loops
-	call     *call
-	partials [][]float64 // of each sum toOne, by block
-	parts    [][]T       // of each sum anyhow, block after block
-}
-
-func newMachine[T real](p *Program) *machine[T] {
-	m := &machine[T]{p: p, arena: aligned[T](p.arena), consts: aligned[T](p.consts), ints: make([]int64, p.ints)}
-	for _, b := range p.buffers {
-		switch {
-		case b.value == nil || b.value.op != nil:
-		case b.kind == constBuf:
-			for i, v := range b.value.data {
-				m.consts[b.offset+i] = T(v)
-			}
-		case b.kind == intBuf:
-			copy(m.ints[b.offset:], b.value.ints)
-		}
-	}
-	ws := &kernels.Workspace{}
-	loops := 0
-	for _, j := range p.jobs {
-		mj := machineJob[T]{loop: j.loop}
-		if j.loop != nil {
-			mj.index = loops
-			loops++
-			mj.makeRoom()
-		} else {
-			mj.call = newCall(m, j.step, ws)
-		}
-		m.jobs = append(m.jobs, mj)
-	}
-	m.workers = []*worker[T]{newWorker(m)}
-	return m
-}
-
-func (j *machineJob[T]) makeRoom() {
-	j.partials, j.parts = make([][]float64, len(j.loop.sums)), make([][]T, len(j.loop.sums))
-	for i, s := range j.loop.sums {
-		switch {
-		case s.kind == toOne:
-			j.partials[i] = make([]float64, j.loop.blocks)
-		case s.kind == anyhow && j.loop.blocks > 1:
-			j.parts[i] = make([]T, j.loop.blocks*s.size)
-		}
-	}
-}
-
-// array returns the elements of an array from off on.
-func (m *machine[T]) array(buf, off int) []T {
-	b := m.p.buffers[buf]
-	if m.bound != nil && m.bound[buf] != nil {
-		return m.bound[buf][off:]
-	}
-	from := m.arena
-	if b.kind == constBuf {
-		from = m.consts
-	}
-	off = min(off, b.size) // a view of nothing may start at the end
-	return from[b.offset+off : b.offset+b.size]
+	return s.f32.indices(buf)
 }

@@ -142,12 +142,12 @@ func (w *worker[T]) bindOp(b *boundLoop[T], o micro) boundOp[T] {
 	out := boundOp[T]{dst: w.at(b, o.dst), a: w.at(b, o.arg[0])}
 	switch o.op.Arity {
 	case 1:
-		out.f1 = kernel1[T](w.m.p.level, o.op)
+		out.f1 = kernel1[T](w.m.o.Level, o.op)
 	case 2:
-		out.f2 = kernel2[T](w.m.p.level, o.form, o.op)
+		out.f2 = kernel2[T](w.m.o.Level, o.form, o.op)
 		out.b = w.at(b, o.arg[1])
 	default:
-		out.f3 = kernel3[T](w.m.p.level, o.op)
+		out.f3 = kernel3[T](w.m.o.Level, o.op)
 		out.b, out.c = w.at(b, o.arg[1]), w.at(b, o.arg[2])
 	}
 	return out
@@ -155,7 +155,7 @@ func (w *worker[T]) bindOp(b *boundLoop[T], o micro) boundOp[T] {
 
 func (w *worker[T]) bindSum(b *boundLoop[T], i int, s sum) boundSum[T] {
 	out := boundSum[T]{sum: s, a: w.at(b, s.a), out: w.m.array(s.out, 0)}
-	level := w.m.p.level
+	level := w.m.o.Level
 	switch s.of {
 	case ofProducts:
 		out.b = w.at(b, s.b)
