@@ -34,10 +34,11 @@ type cluster struct {
 	values []*value
 }
 
-// job is a cluster or a step.
+// job is one pass: a cluster, which becomes a loop, or a step.
 type job struct {
 	stage   int
 	cluster *cluster
+	loop    *loop
 	step    *value
 }
 

@@ -9,14 +9,9 @@ import (
 // code is a graph made ready to run: arrays, and the jobs on them in order.
 type code struct {
 	outputs []*value
-	jobs    []*codeJob
+	jobs    []*job
 	planner
 	inBufs, outBufs []int
-}
-
-type codeJob struct {
-	loop *loop
-	step *value
 }
 
 // build lays out, groups, plans and lowers the values that roots need.
@@ -47,12 +42,11 @@ func build(r *rewriter, inputs, roots []*value) (*code, error) {
 	jobs := group(l.order)
 	p.plan(l, inputs, roots, jobs, keep)
 	for _, j := range jobs {
-		pj := &codeJob{step: j.step}
 		if j.cluster != nil {
-			pj.loop = lowerCluster(j.cluster)
+			j.loop = lowerCluster(j.cluster)
 		}
-		p.jobs = append(p.jobs, pj)
 	}
+	p.jobs = jobs
 	return p, nil
 }
 

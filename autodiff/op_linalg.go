@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -169,28 +168,4 @@ func system(op *Op, a, b *Node, attr ...int) *Node {
 	x := newNode(op, slices.Concat(s, tensor.Shape{n, b.shape[k-1]}), a, b)
 	x.attr = attr
 	return x
-}
-
-// systems lists, for each matrix of the result, which matrices it is made from.
-func (c *call) systems() []int {
-	if c.offsets == nil {
-		as, bs := c.inShape[0], c.inShape[1]
-		c.offsets = batchOffsets(c.shape[:len(c.shape)-2], as[:len(as)-2], bs[:len(bs)-2])
-	}
-	return c.offsets
-}
-
-// scratch returns what an operation keeps between runs, made at the first.
-func scratch[W any](c *call, make func() *W) *W {
-	if c.work == nil {
-		c.work = make()
-	}
-	return c.work.(*W)
-}
-
-// gemm adds alpha op(a) op(b) to the m x n matrix out.
-func (c *call) gemm(ta, tb bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, out []float64, ldo int) {
-	if m > 0 && n > 0 && k > 0 {
-		kernels.Gemm64(c.level, c.ws, ta, tb, m, n, k, alpha, a, lda, b, ldb, 1, out, ldo)
-	}
 }

@@ -81,7 +81,7 @@ func runCholesky(c *call) error {
 	for i, at := 0, 0; at < len(out); i, at = i+1, at+n*n {
 		l := out[at : at+n*n]
 		copy(l, in[0][at:at+n*n])
-		if p, v := c.cholesky(l, n); p >= 0 {
+		if p, v := cholesky(c, l, n); p >= 0 {
 			if c.attr[0] == 0 && !c.isolate {
 				return &NotPositiveDefiniteError{Matrix: i, Pivot: p, Size: n, Value: v}
 			}
@@ -99,7 +99,7 @@ const choleskyBlock = 48
 
 // cholesky factors a in place, row by row, and clears the upper triangle. It
 // returns the first bad pivot and its value, or -1.
-func (c *call) cholesky(a []float64, n int) (int, float64) {
+func cholesky(c *call, a []float64, n int) (int, float64) {
 	for k0 := 0; k0 < n; k0 += choleskyBlock {
 		k1 := min(n, k0+choleskyBlock)
 		c.gemm(false, true, n-k0, k1-k0, k0, -1, a[k0*n:], n, a[k0*n:], n, a[k0*n+k0:], n)
@@ -173,9 +173,9 @@ func runCholeskyGrad(c *call) error {
 		clear(f)
 		c.gemm(true, false, n, n, n, 1, l, n, w.g, n, f, n)
 		phi(f, n)
-		c.solveTriangular(l, n, f, n, true, true)
+		solveTriangular(c, l, n, f, n, true, true)
 		transpose(f, n)
-		c.solveTriangular(l, n, f, n, true, true)
+		solveTriangular(c, l, n, f, n, true, true)
 		copy(w.g, f)
 		transpose(w.g, n)
 		for i := range f {

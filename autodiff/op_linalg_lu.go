@@ -102,7 +102,7 @@ type luWork struct {
 }
 
 // lu factors a, which it copies; false means a pivot of 0 or a NaN.
-func (c *call) lu(a []float64, n int) (*luWork, bool) {
+func lu(c *call, a []float64, n int) (*luWork, bool) {
 	w := scratch(c, func() *luWork { return &luWork{general(make([]float64, n*n), n, n), make([]int, n)} })
 	copy(w.a.Data, a)
 	if n == 0 {
@@ -163,7 +163,7 @@ func runSolve(c *call) error {
 	for i, at := 0, c.systems(); i < len(at); i += 2 {
 		x := out[i/2*n*m : (i/2+1)*n*m]
 		copy(x, in[1][at[i+1]*n*m:(at[i+1]+1)*n*m])
-		w, ok := c.lu(in[0][at[i]*n*n:(at[i]+1)*n*n], n)
+		w, ok := lu(c, in[0][at[i]*n*n:(at[i]+1)*n*n], n)
 		if ok {
 			w.solve(x, m, c.attr[0] == 1)
 		} else if err := c.none(x, &SingularError{Op: "solve", Matrix: at[i], Size: n}); err != nil {
@@ -179,7 +179,7 @@ func runInverse(c *call) error {
 	n := c.shape[len(c.shape)-1]
 	for i, at := 0, 0; at < len(out); i, at = i+1, at+n*n {
 		x := out[at : at+n*n]
-		w, ok := c.lu(in[0][at:at+n*n], n)
+		w, ok := lu(c, in[0][at:at+n*n], n)
 		if !ok {
 			if err := c.none(x, &SingularError{Op: "inverse", Matrix: i, Size: n}); err != nil {
 				return err
@@ -200,7 +200,7 @@ func runDet(c *call) error {
 	out, in := c.asFloat64()
 	n := order(c.inShape[0])
 	for i := range out {
-		w, _ := c.lu(in[0][i*n*n:(i+1)*n*n], n)
+		w, _ := lu(c, in[0][i*n*n:(i+1)*n*n], n)
 		_, _, out[i] = w.det()
 	}
 	c.storeFloat64()
@@ -211,7 +211,7 @@ func runSignLogDet(c *call) error {
 	out, in := c.asFloat64()
 	n := order(c.inShape[0])
 	for i := range len(out) / 2 {
-		w, _ := c.lu(in[0][i*n*n:(i+1)*n*n], n)
+		w, _ := lu(c, in[0][i*n*n:(i+1)*n*n], n)
 		out[2*i], out[2*i+1], _ = w.det()
 	}
 	c.storeFloat64()

@@ -49,7 +49,7 @@ func runSolveTriangular(c *call) error {
 	for i, at := 0, c.systems(); i < len(at); i += 2 {
 		x := out[i/2*n*m : (i/2+1)*n*m]
 		copy(x, in[1][at[i+1]*n*m:(at[i+1]+1)*n*m])
-		c.solveTriangular(in[0][at[i]*n*n:(at[i]+1)*n*n], n, x, m, c.attr[0] == 1, c.attr[1] == 1)
+		solveTriangular(c, in[0][at[i]*n*n:(at[i]+1)*n*n], n, x, m, c.attr[0] == 1, c.attr[1] == 1)
 	}
 	c.storeFloat64()
 	return nil
@@ -60,7 +60,7 @@ func runSolveTriangular(c *call) error {
 const triangularBlock = 12
 
 // solveTriangular replaces the n x m matrix x by the solution.
-func (c *call) solveTriangular(a []float64, n int, x []float64, m int, lower, transposed bool) {
+func solveTriangular(c *call, a []float64, n int, x []float64, m int, lower, transposed bool) {
 	size := n
 	if m >= 8 && n > triangularBlock {
 		size = triangularBlock

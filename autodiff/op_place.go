@@ -165,17 +165,3 @@ func place[T real](out, in []T, to, from tensor.Shape, attr []int) {
 func around(s tensor.Shape, axis int) (outer, inner, n int) {
 	return s[:axis].Size(), s[axis+1:].Size(), s[axis]
 }
-
-// walk calls f with the indices and the position of every element.
-func walk(s tensor.Shape, f func(idx []int, flat int)) {
-	idx := make([]int, len(s))
-	for flat := range s.Size() {
-		f(idx, flat)
-		for i := len(s) - 1; i >= 0; i-- {
-			if idx[i]++; idx[i] < s[i] {
-				break
-			}
-			idx[i] = 0
-		}
-	}
-}

@@ -78,16 +78,6 @@ func sortedAxes(axes []int, rank int) ([]int, error) {
 	return out, nil
 }
 
-func without(s tensor.Shape, axes []int) tensor.Shape {
-	out := tensor.Shape{}
-	for i, d := range s {
-		if !slices.Contains(axes, i) {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
 // restored gives y, a reduction of x over axes, those axes back with length 1.
 func restored(y *Node, x tensor.Shape, axes []int) *Node {
 	s := x.Clone()

@@ -98,7 +98,7 @@ func init() {
 
 // scanned calls f with the position of each slice across the axis, in the order of
 // the scan: the slice holds inner elements.
-func (c *call) scanned(f func(o, t, at, inner int)) {
+func scanned(c *call, f func(o, t, at, inner int)) {
 	outer, inner, n := around(c.shape, c.attr[0])
 	for o := range outer {
 		for t := range n {
@@ -113,15 +113,15 @@ func (c *call) scanned(f func(o, t, at, inner int)) {
 
 // state is scratch of float64 for the other axes of a scan: two numbers for
 // each element.
-func (c *call) state() (x, y []float64) {
+func state(c *call) (x, y []float64) {
 	_, inner, _ := around(c.shape, c.attr[0])
 	w := scratch(c, func() *[]float64 { w := make([]float64, 2*inner); return &w })
 	return (*w)[:inner], (*w)[inner:]
 }
 
 func runLinearScan[T real](c *call, out []T, in [][]T) error {
-	h, _ := c.state()
-	c.scanned(func(o, t, at, inner int) {
+	h, _ := state(c)
+	scanned(c, func(o, t, at, inner int) {
 		y, a, b := out[at:at+inner], in[0][at:at+inner], in[1][at:at+inner]
 		switch {
 		case t > 0:
@@ -145,7 +145,7 @@ func runLinearScan[T real](c *call, out []T, in [][]T) error {
 
 func runDelay[T real](c *call, out []T, in [][]T) error {
 	last := 0
-	c.scanned(func(o, t, at, inner int) {
+	scanned(c, func(o, t, at, inner int) {
 		from := in[1][o*inner : (o+1)*inner]
 		if t > 0 {
 			from = in[0][last : last+inner]
@@ -231,8 +231,8 @@ func init() {
 }
 
 func runCumprod[T real](c *call, out []T, in [][]T) error {
-	p, _ := c.state()
-	c.scanned(func(_, t, at, inner int) {
+	p, _ := state(c)
+	scanned(c, func(_, t, at, inner int) {
 		for j := range p {
 			if t == 0 {
 				p[j] = 1
@@ -246,8 +246,8 @@ func runCumprod[T real](c *call, out []T, in [][]T) error {
 
 // runLogCumsumExp keeps the largest element so far and the sum relative to it.
 func runLogCumsumExp[T real](c *call, out []T, in [][]T) error {
-	top, sum := c.state()
-	c.scanned(func(_, t, at, inner int) {
+	top, sum := state(c)
+	scanned(c, func(_, t, at, inner int) {
 		for j := range top {
 			v := float64(in[0][at+j])
 			switch m := top[j]; {

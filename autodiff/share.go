@@ -23,13 +23,13 @@ func (m *machine[T]) shareBlocks(j *machineJob[T]) {
 	m.share.next.Store(0)
 	m.share.done.Add(n - 1)
 	for _, w := range m.workers[1:n] {
-		crew().tasks <- w
+		pool().tasks <- w
 	}
 	m.workers[0].takeBlocks()
 	m.share.done.Wait()
 }
 
-// work is what a crew member does when it is handed a worker.
+// work is what a goroutine of the pool does when it is handed a worker.
 func (w *worker[T]) work() {
 	w.takeBlocks()
 	w.m.share.done.Done()
@@ -48,12 +48,12 @@ func (w *worker[T]) takeBlocks() {
 	}
 }
 
-// workers wait in one crew for the whole process: a State owns no goroutine, so
+// pool is the goroutines that all machines share: a machine owns none, so
 // dropping it leaves nothing behind.
-type crewOf struct{ tasks chan interface{ work() } }
+type poolOf struct{ tasks chan interface{ work() } }
 
-var crew = sync.OnceValue(func() *crewOf {
-	c := &crewOf{tasks: make(chan interface{ work() }, 256)}
+var pool = sync.OnceValue(func() *poolOf {
+	c := &poolOf{tasks: make(chan interface{ work() }, 256)}
 	for range max(1, runtime.NumCPU()-1) {
 		go func() {
 			for t := range c.tasks {

@@ -54,7 +54,7 @@ func (c *call) shareProduct(p product) {
 	n := min(len(s.hands), s.parts)
 	s.done.Add(n - 1)
 	for _, h := range s.hands[1:n] {
-		crew().tasks <- h
+		pool().tasks <- h
 	}
 	s.hands[0].take()
 	s.done.Wait()

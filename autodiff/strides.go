@@ -1,0 +1,45 @@
+package autodiff
+
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// alignedStrides returns the strides of an array of shape s seen in the
+// broadcast shape to: 0 where it repeats.
+func alignedStrides(s tensor.Shape, strides []int, to tensor.Shape) []int {
+	out := make([]int, len(to))
+	lead := len(to) - len(s)
+	for i := range s {
+		if s[i] == to[lead+i] && s[i] != 1 {
+			out[lead+i] = strides[i]
+		}
+	}
+	return out
+}
+
+// walk calls f with the indices and the position of every element.
+func walk(s tensor.Shape, f func(idx []int, flat int)) {
+	idx := make([]int, len(s))
+	for flat := range s.Size() {
+		f(idx, flat)
+		for i := len(s) - 1; i >= 0; i-- {
+			if idx[i]++; idx[i] < s[i] {
+				break
+			}
+			idx[i] = 0
+		}
+	}
+}
+
+// without returns the lengths of the other axes.
+func without(s tensor.Shape, axes []int) tensor.Shape {
+	out := tensor.Shape{}
+	for i, d := range s {
+		if !slices.Contains(axes, i) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
