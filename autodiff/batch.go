@@ -3,6 +3,8 @@ package autodiff
 import (
 	"slices"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -64,7 +66,7 @@ func (b *batcher) lift(n *Node) *Node {
 	}
 	in := make([]*Node, len(n.in))
 	for i, x := range n.in {
-		if n.op.kind == elementwise {
+		if n.op.kind == compiler.Elementwise {
 			in[i] = b.thin(x)
 		} else {
 			in[i] = b.full(x)
@@ -188,12 +190,12 @@ func (b *batcher) lanes(n *Node) *Node {
 		in[i] = b.toFirst(b.full(x))
 	}
 	m := newNode(lanesOp, append(tensor.Shape{b.n}, n.shape...), in...)
-	m.obj = &lanesOf{op: n.op.prim, attr: n.attr, obj: n.obj}
+	m.obj = &cpu.Lanes{Op: n.op.prim, Attr: n.attr, Obj: n.obj}
 	return b.toLast(m)
 }
 
 var lanesOp *Op
 
 func init() {
-	lanesOp = compiled(&Op{Name: "lanes", Arity: -1, kind: step, run: (*call).eachLane})
+	lanesOp = compiled(&Op{Name: "lanes", Arity: -1, kind: compiler.Step, run: (*cpu.Call).EachLane})
 }

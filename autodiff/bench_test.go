@@ -80,7 +80,7 @@ func BenchmarkEightSchools(b *testing.B) {
 		name := map[int]string{0: "one", 64: "64-chains", 256: "256-chains", 1024: "1024-chains"}[lanes]
 		b.Run(name, func(b *testing.B) {
 			lp, in := eightSchools()
-			p, err := ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, in...)...), ad.Settings{Inputs: in, Batch: lanes, Batched: in[:min(3, lanes)], Threads: 1})
+			p, err := ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, in...)...), ad.Settings{Inputs: in, Batch: lanes, Batched: in[:min(3, lanes)], Backend: ad.CPU{Threads: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func BenchmarkChain1e6(b *testing.B) {
 		}
 		b.Run(w.String(), func(b *testing.B) {
 			loss, x := chain(1_000_000)
-			p, err := ad.Compile([]*ad.Node{loss, ad.Grad(loss, x)[0]}, ad.Settings{Threads: 1, SIMD: w.simd})
+			p, err := ad.Compile([]*ad.Node{loss, ad.Grad(loss, x)[0]}, ad.Settings{Backend: ad.CPU{Threads: 1, SIMD: w.simd}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func BenchmarkMLP(b *testing.B) {
 		}
 		b.Run(w.String(), func(b *testing.B) {
 			loss, weights := mlp()
-			p, err := ad.Compile(append([]*ad.Node{loss}, ad.Grad(loss, weights...)...), ad.Settings{Threads: 1, SIMD: w.simd, Precision: 32})
+			p, err := ad.Compile(append([]*ad.Node{loss}, ad.Grad(loss, weights...)...), ad.Settings{Precision: 32, Backend: ad.CPU{Threads: 1, SIMD: w.simd}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func BenchmarkRegression(b *testing.B) {
 					rest, _, places := ad.Hoist(outs, data...)
 					outs, inputs = rest, append(inputs, places...)
 				}
-				p, err := ad.Compile(outs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: params[:min(len(params), lanes)], Threads: 1})
+				p, err := ad.Compile(outs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: params[:min(len(params), lanes)], Backend: ad.CPU{Threads: 1}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -15,7 +15,7 @@ func TestBind(t *testing.T) {
 			a, b, c := ad.Input("a", 130, 400), ad.Input("b", 400, 60), ad.Input("c")
 			y := ad.Tanh(ad.MatMul(ad.Mul(a, c), b))
 			outs := []*ad.Node{ad.Sum(ad.Add(y, ad.Reshape(ad.Slice(a, 1, 5, 65), 130, 60))), ad.Grad(ad.Sum(y), a)[0], ad.T(a)}
-			p, err := ad.Compile(outs, ad.Settings{Inputs: []*ad.Node{a, b, c}, Precision: w.bits, SIMD: w.simd, Threads: threads})
+			p, err := ad.Compile(outs, ad.Settings{Inputs: []*ad.Node{a, b, c}, Precision: w.bits, Backend: ad.CPU{Threads: threads, SIMD: w.simd}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -217,7 +217,7 @@ func called(t *testing.T, name string, f reflect.Value, in []reflect.Value) {
 
 // ran compiles and runs n; that may fail, but not panic.
 func ran(n *ad.Node) {
-	if p, err := ad.Compile([]*ad.Node{n}, ad.Settings{Threads: 1}); err == nil {
+	if p, err := ad.Compile([]*ad.Node{n}, ad.Settings{Backend: ad.CPU{Threads: 1}}); err == nil {
 		_ = p.NewState().Run()
 	}
 }

@@ -1,6 +1,9 @@
 package autodiff
 
-import "slices"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"slices"
+)
 
 // GradCheckpoint is Grad with less memory: of the forward values only those
 // named in saved (see Node.Named), leaves and y's own inputs are kept; the
@@ -81,7 +84,7 @@ func (m *recompute) clone(n *Node, in []*Node) *Node {
 var barrierOp *Op
 
 func init() {
-	barrierOp = register(&Op{Name: "barrier", Arity: 2, kind: barrier, Smooth: true,
+	barrierOp = register(&Op{Name: "barrier", Arity: 2, kind: compiler.Barrier, Smooth: true,
 		vjp: func(g, _ *Node, _ []*Node) []*Node { return []*Node{g, nil} },
 		Sample: func(in Source) []*Node {
 			x := in(-1, 1, 3)

@@ -115,7 +115,7 @@ func TestThreadsGiveTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var want [][]float64
 	for threads := 1; threads <= 5; threads++ {
-		p, err := ad.Compile(outs, ad.Settings{Inputs: []*ad.Node{x, w}, Threads: threads})
+		p, err := ad.Compile(outs, ad.Settings{Inputs: []*ad.Node{x, w}, Backend: ad.CPU{Threads: threads}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	big, square := ad.Input("big", 200_000), ad.Input("square", 150, 150)
 	outs := append([]*ad.Node{y, ad.Sum(ad.Exp(big)), ad.MatMul(square, square)}, ad.Grad(y, x, w)...)
 	for _, w := range ways() {
-		p, err := ad.Compile(outs, ad.Settings{Precision: w.bits, SIMD: w.simd, Threads: 2})
+		p, err := ad.Compile(outs, ad.Settings{Precision: w.bits, Backend: ad.CPU{Threads: 2, SIMD: w.simd}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +293,7 @@ func TestLongChainCompilesLinearly(t *testing.T) {
 
 func TestBadSettingsAreErrors(t *testing.T) {
 	x := ad.Input("x", 3)
-	for _, s := range []ad.Settings{{Precision: 16}, {SIMD: "mmx"}, {Inputs: []*ad.Node{ad.Exp(x)}}, {Inputs: []*ad.Node{x, x}}, {Batch: 2, Batched: []*ad.Node{ad.Exp(x)}}, {Batch: -1}} {
+	for _, s := range []ad.Settings{{Precision: 16}, {Backend: ad.CPU{SIMD: "mmx"}}, {Inputs: []*ad.Node{ad.Exp(x)}}, {Inputs: []*ad.Node{x, x}}, {Batch: 2, Batched: []*ad.Node{ad.Exp(x)}}, {Batch: -1}} {
 		if _, err := ad.Compile([]*ad.Node{ad.Exp(x)}, s); err == nil {
 			t.Errorf("%+v: no error", s)
 		}

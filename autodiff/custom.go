@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -55,7 +57,7 @@ var customOp, customAdjointOp *Op
 var ErrNoGradient = errors.New("autodiff: this operation has no gradient of that order")
 
 func init() {
-	customOp = register(&Op{Name: "custom", Arity: -1, kind: step, lift: (*batcher).lanes,
+	customOp = register(&Op{Name: "custom", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			c := y.obj.(*Custom)
 			switch {
@@ -66,21 +68,21 @@ func init() {
 			}
 			return make([]*Node, len(x))
 		},
-		run: func(c *call) error {
-			f := c.obj.(*Custom)
-			out, in := c.asFloat64()
+		run: func(c *cpu.Call) error {
+			f := c.Obj.(*Custom)
+			out, in := c.AsFloat64()
 			if err := f.Forward(out, in...); err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
-			c.storeFloat64()
+			c.StoreFloat64()
 			return nil
 		}})
-	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: step, lift: (*batcher).lanes,
+	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(_, y *Node, x []*Node) []*Node {
 			bad := mistake(y.obj.(*Custom).Name, "no second derivative: give VJP instead of Adjoint")
 			return repeat(bad, len(x))
 		},
-		run: func(c *call) error { return runAdjoint(c) }})
+		run: func(c *cpu.Call) error { return runAdjoint(c) }})
 }
 
 // adjointNodes computes all gradients in one step, as one vector, and cuts it.
@@ -99,21 +101,21 @@ func adjointNodes(g, y *Node, x []*Node) []*Node {
 	return out
 }
 
-func runAdjoint(c *call) error {
-	f := c.obj.(*Custom)
-	out, in := c.asFloat64()
-	if c.parts == nil {
-		c.parts = make([][]float64, len(in)-2)
+func runAdjoint(c *cpu.Call) error {
+	f := c.Obj.(*Custom)
+	out, in := c.AsFloat64()
+	if c.Parts == nil {
+		c.Parts = make([][]float64, len(in)-2)
 	}
 	at := 0
-	for i := range c.parts {
+	for i := range c.Parts {
 		n := len(in[i+2])
-		c.parts[i] = out[at : at+n : at+n]
+		c.Parts[i] = out[at : at+n : at+n]
 		at += n
 	}
-	if err := f.Adjoint(c.parts, in[0], in[1], in[2:]...); err != nil {
+	if err := f.Adjoint(c.Parts, in[0], in[1], in[2:]...); err != nil {
 		return fmt.Errorf("gradient of %s: %w", f.Name, err)
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }

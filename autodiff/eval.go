@@ -5,13 +5,14 @@ import (
 
 	gt "gorgonia.org/tensor"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Eval computes Nodes that depend on constants alone, as Gorgonia tensors of
 // float64. It compiles at each call: for repeated work use Compile.
 func Eval(nodes ...*Node) ([]*gt.Dense, error) {
-	p, err := Compile(nodes, Settings{Threads: 1})
+	p, err := Compile(nodes, Settings{Backend: CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +78,11 @@ func FromDense(d *gt.Dense) *Node {
 
 // inOrder returns the elements in row-major order: src itself where they lie so.
 func inOrder[T any](src []T, shape, strides []int) []T {
-	if packed(shape, strides) {
+	if compiler.Packed(shape, strides) {
 		return src[:tensor.Shape(shape).Size()]
 	}
 	out := make([]T, 0, tensor.Shape(shape).Size())
-	walk(shape, func(idx []int, _ int) {
+	compiler.Walk(shape, func(idx []int, _ int) {
 		at := 0
 		for i, k := range idx {
 			at += k * strides[i]

@@ -30,7 +30,7 @@ func ways() []way {
 // results runs outputs with every input as a run-time input.
 func results(t *testing.T, w way, outputs, inputs []*ad.Node, values [][]float64) [][]float64 {
 	t.Helper()
-	p, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Precision: w.bits, SIMD: w.simd})
+	p, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Precision: w.bits, Backend: ad.CPU{SIMD: w.simd}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package autodiff
 
-import "slices"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"slices"
+)
 
 // Hoist takes out of outputs what depends on constants and the still inputs
 // alone, which keep their values over many runs, so that it is computed once:
@@ -48,7 +51,7 @@ func (h *hoister) classify(n *Node) {
 		h.moves[n] = h.moves[n] || h.moves[x]
 		h.still[n] = h.still[n] || h.still[x]
 	}
-	if h.still[n] && (n.op.kind == step || n.op.kind == barrier) {
+	if h.still[n] && (n.op.kind == compiler.Step || n.op.kind == compiler.Barrier) {
 		h.moves[n] = true
 	}
 	h.still[n] = h.still[n] && !h.moves[n]
@@ -102,7 +105,7 @@ func (h *hoister) use(x *Node) *Node {
 	if !h.still[x] || x.op == nil || x.isInt {
 		return x
 	}
-	if x.op.kind != view {
+	if x.op.kind != compiler.View {
 		h.now[x] = h.place(x)
 	} else if h.again(x); h.now[x] == nil {
 		h.now[x] = x

@@ -49,13 +49,13 @@ func (p *Program) fits() error {
 	if e.Need <= e.Limit {
 		return nil
 	}
-	if v := p.code.largest(); v != nil {
-		e.Largest, e.By = v.shape, "a constant"
+	if v := p.code.Largest(); v != nil {
+		e.Largest, e.By = v.Shape, "a constant"
 		switch {
-		case v.op != nil:
-			e.By = v.op.Name
-		case v.data == nil && v.ints == nil:
-			e.By = "input " + v.name
+		case v.Op != nil:
+			e.By = v.Op.Name
+		case v.Data == nil && v.Ints == nil:
+			e.By = "input " + v.Name
 		}
 	}
 	return e

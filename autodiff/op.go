@@ -3,6 +3,8 @@ package autodiff
 import (
 	"sync"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -21,13 +23,13 @@ type Op struct {
 	// the checks that walk the registry. Elementwise operations have one by default.
 	Sample func(in Source) []*Node
 
-	kind   opKind
-	code   opCode                     // of an operation that the compiler itself knows
+	kind   compiler.Kind
+	code   compiler.Code              // of an operation that the compiler itself knows
 	kernel string                     // its form in package kernels
 	f2     func(x, y float64) float64 // how a reduction or a scan combines two numbers
 	vjp    func(g, y *Node, x []*Node) []*Node
-	run    func(c *call) error
-	prim   *primitive // what the compiler knows of it
+	run    func(c *cpu.Call) error
+	prim   *compiler.Op // what the compiler knows of it
 	// lift returns n, which is op of something in a batch, with the axis of the batch.
 	// Default: op of inputs that all have that axis.
 	lift func(b *batcher, n *Node) *Node
@@ -52,7 +54,7 @@ type Unary struct {
 	VJP    func(g, y, x *Node) *Node
 	Domain Interval
 
-	code   opCode
+	code   compiler.Code
 	kernel string // its form in package kernels
 }
 
@@ -67,7 +69,7 @@ type Binary struct {
 	Domain      Interval
 	Commutative bool
 
-	code opCode
+	code compiler.Code
 	// Forms in package kernels: of two arrays, with one number as y, with one as x.
 	kernel, byNumber, numberBy string
 }
@@ -98,14 +100,14 @@ func Ops() []*Op {
 }
 
 // IsElementwise reports whether the operation works element by element.
-func (op *Op) IsElementwise() bool { return op.kind == elementwise }
+func (op *Op) IsElementwise() bool { return op.kind == compiler.Elementwise }
 
 // Differentiable reports whether any input has a gradient.
 func (op *Op) Differentiable() bool { return op.vjp != nil }
 
 // Apply makes the Node op(in...) of an elementwise operation.
 func (op *Op) Apply(in ...*Node) *Node {
-	if op.kind != elementwise || len(in) != op.Arity {
+	if op.kind != compiler.Elementwise || len(in) != op.Arity {
 		return mistake(op.Name, "Apply wants an elementwise operation and %d inputs, got %d", op.Arity, len(in))
 	}
 	return apply(op, in...)
@@ -118,7 +120,7 @@ func (op *Op) Eval(x ...float64) float64 {
 
 func (d Unary) define() *Op {
 	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
-		prim: &primitive{Code: d.code, F1: d.CPU, Kernel: d.kernel}}
+		prim: &compiler.Op{Code: d.code, F1: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, y *Node, x []*Node) []*Node { return []*Node{d.VJP(g, y, x[0])} }
 	}
@@ -127,7 +129,7 @@ func (d Unary) define() *Op {
 
 func (d Binary) define() *Op {
 	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
-		prim: &primitive{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy}}
+		prim: &compiler.Op{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy}}
 	if d.VJP != nil {
 		op.vjp = func(g, z *Node, x []*Node) []*Node {
 			dx, dy := d.VJP(g, z, x[0], x[1])
@@ -139,7 +141,7 @@ func (d Binary) define() *Op {
 
 func (d Ternary) define() *Op {
 	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
-		prim: &primitive{F3: d.CPU, Kernel: d.kernel}}
+		prim: &compiler.Op{F3: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
 			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])
@@ -152,12 +154,12 @@ func (d Ternary) define() *Op {
 // compiled makes op known to the compiler.
 func compiled(op *Op) *Op {
 	if op.prim == nil {
-		op.prim = &primitive{Code: op.code, F2: op.f2, Kernel: op.kernel}
+		op.prim = &compiler.Op{Code: op.code, F2: op.f2, Kernel: op.kernel}
 	}
 	op.prim.Name, op.prim.Arity, op.prim.Kind = op.Name, op.Arity, op.kind
-	op.prim.define()
+	op.prim.Define()
 	if op.run != nil {
-		steps[op.prim] = op.run
+		cpu.Steps[op.prim] = op.run
 	}
 	return op
 }
@@ -165,7 +167,7 @@ func compiled(op *Op) *Op {
 // register adds op to the list that checks and bridges walk.
 func register(op *Op) *Op {
 	compiled(op)
-	if op.kind == elementwise && op.Sample == nil {
+	if op.kind == compiler.Elementwise && op.Sample == nil {
 		op.Sample = func(in Source) []*Node {
 			x := make([]*Node, op.Arity)
 			for i := range x {

@@ -1,6 +1,9 @@
 package autodiff
 
-import "math"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"math"
+)
 
 // Add returns x + y. Gradient: 1, 1.
 func Add(x, y *Node) *Node { return apply(addOp, x, y) }
@@ -64,35 +67,35 @@ var addOp, subOp, mulOp, divOp, powOp, negOp, squareOp, reciprocalOp, sqrtOp, rs
 // that uses the variable would be an initialization cycle.
 func init() {
 	addOp = Binary{
-		Name: "add", code: codeAdd, kernel: "add", byNumber: "add_s", numberBy: "add_s",
+		Name: "add", code: compiler.Add, kernel: "add", byNumber: "add_s", numberBy: "add_s",
 		CPU:    func(x, y float64) float64 { return x + y },
 		CUDA:   "x + y",
 		VJP:    func(g, _, _, _ *Node) (dx, dy *Node) { return g, g },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	subOp = Binary{
-		Name: "sub", code: codeSub, kernel: "sub", byNumber: "sub_s", numberBy: "rsub_s",
+		Name: "sub", code: compiler.Sub, kernel: "sub", byNumber: "sub_s", numberBy: "rsub_s",
 		CPU:    func(x, y float64) float64 { return x - y },
 		CUDA:   "x - y",
 		VJP:    func(g, _, _, _ *Node) (dx, dy *Node) { return g, Neg(g) },
 		Domain: Interval{-3, 3},
 	}.define()
 	mulOp = Binary{
-		Name: "mul", code: codeMul, kernel: "mul", byNumber: "mul_s", numberBy: "mul_s",
+		Name: "mul", code: compiler.Mul, kernel: "mul", byNumber: "mul_s", numberBy: "mul_s",
 		CPU:    func(x, y float64) float64 { return x * y },
 		CUDA:   "x * y",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return Mul(g, y), Mul(g, x) },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	divOp = Binary{
-		Name: "div", code: codeDiv, kernel: "div", byNumber: "div_s", numberBy: "rdiv_s",
+		Name: "div", code: compiler.Div, kernel: "div", byNumber: "div_s", numberBy: "rdiv_s",
 		CPU:    func(x, y float64) float64 { return x / y },
 		CUDA:   "x / y",
 		VJP:    func(g, z, _, y *Node) (dx, dy *Node) { dx = Div(g, y); return dx, Neg(Mul(dx, z)) },
 		Domain: Interval{0.5, 3},
 	}.define()
 	powOp = Binary{
-		Name: "pow", code: codePow,
+		Name: "pow", code: compiler.Pow,
 		CPU:  math.Pow,
 		CUDA: "pow(x, y)",
 		VJP: func(g, z, x, y *Node) (dx, dy *Node) {
@@ -103,28 +106,28 @@ func init() {
 		Domain: Interval{0.3, 3},
 	}.define()
 	negOp = Unary{
-		Name: "neg", code: codeNeg, kernel: "neg",
+		Name: "neg", code: compiler.Neg, kernel: "neg",
 		CPU:    func(x float64) float64 { return -x },
 		CUDA:   "-x",
 		VJP:    func(g, _, _ *Node) *Node { return Neg(g) },
 		Domain: Interval{-3, 3},
 	}.define()
 	squareOp = Unary{
-		Name: "square", code: codeSquare, kernel: "square",
+		Name: "square", code: compiler.Square, kernel: "square",
 		CPU:    func(x float64) float64 { return x * x },
 		CUDA:   "x * x",
 		VJP:    func(g, _, x *Node) *Node { return Scale(2, Mul(g, x)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	reciprocalOp = Unary{
-		Name: "reciprocal", code: codeReciprocal, kernel: "reciprocal",
+		Name: "reciprocal", code: compiler.Reciprocal, kernel: "reciprocal",
 		CPU:    func(x float64) float64 { return 1 / x },
 		CUDA:   "1.0 / x",
 		VJP:    func(g, y, _ *Node) *Node { return Neg(Mul(g, Square(y))) },
 		Domain: Interval{0.5, 3},
 	}.define()
 	sqrtOp = Unary{
-		Name: "sqrt", code: codeSqrt, kernel: "sqrt",
+		Name: "sqrt", code: compiler.Sqrt, kernel: "sqrt",
 		CPU:    math.Sqrt,
 		CUDA:   "sqrt(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Div(Scale(0.5, g), y) },

@@ -1,6 +1,9 @@
 package autodiff
 
-import "math"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"math"
+)
 
 // Less returns 1 where x < y, else 0. Gradient: none.
 func Less(x, y *Node) *Node { return apply(lessOp, x, y) }
@@ -103,14 +106,14 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	maximumOp = Binary{
-		Name: "maximum", code: codeMaximum, kernel: "maximum", byNumber: "maximum_s", numberBy: "maximum_s",
+		Name: "maximum", code: compiler.Maximum, kernel: "maximum", byNumber: "maximum_s", numberBy: "maximum_s",
 		CPU:    largest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmax(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Greater(x, y), x, y) },
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.define()
 	minimumOp = Binary{
-		Name: "minimum", code: codeMinimum, kernel: "minimum", byNumber: "minimum_s", numberBy: "minimum_s",
+		Name: "minimum", code: compiler.Minimum, kernel: "minimum", byNumber: "minimum_s", numberBy: "minimum_s",
 		CPU:    smallest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmin(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Less(x, y), x, y) },

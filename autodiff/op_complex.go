@@ -1,6 +1,8 @@
 package autodiff
 
 import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -82,7 +84,7 @@ var cmulOp, cscaleOp, cdotOp *Op
 
 func init() {
 	// attr: 1 for x conj(y) instead of x y.
-	cmulOp = register(&Op{Name: "cmul", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
+	cmulOp = register(&Op{Name: "cmul", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, z *Node, in []*Node) []*Node {
 			x, y := in[0], in[1]
 			if z.attr[0] == 1 {
@@ -95,32 +97,32 @@ func init() {
 			x, y := in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)
 			return []*Node{CMul(x, y), complexPair("cmul", y, x, cmulOp, 1)}
 		}})
-	cscaleOp = register(&Op{Name: "cscale", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
+	cscaleOp = register(&Op{Name: "cscale", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(g, in[1]), CDot(g, in[0])} },
-		run: func(c *call) error { return c.each(complexScaled[float64], complexScaled[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(complexScaled[float64], complexScaled[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{CScale(in(-2, 2, 2, 3, 2), in(-2, 2, 3)), CScale(in(-2, 2, 1, 2), in(-2, 2, 4, 3))}
 		}})
-	cdotOp = register(&Op{Name: "cdot", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
+	cdotOp = register(&Op{Name: "cdot", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(in[1], g), CScale(in[0], g)} },
-		run: func(c *call) error { return c.each(complexDot[float64], complexDot[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(complexDot[float64], complexDot[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{CDot(in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)), Abs2(in(-2, 2, 5, 2))}
 		}})
 }
 
-func complexProduct(c *call) error {
-	conj := c.attr[0] == 1
+func complexProduct(c *cpu.Call) error {
+	conj := c.Attr[0] == 1
 	switch {
-	case len(c.out32) > 0:
-		kernels.ComplexProduct32(c.level, conj)(&c.out32[0], &c.in32[0][0], &c.in32[1][0], len(c.out32))
-	case len(c.out64) > 0:
-		kernels.ComplexProduct64(c.level, conj)(&c.out64[0], &c.in64[0][0], &c.in64[1][0], len(c.out64))
+	case len(c.Out32) > 0:
+		kernels.ComplexProduct32(c.Level, conj)(&c.Out32[0], &c.In32[0][0], &c.In32[1][0], len(c.Out32))
+	case len(c.Out64) > 0:
+		kernels.ComplexProduct64(c.Level, conj)(&c.Out64[0], &c.In64[0][0], &c.In64[1][0], len(c.Out64))
 	}
 	return nil
 }
 
-func complexScaled[T real](_ *call, out []T, in [][]T) error {
+func complexScaled[T cpu.Real](_ *cpu.Call, out []T, in [][]T) error {
 	x := in[0][:len(out)]
 	for i, v := range in[1] {
 		out[2*i], out[2*i+1] = v*x[2*i], v*x[2*i+1]
@@ -128,7 +130,7 @@ func complexScaled[T real](_ *call, out []T, in [][]T) error {
 	return nil
 }
 
-func complexDot[T real](_ *call, out []T, in [][]T) error {
+func complexDot[T cpu.Real](_ *cpu.Call, out []T, in [][]T) error {
 	x, y := in[0][:2*len(out)], in[1][:2*len(out)]
 	for i := range out {
 		out[i] = x[2*i]*y[2*i] + x[2*i+1]*y[2*i+1]

@@ -1,5 +1,10 @@
 package autodiff
 
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+)
+
 // Cumsum returns the running sums along one axis. Gradient: summed the other way.
 func Cumsum(x *Node, axis int) *Node { return cumulative(x, axis, false, false) }
 
@@ -25,20 +30,20 @@ func cumulative(x *Node, axis int, exclusive, reverse bool) *Node {
 var cumsumOp *Op
 
 func init() {
-	cumsumOp = register(&Op{Name: "cumsum", Arity: 1, kind: step, Smooth: true,
+	cumsumOp = register(&Op{Name: "cumsum", Arity: 1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{cumulative(g, y.attr[0], y.attr[1] == 1, y.attr[2] == 0)}
 		},
-		run: func(c *call) error { return c.each(cumsum[float64], cumsum[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(cumsum[float64], cumsum[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{Cumsum(in(-2, 2, 5), 0), CumsumWith(in(-2, 2, 2, 3, 2), 1, true, true)}
 		}})
 }
 
 // cumsum keeps the running sum in float64.
-func cumsum[T real](c *call, out []T, in [][]T) error {
-	outer, inner, n := around(c.shape, c.attr[0])
-	exclusive, reverse := c.attr[1] == 1, c.attr[2] == 1
+func cumsum[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	outer, inner, n := around(c.Shape, c.Attr[0])
+	exclusive, reverse := c.Attr[1] == 1, c.Attr[2] == 1
 	for o := range outer {
 		for j := range inner {
 			at, by, s := o*n*inner+j, inner, 0.0

@@ -1,6 +1,9 @@
 package autodiff
 
-import "math"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"math"
+)
 
 // Exp returns e^x. Gradient: y.
 func Exp(x *Node) *Node { return apply(expOp, x) }
@@ -37,7 +40,7 @@ func logAddExp(x, y float64) float64 {
 
 func init() {
 	expOp = Unary{
-		Name: "exp", code: codeExp, kernel: "exp",
+		Name: "exp", code: compiler.Exp, kernel: "exp",
 		CPU:    math.Exp,
 		CUDA:   "exp(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, y) },
@@ -51,21 +54,21 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	expm1Op = Unary{
-		Name: "expm1", code: codeExpm1, kernel: "expm1",
+		Name: "expm1", code: compiler.Expm1, kernel: "expm1",
 		CPU:    math.Expm1,
 		CUDA:   "expm1(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Exp(x)) },
 		Domain: Interval{-3, 3},
 	}.define()
 	logOp = Unary{
-		Name: "log", code: codeLog, kernel: "log",
+		Name: "log", code: compiler.Log, kernel: "log",
 		CPU:    math.Log,
 		CUDA:   "log(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, x) },
 		Domain: Interval{0.2, 4},
 	}.define()
 	log1pOp = Unary{
-		Name: "log1p", code: codeLog1p, kernel: "log1p",
+		Name: "log1p", code: compiler.Log1p, kernel: "log1p",
 		CPU:    math.Log1p,
 		CUDA:   "log1p(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, Shift(x, 1)) },

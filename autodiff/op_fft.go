@@ -4,6 +4,8 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -183,23 +185,23 @@ func realOfSpectrum(x *Node, k, n, paired int) *Node {
 var fftOp, rfftOp, irfftOp *Op
 
 func init() {
-	fftOp = register(&Op{Name: "fft", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	fftOp = register(&Op{Name: "fft", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{complexSpectrum(g, y.attr[0], 1-y.attr[1])} },
-		run: func(c *call) error { return runFourier(c, c.shape[:len(c.shape)-1]) },
+		run: func(c *cpu.Call) error { return runFourier(c, c.Shape[:len(c.Shape)-1]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{FFT(in(-2, 2, 5, 2), NormBackward), IFFT(in(-2, 2, 2, 3, 4, 2), NormOrtho, 0, -1), CMul(FFT(in(-1, 1, 2, 1, 3, 2), NormForward), in(-1, 1, 2))}
 		}})
-	rfftOp = register(&Op{Name: "rfft", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	rfftOp = register(&Op{Name: "rfft", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{realOfSpectrum(g, y.attr[0], y.attr[1], 1-y.attr[2])}
 		},
-		run: func(c *call) error { return runFourier(c, c.inShape[0]) },
+		run: func(c *cpu.Call) error { return runFourier(c, c.InShape[0]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{RFFT(in(-2, 2, 5), NormBackward), RFFT(in(-2, 2, 3, 4), NormOrtho), Square(RFFT(in(-1, 1, 2, 3, 4), NormForward, 1, 0))}
 		}})
-	irfftOp = register(&Op{Name: "irfft", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	irfftOp = register(&Op{Name: "irfft", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{realSpectrum(g, y.attr[0], 1-y.attr[2])} },
-		run: func(c *call) error { return runFourier(c, c.shape) },
+		run: func(c *cpu.Call) error { return runFourier(c, c.Shape) },
 		Sample: func(in Source) []*Node {
 			return []*Node{IRFFT(in(-2, 2, 3, 2), 4, NormBackward), IRFFT(in(-2, 2, 3, 3, 2), 5, NormOrtho), Square(IRFFT(in(-1, 1, 2, 2, 2, 2), 2, NormForward))}
 		}})
@@ -219,74 +221,74 @@ const shareTransformFrom = 1 << 16
 
 // runFourier transforms the last axes of shape, that of the elements
 // themselves; the others are batches.
-func runFourier(c *call, shape tensor.Shape) error {
-	if len(c.out64) == 0 && len(c.out32) == 0 {
+func runFourier(c *cpu.Call, shape tensor.Shape) error {
+	if len(c.Out64) == 0 && len(c.Out32) == 0 {
 		return nil
 	}
-	w := scratch(c, func() *fourierWork {
-		axes := shape[len(shape)-c.attr[0]:]
-		w := &fourierWork{plan: kernels.NewFFTBatch(c.level, shape.Size()/axes.Size(), axes...)}
+	w := cpu.Scratch(c, func() *fourierWork {
+		axes := shape[len(shape)-c.Attr[0]:]
+		w := &fourierWork{plan: kernels.NewFFTBatch(c.Level, shape.Size()/axes.Size(), axes...)}
 		if shape.Size() >= shareTransformFrom {
-			w.ws.Threads = c.threads
+			w.ws.Threads = c.Threads
 		}
 		return w
 	})
-	if c.in32 != nil {
-		w.run32(c, c.out32, c.in32[0])
+	if c.In32 != nil {
+		w.run32(c, c.Out32, c.In32[0])
 	} else {
-		w.run64(c, c.out64, c.in64[0])
+		w.run64(c, c.Out64, c.In64[0])
 	}
 	return nil
 }
 
-func (w *fourierWork) run64(c *call, out, in []float64) {
-	multiply := kernels.Binary64(c.level, "mul_s")
-	switch c.op {
+func (w *fourierWork) run64(c *cpu.Call, out, in []float64) {
+	multiply := kernels.Binary64(c.Level, "mul_s")
+	switch c.Op {
 	case rfftOp.prim:
 		w.plan.Real64(complexes[complex128](out), in, &w.ws)
-		if c.attr[2] == 1 {
-			pairs(multiply, out, c.attr[1], &two64)
+		if c.Attr[2] == 1 {
+			pairs(multiply, out, c.Attr[1], &two64)
 		}
 	case irfftOp.prim:
-		if c.attr[2] == 1 {
+		if c.Attr[2] == 1 {
 			if w.s64 == nil {
 				w.s64 = make([]float64, len(in))
 			}
 			copy(w.s64, in)
 			in = w.s64
-			pairs(multiply, in, c.attr[1], &half64)
+			pairs(multiply, in, c.Attr[1], &half64)
 		}
 		w.plan.RealInverse64(out, complexes[complex128](in), &w.ws)
 	default:
-		w.plan.Complex128(complexes[complex128](out), complexes[complex128](in), c.attr[1] == 1, &w.ws)
+		w.plan.Complex128(complexes[complex128](out), complexes[complex128](in), c.Attr[1] == 1, &w.ws)
 	}
 }
 
-func (w *fourierWork) run32(c *call, out, in []float32) {
-	multiply := kernels.Binary32(c.level, "mul_s")
-	switch c.op {
+func (w *fourierWork) run32(c *cpu.Call, out, in []float32) {
+	multiply := kernels.Binary32(c.Level, "mul_s")
+	switch c.Op {
 	case rfftOp.prim:
 		w.plan.Real32(complexes[complex64](out), in, &w.ws)
-		if c.attr[2] == 1 {
-			pairs(multiply, out, c.attr[1], &two32)
+		if c.Attr[2] == 1 {
+			pairs(multiply, out, c.Attr[1], &two32)
 		}
 	case irfftOp.prim:
-		if c.attr[2] == 1 {
+		if c.Attr[2] == 1 {
 			if w.s32 == nil {
 				w.s32 = make([]float32, len(in))
 			}
 			copy(w.s32, in)
 			in = w.s32
-			pairs(multiply, in, c.attr[1], &half32)
+			pairs(multiply, in, c.Attr[1], &half32)
 		}
 		w.plan.RealInverse32(out, complexes[complex64](in), &w.ws)
 	default:
-		w.plan.Complex64(complexes[complex64](out), complexes[complex64](in), c.attr[1] == 1, &w.ws)
+		w.plan.Complex64(complexes[complex64](out), complexes[complex64](in), c.Attr[1] == 1, &w.ws)
 	}
 }
 
 // pairs multiplies the frequencies 0 < j < n/2 of rows of half spectra by v.
-func pairs[T real](multiply func(dst, a, b *T, n int), x []T, n int, v *T) {
+func pairs[T cpu.Real](multiply func(dst, a, b *T, n int), x []T, n int, v *T) {
 	row, count := n/2*2+2, (n-1)/2*2
 	if count == 0 {
 		return
@@ -303,6 +305,6 @@ var (
 )
 
 // complexes is the same memory as complex numbers.
-func complexes[C complex64 | complex128, T real](x []T) []C {
+func complexes[C complex64 | complex128, T cpu.Real](x []T) []C {
 	return unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/2)
 }

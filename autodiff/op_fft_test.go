@@ -159,7 +159,7 @@ func TestFourierBatch(t *testing.T) {
 	}
 	for _, batched := range [][]*ad.Node{{x}, {x, w}} {
 		for _, wy := range ways() {
-			p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: wy.bits, SIMD: wy.simd, Batch: lanes, Batched: batched})
+			p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: wy.bits, Batch: lanes, Batched: batched, Backend: ad.CPU{SIMD: wy.simd}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestFourierThreads(t *testing.T) {
 	data := normal(x.Size(), 2)
 	var want []float64
 	for _, threads := range []int{1, 3} {
-		p, err := ad.Compile([]*ad.Node{y, ad.Grad(y, x)[0]}, ad.Settings{Threads: threads})
+		p, err := ad.Compile([]*ad.Node{y, ad.Grad(y, x)[0]}, ad.Settings{Backend: ad.CPU{Threads: threads}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func BenchmarkConvolution(b *testing.B) {
 			x, k := ad.Input("x", n, n), ad.Input("k", n, n)
 			y := ad.IRFFT(ad.CMul(ad.RFFT(x, ad.NormBackward), ad.RFFT(k, ad.NormBackward)), n, ad.NormBackward)
 			loss := ad.Sum(ad.Square(y))
-			p, err := ad.Compile(append([]*ad.Node{loss}, ad.Grad(loss, x, k)...), ad.Settings{Precision: 32, Threads: 1})
+			p, err := ad.Compile(append([]*ad.Node{loss}, ad.Grad(loss, x, k)...), ad.Settings{Precision: 32, Backend: ad.CPU{Threads: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}

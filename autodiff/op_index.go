@@ -3,6 +3,8 @@ package autodiff
 import (
 	"cmp"
 	"fmt"
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"math"
 	"slices"
 )
@@ -67,7 +69,7 @@ func arg(op *Op, x *Node, axis int) *Node {
 	if !ok || x.shape[ax] == 0 {
 		return mistake(op.Name, "axis %d of shape %v: want an axis with elements", axis, x.shape)
 	}
-	n := newNode(op, without(x.shape, []int{ax}), x)
+	n := newNode(op, compiler.WithoutAxes(x.shape, []int{ax}), x)
 	n.attr, n.isInt = []int{ax}, true
 	return n
 }
@@ -86,33 +88,33 @@ func Float(idx *Node) *Node {
 var gatherOp, scatterOp, argmaxOp, argminOp, floatOp *Op
 
 func init() {
-	gatherOp = register(&Op{Name: "gather", Arity: 2, kind: step, lift: (*batcher).picked, Smooth: true,
+	gatherOp = register(&Op{Name: "gather", Arity: 2, kind: compiler.Step, lift: (*batcher).picked, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{ScatterAdd(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
 		},
-		run: func(c *call) error { return c.each(gather[float64], gather[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(gather[float64], gather[float32]) },
 		Sample: func(in Source) []*Node {
 			idx := Ints([]int{2, 0, 2, 1})
 			return []*Node{Gather(in(-2, 2, 3), idx, 0), Gather(in(-2, 2, 2, 3, 2), Reshape(idx, 2, 2), 1)}
 		}})
-	scatterOp = register(&Op{Name: "scatter_add", Arity: 2, kind: step, lift: (*batcher).picked, Smooth: true,
+	scatterOp = register(&Op{Name: "scatter_add", Arity: 2, kind: compiler.Step, lift: (*batcher).picked, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{Gather(g, x[1], y.attr[0]), nil} },
-		run: func(c *call) error { return c.each(scatter[float64], scatter[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(scatter[float64], scatter[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{ScatterAdd(in(-2, 2, 2, 4), Ints([]int{2, 0, 2, 1}), 1, 3)}
 		}})
-	argmaxOp = register(&Op{Name: "argmax", Arity: 1, kind: step,
-		run: func(c *call) error { return c.each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x > y) }})
-	argminOp = register(&Op{Name: "argmin", Arity: 1, kind: step,
-		run: func(c *call) error { return c.each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x < y) }})
-	floatOp = register(&Op{Name: "float", Arity: 1, kind: step,
-		run: func(c *call) error { return c.each(toReal[float64], toReal[float32]) }})
+	argmaxOp = register(&Op{Name: "argmax", Arity: 1, kind: compiler.Step,
+		run: func(c *cpu.Call) error { return c.Each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x > y) }})
+	argminOp = register(&Op{Name: "argmin", Arity: 1, kind: compiler.Step,
+		run: func(c *cpu.Call) error { return c.Each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x < y) }})
+	floatOp = register(&Op{Name: "float", Arity: 1, kind: compiler.Step,
+		run: func(c *cpu.Call) error { return c.Each(toReal[float64], toReal[float32]) }})
 }
 
 // gather: c.in[0] is (outer, n, inner), the result (outer, len(idx), inner).
-func gather[T real](c *call, out []T, in [][]T) error {
-	outer, inner, n := around(c.inShape[0], c.attr[0])
-	idx := c.ints[1]
+func gather[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	outer, inner, n := around(c.InShape[0], c.Attr[0])
+	idx := c.Ints[1]
 	for o := range outer {
 		src, dst := in[0][o*n*inner:], out[o*len(idx)*inner:]
 		for k, i := range idx {
@@ -126,9 +128,9 @@ func gather[T real](c *call, out []T, in [][]T) error {
 }
 
 // scatter is the transpose of gather.
-func scatter[T real](c *call, out []T, in [][]T) error {
-	outer, inner, n := around(c.shape, c.attr[0])
-	idx := c.ints[1]
+func scatter[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	outer, inner, n := around(c.Shape, c.Attr[0])
+	idx := c.Ints[1]
 	clear(out)
 	for o := range outer {
 		dst, src := out[o*n*inner:], in[0][o*len(idx)*inner:]
@@ -145,27 +147,27 @@ func scatter[T real](c *call, out []T, in [][]T) error {
 	return nil
 }
 
-func argBest[T real](c *call, _ []T, in [][]T) error {
-	outer, inner, n := around(c.inShape[0], c.attr[0])
+func argBest[T cpu.Real](c *cpu.Call, _ []T, in [][]T) error {
+	outer, inner, n := around(c.InShape[0], c.Attr[0])
 	for o := range outer {
 		for j := range inner {
 			x, best := in[0][o*n*inner+j:], 0
 			for k := 1; k < n; k++ {
 				a, b := float64(x[k*inner]), float64(x[best*inner])
-				if c.op.F2(a, b) != 0 || (math.IsNaN(a) && !math.IsNaN(b)) {
+				if c.Op.F2(a, b) != 0 || (math.IsNaN(a) && !math.IsNaN(b)) {
 					if !math.IsNaN(b) {
 						best = k
 					}
 				}
 			}
-			c.outInts[o*inner+j] = int64(best)
+			c.OutInts[o*inner+j] = int64(best)
 		}
 	}
 	return nil
 }
 
-func toReal[T real](c *call, out []T, _ [][]T) error {
-	for i, v := range c.ints[0] {
+func toReal[T cpu.Real](c *cpu.Call, out []T, _ [][]T) error {
+	for i, v := range c.Ints[0] {
 		out[i] = T(v)
 	}
 	return nil

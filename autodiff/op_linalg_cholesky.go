@@ -1,6 +1,8 @@
 package autodiff
 
 import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"math"
 )
 
@@ -49,13 +51,13 @@ func init() {
 		a := in(-1, 1, append(lead, 3, 3)...)
 		return Add(MatMul(a, T(a)), Eye(3))
 	}
-	choleskyOp = register(&Op{Name: "cholesky", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	choleskyOp = register(&Op{Name: "cholesky", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, l *Node, _ []*Node) []*Node { return []*Node{newNode(choleskyGradOp, l.shape, l, g)} },
 		run: runCholesky,
 		Sample: func(in Source) []*Node {
 			return []*Node{Cholesky(spd(in, 2)), Cholesky(Add(in(-1, 1, 3, 3), Scale(4, Eye(3)))), CholeskyOrNaN(spd(in))}
 		}})
-	choleskyGradOp = register(&Op{Name: "cholesky_grad", Arity: 2, kind: step, Smooth: true, lift: (*batcher).matrices,
+	choleskyGradOp = register(&Op{Name: "cholesky_grad", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(h, _ *Node, x []*Node) []*Node {
 			// Of leaves, since x[1] may depend on x[0].
 			l, g := Input("l", x[0].shape...), Input("g", x[1].shape...)
@@ -75,14 +77,14 @@ func choleskyGrad(l, g *Node) *Node {
 	return lowerHalf(Add(s, T(s)))
 }
 
-func runCholesky(c *call) error {
-	out, in := c.asFloat64()
-	n := c.shape[len(c.shape)-1]
+func runCholesky(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	n := c.Shape[len(c.Shape)-1]
 	for i, at := 0, 0; at < len(out); i, at = i+1, at+n*n {
 		l := out[at : at+n*n]
 		copy(l, in[0][at:at+n*n])
 		if p, v := cholesky(c, l, n); p >= 0 {
-			if c.attr[0] == 0 && !c.isolate {
+			if c.Attr[0] == 0 && !c.Isolate {
 				return &NotPositiveDefiniteError{Matrix: i, Pivot: p, Size: n, Value: v}
 			}
 			for k := range l {
@@ -90,7 +92,7 @@ func runCholesky(c *call) error {
 			}
 		}
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 
@@ -99,10 +101,10 @@ const choleskyBlock = 48
 
 // cholesky factors a in place, row by row, and clears the upper triangle. It
 // returns the first bad pivot and its value, or -1.
-func cholesky(c *call, a []float64, n int) (int, float64) {
+func cholesky(c *cpu.Call, a []float64, n int) (int, float64) {
 	for k0 := 0; k0 < n; k0 += choleskyBlock {
 		k1 := min(n, k0+choleskyBlock)
-		c.gemm(false, true, n-k0, k1-k0, k0, -1, a[k0*n:], n, a[k0*n:], n, a[k0*n+k0:], n)
+		c.Gemm(false, true, n-k0, k1-k0, k0, -1, a[k0*n:], n, a[k0*n:], n, a[k0*n+k0:], n)
 		for i := k0; i < n; i++ {
 			row := a[i*n+k0 : i*n+min(i+1, k1)]
 			for j := range row {
@@ -153,10 +155,10 @@ func subtract(y []float64, v float64, x []float64) {
 // choleskyWork is scratch for the gradient: a matrix and two columns.
 type choleskyWork struct{ g, lk, fk []float64 }
 
-func runCholeskyGrad(c *call) error {
-	out, in := c.asFloat64()
-	n := c.shape[len(c.shape)-1]
-	w := scratch(c, func() *choleskyWork {
+func runCholeskyGrad(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	n := c.Shape[len(c.Shape)-1]
+	w := cpu.Scratch(c, func() *choleskyWork {
 		return &choleskyWork{make([]float64, n*n), make([]float64, n), make([]float64, n)}
 	})
 	for at := 0; at < len(out); at += n * n {
@@ -171,7 +173,7 @@ func runCholeskyGrad(c *call) error {
 			continue
 		}
 		clear(f)
-		c.gemm(true, false, n, n, n, 1, l, n, w.g, n, f, n)
+		c.Gemm(true, false, n, n, n, 1, l, n, w.g, n, f, n)
 		phi(f, n)
 		solveTriangular(c, l, n, f, n, true, true)
 		transpose(f, n)
@@ -183,7 +185,7 @@ func runCholeskyGrad(c *call) error {
 		}
 		phi(f, n)
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 

@@ -3,6 +3,8 @@ package autodiff
 import (
 	"errors"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
@@ -38,7 +40,7 @@ func EigenvaluesSymmetric(a *Node) *Node {
 var eigenOp *Op // one above the other: values, vectors
 
 func init() {
-	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			n := order(y.shape)
 			w, v, gw, gv := rowsOf(y, 0, 1), rowsOf(y, 1, n+1), rowsOf(g, 0, 1), rowsOf(g, 1, n+1)
@@ -69,13 +71,13 @@ type eigenWork struct {
 // were not found: the matrix holds a NaN or an infinity.
 var ErrNoConvergence = errors.New("autodiff: eigenvalues or singular values not found: check the matrix for NaN and infinities")
 
-func runEigen(c *call) error {
-	out, in := c.asFloat64()
-	n := order(c.shape)
+func runEigen(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	n := order(c.Shape)
 	if n == 0 {
 		return nil
 	}
-	e := scratch(c, func() *eigenWork {
+	e := cpu.Scratch(c, func() *eigenWork {
 		e := &eigenWork{a: blas64.Symmetric{N: n, Stride: n, Data: make([]float64, n*n), Uplo: blas.Lower}, w: make([]float64, n)}
 		size := []float64{0}
 		lapack64.Syev(lapack.EVCompute, e.a, e.w, size, -1)
@@ -98,7 +100,7 @@ func runEigen(c *call) error {
 			positiveColumn(n, j, y[n:])
 		}
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 

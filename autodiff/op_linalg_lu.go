@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -60,7 +62,7 @@ func init() {
 	general := func(in Source, lead ...int) *Node {
 		return Add(in(-1, 1, append(lead, 3, 3)...), Const([]float64{0, 3, 0, 0, 0, 3, 3, 0, 0}, 3, 3))
 	}
-	solveOp = register(&Op{Name: "solve", Arity: 2, kind: step, Smooth: true, lift: (*batcher).systems,
+	solveOp = register(&Op{Name: "solve", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).systems,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			gb := system(solveOp, x[0], g, 1-y.attr[0])
 			if y.attr[0] == 1 {
@@ -72,19 +74,19 @@ func init() {
 		Sample: func(in Source) []*Node {
 			return []*Node{Solve(general(in, 2), in(-1, 1, 3, 2)), Solve(general(in), in(-1, 1, 3)), system(solveOp, general(in), in(-1, 1, 2, 3, 1), 1)}
 		}})
-	inverseOp = register(&Op{Name: "inverse", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	inverseOp = register(&Op{Name: "inverse", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{Neg(MatMul(T(y), MatMul(g, T(y))))}
 		},
 		run:    runInverse,
 		Sample: func(in Source) []*Node { return []*Node{Inverse(general(in, 2))} }})
-	detOp = register(&Op{Name: "det", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	detOp = register(&Op{Name: "det", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{Mul(asMatrix(Mul(g, y)), T(Inverse(x[0])))}
 		},
 		run:    runDet,
 		Sample: func(in Source) []*Node { return []*Node{Det(general(in)), Det(general(in, 2))} }})
-	signLogDetOp = register(&Op{Name: "sign_log_det", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	signLogDetOp = register(&Op{Name: "sign_log_det", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, x []*Node) []*Node {
 			return []*Node{Mul(asMatrix(Index(g, -1, 1)), T(Inverse(x[0])))}
 		},
@@ -102,8 +104,8 @@ type luWork struct {
 }
 
 // lu factors a, which it copies; false means a pivot of 0 or a NaN.
-func lu(c *call, a []float64, n int) (*luWork, bool) {
-	w := scratch(c, func() *luWork { return &luWork{general(make([]float64, n*n), n, n), make([]int, n)} })
+func lu(c *cpu.Call, a []float64, n int) (*luWork, bool) {
+	w := cpu.Scratch(c, func() *luWork { return &luWork{general(make([]float64, n*n), n, n), make([]int, n)} })
 	copy(w.a.Data, a)
 	if n == 0 {
 		return w, true
@@ -156,32 +158,32 @@ func general(data []float64, m, n int) blas64.General {
 	return blas64.General{Rows: m, Cols: n, Stride: max(n, 1), Data: data}
 }
 
-func runSolve(c *call) error {
-	out, in := c.asFloat64()
-	k := len(c.shape)
-	n, m := c.shape[k-2], c.shape[k-1]
-	for i, at := 0, c.systems(); i < len(at); i += 2 {
+func runSolve(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	k := len(c.Shape)
+	n, m := c.Shape[k-2], c.Shape[k-1]
+	for i, at := 0, c.Systems(); i < len(at); i += 2 {
 		x := out[i/2*n*m : (i/2+1)*n*m]
 		copy(x, in[1][at[i+1]*n*m:(at[i+1]+1)*n*m])
 		w, ok := lu(c, in[0][at[i]*n*n:(at[i]+1)*n*n], n)
 		if ok {
-			w.solve(x, m, c.attr[0] == 1)
-		} else if err := c.none(x, &SingularError{Op: "solve", Matrix: at[i], Size: n}); err != nil {
+			w.solve(x, m, c.Attr[0] == 1)
+		} else if err := c.NoResult(x, &SingularError{Op: "solve", Matrix: at[i], Size: n}); err != nil {
 			return err
 		}
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 
-func runInverse(c *call) error {
-	out, in := c.asFloat64()
-	n := c.shape[len(c.shape)-1]
+func runInverse(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	n := c.Shape[len(c.Shape)-1]
 	for i, at := 0, 0; at < len(out); i, at = i+1, at+n*n {
 		x := out[at : at+n*n]
 		w, ok := lu(c, in[0][at:at+n*n], n)
 		if !ok {
-			if err := c.none(x, &SingularError{Op: "inverse", Matrix: i, Size: n}); err != nil {
+			if err := c.NoResult(x, &SingularError{Op: "inverse", Matrix: i, Size: n}); err != nil {
 				return err
 			}
 			continue
@@ -192,29 +194,29 @@ func runInverse(c *call) error {
 		}
 		w.solve(x, n, false)
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 
-func runDet(c *call) error {
-	out, in := c.asFloat64()
-	n := order(c.inShape[0])
+func runDet(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	n := order(c.InShape[0])
 	for i := range out {
 		w, _ := lu(c, in[0][i*n*n:(i+1)*n*n], n)
 		_, _, out[i] = w.det()
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 
-func runSignLogDet(c *call) error {
-	out, in := c.asFloat64()
-	n := order(c.inShape[0])
+func runSignLogDet(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	n := order(c.InShape[0])
 	for i := range len(out) / 2 {
 		w, _ := lu(c, in[0][i*n*n:(i+1)*n*n], n)
 		out[2*i], out[2*i+1], _ = w.det()
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 

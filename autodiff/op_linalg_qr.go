@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -31,7 +33,7 @@ func QR(a *Node) (q, r *Node) {
 var qrOp *Op // one above the other: q, r
 
 func init() {
-	qrOp = register(&Op{Name: "qr", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	qrOp = register(&Op{Name: "qr", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			k := len(x[0].shape)
 			m, n := x[0].shape[k-2], x[0].shape[k-1]
@@ -53,14 +55,14 @@ type qrWork struct {
 	tau, work []float64
 }
 
-func runQR(c *call) error {
-	out, in := c.asFloat64()
-	k := len(c.inShape[0])
-	m, n := c.inShape[0][k-2], c.inShape[0][k-1]
+func runQR(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	k := len(c.InShape[0])
+	m, n := c.InShape[0][k-2], c.InShape[0][k-1]
 	if n == 0 {
 		return nil
 	}
-	w := scratch(c, func() *qrWork {
+	w := cpu.Scratch(c, func() *qrWork {
 		w := &qrWork{a: general(make([]float64, m*n), m, n), tau: make([]float64, n)}
 		size := []float64{0}
 		lapack64.Geqrf(w.a, w.tau, size, -1)
@@ -85,7 +87,7 @@ func runQR(c *call) error {
 			}
 		}
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 

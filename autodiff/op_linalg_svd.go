@@ -5,6 +5,8 @@ import (
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -43,7 +45,7 @@ func SingularValues(a *Node) *Node {
 var svdOp *Op // one above the other: u, s, v
 
 func init() {
-	svdOp = register(&Op{Name: "svd", Arity: 1, kind: step, Smooth: true, lift: (*batcher).matrices,
+	svdOp = register(&Op{Name: "svd", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{svdGrad(g, y, x[0])} },
 		run: runSVD,
 		Sample: func(in Source) []*Node {
@@ -82,15 +84,15 @@ type svdWork struct {
 	s, work  []float64
 }
 
-func runSVD(c *call) error {
-	out, in := c.asFloat64()
-	d := len(c.inShape[0])
-	m, n := c.inShape[0][d-2], c.inShape[0][d-1]
+func runSVD(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	d := len(c.InShape[0])
+	m, n := c.InShape[0][d-2], c.InShape[0][d-1]
 	k := min(m, n)
 	if k == 0 {
 		return nil
 	}
-	w := scratch(c, func() *svdWork {
+	w := cpu.Scratch(c, func() *svdWork {
 		w := &svdWork{general(make([]float64, m*n), m, n), general(make([]float64, m*k), m, k), general(make([]float64, k*n), k, n), make([]float64, k), []float64{0}}
 		lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, w.a, w.u, w.vt, w.s, w.work, -1)
 		w.work = make([]float64, int(w.work[0]))
@@ -118,6 +120,6 @@ func runSVD(c *call) error {
 			positiveColumn(k, j, v, u)
 		}
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }

@@ -283,7 +283,7 @@ func mvnProgram(n int, s ad.Settings) (*ad.Program, []*ad.Node) {
 func TestCholeskyDoesNotAllocate(t *testing.T) {
 	for _, n := range []int{3, 40, 100} {
 		for _, bits := range []int{64, 32} {
-			p, _ := mvnProgram(n, ad.Settings{Precision: bits, Threads: 1})
+			p, _ := mvnProgram(n, ad.Settings{Precision: bits, Backend: ad.CPU{Threads: 1}})
 			s := p.NewState()
 			if err := s.SetInput(0, spd(n, 3)); err != nil {
 				t.Fatal(err)
@@ -408,7 +408,7 @@ func TestCholeskyOrNaNInABatch(t *testing.T) {
 func BenchmarkCholesky(b *testing.B) {
 	for _, n := range []int{4, 16, 64, 256, 1024} {
 		b.Run(fmt.Sprintf("mvn/%d", n), func(b *testing.B) {
-			p, _ := mvnProgram(n, ad.Settings{Threads: 1})
+			p, _ := mvnProgram(n, ad.Settings{Backend: ad.CPU{Threads: 1}})
 			s := p.NewState()
 			if err := s.SetInput(0, spd(n, 3)); err != nil {
 				b.Fatal(err)

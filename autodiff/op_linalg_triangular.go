@@ -1,5 +1,10 @@
 package autodiff
 
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+)
+
 // SolveTriangular returns the x with a x = b, or a^T x = b if transposed, for
 // triangular matrices a. It reads the lower triangle of a if lower is true and the
 // upper one otherwise, with the diagonal, and takes the rest for 0, whatever stands
@@ -20,7 +25,7 @@ func CholeskySolve(l, b *Node) *Node {
 var solveTriangularOp *Op
 
 func init() {
-	solveTriangularOp = register(&Op{Name: "solve_triangular", Arity: 2, kind: step, Smooth: true, lift: (*batcher).systems,
+	solveTriangularOp = register(&Op{Name: "solve_triangular", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).systems,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			lower, transposed := y.attr[0] == 1, y.attr[1] == 1
 			gb := SolveTriangular(x[0], g, lower, !transposed)
@@ -42,16 +47,16 @@ func init() {
 		}})
 }
 
-func runSolveTriangular(c *call) error {
-	out, in := c.asFloat64()
-	k := len(c.shape)
-	n, m := c.shape[k-2], c.shape[k-1]
-	for i, at := 0, c.systems(); i < len(at); i += 2 {
+func runSolveTriangular(c *cpu.Call) error {
+	out, in := c.AsFloat64()
+	k := len(c.Shape)
+	n, m := c.Shape[k-2], c.Shape[k-1]
+	for i, at := 0, c.Systems(); i < len(at); i += 2 {
 		x := out[i/2*n*m : (i/2+1)*n*m]
 		copy(x, in[1][at[i+1]*n*m:(at[i+1]+1)*n*m])
-		solveTriangular(c, in[0][at[i]*n*n:(at[i]+1)*n*n], n, x, m, c.attr[0] == 1, c.attr[1] == 1)
+		solveTriangular(c, in[0][at[i]*n*n:(at[i]+1)*n*n], n, x, m, c.Attr[0] == 1, c.Attr[1] == 1)
 	}
-	c.storeFloat64()
+	c.StoreFloat64()
 	return nil
 }
 
@@ -60,7 +65,7 @@ func runSolveTriangular(c *call) error {
 const triangularBlock = 12
 
 // solveTriangular replaces the n x m matrix x by the solution.
-func solveTriangular(c *call, a []float64, n int, x []float64, m int, lower, transposed bool) {
+func solveTriangular(c *cpu.Call, a []float64, n int, x []float64, m int, lower, transposed bool) {
 	size := n
 	if m >= 8 && n > triangularBlock {
 		size = triangularBlock
@@ -78,12 +83,12 @@ func solveTriangular(c *call, a []float64, n int, x []float64, m int, lower, tra
 		if transposed {
 			triangularColumns(a, n, x, m, i0, i1, lower)
 			if rest0 < rest1 {
-				c.gemm(true, false, rest1-rest0, m, i1-i0, -1, a[i0*n+rest0:], n, x[i0*m:], m, x[rest0*m:], m)
+				c.Gemm(true, false, rest1-rest0, m, i1-i0, -1, a[i0*n+rest0:], n, x[i0*m:], m, x[rest0*m:], m)
 			}
 			continue
 		}
 		if rest0 < rest1 {
-			c.gemm(false, false, i1-i0, m, rest1-rest0, -1, a[i0*n+rest0:], n, x[rest0*m:], m, x[i0*m:], m)
+			c.Gemm(false, false, i1-i0, m, rest1-rest0, -1, a[i0*n+rest0:], n, x[rest0*m:], m, x[i0*m:], m)
 		}
 		triangularRows(a, n, x, m, i0, i1, lower)
 	}

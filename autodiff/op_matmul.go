@@ -3,6 +3,8 @@ package autodiff
 import (
 	"slices"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -59,11 +61,11 @@ func matmul(a, b *Node) *Node {
 var matmulOp *Op
 
 func init() {
-	matmulOp = register(&Op{Name: "matmul", code: codeMatmul, Arity: 2, kind: step, lift: (*batcher).matmul, Smooth: true,
+	matmulOp = register(&Op{Name: "matmul", code: compiler.MatMul, Arity: 2, kind: compiler.Step, lift: (*batcher).matmul, Smooth: true,
 		vjp: func(g, _ *Node, x []*Node) []*Node {
 			return []*Node{matmul(g, T(x[1])), matmul(T(x[0]), g)}
 		},
-		run: func(c *call) error { return runMatmul(c) },
+		run: func(c *cpu.Call) error { return cpu.Matmul(c) },
 		Sample: func(in Source) []*Node {
 			return []*Node{MatMul(in(-2, 2, 2, 3), in(-2, 2, 3, 4)), MatMul(in(-1, 1, 2, 1, 3, 2), in(-1, 1, 3, 2, 2)), MatMul(in(-2, 2, 3), in(-2, 2, 3, 2))}
 		}})

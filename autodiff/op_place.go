@@ -3,6 +3,8 @@ package autodiff
 import (
 	"slices"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -96,7 +98,7 @@ func embedded(x *Node, s tensor.Shape, attr []int) *Node {
 var concatOp, embedOp *Op
 
 func init() {
-	concatOp = register(&Op{Name: "concat", Arity: -1, kind: step, Smooth: true,
+	concatOp = register(&Op{Name: "concat", Arity: -1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			out, at := make([]*Node, len(x)), 0
 			for i, p := range x {
@@ -106,24 +108,24 @@ func init() {
 			}
 			return out
 		},
-		run: func(c *call) error { return c.each(concat[float64], concat[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(concat[float64], concat[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{Concat(1, in(-2, 2, 2, 3), in(-2, 2, 2, 1)), Concat(0, in(-2, 2, 2), in(-2, 2, 3))}
 		},
 	})
-	embedOp = register(&Op{Name: "embed", Arity: 1, kind: step, lift: (*batcher).sliced, Smooth: true,
+	embedOp = register(&Op{Name: "embed", Arity: 1, kind: compiler.Step, lift: (*batcher).sliced, Smooth: true,
 		vjp:    func(g, y *Node, _ []*Node) []*Node { return []*Node{sliced(g, y.attr)} },
-		run:    func(c *call) error { return c.each(embed[float64], embed[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(embed[float64], embed[float32]) },
 		Sample: func(in Source) []*Node { return []*Node{Pad(in(-2, 2, 2, 3), []int{1, 0}, []int{0, 2}, 0.5)} },
 	})
 }
 
-func concat[T real](c *call, out []T, in [][]T) error {
-	outer, inner, row := around(c.shape, c.attr[0])
+func concat[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	outer, inner, row := around(c.Shape, c.Attr[0])
 	row *= inner
 	at := 0
 	for i, x := range in {
-		w := c.inShape[i][c.attr[0]] * inner
+		w := c.InShape[i][c.Attr[0]] * inner
 		for o := range outer {
 			copy(out[o*row+at:o*row+at+w], x[o*w:(o+1)*w])
 		}
@@ -132,16 +134,16 @@ func concat[T real](c *call, out []T, in [][]T) error {
 	return nil
 }
 
-func embed[T real](c *call, out []T, in [][]T) error {
+func embed[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	clear(out)
 	if len(in[0]) > 0 {
-		place(out, in[0], c.shape, c.inShape[0], c.attr)
+		place(out, in[0], c.Shape, c.InShape[0], c.Attr)
 	}
 	return nil
 }
 
 // place copies in to start + k*step of the first axis, and so on inside.
-func place[T real](out, in []T, to, from tensor.Shape, attr []int) {
+func place[T cpu.Real](out, in []T, to, from tensor.Shape, attr []int) {
 	if len(from) == 0 {
 		out[0] = in[0]
 		return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -59,7 +60,7 @@ func over(op *Op, x *Node, axes []int) *Node {
 			return mistake(op.Name, "no elements along axis %d of shape %v: want at least one", a, x.shape)
 		}
 	}
-	n := newNode(op, without(x.shape, axes), x)
+	n := newNode(op, compiler.WithoutAxes(x.shape, axes), x)
 	n.attr = axes
 	return n
 }
@@ -96,14 +97,14 @@ func init() {
 			return []*Node{reduce(*op, x), over(*op, x, []int{1}), over(*op, x, []int{0, 2}), over(*op, in(-2, 2, 4, 3), []int{0})}
 		}
 	}
-	sumOp = register(&Op{Name: "sum", kernel: "sum", code: codeSum, Arity: 1, kind: reduction, Smooth: true,
+	sumOp = register(&Op{Name: "sum", kernel: "sum", code: compiler.Sum, Arity: 1, kind: compiler.Reduction, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{Broadcast(restored(g, x[0].shape, y.attr), x[0].shape...)}
 		},
 		f2:     func(x, y float64) float64 { return x + y },
 		Sample: samples(&sumOp)})
-	extreme := func(name string, code opCode, f func(x, y float64) float64, self **Op) *Op {
-		return register(&Op{Name: name, kernel: name, code: code, Arity: 1, kind: reduction, Smooth: true, f2: f,
+	extreme := func(name string, code compiler.Code, f func(x, y float64) float64, self **Op) *Op {
+		return register(&Op{Name: name, kernel: name, code: code, Arity: 1, kind: compiler.Reduction, Smooth: true, f2: f,
 			vjp: func(g, y *Node, x []*Node) []*Node {
 				hit := Equal(x[0], restored(y, x[0].shape, y.attr))
 				ties := over(sumOp, hit, y.attr)
@@ -111,6 +112,6 @@ func init() {
 			},
 			Sample: samples(self)})
 	}
-	maxOp = extreme("max", codeMax, largest, &maxOp)
-	minOp = extreme("min", codeMin, smallest, &minOp)
+	maxOp = extreme("max", compiler.Max, largest, &maxOp)
+	minOp = extreme("min", compiler.Min, smallest, &minOp)
 }

@@ -1,6 +1,9 @@
 package autodiff
 
-import "math"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"math"
+)
 
 // Floor returns the largest whole number <= x. Gradient: 0.
 func Floor(x *Node) *Node { return apply(floorOp, x) }
@@ -63,7 +66,7 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	absOp = Unary{
-		Name: "abs", code: codeAbs, kernel: "abs",
+		Name: "abs", code: compiler.Abs, kernel: "abs",
 		CPU:    math.Abs,
 		CUDA:   "fabs(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sign(x)) },

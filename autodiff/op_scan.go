@@ -3,6 +3,8 @@ package autodiff
 import (
 	"math"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -29,7 +31,7 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	}
 	in := []*Node{Broadcast(a, s...), Broadcast(b, s...)}
 	if init != nil {
-		in = append(in, Broadcast(init, without(s, []int{ax})...))
+		in = append(in, Broadcast(init, compiler.WithoutAxes(s, []int{ax})...))
 	}
 	return scan(linearScanOp, ax, reverse, in...)
 }
@@ -45,7 +47,7 @@ func Delay(x, init *Node, axis int, reverse bool) *Node {
 	if !ok || x.shape[ax] == 0 {
 		return mistake("delay", "axis %d of shape %v: want an axis with elements", axis, x.shape)
 	}
-	return scan(delayOp, ax, reverse, x, Broadcast(init, without(x.shape, []int{ax})...))
+	return scan(delayOp, ax, reverse, x, Broadcast(init, compiler.WithoutAxes(x.shape, []int{ax})...))
 }
 
 func scan(op *Op, ax int, reverse bool, in ...*Node) *Node {
@@ -68,7 +70,7 @@ func end(x *Node, ax int, last bool) *Node {
 var linearScanOp, delayOp *Op
 
 func init() {
-	linearScanOp = register(&Op{Name: "linear_scan", Arity: -1, kind: step, Smooth: true,
+	linearScanOp = register(&Op{Name: "linear_scan", Arity: -1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, h *Node, x []*Node) []*Node {
 			ax, reverse := h.attr[0], h.attr[1] == 1
 			if h.shape[ax] == 0 {
@@ -80,17 +82,17 @@ func init() {
 			}
 			return []*Node{Mul(u, Delay(h, x[2], ax, reverse)), u, Mul(end(x[0], ax, reverse), end(u, ax, reverse))}
 		},
-		run: func(c *call) error { return c.each(runLinearScan[float64], runLinearScan[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(runLinearScan[float64], runLinearScan[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{LinearScan(in(-1, 1, 5), in(-1, 1, 5), in(-1, 1), 0, false), LinearScan(in(-1, 1, 3, 1), in(-1, 1, 2, 3, 2), in(-1, 1, 2, 2), 1, true),
 				LinearScan(in(-1, 1), in(-1, 1, 4, 2), nil, 0, false)}
 		}})
-	delayOp = register(&Op{Name: "delay", Arity: 2, kind: step, Smooth: true,
+	delayOp = register(&Op{Name: "delay", Arity: 2, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			ax, reverse := y.attr[0], y.attr[1] == 1
 			return []*Node{Delay(g, Scalar(0), ax, !reverse), end(g, ax, reverse)}
 		},
-		run: func(c *call) error { return c.each(runDelay[float64], runDelay[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(runDelay[float64], runDelay[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{Delay(in(-1, 1, 4), in(-1, 1), 0, false), Delay(in(-1, 1, 2, 3, 2), in(-1, 1, 2, 2), 1, true)}
 		}})
@@ -98,12 +100,12 @@ func init() {
 
 // scanned calls f with the position of each slice across the axis, in the order of
 // the scan: the slice holds inner elements.
-func scanned(c *call, f func(o, t, at, inner int)) {
-	outer, inner, n := around(c.shape, c.attr[0])
+func scanned(c *cpu.Call, f func(o, t, at, inner int)) {
+	outer, inner, n := around(c.Shape, c.Attr[0])
 	for o := range outer {
 		for t := range n {
 			k := t
-			if len(c.attr) > 1 && c.attr[1] == 1 {
+			if len(c.Attr) > 1 && c.Attr[1] == 1 {
 				k = n - 1 - t
 			}
 			f(o, t, (o*n+k)*inner, inner)
@@ -113,13 +115,13 @@ func scanned(c *call, f func(o, t, at, inner int)) {
 
 // state is scratch of float64 for the other axes of a scan: two numbers for
 // each element.
-func state(c *call) (x, y []float64) {
-	_, inner, _ := around(c.shape, c.attr[0])
-	w := scratch(c, func() *[]float64 { w := make([]float64, 2*inner); return &w })
+func state(c *cpu.Call) (x, y []float64) {
+	_, inner, _ := around(c.Shape, c.Attr[0])
+	w := cpu.Scratch(c, func() *[]float64 { w := make([]float64, 2*inner); return &w })
 	return (*w)[:inner], (*w)[inner:]
 }
 
-func runLinearScan[T real](c *call, out []T, in [][]T) error {
+func runLinearScan[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	h, _ := state(c)
 	scanned(c, func(o, t, at, inner int) {
 		y, a, b := out[at:at+inner], in[0][at:at+inner], in[1][at:at+inner]
@@ -143,7 +145,7 @@ func runLinearScan[T real](c *call, out []T, in [][]T) error {
 	return nil
 }
 
-func runDelay[T real](c *call, out []T, in [][]T) error {
+func runDelay[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	last := 0
 	scanned(c, func(o, t, at, inner int) {
 		from := in[1][o*inner : (o+1)*inner]
@@ -199,7 +201,7 @@ func init() {
 	samples := func(f func(*Node, int) *Node) func(Source) []*Node {
 		return func(in Source) []*Node { return []*Node{f(in(-2, 2, 5), 0), f(in(-2, 2, 2, 3, 2), 1)} }
 	}
-	cumprodOp = register(&Op{Name: "cumprod", Arity: 1, kind: step, Smooth: true,
+	cumprodOp = register(&Op{Name: "cumprod", Arity: 1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			ax := y.attr[0]
 			if y.shape[ax] == 0 {
@@ -208,9 +210,9 @@ func init() {
 			u := LinearScan(Delay(x[0], Scalar(0), ax, true), g, nil, ax, true)
 			return []*Node{Mul(Delay(y, Scalar(1), ax, false), u)}
 		},
-		run:    func(c *call) error { return c.each(runCumprod[float64], runCumprod[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(runCumprod[float64], runCumprod[float32]) },
 		Sample: samples(Cumprod)})
-	logCumsumExpOp = register(&Op{Name: "log_cumsum_exp", Arity: 1, kind: step, Smooth: true,
+	logCumsumExpOp = register(&Op{Name: "log_cumsum_exp", Arity: 1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			ax := y.attr[0]
 			if y.shape[ax] == 0 {
@@ -220,17 +222,17 @@ func init() {
 			fall := Exp(Sub(y, Delay(safe, end(safe, ax, true), ax, true)))
 			return []*Node{Mul(Exp(Sub(x[0], safe)), LinearScan(fall, g, nil, ax, true))}
 		},
-		run:    func(c *call) error { return c.each(runLogCumsumExp[float64], runLogCumsumExp[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(runLogCumsumExp[float64], runLogCumsumExp[float32]) },
 		Sample: samples(LogCumsumExp)})
-	cumArgmaxOp = register(&Op{Name: "cum_argmax", Arity: 1, kind: step, f2: func(x, y float64) float64 { return truth(x > y) },
-		run:    func(c *call) error { return c.each(runCumArg[float64], runCumArg[float32]) },
+	cumArgmaxOp = register(&Op{Name: "cum_argmax", Arity: 1, kind: compiler.Step, f2: func(x, y float64) float64 { return truth(x > y) },
+		run:    func(c *cpu.Call) error { return c.Each(runCumArg[float64], runCumArg[float32]) },
 		Sample: samples(Cummax)})
-	cumArgminOp = register(&Op{Name: "cum_argmin", Arity: 1, kind: step, f2: func(x, y float64) float64 { return truth(x < y) },
-		run:    func(c *call) error { return c.each(runCumArg[float64], runCumArg[float32]) },
+	cumArgminOp = register(&Op{Name: "cum_argmin", Arity: 1, kind: compiler.Step, f2: func(x, y float64) float64 { return truth(x < y) },
+		run:    func(c *cpu.Call) error { return c.Each(runCumArg[float64], runCumArg[float32]) },
 		Sample: samples(Cummin)})
 }
 
-func runCumprod[T real](c *call, out []T, in [][]T) error {
+func runCumprod[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	p, _ := state(c)
 	scanned(c, func(_, t, at, inner int) {
 		for j := range p {
@@ -245,7 +247,7 @@ func runCumprod[T real](c *call, out []T, in [][]T) error {
 }
 
 // runLogCumsumExp keeps the largest element so far and the sum relative to it.
-func runLogCumsumExp[T real](c *call, out []T, in [][]T) error {
+func runLogCumsumExp[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	top, sum := state(c)
 	scanned(c, func(_, t, at, inner int) {
 		for j := range top {
@@ -268,18 +270,18 @@ func runLogCumsumExp[T real](c *call, out []T, in [][]T) error {
 	return nil
 }
 
-func runCumArg[T real](c *call, _ []T, in [][]T) error {
-	outer, inner, n := around(c.shape, c.attr[0])
+func runCumArg[T cpu.Real](c *cpu.Call, _ []T, in [][]T) error {
+	outer, inner, n := around(c.Shape, c.Attr[0])
 	for o := range outer {
 		for j := range inner {
 			best := 0
 			for k := range n {
 				at := o*n*inner + j
 				a, b := float64(in[0][at+k*inner]), float64(in[0][at+best*inner])
-				if b == b && (a != a || c.op.F2(a, b) != 0) {
+				if b == b && (a != a || c.Op.F2(a, b) != 0) {
 					best = k
 				}
-				c.outInts[at+k*inner] = int64(best)
+				c.OutInts[at+k*inner] = int64(best)
 			}
 		}
 	}

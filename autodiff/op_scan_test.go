@@ -149,7 +149,7 @@ func TestScansAndSortsDoNotAllocate(t *testing.T) {
 		outs = append(outs, y, ad.Grad(y, x)[0])
 	}
 	for _, bits := range []int{64, 32} {
-		p, err := ad.Compile(outs, ad.Settings{Precision: bits, Threads: 1})
+		p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CPU{Threads: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestSortIsStable(t *testing.T) {
 func BenchmarkLinearScan(b *testing.B) {
 	x := ad.Input("x", 1000, 64)
 	y := ad.LinearScan(ad.Tanh(x), x, nil, 0, false)
-	p, err := ad.Compile([]*ad.Node{y, ad.Grad(y, x)[0]}, ad.Settings{Threads: 1})
+	p, err := ad.Compile([]*ad.Node{y, ad.Grad(y, x)[0]}, ad.Settings{Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package autodiff
 
 import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"slices"
 )
 
@@ -56,8 +58,8 @@ func ranked(x *Node, ax, k int, descending bool) *Node {
 var argsortOp *Op
 
 func init() {
-	argsortOp = register(&Op{Name: "argsort", Arity: 1, kind: step,
-		run: func(c *call) error { return c.each(runArgsort[float64], runArgsort[float32]) },
+	argsortOp = register(&Op{Name: "argsort", Arity: 1, kind: compiler.Step,
+		run: func(c *cpu.Call) error { return c.Each(runArgsort[float64], runArgsort[float32]) },
 		Sample: func(in Source) []*Node {
 			v, _ := TopK(in(-2, 2, 2, 5, 2), 3, 1, true)
 			return []*Node{Sort(in(-2, 2, 5), 0, false), Sort(in(-2, 2, 2, 4), 1, true), v}
@@ -65,7 +67,7 @@ func init() {
 }
 
 // ranking orders the places of one row.
-type ranking[T real] struct {
+type ranking[T cpu.Real] struct {
 	keys       []T
 	places     []int
 	compare    func(i, j int) int
@@ -126,11 +128,11 @@ func (r *ranking[T]) sink(h []int, i int) {
 	}
 }
 
-func runArgsort[T real](c *call, _ []T, in [][]T) error {
-	outer, inner, n := around(c.inShape[0], c.attr[0])
-	k := c.shape[c.attr[0]]
-	r := scratch(c, func() *ranking[T] {
-		r := &ranking[T]{keys: make([]T, n), places: make([]int, n), descending: c.attr[1] == 1}
+func runArgsort[T cpu.Real](c *cpu.Call, _ []T, in [][]T) error {
+	outer, inner, n := around(c.InShape[0], c.Attr[0])
+	k := c.Shape[c.Attr[0]]
+	r := cpu.Scratch(c, func() *ranking[T] {
+		r := &ranking[T]{keys: make([]T, n), places: make([]int, n), descending: c.Attr[1] == 1}
 		r.compare = r.order
 		return r
 	})
@@ -140,7 +142,7 @@ func runArgsort[T real](c *call, _ []T, in [][]T) error {
 				r.keys[i] = in[0][(o*n+i)*inner+j]
 			}
 			for i, p := range r.first(k) {
-				c.outInts[(o*k+i)*inner+j] = int64(p)
+				c.OutInts[(o*k+i)*inner+j] = int64(p)
 			}
 		}
 	}

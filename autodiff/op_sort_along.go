@@ -3,6 +3,8 @@ package autodiff
 import (
 	"fmt"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -54,7 +56,7 @@ func along(op string, x, idx *Node, axis int) (int, *Node) {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || !idx.isInt || x.isInt || len(idx.shape) != len(x.shape) ||
-		!without(idx.shape, []int{ax}).Equal(without(x.shape, []int{ax})) {
+		!compiler.WithoutAxes(idx.shape, []int{ax}).Equal(compiler.WithoutAxes(x.shape, []int{ax})) {
 		return 0, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape, idx.shape}, Want: "an axis in range and indices (Ints, IntInput, Argsort) of the same shape outside it"})
 	}
 	return ax, nil
@@ -63,31 +65,31 @@ func along(op string, x, idx *Node, axis int) (int, *Node) {
 var takeAlongOp, scatterAlongOp *Op
 
 func init() {
-	takeAlongOp = register(&Op{Name: "take_along", Arity: 2, kind: step, lift: (*batcher).along, Smooth: true,
+	takeAlongOp = register(&Op{Name: "take_along", Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{scatterAlong(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
 		},
-		run: func(c *call) error { return c.each(runTakeAlong[float64], runTakeAlong[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(runTakeAlong[float64], runTakeAlong[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{TakeAlong(in(-2, 2, 2, 3), Ints([]int{2, 0, 2, 1, 1, 0, 0, 2}, 2, 4), 1), TakeAlong(in(-2, 2, 3), Ints([]int{1, 1}), 0)}
 		}})
-	scatterAlongOp = register(&Op{Name: "scatter_along", Arity: 2, kind: step, lift: (*batcher).along, Smooth: true,
+	scatterAlongOp = register(&Op{Name: "scatter_along", Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{takeAlong(g, x[1], y.attr[0]), nil} },
-		run: func(c *call) error { return c.each(runScatterAlong[float64], runScatterAlong[float32]) },
+		run: func(c *cpu.Call) error { return c.Each(runScatterAlong[float64], runScatterAlong[float32]) },
 		Sample: func(in Source) []*Node {
 			return []*Node{ScatterAlong(in(-2, 2, 3, 2), Ints([]int{2, 0, 2, 1, 1, 0}, 3, 2), 0, 4)}
 		}})
 }
 
-func runTakeAlong[T real](c *call, out []T, in [][]T) error {
-	outer, inner, k := around(c.shape, c.attr[0])
-	n := c.inShape[0][c.attr[0]]
+func runTakeAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	outer, inner, k := around(c.Shape, c.Attr[0])
+	n := c.InShape[0][c.Attr[0]]
 	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*k+p)*inner+j] = in[0][(o*n+i)*inner+j] })
 }
 
-func runScatterAlong[T real](c *call, out []T, in [][]T) error {
-	outer, inner, n := around(c.shape, c.attr[0])
-	k := c.inShape[0][c.attr[0]]
+func runScatterAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	outer, inner, n := around(c.Shape, c.Attr[0])
+	k := c.InShape[0][c.Attr[0]]
 	clear(out)
 	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*n+i)*inner+j] += in[0][(o*k+p)*inner+j] })
 }
@@ -95,8 +97,8 @@ func runScatterAlong[T real](c *call, out []T, in [][]T) error {
 // rowwise calls f with the place (o, j) outside the axis, the position p and the
 // index i in 0..n-1 that stands there. Indices without a batch axis serve all
 // lanes, which lie innermost.
-func rowwise(c *call, outer, inner, k, n int, f func(o, j, p, i int)) error {
-	idx := c.ints[1]
+func rowwise(c *cpu.Call, outer, inner, k, n int, f func(o, j, p, i int)) error {
+	idx := c.Ints[1]
 	if len(idx) == 0 {
 		return nil
 	}
@@ -107,7 +109,7 @@ func rowwise(c *call, outer, inner, k, n int, f func(o, j, p, i int)) error {
 			for j := range inner {
 				i := idx[(o*k+p)*own+j/lanes]
 				if i < 0 || int(i) >= n {
-					return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.op.Name, i, p, n-1)
+					return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.Op.Name, i, p, n-1)
 				}
 				f(o, j, p, int(i))
 			}

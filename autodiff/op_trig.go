@@ -1,6 +1,9 @@
 package autodiff
 
-import "math"
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"math"
+)
 
 // Sin returns the sine of x in radians. Gradient: cos x.
 func Sin(x *Node) *Node { return apply(sinOp, x) }
@@ -80,7 +83,7 @@ func init() {
 		Domain: Interval{-7, 7},
 	}.define()
 	cosOp = Unary{
-		Name: "cos", code: codeCos, kernel: "cos",
+		Name: "cos", code: compiler.Cos, kernel: "cos",
 		CPU:    math.Cos,
 		CUDA:   "cos(x)",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, Sin(x))) },
@@ -133,7 +136,7 @@ func init() {
 		Domain: Interval{-3, 3},
 	}.define()
 	coshOp = Unary{
-		Name: "cosh", code: codeCosh,
+		Name: "cosh", code: compiler.Cosh,
 		CPU:    math.Cosh,
 		CUDA:   "cosh(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sinh(x)) },

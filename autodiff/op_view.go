@@ -3,6 +3,7 @@ package autodiff
 import (
 	"slices"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -194,13 +195,13 @@ func axisOf(axis, rank int) (int, bool) {
 var reshapeOp, permuteOp, broadcastOp, sliceOp *Op
 
 func init() {
-	reshapeOp = register(&Op{Name: "reshape", code: codeReshape, Arity: 1, kind: view, lift: func(b *batcher, n *Node) *Node { return Reshape(b.made[n.in[0]], b.shape(n)...) }, Smooth: true,
+	reshapeOp = register(&Op{Name: "reshape", code: compiler.Reshape, Arity: 1, kind: compiler.View, lift: func(b *batcher, n *Node) *Node { return Reshape(b.made[n.in[0]], b.shape(n)...) }, Smooth: true,
 		vjp: func(g, _ *Node, x []*Node) []*Node { return []*Node{Reshape(g, x[0].shape...)} },
 		Sample: func(in Source) []*Node {
 			return []*Node{Reshape(in(-2, 2, 2, 6), 3, 4), Reshape(T(in(-2, 2, 2, 3)), 6)}
 		},
 	})
-	permuteOp = register(&Op{Name: "permute", code: codePermute, Arity: 1, kind: view, lift: func(b *batcher, n *Node) *Node {
+	permuteOp = register(&Op{Name: "permute", code: compiler.Permute, Arity: 1, kind: compiler.View, lift: func(b *batcher, n *Node) *Node {
 		return Permute(b.made[n.in[0]], append(slices.Clone(n.attr), len(n.shape))...)
 	}, Smooth: true,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
@@ -212,11 +213,11 @@ func init() {
 		},
 		Sample: func(in Source) []*Node { return []*Node{Permute(in(-2, 2, 2, 3, 4), 2, 0, 1), T(in(-2, 2, 3, 2))} },
 	})
-	broadcastOp = register(&Op{Name: "broadcast", code: codeBroadcast, Arity: 1, kind: view, lift: func(b *batcher, n *Node) *Node { return Broadcast(b.made[n.in[0]], b.shape(n)...) }, Smooth: true,
+	broadcastOp = register(&Op{Name: "broadcast", code: compiler.Broadcast, Arity: 1, kind: compiler.View, lift: func(b *batcher, n *Node) *Node { return Broadcast(b.made[n.in[0]], b.shape(n)...) }, Smooth: true,
 		vjp:    func(g, _ *Node, x []*Node) []*Node { return []*Node{sumTo(g, x[0].shape)} },
 		Sample: func(in Source) []*Node { return []*Node{Broadcast(in(-2, 2, 3, 1), 2, 3, 4)} },
 	})
-	sliceOp = register(&Op{Name: "slice", code: codeSlice, Arity: 1, kind: view, lift: (*batcher).sliced, Smooth: true,
+	sliceOp = register(&Op{Name: "slice", code: compiler.Slice, Arity: 1, kind: compiler.View, lift: (*batcher).sliced, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{embedded(g, x[0].shape, y.attr)} },
 		Sample: func(in Source) []*Node {
 			return []*Node{Slice(in(-2, 2, 5), 0, 1, 4), SliceStep(in(-2, 2, 2, 7), 1, 6, 0, -2)}

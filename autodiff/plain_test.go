@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
 	"slices"
 	"testing"
@@ -44,7 +45,7 @@ func (p *plain) of(n *Node) []element {
 	switch {
 	case n.IsConst():
 		e = p.exact(n.data)
-	case n.op.kind == view || n.op == embedOp:
+	case n.op.kind == compiler.View || n.op == embedOp:
 		e = p.moved(n)
 	default:
 		e = p.computed(n)
@@ -138,10 +139,10 @@ func (p *plain) computed(n *Node) []element {
 	}
 	v := p.alone(n, numbers)
 	out := make([]element, len(v))
-	if n.op.kind == reduction {
+	if n.op.kind == compiler.Reduction {
 		groups := make([][]element, len(v))
-		strides := keptStrides(n.in[0].shape, n.attr)
-		walk(n.in[0].shape, func(idx []int, flat int) {
+		strides := compiler.KeptStrides(n.in[0].shape, n.attr)
+		compiler.Walk(n.in[0].shape, func(idx []int, flat int) {
 			at := 0
 			for d, k := range idx {
 				at += k * strides[d]
@@ -153,11 +154,11 @@ func (p *plain) computed(n *Node) []element {
 		}
 		return out
 	}
-	walk(n.shape, func(idx []int, flat int) {
+	compiler.Walk(n.shape, func(idx []int, flat int) {
 		args := make([]element, len(in))
 		for i, x := range n.in {
 			at := 0
-			for d, s := range alignedStrides(x.shape, x.shape.Strides(), n.shape) {
+			for d, s := range compiler.AlignedStrides(x.shape, x.shape.Strides(), n.shape) {
 				at += idx[d] * s
 			}
 			args[i] = in[i][at]

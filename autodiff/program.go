@@ -2,10 +2,11 @@ package autodiff
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
+	"strings"
 
-	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
 // Settings say how Compile makes a Program. The zero value is the default.
@@ -14,9 +15,6 @@ type Settings struct {
 	Inputs []*Node
 	// Precision of reals in bits, 64 or 32. Default 64: inference needs it.
 	Precision int
-	// Threads is the most goroutines that work on one large array. Results are
-	// the same for any number. Default: GOMAXPROCS; small programs use one.
-	Threads int
 	// Batch adds a last axis of this length to the Batched inputs and to every
 	// output, and computes all of its elements in one run. Default 0: none.
 	Batch   int
@@ -29,18 +27,18 @@ type Settings struct {
 	// a larger program. Default: the memory of the machine, of its container or of
 	// GOMEMLIMIT, whichever is least.
 	MaxMemory int64
-	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best
-	// of this processor.
-	SIMD string
+	// Backend is what runs the program. Default: CPU{}.
+	Backend Backend
 }
 
 // Program is a compiled graph. It is immutable and safe for concurrent use; each
 // goroutine runs it with a State of its own.
 type Program struct {
 	settings Settings
-	level    kernels.Level
+	options  cpu.Options
 	inputs   []*Node
-	code     *code
+	outputs  []*Node // of the graph that was compiled
+	code     *compiler.Program
 }
 
 // Compile makes a Program that computes outputs.
@@ -58,46 +56,51 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 			return nil, bad.err
 		}
 	}
-	nodes := upstream(outputs...)
-	if err := p.findInputs(nodes); err != nil {
+	if err := p.findInputs(upstream(outputs...)); err != nil {
 		return nil, err
 	}
-	r := newRewriter()
-	of := map[*Node]*value{}
-	inputs := make([]*value, len(p.inputs))
-	for i, n := range p.inputs {
-		inputs[i] = r.input(n.name, n.shape, n.isInt)
-		of[n] = inputs[i]
-	}
-	for _, n := range nodes {
-		if of[n] == nil {
-			of[n] = translated(r, n, of)
-		}
-	}
-	roots := make([]*value, len(outputs))
-	for i, n := range outputs {
-		roots[i] = of[n]
-	}
+	p.outputs = outputs
 	var err error
-	if p.code, err = build(r, inputs, roots); err != nil {
+	if p.code, err = p.build(nil); err != nil {
 		return nil, err
 	}
 	return p, p.fits()
 }
 
+// build compiles the graph; trace, unless nil, is told what each pass has made.
+func (p *Program) build(trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
+	r := compiler.NewGraph()
+	of := map[*Node]*compiler.Value{}
+	inputs := make([]*compiler.Value, len(p.inputs))
+	for i, n := range p.inputs {
+		inputs[i] = r.Input(n.name, n.shape, n.isInt)
+		of[n] = inputs[i]
+	}
+	for _, n := range upstream(p.outputs...) {
+		if of[n] == nil {
+			of[n] = translated(r, n, of)
+		}
+	}
+	roots := make([]*compiler.Value, len(p.outputs))
+	for i, n := range p.outputs {
+		roots[i] = of[n]
+	}
+	return compiler.Build(r, inputs, roots, trace)
+}
+
 // translated returns the value of n, whose inputs have theirs.
-func translated(r *rewriter, n *Node, of map[*Node]*value) *value {
+func translated(r *compiler.Graph, n *Node, of map[*Node]*compiler.Value) *compiler.Value {
 	switch {
 	case n.op == nil && n.isInt:
-		return r.indices(n.shape, n.ints)
+		return r.Indices(n.shape, n.ints)
 	case n.op == nil:
-		return r.constant(n.shape, n.data)
+		return r.Constant(n.shape, n.data)
 	}
-	in := make([]*value, len(n.in))
+	in := make([]*compiler.Value, len(n.in))
 	for i, x := range n.in {
 		in[i] = of[x]
 	}
-	return r.make(n.op.prim, n.shape, n.attr, n.obj, n.isInt, in...)
+	return r.Make(n.op.prim, n.shape, n.attr, n.obj, n.isInt, in...)
 }
 
 func (p *Program) check() error {
@@ -111,20 +114,12 @@ func (p *Program) check() error {
 	if s.Batch < 0 {
 		return fmt.Errorf("autodiff: batch of %d: want at least 1, or 0 for none", s.Batch)
 	}
-	if s.Threads <= 0 {
-		s.Threads = runtime.GOMAXPROCS(0)
+	if s.Backend == nil {
+		s.Backend = CPU{}
 	}
-	p.level = kernels.Best()
-	if s.SIMD != "" {
-		for _, l := range kernels.Levels() {
-			if l.String() == s.SIMD {
-				p.level = l
-				return nil
-			}
-		}
-		return fmt.Errorf("autodiff: instruction set %q: want one of %v, which this processor has", s.SIMD, kernels.Levels())
-	}
-	return nil
+	var err error
+	p.options, err = s.Backend.options(p.settings)
+	return err
 }
 
 // findInputs lists the inputs in the order of Settings.Inputs, then of creation.
@@ -160,22 +155,33 @@ func (p *Program) hasInput(i int) error {
 }
 
 // Outputs returns the number of outputs.
-func (p *Program) Outputs() int { return len(p.code.outputs) }
+func (p *Program) Outputs() int { return len(p.code.Outputs) }
 
 // OutputShape returns the shape of output i.
-func (p *Program) OutputShape(i int) []int { return slices.Clone(p.code.outputs[i].shape) }
+func (p *Program) OutputShape(i int) []int { return slices.Clone(p.code.Outputs[i].Shape) }
 
 // Precision returns the width of reals in bits, 64 or 32.
 func (p *Program) Precision() int { return p.settings.Precision }
 
 // Bytes returns the memory that each State holds for arrays.
 func (p *Program) Bytes() int {
-	reals, ints := p.code.sizes()
+	reals, ints := p.code.Sizes()
 	return reals*(p.settings.Precision/8) + ints*8
 }
 
 // String lists the program, one line per pass over memory.
 func (p *Program) String() string {
 	return fmt.Sprintf("program float%d %v: %d inputs, %d outputs, %d jobs, %d bytes\n%v",
-		p.settings.Precision, p.level, len(p.inputs), len(p.code.outputs), len(p.code.jobs), p.Bytes(), p.code)
+		p.settings.Precision, p.options.Level, len(p.inputs), len(p.code.Outputs), len(p.code.Jobs), p.Bytes(), p.code)
+}
+
+// Explain says what each pass of the compiler made of the graph: the values after
+// rewriting, where their elements lie, which of them are computed in one pass over memory,
+// the arrays, and the loops.
+func (p *Program) Explain() string {
+	var b strings.Builder
+	if _, err := p.build(func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
+		return err.Error()
+	}
+	return b.String()
 }

@@ -166,7 +166,7 @@ func TestEachRule(t *testing.T) {
 	n := len(extremes)
 	x, y, pairs := Input("x", n), Input("y", n), Input("pairs", n, 2)
 	for _, bits := range []int{64, 32} {
-		s := Settings{Inputs: []*Node{x, y, pairs}, Precision: bits, Threads: 1}
+		s := Settings{Inputs: []*Node{x, y, pairs}, Precision: bits, Backend: CPU{Threads: 1}}
 		values := [][]float64{nil, nil, nil}
 		for i := range extremes {
 			a := inPrecision(extremes[i], nil, bits)
@@ -225,7 +225,7 @@ func rewriting(t *testing.T, rounds uint64, change func(outs, in []*Node) []*Nod
 		outs = append(outs[max(0, len(outs)-4):], last)
 		outs = append(outs, Grad(last, in...)...)
 		levels := kernels.Levels()
-		s := Settings{Inputs: in, Precision: bits, Threads: 1, SIMD: levels[rng.IntN(len(levels))].String()}
+		s := Settings{Inputs: in, Precision: bits, Backend: CPU{Threads: 1, SIMD: levels[rng.IntN(len(levels))].String()}}
 		p := &plain{t: t, s: s, known: map[*Node][]element{}, hoisted: change != nil}
 		for i, x := range in {
 			p.known[x] = p.exact(values[i])
@@ -245,7 +245,7 @@ func rewriting(t *testing.T, rounds uint64, change func(outs, in []*Node) []*Nod
 					}
 					compared++
 					if g := got[i][k]; !want.accepts(g) {
-						t.Errorf("seed %d, float%d %s, batch %d, output %d %v, element %d: %g, as written %g within %.2g", seed, bits, s.SIMD, s.Batch, i, n, k, g, want.v, want.err)
+						t.Errorf("seed %d, float%d %s, batch %d, output %d %v, element %d: %g, as written %g within %.2g", seed, bits, s.Backend, s.Batch, i, n, k, g, want.v, want.err)
 						return
 					}
 				}

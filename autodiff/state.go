@@ -2,6 +2,8 @@ package autodiff
 
 import (
 	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
 // State is the memory of one run of a Program: its inputs, outputs and
@@ -11,17 +13,17 @@ import (
 // that there is not; methods that return elements panic, as an index out of range does.
 type State struct {
 	p   *Program
-	f64 *machine[float64]
-	f32 *machine[float32]
+	f64 *cpu.Machine[float64]
+	f32 *cpu.Machine[float32]
 }
 
 // NewState makes a State with all inputs 0.
 func (p *Program) NewState() *State {
-	s, o := &State{p: p}, options{Threads: p.settings.Threads, Isolate: p.settings.Isolate, Level: p.level}
+	s := &State{p: p}
 	if p.settings.Precision == 64 {
-		s.f64 = newMachine[float64](p.code, o)
+		s.f64 = cpu.NewMachine[float64](p.code, p.options)
 	} else {
-		s.f32 = newMachine[float32](p.code, o)
+		s.f32 = cpu.NewMachine[float32](p.code, p.options)
 	}
 	return s
 }
@@ -32,42 +34,42 @@ func (s *State) Program() *Program { return s.p }
 // Run computes the outputs from the inputs.
 func (s *State) Run() error {
 	if s.f64 != nil {
-		return s.f64.run()
+		return s.f64.Run()
 	}
-	return s.f32.run()
+	return s.f32.Run()
 }
 
 // Input returns the elements of input i, to be written before Run. It is nil in
 // a program of float32 (see Input32) and for indices (see InputInts).
-func (s *State) Input(i int) []float64 { return reals(s.f64, s.p.code.inBufs[i]) }
+func (s *State) Input(i int) []float64 { return reals(s.f64, s.p.code.InBufs[i]) }
 
 // Input32 is Input in a program of float32.
-func (s *State) Input32(i int) []float32 { return reals(s.f32, s.p.code.inBufs[i]) }
+func (s *State) Input32(i int) []float32 { return reals(s.f32, s.p.code.InBufs[i]) }
 
 // Output returns the elements of output i, valid until the next Run.
-func (s *State) Output(i int) []float64 { return reals(s.f64, s.p.code.outBufs[i]) }
+func (s *State) Output(i int) []float64 { return reals(s.f64, s.p.code.OutBufs[i]) }
 
 // Output32 is Output in a program of float32.
-func (s *State) Output32(i int) []float32 { return reals(s.f32, s.p.code.outBufs[i]) }
+func (s *State) Output32(i int) []float32 { return reals(s.f32, s.p.code.OutBufs[i]) }
 
 // InputSpan returns inputs i..j-1 as one vector: they lie one after another.
-func (s *State) InputSpan(i, j int) []float64 { return s.span(s.p.code.inBufs[i:j]) }
+func (s *State) InputSpan(i, j int) []float64 { return s.span(s.p.code.InBufs[i:j]) }
 
 // OutputSpan returns outputs i..j-1 as one vector.
-func (s *State) OutputSpan(i, j int) []float64 { return s.span(s.p.code.outBufs[i:j]) }
+func (s *State) OutputSpan(i, j int) []float64 { return s.span(s.p.code.OutBufs[i:j]) }
 
 // InputInts returns the elements of input i, which holds indices.
-func (s *State) InputInts(i int) []int64 { return s.indices(s.p.code.inBufs[i]) }
+func (s *State) InputInts(i int) []int64 { return s.indices(s.p.code.InBufs[i]) }
 
 // OutputInts returns the elements of output i, which holds indices.
-func (s *State) OutputInts(i int) []int64 { return s.indices(s.p.code.outBufs[i]) }
+func (s *State) OutputInts(i int) []int64 { return s.indices(s.p.code.OutBufs[i]) }
 
 // SetInput copies data, which it converts to the program's precision.
 func (s *State) SetInput(i int, data []float64) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err
 	}
-	if n := s.p.code.size(s.p.code.inBufs[i]); len(data) != n {
+	if n := s.p.code.Size(s.p.code.InBufs[i]); len(data) != n {
 		return fmt.Errorf("autodiff: input %v: %d elements, want %d", s.p.inputs[i], len(data), n)
 	}
 	if s.f64 != nil {
@@ -82,10 +84,10 @@ func (s *State) SetInput(i int, data []float64) error {
 
 // OutputFloat64 returns a copy of output i in float64, indices included.
 func (s *State) OutputFloat64(i int) []float64 {
-	buf := s.p.code.outBufs[i]
-	out := make([]float64, s.p.code.size(buf))
+	buf := s.p.code.OutBufs[i]
+	out := make([]float64, s.p.code.Size(buf))
 	switch {
-	case s.p.code.isInts(buf):
+	case s.p.code.IsInts(buf):
 		for k, v := range s.OutputInts(i) {
 			out[k] = float64(v)
 		}
@@ -99,23 +101,23 @@ func (s *State) OutputFloat64(i int) []float64 {
 	return out
 }
 
-func reals[T real](m *machine[T], buf int) []T {
+func reals[T cpu.Real](m *cpu.Machine[T], buf int) []T {
 	if m == nil {
 		return nil
 	}
-	return m.reals(buf)
+	return m.Reals(buf)
 }
 
 func (s *State) span(bufs []int) []float64 {
 	if s.f64 == nil || len(bufs) == 0 {
 		return nil
 	}
-	return s.f64.span(bufs[0], bufs[len(bufs)-1])
+	return s.f64.Span(bufs[0], bufs[len(bufs)-1])
 }
 
 func (s *State) indices(buf int) []int64 {
 	if s.f64 != nil {
-		return s.f64.indices(buf)
+		return s.f64.Indices(buf)
 	}
-	return s.f32.indices(buf)
+	return s.f32.Indices(buf)
 }

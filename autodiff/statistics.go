@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
 	"slices"
 )
@@ -60,7 +61,7 @@ func Prod(x *Node, axes ...int) *Node {
 	for _, a := range axes {
 		n *= x.shape[a]
 	}
-	out := without(x.shape, axes)
+	out := compiler.WithoutAxes(x.shape, axes)
 	if n == 0 {
 		return Full(1, out...)
 	}
@@ -113,7 +114,7 @@ func StopGradient(x *Node) *Node { return apply(stopOp, x) }
 var stopOp *Op
 
 func init() {
-	stopOp = Unary{Name: "stop_gradient", code: codeStop, CPU: func(x float64) float64 { return x }, CUDA: "x", Domain: Interval{-3, 3}}.define()
+	stopOp = Unary{Name: "stop_gradient", code: compiler.Stop, CPU: func(x float64) float64 { return x }, CUDA: "x", Domain: Interval{-3, 3}}.define()
 	stopOp.Sample = nil // its gradient is not its derivative
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -151,7 +152,7 @@ func (d *density) at(q, g []float64) (float64, error) {
 	d.calls++
 	lp, err := d.target.LogProbGrad(q, g)
 	switch {
-	case err != nil && !recoverable(err):
+	case err != nil && !hamiltonian.Recoverable(err):
 		return 0, err
 	case err != nil || math.IsNaN(lp):
 		return math.Inf(-1), nil

@@ -3,13 +3,16 @@ package infer
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
 )
 
 // ascent climbs a log density by L-BFGS with backtracking. It serves starts and
 // Pathfinder: where it stops does not matter much, so it need not be a minimiser
 // of the last digit; see optim for those.
 type ascent struct {
-	target Target
+	target hamiltonian.Density
 	q, g   []float64
 	lp     float64
 	s, y   [][]float64 // last steps and falls of the gradient, oldest first
@@ -25,7 +28,7 @@ const (
 )
 
 // newAscent starts at q, which it changes, with its density and gradient g.
-func newAscent(t Target, q, g []float64, lp float64) *ascent {
+func newAscent(t hamiltonian.Density, q, g []float64, lp float64) *ascent {
 	n := len(q)
 	return &ascent{target: t, q: q, g: g, lp: lp, next: make([]float64, n), nextG: make([]float64, n), dir: make([]float64, n),
 		along: make([]float64, ascentMemory)}
@@ -34,22 +37,22 @@ func newAscent(t Target, q, g []float64, lp float64) *ascent {
 // step climbs once. It returns false where no step climbs.
 func (a *ascent) step() (bool, error) {
 	a.direction()
-	slope := dot(a.dir, a.g)
+	slope := vectors.Dot(a.dir, a.g)
 	if !(slope > 0) {
 		if len(a.s) == 0 {
 			return false, nil
 		}
 		a.s, a.y = nil, nil
 		a.direction()
-		slope = dot(a.dir, a.g)
+		slope = vectors.Dot(a.dir, a.g)
 	}
 	length := 1.0
 	for range ascentHalvings {
 		copy(a.next, a.q)
-		axpy(a.next, length, a.dir)
+		vectors.AddScaled(a.next, length, a.dir)
 		lp, err := a.target.LogProbGrad(a.next, a.nextG)
 		a.calls++
-		if err != nil && !recoverable(err) {
+		if err != nil && !hamiltonian.Recoverable(err) {
 			return false, err
 		}
 		if err == nil && lp >= a.lp+1e-4*length*slope && finite(lp) && allFinite(a.nextG) {
@@ -66,7 +69,7 @@ func (a *ascent) accept(lp float64) {
 	for i := range s {
 		s[i], y[i] = a.next[i]-a.q[i], a.g[i]-a.nextG[i]
 	}
-	if dot(s, y) > 1e-10*math.Sqrt(dot(s, s)*dot(y, y)) {
+	if vectors.Dot(s, y) > 1e-10*math.Sqrt(vectors.Dot(s, s)*vectors.Dot(y, y)) {
 		if a.s, a.y = append(a.s, s), append(a.y, y); len(a.s) > ascentMemory {
 			a.s, a.y = a.s[1:], a.y[1:]
 		}
@@ -82,22 +85,22 @@ func (a *ascent) direction() {
 	copy(a.dir, a.g)
 	k := len(a.s)
 	if k == 0 {
-		scale := 1 / math.Sqrt(dot(a.g, a.g))
+		scale := 1 / math.Sqrt(vectors.Dot(a.g, a.g))
 		for i := range a.dir {
 			a.dir[i] *= scale
 		}
 		return
 	}
 	for i := k - 1; i >= 0; i-- {
-		a.along[i] = dot(a.s[i], a.dir) / dot(a.s[i], a.y[i])
-		axpy(a.dir, -a.along[i], a.y[i])
+		a.along[i] = vectors.Dot(a.s[i], a.dir) / vectors.Dot(a.s[i], a.y[i])
+		vectors.AddScaled(a.dir, -a.along[i], a.y[i])
 	}
-	scale := dot(a.s[k-1], a.y[k-1]) / dot(a.y[k-1], a.y[k-1])
+	scale := vectors.Dot(a.s[k-1], a.y[k-1]) / vectors.Dot(a.y[k-1], a.y[k-1])
 	for i := range a.dir {
 		a.dir[i] *= scale
 	}
 	for i := range k {
-		axpy(a.dir, a.along[i]-dot(a.y[i], a.dir)/dot(a.s[i], a.y[i]), a.s[i])
+		vectors.AddScaled(a.dir, a.along[i]-vectors.Dot(a.y[i], a.dir)/vectors.Dot(a.s[i], a.y[i]), a.s[i])
 	}
 }
 
@@ -118,15 +121,15 @@ const (
 //
 // It also returns the scales of the curvature it met, for the first metric, and
 // what stands above.
-func (s *system) climb(p *point) (scale []float64, top summit, err error) {
-	a := newAscent(s.target, p.q, p.g, p.lp)
-	defer func() { s.count += a.calls }()
-	if err := a.rise(climbGain*float64(len(p.q)), climbLongest); err != nil {
+func climb(s *hamiltonian.System, p *hamiltonian.Point) (scale []float64, top summit, err error) {
+	a := newAscent(s.Target, p.Q, p.G, p.Lp)
+	defer func() { s.Count += a.calls }()
+	if err := a.rise(climbGain*float64(len(p.Q)), climbLongest); err != nil {
 		return nil, top, err
 	}
-	p.lp, scale = a.lp, a.scale()
+	p.Lp, scale = a.lp, a.scale()
 	a.q, a.g = slices.Clone(a.q), slices.Clone(a.g)
-	if err := a.rise(climbFlat*climbSlack(len(p.q)), climbBeyond); err != nil {
+	if err := a.rise(climbFlat*climbSlack(len(p.Q)), climbBeyond); err != nil {
 		return nil, top, err
 	}
 	top = summit{a.lp, a.lp}

@@ -5,39 +5,41 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // benchTrajectory is a trajectory on ten standard normal parameters, whose
 // density costs next to nothing: what is left is the sampler.
-func benchTrajectory(m *Metric, eps float64) (*trajectory, *point) {
+func benchTrajectory(m *hamiltonian.Metric, eps float64) (*hamiltonian.Trajectory, *hamiltonian.Point) {
 	target := independent(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
 	momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
-	t := newTrajectory(target, m, 10, 1000, &momentum, &choice)
-	p := newPoint(10)
-	for i := range p.q {
-		p.q[i] = 0.1 * float64(i)
+	t := hamiltonian.NewTrajectory(target, m, 10, 1000, &momentum, &choice)
+	p := hamiltonian.NewPoint(10)
+	for i := range p.Q {
+		p.Q[i] = 0.1 * float64(i)
 	}
-	if err := t.start(&p); err != nil {
+	if err := t.Start(&p); err != nil {
 		panic(err)
 	}
 	for range 100 { // the stack has grown to its depth
-		if _, err := t.move(&p, eps); err != nil {
+		if _, err := t.Move(&p, eps); err != nil {
 			panic(err)
 		}
 	}
 	return t, &p
 }
 
-func lowRankOf10(rank int) Metric {
-	m := Metric{scale: make([]float64, 10)}
-	for i := range m.scale {
-		m.scale[i] = 1
+func lowRankOf10(rank int) hamiltonian.Metric {
+	m := hamiltonian.Metric{Scale: make([]float64, 10)}
+	for i := range m.Scale {
+		m.Scale[i] = 1
 	}
 	for k := range rank {
 		u := make([]float64, 10)
 		u[k] = 1
-		m.vec, m.grow = append(m.vec, u...), append(m.grow, 1e-9)
+		m.Vec, m.Grow = append(m.Vec, u...), append(m.Grow, 1e-9)
 	}
 	return m
 }
@@ -45,18 +47,18 @@ func lowRankOf10(rank int) Metric {
 func BenchmarkNUTS(b *testing.B) {
 	for _, c := range []struct {
 		name   string
-		metric Metric
+		metric hamiltonian.Metric
 	}{{"diag", lowRankOf10(0)}, {"rank3", lowRankOf10(3)}, {"rank10", lowRankOf10(10)}} {
 		b.Run("overhead/10/"+c.name, func(b *testing.B) {
 			t, p := benchTrajectory(&c.metric, 0.3)
-			t.count = 0
+			t.Count = 0
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := t.move(p, 0.3); err != nil {
+				if _, err := t.Move(p, 0.3); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(t.count), "ns/leapfrog")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(t.Count), "ns/leapfrog")
 		})
 	}
 }
@@ -65,12 +67,12 @@ func BenchmarkLowRankEstimate(b *testing.B) {
 	for _, size := range [][2]int{{10, 100}, {50, 200}, {150, 200}, {150, 400}, {1000, 100}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
 			random := tensor.NewStream(1, 0, 0)
-			e := newEstimator(LowRank, size[0], false)
+			e := warmup.NewEstimator(LowRank, size[0], false)
 			for range size[1] {
-				e.add(random.NormalTo(make([]float64, size[0])), random.NormalTo(make([]float64, size[0])))
+				e.Add(random.NormalTo(make([]float64, size[0])), random.NormalTo(make([]float64, size[0])))
 			}
 			for b.Loop() {
-				if _, ok := e.metric(); !ok {
+				if _, ok := e.Metric(); !ok {
 					b.Fatal("no metric")
 				}
 			}
@@ -121,7 +123,7 @@ func TestTransitionDoesNotAllocate(t *testing.T) {
 		m := lowRankOf10(rank)
 		tr, p := benchTrajectory(&m, 0.05)
 		if n := testing.AllocsPerRun(50, func() {
-			if _, err := tr.move(p, 0.05); err != nil {
+			if _, err := tr.Move(p, 0.05); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -52,9 +54,9 @@ type chain struct {
 	pool    *climbPool           // shared by the chains of a run
 	give    func(SinkDraw) error // nil without a Sink
 
-	tr               *trajectory
-	ad               *adapter
-	p                point
+	tr               *hamiltonian.Trajectory
+	ad               *warmup.Adapter
+	p                hamiltonian.Point
 	momentum, choice tensor.Stream
 
 	started     bool
@@ -97,15 +99,14 @@ func (r *record) row(n int) []float64 {
 
 func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
 	n := t.Dim()
-	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: newPoint(n), ad: newAdapter(cfg, n), pool: &climbPool{}}
+	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: hamiltonian.NewPoint(n), ad: warmup.NewAdapter(cfg.adaptation(), n), pool: &climbPool{}}
 	c.outputs, _ = t.(Outputs)
-	c.ad.chain = id - cfg.FirstChain
 	c.momentum = tensor.NewStream(cfg.Seed, purposeMomentum, uint32(id))
 	c.choice = tensor.NewStream(cfg.Seed, purposeTree, uint32(id))
-	c.tr = newTrajectory(t, &c.ad.metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
-	c.tr.interrupt = stop.Load
-	c.tr.noCross, c.tr.minDepth, c.tr.time = cfg.NoCrossChecks, cfg.MinTreeDepth, cfg.TrajectoryTime
-	c.tr.steps, c.tr.jitterSteps = cfg.Steps, cfg.JitterSteps
+	c.tr = hamiltonian.NewTrajectory(t, &c.ad.Metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
+	c.tr.Interrupt = stop.Load
+	c.tr.NoCross, c.tr.MinDepth, c.tr.Time = cfg.NoCrossChecks, cfg.MinTreeDepth, cfg.TrajectoryTime
+	c.tr.Steps, c.tr.JitterSteps = cfg.Steps, cfg.JitterSteps
 	return c
 }
 
@@ -156,28 +157,28 @@ func (c *chain) step() error {
 			return err
 		}
 	}
-	momentum, choice, count := c.momentum, c.choice, c.tr.count
+	momentum, choice, count := c.momentum, c.choice, c.tr.Count
 	out, err := c.move()
 	if err != nil {
 		return c.fault(err)
 	}
-	if out.aborted {
-		c.momentum, c.choice, c.tr.count = momentum, choice, count
+	if out.Aborted {
+		c.momentum, c.choice, c.tr.Count = momentum, choice, count
 		return errInterrupted
 	}
 	return c.keep(out)
 }
 
 // keep records a transition and learns from it.
-func (c *chain) keep(out *transition) error {
+func (c *chain) keep(out *hamiltonian.Transition) error {
 	if err := c.record(out); err != nil {
 		return c.fault(err)
 	}
 	if c.phase() == 0 {
-		if err := c.ad.update(c.tr, &c.p, c.done, out); err != nil {
+		if err := c.ad.Update(c.tr, &c.p, c.done, out); err != nil {
 			return c.fault(err)
 		}
-		c.warmupGrads = c.tr.count
+		c.warmupGrads = c.tr.Count
 	}
 	c.done++
 	return nil
@@ -191,28 +192,30 @@ func (c *chain) begin() error {
 		}
 		return c.fault(err)
 	}
-	if err := c.ad.begin(c.tr, &c.p); err != nil {
+	if from := c.cfg.From; from != nil {
+		c.ad.Resume(from.chains[(c.id-c.cfg.FirstChain)%len(from.chains)].ad)
+	} else if err := c.ad.Begin(c.tr, &c.p); err != nil {
 		return c.fault(err)
 	}
 	c.started = true
-	c.warmupGrads = c.tr.count
+	c.warmupGrads = c.tr.Count
 	return nil
 }
 
-func (c *chain) move() (*transition, error) {
-	if len(c.p.q) == 0 {
-		return &transition{energy: -c.p.lp}, nil
+func (c *chain) move() (*hamiltonian.Transition, error) {
+	if len(c.p.Q) == 0 {
+		return &hamiltonian.Transition{Energy: -c.p.Lp}, nil
 	}
 	if c.cfg.Method == HMC {
-		return c.tr.static(&c.p, c.stride())
+		return c.tr.MoveHMC(&c.p, c.stride())
 	}
-	return c.tr.move(&c.p, c.stride())
+	return c.tr.Move(&c.p, c.stride())
 }
 
 // stride sets the bound of the next tree and returns its step.
 func (c *chain) stride() float64 {
-	c.tr.maxDepth = c.ad.depth(c.done)
-	eps := c.ad.eps
+	c.tr.MaxDepth = c.ad.Depth(c.done)
+	eps := c.ad.StepSize
 	if j := c.cfg.StepJitter; j > 0 {
 		eps *= 1 + j*(2*c.choice.Float64()-1)
 	}
@@ -220,9 +223,9 @@ func (c *chain) stride() float64 {
 }
 
 // record stores the draw at p.
-func (c *chain) record(out *transition) error {
+func (c *chain) record(out *hamiltonian.Transition) error {
 	warm := c.phase() == 0
-	if out.divergent {
+	if out.Divergent {
 		c.noteDivergence(out, warm)
 	}
 	r := &c.kept
@@ -230,14 +233,14 @@ func (c *chain) record(out *transition) error {
 		if r = &c.warm; !c.cfg.KeepWarmup {
 			return nil
 		}
-	} else if out.divergent {
+	} else if out.Divergent {
 		c.divergent++
 	}
 	stat := DrawStat{
-		LogProb: c.p.lp, AcceptanceRate: out.rate(Metropolis), SymmetricRate: out.rate(Symmetric), StepSize: c.ad.eps,
-		Energy: out.energy, EnergyError: out.energyError, MaxEnergyError: out.maxError, TreeDepth: out.depth,
-		Steps: out.steps, Index: out.index, Diverging: out.divergent,
-		ReachedMax: out.depth == c.cfg.MaxTreeDepth && !out.turned && !out.divergent,
+		LogProb: c.p.Lp, AcceptanceRate: out.Rate(false), SymmetricRate: out.Rate(true), StepSize: c.ad.StepSize,
+		Energy: out.Energy, EnergyError: out.EnergyError, MaxEnergyError: out.MaxError, TreeDepth: out.Depth,
+		Steps: out.Steps, Index: out.Index, Diverging: out.Divergent,
+		ReachedMax: out.Depth == c.cfg.MaxTreeDepth && !out.Turned && !out.Divergent,
 	}
 	if r.stats == nil {
 		r.reserve(min(c.total()-c.done, 1<<12), c.outputs != nil)
@@ -245,7 +248,7 @@ func (c *chain) record(out *transition) error {
 	if err := c.add(r, stat); err != nil || c.give == nil {
 		return err
 	}
-	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: c.p.q, Values: last(r.columns()), Stat: stat}
+	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: c.p.Q, Values: last(r.columns()), Stat: stat}
 	if !warm {
 		d.Draw -= c.cfg.warmup()
 	}
@@ -262,19 +265,19 @@ func last(rows [][]float64) []float64 { return rows[len(rows)-1] }
 func (c *chain) add(r *record, stat DrawStat) error {
 	if c.outputs != nil {
 		row := r.row(c.outputs.Len())
-		if err := writeOrNaN(c.outputs, c.p.q, row); err != nil {
+		if err := writeOrNaN(c.outputs, c.p.Q, row); err != nil {
 			return err
 		}
 		r.outputs = append(r.outputs, row)
 	}
-	q := r.row(len(c.p.q))
-	copy(q, c.p.q)
+	q := r.row(len(c.p.Q))
+	copy(q, c.p.Q)
 	r.rows = append(r.rows, q)
 	r.stats = append(r.stats, stat)
 	return nil
 }
 
-func (c *chain) noteDivergence(out *transition, warm bool) {
+func (c *chain) noteDivergence(out *hamiltonian.Transition, warm bool) {
 	if len(c.divergences) == maxDivergences {
 		return
 	}
@@ -282,11 +285,11 @@ func (c *chain) noteDivergence(out *transition, warm bool) {
 	if !warm {
 		draw -= c.cfg.warmup()
 	}
-	momentum := make([]float64, len(c.p.z))
-	c.ad.metric.momentum(momentum, c.p.z)
+	momentum := make([]float64, len(c.p.Z))
+	c.ad.Metric.Momentum(momentum, c.p.Z)
 	c.divergences = append(c.divergences, Divergence{
-		Chain: c.id, Draw: draw, Warmup: warm, Start: out.startedAt, Momentum: momentum,
-		End: out.divergedAt, EnergyError: out.divergedError, Message: out.message,
+		Chain: c.id, Draw: draw, Warmup: warm, Start: out.StartedAt, Momentum: momentum,
+		End: out.DivergedAt, EnergyError: out.DivergedError, Message: out.Message,
 	})
 }
 

@@ -100,17 +100,17 @@ func (c *chain) save() []byte {
 	}
 	var w checkpoint.Encoder
 	w.Int(c.done)
-	w.Floats(c.p.q)
-	w.Floats(c.p.g)
-	w.Float(c.p.lp)
+	w.Floats(c.p.Q)
+	w.Floats(c.p.G)
+	w.Float(c.p.Lp)
 	w.Uint64(c.momentum.Position())
 	w.Uint64(c.choice.Position())
-	w.Int(c.tr.count)
+	w.Int(c.tr.Count)
 	w.Int(c.warmupGrads)
 	w.Int(c.divergent)
 	w.Int(int(c.times[0]))
 	w.Int(int(c.times[1]))
-	c.ad.save(&w)
+	c.ad.Save(&w)
 	c.warm.save(&w)
 	c.kept.save(&w)
 	w.Int(len(c.divergences))
@@ -127,22 +127,22 @@ func (c *chain) load(b []byte) error {
 	}
 	r := checkpoint.Decode(b)
 	c.done = r.Int()
-	r.FloatsInto(c.p.q)
-	r.FloatsInto(c.p.g)
-	c.p.lp = r.Float()
+	r.FloatsInto(c.p.Q)
+	r.FloatsInto(c.p.G)
+	c.p.Lp = r.Float()
 	c.momentum.Seek(r.Uint64())
 	c.choice.Seek(r.Uint64())
-	c.tr.count = r.Int()
+	c.tr.Count = r.Int()
 	c.warmupGrads = r.Int()
 	c.divergent = r.Int()
 	c.times = [2]time.Duration{time.Duration(r.Int()), time.Duration(r.Int())}
-	c.ad.load(r, len(c.p.q))
+	c.ad.Load(r, len(c.p.Q))
 	width := 0
 	if c.outputs != nil {
 		width = c.outputs.Len()
 	}
-	c.warm.load(r, len(c.p.q), width, c.outputs != nil)
-	c.kept.load(r, len(c.p.q), width, c.outputs != nil)
+	c.warm.load(r, len(c.p.Q), width, c.outputs != nil)
+	c.kept.load(r, len(c.p.Q), width, c.outputs != nil)
 	for range r.Count(8 * 5) {
 		c.divergences = append(c.divergences, loadDivergence(r))
 	}
@@ -160,8 +160,8 @@ func (c *chain) check(r *checkpoint.Decoder) {
 	case c.cfg.Sink.Only && len(c.kept.rows)+len(c.warm.rows) == 0:
 	case c.done < 0 || max(c.done-warm, 0) != len(c.kept.rows) || c.cfg.KeepWarmup && min(c.done, warm) != len(c.warm.rows):
 		r.Fail("counts %d draws but holds %d", c.done, len(c.kept.rows))
-	case !(c.ad.eps > 0):
-		r.Fail("has step size %g", c.ad.eps)
+	case !(c.ad.StepSize > 0):
+		r.Fail("has step size %g", c.ad.StepSize)
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -68,8 +71,8 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
-	h := &herd{run: r, cfg: &c, length: 1, estimate: newEstimator(DiagFisher, t.Dim(), false)}
-	h.dual = dualAverage{delta: c.TargetAccept, maxLog: math.Inf(1)}
+	h := &herd{run: r, cfg: &c, length: 1, estimate: warmup.NewEstimator(DiagFisher, t.Dim(), false)}
+	h.dual = warmup.DualAverage{Delta: c.TargetAccept, MaxLog: math.Inf(1)}
 	h.adam = &optim.Descent{Rule: optim.Adam{Beta2: 0.95}, LR: 0.025}
 	begin := time.Now()
 	errs := h.march(ctx)
@@ -82,10 +85,10 @@ type herd struct {
 	run    *run
 	cfg    *ChEESConfig
 	length float64 // of trajectories, before jitter
-	dual   dualAverage
+	dual   warmup.DualAverage
 	adam   *optim.Descent
 
-	estimate estimator
+	estimate warmup.Estimator
 	moves    []herdMove
 }
 
@@ -101,7 +104,7 @@ func (h *herd) march(ctx context.Context) []error {
 	chains := h.run.chains
 	h.moves = make([]herdMove, len(chains))
 	h.each(func(i int, c *chain) {
-		n := len(c.p.q)
+		n := len(c.p.Q)
 		h.moves[i] = herdMove{from: make([]float64, n), to: make([]float64, n), velocity: make([]float64, n), err: c.begin()}
 	})
 	if errs := h.failures(); errs != nil {
@@ -109,16 +112,16 @@ func (h *herd) march(ctx context.Context) []error {
 	}
 	eps := 0.0
 	for _, c := range chains {
-		eps += math.Log(c.ad.eps) / float64(len(chains))
+		eps += math.Log(c.ad.StepSize) / float64(len(chains))
 	}
-	h.share(Metric{}, math.Exp(eps))
-	h.dual.restart(math.Exp(eps))
+	h.share(hamiltonian.Metric{}, math.Exp(eps))
+	h.dual.Restart(math.Exp(eps))
 	for i := range h.cfg.Warmup + h.cfg.Draws {
 		if ctx.Err() != nil {
 			return []error{ctx.Err()}
 		}
 		u := halton(i + 1)
-		steps := min(h.cfg.MaxSteps, max(1, int(math.Ceil(u*h.length/chains[0].ad.eps))))
+		steps := min(h.cfg.MaxSteps, max(1, int(math.Ceil(u*h.length/chains[0].ad.StepSize))))
 		h.each(func(k int, c *chain) { h.moves[k].err = h.moves[k].make(c, steps) })
 		if errs := h.failures(); errs != nil {
 			return errs
@@ -134,26 +137,26 @@ func (h *herd) march(ctx context.Context) []error {
 func (m *herdMove) make(c *chain, steps int) error {
 	whiten := func(dst, q []float64) {
 		copy(dst, q)
-		for i := range c.ad.metric.scale {
-			dst[i] /= c.ad.metric.scale[i]
+		for i := range c.ad.Metric.Scale {
+			dst[i] /= c.ad.Metric.Scale[i]
 		}
 	}
-	whiten(m.from, c.p.q)
-	c.tr.steps = steps
-	out, err := c.tr.static(&c.p, c.ad.eps)
+	whiten(m.from, c.p.Q)
+	c.tr.Steps = steps
+	out, err := c.tr.MoveHMC(&c.p, c.ad.StepSize)
 	if err != nil {
 		return c.fault(err)
 	}
-	whiten(m.to, c.tr.ends[1].q)
-	copy(m.velocity, c.tr.ends[1].z)
-	if m.rate = out.rate(Metropolis); out.divergent {
+	whiten(m.to, c.tr.Ends[1].Q)
+	copy(m.velocity, c.tr.Ends[1].Z)
+	if m.rate = out.Rate(false); out.Divergent {
 		m.rate = 0
 	}
 	if err := c.record(out); err != nil {
 		return c.fault(err)
 	}
 	if c.done++; c.done <= c.cfg.warmup() {
-		c.warmupGrads = c.tr.count
+		c.warmupGrads = c.tr.Count
 	}
 	return nil
 }
@@ -185,9 +188,9 @@ func (h *herd) failures() (errs []error) {
 }
 
 // share gives all chains one metric and step.
-func (h *herd) share(m Metric, eps float64) {
+func (h *herd) share(m hamiltonian.Metric, eps float64) {
 	for _, c := range h.run.chains {
-		c.ad.metric, c.ad.eps = m, eps
+		c.ad.Metric, c.ad.StepSize = m, eps
 	}
 }
 
@@ -201,24 +204,24 @@ func (h *herd) adapt(i int, u float64) {
 	for _, m := range h.moves {
 		inverse += 1 / math.Max(m.rate, 1e-3) / float64(len(h.moves))
 	}
-	eps := h.dual.update(1 / inverse)
+	eps := h.dual.Update(1 / inverse)
 	if i == h.cfg.Warmup-1 {
-		eps = h.dual.final()
+		eps = h.dual.Final()
 	}
 	if i >= 20 { // the way from the start tells nothing of lengths
 		h.stretch(u)
 	}
-	metric := h.run.chains[0].ad.metric
+	metric := h.run.chains[0].ad.Metric
 	for _, c := range h.run.chains {
-		h.estimate.add(slices.Clone(c.p.q), slices.Clone(c.p.g))
+		h.estimate.Add(slices.Clone(c.p.Q), slices.Clone(c.p.G))
 	}
 	for _, part := range herdWindows {
 		if i == int(part*float64(h.cfg.Warmup)) {
-			if m, ok := h.estimate.metric(); ok {
+			if m, ok := h.estimate.Metric(); ok {
 				metric = m
-				h.dual.restart(eps)
+				h.dual.Restart(eps)
 			}
-			h.estimate.reset()
+			h.estimate.Reset()
 		}
 	}
 	h.share(metric, eps)
@@ -233,9 +236,9 @@ func (h *herd) stretch(u float64) {
 	n := len(h.moves[0].from)
 	before, after, total := make([]float64, n), make([]float64, n), 0.0
 	for _, m := range h.moves {
-		axpy(before, 1/float64(len(h.moves)), m.from)
+		vectors.AddScaled(before, 1/float64(len(h.moves)), m.from)
 		if m.rate > 0 && allFinite(m.to) {
-			axpy(after, m.rate, m.to)
+			vectors.AddScaled(after, m.rate, m.to)
 			total += m.rate
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -35,7 +36,7 @@ type climbPool struct {
 
 // climbEnd is where a climb ended.
 type climbEnd struct {
-	at    point
+	at    hamiltonian.Point
 	scale []float64
 	top   summit
 	calls int
@@ -43,17 +44,17 @@ type climbEnd struct {
 }
 
 // climbToStart puts p at a start near a top that holds a part of the posterior.
-func (c *chain) climbToStart(p *point) error {
+func (c *chain) climbToStart(p *hamiltonian.Point) error {
 	pool := c.pool.climbed(c)
 	own := c.ownClimb(pool)
 	if own.err != nil {
 		return own.err
 	}
-	if best := highest(pool); own.top.minor(best, len(p.q)) {
+	if best := highest(pool); own.top.minor(best, len(p.Q)) {
 		own = pick(pool, best, c.id)
 	}
-	p.set(&own.at)
-	c.ad.scale = own.scale
+	p.Set(&own.at)
+	c.ad.Scale = own.scale
 	return nil
 }
 
@@ -82,11 +83,11 @@ func (c *chain) ownClimb(pool []climbEnd) *climbEnd {
 	} else {
 		c.climbFrom(c.id, own)
 	}
-	c.tr.count += own.calls
+	c.tr.Count += own.calls
 	if first := c.cfg.FirstChain; c.id == first {
 		for i := range pool {
 			if i < first || i >= first+c.cfg.Chains {
-				c.tr.count += pool[i].calls
+				c.tr.Count += pool[i].calls
 			}
 		}
 	}
@@ -97,7 +98,7 @@ func (c *chain) ownClimb(pool []climbEnd) *climbEnd {
 func pick(pool []climbEnd, best summit, k int) *climbEnd {
 	var major []*climbEnd
 	for i := range pool {
-		if e := &pool[i]; e.err == nil && !e.top.minor(best, len(e.at.q)) {
+		if e := &pool[i]; e.err == nil && !e.top.minor(best, len(e.at.Q)) {
 			major = append(major, e)
 		}
 	}
@@ -125,17 +126,17 @@ func (p *climbPool) climbed(c *chain) []climbEnd {
 
 // climbFrom climbs from the random place of stream k.
 func (c *chain) climbFrom(k int, end *climbEnd) {
-	before := c.tr.count
+	before := c.tr.Count
 	defer func() {
 		if v := recover(); v != nil {
 			end.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
 		}
-		end.calls, c.tr.count = c.tr.count-before, before
+		end.calls, c.tr.Count = c.tr.Count-before, before
 	}()
 	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(k))
-	end.at = newPoint(len(c.p.q))
+	end.at = hamiltonian.NewPoint(len(c.p.Q))
 	if end.err = c.place(&random, nil, &end.at); end.err != nil {
 		return
 	}
-	end.scale, end.top, end.err = c.tr.climb(&end.at)
+	end.scale, end.top, end.err = climb(&c.tr.System, &end.at)
 }

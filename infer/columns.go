@@ -5,6 +5,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 )
 
 // columnWriter fills the columns of the draws of a Posterior, many at once.
@@ -19,7 +20,7 @@ const columnLanes = 64
 
 func (p *Posterior) columnProgram() (*ad.Program, error) {
 	k := len(p.model.params)
-	return ad.Compile(p.derived, ad.Settings{Inputs: p.inputs, Threads: 1, Batch: columnLanes, Batched: p.inputs[:k]})
+	return ad.Compile(p.derived, ad.Settings{Inputs: p.inputs, Batch: columnLanes, Batched: p.inputs[:k], Backend: ad.CPU{Threads: 1}})
 }
 
 func newColumnWriter(prog *ad.Program, p *Posterior) *columnWriter {
@@ -58,7 +59,7 @@ func (w *columnWriter) fill(p *Posterior, r *record) error {
 // writeOrNaN fills out with the columns at q, or NaN where the model has none.
 func writeOrNaN(o Outputs, q, out []float64) error {
 	err := o.Write(q, out)
-	if err != nil && !recoverable(err) {
+	if err != nil && !hamiltonian.Recoverable(err) {
 		return fmt.Errorf("outputs: %w", err)
 	}
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	gt "gorgonia.org/tensor"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Compile checks the model and makes its programs. The error lists every
@@ -73,7 +74,7 @@ func (m *Model) compile() (*Posterior, error) {
 
 // program compiles outputs, which may use the declared inputs only.
 func (m *Model) program(outputs, inputs []*ad.Node) (*ad.Program, error) {
-	prog, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Threads: 1})
+	prog, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/internal/memory"
 	"github.com/euryale-dev/euryale/tensor"
@@ -192,7 +193,7 @@ func (c *Config) validate(dim int) error {
 	}
 	want(c.Chains <= 1<<20, "Chains is %d: want at most %d", c.Chains, 1<<20)
 	if c.StartMetric != nil {
-		want(c.StartMetric.fits(dim), "StartMetric has dimension %d: want %d", c.StartMetric.Dim(), dim)
+		want(c.StartMetric.m.Fits(dim), "StartMetric has dimension %d: want %d", c.StartMetric.Dim(), dim)
 	}
 	return errors.Join(errs...)
 }
@@ -251,6 +252,27 @@ func (c *Config) metricHash() string {
 		return "none"
 	}
 	var w checkpoint.Encoder
-	c.StartMetric.save(&w)
+	c.StartMetric.m.Save(&w)
 	return fmt.Sprintf("%x", sha256.Sum256(w.Encoded()))
+}
+
+// adaptation returns what the warm-up of a chain needs to know.
+func (c *Config) adaptation() warmup.Settings {
+	s := warmup.Settings{
+		Draws: c.warmup(), TargetAccept: c.TargetAccept, MayRaise: c.mayRaise, StepSize: c.StepSize,
+		Kind: c.Metric, Schedule: c.Schedule, Statistic: c.Statistic,
+		Estimator: c.estimator, MaxDepth: c.MaxTreeDepth, WarmupDepth: c.WarmupTreeDepth,
+	}
+	if c.StartMetric != nil {
+		s.StartMetric = &c.StartMetric.m
+	}
+	return s
+}
+
+// estimator makes what learns the metric.
+func (c *Config) estimator(dim int) warmup.Estimator {
+	if c.Metric == BlockVariance {
+		return warmup.NewBlockEstimator(c.blockAt, dim, c.StanShrink)
+	}
+	return warmup.NewEstimator(c.Metric, dim, c.StanShrink)
 }

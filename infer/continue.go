@@ -40,7 +40,7 @@ func (f *Fit) dim() int {
 	if f == nil || len(f.chains) == 0 {
 		return 0
 	}
-	return len(f.chains[0].p.q)
+	return len(f.chains[0].p.Q)
 }
 
 // adaptation tells metrics, steps and places of chains apart.
@@ -51,8 +51,8 @@ func (f *Fit) adaptation() string {
 	h := sha256.New()
 	for _, c := range f.chains {
 		var w checkpoint.Encoder
-		c.ad.save(&w)
-		w.Floats(c.p.q)
+		c.ad.Save(&w)
+		w.Floats(c.p.Q)
 		h.Write(w.Encoded())
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])

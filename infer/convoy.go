@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime/debug"
 	"time"
+
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 )
 
 // convoy advances many chains in lock step on one core: one run of a program
@@ -33,16 +35,16 @@ type marcher interface {
 	load(lane int, p *Posterior)
 	// place tells a lane from where and how its tree grows on: from the place it
 	// is at unless moved.
-	place(lane int, t *trajectory, moved bool)
+	place(lane int, t *hamiltonian.Trajectory, moved bool)
 	// run makes one leapfrog in every lane.
 	run() error
 	// fetch puts where the tree's end has come to into its next leaf, and returns
 	// the energy h there and exp(-|H0 - h|).
-	fetch(lane int, t *trajectory) (h, e float64)
+	fetch(lane int, t *hamiltonian.Trajectory) (h, e float64)
 	// leave writes the place of a lane into the end of its tree.
-	leave(lane int, end *point)
+	leave(lane int, end *hamiltonian.Point)
 	// alone moves the end of the tree by the scalar program, where run failed.
-	alone(lane int, t *trajectory) error
+	alone(lane int, t *hamiltonian.Trajectory) error
 	// imitate gives a lane all inputs of another.
 	imitate(lane, other int)
 	// park lets a vacant lane stay at q, where its data have a density.
@@ -58,7 +60,7 @@ func (c *convoy) run() {
 	for i := range c.lanes {
 		if !c.fill(i) && c.busy > 0 {
 			c.march.imitate(i, 0)
-			c.march.park(i, c.lanes[0].chain.p.q)
+			c.march.park(i, c.lanes[0].chain.p.Q)
 		}
 	}
 	for c.busy > 0 && !c.each.stop.Load() {
@@ -78,7 +80,7 @@ func (c *convoy) run() {
 				c.busy--
 				c.each.finish(ended.set)
 				if !c.fill(i) {
-					c.march.park(i, ended.chain.p.q)
+					c.march.park(i, ended.chain.p.Q)
 				}
 			}
 		}
@@ -189,8 +191,8 @@ func (c *convoy) start(i int) (err error) {
 // depart begins a transition.
 func (c *convoy) depart(i int) {
 	ch := c.lanes[i].chain
-	ch.tr.kick(&ch.p)
-	ch.tr.begin(&ch.p, ch.stride())
+	ch.tr.DrawMomentum(&ch.p)
+	ch.tr.Begin(&ch.p, ch.stride())
 	c.march.place(i, ch.tr, true)
 }
 
@@ -217,20 +219,20 @@ func (c *convoy) arrive() {
 func (c *convoy) advance(l *lane) error {
 	ch := l.chain
 	t := ch.tr
-	t.count++
-	side := t.side
+	t.Count++
+	side := t.Side
 	h, e, err := c.read(l, t)
-	if err != nil && !recoverable(err) {
+	if err != nil && !hamiltonian.Recoverable(err) {
 		return ch.fault(err)
 	}
-	if t.took(h, e, err) {
-		if side != t.side {
-			c.march.leave(c.at, &t.ends[side])
+	if t.TakeLeaf(h, e, err) {
+		if side != t.Side {
+			c.march.leave(c.at, &t.Ends[side])
 		}
-		c.march.place(c.at, t, side != t.side)
+		c.march.place(c.at, t, side != t.Side)
 		return nil
 	}
-	if err := ch.keep(t.settle(&ch.p)); err != nil {
+	if err := ch.keep(t.Finish(&ch.p)); err != nil {
 		return err
 	}
 	l.clock()
@@ -242,23 +244,23 @@ func (c *convoy) advance(l *lane) error {
 
 // read makes the next leaf of a tree; the error says why the place it has come to
 // has no density.
-func (c *convoy) read(l *lane, t *trajectory) (h, e float64, err error) {
+func (c *convoy) read(l *lane, t *hamiltonian.Trajectory) (h, e float64, err error) {
 	if l.fault != nil {
 		err, l.fault = l.fault, nil
-		t.next()
+		t.Next()
 		return math.Inf(1), 0, err
 	}
 	h, e = c.march.fetch(c.at, t)
-	if h-t.h0 <= t.maxError && !math.IsInf(h, -1) {
+	if h-t.H0 <= t.MaxError && !math.IsInf(h, -1) {
 		return h, e, nil
 	}
-	end := &t.ends[t.side]
+	end := &t.Ends[t.Side]
 	c.march.leave(c.at, end)
 	switch {
-	case math.IsInf(end.lp, 1):
+	case math.IsInf(end.Lp, 1):
 		err = ErrInfinite
-	case !finite(end.lp): // the error may say more
-		_, err = t.target.LogProbGrad(end.q, t.v)
+	case !finite(end.Lp): // the error may say more
+		_, err = t.Target.LogProbGrad(end.Q, t.V)
 	}
 	return h, e, err
 }

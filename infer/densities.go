@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
 )
 
 // densities makes leapfrogs lane by lane; only the log density and its gradient
@@ -21,7 +23,7 @@ type densities struct {
 func newDensities(p *Posterior, batched []*ad.Node, lanes int) (func() marcher, error) {
 	k := len(p.model.params)
 	inputs, batched := slices.Concat(p.inputs, p.places()), slices.Concat(p.inputs[:k], batched)
-	prog, err := ad.Compile(p.graph, ad.Settings{Inputs: inputs, Threads: 1, Batch: lanes, Batched: batched, Isolate: true})
+	prog, err := ad.Compile(p.graph, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
 	return func() marcher {
 		s := prog.NewState()
 		m := &densities{state: s, lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}
@@ -33,33 +35,33 @@ func newDensities(p *Posterior, batched []*ad.Node, lanes int) (func() marcher, 
 func (m *densities) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
 
 // place makes the first half of a leapfrog.
-func (m *densities) place(lane int, t *trajectory, _ bool) {
-	end, eps := &t.ends[t.side], t.step()
-	axpy(end.z, eps/2, end.w)
-	t.metric.velocity(t.v, end.z)
-	axpy(end.q, eps, t.v)
-	scatter(m.q, end.q, lane, m.lanes)
+func (m *densities) place(lane int, t *hamiltonian.Trajectory, _ bool) {
+	end, eps := &t.Ends[t.Side], t.Step()
+	vectors.AddScaled(end.Z, eps/2, end.W)
+	t.Metric.Velocity(t.V, end.Z)
+	vectors.AddScaled(end.Q, eps, t.V)
+	scatter(m.q, end.Q, lane, m.lanes)
 }
 
 func (m *densities) run() error { return m.state.Run() }
 
 // fetch makes the second half.
-func (m *densities) fetch(lane int, t *trajectory) (h, e float64) {
-	end := &t.ends[t.side]
-	gather(end.g, m.g, lane, m.lanes)
-	end.lp = m.lp[lane]
-	t.metric.force(end.w, end.g)
-	axpy(end.z, t.step()/2, end.w)
-	t.next().hold(t.mem, end)
-	h = end.energy()
-	return h, math.Exp(-math.Abs(t.h0 - h))
+func (m *densities) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
+	end := &t.Ends[t.Side]
+	gather(end.G, m.g, lane, m.lanes)
+	end.Lp = m.lp[lane]
+	t.Metric.Force(end.W, end.G)
+	vectors.AddScaled(end.Z, t.Step()/2, end.W)
+	t.Next().Hold(t.Mem, end)
+	h = end.Energy()
+	return h, math.Exp(-math.Abs(t.H0 - h))
 }
 
-func (m *densities) leave(int, *point) {}
+func (m *densities) leave(int, *hamiltonian.Point) {}
 
-func (m *densities) alone(_ int, t *trajectory) (err error) {
-	end := &t.ends[t.side]
-	end.lp, err = t.target.LogProbGrad(end.q, end.g)
+func (m *densities) alone(_ int, t *hamiltonian.Trajectory) (err error) {
+	end := &t.Ends[t.Side]
+	end.Lp, err = t.Target.LogProbGrad(end.Q, end.G)
 	return err
 }
 

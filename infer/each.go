@@ -11,6 +11,7 @@ import (
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
@@ -114,7 +115,7 @@ func (e *each) worker() (func(), error) {
 		return nil, err
 	}
 	var march func() marcher
-	if e.post.dim <= smallDim {
+	if e.post.dim <= warmup.SmallDim {
 		march, err = newLeaps(e.post, batched, e.lanes)
 	} else {
 		march, err = newDensities(e.post, batched, e.lanes)

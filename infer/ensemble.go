@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -108,7 +109,7 @@ func (e *ensemble) march(ctx context.Context) error {
 		if err := c.findStart(&c.p); err != nil {
 			errs = append(errs, err)
 		}
-		c.ad.eps, c.started = 1, true
+		c.ad.StepSize, c.started = 1, true
 	}
 	if errs != nil {
 		return errors.Join(errs...)
@@ -150,38 +151,38 @@ func (e *ensemble) each(walkers []*chain, f func(c *chain)) {
 // move proposes a place for walker c from those of others, and records where it
 // ends.
 func (e *ensemble) move(c *chain, others []*chain) {
-	to := c.tr.ends[0]
-	logRatio := e.propose(to.q, c, others)
-	lp, err := c.tr.target.LogProbGrad(to.q, to.g)
-	c.tr.count++
-	out := &transition{steps: 1}
+	to := c.tr.Ends[0]
+	logRatio := e.propose(to.Q, c, others)
+	lp, err := c.tr.Target.LogProbGrad(to.Q, to.G)
+	c.tr.Count++
+	out := &hamiltonian.Transition{Steps: 1}
 	switch {
-	case err != nil && !recoverable(err):
+	case err != nil && !hamiltonian.Recoverable(err):
 		c.err = c.fault(err)
 		return
 	case math.IsInf(lp, 1):
 		c.err = c.fault(ErrInfinite)
 		return
 	case err == nil && !math.IsNaN(lp):
-		out.accept = math.Exp(math.Min(0, logRatio+lp-c.p.lp))
+		out.Accept = math.Exp(math.Min(0, logRatio+lp-c.p.Lp))
 	}
-	if c.choice.Float64() < out.accept {
-		copy(c.p.q, to.q)
-		c.p.lp, out.index = lp, 1
+	if c.choice.Float64() < out.Accept {
+		copy(c.p.Q, to.Q)
+		c.p.Lp, out.Index = lp, 1
 	}
-	out.symmetric, out.energy = out.accept, -c.p.lp
+	out.Symmetric, out.Energy = out.Accept, -c.p.Lp
 	if c.err = c.record(out); c.err != nil {
 		return
 	}
 	if c.done++; c.done <= c.cfg.warmup() {
-		c.warmupGrads = c.tr.count
+		c.warmupGrads = c.tr.Count
 	}
 }
 
 // propose fills q and returns the log of the factor that makes the move fair.
 func (e *ensemble) propose(q []float64, c *chain, others []*chain) float64 {
 	s := &c.choice
-	pick := func() []float64 { return others[int(s.Float64()*float64(len(others)))].p.q }
+	pick := func() []float64 { return others[int(s.Float64()*float64(len(others)))].p.Q }
 	u := s.Float64() * (e.cfg.Stretch + e.cfg.Differential + e.cfg.Walk)
 	switch {
 	case u < e.cfg.Stretch:
@@ -189,7 +190,7 @@ func (e *ensemble) propose(q []float64, c *chain, others []*chain) float64 {
 		r := s.Float64()*(a-1) + 1
 		z, from := r*r/a, pick()
 		for i := range q {
-			q[i] = from[i] + z*(c.p.q[i]-from[i])
+			q[i] = from[i] + z*(c.p.Q[i]-from[i])
 		}
 		return float64(e.dim-1) * math.Log(z)
 	case u < e.cfg.Stretch+e.cfg.Differential:
@@ -199,7 +200,7 @@ func (e *ensemble) propose(q []float64, c *chain, others []*chain) float64 {
 		}
 		a, b := pick(), pick()
 		for i := range q {
-			q[i] = c.p.q[i] + gamma*(a[i]-b[i])*(1+1e-5*s.Normal())
+			q[i] = c.p.Q[i] + gamma*(a[i]-b[i])*(1+1e-5*s.Normal())
 		}
 		return 0
 	}
@@ -219,7 +220,7 @@ func (e *ensemble) walk(q []float64, c *chain, pick func() []float64, s *tensor.
 		for k := range from {
 			mean += from[k][i] / n
 		}
-		q[i] = c.p.q[i]
+		q[i] = c.p.Q[i]
 		for k := range from {
 			q[i] += z[k] * (from[k][i] - mean)
 		}

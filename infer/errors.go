@@ -5,19 +5,20 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Sentinels for errors.Is.
 var (
 	// ErrReject marks an error of Target.LogProbGrad as local to the point: see Reject.
-	ErrReject = errors.New("point turned down")
+	ErrReject = hamiltonian.ErrReject
 	// ErrImproper means that no step is too long: the density is not normalisable.
-	ErrImproper = errors.New("infer: step size grew past 1e7 and was still accepted: the posterior is improper; give every parameter a prior")
+	ErrImproper = hamiltonian.ErrImproper
 	// ErrNoStep means that no step is short enough.
-	ErrNoStep = errors.New("infer: step size shrank to 0 without being accepted: check the gradient and the start")
+	ErrNoStep = hamiltonian.ErrNoStep
 	// ErrInfinite means that the log density is +Inf somewhere.
-	ErrInfinite = errors.New("log density is +Inf: it is unbounded, look for a scale that can reach 0")
+	ErrInfinite = hamiltonian.ErrInfinite
 	// ErrCheckpoint is wrapped by every error of reading a checkpoint.
 	ErrCheckpoint = errors.New("infer: checkpoint")
 	// ErrNotSaved is wrapped by errors of writing a checkpoint: what the last one that
@@ -29,20 +30,9 @@ var (
 // solver that fails there: the sampler counts a divergence and goes on.
 func Reject(err error) error { return &Recoverable{Err: err} }
 
-// Recoverable is the error made by Reject; it matches ErrReject too.
-type Recoverable struct{ Err error }
-
-func (e *Recoverable) Error() string        { return e.Err.Error() }
-func (e *Recoverable) Unwrap() error        { return e.Err }
-func (e *Recoverable) Is(target error) bool { return target == ErrReject }
-
-// AtPoint says that the fault is of these numbers, not of the model.
-func (e *Recoverable) AtPoint() bool { return true }
-
-func recoverable(err error) bool {
-	var r *Recoverable
-	return errors.As(err, &r) || errors.Is(err, ErrReject)
-}
+// Recoverable is the error made by Reject, with the Err it was given; it matches
+// ErrReject too.
+type Recoverable = hamiltonian.RecoverableError
 
 // UnboundedError says that a search for the top of a density found none: the log
 // density keeps rising while a parameter runs to a bound or to infinity.

@@ -177,7 +177,7 @@ func (f *Fit) EBFMI() []float64 { return diag.EBFMI(f.Stat("energy")) }
 func (f *Fit) Gradients() (warmup, sampling int) {
 	for _, c := range f.chains {
 		warmup += c.warmupGrads
-		sampling += c.tr.count - c.warmupGrads
+		sampling += c.tr.Count - c.warmupGrads
 	}
 	return warmup, sampling
 }
@@ -194,7 +194,7 @@ func (f *Fit) Timing() []Timing {
 // Adapted returns the metric and step size a chain ended with, for
 // Config.StartMetric and Config.StepSize of another run.
 func (f *Fit) Adapted(chain int) (Metric, float64) {
-	return f.chains[chain].ad.metric, f.chains[chain].ad.eps
+	return Metric{f.chains[chain].ad.Metric}, f.chains[chain].ad.StepSize
 }
 
 // Summary describes every column with the default settings.
@@ -245,7 +245,7 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 		EBFMI: f.EBFMI(), TargetAccept: f.cfg.TargetAccept, Runaways: f.away}
 	for c := range f.chains {
 		e.Draws += f.n[c]
-		if f.n[c] > 0 && !f.cfg.NoWarmup && f.chains[c].tr.target.Dim() > 0 {
+		if f.n[c] > 0 && !f.cfg.NoWarmup && f.chains[c].tr.Target.Dim() > 0 {
 			e.Acceptance = append(e.Acceptance, f.acceptance(c)-f.Aim(c)+f.cfg.TargetAccept)
 		}
 	}
@@ -254,7 +254,7 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 
 // Aim returns what the step size of a chain was adapted to: Config.TargetAccept,
 // or more where the default was raised.
-func (f *Fit) Aim(chain int) float64 { return f.chains[chain].ad.dual.delta }
+func (f *Fit) Aim(chain int) float64 { return f.chains[chain].ad.Aim() }
 
 // acceptance returns the realised mean of the statistic that was adapted.
 func (f *Fit) acceptance(chain int) float64 {

@@ -5,14 +5,15 @@ import (
 	"math"
 	"strings"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // findStart puts p where log density and gradient are finite; a random place is
 // climbed from first.
-func (c *chain) findStart(p *point) error {
+func (c *chain) findStart(p *hamiltonian.Point) error {
 	given := c.given()
-	if given == nil && len(p.q) > 0 && c.cfg.InitFunc == nil && !c.cfg.NoClimb && !c.cfg.NoWarmup {
+	if given == nil && len(p.Q) > 0 && c.cfg.InitFunc == nil && !c.cfg.NoClimb && !c.cfg.NoWarmup {
 		return c.climbToStart(p)
 	}
 	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(c.id))
@@ -20,22 +21,22 @@ func (c *chain) findStart(p *point) error {
 }
 
 // place puts p at the given place, or tries random ones.
-func (c *chain) place(random *tensor.Stream, given []float64, p *point) error {
+func (c *chain) place(random *tensor.Stream, given []float64, p *hamiltonian.Point) error {
 	tries := c.cfg.InitTries
-	if given != nil || len(p.q) == 0 {
+	if given != nil || len(p.Q) == 0 {
 		tries = 1
 	}
 	fault := &InitError{Chain: c.id, Tries: tries}
 	for range tries {
-		if err := c.propose(random, given, p.q); err != nil {
+		if err := c.propose(random, given, p.Q); err != nil {
 			return &InitError{Chain: c.id, Tries: 1, Detail: err.Error(), Err: err}
 		}
-		c.tr.count++
-		lp, err := c.target.LogProbGrad(p.q, p.g)
-		if err != nil && !recoverable(err) {
+		c.tr.Count++
+		lp, err := c.target.LogProbGrad(p.Q, p.G)
+		if err != nil && !hamiltonian.Recoverable(err) {
 			return err
 		}
-		if p.lp = lp; err == nil && finite(lp) && allFinite(p.g) {
+		if p.Lp = lp; err == nil && finite(lp) && allFinite(p.G) {
 			return nil
 		}
 		fault.Err = err
@@ -51,7 +52,7 @@ func (c *chain) given() []float64 {
 		return c.cfg.Init[i]
 	}
 	if from := c.cfg.From; from != nil {
-		return from.chains[i%len(from.chains)].p.q
+		return from.chains[i%len(from.chains)].p.Q
 	}
 	return nil
 }
@@ -71,23 +72,23 @@ func (c *chain) propose(random *tensor.Stream, given, q []float64) error {
 }
 
 // explain says what is not finite at p.
-func (c *chain) explain(p *point, err error) string {
+func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	var parts []string
 	if err != nil {
 		parts = append(parts, err.Error())
-	} else if !finite(p.lp) {
-		parts = append(parts, fmt.Sprintf("log density is %g", p.lp))
+	} else if !finite(p.Lp) {
+		parts = append(parts, fmt.Sprintf("log density is %g", p.Lp))
 	}
 	if e, ok := c.target.(Explainer); ok {
-		if s := e.Explain(p.q); s != "" {
+		if s := e.Explain(p.Q); s != "" {
 			parts = append(parts, s)
 		}
 	}
 	bad := 0
-	for i, g := range p.g {
+	for i, g := range p.G {
 		if err == nil && !finite(g) {
 			if bad++; bad <= 5 {
-				parts = append(parts, fmt.Sprintf("gradient of parameter %d is %g at %g", i, g, p.q[i]))
+				parts = append(parts, fmt.Sprintf("gradient of parameter %d is %g at %g", i, g, p.Q[i]))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 )
 
 // leaps makes whole leapfrogs in the program: momenta, places and energies too
@@ -20,7 +21,7 @@ type leaps struct {
 	factor       []float64 // F by rows
 	eps, h0      []float64
 	g, lp, h, e  []float64
-	metrics      []Metric // that factor holds, by lane
+	metrics      []hamiltonian.Metric // that factor holds, by lane
 	column, unit []float64
 }
 
@@ -41,7 +42,7 @@ func newLeaps(p *Posterior, batched []*ad.Node, lanes int) (func() marcher, erro
 	e := ad.Exp(ad.Neg(ad.Abs(ad.Sub(h0, h))))
 	own := []*ad.Node{q, z, w, f, eps, h0}
 	inputs, batched := slices.Concat(own, p.inputs[len(p.model.params):], p.places()), slices.Concat(own, batched)
-	prog, err := ad.Compile([]*ad.Node{q1, z2, w1, g, lp, h, e}, ad.Settings{Inputs: inputs, Threads: 1, Batch: lanes, Batched: batched, Isolate: true})
+	prog, err := ad.Compile([]*ad.Node{q1, z2, w1, g, lp, h, e}, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
 	return func() marcher { return startLeaps(prog, p, lanes, placesOf(inputs, batched)) }, err
 }
 
@@ -50,10 +51,10 @@ func startLeaps(prog *ad.Program, p *Posterior, lanes int, batched []int) *leaps
 	m := &leaps{
 		state: s, dim: d, lanes: lanes, given: 6, batched: batched, from: s.InputSpan(0, 3), to: s.OutputSpan(0, 3),
 		factor: s.Input(3), eps: s.Input(4), h0: s.Input(5), g: s.Output(3), lp: s.Output(4), h: s.Output(5), e: s.Output(6),
-		metrics: make([]Metric, lanes), column: make([]float64, d), unit: make([]float64, d),
+		metrics: make([]hamiltonian.Metric, lanes), column: make([]float64, d), unit: make([]float64, d),
 	}
 	for lane := range lanes {
-		m.measure(lane, &Metric{})
+		m.measure(lane, &hamiltonian.Metric{})
 	}
 	spreadData(s, m.given, p, lanes)
 	return m
@@ -99,28 +100,28 @@ func total(n *ad.Node) *ad.Node {
 
 func (m *leaps) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
 
-func (m *leaps) place(lane int, t *trajectory, moved bool) {
-	m.eps[lane] = t.step()
+func (m *leaps) place(lane int, t *hamiltonian.Trajectory, moved bool) {
+	m.eps[lane] = t.Step()
 	if !moved {
 		return
 	}
-	m.h0[lane] = t.h0
-	if held := &m.metrics[lane]; !held.same(t.metric) {
-		*held = *t.metric
+	m.h0[lane] = t.H0
+	if held := &m.metrics[lane]; !held.Same(t.Metric) {
+		*held = *t.Metric
 		m.measure(lane, held)
 	}
-	end, k := &t.ends[t.side], m.dim*m.lanes
-	scatter(m.from[:k], end.q, lane, m.lanes)
-	scatter(m.from[k:2*k], end.z, lane, m.lanes)
-	scatter(m.from[2*k:], end.w, lane, m.lanes)
+	end, k := &t.Ends[t.Side], m.dim*m.lanes
+	scatter(m.from[:k], end.Q, lane, m.lanes)
+	scatter(m.from[k:2*k], end.Z, lane, m.lanes)
+	scatter(m.from[2*k:], end.W, lane, m.lanes)
 }
 
 // measure writes a metric into a lane.
-func (m *leaps) measure(lane int, metric *Metric) {
+func (m *leaps) measure(lane int, metric *hamiltonian.Metric) {
 	for j := range m.unit {
 		clear(m.unit)
 		m.unit[j] = 1
-		metric.velocity(m.column, m.unit)
+		metric.Velocity(m.column, m.unit)
 		for i, v := range m.column {
 			m.factor[(i*m.dim+j)*m.lanes+lane] = v
 		}
@@ -135,44 +136,44 @@ func (m *leaps) run() error {
 	return nil
 }
 
-func (m *leaps) fetch(lane int, t *trajectory) (h, e float64) {
-	s, d, n := t.next(), m.dim, m.lanes
-	q, g := s.draw.vectors(t.mem, d)
-	z := t.mem[s.room.first : s.room.first+d]
+func (m *leaps) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
+	s, d, n := t.Next(), m.dim, m.lanes
+	q, g := s.Draw.Vectors(t.Mem, d)
+	z := t.Mem[s.Room.First : s.Room.First+d]
 	fromQ, fromZ, fromG, at := m.from, m.from[d*n:], m.g, lane
 	for i := range z {
 		q[i], z[i], g[i] = fromQ[at], fromZ[at], fromG[at]
 		at += n
 	}
-	s.draw.lp = m.lp[lane]
+	s.Draw.Lp = m.lp[lane]
 	if h, e = m.h[lane], m.e[lane]; math.IsNaN(h) {
 		return math.Inf(1), 0
 	}
 	return h, e
 }
 
-func (m *leaps) leave(lane int, end *point) {
+func (m *leaps) leave(lane int, end *hamiltonian.Point) {
 	d, n := m.dim, m.lanes
-	gather(end.q, m.from, lane, n)
-	gather(end.z, m.from[d*n:], lane, n)
-	gather(end.w, m.from[2*d*n:], lane, n)
-	gather(end.g, m.g, lane, n)
-	end.lp = m.lp[lane]
+	gather(end.Q, m.from, lane, n)
+	gather(end.Z, m.from[d*n:], lane, n)
+	gather(end.W, m.from[2*d*n:], lane, n)
+	gather(end.G, m.g, lane, n)
+	end.Lp = m.lp[lane]
 }
 
-func (m *leaps) alone(lane int, t *trajectory) error {
-	end, k := &t.ends[t.side], m.dim*m.lanes
-	gather(end.q, m.from, lane, m.lanes)
-	gather(end.z, m.from[k:], lane, m.lanes)
-	gather(end.w, m.from[2*k:], lane, m.lanes)
-	err := t.leapfrog(end, t.step())
-	t.count-- // the convoy counts it
+func (m *leaps) alone(lane int, t *hamiltonian.Trajectory) error {
+	end, k := &t.Ends[t.Side], m.dim*m.lanes
+	gather(end.Q, m.from, lane, m.lanes)
+	gather(end.Z, m.from[k:], lane, m.lanes)
+	gather(end.W, m.from[2*k:], lane, m.lanes)
+	err := t.Leapfrog(end, t.Step())
+	t.Count-- // the lock-step runner counts it
 	return err
 }
 
 func (m *leaps) imitate(lane, other int) {
 	imitate(m.state, lane, other, m.lanes, m.batched)
-	m.metrics[lane] = Metric{scale: make([]float64, 1)} // none that a tree has
+	m.metrics[lane] = hamiltonian.Metric{Scale: make([]float64, 1)} // none that a tree has
 }
 
 func (m *leaps) park(lane int, q []float64) {

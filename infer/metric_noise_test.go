@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -40,11 +41,11 @@ func TestGradientNoise(t *testing.T) {
 			}
 			x, g = append(x, q), append(g, grad)
 		}
-		if got := gradientNoise(x, g); math.Abs(got-c.variance) > 0.1*c.variance+1e-20 {
+		if got := warmup.GradientNoise(x, g); math.Abs(got-c.variance) > 0.1*c.variance+1e-20 {
 			t.Errorf("stretched by %g: noise %g, want %g", c.stretch, got, c.variance)
 		}
 	}
-	if got := gradientNoise([][]float64{{1}}, [][]float64{{1}}); got != 0 {
+	if got := warmup.GradientNoise([][]float64{{1}}, [][]float64{{1}}); got != 0 {
 		t.Errorf("one draw: noise %g, want 0", got)
 	}
 }

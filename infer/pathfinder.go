@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -223,7 +225,7 @@ func updateDiagonal(alpha, s, y []float64) {
 		a += y[i] * y[i] * alpha[i]
 		c += s[i] * s[i] / alpha[i]
 	}
-	b := dot(y, s)
+	b := vectors.Dot(y, s)
 	for i, v := range alpha {
 		next := 1 / (a/(b*v) + y[i]*y[i]/b - a*s[i]*s[i]/(b*c*v*v))
 		if next > 0 && finite(next) {
@@ -262,12 +264,12 @@ func newLocalNormal(a *ascent, alpha []float64) (*localNormal, bool) {
 			thin.Set(i, i, 1)
 		}
 		qr.QTo(full)
-		l.q = times(full, thin)
+		l.q = warmup.Times(full, thin)
 		var r mat.Dense
 		qr.RTo(&r)
 		b = mat.DenseCopyOf(r.Slice(0, 2*k, 0, 2*k))
 	}
-	if k > 0 && !l.factorise(times(times(b, gamma), mat.DenseCopyOf(b.T()))) {
+	if k > 0 && !l.factorise(warmup.Times(warmup.Times(b, gamma), mat.DenseCopyOf(b.T()))) {
 		return nil, false
 	}
 	// centre = q + H^-1 grad, in scaled coordinates
@@ -298,14 +300,14 @@ func inverseHessian(a *ascent, alpha, scale []float64) (b, gamma *mat.Dense) {
 		}
 		for j := range k {
 			if j >= i {
-				r.Set(i, j, dot(a.s[i], a.y[j]))
+				r.Set(i, j, vectors.Dot(a.s[i], a.y[j]))
 			}
 			sum := 0.0
 			for x, v := range alpha {
 				sum += a.y[i][x] * v * a.y[j][x]
 			}
 			if middle.Set(i, j, sum); i == j {
-				middle.Set(i, i, sum+dot(a.s[i], a.y[i]))
+				middle.Set(i, i, sum+vectors.Dot(a.s[i], a.y[i]))
 			}
 		}
 	}
@@ -317,7 +319,7 @@ func inverseHessian(a *ascent, alpha, scale []float64) (b, gamma *mat.Dense) {
 		}
 	}
 	it := mat.DenseCopyOf(inverse.T())
-	corner := times(times(it, middle), inverse)
+	corner := warmup.Times(warmup.Times(it, middle), inverse)
 	for i := range k {
 		for j := range k {
 			gamma.Set(i, k+j, -inverse.At(i, j))
@@ -379,7 +381,7 @@ func (l *localNormal) apply(v []float64, transposed bool) {
 // draw fills q and returns its log density.
 func (l *localNormal) draw(q []float64, src *tensor.Stream) float64 {
 	src.NormalTo(l.u)
-	logQ := -l.logDet - float64(len(q))*halfLog2Pi - dot(l.u, l.u)/2
+	logQ := -l.logDet - float64(len(q))*halfLog2Pi - vectors.Dot(l.u, l.u)/2
 	copy(q, l.u)
 	l.apply(q, false)
 	for i := range q {

@@ -49,8 +49,8 @@ type liveView struct {
 func (c *chain) publish() {
 	c.view.draw.Store(int64(c.done))
 	c.view.divergences.Store(int64(c.divergent))
-	c.view.gradients.Store(int64(c.tr.count))
-	c.view.step.Store(math.Float64bits(c.ad.eps))
+	c.view.gradients.Store(int64(c.tr.Count))
+	c.view.step.Store(math.Float64bits(c.ad.StepSize))
 	if c.cfg.StopWhen.active() {
 		rows := c.kept.columns()
 		c.view.rows.Store(&rows)

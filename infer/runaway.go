@@ -37,7 +37,7 @@ func (f *Fit) runaways() (found []diag.Runaway) {
 		rows := c.kept.rows[:min(f.n[k], len(c.kept.rows))]
 		for _, i := range farCoordinates(rows) {
 			flat, ok := c.away(rows, i)
-			name, value := describe(c.tr.target, rows[len(rows)-1], i)
+			name, value := describe(c.target, rows[len(rows)-1], i)
 			known := slices.ContainsFunc(found, func(r diag.Runaway) bool { return r.Name == name })
 			if ok && !known {
 				found = append(found, diag.Runaway{Name: name, Value: value, Chain: k, Flat: flat})
@@ -66,10 +66,10 @@ func farCoordinates(rows [][]float64) (at []int) {
 func (c *chain) away(rows [][]float64, i int) (flat, ok bool) {
 	up, err := c.outward(rows, i)
 	last := rows[len(rows)-1]
-	switch first, second := fallsInward(c.tr.target.LogProbGrad, last, i); {
+	switch first, second := fallsInward(c.target.LogProbGrad, last, i); {
 	case up >= leastUp && up >= 4*err && even(first, second):
 		return false, true
-	case math.Abs(last[i]) >= farFlat && math.Abs(up) < leastUp && nextToBound(c.tr.target, i, last[i]):
+	case math.Abs(last[i]) >= farFlat && math.Abs(up) < leastUp && nextToBound(c.target, i, last[i]):
 		flat = math.Abs(first) < 1 && math.Abs(second) < 1
 		return flat, flat
 	}
@@ -84,7 +84,7 @@ func (c *chain) outward(rows [][]float64, i int) (mean, err float64) {
 	half := len(rows) / 2
 	for k := range awayLook {
 		q := rows[half+k*(len(rows)-half)/awayLook]
-		if _, e := c.tr.target.LogProbGrad(q, g); e != nil || !finite(g[i]) {
+		if _, e := c.target.LogProbGrad(q, g); e != nil || !finite(g[i]) {
 			continue
 		}
 		up := g[i] * math.Copysign(1, q[i])
@@ -177,7 +177,7 @@ func nextToBound(t Target, i int, q float64) bool {
 // about an unbounded density.
 func (c *chain) nameRunaway(err error) error {
 	far, at, place := farOut, -1, []float64(nil)
-	for _, q := range [][]float64{c.tr.ends[0].q, c.tr.ends[1].q, c.p.q} {
+	for _, q := range [][]float64{c.tr.Ends[0].Q, c.tr.Ends[1].Q, c.p.Q} {
 		for i, v := range q {
 			if math.Abs(v) > far {
 				far, at, place = math.Abs(v), i, q
@@ -187,6 +187,6 @@ func (c *chain) nameRunaway(err error) error {
 	if at < 0 {
 		return err
 	}
-	name, value := describe(c.tr.target, place, at)
+	name, value := describe(c.target, place, at)
 	return fmt.Errorf("%w; %s has run to %.2g: %s", err, name, value, diag.AwayFrom(name))
 }

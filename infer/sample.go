@@ -147,12 +147,12 @@ func (c *chain) verify() (err error) {
 			err = c.fault(&PanicError{Value: v})
 		}
 	}()
-	lp, err := c.target.LogProbGrad(c.p.q, make([]float64, len(c.p.q)))
+	lp, err := c.target.LogProbGrad(c.p.Q, make([]float64, len(c.p.Q)))
 	if err != nil {
 		return c.fault(err)
 	}
-	if d := math.Abs(lp - c.p.lp); !(d <= 1e-8*math.Max(1, math.Abs(c.p.lp))) {
-		return fmt.Errorf("chain %d stands at log density %.17g and the model gives %.17g there: model or data have changed", c.id, c.p.lp, lp)
+	if d := math.Abs(lp - c.p.Lp); !(d <= 1e-8*math.Max(1, math.Abs(c.p.Lp))) {
+		return fmt.Errorf("chain %d stands at log density %.17g and the model gives %.17g there: model or data have changed", c.id, c.p.Lp, lp)
 	}
 	return nil
 }

@@ -129,9 +129,9 @@ func bits(f *Fit) string {
 		for _, d := range f.chains[c].divergences {
 			d.save(&w)
 		}
-		w.Int(f.chains[c].tr.count)
-		w.Float(f.chains[c].ad.eps)
-		f.chains[c].ad.metric.save(&w)
+		w.Int(f.chains[c].tr.Count)
+		w.Float(f.chains[c].ad.StepSize)
+		f.chains[c].ad.Metric.Save(&w)
 	}
 	return string(w.Encoded())
 }

@@ -25,7 +25,7 @@ func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
 	if len(made) == 0 {
 		return rest, nil
 	}
-	prog, err := ad.Compile(made, ad.Settings{Inputs: data, Threads: 1})
+	prog, err := ad.Compile(made, ad.Settings{Inputs: data, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
 )
 
 // moment is what n columns from first on should have: a mean, and a standard
@@ -41,11 +42,11 @@ func spiked(n int) Target {
 		w[i] = u[i] * float64(1-2*((i+1)%2))
 	}
 	return Func(n, func(q, g []float64) float64 {
-		a, b := dot(u, q), dot(w, q)
+		a, b := vectors.Dot(u, q), vectors.Dot(w, q)
 		for i := range g {
 			g[i] = -q[i] + u[i]*a*2000/2001 + w[i]*b*500/501
 		}
-		return dot(q, g) / 2
+		return vectors.Dot(q, g) / 2
 	})
 }
 

@@ -3,6 +3,8 @@ package infer
 import (
 	"math"
 	"testing"
+
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
 )
 
 // gauss is a normal target with the given precision matrix and mean.
@@ -16,7 +18,7 @@ func gauss(mean []float64, precision [][]float64) Target {
 			}
 			lp := 0.0
 			for i, row := range precision {
-				g[i] = -dot(row, d)
+				g[i] = -vectors.Dot(row, d)
 				lp += d[i] * g[i] / 2
 			}
 			return lp

@@ -52,7 +52,7 @@ func (b *Batch) program(v variant) (*ad.Program, error) {
 		}
 		out = append(out, rho, r)
 	}
-	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Threads: 1})
+	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, fmt.Errorf("optim: batch: %w", err)
 	}

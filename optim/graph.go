@@ -111,7 +111,7 @@ func (p *Problem) SetData(values ...[]float64) error {
 func (g *graph) program(k kind) (*ad.Program, error) {
 	l := &g.programs[k]
 	l.once.Do(func() {
-		s := ad.Settings{Threads: 1, Inputs: append(append([]*ad.Node{}, g.params...), g.data...)}
+		s := ad.Settings{Inputs: append(append([]*ad.Node{}, g.params...), g.data...), Backend: ad.CPU{Threads: 1}}
 		var out []*ad.Node
 		switch k {
 		case values:

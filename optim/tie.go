@@ -57,7 +57,7 @@ func newTies(p *Problem, exprs map[string]*ad.Node) (*ties, error) {
 	for _, e := range out[:len(names)] {
 		out = append(out, ad.Grad(e, leaves...)...)
 	}
-	prog, err := ad.Compile(out, ad.Settings{Inputs: leaves, Threads: 1})
+	prog, err := ad.Compile(out, ad.Settings{Inputs: leaves, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, fmt.Errorf("optim: tied parameters %v: %w", names, err)
 	}
@@ -118,7 +118,7 @@ func untangled(names []string, exprs map[string]*ad.Node) ([]*ad.Node, error) {
 
 // inputsOf returns the scalar inputs of expressions.
 func inputsOf(out []*ad.Node) ([]*ad.Node, error) {
-	prog, err := ad.Compile(out, ad.Settings{Threads: 1})
+	prog, err := ad.Compile(out, ad.Settings{Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, fmt.Errorf("optim: a tied parameter: %w", err)
 	}

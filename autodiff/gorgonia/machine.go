@@ -115,7 +115,7 @@ func (m *Machine) compile(s Settings, outs []*ad.Node) error {
 	for i, n := range im.inputs {
 		in[i] = im.of[n]
 	}
-	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: im.Precision, Threads: s.Threads, SIMD: s.SIMD})
+	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: im.Precision, Backend: ad.CPU{Threads: s.Threads, SIMD: s.SIMD}})
 	if err != nil {
 		return fmt.Errorf("gorgonia: %w", err)
 	}

@@ -116,7 +116,7 @@ func newProgram(cost *G.Node) (*program, error) {
 	for i, n := range p.inputs {
 		in[i] = im.Node(n)
 	}
-	compiled, err := ad.Compile(im.Outputs(), ad.Settings{Inputs: in, Threads: 1})
+	compiled, err := ad.Compile(im.Outputs(), ad.Settings{Inputs: in, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

@@ -152,14 +152,14 @@ func (pr *problem) compile(g *graph) (err error) {
 	both := g.withTangent()
 	wide, estimate := pr.method(both)
 	inputs := append(append([]*ad.Node{g.t, g.h}, g.y...), g.p...)
-	if pr.rhs, err = ad.Compile(rhs, ad.Settings{Inputs: inputs, Threads: 1}); err != nil {
+	if pr.rhs, err = ad.Compile(rhs, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}}); err != nil {
 		return err
 	}
 	if extra := pr.rhs.Inputs()[len(inputs):]; len(extra) > 0 {
 		return fmt.Errorf("ode: f uses %v, which is neither t, y nor p: hand it over in p", extra)
 	}
 	more := append(append([]*ad.Node{g.t, g.h}, both.y...), g.p...)
-	if pr.step, err = ad.Compile(append(wide, estimate...), ad.Settings{Inputs: more, Threads: 1}); err != nil {
+	if pr.step, err = ad.Compile(append(wide, estimate...), ad.Settings{Inputs: more, Backend: ad.CPU{Threads: 1}}); err != nil {
 		return err
 	}
 	var weighted []*ad.Node
@@ -169,7 +169,7 @@ func (pr *problem) compile(g *graph) (err error) {
 		seeds, weighted = append(seeds, w), append(weighted, ad.Sum(ad.Mul(w, y)))
 	}
 	grads := ad.Grad(ad.AddN(weighted...), append(append([]*ad.Node{}, g.y...), g.p...)...)
-	pr.back, err = ad.Compile(grads, ad.Settings{Inputs: append(inputs, seeds...), Threads: 1})
+	pr.back, err = ad.Compile(grads, ad.Settings{Inputs: append(inputs, seeds...), Backend: ad.CPU{Threads: 1}})
 	return err
 }
 

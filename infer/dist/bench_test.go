@@ -58,7 +58,7 @@ func BenchmarkLikelihood(b *testing.B) {
 }
 
 func state(b *testing.B, inputs []*ad.Node, outputs ...*ad.Node) *ad.State {
-	p, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Threads: 1})
+	p, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision 
 	if precision == "64" {
 		bits = 64
 	}
-	prog, err := ad.Compile(outputs(pass, flat), ad.Settings{Inputs: inputs, Precision: bits, Threads: threads})
+	prog, err := ad.Compile(outputs(pass, flat), ad.Settings{Inputs: inputs, Precision: bits, Backend: ad.CPU{Threads: threads}})
 	if err != nil {
 		return nil, err
 	}

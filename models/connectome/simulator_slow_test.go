@@ -33,7 +33,7 @@ func TestSimulatorLarge(t *testing.T) {
 	for _, graphs := range []int{4, 8, 16} {
 		b, p := ad.Input("b"), ad.Input("p")
 		y := ad.Sum(Simulator{Graphs: graphs}.Overlaps(b, p))
-		prog, err := ad.Compile(append([]*ad.Node{y}, ad.Grad(y, b, p)...), ad.Settings{Threads: 1, Inputs: []*ad.Node{b, p}})
+		prog, err := ad.Compile(append([]*ad.Node{y}, ad.Grad(y, b, p)...), ad.Settings{Inputs: []*ad.Node{b, p}, Backend: ad.CPU{Threads: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

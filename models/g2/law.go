@@ -109,7 +109,7 @@ func (l Law) On(x []float64) (func(p []float64) []float64, error) {
 	for i, p := range l.Params {
 		nodes[i] = ad.Input(p.Name)
 	}
-	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(l.mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Threads: 1})
+	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(l.mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,41 @@
+package autodiff
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// Backend is what runs a program: CPU.
+type Backend interface {
+	options(s Settings) (cpu.Options, error)
+}
+
+// CPU runs programs on the processor. The zero value is the default.
+type CPU struct {
+	// Threads is the most goroutines that work on one large array. Results are
+	// the same for any number. Default: GOMAXPROCS; small programs use one.
+	Threads int
+	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best
+	// of this processor.
+	SIMD string
+}
+
+func (c CPU) options(s Settings) (cpu.Options, error) {
+	o := cpu.Options{Threads: c.Threads, Isolate: s.Isolate, Level: kernels.Best()}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if c.SIMD == "" {
+		return o, nil
+	}
+	for _, l := range kernels.Levels() {
+		if l.String() == c.SIMD {
+			o.Level = l
+			return o, nil
+		}
+	}
+	return o, fmt.Errorf("autodiff: instruction set %q: want one of %v, which this processor has", c.SIMD, kernels.Levels())
+}

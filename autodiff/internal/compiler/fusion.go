@@ -1,0 +1,126 @@
+package compiler
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// placement says where the compiler puts a value.
+type placement struct {
+	stage   int
+	cluster *cluster // that computes it
+	escapes bool     // must be written to memory
+	Buf     int      // its array, once planned; 0 is none
+}
+
+// cluster is a group of values with one iteration space.
+type cluster struct {
+	stage  int
+	space  tensor.Shape // without axes of length 1
+	values []*Value
+}
+
+// Job is one pass: a cluster, which becomes a loop, or a step.
+type Job struct {
+	stage   int
+	cluster *cluster
+	Loop    *Loop
+	Step    *Value
+}
+
+// grouping collects values into jobs.
+type grouping struct {
+	jobs   []*Job
+	bySpot map[string]*cluster
+	buf    []byte
+}
+
+// fuse makes the jobs that compute values in order.
+func fuse(order []*Value) []*Job {
+	g := &grouping{bySpot: map[string]*cluster{}}
+	for _, v := range order {
+		switch {
+		case v.Op == nil || v.kindIs(View) || v.kindIs(Barrier):
+		case v.kindIs(Step):
+			v.Place.stage = g.stageOf(v, nil)
+			g.jobs = append(g.jobs, &Job{stage: v.Place.stage, Step: v})
+		default:
+			space := squeeze(spaceOf(v))
+			v.Place.stage = g.stageOf(v, space)
+			g.join(v, space)
+		}
+	}
+	slices.SortStableFunc(g.jobs, func(a, b *Job) int { return a.stage - b.stage })
+	g.jobs = postpone(g.jobs, order)
+	for _, v := range order {
+		if v.Op != nil && !v.kindIs(View) && !v.kindIs(Barrier) {
+			v.markEscapes()
+		}
+	}
+	return g.jobs
+}
+
+// spaceOf is the shape over which v's cluster walks.
+func spaceOf(v *Value) tensor.Shape {
+	if v.kindIs(Reduction) {
+		return v.In[0].Shape
+	}
+	return v.Shape
+}
+
+func (g *grouping) stageOf(v *Value, space tensor.Shape) int {
+	s := 0
+	for _, x := range v.In {
+		root := x.Layout.Root
+		switch {
+		case root.Op == nil:
+		case space != nil && sameCluster(v, x, space):
+			s = max(s, root.Place.stage)
+		default:
+			s = max(s, root.Place.stage+1)
+		}
+		if a := x.Layout.after; a != nil && a.Layout.Root.Op != nil {
+			s = max(s, a.Layout.Root.Place.stage+1)
+		}
+	}
+	return s
+}
+
+// sameCluster reports whether x, an input of v, is made in order by a cluster
+// over the same space, so that it needs no memory in between.
+func sameCluster(v, x *Value, space tensor.Shape) bool {
+	root := x.Layout.Root
+	return root.kindIs(Elementwise) && x.whole() && squeeze(x.Shape).Equal(space) &&
+		squeeze(root.Shape).Equal(space)
+}
+
+func (g *grouping) join(v *Value, space tensor.Shape) {
+	b := strconv.AppendInt(g.buf[:0], int64(v.Place.stage), 36)
+	for _, d := range space {
+		b = strconv.AppendInt(append(b, ','), int64(d), 36)
+	}
+	g.buf = b
+	c := g.bySpot[string(b)]
+	if c == nil {
+		c = &cluster{stage: v.Place.stage, space: space}
+		g.bySpot[string(b)] = c
+		g.jobs = append(g.jobs, &Job{stage: c.stage, cluster: c})
+	}
+	c.values = append(c.values, v)
+	v.Place.cluster = c
+}
+
+// markEscapes says of v and its inputs whether they must be written to memory:
+// all but elementwise values that only their own cluster reads.
+func (v *Value) markEscapes() {
+	c := v.Place.cluster
+	v.Place.escapes = v.Place.escapes || !v.kindIs(Elementwise)
+	for _, x := range v.In {
+		r := x.Layout.Root
+		if c == nil || r.Place.cluster != c || !sameCluster(v, x, c.space) {
+			r.Place.escapes = true
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package compiler
+
+import (
+	"math"
+	"slices"
+)
+
+// buffer is one array of a program.
+type buffer struct {
+	Value  *Value
+	Size   int
+	Offset int // in elements of its arena
+	Kind   bufferKind
+}
+
+type bufferKind uint8
+
+const (
+	none     bufferKind = iota
+	inputBuf            // at the start of the arena, in the order of Settings.Inputs
+	outputBuf
+	tempBuf
+	ConstBuf
+	IntBuf // of indices: in an arena of its own
+)
+
+// align is the granularity of temporaries in elements: a cache line of float64.
+const align = 8
+
+// most is how many elements a planner counts; sums of more stay there.
+const most = math.MaxInt / 32
+
+// planner assigns arrays to values that must be in memory; arrays whose times of
+// use do not meet share space.
+type planner struct {
+	Buffers []buffer // buffer 0 is none
+	Arena   int      // elements of the real arena
+	Consts  int
+	Ints    int
+	free    []span
+}
+
+type span struct{ at, size int }
+
+func (p *planner) add(v *Value, kind bufferKind) {
+	b := buffer{Value: v, Size: v.Size(), Kind: kind}
+	if v.IsInt {
+		b.Kind, b.Offset = IntBuf, p.Ints
+		p.Ints = min(p.Ints+b.Size, most)
+	} else if kind == ConstBuf {
+		b.Offset = p.Consts
+		p.Consts = min(p.Consts+(b.Size+align-1)&^(align-1), most)
+	} else if kind != tempBuf {
+		b.Offset = p.Arena
+		p.Arena = min(p.Arena+b.Size, most)
+	}
+	v.Place.Buf = len(p.Buffers)
+	p.Buffers = append(p.Buffers, b)
+}
+
+// temporaries plans the arrays between jobs by first fit.
+func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool) {
+	last := map[*Value]int{}
+	for i, j := range jobs {
+		for _, v := range j.values() {
+			for _, x := range v.In {
+				last[x.Layout.Root] = i
+			}
+		}
+	}
+	p.Arena = (p.Arena + align - 1) &^ (align - 1)
+	ends := make([][]int, len(jobs)+1)
+	for i, j := range jobs {
+		for _, v := range j.values() {
+			if !v.Place.escapes || v.Place.Buf != 0 {
+				continue
+			}
+			p.add(v, tempBuf)
+			if v.IsInt {
+				continue
+			}
+			b := &p.Buffers[v.Place.Buf]
+			b.Offset = p.take(b.Size)
+			if end, used := last[v]; !keep[v] && used {
+				ends[end] = append(ends[end], v.Place.Buf)
+			} else if !keep[v] {
+				ends[i] = append(ends[i], v.Place.Buf)
+			}
+		}
+		for _, k := range ends[i] {
+			p.release(span{p.Buffers[k].Offset, RoundUp(p.Buffers[k].Size)})
+		}
+	}
+}
+
+// RoundUp returns the least multiple of a cache line that holds n elements.
+func RoundUp(n int) int { return max(align, (n+align-1)&^(align-1)) }
+
+func (p *planner) take(n int) int {
+	n = RoundUp(n)
+	for i, s := range p.free {
+		if s.size >= n {
+			p.free[i] = span{s.at + n, s.size - n}
+			if s.size == n {
+				p.free = slices.Delete(p.free, i, i+1)
+			}
+			return s.at
+		}
+	}
+	at := p.Arena
+	p.Arena = min(p.Arena+n, most)
+	return at
+}
+
+// release gives space back and joins it with its neighbours.
+func (p *planner) release(s span) {
+	i, _ := slices.BinarySearchFunc(p.free, s, func(a, b span) int { return a.at - b.at })
+	p.free = slices.Insert(p.free, i, s)
+	if i+1 < len(p.free) && s.at+s.size == p.free[i+1].at {
+		p.free[i].size += p.free[i+1].size
+		p.free = slices.Delete(p.free, i+1, i+2)
+	}
+	if i > 0 && p.free[i-1].at+p.free[i-1].size == p.free[i].at {
+		p.free[i-1].size += p.free[i].size
+		p.free = slices.Delete(p.free, i, i+1)
+	}
+}
+
+func (j *Job) values() []*Value {
+	if j.Step != nil {
+		return []*Value{j.Step}
+	}
+	return j.cluster.values
+}
+
+// Largest returns the value with the largest array.
+func (p *planner) Largest() *Value {
+	largest := buffer{}
+	for _, b := range p.Buffers {
+		if b.Value != nil && b.Size >= largest.Size {
+			largest = b
+		}
+	}
+	return largest.Value
+}
+
+// Size returns the number of elements of an array.
+func (p *planner) Size(buf int) int { return p.Buffers[buf].Size }
+
+// IsInts reports whether an array holds indices.
+func (p *planner) IsInts(buf int) bool { return p.Buffers[buf].Kind == IntBuf }

@@ -1,0 +1,103 @@
+package compiler
+
+// Op is what the compiler and the executors know of an operation.
+type Op struct {
+	Name        string
+	Arity       int // number of inputs; -1 when it varies
+	Kind        Kind
+	Code        Code // of an operation that the compiler itself knows
+	Commutative bool
+	// The elementwise function, or how a reduction combines two numbers, by arity.
+	F1 func(x float64) float64
+	F2 func(x, y float64) float64
+	F3 func(x, y, z float64) float64
+	// Kernel names the form in package kernels, if there is one; ByNumber that with one
+	// number as the second operand, NumberBy with one number as the first, which takes
+	// the operands exchanged.
+	Kernel, ByNumber, NumberBy string
+}
+
+// Kind says how an operation works.
+type Kind uint8
+
+const (
+	Elementwise Kind = iota
+	Reduction        // sum, max, min over axes
+	View             // the same elements at other places: reshape, permute, slice, broadcast
+	Step             // runs alone, on contiguous arrays
+	Barrier          // its first input, but not before the second is known
+)
+
+// Code names the operations that the compiler rewrites, views and makes itself.
+type Code uint8
+
+const (
+	NoCode Code = iota
+	Add
+	Sub
+	Mul
+	Div
+	Pow
+	Neg
+	Square
+	Reciprocal
+	Abs
+	Exp
+	Expm1
+	Log
+	Log1p
+	Sqrt
+	Cos
+	Cosh
+	Stop
+	Maximum
+	Minimum
+	Sum
+	Max
+	Min
+	Reshape
+	Permute
+	Broadcast
+	Slice
+	MatMul
+	Copy // puts the elements of a view in order; only the compiler makes it
+	codes
+)
+
+// coded holds the operation of each code.
+var coded [codes]*Op
+
+func init() {
+	coded[Copy] = &Op{Name: "copy", Arity: 1, Code: Copy, F1: func(x float64) float64 { return x }}
+}
+
+// Define makes op known by its code.
+func (op *Op) Define() *Op {
+	if op.Code != NoCode {
+		coded[op.Code] = op
+	}
+	return op
+}
+
+// Eval returns the elementwise function at one point.
+func (op *Op) Eval(x ...float64) float64 {
+	switch op.Arity {
+	case 1:
+		return op.F1(x[0])
+	case 2:
+		return op.F2(x[0], x[1])
+	}
+	return op.F3(x[0], x[1], x[2])
+}
+
+// Combines returns the elementwise operation by which two partial results of a
+// reduction become one.
+func (op *Op) Combines() *Op {
+	switch op.Code {
+	case Max:
+		return coded[Maximum]
+	case Min:
+		return coded[Minimum]
+	}
+	return coded[Add]
+}

@@ -1,0 +1,144 @@
+package cpu
+
+import (
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// Real is the element type of a machine.
+type Real interface{ float32 | float64 }
+
+// Options say how a machine runs.
+type Options struct {
+	Threads int
+	Isolate bool // lanes of a batch fail alone
+	Level   kernels.Level
+}
+
+// Machine runs a program at one precision.
+type Machine[T Real] struct {
+	p       *compiler.Program
+	o       Options
+	arena   []T
+	consts  []T
+	ints    []int64
+	bound   [][]T // by buffer: what Bind put in place of the arena
+	moved   bool  // bound has changed since the last run
+	jobs    []machineJob[T]
+	workers []*worker[T]
+	share   sharing[T]
+}
+
+type machineJob[T Real] struct {
+	loop     *compiler.Loop
+	index    int // in worker.loops
+	call     *Call
+	partials [][]float64 // of each sum of kind Total, by block
+	parts    [][]T       // of each sum of kind Scattered, block after block
+}
+
+// NewMachine makes the memory of a program and binds its jobs to it.
+func NewMachine[T Real](p *compiler.Program, o Options) *Machine[T] {
+	m := &Machine[T]{p: p, o: o, arena: aligned[T](p.Arena), consts: aligned[T](p.Consts), ints: make([]int64, p.Ints)}
+	for _, b := range p.Buffers {
+		switch {
+		case b.Value == nil || b.Value.Op != nil:
+		case b.Kind == compiler.ConstBuf:
+			for i, v := range b.Value.Data {
+				m.consts[b.Offset+i] = T(v)
+			}
+		case b.Kind == compiler.IntBuf:
+			copy(m.ints[b.Offset:], b.Value.Ints)
+		}
+	}
+	ws := &kernels.Workspace{}
+	loops := 0
+	for _, j := range p.Jobs {
+		mj := machineJob[T]{loop: j.Loop}
+		if j.Loop != nil {
+			mj.index = loops
+			loops++
+			mj.makeRoom()
+		} else {
+			mj.call = newCall(m, j.Step, ws)
+		}
+		m.jobs = append(m.jobs, mj)
+	}
+	m.workers = []*worker[T]{newWorker(m)}
+	return m
+}
+
+func (j *machineJob[T]) makeRoom() {
+	j.partials, j.parts = make([][]float64, len(j.loop.Sums)), make([][]T, len(j.loop.Sums))
+	for i, s := range j.loop.Sums {
+		switch {
+		case s.Kind == compiler.Total:
+			j.partials[i] = make([]float64, j.loop.Blocks)
+		case s.Kind == compiler.Scattered && j.loop.Blocks > 1:
+			j.parts[i] = make([]T, j.loop.Blocks*s.Size)
+		}
+	}
+}
+
+// array returns the elements of an array from off on.
+func (m *Machine[T]) array(buf, off int) []T {
+	b := m.p.Buffers[buf]
+	if m.bound != nil && m.bound[buf] != nil {
+		return m.bound[buf][off:]
+	}
+	from := m.arena
+	if b.Kind == compiler.ConstBuf {
+		from = m.consts
+	}
+	off = min(off, b.Size) // a view of nothing may start at the end
+	return from[b.Offset+off : b.Offset+b.Size]
+}
+
+// Reals returns an array of reals; nil if it holds indices.
+func (m *Machine[T]) Reals(buf int) []T {
+	b := m.p.Buffers[buf]
+	switch {
+	case b.Kind == compiler.IntBuf:
+		return nil
+	case m.bound != nil && m.bound[buf] != nil:
+		return m.bound[buf]
+	}
+	return m.arena[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
+}
+
+// Span returns the arrays first to last, which lie one after another in the arena.
+func (m *Machine[T]) Span(first, last int) []T {
+	a, b := m.p.Buffers[first], m.p.Buffers[last]
+	return m.arena[a.Offset : b.Offset+b.Size]
+}
+
+// Indices returns an array of indices; nil if it holds reals.
+func (m *Machine[T]) Indices(buf int) []int64 {
+	b := m.p.Buffers[buf]
+	if b.Kind != compiler.IntBuf {
+		return nil
+	}
+	return m.ints[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
+}
+
+// Bind puts data in place of an array; nil puts it back.
+func (m *Machine[T]) Bind(buf int, data []T) {
+	if m.bound == nil {
+		m.bound = make([][]T, len(m.p.Buffers))
+	}
+	m.bound[buf] = data
+	m.moved = true
+}
+
+// rebind gives steps and loops the new addresses.
+func (m *Machine[T]) rebind() {
+	m.moved = false
+	for i := range m.jobs {
+		if j := &m.jobs[i]; j.call != nil {
+			j.call = newCall(m, m.p.Jobs[i].Step, j.call.ws)
+		}
+	}
+	for i := range m.workers {
+		m.workers[i] = newWorker(m)
+	}
+}

@@ -1,0 +1,82 @@
+package cpu
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// shareFrom is the number of multiplications from which a product is worth
+// sharing between goroutines.
+const shareFrom = 1 << 21
+
+// productShare lets several goroutines take parts of one matrix product. A part
+// gives the bits that the whole gives, so it does not matter who takes which.
+type productShare struct {
+	p           product
+	level       kernels.Level
+	rows, parts int // of a part; in all
+	next        atomic.Int64
+	done        sync.WaitGroup
+	hands       []*productHand
+}
+
+// productHand is one goroutine's part in sharing, with its packing buffers.
+type productHand struct {
+	share *productShare
+	ws    kernels.Workspace
+}
+
+// partsEach is how many parts a goroutine takes, so that a slow one does not
+// hold up the rest.
+const partsEach = 2
+
+// shareProduct computes p with c.threads goroutines: rows are dealt where there
+// are more of them, columns otherwise.
+func (c *Call) shareProduct(p product) {
+	if c.share == nil {
+		c.share = &productShare{level: c.Level}
+		for range c.Threads {
+			c.share.hands = append(c.share.hands, &productHand{share: c.share})
+		}
+	}
+	s := c.share
+	s.p = p
+	length, unit := p.m, kernels.GemmRows
+	if p.n > p.m {
+		length, unit = p.n, kernels.GemmColumns
+	}
+	each := (length + partsEach*c.Threads - 1) / (partsEach * c.Threads)
+	s.rows = (each + unit - 1) / unit * unit
+	s.parts = (length + s.rows - 1) / s.rows
+	s.next.Store(0)
+	n := min(len(s.hands), s.parts)
+	s.done.Add(n - 1)
+	for _, h := range s.hands[1:n] {
+		pool().tasks <- h
+	}
+	s.hands[0].take()
+	s.done.Wait()
+}
+
+func (h *productHand) work() {
+	h.take()
+	h.share.done.Done()
+}
+
+func (h *productHand) take() {
+	s := h.share
+	for {
+		k := int(s.next.Add(1)) - 1
+		if k >= s.parts {
+			return
+		}
+		lo := k * s.rows
+		if s.p.n > s.p.m {
+			s.p.part(s.level, &h.ws, 0, s.p.m, lo, min(s.p.n, lo+s.rows))
+		} else {
+			s.p.part(s.level, &h.ws, lo, min(s.p.m, lo+s.rows), 0, s.p.n)
+		}
+	}
+}

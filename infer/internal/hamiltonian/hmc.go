@@ -1,0 +1,57 @@
+package hamiltonian
+
+import "math"
+
+// MoveHMC makes one transition of HMC from p and leaves the draw in p.
+func (t *Trajectory) MoveHMC(p *Point, eps float64) (*Transition, error) {
+	t.DrawMomentum(p)
+	t.reset(p)
+	steps := t.Steps
+	if t.JitterSteps {
+		steps = 1 + int(t.choice.Float64()*float64(t.Steps))
+	}
+	end := &t.Ends[1]
+	for range steps {
+		if t.Interrupt() {
+			t.Out.Aborted = true
+			return &t.Out, nil
+		}
+		err := t.Leapfrog(end, eps)
+		t.Out.Steps++
+		if err != nil && !Recoverable(err) {
+			return &t.Out, err
+		}
+		h := math.Inf(1)
+		if err == nil {
+			h = end.Energy()
+		}
+		t.Out.MaxError = math.Max(t.Out.MaxError, math.Abs(h-t.H0))
+		if !(h-t.H0 <= t.MaxError) {
+			t.diverge(end, h-t.H0, err)
+			break
+		}
+	}
+	t.accept(p, end)
+	return &t.Out, nil
+}
+
+// accept moves p to the end of a trajectory or stays.
+func (t *Trajectory) accept(p, end *Point) {
+	d := math.Inf(-1)
+	if !t.Out.Divergent {
+		d = t.H0 - end.Energy()
+	}
+	rate := math.Exp(math.Min(d, 0))
+	n := float64(t.Out.Steps)
+	t.Out.Accept, t.Out.Symmetric = rate*n, rate*n // rates are means over steps
+	t.Out.Energy = t.H0
+	if t.Out.Divergent {
+		t.Out.StartedAt = append([]float64(nil), p.Q...)
+	}
+	if t.choice.Float64() < rate {
+		t.Out.Energy, t.Out.EnergyError, t.Out.Index = end.Energy(), -d, t.Out.Steps
+		copy(p.Q, end.Q)
+		copy(p.G, end.G)
+		p.Lp = end.Lp
+	}
+}

@@ -1,0 +1,103 @@
+package hamiltonian
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
+)
+
+// Point is a place in phase space. The momentum z is whitened: p = F^-T z, so
+// that its kinetic energy is |z|^2/2 and p^T M^-1 p' = z . z'.
+type Point struct {
+	Q, Z, G, W []float64 // position, whitened momentum, gradient, force F^T g
+	Lp         float64
+}
+
+// NewPoint makes a Point of n parameters.
+func NewPoint(n int) Point {
+	b := make([]float64, 4*n)
+	return Point{Q: b[:n:n], Z: b[n : 2*n : 2*n], G: b[2*n : 3*n : 3*n], W: b[3*n:]}
+}
+
+// Set makes p the place o.
+func (p *Point) Set(o *Point) {
+	vectors.Assign(p.Q, o.Q)
+	vectors.Assign(p.Z, o.Z)
+	vectors.Assign(p.G, o.G)
+	vectors.Assign(p.W, o.W)
+	p.Lp = o.Lp
+}
+
+// Energy is the Hamiltonian, +Inf where it is not a number.
+func (p *Point) Energy() float64 {
+	h := vectors.Dot(p.Z, p.Z)/2 - p.Lp
+	if math.IsNaN(h) {
+		return math.Inf(1)
+	}
+	return h
+}
+
+// Density is the density of trajectories: the logarithm, and its gradient into grad.
+type Density interface {
+	Dim() int
+	LogProbGrad(q, grad []float64) (float64, error)
+}
+
+// System moves points along the trajectories of a target under a metric.
+type System struct {
+	Target Density
+	Metric *Metric
+	V      []float64 // velocity
+	Count  int       // leapfrog steps made
+}
+
+// Leapfrog moves p by one step of length eps, backwards if negative.
+//
+//	z += eps/2 F^T g,  q += eps F z,  new g,  z += eps/2 F^T g
+func (s *System) Leapfrog(p *Point, eps float64) (err error) {
+	s.Count++
+	vectors.AddScaled(p.Z, eps/2, p.W)
+	s.Metric.Velocity(s.V, p.Z)
+	vectors.AddScaled(p.Q, eps, s.V)
+	if p.Lp, err = s.Target.LogProbGrad(p.Q, p.G); err != nil {
+		p.Lp = math.Inf(-1)
+		return err
+	}
+	if math.IsInf(p.Lp, 1) {
+		return ErrInfinite
+	}
+	s.Metric.Force(p.W, p.G)
+	vectors.AddScaled(p.Z, eps/2, p.W)
+	return nil
+}
+
+// Start evaluates the target at p.q.
+func (s *System) Start(p *Point) (err error) {
+	if p.Lp, err = s.Target.LogProbGrad(p.Q, p.G); err != nil {
+		return err
+	}
+	if math.IsInf(p.Lp, 1) {
+		return ErrInfinite
+	}
+	s.Metric.Force(p.W, p.G)
+	return nil
+}
+
+// complaint says why a trajectory ended at p.
+func complaint(p *Point, energyError, limit float64, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case math.IsNaN(p.Lp):
+		return "log density is NaN"
+	case math.IsInf(p.Lp, -1):
+		return "log density is -Inf"
+	}
+	for i, g := range p.G {
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return fmt.Sprintf("gradient of parameter %d is %g", i, g)
+		}
+	}
+	return fmt.Sprintf("energy error %.4g exceeds %g", energyError, limit)
+}

@@ -1,0 +1,250 @@
+package hamiltonian
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Trajectory makes transitions of the no-U-turn sampler: multinomial choice
+// within the trajectory, biased towards its new half, and the generalised
+// criterion also across the joints of subtrees. It owns all memory a transition
+// needs.
+//
+// References: Hoffman and Gelman, JMLR 15 (2014) 1593; Betancourt,
+// arXiv:1701.02434 and arXiv:1601.00225.
+type Trajectory struct {
+	System
+	MaxDepth int
+	MaxError float64 // energy error of a divergence
+	NoCross  bool    // skip the tests across joints
+	Steps    int     // of HMC, 0 for NUTS
+	MinDepth int     // doublings without tests
+	Time     float64 // doubled to, without tests; 0 for until it turns
+	untested int     // doublings of this trajectory without tests
+
+	JitterSteps bool           // HMC draws the number of steps from 1..steps
+	momentum    *tensor.Stream // momenta
+	choice      *tensor.Stream // directions and proposals
+	Forward     func() int     // the next side, for tests; nil for a random one
+	Interrupt   func() bool    // asked before every step
+
+	Ends  [2]Point // backward, forward
+	n     int      // parameters
+	z     [2]int   // in mem: momenta of the ends
+	inner int      // and where the current doubling began
+	rho   int      // and the sum of all
+	draw  proposal
+	stack []subtree
+	Mem   []float64 // of subtrees and proposals
+	Out   Transition
+	H0    float64
+	Shift float64 // of weights, so that they stay in range
+
+	eps   float64
+	limit int    // doublings to make at most
+	Side  int    // of ends that moves
+	leaf  int    // leaves of the current doubling
+	top   int    // subtrees on the stack
+	index [2]int // leaf number of each end, start is 0
+}
+
+// NewTrajectory makes the workspace of the transitions of one chain.
+func NewTrajectory(t Density, m *Metric, maxDepth int, maxError float64, momentum, choice *tensor.Stream) *Trajectory {
+	n := t.Dim()
+	tr := &Trajectory{
+		System:   System{Target: t, Metric: m, V: make([]float64, n)},
+		MaxDepth: maxDepth, MaxError: maxError, momentum: momentum, choice: choice,
+		Ends: [2]Point{NewPoint(n), NewPoint(n)}, n: n,
+	}
+	tr.z, tr.inner, tr.rho = [2]int{tr.room(n), tr.room(n)}, tr.room(n), tr.room(n)
+	tr.draw = tr.newProposal()
+	tr.Interrupt = func() bool { return false }
+	return tr
+}
+
+// Move makes one transition from p with step eps and leaves the draw in p. If
+// it is interrupted or the target fails, p is unchanged.
+func (t *Trajectory) Move(p *Point, eps float64) (*Transition, error) {
+	t.DrawMomentum(p)
+	for more := t.Begin(p, eps); more; {
+		if t.Interrupt() {
+			t.Out.Aborted = true
+			return &t.Out, nil
+		}
+		end := &t.Ends[t.Side]
+		err := t.Leapfrog(end, t.Step())
+		if err != nil && !Recoverable(err) {
+			t.Out.Steps++
+			return &t.Out, err
+		}
+		h := math.Inf(1)
+		if err == nil {
+			h = end.Energy()
+		}
+		t.Next().Hold(t.Mem, end)
+		more = t.TakeLeaf(h, math.Exp(-math.Abs(t.H0-h)), err)
+	}
+	return t.Finish(p), nil
+}
+
+// DrawMomentum draws the momentum at p.
+func (t *Trajectory) DrawMomentum(p *Point) {
+	t.Metric.Force(p.W, p.G)
+	t.momentum.NormalTo(p.Z)
+}
+
+// Begin makes p, with its momentum and force, the root of a trajectory of steps
+// eps. As long as it and took return true, the caller moves the end of the
+// current side by step, puts where it has come to into next and calls took.
+func (t *Trajectory) Begin(p *Point, eps float64) bool {
+	t.reset(p)
+	t.eps, t.limit, t.untested = eps, t.MaxDepth, t.MinDepth
+	if t.Time > 0 {
+		t.limit = min(t.limit, integrationDepth(t.Time, eps))
+		t.untested = t.limit
+	}
+	return t.double()
+}
+
+func (t *Trajectory) reset(p *Point) {
+	t.Out = Transition{Weight: 1}
+	t.Shift = 0
+	t.Ends[0].Set(p)
+	t.Ends[1].Set(p)
+	t.index = [2]int{}
+	for _, at := range [...]int{t.z[0], t.z[1], t.rho} {
+		vectors.Assign(t.Mem[at:at+t.n], p.Z)
+	}
+	t.H0 = p.Energy()
+	t.draw.hold(t.Mem, p)
+	t.draw.energy, t.draw.index = t.H0, 0
+}
+
+// double chooses the side on which the trajectory doubles next, if it may.
+func (t *Trajectory) double() bool {
+	if t.Out.Depth >= t.limit {
+		return false
+	}
+	t.leaf, t.top = 0, 0
+	if t.Forward != nil {
+		t.Side = t.Forward()
+	} else {
+		t.Side = int(t.choice.Uint32() & 1)
+	}
+	end := t.z[t.Side]
+	vectors.Assign(t.Mem[t.inner:t.inner+t.n], t.Mem[end:end+t.n])
+	return true
+}
+
+// Step is the signed step of the side that moves.
+func (t *Trajectory) Step() float64 {
+	if t.Side == 0 {
+		return -t.eps
+	}
+	return t.eps
+}
+
+// TakeLeaf adds the leaf in next to the trajectory; its energy is h and e =
+// exp(-|H0 - h|). It returns false when the trajectory is complete.
+func (t *Trajectory) TakeLeaf(h, e float64, err error) bool {
+	s := &t.stack[t.top]
+	t.index[t.Side] += 2*t.Side - 1
+	if !t.weighLeaf(s, h, e) {
+		t.diverge(&t.Ends[t.Side], h-t.H0, err)
+		return false
+	}
+	s.level, s.at = 0, segment{s.Room.First, s.Room.First, s.Room.First}
+	s.Draw.energy, s.Draw.index = h, t.index[t.Side]
+	t.top++
+	for n := t.leaf; n&1 == 1; n >>= 1 {
+		t.top--
+		if !t.merge(&t.stack[t.top-1], &t.stack[t.top]) {
+			t.Out.Turned = true
+			return false
+		}
+	}
+	if t.leaf++; t.leaf < 1<<t.Out.Depth {
+		return true
+	}
+	return t.join(&t.stack[0])
+}
+
+// weighLeaf records what a leaf of energy h tells and gives s its weight. It
+// returns false where the step diverged.
+func (t *Trajectory) weighLeaf(s *subtree, h, e float64) bool {
+	o, d := &t.Out, t.H0-h
+	o.Steps++
+	o.Symmetric += 2 * e / (1 + e)
+	if d >= 0 {
+		o.Accept++
+	} else {
+		o.Accept += e
+	}
+	o.MaxError = max(o.MaxError, math.Abs(d))
+	if !(-d <= t.MaxError) {
+		return false
+	}
+	s.weight = t.weigh(d, e)
+	return true
+}
+
+// join adds a complete subtree, the new half, to the trajectory.
+func (t *Trajectory) join(sub *subtree) bool {
+	t.Out.Depth++
+	if sub.weight >= t.Out.Weight || t.choice.Float64()*t.Out.Weight < sub.weight {
+		t.draw, sub.Draw = sub.Draw, t.draw
+	}
+	t.Out.Weight += sub.weight
+	cross, whole := t.straight(segment{t.z[1-t.Side], t.inner, t.rho}, sub.at, t.rho)
+	t.Out.Turned = t.Out.Depth > t.untested && !(whole && (cross || t.NoCross))
+	end := t.z[t.Side]
+	vectors.Assign(t.Mem[end:end+t.n], t.Mem[sub.at.last:sub.at.last+t.n])
+	return !t.Out.Turned && t.double()
+}
+
+// Finish leaves the draw of a complete trajectory in p, where it began.
+func (t *Trajectory) Finish(p *Point) *Transition {
+	if t.Out.Divergent {
+		t.Out.StartedAt = append([]float64(nil), p.Q...)
+	}
+	d := &t.draw
+	q, g := d.Vectors(t.Mem, len(p.Q))
+	vectors.Assign(p.Q, q)
+	vectors.Assign(p.G, g)
+	p.Lp = d.Lp
+	t.Out.Energy, t.Out.EnergyError, t.Out.Index = d.energy, d.energy-t.H0, d.index
+	return &t.Out
+}
+
+// maxWeight bounds the logarithm of a leaf's weight; sums of 2^20 leaves stay
+// far from overflow.
+const maxWeight = 300
+
+// weigh returns the weight of a leaf with energy H0 - d, where e = exp(-|d|). One
+// that would be too large becomes the unit of all weights.
+func (t *Trajectory) weigh(d, e float64) float64 {
+	if t.Shift == 0 && d <= maxWeight {
+		if d > 0 {
+			return 1 / e
+		}
+		return e
+	}
+	if d > t.Shift+maxWeight {
+		f := math.Exp(t.Shift - d)
+		t.Out.Weight *= f
+		for i := range t.stack {
+			t.stack[i].weight *= f
+		}
+		t.Shift = d
+	}
+	return math.Exp(d - t.Shift)
+}
+
+func (t *Trajectory) diverge(end *Point, energyError float64, err error) {
+	t.Out.Divergent = true
+	t.Out.Message = complaint(end, energyError, t.MaxError, err)
+	t.Out.DivergedAt = append([]float64(nil), end.Q...)
+	t.Out.DivergedError = energyError
+}

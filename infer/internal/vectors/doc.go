@@ -1,0 +1,3 @@
+// Package vectors holds the vector arithmetic of samplers: plain loops where there are few
+// numbers, and SIMD where there are many.
+package vectors
