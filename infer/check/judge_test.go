@@ -347,3 +347,39 @@ func TestExactData(t *testing.T) {
 		}
 	}
 }
+
+// Of right models of a few points in one decimal at most one in a hundred is flagged.
+func TestFewRoundedPoints(t *testing.T) {
+	const sets = 3000
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := 3; n <= 9; n++ {
+		flagged := 0
+		for range sets {
+			ones, x, y := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range n {
+				ones[i], x[i] = 1, float64(i+1)
+				y[i] = math.Round(10*(x[i]+0.3*r.NormFloat64())) / 10
+			}
+			columns := [][]float64{ones, x}
+			fit, _ := leastSquares(columns, y)
+			d := Data{Relative: true, Names: []string{"b", "a"}, Axes: []Axis{{Name: "x", Values: x}}}
+			for i := range n {
+				d.Z = append(d.Z, y[i]-fit[0]-fit[1]*x[i])
+			}
+			d.Jacobian = slices.Concat(columns...)
+			v, err := Judge(d, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range v.Flags {
+				if f.Kind != KindUnjudged {
+					flagged++
+					break
+				}
+			}
+		}
+		if flagged > sets*14/1000 {
+			t.Errorf("%d points: %d of %d right models flagged", n, flagged, sets)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (w *residuals) farRelative(z []float64, order []int) (p []float64) {
 	left, k := w.square, w.dof()
 	for n, i := range order[:min(mostOutliers, max(1, len(order)/10))] {
 		v := z[i] * z[i]
-		if k < 3 || !(left > v) {
+		if k-1 < fewer || !(left > v) {
 			break
 		}
 		t := math.Sqrt(v * (k - 1) / (left - v))

@@ -84,6 +84,10 @@ type gain struct {
 // few degrees of freedom tell little of the size of the residuals.
 const few = 10
 
+// fewer of them tell nothing where that size is not known otherwise: residuals of data with
+// a few decimals then lie along a pattern exactly, once in a while.
+const fewer = 4
+
 // try tests whether columns explain more of the residuals than chance would.
 //
 //	F = (X/k) / ((S - X)/(dof - k)),  X = |U' z|^2,  S = |z|^2
@@ -103,7 +107,8 @@ func (w *residuals) try(columns [][]float64) gain {
 	}
 	g.used = len(kept)
 	rest := w.dof() - float64(g.used)
-	if g.used == 0 || rest < 1 || w.square == 0 {
+	known := !w.d.Relative && !w.d.SigmaFitted
+	if g.used == 0 || rest < 1 || w.square == 0 || !known && rest < fewer {
 		return g
 	}
 	a := make([]float64, g.used)
@@ -113,7 +118,7 @@ func (w *residuals) try(columns [][]float64) gain {
 	}
 	g.share = min(g.explains/w.square, 1)
 	g.p = betaTail(float64(g.used)/2, rest/2, g.share)
-	if !w.d.Relative && !w.d.SigmaFitted && rest < few {
+	if known && rest < few {
 		_, alone := chiSquaredTails(g.explains, float64(g.used))
 		g.p = max(g.p, alone) // of a few residuals the rest may be small by chance
 	}
