@@ -40,6 +40,9 @@ type Fingerprinter interface{ Fingerprint() string }
 // goroutines at once. Samplers compare the gradient with differences before they
 // start, see CheckGradient.
 func Func(dim int, f func(q, g []float64) float64) Target {
+	if f == nil {
+		panic("infer: Func: a density needs a function, got nil")
+	}
 	return PerChain(dim, func() func(q, g []float64) float64 { return f })
 }
 

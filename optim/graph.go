@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Data is an input of a graph with its values.
@@ -47,9 +48,25 @@ const (
 // each; beyond, unit vectors run as lanes of one product.
 const writtenOut = 48
 
+// givenNodes names the first Node that is nil.
+func givenNodes(function, name string, n *ad.Node, params []*ad.Node) error {
+	if err := given.Args(function, name, n); err != nil {
+		return err
+	}
+	for i, x := range params {
+		if err := given.Args(function, fmt.Sprintf("params[%d]", i), x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // FromGraph makes a problem of a graph: residual is any Node, params are its
 // inputs, in order. Derivatives are exact. Bounds and Start are left to fill in.
 func FromGraph(residual *ad.Node, params []*ad.Node, data ...Data) (*Problem, error) {
+	if err := givenNodes("optim.FromGraph", "residual", residual, params); err != nil {
+		return nil, err
+	}
 	g := &graph{params: params, m: residual.Size(), residual: ad.Reshape(residual, residual.Size())}
 	p := &Problem{M: g.m, graph: g}
 	for _, d := range data {

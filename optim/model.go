@@ -17,6 +17,9 @@ type Observed struct {
 // there are data, by its inputs params: residuals are (model - y)/sigma, or
 // L^-1 (model - y) with the Cholesky factor L of the covariance.
 func FromModel(model *ad.Node, params []*ad.Node, d Observed) (*Problem, error) {
+	if err := givenNodes("optim.FromModel", "model", model, params); err != nil {
+		return nil, err
+	}
 	m := len(d.Y)
 	if model.Err() == nil && model.Size() != m && model.Size() != 1 {
 		return nil, fmt.Errorf("optim: a model of %d elements for %d data", model.Size(), m)

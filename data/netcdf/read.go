@@ -104,11 +104,15 @@ func (r *reader) children(dir string) (groups, vars []string, err error) {
 	}
 	for _, k := range keys {
 		p := path.Join(dir, k)
-		if _, err := r.f.Links(p); err == nil {
+		_, err := r.f.Links(p)
+		if err == nil {
 			groups = append(groups, p)
-		} else {
-			vars = append(vars, p)
+			continue
 		}
+		if _, no := r.f.Dataset(p); no != nil { // neither a group nor a dataset
+			return nil, nil, err
+		}
+		vars = append(vars, p)
 	}
 	return groups, vars, nil
 }

@@ -186,6 +186,9 @@ func adviseRHat(s Summary) Advice {
 	if s.Chains < 2 {
 		return fail(CheckRHat, "not defined for fewer than 2 chains, so convergence was not checked", "run 4 chains from different starts")
 	}
+	if c := repeated(s); c >= 0 {
+		return fail(CheckRHat, fmt.Sprintf("chain %d repeats an earlier one draw by draw, so neither R-hat nor the effective sample sizes mean anything", c+1), "give each chain once; chains need seeds or numbers of their own")
+	}
 	name, worst := "", math.Inf(-1)
 	for i := range s.Rows {
 		if r := &s.Rows[i]; !r.Constant && (r.RHat > worst || math.IsNaN(r.RHat)) {
@@ -205,6 +208,27 @@ func adviseRHat(s Summary) Advice {
 			"run longer; if it stays, look for several modes, an unidentified parameter, or a stuck chain")
 	}
 	return pass(CheckRHat, fmt.Sprintf("at most %.3f (%s)", worst, name))
+}
+
+// repeated returns the first chain that is a copy of an earlier one in everything that
+// varies, or -1.
+func repeated(s Summary) int {
+	times := map[int]int{}
+	varying := 0
+	for i := range s.Rows {
+		if r := &s.Rows[i]; !r.Constant {
+			varying++
+			for _, c := range r.Copies {
+				times[c]++
+			}
+		}
+	}
+	for c := range s.Chains {
+		if varying > 0 && times[c] == varying {
+			return c
+		}
+	}
+	return -1
 }
 
 func adviseStuck(s Summary) Advice {

@@ -3,6 +3,7 @@ package diag
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -27,6 +28,7 @@ type Row struct {
 	RHat          float64  // disagreement of the chains, 1 is none
 	Constant      bool     // all draws are equal: nothing to estimate
 	Stuck         []int    // chains that never moved while others did
+	Copies        []int    // chains that repeat an earlier one draw by draw
 }
 
 // Summary is a table of quantities. It prints itself as text, Markdown, HTML
@@ -114,6 +116,9 @@ func describe(name string, x [][]float64, s Settings) Row {
 	for c := range x {
 		if !r.Constant && len(x[c]) > 1 && span(x[c:c+1]) == 0 {
 			r.Stuck = append(r.Stuck, c)
+		}
+		if !r.Constant && len(x[c]) > 1 && slices.ContainsFunc(x[:c], func(o []float64) bool { return slices.Equal(o, x[c]) }) {
+			r.Copies = append(r.Copies, c)
 		}
 	}
 	return r

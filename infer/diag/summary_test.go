@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -150,5 +151,27 @@ func BenchmarkSummarize(b *testing.B) {
 	x := chains(1, 1000, func(_ int, r *rand.Rand) float64 { return r.NormFloat64() })
 	for b.Loop() {
 		Summarize([]string{"x"}, [][][]float64{x}, Settings{})
+	}
+}
+
+// A chain that is given twice is no second chain.
+func TestRepeatedChains(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([][]float64, 4)
+	for c := range x {
+		x[c] = make([]float64, 400)
+		for i := range x[c] {
+			x[c][i] = r.NormFloat64()
+		}
+	}
+	advice := func(x [][]float64) string {
+		return Diagnose(Summarize([]string{"a"}, [][][]float64{x}, Settings{}), Evidence{}).String()
+	}
+	if text := advice(x); strings.Contains(text, "repeats") {
+		t.Error(text)
+	}
+	x[2] = slices.Clone(x[0])
+	if text := advice(x); !strings.Contains(text, "chain 3 repeats an earlier one draw by draw") {
+		t.Error(text)
 	}
 }

@@ -45,6 +45,12 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, named(err, f.name)
 }
 
+// WriteString is Write of a text.
+func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
+
+// ReadFrom writes what r gives.
+func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
+
 // WriteAt is os.File's.
 func (f *File) WriteAt(b []byte, at int64) (int, error) {
 	if err := fails("write", f.name); err != nil {
