@@ -115,5 +115,12 @@ func TestScaledFromFirstToLast(t *testing.T) {
 				t.Fatalf("%d numbers, element %d of the sum: %g %g, want %g", n, i, x64[i], x32[i], want)
 			}
 		}
+		AddScaled32(x32, c32[:n], 2)
+		AddScaled64(x64, c64[:n], 2)
+		for i := range n {
+			if want := float64(i+1) * 10; x64[i] != want || float64(x32[i]) != want {
+				t.Fatalf("%d numbers, element %d with a multiple added: %g %g, want %g", n, i, x64[i], x32[i], want)
+			}
+		}
 	}
 }
