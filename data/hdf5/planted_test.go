@@ -164,3 +164,18 @@ func TestLargestAttribute(t *testing.T) {
 		}
 	}
 }
+
+// Attribute messages have versions 1 to 3; any other is an error that says so.
+func TestVersionsOfAttributes(t *testing.T) {
+	f, err := Open(written(t, []int64{1}, Layout{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, version := range []byte{0, 4, 255} {
+		message := append([]byte{version}, make([]byte, 100)...)
+		if _, err := f.parseAttribute(message, 0, "/x"); err == nil || !strings.Contains(err.Error(), "want 1 to 3") {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
