@@ -84,6 +84,10 @@ func TestStream(t *testing.T) {
 			if err := draw(s, 0, 0, 1); err == nil || !strings.Contains(err.Error(), "closed") {
 				t.Error(err)
 			}
+			again, err := zarr.Reopen(name, map[string]int{"posterior": n, "sample_stats": n})
+			must(t, err)
+			must(t, draw(again, 0, n, n+1), draw(again, 1, n, n+1), draw(again, 2, n, n+1), again.Close())
+			checkDraws(t, name, n+1)
 		}
 	}
 }

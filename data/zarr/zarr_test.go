@@ -208,6 +208,7 @@ func TestForeignStores(t *testing.T) {
 		"fill infinity": {map[string]string{"dtype": `"<f8"`, "shape": "[1]", "chunks": "[1]", "fill_value": `"-Infinity"`}, nil, []float64{math.Inf(-1)}},
 		"bytes":         {map[string]string{"dtype": `"|S2"`, "shape": "[2]", "chunks": "[2]", "fill_value": "null"}, map[string]string{"0": "abc\x00"}, []string{"ab", "c"}},
 		"objects":       {map[string]string{"dtype": `"|O"`, "shape": "[2]", "chunks": "[2]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`}, map[string]string{"0": "\x02\x00\x00\x00\x02\x00\x00\x00ab\x01\x00\x00\x00c"}, []string{"ab", "c"}},
+		"empty text":    {map[string]string{"dtype": `"|O"`, "shape": "[2]", "chunks": "[2]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`}, map[string]string{"0": "\x02\x00\x00\x00\x02\x00\x00\x00ab\x00\x00\x00\x00"}, []string{"ab", ""}},
 		"scalar":        {map[string]string{"dtype": `"|b1"`, "shape": "[]", "chunks": "[]", "fill_value": "null"}, map[string]string{"0": "\x01"}, []bool{true}},
 		"zstd":          {map[string]string{"shape": "[2]", "chunks": "[2]", "compressor": `{"id":"zstd","level":1}`}, map[string]string{"0": "\x28\xb5\x2f\xfd\x20\x04\x21\x00\x00\x01\x00\x02\x00"}, []int64{1, 2}},
 	} {
@@ -225,6 +226,9 @@ func TestForeignStores(t *testing.T) {
 }
 
 func TestBadStores(t *testing.T) {
+	// A Blosc frame of 8 bytes whose zlib data do not begin as such, and one of 2 MiB that claims a byte more than 2 GiB.
+	const badZlib = "\x02\x01\x70\x01\x08\x00\x00\x00\x08\x00\x00\x00\x1a\x00\x00\x00\x14\x00\x00\x00\x02\x00\x00\x00??"
+	hugeFrame := "\x02\x01\x02\x01\x01\x00\x00\x80\x01\x00\x00\x80" + strings.Repeat("x", 2<<20)
 	for want, c := range map[string]struct{ change, chunks map[string]string }{
 		`compressed by "lzma"`:        {map[string]string{"compressor": `{"id":"lzma"}`}, nil},
 		"Blosc frame of 3 bytes":      {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": "abc"}},
@@ -243,6 +247,9 @@ func TestBadStores(t *testing.T) {
 		"compressed by zlib":          {map[string]string{"compressor": `{"id":"zlib"}`}, map[string]string{"0.0": "12345678"}},
 		"needs more memory":           {map[string]string{"shape": "[1000000, 1000000]"}, map[string]string{"0.0": "12345678"}},
 		"chunks [1000000000 2]":       {map[string]string{"chunks": "[1000000000, 2]"}, map[string]string{"0.0": "12345678"}},
+		"than 67108864 bytes":         {map[string]string{"shape": "[8388609, 1]"}, nil}, // one number more than 64 MiB
+		"Blosc block 0":               {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": badZlib}},
+		"want at most 2147483648":     {map[string]string{"dtype": `"|O"`, "shape": "[1]", "chunks": "[1]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`, "compressor": `{"id":"blosc"}`}, map[string]string{"0": hugeFrame}},
 		"want 2 names":                {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a"]}`}},
 		"packed by scale_factor":      {nil, map[string]string{".zattrs": `{"scale_factor":0.1,"_ARRAY_DIMENSIONS":["a","b"]}`}},
 		"stands twice":                {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a","a"]}`}},
