@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -64,7 +65,7 @@ func write(t testing.TB, tree *tensor.DataTree, s netcdf.Settings) string {
 func TestRoundTrip(t *testing.T) {
 	for _, s := range []netcdf.Settings{{}, {Gzip: 5}} {
 		want := sample(t)
-		must(t, want.Add(tensor.NewDataset("zzz")))
+		must(t, want.Add(tensor.NewDataset("observed_data")), want.Add(tensor.NewDataset("zzz"))) // the order of ArviZ, not of names
 		got, err := netcdf.Open(write(t, want, s))
 		must(t, err)
 		if got.String() != want.String() {
@@ -186,6 +187,11 @@ func TestForeignFiles(t *testing.T) {
 			w.Write("/a/c", []int16{1}, hdf5.Layout{})
 			w.Attr("/a/c", "scale_factor", 0.1)
 		},
+		"DIMENSION_LIST": func(w *hdf5.Writer) {
+			w.Write("/a/c", []float64{1}, hdf5.Layout{})
+			w.Attr("/a/c", "DIMENSION_LIST", 1.0)
+		},
+		"/a/nowhere": func(w *hdf5.Writer) { w.SoftLink("/a/nowhere", "/b") },
 		"length 2 here and 1": func(w *hdf5.Writer) { // a scale attached to an axis of another length
 			w.Write("/a/d", []float64{1}, hdf5.Layout{})
 			w.Scale("/a/d", "d")
@@ -249,6 +255,38 @@ func TestBadFiles(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// broken is a disk that fails after a number of reads.
+type broken struct {
+	r    io.ReaderAt
+	left int
+}
+
+func (b *broken) ReadAt(p []byte, at int64) (int, error) {
+	if b.left--; b.left < 0 {
+		return 0, errors.New("the disk is gone")
+	}
+	return b.r.ReadAt(p, at)
+}
+
+// A disk that fails during any read is an error: nobody takes part of a file for all of it.
+func TestDiskThatFails(t *testing.T) {
+	for _, name := range []string{write(t, sample(t), netcdf.Settings{}), "testdata/netcdf4.nc", "testdata/h5netcdf.nc"} {
+		b, err := os.ReadFile(name)
+		must(t, err)
+		for k := 0; ; k++ {
+			disk := &broken{bytes.NewReader(b), k}
+			_, err := netcdf.Read(disk, int64(len(b)), "f")
+			if disk.left >= 0 {
+				must(t, err)
+				break
+			}
+			if err == nil {
+				t.Errorf("%s: no error after %d reads", name, k)
+			}
+		}
 	}
 }
 
