@@ -101,8 +101,10 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("%v: %v", columns, err)
 		}
 	}
-	if _, err := arrow.Create(name, nil, arrow.Settings{Rows: -1}); err == nil {
-		t.Error("batches of -1 rows")
+	for _, rows := range []int{-1, 1<<24 + 1} {
+		if _, err := arrow.Create(name, nil, arrow.Settings{Rows: rows}); err == nil {
+			t.Errorf("batches of %d rows", rows)
+		}
 	}
 	w, err := arrow.Create(name, []arrow.Column{{Name: "a"}}, arrow.Settings{})
 	must(t, err)

@@ -42,3 +42,19 @@ func TestTreeWhereNoFileCanBe(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
+
+// One parameter and one chain are the least that a table is made of, statistics included.
+func TestTreeOfOneParameter(t *testing.T) {
+	tree, post, stats := tensor.NewDataTree(), tensor.NewDataset("posterior"), tensor.NewDataset("sample_stats")
+	must(t, post.Add("mu", []float64{1, 2}, tensor.Shape{1, 2}, "chain", "draw"), stats.Add("lp", []float64{3, 4}, tensor.Shape{1, 2}, "chain", "draw"),
+		tree.Add(post), tree.Add(stats))
+	name := filepath.Join(t.TempDir(), "a.arrow")
+	must(t, arrow.Write(name, tree, arrow.Settings{}))
+	text, err := os.ReadFile(name)
+	must(t, err)
+	for _, column := range []string{"mu", "lp"} {
+		if !bytes.Contains(text, []byte(column)) {
+			t.Errorf("no column %s", column)
+		}
+	}
+}

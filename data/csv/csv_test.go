@@ -38,6 +38,7 @@ func TestRead(t *testing.T) {
 		"sigma;g2;delay [us]\n0.1;1;5\n":                             {Tau: []float64{5e-6}, G2: []float64{1}, Err: []float64{0.1}},
 		"tau\tbin\tg2\n1\t3\tinf\n":                                  {Tau: []float64{1}, G2: []float64{math.Inf(1)}, Bin: []int{3}},
 		"  tau (ns)   g2\n   1   2  \n":                              {Tau: []float64{1e-9}, G2: []float64{2}},
+		"tau (s),g2\n4,1\n":                                          {Tau: []float64{4}, G2: []float64{1}},
 		"\"tau\",\"g2\"\n\"1\",\"2\"\n":                              {Tau: []float64{1}, G2: []float64{2}},
 		"g2_err,g2,tau":                                              {Err: []float64{}},
 	} {
