@@ -1,7 +1,9 @@
 package cyrsoxs
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -41,6 +43,37 @@ func TestThinMorphologies(t *testing.T) {
 		back, err := ReadMorphology(name, ReadOptions{})
 		if err != nil || back.Shape != shape {
 			t.Errorf("%v comes back as %v, %v", shape, back, err)
+		}
+	}
+}
+
+// A volume that is read in several stretches comes back whole, in its own precision and in another.
+func TestVolumesInStretches(t *testing.T) {
+	const y, x = 700, 800 // two planes of float32 fill slabBytes
+	m := &Morphology{Shape: [3]int{3, y, x}, PhysSize: 1, Phases: []Phase{{Vfrac: newField(3*y*x, false)}}}
+	for i := range m.Voxels() {
+		m.Phases[0].Vfrac.set(i, float64(i)/0x1p21)
+	}
+	name := filepath.Join(t.TempDir(), "m.h5")
+	if err := WriteMorphology(name, m, WriteOptions{Gzip: NoGzip}); err != nil {
+		t.Fatal(err)
+	}
+	for _, double := range []bool{false, true} {
+		same(t, read(t, name, ReadOptions{Double: double}), m)
+	}
+}
+
+// Tables of constants have up to 16 MiB; a longer one is refused, not cut off.
+func TestLongestMaterial(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Material1.txt")
+	table := group2(0, 284)
+	for extra, want := range []string{"", "more than 16 MiB"} {
+		text := table + strings.Repeat(" ", maxMaterialBytes+extra-len(table))
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadMaterial(name); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes: %v, want %q", len(text), err, want)
 		}
 	}
 }
