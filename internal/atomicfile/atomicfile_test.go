@@ -176,3 +176,55 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 	only(t, dir, "file", "folder")
 }
+
+// An operation that a test lets fail fails with its error and the final name, nothing is left
+// behind, and what stood there before still does. Others go on.
+func TestInjectedFaults(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	if err := Write(name, false, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	all := func(w io.Writer) error { _, err := w.Write([]byte("two")); return err }
+	at := func(w io.Writer) error { _, err := w.(io.WriterAt).WriteAt([]byte("two"), 0); return err }
+	for _, write := range []func(io.Writer) error{all, at} {
+		for _, bad := range []string{"create", "write", "sync", "rename"} {
+			restore := Inject(func(op, _ string) error {
+				if op == bad {
+					return broken
+				}
+				return nil
+			})
+			err := Write(name, true, write)
+			restore()
+			if p := (*fs.PathError)(nil); !errors.Is(err, broken) || !errors.As(err, &p) || p.Op != bad || p.Path != name || read(t, name) != "one" {
+				t.Errorf("%s: %v", bad, err)
+			}
+			only(t, dir, "a")
+		}
+		restore := Inject(func(string, string) error { return nil })
+		if err := Write(name, true, write); err != nil || read(t, name) != "two" {
+			t.Error(err)
+		}
+		restore()
+		if err := Write(name, true, text("one")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A file that is dropped or has its name is closed, and so is the mark that it was held by.
+func TestFilesAreClosed(t *testing.T) {
+	for what, end := range map[string]func(f *File){"Discard": (*File).Discard, "Commit": func(f *File) { f.Commit() }} {
+		f, err := Create(filepath.Join(t.TempDir(), "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, held := f.File, f.held
+		end(f)
+		if _, err := file.Stat(); !errors.Is(err, fs.ErrClosed) || held.Locked() {
+			t.Errorf("%s: the file is open: %v, held: %t", what, err, held.Locked())
+		}
+	}
+}
