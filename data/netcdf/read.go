@@ -104,13 +104,12 @@ func (r *reader) children(dir string) (groups, vars []string, err error) {
 	}
 	for _, k := range keys {
 		p := path.Join(dir, k)
-		_, err := r.f.Links(p)
-		if err == nil {
+		if _, err := r.f.Links(p); err == nil {
 			groups = append(groups, p)
 			continue
 		}
 		if _, no := r.f.Dataset(p); no != nil { // neither a group nor a dataset
-			return nil, nil, err
+			return nil, nil, within(p, no)
 		}
 		vars = append(vars, p)
 	}
