@@ -121,7 +121,7 @@ const (
 //
 // It also returns the scales of the curvature it met, for the first metric, and
 // what stands above.
-func climb(s *hamiltonian.System, p *hamiltonian.Point) (scale []float64, top summit, err error) {
+func climb(s *hamiltonian.System, p *hamiltonian.Point) (scale []float64, top peak, err error) {
 	a := newAscent(s.Target, p.Q, p.G, p.Lp)
 	defer func() { s.Count += a.calls }()
 	if err := a.rise(climbGain*float64(len(p.Q)), climbLongest); err != nil {
@@ -129,21 +129,21 @@ func climb(s *hamiltonian.System, p *hamiltonian.Point) (scale []float64, top su
 	}
 	p.Lp, scale = a.lp, a.scale()
 	a.q, a.g = slices.Clone(a.q), slices.Clone(a.g)
-	if err := a.rise(climbFlat*climbSlack(len(p.Q)), climbBeyond); err != nil {
+	if err := a.rise(climbFlat*modeSlack(len(p.Q)), climbBeyond); err != nil {
 		return nil, top, err
 	}
-	top = summit{a.lp, a.lp}
+	top = peak{a.lp, a.lp}
 	for _, v := range a.scale() {
 		top.mass += math.Log(v)
 	}
 	return scale, top, nil
 }
 
-// summit is a top of the log density: how high it is, and Laplace's estimate of
+// peak is a top of the log density: how high it is, and Laplace's estimate of
 // the logarithm of the mass around it, but for a constant.
 //
 //	mass = height + sum of log scale
-type summit struct{ height, mass float64 }
+type peak struct{ height, mass float64 }
 
 // rise climbs until climbSteps steps gain less than gain.
 func (a *ascent) rise(gain float64, longest int) error {

@@ -51,7 +51,7 @@ type chain struct {
 	target  Target
 	outputs Outputs // nil: store the unconstrained draws
 	stop    *atomic.Bool
-	pool    *climbPool           // shared by the chains of a run
+	pool    *modeSearch          // shared by the chains of a run
 	give    func(SinkDraw) error // nil without a Sink
 
 	tr               *hamiltonian.Trajectory
@@ -76,7 +76,7 @@ type record struct {
 	rows    [][]float64 // unconstrained
 	outputs [][]float64 // nil without Outputs
 	stats   []DrawStat
-	slab    []float64 // room for the next rows
+	room    []float64 // room for the next rows
 }
 
 // reserve makes room for n draws.
@@ -87,19 +87,19 @@ func (r *record) reserve(n int, outputs bool) {
 	}
 }
 
-// row returns n numbers from the slab.
+// row returns n numbers from the room.
 func (r *record) row(n int) []float64 {
-	if len(r.slab) < n {
-		r.slab = make([]float64, max(n, min(64*n, 1<<16)))
+	if len(r.room) < n {
+		r.room = make([]float64, max(n, min(64*n, 1<<16)))
 	}
-	row := r.slab[:n:n]
-	r.slab = r.slab[n:]
+	row := r.room[:n:n]
+	r.room = r.room[n:]
 	return row
 }
 
 func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
 	n := t.Dim()
-	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: hamiltonian.NewPoint(n), ad: warmup.NewAdapter(cfg.adaptation(), n), pool: &climbPool{}}
+	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: hamiltonian.NewPoint(n), ad: warmup.NewAdapter(cfg.adaptation(), n), pool: &modeSearch{}}
 	c.outputs, _ = t.(Outputs)
 	c.momentum = tensor.NewStream(cfg.Seed, purposeMomentum, uint32(id))
 	c.choice = tensor.NewStream(cfg.Seed, purposeTree, uint32(id))

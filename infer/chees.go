@@ -71,17 +71,17 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
-	h := &herd{run: r, cfg: &c, length: 1, estimate: warmup.NewEstimator(DiagFisher, t.Dim(), false)}
+	h := &cheesRun{run: r, cfg: &c, length: 1, estimate: warmup.NewEstimator(DiagFisher, t.Dim(), false)}
 	h.dual = warmup.DualAverage{Delta: c.TargetAccept, MaxLog: math.Inf(1)}
 	h.adam = &optim.Descent{Rule: optim.Adam{Beta2: 0.95}, LR: 0.025}
 	begin := time.Now()
-	errs := h.march(ctx)
+	errs := h.iterate(ctx)
 	r.elapsed = time.Since(begin)
 	return newFit(r), errors.Join(errs...)
 }
 
-// herd is chains that move together.
-type herd struct {
+// cheesRun is chains that move together.
+type cheesRun struct {
 	run    *run
 	cfg    *ChEESConfig
 	length float64 // of trajectories, before jitter
@@ -89,23 +89,23 @@ type herd struct {
 	adam   *optim.Descent
 
 	estimate warmup.Estimator
-	moves    []herdMove
+	moves    []cheesMove
 }
 
-// herdMove is what one chain did in the last iteration, in whitened coordinates.
-type herdMove struct {
+// cheesMove is what one chain did in the last iteration, in whitened coordinates.
+type cheesMove struct {
 	from, to, velocity []float64
 	rate               float64
 	err                error
 }
 
-// march runs all iterations and returns what went wrong.
-func (h *herd) march(ctx context.Context) []error {
+// iterate runs all iterations and returns what went wrong.
+func (h *cheesRun) iterate(ctx context.Context) []error {
 	chains := h.run.chains
-	h.moves = make([]herdMove, len(chains))
+	h.moves = make([]cheesMove, len(chains))
 	h.each(func(i int, c *chain) {
 		n := len(c.p.Q)
-		h.moves[i] = herdMove{from: make([]float64, n), to: make([]float64, n), velocity: make([]float64, n), err: c.begin()}
+		h.moves[i] = cheesMove{from: make([]float64, n), to: make([]float64, n), velocity: make([]float64, n), err: c.begin()}
 	})
 	if errs := h.failures(); errs != nil {
 		return errs
@@ -134,7 +134,7 @@ func (h *herd) march(ctx context.Context) []error {
 }
 
 // make moves one chain and records the draw.
-func (m *herdMove) make(c *chain, steps int) error {
+func (m *cheesMove) make(c *chain, steps int) error {
 	whiten := func(dst, q []float64) {
 		copy(dst, q)
 		for i := range c.ad.Metric.Scale {
@@ -162,7 +162,7 @@ func (m *herdMove) make(c *chain, steps int) error {
 }
 
 // each calls f for every chain, a share of them per goroutine.
-func (h *herd) each(f func(i int, c *chain)) {
+func (h *cheesRun) each(f func(i int, c *chain)) {
 	n := min(h.run.cfg.Parallel, len(h.run.chains))
 	var wg sync.WaitGroup
 	for w := range n {
@@ -178,7 +178,7 @@ func (h *herd) each(f func(i int, c *chain)) {
 	wg.Wait()
 }
 
-func (h *herd) failures() (errs []error) {
+func (h *cheesRun) failures() (errs []error) {
 	for _, m := range h.moves {
 		if m.err != nil {
 			errs = append(errs, m.err)
@@ -188,18 +188,18 @@ func (h *herd) failures() (errs []error) {
 }
 
 // share gives all chains one metric and step.
-func (h *herd) share(m hamiltonian.Metric, eps float64) {
+func (h *cheesRun) share(m hamiltonian.Metric, eps float64) {
 	for _, c := range h.run.chains {
 		c.ad.Metric, c.ad.StepSize = m, eps
 	}
 }
 
-// herdWindows are the parts of the warm-up after which the metric is estimated,
+// cheesWindows are the parts of the warm-up after which the metric is estimated,
 // from all chains' draws since the last.
-var herdWindows = []float64{0.05, 0.1, 0.2, 0.4, 0.7}
+var cheesWindows = []float64{0.05, 0.1, 0.2, 0.4, 0.7}
 
 // adapt learns from iteration i with jitter u.
-func (h *herd) adapt(i int, u float64) {
+func (h *cheesRun) adapt(i int, u float64) {
 	inverse := 0.0
 	for _, m := range h.moves {
 		inverse += 1 / math.Max(m.rate, 1e-3) / float64(len(h.moves))
@@ -215,7 +215,7 @@ func (h *herd) adapt(i int, u float64) {
 	for _, c := range h.run.chains {
 		h.estimate.Add(slices.Clone(c.p.Q), slices.Clone(c.p.G))
 	}
-	for _, part := range herdWindows {
+	for _, part := range cheesWindows {
 		if i == int(part*float64(h.cfg.Warmup)) {
 			if m, ok := h.estimate.Metric(); ok {
 				metric = m
@@ -232,7 +232,7 @@ func (h *herd) adapt(i int, u float64) {
 //	u t (|q' - m'|^2 - |q - m|^2) (q' - m') . v'
 //
 // with the proposals' mean m' and the weight of their acceptance.
-func (h *herd) stretch(u float64) {
+func (h *cheesRun) stretch(u float64) {
 	n := len(h.moves[0].from)
 	before, after, total := make([]float64, n), make([]float64, n), 0.0
 	for _, m := range h.moves {

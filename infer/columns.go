@@ -34,7 +34,7 @@ func (w *columnWriter) fill(p *Posterior, r *record) error {
 		copy(w.state.Input(w.given+i), v)
 	}
 	n := p.Len()
-	slab := make([]float64, n*len(r.rows))
+	room := make([]float64, n*len(r.rows))
 	r.outputs = make([][]float64, 0, len(r.rows))
 	for from := 0; from < len(r.rows); from += columnLanes {
 		rows := r.rows[from:min(len(r.rows), from+columnLanes)]
@@ -43,8 +43,8 @@ func (w *columnWriter) fill(p *Posterior, r *record) error {
 		}
 		failed := w.state.Run() != nil
 		for i, q := range rows {
-			out := slab[:n:n]
-			slab = slab[n:]
+			out := room[:n:n]
+			room = room[n:]
 			if gather(out, w.to, i, columnLanes); failed {
 				if err := writeOrNaN(p, q, out); err != nil {
 					return err

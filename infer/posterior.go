@@ -17,22 +17,22 @@ import (
 // the order of declaration, row-major inside each. It is not safe for
 // concurrent use; Clone shares the programs.
 type Posterior struct {
-	model   *Model
-	density *ad.Program // inputs: unconstrained parameters, data, the still part; outputs: lp, its gradients, the parts of lp
-	derive  *ad.Program // outputs: constrained parameters, derived quantities
-	predict *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
-	graph   []*ad.Node  // lp and its gradients
-	derived []*ad.Node  // outputs of derive
-	inputs  []*ad.Node  // of the programs, without the still part
-	parts   []string    // names of the parts of lp
-	dim     int
-	columns int // of a draw
-	data    [][]float64
-	fixed   *stillPart  // nil: the density needs no more than the data
-	still   [][]float64 // its values
-	run     *ad.State
-	write   *ad.State // of derive
-	ask     *ad.State // of predict
+	model       *Model
+	density     *ad.Program // inputs: unconstrained parameters, data, the still part; outputs: lp, its gradients, the parts of lp
+	derive      *ad.Program // outputs: constrained parameters, derived quantities
+	predict     *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
+	graph       []*ad.Node  // lp and its gradients
+	derived     []*ad.Node  // outputs of derive
+	inputs      []*ad.Node  // of the programs, without the still part
+	parts       []string    // names of the parts of lp
+	dim         int
+	columns     int // of a draw
+	data        [][]float64
+	fixed       *fixedPart  // nil: the density needs no more than the data
+	fixedValues [][]float64 // its values
+	run         *ad.State
+	write       *ad.State // of derive
+	ask         *ad.State // of predict
 }
 
 // Dim returns the number of unconstrained parameters.
@@ -230,7 +230,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 	if err := next.settle(); err != nil {
 		return fmt.Errorf("infer: data %s: %w", name, err)
 	}
-	p.data, p.still, p.run, p.write, p.ask = next.data, next.still, nil, nil, nil
+	p.data, p.fixedValues, p.run, p.write, p.ask = next.data, next.fixedValues, nil, nil, nil
 	return nil
 }
 

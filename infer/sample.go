@@ -52,7 +52,7 @@ type run struct {
 	elapsed  time.Duration
 	before   time.Duration // of the longest chain when the run was resumed
 
-	funnel *funnel // nil without a Sink
+	sink *sinkWriter // nil without a Sink
 
 	mu     sync.Mutex
 	states [][]byte // latest saved state per chain

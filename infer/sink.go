@@ -37,8 +37,8 @@ type SinkDraw struct {
 	Stat          DrawStat
 }
 
-// funnel is a Sink at work.
-type funnel struct {
+// sinkWriter is a Sink at work.
+type sinkWriter struct {
 	Sink
 	from   []int // columns
 	values []float64
@@ -51,7 +51,7 @@ func (r *run) open() error {
 	if s.Write == nil {
 		return nil
 	}
-	f := &funnel{Sink: s}
+	f := &sinkWriter{Sink: s}
 	if f.Names == nil {
 		f.Names = r.names
 	}
@@ -75,13 +75,13 @@ func (r *run) open() error {
 	for _, c := range r.chains {
 		c.give = r.give
 	}
-	r.funnel = f
+	r.sink = f
 	return nil
 }
 
 // give hands a draw over; the first failure stops all chains.
 func (r *run) give(d SinkDraw) error {
-	f := r.funnel
+	f := r.sink
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.failed != nil || d.Draw%f.Every != 0 {
@@ -100,14 +100,14 @@ func (r *run) give(d SinkDraw) error {
 
 // close ends the sink and returns what went wrong with it.
 func (r *run) close() (errs []error) {
-	if r.funnel == nil {
+	if r.sink == nil {
 		return nil
 	}
-	if r.funnel.failed != nil {
-		errs = append(errs, r.funnel.failed)
+	if r.sink.failed != nil {
+		errs = append(errs, r.sink.failed)
 	}
-	if r.funnel.Close != nil {
-		if err := guarded(r.funnel.Close); err != nil {
+	if r.sink.Close != nil {
+		if err := guarded(r.sink.Close); err != nil {
 			errs = append(errs, fmt.Errorf("infer: sink: %w", err))
 		}
 	}

@@ -125,7 +125,7 @@ func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchRe
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			w := newCrew(b, prog, plain, &rows, &s, res)
+			w := newBatchWorker(b, prog, plain, &rows, &s, res)
 			defer given.Caught(&errs[t])
 			errs[t] = w.work(ctx, &next, func(k int) {
 				now := int(done.Add(int64(k)))

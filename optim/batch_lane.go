@@ -24,8 +24,8 @@ type lane struct {
 
 	// Where h has lost the digits that the step needs: the triangle of J d, and
 	// Q^T f.
-	sharp  bool
-	r, qtf []float64
+	orthogonal bool
+	r, qtf     []float64
 
 	cost, size  float64 // |f|
 	radius, par float64
@@ -48,7 +48,7 @@ const (
 
 func laneFloats(n int) int { return 2*n*n + 9*n }
 
-func newLane(n int, mem *slab) lane {
+func newLane(n int, mem *vectors) lane {
 	v := lane{free: make([]bool, n)}
 	for _, p := range []*[]float64{&v.x, &v.trial, &v.longest, &v.d, &v.g, &v.column, &v.y, &v.qtf} {
 		*p = mem.floats(n)
@@ -59,12 +59,12 @@ func newLane(n int, mem *slab) lane {
 
 func (v *lane) reset(row, points int) {
 	v.busy, v.row, v.points, v.phase = true, row, points, fresh
-	v.sharp, v.par, v.radius, v.nfev, v.polishes, v.status = false, 0, 0, 0, 0, none
+	v.orthogonal, v.par, v.radius, v.nfev, v.polishes, v.status = false, 0, 0, 0, 0, none
 	clear(v.longest)
 }
 
 // advance reads the outputs of a lane, and ends its fit or puts the next trial.
-func (t *stepper) advance(c *crew, l int, v *lane) {
+func (t *stepper) advance(c *batchWorker, l int, v *lane) {
 	v.nfev++
 	gramOf(t.gram, c.out[1:t.n+1], c.out[0], l)
 	cost := t.costOf(c, l)
@@ -89,7 +89,7 @@ func (t *stepper) advance(c *crew, l int, v *lane) {
 }
 
 // judge takes or rejects the trial, as method LM does.
-func (t *stepper) judge(c *crew, l int, v *lane, cost float64) {
+func (t *stepper) judge(c *batchWorker, l int, v *lane, cost float64) {
 	actual := farUp
 	if finite(cost) && cost < 100*v.cost {
 		actual = 1 - cost/v.cost
@@ -134,7 +134,7 @@ func (v *lane) scaledSize() float64 {
 
 // propose ends the fit where the gradient is small or the evaluations are used
 // up, else puts the next trial. here says that the outputs are those of x.
-func (t *stepper) propose(c *crew, l int, v *lane, here bool) {
+func (t *stepper) propose(c *batchWorker, l int, v *lane, here bool) {
 	if slope := v.cosine(); slope < t.s.GTol || slope == 0 {
 		t.converged(c, l, v, GradientSmall)
 		return
@@ -145,8 +145,8 @@ func (t *stepper) propose(c *crew, l int, v *lane, here bool) {
 	}
 	for {
 		t.solve(v, 0)
-		if here && t.minute < dull && !v.sharp {
-			t.sharpen(c, l, v)
+		if here && t.minute < dull && !v.orthogonal {
+			t.factorJacobian(c, l, v)
 			t.solve(v, 0)
 		}
 		v.par = t.within(v, v.radius, v.par)
@@ -193,7 +193,7 @@ func (t *stepper) expect(v *lane) {
 }
 
 // converged starts to polish, or ends.
-func (t *stepper) converged(c *crew, l int, v *lane, end Status) {
+func (t *stepper) converged(c *batchWorker, l int, v *lane, end Status) {
 	v.status = end
 	if t.s.NoPolish || v.cost == 0 {
 		t.finish(c, l, v, end)
@@ -206,7 +206,7 @@ func (t *stepper) converged(c *crew, l int, v *lane, end Status) {
 
 // polish puts a Gauss-Newton step. One after which, at the rate of the last two,
 // nothing would be left to gain is taken without a trial.
-func (t *stepper) polish(c *crew, l int, v *lane) {
+func (t *stepper) polish(c *batchWorker, l int, v *lane) {
 	before := v.length
 	t.gaussNewton(v)
 	v.length = norm(v.y)
@@ -233,7 +233,7 @@ func (t *stepper) polish(c *crew, l int, v *lane) {
 	}
 }
 
-func (t *stepper) judgePolish(c *crew, l int, v *lane, cost float64) {
+func (t *stepper) judgePolish(c *batchWorker, l int, v *lane, cost float64) {
 	if !(cost <= v.cost*(1+1e-11)) {
 		t.finish(c, l, v, v.status)
 		return
@@ -244,13 +244,13 @@ func (t *stepper) judgePolish(c *crew, l int, v *lane, cost float64) {
 	}
 	t.bind(v)
 	if t.factor(v, 0); t.minute < dull {
-		t.sharpen(c, l, v)
+		t.factorJacobian(c, l, v)
 	}
 	t.polish(c, l, v)
 }
 
 // finish stores the fit and frees the lane.
-func (t *stepper) finish(c *crew, l int, v *lane, end Status) {
+func (t *stepper) finish(c *batchWorker, l int, v *lane, end Status) {
 	v.status, v.busy = end, false
 	c.store(v)
 }

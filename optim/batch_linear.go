@@ -46,7 +46,7 @@ func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit 
 		go func() {
 			defer wg.Done()
 			defer given.Caught(&errs[t])
-			c := newCrew(b, prog, nil, &rows, &s, nil)
+			c := newBatchWorker(b, prog, nil, &rows, &s, nil)
 			for ctx.Err() == nil {
 				from := int(next.Add(lanes)) - lanes
 				if from >= rows.Count {
@@ -68,7 +68,7 @@ func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit 
 }
 
 // linearise visits the rows of one filling of the lanes.
-func (c *crew) linearise(r *BatchResult, from, to int, visit func(Linearised)) error {
+func (c *batchWorker) linearise(r *BatchResult, from, to int, visit func(Linearised)) error {
 	m, n := c.b.m, c.b.n
 	good := make([]bool, to-from)
 	for l := range good {

@@ -51,7 +51,7 @@ func (t *stepper) within(v *lane, radius, par float64) float64 {
 
 // bend is q (H + par)^-1 q for the direction q of y, with the last factor.
 func (t *stepper) bend(v *lane, length float64) float64 {
-	if v.sharp {
+	if v.orthogonal {
 		return t.bendSharp(v, length)
 	}
 	k := 0
@@ -105,7 +105,7 @@ func (t *stepper) box(v *lane) {
 // gaussNewton sets y to the undamped step of the free parameters.
 func (t *stepper) gaussNewton(v *lane) {
 	t.solve(v, 0)
-	if !v.sharp && t.minute < dull {
+	if !v.orthogonal && t.minute < dull {
 		clear(v.y) // no digits: do not polish
 	}
 }

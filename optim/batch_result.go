@@ -113,7 +113,7 @@ func (r *BatchResult) fail(row int, x []float64, err error) {
 }
 
 // store writes a finished fit.
-func (c *crew) store(v *lane) {
+func (c *batchWorker) store(v *lane) {
 	r, n, i := c.res, c.b.n, v.row
 	copy(r.X[i*n:], v.x)
 	r.Cost[i], r.Status[i], r.NFev[i], r.Points[i] = v.cost, v.status, v.nfev, v.points
@@ -137,7 +137,7 @@ func (c *crew) store(v *lane) {
 }
 
 // catchUp computes the errors of robust fits from their plain residuals.
-func (c *crew) catchUp() {
+func (c *batchWorker) catchUp() {
 	if len(c.late) == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (c *crew) catchUp() {
 
 // errors fills the standard deviations and covariance of a row from the normal
 // equations of v.
-func (c *crew) errors(v *lane, row int) {
+func (c *batchWorker) errors(v *lane, row int) {
 	r, n := c.res, c.b.n
 	cov := c.step.cov
 	rank := c.step.invert(v, cov, func(int) bool { return true })
@@ -217,7 +217,7 @@ func (t *stepper) invert(v *lane, cov []float64, use func(k int) bool) (rank int
 	k := t.factor(v, 0)
 	clear(cov)
 	if t.minute < dull {
-		return t.invertDull(v, cov)
+		return t.invertBySVD(v, cov)
 	}
 	for j, fj := range t.at[:k] {
 		clear(t.b[:k])
@@ -230,11 +230,11 @@ func (t *stepper) invert(v *lane, cov []float64, use func(k int) bool) (rank int
 	return k
 }
 
-// invertDull is invert by singular values, of the triangle where there is one.
-func (t *stepper) invertDull(v *lane, cov []float64) (rank int) {
+// invertBySVD is invert by singular values, of the triangle where there is one.
+func (t *stepper) invertBySVD(v *lane, cov []float64) (rank int) {
 	n := t.n
 	r, least := make([]float64, n*n), 0x1p-52*float64(max(t.m, n))
-	if v.sharp {
+	if v.orthogonal {
 		copy(r, v.r)
 	} else {
 		copy(r, v.h)
@@ -242,13 +242,13 @@ func (t *stepper) invertDull(v *lane, cov []float64) (rank int) {
 	}
 	for i := range n {
 		for j := range n {
-			if !v.free[i] || !v.sharp && !v.free[j] {
+			if !v.free[i] || !v.orthogonal && !v.free[j] {
 				r[i*n+j] = 0
 			}
 		}
 	}
 	svd(r, n, n, t.sd, t.v)
-	if !v.sharp {
+	if !v.orthogonal {
 		for k, s := range t.sd {
 			t.sd[k] = math.Sqrt(s)
 		}

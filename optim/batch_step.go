@@ -28,7 +28,7 @@ type stepper struct {
 const dull = 1e-13
 
 func newStepper(m, n int, s *BatchSettings, rows *Rows) *stepper {
-	mem := &slab{make([]float64, (n+1)*(n+1)+3*n*n+8*n)}
+	mem := &vectors{make([]float64, (n+1)*(n+1)+3*n*n+8*n)}
 	t := &stepper{m: m, n: n, s: s, lower: rows.Lower, upper: rows.Upper}
 	t.gram, t.a, t.v, t.cov = mem.floats((n+1)*(n+1)), mem.floats(n*n), mem.floats(n*n), mem.floats(n*n)
 	t.b, t.w, t.q, t.sd, t.rhs = mem.floats(n), mem.floats(n), mem.floats(n), mem.floats(n), mem.floats(2*n)
@@ -37,7 +37,7 @@ func newStepper(m, n int, s *BatchSettings, rows *Rows) *stepper {
 }
 
 // costOf is the cost of a lane's outputs, of which gram has been formed.
-func (t *stepper) costOf(c *crew, l int) float64 {
+func (t *stepper) costOf(c *batchWorker, l int) float64 {
 	if c.plain == nil {
 		return t.gram[len(t.gram)-1] / 2
 	}
@@ -63,7 +63,7 @@ func (t *stepper) linearise(v *lane) bool {
 	n := t.n
 	w := n + 1
 	v.size = math.Sqrt(t.gram[n*w+n])
-	v.sharp = false
+	v.orthogonal = false
 	for i := range n {
 		col := math.Sqrt(t.gram[i*w+i])
 		if !finite(col) || !finite(t.gram[n*w+i]) {
@@ -158,7 +158,7 @@ func (t *stepper) clipped(k int, x float64) float64 {
 
 // solve sets the free elements of y to the damped step, the others being given.
 func (t *stepper) solve(v *lane, par float64) {
-	if v.sharp {
+	if v.orthogonal {
 		t.solveSharp(v, par)
 		return
 	}

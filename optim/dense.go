@@ -8,13 +8,13 @@ type dense struct {
 	b    []float64 // Q^T times the weighed residuals
 	work []float64 // M
 	svd  *secular  // what region needs
-	mem  *slab
+	mem  *vectors
 }
 
 // denseFloats is what the pivoted factorisation takes.
 func denseFloats(m, n int) int { return max(m, n)*(n+2) + 3*n }
 
-func newDense(w *iterate, mem *slab) *dense {
+func newDense(w *iterate, mem *vectors) *dense {
 	rows := max(w.m, w.n)
 	return &dense{iterate: w, j: mem.floats(w.m * w.n), q: newPivoted(rows, w.n, mem.floats), b: mem.floats(rows), work: mem.floats(rows), mem: mem}
 }

@@ -50,10 +50,10 @@ type model interface {
 	imageSize() int
 }
 
-// slab cuts vectors from one allocation.
-type slab struct{ free []float64 }
+// vectors cuts vectors from one allocation.
+type vectors struct{ free []float64 }
 
-func (s *slab) floats(k int) []float64 {
+func (s *vectors) floats(k int) []float64 {
 	if k > len(s.free) {
 		s.free = make([]float64, k)
 	}
@@ -69,7 +69,7 @@ func newIterate(p *Problem, s Settings) *iterate {
 	if s.Solver == Exact {
 		need += m*n + denseFloats(m, n)
 	}
-	mem := &slab{make([]float64, need)}
+	mem := &vectors{make([]float64, need)}
 	for _, v := range []*[]float64{&w.x, &w.xNew, &w.grad, &w.column, &w.longest, &w.scale, &w.d, &w.diagH, &w.gh, &w.distance, &w.step, &w.stepH, &w.scratch[0], &w.scratch[1], &w.scratch[2]} {
 		*v = mem.floats(n)
 	}

@@ -13,7 +13,7 @@ type marquardtStep struct {
 
 func newMarquardtStep(q *pivoted) *marquardtStep {
 	n := q.n
-	mem := &slab{make([]float64, n*n+4*n)}
+	mem := &vectors{make([]float64, n*n+4*n)}
 	return &marquardtStep{q: q, s: mem.floats(n * n), z: mem.floats(n), y: mem.floats(n), w: mem.floats(n), row: mem.floats(n)}
 }
 

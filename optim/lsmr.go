@@ -13,7 +13,7 @@ func (l *lsmr) grow(m, n int) {
 	if len(l.u) == m && len(l.v) == n {
 		return
 	}
-	mem := &slab{make([]float64, 2*m+4*n)}
+	mem := &vectors{make([]float64, 2*m+4*n)}
 	l.u, l.tu = mem.floats(m), mem.floats(m)
 	l.v, l.h, l.hbar, l.tv = mem.floats(n), mem.floats(n), mem.floats(n), mem.floats(n)
 }

@@ -21,7 +21,7 @@ func (a NewtonCG) minimise(w *search) (Status, error) {
 		s.Radius = orDefault(a.Radius, 1)
 	}
 	n := w.n
-	mem := &slab{make([]float64, 6*n)}
+	mem := &vectors{make([]float64, 6*n)}
 	step, x, g := mem.floats(n), mem.floats(n), mem.floats(n)
 	cg := &steihaug{search: w, r: mem.floats(n), d: mem.floats(n), hd: mem.floats(n)}
 	if w.projected() <= w.s.GTol {

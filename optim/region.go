@@ -16,7 +16,7 @@ func (d *dense) factor() {
 	d.scaled()
 	n := d.n
 	if d.svd == nil {
-		mem := &slab{make([]float64, 3*n*n+5*n)}
+		mem := &vectors{make([]float64, 3*n*n+5*n)}
 		d.svd = &secular{aug: mem.floats(2 * n * n), v: mem.floats(n * n), rhs: mem.floats(2 * n), s: mem.floats(n), su: mem.floats(n), uf: mem.floats(n)}
 	}
 	t := d.svd

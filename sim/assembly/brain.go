@@ -77,8 +77,8 @@ type Brain struct {
 	isWinner []uint8   // 1 for winners
 	room     []int32
 	arena    []int32   // of subsets, in one step
-	slab     []synapse // room for rows
-	slabs    int       // synapses of all slabs
+	rowRoom  []synapse // room for rows
+	rowsMade int       // synapses of all slabs
 	marked   marks
 	laws     map[pair]*binomial // inputs of new neurons, by how many fire
 	prof     *Profile

@@ -6,7 +6,7 @@ import "slices"
 // two changes them. Plans belong to one brain: make them anew.
 func (b *Brain) Clone() *Brain {
 	c := *b
-	c.x, c.isWinner, c.room, c.arena, c.slab, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil
+	c.x, c.isWinner, c.room, c.arena, c.rowRoom, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
 	c.closed = b.closed.clone()
@@ -37,8 +37,8 @@ func (f *fibre) clone(c *Brain) *fibre {
 		f.shared[i] = true
 	}
 	g.shared = slices.Clone(f.shared)
-	if f.web != nil {
-		g.web = f.web.clone()
+	if f.synapses != nil {
+		g.synapses = f.synapses.clone()
 	}
 	return &g
 }

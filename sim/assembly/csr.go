@@ -47,7 +47,7 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 		return err
 	}
 	switch {
-	case f.web == nil || f.from.Lazy:
+	case f.synapses == nil || f.from.Lazy:
 		return fmt.Errorf("assembly: fibre %s>%s: synapses can be given between areas all of whose neurons exist", from, to)
 	case f.planned:
 		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: give them before it is part of a plan", from, to)
@@ -67,7 +67,7 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 				r.to, r.weight = append(r.to, j), append(r.weight, w)
 			}
 		}
-		f.web.rows[int32(i)] = r
+		f.synapses.rows[int32(i)] = r
 	}
 	return nil
 }

@@ -26,14 +26,14 @@ type fibre struct {
 	given    bool      // synapses came from SetCSR
 	scale    []float64 // of a normalised fibre: 1 over the summed weights onto each target
 
-	inputs []int32     // of a stimulus: synapses onto each target neuron
-	total  []float64   // of a stimulus: their summed weight
-	grown  []int32     // of a stimulus, onto a whole area: targets whose weights have ever changed
-	moved  []bool      // which those are
-	rows   [][]synapse // onto a lazy area: by source neuron
-	shared []bool      // rows that a copy of the brain has too
-	recent recentSums
-	web    *web // onto other areas
+	inputs   []int32     // of a stimulus: synapses onto each target neuron
+	total    []float64   // of a stimulus: their summed weight
+	grown    []int32     // of a stimulus, onto a whole area: targets whose weights have ever changed
+	moved    []bool      // which those are
+	rows     [][]synapse // onto a lazy area: by source neuron
+	shared   []bool      // rows that a copy of the brain has too
+	recent   recentSums
+	synapses *synapses // onto other areas
 }
 
 // fibre returns the connection between two names, and makes it the first time.
@@ -75,7 +75,7 @@ func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 			return nil, fmt.Errorf("%w; nor is it a stimulus", err)
 		}
 		if !target.Lazy {
-			f.web = newWeb(target.N)
+			f.synapses = newWeb(target.N)
 		}
 	}
 	b.insert(f)
@@ -207,8 +207,8 @@ func (b *Brain) gather(x []float64, f *fibre) {
 			x[j] += w
 		}
 		b.prof.moved(16 * len(x))
-	case f.web != nil:
-		f.web.gather(b, f, x)
+	case f.synapses != nil:
+		f.synapses.gather(b, f, x)
 	default:
 		f.gatherRows(b, x)
 	}
@@ -231,8 +231,8 @@ func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
 				f.total[j] = n * grow(f.total[j]/n)
 			}
 		}
-	case f.web != nil:
-		f.web.strengthen(b, f, f.from.winners, winners)
+	case f.synapses != nil:
+		f.synapses.strengthen(b, f, f.from.winners, winners)
 	default:
 		f.strengthenRows(b, to)
 	}
@@ -259,9 +259,9 @@ func (f *fibre) weight(b *Brain, source, target int32) float64 {
 	switch {
 	case f.stimulus != nil:
 		return f.total[target]
-	case f.web != nil:
+	case f.synapses != nil:
 		b.draw(f, []int32{source})
-		return f.web.rows[source].at(target)
+		return f.synapses.rows[source].at(target)
 	}
 	row := f.rows[source]
 	if k, ok := slices.BinarySearchFunc(row, target, func(s synapse, t int32) int { return int(s.to - t) }); ok {

@@ -52,9 +52,9 @@ func (t target) countable() bool {
 func (b *Brain) sumCounts(x []float64, t target) {
 	counts := make([][]int32, len(t.active))
 	for k, f := range t.active {
-		if counts[k] = f.inputs; f.web != nil {
+		if counts[k] = f.inputs; f.synapses != nil {
 			b.count(f, f.from.winners)
-			counts[k] = f.web.counts
+			counts[k] = f.synapses.counts
 		}
 	}
 	b.parallel((len(x)+blockSize-1)>>blockBits, func(_, block int) {
@@ -89,7 +89,7 @@ func (f *fibre) addGrown(x []float64) {
 		return
 	}
 	for _, i := range f.from.winners {
-		r := f.web.rows[i]
+		r := f.synapses.rows[i]
 		for k, j := range r.to {
 			x[j] += r.weight[k] - 1
 		}
@@ -103,6 +103,6 @@ func (f *fibre) eachGrown(visit func(to []int32)) {
 		return
 	}
 	for _, i := range f.from.winners {
-		visit(f.web.rows[i].to)
+		visit(f.synapses.rows[i].to)
 	}
 }

@@ -248,7 +248,7 @@ func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) 
 // connectFrom gives the recruits of a source their synapses onto all known neurons of
 // a lazy target, those recruited in this step too.
 func (b *Brain) connectFrom(f *fibre) {
-	if f.web != nil {
+	if f.synapses != nil {
 		return
 	}
 	for len(f.rows) < f.from.stored() {

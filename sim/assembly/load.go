@@ -141,7 +141,7 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 		return
 	}
 	stored := f.target.stored()
-	f.given = saved.Given && f.web != nil && !f.from.Lazy
+	f.given = saved.Given && f.synapses != nil && !f.from.Lazy
 	if saved.Scaled {
 		if f.scale = s.Floats(); len(f.scale) != stored {
 			s.Fail("fibre %s>%s: scales of %d neurons, want %d", f.From, f.To, len(f.scale), stored)
@@ -170,11 +170,11 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 			}
 			r := s.grown(stored)
 			r.links = newLinks(links, stored)
-			f.web.rows[int32(i)] = r
+			f.synapses.rows[int32(i)] = r
 		}
-	case f.web != nil:
+	case f.synapses != nil:
 		for _, i := range s.ids(f.from.stored()) {
-			if f.web.rows[i] = s.grown(stored); s.Err() != nil {
+			if f.synapses.rows[i] = s.grown(stored); s.Err() != nil {
 				return
 			}
 		}

@@ -36,13 +36,13 @@ func (f *fibre) each(b *Brain, visit func(from, to int32, w float64)) {
 				visit(0, int32(j), w)
 			}
 		}
-	case f.web != nil:
+	case f.synapses != nil:
 		var room []int32
 		for i := range int32(f.from.stored()) {
-			r := f.web.rows[i]
+			r := f.synapses.rows[i]
 			if r == nil || r.links == nil {
 				room = b.connect(room[:0], f, int(i))
-				r = f.web.with(i, newLinks(room, f.N))
+				r = f.synapses.with(i, newLinks(room, f.N))
 			}
 			k := 0
 			r.links.each(func(j int32) {
@@ -64,7 +64,7 @@ func (f *fibre) each(b *Brain, visit func(from, to int32, w float64)) {
 }
 
 // with returns the row of a source neuron with links that are not kept.
-func (w *web) with(i int32, l *links) *row {
+func (w *synapses) with(i int32, l *links) *row {
 	r := row{links: l}
 	if old := w.rows[i]; old != nil {
 		r.to, r.weight = old.to, old.weight

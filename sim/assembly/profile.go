@@ -117,9 +117,9 @@ func (f *fibre) bytes() int {
 	for _, row := range f.rows {
 		sum += 8 * cap(row)
 	}
-	if f.web != nil {
-		sum += 4 * cap(f.web.counts)
-		for _, r := range f.web.rows {
+	if f.synapses != nil {
+		sum += 4 * cap(f.synapses.counts)
+		for _, r := range f.synapses.rows {
 			sum += 4*cap(r.to) + 8*cap(r.weight) + 120
 			if r.links != nil {
 				sum += r.links.bytes()

@@ -104,11 +104,11 @@ func (f *fibre) link(b *Brain, i, j int32) {
 
 // newRow returns an empty row with room for n synapses, cut from a larger piece.
 func (b *Brain) newRow(n int) []synapse {
-	if n > len(b.slab) {
-		b.slab = make([]synapse, max(n, min(1<<14, 1<<10+4*b.slabs)))
-		b.slabs += len(b.slab)
+	if n > len(b.rowRoom) {
+		b.rowRoom = make([]synapse, max(n, min(1<<14, 1<<10+4*b.rowsMade)))
+		b.rowsMade += len(b.rowRoom)
 	}
-	row := b.slab[:0:n]
-	b.slab = b.slab[n:]
+	row := b.rowRoom[:0:n]
+	b.rowRoom = b.rowRoom[n:]
 	return row
 }

@@ -59,7 +59,7 @@ func TestScaleGoldens(t *testing.T) {
 				return
 			}
 			changed := 0
-			for _, r := range b.byName[[2]string{"A", "A"}].web.rows {
+			for _, r := range b.byName[[2]string{"A", "A"}].synapses.rows {
 				changed += len(r.to)
 			}
 			if changed != c.Strengthened {

@@ -122,16 +122,16 @@ func (f *fibre) save(out *checkpoint.Encoder) {
 		out.Int32s(f.grown)
 	case f.given:
 		for i := range int32(f.from.N) {
-			r := f.web.rows[i]
+			r := f.synapses.rows[i]
 			var to []int32
 			r.links.each(func(j int32) { to = append(to, j) })
 			out.Int32s(to)
 			out.Int32s(r.to)
 			out.Floats(r.weight)
 		}
-	case f.web != nil:
+	case f.synapses != nil:
 		var sources []int32
-		for i, r := range f.web.rows {
+		for i, r := range f.synapses.rows {
 			if len(r.to) > 0 {
 				sources = append(sources, i)
 			}
@@ -139,8 +139,8 @@ func (f *fibre) save(out *checkpoint.Encoder) {
 		slices.Sort(sources)
 		out.Int32s(sources)
 		for _, i := range sources {
-			out.Int32s(f.web.rows[i].to)
-			out.Floats(f.web.rows[i].weight)
+			out.Int32s(f.synapses.rows[i].to)
+			out.Floats(f.synapses.rows[i].weight)
 		}
 	default:
 		for _, row := range f.rows {

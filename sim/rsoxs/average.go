@@ -12,7 +12,7 @@ import (
 // mirror each other in the centre, n/2: they are computed once, with a row and a
 // column more than the image has, which the mirror needs.
 type average struct {
-	turns      []folding
+	turns      []foldedAngle
 	angles     int
 	tilt       *warp
 	ny, nx     int
@@ -22,9 +22,9 @@ type average struct {
 	workers    int
 }
 
-// folding is an angle, by its number, with how often it occurs in the list and how
+// foldedAngle is an angle, by its number, with how often it occurs in the list and how
 // often its opposite does.
-type folding struct {
+type foldedAngle struct {
 	*warp
 	angle          int
 	same, opposite float64
@@ -60,7 +60,7 @@ func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
 
 // folded gathers angles, in radians, that are equal or opposite. In the material's
 // frame every angle has an image of its own.
-func folded(angles []float64, f Frame) (list []folding) {
+func folded(angles []float64, f Frame) (list []foldedAngle) {
 	const near = 1e-9
 	seen := map[int64]int{} // angle over half a turn, in units of near, to its place in list
 	for i, angle := range angles {
@@ -69,7 +69,7 @@ func folded(angles []float64, f Frame) (list []folding) {
 		at, ok := seen[key]
 		if !ok || f == MaterialFrame {
 			at, seen[key] = len(list), len(list)
-			list = append(list, folding{angle: i})
+			list = append(list, foldedAngle{angle: i})
 		}
 		if first := math.Floor(angles[list[at].angle]/math.Pi + near); math.Mod(half-first, 2) == 0 {
 			list[at].same++
@@ -93,7 +93,7 @@ func (a *average) newSums() (s sums) {
 }
 
 // to writes the mean of the shots' images, one per shot.
-func (a *average) to(dst [][]float64, shots []*shot) {
+func (a *average) to(dst [][]float64, shots []*exposure) {
 	if a.plain {
 		a.plainTo(dst, shots)
 		return
@@ -124,7 +124,7 @@ func (a *average) to(dst [][]float64, shots []*shot) {
 }
 
 // plainTo is to where nothing is turned.
-func (a *average) plainTo(dst [][]float64, shots []*shot) {
+func (a *average) plainTo(dst [][]float64, shots []*exposure) {
 	for e, h := range shots {
 		h.mixRow(dst[e], 0, 0)
 		for i, v := range dst[e] {
@@ -159,7 +159,7 @@ func (a *average) counted(dst []float64, s sums) (count []float64) {
 const angleGroups = 8
 
 // mixRow computes a part of the image at turn t from element from on.
-func (h *shot) mixRow(dst []float64, t, from int) {
+func (h *exposure) mixRow(dst []float64, t, from int) {
 	first, w := h.mix(t)
 	if len(w) == 1 {
 		copy(dst, h.images[first][from:])
@@ -171,7 +171,7 @@ func (h *shot) mixRow(dst []float64, t, from int) {
 	}
 }
 
-func (a *average) addRow(all []sums, mixed [][]float64, t folding, y int) {
+func (a *average) addRow(all []sums, mixed [][]float64, t foldedAngle, y int) {
 	row := t.row(y, make([]sample, a.cols))
 	from, to := y*a.cols, (y+1)*a.cols
 	for e, image := range mixed {
@@ -223,7 +223,7 @@ func (a *average) tiltTo(image []float64) {
 
 // back replaces the images of the shots, of which the first is an outline, by the
 // gradients with respect to them, from those of the means, which it spoils.
-func (a *average) back(g [][]float64, shots []*shot) {
+func (a *average) back(g [][]float64, shots []*exposure) {
 	for e, h := range shots {
 		a.finishBack(g[e], a.counts(h.images[0]))
 		if a.plain { // one angle has one image
@@ -297,7 +297,7 @@ func (a *average) tiltBack(g, count []float64) {
 }
 
 // groupBack is the transpose of the sums over the angles of a group.
-func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64 {
+func (a *average) groupBack(g []float64, h *exposure, group, groups int) [][]float64 {
 	out := make([][]float64, len(h.images))
 	for j := range out {
 		out[j] = make([]float64, a.ny*a.nx)
@@ -326,7 +326,7 @@ func (a *average) groupBack(g []float64, h *shot, group, groups int) [][]float64
 }
 
 // gathered returns the gradient with respect to element (y, x) of a turned image.
-func (a *average) gathered(g []float64, t folding, y, x int) (d float64) {
+func (a *average) gathered(g []float64, t foldedAngle, y, x int) (d float64) {
 	if y < a.ny && x < a.nx {
 		d = t.same * g[y*a.nx+x]
 	}

@@ -19,7 +19,7 @@ type lanes struct {
 	count  [2][]lane    // and else, by energy
 }
 
-func (a *average) newLanes(shots []*shot) *lanes {
+func (a *average) newLanes(shots []*exposure) *lanes {
 	l := &lanes{mixed: make([]lane, a.ny*a.nx)}
 	for k := range 2 {
 		if k == 0 || a.rows > a.ny {
@@ -43,7 +43,7 @@ func (a *average) newLanes(shots []*shot) *lanes {
 }
 
 // mixRow computes row y of the images at a turn, whose weights are those of h.
-func (l *lanes) mixRow(h *shot, turn, y, nx int) {
+func (l *lanes) mixRow(h *exposure, turn, y, nx int) {
 	first, w := h.mix(turn)
 	dst := l.mixed[y*nx : (y+1)*nx]
 	if len(w) == 1 {
@@ -61,7 +61,7 @@ func (l *lanes) mixRow(h *shot, turn, y, nx int) {
 }
 
 // addRow adds what the samples of a row read to the sums from place at on.
-func (l *lanes) addRow(row []sample, at int, t folding) {
+func (l *lanes) addRow(row []sample, at int, t foldedAngle) {
 	for k, times := range [2]float64{t.same, t.opposite} {
 		if end := at + len(row); times > 0 {
 			kernels.AddCorners(l.sum[k][at:end], l.count[k][at:end], l.full[k][at:end], l.mixed, row, times)
@@ -70,7 +70,7 @@ func (l *lanes) addRow(row []sample, at int, t folding) {
 }
 
 // lanesTo is to for many energies.
-func (a *average) lanesTo(dst [][]float64, shots []*shot) {
+func (a *average) lanesTo(dst [][]float64, shots []*exposure) {
 	l := a.newLanes(shots)
 	rooms := make([][]sample, a.workers)
 	for i := range rooms {

@@ -2,8 +2,8 @@ package rsoxs
 
 import "math"
 
-// shot is one beam at one energy with the images it makes.
-type shot struct {
+// exposure is one beam at one energy with the images it makes.
+type exposure struct {
 	*view
 	*projector
 	contrasts []contrast
@@ -71,7 +71,7 @@ func (n *symmetric) times(e vec) cvec {
 func times(f float64, z complex128) complex128 { return complex(f*real(z), f*imag(z)) }
 
 // polarizations returns n.times for the fields along e1 and e2.
-func (h *shot) polarizations(n *symmetric) (a1, a2 cvec) {
+func (h *exposure) polarizations(n *symmetric) (a1, a2 cvec) {
 	if h.alone {
 		return n.times(h.e1), a2
 	}
@@ -143,7 +143,7 @@ func (s *spectra[T]) dielectricBack(g *column, t *site, contrasts, back []contra
 func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b)) }
 
 // expose fills the images of the shots.
-func (s *spectra[T]) expose(shots []*shot) {
+func (s *spectra[T]) expose(shots []*exposure) {
 	parallel(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
@@ -157,7 +157,7 @@ func (s *spectra[T]) expose(shots []*shot) {
 
 // exposeRow fills the pixels that read one row of the half spectrum; add adds what
 // a pixel sees at a site with weight w.
-func (s *spectra[T]) exposeRow(h *shot, row int, add func(out []float64, t site, w float64, kappa vec)) {
+func (s *spectra[T]) exposeRow(h *exposure, row int, add func(out []float64, t site, w float64, kappa vec)) {
 	out := make([]float64, len(h.images))
 	for x := range s.columns() {
 		pixels, n := s.pixels(row, x)
@@ -182,7 +182,7 @@ func (s *spectra[T]) exposeRow(h *shot, row int, add func(out []float64, t site,
 
 // outline sets the first image to 0 where the detector sees something and to NaN
 // elsewhere.
-func (h *shot) outline(workers int) {
+func (h *exposure) outline(workers int) {
 	nx := h.n[2]
 	parallel(workers, h.n[1], func(_, y int) {
 		for x := range nx {

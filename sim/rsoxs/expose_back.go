@@ -42,7 +42,7 @@ func (s *spectra[T]) store(c *column, row, x int, replace bool) {
 
 // exposeBack takes the gradients of the images to the spectra to and returns those
 // of the contrasts of each shot.
-func (s *spectra[T]) exposeBack(to spectrum, shots []*shot) [][]contrast {
+func (s *spectra[T]) exposeBack(to spectrum, shots []*exposure) [][]contrast {
 	g := to.(*spectra[T])
 	rows := make([][][]contrast, s.n[1])
 	parallel(s.workers, s.n[1], func(_, row int) {
@@ -66,7 +66,7 @@ func (s *spectra[T]) exposeBack(to spectrum, shots []*shot) [][]contrast {
 
 // exposeRowBack does so for one row of the half spectrum. If g has the memory of s,
 // gradients take the place of values once a column is done.
-func (s *spectra[T]) exposeRowBack(g *spectra[T], shots []*shot, back [][]contrast, row int) {
+func (s *spectra[T]) exposeRowBack(g *spectra[T], shots []*exposure, back [][]contrast, row int) {
 	images := 0
 	for _, h := range shots {
 		images = max(images, len(h.images))
@@ -85,7 +85,7 @@ func (s *spectra[T]) exposeRowBack(g *spectra[T], shots []*shot, back [][]contra
 }
 
 // exposePixelBack takes the gradient of one pixel to the column it reads.
-func (s *spectra[T]) exposePixelBack(g *column, h *shot, back []contrast, row, x int, p pixel) {
+func (s *spectra[T]) exposePixelBack(g *column, h *exposure, back []contrast, row, x int, p pixel) {
 	d, any := g.room[:len(h.images)], false
 	for j := range d {
 		d[j] = h.images[j][p.y*s.n[2]+p.x]

@@ -46,7 +46,7 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
 	by := s.spectra.gradient(s.spoiled)
 	d := dIntensity.Copy().Float64s()
-	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
+	err := s.batches(ctx, o, func(j, from int, shots []*exposure) {
 		for _, h := range shots {
 			h.outline(s.cfg.Workers)
 		}

@@ -115,19 +115,19 @@ type measure struct {
 }
 
 func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNodes, constants *ad.Node, m measure) *ad.Node {
-	crew := &crew{sim: s, materials: materials}
+	pool := &replicas{sim: s, materials: materials}
 	var in []*ad.Node
 	for i := range materials {
 		in = append(in, materials[i].Nodes()...)
 	}
 	return ad.Call(&ad.Custom{
 		Name:  name,
-		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return shape, crew.check(in) },
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return shape, pool.check(in) },
 		Forward: func(out []float64, in ...[]float64) error {
-			return crew.with(in, func(r *replica) error { return m.value(out, r.pattern) })
+			return pool.with(in, func(r *replica) error { return m.value(out, r.pattern) })
 		},
 		Adjoint: func(dIn [][]float64, g, _ []float64, in ...[]float64) error {
-			return crew.with(in, func(r *replica) error {
+			return pool.with(in, func(r *replica) error {
 				d, err := m.grad(g, r.pattern)
 				if err != nil {
 					return err
@@ -138,9 +138,9 @@ func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNo
 	}, append(in, constants)...)
 }
 
-// crew are the simulators behind a Node, one for each goroutine that runs it. Each
+// replicas are the simulators behind a Node, one for each goroutine that runs it. Each
 // remembers its last inputs: gradients are asked for where values were.
-type crew struct {
+type replicas struct {
 	sim       *Simulator
 	materials []MaterialNodes
 	mu        sync.Mutex
@@ -159,7 +159,7 @@ type replica struct {
 }
 
 // check compares the shapes of the inputs with the simulator's.
-func (c *crew) check(in []tensor.Shape) error {
+func (c *replicas) check(in []tensor.Shape) error {
 	r := c.hire()
 	want := tensor.Shape{len(c.sim.cfg.Energies), len(c.materials), 4}
 	if got := in[len(in)-1]; !got.Equal(want) {
@@ -169,7 +169,7 @@ func (c *crew) check(in []tensor.Shape) error {
 }
 
 // hire makes a new replica.
-func (c *crew) hire() *replica {
+func (c *replicas) hire() *replica {
 	sim := c.sim.Clone()
 	r := &replica{sim: sim, morph: &Morphology{PhysSize: sim.a}}
 	dtype := tensor.Float64
@@ -188,7 +188,7 @@ func (c *crew) hire() *replica {
 }
 
 // with calls f with a replica that has the pattern of in.
-func (c *crew) with(in [][]float64, f func(r *replica) error) error {
+func (c *replicas) with(in [][]float64, f func(r *replica) error) error {
 	r := c.take(in)
 	defer c.give(r)
 	if err := r.set(in); err != nil {
@@ -198,7 +198,7 @@ func (c *crew) with(in [][]float64, f func(r *replica) error) error {
 }
 
 // take returns an idle replica, the one that knows in if there is one.
-func (c *crew) take(in [][]float64) *replica {
+func (c *replicas) take(in [][]float64) *replica {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.idle) == 0 {
@@ -210,7 +210,7 @@ func (c *crew) take(in [][]float64) *replica {
 	return r
 }
 
-func (c *crew) give(r *replica) {
+func (c *replicas) give(r *replica) {
 	c.mu.Lock()
 	c.idle = append(c.idle, r)
 	c.mu.Unlock()

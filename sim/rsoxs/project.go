@@ -21,7 +21,7 @@ type projector struct {
 	turns []mat3       // from the material's frame to the laboratory's; nil for the laboratory's
 }
 
-func newProjector(b *beam, turns []folding, frame Frame, wave float64) *projector {
+func newProjector(b *beam, turns []foldedAngle, frame Frame, wave float64) *projector {
 	p := &projector{wave: wave, own: frame == MaterialFrame || len(turns) < 3}
 	p.alone = frame == LabFrame && len(turns) == 1 && b.angles[turns[0].angle] == 0
 	for _, t := range turns {

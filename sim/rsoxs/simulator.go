@@ -29,12 +29,12 @@ type Simulator struct {
 type spectrum interface {
 	load(m *Morphology)
 	transform(ctx context.Context) error
-	expose(shots []*shot)
+	expose(shots []*exposure)
 	gradient(inPlace bool) spectrum
-	exposeBack(g spectrum, shots []*shot) [][]contrast
+	exposeBack(g spectrum, shots []*exposure) [][]contrast
 	back(ctx context.Context, m *Morphology) error
 	tangent(ctx context.Context, dm []Material) (spectrum, error)
-	exposeTangent(g spectrum, shots []*shot)
+	exposeTangent(g spectrum, shots []*exposure)
 }
 
 // New prepares simulations of volumes of shape Z, Y, X with voxels of physSize nm.
@@ -153,7 +153,7 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 	p := &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
 		Intensity: tensor.New(tensor.Float64, len(o), len(s.beams), ny, nx)}
 	out := p.Intensity.Data().([]float64)
-	err := s.batches(ctx, o, func(j, from int, shots []*shot) {
+	err := s.batches(ctx, o, func(j, from int, shots []*exposure) {
 		s.spectra.expose(shots)
 		s.averages[j].to(s.parts(out, j, from, len(shots)), shots)
 	})
@@ -180,14 +180,14 @@ func (s *Simulator) batch() int {
 }
 
 // batches calls f with the shots of some energies of one beam after the other.
-func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, shots []*shot)) error {
+func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, shots []*exposure)) error {
 	step := s.batch()
 	for j, b := range s.beams {
 		for from := 0; from < len(o); from += step {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			var shots []*shot
+			var shots []*exposure
 			for e := from; e < min(from+step, len(o)); e++ {
 				shots = append(shots, s.shot(b, s.averages[j].turns, e, o[e]))
 			}
@@ -197,9 +197,9 @@ func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, s
 	return nil
 }
 
-func (s *Simulator) shot(b *beam, turns []folding, energy int, constants []Constants) *shot {
+func (s *Simulator) shot(b *beam, turns []foldedAngle, energy int, constants []Constants) *exposure {
 	v := newView(s.layout.lattice, b, s.cfg.Energies[energy], s.cfg.Interpolation)
-	h := &shot{view: v, projector: newProjector(b, turns, s.cfg.Frame, v.wave)}
+	h := &exposure{view: v, projector: newProjector(b, turns, s.cfg.Frame, v.wave)}
 	for _, c := range constants {
 		h.contrasts = append(h.contrasts, c.contrast())
 	}

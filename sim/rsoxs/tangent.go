@@ -29,7 +29,7 @@ func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Opt
 	}
 	out := tensor.New(tensor.Float64, len(o), len(s.beams), s.shape[1], s.shape[2])
 	all := out.Data().([]float64)
-	err = s.batches(ctx, o, func(j, from int, shots []*shot) {
+	err = s.batches(ctx, o, func(j, from int, shots []*exposure) {
 		for e, h := range shots {
 			for m, c := range o[from+e] {
 				h.changes = append(h.changes, c.tangent(do[from+e][m]))
@@ -109,7 +109,7 @@ func (m *Material) like(n int, vector bool) []*tensor.Tensor {
 }
 
 // exposeTangent fills the images with derivatives; g are those of the fields.
-func (s *spectra[T]) exposeTangent(to spectrum, shots []*shot) {
+func (s *spectra[T]) exposeTangent(to spectrum, shots []*exposure) {
 	g := to.(*spectra[T])
 	parallel(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {

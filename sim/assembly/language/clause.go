@@ -33,7 +33,7 @@ func (g *Grammar) nouns() (list []string) {
 // beginClause links the noun that was just heard to the clause's area, and begins
 // anew with that area open. Of the others only the noun's goes on firing: it may be the
 // subject of the clause too.
-func (m *mind) beginClause(word int) error {
+func (m *hearing) beginClause(word int) error {
 	rules := []Rule{{Free: true, From: clause}, {From: lex}, {From: verb}}
 	for _, a := range m.nouns() {
 		rules = append(rules, Rule{Free: true, From: a, To: clause})
@@ -68,7 +68,7 @@ func (m *mind) beginClause(word int) error {
 
 // endClause begins anew and goes once through the words outside of clauses, without
 // plasticity, so that their areas hold them again.
-func (m *mind) endClause(outer []int) error {
+func (m *hearing) endClause(outer []int) error {
 	m.note(comma)
 	m.within, m.memory = false, m.outer
 	m.reset()
@@ -84,7 +84,7 @@ func (m *mind) endClause(outer []int) error {
 }
 
 // silence makes all areas fall silent but those to keep.
-func (m *mind) silence(keep ...string) {
+func (m *hearing) silence(keep ...string) {
 	for _, a := range m.Areas {
 		if !slices.Contains(keep, a) {
 			m.brain.SetWinners(a, nil)
@@ -95,7 +95,7 @@ func (m *mind) silence(keep ...string) {
 
 // openClause opens the fibre between verbs and clauses while the verb of a clause is
 // heard, and closes it afterwards. Grammars need no rule for that.
-func (m *mind) openClause(w *Word, on bool) {
+func (m *hearing) openClause(w *Word, on bool) {
 	isVerb := func(r Rule) bool { return r.Free && (r.From == lex && r.To == verb || r.From == verb && r.To == lex) }
 	if m.within && slices.ContainsFunc(m.Lexicon.Classes[w.Class].Before, isVerb) {
 		m.apply([]Rule{{Free: on, From: verb, To: clause}})

@@ -9,7 +9,7 @@ import (
 
 // reset inhibits all fibres and all areas but those that are open at first; and, for
 // good, that of the lexicon with itself.
-func (m *mind) reset() {
+func (m *hearing) reset() {
 	m.inhibition = assembly.Inhibition{}
 	for i, a := range m.Areas {
 		if !slices.Contains(m.Open, a) {
@@ -23,14 +23,14 @@ func (m *mind) reset() {
 }
 
 // apply applies rules.
-func (m *mind) apply(rules []Rule) {
+func (m *hearing) apply(rules []Rule) {
 	for _, r := range rules {
 		m.inhibition.Set(r.From, r.To, r.Index, !r.Free)
 	}
 }
 
 // targets returns where every area projects now.
-func (m *mind) targets() targets {
+func (m *hearing) targets() targets {
 	fires := map[string]bool{}
 	for _, a := range m.Areas {
 		w, _ := m.brain.Winners(a)
@@ -45,7 +45,7 @@ func (m *mind) targets() targets {
 }
 
 // fibres writes targets as the fibres of a plan, in the order of the areas.
-func (m *mind) fibres(t targets) (list []string) {
+func (m *hearing) fibres(t targets) (list []string) {
 	for _, from := range m.Areas {
 		for _, to := range m.Areas {
 			if slices.Contains(t[from], to) {
@@ -57,7 +57,7 @@ func (m *mind) fibres(t targets) (list []string) {
 }
 
 // project activates fibres for one step, whatever fires.
-func (m *mind) project(t targets) error {
+func (m *hearing) project(t targets) error {
 	fibres := m.fibres(t)
 	if len(fibres) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 )
 
 // listen hears a sentence that checkSentence let pass.
-func (m *mind) listen() error {
+func (m *hearing) listen() error {
 	var outer []int // words outside of clauses
 	for i, w := range m.words {
 		next := ""
@@ -38,7 +38,7 @@ func (m *mind) listen() error {
 // In an area that held another word before, what was linked to that one would bring it
 // back in place of this: weights between words have grown by orders of magnitude, and
 // those of the new word have not. There a word is heard alone at first.
-func (m *mind) hear(i int, after bool) error {
+func (m *hearing) hear(i int, after bool) error {
 	w, entered, err := m.present(i)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (m *mind) hear(i int, after bool) error {
 
 // hearAlone lets a word form its assembly in the areas that it enters by itself, and
 // then links that, held firm, to others.
-func (m *mind) hearAlone(entered []string) error {
+func (m *hearing) hearAlone(entered []string) error {
 	ofLex := func(from, to string) bool { return (from == lex) != (to == lex) }
 	if err := m.run(m.Parameters.Rounds, ofLex); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (m *mind) hearAlone(entered []string) error {
 
 // recall presents a word that was heard before for one step, so that its areas hold it
 // again.
-func (m *mind) recall(i int) error {
+func (m *hearing) recall(i int) error {
 	w, entered, err := m.present(i)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (m *mind) recall(i int) error {
 
 // present makes a word fire and readies the areas: those that speak are fixed, and those
 // that the word enters are emptied. It returns the latter.
-func (m *mind) present(i int) (w *Word, entered []string, err error) {
+func (m *hearing) present(i int) (w *Word, entered []string, err error) {
 	w = m.Lexicon.Words.Find(m.words[i])
 	if err := m.brain.Activate(lex, w.Block); err != nil {
 		return nil, nil, err
@@ -115,7 +115,7 @@ func (m *mind) present(i int) (w *Word, entered []string, err error) {
 }
 
 // leave applies what a word leaves behind.
-func (m *mind) leave(w *Word) {
+func (m *hearing) leave(w *Word) {
 	m.apply(m.Lexicon.Classes[w.Class].After)
 	m.openClause(w, false)
 }

@@ -57,7 +57,7 @@ func (e *LostError) Error() string {
 func (e *LostError) size() int { return len(e.Words) + len(e.Missing) + len(e.Wrong) }
 
 // lost compares what was read with what the brain should bring back.
-func (m *mind) lost() *LostError {
+func (m *hearing) lost() *LostError {
 	e := &LostError{Sentence: strings.Join(m.words, " ")}
 	top := m.bonds.holds[verb]
 	placed := map[int]bool{top: m.root == m.readAs(top)}
@@ -90,13 +90,13 @@ func (m *mind) lost() *LostError {
 
 // readAs returns the word as which a word of the sentence is read: the first of its
 // block.
-func (m *mind) readAs(i int) string {
+func (m *hearing) readAs(i int) string {
 	block := m.Lexicon.Words.Find(m.words[i]).Block
 	return m.Lexicon.Words[slices.IndexFunc(m.Lexicon.Words, func(x Word) bool { return x.Block == block })].Name
 }
 
 // why tells why a word has no place.
-func (m *mind) why(i int, bonds []bond) string {
+func (m *hearing) why(i int, bonds []bond) string {
 	if i == m.bonds.holds[verb] {
 		return "the area " + verb + " does not bring it back"
 	}

@@ -65,7 +65,7 @@ func (p *Parser) Parse(sentence string) ([]Dependency, error) {
 
 // parse returns the mind that held a sentence best; on an error that which heard it,
 // if any.
-func (p *Parser) parse(sentence string, traced bool) (best *mind, err error) {
+func (p *Parser) parse(sentence string, traced bool) (best *hearing, err error) {
 	words := tokens(sentence)
 	if err := p.g.checkSentence(words); err != nil {
 		return nil, err

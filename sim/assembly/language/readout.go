@@ -6,7 +6,7 @@ import (
 )
 
 // read follows fibres from the verb.
-func (m *mind) read() (err error) {
+func (m *hearing) read() (err error) {
 	if _, held := m.bonds.holds[verb]; !held {
 		return fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb of its own", verb)
 	}
@@ -20,7 +20,7 @@ func (m *mind) read() (err error) {
 
 // follow returns which fibres the read-out follows of those that were active, in the
 // order of the areas.
-func (m *mind) follow(active targets) targets {
+func (m *hearing) follow(active targets) targets {
 	out := targets{}
 	for _, from := range m.Areas {
 		for _, to := range m.Areas {
@@ -33,7 +33,7 @@ func (m *mind) follow(active targets) targets {
 }
 
 // readFrom reads the word of an area and its dependents, then theirs, and returns it.
-func (m *mind) readFrom(area string, follow targets) (head string, err error) {
+func (m *hearing) readFrom(area string, follow targets) (head string, err error) {
 	to := follow[area]
 	if err := m.project(targets{area: to}); err != nil || !slices.Contains(to, lex) {
 		return NonWord, err
@@ -55,7 +55,7 @@ func (m *mind) readFrom(area string, follow targets) (head string, err error) {
 }
 
 // readDependent reads the word of an area that the area of the head leads to.
-func (m *mind) readDependent(head, area string) error {
+func (m *hearing) readDependent(head, area string) error {
 	role := area
 	switch area {
 	case lex:
@@ -72,7 +72,7 @@ func (m *mind) readDependent(head, area string) error {
 }
 
 // readBelow reads the dependents of an area's word; of a clause those of its verb.
-func (m *mind) readBelow(from, area string, follow targets) (err error) {
+func (m *hearing) readBelow(from, area string, follow targets) (err error) {
 	switch area {
 	case lex:
 	case clause:
@@ -86,14 +86,14 @@ func (m *mind) readBelow(from, area string, follow targets) (err error) {
 }
 
 // found keeps a dependency between words.
-func (m *mind) found(d Dependency) {
+func (m *hearing) found(d Dependency) {
 	if d.Head != NonWord && d.Dependent != NonWord && !slices.Contains(m.out, d) {
 		m.out = append(m.out, d)
 	}
 }
 
 // winners returns what fires in all areas.
-func (m *mind) winners() map[string][]int32 {
+func (m *hearing) winners() map[string][]int32 {
 	out := map[string][]int32{}
 	for _, a := range m.Areas {
 		out[a], _ = m.brain.Winners(a)
@@ -102,14 +102,14 @@ func (m *mind) winners() map[string][]int32 {
 }
 
 // fire makes the winners fire again.
-func (m *mind) fire(winners map[string][]int32) {
+func (m *hearing) fire(winners map[string][]int32) {
 	for _, a := range m.Areas {
 		m.brain.SetWinners(a, winners[a])
 	}
 }
 
 // word returns the word whose block fires in the lexicon.
-func (m *mind) word() string {
+func (m *hearing) word() string {
 	w, _ := m.brain.Winners(lex)
 	return m.wordOf(w)
 }

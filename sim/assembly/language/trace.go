@@ -45,7 +45,7 @@ func (p *Parser) Trace(sentence string) (*Trace, error) {
 }
 
 // note keeps what a word did, if that is wanted.
-func (m *mind) note(word string) {
+func (m *hearing) note(word string) {
 	if !m.traced {
 		return
 	}
@@ -62,7 +62,7 @@ func (m *mind) note(word string) {
 }
 
 // state reads what an area holds, from a copy of the brain.
-func (m *mind) state(area string) (s State) {
+func (m *hearing) state(area string) (s State) {
 	s.Area = area
 	s.Winners, _ = m.brain.Winners(area)
 	s.Support, _ = m.brain.Support(area)

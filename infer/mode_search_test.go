@@ -47,13 +47,13 @@ func TestMinorTops(t *testing.T) {
 
 // A low top that is wide and a high one that is narrow both stay.
 func TestMinor(t *testing.T) {
-	best := summit{height: 0, mass: 0}
+	best := peak{height: 0, mass: 0}
 	for _, c := range []struct {
-		summit
+		peak
 		want bool
-	}{{summit{-13, -13}, false}, {summit{-15, -15}, true}, {summit{-100, 0}, false}, {summit{0, -100}, false}, {summit{math.NaN(), -100}, false}, {summit{math.Inf(-1), math.Inf(-1)}, true}} {
-		if got := c.minor(best, 2); got != c.want {
-			t.Errorf("%v is minor: %v, want %v", c.summit, got, c.want)
+	}{{peak{-13, -13}, false}, {peak{-15, -15}, true}, {peak{-100, 0}, false}, {peak{0, -100}, false}, {peak{math.NaN(), -100}, false}, {peak{math.Inf(-1), math.Inf(-1)}, true}} {
+		if got := c.dominated(best, 2); got != c.want {
+			t.Errorf("%v is minor: %v, want %v", c.peak, got, c.want)
 		}
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// web holds the synapses onto an area whose neurons all exist. Which neurons are
+// synapses holds the synapses onto an area whose neurons all exist. Which neurons are
 // connected is a function of the seed, drawn when a source neuron first fires and
 // kept as long as there is room; of the weights only those that changed are stored.
 //
 // A device stores the rows as they are here; the targets of a block are counted in
 // shared memory, one thread block for each.
-type web struct {
+type synapses struct {
 	rows   map[int32]*row
 	counts []int32 // synapses onto each target from the neurons of
 	of     []int32
@@ -41,9 +41,9 @@ type links struct {
 	start []uint32 // of each block in low, and the end
 }
 
-func newWeb(n int) *web {
+func newWeb(n int) *synapses {
 	blocks := (n + blockSize - 1) >> blockBits
-	return &web{rows: map[int32]*row{}, counts: make([]int32, blocks<<blockBits)}
+	return &synapses{rows: map[int32]*row{}, counts: make([]int32, blocks<<blockBits)}
 }
 
 // newLinks packs targets, which are in order.
@@ -94,10 +94,10 @@ func (r *row) at(j int32) float64 {
 func (b *Brain) draw(f *fibre, sources []int32) {
 	var missing []int32
 	for _, i := range sources {
-		r := f.web.rows[i]
+		r := f.synapses.rows[i]
 		if r == nil {
 			r = &row{}
-			f.web.rows[i] = r
+			f.synapses.rows[i] = r
 		}
 		r.used = b.step
 		if r.links == nil {
@@ -111,7 +111,7 @@ func (b *Brain) draw(f *fibre, sources []int32) {
 		made[k] = newLinks(rooms[worker], f.N)
 	})
 	for k, i := range missing {
-		f.web.rows[i].links = made[k]
+		f.synapses.rows[i].links = made[k]
 		b.cached += made[k].bytes()
 	}
 	b.prof.moved(len(missing) * int(f.P*float64(f.N)) * 2)
@@ -120,7 +120,7 @@ func (b *Brain) draw(f *fibre, sources []int32) {
 // count brings counts up to date with the neurons that fire: those that left are
 // subtracted and those that came are added, or all counted anew if that is less.
 func (b *Brain) count(f *fibre, sources []int32) {
-	w := f.web
+	w := f.synapses
 	in := b.marks(f.from.stored())
 	for _, i := range w.of {
 		in.add(i)
@@ -158,7 +158,7 @@ func (b *Brain) count(f *fibre, sources []int32) {
 }
 
 // add adds by for every synapse of the sources.
-func (w *web) add(b *Brain, sources []int32, by int32) {
+func (w *synapses) add(b *Brain, sources []int32, by int32) {
 	rows := make([]*links, len(sources))
 	for k, i := range sources {
 		rows[k] = w.rows[i].links
@@ -175,7 +175,7 @@ func (w *web) add(b *Brain, sources []int32, by int32) {
 
 // gather adds to x the weights of the firing neurons' synapses: 1 for each, and what
 // those that changed differ by.
-func (w *web) gather(b *Brain, f *fibre, x []float64) {
+func (w *synapses) gather(b *Brain, f *fibre, x []float64) {
 	sources := f.from.winners
 	b.count(f, sources)
 	for j, c := range w.counts[:len(x)] {
@@ -191,7 +191,7 @@ func (w *web) gather(b *Brain, f *fibre, x []float64) {
 }
 
 // own returns the row of a source neuron to be changed.
-func (w *web) own(i int32) *row {
+func (w *synapses) own(i int32) *row {
 	r := w.rows[i]
 	if r.shared {
 		r.to, r.weight, r.shared = slices.Clone(r.to), slices.Clone(r.weight), false
@@ -200,8 +200,8 @@ func (w *web) own(i int32) *row {
 }
 
 // clone shares what does not change, and weights until they do.
-func (w *web) clone() *web {
-	c := &web{rows: make(map[int32]*row, len(w.rows)), counts: slices.Clone(w.counts), of: w.of, learnt: w.learnt, round: w.round}
+func (w *synapses) clone() *synapses {
+	c := &synapses{rows: make(map[int32]*row, len(w.rows)), counts: slices.Clone(w.counts), of: w.of, learnt: w.learnt, round: w.round}
 	for i, r := range w.rows {
 		r.shared = true
 		d := *r
@@ -212,7 +212,7 @@ func (w *web) clone() *web {
 
 // strengthen lets the synapses from sources to winners learn; b.isWinner marks those.
 // On a device: a thread block for each source, which walks its row by the marks.
-func (w *web) strengthen(b *Brain, f *fibre, sources, winners []int32) {
+func (w *synapses) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 	sorted := slices.Clone(winners)
 	slices.Sort(sorted)
 	var fresh []int32 // winners that were not there at the last strengthening
@@ -316,10 +316,10 @@ func (b *Brain) trim() {
 	}
 	var all []*row
 	for _, f := range b.fibres {
-		if f.web == nil || f.given {
+		if f.synapses == nil || f.given {
 			continue
 		}
-		for _, r := range f.web.rows {
+		for _, r := range f.synapses.rows {
 			if r.links != nil && r.used < b.step {
 				all = append(all, r)
 			}

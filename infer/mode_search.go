@@ -20,37 +20,37 @@ import (
 // alone would not do either: from the few steps of a climb its error can be as
 // large. Where several tops remain the chains find them as often as random places
 // lead there.
-const poolClimbs = 8
+const modeSearchStarts = 8
 
-func climbSlack(dim int) float64 { return 10 + 2*float64(dim) }
+func modeSlack(dim int) float64 { return 10 + 2*float64(dim) }
 
-// climbPool holds the climbs of a run, by the number of their random stream, which
+// modeSearch holds the climbs of a run, by the number of their random stream, which
 // for the first is that of a chain. Chains that ask for them share the work.
-type climbPool struct {
+type modeSearch struct {
 	mu    sync.Mutex
 	next  int // to claim
 	done  sync.WaitGroup
-	ends  [poolClimbs]climbEnd
+	ends  [modeSearchStarts]ascentEnd
 	first sync.Once
 }
 
-// climbEnd is where a climb ended.
-type climbEnd struct {
+// ascentEnd is where a climb ended.
+type ascentEnd struct {
 	at    hamiltonian.Point
 	scale []float64
-	top   summit
+	top   peak
 	calls int
 	err   error
 }
 
 // climbToStart puts p at a start near a top that holds a part of the posterior.
 func (c *chain) climbToStart(p *hamiltonian.Point) error {
-	pool := c.pool.climbed(c)
+	pool := c.pool.all(c)
 	own := c.ownClimb(pool)
 	if own.err != nil {
 		return own.err
 	}
-	if best := highest(pool); own.top.minor(best, len(p.Q)) {
+	if best := highest(pool); own.top.dominated(best, len(p.Q)) {
 		own = pick(pool, best, c.id)
 	}
 	p.Set(&own.at)
@@ -59,25 +59,25 @@ func (c *chain) climbToStart(p *hamiltonian.Point) error {
 }
 
 // highest returns the largest height and the largest mass of the climbs.
-func highest(pool []climbEnd) summit {
-	best := summit{math.Inf(-1), math.Inf(-1)}
+func highest(pool []ascentEnd) peak {
+	best := peak{math.Inf(-1), math.Inf(-1)}
 	for i := range pool {
 		if e := &pool[i]; e.err == nil {
-			best = summit{math.Max(best.height, e.top.height), math.Max(best.mass, e.top.mass)}
+			best = peak{math.Max(best.height, e.top.height), math.Max(best.mass, e.top.mass)}
 		}
 	}
 	return best
 }
 
-func (s summit) minor(best summit, dim int) bool {
-	slack := climbSlack(dim)
+func (s peak) dominated(best peak, dim int) bool {
+	slack := modeSlack(dim)
 	return s.height < best.height-slack && s.mass < best.mass-slack
 }
 
 // ownClimb returns the climb of the chain's own stream, and counts it and, for the
 // first chain of the run, those that are of no chain.
-func (c *chain) ownClimb(pool []climbEnd) *climbEnd {
-	own := &climbEnd{}
+func (c *chain) ownClimb(pool []ascentEnd) *ascentEnd {
+	own := &ascentEnd{}
 	if c.id < len(pool) {
 		own = &pool[c.id]
 	} else {
@@ -95,26 +95,26 @@ func (c *chain) ownClimb(pool []climbEnd) *climbEnd {
 }
 
 // pick returns climb k of those that are not minor, round and round.
-func pick(pool []climbEnd, best summit, k int) *climbEnd {
-	var major []*climbEnd
+func pick(pool []ascentEnd, best peak, k int) *ascentEnd {
+	var major []*ascentEnd
 	for i := range pool {
-		if e := &pool[i]; e.err == nil && !e.top.minor(best, len(e.at.Q)) {
+		if e := &pool[i]; e.err == nil && !e.top.dominated(best, len(e.at.Q)) {
 			major = append(major, e)
 		}
 	}
 	return major[k%len(major)]
 }
 
-// climbed returns the climbs when all are made; c makes those that no other chain
+// all returns the climbs when all are made; c makes those that no other chain
 // has claimed.
-func (p *climbPool) climbed(c *chain) []climbEnd {
-	p.first.Do(func() { p.done.Add(poolClimbs) })
+func (p *modeSearch) all(c *chain) []ascentEnd {
+	p.first.Do(func() { p.done.Add(modeSearchStarts) })
 	for {
 		p.mu.Lock()
 		k := p.next
 		p.next++
 		p.mu.Unlock()
-		if k >= poolClimbs {
+		if k >= modeSearchStarts {
 			break
 		}
 		c.climbFrom(k, &p.ends[k])
@@ -125,7 +125,7 @@ func (p *climbPool) climbed(c *chain) []climbEnd {
 }
 
 // climbFrom climbs from the random place of stream k.
-func (c *chain) climbFrom(k int, end *climbEnd) {
+func (c *chain) climbFrom(k int, end *ascentEnd) {
 	before := c.tr.Count
 	defer func() {
 		if v := recover(); v != nil {

@@ -2,8 +2,8 @@ package language
 
 import "github.com/euryale-dev/euryale/sim/assembly"
 
-// mind is a brain that hears a sentence.
-type mind struct {
+// hearing is a brain that hears a sentence.
+type hearing struct {
 	*Grammar
 	brain      *assembly.Brain
 	inhibition assembly.Inhibition
@@ -22,10 +22,10 @@ type mind struct {
 }
 
 // newMind returns the mind of a try, which has a seed of its own.
-func (p *Parser) newMind(words []string, try uint64, traced bool) (*mind, error) {
+func (p *Parser) newMind(words []string, try uint64, traced bool) (*hearing, error) {
 	q := p.g.Parameters
 	outer := targets{}
-	m := &mind{Grammar: p.g, words: words, outer: outer, memory: outer, inner: map[string]targets{}, bonds: newBonds(),
+	m := &hearing{Grammar: p.g, words: words, outer: outer, memory: outer, inner: map[string]targets{}, bonds: newBonds(),
 		traced: traced, restricted: p.ReadOut == Fibres,
 		brain: assembly.New(assembly.Settings{P: q.P, Seed: p.seed ^ try<<56, EmptyIfSilent: true})}
 	m.reset()
@@ -49,7 +49,7 @@ func (p *Parser) area(name string) assembly.Area {
 	return a
 }
 
-func (m *mind) setPlasticity() error {
+func (m *hearing) setPlasticity() error {
 	q := m.Parameters
 	for _, a := range m.Recurrent {
 		for _, f := range []struct {
@@ -73,7 +73,7 @@ func (m *mind) setPlasticity() error {
 
 // run activates what is open for some steps, and remembers which fibres made an area
 // fire. With wanted it leaves out other fibres.
-func (m *mind) run(steps int, wanted func(from, to string) bool) error {
+func (m *hearing) run(steps int, wanted func(from, to string) bool) error {
 	for range steps {
 		now := m.targets()
 		if wanted != nil {

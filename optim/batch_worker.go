@@ -9,8 +9,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// crew fits rows in the lanes of one goroutine.
-type crew struct {
+// batchWorker fits rows in the lanes of one goroutine.
+type batchWorker struct {
 	b     *Batch
 	rows  *Rows
 	s     *BatchSettings
@@ -29,8 +29,8 @@ type crew struct {
 	after   []lane      // for them
 }
 
-func newCrew(b *Batch, prog, plain *ad.Program, rows *Rows, s *BatchSettings, res *BatchResult) *crew {
-	c := &crew{b: b, rows: rows, s: s, res: res, state: prog.NewState(), step: newStepper(b.m, b.n, s, rows)}
+func newBatchWorker(b *Batch, prog, plain *ad.Program, rows *Rows, s *BatchSettings, res *BatchResult) *batchWorker {
+	c := &batchWorker{b: b, rows: rows, s: s, res: res, state: prog.NewState(), step: newStepper(b.m, b.n, s, rows)}
 	c.params, c.columns, c.weights = b.inputs(c.state, rows)
 	for i := range prog.Outputs() {
 		c.out = append(c.out, c.state.Output(i))
@@ -39,7 +39,7 @@ func newCrew(b *Batch, prog, plain *ad.Program, rows *Rows, s *BatchSettings, re
 		c.plain = plain.NewState()
 	}
 	c.own = make([][]float64, len(c.columns))
-	mem := &slab{make([]float64, 2*lanes*laneFloats(b.n))}
+	mem := &vectors{make([]float64, 2*lanes*laneFloats(b.n))}
 	for l := range c.lane {
 		c.lane[l] = newLane(b.n, mem)
 		c.after = append(c.after, newLane(b.n, mem))
@@ -62,7 +62,7 @@ func (b *Batch) inputs(s *ad.State, rows *Rows) (params []float64, columns [][]f
 
 // work takes rows until there are none, runs all lanes, and lets each lane judge
 // its own numbers.
-func (c *crew) work(ctx context.Context, next *atomic.Int64, tell func(rows int)) error {
+func (c *batchWorker) work(ctx context.Context, next *atomic.Int64, tell func(rows int)) error {
 	from, to, finished := 0, 0, 0
 	defer func() { tell(finished) }()
 	for {
@@ -109,7 +109,7 @@ func (c *crew) work(ctx context.Context, next *atomic.Int64, tell func(rows int)
 }
 
 // load puts a row into a lane; false if it cannot be fitted.
-func (c *crew) load(l, row int) bool {
+func (c *batchWorker) load(l, row int) bool {
 	v := &c.lane[l]
 	points, err := c.fill(l, row, c.columns, c.weights)
 	if err == nil {
@@ -125,7 +125,7 @@ func (c *crew) load(l, row int) bool {
 }
 
 // put makes x the parameters of a lane.
-func (c *crew) put(l int, x []float64) {
+func (c *batchWorker) put(l int, x []float64) {
 	for k, p := range x {
 		c.params[k*lanes+l] = p
 	}
@@ -133,7 +133,7 @@ func (c *crew) put(l int, x []float64) {
 
 // fill copies the data of a row into a lane and returns how many residuals count.
 // What is taken out gets the data of a residual that counts.
-func (c *crew) fill(l, row int, columns [][]float64, weights []float64) (points int, err error) {
+func (c *batchWorker) fill(l, row int, columns [][]float64, weights []float64) (points int, err error) {
 	m, safe := c.b.m, 0
 	points = m
 	var w []float64
@@ -173,7 +173,7 @@ func (c *crew) fill(l, row int, columns [][]float64, weights []float64) (points 
 }
 
 // begin sets the start of a row.
-func (c *crew) begin(v *lane, row int) error {
+func (c *batchWorker) begin(v *lane, row int) error {
 	n := c.b.n
 	switch r := c.rows; {
 	case r.Start == nil:

@@ -6,9 +6,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// stillPart is what the density needs of the data alone: computed when the data
+// fixedPart is what the density needs of the data alone: computed when the data
 // change, not at every gradient.
-type stillPart struct {
+type fixedPart struct {
 	prog   *ad.Program // inputs: data
 	nodes  []*ad.Node  // its outputs
 	places []*ad.Node  // inputs of the density in their stead
@@ -29,7 +29,7 @@ func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.fixed = &stillPart{prog: prog, nodes: made, places: places}
+	p.fixed = &fixedPart{prog: prog, nodes: made, places: places}
 	return rest, p.settle()
 }
 
@@ -45,9 +45,9 @@ func (p *Posterior) settle() error {
 	if err := s.Run(); err != nil {
 		return err
 	}
-	p.still = make([][]float64, len(p.fixed.nodes))
-	for i := range p.still {
-		p.still[i] = slices.Clone(s.Output(i))
+	p.fixedValues = make([][]float64, len(p.fixed.nodes))
+	for i := range p.fixedValues {
+		p.fixedValues[i] = slices.Clone(s.Output(i))
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (p *Posterior) places() []*ad.Node {
 
 // given lists what the density is given besides the parameters: data, then the
 // still part.
-func (p *Posterior) given() [][]float64 { return append(slices.Clip(p.data), p.still...) }
+func (p *Posterior) given() [][]float64 { return append(slices.Clip(p.data), p.fixedValues...) }
 
 // following returns the places of the still part that depend on some data.
 func (p *Posterior) following(data *ad.Node) (out []*ad.Node) {

@@ -2,9 +2,9 @@ package optim
 
 import "math"
 
-// sharpen decomposes the Jacobian itself where its normal equations have lost
+// factorJacobian decomposes the Jacobian itself where its normal equations have lost
 // the digits that an undamped step needs. The outputs must be those of x.
-func (t *stepper) sharpen(c *crew, l int, v *lane) {
+func (t *stepper) factorJacobian(c *batchWorker, l int, v *lane) {
 	n, rows := t.n, max(t.m, t.n)
 	if t.tall == nil {
 		t.tall = newPivoted(rows, n, func(k int) []float64 { return make([]float64, k) })
@@ -31,7 +31,7 @@ func (t *stepper) sharpen(c *crew, l int, v *lane) {
 		col[k] = t.tall.diag[k]
 	}
 	copy(v.qtf, t.tallB)
-	v.sharp = true
+	v.orthogonal = true
 }
 
 // solveSharp is solve from the triangle: least squares of [R; sqrt(par)].

@@ -8,10 +8,10 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 )
 
-// leaps makes whole leapfrogs in the program: momenta, places and energies too
+// leapfrogProgram makes whole leapfrogs in the program: momenta, places and energies too
 // are vectors over the lanes. Every metric is a dense factor there, so that all
 // lanes are alike.
-type leaps struct {
+type leapfrogProgram struct {
 	state      *ad.State
 	dim, lanes int
 	given      int   // place of the data among the inputs
@@ -25,10 +25,10 @@ type leaps struct {
 	column, unit []float64
 }
 
-// newLeaps compiles the leapfrog of a posterior. See system.leapfrog, here with
+// newLeapfrogProgram compiles the leapfrog of a posterior. See system.leapfrog, here with
 //
 //	h = |z|^2/2 - lp,  e = exp(-|H0 - h|)
-func newLeaps(p *Posterior, batched []*ad.Node, lanes int) (func() marcher, error) {
+func newLeapfrogProgram(p *Posterior, batched []*ad.Node, lanes int) (func() integrator, error) {
 	d := p.dim
 	q, z, w, f := ad.Input("q", d), ad.Input("z", d), ad.Input("w", d), ad.Input("F", d, d)
 	eps, h0 := ad.Input("eps"), ad.Input("H0")
@@ -43,12 +43,12 @@ func newLeaps(p *Posterior, batched []*ad.Node, lanes int) (func() marcher, erro
 	own := []*ad.Node{q, z, w, f, eps, h0}
 	inputs, batched := slices.Concat(own, p.inputs[len(p.model.params):], p.places()), slices.Concat(own, batched)
 	prog, err := ad.Compile([]*ad.Node{q1, z2, w1, g, lp, h, e}, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
-	return func() marcher { return startLeaps(prog, p, lanes, placesOf(inputs, batched)) }, err
+	return func() integrator { return startLeapfrogProgram(prog, p, lanes, placesOf(inputs, batched)) }, err
 }
 
-func startLeaps(prog *ad.Program, p *Posterior, lanes int, batched []int) *leaps {
+func startLeapfrogProgram(prog *ad.Program, p *Posterior, lanes int, batched []int) *leapfrogProgram {
 	s, d := prog.NewState(), p.dim
-	m := &leaps{
+	m := &leapfrogProgram{
 		state: s, dim: d, lanes: lanes, given: 6, batched: batched, from: s.InputSpan(0, 3), to: s.OutputSpan(0, 3),
 		factor: s.Input(3), eps: s.Input(4), h0: s.Input(5), g: s.Output(3), lp: s.Output(4), h: s.Output(5), e: s.Output(6),
 		metrics: make([]hamiltonian.Metric, lanes), column: make([]float64, d), unit: make([]float64, d),
@@ -98,9 +98,9 @@ func total(n *ad.Node) *ad.Node {
 	return ad.Sum(n)
 }
 
-func (m *leaps) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
+func (m *leapfrogProgram) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
 
-func (m *leaps) place(lane int, t *hamiltonian.Trajectory, moved bool) {
+func (m *leapfrogProgram) place(lane int, t *hamiltonian.Trajectory, moved bool) {
 	m.eps[lane] = t.Step()
 	if !moved {
 		return
@@ -117,7 +117,7 @@ func (m *leaps) place(lane int, t *hamiltonian.Trajectory, moved bool) {
 }
 
 // measure writes a metric into a lane.
-func (m *leaps) measure(lane int, metric *hamiltonian.Metric) {
+func (m *leapfrogProgram) measure(lane int, metric *hamiltonian.Metric) {
 	for j := range m.unit {
 		clear(m.unit)
 		m.unit[j] = 1
@@ -128,7 +128,7 @@ func (m *leaps) measure(lane int, metric *hamiltonian.Metric) {
 	}
 }
 
-func (m *leaps) run() error {
+func (m *leapfrogProgram) run() error {
 	if err := m.state.Run(); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (m *leaps) run() error {
 	return nil
 }
 
-func (m *leaps) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
+func (m *leapfrogProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
 	s, d, n := t.Next(), m.dim, m.lanes
 	q, g := s.Draw.Vectors(t.Mem, d)
 	z := t.Mem[s.Room.First : s.Room.First+d]
@@ -152,7 +152,7 @@ func (m *leaps) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
 	return h, e
 }
 
-func (m *leaps) leave(lane int, end *hamiltonian.Point) {
+func (m *leapfrogProgram) leave(lane int, end *hamiltonian.Point) {
 	d, n := m.dim, m.lanes
 	gather(end.Q, m.from, lane, n)
 	gather(end.Z, m.from[d*n:], lane, n)
@@ -161,7 +161,7 @@ func (m *leaps) leave(lane int, end *hamiltonian.Point) {
 	end.Lp = m.lp[lane]
 }
 
-func (m *leaps) alone(lane int, t *hamiltonian.Trajectory) error {
+func (m *leapfrogProgram) alone(lane int, t *hamiltonian.Trajectory) error {
 	end, k := &t.Ends[t.Side], m.dim*m.lanes
 	gather(end.Q, m.from, lane, m.lanes)
 	gather(end.Z, m.from[k:], lane, m.lanes)
@@ -171,12 +171,12 @@ func (m *leaps) alone(lane int, t *hamiltonian.Trajectory) error {
 	return err
 }
 
-func (m *leaps) imitate(lane, other int) {
+func (m *leapfrogProgram) imitate(lane, other int) {
 	imitate(m.state, lane, other, m.lanes, m.batched)
 	m.metrics[lane] = hamiltonian.Metric{Scale: make([]float64, 1)} // none that a tree has
 }
 
-func (m *leaps) park(lane int, q []float64) {
+func (m *leapfrogProgram) park(lane int, q []float64) {
 	m.eps[lane] = 0
 	scatter(m.from[:m.dim*m.lanes], q, lane, m.lanes)
 }

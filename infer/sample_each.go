@@ -47,7 +47,7 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 	if err := cfg.findBlocks(p); err != nil {
 		return err
 	}
-	e := &each{post: p, cfg: cfg, sets: sets, done: done, runs: map[int]*eachRun{}}
+	e := &eachRunner{post: p, cfg: cfg, sets: sets, done: done, runs: map[int]*eachRun{}}
 	for name := range sets[0].Data {
 		e.names = append(e.names, name)
 	}
@@ -72,13 +72,13 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 	return nil
 }
 
-// each is the work of one SampleEach.
-type each struct {
+// eachRunner is the work of one SampleEach.
+type eachRunner struct {
 	post       *Posterior
 	cfg        Config
 	sets       []DataSet
 	names      []string // of the data that differ between sets
-	lanes      int      // of a convoy
+	lanes      int      // of a lock-step runner
 	stop       atomic.Bool
 	unfinished atomic.Bool
 	next       atomic.Int64 // chain to start, of all sets
@@ -97,9 +97,9 @@ type eachRun struct {
 	start  time.Time
 }
 
-// worker returns what each goroutine runs: a convoy of as many lanes as there are
+// worker returns what each goroutine runs: a lock-step runner of as many lanes as there are
 // chains for, or one chain after the other where trees do not grow in lock step.
-func (e *each) worker() (func(), error) {
+func (e *eachRunner) worker() (func(), error) {
 	if e.lanes = 1; e.cfg.Method != NUTS || e.post.dim == 0 {
 		_, err := e.batched()
 		return e.alone, err
@@ -114,20 +114,20 @@ func (e *each) worker() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	var march func() marcher
+	var march func() integrator
 	if e.post.dim <= warmup.SmallDim {
-		march, err = newLeaps(e.post, batched, e.lanes)
+		march, err = newLeapfrogProgram(e.post, batched, e.lanes)
 	} else {
 		march, err = newDensities(e.post, batched, e.lanes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s over many data sets: %w", e.post.model.name, err)
 	}
-	return func() { newConvoy(e, march(), newColumnWriter(columns, e.post)).run() }, nil
+	return func() { newLockstep(e, march(), newColumnWriter(columns, e.post)).run() }, nil
 }
 
 // alone samples one chain after the other.
-func (e *each) alone() {
+func (e *eachRunner) alone() {
 	for ch, set := e.take(); ch != nil; ch, set = e.take() {
 		ch.run(func() {})
 		e.finish(set)
@@ -135,7 +135,7 @@ func (e *each) alone() {
 }
 
 // batched lists the inputs of the density that differ between sets.
-func (e *each) batched() (batched []*ad.Node, err error) {
+func (e *eachRunner) batched() (batched []*ad.Node, err error) {
 	p := e.post
 	for _, name := range e.names {
 		i := slices.IndexFunc(p.model.data, func(d *datum) bool { return d.name == name })
@@ -154,7 +154,7 @@ func (e *each) batched() (batched []*ad.Node, err error) {
 
 // take returns the next chain, or nil when there is none. Sets that cannot be
 // sampled are reported and passed over.
-func (e *each) take() (*chain, int) {
+func (e *eachRunner) take() (*chain, int) {
 	for !e.stop.Load() {
 		k := int(e.next.Add(1)) - 1
 		set := k / e.cfg.Chains
@@ -174,7 +174,7 @@ func (e *each) take() (*chain, int) {
 }
 
 // open makes the chains of a set, once.
-func (e *each) open(set int) (run *eachRun, err error) {
+func (e *eachRunner) open(set int) (run *eachRun, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer func() {
@@ -206,7 +206,7 @@ func (e *each) open(set int) (run *eachRun, err error) {
 }
 
 // posterior returns the one with the data of a set.
-func (e *each) posterior(set int) (*Posterior, error) {
+func (e *eachRunner) posterior(set int) (*Posterior, error) {
 	data := e.sets[set].Data
 	if len(data) != len(e.names) {
 		return nil, fmt.Errorf("infer: data set %d names %d arrays: want %v as the first", set, len(data), e.names)
@@ -225,7 +225,7 @@ func (e *each) posterior(set int) (*Posterior, error) {
 }
 
 // finish notes that a chain of a set has ended; the last one reports the set.
-func (e *each) finish(set int) {
+func (e *eachRunner) finish(set int) {
 	e.mu.Lock()
 	r := e.runs[set]
 	r.left--
@@ -253,7 +253,7 @@ func (e *each) finish(set int) {
 	e.report(set, fit, errors.Join(errs...))
 }
 
-func (e *each) report(set int, fit *Fit, err error) {
+func (e *eachRunner) report(set int, fit *Fit, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.done(set, fit, err)

@@ -9,9 +9,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 )
 
-// densities makes leapfrogs lane by lane; only the log density and its gradient
+// densityProgram makes leapfrogs lane by lane; only the log density and its gradient
 // are computed together. It serves posteriors of more parameters than leaps.
-type densities struct {
+type densityProgram struct {
 	state   *ad.State
 	lanes   int
 	given   int       // place of the data among the inputs
@@ -20,22 +20,22 @@ type densities struct {
 	lp      []float64
 }
 
-func newDensities(p *Posterior, batched []*ad.Node, lanes int) (func() marcher, error) {
+func newDensities(p *Posterior, batched []*ad.Node, lanes int) (func() integrator, error) {
 	k := len(p.model.params)
 	inputs, batched := slices.Concat(p.inputs, p.places()), slices.Concat(p.inputs[:k], batched)
 	prog, err := ad.Compile(p.graph, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
-	return func() marcher {
+	return func() integrator {
 		s := prog.NewState()
-		m := &densities{state: s, lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}
+		m := &densityProgram{state: s, lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}
 		spreadData(s, k, p, lanes)
 		return m
 	}, err
 }
 
-func (m *densities) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
+func (m *densityProgram) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
 
 // place makes the first half of a leapfrog.
-func (m *densities) place(lane int, t *hamiltonian.Trajectory, _ bool) {
+func (m *densityProgram) place(lane int, t *hamiltonian.Trajectory, _ bool) {
 	end, eps := &t.Ends[t.Side], t.Step()
 	vectors.AddScaled(end.Z, eps/2, end.W)
 	t.Metric.Velocity(t.V, end.Z)
@@ -43,10 +43,10 @@ func (m *densities) place(lane int, t *hamiltonian.Trajectory, _ bool) {
 	scatter(m.q, end.Q, lane, m.lanes)
 }
 
-func (m *densities) run() error { return m.state.Run() }
+func (m *densityProgram) run() error { return m.state.Run() }
 
 // fetch makes the second half.
-func (m *densities) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
+func (m *densityProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
 	end := &t.Ends[t.Side]
 	gather(end.G, m.g, lane, m.lanes)
 	end.Lp = m.lp[lane]
@@ -57,14 +57,14 @@ func (m *densities) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
 	return h, math.Exp(-math.Abs(t.H0 - h))
 }
 
-func (m *densities) leave(int, *hamiltonian.Point) {}
+func (m *densityProgram) leave(int, *hamiltonian.Point) {}
 
-func (m *densities) alone(_ int, t *hamiltonian.Trajectory) (err error) {
+func (m *densityProgram) alone(_ int, t *hamiltonian.Trajectory) (err error) {
 	end := &t.Ends[t.Side]
 	end.Lp, err = t.Target.LogProbGrad(end.Q, end.G)
 	return err
 }
 
-func (m *densities) imitate(lane, other int) { imitate(m.state, lane, other, m.lanes, m.batched) }
+func (m *densityProgram) imitate(lane, other int) { imitate(m.state, lane, other, m.lanes, m.batched) }
 
-func (m *densities) park(lane int, q []float64) { scatter(m.q, q, lane, m.lanes) }
+func (m *densityProgram) park(lane int, q []float64) { scatter(m.q, q, lane, m.lanes) }

@@ -8,19 +8,19 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 )
 
-// convoy advances many chains in lock step on one core: one run of a program
+// lockstep advances many chains in lock step on one core: one run of a program
 // moves each of them by a leapfrog, and between runs every lane's tree takes its
 // new leaf. A lane that completes a chain goes on with the next.
-type convoy struct {
-	each    *each
-	march   marcher
-	columns *columnWriter
-	lanes   []lane
-	busy    int
-	at      int // lane in hand
+type lockstep struct {
+	each       *eachRunner
+	integrator integrator
+	columns    *columnWriter
+	lanes      []lane
+	busy       int
+	at         int // lane in hand
 }
 
-// lane is one place of a convoy; without a chain it is vacant.
+// lane is one place of a lock-step runner; without a chain it is vacant.
 type lane struct {
 	chain *chain
 	set   int
@@ -29,8 +29,8 @@ type lane struct {
 	fault error // of its last leapfrog
 }
 
-// marcher makes the leapfrogs of all lanes.
-type marcher interface {
+// integrator makes the leapfrogs of all lanes.
+type integrator interface {
 	// load puts the data of a posterior into a lane.
 	load(lane int, p *Posterior)
 	// place tells a lane from where and how its tree grows on: from the place it
@@ -51,16 +51,16 @@ type marcher interface {
 	park(lane int, q []float64)
 }
 
-func newConvoy(e *each, m marcher, w *columnWriter) *convoy {
-	return &convoy{each: e, march: m, columns: w, lanes: make([]lane, e.lanes)}
+func newLockstep(e *eachRunner, m integrator, w *columnWriter) *lockstep {
+	return &lockstep{each: e, integrator: m, columns: w, lanes: make([]lane, e.lanes)}
 }
 
 // run advances all lanes until there is no work left.
-func (c *convoy) run() {
+func (c *lockstep) run() {
 	for i := range c.lanes {
 		if !c.fill(i) && c.busy > 0 {
-			c.march.imitate(i, 0)
-			c.march.park(i, c.lanes[0].chain.p.Q)
+			c.integrator.imitate(i, 0)
+			c.integrator.park(i, c.lanes[0].chain.p.Q)
 		}
 	}
 	for c.busy > 0 && !c.each.stop.Load() {
@@ -80,7 +80,7 @@ func (c *convoy) run() {
 				c.busy--
 				c.each.finish(ended.set)
 				if !c.fill(i) {
-					c.march.park(i, ended.chain.p.Q)
+					c.integrator.park(i, ended.chain.p.Q)
 				}
 			}
 		}
@@ -91,7 +91,7 @@ func (c *convoy) run() {
 }
 
 // complete gives the draws of a chain that has ended their columns.
-func (c *convoy) complete(ch *chain) (err error) {
+func (c *lockstep) complete(ch *chain) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = ch.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
@@ -106,18 +106,18 @@ func (c *convoy) complete(ch *chain) (err error) {
 }
 
 // forward runs the program. A panic is an error, too: there is no telling whose.
-func (c *convoy) forward() (err error) {
+func (c *lockstep) forward() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v}
 		}
 	}()
-	return c.march.run()
+	return c.integrator.run()
 }
 
 // single finds the lanes in which the program fails, and runs it for the others
 // with one of them in the place of those.
-func (c *convoy) single() {
+func (c *lockstep) single() {
 	healthy := -1
 	for i := range c.lanes {
 		if l := &c.lanes[i]; l.chain != nil {
@@ -131,31 +131,31 @@ func (c *convoy) single() {
 	}
 	for i := range c.lanes {
 		if l := &c.lanes[i]; l.chain == nil || l.fault != nil {
-			c.march.imitate(i, healthy)
+			c.integrator.imitate(i, healthy)
 		}
 	}
 	err := c.forward()
 	for i := range c.lanes {
 		if l := &c.lanes[i]; l.chain != nil && l.fault != nil {
-			c.march.load(i, l.chain.target.(*Posterior))
+			c.integrator.load(i, l.chain.target.(*Posterior))
 		} else if l.fault == nil {
 			l.fault = err
 		}
 	}
 }
 
-func (c *convoy) alone(i int) (err error) {
+func (c *lockstep) alone(i int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: string(debug.Stack())}
 		}
 	}()
-	return c.march.alone(i, c.lanes[i].chain.tr)
+	return c.integrator.alone(i, c.lanes[i].chain.tr)
 }
 
 // fill gives a lane the next chain that finds a start; it returns false when there
 // is none.
-func (c *convoy) fill(i int) bool {
+func (c *lockstep) fill(i int) bool {
 	for {
 		ch, set := c.each.take()
 		if ch == nil {
@@ -172,7 +172,7 @@ func (c *convoy) fill(i int) bool {
 }
 
 // start begins the lane's chain.
-func (c *convoy) start(i int) (err error) {
+func (c *lockstep) start(i int) (err error) {
 	ch := c.lanes[i].chain
 	defer func() {
 		if v := recover(); v != nil {
@@ -183,22 +183,22 @@ func (c *convoy) start(i int) (err error) {
 	if err := ch.begin(); err != nil {
 		return err
 	}
-	c.march.load(i, ch.target.(*Posterior))
+	c.integrator.load(i, ch.target.(*Posterior))
 	c.depart(i)
 	return nil
 }
 
 // depart begins a transition.
-func (c *convoy) depart(i int) {
+func (c *lockstep) depart(i int) {
 	ch := c.lanes[i].chain
 	ch.tr.DrawMomentum(&ch.p)
 	ch.tr.Begin(&ch.p, ch.stride())
-	c.march.place(i, ch.tr, true)
+	c.integrator.place(i, ch.tr, true)
 }
 
 // arrive lets the trees of the lanes from c.at on take their leaves. A panic is
 // an error of the chain in hand.
-func (c *convoy) arrive() {
+func (c *lockstep) arrive() {
 	defer func() {
 		if v := recover(); v != nil {
 			l := &c.lanes[c.at]
@@ -216,7 +216,7 @@ func (c *convoy) arrive() {
 }
 
 // advance lets one tree take its leaf and says from where it grows on.
-func (c *convoy) advance(l *lane) error {
+func (c *lockstep) advance(l *lane) error {
 	ch := l.chain
 	t := ch.tr
 	t.Count++
@@ -227,9 +227,9 @@ func (c *convoy) advance(l *lane) error {
 	}
 	if t.TakeLeaf(h, e, err) {
 		if side != t.Side {
-			c.march.leave(c.at, &t.Ends[side])
+			c.integrator.leave(c.at, &t.Ends[side])
 		}
-		c.march.place(c.at, t, side != t.Side)
+		c.integrator.place(c.at, t, side != t.Side)
 		return nil
 	}
 	if err := ch.keep(t.Finish(&ch.p)); err != nil {
@@ -244,18 +244,18 @@ func (c *convoy) advance(l *lane) error {
 
 // read makes the next leaf of a tree; the error says why the place it has come to
 // has no density.
-func (c *convoy) read(l *lane, t *hamiltonian.Trajectory) (h, e float64, err error) {
+func (c *lockstep) read(l *lane, t *hamiltonian.Trajectory) (h, e float64, err error) {
 	if l.fault != nil {
 		err, l.fault = l.fault, nil
 		t.Next()
 		return math.Inf(1), 0, err
 	}
-	h, e = c.march.fetch(c.at, t)
+	h, e = c.integrator.fetch(c.at, t)
 	if h-t.H0 <= t.MaxError && !math.IsInf(h, -1) {
 		return h, e, nil
 	}
 	end := &t.Ends[t.Side]
-	c.march.leave(c.at, end)
+	c.integrator.leave(c.at, end)
 	switch {
 	case math.IsInf(end.Lp, 1):
 		err = ErrInfinite
