@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -161,21 +161,12 @@ func (m *cheesMove) make(c *chain, steps int) error {
 	return nil
 }
 
-// each calls f for every chain, a share of them per goroutine.
+// each calls f for every chain.
 func (h *cheesRun) each(f func(i int, c *chain)) {
-	n := min(h.run.cfg.Parallel, len(h.run.chains))
-	var wg sync.WaitGroup
-	for w := range n {
-		wg.Go(func() {
-			for i := w; i < len(h.run.chains); i += n {
-				func() {
-					defer given.Caught(&h.moves[i].err)
-					f(i, h.run.chains[i])
-				}()
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Do(h.run.cfg.Parallel, len(h.run.chains), func(_, i int) {
+		defer given.Caught(&h.moves[i].err)
+		f(i, h.run.chains[i])
+	})
 }
 
 func (h *cheesRun) failures() (errs []error) {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -133,19 +133,10 @@ func (e *ensemble) march(ctx context.Context) error {
 }
 
 func (e *ensemble) each(walkers []*chain, f func(c *chain)) {
-	n := min(e.cfg.Parallel, len(walkers))
-	var wg sync.WaitGroup
-	for w := range n {
-		wg.Go(func() {
-			for i := w; i < len(walkers); i += n {
-				func() {
-					defer given.Caught(&walkers[i].err)
-					f(walkers[i])
-				}()
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Do(e.cfg.Parallel, len(walkers), func(_, i int) {
+		defer given.Caught(&walkers[i].err)
+		f(walkers[i])
+	})
 }
 
 // move proposes a place for walker c from those of others, and records where it

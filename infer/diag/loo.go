@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 const (
@@ -159,14 +160,5 @@ func observation(ll [][][]float64, i int) [][]float64 {
 
 // each calls f for 0 to n-1 on all processors.
 func each(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), n)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) { f(i) })
 }

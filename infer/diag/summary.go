@@ -2,9 +2,7 @@ package diag
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 )
 
 // Settings says what Summarize computes; its zero value is the default.
@@ -50,17 +48,10 @@ func Summarize(names []string, x [][][]float64, s Settings) Summary {
 		s.CI = 0.89
 	}
 	out := Summary{Prob: s.CI, HDI: s.HDI, Rows: make([]Row, len(x))}
-	var wg sync.WaitGroup
-	places := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, name := range names {
-		out.Chains, out.Draws = size(x[i])
-		places <- struct{}{}
-		wg.Go(func() {
-			out.Rows[i] = describe(name, x[i], s)
-			<-places
-		})
+	if len(x) > 0 {
+		out.Chains, out.Draws = size(x[len(x)-1])
 	}
-	wg.Wait()
+	each(len(x), func(i int) { out.Rows[i] = describe(names[i], x[i], s) })
 	return out
 }
 

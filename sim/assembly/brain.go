@@ -6,8 +6,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 // Activity says what areas do that get no input in a step.
@@ -341,22 +341,4 @@ func (b *Brain) workers() int {
 }
 
 // parallel does n independent things.
-func (b *Brain) parallel(n int, do func(worker, i int)) {
-	workers := min(b.workers(), n)
-	if workers <= 1 {
-		for i := range n {
-			do(0, i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(w, i)
-			}
-		})
-	}
-	wait.Wait()
-}
+func (b *Brain) parallel(n int, do func(worker, i int)) { parallel.Do(b.workers(), n, do) }

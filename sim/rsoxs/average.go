@@ -3,6 +3,8 @@ package rsoxs
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 // average is the mean over the angles of the electric field of the images, each
@@ -108,12 +110,12 @@ func (a *average) to(dst [][]float64, shots []*exposure) {
 		all[e], mixed[e] = a.newSums(), make([]float64, a.ny*a.nx)
 	}
 	for i, t := range a.turns {
-		parallel(a.workers, a.ny, func(_, y int) {
+		parallel.Do(a.workers, a.ny, func(_, y int) {
 			for e, h := range shots {
 				h.mixRow(mixed[e][y*a.nx:(y+1)*a.nx], i, y*a.nx)
 			}
 		})
-		parallel(a.workers, a.rows, func(_, y int) { a.addRow(all, mixed, t, y) })
+		parallel.Do(a.workers, a.rows, func(_, y int) { a.addRow(all, mixed, t, y) })
 	}
 	for e := range shots {
 		a.finish(dst[e], a.counted(dst[e], all[e]))
@@ -232,7 +234,7 @@ func (a *average) back(g [][]float64, shots []*exposure) {
 		}
 		groups := min(angleGroups, len(a.turns))
 		parts := make([][][]float64, groups)
-		parallel(a.workers, groups, func(_, i int) { parts[i] = a.groupBack(g[e], h, i, groups) })
+		parallel.Do(a.workers, groups, func(_, i int) { parts[i] = a.groupBack(g[e], h, i, groups) })
 		for j := range h.images {
 			clear(h.images[j])
 			for _, p := range parts {
@@ -256,7 +258,7 @@ func (a *average) counts(valid []float64) []float64 {
 		return count
 	}
 	s := a.newSums()
-	parallel(a.workers, a.rows, func(_, y int) {
+	parallel.Do(a.workers, a.rows, func(_, y int) {
 		for _, t := range a.turns {
 			a.addRow([]sums{s}, [][]float64{valid}, t, y)
 		}

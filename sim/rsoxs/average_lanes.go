@@ -1,6 +1,9 @@
 package rsoxs
 
-import "github.com/euryale-dev/euryale/kernels"
+import (
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/kernels"
+)
 
 // lane is one pixel at all energies of a batch: they share the geometry of the
 // rotations, so that it is worked out once and memory is read in one piece.
@@ -30,7 +33,7 @@ func (a *average) newLanes(shots []*exposure) *lanes {
 	for range shots[0].images {
 		l.images = append(l.images, make([]lane, a.ny*a.nx))
 	}
-	parallel(a.workers, a.ny, func(_, y int) {
+	parallel.Do(a.workers, a.ny, func(_, y int) {
 		for k, image := range l.images {
 			for e, h := range shots {
 				for i := y * a.nx; i < (y+1)*a.nx; i++ {
@@ -77,10 +80,10 @@ func (a *average) lanesTo(dst [][]float64, shots []*exposure) {
 		rooms[i] = make([]sample, a.cols)
 	}
 	for i, t := range a.turns {
-		parallel(a.workers, a.ny, func(_, y int) { l.mixRow(shots[0], i, y, a.nx) })
-		parallel(a.workers, a.rows, func(w, y int) { l.addRow(t.row(y, rooms[w]), y*a.cols, t) })
+		parallel.Do(a.workers, a.ny, func(_, y int) { l.mixRow(shots[0], i, y, a.nx) })
+		parallel.Do(a.workers, a.rows, func(w, y int) { l.addRow(t.row(y, rooms[w]), y*a.cols, t) })
 	}
-	parallel(a.workers, len(shots), func(_, e int) {
+	parallel.Do(a.workers, len(shots), func(_, e int) {
 		a.finish(dst[e], l.counted(dst[e], a, e))
 		if a.tilt != nil {
 			a.tiltTo(dst[e])

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -153,7 +154,7 @@ func bareTransforms(s *Simulator) float64 {
 	best := math.Inf(1)
 	for range 3 {
 		start := time.Now()
-		parallel(s.cfg.Workers, s.shape[0]*sp.fields, func(w, _ int) {
+		parallel.Do(s.cfg.Workers, s.shape[0]*sp.fields, func(w, _ int) {
 			plan.Real32(rooms[w].dst, rooms[w].src, &rooms[w].work)
 		})
 		best = min(best, time.Since(start).Seconds())
@@ -174,7 +175,7 @@ func directTime(m *Morphology, o []Constants, energy float64) float64 {
 		p[i] = make([]complex64, n)
 	}
 	start := time.Now()
-	parallel(runtime.GOMAXPROCS(0), shape[0], func(_, z int) { polarize(m, o, p, z, n/shape[0]) })
+	parallel.Do(runtime.GOMAXPROCS(0), shape[0], func(_, z int) { polarize(m, o, p, z, n/shape[0]) })
 	for i := range p {
 		plan.Complex64(p[i], p[i], false, &work)
 	}
@@ -217,7 +218,7 @@ func cutDirect(m *Morphology, p [3][]complex64, energy float64) []float64 {
 	v := newView(l, &beam{k: vec{0, 0, 1}}, energy, Linear)
 	f := &projector{wave: v.wave, own: true, field: [][2]float64{{1, 0}}}
 	image := make([]float64, n[1]*n[2])
-	parallel(runtime.GOMAXPROCS(0), n[1], func(_, y int) {
+	parallel.Do(runtime.GOMAXPROCS(0), n[1], func(_, y int) {
 		for x := range n[2] {
 			out := image[y*n[2]+x:][:1]
 			c, ok := v.cut(y, x)

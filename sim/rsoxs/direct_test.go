@@ -6,9 +6,10 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
-	"pgregory.net/rapid"
 )
 
 // direct computes a pattern as the equations are written: for every energy, beam

@@ -1,6 +1,10 @@
 package rsoxs
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
+)
 
 // exposure is one beam at one energy with the images it makes.
 type exposure struct {
@@ -144,7 +148,7 @@ func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b))
 
 // expose fills the images of the shots.
 func (s *spectra[T]) expose(shots []*exposure) {
-	parallel(s.workers, s.n[1], func(_, row int) {
+	parallel.Do(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
 				n := s.dielectric(&t, h.contrasts)
@@ -184,7 +188,7 @@ func (s *spectra[T]) exposeRow(h *exposure, row int, add func(out []float64, t s
 // elsewhere.
 func (h *exposure) outline(workers int) {
 	nx := h.n[2]
-	parallel(workers, h.n[1], func(_, y int) {
+	parallel.Do(workers, h.n[1], func(_, y int) {
 		for x := range nx {
 			h.images[0][y*nx+x] = 0
 			if _, ok := h.cut(y, x); !ok {

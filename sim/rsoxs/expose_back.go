@@ -1,5 +1,7 @@
 package rsoxs
 
+import "github.com/euryale-dev/euryale/internal/parallel"
+
 // column gathers the gradients of one column x of the half spectrum, for all planes:
 // the real and imaginary part of C and of S by plane and field.
 type column struct {
@@ -45,7 +47,7 @@ func (s *spectra[T]) store(c *column, row, x int, replace bool) {
 func (s *spectra[T]) exposeBack(to spectrum, shots []*exposure) [][]contrast {
 	g := to.(*spectra[T])
 	rows := make([][][]contrast, s.n[1])
-	parallel(s.workers, s.n[1], func(_, row int) {
+	parallel.Do(s.workers, s.n[1], func(_, row int) {
 		rows[row] = make([][]contrast, len(shots))
 		for e, h := range shots {
 			rows[row][e] = make([]contrast, len(h.contrasts))

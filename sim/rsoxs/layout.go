@@ -1,6 +1,10 @@
 package rsoxs
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
+)
 
 // layout is the part of the transform of a real field that detectors see.
 //
@@ -28,7 +32,7 @@ func newLayout(l *lattice, views []*view, depth, workers int) *layout {
 	y := &layout{lattice: l, planes: l.n[0]/2 + 1, depth: depth}
 	runs := l.n[1] * y.planes
 	y.from, y.to, y.base = make([]int32, runs), make([]int32, runs), make([]int, runs+1)
-	parallel(workers, l.n[1], func(_, row int) {
+	parallel.Do(workers, l.n[1], func(_, row int) {
 		for _, v := range views {
 			y.mark(v, row)
 		}

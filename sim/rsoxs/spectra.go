@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 // spectra holds C and S of all fields of a morphology where detectors read them.
@@ -93,13 +95,13 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 			return err
 		}
 		n := min(slices, s.n[0]-z)
-		parallel(s.workers, n*len(s.materials), func(_, i int) {
+		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
 			p := s.materials[i%len(s.materials)]
 			dz := i / len(s.materials)
 			at := dz*s.fields + p.first
 			s.halfSpectra(half[at*size:(at+p.count)*size], s.even[at:at+p.count], p, z+dz)
 		})
-		parallel(s.workers, s.n[1], func(_, row int) { s.accumulate(half, row, z, n, size) })
+		parallel.Do(s.workers, s.n[1], func(_, row int) { s.accumulate(half, row, z, n, size) })
 	}
 	s.setCentre()
 	return nil
@@ -218,8 +220,8 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 			return err
 		}
 		n := min(batch, s.n[0]-z)
-		parallel(s.workers, s.n[1], func(_, row int) { s.spread(half, row, z, n, size) })
-		parallel(s.workers, n*len(s.materials), func(_, i int) {
+		parallel.Do(s.workers, s.n[1], func(_, row int) { s.spread(half, row, z, n, size) })
+		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
 			p := materials[i%len(materials)]
 			dz := i / len(s.materials)
 			at := (dz*s.fields + p.first) * size

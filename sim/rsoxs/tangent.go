@@ -3,6 +3,7 @@ package rsoxs
 import (
 	"context"
 
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -111,7 +112,7 @@ func (m *Material) like(n int, vector bool) []*tensor.Tensor {
 // exposeTangent fills the images with derivatives; g are those of the fields.
 func (s *spectra[T]) exposeTangent(to spectrum, shots []*exposure) {
 	g := to.(*spectra[T])
-	parallel(s.workers, s.n[1], func(_, row int) {
+	parallel.Do(s.workers, s.n[1], func(_, row int) {
 		for _, h := range shots {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
 				n, d, c := s.dielectric(&t, h.contrasts), g.dielectric(&t, h.contrasts), s.dielectric(&t, h.changes)

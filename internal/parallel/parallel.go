@@ -1,13 +1,14 @@
-package rsoxs
+// Package parallel shares independent work between goroutines.
+package parallel
 
 import (
 	"sync"
 	"sync/atomic"
 )
 
-// parallel calls f(worker, i) for every i below n, each once, on up to workers
+// Do calls f(worker, i) for every i below n, each once, on up to workers
 // goroutines. Calls for different i must not touch the same memory.
-func parallel(workers, n int, f func(worker, i int)) {
+func Do(workers, n int, f func(worker, i int)) {
 	workers = min(workers, n)
 	if workers <= 1 {
 		for i := range n {
