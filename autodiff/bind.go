@@ -2,6 +2,7 @@ package autodiff
 
 import (
 	"fmt"
+
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 

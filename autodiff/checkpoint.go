@@ -1,8 +1,9 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"slices"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // GradCheckpoint is Grad with less memory: of the forward values only those

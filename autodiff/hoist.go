@@ -1,8 +1,9 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"slices"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // Hoist takes out of outputs what depends on constants and the still inputs

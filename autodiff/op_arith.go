@@ -1,8 +1,9 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // Add returns x + y. Gradient: 1, 1.

@@ -1,6 +1,6 @@
 package autodiff
 
-import "math"
+import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // BernoulliLogLik returns k log p + m log(1-p), the log-likelihood of a probability
 // p after k successes and m failures; 0 log 0 is 0.
@@ -11,25 +11,10 @@ func BernoulliLogLik(k, m, p *Node) *Node { return apply(bernoulliOp, k, m, p) }
 
 var bernoulliOp, bernoulliScoreOp *Op
 
-func bernoulliLogLik(k, m, p float64) float64 {
-	sum := 0.0
-	if k != 0 {
-		sum += k * math.Log(p)
-	}
-	if m != 0 {
-		sum += m * math.Log1p(-p)
-	}
-	return sum
-}
-
-func bernoulliScore(k, m, p float64) float64 {
-	return -math.FMA(k+m, p, -k) / (p * (1 - p))
-}
-
 func init() {
 	bernoulliOp = Ternary{
 		Name: "bernoulli_loglik",
-		CPU:  bernoulliLogLik,
+		CPU:  special.BernoulliLogLik,
 		CUDA: "((x != 0.0 ? x * log(z) : 0.0) + (y != 0.0 ? y * log1p(-z) : 0.0))",
 		VJP: func(g, k, m, p *Node) (dk, dm, dp *Node) {
 			return Mul(g, Log(p)), Mul(g, Log1p(Neg(p))), Mul(g, apply(bernoulliScoreOp, k, m, p))
@@ -38,7 +23,7 @@ func init() {
 	}.define()
 	bernoulliScoreOp = Ternary{
 		Name: "bernoulli_score",
-		CPU:  bernoulliScore,
+		CPU:  special.BernoulliScore,
 		CUDA: "(-fma(x + y, z, -x) / (z * (1.0 - z)))",
 		VJP: func(g, k, m, p *Node) (dk, dm, dp *Node) {
 			q := Sub(Scalar(1), p)

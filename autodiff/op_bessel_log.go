@@ -1,6 +1,6 @@
 package autodiff
 
-import "math"
+import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // BesselLogI0e returns log(exp(-|x|) I0(x)), the logarithm of the scaled modified
 // Bessel function of order 0.
@@ -10,51 +10,20 @@ func BesselLogI0e(x *Node) *Node { return apply(logI0eOp, x) }
 
 var logI0eOp, logI0eSlopeOp *Op
 
-func logI0e(x float64) float64 {
-	if x = math.Abs(x); x > 1 {
-		return math.Log(besselIe(0, x))
-	}
-	q := x * x / 4
-	t, s := q, 0.0 // I0 - 1
-	for k := 2.0; t > 1e-17*s; k++ {
-		s += t
-		t *= q / (k * k)
-	}
-	return math.Log1p(s) - x
-}
-
-// logI0eSlope is the derivative; above 20 the asymptotic series of I0 and I1 are
-// subtracted term by term.
-func logI0eSlope(x float64) float64 {
-	a := math.Abs(x)
-	if a <= 20 {
-		return math.Copysign(besselIe(1, a)/besselIe(0, a)-1, -x)
-	}
-	t0, t1, i0, diff := 1.0, 1.0, 1.0, 0.0
-	for k := 1.0; k < 40 && math.Abs(t0) > 1e-17; k++ {
-		odd := (2*k - 1) * (2*k - 1)
-		t0 *= odd / (k * 8 * a)
-		t1 *= (odd - 4) / (k * 8 * a)
-		i0 += t0
-		diff += t0 - t1
-	}
-	return math.Copysign(diff/i0, -x)
-}
-
 func init() {
 	logI0eOp = Unary{
 		Name:   "bessel_log_i0e",
-		CPU:    logI0e,
+		CPU:    special.LogI0e,
 		CUDA:   "eu_log_i0e(x)",
-		Helper: cudaBesselIe + cudaLogI0e,
+		Helper: special.CUDABesselIe + special.CUDALogI0e,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(logI0eSlopeOp, x)) },
 		Domain: Interval{0.2, 30},
 	}.define()
 	logI0eSlopeOp = Unary{
 		Name:   "bessel_log_i0e_slope",
-		CPU:    logI0eSlope,
+		CPU:    special.LogI0eSlope,
 		CUDA:   "eu_log_i0e_slope(x)",
-		Helper: cudaBesselIe + cudaLogI0e,
+		Helper: special.CUDABesselIe + special.CUDALogI0e,
 		VJP: func(g, y, x *Node) *Node { // 2b - b^2 - (1-b)/|x| for b = |y|
 			b := Abs(y)
 			rest := perX(Sub(Scalar(1), b), Abs(x), 0.5)
@@ -63,28 +32,3 @@ func init() {
 		Domain: Interval{0.2, 30},
 	}.define()
 }
-
-const cudaLogI0e = `
-__device__ double eu_log_i0e(double x) {
-	x = fabs(x);
-	if (x > 1.0) return log(eu_bessel_ie(0, x));
-	double q = x * x / 4.0, t = q, s = 0.0;
-	for (double k = 2.0; t > 1e-17 * s; k += 1.0) {
-		s += t;
-		t *= q / (k * k);
-	}
-	return log1p(s) - x;
-}
-__device__ double eu_log_i0e_slope(double x) {
-	double a = fabs(x), t0 = 1.0, t1 = 1.0, i0 = 1.0, diff = 0.0;
-	if (a <= 20.0) return copysign(eu_bessel_ie(1, a) / eu_bessel_ie(0, a) - 1.0, -x);
-	for (double k = 1.0; k < 40.0 && fabs(t0) > 1e-17; k += 1.0) {
-		double odd = (2.0 * k - 1.0) * (2.0 * k - 1.0);
-		t0 *= odd / (k * 8.0 * a);
-		t1 *= (odd - 4.0) / (k * 8.0 * a);
-		i0 += t0;
-		diff += t0 - t1;
-	}
-	return copysign(diff / i0, -x);
-}
-`

@@ -1,6 +1,10 @@
 package autodiff
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
+)
 
 // LogBetaI returns the logarithm of the regularised incomplete beta function
 // I_x(a, b) at the logit s = log(x/(1-x)), the distribution function of a Beta law
@@ -14,15 +18,15 @@ func LogBetaI(a, b, s *Node) *Node { return apply(betaCDFOp(0, 0), a, b, s) }
 func betaCDFOp(m, n int) *Op {
 	tailOpsMu.Lock()
 	defer tailOpsMu.Unlock()
-	key := tailKey{lowerBeta, m, n}
+	key := tailKey{special.LowerBeta, m, n}
 	if op := tailOps[key]; op != nil {
 		return op
 	}
 	op := Ternary{
 		Name:   fmt.Sprintf("log_beta_i_%d_%d", m, n),
-		CPU:    func(a, b, s float64) float64 { return logIncomplete(lowerBeta, m, n, a, b, s) },
+		CPU:    func(a, b, s float64) float64 { return special.LogIncomplete(special.LowerBeta, m, n, a, b, s) },
 		CUDA:   fmt.Sprintf("eu_incomplete(0, %d, %d, x, y, z)", m, n),
-		Helper: cudaStirling + cudaPolygamma + cudaLog1pmx + cudaIncomplete,
+		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete,
 		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
 			return Mul(g, apply(betaCDFOp(m+1, n), a, b, s)), Mul(g, apply(betaCDFOp(m, n+1), a, b, s)), Mul(g, betaHazard(m, n, a, b, s))
 		},
@@ -66,7 +70,7 @@ func betaHazard(m, n int, a, b, s *Node) *Node {
 			sum := Scalar(0)
 			for p := 0; p <= i-di; p++ {
 				for q := 0; q <= j-dj; q++ {
-					c := binomial(i-di, p) * binomial(j-dj, q)
+					c := special.Binomial(i-di, p) * special.Binomial(j-dj, q)
 					sum = Add(sum, Scale(c, Mul(h[[2]int{p, q}], rest(i-p, j-q))))
 				}
 			}

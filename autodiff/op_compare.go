@@ -1,8 +1,9 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // Less returns 1 where x < y, else 0. Gradient: none.

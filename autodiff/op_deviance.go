@@ -1,6 +1,6 @@
 package autodiff
 
-import "math"
+import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // PoissonDeviance returns k log(k/m) - (k - m) for k >= 0 and m > 0, half the unit
 // deviance of a Poisson law of mean m: how far log p(k) falls below its largest
@@ -21,33 +21,12 @@ func LogFactorialRest(k *Node) *Node { return apply(factorialOp, k) }
 
 var devianceOp, factorialOp *Op
 
-func poissonDeviance(k, m float64) float64 {
-	switch d := m - k; {
-	case k == 0 || math.IsInf(m, 1):
-		return m
-	case math.Abs(d) < 0.4*k:
-		return -k * log1pmx(d/k)
-	default:
-		return k*(math.Log(k)-math.Log(m)) + d
-	}
-}
-
-func logFactorialRest(k float64) float64 {
-	if k < 1e-3 { // Stirling's error would be large
-		if k == 0 {
-			return 0
-		}
-		return lgamma(k+1) - k*math.Log(k) + k
-	}
-	return stirlingError(0, k) + 0.5*math.Log(2*math.Pi*k)
-}
-
 func init() {
 	devianceOp = Binary{
 		Name:   "poisson_deviance",
-		CPU:    poissonDeviance,
+		CPU:    special.PoissonDeviance,
 		CUDA:   "eu_poisson_deviance(x, y)",
-		Helper: cudaLog1pmx + cudaPoissonDeviance,
+		Helper: special.CUDALog1pmx + special.CUDAPoissonDeviance,
 		VJP: func(g, _, k, m *Node) (dk, dm *Node) {
 			return Mul(g, Sub(Log(k), Log(m))), Mul(g, Div(Sub(m, k), m))
 		},
@@ -55,35 +34,10 @@ func init() {
 	}.define()
 	factorialOp = Unary{
 		Name:   "log_factorial_rest",
-		CPU:    logFactorialRest,
+		CPU:    special.LogFactorialRest,
 		CUDA:   "eu_log_factorial_rest(x)",
-		Helper: cudaStirling + cudaFactorialRest,
+		Helper: special.CUDAStirling + special.CUDAFactorialRest,
 		VJP:    func(g, _, k *Node) *Node { return Mul(g, Sub(Digamma(Shift(k, 1)), Log(k))) },
 		Domain: Interval{0.3, 14},
 	}.define()
 }
-
-const cudaLog1pmx = `
-__device__ double eu_log1pmx(double y) {
-	if (fabs(y) > 0.4) return log1p(y) - y;
-	double z = y / (2.0 + y), q = z * z, s = 0.0;
-	for (double k = 27.0; k >= 3.0; k -= 2.0) s = s * q + 1.0 / k;
-	return 2.0 * z * q * s - y * z;
-}
-`
-
-const cudaPoissonDeviance = `
-__device__ double eu_poisson_deviance(double k, double m) {
-	double d = m - k;
-	if (k == 0.0 || m > 1.7976931348623157e308) return m;
-	if (fabs(d) < 0.4 * k) return -k * eu_log1pmx(d / k);
-	return k * (log(k) - log(m)) + d;
-}
-`
-
-const cudaFactorialRest = `
-__device__ double eu_log_factorial_rest(double k) {
-	if (k < 1e-3) return k == 0.0 ? 0.0 : lgamma(k + 1.0) - k * log(k) + k;
-	return eu_stirling_error(0, k) + 0.5 * log(6.28318530717958647693 * k);
-}
-`

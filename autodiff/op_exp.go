@@ -1,8 +1,10 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
 // Exp returns e^x. Gradient: y.
@@ -30,13 +32,6 @@ func Log10(x *Node) *Node { return apply(log10Op, x) }
 func LogAddExp(x, y *Node) *Node { return apply(logAddExpOp, x, y) }
 
 var expOp, exp2Op, expm1Op, logOp, log1pOp, log2Op, log10Op, logAddExpOp *Op
-
-func logAddExp(x, y float64) float64 {
-	if x == y { // also equal infinities
-		return x + math.Ln2
-	}
-	return math.Max(x, y) + math.Log1p(math.Exp(-math.Abs(x-y)))
-}
 
 func init() {
 	expOp = Unary{
@@ -90,7 +85,7 @@ func init() {
 	}.define()
 	logAddExpOp = Binary{
 		Name: "logaddexp",
-		CPU:  logAddExp,
+		CPU:  special.LogAddExp,
 		CUDA: "(x == y ? x + 0.69314718055994530942 : fmax(x, y) + log1p(exp(-fabs(x - y))))",
 		VJP: func(g, _, x, y *Node) (dx, dy *Node) {
 			return Mul(g, Sigmoid(Sub(x, y))), Mul(g, Sigmoid(Sub(y, x)))

@@ -3,6 +3,8 @@ package autodiff
 import (
 	"fmt"
 	"sync"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
 // LogGammaP returns the logarithm of the regularised lower incomplete gamma
@@ -11,16 +13,10 @@ import (
 //
 // Gradient: exp((a-1) log x - x - log Gamma(a) - y) for x; for a an operation of
 // the same family. Definition: https://dlmf.nist.gov/8.2.E4.
-func LogGammaP(a, x *Node) *Node { return apply(gammaCDFOp(lowerGamma, 0), a, x) }
+func LogGammaP(a, x *Node) *Node { return apply(gammaCDFOp(special.LowerGamma, 0), a, x) }
 
 // LogGammaQ returns the logarithm of Q(a, x) = 1 - P(a, x), as LogGammaP does.
-func LogGammaQ(a, x *Node) *Node { return apply(gammaCDFOp(upperGamma, 0), a, x) }
-
-// tailKey names a member of a family: which integral, and its derivative's order.
-type tailKey struct {
-	kind incomplete
-	m, n int
-}
+func LogGammaQ(a, x *Node) *Node { return apply(gammaCDFOp(special.UpperGamma, 0), a, x) }
 
 var (
 	tailOps   = map[tailKey]*Op{}
@@ -28,19 +24,19 @@ var (
 )
 
 // gammaCDFOp returns the m-th derivative with respect to a, made at first use.
-func gammaCDFOp(kind incomplete, m int) *Op {
+func gammaCDFOp(kind special.Incomplete, m int) *Op {
 	tailOpsMu.Lock()
 	defer tailOpsMu.Unlock()
 	key := tailKey{kind, m, 0}
 	if op := tailOps[key]; op != nil {
 		return op
 	}
-	name := map[incomplete]string{lowerGamma: "log_gamma_p_%d", upperGamma: "log_gamma_q_%d"}[kind]
+	name := map[special.Incomplete]string{special.LowerGamma: "log_gamma_p_%d", special.UpperGamma: "log_gamma_q_%d"}[kind]
 	op := Binary{
 		Name:   fmt.Sprintf(name, m),
-		CPU:    func(a, x float64) float64 { return logIncomplete(kind, m, 0, a, 1, x) },
+		CPU:    func(a, x float64) float64 { return special.LogIncomplete(kind, m, 0, a, 1, x) },
 		CUDA:   fmt.Sprintf("eu_incomplete(%d, %d, 0, x, 1.0, y)", kind, m),
-		Helper: cudaStirling + cudaPolygamma + cudaLog1pmx + cudaIncomplete,
+		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete,
 		VJP: func(g, _, a, x *Node) (da, dx *Node) {
 			return Mul(g, apply(gammaCDFOp(kind, m+1), a, x)), Mul(g, gammaHazard(kind, m, a, x))
 		},
@@ -54,11 +50,11 @@ func gammaCDFOp(kind incomplete, m int) *Op {
 // log P or log Q with respect to x:
 //
 //	h = +-exp(log p - log P), h' = h u, u = d(log p)/da - d(log P)/da
-func gammaHazard(kind incomplete, m int, a, x *Node) *Node {
+func gammaHazard(kind special.Incomplete, m int, a, x *Node) *Node {
 	lower := apply(gammaCDFOp(kind, 0), a, x)
 	d := Sub(Sub(Mul(Shift(a, -1), Log(x)), x), Lgamma(a))
 	h := []*Node{Exp(Sub(d, lower))}
-	if kind == upperGamma {
+	if kind == special.UpperGamma {
 		h[0] = Neg(h[0])
 	}
 	var u []*Node // derivatives of u
@@ -70,7 +66,7 @@ func gammaHazard(kind incomplete, m int, a, x *Node) *Node {
 		u = append(u, rest)
 		next := Scalar(0)
 		for j, hj := range h {
-			next = Add(next, Scale(binomial(i, j), Mul(hj, u[i-j])))
+			next = Add(next, Scale(special.Binomial(i, j), Mul(hj, u[i-j])))
 		}
 		h = append(h, next)
 	}
@@ -78,8 +74,14 @@ func gammaHazard(kind incomplete, m int, a, x *Node) *Node {
 }
 
 func init() {
-	for _, kind := range []incomplete{lowerGamma, upperGamma} {
+	for _, kind := range []special.Incomplete{special.LowerGamma, special.UpperGamma} {
 		gammaCDFOp(kind, 0)
 		gammaCDFOp(kind, 1)
 	}
+}
+
+// tailKey names a member of a family: which integral, and its derivative's order.
+type tailKey struct {
+	kind special.Incomplete
+	m, n int
 }

@@ -3,10 +3,11 @@ package autodiff
 import (
 	"cmp"
 	"fmt"
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
-	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
 // Gather takes the elements idx of one axis; the result has idx's axes in its

@@ -1,9 +1,10 @@
 package autodiff
 
 import (
+	"math"
+
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
-	"math"
 )
 
 // Cholesky returns the lower triangular L with L L^T = a, for each symmetric

@@ -3,12 +3,13 @@ package autodiff
 import (
 	"errors"
 
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
-	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
 // EigenSymmetric returns the eigenvalues of symmetric matrices, ascending, and

@@ -1,6 +1,6 @@
 package autodiff
 
-import "math"
+import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // Log1mExp returns log(1 - exp(x)) for x < 0, exact near 0 and far below: what is
 // left of a probability given by its logarithm. -Inf at 0, NaN above.
@@ -10,17 +10,10 @@ func Log1mExp(x *Node) *Node { return apply(log1mexpOp, x) }
 
 var log1mexpOp *Op
 
-func log1mexp(x float64) float64 {
-	if x > -math.Ln2 {
-		return math.Log(-math.Expm1(x))
-	}
-	return math.Log1p(-math.Exp(x))
-}
-
 func init() {
 	log1mexpOp = Unary{
 		Name:   "log1mexp",
-		CPU:    log1mexp,
+		CPU:    special.Log1mexp,
 		CUDA:   "(x > -0.69314718055994530942 ? log(-expm1(x)) : log1p(-exp(x)))",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Div(g, Expm1(Neg(x)))) },
 		Domain: Interval{-4, -0.1},

@@ -1,6 +1,6 @@
 package autodiff
 
-import "math"
+import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // Log1pSquare returns log(1 + x^2), finite for every finite x.
 //
@@ -9,31 +9,17 @@ func Log1pSquare(x *Node) *Node { return apply(log1psqOp, x) }
 
 var log1psqOp, log1psqSlopeOp *Op
 
-func log1psq(x float64) float64 {
-	if math.Abs(x) > 1e8 {
-		return 2 * math.Log(math.Abs(x))
-	}
-	return math.Log1p(x * x)
-}
-
-func log1psqSlope(x float64) float64 {
-	if math.Abs(x) > 1 {
-		return 2 / (x + 1/x)
-	}
-	return 2 * x / (1 + x*x)
-}
-
 func init() {
 	log1psqOp = Unary{
 		Name:   "log1p_square",
-		CPU:    log1psq,
+		CPU:    special.Log1psq,
 		CUDA:   "(fabs(x) > 1e8 ? 2.0 * log(fabs(x)) : log1p(x * x))",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(log1psqSlopeOp, x)) },
 		Domain: Interval{-4, 4},
 	}.define()
 	log1psqSlopeOp = Unary{
 		Name: "log1p_square_slope",
-		CPU:  log1psqSlope,
+		CPU:  special.Log1psqSlope,
 		CUDA: "(fabs(x) > 1.0 ? 2.0 / (x + 1.0 / x) : 2.0 * x / (1.0 + x * x))",
 		VJP: func(g, y, x *Node) *Node { // 2/(1+x^2) - y^2
 			return Mul(g, Sub(Scale(2, Exp(Neg(Log1pSquare(x)))), Square(y)))

@@ -2,7 +2,8 @@ package autodiff
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
 // LogPartialMoment returns the logarithm of the integral over y > 0 of
@@ -19,15 +20,15 @@ func LogPartialMoment(nu, m *Node) *Node { return apply(partialMomentOp(0), nu, 
 func partialMomentOp(n int) *Op {
 	tailOpsMu.Lock()
 	defer tailOpsMu.Unlock()
-	key := tailKey{partialPeak, n, 0}
+	key := tailKey{special.PartialPeak, n, 0}
 	if op := tailOps[key]; op != nil {
 		return op
 	}
 	op := Binary{
 		Name:   fmt.Sprintf("log_partial_moment_%d", n),
-		CPU:    func(nu, m float64) float64 { return logPartialMoment(n, nu, m) },
+		CPU:    func(nu, m float64) float64 { return special.LogPartialMoment(n, nu, m) },
 		CUDA:   fmt.Sprintf("eu_partial_moment(%d, x, y)", n),
-		Helper: cudaStirling + cudaPolygamma + cudaLog1pmx + cudaIncomplete + cudaPartialMoment,
+		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete + special.CUDAPartialMoment,
 		VJP: func(g, _, nu, m *Node) (dnu, dm *Node) {
 			return Mul(g, apply(partialMomentOp(n+1), nu, m)), Mul(g, partialSlope(n, nu, m))
 		},
@@ -46,7 +47,7 @@ func partialSlope(n int, nu, m *Node) *Node {
 	for i := range n {
 		next := Scalar(0)
 		for j, hj := range h {
-			next = Add(next, Scale(binomial(i, j), Mul(hj, step(i-j+1))))
+			next = Add(next, Scale(special.Binomial(i, j), Mul(hj, step(i-j+1))))
 		}
 		h = append(h, next)
 	}
@@ -56,72 +57,7 @@ func partialSlope(n int, nu, m *Node) *Node {
 	return h[n]
 }
 
-// logPartialMoment integrates over w = log y from the peak, y (y-m) = nu+1, to both
-// sides.
-func logPartialMoment(n int, nu, m float64) float64 {
-	if !(nu > -1) || math.IsNaN(m) || n > maxOrder {
-		return math.NaN()
-	}
-	p := nu + 1
-	y := (m + math.Hypot(m, 2*math.Sqrt(p))) / 2
-	if m < 0 {
-		y = 2 * p / (math.Hypot(m, 2*math.Sqrt(p)) - m)
-	}
-	e := flank{kind: partialPeak, c: y, p: p, q: m}
-	sums := func(mean float64, n int) (sum [maxOrder + 1][maxOrder + 1]float64) {
-		e.right = false
-		e.moments(math.Inf(1), mean, 0, n, 0, &sum)
-		e.right = true
-		e.moments(math.Inf(1), mean, 0, n, 0, &sum)
-		return sum
-	}
-	if n == 0 {
-		sum := sums(0, 0)
-		return p*math.Log(y) - (y-m)*(y-m)/2 + math.Log(sum[0][0])
-	}
-	sum := sums(0, 1)
-	mean := sum[1][0] / sum[0][0]
-	if n == 1 {
-		return math.Log(y) + mean
-	}
-	return cumulants(sums(mean, n), n, 0)
-}
-
-// partial is at for partialPeak: p log y - (y-m)^2/2, relative to the peak.
-func (e *flank) partial(v float64) (f, d, x float64) {
-	u, side := v, 1.0
-	if !e.right {
-		u, side = -v, -1
-	}
-	grow := math.Expm1(u)
-	y := e.c * (1 + grow)
-	return e.p*u - e.c*grow*(y+e.c-2*e.q)/2, side * (e.p - y*(y-e.q)), u
-}
-
 func init() {
 	partialMomentOp(0)
 	partialMomentOp(1)
 }
-
-const cudaPartialMoment = `
-__device__ void eu_partial_sums(eu_flank *e, double mean, int n, double sum[7][7]) {
-	for (int i = 0; i < 7; i++) for (int j = 0; j < 7; j++) sum[i][j] = 0.0;
-	e->right = 0;
-	eu_moments(e, INFINITY, mean, 0.0, n, 0, sum);
-	e->right = 1;
-	eu_moments(e, INFINITY, mean, 0.0, n, 0, sum);
-}
-__device__ double eu_partial_moment(int n, double nu, double m) {
-	if (!(nu > -1.0) || isnan(m) || n > 6) return NAN;
-	double p = nu + 1.0, h = hypot(m, 2.0 * sqrt(p));
-	double y = m < 0.0 ? 2.0 * p / (h - m) : (m + h) / 2.0;
-	eu_flank e = {5, 0, 0.0, y, p, m};
-	double sum[7][7];
-	eu_partial_sums(&e, 0.0, n > 0, sum);
-	if (n == 0) return p * log(y) - (y - m) * (y - m) / 2.0 + log(sum[0][0]);
-	double mean = sum[1][0] / sum[0][0];
-	if (n == 1) return log(y) + mean;
-	eu_partial_sums(&e, mean, n, sum);
-	return eu_cumulant(sum, n, 0);
-}
-`

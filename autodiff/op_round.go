@@ -1,8 +1,10 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
 // Floor returns the largest whole number <= x. Gradient: 0.
@@ -83,7 +85,7 @@ func init() {
 		Name:   "floor_mod",
 		CPU:    floorMod,
 		CUDA:   "eu_floor_mod(x, y)",
-		Helper: cudaFloorMod,
+		Helper: special.CUDAFloorMod,
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return g, Neg(Mul(g, Floor(Div(x, y)))) },
 		Domain: Interval{0.6, 3},
 	}.define()

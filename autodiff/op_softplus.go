@@ -1,6 +1,6 @@
 package autodiff
 
-import "math"
+import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // Softplus returns log(1 + exp(x)), a smooth max(x, 0).
 //
@@ -17,21 +17,17 @@ func LogSigmoid(x *Node) *Node { return Neg(Softplus(Neg(x))) }
 
 var softplusOp, sigmoidOp *Op
 
-func softplus(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
 func init() {
 	softplusOp = Unary{
 		Name: "softplus", kernel: "softplus",
-		CPU:    softplus,
+		CPU:    special.Softplus,
 		CUDA:   "(isnan(x) ? x : log1p(exp(-fabs(x))) + fmax(x, 0.0))",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sigmoid(x)) },
 		Domain: Interval{-40, 40},
 	}.define()
 	sigmoidOp = Unary{
 		Name: "sigmoid", kernel: "sigmoid",
-		CPU:    sigmoid,
+		CPU:    special.Sigmoid,
 		CUDA:   "1.0 / (1.0 + exp(-x))",
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Mul(y, Sigmoid(Neg(x)))) },
 		Domain: Interval{-30, 30},

@@ -1,9 +1,10 @@
 package autodiff
 
 import (
+	"slices"
+
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
-	"slices"
 )
 
 // Sort returns the elements in order along one axis; a NaN counts as the

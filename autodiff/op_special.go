@@ -1,6 +1,10 @@
 package autodiff
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
+)
 
 // Erf returns the error function. Gradient: 2/sqrt(pi) exp(-x^2).
 func Erf(x *Node) *Node { return apply(erfOp, x) }
@@ -48,61 +52,6 @@ func BesselI1e(x *Node) *Node { return apply(i1eOp, x) }
 
 var erfOp, erfcOp, erfcxOp, erfinvOp, logPhiOp, lgammaOp, digammaOp, j0Op, j1Op, i0eOp, i1eOp *Op
 
-const twoOverSqrtPi = 2 / 1.772453850905516027298167483341145182798
-
-// erfcx is exp(x^2) erfc(x): the product while erfc is a normal number, with
-// the rounding error of x^2 put back, then the asymptotic series.
-func erfcx(x float64) float64 {
-	if x < -27 {
-		return math.Inf(1)
-	}
-	if x > 25 {
-		s, q := 1.0, 1/(2*x*x)
-		for k := 11.0; k >= 1; k -= 2 {
-			s = 1 - k*q*s
-		}
-		return s / (x * math.Sqrt(math.Pi))
-	}
-	q := x * x
-	return math.Exp(q) * (1 + math.FMA(x, x, -q)) * math.Erfc(x)
-}
-
-// logPhi uses erfcx left of -1 and log1p right of it.
-func logPhi(x float64) float64 {
-	if x < -1 {
-		return -x*x/2 + math.Log(erfcx(-x*math.Sqrt2/2)/2)
-	}
-	return math.Log1p(-math.Erfc(x*math.Sqrt2/2) / 2)
-}
-
-func lgamma(x float64) float64 {
-	v, _ := math.Lgamma(x)
-	return v
-}
-
-// besselIe returns exp(-x) I_n(x) for x >= 0 and n = 0 or 1: the power series
-// below 20, the asymptotic series above.
-func besselIe(n int, x float64) float64 {
-	if x > 20 {
-		mu, t, s := 4*float64(n*n), 1.0, 1.0
-		for k := 1.0; k < 40 && math.Abs(t) > 1e-17; k++ {
-			t *= -(mu - (2*k-1)*(2*k-1)) / (k * 8 * x)
-			s += t
-		}
-		return s / math.Sqrt(2*math.Pi*x)
-	}
-	q, t := x*x/4, 1.0
-	s := t
-	for k := 1.0; t > 1e-17*s; k++ {
-		t *= q / (k * (k + float64(n)))
-		s += t
-	}
-	if n == 1 {
-		s *= x / 2
-	}
-	return math.Exp(-x) * s
-}
-
 // perX returns y/x, or limit where x is 0.
 func perX(y, x *Node, limit float64) *Node {
 	zero := Equal(x, Scalar(0))
@@ -115,37 +64,37 @@ func init() {
 		Name: "erf", kernel: "erf",
 		CPU:    math.Erf,
 		CUDA:   "erf(x)",
-		VJP:    func(g, _, x *Node) *Node { return gauss(twoOverSqrtPi, g, x) },
+		VJP:    func(g, _, x *Node) *Node { return gauss(special.TwoOverSqrtPi, g, x) },
 		Domain: Interval{-3, 3},
 	}.define()
 	erfcOp = Unary{
 		Name: "erfc", kernel: "erfc",
 		CPU:    math.Erfc,
 		CUDA:   "erfc(x)",
-		VJP:    func(g, _, x *Node) *Node { return gauss(-twoOverSqrtPi, g, x) },
+		VJP:    func(g, _, x *Node) *Node { return gauss(-special.TwoOverSqrtPi, g, x) },
 		Domain: Interval{-3, 3},
 	}.define()
 	erfcxOp = Unary{
 		Name:   "erfcx",
-		CPU:    erfcx,
+		CPU:    special.Erfcx,
 		CUDA:   "eu_erfcx(x)",
-		Helper: cudaErfcx,
-		VJP:    func(g, y, x *Node) *Node { return Mul(g, Shift(Scale(2, Mul(x, y)), -twoOverSqrtPi)) },
+		Helper: special.CUDAErfcx,
+		VJP:    func(g, y, x *Node) *Node { return Mul(g, Shift(Scale(2, Mul(x, y)), -special.TwoOverSqrtPi)) },
 		Domain: Interval{-2, 30},
 	}.define()
 	erfinvOp = Unary{
 		Name:   "erfinv",
 		CPU:    math.Erfinv,
 		CUDA:   "eu_erfinv(x)",
-		Helper: cudaErfinv,
-		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(1/twoOverSqrtPi, Exp(Square(y)))) },
+		Helper: special.CUDAErfinv,
+		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(1/special.TwoOverSqrtPi, Exp(Square(y)))) },
 		Domain: Interval{-0.95, 0.95},
 	}.define()
 	logPhiOp = Unary{
 		Name:   "log_phi",
-		CPU:    logPhi,
+		CPU:    special.LogPhi,
 		CUDA:   "eu_log_phi(x)",
-		Helper: cudaErfcx + cudaLogPhi,
+		Helper: special.CUDAErfcx + special.CUDALogPhi,
 		VJP: func(g, _, x *Node) *Node {
 			return Mul(g, Div(Scalar(math.Sqrt(2/math.Pi)), Erfcx(Scale(-math.Sqrt2/2, x))))
 		},
@@ -153,16 +102,16 @@ func init() {
 	}.define()
 	lgammaOp = Unary{
 		Name:   "lgamma",
-		CPU:    lgamma,
+		CPU:    special.Lgamma,
 		CUDA:   "lgamma(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Digamma(x)) },
 		Domain: Interval{0.3, 12},
 	}.define()
 	digammaOp = Unary{
 		Name:   "digamma",
-		CPU:    digamma,
+		CPU:    special.Digamma,
 		CUDA:   "eu_digamma(x)",
-		Helper: cudaDigamma,
+		Helper: special.CUDADigamma,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Polygamma(1, x)) },
 		Domain: Interval{0.3, 12},
 	}.define()
@@ -182,17 +131,17 @@ func init() {
 	}.define()
 	i0eOp = Unary{
 		Name:   "bessel_i0e",
-		CPU:    func(x float64) float64 { return besselIe(0, math.Abs(x)) },
+		CPU:    func(x float64) float64 { return special.BesselIe(0, math.Abs(x)) },
 		CUDA:   "eu_bessel_ie(0, fabs(x))",
-		Helper: cudaBesselIe,
+		Helper: special.CUDABesselIe,
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Sub(BesselI1e(x), Mul(Sign(x), y))) },
 		Domain: Interval{-25, 25},
 	}.define()
 	i1eOp = Unary{
 		Name:   "bessel_i1e",
-		CPU:    func(x float64) float64 { return math.Copysign(besselIe(1, math.Abs(x)), x) },
+		CPU:    func(x float64) float64 { return math.Copysign(special.BesselIe(1, math.Abs(x)), x) },
 		CUDA:   "copysign(eu_bessel_ie(1, fabs(x)), x)",
-		Helper: cudaBesselIe,
+		Helper: special.CUDABesselIe,
 		VJP: func(g, y, x *Node) *Node {
 			return Mul(g, Sub(BesselI0e(x), Add(Mul(Sign(x), y), perX(y, x, 0.5))))
 		},

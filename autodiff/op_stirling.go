@@ -2,8 +2,9 @@ package autodiff
 
 import (
 	"fmt"
-	"math"
 	"sync"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
 // StirlingError returns what Stirling's formula leaves of log Gamma for x > 0,
@@ -29,9 +30,9 @@ func stirlingOp(n int) *Op {
 	}
 	op := Unary{
 		Name:   fmt.Sprintf("stirling_error_%d", n),
-		CPU:    func(x float64) float64 { return stirlingError(n, x) },
+		CPU:    func(x float64) float64 { return special.StirlingError(n, x) },
 		CUDA:   fmt.Sprintf("eu_stirling_error(%d, x)", n),
-		Helper: cudaStirling,
+		Helper: special.CUDAStirling,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(stirlingOp(n+1), x)) },
 		Domain: Interval{0.5, 14},
 	}.define()
@@ -43,75 +44,3 @@ func init() {
 	stirlingOp(0)
 	stirlingOp(1)
 }
-
-// stirlingError is the n-th derivative: it moves x up to 10 by
-//
-//	s(x) = s(x+1) + (x + 1/2) log(1 + 1/x) - 1
-//
-// then uses the asymptotic series (Abramowitz & Stegun 6.1.41).
-func stirlingError(n int, x float64) float64 {
-	if !(x > 0) {
-		if n == 0 && x == 0 {
-			return math.Inf(1)
-		}
-		return math.NaN()
-	}
-	moved := 0.0
-	for ; x < 10; x++ {
-		moved += stirlingStep(n, x)
-	}
-	sum := 0.0
-	for k := len(stirlingSeries) - 1; k >= 0; k-- {
-		c := stirlingSeries[k]
-		for i := range n { // derivatives of x^-m multiply by -m/x, -(m+1)/x, ...
-			c *= -float64(2*k+1+i) / x
-		}
-		sum = sum/(x*x) + c
-	}
-	return moved + sum/x
-}
-
-// stirlingStep is the n-th derivative of (x + 1/2) log(1 + 1/x) - 1.
-func stirlingStep(n int, x float64) float64 {
-	switch n {
-	case 0:
-		return (x+0.5)*math.Log1p(1/x) - 1
-	case 1:
-		return math.Log1p(1/x) - (x+0.5)/(x*(x+1))
-	}
-	// The m-th derivative of log(1 + 1/x) is l(m) = (-1)^(m-1) (m-1)! ((x+1)^-m - x^-m).
-	p, q := 1/(x+1), 1/x
-	for i := 1; i < n-1; i++ {
-		p, q = -p*float64(i)/(x+1), -q*float64(i)/x
-	}
-	before := p - q // l(n-1)
-	return float64(n)*before - (x+0.5)*float64(n-1)*(p/(x+1)-q/x)
-}
-
-// stirlingSeries holds B(2k)/(2k (2k-1)), k = 1...
-var stirlingSeries = [...]float64{1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156, -3617. / 122400}
-
-const cudaStirling = `
-__device__ double eu_stirling_step(int n, double x) {
-	if (n == 0) return (x + 0.5) * log1p(1.0 / x) - 1.0;
-	if (n == 1) return log1p(1.0 / x) - (x + 0.5) / (x * (x + 1.0));
-	double p = 1.0 / (x + 1.0), q = 1.0 / x;
-	for (int i = 1; i < n - 1; i++) {
-		p = -p * i / (x + 1.0);
-		q = -q * i / x;
-	}
-	return n * (p - q) - (x + 0.5) * (n - 1) * (p / (x + 1.0) - q / x);
-}
-__device__ double eu_stirling_error(int n, double x) {
-	if (!(x > 0.0)) return n == 0 && x == 0.0 ? INFINITY : NAN;
-	double moved = 0.0, sum = 0.0;
-	for (; x < 10.0; x += 1.0) moved += eu_stirling_step(n, x);
-	double b[8] = {1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156, -3617. / 122400};
-	for (int k = 7; k >= 0; k--) {
-		double c = b[k];
-		for (int i = 0; i < n; i++) c *= -(2.0 * k + 1.0 + i) / x;
-		sum = sum / (x * x) + c;
-	}
-	return moved + sum / x;
-}
-`

@@ -1,8 +1,10 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
 // Sin returns the sine of x in radians. Gradient: cos x.
@@ -183,7 +185,7 @@ func init() {
 		Name:   "spherical_j1",
 		CPU:    sphJ1,
 		CUDA:   "eu_sph_j1(x)",
-		Helper: cudaSphJ1,
+		Helper: special.CUDASphJ1,
 		VJP: func(g, y, x *Node) *Node { // j0 - 2 j1/x, 1/3 at 0
 			zero := Equal(x, Scalar(0))
 			r := Where(zero, Scalar(1.0/3), Div(y, Where(zero, Scalar(1), x)))

@@ -1,10 +1,11 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // plain evaluates a graph as it is written: each operation alone, in a program of

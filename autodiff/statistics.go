@@ -1,9 +1,10 @@
 package autodiff
 
 import (
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // Mean returns the mean of all elements.

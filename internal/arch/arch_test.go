@@ -43,6 +43,7 @@ var (
 var rooms = map[string][]string{
 	"autodiff/internal/compiler": {"tensor"},
 	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},
+	"autodiff/internal/special":  {},
 	"infer/internal/vectors":     {},
 	"infer/internal/hamiltonian": {"infer/internal/vectors", "tensor"},
 	"infer/internal/warmup":      {"infer/internal/hamiltonian", "infer/internal/vectors", "tensor"},

@@ -1,9 +1,6 @@
-package autodiff
+package special
 
-// C functions for the expressions that C's mathematics library lacks. They are
-// the same algorithms as the Go functions they stand for.
-
-const cudaSphJ1 = `
+const CUDASphJ1 = `
 __device__ double eu_sph_j1(double x) {
 	if (fabs(x) > 1.0) return (sin(x) / x - cos(x)) / x;
 	double q = x * x, s = 1.0;
@@ -12,7 +9,7 @@ __device__ double eu_sph_j1(double x) {
 }
 `
 
-const cudaFloorMod = `
+const CUDAFloorMod = `
 __device__ double eu_floor_mod(double x, double y) {
 	double r = fmod(x, y);
 	if (r != 0.0 && (r < 0.0) != (y < 0.0)) return r + y;
@@ -20,7 +17,7 @@ __device__ double eu_floor_mod(double x, double y) {
 }
 `
 
-const cudaErfcx = `
+const CUDAErfcx = `
 __device__ double eu_erfcx(double x) {
 	if (x < -27.0) return INFINITY;
 	if (x > 25.0) {
@@ -33,7 +30,7 @@ __device__ double eu_erfcx(double x) {
 }
 `
 
-const cudaLogPhi = `
+const CUDALogPhi = `
 __device__ double eu_log_phi(double x) {
 	if (x < -1.0) return -x * x / 2.0 + log(eu_erfcx(-x * 0.70710678118654752440) / 2.0);
 	return log1p(-erfc(x * 0.70710678118654752440) / 2.0);
@@ -41,7 +38,7 @@ __device__ double eu_log_phi(double x) {
 `
 
 // Winitzki's approximation (a = 0.147) starts Halley steps on erf or erfc.
-const cudaErfinv = `
+const CUDAErfinv = `
 __device__ double eu_erfinv(double x) {
 	double a = fabs(x);
 	if (!(a < 1.0)) return a == 1.0 ? copysign(INFINITY, x) : NAN;
@@ -56,7 +53,7 @@ __device__ double eu_erfinv(double x) {
 }
 `
 
-const cudaDigamma = `
+const CUDADigamma = `
 __device__ double eu_digamma_pos(double x) {
 	double s = 0.0;
 	for (; x < 10.0; x += 1.0) s -= 1.0 / x;
@@ -72,7 +69,7 @@ __device__ double eu_digamma(double x) {
 `
 
 // Euler-Maclaurin sum of the Hurwitz zeta function.
-const cudaPolygamma = `
+const CUDAPolygamma = `
 __device__ double eu_polygamma_pos(int n, double x) {
 	double s = n + 1.0, sum = 0.0, f = 1.0;
 	for (int k = 2; k <= n; k++) f *= k;
@@ -94,7 +91,7 @@ __device__ double eu_polygamma(int n, double x) {
 }
 `
 
-const cudaBesselIe = `
+const CUDABesselIe = `
 __device__ double eu_bessel_ie(int n, double x) {
 	double t = 1.0, s = 1.0;
 	if (x > 20.0) {

@@ -1,8 +1,8 @@
-package autodiff
+package special
 
-// cudaIncomplete is op_incomplete.go in C; it stands after cudaStirling,
+// CUDAIncomplete is op_incomplete.go in C; it stands after cudaStirling,
 // cudaPolygamma and cudaLog1pmx.
-const cudaIncomplete = `
+const CUDAIncomplete = `
 typedef struct { int kind, right; double k, c, p, q; } eu_flank;
 typedef struct { int kind; double a, b, over, peak, lx, ly; eu_flank left, right; } eu_cut;
 __device__ double eu_expm1mx(double v) {

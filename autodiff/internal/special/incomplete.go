@@ -1,6 +1,4 @@
-package autodiff
-
-import "math"
+package special
 
 // The incomplete gamma and beta functions are integrals over s, the logarithm or
 // the logit of x,
@@ -14,23 +12,25 @@ import "math"
 // far out it is. Derivatives with respect to a and b are cumulants of log x and
 // log(1-x) under the law that is cut off, from the same nodes.
 
-// incomplete says which integral: beta from the left, gamma from the left or from
-// the right, or those of op_skew_normal.go,
-// op_bessel_order.go and op_partial_moment.go.
-type incomplete int
+import "math"
+
+// Incomplete says which integral: beta from the left, gamma from the left or from
+// the right, or those of skew_normal.go,
+// bessel_order.go and partial_moment.go.
+type Incomplete int
 
 const (
-	lowerBeta incomplete = iota
-	lowerGamma
-	upperGamma
+	LowerBeta Incomplete = iota
+	LowerGamma
+	UpperGamma
 	skewTail
 	besselPeak
-	partialPeak
+	PartialPeak
 )
 
 // flank is the integrand on one side of its peak.
 type flank struct {
-	kind  incomplete
+	kind  Incomplete
 	right bool
 	k     float64 // derivative of the logarithm at the peak, towards larger s; skew: z^2
 	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha; Bessel, partial moment: the peak
@@ -43,15 +43,15 @@ func (e *flank) at(v float64) (f, d, x, y float64) {
 	switch e.kind {
 	case skewTail:
 		w := e.c + v
-		f = -e.k/2*math.Sinh(v)*math.Sinh(e.c+w) - v - math.Log1p(math.Expm1(-2*v)*sigmoid(-2*e.c))
+		f = -e.k/2*math.Sinh(v)*math.Sinh(e.c+w) - v - math.Log1p(math.Expm1(-2*v)*Sigmoid(-2*e.c))
 		return f, -e.k/2*math.Sinh(2*w) - math.Tanh(w), 0, 0
 	case besselPeak:
 		f, d = e.bessel(v)
 		return f, d, 0, 0
-	case partialPeak:
+	case PartialPeak:
 		f, d, x = e.partial(v)
 		return f, d, x, 0
-	case lowerGamma, upperGamma:
+	case LowerGamma, UpperGamma:
 		if e.right {
 			r := expm1mx(v)
 			return e.k*v - e.c*r, e.k - e.c*math.Expm1(v), v, 0
@@ -89,19 +89,17 @@ func log1pmx(y float64) float64 {
 }
 
 // oddReciprocals are 1/3, 1/5, ..., 1/27; factorialReciprocals are 1/2!, 1/3!, ..., 1/16!.
-var (
-	oddReciprocals       [13]float64
-	factorialReciprocals [15]float64
-)
+var oddReciprocals, factorialReciprocals = reciprocals()
 
-func init() {
-	for k := range oddReciprocals {
-		oddReciprocals[k] = 1 / float64(2*k+3)
+func reciprocals() (odd [13]float64, factorial [15]float64) {
+	for k := range odd {
+		odd[k] = 1 / float64(2*k+3)
 	}
-	for k, f := 0, 2.0; k < len(factorialReciprocals); k++ {
-		factorialReciprocals[k] = 1 / f
+	for k, f := 0, 2.0; k < len(factorial); k++ {
+		factorial[k] = 1 / f
 		f *= float64(k + 3)
 	}
+	return odd, factorial
 }
 
 // series returns c[0] + c[1] x + ... with as many terms as count; size is |x|.
@@ -173,7 +171,7 @@ func (e *flank) moments(limit, mx, my float64, m, n int, sum *[maxOrder + 1][max
 		return
 	}
 	base := math.Min(end/3, 2)
-	if e.kind == partialPeak { // y^2 varies twice as fast
+	if e.kind == PartialPeak { // y^2 varies twice as fast
 		base = math.Min(base, 1)
 	}
 	at, size := 0.0, base
@@ -215,7 +213,7 @@ var (
 
 // cutOff is an incomplete integral, ready to be computed.
 type cutOff struct {
-	kind        incomplete
+	kind        Incomplete
 	a, b        float64
 	left, right flank
 	over        float64 // how far the cut lies beyond the peak
@@ -223,21 +221,21 @@ type cutOff struct {
 	logX, logY  float64 // log x and log(1-x) at the peak, less their means under the whole law
 }
 
-func cutAt(kind incomplete, a, b, x float64) cutOff {
-	if kind == lowerBeta {
+func cutAt(kind Incomplete, a, b, x float64) cutOff {
+	if kind == LowerBeta {
 		return cutBeta(a, b, x)
 	}
 	return cutGamma(kind, a, x)
 }
 
 // digammaRest returns log a - digamma(a).
-func digammaRest(a float64) float64 { return 0.5/a - stirlingError(1, a) }
+func digammaRest(a float64) float64 { return 0.5/a - StirlingError(1, a) }
 
-func cutGamma(kind incomplete, a, x float64) cutOff {
+func cutGamma(kind Incomplete, a, x float64) cutOff {
 	t, r := a, 0.0 // x at the peak, its logarithm less the mode's
 	away := logRatio(x, a)
 	w := cutOff{kind: kind, a: a, over: math.Abs(away)}
-	if (x > a) == (kind == upperGamma) {
+	if (x > a) == (kind == UpperGamma) {
 		t, r, w.over = x, away, 0
 	}
 	w.left = flank{kind: kind, k: a - t, c: t}
@@ -246,7 +244,7 @@ func cutGamma(kind incomplete, a, x float64) cutOff {
 	if math.Abs(r) < 0.3 {
 		w.logPeak = a * log1pmx((t-a)/a)
 	}
-	w.logPeak += 0.5*math.Log(a/(2*math.Pi)) - stirlingError(0, a)
+	w.logPeak += 0.5*math.Log(a/(2*math.Pi)) - StirlingError(0, a)
 	w.logX = r + digammaRest(a)
 	return w
 }
@@ -261,24 +259,24 @@ func logRatio(x, a float64) float64 {
 
 func cutBeta(a, b, s float64) cutOff {
 	c, mode := a+b, math.Log(a/b)
-	w := cutOff{kind: lowerBeta, a: a, b: b}
+	w := cutOff{kind: LowerBeta, a: a, b: b}
 	p, q, peak := a/c, b/c, mode
 	if s < mode {
-		p, q, peak = sigmoid(s), sigmoid(-s), s
+		p, q, peak = Sigmoid(s), Sigmoid(-s), s
 	}
 	w.over = s - peak
 	k := a*q - b*p
-	w.left = flank{kind: lowerBeta, k: k, c: c, p: p, q: q}
-	w.right = flank{kind: lowerBeta, k: k, c: c, p: q, q: p, right: true}
+	w.left = flank{kind: LowerBeta, k: k, c: c, p: p, q: q}
+	w.right = flank{kind: LowerBeta, k: k, c: c, p: q, q: p, right: true}
 	dx, dy := -k/a, k/b // relative to the mode
-	lx, ly := -softplus(-peak)+softplus(-mode), -softplus(peak)+softplus(mode)
+	lx, ly := -Softplus(-peak)+Softplus(-mode), -Softplus(peak)+Softplus(mode)
 	if math.Abs(dx) < 0.3 && math.Abs(dy) < 0.3 {
 		w.logPeak = a*log1pmx(dx) + b*log1pmx(dy)
 		lx, ly = math.Log1p(dx), math.Log1p(dy)
 	} else {
 		w.logPeak = a*lx + b*ly
 	}
-	w.logPeak += 0.5*math.Log(a/c*b/(2*math.Pi)) + stirlingError(0, c) - stirlingError(0, a) - stirlingError(0, b)
+	w.logPeak += 0.5*math.Log(a/c*b/(2*math.Pi)) + StirlingError(0, c) - StirlingError(0, a) - StirlingError(0, b)
 	w.logX = lx + digammaRest(a) - digammaRest(c)
 	w.logY = ly + digammaRest(b) - digammaRest(c)
 	return w
@@ -287,7 +285,7 @@ func cutBeta(a, b, s float64) cutOff {
 // moments returns the integrals of both sides that are left.
 func (w *cutOff) moments(mx, my float64, m, n int) (sum [maxOrder + 1][maxOrder + 1]float64) {
 	l, r := w.over, math.Inf(1)
-	if w.kind != upperGamma {
+	if w.kind != UpperGamma {
 		l, r = r, l
 	}
 	if l > 0 {
@@ -312,14 +310,14 @@ func (w *cutOff) direct(m, n int) float64 {
 		return float64(m)*(w.logX+mx) + float64(n)*(w.logY+my)
 	}
 	k := cumulants(w.moments(mx, my, m, n), m, n)
-	if w.kind == lowerBeta {
-		k += polygamma(m+n-1, w.a+w.b)
+	if w.kind == LowerBeta {
+		k += Polygamma(m+n-1, w.a+w.b)
 	}
 	if n == 0 {
-		k -= polygamma(m-1, w.a)
+		k -= Polygamma(m-1, w.a)
 	}
 	if m == 0 {
-		k -= polygamma(n-1, w.b)
+		k -= Polygamma(n-1, w.b)
 	}
 	return k
 }
@@ -339,9 +337,9 @@ func cumulants(sum [maxOrder + 1][maxOrder + 1]float64, m, n int) float64 {
 					if p+q < 2 || p+q == i+j {
 						continue
 					}
-					c := binomial(i-1, p-1) * binomial(j, q)
+					c := Binomial(i-1, p-1) * Binomial(j, q)
 					if i == 0 {
-						c = binomial(j-1, q-1)
+						c = Binomial(j-1, q-1)
 					}
 					k[i][j] -= c * k[p][q] * sum[i-p][j-q] / sum[0][0]
 				}
@@ -351,7 +349,8 @@ func cumulants(sum [maxOrder + 1][maxOrder + 1]float64, m, n int) float64 {
 	return k[m][n]
 }
 
-func binomial(n, k int) float64 {
+// Binomial returns n choose k.
+func Binomial(n, k int) float64 {
 	if k < 0 || k > n {
 		return 0
 	}
@@ -362,21 +361,21 @@ func binomial(n, k int) float64 {
 	return c
 }
 
-// logIncomplete is the derivative of order m in a and n in b of the logarithm of
+// LogIncomplete is the derivative of order m in a and n in b of the logarithm of
 // the integral, cut at x (gamma) or at the logit x (beta); where that is near 0 it
 // comes from the other tail.
-func logIncomplete(kind incomplete, m, n int, a, b, x float64) float64 {
-	other, oa, ob, ox, om, on := lowerBeta, b, a, -x, n, m
+func LogIncomplete(kind Incomplete, m, n int, a, b, x float64) float64 {
+	other, oa, ob, ox, om, on := LowerBeta, b, a, -x, n, m
 	first := -math.MaxFloat64 // the least x, and less than it
-	if kind != lowerBeta {
-		other, oa, ob, ox, om, on = lowerGamma+upperGamma-kind, a, 1, x, m, n
+	if kind != LowerBeta {
+		other, oa, ob, ox, om, on = LowerGamma+UpperGamma-kind, a, 1, x, m, n
 		first = 5e-324
 	}
-	if !(a > 0 && b > 0) || x != x || m > maxOrder || n > maxOrder || kind != lowerBeta && x < 0 {
+	if !(a > 0 && b > 0) || x != x || m > maxOrder || n > maxOrder || kind != LowerBeta && x < 0 {
 		return math.NaN()
 	}
 	if x < first || x > math.MaxFloat64 {
-		if (x < first) == (kind != upperGamma) { // nothing is left
+		if (x < first) == (kind != UpperGamma) { // nothing is left
 			return math.Inf(-1)
 		}
 		return 0

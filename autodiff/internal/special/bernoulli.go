@@ -1,0 +1,20 @@
+package special
+
+import "math"
+
+// BernoulliLogLik returns k log(p) + m log(1-p), where nothing of a count of 0 is taken.
+func BernoulliLogLik(k, m, p float64) float64 {
+	sum := 0.0
+	if k != 0 {
+		sum += k * math.Log(p)
+	}
+	if m != 0 {
+		sum += m * math.Log1p(-p)
+	}
+	return sum
+}
+
+// BernoulliScore returns the derivative of BernoulliLogLik by p.
+func BernoulliScore(k, m, p float64) float64 {
+	return -math.FMA(k+m, p, -k) / (p * (1 - p))
+}
