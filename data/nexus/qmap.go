@@ -7,7 +7,9 @@ import (
 )
 
 // QMap says where in reciprocal space each bin of pixels is. Static bins are
-// for intensities, dynamic ones, each made of static ones, for correlations.
+// for intensities, dynamic ones, each made of static ones, for correlations. A
+// file may give q in other inverse lengths, such as 1/nm: reading turns them into
+// 1/angstrom.
 type QMap struct {
 	Hash  string
 	Names []string // of the two axes of bins; nil: q and phi

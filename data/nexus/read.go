@@ -131,6 +131,9 @@ func (l *loader) qmap(r *Result) *QMap {
 	}
 	q.Dynamic = Partition{l.floats(keyDQ, true), l.floats(keyDPhi, false), l.ints(keyDIndex)}
 	q.Static = Partition{l.floats(keySQ, false), l.floats(keySPhi, false), l.ints(keySIndex)}
+	if l.err == nil {
+		l.convertQ(q)
+	}
 	if q.Names == nil {
 		q.Names, q.Units = []string{"q", "phi"}, []string{"Å⁻¹", "deg"}
 	}
