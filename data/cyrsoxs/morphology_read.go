@@ -19,10 +19,11 @@ type ReadOptions struct {
 }
 
 // ReadMorphology reads the HDF5 file of a volume, in either layout, either order
-// of axes and either precision. A phase without S is isotropic; Theta and Psi
-// become zero where S is. Numbers that are not finite, axes without or with
-// foreign labels, shapes that differ and a wrong NumMaterial are errors that name
-// the dataset. Beside the result it needs room for some slices of one field.
+// of axes and either precision. A phase without S, Theta and Psi is isotropic, one
+// with some of them only is an error; Theta and Psi become zero where S is. Numbers
+// that are not finite, axes without or with foreign labels, shapes that differ and a
+// wrong NumMaterial are errors that name the dataset. Beside the result it needs room
+// for some slices of one field.
 func ReadMorphology(name string, o ReadOptions) (*Morphology, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -223,8 +224,14 @@ func (v *volume) key(i int, p part) string {
 func (v *volume) phase(i int) error {
 	ph := &v.m.Phases[i]
 	all := parts[v.m.Type]
-	if v.m.Type == Euler && !v.file.Has(v.key(i, all[1])) {
-		all = all[:1] // no order parameter: isotropic
+	if v.m.Type == Euler {
+		isotropic, err := v.isotropic(i)
+		if err != nil {
+			return err
+		}
+		if isotropic {
+			all = all[:1]
+		}
 	}
 	for _, p := range all {
 		f, err := v.field(v.key(i, p), p.n)
@@ -236,4 +243,22 @@ func (v *volume) phase(i int) error {
 	ph.Theta.whereZero(ph.S)
 	ph.Psi.whereZero(ph.S)
 	return nil
+}
+
+// isotropic reports whether a phase has neither an order parameter nor angles. Angles
+// without an order parameter are an error: they show that one was meant.
+func (v *volume) isotropic(i int) (bool, error) {
+	key := v.key(i, parts[Euler][1])
+	_, err := v.file.Dataset(key)
+	if !errors.Is(err, hdf5.ErrNotFound) {
+		return false, err
+	}
+	for _, p := range parts[Euler][2:] {
+		if v.file.Has(v.key(i, p)) {
+			e := v.bad(key, "give it, or leave out Theta and Psi of an isotropic material", "is needed beside %s", v.key(i, p))
+			e.Err = err
+			return false, e
+		}
+	}
+	return true, nil
 }

@@ -284,6 +284,8 @@ func TestBadMorphologies(t *testing.T) {
 		"Mat_1_S: has shape [6], want [1 2 3]":                      func(p put) { p("Euler_Angles/Mat_1_S", six, []int{6}, "Z") },
 		"Mat_1_S: holds int32: store it as float32":                 func(p put) { p("Euler_Angles/Mat_1_S", []int32{1, 1, 1, 1, 1, 1}, flat, zyx...) },
 		"Mat_1_Theta: is needed":                                    func(p put) { p("Euler_Angles/Mat_1_Theta", nil, nil) },
+		"Mat_1_S: is needed beside Euler_Angles/Mat_1_Theta":        func(p put) { p("Euler_Angles/Mat_1_S", nil, nil) },
+		"Mat_1_S: is needed beside Euler_Angles/Mat_1_Psi":          func(p put) { p("Euler_Angles/Mat_1_S", nil, nil); p("Euler_Angles/Mat_1_Theta", nil, nil) },
 		"Mat_1_Psi: is NaN at index [0 1 2]":                        func(p put) { p("Euler_Angles/Mat_1_Psi", []float32{1, 1, 1, 1, 1, nan32}, flat, zyx...) },
 		"Mat_1_Vfrac: is +Inf at index [0 0 1]":                     func(p put) { p("Euler_Angles/Mat_1_Vfrac", []float64{1, math.Inf(1), 1, 1, 1, 1}, flat, zyx...) },
 		"Mat_1_S: is 1e+300 at index [0 0 1]: every number":         func(p put) { p("Euler_Angles/Mat_1_S", []float64{1, 1e300, 1, 1, 1, 1}, flat, zyx...) },
