@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -45,11 +48,45 @@ func (l *loader) find(k key, need bool) string {
 			return path
 		}
 	}
+	if need {
+		l.links(k)
+	}
 	if need && l.err == nil {
 		_, err := l.file.Dataset(k[0])
 		l.err = &KeyError{File: l.file.Name(), Key: k[0], What: "is needed; was the analysis finished, and is this a result file (not a raw or q-map one)?", Err: err}
 	}
 	return ""
+}
+
+// links keeps an error for a name on the way to a key that leads nowhere, such as a
+// link to a file that is gone: the key would be passed over as absent otherwise.
+func (l *loader) links(k key) {
+	for _, p := range k {
+		at := "/"
+		for name := range strings.SplitSeq(p[1:], "/") {
+			all, err := l.file.Links(at)
+			i := slices.IndexFunc(all, func(link hdf5.Link) bool { return link.Name == name })
+			if err != nil || i < 0 {
+				break
+			}
+			if at = path.Join(at, name); !l.file.Has(at) {
+				l.astray(at, all[i])
+				return
+			}
+		}
+	}
+}
+
+// astray keeps an error for a link that leads nowhere; the cause says the rest.
+func (l *loader) astray(at string, link hdf5.Link) {
+	_, err := l.file.Dataset(at)
+	what := "cannot be read"
+	if link.Kind == hdf5.SoftLink {
+		what = "is a soft link to " + link.Path + ", which leads nowhere"
+	}
+	if l.err == nil {
+		l.err = &KeyError{File: l.file.Name(), Key: at, What: what, Err: err}
+	}
 }
 
 func (l *loader) has(k key) bool { return l.find(k, false) != "" }

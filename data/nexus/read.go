@@ -10,6 +10,11 @@ import (
 func read(f *hdf5.File, name string) (*Result, error) {
 	l := &loader{file: f}
 	r := &Result{File: name, file: f, Flavour: flavour(l)}
+	for _, k := range []key{keyG2, keyErr, keyTau, keyMaps} {
+		if l.links(k); l.err != nil {
+			return nil, l.err
+		}
+	}
 	multi, two := l.has(keyG2), l.has(keyMaps)
 	if !multi && !two {
 		return nil, &KeyError{File: name, Key: keyG2[0] + " or " + keyMaps[0],

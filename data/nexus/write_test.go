@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -252,6 +253,38 @@ func TestEmptyCellsAndOldPartialKeys(t *testing.T) {
 	keys[keyTau[0]] = []int{1, 2, 3}
 	if _, err := Open(write(t, keys, shapes)); err == nil || !strings.Contains(err.Error(), "g2 has shape (2, 3) for 3 delays") {
 		t.Error(err)
+	}
+}
+
+// A link that leads nowhere is named with its target, wherever it stands on the way.
+func TestBrokenLinks(t *testing.T) {
+	for want, link := range map[string]func(w *hdf5.Writer) error{
+		keyG2[0] + ": cannot be read: hdf5: .*: is an external link to gone.hdf:/g2, and gone.hdf is not in": func(w *hdf5.Writer) error { return w.ExternalLink(keyG2[0], "gone.hdf", "/g2") },
+		keyG2[0] + ": is a soft link to " + keyG2[0] + ", which leads nowhere: .*more than 32 links":         func(w *hdf5.Writer) error { return w.SoftLink(keyG2[0], keyG2[0]) },
+		keyG2[0] + ": is a soft link to /nowhere, which leads nowhere: .*has no /nowhere":                    func(w *hdf5.Writer) error { return w.SoftLink(keyG2[0], "/nowhere") },
+		keyErr[0] + ": is a soft link to ../e, which leads nowhere":                                          func(w *hdf5.Writer) error { return w.SoftLink(keyErr[0], "../e") },
+		"/xpcs/multitau: cannot be read: hdf5: .*external link to gone.hdf:/m":                               func(w *hdf5.Writer) error { return w.ExternalLink("/xpcs/multitau", "gone.hdf", "/m") },
+	} {
+		dir := t.TempDir()
+		if err := Write(filepath.Join(dir, "r.hdf"), sample(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "link.hdf")
+		w, _ := hdf5.Create(name)
+		if err := link(w); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []string{"/entry", "/xpcs/qmap", keyTau[0], keyG2[0], keyErr[0]} {
+			if !strings.HasPrefix(want, k+":") && (!strings.HasPrefix(want, "/xpcs/multitau:") || !strings.HasPrefix(k, "/xpcs/multitau/")) {
+				w.ExternalLink(k, "r.hdf", k)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(name); err == nil || errors.Is(err, ErrNoAnalysis) || !regexp.MustCompile(want).MatchString(err.Error()) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
 }
 
