@@ -383,3 +383,31 @@ func TestFewRoundedPoints(t *testing.T) {
 		}
 	}
 }
+
+// Errors that follow the observed values change along all of them: constant errors, also
+// after rounding, and constant ones with a few others at an end, do not.
+func TestErrorsThatFollow(t *testing.T) {
+	order := make([]int, 40)
+	for i := range order {
+		order[i] = i
+	}
+	for name, c := range map[string]struct {
+		sigma func(i int) float64
+		want  bool
+	}{
+		"constant":            {func(int) float64 { return 0.003 }, false},
+		"rounded":             {func(i int) float64 { return 0.003 + 1e-18*float64(i) }, false},
+		"two others":          {func(i int) float64 { return []float64{0.003, 0.004}[i/38] }, false},
+		"root of the count":   {func(i int) float64 { return math.Sqrt(float64(i + 10)) }, true},
+		"percentage, falling": {func(i int) float64 { return 0.1 * float64(40-i) }, true},
+		"steps":               {func(i int) float64 { return 1 + float64(i/8) }, true},
+	} {
+		sigma := make([]float64, len(order))
+		for i := range sigma {
+			sigma[i] = c.sigma(i)
+		}
+		if got := follows(sigma, order); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -18,7 +18,7 @@ func (d *Data) atPredicted(v *Verdict) {
 		y[i] = d.Mean[i] + z*d.Sigma[i]
 	}
 	order := sorted(y)
-	if slices.Min(d.Sigma) == slices.Max(d.Sigma) || !follows(d.Sigma, order) {
+	if !follows(d.Sigma, order) {
 		return
 	}
 	z, j := slices.Clone(d.Z), slices.Clone(d.Jacobian)
@@ -34,17 +34,25 @@ func (d *Data) atPredicted(v *Verdict) {
 		Text: "the errors follow the observed values, as the root of a count or a percentage of the reading does: they were taken at the predicted values here; in the fit such weights prefer low values"}, true)
 }
 
+// fewestSteps is how many times errors change along the observed values before they are
+// said to follow them: of errors that are constant but for a few, those few may happen
+// to lie at an end.
+const fewestSteps = 4
+
 // follows reports whether sigma rises, or falls, with y throughout, within the rounding
-// of files.
+// of files. Errors that are constant within it follow nothing.
 func follows(sigma []float64, order []int) bool {
-	rise, fall := true, true
+	rises, falls := 0, 0
 	for k := 1; k < len(order); k++ {
 		a, b := sigma[order[k-1]], sigma[order[k]]
 		near := 1e-6 * max(math.Abs(a), math.Abs(b))
-		rise = rise && b >= a-near
-		fall = fall && b <= a+near
+		if b > a+near {
+			rises++
+		} else if b < a-near {
+			falls++
+		}
 	}
-	return rise || fall
+	return min(rises, falls) == 0 && max(rises, falls) >= fewestSteps
 }
 
 // interpolated returns sigma at a value x of y, in order.
