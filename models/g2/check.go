@@ -24,7 +24,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	}
 	d.Relative = f.Curve.Err == nil
 	d.Axes = []check.Axis{f.Curve.axis(f.Law)}
-	d.Altered = slices.Concat(dropped, f.Curve.altered(f.Law))
+	d.Altered = slices.Concat(dropped, f.Curve.altered())
 	d.Findings = check.Readings(f.Curve.Y, f.Curve.X)
 	d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
 	for i, z := range d.Z {
@@ -48,13 +48,20 @@ func (c Curve) axis(law Law) check.Axis {
 
 // altered says which errors repaired replaced. Replaced errors of a curve that went
 // through repaired are equal to each other, so it counts what it did itself.
-func (c Curve) altered(law Law) []check.Alteration {
-	if c.replaced == 0 || law.Of != "delay" {
+func (c Curve) altered() []check.Alteration {
+	a := check.Alteration{Kind: "zero errors", Count: c.replaced, Remedy: "give these points their errors, or leave them out"}
+	switch {
+	case c.without:
+		a.Count, a.Note = len(c.X), true
+		a.Text = fmt.Sprintf("all %d errors are 0, which is taken for no errors given: the standard deviations rest on the scatter of the points about the model", len(c.X))
+	case c.replaced == 0:
 		return nil
+	case c.believed == 0:
+		a.Text = fmt.Sprintf("all %d errors were at most %g and were replaced by it, the smallest that is believed; the standard deviations are a guess", c.replaced, smallestError)
+	default:
+		a.Text = fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)
 	}
-	return []check.Alteration{{Kind: "zero errors", Count: c.replaced,
-		Remedy: "give these points their errors, or leave them out",
-		Text:   fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)}}
+	return []check.Alteration{a}
 }
 
 // CheckPosterior judges the posterior of the model that Model made of the same curve
@@ -71,7 +78,7 @@ func CheckPosterior(law Law, c Curve, s Settings, fit *infer.Fit) (check.Verdict
 			p[i] = diag.Quantile(diag.Flatten(fit.Draws(q.Name)), 0.5)
 		}
 	}
-	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered(law)), Findings: check.Readings(c.Y, c.X),
+	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
 		Directions: func(mean, sd []float64) []check.Direction { return law.departures(c, p, mean, sd) }})
 }
 

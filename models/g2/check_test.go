@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,5 +210,57 @@ func TestPosteriorsAreJudged(t *testing.T) {
 	v := judge(c, g2.Settings{Priors: map[string]dist.Dist{"tau": dist.Uniform(5, 6)}})
 	if v.OK || !strings.Contains(v.String(), "the data pull tau most") {
 		t.Errorf("a wrong prior: %v", v)
+	}
+}
+
+// Errors that are all 0 are no errors: the fit is that of a curve without them, and the
+// verdict says so.
+func TestErrorsThatAreAllZero(t *testing.T) {
+	single, _ := g2.ByName("single")
+	c := synthetic(rand.New(rand.NewPCG(3, 1)), 0.05, 60)
+	zero := c
+	zero.Err, c.Err = make([]float64, 60), nil
+	want, err := g2.FitOne(context.Background(), single, c, g2.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := g2.FitOne(context.Background(), single, zero, g2.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got.X, got.SD) != fmt.Sprint(want.X, want.SD) || !(got.SD[0] > 0.01*got.X[0] && got.SD[0] < 0.1*got.X[0]) {
+		t.Errorf("%v +- %v, want %v +- %v", got.X, got.SD, want.X, want.SD)
+	}
+	if text := got.Check.String(); !got.Check.OK || !strings.Contains(text, "all 60 errors are 0, which is taken for no errors given") || strings.Contains(text, "the others") {
+		t.Error(text)
+	}
+	m, err := g2.Model(single, zero, g2.Settings{Priors: map[string]dist.Dist{"sigma": dist.HalfNormal(0.02)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if post, err := m.Compile(); err != nil || !slices.Contains(post.Names(), "sigma") {
+		t.Error(err)
+	}
+	for i := range zero.Err {
+		zero.Err[i] = 1e-9
+	}
+	if got, err = g2.FitOne(context.Background(), single, zero, g2.Settings{}); err != nil || !strings.Contains(got.Check.String(), "all 60 errors were at most 1e-06") || strings.Contains(got.Check.String(), "the others") {
+		t.Error(err, got.Check)
+	}
+}
+
+// Constant errors of which one was 0 do not follow the observed values, whichever it was.
+func TestReplacedErrorsFollowNothing(t *testing.T) {
+	single, _ := g2.ByName("single")
+	for at := range 40 {
+		c := synthetic(rand.New(rand.NewPCG(5, 1)), 0.05, 40)
+		for i := range c.Err {
+			c.Err[i] = 0.003
+		}
+		c.Err[at] = 0
+		f, err := g2.FitOne(context.Background(), single, c, g2.Settings{})
+		if err != nil || strings.Contains(f.Check.String(), "follow") || !strings.Contains(f.Check.String(), "1 of 40 errors") {
+			t.Errorf("error %d is 0: %v\n%s", at+1, err, f.Check)
+		}
 	}
 }

@@ -20,6 +20,8 @@ type Curve struct {
 
 	replaced int     // errors that repaired replaced
 	fill     float64 // by this
+	believed int     // errors that were left as they are
+	without  bool    // all errors were 0, and repaired took them for not given
 }
 
 // check names the first thing that makes the curve unusable.
@@ -50,26 +52,30 @@ func (c Curve) check(params int) error {
 const smallestError = 1e-6
 
 // repaired returns the curve with errors of at most 1e-6 replaced by the mean of
-// the larger ones, or by 1e-6 if there are none. Relaxation times keep theirs.
+// the larger ones, or by 1e-6 if there are none. Relaxation times keep theirs. Errors
+// that are all 0 say nothing and are taken for not given.
 func (c Curve) repaired(of string) Curve {
+	if len(c.Err) > 0 && slices.Max(c.Err) == 0 {
+		c.Err, c.without = nil, true
+	}
 	if c.Err == nil || of != "delay" {
 		return c
 	}
-	sum, n := 0.0, 0.0
+	sum := 0.0
+	c.believed, c.fill = 0, smallestError
 	for _, e := range c.Err {
 		if e > smallestError {
-			sum, n = sum+e, n+1
+			sum, c.believed = sum+e, c.believed+1
 		}
 	}
-	fill := smallestError
-	if n > 0 {
-		fill = sum / n
+	if c.believed > 0 {
+		c.fill = sum / float64(c.believed)
 	}
 	c.Err = slices.Clone(c.Err)
 	for i, e := range c.Err {
 		if !(e > smallestError) {
-			c.Err[i] = fill
-			c.replaced, c.fill = c.replaced+1, fill
+			c.Err[i] = c.fill
+			c.replaced++
 		}
 	}
 	return c

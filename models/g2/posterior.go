@@ -21,6 +21,7 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 	if err := c.check(1); err != nil {
 		return nil, err
 	}
+	c = c.repaired(law.Of)
 	params, mean := law.sampledForm()
 	if err := s.checkSampled(law, params, c); err != nil {
 		return nil, err
@@ -28,7 +29,6 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 	if err := s.checkPriors(); err != nil {
 		return nil, err
 	}
-	c = c.repaired(law.Of)
 	m := infer.NewModel("g2 " + law.Name)
 	x := m.Data("x", c.X)
 	p := make([]*ad.Node, len(params))
