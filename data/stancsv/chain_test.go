@@ -63,6 +63,29 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// A file that was cut anywhere within its last draw is refused, also where what is left of
+// the last number is a number; one that was cut within a comment, or after a newline, is
+// read.
+func TestFilesThatWereCutOff(t *testing.T) {
+	whole := "lp__,a\n-1.25,0.5\n-2.5,-0.75\n"
+	last := strings.Index(whole, "-2.5")
+	for n := last + 1; n < len(whole); n++ {
+		for _, end := range []string{"", "\r"} {
+			if c, err := stancsv.Read(strings.NewReader(whole[:n]+end), "f"); err == nil || !strings.Contains(err.Error(), "line 3: the file ends within this line") {
+				t.Errorf("%q: %v %+v", whole[:n]+end, err, c)
+			}
+		}
+	}
+	if _, err := stancsv.Read(strings.NewReader("lp__,al"), "f"); err == nil {
+		t.Error("column names that were cut are read")
+	}
+	for _, text := range []string{whole, whole[:last], whole + "# Elapsed Ti", whole + "  "} {
+		if _, err := stancsv.Read(strings.NewReader(text), "f"); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(cmdstan))
 	f.Add([]byte("a,b\n1,2\n"))

@@ -24,7 +24,8 @@ func Open(name string) (*Chain, error) {
 }
 
 // Read reads a table; name is for messages. Columns may be fewer than CmdStan's,
-// and settings, adaptation and times may be missing.
+// and settings, adaptation and times may be missing. A last line without a newline is an
+// error, because the last number of a draw that was cut off is a number too.
 func Read(r io.Reader, name string) (*Chain, error) {
 	p := &reader{c: &Chain{Settings: map[string]string{}}}
 	in := bufio.NewReader(r)
@@ -33,9 +34,18 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	}
 	sc := bufio.NewScanner(in)
 	sc.Buffer(make([]byte, 0, 1<<16), 1<<26)
+	whole := true // the line ends with a newline
+	sc.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, token, err := bufio.ScanLines(data, atEOF)
+		whole = n == 0 || data[n-1] == '\n'
+		return n, token, err
+	})
 	line := 0
 	for sc.Scan() {
 		line++
+		if text := strings.TrimSpace(sc.Text()); !whole && text != "" && text[0] != '#' {
+			return nil, &FormatError{name, line, "the file ends within this line, whose last number or name may be cut: was the run cut off? Delete the line, or end it with a newline if it is whole"}
+		}
 		if err := p.line(strings.TrimSpace(sc.Text())); err != nil {
 			return nil, &FormatError{name, line, err.Error()}
 		}
