@@ -41,6 +41,15 @@ func TestRead(t *testing.T) {
 		"tau (s),g2\n4,1\n":                                          {Tau: []float64{4}, G2: []float64{1}},
 		"\"tau\",\"g2\"\n\"1\",\"2\"\n":                              {Tau: []float64{1}, G2: []float64{2}},
 		"g2_err,g2,tau":                                              {Err: []float64{}},
+		// numpy.savetxt(..., header="tau g2 g2_err"), also with delimiter=","
+		"# tau g2 g2_err\n1e-3 1.5 0.1\n2 1 0.2\n":     {Tau: []float64{1e-3, 2}, G2: []float64{1.5, 1}, Err: []float64{0.1, 0.2}},
+		"# a gel\n# delay (ms), g2\n1,2\n# end\n3,4\n": {Tau: []float64{1e-3, 3e-3}, G2: []float64{2, 4}},
+		"# tau g2\n1,2\n":                       {Tau: []float64{1}, G2: []float64{2}},
+		"# tau g2\nbin,tau,g2\n4,1,2\n":         {Tau: []float64{1}, G2: []float64{2}, Bin: []int{4}},
+		"tau,g2,g2_err,\n1,2,3,\n4,5,,\n6,7,\n": {Tau: []float64{1, 4, 6}, G2: []float64{2, 5, 7}, Err: []float64{3, nan, nan}},
+		"tau;g2;\n1;2;\n":                       {Tau: []float64{1}, G2: []float64{2}},
+		"tau,g2\n1,2,\n":                        {Tau: []float64{1}, G2: []float64{2}},
+		"#tau,g2\n1,2,\n3,4,\n":                 {Tau: []float64{1, 3}, G2: []float64{2, 4}},
 	} {
 		got, err := Read(strings.NewReader(in))
 		if err != nil || !equal(got, want) {
@@ -56,7 +65,13 @@ func equal(a, b *Table) bool {
 func TestErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                      "csv: input: has no header: begin with a line such as tau,g2,g2_err",
-		"1,2\n":                 `csv: input: line 1, column 1: unknown column "1": did you mean`,
+		"1,2\n":                 "csv: input: line 1: has no header before these numbers",
+		"# of a gel\n1,2,3\n":   "csv: input: line 2: has no header before these numbers, neither in a line of its own nor in a comment that names 3 columns",
+		"# tau g2\n1 2 3\n":     "line 2: has no header",
+		"#\n# tau g3\n1 2\n":    `line 2, column 2: unknown column "g3": did you mean g2?`,
+		"# tau g2\n1 2\n3 x\n":  `line 3, column 2 (g2): "x" is no number`,
+		"tau,g2,,\n1,2\n":       `line 1, column 3: unknown column ""`,
+		"tau,g2\n1,2,,\n":       "line 2: 4 fields, the header has 2",
 		"\n#\ntau,g2_er,g2\n":   `csv: input: line 3, column 2: unknown column "g2_er": did you mean g2_err?`,
 		"tua,g2\n":              `did you mean tau?`,
 		"tau,g2,tau\n":          "csv: input: line 1, column 3 (tau): the column is there already, as number 1",

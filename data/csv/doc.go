@@ -3,7 +3,8 @@
 //
 // A Table holds one row per delay and bin. The header is required and its
 // order is free; names may carry a unit in brackets, as "tau (ms)". Lines that
-// are blank or begin with # are skipped. NaN and empty cells become NaN: what
+// are blank or begin with # are skipped, but where the first line of numbers has no
+// header before it, the last comment is taken for one, as numpy.savetxt writes it. NaN and empty cells become NaN: what
 // they mean is for the caller to decide.
 //
 //	t, err := csv.Open("g2.csv")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,9 @@ type parser struct {
 	columns []column
 	table   *Table
 	err     error
+
+	comment string // the last one before the header, without its mark
+	at      int    // its line
 }
 
 // column is one column of the file.
@@ -88,7 +92,13 @@ func (p *parser) take(s string) {
 	}
 	s = strings.TrimSpace(s)
 	switch {
-	case s == "" || s[0] == '#':
+	case s == "":
+	case s[0] == '#':
+		if p.columns == nil {
+			p.comment, p.at = strings.TrimSpace(strings.TrimLeft(s, "#")), p.line
+		}
+	case p.columns == nil && numeric(s):
+		p.commented(s)
 	case p.columns == nil:
 		p.header(s)
 	default:
@@ -96,11 +106,54 @@ func (p *parser) take(s string) {
 	}
 }
 
+// numeric reports whether a line holds nothing but numbers.
+func numeric(s string) bool {
+	some := false
+	for _, cell := range cells(splitter(s)(s)) {
+		v, err := parseNumber(cell)
+		if err != nil {
+			return false
+		}
+		some = some || !math.IsNaN(v)
+	}
+	return some
+}
+
+// commented takes the last comment for the header of a first line of numbers, where it
+// names as many columns: numpy.savetxt writes its header so.
+func (p *parser) commented(row string) {
+	split, names := splitter(row), cells(splitter(p.comment)(p.comment))
+	known := slices.ContainsFunc(names, func(s string) bool {
+		_, err := parseName(s)
+		return err == nil
+	})
+	if n := len(cells(split(row))); !known || len(names) != n {
+		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "has no header before these numbers, neither in a line of its own nor in a comment that names %d columns", n)
+		return
+	}
+	line := p.line
+	p.line = p.at
+	p.header(p.comment)
+	p.line, p.split = line, split
+	if p.err == nil {
+		p.row(row)
+	}
+}
+
+// cells returns the cells of a line without the empty one that a separator at its end
+// makes.
+func cells(all []string) []string {
+	if n := len(all); n > 1 && strings.TrimSpace(all[n-1]) == "" {
+		return all[:n-1]
+	}
+	return all
+}
+
 // header reads the names of columns.
 func (p *parser) header(s string) {
 	p.split = splitter(s)
 	seen := map[string]int{}
-	for i, cell := range p.split(s) {
+	for i, cell := range cells(p.split(s)) {
 		c, err := parseName(cell)
 		if err != nil {
 			p.fail(i+1, "", "", "%v", err)
@@ -141,15 +194,18 @@ func splitter(header string) func(string) []string {
 
 // row reads the numbers of one line.
 func (p *parser) row(s string) {
-	cells := p.split(s)
-	if len(cells) != len(p.columns) {
-		p.fail(0, "", "is the separator that of the header, and the decimal sign a point?", "%d fields, the header has %d", len(cells), len(p.columns))
+	all := p.split(s)
+	if len(all) == len(p.columns)+1 {
+		all = cells(all)
+	}
+	if len(all) != len(p.columns) {
+		p.fail(0, "", "is the separator that of the header, and the decimal sign a point?", "%d fields, the header has %d", len(all), len(p.columns))
 		return
 	}
 	for i, c := range p.columns {
-		v, err := parseNumber(cells[i])
+		v, err := parseNumber(all[i])
 		if err != nil {
-			p.fail(i+1, c.name, "write a number, or nan", "%q is no number", shorten(cells[i]))
+			p.fail(i+1, c.name, "write a number, or nan", "%q is no number", shorten(all[i]))
 			return
 		}
 		p.add(i+1, c, v)
