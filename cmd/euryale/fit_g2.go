@@ -207,7 +207,7 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 	}
 	w.Flush()
 	for _, f := range fits {
-		if !f.OK() {
+		if f.Status == "failed" { // what did not converge is among the flags
 			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, f.Message)
 		}
 		for _, m := range f.Warnings {
@@ -230,13 +230,14 @@ func qText(q float64) string {
 	return fmt.Sprintf("%.4g", q)
 }
 
-// agreement says in one word whether the model agrees with the data.
+// agreement says in one word whether the model agrees with the data, or - where the fit
+// has no minimum to judge.
 func agreement(f g2.Fit) string {
 	switch {
-	case f.Status == "failed":
-		return "-"
-	case f.Check.OK:
+	case f.Check.Disagrees():
+		return "misfit"
+	case f.OK():
 		return "agrees"
 	}
-	return "misfit"
+	return "-"
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // judge gives the verdict about the model at a fit.
-func (v *inversion) judge(x []float64) (check.Verdict, error) {
-	return v.inv.Check(x, morph.CheckSettings{Altered: v.measurement.Altered, Relative: v.cfg.Problem.Sigma == 0 && v.inv.Loss != morph.PoissonLoss})
+func (v *inversion) judge(f *found) (check.Verdict, error) {
+	return v.inv.Check(f.x, morph.CheckSettings{Altered: v.measurement.Altered, Findings: check.Unconverged(f.ended), Relative: v.cfg.Problem.Sigma == 0 && v.inv.Loss != morph.PoissonLoss})
 }
 
 // judgeDraw gives the verdict about the model at the draw in the middle of a
@@ -53,11 +53,11 @@ func (a *app) elsewhere(ctx context.Context, v *inversion, best *found) (*found,
 		if err != nil || !(next.cost < best.cost*(1-1e-6)) {
 			continue // this start leads nowhere better
 		}
-		if next.check, err = v.judge(next.x); err != nil {
+		if next.check, err = v.judge(next); err != nil {
 			return nil, as(exitFailed, err)
 		}
 		next.warnings = append(next.warnings, fmt.Sprintf("the minimum that the problem's start leads to, of cost %.6g, left misfit; another start found this one, of cost %.6g", first.cost, next.cost))
-		if best = next; best.check.OK {
+		if best = next; !best.check.Disagrees() {
 			break
 		}
 	}

@@ -86,6 +86,7 @@ type found struct {
 	points, nfev    int
 	status, message string
 	converged       bool
+	ended           optim.Status
 	warnings        []string
 	check           check.Verdict
 }
@@ -98,10 +99,10 @@ func (a *app) fitInversion(ctx context.Context, v *inversion) (*found, error) {
 	if err != nil || ctx.Err() != nil {
 		return first, err
 	}
-	if first.check, err = v.judge(first.x); err != nil {
+	if first.check, err = v.judge(first); err != nil {
 		return nil, as(exitFailed, err)
 	}
-	if first.check.OK || v.cfg.Restarts == 0 {
+	if !first.check.Disagrees() || v.cfg.Restarts == 0 {
 		return first, nil
 	}
 	return a.elsewhere(ctx, v, first)
@@ -126,13 +127,13 @@ func (a *app) minimum(ctx context.Context, v *inversion) (*found, error) {
 			return nil, as(exitFailed, err)
 		}
 		return &found{x: r.X, sd: r.SD(), cost: r.Cost, reduced: r.ReducedChiSquared(), points: r.M, nfev: r.NFev, status: r.Status.String(), message: r.Status.Message(),
-			converged: r.Status.Converged(), warnings: r.Warnings}, nil
+			converged: r.Status.Converged(), ended: r.Status, warnings: r.Warnings}, nil
 	}
 	r, err := v.minimize(ctx, optim.MinimizeSettings{Progress: progress})
 	if r == nil {
 		return nil, as(exitFailed, err)
 	}
-	f := &found{x: r.X, cost: r.Value, reduced: math.NaN(), nfev: r.State.NFev, status: r.Status.String(), message: r.Status.Message(), converged: r.Status.Converged()}
+	f := &found{x: r.X, cost: r.Value, reduced: math.NaN(), nfev: r.State.NFev, status: r.Status.String(), message: r.Status.Message(), converged: r.Status.Converged(), ended: r.Status}
 	f.sd = make([]float64, len(f.x))
 	for i := range f.sd {
 		f.sd[i] = math.NaN()

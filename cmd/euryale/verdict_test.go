@@ -136,3 +136,30 @@ func TestFormulasSayWhenTheModelIsWrong(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
+
+// A fit that ran out of evaluations is not said to agree with the data, and the advice
+// names the key of the problem file.
+func TestFitsThatDidNotConverge(t *testing.T) {
+	problem := `{"expr": "a*exp(-b*x)", "start": {"a": 1, "b": 9}, "max_nfev": 1, "data": {"x": [1, 2, 3, 4, 5, 6, 7, 8], "y": [9.1, 8.2, 7.3, 6.7, 6.1, 5.4, 5.0, 4.5]}}`
+	file := write(t, "problem.json", problem)
+	code, out, stderr := do(t, "fit", "nlsq", "--problem", file)
+	if code != exitOK || strings.Contains(out, "agrees with") || strings.Contains(out, "MaxEvaluations") || !strings.Contains(out, "raise max_nfev") || !strings.Contains(out, "did not converge") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	code, out, stderr = do(t, "fit", "nlsq", "--problem", file, "--json", "--strict")
+	var doc struct {
+		Status, Message string
+		Check           struct {
+			OK      bool
+			Summary string
+			Flags   []struct{ Kind, Remedy string }
+		} `json:"model_check"`
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitFailed || doc.Check.OK || len(doc.Check.Flags) == 0 || doc.Check.Flags[0].Kind != "not converged" ||
+		strings.Contains(out+stderr, "MaxEvaluations") || !strings.Contains(doc.Message, "max_nfev") || !strings.Contains(doc.Check.Flags[0].Remedy, "max_nfev") {
+		t.Errorf("%v, exit %d: %s%s", err, code, out, stderr)
+	}
+	if code, out, _ = do(t, "fit", "nlsq", "--problem", write(t, "whole.json", strings.Replace(problem, `"max_nfev": 1, `, "", 1))); code != exitOK || strings.Contains(out, "did not converge") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}

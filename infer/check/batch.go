@@ -51,7 +51,8 @@ type BatchVerdict struct {
 // neighbours, the outliers and the spread of its residuals, and by its bounds, as
 // Judge does; a row that is right is flagged with a probability of Settings.Level. The
 // axis holds one value for each of the M residuals; one without values stands for
-// their order. Rows that Failed, or have as many parameters as points, are not judged.
+// their order. Rows that Failed, or have as many parameters as points, are
+// not judged; rows that did not converge have UnjudgedBit beside what the tests found.
 func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.BatchResult, axis Axis, s Settings) (*BatchVerdict, error) {
 	v := &BatchVerdict{Flags: make([]Bits, len(r.Status)), P: make([]float64, len(r.Status))}
 	for i := range v.P {
@@ -102,6 +103,9 @@ func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64
 		}
 	}
 	w := newResiduals(&d)
+	if !r.Status[l.Row].Converged() {
+		flags |= UnjudgedBit
+	}
 	if w.dof() < 1 {
 		return flags | UnjudgedBit, math.NaN()
 	}

@@ -138,3 +138,21 @@ func BenchmarkJudgeBatch(bench *testing.B) {
 	}
 	bench.ReportMetric(float64(bench.Elapsed().Microseconds())/float64(bench.N)/2000, "us/row")
 }
+
+// Rows that did not converge do not count as right.
+func TestRowsThatDidNotConverge(t *testing.T) {
+	b, rows := decays(t, 20, nil)
+	fit, err := b.Fit(context.Background(), rows, optim.BatchSettings{MaxEvaluations: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := JudgeBatch(context.Background(), b, rows, fit, Axis{}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range v.Flags {
+		if fit.Status[i].Converged() || f&UnjudgedBit == 0 {
+			t.Errorf("row %d, %v: %v", i, fit.Status[i], f)
+		}
+	}
+}

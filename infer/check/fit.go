@@ -3,16 +3,27 @@ package check
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/optim"
 )
 
+// Unconverged is the flag of a fit that did not converge, with what to try; nil for one
+// that did.
+func Unconverged(s optim.Status) []Flag {
+	if s.Converged() {
+		return nil
+	}
+	why, remedy, _ := strings.Cut(s.Message(), ": ")
+	return []Flag{{Kind: KindUnconverged, Text: "the fit did not converge: " + why, Remedy: remedy}}
+}
+
 // FromFit returns what a least-squares fit tells: residuals, Jacobian, bounds,
-// Gaussian priors, and combinations that the data do not determine. Add axes,
-// directions and alterations, then Judge.
+// Gaussian priors, combinations that the data do not determine, and as a finding that it
+// did not converge. Add axes, directions, alterations and findings, then Judge.
 func FromFit(r *optim.Result) Data {
 	n := max(0, len(r.Residuals)-r.PriorResiduals)
-	d := Data{Relative: !r.Absolute, Robust: r.Robust(), Unknown: r.Undetermined, Z: make([]float64, n)}
+	d := Data{Relative: !r.Absolute, Robust: r.Robust(), Unknown: r.Undetermined, Findings: Unconverged(r.Status), Z: make([]float64, n)}
 	for i, v := range r.Residuals[:n] {
 		d.Z[i] = -v
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/optim"
 )
 
 // Planted misfits are flagged, and the first flag names what was planted.
@@ -408,6 +410,24 @@ func TestErrorsThatFollow(t *testing.T) {
 		}
 		if got := follows(sigma, order); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestUnconverged(t *testing.T) {
+	z := make([]float64, 40)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range z {
+		z[i] = r.NormFloat64()
+	}
+	for status, want := range map[optim.Status]string{
+		optim.MaxEvaluations: "The fit did not converge, so the model cannot be judged (reduced",
+		optim.Stuck:          "The fit did not converge, so the model cannot be judged (reduced",
+		optim.CostSettled:    "The model agrees with the data (reduced",
+	} {
+		v, err := Judge(Data{Z: z, Findings: Unconverged(status)}, Settings{})
+		if err != nil || !strings.HasPrefix(v.Summary(), want) || v.OK != status.Converged() || v.Disagrees() || v.Misfit() {
+			t.Errorf("%v: %v, %s", status, err, v)
 		}
 	}
 }

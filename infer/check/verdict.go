@@ -11,6 +11,10 @@ import (
 // KindUnjudged is the flag of a model that nothing can be said of.
 const KindUnjudged = "not judged"
 
+// KindUnconverged is the flag of a fit that stopped before a minimum: a model that
+// agrees with the data there does so by chance.
+const KindUnconverged = "not converged"
+
 // Flag is one disagreement in words.
 type Flag struct {
 	Kind     string  // what was tested, such as "outliers"
@@ -74,11 +78,20 @@ func (v Verdict) Misfit() bool {
 	})
 }
 
+// Disagrees reports whether a flag is about the model and the data, and not only about a
+// fit that did not converge.
+func (v Verdict) Disagrees() bool {
+	return slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind != KindUnconverged })
+}
+
 // Summary is one sentence.
 func (v Verdict) Summary() string {
 	size := ""
 	if !math.IsNaN(v.Reduced) {
 		size = fmt.Sprintf(" (reduced chi-square %.3g, expected %.3g to %.3g)", v.Reduced, v.Expected[0], v.Expected[1])
+	}
+	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
+		return "The fit did not converge, so the model cannot be judged" + size + "."
 	}
 	switch n := len(v.Flags); n {
 	case 0:

@@ -20,7 +20,7 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 		return nil, check.Verdict{}, err
 	}
 	v, err := p.judge(r)
-	if err != nil || v.OK {
+	if err != nil || !v.Disagrees() {
 		return r, v, err
 	}
 	better := elsewhere(ctx, problem, s, r)
@@ -44,9 +44,11 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	d.Axes, d.Mean = axes, slices.Clone(y)
-	if d.Findings, err = p.Readings(); err != nil {
+	readings, err := p.Readings()
+	if err != nil {
 		return check.Verdict{}, err
 	}
+	d.Findings = append(d.Findings, readings...)
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}

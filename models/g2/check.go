@@ -16,6 +16,9 @@ import (
 // Jacobian, in the order of the components.
 func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
+	if r.Status == optim.MaxEvaluations {
+		d.Findings[0].Remedy = nearer
+	}
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
 	}
@@ -25,7 +28,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	d.Relative = f.Curve.Err == nil
 	d.Axes = []check.Axis{f.Curve.axis(f.Law)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered())
-	d.Findings = check.Readings(f.Curve.Y, f.Curve.X)
+	d.Findings = append(d.Findings, check.Readings(f.Curve.Y, f.Curve.X)...)
 	d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
 	for i, z := range d.Z {
 		if d.Sigma != nil {

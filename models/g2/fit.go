@@ -268,6 +268,9 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	names = slices.Clone(r.Names)
 	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
+	if r.Status == optim.MaxEvaluations {
+		f.Message = "the most evaluations were reached: " + nearer
+	}
 	f.ReducedChiSquared = r.ReducedChiSquared()
 	f.Active = r.Active
 	spread := math.Sqrt(f.ReducedChiSquared)
@@ -291,6 +294,10 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	}
 	return names
 }
+
+// nearer is what to try where the evaluations do not suffice; their number is no setting
+// of this package.
+const nearer = "give nearer starts (--start), or hold a parameter (--fixed)"
 
 // order swaps the components so that the faster comes first, and reports whether it
 // did.
