@@ -201,9 +201,9 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 	for _, f := range fits {
 		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
 		for i := range law.Params {
-			fmt.Fprintf(w, "%s\t", plusMinus(f.X[i], f.SD[i]))
+			fmt.Fprintf(w, "%s\t", estimate(f, i))
 		}
-		fmt.Fprintf(w, "%.3g\t%s\t%s\t\n", f.ReducedChiSquared, f.Status, agreement(f))
+		fmt.Fprintf(w, "%s\t%s\t%s\t\n", chiSquare(f), f.Status, agreement(f))
 	}
 	w.Flush()
 	for _, f := range fits {
@@ -228,6 +228,22 @@ func qText(q float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.4g", q)
+}
+
+// estimate writes a parameter with its error; a failed bin has none.
+func estimate(f g2.Fit, i int) string {
+	if f.Status == "failed" {
+		return "-"
+	}
+	return plusMinus(f.X[i], f.SD[i])
+}
+
+// chiSquare writes the reduced chi-square; a failed bin has none.
+func chiSquare(f g2.Fit) string {
+	if f.Status == "failed" {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", f.ReducedChiSquared)
 }
 
 // agreement says in one word whether the model agrees with the data, or - where the fit

@@ -1,11 +1,40 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
 )
+
+// A bin that could not be fitted shows a dash for every number, and the reason below the
+// table and in the report.
+func TestFailedBinsShowNoNumbers(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("bin,tau,g2,g2_err\n")
+	for i := range 20 {
+		b.WriteString("1," + []string{"0.001,1.2,0.01", "0.1,1.05,0.01", "1,1.001,0.01"}[i%3] + "\n")
+		b.WriteString("2,0.01,nan,0.01\n")
+	}
+	out := filepath.Join(t.TempDir(), "run")
+	code, text, stderr := do(t, "fit", "g2", write(t, "g2.csv", b.String()), "--out", out)
+	var rows []string
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 0 && f[0] == "2" {
+			rows = append(rows, strings.Join(f, " "))
+		}
+	}
+	if code != exitOK || len(rows) != 1 || rows[0] != "2 - - - - - failed -" || !strings.Contains(text, "bin 2: g2: bin 2: y of point 1 is NaN") {
+		t.Errorf("exit %d, %q: %s%s", code, rows, text, stderr)
+	}
+	report, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil || strings.Contains(string(report), "-1</td>") || !strings.Contains(string(report), "failed: g2: bin 2: y of point 1 is NaN") {
+		t.Errorf("%v: %.3000s", err, report)
+	}
+}
 
 // A fit that did not converge does not agree with anything.
 func TestAgreement(t *testing.T) {

@@ -22,10 +22,14 @@ func fitTable(law g2.Law, fits []g2.Fit) string {
 	b.WriteString("<th>chi²/dof</th><th>status</th><th>model</th></tr></thead><tbody>")
 	for _, f := range fits {
 		fmt.Fprintf(&b, "<tr><td>%d</td><td>%s</td>", f.Curve.Bin, qText(f.Curve.Q))
-		for i := range law.Params {
-			fmt.Fprintf(&b, "<td>%s</td>", strings.Replace(plusMinus(f.X[i], f.SD[i]), "+-", "±", 1))
+		status := f.Status
+		if status == "failed" {
+			status += ": " + f.Message
 		}
-		fmt.Fprintf(&b, "<td>%.3g</td><td>%s</td><td>%s</td></tr>", f.ReducedChiSquared, html.EscapeString(f.Status), agreement(f))
+		for i := range law.Params {
+			fmt.Fprintf(&b, "<td>%s</td>", strings.Replace(estimate(f, i), "+-", "±", 1))
+		}
+		fmt.Fprintf(&b, "<td>%s</td><td>%s</td><td>%s</td></tr>", chiSquare(f), html.EscapeString(status), agreement(f))
 	}
 	b.WriteString("</tbody></table>")
 	return b.String()
