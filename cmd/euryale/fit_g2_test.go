@@ -51,3 +51,22 @@ func TestAgreement(t *testing.T) {
 		}
 	}
 }
+
+func TestFitsAreNotResumed(t *testing.T) {
+	file, dir := misfitCSV(t, nil), t.TempDir()
+	old := filepath.Join(dir, "fo")
+	if code, _, stderr := do(t, "fit", "g2", file, "--out", old); code != exitOK {
+		t.Fatal(stderr)
+	}
+	for _, args := range [][]string{{"fit", "g2", file, "--resume", old}, {"fit", "g2", file, "--resume", filepath.Join(dir, "none")}, {"fit", "nlsq", "--problem", file, "--resume", old}} {
+		if code, out, stderr := do(t, args...); code != exitUsage || out != "" || !strings.Contains(stderr, "is not resumed: it is made again") || !strings.Contains(stderr, "--overwrite") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
+		}
+	}
+	if code, _, stderr := do(t, "fit", "g2", file, "--out", old); code != exitCannotWrite || strings.Contains(stderr, "--resume") || !strings.Contains(stderr, "--overwrite") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "fit", "g2", file, "--out", old, "--overwrite"); code != exitOK {
+		t.Error(stderr)
+	}
+}

@@ -30,7 +30,12 @@ formula of columns, such as log(y).
   euryale fit nlsq --problem misra1a.json --json
 `,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.runFitNLSQ(c.Context(), path) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if a.resume != "" {
+				return notResumed("fit nlsq")
+			}
+			return a.runFitNLSQ(c.Context(), path)
+		},
 	}
 	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, - for standard input")
 	if err := c.MarkFlagRequired("problem"); err != nil {
