@@ -251,7 +251,7 @@ func TestDiagnoseCountsAsTheRun(t *testing.T) {
 func TestResumedRunsKeepTheirTime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	_, first, _ := do(t, "sample", "g2", misfitCSV(t, nil), "--out", dir, "--json", "--no-report", "--warmup", "500", "--draws", "2000", "--retries", "0")
-	_, again, stderr := do(t, "sample", "g2", "--resume", dir, "--json", "--no-report")
+	_, again, stderr := do(t, "sample", "g2", "--resume", dir, "--json")
 	type doc struct{ Timing timingDoc }
 	var a, b doc
 	if json.Unmarshal([]byte(first), &a) != nil || json.Unmarshal([]byte(again), &b) != nil || b.Timing != a.Timing {

@@ -40,7 +40,7 @@ var faultyCommands = map[string]faultyCommand{
 	"sample assembly":   {args: "sample assembly --problem assembly.json --out OUT --seed 1 --warmup 60 --draws 30 --retries 0 --no-report", resume: "sample assembly --resume OUT"},
 	"sim assembly":      {args: "sim assembly script.yaml --out OUT --checkpoint 1ns", resume: "sim assembly --resume OUT", soFar: "trace.csv measures.csv"},
 	"train connectome":  {args: "train connectome classes.json --out OUT", resume: "train connectome --resume OUT"},
-	"invert rsoxs":      {args: "invert rsoxs problem.json --out OUT --no-report", resume: "invert rsoxs --resume OUT --no-report"},
+	"invert rsoxs":      {args: "invert rsoxs problem.json --out OUT --no-report", resume: "invert rsoxs --resume OUT"},
 	"sim rsoxs":         {args: "sim rsoxs film.h5 OUT", resume: "sim rsoxs film.h5 --resume OUT", quick: true},
 	"convert to zarr":   {args: "convert draws.json OUT", out: "draws.zarr"},
 	"convert to netCDF": {args: "convert draws.json OUT", out: "draws.nc", quick: true},

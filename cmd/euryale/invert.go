@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) invert() *cobra.Command {
-	return thing("invert", "Find what scattered", withFolder(a.invertRSoXS()))
+	return thing("invert", "Find what scattered", withResume(withFolder(a.invertRSoXS())))
 }
 
 // invertConfig is config.json of a run of invert rsoxs.
@@ -63,7 +63,7 @@ keeps the best so far; --resume goes on.
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case a.resume != "":
-				return a.resumeInvert(c.Context(), args)
+				return a.resumeInvert(c, args)
 			case len(args) == 0:
 				return usage("invert rsoxs wants PROBLEM.json, or --resume RUN")
 			}
@@ -118,17 +118,14 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	return a.solve(ctx, v, "", nil)
 }
 
-func (a *app) resumeInvert(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		return usage("--resume takes its problem and settings from the run folder: leave out %s", args[0])
-	}
+func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 	var cfg invertConfig
-	dir := rundir(a.resume)
-	if err := dir.readConfig(&cfg); err != nil {
+	dir, err := a.reopen(c, invertCommand, args, &cfg, "threads")
+	if err != nil {
 		return err
 	}
-	if cfg.Command != invertCommand || cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, cfg.Command, invertCommand))
+	if cfg.Problem == nil {
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
 	}
 	b, err := json.Marshal(cfg.Problem)
 	if err != nil {
@@ -150,7 +147,7 @@ func (a *app) resumeInvert(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.solve(ctx, v, checkpoint, start)
+	return a.solve(c.Context(), v, checkpoint, start)
 }
 
 // lastPoint returns the parameters that a run reached, nil for none.

@@ -265,7 +265,7 @@ func checkResumes(t *testing.T, dir string, problem map[string]any, radius float
 	if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+run1) {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
-	code, text, errs := do(t, "invert", "rsoxs", "--resume", run1, "--json", "--quiet", "--no-report")
+	code, text, errs := do(t, "invert", "rsoxs", "--resume", run1, "--json", "--quiet")
 	var doc invertDoc
 	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/radius-1) < 1e-4) {
 		t.Errorf("%v, exit %d: %s %+v", err, code, errs, doc)

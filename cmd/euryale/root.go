@@ -133,6 +133,8 @@ func (a *app) check(c *cobra.Command) error {
 		return usage("precision 32: fits and samples need 64")
 	case a.out != "" && c.Annotations["folder"] == "":
 		return usage("%s has no folder of results: leave out --out %s; where it writes a file, that is named last", c.CommandPath(), a.out)
+	case a.resume != "" && c.Annotations["resume"] == "":
+		return usage("%s has no run to go on with: leave out --resume %s", c.CommandPath(), a.resume)
 	case a.threads < 0:
 		return usage("threads %d: want 0 (all) or more", a.threads)
 	}

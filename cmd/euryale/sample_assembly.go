@@ -75,10 +75,8 @@ happened.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
-			case a.resume != "" && cfg.File != "":
-				return usage("--resume takes its problem and settings from the run folder: leave out --problem")
 			case a.resume != "":
-				return a.resumeSampleAssembly(c.Context())
+				return a.resumeSampleAssembly(c)
 			case cfg.File == "":
 				return usage("sample assembly wants --problem FILE.json, or --resume RUN")
 			}
@@ -201,9 +199,10 @@ func (a *app) formationModel(ctx context.Context, p *assemblyProblem) (m *infer.
 	return s.Model(p.Overlap)
 }
 
-func (a *app) resumeSampleAssembly(ctx context.Context) error {
+func (a *app) resumeSampleAssembly(c *cobra.Command) error {
+	ctx := c.Context()
 	var cfg formationConfig
-	dir, checkpoint, err := a.reopen(sampleAssembly, nil, &cfg, &cfg.chainConfig)
+	dir, err := a.reopen(c, sampleAssembly, nil, &cfg, "threads")
 	if err != nil {
 		return err
 	}
@@ -214,7 +213,7 @@ func (a *app) resumeSampleAssembly(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sampleInto(ctx, a.assemblySampling(dir, &cfg, post), checkpoint)
+	return a.sampleInto(ctx, a.assemblySampling(dir, &cfg, post), a.checkpointOf(dir))
 }
 
 func (a *app) assemblySampling(dir rundir, cfg *formationConfig, post *infer.Posterior) sampling {

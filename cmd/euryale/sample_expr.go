@@ -52,10 +52,8 @@ happened.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
-			case a.resume != "" && cfg.File != "":
-				return usage("--resume takes its problem and settings from the run folder: leave out --problem")
 			case a.resume != "":
-				return a.resumeSampleExpr(c.Context())
+				return a.resumeSampleExpr(c)
 			case cfg.File == "":
 				return usage("sample expr wants --problem FILE.json, or --resume RUN")
 			}
@@ -105,9 +103,9 @@ func compileExpr(file string, p *expr.Problem) (*infer.Posterior, error) {
 	return post, nil
 }
 
-func (a *app) resumeSampleExpr(ctx context.Context) error {
+func (a *app) resumeSampleExpr(c *cobra.Command) error {
 	var cfg exprConfig
-	dir, checkpoint, err := a.reopen("sample expr", nil, &cfg, &cfg.chainConfig)
+	dir, err := a.reopen(c, "sample expr", nil, &cfg, "threads")
 	if err != nil {
 		return err
 	}
@@ -118,7 +116,7 @@ func (a *app) resumeSampleExpr(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sampleInto(ctx, a.exprSampling(dir, &cfg, post), checkpoint)
+	return a.sampleInto(c.Context(), a.exprSampling(dir, &cfg, post), a.checkpointOf(dir))
 }
 
 // exprDoc is the JSON document of sample expr.

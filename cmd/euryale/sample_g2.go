@@ -31,7 +31,7 @@ type sampleConfig struct {
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", withFolder(a.sampleG2()), withFolder(a.sampleExpr()), withFolder(a.sampleAssembly()))
+	return thing("sample", "Sample from a posterior", withResume(withFolder(a.sampleG2())), withResume(withFolder(a.sampleExpr())), withResume(withFolder(a.sampleAssembly())))
 }
 
 func (a *app) sampleG2() *cobra.Command {
@@ -53,7 +53,7 @@ happened.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.resume != "" {
-				return a.resumeSampleG2(c.Context(), args)
+				return a.resumeSampleG2(c, args)
 			}
 			if len(args) != 1 {
 				return usage("sample g2 wants a FILE, or --resume RUN")
@@ -154,9 +154,10 @@ func compileG2(law g2.Law, c g2.Curve, s g2.Settings) (*infer.Posterior, error) 
 	return post, as(exitBug, err)
 }
 
-func (a *app) resumeSampleG2(ctx context.Context, args []string) error {
+func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
 	var cfg sampleConfig
-	dir, checkpoint, err := a.reopen("sample g2", args, &cfg, &cfg.chainConfig)
+	dir, err := a.reopen(cmd, "sample g2", args, &cfg, "threads")
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (a *app) resumeSampleG2(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), checkpoint)
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), a.checkpointOf(dir))
 }
 
 // g2Doc is the JSON document of sample g2.

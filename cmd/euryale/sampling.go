@@ -44,26 +44,6 @@ type timingDoc struct {
 	Gradients int    `json:"gradients"`
 }
 
-// reopen reads the config of the run to resume, and names its checkpoint, or none.
-func (a *app) reopen(command string, args []string, config any, cfg *chainConfig) (dir rundir, checkpoint string, err error) {
-	if len(args) > 0 {
-		return "", "", usage("--resume takes its file and settings from the run folder: leave out %s", args[0])
-	}
-	dir = rundir(a.resume)
-	if err := dir.readConfig(config); err != nil {
-		return "", "", err
-	}
-	if cfg.Command != command {
-		return "", "", as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, cfg.Command, command))
-	}
-	checkpoint = dir.path("checkpoint")
-	if _, err := os.Stat(checkpoint); err != nil {
-		a.note("%s has no checkpoint yet: starting over", dir)
-		checkpoint = ""
-	}
-	return dir, checkpoint, nil
-}
-
 // absolute returns the full path of a file, where it has one.
 func absolute(name string) string {
 	if abs, err := filepath.Abs(name); err == nil && name != "-" {

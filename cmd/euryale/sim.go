@@ -3,7 +3,7 @@ package main
 import "github.com/spf13/cobra"
 
 func (a *app) sim() *cobra.Command {
-	return thing("sim", "Simulate", withFolder(a.simRSoXS()), withFolder(a.simAssembly()))
+	return thing("sim", "Simulate", withResume(withFolder(a.simRSoXS())), withResume(withFolder(a.simAssembly())))
 }
 
 // anyPrecision marks commands that compute in single precision, too.

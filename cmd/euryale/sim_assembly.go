@@ -163,13 +163,8 @@ func (r *assemblyRun) settle() {
 }
 
 func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage("--resume takes its script from the run folder: leave out %s", args[0])
-	}
-	for _, name := range []string{"seed", "threads", "winners", "profile", "checkpoint", "out"} {
-		if c.Flags().Changed(name) {
-			return usage("--resume takes its settings from the run folder: leave out --%s", name)
-		}
+	if _, err := a.reopen(c, simAssemblyCommand, args, &assemblyConfig{}); err != nil {
+		return err
 	}
 	r, err := openAssembly(a.resume)
 	if err != nil {

@@ -67,10 +67,8 @@ plots. Ctrl-C saves what there is; --resume goes on bit for bit.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
-			case a.resume != "" && len(args) > 0:
-				return usage("--resume takes its problem from the run folder: leave out %s", args[0])
 			case a.resume != "":
-				return a.resumeTraining(c)
+				return a.resumeTraining(c, args)
 			case len(args) == 0:
 				return usage("train connectome wants PROBLEM.json, or --resume RUN")
 			}
@@ -109,20 +107,15 @@ func (a *app) startTraining(ctx context.Context, file string, seeded bool) error
 	return a.trainInto(ctx, dir, &cfg, t, nil)
 }
 
-func (a *app) resumeTraining(c *cobra.Command) error {
-	for _, name := range []string{"seed", "threads", "out"} {
-		if c.Flags().Changed(name) {
-			return usage("--resume takes its settings from the run folder: leave out --%s", name)
-		}
-	}
+func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	var cfg trainConfig
-	dir := rundir(a.resume)
-	if err := dir.readConfig(&cfg); err != nil {
+	dir, err := a.reopen(c, trainCommand, args, &cfg)
+	if err != nil {
 		return err
 	}
-	if cfg.Command != trainCommand || cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, cfg.Command, trainCommand))
+	if cfg.Problem == nil {
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
 	}
 	t, err := openTrainee(&cfg, dir.path("config.json"))
 	if err != nil {
