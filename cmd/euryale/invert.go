@@ -112,7 +112,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 			return err
 		}
 	}
-	if err := writeJSON(v.dir.path("config.json"), cfg); err != nil {
+	if err := a.begin(v.dir, invertCommand, cfg); err != nil {
 		return err
 	}
 	return a.solve(ctx, v, "", nil)
@@ -185,7 +185,7 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 		return err
 	}
 	doc := v.document(r)
-	if err := writeJSON(v.dir.path("fit.json"), doc); err != nil {
+	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.path("fit.json"), doc) }); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

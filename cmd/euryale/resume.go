@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -44,6 +48,7 @@ func (a *app) reopen(c *cobra.Command, command string, args []string, config any
 	}
 	switch ran.Command {
 	case command:
+		a.running, a.again = dir, resumeLine(command, dir)
 		return dir, dir.readConfig(config)
 	case "":
 		return "", as(exitData, fmt.Errorf("%s names no command: is the file whole?", dir.path("config.json")))
@@ -58,4 +63,65 @@ func (a *app) checkpointOf(dir rundir) string {
 	}
 	a.note("%s has no checkpoint yet: starting over", dir)
 	return ""
+}
+
+// resumeLine is the command line that goes on with a run.
+func resumeLine(command string, dir rundir) string {
+	return "euryale " + command + " --resume " + string(dir)
+}
+
+// begin writes config.json. From then on the run can be resumed.
+func (a *app) begin(dir rundir, command string, config any) error {
+	if err := writeJSON(dir.path("config.json"), config); err != nil {
+		return err
+	}
+	a.running, a.again = dir, resumeLine(command, dir)
+	return nil
+}
+
+// ended gives the error of a run that was interrupted, or could not write, its exit code
+// and the line that resumes it, unless it has them.
+func (a *app) ended(ctx context.Context, err error) error {
+	var e *exitError
+	switch errors.As(err, &e); {
+	case err == nil, e != nil && e.hint != "":
+		return err
+	case ctx.Err() != nil && errors.Is(err, context.Canceled) && a.again == "":
+		return as(exitInterrupted, errors.New("interrupted"))
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the run is kept in %s", a.running), hint: a.again}
+	case codeOf(err) != exitCannotWrite || a.again == "":
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &exitError{code: exitCannotWrite, err: err, hint: "make room, then " + a.again}
+	}
+	return &exitError{code: exitCannotWrite, err: err, hint: "once it can be written, " + a.again}
+}
+
+// patience is how long the last checkpoint of a run is tried again if it cannot be
+// written, as while a disk is full; longestPause is the time between two attempts.
+var patience = time.Minute
+
+const longestPause = 5 * time.Second
+
+// patiently saves a run, if need be again and again, and tells of every failure. An
+// interrupt ends the attempts.
+func (a *app) patiently(ctx context.Context, save func() error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := save()
+		if err == nil {
+			return nil
+		}
+		a.notSaved(err)
+		wait := min(longestPause, patience/12, time.Until(deadline))
+		if wait <= 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
 }

@@ -32,6 +32,8 @@ type app struct {
 	out, resume    string
 	logLevel       string
 	command        string                   // as it was called
+	running        rundir                   // folder of the run, once it can be resumed
+	again          string                   // command line that resumes it
 	locks          map[string]*runlock.Lock // of the folders that this process writes
 }
 
@@ -50,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := a.ended(ctx, root.ExecuteContext(ctx))
 	if err == nil {
 		return exitOK
 	}

@@ -111,7 +111,7 @@ func (a *app) startSampleAssembly(ctx context.Context, cfg formationConfig, chos
 		return err
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = sampleAssembly, version(), a.seed, absolute(cfg.File)
-	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
+	if err := a.begin(dir, sampleAssembly, cfg); err != nil {
 		return err
 	}
 	return a.sampleInto(ctx, a.assemblySampling(dir, &cfg, post), "")

@@ -85,7 +85,7 @@ func (a *app) startSampleExpr(ctx context.Context, cfg exprConfig) error {
 		return err
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = "sample expr", version(), a.seed, absolute(cfg.File)
-	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
+	if err := a.begin(dir, "sample expr", cfg); err != nil {
 		return err
 	}
 	return a.sampleInto(ctx, a.exprSampling(dir, &cfg, post), "")

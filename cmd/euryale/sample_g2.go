@@ -123,7 +123,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	cfg.Command, cfg.Version, cfg.Seed = "sample g2", version(), a.seed
 	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = number(c.Q), number(c.Phi), c.X, c.Y, c.Err
 	cfg.File = absolute(cfg.File)
-	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
+	if err := a.begin(dir, "sample g2", cfg); err != nil {
 		return err
 	}
 	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), "")

@@ -62,7 +62,7 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	meter := a.meter()
 	fit, err := infer.Sample(ctx, s.post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.threads, Resume: resume,
-		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every, Failing: a.notSaved}, Progress: meter.Update})
+		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every, Patience: patience, Failing: a.notSaved}, Progress: meter.Update})
 	meter.Close()
 	if errors.Is(err, infer.ErrNotSaved) {
 		return a.unsampled(s, err)
@@ -126,7 +126,6 @@ func (a *app) unsampled(s sampling, err error) error {
 		e.err = fmt.Errorf("the draws are lost, for no checkpoint could be kept: %w", err)
 	default:
 		e.err = fmt.Errorf("what was drawn since the last checkpoint is lost: %w", err)
-		e.hint = "make room, then euryale " + s.cfg.Command + " --resume " + string(s.dir)
 	}
 	return e
 }

@@ -146,7 +146,7 @@ func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool
 	if r.dir, err = a.makeRundir(out); err != nil {
 		return err
 	}
-	if err := writeJSON(r.dir.path("config.json"), cfg); err != nil {
+	if err := a.begin(r.dir, simAssemblyCommand, cfg); err != nil {
 		return err
 	}
 	return a.carryOut(ctx, r, nil)
@@ -235,13 +235,15 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 		every, _ = time.ParseDuration(defaultEvery)
 	}
 	next, done := time.Now().Add(every), 0
-	var failed error // of a checkpoint in between
 	o := script.Options{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
 		bar.Add(p.Done-done, 0)
-		if done = p.Done; failed == nil && time.Now().After(next) {
-			begin := time.Now()
-			failed = r.saveCheckpoint()
-			next = time.Now().Add(max(every, 10*time.Since(begin)))
+		if done = p.Done; time.Now().After(next) {
+			begin, pause := time.Now(), every
+			if err := r.saveCheckpoint(); err != nil { // the run goes on, and is saved later
+				a.notSaved(err)
+				pause = max(every, longestPause)
+			}
+			next = time.Now().Add(max(pause, 10*time.Since(begin)))
 		}
 	}}
 	if checkpoint == nil {
@@ -257,21 +259,23 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 	if ctx.Err() != nil && err != nil {
 		return r.interrupted()
 	}
-	if err = errors.Join(err, failed); err != nil {
-		return r.stopped(err)
+	if err == nil {
+		if err = a.finishAssembly(r); codeOf(err) != exitCannotWrite {
+			return err
+		}
 	}
-	return a.finishAssembly(r)
+	return a.stopped(ctx, r, err)
 }
 
 // stopped keeps what there is of a run that ran into an error.
-func (r *assemblyRun) stopped(err error) error {
+func (a *app) stopped(ctx context.Context, r *assemblyRun, err error) error {
 	err = as(exitFailed, err)
-	if kept := r.keep(); kept != nil {
+	if kept := a.patiently(ctx, r.keep); kept != nil {
 		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nat %s; nor could the run be kept: %w", err, r.run.At(), kept)}
 	}
 	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", r.dir)
 	if codeOf(err) == exitCannotWrite {
-		hint = "room to write, and then euryale " + simAssemblyCommand + " --resume " + string(r.dir)
+		hint = "" // see ended
 	}
 	return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nstopped at %s; trace.csv, measures.csv and checkpoint up to there are kept in %s", err, r.run.At(), r.dir), hint: hint}
 }
@@ -287,7 +291,7 @@ func (r *assemblyRun) keep() error {
 // interrupted saves a run and says how it goes on.
 func (r *assemblyRun) interrupted() error {
 	if err := r.keep(); err != nil {
-		return err
+		return as(exitCannotWrite, fmt.Errorf("interrupted at %s; what was done since the last checkpoint is lost: %w", r.run.At(), err))
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted at %s; the run is kept in %s", r.run.At(), r.dir),
 		hint: "euryale " + simAssemblyCommand + " --resume " + string(r.dir)}

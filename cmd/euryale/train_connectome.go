@@ -101,7 +101,7 @@ func (a *app) startTraining(ctx context.Context, file string, seeded bool) error
 	if err != nil {
 		return err
 	}
-	if err := writeJSON(dir.path("config.json"), cfg); err != nil {
+	if err := a.begin(dir, trainCommand, cfg); err != nil {
 		return err
 	}
 	return a.trainInto(ctx, dir, &cfg, t, nil)
@@ -235,12 +235,21 @@ func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *co
 	save := func(s connectome.TrainState) error {
 		return as(exitCannotWrite, atomicfile.Write(dir.path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
 	}
-	set.Save, set.SaveEvery = save, 20
+	set.SaveEvery = 20
+	set.Save = func(s connectome.TrainState) error {
+		if s.Step == total {
+			return a.patiently(ctx, func() error { return save(s) })
+		}
+		if err := save(s); err != nil { // training goes on, and is saved later
+			a.notSaved(err)
+		}
+		return nil
+	}
 	out, err := connectome.Train(ctx, t.Circuit, t.Train, set)
 	bar.Close()
 	if ctx.Err() != nil && out != nil {
 		if err := save(out.TrainState); err != nil {
-			return err
+			return as(exitCannotWrite, fmt.Errorf("interrupted after %d updates of %d; what was trained since the last checkpoint is lost: %w", out.Step, total, err))
 		}
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d updates of %d; they are kept in %s", out.Step, total, dir), hint: "euryale " + trainCommand + " --resume " + string(dir)}
 	}
