@@ -5,7 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden help texts")
@@ -49,5 +52,33 @@ func TestFolderWhereThereIsNone(t *testing.T) {
 	var out, errs strings.Builder
 	if code := run(t.Context(), []string{"info", "--out", "x"}, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), "no folder of results") {
 		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}
+
+// The help says when --overwrite removes what was there, and it is so: a problem that is
+// refused leaves the old results, a run that has begun does not.
+func TestOverwriteRemovesWhenTheRunBegins(t *testing.T) {
+	if _, out, _ := do(t, "sample", "expr", "--help"); !strings.Contains(out, "removed when the run begins") {
+		t.Error(out)
+	}
+	t.Chdir(t.TempDir())
+	bad := write(t, "bad.json", `{"expr": "a"}`)
+	args := []string{"sample", "expr", "--problem", lineFile(t), "--out", "run", "--warmup", "60", "--draws", "30", "--retries", "0", "--no-report", "--quiet"}
+	if code, _, stderr := do(t, args...); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "sample", "expr", "--problem", bad, "--out", "run", "--overwrite"); code != exitData || !exists("run/summary.json") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	restore := atomicfile.Inject(func(op, name string) error {
+		if op == "create" && filepath.Base(name) == "checkpoint" {
+			return syscall.EIO
+		}
+		return nil
+	})
+	code, _, stderr := do(t, append(args, "--overwrite")...)
+	restore()
+	if code != exitCannotWrite || exists("run/summary.json") || !strings.Contains(stderr, "--resume run") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

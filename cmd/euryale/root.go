@@ -100,7 +100,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
 	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
 	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
-	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing output folder or file")
+	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file, or the results in a run folder, which are removed when the run begins")
 	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
 	f.StringVar(&a.device, "device", "auto", "auto, cpu or cuda:N")
 	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
