@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,9 +119,12 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	if err != nil {
 		return err
 	}
+	if err := mayReplace(out, kind, a.overwrite); err != nil {
+		return err
+	}
 	stamp(t)
 	if err := writers[kind](out, t, c); err != nil {
-		return cannotWrite(out, err)
+		return as(exitCannotWrite, err)
 	}
 	if a.json {
 		return a.document(describeTree(t, in, out, kind))
@@ -154,14 +155,6 @@ func samePath(a, b string) bool {
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return err1 == nil && err2 == nil && x == y
-}
-
-// cannotWrite gives the error of a writer its code and a hint.
-func cannotWrite(out string, err error) error {
-	if errors.Is(err, fs.ErrExist) {
-		return &exitError{code: exitCannotWrite, err: err, hint: "--overwrite, or another name than " + out}
-	}
-	return as(exitCannotWrite, err)
 }
 
 // stamp says who wrote the file where nobody has.

@@ -81,12 +81,31 @@ func (a *app) vacant(name string) error {
 		return e.Name() != runlock.Name && e.Name() != marker && !atomicfile.Temporary(e.Name())
 	})
 	switch {
-	case free, a.overwrite && isRundir(name):
+	case free:
+		return nil
+	case a.overwrite && isRundir(name):
+		if stays := rundir(name).foreignDraws(); stays != "" {
+			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s %s: nothing in it is overwritten", rundir(name).path("draws.zarr"), stays), hint: "another --out"}
+		}
 		return nil
 	case a.overwrite:
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s holds files and is no folder of results: nothing in it is overwritten", name), hint: "another --out"}
 	}
-	return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: "--overwrite, --resume " + name + ", or another --out"}
+	return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and is not empty", name), hint: a.insteadOf(name)}
+}
+
+// insteadOf lists what can be done about a folder that is not empty.
+func (a *app) insteadOf(name string) string {
+	if !isRundir(name) {
+		return "another --out"
+	}
+	var ran struct {
+		Command string `json:"command"`
+	}
+	if err := rundir(name).readConfig(&ran); err != nil || "euryale "+ran.Command != a.command {
+		return "--overwrite, or another --out"
+	}
+	return "--overwrite, --resume " + name + ", or another --out"
 }
 
 // clearRundir removes all that a run may have left, and nothing else.
@@ -134,6 +153,14 @@ func (r rundir) readConfig(v any) error {
 	return nil
 }
 
+// foreignDraws says what is in draws.zarr besides a store, if anything.
+func (r rundir) foreignDraws() string {
+	if store := r.path("draws.zarr"); zarr.Is(store) {
+		return foreignInStore(store)
+	}
+	return ""
+}
+
 // mostStored is how many numbers of new data a run folder keeps: 40 MB. Of larger
 // models draw them when they are needed, with Fit.PosteriorPredictive.
 const mostStored = 5_000_000
@@ -151,6 +178,9 @@ func (r rundir) saveDraws(fit *infer.Fit, settings map[string]string) error {
 	tree, err := fit.Data(infer.DataSettings{Predictive: fit.Observations()*kept(fit) <= mostStored})
 	if err != nil {
 		return as(exitBug, err)
+	}
+	if stays := r.foreignDraws(); stays != "" {
+		return as(exitCannotWrite, fmt.Errorf("%s %s: nothing in it is overwritten", r.path("draws.zarr"), stays))
 	}
 	if err := zarr.Write(r.path("draws.zarr"), tree, zarr.Settings{Overwrite: true}); err != nil {
 		return as(exitCannotWrite, err)
