@@ -126,6 +126,9 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	if err := writers[kind](out, t, c); err != nil {
 		return as(exitCannotWrite, err)
 	}
+	if t, err = held(t, kind); err != nil {
+		return as(exitBug, err)
+	}
 	if a.json {
 		return a.document(describeTree(t, in, out, kind))
 	}
@@ -168,6 +171,46 @@ func stamp(t *tensor.DataTree) {
 			d.Attrs["creation_library"], d.Attrs["creation_library_version"], d.Attrs["creation_library_language"] = "euryale", version(), "Go"
 		}
 	}
+}
+
+// held returns what a form holds of a tree: all but for CmdStan's files and tables.
+func held(t *tensor.DataTree, kind string) (*tensor.DataTree, error) {
+	switch kind {
+	case "csv":
+		chains, err := stancsv.Chains(t)
+		if err != nil {
+			return nil, err
+		}
+		return stancsv.Tree(chains)
+	case "arrow":
+		return columns(t)
+	}
+	return t, nil
+}
+
+// columns returns the posterior and the statistics of a tree that are numbers per draw.
+func columns(t *tensor.DataTree) (*tensor.DataTree, error) {
+	out := tensor.NewDataTree()
+	for _, name := range []string{"posterior", "sample_stats"} {
+		d, err := t.Group(name)
+		if err != nil {
+			continue
+		}
+		part := tensor.NewDataset(name)
+		for _, v := range d.Vars() {
+			switch numeric := v.Floats() != nil && len(v.Dims) >= 2 && v.Dims[0] == "chain" && v.Dims[1] == "draw"; {
+			case !numeric, name == "sample_stats" && d.Stat(v.Name) == nil:
+				continue
+			}
+			if err := part.AddVariable(v); err != nil {
+				return nil, err
+			}
+		}
+		if err := out.Add(part); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc {
