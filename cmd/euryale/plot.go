@@ -68,6 +68,8 @@ func (a *app) pictureFile(kind string, args []string) (out string, rest []string
 	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
 	case ".svg", ".png", ".pdf":
 		out, rest = last, args[:len(args)-1]
+	case ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".eps", ".ps", ".svgz", ".html":
+		return "", nil, usage("plot %s: %s: pictures are written as .svg, .png or .pdf", kind, last)
 	}
 	if len(rest) == 0 {
 		return "", nil, usage("plot %s: name what to draw, a folder or files", kind)

@@ -125,3 +125,8 @@ func (a *app) patiently(ctx context.Context, save func() error) error {
 		}
 	}
 }
+
+// unreadable is the error of a checkpoint that cannot be read, with the way out.
+func (a *app) unreadable(dir rundir, err error) error {
+	return &exitError{code: exitData, err: err, hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.path("checkpoint"), a.again)}
+}

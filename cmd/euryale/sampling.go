@@ -120,6 +120,9 @@ func (a *app) notSaved(err error) {
 // unsampled is the error of chains that ended early.
 func (a *app) unsampled(s sampling, err error) error {
 	e := &exitError{code: samplingCode(err), err: err}
+	if e.code == exitData {
+		return a.unreadable(s.dir, err)
+	}
 	switch there := exists(s.dir.path("checkpoint")); {
 	case !errors.Is(err, infer.ErrNotSaved):
 	case !there:

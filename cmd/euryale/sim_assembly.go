@@ -249,7 +249,7 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 	if checkpoint == nil {
 		r.run, err = r.script.Start(o)
 	} else if r.run, err = r.script.Resume(checkpoint, o); err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", r.dir.path("checkpoint"), err))
+		return a.unreadable(r.dir, fmt.Errorf("%s: %w", r.dir.path("checkpoint"), err))
 	}
 	if err != nil {
 		return as(exitConfig, err)

@@ -132,7 +132,7 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 	defer f.Close()
 	state, err := t.LoadState(f)
 	if err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", dir.path("checkpoint"), err))
+		return a.unreadable(dir, fmt.Errorf("%s: %w", dir.path("checkpoint"), err))
 	}
 	return a.trainInto(ctx, dir, &cfg, t, state)
 }
