@@ -39,10 +39,8 @@ func loadSource(args []string) (*source, error) {
 			tables = append(tables, arg)
 			continue
 		case kind == "run" && len(args) == 1 && zarr.Is(filepath.Join(arg, "draws.zarr")):
-			if s.tree, err = zarr.Open(filepath.Join(arg, "draws.zarr")); err != nil {
-				return nil, input(err)
-			}
-			return s, nil
+			s.tree, err = openTree("zarr", filepath.Join(arg, "draws.zarr"))
+			return s, err
 		case kind == "run":
 			files, err := stancsv.Files(arg)
 			if err != nil {
@@ -53,16 +51,32 @@ func loadSource(args []string) (*source, error) {
 		case len(args) > 1:
 			return nil, usage("%s is %s and holds all chains: name it alone", arg, kindNames[kind])
 		}
-		if s.tree, err = readers[kind](arg); err != nil {
-			return nil, input(err)
-		}
-		return s, nil
+		s.tree, err = openTree(kind, arg)
+		return s, err
 	}
 	return s, s.readTables(tables)
 }
 
 // readers read trees by kind.
 var readers = map[string]func(string) (*tensor.DataTree, error){"zarr": zarr.Open, "netcdf": netcdf.Open, "json": idata.Open}
+
+// openTree reads a tree, with the axes chain and draw first whatever their order there.
+func openTree(kind, name string) (*tensor.DataTree, error) {
+	t, err := readers[kind](name)
+	if err != nil {
+		return nil, input(err)
+	}
+	out := &tensor.DataTree{Attrs: t.Attrs}
+	for _, d := range t.Groups() {
+		if d, err = d.Leading("chain", "draw"); err == nil {
+			err = out.Add(d)
+		}
+		if err != nil {
+			return nil, as(exitData, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return out, nil
+}
 
 // kindNames are the kinds in words.
 var kindNames = map[string]string{"zarr": "a Zarr folder", "netcdf": "a netCDF file", "json": "a JSON file", "csv": "a CSV file", "run": "a folder of chains"}
@@ -111,11 +125,52 @@ func folderKind(path string) (string, error) {
 	if len(files) > 0 || zarr.Is(filepath.Join(path, "draws.zarr")) {
 		return "run", nil
 	}
-	var cfg chainConfig
-	if err := rundir(path).readConfig(&cfg); err == nil {
-		return "", &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", path), hint: "euryale " + cfg.Command + " --resume " + path}
+	if err := rundir(path).drawless(); err != nil {
+		return "", err
 	}
 	return "", &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv and no .zgroup: it is neither a run folder nor a Zarr folder", path), hint: "the folder given to --out, or a file of draws"}
+}
+
+// drawless says why a run folder has no draws: its run samples none, or has not ended. It
+// is nil where the folder is none of a run.
+func (r rundir) drawless() error {
+	var ran struct {
+		Command string `json:"command"`
+	}
+	if exists(r.path(simRecordName)) {
+		return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of \"sim rsoxs\"", r), hint: "euryale plot pattern " + string(r)}
+	}
+	if err := r.readConfig(&ran); err != nil || ran.Command == "" {
+		return nil
+	}
+	var inversion struct {
+		Problem struct {
+			Method string `json:"method"`
+		} `json:"problem"`
+	}
+	what, result := fmt.Sprintf("%q", ran.Command), "summary.json"
+	switch ran.Command {
+	case simAssemblyCommand, trainCommand:
+	case invertCommand:
+		if err := r.readConfig(&inversion); err != nil || inversion.Problem.Method == "nuts" {
+			return r.unfinished(ran.Command)
+		}
+		what, result = what+" that fits and does not sample", "fit.json"
+	default:
+		return r.unfinished(ran.Command)
+	}
+	hint := "its results in " + r.path(result)
+	switch {
+	case !exists(r.path(result)):
+		hint = resumeLine(ran.Command, r)
+	case ran.Command == simAssemblyCommand:
+		hint += ", or euryale plot support " + string(r)
+	}
+	return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of %s", r, what), hint: hint}
+}
+
+func (r rundir) unfinished(command string) error {
+	return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", r), hint: resumeLine(command, r)}
 }
 
 func (s *source) readTables(files []string) error {
