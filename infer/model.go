@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -166,6 +167,9 @@ func (m *Model) fault(err error) {
 func (m *Model) claim(name, what string) {
 	if name == "" {
 		m.errs = append(m.errs, fmt.Errorf("%s without a name", what))
+	}
+	if drawn := what == "a parameter" || what == "a quantity"; drawn && strings.HasSuffix(name, "__") {
+		m.errs = append(m.errs, fmt.Errorf("%s named %q: names that end in __ are the sampler's own, such as lp__: leave out the underscores", what, name))
 	}
 	if old, taken := m.names[name]; taken {
 		m.errs = append(m.errs, fmt.Errorf("name %q stands for %s already and cannot stand for %s: names must differ", name, old, what))

@@ -86,6 +86,8 @@ func TestModelMistakes(t *testing.T) {
 			m.Deterministic("y", ad.Scalar(1))
 		}, []string{`"y" stands for an observation`}},
 		{"no name", func(m *infer.Model) { m.Param("", normal) }, []string{"without a name"}},
+		{"the sampler's name", func(m *infer.Model) { m.Param("lp__", normal) }, []string{`a parameter named "lp__"`, "the sampler's own"}},
+		{"the sampler's name for a quantity", func(m *infer.Model) { m.Deterministic("energy__", m.Param("a", normal)) }, []string{`a quantity named "energy__"`}},
 		{"undeclared input", func(m *infer.Model) { m.Observe("y", dist.Normal(ad.Input("w"), 1), []float64{1}) }, []string{"uses w", "not declared"}},
 		{"undeclared input of a quantity", func(m *infer.Model) { m.Param("a", normal); m.Deterministic("b", ad.Input("w")) }, []string{"uses w", "not declared"}},
 		{"law of another length", func(m *infer.Model) {

@@ -92,7 +92,21 @@ func Parse(b []byte) (*Problem, error) {
 	if p.Y == "" {
 		p.Y = "y"
 	}
+	if err := p.reserved(); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// reserved refuses names that end in __, as the columns of the sampler's statistics do.
+func (p *Problem) reserved() error {
+	names := slices.Concat(sortedKeys(p.Start), sortedKeys(p.Bounds), sortedKeys(p.Fixed), sortedKeys(p.Tied), sortedKeys(p.Priors), p.Flat, sortedKeys(p.Groups), sortedKeys(p.Derived))
+	for _, name := range names {
+		if strings.HasSuffix(name, "__") {
+			return fmt.Errorf("expr: parameter %q: names that end in __ are the sampler's own, such as lp__: leave out the underscores", name)
+		}
+	}
+	return nil
 }
 
 // placed adds line and column to an error of encoding/json.
