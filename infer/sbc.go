@@ -43,6 +43,9 @@ func (c *Calibration) String() string {
 // ranks of the prior draws among the posterior's are then uniform. All fits run in
 // lock step, see SampleEach. Every parameter needs a prior.
 //
+// When ctx ends it returns the ranks of the fits that were complete, with ctx.Err(). Fits
+// whose gradients are few are complete first, so these ranks need not be uniform.
+//
 // Reference: Talts, Betancourt, Simpson, Vehtari and Gelman, arXiv:1804.06788.
 func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
 	if err := given.Args("infer.SBC", "ctx", ctx, "p", p); err != nil {
@@ -84,10 +87,10 @@ func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
 			c.Done(done)
 		}
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return out, out.rank(p, prior, thin, failed, c.Draws)
+	return out, errors.Join(out.rank(p, prior, thin, failed, c.Draws), err)
 }
 
 // thinned returns n draws of every column.
@@ -110,6 +113,9 @@ func (out *Calibration) rank(p *Posterior, prior *Simulation, thin [][][]float64
 	for i, x := range thin {
 		if failed[i] != nil {
 			out.Failed = append(out.Failed, fmt.Errorf("fit %d: %w", i, failed[i]))
+			continue
+		}
+		if x == nil { // not complete when the calibration was interrupted
 			continue
 		}
 		var truth []float64

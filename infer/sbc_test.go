@@ -2,6 +2,7 @@ package infer_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -71,5 +72,28 @@ func TestSBCFindsFaults(t *testing.T) {
 	m.Observe("y", dist.Normal(w, 1), []float64{0})
 	if _, err := infer.SBC(context.Background(), compiled(t, m), c); err == nil || !strings.Contains(err.Error(), "no prior") {
 		t.Errorf("a flat prior: %v", err)
+	}
+}
+
+// An interrupted calibration returns the ranks of what was complete.
+func TestSBCInterrupted(t *testing.T) {
+	m := infer.NewModel("normal")
+	m.Observe("y", dist.Normal(m.Param("mu", dist.Normal(0, 1)), 1), []float64{0, 0})
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c, err := infer.SBC(ctx, p, infer.SBCConfig{Fits: 1000, Draws: 20, Seed: 1, Sample: infer.Config{Warmup: 100, Draws: 100}, Done: func(n int) {
+		if n == 100 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || c == nil || c.Fits < 50 || c.Fits >= 1000 {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	if _, err := c.Report(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -117,4 +118,47 @@ func TestSBC(t *testing.T) {
 	if code, _, stderr := do(t, "sbc", "--problem", flat, "--quiet"); code != exitData || !strings.Contains(stderr, "no prior") {
 		t.Errorf("flat: exit %d: %s", code, stderr)
 	}
+}
+
+// An interrupted calibration prints the ranks of the fits that were complete.
+func TestSBCInterrupted(t *testing.T) {
+	problem := write(t, "p.json", `{"expr": "m", "data": {"y": [0, 0, 0]}, "sigma": "1", "priors": {"m": "normal(0, 2)"}}`)
+	for _, kind := range []string{"--json", "--strict"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out strings.Builder
+		stderr := &cancelAt{text: " of 2000 fits", cancel: cancel}
+		code := run(ctx, []string{"sbc", "--problem", problem, "--fits", "2000", "--warmup", "100", "--draws", "200", kind}, &out, stderr)
+		cancel()
+		if code != exitInterrupted || !strings.Contains(stderr.all.String(), "interrupted after ") || !strings.Contains(stderr.all.String(), "Try: --fits ") {
+			t.Errorf("exit %d: %s", code, stderr.all.String())
+		}
+		var doc sbcDoc
+		if kind == "--json" {
+			if err := json.Unmarshal([]byte(out.String()), &doc); err != nil || doc.Fits < 200 || doc.Fits >= 2000 || len(doc.Quantities["m"].Histogram) < 2 {
+				t.Errorf("%v: %s", err, out.String())
+			}
+		} else if !strings.Contains(out.String(), " fits, ") {
+			t.Error(out.String())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, stderr strings.Builder
+	if code := run(ctx, []string{"sbc", "--problem", problem}, &out, &stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "before a fit was complete") || out.Len() > 0 {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+}
+
+// cancelAt ends a context when a text is written to it.
+type cancelAt struct {
+	all    strings.Builder
+	text   string
+	cancel func()
+}
+
+func (w *cancelAt) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), w.text) {
+		w.cancel()
+	}
+	return w.all.Write(b)
 }

@@ -39,7 +39,8 @@ func (a *app) sbc() *cobra.Command {
 		Long: `Draw parameters from the priors of a problem file and data from the parameters,
 sample the posterior of these data, and rank the prior draws among the
 posterior's: if model and sampler are right, the ranks are uniform. The values
-of y in the file only say how many there are. See sample expr --help.
+of y in the file only say how many there are. Ctrl-C prints the ranks so far;
+a calibration is not saved and cannot be resumed. See sample expr --help.
 
   euryale sbc --problem line.json
   euryale sbc --problem line.json --fits 200 --json
@@ -90,13 +91,26 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 				a.note("%d of %d fits", n, cfg.fits)
 			}
 		}})
-	if ctx.Err() != nil {
-		return as(exitInterrupted, fmt.Errorf("interrupted: a calibration is not saved"))
+	if ctx.Err() != nil && err != nil {
+		return a.interruptedSBC(cfg, r)
 	}
 	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.file, err))
 	}
 	return a.printSBC(cfg, r)
+}
+
+// interruptedSBC prints the ranks so far. They are not saved, and judged with care: fits of
+// few gradients are complete first.
+func (a *app) interruptedSBC(cfg sbcConfig, r *infer.Calibration) error {
+	if r == nil || r.Fits == 0 {
+		return as(exitInterrupted, fmt.Errorf("interrupted before a fit was complete"))
+	}
+	if err := a.printSBC(cfg, r); err != nil && codeOf(err) == exitCannotWrite {
+		return err
+	}
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are above: they are not saved, and as quick fits end first they may lean without fault of the model", r.Fits, cfg.fits),
+		hint: fmt.Sprintf("--fits %d for a whole calibration of this length", max(10, r.Fits))}
 }
 
 func (a *app) printSBC(cfg sbcConfig, r *infer.Calibration) error {
