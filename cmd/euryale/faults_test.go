@@ -133,6 +133,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // or is made again, to the same results.
 func TestFaultsOfFiles(t *testing.T) {
 	faultInputs(t)
+	impatient(t, 120*time.Millisecond)
 	for name, c := range faultyCommands {
 		if !slowTests && !c.quick {
 			continue
