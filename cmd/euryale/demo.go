@@ -40,7 +40,7 @@ func (a *app) runDemoG2(ctx context.Context) error {
 	}
 	dir, err := a.makeRundir(a.out)
 	if err != nil {
-		return madeAgain(err)
+		return err
 	}
 	file := dir.path("g2_result.hdf")
 	if err := writeFile(file, demoResult); err != nil {

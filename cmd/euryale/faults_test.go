@@ -148,7 +148,7 @@ func TestFaultsOfFiles(t *testing.T) {
 			operations /= 2
 			same := map[string]bool{} // files that do not hold times
 			for file, b := range want {
-				same[file] = again[file] == b
+				same[file] = again[file] == b && filepath.Base(file) != "diagnose.txt" // which says how long it took
 			}
 			step := max(1, c.every)
 			if !slowTests {

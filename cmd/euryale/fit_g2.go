@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -36,9 +34,6 @@ columns tau and g2 hold q (1/Angstrom) and tau (s).
 `,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if a.resume != "" {
-				return notResumed("fit g2")
-			}
 			return a.runFitG2(c.Context(), args[0], f, bins)
 		},
 	}
@@ -100,7 +95,7 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if a.out != "" {
 		dir, err := a.makeRundir(a.out)
 		if err != nil {
-			return madeAgain(err)
+			return err
 		}
 		if err := a.saveFits(dir, doc, law, fits); err != nil {
 			return err
@@ -115,20 +110,6 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 		return err
 	}
 	return verdictOn(fits, a.strict)
-}
-
-// notResumed refuses --resume of a fit, which keeps no state to go on from.
-func notResumed(command string) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf("--resume: %s takes seconds and is not resumed: it is made again", command), hint: "the same with --out and --overwrite"}
-}
-
-// madeAgain leaves --resume out of what is recommended where a folder holds results.
-func madeAgain(err error) error {
-	var e *exitError
-	if errors.As(err, &e) && strings.Contains(e.hint, "--resume") {
-		e.hint = "--overwrite, or another --out"
-	}
-	return err
 }
 
 // verdictOn fails where no bin could be fitted, or with strict where any bin was

@@ -59,7 +59,7 @@ func TestFitsAreNotResumed(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for _, args := range [][]string{{"fit", "g2", file, "--resume", old}, {"fit", "g2", file, "--resume", filepath.Join(dir, "none")}, {"fit", "nlsq", "--problem", file, "--resume", old}} {
-		if code, out, stderr := do(t, args...); code != exitUsage || out != "" || !strings.Contains(stderr, "is not resumed: it is made again") || !strings.Contains(stderr, "--overwrite") {
+		if code, out, stderr := do(t, args...); code != exitUsage || out != "" || !strings.Contains(stderr, "has no run to go on with") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
 		}
 	}

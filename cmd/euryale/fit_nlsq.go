@@ -31,9 +31,6 @@ formula of columns, such as log(y).
 `,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if a.resume != "" {
-				return notResumed("fit nlsq")
-			}
 			return a.runFitNLSQ(c.Context(), path)
 		},
 	}
