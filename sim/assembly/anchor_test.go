@@ -45,7 +45,7 @@ func TestAssociationAtSize(t *testing.T) {
 func TestMergingAtSize(t *testing.T) {
 	const k = 317
 	b, do := twoAreas(t, Settings{P: 0.01, Seed: 1, Activity: Silent}, Area{N: 1e5, K: k, Beta: 0.05, Lazy: true}), must(t)
-	do(b.run(1, "SA>A SB>B"))
+	do(b.project(1, "SA>A SB>B"))
 	do(b.Merge("SA", "A", "SB", "B", "C", 50))
 	before := winners(t, b, "B")
 	for name, most := range map[string]int{"A": 10 * k, "B": 10 * k, "C": 20 * k} {
@@ -53,10 +53,10 @@ func TestMergingAtSize(t *testing.T) {
 			t.Errorf("support of %s is %d, above %d", name, s, most)
 		}
 	}
-	do(b.run(1, "SA>A"))
-	do(b.run(1, "SA>A A>A A>C"))
-	do(b.run(1, "SA>A A>A A>C C>C C>B"))
-	do(b.run(50, "SA>A A>A A>C C>C C>B B>B"))
+	do(b.project(1, "SA>A"))
+	do(b.project(1, "SA>A A>A A>C"))
+	do(b.project(1, "SA>A A>A A>C C>C C>B"))
+	do(b.project(50, "SA>A A>A A>C C>C C>B B>B"))
 	if o := Overlap(before, winners(t, b, "B"), k); o < 0.95 {
 		t.Errorf("%v of B comes back from A's stimulus, want 0.95", o)
 	}

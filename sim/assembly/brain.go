@@ -82,6 +82,7 @@ type Brain struct {
 	marked   marks
 	laws     map[pair]*binomial // inputs of new neurons, by how many fire
 	prof     *Profile
+	moved    int // bytes of synapses and inputs read and written so far, at least
 }
 
 // area is an Area with its state.
@@ -311,7 +312,7 @@ func (a *area) fire(r Round, step int) {
 	a.changes = a.changesWith(r)
 	winners := slices.Clone(r.Winners) // the round is the caller's
 	a.winners = winners
-	a.tire(winners, step)
+	a.remember(winners, step)
 	if a.Lazy {
 		return
 	}

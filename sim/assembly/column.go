@@ -3,6 +3,7 @@ package assembly
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Column says how the neurons of an area compete. The zero value is the k-cap of the
@@ -70,8 +71,9 @@ type firing struct {
 	winners []int32
 }
 
-// weary takes from the inputs x of stored neurons what counts against them.
-func (a *area) weary(b *Brain, x []float64) {
+// inhibitFired takes the latency and the refraction of stored neurons from their
+// inputs x.
+func (a *area) inhibitFired(b *Brain, x []float64) {
 	if a.Refraction > 0 {
 		for j, n := range a.times {
 			x[j] -= a.Refraction * float64(n)
@@ -96,8 +98,8 @@ func (a *area) weary(b *Brain, x []float64) {
 	}
 }
 
-// tire remembers that winners have fired.
-func (a *area) tire(winners []int32, step int) {
+// remember notes that winners have fired.
+func (a *area) remember(winners []int32, step int) {
 	if a.Refraction > 0 {
 		for _, j := range winners {
 			for int(j) >= len(a.times) {
@@ -123,26 +125,29 @@ func (b *Brain) Rivals(areas ...string) error {
 	return nil
 }
 
-// silenceRivals takes the winners from all but the strongest of rivals.
-func (b *Brain) silenceRivals(p *Plan, rounds []Round, recruits []drawn) {
+// inhibitRivals takes the winners from all but the strongest of rivals.
+func (b *Brain) inhibitRivals(p *Plan) {
 	for _, group := range b.rivals {
-		best := -1
-		var members []int
-		for i, t := range p.targets {
-			for _, name := range group {
-				if t.Name == name && !t.fixed && !rounds[i].idle {
-					members = append(members, i)
-					if best < 0 || rounds[i].Input > rounds[best].Input || rounds[i].Input == rounds[best].Input && name < rounds[best].Area {
-						best = i
-					}
+		var best *target
+		var members []*target
+		for _, t := range p.targets {
+			if slices.Contains(group, t.Name) && !t.fixed && !t.round.idle {
+				members = append(members, t)
+				if best == nil || t.stronger(best) {
+					best = t
 				}
 			}
 		}
-		for _, i := range members {
-			if i != best {
-				rounds[i] = Round{Area: rounds[i].Area, Input: rounds[i].Input}
-				recruits[i] = drawn{}
+		for _, t := range members {
+			if t != best {
+				t.round, t.recruits = Round{Area: t.Name, Input: t.round.Input}, recruits{}
 			}
 		}
 	}
+}
+
+// stronger reports whether the winners of t get more than those of o, or as much and t
+// has the lesser name.
+func (t *target) stronger(o *target) bool {
+	return t.round.Input > o.round.Input || t.round.Input == o.round.Input && t.Name < o.Name
 }

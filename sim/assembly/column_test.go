@@ -28,7 +28,7 @@ func chain(t *testing.T, a Area, weights [][]float64) *Brain {
 }
 
 func step(t *testing.T, b *Brain) Round {
-	trace, err := b.run(1, "A>B")
+	trace, err := b.project(1, "A>B")
 	check(t, err)
 	return trace[0][0]
 }
@@ -104,13 +104,13 @@ func TestRivals(t *testing.T) {
 		check(t, b.AddArea(Area{Name: name, N: 2000, K: 20, Beta: 0.1, Lazy: name == "B"}))
 	}
 	check(t, b.Rivals("A", "B"))
-	trace, err := b.run(1, "weak>A strong>B")
+	trace, err := b.project(1, "weak>A strong>B")
 	check(t, err)
 	a, bb := trace[0][0], trace[0][1]
 	if len(a.Winners) != 0 || len(bb.Winners) != 20 || a.Input == 0 {
 		t.Errorf("%d and %d winners", len(a.Winners), len(bb.Winners))
 	}
-	if _, err = b.run(1, "strong>A weak>B"); err != nil || len(winners(t, b, "A")) != 20 || len(winners(t, b, "B")) != 0 {
+	if _, err = b.project(1, "strong>A weak>B"); err != nil || len(winners(t, b, "A")) != 20 || len(winners(t, b, "B")) != 0 {
 		t.Errorf("the other way: %v", err)
 	}
 	if s, _ := b.Support("B"); s != 20 {
@@ -143,18 +143,18 @@ func TestInhibition(t *testing.T) {
 	check(t, b.InhibitFibre("A", "B", 0))
 	check(t, b.InhibitFibre("B", "A", 1))
 	do := must(t)
-	do(b.run(2, "S>A A>B"))
+	do(b.project(2, "S>A A>B"))
 	if len(winners(t, b, "A")) != 10 || len(winners(t, b, "B")) != 0 {
 		t.Error("a closed fibre carries")
 	}
 	check(t, b.DisinhibitFibre("A", "B", 0))
-	do(b.run(1, "S>A A>B"))
+	do(b.project(1, "S>A A>B"))
 	if len(winners(t, b, "B")) != 0 {
 		t.Error("a fibre is open while an index is left")
 	}
 	check(t, b.DisinhibitFibre("A", "B", 1))
 	check(t, b.Inhibit("B", 0))
-	do(b.run(1, "S>A A>B"))
+	do(b.project(1, "S>A A>B"))
 	if len(winners(t, b, "B")) != 0 {
 		t.Error("a closed area fires")
 	}
@@ -179,7 +179,7 @@ func TestFibresOfTheirOwnProbability(t *testing.T) {
 		check(t, b.AddStimulus("D", k))
 		check(t, b.AddArea(Area{Name: "A", N: 5000, K: k, Beta: 0, Lazy: true}))
 		check(t, b.SetP("D", "A", 0.2))
-		trace, err := b.run(1, "S>A D>A")
+		trace, err := b.project(1, "S>A D>A")
 		check(t, err)
 		for j := range k {
 			s, _ := b.Weight("S", "A", 0, j)

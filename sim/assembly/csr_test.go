@@ -22,7 +22,7 @@ func TestCSRGoesOnAlike(t *testing.T) {
 			b.set.P = 0.1
 		}
 		check(t, b.Activate("A", 2))
-		_, err := b.run(4, "A>B B>A")
+		_, err := b.project(4, "A>B B>A")
 		check(t, err)
 		return b
 	}
@@ -32,7 +32,7 @@ func TestCSRGoesOnAlike(t *testing.T) {
 	c, err := Load(&file, nil)
 	check(t, err)
 	for _, x := range []*Brain{a, b, c} {
-		_, err := x.run(3, "A>B B>A B>B")
+		_, err := x.project(3, "A>B B>A B>B")
 		check(t, err)
 	}
 	if !slices.Equal(winners(t, a, "B"), winners(t, b, "B")) || !slices.Equal(winners(t, a, "B"), winners(t, c, "B")) {
@@ -82,7 +82,7 @@ func TestStatistics(t *testing.T) {
 	b := New(Settings{P: 0.05, Seed: 2})
 	check(t, b.AddArea(Area{Name: "A", N: 2000, K: 50, Beta: 0.1}))
 	check(t, b.Activate("A", 0))
-	_, err := b.run(2, "A>A")
+	_, err := b.project(2, "A>A")
 	check(t, err)
 	s, err := b.Statistics("A", "A")
 	check(t, err)

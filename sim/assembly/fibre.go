@@ -197,20 +197,20 @@ func (f *fibre) sources() []int32 {
 	return f.from.winners
 }
 
-// gather adds the weights from the firing neurons of f's source to x.
-func (b *Brain) gather(x []float64, f *fibre) {
+// addInputs adds the weights from the firing neurons of f's source to x.
+func (b *Brain) addInputs(x []float64, f *fibre) {
 	switch {
 	case f.scale != nil:
-		b.gatherScaled(x, f)
+		b.addScaled(x, f)
 	case f.stimulus != nil:
 		for j, w := range f.total {
 			x[j] += w
 		}
-		b.prof.moved(16 * len(x))
+		b.moved += 16 * len(x)
 	case f.synapses != nil:
-		f.synapses.gather(b, f, x)
+		f.synapses.addInputs(b, f, x)
 	default:
-		f.gatherRows(b, x)
+		f.addRows(b, x)
 	}
 }
 

@@ -2,39 +2,46 @@ package assembly
 
 import "math"
 
-// inputs returns the summed weights onto every stored neuron of a target, less what
-// counts against it.
-func (b *Brain) inputs(t target) []float64 {
+// gather sums the weights onto every stored neuron of a target.
+func (b *Brain) gather(t *target) {
 	n := t.stored()
 	if len(b.x) < n {
 		b.x = make([]float64, max(n, min(2*n, t.N)))
 	}
-	x := b.x[:n]
+	t.x = b.x[:n]
 	if t.countable() {
-		b.sumCounts(x, t)
-	} else {
-		clear(x)
-		for _, f := range t.active {
-			b.gather(x, f)
-		}
-		t.weary(b, x)
-		for j, v := range x {
-			x[j] = level(v)
-		}
+		b.sumCounts(t)
+		return
 	}
-	return x
+	clear(t.x)
+	for _, f := range t.active {
+		b.addInputs(t.x, f)
+	}
 }
 
-// level rounds an input to 32 bits after the binary point of its mantissa, so that
-// sums of the same weights in another order are equal, and the lower number wins.
-func level(x float64) float64 {
-	return math.Float64frombits((math.Float64bits(x) + 1<<(levelBits-1)) &^ (1<<levelBits - 1))
+// inhibit takes from the inputs what inhibits neurons that have fired, and rounds them.
+// Inputs that are counted have neither inhibition nor digits to round.
+func (b *Brain) inhibit(t *target) {
+	if t.countable() {
+		return
+	}
+	t.inhibitFired(b, t.x)
+	for j, v := range t.x {
+		t.x[j] = rounded(v)
+	}
 }
 
-const levelBits = 20
+// rounded keeps 32 bits of an input's mantissa, so that sums of the same weights in
+// another order are equal, and the lower number wins.
+func rounded(x float64) float64 {
+	return math.Float64frombits((math.Float64bits(x) + 1<<(roundedBits-1)) &^ (1<<roundedBits - 1))
+}
+
+// roundedBits is how many of the last bits of an input are zero.
+const roundedBits = 20
 
 // countable reports whether most inputs are numbers of synapses of weight 1.
-func (t target) countable() bool {
+func (t *target) countable() bool {
 	if t.Lazy || t.Refraction > 0 || len(t.recent) > 0 {
 		return false
 	}
@@ -49,7 +56,8 @@ func (t target) countable() bool {
 // sumCounts sets x to the number of synapses onto each neuron, and adds what the
 // weights that have changed differ by. On a device: a thread for each target neuron,
 // and a scatter-add of the few weights that have changed.
-func (b *Brain) sumCounts(x []float64, t target) {
+func (b *Brain) sumCounts(t *target) {
+	x := t.x
 	counts := make([][]int32, len(t.active))
 	for k, f := range t.active {
 		if counts[k] = f.inputs; f.synapses != nil {
@@ -67,14 +75,14 @@ func (b *Brain) sumCounts(x []float64, t target) {
 			}
 		}
 	})
-	b.prof.moved((8 + 4*len(counts)) * len(x))
+	b.moved += (8 + 4*len(counts)) * len(x)
 	for _, f := range t.active {
 		f.addGrown(x)
 	}
 	for _, f := range t.active {
 		f.eachGrown(func(to []int32) {
 			for _, j := range to {
-				x[j] = level(x[j])
+				x[j] = rounded(x[j])
 			}
 		})
 	}

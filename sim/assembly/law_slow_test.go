@@ -88,8 +88,8 @@ func experimentOf(t *testing.T, protocol string, s Settings, a Area, want figure
 
 func associationCurve(t *testing.T, s Settings, a Area) map[string][]float64 {
 	b, do := twoAreas(t, s, a), must(t)
-	do(b.run(1, "SA>A SB>B"))
-	do(b.run(9, "SA>A SB>B A>A B>B"))
+	do(b.project(1, "SA>A SB>B"))
+	do(b.project(9, "SA>A SB>B A>A B>B"))
 	do(b.ProjectInto("SA", "A", "C", 10))
 	do(b.ProjectInto("SB", "B", "C", 10))
 	var overlap []float64
@@ -98,15 +98,15 @@ func associationCurve(t *testing.T, s Settings, a Area) map[string][]float64 {
 		if i > 0 {
 			fibres += " C>C"
 		}
-		do(b.run(1, fibres))
+		do(b.project(1, fibres))
 		if i < 9 {
 			continue
 		}
 		x, y := b.Clone(), b.Clone()
-		do(x.run(1, "SA>A"))
-		do(x.run(1, "A>C"))
-		do(y.run(1, "SB>B"))
-		do(y.run(1, "B>C"))
+		do(x.project(1, "SA>A"))
+		do(x.project(1, "A>C"))
+		do(y.project(1, "SB>B"))
+		do(y.project(1, "B>C"))
 		overlap = append(overlap, Overlap(winners(t, x, "C"), winners(t, y, "C"), a.K))
 	}
 	return map[string][]float64{"overlap": overlap}
@@ -129,7 +129,7 @@ func reciprocated(t *testing.T, s Settings, a Area) map[string][]float64 {
 		if i == 0 {
 			fibres = "B>A"
 		}
-		do(b.run(1, fibres))
+		do(b.project(1, fibres))
 		out["restored"] = append(out["restored"], Overlap(before, winners(t, b, "A"), a.K))
 	}
 	return out

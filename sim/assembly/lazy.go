@@ -25,20 +25,21 @@ type recruit struct {
 	sources []int32 // that connect to it, of all that fired: see target.fired
 }
 
-// drawn are the recruits of one target in one step.
-type drawn struct {
-	before int // support before
+// recruits are the new winners of one target in one step.
+type recruits struct {
+	before int // support of the target before the step
 	list   []recruit
 }
 
-// selectLazy returns the round of a lazy target with known inputs x, new winners
-// numbered from the support on, and what is known of those.
+// chooseLazy chooses the winners of a lazy target: among the neurons it stores, by their
+// inputs x, and new ones, which are numbered from the support on.
 //
 // On a device the known neurons are chosen as in top; the few new ones are drawn by one
 // thread, which needs only the k-th input.
-func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
+func (b *Brain) chooseLazy(t *target) {
+	r, d, x := &t.round, &t.recruits, t.x
 	src := newDice(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
-	r.Area, r.Winners = t.Name, make([]int32, 0, t.K)
+	r.Winners = make([]int32, 0, t.K)
 	d.before = t.support
 	known := top(x, min(t.K+1, len(x)))
 	law := b.lawInto(t)
@@ -69,12 +70,11 @@ func (b *Brain) selectLazy(t target, x []float64) (r Round, d drawn) {
 		have, more = draw()
 	}
 	r.First = len(d.list)
-	return r, d
 }
 
 // candidates returns a function that gives the inputs of new neurons, the largest
 // first, until there are no more.
-func (b *Brain) candidates(t target, law *inputLaw, src *dice) func() (int, bool) {
+func (b *Brain) candidates(t *target, law *inputLaw, src *dice) func() (int, bool) {
 	free := t.N - t.support
 	if b.set.Lazy == Normal && free > 2*t.K {
 		return normalCandidates(law, free, t.K, src)
@@ -161,18 +161,20 @@ func (b *Brain) marks(n int) *marks {
 func (m *marks) has(i int32) bool { return m.at[i] == m.round }
 func (m *marks) add(i int32)      { m.at[i] = m.round }
 
-// connectRecruits gives the new neurons of all targets of a step their synapses.
-// Supports have grown already.
-func (b *Brain) connectRecruits(p *Plan, all []drawn) {
-	for i, t := range p.targets {
-		if len(all[i].list) > 0 {
+// recruit gives the new winners of all targets of a step their synapses.
+func (b *Brain) recruit(p *Plan) {
+	for _, t := range p.targets {
+		t.support += len(t.recruits.list)
+	}
+	for _, t := range p.targets {
+		if len(t.recruits.list) > 0 {
 			for _, f := range t.into {
-				b.connectInto(f, t, all[i])
+				b.connectInto(f, t)
 			}
 		}
 	}
-	for i, t := range p.targets {
-		if len(all[i].list) > 0 {
+	for _, t := range p.targets {
+		if len(t.recruits.list) > 0 {
 			for _, f := range t.out {
 				b.connectFrom(f)
 			}
@@ -182,7 +184,8 @@ func (b *Brain) connectRecruits(p *Plan, all []drawn) {
 
 // connectInto gives fibre f its synapses onto the recruits of its target, from the
 // neurons its source had before the step.
-func (b *Brain) connectInto(f *fibre, t target, d drawn) {
+func (b *Brain) connectInto(f *fibre, t *target) {
+	d := t.recruits
 	first, active := t.place(f)
 	if f.stimulus != nil {
 		for k, r := range d.list {
@@ -217,7 +220,7 @@ func (b *Brain) synapses(f *fibre, j int32, r recruit, first int, active bool) (
 }
 
 // place returns where the firing neurons of f begin among all that fire into t.
-func (t target) place(f *fibre) (first int, active bool) {
+func (t *target) place(f *fibre) (first int, active bool) {
 	for _, g := range t.active {
 		if g == f {
 			return first, true
@@ -232,7 +235,7 @@ func (t target) place(f *fibre) (first int, active bool) {
 // with the probability of the fibre.
 func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
-	b.prof.moved(12 * (len(b.room) + len(r.sources))) // numbers of neurons read, synapses written
+	b.moved += 12 * (len(b.room) + len(r.sources)) // numbers of neurons read, synapses written
 	for _, i := range b.room {
 		if !fires.has(i) {
 			f.link(b, i, j)
@@ -263,7 +266,7 @@ func (b *Brain) known(f *fibre, source, n int) []synapse {
 	g := *f
 	g.N = n
 	b.room = b.connect(b.room[:0], &g, source)
-	b.prof.moved(12 * len(b.room))
+	b.moved += 12 * len(b.room)
 	row := b.newRow(len(b.room) + len(b.room)/2 + 4) // more are linked as neurons are recruited
 	for _, j := range b.room {
 		row = append(row, synapse{j, 1})

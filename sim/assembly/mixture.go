@@ -40,7 +40,7 @@ func (s *spread) plus(o *spread) *spread {
 
 // lawInto returns the law of the input that t gets now: a binomial where all fibres
 // have the same probability, else of a sum of binomials.
-func (b *Brain) lawInto(t target) *inputLaw {
+func (b *Brain) lawInto(t *target) *inputLaw {
 	l := &inputLaw{}
 	for _, f := range t.active {
 		l.parts = append(l.parts, part{n: f.firing(), p: f.P})

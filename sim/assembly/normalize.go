@@ -72,12 +72,12 @@ func (w *synapses) with(i int32, l *links) *row {
 	return &r
 }
 
-// gatherScaled is gather for a normalised fibre.
-func (b *Brain) gatherScaled(x []float64, f *fibre) {
+// addScaled is addInputs for a normalised fibre.
+func (b *Brain) addScaled(x []float64, f *fibre) {
 	plain := *f
 	plain.scale = nil
 	y := make([]float64, len(x))
-	b.gather(y, &plain)
+	b.addInputs(y, &plain)
 	for j, v := range y {
 		x[j] += f.scale[j] * v
 	}

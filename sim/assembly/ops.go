@@ -9,8 +9,8 @@ import (
 // The operations of the assembly calculus, as schedules of steps. Each returns what
 // its steps did, one entry per step.
 
-// run makes a plan of the fibres and projects it.
-func (b *Brain) run(steps int, fibres ...string) ([][]Round, error) {
+// project makes a plan of the fibres and projects it.
+func (b *Brain) project(steps int, fibres ...string) ([][]Round, error) {
 	if steps < 1 {
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func (b *Brain) phases(list ...phase) (trace [][]Round, err error) {
 		if closed := plan.Closed(); len(closed) > 0 {
 			return trace, fmt.Errorf("assembly: an operation needs the fibres %v, which are inhibited, or their areas are: disinhibit them first", closed)
 		}
-		t, err := b.run(p.steps, p.fibres)
+		t, err := b.project(p.steps, p.fibres)
 		if err != nil {
 			return trace, err
 		}

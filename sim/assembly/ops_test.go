@@ -35,8 +35,8 @@ func must(t *testing.T) func(trace [][]Round, err error) [][]Round {
 // associated runs the protocol "assoc" with ten joint rounds.
 func associated(t *testing.T, s Settings, a Area) map[string][]float64 {
 	b, do, k := twoAreas(t, s, a), must(t), a.K
-	do(b.run(1, "SA>A SB>B"))
-	do(b.run(9, "SA>A SB>B A>A B>B"))
+	do(b.project(1, "SA>A SB>B"))
+	do(b.project(9, "SA>A SB>B A>A B>B"))
 	out := map[string][]float64{}
 	into := func(trace [][]Round) []int32 {
 		for _, step := range trace {
@@ -100,11 +100,11 @@ func TestLawOfAssociation(t *testing.T) {
 // step on.
 func merged(t *testing.T, s Settings, a Area) map[string][]float64 {
 	b, do := twoAreas(t, s, a), must(t)
-	do(b.run(1, "SA>A SB>B"))
+	do(b.project(1, "SA>A SB>B"))
 	out, fired := map[string][]float64{}, map[string]map[int32]bool{"A": {}, "B": {}, "C": {}}
 	fibres := "SA>A SB>B A>A B>B A>C B>C"
 	for i := range 47 {
-		do(b.run(1, fibres))
+		do(b.project(1, fibres))
 		fibres = "SA>A SB>B A>A B>B A>C B>C C>C C>A C>B"
 		for name, set := range fired {
 			for _, w := range winners(t, b, name) {
@@ -136,9 +136,9 @@ func TestMerge(t *testing.T) {
 	do(b.Merge("SA", "A", "SB", "B", "C", 40))
 	before := winners(t, b, "B")
 	b.Learn(false)
-	do(b.run(1, "SA>A"))
-	do(b.run(1, "A>C"))
-	do(b.run(1, "C>B"))
+	do(b.project(1, "SA>A"))
+	do(b.project(1, "A>C"))
+	do(b.project(1, "C>B"))
 	if o := Overlap(before, winners(t, b, "B"), 100); o < 0.5 {
 		t.Errorf("overlap %v of what is brought back, chance is 0.01", o)
 	}

@@ -9,14 +9,17 @@ import (
 // Plan is a set of fibres that are active in a step, looked up once.
 type Plan struct {
 	brain   *Brain
-	targets []target
+	targets []*target
 }
 
-// target is an area with the fibres into it, stimuli first.
+// target is an area with the fibres into it, stimuli first, and what a step computes.
 type target struct {
 	*area
-	fibres []*fibre
-	active []*fibre // those that are open in this step
+	fibres   []*fibre
+	active   []*fibre  // fibres that are open in this step
+	x        []float64 // inputs of the stored neurons, until the next target's are gathered
+	round    Round
+	recruits recruits
 }
 
 // Plan makes the plan in which the fibres are active, each written as "from>to" and
@@ -51,18 +54,16 @@ func (p *Plan) add(b *Brain, from, to string) error {
 		return err
 	}
 	f.planned = true
-	for i := range p.targets {
-		if p.targets[i].Name == to {
-			for _, g := range p.targets[i].fibres {
-				if g == f {
-					return fmt.Errorf("assembly: fibre %s>%s twice in a plan", from, to)
-				}
+	for _, t := range p.targets {
+		if t.Name == to {
+			if slices.Contains(t.fibres, f) {
+				return fmt.Errorf("assembly: fibre %s>%s twice in a plan", from, to)
 			}
-			p.targets[i].insert(f)
+			t.insert(f)
 			return nil
 		}
 	}
-	p.targets = append(p.targets, target{area: f.target, fibres: []*fibre{f}})
+	p.targets = append(p.targets, &target{area: f.target, fibres: []*fibre{f}})
 	return nil
 }
 
@@ -81,10 +82,9 @@ func (t *target) insert(f *fibre) {
 	t.fibres = slices.Insert(t.fibres, at, f)
 }
 
-// begin notes which fibres are open.
-func (p *Plan) begin(b *Brain) {
-	for i := range p.targets {
-		t := &p.targets[i]
+// open notes which fibres are open.
+func (p *Plan) open(b *Brain) {
+	for _, t := range p.targets {
 		t.active = t.active[:0]
 		for _, f := range t.fibres {
 			if b.closed.Carries(f.From, f.To) {
@@ -95,14 +95,23 @@ func (p *Plan) begin(b *Brain) {
 }
 
 // hears reports whether a stimulus is open to the target, be it of no neurons.
-func (t target) hears() bool {
+func (t *target) hears() bool {
 	return slices.ContainsFunc(t.active, func(f *fibre) bool { return f.stimulus != nil })
 }
 
 // fired returns how many neurons fire into a target.
-func (t target) fired() (n int) {
+func (t *target) fired() (n int) {
 	for _, f := range t.active {
 		n += f.firing()
 	}
 	return n
+}
+
+// rounds returns what a step did to the targets.
+func (p *Plan) rounds() []Round {
+	rounds := make([]Round, len(p.targets))
+	for i, t := range p.targets {
+		rounds[i] = t.round
+	}
+	return rounds
 }

@@ -12,7 +12,6 @@ import (
 type Profile struct {
 	Peak  int // bytes of synapses and counts, at most
 	table [opCount]Usage
-	now   operation
 }
 
 // Usage is the work of one operation.
@@ -23,18 +22,19 @@ type Usage struct {
 	Bytes     int // moved, at least: of synapses and inputs
 }
 
-// operation is a part of a step.
+// operation is a part of a step, one of equations.
 type operation int
 
 const (
-	opGather  operation = iota // sum inputs
-	opSelect                   // choose winners
-	opRecruit                  // connect new neurons of lazy areas
-	opLearn                    // strengthen synapses
+	opGather operation = iota
+	opInhibit
+	opChoose
+	opRecruit
+	opLearn
 	opCount
 )
 
-var opNames = [opCount]string{"gather", "select", "recruit", "learn"}
+var opNames = [opCount]string{"gather", "inhibit", "choose", "recruit", "learn"}
 
 // Profile makes the brain count from now on, and returns the counts, which go on.
 func (b *Brain) Profile() *Profile {
@@ -44,30 +44,36 @@ func (b *Brain) Profile() *Profile {
 	return b.prof
 }
 
-// timed does a part of a step.
-func (b *Brain) timed(op operation, do func()) {
-	p := b.prof
-	if p == nil {
-		do()
-		return
+// equations returns what computes the parts of a step.
+func (b *Brain) equations() equations {
+	if b.prof != nil {
+		return measured{b}
 	}
-	p.now = op
-	start := time.Now()
+	return b
+}
+
+// measured is a brain whose profile counts the parts of its steps.
+type measured struct{ *Brain }
+
+func (m measured) gather(t *target)  { m.count(opGather, func() { m.Brain.gather(t) }) }
+func (m measured) inhibit(t *target) { m.count(opInhibit, func() { m.Brain.inhibit(t) }) }
+func (m measured) choose(t *target)  { m.count(opChoose, func() { m.Brain.choose(t) }) }
+func (m measured) recruit(p *Plan)   { m.count(opRecruit, func() { m.Brain.recruit(p) }) }
+func (m measured) learn(t *target)   { m.count(opLearn, func() { m.Brain.learn(t) }) }
+
+func (m measured) fire(p *Plan) {
+	m.Brain.fire(p)
+	m.prof.Peak = max(m.prof.Peak, m.Bytes())
+}
+
+// count does a part of a step, and adds what it took to the profile.
+func (m measured) count(op operation, do func()) {
+	start, before := time.Now(), m.moved
 	do()
-	p.table[op].Time += time.Since(start)
-	p.table[op].Calls++
-}
-
-func (p *Profile) moved(bytes int) {
-	if p != nil {
-		p.table[p.now].Bytes += bytes
-	}
-}
-
-func (p *Profile) peak(b *Brain) {
-	if p != nil {
-		p.Peak = max(p.Peak, b.Bytes())
-	}
+	u := &m.prof.table[op]
+	u.Time += time.Since(start)
+	u.Bytes += m.moved - before
+	u.Calls++
 }
 
 // Usage returns the operations, that which took longest first.

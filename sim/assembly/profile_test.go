@@ -25,7 +25,7 @@ func TestProfile(t *testing.T) {
 		for _, u := range p.Usage() {
 			parts[u.Operation] = u
 		}
-		for _, name := range []string{"gather", "select", "learn"} {
+		for _, name := range []string{"gather", "choose", "learn"} {
 			if u := parts[name]; u.Calls != 5 || u.Time <= 0 || u.Bytes <= 0 {
 				t.Errorf("lazy %v, %s: %+v", lazy, name, u)
 			}

@@ -8,13 +8,13 @@ import (
 // Round is what one step did to one area.
 type Round struct {
 	Area      string
-	Winners   []int32 // in order of falling input
-	Kth, Next float64 // the smallest input of a winner, the largest of another neuron
-	Input     float64 // summed over the winners
-	First     int     // winners that never fired before
-	Kept      int     // winners that also fired before the step
-	Support   int     // neurons that ever fired
-	idle      bool    // nothing reached the area, which keeps its winners
+	Winners   []int32 // neurons that won, in order of falling input
+	Kth, Next float64 // smallest input of a winner, and largest input of another neuron
+	Input     float64 // sum of the winners' inputs
+	First     int     // number of winners that never fired before
+	Kept      int     // number of winners that also fired before the step
+	Support   int     // number of neurons that ever fired
+	idle      bool    // whether nothing reached the area, which then keeps its winners
 }
 
 // Project runs steps of a plan and returns its rounds, step after step, target after
@@ -43,7 +43,7 @@ func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
 	}
 	trace := make([][]Round, steps)
 	for t := range trace {
-		trace[t] = b.once(p)
+		trace[t] = b.run(p, b.equations())
 	}
 	return trace, nil
 }
@@ -61,91 +61,106 @@ func (b *Brain) owns(p *Plan, steps int) error {
 	return nil
 }
 
-// once runs one step: all targets read the old winners.
-func (b *Brain) once(p *Plan) []Round {
-	rounds, recruits := make([]Round, len(p.targets)), make([]drawn, len(p.targets))
-	b.step++
-	b.arena = b.arena[:0]
-	p.begin(b)
-	for i, t := range p.targets {
-		rounds[i], recruits[i] = b.choose(t)
-	}
-	b.silenceRivals(p, rounds, recruits)
-	for i, t := range p.targets {
-		t.support += len(recruits[i].list)
-	}
-	b.timed(opRecruit, func() { b.connectRecruits(p, recruits) })
-	if !b.frozen {
-		b.timed(opLearn, func() {
-			for i, t := range p.targets {
-				b.learn(t, rounds[i])
-			}
-		})
-	}
-	b.commit(p, rounds)
-	b.trim()
-	b.prof.peak(b)
-	return rounds
+// equations are the parts of a step. A Brain computes them; a Profile measures them.
+type equations interface {
+	gather(t *target)  // x_j = sum of w_ij over the firing neurons i of every open fibre
+	inhibit(t *target) // x_j less the latency and the refraction of neuron j
+	choose(t *target)  // winners: the K neurons of largest x that the policy lets fire
+	recruit(p *Plan)   // lazy areas: winners that never fired before get their synapses
+	learn(t *target)   // w_ij by the rule of its fibre, for firing i and winners j
+	fire(p *Plan)      // winners become what fires
 }
 
-// choose returns the winners of a target, and those of a lazy one that are new.
-func (b *Brain) choose(t target) (r Round, d drawn) {
-	r.Area = t.Name
-	if t.fixed {
-		r.Winners, r.Kept = slices.Clone(t.winners), len(t.winners)
-		return r, d
-	}
-	if t.fired() == 0 {
-		switch {
-		case b.set.EmptyIfSilent || b.set.Activity == Silent:
-			return r, d
-		case t.Lazy || !t.hears():
-			r.Winners, r.Kept, r.idle = slices.Clone(t.winners), len(t.winners), true
-			return r, d
+// run computes one step: all targets read the winners of the step before.
+func (b *Brain) run(p *Plan, eq equations) []Round {
+	b.begin(p)
+	for _, t := range p.targets {
+		if t.takesPart(b) {
+			eq.gather(t)
+			eq.inhibit(t)
+			eq.choose(t)
 		}
 	}
-	var x []float64
-	b.timed(opGather, func() { x = b.inputs(t) })
-	b.timed(opSelect, func() {
-		if t.Lazy {
-			r, d = b.selectLazy(t, x)
-		} else {
-			r = t.selectStored(x)
+	b.inhibitRivals(p)
+	eq.recruit(p)
+	if !b.frozen {
+		for _, t := range p.targets {
+			eq.learn(t)
 		}
-		b.prof.moved(8 * len(x))
-	})
+	}
+	eq.fire(p)
+	return p.rounds()
+}
+
+// begin starts a step in which no target has a winner yet.
+func (b *Brain) begin(p *Plan) {
+	b.step++
+	b.arena = b.arena[:0]
+	p.open(b)
+	for _, t := range p.targets {
+		t.round, t.recruits = Round{Area: t.Name}, recruits{}
+	}
+}
+
+// takesPart reports whether a target has winners to choose. One that is fixed keeps
+// those that it has; one that nothing fires into keeps or loses them.
+func (t *target) takesPart(b *Brain) bool {
+	reached := t.fired() > 0
+	switch {
+	case t.fixed:
+		t.keep(false)
+		return false
+	case !reached && (b.set.EmptyIfSilent || b.set.Activity == Silent):
+		return false
+	case !reached && (t.Lazy || !t.hears()):
+		t.keep(true)
+		return false
+	}
+	return true
+}
+
+// keep makes the winners of the step before those of the round.
+func (t *target) keep(idle bool) {
+	t.round.Winners, t.round.Kept, t.round.idle = slices.Clone(t.winners), len(t.winners), idle
+}
+
+func (b *Brain) choose(t *target) {
+	if t.Lazy {
+		b.chooseLazy(t)
+	} else {
+		t.chooseStored()
+	}
+	b.moved += 8 * len(t.x)
 	before := b.marks(t.stored() + t.K)
 	for _, j := range t.winners {
 		before.add(j)
 	}
-	for _, j := range r.Winners {
+	for _, j := range t.round.Winners {
 		if before.has(j) {
-			r.Kept++
+			t.round.Kept++
 		}
 	}
-	return r, d
 }
 
-// selectStored returns the round of an area whose neurons all exist.
-func (a *area) selectStored(x []float64) Round {
-	order := top(x, min(a.K+1, len(x)))
-	r := Round{Area: a.Name}
+// chooseStored chooses the winners of an area whose neurons all exist.
+func (t *target) chooseStored() {
+	r := &t.round
+	order := top(t.x, min(t.K+1, len(t.x)))
 	for i, j := range order {
-		if !a.fires(x[j], i, x[order[0]]) {
-			r.Next = x[j]
+		x := t.x[j]
+		if !t.fires(x, i, t.x[order[0]]) {
+			r.Next = x
 			break
 		}
 		r.Winners = append(r.Winners, j)
-		r.Kth = x[j]
-		r.Input += x[j]
+		r.Kth = x
+		r.Input += x
 	}
-	return r
 }
 
-// learn strengthens what fires into the new winners of a target.
-func (b *Brain) learn(t target, r Round) {
-	winners := r.Winners
-	if len(winners) == 0 || r.idle {
+func (b *Brain) learn(t *target) {
+	winners := t.round.Winners
+	if len(winners) == 0 || t.round.idle {
 		return
 	}
 	if n := t.stored(); len(b.isWinner) < n {
@@ -155,40 +170,36 @@ func (b *Brain) learn(t target, r Round) {
 		b.isWinner[j] = 1
 	}
 	for _, f := range t.active {
-		b.strengthen(f, winners, t.changesWith(r))
+		b.strengthen(f, winners, t.changesWith(t.round))
 	}
 	for _, j := range winners {
 		b.isWinner[j] = 0
 	}
 }
 
-// commit makes the new winners fire, together.
-func (b *Brain) commit(p *Plan, rounds []Round) {
+func (b *Brain) fire(p *Plan) {
 	if b.set.Activity == Silent {
-		for _, a := range b.areas {
-			if !a.fixed && !p.drives(a) && len(a.winners) > 0 {
-				a.set(nil)
-			}
-		}
+		b.silenceOthers(p)
 	}
-	for i, t := range p.targets {
+	for _, t := range p.targets {
 		before := t.support
-		if !t.fixed && !rounds[i].idle {
-			t.fire(rounds[i], b.step)
+		if !t.fixed && !t.round.idle {
+			t.area.fire(t.round, b.step)
 		}
 		if !t.Lazy {
-			rounds[i].First = t.support - before
+			t.round.First = t.support - before
 		}
-		rounds[i].Support, rounds[i].idle = t.support, false
+		t.round.Support, t.round.idle = t.support, false
 	}
+	b.trim()
 }
 
-// drives reports whether an area is a target.
-func (p *Plan) drives(a *area) bool {
-	for _, t := range p.targets {
-		if t.area == a {
-			return true
+// silenceOthers takes the winners of areas that are no target.
+func (b *Brain) silenceOthers(p *Plan) {
+	for _, a := range b.areas {
+		isTarget := slices.ContainsFunc(p.targets, func(t *target) bool { return t.area == a })
+		if !a.fixed && !isTarget && len(a.winners) > 0 {
+			a.set(nil)
 		}
 	}
-	return false
 }

@@ -185,7 +185,7 @@ func TestFibresAreIndependent(t *testing.T) {
 		check(t, b.AddArea(Area{Name: name, N: 10000, K: 200}))
 	}
 	check(t, b.Activate("A", 0))
-	must(t)(b.run(1, "A>B A>C"))
+	must(t)(b.project(1, "A>B A>C"))
 	if o := Overlap(winners(t, b, "B"), winners(t, b, "C"), 200); o > 0.05 {
 		t.Errorf("overlap %v of two areas, chance is 0.02", o)
 	}

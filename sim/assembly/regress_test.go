@@ -20,12 +20,12 @@ func TestWeightsThatReturnToOne(t *testing.T) {
 		check(t, b.SetRule("S", "A", Hebb))
 		check(t, b.SetBeta("S", "A", c.beta))
 		check(t, b.SetRule("S", "A", c.rule))
-		do(b.run(1, "S>A"))
+		do(b.project(1, "S>A"))
 	}
-	r := do(b.run(1, "S>A"))[0][0]
+	r := do(b.project(1, "S>A"))[0][0]
 	sum := 0.0
 	b.Learn(false)
-	r = do(b.run(1, "S>A"))[0][0]
+	r = do(b.project(1, "S>A"))[0][0]
 	for _, j := range r.Winners {
 		w, err := b.Weight("S", "A", 0, int(j))
 		check(t, err)
@@ -48,7 +48,7 @@ func TestUnreachedAreas(t *testing.T) {
 			before := winners(t, b, "A")
 			support, _ := b.Support("A")
 			check(t, b.Inhibit("A", 0))
-			do(b.run(2, "S>A A>A"))
+			do(b.project(2, "S>A A>A"))
 			after := winners(t, b, "A")
 			if now, _ := b.Support("A"); now != support || activity == Sticky && !slices.Equal(before, after) || activity == Silent && len(after) > 0 {
 				t.Errorf("lazy %v, activity %v: %v, before %v", lazy, activity, after, before)
@@ -95,8 +95,8 @@ func TestOrderOfFibres(t *testing.T) {
 		for _, name := range []string{"A", "B"} {
 			check(t, b.AddArea(Area{Name: name, N: 5000, K: 30, Beta: 0.1, Lazy: true}))
 		}
-		must(t)(b.run(2, "S>B"))
-		must(t)(b.run(5, plan))
+		must(t)(b.project(2, "S>B"))
+		must(t)(b.project(5, plan))
 		if got := winners(t, b, "A"); want == nil {
 			want = got
 		} else if !slices.Equal(got, want) {

@@ -17,8 +17,8 @@ type recentSums struct {
 // place is a synapse by source neuron and position in its row.
 type place struct{ source, at int32 }
 
-// gatherRows is gather for rows onto a lazy area.
-func (f *fibre) gatherRows(b *Brain, x []float64) {
+// addRows is addInputs for rows onto a lazy area.
+func (f *fibre) addRows(b *Brain, x []float64) {
 	r := &f.recent
 	if r.from != f.from.changes || len(r.sum) != len(x) {
 		r.sum = append(r.sum[:0], make([]float64, len(x))...)
@@ -29,13 +29,13 @@ func (f *fibre) gatherRows(b *Brain, x []float64) {
 				r.sum[s.to] += float64(s.weight)
 			}
 		}
-		b.prof.moved(16 * synapses)
+		b.moved += 16 * synapses
 		r.from, r.to = f.from.changes, -1
 	}
 	for j, v := range r.sum {
 		x[j] += v
 	}
-	b.prof.moved(16 * len(x))
+	b.moved += 16 * len(x)
 }
 
 // strengthenRows is strengthen for rows onto a lazy area. On a device it is a thread
@@ -65,7 +65,7 @@ func (f *fibre) strengthenRows(b *Brain, to int) {
 			r.sum[s.to] += float64(s.weight) - was
 		}
 	}
-	b.prof.moved(20 * len(r.grown))
+	b.moved += 20 * len(r.grown)
 	r.to = to
 }
 
@@ -81,7 +81,7 @@ func (b *Brain) among(dst []place, source int32, row []synapse) []place {
 		dst[n] = place{source, int32(k)}
 		n += int(b.isWinner[s.to])
 	}
-	b.prof.moved(8 * len(row))
+	b.moved += 8 * len(row)
 	return dst[:n]
 }
 

@@ -43,7 +43,7 @@ func TestScaleGoldens(t *testing.T) {
 				if i == 0 {
 					fibres = "S>A"
 				}
-				trace, err := b.run(1, fibres)
+				trace, err := b.project(1, fibres)
 				check(t, err)
 				r := trace[0][0]
 				if h := hash(r.Winners); h != want.Hash || r.Support != want.Support || r.Kept != want.Kept {

@@ -60,7 +60,7 @@ func (b *Brain) silence(a *area, need string) error {
 // nothing reaches. Fibres that are inhibited do not count: that they carry nothing is
 // what they are inhibited for.
 func (p *Plan) check() error {
-	p.begin(p.brain)
+	p.open(p.brain)
 	reached := p.reached()
 	var list []error
 	silent := map[*area][]string{} // fibres that need them

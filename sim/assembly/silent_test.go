@@ -55,7 +55,7 @@ func TestSilentSources(t *testing.T) {
 		{"none>A B>A", "none B"},
 	} {
 		b := quiet(t, Settings{})
-		_, err := b.run(2, c.fibres)
+		_, err := b.project(2, c.fibres)
 		if got := strings.Join(silences(err), " "); got != c.silent || (err == nil) != (c.silent == "") {
 			t.Errorf("%s: %v, want silent: %s", c.fibres, err, c.silent)
 		}
@@ -78,8 +78,8 @@ func TestSilentStates(t *testing.T) {
 		says   string
 	}{
 		"fallen silent": {Settings{Activity: Silent}, func(b *Brain) error {
-			_, err := b.run(1, "S>A")
-			_, err2 := b.run(1, "S>B")
+			_, err := b.project(1, "S>A")
+			_, err2 := b.project(1, "S>B")
 			return errors.Join(err, err2)
 		}, "A>B", "area A does not fire now; 10 of its neurons have before"},
 		"cleared": {Settings{}, func(b *Brain) error {
@@ -100,7 +100,7 @@ func TestSilentStates(t *testing.T) {
 	} {
 		b := quiet(t, c.set)
 		check(t, c.before(b))
-		_, err := b.run(1, c.fibres)
+		_, err := b.project(1, c.fibres)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
@@ -109,7 +109,7 @@ func TestSilentStates(t *testing.T) {
 	check(t, b.AddArea(Area{Name: "D", N: 300, K: 10, Column: Column{Policy: AtThreshold, Threshold: 5}}))
 	must(t)(b.Form("S", "D", 3))
 	check(t, b.SetWinners("D", nil)) // as if no neuron had come to its threshold
-	must(t)(b.run(1, "D>A"))
+	must(t)(b.project(1, "D>A"))
 	if w, err := b.Firing("D"); err != nil || len(w) > 0 {
 		t.Errorf("%v, %v", w, err)
 	}
@@ -171,7 +171,7 @@ func TestDyingOut(t *testing.T) {
 	b := quiet(t, Settings{})
 	check(t, b.AddArea(Area{Name: "D", N: 300, K: 10, Column: Column{Policy: AtThreshold, Threshold: 8}}))
 	must(t)(b.Form("S", "D", 2))
-	trace := must(t)(b.run(4, "D>D"))
+	trace := must(t)(b.project(4, "D>D"))
 	if last := trace[3][0]; len(last.Winners) > 0 || last.Input > 0 {
 		t.Errorf("%+v: want silence", last)
 	}

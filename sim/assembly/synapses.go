@@ -114,7 +114,7 @@ func (b *Brain) draw(f *fibre, sources []int32) {
 		f.synapses.rows[i].links = made[k]
 		b.cached += made[k].bytes()
 	}
-	b.prof.moved(len(missing) * int(f.P*float64(f.N)) * 2)
+	b.moved += len(missing) * int(f.P*float64(f.N)) * 2
 }
 
 // count brings counts up to date with the neurons that fire: those that left are
@@ -154,7 +154,7 @@ func (b *Brain) count(f *fibre, sources []int32) {
 	b.draw(f, came)
 	w.add(b, left, -1)
 	w.add(b, came, 1)
-	b.prof.moved((len(left) + len(came)) * int(f.P*float64(f.N)) * 6)
+	b.moved += (len(left) + len(came)) * int(f.P*float64(f.N)) * 6
 }
 
 // add adds by for every synapse of the sources.
@@ -173,9 +173,9 @@ func (w *synapses) add(b *Brain, sources []int32, by int32) {
 	})
 }
 
-// gather adds to x the weights of the firing neurons' synapses: 1 for each, and what
+// addInputs adds to x the weights of the firing neurons' synapses: 1 for each, and what
 // those that changed differ by.
-func (w *synapses) gather(b *Brain, f *fibre, x []float64) {
+func (w *synapses) addInputs(b *Brain, f *fibre, x []float64) {
 	sources := f.from.winners
 	b.count(f, sources)
 	for j, c := range w.counts[:len(x)] {
@@ -187,7 +187,7 @@ func (w *synapses) gather(b *Brain, f *fibre, x []float64) {
 			x[j] += r.weight[k] - 1
 		}
 	}
-	b.prof.moved(12 * len(x))
+	b.moved += 12 * len(x)
 }
 
 // own returns the row of a source neuron to be changed.
@@ -226,12 +226,12 @@ func (w *synapses) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 	var hits []int32
 	for _, i := range sources {
 		r := w.own(i)
-		b.prof.moved(12 * len(r.to))
+		b.moved += 12 * len(r.to)
 		if hits = hits[:0]; r.seen == w.round-1 && w.round > 1 && 16*len(fresh) < len(r.links.low) {
 			hits = r.known(hits, fresh, b.isWinner)
 		} else {
 			hits = r.links.among(hits, b.isWinner)
-			b.prof.moved(2 * len(r.links.low))
+			b.moved += 2 * len(r.links.low)
 		}
 		r.strengthen(hits, f.grow(b))
 		r.seen = w.round

@@ -7,7 +7,7 @@ import (
 )
 
 // top returns the m largest of x in order, among equals the lower number first. Inputs
-// are level, see there.
+// are rounded, see there.
 //
 // On a device: a histogram of the inputs, whose bin of the m-th gives the threshold,
 // and a compaction in order of number, so that ties fall as here.
@@ -15,7 +15,7 @@ func top(x []float64, m int) []int32 {
 	if m == 0 {
 		return nil
 	}
-	if len(x) <= 8*m && len(x) <= 1<<levelBits {
+	if len(x) <= 8*m && len(x) <= 1<<roundedBits {
 		if order, ok := topOfFew(x, m); ok {
 			return order
 		}
@@ -83,10 +83,10 @@ func (h heap) numbers(n int) []int32 {
 	return out
 }
 
-// topOfFew is top by plain numbers: the last bits of level inputs are free to hold the
+// topOfFew is top by plain numbers: the last bits of rounded inputs are free to hold the
 // neuron. It does not do for negative inputs.
 func topOfFew(x []float64, m int) (order []int32, ok bool) {
-	const free = 1<<levelBits - 1
+	const free = 1<<roundedBits - 1
 	keys := make([]uint64, len(x))
 	var bits uint64
 	for j, v := range x {

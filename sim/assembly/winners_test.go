@@ -19,7 +19,7 @@ func TestTop(t *testing.T) {
 		x := make([]float64, n)
 		src := newDice(rapid.Uint64().Draw(t, "seed"), 1, 0)
 		for j := range x {
-			x[j] = level(float64(src.below(int(kinds)))*1.05 + shift)
+			x[j] = rounded(float64(src.below(int(kinds)))*1.05 + shift)
 		}
 		want := make([]int32, n)
 		for j := range want {
