@@ -51,37 +51,25 @@ bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
 
-EURYALE_PYTHON ?= .peers/bin/python
-REFERENCE ?= ../shared/reference/inference/posteriors
-bench-infer: ## samplers on posteriors with references, beside Stan, nutpie and NumPyro, into bench/infer.txt
+PEERS ?= $$(grep -rl 'peer\.Race{' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+bench-peers: ## beside other libraries, in turn with each of them: PEERS="./optim ./kernels", all packages otherwise, into bench/peers.txt
 	@mkdir -p bench
-	$(GO) test -run '^$$' -bench Posteriors -benchtime 10x ./infer | tee bench/infer.txt
-	@if command -v $(EURYALE_PYTHON) > /dev/null; then $(EURYALE_PYTHON) -W ignore scripts/peers.py $(REFERENCE) 2>&1 | tee -a bench/infer.txt; \
-	  else echo "peers absent: no $(EURYALE_PYTHON); make peers installs nutpie and NumPyro, or set EURYALE_PYTHON" | tee -a bench/infer.txt; fi
+	@$(GO) test -p 1 -run '^$$' -bench '^BenchmarkPeer' -benchtime 1x -timeout 120m $(PEERS) 2>&1 | tee bench/peers.log | grep --line-buffered -E '^[|#]|FAIL|panic|we find' | tee bench/peers.txt
 
-bench-rsoxs: ## scattering of 32 x 512 x 512 voxels beside the direct algorithm, ours and NumPy's, into bench/rsoxs.txt
-	@mkdir -p bench
-	$(GO) test -run '^$$' -bench 'CoreShell/^(1x1|1x361|gradient|memory)$$' -benchtime 10x ./sim/rsoxs | tee bench/rsoxs.txt
-	$(GO) test -run '^$$' -bench 'CoreShell/101x361' -benchtime 1x -timeout 60m ./sim/rsoxs | tee -a bench/rsoxs.txt
-	@if $(EURYALE_PYTHON) -c 'import numpy, scipy' 2> /dev/null; then $(EURYALE_PYTHON) scripts/peer_rsoxs.py bench/rsoxs.txt 2>&1 | tee -a bench/rsoxs.txt; \
-	  else echo "peer absent: no NumPy and SciPy for $(EURYALE_PYTHON); make peers installs them, or set EURYALE_PYTHON" | tee -a bench/rsoxs.txt; fi
+# What bench-compare measures: every package's kernels and main jobs, some minutes in all.
+measured = -run '^$$' -skip '^BenchmarkPeer' -bench '^Benchmark(Gemm|FFT|EightSchools|MLP|Regression|Cholesky|Decays|NUTS|Target|LowRank|Gradient|Project|Merge|Exact|Sentence)' -short -benchtime 0.1s -count 6 -p 1 \
+  ./kernels ./autodiff ./infer ./sim/rsoxs ./sim/assembly ./sim/assembly/language
+machine  = $$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2> /dev/null | head -1 | tr -cs 'A-Za-z0-9.\n' '-')$$(getconf _NPROCESSORS_ONLN)
+benchstat ?= golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 
-bench-assembly: ## assemblies of neurons beside the reference's C++ and Python and Caerii, into bench/assembly.txt
-	@mkdir -p bench
-	@{ echo "commit $$(git rev-parse --short HEAD 2> /dev/null || echo unknown), $$($(GO) version), $$(uname -sm), $$(date -u +%Y-%m-%d), load$$(uptime | sed 's/.*load average://')"; \
-	  echo "CPU-ms is of all threads, ms what the clock says, which other jobs make longer; C++ (-O2), brain.py and Caerii (NumPy): CPU of one thread"; \
-	  echo "on a like machine, rough to 30 %; x-C++ is ours over that. A sentence takes brain.py 5 to 20 s."; } | tee bench/assembly.txt
-	@{ $(GO) test -run '^$$' -bench 'Project|Associate|Merge' -cpu 1 -benchtime 0.5s -timeout 60m ./sim/assembly && \
-	  $(GO) test -run '^$$' -bench 'Exact|Traffic|Growth' -benchtime 5x -timeout 60m ./sim/assembly && \
-	  $(GO) test -run '^$$' -bench Sentence -benchtime 50x ./sim/assembly/language; } 2>&1 | awk '$(assembly-table)' | tee -a bench/assembly.txt
+bench-baseline: ## measure what bench-compare compares with, into docs/baselines/MACHINE.txt
+	@mkdir -p docs/baselines
+	$(GO) test $(measured) | tee docs/baselines/$(machine).txt
 
-# A line for each benchmark, with a column for each common unit and the others behind.
-assembly-table = BEGIN { n = split("ms CPU-ms C++-ms x-C++ brain.py-ms Caerii-ms brain-MB peak-MB C++-peak-MB", unit); \
-    printf "%-44s", ""; for (u = 1; u <= n; u++) { printf " %11s", unit[u]; column[unit[u]] = 1 } print "" } \
-  /^Benchmark/ { name = $$1; sub(/^Benchmark/, "", name); sub(/-[0-9]+$$/, "", name); split("", v); more = ""; \
-    for (i = 3; i < NF; i += 2) { sub("ms/sentence", "ms", $$(i+1)); v[$$(i+1)] = $$i; if (!($$(i+1) in column) && $$(i+1) != "ns/op") more = more "  " $$i " " $$(i+1) } \
-    printf "%-44s", name; for (u = 1; u <= n; u++) printf " %11s", v[unit[u]]; print more; fflush(); next } \
-  /^(cpu|FAIL|panic|---)/ { print }
+bench-compare: ## measure and compare with the baseline of this kind of machine, by benchstat
+	@mkdir -p bench; test -f docs/baselines/$(machine).txt || { echo "no docs/baselines/$(machine).txt: make bench-baseline measures it, on the commit to compare with"; exit 1; }
+	@$(GO) test $(measured) > bench/compare.txt || { cat bench/compare.txt; exit 1; }
+	$(GO) run $(benchstat) docs/baselines/$(machine).txt bench/compare.txt
 
 cover: ## test coverage by package
 	$(GO) test -cover ./...
@@ -108,10 +96,11 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
-peers: ## a Python environment in .peers for cross-checks (optional)
+peers: ## a Python environment in .peers, and a clone of the assemblies' reference, for cross-checks (optional)
 	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy pyfftw h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro
+	test -d .peers/assemblies || git clone -q https://github.com/dmitropolsky/assemblies .peers/assemblies
 
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-infer bench-rsoxs bench-assembly cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare cover lint fmt kernels golden golden-pack cross peers clean

@@ -90,6 +90,9 @@ func BenchmarkProject(b *testing.B) {
 		{1e6, 1000, 0.001, peers{.041, 72, 1.17, 4.6}}, {1e6, 1000, 0.01, peers{.062, 0, .70, 6.8}}, {1e6, 1000, 0.05, peers{.113, 0, .70, 10.6}},
 		{1e7, 3162, 0.001, peers{.32, 0, 0, 8.7}}, {1e7, 10000, 0.001, peers{2.6, 0, 0, 20}},
 	} {
+		if testing.Short() && c.n > 1e5 {
+			continue
+		}
 		b.Run(fmt.Sprintf("%.0e/%d/%g", float64(c.n), c.k, c.p), func(b *testing.B) {
 			var brain *Brain
 			w := start()
@@ -113,6 +116,9 @@ func BenchmarkAssociate(b *testing.B) {
 		p    float64
 		peers
 	}{{1e4, 100, 0.05, peers{cpp: .0091, cppMB: 4}}, {1e5, 317, 0.05, peers{cpp: .064, cppMB: 10}}, {1e6, 1000, 0.01, peers{cpp: .22, cppMB: 20}}} {
+		if testing.Short() && c.n > 1e5 {
+			continue
+		}
 		b.Run(fmt.Sprintf("%.0e/%d/%g", float64(c.n), c.k, c.p), func(b *testing.B) {
 			var brain *Brain
 			w := start()
@@ -139,21 +145,26 @@ func BenchmarkMerge(b *testing.B) {
 		p    float64
 		peers
 	}{{1e4, 100, 0.05, peers{cpp: .026, cppMB: 13}}, {1e5, 317, 0.01, peers{cpp: .17, cppMB: 54}}, {1e6, 1000, 0.005, peers{cpp: 1.3, cppMB: 320}}} {
+		if testing.Short() && c.n > 1e5 {
+			continue
+		}
 		b.Run(fmt.Sprintf("%.0e/%d/%g", float64(c.n), c.k, c.p), func(b *testing.B) {
 			var brain *Brain
 			w := start()
 			for i := 0; b.Loop(); i++ {
-				brain = carriedOut(b, Settings{P: c.p, Seed: uint64(i), Threads: 1}, c.n, c.k, 0.05, "SA SB", "A B C", func(brain *Brain) error {
-					if _, err := brain.phases(phase{1, "SA>A"}, phase{1, "SB>B"}); err != nil {
-						return err
-					}
-					_, err := brain.Merge("SA", "A", "SB", "B", "C", 50)
-					return err
-				})
+				brain = carriedOut(b, Settings{P: c.p, Seed: uint64(i), Threads: 1}, c.n, c.k, 0.05, "SA SB", "A B C", merge52)
 			}
 			w.report(b, brain, c.peers)
 		})
 	}
+}
+
+func merge52(brain *Brain) error {
+	if _, err := brain.phases(phase{1, "SA>A"}, phase{1, "SB>B"}); err != nil {
+		return err
+	}
+	_, err := brain.Merge("SA", "A", "SB", "B", "C", 50)
+	return err
 }
 
 // BenchmarkGrowth fits by which power of n (with k its root) and of k (n = 10^6) the
@@ -270,6 +281,9 @@ func BenchmarkExact(b *testing.B) {
 		p     float64
 		peers // explicit areas in C++, most of whose time is drawing all synapses
 	}{{1e4, 100, 0.01, peers{cpp: .035, cppMB: 14}}, {1e4, 100, 0.05, peers{cpp: .132, cppMB: 49}}, {1e5, 317, 0.01, peers{cpp: 2.44, cppMB: 834}}, {1e6, 1000, 0.01, peers{}}} {
+		if testing.Short() && c.n > 1e5 {
+			continue
+		}
 		for _, threads := range []int{1, 2} {
 			set := Settings{P: c.p, Seed: 1, Threads: threads}
 			name := fmt.Sprintf("%.0e/%d/%g/threads=%d", float64(c.n), c.k, c.p, threads)

@@ -1,32 +1,25 @@
 """The direct algorithm of polarized resonant scattering in NumPy and float32.
 
-    python scripts/peer_rsoxs.py [bench/rsoxs.txt]
-
 For every energy and angle: the polarization of 32 x 512 x 512 voxels of three
 materials, one of them aligned, its three transforms, the cut with the Ewald sphere
 and the rotation of the image, as CyRSoXS does it. FFTW plans its transforms
-(pyfftw, MEASURE) if pyfftw is installed, SciPy's pocketfft does them otherwise. Few
-pairs are timed and scaled to the cases of the Go benchmark, whose output is read for
-the ratios. What is in the volume does not matter to the time.
+(pyfftw, MEASURE) if pyfftw is installed, SciPy's pocketfft does them otherwise. A unit
+of work is one energy and angle. What is in the volume does not matter to the time.
 """
-
-import os
-import re
-import sys
-import time
 
 import numpy as np
 import scipy.fft
 from scipy.ndimage import affine_transform
+
+from serve import THREADS, serve
 
 try:
     import pyfftw
 except ImportError:
     pyfftw = None
 
-SHAPE, SIZE, ENERGY, FIELDS = (32, 512, 512), 2.5, 284.7, 9
+SHAPE, SIZE, ENERGY = (32, 512, 512), 2.5, 284.7
 HC = 1239.84197
-THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def volume():
@@ -103,58 +96,17 @@ def turned(image, angle):
     return affine_transform(image, m, offset=centre - m @ centre, order=1, cval=np.nan)
 
 
-def direct(pairs=2):
-    """Seconds per energy and angle, the best of some."""
-    fields, t, best = volume(), Transform(), np.inf
-    for i in range(pairs + 1):
-        start = time.perf_counter()
-        angle = 0.1 * (i + 1)
-        polarization(fields, (np.cos(angle), np.sin(angle), 0), t.arrays)
-        t.run()
-        turned(cut(t.arrays), angle)
-        best = min(best, time.perf_counter() - start)
-    return best
+fields, transform, angle = volume(), Transform(), 0.0
 
 
-def bare():
-    """Seconds of the real transforms of all slices of all fields."""
-    src = np.random.default_rng(2).random(SHAPE, dtype=np.float32)
-    best = np.inf
-    if pyfftw:
-        a, b = pyfftw.empty_aligned(SHAPE, "float32"), pyfftw.empty_aligned((SHAPE[0], SHAPE[1], SHAPE[2] // 2 + 1), "complex64")
-        plan = pyfftw.FFTW(a, b, axes=(1, 2), threads=THREADS, flags=("FFTW_MEASURE",))
-        a[...] = src
-        run = plan.execute
-    else:
-        run = lambda: scipy.fft.rfft2(src, workers=THREADS)
-    for _ in range(5):
-        start = time.perf_counter()
-        run()
-        best = min(best, time.perf_counter() - start)
-    return FIELDS * best
+def work():
+    global angle
+    angle += 0.1
+    polarization(fields, (np.cos(angle), np.sin(angle), 0), transform.arrays)
+    transform.run()
+    turned(cut(transform.arrays), angle)
+    return None, None
 
 
-def ours(path):
-    """Seconds of the Go benchmark by energies and angles."""
-    found = {}
-    for line in open(path):
-        m = re.match(r"BenchmarkCoreShell/(\d+)x(\d+)\S*\s.*?([\d.e+-]+) s\b", line)
-        if m:
-            found[int(m[1]), int(m[2])] = float(m[3])
-    return found
-
-
-def main():
-    library = f"pyfftw {pyfftw.__version__}, MEASURE" if pyfftw else f"SciPy {scipy.__version__} pocketfft"
-    pair, transforms = direct(), bare()
-    print(f"NumPy {np.__version__}, {library}, float32, {THREADS} threads")
-    print(f"direct algorithm: {pair:.3f} s per energy and angle (measured; larger cases scaled from it)")
-    print(f"bare real transforms of {FIELDS} fields, slice by slice: {1e3 * transforms:.1f} ms")
-    for (energies, angles), took in (ours(sys.argv[1]) if len(sys.argv) > 1 else {}).items():
-        scaled = pair * energies * angles
-        print(f"{energies} x {angles}: NumPy {scaled:.1f} s, Euryale {took:.3f} s: {scaled / took:.0f} times faster"
-              + (f"; {took / transforms:.1f} times the bare transforms" if angles == energies == 1 else ""))
-
-
-if __name__ == "__main__":
-    main()
+library = f"pyfftw {pyfftw.__version__}" if pyfftw else f"SciPy {scipy.__version__}"
+serve(f"NumPy {np.__version__} with {library}", work)

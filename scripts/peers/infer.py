@@ -1,23 +1,20 @@
-"""NUTS of other libraries on the posteriors of `make bench-infer`, one line each.
+"""NUTS of other libraries on posteriors of the reference.
 
-    python scripts/peers.py FOLDER [seconds] [all]
+    infer.py nutpie|numpyro MODEL
 
-FOLDER holds the reference files with the data. Figures are as the Go benchmark's:
-4 chains of 1000 + 1000 draws one after the other, gradients with the warm-up,
-least bulk ESS of the stored quantities over all gradients, microseconds per
-gradient and ESS per second of sampling; compilation is not counted. JAX is asked
-for one thread but not held to one core, which slows its runtime down. Each run
-repeats with new seeds for about `seconds` (20). `all` adds those that take minutes.
+The input is the data of the reference file. A run makes 4 chains of 1000 + 1000 draws;
+its units are the least bulk effective sample size of the stored quantities.
+Compilation is not counted. The chains of nutpie share the threads; those of NumPyro,
+which hands threads to single operations, follow one another.
 """
 
-import json
 import os
 import sys
-import time
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
-for name in ("OMP", "MKL", "OPENBLAS", "NUMBA"):
-    os.environ.setdefault(name + "_NUM_THREADS", "1")
+from serve import THREADS, asked, serve
+
+if THREADS == 1:
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import numpy as np
 
@@ -91,8 +88,6 @@ MODELS = {
     "g2_double_exp": g2_double,
 }
 
-SLOW = {"diamonds-diamonds"}  # trajectories of 1000 steps under a diagonal metric
-
 
 class NumPyro:
     """The models' words in NumPyro."""
@@ -153,20 +148,12 @@ class NumPyro:
     def prepare(self, model, data):
         infer = self.numpyro.infer
         kernel = infer.NUTS(lambda: model(self, data))
-        warm, mcmc = (infer.MCMC(kernel, num_warmup=WARMUP, num_samples=DRAWS, num_chains=CHAINS,
-                                 chain_method="sequential", progress_bar=False) for _ in range(2))  # each compiles once
+        mcmc = infer.MCMC(kernel, num_warmup=WARMUP, num_samples=DRAWS, num_chains=CHAINS,
+                          chain_method="sequential", progress_bar=False)
 
         def run(seed):
-            key, steps = self.jax.random.PRNGKey(seed), 0
-            begin = time.perf_counter()
-            warm.warmup(key, extra_fields=("num_steps",), collect_warmup=True)
-            steps += int(warm.get_extra_fields()["num_steps"].sum())
-            mcmc.post_warmup_state = warm.post_warmup_state
-            mcmc.run(warm.post_warmup_state.rng_key, extra_fields=("num_steps",))
-            draws = {k: np.array(v) for k, v in mcmc.get_samples(group_by_chain=True).items()}
-            seconds = time.perf_counter() - begin
-            steps += int(mcmc.get_extra_fields()["num_steps"].sum())
-            return draws, steps, seconds
+            mcmc.run(self.jax.random.PRNGKey(seed))
+            return {k: np.array(v) for k, v in mcmc.get_samples(group_by_chain=True).items()}
 
         return run
 
@@ -223,12 +210,9 @@ class Nutpie:
         compiled = self.nutpie.compile_pymc_model(m)
 
         def run(seed):
-            begin = time.perf_counter()
-            trace = self.nutpie.sample(compiled, draws=DRAWS, tune=WARMUP, chains=CHAINS, cores=1, seed=seed,
-                                       save_warmup=True, progress_bar=False)
-            seconds = time.perf_counter() - begin
-            steps = sum(int(getattr(trace, g)["n_steps"].sum()) for g in ("sample_stats", "warmup_sample_stats"))
-            return {k: np.array(v) for k, v in trace.posterior.data_vars.items()}, steps, seconds
+            trace = self.nutpie.sample(compiled, draws=DRAWS, tune=WARMUP, chains=CHAINS, cores=THREADS, seed=seed,
+                                       progress_bar=False)
+            return {k: np.array(v) for k, v in trace.posterior.data_vars.items()}
 
         return run
 
@@ -244,35 +228,14 @@ def least_ess(draws):
     return least
 
 
-def main():
-    folder, limit = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 20
-    if not os.path.isdir(folder):
-        sys.exit(f"no reference posteriors in {folder}: peers are not measured")
-    for make in (Nutpie, NumPyro):
-        try:
-            library = make()
-        except ImportError as e:
-            print(f"{make.__name__}: absent ({e})", flush=True)
-            continue
-        for name, model in MODELS.items():
-            if name in SLOW and "all" not in sys.argv[3:]:
-                continue
-            with open(os.path.join(folder, name + ".json")) as f:
-                data = json.load(f)["data"]
-            try:
-                run = library.prepare(model, data)
-                run(0)  # compiles
-                gradients = seconds = ess = 0.0
-                runs = 0
-                while runs < 10 and seconds < limit:
-                    draws, steps, took = run(runs + 1)
-                    gradients, seconds, ess, runs = gradients + steps, seconds + took, ess + least_ess(draws), runs + 1
-            except Exception as e:  # one model must not end the others
-                print(f"{library.version} {name}: failed: {type(e).__name__}: {str(e)[:200]}", flush=True)
-                continue
-            print(f"{library.version} {name} {runs} runs {gradients / runs:.0f} gradients {ess / gradients:.4f} ESS/gradient "
-                  f"{seconds * 1e6 / gradients:.2f} us/gradient {ess / seconds:.0f} ESS/s", flush=True)
+library = {"nutpie": Nutpie, "numpyro": NumPyro}[sys.argv[1]]()
+run, seed = library.prepare(MODELS[sys.argv[2]], asked()), 0
 
 
-if __name__ == "__main__":
-    main()
+def work():
+    global seed
+    seed += 1
+    return least_ess(run(seed)), None
+
+
+serve(library.version, work)

@@ -1,0 +1,17 @@
+//go:build unix
+
+package peer
+
+import (
+	"syscall"
+	"time"
+)
+
+// cpuTime returns the seconds of processor time that this process has taken.
+func cpuTime() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}

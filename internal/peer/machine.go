@@ -1,0 +1,96 @@
+package peer
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// head prints what the figures of a process hold for, and the titles of their table.
+var head = sync.OnceFunc(func() {
+	r := measured()
+	fmt.Printf("# %s, %d processors, %s %s/%s, commit %s, %s, load %s\n", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		commit(), time.Now().UTC().Format("2006-01-02 15:04"), load())
+	fmt.Printf("# floor of one thread: %.1f GB/s to and from memory, %.1f and %.1f Gflop/s (float64, float32: our matrix product of 768)\n",
+		r.bandwidth/1e9, r.flops64/1e9, r.flops32/1e9)
+	fmt.Println("| work | peer | CPU ms of one thread: ours | peer | peer/ours | ms of two threads: ours | peer | peer/ours | floor ms | ours/floor | differ by |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
+})
+
+// roof is how fast one thread of this machine is: bytes to and from memory and
+// floating-point operations in a second.
+type roof struct{ bandwidth, flops64, flops32 float64 }
+
+// time returns the seconds that work takes at least: the longer of moving its bytes and
+// of doing its operations.
+func (r roof) time(work Race) float64 {
+	flops := r.flops64
+	if work.Single {
+		flops = r.flops32
+	}
+	return max(work.Bytes/r.bandwidth, work.Flops/flops)
+}
+
+// measured is the roof of this process, by sums of two arrays of 64 MiB and by matrix
+// products.
+var measured = sync.OnceValue(func() roof {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n, m = 8 << 20, 768
+	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
+	x, y, z := make([]float32, m*m), make([]float32, m*m), make([]float32, m*m)
+	var ws kernels.Workspace
+	return roof{
+		bandwidth: best(24*n, func() {
+			for k := range c {
+				c[k] = a[k] + 3*b[k]
+			}
+		}),
+		flops64: best(2*m*m*m, func() { kernels.Gemm64(kernels.Best(), &ws, false, false, m, m, m, 1, a, m, b, m, 0, c, m) }),
+		flops32: best(2*m*m*m, func() { kernels.Gemm32(kernels.Best(), &ws, false, false, m, m, m, 1, x, m, y, m, 0, z, m) }),
+	}
+})
+
+// best returns how much of an amount is done in a second, by the shortest of some runs.
+func best(amount float64, do func()) float64 {
+	do()
+	least := time.Duration(1 << 62)
+	for range 7 {
+		start := time.Now()
+		do()
+		least = min(least, time.Since(start))
+	}
+	return amount / least.Seconds()
+}
+
+// processor names the machine's processor, where the system tells.
+func processor() string {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if f := strings.Fields(string(text)); err == nil && len(f) > 0 {
+		return f[0]
+	}
+	return "unknown"
+}
+
+func commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}

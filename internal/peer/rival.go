@@ -1,0 +1,124 @@
+package peer
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Rival is a program that does the work of a race: a script in scripts/peers, which
+// prepares it, answers with a line of JSON {"ready": VERSION}, and then does it as often
+// as each line that it reads says, and answers {"wall": s, "cpu": s, "units": n,
+// "check": x}. scripts/peers/serve.py does that for functions of Python.
+type Rival struct {
+	Name   string
+	Script string
+	Args   []string
+	Input  any // written to the script first, as a line of JSON, unless nil
+}
+
+// child is a rival that runs.
+type child struct {
+	version string
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	errors  *strings.Builder
+	repeat  int
+}
+
+// start starts a rival that may use some threads.
+func (r Rival) start(t testing.TB, threads int) (*child, error) {
+	python := os.Getenv("EURYALE_PYTHON")
+	if python == "" {
+		python = filepath.Join(root(t), ".peers", "bin", "python")
+	}
+	if _, err := exec.LookPath(python); err != nil {
+		return nil, fmt.Errorf("no Python: run make peers, or set EURYALE_PYTHON")
+	}
+	script := filepath.Join(root(t), "scripts", "peers", r.Script)
+	c := &child{cmd: exec.Command(python, append([]string{"-W", "ignore", script}, r.Args...)...), errors: &strings.Builder{}}
+	c.cmd.Env = append(os.Environ(), "PEER_THREADS="+strconv.Itoa(threads), "PEER_ROOT="+root(t))
+	for _, name := range []string{"OMP", "MKL", "OPENBLAS", "NUMBA"} {
+		c.cmd.Env = append(c.cmd.Env, name+"_NUM_THREADS="+strconv.Itoa(threads))
+	}
+	c.cmd.Stderr = c.errors
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out = bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if r.Input != nil {
+		if err := json.NewEncoder(c.in).Encode(r.Input); err != nil {
+			return nil, c.failed(err)
+		}
+	}
+	var ready struct{ Ready string }
+	if err := c.answer(&ready); err != nil {
+		return nil, err
+	}
+	c.version = ready.Ready
+	return c, nil
+}
+
+// answer reads a line of what the rival prints.
+func (c *child) answer(v any) error {
+	line, err := c.out.ReadBytes('\n')
+	if err != nil {
+		return c.failed(err)
+	}
+	if err := json.Unmarshal(line, v); err != nil {
+		return c.failed(fmt.Errorf("it printed %q: %w", line, err))
+	}
+	return nil
+}
+
+// failed ends the rival, and returns its last words.
+func (c *child) failed(err error) error {
+	c.stop()
+	words := strings.Split(strings.TrimSpace(c.errors.String()), "\n")
+	if last := words[len(words)-1]; last != "" {
+		return fmt.Errorf("%s", last)
+	}
+	return err
+}
+
+func (c *child) run() (measurement, error) {
+	if c.repeat == 0 { // the first run warms up
+		if _, err := c.times(1); err != nil {
+			return measurement{}, err
+		}
+		m, err := c.times(1)
+		if err != nil {
+			return m, err
+		}
+		c.repeat = 1 + int(leastTime.Seconds()/max(m.Wall, 1e-9))
+	}
+	return c.times(c.repeat)
+}
+
+func (c *child) times(n int) (m measurement, err error) {
+	if _, err := fmt.Fprintln(c.in, n); err != nil {
+		return m, c.failed(err)
+	}
+	return m, c.answer(&m)
+}
+
+func (c *child) stop() {
+	c.in.Close()
+	_ = c.cmd.Wait()
+}
