@@ -40,7 +40,7 @@ func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
 
 type batcher struct {
 	n    int
-	made map[*Node]*Node // the batched form; nil for what does not depend on the batch
+	made map[*Node]*Node // batched form of each Node; nil for a Node that does not depend on the batch
 }
 
 // full returns x with the batch axis, repeated if it does not depend on it.

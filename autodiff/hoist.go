@@ -6,10 +6,10 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
-// Hoist takes out of outputs what depends on constants and the still inputs
-// alone, which keep their values over many runs, so that it is computed once:
-// rest are the outputs with the new Inputs places where the Nodes made stood.
-// Views stay, and so do operations that are not elementwise or reductions.
+// Hoist moves whatever depends only on constants and on the still inputs, which keep their values
+// over many runs, out of outputs, so that it is computed once. rest are the outputs with the new
+// Inputs places in the positions of the Nodes made. Views stay in rest, and so do operations that
+// are neither elementwise nor reductions.
 //
 // A quotient by a still value, or by one of fewer elements than the result,
 // becomes a product with its reciprocal, which is rounded once more. A divisor
@@ -38,8 +38,10 @@ func Hoist(outputs []*Node, still ...*Node) (rest, made, places []*Node) {
 }
 
 type hoister struct {
-	still, moves map[*Node]bool  // neither: from constants alone
-	now          map[*Node]*Node // what stands for a Node
+	// still are the Nodes that depend on still inputs and can be taken out, moves those that stay;
+	// a Node in neither depends on constants alone.
+	still, moves map[*Node]bool
+	now          map[*Node]*Node // replacement of each Node
 	made, places []*Node
 }
 

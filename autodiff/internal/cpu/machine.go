@@ -11,7 +11,7 @@ type Real interface{ float32 | float64 }
 // Options say how a machine runs.
 type Options struct {
 	Threads int
-	Isolate bool // lanes of a batch fail alone
+	Isolate bool // whether lanes of a batch fail alone
 	Level   kernels.Level
 }
 
@@ -22,8 +22,8 @@ type Machine[T Real] struct {
 	arena   []T
 	consts  []T
 	ints    []int64
-	bound   [][]T // by buffer: what Bind put in place of the arena
-	moved   bool  // bound has changed since the last run
+	bound   [][]T // arrays set by Bind in place of those in the arena, by buffer
+	moved   bool  // whether bound has changed since the last run
 	jobs    []machineJob[T]
 	workers []*worker[T]
 	share   sharing[T]
@@ -31,10 +31,10 @@ type Machine[T Real] struct {
 
 type machineJob[T Real] struct {
 	loop     *compiler.Loop
-	index    int // in worker.loops
+	index    int // index of the loop in worker.loops
 	call     *Call
-	partials [][]float64 // of each sum of kind Total, by block
-	parts    [][]T       // of each sum of kind Scattered, block after block
+	partials [][]float64 // partial results of each sum of kind Total, by block
+	parts    [][]T       // partial results of each sum of kind Scattered, block after block
 }
 
 // NewMachine makes the memory of a program and binds its jobs to it.

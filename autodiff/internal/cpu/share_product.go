@@ -16,7 +16,7 @@ const shareFrom = 1 << 21
 type productShare struct {
 	p           product
 	level       kernels.Level
-	rows, parts int // of a part; in all
+	rows, parts int // rows of a part, and number of parts
 	next        atomic.Int64
 	done        sync.WaitGroup
 	hands       []*productHand

@@ -6,13 +6,13 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
-// worker holds the registers of one goroutine and the loops bound to them:
-// every operand is a pointer and the number of the offset to add to it.
+// worker holds the registers of one goroutine and the loops bound to them: every operand is a
+// pointer and the index of the offset to add to it.
 type worker[T Real] struct {
 	m     *Machine[T]
 	regs  []T
 	loops []*boundLoop[T]
-	off   []uintptr // by slot: 0, position in the loop, then one per row view
+	off   []uintptr // offsets by slot: 0, the position in the loop, then one per row view
 }
 
 type boundLoop[T Real] struct {
@@ -57,13 +57,13 @@ type boundSum[T Real] struct {
 	compiler.Reduce
 	reduce func(a *T, n int) float64
 	dot    func(a, b *T, n int) float64
-	merge  func(dst, a, b *T, n int) // elementwise
+	merge  func(dst, a, b *T, n int) // elementwise combination of two partial results
 	fma    func(dst, a, b, c *T, n int)
 	a, b   at
 	out    []T
 	acc    float64
-	part   []T // where this block adds
-	row    int // first place in part of the current row
+	part   []T // array that this block adds to
+	row    int // first element of the current row in part
 }
 
 func newWorker[T Real](m *Machine[T]) *worker[T] {
