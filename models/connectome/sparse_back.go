@@ -66,8 +66,8 @@ func (s *synapses) need() {
 	}
 }
 
-// unstrengthen takes the plasticity of step t out of the weights and its gradient: into
-// that of the activities after it, before it, the weights and beta.
+// unstrengthen removes the plasticity of step t from the weights and propagates its gradient to the
+// activities after and before the step, to the weights and to beta.
 func (p *path) unstrengthen(t int, after []float64, into [2][]float64) (dBeta float64) {
 	y, cut, at := p.activities(p.out, t), p.cut[t], 0
 	p.each(t, func(f, i int, a float64) {
@@ -100,8 +100,7 @@ func (p *path) unstrengthen(t int, after []float64, into [2][]float64) (dBeta fl
 	return dBeta
 }
 
-// backCap turns lambda, the gradient of the activities of step t, into that of the
-// inputs h.
+// backCap turns lambda, the gradient of the activities of step t, into the gradient of the inputs h.
 func (p *path) backCap(lambda []float64, t int) {
 	y := p.activities(p.soft, t)
 	if p.Cap.Kind == CappedSimplex {
