@@ -54,7 +54,7 @@ func (d Degrees) Model() (*infer.Model, error) {
 
 // Strengths are weights of synapses after plasticity.
 type Strengths struct {
-	Weight []float64 // weight of each neuron pair, summed over the synapses counted
+	Weight []float64 // weight of each observation, summed over its synapses
 	Count  []int     // number of synapses in each sum; 1 for a single synapse
 	Times  []int     // number of times that each was strengthened
 }

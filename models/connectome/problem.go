@@ -60,7 +60,7 @@ type ProblemFibre struct {
 	P     float64  `json:"p"`
 	Gain  float64  `json:"gain,omitempty"`
 	Beta  float64  `json:"beta,omitempty"`
-	Learn []string `json:"learn,omitempty"` // what is trained: weights (default), gain, beta or none
+	Learn []string `json:"learn,omitempty"` // trained quantities: weights (default), gain, beta or none
 }
 
 // ProblemReadout names the area that is read and gives the assemblies of the labels.

@@ -122,7 +122,7 @@ func (l lowRank) back(d [][]float64, i int, to []int32, w, g []float64, in [][]f
 type Mask struct {
 	Sources, Targets int
 	Seed             uint64
-	Tau              float64 // Default 0.1
+	Tau              float64 // temperature of the relaxation. Default 0.1
 	// Straight makes W_ij 0 or 1 in the forward pass: the random graph itself.
 	Straight bool
 	// Jitter spreads the weights evenly over 1 to 1 + Jitter, to break ties.

@@ -10,7 +10,7 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 //	lambda^b += beta (G * W)^T a,  delta = cap'^T lambda^b
 //	lambda^a += W delta + beta (G * W) b,  G = G * (1 + beta a b^T) + a delta^T
 //
-// where W is that before the step.
+// where W is the weight matrix before the step.
 func (p *path) back(dIn [][]float64, g []float64) {
 	for _, d := range dIn {
 		clear(d)

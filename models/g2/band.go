@@ -68,8 +68,8 @@ func (l Law) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, err
 	return b, nil
 }
 
-// Predictive holds quantiles of new data at the delays of a curve.
-type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 } // 2.5, 25, 50, 75, 97.5 %
+// Predictive holds the quantiles 2.5, 25, 50, 75 and 97.5 % of new data at the delays of a curve.
+type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 }
 
 // PredictiveBands draws new data from up to 1000 draws of a fit of the model
 // that Model made, and returns their quantiles at each point.

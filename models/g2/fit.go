@@ -302,8 +302,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 // package.
 const nearer = "give nearer starts (--start), or hold a parameter (--fixed)"
 
-// order swaps the components so that the faster comes first, and reports whether it
-// did.
+// order swaps the components so that the faster one comes first, and reports whether it did.
 func (f *Fit) order() bool {
 	if len(f.Law.pairs) == 0 || f.X[f.Law.pairs[0][0]] <= f.X[f.Law.pairs[0][1]] {
 		return false

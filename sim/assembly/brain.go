@@ -30,9 +30,9 @@ const (
 type Settings struct {
 	P         float64  // probability of a synapse, 0 to 1
 	Seed      uint64   // seed of everything that is drawn
-	Activity  Activity // what areas without input do; default Sticky
+	Activity  Activity // behaviour of areas without input; default Sticky
 	MaxWeight float64  // largest weight a synapse grows to; 0 for no bound
-	Lazy      Sampling // how lazy areas draw the inputs of neurons that never fired; default Exact
+	Lazy      Sampling // sampling of the inputs of neurons that never fired, in lazy areas; default Exact
 	// EmptyIfSilent leaves an area without winners if no input reaches it. By default neurons 0 to
 	// K-1 win then, as the lowest among equals. Silent implies EmptyIfSilent.
 	//

@@ -8,7 +8,7 @@ import (
 // Real is the element type of a machine.
 type Real interface{ float32 | float64 }
 
-// Options say how a machine runs.
+// Options are the options of a machine.
 type Options struct {
 	Threads int
 	Isolate bool // whether lanes of a batch fail alone
@@ -37,7 +37,7 @@ type machineJob[T Real] struct {
 	parts    [][]T       // partial results of each sum of kind Scattered, block after block
 }
 
-// NewMachine makes the memory of a program and binds its jobs to it.
+// NewMachine allocates the memory of a program and binds its jobs to it.
 func NewMachine[T Real](p *compiler.Program, o Options) *Machine[T] {
 	m := &Machine[T]{p: p, o: o, arena: aligned[T](p.Arena), consts: aligned[T](p.Consts), ints: make([]int64, p.Ints)}
 	for _, b := range p.Buffers {
@@ -80,7 +80,7 @@ func (j *machineJob[T]) makeRoom() {
 	}
 }
 
-// array returns the elements of an array from off on.
+// array returns the elements of an array from position off on.
 func (m *Machine[T]) array(buf, off int) []T {
 	b := m.p.Buffers[buf]
 	if m.bound != nil && m.bound[buf] != nil {
@@ -121,7 +121,7 @@ func (m *Machine[T]) Indices(buf int) []int64 {
 	return m.ints[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
 }
 
-// Bind puts data in place of an array; nil puts it back.
+// Bind puts data in place of an array; nil restores the array.
 func (m *Machine[T]) Bind(buf int, data []T) {
 	if m.bound == nil {
 		m.bound = make([][]T, len(m.p.Buffers))
@@ -130,7 +130,7 @@ func (m *Machine[T]) Bind(buf int, data []T) {
 	m.moved = true
 }
 
-// rebind gives steps and loops the new addresses.
+// rebind updates the addresses in steps and loops.
 func (m *Machine[T]) rebind() {
 	m.moved = false
 	for i := range m.jobs {

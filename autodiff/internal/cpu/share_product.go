@@ -11,8 +11,8 @@ import (
 // sharing between goroutines.
 const shareFrom = 1 << 21
 
-// productShare lets several goroutines take parts of one matrix product. A part
-// gives the bits that the whole gives, so it does not matter who takes which.
+// productShare lets several goroutines compute parts of one matrix product. A part has the same bits
+// as in the whole product, so it does not matter which goroutine computes it.
 type productShare struct {
 	p           product
 	level       kernels.Level
@@ -22,18 +22,17 @@ type productShare struct {
 	hands       []*productHand
 }
 
-// productHand is one goroutine's part in sharing, with its packing buffers.
+// productHand is the state of one goroutine that takes part, with its packing buffers.
 type productHand struct {
 	share *productShare
 	ws    kernels.Workspace
 }
 
-// partsEach is how many parts a goroutine takes, so that a slow one does not
-// hold up the rest.
+// partsEach is the number of parts per goroutine, so that a slow one does not hold up the rest.
 const partsEach = 2
 
-// shareProduct computes p with c.threads goroutines: rows are dealt where there
-// are more of them, columns otherwise.
+// shareProduct computes p with c.threads goroutines: it distributes rows if there are more of them
+// than columns, columns otherwise.
 func (c *Call) shareProduct(p product) {
 	if c.share == nil {
 		c.share = &productShare{level: c.Level}

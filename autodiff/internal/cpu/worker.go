@@ -27,7 +27,7 @@ type boundLoop[T Real] struct {
 	rowAt  []int // first element of the current row, by row view
 }
 
-// at is a place for tiles: base plus the worker's offset of slot.
+// at is the address of a tile: base plus the worker's offset of the slot.
 type at struct {
 	base unsafe.Pointer
 	slot int
@@ -114,8 +114,8 @@ func (w *worker[T]) register(b *boundLoop[T], reg int) []T {
 	return w.regs[reg*t : (reg+1)*t]
 }
 
-// element returns the address of element off of an array; it may lie one step
-// outside where a view runs backwards over nothing.
+// element returns the address of element off of an array. It may lie just outside the array if an
+// empty view runs backwards.
 func (w *worker[T]) element(buf, off int) unsafe.Pointer {
 	a := w.m.array(buf, 0)
 	if len(a) == 0 {
@@ -175,7 +175,7 @@ func (w *worker[T]) bindSum(b *boundLoop[T], i int, s compiler.Reduce) boundSum[
 	return out
 }
 
-// aligned makes n elements that start on a cache line.
+// aligned allocates n elements that start on a cache line.
 func aligned[T Real](n int) []T {
 	const line = 64
 	var z T
