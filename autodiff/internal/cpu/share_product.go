@@ -31,8 +31,8 @@ type productHand struct {
 // partsEach is the number of parts per goroutine, so that a slow one does not hold up the rest.
 const partsEach = 2
 
-// shareProduct computes p with c.threads goroutines: it distributes rows if there are more of them
-// than columns, columns otherwise.
+// shareProduct computes p with c.Threads goroutines: it distributes columns if there are more of
+// them than rows, rows otherwise.
 func (c *Call) shareProduct(p product) {
 	if c.share == nil {
 		c.share = &productShare{level: c.Level}
