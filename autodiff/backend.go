@@ -8,18 +8,18 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// Backend is what runs a program: CPU.
+// Backend runs a program. There is one: CPU.
 type Backend interface {
 	options(s Settings) (cpu.Options, error)
 }
 
 // CPU runs programs on the processor. The zero value is the default.
 type CPU struct {
-	// Threads is the most goroutines that work on one large array. Results are
-	// the same for any number. Default: GOMAXPROCS; small programs use one.
+	// Threads is the largest number of goroutines that work on one large array. Results do not
+	// depend on it. Default: GOMAXPROCS; small programs use one.
 	Threads int
-	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best
-	// of this processor.
+	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best that this processor
+	// has.
 	SIMD string
 }
 

@@ -8,9 +8,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// batch rewrites a graph so that the Batched inputs, and all that depends on
-// them, have one more axis: the last, so that the lanes of a batch lie side by
-// side in memory.
+// batch rewrites a graph so that the Batched inputs, and everything that depends on them, have one
+// more axis. It is the last axis, so that the lanes of a batch are adjacent in memory.
 func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
 	b := &batcher{n: s.Batch, made: map[*Node]*Node{}}
 	for _, x := range s.Batched {
@@ -40,7 +39,7 @@ func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
 
 type batcher struct {
 	n    int
-	made map[*Node]*Node // the batched form; nil for what does not depend on the batch
+	made map[*Node]*Node // batched form of each Node; nil for a Node that does not depend on the batch
 }
 
 // full returns x with the batch axis, repeated if it does not depend on it.
@@ -75,14 +74,14 @@ func (b *batcher) lift(n *Node) *Node {
 	return b.with(n, n.attr, in...)
 }
 
-// with is n on inputs that have the batch axis.
+// with returns the operation of n on inputs that have the batch axis.
 func (b *batcher) with(n *Node, attr []int, in ...*Node) *Node {
 	m := newNode(n.op, b.shape(n), in...)
 	m.attr, m.obj, m.isInt, m.name = attr, n.obj, n.isInt, n.name
 	return m
 }
 
-// shape is that of n with the batch axis.
+// shape returns the shape of n with the batch axis.
 func (b *batcher) shape(n *Node) tensor.Shape { return append(n.shape.Clone(), b.n) }
 
 // sliced lifts an operation whose attributes are from, step and length of each axis.
@@ -90,7 +89,7 @@ func (b *batcher) sliced(n *Node) *Node {
 	return b.with(n, append(slices.Clone(n.attr), 0, 1, b.n), b.full(n.in[0]))
 }
 
-// picked lifts an operation that picks whole rows: all lanes the same.
+// picked lifts an operation that picks whole rows, the same ones in all lanes.
 func (b *batcher) picked(n *Node) *Node {
 	if b.made[n.in[1]] != nil {
 		return mistake("batch", "%s by indices that differ between lanes", n.op.Name)
@@ -98,8 +97,8 @@ func (b *batcher) picked(n *Node) *Node {
 	return b.with(n, n.attr, b.made[n.in[0]], n.in[1])
 }
 
-// along lifts an operation by indices of each element; those without lanes serve all
-// of them.
+// along lifts an operation with separate indices for each element; indices without lanes serve all
+// lanes.
 func (b *batcher) along(n *Node) *Node {
 	idx := n.in[1]
 	if b.made[idx] != nil {
@@ -108,8 +107,8 @@ func (b *batcher) along(n *Node) *Node {
 	return b.with(n, n.attr, b.full(n.in[0]), idx)
 }
 
-// matmul multiplies lane by lane; where only the right factor has lanes they are
-// more columns.
+// matmul multiplies lane by lane. If only the right factor has lanes, they become additional
+// columns.
 func (b *batcher) matmul(n *Node) *Node {
 	x, y := n.in[0], n.in[1]
 	if b.made[x] == nil && len(x.shape) == 2 && len(y.shape) == 2 {
@@ -119,8 +118,8 @@ func (b *batcher) matmul(n *Node) *Node {
 	return b.toLast(matmul(b.front(x, len(n.shape)), b.front(y, len(n.shape))))
 }
 
-// front returns x with the batch axis before rank others; x itself if it does
-// not depend on the batch.
+// front returns x with the batch axis before the last rank axes, or x itself if it does not depend
+// on the batch.
 func (b *batcher) front(x *Node, rank int) *Node {
 	m := b.made[x]
 	if m == nil {
@@ -152,8 +151,8 @@ func (b *batcher) matrices(n *Node) *Node {
 	return b.leading(n, in)
 }
 
-// systems lifts an operation on matrices whose leading axes broadcast; where only the
-// right side of a system has lanes they are more columns.
+// systems lifts an operation on matrices whose leading axes broadcast. If only the right side of a
+// system has lanes, they become additional columns.
 func (b *batcher) systems(n *Node) *Node {
 	if x := n.in[0]; b.made[x] == nil && len(x.shape) == 2 && len(n.shape) == 2 {
 		m := newNode(n.op, tensor.Shape{n.shape[0], n.shape[1] * b.n}, x, Reshape(b.made[n.in[1]], n.shape[0], n.shape[1]*b.n))
@@ -167,7 +166,7 @@ func (b *batcher) systems(n *Node) *Node {
 	return b.leading(n, in)
 }
 
-// leading is n on inputs whose first axis is that of the batch.
+// leading returns the operation of n on inputs whose first axis is the batch axis.
 func (b *batcher) leading(n *Node, in []*Node) *Node {
 	m := newNode(n.op, append(tensor.Shape{b.n}, n.shape...), in...)
 	m.attr = n.attr

@@ -9,17 +9,17 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Custom is an operation too large for a graph of small ones: a simulator, an
-// opaque step of another library. Its functions work on whole row-major arrays
-// in float64 and must not keep them.
+// Custom is an operation too large for a graph of small ones, such as a simulator or an opaque step
+// of another library. Its functions work on whole row-major arrays in float64 and must not retain
+// them.
 type Custom struct {
 	Name string
 	// Shape returns the shape of the result.
 	Shape func(in ...tensor.Shape) (tensor.Shape, error)
-	// Forward fills out.
+	// Forward computes out.
 	Forward func(out []float64, in ...[]float64) error
-	// Adjoint fills dIn[i], the gradient with respect to input i, from g, the
-	// gradient of out. Nil means no gradient, unless VJP is given.
+	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with
+	// respect to out. Nil means no gradient, unless VJP is given.
 	Adjoint func(dIn [][]float64, g, out []float64, in ...[]float64) error
 	// VJP returns the gradients as Nodes instead, for gradients of any order.
 	VJP func(g, y *Node, x []*Node) []*Node
@@ -52,8 +52,7 @@ func Call(c *Custom, in ...*Node) *Node {
 
 var customOp, customAdjointOp *Op
 
-// ErrNoGradient is what a run returns where a gradient was asked of a Custom
-// that has none.
+// ErrNoGradient is returned by a run that needs the gradient of a Custom without one.
 var ErrNoGradient = errors.New("autodiff: this operation has no gradient of that order")
 
 func init() {
@@ -85,7 +84,7 @@ func init() {
 		run: func(c *cpu.Call) error { return runAdjoint(c) }})
 }
 
-// adjointNodes computes all gradients in one step, as one vector, and cuts it.
+// adjointNodes computes all gradients in one step, as one vector, and splits it.
 func adjointNodes(g, y *Node, x []*Node) []*Node {
 	total := 0
 	for _, v := range x {

@@ -9,8 +9,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Eval computes Nodes that depend on constants alone, as Gorgonia tensors of
-// float64. It compiles at each call: for repeated work use Compile.
+// Eval computes Nodes that depend only on constants, as Gorgonia tensors of float64. It compiles at
+// each call: for repeated work use Compile.
 func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 	p, err := Compile(nodes, Settings{Backend: CPU{Threads: 1}})
 	if err != nil {
@@ -35,9 +35,9 @@ func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 	return out, nil
 }
 
-// FromDense makes a constant of a Gorgonia tensor of float32, float64 or whole
-// numbers. A row-major float64 tensor is shared, others are copied in their
-// logical order: slices, transposes, column-major ones.
+// FromDense makes a constant from a Gorgonia tensor of float32, float64 or integers. A row-major
+// float64 tensor is shared; others (slices, transposes, column-major tensors) are copied in their
+// logical order.
 func FromDense(d *gt.Dense) *Node {
 	if d == nil {
 		return mistake("tensor", "a nil tensor")
@@ -76,7 +76,7 @@ func FromDense(d *gt.Dense) *Node {
 	return Const(data, shape...)
 }
 
-// inOrder returns the elements in row-major order: src itself where they lie so.
+// inOrder returns the elements in row-major order: src itself if they already are.
 func inOrder[T any](src []T, shape, strides []int) []T {
 	if compiler.Packed(shape, strides) {
 		return src[:tensor.Shape(shape).Size()]

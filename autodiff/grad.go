@@ -66,8 +66,8 @@ func HVP(y *Node, xs, vs []*Node) []*Node {
 	return Grad(dot, xs...)
 }
 
-// directions returns a Node with the mistake if vs are not as many as xs, of their
-// shapes, and real like them.
+// directions returns a Node with the mistake unless vs has as many Nodes as xs, of the same shapes
+// and real like them.
 func directions(op string, xs, vs []*Node) *Node {
 	if bad := notReal(op, append(slices.Clone(xs), vs...)...); bad != nil {
 		return bad
@@ -83,8 +83,8 @@ func directions(op string, xs, vs []*Node) *Node {
 	return nil
 }
 
-// vjp returns sum_k gs[k] dys[k]/dxs. Where mirror is not nil, the derivative
-// rules see mirror(n) in place of the forward value n: see Checkpoint.
+// vjp returns sum_k gs[k] dys[k]/dxs. If mirror is not nil, the derivative rules see mirror(n) in
+// place of the forward value n: see GradCheckpoint.
 func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
 	grads := map[*Node]*Node{}
 	for i, y := range ys {
@@ -120,7 +120,7 @@ func accumulate(sum, d *Node) *Node {
 	return Add(sum, d)
 }
 
-// sumTo undoes broadcasting: it sums d over the axes that s lacks or has as 1.
+// sumTo undoes broadcasting: it sums d over the axes that s lacks or whose length in s is 1.
 func sumTo(d *Node, s tensor.Shape) *Node {
 	if d.err != nil || d.shape.Equal(s) {
 		return d

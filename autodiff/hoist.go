@@ -6,14 +6,14 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
-// Hoist takes out of outputs what depends on constants and the still inputs
-// alone, which keep their values over many runs, so that it is computed once:
-// rest are the outputs with the new Inputs places where the Nodes made stood.
-// Views stay, and so do operations that are not elementwise or reductions.
+// Hoist moves whatever depends only on constants and on the still inputs, which keep their values
+// over many runs, out of outputs, so that it is computed once. rest are the outputs with the new
+// Inputs places in the positions of the Nodes made. Views stay in rest, and so do operations that
+// are neither elementwise nor reductions.
 //
-// A quotient by a still value, or by one of fewer elements than the result,
-// becomes a product with its reciprocal, which is rounded once more. A divisor
-// below the normal range may count as 0: its reciprocal is infinite.
+// A quotient by a still value, or by a value with fewer elements than the result, becomes a product
+// with the reciprocal, which is rounded once more. A divisor below the normal range may act like 0,
+// because its reciprocal is infinite.
 func Hoist(outputs []*Node, still ...*Node) (rest, made, places []*Node) {
 	if bad := firstErr(append(slices.Clone(outputs), still...)...); bad != nil {
 		return repeat(bad, len(outputs)), nil, nil
@@ -38,8 +38,10 @@ func Hoist(outputs []*Node, still ...*Node) (rest, made, places []*Node) {
 }
 
 type hoister struct {
-	still, moves map[*Node]bool  // neither: from constants alone
-	now          map[*Node]*Node // what stands for a Node
+	// still are the Nodes that depend on still inputs and can be taken out, moves those that stay;
+	// a Node in neither depends on constants alone.
+	still, moves map[*Node]bool
+	now          map[*Node]*Node // replacement of each Node
 	made, places []*Node
 }
 
@@ -58,7 +60,7 @@ func (h *hoister) classify(n *Node) {
 	h.still[n] = h.still[n] && !h.moves[n]
 }
 
-// rebuild makes a moving Node again if something under it has changed.
+// rebuild makes a moving Node again if something that it depends on has changed.
 func (h *hoister) rebuild(n *Node) {
 	if n.op == nil {
 		return
@@ -72,7 +74,7 @@ func (h *hoister) rebuild(n *Node) {
 	h.again(n)
 }
 
-// again copies n over what stands for its inputs, if that differs.
+// again copies n with the replacements of its inputs, if they differ from the inputs.
 func (h *hoister) again(n *Node) {
 	in := make([]*Node, len(n.in))
 	for i, x := range n.in {
@@ -85,7 +87,7 @@ func (h *hoister) again(n *Node) {
 	}
 }
 
-// inverse returns what stands for 1/y.
+// inverse returns the replacement of 1/y.
 func (h *hoister) inverse(y *Node) *Node {
 	if !h.still[y] {
 		return Reciprocal(h.use(y))
@@ -98,7 +100,7 @@ func (h *hoister) inverse(y *Node) *Node {
 	return h.place(Reciprocal(y))
 }
 
-// use returns what stands for x in a moving Node.
+// use returns the replacement of x in a moving Node.
 func (h *hoister) use(x *Node) *Node {
 	if m := h.now[x]; m != nil {
 		return m

@@ -9,9 +9,9 @@ import (
 
 // MemoryError says that the arrays of a program do not fit into memory.
 type MemoryError struct {
-	Need, Limit int64 // bytes
+	Need, Limit int64 // bytes that the arrays need, and bytes that they may take
 	Largest     tensor.Shape
-	By          string // the operation or input that makes the largest array
+	By          string // operation or input that makes the largest array
 }
 
 func (e *MemoryError) Error() string {
@@ -29,7 +29,7 @@ func filled(op string, s tensor.Shape, f func(data []float64)) *Node {
 	return Const(data, s...)
 }
 
-// tooLarge is a Node with the mistake if there is no memory for an array.
+// tooLarge returns a Node with the mistake if there is no memory for an array, else nil.
 func tooLarge(op string, s tensor.Shape) *Node {
 	switch limit := memory.Limit(); {
 	case !s.Valid():

@@ -12,22 +12,22 @@ import (
 
 // Node is one value of a graph. It is immutable and safe for concurrent use.
 type Node struct {
-	op    *Op // nil for a leaf
+	op    *Op // operation; nil for a leaf
 	in    []*Node
 	shape tensor.Shape
-	attr  []int // axes, permutation, slice bounds ...: the Op says which
-	obj   any   // what does not fit attr; comparable
+	attr  []int // axes, permutation, slice bounds or the like, depending on the Op
+	obj   any   // attributes that do not fit attr; comparable
 	data  []float64
-	ints  []int64 // of an integer constant
+	ints  []int64 // elements of an integer constant
 	isInt bool
 	name  string
-	id    uint64 // increases with creation, so inputs have smaller ids
+	id    uint64 // number that increases with creation, so that inputs have smaller ids
 	err   error
 }
 
 var lastID atomic.Uint64
 
-// countable is what every shape has to be.
+// countable is the text of the requirement on every shape.
 const countable = "lengths of at least 0, and elements that can be counted"
 
 func newNode(op *Op, shape tensor.Shape, in ...*Node) *Node {
@@ -130,7 +130,7 @@ func (n *Node) IsConst() bool { return n.op == nil && (n.data != nil || n.ints !
 // isInput reports whether n is a leaf that runs fill.
 func (n *Node) isInput() bool { return n.op == nil && n.data == nil && n.ints == nil }
 
-// Named gives n a name: for messages, for Checkpoint and for listings.
+// Named gives n a name, for messages, GradCheckpoint and listings.
 func (n *Node) Named(name string) *Node {
 	n.name = name
 	return n
@@ -158,14 +158,14 @@ func anyNegative(s []int) bool {
 	return false
 }
 
-// failed is a Node that carries err, located at the caller outside this package.
+// failed returns a Node that carries err, located at the caller outside this package.
 func failed(err error) *Node {
 	n := newNode(nil, tensor.Shape{})
 	n.err = located(err)
 	return n
 }
 
-// mistake is a Node that carries an error about op's arguments.
+// mistake returns a Node that carries an error about op's arguments.
 func mistake(op string, format string, a ...any) *Node {
 	return failed(fmt.Errorf("autodiff: %s: %s", op, fmt.Sprintf(format, a...)))
 }

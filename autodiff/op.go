@@ -11,8 +11,8 @@ import (
 // Op is everything the library knows about one operation.
 type Op struct {
 	Name   string
-	Arity  int      // number of inputs; -1 when it varies
-	Domain Interval // where checks may draw inputs
+	Arity  int      // number of inputs; -1 if it varies
+	Domain Interval // range in which checks may draw inputs
 	// CUDA is the elementwise function as a C expression of x, y and z; Helper
 	// is C that must stand before it.
 	CUDA, Helper string
@@ -24,14 +24,14 @@ type Op struct {
 	Sample func(in Source) []*Node
 
 	kind   compiler.Kind
-	code   compiler.Code              // of an operation that the compiler itself knows
-	kernel string                     // its form in package kernels
-	f2     func(x, y float64) float64 // how a reduction or a scan combines two numbers
+	code   compiler.Code              // code of an operation that the compiler itself knows
+	kernel string                     // name of its kernel in package kernels
+	f2     func(x, y float64) float64 // function by which a reduction or a scan combines two numbers
 	vjp    func(g, y *Node, x []*Node) []*Node
 	run    func(c *cpu.Call) error
-	prim   *compiler.Op // what the compiler knows of it
-	// lift returns n, which is op of something in a batch, with the axis of the batch.
-	// Default: op of inputs that all have that axis.
+	prim   *compiler.Op // compiler's record of the operation
+	// lift returns n, which applies op to something in a batch, with the batch axis. Default: op
+	// applied to inputs that all have that axis.
 	lift func(b *batcher, n *Node) *Node
 }
 
@@ -55,7 +55,7 @@ type Unary struct {
 	Domain Interval
 
 	code   compiler.Code
-	kernel string // its form in package kernels
+	kernel string // name of its kernel in package kernels
 }
 
 // Binary defines an elementwise operation of two inputs, which broadcast.
@@ -83,7 +83,7 @@ type Ternary struct {
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval
 
-	kernel string // its form in package kernels
+	kernel string // name of its kernel in package kernels
 }
 
 var (

@@ -15,14 +15,14 @@ import (
 // complex64. The gradient of a complex number z = x + iy is dL/dx + i dL/dy. See
 // Complex, Real, Imag, Conj, CMul and Abs2.
 
-// FourierNorm says which transform is divided by what; n is the number of
-// elements transformed.
+// FourierNorm says which transform is divided by which factor; n is the number of elements
+// transformed.
 type FourierNorm int
 
 const (
-	NormBackward FourierNorm = iota // the inverse by n, as NumPy does by default
-	NormOrtho                       // both by the root of n, which keeps norms
-	NormForward                     // the forward transform by n
+	NormBackward FourierNorm = iota // the inverse is divided by n, the default of NumPy
+	NormOrtho                       // both are divided by the root of n, which keeps norms
+	NormForward                     // the forward transform is divided by n
 )
 
 // FFT returns the Fourier transform of the complex x along the axes, at most
@@ -92,10 +92,10 @@ func fourier(x *Node, norm FourierNorm, inverse int, axes []int) *Node {
 
 // transform describes a transform along some axes of an array.
 type transform struct {
-	axes []int // from 0
-	perm []int // brings them to the end, before the parts of complex numbers
-	rank int   // without that axis
-	size int   // elements along the axes
+	axes []int // transformed axes, counted from 0
+	perm []int // permutation that moves them to the end, before the parts of complex numbers
+	rank int   // number of axes without that of the complex parts
+	size int   // number of elements along the transformed axes
 	bad  *Node
 }
 
@@ -211,7 +211,7 @@ func init() {
 type fourierWork struct {
 	plan *kernels.FFT
 	ws   kernels.FFTWorkspace
-	s64  []float64 // a spectrum with paired frequencies halved
+	s64  []float64 // half spectrum with the paired frequencies halved
 	s32  []float32
 }
 

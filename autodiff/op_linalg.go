@@ -13,10 +13,10 @@ import (
 // NotPositiveDefiniteError is what a run returns where Cholesky meets a matrix
 // that has no factor. A sampler may treat the point as one of density 0.
 type NotPositiveDefiniteError struct {
-	Matrix int     // among the leading axes, in row-major order
-	Pivot  int     // the row where the factor ends
-	Size   int     // rows of the matrix
-	Value  float64 // the square of the diagonal element there
+	Matrix int     // index of the matrix over the leading axes, in row-major order
+	Pivot  int     // row at which the factor ends
+	Size   int     // number of rows of the matrix
+	Value  float64 // square of the diagonal element in that row
 }
 
 func (e *NotPositiveDefiniteError) Error() string {
@@ -24,23 +24,22 @@ func (e *NotPositiveDefiniteError) Error() string {
 		e.Matrix, e.Size, e.Size, e.Pivot, e.Value)
 }
 
-// AtPoint says that the fault is of these numbers, not of the program: a sampler
-// turns the point down.
+// AtPoint marks a fault of these numbers rather than of the program: a sampler rejects the point.
 func (e *NotPositiveDefiniteError) AtPoint() bool { return true }
 
 // SingularError is what a run returns where a matrix that must be inverted has a
 // pivot of 0, or holds a NaN.
 type SingularError struct {
 	Op     string
-	Matrix int // among the leading axes, in row-major order
-	Size   int // rows of the matrix
+	Matrix int // index of the matrix over the leading axes, in row-major order
+	Size   int // number of rows of the matrix
 }
 
 func (e *SingularError) Error() string {
 	return fmt.Sprintf("autodiff: %s: matrix %d, %d x %d, is singular: check for equal or zero rows", e.Op, e.Matrix, e.Size, e.Size)
 }
 
-// AtPoint says that the fault is of these numbers, as of NotPositiveDefiniteError.
+// AtPoint marks a fault of these numbers, as for NotPositiveDefiniteError.
 func (e *SingularError) AtPoint() bool { return true }
 
 // Diag returns the diagonals of the last two axes, which must be equal.

@@ -38,7 +38,7 @@ func EigenvaluesSymmetric(a *Node) *Node {
 	return w
 }
 
-var eigenOp *Op // one above the other: values, vectors
+var eigenOp *Op // operation that returns values and vectors stacked in one array
 
 func init() {
 	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,

@@ -30,7 +30,7 @@ func QR(a *Node) (q, r *Node) {
 	return rowsOf(y, 0, m), rowsOf(y, m, m+n)
 }
 
-var qrOp *Op // one above the other: q, r
+var qrOp *Op // operation that returns q and r stacked in one array
 
 func init() {
 	qrOp = register(&Op{Name: "qr", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,

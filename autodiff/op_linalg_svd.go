@@ -42,7 +42,7 @@ func SingularValues(a *Node) *Node {
 	return s
 }
 
-var svdOp *Op // one above the other: u, s, v
+var svdOp *Op // operation that returns u, s and v stacked in one array
 
 func init() {
 	svdOp = register(&Op{Name: "svd", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,

@@ -14,25 +14,25 @@ import (
 // |x|. Gradient: 1.
 func Sum(x *Node) *Node { return reduce(sumOp, x) }
 
-// SumAxes sums over the given axes, which go; no axes leave x as it is.
-// Gradient: repeated along them.
+// SumAxes sums over the given axes and drops them; without axes it returns x. Gradient: repeated
+// along the axes.
 func SumAxes(x *Node, axes ...int) *Node { return over(sumOp, x, axes) }
 
-// Max returns the largest element; NaN if there is one. Gradient: shared by the
-// largest.
+// Max returns the largest element, or NaN if there is a NaN. Gradient: shared equally by the largest
+// elements.
 func Max(x *Node) *Node { return reduce(maxOp, x) }
 
-// MaxAxes returns the largest along the given axes, which go.
+// MaxAxes returns the largest elements along the given axes, which are dropped.
 func MaxAxes(x *Node, axes ...int) *Node { return over(maxOp, x, axes) }
 
-// Min returns the smallest element; NaN if there is one. Gradient: shared by
-// the smallest.
+// Min returns the smallest element, or NaN if there is a NaN. Gradient: shared equally by the
+// smallest elements.
 func Min(x *Node) *Node { return reduce(minOp, x) }
 
-// MinAxes returns the smallest along the given axes, which go.
+// MinAxes returns the smallest elements along the given axes, which are dropped.
 func MinAxes(x *Node, axes ...int) *Node { return over(minOp, x, axes) }
 
-// reduce works over all axes.
+// reduce reduces over all axes.
 func reduce(op *Op, x *Node) *Node {
 	if bad := notReal(op.Name, x); bad != nil {
 		return bad
@@ -79,7 +79,7 @@ func sortedAxes(axes []int, rank int) ([]int, error) {
 	return out, nil
 }
 
-// restored gives y, a reduction of x over axes, those axes back with length 1.
+// restored returns y, a reduction of x over axes, with those axes restored at length 1.
 func restored(y *Node, x tensor.Shape, axes []int) *Node {
 	s := x.Clone()
 	for _, a := range axes {

@@ -19,7 +19,7 @@ func Trunc(x *Node) *Node { return apply(truncOp, x) }
 // Round returns the nearest whole number, the even one at halves. Gradient: 0.
 func Round(x *Node) *Node { return apply(roundOp, x) }
 
-// Sign returns -1, 0 or 1; NaN of NaN. Gradient: 0.
+// Sign returns -1, 0 or 1, and NaN for NaN. Gradient: 0.
 func Sign(x *Node) *Node { return apply(signOp, x) }
 
 // Abs returns |x|. Gradient: Sign(x).

@@ -36,9 +36,8 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	return scan(linearScanOp, ax, reverse, in...)
 }
 
-// Delay moves x one element along an axis: y_0 = init, y_t = x_(t-1); reverse
-// moves it the other way. init lacks the axis and is repeated to fit.
-// Gradient: moved back.
+// Delay moves x one element along an axis: y_0 = init, y_t = x_(t-1); reverse moves it the other
+// way. init lacks the axis and is broadcast. Gradient: moved back.
 func Delay(x, init *Node, axis int, reverse bool) *Node {
 	if bad := notReal("delay", x, init); bad != nil {
 		return bad
@@ -113,8 +112,7 @@ func scanned(c *cpu.Call, f func(o, t, at, inner int)) {
 	}
 }
 
-// state is scratch of float64 for the other axes of a scan: two numbers for
-// each element.
+// state returns float64 scratch memory for the other axes of a scan: two numbers for each element.
 func state(c *cpu.Call) (x, y []float64) {
 	_, inner, _ := around(c.Shape, c.Attr[0])
 	w := cpu.Scratch(c, func() *[]float64 { w := make([]float64, 2*inner); return &w })
@@ -246,7 +244,7 @@ func runCumprod[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	return nil
 }
 
-// runLogCumsumExp keeps the largest element so far and the sum relative to it.
+// runLogCumsumExp keeps the largest element so far, and the sum relative to it.
 func runLogCumsumExp[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	top, sum := state(c)
 	scanned(c, func(_, t, at, inner int) {

@@ -9,8 +9,8 @@ import (
 type ScanSettings struct {
 	// Reverse runs from the last element of xs to the first.
 	Reverse bool
-	// Name is given to the carries of every Every-th step, so that
-	// GradCheckpoint(y, []string{Name}, ...) keeps those alone. Default: none.
+	// Name is given to the carries of every Every-th step, so that GradCheckpoint(y, []string{Name},
+	// ...) keeps only those. Default: none.
 	Name string
 	// Every is the distance between named carries in steps. Default: the root
 	// of the number of steps, which needs the least memory.
@@ -27,8 +27,8 @@ type ScanSettings struct {
 // of ten operations, 100 us more with the gradient, and each State keeps what
 // the gradient needs of every step; see ScanSettings.Name for less memory.
 //
-// After a mistake every result is a Node that carries it: as many carries as in
-// init, and one y where the step was not asked.
+// After a mistake every result is a Node that carries it: as many carries as in init, and one y if
+// step was never called.
 func Scan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps int, s ScanSettings) (last, ys []*Node) {
 	if bad := checkScan(step, init, xs, steps); bad != nil {
 		return repeat(bad, max(1, len(init))), []*Node{bad}
@@ -125,8 +125,8 @@ func (s *ScanSettings) keep(t, steps int, carry []*Node) {
 	}
 }
 
-// unstack cuts x along its first axis by halves, so that the gradient of n parts
-// costs n log n, not n^2.
+// unstack splits x along its first axis by repeated halving, so that the gradient of n parts costs n
+// log n, not n^2.
 func unstack(x *Node) []*Node {
 	n := x.shape[0]
 	if n == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
-// Sort returns the elements in order along one axis; a NaN counts as the
-// largest. Gradient: each element's goes back to where it came from.
+// Sort returns the elements in order along one axis; a NaN counts as the largest. Gradient: moved
+// back to the original positions.
 func Sort(x *Node, axis int, descending bool) *Node {
 	idx := Argsort(x, axis, descending)
 	if idx.err != nil {
@@ -30,10 +30,9 @@ func Argsort(x *Node, axis int, descending bool) *Node {
 	return ranked(x, ax, x.shape[ax], descending)
 }
 
-// TopK returns the k largest elements along one axis in descending order, or the
-// k smallest in ascending order, and their indices, the lower index first among
-// equals; a NaN counts as the largest. Gradient: each value's goes back to where
-// it came from.
+// TopK returns the k largest elements along one axis in descending order, or the k smallest in
+// ascending order, and their indices; among equals the lower index comes first, and a NaN counts as
+// the largest. Gradient: moved back to the original positions.
 func TopK(x *Node, k, axis int, largest bool) (values, indices *Node) {
 	if bad := notReal("top_k", x); bad != nil {
 		return bad, bad
@@ -47,7 +46,7 @@ func TopK(x *Node, k, axis int, largest bool) (values, indices *Node) {
 	return takeAlong(x, idx, ax), idx
 }
 
-// ranked is the Node of the first k indices in order.
+// ranked returns the Node of the first k indices in order.
 func ranked(x *Node, ax, k int, descending bool) *Node {
 	s := x.shape.Clone()
 	s[ax] = k
@@ -67,7 +66,7 @@ func init() {
 		}})
 }
 
-// ranking orders the places of one row.
+// ranking orders the positions in one row.
 type ranking[T cpu.Real] struct {
 	keys       []T
 	places     []int
@@ -75,7 +74,7 @@ type ranking[T cpu.Real] struct {
 	descending bool
 }
 
-// order is negative where place i comes before place j.
+// order is negative if position i comes before position j.
 func (r *ranking[T]) order(i, j int) int {
 	a, b := r.keys[i], r.keys[j]
 	if r.descending {

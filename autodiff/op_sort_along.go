@@ -8,9 +8,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// TakeAlong takes along one axis with indices of their own for every row: with
-// axis 1, y[i,k,j] = x[i, idx[i,k,j], j]. Outside the axis idx has x's shape.
-// A run fails where an index is out of range. Gradient: ScatterAlong.
+// TakeAlong takes elements along one axis with separate indices for every row: with axis 1, y[i,k,j]
+// = x[i, idx[i,k,j], j]. The other axes of idx have the lengths of x. A run fails if an index is out
+// of range. Gradient: ScatterAlong.
 func TakeAlong(x, idx *Node, axis int) *Node {
 	ax, bad := along("take_along", x, idx, axis)
 	if bad != nil {
@@ -19,9 +19,8 @@ func TakeAlong(x, idx *Node, axis int) *Node {
 	return takeAlong(x, idx, ax)
 }
 
-// ScatterAlong adds the elements of x to zeros, with indices of their own for
-// every row: with axis 1, y[i, idx[i,k,j], j] += x[i,k,j]. The axis of the result
-// has n elements. Gradient: TakeAlong.
+// ScatterAlong adds the elements of x to zeros, with separate indices for every row: with axis 1,
+// y[i, idx[i,k,j], j] += x[i,k,j]. The axis of the result has n elements. Gradient: TakeAlong.
 func ScatterAlong(x, idx *Node, axis, n int) *Node {
 	ax, bad := along("scatter_along", x, idx, axis)
 	if bad != nil {
@@ -94,9 +93,8 @@ func runScatterAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*n+i)*inner+j] += in[0][(o*k+p)*inner+j] })
 }
 
-// rowwise calls f with the place (o, j) outside the axis, the position p and the
-// index i in 0..n-1 that stands there. Indices without a batch axis serve all
-// lanes, which lie innermost.
+// rowwise calls f with the indices (o, j) outside the axis, the position p and the index i in 0..n-1
+// stored there. Indices without a batch axis serve all lanes, which are innermost.
 func rowwise(c *cpu.Call, outer, inner, k, n int, f func(o, j, p, i int)) error {
 	idx := c.Ints[1]
 	if len(idx) == 0 {

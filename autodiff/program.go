@@ -37,7 +37,7 @@ type Program struct {
 	settings Settings
 	options  cpu.Options
 	inputs   []*Node
-	outputs  []*Node // of the graph that was compiled
+	outputs  []*Node // outputs of the graph that was compiled
 	code     *compiler.Program
 }
 

@@ -2,22 +2,23 @@ package kernels
 
 import "unsafe"
 
-// Corners says how one number is read: At are four places, Weight what each counts. Where At[0] is negative nothing is
-// read.
+// Corners says how one number is read: as the sum of the image at the four places At, each times its
+// Weight. If At[0] is negative, nothing is read.
 type Corners struct {
 	At     [4]int32
 	Weight [4]float64
 }
 
-// addCornersFn takes the first numbers of its arrays, which are those of AddCorners.
+// addCornersFn takes pointers to the first numbers of the arrays of AddCorners.
 type addCornersFn = func(sum, partial, full, image *float64, c *int32, times float64, n int)
 
-// addCorners is the kernel of the best level.
+// addCorners is the kernel of the best level available.
 var addCorners = one(Best(), pureAddCorners, addCornerss)
 
-// AddCorners adds times what corners[i] reads of image, eight lanes at each place, to sum[i]. Where all lanes are numbers
-// it adds times to full[i]; elsewhere those that are NaN are left out, and times is added to partial[i] of the
-// others. All but image have the same length, or it panics, as it does on places outside image.
+// AddCorners reads a weighted sum of image for each of corners, eight lanes at a time, and adds
+// times that sum to sum[i]. If all lanes are numbers it also adds times to full[i]; otherwise it
+// leaves out the lanes that are NaN and adds times to the other lanes of partial[i]. All slices but
+// image must have the same length and all places must lie inside image, or AddCorners panics.
 func AddCorners(sum, partial [][8]float64, full []float64, image [][8]float64, corners []Corners, times float64) {
 	n := len(corners)
 	if !sameLength(n, len(sum), len(partial)) || !sameLength(n, len(full), n) {
@@ -58,7 +59,8 @@ func pureAddCorners(sum, partial, full, image *float64, c *int32, times float64,
 	}
 }
 
-// read returns the weighted sums, and whether none is NaN. Products are rounded before they are added.
+// read returns the weighted sums, and whether none of them is NaN. Products are rounded before they
+// are added.
 func (c *Corners) read(image *float64) (v [8]float64, all bool) {
 	places := nthLanes(image, int(max(c.At[0], c.At[1], c.At[2], c.At[3]))+1)
 	p, q, r, s := &places[c.At[0]], &places[c.At[1]], &places[c.At[2]], &places[c.At[3]]
@@ -70,7 +72,7 @@ func (c *Corners) read(image *float64) (v [8]float64, all bool) {
 	return v, all
 }
 
-// nthLanes are n places of eight numbers from the first on.
+// nthLanes returns n places of eight numbers each, from the first on.
 func nthLanes(first *float64, n int) [][8]float64 {
 	return unsafe.Slice((*[8]float64)(unsafe.Pointer(first)), n)
 }

@@ -17,7 +17,7 @@ import (
 // float32, n the number of elements.
 type FFT struct {
 	fftKey
-	size, half int // numbers of an array and of its half spectrum
+	size, half int // numbers in one array, and in its half spectrum
 	once64     sync.Once
 	once32     sync.Once
 	plan64     *fftPlan[float64]
@@ -34,17 +34,17 @@ type FFTWorkspace struct {
 	team32 fftTeam[float32]
 }
 
-var fftPlans sync.Map // fftKey to *FFT
+var fftPlans sync.Map // plans made so far: fftKey to *FFT
 
 type fftKey struct {
 	shape [3]int
-	batch bool // the first axis is one of arrays
-	count int  // arrays, one after another
+	batch bool // whether the first axis counts independent arrays
+	count int  // number of arrays, one after another
 	level Level
 }
 
-// NewFFT returns the plan for arrays of that shape; the same shape gives the same plan, which stays in memory. It
-// panics if there are no axes, more than three, or one shorter than 1.
+// NewFFT returns the plan for arrays of a shape. Plans are cached: the same shape always gives the
+// same plan. It panics if there are no axes, more than three, or one shorter than 1.
 func NewFFT(shape ...int) *FFT { return NewFFTBatch(Best(), 1, shape...) }
 
 // NewFFTBatch is NewFFT for count arrays of that shape, one after another, at most at level l. Arrays of one and two
@@ -85,7 +85,7 @@ func (p *FFT) at32() *fftPlan[float32] {
 	return p.plan32
 }
 
-// Complex64 transforms src into dst, which may be src. A nil workspace is a new one.
+// Complex64 transforms src into dst, which may be src. A nil workspace stands for a new one.
 func (p *FFT) Complex64(dst, src []complex64, inverse bool, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.size)
 	w = w.orNew()
@@ -155,7 +155,7 @@ func (p *FFT) check(dst, wantDst, src, wantSrc int) {
 	}
 }
 
-// nth is array i of count.
+// nth returns array i of the count arrays in x.
 func nth[T float](x []T, i, count int) []T {
 	n := len(x) / count
 	return x[i*n : (i+1)*n]

@@ -13,11 +13,11 @@ type fftAxis[T float] struct {
 	k      *fftKernels[T]
 	n      int
 	radix  []int
-	tw     [][]T // of each pass: factors of legs 1..r-1 for j < l
-	angles [][]T // of passes of other radices than the table's
+	tw     [][]T // twiddle factors of each pass, for legs 1..r-1 and j < l
+	angles [][]T // fftAngles of each pass that has no kernel for its radix
 	pos    [2][]int
-	starts [2][]int // where the butterflies of the first pass begin
-	tmp    int      // elements that odd passes need
+	starts [2][]int // places that the butterflies of the first pass start from, forwards and inverse
+	tmp    int      // scratch elements needed by passes of odd radix
 	chirp  *fftChirp[T]
 }
 

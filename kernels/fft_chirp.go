@@ -6,8 +6,8 @@ package kernels
 type fftChirp[T float] struct {
 	size     int
 	inner    *fftAxis[T]
-	factor   []T // c
-	spectrum []T // transform of conj c, over size
+	factor   []T // the chirp c
+	spectrum []T // transform of conj c, divided by size
 	order    []int
 }
 
@@ -55,7 +55,7 @@ func chirpSize(n int) int {
 	return best
 }
 
-// run transforms the numbers in b, in order, into a; it uses both.
+// run transforms the numbers in b, in order, into a, and overwrites both.
 func (c *fftChirp[T]) run(k *fftKernels[T], a, b, tmp []T) {
 	n := len(c.order)
 	clear(a[:2*k.lanes*c.size])

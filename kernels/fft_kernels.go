@@ -1,22 +1,23 @@
 package kernels
 
-// fftKernels are the loops of a level. A block holds as many lines as there are lanes: element j of all of them at
-// j times 2 lanes, the real parts and then the imaginary parts. Strides are in bytes, places in elements; no length is 0.
+// fftKernels are the loops of one level. A block holds as many lines as a vector has lanes: element
+// j of all lines is at j times 2 lanes, first the real parts and then the imaginary parts. Strides
+// are in bytes, places in elements; no length is 0.
 type fftKernels[T float] struct {
 	lanes int
 	line  []int // lane i holds line line[i] of the block
 	first [9]fftFirst[T]
 	pass  [9]fftPass[T]
-	from  [9]fftFrom[T] // nil: linesIn and first
-	to    [9]fftTo[T]   // nil: pass and linesOut
+	from  [9]fftFrom[T] // linesIn and first in one; nil if the level has no such kernel
+	to    [9]fftTo[T]   // pass and linesOut in one; nil if the level has no such kernel
 	odd   func(w, tw *T, l, n, p int, angles, tmp *T)
 
 	linesIn  func(w, src *T, stride int, pos *int, n int)
 	linesOut func(dst *T, stride int, w *T, n int)
-	// linesOut of products with factors laid out as a block, or with their conjugates
+	// linesOut of the products with factors laid out like a block, or with their conjugates
 	linesOutTimes, linesOutOver func(dst *T, stride int, w, factors *T, n int)
 
-	// rows in pieces of 16 bytes
+	// copies of rows in pieces of 16 bytes
 	rowsIn, realRowsIn   func(w, src *T, stride int, pos *int, pieces int)
 	rowsOut, realRowsOut func(dst *T, stride int, w *T, pieces int)
 

@@ -2,8 +2,8 @@ package kernels
 
 import "unsafe"
 
-// fftScratch is what one goroutine needs: two blocks, the room of odd passes and long lines, and a stage where blocks of
-// too few lines are filled up.
+// fftScratch is the memory that one goroutine needs: two blocks, scratch for odd passes and long
+// lines, and a stage in which blocks of too few lines are filled up.
 type fftScratch[T float] struct{ a, b, tmp, long, line, row, stage []T }
 
 func (s *fftScratch[T]) fit(x *fftAxis[T]) {
@@ -51,7 +51,7 @@ func (x *fftAxis[T]) lines(s *fftScratch[T], dst, src []T, lo, hi, width, dir in
 	}
 }
 
-// rows transforms a block of rows.
+// rows transforms one block of rows.
 func (x *fftAxis[T]) rows(s *fftScratch[T], dst, src []T, count, dir int) {
 	in := s.a
 	if x.chirp != nil {
@@ -62,7 +62,7 @@ func (x *fftAxis[T]) rows(s *fftScratch[T], dst, src []T, count, dir int) {
 	x.k.storeRows(s, dst, 2*x.n, count, s.a, x.n)
 }
 
-// run brings a loaded block into s.a.
+// run transforms a loaded block and leaves the result in s.a.
 func (x *fftAxis[T]) run(s *fftScratch[T]) {
 	if x.chirp != nil {
 		x.chirp.run(x.k, s.a, s.b, s.tmp)
@@ -83,7 +83,8 @@ func (x *fftAxis[T]) columns(s *fftScratch[T], dst, src []T, width, dir int) {
 	x.columnsOut(s, dst, stride, x.columnsIn(s, src, stride, dir))
 }
 
-// columnsIn loads columns, with the first pass if there is a kernel for both, and returns the number of passes done.
+// columnsIn loads columns, fusing the first pass with the load if there is a kernel for that, and
+// returns the number of passes done.
 func (x *fftAxis[T]) columnsIn(s *fftScratch[T], src []T, stride, dir int) int {
 	if len(x.radix) > 0 && !x.isOdd(x.radix[0]) {
 		if r := x.radix[0]; x.k.from[r] != nil {
@@ -95,7 +96,8 @@ func (x *fftAxis[T]) columnsIn(s *fftScratch[T], src []T, stride, dir int) int {
 	return 0
 }
 
-// columnsOut does the passes that are left and stores columns, with the last pass if there is a kernel for both.
+// columnsOut does the remaining passes and stores the columns, fusing the last pass with the store
+// if there is a kernel for that.
 func (x *fftAxis[T]) columnsOut(s *fftScratch[T], dst []T, stride, done int) {
 	last := len(x.radix) - 1
 	if last > 0 && !x.isOdd(x.radix[last]) {
@@ -109,7 +111,7 @@ func (x *fftAxis[T]) columnsOut(s *fftScratch[T], dst []T, stride, done int) {
 	x.k.linesOut(&dst[0], stride, &s.a[0], x.n)
 }
 
-// staged transforms columns that are fewer than a block, or of two planes.
+// staged transforms columns that do not fill a block or that span two planes.
 func (x *fftAxis[T]) staged(s *fftScratch[T], dst, src []T, first, count, width, dir int) {
 	in, pitch := s.a, 2*x.k.lanes
 	if x.chirp != nil {

@@ -16,7 +16,7 @@ type fftLong[T float] struct {
 	chirp, spectrum []T
 }
 
-// newFFTLong returns nil for lengths that do not gain.
+// newFFTLong returns nil for lengths that gain nothing from this transform.
 func newFFTLong[T float](k *fftKernels[T], n int) *fftLong[T] {
 	if n < k.lanes*k.lanes {
 		return nil
@@ -53,8 +53,8 @@ func newFFTLong[T float](k *fftKernels[T], n int) *fftLong[T] {
 	return x
 }
 
-// splitLength returns the factors of n of at least lanes that waste the fewest lanes, and then are nearest to each
-// other; 0 if there are none worth it.
+// splitLength returns the two factors of n that waste the fewest lanes and, among those, are nearest
+// to each other; both are at least lanes. It returns 0 if no such split is worth it.
 func splitLength(n, lanes int) (n1, n2 int) {
 	best := lanes * n // of one line alone in a block
 	for a := lanes; a*lanes <= n; a++ {
@@ -101,7 +101,7 @@ func (x *fftLong[T]) line(s *fftScratch[T], dst, src []T, dir int) {
 	}
 }
 
-// convolve is the transform by the chirp.
+// convolve computes the transform as a convolution with the chirp.
 func (x *fftLong[T]) convolve(s *fftScratch[T], dst, src []T, dir int) {
 	size := x.inner.n
 	s.line = aligned(s.line, 2*size)

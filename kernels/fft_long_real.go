@@ -3,7 +3,7 @@ package kernels
 // fftLongReal transforms one long line of real numbers to its n/2+1 first complex ones, and back.
 type fftLongReal[T float] struct {
 	n    int
-	long *fftLong[T] // of n/2 numbers, or n if that is odd
+	long *fftLong[T] // transform of n/2 complex numbers, or of n if n is odd
 	tw   []T         // exp(-2 pi i k/n)/2 for k = 1..n/4
 }
 
@@ -83,7 +83,7 @@ func (x *fftLongReal[T]) inverse(s *fftScratch[T], dst, src []T) {
 	x.long.line(s, dst[:x.n], w, 1)
 }
 
-// whole is room for a line of n complex numbers that the transform of the line does not use.
+// whole returns scratch memory for n complex numbers that the transform of the line does not use.
 func (x *fftLongReal[T]) whole(s *fftScratch[T]) []T {
 	s.row = aligned(s.row, 2*x.n)
 	return s.row[:2*x.n]

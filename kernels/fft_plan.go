@@ -4,11 +4,12 @@ import "sync"
 
 // fftPlan holds the axes of an FFT in one precision.
 type fftPlan[T float] struct {
-	k        *fftKernels[T]
-	z, y, x  int
-	batch    bool           // planes are arrays of their own
-	axis     [3]*fftAxis[T] // of complex transforms
-	long     *fftLong[T]    // of the last axis, if its rows go one by one
+	k       *fftKernels[T]
+	z, y, x int
+	batch   bool           // whether planes are independent arrays, so that the first axis is not transformed
+	axis    [3]*fftAxis[T] // complex transforms along the three axes
+	// transform of the last axis if its rows are transformed one by one, otherwise nil
+	long     *fftLong[T]
 	realOnce sync.Once
 	real     *fftReal[T]
 	longReal *fftLongReal[T]
@@ -34,8 +35,9 @@ func newFFTPlan[T float](k *fftKernels[T], shape [3]int, batch bool) *fftPlan[T]
 	return p
 }
 
-// oneByOne reports whether rows of n complex numbers are better transformed alone: if there are too few to fill a block,
-// or if a block, of more numbers than limit, outgrows the cache.
+// oneByOne reports whether rows of n complex numbers are better transformed one by one: if there are
+// too few of them to fill a block, or if a block holds more than limit numbers and so outgrows the
+// cache.
 func oneByOne[T float](k *fftKernels[T], rows, n, limit int) bool {
 	if _, rest := fftRadices(n); rest > 1 {
 		limit = 1 << 18
@@ -43,7 +45,7 @@ func oneByOne[T float](k *fftKernels[T], rows, n, limit int) bool {
 	return rows <= k.lanes/2 || 2*k.lanes*n > limit
 }
 
-// rows is the sweep of real rows.
+// rows returns the sweep over real rows.
 func (p *fftPlan[T]) rows(dst, src []T, dir int) fftSweep[T] {
 	p.realOnce.Do(func() {
 		if oneByOne(p.k, p.z*p.y, max(1, p.x/2), 1<<16) {
@@ -56,10 +58,10 @@ func (p *fftPlan[T]) rows(dst, src []T, dir int) fftSweep[T] {
 	return fftSweep[T]{real: p.real, longReal: p.longReal, dst: dst, src: src, lines: p.y, dir: dir}
 }
 
-// fftChunk is about how many numbers go through both axes of a plane at once.
+// fftChunk is roughly how many numbers pass through both axes of a plane at once.
 const fftChunk = 1 << 16
 
-// complex transforms src into dst, both of complex numbers as pairs.
+// complex transforms src into dst; both hold complex numbers as pairs.
 func (p *fftPlan[T]) complex(dst, src []T, dir int, t *fftTeam[T], threads int) {
 	rows := fftSweep[T]{axis: p.axis[2], long: p.long, dst: dst, src: src, width: 1, lines: p.y, dir: dir}
 	p.planes(rows, p.columns(dst, dst, p.x, dir), p.x, t, threads)
@@ -67,12 +69,13 @@ func (p *fftPlan[T]) complex(dst, src []T, dir int, t *fftTeam[T], threads int) 
 	t.job = fftJob[T]{}
 }
 
-// columns is the sweep along the middle axis, of rows of width numbers.
+// columns returns the sweep along the middle axis, whose rows have width numbers.
 func (p *fftPlan[T]) columns(dst, src []T, width, dir int) fftSweep[T] {
 	return fftSweep[T]{axis: p.axis[1], dst: dst, src: src, width: width, lines: width, dir: dir, skip: p.y == 1}
 }
 
-// planes does two sweeps within each plane: plane by plane, or one after the other if planes are few.
+// planes does two sweeps within each plane: plane by plane, or one sweep after the other if there
+// are few planes.
 func (p *fftPlan[T]) planes(first, second fftSweep[T], width int, t *fftTeam[T], threads int) {
 	if threads <= 1 || p.z >= 4*threads {
 		t.job = fftJob[T]{sweeps: [2]fftSweep[T]{first, second}, units: p.z, chunk: max(1, fftChunk/(p.y*width)),
@@ -93,7 +96,7 @@ func (t *fftTeam[T]) sweep(w fftSweep[T], planes, lanes, threads int) {
 	t.run(threads)
 }
 
-// depth transforms along the first axis, of planes of rows of width numbers.
+// depth transforms along the first axis; planes consist of rows of width numbers.
 func (p *fftPlan[T]) depth(dst, src []T, width, dir int, t *fftTeam[T], threads int) {
 	if p.z > 1 && !p.batch {
 		width *= p.y

@@ -15,7 +15,7 @@ const pureLanes = 8
 // fftElement is one number of every line of a block.
 type fftElement[T float] struct{ re, im [pureLanes]T }
 
-// fftLegs are the numbers that a butterfly joins.
+// fftLegs are the numbers that one butterfly combines.
 type fftLegs[T float] [8]*fftElement[T]
 
 func pureFFT[T float]() fftKernels[T] {
@@ -113,7 +113,7 @@ func butterfly5[T float](x fftLegs[T]) {
 	}
 }
 
-// butterfly8 joins the transforms of four numbers at even and odd places.
+// butterfly8 joins the transforms of the four numbers at even and the four at odd places.
 func butterfly8[T float](x fftLegs[T]) {
 	even := [4]fftElement[T]{*x[0], *x[2], *x[4], *x[6]}
 	odd := [4]fftElement[T]{*x[1], *x[3], *x[5], *x[7]}
@@ -165,7 +165,7 @@ func pureOdd[T float](w, tw *T, l, n, p int, angles, tmp *T) {
 	}
 }
 
-// plus adds f times y.
+// plus adds f times y to x.
 func (x *fftElement[T]) plus(f T, y *fftElement[T]) {
 	for i := range pureLanes {
 		x.re[i] += f * y.re[i]

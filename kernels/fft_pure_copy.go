@@ -2,7 +2,7 @@ package kernels
 
 import "unsafe"
 
-// row is the pointer so many bytes after p, as n elements.
+// row returns the n elements that start the given number of bytes after p.
 func row[T float](p *T, bytes, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(p), bytes)), n)
 }

@@ -6,7 +6,7 @@ type fftReal[T float] struct {
 	n    int
 	axis *fftAxis[T]
 	tw   []T   // exp(-2 pi i k/n)/2 for k = 1..n/4
-	self []int // places of numbers read in order
+	self []int // the identity permutation of n/2+1 places
 }
 
 func newFFTReal[T float](k *fftKernels[T], n int) *fftReal[T] {
@@ -42,7 +42,7 @@ func (x *fftReal[T]) forward(s *fftScratch[T], dst, src []T, lo, hi int) {
 	}
 }
 
-// ends makes X[0] and X[m] in dst from Z[0], all real.
+// ends computes X[0] and X[m] in dst from Z[0]; all are real.
 func (x *fftReal[T]) ends(dst, z []T) {
 	v := x.axis.k.lanes
 	last := dst[2*v*x.axis.n:][:2*v]
@@ -76,7 +76,8 @@ func (x *fftReal[T]) inverse(s *fftScratch[T], dst, src []T, lo, hi int) {
 	}
 }
 
-// joined makes the spectrum of x[2j] + i x[2j+1], times 2, at the places of the inverse transform.
+// joined computes twice the spectrum of x[2j] + i x[2j+1] and stores it at the places of the inverse
+// transform.
 func (x *fftReal[T]) joined(to, from []T) {
 	v, m := x.axis.k.lanes, x.axis.n
 	last := from[2*v*m:]
@@ -88,7 +89,8 @@ func (x *fftReal[T]) joined(to, from []T) {
 	}
 }
 
-// whole makes the whole spectrum of odd length, at the places of the inverse transform.
+// whole computes the whole spectrum of odd length and stores it at the places of the inverse
+// transform.
 func (x *fftReal[T]) whole(to, from []T) {
 	v := x.axis.k.lanes
 	copy(to[:v], from)

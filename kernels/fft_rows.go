@@ -65,7 +65,7 @@ func (k *fftKernels[T]) storeRealRows(s *fftScratch[T], dst []T, count int, w []
 	k.emptied(s, dst, n, count, n)
 }
 
-// filled returns rows of n numbers for every lane: src itself, or a copy with rows of zeros.
+// filled returns rows of n numbers for every lane: src itself, or a copy padded with rows of zeros.
 func (k *fftKernels[T]) filled(s *fftScratch[T], src []T, length, count, n int) ([]T, int) {
 	if count == k.lanes {
 		return src, length
@@ -78,7 +78,8 @@ func (k *fftKernels[T]) filled(s *fftScratch[T], src []T, length, count, n int) 
 	return stage, n
 }
 
-// room returns room for rows of n numbers of every lane: dst itself, or the stage, which emptied copies to dst.
+// room returns memory for rows of n numbers of every lane: dst itself, or the stage, which emptied
+// copies to dst.
 func (k *fftKernels[T]) room(s *fftScratch[T], dst []T, length, count, n int) ([]T, int) {
 	if count == k.lanes {
 		return dst, length
@@ -96,5 +97,5 @@ func (k *fftKernels[T]) emptied(s *fftScratch[T], dst []T, length, count, n int)
 	}
 }
 
-// pieceLength is how many complex numbers have 16 bytes.
+// pieceLength returns how many complex numbers fit into 16 bytes.
 func pieceLength[T float]() int { return 8 / int(unsafe.Sizeof(T(0))) }

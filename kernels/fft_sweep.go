@@ -2,16 +2,16 @@ package kernels
 
 import "sync"
 
-// fftSweep transforms many lines along one axis.
+// fftSweep transforms many lines along one axis, by one of axis, real, long and longReal.
 type fftSweep[T float] struct {
-	axis       *fftAxis[T] // complex lines
-	real       *fftReal[T] // or rows of real numbers
-	long       *fftLong[T] // or rows of complex numbers one by one
+	axis       *fftAxis[T] // transform of complex lines
+	real       *fftReal[T] // transform of rows of real numbers
+	long       *fftLong[T] // transform of rows of complex numbers, one row at a time
 	longReal   *fftLongReal[T]
 	dst, src   []T
 	width, dir int
-	lines      int  // of a unit
-	skip       bool // an axis of length 1 with nothing to copy
+	lines      int  // lines in one unit
+	skip       bool // whether nothing is to be done: an axis of length 1 with nothing to copy
 }
 
 func (w *fftSweep[T]) do(s *fftScratch[T], lo, hi int) {
@@ -41,12 +41,12 @@ func (w *fftSweep[T]) do(s *fftScratch[T], lo, hi int) {
 	}
 }
 
-// fftJob is one or two sweeps over units, such as planes; chunk units go through both at once, while they are in the
-// cache.
+// fftJob is one or two sweeps over units such as planes. Both sweeps process chunk units at a time,
+// while these are in the cache.
 type fftJob[T float] struct {
 	sweeps       [2]fftSweep[T]
 	units, chunk int
-	last         [2]int // lines in all
+	last         [2]int // total number of lines of each sweep
 }
 
 func (j *fftJob[T]) do(s *fftScratch[T], lo, hi int) {
@@ -60,17 +60,18 @@ func (j *fftJob[T]) do(s *fftScratch[T], lo, hi int) {
 	}
 }
 
-// fftTeam is the scratch of the goroutines of one transform.
+// fftTeam is the scratch memory of the goroutines of one transform.
 type fftTeam[T float] struct {
 	members []*fftScratch[T]
-	parts   []func() // what each does
+	parts   []func() // work of each goroutine
 	threads int
 	job     fftJob[T]
 	spare   []T // spectrum of a real inverse transform
 	wait    sync.WaitGroup
 }
 
-// run does the job in equal parts. Which lines share a block does not change their bits.
+// run divides the job into equal parts. The bits of a line do not depend on the lines that share its
+// block.
 func (t *fftTeam[T]) run(threads int) {
 	for len(t.members) < max(threads, 1) {
 		i := len(t.members)

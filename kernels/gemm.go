@@ -30,7 +30,7 @@ func GemmPart32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha 
 	g.part(i0, i1, j0, j1)
 }
 
-// Parts of a product are best multiples of these many rows and columns.
+// A product is best divided into parts of multiples of these numbers of rows and columns.
 const (
 	GemmRows    = 24
 	GemmColumns = 48
@@ -38,7 +38,7 @@ const (
 
 // product is one call of Gemm64 or Gemm32.
 type product[T float] struct {
-	tiles          *tiles[T] // nil for pure Go
+	tiles          *tiles[T] // assembly kernels; nil for pure Go
 	ws             *panels[T]
 	transA, transB bool
 	m, n, k        int
@@ -77,7 +77,7 @@ func (g *product[T]) check() {
 	}
 }
 
-// part computes a block of C. Which way it goes depends on the whole product, never on the block.
+// part computes a block of C. The algorithm depends on the whole product, never on the block.
 func (g *product[T]) part(i0, i1, j0, j1 int) {
 	if i0 >= i1 || j0 >= j1 {
 		return
@@ -105,7 +105,7 @@ func (g *product[T]) part(i0, i1, j0, j1 int) {
 	}
 }
 
-// scaled multiplies a block of C by beta, where 0 means overwriting.
+// scaled multiplies a block of C by beta; beta = 0 overwrites it.
 func (g *product[T]) scaled(i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
 		row := g.c[i*g.ldc+j0 : i*g.ldc+j1]

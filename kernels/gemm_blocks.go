@@ -2,28 +2,30 @@ package kernels
 
 import "unsafe"
 
-// tile adds k products to a tile of C: alpha*A*B, plus what is there if keep is not 0. Strides are in bytes; mask
-// selects the lanes of the last vector of a row.
+// tile adds k products to a tile of C: alpha*A*B, plus the old values if keep is not 0. Strides are
+// in bytes; mask selects the lanes of the last vector of a row.
 type tile[T float] = func(k int, a *T, ars, acs int, b *T, bs int, c *T, cs int, alpha *T, keep, mask int)
 
-// tiles are the assembly pieces of a level.
+// tiles are the assembly kernels of one level.
 type tiles[T float] struct {
 	rows, vectors, lanes int
-	masks                bool          // tiles may end in part of a vector
-	tile                 [8][3]tile[T] // [rows-1][vectors-1]
-	row                  tile[T]       // one row by eight vectors
+	masks                bool          // whether the last vector of a tile's rows may be masked
+	tile                 [8][3]tile[T] // kernels by [rows-1][vectors-1]
+	row                  tile[T]       // kernel of one row by eight vectors
 	inner, inner4        func(n int, a *T, as int, x *T, dst *T, ds int)
 	transpose            func(dst *T, ds int, src *T, ss, n int)
-	group                int // rows and columns that transpose takes at once
+	group                int // rows and columns that one call of transpose handles
 }
 
-// Blocking. An element of C is the sum over blocks of depth kc, each summed from 0 in order: nothing else about the
-// blocks changes its bits.
+// Block sizes. An element of C is the sum over blocks of depth kc, each summed from 0 in order; no
+// other block size changes its bits.
 const (
-	kc     = 256  // a panel of B stays in the second cache
-	mc     = 1032 // rows of A packed at once; a multiple of all tile heights
-	panelA = 8    // elements between columns of a packed panel of A
-	spread = 64   // columns of the largest tile, 1 by 8 vectors of 8 float64 or 3 vectors of 16 float32, and more
+	kc     = 256  // depth of a block, chosen so that a panel of B stays in the second-level cache
+	mc     = 1032 // rows of A packed at once, a multiple of all tile heights
+	panelA = 8    // elements between the columns of a packed panel of A
+	// maxTileColumns is at least the columns of the largest tile: 1 by 8 vectors of 8 float64, or 3
+	// vectors of 16 float32.
+	maxTileColumns = 64
 )
 
 // blocks computes rows i0 to i1 and columns j0 to j1 of C tile by tile, packing what is used often.
@@ -70,7 +72,8 @@ func (g *product[T]) columns(rows, n int, packB bool) (width, vectors int, packe
 	return min(n, vectors*t.lanes), vectors, packB
 }
 
-// oneTile computes rows by width elements of C at (i, j), from the packed panel of A or A itself, and B likewise.
+// oneTile computes rows by width elements of C at (i, j). It reads A from its packed panel or from A
+// itself, and B likewise.
 func (g *product[T]) oneTile(i, rows, j, width, vectors, pc, depth, panel int, packedA, packedB bool) {
 	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
 	var a, b *T
@@ -102,7 +105,7 @@ func (g *product[T]) oneTile(i, rows, j, width, vectors, pc, depth, panel int, p
 		return
 	}
 	w := vectors * t.lanes
-	g.ws.c = grown(g.ws.c, panelA*spread)
+	g.ws.c = grown(g.ws.c, panelA*maxTileColumns)
 	if keep != 0 {
 		for r := range rows {
 			copy(g.ws.c[r*w:r*w+width], g.c[(i+r)*g.ldc+j:])

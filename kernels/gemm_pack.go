@@ -2,8 +2,9 @@ package kernels
 
 import "unsafe"
 
-// packA copies rows i0 to i1 of op(A), columns pc to pc+depth, into panels of as many rows as a tile has: element
-// (i, p) of a panel is at p*panelA + i. Rows that do not exist are left as they were; no tile reads them.
+// packA copies rows i0 to i1 and columns pc to pc+depth of op(A) into panels with as many rows as a
+// tile: element (i, p) of a panel is at p*panelA + i. Rows past the end keep their old contents; no
+// tile reads them.
 func (g *product[T]) packA(i0, i1, pc, depth int) {
 	h := g.tiles.rows
 	panels := (i1 - i0 + h - 1) / h
@@ -22,9 +23,10 @@ func (g *product[T]) packA(i0, i1, pc, depth int) {
 	}
 }
 
-// packB copies width columns of op(B) from j, rows pc to pc+depth, into rows of the given length, filled with zeros.
+// packB copies width columns of op(B) from column j on, rows pc to pc+depth, into rows of the given
+// length, padded with zeros.
 func (g *product[T]) packB(pc, depth, j, width, length int) {
-	g.ws.b = grown(g.ws.b, kc*spread)
+	g.ws.b = grown(g.ws.b, kc*maxTileColumns)
 	dst := g.ws.b[:depth*length]
 	if g.transB {
 		if width < length {

@@ -1,6 +1,7 @@
 package kernels
 
-// loops is the product in pure Go: rows of C gather multiples of rows of B, or inner products if B is transposed.
+// loops computes the product in pure Go: rows of C accumulate multiples of rows of B, or are inner
+// products if B is transposed.
 func (g *product[T]) loops(i0, i1, j0, j1 int) {
 	g.scaled(i0, i1, j0, j1)
 	if g.alpha == 0 {
@@ -31,7 +32,7 @@ func (g *product[T]) loops(i0, i1, j0, j1 int) {
 	}
 }
 
-// row is row p of the stored B, columns j0 to j1.
+// row returns row p of the stored B, columns j0 to j1.
 func (g *product[T]) row(p, j0, j1 int) []T { return g.b[p*g.ldb+j0 : p*g.ldb+j1][: j1-j0 : j1-j0] }
 
 func (g *product[T]) left(i, p int) T {
@@ -41,7 +42,7 @@ func (g *product[T]) left(i, p int) T {
 	return g.a[i*g.lda+p]
 }
 
-// inner is the inner product of row i of op(A) with row j of the stored B.
+// inner returns the inner product of row i of op(A) with row j of the stored B.
 func (g *product[T]) inner(i, j int) T {
 	var s T
 	for p, w := range g.b[j*g.ldb : j*g.ldb+g.k] {

@@ -10,8 +10,8 @@ import (
 type Level int
 
 const (
-	PureGo Level = iota // plain loops, the reference of the tests
-	AVX2                // 256-bit vectors, with FMA
+	PureGo Level = iota // plain Go loops, the reference of the tests
+	AVX2                // 256-bit vectors with FMA
 	AVX512              // 512-bit vectors: F, DQ, BW and VL
 )
 

@@ -150,7 +150,7 @@ func fma[T float](x, y, z T) T {
 	return T(s)
 }
 
-// triple is the n elements at dst, a and b.
+// triple returns the n elements at dst, at a and at b.
 func triple[T float](dst, a, b *T, n int) (d, x, y []T) {
 	if n <= 0 {
 		return nil, nil, nil

@@ -73,7 +73,7 @@ func unaryLoops[T float]() map[string]func(dst, a *T, n int) {
 	return loops
 }
 
-// pair is the n elements at dst and a.
+// pair returns the n elements at dst and at a.
 func pair[T float](dst, a *T, n int) (d, s []T) {
 	if n <= 0 {
 		return nil, nil
@@ -81,7 +81,7 @@ func pair[T float](dst, a *T, n int) (d, s []T) {
 	return unsafe.Slice(dst, n), unsafe.Slice(a, n)
 }
 
-// exp is math.Exp without its early overflow at 709.7 on amd64.
+// exp is math.Exp without its overflow at 709.7 on amd64, which is too early.
 func exp(x float64) float64 {
 	if x > 709 && x < 709.7827128933841 {
 		return math.Exp(x-1) * math.E
@@ -89,7 +89,7 @@ func exp(x float64) float64 {
 	return math.Exp(x)
 }
 
-// expm1 is math.Expm1 without its early overflow.
+// expm1 is math.Expm1 without its overflow at too small an argument.
 func expm1(x float64) float64 {
 	if x > 700 {
 		return exp(x)
@@ -97,7 +97,7 @@ func expm1(x float64) float64 {
 	return math.Expm1(x)
 }
 
-// log is math.Log, which takes subnormal numbers for the smallest normal one on amd64.
+// log is math.Log with correct results for subnormal numbers, which math.Log takes for the smallest normal one on amd64.
 func log(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
@@ -105,7 +105,7 @@ func log(x float64) float64 {
 	return math.Log(x)
 }
 
-// log2 is math.Log2, which loses the sign and digits of values near 1 (log2(1-2^-53) is 1 - 1).
+// log2 is math.Log2 without its loss of sign and digits near 1 (where log2(1-2^-53) is 1 - 1).
 func log2(x float64) float64 {
 	if x > 0.7 && x < 1.5 {
 		f := x - 1

@@ -15,10 +15,11 @@ func SinCos32(s, c, x []float32) {
 	}
 }
 
-// sinCosFn returns how many elements it did: it stops before those beyond its reduction.
+// sinCosFn returns how many elements it did: it stops before the first one outside the range of its
+// argument reduction.
 type sinCosFn[T float] = func(s, c, x *T, n int) (done int)
 
-// sinCos are the kernels of a level.
+// sinCos holds the kernels of one level.
 type sinCos[T float] struct {
 	both     sinCosFn[T]
 	sin, cos func(dst, a *T, n int)

@@ -7,8 +7,8 @@ type Workspace struct {
 	w32 panels[float32]
 }
 
-// panels are packed blocks of op(A) and op(B), a piece of C, a vector with unit stride, and alpha where assembly can
-// read it.
+// panels holds packed blocks of op(A) and op(B), a block of C, a vector with unit stride, and a copy
+// of alpha that assembly can read.
 type panels[T float] struct {
 	a, b, c, v []T
 	alpha      T

@@ -27,9 +27,9 @@ func (t *Tensor) Copy() *Tensor {
 	return c
 }
 
-// Convert returns the array with elements of type d: itself if they are already.
-// Fractions are cut and integers clipped to their range (NaN becomes 0), truth
-// is what is not 0, complex numbers lose their imaginary part.
+// Convert returns the array with elements of type d: the array itself if they already are. Fractions
+// are truncated and integers clipped to their range (NaN becomes 0), a number is true if it is not
+// 0, and complex numbers lose their imaginary part.
 func (t *Tensor) Convert(d DType) *Tensor {
 	if t.dtype == d {
 		return t
@@ -45,8 +45,8 @@ func (t *Tensor) Convert(d DType) *Tensor {
 	return c
 }
 
-// Float64s returns the elements in order as float64, by the rules of Convert:
-// shared if they are that already and contiguous.
+// Float64s returns the elements in order as float64, converted by the rules of Convert. The slice
+// shares memory if the array is contiguous and already of this type.
 func (t *Tensor) Float64s() []float64 { return t.Convert(Float64).Data().([]float64) }
 
 // gather copies the elements of t, in order, to dst.
@@ -63,8 +63,8 @@ func gather[T any](dst, src []T, t *Tensor) {
 	})
 }
 
-// rows calls f for every run along the last axis, in order, with the place of
-// its first element, the step to the next, and their number.
+// rows calls f for every run of elements along the last axis, in order, with the place of its first
+// element, the step to the next, and the number of elements.
 func (t *Tensor) rows(f func(at, step, n int)) {
 	last := len(t.shape) - 1
 	if last < 0 {

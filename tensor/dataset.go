@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Dataset is a set of variables that share dimensions, as xarray's Dataset: two
-// variables with an axis of the same name have it in the same length. It is made
-// by adding, in an order that stays, and holds only what fits together.
+// Dataset is a set of variables that share dimensions, like xarray's Dataset: two variables with an
+// axis of the same name have the same length along it. Variables are added one by one and keep their
+// order; one that does not fit is refused.
 //
 //	d := tensor.NewDataset("posterior")
 //	err := d.AddCoord("school", []string{"Choate", "Deerfield"})
@@ -18,28 +18,28 @@ import (
 // A coordinate holds the labels along the dimension it is named after; it may
 // also be another array that only describes the variables.
 type Dataset struct {
-	Name  string            // within a tree, such as posterior
-	Attrs map[string]string // such as inference_library; may be nil
+	Name  string            // name of the group within a tree, such as posterior
+	Attrs map[string]string // attributes, such as inference_library; may be nil
 
 	vars, coords []Variable
-	place        map[string]int // of a name: its index in vars, or in coords from -1 downwards
-	dims         []string       // in the order they came
-	length       map[string]int // of a dimension
+	place        map[string]int // index of each name in vars, or in coords counted from -1 downwards
+	dims         []string       // names of the dimensions, in the order they were added
+	length       map[string]int // length of each dimension
 	owner        map[string]string
 }
 
-// NewDataset makes an empty dataset.
+// NewDataset returns an empty dataset.
 func NewDataset(name string) *Dataset {
 	return &Dataset{Name: name, Attrs: map[string]string{}}
 }
 
-// Add appends a variable: data is a slice of float64, int64, bool or string, in
-// row-major order, or of int. Nothing is added if it does not fit.
+// Add appends a variable. The data are a slice of float64, int64, bool or string in row-major order,
+// or of int. If they do not fit, Add returns an error and adds nothing.
 func (d *Dataset) Add(name string, data any, shape Shape, dims ...string) error {
 	return d.AddVariable(Variable{Name: name, Data: data, Shape: shape, Dims: dims})
 }
 
-// AddVariable appends a variable. Nothing is added if it does not fit.
+// AddVariable appends a variable. If it does not fit, AddVariable returns an error and adds nothing.
 func (d *Dataset) AddVariable(v Variable) error {
 	v, err := d.fitting(v)
 	if err != nil {
@@ -53,8 +53,8 @@ func (d *Dataset) AddVariable(v Variable) error {
 	return nil
 }
 
-// AddCoord appends labels along the dimension of the same name. Nothing is added
-// if they do not fit.
+// AddCoord appends labels along the dimension of the same name. If they do not fit, AddCoord returns
+// an error and adds nothing.
 func (d *Dataset) AddCoord(dim string, labels any) error {
 	v := Variable{Name: dim, Dims: []string{dim}, Data: labels}
 	v.Data = widened(labels)
@@ -62,8 +62,9 @@ func (d *Dataset) AddCoord(dim string, labels any) error {
 	return d.AddCoordVariable(v)
 }
 
-// AddCoordVariable appends a coordinate of any axes; one named like a dimension
-// has this dimension as its only axis. Nothing is added if it does not fit.
+// AddCoordVariable appends a coordinate with any axes; one that is named like a dimension has this
+// dimension as its only axis. If it does not fit, AddCoordVariable returns an error and adds
+// nothing.
 func (d *Dataset) AddCoordVariable(v Variable) error {
 	v, err := d.fitting(v)
 	if err != nil {
@@ -91,8 +92,8 @@ func (d *Dataset) keep(v Variable, place int) {
 	}
 }
 
-// fitting returns v with its own copy of names and lengths if it is whole and
-// fits the names and lengths there are.
+// fitting returns v with its own copies of names and lengths if it is complete and agrees with the
+// names and lengths of the dataset.
 func (d *Dataset) fitting(v Variable) (Variable, error) {
 	v.Data, v.Shape, v.Dims = widened(v.Data), v.Shape.Clone(), slices.Clone(v.Dims)
 	_, taken := d.place[v.Name]
@@ -125,7 +126,7 @@ func (d *Dataset) fitting(v Variable) (Variable, error) {
 	return v, nil
 }
 
-// plain reports whether files can hold a name.
+// plain reports whether files can store a name.
 func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r < ' ' })
 }

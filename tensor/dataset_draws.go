@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Draws takes the variables of numbers that begin with the axes chain and draw
-// apart: one name and one x[i][chain][draw] for every element of the others.
-// An element of theta(chain, draw, school) is called theta[Choate] by the
-// school's label, and theta[0] where there is none. Variables without these axes
-// are left out. The numbers are copies.
+// Draws splits the numeric variables that begin with the axes chain and draw into their elements:
+// one name and one x[i][chain][draw] for each. An element of theta(chain, draw, school) is called
+// theta[Choate] by the school's label, or theta[0] if there is no label. Variables without these
+// axes are left out. The numbers are copies.
 func (d *Dataset) Draws() (names []string, x [][][]float64) {
 	for _, v := range d.vars {
 		flat := v.Floats()
@@ -39,7 +38,7 @@ func (d *Dataset) Stat(name string) [][]float64 {
 	return strided(flat, v.Shape[0], v.Shape[1], 1, 0)
 }
 
-// strided copies element k of rest from every draw.
+// strided copies element k of the rest elements of every draw.
 func strided(flat []float64, chains, draws, rest, k int) [][]float64 {
 	out := make([][]float64, chains)
 	for c := range out {
@@ -51,7 +50,7 @@ func strided(flat []float64, chains, draws, rest, k int) [][]float64 {
 	return out
 }
 
-// elements names what stands at each place of the axes after chain and draw.
+// elements names the element at each place of the axes after chain and draw.
 func (d *Dataset) elements(v Variable) []string {
 	dims, shape := v.Dims[2:], v.Shape[2:]
 	if len(dims) == 0 {

@@ -2,10 +2,10 @@ package tensor
 
 import "slices"
 
-// Leading returns the dataset with these axes first, in this order, in every variable that
-// has all of them: xarray may keep draws as (draw, chain), and what reads draws wants
-// (chain, draw). The other axes stay in their order. Variables that are so already are
-// shared, not copied; d itself where all are.
+// Leading returns the dataset with these axes first, in this order, in every variable that has all
+// of them. (xarray may store draws as (draw, chain), while readers of draws expect (chain, draw).)
+// The other axes keep their order. Variables already in this order are shared, not copied; if all
+// are, Leading returns d itself.
 func (d *Dataset) Leading(axes ...string) (*Dataset, error) {
 	if !slices.ContainsFunc(d.vars, func(v Variable) bool { return v.order(axes) != nil }) {
 		return d, nil
@@ -24,7 +24,8 @@ func (d *Dataset) Leading(axes ...string) (*Dataset, error) {
 	return out, nil
 }
 
-// order lists the axes of v with those named first; nil if they are so, or if v lacks one.
+// order lists the axes of v with those named first. It is nil if they already come first or if v
+// lacks one of them.
 func (v Variable) order(first []string) []int {
 	var order []int
 	for _, name := range first {
@@ -45,7 +46,7 @@ func (v Variable) order(first []string) []int {
 	return order
 }
 
-// permuted returns v with its axes in an order; nil leaves it.
+// permuted returns v with its axes in the given order; nil leaves it unchanged.
 func (v Variable) permuted(order []int) Variable {
 	if order == nil {
 		return v

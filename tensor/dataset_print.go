@@ -68,7 +68,7 @@ func (v Variable) sample() string {
 	return strings.Join(out, " ")
 }
 
-// oneLine cuts text that would break a table.
+// oneLine shortens text that would break the layout of a table.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 60 {
@@ -77,7 +77,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// writeAligned writes lines of cells, all but the last of equal width.
+// writeAligned writes lines of cells in columns; only the last column is not padded.
 func writeAligned(b *strings.Builder, lines [][]string) {
 	if len(lines) == 0 {
 		return
@@ -98,7 +98,7 @@ func writeAligned(b *strings.Builder, lines [][]string) {
 	}
 }
 
-// HTML returns the content as a table that unfolds.
+// HTML returns the content as a collapsible table.
 func (d *Dataset) HTML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<details><summary><b>%s</b> (%s)</summary>\n", html.EscapeString(d.Name), html.EscapeString(strings.Join(d.sizes(), ", ")))
@@ -124,7 +124,7 @@ func (d *Dataset) SimpleRender() map[string]interface{} {
 	return map[string]interface{}{"text/html": d.HTML(), "text/plain": d.String()}
 }
 
-// String returns the groups below each other.
+// String returns the groups one below the other.
 func (t *DataTree) String() string {
 	var b strings.Builder
 	writeAligned(&b, attrLines(t.Attrs))
@@ -134,7 +134,7 @@ func (t *DataTree) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// HTML returns the groups, each of which unfolds.
+// HTML returns the groups, each of them collapsible.
 func (t *DataTree) HTML() string {
 	var b strings.Builder
 	for _, d := range t.groups {

@@ -15,12 +15,12 @@ import (
 //	err := t.Add(posterior)
 //	g, err := t.Group("posterior")
 type DataTree struct {
-	Attrs map[string]string // may be nil
+	Attrs map[string]string // attributes of the tree; may be nil
 
 	groups []*Dataset
 }
 
-// NewDataTree makes an empty tree.
+// NewDataTree returns an empty tree.
 func NewDataTree() *DataTree { return &DataTree{Attrs: map[string]string{}} }
 
 // Add appends a group under its own name, which must not change afterwards.
@@ -40,7 +40,7 @@ func (t *DataTree) Add(d *Dataset) error {
 // Groups returns the groups in order; do not change the slice.
 func (t *DataTree) Groups() []*Dataset { return t.groups }
 
-// Group returns the group of a name; its error lists those there are.
+// Group returns the group of a name; if there is none, the error lists the names that exist.
 func (t *DataTree) Group(name string) (*Dataset, error) {
 	if d := t.find(name); d != nil {
 		return d, nil

@@ -6,10 +6,9 @@ import (
 	gt "gorgonia.org/tensor"
 )
 
-// Dense returns a Gorgonia tensor on the same memory if the array is contiguous,
-// else on a copy: Gorgonia reads the wrong elements of sliced matrices. Scalars
-// are copied, for Gorgonia keeps them apart. It panics on an array without
-// elements, which Gorgonia does not have.
+// Dense returns a Gorgonia tensor on the same memory if the array is contiguous, else on a copy,
+// because Gorgonia reads the wrong elements of sliced matrices. Scalars are copied, because Gorgonia
+// stores them differently. It panics on an array without elements, which Gorgonia cannot represent.
 func (t *Tensor) Dense() *gt.Dense {
 	if t.Size() == 0 {
 		panic(fmt.Sprintf("tensor: shape %v has no elements: Gorgonia holds none such", t.shape))

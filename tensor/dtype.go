@@ -8,7 +8,7 @@ import (
 // DType is the type of an array's elements.
 type DType uint8
 
-// The element types. Complex numbers are for the edges: files and transforms.
+// The element types. Complex numbers are meant for files and transforms.
 const (
 	Float64 DType = iota
 	Float32
@@ -17,7 +17,7 @@ const (
 	Bool
 	Complex128
 	Complex64
-	Float16 // as Half; for storage
+	Float16 // stored as Half; for storage, not arithmetic
 )
 
 // kinds holds, by DType, all that differs between the element types.
@@ -35,14 +35,13 @@ var kinds = [...]kind{
 		func(v number) Half { return HalfOf(v.float()) }),
 }
 
-// kind is what the package knows about one element type; slices of it travel
-// as any.
+// kind is what the package knows about one element type. Slices of the type are passed as any.
 type kind struct {
 	name   string
-	descr  string // NumPy's code, without the byte order
+	descr  string // NumPy's code of the type, without the byte order
 	bytes  int
 	make   func(n int) any
-	cut    func(data any, lo, hi int) any // data[lo:hi]
+	cut    func(data any, lo, hi int) any // returns data[lo:hi]
 	at     func(data any, i int) any
 	gather func(dst, src any, t *Tensor)
 	get    func(data any, i int) number
@@ -95,7 +94,7 @@ func dtypeOf(data any) (d DType, n int, ok bool) {
 	return 0, 0, false
 }
 
-// number is an element of any type on its way to another: n if whole, else z.
+// number is an element of any type during a conversion: n if it is an integer, else z.
 type number struct {
 	z     complex128
 	n     int64
@@ -118,7 +117,7 @@ func (v number) complex() complex128 {
 
 func (v number) float() float64 { return real(v.complex()) }
 
-// float32 rounds whole numbers once.
+// float32 converts with a single rounding, also from integers.
 func (v number) float32() float32 {
 	if v.whole {
 		return float32(v.n)
@@ -126,7 +125,7 @@ func (v number) float32() float32 {
 	return float32(real(v.z))
 }
 
-// int cuts fractions, clips to the range of int64, and takes NaN for 0.
+// int truncates fractions, clips to the range of int64, and converts NaN to 0.
 func (v number) int() int64 {
 	x := real(v.z)
 	switch {

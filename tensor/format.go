@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// edge is how many elements are printed at each end of a long axis, and long the
-// size from which arrays are abridged.
+// edge is the number of elements printed at each end of a long axis; long is the size above which
+// arrays are abridged.
 const (
 	edge = 3
 	long = 1000

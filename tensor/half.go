@@ -2,11 +2,11 @@ package tensor
 
 import "math"
 
-// Half is a number in IEEE half precision, by its bits: 11 binary digits up to 65504.
-// It saves memory; arithmetic is done in wider types.
+// Half is a number in IEEE half precision, given by its bits: 11 significant binary digits, up to
+// 65504. It saves memory; arithmetic is done in wider types.
 type Half uint16
 
-// Float32 returns the number, exactly.
+// Float32 returns the number without rounding.
 func (h Half) Float32() float32 {
 	bits := uint32(h&0x7fff) << 13
 	v := math.Float32frombits(bits) * 0x1p112 // the exponent counts from -15, not -127
@@ -16,7 +16,8 @@ func (h Half) Float32() float32 {
 	return math.Float32frombits(math.Float32bits(v) | uint32(h&0x8000)<<16)
 }
 
-// HalfOf returns the number nearest to v, the even one of two; beyond 65504 it is infinite.
+// HalfOf returns the half-precision number nearest to v, the even one if two are equally near;
+// beyond 65504 it is infinite.
 func HalfOf(v float64) Half {
 	sign := Half(math.Float64bits(v) >> 48 & 0x8000)
 	v = math.Abs(v)

@@ -14,10 +14,10 @@ import (
 // magic begins every NPY file.
 const magic = "\x93NUMPY"
 
-// Limits of what is read: NumPy's own number of axes, and headers beyond all need.
+// Limits on what is read: NumPy's own number of axes, and a size that no sensible header reaches.
 const (
 	maxAxes   = 64
-	maxHeader = 1 << 20 // bytes
+	maxHeader = 1 << 20 // longest header read, in bytes
 )
 
 // WriteNPY writes the array in NumPy's NPY format, version 1.0, little endian,
@@ -54,7 +54,7 @@ func (t *Tensor) npyHeader() string {
 		dims = strings.TrimSuffix(dims, ", ")
 	}
 	head := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }", order, kinds[t.dtype].descr, strings.TrimSuffix(dims, " "))
-	const before = len(magic) + 4 // version and length
+	const before = len(magic) + 4 // bytes of magic, version and header length
 	head += strings.Repeat(" ", 63-(before+len(head))%64) + "\n"
 	return magic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// expansion is the most that the deflate format makes of one byte, rounded up.
+// expansion is the largest ratio by which deflate compresses, rounded up.
 const expansion = 1040
 
 // WriteNPZ writes named arrays as NumPy's NPZ: a zip of NPY files, in the order
@@ -55,8 +55,8 @@ func ReadNPZ(r io.ReaderAt, size int64, names ...string) (map[string]*Tensor, er
 	return out, nil
 }
 
-// readMember reads one array, to the end, where its checksum is checked; left is
-// how many bytes all members may still have.
+// readMember reads one array to its end, where the checksum is verified; left is the number of bytes
+// that all members together may still take.
 func readMember(f *zip.File, left *int64) (*Tensor, error) {
 	r, err := f.Open()
 	if err != nil {

@@ -28,9 +28,9 @@ var (
 type Stream struct {
 	seed        uint64
 	purpose, id uint32
-	pos         uint64    // next word
-	held        uint64    // 1 + the pair of blocks that words holds, 0 for none
-	words       [8]uint32 // output of that pair, which is made at once
+	pos         uint64    // index of the next 32-bit word
+	held        uint64    // 1 + index of the pair of blocks in words; 0 if words is empty
+	words       [8]uint32 // output of that pair of blocks, which is computed at once
 }
 
 // NewStream returns the stream of a seed for one purpose (what the numbers are

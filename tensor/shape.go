@@ -18,8 +18,8 @@ func (s Shape) Size() int {
 	return n
 }
 
-// Valid reports whether no length is negative and the bytes of the elements, of up to
-// 16 each, can be counted, those of the axes beside an empty one too.
+// Valid reports whether no length is negative and the size in bytes, at up to 16 bytes an element,
+// fits an int; beside an empty axis, the other lengths must fit too.
 func (s Shape) Valid() bool {
 	n := 1
 	for _, d := range s {
@@ -80,7 +80,7 @@ func Broadcast(s, t Shape) (r Shape, ok bool) {
 type ShapeError struct {
 	Op   string
 	Got  []Shape
-	Want string // what would have worked, in words
+	Want string // shapes that would have worked, in words
 }
 
 func (e *ShapeError) Error() string {

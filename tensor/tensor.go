@@ -10,13 +10,13 @@ import (
 type Tensor struct {
 	dtype   DType
 	shape   Shape
-	strides []int // in elements; may be 0 or negative
+	strides []int // strides of the axes in elements; may be 0 or negative
 	offset  int
-	data    any // slice of the element type
+	data    any // a slice of the element type
 }
 
-// New makes an array of zeros; no lengths make a scalar. It panics on lengths
-// that no memory holds.
+// New returns an array of zeros; without lengths it is a scalar. It panics on lengths that no memory
+// can hold.
 func New(d DType, shape ...int) *Tensor {
 	s := Shape(shape).Clone()
 	if !s.Valid() {
@@ -54,7 +54,7 @@ func widen(ints []int) []int64 {
 	return wide
 }
 
-// Scalar makes an array without axes of one number or truth value.
+// Scalar returns an array without axes that holds one number or truth value.
 func Scalar(v any) (*Tensor, error) {
 	one := &Tensor{shape: Shape{}, strides: []int{}}
 	switch v := v.(type) {

@@ -8,14 +8,13 @@ import (
 // Variable is an array whose axes have names.
 type Variable struct {
 	Name  string
-	Dims  []string          // names of the axes, slowest first; none for a single value
-	Shape Shape             // their lengths
-	Data  any               // []float64, []int64, []bool or []string, row-major; shared, not copied
-	Attrs map[string]string // such as units; may be nil
+	Dims  []string          // names of the axes, slowest first; empty for a single value
+	Shape Shape             // lengths of the axes
+	Data  any               // row-major []float64, []int64, []bool or []string; shared, not copied
+	Attrs map[string]string // attributes, such as units; may be nil
 }
 
-// DType returns the element type: float64, int64, bool or string, and empty for
-// any other.
+// DType returns the element type: float64, int64, bool or string, or "" for any other.
 func (v Variable) DType() string {
 	switch v.Data.(type) {
 	case []float64:
@@ -45,8 +44,8 @@ func (v Variable) Len() int {
 	return 0
 }
 
-// Floats returns the elements as float64, shared if they are, with true as 1,
-// and nil for text.
+// Floats returns the elements as float64: shared if they already are, with true as 1, and nil for
+// text.
 func (v Variable) Floats() []float64 {
 	switch d := v.Data.(type) {
 	case []float64:
@@ -69,7 +68,7 @@ func (v Variable) Floats() []float64 {
 	return nil
 }
 
-// Text returns element i, in row-major order, as people write it.
+// Text returns element i, in row-major order, as readable text.
 func (v Variable) Text(i int) string {
 	switch d := v.Data.(type) {
 	case []float64:
@@ -84,7 +83,7 @@ func (v Variable) Text(i int) string {
 	return ""
 }
 
-// leads reports whether the first axes of v are dims.
+// leads reports whether the first axes of v are dims, in this order.
 func (v Variable) leads(dims ...string) bool {
 	return len(v.Dims) >= len(dims) && slices.Equal(v.Dims[:len(dims)], dims)
 }

@@ -34,7 +34,7 @@ func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
 	return v
 }
 
-// Index returns element i of an axis, which goes.
+// Index returns element i along an axis, and drops that axis.
 func (t *Tensor) Index(axis, i int) *Tensor {
 	axis = t.axis(axis)
 	v := t.Slice(axis, i, i+1, 1)
@@ -83,8 +83,8 @@ func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 	return v, nil
 }
 
-// Reshape returns the elements under another shape of the same size, shared if
-// the array is contiguous, else copied; one length may be -1 for what is left.
+// Reshape returns the elements under another shape of the same size: shared if the array is
+// contiguous, else copied. One length may be -1; it follows from the size.
 func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	if i := slices.Index(s, -1); i >= 0 {

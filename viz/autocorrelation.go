@@ -8,9 +8,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Autocorrelation draws how alike draws are that lie some steps apart, for every
-// chain. The sooner it falls into the band, where 95 % of independent draws
-// lie, the more each draw is worth. Without names it takes the first 12.
+// Autocorrelation draws the correlation of draws that are some steps apart, for every chain. The
+// sooner it falls into the band, which holds 95 % of the values of independent draws, the more each
+// draw is worth. Without names it takes the first 12.
 func Autocorrelation(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("autocorrelation", 12, names)
 	if err != nil {
@@ -35,9 +35,9 @@ func acfPanel(q quantity) *panel {
 	if draws > 1 {
 		w := 1.96 / math.Sqrt(float64(draws))
 		p.y.include(-w)
-		p.add(slab(0, float64(lags), -w, w, faint))
+		p.add(rectangle(0, float64(lags), -w, w, faint))
 	}
-	p.add(level(0, soft, 0.4))
+	p.add(horizontalLine(0, soft, 0.4))
 	for c, chain := range q.x {
 		if len(chain) < 2 || slices.Max(chain) == slices.Min(chain) {
 			continue
@@ -56,7 +56,7 @@ func acfPanel(q quantity) *panel {
 	return p
 }
 
-// unit moves numbers to the range 0 to 1, where their squares do not overflow.
+// unit scales numbers to the range 0 to 1, so that their squares do not overflow.
 func unit(v []float64) []float64 {
 	lo, hi := slices.Min(v), slices.Max(v)
 	out := make([]float64, len(v))

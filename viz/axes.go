@@ -8,30 +8,29 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// axis is one side of a panel. Its range grows with include, and settle gives it
-// ticks.
+// axis is one side of a panel. include widens its range, and settle computes its ticks.
 type axis struct {
-	label  string // "name (unit)"
+	label  string // label as "name (unit)"
 	log    bool
 	lo, hi float64
-	pad    float64 // of the range, on both sides
-	bare   bool    // no labels, as on the inner panels of shared axes
-	over   bool    // labels may hang over the room below, which is empty
-	whole  bool    // ticks at whole numbers only
-	none   bool    // not drawn at all
-	fixed  []tick  // in place of computed ones
+	pad    float64 // padding on both sides, as a fraction of the range
+	bare   bool    // whether labels are left out, as on the inner panels of shared axes
+	over   bool    // whether labels may extend into the space below, which is empty
+	whole  bool    // whether ticks are at whole numbers only
+	none   bool    // whether the axis is not drawn at all
+	fixed  []tick  // ticks to use instead of computed ones
 
 	set           bool
 	ticks         []tick
-	offset, power string // what the tick labels leave out
+	offset, power string // number and power of ten that the tick labels leave out
 }
 
 type tick struct {
 	at    float64
-	label string // empty for a minor one
+	label string // text of the label; empty for a minor tick
 }
 
-// label joins a name and its unit.
+// label returns a name with its unit.
 func label(name, unit string) string {
 	if unit == "" {
 		return name
@@ -41,10 +40,10 @@ func label(name, unit string) string {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// can reports whether a value has a place on the axis.
+// can reports whether a value can be placed on the axis.
 func (a *axis) can(v float64) bool { return finite(v) && (!a.log || v > 0) }
 
-// include widens the range; values without a place do not count.
+// include widens the range; values that cannot be placed do not count.
 func (a *axis) include(values ...float64) {
 	for _, v := range values {
 		if !a.can(v) {
@@ -57,11 +56,11 @@ func (a *axis) include(values ...float64) {
 	}
 }
 
-// limits sets the range as it is, without padding.
+// limits sets the range exactly, without padding.
 func (a *axis) limits(lo, hi float64) { a.lo, a.hi, a.pad, a.set = lo, hi, 0, true }
 
-// at returns the place of v as a fraction of the axis. It halves first, so that
-// no difference overflows.
+// at returns the position of v as a fraction of the axis. It halves first, so that no difference
+// overflows.
 func (a *axis) at(v float64) float64 {
 	lo, hi := a.lo, a.hi
 	if a.log {
@@ -70,8 +69,8 @@ func (a *axis) at(v float64) float64 {
 	return (v/2 - lo/2) / (hi/2 - lo/2)
 }
 
-// settle pads the range and computes ticks for an axis of some length, where
-// labels take room of a given size. It may be called again with another length.
+// settle pads the range and computes ticks for an axis of a given length, given the size of its
+// labels. It may be called again with another length.
 func (a *axis) settle(length vg.Length, horizontal bool) {
 	a.widen()
 	a.offset, a.power = "", ""
@@ -118,8 +117,8 @@ func (a *axis) widen() {
 	}
 }
 
-// linear takes as many labelled ticks as have room, and moves common powers of
-// ten and common leading digits to the label of the axis.
+// linear chooses as many labelled ticks as have room, and moves a common power of ten and common
+// leading digits to the label of the axis.
 func (a *axis) linear(length vg.Length, horizontal bool) {
 	offset, power := a.common()
 	unit := math.Pow(10, float64(power))
@@ -137,8 +136,8 @@ func (a *axis) linear(length vg.Length, horizontal bool) {
 	}
 }
 
-// common finds what all tick labels share: the roundest number in the range, if
-// that is narrow, and a power of ten.
+// common finds what all tick labels share: the roundest number in the range, if the range is narrow,
+// and a power of ten.
 func (a *axis) common() (offset float64, power int) {
 	span := 2 * (a.hi/2 - a.lo/2)
 	size := max(math.Abs(a.lo), math.Abs(a.hi))
@@ -152,8 +151,7 @@ func (a *axis) common() (offset float64, power int) {
 	return offset, power
 }
 
-// roundest returns the number between lo and hi with the fewest digits, 0 if it
-// finds none.
+// roundest returns the number between lo and hi with the fewest digits, or 0 if it finds none.
 func roundest(lo, hi float64) float64 {
 	top := int(math.Floor(math.Log10(max(math.Abs(lo), math.Abs(hi)))))
 	for digits := 1; digits <= 15; digits++ {
@@ -166,7 +164,7 @@ func roundest(lo, hi float64) float64 {
 	return 0
 }
 
-// written is a positive number without an exponent if it is short.
+// written formats a positive number, without an exponent if that is short.
 func written(v float64) string {
 	s := strconv.FormatFloat(v, 'f', -1, 64)
 	if len(s) <= 12 {
@@ -198,7 +196,7 @@ func (a *axis) choose(offset, unit float64, length vg.Length, horizontal bool) {
 	}
 }
 
-// crowded reports whether labels of ticks come close to each other.
+// crowded reports whether neighbouring tick labels are too close together.
 func (a *axis) crowded(length vg.Length) bool {
 	end := vg.Length(math.Inf(-1))
 	for _, t := range a.ticks {
@@ -279,7 +277,7 @@ func signed(n int) string { return minus(strconv.Itoa(n)) }
 // minus writes negative numbers with a minus sign in place of a hyphen.
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
-// title returns the label with what the ticks leave out: "tau − 12.5 (×10⁻³ s)".
+// title returns the label together with what the ticks leave out: "tau − 12.5 (×10⁻³ s)".
 func (a *axis) title() string {
 	if a.bare || a.label == "" || a.offset+a.power == "" {
 		return a.label

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// colorbar is the scale of colours at the right of an image.
+// colorbar is the scale of colours to the right of an image.
 type colorbar struct {
 	axis   axis
 	colors []color.NRGBA
@@ -19,7 +19,7 @@ const (
 	barWidth vg.Length = 10
 )
 
-// index returns the colour of a value, or the one after the last for none.
+// index returns the colour of a value, or the index after the last for no value.
 func (b *colorbar) index(v float64) uint8 {
 	n := len(b.colors)
 	if !b.axis.can(v) {
@@ -28,7 +28,7 @@ func (b *colorbar) index(v float64) uint8 {
 	return uint8(min(max(int(b.axis.at(v)*float64(n)), 0), n-1))
 }
 
-// width is the room it takes with its labels.
+// width returns the width of the bar with its labels.
 func (b *colorbar) width() vg.Length {
 	w := barGap + barWidth + tickLength + 3 + b.tickWidth()
 	if b.axis.label != "" {
@@ -44,7 +44,7 @@ func (b *colorbar) tickWidth() (w vg.Length) {
 	return w
 }
 
-// draw draws it beside the frame c.
+// draw draws the bar beside the frame c.
 func (b *colorbar) draw(c draw.Canvas) {
 	bar := vg.Rectangle{Min: vg.Point{X: c.Max.X + barGap, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X + barGap + barWidth, Y: c.Max.Y}}
 	img := image.NewNRGBA(image.Rect(0, 0, 8, 4*len(b.colors)))

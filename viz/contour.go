@@ -41,7 +41,7 @@ func startsIn(next map[place][]place, z [][]float64, i, j int, level float64) (o
 	return out
 }
 
-// follow walks a line and removes it.
+// follow returns the line through p and removes it.
 func follow(next map[place][]place, p place) []place {
 	line := []place{p}
 	for len(next[p]) > 0 {
@@ -59,7 +59,7 @@ func follow(next map[place][]place, p place) []place {
 	return line
 }
 
-// part is where between a and b a level lies.
+// part returns the fraction of the way from a to b at which the level lies.
 func part(a, b, level float64) float64 { return (level - a) / (b - a) }
 
 // crossings returns where the edges of a cell cross the level: bottom, right,

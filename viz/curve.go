@@ -9,17 +9,17 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Curve is the data of one bin or spectrum with what was fitted to it. Lengths
-// of X, Y and Err agree, as do those of LineX, Line, Low and High; Err, Low,
-// High and the inner band may be nil, and so may LineX where Line is given at X.
+// Curve is the data of one bin or spectrum with the fitted model. X, Y and Err have equal lengths,
+// as do LineX, Line, Low and High. Err, Low, High and the inner band may be nil, and so may LineX if
+// Line is given at X.
 type Curve struct {
-	Title, XLabel, YLabel string // labels as "name (unit)"
+	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	X, Y, Err             []float64
 
-	LineX, Line         []float64 // the model
-	Low, High           []float64 // its band, of Predictive the 95 % one
-	InnerLow, InnerHigh []float64 // of Predictive the 50 % one
-	BandName            string    // in the legend. Default "band"
+	LineX, Line         []float64 // model: Line at LineX
+	Low, High           []float64 // band of the model; for Predictive, the 95 % band
+	InnerLow, InnerHigh []float64 // 50 % band, for Predictive
+	BandName            string    // name of the band in the legend. Default "band"
 	Others              []Line    // further curves to compare with
 
 	LogX, LogY bool
@@ -32,7 +32,7 @@ type Line struct {
 	X, Y []float64
 }
 
-// prepared returns the curve with LineX filled in, or what is wrong with it.
+// prepared returns the curve with LineX filled in, or an error.
 func (c Curve) prepared(plot string) (Curve, error) {
 	c, err := c.checked(plot)
 	if err == nil && c.empty() {
@@ -81,7 +81,7 @@ func (c Curve) axes() (x, y axis) {
 	return axis{label: c.XLabel, log: c.LogX, pad: 0.03}, axis{label: c.YLabel, log: c.LogY, pad: 0.06}
 }
 
-// drawable counts the points that have a place.
+// drawable counts the points that can be placed on the axes.
 func (c Curve) drawable() (n int) {
 	x, y := c.axes()
 	for i := range c.X {
@@ -114,7 +114,7 @@ func orNotPositive(log bool) string {
 	return ""
 }
 
-// panel draws band, data and lines, with points of a radius.
+// panel draws band, data and lines; r is the radius of the points.
 func (c Curve) panel(r float64) *panel {
 	p := &panel{title: c.Title, box: note(c.Note)}
 	p.x, p.y = c.axes()
@@ -159,8 +159,8 @@ func (c Curve) bands(p *panel) {
 	}
 }
 
-// include gives the axes the range of data and lines. Error bars count only up
-// to half the span of the data, so that one hopeless point hides no others.
+// include widens the axes to data and lines. Error bars count only up to half the span of the data,
+// so that one bad point does not hide the others.
 func (c Curve) include(p *panel) {
 	var y axis
 	y.log = c.LogY
@@ -186,7 +186,7 @@ func (c Curve) include(p *panel) {
 	}
 }
 
-// modelAt returns the model at the data, linear between its points; NaN outside.
+// modelAt returns the model at the data, by linear interpolation; NaN outside.
 func (c Curve) modelAt() []float64 {
 	order := make([]int, 0, len(c.LineX))
 	for i := range c.LineX {

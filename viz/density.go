@@ -17,9 +17,8 @@ const (
 
 const intervalNote = "Point: median. Thick and thin bar: 50 % and 95 % highest density."
 
-// Density draws the marginal densities: of all chains together as an area, of
-// every chain as a line, with the median and intervals below. Without names it
-// takes the first 12.
+// Density draws the marginal densities: an area for all chains together and a line for every chain,
+// with the median and intervals below. Without names it takes the first 12.
 func Density(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("density", 12, names)
 	if err != nil {
@@ -66,14 +65,14 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 		p.add(line(k.x, k.y, fade(chainColor(c), 0.9), 1))
 	}
 	p.y.limits(-0.13*highest, 1.04*highest)
-	p.add(level(0, soft, 0.4), intervals(q.all, -0.065*highest, ink))
-	p.title = spoken(q)
+	p.add(horizontalLine(0, soft, 0.4), intervals(q.all, -0.065*highest, ink))
+	p.title = medianText(q)
 	return p, cut
 }
 
-// spoken is the median with the ends of the 95 % interval, to about a
-// hundredth of the interval.
-func spoken(q quantity) string {
+// medianText returns the median with the ends of the 95 % interval, to about a hundredth of the
+// interval.
+func medianText(q quantity) string {
 	m, i := diag.Median(q.all), diag.HDI(q.all, outerProb)
 	width := i.High - i.Low
 	if size := max(math.Abs(i.Low), math.Abs(i.High)); len(q.all) < 20 || !(width > 1e-8*size) || math.IsInf(width, 0) {
@@ -93,7 +92,7 @@ func spoken(q quantity) string {
 	return q.name + " = " + s
 }
 
-// intervals draws median and intervals of v at a height.
+// intervals draws the median and the intervals of v at height y.
 func intervals(v []float64, y float64, c color.NRGBA) mark {
 	outer, inner := diag.HDI(v, outerProb), diag.HDI(v, innerProb)
 	return func(f *frame) {

@@ -1,8 +1,8 @@
-// Package viz draws posteriors, fits and images, and binds them into a report.
+// Package viz draws posteriors, fits and images, and collects them in a report.
 //
-// Every plot is a function that returns a Figure, and a Figure knows how to be
-// SVG, PNG, PDF or HTML. A notebook cell that ends in a Figure shows it. What
-// is not finite is left out of a picture and counted in its note.
+// Every plot is a function that returns a Figure, and a Figure can be written as SVG, PNG, PDF or
+// HTML. A notebook cell that ends in a Figure shows it. Values that are not finite are left out of a
+// picture and counted in its note.
 //
 //	fit, err := infer.Sample(ctx, model, infer.Config{Seed: 1})
 //	d := viz.FromFit(fit)

@@ -9,13 +9,13 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Draws is what the posterior plots draw.
+// Draws is the input of the posterior plots.
 type Draws struct {
-	Names     []string          // quantities
-	Units     map[string]string // by name; may be nil
-	X         [][][]float64     // [name][chain][draw]
-	Diverging [][]bool          // [chain][draw]; nil if unknown
-	Energy    [][]float64       // [chain][draw]; nil if unknown
+	Names     []string          // names of the quantities
+	Units     map[string]string // units by name; may be nil
+	X         [][][]float64     // draws by [name][chain][draw]
+	Diverging [][]bool          // whether each draw diverged, by [chain][draw]; nil if unknown
+	Energy    [][]float64       // energy of each draw, by [chain][draw]; nil if unknown
 }
 
 // FromFit returns the draws of a fit. Set Units for labels with units.
@@ -32,21 +32,21 @@ func FromFit(f *infer.Fit) Draws {
 	return d
 }
 
-// quantity is one name with what can be drawn of it.
+// quantity is a name with its draws in the forms that plots need.
 type quantity struct {
 	name, label string
-	raw         [][]float64 // as given
+	raw         [][]float64 // draws as given, by chain
 	x           [][]float64 // finite draws by chain
 	all         []float64   // finite draws of all chains
 }
 
-// selection is the quantities of a plot with remarks for its note.
+// selection holds the quantities of a plot, and remarks for its note.
 type selection struct {
 	q       []quantity
 	remarks []string
 }
 
-// pick returns the named quantities, or the first most of all.
+// pick returns the named quantities or, without names, the first most.
 func (d Draws) pick(plot string, most int, names []string) (s selection, err error) {
 	if err := d.check(plot); err != nil {
 		return s, err
@@ -168,7 +168,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
-// nearest says which names exist, the most similar one first.
+// nearest lists the names that exist, the most similar one first.
 func nearest(name string, names []string) string {
 	sorted := spelling.Sorted(name, names)
 	if len(sorted) > 8 {
@@ -191,7 +191,7 @@ func tiles(title string, s selection, note string, panels []*panel, cols int) *F
 	return f
 }
 
-// columns returns how many panels stand side by side.
+// columns returns the number of panels in a row.
 func columns(n int) int {
 	switch {
 	case n == 1:

@@ -8,9 +8,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Energy draws the distribution of the energies of the draws and that of their
-// steps from draw to draw. Steps much narrower than the energies, an E-BFMI
-// below 0.3, mean that the sampler cannot travel between them.
+// Energy draws the distribution of the energies of the draws and that of their changes from draw to
+// draw. Changes much narrower than the energies, an E-BFMI below 0.3, mean that the sampler cannot
+// travel between them.
 func Energy(d Draws) (*Figure, error) {
 	var s selection
 	var energies, moves []float64

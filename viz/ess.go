@@ -43,7 +43,7 @@ func evolutionPanel(q quantity) *panel {
 	p.y.include(0, need)
 	p.y.include(append(bulk, tail...)...)
 	p.y.limits(0, 1.05*p.y.hi)
-	p.add(level(need, soft, 0.8, 4, 3),
+	p.add(horizontalLine(need, soft, 0.8, 4, 3),
 		line(x, bulk, pooled, strong), dots(x, bulk, pooled, 1.8), line(x, tail, model, strong), dots(x, tail, model, 1.8))
 	if len(finites(bulk)) == 0 {
 		p.add(words("too few draws"))
@@ -51,10 +51,9 @@ func evolutionPanel(q quantity) *panel {
 	return p
 }
 
-// ESSLocal draws how well each part of a distribution is explored: the effective
-// sample size for the probability of twenty equal slices. Ticks are divergent
-// draws; slices that sink among them are biased. Without names it takes the
-// first 12.
+// ESSLocal draws how well each part of a distribution is explored: the effective sample size for the
+// probability of each of twenty equal slices. Ticks are divergent draws; slices with a small
+// effective sample size among them are biased. Without names it takes the first 12.
 func ESSLocal(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("local ESS", 12, names)
 	if err != nil {
@@ -86,7 +85,7 @@ func (d Draws) localPanel(q quantity) *panel {
 	p.y.include(0, need)
 	p.y.include(y...)
 	p.y.limits(0, 1.05*p.y.hi)
-	p.add(level(need, soft, 0.8, 4, 3), line(x, y, fade(pooled, 0.4), 0.8), dots(x, y, pooled, 2.2), rug(d.divergentRanks(q), ink))
+	p.add(horizontalLine(need, soft, 0.8, 4, 3), line(x, y, fade(pooled, 0.4), 0.8), dots(x, y, pooled, 2.2), rug(d.divergentRanks(q), ink))
 	if len(finites(y)) == 0 {
 		p.add(words("too few draws"))
 	}

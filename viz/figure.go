@@ -20,18 +20,18 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Figure is a picture. The plot functions make it; its exported fields may be
-// changed before it is drawn.
+// Figure is a picture. Plot functions return it; its exported fields may be changed before it is
+// drawn.
 type Figure struct {
-	Title         string  // above the picture
-	Note          string  // below it: what the marks mean and what was left out
-	Width, Height float64 // inches
-	DPI           int     // of PNG. Default 150; journals ask for 300
+	Title         string  // text above the picture
+	Note          string  // text below the picture: what the marks mean and what was left out
+	Width, Height float64 // size in inches
+	DPI           int     // resolution of a PNG in dots per inch. Default 150; journals ask for 300
 
 	grid *grid
 	keys []key // legend beside the title
 
-	described string // in place of title and note for who cannot see it
+	described string // description for readers who cannot see the picture; replaces title and note
 }
 
 // Formats returns the formats that Encode writes.
@@ -50,8 +50,8 @@ func (f *Figure) Encode(format string) ([]byte, error) {
 	return nil, fmt.Errorf("viz: no format %q: want one of %s", format, strings.Join(Formats(), ", "))
 }
 
-// SVG returns the picture as an SVG document. Its text is text, in Liberation
-// Sans or, of the same widths, Arial or Helvetica.
+// SVG returns the picture as an SVG document. Its text stays text, in Liberation Sans or, with the
+// same widths, Arial or Helvetica.
 func (f *Figure) SVG() string {
 	c := vgsvg.New(f.size())
 	f.draw(draw.NewCanvas(c, vg.Length(f.Width)*vg.Inch, vg.Length(f.Height)*vg.Inch))
@@ -68,7 +68,7 @@ func (f *Figure) SVG() string {
 
 const family = "'Liberation Sans',Arial,Helvetica,sans-serif"
 
-// PNG returns the picture as a PNG file of Figure.DPI.
+// PNG returns the picture as a PNG file with the resolution Figure.DPI.
 func (f *Figure) PNG() []byte { return f.pixels(f.dpi()) }
 
 func (f *Figure) dpi() int {
@@ -90,7 +90,7 @@ func (f *Figure) pixels(dpi int) []byte {
 
 // stamp adds the resolution to a PNG file, so that it prints at its size.
 func stamp(file []byte, dpi int) []byte {
-	const header = 8 + 25 // signature and IHDR
+	const header = 8 + 25 // bytes of signature and IHDR
 	perMetre := uint32(float64(dpi)/0.0254 + 0.5)
 	chunk := binary.BigEndian.AppendUint32(nil, 9)
 	chunk = append(chunk, "pHYs"...)
@@ -101,7 +101,7 @@ func stamp(file []byte, dpi int) []byte {
 	return slices.Concat(file[:header], chunk, file[header:])
 }
 
-// PDF returns the picture as a PDF file of one page. Its text is outlines.
+// PDF returns the picture as a PDF file of one page. Its text is drawn as outlines.
 func (f *Figure) PDF() []byte {
 	w, h := f.size()
 	c := vgpdf.New(w, h)
@@ -111,11 +111,11 @@ func (f *Figure) PDF() []byte {
 	return b.Bytes()
 }
 
-// heavy is the size of SVG text from which a page holds pixels in its place.
+// heavy is the size of SVG text above which a page contains pixels instead.
 const heavy = 400 << 10
 
-// HTML returns the picture for a web page: its SVG, or a PNG inside an img
-// element where the SVG is heavy. It refers to nothing outside.
+// HTML returns the picture for a web page: its SVG, or a PNG inside an img element if the SVG is
+// heavy. It refers to no other file.
 func (f *Figure) HTML() string {
 	svg := f.SVG()
 	if len(svg) > heavy {
@@ -192,7 +192,7 @@ func (f *Figure) plain() *Figure {
 	return &p
 }
 
-// head draws title and legend and returns the room they took.
+// head draws title and legend and returns the height that they take.
 func (f *Figure) head(c draw.Canvas) (used vg.Length) {
 	const swatch vg.Length = 14
 	y := c.Max.Y - titleText.capital() - 1

@@ -2,8 +2,8 @@ package viz
 
 import "math"
 
-// Fit draws data with error bars, the model with its band, and below them what
-// is left: in standard deviations where errors are known.
+// Fit draws data with error bars, the model with its band, and below them the residuals: in standard
+// deviations if the errors are known.
 func Fit(c Curve) (*Figure, error) {
 	c, err := c.prepared("fit")
 	if err != nil {
@@ -25,7 +25,7 @@ func Fit(c Curve) (*Figure, error) {
 	return f, nil
 }
 
-// residuals is the lower panel, nil without a model or data.
+// residuals returns the lower panel, or nil without a model or data.
 func (c Curve) residuals() *panel {
 	if c.Line == nil || c.drawable() == 0 {
 		return nil
@@ -57,14 +57,14 @@ func (c Curve) residuals() *panel {
 	if weighted {
 		p.y.label = "residual (sd)"
 		widest = max(widest, 2.2)
-		p.add(slab(c.spanOf(x)[0], c.spanOf(x)[1], -1, 1, faint))
+		p.add(rectangle(c.spanOf(x)[0], c.spanOf(x)[1], -1, 1, faint))
 	}
 	p.y.include(-widest, widest)
-	p.add(level(0, model, 1), dots(c.X, r, ink, 1.7))
+	p.add(horizontalLine(0, model, 1), dots(c.X, r, ink, 1.7))
 	return p
 }
 
-// errorAt returns the error of a point, 0 if unknown.
+// errorAt returns the error of a point, or 0 if unknown.
 func (c Curve) errorAt(i int) float64 {
 	if i < len(c.Err) && c.Err[i] > 0 && finite(c.Err[i]) {
 		return c.Err[i]
@@ -72,7 +72,7 @@ func (c Curve) errorAt(i int) float64 {
 	return 0
 }
 
-// spanOf is the range of everything along x.
+// spanOf returns the range of everything along x.
 func (c Curve) spanOf(x axis) [2]float64 {
 	x.include(c.X...)
 	x.include(c.LineX...)

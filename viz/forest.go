@@ -9,10 +9,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Forest draws median and intervals of many quantities below each other: of all
-// chains in dark, of every chain in its colour. Quantities that share a unit and
-// a scale share an axis; the others have their own. Without names it takes the
-// first 60.
+// Forest draws the median and intervals of many quantities one below the other: dark for all chains
+// together, coloured for each chain. Quantities that share a unit and a scale share an axis; the
+// others have their own. Without names it takes the first 60.
 func Forest(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("forest", 60, names)
 	if err != nil {
@@ -31,7 +30,7 @@ func Forest(d Draws, names ...string) (*Figure, error) {
 	return f, nil
 }
 
-// families groups neighbours that can share an axis.
+// families groups neighbouring quantities that can share an axis.
 func (d Draws) families(q []quantity) (out [][]quantity) {
 	for _, one := range q {
 		n := len(out)
@@ -84,13 +83,13 @@ func forestPanel(group []quantity, unit string) *panel {
 		}
 	}
 	if lo, hi := p.x.lo, p.x.hi; lo < 0 && hi > 0 {
-		p.add(plumb(0, soft, 0.5, 2, 2))
+		p.add(verticalLine(0, soft, 0.5, 2, 2))
 	}
 	return p
 }
 
 func stripe(y float64) mark {
-	return func(f *frame) { slab(f.x.lo, f.x.hi, y-0.5, y+0.5, fade(faint, 0.45))(f) }
+	return func(f *frame) { rectangle(f.x.lo, f.x.hi, y-0.5, y+0.5, fade(faint, 0.45))(f) }
 }
 
 // chainBars draws the interval of every chain below the common one.
@@ -110,7 +109,7 @@ func chainBars(q quantity, y float64) (out []mark) {
 	return out
 }
 
-// stem is the common name of theta[1], theta[2], ..., or the only name.
+// stem returns the common name of theta[1], theta[2], ..., or the only name.
 func stem(group []quantity) string {
 	name, _, _ := strings.Cut(group[0].name, "[")
 	for _, q := range group {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Grid draws many curves as small multiples with common axes, such as g2 of all
-// bins. Each keeps its title; labels are those of the first.
+// Grid draws many curves as small multiples with common axes, such as g2 of all bins. Each keeps its
+// title; the labels are those of the first.
 func Grid(curves []Curve) (*Figure, error) {
 	if len(curves) == 0 {
 		return nil, fmt.Errorf("viz: grid: no curves to draw")
@@ -49,7 +49,7 @@ func gridColumns(n int) int {
 	return min(n, max(2, min(6, int(math.Ceil(math.Sqrt(1.2*float64(n)))))))
 }
 
-// shareAxes gives all panels the range of all.
+// shareAxes gives all panels the range that holds all data.
 func shareAxes(panels []*panel) {
 	x, y := panels[0].x, panels[0].y
 	for _, p := range panels {
@@ -64,8 +64,7 @@ func shareAxes(panels []*panel) {
 	}
 }
 
-// bareInner takes tick labels from panels that have a neighbour below or at the
-// left.
+// bareInner removes tick labels from panels that have a neighbour below or to the left.
 func bareInner(rows [][]*panel) {
 	for j, row := range rows {
 		for i, p := range row {

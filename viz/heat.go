@@ -8,31 +8,29 @@ import (
 	"slices"
 )
 
-// Image is a picture of numbers: a scattering pattern, a map of g2, a two-time
-// correlation.
+// Image is a matrix of numbers to draw: a scattering pattern, a map of g2, a two-time correlation.
 type Image struct {
 	Title                  string
-	XLabel, YLabel, ZLabel string      // "name (unit)"
-	Z                      [][]float64 // [y][x], y upwards. NaN is grey
+	XLabel, YLabel, ZLabel string      // labels as "name (unit)"
+	Z                      [][]float64 // values by [y][x], y upwards. NaN is grey
 
-	// X and Y are the centres of the pixels, in order; they may be uneven. Nil
-	// counts them from 0.
+	// X and Y are the centres of the pixels, in order; they may be unevenly spaced. Nil counts them
+	// from 0.
 	X, Y       []float64
-	LogX, LogY bool // axes
-	Log        bool // colours; values that are not positive are grey
-	Equal      bool // one unit of x is as long as one of y
-	Signed     bool // colours from blue over white at zero to red
-	Cyclic     bool // colours that return to the first, for angles; give Low and High
+	LogX, LogY bool // whether the axes are logarithmic
+	Log        bool // whether colours are logarithmic; values that are not positive are grey
+	Equal      bool // whether one unit of x is as long as one of y
+	Signed     bool // whether colours run from blue over white at zero to red
+	Cyclic     bool // whether colours are cyclic, for angles; set Low and High
 
-	// Arrows, if given, are drawn as short lines without heads: the place of the
-	// middle and the direction and length of each.
+	// Arrows, if given, are drawn as short lines without heads, centred at their positions.
 	Arrows []Arrow
 
-	Low, High float64 // range of colours. Default, where equal: that of the values, less 0.1 % of outliers
+	Low, High float64 // range of colours. Default, if equal: that of the values, without 0.1 % of outliers
 }
 
-// Heat draws an image with a bar of its colours. It is pixels in every format,
-// so that files stay small.
+// Heat draws an image with a colour bar. The image is pixels in every format, so that files stay
+// small.
 func Heat(m Image) (*Figure, error) {
 	if err := m.complete(); err != nil {
 		return nil, err
@@ -102,7 +100,7 @@ func (m *Image) complete() error {
 	return nil
 }
 
-// colours chooses the range of colours and counts the pixels that have none.
+// colours chooses the range of colours and counts the pixels without a colour.
 func (m *Image) colours() (*colorbar, int, error) {
 	probe := axis{log: m.Log}
 	var all []float64
@@ -163,7 +161,7 @@ func (m *Image) pixels(ex, ey []float64, bar *colorbar) mark {
 	}
 }
 
-// mean averages the cells of a pixel that have a colour, NaN if there is none.
+// mean averages the cells of a pixel that have a colour; NaN if there are none.
 func (m *Image) mean(x, y [2]int) float64 {
 	if x[1]-x[0] == 1 && y[1]-y[0] == 1 {
 		return m.Z[y[0]][x[0]]

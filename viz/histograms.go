@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// histogramBins is how many bars a histogram has.
+// histogramBins is the number of bars of a histogram.
 const histogramBins = 50
 
-// Histograms draws how volume fractions, order parameters and angles of phases are
-// spread, a row for each phase. Voxels without the phase do not count, and angles
-// only where Vfrac and S reach least, by default 0.05.
+// Histograms draws the distributions of volume fractions, order parameters and angles of phases, a
+// row for each phase. Voxels without the phase do not count, and angles count only if Vfrac and S
+// are at least least, by default 0.05.
 func Histograms(title string, phases []Phase, least float64) (*Figure, error) {
 	if len(phases) == 0 {
 		return nil, fmt.Errorf("viz: histograms %q: no phases", title)
@@ -48,7 +48,7 @@ func Histograms(title string, phases []Phase, least float64) (*Figure, error) {
 		grid: g, Width: pageWidth + 2, Height: 1.9*float64(len(g.rows)) + 0.6}, nil
 }
 
-// histogram is a panel of the numbers from 0 to top.
+// histogram returns a panel with the histogram of the numbers from 0 to top.
 func histogram(title, label string, v []float64, top float64) *panel {
 	p := &panel{title: title, x: axis{label: label}, y: axis{}}
 	p.x.limits(0, top)
@@ -69,7 +69,7 @@ func histogram(title, label string, v []float64, top float64) *panel {
 	p.add(func(f *frame) {
 		w := top / histogramBins
 		for i, k := range counts {
-			slab(float64(i)*w, float64(i+1)*w, 0, k, fade(chainColor(0), 0.8))(f)
+			rectangle(float64(i)*w, float64(i+1)*w, 0, k, fade(chainColor(0), 0.8))(f)
 		}
 	})
 	return p

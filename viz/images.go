@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Arrow is a short line about (X, Y), in the units of the axes: half of (DX, DY)
-// to either side. Directors have no heads.
+// Arrow is a short line centred at (X, Y), in the units of the axes, with half of (DX, DY) to either
+// side. It has no head, because a director has none.
 type Arrow struct{ X, Y, DX, DY float64 }
 
 func arrows(list []Arrow) mark {
@@ -24,8 +24,8 @@ func arrows(list []Arrow) mark {
 	}
 }
 
-// Images draws a table of images, each with its own bar of colours and its Title
-// above it; one with an empty Z leaves a hole. Rows must be equally long.
+// Images draws a table of images, each with its own colour bar and its Title above it; an image with
+// an empty Z leaves a gap. Rows must be equally long.
 func Images(title string, rows [][]Image) (*Figure, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
 		return nil, fmt.Errorf("viz: images %q: none given", title)
@@ -68,14 +68,13 @@ func Images(title string, rows [][]Image) (*Figure, error) {
 	return f, nil
 }
 
-// imageWidth is the width in inches of each of n images side by side with their
-// bars.
+// imageWidth returns the width in inches of each of n images side by side with their colour bars.
 func imageWidth(n int) float64 {
 	return math.Max(2.5, math.Min(columnWidth, 1.5*pageWidth/float64(n)))
 }
 
-// Pattern returns the image of a scattering pattern: intensity [qy][qx] over the
-// wavevector transfers in 1/nm, with logarithmic colours over at most 6 decades.
+// Pattern returns the image of a scattering pattern: intensity [qy][qx] over the wavevector
+// transfers in 1/nm, with logarithmic colours over at most 6 decades.
 func Pattern(title string, qy, qx []float64, intensity []float64) Image {
 	m := Image{Title: title, XLabel: "q_x (1/nm)", YLabel: "q_y (1/nm)", ZLabel: "intensity", X: qx, Y: qy, Log: true, Equal: true}
 	top := 0.0
@@ -103,9 +102,9 @@ func Pattern(title string, qy, qx []float64, intensity []float64) Image {
 	return m
 }
 
-// Directors returns lines along the directors of an image of ny x nx voxels of a
-// nm, every step voxels: theta and psi in radians, where weight reaches least. What
-// points out of the plane is shorter.
+// Directors returns lines along the directors of an image of ny x nx voxels with edge a in nm, one
+// every step voxels, if weight is at least least there. theta and psi are in radians. A director
+// that points out of the plane gives a shorter line.
 func Directors(theta, psi, weight []float64, ny, nx int, a float64, step int, least float64) (list []Arrow) {
 	size := 0.9 * float64(step) * a
 	for y := step / 2; y < ny; y += step {

@@ -10,9 +10,9 @@ import (
 // sampled is a sampled function.
 type sampled struct{ x, y []float64 }
 
-// kde estimates the density of v on n points between lo and hi: a Gaussian
-// kernel of Silverman's width, reflected at the ends of the data so that a bound
-// shows as an edge. A constant gives nothing.
+// kde estimates the density of v on n points between lo and hi, with a Gaussian kernel of
+// Silverman's width, reflected at the ends of the data so that a bound shows as an edge. Constant
+// data have no density.
 func kde(v []float64, lo, hi float64, n int) sampled {
 	h := bandwidth(v)
 	step := (hi/2 - lo/2) / float64(n-1) * 2
@@ -39,8 +39,8 @@ func kde(v []float64, lo, hi float64, n int) sampled {
 	return out
 }
 
-// bandwidth is Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5). It measures in
-// units of the span, so that nothing overflows.
+// bandwidth returns Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5). It works in units of the span,
+// so that nothing overflows.
 func bandwidth(v []float64) float64 {
 	n := len(v)
 	if n < 3 || slices.Min(v) == slices.Max(v) {
@@ -56,7 +56,7 @@ func bandwidth(v []float64) float64 {
 	return min(half*2*0.9*width*math.Pow(float64(n), -0.2), math.MaxFloat64)
 }
 
-// smooth convolves with a Gaussian of a width in cells, reflecting at the ends.
+// smooth convolves v with a Gaussian whose width is given in cells, with reflection at the ends.
 func smooth(v []float64, width float64) []float64 {
 	n := len(v)
 	width = min(width, float64(n))
@@ -89,8 +89,8 @@ func smooth(v []float64, width float64) []float64 {
 	return out
 }
 
-// window returns the range to show of v: all of it, or its central 99 % when
-// the tails would squeeze the rest into a line.
+// window returns the range of v to show: all of it, or its central 99 % if the tails would squeeze
+// the rest into a line.
 func window(v []float64) (lo, hi float64, cut bool) {
 	s := slices.Clone(v)
 	slices.Sort(s)
@@ -102,8 +102,8 @@ func window(v []float64) (lo, hi float64, cut bool) {
 	return lo, hi, false
 }
 
-// thinned keeps what a line of many points shows on few columns: the lowest and
-// the highest value of every run of draws.
+// thinned keeps what a line of many points shows on a few columns: the lowest and the highest value
+// of every run of draws.
 func thinned(y []float64, columns int) (x, out []float64) {
 	if len(y) <= 3*columns {
 		for i := range y {

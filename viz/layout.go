@@ -7,17 +7,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// grid is a table of panels whose frames are aligned; nil leaves a hole.
+// grid is a table of panels with aligned frames; a nil panel leaves a gap.
 type grid struct {
-	mu   sync.Mutex // drawing settles the axes
+	mu   sync.Mutex // held while drawing, which settles the axes
 	rows [][]*panel
-	// Weights of columns and rows, all 1 if nil.
+	// Relative widths of columns and heights of rows; nil means all equal.
 	wide, high     []float64
 	gapX, gapY     vg.Length
-	xLabel, yLabel string // of all panels together
+	xLabel, yLabel string // labels common to all panels
 }
 
-// draw lays the panels out within c and draws them.
+// draw lays out the panels within c and draws them.
 func (g *grid) draw(c draw.Canvas) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,7 +74,7 @@ func (g *grid) settle(w, h vg.Length) {
 	}
 }
 
-// share is the weight of place i relative to the mean weight.
+// share returns the weight of column or row i relative to the mean weight.
 func share(weights []float64, i int) vg.Length {
 	if weights == nil {
 		return 1
@@ -89,7 +89,7 @@ func sum(v []float64) (s float64) {
 	return s
 }
 
-// margins are the largest edges of every column and row.
+// margins returns the largest edges of every column and row.
 func (g *grid) margins() (left, right, bottom, top []vg.Length) {
 	left, right = make([]vg.Length, len(g.rows[0])), make([]vg.Length, len(g.rows[0]))
 	bottom, top = make([]vg.Length, len(g.rows)), make([]vg.Length, len(g.rows))
@@ -106,7 +106,7 @@ func (g *grid) margins() (left, right, bottom, top []vg.Length) {
 	return left, right, bottom, top
 }
 
-// places returns begin and end of the frames along one direction.
+// places returns the begin and end of the frames along one direction.
 func (g *grid) places(total vg.Length, weights []float64, before, after []vg.Length, gap vg.Length) [][2]vg.Length {
 	n := len(before)
 	free := total - gap*vg.Length(n-1)

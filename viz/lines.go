@@ -2,11 +2,11 @@ package viz
 
 import "fmt"
 
-// fewPoints is how many a curve has whose points are marked.
+// fewPoints is the largest number of points of a curve whose points are marked.
 const fewPoints = 40
 
-// Plots draws plots of named curves below each other, each with its legend. Points of
-// short curves are marked.
+// Plots draws plots of named curves one below the other, each with its legend. Curves with few
+// points have them marked.
 func Plots(title string, plots ...Lines) (*Figure, error) {
 	if len(plots) == 0 {
 		return nil, fmt.Errorf("viz: plots %q: none to draw", title)

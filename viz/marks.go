@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// line joins points; it breaks where one has no place and is cut at the frame.
+// line joins points; it breaks at a point that cannot be placed, and is cut at the frame.
 func line(x, y []float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
 	return func(f *frame) {
 		style := draw.LineStyle{Color: c, Width: width, Dashes: dash}
@@ -32,8 +32,8 @@ func line(x, y []float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mar
 	}
 }
 
-// pieces cuts long lines where they become pixels: the time of the rasteriser
-// grows with the square of a line's length.
+// pieces splits long lines that become pixels, because the time of the rasteriser grows with the
+// square of a line's length.
 func (f *frame) pieces(lines [][]vg.Point) (out [][]vg.Point) {
 	const most = 60
 	if _, ok := f.Canvas.Canvas.(*vgimg.Canvas); !ok {
@@ -49,7 +49,7 @@ func (f *frame) pieces(lines [][]vg.Point) (out [][]vg.Point) {
 	return out
 }
 
-// band fills the room between two curves.
+// band fills the area between two curves.
 func band(x, low, high []float64, c color.NRGBA) mark {
 	return func(f *frame) {
 		var up, down []vg.Point
@@ -89,7 +89,7 @@ func dots(x, y []float64, c color.NRGBA, r vg.Length) mark {
 	}
 }
 
-// whiskers draws vertical bars of y ± e; ends outside the frame are cut.
+// whiskers draws vertical bars of y ± e; ends outside the frame are cut off.
 func whiskers(x, y, e []float64, c color.NRGBA) mark {
 	return func(f *frame) {
 		style := draw.LineStyle{Color: c, Width: thin}
@@ -110,8 +110,7 @@ func whiskers(x, y, e []float64, c color.NRGBA) mark {
 	}
 }
 
-// crosses marks points with crosses on a light ground, so that they show on any
-// colour.
+// crosses marks points with crosses on a light background, so that they show on any colour.
 func crosses(x, y []float64, size vg.Length) mark {
 	return func(f *frame) {
 		for i := range min(len(x), len(y)) {
@@ -143,8 +142,8 @@ func rug(x []float64, c color.NRGBA) mark {
 	}
 }
 
-// level draws a horizontal line through the frame.
-func level(y float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
+// horizontalLine draws a horizontal line through the frame.
+func horizontalLine(y float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
 	return func(f *frame) {
 		if v := f.y.at(y); f.y.can(y) && v >= 0 && v <= 1 {
 			f.StrokeLine2(draw.LineStyle{Color: c, Width: width, Dashes: dash}, f.Min.X, f.Y(v), f.Max.X, f.Y(v))
@@ -152,8 +151,8 @@ func level(y float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
 	}
 }
 
-// plumb draws a vertical line through the frame.
-func plumb(x float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
+// verticalLine draws a vertical line through the frame.
+func verticalLine(x float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
 	return func(f *frame) {
 		if v := f.x.at(x); f.x.can(x) && v >= 0 && v <= 1 {
 			f.StrokeLine2(draw.LineStyle{Color: c, Width: width, Dashes: dash}, f.X(v), f.Min.Y, f.X(v), f.Max.Y)
@@ -161,12 +160,12 @@ func plumb(x float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
 	}
 }
 
-// slab fills a rectangle of data coordinates.
-func slab(x0, x1, y0, y1 float64, c color.NRGBA) mark {
+// rectangle fills a rectangle given in data coordinates.
+func rectangle(x0, x1, y0, y1 float64, c color.NRGBA) mark {
 	return band([]float64{x0, x1}, []float64{y0, y0}, []float64{y1, y1}, c)
 }
 
-// words writes into the middle of the frame.
+// words writes text into the middle of the frame.
 func words(s string) mark {
 	return func(f *frame) { noteText.draw(f.Canvas.Canvas, f.Center(), middle, middle, s) }
 }

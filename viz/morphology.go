@@ -5,29 +5,30 @@ import (
 	"math"
 )
 
-// Phase is what one material does in the voxels of a slice, row after row, or in
-// those of a volume in any order.
+// Phase holds one material in the voxels of a slice, row after row, or in those of a volume in any
+// order.
 type Phase struct {
 	Name       string
 	Vfrac      []float64 // volume fraction, 0 to 1
 	S          []float64 // order parameter, 0 to 1; nil for an isotropic material
-	Theta, Psi []float64 // Euler angles of the directors in radians; nil with S
+	Theta, Psi []float64 // Euler angles of the directors in radians; nil if S is nil
 }
 
 // Slice is a plane through a volume of materials.
 type Slice struct {
 	Title  string
-	Normal string // axis across it: "z" (columns x, rows y), "y" (x, z) or "x" (y, z)
-	NY, NX int    // rows and columns
+	Normal string // axis across the plane: "z" (columns x, rows y), "y" (x, z) or "x" (y, z)
+	NY, NX int    // numbers of rows and columns
 	Voxel  float64
 	Phases []Phase
-	Least  float64 // angles are drawn where Vfrac and S reach it. Default 0.05; negative for everywhere
-	Step   int     // a director every so many voxels. Default about 20 along the longer side; negative for none
+	Least  float64 // smallest Vfrac and S at which angles are drawn. Default 0.05; negative for everywhere
+	// number of voxels between directors. Default about 20 along the longer side; negative for none
+	Step int
 }
 
-// Morphology draws the phases of a slice, a row for each: volume fraction, order
-// parameter, theta from 0 to pi and psi from 0 to 2 pi on a cyclic map, with lines
-// along the directors as seen along the normal. Voxel is in nm.
+// Morphology draws the phases of a slice, a row for each: volume fraction, order parameter, theta
+// from 0 to pi, and psi from 0 to 2 pi on a cyclic map, with lines along the directors projected
+// along the normal. Voxel is in nm.
 func Morphology(s Slice) (*Figure, error) {
 	columns, rows, ok := s.axes()
 	if !ok || len(s.Phases) == 0 || s.NY < 1 || s.NX < 1 {
@@ -67,7 +68,7 @@ func Morphology(s Slice) (*Figure, error) {
 	return f, err
 }
 
-// axes names columns and rows.
+// axes returns the names of the axes of columns and rows.
 func (s *Slice) axes() (columns, rows string, ok bool) {
 	switch s.Normal {
 	case "z":
@@ -93,7 +94,7 @@ func (p *Phase) check(n int) error {
 	return nil
 }
 
-// image draws numbers from 0 to top; one without a finite number is a hole.
+// image draws numbers from 0 to top; without a finite number it leaves a gap.
 func (s *Slice) image(title string, v []float64, top float64) Image {
 	m := Image{Title: title, Equal: true, Low: 0, High: top}
 	any := false
@@ -113,8 +114,8 @@ func (s *Slice) image(title string, v []float64, top float64) Image {
 	return m
 }
 
-// screened returns theta, folded to 0..pi, and psi, to 0..2 pi, NaN where there is
-// too little that is aligned.
+// screened returns theta, folded to 0..pi, and psi, folded to 0..2 pi, with NaN where too little is
+// aligned.
 func (s *Slice) screened(p Phase) (theta, psi []float64) {
 	theta, psi = make([]float64, len(p.S)), make([]float64, len(p.S))
 	for i := range p.S {
@@ -125,8 +126,8 @@ func (s *Slice) screened(p Phase) (theta, psi []float64) {
 	return theta, psi
 }
 
-// Fold returns angles of the same direction with theta from 0 to pi and psi from 0
-// to 2 pi, radians.
+// Fold returns angles of the same direction, in radians, with theta from 0 to pi and psi from 0 to 2
+// pi.
 func Fold(theta, psi float64) (float64, float64) {
 	theta = math.Mod(theta, 2*math.Pi)
 	if theta < 0 {
@@ -142,7 +143,7 @@ func Fold(theta, psi float64) (float64, float64) {
 	return theta, psi
 }
 
-// arrows are lines along the directors as seen along the normal.
+// arrows returns lines along the directors, projected along the normal.
 func (s *Slice) arrows(theta, psi []float64) (list []Arrow) {
 	size := 0.9 * float64(s.Step) * s.Voxel
 	for j := s.Step / 2; j < s.NY; j += s.Step {

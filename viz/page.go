@@ -2,8 +2,8 @@ package viz
 
 import "html/template"
 
-// pageStyle is the style of reports: one column, thin rules, numbers under
-// numbers; figures scroll sideways on a phone; sections stay together on paper.
+// pageStyle is the style sheet of reports: one column, thin rules, aligned numbers. Figures scroll
+// sideways on a phone; sections stay together on paper.
 const pageStyle = `
 :root { color-scheme: light; --ink: #262b33; --soft: #6b727d; --rule: #dfe2e6; --accent: #0072b2; --good: #00795a; --bad: #b34400 }
 * { box-sizing: border-box }

@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// Pair draws every quantity against every other: draws as a cloud of pixels,
-// lines around the regions of highest density with 50 % and 95 % of them, and
-// divergent draws as black crosses. Where crosses gather, the posterior is too
-// narrow for the sampler. Without names it takes the first 5.
+// Pair draws every quantity against every other: draws as a cloud of pixels, contours of the regions
+// of highest density that hold 50 % and 95 % of them, and divergent draws as black crosses. Crosses
+// gather where the posterior is too narrow for the sampler. Without names it takes the first 5.
 func Pair(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("pair plot", 5, names)
 	if err != nil {
@@ -87,8 +86,7 @@ func (d Draws) cloudPanel(a, b quantity, first, last bool) *panel {
 	return p
 }
 
-// cloud draws many points as one picture: however many there are, the file
-// stays small.
+// cloud draws many points as one picture, so that the file stays small however many there are.
 func cloud(x, y []float64, c color.NRGBA) mark {
 	return func(f *frame) {
 		const dpi = 220.0
@@ -101,7 +99,7 @@ func cloud(x, y []float64, c color.NRGBA) mark {
 		opacity := min(0.9, max(0.12, 12/math.Sqrt(float64(len(x)))))
 		for i := range x {
 			if f.can(x[i], y[i]) {
-				splat(cover, w, h, f.x.at(x[i])*float64(w), (1-f.y.at(y[i]))*float64(h), 2.4, opacity)
+				addDisc(cover, w, h, f.x.at(x[i])*float64(w), (1-f.y.at(y[i]))*float64(h), 2.4, opacity)
 			}
 		}
 		img := image.NewPaletted(image.Rect(0, 0, w, h), shades(c))
@@ -112,7 +110,7 @@ func cloud(x, y []float64, c color.NRGBA) mark {
 	}
 }
 
-// shades is a colour from clear to full.
+// shades returns the colours from transparent to opaque.
 func shades(c color.NRGBA) color.Palette {
 	p := make(color.Palette, 64)
 	for i := range p {
@@ -121,8 +119,8 @@ func shades(c color.NRGBA) color.Palette {
 	return p
 }
 
-// splat adds a disc with a soft edge.
-func splat(cover []float64, w, h int, x, y, r, opacity float64) {
+// addDisc adds a disc with a soft edge.
+func addDisc(cover []float64, w, h int, x, y, r, opacity float64) {
 	depth := -math.Log1p(-opacity)
 	for j := max(0, int(y-r-1)); j <= min(h-1, int(y+r+1)); j++ {
 		for i := max(0, int(x-r-1)); i <= min(w-1, int(x+r+1)); i++ {
@@ -132,7 +130,7 @@ func splat(cover []float64, w, h int, x, y, r, opacity float64) {
 	}
 }
 
-// regions draws lines around the smallest areas that hold shares of the points.
+// regions draws contours of the smallest areas that hold given shares of the points.
 func regions(x, y []float64, shares ...float64) mark {
 	return func(f *frame) {
 		const n = 60
@@ -162,7 +160,8 @@ func regions(x, y []float64, shares ...float64) mark {
 	}
 }
 
-// cells is a kernel width in cells of n; a little wider than for one dimension.
+// cells returns a kernel width in cells of an axis of n; it is a little wider than for one
+// dimension.
 func cells(a *axis, h float64, n int) float64 {
 	return min(max(1.7*h/2/(a.hi/2-a.lo/2)*float64(n), 1), float64(n)/6)
 }
@@ -189,7 +188,7 @@ func blur(z [][]float64, wx, wy float64) {
 	}
 }
 
-// heldLevel returns the density above which a share of the mass lies.
+// heldLevel returns the density above which the given share of the mass lies.
 func heldLevel(z [][]float64, share float64) float64 {
 	all := slices.Concat(z...)
 	slices.SortFunc(all, func(a, b float64) int {

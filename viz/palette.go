@@ -8,41 +8,41 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Sizes of type and strokes, in points. A figure is drawn at its final size.
+// Sizes of text and strokes, in points. A figure is drawn at its final size.
 const (
 	titleSize vg.Length = 11
 	labelSize vg.Length = 9
 	tickSize  vg.Length = 8
 	noteSize  vg.Length = 7.5
 
-	thin   vg.Length = 0.6 // frames, ticks, rules
-	strong vg.Length = 1.4 // the line a picture is about
+	thin   vg.Length = 0.6 // stroke of frames, ticks and rules
+	strong vg.Length = 1.4 // stroke of the main line of a picture
 
 	tickLength vg.Length = 3
-	outer      vg.Length = 7 // around everything
+	outer      vg.Length = 7 // margin around a figure
 	gutter     vg.Length = 12
 )
 
-// Width of figures and height of one row of panels, in inches.
+// Width of figures and height of a row of panels, in inches.
 const (
 	pageWidth   = 7.0
 	columnWidth = 4.6
 	rowHeight   = 1.35
 )
 
-// Colours of things that are not chains.
+// Colours of everything except chains.
 var (
-	ink    = rgb(0x26, 0x2b, 0x33) // frames and text
-	soft   = rgb(0x6b, 0x72, 0x7d) // notes, guides
-	faint  = rgb(0xdf, 0xe2, 0xe6) // bands that only guide the eye
+	ink    = rgb(0x26, 0x2b, 0x33) // colour of frames and text
+	soft   = rgb(0x6b, 0x72, 0x7d) // colour of notes and guides
+	faint  = rgb(0xdf, 0xe2, 0xe6) // colour of bands that only guide the eye
 	paper  = rgb(0xff, 0xff, 0xff)
-	absent = rgb(0xe9, 0xea, 0xec) // pixels without a value
+	absent = rgb(0xe9, 0xea, 0xec) // colour of pixels without a value
 	model  = chainColor(1)
 	pooled = chainColor(0)
 )
 
-// okabeIto is the palette of Okabe and Ito (2008), which people with any kind of
-// colour vision tell apart; its yellow and black are kept for other uses.
+// okabeIto is the palette of Okabe and Ito (2008), which can be told apart with any kind of colour
+// vision; its yellow and black are reserved for other uses.
 var okabeIto = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
@@ -66,9 +66,9 @@ func fade(c color.NRGBA, opacity float64) color.NRGBA {
 // mapSize is the number of colours of the intensity maps.
 const mapSize = 250
 
-// evenMap holds the intensity map, dark to light. Its hue runs from violet over
-// red to yellow, and its colours are evenly spaced in OKLab, so that equal steps
-// of intensity look equal, and it survives a grey printer.
+// evenMap is the intensity map, dark to light. Its hue runs from violet over red to yellow. Its
+// colours are evenly spaced in OKLab, so that equal steps of intensity look equal and the map works
+// in greyscale print.
 var evenMap = sync.OnceValue(func() []color.NRGBA {
 	return evenly(func(t float64) lab {
 		hue := (285 + 180*t) * math.Pi / 180
@@ -119,8 +119,8 @@ func evenly(path func(t float64) lab) []color.NRGBA {
 // Its distances are close to those that people see.
 type lab struct{ l, a, b float64 }
 
-// lch makes a colour of lightness, chroma and hue, with less chroma where a
-// screen cannot show it.
+// lch returns a colour of the given lightness, chroma and hue, with reduced chroma if a screen
+// cannot show it.
 func lch(l, chroma, hue float64) lab {
 	sin, cos := math.Sincos(hue)
 	lo, hi := 0.0, 1.0

@@ -10,32 +10,32 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panel is one frame with its axes and the marks in it.
+// panel is one frame with its axes and marks.
 type panel struct {
 	title string
 	x, y  axis
 	marks []mark
 	box   []string // lines of text in the emptiest corner
-	keys  []key    // legend, above the box
-	equal bool     // one unit of x is as long as one of y
+	keys  []key    // legend, placed above the box
+	equal bool     // whether one unit of x is as long as one of y
 	bar   *colorbar
 	side  []sideLabel
 
-	spine []string     // lines of the y label
-	left  vg.Length    // room at the left, that labels of a column align
-	busy  [][2]float64 // data that the box should not cover
+	spine []string     // lines of the label of the y axis
+	left  vg.Length    // width to the left, used to align the labels of a column
+	busy  [][2]float64 // positions of data that the box should not cover
 }
 
-// mark draws into a frame.
+// mark draws something into a frame.
 type mark func(f *frame)
 
-// frame is the place of the data of a panel.
+// frame is the area of a panel in which the data are drawn.
 type frame struct {
 	draw.Canvas
 	x, y *axis
 }
 
-// key is an entry of a legend.
+// key is an entry of the legend.
 type key struct {
 	text   string
 	color  color.NRGBA
@@ -44,15 +44,15 @@ type key struct {
 
 func (p *panel) add(m ...mark) { p.marks = append(p.marks, m...) }
 
-// at returns the place of a point on the canvas.
+// at returns the position of a data point on the canvas.
 func (f *frame) at(x, y float64) vg.Point {
 	return vg.Point{X: f.X(f.x.at(x)), Y: f.Y(f.y.at(y))}
 }
 
-// can reports whether both coordinates have a place.
+// can reports whether both coordinates can be placed.
 func (f *frame) can(x, y float64) bool { return f.x.can(x) && f.y.can(y) }
 
-// edges is the room that a panel needs around its frame.
+// edges is the space that a panel needs around its frame.
 type edges struct{ left, right, bottom, top vg.Length }
 
 // edges measures titles, ticks and labels; the axes must be settled.
@@ -94,7 +94,7 @@ func (e edges) with(side []sideLabel) edges {
 	return e
 }
 
-// overhang is how far the last label of the x axis reaches beyond the frame.
+// overhang returns how far the last label of the x axis extends beyond the frame.
 func (p *panel) overhang() (w vg.Length) {
 	for _, t := range p.x.ticks {
 		if t.label != "" && p.x.at(t.at) > 0.93 {
@@ -111,7 +111,7 @@ func (p *panel) tickWidth() (w vg.Length) {
 	return w
 }
 
-// settle gives the axes ticks for about the size of the frame.
+// settle computes the ticks of the axes for a frame of about the given size.
 func (p *panel) settle(w, h vg.Length) {
 	p.x.settle(w, true)
 	p.y.settle(h, false)
@@ -138,14 +138,13 @@ func (p *panel) draw(c draw.Canvas) {
 	if p.bar != nil {
 		p.bar.draw(c)
 	}
-	for _, s := range spread(p.side, f) {
+	for _, s := range separated(p.side, f) {
 		lettering{tickSize, false, s.color}.draw(c.Canvas, vg.Point{X: c.Max.X + 5, Y: s.place}, left, middle, s.text)
 	}
 	p.drawBox(f)
 }
 
-// broken puts the unit of a label into a second line where the first would be
-// longer than w.
+// broken moves the unit of a label to a second line if the label would be longer than w.
 func broken(s string, w vg.Length) []string {
 	if i := strings.LastIndex(s, " ("); i > 0 && labelText.width(s) > w {
 		return []string{s[:i], s[i+1:]}
@@ -161,8 +160,8 @@ type sideLabel struct {
 	place vg.Length
 }
 
-// spread places labels at their curves and moves them apart where they touch.
-func spread(labels []sideLabel, f *frame) []sideLabel {
+// separated places labels at their curves and moves overlapping ones apart.
+func separated(labels []sideLabel, f *frame) []sideLabel {
 	out := slices.Clone(labels)
 	slices.SortStableFunc(out, func(a, b sideLabel) int {
 		if a.y < b.y {
@@ -179,7 +178,7 @@ func spread(labels []sideLabel, f *frame) []sideLabel {
 	return out
 }
 
-// fitted returns the largest rectangle of an aspect within r.
+// fitted returns the largest rectangle with aspect ratio w:h within r.
 func fitted(r vg.Rectangle, w, h float64) vg.Rectangle {
 	size := r.Size()
 	scale := min(float64(size.X)/w, float64(size.Y)/h)
@@ -273,8 +272,8 @@ func (p *panel) drawBox(f *frame) {
 	}
 }
 
-// corner returns the corner whose box of a size, as fractions of the frame,
-// covers the fewest points.
+// corner returns the corner in which a box, with its size given as fractions of the frame, covers
+// the fewest points.
 func (p *panel) corner(w, h float64) (ax, ay float64) {
 	best := math.MaxInt
 	for _, c := range [][2]float64{{1, 1}, {0, 1}, {1, 0}, {0, 0}} {
@@ -298,7 +297,7 @@ func (p *panel) corner(w, h float64) (ax, ay float64) {
 	return ax, ay
 }
 
-// occupy remembers where data lie.
+// occupy records where data lie.
 func (p *panel) occupy(x, y []float64) {
 	for i := range min(len(x), len(y)) {
 		if p.x.can(x[i]) && p.y.can(y[i]) {

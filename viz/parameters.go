@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Against is the axis that Parameters draws against, such as q.
+// Against is the variable that Parameters draws against, such as q.
 type Against struct {
 	X     []float64
-	Label string // "q (1/Å)"
+	Label string // label of the axis, such as "q (1/Å)"
 	Log   bool
 }
 
 // Series is one parameter at every X.
 type Series struct {
 	Name, Unit string
-	Y, Err     []float64 // Err may be nil; values that are not positive draw no bar
+	Y, Err     []float64 // values and errors; Err may be nil, and errors that are not positive draw no bar
 	Log        bool
 
-	LineX, Line, Low, High []float64 // a law fitted to it; may be nil
+	LineX, Line, Low, High []float64 // law fitted to the parameter and its band; may be nil
 	Note                   string    // lines of text in the picture
-	Bounds                 []float64 // limits of the fit, drawn as lines where they are near
+	Bounds                 []float64 // limits of the fit, drawn as lines if they are near the data
 }
 
-// Parameters draws fitted parameters against something, one panel each.
+// Parameters draws fitted parameters against a variable, one panel each.
 func Parameters(x Against, series ...Series) (*Figure, error) {
 	if len(series) == 0 || len(x.X) == 0 {
 		return nil, fmt.Errorf("viz: parameters: %d series at %d positions: want at least one of each", len(series), len(x.X))
@@ -61,7 +61,7 @@ func Parameters(x Against, series ...Series) (*Figure, error) {
 	return f, nil
 }
 
-// bounds draws limits that lie within a span of the data.
+// bounds draws the limits that lie within a span of the data.
 func (p *panel) bounds(at []float64) {
 	span := p.y.hi/2 - p.y.lo/2
 	for _, b := range at {
@@ -71,7 +71,7 @@ func (p *panel) bounds(at []float64) {
 		}
 		if near && p.y.can(b) {
 			p.y.include(b)
-			p.add(level(b, soft, 0.8, 4, 3))
+			p.add(horizontalLine(b, soft, 0.8, 4, 3))
 		}
 	}
 }

@@ -9,18 +9,17 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas mends what gonum's canvas of PDF does otherwise than the others: it
-// darkens clear colours twice, lays images on their heads and without their
-// clear parts, and has no Greek letters and no minus sign.
+// pdfCanvas corrects gonum's PDF canvas where it differs from the others: it applies the opacity of
+// a colour twice, draws images upside down and without their transparent parts, and lacks Greek
+// letters and the minus sign.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
 var _ vg.Canvas = pdfCanvas{}
 
-// straight is a colour whose parts are not multiplied with its opacity, which
-// PDF applies itself.
+// straight is a colour whose components are not multiplied by its opacity, which PDF applies itself.
 type straight struct{ color.NRGBA }
 
-// RGBA returns the parts as PDF wants them.
+// RGBA returns the components as PDF expects them.
 func (s straight) RGBA() (r, g, b, a uint32) {
 	wide := func(v uint8) uint32 { return uint32(v) * 0x101 }
 	return wide(s.R), wide(s.G), wide(s.B), wide(s.A)
@@ -35,7 +34,7 @@ func (c pdfCanvas) SetColor(col color.Color) {
 
 func (c pdfCanvas) FillString(f font.Face, p vg.Point, s string) { outlines(c, f, p, s) }
 
-// DrawImage turns the image over and draws it in full, whatever was drawn last.
+// DrawImage flips the image and draws it completely, whatever was drawn last.
 func (c pdfCanvas) DrawImage(r vg.Rectangle, img image.Image) {
 	c.SetColor(paper)
 	b := img.Bounds()

@@ -2,9 +2,9 @@ package viz
 
 import "fmt"
 
-// Predictive draws data over the bands in which a model expects new data: Low to
-// High holds 95 %, InnerLow to InnerHigh 50 %. The note counts the points
-// within, which should be near those shares.
+// Predictive draws data over the bands in which a model expects new data: Low to High holds 95 %,
+// InnerLow to InnerHigh 50 %. The note counts the points within the bands, which should be near
+// those shares.
 func Predictive(c Curve) (*Figure, error) {
 	c, err := c.prepared("predictive check")
 	if err != nil {

@@ -6,10 +6,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Rank draws, for every chain, how the ranks of its draws among those of all
-// chains are spread. Chains that agree give flat rows within the grey band,
-// which holds 95 % of the bars of independent draws. It shows what R-hat sums
-// up. Without names it takes the first 12.
+// Rank draws, for every chain, a histogram of the ranks of its draws among those of all chains.
+// Chains that agree give flat rows within the grey band, which holds 95 % of the bars of independent
+// draws. R-hat summarises this plot. Without names it takes the first 12.
 func Rank(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("rank plot", 12, names)
 	if err != nil {
@@ -41,8 +40,8 @@ func rankPanel(q quantity, bins int) *panel {
 	return p
 }
 
-// rankRow draws the histogram of one chain above a base line; its expected
-// height is 0.45.
+// rankRow draws the histogram of one chain above a base line; the expected height of its bars is
+// 0.45.
 func rankRow(ranks []float64, total, base float64, bins, chain int) mark {
 	n := float64(len(ranks))
 	counts := make([]float64, bins)
@@ -57,12 +56,12 @@ func rankRow(ranks []float64, total, base float64, bins, chain int) mark {
 			return
 		}
 		width := total / float64(bins)
-		slab(0, total, base+max(0, 0.45-scale*spread), base+min(0.95, 0.45+scale*spread), faint)(f)
+		rectangle(0, total, base+max(0, 0.45-scale*spread), base+min(0.95, 0.45+scale*spread), faint)(f)
 		for i, k := range counts {
 			x := float64(i) * width
-			slab(x+0.06*width, x+0.94*width, base, base+min(scale*k, 0.95), fade(chainColor(chain), 0.75))(f)
+			rectangle(x+0.06*width, x+0.94*width, base, base+min(scale*k, 0.95), fade(chainColor(chain), 0.75))(f)
 		}
-		level(base, ink, 0.4)(f)
-		level(base+0.45, ink, 0.5, 3, 2)(f)
+		horizontalLine(base, ink, 0.4)(f)
+		horizontalLine(base+0.45, ink, 0.5, 3, 2)(f)
 	}
 }

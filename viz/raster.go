@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// Firing is which neurons of an area fire in steps, which are in order. Areas may be
+// Firing records which neurons of an area fire in some steps, which are in order. Areas may be
 // silent in between.
 type Firing struct {
 	Area    string
 	Steps   []int
-	Winners [][]int32 // of each step
+	Winners [][]int32 // numbers of the neurons that fire in each step
 }
 
-// How a neuron comes to fire, in the order in which colours cover each other where
-// there are more neurons than pixels.
+// The history of a neuron that fires, in the order in which colours cover each other if there are
+// more neurons than pixels.
 const (
 	silent uint8 = iota
-	kept         // it fired in the step before
-	back         // it fired earlier
-	novel        // it never fired
+	kept         // the neuron fired in the step before
+	back         // the neuron fired earlier, but not in the step before
+	novel        // the neuron never fired before
 )
 
-// Raster draws which neurons fire in each step, an area below the other. Neurons are in
-// the order in which they first fired, from below; their colours say whether they
-// fired in the step before (of those given), earlier, or never.
+// Raster draws which neurons fire in each step, one area below the other. Neurons are ordered by the
+// step in which they first fired, from below; their colours say whether they fired in the step
+// before (of those given), earlier, or never.
 func Raster(title string, areas ...Firing) (*Figure, error) {
 	if len(areas) == 0 {
 		return nil, fmt.Errorf("viz: raster %q: no areas to draw", title)
@@ -59,17 +59,17 @@ func (a Firing) panel() (*panel, error) {
 	return p, nil
 }
 
-// mostColumns bounds the steps that are told apart.
+// mostColumns is the largest number of steps that are drawn separately.
 const mostColumns = 4000
 
-// cells returns for each neuron that fires, by first firing, how it fires in each step
-// from the first to the last, or in each few of very many.
+// cells returns, for each neuron that fires, in the order of first firing, how it fires in each step
+// from the first to the last, or in each group of steps if there are very many.
 func (a Firing) cells() (rows [][]uint8) {
 	first := a.Steps[0]
 	steps := a.Steps[len(a.Steps)-1] - first + 1
 	columns := min(steps, mostColumns)
 	place := map[int32]int{}
-	var last []int // step in which each row fired
+	var last []int // step in which each row last fired
 	for t, step := range a.Steps {
 		for _, n := range a.Winners[t] {
 			i, known := place[n]

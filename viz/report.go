@@ -15,13 +15,13 @@ type Report struct {
 	Sections []Section
 }
 
-// Fact is a name and a value in the head of a report.
+// Fact is a name and a value at the head of a report.
 type Fact struct {
 	Name, Value string
 	Verdict     Verdict
 }
 
-// Verdict colours a Fact.
+// Verdict is the colour of a Fact.
 type Verdict int
 
 // The verdicts. Most facts have none.
@@ -34,15 +34,15 @@ const (
 // Section is a part of a report.
 type Section struct {
 	Title   string
-	Text    string // paragraphs between empty lines; lines that begin with "- " are a list
+	Text    string // paragraphs separated by empty lines; lines that begin with "- " form a list
 	Figures []*Figure
-	// Tables are HTML and written as they are: whoever makes one escapes it, as
-	// the HTML methods of diag.Summary and diag.Report do.
+	// Tables are HTML and are written unchanged: they must already be escaped, as by the HTML
+	// methods of diag.Summary and diag.Report.
 	Tables []string
 }
 
-// HTML returns the page as one file that refers to nothing outside: pictures,
-// style and tables are in it. It can be printed.
+// HTML returns the page as a single file that refers to no other: pictures, style and tables are in
+// it. It can be printed.
 func (r Report) HTML() string {
 	page := pageData{Title: r.Title, Summary: r.Summary, Style: template.CSS(pageStyle), Facts: r.Facts}
 	number := 0
@@ -66,8 +66,7 @@ func (r Report) HTML() string {
 	return foreign.Text(b.String())
 }
 
-// pageHTML is the picture without its title and note, but with them as its
-// description.
+// pageHTML returns the picture without its title and note, which become its description.
 func (f *Figure) pageHTML() string {
 	p := f.plain()
 	p.described = f.alt()
@@ -96,7 +95,7 @@ type figureData struct {
 	Picture     template.HTML
 }
 
-// paragraph is text or a list.
+// paragraph is a text or a list.
 type paragraph struct {
 	Text  string
 	Items []string
@@ -121,5 +120,5 @@ func paragraphs(text string) (out []paragraph) {
 	return out
 }
 
-// Class is the name of a verdict in the style of the page.
+// Class returns the name of a verdict in the style sheet of the page.
 func (v Verdict) Class() string { return [...]string{"", "good", "bad"}[min(max(v, 0), 2)] }

@@ -7,13 +7,13 @@ import (
 
 // Lines is a plot of named curves.
 type Lines struct {
-	Title, XLabel, YLabel string // labels as "name (unit)"
+	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	LogX, LogY            bool
 	Curves                []Line
-	Low, High             float64 // range of y. Default, where equal: that of the curves
+	Low, High             float64 // range of y. Default, if equal: that of the curves
 }
 
-// panel draws the curves; those with nothing finite are left out.
+// panel draws the curves; curves without a finite point are left out.
 func (l Lines) panel() (*panel, error) {
 	p := &panel{title: l.Title, x: axis{label: l.XLabel, log: l.LogX, pad: 0.03}, y: axis{label: l.YLabel, log: l.LogY, pad: 0.06}}
 	for i, c := range l.Curves {
@@ -42,15 +42,14 @@ func (l Lines) panel() (*panel, error) {
 	return p, nil
 }
 
-// PatternRow is a scattering pattern with plots of it.
+// PatternRow is a scattering pattern and plots of it.
 type PatternRow struct {
-	Pattern Image // see Pattern
+	Pattern Image // image of the pattern, see Pattern
 	Plots   []Lines
 }
 
-// Scattering draws patterns below each other, with their plots, such as I(q) and
-// A(q), at the right of each. All rows have as many plots; one without a finite point
-// leaves a hole.
+// Scattering draws patterns one below the other, with their plots, such as I(q) and A(q), to the
+// right of each. All rows have the same number of plots; one without a finite point leaves a gap.
 func Scattering(title string, rows []PatternRow) (*Figure, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("viz: scattering %q: no patterns to draw", title)
@@ -83,7 +82,7 @@ func Scattering(title string, rows []PatternRow) (*Figure, error) {
 		}
 		g.rows = append(g.rows, line)
 	}
-	const cell = 3.3 // inches
+	const cell = 3.3 // size of a cell in inches
 	ratio = math.Min(math.Max(ratio, 0.5), 2)
 	f := &Figure{Title: title, grid: g, Width: cell*float64(n+1) + 0.4, Height: float64(len(rows))*((cell-1.2)*ratio+0.8) + 0.5}
 	if left > 0 {

@@ -5,9 +5,8 @@ import (
 	"image/color"
 )
 
-// Stack draws many curves in one frame, each shifted upwards by a step more than
-// the one before, coloured from dark to light and named at its right end. A step
-// of 0 overlays them.
+// Stack draws many curves in one frame, each shifted upwards by step relative to the one before,
+// coloured from dark to light and named at its right end. A step of 0 overlays them.
 func Stack(curves []Curve, step float64) (*Figure, error) {
 	if len(curves) == 0 {
 		return nil, fmt.Errorf("viz: stack: no curves to draw")

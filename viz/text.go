@@ -16,12 +16,12 @@ import (
 	stdfont "golang.org/x/image/font"
 )
 
-// fonts holds Liberation Sans, which is in the binary and as wide as Arial and
-// Helvetica, so that an SVG looks alike wherever it is shown.
+// fonts holds Liberation Sans, which is embedded in the binary and as wide as Arial and Helvetica,
+// so that an SVG looks alike everywhere.
 var fonts = sync.OnceValue(func() *font.Cache { return font.NewCache(liberation.Collection()) })
 
-// lettering is the style of a text. Texts may hold raised and lowered parts as
-// ^{..} and _{..}, or as Unicode superscripts and subscripts.
+// lettering is the style of a text. Texts may contain superscripts and subscripts as ^{..} and
+// _{..}, or as Unicode characters.
 type lettering struct {
 	size  vg.Length
 	bold  bool
@@ -36,7 +36,7 @@ var (
 	noteText  = lettering{noteSize, false, soft}
 )
 
-// Where a text sits relative to its point: a fraction of its width and height.
+// Position of a text relative to its point, as a fraction of its width or height.
 const (
 	left, bottom = 0.0, 0.0
 	middle       = 0.5
@@ -46,7 +46,7 @@ const (
 // run is a part of a text on one level.
 type run struct {
 	text  string
-	level int // -1 lowered, 0, 1 raised
+	level int // -1 for a subscript, 0 for plain text, 1 for a superscript
 }
 
 func (l lettering) face(level int) font.Face {
@@ -70,14 +70,14 @@ func (l lettering) width(s string) (w vg.Length) {
 	return w
 }
 
-// height is the distance between lines.
+// height returns the distance between lines.
 func (l lettering) height() vg.Length { return 1.25 * l.size }
 
-// capital is the height of capital letters and digits.
+// capital returns the height of capital letters and digits.
 func (l lettering) capital() vg.Length { return 0.72 * l.size }
 
-// draw writes one line; ax and ay say which point of its box, of the height of
-// capitals, lies at p.
+// draw writes one line; ax and ay say which point of its box, which is as high as a capital letter,
+// lies at p.
 func (l lettering) draw(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 	p.X -= vg.Length(ax) * l.width(s)
 	p.Y -= vg.Length(ay) * l.capital()
@@ -96,8 +96,7 @@ func (l lettering) draw(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 	}
 }
 
-// upright writes one line from bottom to top; ax and ay are those of the line
-// before it is turned.
+// upright writes one line from bottom to top; ax and ay refer to the line before it is rotated.
 func (l lettering) upright(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 	c.Push()
 	defer c.Pop()
@@ -109,7 +108,7 @@ func (l lettering) upright(c vg.Canvas, p vg.Point, ax, ay float64, s string) {
 	l.draw(c, vg.Point{}, ax, ay, s)
 }
 
-// outlined is a canvas whose letters are shapes.
+// outlined is a canvas that draws letters as shapes.
 type outlined struct{ vg.Canvas }
 
 func (c outlined) FillString(f font.Face, p vg.Point, s string) { outlines(c, f, p, s) }

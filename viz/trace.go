@@ -2,9 +2,9 @@ package viz
 
 import "math"
 
-// Trace draws the draws of every chain in order, with their density at the
-// right. Chains that explore the same posterior overlap and do not drift; ticks
-// at the bottom are divergent draws. Without names it takes the first 12.
+// Trace draws the draws of every chain in order, with their density to the right. Chains that
+// explore the same posterior overlap and do not drift; ticks at the bottom are divergent draws.
+// Without names it takes the first 12.
 func Trace(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("trace", 12, names)
 	if err != nil {

@@ -34,10 +34,10 @@ type Formula struct {
 
 // term is a node of the syntax tree.
 type term struct {
-	op    string // "number", "name", "+", "-", "*", "/", "^", "neg" or a function
+	op    string // "number", "name", "+", "-", "*", "/", "^", "neg" or the name of a function
 	num   float64
 	name  string
-	index string // of a name, or empty
+	index string // index of a name, such as school in theta[school]; "" for none
 	in    []*term
 }
 
@@ -111,13 +111,13 @@ func (t *term) node(v map[string]*ad.Node) *ad.Node {
 	return functions[t.op](in[0])
 }
 
-// mostShown is how many bytes of a formula a message shows.
+// mostShown is the largest number of bytes of a formula that a message shows.
 const mostShown = 200
 
 // Error is a mistake in a formula, with its place.
 type Error struct {
 	Text string
-	At   int // byte
+	At   int // position of the mistake in Text, in bytes
 	What string
 }
 
@@ -150,7 +150,7 @@ type parser struct {
 	at    int
 	depth int
 	names []string
-	index map[string]string // of each name; empty for none
+	index map[string]string // index of each name; "" for none
 }
 
 // indices returns the names that have an index.
@@ -168,7 +168,7 @@ func (p *parser) fail(format string, a ...any) error {
 	return &Error{p.text, p.at, fmt.Sprintf(format, a...)}
 }
 
-// peek skips spaces and returns the next byte, 0 at the end.
+// peek skips spaces and returns the next byte, or 0 at the end.
 func (p *parser) peek() byte {
 	for p.at < len(p.text) && strings.ContainsRune(" \t\n", rune(p.text[p.at])) {
 		p.at++
@@ -196,7 +196,7 @@ func (p *parser) sum() (*term, error) { return p.chain("+-", p.product) }
 
 func (p *parser) product() (*term, error) { return p.chain("*/", p.signed) }
 
-// chain reads operands joined from the left by the operators of set.
+// chain reads operands joined by the operators of set, which associate to the left.
 func (p *parser) chain(set string, next func() (*term, error)) (*term, error) {
 	a, err := next()
 	for err == nil {
@@ -304,7 +304,7 @@ func (p *parser) word() (*term, error) {
 	return &term{op: "name", name: name}, p.use(name, "")
 }
 
-// name takes letters and digits.
+// name reads a name of letters and digits.
 func (p *parser) name() string {
 	start := p.at
 	for p.at < len(p.text) && (letter(p.text[p.at]) || digit(p.text[p.at])) {
@@ -313,7 +313,7 @@ func (p *parser) name() string {
 	return p.text[start:p.at]
 }
 
-// indexed reads what follows the bracket behind name.
+// indexed reads the index after the opening bracket behind name.
 func (p *parser) indexed(name string) (*term, error) {
 	if !letter(p.peek()) {
 		return nil, p.fail("the index of %s must be the name of a column", name)
@@ -329,7 +329,7 @@ func (p *parser) indexed(name string) (*term, error) {
 	return &term{op: "name", name: name, index: index}, p.use(index, "")
 }
 
-// use notes a name, which must have the same index wherever it stands.
+// use records a name, which must have the same index everywhere.
 func (p *parser) use(name, index string) error {
 	if !slices.Contains(p.names, name) {
 		p.names = append(p.names, name)

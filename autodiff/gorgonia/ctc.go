@@ -21,14 +21,15 @@ import (
 // Reference: Graves et al. 2006, equations 5 to 16.
 type ctc struct {
 	steps, batch, labels int
-	stride               int // of the targets of two sequences; 0 for one after another
-	mean                 bool
+	// distance between the targets of two sequences; 0 if they are stored one after another
+	stride int
+	mean   bool
 }
 
-// lowerCTC is the loss: log-probabilities, targets, steps, lengths.
+// lowerCTC lowers the loss, of log-probabilities, targets, steps and lengths.
 func lowerCTC(l *lowering) *ad.Node { return newCTC(l).node(l.x[:4]) }
 
-// lowerCTCDiff is its gradient: the same and the gradient of the loss.
+// lowerCTCDiff lowers its gradient, of the same inputs and the gradient of the loss.
 func lowerCTCDiff(l *lowering) *ad.Node {
 	return ad.VJP(newCTC(l).node(l.x[:4]), ad.Reshape(l.x[4]), l.x[0])[0]
 }
@@ -105,24 +106,24 @@ func (c *ctc) each(in [][]float64, visit func(q *sequence, weight float64)) erro
 	return nil
 }
 
-// sequence is one of the batch: its labels with blanks between and around them,
-// and the log-probabilities of the ways to each place of this path and from it.
+// sequence is one element of the batch: its labels with blanks between and around them, and the
+// log-probabilities of the paths that lead to each place and from it.
 type sequence struct {
 	*ctc
 	b, steps int
 	lp       []float64
 	path     []int
-	to, from []float64 // (steps, path)
+	to, from []float64 // log-probabilities of the paths to and from each place, [step, place]
 }
 
-// at is where the log-probability of the label at place s lies.
+// at returns the position of the log-probability of the label at place s.
 func (q *sequence) at(t, s int) int { return (t*q.batch+q.b)*q.labels + q.path[s] }
 
-// leaps reports whether a way may go from place s-2 to s: over the blank between
-// two labels that differ. Two blanks never do.
-func (q *sequence) leaps(s int) bool { return s >= 2 && q.path[s] != q.path[s-2] }
+// canSkip reports whether a path may go from place s-2 to s, over the blank between two different
+// labels. Two blanks are never joined this way.
+func (q *sequence) canSkip(s int) bool { return s >= 2 && q.path[s] != q.path[s-2] }
 
-// forward fills to: the ways that end in a place, with what it emits.
+// forward computes to: the paths that end in a place, including what it emits.
 func (q *sequence) forward() {
 	n := len(q.path)
 	q.to = make([]float64, q.steps*n)
@@ -138,7 +139,7 @@ func (q *sequence) forward() {
 				if s >= 1 {
 					ways = logAddExp(ways, before[s-1])
 				}
-				if q.leaps(s) {
+				if q.canSkip(s) {
 					ways = logAddExp(ways, before[s-2])
 				}
 			}
@@ -147,7 +148,7 @@ func (q *sequence) forward() {
 	}
 }
 
-// backward fills from: the ways that start in a place, without what it emits.
+// backward computes from: the paths that start in a place, without what it emits.
 func (q *sequence) backward() {
 	n := len(q.path)
 	q.from = make([]float64, q.steps*n)
@@ -163,7 +164,7 @@ func (q *sequence) backward() {
 				if s+1 < n {
 					ways = logAddExp(ways, next(s+1))
 				}
-				if s+2 < n && q.leaps(s+2) {
+				if s+2 < n && q.canSkip(s+2) {
 					ways = logAddExp(ways, next(s+2))
 				}
 			}
@@ -172,7 +173,7 @@ func (q *sequence) backward() {
 	}
 }
 
-// logProb is the log-probability of the target, after forward.
+// logProb returns the log-probability of the target; forward must have run.
 func (q *sequence) logProb() float64 {
 	end := q.to[len(q.to)-len(q.path):]
 	if n := len(end); n > 1 {
@@ -181,8 +182,8 @@ func (q *sequence) logProb() float64 {
 	return end[0]
 }
 
-// addGradient adds weight times the gradient of logProb: how probable each place
-// is at each step, given the target.
+// addGradient adds weight times the gradient of logProb: the probability of each place at each step,
+// given the target.
 func (q *sequence) addGradient(d []float64, weight float64) {
 	total := q.logProb()
 	for t := range q.steps {

@@ -10,7 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// feed is where the elements of one input go. One of the slices is not nil.
+// feed is the destination of the elements of one input. Exactly one of the slices is not nil.
 type feed struct {
 	f64  []float64
 	f32  []float32
@@ -70,7 +70,7 @@ func (f *feed) dense(d *gt.Dense) error {
 	return nil
 }
 
-// String says what f takes.
+// String returns the type and size that f takes.
 func (f *feed) String() string {
 	switch {
 	case f.f32 != nil:

@@ -97,10 +97,10 @@ func (im *Imported) Grad(cost *G.Node, wrt ...*G.Node) ([]*autodiff.Node, error)
 type importer struct {
 	of     map[*G.Node]*autodiff.Node
 	inputs []*G.Node
-	names  map[*G.Node]string // of the inputs
+	names  map[*G.Node]string // names of the inputs
 	taken  map[string]bool
-	real   *G.Node        // the first real node: it sets the precision
-	opaque *autodiff.Node // the last opaque step: the next one waits for it
+	real   *G.Node        // first real node, which sets the precision
+	opaque *autodiff.Node // last opaque step, which the next one waits for
 }
 
 func newImporter() *importer {
@@ -136,8 +136,8 @@ func (im *importer) add(outs ...*G.Node) ([]*G.Node, error) {
 	return list, nil
 }
 
-// checkType refuses elements that are not reals of one precision, whole numbers
-// or truth values.
+// checkType returns an error for elements other than reals of one precision, integers or truth
+// values.
 func (im *importer) checkType(n *G.Node) error {
 	t, err := dtypeOf(n)
 	switch {

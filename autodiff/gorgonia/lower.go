@@ -11,17 +11,17 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// lowering is one node about to become a Node.
+// lowering is the translation of one Gorgonia node to a Node.
 type lowering struct {
 	im   *importer
 	n    *G.Node
 	op   G.Op
-	v    reflect.Value // the operation, for its unexported fields
+	v    reflect.Value // the operation by reflection, for its unexported fields
 	kids []*G.Node
-	x    []*ad.Node // what kids became
+	x    []*ad.Node // translations of kids
 }
 
-// rule makes a Node of a node; nil leaves it to an opaque step.
+// rule translates a node; a nil result leaves it to an opaque step.
 type rule func(l *lowering) *ad.Node
 
 // rules is the table of Gorgonia's operations by the name of their Go type. The
@@ -96,7 +96,7 @@ func (l *lowering) apply() *ad.Node {
 	return l.opaque()
 }
 
-// opName is the name of Gorgonia's type, empty for the types of others.
+// opName returns the name of Gorgonia's type, or "" for the types of others.
 func opName(op G.Op) string {
 	t := reflect.TypeOf(op)
 	if t.Kind() == reflect.Pointer {
@@ -212,7 +212,7 @@ func lowerConvert(l *lowering) *ad.Node {
 	return failed(fmt.Errorf("conversion of %v to %v: want one precision in a graph", from, to))
 }
 
-// failed is a Node that carries err.
+// failed returns a Node that carries err.
 func failed(err error) *ad.Node {
 	return ad.Call(&ad.Custom{Name: "gorgonia", Shape: noShape(err)})
 }

@@ -10,11 +10,12 @@ import (
 
 // window slides over images: arrays of batch, channel, height and width.
 type window struct {
-	h, w                 int // of the window
-	north, west          int // padding
-	down, right          int // strides
-	downApart, sideApart int // distances within the window: dilations
-	outH, outW           int // windows
+	h, w        int // height and width of the window
+	north, west int // padding above and to the left
+	down, right int // strides down and to the right
+	// distances between elements within the window (dilations), down and to the right
+	downApart, sideApart int
+	outH, outW           int // number of windows down and to the right
 }
 
 // windowOf reads the fields that poolings have in common. With padding for each

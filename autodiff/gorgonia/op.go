@@ -25,11 +25,11 @@ type Op struct {
 	id   uint64
 	out  *ad.Node
 	in   []*ad.Node
-	g    *ad.Node   // the gradient of out, an input of the program of gradients
-	grad []*ad.Node // the gradients of in; nil for indices
+	g    *ad.Node   // gradient of out, an input of the gradient program
+	grad []*ad.Node // gradients of the inputs; nil for indices
 
 	mu   sync.Mutex
-	diff bool // some graph differentiates it
+	diff bool // whether some graph differentiates the function
 	by   map[gt.Dtype]*runner
 }
 
@@ -85,8 +85,8 @@ func (o *Op) differentiate() error {
 	return nil
 }
 
-// Apply adds the function to the graph of in. Every call has memory of its own.
-// It returns an error where number, shapes or types differ from the inputs.
+// Apply adds the function to the graph of in. Every call has memory of its own. It returns an error
+// if number, shapes or types differ from the inputs.
 func (o *Op) Apply(in ...*G.Node) (*G.Node, error) {
 	if len(in) != len(o.in) {
 		return nil, fmt.Errorf("gorgonia: op %s: %d arguments, want %d", o.name, len(in), len(o.in))
@@ -123,7 +123,7 @@ func (o *Op) inline(x []*ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{o.o
 // Arity returns the number of inputs.
 func (o *Op) Arity() int { return len(o.in) }
 
-// Type is in -> ... -> out.
+// Type returns the function type in -> ... -> out.
 func (o *Op) Type() hm.Type { return hm.NewFnType(append(o.inTypes(), o.typeOf(o.out))...) }
 
 func (o *Op) inTypes() []hm.Type {
@@ -134,7 +134,7 @@ func (o *Op) inTypes() []hm.Type {
 	return t
 }
 
-// typeOf is Gorgonia's type of x; reals have a type that all of them share.
+// typeOf returns Gorgonia's type of x; all reals share one type variable.
 func (o *Op) typeOf(x *ad.Node) hm.Type {
 	var of hm.Type = hm.TypeVariable('a')
 	if x.IsInt() {
@@ -151,13 +151,13 @@ func (o *Op) InferShape(...G.DimSizer) (gt.Shape, error) {
 	return gt.Shape(o.out.Shape()).Clone(), nil
 }
 
-// ReturnsPtr says that the result is no copy of an input.
+// ReturnsPtr reports that the result is not a copy of an input.
 func (o *Op) ReturnsPtr() bool { return true }
 
-// CallsExtern says that no cgo is involved.
+// CallsExtern reports that no cgo is involved.
 func (o *Op) CallsExtern() bool { return false }
 
-// OverwritesInput says that inputs stay as they are.
+// OverwritesInput reports that inputs are never overwritten.
 func (o *Op) OverwritesInput() int { return -1 }
 
 // String returns the name.
@@ -172,7 +172,7 @@ func (o *Op) Hashcode() uint32 { return hashOf(o) }
 // Do computes the function.
 func (o *Op) Do(in ...G.Value) (G.Value, error) { return o.UsePreallocDo(nil, in...) }
 
-// UsePreallocDo computes the function into dst if that fits.
+// UsePreallocDo computes the function into dst if dst fits.
 func (o *Op) UsePreallocDo(dst G.Value, in ...G.Value) (G.Value, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

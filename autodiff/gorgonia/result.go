@@ -11,10 +11,10 @@ import (
 
 // result is an output and the nodes that hold its value.
 type result struct {
-	node *G.Node // whose value it is; nil for a gradient that has no node
-	of   G.Nodes // the inputs whose gradient it is
-	like *G.Node // tells type and shape where node does not
-	dual bool    // bind the gradient to the inputs themselves
+	node *G.Node // node whose value this is; nil for a gradient without a node
+	of   G.Nodes // inputs whose gradient this is
+	like *G.Node // node that gives type and shape if node is nil
+	dual bool    // whether to bind the gradient to the inputs themselves
 
 	f64   []float64
 	f32   []float32
@@ -41,8 +41,8 @@ func (r *result) place(s *ad.State, i int) error {
 	return nil
 }
 
-// publish writes what the memory of the State does not hold and binds the value
-// where it is not bound yet.
+// publish writes whatever does not share the memory of the State, and binds the value if it is not
+// bound yet.
 func (r *result) publish() error {
 	switch v := r.value.(type) {
 	case *G.F64:

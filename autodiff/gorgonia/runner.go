@@ -9,21 +9,21 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// runner runs an Op at one precision. It keeps the gradients of the last
-// arguments: each of Gorgonia's gradient nodes asks for one of them.
+// runner runs an Op at one precision. It keeps the gradients for the last arguments, because each of
+// Gorgonia's gradient nodes asks for one of them.
 type runner struct {
 	op     *Op
 	bits   int
-	scalar bool // the output is one number: its gradients are computed for g = 1
+	scalar bool // whether the output is one number, whose gradients are computed for g = 1
 	value  *ad.State
-	grads  *ad.State // outputs y, dx...; inputs in..., g
-	in, gi []feed    // of value and of grads
-	valid  bool      // grads was run with what gi holds
+	grads  *ad.State // program with outputs y, dx... and inputs in..., g
+	in, gi []feed    // feeds of value and of grads
+	valid  bool      // whether grads was run with the present contents of gi
 	y      output
 	dx     []output
 }
 
-// output is where results lie.
+// output is where a result is stored.
 type output struct {
 	f64   []float64
 	f32   []float32
@@ -70,7 +70,7 @@ func (r *runner) compile(outs, in []*ad.Node) (*ad.State, []feed, error) {
 	return s, feeds, nil
 }
 
-// forward computes y; and the gradients with it where one run gives both.
+// forward computes y, and the gradients too if one run gives both.
 func (r *runner) forward(in []G.Value, diff bool) (err error) {
 	if diff && r.scalar {
 		if err = r.prepare(); err != nil {
@@ -94,7 +94,7 @@ func (r *runner) forward(in []G.Value, diff bool) (err error) {
 	return r.value.Run()
 }
 
-// backward computes the gradients and returns the factor they still lack.
+// backward computes the gradients and returns the factor that they still lack.
 func (r *runner) backward(in []G.Value, g G.Value) (scale float64, err error) {
 	if err := r.prepare(); err != nil {
 		return 0, err
@@ -110,8 +110,8 @@ func (r *runner) backward(in []G.Value, g G.Value) (scale float64, err error) {
 	return one[0], err
 }
 
-// run computes y and the gradients unless it just did, with the same arguments;
-// nil for g means 1, the only one that a scalar output gets.
+// run computes y and the gradients, unless the last run had the same arguments. A nil g means 1, the
+// only value that a scalar output gets.
 func (r *runner) run(in []G.Value, g G.Value) (scale float64, err error) {
 	args := in
 	if g != nil {
@@ -144,7 +144,7 @@ func (r *runner) holds(args []G.Value) bool {
 	return true
 }
 
-// prepare compiles the gradients at their first use.
+// prepare compiles the gradients when they are first used.
 func (r *runner) prepare() (err error) {
 	if r.grads != nil {
 		return nil

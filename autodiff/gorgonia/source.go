@@ -10,15 +10,14 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// source is an input node and where its value goes. A large tensor that is bound
-// in two runs in a row is read in place from then on; one that changes later is
-// copied again, for good.
+// source is an input node and the destination of its value. A large tensor that is bound in two runs
+// in a row is read in place from then on; one that changes after that is always copied.
 type source struct {
 	feed
 	node  *G.Node
 	state *ad.State
 	i     int
-	last  unsafe.Pointer // first element of the last tensor
+	last  unsafe.Pointer // first element of the tensor of the last run
 	mode  readMode
 }
 
@@ -30,8 +29,8 @@ const (
 	byCopy
 )
 
-// inPlaceFrom is the number of elements from which a copy at each run costs more
-// than compiling addresses anew, and alignment is what vector loads like.
+// inPlaceFrom is the number of elements from which copying at each run costs more than compiling new
+// addresses; alignment is the alignment that vector loads prefer.
 const (
 	inPlaceFrom = 4096
 	alignment   = 64
@@ -45,7 +44,7 @@ func newSource(n *G.Node, s *ad.State, i int) source {
 	return src
 }
 
-// load brings the value of the node to the State.
+// load copies the value of the node to the State, or lets the State read it in place.
 func (s *source) load(results []*result) error {
 	v := s.node.Value()
 	if v == nil {
@@ -62,7 +61,7 @@ func (s *source) load(results []*result) error {
 	return nil
 }
 
-// place lets the State read the tensor v where it lies, if that pays.
+// place lets the State read the tensor v in place, if that pays.
 func (s *source) place(v G.Value, results []*result) (done bool, err error) {
 	d, ok := v.(*gt.Dense)
 	var at unsafe.Pointer

@@ -59,8 +59,8 @@ func wrongRule(op G.Op) string {
 	}
 }
 
-// leftOut names the uses of At on the way from nodes that were differentiated:
-// gorgonia.Grad takes At for flat.
+// leftOut names the uses of At between differentiated nodes and the outputs: gorgonia.Grad treats
+// the argument of At as flat.
 func leftOut(list []*G.Node, derived map[*G.Node]bool) []string {
 	var out []string
 	behind := map[*G.Node]bool{} // forward nodes that depend on derived ones

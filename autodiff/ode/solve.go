@@ -28,19 +28,19 @@ const (
 	Rodas
 )
 
-// Settings says how accurate to be; its zero value is the default.
+// Settings are the method and the accuracy of a solution; the zero value is the default.
 type Settings struct {
 	Method   Method
-	RTol     float64 // error of a step relative to the state. Default 1e-8
-	ATol     float64 // and absolute, in the units of the state. Default 1e-8
-	MaxSteps int     // tried steps in all. Default 10000
+	RTol     float64 // largest error of a step relative to the state. Default 1e-8
+	ATol     float64 // largest absolute error of a step, in the units of the state. Default 1e-8
+	MaxSteps int     // largest number of steps tried in total. Default 10000
 }
 
-// Error reports an integration that could not go on.
+// Error reports an integration that could not be continued.
 type Error struct {
-	Time   float64 // reached
-	Steps  int     // tried
-	Step   float64 // length of the last
+	Time   float64 // time that was reached
+	Steps  int     // number of steps tried
+	Step   float64 // length of the last step
 	Reason string
 }
 
@@ -95,14 +95,15 @@ func solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, y0 
 type problem struct {
 	Settings
 	n, k  int // lengths of state and parameters
-	parts int // nodes of the state
+	parts int // number of nodes that the state consists of
 	rhs   *ad.Program
-	step  *ad.Program // t, h, y, s, p to y and s next, error estimates; s is the tangent
-	back  *ad.Program // t, h, y, p, gradient of y next to those of y and p
-	order float64     // exponent of the controller
+	// program from t, h, y, s, p to the next y and s and the error estimates; s is the tangent
+	step  *ad.Program
+	back  *ad.Program // program from t, h, y, p and the gradient of the next y to those of y and p
+	order float64     // exponent of the step-size controller
 	t0    float64
 	times []float64
-	pool  sync.Pool // of *solver
+	pool  sync.Pool // idle workspaces, each a *solver
 }
 
 func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, p *ad.Node, s Settings) (*problem, error) {

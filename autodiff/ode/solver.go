@@ -7,8 +7,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// solver is the workspace of one integration. It remembers the last path, which a
-// gradient at the same point goes back over.
+// solver is the workspace of one integration. It keeps the last path, so that a gradient at the same
+// point can go back over it.
 type solver struct {
 	*problem
 	rhs, step, back *ad.State
@@ -16,11 +16,11 @@ type solver struct {
 	tried           int
 	path            []place // accepted steps
 	states          []float64
-	of              []float64 // initial state and parameters of the path, empty for none
+	of              []float64 // initial state and parameters of the path; empty for none
 	lambda, dp      []float64
 }
 
-// place is where a step began.
+// place is the time and the length of a step.
 type place struct{ t, h float64 }
 
 func newSolver(pr *problem) *solver {
@@ -147,7 +147,7 @@ func (s *solver) norm(next, e []float64) float64 {
 	return math.Sqrt(sum / float64(2*s.n))
 }
 
-// first returns a step in which the state changes by a hundredth.
+// first returns a first step in which the state changes by about a hundredth.
 func (s *solver) first(t, end float64) (float64, error) {
 	set(s.rhs, s.parts, t, 0, s.y[:s.n])
 	if err := s.rhs.Run(); err != nil {
@@ -198,7 +198,7 @@ func (pr *problem) adjoint(dIn [][]float64, g, _ []float64, in ...[]float64) err
 	return nil
 }
 
-// backward carries the gradient over one step.
+// backward propagates the gradient back over one step.
 func (s *solver) backward(at place, y []float64) error {
 	m := s.parts
 	set(s.back, m, at.t, at.h, y)

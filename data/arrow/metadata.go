@@ -8,7 +8,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Numbers of Arrow's Schema.fbs and Message.fbs.
+// Constants of Arrow's Schema.fbs and Message.fbs.
 const (
 	version5     = 4
 	headerSchema = 1
@@ -21,8 +21,8 @@ const (
 
 func appendInt(b []byte, v int64) []byte { return binary.LittleEndian.AppendUint64(b, uint64(v)) }
 
-// message writes an encapsulated message and returns the length of its metadata,
-// prefix and padding included.
+// message writes an encapsulated message and returns the length of its metadata, including prefix
+// and padding.
 func (w *Writer) message(metadata, body []byte) int32 {
 	padded := (len(metadata) + 7) &^ 7
 	head := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, uint32(padded))
@@ -33,7 +33,7 @@ func (w *Writer) message(metadata, body []byte) int32 {
 	return int32(8 + padded)
 }
 
-// wrap makes the table Message around a header.
+// wrap builds the table Message around a header.
 func wrap(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, body int64) []byte {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, version5, 0)
@@ -49,7 +49,7 @@ func (w *Writer) schemaMessage() []byte {
 	return wrap(b, headerSchema, w.schema(b), 0)
 }
 
-// schema makes the table Schema.
+// schema builds the table Schema.
 func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	fields := make([]flatbuffers.UOffsetT, len(w.columns))
 	for i, c := range w.columns {
@@ -71,7 +71,7 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// field makes the table Field.
+// field builds the table Field.
 func field(b *flatbuffers.Builder, c Column) flatbuffers.UOffsetT {
 	name := b.CreateString(c.Name)
 	kind := map[Type]byte{Float64: typeFloat, Int64: typeInt, Bool: typeBool}[c.Type]
@@ -101,8 +101,8 @@ func offsets(b *flatbuffers.Builder, list []flatbuffers.UOffsetT) flatbuffers.UO
 	return b.EndVector(len(list))
 }
 
-// batchMessage makes the table RecordBatch of the rows in memory, and its body:
-// for every column an empty buffer, as nothing is missing, and the elements.
+// batchMessage builds the table RecordBatch of the rows in memory, and its body: for every column an
+// empty validity buffer, as no value is missing, and the elements.
 func (w *Writer) batchMessage() ([]byte, []byte) {
 	var body []byte
 	type buffer struct{ offset, length int64 }
@@ -130,14 +130,14 @@ func (w *Writer) batchMessage() ([]byte, []byte) {
 	return wrap(b, headerBatch, b.EndObject(), int64(len(body))), body
 }
 
-// pair makes a struct of two longs.
+// pair builds a struct of two longs.
 func pair(b *flatbuffers.Builder, first, second int64) {
 	b.Prep(8, 16)
 	b.PrependInt64(second)
 	b.PrependInt64(first)
 }
 
-// footer makes the table Footer.
+// footer builds the table Footer.
 func (w *Writer) footer() []byte {
 	b := flatbuffers.NewBuilder(1024)
 	schema := w.schema(b)

@@ -7,10 +7,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Write writes the draws of a tree as one table: the statistics of the group
-// sample_stats, then the elements of the group posterior, named as
-// tensor.Dataset.Draws names them. A statistic named like an element is left
-// out. Labels, other groups and the warm-up do not fit into this form.
+// Write writes the draws of a tree as one table: the statistics of the group sample_stats, then the
+// elements of the group posterior, named as in tensor.Dataset.Draws. A statistic with the same name
+// as an element is left out. Labels, other groups and the warm-up cannot be represented in this form
+// and are dropped.
 func Write(name string, t *tensor.DataTree, s Settings) error {
 	post, err := t.Group("posterior")
 	if err != nil {

@@ -12,47 +12,47 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Type is that of the elements of a column.
+// Type is the element type of a column.
 type Type int
 
-// The types of columns.
+// The element types of columns.
 const (
 	Float64 Type = iota
 	Int64
-	Bool // in bits
+	Bool // truth values, stored as bits
 )
 
-// Column describes a column.
+// Column describes a column of the table.
 type Column struct {
 	Name string
-	Type Type // Default Float64
+	Type Type // element type. Default Float64
 }
 
-// Settings says how a file is written; its zero value is the default.
+// Settings are the settings of a Writer; the zero value is the default.
 type Settings struct {
-	Rows      int               // of a batch, which is kept in memory. Default 4096
-	Overwrite bool              // replace an existing file
-	Attrs     map[string]string // kept with the table, such as inference_library
+	Rows      int               // number of rows in a batch, which is kept in memory. Default 4096
+	Overwrite bool              // whether to replace an existing file
+	Attrs     map[string]string // attributes stored with the table, such as inference_library
 }
 
-// Writer writes one file. Its methods may be called from several goroutines.
-// Rows come in the order of the calls.
+// Writer writes one file. Its methods may be called from several goroutines. Rows are in the order
+// of the calls.
 type Writer struct {
 	mu      sync.Mutex
 	name    string
-	file    *atomicfile.File // nil once closed
+	file    *atomicfile.File // file being written; nil once closed
 	out     *bufio.Writer
-	columns []Column // chain and draw included
+	columns []Column // columns, including chain and draw
 	every   int
 	attrs   map[string]string
 	rows    int
-	data    [][]byte // of the unfinished batch, by column
-	at      int64    // bytes written
+	data    [][]byte // elements of the unfinished batch, by column
+	at      int64    // number of bytes written
 	batches []block
 	err     error
 }
 
-// block is the place of a batch in the file.
+// block is the position of a batch in the file.
 type block struct {
 	offset   int64
 	metadata int32
@@ -61,9 +61,8 @@ type block struct {
 
 const magic = "ARROW1"
 
-// Create starts a file that will have the given name once Close succeeds. The
-// columns chain and draw come before those given, whose names differ from these
-// and from each other.
+// Create starts a file that will have the given name once Close succeeds. The columns chain and draw
+// precede those given, whose names must differ from these and from each other.
 func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	all := append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...)
 	seen := map[string]bool{}
@@ -96,9 +95,8 @@ func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	return w, nil
 }
 
-// Append adds one draw: a number for every column given to Create, truncated for
-// Int64, and not 0 for true. After an error the writer is broken and returns the
-// same error from every call.
+// Append adds one draw: a number for every column given to Create. It is truncated for Int64, and
+// nonzero means true for Bool. After an error, the Writer returns the same error from every call.
 func (w *Writer) Append(chain, draw int, values []float64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +137,7 @@ func (w *Writer) add(column int, v float64) {
 	}
 }
 
-// clip converts a number that may be outside of int64; NaN becomes 0.
+// clip converts a number that may be outside the range of int64; NaN becomes 0.
 func clip(v float64) int64 {
 	switch {
 	case v >= 1<<63:
@@ -194,7 +192,7 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// Discard drops what was written. After Close it does nothing.
+// Discard removes what was written. After Close it does nothing.
 func (w *Writer) Discard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

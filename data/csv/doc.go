@@ -1,11 +1,11 @@
 // Package csv reads and writes tables of g2: columns tau, g2 and, where known,
 // g2_err and bin.
 //
-// A Table holds one row per delay and bin. The header is required and its
-// order is free; names may carry a unit in brackets, as "tau (ms)". Lines that
-// are blank or begin with # are skipped, but where the first line of numbers has no
-// header before it, the last comment is taken for one, as numpy.savetxt writes it. NaN and empty cells become NaN: what
-// they mean is for the caller to decide.
+// A Table holds one row per delay and bin. The header is required, with the columns in any order;
+// names may have a unit in brackets, as in "tau (ms)". Lines that are blank or begin with # are
+// skipped. If the first line of numbers has no header before it, the last comment is used as the
+// header, which is how numpy.savetxt writes it. NaN and empty cells become NaN; their meaning is
+// left to the caller.
 //
 //	t, err := csv.Open("g2.csv")
 //	if err != nil { ... }            // names file, line and column

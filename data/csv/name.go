@@ -7,7 +7,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// aliases are names of columns, in lower case, besides their own.
+// aliases maps further names of columns, in lower case, to their proper names.
 var aliases = map[string]string{
 	"bin": "bin", "qbin": "bin", "q_bin": "bin",
 	"tau": "tau", "t": "tau", "t_el": "tau", "delay": "tau", "lag": "tau", "τ": "tau",
@@ -15,11 +15,11 @@ var aliases = map[string]string{
 	"g2_err": "g2_err", "g2err": "g2_err", "err": "g2_err", "error": "g2_err", "sigma": "g2_err", "sd": "g2_err", "g2_sd": "g2_err", "g2_error": "g2_err",
 }
 
-// unit is a factor to seconds; dividing by a power of ten rounds once where
-// multiplying by its inverse rounds twice.
+// unit is a factor to seconds, times/per. Dividing by a power of ten rounds once, multiplying by its
+// inverse twice.
 type unit struct{ times, per float64 }
 
-// units are those of tau.
+// units are the units of tau.
 var units = map[string]unit{"": {1, 1}, "s": {1, 1}, "sec": {1, 1}, "ms": {1, 1e3}, "us": {1, 1e6}, "µs": {1, 1e6}, "μs": {1, 1e6},
 	"ns": {1, 1e9}, "min": {60, 1}, "h": {3600, 1}}
 
@@ -44,7 +44,7 @@ func parseName(cell string) (column, error) {
 	return column{known, scale}, nil
 }
 
-// nearest is the column whose name, or alias, differs least.
+// nearest returns the column whose name, or alias, differs least from a cell.
 func nearest(name string) string {
 	best, least := "tau", 1<<30
 	for _, known := range []string{"bin", "tau", "g2", "g2_err"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// maxLine is the longest line in bytes.
+// maxLine is the length of the longest line in bytes.
 const maxLine = 1 << 20
 
 // Open reads the named file.
@@ -30,7 +30,7 @@ func Open(name string) (*Table, error) {
 // by semicolons, tabs or spaces.
 func Read(r io.Reader) (*Table, error) { return read(r, "input") }
 
-// parser holds what the header said.
+// parser holds the state of reading, with what the header said.
 type parser struct {
 	file    string
 	line    int
@@ -39,13 +39,13 @@ type parser struct {
 	table   *Table
 	err     error
 
-	comment string // the last one before the header, without its mark
-	at      int    // its line
+	comment string // last comment before the header, without its mark
+	at      int    // line of that comment
 }
 
 // column is one column of the file.
 type column struct {
-	name string // bin, tau, g2, g2_err
+	name string // column it stands for: bin, tau, g2 or g2_err
 	unit unit
 }
 
@@ -85,7 +85,7 @@ func (p *parser) fail(column int, name, try, format string, args ...any) {
 	}
 }
 
-// take reads one line.
+// take processes one line.
 func (p *parser) take(s string) {
 	if p.line == 1 {
 		s = strings.TrimPrefix(s, "\ufeff") // mark of Windows programs
@@ -106,7 +106,7 @@ func (p *parser) take(s string) {
 	}
 }
 
-// numeric reports whether a line holds nothing but numbers.
+// numeric reports whether a line contains only numbers.
 func numeric(s string) bool {
 	some := false
 	for _, cell := range cells(splitter(s)(s)) {
@@ -119,8 +119,8 @@ func numeric(s string) bool {
 	return some
 }
 
-// commented takes the last comment for the header of a first line of numbers, where it
-// names as many columns: numpy.savetxt writes its header so.
+// commented uses the last comment as the header of a first line of numbers if it names as many
+// columns: numpy.savetxt writes its header in this way.
 func (p *parser) commented(row string) {
 	split, names := splitter(row), cells(splitter(p.comment)(p.comment))
 	known := slices.ContainsFunc(names, func(s string) bool {
@@ -140,8 +140,7 @@ func (p *parser) commented(row string) {
 	}
 }
 
-// cells returns the cells of a line without the empty one that a separator at its end
-// makes.
+// cells drops the empty cell that a separator at the end of a line makes.
 func cells(all []string) []string {
 	if n := len(all); n > 1 && strings.TrimSpace(all[n-1]) == "" {
 		return all[:n-1]
@@ -179,8 +178,8 @@ func (p *parser) header(s string) {
 	}
 }
 
-// splitter chooses the separator: comma, semicolon, tab or spaces. Names may
-// hold a space before a unit, so those are joined first.
+// splitter chooses the separator: comma, semicolon, tab or spaces. Names may have a space before a
+// unit, so those are joined first.
 func splitter(header string) func(string) []string {
 	for _, sep := range []string{",", ";", "\t"} {
 		if strings.Contains(header, sep) {
@@ -229,7 +228,7 @@ func (p *parser) add(at int, c column, v float64) {
 	}
 }
 
-// parseNumber reads a decimal number; nothing and nan, in any case, are NaN.
+// parseNumber parses a decimal number; an empty cell and nan, in any case, are NaN.
 func parseNumber(s string) (float64, error) {
 	s = strings.Trim(strings.TrimSpace(s), `"`)
 	if s == "" || strings.EqualFold(s, "nan") || strings.EqualFold(s, "na") {
@@ -245,7 +244,7 @@ func parseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// shorten cuts text for a message.
+// shorten shortens text for a message.
 func shorten(s string) string {
 	if len(s) > 60 {
 		return s[:57] + "..."

@@ -7,15 +7,15 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// Table is g2 against delay, for one or more bins.
+// Table holds g2 against delay for one or more bins.
 type Table struct {
-	Bin []int     // bin of each row, from 1; nil if the file has no such column: all rows are of bin 1
-	Tau []float64 // s
+	Bin []int     // bin of each row, from 1; nil if the file has no such column and all rows belong to bin 1
+	Tau []float64 // delay of each row in s
 	G2  []float64
-	Err []float64 // standard errors; nil if unknown
+	Err []float64 // standard error of each row; nil if unknown
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.Tau) }
 
 // Bins lists the bins, ascending.
@@ -49,7 +49,7 @@ func (t *Table) Select(bin int) *Table {
 	return s
 }
 
-// check reports columns of different lengths.
+// check returns an error if columns have different lengths.
 func (t *Table) check() error {
 	n := t.Len()
 	if len(t.G2) != n || t.Err != nil && len(t.Err) != n || t.Bin != nil && len(t.Bin) != n {
@@ -61,14 +61,14 @@ func (t *Table) check() error {
 // FormatError says what is wrong with a file, and where.
 type FormatError struct {
 	File   string
-	Line   int    // from 1; 0 for the file as a whole
-	Column int    // from 1; 0 for the line as a whole
-	Name   string // of the column
+	Line   int    // line in the file, from 1; 0 for the file as a whole
+	Column int    // column in the line, from 1; 0 for the line as a whole
+	Name   string // name of the column
 	What   string
 	Try    string
 }
 
-// Error is file, line, column, what is wrong and what to try.
+// Error returns file, line, column, what is wrong and what to try.
 func (e *FormatError) Error() string {
 	at := ""
 	if e.Line > 0 {

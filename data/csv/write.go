@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Create writes a table to the named file, under a temporary name first.
-// Comments become lines that begin with #.
+// Create writes a table to the named file, first under a temporary name. Comments become lines that
+// begin with #.
 func Create(name string, t *Table, comments ...string) error {
 	err := atomicfile.Write(name, true, func(w io.Writer) error { return Write(w, t, comments...) })
 	if err != nil {
@@ -20,8 +20,8 @@ func Create(name string, t *Table, comments ...string) error {
 	return nil
 }
 
-// Write writes a table: comments, header, rows. Numbers have as many digits as
-// it takes to read back the same.
+// Write writes a table: comments, header, rows. Numbers have as many digits as are needed to read
+// back the same value.
 func Write(w io.Writer, t *Table, comments ...string) error {
 	if err := t.check(); err != nil {
 		return err

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// DefaultTolerance is how far the volume fractions of a voxel may sum to other
-// than 1, as NRSS has it.
+// DefaultTolerance is the largest allowed deviation from 1 of the sum of a voxel's volume fractions,
+// as in NRSS.
 const DefaultTolerance = 1e-5 + 1e-8
 
-// HalfTolerance is that for volumes that came from half precision.
+// HalfTolerance is the tolerance for volumes that came from half precision.
 const HalfTolerance = 1e-3
 
-// Check returns all that is wrong with a volume, joined, one mistake per field:
-// fields must be present and of the volume's shape, finite, order parameters and
-// fractions between 0 and 1, and the fractions of each voxel must sum to 1 within
-// the tolerance (0: DefaultTolerance). Angles are free.
+// Check returns everything that is wrong with a volume, joined, one mistake per field. Fields must
+// be present, finite and of the volume's shape, order parameters and fractions must be between 0 and
+// 1, and the fractions of each voxel must sum to 1 within the tolerance (0: DefaultTolerance).
+// Angles are not restricted.
 func (m *Morphology) Check(tolerance float64) error {
 	bad := m.shapes()
 	if bad != nil {
@@ -35,7 +35,7 @@ func (m *Morphology) Check(tolerance float64) error {
 	return bad.in("")
 }
 
-// shapes checks all but the numbers.
+// shapes checks everything but the numbers.
 func (m *Morphology) shapes() mistakes {
 	var bad mistakes
 	if m.Type != Euler && m.Type != Vector {
@@ -57,7 +57,7 @@ func (m *Morphology) shapes() mistakes {
 	return bad
 }
 
-// phase checks that the fields are there and have the right length.
+// phase checks that the fields of a phase exist and have the right length.
 func (b *mistakes) phase(m *Morphology, i int) {
 	all := parts[m.Type]
 	ordered := m.Type == Vector || !m.Phases[i].S.IsZero()
@@ -100,7 +100,7 @@ func (b *mistakes) values(m *Morphology, key string, f Field, p part) {
 	}
 }
 
-// sums checks that the fractions of each voxel make 1.
+// sums checks that the fractions of each voxel sum to 1.
 func (b *mistakes) sums(m *Morphology, tolerance float64) {
 	for i := range m.Voxels() {
 		sum := 0.0
@@ -114,7 +114,7 @@ func (b *mistakes) sums(m *Morphology, tolerance float64) {
 	}
 }
 
-// fraction is the volume fraction in voxel i.
+// fraction returns the volume fraction in voxel i.
 func (p *Phase) fraction(i int) float64 {
 	f := p.Vfrac.At(i) + p.Unaligned.At(i)
 	if !p.Alignment.IsZero() {

@@ -17,7 +17,7 @@ func (c CaseType) String() string {
 	return named(int(c), "normal incidence", "beam divergence", "grazing incidence")
 }
 
-// MorphologyType is how orientation is stored.
+// MorphologyType says how orientation is stored.
 type MorphologyType int
 
 // The types, numbered as in the file.
@@ -29,19 +29,19 @@ const (
 // String is the name of the type.
 func (t MorphologyType) String() string { return named(int(t), "Euler angles", "vector") }
 
-// Interpolation is how the Ewald sphere is read off the Fourier volume.
+// Interpolation says how the Ewald sphere is read from the Fourier volume.
 type Interpolation int
 
 // The interpolations, numbered as in the file.
 const (
-	Nearest Interpolation = iota // nearest plane in z
+	Nearest Interpolation = iota // value of the nearest plane in z
 	Linear                       // linear in z, which CyRSoXS calls trilinear
 )
 
 // String is the name of the interpolation.
 func (i Interpolation) String() string { return named(int(i), "nearest neighbour", "trilinear") }
 
-// Window is what the polarization is multiplied with before the transform.
+// Window is the window that the polarization is multiplied by before the transform.
 type Window int
 
 // The windows, numbered as in the file.
@@ -53,8 +53,8 @@ const (
 // String is the name of the window.
 func (w Window) String() string { return named(int(w), "none", "Hann") }
 
-// Algorithm is what CyRSoXS spares. The results are equal but for the window,
-// which MinMemory ignores upstream.
+// Algorithm says whether CyRSoXS saves communication or memory. The results are equal, except that
+// MinMemory ignores the window upstream.
 type Algorithm int
 
 // The algorithms, numbered as in the file.
@@ -68,24 +68,24 @@ func (a Algorithm) String() string {
 	return named(int(a), "communication minimising", "memory minimising")
 }
 
-// ScatterApproach is where the intensity is computed. The results are equal.
+// ScatterApproach says where the intensity is computed. The results are equal.
 type ScatterApproach int
 
 // The approaches, numbered as in the file.
 const (
-	Partial ScatterApproach = iota // on the pixels of the detector
-	Full                           // in the whole Fourier volume
+	Partial ScatterApproach = iota // intensity on the pixels of the detector only
+	Full                           // intensity in the whole Fourier volume
 )
 
 // String is the name of the approach.
 func (a ScatterApproach) String() string { return named(int(a), "partial", "full") }
 
-// ReferenceFrame is the frame the polarization is given in.
+// ReferenceFrame is the frame in which the polarization is expressed.
 type ReferenceFrame int
 
 // The frames, numbered as in the file.
 const (
-	MaterialFrame ReferenceFrame = iota // turned back with the electric field
+	MaterialFrame ReferenceFrame = iota // frame that is rotated back together with the electric field
 	LabFrame
 )
 

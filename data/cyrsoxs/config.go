@@ -5,26 +5,29 @@ import (
 	"slices"
 )
 
-// Config holds the settings of config.txt. NewConfig gives the defaults that
-// stand beside the fields.
+// Config holds the settings of config.txt. NewConfig returns the defaults given beside the fields.
 type Config struct {
-	CaseType       CaseType       // needed
-	Energies       []float64      // needed; eV, in the order of the file
-	EAngleRotation [3]float64     // needed; first angle of the electric field, step, last: degrees
-	MorphologyType MorphologyType // needed
-	KVectors       [][3]float64   // directions of the beam (x, y, z), length 1 when read; default (0, 0, 1)
-	Detector       [3]float64     // normal of the detector (x, y, z), length 1 when read; default (0, 0, 1)
+	CaseType CaseType  // geometry of beam and detector; required
+	Energies []float64 // photon energies in eV, in the order of the file; required
+	// first angle, step and last angle of the electric field in degrees; required
+	EAngleRotation [3]float64
+	MorphologyType MorphologyType // representation of the orientation; required
+	KVectors       [][3]float64   // directions of the beam (x, y, z), normalised when read; default (0, 0, 1)
+	Detector       [3]float64     // normal of the detector (x, y, z), normalised when read; default (0, 0, 1)
 
-	Interpolation   Interpolation   // default Linear
-	Window          Window          // default NoWindow
-	RotMask         bool            // mean over the angles that see a pixel, not over those that see all; default false
-	Algorithm       Algorithm       // default MinCommunication
-	MaxStreams      int             // of MinMemory; default 1
-	ScatterApproach ScatterApproach // default Partial
-	ReferenceFrame  ReferenceFrame  // default LabFrame
-	DumpMorphology  bool            // default false
-	NumThreads      int             // default 4
-	HDF5Dir         string          // folder of the results; default HDF5
+	Interpolation Interpolation // reading of the Ewald sphere; default Linear
+	Window        Window        // window before the transform; default NoWindow
+	// whether to average over the angles that see a pixel, rather than only over pixels that all
+	// angles see; default false
+	RotMask         bool
+	Algorithm       Algorithm       // resource that CyRSoXS saves; default MinCommunication
+	MaxStreams      int             // number of streams of MinMemory; default 1
+	ScatterApproach ScatterApproach // place where the intensity is computed; default Partial
+	ReferenceFrame  ReferenceFrame  // frame of the polarization; default LabFrame
+	// whether to write the morphology as the simulation sees it; default false
+	DumpMorphology bool
+	NumThreads     int    // number of threads; default 4
+	HDF5Dir        string // folder of the results; default HDF5
 }
 
 // NewConfig returns the defaults, for one image at 270 eV.
@@ -42,12 +45,12 @@ func NewConfig() *Config {
 	}
 }
 
-// maxAngles is far more than anyone averages; it bounds memory.
+// maxAngles is far more than anyone averages; it bounds the memory used.
 const maxAngles = 1 << 20
 
-// Angles lists the rotations of the electric field, degrees: the first angle
-// plus whole steps, round((last-first)/step + 1) of them. So [0, 15, 179.9] ends
-// at 180, and [0, 15, 360] has 0 and 360.
+// Angles lists the rotations of the electric field in degrees: the first angle plus whole steps,
+// round((last-first)/step + 1) of them. So [0, 15, 179.9] ends at 180, and [0, 15, 360] contains
+// both 0 and 360.
 func (c *Config) Angles() ([]float64, error) {
 	var bad mistakes
 	n := bad.angles(c.EAngleRotation)
@@ -61,7 +64,7 @@ func (c *Config) Angles() ([]float64, error) {
 	return angles, nil
 }
 
-// angles counts the rotations.
+// angles returns the number of rotations.
 func (m *mistakes) angles(rotation [3]float64) int {
 	const key = "EAngleRotation"
 	first, step, last := rotation[0], rotation[1], rotation[2]
@@ -81,8 +84,7 @@ func (m *mistakes) angles(rotation [3]float64) int {
 	return int(n)
 }
 
-// Check returns all that is wrong with the settings, joined; nil if they can be
-// used.
+// Check returns everything that is wrong with the settings, joined, or nil if they can be used.
 func (c *Config) Check() error { return c.mistakes().in("") }
 
 func (c *Config) mistakes() mistakes {
@@ -144,7 +146,7 @@ func (m *mistakes) energies(all []float64) {
 	}
 }
 
-// direction checks a vector that z is turned into.
+// direction checks a vector onto which z is rotated.
 func (m *mistakes) direction(key string, k [3]float64) {
 	switch length := math.Hypot(math.Hypot(k[0], k[1]), k[2]); {
 	case !finite(length) || length == 0:

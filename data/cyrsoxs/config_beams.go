@@ -6,7 +6,7 @@ import (
 	"github.com/euryale-dev/euryale/data/libconfig"
 )
 
-// directions reads beams and detector where the case needs them.
+// directions reads beams and detector if the case needs them.
 func (r *configReader) directions() {
 	beams, detector := r.get(keyBeams), r.get(keyDetector)
 	switch {
@@ -57,7 +57,7 @@ func (r *configReader) beams(v *libconfig.Value) {
 	}
 }
 
-// unit scales a vector to length 1; one without a direction stays, for Check.
+// unit scales a vector to length 1; a vector without a direction is left for Check to report.
 func unit(k [3]float64) [3]float64 {
 	length := math.Sqrt(k[0]*k[0] + k[1]*k[1] + k[2]*k[2])
 	if length == 0 || !finite(length) {

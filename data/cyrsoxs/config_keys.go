@@ -10,12 +10,12 @@ import (
 // setting is one key of the file.
 type setting struct {
 	key     string
-	absent  string // value where the key is missing, in words; "" if it is needed
+	absent  string // value used if the key is missing, in words; "" if it is required
 	read    func(r *configReader, v *libconfig.Value)
-	example string // of a needed one
+	example string // example of the value of a required key
 }
 
-// settings in the order of the warnings about missing ones.
+// settings lists the keys in the order of the warnings about missing ones.
 var settings = []setting{
 	{key: "CaseType", example: "CaseType = 0;", read: func(r *configReader, v *libconfig.Value) { r.c.CaseType = CaseType(r.whole(v)) }},
 	{key: "Energies", example: "Energies = [284.7, 285.2];", read: func(r *configReader, v *libconfig.Value) { r.c.Energies = r.numbers(v, 0) }},
@@ -33,15 +33,15 @@ var settings = []setting{
 	{key: "HDF5DirName", absent: "HDF5", read: func(r *configReader, v *libconfig.Value) { r.c.HDF5Dir = r.text(v) }},
 }
 
-// geometry are keys that only some cases need; alias is the documented name of
-// Algorithm, which CyRSoXS itself does not read.
+// geometry lists the keys that only some cases need; alias is the documented name of Algorithm,
+// which CyRSoXS itself does not read.
 const (
 	keyBeams    = "listKVectors"
 	keyDetector = "DetectorCoordinates"
 	keyAlias    = "AlgorithmType"
 )
 
-// former are keys of old files, and where their content stands now.
+// former maps keys of old files to the present place of their content.
 var former = map[string]string{
 	"NumX": "the morphology has the size", "NumY": "the morphology has the size", "NumZ": "the morphology has the size",
 	"PhysSize": "the morphology has the voxel size", "NumMaterial": "the morphology has the number",
@@ -55,7 +55,7 @@ func known(name string) bool {
 		slices.ContainsFunc(settings, func(s setting) bool { return s.key == name })
 }
 
-// strangers warns of keys that mean nothing.
+// strangers warns of unknown keys.
 func (r *configReader) strangers() {
 	var names []string
 	for _, s := range settings {

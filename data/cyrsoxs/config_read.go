@@ -10,11 +10,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// ReadConfig reads config.txt. Looser than CyRSoXS, with a warning each: a whole
-// number may stand for a fraction, 0 and 1 for false and true, AlgorithmType for
-// Algorithm, and groups k0 = { k = [...]; } inside braces for the list of beams.
-// Missing optional keys are warned of, and so are keys that mean nothing. The
-// error has everything that is wrong, joined.
+// ReadConfig reads config.txt. It accepts more than CyRSoXS, with a warning in each case: a whole
+// number in place of a fraction, 0 and 1 for false and true, AlgorithmType for Algorithm, and groups
+// k0 = { k = [...]; } inside braces for the list of beams. It also warns of missing optional keys
+// and of unknown keys. The error contains everything that is wrong, joined.
 func ReadConfig(name string) (*Config, []string, error) {
 	root, err := libconfig.Open(name)
 	if err != nil {
@@ -23,7 +22,7 @@ func ReadConfig(name string) (*Config, []string, error) {
 	return readConfig(root)
 }
 
-// ParseConfig is ReadConfig of a text; name is for messages.
+// ParseConfig is ReadConfig for a text; name is used in messages.
 func ParseConfig(text, name string) (*Config, []string, error) {
 	root, err := libconfig.Parse([]byte(text), name)
 	if err != nil {
@@ -32,7 +31,7 @@ func ParseConfig(text, name string) (*Config, []string, error) {
 	return readConfig(root)
 }
 
-// configReader fills a Config and collects what is to be said about the file.
+// configReader fills a Config and collects errors and warnings about the file.
 type configReader struct {
 	c        *Config
 	root     *libconfig.Value
@@ -61,7 +60,7 @@ func readConfig(root *libconfig.Value) (*Config, []string, error) {
 	return r.c, r.warnings, nil
 }
 
-// complained reports that a key has an error already.
+// complained reports whether a key has an error already.
 func (r *configReader) complained(key string) bool {
 	return slices.ContainsFunc(r.bad, func(err error) bool { return err.(*FormatError).Key == key })
 }
@@ -100,7 +99,7 @@ func (r *configReader) one(s setting) {
 	}
 }
 
-// near finds a name in the file like a missing one.
+// near finds a name in the file that resembles a missing one.
 func (r *configReader) near(key string) string {
 	var names []string
 	for _, v := range r.root.Items {
@@ -111,7 +110,7 @@ func (r *configReader) near(key string) string {
 	return spelling.Meant(key, names)
 }
 
-// fault keeps an error of a value.
+// fault records an error of a value.
 func (r *configReader) fault(v *libconfig.Value, key string, err error) {
 	var e *libconfig.FormatError
 	if errors.As(err, &e) && !r.complained(key) {
@@ -150,7 +149,7 @@ func (r *configReader) text(v *libconfig.Value) string {
 	return s
 }
 
-// numbers reads an array of n fractions; n of 0 is any number.
+// numbers reads an array of n fractions; n = 0 allows any number.
 func (r *configReader) numbers(v *libconfig.Value, n int) []float64 {
 	return r.array(v, v.Name, n)
 }
@@ -170,7 +169,7 @@ func (r *configReader) array(v *libconfig.Value, key string, n int) []float64 {
 	return all
 }
 
-// alias takes AlgorithmType where there is no Algorithm.
+// alias uses AlgorithmType if there is no Algorithm.
 func (r *configReader) alias() {
 	v, main := r.get(keyAlias), r.get("Algorithm")
 	switch {

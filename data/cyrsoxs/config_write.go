@@ -9,9 +9,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// WriteConfig writes config.txt, over one that is there. CyRSoXS, NRSS and
-// ReadConfig read it: the eleven lines of NRSS, then settings NRSS does not know
-// where they differ from the default.
+// WriteConfig writes config.txt, and overwrites an existing one. CyRSoXS, NRSS and ReadConfig read
+// it: the eleven lines of NRSS, then the settings that NRSS does not know if they differ from the
+// default.
 func WriteConfig(name string, c *Config) error {
 	if err := c.mistakes().in(name); err != nil {
 		return err
@@ -22,7 +22,7 @@ func WriteConfig(name string, c *Config) error {
 	})
 }
 
-// String is the text of config.txt.
+// String returns the text of config.txt.
 func (c *Config) String() string {
 	var b strings.Builder
 	for _, l := range c.lines() {
@@ -33,15 +33,14 @@ func (c *Config) String() string {
 	return b.String()
 }
 
-// line is one setting; where it is not for NRSS, absent is the value of a file
-// without it.
+// line is one setting; if NRSS does not know it, absent is the value of a file without it.
 type line struct {
 	key, value string
 	always     bool
 	absent     string
 }
 
-// lines are the settings in the order of NRSS.
+// lines returns the settings in the order of NRSS.
 func (c *Config) lines() []line {
 	whole := func(n int) string { return strconv.Itoa(n) }
 	all := []line{
@@ -86,8 +85,8 @@ func numberList(all []float64) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// number writes a float as Python does: the fewest digits that give it back,
-// with a point or an exponent, which libconfig takes for a fraction.
+// number formats a float as Python does: the fewest digits that restore it, with a point or an
+// exponent, by which libconfig recognises a fraction.
 func number(v float64) string {
 	s := strconv.FormatFloat(v, 'e', -1, 64)
 	_, exponent, _ := strings.Cut(s, "e")
@@ -101,7 +100,7 @@ func number(v float64) string {
 	return s
 }
 
-// capital writes a truth value as Python does; libconfig takes any case.
+// capital formats a truth value as Python does; libconfig accepts any case.
 func capital(b bool) string {
 	if b {
 		return "True"
@@ -109,7 +108,7 @@ func capital(b bool) string {
 	return "False"
 }
 
-// quote writes text with the escapes of libconfig.
+// quote formats text with the escapes of libconfig.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -2,13 +2,13 @@ package cyrsoxs
 
 import "math"
 
-// ToEuler returns a volume of vectors as one of Euler angles:
+// ToEuler returns a volume of vectors as a volume of Euler angles:
 //
 //	Vfrac = unaligned + |s|^2, S = |s|^2 / Vfrac, Theta = acos(s_z / |s|), Psi = atan2(s_y, s_x)
 //
-// S is 0 where Vfrac is, Theta pi/2 and Psi 0 where s is. S is rounded to so
-// many decimals, if more than 0: NRSS rounds to 6. A volume of Euler angles is
-// returned as it is.
+// S is 0 where Vfrac is 0, Theta is pi/2 and Psi is 0 where s is 0. If decimals is positive, S is
+// rounded to that number of decimals: NRSS rounds to 6. A volume of Euler angles is returned
+// unchanged.
 func (m *Morphology) ToEuler(decimals int) *Morphology {
 	if m.Type == Euler {
 		return m
@@ -43,12 +43,11 @@ func (m *Morphology) ToEuler(decimals int) *Morphology {
 	return &out
 }
 
-// ToVector returns a volume of Euler angles as one of vectors, which scatters
-// the same:
+// ToVector returns a volume of Euler angles as a volume of vectors, which scatters in the same way:
 //
 //	s = sqrt(Vfrac S) (cos Psi sin Theta, sin Psi sin Theta, cos Theta), unaligned = Vfrac (1 - S)
 //
-// A volume of vectors is returned as it is.
+// A volume of vectors is returned unchanged.
 func (m *Morphology) ToVector() *Morphology {
 	if m.Type == Vector {
 		return m
@@ -73,7 +72,7 @@ func (m *Morphology) ToVector() *Morphology {
 	return &out
 }
 
-// At3 returns the vector of voxel i of an alignment; zero if IsZero.
+// At3 returns the vector of voxel i of an alignment; it is zero if IsZero.
 func (f Field) At3(i int) (x, y, z float64) {
 	return f.At(3 * i), f.At(3*i + 1), f.At(3*i + 2)
 }

@@ -1,10 +1,9 @@
 // Package cyrsoxs reads and writes the files of CyRSoXS, the simulator of
 // polarized resonant soft X-ray scattering, and of its Python front end NRSS.
 //
-// A Morphology is a volume of voxels with the volume fraction and orientation of
-// every material, a Material a table of optical constants, a Config the settings
-// of a run, a Pattern the images of one energy. All are plain values: what is
-// computed of them is not done here.
+// A Morphology is a volume of voxels with the volume fraction and orientation of every material, a
+// Material a table of optical constants, a Config the settings of a run, a Pattern the images of one
+// energy. All of them only hold data: computations are done by other packages.
 //
 //	c, warnings, err := cyrsoxs.ReadConfig("config.txt")
 //	m, err := cyrsoxs.ReadMorphology("film.hdf5", cyrsoxs.ReadOptions{})

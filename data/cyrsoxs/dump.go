@@ -11,10 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// WriteDump writes a volume as a simulation sees it, into a folder that is made
-// if need be: Morphology.h5, and Morphology.xdmf, which ParaView and VisIt open.
-// Groups are Material_1, Material_2, ... with S, Theta, Psi and Vfrac, or Sx, Sy,
-// Sz and UnalignedFraction.
+// WriteDump writes a volume as a simulation sees it into a folder, which it creates if needed:
+// Morphology.h5, and Morphology.xdmf, which ParaView and VisIt open. Groups are Material_1,
+// Material_2, ... with S, Theta, Psi and Vfrac, or Sx, Sy, Sz and UnalignedFraction.
 func WriteDump(dir string, m *Morphology) error {
 	if err := m.shapes().in(dir); err != nil {
 		return err
@@ -48,7 +47,7 @@ func WriteDump(dir string, m *Morphology) error {
 
 const dumpFile = "Morphology.h5"
 
-// dumped are the fields of a dump.
+// dumped lists the fields of a dump.
 var dumped = map[MorphologyType][]struct {
 	name  string
 	field func(p *Phase) Field

@@ -7,22 +7,21 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// ErrIncomplete is matched by errors.Is where a file or value lacks a part that
-// is needed.
+// ErrIncomplete is matched by errors.Is if a file or value lacks a required part.
 var ErrIncomplete = errors.New("incomplete")
 
 // FormatError says what is wrong with a file or value, and where. Functions that
 // find several mistakes return all of them, joined.
 type FormatError struct {
-	File string // "" for values that are from no file
-	Line int    // of a text, from 1; 0 for none
-	Key  string // setting, energy group, dataset or field
+	File string // name of the file; "" for values that come from no file
+	Line int    // line of a text, from 1; 0 for none
+	Key  string // setting, energy group, dataset or field concerned
 	What string // what is wrong, with the numbers
-	Try  string // what to do about it
-	Err  error  // cause or ErrIncomplete, may be nil
+	Try  string // remedy to try
+	Err  error  // cause or ErrIncomplete; may be nil
 }
 
-// Error is file, line, key, what is wrong and what to try.
+// Error returns file, line, key, what is wrong and what to try.
 func (e *FormatError) Error() string {
 	where := e.File
 	if e.Line > 0 {
@@ -43,7 +42,7 @@ func (m *mistakes) add(key, try, format string, args ...any) *FormatError {
 	return e
 }
 
-// in names the file of all errors and joins them; nil if there are none.
+// in adds the name of the file to all errors and joins them; it returns nil if there are none.
 func (m mistakes) in(file string) error {
 	for _, err := range m {
 		if e, ok := err.(*FormatError); ok {

@@ -6,14 +6,14 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Field is one number per voxel (three for alignments), of one precision: one of
-// the slices is nil. Both nil means zero everywhere.
+// Field holds one number per voxel (three for alignments) in one of two precisions: at most one of
+// the slices is not nil. If both are nil, the field is zero everywhere.
 type Field struct {
 	Float32 []float32
 	Float64 []float64
 }
 
-// newField makes n zeros.
+// newField returns a field of n zeros.
 func newField(n int, double bool) Field {
 	if double {
 		return Field{Float64: make([]float64, n)}
@@ -21,13 +21,13 @@ func newField(n int, double bool) Field {
 	return Field{Float32: make([]float32, n)}
 }
 
-// IsZero reports a field without a slice.
+// IsZero reports whether the field has no slice.
 func (f Field) IsZero() bool { return f.Float32 == nil && f.Float64 == nil }
 
-// Len returns the number of numbers; 0 if IsZero.
+// Len returns the number of elements; 0 if IsZero.
 func (f Field) Len() int { return len(f.Float32) + len(f.Float64) }
 
-// At returns number i; 0 if IsZero.
+// At returns element i; 0 if IsZero.
 func (f Field) At(i int) float64 {
 	switch {
 	case f.Float64 != nil:
@@ -46,7 +46,7 @@ func (f Field) set(i int, v float64) {
 	}
 }
 
-// part returns numbers from to to.
+// part returns elements from to to-1.
 func (f Field) part(from, to int) Field {
 	if f.Float64 != nil {
 		return Field{Float64: f.Float64[from:to]}
@@ -54,7 +54,7 @@ func (f Field) part(from, to int) Field {
 	return Field{Float32: f.Float32[from:to]}
 }
 
-// fill reads all numbers of an array, as many as the field has.
+// fill reads all elements of an array, which must have as many as the field.
 func (f Field) fill(a *hdf5.Array) error {
 	if f.Float64 != nil {
 		return a.Float64sTo(f.Float64)
@@ -62,7 +62,7 @@ func (f Field) fill(a *hdf5.Array) error {
 	return a.Float32sTo(f.Float32)
 }
 
-// copy takes numbers over from a field of the same length and the other precision.
+// copy converts the elements of a field of the same length and the other precision.
 func (f Field) copy(from Field) {
 	for i := range f.Float32 {
 		f.Float32[i] = float32(from.Float64[i])
@@ -72,7 +72,7 @@ func (f Field) copy(from Field) {
 	}
 }
 
-// slice is the slice in use, for a writer.
+// slice returns the slice in use, for a writer.
 func (f Field) slice() any {
 	if f.Float64 != nil {
 		return f.Float64
@@ -80,8 +80,8 @@ func (f Field) slice() any {
 	return f.Float32
 }
 
-// notFinite returns the index of the first NaN or infinity, -1 if there is none.
-// With single, numbers too large for float32 count as infinite.
+// notFinite returns the index of the first NaN or infinity, or -1 if there is none. With single,
+// numbers too large for float32 count as infinite.
 func (f Field) notFinite(single bool) int {
 	for i, v := range f.Float32 {
 		if v-v != 0 {
@@ -96,7 +96,7 @@ func (f Field) notFinite(single bool) int {
 	return -1
 }
 
-// whereZero sets numbers to zero where another field is.
+// whereZero sets elements to zero where the other field is zero.
 func (f Field) whereZero(other Field) {
 	for i := range f.Float32 {
 		if other.Float32[i] == 0 {
@@ -110,7 +110,7 @@ func (f Field) whereZero(other Field) {
 	}
 }
 
-// Float64s returns the numbers in double precision: the slice itself if it is.
+// Float64s returns the elements in double precision: the slice itself if it has this precision.
 func (f Field) Float64s() []float64 {
 	if f.Float32 == nil {
 		return f.Float64
@@ -122,7 +122,7 @@ func (f Field) Float64s() []float64 {
 	return out
 }
 
-// Float32s returns the numbers in single precision: the slice itself if it is.
+// Float32s returns the elements in single precision: the slice itself if it has this precision.
 func (f Field) Float32s() []float32 {
 	if f.Float64 == nil {
 		return f.Float32

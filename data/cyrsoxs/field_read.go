@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// slabBytes is how much of a dataset is read at a time, where its chunks allow.
+// slabBytes is the number of bytes of a dataset that are read at a time, if its chunks allow.
 const slabBytes = 4 << 20
 
 // field reads a dataset of n numbers per voxel.
@@ -27,7 +27,7 @@ func (v *volume) field(key string, n int) (Field, error) {
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(slabs)) {
 		wait.Go(func() {
-			var buf Field // of this worker
+			var buf Field // buffer of this worker
 			for i := range next {
 				errs[i] = v.slab(d, f, slabs[i], n, &buf)
 			}
@@ -69,10 +69,10 @@ func (v *volume) fits(d *hdf5.Dataset, n int) error {
 	return err
 }
 
-// slab is a stretch of a dataset's first axis.
+// slab is a range of indices along a dataset's first axis.
 type slab struct{ from, to int }
 
-// slabs cuts a dataset between chunks.
+// slabs divides a dataset into slabs at the borders of chunks.
 func (v *volume) slabs(d *hdf5.Dataset) []slab {
 	length, step := d.Shape()[0], 1
 	if c := d.Chunks(); c != nil {
@@ -89,8 +89,8 @@ func (v *volume) slabs(d *hdf5.Dataset) []slab {
 	return all
 }
 
-// slab reads a stretch into the field: straight, or through buf where order or
-// precision are others.
+// slab reads a range into the field: directly, or through buf if the order of axes or the precision
+// differs.
 func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int, buf *Field) error {
 	offset, count := make([]int, len(d.Shape())), d.Shape()
 	offset[0], count[0] = s.from, s.to-s.from
@@ -120,7 +120,7 @@ func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int, buf *Field) error
 	return nil
 }
 
-// index is the place of element i in an array, in the order of the file.
+// index returns the position of element i in an array, in the order of the file.
 func index(i int, shape []int) []int {
 	at := make([]int, len(shape))
 	for axis := len(shape) - 1; axis >= 0; axis-- {

@@ -6,8 +6,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Tensor returns the numbers as an array of a shape, such as (Z, Y, X), on the
-// same memory; nil if IsZero.
+// Tensor returns the elements as an array of the given shape, such as (Z, Y, X), on the same memory;
+// nil if IsZero.
 func (f Field) Tensor(shape ...int) (*tensor.Tensor, error) {
 	if f.IsZero() {
 		return nil, nil
@@ -15,8 +15,8 @@ func (f Field) Tensor(shape ...int) (*tensor.Tensor, error) {
 	return tensor.From(f.slice(), shape...)
 }
 
-// FieldOf returns the numbers of an array of float32 or float64, on the same
-// memory where they lie in order. A nil array is a zero field.
+// FieldOf returns the elements of an array of float32 or float64, on the same memory if they are
+// contiguous. A nil array gives a zero field.
 func FieldOf(t *tensor.Tensor) (Field, error) {
 	if t == nil {
 		return Field{}, nil

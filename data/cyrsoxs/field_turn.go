@@ -1,7 +1,7 @@
 package cyrsoxs
 
-// turn copies a stretch of X of an array in the order X, Y, Z into a field in
-// the order Z, Y, X. There are n numbers per voxel.
+// turn copies a range along X of an array in the order X, Y, Z into a field in the order Z, Y, X.
+// There are n numbers per voxel.
 func turn(f, part Field, shape [3]int, s slab, n int) {
 	switch {
 	case f.Float64 != nil && part.Float64 != nil:
@@ -30,8 +30,7 @@ func turned[D, S float32 | float64](dst []D, src []S, shape [3]int, s slab, n in
 	}
 }
 
-// turnBack returns a field in the order X, Y, Z. The shape is that of the
-// field, Z, Y, X.
+// turnBack returns a field in the order X, Y, Z. The shape is that of the original field, Z, Y, X.
 func turnBack(f Field, shape [3]int, n int) Field {
 	out := newField(f.Len(), f.Float64 != nil)
 	turn(out, f, [3]int{shape[2], shape[1], shape[0]}, slab{0, shape[0]}, n)

@@ -9,27 +9,28 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Log is what CyRSoXS.log tells about a run.
+// Log is the content of CyRSoXS.log for one run.
 type Log struct {
-	Version   string // of the program
-	Created   string // date and time
-	File      string // of the morphology
-	Shape     [3]int // voxels along Z, Y, X
+	Version   string // version of the program
+	Created   string // date and time of the run
+	File      string // file of the morphology
+	Shape     [3]int // number of voxels along Z, Y, X
 	PhysSize  float64
 	Materials int
 	Config    *Config
-	Rotations []Rotation // one per beam
+	Rotations []Rotation // orientation of each beam
 	Warnings  []string
 }
 
-// Rotation is how a beam and its detector stand.
+// Rotation is the orientation of a beam and its detector.
 type Rotation struct {
-	KVector   [3]float64
-	Matrix    [3][3]float64 // turns z into KVector
-	BaseAngle float64       // rotation about the beam that takes the electric field into the xz plane, degrees
+	KVector [3]float64
+	Matrix  [3][3]float64 // rotation that takes z to KVector
+	// rotation about the beam that takes the electric field into the xz plane, in degrees
+	BaseAngle float64
 }
 
-// WriteLog writes the text of a run, over one that is there.
+// WriteLog writes the log of a run, and overwrites an existing one.
 func WriteLog(name string, l *Log) error {
 	return atomicfile.Write(name, true, func(w io.Writer) error {
 		_, err := io.WriteString(w, l.String())
@@ -37,8 +38,7 @@ func WriteLog(name string, l *Log) error {
 	})
 }
 
-// String is the text of the log. The settings are all of them, in the syntax of
-// config.txt.
+// String returns the text of the log. It contains all settings, in the syntax of config.txt.
 func (l *Log) String() string {
 	var b strings.Builder
 	put := func(key, format string, args ...any) {

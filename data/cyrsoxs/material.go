@@ -16,17 +16,17 @@ type Constants struct {
 // Material is a table of optical constants over energy. The zero value is
 // vacuum, at any energy.
 type Material struct {
-	Name      string      // file or substance, for messages
-	Energies  []float64   // eV, in the order of the file
-	Constants []Constants // one per energy
+	Name      string      // name of the file or substance, used in messages
+	Energies  []float64   // energies in eV, in the order of the file
+	Constants []Constants // optical constants at each energy
 }
 
-// IsVacuum reports a Material without a table.
+// IsVacuum reports whether the Material has no table.
 func (m *Material) IsVacuum() bool { return len(m.Energies) == 0 }
 
-// At returns the constants at an energy (eV): linear between the nearest
-// energies of the table, and those of its ends outside. The order of the table
-// does not matter.
+// At returns the constants at an energy (eV) by linear interpolation between the nearest energies of
+// the table; outside the table it returns those at the nearer end. The order of the table does not
+// matter.
 func (m *Material) At(energy float64) Constants {
 	if m.IsVacuum() {
 		return Constants{}
@@ -62,7 +62,7 @@ func (m *Material) At(energy float64) Constants {
 	}
 }
 
-// Sample returns a table of At at other energies (eV).
+// Sample returns a table of the values of At at other energies (eV).
 func (m *Material) Sample(energies []float64) *Material {
 	out := &Material{Name: m.Name, Energies: slices.Clone(energies)}
 	for _, e := range energies {
@@ -71,10 +71,11 @@ func (m *Material) Sample(energies []float64) *Material {
 	return out
 }
 
-// energyTolerance is how far the energies of settings and table may be apart, eV.
+// energyTolerance is the largest allowed difference between the energies of settings and table, in
+// eV.
 const energyTolerance = 1e-3
 
-// find returns the row of an energy, that with the number of the energy first.
+// find returns the row of an energy; it tries the row with the same index first.
 func (m *Material) find(i int, energy float64) (int, bool) {
 	if i < len(m.Energies) && math.Abs(m.Energies[i]-energy) <= energyTolerance {
 		return i, true
@@ -83,7 +84,7 @@ func (m *Material) find(i int, energy float64) (int, bool) {
 	return best, best >= 0 && math.Abs(m.Energies[best]-energy) <= energyTolerance
 }
 
-// nearest returns the index of the value closest to x, -1 if there is none.
+// nearest returns the index of the value closest to x, or -1 if there are none.
 func nearest(all []float64, x float64) int {
 	best := -1
 	for i, v := range all {
@@ -94,10 +95,9 @@ func nearest(all []float64, x float64) int {
 	return best
 }
 
-// Optics returns the constants of every energy (eV) and material, without
-// interpolation: tables must hold the energies within 0.001 eV. CyRSoXS wants
-// them in the order of the settings; here another order is a warning. The error
-// names every energy that is missing.
+// Optics returns the constants of every energy (eV) and material without interpolation: the tables
+// must contain the energies within 0.001 eV. CyRSoXS requires them in the order of the settings;
+// here, another order is a warning. The error names every missing energy.
 func Optics(all []*Material, energies []float64) (constants [][]Constants, warnings []string, err error) {
 	var bad mistakes
 	constants = make([][]Constants, len(energies))
@@ -140,7 +140,7 @@ func (m *Material) title(j int) string {
 	return m.Name
 }
 
-// Check returns all that is wrong with the table, joined.
+// Check returns everything that is wrong with the table, joined.
 func (m *Material) Check() error { return m.mistakes().in(m.Name) }
 
 func (m *Material) mistakes() mistakes {

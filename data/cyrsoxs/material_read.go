@@ -17,7 +17,7 @@ import (
 
 const energyGroup = "EnergyData"
 
-// columns are the numbers of a group, in the order they are written.
+// columns lists the numbers of a group in the order in which they are written.
 var columns = []struct {
 	key   string
 	place func(e *float64, c *Constants) *float64
@@ -29,14 +29,13 @@ var columns = []struct {
 	{"DeltaPerp", func(e *float64, c *Constants) *float64 { return &c.DeltaPerp }},
 }
 
-// maxMaterialBytes bounds a file of constants.
+// maxMaterialBytes is the largest size of a file of constants.
 const maxMaterialBytes = 16 << 20
 
-// ReadMaterial reads a table of optical constants such as Material1.txt: groups
-// EnergyData0, EnergyData1, ... in any order, each with Energy (eV), DeltaPara,
-// BetaPara, DeltaPerp and BetaPerp. The rows come in the order of the numbers.
-// A text that is not libconfig's but has whole rows of lines `BetaPara = 1e-3;`
-// is read too, as NRSS does.
+// ReadMaterial reads a table of optical constants such as Material1.txt: groups EnergyData0,
+// EnergyData1, ... in any order, each with Energy (eV), DeltaPara, BetaPara, DeltaPerp and BetaPerp.
+// Rows are in the order of the groups' numbers. As NRSS does, it also reads a text that is not valid
+// libconfig but has complete rows of lines such as `BetaPara = 1e-3;`.
 func ReadMaterial(name string) (*Material, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -50,7 +49,7 @@ func ReadMaterial(name string) (*Material, error) {
 	return ParseMaterial(text, name)
 }
 
-// ParseMaterial is ReadMaterial of a text; name becomes that of the material.
+// ParseMaterial is ReadMaterial for a text; name becomes the name of the material.
 func ParseMaterial(text []byte, name string) (*Material, error) {
 	if len(text) > maxMaterialBytes {
 		return nil, &FormatError{File: name, What: fmt.Sprintf("more than %d MiB", maxMaterialBytes>>20), Try: "is it a table of optical constants?"}
@@ -115,8 +114,8 @@ func (b *mistakes) number(group *libconfig.Value, key string, to *float64) {
 	}
 }
 
-// byLines reads the lines that begin with the name of a number, whatever stands
-// between them; nil if they make no whole table.
+// byLines reads the lines that begin with the name of a number, and ignores all others. It returns
+// nil if they do not form a complete table.
 func byLines(text []byte, name string) *Material {
 	var all [5][]float64
 	for line := range bytes.Lines(text) {
@@ -149,8 +148,7 @@ func byLines(text []byte, name string) *Material {
 	return m
 }
 
-// ReadMaterials reads Material1.txt, Material2.txt, ... of a folder. A number
-// left out is an error.
+// ReadMaterials reads Material1.txt, Material2.txt, ... from a folder. A missing number is an error.
 func ReadMaterials(dir string) ([]*Material, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

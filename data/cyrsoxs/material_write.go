@@ -8,8 +8,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// WriteMaterial writes a table of optical constants as NRSS does, over one that
-// is there. Vacuum has no table of its own: write its Sample.
+// WriteMaterial writes a table of optical constants as NRSS does, and overwrites an existing file.
+// Vacuum has no table of its own: write its Sample.
 func WriteMaterial(name string, m *Material) error {
 	if m.IsVacuum() {
 		return &FormatError{File: name, What: "vacuum has no energies", Try: "write Material.Sample at those of the run", Err: ErrIncomplete}
@@ -23,7 +23,7 @@ func WriteMaterial(name string, m *Material) error {
 	})
 }
 
-// String is the text of a file.
+// String returns the text of the file.
 func (m *Material) String() string {
 	var b strings.Builder
 	for i, e := range m.Energies {

@@ -11,19 +11,19 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// ReadOptions says how a morphology is held in memory. The zero value is right
-// for simulations in single precision.
+// ReadOptions are the options of ReadMorphology. The zero value suits simulations in single
+// precision.
 type ReadOptions struct {
-	Double bool // hold fields as float64; default float32, half the memory
-	Vector bool // take the vectors of a file that has Euler angles too; default the angles
+	Double bool // whether to hold fields as float64; the default, float32, takes half the memory
+	// whether to prefer the vectors of a file that also has Euler angles; the default is the angles
+	Vector bool
 }
 
-// ReadMorphology reads the HDF5 file of a volume, in either layout, either order
-// of axes and either precision. A phase without S, Theta and Psi is isotropic, one
-// with some of them only is an error; Theta and Psi become zero where S is. Numbers
-// that are not finite, axes without or with foreign labels, shapes that differ and a
-// wrong NumMaterial are errors that name the dataset. Beside the result it needs room
-// for some slices of one field.
+// ReadMorphology reads the HDF5 file of a volume, in either layout, order of axes and precision. A
+// phase without S, Theta and Psi is isotropic; a phase with only some of them is an error. Theta and
+// Psi become zero where S is zero. Numbers that are not finite, axes with missing or unknown labels,
+// different shapes and a wrong NumMaterial are errors that name the dataset. Apart from the result,
+// it needs memory for a few slices of one field.
 func ReadMorphology(name string, o ReadOptions) (*Morphology, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -38,7 +38,7 @@ type volume struct {
 	file  *hdf5.File
 	m     *Morphology
 	group string
-	order string // of the axes: ZYX or XYZ
+	order string // order of the axes, ZYX or XYZ
 	o     ReadOptions
 }
 
@@ -80,7 +80,7 @@ func (v *volume) layout() error {
 	return nil
 }
 
-// parameters reads the voxel size and what is told about the file.
+// parameters reads the voxel size and the description of the file.
 func (v *volume) parameters() error {
 	key := parameters + "/PhysSize"
 	d, err := v.file.Dataset(key)
@@ -110,7 +110,7 @@ func (v *volume) lacks(key string, err error) error {
 	return err
 }
 
-// text reads a remark, "" if there is none.
+// text reads a remark, or "" if there is none.
 func (v *volume) text(key string) string {
 	d, err := v.file.Dataset(parameters + "/" + key)
 	if err != nil || d.Len() != 1 {
@@ -158,7 +158,7 @@ func (v *volume) materials() error {
 	return nil
 }
 
-// axes takes shape and order from the first dataset, and bounds memory.
+// axes takes the shape and the order of axes from the first dataset, and bounds the memory.
 func (v *volume) axes() error {
 	key := v.key(0, parts[v.m.Type][0])
 	d, err := v.file.Dataset(key)
@@ -245,8 +245,8 @@ func (v *volume) phase(i int) error {
 	return nil
 }
 
-// isotropic reports whether a phase has neither an order parameter nor angles. Angles
-// without an order parameter are an error: they show that one was meant.
+// isotropic reports whether a phase has neither an order parameter nor angles. Angles without an
+// order parameter are an error, because they show that one was intended.
 func (v *volume) isotropic(i int) (bool, error) {
 	key := v.key(i, parts[Euler][1])
 	_, err := v.file.Dataset(key)

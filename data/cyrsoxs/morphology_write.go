@@ -8,19 +8,20 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// WriteOptions says how a morphology is stored.
+// WriteOptions are the options of WriteMorphology.
 type WriteOptions struct {
-	Gzip int  // 1 (fast) to 9 (as NRSS); default 4: 9 takes ten times as long for a tenth less; NoGzip: as they are
-	XYZ  bool // order of the axes in the file; default Z, Y, X
+	// compression, 1 (fast) to 9 (as NRSS), or NoGzip; default 4, because 9 takes ten times as long
+	// for a tenth less
+	Gzip int
+	XYZ  bool // whether the axes in the file are in the order X, Y, Z; default Z, Y, X
 }
 
 // NoGzip is WriteOptions.Gzip for fields that are not compressed.
 const NoGzip = -1
 
-// WriteMorphology writes the HDF5 file of a volume, over one that is there.
-// CyRSoXS, NRSS and ReadMorphology read it. Fields that are zero everywhere are
-// stored as zeros, since NRSS wants all four of each material. An empty Created
-// becomes the present date and time.
+// WriteMorphology writes the HDF5 file of a volume, and overwrites an existing one. CyRSoXS, NRSS
+// and ReadMorphology read it. Fields that are zero everywhere are stored as zeros, since NRSS
+// requires all four of each material. An empty Created becomes the present date and time.
 func WriteMorphology(name string, m *Morphology, o WriteOptions) error {
 	if err := m.shapes().in(name); err != nil {
 		return err
@@ -43,7 +44,7 @@ func WriteMorphology(name string, m *Morphology, o WriteOptions) error {
 	return w.Close()
 }
 
-// saver writes a morphology; the Writer behind keeps the first error.
+// saver writes a morphology; its Writer keeps the first error.
 type saver struct {
 	*hdf5.Writer
 	m *Morphology
@@ -94,7 +95,7 @@ func (s saver) parameters() {
 	}
 }
 
-// isDouble reports whether the first field that is not zero is float64.
+// isDouble reports whether the first nonzero field is float64.
 func (m *Morphology) isDouble() bool {
 	for i := range m.Phases {
 		for _, p := range parts[m.Type] {

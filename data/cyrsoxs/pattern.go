@@ -10,18 +10,17 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Pattern is the images of one energy, one per direction of the beam.
+// Pattern holds the images of one energy, one per direction of the beam.
 type Pattern struct {
-	Energy   float64      // eV
-	KVectors [][3]float64 // direction (x, y, z) of the beam of each image
-	Shape    [2]int       // pixels along Qy, Qx
-	Images   []Field      // Qy, Qx, Qx fastest; NaN where a pixel is invalid
+	Energy   float64      // photon energy in eV
+	KVectors [][3]float64 // direction (x, y, z) of the beam for each image
+	Shape    [2]int       // number of pixels along Qy, Qx
+	Images   []Field      // intensities in the order Qy, Qx, with Qx fastest; NaN if a pixel is invalid
 }
 
-// FileNames returns the names of the files of energies (eV), in their order:
-// Energy_284.70.h5 and so on. Energies that two decimals do not tell apart get
-// all their digits; CyRSoXS would overwrite one by the other. Equal energies are
-// an error.
+// FileNames returns the names of the files for energies (eV), in their order: Energy_284.70.h5 and
+// so on. Energies that two decimals do not distinguish get all their digits; CyRSoXS would overwrite
+// one file with the other. Equal energies are an error.
 func FileNames(energies []float64) ([]string, error) {
 	var bad mistakes
 	bad.energies(energies)
@@ -41,8 +40,7 @@ func FileNames(energies []float64) ([]string, error) {
 	return names, nil
 }
 
-// WritePatterns writes the file of each energy into a folder, which is made if
-// need be.
+// WritePatterns writes the file of each energy into a folder, which it creates if needed.
 func WritePatterns(dir string, all []*Pattern) error {
 	var energies []float64
 	for _, p := range all {
@@ -63,9 +61,9 @@ func WritePatterns(dir string, all []*Pattern) error {
 	return nil
 }
 
-// WritePattern writes the images of one energy, over those that are there:
-// KIDList/KVec, and K0/projection, K1/projection, ... with axes Qy and Qx. The
-// energy is in the name only: take it from FileNames.
+// WritePattern writes the images of one energy, and overwrites an existing file: KIDList/KVec, and
+// K0/projection, K1/projection, ... with axes Qy and Qx. The energy is only in the name of the file:
+// take it from FileNames.
 func WritePattern(name string, p *Pattern) error {
 	if err := p.mistakes().in(name); err != nil {
 		return err
@@ -103,7 +101,7 @@ func (p *Pattern) mistakes() mistakes {
 	return bad
 }
 
-// energyOf reads the energy in the name of a file.
+// energyOf reads the energy from the name of a file.
 func energyOf(name string) (float64, bool) {
 	s, ok1 := strings.CutPrefix(filepath.Base(name), "Energy_")
 	s, ok2 := strings.CutSuffix(s, ".h5")

@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// ReadPatterns reads the files Energy_*.h5 of a folder, by rising energy.
+// ReadPatterns reads the files Energy_*.h5 of a folder in order of rising energy.
 func ReadPatterns(dir string) ([]*Pattern, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -35,8 +35,8 @@ func ReadPatterns(dir string) ([]*Pattern, error) {
 	return all, nil
 }
 
-// ReadPattern reads the images of one energy, in the precision of the file. The
-// energy is that in the name.
+// ReadPattern reads the images of one energy, in the precision of the file. The energy is taken from
+// the name.
 func ReadPattern(name string) (*Pattern, error) {
 	energy, ok := energyOf(name)
 	if !ok {

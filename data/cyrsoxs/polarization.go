@@ -8,17 +8,17 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Polarization is the induced polarization of a volume, order Z, Y, X. One of the
+// Polarization is the induced polarization of a volume in the order Z, Y, X. One of the two
 // precisions is empty.
 type Polarization struct {
-	Shape  [3]int          // voxels along Z, Y, X
-	Single [3][]complex64  // x, y and z component
-	Double [3][]complex128 // x, y and z component
+	Shape  [3]int          // number of voxels along Z, Y, X
+	Single [3][]complex64  // x, y and z components in single precision
+	Double [3][]complex128 // x, y and z components in double precision
 }
 
-// WritePolarization writes PolarizationX.h5, PolarizationY.h5 and
-// PolarizationZ.h5 with the datasets pX, pY and pZ of shape (Z, Y, X, 2), real
-// and imaginary part, into a folder that is made if need be.
+// WritePolarization writes PolarizationX.h5, PolarizationY.h5 and PolarizationZ.h5, with the
+// datasets pX, pY and pZ of shape (Z, Y, X, 2), real and imaginary part, into a folder that it
+// creates if needed.
 func WritePolarization(dir string, p *Polarization) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("cyrsoxs: %w", err)
@@ -42,7 +42,7 @@ func WritePolarization(dir string, p *Polarization) error {
 	return nil
 }
 
-// pairs lays real and imaginary parts beside each other.
+// pairs interleaves real and imaginary parts.
 func pairs(single []complex64, double []complex128) Field {
 	var f Field
 	for _, z := range single {

@@ -6,17 +6,17 @@ import (
 	"unsafe"
 )
 
-// Array is a block of elements in a file: a whole dataset or attribute, a Slab
-// of one or a Field of its compounds. Elements are in C order, last axis
-// fastest. A mistake in Slab or Field is kept and returned by the method that
-// reads.
+// Array is a block of elements in a file: a whole dataset or attribute, a Slab of one or a Field of
+// its compounds. Elements are in C order, last axis fastest. A mistake in Slab or Field is kept and
+// returned by the method that reads.
 type Array struct {
 	file *File
 	path string
 	typ  *Type
 	dims []uint64
-	read func(dst []byte, offset, count []uint64) error // dst is zeroed
-	more func() int64                                   // what sources add to File.MaxBytes, may be nil
+	read func(dst []byte, offset, count []uint64) error // reads a block into dst, which is zeroed
+	// returns the bytes that sources add to File.MaxBytes; may be nil
+	more func() int64
 	err  error
 }
 
@@ -47,7 +47,7 @@ func (a *Array) Len() int {
 	return int(n) * k
 }
 
-// scalarType returns how many numbers an element holds and their type.
+// scalarType returns the number of numbers in an element, and their type.
 func (a *Array) scalarType() (int, *Type) {
 	n, t := 1, a.typ
 	for t.Class == ArrayOf {
@@ -164,7 +164,7 @@ func (a *Array) raw() ([]byte, error) {
 	return raw, a.named(err)
 }
 
-// rawFor is raw when each element becomes size bytes in memory.
+// rawFor is raw for elements that take size bytes each in memory.
 func (a *Array) rawFor(size int) ([]byte, error) {
 	if _, err := a.room(a.dims, size); err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func numbers[T number](a *Array) ([]T, error) {
 	return dst, numbersTo(dst, a)
 }
 
-// numbersTo reads every element into dst, which has room for just those.
+// numbersTo reads every element into dst, whose length must equal the number of elements.
 func numbersTo[T number](dst []T, a *Array) error {
 	if a.err != nil {
 		return a.err
@@ -241,14 +241,13 @@ func (a *Array) Float64sTo(dst []float64) error { return numbersTo(dst, a) }
 // Float32sTo is Float32s into dst, whose length must be Len.
 func (a *Array) Float32sTo(dst []float32) error { return numbersTo(dst, a) }
 
-// Int64s returns the elements as int64; a value that is no int64 is an error.
+// Int64s returns the elements as int64; a value that int64 cannot hold is an error.
 func (a *Array) Int64s() ([]int64, error) { return numbers[int64](a) }
 
-// Int32s returns the elements as int32; a value that is no int32 is an error.
+// Int32s returns the elements as int32; a value that int32 cannot hold is an error.
 func (a *Array) Int32s() ([]int32, error) { return numbers[int32](a) }
 
-// Uint64s returns the elements as uint64; a value that is no uint64 is an
-// error.
+// Uint64s returns the elements as uint64; a value that uint64 cannot hold is an error.
 func (a *Array) Uint64s() ([]uint64, error) { return numbers[uint64](a) }
 
 // Bools returns the elements as booleans: everything but zero is true.
@@ -267,7 +266,7 @@ func (a *Array) Bools() ([]bool, error) {
 // Bytes returns the elements as stored, Type().Size bytes each.
 func (a *Array) Bytes() ([]byte, error) { return a.raw() }
 
-// Complex128s returns elements that IsComplex.
+// Complex128s returns the elements of an array whose type IsComplex.
 func (a *Array) Complex128s() ([]complex128, error) {
 	if a.err == nil && !a.typ.IsComplex() {
 		return nil, a.named(typeError("complex numbers", a.typ))

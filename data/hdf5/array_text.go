@@ -40,7 +40,7 @@ func (a *Array) Strings() ([]string, error) {
 	return all, nil
 }
 
-// unpad takes off what fills a fixed string: after the first zero, or spaces.
+// unpad removes the padding of a fixed string: everything after the first zero, or trailing spaces.
 func unpad(b []byte, pad int) string {
 	switch pad {
 	case 1:
@@ -51,7 +51,7 @@ func unpad(b []byte, pad int) string {
 	return trim(b)
 }
 
-// text returns a variable string.
+// text returns a string of variable length.
 func (a *Array) text(b []byte) (string, error) {
 	s, err := a.file.vlenBytes(a.file.cursor(b), 1)
 	return trim(s), err
@@ -126,7 +126,7 @@ func (a *Array) Ragged() ([][]float64, error) {
 	return out, nil
 }
 
-// inMemory reads blocks of elements that are all in b.
+// inMemory returns a function that reads blocks of elements which are all in b.
 func (a *Array) inMemory(b []byte) func([]byte, []uint64, []uint64) error {
 	dims := a.dims
 	size := uint64(a.typ.Size)

@@ -141,7 +141,7 @@ func (f *File) parseAttribute(b []byte, at uint64, path string) (*Attribute, err
 	return a, nil
 }
 
-// shape returns the axes; a null space is an empty one.
+// shape returns the axes; a null dataspace is an empty axis.
 func (s space) shape() []uint64 {
 	if s.null {
 		return []uint64{0}

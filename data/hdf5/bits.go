@@ -9,12 +9,12 @@ import (
 // each byte first. Reading past the end sets short and returns zeros.
 type bitReader struct {
 	b     []byte
-	buf   uint64 // the next n bits, at the top; the bits below are zero
+	buf   uint64 // next n bits, at the top; the bits below are zero
 	n     int
 	short bool
 }
 
-// refill has at least 56 bits in buf unless the input ends.
+// refill fills buf to at least 56 bits unless the input ends.
 func (r *bitReader) refill() {
 	if r.n == 0 && len(r.b) >= 8 {
 		r.buf, r.n, r.b = binary.BigEndian.Uint64(r.b), 64, r.b[8:]
@@ -45,7 +45,7 @@ func (r *bitReader) read(k int) uint64 {
 	return v
 }
 
-// unary returns the number of zeros before the next one, and takes that one.
+// unary returns the number of zeros before the next one, and consumes that one.
 func (r *bitReader) unary() uint64 {
 	total := 0
 	for {

@@ -6,32 +6,32 @@ import (
 	"sync"
 )
 
-// chunk is a piece of a dataset: where it is stored and how.
+// chunk is a piece of a dataset and its place in the file.
 type chunk struct {
-	at   uint64 // number in the grid of chunks, last axis fastest
+	at   uint64 // index in the grid of chunks, last axis fastest
 	addr uint64
-	size uint64 // bytes stored
-	mask uint32 // filters left out, bit i for the i-th
+	size uint64 // number of bytes stored
+	mask uint32 // filters that were skipped, bit i for the i-th
 }
 
-// chunkIndex lists the chunks that are stored.
+// chunkIndex lists the stored chunks.
 type chunkIndex interface {
 	list(c *chunked) ([]chunk, error)
 }
 
-// chunked data are pieces of equal shape.
+// chunked is storage in pieces of equal shape.
 type chunked struct {
 	*File
 	d     *Dataset
 	chunk []uint64 // shape of a chunk
-	grid  []uint64 // chunks along each axis
-	bytes uint64   // of a chunk, unpacked
+	grid  []uint64 // number of chunks along each axis
+	bytes uint64   // size of an unfiltered chunk in bytes
 	index chunkIndex
-	// wholeEdges: chunks that stick out of the dataset are not filtered.
+	// wholeEdges says that chunks which extend beyond the dataset are not filtered.
 	wholeEdges bool
 
 	once sync.Once
-	list []chunk // by at
+	list []chunk // stored chunks in order of at
 	err  error
 }
 
@@ -72,7 +72,7 @@ func (s *chunked) complete() bool {
 	return err == nil && ok && uint64(len(list)) >= n
 }
 
-// find returns the stored chunk at a place of the grid.
+// find returns the stored chunk with the given index in the grid.
 func find(list []chunk, at uint64) (chunk, bool) {
 	i := sort.Search(len(list), func(i int) bool { return list[i].at >= at })
 	if i < len(list) && list[i].at == at {
@@ -81,7 +81,7 @@ func find(list []chunk, at uint64) (chunk, bool) {
 	return chunk{}, false
 }
 
-// number is the place of a chunk in the grid; ok is false outside.
+// number returns the index of a chunk in the grid; ok is false outside the grid.
 func (s *chunked) number(at []uint64) (n uint64, ok bool) {
 	for i, v := range at {
 		if v >= s.grid[i] {
@@ -92,7 +92,7 @@ func (s *chunked) number(at []uint64) (n uint64, ok bool) {
 	return n, true
 }
 
-// read visits the chunks that a block touches.
+// read reads the chunks that overlap a block.
 func (s *chunked) read(t *trail, dst []byte, offset, count []uint64) error {
 	list, err := s.load()
 	if err != nil || len(list) == 0 {
@@ -156,7 +156,7 @@ func (s *chunked) unpack(buf *unpacker, c chunk, at []uint64) ([]byte, error) {
 	return b, nil
 }
 
-// onEdge reports a chunk that sticks out of the dataset.
+// onEdge reports whether a chunk extends beyond the dataset.
 func (s *chunked) onEdge(at []uint64) bool {
 	for i, v := range at {
 		if (v+1)*s.chunk[i] > s.d.dims[i] {
@@ -166,7 +166,7 @@ func (s *chunked) onEdge(at []uint64) bool {
 	return false
 }
 
-// copyOut copies what chunk and block share.
+// copyOut copies the elements that chunk and block have in common.
 func (s *chunked) copyOut(dst, b []byte, at, offset, count []uint64) {
 	rank := len(s.chunk)
 	size := uint64(s.d.typ.Size)
@@ -189,7 +189,7 @@ func (s *chunked) copyOut(dst, b []byte, at, offset, count []uint64) {
 	})
 }
 
-// strides are the bytes from one index to the next along each axis.
+// strides returns the number of bytes from one index to the next along each axis.
 func strides(dims []uint64, size uint64) []uint64 {
 	s := make([]uint64, len(dims))
 	for i := len(dims) - 1; i >= 0; i-- {

@@ -13,11 +13,11 @@ type extensible struct {
 	elements
 	seen     once
 	maxBits  int
-	inIndex  uint64 // elements in the index block
-	minimum  uint64 // elements of the smallest data block
-	pointers uint64 // data blocks of the smallest super block
-	page     uint64 // elements of a page
-	offset   int    // bytes of an offset
+	inIndex  uint64 // number of elements in the index block
+	minimum  uint64 // number of elements of the smallest data block
+	pointers uint64 // number of data blocks of the smallest super block
+	page     uint64 // number of elements of a page
+	offset   int    // size of an offset in bytes
 	next     uint64 // number of the next element
 }
 
@@ -52,7 +52,7 @@ func (x extensibleIndex) list(s *chunked) ([]chunk, error) {
 
 func power2(n uint64) bool { return n != 0 && n&(n-1) == 0 }
 
-// growing is the axis without limit.
+// growing returns the axis that can grow without limit.
 func (s *chunked) growing() int {
 	for i, n := range s.d.max {
 		if n == undef {
@@ -127,8 +127,8 @@ func (e *extensible) superBlock(addr uint64, u int) error {
 	return nil
 }
 
-// pageMap tells which pages of a data block were written: one bit each, high
-// bits first, the blocks of a super block one after another.
+// pageMap tells which pages of a data block were written: one bit each, high bits first, the blocks
+// of a super block one after another.
 type pageMap struct {
 	bits  []byte
 	first uint64

@@ -41,8 +41,8 @@ func (e *elements) plain(block, n uint64) ([]chunk, error) {
 	return e.all, err
 }
 
-// paged reads a block whose pages have checksums of their own; a bitmap, high
-// bits first, tells which were ever written.
+// paged reads a block whose pages have checksums of their own; a bitmap, high bits first, tells
+// which pages were ever written.
 func (e *elements) paged(block, n, page uint64) ([]chunk, error) {
 	pages := (n + page - 1) / page
 	head := uint64(6+e.offsetSize) + (pages+7)/8 + 4

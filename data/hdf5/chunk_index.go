@@ -24,8 +24,8 @@ func (x tree1Index) list(s *chunked) ([]chunk, error) {
 	return all, err
 }
 
-// keep adds a chunk that lies in the dataset; after a dataset has shrunk some
-// may not.
+// keep adds a chunk that lies in the dataset; after a dataset has shrunk, some chunks may lie
+// outside.
 func (s *chunked) keep(all *[]chunk, c chunk, at []uint64) error {
 	if c.addr == undef {
 		return nil
@@ -66,7 +66,7 @@ func (x tree2Index) list(s *chunked) ([]chunk, error) {
 	return all, err
 }
 
-// singleIndex is a dataset of one chunk.
+// singleIndex is the index of a dataset with a single chunk.
 type singleIndex struct {
 	addr, size uint64
 	mask       uint32
@@ -82,7 +82,7 @@ func (x singleIndex) list(s *chunked) ([]chunk, error) {
 	return all, s.keep(&all, c, make([]uint64, len(s.chunk)))
 }
 
-// implicitIndex has all chunks one after another.
+// implicitIndex is the index of a dataset with all chunks one after another.
 type implicitIndex struct{ addr uint64 }
 
 func (x implicitIndex) list(s *chunked) ([]chunk, error) {
@@ -101,11 +101,11 @@ func (x implicitIndex) list(s *chunked) ([]chunk, error) {
 	return all, nil
 }
 
-// chunkOrder numbers chunks as an array index does: over the grid of the
-// greatest shape, the axis that can grow without limit first.
+// chunkOrder numbers chunks in the order of an array index: over the grid of the maximal shape, with
+// the axis that can grow without limit first.
 type chunkOrder struct {
 	dims []uint64
-	axis int // moved to the front, -1 for none
+	axis int // axis moved to the front, -1 for none
 }
 
 func (s *chunked) order(axis int) chunkOrder {
@@ -124,7 +124,7 @@ func (s *chunked) order(axis int) chunkOrder {
 	return o
 }
 
-// place is where chunk i is in the grid. The first axis takes what is left.
+// place returns the position of chunk i in the grid. The first axis takes the rest.
 func (o chunkOrder) place(i uint64) []uint64 {
 	at := make([]uint64, len(o.dims))
 	for k := len(o.dims) - 1; k >= 0; k-- {
@@ -148,7 +148,7 @@ func (o chunkOrder) place(i uint64) []uint64 {
 type elements struct {
 	*chunked
 	order chunkOrder
-	size  int // bytes of an element
+	size  int // size of an element in bytes
 	all   []chunk
 }
 
@@ -165,8 +165,8 @@ func (e *elements) read(c *cursor, first uint64, n uint64) error {
 	return nil
 }
 
-// entrySize checks the size of an element: an address, or with filters a size
-// of up to eight bytes and a mask of four besides.
+// entrySize checks the size of an element: an address and, with filters, a size of up to eight bytes
+// and a mask of four.
 func (s *chunked) entrySize(addr uint64, client, size int) error {
 	extra := size - s.offsetSize
 	if client == 0 && extra == 0 || client == 1 && extra >= 5 && extra <= 12 {

@@ -8,14 +8,13 @@ import (
 	"unsafe"
 )
 
-// number are the element types numbers are read into.
+// number is the set of Go types that numbers are read into.
 type number interface {
 	~int64 | ~float64 | ~float32 | ~uint64 | ~int32
 }
 
-// convert reads numbers of type t from raw into dst. Bytes of raw may be
-// swapped on the way. An integer that dst cannot hold exactly is an error;
-// floats are rounded.
+// convert reads numbers of type t from raw into dst. It may swap bytes of raw on the way. An integer
+// that dst cannot hold exactly is an error; floats are rounded.
 func convert[T number](dst []T, raw []byte, t *Type) error {
 	switch t.Class {
 	case Enum, ArrayOf:
@@ -148,7 +147,7 @@ func notExact[T number](dst []T, v string) error {
 	return &FormatError{Offset: -1, What: fmt.Sprintf("value %s is no %T", v, dst[0]), Try: "use Float64s", Err: ErrType}
 }
 
-// half widens an IEEE half.
+// half converts an IEEE half-precision number.
 func half(h uint16) float64 {
 	sign, e, m := h>>15, int(h>>10&31), float64(h&1023)
 	v := 0.0
@@ -169,8 +168,7 @@ func half(h uint16) float64 {
 	return v
 }
 
-// general reads numbers with unused bits or floats that are not IEEE's, up to
-// eight bytes each.
+// general reads numbers with unused bits, or floats that are not IEEE's, of up to eight bytes each.
 func general[T number](dst []T, raw []byte, t *Type) error {
 	if t.Size > 8 {
 		return &FormatError{Offset: -1, What: fmt.Sprintf("numbers of %d bytes", t.Size), Try: "store them as 64-bit numbers", Err: ErrUnsupported}
@@ -228,7 +226,7 @@ func (b floatBits) value(u uint64) float64 {
 	return v
 }
 
-// littleEndian is the byte order of this machine.
+// littleEndian reports whether this machine is little-endian.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // memory returns the bytes of dst if numbers of type t can be read straight

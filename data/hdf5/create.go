@@ -10,11 +10,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Writer makes a file that every version of the HDF5 library since 1.0 opens:
-// superblock 0, symbol-table groups, version 1 headers. Data of numbers go to
-// disk at once, everything else at Close, which renames the file into place.
-// The first error is kept, stops later calls and is returned by Close, so
-// checking Close is enough:
+// Writer makes a file that every version of the HDF5 library since 1.0 opens: superblock 0,
+// symbol-table groups, version 1 headers. Numeric data go to disk at once, everything else at Close,
+// which renames the file into place. The first error is kept, makes later calls return without
+// effect, and is returned by Close, so checking Close is enough:
 //
 //	w, err := hdf5.Create("out.h5")
 //	if err != nil { ... }
@@ -27,7 +26,7 @@ import (
 type Writer struct {
 	name string
 	out  *atomicfile.File
-	end  uint64 // next free byte
+	end  uint64 // offset of the next free byte
 	root *node
 	err  error
 }
@@ -36,15 +35,15 @@ type Writer struct {
 type node struct {
 	path     string
 	kind     nodeKind
-	children map[string]*node // group
-	target   string           // links: a path
-	file     string           // external link
+	children map[string]*node // members of a group
+	target   string           // path that a link points to
+	file     string           // file that an external link points to
 	attrs    []*attrValue
-	scales   [][]string // dataset: paths of the dimension scales of each axis
+	scales   [][]string // paths of the dimension scales of each axis of a dataset
 	data     *dataNode
-	addr     uint64 // of the header
+	addr     uint64 // address of the header
 	size     uint64
-	tree     uint64 // group: symbol table
+	tree     uint64 // address of the symbol table of a group
 	heap     uint64
 }
 
@@ -71,7 +70,7 @@ func Create(name string) (*Writer, error) {
 	return &Writer{name: name, out: out, end: superblockSize, root: &node{path: "/", children: map[string]*node{}}}, nil
 }
 
-// Discard drops what was written. After Close it does nothing.
+// Discard removes what was written. After Close it does nothing.
 func (w *Writer) Discard() {
 	if w.out == nil {
 		return
@@ -81,8 +80,7 @@ func (w *Writer) Discard() {
 	w.fail("", "was discarded")
 }
 
-// Close writes what is left and renames the file into place. After an error
-// nothing is left behind.
+// Close writes the rest and renames the file into place. After an error no file is left behind.
 func (w *Writer) Close() error {
 	if w.out == nil {
 		if w.err == nil {
@@ -108,7 +106,7 @@ func (w *Writer) fail(path, format string, args ...any) error {
 	return w.err
 }
 
-// Group makes a group and those above it. One that exists already is fine.
+// Group makes a group and its parents. A group that exists already is no error.
 func (w *Writer) Group(key string) error {
 	_, err := w.group(key)
 	return err
@@ -136,7 +134,7 @@ func (w *Writer) group(key string) (*node, error) {
 	return at, nil
 }
 
-// add puts a node at a path that is free.
+// add inserts a node at a path that is not yet taken.
 func (w *Writer) add(key string, n *node) error {
 	parts := split(key)
 	if w.err != nil {
@@ -228,7 +226,7 @@ func (w *Writer) put(b []byte, at uint64) {
 	}
 }
 
-// append allocates and writes in one.
+// append allocates space for b and writes it.
 func (w *Writer) append(b []byte) uint64 {
 	at := w.alloc(uint64(len(b)))
 	w.put(b, at)

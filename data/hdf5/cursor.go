@@ -7,8 +7,8 @@ import "bytes"
 type cursor struct {
 	b      []byte
 	i      int
-	offset int // bytes of an address
-	length int // bytes of a length
+	offset int // size of an address in bytes
+	length int // size of a length in bytes
 	short  bool
 }
 
@@ -45,7 +45,7 @@ func (c *cursor) u16() int    { return int(c.uint(2)) }
 func (c *cursor) u32() uint32 { return uint32(c.uint(4)) }
 func (c *cursor) len() uint64 { return c.uint(c.length) }
 
-// addr reads an address; the undefined one (all bits set) comes back as undef.
+// addr reads an address; the undefined address (all bits set) is returned as undef.
 func (c *cursor) addr() uint64 {
 	v := c.uint(c.offset)
 	if c.offset < 8 && v == 1<<(8*c.offset)-1 {
@@ -56,7 +56,7 @@ func (c *cursor) addr() uint64 {
 
 const undef = ^uint64(0)
 
-// text reads up to and including a zero byte.
+// text reads text up to and including a zero byte.
 func (c *cursor) text() string {
 	n := bytes.IndexByte(c.b[c.i:], 0)
 	if n < 0 {

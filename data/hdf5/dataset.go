@@ -9,7 +9,7 @@ type Dataset struct {
 	store   storage
 	max     []uint64
 	filters []filter
-	fill    []byte // nil for zero
+	fill    []byte // fill value as stored; nil for zero
 	null    bool
 }
 
@@ -24,7 +24,7 @@ func (f *File) Dataset(key string) (*Dataset, error) {
 	return d, within(key, err)
 }
 
-// dataset makes a Dataset of a header.
+// dataset makes a Dataset from a header.
 func (f *File) dataset(h *header, key string) (*Dataset, error) {
 	return f.datasetWithin(h, key, &trail{left: f.MaxBytes})
 }
@@ -71,8 +71,8 @@ func (f *File) datasetWithin(h *header, key string, t *trail) (*Dataset, error) 
 	return d, nil
 }
 
-// trail begins a call. A virtual dataset copies what it reads, and sources may
-// be virtual in turn.
+// trail begins a call. A virtual dataset reads copies from its sources, which may be virtual in
+// turn.
 func (d *Dataset) trail() *trail {
 	t := &trail{left: d.file.MaxBytes}
 	if more := d.more; more != nil {
@@ -96,7 +96,7 @@ func repeat(dst, one []byte) {
 	}
 }
 
-// Null reports a dataset whose dataspace is null: h5py's Empty.
+// Null reports whether the dataspace is null: h5py's Empty.
 func (d *Dataset) Null() bool { return d.null }
 
 // Attrs returns the attributes, sorted by name.
@@ -105,7 +105,7 @@ func (d *Dataset) Attrs() ([]*Attribute, error) {
 	return all, within(d.path, err)
 }
 
-// Chunks returns the shape of a chunk, nil if the dataset is not chunked.
+// Chunks returns the shape of a chunk, or nil if the dataset is not chunked.
 func (d *Dataset) Chunks() []int {
 	c, ok := d.store.(*chunked)
 	if !ok {
@@ -118,8 +118,8 @@ func (d *Dataset) Chunks() []int {
 	return out
 }
 
-// Filters returns the names of the filters a chunk went through, first applied
-// first: gzip, shuffle, fletcher32, szip, nbit, scaleoffset, lzf.
+// Filters returns the names of the filters applied to a chunk, in the order in which they were
+// applied: gzip, shuffle, fletcher32, szip, nbit, scaleoffset, lzf.
 func (d *Dataset) Filters() []string {
 	var names []string
 	for _, f := range d.filters {
@@ -128,7 +128,7 @@ func (d *Dataset) Filters() []string {
 	return names
 }
 
-// MaxShape returns the limits of growth, -1 for none.
+// MaxShape returns the limits of growth of the axes, -1 for none.
 func (d *Dataset) MaxShape() []int {
 	out := make([]int, len(d.max))
 	for i, n := range d.max {
@@ -137,10 +137,10 @@ func (d *Dataset) MaxShape() []int {
 	return out
 }
 
-// String is path, type and shape.
+// String returns path, type and shape.
 func (d *Dataset) String() string { return fmt.Sprintf("%s %s %v", d.path, d.typ, d.Shape()) }
 
-// fillOf returns the fill value, nil for zero.
+// fillOf returns the fill value, or nil for zero.
 func (f *File) fillOf(h *header, size int) ([]byte, error) {
 	m, ok := h.first(msgFill)
 	old := !ok

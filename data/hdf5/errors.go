@@ -22,14 +22,14 @@ var (
 // FormatError says what is wrong with a file, and where.
 type FormatError struct {
 	File   string // name given to Open
-	Path   string // object being read, "" if none yet
-	Offset int64  // byte of the file, -1 if no single byte is to blame
+	Path   string // object being read; "" if none yet
+	Offset int64  // position in the file in bytes; -1 if no single byte is to blame
 	What   string // what is wrong, with the numbers
-	Try    string // what to do about it
-	Err    error  // cause or sentinel, may be nil
+	Try    string // remedy to try
+	Err    error  // cause or sentinel; may be nil
 }
 
-// Error is file, object, byte, what is wrong and what to try.
+// Error returns file, object, byte, what is wrong and what to try.
 func (e *FormatError) Error() string {
 	at := ""
 	if e.Offset >= 0 {
@@ -41,13 +41,13 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// LostError says which objects of a file are damaged, where the others could be read.
+// LostError says which objects of a file are damaged, after the others were read.
 type LostError struct {
 	File string
-	Lost []error // one of each, with its path
+	Lost []error // one error per damaged object, with its path
 }
 
-// Error names the first few of them.
+// Error names the first few damaged objects.
 func (e *LostError) Error() string {
 	s := fmt.Sprintf("hdf5: %s: %d objects cannot be read", e.File, len(e.Lost))
 	if len(e.Lost) == 1 {
@@ -83,12 +83,12 @@ func (e *MissingError) Unwrap() error { return ErrNotFound }
 
 const damaged = "the file is damaged or cut off; copy or download it again"
 
-// bad reports damage at an address of the file.
+// bad returns an error for damage at an address of the file.
 func (f *File) bad(addr uint64, format string, args ...any) *FormatError {
 	return &FormatError{File: f.name, Offset: f.base + int64(addr&(1<<62-1)), What: fmt.Sprintf(format, args...), Try: damaged}
 }
 
-// unsupported reports something valid that this package does not read.
+// unsupported returns an error for something valid that this package does not read.
 func (f *File) unsupported(addr uint64, try, format string, args ...any) *FormatError {
 	e := f.bad(addr, format, args...)
 	e.Try, e.Err = try, ErrUnsupported

@@ -12,43 +12,42 @@ import (
 // File is an HDF5 file open for reading. Its methods may be called from
 // several goroutines.
 type File struct {
-	// MaxBytes bounds the bytes of elements that one call may allocate.
-	// Open sets it to 64 MiB plus 1032 times the size of the file; raise it to
-	// read a mostly empty dataset whole. While it is as Open set it, the size
-	// of its sources raises it likewise for a virtual dataset.
+	// MaxBytes bounds the bytes of elements that one call may allocate. Open sets it to 64 MiB plus
+	// 1032 times the size of the file; raise it to read a mostly empty dataset whole. While it has
+	// the value from Open, the sizes of a virtual dataset's sources raise the bound for that dataset
+	// in the same way.
 	MaxBytes int64
 
-	// AnyFolder lets virtual datasets take elements from files anywhere.
-	// Otherwise their sources must be in the folder of this file or below it,
-	// and what others name is an error: a file from elsewhere cannot make a
-	// program read files that it was not given. Set it after Open, before the
-	// first Dataset.
+	// AnyFolder lets virtual datasets take elements from files anywhere. Otherwise their sources
+	// must be in the folder of this file or below it, and any other source is an error, so that a
+	// file from elsewhere cannot make a program read files that it was not given. Set it after Open,
+	// before the first Dataset.
 	AnyFolder bool
 
 	name       string
-	dir        string // where external links and sources are looked for, "" for none
-	tree       string // the folder below which sources are, absolute
+	dir        string // folder searched for external links and sources; "" for none
+	tree       string // absolute path of the folder that sources must be in or below
 	openBytes  int64  // MaxBytes as Open set it
 	r          io.ReaderAt
 	closer     io.Closer
-	size       int64 // bytes from base to the end
-	base       int64 // where the superblock is; addresses count from here
+	size       int64 // number of bytes from base to the end
+	base       int64 // position of the superblock, which addresses count from
 	offsetSize int
 	lengthSize int
 	root       uint64
-	anySum     bool // accept wrong checksums: the fuzz targets want to get past them
+	anySum     bool // whether to accept wrong checksums, which the fuzz targets need
 
 	mu          sync.Mutex
 	headers     map[uint64]*header
-	headerBytes uint64 // in headers
+	headerBytes uint64 // total size of headers in bytes
 	groups      map[uint64][]Link
-	groupLinks  uint64 // in groups
+	groupLinks  uint64 // number of links in groups
 	heaps       map[uint64]collection
-	heapBytes   uint64           // in heaps
+	heapBytes   uint64           // total size of heaps in bytes
 	types       map[uint64]*Type // named types, by the address of their message
 	external    map[string]*File
-	sources     *sourcePool         // nil until one is opened
-	mapped      map[string]*Dataset // that virtual ones took elements from
+	sources     *sourcePool         // open source files; nil until the first
+	mapped      map[string]*Dataset // datasets that virtual datasets took elements from
 	names       map[uint64]string
 }
 
@@ -89,8 +88,7 @@ func read(r io.ReaderAt, size int64, name string) (*File, error) {
 	return f, nil
 }
 
-// Close closes the file and those its external links and virtual datasets led
-// to.
+// Close closes the file and all files opened through its external links and virtual datasets.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,13 +20,13 @@ const (
 	filterLZF      = 32000
 )
 
-// maxRatio is the most that deflate and LZF can shrink data.
+// maxRatio is the largest ratio by which deflate and LZF can shrink data.
 const maxRatio = 1032
 
-// filter is one step a chunk went through before it was stored.
+// filter is one step applied to a chunk before it was stored.
 type filter struct {
 	id     int
-	values []uint32 // client data
+	values []uint32 // parameters of the filter, called client data by HDF5
 }
 
 func (f filter) name() string {
@@ -140,13 +140,13 @@ func (u *unpacker) undo(b []byte, p filter, size uint64) ([]byte, error) {
 	return nil, ErrUnsupported
 }
 
-// slack is the most bytes that b may unpack to.
+// slack returns the largest number of bytes that b may unpack to.
 func slack(b []byte, size uint64) int {
 	return int(min(roomy(size), uint64(len(b))*maxRatio+64))
 }
 
-// roomy is the most bytes that a chunk of size bytes may have between filters:
-// checksums and lengths, and codes that could not make it smaller.
+// roomy returns the largest number of bytes that a chunk of size bytes may have between filters,
+// including checksums, lengths and codes that failed to make it smaller.
 func roomy(size uint64) uint64 { return size + size/4 + 64 }
 
 // spare returns the buffer that does not hold the current bytes.
@@ -185,8 +185,8 @@ func (u *unpacker) inflate(b []byte, size uint64) ([]byte, error) {
 	return nil, fmt.Errorf("unpacks to more than %d bytes", size)
 }
 
-// unshuffle gathers the bytes of each element, which the filter had sorted by
-// their place in the element.
+// unshuffle restores the bytes of each element, which the filter had sorted by their position in the
+// element.
 func unshuffle(dst, b []byte, size int) []byte {
 	n := len(b) / size
 	for k := range size {

@@ -13,17 +13,16 @@ const (
 	nbitWhole    = 4
 )
 
-// packed describes an element whose unused bits were left out: a number, of
-// which the precision is kept, an array or compound of packed elements, or
-// bytes that are kept whole.
+// packed describes an element stored without its unused bits: a number, of which only the
+// significant bits are kept, an array or compound of packed elements, or bytes that are kept whole.
 type packed struct {
-	kind, size int // bytes of the element
+	kind, size int // kind of the element, and its size in bytes
 	big        bool
-	precision  int // bits
-	offset     int // of the lowest bit that is kept
+	precision  int // number of bits that are kept
+	offset     int // position of the lowest bit that is kept
 	parts      []packed
-	at         []int  // where the members of a compound are, bytes
-	bits       uint64 // that an element has in the file
+	at         []int  // offset of each member of a compound in bytes
+	bits       uint64 // number of bits that an element takes in the file
 }
 
 // unbit undoes the n-bit filter. Its parameters are their own number, whether

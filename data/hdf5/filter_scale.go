@@ -6,31 +6,30 @@ import (
 	"math"
 )
 
-// scaleHead is the length of what stands before the packed numbers of a chunk:
-// their number of bits (4 bytes), the size of the minimum (1), the minimum (8)
-// and 8 bytes without use.
+// scaleHead is the length of the header before the packed numbers of a chunk: their number of bits
+// (4 bytes), the size of the minimum (1), the minimum (8) and 8 unused bytes.
 const scaleHead = 21
 
 // Ways of scaling that the scale-offset filter knows.
 const (
-	scaleDecimal = 0 // floats: rounded to a number of decimal places
+	scaleDecimal = 0 // method for floats: rounded to a number of decimal places
 	scaleInteger = 2
 )
 
-// scaled are the parameters of the scale-offset filter: numbers were stored as
-// differences from the smallest, in as few bits as the largest needs. A code
-// of all ones is the fill value where there is one.
+// scaled holds the parameters of the scale-offset filter: numbers are stored as differences from the
+// smallest, in as few bits as the largest difference needs. A code of all ones is the fill value, if
+// there is one.
 type scaled struct {
 	method   int
-	factor   int // decimal places of floats; bits of integers that the writer asked for
-	n        int // numbers in a chunk
+	factor   int // decimal places for floats; number of bits requested by the writer for integers
+	n        int // number of numbers in a chunk
 	float    bool
-	size     int // bytes of a number
+	size     int // size of a number in bytes
 	big      bool
 	hasFill  bool
 	fill     uint64 // bits of the fill value
-	bits     int    // bits of a code, from the chunk
-	smallest uint64 // bits of the smallest number, from the chunk
+	bits     int    // number of bits of a code, read from the chunk
+	smallest uint64 // bits of the smallest number, read from the chunk
 }
 
 func scaledOf(values []uint32) (scaled, error) {

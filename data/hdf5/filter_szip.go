@@ -7,16 +7,16 @@ import (
 
 // Options of the szip filter.
 const (
-	szipBig      = 16 // samples are big endian
-	szipNearest  = 32 // samples are differences from their neighbours
-	szipSegment  = 64 // blocks that one run of zero blocks can span
+	szipBig      = 16 // option: samples are big-endian
+	szipNearest  = 32 // option: samples are differences from their neighbours
+	szipSegment  = 64 // number of blocks that one run of zero blocks can span
 	szipMaxRatio = 8192
 )
 
-// unszip undoes the szip filter: a length, then the adaptive entropy coding of
-// CCSDS 121.0-B, "Lossless Data Compression". Its parameters are options,
-// samples per block, bits per sample and samples per scan line. Numbers of 32
-// and 64 bits are stored as bytes: the first byte of all of them, then the
+// unszip undoes the szip filter: a length, then the adaptive entropy coding of CCSDS 121.0-B,
+// "Lossless Data Compression". The filter's parameters are options, samples per block, bits per
+// sample and samples per scan line. Numbers of 32 and 64 bits are stored bytewise: first the first
+// byte of all numbers, then the second and so on.
 // second and so on.
 //
 // Reference: CCSDS 121.0-B-3, chapters 3 (entropy coder) and 4 (preprocessor).
@@ -48,19 +48,19 @@ func (u *unpacker) unszip(b []byte, values []uint32, size uint64) ([]byte, error
 type szip struct {
 	r      bitReader
 	dst    []byte
-	bits   int // of a sample
-	bytes  int // of a sample in dst
-	planes int // planes of bytes, 1 if samples are whole numbers
-	idBits int // of the choice of a code
-	block  int // samples of a block
-	blocks int // in a scan line, the last one padded
-	line   int // samples of a scan line
+	bits   int // number of bits of a sample
+	bytes  int // number of bytes of a sample in dst
+	planes int // number of byte planes; 1 if samples are whole numbers
+	idBits int // number of bits of a code's identifier
+	block  int // number of samples in a block
+	blocks int // number of blocks in a scan line, the last one padded
+	line   int // number of samples in a scan line
 	big    bool
 	near   bool
 
-	done int    // samples of dst
-	at   int    // sample of the scan line
-	last uint64 // sample before
+	done int    // number of samples written to dst
+	at   int    // index in the scan line
+	last uint64 // previous sample
 }
 
 func szipOf(values []uint32) (*szip, error) {
@@ -135,7 +135,7 @@ func (s *szip) next(i int) (int, error) {
 	return n, err
 }
 
-// plain reads a block without coding.
+// plain reads a block that is not coded.
 func (s *szip) plain() error {
 	for range s.block {
 		if err := s.emit(s.r.read(s.bits)); err != nil {
@@ -163,9 +163,8 @@ func (s *szip) split(start, k int) error {
 	return nil
 }
 
-// pairs reads the second extension: two samples a and b as the unary code of
-// (a+b)(a+b+1)/2 + b. The first sample of a block that begins with a sample
-// that stands alone is left out.
+// pairs reads the second extension: two samples a and b as the unary code of (a+b)(a+b+1)/2 + b. If
+// a block begins with a sample of its own, the first sample of the first pair is ignored.
 func (s *szip) pairs(start int) error {
 	for i := 0; i < s.block; i += 2 {
 		m := s.r.unary()
@@ -189,8 +188,8 @@ func (s *szip) pairs(start int) error {
 	return nil
 }
 
-// zeroBlocks reads the length of a run of zero blocks that begins at block i:
-// 1 to 4 as they are, then the code for all up to the end of the segment.
+// zeroBlocks reads the length of a run of zero blocks that begins at block i: 1 to 4 directly, or
+// the code for all blocks up to the end of the segment.
 func (s *szip) zeroBlocks(i int) int {
 	left := s.blocks - i
 	n := int(min(s.r.unary()+1, 1<<20))
@@ -212,8 +211,7 @@ func (s *szip) zeros(n int) error {
 	return nil
 }
 
-// emit takes the next coded value of a scan line. What pads the line is
-// dropped.
+// emit appends the next coded value of a scan line, and drops padding.
 func (s *szip) emit(v uint64) error {
 	most := uint64(1)<<s.bits - 1
 	if v > most {
@@ -238,9 +236,8 @@ func (s *szip) emit(v uint64) error {
 	return nil
 }
 
-// unmap returns the sample after last whose difference was mapped to v: in
-// turn up and down while both are possible, then in the direction that is
-// left. Samples are 0 to most.
+// unmap returns the sample after last whose difference was mapped to v: alternately up and down
+// while both are possible, then in the remaining direction. Samples are 0 to most.
 func unmap(v, last, most uint64) uint64 {
 	room := min(last, most-last)
 	switch {

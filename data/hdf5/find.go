@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// maxPath bounds the paths that Walk visits.
+// maxPath bounds the length of the paths that Walk visits.
 const maxPath = 4096
 
-// maxHops bounds the soft and external links followed on the way to an object.
+// maxHops bounds the number of soft and external links followed on the way to an object.
 const maxHops = 32
 
-// hops are the links followed on the way to an object.
+// hops counts the links followed on the way to an object.
 type hops struct {
 	n   int
-	dir string // folder tree that external links must not leave, "" for none
+	dir string // folder tree that external links must not leave; "" for none
 }
 
-// object is where a path led to; its file differs from the one asked after an
-// external link.
+// object is the object that a path leads to; after an external link, its file differs from the
+// original one.
 type object struct {
 	*File
 	path string
@@ -72,8 +72,7 @@ func (f *File) walk(key string, h *hops) (object, error) {
 	return o, nil
 }
 
-// split cuts a path into names; "." and empty names mean nothing, ".." is a
-// name like any other.
+// split divides a path into names; "." and empty names are ignored, ".." is a name like any other.
 func split(key string) []string {
 	var parts []string
 	for p := range strings.SplitSeq(key, "/") {
@@ -100,7 +99,7 @@ func (o object) link(name, key string) (Link, error) {
 	return Link{}, &MissingError{File: o.name, Key: key, Near: o.near(name, path.Base(key), all)}
 }
 
-// follow goes on through a soft or external link of o.
+// follow continues a search through a soft or external link of o.
 func (o object) follow(l Link, rest string, h *hops) (object, error) {
 	h.n++
 	from := path.Join(o.path, l.Name)
@@ -120,9 +119,8 @@ func (o object) follow(l Link, rest string, h *hops) (object, error) {
 	return f.walk(target+"/"+rest, h)
 }
 
-// open opens the file an external link names: as a path from the directory of
-// this file, or its last element there; always in the folder tree dir, unless
-// that is "".
+// open opens the file that an external link names: as a path relative to the directory of this file,
+// or its last element there. Unless dir is "", the file must be in the folder tree dir.
 func (o object) open(l Link, from, dir string) (*File, error) {
 	fail := func(what, try string, err error) (*File, error) {
 		return nil, &FormatError{File: o.name, Path: from, Offset: -1, What: "is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
@@ -197,11 +195,10 @@ func (f *File) Links(group string) ([]Link, error) {
 	return all, within(group, err)
 }
 
-// Walk calls visit with the path of every object below the root, groups before
-// what they hold. An object with several names is visited once, under the
-// first; soft and external links are not followed.
-// fs.SkipAll from visit ends the walk without an error. What is damaged is passed over:
-// the error is a *LostError then, and all else has been visited.
+// Walk calls visit with the path of every object below the root, groups before their members. An
+// object with several names is visited once, under the first; soft and external links are not
+// followed. If visit returns fs.SkipAll, the walk ends without an error. Damaged objects are
+// skipped: Walk visits everything else and then returns a *LostError.
 func (f *File) Walk(visit func(path string, isGroup bool) error) error {
 	root, err := f.rootObject()
 	if err != nil {
@@ -214,12 +211,12 @@ func (f *File) Walk(visit func(path string, isGroup bool) error) error {
 	return err
 }
 
-// walker visits objects once. Headers do not overlap and a link takes bytes
-// too, so the file's size bounds what an honest file can have of both.
+// walker visits every object once. Headers do not overlap, and each link takes bytes too, so the
+// file's size bounds the number of both in a valid file.
 type walker struct {
 	*File
 	seen  map[uint64]bool
-	left  uint64 // bytes of headers, and links, still possible
+	left  uint64 // bytes of headers, and number of links, that are still possible
 	visit func(object) error
 	lost  []error
 }
@@ -235,8 +232,7 @@ func (f *File) walkObjects(root object, visit func(object) error) error {
 	return nil
 }
 
-// passed keeps an error of the file about an object that is passed over, and returns any
-// other.
+// passed records an error of the file about an object that is skipped, and returns any other error.
 func (w *walker) passed(o object, err error) error {
 	if !errors.As(err, new(*FormatError)) {
 		return err

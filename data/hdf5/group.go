@@ -2,7 +2,7 @@ package hdf5
 
 import "path"
 
-// Group is a File seen from one of its groups: names start there.
+// Group is a File seen from one of its groups, relative to which names are looked up.
 type Group struct {
 	file *File
 	path string

@@ -23,7 +23,7 @@ const flagShared = 2
 // header is the list of messages that describe an object.
 type header struct {
 	addr     uint64
-	size     uint64 // bytes read
+	size     uint64 // number of bytes read
 	messages []message
 }
 
@@ -208,8 +208,8 @@ func (w *headerWalk) add(m message, c *cursor) error {
 	return nil
 }
 
-// resolve returns the body of a message that may be stored in another object,
-// as the type of a dataset made with a named type is.
+// resolve returns the body of a message, which may be stored in another object: the type of a
+// dataset made with a named type is.
 func (f *File) resolve(m message) (message, error) {
 	if m.flags&flagShared == 0 {
 		return m, nil
@@ -217,7 +217,7 @@ func (f *File) resolve(m message) (message, error) {
 	return f.shared(m.kind, m.data, m.addr)
 }
 
-// shared follows a reference to a message of the given kind elsewhere.
+// shared follows a reference to a message of the given kind that is stored elsewhere.
 func (f *File) shared(kind int, data []byte, at uint64) (message, error) {
 	c := f.cursor(data)
 	version, where := c.u8(), c.u8()

@@ -7,19 +7,19 @@ type fractalHeap struct {
 	*File
 	addr        uint64
 	idSize      int
-	width       uint64 // blocks per row
-	start       uint64 // bytes of a block in the first row
+	width       uint64 // number of blocks per row
+	start       uint64 // size of a block in the first row, in bytes
 	maxDirect   uint64
-	maxBits     int // of an offset
+	maxBits     int // number of bits of an offset
 	root        uint64
-	rows        int // of the root block, 0 if it is a direct block
+	rows        int // number of rows of the root block; 0 if it is a direct block
 	summed      bool
 	offsetBytes int
 	lengthBytes int
 	huge        uint64
 	filtered    bool
-	blocks      map[uint64][]byte // blocks read, by address
-	total       uint64            // bytes read; blocks do not overlap, so the file's size bounds them
+	blocks      map[uint64][]byte // blocks read so far, by address
+	total       uint64            // bytes read so far; blocks do not overlap, so the file's size bounds them
 }
 
 func (f *File) fractalHeap(addr uint64) (*fractalHeap, error) {
@@ -114,8 +114,8 @@ func (h *fractalHeap) hugeObject(c *cursor) ([]byte, error) {
 	return found, err
 }
 
-// managed finds the direct block that holds the n bytes at offset at of the
-// heap's address space.
+// managed returns the n bytes at offset at of the heap's address space, from the direct block that
+// holds them.
 func (h *fractalHeap) managed(at, n uint64) ([]byte, error) {
 	addr, rows, start, size := h.root, h.rows, uint64(0), h.start
 	for depth := 0; rows > 0; depth++ {
@@ -159,7 +159,7 @@ func (h *fractalHeap) place(at uint64) (row, col int, from, size uint64) {
 	return row, int(c), begin + c*size, size
 }
 
-// subRows is the number of rows of a child: none for a direct block.
+// subRows returns the number of rows of a child: none for a direct block.
 func (h *fractalHeap) subRows(size uint64) int {
 	if size <= h.maxDirect {
 		return 0
@@ -196,7 +196,7 @@ func (h *fractalHeap) direct(addr, size uint64) ([]byte, error) {
 	})
 }
 
-// cached keeps the blocks it reads. One address is always read the same way.
+// cached reads a block and keeps it. Every address is always read in the same way.
 func (h *fractalHeap) cached(addr, n uint64, read func(uint64) (*cursor, error)) ([]byte, error) {
 	if b, ok := h.blocks[addr]; ok {
 		return b, nil
@@ -212,7 +212,7 @@ func (h *fractalHeap) cached(addr, n uint64, read func(uint64) (*cursor, error))
 	return c.b, nil
 }
 
-// spend counts bytes about to be read.
+// spend counts bytes that are about to be read.
 func (h *fractalHeap) spend(addr, n uint64) error {
 	if h.total += min(n, 1<<62); h.total > uint64(h.size) {
 		return h.bad(addr, "fractal heap of more than %d bytes in a file of %d", h.total-1, h.size)

@@ -1,6 +1,6 @@
 package hdf5
 
-// collection is one block of the global heap: object number to bytes.
+// collection is one block of the global heap, a map from object number to bytes.
 type collection map[uint32][]byte
 
 // globalObject returns an object of the global heap.
@@ -72,14 +72,15 @@ func (f *File) parseCollection(addr uint64) (collection, error) {
 	return all, nil
 }
 
-// vlen is an element of variable length: its bytes are in the global heap.
+// vlen is an element of variable length, whose bytes are in the global heap.
 type vlen struct {
 	n     uint32
 	addr  uint64
 	index uint32
 }
 
-// vlenBytes returns the n elements of size bytes an element in c stands for.
+// vlenBytes returns the bytes of the element of variable length in c, whose items have size bytes
+// each.
 func (f *File) vlenBytes(c *cursor, size int) ([]byte, error) {
 	v := vlen{c.u32(), c.addr(), c.u32()}
 	if v.n == 0 || v.addr == 0 || v.addr == undef {

@@ -2,8 +2,8 @@ package hdf5
 
 import "bytes"
 
-// nameHeap holds the names of a symbol-table group. Names do not overlap, so
-// its size bounds the bytes taken out of it.
+// nameHeap holds the names of a symbol-table group. Names do not overlap, so the heap's size bounds
+// the bytes read from it.
 type nameHeap struct {
 	*File
 	addr uint64
@@ -23,7 +23,7 @@ func (f *File) localHeap(addr uint64) (*nameHeap, error) {
 	return &nameHeap{f, addr, b, len(b)}, err
 }
 
-// text returns the zero-terminated text at a place of the heap.
+// text returns the zero-terminated text at an offset in the heap.
 func (h *nameHeap) text(at uint64) (string, error) {
 	if at >= uint64(len(h.b)) {
 		return "", h.bad(h.addr, "name at %d of a heap of %d bytes", at, len(h.b))

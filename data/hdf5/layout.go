@@ -1,6 +1,6 @@
 package hdf5
 
-// storage is how the elements of a dataset lie in the file.
+// storage is the way in which the elements of a dataset are stored in the file.
 type storage interface {
 	// read reads a block that is not empty into dst, which holds fill values.
 	read(t *trail, dst []byte, offset, count []uint64) error
@@ -40,7 +40,7 @@ type layoutParser struct {
 	trail *trail
 }
 
-// old reads versions 1 and 2.
+// old reads versions 1 and 2 of the message.
 func (p layoutParser) old() (storage, error) {
 	c := p.c
 	rank, class := c.u8(), c.u8()
@@ -113,7 +113,7 @@ func (p layoutParser) compact(n int) (storage, error) {
 	return compact{p.d.inMemory(b)}, nil
 }
 
-// compact data are inside the header.
+// compact is storage inside the header.
 type compact struct {
 	from func([]byte, []uint64, []uint64) error
 }
@@ -140,7 +140,7 @@ func (p layoutParser) contiguous(addr, n uint64) (storage, error) {
 	return s, p.holds(addr, want)
 }
 
-// contiguous data are one stretch of the file, or not stored at all.
+// contiguous is storage in one range of the file; a dataset without data has none.
 type contiguous struct {
 	*File
 	d    *Dataset
@@ -149,7 +149,7 @@ type contiguous struct {
 
 func (s *contiguous) complete() bool { return s.addr != undef }
 
-// smallRun is the length below which neighbouring stretches are read together.
+// smallRun is the length in bytes below which neighbouring runs are read together.
 const smallRun = 4096
 
 func (s *contiguous) read(_ *trail, dst []byte, offset, count []uint64) error {

@@ -18,9 +18,9 @@ const (
 type Link struct {
 	Name string
 	Kind LinkKind
-	Path string // SoftLink, ExternalLink: the path it points to
-	File string // ExternalLink: the file it points to
-	addr uint64 // HardLink
+	Path string // path that a SoftLink or ExternalLink points to
+	File string // file that an ExternalLink points to
+	addr uint64 // address of the object of a HardLink
 }
 
 // isGroup reports whether a header describes a group.

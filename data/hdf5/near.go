@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	nearest  = 4    // keys listed in a MissingError
-	searched = 5000 // objects looked at to find them
+	nearest  = 4    // number of keys listed in a MissingError
+	searched = 5000 // number of objects searched for them
 )
 
-// near lists existing paths like a missing one: those of the group in which
-// name was looked for, and objects anywhere whose last name is like that of the
-// whole key, most alike first.
+// near lists existing paths similar to a missing one: names in the group in which name was looked
+// up, and objects anywhere whose last name resembles that of the whole key, the most similar first.
 func (o object) near(name, last string, group []Link) []string {
 	cost := map[string]int{}
 	for _, l := range group[:min(len(group), searched)] {

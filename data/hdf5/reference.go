@@ -2,7 +2,7 @@ package hdf5
 
 import "fmt"
 
-// Ref points at an object of the same file.
+// Ref is a reference to an object of the same file.
 type Ref struct {
 	// Path names the object. A Writer needs it; a reader fills it in when the
 	// object has a name.
@@ -81,7 +81,7 @@ func (f *File) index() (map[uint64]string, error) {
 	return names, nil
 }
 
-// Dereference opens the dataset a reference points at.
+// Dereference opens the dataset that a reference points to.
 func (f *File) Dereference(r Ref) (*Dataset, error) {
 	if r.addr == 0 || r.addr == undef {
 		return nil, &FormatError{File: f.name, Offset: -1, What: "null reference", Try: "skip it", Err: ErrNotFound}

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// renumber writes numbers of type from as plain numbers of type to. What is
-// out of range becomes the nearest number in range, and fractions are cut off,
-// as the HDF5 library has it; NaN becomes 0.
+// renumber converts numbers of type from to plain numbers of type to, as the HDF5 library does:
+// values out of range become the nearest number in range, fractions are truncated, and NaN becomes
+// 0.
 func renumber(dst []byte, to *Type, src []byte, from *Type) error {
 	n := len(dst) / to.Size
 	put := putter(dst, to)
@@ -57,7 +57,7 @@ func putter(dst []byte, t *Type) func(i int, bits uint64) {
 	}
 }
 
-// floatBitsOf rounds a number once.
+// floatBitsOf returns the bits of a number after a single rounding.
 func floatBitsOf[T number](x T, t *Type) uint64 {
 	if t.Size == 4 {
 		return uint64(math.Float32bits(float32(x)))
@@ -65,7 +65,7 @@ func floatBitsOf[T number](x T, t *Type) uint64 {
 	return math.Float64bits(float64(x))
 }
 
-// limits of an integer type.
+// limits returns the range of an integer type.
 func (t *Type) limits() (low int64, high uint64) {
 	if t.Signed {
 		return -1 << (8*t.Size - 1), 1<<(8*t.Size-1) - 1

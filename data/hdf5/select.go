@@ -9,11 +9,11 @@ import (
 // dataspace.
 const maxExtent = 1 << 48
 
-// slab are evenly spaced stretches of indices along one axis: block of them,
-// every stride, n in all. The last stretch may be cut short.
+// slab is a set of evenly spaced runs of indices along one axis: runs of block indices, one every
+// stride, n indices in total. The last run may be cut short.
 type slab struct{ start, stride, block, n uint64 }
 
-// at is the i-th index.
+// at returns the i-th index.
 func (s slab) at(i uint64) uint64 { return s.start + i/s.block*s.stride + i%s.block }
 
 // below counts the indices smaller than x.
@@ -25,7 +25,7 @@ func (s slab) below(x uint64) uint64 {
 	return min(x/s.stride*s.block+min(x%s.stride, s.block), s.n)
 }
 
-// run counts indices from the i-th on that follow each other.
+// run returns the length of the contiguous run of indices that starts at the i-th.
 func (s slab) run(i uint64) uint64 {
 	if s.stride == s.block {
 		return s.n - i
@@ -33,7 +33,7 @@ func (s slab) run(i uint64) uint64 {
 	return min(s.block-i%s.block, s.n-i)
 }
 
-// end is one more than the last index, 0 for none.
+// end returns one more than the last index, or 0 if there are none.
 func (s slab) end() uint64 {
 	if s.n == 0 {
 		return 0
@@ -49,17 +49,17 @@ const (
 	selectAll    = 3
 )
 
-// selection are elements of a dataspace: all, none, or a hyperslab, which is a
-// slab along each axis or else a list of boxes.
+// selection is a set of elements of a dataspace: all, none, or a hyperslab, which is either a slab
+// along each axis or a list of boxes.
 type selection struct {
 	kind      int
 	axes      []slab
-	unlimited int         // axis without end, -1 for none
-	set       *elementSet // of boxes, if axes is nil
-	high      []uint64    // one more than the greatest indices in boxes
+	unlimited int         // axis without end; -1 for none
+	set       *elementSet // set of the elements in boxes, if axes is nil
+	high      []uint64    // one more than the largest indices in the boxes
 }
 
-// box are the elements from low up to, but without, high.
+// box is the set of elements from low up to, but not including, high.
 type box struct{ low, high []uint64 }
 
 // selection reads a serialized selection.
@@ -80,7 +80,7 @@ func (f *File) selection(c *cursor, at uint64) (selection, error) {
 	return s, nil
 }
 
-// hyperslab reads what follows kind and version.
+// hyperslab reads the part after kind and version.
 func (f *File) hyperslab(s *selection, c *cursor, version uint32, at uint64) error {
 	regular, width := version == 2, 4
 	if version == 1 {
@@ -166,7 +166,7 @@ func (f *File) regular(s *selection, c *cursor, rank, width int, at uint64) erro
 	return nil
 }
 
-// rank is the number of axes, -1 if any number will do.
+// rank returns the number of axes, or -1 if any number is possible.
 func (s *selection) rank() int {
 	switch {
 	case s.axes != nil:
@@ -177,7 +177,7 @@ func (s *selection) rank() int {
 	return -1
 }
 
-// end is one more than the greatest index selected along an axis.
+// end returns one more than the largest index selected along an axis.
 func (s *selection) end(axis int) uint64 {
 	if s.axes != nil {
 		return s.axes[axis].end()
@@ -185,7 +185,7 @@ func (s *selection) end(axis int) uint64 {
 	return s.high[axis]
 }
 
-// of are the elements selected in an array of shape dims.
+// of returns the elements selected in an array of shape dims.
 func (s *selection) of(dims []uint64) *elementSet {
 	switch {
 	case s.kind == selectAll:
@@ -202,25 +202,24 @@ func (s *selection) of(dims []uint64) *elementSet {
 	return &elementSet{empty: true}
 }
 
-// elementSet are elements of an array, numbered in C order: along each axis
-// some indices, and below each of those the same kind of set of the axes that
-// follow.
+// elementSet is a set of elements of an array, numbered in C order: some indices along the first
+// axis and, below each of these, a set of the same kind over the remaining axes.
 type elementSet struct {
 	empty bool
-	top   *level // nil for the one element of a scalar
+	top   *level // first axis; nil for the single element of a scalar
 	n     uint64
 }
 
 type level struct {
-	spans []levelSpan // in order, apart from each other
-	n     uint64      // elements, at most 2^62
+	spans []levelSpan // spans in order, which do not overlap
+	n     uint64      // number of elements, at most 2^62
 }
 
 type levelSpan struct {
 	slab
-	below  *level // nil on the last axis
-	each   uint64 // elements of one index
-	before uint64 // elements of the spans before
+	below  *level // set along the next axis; nil on the last axis
+	each   uint64 // number of elements below one index
+	before uint64 // number of elements in the spans before
 }
 
 func setOf(axes []slab) *elementSet {
@@ -237,8 +236,8 @@ func setOf(axes []slab) *elementSet {
 	return &elementSet{empty: each == 0, top: below, n: each}
 }
 
-// levelOf arranges boxes by their axis of that number; ok is false if they
-// overlap. It stops when left is used up. The order of boxes changes.
+// levelOf arranges boxes along the given axis; ok is false if they overlap. It stops when left is
+// used up. It reorders boxes.
 func levelOf(boxes []box, axis int, left *int) (l *level, ok bool) {
 	var cuts []uint64
 	for _, b := range boxes {
@@ -289,8 +288,8 @@ func levelOf(boxes []box, axis int, left *int) (l *level, ok bool) {
 	return l, true
 }
 
-// within visits the elements of a block in stretches along the last axis: the
-// position and the number of the first, and how many there are.
+// within visits the elements of a block in runs along the last axis: the position and the number of
+// the first element of a run, and the length of the run.
 func (e *elementSet) within(low, high []uint64, do func(at []uint64, number, n uint64) error) error {
 	if e.empty {
 		return nil
@@ -325,8 +324,8 @@ func (l *level) within(axis int, low, high, at []uint64, number uint64, do func(
 	return nil
 }
 
-// locate writes the position of element number k into at and returns how many
-// from it on follow each other along the last axis.
+// locate writes the position of element number k into at and returns the length of the contiguous
+// run along the last axis that starts there.
 func (e *elementSet) locate(k uint64, at []uint64) uint64 {
 	run := uint64(1)
 	axis := 0

@@ -1,8 +1,7 @@
 package hdf5
 
-// runs splits a block of an array into stretches that are contiguous both in
-// the array and in the block, and calls do with the byte offsets in each and
-// the length. Every axis of count is positive.
+// runs splits a block of an array into runs that are contiguous both in the array and in the block,
+// and calls do with the byte offset in each and the length. Every axis of count is positive.
 func runs(dims, offset, count []uint64, size uint64, do func(from, to, n uint64) error) error {
 	last := len(dims)
 	run := size
@@ -30,7 +29,7 @@ func runs(dims, offset, count []uint64, size uint64, do func(from, to, n uint64)
 	})
 }
 
-// odometer counts through all positions of a block, last axis fastest.
+// odometer visits all positions of a block, last axis fastest.
 func odometer(count []uint64, do func(at []uint64, i uint64) error) error {
 	at := make([]uint64, len(count))
 	for i := uint64(0); ; i++ {

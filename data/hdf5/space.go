@@ -6,7 +6,7 @@ const maxRank = 32
 
 // space is a dataspace: the axes of a dataset or attribute.
 type space struct {
-	null bool // has no elements and no axes
+	null bool // whether the dataspace is null: without elements and axes
 	dims []uint64
 	max  []uint64 // limits to growth, undef for none; same length as dims
 }
@@ -46,7 +46,7 @@ func (f *File) parseSpace(c *cursor, at uint64) (space, error) {
 	return s, nil
 }
 
-// growth reads a limit: all bits set is none.
+// growth reads a limit to growth; all bits set means none.
 func (c *cursor) growth() uint64 {
 	v := c.len()
 	if c.length < 8 && v == 1<<(8*c.length)-1 {
@@ -55,7 +55,7 @@ func (c *cursor) growth() uint64 {
 	return v
 }
 
-// product multiplies; ok is false above 2^62.
+// product returns the product of the lengths; ok is false above 2^62.
 func product(dims []uint64) (n uint64, ok bool) {
 	n = 1
 	ok = true

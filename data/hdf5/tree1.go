@@ -14,7 +14,7 @@ type tree1Walk struct {
 	entry         func(key *cursor, child uint64) error
 }
 
-// node walks one node; level is what its parent demands, -1 at the root.
+// node walks one node; level is the level that its parent requires, -1 at the root.
 func (w *tree1Walk) node(addr uint64, level int) error {
 	if err := w.seen.visit(w.File, addr); err != nil {
 		return err

@@ -33,14 +33,14 @@ func (f *File) tree2(addr uint64, kinds []int, record func(*cursor) error) error
 type tree2Walk struct {
 	*File
 	kind, nodeSize, recordSize int
-	countSize                  int   // bytes of a child's record count
-	totalSize                  []int // by level: bytes of the count of all records below a child
+	countSize                  int   // size of a child's record count in bytes
+	totalSize                  []int // by level, size in bytes of the count of all records below a child
 	seen                       once
 	record                     func(*cursor) error
 }
 
-// levels computes the sizes of the counters, which follow from the most
-// records a node of each level could hold.
+// levels computes the sizes of the counters, which follow from the largest number of records that a
+// node of each level could hold.
 func (w *tree2Walk) levels(depth int) {
 	most := uint64(w.nodeSize-10) / uint64(w.recordSize)
 	w.countSize = encodedSize(most)
@@ -57,7 +57,7 @@ func (w *tree2Walk) levels(depth int) {
 	}
 }
 
-// encodedSize is the number of bytes that hold numbers up to n.
+// encodedSize returns the number of bytes that hold numbers up to n.
 func encodedSize(n uint64) int { return (bits.Len64(n|1)-1)/8 + 1 }
 
 // node walks a node of n records; depth 0 is a leaf.

@@ -23,27 +23,27 @@ const (
 // Type describes one element.
 type Type struct {
 	Class     Class
-	Size      int // bytes in the file
+	Size      int // size in the file, in bytes
 	BigEndian bool
-	Signed    bool     // Int
-	UTF8      bool     // String, Vlen strings; false is ASCII
-	IsString  bool     // Vlen: a string, not a list
-	Tag       string   // Opaque
-	Members   []Member // Compound
-	Names     []string // Enum
-	Values    []int64  // Enum, of Names
-	Base      *Type    // Enum, Vlen, ArrayOf
-	Dims      []int    // ArrayOf
+	Signed    bool     // whether an Int is signed
+	UTF8      bool     // whether a String or a Vlen string is UTF-8; otherwise it is ASCII
+	IsString  bool     // whether a Vlen is a string rather than a list
+	Tag       string   // tag of an Opaque
+	Members   []Member // fields of a Compound
+	Names     []string // names of the values of an Enum
+	Values    []int64  // values of an Enum, in the order of Names
+	Base      *Type    // element type of an Enum, Vlen or ArrayOf
+	Dims      []int    // lengths of the axes of an ArrayOf
 
-	bitOffset, precision int // Int, Float
+	bitOffset, precision int // position and number of the significant bits of an Int or Float
 	float                floatBits
-	pad                  int // String: 0 ends with zero, 1 padded with zeros, 2 with spaces
+	pad                  int // padding of a String: 0 ends with zero, 1 padded with zeros, 2 with spaces
 }
 
 // Member is one field of a Compound.
 type Member struct {
 	Name   string
-	Offset int // bytes from the start of the element
+	Offset int // position in bytes from the start of the element
 	Type   *Type
 }
 
@@ -51,7 +51,8 @@ type Member struct {
 type floatBits struct {
 	sign, expAt, expBits, mantAt, mantBits int
 	bias                                   int64
-	norm                                   int // 2: leading one implied
+	// normalisation of the mantissa; 2 means an implied leading one
+	norm int
 }
 
 var ieee = map[int]floatBits{
@@ -60,7 +61,7 @@ var ieee = map[int]floatBits{
 	8: {63, 52, 11, 0, 52, 1023, 2},
 }
 
-// plain reports a number that fills its bytes as Go's own do.
+// plain reports whether a number fills its bytes as Go's own types do.
 func (t *Type) plain() bool {
 	switch t.Class {
 	case Int:
@@ -73,7 +74,7 @@ func (t *Type) plain() bool {
 
 func validInt(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 
-// isBool reports the enum that h5py and this package use for booleans.
+// isBool reports whether the type is the enum that h5py and this package use for booleans.
 func (t *Type) isBool() bool {
 	return t.Class == Enum && len(t.Names) == 2 && t.Names[0] == "FALSE" && t.Names[1] == "TRUE" &&
 		t.Values[0] == 0 && t.Values[1] == 1
@@ -83,8 +84,8 @@ func (t *Type) isNumber() bool {
 	return t.Class == Int || t.Class == Float || t.Class == Enum || t.Class == Bits
 }
 
-// IsComplex reports a compound of two equal floats named r and i, as h5py
-// stores complex numbers.
+// IsComplex reports whether the type is a compound of two equal floats named r and i, as h5py stores
+// complex numbers.
 func (t *Type) IsComplex() bool {
 	if t.Class != Compound || len(t.Members) != 2 {
 		return false

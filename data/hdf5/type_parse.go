@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-const typeDepth = 16 // nesting of types; real files use two or three
+const typeDepth = 16 // largest nesting depth of types; real files use two or three
 
 // parseType reads a datatype message from c.
 func (f *File) parseType(c *cursor, at uint64, depth int) (*Type, error) {

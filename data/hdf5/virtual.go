@@ -8,30 +8,30 @@ import (
 	"sync"
 )
 
-// maxNested bounds virtual datasets that are sources of each other.
+// maxNested bounds the depth of virtual datasets that are sources of one another.
 const maxNested = 8
 
-// Costs in bytes of what reading a virtual dataset does besides copying, so
-// that File.MaxBytes bounds that too.
+// Costs in bytes of the work besides copying when a virtual dataset is read, so that File.MaxBytes
+// bounds that work too.
 const (
-	costSource  = 1024 // of opening a source
-	costMapping = 16   // of looking at a mapping
+	costSource  = 1024 // cost of opening a source
+	costMapping = 16   // cost of examining a mapping
 )
 
 // Source is a dataset from which a virtual dataset takes elements.
 type Source struct {
-	File string // as written in the file, "." for the file itself
-	Path string // in both, %b stands for 0, 1, 2 and so on
+	File string // file as written in the mapping; "." for the file itself
+	Path string // path of the dataset; here and in File, %b stands for 0, 1, 2 and so on
 }
 
-// trail is what one call has followed and may still read.
+// trail records how deep one call has followed sources, and how much it may still read.
 type trail struct {
 	depth int
-	left  int64        // bytes
-	more  func() int64 // further bytes once those are used up, may be nil
+	left  int64        // bytes that may still be read
+	more  func() int64 // returns further bytes once those are used up; may be nil
 }
 
-// spend reports whether n bytes may still be read, and takes them.
+// spend reports whether n bytes may still be read, and deducts them.
 func (t *trail) spend(n uint64) bool {
 	t.left -= int64(min(n, 1<<62))
 	if t.left < 0 && t.more != nil {
@@ -40,21 +40,21 @@ func (t *trail) spend(n uint64) bool {
 	return t.left >= 0
 }
 
-// virtual data are elements of other datasets.
+// virtual is storage whose elements belong to other datasets.
 type virtual struct {
 	*File
 	d    *Dataset
-	at   uint64 // of the layout message
+	at   uint64 // address of the layout message
 	maps []mapping
 
 	once  sync.Once
-	extra int64 // see more
+	extra int64 // additional bytes, see more
 }
 
-// mapping says which elements of a source are which of the virtual dataset.
+// mapping says which elements of a source correspond to which of the virtual dataset.
 type mapping struct {
 	Source
-	many     bool // Source has a %b
+	many     bool // whether Source contains %b
 	from, to selection
 }
 
@@ -104,7 +104,7 @@ func (f *File) mappings(b []byte, at uint64) ([]mapping, error) {
 	return all, nil
 }
 
-// mapping reads one, whose names may be those of one before.
+// mapping reads one mapping, whose names may be those of an earlier one.
 func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (mapping, error) {
 	var m mapping
 	flags := 0
@@ -155,7 +155,7 @@ func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (map
 	return m, nil
 }
 
-// check looks at what does not depend on the source.
+// check verifies everything that does not depend on the source.
 func (v *virtual) check(m *mapping) error {
 	bad := func(format string, args ...any) error {
 		return v.bad(v.at, "mapping of %s:%s: %s", m.File, m.Path, fmt.Sprintf(format, args...))
@@ -180,8 +180,8 @@ func (v *virtual) check(m *mapping) error {
 	return nil
 }
 
-// blockName writes a number for every %b in a name. many reports that there
-// are some, ok that nothing else but %% begins with a %.
+// blockName replaces every %b in a name by a number. many reports whether there are any; ok is false
+// if a % begins anything but %b and %%.
 func blockName(name string, i uint64) (s string, many, ok bool) {
 	if !strings.Contains(name, "%") {
 		return name, false, true
@@ -198,15 +198,15 @@ func blockName(name string, i uint64) (s string, many, ok bool) {
 	return strings.Join(parts, "%"), many, true
 }
 
-// name is the source of block i.
+// name returns the source of block i.
 func (m *mapping) name(i uint64) Source {
 	file, _, _ := blockName(m.File, i)
 	path, _, _ := blockName(m.Path, i)
 	return Source{file, path}
 }
 
-// grow sets the lengths of axes along which mappings have no end: as far as
-// there are elements in the sources, or blocks of sources without a gap.
+// grow sets the lengths of the axes along which mappings have no end: as far as there are elements
+// in the sources, or numbered sources without a gap.
 func (v *virtual) grow(t *trail) error {
 	var least map[int]uint64
 	for i := range v.maps {
@@ -239,7 +239,7 @@ func (v *virtual) grow(t *trail) error {
 	return nil
 }
 
-// reach is the length that a mapping without end gives its axis.
+// reach returns the length that a mapping without end gives its axis.
 func (v *virtual) reach(m *mapping, t *trail) (uint64, error) {
 	along := m.to.axes[m.to.unlimited]
 	n := uint64(0)
@@ -277,7 +277,7 @@ func (v *virtual) fitsSource(m *mapping, d *Dataset) error {
 	return nil
 }
 
-// open opens a source, nil if there is none. The caller calls done after use.
+// open opens a source, and returns nil if it does not exist. The caller calls done after use.
 func (v *virtual) open(s Source, t *trail) (d *Dataset, done func(), err error) {
 	done = func() {}
 	if t.depth >= maxNested {
@@ -306,11 +306,11 @@ func (v *virtual) tooMuch() error {
 	return &FormatError{File: v.name, Offset: -1, What: fmt.Sprintf("its sources take more than the limit of %d bytes", v.MaxBytes), Try: "read a Slab at a time or raise File.MaxBytes"}
 }
 
-// mostMapped bounds the datasets that a File keeps for virtual ones.
+// mostMapped bounds the number of source datasets that a File keeps open.
 const mostMapped = 16
 
-// sourceDataset opens a dataset that a virtual one names, nil if there is
-// none. External links on the way stay in the folder tree dir.
+// sourceDataset opens a dataset that a virtual one names, and returns nil if it does not exist.
+// External links on the way must stay in the folder tree dir.
 func (f *File) sourceDataset(key string, t *trail, dir string) (*Dataset, error) {
 	f.mu.Lock()
 	d := f.mapped[key]
@@ -356,8 +356,8 @@ func (d *Dataset) Sources() []Source {
 	return all
 }
 
-// more is by how much sources raise the bytes that one call may read, unless
-// MaxBytes was set: as much as their own files would allow.
+// more returns the number of bytes by which sources raise the limit of one call, unless MaxBytes was
+// set by the caller: as much as their own files would allow.
 func (v *virtual) more() int64 {
 	if v.MaxBytes != v.openBytes {
 		return 0
@@ -366,10 +366,10 @@ func (v *virtual) more() int64 {
 	return v.extra
 }
 
-// probed bounds the sources that more opens to see whether they are virtual.
+// probed bounds the number of sources that more opens to see whether they are virtual.
 const probed = 128
 
-// mostBlocks bounds the files of one name with %b that more looks at.
+// mostBlocks bounds the number of files of one name with %b that more considers.
 const mostBlocks = 1 << 16
 
 func (v *virtual) sourceBytes(t *trail, seen map[string]bool) int64 {
@@ -404,7 +404,7 @@ func (v *virtual) sourceBytes(t *trail, seen map[string]bool) int64 {
 	return min(total, 1<<60)
 }
 
-// nestedBytes is sourceBytes of a source.
+// nestedBytes returns sourceBytes of a source.
 func (v *virtual) nestedBytes(s Source, t *trail, seen map[string]bool) int64 {
 	d, done, err := v.open(s, t)
 	if err != nil || d == nil {

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// mostSources bounds the source files that a File keeps open.
+// mostSources bounds the number of source files that a File keeps open.
 const mostSources = 32
 
-// sourcePool keeps source files of virtual datasets open between reads. Files
-// that were opened as sources use the pool of the one that was not.
+// sourcePool keeps source files of virtual datasets open between reads. A file that was opened as a
+// source uses the pool of the file that was not.
 type sourcePool struct {
 	owner *File
 	mu    sync.Mutex
@@ -22,11 +22,11 @@ type sourcePool struct {
 
 type sourceFile struct {
 	*File
-	used int // when, by the clock
-	refs int // reads in progress
+	used int // time of the last use, by the pool's clock
+	refs int // number of reads in progress
 }
 
-// sourceDir is the folder tree in which f may open sources, "" for anywhere.
+// sourceDir returns the folder tree in which f may open sources, or "" for anywhere.
 func (f *File) sourceDir() string {
 	if f.AnyFolder {
 		return ""
@@ -34,8 +34,8 @@ func (f *File) sourceDir() string {
 	return f.tree
 }
 
-// sourcePath is where a source file of that name is. It is looked for from the
-// folder of f, and if its name is absolute, also by its last element there.
+// sourcePath returns the path of a source file. The name is taken relative to the folder of f; if it
+// is absolute, its last element is also tried there.
 func (f *File) sourcePath(name string) (string, error) {
 	if f.dir == "" {
 		return "", f.sourceError(name, "but this file has no folder", "use Open with a name on disk", ErrNotFound)
@@ -60,8 +60,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// inside reports whether a name is in the folder tree dir or below, as text:
-// links of the file system are the business of who made them.
+// inside reports whether a name, as text, lies in the folder tree dir. Symbolic links are the
+// responsibility of whoever made them.
 func inside(dir, name string) bool {
 	if dir == "" {
 		return true
@@ -88,7 +88,7 @@ func (f *File) pool() *sourcePool {
 	return f.sources
 }
 
-// source opens a source file, nil if there is none. The caller releases it.
+// source opens a source file, and returns nil if it does not exist. The caller releases it.
 func (f *File) source(name string) (*File, func(), error) {
 	p, err := f.sourcePath(name)
 	if err != nil {
@@ -126,8 +126,7 @@ func (f *File) source(name string) (*File, func(), error) {
 	}, nil
 }
 
-// trim makes room for one more file by closing the one that was not used for
-// longest.
+// trim makes room for one more file by closing the one that has been unused longest.
 func (p *sourcePool) trim() {
 	if len(p.open) < mostSources {
 		return
@@ -144,8 +143,7 @@ func (p *sourcePool) trim() {
 	}
 }
 
-// close closes the files that are not being read; those that are close when
-// they are released.
+// close closes the files that are not being read; the others are closed when they are released.
 func (p *sourcePool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

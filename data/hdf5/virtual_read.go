@@ -7,8 +7,8 @@ import (
 
 func (v *virtual) complete() bool { return false }
 
-// read takes what the mappings have of a block from their sources. Where a
-// source is missing, fill values stay.
+// read copies the mapped elements of a block from their sources. If a source is missing, the fill
+// values stay.
 func (v *virtual) read(t *trail, dst []byte, offset, count []uint64) error {
 	high := make([]uint64, len(offset))
 	for i := range high {
@@ -26,13 +26,13 @@ func (v *virtual) read(t *trail, dst []byte, offset, count []uint64) error {
 	return nil
 }
 
-// virtualRead is the reading of one block.
+// virtualRead is the state of reading one block.
 type virtualRead struct {
 	*virtual
 	*trail
 	dst       []byte
-	low, high []uint64 // of the block
-	steps     []uint64 // elements of dst from one index to the next
+	low, high []uint64 // corners of the block
+	steps     []uint64 // number of elements of dst from one index to the next, along each axis
 }
 
 func (r *virtualRead) mapping(m *mapping) error {
@@ -56,7 +56,7 @@ func (r *virtualRead) mapping(m *mapping) error {
 	return nil
 }
 
-// touches reports whether the block may have elements of a set.
+// touches reports whether the block may contain elements of a set.
 func (r *virtualRead) touches(e *elementSet) bool {
 	l := e.top
 	for axis := 0; !e.empty && l != nil; axis++ {
@@ -71,7 +71,7 @@ func (r *virtualRead) touches(e *elementSet) bool {
 	return !e.empty
 }
 
-// part copies from one source.
+// part copies elements from one source.
 func (r *virtualRead) part(m *mapping, s Source, to selection) error {
 	d, done, err := r.open(s, r.trail)
 	defer done()
@@ -117,25 +117,25 @@ func (r *virtualRead) part(m *mapping, s Source, to selection) error {
 	return g.flush()
 }
 
-// gather reads stretches of a source together, as long as the box around them
-// holds little else.
+// gather combines runs of a source into one read, as long as the box around them contains little
+// else.
 type gather struct {
 	*virtualRead
-	d         *Dataset
-	convert   func(dst, src []byte) error
-	box       box
-	stretches []stretch
-	next      box      // with one stretch more
-	at        []uint64 // of the stretches, one position after another
-	wanted    uint64   // elements
+	d       *Dataset
+	convert func(dst, src []byte) error
+	box     box
+	runs    []sourceRun
+	next    box      // box with one more run
+	at      []uint64 // positions of the runs, one after another
+	wanted  uint64   // number of elements in the runs
 }
 
-// stretch are neighbours both in the source and in dst.
-type stretch struct{ to, n uint64 }
+// sourceRun is a sequence of elements that are contiguous both in the source and in dst.
+type sourceRun struct{ to, n uint64 }
 
 const (
-	gatherBytes = 16 << 20 // box that may hold anything
-	gatherMost  = 1 << 18  // stretches
+	gatherBytes = 16 << 20 // size of a box that may contain any amount of other elements, in bytes
+	gatherMost  = 1 << 18  // largest number of runs
 )
 
 func (r *virtualRead) gather(d *Dataset) (*gather, error) {
@@ -162,29 +162,29 @@ func (g *gather) add(to, n uint64, at []uint64) error {
 			return g.bad(g.virtual.at, "mapping of element %v and after of the source %s:%s of shape %v", at, g.d.file.name, g.d.path, g.d.dims)
 		}
 		low[i], high[i] = x, end
-		if len(g.stretches) > 0 {
+		if len(g.runs) > 0 {
 			low[i], high[i] = min(low[i], g.box.low[i]), max(high[i], g.box.high[i])
 		}
 		size *= high[i] - low[i]
 		fits = fits && size <= 1<<40
 	}
 	most := max(2*(g.wanted+n)*uint64(g.d.typ.Size), uint64(min(gatherBytes, max(g.MaxBytes/4, 0))))
-	if len(g.stretches) > 0 && (!fits || size > most || len(g.stretches) >= gatherMost) {
+	if len(g.runs) > 0 && (!fits || size > most || len(g.runs) >= gatherMost) {
 		if err := g.flush(); err != nil {
 			return err
 		}
 		return g.add(to, n, at)
 	}
 	g.box, g.next = g.next, g.box
-	g.stretches = append(g.stretches, stretch{to, n})
+	g.runs = append(g.runs, sourceRun{to, n})
 	g.at = append(g.at, at...)
 	g.wanted += n
 	return nil
 }
 
-// flush reads the box and copies the stretches.
+// flush reads the box and copies the runs.
 func (g *gather) flush() error {
-	if len(g.stretches) == 0 {
+	if len(g.runs) == 0 {
 		return nil
 	}
 	rank := len(g.d.dims)
@@ -205,7 +205,7 @@ func (g *gather) flush() error {
 		return within(g.d.path, err)
 	}
 	steps, target := strides(count, size), uint64(g.virtual.d.typ.Size)
-	for i, s := range g.stretches {
+	for i, s := range g.runs {
 		from := uint64(0)
 		for k, x := range g.at[i*rank : (i+1)*rank] {
 			from += (x - g.box.low[k]) * steps[k]
@@ -214,12 +214,12 @@ func (g *gather) flush() error {
 			return err
 		}
 	}
-	g.stretches, g.at, g.wanted = g.stretches[:0], g.at[:0], 0
+	g.runs, g.at, g.wanted = g.runs[:0], g.at[:0], 0
 	return nil
 }
 
-// between returns the function that makes elements of a virtual dataset of
-// those of a source. It may change the bytes of the source.
+// between returns the function that converts elements of a source to elements of a virtual dataset.
+// It may change the bytes of the source.
 func between(source, d *Dataset) (func(dst, src []byte) error, error) {
 	fail := func(what, try string) error {
 		return &FormatError{File: d.file.name, Path: d.path, Offset: -1, What: fmt.Sprintf("its elements are %s, those of the source %s:%s are %s%s",
@@ -237,7 +237,7 @@ func between(source, d *Dataset) (func(dst, src []byte) error, error) {
 	return func(dst, src []byte) error { return renumber(dst, d.typ, src, source.typ) }, nil
 }
 
-// points reports elements that are places in their file.
+// points reports whether elements refer to places in their file.
 func (t *Type) points() bool {
 	if t.Class == Vlen || t.Class == Reference {
 		return true

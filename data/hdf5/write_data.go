@@ -8,16 +8,16 @@ import (
 	"github.com/euryale-dev/euryale/internal/deflate"
 )
 
-// Layout says how a dataset is stored. The zero value is one axis (or a
-// scalar), in one piece, not compressed.
+// Layout says how a dataset is stored. The zero value means one axis (or a scalar), in one piece,
+// not compressed.
 type Layout struct {
-	Shape       []int // C order; default: the length of the slice
-	Chunk       []int // shape of a chunk; default: about 256 KiB if anything below needs chunks
-	MaxShape    []int // how far others may extend it, -1 without limit; default: Shape
-	Gzip        int   // 1 (fast) to 9 (small); default 0: none
-	Shuffle     bool  // sort the bytes of elements before Gzip; helps numbers
-	Fletcher32  bool  // checksum for every chunk
-	FixedString int   // bytes of each string, padded with zeros; default 0: variable
+	Shape       []int // lengths of the axes in C order; default: the length of the slice
+	Chunk       []int // shape of a chunk; default: about 256 KiB if any option below needs chunks
+	MaxShape    []int // largest shape to which others may extend it, -1 for no limit; default: Shape
+	Gzip        int   // compression level, 1 (fast) to 9 (small); default 0: none
+	Shuffle     bool  // whether to group the bytes of elements by position before Gzip; helps with numbers
+	Fletcher32  bool  // whether to store a checksum for every chunk
+	FixedString int   // bytes of each string, padded with zeros; default 0: variable length
 }
 
 // dataNode is the data part of a dataset being written.
@@ -25,8 +25,8 @@ type dataNode struct {
 	value
 	layout Layout
 	max    []uint64
-	chunk  []uint64 // nil if contiguous
-	addr   uint64   // of the data or the chunk index, undef for none
+	chunk  []uint64 // shape of a chunk; nil if contiguous
+	addr   uint64   // address of the data or of the chunk index; undef for none
 }
 
 // chunkTarget is the size in bytes of the chunks Write chooses.
@@ -100,7 +100,7 @@ func (d *dataNode) settle() error {
 	return nil
 }
 
-// chooseChunk halves the longest axis until a chunk is near the target.
+// chooseChunk halves the longest axis until a chunk is near the target size.
 func chooseChunk(dims []uint64, size int) []uint64 {
 	c := slices.Clone(dims)
 	for i := range c {
@@ -151,7 +151,7 @@ func (w *Writer) store(d *dataNode) {
 	d.addr = w.chunkTree(keys, d)
 }
 
-// cut copies one chunk out of the elements; what sticks out is zero.
+// cut copies one chunk out of the elements; parts beyond the dataset are zero.
 func (d *dataNode) cut(buf []byte, at, strideOf []uint64) {
 	clear(buf)
 	last := len(d.dims) - 1
@@ -205,7 +205,7 @@ func (p *packer) run(b []byte, d *dataNode) ([]byte, error) {
 	return b, nil
 }
 
-// shuffle sorts bytes by their place in the element.
+// shuffle groups bytes by their position in the element.
 func (p *packer) shuffle(b []byte, size int) []byte {
 	p.shuffled = slices.Grow(p.shuffled[:0], len(b))[:len(b)]
 	n := len(b) / size

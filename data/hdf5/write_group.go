@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// names returns the children of a group in the order of their bytes.
+// names returns the names of the members of a group, sorted by their bytes.
 func (n *node) names() []string {
 	var all []string
 	for name := range n.children {
@@ -15,8 +15,8 @@ func (n *node) names() []string {
 	return all
 }
 
-// byMessages reports a group whose links must be messages: symbol tables
-// cannot hold external links.
+// byMessages reports whether the links of a group must be messages, because symbol tables cannot
+// hold external links.
 func (n *node) byMessages() bool {
 	for _, c := range n.children {
 		if c.kind == externalNode {
@@ -26,7 +26,7 @@ func (n *node) byMessages() bool {
 	return false
 }
 
-// symbolTable writes names, symbol nodes and tree of a group.
+// symbolTable writes the names, symbol nodes and tree of a group.
 func (w *Writer) symbolTable(n *node) {
 	heap := make([]byte, 8) // the empty name at 0
 	text := func(s string) uint64 {
@@ -58,7 +58,7 @@ func (w *Writer) symbolTable(n *node) {
 	n.heap = w.append(le(b, 8, data))
 }
 
-// symbol is a child's entry in a symbol node.
+// symbol returns the entry of a member in a symbol node.
 func (n *node) symbol(name uint64, text func(string) uint64) []byte {
 	b := le(nil, 8, name)
 	scratch := make([]byte, 16)
@@ -73,7 +73,7 @@ func (n *node) symbol(name uint64, text func(string) uint64) []byte {
 	return append(le(b, 4, 0), scratch...)
 }
 
-// linkMessages are the messages of a group that needs no symbol table.
+// linkMessages returns the messages of a group without a symbol table.
 func (n *node) linkMessages() []rawMessage {
 	info := le(le([]byte{0, 0}, 8, undef), 8, undef)
 	all := []rawMessage{{msgLinkInfo, info}, {0x0a, []byte{0, 0}}}
@@ -97,7 +97,7 @@ func (n *node) linkMessage(name string) []byte {
 	return le(b, 8, n.addr)
 }
 
-// check reports names and targets that the format cannot hold.
+// check reports names and targets that the format cannot store.
 func (n *node) check(w *Writer) {
 	if len(n.path) > 60000 || len(n.target)+len(n.file) > 60000 || strings.ContainsRune(n.target+n.file, 0) {
 		w.fail(n.path[:min(len(n.path), 80)], "name or link target is too long or contains a zero byte")

@@ -10,8 +10,8 @@ type rawMessage struct {
 	data []byte
 }
 
-// finish writes everything that Close is for: headers need to know where the
-// things they name are, so addresses are given out first.
+// finish writes everything that is left to Close. Headers contain the addresses of other objects, so
+// addresses are assigned first.
 func (w *Writer) finish() {
 	w.attachScales()
 	nodes := w.objects()
@@ -55,7 +55,7 @@ func (w *Writer) objects() []*node {
 	return all
 }
 
-// resolve writes strings and references, whose elements hold addresses.
+// resolve writes strings and references, whose elements contain addresses.
 func (w *Writer) resolve(nodes []*node) {
 	var heap heapWriter
 	var values []*value
@@ -113,7 +113,7 @@ func (w *Writer) encodeHeader(n *node) []byte {
 	return append(append(b, 0, 0, 0, 0), body...)
 }
 
-// messages are those of a dataset.
+// messages returns the header messages of a dataset.
 func (d *dataNode) messages() []rawMessage {
 	fill := []byte{2, 2, 0, 1, 0, 0, 0, 0} // allocated late, zero
 	var layout []byte
@@ -134,7 +134,7 @@ func (d *dataNode) messages() []rawMessage {
 	return all
 }
 
-// filterMessage is version 1 of the pipeline, or none.
+// filterMessage returns version 1 of the filter pipeline message, or none.
 func (d *dataNode) filterMessage() []rawMessage {
 	var b []byte
 	n := byte(0)
@@ -179,7 +179,7 @@ func spaceMessage(dims, limit []uint64) []byte {
 	return b
 }
 
-// message is version 1 of an attribute.
+// message returns version 1 of an attribute message.
 func (a *attrValue) message() []byte {
 	name := a.name + "\x00"
 	space := spaceMessage(a.dims, a.dims)
@@ -194,7 +194,7 @@ func (a *attrValue) message() []byte {
 	return append(b, a.raw...)
 }
 
-// superblock is version 0.
+// superblock returns version 0 of the superblock.
 func (w *Writer) superblock() []byte {
 	b := append([]byte(signature), 0, 0, 0, 0, 0, 8, 8, 0)
 	b = le(le(b, 2, symbolRank), 2, groupRank)

@@ -12,7 +12,7 @@ type heapBlock struct {
 	addr  uint64
 }
 
-// place is where an object will be.
+// place is where an object will be stored.
 type place struct {
 	block *heapBlock
 	index int
@@ -20,7 +20,7 @@ type place struct {
 
 const heapTarget = 64 << 10
 
-// add keeps an object. Its bytes may still change until write.
+// add keeps an object for writing. Its bytes may still change until write.
 func (h *heapWriter) add(b []byte) place {
 	if h.current == nil || len(h.current.body)+len(b) > heapTarget || h.current.count == 65535 {
 		h.current = &heapBlock{}
@@ -35,8 +35,8 @@ func (h *heapWriter) add(b []byte) place {
 	return place{c, c.count}
 }
 
-// write allocates and writes every collection: at least 4096 bytes, as the
-// library wants, the rest marked free.
+// write allocates and writes every collection: at least 4096 bytes, as the library requires, with
+// the rest marked free.
 func (h *heapWriter) write(w *Writer) {
 	for _, c := range h.full {
 		used := 16 + len(c.body)
@@ -52,7 +52,7 @@ func (h *heapWriter) write(w *Writer) {
 	}
 }
 
-// heapText stores the strings and lists of a value and returns where.
+// store stores the strings and lists of a value and returns their places.
 func (h *heapWriter) store(w *Writer, v *value) []place {
 	var at []place
 	for _, s := range v.text {
@@ -75,7 +75,7 @@ func (h *heapWriter) addUnlessEmpty(b []byte) place {
 	return h.add(b)
 }
 
-// address is where the header of a referenced object is.
+// address returns the address of the header of a referenced object.
 func (w *Writer) address(r Ref) uint64 {
 	if r.Path == "" {
 		return 0
@@ -87,7 +87,7 @@ func (w *Writer) address(r Ref) uint64 {
 	return n.addr
 }
 
-// fill makes the elements of a deferred value.
+// fill computes the elements of a deferred value.
 func (v *value) fill(w *Writer, at []place) {
 	if !v.deferred() {
 		return

@@ -28,7 +28,7 @@ func (w *Writer) Attach(key string, axis int, scale string) error {
 	return nil
 }
 
-// attachScales turns attached scales into the attribute DIMENSION_LIST.
+// attachScales converts attached scales into the attribute DIMENSION_LIST.
 func (w *Writer) attachScales() {
 	for _, n := range w.objects() {
 		if n.scales == nil {

@@ -1,21 +1,21 @@
 package hdf5
 
-// Ranks of the trees in files without other settings: a node has up to twice
-// as many entries, a symbol node likewise.
+// Ranks of the trees in files with default settings: a node has up to twice as many entries, and so
+// has a symbol node.
 const (
 	groupRank  = 16
 	symbolRank = 4
 	chunkRank  = 32
 )
 
-// treeEntry is a child of a version 1 B-tree node with the key left of it.
+// treeEntry is a child of a version 1 B-tree node, with the key to its left.
 type treeEntry struct {
 	key   []byte
 	child uint64
 }
 
-// tree writes a version 1 B-tree bottom up and returns its root. Keys stand
-// between children; the one after the last is end.
+// tree writes a version 1 B-tree bottom up and returns its root. There is a key between any two
+// children; the one after the last is end.
 func (w *Writer) tree(kind byte, rank int, entries []treeEntry, end []byte) uint64 {
 	nodeSize := uint64(24 + 2*rank*(len(end)+8) + len(end))
 	for level := byte(0); ; level++ {
@@ -65,7 +65,7 @@ func (n treeNode) encode(entries []treeEntry, last []byte, size uint64) []byte {
 	return append(b, make([]byte, size-uint64(len(b)))...)
 }
 
-// chunkKey is a chunk in the tree of a dataset.
+// chunkKey is a chunk's entry in the index of a dataset.
 type chunkKey struct {
 	size   uint32
 	offset []uint64

@@ -2,7 +2,7 @@ package hdf5
 
 import "encoding/binary"
 
-// le appends numbers little endian: le(b, 2, 7) is two bytes.
+// le appends a number of n bytes in little-endian order: le(b, 2, 7) appends two bytes.
 func le(b []byte, n int, v uint64) []byte {
 	var all [8]byte
 	binary.LittleEndian.PutUint64(all[:], v)
@@ -17,7 +17,7 @@ func pad8(b []byte) []byte {
 	return b
 }
 
-// typeHead begins a datatype message of version 1.
+// typeHead returns the start of a datatype message of version 1.
 func typeHead(class Class, flags uint64, size int) []byte {
 	b := []byte{0x10 | byte(class)}
 	b = le(b, 3, flags)
@@ -41,7 +41,7 @@ func floatType(size int) []byte {
 	return le(b, 4, uint64(f.bias))
 }
 
-// complexType is the compound of r and i that h5py reads as complex.
+// complexType returns the compound of r and i that h5py reads as complex.
 func complexType(size int) []byte {
 	b := typeHead(Compound, 2, 2*size)
 	for i, name := range []string{"r", "i"} {
@@ -54,19 +54,19 @@ func complexType(size int) []byte {
 	return b
 }
 
-// boolType is the enum that h5py reads as bool.
+// boolType returns the enum that h5py reads as bool.
 func boolType() []byte {
 	b := typeHead(Enum, 2, 1)
 	b = append(b, intType(1, true)...)
 	return append(b, "FALSE\x00\x00\x00TRUE\x00\x00\x00\x00\x00\x01"...)
 }
 
-// textType is a UTF-8 string of variable length.
+// textType returns a UTF-8 string of variable length.
 func textType() []byte {
 	return append(typeHead(Vlen, 1|1<<8, 16), intType(1, false)...)
 }
 
-// fixedType is a UTF-8 string that a zero ends.
+// fixedType returns a UTF-8 string that ends with a zero.
 func fixedType(size int) []byte { return typeHead(String, 1<<4, size) }
 
 func refType() []byte { return typeHead(Reference, 0, 8) }

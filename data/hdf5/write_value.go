@@ -6,32 +6,32 @@ import (
 	"unsafe"
 )
 
-// FixedString is a string stored in its own bytes and a final zero, as netCDF
-// wants in CLASS. A plain string is stored with variable length, as h5py does.
+// FixedString is a string stored in place with a final zero, as netCDF requires for CLASS. A plain
+// string is stored with variable length, as h5py does.
 type FixedString string
 
 // value is data ready to be written.
 type value struct {
 	typ  []byte   // datatype message
-	size int      // of an element
-	dims []uint64 // none for a scalar
-	raw  []byte   // elements, or nil if they need addresses known at Close
-	text []string // variable strings
+	size int      // size of an element in bytes
+	dims []uint64 // lengths of the axes; none for a scalar
+	raw  []byte   // elements; nil if they contain addresses that are known only at Close
+	text []string // strings of variable length
 	refs []Ref
 	list [][]Ref
 }
 
-// bytes is the size of the elements.
+// bytes returns the size of all elements.
 func (v *value) bytes() int {
 	n, _ := product(v.dims)
 	return int(n) * v.size
 }
 
-// deferred reports elements that hold addresses.
+// deferred reports whether elements contain addresses.
 func (v *value) deferred() bool { return v.text != nil || v.refs != nil || v.list != nil }
 
-// encode turns a Go value into elements. A shape nil means a scalar or one
-// axis; fixed is the length of strings, 0 for variable.
+// encode converts a Go value to elements. A nil shape means a scalar or one axis; fixed is the
+// length of strings, 0 for variable length.
 func encode(v any, shape []int, fixed int) (value, error) {
 	out, n, err := elementsOf(v, fixed)
 	if err != nil {
@@ -149,7 +149,7 @@ func scalarOf(v any, fixed int) (value, int, error) {
 	return out, -1, err
 }
 
-// numeric views the memory of v as little-endian bytes.
+// numeric reinterprets the memory of v as little-endian bytes.
 func numeric[T any](v []T, typ []byte) (value, int, error) {
 	size := int(unsafe.Sizeof(*new(T)))
 	out := value{typ: typ, size: size, raw: []byte{}}

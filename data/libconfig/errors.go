@@ -8,23 +8,23 @@ import (
 )
 
 var (
-	// ErrNotFound is matched by errors.Is where a setting is missing.
+	// ErrNotFound is matched by errors.Is if a setting is missing.
 	ErrNotFound = errors.New("not found")
-	// ErrKind is matched where a setting is not of the kind asked for.
+	// ErrKind is matched if a setting is not of the requested kind.
 	ErrKind = errors.New("wrong kind")
 )
 
 // FormatError says what is wrong with a file or a setting, and where.
 type FormatError struct {
 	File   string
-	Line   int    // from 1; 0 for the file as a whole
-	Column int    // from 1, in bytes; 0 for the line as a whole
+	Line   int    // line in the file, from 1; 0 for the file as a whole
+	Column int    // column in bytes, from 1; 0 for the line as a whole
 	What   string // what is wrong
-	Try    string // what to do about it
-	Err    error  // cause or sentinel, may be nil
+	Try    string // remedy to try
+	Err    error  // cause or sentinel; may be nil
 }
 
-// Error is file, line, column, what is wrong and what to try.
+// Error returns file, line, column, what is wrong and what to try.
 func (e *FormatError) Error() string {
 	where := e.File
 	if e.Line > 0 {

@@ -11,14 +11,14 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Limits of a file.
+// Limits on a file.
 const (
 	maxBytes  = 16 << 20
 	maxValues = 1 << 20
 	maxDepth  = 64
 )
 
-// Open reads the file name.
+// Open reads the named file.
 func Open(name string) (*Value, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -28,7 +28,7 @@ func Open(name string) (*Value, error) {
 	return Read(f, name)
 }
 
-// Read reads a file; name is for messages. The result is its root group.
+// Read reads a file; name is used in messages. The result is its root group.
 func Read(r io.Reader, name string) (*Value, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
@@ -40,7 +40,7 @@ func Read(r io.Reader, name string) (*Value, error) {
 	return Parse(text, name)
 }
 
-// Parse reads the text of a file; name is for messages.
+// Parse reads the text of a file; name is used in messages.
 func Parse(text []byte, name string) (*Value, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // mark of Windows programs
 	p := &parser{scanner: scanner{file: name, text: text, line: 1}}
@@ -54,7 +54,7 @@ func Parse(text []byte, name string) (*Value, error) {
 	return root, nil
 }
 
-// parser makes values of what the scanner finds.
+// parser makes values from what the scanner finds.
 type parser struct {
 	scanner
 	values int
@@ -65,7 +65,7 @@ func (p *parser) value(m mark, k Kind) *Value {
 	return &Value{Kind: k, Line: m.line, Column: m.column, file: p.file}
 }
 
-// settings reads the inside of a group up to its end.
+// settings reads the contents of a group up to its end.
 func (p *parser) settings(g *Value, depth int) error {
 	seen := map[string]*Value{}
 	for {
@@ -183,7 +183,7 @@ func (p *parser) elements(list *Value, closing string, depth int) (*Value, error
 	}
 }
 
-// fits checks that the elements of an array are scalars of one kind.
+// fits checks that the elements of an array are scalars of the same kind.
 func (p *parser) fits(list, v *Value) error {
 	number := func(k Kind) bool { return k == Int || k == Float }
 	first := list.Items[0].Kind
@@ -229,7 +229,7 @@ func (p *parser) scalar(m mark) (*Value, error) {
 	return nil, p.fail(m, try, "%s is neither a number nor true or false", word)
 }
 
-// whole reads a whole number: decimal, 0x, 0b, 0o or 0q, with L or LL behind.
+// whole parses an integer: decimal, 0x, 0b, 0o or 0q, optionally followed by L or LL.
 func whole(word string) (int64, bool) {
 	digits := strings.TrimSuffix(strings.TrimSuffix(word, "L"), "L")
 	lower := strings.ToLower(digits)
@@ -243,7 +243,7 @@ func whole(word string) (int64, bool) {
 	return n, err == nil
 }
 
-// fraction reads a number with a point or an exponent.
+// fraction parses a number with a point or an exponent.
 func fraction(word string) (float64, bool) {
 	if strings.Trim(word, "+-.0123456789eE") != "" || !strings.ContainsAny(word, ".eE") {
 		return 0, false // neither Go's own forms nor huge whole numbers are meant

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// scanner walks through the bytes of a file and knows where it is.
+// scanner reads through the bytes of a file and tracks its position.
 type scanner struct {
 	file string
 	text []byte
 	at   int
-	line int // from 1
-	bol  int // where the line begins
+	line int // current line, from 1
+	bol  int // position at which the line begins
 }
 
-// mark is a place to return to in messages.
+// mark is a position for messages.
 type mark struct{ line, column int }
 
 func (s *scanner) mark() mark { return mark{s.line, s.at - s.bol + 1} }
@@ -24,7 +24,7 @@ func (s *scanner) fail(m mark, try, format string, args ...any) error {
 	return &FormatError{File: s.file, Line: m.line, Column: m.column, What: fmt.Sprintf(format, args...), Try: try}
 }
 
-// peek returns the next byte, 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (s *scanner) peek() byte {
 	if s.at >= len(s.text) {
 		return 0
@@ -34,7 +34,7 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) end() bool { return s.at >= len(s.text) }
 
-// advance goes n bytes on and counts lines.
+// advance moves n bytes on and counts lines.
 func (s *scanner) advance(n int) {
 	for range n {
 		if s.text[s.at] == '\n' {
@@ -44,7 +44,7 @@ func (s *scanner) advance(n int) {
 	}
 }
 
-// take goes on if the next byte is one of those given.
+// take moves on if the next byte is one of those given.
 func (s *scanner) take(any string) bool {
 	if s.end() || strings.IndexByte(any, s.peek()) < 0 {
 		return false
@@ -53,7 +53,7 @@ func (s *scanner) take(any string) bool {
 	return true
 }
 
-// skip passes blanks and comments.
+// skip skips blanks and comments.
 func (s *scanner) skip() error {
 	for !s.end() {
 		rest := s.text[s.at:]
@@ -115,7 +115,7 @@ func (s *scanner) word() string {
 	return string(s.text[from:s.at])
 }
 
-// quoted reads pieces of text beside each other as one.
+// quoted reads adjacent pieces of text as one.
 func (s *scanner) quoted() (string, error) {
 	var b strings.Builder
 	for s.peek() == '"' {
@@ -168,7 +168,7 @@ func (s *scanner) escape(b *strings.Builder) error {
 	return s.fail(m, `write \\ for a backslash`, "unknown escape in text")
 }
 
-// hex is the value of a hexadecimal digit, -1 for anything else.
+// hex returns the value of a hexadecimal digit, or -1 for anything else.
 func hex(c byte) int {
 	if isLetter(c) {
 		c |= 0x20

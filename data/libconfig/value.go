@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Kind is what a Value is.
+// Kind is the kind of a Value.
 type Kind int
 
 // The kinds.
@@ -17,12 +17,12 @@ const (
 	Float
 	Bool
 	String
-	Array // scalars of one kind
-	List  // anything
-	Group // settings
+	Array // scalars of the same kind
+	List  // values of any kind
+	Group // named settings
 )
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	names := []string{"whole number", "fraction", "truth value", "text", "array", "list", "group"}
 	if k < 0 || int(k) >= len(names) {
@@ -31,7 +31,7 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// article is the kind with a or an before it, where there is one.
+// article returns the kind with the article a or an, if it takes one.
 func (k Kind) article() string {
 	switch k {
 	case String:
@@ -45,24 +45,24 @@ func (k Kind) article() string {
 // Value is a setting, or an element of an array or list. The root of a file is
 // a Group without a name.
 type Value struct {
-	Name   string // "" for elements and the root
+	Name   string // name of the setting; "" for elements and the root
 	Kind   Kind
-	Int    int64    // Int
-	Float  float64  // Float
-	Bool   bool     // Bool
-	Text   string   // String
-	Items  []*Value // Array, List, Group: in the order of the file
-	Line   int      // of the value, from 1
-	Column int      // from 1, in bytes
+	Int    int64    // value if Kind is Int
+	Float  float64  // value if Kind is Float
+	Bool   bool     // value if Kind is Bool
+	Text   string   // value if Kind is String
+	Items  []*Value // elements of an Array, List or Group, in the order of the file
+	Line   int      // line of the value, from 1
+	Column int      // column of the value in bytes, from 1
 
 	file string
 }
 
-// File returns the name of the file the value is from.
+// File returns the name of the file that the value is from.
 func (v *Value) File() string { return v.file }
 
-// Errorf makes an error about the value: where it stands, what is wrong and
-// what to try ("" for nothing).
+// Errorf returns an error about the value: its position, what is wrong and what to try ("" for
+// nothing).
 func (v *Value) Errorf(try, format string, args ...any) *FormatError {
 	return &FormatError{File: v.file, Line: v.Line, Column: v.Column, What: fmt.Sprintf(format, args...), Try: try}
 }
@@ -73,8 +73,8 @@ func (v *Value) Has(path string) bool {
 	return err == nil
 }
 
-// Lookup follows a path of names and element numbers, such as beams.[0].k. A
-// missing one is an error that wraps ErrNotFound and names those like it.
+// Lookup follows a path of names and element indices, such as beams.[0].k. If there is no such
+// value, the error wraps ErrNotFound and names similar settings.
 func (v *Value) Lookup(path string) (*Value, error) {
 	at := v
 	for _, step := range strings.Split(path, ".") {

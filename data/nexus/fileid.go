@@ -11,10 +11,9 @@ var (
 	zeros     = regexp.MustCompile(`(_[A-Za-z])0+(\d)`)
 )
 
-// FileID shortens the name of a result file: the ending "_results.hdf" and the
-// leading zeros of numbers such as _t0600 go. A style such as "0_2_4" keeps
-// only those of the fields between underscores, counted from 0; fields that do
-// not exist are left out.
+// FileID shortens the name of a result file: it removes the ending "_results.hdf" and the leading
+// zeros of numbers such as _t0600. A style such as "0_2_4" keeps only those of the fields between
+// underscores, counted from 0; fields that do not exist are left out.
 func FileID(name, style string) string {
 	id := zeros.ReplaceAllString(extension.ReplaceAllString(name, ""), "$1$2")
 	if style == "" {

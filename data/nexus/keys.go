@@ -1,7 +1,7 @@
 package nexus
 
-// key is a place in the file: where boost_corr writes it today, then where
-// older programs did.
+// key lists the paths of a quantity in a file: the one that boost_corr uses today, then those of
+// older programs.
 type key []string
 
 var (

@@ -12,12 +12,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// KeyError says that a file lacks something, or holds it in a wrong form.
+// KeyError says that a file lacks a quantity, or holds it in a wrong form.
 type KeyError struct {
 	File string
 	Key  string // path in the file
 	What string
-	Err  error // cause, may be nil
+	Err  error // cause; may be nil
 }
 
 // Error names the file, the key and what to do.
@@ -40,8 +40,8 @@ func (l *loader) fail(format string, args ...any) {
 	}
 }
 
-// find returns the path of a key that exists, "" if none does. A needed key
-// that is missing is an error.
+// find returns the path of a key that exists, or "" if none does. A missing key is an error if it is
+// needed.
 func (l *loader) find(k key, need bool) string {
 	for _, path := range k {
 		if l.file.Has(path) {
@@ -58,8 +58,8 @@ func (l *loader) find(k key, need bool) string {
 	return ""
 }
 
-// links keeps an error for a name on the way to a key that leads nowhere, such as a
-// link to a file that is gone: the key would be passed over as absent otherwise.
+// links records an error for a dangling link on the way to a key, such as a link to a file that no
+// longer exists: the key would otherwise be treated as absent.
 func (l *loader) links(k key) {
 	for _, p := range k {
 		at := "/"
@@ -77,7 +77,7 @@ func (l *loader) links(k key) {
 	}
 }
 
-// astray keeps an error for a link that leads nowhere; the cause says the rest.
+// astray records an error for a dangling link; the cause gives the details.
 func (l *loader) astray(at string, link hdf5.Link) {
 	_, err := l.file.Dataset(at)
 	what := "cannot be read"
@@ -91,7 +91,7 @@ func (l *loader) astray(at string, link hdf5.Link) {
 
 func (l *loader) has(k key) bool { return l.find(k, false) != "" }
 
-// dataset opens a key; nil if it is absent or an error was kept.
+// dataset opens a key; nil if it is absent or an error was recorded.
 func (l *loader) dataset(k key, need bool) *hdf5.Dataset {
 	path := l.find(k, need)
 	if path == "" || l.err != nil {
@@ -104,8 +104,7 @@ func (l *loader) dataset(k key, need bool) *hdf5.Dataset {
 	return d
 }
 
-// keep keeps an error of reading path; a link to a file that is gone has its
-// own words.
+// keep records an error of reading path; a link to a missing file has its own message.
 func (l *loader) keep(path string, err error) bool {
 	if err == nil {
 		return false
@@ -126,7 +125,7 @@ func (l *loader) floats(k key, need bool) []float64 {
 	return v
 }
 
-// number reads a scalar, also one stored with shape (1, 1). NaN if absent.
+// number reads a scalar, which may be stored with shape (1, 1). It is NaN if absent.
 func (l *loader) number(k key, need bool) float64 {
 	d := l.dataset(k, need)
 	if d == nil {
@@ -180,7 +179,7 @@ func (l *loader) text(k key) string {
 	return ""
 }
 
-// matrix reads two axes; leading axes of length 1 are dropped.
+// matrix reads an array of two axes; leading axes of length 1 are dropped.
 func (l *loader) matrix(k key, need bool) *Matrix {
 	d := l.dataset(k, need)
 	if d == nil {
@@ -201,7 +200,7 @@ func (l *loader) matrix(k key, need bool) *Matrix {
 	return &Matrix{shape[0], shape[1], v}
 }
 
-// cube reads three axes as a list of matrices over the first.
+// cube reads an array of three axes as a list of matrices along the first.
 func (l *loader) cube(k key) []*Matrix {
 	d := l.dataset(k, false)
 	if d == nil {
@@ -224,6 +223,6 @@ func (l *loader) cube(k key) []*Matrix {
 	return all
 }
 
-// ErrNoAnalysis is matched by errors.Is for a file with neither a multi-tau nor
-// a two-time correlation.
+// ErrNoAnalysis is matched by errors.Is for a file with neither a multi-tau nor a two-time
+// correlation.
 var ErrNoAnalysis = errors.New("no correlation in the file")

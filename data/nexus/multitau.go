@@ -1,20 +1,20 @@
 package nexus
 
-// Multitau is a g2 with delays that grow geometrically.
+// Multitau is a g2 whose delays grow geometrically.
 type Multitau struct {
-	Delay []float64 // frames, after Stride and Average
-	G2    *Matrix   // (delay, bin)
-	Err   *Matrix   // (delay, bin) standard errors as in the file; nil if absent
+	Delay []float64 // delays in frames, after Stride and Average
+	G2    *Matrix   // correlation, (delay, bin)
+	Err   *Matrix   // standard errors as in the file, (delay, bin); nil if absent
 
-	Partial       []*Matrix // (delay, bin): g2 of the first PartialFrames frames, NaN for delays not reached
+	Partial       []*Matrix // (delay, bin): g2 of the first PartialFrames frames; NaN for delays not reached
 	PartialErr    []*Matrix
 	PartialFrames []float64
 
-	Stride  int // only every Stride-th frame was used
-	Average int // then Average frames were summed
+	Stride  int // step between the raw frames that were used
+	Average int // number of these frames that were then summed
 }
 
-// frames is the number of raw frames in one step of Delay.
+// frames returns the number of raw frames in one step of Delay.
 func (m *Multitau) frames() float64 { return float64(max(m.Stride, 1)) * float64(max(m.Average, 1)) }
 
 // Bin returns g2 and its standard errors, as in the file, against delay. The
@@ -27,12 +27,12 @@ func (m *Multitau) Bin(bin int) (g2, sd []float64) {
 	return g2, sd
 }
 
-// smallError is the error at and below which one is taken for missing.
+// smallError is the largest error that is treated as missing.
 const smallError = 1e-6
 
-// RepairedErr returns the errors with those of 1e-6 or less, which would
-// dominate a fit, replaced by the mean of the larger ones of the same bin, or
-// 1e-6 if there are none. It also counts the replacements. NaN stays.
+// RepairedErr returns the errors, in which those of 1e-6 or less, which would dominate a fit, are
+// replaced by the mean of the larger ones of the same bin, or by 1e-6 if there are none. It also
+// returns the number of replacements. NaN stays.
 func (m *Multitau) RepairedErr() (sd *Matrix, replaced int) {
 	if m.Err == nil {
 		return nil, 0

@@ -6,37 +6,36 @@ import (
 	"slices"
 )
 
-// QMap says where in reciprocal space each bin of pixels is. Static bins are
-// for intensities, dynamic ones, each made of static ones, for correlations. A
-// file may give q in other inverse lengths, such as 1/nm: reading turns them into
-// 1/angstrom.
+// QMap says where in reciprocal space each bin of pixels lies. Static bins are for intensities;
+// dynamic bins, each made of static ones, are for correlations. A file may give q in other inverse
+// lengths, such as 1/nm: it is converted to 1/angstrom when read.
 type QMap struct {
 	Hash  string
-	Names []string // of the two axes of bins; nil: q and phi
-	Units []string // of the two axes; nil with Names: 1/angstrom and degrees
+	Names []string // names of the two axes of bins; nil for q and phi
+	Units []string // units of the two axes; nil, like Names, for 1/angstrom and degrees
 
 	Dynamic Partition
 	Static  Partition
 
-	BeamX, BeamY float64 // pixels, column and row of the direct beam
-	Distance     float64 // m from sample to detector
-	PixelSize    float64 // m
-	Energy       float64 // keV
-	Maps         *Maps   // nil until ReadMaps
+	BeamX, BeamY float64 // column and row of the direct beam in pixels
+	Distance     float64 // distance from sample to detector in m
+	PixelSize    float64 // edge of a pixel in m
+	Energy       float64 // photon energy in keV
+	Maps         *Maps   // images of the detector; nil until ReadMaps
 }
 
 // Partition is a grid of bins over two axes, usually q and phi.
 type Partition struct {
 	Axis0 []float64 // values of the first axis, usually q in 1/angstrom
 	Axis1 []float64 // values of the second axis, usually phi in degrees
-	Cells []int     // of each bin that has pixels, its cell in the grid, counted along the second axis first
+	Cells []int     // cell in the grid of each bin that has pixels, counted along the second axis first
 }
 
-// Bins is the number of bins that have pixels.
+// Bins returns the number of bins that have pixels.
 func (p *Partition) Bins() int { return len(p.Cells) }
 
-// Cell returns the places on the two axes of a bin, which counts from 1; ok is
-// false if there is no such bin.
+// Cell returns the indices on the two axes of a bin, which counts from 1; ok is false if there is no
+// such bin.
 func (p *Partition) Cell(bin int) (i, j int, ok bool) {
 	if bin < 1 || bin > len(p.Cells) {
 		return 0, 0, false
@@ -46,7 +45,7 @@ func (p *Partition) Cell(bin int) (i, j int, ok bool) {
 	return cell / n, cell % n, cell >= 0 && cell/n < len(p.Axis0)
 }
 
-// Values returns the values on the two axes of a bin, NaN if there is none.
+// Values returns the values on the two axes of a bin, or NaN if there is no such bin.
 func (p *Partition) Values(bin int) (v0, v1 float64) {
 	i, j, ok := p.Cell(bin)
 	if !ok {
@@ -59,11 +58,11 @@ func (p *Partition) Values(bin int) (v0, v1 float64) {
 	return p.Axis0[i], v1
 }
 
-// Maps are images of the detector, row by row.
+// Maps are images of the detector, stored row by row.
 type Maps struct {
 	Height, Width int
-	Mask          []bool  // true keeps a pixel
-	Dynamic       []int32 // bin of each pixel, 0 for none
+	Mask          []bool  // whether each pixel is kept
+	Dynamic       []int32 // dynamic bin of each pixel; 0 for none
 	Static        []int32
 }
 
@@ -89,8 +88,8 @@ func (q *QMap) values(axis int) []float64 {
 	return all
 }
 
-// Select returns the dynamic bins with q in [low, high]; if there are none, or
-// the first axis is not q, all of them.
+// Select returns the dynamic bins with q in [low, high]. If there are none, or the first axis is not
+// q, it returns all bins.
 func (q *QMap) Select(low, high float64) []int {
 	var some, all []int
 	for bin := 1; bin <= q.Dynamic.Bins(); bin++ {
@@ -105,7 +104,7 @@ func (q *QMap) Select(low, high float64) []int {
 	return some
 }
 
-// At returns the dynamic bins at place i, from 0, of the first axis.
+// At returns the dynamic bins at index i, from 0, of the first axis.
 func (q *QMap) At(i int) []int {
 	var some []int
 	for bin := 1; bin <= q.Dynamic.Bins(); bin++ {
@@ -116,8 +115,8 @@ func (q *QMap) At(i int) []int {
 	return some
 }
 
-// Label describes a dynamic bin: "q=0.00039 Å⁻¹, φ=-43.8 deg", or "invalid
-// qbin". With one azimuth only, the label is that of q.
+// Label describes a dynamic bin: "q=0.00039 Å⁻¹, φ=-43.8 deg", or "invalid qbin". If there is only
+// one azimuth, it describes q alone.
 func (q *QMap) Label(bin int) string {
 	v0, v1 := q.Dynamic.Values(bin)
 	if math.IsNaN(v0) && !q.has(bin) {
@@ -130,7 +129,7 @@ func (q *QMap) Label(bin int) string {
 	return s
 }
 
-// BinLabel is Label with the number of the bin before it: "qbin=2, ...".
+// BinLabel is Label preceded by the number of the bin: "qbin=2, ...".
 func (q *QMap) BinLabel(bin int) string {
 	if !q.has(bin) {
 		return "invalid qbin"
@@ -160,16 +159,16 @@ func (q *QMap) axisLabel(axis int, v float64) string {
 	return fmt.Sprintf("%s=%.*f %s", name, digits, v, unit)
 }
 
-// hc is Planck's constant times the speed of light in keV angstrom, as the
-// viewer of these files rounds it.
+// hc is Planck's constant times the speed of light in keV angstrom, rounded as in the viewer of
+// these files.
 const hc = 12.398
 
-// K0 is the wave number 2 pi / wavelength in 1/angstrom, with hc = 12.398 keV
-// angstrom as the viewer of these files has it.
+// K0 returns the wave number 2 pi / wavelength in 1/angstrom, with hc = 12.398 keV angstrom as in
+// the viewer of these files.
 func (q *QMap) K0() float64 { return 2 * math.Pi / (hc / q.Energy) }
 
-// Extent returns the q of the left, right, bottom and top edge of a detector of
-// the given size, in 1/angstrom and for small angles.
+// Extent returns the q of the left, right, bottom and top edges of a detector of the given size, in
+// 1/angstrom, for small angles.
 func (q *QMap) Extent(height, width int) (left, right, bottom, top float64) {
 	scale := q.PixelSize / q.Distance * q.K0()
 	return -q.BeamX * scale, (float64(width) - q.BeamX) * scale, -q.BeamY * scale, (float64(height) - q.BeamY) * scale

@@ -6,7 +6,7 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// read loads everything but images and maps.
+// read loads everything except images and maps.
 func read(f *hdf5.File, name string) (*Result, error) {
 	l := &loader{file: f}
 	r := &Result{File: name, file: f, Flavour: flavour(l)}
@@ -50,7 +50,7 @@ func flavour(l *loader) Flavour {
 	return Unknown
 }
 
-// check compares shapes that belong together.
+// check returns an error if shapes that belong together differ.
 func (r *Result) check(l *loader) {
 	if m := r.Multitau; m != nil {
 		if m.G2.Rows != len(m.Delay) {
@@ -101,7 +101,7 @@ func (l *loader) twotime() *Twotime {
 	return m
 }
 
-// transpose turns a list over the first of three axes into one over the second.
+// transpose converts a list along the first of three axes to a list along the second.
 func transpose(cube []*Matrix) []*Matrix {
 	if len(cube) == 0 {
 		return nil
@@ -150,8 +150,8 @@ func (l *loader) qmap(r *Result) *QMap {
 	return q
 }
 
-// settle numbers the cells of files without an index mapping. The oldest list a
-// q for every bin instead of every place on the axis.
+// settle numbers the cells of files without an index mapping. The oldest files list a q for every
+// bin instead of for every position on the axis.
 func (p *Partition) settle(bins int) {
 	if p.Cells != nil {
 		return
@@ -164,7 +164,7 @@ func (p *Partition) settle(bins int) {
 	}
 }
 
-// attrs are the text attributes of the root.
+// attrs returns the text attributes of the root.
 func (l *loader) attrs() map[string]string {
 	all, err := l.file.Attrs("/")
 	if l.keep("/", err) {
@@ -179,7 +179,7 @@ func (l *loader) attrs() map[string]string {
 	return m
 }
 
-// metadata are the texts of the control system.
+// metadata returns the texts of the control system.
 func (l *loader) metadata() map[string]string {
 	m := map[string]string{}
 	names, err := l.file.Keys(keyBluesky[0])
@@ -196,8 +196,8 @@ func (l *loader) metadata() map[string]string {
 	return m
 }
 
-// ReadImage returns the mean scattering image, in counts per pixel. It is kept
-// in Result.Image.
+// ReadImage returns the mean scattering image in counts per pixel. It is also stored in
+// Result.Image.
 func (r *Result) ReadImage() (*Matrix, error) {
 	if r.Image != nil || r.file == nil {
 		return r.Image, nil
@@ -207,7 +207,7 @@ func (r *Result) ReadImage() (*Matrix, error) {
 	return r.Image, l.err
 }
 
-// ReadMaps returns mask and bins of every pixel. They are kept in QMap.Maps.
+// ReadMaps returns the mask and the bins of every pixel. They are also stored in QMap.Maps.
 func (r *Result) ReadMaps() (*Maps, error) {
 	if r.QMap.Maps != nil || r.file == nil {
 		return r.QMap.Maps, nil

@@ -28,35 +28,35 @@ const (
 
 // Result is one analysed measurement.
 type Result struct {
-	File    string // as given to Open
+	File    string // file name given to Open
 	Flavour Flavour
-	Start   string // of the measurement, as in the file
+	Start   string // start of the measurement, as in the file
 
-	FrameTime float64 // s from frame to frame, t0
-	CountTime float64 // s of exposure, t1; NaN if unknown
-	Energy    float64 // keV; NaN if unknown
-	PixelX    float64 // m; NaN if unknown
-	PixelY    float64 // m; NaN if unknown
+	FrameTime float64 // time t0 from frame to frame in s
+	CountTime float64 // exposure time t1 in s; NaN if unknown
+	Energy    float64 // photon energy in keV; NaN if unknown
+	PixelX    float64 // width of a pixel in m; NaN if unknown
+	PixelY    float64 // height of a pixel in m; NaN if unknown
 
 	QMap     *QMap
-	Multitau *Multitau // nil if absent
-	Twotime  *Twotime  // nil if absent
+	Multitau *Multitau // multi-tau correlation; nil if absent
+	Twotime  *Twotime  // two-time correlation; nil if absent
 
 	Trace    *Trace    // intensity against time; nil if absent
 	SAXS     []float64 // mean counts of each populated static bin; nil if absent
-	Segments *Matrix   // (parts, populated static bins): SAXS of parts of the measurement; nil if absent
-	Image    *Matrix   // (row, column) mean counts per pixel; nil until ReadImage
+	Segments *Matrix   // SAXS of parts of the measurement, (parts, populated static bins); nil if absent
+	Image    *Matrix   // mean counts per pixel, (row, column); nil until ReadImage
 
-	Attrs    map[string]string // text attributes of the file, such as a note on where data come from
-	Metadata map[string]string // text below /entry/instrument/bluesky/metadata
+	Attrs    map[string]string // text attributes of the file, such as a note on the origin of the data
+	Metadata map[string]string // texts below /entry/instrument/bluesky/metadata
 
 	file *hdf5.File
 }
 
 // Trace is the mean intensity of the detector against time.
 type Trace struct {
-	Frame []float64 // number of the frame
-	Mean  []float64 // counts per pixel
+	Frame []float64 // number of each frame
+	Mean  []float64 // mean counts per pixel of each frame
 }
 
 // Open reads a result file. Images and two-time maps are read when asked for,
@@ -74,7 +74,7 @@ func Open(name string) (*Result, error) {
 	return r, nil
 }
 
-// Read makes a Result of size bytes behind r, which stay needed until Close.
+// Read makes a Result from size bytes behind r, which must stay readable until Close.
 func Read(r io.ReaderAt, size int64) (*Result, error) {
 	f, err := hdf5.Read(r, size)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *Result) Close() error {
 	return r.file.Close()
 }
 
-// Analyses lists what the file holds, two-time first.
+// Analyses lists the correlations in the file, two-time first.
 func (r *Result) Analyses() []Analysis {
 	var all []Analysis
 	if r.Twotime != nil {
@@ -103,7 +103,7 @@ func (r *Result) Analyses() []Analysis {
 	return all
 }
 
-// Label is a short name made of the file's: see FileID.
+// Label returns a short name derived from the file's name: see FileID.
 func (r *Result) Label() string { return FileID(filepath.Base(r.File), "") }
 
 // Delays returns the delays of the multi-tau correlation in seconds.
@@ -119,7 +119,7 @@ func (r *Result) Delays() []float64 {
 	return t
 }
 
-// Bins is the number of dynamic bins of the multi-tau correlation.
+// Bins returns the number of dynamic bins of the multi-tau correlation.
 func (r *Result) Bins() int {
 	if r.Multitau == nil || r.Multitau.G2 == nil {
 		return 0

@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// Profile is intensity against q: line 0 is the mean over azimuth, then, if
-// there are several azimuths, one line for each.
+// Profile is intensity against q. Line 0 is the mean over azimuth; if there are several azimuths,
+// one line for each follows.
 type Profile struct {
-	Q      []float64 // 1/angstrom
-	Lines  *Matrix   // (line, q); NaN where no pixel is
+	Q      []float64 // abscissa of the lines in 1/angstrom
+	Lines  *Matrix   // intensities, (line, q); NaN where there is no pixel
 	Labels []string
 }
 
-// Profile spreads SAXS over the grid of static bins.
+// Profile returns SAXS on the grid of static bins.
 func (r *Result) Profile() *Profile {
 	if r.SAXS == nil {
 		return nil
@@ -31,7 +31,7 @@ func (r *Result) Profile() *Profile {
 	return p
 }
 
-// SegmentProfiles returns the mean over azimuth of each of Segments: (part, q).
+// SegmentProfiles returns the mean over azimuth of each of Segments, (part, q).
 func (r *Result) SegmentProfiles() *Matrix {
 	if r.Segments == nil {
 		return nil
@@ -43,8 +43,8 @@ func (r *Result) SegmentProfiles() *Matrix {
 	return m
 }
 
-// lines spreads values of the bins that have pixels over the grid: the mean
-// over the second axis, then each place on it.
+// lines places values of the bins that have pixels on the grid. It returns the mean over the second
+// axis, then one line for each position on it.
 func (p *Partition) lines(values []float64) [][]float64 {
 	nq, nphi := len(p.Axis0), max(len(p.Axis1), 1)
 	grid := make([][]float64, nphi)
@@ -75,7 +75,7 @@ func (p *Partition) lines(values []float64) [][]float64 {
 	return append([][]float64{mean}, grid...)
 }
 
-// Times returns the lines times q to a power, which flattens a decay.
+// Times returns the lines multiplied by a power of q, which flattens a decay.
 func (p *Profile) Times(power float64) *Matrix {
 	m := NewMatrix(p.Lines.Rows, p.Lines.Cols)
 	for i := range m.Rows {

@@ -10,24 +10,23 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Setting is one thing a file tells about the measurement or its analysis.
+// Setting is one quantity that a file gives about the measurement or its analysis.
 type Setting struct {
-	Path string // in the file
-	Text string // value, numbers in as few digits as give them back
-	Unit string // "" if the file has none
+	Path string // path in the file
+	Text string // value as text; numbers have the fewest digits that restore them
+	Unit string // unit; "" if the file gives none
 }
 
-// String is "path: text unit".
+// String returns "path: text unit".
 func (s Setting) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s: %s %s", s.Path, s.Text, s.Unit))
 }
 
-// settingGroups hold settings.
+// settingGroups lists the groups that contain settings.
 var settingGroups = []string{"/entry/instrument", "/entry/sample", "/entry/user", "/xpcs/multitau/config", "/xpcs/twotime/config"}
 
-// Settings lists the single values in the groups of instrument, sample, user
-// and configuration, in the order of their paths. Where some cannot be read the error is
-// an *hdf5.LostError, beside the others.
+// Settings lists the single values in the groups of instrument, sample, user and configuration, in
+// the order of their paths. If some cannot be read, it returns the others and an *hdf5.LostError.
 func (r *Result) Settings() ([]Setting, error) {
 	if r.file == nil {
 		return nil, nil

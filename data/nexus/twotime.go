@@ -7,25 +7,25 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Twotime is a correlation against two times.
+// Twotime is a correlation as a function of two times.
 type Twotime struct {
 	Bins    []int     // dynamic bins with a map, in the order of the maps
-	Delay   []float64 // s; nil if absent
-	G2      *Matrix   // (delay, place in Bins): mean along each diagonal; nil if absent
-	Partial []*Matrix // the same of five blocks along the diagonal; nil if absent
+	Delay   []float64 // delays in s; nil if absent
+	G2      *Matrix   // mean along each diagonal, (delay, index in Bins); nil if absent
+	Partial []*Matrix // G2 of five blocks along the diagonal; nil if absent
 	Maps    []*Matrix // upper triangles as in the file, in the order of Bins; nil until read
 	Stride  int
 	Average int
 	Smooth  string
 
-	names []string // datasets of the maps
+	names []string // paths of the datasets of the maps
 }
 
-// frames is the number of raw frames in one step of a map.
+// frames returns the number of raw frames in one step of a map.
 func (m *Twotime) frames() float64 { return float64(max(m.Stride, 1)) * float64(max(m.Average, 1)) }
 
-// Bin returns the mean along the diagonals for a place in Bins, from 0, and the
-// same of the blocks.
+// Bin returns the mean along the diagonals for an index in Bins, from 0, and the same for the
+// blocks.
 func (m *Twotime) Bin(i int) (g2 []float64, partial [][]float64) {
 	if m.G2 != nil {
 		g2 = m.G2.Column(i)
@@ -36,17 +36,16 @@ func (m *Twotime) Bin(i int) (g2 []float64, partial [][]float64) {
 	return g2, partial
 }
 
-// C2 is a two-time correlation, symmetric.
+// C2 is a symmetric two-time correlation.
 type C2 struct {
 	Matrix
-	Step float64 // s from one row to the next
-	Bin  int     // dynamic bin
+	Step float64 // time from one row to the next in s
+	Bin  int     // number of the dynamic bin
 }
 
-// ReadC2 reads the map at a place in Twotime.Bins, from 0. With most > 0 only
-// every n-th row and column is kept so that at most that many are left. The
-// diagonal, which holds shot noise, is replaced by the mean of its neighbours
-// unless keepDiagonal.
+// ReadC2 reads the map at an index in Twotime.Bins, from 0. With most > 0, only every n-th row and
+// column is kept, so that at most that many remain. The diagonal, which contains shot noise, is
+// replaced by the mean of its neighbours unless keepDiagonal is set.
 func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	half, err := r.readMap(i)
 	if err != nil {
@@ -71,8 +70,8 @@ func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	return c, nil
 }
 
-// correctDiagonal replaces the diagonal by the mean of its neighbours, at the
-// ends by the only one.
+// correctDiagonal replaces each element of the diagonal by the mean of its neighbours, or at the
+// ends by its only neighbour.
 func (c *C2) correctDiagonal() {
 	n := c.Rows
 	if n < 2 {
@@ -112,7 +111,7 @@ func (r *Result) readMap(i int) (*Matrix, error) {
 	return m, l.err
 }
 
-// mapNames are the datasets of maps, in order.
+// mapNames returns the datasets of the maps, in order.
 func mapNames(f *hdf5.File) ([]string, error) {
 	keys, err := f.Keys(keyMaps[0])
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// lengths are the units whose inverse q may have, each as the factor times/per that
-// takes an inverse length to 1/angstrom; a power of ten that divides rounds only once.
+// lengths lists the units whose inverse q may have, each with the factor times/per that converts an
+// inverse length to 1/angstrom; dividing by a power of ten rounds only once.
 var lengths = map[string]struct{ times, per float64 }{
 	"a": {1, 1}, "å": {1, 1}, "a\u030a": {1, 1}, "aa": {1, 1}, "ang": {1, 1}, "angstrom": {1, 1}, "angstroms": {1, 1}, "ångström": {1, 1}, "ångstrom": {1, 1},
 	"pm": {100, 1}, "nm": {1, 10}, "nanometer": {1, 10}, "nanometre": {1, 10}, "um": {1, 1e4}, "µm": {1, 1e4}, "μm": {1, 1e4}, "mm": {1, 1e7},
 	"cm": {1, 1e8}, "m": {1, 1e10}, "meter": {1, 1e10}, "metre": {1, 1e10},
 }
 
-// plain takes the decoration of TeX and Python off a unit.
+// plain removes the decoration of TeX and Python from a unit.
 var plain = strings.NewReplacer(" ", "", "$", "", "{", "", "}", "", "(", "", ")", "", "\\", "", "mathrm", "", "rm", "", "**", "^", "⁻¹", "^-1", "−", "-")
 
-// inverseLength returns the factor times/per from a unit of q to 1/angstrom. A unit
-// that is left out is taken for 1/angstrom; ok is false for one that is not known.
+// inverseLength returns the factor times/per from a unit of q to 1/angstrom. A missing unit is
+// treated as 1/angstrom; ok is false for an unknown unit.
 func inverseLength(unit string) (times, per float64, ok bool) {
 	s := plain.Replace(strings.ToLower(unit))
 	if s == "" {
@@ -36,8 +36,8 @@ func inverseLength(unit string) (times, per float64, ok bool) {
 	return f.times, f.per, over && known
 }
 
-// convertQ turns the first axis of the bins into 1/angstrom where it is q. The unit is
-// that of the q map or, where it has none, the attribute of the list of values.
+// convertQ converts the first axis of the bins to 1/angstrom if it is q. The unit is that of the q
+// map or, if it has none, the attribute of the list of values.
 func (l *loader) convertQ(q *QMap) {
 	if len(q.Names) > 0 && !strings.HasPrefix(q.Names[0], "q") {
 		return // such as x and y in pixels
@@ -68,7 +68,7 @@ func (l *loader) convertQ(q *QMap) {
 	}
 }
 
-// unitOf is the attribute unit or units of a dataset, "" if it has none.
+// unitOf returns the attribute unit or units of a dataset, or "" if it has none.
 func (l *loader) unitOf(path string) string {
 	for _, name := range []string{"units", "unit"} {
 		if a, err := l.file.Attr(path, name); err == nil {

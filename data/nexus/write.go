@@ -9,11 +9,10 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Write makes a result file that Open, h5py and the viewers of these files
-// read. Parts of r that are nil, and quantities that are zero or NaN, are left
-// out (a beam centre may be zero); g2, errors, images and
-// maps become float32, as correlators write them. Of an opened Result it writes
-// the images and maps too.
+// Write makes a result file that Open, h5py and the viewers of these files read. Parts of r that are
+// nil, and quantities that are zero or NaN, are left out (except that a beam centre may be zero).
+// g2, errors, images and maps become float32, as correlators write them. If r was opened from a
+// file, its images and maps are written too.
 func Write(name string, r *Result) error {
 	if err := r.complete(); err != nil {
 		return err
@@ -38,7 +37,7 @@ func Write(name string, r *Result) error {
 	return w.Close()
 }
 
-// complete loads what is still in the file behind r and checks that parts fit.
+// complete loads what is still in the file behind r and checks that the parts agree.
 func (r *Result) complete() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("nexus: cannot write the result: "+format, args...)
@@ -83,7 +82,7 @@ func (r *Result) complete() error {
 	return nil
 }
 
-// saver writes keys; the Writer behind keeps the first error.
+// saver writes keys; its Writer keeps the first error.
 type saver struct{ *hdf5.Writer }
 
 func (s saver) number(k key, v float64) {
@@ -104,7 +103,7 @@ func (s saver) floats(k key, v []float64) {
 	}
 }
 
-// narrow rounds to float32.
+// narrow converts to float32.
 func narrow(parts ...*Matrix) []float32 {
 	var out []float32
 	for _, m := range parts {
@@ -115,21 +114,21 @@ func narrow(parts ...*Matrix) []float32 {
 	return out
 }
 
-// matrix writes axes (rows, columns), after leading axes of length 1.
+// matrix writes an array with axes (rows, columns), after leading axes of length 1.
 func (s saver) matrix(k key, m *Matrix, leading ...int) {
 	if m != nil {
 		s.Write(k[0], narrow(m), packed(append(leading, m.Rows, m.Cols)...))
 	}
 }
 
-// cube writes matrices of equal shape as three axes.
+// cube writes matrices of equal shape as an array of three axes.
 func (s saver) cube(k key, all []*Matrix) {
 	if len(all) > 0 {
 		s.Write(k[0], narrow(all...), packed(len(all), all[0].Rows, all[0].Cols))
 	}
 }
 
-// packed compresses what is worth it.
+// packed returns a layout that compresses data that are large enough to gain.
 func packed(shape ...int) hdf5.Layout {
 	l := hdf5.Layout{Shape: shape}
 	n := 1

@@ -9,20 +9,21 @@ import (
 // Chain is the table of one chain.
 type Chain struct {
 	Columns  []string
-	Draws    [][]float64       // [draw][column], without warm-up
-	Warmup   [][]float64       // [draw][column]; nil if it was not saved
-	Settings map[string]string // of the comment lines "key = value" before the draws
-	Adapted  *Adaptation       // what the warm-up ended with; nil if the file does not say
-	Elapsed  *Elapsed          // nil if the file does not say
+	Draws    [][]float64       // draws after warm-up, [draw][column]
+	Warmup   [][]float64       // draws of the warm-up, [draw][column]; nil if they were not saved
+	Settings map[string]string // settings from the comment lines "key = value" before the draws
+	Adapted  *Adaptation       // result of the warm-up; nil if the file does not give it
+	Elapsed  *Elapsed          // times of the chain; nil if the file does not give them
 }
 
-// Adaptation is what a chain sampled with.
+// Adaptation is the step size and metric that a chain sampled with.
 type Adaptation struct {
-	StepSize  float64
-	InvMetric [][]float64 // one row: the diagonal of the inverse mass matrix; several: all of it; none: not known
+	StepSize float64
+	// inverse mass matrix: one row for a diagonal, several rows for the full matrix, none if unknown
+	InvMetric [][]float64
 }
 
-// Elapsed holds the times of a chain.
+// Elapsed holds the times of a chain in s.
 type Elapsed struct{ Warmup, Sampling float64 } // s
 
 // Column returns the draws of a column, or nil.
@@ -38,7 +39,7 @@ func (c *Chain) Column(name string) []float64 {
 	return out
 }
 
-// Parameters lists the columns that are not the sampler's own.
+// Parameters lists the columns that do not belong to the sampler.
 func (c *Chain) Parameters() []string {
 	var out []string
 	for _, n := range c.Columns {
@@ -49,7 +50,7 @@ func (c *Chain) Parameters() []string {
 	return out
 }
 
-// own reports whether a column is the sampler's.
+// own reports whether a column belongs to the sampler.
 func own(name string) bool { return strings.HasSuffix(name, "__") }
 
 // FormatError reports a file that is not a table of draws.

@@ -10,9 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// WriteFolder writes one file per chain, chain-1.csv and so on, into a new
-// folder, under a temporary name that is changed at the end. An existing folder
-// is refused, or replaced with overwrite if it holds nothing but such files.
+// WriteFolder writes one file per chain, chain-1.csv and so on, into a new folder, which has a
+// temporary name until all files are complete. It refuses an existing folder or, with overwrite,
+// replaces it if it contains only such files.
 func WriteFolder(name string, chains []*Chain, overwrite bool) error {
 	err := atomicfile.Folder(name, overwrite, onlyChains, func(dir string) error {
 		for i, c := range chains {
@@ -37,8 +37,8 @@ func onlyChains(name string) bool {
 	})
 }
 
-// OpenFolder reads the files chain-1.csv, chain-2.csv, ... of a folder in the
-// order of their numbers. It returns none if there are none.
+// OpenFolder reads the files chain-1.csv, chain-2.csv, ... of a folder in the order of their
+// numbers. If there are no such files it returns none.
 func OpenFolder(name string) ([]*Chain, error) {
 	files, err := Files(name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Open reads the file name.
+// Open reads the named file.
 func Open(name string) (*Chain, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -23,9 +23,9 @@ func Open(name string) (*Chain, error) {
 	return Read(f, name)
 }
 
-// Read reads a table; name is for messages. Columns may be fewer than CmdStan's,
-// and settings, adaptation and times may be missing. A last line without a newline is an
-// error, because the last number of a draw that was cut off is a number too.
+// Read reads a table; name is used in messages. There may be fewer columns than CmdStan writes, and
+// settings, adaptation and times may be missing. A last line without a newline is an error, because
+// the last number of a truncated draw looks like a number too.
 func Read(r io.Reader, name string) (*Chain, error) {
 	p := &reader{c: &Chain{Settings: map[string]string{}}}
 	in := bufio.NewReader(r)
@@ -60,10 +60,10 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	return p.c, nil
 }
 
-// reader takes the lines of a file apart.
+// reader parses the lines of a file.
 type reader struct {
 	c      *Chain
-	metric bool // the next comments are the inverse mass matrix
+	metric bool // whether the next comments are the inverse mass matrix
 }
 
 func (p *reader) line(text string) error {
@@ -82,7 +82,7 @@ func (p *reader) line(text string) error {
 	return err
 }
 
-// comment keeps a setting, a part of the adaptation or a time.
+// comment records a setting, a part of the adaptation or a time.
 func (p *reader) comment(text string) {
 	lower := strings.ToLower(text)
 	switch {
@@ -144,7 +144,7 @@ func numbers(text string) ([]float64, bool) {
 	return row, true
 }
 
-// finite returns a number of seconds, 0 for anything else.
+// finite parses a number of seconds; anything else gives 0.
 func finite(text string) float64 {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -204,7 +204,7 @@ func (c *Chain) row(text string) ([]float64, error) {
 	return row, nil
 }
 
-// splitWarmup moves the warm-up draws apart where the file says that it has them.
+// splitWarmup separates the warm-up draws if the file says that it contains them.
 func (c *Chain) splitWarmup() {
 	if v := c.Settings["save_warmup"]; v != "1" && v != "true" {
 		return
@@ -214,7 +214,7 @@ func (c *Chain) splitWarmup() {
 	}
 }
 
-// savedWarmup is how many rows of warm-up the settings promise, 0 if they are
+// savedWarmup returns the number of warm-up rows that the settings announce, or 0 if they are
 // unclear.
 func (c *Chain) savedWarmup() int {
 	n, err := strconv.Atoi(c.Settings["num_warmup"])

@@ -10,17 +10,17 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// statistics are CmdStan's columns and ArviZ's names for them.
+// statistics pairs CmdStan's columns with ArviZ's names for them.
 var statistics = []struct{ column, name, dtype string }{
 	{"lp__", "lp", "float64"}, {"accept_stat__", "acceptance_rate", "float64"}, {"stepsize__", "step_size", "float64"}, {"treedepth__", "tree_depth", "int64"},
 	{"n_leapfrog__", "n_steps", "int64"}, {"divergent__", "diverging", "bool"}, {"energy__", "energy", "float64"},
 }
 
-// Tree returns the chains of one run as labelled arrays: the group posterior of
-// parameters, whose elements name.i.j become arrays, sample_stats, and the same
-// of the warm-up where it was saved. Elements that do not fill an array, as
-// after a selection, stay variables of their own. Chains of unequal length
-// count up to the shortest. It returns an error if columns differ.
+// Tree returns the chains of one run as labelled arrays: the group posterior of the parameters,
+// whose elements name.i.j become arrays, the group sample_stats, and the same two groups for the
+// warm-up if it was saved. Elements that do not fill an array, as after a selection, remain separate
+// variables. Chains of unequal length are cut to the shortest. It returns an error if columns
+// differ.
 func Tree(chains []*Chain) (*tensor.DataTree, error) {
 	if len(chains) == 0 {
 		return nil, fmt.Errorf("stancsv: no chains: want at least one")
@@ -95,7 +95,7 @@ func addGroups(t *tensor.DataTree, c *Chain, rows [][][]float64, draws int, warm
 	return t.Add(stats)
 }
 
-// describe says where draws come from.
+// describe records where the draws come from.
 func (c *Chain) describe(d *tensor.Dataset) {
 	for key, attr := range map[string]string{"num_warmup": "tuning_steps", "max_depth": "max_tree_depth", "delta": "target_accept", "model": "model_name", "seed": "seed"} {
 		if v := c.Settings[key]; v != "" {
@@ -118,13 +118,13 @@ func counting(n int) []int {
 	return out
 }
 
-// gatherer takes columns out of rows[chain][draw].
+// gatherer extracts columns from rows[chain][draw].
 type gatherer struct {
 	rows  [][][]float64
 	draws int
 }
 
-// variable collects an array: its columns are in row-major order.
+// variable collects an array from its columns, which are in row-major order.
 func (g gatherer) variable(a array) tensor.Variable {
 	v := tensor.Variable{Name: a.name, Dims: []string{"chain", "draw"}, Shape: append(tensor.Shape{len(g.rows), g.draws}, a.shape...)}
 	for i := range a.shape {
@@ -142,7 +142,7 @@ func (g gatherer) variable(a array) tensor.Variable {
 	return v
 }
 
-// statistic collects a column of the sampler in its own type.
+// statistic collects a column of the sampler, converted to its own type.
 func (g gatherer) statistic(column string, i int) tensor.Variable {
 	v := g.variable(array{name: strings.TrimSuffix(column, "__"), columns: []int{i}})
 	for _, s := range statistics {
@@ -154,7 +154,7 @@ func (g gatherer) statistic(column string, i int) tensor.Variable {
 	return v
 }
 
-// typed converts whole numbers; others stay.
+// typed converts x to integers or truth values if dtype asks for them.
 func typed(x []float64, dtype string) any {
 	ints, bools := make([]int64, len(x)), make([]bool, len(x))
 	for i, v := range x {
@@ -172,22 +172,21 @@ func typed(x []float64, dtype string) any {
 	return x
 }
 
-// array is a variable made of columns.
+// array is a variable that consists of several columns.
 type array struct {
 	name    string
 	shape   []int
-	columns []int // row-major
+	columns []int // columns of the elements, row-major
 }
 
-// member is a column of an array: which, and its indices from 1 on.
+// member is a column of an array: its number, and its indices from 1 on.
 type member struct {
 	column int
 	index  []int
 }
 
-// arrays joins the columns name.i.j into arrays, in the order of their first
-// columns. Where the indices do not fill a box from 1 on, or the name is also a
-// column, the columns stay single.
+// arrays joins the columns name.i.j into arrays, in the order of their first columns. If the indices
+// do not fill a box from 1 on, or the name is also a column, the columns stay separate.
 func arrays(columns []string) []array {
 	members := map[string][]member{}
 	var order []string
@@ -214,7 +213,7 @@ func arrays(columns []string) []array {
 	return out
 }
 
-// join makes an array of its members, false if they do not fill a box.
+// join makes an array from its members; whole is false if they do not fill a box.
 func join(name string, all []member) (a array, whole bool) {
 	a = array{name: name, shape: make([]int, len(all[0].index)), columns: make([]int, len(all))}
 	for _, m := range all {
@@ -254,8 +253,8 @@ func fills(shape []int, n int) bool {
 	return size == n
 }
 
-// split takes the indices from the end of a column's name: theta.2.1, or
-// theta[2,1] as others write it.
+// split splits off the indices at the end of a column's name: theta.2.1, or theta[2,1] as others
+// write it.
 func split(column string) (name string, index []int) {
 	if open := strings.IndexByte(column, '['); open > 0 && strings.HasSuffix(column, "]") {
 		for _, part := range strings.Split(column[open+1:len(column)-1], ",") {
@@ -290,7 +289,7 @@ func dotted(index []int) string {
 	return s
 }
 
-// place is an index from 1 on.
+// place parses an index from 1 on.
 func place(text string) (int, bool) {
 	k, err := strconv.Atoi(text)
 	return k, err == nil && k > 0 && k < 1<<40 && strconv.Itoa(k) == text

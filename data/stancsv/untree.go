@@ -9,13 +9,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Chains returns the draws of a tree as CmdStan's tables, one per chain: from
-// sample_stats the seven columns of CmdStan that it has, then the parameters of
-// posterior in CmdStan's order, and the warm-up if the tree has it with the same
-// columns. The step size is that of the last draw; the inverse mass matrix is
-// not in a tree, so the header says unit_e, with which CmdStan's readers do not
-// ask for it. Labels, other statistics and other groups do not fit into this
-// form.
+// Chains returns the draws of a tree as CmdStan's tables, one per chain: from sample_stats those of
+// CmdStan's seven columns that it has, then the parameters of posterior in CmdStan's order, and the
+// warm-up if the tree has it with the same columns. The step size is that of the last draw. A tree
+// has no inverse mass matrix, so the header says unit_e, for which CmdStan's readers do not expect
+// one. Labels, other statistics and other groups cannot be represented in this form and are dropped.
 func Chains(t *tensor.DataTree) ([]*Chain, error) {
 	post, err := t.Group("posterior")
 	if err != nil {
@@ -46,7 +44,7 @@ func Chains(t *tensor.DataTree) ([]*Chain, error) {
 	return out, nil
 }
 
-// settings takes over what attributes say.
+// settings takes over the settings given as attributes.
 func settings(t *tensor.DataTree, post *tensor.Dataset, chains []*Chain) {
 	attrs := map[string]string{}
 	groups := []*tensor.Dataset{post}
@@ -125,7 +123,7 @@ func tables(t *tensor.DataTree, post *tensor.Dataset, prefix string) ([]*Chain, 
 	return out, nil
 }
 
-// elements lists the columns of a variable, the first index fastest.
+// elements lists the columns of a variable, with the first index fastest.
 func elements(v tensor.Variable, flat []float64) []column {
 	shape := v.Shape[2:]
 	rest := shape.Size()

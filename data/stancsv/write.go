@@ -12,15 +12,15 @@ import (
 	"unicode"
 )
 
-// setting is a line of CmdStan's header: indented by depth, with a default.
+// setting is a line of CmdStan's header: indented by depth, with a default value.
 type setting struct {
 	depth  int
 	key    string
-	value  string // where the chain's Settings lack the key
-	always bool   // a heading, without a value
+	value  string // value used if the chain's Settings lack the key
+	always bool   // whether it is a heading, without a value, that is always written
 }
 
-// header is CmdStan's, as far as its readers look.
+// header is CmdStan's header, as far as its readers use it.
 var header = []setting{
 	{0, "stan_version_major", "2", false}, {0, "stan_version_minor", "21", false}, {0, "stan_version_patch", "0", false},
 	{0, "model", "model", false}, {0, "method", "sample", false},
@@ -31,9 +31,9 @@ var header = []setting{
 	{0, "id", "1", false}, {0, "random", "", true}, {1, "seed", "0", false},
 }
 
-// Write writes the table in CmdStan's form: a header of Settings, those that
-// CmdStan lacks at its end, the warm-up, the adaptation, the draws, and the times
-// if they are known. save_warmup follows the rows.
+// Write writes the table in CmdStan's form: a header with the Settings (those that CmdStan does not
+// know at its end), the warm-up, the adaptation, the draws, and the times if they are known.
+// save_warmup is set according to the rows.
 func (c *Chain) Write(w io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *Chain) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// check refuses what would not read back.
+// check returns an error for anything that would not read back unchanged.
 func (c *Chain) check() error {
 	if len(c.Columns) == 0 {
 		return fmt.Errorf("stancsv: no columns: want at least one")
@@ -92,8 +92,8 @@ func (c *Chain) writeHeader(b *bufio.Writer) {
 	}
 }
 
-// valueOf is the value of a setting: what the rows say about the warm-up, then
-// what Settings says, then the default.
+// valueOf returns the value of a setting: for the warm-up, what the rows imply; else the value in
+// Settings; else the default.
 func (c *Chain) valueOf(s setting) string {
 	switch given := c.Settings[s.key]; {
 	case s.key == "save_warmup" && len(c.Warmup) > 0:
@@ -137,7 +137,7 @@ func (c *Chain) writeAdaptation(b *bufio.Writer) {
 	}
 }
 
-// seconds writes a time to the microsecond, without an exponent.
+// seconds formats a time to the microsecond, without an exponent.
 func seconds(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
 }
@@ -154,7 +154,7 @@ func writeRows(b *bufio.Writer, rows [][]float64) {
 	}
 }
 
-// number writes NaN and infinities as Stan does.
+// number formats NaN and infinities as Stan does.
 func number(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -40,11 +40,11 @@ func (b Bits) String() string {
 	return strings.Join(kinds, ", ")
 }
 
-// BatchVerdict is a short verdict about every row of a batch of fits. Judge says more
-// of a single one.
+// BatchVerdict is a short verdict about every row of a batch of fits. Judge says more about a single
+// one.
 type BatchVerdict struct {
-	Flags []Bits    // of each row; 0 where model and data agree
-	P     []float64 // smallest p-value of all tests of the row together; NaN where there were none
+	Flags []Bits    // flags of each row; 0 if model and data agree
+	P     []float64 // smallest p-value of each row, over all its tests together; NaN if there were none
 }
 
 // JudgeBatch judges every row of a batch by the size, the pattern along the axis, the

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Data is what a verdict looks at. Only Z is required.
+// Data is the input of a verdict. Only Z is required.
 type Data struct {
 	// Z holds the standardised residuals, (observed - predicted)/standard deviation,
 	// or quantile residuals: independent standard normal numbers if the model is right.
@@ -20,37 +20,36 @@ type Data struct {
 	// the data along these columns, so they are taken out of Z before it is tested.
 	Jacobian []float64
 	Names    []string
-	// Drawn says that Z was taken at a draw from a posterior and not at a fit. The part
-	// of Z along the Jacobian is then standard normal too, unless priors hold the
-	// parameters away from where the data want them.
+	// Drawn says that Z was evaluated at a draw from a posterior and not at a fit. The part of Z
+	// along the Jacobian is then standard normal too, unless priors keep the parameters away from
+	// where the data want them.
 	Drawn bool
-	// Many says that there were too many parameters to take out of Z: residuals that are
-	// too small are then expected and not judged.
+	// Many says that there were too many parameters to take out of Z: residuals that are too small
+	// are then expected and not judged.
 	Many bool
-	Mean []float64 // predicted values, for a spread that varies with them; nil if not known
-	// Sigma holds the standard deviations that Z was divided by; nil if not known. Where
-	// they were computed from the observed values, Z is divided by what they would be at
-	// the predicted ones instead.
+	Mean []float64 // predicted values, for a spread that varies with them; nil if unknown
+	// Sigma holds the standard deviations that Z was divided by; nil if unknown. If they were
+	// computed from the observed values, Z is rescaled to what they would be at the predicted ones.
 	Sigma []float64
-	// Counts says that Z are quantile residuals of counts: their size tells of the
-	// scatter of the law and not of errors.
+	// Counts says that Z are quantile residuals of counts: their size measures the scatter of the
+	// law and not errors.
 	Counts bool
 	// Quantiles says that Z are quantile residuals of a law that is not normal.
 	Quantiles bool
 	// SigmaFitted says that the standard deviations depend on parameters: the reduced
 	// chi-square is not quoted. If they are free, it tells nothing.
 	SigmaFitted bool
-	Labels      []string // names of the residuals, such as those of groups; nil for their places
-	Axes        []Axis   // variables along which Z was measured; the order of Z if there are none
-	Grid        *Grid    // neighbours on a detector; nil for a sequence
-	// Directions are departures from the model that have a name.
+	Labels      []string // names of the residuals, such as those of groups; nil for their indices
+	Axes        []Axis   // variables along which Z was measured; if there are none, the order of Z
+	Grid        *Grid    // places on a detector, whose neighbours are compared; nil for a sequence
+	// Directions are departures from the model that can be named.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit
 	Bounds     []Bound      // parameters that the fit ended on
-	Priors     []Prior      // where the draws lie in their priors
+	Priors     []Prior      // positions of the parameters or their draws in their priors
 	Unknown    []string     // combinations of parameters that the data do not determine
-	Findings   []Flag       // what the caller found by itself and wants in the verdict
-	// Robust says that the fit forgave outliers by its loss: they are noted and not
+	Findings   []Flag       // flags that the caller found by itself and wants in the verdict
+	// Robust says that the loss of the fit reduced the weight of outliers: they are noted, but not
 	// held against the model.
 	Robust bool
 }
@@ -58,10 +57,10 @@ type Data struct {
 // Axis is a variable along which residuals are ordered.
 type Axis struct {
 	Name, Unit string
-	Values     []float64 // of each residual
+	Values     []float64 // value of the variable for each residual
 }
 
-// label names a range of values with the unit.
+// label formats a range of values with the unit.
 func (a Axis) label(lo, hi float64) string {
 	unit := ""
 	if a.Unit != "" {
@@ -76,57 +75,56 @@ func (a Axis) label(lo, hi float64) string {
 // Grid says where residuals lie on a regular grid, such as [energy, y, x].
 type Grid struct {
 	Shape []int
-	Names []string // of the axes
+	Names []string // names of the axes
 	Index []int    // row-major place of each residual, ascending
 }
 
-// Direction is a departure from the model that has a name: the change of
-// predicted/standard deviation with respect to one or more coefficients that the
-// model holds at 0.
+// Direction is a departure from the model that can be named: the derivative of predicted/standard
+// deviation with respect to one or more coefficients that the model fixes at 0.
 type Direction struct {
-	Kind    string // such as "beam centre"
+	Kind    string // name of the departure, such as "beam centre"
 	Columns [][]float64
 	// Say describes the departure in one clause, given the coefficients and their
 	// standard deviations, and says what to try.
 	Say func(coef, sd []float64) (text, remedy string)
-	// Holds reports whether the columns still describe the departure at these
-	// coefficients; nil: at any. Where they do not, it is not taken for the cause.
+	// Holds reports whether the columns still describe the departure at these coefficients; nil
+	// means at any. If they do not, the departure is not named as the cause.
 	Holds func(coef []float64) bool
 }
 
 // Alteration says what was done to the data before the fit.
 type Alteration struct {
-	Kind  string // such as "zero errors"
-	Count int    // of points
-	Text  string // what was done and why
+	Kind  string // kind of alteration, such as "zero errors"
+	Count int    // number of points altered
+	Text  string // description of what was done and why
 	// Remedy is what to try instead, if anything.
 	Remedy string
-	// Note says that the user asked for it, as by a mask: it is noted and not flagged.
+	// Note says that the user asked for it, for example by a mask: it is noted and not flagged.
 	Note bool
 }
 
-// Bound is a parameter that the fit ended on the bound of.
+// Bound is a parameter that ended on one of its bounds.
 type Bound struct {
 	Name         string
 	Value, Limit float64
-	Pull         float64 // how far beyond the bound the data would take it, in standard deviations
+	Pull         float64 // distance beyond the bound to which the data would take it, in standard deviations
 }
 
-// Prior says where a parameter lies in its prior.
+// Prior is the position of a parameter in its prior.
 type Prior struct {
 	Name, Law string
 	Value     float64 // posterior median, or the estimate
-	P         float64 // two-sided tail probability of the prior beyond it
-	Weak      bool    // a default that nobody chose
-	// Score is the normal score of the parameter in its prior at a draw, and Scale how
-	// far it moves for a unit of that, in the coordinate Coordinate of the Jacobian. With
-	// them P is of prior and data together, see Data.Drawn.
+	P         float64 // two-sided tail probability of the prior beyond Value
+	Weak      bool    // whether the prior is a default that nobody chose
+	// Score is the normal score of the parameter in its prior at a draw; Scale is the shift for one
+	// unit of the score, in the coordinate Coordinate of the Jacobian. With them, P refers to prior
+	// and data together, see Data.Drawn.
 	Score, Scale float64
 	Coordinate   string
-	Shift        float64 // by which the prior moved the estimate, in posterior standard deviations
+	Shift        float64 // distance by which the prior moved the estimate, in posterior standard deviations
 }
 
-// check finds arguments that do not belong together, and numbers that are none.
+// check returns an error for arguments that are inconsistent, and for numbers that are not finite.
 func (d *Data) check() error {
 	n := len(d.Z)
 	var errs []error
@@ -184,7 +182,7 @@ func (d *Data) check() error {
 	return errors.Join(errs...)
 }
 
-// check finds places outside the grid.
+// check returns an error for places outside the grid.
 func (g *Grid) check(n int) error {
 	size := 1
 	for _, k := range g.Shape {

@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// directionTest tests a departure that has a name.
+// directionTest tests a departure that can be named.
 func (w *residuals) directionTest(dir Direction) test {
 	g := w.try(dir.Columns)
 	t := test{kind: dir.Kind, p: g.p, columns: dir.Columns, gain: g, named: true}

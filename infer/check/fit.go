@@ -8,8 +8,8 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// Unconverged is the flag of a fit that did not converge, with what to try; nil for one
-// that did.
+// Unconverged returns the flag of a fit that did not converge, with what to try, or nil if it
+// converged.
 func Unconverged(s optim.Status) []Flag {
 	if s.Converged() {
 		return nil
@@ -18,9 +18,9 @@ func Unconverged(s optim.Status) []Flag {
 	return []Flag{{Kind: KindUnconverged, Text: "the fit did not converge: " + why, Remedy: remedy}}
 }
 
-// FromFit returns what a least-squares fit tells: residuals, Jacobian, bounds,
-// Gaussian priors, combinations that the data do not determine, and as a finding that it
-// did not converge. Add axes, directions, alterations and findings, then Judge.
+// FromFit returns the data of a least-squares fit: residuals, Jacobian, bounds, Gaussian priors,
+// combinations that the data do not determine, and a finding if it did not converge. Add axes,
+// directions, alterations and findings, then call Judge.
 func FromFit(r *optim.Result) Data {
 	n := max(0, len(r.Residuals)-r.PriorResiduals)
 	d := Data{Relative: !r.Absolute, Robust: r.Robust(), Unknown: r.Undetermined, Findings: Unconverged(r.Status), Z: make([]float64, n)}
@@ -43,8 +43,8 @@ func FromFit(r *optim.Result) Data {
 	return d
 }
 
-// freed is the length of the Jacobian's column k outside those of the parameters that
-// are not on a bound: the data's information on k alone, if it were let go.
+// freed returns the length of the Jacobian's column k outside those of the parameters that are not
+// on a bound: the data's information on parameter k if it were released.
 func freed[T int | int8](jacobian []float64, m int, active []T, k int) float64 {
 	var s span
 	for j, a := range active {
@@ -63,8 +63,8 @@ func freed[T int | int8](jacobian []float64, m int, active []T, k int) float64 {
 	return math.Inf(1)
 }
 
-// priorsOf judges the residuals of Gaussian priors: what the other residuals leave
-// them is their conflict with the data.
+// priorsOf judges the residuals of Gaussian priors: what the other residuals leave of them is their
+// conflict with the data.
 func priorsOf(r *optim.Result) (out []Prior) {
 	if r.PriorResiduals == 0 || r.Jacobian == nil {
 		return nil

@@ -8,45 +8,44 @@ import (
 	"strings"
 )
 
-// Level is the probability at which a model that is right is flagged all the same.
+// Level is the probability that a correct model is flagged nevertheless.
 const Level = 0.01
 
-// Settings of Judge. The zero value is the default.
+// Settings are the settings of Judge. The zero value is the default.
 type Settings struct {
-	// Level is the probability that a model that is right is flagged all the same,
-	// all tests together. Default Level.
+	// Level is the probability that a correct model is flagged nevertheless, over all tests
+	// together. Default Level.
 	Level float64
 }
 
-// test is one statistic with its probability under a right model.
+// test is one statistic with its p-value under a correct model.
 type test struct {
 	kind     string
-	of       string // what it looked at, such as an axis
+	of       string // what was tested, such as an axis
 	p        float64
-	effect   float64 // for the order of flags
-	harmless bool    // significant or not, nothing depends on it: noted
-	forgiven bool    // the fit was told to expect it: noted
-	always   bool    // noted even where it is not significant
+	effect   float64 // size of the effect, by which flags are ordered
+	harmless bool    // whether nothing depends on it, significant or not, so that it is only noted
+	forgiven bool    // whether the fit was told to expect it, so that it is only noted
+	always   bool    // whether to note it even if it is not significant
 	named    bool
-	points   []int       // that are outliers
-	columns  [][]float64 // of departures that the model could take in
+	points   []int       // outlying points
+	columns  [][]float64 // columns of departures that the model could absorb
 	gain     gain
 	say      func() Flag
-	brief    func() string // what a departure with a name says, without its effects
+	brief    func() string // text of a named departure, without its effects
 }
 
-// farOff is the reduced chi-square above which residuals are not what small departures
-// would leave, and so do not tell one from another.
+// farOff is the reduced chi-square above which residuals no longer have the form that small
+// departures would leave, and so cannot tell one departure from another.
 const farOff = 3
 
-// mostRounds is how many departures are named one after the other.
+// mostRounds is the largest number of departures that are named one after another.
 const mostRounds = 5
 
-// Judge tests all that d holds. Its p-values are combined by Holm's method, so that a
-// model that is right is flagged with a probability of at most Settings.Level. Where a
-// departure is found, it is taken into the model and the rest is tested again, so that
-// the flags name causes and not their consequences. The error is about arguments that
-// do not fit together.
+// Judge tests everything that d holds. Its p-values are combined by Holm's method, so that a correct
+// model is flagged with a probability of at most Settings.Level. If a departure is found, it is
+// added to the model and the rest is tested again, so that the flags name causes and not their
+// consequences. The error is about inconsistent arguments.
 func Judge(d Data, s Settings) (Verdict, error) {
 	if err := d.check(); err != nil {
 		return Verdict{}, err
@@ -72,8 +71,7 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	return v, nil
 }
 
-// verdict tests, names the strongest departure, takes it into the model and tests
-// again.
+// verdict tests, names the strongest departure, adds it to the model and tests again.
 func (w *residuals) verdict(v *Verdict, level float64) {
 	v.Reduced = w.square / w.dof()
 	if !w.d.Relative && !w.d.SigmaFitted {
@@ -130,9 +128,9 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	reportAll(v, tests[len(about):], adjusted[len(about):], level)
 }
 
-// reportAll reports what no departure explains, the largest effect first. A sum of
-// squares that is off follows from most other faults and so comes last; a spread that
-// varies is told of along the axis that shows it best.
+// reportAll reports what no departure explains, the largest effect first. A sum of squares that is
+// off follows from most other faults and so comes last; a varying spread is reported along the axis
+// that shows it best.
 func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 	order := make([]int, len(tests))
 	for i := range order {
@@ -166,8 +164,8 @@ func (t *test) flag() Flag {
 	return f
 }
 
-// strongest returns the significant departure that explains most, or -1. One with a
-// name goes before a pattern without, unless that explains twice as much.
+// strongest returns the significant departure that explains most, or -1. A named departure takes
+// precedence over an unnamed pattern, unless the pattern explains twice as much.
 func strongest(tests []test, adjusted []float64, level float64) int {
 	best := -1
 	for i, t := range tests {
@@ -214,7 +212,7 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 	return text
 }
 
-// follows says that points are far away because the scatter is larger where they lie.
+// follows reports whether points are far away because the scatter is larger where they lie.
 func (t *test) follows(tests []test) bool {
 	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
 }
@@ -249,11 +247,11 @@ func (w *residuals) tests() (all []test) {
 	return slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
 }
 
-// mostAlong is along how many axes neighbours are compared.
+// mostAlong is the largest number of axes along which neighbours are compared.
 const mostAlong = 4
 
-// asMeasured is the order of the residuals as an axis, unless they lie on a detector or
-// one of the others has that order.
+// asMeasured returns the order of the residuals as an axis, unless they lie on a detector or one of
+// the other axes has the same order.
 func (w *residuals) asMeasured(axes []Axis) (Axis, bool) {
 	if w.d.Grid != nil {
 		return Axis{}, false
@@ -269,7 +267,7 @@ func (w *residuals) asMeasured(axes []Axis) (Axis, bool) {
 	return Axis{Name: "the order of the data", Values: w.places}, true
 }
 
-// graphs lists who neighbours whom.
+// graphs returns the pairs of neighbours.
 func (w *residuals) graphs(axes []Axis) []graph {
 	if w.pairs != nil {
 		return w.pairs
@@ -293,7 +291,7 @@ func (w *residuals) graphs(axes []Axis) []graph {
 	return w.pairs
 }
 
-// sameOrder reports whether b rises or falls with a throughout.
+// sameOrder reports whether b rises or falls monotonically with a.
 func (w *residuals) sameOrder(a, b []float64) bool {
 	u, v := w.order(a).ranks, w.order(b).ranks
 	same, reverse := true, true
@@ -326,7 +324,7 @@ func (w *residuals) aboutParameters() (all []test) {
 	return all
 }
 
-// remarks adds what needs no test.
+// remarks adds the flags and notes that need no test.
 func (d *Data) remarks(v *Verdict) {
 	for _, f := range d.Findings {
 		v.add(f, f.Note)

@@ -12,7 +12,7 @@ const KindNeighbours = "neighbouring residuals"
 type graph struct {
 	name  string
 	pairs [][2]int32
-	bound float64 // no eigenvalue is larger
+	bound float64 // upper bound on the eigenvalues
 }
 
 // along pairs the residuals that follow each other along an axis.
@@ -25,7 +25,7 @@ func (w *residuals) along(a Axis) graph {
 	return g
 }
 
-// pixels pairs the residuals beside each other along the given axes of a grid.
+// pixels pairs the residuals that are adjacent along the given axes of a grid.
 func (gr *Grid) pixels(name string, axes ...int) graph {
 	g := graph{name: name, bound: float64(len(axes))}
 	at := make(map[int]int32, len(gr.Index))

@@ -11,21 +11,20 @@ import (
 // KindOutliers is the flag of single points far from the model.
 const KindOutliers = "outliers"
 
-// mostOutliers is how many points may be called outliers at a time.
+// mostOutliers is the largest number of points that may be called outliers at a time.
 const mostOutliers = 10
 
-// listed is how many outliers a flag speaks of: what it costs to take them into the
-// model grows with the square.
+// listed returns the number of outliers that a flag describes: the cost of adding them to the model
+// grows with the square of their number.
 func (w *residuals) listed() int {
 	return min(200, max(mostOutliers, int(math.Sqrt(5e8/float64(w.n)))))
 }
 
-// outlierTest looks for points that are too far away for a normal law. Where the
-// errors are known, the largest studentised residual is compared with the law of the
-// maximum of n; its size is first divided by the residuals' typical one if that is
-// above 1, so that errors that are all too small make no outliers. Where they are
-// not, points are taken out one by one (Rosner's generalised extreme studentised
-// deviate).
+// outlierTest looks for points that are too far away for a normal law. If the errors are known, the
+// largest studentised residual is compared with the law of the maximum of n; it is first divided by
+// the typical size of the residuals if that is above 1, so that errors that are all too small make
+// no outliers. If the errors are unknown, points are removed one by one (Rosner's generalised
+// extreme studentised deviate).
 //
 // Reference: Rosner 1983, doi 10.1080/00401706.1983.10487848.
 func (w *residuals) outlierTest() (t test, points []int) {
@@ -85,7 +84,7 @@ func farthest(z []float64, order []int) (typical float64) {
 	return size[(len(size)-1)/2] / 0.6745
 }
 
-// farKnown returns the p-values of the farthest points, each Bonferroni's.
+// farKnown returns the Bonferroni-corrected p-values of the farthest points.
 func (w *residuals) farKnown(z []float64, order []int, typical float64) (p []float64) {
 	typical = max(1, typical)
 	for _, i := range order[:min(mostOutliers, len(order)/3)] {
@@ -135,8 +134,7 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	return f
 }
 
-// withOthers adds the points that are too far away once the first ones are in the
-// model.
+// withOthers adds the points that are too far away once the first ones are part of the model.
 func (w *residuals) withOthers(points []int) []int {
 	if len(points) < mostOutliers {
 		return points
@@ -176,7 +174,7 @@ func (w *residuals) together(z []float64, points []int) bool {
 	return false
 }
 
-// place names a residual.
+// place describes the place of a residual.
 func (w *residuals) place(i int) string {
 	if w.d.Labels != nil {
 		return w.d.Labels[i]
@@ -191,7 +189,7 @@ func (w *residuals) place(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// unit returns the columns that are 1 at one point each.
+// unit returns one column for each of the points, which is 1 at that point and 0 elsewhere.
 func unit(n int, points []int) [][]float64 {
 	var columns [][]float64
 	for _, i := range points {

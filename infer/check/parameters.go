@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Flags about parameters.
+// Kinds of flags about parameters.
 const (
 	KindBound   = "at a bound"
 	KindPrior   = "prior against data"
@@ -21,13 +21,13 @@ func (b Bound) test() test {
 	}}
 }
 
-// absurd is the tail probability below which a prior that was chosen speaks of another
-// parameter, or of other units, even if it moves nothing.
+// absurd is the tail probability below which a prior that was chosen must have been meant for
+// another parameter, or for other units, even if it moves nothing.
 const absurd = 1e-6
 
-// test asks whether the prior expected the value. A prior that was surprised but
-// moved the estimate by less than a fifth of its standard deviation does no harm,
-// unless what was chosen is absurd.
+// test asks whether the value is plausible under the prior. A prior under which it is not, but which
+// moved the estimate by less than a fifth of its standard deviation, is harmless unless the chosen
+// prior is absurd.
 func (p Prior) test() test {
 	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func() Flag {
 		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g, which its prior %s did not expect (tail probability %.1g)", p.Name, p.Value, p.Law, p.P),
@@ -39,9 +39,9 @@ func (p Prior) test() test {
 	}}
 }
 
-// tooWide is the reduced chi-square above which residuals are no longer taken for those
-// of errors that are too small, which make the data pull too, but for those of a prior
-// that keeps the model from the data.
+// tooWide is the reduced chi-square above which large residuals are attributed no longer to errors
+// that are too small, which make the data pull too, but to a prior that keeps the model from the
+// data.
 const tooWide = 25
 
 // conflict returns the p-value of a prior against the data: the distance between the

@@ -9,10 +9,10 @@ import (
 // KindPattern is the flag of residuals that follow a smooth curve along an axis.
 const KindPattern = "pattern of the residuals"
 
-// waves is the largest number of waves that a pattern is looked for in.
+// waves is the largest number of cosines in the test of a pattern.
 const waves = 8
 
-// trend is how many columns the narrow test of a pattern has.
+// trend is the number of columns of the narrow test of a pattern.
 const trend = 2
 
 // patternTests looks for a smooth pattern along an axis: a constant and cosines of the
@@ -27,8 +27,8 @@ func (w *residuals) patternTests(a Axis) []test {
 	return []test{w.patternTest(a, all), w.patternTest(a, slow)}
 }
 
-// tinyMean is the mean of the residuals in a twelfth of an axis, in standard deviations
-// of a point, below which a pattern that moves no parameter is noted only.
+// tinyMean is the mean of the residuals in a twelfth of an axis, in standard deviations of a point,
+// below which a pattern that moves no parameter is only noted.
 const tinyMean = 0.05
 
 func (w *residuals) patternTest(a Axis, columns [][]float64) test {
@@ -55,8 +55,7 @@ func side(mean float64) string {
 	return "below"
 }
 
-// harmless says that what was found neither moves a parameter nor matters beside the
-// scatter.
+// harmless reports whether a finding neither moves a parameter nor matters beside the scatter.
 func (g *gain) harmless() bool {
 	most := 0.0
 	for _, s := range g.shift {
@@ -65,7 +64,7 @@ func (g *gain) harmless() bool {
 	return most < 0.2 && g.share < 0.01
 }
 
-// moves says how far taking a pattern into the model would move a parameter.
+// moves says how far a parameter would move if a pattern were added to the model.
 func (w *residuals) moves(g *gain) string {
 	name, shift := g.moved(w.d.Names)
 	if math.Abs(shift) < 0.1 {
@@ -97,7 +96,7 @@ func cosines(u []float64, most int, constant bool) [][]float64 {
 
 // ordering is the order of values along an axis.
 type ordering struct {
-	places []int     // of the values, ascending
+	places []int     // indices of the values, in ascending order of value
 	ranks  []float64 // (rank - 1/2)/n of each value
 }
 
@@ -149,8 +148,8 @@ func sorted(values []float64) []int {
 	return order
 }
 
-// strongest names the twelfth of an axis where the residuals depart most from 0, with
-// their mean there.
+// strongest names the twelfth of an axis where the residuals depart most from 0, and returns their
+// mean there.
 func (w *residuals) strongest(a Axis) (where string, mean float64) {
 	order := w.order(a.Values).places
 	parts := min(12, max(1, len(order)/3))

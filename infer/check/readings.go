@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Flags of what readings show by themselves.
+// Kinds of flags about the readings themselves.
 const (
 	KindRepeated = "repeated rows"
 	KindClipped  = "clipped values"
 )
 
-// Readings looks at observed values before any model: rows that repeat others in y and
-// all other columns, which make every error too small, and values that end at a ceiling
-// or a floor. It says nothing of values that repeat by their nature, such as counts or
-// rounded numbers. Columns of another length are left out.
+// Readings looks at observed values before any model: rows that repeat others in y and all other
+// columns, which make every error too small, and values that end at a ceiling or a floor. It ignores
+// values that repeat by their nature, such as counts or rounded numbers. Columns of another length
+// are left out.
 func Readings(y []float64, others ...[]float64) (flags []Flag) {
 	if f, ok := repeated(y, others); ok {
 		flags = append(flags, f)
@@ -53,7 +53,7 @@ func repeated(y []float64, others [][]float64) (Flag, bool) {
 		Remedy: "look whether files were read twice, and keep each reading once"}, true
 }
 
-// fewestClipped is how many equal values make an end of the range.
+// fewestClipped is the smallest number of equal values that make a ceiling or a floor.
 const fewestClipped = 3
 
 func clipped(y []float64) (Flag, bool) {

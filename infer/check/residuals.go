@@ -2,20 +2,20 @@ package check
 
 import "math"
 
-// residuals are what is left of Z after the parameters, and later the flagged
-// directions, have taken what they can.
+// residuals are what remains of Z after the parameters, and later the flagged directions, have been
+// projected out.
 type residuals struct {
 	d      *Data
 	n      int
 	base   span
 	kept   []int       // parameters whose columns are in the span, in order; -1 for a direction
-	r      [][]float64 // coordinates of these columns
-	z      []float64   // Z outside the span
+	r      [][]float64 // coordinates of these columns in the span
+	z      []float64   // part of Z outside the span
 	square float64     // |z|^2
 	hat    []float64
 	orders map[*float64]ordering
 	pairs  []graph
-	places []float64 // 1, 2, ... where the data have no order of their own
+	places []float64 // 1, 2, ... for data without an order of their own
 }
 
 func newResiduals(d *Data) *residuals {
@@ -29,7 +29,7 @@ func newResiduals(d *Data) *residuals {
 	return w
 }
 
-// settle computes what is left outside the span.
+// settle computes the part of Z outside the span.
 func (w *residuals) settle() {
 	w.z = append(w.z[:0], w.d.Z...)
 	w.base.outside(w.z)
@@ -37,7 +37,7 @@ func (w *residuals) settle() {
 	w.hat = w.base.leverage(w.n)
 }
 
-// lost counts the parameters that add nothing to those before them.
+// lost returns the number of parameters whose columns add nothing to those before them.
 func (w *residuals) lost() int {
 	own := 0
 	for _, k := range w.kept {
@@ -48,10 +48,10 @@ func (w *residuals) lost() int {
 	return len(w.d.Names) - own
 }
 
-// dof is the number of degrees of freedom that are left.
+// dof returns the remaining number of degrees of freedom.
 func (w *residuals) dof() float64 { return float64(w.n - len(w.base.q)) }
 
-// scale is the standard deviation of the residuals: 1 where it is known.
+// scale returns the standard deviation of the residuals: 1 if it is known.
 func (w *residuals) scale() float64 {
 	if w.d.Relative {
 		return math.Sqrt(w.square / w.dof())
@@ -59,8 +59,8 @@ func (w *residuals) scale() float64 {
 	return 1
 }
 
-// studentised returns the residuals divided by the standard deviations that the fit
-// leaves them, NaN where it leaves none.
+// studentised returns the residuals divided by the standard deviations that the fit leaves them, or
+// NaN if it leaves none.
 func (w *residuals) studentised() []float64 {
 	out := make([]float64, w.n)
 	for i, z := range w.z {
@@ -73,19 +73,20 @@ func (w *residuals) studentised() []float64 {
 
 // gain is what extra columns explain of the residuals.
 type gain struct {
-	used     int       // columns that add something
-	explains float64   // of the sum of squares
-	share    float64   // of the sum of squares
-	p        float64   // F test, exact for normal residuals of a linear model
-	coef, sd []float64 // of the columns; NaN for those that add nothing
-	shift    []float64 // of the parameters in Names, in standard deviations
+	used     int       // number of columns that add something
+	explains float64   // sum of squares that the columns explain
+	share    float64   // fraction of the sum of squares that the columns explain
+	p        float64   // p-value of the F test, exact for normal residuals of a linear model
+	coef, sd []float64 // coefficients of the columns and their errors; NaN for those that add nothing
+	shift    []float64 // shift of each parameter in Names, in standard deviations
 }
 
-// few degrees of freedom tell little of the size of the residuals.
+// few is the number of degrees of freedom below which the size of the residuals is poorly known.
 const few = 10
 
-// fewer of them tell nothing where that size is not known otherwise: residuals of data with
-// a few decimals then lie along a pattern exactly, once in a while.
+// fewer is the number of degrees of freedom below which nothing can be tested if that size is not
+// known otherwise: residuals of data with few decimals then lie exactly along a pattern now and
+// then.
 const fewer = 4
 
 // try tests whether columns explain more of the residuals than chance would.
@@ -126,8 +127,8 @@ func (w *residuals) try(columns [][]float64) gain {
 	return g
 }
 
-// solve finds the coefficients of the columns, and how the parameters move when they
-// are taken into the model.
+// solve computes the coefficients of the columns, and the shifts of the parameters when the columns
+// are added to the model.
 func (w *residuals) solve(g *gain, first int, at [][]float64, kept []int, a []float64) {
 	upper := func(i, j int) float64 { return at[j][first+i] }
 	coef := backward(len(a), upper, a)
@@ -161,7 +162,7 @@ func (g *gain) moved(names []string) (name string, shift float64) {
 	return name, shift
 }
 
-// absorb takes columns into the model for good.
+// absorb adds columns to the model for good.
 func (w *residuals) absorb(columns [][]float64) {
 	for _, c := range columns {
 		if at := w.base.add(c); at != nil {
@@ -184,8 +185,8 @@ func backward(n int, u func(i, j int) float64, b []float64) []float64 {
 	return x
 }
 
-// inverseRow returns the squared length of row i of the inverse of u: element (i, i)
-// of (u'u)^-1.
+// inverseRow returns the squared length of row i of the inverse of u, which is element (i, i) of
+// (u'u)^-1.
 func inverseRow(n int, u func(i, j int) float64, i int) float64 {
 	row, s := make([]float64, n), 0.0
 	for j := i; j < n; j++ {

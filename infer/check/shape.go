@@ -9,8 +9,8 @@ import (
 // KindShape is the flag of residuals that are not normal.
 const KindShape = "law of the residuals"
 
-// shapeTest is Anderson and Darling's of a normal law with unknown mean and variance,
-// on the studentised residuals without the outliers.
+// shapeTest is the test of Anderson and Darling for a normal law with unknown mean and variance, on
+// the studentised residuals without the outliers.
 //
 // Reference: Stephens 1986, in D'Agostino and Stephens, Goodness-of-Fit Techniques,
 // table 4.9.
@@ -51,8 +51,8 @@ func sayShape(skew, kurtosis float64) Flag {
 	return f
 }
 
-// standardise gives v mean 0 and variance 1, and returns its skewness and excess
-// kurtosis; NaN where v does not vary.
+// standardise scales v to mean 0 and variance 1, and returns its skewness and excess kurtosis; NaN
+// if v is constant.
 func standardise(v []float64) (skew, kurtosis float64) {
 	n, mean, square := float64(len(v)), 0.0, 0.0
 	if most := maxAbs(v); most > 0 { // so that squares stay in range
@@ -78,7 +78,7 @@ func standardise(v []float64) (skew, kurtosis float64) {
 	return skew, kurtosis - 3
 }
 
-// andersonDarling is A^2 of sorted standardised values.
+// andersonDarling returns A^2 of sorted standardised values.
 func andersonDarling(v []float64) float64 {
 	n, s := len(v), 0.0
 	for i, x := range v {
@@ -95,7 +95,7 @@ func logNormal(z float64) float64 {
 	return -z*z/2 - math.Log(-z*math.Sqrt(2*math.Pi))
 }
 
-// andersonP is the probability of a larger A^2.
+// andersonP returns the probability of a larger A^2.
 func andersonP(a, n float64) float64 {
 	a *= 1 + 0.75/n + 2.25/(n*n)
 	switch {

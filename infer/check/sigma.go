@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// atPredicted divides the residuals by the standard deviations at the predicted values
-// where those given follow the observed ones, as the root of a count or a percentage of
-// the reading does: residuals and errors that share their noise have no known law.
+// atPredicted rescales the residuals to the standard deviations at the predicted values, if those
+// given follow the observed values, like the root of a count or a percentage of the reading: the law
+// of residuals that share their noise with the errors is unknown.
 func (d *Data) atPredicted(v *Verdict) {
 	if d.Sigma == nil || d.Mean == nil || len(d.Z) < 8 {
 		return
@@ -34,13 +34,13 @@ func (d *Data) atPredicted(v *Verdict) {
 		Text: "the errors follow the observed values, as the root of a count or a percentage of the reading does: they were taken at the predicted values here; in the fit such weights prefer low values"}, true)
 }
 
-// fewestSteps is how many times errors change along the observed values before they are
-// said to follow them: of errors that are constant but for a few, those few may happen
-// to lie at an end.
+// fewestSteps is the number of changes of the errors along the observed values from which they are
+// said to follow them: if errors are constant except for a few, those few may lie at an end by
+// chance.
 const fewestSteps = 4
 
-// follows reports whether sigma rises, or falls, with y throughout, within the rounding
-// of files. Errors that are constant within it follow nothing.
+// follows reports whether sigma rises or falls monotonically with y, up to the rounding of files.
+// Constant errors follow nothing.
 func follows(sigma []float64, order []int) bool {
 	rises, falls := 0, 0
 	for k := 1; k < len(order); k++ {
@@ -55,7 +55,7 @@ func follows(sigma []float64, order []int) bool {
 	return min(rises, falls) == 0 && max(rises, falls) >= fewestSteps
 }
 
-// interpolated returns sigma at a value x of y, in order.
+// interpolated returns sigma at a value x of y, interpolated in the given order.
 func interpolated(y, sigma []float64, order []int, x float64) float64 {
 	n := len(order)
 	k := sort.Search(n, func(i int) bool { return y[order[i]] >= x })

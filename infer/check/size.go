@@ -65,7 +65,7 @@ func (w *residuals) sizeTest() test {
 
 const onTheModel = "the data lie on the model exactly"
 
-// exact reports whether the residuals are rounding errors of the data.
+// exact reports whether the residuals are no larger than the rounding errors of the data.
 func (w *residuals) exact() bool {
 	if w.square == 0 {
 		return true

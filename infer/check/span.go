@@ -6,16 +6,15 @@ import "math"
 // twice).
 type span struct{ q [][]float64 }
 
-// least is the share of a column outside the span below which it adds nothing.
+// least is the fraction of a column outside the span below which it adds nothing.
 const least = 1e-3
 
-// add takes a column into the span and returns its coordinates: those on the earlier
-// columns and, last, its length outside them. It returns nil where the column is not
-// finite or lies inside already.
+// add adds a column to the span and returns its coordinates: those along the earlier columns and,
+// last, its length outside them. It returns nil if the column is not finite or already lies inside.
 func (s *span) add(column []float64) []float64 { return s.addBeyond(column, least) }
 
-// leastOwn is least for the parameters of a fit: what it can move along is taken out,
-// however little of a column that is.
+// leastOwn replaces least for the parameters of a fit: everything that the fit can move along is
+// projected out, however little of a column that is.
 const leastOwn = 1e-9
 
 func (s *span) addBeyond(column []float64, least float64) []float64 {
@@ -44,8 +43,7 @@ func (s *span) addBeyond(column []float64, least float64) []float64 {
 	return at
 }
 
-// beyond returns the first n of the columns that lie mostly outside the span and each
-// other.
+// beyond returns the first n of the columns that lie mostly outside the span and outside each other.
 func (s *span) beyond(columns [][]float64, n int) (out [][]float64) {
 	t := span{q: s.q[:len(s.q):len(s.q)]}
 	for _, c := range columns {
@@ -62,7 +60,7 @@ func (s *span) beyond(columns [][]float64, n int) (out [][]float64) {
 	return out
 }
 
-// outside takes from z what lies in the span.
+// outside removes from z the part that lies in the span.
 func (s *span) outside(z []float64) {
 	for range 2 {
 		for _, q := range s.q {
@@ -96,7 +94,7 @@ func axpy(y []float64, a float64, x []float64) {
 	}
 }
 
-// norm is the length of a column, without overflow.
+// norm returns the length of a column, without overflow.
 func norm(v []float64) float64 {
 	if s := dot(v, v); s > 1e-280 && s < 1e300 {
 		return math.Sqrt(s)

@@ -45,8 +45,8 @@ func (w *residuals) spreadTest(a Axis) test {
 	return t
 }
 
-// thirds compares the typical sizes of the residuals in the last and the first third
-// of an axis, or, if they are alike, in the middle one.
+// thirds compares the typical size of the residuals in the first third of an axis with that in the
+// last third or, where the difference is larger, in the middle third.
 func (w *residuals) thirds(z []float64, a Axis) (low, high string, ratio float64) {
 	order := w.order(a.Values).places
 	part := func(k int) (string, float64) {

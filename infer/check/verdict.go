@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// KindUnjudged is the flag of a model that nothing can be said of.
+// KindUnjudged is the flag of a model that cannot be judged.
 const KindUnjudged = "not judged"
 
-// KindUnconverged is the flag of a fit that stopped before a minimum: a model that
-// agrees with the data there does so by chance.
+// KindUnconverged is the flag of a fit that stopped before it reached a minimum: agreement of the
+// model with the data there is accidental.
 const KindUnconverged = "not converged"
 
 // Flag is one disagreement in words.
 type Flag struct {
-	Kind     string  // what was tested, such as "outliers"
-	Text     string  // what was seen, with numbers
-	Where    string  // range or points, if there are any
-	Remedy   string  // what to try next
-	P        float64 // of the test; 0 where there was none to make
-	Forgiven bool    // the loss of the fit was chosen to forgive it
-	Note     bool    // known and harmless, or asked for: it does not count
+	Kind     string  // kind of test, such as "outliers"
+	Text     string  // finding, with numbers
+	Where    string  // range or points concerned, if any
+	Remedy   string  // remedy to try next
+	P        float64 // p-value of the test; 0 if there was no test
+	Forgiven bool    // whether the loss of the fit was chosen to tolerate it
+	Note     bool    // whether it is known and harmless, or was asked for, and so does not count
 }
 
 // String is the finding and the remedy in one line.
@@ -37,29 +37,29 @@ func (f Flag) String() string {
 // Test is the outcome of one test.
 type Test struct {
 	Kind     string
-	Of       string  // axis, parameter or neighbours that it looked at, if there are several
-	P        float64 // by itself
-	Adjusted float64 // together with all others, by Holm's method
+	Of       string  // axis, parameter or neighbours tested, if there are several
+	P        float64 // p-value of the test by itself
+	Adjusted float64 // p-value adjusted for all other tests by Holm's method
 }
 
 // Verdict says whether model, data, bounds and priors agree.
 type Verdict struct {
-	OK       bool       // no flag
-	P        float64    // smallest adjusted p-value; NaN where nothing could be tested
-	Reduced  float64    // chi-square per degree of freedom; NaN where the errors are not known
-	Expected [2]float64 // its central 99 % for a right model
+	OK       bool       // whether there are no flags
+	P        float64    // smallest adjusted p-value; NaN if nothing could be tested
+	Reduced  float64    // chi-square per degree of freedom; NaN if the errors are unknown
+	Expected [2]float64 // central 99 % range of Reduced for a correct model
 	Points   int
 	DoF      int
 	Flags    []Flag // disagreements, the strongest first
-	Notes    []Flag // what is worth knowing and does not count
+	Notes    []Flag // observations that are worth knowing but do not count
 	Tests    []Test
 	// Residuals are the standardised residuals divided by what the fit leaves of their
 	// standard deviations, in the order of the data; nil where there are none.
 	Residuals []float64
-	Axes      []Axis // along which they were measured
+	Axes      []Axis // axes along which the residuals were measured
 }
 
-// add files a flag, once.
+// add appends a flag or a note, unless it is there already.
 func (v *Verdict) add(f Flag, note bool) {
 	if f.Note = note; note {
 		v.Notes = append(v.Notes, f)
@@ -68,9 +68,9 @@ func (v *Verdict) add(f Flag, note bool) {
 	v.Flags = append(v.Flags, f)
 }
 
-// Misfit reports whether a flag is of the kind that another minimum, or another model,
-// could take away: not of data that were altered or do not determine the parameters,
-// nor of residuals that are too small.
+// Misfit reports whether there is a flag of a kind that another minimum or another model could
+// remove. Flags about altered data, undetermined parameters and residuals that are too small are not
+// of this kind.
 func (v Verdict) Misfit() bool {
 	return slices.ContainsFunc(v.Flags, func(f Flag) bool {
 		tested := slices.ContainsFunc(v.Tests, func(t Test) bool { return t.Kind == f.Kind })
@@ -78,8 +78,8 @@ func (v Verdict) Misfit() bool {
 	})
 }
 
-// Disagrees reports whether a flag is about the model and the data, and not only about a
-// fit that did not converge.
+// Disagrees reports whether a flag is about model and data, rather than only about a fit that did
+// not converge.
 func (v Verdict) Disagrees() bool {
 	return slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind != KindUnconverged })
 }

@@ -9,17 +9,18 @@ import (
 
 // Evidence is what a sampler observed besides the draws.
 type Evidence struct {
-	Draws        int       // kept draws of all chains together
-	DepthHits    int       // of these, trajectories that stopped at MaxDepth
-	MaxDepth     int       // largest tree depth allowed
-	Divergences  int       // of these, trajectories whose energy error exploded
-	EBFMI        []float64 // per chain
-	Acceptance   []float64 // per chain, mean of the statistic that step-size adaptation aimed at
-	TargetAccept float64   // its aim
-	Runaways     []Runaway // parameters that the density does not hold
+	Draws       int       // kept draws of all chains together
+	DepthHits   int       // number of kept draws whose trajectory stopped at MaxDepth
+	MaxDepth    int       // largest tree depth allowed
+	Divergences int       // number of kept draws whose trajectory diverged: its energy error exploded
+	EBFMI       []float64 // energy fraction of missing information of each chain
+	// mean of each chain's acceptance statistic, which step-size adaptation drives to TargetAccept
+	Acceptance   []float64
+	TargetAccept float64   // target acceptance rate of step-size adaptation
+	Runaways     []Runaway // parameters that ran away towards a bound or infinity
 }
 
-// Check names what an Advice is about.
+// Check is the name of what an Advice is about.
 type Check string
 
 // The checks, in the order in which problems should be solved.
@@ -37,8 +38,8 @@ const (
 type Advice struct {
 	Check  Check
 	OK     bool
-	Cause  string // what was found, with numbers
-	Remedy string // what to try; empty if OK
+	Cause  string // finding, with numbers
+	Remedy string // remedy to try; empty if OK
 }
 
 // String returns the finding and the remedy in one line.
@@ -115,7 +116,7 @@ func (r Report) SimpleRender() map[string]interface{} {
 	return map[string]interface{}{"text/html": r.HTML(), "text/plain": r.String()}
 }
 
-// Diagnose judges draws by their summary and what the sampler observed.
+// Diagnose judges draws by their summary and by what the sampler observed.
 func Diagnose(s Summary, e Evidence) Report {
 	var r Report
 	for _, away := range e.Runaways {
@@ -210,8 +211,7 @@ func adviseRHat(s Summary) Advice {
 	return pass(CheckRHat, fmt.Sprintf("at most %.3f (%s)", worst, name))
 }
 
-// repeated returns the first chain that is a copy of an earlier one in everything that
-// varies, or -1.
+// repeated returns the first chain that equals an earlier one in everything that varies, or -1.
 func repeated(s Summary) int {
 	times := map[int]int{}
 	varying := 0

@@ -13,15 +13,15 @@ func Autocov(v []float64) []float64 {
 	return newCorrelator(len(v), len(v)).autocov(v)
 }
 
-// correlator holds what the autocovariances of equally long chains share.
+// correlator holds the state shared by the autocovariances of equally long chains.
 type correlator struct {
 	lags int
-	fft  *fourier.FFT // nil where products of few lags are faster
+	fft  *fourier.FFT // transform; nil if direct products of a few lags are faster
 	pad  []float64
 	c    []complex128
 }
 
-// newCorrelator computes the first lags of chains of n draws.
+// newCorrelator returns a correlator for the first lags of chains of n draws.
 func newCorrelator(n, lags int) *correlator {
 	if lags <= 128 {
 		return &correlator{lags: lags, pad: make([]float64, n)}

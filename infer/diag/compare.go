@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// CompareSettings says how models are compared; its zero value is the default.
+// CompareSettings are the settings of Compare; the zero value is the default.
 type CompareSettings struct {
-	Convention Convention // n-1 (Posterior, default) or n (ArviZ) below variances
-	Bootstrap  int        // samples of the Bayesian bootstrap. Default 1000: weights to about 0.01
-	Seed       uint64     // of the bootstrap
+	Convention Convention // whether variances are divided by n-1 (Posterior, default) or n (ArviZ)
+	Bootstrap  int        // number of samples of the Bayesian bootstrap. Default 1000: weights to about 0.01
+	Seed       uint64     // seed of the bootstrap
 }
 
-// Comparison ranks models by how well they predict, the best first.
+// Comparison ranks models by how well they predict, the best one first.
 type Comparison struct {
 	Rows   []Compared
 	Method string
@@ -25,12 +25,12 @@ type Comparison struct {
 type Compared struct {
 	Name          string
 	ELPD, SE, P   float64
-	Diff          float64 // ELPD less that of the best model: 0 or negative
+	Diff          float64 // ELPD minus that of the best model: 0 or negative
 	DiffSE        float64 // standard error of Diff, from the paired observations
-	Stacking      float64 // weight in the mixture that predicts best
+	Stacking      float64 // weight in the mixture of models that predicts best
 	PseudoBMA     float64 // weight by exp(ELPD)
-	PseudoBMAPlus float64 // the same over a Bayesian bootstrap
-	Trusted       bool    // whether its own checks passed
+	PseudoBMAPlus float64 // weight by exp(ELPD), averaged over a Bayesian bootstrap
+	Trusted       bool    // whether the checks of the estimate itself passed
 }
 
 // Compare ranks the estimates of models called names. They must come from one
@@ -96,7 +96,7 @@ func (c Comparison) cells() grid {
 	return g
 }
 
-// Verdict says in words which models remain.
+// Verdict says in words which models remain candidates.
 func (c Comparison) Verdict() string {
 	if len(c.Rows) == 0 {
 		return "No models."

@@ -2,7 +2,7 @@ package diag
 
 import "math"
 
-// Convention chooses between the two packages where they differ.
+// Convention chooses between two packages where their definitions differ.
 //
 //	                        Posterior                    ArviZ
 //	constant draws          NaN                          the number of draws
@@ -117,7 +117,8 @@ func (c Convention) MCSEQuantile(x [][]float64, p float64) float64 {
 	return quantileError(sorted(Flatten(x)), c.ESSQuantile(x, p), p)
 }
 
-// ess guards the core: too few draws, NaN, constants.
+// ess returns NaN for too few draws and for draws with NaN, and handles constant draws, before it
+// computes the effective sample size.
 func (c Convention) ess(x [][]float64, transformed func() [][]float64) float64 {
 	if !usable(x, 1, 4) || c == Posterior && span(x) == 0 {
 		return math.NaN()

@@ -1,10 +1,10 @@
 package diag
 
-// Criteria is a yes-or-no test of draws; its zero value is the default.
+// Criteria are thresholds that draws must meet; the zero value is the default.
 type Criteria struct {
 	RHat        float64 // largest accepted R-hat. Default 1.01
 	ESS         float64 // smallest accepted bulk and tail effective sample size. Default 400: quantiles to about 5 % of a standard deviation
-	Divergences int     // largest accepted number. Default 0
+	Divergences int     // largest accepted number of divergences. Default 0
 }
 
 // Accepts reports whether draws meet the criteria. An R-hat or ESS that cannot

@@ -1,10 +1,8 @@
-// Package diag tells whether draws can be trusted. It works on plain numbers:
-// one quantity is a [][]float64 of equally long chains, x[chain][draw], from
-// whatever sampler.
+// Package diag tells whether draws can be trusted. It works on plain slices: one quantity is a
+// [][]float64 of equally long chains, x[chain][draw], from any sampler.
 //
-// RHat, ESS, MCSE and EBFMI measure, Interval and Quantile describe, Summary is
-// the table of all of it, and Advice says in words what is wrong and what to
-// try.
+// RHat, ESS, MCSE and EBFMI measure, Interval and Quantile describe, Summary is the table of all of
+// them, and Advice says in words what is wrong and what to try.
 //
 //	s := diag.Summarize([]string{"tau"}, [][][]float64{tau}, diag.Settings{})
 //	fmt.Println(s)

@@ -8,18 +8,17 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// ecdf is the empirical distribution function of n independent uniform classes
-// at some edges: the number below edge j is binomial, and the numbers below
-// successive edges form a Markov chain, so that the probability to stay within
-// limits at all edges can be computed.
+// ecdf is the empirical distribution function of n independent uniform classes at some edges. The
+// number below edge j is binomial, and the numbers below successive edges form a Markov chain, so
+// the probability that all of them stay within limits can be computed.
 type ecdf struct {
 	n     int
-	edges []int     // in classes, without the first and the last
-	z     []float64 // edges / classes
-	lfac  []float64 // log k!
+	edges []int     // edges in units of classes, without the first and the last
+	z     []float64 // edges as fractions of the classes
+	lfac  []float64 // logarithms of factorials, log k!
 }
 
-// mostEdges is how many places are looked at.
+// mostEdges is the largest number of edges.
 const mostEdges = 100
 
 func newECDF(n, classes int) *ecdf {
@@ -84,9 +83,8 @@ func (e *ecdf) inside(gamma float64) float64 {
 	return math.Min(total(at), 1)
 }
 
-// advance adds to next, which begins at the count low, what becomes of the
-// probability mass of the count k when each of the others falls below the next
-// edge with probability p.
+// advance adds to next, whose first element belongs to the count low, the probability mass of the
+// count k after each of the other numbers falls below the next edge with probability p.
 func (e *ecdf) advance(next []float64, low, k int, mass, p float64) {
 	n := e.n - k
 	logP, logQ := math.Log(p), math.Log1p(-p)
@@ -98,7 +96,7 @@ func (e *ecdf) advance(next []float64, low, k int, mass, p float64) {
 	}
 }
 
-// test returns the p-value of ranks.
+// test returns the p-value of the ranks.
 func (e *ecdf) test(ranks []int) float64 {
 	counts := make([]int, len(e.edges)+1)
 	for _, r := range ranks {

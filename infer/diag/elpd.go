@@ -11,25 +11,24 @@ import (
 type ELPD struct {
 	Method   string // PSIS-LOO, WAIC or K-fold
 	ELPD, SE float64
-	P, PSE   float64 // effective number of parameters: LPPD - ELPD
+	P, PSE   float64 // effective number of parameters, LPPD - ELPD, and its standard error
 	LPPD     float64 // log predictive density of the data that were fitted
-	MCSE     float64 // Monte Carlo standard error of ELPD; NaN where it cannot be told
-	Draws    int     // of all chains together
-	GoodK    float64 // tail shape up to which a point is trusted; NaN without importance sampling
+	MCSE     float64 // Monte Carlo standard error of ELPD; NaN if it cannot be estimated
+	Draws    int     // number of draws of all chains together
+	GoodK    float64 // tail shape up to which an estimate is trusted; NaN without importance sampling
 	Points   []PointELPD
 }
 
-// PointELPD is the part of one observation.
+// PointELPD is the contribution of one observation.
 type PointELPD struct {
 	ELPD, LPPD float64
-	P          float64 // LPPD - ELPD, for WAIC the variance of the log likelihood
+	P          float64 // LPPD - ELPD; for WAIC, the variance of the log likelihood
 	K          float64 // tail shape of the importance ratios; NaN without importance sampling
-	NEff       float64 // effective draws behind ELPD; NaN without importance sampling
-	MCSE       float64 // Monte Carlo standard error of ELPD; NaN where it cannot be told
+	NEff       float64 // effective sample size behind ELPD; NaN without importance sampling
+	MCSE       float64 // Monte Carlo standard error of ELPD; NaN if it cannot be estimated
 }
 
-// finish sums up the points; c says whether a variance has n-1 (R) or n (ArviZ)
-// in its denominator.
+// finish sums up the points; c says whether variances are divided by n-1 (R) or n (ArviZ).
 func (e *ELPD) finish(c Convention) {
 	n := len(e.Points)
 	elpd, p, lppd, mcse2 := make([]float64, n), make([]float64, n), make([]float64, n), 0.0
@@ -51,7 +50,7 @@ func total(v []float64) float64 {
 	return Mean(v) * float64(len(v))
 }
 
-// sumError is the standard error of a sum of n independent numbers.
+// sumError returns the standard error of a sum of n independent numbers.
 func (c Convention) sumError(v []float64) float64 {
 	n := float64(len(v))
 	variance := Variance(v)
@@ -84,7 +83,7 @@ func (e ELPD) Elements() []float64 {
 	return out
 }
 
-// CheckParetoK and CheckVariance are the checks of predictive estimates.
+// CheckParetoK and CheckVariance are the checks of estimates of predictive accuracy.
 const (
 	CheckParetoK  Check = "Pareto k"
 	CheckVariance Check = "variance of the log likelihood"
@@ -181,8 +180,8 @@ func (e ELPD) head() string {
 	return s + "."
 }
 
-// String returns the estimate with its error, how many observations have which
-// tail shape, and a verdict.
+// String returns the estimate with its error, the number of observations in each range of tail
+// shapes, and a verdict.
 func (e ELPD) String() string {
 	s := e.cells().text() + "\n" + e.head() + "\n"
 	if e.Method == methodLOO {
@@ -191,7 +190,7 @@ func (e ELPD) String() string {
 	return s + e.verdict()
 }
 
-// verdict is the report, or nothing where there is none.
+// verdict returns the report, or "" if there is none.
 func (e ELPD) verdict() string {
 	if r := e.Diagnose(); len(r) > 0 {
 		return r.String()

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// grid is a table of text whose first line names the columns and whose first
-// column names the lines.
+// grid is a table of text. Its first line names the columns, and its first column names the lines.
 type grid [][]string
 
 // text aligns the columns, the first to the left and the others to the right.
@@ -75,8 +74,7 @@ func (g grid) csv() string {
 	return b.String()
 }
 
-// exact writes a number with all digits; those that are not finite are NaN, Inf
-// and -Inf.
+// exact writes a number with all digits; non-finite numbers are written as NaN, Inf and -Inf.
 func exact(v float64) string {
 	return strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")
 }

@@ -25,9 +25,9 @@ func ETI(v []float64, prob float64) Interval {
 	return Interval{sortedQuantile(s, (1-prob)/2), sortedQuantile(s, (1+prob)/2)}
 }
 
-// HDI returns the shortest interval between two draws that holds at least
-// floor(prob n) further draws, the lowest one of equals. NaN counts as the
-// largest number and a range to it as the shortest, so that it shows.
+// HDI returns the shortest interval between two draws that holds at least floor(prob n) further
+// draws; among equally short ones, the lowest. NaN counts as the largest number, and a range that
+// ends in NaN as the shortest, so that it shows in the result.
 func HDI(v []float64, prob float64) Interval {
 	s := slices.Clone(v)
 	slices.SortFunc(s, nanLast)

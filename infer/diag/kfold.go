@@ -81,10 +81,9 @@ func shuffle(v []int, seed uint64) {
 	}
 }
 
-// KFoldELPD joins the folds: heldOut[f][chain][draw][k] is the log likelihood of
-// observation folds[f][k] under draws of the model fitted without fold f. ll are
-// those of the model fitted to all, for P and LPPD, or nil. c says how variances
-// are divided.
+// KFoldELPD combines the folds: heldOut[f][chain][draw][k] is the log likelihood of observation
+// folds[f][k] under draws of the model fitted without fold f. ll are the log likelihoods of the
+// model fitted to all observations, for P and LPPD, or nil. c says how variances are divided.
 func KFoldELPD(folds [][]int, heldOut [][][][]float64, ll [][][]float64, c Convention) (ELPD, error) {
 	n := 0
 	for _, f := range folds {
@@ -144,10 +143,9 @@ func logMeanExp(ll [][]float64) float64 {
 	return logSumExp(flat) - math.Log(float64(len(flat)))
 }
 
-// Reloo returns the estimate with exact numbers for some observations, usually
-// those of Bad: heldOut[j][chain][draw] is the log likelihood of observation
-// index[j] under draws of the model fitted without it. Their tail shape becomes
-// -Inf.
+// Reloo returns the estimate with exact values for some observations, usually those of Bad:
+// heldOut[j][chain][draw] is the log likelihood of observation index[j] under draws of the model
+// fitted without it. Their tail shape becomes -Inf.
 func (e ELPD) Reloo(index []int, heldOut [][][]float64, c Convention) (ELPD, error) {
 	if len(index) != len(heldOut) {
 		return ELPD{}, fmt.Errorf("diag: %d refits for %d observations: want one each", len(heldOut), len(index))
@@ -169,7 +167,7 @@ func (e ELPD) Reloo(index []int, heldOut [][][]float64, c Convention) (ELPD, err
 	return e, nil
 }
 
-// meanExpError is the Monte Carlo standard error of log mean exp.
+// meanExpError returns the Monte Carlo standard error of log mean exp.
 func meanExpError(ll [][]float64, value float64) float64 {
 	x := apply(ll, func(v float64) float64 { return math.Exp(v - value) })
 	if span(x) == 0 {

@@ -14,10 +14,13 @@ const (
 	methodKFold = "K-fold"
 )
 
-// LOOSettings says how LOO works; its zero value is the default.
+// LOOSettings are the settings of LOO; the zero value is the default.
 type LOOSettings struct {
-	Convention Convention // tail lengths and standard errors. Default Posterior: those of R's loo
-	Efficiency float64    // effective sample size over number of draws. Default: that of the likelihood of each observation, as R's loo advises
+	// convention of tail lengths and standard errors. Default Posterior: that of R's loo
+	Convention Convention
+	// effective sample size over number of draws. Default: that of the likelihood of each
+	// observation, as R's loo recommends
+	Efficiency float64
 }
 
 // LOO estimates the expected log predictive density of every observation given
@@ -27,7 +30,7 @@ type LOOSettings struct {
 //
 //	elpd_i = log sum_s w_s p(y_i | theta_s),  w_s smoothed from 1/p(y_i | theta_s)
 //
-// An observation that some draw holds for impossible (-Inf) has elpd -Inf.
+// An observation that is impossible (-Inf) under some draw has elpd -Inf.
 //
 // Reference: Vehtari, Gelman and Gabry, doi 10.1007/s11222-016-9696-4.
 func LOO(ll [][][]float64, s LOOSettings) (ELPD, error) {
@@ -92,8 +95,7 @@ func lowest(v []float64) float64 {
 	return lo
 }
 
-// likelihoodEfficiency is the relative efficiency of the likelihood, 1 where it
-// has none.
+// likelihoodEfficiency returns the relative efficiency of the likelihood, or 1 if it is undefined.
 func likelihoodEfficiency(ll [][]float64) float64 {
 	top := math.Inf(-1)
 	for _, c := range ll {
@@ -104,10 +106,9 @@ func likelihoodEfficiency(ll [][]float64) float64 {
 	return Efficiency([][][]float64{apply(ll, func(v float64) float64 { return math.Exp(v - top) })})
 }
 
-// Efficiency returns the mean over quantities x[quantity][chain][draw] of the
-// effective sample size for the mean, divided by the number of draws: what LOO
-// calls the relative efficiency. Quantities without one, such as constants, do
-// not count; with none left it is 1.
+// Efficiency returns the mean over quantities x[quantity][chain][draw] of the effective sample size
+// for the mean, divided by the number of draws: what LOO calls the relative efficiency. Quantities
+// for which it is undefined, such as constants, are ignored; if none remain, it is 1.
 func Efficiency(x [][][]float64) float64 {
 	var all []float64
 	for _, q := range x {
@@ -158,7 +159,7 @@ func observation(ll [][][]float64, i int) [][]float64 {
 	return out
 }
 
-// each calls f for 0 to n-1 on all processors.
+// each calls f for 0 to n-1 in parallel.
 func each(n int, f func(i int)) {
 	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) { f(i) })
 }

@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// PIT holds leave-one-out probability integral transforms: where each
-// observation falls in its prediction from all others. If the model is
-// calibrated they are nearly uniform.
+// PIT holds leave-one-out probability integral transforms: the position of each observation in its
+// prediction from all others. If the model is calibrated, they are nearly uniform.
 type PIT struct {
-	Values []float64 // in [0, 1]; where the prediction has ties with y, a random place among them
+	Values []float64 // transforms in [0, 1]; random between the limits of a tie if predictions equal y
 	K      []float64 // tail shapes of the importance ratios, as in PointELPD
 	GoodK  float64
 }
@@ -56,9 +55,8 @@ func LOOPIT(y []float64, yrep, ll [][][]float64, s LOOSettings, seed uint64) (PI
 	return out, nil
 }
 
-// Test tests whether the values are uniform, by a resolution of a hundredth.
-// They are not quite independent, so take a p-value near the limit for no more
-// than a hint.
+// Test tests whether the values are uniform, at a resolution of a hundredth. They are not quite
+// independent, so a p-value near the limit is no more than a hint.
 func (p PIT) Test() (Uniformity, error) {
 	const classes = 100
 	ranks := make([]int, len(p.Values))

@@ -20,13 +20,13 @@ func MCSEQuantile(x [][]float64, p float64) float64 { return Posterior.MCSEQuant
 // MCSEMedian returns the Monte Carlo standard error of the median.
 func MCSEMedian(x [][]float64) float64 { return Posterior.MCSEQuantile(x, 0.5) }
 
-// quantileError is half the distance of the order statistics between which the
-// quantile lies with the probability of one standard deviation.
+// quantileError returns half the distance between the order statistics that enclose the quantile
+// with the probability of one standard deviation to either side.
 func quantileError(s []float64, ess, p float64) float64 {
 	if len(s) == 0 || math.IsNaN(ess) {
 		return math.NaN()
 	}
-	const lo, hi = 0.1586553, 0.8413447 // normal probabilities of -1 and +1
+	const lo, hi = 0.1586553, 0.8413447 // normal probabilities below -1 and below +1
 	a, b := ess*p+1, ess*(1-p)+1
 	n := float64(len(s))
 	i := math.Floor(mathext.InvRegIncBeta(a, b, lo)*n - 1)

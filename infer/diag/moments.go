@@ -43,8 +43,8 @@ func MAD(v []float64) float64 {
 	return Median(d)
 }
 
-// centre returns v less its first number when that removes a large offset, so
-// that rounding the mean costs no digits of the deviations, and else v.
+// centre returns v minus its first number if that removes a large offset, so that rounding the mean
+// costs no digits of the deviations, and else v.
 func centre(v []float64) []float64 {
 	shifted := centreChains([][]float64{v})
 	return shifted[0]

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// ParetoK returns the larger shape of the generalised Pareto distributions
-// fitted to both tails of the draws. From 1/2 on the variance does not exist,
-// from 1 on not even the mean, and no number of draws will settle it. It is NaN
-// with fewer than 25 draws, a constant tail, or a NaN.
+// ParetoK returns the larger shape of the generalised Pareto distributions fitted to the two tails
+// of the draws. From 1/2 on the variance does not exist, and from 1 on not even the mean, so that no
+// number of draws makes the estimate converge. It is NaN for fewer than 25 draws, a constant tail,
+// or a NaN.
 //
 // Reference: Vehtari, Simpson, Gelman, Yao and Gabry, Pareto smoothed
 // importance sampling, JMLR 25 (2024) 72.
@@ -26,8 +26,8 @@ func ParetoK(x [][]float64) float64 {
 	return math.Max(fitTail(right), fitTail(exceedances(s, n)))
 }
 
-// ParetoMinDraws returns how many draws make the estimate of the mean reliable
-// when the tails have shape k: 10^(1/(1-max(0, k))), infinite from k = 1 on.
+// ParetoMinDraws returns the number of draws that make the estimate of the mean reliable if the
+// tails have shape k: 10^(1/(1-max(0, k))), infinite from k = 1 on.
 func ParetoMinDraws(k float64) float64 {
 	if k >= 1 {
 		return math.Inf(1)
@@ -44,7 +44,8 @@ func tailLength(draws, ess float64) int {
 	return int(draws / 5)
 }
 
-// exceedances returns the n largest of sorted numbers less the next one below.
+// exceedances returns the differences between the n largest of sorted numbers and the next smaller
+// one.
 func exceedances(s []float64, n int) []float64 {
 	at := len(s) - n - 1
 	out := make([]float64, n)

@@ -13,18 +13,17 @@ type Statistic struct {
 	Of   func([]float64) float64
 }
 
-// Statistics are those that a predictive check looks at by default.
+// Statistics returns the statistics that a predictive check uses by default.
 func Statistics() []Statistic {
 	return []Statistic{
 		{"mean", Mean}, {"sd", SD}, {"min", slices.Min[[]float64]}, {"median", Median}, {"max", slices.Max[[]float64]},
 	}
 }
 
-// PredictiveSettings says what a predictive check looks at; its zero value is
-// the default.
+// PredictiveSettings are the settings of PredictiveChecks; the zero value is the default.
 type PredictiveSettings struct {
-	Statistics []Statistic // default Statistics()
-	Probs      []float64   // of the intervals whose coverage is counted. Default 0.5, 0.8, 0.95
+	Statistics []Statistic // statistics to compare. Default Statistics()
+	Probs      []float64   // probabilities of the intervals whose coverage is counted. Default 0.5, 0.8, 0.95
 }
 
 // Predictive compares data with replications from a fitted model.
@@ -39,15 +38,15 @@ type Predictive struct {
 type StatisticCheck struct {
 	Name     string
 	Observed float64
-	Q05, Q95 float64 // of the replications
-	P        float64 // share of replications above the observed value, ties counted half
+	Q05, Q95 float64 // 5 % and 95 % quantiles over the replications
+	P        float64 // share of replications above the observed value, with ties counted half
 }
 
 // Coverage counts the observations inside their predictive intervals.
 type Coverage struct {
-	Prob   float64 // of the equal-tailed interval
+	Prob   float64 // probability of the equal-tailed interval
 	Inside int
-	P      float64 // two-sided binomial probability of a count so far from Prob
+	P      float64 // two-sided binomial probability of a count at least as far from Prob
 }
 
 // PredictiveChecks compares observations y with replications yrep[chain][draw][obs]:
@@ -114,7 +113,7 @@ func cover(y []float64, cells [][]float64, prob float64) Coverage {
 	return c
 }
 
-// CheckStatistic and CheckCoverage are the checks of a Predictive.
+// CheckStatistic and CheckCoverage are the names of the checks of a Predictive.
 const (
 	CheckStatistic Check = "predicted statistic"
 	CheckCoverage  Check = "coverage"

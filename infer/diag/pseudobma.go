@@ -6,8 +6,7 @@ import (
 )
 
 // PseudoBMA returns weights proportional to exp(sum of elpd) for the estimates
-// elpd[model][observation]. They ignore that the estimates have errors: see
-// PseudoBMAPlus.
+// elpd[model][observation]. They ignore the errors of the estimates: see PseudoBMAPlus.
 func PseudoBMA(elpd [][]float64) []float64 {
 	sums := make([]float64, len(elpd))
 	for k := range elpd {
@@ -50,7 +49,7 @@ func PseudoBMAPlus(elpd [][]float64, samples int, seed uint64) []float64 {
 	return out
 }
 
-// uniform01 is in [0, 1), the same in every Go release.
+// uniform01 returns a number in [0, 1), the same in every Go release.
 func uniform01(r *rand.Rand) float64 { return float64(r.Uint64()>>11) * 0x1p-53 }
 
 // softmax returns exp(v) over its sum.

@@ -36,8 +36,8 @@ func PSIS(logRatios []float64, tail int) (logWeights []float64, k float64) {
 	return lw, k
 }
 
-// smoothTail replaces the n largest of lw, whose largest is 0, and returns the
-// shape of the tail.
+// smoothTail replaces the n largest elements of lw, whose maximum is 0, and returns the shape of the
+// tail.
 func smoothTail(lw []float64, order []int, n int) float64 {
 	if n < 5 {
 		return math.Inf(1)
@@ -70,9 +70,9 @@ func gpdQuantile(p, k, sigma float64) float64 {
 	return sigma * math.Expm1(-k*math.Log1p(-p)) / k
 }
 
-// TailLength returns how many of the largest importance ratios of the given
-// number of draws are smoothed, by the convention of R's loo (Posterior) or of
-// ArviZ; efficiency is the effective sample size over the number of draws.
+// TailLength returns the number of the largest importance ratios that are smoothed, given the number
+// of draws, by the convention of R's loo (Posterior) or of ArviZ; efficiency is the effective sample
+// size over the number of draws.
 //
 //	Posterior   ceil(min(S/5, 3 sqrt(S/r)))
 //	ArviZ       floor(3 sqrt(S/r)) where S r > 225, else floor(S/5)
@@ -88,14 +88,14 @@ func (c Convention) TailLength(draws int, efficiency float64) int {
 	return int(s / 5)
 }
 
-// GoodK returns the tail shape up to which importance weights of so many draws
-// can be trusted: min(1 - 1/log10 S, 0.7).
+// GoodK returns the tail shape up to which importance weights of this number of draws can be
+// trusted: min(1 - 1/log10 S, 0.7).
 func GoodK(draws int) float64 {
 	return math.Min(1-1/math.Log10(float64(draws)), 0.7)
 }
 
-// ascending returns the indices of v from its smallest to its largest element,
-// of equals the first first.
+// ascending returns the indices of v from its smallest to its largest element; equal elements keep
+// their order.
 func ascending(v []float64) []int {
 	order := make([]int, len(v))
 	for i := range order {
@@ -105,7 +105,7 @@ func ascending(v []float64) []int {
 	return order
 }
 
-// logSumExp is log(sum(exp(v))), -Inf for no numbers.
+// logSumExp returns log(sum(exp(v))), or -Inf for an empty slice.
 func logSumExp(v []float64) float64 {
 	top := math.Inf(-1)
 	for _, x := range v {

@@ -103,7 +103,7 @@ func RHatNestedIdentity(x [][]float64, group []int) float64 {
 	return nestedOf(x, group, func() [][]float64 { return x })
 }
 
-// nestedOf compares what of makes of x: its chains, or their halves.
+// nestedOf compares the superchains of the chains, or halves of chains, that of returns.
 func nestedOf(x [][]float64, group []int, of func() [][]float64) float64 {
 	if !ratable(x) || len(group) != len(x) {
 		return math.NaN()
@@ -151,7 +151,7 @@ func chainMoments(x [][]float64) (means, vars []float64) {
 	return means, vars
 }
 
-// ratable reports whether R-hat has a meaning for x.
+// ratable reports whether R-hat is defined for x.
 func ratable(x [][]float64) bool { return usable(x, 2, 4) }
 
 func fold(x [][]float64) [][]float64 {

@@ -2,18 +2,18 @@ package diag
 
 import "fmt"
 
-// CheckBounded is the check for densities that do not fall towards a bound. It is
-// part of a report only where it fails.
+// CheckBounded is the check for densities that do not fall towards a bound. It appears in a report
+// only if it fails.
 const CheckBounded Check = "bounded density"
 
-// Runaway is a parameter that has left for a bound or for infinity because the log
-// density does not fall there. A density that rises without bound is most often that
-// of a scale that can shrink to 0 around data which the model fits exactly.
+// Runaway is a parameter that has run off towards a bound or to infinity, because the log density
+// does not fall there. A density that rises without bound most often belongs to a scale that can
+// shrink to 0 around data which the model fits exactly.
 type Runaway struct {
-	Name  string  // of the parameter
-	Value float64 // that it has come to
-	Chain int     // that took it there, counted from 0
-	Flat  bool    // the log density neither rises nor falls
+	Name  string  // name of the parameter
+	Value float64 // value that the parameter has reached
+	Chain int     // chain that took it there, counted from 0
+	Flat  bool    // whether the log density is flat there, neither rising nor falling
 }
 
 func adviseRunaway(r Runaway) Advice {
@@ -24,7 +24,7 @@ func adviseRunaway(r Runaway) Advice {
 	return fail(CheckBounded, cause, AwayFrom(r.Name))
 }
 
-// AwayFrom says what to try where the density of a parameter is unbounded.
+// AwayFrom returns the remedy for an unbounded density of a parameter.
 func AwayFrom(name string) string {
 	return fmt.Sprintf("give %s a prior that keeps it away from there, for a scale a log-normal or an inverse gamma; look for data that the model fits without error", name)
 }

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// SBC collects ranks for simulation-based calibration: parameters are drawn from
-// the prior, data from the parameters, and the posterior of these data is
-// sampled. If all of it is right, the rank of the prior draw among independent
-// posterior draws is uniform.
+// SBC collects ranks for simulation-based calibration: parameters are drawn from the prior, data
+// from the parameters, and the posterior of these data is sampled. If all of this is correct, the
+// rank of the prior draw among independent posterior draws is uniform.
 //
 //	s, err := diag.NewSBC([]string{"mu", "tau"}, 99)
 //	err = s.Add(prior, posterior) // a thousand times
@@ -20,14 +19,14 @@ import (
 // Reference: Talts, Betancourt, Simpson, Vehtari and Gelman, arXiv 1804.06788.
 type SBC struct {
 	Names []string
-	Draws int     // posterior draws that a prior draw is ranked among; ranks are 0 to Draws
+	Draws int     // number of posterior draws that a prior draw is ranked among; ranks are 0 to Draws
 	Ranks [][]int // [quantity][fit]
 	ties  *rand.Rand
 }
 
-// NewSBC makes an empty collection. draws is how many posterior draws are
-// compared, spread evenly over each posterior: not more than are independent.
-// 99 makes 100 ranks.
+// NewSBC returns an empty collection. draws is the number of posterior draws that are compared,
+// spread evenly over each posterior; it should not exceed the number of independent ones. 99 gives
+// 100 ranks.
 func NewSBC(names []string, draws int) (*SBC, error) {
 	if len(names) == 0 || draws < 1 {
 		return nil, fmt.Errorf("diag: calibration of %d quantities by %d draws: want at least one of each", len(names), draws)
@@ -59,7 +58,7 @@ func (s *SBC) Add(prior []float64, posterior [][][]float64) error {
 	return nil
 }
 
-// Rank returns how many draws are smaller than v, and how many are equal to it.
+// Rank returns the number of draws smaller than v, and the number equal to it.
 func Rank(v float64, draws []float64) (below, ties int) {
 	for _, d := range draws {
 		switch {
@@ -72,8 +71,8 @@ func Rank(v float64, draws []float64) (below, ties int) {
 	return below, ties
 }
 
-// Thin returns n draws spread evenly over all chains. It returns an error if
-// there are fewer, or any is NaN.
+// Thin returns n draws spread evenly over all chains. It returns an error if there are fewer, or if
+// any is NaN.
 func Thin(x [][]float64, n int) ([]float64, error) {
 	all := Flatten(x)
 	if len(all) < n {
@@ -92,13 +91,14 @@ func Thin(x [][]float64, n int) ([]float64, error) {
 // CheckCalibration is the check of an SBCReport.
 const CheckCalibration Check = "calibration"
 
-// SBCSettings says how ranks are judged; its zero value is the default.
+// SBCSettings are the settings of SBC.Test; the zero value is the default.
 type SBCSettings struct {
-	FalseAlarms float64 // probability that any test of any quantity fails though all is right. Default 0.01
-	Bins        int     // of histogram and chi-square test. Default 20, fewer for few fits
+	// probability that any test of any quantity fails although everything is right. Default 0.01
+	FalseAlarms float64
+	Bins        int // number of bins of the histogram and the chi-square test. Default 20, fewer for few fits
 }
 
-// SBCReport is the judgement of ranks.
+// SBCReport is the outcome of the tests of ranks.
 type SBCReport struct {
 	Names       []string
 	Rows        []Uniformity
@@ -124,7 +124,7 @@ func (s *SBC) Test(set SBCSettings) (SBCReport, error) {
 	return out, nil
 }
 
-// level is the p-value below which one test fails.
+// level returns the p-value below which a single test fails.
 func (r SBCReport) level() float64 { return r.FalseAlarms / float64(2*len(r.Rows)) }
 
 // Diagnose says for each quantity whether its ranks are uniform, and what their

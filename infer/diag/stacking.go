@@ -4,14 +4,13 @@ import (
 	"math"
 )
 
-// Stacking returns the weights, none negative and of sum one, with which a
-// mixture of models predicts best: those that maximise
+// Stacking returns the non-negative weights of sum one with which a mixture of models predicts best:
+// those that maximise
 //
 //	sum_i log sum_k w_k exp(elpd[k][i])
 //
-// for the estimates elpd[model][observation]. An observation that every model
-// holds for impossible does not count. Equal models share their weight in an
-// arbitrary but reproducible way.
+// for the estimates elpd[model][observation]. An observation that is impossible under every model is
+// ignored. Equal models share their weight in an arbitrary but reproducible way.
 //
 // Reference: Yao, Vehtari, Simpson and Gelman, doi 10.1214/17-BA1091; the
 // optimum is found by Newton steps on a quadratic with non-negative unknowns,
@@ -96,7 +95,7 @@ func stackingDerivatives(l [][]float64, w []float64) (grad []float64, hess [][]f
 	return grad, hess
 }
 
-// optimal reports whether no weight wants to grow or, where positive, to change.
+// optimal reports whether no weight would grow and no positive weight would change.
 func optimal(grad, w []float64) bool {
 	for i, g := range grad {
 		if g < -1e-12 || w[i]*math.Abs(g) > 1e-12 {
@@ -106,8 +105,7 @@ func optimal(grad, w []float64) bool {
 	return true
 }
 
-// descend moves w towards to as far as the loss falls enough, and reports
-// whether it moved.
+// descend moves w towards to as far as the loss falls sufficiently, and reports whether it moved.
 func descend(l [][]float64, w, to, grad []float64) bool {
 	start, slope := stackingLoss(l, w), 0.0
 	for i := range w {
@@ -151,8 +149,8 @@ func nonNegativeMinimum(hess [][]float64, grad, w []float64) []float64 {
 	return y
 }
 
-// settle solves for the free coordinates and holds those that leave the allowed
-// range, until none does.
+// settle solves for the free coordinates and fixes those that leave the allowed range, until none
+// does.
 func settle(hess [][]float64, rhs, y []float64, free []bool) {
 	for {
 		z := solveFree(hess, rhs, free)

@@ -5,26 +5,30 @@ import (
 	"slices"
 )
 
-// Settings says what Summarize computes; its zero value is the default.
+// Settings are the settings of Summarize; the zero value is the default.
 type Settings struct {
-	CI         float64    // probability of the interval. Default 0.89: as ArviZ since 1.0, and too odd to be taken for a test
-	HDI        bool       // the shortest interval in place of the equal-tailed one
-	Convention Convention // whose definitions. Default Posterior: its MCSESD holds for antithetic chains too
+	// probability of the interval. Default 0.89, as in ArviZ since 1.0; too odd to be mistaken for a
+	// test
+	CI  float64
+	HDI bool // whether CI is the shortest interval instead of the equal-tailed one
+	// package whose definitions are used. Default Posterior, whose MCSESD also holds for antithetic
+	// chains
+	Convention Convention
 }
 
 // Row describes one quantity.
 type Row struct {
 	Name          string
 	Mean, SD      float64
-	CI            Interval // of Summary.Prob, equal-tailed or shortest
-	Q05, Q50, Q95 float64  // quantiles
+	CI            Interval // interval of probability Summary.Prob, equal-tailed or shortest
+	Q05, Q50, Q95 float64  // 5 %, 50 % and 95 % quantiles
 	HDI94         Interval // shortest interval of probability 0.94
 	MCSEMean      float64  // Monte Carlo standard error of Mean
 	MCSESD        float64  // Monte Carlo standard error of SD
-	ESSBulk       float64  // effective draws for the centre
-	ESSTail       float64  // effective draws for the 5 % and 95 % quantiles
-	RHat          float64  // disagreement of the chains, 1 is none
-	Constant      bool     // all draws are equal: nothing to estimate
+	ESSBulk       float64  // effective sample size for the centre
+	ESSTail       float64  // effective sample size for the 5 % and 95 % quantiles
+	RHat          float64  // R-hat, the disagreement of the chains; 1 is none
+	Constant      bool     // whether all draws are equal, so that there is nothing to estimate
 	Stuck         []int    // chains that never moved while others did
 	Copies        []int    // chains that repeat an earlier one draw by draw
 }
@@ -33,10 +37,10 @@ type Row struct {
 // and CSV; only CSV keeps all digits.
 type Summary struct {
 	Rows          []Row
-	Chains, Draws int     // draws per chain
+	Chains, Draws int     // number of chains, and of draws per chain
 	Prob          float64 // probability of Row.CI
-	HDI           bool    // Row.CI is the shortest interval
-	Note          string  // a line below the table
+	HDI           bool    // whether Row.CI is the shortest interval
+	Note          string  // line of text below the table
 }
 
 // Summarize describes quantities x[quantity][chain][draw] called names.

@@ -8,24 +8,25 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Uniformity is the result of two tests of whether whole numbers 0 to classes-1
-// are equally likely.
+// Uniformity is the result of two tests of whether the integers 0 to classes-1 are equally likely.
 type Uniformity struct {
-	N         int       // numbers tested
+	N         int       // number of integers tested
 	Histogram []int     // counts of bins of nearly equal width
-	Expected  []float64 // of the bins
+	Expected  []float64 // expected counts of the bins
 	ChiSquare float64
-	PChi      float64 // of chi-square, from its limiting distribution
-	PECDF     float64 // of the largest departure of the empirical distribution, exact
-	Lean      float64 // mean of (rank+1/2)/classes - 1/2 in standard errors: the numbers are too small (negative) or too large
-	Spread    float64 // their variance less that of uniform numbers, in standard errors: too few (negative) or too many at the ends
+	PChi      float64 // p-value of ChiSquare, from its limiting distribution
+	PECDF     float64 // exact p-value of the largest departure of the empirical distribution
+	// mean of (rank+1/2)/classes - 1/2 in standard errors; negative if the ranks are too small
+	Lean float64
+	// variance minus that of uniform ranks, in standard errors; positive if there are too many ranks
+	// at the ends
+	Spread float64
 }
 
-// TestUniform tests ranks of 0 to classes-1. The chi-square test sees any
-// departure in few bins (20 by default, fewer for few numbers), the other one
-// drifts of the empirical distribution function: its p-value is the probability,
-// for independent uniform ranks, that the function leaves its pointwise binomial
-// limits somewhere by as much as it did.
+// TestUniform tests ranks of 0 to classes-1. The chi-square test sees any departure in a few bins
+// (20 by default, fewer for few numbers); the other test sees drifts of the empirical distribution
+// function. Its p-value is the probability, for independent uniform ranks, that the function leaves
+// its pointwise binomial limits somewhere by as much as it did.
 //
 // Reference: Säilynoja, Bürkner and Vehtari, doi 10.1007/s11222-022-10090-6.
 func TestUniform(ranks []int, classes, bins int) (Uniformity, error) {

@@ -2,10 +2,9 @@ package diag
 
 import "math"
 
-// WAIC estimates the expected log predictive density by the widely applicable
-// information criterion: the log predictive density of the data less the
-// variance of each log likelihood. LOO is preferred, as it tells where it fails;
-// see there for ll and the errors.
+// WAIC estimates the expected log predictive density by the widely applicable information criterion:
+// the log predictive density of the data minus the variance of each log likelihood. LOO is
+// preferred, because it tells when it fails; see there for ll and the errors.
 //
 //	elpd_i = log mean_s p(y_i | theta_s) - var_s log p(y_i | theta_s)
 //

@@ -1,11 +1,11 @@
-// Package atomicfile writes files and folders under a temporary name and renames
-// them into place, so that nobody ever sees half of one. What it has renamed is on the
-// disk: it waits for the file and, where systems allow it, for the folder.
+// Package atomicfile writes files and folders under a temporary name and renames them into place, so
+// that nobody ever sees an incomplete one. A renamed file is on disk: the package syncs the file
+// and, if the system allows it, the folder.
 //
 //	err := atomicfile.Write("run.json", false, func(w io.Writer) error { ... })
 //
-// A process that is killed leaves files that [Temporary] knows by their names. They go
-// when the same name is written again, or with [Sweep].
+// A process that is killed leaves files behind, which [Temporary] recognises by their names. They
+// are removed when the same name is written again, or by [Sweep].
 package atomicfile
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// prefix begins every temporary name; the final one and eight hexadecimal digits follow.
+// prefix begins every temporary name; the final name and eight hexadecimal digits follow.
 const prefix = ".euryale-tmp-"
 
-// Temporary reports whether a name is one of a file or folder that was not finished.
+// Temporary reports whether a name is that of an unfinished file or folder.
 func Temporary(name string) bool {
 	_, ok := final(filepath.Base(name))
 	return ok
@@ -33,10 +33,10 @@ func Temporary(name string) bool {
 type File struct {
 	*os.File
 	name string
-	held *flock.Flock // says that its process is alive
+	held *flock.Flock // lock that shows that the process is alive
 }
 
-// Write is os.File's.
+// Write is the method of os.File.
 func (f *File) Write(b []byte) (int, error) {
 	if err := fails("write", f.name); err != nil {
 		return 0, err
@@ -45,13 +45,13 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, named(err, f.name)
 }
 
-// WriteString is Write of a text.
+// WriteString is Write for a string.
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
 
-// ReadFrom writes what r gives.
+// ReadFrom writes everything that r returns.
 func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
 
-// WriteAt is os.File's.
+// WriteAt is the method of os.File.
 func (f *File) WriteAt(b []byte, at int64) (int, error) {
 	if err := fails("write", f.name); err != nil {
 		return 0, err
@@ -60,7 +60,7 @@ func (f *File) WriteAt(b []byte, at int64) (int, error) {
 	return n, named(err, f.name)
 }
 
-// Create starts a file that takes its name, in place of an existing one, with Commit.
+// Create starts a file that Commit puts in the place of name, replacing an existing file.
 func Create(name string) (*File, error) {
 	if err := fails("create", name); err != nil {
 		return nil, err
@@ -82,12 +82,12 @@ func Create(name string) (*File, error) {
 	}
 }
 
-// temporary is a name for what will be called name.
+// temporary returns a temporary name for a file to be called name.
 func temporary(name string) string {
 	return filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%s-%08x", prefix, filepath.Base(name), rand.Uint32()))
 }
 
-// named puts the name that the user knows in place of a temporary one.
+// named replaces the temporary name in an error by the name that the user knows.
 func named(err error, name string) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
@@ -95,8 +95,8 @@ func named(err error, name string) error {
 	return err
 }
 
-// Commit waits until the file is on the disk and gives it its name. After an error
-// nothing is left behind. Only the first of Commit and Discard does something.
+// Commit waits until the file is on disk and renames it into place. After an error no file is left
+// behind. Only the first call of Commit or Discard has an effect.
 func (f *File) Commit() error {
 	if f.File == nil {
 		return fs.ErrClosed
@@ -121,7 +121,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// Discard drops the file.
+// Discard removes the file.
 func (f *File) Discard() {
 	if f.File == nil {
 		return
@@ -132,7 +132,7 @@ func (f *File) Discard() {
 	f.File = nil
 }
 
-// syncFolder makes renames in a folder durable where the system allows it.
+// syncFolder makes renames in a folder durable if the system allows it.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		d.Sync()
@@ -140,8 +140,8 @@ func syncFolder(dir string) {
 	}
 }
 
-// Write makes a file of what f writes. An existing one is an error that wraps
-// fs.ErrExist unless overwrite is set. After an error nothing is left behind.
+// Write makes a file from what f writes. An existing file is an error that wraps fs.ErrExist unless
+// overwrite is set. After an error no file is left behind.
 func Write(name string, overwrite bool, f func(w io.Writer) error) error {
 	if err := free(name, overwrite); err != nil {
 		return err
@@ -157,9 +157,9 @@ func Write(name string, overwrite bool, f func(w io.Writer) error) error {
 	return out.Commit()
 }
 
-// Folder makes a folder of what f writes into the folder it is given. An
-// existing one is an error that wraps fs.ErrExist unless overwrite is set, and
-// is only replaced if ours says that it is one of the kind being written.
+// Folder makes a folder from what f writes into the folder it is given. An existing folder is an
+// error that wraps fs.ErrExist unless overwrite is set, and it is replaced only if ours reports that
+// it is of the kind being written.
 func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir string) error) error {
 	finish(name)
 	if err := free(name, overwrite); err != nil {
@@ -195,7 +195,7 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	return exchange(name, fresh, old, overwrite)
 }
 
-// temporaryFolder makes one for name, and holds it.
+// temporaryFolder makes a temporary folder for name and locks it.
 func temporaryFolder(name string) (string, *flock.Flock, error) {
 	for {
 		tmp := temporary(name)
@@ -208,7 +208,7 @@ func temporaryFolder(name string) (string, *flock.Flock, error) {
 	}
 }
 
-// exchange gives a folder its name, in place of one that is there. Others that write into
+// exchange renames a folder into place and replaces an existing one. Other processes that write into
 // the same parent wait meanwhile.
 func exchange(name, fresh, old string, overwrite bool) error {
 	turn := flock.New(filepath.Dir(name), flock.SetFlag(os.O_RDONLY))
@@ -230,7 +230,7 @@ func exchange(name, fresh, old string, overwrite bool) error {
 	return nil
 }
 
-// syncAll waits until all files of a folder are on the disk.
+// syncAll waits until all files of a folder are on disk.
 func syncAll(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

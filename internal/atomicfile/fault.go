@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// fault decides for tests which operations fail.
+// fault decides in tests which operations fail.
 var fault atomic.Pointer[func(op, name string) error]
 
-// Inject asks f before every create, write, sync and rename, with the name that the file
-// will have; what it returns is the operation's error. Restore ends that. It serves
-// tests that let every operation of a command fail in its turn.
+// Inject makes every create, write, sync and rename call f first, with the name that the file will
+// have; an error from f becomes the error of the operation. Calling restore ends this. It serves
+// tests that let each operation of a command fail in turn.
 func Inject(f func(op, name string) error) (restore func()) {
 	before := fault.Swap(&f)
 	return func() { fault.Store(before) }
 }
 
-// fails returns the error that a test wants of an operation.
+// fails returns the error that a test injects into an operation.
 func fails(op, name string) error {
 	if f := fault.Load(); f != nil {
 		if err := (*f)(op, name); err != nil {
@@ -27,7 +27,7 @@ func fails(op, name string) error {
 	return nil
 }
 
-// rename is os.Rename.
+// rename is os.Rename with fault injection.
 func rename(from, to string) error {
 	if err := fails("rename", to); err != nil {
 		return err

@@ -11,11 +11,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// What a folder that replaces another holds until it has its name.
+// Contents of a temporary folder that is to replace another one.
 const fresh, old = "new", "old"
 
-// hold marks a temporary file or folder as that of a living process, for as long as it
-// lives. It is nil if another process has removed it, or is about to.
+// hold locks a temporary file or folder for as long as this process lives. It returns nil if another
+// process has removed it, or is about to.
 func hold(tmp string) *flock.Flock {
 	l := flock.New(tmp, flock.SetFlag(os.O_RDONLY))
 	ok, err := l.TryLock() // where nothing can be locked nothing is taken for abandoned
@@ -26,12 +26,12 @@ func hold(tmp string) *flock.Flock {
 	return l
 }
 
-// Sweep removes what killed processes left in a folder, and brings what one of them was
-// about to replace under its name.
+// Sweep removes what killed processes left behind in a folder. If one of them was about to replace a
+// folder, Sweep restores the folder's name.
 func Sweep(dir string) error { return sweep(dir, "") }
 
-// finish is Sweep for one name. What cannot be removed stays. In a folder that is itself
-// temporary there is nothing.
+// finish is Sweep for one name. Files that cannot be removed stay. It does nothing in a folder that
+// is itself temporary.
 func finish(name string) {
 	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(name)), "/") {
 		if Temporary(part) {
@@ -41,7 +41,7 @@ func finish(name string) {
 	_ = sweep(filepath.Dir(name), filepath.Base(name))
 }
 
-// sweep removes what was to be called base, or all if base is empty.
+// sweep removes temporary files that were to be called base, or all of them if base is empty.
 func sweep(dir, base string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -60,7 +60,7 @@ func sweep(dir, base string) error {
 
 var temporaryName = regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + "(.+)-[0-9a-f]{8}$")
 
-// final is the name that a temporary one is to get; ok is false for other names.
+// final returns the name that a temporary one is to get; ok is false for other names.
 func final(tmp string) (base string, ok bool) {
 	m := temporaryName.FindStringSubmatch(tmp)
 	if m == nil {
@@ -69,9 +69,9 @@ func final(tmp string) (base string, ok bool) {
 	return m[1], true
 }
 
-// abandoned removes a temporary file or folder unless its process lives. If that was
-// killed between taking a folder's name from the old one and giving it to the new one,
-// which is complete then, the new one gets it.
+// abandoned removes a temporary file or folder unless its process is alive. If that process was
+// killed after it had renamed the old folder away and before it had renamed the new one, which is
+// complete by then, the new folder gets the name.
 func abandoned(tmp, name string) error {
 	l := flock.New(tmp, flock.SetFlag(os.O_RDONLY))
 	ok, err := l.TryLock()
@@ -93,7 +93,7 @@ func abandoned(tmp, name string) error {
 	return os.RemoveAll(tmp)
 }
 
-// onlyOurs reports whether a folder holds nothing but what Folder puts there.
+// onlyOurs reports whether a folder contains only what Folder puts there.
 func onlyOurs(tmp string) bool {
 	entries, err := os.ReadDir(tmp)
 	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != fresh && e.Name() != old })

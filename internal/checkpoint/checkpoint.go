@@ -1,13 +1,13 @@
-// Package checkpoint is the one format in which runs are kept to be resumed.
+// Package checkpoint is the file format of runs that can be resumed.
 //
-// A file is a line that names its kind and version, then chunks, the last of them empty:
+// A file is a line with its kind and version, followed by chunks, the last of them empty:
 //
 //	EURYALE-KIND 1\n
 //	uint32 length, bytes, uint32 CRC-32C of all chunks so far
 //
-// All numbers are little-endian. Nothing is decoded before its checksum is right, and what
-// is decoded never takes more memory than a small multiple of the bytes that are there,
-// whatever they claim. Several files may stand one behind the other in one stream.
+// All numbers are little-endian. Nothing is decoded before its checksum is verified, and decoding
+// never takes more memory than a small multiple of the bytes that are present, whatever lengths they
+// claim. A stream may contain several files one after another.
 package checkpoint
 
 import (
@@ -17,7 +17,8 @@ import (
 	"io"
 )
 
-// chunk is about how many bytes have one checksum, and most the largest that is read.
+// chunk is the approximate number of bytes under one checksum; most is the largest chunk that is
+// read.
 const (
 	chunk = 1 << 18
 	most  = 1 << 24
@@ -25,9 +26,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// FormatError says what is wrong with a checkpoint.
+// FormatError says what is wrong with a checkpoint, and where.
 type FormatError struct {
-	Offset int64 // of the byte near which it was noticed, from the first line's start
+	Offset int64 // approximate position of the fault in bytes, from the start of the first line
 	What   string
 }
 
@@ -37,7 +38,7 @@ func firstLine(kind string, version int) string {
 	return fmt.Sprintf("EURYALE-%s %d\n", kind, version)
 }
 
-// Write writes a checkpoint of the kind and version. The error is that of w.
+// Write writes a checkpoint of the given kind and version. The error is that of w.
 func Write(w io.Writer, kind string, version int, body func(*Encoder)) error {
 	out := []byte(firstLine(kind, version))
 	sum := uint32(0)
@@ -61,8 +62,8 @@ func Write(w io.Writer, kind string, version int, body func(*Encoder)) error {
 	return err
 }
 
-// Read reads what Write wrote, and no byte behind it. What is not a checkpoint of the kind
-// and version, is damaged or cut short, or is not what body reads is a *FormatError.
+// Read reads what Write wrote, and no further byte. It returns a *FormatError if r does not hold a
+// checkpoint of this kind and version, or one that is damaged, truncated or not what body reads.
 func Read(r io.Reader, kind string, version int, body func(*Decoder)) error {
 	c := &chunks{r: r}
 	if err := c.first(firstLine(kind, version)); err != nil {
@@ -80,7 +81,7 @@ func Read(r io.Reader, kind string, version int, body func(*Decoder)) error {
 	return nil
 }
 
-// AtEnd is a *FormatError if r holds another byte.
+// AtEnd returns a *FormatError if r holds another byte.
 func AtEnd(r io.Reader) error {
 	if n, _ := io.ReadFull(r, make([]byte, 1)); n > 0 {
 		return &FormatError{0, "there is more behind its end"}
@@ -88,7 +89,7 @@ func AtEnd(r io.Reader) error {
 	return nil
 }
 
-// chunks reads a stream.
+// chunks reads the chunks of a stream.
 type chunks struct {
 	r    io.Reader
 	at   int64
@@ -117,7 +118,7 @@ func (c *chunks) first(want string) error {
 	return &FormatError{0, fmt.Sprintf("it begins with %q, not with %q", got[:n], want)}
 }
 
-// next returns the next chunk, nil behind the last one or after an error.
+// next returns the next chunk, or nil after the last one or after an error.
 func (c *chunks) next() []byte {
 	if c.done || c.err != nil {
 		return nil

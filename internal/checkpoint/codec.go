@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// Encoder appends numbers in little-endian order; a list is its length and its elements.
+// Encoder appends numbers in little-endian order; a list is encoded as its length and its elements.
 // The zero value encodes to memory, see Encoded.
 type Encoder struct {
 	b     []byte
 	flush func([]byte)
 }
 
-// Encoded is what has been encoded to memory.
+// Encoded returns what has been encoded to memory.
 func (e *Encoder) Encoded() []byte { return e.b }
 
 func (e *Encoder) spill() {
@@ -25,19 +25,19 @@ func (e *Encoder) spill() {
 	}
 }
 
-// Uint64 appends a number of eight bytes.
+// Uint64 appends a number as eight bytes.
 func (e *Encoder) Uint64(v uint64) {
 	e.b = binary.LittleEndian.AppendUint64(e.b, v)
 	e.spill()
 }
 
-// Int appends a whole number.
+// Int appends an integer.
 func (e *Encoder) Int(v int) { e.Uint64(uint64(v)) }
 
-// Float appends a number, bit by bit.
+// Float appends a number with all its bits.
 func (e *Encoder) Float(v float64) { e.Uint64(math.Float64bits(v)) }
 
-// Bool appends a truth value, in one byte.
+// Bool appends a truth value as one byte.
 func (e *Encoder) Bool(v bool) {
 	bit := byte(0)
 	if v {
@@ -77,7 +77,7 @@ func (e *Encoder) Floats(v []float64) {
 	}
 }
 
-// Int32s appends a list of numbers of four bytes each.
+// Int32s appends a list of numbers as four bytes each.
 func (e *Encoder) Int32s(v []int32) {
 	e.Int(len(v))
 	for _, x := range v {
@@ -86,7 +86,7 @@ func (e *Encoder) Int32s(v []int32) {
 	}
 }
 
-// Float32s appends a list of numbers of four bytes each, bit by bit.
+// Float32s appends a list of numbers as four bytes each, with all their bits.
 func (e *Encoder) Float32s(v []float32) {
 	e.Int(len(v))
 	for _, x := range v {
@@ -95,22 +95,21 @@ func (e *Encoder) Float32s(v []float32) {
 	}
 }
 
-// Decoder reads what an Encoder wrote. After the first mistake it returns zeros and keeps
-// the error.
+// Decoder reads what an Encoder wrote. After the first error it returns zeros and keeps the error.
 type Decoder struct {
 	b    []byte
-	more func() []byte // the bytes that follow b, nil at their end
+	more func() []byte // returns the bytes that follow b, or nil at the end
 	err  error
-	left int // bytes of b that were not read when it failed
+	left int // number of bytes of b that were unread at the first error
 }
 
 // Decode returns a decoder of bytes in memory.
 func Decode(b []byte) *Decoder { return &Decoder{b: b} }
 
-// Err is the first mistake.
+// Err returns the first error.
 func (d *Decoder) Err() error { return d.err }
 
-// Fail keeps a mistake, unless there is one already.
+// Fail records an error, unless there is one already.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.err == nil {
 		d.err, d.left = fmt.Errorf(format, args...), len(d.b)
@@ -133,7 +132,7 @@ func (d *Decoder) End() {
 	}
 }
 
-// Rest reads all bytes that are left.
+// Rest reads all remaining bytes.
 func (d *Decoder) Rest() []byte {
 	d.fill(math.MaxInt)
 	b := d.b
@@ -141,10 +140,10 @@ func (d *Decoder) Rest() []byte {
 	return b
 }
 
-// At is how many of n bytes in memory have been read.
+// At returns how many of n bytes in memory have been read.
 func (d *Decoder) At(n int) int { return n - len(d.b) - d.left }
 
-// fill sees to it that at least n bytes are at hand, if there are so many.
+// fill makes sure that at least n bytes are available, if there are that many.
 func (d *Decoder) fill(n int) {
 	for len(d.b) < n && d.more != nil {
 		next := d.more()
@@ -156,7 +155,7 @@ func (d *Decoder) fill(n int) {
 	}
 }
 
-// take returns the next n bytes, of which there may be few.
+// take returns the next n bytes, or nil if there are fewer.
 func (d *Decoder) take(n int) []byte {
 	if n < 0 || n > len(d.b) {
 		d.fill(n)
@@ -181,7 +180,7 @@ func (d *Decoder) Uint64() uint64 {
 // Float reads a number.
 func (d *Decoder) Float() float64 { return math.Float64frombits(d.Uint64()) }
 
-// Int reads a whole number.
+// Int reads an integer.
 func (d *Decoder) Int() int {
 	v := int64(d.Uint64())
 	if int64(int(v)) != v {
@@ -201,9 +200,9 @@ func (d *Decoder) Bool() bool {
 	return v != nil && v[0] == 1
 }
 
-// Count reads the length of a list whose items take at least size bytes each, size above
-// 0. For bytes in memory it fails if they cannot be there; of a stream that is noticed
-// when it ends, so that callers append and do not allocate the whole list at once.
+// Count reads the length of a list whose items take at least size bytes each, with size above 0. For
+// bytes in memory it fails if there are too few for the list. In a stream this is noticed only at
+// its end, so callers must append items instead of allocating the whole list at once.
 func (d *Decoder) Count(size int) int {
 	n := d.Int()
 	if n < 0 || d.more == nil && n > len(d.b)/size {
@@ -222,10 +221,10 @@ func (d *Decoder) Items(size int, read func(i int)) {
 	}
 }
 
-// atOnce is how many items are allocated before the bytes of them are seen.
+// atOnce is the number of items that are allocated before their bytes have been read.
 const atOnce = 1 << 12
 
-// list reads items of size bytes each, in runs.
+// list reads items of size bytes each, in batches.
 func list[T any](d *Decoder, size int, convert func([]byte) T) []T {
 	n := d.Count(size)
 	out := make([]T, 0, min(n, atOnce))
@@ -277,7 +276,7 @@ func (d *Decoder) Float32s() []float32 {
 	return list(d, 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) })
 }
 
-// FloatsInto reads a list that must have the length of dst.
+// FloatsInto reads a list into dst; their lengths must agree.
 func (d *Decoder) FloatsInto(dst []float64) {
 	if n := d.Count(8); n != len(dst) {
 		d.Fail("holds %d numbers where %d are due", n, len(dst))

@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// Value appends a value made of truth values, numbers, text, lists, maps with text as
-// keys, pointers and structs, of which the exported fields are kept, after a hash of its
-// type. Other types are a mistake of the program: it panics.
+// Value appends a hash of the type of v and then v, which may consist of truth values, numbers,
+// text, lists, maps with text as keys, pointers, and structs, of which exported fields are kept.
+// Other types are a programming error and panic.
 func (e *Encoder) Value(v any) {
 	x := reflect.ValueOf(v)
 	e.Uint64(layout(x.Type()))
 	e.value(x)
 }
 
-// Value reads what Encoder.Value appended into *v, which is of the same type.
+// Value reads into *v what Encoder.Value appended; v must have the same type.
 func (d *Decoder) Value(v any) {
 	x := reflect.ValueOf(v).Elem()
 	if d.Uint64() != layout(x.Type()) {
@@ -28,14 +28,14 @@ func (d *Decoder) Value(v any) {
 	d.value(x)
 }
 
-// layout is a hash of what a type is made of.
+// layout returns a hash of the structure of a type.
 func layout(t reflect.Type) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, describe(t, nil)) // a hash takes everything
 	return h.Sum64()
 }
 
-// describe spells out a type; within are those that hold it.
+// describe writes out the structure of a type; within are the types that contain it.
 func describe(t reflect.Type, within []reflect.Type) string {
 	if slices.Contains(within, t) {
 		panic(fmt.Sprintf("checkpoint: %v holds itself", t))
@@ -72,7 +72,7 @@ func describe(t reflect.Type, within []reflect.Type) string {
 	panic(fmt.Sprintf("checkpoint: %v cannot be kept", t))
 }
 
-// least is how many bytes a value of the type takes at least.
+// least returns the smallest number of bytes that a value of the type takes.
 func least(t reflect.Type) int {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Pointer, reflect.Uint8:
@@ -201,7 +201,7 @@ func (d *Decoder) value(x reflect.Value) {
 	}
 }
 
-// slice reads a list; an empty one is nil.
+// slice reads a list; an empty list becomes nil.
 func (d *Decoder) slice(x reflect.Value) {
 	switch to := x.Addr().Interface().(type) {
 	case *[]byte:
@@ -225,7 +225,7 @@ func (d *Decoder) slice(x reflect.Value) {
 	}
 }
 
-// keyed reads a map, whose keys stand in order.
+// keyed reads a map, whose keys are stored in order.
 func (d *Decoder) keyed(x reflect.Value) {
 	x.Set(reflect.MakeMap(x.Type()))
 	last := ""

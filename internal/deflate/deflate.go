@@ -1,4 +1,4 @@
-// Package deflate makes zlib streams with the compressor that suits the level.
+// Package deflate makes zlib streams with the compressor that suits the level best.
 //
 //	z, err := deflate.NewWriter(&out, 4)
 //	z.Write(chunk)
@@ -13,15 +13,15 @@ import (
 	fast "github.com/klauspost/compress/zlib"
 )
 
-// Writer compresses; Reset begins another stream.
+// Writer is a compressor; Reset begins another stream.
 type Writer interface {
 	io.WriteCloser
 	Reset(w io.Writer)
 }
 
-// NewWriter returns a compressor of level 1 (fast) to 9 (small). It is the
-// faster of two but at level 9: there the faster one takes a second for 256 KiB of
-// zeros, and makes 30 times as much of them.
+// NewWriter returns a compressor of level 1 (fast) to 9 (small). It is the faster of two
+// compressors, except at level 9: there the faster one takes a second for 256 KiB of zeros and
+// produces 30 times as much output.
 func NewWriter(w io.Writer, level int) (Writer, error) {
 	if level == zlib.BestCompression {
 		return zlib.NewWriterLevel(w, level)

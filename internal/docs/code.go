@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// Code is all Go code below a root, parsed.
+// Code holds all parsed Go code below a root folder.
 type Code struct {
 	Fset  *token.FileSet
 	Files []File
 }
 
-// File is a file of Go.
+// File is a Go file.
 type File struct {
-	Path string // relative to the root, with slashes
+	Path string // path relative to the root, with slashes
 	Ast  *ast.File
 }
 
-// Test reports a file of tests.
+// Test reports whether the file is a test file.
 func (f File) Test() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
-// Dir is the folder of the file.
+// Dir returns the folder of the file.
 func (f File) Dir() string { return path.Dir(f.Path) }
 
-// Parse reads all code below root, tests included.
+// Parse reads all code below root, including tests.
 func Parse(root string) (*Code, error) {
 	c := &Code{Fset: token.NewFileSet()}
 	err := Walk(root, ".go", func(p string, text []byte) error {
@@ -38,16 +38,16 @@ func Parse(root string) (*Code, error) {
 	return c, err
 }
 
-// Snippet is code in a document or in a comment.
+// Snippet is a piece of code in a document or in a comment.
 type Snippet struct {
-	Where string // path:line
+	Where string // position as path:line
 	Pkg   string // folder of the comment's package; "" in documents
 	Text  string
 }
 
-// Comments returns the blocks of code in comments of packages, types, functions and
-// variables. Formulas, tables and other languages are none: code declares something by
-// := or calls one of the named packages.
+// Comments returns the code blocks in comments of packages, types, functions and variables.
+// Formulas, tables and other languages are excluded: a block is code if it declares something by :=
+// or calls one of the named packages.
 func (c *Code) Comments(isPackage func(name string) bool) (out []Snippet) {
 	for _, f := range c.Files {
 		if f.Test() {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Default is a number that the comment of a field states as the default.
+// Default is a default value that the comment of a field states.
 type Default struct {
-	Where string // path:line
-	Field string // folder.Type.Field
+	Where string // position as path:line
+	Field string // field as folder.Type.Field
 	Value float64
-	Unit  float64 // of Value, of which the code may count: nanoseconds, bytes
+	Unit  float64 // unit of Value, in which the code may count, such as nanoseconds or bytes
 }
 
 var (
@@ -21,8 +21,8 @@ var (
 	units  = map[string]float64{"": 1, " KiB": 1 << 10, " MiB": 1 << 20, " GiB": 1 << 30, " GB": 1e9, " MB": 1e6, " min": 60e9, " s": 1e9, " ms": 1e6}
 )
 
-// Defaults returns what comments of fields state, and checks it: an error for every
-// number that the code does not take for the field; see takings.
+// Defaults returns the defaults that comments of fields state, and checks them: an error for every
+// number that the code does not use for the field; see takings.
 func (k *Checker) Defaults() (all []Default, errs []error) {
 	dirs := map[string][]*ast.File{}
 	for _, f := range k.Code.Files {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Index holds what the code declares and names, so that documents can be held to it.
+// Index holds the names that the code declares and uses, to check documents against.
 type Index struct {
 	tests    map[string]map[string]bool // tests, benchmarks, fuzz targets and examples by folder
-	declared map[string]map[string]bool // other names of packages, with fields and methods, by folder
-	used     map[string]bool            // every identifier anywhere
-	folders  map[string][]string        // folders by name of package
+	declared map[string]map[string]bool // other declared names, with fields and methods, by folder
+	used     map[string]bool            // every identifier that occurs anywhere
+	folders  map[string][]string        // folders by package name
 	Files    map[string]bool            // paths of Go files
-	Bases    map[string]bool            // names of Go files
+	Bases    map[string]bool            // base names of Go files
 }
 
 var testName = regexp.MustCompile(`^(Test|Benchmark|Fuzz|Example)([A-Z_]\w*)?$`)
 
-// Index looks through all files.
+// Index collects the names of all files.
 func (c *Code) Index() *Index {
 	x := &Index{tests: map[string]map[string]bool{}, declared: map[string]map[string]bool{}, used: map[string]bool{},
 		folders: map[string][]string{}, Files: map[string]bool{}, Bases: map[string]bool{}}
@@ -60,8 +60,8 @@ func (c *Code) Index() *Index {
 	return x
 }
 
-// Test reports whether there is a test of that name, in any of the packages called pkg,
-// or anywhere where pkg is "".
+// Test reports whether there is a test of that name in any of the packages called pkg, or anywhere
+// if pkg is "".
 func (x *Index) Test(pkg, name string) bool {
 	for dir, tests := range x.tests {
 		if tests[name] && (pkg == "" || x.Is(dir, pkg)) {
@@ -71,7 +71,7 @@ func (x *Index) Test(pkg, name string) bool {
 	return false
 }
 
-// Tests are those of a folder, and of the folders below where deep.
+// Tests returns the tests of a folder and, if deep, of the folders below it.
 func (x *Index) Tests(dir string, deep bool) (out []string) {
 	for d, tests := range x.tests {
 		if d == dir || deep && (dir == "." || strings.HasPrefix(d, dir+"/")) {
@@ -83,7 +83,7 @@ func (x *Index) Tests(dir string, deep bool) (out []string) {
 	return out
 }
 
-// Package reports the name of a package here.
+// Package reports whether this module has a package of that name.
 func (x *Index) Package(name string) bool { return len(x.folders[name]) > 0 || short[name] != "" }
 
 // Is reports whether the package of a folder is called pkg.
@@ -99,7 +99,7 @@ func (x *Index) Is(dir, pkg string) bool {
 	return false
 }
 
-// Declares reports whether a package called pkg declares a name, be it a field.
+// Declares reports whether a package called pkg declares a name, possibly as a field.
 func (x *Index) Declares(pkg, name string) bool {
 	for dir, names := range x.declared {
 		if names[name] && x.Is(dir, pkg) {
@@ -109,5 +109,5 @@ func (x *Index) Declares(pkg, name string) bool {
 	return false
 }
 
-// Used reports whether a name occurs in the code at all.
+// Used reports whether a name occurs anywhere in the code.
 func (x *Index) Used(name string) bool { return x.used[name] }

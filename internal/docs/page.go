@@ -1,5 +1,5 @@
-// Package docs reads what the documents claim, so that tests can hold it against the
-// code: snippets of Go, command lines, and the names of tests, files and targets.
+// Package docs reads the claims of the documents, so that tests can check them against the code:
+// snippets of Go, command lines, and the names of tests, files and targets.
 package docs
 
 import (
@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Page is a document in Markdown.
+// Page is a Markdown document.
 type Page struct {
-	Path   string // relative to the root, with slashes
+	Path   string // path relative to the root, with slashes
 	Blocks []Block
-	Spans  []Span // in backticks, outside blocks
+	Spans  []Span // text in backticks, outside blocks
 	Links  []Span // targets of links and pictures
 }
 
-// Block is what stands between fences.
+// Block is the text between two fences.
 type Block struct {
 	Lang, Text string
-	Line       int // of the first line of Text
+	Line       int // line number of the first line of Text
 }
 
 // Span is a piece of a line.
@@ -35,8 +35,8 @@ var (
 	linked  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
-// Pages reads every document below root, in the order of their paths. Folders whose
-// names begin with a dot are left out, and so is what other programs made.
+// Pages reads every document below root, in the order of their paths. It skips folders whose names
+// begin with a dot, and documents made by other programs.
 func Pages(root string) ([]Page, error) {
 	var all []Page
 	err := Walk(root, ".md", func(path string, text []byte) error {
@@ -46,7 +46,7 @@ func Pages(root string) ([]Page, error) {
 	return all, err
 }
 
-// Walk calls f with every file below root that has the ending.
+// Walk calls f for every file below root with the given ending.
 func Walk(root, ending string, f func(path string, text []byte) error) error {
 	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -99,7 +99,7 @@ func parse(path, text string) Page {
 	return p
 }
 
-// spans finds what the first group of a pattern matches; line ends become spaces.
+// spans returns the matches of the first group of a pattern; line ends become spaces.
 func spans(text string, pattern *regexp.Regexp) (out []Span) {
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		line := 1 + strings.Count(text[:m[2]], "\n")
@@ -109,8 +109,8 @@ func spans(text string, pattern *regexp.Regexp) (out []Span) {
 	return out
 }
 
-// Commands returns the lines of blocks, and the spans, that call a program: without its
-// name, without comments, one for each call.
+// Commands returns the lines of blocks, and the spans, that call a program: one for each call,
+// without the program's name and without comments.
 func (p Page) Commands(program string) (out []Span) {
 	add := func(text string, line int) {
 		for _, part := range regexp.MustCompile(`&&|\|\||;| \| `).Split(text, -1) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// alone is the number that an expression is, or those that a variable may be.
+// alone returns the number that an expression is, or the numbers that a variable may be.
 func (t *takings) alone(e ast.Expr) []float64 {
 	if v, ok := number(t.info.Types[e].Value); ok {
 		return []float64{v}
@@ -19,8 +19,8 @@ func (t *takings) alone(e ast.Expr) []float64 {
 	return nil
 }
 
-// within are the numbers in an expression, but for those in functions and in literals of
-// types that have names.
+// within returns the numbers in an expression, except those in functions and in literals of named
+// types.
 func (t *takings) within(e ast.Expr) (out []float64) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -36,8 +36,8 @@ func (t *takings) within(e ast.Expr) (out []float64) {
 	return out
 }
 
-// fields returns what an expression selects, or what a variable stands for; addresses,
-// conversions, the smaller and the larger of it and something else count as the same.
+// fields returns the fields that an expression selects, or that a variable stands for. Addresses,
+// conversions, and the minimum or maximum of a field and something else count as the field.
 func (t *takings) fields(e ast.Expr) []string {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -63,7 +63,7 @@ func (t *takings) fields(e ast.Expr) []string {
 	return nil
 }
 
-// owner is the type that has the selected field itself, be it embedded.
+// owner returns the type that declares the selected field itself, possibly an embedded type.
 func owner(sel *types.Selection) types.Type {
 	of := sel.Recv()
 	for _, i := range sel.Index()[:len(sel.Index())-1] {
@@ -75,7 +75,7 @@ func owner(sel *types.Selection) types.Type {
 	return of
 }
 
-// name is the folder and the name of a type, or of what it points to.
+// name returns the folder and the name of a type, or of the type that it points to.
 func (t *takings) name(of types.Type) string {
 	if of == nil {
 		return ""

@@ -18,21 +18,21 @@ import (
 	"strings"
 )
 
-// Checker type-checks snippets with what the compiler exported of every package.
+// Checker type-checks snippets against the export data of every package.
 type Checker struct {
 	Code    *Code
 	imports types.Importer
 	fset    *token.FileSet
-	paths   map[string]string // of packages that snippets may name, by name
+	paths   map[string]string // import paths of the packages that snippets may use, by package name
 	module  string
 }
 
-// short are the names that documents use for packages of long names.
+// short maps the names that documents use for packages to their folders.
 var short = map[string]string{"ad": "autodiff", "bridge": "autodiff/gorgonia"}
 
 var qualified = regexp.MustCompile(`\b([a-z]\w*)\.([A-Z]\w*)`)
 
-// NewChecker asks the go command for the exports of everything below root.
+// NewChecker obtains the export data of everything below root from the go command.
 func NewChecker(root, module string, code *Code) (*Checker, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Standard", "./...")
 	cmd.Dir = root
@@ -68,10 +68,10 @@ func NewChecker(root, module string, code *Code) (*Checker, error) {
 	return k, nil
 }
 
-// IsOurs reports the name of a package of this module.
+// IsOurs reports whether name is a package of this module.
 func (k *Checker) IsOurs(name string) bool { return strings.HasPrefix(k.paths[name], k.module) }
 
-// File checks a whole file: a program, or one more file of the package that it names.
+// File checks a whole file: a program, or another file of the package that it names.
 func (k *Checker) File(s Snippet) []error {
 	f, err := parser.ParseFile(k.fset, s.Where, s.Text, 0)
 	if err != nil {
@@ -93,10 +93,9 @@ func (k *Checker) File(s Snippet) []error {
 	return k.check("main", files, false)
 }
 
-// Fragments checks statements and declarations, each in the scope of those before it:
-// what one declares the next may use or declare again. Packages are imported by their
-// names. Where free is true, names in lower case that nothing declares stand for the
-// reader's own.
+// Fragments checks statements and declarations, each in the scope of those before it: the next one
+// may use, or declare again, what one declares. Packages are imported by their names. If free is
+// true, undeclared names in lower case stand for the reader's own.
 func (k *Checker) Fragments(all []Snippet, free bool) []error {
 	var body strings.Builder
 	var where []string
@@ -151,7 +150,8 @@ func (k *Checker) check(name string, files []*ast.File, free bool) (errs []error
 	return errs
 }
 
-// forThisMachine leaves out files for other processors and with build tags.
+// forThisMachine reports whether a file is built here: it is false for other processors and for
+// files with build tags.
 func forThisMachine(f File) bool {
 	for _, c := range f.Ast.Comments {
 		if c.Pos() > f.Ast.Package {

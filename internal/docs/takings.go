@@ -5,25 +5,25 @@ import (
 	"go/types"
 )
 
-// takings are the numbers that code takes where a field is not set: those assigned to
-// it, named beside it in a call or a table, or standing under a condition on it. What is
-// handed on, to variables, parameters and other fields, counts as the field.
+// takings collects the numbers that the code uses if a field is not set: those assigned to it, named
+// beside it in a call or a table, or standing under a condition on it. Variables, parameters and
+// other fields that take over the value count as the field.
 type takings struct {
 	module string
 	info   *types.Info
-	funcs  map[types.Object]*ast.FuncType // of this package, with the names of parameters
+	funcs  map[types.Object]*ast.FuncType // function types of this package, with the names of parameters
 
-	numbers map[string]map[float64]bool // by folder.Type.Field
-	handed  map[string][]string         // fields whose value another field takes
-	stands  map[types.Object][]string   // variables for fields
-	assumed map[types.Object][]float64  // constants assigned to variables
+	numbers map[string]map[float64]bool // numbers by folder.Type.Field
+	handed  map[string][]string         // fields that take over the value of another field
+	stands  map[types.Object][]string   // fields that a variable stands for
+	assumed map[types.Object][]float64  // constants assigned to each variable
 }
 
 func newTakings(module string) *takings {
 	return &takings{module: module, numbers: map[string]map[float64]bool{}, handed: map[string][]string{}}
 }
 
-// of returns the numbers of a field and of those that take its value.
+// of returns the numbers of a field and of the fields that take over its value.
 func (t *takings) of(field string) map[float64]bool {
 	out, seen := map[float64]bool{}, map[string]bool{}
 	var add func(f string)
@@ -43,8 +43,8 @@ func (t *takings) of(field string) map[float64]bool {
 	return out
 }
 
-// read looks through a package: first at what stands for fields, then at numbers.
-// Files for other processors, which are left out, leave names undefined.
+// read examines a package: first what stands for fields, then numbers. Files for other processors
+// are left out, so their names stay undefined.
 func (t *takings) read(k *Checker, dir string, files []*ast.File) {
 	t.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
 		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
@@ -72,7 +72,7 @@ func (t *takings) functions(n ast.Node) {
 	}
 }
 
-// handOn notes variables, parameters and fields that take the value of a field.
+// handOn records variables, parameters and fields that take over the value of a field.
 func (t *takings) handOn(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -126,7 +126,7 @@ func (t *takings) hand(from, to []string) {
 	}
 }
 
-// take notes the numbers that stand with fields.
+// take records the numbers that stand with fields.
 func (t *takings) take(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -154,7 +154,7 @@ func (t *takings) take(n ast.Node) {
 	}
 }
 
-// together takes the numbers of a list in which fields stand too.
+// together records the numbers of a list that also contains fields.
 func (t *takings) together(list []ast.Expr) {
 	for _, e := range list {
 		for _, other := range list {
@@ -165,7 +165,7 @@ func (t *takings) together(list []ast.Expr) {
 	}
 }
 
-// under takes what is assigned or returned where fields are compared.
+// under records what is assigned or returned under a comparison of fields.
 func (t *takings) under(conditions []ast.Expr, body []ast.Stmt) {
 	var fields []string
 	for _, c := range conditions {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Open opens a file to be read. What is no regular file, such as a named pipe, which might
-// never answer, is an error.
+// Open opens a file for reading. It returns an error if the file is not a regular file: a named
+// pipe, for example, might never answer.
 func Open(name string) (*os.File, error) {
 	st, err := os.Stat(name)
 	if err != nil {
@@ -31,7 +31,7 @@ func Open(name string) (*os.File, error) {
 	return os.Open(name)
 }
 
-// ReadFile reads a whole file as Open opens it.
+// ReadFile reads a whole file, opened as by Open.
 func ReadFile(name string) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// kinds are the first bytes of files that people give by mistake.
+// kinds lists the first bytes of kinds of files that are often given by mistake.
 var kinds = []struct{ head, name string }{
 	{"SIMPLE  =", "a FITS file"}, {"XTENSION=", "a FITS file"}, {"\x89HDF\r\n\x1a\n", "an HDF5 file"}, {"CDF\x01", "a netCDF file"}, {"CDF\x02", "a netCDF file"},
 	{"\x93NUMPY", "a NumPy file"}, {"PK\x03\x04", "a ZIP archive (or .npz, .xlsx)"}, {"\x1f\x8b", "a gzip file: unpack it"}, {"BZh", "a bzip2 file: unpack it"},
@@ -50,7 +50,7 @@ var kinds = []struct{ head, name string }{
 	{"\xff\xfe", "UTF-16 text: save it as UTF-8"}, {"\xfe\xff", "UTF-16 text: save it as UTF-8"}, {"\x80\x04\x95", "a Python pickle"},
 }
 
-// NotText says what a file is that begins with head, unless it may be UTF-8 text.
+// NotText names the kind of a file that begins with head, or returns "" if it may be UTF-8 text.
 func NotText(head []byte) string {
 	for _, k := range kinds {
 		if bytes.HasPrefix(head, []byte(k.head)) {
@@ -67,8 +67,8 @@ func NotText(head []byte) string {
 	return "a binary file"
 }
 
-// bom marks UTF-8 where a program of Windows wrote it.
+// bom is the byte order mark with which Windows programs begin UTF-8 text.
 var bom = []byte("\xef\xbb\xbf")
 
-// Unmarked is text without the mark of UTF-8.
+// Unmarked returns text without the byte order mark.
 func Unmarked(b []byte) []byte { return bytes.TrimPrefix(b, bom) }

@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// JSON looks at a document before it is decoded, and returns it without the mark of UTF-8.
-// What is not JSON, has something behind its end or a key twice in one object is an error
-// that says in which line and column.
+// JSON checks a document before it is decoded, and returns it without the byte order mark. It
+// returns an error, with line and column, if the document is not JSON, has something after its end,
+// or has a key twice in one object.
 func JSON(b []byte) ([]byte, error) {
 	if what := NotText(b); what != "" {
 		return nil, fmt.Errorf("it is not JSON but %s", what)
@@ -27,7 +27,7 @@ func JSON(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// placed says where an error is.
+// placed adds the position to an error.
 func placed(b []byte, at int64, err error) error {
 	if errors.As(err, new(*json.SyntaxError)) { // of what comes next
 		at += int64(len(b[at:]) - len(bytes.TrimLeft(b[at:], " \t\r\n:,")))
@@ -39,20 +39,20 @@ func placed(b []byte, at int64, err error) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
-// Position is the line and column of a byte, from 1.
+// Position returns the line and column of a byte, both from 1.
 func Position(b []byte, at int64) (line, column int) {
 	before := b[:min(at, int64(len(b)))]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// deepest is how far objects and lists may stand in each other.
+// deepest is the largest nesting depth of objects and lists.
 const deepest = 1000
 
-// document reads one value; where names it.
+// document reads one value; where names its place.
 func document(d *json.Decoder, where string) error {
 	type level struct {
-		keys  map[string]bool // nil in a list
-		key   bool            // a key comes next
+		keys  map[string]bool // keys seen so far; nil in a list
+		key   bool            // whether the next token is a key
 		where string
 	}
 	var stack []level

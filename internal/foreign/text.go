@@ -1,5 +1,5 @@
-// Package foreign takes what comes from outside the program: text of files and arguments
-// that is shown, and files that are read.
+// Package foreign handles input from outside the program: text of files and arguments that is shown,
+// and files that are read.
 package foreign
 
 import (
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes characters that steer a terminal, or turn the direction of text, visible as
-// \x1b and \u202e. Line feeds and tabs stay.
+// Text makes characters visible, as \x1b or \u202e, that would control a terminal or change the
+// direction of text. Line feeds and tabs stay.
 func Text(s string) string {
 	if strings.IndexFunc(s, steers) < 0 && utf8.ValidString(s) {
 		return s
@@ -44,7 +44,7 @@ func steers(r rune) bool {
 	return r == 0x200e || r == 0x200f || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// Short cuts the middle out of text of more than most bytes and says how much that was.
+// Short cuts the middle out of text of more than most bytes and says how much was cut.
 func Short(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -65,7 +65,7 @@ func Writer(w io.Writer) io.Writer { return &writer{w: w} }
 type writer struct {
 	mu   sync.Mutex
 	w    io.Writer
-	part []byte // of a character whose rest is to come
+	part []byte // first bytes of a character whose rest has not arrived yet
 }
 
 func (w *writer) Write(p []byte) (int, error) {

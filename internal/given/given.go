@@ -1,4 +1,4 @@
-// Package given says which argument a caller left nil.
+// Package given finds the arguments that a caller left nil.
 package given
 
 import (
@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// Args looks at arguments, each after its name, and names the first that is nil.
+// Args checks arguments, each preceded by its name, and names the first one that is nil.
 func Args(function string, named ...any) error {
 	for i := 0; i+1 < len(named); i += 2 {
 		if isNil(named[i+1]) {

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic of a user's function, turned into an error.
+// PanicError is a panic of a user's function, converted to an error.
 type PanicError struct {
 	Value any
 	Stack string
@@ -15,7 +15,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panicked: %v\n%s", e.Value, e.Stack)
 }
 
-// Caught, deferred, makes a panic the error of its function.
+// Caught, when deferred, converts a panic to an error of its function.
 func Caught(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{v, string(debug.Stack())}

@@ -65,7 +65,7 @@ func (in Input) Values() []float64 {
 	return out
 }
 
-// splitmix is element i of the counter-based splitmix64 stream, in [0, 1).
+// splitmix returns element i of the counter-based splitmix64 stream, in [0, 1).
 func splitmix(seed, i uint64) float64 {
 	z := seed + (i+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -74,9 +74,9 @@ func splitmix(seed, i uint64) float64 {
 	return float64(z>>11) * 0x1p-53
 }
 
-// Norm returns ||got - want|| / ||want|| over the elements that the reference
-// holds (absolute where the reference is 0). Non-finite elements must agree;
-// where they do not, or the lengths differ, it returns +Inf.
+// Norm returns ||got - want|| / ||want|| over the elements that the reference contains (absolute if
+// the reference is 0). Non-finite elements must agree; if they do not, or the lengths differ, it
+// returns +Inf.
 func (o Output) Norm(got []float64) float64 {
 	want := o.Data
 	if o.Index != nil {

@@ -8,9 +8,9 @@
 //   - ../shared/reference beside the repository;
 //   - internal/golden/testdata/TOPIC.zip, which holds what may be distributed.
 //
-// A test whose file is in none of them skips aloud, or fails if
-// $EURYALE_REQUIRE_REFERENCE is 1. Any other set of numbers in the same formats
-// may take the place of ours, so tests walk the cases they find:
+// A test whose file is in none of these places is skipped with a message, or fails if
+// $EURYALE_REQUIRE_REFERENCE is 1. Any other set of numbers in the same formats may replace ours, so
+// tests walk the cases that they find:
 //
 //	golden.Each(t, "scatter/cases/*", func(t *testing.T, name string) {
 //		var c testCase
@@ -31,8 +31,8 @@ import (
 	"testing"
 )
 
-// Path returns a path of the reference file or folder named by elem, or skips the
-// test. Of a packed topic it is a copy in a temporary folder.
+// Path returns a path of the reference file or folder named by elem, or skips the test. For a packed
+// topic it is a copy in a temporary folder.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
 	name := path.Join(elem...)
@@ -75,7 +75,7 @@ func Glob(t testing.TB, pattern string) []string {
 	return names
 }
 
-// Has says whether the reference has a file or folder, for what a test can do without.
+// Has reports whether the reference has a file or folder, for tests that can do without it.
 func Has(t testing.TB, elem ...string) bool {
 	t.Helper()
 	name := path.Join(elem...)
@@ -83,9 +83,8 @@ func Has(t testing.TB, elem ...string) bool {
 	return err == nil
 }
 
-// Having returns the matches of Glob that are JSON objects with all of the keys. A
-// test of a kind of case that the reference lacks skips, required or not: another
-// set may have other cases.
+// Having returns those matches of Glob that are JSON objects with all of the keys. If the reference
+// has no such case the test is skipped, required or not: another set may have other cases.
 func Having(t testing.TB, pattern string, keys ...string) (names []string) {
 	t.Helper()
 	for _, name := range Glob(t, pattern) {
@@ -115,7 +114,7 @@ func Base(name string) string {
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
 
-// missing says that a reference is not there.
+// missing skips or fails a test because a reference does not exist.
 func missing(t testing.TB, name string) {
 	t.Helper()
 	if required() {

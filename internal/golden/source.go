@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// source is a place that has a topic. Names in files begin with the topic.
+// source is a place that has a topic. File names begin with the topic.
 type source struct {
 	files fs.FS
-	dir   string // the folder behind files, empty if they are packed
+	dir   string // folder behind files; empty if they are packed
 }
 
 // find returns the first place that has the topic of name.
@@ -88,10 +88,10 @@ func unpack(t testing.TB, files fs.FS, name string, info fs.FileInfo) string {
 	return to
 }
 
-// start is the folder of the package under test, wherever its tests go later.
+// start is the folder of the package under test, recorded before tests can change it.
 var start, _ = os.Getwd()
 
-// moduleRoot is the folder of go.mod.
+// moduleRoot returns the folder of go.mod.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	for dir := start; ; {

@@ -1,4 +1,4 @@
-// Package gradcheck is the one checker that every operation passes.
+// Package gradcheck is the gradient check that every operation must pass.
 package gradcheck
 
 import (
@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	step = 1e-5 // of the central difference, relative to max(1, |x|)
-	tol  = 2e-7 // of the gradient, relative to max(1, |gradient|)
+	step = 1e-5 // step of the central difference, relative to max(1, |x|)
+	tol  = 2e-7 // tolerance of the gradient, relative to max(1, |gradient|)
 )
 
 // Op compares the gradients of the samples of op, and the gradients of those
@@ -38,8 +38,8 @@ func Op(t *testing.T, op *autodiff.Op) {
 	}
 }
 
-// weighted is the sum of y times random numbers, so that no two elements of a
-// gradient may be exchanged.
+// weighted returns the sum of y times random numbers, so that exchanged elements of a gradient are
+// noticed.
 func weighted(y *autodiff.Node, rng *rand.Rand) *autodiff.Node {
 	w := make([]float64, y.Size())
 	for i := range w {

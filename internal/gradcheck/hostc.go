@@ -16,9 +16,9 @@ import (
 	"github.com/euryale-dev/euryale/autodiff"
 )
 
-// HostC compiles the CUDA expression of every elementwise operation with the C
-// compiler of this machine and compares it with the Go function: a test of the
-// GPU's arithmetic where there is no GPU. It skips where there is no C compiler.
+// HostC compiles the CUDA expression of every elementwise operation with the C compiler of this
+// machine and compares it with the Go function: a test of the GPU's arithmetic without a GPU. It
+// skips the test if there is no C compiler.
 func HostC(t *testing.T, all []*autodiff.Op) {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -31,7 +31,8 @@ func HostC(t *testing.T, all []*autodiff.Op) {
 			ops = append(ops, op)
 		}
 	}
-	const points, tol = 2000, 2e-13 // C's lgamma and pow are the loosest
+	// number of points, and tolerance; C's lgamma and pow are the least accurate
+	const points, tol = 2000, 2e-13
 	in := make([]float64, 3*points*len(ops))
 	for k, op := range ops {
 		name := fnv.New64()
@@ -57,7 +58,7 @@ func HostC(t *testing.T, all []*autodiff.Op) {
 	}
 }
 
-// program returns C that reads triples x, y, z and writes each operation's values.
+// program returns a C program that reads triples x, y, z and writes the value of each operation.
 func program(ops []*autodiff.Op, points int) string {
 	var src strings.Builder
 	src.WriteString("#define _GNU_SOURCE\n#include <math.h>\n#include <stdio.h>\n#define __device__ static\n")

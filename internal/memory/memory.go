@@ -1,4 +1,4 @@
-// Package memory says how much memory there is.
+// Package memory reports how much memory there is.
 package memory
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// Limit is how many bytes the process may take at most: those of the machine, of its
-// control group (a container, a batch job) or of GOMEMLIMIT, whichever is least. Where
-// nothing is known it is math.MaxInt64.
+// Limit returns the largest number of bytes that the process may take: that of the machine, of its
+// control group (a container, a batch job) or of GOMEMLIMIT, whichever is smallest. If nothing is
+// known it is math.MaxInt64.
 var Limit = sync.OnceValue(func() int64 {
 	least := uint64(debug.SetMemoryLimit(-1))
 	for _, ask := range []func() (uint64, error){memlimit.FromSystem, memlimit.FromCgroup} {
@@ -23,7 +23,7 @@ var Limit = sync.OnceValue(func() int64 {
 	return int64(min(least, math.MaxInt64))
 })
 
-// Text is a number of bytes as people read it.
+// Text formats a number of bytes for people.
 func Text(bytes int64) string {
 	v, unit := float64(bytes), 0
 	for v >= 1024 && unit < 6 {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// known is a fault that changes nothing anyone could see, and why.
+// known is a fault that has no observable effect, with the reason.
 type known struct {
 	path, before, after, why string
 }
 
-// readKnown reads entries of four lines, apart by empty ones:
+// readKnown reads entries of four lines, separated by empty lines:
 //
 //	path
 //	- the line
@@ -56,7 +56,7 @@ func (k known) is(f fault) bool {
 	return k.path == f.path && k.before == f.before && k.after == f.after
 }
 
-// without leaves out the faults that are known to be harmless.
+// without removes the faults that are known to be harmless.
 func without(all []fault, harmless []known) []fault {
 	return slices.DeleteFunc(all, func(f fault) bool {
 		return slices.ContainsFunc(harmless, func(k known) bool { return k.is(f) })

@@ -1,7 +1,6 @@
-// Command mutate plants faults in the code, one at a time, and looks whether the tests
-// notice: another operator, a constant that is a little off, an error that is dropped, a
-// call left out, an end of a slice off by one. It prints the score of each package and
-// the faults that survived.
+// Command mutate plants faults in the code, one at a time, and checks whether the tests notice them:
+// another operator, a constant that is slightly off, a dropped error, an omitted call, the end of a
+// slice off by one. It prints the score of each package and the faults that survived.
 //
 //	go run ./internal/mutate -n 10 -only data/
 package main
@@ -78,7 +77,7 @@ func (s score) String() string {
 	return fmt.Sprintf("%d of %d noticed, %.0f %%", s.killed, s.tried, 100*float64(s.killed)/float64(max(1, s.tried)))
 }
 
-// tryPackage tries faults of a package in random order until n have compiled.
+// tryPackage tries faults of a package in random order until n of them have compiled.
 func tryPackage(out io.Writer, t *trial, of target, harmless []known, n int, seed uint64, lines string) (s score, err error) {
 	paths, err := of.sources(t.root)
 	if err != nil {

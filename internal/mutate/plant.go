@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// fault is one planted mistake: the bytes from start to end of a file are replaced.
+// fault is one planted fault: the bytes from start to end of a file are replaced.
 type fault struct {
-	path       string // relative to the root
+	path       string // path relative to the root
 	line       int
 	start, end int
-	text       string // what stands there instead
+	text       string // replacement text
 	kind       string
-	before     string // the line, trimmed
+	before     string // the original line, trimmed
 	after      string // the line with the fault; lines joined, if it has several
 }
 
-// swaps are the operators that are mistaken for each other.
+// swaps maps operators to those that they are mistaken for.
 var swaps = map[token.Token]string{
 	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*",
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
@@ -29,7 +29,7 @@ var swaps = map[token.Token]string{
 
 var assignments = map[token.Token]string{token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*="}
 
-// texts are calls whose arguments only people read.
+// texts lists calls whose arguments only people read.
 var texts = []string{"Errorf", "Sprintf", "New", "panic", "register", "Skip", "Skipf"}
 
 // faults lists every fault that can be planted in a file.
@@ -89,7 +89,7 @@ func (p *planter) visit(n ast.Node) bool {
 	return true
 }
 
-// dropError plants the loss of an error that a function returns.
+// dropError plants a fault that drops an error which a function returns.
 func (p *planter) dropError(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 {
 		return
@@ -131,8 +131,8 @@ func (f fault) plantedIn(source []byte) []byte {
 	return []byte(string(source[:f.start]) + f.text + string(source[f.end:]))
 }
 
-// otherNumber returns a number near another: whole numbers are one more, others
-// wrong in the fifth digit.
+// otherNumber returns a number near another: an integer plus one, or a number that is wrong in the
+// fifth digit.
 func otherNumber(n *ast.BasicLit) string {
 	switch n.Kind {
 	case token.INT:
@@ -147,7 +147,7 @@ func otherNumber(n *ast.BasicLit) string {
 	return ""
 }
 
-// wordy reports a call that makes a text for people.
+// wordy reports whether a call makes a text for people.
 func wordy(c *ast.CallExpr) bool {
 	name := ""
 	switch f := c.Fun.(type) {

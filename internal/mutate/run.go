@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// outcome is what the tests made of a fault.
+// outcome is the result of testing a fault.
 type outcome int
 
 const (
 	survived outcome = iota
 	killed
-	invalid // does not compile: no fault at all
+	invalid // the fault does not compile, and so does not count
 )
 
-// trial runs the tests of a package with a file replaced.
+// trial runs the tests of a package with one file replaced.
 type trial struct {
 	root, work string
-	limit      time.Duration // beyond which the tests hang
-	short      bool          // run the short tests only
+	limit      time.Duration // time after which the tests are considered to hang
+	short      bool          // whether to run only the short tests
 }
 
 // on compiles the tests of pkg with the fault and runs them, the short ones first.
@@ -70,9 +70,9 @@ func (t *trial) compile(pkg, binary string, flags ...string) error {
 	return nil
 }
 
-// passes runs a test binary in its folder. Running too long is failing, and so is
-// taking more memory than the limit of the shell. Files of reference beside the
-// repository are out of sight, so that the score is that of a clone.
+// passes runs a test binary in its folder. Taking too long counts as failing, and so does taking
+// more memory than the shell's limit. Reference files beside the repository are hidden, so that the
+// score is that of a fresh clone.
 func (t *trial) passes(pkg, binary string, short bool) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), t.limit)
 	defer cancel()
@@ -84,7 +84,7 @@ func (t *trial) passes(pkg, binary string, short bool) bool {
 	return cmd.Run() == nil
 }
 
-// begin measures how long the sound package takes, and sets the limit of the others.
+// begin measures how long the package takes without faults, and sets the time limit.
 func (t *trial) begin(pkgs []string) error {
 	t.limit = 10 * time.Minute
 	start := time.Now()

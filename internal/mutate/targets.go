@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// target is a package with the files in which faults are planted.
+// target is a package and the files in which faults are planted.
 type target struct {
-	pkg   string   // folder
-	files []string // patterns within it; none for all that are no tests
-	also  []string // folders whose tests watch over it too
-	short bool     // the short tests are enough: the others take minutes
+	pkg   string   // folder of the package
+	files []string // patterns of files in it; empty for all files that are not tests
+	also  []string // folders of other packages whose tests also cover it
+	short bool     // whether the short tests are enough, because the others take minutes
 }
 
-// targets are where a quiet mistake does most harm: numbers that no type checks, and
-// files that somebody reads years later.
+// targets are the packages in which an unnoticed fault does most harm: numbers that no type checks,
+// and files that somebody reads years later.
 var targets = []target{
 	{pkg: "infer/dist"},
 	{pkg: "infer/diag"},

@@ -1,4 +1,4 @@
-// Package parallel shares independent work between goroutines.
+// Package parallel distributes independent work over goroutines.
 package parallel
 
 import (

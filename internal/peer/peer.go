@@ -1,7 +1,6 @@
-// Package peer runs Python's readers on files that we write. Tests that use it
-// skip where there is no Python with the modules they need and say what they lack,
-// which make test-tools lists: make peers makes one in .peers, $EURYALE_PYTHON names
-// another.
+// Package peer runs Python's readers on files that we write. Tests that use it are skipped, with a
+// message, if there is no Python with the modules they need. make test-tools lists these modules,
+// make peers installs them in .peers, and $EURYALE_PYTHON names another Python.
 //
 //	py := peer.Python(t, "xarray", "zarr")
 //	out := py.Run(t, script, "run.zarr")
@@ -19,11 +18,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Interpreter is a Python that has the modules asked for.
+// Interpreter is a Python that has the requested modules.
 type Interpreter struct{ path string }
 
-// Python finds an interpreter that can import the modules, logs their versions,
-// or skips the test.
+// Python finds an interpreter that can import the modules and logs their versions, or skips the
+// test.
 func Python(t testing.TB, modules ...string) Interpreter {
 	t.Helper()
 	p := Interpreter{os.Getenv("EURYALE_PYTHON")}
@@ -60,8 +59,8 @@ func root(t testing.TB) string {
 	}
 }
 
-// Run runs a script with arguments and returns what it prints on standard
-// output; an error of the script fails the test.
+// Run runs a script with arguments and returns its standard output; an error of the script makes the
+// test fail.
 func (p Interpreter) Run(t testing.TB, script string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(p.path, append([]string{"-W", "ignore", "-c", script}, args...)...)
@@ -74,8 +73,8 @@ func (p Interpreter) Run(t testing.TB, script string, args ...string) string {
 	return string(out)
 }
 
-// compare opens every group with xarray and compares it with what it should
-// hold. Arguments: how to open, the file, the file of what is expected.
+// compare opens every group with xarray and compares it with the expected content. Arguments: how to
+// open, the file, the file of what is expected.
 const compare = `
 import json, math, sys
 import numpy as np, xarray as xr
@@ -109,7 +108,7 @@ for group, content in want.items():
 print("same", len(want))
 `
 
-// described is a variable for the script.
+// described is a variable in the form that the script reads.
 type described struct {
 	Name  string            `json:"name"`
 	Dims  []string          `json:"dims"`
@@ -119,8 +118,8 @@ type described struct {
 	Attrs map[string]string `json:"attrs"`
 }
 
-// Compare fails the test unless xarray finds in a file what the tree holds, to
-// the last bit. how is zarr, netcdf4 or h5netcdf.
+// Compare makes the test fail unless xarray finds in a file exactly what the tree holds, to the last
+// bit. how is zarr, netcdf4 or h5netcdf.
 func (p Interpreter) Compare(t testing.TB, how, name string, tree *tensor.DataTree) {
 	t.Helper()
 	want := map[string]any{}
@@ -160,7 +159,7 @@ func nonNil(m map[string]string) map[string]string {
 	return m
 }
 
-// texts writes numbers so that Python reads the same bits.
+// texts formats numbers so that Python reads the same bits.
 func texts(v []float64) []string {
 	out := make([]string, len(v))
 	for i, x := range v {

@@ -4,5 +4,5 @@ package runlock
 
 import "os"
 
-// running is true of a process that was found.
+// running is true for any process that was found.
 func running(*os.Process) bool { return true }

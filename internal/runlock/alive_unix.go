@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// running asks whether the process takes signals.
+// running reports whether the process accepts signals.
 func running(p *os.Process) bool {
 	err := p.Signal(syscall.Signal(0))
 	return err == nil || errors.Is(err, os.ErrPermission)

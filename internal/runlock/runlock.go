@@ -1,11 +1,11 @@
-// Package runlock keeps two processes from writing one folder.
+// Package runlock prevents two processes from writing into one folder.
 //
 //	lock, before, err := runlock.Acquire("run4", "euryale sample g2")
 //	if err != nil { ... } // *runlock.Held says who writes there
 //	defer lock.Release()
 //
-// The lock is the system's on the file .lock, so that it ends with its process however
-// that ends. The file says who holds it.
+// The lock is the system's lock on the file .lock, so it ends with its process, however that ends.
+// The file says who holds the lock.
 package runlock
 
 import (
@@ -19,32 +19,32 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Name is the file in the folder.
+// Name is the name of the lock file in the folder.
 const Name = ".lock"
 
-// Owner is who holds a lock.
+// Owner describes the holder of a lock.
 type Owner struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
-	Started time.Time `json:"started"` // the lock, not the process
+	Started time.Time `json:"started"` // time when the lock was taken, not when the process started
 	Command string    `json:"command"`
 }
 
-// String names the process, where it runs and since when.
+// String names the process, where it runs, and since when it holds the lock.
 func (o Owner) String() string {
 	return fmt.Sprintf("process %d (%s) on %s since %s", o.PID, o.Command, o.Host, o.Started.Format("2006-01-02 15:04:05"))
 }
 
-// Held says that another process has the folder.
+// Held is the error that another process has locked the folder.
 type Held struct {
 	Dir   string
-	Owner *Owner // nil where the file does not say
-	// Elsewhere says that the owner is of another machine, whose locks may not be seen
-	// from here: it may have ended long ago.
+	Owner *Owner // holder of the lock; nil if the file does not say
+	// Elsewhere says that the owner is on another machine, whose locks may not be visible from here:
+	// it may have ended long ago.
 	Elsewhere bool
 }
 
-// Error says who holds the folder, and what to do if that is not so any more.
+// Error says who holds the folder, and what to do if that is no longer true.
 func (h *Held) Error() string {
 	switch file := filepath.Join(h.Dir, Name); {
 	case h.Owner == nil:
@@ -55,17 +55,17 @@ func (h *Held) Error() string {
 	return fmt.Sprintf("%s is being written by %v", h.Dir, *h.Owner)
 }
 
-// Lock is a folder that is ours.
+// Lock is a lock on a folder, held by this process.
 type Lock struct {
 	file *flock.Flock
 	path string
 }
 
-// attempts is how often a lock file that vanished meanwhile is made anew.
+// attempts is the number of times that a lock file which vanished in the meantime is created again.
 const attempts = 10
 
-// Acquire takes the folder, which must exist. Before is the owner that ended without
-// releasing it, if there was one. The error is a *Held, or that of the file.
+// Acquire locks the folder, which must exist. before is the owner that ended without releasing the
+// lock, if there was one. The error is a *Held, or that of the file.
 func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 	path := filepath.Join(dir, Name)
 	host, _ := os.Hostname()
@@ -105,7 +105,7 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 	return nil, nil, fmt.Errorf("%s came and went %d times while it was to be locked", path, attempts)
 }
 
-// Release gives the folder back. The file goes first, while nobody else can have it.
+// Release unlocks the folder. It removes the file first, while nobody else can hold the lock.
 func (l *Lock) Release() error {
 	err := os.Remove(l.path)
 	if e := l.file.Close(); e != nil {
@@ -120,7 +120,7 @@ func (l *Lock) Release() error {
 	return err
 }
 
-// owner reads who holds the lock; nil where the file does not say.
+// owner reads who holds the lock; it returns nil if the file does not say.
 func owner(path string) *Owner {
 	b, err := os.ReadFile(path)
 	var o Owner
@@ -130,7 +130,7 @@ func owner(path string) *Owner {
 	return &o
 }
 
-// current reports whether the locked file is still the one of that name.
+// current reports whether the locked file is still the one at that path.
 func current(f *flock.Flock, path string) bool {
 	ours, err := f.Stat()
 	if err != nil {
@@ -140,7 +140,7 @@ func current(f *flock.Flock, path string) bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// alive reports whether a process of this machine runs.
+// alive reports whether a process of this machine is running.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -3,10 +3,11 @@ package spelling
 
 import "slices"
 
-// longest is how much of a name counts, so that no file can make a comparison slow.
+// longest is the number of bytes of a name that are compared, so that no file can make a comparison
+// slow.
 const longest = 64
 
-// Distance is Levenshtein's: how many bytes to insert, delete or replace.
+// Distance returns Levenshtein's distance: how many bytes to insert, delete or replace.
 func Distance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	row := make([]int, len(b)+1)
@@ -35,7 +36,7 @@ func Sorted(name string, names []string) []string {
 	return out
 }
 
-// Meant returns the name that was probably meant; empty where none is near.
+// Meant returns the name that was probably meant, or "" if none is near.
 func Meant(name string, names []string) string {
 	if len(names) == 0 {
 		return ""

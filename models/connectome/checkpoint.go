@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
-// A checkpoint is, in the format of package checkpoint, a hash of the problem and its
-// examples, and the state.
+// A checkpoint holds, in the format of package checkpoint, a hash of the problem and its examples,
+// and the state.
 const fileKind, fileVersion = "TRAINING", 2
 
 // FormatError says what is wrong with a checkpoint.
@@ -34,8 +34,8 @@ func (t *Trainee) SaveState(w io.Writer, s TrainState) error {
 	return nil
 }
 
-// LoadState reads a checkpoint of the same problem, for TrainSettings.Resume. What is
-// damaged, or of another problem or other examples, is a *FormatError.
+// LoadState reads a checkpoint of the same problem, for TrainSettings.Resume. It returns a
+// *FormatError if the checkpoint is damaged or belongs to another problem or to other examples.
 func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 	var problem string
 	var s TrainState
@@ -61,7 +61,7 @@ func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 	return &s, nil
 }
 
-// check looks at a state for a training of steps updates of n parameters.
+// check returns an error unless a state fits a training of steps updates of n parameters.
 func (s *TrainState) check(steps, n int) error {
 	if len(s.Params) != n {
 		return fmt.Errorf("the state to resume from has %d parameters, the circuit %d", len(s.Params), n)
@@ -77,13 +77,13 @@ func (s *TrainState) check(steps, n int) error {
 	return nil
 }
 
-// sumOf is the SHA-256 of a problem, and of its examples where they are of files.
+// sumOf returns the SHA-256 of a problem and, if its examples come from files, of these.
 func (p *Problem) sumOf(t *Trainee) (string, error) {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return "", fmt.Errorf("connectome: problem: %w", err)
 	}
-	var again Problem // as it will be read, without empty lists
+	var again Problem // the problem as it will be read, without empty lists
 	if err := json.Unmarshal(b, &again); err != nil {
 		return "", fmt.Errorf("connectome: problem: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Stimulus is external neurons whose activities are given.
+// Stimulus is a set of external neurons whose activities are given.
 type Stimulus struct {
 	Name string
 	N    int
@@ -20,20 +20,20 @@ type Area struct {
 	N, K int
 }
 
-// Fibre is the synapses from a stimulus or an area to an area, with what can be
-// trained of them. A weight is
+// Fibre holds the synapses from a stimulus or an area to an area, and says what is trained. A weight
+// is
 //
 //	W = gain w0 exp(theta)
 //
-// with w0 from Edges: training keeps signs and makes no synapse.
+// with w0 from Edges: training keeps the signs of weights and makes no new synapses.
 type Fibre struct {
 	From, To string
 	Edges    *Edges
-	Gain     float64 // Default 1
-	Beta     float64 // plasticity, of plastic circuits
+	Gain     float64 // common factor of the weights. Default 1
+	Beta     float64 // plasticity, used by plastic circuits
 
-	FixWeights           bool // theta is not trained
-	LearnGain, LearnBeta bool // through softplus, so they stay above 0
+	FixWeights           bool // whether theta is not trained
+	LearnGain, LearnBeta bool // whether to train Gain and Beta, through softplus so that they stay above 0
 }
 
 // Name returns From>To.
@@ -46,28 +46,28 @@ func (f *Fibre) gain() float64 {
 	return f.Gain
 }
 
-// Circuit is stimuli and areas joined by fibres, all firing in every step. Areas read
-// what the others did a step before, stimuli what they do now; areas are silent at
-// first.
+// Circuit is a set of stimuli and areas joined by fibres, all of which are active in every step.
+// Areas read the other areas' activities of the step before, and the stimuli's of the same step;
+// areas are silent at first.
 type Circuit struct {
 	Stimuli []Stimulus
 	Areas   []Area
 	Fibres  []*Fibre
 	Steps   int
-	// Plastic strengthens the weights of each example while it runs, from the trained
-	// ones: W *= 1 + beta pre post. Training then learns to learn.
+	// Plastic strengthens the weights of each example while it runs, starting from the trained ones:
+	// W *= 1 + beta pre post. Training then learns to learn.
 	Plastic   bool
-	MaxWeight float64 // of plasticity; 0 for no bound
-	Normalize bool    // divide the weights onto each neuron by their sum before use
+	MaxWeight float64 // largest weight under plasticity; 0 for no bound
+	Normalize bool    // whether to divide the weights onto each neuron by their sum before use
 }
 
 // Pass is the graph of one run of a circuit on a batch of examples.
 type Pass struct {
 	Batch      int
-	Activities map[string][]*ad.Node // of areas and stimuli, by step: [batch, n]
-	Labels     *ad.Node              // [batch, classes], 1 where the example has the label
-	Theta      []*ad.Node            // log-weights by fibre: [synapses]
-	Weights    []*ad.Node            // trained weights by fibre: [synapses]
+	Activities map[string][]*ad.Node // activities of areas and stimuli by step, [batch, n]
+	Labels     *ad.Node              // [batch, classes], 1 at the label of each example
+	Theta      []*ad.Node            // log-weights by fibre, [synapses]
+	Weights    []*ad.Node            // trained weights by fibre, [synapses]
 	Circuit    *Circuit
 }
 
@@ -110,7 +110,7 @@ func (c *Circuit) inputs() (n int) {
 	return n
 }
 
-// check lists everything that is wrong.
+// check lists everything that is wrong with the circuit.
 func (c *Circuit) check() error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
@@ -182,7 +182,7 @@ func (c *Circuit) forward(x []*ad.Node, params []parameters, cap KCap) *Pass {
 	return p
 }
 
-// source returns what fires along f in step t; nil while it is silent.
+// source returns the activity of f's source in step t, or nil while it is silent.
 func (c *Circuit) source(p *Pass, f *Fibre, t int) *ad.Node {
 	if c.area(f.From) != nil {
 		t--
@@ -219,7 +219,7 @@ func (c *Circuit) step(p *Pass, used []*ad.Node, params []parameters, cap KCap, 
 	}
 }
 
-// onto returns what activities [b, s] send through weights [s, t] or [b, s, t].
+// onto returns the inputs that activities [b, s] give through weights [s, t] or [b, s, t].
 func onto(pre, w *ad.Node) *ad.Node {
 	if len(w.Shape()) == 2 {
 		return ad.MatMul(pre, w)
@@ -228,7 +228,7 @@ func onto(pre, w *ad.Node) *ad.Node {
 	return ad.Reshape(ad.MatMul(ad.Reshape(pre, b, 1, pre.Shape()[1]), w), b, n)
 }
 
-// strengthenedEach is Hebb's rule for each example of a batch.
+// strengthenedEach applies Hebb's rule to each example of a batch.
 func (d Dynamics) strengthenedEach(w, beta, before, now *ad.Node) *ad.Node {
 	b, s, t := before.Shape()[0], before.Shape()[1], now.Shape()[1]
 	pair := ad.Mul(ad.Reshape(before, b, s, 1), ad.Reshape(now, b, 1, t))

@@ -9,9 +9,10 @@ import (
 // Edges are the synapses of a fibre, source after source.
 type Edges struct {
 	Sources, Targets int
-	Start            []int     // the synapses of source i are Start[i] to Start[i+1]
-	To               []int32   // target of each synapse, ascending within a source
-	Weight           []float64 // nil where all are 1
+	// index of the first synapse of each source: those of source i are Start[i] to Start[i+1]
+	Start  []int
+	To     []int32   // target of each synapse, ascending within a source
+	Weight []float64 // weight of each synapse; nil if all are 1
 }
 
 // Connect draws the synapses of a fibre of f.N targets by a rule such as
@@ -28,7 +29,7 @@ func Connect(f assembly.Fibre, sources int, rule func(dst []int32, f assembly.Fi
 	return e
 }
 
-// Len returns the number of synapses, 0 of nil.
+// Len returns the number of synapses; a nil Edges has none.
 func (e *Edges) Len() int {
 	if e == nil {
 		return 0
@@ -36,7 +37,7 @@ func (e *Edges) Len() int {
 	return len(e.To)
 }
 
-// places returns the place of each synapse in the dense matrix [Sources, Targets].
+// places returns the index of each synapse in the dense matrix [Sources, Targets].
 func (e *Edges) places() []int {
 	out := make([]int, 0, len(e.To))
 	for i := range e.Sources {
@@ -47,7 +48,7 @@ func (e *Edges) places() []int {
 	return out
 }
 
-// weights returns the weights at first.
+// weights returns the weights before training.
 func (e *Edges) weights() []float64 {
 	if e.Weight != nil {
 		return e.Weight

@@ -7,15 +7,15 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Metrics say how well hard assemblies, exactly k neurons of each area, do.
+// Metrics measure the performance of hard assemblies, with exactly k neurons firing in each area.
 type Metrics struct {
-	Accuracy  float64   // part of the examples whose label has the largest share firing
+	Accuracy  float64   // fraction of the examples whose label's assembly has the largest share firing
 	Overlap   float64   // mean share of the label's assembly that fires
-	Predicted []int     // label of each example
-	Terms     []float64 // of the losses, each with its weight; those of pairs within batches of 50
+	Predicted []int     // predicted label of each example
+	Terms     []float64 // losses, each times its weight; losses of pairs are computed within batches of 50
 }
 
-// evaluationBatch is how many examples are run at once.
+// evaluationBatch is the number of examples that are run at once.
 const evaluationBatch = 50
 
 // Evaluate runs examples with hard caps and the parameters x, reads the area in the
@@ -34,12 +34,12 @@ func (c *Circuit) Evaluate(ctx context.Context, x []float64, e Examples, r Reado
 // judge is a compiled evaluation.
 type judge struct {
 	examples Examples
-	read     bool       // there is a readout: the first output
-	losses   int        // the outputs after it
-	machines []*machine // of whole batches and of what is left
+	read     bool       // whether there is a readout, which is the first output
+	losses   int        // number of losses, the outputs after it
+	machines []*machine // machines for whole batches and for the remaining examples
 }
 
-// judge compiles an evaluation; without a readout it is of losses alone.
+// judge compiles an evaluation; without a readout, it evaluates only the losses.
 func (c *Circuit) judge(e Examples, r *Readout, losses []Loss, threads int) (*judge, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (j *judge) metrics(ctx context.Context, x []float64) (Metrics, error) {
 	return out, nil
 }
 
-// batch counts the examples from first on.
+// batch evaluates the examples from first on.
 func (j *judge) batch(out *Metrics, m *machine, x []float64, first int) error {
 	which := make([]int, m.batch)
 	for b := range which {
@@ -116,7 +116,7 @@ func (j *judge) batch(out *Metrics, m *machine, x []float64, first int) error {
 	return nil
 }
 
-// add counts one example by the shares of the labels.
+// add counts one example, given the shares of the labels.
 func (m *Metrics) add(shares []float64, label, examples int) {
 	best := 0
 	for l, s := range shares {

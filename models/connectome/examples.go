@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Examples are stimuli with labels.
+// Examples are stimuli and their labels.
 type Examples struct {
-	// Stimuli has a row per example: the activities of all stimuli of the circuit, one
-	// after the other, either once for all steps or for each step in turn.
+	// Stimuli has a row per example: the activities of all stimuli of the circuit, one after the
+	// other, either once for all steps or for each step in turn.
 	Stimuli [][]float64
 	Labels  []int
 }
@@ -16,7 +16,7 @@ type Examples struct {
 // Len returns the number of examples.
 func (e Examples) Len() int { return len(e.Stimuli) }
 
-// check looks at examples for c; labels must be below classes unless that is 0.
+// check returns an error unless the examples fit c; labels must be below classes unless that is 0.
 func (e Examples) check(c *Circuit, classes int) error {
 	n := c.inputs()
 	if len(e.Stimuli) == 0 || len(e.Labels) != len(e.Stimuli) {
@@ -56,7 +56,7 @@ func (e Examples) perStep(c *Circuit) bool {
 	return false
 }
 
-// row returns what example i shows in step t.
+// row returns the stimuli of example i in step t.
 func (e Examples) row(c *Circuit, i, t int) []float64 {
 	n := c.inputs()
 	if x := e.Stimuli[i]; len(x) == n {

@@ -9,11 +9,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// Hebbian returns the circuit as plasticity alone leaves it, what training is to be
-// compared with: each example fires for the circuit's steps while its label's assembly
-// is made to fire in the area of the readout, and synapses between neurons that fire
-// one after the other grow by 1 + beta. Other areas fire by their input; their caps
-// are hard.
+// Hebbian returns the circuit that plasticity alone produces, for comparison with training. Each
+// example fires for the circuit's steps while its label's assembly is made to fire in the area of
+// the readout, and synapses between neurons that fire one after the other grow by a factor of 1 +
+// beta. Other areas fire by their input; their caps are hard.
 func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float64) (*Circuit, error) {
 	if err := given.Args("connectome.Hebbian", "ctx", ctx, "c", c); err != nil {
 		return nil, err
@@ -71,14 +70,14 @@ func (c *Circuit) teach(x []float64, r Readout, label int, beta float64) {
 	}
 }
 
-// wins returns the activities of an area, given those of a step before.
+// wins returns the activities of an area, given all activities of the step before.
 func (c *Circuit) wins(a Area, before map[string][]float64) []float64 {
 	h, y := make([]float64, a.N), make([]float64, a.N)
 	reached := false
 	for _, f := range c.Fibres {
 		if pre := before[f.From]; f.To == a.Name && pre != nil {
 			reached = true
-			f.Edges.spread(h, pre)
+			f.Edges.addInputs(h, pre)
 		}
 	}
 	if reached {
@@ -87,8 +86,8 @@ func (c *Circuit) wins(a Area, before map[string][]float64) []float64 {
 	return y
 }
 
-// spread adds what activities x send to h.
-func (e *Edges) spread(h, x []float64) {
+// addInputs adds to h the inputs that activities x give.
+func (e *Edges) addInputs(h, x []float64) {
 	for i, v := range x {
 		for q := e.Start[i]; v != 0 && q < e.Start[i+1]; q++ {
 			h[e.To[q]] += v * e.Weight[q]
@@ -96,7 +95,7 @@ func (e *Edges) spread(h, x []float64) {
 	}
 }
 
-// hebb strengthens synapses between what fired before and what does now.
+// hebb strengthens synapses between the neurons active before and those active now.
 func (e *Edges) hebb(before, now []float64, beta float64) {
 	for i, v := range before {
 		for q := e.Start[i]; v != 0 && q < e.Start[i+1]; q++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Relaxation is how the choice of the k largest is made differentiable.
+// Relaxation says how the choice of the k largest is made differentiable.
 type Relaxation int
 
 const (
@@ -25,21 +25,20 @@ const (
 	Threshold
 )
 
-// KCap chooses k of n neurons by their input.
+// KCap chooses k of n neurons by their inputs.
 type KCap struct {
 	Kind        Relaxation
-	Temperature float64 // T, in units of the input
-	// T takes the place of Temperature where it changes from run to run: a scalar.
+	Temperature float64 // temperature T, in units of the input
+	// T replaces Temperature if it changes from run to run; it is a scalar.
 	T *ad.Node
-	// Straight makes the choice hard, 0 or 1, with the gradient of the soft one.
+	// Straight makes the choice hard, 0 or 1, but gives it the gradient of the soft choice.
 	Straight bool
-	// Hard makes the choice hard and gives it no gradient.
+	// Hard makes the choice hard, without a gradient.
 	Hard bool
 }
 
-// Of returns the activities of neurons with inputs h [..., n], of which k (a scalar, a
-// whole number unless Kind is Sigmoid; constant with Threshold) fire; all of them where
-// k is n or more.
+// Of returns the activities of neurons with inputs h [..., n], of which k fire, or all if k is n or
+// more. k is a scalar: a whole number unless Kind is Sigmoid, and constant with Threshold.
 //
 // Gradient: with respect to h, of any order; with Sigmoid also to k.
 //
@@ -63,7 +62,7 @@ func (c KCap) scaled(h *ad.Node) *ad.Node {
 	return ad.Scale(1/c.Temperature, h)
 }
 
-// soft caps x = h/T.
+// soft applies the cap to x = h/T.
 func (c KCap) soft(x, k *ad.Node) *ad.Node {
 	switch c.Kind {
 	case CappedSimplex:
@@ -74,7 +73,7 @@ func (c KCap) soft(x, k *ad.Node) *ad.Node {
 	return ad.Call(capOf("sigmoid", sigmoidRow, sigmoidBack), x, k)
 }
 
-// threshold is the sigmoid about the mean of the k-th and the next largest elements.
+// threshold is the sigmoid about the mean of the k-th largest and the next element.
 func threshold(x, k *ad.Node) *ad.Node {
 	last := len(x.Shape()) - 1
 	v, err := ad.Eval(k)
@@ -93,7 +92,7 @@ func threshold(x, k *ad.Node) *ad.Node {
 	return ad.Sigmoid(ad.Sub(x, middle))
 }
 
-// capOf makes the operation that applies row to the last axis; back is its gradient.
+// capOf makes the operation that applies row to the last axis; back computes its gradient.
 func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.Node) (x, k *ad.Node)) *ad.Custom {
 	n := 0
 	c := &ad.Custom{Name: "connectome." + name,
@@ -124,7 +123,7 @@ func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.
 	return c
 }
 
-// hardRow sets the k largest to 1, the lower number first among equals.
+// hardRow sets the k largest elements to 1; among equals the lower index comes first.
 func hardRow(y, x []float64, k float64) {
 	at := kth(append([]float64{}, x...), int(k))
 	left := int(k)

@@ -4,7 +4,7 @@ import ad "github.com/euryale-dev/euryale/autodiff"
 
 // The losses compare activities y [..., n] with what should fire.
 
-// Overlap is 1 less the share of k target neurons that fire, over all rows.
+// Overlap is 1 less the fraction of the k target neurons that fire, over all rows.
 func Overlap(y *ad.Node, target []int) *ad.Node {
 	picked := ad.Gather(y, ad.Ints(target), -1)
 	rows := y.Size() / y.Shape()[len(y.Shape())-1]
@@ -24,14 +24,14 @@ func CrossEntropy(y *ad.Node, target []int) *ad.Node {
 	return ad.Scale(-1/float64(y.Size()), ad.Sum(terms))
 }
 
-// Classification is the cross entropy of scale times the overlap with each class's
-// assembly, of k neurons, where class label is right; y is [n].
+// Classification is the cross entropy of the correct label under a softmax of scale times the
+// overlap with each class's assembly of k neurons; y is [n].
 func Classification(y *ad.Node, assemblies [][]int, label int, scale float64) *ad.Node {
 	scores := Scores(y, assemblies, scale)
 	return ad.Sub(logSumExp(scores), ad.Index(scores, 0, label))
 }
 
-// Scores returns scale times the share of each assembly that fires in y [n].
+// Scores returns scale times the fraction of each assembly that fires in y [n].
 func Scores(y *ad.Node, assemblies [][]int, scale float64) *ad.Node {
 	list := make([]*ad.Node, len(assemblies))
 	for c, a := range assemblies {

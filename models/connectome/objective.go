@@ -6,14 +6,14 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Loss is a term of what training makes small.
+// Loss is a term of the objective that training minimises.
 type Loss struct {
 	Name   string
-	Weight float64                // Default 1
-	Of     func(p *Pass) *ad.Node // a scalar
+	Weight float64                // weight of the term in the sum. Default 1
+	Of     func(p *Pass) *ad.Node // the term as a scalar Node
 }
 
-// terms are the losses of a pass, each with its weight.
+// terms returns the losses of a pass, each times its weight.
 func terms(p *Pass, losses []Loss) []*ad.Node {
 	out := make([]*ad.Node, len(losses))
 	for i, l := range losses {
@@ -26,8 +26,7 @@ func terms(p *Pass, losses []Loss) []*ad.Node {
 	return out
 }
 
-// Readout is the assemblies of an area that stand for labels: those of label c fire
-// Assemblies[c].
+// Readout assigns an assembly of an area to each label: the neurons Assemblies[c] stand for label c.
 type Readout struct {
 	Area       string
 	Assemblies [][]int
@@ -56,7 +55,7 @@ func (r Readout) check(c *Circuit) error {
 	return nil
 }
 
-// fires is 1 where a neuron belongs to a label: [labels, n].
+// fires returns a matrix [labels, n] that is 1 where a neuron belongs to a label.
 func fires(assemblies [][]int, n int) *ad.Node {
 	v := make([]float64, len(assemblies)*n)
 	for l, set := range assemblies {
@@ -67,7 +66,7 @@ func fires(assemblies [][]int, n int) *ad.Node {
 	return ad.Const(v, len(assemblies), n)
 }
 
-// shares returns the part of each assembly that fires in y [b, n]: [b, labels].
+// shares returns the fraction of each assembly that fires in y [b, n]: [b, labels].
 func (r Readout) shares(y *ad.Node) *ad.Node {
 	size := make([]float64, len(r.Assemblies))
 	for l, set := range r.Assemblies {
@@ -76,8 +75,8 @@ func (r Readout) shares(y *ad.Node) *ad.Node {
 	return ad.Mul(ad.MatMul(y, ad.T(fires(r.Assemblies, y.Shape()[1]))), ad.Const(size, 1, len(size)))
 }
 
-// Classification is the mean cross entropy of the labels under a softmax of scale times
-// the share of each assembly that fires in the last step. 5 is a good scale.
+// Classification is the mean cross entropy of the labels under a softmax of scale times the share of
+// each assembly that fires in the last step. A scale of 5 works well.
 func (r Readout) Classification(scale float64) Loss {
 	return Loss{Name: "classification", Of: func(p *Pass) *ad.Node {
 		scores := ad.Scale(scale, r.shares(p.Last(r.Area)))
@@ -111,8 +110,8 @@ func (r Readout) CrossEntropy() Loss {
 	}}
 }
 
-// SequenceLoss is the mean over steps of 1 less the share of what should fire then:
-// assemblies[t][c] for label c in step t, none where assemblies[t] is nil.
+// SequenceLoss is the mean over steps of 1 less the fraction of the wanted neurons that fire:
+// assemblies[t][c] for label c in step t; a step with nil assemblies does not count.
 func SequenceLoss(area string, assemblies [][][]int) Loss {
 	return Loss{Name: "sequence", Of: func(p *Pass) *ad.Node {
 		total, steps := ad.Scalar(0), 0
@@ -133,8 +132,8 @@ func SequenceLoss(area string, assemblies [][][]int) Loss {
 	}}
 }
 
-// pairs returns the overlap of every pair of examples in a batch as a share of k,
-// [b, b], and 1 where two different examples have one label.
+// pairs returns the overlap of every pair of examples in a batch as a fraction of k, [b, b], and a
+// matrix that is 1 where two different examples have the same label.
 func (p *Pass) pairs(area string) (overlap, same *ad.Node) {
 	y := p.Last(area)
 	if y.Err() != nil {
@@ -148,8 +147,8 @@ func meanOver(x, where *ad.Node) *ad.Node {
 	return ad.Div(ad.Sum(ad.Mul(x, where)), ad.Maximum(ad.Sum(where), ad.Scalar(1)))
 }
 
-// AssociationLoss is 1 less the mean overlap, as a share of k, of what different
-// examples of one label make fire in the last step.
+// AssociationLoss is 1 less the mean overlap, as a fraction of k, of the winners of different
+// examples with the same label in the last step.
 func AssociationLoss(area string) Loss {
 	return Loss{Name: "association", Of: func(p *Pass) *ad.Node {
 		overlap, same := p.pairs(area)
@@ -157,8 +156,8 @@ func AssociationLoss(area string) Loss {
 	}}
 }
 
-// SeparationLoss is the mean over pairs of examples of different labels of how far
-// their overlap, as a share of k, exceeds the margin.
+// SeparationLoss is the mean over pairs of examples with different labels of the amount by which
+// their overlap, as a fraction of k, exceeds the margin.
 func SeparationLoss(area string, margin float64) Loss {
 	return Loss{Name: "separation", Of: func(p *Pass) *ad.Node {
 		overlap, _ := p.pairs(area)
@@ -179,8 +178,8 @@ func StabilityLoss(area string) Loss {
 	}}
 }
 
-// WeightLoss is the mean square of the log-weights theta, a pull towards the weights
-// before training.
+// WeightLoss is the mean square of the log-weights theta; it pulls the weights towards those before
+// training.
 func WeightLoss() Loss {
 	return Loss{Name: "weights", Of: func(p *Pass) *ad.Node {
 		sum, n := ad.Scalar(0), 0
@@ -191,8 +190,8 @@ func WeightLoss() Loss {
 	}}
 }
 
-// ColumnLoss is the mean squared deviation of the sum of weights onto each neuron from
-// that before training, relative to the latter; neurons without synapses do not count.
+// ColumnLoss is the mean squared deviation of the sum of weights onto each neuron from the sum
+// before training, relative to the latter; neurons without synapses do not count.
 func ColumnLoss() Loss {
 	return Loss{Name: "columns", Of: func(p *Pass) *ad.Node {
 		sum, n := ad.Scalar(0), 0

@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// parameters are the trained inputs of one fibre; nil where something is fixed.
+// parameters are the trained inputs of one fibre; an input that is not trained is nil.
 type parameters struct{ theta, gain, beta *ad.Node }
 
 // layout makes the inputs of all fibres; flat lists them in the order in which the
@@ -51,13 +51,13 @@ func (c *Circuit) Start() []float64 {
 	return x
 }
 
-// Trained is what a vector of parameters says about one fibre.
+// Trained holds the values of one fibre in a vector of parameters.
 type Trained struct {
-	Weight     []float64 // of each synapse, gain included
+	Weight     []float64 // weight of each synapse, gain included
 	Gain, Beta float64
 }
 
-// Read explains a vector of parameters, by the names of fibres.
+// Read splits a vector of parameters by the names of fibres.
 func (c *Circuit) Read(x []float64) (map[string]Trained, error) {
 	if want := len(c.Start()); len(x) != want {
 		return nil, fmt.Errorf("connectome: %d parameters for a circuit of %d", len(x), want)
@@ -114,8 +114,8 @@ func failing(err error) func(...tensor.Shape) (tensor.Shape, error) {
 	return func(...tensor.Shape) (tensor.Shape, error) { return nil, err }
 }
 
-// rounded writes x in a precision: "64", "32" or "bf16", the nearest number of 8
-// binary digits, the even one of two.
+// rounded writes x to dst in a precision: "64", "32" or "bf16", the nearest number with 8 binary
+// digits, ties to even.
 func rounded(dst, x []float64, precision string) {
 	for i, v := range x {
 		switch precision {

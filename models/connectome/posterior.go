@@ -13,10 +13,10 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Degrees are counts of synapses: neuron i has Count[i] from K neurons that fire.
+// Degrees are synapse counts: neuron i has Count[i] synapses from K firing neurons.
 type Degrees struct {
 	Count []int
-	K     int // possible synapses of each neuron
+	K     int // number of possible synapses of each neuron
 }
 
 // Beta returns the exact posterior of the probability p of a synapse, Beta(alpha,
@@ -40,8 +40,8 @@ func (d Degrees) sum() (n int) {
 //
 //	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p)
 //
-// Their sum is all that they tell of p, but not of the model: each is observed by
-// itself, so that degrees which scatter more than binomial ones are seen.
+// The sum of the degrees is sufficient for p, but not for checking the model: each degree is
+// observed by itself, so that degrees which scatter more than binomial ones are noticed.
 func (d Degrees) Model() (*infer.Model, error) {
 	if err := counts("degree", d.Count, d.K); err != nil {
 		return nil, err
@@ -54,9 +54,9 @@ func (d Degrees) Model() (*infer.Model, error) {
 
 // Strengths are weights of synapses after plasticity.
 type Strengths struct {
-	Weight []float64 // summed over the synapses counted
-	Count  []int     // synapses that it sums; 1 for a single one
-	Times  []int     // how often they were strengthened
+	Weight []float64 // weight of each observation, summed over its synapses
+	Count  []int     // number of synapses in each sum; 1 for a single synapse
+	Times  []int     // number of times that each was strengthened
 }
 
 // Model returns the law of the weights:
@@ -99,11 +99,11 @@ func (s Strengths) check() error {
 	return errors.Join(bad...)
 }
 
-// Completion is how much of an assembly comes back from a part of it.
+// Completion measures how much of an assembly is restored from a part of it.
 type Completion struct {
-	Alpha     []float64 // parts of the assembly that were fired, 0 to 1
-	Recovered []int     // of its neurons that fired in the end
-	K         int       // neurons of the assembly
+	Alpha     []float64 // fraction of the assembly that was made to fire, 0 to 1
+	Recovered []int     // number of the assembly's neurons that fired in the end
+	K         int       // number of neurons of the assembly
 }
 
 // Model returns the law of the curve:
@@ -142,14 +142,14 @@ func (c Completion) Model() (*infer.Model, error) {
 	return m, nil
 }
 
-// reference returns the part of the assembly at which the curve is steepest, as the
-// nearest rising curve through the counts tells, and the share that came back there.
+// reference returns the fraction of the assembly at which the curve is steepest, estimated from the
+// nearest rising curve through the counts, and the share restored there.
 //
-// The counts fix c sigmoid(s (alpha - a50)) and its slope there, whatever c and s are.
-// So a50 is sampled as the place where the curve passes that share, plus a multiple of
-// 1/s, and log s as what c leaves of the slope: the bent ridges of the posterior become
-// straight. Where all counts are on the upper arm, a50 may lie any distance below, to
-// the prior's end: the multiple grows as a hyperbolic sine.
+// The counts determine c sigmoid(s (alpha - a50)) and its slope at that point, whatever c and s are.
+// So a50 is sampled as the place where the curve passes that share, plus a multiple of 1/s, and log
+// s as the part of the slope that c does not explain: the bent ridges of the posterior become
+// straight. If all counts lie on the upper arm, a50 may lie any distance below, to the end of the
+// prior: the multiple grows as a hyperbolic sine.
 func (c Completion) reference() (at, level float64) {
 	order := make([]int, len(c.Alpha))
 	for i := range order {
@@ -171,8 +171,8 @@ func (c Completion) reference() (at, level float64) {
 	return at, level
 }
 
-// rising replaces v by the nearest sequence that never falls: neighbours that do are
-// pooled. Reference: Ayer et al. 1955, doi:10.1214/aoms/1177728423.
+// rising replaces v by the nearest sequence that never falls, by pooling neighbours that do.
+// Reference: Ayer et al. 1955, doi:10.1214/aoms/1177728423.
 func rising(v []float64) {
 	var mean []float64
 	var size []int
@@ -194,9 +194,9 @@ func rising(v []float64) {
 	}
 }
 
-// Settings returns c with what the posterior of a completion curve wants where c
-// leaves it open: 3000 draws a chain and steps at an acceptance of 0.98. With them
-// 195 of 200 posteriors of data from the prior have a good verdict at once.
+// Settings returns c with defaults that suit the posterior of a completion curve: 3000 draws a chain
+// and a target acceptance rate of 0.98. With them, 195 of 200 posteriors of data from the prior have
+// a good verdict at once.
 func (Completion) Settings(c infer.Config) infer.Config {
 	if c.Draws == 0 {
 		c.Draws = 3000
@@ -207,12 +207,11 @@ func (Completion) Settings(c infer.Config) infer.Config {
 	return c
 }
 
-// Association is how the overlap of two assemblies grows while their parents fire
-// together.
+// Association measures how the overlap of two assemblies grows while their parents fire together.
 type Association struct {
-	Rounds  []float64 // joint rounds so far
-	Overlap []int     // neurons in common
-	K       int       // neurons of an assembly
+	Rounds  []float64 // number of joint rounds so far
+	Overlap []int     // number of neurons in common
+	K       int       // number of neurons of an assembly
 }
 
 // Model returns the law of the curve:
@@ -260,8 +259,8 @@ func FitAssociation(ctx context.Context, d Association, c infer.Config) (*infer.
 	return sampled(ctx, d.Model, c)
 }
 
-// sampled makes and samples a model. Draws default to 3000 a chain: these models are
-// cheap, and summaries then have two sure digits.
+// sampled makes a model and samples it. Draws default to 3000 a chain, because these models are
+// cheap and summaries then have two reliable digits.
 func sampled(ctx context.Context, model func() (*infer.Model, error), c infer.Config) (*infer.Fit, error) {
 	m, err := model()
 	if err != nil {
@@ -277,7 +276,7 @@ func sampled(ctx context.Context, model func() (*infer.Model, error), c infer.Co
 	return infer.Sample(ctx, post, c)
 }
 
-// counts checks numbers of neurons or synapses out of k.
+// counts returns an error unless v are counts of neurons or synapses out of k.
 func counts(what string, v []int, k int) error {
 	if len(v) == 0 {
 		return fmt.Errorf("connectome: no %s counts: want at least one", what)

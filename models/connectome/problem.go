@@ -23,8 +23,7 @@ import (
 //	 "fibres": [{"from": "S", "to": "A", "p": 0.1}, {"from": "A", "to": "A", "p": 0.1}],
 //	 "steps": 3, "task": {"classes": 5, "active": 20, "on": 0.5, "off": 0.05, "train": 500, "test": 1000}}
 //
-// Without a task the examples are those of files; whoever reads them gives them to
-// Build.
+// Without a task, the examples come from files; the caller reads them and passes them to Build.
 type Problem struct {
 	Stimuli   []Stimulus     `json:"stimuli"`
 	Areas     []Area         `json:"areas"`
@@ -33,22 +32,25 @@ type Problem struct {
 	Plastic   bool           `json:"plastic,omitempty"`
 	MaxWeight float64        `json:"max_weight,omitempty"`
 	Normalize bool           `json:"normalize,omitempty"`
-	Seed      uint64         `json:"seed,omitempty"` // of connections, task, assemblies and batches
+	Seed      uint64         `json:"seed,omitempty"` // seed of connections, task, assemblies and batches
 
-	Task    *NoisyClasses  `json:"task,omitempty"`
-	Data    string         `json:"data,omitempty"`             // NPZ: x [examples, stimulus neurons], labels [examples]
-	Test    string         `json:"test,omitempty"`             // the like; default the data
-	Readout ProblemReadout `json:"readout,omitzero"`           // default: disjoint assemblies of the last area
-	Losses  []ProblemLoss  `json:"losses,omitempty"`           // default classification
-	Cap     string         `json:"cap,omitempty"`              // sigmoid (default), capped-simplex or threshold
-	Hard    bool           `json:"straight_through,omitempty"` // hard caps forward, with the gradient of the soft one
-	Warm    float64        `json:"warm,omitempty"`             // see TrainSettings
-	Cold    float64        `json:"cold,omitempty"`
-	Updates int            `json:"updates,omitempty"`   // default 300
-	Batch   int            `json:"batch,omitempty"`     // default 32
-	LR      float64        `json:"lr,omitempty"`        // default 0.05
-	Bits    string         `json:"precision,omitempty"` // 64 (default), 32 or bf16
-	Hebb    float64        `json:"hebb,omitempty"`      // plasticity of the baseline; default 0.02
+	Task *NoisyClasses `json:"task,omitempty"`
+	// NPZ file with x [examples, stimulus neurons] and labels [examples]
+	Data    string         `json:"data,omitempty"`
+	Test    string         `json:"test,omitempty"`   // NPZ file of test examples; default the data
+	Readout ProblemReadout `json:"readout,omitzero"` // readout; default: disjoint assemblies of the last area
+	Losses  []ProblemLoss  `json:"losses,omitempty"` // losses; default classification
+	// kind of cap: sigmoid (default), capped-simplex or threshold
+	Cap string `json:"cap,omitempty"`
+	// whether caps are hard forward, with the gradient of the soft cap
+	Hard    bool    `json:"straight_through,omitempty"`
+	Warm    float64 `json:"warm,omitempty"` // first temperature, see TrainSettings
+	Cold    float64 `json:"cold,omitempty"`
+	Updates int     `json:"updates,omitempty"`   // number of updates; default 300
+	Batch   int     `json:"batch,omitempty"`     // examples per update; default 32
+	LR      float64 `json:"lr,omitempty"`        // learning rate; default 0.05
+	Bits    string  `json:"precision,omitempty"` // precision: 64 (default), 32 or bf16
+	Hebb    float64 `json:"hebb,omitempty"`      // plasticity of the baseline; default 0.02
 }
 
 // ProblemFibre is a fibre whose connections are drawn, each with probability P.
@@ -58,21 +60,21 @@ type ProblemFibre struct {
 	P     float64  `json:"p"`
 	Gain  float64  `json:"gain,omitempty"`
 	Beta  float64  `json:"beta,omitempty"`
-	Learn []string `json:"learn,omitempty"` // weights (default), gain, beta, none
+	Learn []string `json:"learn,omitempty"` // trained quantities: weights (default), gain, beta or none
 }
 
-// ProblemReadout names the area that is read, and the assemblies of the labels.
+// ProblemReadout names the area that is read and gives the assemblies of the labels.
 type ProblemReadout struct {
 	Area       string  `json:"area,omitempty"`
 	Assemblies [][]int `json:"assemblies,omitempty"`
 }
 
-// ProblemLoss is a term of the loss.
+// ProblemLoss is one term of the loss.
 type ProblemLoss struct {
-	Name   string  `json:"name"` // see lossNames
+	Name   string  `json:"name"` // name of the loss, see lossNames
 	Weight float64 `json:"weight,omitempty"`
-	Scale  float64 `json:"scale,omitempty"`  // of classification; default 5
-	Margin float64 `json:"margin,omitempty"` // of separation
+	Scale  float64 `json:"scale,omitempty"`  // scale of classification; default 5
+	Margin float64 `json:"margin,omitempty"` // margin of separation
 }
 
 var (
@@ -97,7 +99,7 @@ func ParseProblem(b []byte) (*Problem, error) {
 	return &p, p.check(p.Data != "")
 }
 
-// check lists what is wrong; read says that examples come from elsewhere.
+// check lists everything that is wrong; read says that the examples come from elsewhere.
 func (p *Problem) check(read bool) error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
@@ -181,7 +183,7 @@ func (p *Problem) check(read bool) error {
 	return fits(p.needs(classes, examples)...)
 }
 
-// plainName is of names that become those of files in the trained weights.
+// plainName matches names that can be part of file names for the trained weights.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
 func (p *Problem) batch() int { return cmp.Or(p.Batch, 32) }
@@ -193,18 +195,18 @@ func meant(name string, names []string) string {
 	return ""
 }
 
-// Trainee is what a problem comes to.
+// Trainee is a problem made ready for training.
 type Trainee struct {
 	Circuit     *Circuit
 	Train, Test Examples
 	Readout     Readout
-	Settings    TrainSettings // with losses, readout and test examples
+	Settings    TrainSettings // settings with losses, readout and test examples
 
-	sum string // of the problem, for checkpoints
+	sum string // hash of the problem, for checkpoints
 }
 
-// Check reports everything that Train and Evaluate would refuse; Build has done so for
-// what it returns.
+// Check reports everything that Train and Evaluate would refuse; Build has already checked the
+// Trainee that it returns.
 func (t *Trainee) Check() error {
 	if err := errors.Join(t.Circuit.check(), t.Readout.check(t.Circuit)); err != nil {
 		return err
@@ -221,8 +223,8 @@ func (t *Trainee) Check() error {
 	return errors.Join(bad...)
 }
 
-// Build makes the circuit and the settings of its training. Examples are those given,
-// or of the task. What is wrong with either is an error, so that Train takes what Build
+// Build makes the circuit and the settings of its training. The examples are those given, or those
+// of the task. It returns an error if anything is wrong with them, so that Train accepts what Build
 // returns.
 func (p *Problem) Build(train, test Examples) (*Trainee, error) {
 	if err := p.check(p.Data != "" || train.Len() > 0); err != nil {

@@ -12,7 +12,7 @@ type machine struct {
 	precision string
 	state     *ad.State
 	params    []*ad.Node
-	steps     int // inputs of stimuli
+	steps     int // number of input nodes for the stimuli: 1, or one per step
 	work      []float64
 }
 
@@ -50,7 +50,7 @@ func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision 
 	return m, nil
 }
 
-// load puts examples into the batch.
+// load copies examples into the batch.
 func (m *machine) load(e Examples, which []int) error {
 	n := m.circuit.inputs()
 	x, labels := make([]float64, m.batch*n), make([]float64, m.batch*m.classes)
@@ -68,8 +68,8 @@ func (m *machine) load(e Examples, which []int) error {
 	return m.state.SetInput(m.steps, labels)
 }
 
-// run computes the outputs at parameters x and a temperature; the parameters are
-// rounded to the precision, their gradients are taken as those of the rounded ones.
+// run computes the outputs at parameters x and a temperature. The parameters are rounded to the
+// precision; gradients are evaluated at the rounded ones.
 func (m *machine) run(x []float64, temperature float64) error {
 	if err := m.state.SetInput(m.steps+1, []float64{temperature}); err != nil {
 		return err

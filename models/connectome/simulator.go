@@ -17,28 +17,28 @@ import (
 // random numbers are fixed, so that it is a function of plasticity and connection
 // probability. The zero value is the default.
 //
-// Who wins is a chaotic affair: as the cap grows hard, gradients of soft dynamics lose
-// touch with the slope of the mean. The default Temperature is warm enough for them to
-// be of use, at which overlaps are off by some hundredths; Corrected takes that out,
-// and Emulated does without soft dynamics, with a surface through hard ones.
+// Which neurons win is chaotic: as the cap becomes hard, gradients of soft dynamics lose touch with
+// the slope of the mean. The default Temperature is warm enough for useful gradients, but then
+// overlaps are off by some hundredths; Corrected removes that error, and Emulated replaces the soft
+// dynamics by a surface fitted to hard ones.
 type Simulator struct {
-	N, K     int // neurons of the area and how many fire. Default 1000 and 30
+	N, K     int // neurons of the area, and number that fire. Default 1000 and 30
 	Stimulus int // neurons of the stimulus. Default K
-	Steps    int // Default 10
-	Graphs   int // Default 8
-	// Temperature of the cap, CappedSimplex, in weights of a synapse. Default 1.5.
+	Steps    int // number of steps. Default 10
+	Graphs   int // number of random graphs. Default 8
+	// Temperature is that of the cap, a CappedSimplex, in units of a synapse's weight. Default 1.5.
 	Temperature float64
 	// Tau is the temperature of the graph's edges; see Mask. Default 0.05.
 	Tau float64
-	// Jitter is the spread of weights, which breaks ties. Default 0.5.
+	// Jitter is the spread of the weights, which breaks ties. Default 0.5.
 	Jitter float64
-	Seed   uint64 // of the graphs
-	// Beta and P are the medians of the priors, about which Corrected and Emulated are
-	// fitted; where K P is below 1 most neurons have no input at all. Default 0.1.
+	Seed   uint64 // seed of the graphs
+	// Beta and P are the medians of the priors, about which Corrected and Emulated are fitted. If K
+	// P is below 1, most neurons have no input at all. Default 0.1.
 	Beta, P float64
 
-	surface *surface // of logits of overlaps; nil for none
-	alone   bool     // the surface stands for the dynamics, or else corrects them
+	surface *surface // surface of the logits of overlaps; nil for none
+	alone   bool     // whether the surface replaces the dynamics, rather than correcting them
 }
 
 func (s Simulator) defaults() Simulator {
@@ -78,7 +78,7 @@ func (s Simulator) check() error {
 	return nil
 }
 
-// centre returns the priors' medians of log beta and logit p.
+// centre returns the medians of the priors of log beta and logit p.
 func (s Simulator) centre() (logBeta, logitP float64) {
 	return math.Log(s.Beta), math.Log(s.P / (1 - s.P))
 }
@@ -107,7 +107,7 @@ func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
 	return ad.Sigmoid(ad.Add(logit, s.surface.of(s.centred(logBeta, logitP))))
 }
 
-// centred returns the place in the design, -1 to 1 on both axes.
+// centred returns the position in the design, -1 to 1 on both axes.
 func (s Simulator) centred(logBeta, logitP *ad.Node) (x, y *ad.Node) {
 	b, p := s.centre()
 	scaled := func(v *ad.Node, centre float64) *ad.Node {
@@ -116,7 +116,7 @@ func (s Simulator) centred(logBeta, logitP *ad.Node) (x, y *ad.Node) {
 	return scaled(logBeta, b), scaled(logitP, p)
 }
 
-// Hard is Overlaps of hard assemblies in the random graphs themselves.
+// Hard computes Overlaps with hard assemblies in the random graphs themselves.
 func (s Simulator) Hard(beta, p float64) ([]float64, error) {
 	if s = s.defaults(); s.check() != nil {
 		return nil, s.check()
@@ -134,7 +134,7 @@ func (s Simulator) Hard(beta, p float64) ([]float64, error) {
 	return v[0].Float64s(), nil
 }
 
-// dynamics runs the graphs.
+// dynamics runs the steps in all graphs.
 func (s Simulator) dynamics(logBeta, logitP *ad.Node, hard bool) *ad.Node {
 	d := Dynamics{Steps: s.Steps, K: ad.Scalar(float64(s.K)), Cap: KCap{Kind: CappedSimplex, Temperature: s.Temperature, Hard: hard}}
 	beta, graphs := ad.Exp(logBeta), make([]*ad.Node, s.Graphs)
@@ -149,7 +149,7 @@ func (s Simulator) dynamics(logBeta, logitP *ad.Node, hard bool) *ad.Node {
 	return ad.Scale(1/float64(s.K*s.Graphs), ad.AddN(graphs...))
 }
 
-// priorSD is the width of the priors of log beta and logit p.
+// priorSD is the standard deviation of the priors of log beta and logit p.
 const priorSD = 0.5
 
 // Model returns the law of measured overlaps of successive steps, o[0] that of the
@@ -158,8 +158,8 @@ const priorSD = 0.5
 //	log_beta ~ Normal(log Beta, 0.5),  logit_p ~ Normal(logit P, 0.5),  log_kappa ~ Normal(log 100, 1)
 //	o_t ~ BetaBinomial(K, kappa mean_t, kappa (1 - mean_t)), mean_t of Overlaps
 //
-// Data tell of p and K mainly through their product, the mean number of synapses from
-// those that fire, column kp; K/N is known.
+// The data determine p and K mainly through their product kp, the mean number of synapses from the
+// firing neurons; K/N is known.
 func (s Simulator) Model(o []int) (*infer.Model, error) {
 	s = s.defaults()
 	if err := s.Check(o); err != nil {
@@ -182,8 +182,8 @@ func (s Simulator) Model(o []int) (*infer.Model, error) {
 	return m, nil
 }
 
-// Check reports what Model would refuse of measured overlaps, before Emulated or
-// Corrected take their time.
+// Check returns an error for measured overlaps that Model would refuse, before the time is spent on
+// Emulated or Corrected.
 func (s Simulator) Check(o []int) error {
 	s = s.defaults()
 	if err := errors.Join(s.check(), counts("overlap", o, s.K)); err != nil {

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// most is the memory that a problem or a simulator may need by estimate, in bytes.
+// most is the largest estimated memory that a problem or a simulator may need, in bytes.
 const most = 16 << 30
 
-// mostUpdates bounds the losses that a training remembers and saves.
+// mostUpdates bounds the number of losses that a training keeps and saves.
 const mostUpdates = 10_000_000
 
-// need is an estimate of memory and what makes it less.
+// need is an estimate of memory, and how to reduce it.
 type need struct {
 	what  string
 	bytes float64
 	less  string
 }
 
-// fits refuses needs that come to more than most, by the largest of them.
+// fits returns an error if the needs sum to more than most; it names the largest of them.
 func fits(needs ...need) error {
 	sum := 0.0
 	for _, n := range needs {
@@ -32,9 +32,8 @@ func fits(needs ...need) error {
 	return fmt.Errorf("connectome: about %.3g GiB of memory, %.3g of them for %s: want at most %d in all: %s", sum/(1<<30), worst.bytes/(1<<30), worst.what, most>>30, worst.less)
 }
 
-// needs estimates what training takes; neurons, steps and batch are above 0. Matrices
-// stand for the weights, their gradients and what lies between; evaluation runs
-// batches of its own.
+// needs estimates the memory of training; neurons, steps and batch are positive. Matrices stand for
+// the weights, their gradients and intermediate results; evaluation runs batches of its own.
 func (p *Problem) needs(classes, examples int) []need {
 	size := map[string]float64{}
 	inputs, neurons := 0.0, 0.0
@@ -77,8 +76,9 @@ func (p *Problem) needs(classes, examples int) []need {
 	}
 }
 
-// fits refuses graphs that would not fit into memory. The neurons that ever fire have a
-// row of synapses in each graph: k a step of hard ones, of soft ones about twice as many.
+// fits returns an error for graphs that do not fit into memory. Each neuron that ever fires has a
+// row of synapses in each graph: k neurons a step with hard dynamics, about twice as many with soft
+// ones.
 func (s Simulator) fits(graphs int, hard bool) error {
 	n, steps, g := float64(s.N), float64(s.Steps), float64(graphs)
 	firing := float64(s.K) * steps

@@ -12,16 +12,16 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sparse is a fibre whose weights are made row by row, when a source neuron first
-// matters: make it with Listed, LowRank or Concrete.
+// Sparse is a fibre whose weights are made row by row, when a source neuron first matters. Make it
+// with Listed, LowRank or Mask.Of.
 type Sparse struct {
 	sources, targets int
-	nodes            []*ad.Node // what the weights are made from
+	nodes            []*ad.Node // Nodes that the weights are made from
 	rows             rows
 	err              error
 }
 
-// rows makes weights from the values of the nodes.
+// rows makes weights from the values of the Nodes.
 type rows interface {
 	// row appends the targets, ascending, and the weights of source i.
 	row(to []int32, w []float64, i int, in [][]float64) ([]int32, []float64)
@@ -122,19 +122,19 @@ func (l lowRank) back(d [][]float64, i int, to []int32, w, g []float64, in [][]f
 type Mask struct {
 	Sources, Targets int
 	Seed             uint64
-	Tau              float64 // Default 0.1
+	Tau              float64 // temperature of the relaxation. Default 0.1
 	// Straight makes W_ij 0 or 1 in the forward pass: the random graph itself.
 	Straight bool
 	// Jitter spreads the weights evenly over 1 to 1 + Jitter, to break ties.
 	Jitter float64
 
 	lock sync.Mutex
-	from float64     // least logit u that candidates has
-	have []candidate // by source
+	from float64     // least logit u among the candidates
+	have []candidate // candidates by source
 }
 
-// candidate lists the targets of a source that may matter, with exp(-logit(u)/Tau) and
-// the weight of a synapse that is there.
+// candidate lists the targets of a source that may matter, with exp(-logit(u)/Tau) and the weight of
+// an existing synapse.
 type candidate struct {
 	to         []int32
 	fall, full []float64
@@ -143,11 +143,11 @@ type candidate struct {
 // negligible is the mask below which a synapse counts as absent.
 const negligible = 1e-8
 
-// purposeMask is the random stream of masks, the source its number.
+// purposeMask is the random stream of masks; the stream's number is the source.
 const purposeMask uint32 = 512
 
-// Of makes the fibre of a probability given by its logit, a scalar. The random numbers
-// are drawn once and kept.
+// Of makes the fibre whose synapses have a probability given by its logit, a scalar. The random
+// numbers are drawn once and kept.
 //
 // Gradient: with respect to logitP; with Straight that of the soft mask.
 //
@@ -163,7 +163,7 @@ func (m *Mask) Of(logitP *ad.Node) *Sparse {
 	return s
 }
 
-// candidates returns those of a source for masks of at least negligible at logit p.
+// candidates returns the candidates of a source for masks of at least negligible at logit p.
 func (m *Mask) candidates(i int, logitP float64) candidate {
 	m.lock.Lock()
 	defer m.lock.Unlock()

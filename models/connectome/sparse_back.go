@@ -10,7 +10,7 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 //	lambda^b += beta (G * W)^T a,  delta = cap'^T lambda^b
 //	lambda^a += W delta + beta (G * W) b,  G = G * (1 + beta a b^T) + a delta^T
 //
-// where W is that before the step.
+// where W is the weight matrix before the step.
 func (p *path) back(dIn [][]float64, g []float64) {
 	for _, d := range dIn {
 		clear(d)
@@ -66,8 +66,8 @@ func (s *synapses) need() {
 	}
 }
 
-// unstrengthen takes the plasticity of step t out of the weights and its gradient: into
-// that of the activities after it, before it, the weights and beta.
+// unstrengthen removes the plasticity of step t from the weights and propagates its gradient to the
+// activities after and before the step, to the weights and to beta.
 func (p *path) unstrengthen(t int, after []float64, into [2][]float64) (dBeta float64) {
 	y, cut, at := p.activities(p.out, t), p.cut[t], 0
 	p.each(t, func(f, i int, a float64) {
@@ -100,8 +100,7 @@ func (p *path) unstrengthen(t int, after []float64, into [2][]float64) (dBeta fl
 	return dBeta
 }
 
-// backCap turns lambda, the gradient of the activities of step t, into that of the
-// inputs h.
+// backCap turns lambda, the gradient of the activities of step t, into the gradient of the inputs h.
 func (p *path) backCap(lambda []float64, t int) {
 	y := p.activities(p.soft, t)
 	if p.Cap.Kind == CappedSimplex {

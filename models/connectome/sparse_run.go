@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// sparseRun is what the runs of one UnrollSparse share.
+// sparseRun is the state shared by all runs of one UnrollSparse.
 type sparseRun struct {
 	Dynamics
-	ws, wr  *Sparse // wr may be nil
+	ws, wr  *Sparse // weights from the stimulus and within the area; wr may be nil
 	plastic bool
-	n, m    int // neurons of the area and the stimulus
+	n, m    int // neurons of the area, and of the stimulus
 	k       float64
-	ended   sync.Pool // of *path: forward runs whose gradient may be asked next
+	ended   sync.Pool // finished forward runs, each a *path, whose gradient may be asked for next
 }
 
-// keep remembers a run and what it was of.
+// keep stores a finished run together with a copy of its inputs.
 func (r *sparseRun) keep(p *path, in [][]float64) {
 	for _, x := range in {
 		p.seen = append(p.seen, slices.Clone(x))
@@ -23,7 +23,7 @@ func (r *sparseRun) keep(p *path, in [][]float64) {
 	r.ended.Put(p)
 }
 
-// kept returns the run of these inputs that ended last, or else runs them again.
+// kept returns the last finished run of these inputs, or runs them again.
 func (r *sparseRun) kept(out []float64, in [][]float64) *path {
 	p, _ := r.ended.Get().(*path)
 	if p == nil || !slices.EqualFunc(p.seen, in, slices.Equal[[]float64]) {
@@ -33,7 +33,7 @@ func (r *sparseRun) kept(out []float64, in [][]float64) *path {
 	return p
 }
 
-// bind takes inputs and outputs from where they are now.
+// bind makes the run use the present memory of its inputs and outputs.
 func (p *path) bind(out []float64, in [][]float64) {
 	if p.out = out; !p.Cap.Straight {
 		p.soft = out
@@ -52,12 +52,12 @@ func (p *path) bind(out []float64, in [][]float64) {
 type table struct {
 	fibre *Sparse
 	in    [][]float64
-	rows  []*synapses // by source; nil until touched
-	to    []int32     // where a row is made, before it is copied to its length
+	rows  []*synapses // rows by source; nil until touched
+	to    []int32     // targets of the row being made, before it is copied to its final length
 	w     []float64
 }
 
-// synapses of one source. g is the gradient, nil until it is needed.
+// synapses holds the synapses of one source. g is their gradient, nil until it is needed.
 type synapses struct {
 	to   []int32
 	w, g []float64
@@ -73,21 +73,21 @@ func (t *table) row(i int) *synapses {
 	return s
 }
 
-// path is one run: what happened and the weights as they are now.
+// path is one run: its history, and the weights as they are now.
 type path struct {
 	*sparseRun
-	seen     [][]float64 // the inputs, copied
+	seen     [][]float64 // copies of the inputs
 	stimulus []float64
 	beta     float64
-	tables   [2]*table // of the stimulus and within the area; the second may be nil
-	out      []float64 // activities [steps, n]
-	soft     []float64 // those that the gradient is of, [steps, n]
-	matters  [][]int32 // by step, the neurons with activity or a gradient
-	edge     [][2]int  // by step, the k-th and the next neuron, of Threshold
+	tables   [2]*table // weights from the stimulus, and within the area; the second may be nil
+	out      []float64 // activities, [steps, n]
+	soft     []float64 // soft activities, whose gradient is used, [steps, n]
+	matters  [][]int32 // by step, the neurons with an activity or a gradient
+	edge     [][2]int  // by step, the k-th and the next neuron, for Threshold
 	cut      [][]float64
 }
 
-// forward fills out.
+// forward computes out.
 func (r *sparseRun) forward(out []float64, in [][]float64) *path {
 	p := &path{sparseRun: r, stimulus: in[0], out: out, soft: out}
 	if r.Cap.Straight {
@@ -121,8 +121,7 @@ func (r *sparseRun) forward(out []float64, in [][]float64) *path {
 	return p
 }
 
-// each calls do with every source i of fibre f that may matter in step t, and its
-// activity.
+// each calls do with every source i of fibre f that may matter in step t, and with its activity.
 func (p *path) each(t int, do func(f, i int, a float64)) {
 	for i, a := range p.stimulus {
 		do(0, i, a)
@@ -138,7 +137,7 @@ func (p *path) each(t int, do func(f, i int, a float64)) {
 
 func (p *path) activities(x []float64, t int) []float64 { return x[t*p.n : (t+1)*p.n] }
 
-// fire chooses who fires in step t by the inputs h.
+// fire chooses the activities in step t from the inputs h.
 func (p *path) fire(t int, h []float64) {
 	y, soft := p.activities(p.out, t), p.activities(p.soft, t)
 	if p.Cap.Hard || p.Cap.Straight {
@@ -159,8 +158,8 @@ func (p *path) fire(t int, h []float64) {
 	p.matters = append(p.matters, list)
 }
 
-// soften is the soft cap of x = h/T; it returns the places of the k-th and the next
-// largest element if Threshold needs them.
+// soften applies the soft cap to x = h/T. It returns the places of the k-th and the next largest
+// element if Threshold needs them.
 func (p *path) soften(y, x []float64) (edge [2]int) {
 	switch {
 	case p.Cap.Kind == CappedSimplex:
@@ -177,8 +176,8 @@ func (p *path) soften(y, x []float64) (edge [2]int) {
 	return edge
 }
 
-// around returns the places of the k-th and the (k+1)-th largest element, the lower
-// number first among equals.
+// around returns the places of the k-th and the (k+1)-th largest element; among equals the lower
+// number comes first.
 func around(x []float64, k int) (edge [2]int) {
 	for e := range edge {
 		v := kth(append([]float64{}, x...), k+e)
@@ -200,8 +199,8 @@ func around(x []float64, k int) (edge [2]int) {
 	return edge
 }
 
-// strengthen is Hebb's rule after step t. Weights that MaxWeight holds are noted as
-// they were before.
+// strengthen applies Hebb's rule after step t. It records the old values of weights that MaxWeight
+// cuts.
 func (p *path) strengthen(t int) {
 	if !p.plastic {
 		return

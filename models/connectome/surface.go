@@ -16,21 +16,21 @@ type surface struct{ coefficients []float64 } // [steps, terms]
 var powers = [][2]int{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}}
 
 const (
-	reach = 3 * priorSD // of the design, on both sides of the priors' centres
-	side  = 7           // design points along one axis
-	least = 1e-3        // overlaps nearer to 0 or 1 count as that near
+	reach = 3 * priorSD // extent of the design, on both sides of the priors' centres
+	side  = 7           // number of design points along one axis
+	least = 1e-3        // overlaps nearer than this to 0 or 1 are treated as being this near
 )
 
-// Corrected returns a simulator whose soft overlaps are corrected to those of hard
-// assemblies: a cubic in log beta and logit p is added to their logits, fitted at 49
-// places within 3 sd of the priors, with the given number of other graphs at each (0: 24). It corrects for the
-// choice of the simulator's own graphs too. It takes seconds to tens of them.
+// Corrected returns a simulator whose soft overlaps are corrected to those of hard assemblies. It
+// adds to their logits a cubic in log beta and logit p, fitted at 49 points within 3 sd of the
+// priors, with the given number of new graphs at each (0: 24). This also corrects for the
+// simulator's own choice of graphs. It takes seconds to tens of seconds.
 func (s Simulator) Corrected(ctx context.Context, graphs int) (Simulator, error) {
 	return s.fitted(ctx, graphs, false)
 }
 
-// Emulated returns a simulator that is a surface alone, fitted to the overlaps of hard
-// assemblies as Corrected does: its gradients are smooth and take microseconds.
+// Emulated returns a simulator that consists of a surface only, fitted to the overlaps of hard
+// assemblies in the way of Corrected: its gradients are smooth and take microseconds.
 func (s Simulator) Emulated(ctx context.Context, graphs int) (Simulator, error) {
 	return s.fitted(ctx, graphs, true)
 }
@@ -60,8 +60,8 @@ func (s Simulator) fitted(ctx context.Context, graphs int, alone bool) (Simulato
 	return s, nil
 }
 
-// design runs hard dynamics over the plane, in other graphs at each place, and fits the
-// logits or how far the soft ones are below.
+// design runs hard dynamics at points of the plane, in new graphs at each point, and fits their
+// logits or the differences from the soft ones.
 func (s Simulator) design(ctx context.Context, graphs int, alone bool) (*surface, error) {
 	logBeta, logitP := ad.Input("log beta"), ad.Input("logit p")
 	prog, err := ad.Compile([]*ad.Node{s.dynamics(logBeta, logitP, false)}, ad.Settings{Inputs: []*ad.Node{logBeta, logitP}})
@@ -99,7 +99,7 @@ func (s Simulator) design(ctx context.Context, graphs int, alone bool) (*surface
 	return f.solve()
 }
 
-// place returns the i-th place of a design axis, from -1 to 1.
+// place returns the i-th position along a design axis, from -1 to 1.
 func place(i int) float64 { return -1 + 2*float64(i)/(side-1) }
 
 func logitOf(v float64) float64 {
@@ -107,9 +107,9 @@ func logitOf(v float64) float64 {
 	return math.Log(v / (1 - v))
 }
 
-// fitting is a weighted least-squares problem per step. The weight is the slope of the
-// overlap by its logit, so that errors of overlaps count; a small one holds cubics down
-// where overlaps are 1.
+// fitting is a weighted least-squares problem per step. The weight is the slope of the overlap by
+// its logit, so that errors count in the overlap; a small minimum weight restrains the cubics where
+// overlaps are 1.
 type fitting struct {
 	a []*mat.Dense
 	b []*mat.VecDense
@@ -142,7 +142,7 @@ func (f *fitting) solve() (*surface, error) {
 	return s, nil
 }
 
-// of returns the surface at a place of the design, [steps].
+// of returns the surface at a position in the design, [steps].
 func (s *surface) of(x, y *ad.Node) *ad.Node {
 	power := func(v *ad.Node, n int) *ad.Node {
 		out := ad.Scalar(1)

@@ -6,14 +6,14 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// NoisyClasses is a task to train on: class c has a core of stimulus neurons, Active c
-// to Active (c+1) - 1, that fire with probability On; all others fire with Off.
+// NoisyClasses is a task to train on: class c has a core of stimulus neurons, Active c to Active
+// (c+1) - 1, that fire with probability On; all others fire with probability Off.
 type NoisyClasses struct {
 	Classes     int     `json:"classes"`
-	Active      int     `json:"active"` // neurons of a core
+	Active      int     `json:"active"` // number of neurons of a core
 	On          float64 `json:"on"`
 	Off         float64 `json:"off"`
-	Train, Test int     // examples
+	Train, Test int     // numbers of training and test examples
 }
 
 // The random streams of tasks.
@@ -58,8 +58,7 @@ func (t NoisyClasses) draw(inputs, count int, seed uint64, id uint32) (e Example
 	return e
 }
 
-// RandomReadout gives each of classes an assembly of its own: disjoint sets of k of an
-// area's neurons.
+// RandomReadout gives each class an assembly of its own: disjoint sets of k neurons of an area.
 func RandomReadout(a Area, classes int, seed uint64) (Readout, error) {
 	if a.K < 1 || a.N < 1 {
 		return Readout{}, fmt.Errorf("connectome: area %s fires %d of %d neurons: want at least 1", a.Name, a.K, a.N)

@@ -13,61 +13,62 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// TrainSettings say how to train; the zero value is the default but for Losses.
+// TrainSettings are the settings of training; only Losses has no default.
 type TrainSettings struct {
-	Losses []Loss // at least one
-	Cap    KCap   // its Temperature is not used
+	Losses []Loss // terms of the objective, at least one
+	Cap    KCap   // relaxation of the cap; its Temperature is not used
 	// Warm and Cold are the first and the last temperature, between which it falls
 	// geometrically. Default 2 and 0.1, suited to weights near 1; 8 and 0.5 for
 	// CappedSimplex.
 	Warm, Cold float64
-	Steps      int     // updates in all. Default 300
-	Batch      int     // examples of an update, drawn with replacement. Default 32
-	LR         float64 // of Adam. Default 0.05
-	// Precision is "64", "32" or "bf16": there the parameters are rounded to bfloat16
-	// in the forward pass and the updates are those of a float32 copy. Default "64".
+	Steps      int     // total number of updates. Default 300
+	Batch      int     // number of examples per update, drawn with replacement. Default 32
+	LR         float64 // learning rate of Adam. Default 0.05
+	// Precision is "64", "32" or "bf16". With bf16 the parameters are rounded to bfloat16 in the
+	// forward pass, and updates act on a float32 copy. Default "64".
 	Precision string
-	Seed      uint64 // of the batches
-	Threads   int    // Default GOMAXPROCS
+	Seed      uint64 // seed of the batches
+	Threads   int    // number of threads. Default GOMAXPROCS
 
-	Readout *Readout // for accuracy and overlap of hard assemblies. Default: only losses
-	Test    Examples // that metrics are of. Default: the training examples
+	Readout *Readout // readout for accuracy and overlap of hard assemblies. Default: only losses
+	Test    Examples // examples that metrics are computed on. Default: the training examples
 
-	Every    int                      // updates between two calls of Progress. Default 10
-	Progress func(TrainProgress)      // may be nil
-	Judge    int                      // updates between two sets of metrics. Default: at the end only
-	Save     func(s TrainState) error // called every SaveEvery updates and at the end; may be nil
+	Every    int                 // number of updates between two calls of Progress. Default 10
+	Progress func(TrainProgress) // receives the progress; may be nil
+	// number of updates between two evaluations of metrics. Default: only at the end
+	Judge int
+	Save  func(s TrainState) error // stores the state, every SaveEvery updates and at the end; may be nil
 	// SaveEvery is the number of updates between two calls of Save. Default 100.
 	SaveEvery int
-	Resume    *TrainState // goes on as if it had never stopped, bit for bit
+	Resume    *TrainState // state to continue from, bit for bit as if training had never stopped
 }
 
-// TrainProgress tells of an update.
+// TrainProgress describes one update.
 type TrainProgress struct {
 	Step, Steps int
 	Loss        float64
-	Terms       []float64 // of Losses, each with its weight
+	Terms       []float64 // values of Losses, each times its weight
 	Temperature float64
-	Metrics     *Metrics // nil where none are due
+	Metrics     *Metrics // metrics after the update; nil if none are due
 }
 
-// TrainState is everything that training has to remember. Its fields are plain numbers:
-// any encoder that keeps float64 exactly, such as encoding/json, can save it.
+// TrainState is everything that training has to remember. Its fields are numbers and slices of
+// numbers, which any encoder that keeps float64 exactly, such as encoding/json, can save.
 type TrainState struct {
 	Step   int
-	Params []float64 // see Circuit.Start
+	Params []float64 // trained parameters, see Circuit.Start
 	Adam   optim.DescentState
-	Loss   []float64 // of each update
+	Loss   []float64 // loss of each update
 }
 
-// Training is what training found.
+// Training is the result of training.
 type Training struct {
 	TrainState
-	Metrics Metrics // of hard assemblies at the end
+	Metrics Metrics // metrics of hard assemblies at the end
 }
 
-// Train fits the parameters of a circuit to examples by Adam. When ctx ends it returns
-// what is there, with ctx.Err(): give the state to Resume to go on.
+// Train fits the parameters of a circuit to examples by Adam. When ctx ends, it returns the result
+// so far with ctx.Err(): pass its state to Resume to continue.
 func Train(ctx context.Context, c *Circuit, e Examples, s TrainSettings) (*Training, error) {
 	if err := given.Args("connectome.Train", "ctx", ctx, "c", c); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func (s TrainSettings) check(c *Circuit) error {
 	return errors.Join(bad...)
 }
 
-// temperature returns that of update t.
+// temperature returns the temperature of update t.
 func (s TrainSettings) temperature(t int) float64 {
 	return s.Warm * math.Pow(s.Cold/s.Warm, float64(t)/float64(max(s.Steps-1, 1)))
 }
@@ -182,7 +183,7 @@ func newTrainer(c *Circuit, e Examples, s TrainSettings) (*trainer, error) {
 	return t, nil
 }
 
-// outputs are the weighted losses one by one and the gradients of their sum.
+// outputs returns the weighted losses one by one and the gradients of their sum.
 func (t *trainer) outputs(p *Pass, params []*ad.Node) []*ad.Node {
 	out := terms(p, t.Losses)
 	return append(out, ad.Grad(ad.AddN(out...), params...)...)
@@ -197,7 +198,7 @@ func (t *trainer) run(ctx context.Context) (*Training, error) {
 		if err != nil {
 			return &Training{TrainState: t.snapshot()}, err
 		}
-		if err := t.tell(ctx, p); err != nil {
+		if err := t.report(ctx, p); err != nil {
 			return &Training{TrainState: t.snapshot()}, err
 		}
 	}
@@ -207,7 +208,7 @@ func (t *trainer) run(ctx context.Context) (*Training, error) {
 	return out, err
 }
 
-// purposeBatch is the random stream of batches; the update is its number.
+// purposeBatch is the random stream of batches; the stream's number is the update.
 const purposeBatch uint32 = 511
 
 // update makes one step of Adam.
@@ -247,8 +248,8 @@ func (t *trainer) update() (TrainProgress, error) {
 	return p, nil
 }
 
-// tell calls Progress and Save where they are due.
-func (t *trainer) tell(ctx context.Context, p TrainProgress) error {
+// report calls Progress and Save when they are due.
+func (t *trainer) report(ctx context.Context, p TrainProgress) error {
 	last := p.Step == t.Steps
 	due := func(every int) bool { return every > 0 && p.Step%every == 0 }
 	if due(t.Judge) && !last {
@@ -272,7 +273,7 @@ func (t *trainer) snapshot() TrainState {
 	return t.state.clone()
 }
 
-// clone copies everything, so that training on does not change it.
+// clone returns a deep copy, which further training does not change.
 func (s TrainState) clone() TrainState {
 	s.Params, s.Loss = slices.Clone(s.Params), slices.Clone(s.Loss)
 	s.Adam.Scalars = slices.Clone(s.Adam.Scalars)

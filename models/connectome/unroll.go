@@ -5,13 +5,13 @@ import ad "github.com/euryale-dev/euryale/autodiff"
 // Dynamics says how assemblies form.
 type Dynamics struct {
 	Steps     int
-	K         *ad.Node // that fire
+	K         *ad.Node // number of neurons that fire
 	Cap       KCap
-	Normalize bool    // divide the weights onto each neuron by their sum before they are used
-	MaxWeight float64 // no synapse grows beyond; 0 for no bound
+	Normalize bool    // whether to divide the weights onto each neuron by their sum before they are used
+	MaxWeight float64 // largest weight a synapse grows to; 0 for no bound
 }
 
-// Run is what happened, step by step.
+// Run is the record of a simulation, step by step.
 type Run struct {
 	Inputs, Activities []*ad.Node // [n] or, for a batch of stimuli, [b, n]
 	Stimulus           *ad.Node   // weights from the stimulus at the end
@@ -70,7 +70,7 @@ func (d Dynamics) used(w *ad.Node) *ad.Node {
 	return ad.Div(w, ad.Where(ad.Equal(sum, ad.Scalar(0)), ad.Scalar(1), sum))
 }
 
-// strengthened is Hebb's rule between neurons that fired before and those that do.
+// strengthened applies Hebb's rule between the neurons active before and those active now.
 func (d Dynamics) strengthened(w, beta, before, now *ad.Node) *ad.Node {
 	pair := ad.Mul(ad.Reshape(before, before.Size(), 1), ad.Reshape(now, 1, now.Size()))
 	w = ad.Mul(w, ad.Shift(ad.Mul(beta, pair), 1))

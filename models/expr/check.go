@@ -11,9 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// Fit solves what LeastSquares returned and judges the result. Where model and data
-// disagree it starts again from other points; a lower minimum replaces the result and
-// is said in its warnings.
+// Fit solves the problem that LeastSquares returned and judges the result. If model and data
+// disagree, it starts again from other points; a lower minimum replaces the result, and its warnings
+// say so.
 func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Settings) (*optim.Result, check.Verdict, error) {
 	r, err := optim.LeastSquares(ctx, problem, s)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	return check.Judge(d, check.Settings{})
 }
 
-// Readings returns the flags of what the observed values show by themselves.
+// Readings returns flags about the observed values themselves.
 func (p *Problem) Readings() ([]check.Flag, error) {
 	y, err := p.Observed()
 	if err != nil {
@@ -78,8 +78,8 @@ func (p *Problem) Readings() ([]check.Flag, error) {
 	return check.Readings(y, others...), nil
 }
 
-// Axes returns the columns along which residuals are judged: those that the formula
-// uses, then all others but those of what is observed and of its errors.
+// Axes returns the columns along which residuals are judged: those that the formula uses, then all
+// others except those of the observed values and their errors.
 func (p *Problem) Axes() ([]check.Axis, error) {
 	f, err := formula.Parse(p.Expr)
 	if err != nil {
@@ -118,8 +118,8 @@ func (p *Problem) Axes() ([]check.Axis, error) {
 	return axes, nil
 }
 
-// elsewhere fits from points spread over the bounds, or over two decades about the
-// start where there are none; nil if no minimum is lower than that of r.
+// elsewhere fits from points spread over the bounds or, where there are none, over two decades about
+// the start. It returns nil if no minimum is lower than that of r.
 func elsewhere(ctx context.Context, p *optim.Problem, s optim.Settings, r *optim.Result) *optim.Result {
 	lower, upper := make([]float64, p.N), make([]float64, p.N)
 	for i := range lower {
@@ -143,7 +143,7 @@ func elsewhere(ctx context.Context, p *optim.Problem, s optim.Settings, r *optim
 	return found[0].Result
 }
 
-// around returns a tenth and ten times a start, or -1 and 1 for 0.
+// around returns a tenth of a start and ten times a start, or -1 and 1 for a start of 0.
 func around(x float64) (lower, upper float64) {
 	switch {
 	case x > 0:

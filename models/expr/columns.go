@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/formula"
 )
 
-// columns makes the columns of numbers constants; all must have one length.
+// columns turns the columns of numbers into constants; all must have one length.
 func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
 	values, n = map[string]*ad.Node{}, -1
 	for _, name := range sortedKeys(p.Data) {

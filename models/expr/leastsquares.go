@@ -10,9 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// LeastSquares returns the residual (expr - y)/sigma of the parameters that have a
-// start or are tied, in natural order of their names, with starts and bounds; and
-// what the document says of the method.
+// LeastSquares returns the residual (expr - y)/sigma as a function of the parameters that have a
+// start or are tied, in natural order of their names, with starts and bounds; and the document's
+// settings of the method.
 func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
 	out, s, err := p.leastSquares()
 	if err != nil {

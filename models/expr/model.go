@@ -34,12 +34,12 @@ func (p *Problem) Observation() string {
 type builder struct {
 	p     *Problem
 	model *infer.Model
-	n     int                  // rows
-	nodes map[string]*ad.Node  // what is made
-	dims  map[string]infer.Dim // of columns that groups are over
-	codes map[string]*ad.Node  // whole numbers of these columns
-	open  []string             // names being made, for cycles
-	used  map[string]bool      // names that a formula has
+	n     int                  // number of rows
+	nodes map[string]*ad.Node  // nodes made so far
+	dims  map[string]infer.Dim // axes of the columns that groups are over
+	codes map[string]*ad.Node  // values of these columns as integer codes
+	open  []string             // names whose nodes are being made, to detect cycles
+	used  map[string]bool      // names that some formula uses
 }
 
 func (b *builder) build() error {
@@ -77,7 +77,7 @@ func (b *builder) build() error {
 	return b.unused()
 }
 
-// parameters lists what is sampled.
+// parameters lists the names of the sampled parameters.
 func (p *Problem) parameters() (names []string) {
 	add := func(name string) {
 		_, fixed := p.Fixed[name]
@@ -151,7 +151,7 @@ func (b *builder) observe(y []float64) error {
 	return nil
 }
 
-// rows makes a formula with a value for each row.
+// rows makes the node of a formula that has one value for each row.
 func (b *builder) rows(where, text string) (*ad.Node, error) {
 	f, err := formula.Parse(text)
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *builder) rows(where, text string) (*ad.Node, error) {
 	return n, n.Err()
 }
 
-// law makes a law from its name and formulas.
+// law makes a law from its name and the formulas of its arguments.
 func (b *builder) law(where, text string, special map[string]*ad.Node, whole bool) (dist.Dist, error) {
 	c, err := formula.ParseCall(text)
 	if err != nil {
@@ -191,8 +191,8 @@ func (b *builder) law(where, text string, special map[string]*ad.Node, whole boo
 	return d, nil
 }
 
-// eval makes the graph of a formula, and first whatever it names. special values
-// go before all others; whole allows vectors without an index.
+// eval makes the graph of a formula, and first whatever the formula names. special values take
+// precedence over all others; whole allows vectors without an index.
 func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.Node, whole bool) (*ad.Node, error) {
 	indices := f.Indices()
 	values := map[string]*ad.Node{}
@@ -231,7 +231,7 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 	return n, nil
 }
 
-// folded evaluates a number, so that a law sees it and can object.
+// folded evaluates a constant, so that a law can check it.
 func folded(n *ad.Node) (*ad.Node, error) {
 	v, err := ad.Eval(n)
 	if err != nil {
@@ -240,7 +240,7 @@ func folded(n *ad.Node) (*ad.Node, error) {
 	return ad.Scalar(v[0].Data().(float64)), nil
 }
 
-// unused finds names that nothing uses: they are likely misspelt.
+// unused returns an error for declared names that nothing uses: they are probably misspelt.
 func (b *builder) unused() error {
 	var known []string
 	for name := range b.used {

@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// node returns what a name stands for and makes it if need be.
+// node returns the node that a name stands for, and makes it if needed.
 func (b *builder) node(name string) (*ad.Node, error) {
 	if n := b.nodes[name]; n != nil {
 		return n, nil
@@ -62,7 +62,7 @@ func (b *builder) fresh(name string) (*ad.Node, error) {
 	return nil, fmt.Errorf("%q is neither a column nor a parameter with a prior, bounds or a place in flat%s", name, meant(name, known))
 }
 
-// roles lists what a name is declared to be.
+// roles lists the roles in which a name is declared.
 func (p *Problem) roles(name string) (all []string) {
 	_, column := p.Data[name]
 	_, prior := p.Priors[name]
@@ -117,7 +117,7 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 	return b.model.Param(name, d, list...), nil
 }
 
-// axes gives a vector its labels.
+// axes returns the labels of a vector.
 func (b *builder) axes(name string) (list []infer.Option) {
 	if over := b.p.Groups[name].Over; over != "" {
 		list = append(list, infer.Over(b.dims[over]))
@@ -125,7 +125,7 @@ func (b *builder) axes(name string) (list []infer.Option) {
 	return list
 }
 
-// ends returns the bounds of a parameter; nil where there is none.
+// ends returns the bounds of a parameter; a missing bound is nil.
 func (p *Problem) ends(name string) (lower, upper any) {
 	v, ok := p.Bounds[name]
 	if ok && !math.IsInf(v[0], 0) {

@@ -30,39 +30,47 @@ import (
 
 // Problem is the document. Formulas are those of package autodiff/formula.
 type Problem struct {
-	Expr  string             `json:"expr"`            // of columns and parameters; its value is called mu in Likelihood
-	Data  map[string]Column  `json:"data"`            // columns of equal lengths
-	Y     string             `json:"y,omitempty"`     // observed: a column or a formula of columns. Default "y"
-	Sigma string             `json:"sigma,omitempty"` // standard deviation: a column, or for sampling a formula of columns and parameters
-	Fixed map[string]float64 `json:"fixed,omitempty"` // parameters held at a value
-	Tied  map[string]string  `json:"tied,omitempty"`  // parameters that follow from others by a formula
-	Start map[string]Values  `json:"start,omitempty"` // where a fit begins; chains need none
+	// formula of columns and parameters; Likelihood calls its value mu
+	Expr string            `json:"expr"`
+	Data map[string]Column `json:"data"` // columns of numbers or labels, of equal lengths
+	// observed values: a column or a formula of columns. Default "y"
+	Y string `json:"y,omitempty"`
+	// standard deviation: a column or, for sampling, a formula of columns and parameters
+	Sigma string             `json:"sigma,omitempty"`
+	Fixed map[string]float64 `json:"fixed,omitempty"` // values of parameters held fixed
+	Tied  map[string]string  `json:"tied,omitempty"`  // formulas of parameters that follow from others
+	Start map[string]Values  `json:"start,omitempty"` // start values of a fit; chains need none
 
-	// Bounds are [lower, upper] with null for none. Where there is no prior, a
-	// sampled parameter is uniform between them; where there is one, it is truncated.
+	// Bounds are [lower, upper], with null for none. Without a prior, a sampled parameter is uniform
+	// between them; with a prior, the prior is truncated.
 	Bounds map[string]Bounds `json:"bounds,omitempty"`
 
-	// Of sampling.
-	Priors     map[string]string `json:"priors,omitempty"`     // laws of package infer/dist with formulas as arguments: "normal(0, 2*tau)"
-	Flat       []string          `json:"flat,omitempty"`       // parameters without a prior, between their bounds if they have any
-	Likelihood string            `json:"likelihood,omitempty"` // law of an observation. Default "normal(mu, sigma)"; there mu is always the value of Expr and sigma that of Sigma
+	// Settings of sampling.
+	// laws of package infer/dist with formulas as arguments, such as "normal(0, 2*tau)"
+	Priors map[string]string `json:"priors,omitempty"`
+	// parameters without a prior, between their bounds if they have any
+	Flat []string `json:"flat,omitempty"`
+	// law of an observation. Default "normal(mu, sigma)", in which mu is always the value of Expr
+	// and sigma that of Sigma
+	Likelihood string            `json:"likelihood,omitempty"`
 	Groups     map[string]Group  `json:"groups,omitempty"`     // parameters that are vectors
 	NonCentred []string          `json:"noncentred,omitempty"` // parameters sampled by their standardised form, see infer.NonCentred
 	Derived    map[string]string `json:"derived,omitempty"`    // formulas stored with every draw
 
-	// Of least squares, see optim.Settings.
-	Loss     string  `json:"loss,omitempty"`
-	FScale   float64 `json:"f_scale,omitempty"`
-	Method   string  `json:"method,omitempty"`
-	Absolute *bool   `json:"absolute_sigma,omitempty"` // Default true with Sigma, else false
+	// Settings of least squares, see optim.Settings.
+	Loss   string  `json:"loss,omitempty"`
+	FScale float64 `json:"f_scale,omitempty"`
+	Method string  `json:"method,omitempty"`
+	// whether the errors are absolute. Default true with Sigma, else false
+	Absolute *bool   `json:"absolute_sigma,omitempty"`
 	FTol     float64 `json:"ftol,omitempty"`
 	XTol     float64 `json:"xtol,omitempty"`
 	GTol     float64 `json:"gtol,omitempty"`
 	MaxNFev  int     `json:"max_nfev,omitempty"`
 }
 
-// Group says over which column a parameter is a vector: one element for each
-// label of the column, in order of appearance.
+// Group names the column over which a parameter is a vector: one element for each label of the
+// column, in order of appearance.
 type Group struct {
 	Over string `json:"over"`
 }
@@ -109,7 +117,7 @@ func (p *Problem) reserved() error {
 	return nil
 }
 
-// placed adds line and column to an error of encoding/json.
+// placed adds the line and the column to an error of encoding/json.
 func placed(b []byte, err error) error {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
@@ -122,7 +130,7 @@ func placed(b []byte, err error) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
-// wanted names a Go type in JSON's words.
+// wanted returns JSON's name of a Go type.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Map, reflect.Struct:
@@ -143,7 +151,7 @@ func fieldNames(t reflect.Type) (all []string) {
 	return all
 }
 
-// meant suggests a name.
+// meant suggests the name that was probably meant.
 func meant(name string, names []string) string {
 	slices.Sort(names)
 	if m := spelling.Meant(name, names); m != "" {

@@ -13,10 +13,10 @@ import (
 // purposeStart is the random stream of Starts.
 const purposeStart uint32 = 131
 
-// Starts returns a start per chain for infer.Config.Init: that of the document,
-// moved in every unconstrained direction by up to half, so that chains differ; nil
-// if the document has none, for the sampler's own. A start must name every
-// sampled parameter; one number serves all elements of a vector.
+// Starts returns a start per chain for infer.Config.Init: the start of the document, moved in every
+// unconstrained direction by up to half, so that chains differ. It is nil if the document has none,
+// which leaves the choice to the sampler. A start must name every sampled parameter; one number
+// serves all elements of a vector.
 func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]float64, error) {
 	if len(p.Start) == 0 {
 		return nil, nil
@@ -47,7 +47,8 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 	return out, nil
 }
 
-// near moves centre, the less the more often the density there is not finite.
+// near returns a random point near centre, nearer after each attempt at which the density is not
+// finite.
 func near(t infer.Target, centre []float64, src *tensor.Stream) ([]float64, error) {
 	q, g := make([]float64, len(centre)), make([]float64, len(centre))
 	for radius := 0.5; radius > 1e-6; radius /= 2 {
@@ -61,8 +62,8 @@ func near(t infer.Target, centre []float64, src *tensor.Stream) ([]float64, erro
 	return nil, fmt.Errorf("expr: start: the density is not finite there nor near it: try other values, or leave start out")
 }
 
-// X is the only column of numbers in Expr, for plots; ok is false where there is
-// none or more than one.
+// X returns the only column of numbers in Expr, for plots; ok is false if there is none or more than
+// one.
 func (p *Problem) X() (name string, values []float64, ok bool) {
 	f, err := formula.Parse(p.Expr)
 	if err != nil {

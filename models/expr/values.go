@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Column is numbers, or labels where any entry is a string that is no number.
+// Column holds numbers, or labels if any entry is a string that is not a number.
 type Column struct {
 	Values []float64
-	Labels []string // nil for numbers
+	Labels []string // labels of the rows; nil for a column of numbers
 }
 
 // Len returns the number of rows.
@@ -56,7 +56,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	return marshalNumbers(c.Values), nil
 }
 
-// levels returns the labels in order of appearance, and which each row has.
+// levels returns the labels in order of appearance, and the index of each row's label.
 func (c Column) levels() (labels []string, code []int) {
 	rows := c.Labels
 	if rows == nil {
@@ -100,7 +100,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return b, nil
 }
 
-// Bounds are a lower and an upper end; infinite for none.
+// Bounds are a lower and an upper bound; an infinite one stands for none.
 type Bounds [2]float64
 
 // UnmarshalJSON reads [lower, upper] with null for none.

@@ -10,19 +10,19 @@ import (
 
 func uniform(lower, upper float64) dist.Dist { return dist.Uniform(lower, upper) }
 
-// logUniformLike is a wide law of a positive scale between two bounds: lognormal
-// about their geometric mean, with the bounds at two standard deviations.
+// logUniformLike returns a wide law of a positive scale between two bounds: lognormal about their
+// geometric mean, with the bounds at two standard deviations.
 func logUniformLike(lower, upper float64) dist.Dist {
 	return dist.LogNormal(math.Log(geometric(lower, upper)), math.Log(upper/lower)/4)
 }
 
-// boxed is a parameter between two numbers that starts in the middle.
+// boxed returns a parameter between two bounds that starts halfway between them.
 func boxed(name string, lower, upper float64) Param {
 	return Param{Name: name, Start: (lower + upper) / 2, Lower: lower, Upper: upper, PriorRange: uniform}
 }
 
-// relaxation is a time between a twentieth of the shortest delay and ten times
-// the longest, which starts at their geometric mean.
+// relaxation returns a relaxation time between a twentieth of the shortest delay and ten times the
+// longest, which starts at their geometric mean.
 func relaxation(name string) Param {
 	return Param{Name: name, Unit: "s", PriorRange: logUniformLike, Range: func(c Curve) (start, lower, upper float64) {
 		lower, upper = slices.Min(c.X)/20, slices.Max(c.X)*10

@@ -11,11 +11,11 @@ import (
 // Band is a model curve with its uncertainty on a grid of x.
 type Band struct {
 	X, Mid    []float64
-	Low, High []float64 // nil for a point fit
+	Low, High []float64 // bounds of the band; nil for a point fit
 }
 
-// grid returns n points evenly spaced in log x that reach half a decade beyond
-// the data (delays), or a tenth beyond (q).
+// grid returns n points evenly spaced in log x, which reach half a decade beyond the data (delays)
+// or a tenth beyond (q).
 func (c Curve) grid(of string, n int) []float64 {
 	lo, hi := slices.Min(c.X), slices.Max(c.X)
 	beyond := math.Sqrt(10)
@@ -30,7 +30,7 @@ func (c Curve) grid(of string, n int) []float64 {
 	return out
 }
 
-// Line returns the fitted curve on 128 points; nil for a failed bin.
+// Line returns the fitted curve on 128 points, or nil for a failed bin.
 func (f Fit) Line() (*Band, error) {
 	if f.Status == "failed" {
 		return nil, nil
@@ -68,8 +68,8 @@ func (l Law) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, err
 	return b, nil
 }
 
-// Predictive holds quantiles of new data at the delays of a curve.
-type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 } // 2.5, 25, 50, 75, 97.5 %
+// Predictive holds the quantiles 2.5, 25, 50, 75 and 97.5 % of new data at the delays of a curve.
+type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 }
 
 // PredictiveBands draws new data from up to 1000 draws of a fit of the model
 // that Model made, and returns their quantiles at each point.

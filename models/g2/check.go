@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// judge gives the verdict about the model. names are those of the residuals'
-// Jacobian, in the order of the components.
+// judge computes the verdict about the model. names are the names of the residuals' Jacobian
+// columns, in the order of the components.
 func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
 	if r.Status == optim.MaxEvaluations {
@@ -49,8 +49,8 @@ func (c Curve) axis(law Law) check.Axis {
 	return check.Axis{Name: "delay", Unit: "s", Values: c.X}
 }
 
-// altered says which errors repaired replaced. Replaced errors of a curve that went
-// through repaired are equal to each other, so it counts what it did itself.
+// altered describes the errors that repaired replaced. They are counted while they are replaced,
+// because afterwards they equal each other.
 func (c Curve) altered() []check.Alteration {
 	a := check.Alteration{Kind: "zero errors", Count: c.replaced, Remedy: "give these points their errors, or leave them out"}
 	switch {
@@ -85,8 +85,8 @@ func CheckPosterior(law Law, c Curve, s Settings, fit *infer.Fit) (check.Verdict
 		Directions: func(mean, sd []float64) []check.Direction { return law.departures(c, p, mean, sd) }})
 }
 
-// departures are the usual ways in which a curve differs from a law: a stretched or a
-// second decay, a drift of the baseline, a bend of tau(q).
+// departures returns the usual ways in which a curve differs from a law: a stretched or a second
+// decay, a drift of the baseline, a bend of tau(q).
 func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
 	// mean are the predicted values and sd the standard deviations; nil for 1.
 	weight := func(f func(x float64) float64) [][]float64 {
@@ -138,7 +138,7 @@ func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
 	return all
 }
 
-// bend is a power law whose exponent changes with q.
+// bend returns the departure in which the exponent of a power law changes with q.
 func (l Law) bend(c Curve, mean []float64, weight func(func(x float64) float64) [][]float64) []check.Direction {
 	middle := math.Log(geometric(slices.Min(c.X), slices.Max(c.X)))
 	k := -1
@@ -167,11 +167,11 @@ func (l Law) decay(p []float64) (tau, contrast float64) {
 	return tau, contrast
 }
 
-// richer lists the laws with one term more.
+// richer lists the laws with one more term.
 var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
 
-// compare fits the laws with one term more to a curve that f does not fit, and notes
-// which of them agrees best with the data.
+// compare fits the laws with one more term to a curve that f does not fit, and records which of them
+// agrees best with the data.
 func (f *Fit) compare(ctx context.Context, s Settings) {
 	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
 	if len(s.Fixed)+len(s.Bounds) > 0 {

@@ -10,21 +10,20 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// Curve is the data of one bin: X is the delay (s) and Y is g2, or X is q
-// (1/Angstrom) and Y a relaxation time (s). Err is the standard deviation of Y;
-// nil where it is not known.
+// Curve is the data of one bin: X is the delay (s) and Y is g2, or X is q (1/Angstrom) and Y a
+// relaxation time (s). Err is the standard deviation of Y, or nil if it is not known.
 type Curve struct {
-	Bin       int     // number, from 1
-	Q, Phi    float64 // 1/Angstrom, degrees; NaN where they do not apply
+	Bin       int     // number of the bin, from 1
+	Q, Phi    float64 // q in 1/Angstrom and azimuth in degrees; NaN if they do not apply
 	X, Y, Err []float64
 
-	replaced int     // errors that repaired replaced
-	fill     float64 // by this
-	believed int     // errors that were left as they are
-	without  bool    // all errors were 0, and repaired took them for not given
+	replaced int     // number of errors that repaired replaced
+	fill     float64 // value that replaced them
+	believed int     // number of errors that repaired left unchanged
+	without  bool    // whether all errors were 0, and repaired treated them as not given
 }
 
-// check names the first thing that makes the curve unusable.
+// check returns the first problem that makes the curve unusable.
 func (c Curve) check(params int) error {
 	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
 		return fmt.Errorf("g2: bin %d: %d delays, %d values, %d errors: want as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
@@ -51,9 +50,9 @@ func (c Curve) check(params int) error {
 // smallestError is the size below which an error estimate is not believed.
 const smallestError = 1e-6
 
-// repaired returns the curve with errors of at most 1e-6 replaced by the mean of
-// the larger ones, or by 1e-6 if there are none. Relaxation times keep theirs. Errors
-// that are all 0 say nothing and are taken for not given.
+// repaired returns the curve with errors of at most 1e-6 replaced by the mean of the larger ones, or
+// by 1e-6 if there are none. Errors of relaxation times are kept. If all errors are 0, they are
+// treated as not given.
 func (c Curve) repaired(of string) Curve {
 	if len(c.Err) > 0 && slices.Max(c.Err) == 0 {
 		c.Err, c.without = nil, true
@@ -81,9 +80,9 @@ func (c Curve) repaired(of string) Curve {
 	return c
 }
 
-// valid returns the curve without the points that no fit can use, and what was left
-// out: a delay that is not a positive finite number, a value that is not finite, an
-// error that is not finite or below 0.
+// valid returns the curve without the points that no fit can use, and what was left out: delays that
+// are not positive and finite, values that are not finite, and errors that are not finite or below
+// 0.
 func (c Curve) valid() (Curve, []check.Alteration) {
 	if len(c.Y) != len(c.X) || c.Err != nil && len(c.Err) != len(c.X) {
 		return c, nil // check tells
@@ -113,8 +112,8 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 
 type guessed struct{ tau, baseline, contrast float64 }
 
-// guess reads baseline, contrast and relaxation time off a decay: the level of
-// the last tenth, the drop to it, and twice the delay at which 1/e of it is left.
+// guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,
+// the drop to that level, and twice the delay at which 1/e of the drop is left.
 func (c Curve) guess() guessed {
 	n := len(c.Y)
 	tail := max(1, n/10)

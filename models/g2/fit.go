@@ -15,23 +15,26 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// Settings of fits and posteriors. The zero value is the default.
+// Settings are the settings of fits and posteriors. The zero value is the default.
 type Settings struct {
-	Fixed  map[string]float64    // parameters held at a value, by name
-	Bounds map[string][2]float64 // in place of the law's; of point fits and of priors that follow bounds
-	Start  map[string]float64    // in place of the law's own and of the guessed starts
-	Priors map[string]dist.Dist  // in place of the law's; by name of the sampled parameter, or "sigma"
-	Loss   optim.Loss            // of point fits. Default: least squares
-	// LossScale is the residual, in standard deviations, from which Loss forgives.
-	// Default 1.
+	Fixed map[string]float64 // values of parameters held fixed, by name
+	// bounds in place of the law's, by parameter name, for point fits and for priors that follow
+	// bounds
+	Bounds map[string][2]float64
+	// start values in place of the law's own and of the guessed starts, by parameter name
+	Start  map[string]float64
+	Priors map[string]dist.Dist // priors in place of the law's, by name of the sampled parameter, or "sigma"
+	Loss   optim.Loss           // loss of point fits. Default: least squares
+	// LossScale is the residual, in standard deviations, above which Loss reduces the weight of a
+	// point. Default 1.
 	LossScale float64
-	Threads   int // bins at once. Default GOMAXPROCS
-	// DropInvalid leaves out the points that no fit can use: a delay, value or error
-	// that is not a finite number, a delay of at most 0, an error below 0. Without it
-	// such a point fails its bin.
+	Threads   int // number of bins fitted at once. Default GOMAXPROCS
+	// DropInvalid leaves out the points that no fit can use: a delay, value or error that is not a
+	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
+	// fit of its bin fail.
 	DropInvalid bool
 
-	alone bool // no verdict, no further starts: this fit serves a comparison
+	alone bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
 }
 
 // Fit is the point fit of one bin.
@@ -40,24 +43,24 @@ type Fit struct {
 	Curve   Curve
 	Status  string // "converged", "max_evaluations", "stuck" or "failed"
 	Message string
-	// X and SD hold the parameters in the order of Law.Params. SD is the customary
-	// error of the law: absolute where errors are given, except for the aps laws,
-	// which scale it by the reduced chi-square; Absolute and Scaled have both. A
-	// failed bin has the start in X and -1 in every error.
+	// X and SD hold the parameters in the order of Law.Params. SD is the customary error of the law:
+	// absolute if errors are given, except for the aps laws, which scale it by the reduced
+	// chi-square; Absolute and Scaled hold both. A failed bin has the start in X and -1 for every
+	// error.
 	X, SD, Absolute, Scaled []float64
-	Cov                     []float64 // absolute, row-major
+	Cov                     []float64 // absolute covariance of the parameters, row-major
 	Cost                    float64
 	ReducedChiSquared       float64
 	NFev                    int
-	Active                  []int // -1 or 1 where a parameter is on its lower or upper bound
+	Active                  []int // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	Warnings                []string
-	Check                   check.Verdict // about the model; the zero value where there is no fit
+	Check                   check.Verdict // verdict about the model; the zero value if there is no fit
 }
 
 // OK reports whether the fit converged.
 func (f Fit) OK() bool { return f.Status == "converged" }
 
-// compiled is a law ready for curves of one length.
+// compiled is a law compiled for curves of one length.
 type compiled struct {
 	law     Law
 	problem *optim.Problem
@@ -78,9 +81,9 @@ func compile(law Law, n int) (*compiled, error) {
 	return &compiled{law: law, problem: prob}, nil
 }
 
-// FitAll fits every curve, in parallel; the results are the same for any number
-// of threads. A bin that cannot be fitted has the Status "failed" and leaves the
-// others alone. The error is about the settings, or the context's.
+// FitAll fits every curve, in parallel; the results are the same for any number of threads. A bin
+// that cannot be fitted has the Status "failed" and does not affect the others. The error is about
+// the settings, or is the context's.
 func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func FitOne(ctx context.Context, law Law, c Curve, s Settings) (Fit, error) {
 	return f[0], nil
 }
 
-// limits returns start and bounds for a curve, with the settings' own applied.
+// limits returns the start and the bounds for a curve, after applying the settings.
 func (l Law) limits(c Curve, s Settings) (start, lower, upper []float64) {
 	for _, p := range l.Params {
 		x, lo, hi := p.limits(c)
@@ -207,7 +210,7 @@ func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, 
 	return f
 }
 
-// elsewhere fits from points spread over the bounds; nil where that cannot be done.
+// elsewhere fits from points spread over the bounds, or returns nil if that is not possible.
 func elsewhere(ctx context.Context, p *optim.Problem, s Settings) *optim.Result {
 	found, err := optim.MultiStart(ctx, p, optim.MultiSettings{Settings: s.optimiser(), Starts: 16, Seed: 1, Threads: 1})
 	if err != nil || len(found) == 0 || !found[0].Status.Converged() {
@@ -220,8 +223,8 @@ func (s Settings) optimiser() optim.Settings {
 	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale}
 }
 
-// best fits from every start and returns the lowest cost; a converged fit wins
-// over one that did not unless it costs more.
+// best fits from every start and returns the result of lowest cost. A converged fit is preferred to
+// one that did not converge, unless it costs more.
 func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) (*optim.Result, error) {
 	var found *optim.Result
 	var first error
@@ -262,8 +265,8 @@ func (f Fit) failed(start []float64, err error) Fit {
 	return f
 }
 
-// take copies a result, puts components in order, and returns the names that the
-// result's parameters have then.
+// take copies a result, puts the components in order, and returns the names of the result's
+// parameters in that order.
 func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	names = slices.Clone(r.Names)
 	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
@@ -295,12 +298,11 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	return names
 }
 
-// nearer is what to try where the evaluations do not suffice; their number is no setting
-// of this package.
+// nearer is the remedy if the evaluations do not suffice; their number is not a setting of this
+// package.
 const nearer = "give nearer starts (--start), or hold a parameter (--fixed)"
 
-// order swaps the components so that the faster comes first, and reports whether it
-// did.
+// order swaps the components so that the faster one comes first, and reports whether it did.
 func (f *Fit) order() bool {
 	if len(f.Law.pairs) == 0 || f.X[f.Law.pairs[0][0]] <= f.X[f.Law.pairs[0][1]] {
 		return false

@@ -17,17 +17,17 @@ type Law struct {
 	Formula string
 	// Params lists the parameters of the point fit, in order.
 	Params []Param
-	// Of is what the independent variable is: "delay" (s) or "q" (1/Angstrom).
+	// Of is the independent variable: "delay" (s) or "q" (1/Angstrom).
 	Of string
 	// mean is the model at x.
 	mean func(p []*ad.Node, x *ad.Node) *ad.Node
 	// starts returns start points guessed from the data, beside the default.
 	starts func(c Curve) [][]float64
-	// pairs lists parameters that swap when two components are put in order: the
-	// first pair is compared; oneMinus is a share that becomes 1 minus itself.
+	// pairs lists parameters that swap when two components are put in order. The first pair is
+	// compared; oneMinus is the index of a fraction f that becomes 1 - f.
 	pairs    [][2]int
-	oneMinus int // -1: none
-	// sampled makes the sampled parameters where they differ from Params.
+	oneMinus int // index of that parameter; -1 if there is none
+	// sampled holds the sampled parameters if they differ from Params.
 	sampled *reparametrised
 	// scaledErrors says that the customary errors are scaled by the reduced
 	// chi-square.
@@ -38,11 +38,10 @@ type Law struct {
 type Param struct {
 	Name string
 	Unit string
-	// Start, Lower and Upper are the defaults; where they depend on the data, Range
-	// gives them.
+	// Start, Lower and Upper are the defaults. If they depend on the data, Range computes them.
 	Start, Lower, Upper float64
 	Range               func(c Curve) (start, lower, upper float64)
-	// Prior is the default prior; PriorRange where it depends on the data.
+	// Prior is the default prior. If it depends on the data, PriorRange computes it.
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist
 }
@@ -67,7 +66,7 @@ var laws []Law
 // Laws returns every law.
 func Laws() []Law { return append([]Law(nil), laws...) }
 
-// ByName returns the law of that name; the error lists what there is.
+// ByName returns the law of that name; if there is none, the error lists the names that exist.
 func ByName(name string) (Law, error) {
 	var all []string
 	for _, l := range laws {
@@ -126,8 +125,8 @@ func (l Law) On(x []float64) (func(p []float64) []float64, error) {
 // reparametrised is the sampled form of a law.
 type reparametrised struct {
 	params []Param
-	// mean is the model of the sampled parameters; derived names and makes what is
-	// reported beside them.
+	// mean is the model as a function of the sampled parameters; derived computes the quantities
+	// reported in addition, by name.
 	mean    func(p []*ad.Node, x *ad.Node) *ad.Node
 	derived func(p []*ad.Node) map[string]*ad.Node
 	// from maps a point fit to the sampled parameters.

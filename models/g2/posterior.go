@@ -78,8 +78,8 @@ func (l Law) Sampled(c Curve) []string {
 	return out
 }
 
-// Units returns the units of the law's parameters and of those derived from
-// them, by name; those without a unit are left out.
+// Units returns the units of the law's parameters and of the parameters derived from them, by name.
+// Those without a unit are left out.
 func (l Law) Units() map[string]string {
 	out := map[string]string{}
 	sampled, _ := l.sampledForm()
@@ -91,7 +91,7 @@ func (l Law) Units() map[string]string {
 	return out
 }
 
-// declare adds a parameter with the prior that was chosen, or with the usual one.
+// declare adds a parameter with the prior of the settings, or with the usual one.
 func (s Settings) declare(m *infer.Model, name string, usual dist.Dist) *ad.Node {
 	if own, ok := s.Priors[name]; ok {
 		return m.Param(name, own)
@@ -99,7 +99,7 @@ func (s Settings) declare(m *infer.Model, name string, usual dist.Dist) *ad.Node
 	return m.Param(name, usual, infer.Weak())
 }
 
-// checkSampled finds names that the Bayesian model does not have.
+// checkSampled returns an error for names that the Bayesian model does not have.
 func (s Settings) checkSampled(law Law, params []Param, c Curve) error {
 	names := law.Sampled(c)
 	for _, group := range []struct {
@@ -168,7 +168,7 @@ func (f Fit) rms() float64 {
 	return math.Sqrt(2 * f.Cost / float64(len(f.Curve.X)))
 }
 
-// changed carries a covariance through a change of parameters, by differences.
+// changed transforms a covariance under a change of parameters, by finite differences.
 func changed(g func([]float64) []float64, x, cov []float64) []float64 {
 	n := len(x)
 	base := g(x)

@@ -24,8 +24,8 @@ func (s Settings) usable(curves []Curve) ([]Curve, [][]check.Alteration) {
 	return curves, dropped
 }
 
-// check finds names that the law does not have, and starts, fixed values and bounds
-// that exclude each other, for every curve before anything runs.
+// check returns an error for names that the law does not have, and for starts, fixed values and
+// bounds that exclude each other, for every curve before anything runs.
 func (s Settings) check(law Law, curves []Curve) error {
 	for _, group := range []struct {
 		what  string

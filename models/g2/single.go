@@ -13,8 +13,8 @@ var (
 	contrastParam = Param{Name: "contrast", Start: 0.3, Lower: 0, Upper: 1, Prior: dist.HalfNormal(1)}
 )
 
-// relaxationTime is a parameter between 1e-6 and 1e6 s, or wider where the
-// delays reach a thousandth or a thousand times as far.
+// relaxationTime returns a parameter between 1e-6 and 1e6 s. The bounds are wider if a thousandth of
+// the shortest delay, or a thousand times the longest, lies beyond them.
 func relaxationTime(name string, start float64) Param {
 	p := Param{Name: name, Unit: "s", Start: start, Lower: 1e-6, Upper: 1e6, Prior: dist.LogNormal(0, 2)}
 	p.Range = func(c Curve) (s, lower, upper float64) {

@@ -6,17 +6,17 @@ import (
 	"sort"
 )
 
-// binomial is the law of the input of a neuron that never fired: how many of n firing
-// neurons connect to it.
+// binomial is the law of the input of a neuron that never fired: of n firing neurons, how many
+// connect to it.
 type binomial struct {
-	from int       // the value of tail[0]
-	tail []float64 // P(X > from + i), down to 1e-300
+	from int       // value that tail[0] belongs to
+	tail []float64 // P(X > from + i) for each i, down to 1e-300
 }
 
 func newBinomial(n int, p float64) *binomial { return lawOf(masses(n, p)) }
 
-// masses returns the probabilities of from, from+1, ..., whose sum is 1 but for less
-// than 1e-20 below the mode.
+// masses returns the probabilities of from, from+1, ... Their sum is 1, except that less than 1e-20
+// may be missing below the mode.
 func masses(n int, p float64) (from int, mass []float64) {
 	switch {
 	case p <= 0 || n == 0:
@@ -26,7 +26,7 @@ func masses(n int, p float64) (from int, mass []float64) {
 	}
 	mode := min(int(float64(n+1)*p), n)
 	ratio := p / (1 - p)
-	var down []float64 // over the mass of the mode, below it
+	var down []float64 // probabilities below the mode, over that of the mode
 	for k, w := mode, 1.0; k > 0; k-- {
 		if w *= float64(k) / float64(n-k+1) / ratio; w < 1e-20 {
 			break
@@ -67,13 +67,13 @@ func (b *binomial) quantile(s float64) int {
 	return b.from + min(sort.Search(len(b.tail), func(i int) bool { return b.tail[i] <= s }), len(b.tail)-1)
 }
 
-// order gives the largest, the second largest, ... of n independent draws, one after
-// the other: U_1 = V_1^(1/n), U_(i+1) = U_i V_i^(1/(n-i)) are the largest uniforms.
+// order draws the order statistics of n independent draws, one after another: the largest, the
+// second largest and so on. U_1 = V_1^(1/n), U_(i+1) = U_i V_i^(1/(n-i)) are the largest uniforms.
 //
 // Reference: Devroye, Non-Uniform Random Variate Generation (1986), section V.3.
 type order struct {
 	law  *binomial
-	left int // draws not yet given
+	left int // number of draws not yet given
 	log  float64
 }
 

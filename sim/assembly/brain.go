@@ -10,58 +10,59 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// Activity says what areas do that get no input in a step.
+// Activity says what areas do in a step in which they get no input.
 type Activity int
 
 const (
-	Sticky Activity = iota // they keep their winners
-	Silent                 // they fall silent
+	Sticky Activity = iota // areas without input keep their winners
+	Silent                 // areas without input fall silent
 )
 
-// Sampling is how lazy areas draw the inputs of neurons that never fired.
+// Sampling says how lazy areas draw the inputs of neurons that never fired.
 type Sampling int
 
 const (
 	Exact  Sampling = iota // the largest of as many binomial draws as there are such neurons
-	Normal                 // K draws from the tail of a normal law, as the reference implementation
+	Normal                 // K draws from the tail of a normal law, as in the reference implementation
 )
 
 // Settings of a Brain. Zero values are the defaults.
 type Settings struct {
 	P         float64  // probability of a synapse, 0 to 1
-	Seed      uint64   // of all that is drawn
-	Activity  Activity // Default Sticky.
-	MaxWeight float64  // no synapse grows beyond; 0 for no bound
-	Lazy      Sampling // of neurons that never fired; default Exact
-	// EmptyIfSilent leaves an area without winners where no input reaches it. Default:
-	// neurons 0 to K-1 win, as the lowest among equals. Silent implies it.
+	Seed      uint64   // seed of everything that is drawn
+	Activity  Activity // behaviour of areas without input; default Sticky
+	MaxWeight float64  // largest weight a synapse grows to; 0 for no bound
+	Lazy      Sampling // sampling of the inputs of neurons that never fired, in lazy areas; default Exact
+	// EmptyIfSilent leaves an area without winners if no input reaches it. By default neurons 0 to
+	// K-1 win then, as the lowest among equals. Silent implies EmptyIfSilent.
 	//
-	// An area that no open fibre reaches from anything that fires is not part of a step:
-	// it keeps its winners if Sticky.
+	// An area is not part of a step if nothing that fires reaches it through an open fibre; if
+	// Sticky, it keeps its winners.
 	EmptyIfSilent bool
 	// NoSelf leaves out synapses of neurons onto themselves.
 	NoSelf bool
-	// Connect, if given, draws the connections instead: it appends to dst, in order,
-	// which neurons of a fibre's target the source neuron connects to. It must be
-	// safe for concurrent use.
+	// Connect, if given, draws the connections instead: it appends to dst, in order, the neurons of
+	// a fibre's target that the source neuron connects to. It must be safe for concurrent use.
 	Connect func(dst []int32, f Fibre, source int) []int32 `json:"-"`
-	Cache   int                                            // bytes of drawn connections to keep; default 4 GiB
-	Threads int                                            // that draw and count connections; default GOMAXPROCS. Changes no result.
+	// bytes of drawn connections to keep in memory; default 4 GiB
+	Cache int
+	// number of threads that draw and count connections; default GOMAXPROCS. It changes no result.
+	Threads int
 }
 
 // Area is a set of neurons of which K fire together.
 type Area struct {
 	Name string
-	N    int     // neurons
-	K    int     // that fire, at most N
-	Beta float64 // plasticity of fibres into it, see Rule
-	Rule Rule    // by which they learn; default Hebb
-	Lazy bool    // store neurons when they first fire, and draw the others; see Sampling
+	N    int     // number of neurons
+	K    int     // number of neurons that fire at a time, at most N
+	Beta float64 // plasticity of the fibres into the area, see Rule
+	Rule Rule    // learning rule of the fibres into the area; default Hebb
+	Lazy bool    // whether to store neurons only once they fire and to draw the others; see Sampling
 	Column
 }
 
-// Brain is a set of areas, stimuli and fibres. It is not safe for concurrent use;
-// copies of it are.
+// Brain is a set of areas, stimuli and fibres. It is not safe for concurrent use; clones can run
+// concurrently.
 type Brain struct {
 	set      Settings
 	areas    []*area
@@ -70,34 +71,34 @@ type Brain struct {
 	byName   map[[2]string]*fibre
 	rivals   [][]string
 	closed   Inhibition
-	frozen   bool // no plasticity
+	frozen   bool // whether plasticity is off
 	step     int
-	cached   int       // bytes of links
-	x        []float64 // inputs of one target
-	isWinner []uint8   // 1 for winners
+	cached   int       // bytes of the connections in memory
+	x        []float64 // inputs of the current target
+	isWinner []uint8   // 1 for each winner, 0 for the other neurons
 	room     []int32
-	arena    []int32   // of subsets, in one step
-	rowRoom  []synapse // room for rows
-	rowsMade int       // synapses of all slabs
+	arena    []int32   // memory of the subsets drawn in one step
+	rowRoom  []synapse // unused rest of the slab that rows are cut from
+	rowsMade int       // number of synapses in all slabs
 	marked   marks
-	laws     map[pair]*binomial // inputs of new neurons, by how many fire
+	laws     map[pair]*binomial // laws of the inputs of new neurons, by the number of firing neurons
 	prof     *Profile
-	moved    int // bytes of synapses and inputs read and written so far, at least
+	moved    int // lower bound on the bytes of synapses and inputs read and written so far
 }
 
-// area is an Area with its state.
+// area is an Area and its state.
 type area struct {
 	Area
-	winners []int32 // in order of falling input
-	changes int     // of the set of winners
-	fired   []bool  // neurons that ever did
-	support int     // how many
+	winners []int32 // winners, in order of falling input
+	changes int     // number of times the set of winners has changed
+	fired   []bool  // whether each neuron has ever fired
+	support int     // number of neurons that have ever fired
 	fixed   bool
 	columnState
 	into, out []*fibre
 }
 
-// stimulus is a set of neurons outside that always fire together.
+// stimulus is a set of neurons outside the areas that always fire together.
 type stimulus struct {
 	name string
 	size int
@@ -187,7 +188,7 @@ func (b *Brain) Stimuli() (names []string) {
 	return names
 }
 
-// Area returns what an area was made of.
+// Area returns the description that an area was added with.
 func (b *Brain) Area(name string) (Area, error) {
 	a, err := b.area(name)
 	if err != nil {
@@ -248,8 +249,8 @@ func (b *Brain) Activate(name string, i int) error {
 	return nil
 }
 
-// Block returns the block of an area that most of its winners lie in, and which part
-// of the block fires. It returns a *SilentError if nothing fires.
+// Block returns the block of an area that holds most of its winners, and the fraction of the block
+// that fires. It returns a *SilentError if nothing fires.
 func (b *Brain) Block(name string) (block int, overlap float64, err error) {
 	a, err := b.area(name)
 	if err != nil {
@@ -268,7 +269,7 @@ func (b *Brain) Block(name string) (block int, overlap float64, err error) {
 	return block, float64(count[block]) / float64(a.K), nil
 }
 
-// Fix freezes the winners of an area, or frees them. It still projects, and synapses
+// Fix freezes the winners of an area, or releases them. A frozen area still projects, and synapses
 // into it still learn.
 func (b *Brain) Fix(name string, fixed bool) error {
 	a, err := b.area(name)
@@ -282,10 +283,10 @@ func (b *Brain) Fix(name string, fixed bool) error {
 // changes no result.
 func (b *Brain) SetThreads(n int) { b.set.Threads = max(n, 0) }
 
-// Learn switches plasticity, which is on at first.
+// Learn switches plasticity on or off; it is on at first.
 func (b *Brain) Learn(on bool) { b.frozen = !on }
 
-// stored returns how many neurons have numbers.
+// stored returns the number of neurons whose state is stored.
 func (a *area) stored() int {
 	if a.Lazy {
 		return a.support
@@ -293,13 +294,13 @@ func (a *area) stored() int {
 	return a.N
 }
 
-// set makes other neurons fire.
+// set replaces the winners of an area.
 func (a *area) set(winners []int32) {
 	a.winners = winners
 	a.changes++
 }
 
-// changesWith returns what changes will be once the winners of a round fire.
+// changesWith returns the value that changes will have once the winners of a round fire.
 func (a *area) changesWith(r Round) int {
 	if a.fixed || r.Kept == len(r.Winners) && r.Kept == len(a.winners) {
 		return a.changes
@@ -307,7 +308,7 @@ func (a *area) changesWith(r Round) int {
 	return a.changes + 1
 }
 
-// fire makes the winners of a round those of a.
+// fire makes the winners of a round the winners of a.
 func (a *area) fire(r Round, step int) {
 	a.changes = a.changesWith(r)
 	winners := slices.Clone(r.Winners) // the round is the caller's
@@ -324,7 +325,7 @@ func (a *area) fire(r Round, step int) {
 	}
 }
 
-// name64 turns names into a number to key counters with.
+// name64 hashes names to a number that keys counters.
 func name64(names ...string) uint64 {
 	h := fnv.New64a()
 	for _, n := range names {
@@ -341,5 +342,5 @@ func (b *Brain) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// parallel does n independent things.
+// parallel does n independent pieces of work.
 func (b *Brain) parallel(n int, do func(worker, i int)) { parallel.Do(b.workers(), n, do) }

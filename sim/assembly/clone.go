@@ -2,8 +2,8 @@ package assembly
 
 import "slices"
 
-// Clone returns a copy that goes on as b would; synapses are copied when one of the
-// two changes them. Plans belong to one brain: make them anew.
+// Clone returns a copy that goes on exactly as b would. The two share synapses until one of them
+// changes them. A plan belongs to one brain: make new plans for the copy.
 func (b *Brain) Clone() *Brain {
 	c := *b
 	c.x, c.isWinner, c.room, c.arena, c.rowRoom, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil

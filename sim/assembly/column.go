@@ -9,24 +9,25 @@ import (
 // Column says how the neurons of an area compete. The zero value is the k-cap of the
 // assembly calculus: the K neurons of largest input fire.
 type Column struct {
-	Policy    Policy
-	Threshold float64 // input from which a neuron fires (AtThreshold), or part of the largest input (Relative)
-	AtLeast   int     // neurons fire with Relative, whatever the threshold
-	// Latency, in steps, and LatencyStrength inhibit what has fired: a steps ago by
-	// the strength times 1 - (a-1)/Latency, for a up to Latency.
+	Policy Policy
+	// input from which a neuron fires (AtThreshold), or fraction of the largest input (Relative)
+	Threshold float64
+	AtLeast   int // number of neurons that fire with Relative, whatever the threshold
+	// Latency, in steps, and LatencyStrength inhibit neurons that have fired: a neuron that fired a
+	// steps ago, a up to Latency, loses LatencyStrength times 1 - (a-1)/Latency.
 	Latency         int
 	LatencyStrength float64
-	// Refraction counts against a neuron, times how often it has fired.
+	// Refraction times the number of times that a neuron has fired is subtracted from its input.
 	Refraction float64
 }
 
-// Policy says which of the K neurons of largest input fire.
+// Policy says which of the K neurons with the largest input fire.
 type Policy int
 
 const (
-	TopK        Policy = iota // all
-	AtThreshold               // those with input of Threshold or more
-	Relative                  // those with Threshold times the largest input or more
+	TopK        Policy = iota // all K neurons fire
+	AtThreshold               // neurons fire whose input is at least Threshold
+	Relative                  // neurons fire whose input is at least Threshold times the largest
 )
 
 func (c Column) check(a Area) error {
@@ -45,8 +46,8 @@ func (c Column) check(a Area) error {
 	return nil
 }
 
-// fires reports whether a neuron with input x is a winner, given how many larger ones
-// are and the largest.
+// fires reports whether a neuron with input x is a winner, given the number of neurons with larger
+// inputs and the largest input.
 func (a *area) fires(x float64, larger int, largest float64) bool {
 	switch {
 	case larger >= a.K:
@@ -59,20 +60,19 @@ func (a *area) fires(x float64, larger int, largest float64) bool {
 	return true
 }
 
-// columnState is what a column remembers.
+// columnState is the memory of a column.
 type columnState struct {
-	times  []int32 // of refraction: how often each stored neuron has fired
+	times  []int32 // number of times each stored neuron has fired, for refraction
 	recent []firing
 }
 
-// firing is what fired in a step.
+// firing is the set of neurons that fired in one step.
 type firing struct {
 	step    int
 	winners []int32
 }
 
-// inhibitFired takes the latency and the refraction of stored neurons from their
-// inputs x.
+// inhibitFired subtracts latency and refraction from the inputs x of the stored neurons.
 func (a *area) inhibitFired(b *Brain, x []float64) {
 	if a.Refraction > 0 {
 		for j, n := range a.times {
@@ -98,7 +98,7 @@ func (a *area) inhibitFired(b *Brain, x []float64) {
 	}
 }
 
-// remember notes that winners have fired.
+// remember records that winners have fired.
 func (a *area) remember(winners []int32, step int) {
 	if a.Refraction > 0 {
 		for _, j := range winners {
@@ -113,8 +113,8 @@ func (a *area) remember(winners []int32, step int) {
 	}
 }
 
-// Rivals makes areas inhibit each other: of those that get input in a step only the
-// one whose winners get most fires, and learns.
+// Rivals makes areas inhibit each other: of those that get input in a step, only the one whose
+// winners have the largest total input fires and learns.
 func (b *Brain) Rivals(areas ...string) error {
 	for _, name := range areas {
 		if _, err := b.area(name); err != nil {
@@ -125,7 +125,7 @@ func (b *Brain) Rivals(areas ...string) error {
 	return nil
 }
 
-// inhibitRivals takes the winners from all but the strongest of rivals.
+// inhibitRivals removes the winners of all rivals but the strongest.
 func (b *Brain) inhibitRivals(p *Plan) {
 	for _, group := range b.rivals {
 		var best *target
@@ -146,8 +146,8 @@ func (b *Brain) inhibitRivals(p *Plan) {
 	}
 }
 
-// stronger reports whether the winners of t get more than those of o, or as much and t
-// has the lesser name.
+// stronger reports whether the winners of t have a larger total input than those of o, or the same
+// and t comes first by name.
 func (t *target) stronger(o *target) bool {
 	return t.round.Input > o.round.Input || t.round.Input == o.round.Input && t.Name < o.Name
 }

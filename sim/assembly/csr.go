@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// CSR holds the synapses of a fibre: those of source neuron i lead to
-// Targets[Starts[i]:Starts[i+1]], in order, with the weights of the same places. It is
+// CSR holds the synapses of a fibre in compressed sparse row form. Source neuron i connects to
+// Targets[Starts[i]:Starts[i+1]], in order; Weights holds the weights at the same places. It matches
 // SciPy's csr_array, see WriteNPZ and ReadCSR.
 type CSR struct {
 	Starts  []int64
 	Targets []int32
 	Weights []float64
-	Columns int // target neurons; 0: as many as the largest of Targets needs
+	Columns int // number of target neurons; 0 for the fewest that hold all Targets
 }
 
-// CSR returns the synapses of a fibre between areas, all of them: some n times n P.
+// CSR returns all synapses of a fibre between areas: about n times n P of them.
 func (b *Brain) CSR(from, to string) (*CSR, error) {
 	f, err := b.fibre(from, to)
 	if err != nil {
@@ -39,8 +39,8 @@ func (b *Brain) CSR(from, to string) (*CSR, error) {
 	return c, nil
 }
 
-// SetCSR replaces the synapses of a fibre between areas, neither of which is lazy,
-// before the fibre is part of a plan.
+// SetCSR replaces the synapses of a fibre between areas. Neither area may be lazy, and the fibre may
+// not yet be part of a plan.
 func (b *Brain) SetCSR(from, to string, c *CSR) error {
 	f, err := b.fibre(from, to)
 	if err != nil {
@@ -94,11 +94,11 @@ func (c *CSR) check(sources, targets int) error {
 // Statistics of a fibre between areas. Means and variances over nothing are NaN.
 type Statistics struct {
 	Synapses            int
-	Density             float64 // of all pairs of stored neurons
-	InMean, InVariance  float64 // synapses onto a target neuron
-	OutMean, OutVar     float64 // synapses from a source neuron
-	WeightMean, Largest float64 // of the synapses
-	Grown               int     // synapses whose weight is not 1
+	Density             float64 // fraction of all pairs of stored neurons that are connected
+	InMean, InVariance  float64 // mean and variance of the number of synapses onto a target neuron
+	OutMean, OutVar     float64 // mean and variance of the number of synapses from a source neuron
+	WeightMean, Largest float64 // mean and largest weight of the synapses
+	Grown               int     // number of synapses whose weight is not 1
 }
 
 // Statistics counts the synapses of a fibre between areas.
@@ -143,9 +143,9 @@ func moments(v []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// Density returns which part of the pairs of an area's winners is connected by the
-// area's own fibre, and the mean weight of these synapses, NaN if there are none. It
-// returns a *SilentError if nothing fires.
+// Density returns the fraction of the pairs of an area's winners that are connected by the area's
+// own fibre, and the mean weight of these synapses, or NaN if there are none. It returns a
+// *SilentError if nothing fires.
 func (b *Brain) Density(area string) (density, weight float64, err error) {
 	f, err := b.fibre(area, area)
 	if err != nil {

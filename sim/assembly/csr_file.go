@@ -50,11 +50,11 @@ func member(z *zip.Writer, name string, write func(io.Writer) error) error {
 	return write(f)
 }
 
-// csrFormat is the NPY file of the text csr in bytes, without axes.
+// csrFormat is an NPY file without axes that holds the bytes csr.
 var csrFormat = "\x93NUMPY\x01\x00\x76\x00" + fmt.Sprintf("%-117s\n", "{'descr': '|S3', 'fortran_order': False, 'shape': (), }") + "csr"
 
-// ReadCSR reads what WriteNPZ or scipy.sparse.save_npz wrote, of any type of numbers, in
-// the format csr; without format and shape too. SetCSR checks what it says.
+// ReadCSR reads the files of WriteNPZ and scipy.sparse.save_npz, in the format csr and with any type
+// of numbers. Format and shape may be missing. SetCSR checks the contents.
 func ReadCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	c, err := readCSR(r, size)
 	if err != nil {
@@ -103,8 +103,8 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	return c, nil
 }
 
-// textMember returns the text of a member that is one NPY word of bytes or characters;
-// without the member it is empty.
+// textMember returns the text of a member that is one NPY string of bytes or characters, or "" if
+// there is no such member.
 func textMember(r io.ReaderAt, size int64, name string) (string, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {

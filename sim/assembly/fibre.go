@@ -5,38 +5,39 @@ import (
 	"slices"
 )
 
-// Fibre names a connection and what is known of it.
+// Fibre names a connection and gives its parameters.
 type Fibre struct {
 	From, To string
-	Seed     uint64  // of its connections
+	Seed     uint64  // seed of the fibre's connections
 	P        float64 // probability of a synapse
-	N        int     // neurons of the target
+	N        int     // number of neurons of the target
 }
 
-// fibre holds the synapses from a stimulus or an area to an area: one of total, rows
-// and web.
+// fibre holds the synapses from a stimulus or an area to an area, in one of total, rows and
+// synapses.
 type fibre struct {
 	Fibre
 	beta     float64
 	rule     Rule
-	from     *area // nil for a stimulus
+	from     *area // source area; nil if the source is a stimulus
 	stimulus *stimulus
 	target   *area
 	planned  bool
-	given    bool      // synapses came from SetCSR
-	scale    []float64 // of a normalised fibre: 1 over the summed weights onto each target
+	given    bool      // whether the synapses came from SetCSR
+	scale    []float64 // for a normalised fibre, 1 over the summed weights onto each target
 
-	inputs   []int32     // of a stimulus: synapses onto each target neuron
-	total    []float64   // of a stimulus: their summed weight
-	grown    []int32     // of a stimulus, onto a whole area: targets whose weights have ever changed
-	moved    []bool      // which those are
-	rows     [][]synapse // onto a lazy area: by source neuron
-	shared   []bool      // rows that a copy of the brain has too
+	inputs []int32   // for a stimulus, the number of synapses onto each target neuron
+	total  []float64 // for a stimulus, the summed weight of these synapses
+	// for a stimulus onto an area that is not lazy, the targets whose weights have ever changed
+	grown    []int32
+	moved    []bool      // whether each target is in grown
+	rows     [][]synapse // synapses onto a lazy area, by source neuron
+	shared   []bool      // whether each row is shared with a copy of the brain
 	recent   recentSums
-	synapses *synapses // onto other areas
+	synapses *synapses // synapses onto an area that is not lazy
 }
 
-// fibre returns the connection between two names, and makes it the first time.
+// fibre returns the connection between two names, and creates it the first time.
 func (b *Brain) fibre(from, to string) (*fibre, error) {
 	if f := b.byName[[2]string{from, to}]; f != nil {
 		return f, nil
@@ -62,7 +63,7 @@ func (b *Brain) newFibre(from, to string, p float64) (*fibre, error) {
 	return f, nil
 }
 
-// newEmpty makes a fibre without the synapses onto neurons that are there.
+// newEmpty makes a fibre without synapses onto the existing neurons.
 func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 	target, err := b.area(s.To)
 	if err != nil {
@@ -75,7 +76,7 @@ func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 			return nil, fmt.Errorf("%w; nor is it a stimulus", err)
 		}
 		if !target.Lazy {
-			f.synapses = newWeb(target.N)
+			f.synapses = newSynapses(target.N)
 		}
 	}
 	b.insert(f)
@@ -130,7 +131,7 @@ func (b *Brain) connectStimulus(f *fibre) {
 	}
 }
 
-// connect appends what source neuron i of f connects to.
+// connect appends the neurons that source neuron i of f connects to.
 func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
 	from := len(dst)
 	if b.set.Connect != nil {
@@ -181,7 +182,7 @@ func (b *Brain) SetP(from, to string, p float64) error {
 	return err
 }
 
-// firing returns how many neurons of the source fire.
+// firing returns the number of neurons of the source that fire.
 func (f *fibre) firing() int {
 	if f.stimulus != nil {
 		return f.stimulus.size
@@ -189,7 +190,7 @@ func (f *fibre) firing() int {
 	return len(f.from.winners)
 }
 
-// sources returns the neurons of the source that fire; of a stimulus none.
+// sources returns the neurons of the source that fire; for a stimulus, none.
 func (f *fibre) sources() []int32 {
 	if f.stimulus != nil {
 		return nil
@@ -214,8 +215,8 @@ func (b *Brain) addInputs(x []float64, f *fibre) {
 	}
 }
 
-// strengthen lets the synapses between neurons that fired before and those that do
-// now learn; b.isWinner marks those. to is the target's changes once they fire.
+// strengthen applies the learning rule to the synapses between the neurons that fired before and the
+// winners, which b.isWinner marks. to is the value of the target's changes once the winners fire.
 func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
 	if f.beta == 0 && f.rule != Willshaw {
 		return
@@ -238,8 +239,8 @@ func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
 	}
 }
 
-// Weight returns the weight of a synapse, 0 where there is none; of a stimulus the
-// sum of its synapses onto the neuron, whatever source is.
+// Weight returns the weight of a synapse, 0 if there is none. For a stimulus it is the sum over its
+// synapses onto the neuron, whatever source is.
 func (b *Brain) Weight(from, to string, source, target int) (float64, error) {
 	f, err := b.fibre(from, to)
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// gaps draws how far it is from one connection of a neuron to the next: g with
-// probability p (1-p)^(g-1). Numbers of 32 bits are looked up in a table; beyond its
-// end the law begins anew, for it has no memory.
+// gaps draws the distance from one connection of a neuron to the next: g with probability p
+// (1-p)^(g-1). A 32-bit number is looked up in a table; beyond its end the law starts anew, because
+// it is memoryless.
 type gaps struct {
-	upTo  []uint32 // 2^32 P(gap <= i+1)
-	guide []uint32 // where upTo exceeds i << guideShift
-	log   float64  // 1/log(1-p), used where the table would be too long
+	upTo  []uint32 // cumulative probabilities 2^32 P(gap <= i+1)
+	guide []uint32 // first index where upTo exceeds i << guideShift
+	log   float64  // 1/log(1-p), used if the table would be too long
 }
 
 const guideShift = 20
 
-// tables remembers the tables by their probability.
+// tables caches the tables by probability.
 var tables sync.Map
 
 func gapsOf(p float64) *gaps {
@@ -49,9 +49,9 @@ func newGaps(p float64) *gaps {
 	return g
 }
 
-// append appends the targets of a source neuron, in order, of n.
+// append appends the targets, below n, of a source neuron in order.
 func (g *gaps) append(dst []int32, seed uint64, source, n int) []int32 {
-	d := dice{mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))}
+	d := randomStream{mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))}
 	upTo, guide, at := g.upTo, g.guide, -1
 	for {
 		z := d.next()
@@ -81,11 +81,10 @@ func (g *gaps) append(dst []int32, seed uint64, source, n int) []int32 {
 	}
 }
 
-// Bernoulli appends the connections of a source neuron: each target with the
-// probability of the fibre, independently.
+// Bernoulli appends the connections of a source neuron: each target independently, with the
+// probability of the fibre.
 //
-// A device draws a row per thread block: the gaps of a stretch of counters, and
-// their prefix sum.
+// On a device, a thread block draws a row: the gaps of a range of counters, and their prefix sum.
 func Bernoulli(dst []int32, f Fibre, source int) []int32 {
 	switch {
 	case f.P <= 0:

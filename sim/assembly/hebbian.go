@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// Rule says how a synapse of weight w learns when its two neurons fire one after the
-// other.
+// Rule says how a synapse of weight w learns when its two neurons fire one after the other.
 type Rule int
 
 const (
-	Hebb     Rule = iota // w (1 + beta), at most MaxWeight, or 1e38
-	Additive             // w + beta (1 - w/MaxWeight): slower towards the bound
-	AntiHebb             // w (1 - beta)
-	Willshaw             // 1 + beta, once and for all
+	Hebb     Rule = iota // w becomes w (1 + beta), at most MaxWeight, or 1e38 without a bound
+	Additive             // w becomes w + beta (1 - w/MaxWeight), so growth slows towards the bound
+	AntiHebb             // w becomes w (1 - beta)
+	Willshaw             // w becomes 1 + beta the first time, and stays so
 )
 
 // check refuses plasticities that make no sense.
@@ -33,7 +32,7 @@ func (r Rule) check(name string, beta, maxWeight float64) error {
 	return nil
 }
 
-// SetRule sets the rule of one fibre.
+// SetRule sets the learning rule of one fibre.
 func (b *Brain) SetRule(from, to string, r Rule) error {
 	f, err := b.fibre(from, to)
 	if err != nil {
@@ -46,10 +45,10 @@ func (b *Brain) SetRule(from, to string, r Rule) error {
 	return nil
 }
 
-// largestWeight bounds weights where nothing else does: float32 holds it.
+// largestWeight bounds weights if nothing else does; it fits a float32.
 const largestWeight = 1e38
 
-// grow returns what a weight of f becomes.
+// grow returns the function from a weight of f to its next value.
 func (f *fibre) grow(b *Brain) func(w float64) float64 {
 	beta, most := f.beta, b.set.MaxWeight
 	switch {

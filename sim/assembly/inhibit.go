@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// Inhibition says which areas and fibres are open: those that are inhibited by no
-// index. A fibre is inhibited in both directions. The zero value leaves all open.
+// Inhibition says which areas and fibres are open: those that no index inhibits. A fibre is
+// inhibited in both directions. The zero value leaves everything open.
 type Inhibition struct {
-	by map[[2]string]map[int]bool // areas have the empty second name
+	// inhibiting indices by pair of names; for an area, the second name is empty
+	by map[[2]string]map[int]bool
 }
 
-// Set inhibits an area, or with a second name the fibre between two, by an index; or
-// takes the index away.
+// Set adds an index that inhibits an area or, with a second name, the fibre between two areas; with
+// on false it removes the index.
 func (h *Inhibition) Set(area, other string, index int, on bool) {
 	key := ends(area, other)
 	if h.by == nil {
@@ -45,9 +46,9 @@ func (h *Inhibition) Carries(from, to string) bool {
 	return len(h.by) == 0 || h.Open(from) && h.Open(to) && h.by[ends(from, to)] == nil
 }
 
-// Fibres lists what is to project, each as from>to, of areas in their order: where a
-// fibre between two carries, the one that fires projects to the other, and the other,
-// if it fires, to itself.
+// Fibres lists the fibres to project, each as from>to, in the order of the areas. If the fibre
+// between two areas carries, an area that fires projects to the other, and the other, if it fires,
+// to itself.
 func (h *Inhibition) Fibres(areas []string, fires func(area string) bool) (list []string) {
 	seen := map[string]bool{}
 	add := func(from, to string) {
@@ -75,11 +76,10 @@ func (h *Inhibition) clone() Inhibition {
 	return c
 }
 
-// Inhibit closes an area by an index: it carries nothing in a step, whatever a plan
-// says.
+// Inhibit closes an area by an index: the area sends and receives nothing, whatever a plan says.
 func (b *Brain) Inhibit(area string, index int) error { return b.inhibitArea(area, index, true) }
 
-// Disinhibit takes an index away. The area is open when none is left.
+// Disinhibit removes an index. The area is open when no index is left.
 func (b *Brain) Disinhibit(area string, index int) error { return b.inhibitArea(area, index, false) }
 
 func (b *Brain) inhibitArea(area string, index int, on bool) error {
@@ -90,13 +90,12 @@ func (b *Brain) inhibitArea(area string, index int, on bool) error {
 	return err
 }
 
-// InhibitFibre closes the fibres between two areas, or an area and a stimulus, by an
-// index.
+// InhibitFibre closes, by an index, the fibres between two areas or between an area and a stimulus.
 func (b *Brain) InhibitFibre(from, to string, index int) error {
 	return b.inhibitFibre(from, to, index, true)
 }
 
-// DisinhibitFibre takes an index away. The fibres are open when none is left.
+// DisinhibitFibre removes an index. The fibres are open when no index is left.
 func (b *Brain) DisinhibitFibre(from, to string, index int) error {
 	return b.inhibitFibre(from, to, index, false)
 }
@@ -111,8 +110,8 @@ func (b *Brain) inhibitFibre(from, to string, index int, on bool) error {
 	return nil
 }
 
-// PlanOpen makes the plan of what is open now, see Inhibition.Fibres. Fibres from
-// stimuli are given.
+// PlanOpen makes the plan of the given fibres from stimuli and of all fibres between areas that are
+// open now, see Inhibition.Fibres.
 func (b *Brain) PlanOpen(stimuli ...string) (*Plan, error) {
 	fires := func(area string) bool {
 		a, err := b.area(area)

@@ -19,8 +19,8 @@ func (b *Brain) gather(t *target) {
 	}
 }
 
-// inhibit takes from the inputs what inhibits neurons that have fired, and rounds them.
-// Inputs that are counted have neither inhibition nor digits to round.
+// inhibit subtracts from the inputs of neurons that have fired, and rounds all inputs. Inputs that
+// are pure counts need neither.
 func (b *Brain) inhibit(t *target) {
 	if t.countable() {
 		return
@@ -31,16 +31,16 @@ func (b *Brain) inhibit(t *target) {
 	}
 }
 
-// rounded keeps 32 bits of an input's mantissa, so that sums of the same weights in
-// another order are equal, and the lower number wins.
+// rounded keeps 32 bits of an input's mantissa, so that sums of the same weights in different orders
+// are equal and the lower number wins.
 func rounded(x float64) float64 {
 	return math.Float64frombits((math.Float64bits(x) + 1<<(roundedBits-1)) &^ (1<<roundedBits - 1))
 }
 
-// roundedBits is how many of the last bits of an input are zero.
+// roundedBits is the number of trailing bits of an input that are zero.
 const roundedBits = 20
 
-// countable reports whether most inputs are numbers of synapses of weight 1.
+// countable reports whether most inputs are counts of synapses of weight 1.
 func (t *target) countable() bool {
 	if t.Lazy || t.Refraction > 0 || len(t.recent) > 0 {
 		return false
@@ -53,9 +53,9 @@ func (t *target) countable() bool {
 	return true
 }
 
-// sumCounts sets x to the number of synapses onto each neuron, and adds what the
-// weights that have changed differ by. On a device: a thread for each target neuron,
-// and a scatter-add of the few weights that have changed.
+// sumCounts sets x to the number of synapses onto each neuron, and adds the differences of weights
+// that have changed. On a device: a thread for each target neuron, and a scatter-add of the few
+// changed weights.
 func (b *Brain) sumCounts(t *target) {
 	x := t.x
 	counts := make([][]int32, len(t.active))
@@ -88,7 +88,7 @@ func (b *Brain) sumCounts(t *target) {
 	}
 }
 
-// addGrown adds what the weights of firing synapses that have changed differ from 1.
+// addGrown adds, for firing synapses that have changed, the difference of their weights from 1.
 func (f *fibre) addGrown(x []float64) {
 	if f.stimulus != nil {
 		for _, j := range f.grown {
@@ -104,7 +104,7 @@ func (f *fibre) addGrown(x []float64) {
 	}
 }
 
-// eachGrown visits the targets of firing synapses that have changed.
+// eachGrown visits the targets of the firing synapses that have changed.
 func (f *fibre) eachGrown(visit func(to []int32)) {
 	if f.stimulus != nil {
 		visit(f.grown)

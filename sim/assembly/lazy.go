@@ -14,15 +14,15 @@ import (
 
 // The random streams of lazy areas.
 const (
-	purposeRecruit  uint32 = 502 // inputs of new neurons and which sources they have
+	purposeRecruit  uint32 = 502 // inputs of new neurons, and the sources they have
 	purposeIncoming uint32 = 503 // synapses from neurons that did not fire
-	purposeCount    uint32 = 504 // of a stimulus that did not fire
+	purposeCount    uint32 = 504 // synapses from a stimulus that did not fire
 )
 
 // recruit is a new winner.
 type recruit struct {
 	input   int
-	sources []int32 // that connect to it, of all that fired: see target.fired
+	sources []int32 // neurons that connect to it, among all that fired: see target.fired
 }
 
 // recruits are the new winners of one target in one step.
@@ -31,14 +31,14 @@ type recruits struct {
 	list   []recruit
 }
 
-// chooseLazy chooses the winners of a lazy target: among the neurons it stores, by their
-// inputs x, and new ones, which are numbered from the support on.
+// chooseLazy chooses the winners of a lazy target: among the stored neurons, by their inputs x, and
+// new ones, which are numbered from the support on.
 //
 // On a device the known neurons are chosen as in top; the few new ones are drawn by one
 // thread, which needs only the k-th input.
 func (b *Brain) chooseLazy(t *target) {
 	r, d, x := &t.round, &t.recruits, t.x
-	src := newDice(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
+	src := newRandomStream(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
 	r.Winners = make([]int32, 0, t.K)
 	d.before = t.support
 	known := top(x, min(t.K+1, len(x)))
@@ -74,7 +74,7 @@ func (b *Brain) chooseLazy(t *target) {
 
 // candidates returns a function that gives the inputs of new neurons, the largest
 // first, until there are no more.
-func (b *Brain) candidates(t *target, law *inputLaw, src *dice) func() (int, bool) {
+func (b *Brain) candidates(t *target, law *inputLaw, src *randomStream) func() (int, bool) {
 	free := t.N - t.support
 	if b.set.Lazy == Normal && free > 2*t.K {
 		return normalCandidates(law, free, t.K, src)
@@ -83,9 +83,9 @@ func (b *Brain) candidates(t *target, law *inputLaw, src *dice) func() (int, boo
 	return func() (int, bool) { return o.next(src.uniform()) }
 }
 
-// normalCandidates draws k candidates from a normal law above the quantile that k of
-// free neurons exceed, as the reference implementation does.
-func normalCandidates(law *inputLaw, free, k int, src *dice) func() (int, bool) {
+// normalCandidates draws k candidates from a normal law above the quantile that k of free neurons
+// exceed, as the reference implementation does.
+func normalCandidates(law *inputLaw, free, k int, src *randomStream) func() (int, bool) {
 	alpha := float64(law.quantile(float64(k) / float64(free)))
 	fired, mean, variance := law.moments()
 	sd := math.Sqrt(variance)
@@ -110,9 +110,9 @@ func normalCandidates(law *inputLaw, free, k int, src *dice) func() (int, bool) 
 	}
 }
 
-// subset returns m different numbers below n, uniformly (Floyd's method). They are
-// valid until the end of the step.
-func (b *Brain) subset(src *dice, n, m int) []int32 {
+// subset returns m distinct numbers below n, uniformly (Floyd's method). They are valid until the
+// end of the step.
+func (b *Brain) subset(src *randomStream, n, m int) []int32 {
 	from := len(b.arena)
 	if n > 1<<20 && m < n/64 {
 		return b.fewOfMany(src, n, m)
@@ -129,8 +129,8 @@ func (b *Brain) subset(src *dice, n, m int) []int32 {
 	return b.arena[from:len(b.arena):len(b.arena)]
 }
 
-// fewOfMany is subset without a mark for every number.
-func (b *Brain) fewOfMany(src *dice, n, m int) []int32 {
+// fewOfMany is subset without a mark for each number.
+func (b *Brain) fewOfMany(src *randomStream, n, m int) []int32 {
 	from, in := len(b.arena), make(map[int32]bool, m)
 	for j := n - m; j < n; j++ {
 		v := int32(src.below(j + 1))
@@ -143,7 +143,7 @@ func (b *Brain) fewOfMany(src *dice, n, m int) []int32 {
 	return b.arena[from:len(b.arena):len(b.arena)]
 }
 
-// marks is a set of small numbers that is emptied at once.
+// marks is a set of small numbers that can be emptied in constant time.
 type marks struct {
 	at    []uint32
 	round uint32
@@ -182,8 +182,8 @@ func (b *Brain) recruit(p *Plan) {
 	}
 }
 
-// connectInto gives fibre f its synapses onto the recruits of its target, from the
-// neurons its source had before the step.
+// connectInto gives fibre f its synapses onto the recruits of its target, from the neurons that its
+// source had before the step.
 func (b *Brain) connectInto(f *fibre, t *target) {
 	d := t.recruits
 	first, active := t.place(f)
@@ -205,10 +205,10 @@ func (b *Brain) connectInto(f *fibre, t *target) {
 	}
 }
 
-// synapses returns how many neurons of a stimulus connect to neuron j.
+// synapses returns the number of neurons of a stimulus that connect to neuron j.
 func (b *Brain) synapses(f *fibre, j int32, r recruit, first int, active bool) (n int) {
 	if !active {
-		src := newDice(f.Seed, purposeCount, int(j))
+		src := newRandomStream(f.Seed, purposeCount, int(j))
 		return b.binomial(f.stimulus.size, f.P).quantile(src.uniform())
 	}
 	for _, s := range r.sources {
@@ -230,9 +230,9 @@ func (t *target) place(f *fibre) (first int, active bool) {
 	return 0, false
 }
 
-// incoming connects neuron j, a thread block for each on a device, with its row's end
-// taken by an atomic add: to the firing neurons that it was drawn with, to others
-// with the probability of the fibre.
+// incoming connects neuron j: to the firing neurons that it was drawn with, and to the others with
+// the probability of the fibre. On a device: a thread block for each neuron, which reserves the end
+// of the row by an atomic add.
 func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
 	b.moved += 12 * (len(b.room) + len(r.sources)) // numbers of neurons read, synapses written
@@ -248,8 +248,8 @@ func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) 
 	}
 }
 
-// connectFrom gives the recruits of a source their synapses onto all known neurons of
-// a lazy target, those recruited in this step too.
+// connectFrom gives the recruits of a source their synapses onto all known neurons of a lazy target,
+// including those recruited in this step.
 func (b *Brain) connectFrom(f *fibre) {
 	if f.synapses != nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
-// Load reads a snapshot. If the brain had a Connect function it must be given again,
-// else it is nil.
+// Load reads a snapshot. connect must be the Connect function that the brain was made with, or nil
+// if it had none.
 func Load(r io.Reader, connect func(dst []int32, f Fibre, source int) []int32) (*Brain, error) {
 	var data []byte
 	err := checkpoint.Read(r, fileKind, fileVersion, func(d *checkpoint.Decoder) { data = d.Rest() })
@@ -28,10 +28,10 @@ func Load(r io.Reader, connect func(dst []int32, f Fibre, source int) []int32) (
 	return in.brain(connect)
 }
 
-// source reads lists; the first mistake stays.
+// source reads lists and keeps the first error.
 type source struct {
 	*checkpoint.Decoder
-	size int // of all in bytes
+	size int // size of all lists in bytes
 }
 
 func (s *source) err() error {
@@ -41,7 +41,7 @@ func (s *source) err() error {
 	return &FormatError{int64(s.At(s.size)), s.Err().Error()}
 }
 
-// ids returns a list of numbers below n.
+// ids reads a list of numbers below n.
 func (s *source) ids(n int) []int32 {
 	list := s.Int32s()
 	for _, v := range list {

@@ -1,35 +1,35 @@
 package assembly
 
-// inputLaw is the law of the input of a new neuron, and of where it comes from.
+// inputLaw is the law of the input of a new neuron, and of the sources it comes from.
 type inputLaw struct {
 	*binomial
 	parts []part
-	rest  []*spread // of the parts after each one
+	rest  []*pmf // laws of the sum of the parts after each one
 }
 
 // part is a number of firing neurons, all of which connect with probability p.
 type part struct {
 	n int
 	p float64
-	*spread
+	*pmf
 }
 
-// spread is a law by its probabilities of from, from+1, ...
-type spread struct {
+// pmf is a law given as its probability mass function: the probabilities of from, from+1, ...
+type pmf struct {
 	from int
 	mass []float64
 }
 
-func (s *spread) at(k int) float64 {
+func (s *pmf) at(k int) float64 {
 	if k < s.from || k >= s.from+len(s.mass) {
 		return 0
 	}
 	return s.mass[k-s.from]
 }
 
-// plus is the law of the sum of two independent numbers.
-func (s *spread) plus(o *spread) *spread {
-	sum := &spread{s.from + o.from, make([]float64, len(s.mass)+len(o.mass)-1)}
+// plus returns the law of the sum of two independent numbers.
+func (s *pmf) plus(o *pmf) *pmf {
+	sum := &pmf{s.from + o.from, make([]float64, len(s.mass)+len(o.mass)-1)}
 	for i, a := range s.mass {
 		for j, b := range o.mass {
 			sum.mass[i+j] += a * b
@@ -38,8 +38,8 @@ func (s *spread) plus(o *spread) *spread {
 	return sum
 }
 
-// lawInto returns the law of the input that t gets now: a binomial where all fibres
-// have the same probability, else of a sum of binomials.
+// lawInto returns the law of the input of t in this step: a binomial if all fibres have the same
+// probability, else a sum of binomials.
 func (b *Brain) lawInto(t *target) *inputLaw {
 	l := &inputLaw{}
 	for _, f := range t.active {
@@ -51,10 +51,10 @@ func (b *Brain) lawInto(t *target) *inputLaw {
 	}
 	for i := range l.parts {
 		from, mass := masses(l.parts[i].n, l.parts[i].p)
-		l.parts[i].spread = &spread{from, mass}
+		l.parts[i].pmf = &pmf{from, mass}
 	}
-	l.rest = make([]*spread, len(l.parts))
-	sum := &spread{0, []float64{1}}
+	l.rest = make([]*pmf, len(l.parts))
+	sum := &pmf{0, []float64{1}}
 	for i := len(l.parts) - 1; i >= 0; i-- {
 		l.rest[i] = sum
 		sum = l.parts[i].plus(sum)
@@ -63,7 +63,7 @@ func (b *Brain) lawInto(t *target) *inputLaw {
 	return l
 }
 
-// merge makes one part of all if they have the same probability.
+// merge joins all parts into one if they have the same probability, and reports whether it did.
 func (l *inputLaw) merge() bool {
 	one := l.parts[0]
 	for _, p := range l.parts[1:] {
@@ -76,7 +76,7 @@ func (l *inputLaw) merge() bool {
 	return true
 }
 
-// moments returns how many neurons fire, and mean and variance of the input.
+// moments returns the number of neurons that fire, and the mean and variance of the input.
 func (l *inputLaw) moments() (fired int, mean, variance float64) {
 	for _, p := range l.parts {
 		fired += p.n
@@ -86,9 +86,9 @@ func (l *inputLaw) moments() (fired int, mean, variance float64) {
 	return fired, mean, variance
 }
 
-// sources draws which of all that fire connect to a new neuron, m in number: how many
-// of each part, given their sum, and then which.
-func (l *inputLaw) sources(b *Brain, src *dice, m int) []int32 {
+// sources draws which m of all firing neurons connect to a new neuron: first how many of each part,
+// given their sum, and then which.
+func (l *inputLaw) sources(b *Brain, src *randomStream, m int) []int32 {
 	if len(l.parts) == 1 {
 		return b.subset(src, l.parts[0].n, m)
 	}
@@ -108,8 +108,8 @@ func (l *inputLaw) sources(b *Brain, src *dice, m int) []int32 {
 	return list
 }
 
-// given draws the part's number, given that with the rest it makes m.
-func (p part) given(m int, rest *spread, src *dice) int {
+// given draws the number of the part, given that it and the rest sum to m.
+func (p part) given(m int, rest *pmf, src *randomStream) int {
 	total := 0.0
 	for k := range min(p.n, m) + 1 {
 		total += p.at(k) * rest.at(m-k)
@@ -129,7 +129,7 @@ func (p part) given(m int, rest *spread, src *dice) int {
 	return last
 }
 
-// pair keys laws.
+// pair is the key of a cached law.
 type pair struct {
 	n int
 	p float64

@@ -26,8 +26,8 @@ func (b *Brain) Normalize(from, to string) error {
 	return nil
 }
 
-// each visits the synapses of a fibre as they are stored, by source and then target;
-// of a stimulus, whose neurons fire as one, their sums.
+// each visits the synapses of a fibre as they are stored, by source and then target; for a stimulus,
+// whose neurons fire as one, it visits their sums.
 func (f *fibre) each(b *Brain, visit func(from, to int32, w float64)) {
 	switch {
 	case f.stimulus != nil:
@@ -63,7 +63,7 @@ func (f *fibre) each(b *Brain, visit func(from, to int32, w float64)) {
 	}
 }
 
-// with returns the row of a source neuron with links that are not kept.
+// with returns the row of a source neuron, with links that are not kept in memory.
 func (w *synapses) with(i int32, l *links) *row {
 	r := row{links: l}
 	if old := w.rows[i]; old != nil {

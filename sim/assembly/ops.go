@@ -21,7 +21,7 @@ func (b *Brain) project(steps int, fibres ...string) ([][]Round, error) {
 	return b.Project(p, steps)
 }
 
-// phases runs one plan after the other. All of their fibres must be open.
+// phases runs one plan after another. All of their fibres must be open.
 func (b *Brain) phases(list ...phase) (trace [][]Round, err error) {
 	for _, p := range list {
 		if p.steps < 1 {
@@ -48,22 +48,22 @@ type phase struct {
 	fibres string
 }
 
-// Form makes a stimulus form an assembly in an area: one step alone, then steps with
-// the area's own fibre.
+// Form makes a stimulus form an assembly in an area: one step with the stimulus alone, then steps
+// that include the area's own fibre.
 func (b *Brain) Form(stimulus, area string, steps int) ([][]Round, error) {
 	s := stimulus + ">" + area
 	return b.phases(phase{1, s}, phase{steps - 1, s + " " + area + ">" + area})
 }
 
-// ProjectInto makes the assembly of one area, which its stimulus holds, form another
+// ProjectInto makes the assembly of one area, which its stimulus keeps firing, form another assembly
 // in the next area.
 func (b *Brain) ProjectInto(stimulus, from, to string, steps int) ([][]Round, error) {
 	s := fmt.Sprintf("%s>%s %s>%s %s>%s", stimulus, from, from, from, from, to)
 	return b.phases(phase{1, s}, phase{steps - 1, s + " " + to + ">" + to})
 }
 
-// Reciprocal freezes the assembly of from, and lets it and the one it forms in to
-// project to each other.
+// Reciprocal freezes the assembly of from, and lets it and the assembly that it forms in to project
+// to each other.
 func (b *Brain) Reciprocal(from, to string, steps int) ([][]Round, error) {
 	if err := b.Fix(from, true); err != nil {
 		return nil, err
@@ -73,14 +73,13 @@ func (b *Brain) Reciprocal(from, to string, steps int) ([][]Round, error) {
 	return b.phases(phase{1, s}, phase{steps - 1, fmt.Sprintf("%s %s>%s %s>%s", s, to, to, to, from)})
 }
 
-// Associate fires two stimuli together so that the assemblies that they have in area
-// to come to overlap.
+// Associate fires two stimuli together, so that their assemblies in area to come to overlap.
 func (b *Brain) Associate(stimulusA, a, stimulusB, c, to string, steps int) ([][]Round, error) {
 	s := fmt.Sprintf("%s>%s %s>%s %s>%s %s>%s %s>%s %s>%s", stimulusA, a, stimulusB, c, a, a, c, c, a, to, c, to)
 	return b.phases(phase{1, s}, phase{steps - 1, s + " " + to + ">" + to})
 }
 
-// Merge makes two assemblies form a third in area to that projects back to both.
+// Merge makes two assemblies form a third in area to, which projects back to both.
 func (b *Brain) Merge(stimulusA, a, stimulusB, c, to string, steps int) ([][]Round, error) {
 	s := fmt.Sprintf("%s>%s %s>%s %s>%s %s>%s", stimulusA, a, stimulusB, c, a, to, c, to)
 	own := fmt.Sprintf(" %s>%s %s>%s", a, a, c, c)
@@ -88,14 +87,14 @@ func (b *Brain) Merge(stimulusA, a, stimulusB, c, to string, steps int) ([][]Rou
 	return b.phases(phase{1, s + own}, phase{steps - 1, s + own + back})
 }
 
-// Separated is what became of two assemblies trained into an area.
+// Separated is the result of training two assemblies into an area.
 type Separated struct {
 	Trained [2][]int32 // winners at the end of the training of each
 	Again   [2][]int32 // winners when each is projected once more, without learning
 }
 
-// Separate trains two assemblies of area from, which may overlap, into area to, one
-// after the other. Area from must not be lazy; its winners are fixed meanwhile.
+// Separate trains two assemblies of area from, which may overlap, into area to, one after the other.
+// Area from must not be lazy; its winners are fixed meanwhile.
 func (b *Brain) Separate(from, to string, first, second []int32, steps int) (s Separated, err error) {
 	if err := b.Fix(from, true); err != nil {
 		return s, err
@@ -127,9 +126,9 @@ func (b *Brain) Separate(from, to string, first, second []int32, steps int) (s S
 	return s, nil
 }
 
-// Preserve projects two sets of winners of area from into area to, one after the other
-// and without learning, in a copy of the brain, and returns how far they overlap before
-// and after, over K of each area: nearby assemblies have nearby projections.
+// Preserve projects two sets of winners of area from into area to, one after the other and without
+// learning, in a copy of the brain. It returns their overlaps before and after, as fractions of K of
+// each area: nearby assemblies have nearby projections.
 func (b *Brain) Preserve(from, to string, one, two []int32) (before, after float64, err error) {
 	c := b.Clone()
 	c.Learn(false)
@@ -153,8 +152,8 @@ func (b *Brain) Preserve(from, to string, one, two []int32) (before, after float
 	return Overlap(one, two, a.K), Overlap(out[0], out[1], d.K), nil
 }
 
-// Settle repeats a step until no area has more than first winners that never fired
-// before. It returns how many steps that took, most at worst.
+// Settle repeats a step until no area has more than first winners that never fired before. It
+// returns the number of steps, which is at most most.
 func (b *Brain) Settle(first, most int, fibres ...string) (steps int, err error) {
 	p, err := b.Plan(fibres...)
 	if err != nil {
@@ -177,9 +176,9 @@ func (b *Brain) Settle(first, most int, fibres ...string) (steps int, err error)
 	return steps, nil
 }
 
-// Complete keeps a random part of the winners of an area and lets the area's own
-// fibre complete them. It returns the overlap with the winners before, over K, and an
-// error, a *SilentError if nothing fires, where there is nothing to keep.
+// Complete keeps a random fraction of the winners of an area and lets the area's own fibre complete
+// them. It returns the overlap with the winners before, as a fraction of K. If there is nothing to
+// keep it returns an error, a *SilentError if nothing fires.
 func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (float64, error) {
 	a, err := b.area(area)
 	if err != nil {
@@ -196,7 +195,7 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 	if cue == 0 {
 		return 0, fmt.Errorf("assembly: a part of %g of the %d winners of area %s is no neuron, and completes nothing: want 1/%d or more", part, len(before), area, len(before))
 	}
-	src := newDice(seed, purposeRecruit, 0)
+	src := newRandomStream(seed, purposeRecruit, 0)
 	kept := make([]int32, cue)
 	for i, k := range b.subset(&src, len(before), cue) {
 		kept[i] = before[k]
@@ -208,8 +207,8 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 	return Overlap(before, a.winners, a.K), nil
 }
 
-// Overlap returns how many neurons two sets share, over k; NaN where either is empty, as
-// there is nothing to compare.
+// Overlap returns the number of neurons that two sets share, divided by k, or NaN if either set is
+// empty.
 func Overlap(a, b []int32, k int) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Plan is a set of fibres that are active in a step, looked up once.
+// Plan is a set of fibres that are active in a step, with their names resolved.
 type Plan struct {
 	brain   *Brain
 	targets []*target
@@ -17,12 +17,12 @@ type target struct {
 	*area
 	fibres   []*fibre
 	active   []*fibre  // fibres that are open in this step
-	x        []float64 // inputs of the stored neurons, until the next target's are gathered
+	x        []float64 // inputs of the stored neurons, valid until those of the next target are gathered
 	round    Round
 	recruits recruits
 }
 
-// Plan makes the plan in which the fibres are active, each written as "from>to" and
+// Plan makes a plan in which the given fibres are active. Each is written as "from>to"; they may be
 // separated by spaces or given one by one.
 func (b *Brain) Plan(fibres ...string) (*Plan, error) {
 	p := &Plan{brain: b}
@@ -82,7 +82,7 @@ func (t *target) insert(f *fibre) {
 	t.fibres = slices.Insert(t.fibres, at, f)
 }
 
-// open notes which fibres are open.
+// open finds the fibres that are open.
 func (p *Plan) open(b *Brain) {
 	for _, t := range p.targets {
 		t.active = t.active[:0]
@@ -94,12 +94,12 @@ func (p *Plan) open(b *Brain) {
 	}
 }
 
-// hears reports whether a stimulus is open to the target, be it of no neurons.
-func (t *target) hears() bool {
+// hasStimulus reports whether a stimulus, even an empty one, is open to the target.
+func (t *target) hasStimulus() bool {
 	return slices.ContainsFunc(t.active, func(f *fibre) bool { return f.stimulus != nil })
 }
 
-// fired returns how many neurons fire into a target.
+// fired returns the number of neurons that fire into a target.
 func (t *target) fired() (n int) {
 	for _, f := range t.active {
 		n += f.firing()

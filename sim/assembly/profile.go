@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Profile counts what the steps of a brain do and what that takes.
+// Profile counts the operations of a brain's steps, their time and their memory traffic.
 type Profile struct {
-	Peak  int // bytes of synapses and counts, at most
+	Peak  int // largest number of bytes held by synapses and counts
 	table [opCount]Usage
 }
 
@@ -19,10 +19,10 @@ type Usage struct {
 	Operation string
 	Calls     int
 	Time      time.Duration
-	Bytes     int // moved, at least: of synapses and inputs
+	Bytes     int // lower bound on the bytes of synapses and inputs that were moved
 }
 
-// operation is a part of a step, one of equations.
+// operation is a part of a step, one method of equations.
 type operation int
 
 const (
@@ -36,7 +36,7 @@ const (
 
 var opNames = [opCount]string{"gather", "inhibit", "choose", "recruit", "learn"}
 
-// Profile makes the brain count from now on, and returns the counts, which go on.
+// Profile makes the brain count from now on, and returns the counts, which keep growing.
 func (b *Brain) Profile() *Profile {
 	if b.prof == nil {
 		b.prof = &Profile{}
@@ -44,7 +44,7 @@ func (b *Brain) Profile() *Profile {
 	return b.prof
 }
 
-// equations returns what computes the parts of a step.
+// equations returns the implementation of the parts of a step.
 func (b *Brain) equations() equations {
 	if b.prof != nil {
 		return measured{b}
@@ -66,7 +66,7 @@ func (m measured) fire(p *Plan) {
 	m.prof.Peak = max(m.prof.Peak, m.Bytes())
 }
 
-// count does a part of a step, and adds what it took to the profile.
+// count does a part of a step and adds its cost to the profile.
 func (m measured) count(op operation, do func()) {
 	start, before := time.Now(), m.moved
 	do()
@@ -76,7 +76,7 @@ func (m measured) count(op operation, do func()) {
 	u.Calls++
 }
 
-// Usage returns the operations, that which took longest first.
+// Usage returns the operations in order of falling time.
 func (p *Profile) Usage() []Usage {
 	var list []Usage
 	for op, u := range p.table {
@@ -89,8 +89,8 @@ func (p *Profile) Usage() []Usage {
 	return list
 }
 
-// String is a table with a line for each operation: calls, time and its share, bytes
-// moved and their rate; and the peak of memory.
+// String formats a table with a line for each operation (calls, time and its share, bytes moved and
+// their rate) and the peak of memory.
 func (p *Profile) String() string {
 	var total time.Duration
 	for _, u := range p.Usage() {
@@ -106,7 +106,7 @@ func (p *Profile) String() string {
 	return s.String()
 }
 
-// Bytes returns how much memory synapses, inputs and counts take.
+// Bytes returns the memory that synapses, inputs and counts take, in bytes.
 func (b *Brain) Bytes() int {
 	sum := 8*cap(b.x) + cap(b.isWinner) + 4*cap(b.marked.at)
 	for _, a := range b.areas {

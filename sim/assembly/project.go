@@ -9,7 +9,7 @@ import (
 type Round struct {
 	Area      string
 	Winners   []int32 // neurons that won, in order of falling input
-	Kth, Next float64 // smallest input of a winner, and largest input of another neuron
+	Kth, Next float64 // smallest input of a winner, and largest input of any other neuron
 	Input     float64 // sum of the winners' inputs
 	First     int     // number of winners that never fired before
 	Kept      int     // number of winners that also fired before the step
@@ -17,12 +17,11 @@ type Round struct {
 	idle      bool    // whether nothing reached the area, which then keeps its winners
 }
 
-// Project runs steps of a plan and returns its rounds, step after step, target after
-// target. Fibres that are closed send nothing.
+// Project runs steps of a plan and returns the rounds, step by step and target by target. Closed
+// fibres send nothing.
 //
-// It returns a [*SilentError] for each fibre whose source does not fire and will not as
-// the plan goes on: one that fires from the second step on, as the area of a stimulus
-// does, is no mistake.
+// It returns a [*SilentError] for each fibre whose source does not fire and never will in this plan.
+// A source that fires from the second step on, such as an area that a stimulus reaches, is no error.
 func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
 	if err := b.owns(p, steps); err != nil {
 		return nil, err
@@ -35,8 +34,7 @@ func (b *Brain) Project(p *Plan, steps int) ([][]Round, error) {
 	return b.Continue(p, steps)
 }
 
-// Continue is Project without a look at what fires: areas that are silent, or have
-// fallen silent on the way, send nothing.
+// Continue is Project without a check of what fires: silent areas send nothing.
 func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
 	if err := b.owns(p, steps); err != nil {
 		return nil, err
@@ -48,7 +46,7 @@ func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
 	return trace, nil
 }
 
-// owns reports a plan that the brain cannot run.
+// owns returns an error for a plan that the brain cannot run.
 func (b *Brain) owns(p *Plan, steps int) error {
 	switch {
 	case p == nil || len(p.targets) == 0:
@@ -61,7 +59,7 @@ func (b *Brain) owns(p *Plan, steps int) error {
 	return nil
 }
 
-// equations are the parts of a step. A Brain computes them; a Profile measures them.
+// equations are the parts of a step. A Brain computes them; a profile measures them.
 type equations interface {
 	gather(t *target)  // x_j = sum of w_ij over the firing neurons i of every open fibre
 	inhibit(t *target) // x_j less the latency and the refraction of neuron j
@@ -102,8 +100,8 @@ func (b *Brain) begin(p *Plan) {
 	}
 }
 
-// takesPart reports whether a target has winners to choose. One that is fixed keeps
-// those that it has; one that nothing fires into keeps or loses them.
+// takesPart reports whether a target has winners to choose. A fixed area keeps its winners; one that
+// nothing fires into keeps or loses them.
 func (t *target) takesPart(b *Brain) bool {
 	reached := t.fired() > 0
 	switch {
@@ -112,14 +110,14 @@ func (t *target) takesPart(b *Brain) bool {
 		return false
 	case !reached && (b.set.EmptyIfSilent || b.set.Activity == Silent):
 		return false
-	case !reached && (t.Lazy || !t.hears()):
+	case !reached && (t.Lazy || !t.hasStimulus()):
 		t.keep(true)
 		return false
 	}
 	return true
 }
 
-// keep makes the winners of the step before those of the round.
+// keep makes the winners of the step before the winners of the round.
 func (t *target) keep(idle bool) {
 	t.round.Winners, t.round.Kept, t.round.idle = slices.Clone(t.winners), len(t.winners), idle
 }
@@ -142,7 +140,7 @@ func (b *Brain) choose(t *target) {
 	}
 }
 
-// chooseStored chooses the winners of an area whose neurons all exist.
+// chooseStored chooses the winners of an area whose neurons are all stored.
 func (t *target) chooseStored() {
 	r := &t.round
 	order := top(t.x, min(t.K+1, len(t.x)))
@@ -194,7 +192,7 @@ func (b *Brain) fire(p *Plan) {
 	b.trim()
 }
 
-// silenceOthers takes the winners of areas that are no target.
+// silenceOthers removes the winners of areas that are not targets of the plan.
 func (b *Brain) silenceOthers(p *Plan) {
 	for _, a := range b.areas {
 		isTarget := slices.ContainsFunc(p.targets, func(t *target) bool { return t.area == a })

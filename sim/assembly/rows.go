@@ -6,15 +6,15 @@ type synapse struct {
 	weight float32
 }
 
-// recentSums is what a formed assembly need not compute again: as long as the same
-// neurons fire, inputs only grow by what synapses do, and the same synapses grow.
+// recentSums caches the inputs from a formed assembly: as long as the same neurons fire, inputs grow
+// only by the growth of the same synapses.
 type recentSums struct {
-	from, to int       // changes of the winners of source and target that the rest is of; -1 for none
-	sum      []float64 // inputs of the stored target neurons, from source's winners
+	from, to int       // changes of the winners of source and target that the cache is valid for; -1 for none
+	sum      []float64 // inputs of the stored target neurons from the source's winners
 	grown    []place   // synapses between winners
 }
 
-// place is a synapse by source neuron and position in its row.
+// place identifies a synapse by its source neuron and its position in that row.
 type place struct{ source, at int32 }
 
 // addRows is addInputs for rows onto a lazy area.
@@ -69,8 +69,8 @@ func (f *fibre) strengthenRows(b *Brain, to int) {
 	r.to = to
 }
 
-// among appends the synapses of a row that lead to winners, without branches: whether
-// a neuron fires is hard to foretell.
+// among appends the synapses of a row that lead to winners. It has no branches, because whether a
+// neuron fires is hard to predict.
 func (b *Brain) among(dst []place, source int32, row []synapse) []place {
 	n := len(dst)
 	for cap(dst) < n+len(row) {
@@ -85,7 +85,8 @@ func (b *Brain) among(dst []place, source int32, row []synapse) []place {
 	return dst[:n]
 }
 
-// own returns the row of a source neuron onto a lazy area to be changed.
+// own returns the row of a source neuron onto a lazy area for writing, and copies it first if it is
+// shared.
 func (f *fibre) own(b *Brain, i int32) []synapse {
 	if f.shared[i] {
 		f.rows[i], f.shared[i] = append(b.newRow(len(f.rows[i])), f.rows[i]...), false
@@ -102,7 +103,7 @@ func (f *fibre) link(b *Brain, i, j int32) {
 	f.rows[i] = append(row, synapse{j, 1})
 }
 
-// newRow returns an empty row with room for n synapses, cut from a larger piece.
+// newRow returns an empty row with room for n synapses, cut from a larger slab.
 func (b *Brain) newRow(n int) []synapse {
 	if n > len(b.rowRoom) {
 		b.rowRoom = make([]synapse, max(n, min(1<<14, 1<<10+4*b.rowsMade)))

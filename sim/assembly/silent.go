@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// SilentError says that something needs an area or a stimulus to fire which does not,
-// and which nothing in the plan makes fire: what came of it would be nothing, and look
-// like a number.
+// SilentError says that an operation needs an area or a stimulus to fire which does not, and which
+// nothing in the plan makes fire. Its result would be meaningless but look like a number.
 type SilentError struct {
-	Name string // of the area or stimulus
-	For  string // what needs it, such as a fibre A>B
-	Why  string // it does not fire
-	Try  string // what would help
+	Name string // name of the area or stimulus
+	For  string // what needs it to fire, such as a fibre A>B
+	Why  string // reason why it does not fire
+	Try  string // remedy to try
 }
 
 var _ error = (*SilentError)(nil)
@@ -32,9 +31,9 @@ func (a *area) silent(need string) error {
 	return &SilentError{a.Name, need, why, "project into it first what fires, or set its winners"}
 }
 
-// Firing returns the neurons of an area that fire, as Winners does, or a *SilentError
-// where there are none and that cannot be an outcome: in an area that has fired before,
-// and fires from a threshold or has rivals, it can.
+// Firing returns the neurons of an area that fire, as Winners does. It returns a *SilentError if
+// there are none, unless silence can be an outcome: in an area that has fired before, and that fires
+// from a threshold or has rivals.
 func (b *Brain) Firing(name string) ([]int32, error) {
 	a, err := b.area(name)
 	if err != nil {
@@ -46,8 +45,7 @@ func (b *Brain) Firing(name string) ([]int32, error) {
 	return slices.Clone(a.winners), nil
 }
 
-// silence returns a *SilentError for an area that does not fire, unless that can be an
-// outcome.
+// silence returns a *SilentError for an area that does not fire, unless that can be an outcome.
 func (b *Brain) silence(a *area, need string) error {
 	rival := slices.ContainsFunc(b.rivals, func(group []string) bool { return slices.Contains(group, a.Name) })
 	if len(a.winners) > 0 || a.support > 0 && (a.Policy == AtThreshold || rival) {
@@ -56,16 +54,15 @@ func (b *Brain) silence(a *area, need string) error {
 	return a.silent(need)
 }
 
-// check reports areas that do not fire, nor will as the plan goes on, and targets that
-// nothing reaches. Fibres that are inhibited do not count: that they carry nothing is
-// what they are inhibited for.
+// check returns errors for areas that do not fire and will not in this plan, and for targets that
+// nothing reaches. It ignores inhibited fibres, which are meant to carry nothing.
 func (p *Plan) check() error {
 	p.open(p.brain)
 	reached := p.reached()
 	var list []error
 	silent := map[*area][]string{} // fibres that need them
 	for _, t := range p.targets {
-		var empty *fibre // from a stimulus without neurons
+		var empty *fibre // a fibre from a stimulus without neurons
 		live := false
 		for _, f := range t.active {
 			switch {
@@ -94,7 +91,7 @@ func (p *Plan) check() error {
 	return errors.Join(list...)
 }
 
-// reached returns which targets of the plan will fire for what fires now.
+// reached returns the targets of the plan that will fire, given what fires now.
 func (p *Plan) reached() map[*area]bool {
 	reached := map[*area]bool{}
 	for more := true; more; {
@@ -123,7 +120,7 @@ func (p *Plan) Closed() (fibres []string) {
 	return fibres
 }
 
-// Open reports whether any fibre of a plan is open: if not, its steps do nothing.
+// Open reports whether any fibre of a plan is open; if none is, its steps do nothing.
 func (p *Plan) Open() bool {
 	n := 0
 	for _, t := range p.targets {

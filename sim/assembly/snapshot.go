@@ -18,9 +18,9 @@ import (
 
 const fileKind, fileVersion = "BRAIN", 2
 
-// FormatError says where a snapshot is not as it should be.
+// FormatError says what is wrong with a snapshot, and where.
 type FormatError struct {
-	Offset int64 // bytes from the start
+	Offset int64 // position in bytes from the start of the snapshot
 	What   string
 }
 
@@ -43,7 +43,7 @@ type savedArea struct {
 	Area
 	Fixed   bool `json:",omitempty"`
 	Support int
-	Recent  []int `json:",omitempty"` // steps in which it fired
+	Recent  []int `json:",omitempty"` // steps in which the area fired
 }
 
 type savedStimulus struct {
@@ -65,8 +65,8 @@ type savedClosed struct {
 	Indices []int
 }
 
-// Save writes a snapshot from which Load goes on exactly as b would. Connections that
-// the seed gives are not part of it.
+// Save writes a snapshot from which Load goes on exactly as b would. Connections that the seed
+// determines are not part of it.
 func (b *Brain) Save(w io.Writer) error {
 	head, err := json.Marshal(b.header())
 	if err != nil {

@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// synapses holds the synapses onto an area whose neurons all exist. Which neurons are
-// connected is a function of the seed, drawn when a source neuron first fires and
-// kept as long as there is room; of the weights only those that changed are stored.
+// synapses holds the synapses onto an area that is not lazy. The seed determines which neurons are
+// connected; connections are drawn when a source neuron first fires and are kept as long as there is
+// room. Only weights that have changed are stored.
 //
-// A device stores the rows as they are here; the targets of a block are counted in
-// shared memory, one thread block for each.
+// A device stores the same rows; it counts the targets of a block in shared memory, one thread block
+// for each.
 type synapses struct {
 	rows   map[int32]*row
-	counts []int32 // synapses onto each target from the neurons of
+	counts []int32 // number of synapses onto each target from the neurons in of
 	of     []int32
 	learnt []int32 // winners of the last strengthening, in order
 	round  int     // number of the last strengthening, from 1
 }
 
-// Targets are stored in blocks, by their place within one.
+// Targets are stored in blocks, by their place within the block.
 const (
 	blockBits = 14
 	blockSize = 1 << blockBits
@@ -29,19 +29,19 @@ const (
 type row struct {
 	links  *links
 	to     []int32   // targets of synapses whose weight has changed, in order
-	weight []float64 // of those
-	seen   int       // the last strengthening that it was part of
-	used   int       // the last step in which it fired
-	shared bool      // to and weight are, with a copy of the brain
+	weight []float64 // weights of the synapses onto these targets
+	seen   int       // number of the last strengthening that the row was part of
+	used   int       // last step in which the neuron fired
+	shared bool      // whether to and weight are shared with a copy of the brain
 }
 
 // links are the targets of a source neuron; they never change.
 type links struct {
-	low   []uint16 // place within the block
-	start []uint32 // of each block in low, and the end
+	low   []uint16 // place of each target within its block
+	start []uint32 // start of each block in low, and the end
 }
 
-func newWeb(n int) *synapses {
+func newSynapses(n int) *synapses {
 	blocks := (n + blockSize - 1) >> blockBits
 	return &synapses{rows: map[int32]*row{}, counts: make([]int32, blocks<<blockBits)}
 }
@@ -90,7 +90,7 @@ func (r *row) at(j int32) float64 {
 	return 0
 }
 
-// draw makes sure that the rows of the source neurons are there.
+// draw makes sure that the rows of the source neurons exist.
 func (b *Brain) draw(f *fibre, sources []int32) {
 	var missing []int32
 	for _, i := range sources {
@@ -117,8 +117,8 @@ func (b *Brain) draw(f *fibre, sources []int32) {
 	b.moved += len(missing) * int(f.P*float64(f.N)) * 2
 }
 
-// count brings counts up to date with the neurons that fire: those that left are
-// subtracted and those that came are added, or all counted anew if that is less.
+// count updates counts to the neurons that fire: it subtracts those that stopped and adds those that
+// started, or counts anew if that is less work.
 func (b *Brain) count(f *fibre, sources []int32) {
 	w := f.synapses
 	in := b.marks(f.from.stored())
@@ -157,7 +157,7 @@ func (b *Brain) count(f *fibre, sources []int32) {
 	b.moved += (len(left) + len(came)) * int(f.P*float64(f.N)) * 6
 }
 
-// add adds by for every synapse of the sources.
+// add adds by to the count of every synapse of the sources.
 func (w *synapses) add(b *Brain, sources []int32, by int32) {
 	rows := make([]*links, len(sources))
 	for k, i := range sources {
@@ -173,8 +173,8 @@ func (w *synapses) add(b *Brain, sources []int32, by int32) {
 	})
 }
 
-// addInputs adds to x the weights of the firing neurons' synapses: 1 for each, and what
-// those that changed differ by.
+// addInputs adds to x the weights of the firing neurons' synapses: 1 for each, and the differences
+// of those that have changed.
 func (w *synapses) addInputs(b *Brain, f *fibre, x []float64) {
 	sources := f.from.winners
 	b.count(f, sources)
@@ -190,7 +190,7 @@ func (w *synapses) addInputs(b *Brain, f *fibre, x []float64) {
 	b.moved += 12 * len(x)
 }
 
-// own returns the row of a source neuron to be changed.
+// own returns the row of a source neuron for writing, and copies it first if it is shared.
 func (w *synapses) own(i int32) *row {
 	r := w.rows[i]
 	if r.shared {
@@ -199,7 +199,7 @@ func (w *synapses) own(i int32) *row {
 	return r
 }
 
-// clone shares what does not change, and weights until they do.
+// clone shares everything that does not change, and the weights until they do.
 func (w *synapses) clone() *synapses {
 	c := &synapses{rows: make(map[int32]*row, len(w.rows)), counts: slices.Clone(w.counts), of: w.of, learnt: w.learnt, round: w.round}
 	for i, r := range w.rows {
@@ -210,12 +210,12 @@ func (w *synapses) clone() *synapses {
 	return c
 }
 
-// strengthen lets the synapses from sources to winners learn; b.isWinner marks those.
-// On a device: a thread block for each source, which walks its row by the marks.
+// strengthen applies the learning rule to the synapses from sources to winners, which b.isWinner
+// marks. On a device: a thread block for each source, which walks its row by the marks.
 func (w *synapses) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 	sorted := slices.Clone(winners)
 	slices.Sort(sorted)
-	var fresh []int32 // winners that were not there at the last strengthening
+	var fresh []int32 // winners that did not win at the last strengthening
 	for _, j := range sorted {
 		if _, was := slices.BinarySearch(w.learnt, j); !was {
 			fresh = append(fresh, j)
@@ -253,7 +253,7 @@ func (l *links) among(dst []int32, marked []uint8) []int32 {
 	return dst
 }
 
-// known appends the marked targets of a row that holds all marked ones but fresh.
+// known appends the marked targets of a row that already holds all marked ones but fresh.
 func (r *row) known(dst, fresh []int32, marked []uint8) []int32 {
 	for _, j := range r.to {
 		if marked[j] != 0 {
@@ -288,7 +288,7 @@ func (r *row) strengthen(targets []int32, grow func(float64) float64) {
 	}
 }
 
-// insert is strengthen where synapses change for the first time.
+// insert is strengthen for rows in which synapses change for the first time.
 func (r *row) insert(targets []int32, grow func(float64) float64) {
 	to, weight := make([]int32, 0, len(r.to)+len(targets)), make([]float64, 0, len(r.to)+len(targets))
 	k := 0
@@ -307,8 +307,8 @@ func (r *row) insert(targets []int32, grow func(float64) float64) {
 	r.to, r.weight = append(to, r.to[k:]...), append(weight, r.weight[k:]...)
 }
 
-// trim forgets the links of neurons that have not fired for longest, until no more
-// than the cache's size are kept. They are drawn again when they fire.
+// trim frees the links of the neurons that have been silent longest, until the links in memory fit
+// the cache size. They are drawn again when the neurons fire.
 func (b *Brain) trim() {
 	limit := b.set.Cache
 	if b.cached <= limit {

@@ -47,7 +47,7 @@ func TestCandidateTheory(t *testing.T) {
 		if a := law.quantile(float64(k) / float64(n)); float64(a) != c.Reference.Alpha {
 			t.Errorf("case %d: quantile %d, want %v", i, a, c.Reference.Alpha)
 		}
-		src := newDice(7, 1, i)
+		src := newRandomStream(7, 1, i)
 		// The k largest of one step hang together: only the first step-wise draw of each
 		// rank is independent, so one rank at random is kept of each of many steps.
 		var exact, normal []int

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// top returns the m largest of x in order, among equals the lower number first. Inputs
-// are rounded, see there.
+// top returns the m largest of x in order; among equals the lower number comes first. Inputs are
+// rounded, see rounded.
 //
 // On a device: a histogram of the inputs, whose bin of the m-th gives the threshold,
 // and a compaction in order of number, so that ties fall as here.
@@ -68,7 +68,7 @@ func (h heap) down(i int) {
 	h[i] = e
 }
 
-// numbers returns the neurons in order, of n in all.
+// numbers returns the neurons of the heap in order; there are n neurons in the area.
 func (h heap) numbers(n int) []int32 {
 	slices.SortFunc(h, func(a, b entry) int {
 		if c := cmp.Compare(b.x, a.x); c != 0 {
@@ -83,8 +83,8 @@ func (h heap) numbers(n int) []int32 {
 	return out
 }
 
-// topOfFew is top by plain numbers: the last bits of rounded inputs are free to hold the
-// neuron. It does not do for negative inputs.
+// topOfFew is top by sorting integers: the last bits of rounded inputs are free to hold the number
+// of the neuron. It does not work for negative inputs.
 func topOfFew(x []float64, m int) (order []int32, ok bool) {
 	const free = 1<<roundedBits - 1
 	keys := make([]uint64, len(x))
@@ -107,7 +107,7 @@ func topOfFew(x []float64, m int) (order []int32, ok bool) {
 	return order, true
 }
 
-// least brings the m least keys, which all differ, to the front (quickselect).
+// least moves the m least keys, which are all distinct, to the front (quickselect).
 func least(keys []uint64, m int) {
 	for len(keys) > 24 && m > 0 && m < len(keys) {
 		a, b, c := keys[0], keys[len(keys)/2], keys[len(keys)-1]

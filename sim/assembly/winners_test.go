@@ -17,7 +17,7 @@ func TestTop(t *testing.T) {
 		kinds := rapid.SampledFrom([]float64{1, 5, 1000}).Draw(t, "kinds")
 		shift := rapid.SampledFrom([]float64{0, -2, 0.5}).Draw(t, "shift")
 		x := make([]float64, n)
-		src := newDice(rapid.Uint64().Draw(t, "seed"), 1, 0)
+		src := newRandomStream(rapid.Uint64().Draw(t, "seed"), 1, 0)
 		for j := range x {
 			x[j] = rounded(float64(src.below(int(kinds)))*1.05 + shift)
 		}

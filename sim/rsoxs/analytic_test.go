@@ -85,7 +85,7 @@ func single(t *testing.T, s *Simulator, m *Morphology, c Constants, degrees floa
 	}
 	b := *s.beams[0]
 	b.angles = []float64{degrees * math.Pi / 180}
-	h := s.shot(&b, folded(b.angles, LabFrame), 0, []Constants{c})
+	h := s.newExposure(&b, folded(b.angles, LabFrame), 0, []Constants{c})
 	s.spectra.expose([]*exposure{h})
 	image := make([]float64, s.shape[1]*s.shape[2])
 	h.mixRow(image, 0, 0)

@@ -7,32 +7,32 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// average is the mean over the angles of the electric field of the images, each
-// turned so that the field lies along +x.
+// average computes the mean over the angles of the electric field of the images, each rotated so
+// that the field lies along +x.
 //
-// An angle and its opposite mix the images alike, and turn them to results that
-// mirror each other in the centre, n/2: they are computed once, with a row and a
-// column more than the image has, which the mirror needs.
+// An angle and its opposite mix the images in the same way, and rotate them to results that are
+// mirror images of each other about the centre, n/2. They are computed once, with one row and one
+// column more than the image has, which the mirror image needs.
 type average struct {
 	turns      []foldedAngle
 	angles     int
 	tilt       *warp
 	ny, nx     int
-	rows, cols int  // of the turned images
-	masked     bool // mean over what is valid
-	plain      bool // one angle, 0, or that again: nothing is turned
+	rows, cols int  // size of the rotated images
+	masked     bool // whether to take the mean over the valid pixels only
+	plain      bool // whether no image is rotated: there is only the angle 0, possibly repeated
 	workers    int
 }
 
-// foldedAngle is an angle, by its number, with how often it occurs in the list and how
-// often its opposite does.
+// foldedAngle is the index of an angle, with the number of times that it and its opposite occur in
+// the list.
 type foldedAngle struct {
 	*warp
 	angle          int
 	same, opposite float64
 }
 
-// mostSamples bounds the samples that are tabulated; they take 48 bytes each.
+// mostSamples bounds the number of samples that are tabulated; each takes 48 bytes.
 const mostSamples = 1 << 20
 
 func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
@@ -60,8 +60,8 @@ func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
 	return a
 }
 
-// folded gathers angles, in radians, that are equal or opposite. In the material's
-// frame every angle has an image of its own.
+// folded merges angles, in radians, that are equal or opposite. In the material's frame every angle
+// has an image of its own.
 func folded(angles []float64, f Frame) (list []foldedAngle) {
 	const near = 1e-9
 	seen := map[int64]int{} // angle over half a turn, in units of near, to its place in list
@@ -82,7 +82,7 @@ func folded(angles []float64, f Frame) (list []foldedAngle) {
 	return list
 }
 
-// sums gathers turned images: in part 0 as they are, in part 1 to be mirrored.
+// sums accumulates rotated images: part 0 is used as it is, part 1 is to be mirrored.
 type sums struct{ sum, count [2][]float64 }
 
 func (a *average) newSums() (s sums) {
@@ -94,30 +94,30 @@ func (a *average) newSums() (s sums) {
 	return s
 }
 
-// to writes the mean of the shots' images, one per shot.
-func (a *average) to(dst [][]float64, shots []*exposure) {
+// to writes the mean of the images of each exposure.
+func (a *average) to(dst [][]float64, exposures []*exposure) {
 	if a.plain {
-		a.plainTo(dst, shots)
+		a.plainTo(dst, exposures)
 		return
 	}
-	if len(shots) >= fewLanes {
-		a.lanesTo(dst, shots)
+	if len(exposures) >= fewLanes {
+		a.lanesTo(dst, exposures)
 		return
 	}
-	all := make([]sums, len(shots))
-	mixed := make([][]float64, len(shots))
-	for e := range shots {
+	all := make([]sums, len(exposures))
+	mixed := make([][]float64, len(exposures))
+	for e := range exposures {
 		all[e], mixed[e] = a.newSums(), make([]float64, a.ny*a.nx)
 	}
 	for i, t := range a.turns {
 		parallel.Do(a.workers, a.ny, func(_, y int) {
-			for e, h := range shots {
+			for e, h := range exposures {
 				h.mixRow(mixed[e][y*a.nx:(y+1)*a.nx], i, y*a.nx)
 			}
 		})
 		parallel.Do(a.workers, a.rows, func(_, y int) { a.addRow(all, mixed, t, y) })
 	}
-	for e := range shots {
+	for e := range exposures {
 		a.finish(dst[e], a.counted(dst[e], all[e]))
 		if a.tilt != nil {
 			a.tiltTo(dst[e])
@@ -125,9 +125,9 @@ func (a *average) to(dst [][]float64, shots []*exposure) {
 	}
 }
 
-// plainTo is to where nothing is turned.
-func (a *average) plainTo(dst [][]float64, shots []*exposure) {
-	for e, h := range shots {
+// plainTo is to for the case in which nothing is rotated.
+func (a *average) plainTo(dst [][]float64, exposures []*exposure) {
+	for e, h := range exposures {
 		h.mixRow(dst[e], 0, 0)
 		for i, v := range dst[e] {
 			if a.masked && v != v {
@@ -140,7 +140,7 @@ func (a *average) plainTo(dst [][]float64, shots []*exposure) {
 	}
 }
 
-// counted writes the sums over all angles, and returns their counts.
+// counted writes the sums over all angles and returns their counts.
 func (a *average) counted(dst []float64, s sums) (count []float64) {
 	count = make([]float64, a.ny*a.nx)
 	for y := range a.ny {
@@ -156,11 +156,11 @@ func (a *average) counted(dst []float64, s sums) (count []float64) {
 	return count
 }
 
-// angleGroups is the number of parts that sums over angles are made of, whatever
-// the number of workers.
+// angleGroups is the number of partial sums over the angles. It does not depend on the number of
+// workers, so results do not either.
 const angleGroups = 8
 
-// mixRow computes a part of the image at turn t from element from on.
+// mixRow computes part of the image at rotation t, starting at element from.
 func (h *exposure) mixRow(dst []float64, t, from int) {
 	first, w := h.mix(t)
 	if len(w) == 1 {
@@ -185,7 +185,7 @@ func (a *average) addRow(all []sums, mixed [][]float64, t foldedAngle, y int) {
 	}
 }
 
-// addSamples adds what samples read to sums, and counts those that are valid.
+// addSamples adds the sampled values to sum and counts those that are valid.
 func addSamples(sum, count []float64, row []sample, image []float64, times float64) {
 	for x := range row {
 		if v := read(image, &row[x]); v == v {
@@ -208,7 +208,7 @@ func (a *average) finish(sum, count []float64) {
 	}
 }
 
-// tiltTo reads an image in the plane of the detector.
+// tiltTo resamples an image onto the plane of the detector.
 func (a *average) tiltTo(image []float64) {
 	from, room := slices.Clone(image), make([]sample, a.nx)
 	for y := range a.ny {
@@ -223,10 +223,10 @@ func (a *average) tiltTo(image []float64) {
 	}
 }
 
-// back replaces the images of the shots, of which the first is an outline, by the
-// gradients with respect to them, from those of the means, which it spoils.
-func (a *average) back(g [][]float64, shots []*exposure) {
-	for e, h := range shots {
+// back replaces the images of the exposures, the first of which is an outline, by the gradients with
+// respect to them. g holds the gradients of the means and is overwritten.
+func (a *average) back(g [][]float64, exposures []*exposure) {
+	for e, h := range exposures {
 		a.finishBack(g[e], a.counts(h.images[0]))
 		if a.plain { // one angle has one image
 			copy(h.images[0], g[e])
@@ -246,7 +246,7 @@ func (a *average) back(g [][]float64, shots []*exposure) {
 	}
 }
 
-// counts returns how many angles reach each pixel of the mean.
+// counts returns the number of angles that reach each pixel of the mean.
 func (a *average) counts(valid []float64) []float64 {
 	if a.plain {
 		count := make([]float64, len(valid))
@@ -266,8 +266,7 @@ func (a *average) counts(valid []float64) []float64 {
 	return a.counted(make([]float64, a.ny*a.nx), s)
 }
 
-// finishBack is the transpose of tiltTo and finish; pixels that are not valid get
-// no gradient.
+// finishBack is the transpose of tiltTo and finish; invalid pixels get no gradient.
 func (a *average) finishBack(g, count []float64) {
 	if a.tilt != nil {
 		a.tiltBack(g, count)
@@ -292,7 +291,7 @@ func (a *average) tiltBack(g, count []float64) {
 		row := a.tilt.row(y, room)
 		for x := range row {
 			if v := read(mean, &row[x]); v == v {
-				spread(g, &row[x], from[y*a.nx+x])
+				scatter(g, &row[x], from[y*a.nx+x])
 			}
 		}
 	}
@@ -312,7 +311,7 @@ func (a *average) groupBack(g []float64, h *exposure, group, groups int) [][]flo
 			for x, s := range t.row(y, room) {
 				if d := a.gathered(g, t, y, x); d != 0 {
 					if v := read(h.images[0], &s); v == v {
-						spread(mixed, &s, d)
+						scatter(mixed, &s, d)
 					}
 				}
 			}
@@ -327,7 +326,7 @@ func (a *average) groupBack(g []float64, h *exposure, group, groups int) [][]flo
 	return out
 }
 
-// gathered returns the gradient with respect to element (y, x) of a turned image.
+// gathered returns the gradient with respect to element (y, x) of a rotated image.
 func (a *average) gathered(g []float64, t foldedAngle, y, x int) (d float64) {
 	if y < a.ny && x < a.nx {
 		d = t.same * g[y*a.nx+x]

@@ -5,24 +5,24 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// lane is one pixel at all energies of a batch: they share the geometry of the
-// rotations, so that it is worked out once and memory is read in one piece.
+// lane is one pixel at all energies of a batch. They share the geometry of the rotations, so it is
+// computed once, and memory is read contiguously.
 type lane = [energyBatch]float64
 
-// fewLanes is from how many energies on they are turned together.
+// fewLanes is the number of energies from which they are rotated together.
 const fewLanes = 3
 
-// lanes are the images of a batch, and the sums over what was turned: in part 0 as
-// it is, in part 1 to be mirrored.
+// lanes are the images of a batch and the sums over the rotated images: part 0 is used as it is,
+// part 1 is to be mirrored.
 type lanes struct {
-	images [][]lane // [image][pixel]
+	images [][]lane // images by [image][pixel]
 	mixed  []lane
 	sum    [2][]lane
-	full   [2][]float64 // how often a pixel was valid at all energies
-	count  [2][]lane    // and else, by energy
+	full   [2][]float64 // number of times that a pixel was valid at all energies
+	count  [2][]lane    // number of times that a pixel was valid otherwise, by energy
 }
 
-func (a *average) newLanes(shots []*exposure) *lanes {
+func (a *average) newLanes(exposures []*exposure) *lanes {
 	l := &lanes{mixed: make([]lane, a.ny*a.nx)}
 	for k := range 2 {
 		if k == 0 || a.rows > a.ny {
@@ -30,12 +30,12 @@ func (a *average) newLanes(shots []*exposure) *lanes {
 			l.sum[k], l.full[k], l.count[k] = make([]lane, n), make([]float64, n), make([]lane, n)
 		}
 	}
-	for range shots[0].images {
+	for range exposures[0].images {
 		l.images = append(l.images, make([]lane, a.ny*a.nx))
 	}
 	parallel.Do(a.workers, a.ny, func(_, y int) {
 		for k, image := range l.images {
-			for e, h := range shots {
+			for e, h := range exposures {
 				for i := y * a.nx; i < (y+1)*a.nx; i++ {
 					image[i][e] = h.images[k][i]
 				}
@@ -45,7 +45,7 @@ func (a *average) newLanes(shots []*exposure) *lanes {
 	return l
 }
 
-// mixRow computes row y of the images at a turn, whose weights are those of h.
+// mixRow computes row y of the images at a rotation, with the weights of h.
 func (l *lanes) mixRow(h *exposure, turn, y, nx int) {
 	first, w := h.mix(turn)
 	dst := l.mixed[y*nx : (y+1)*nx]
@@ -63,7 +63,7 @@ func (l *lanes) mixRow(h *exposure, turn, y, nx int) {
 	}
 }
 
-// addRow adds what the samples of a row read to the sums from place at on.
+// addRow adds the samples of a row to the sums, from place at on.
 func (l *lanes) addRow(row []sample, at int, t foldedAngle) {
 	for k, times := range [2]float64{t.same, t.opposite} {
 		if end := at + len(row); times > 0 {
@@ -72,18 +72,18 @@ func (l *lanes) addRow(row []sample, at int, t foldedAngle) {
 	}
 }
 
-// lanesTo is to for many energies.
-func (a *average) lanesTo(dst [][]float64, shots []*exposure) {
-	l := a.newLanes(shots)
+// lanesTo is to for several energies at once.
+func (a *average) lanesTo(dst [][]float64, exposures []*exposure) {
+	l := a.newLanes(exposures)
 	rooms := make([][]sample, a.workers)
 	for i := range rooms {
 		rooms[i] = make([]sample, a.cols)
 	}
 	for i, t := range a.turns {
-		parallel.Do(a.workers, a.ny, func(_, y int) { l.mixRow(shots[0], i, y, a.nx) })
+		parallel.Do(a.workers, a.ny, func(_, y int) { l.mixRow(exposures[0], i, y, a.nx) })
 		parallel.Do(a.workers, a.rows, func(w, y int) { l.addRow(t.row(y, rooms[w]), y*a.cols, t) })
 	}
-	parallel.Do(a.workers, len(shots), func(_, e int) {
+	parallel.Do(a.workers, len(exposures), func(_, e int) {
 		a.finish(dst[e], l.counted(dst[e], a, e))
 		if a.tilt != nil {
 			a.tiltTo(dst[e])
@@ -91,7 +91,7 @@ func (a *average) lanesTo(dst [][]float64, shots []*exposure) {
 	})
 }
 
-// counted writes the sums of one energy over all angles, and returns their counts.
+// counted writes the sums of one energy over all angles and returns their counts.
 func (l *lanes) counted(dst []float64, a *average, e int) []float64 {
 	count := make([]float64, a.ny*a.nx)
 	for y := range a.ny {

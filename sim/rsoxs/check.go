@@ -7,19 +7,19 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// ClosureTolerance is how far the volume fractions of a voxel may sum to other than
-// 1, as NRSS has it; HalfClosureTolerance is that for arrays in half precision.
+// ClosureTolerance is the largest allowed deviation from 1 of the sum of a voxel's volume fractions,
+// as in NRSS; HalfClosureTolerance is that for arrays in half precision.
 const (
 	ClosureTolerance     = 1e-5 + 1e-8
 	HalfClosureTolerance = 1e-3
 )
 
-// Check returns all that is wrong with m, one mistake per array: numbers must be
-// finite, volume fractions and S between 0 and 1, parts of Align between -1 and 1,
-// and the volume fractions of each voxel must sum to 1 within the tolerance (0 means
-// ClosureTolerance, or HalfClosureTolerance if an array is in half precision). Angles are
-// free. The simulator does not ask for any of this: it takes what is not there for vacuum, and
-// angles that are not numbers where S is 0.
+// Check returns everything that is wrong with m, one mistake per array: numbers must be finite,
+// volume fractions and S between 0 and 1, the components of Align between -1 and 1, and the volume
+// fractions of each voxel must sum to 1 within the tolerance (0 means ClosureTolerance, or
+// HalfClosureTolerance if an array is in half precision). Angles are not restricted. The simulator
+// requires none of this: it treats what is missing from a voxel as vacuum, and ignores angles that
+// are not numbers if S is 0.
 func (m *Morphology) Check(tolerance float64) error {
 	if err := m.inspect(); err != nil {
 		return err
@@ -50,13 +50,13 @@ func (m *Morphology) tolerance(given float64) float64 {
 	return ClosureTolerance
 }
 
-// voxel names element i of a slice of so many columns.
+// voxel returns the indices of element i of a slice.
 func (m *Morphology) voxel(z, i int) [3]int {
 	nx := m.Shape()[2]
 	return [3]int{z, i / nx, i % nx}
 }
 
-// checkValues notes the first number of an array that is out of range.
+// checkValues records the first number of an array that is out of range.
 func (m *Morphology) checkValues(bad *problems, material int, f field) {
 	low, high, per := 0.0, 1.0, 1
 	switch f.name {
@@ -77,7 +77,7 @@ func (m *Morphology) checkValues(bad *problems, material int, f field) {
 	}
 }
 
-// checkSums notes the first voxel whose volume fractions do not sum to 1.
+// checkSums records the first voxel whose volume fractions do not sum to 1.
 func (m *Morphology) checkSums(bad *problems, tolerance float64) {
 	for z := range m.Shape()[0] {
 		for i, sum := range m.fractions(z) {
@@ -111,9 +111,9 @@ func (m *Morphology) fractions(z int) []float64 {
 	return sum
 }
 
-// Normalize scales the volume fractions of every voxel, in place, so that they sum
-// to 1. S and the directors stay. It returns an error, and changes nothing, if some voxel is
-// empty or its sum not a number above 0, or an array is not contiguous.
+// Normalize scales the volume fractions of every voxel, in place, so that they sum to 1. S and the
+// directors stay as they are. It returns an error and changes nothing if some voxel is empty or its
+// sum is not a positive number, or if an array is not contiguous.
 func (m *Morphology) Normalize() error {
 	if err := m.inspect(); err != nil {
 		return err

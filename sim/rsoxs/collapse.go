@@ -1,7 +1,7 @@
 package rsoxs
 
-// mean sets the fields of p to their mean over all slices: a running one, to which
-// equal slices add nothing.
+// mean sets the fields of p to their mean over all slices. It is a running mean, which equal slices
+// leave exactly unchanged.
 func (s *spectra[T]) mean(w *scratch[T], p *products[T]) {
 	for k := range p.count {
 		clear(w.room(&w.mean[k], w.n))
@@ -20,15 +20,15 @@ func (s *spectra[T]) mean(w *scratch[T], p *products[T]) {
 	}
 }
 
-// addMean makes the mean of n slices from that of n-1 and the last.
+// addMean computes the mean of n slices from that of n-1 slices and the last slice.
 func addMean[T float](mean, last []T, n T) {
 	for i, v := range last {
 		mean[i] += (v - mean[i]) / n
 	}
 }
 
-// spreadMean is the transpose of mean.
-func (s *spectra[T]) spreadMean(w *scratch[T], p *products[T]) {
+// scatterMean is the transpose of mean.
+func (s *spectra[T]) scatterMean(w *scratch[T], p *products[T]) {
 	for k := range p.count {
 		for i := range w.fields[k] {
 			w.fields[k][i] /= T(s.depth)

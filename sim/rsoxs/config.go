@@ -7,25 +7,24 @@ import (
 	"runtime"
 )
 
-// Grid is how detector pixels and planes of the transform are labelled with q.
+// Grid says which q labels the detector pixels and the planes of the transform.
 type Grid int
 
 const (
-	// CyRSoXSGrid is the grid of CyRSoXS: q_m = -pi/a + 2 pi m/(a(n-1)). It puts the
-	// centre half a pixel off, also along z, and its last row and column are NaN.
+	// CyRSoXSGrid is the grid of CyRSoXS: q_m = -pi/a + 2 pi m/(a(n-1)). It places the centre half a
+	// pixel off, also along z, and its last row and column are NaN.
 	CyRSoXSGrid Grid = iota
 	// ExactGrid is the grid of the discrete transform: q_m = 2 pi (m - floor(n/2))/(n a).
 	ExactGrid
 )
 
-// Interpolation is how the intensity on the Ewald sphere is read from the planes
-// of the transform.
+// Interpolation says how the intensity on the Ewald sphere is read from the planes of the transform.
 type Interpolation int
 
 // The interpolations along z.
 const (
-	Linear  Interpolation = iota // between two planes
-	Nearest                      // of the next plane; halves go up
+	Linear  Interpolation = iota // linear interpolation between the two adjacent planes
+	Nearest                      // value of the nearest plane; halves are rounded up
 )
 
 // Window multiplies the polarization before the transform.
@@ -44,7 +43,7 @@ type Frame int
 // The frames.
 const (
 	LabFrame      Frame = iota
-	MaterialFrame       // rotated back with the electric field; kept for comparison with CyRSoXS
+	MaterialFrame       // rotated back together with the electric field; kept for comparison with CyRSoXS
 )
 
 // Case is the geometry of the measurement.
@@ -52,15 +51,16 @@ type Case int
 
 // The cases.
 const (
-	Transmission     Case = iota // light along +Z
-	BeamDivergence               // light along each of Config.K
-	GrazingIncidence             // the same, and a detector that faces Config.Detector
+	Transmission   Case = iota // light along +Z
+	BeamDivergence             // light along each direction of Config.K
+	// light along each direction of Config.K, and a detector that faces along Config.Detector
+	GrazingIncidence
 )
 
 // Angles are rotations of the electric field about the beam, in degrees from +X.
 type Angles struct{ Start, Increment, End float64 }
 
-// List returns the angles: round((End-Start)/Increment) + 1 of them.
+// List returns the angles; there are round((End-Start)/Increment) + 1 of them.
 func (a Angles) List() ([]float64, error) {
 	switch {
 	case !finite(a.Start, a.Increment, a.End):
@@ -83,37 +83,38 @@ func (a Angles) List() ([]float64, error) {
 	return list, nil
 }
 
-// Config says what is measured and how it is computed. Zero values are the
-// defaults.
+// Config describes the measurement and how it is computed. Zero values are the defaults.
 type Config struct {
-	Energies []float64 // eV
-	Angles   Angles    // of the electric field; the images are their mean
+	Energies []float64 // photon energies in eV
+	Angles   Angles    // angles of the electric field, over which the images are averaged
 
 	Case     Case
-	K        [][3]float64 // directions of the light, any length, when Case is not Transmission
-	Detector [3]float64   // where the detector faces, any length; zeros mean (0, 0, 1)
+	K        [][3]float64 // directions of the light, of any length, used unless Case is Transmission
+	Detector [3]float64   // direction in which the detector faces, of any length; zeros mean (0, 0, 1)
 
-	Interpolation Interpolation // Default Linear.
-	Window        Window        // Default NoWindow.
-	Frame         Frame         // Default LabFrame.
-	Grid          Grid          // Default CyRSoXSGrid, to compare with what is published.
-	// RotMask takes the mean over the angles that reach a pixel, 0 where none does.
-	// Without it a pixel that any angle misses is NaN.
+	Interpolation Interpolation // interpolation along z. Default Linear.
+	Window        Window        // window along each axis. Default NoWindow.
+	Frame         Frame         // frame of the induced polarization. Default LabFrame.
+	// labels of pixels and planes. Default CyRSoXSGrid, for comparison with published results.
+	Grid Grid
+	// RotMask averages each pixel over the angles that reach it, and gives 0 if none does. Without
+	// it, a pixel that any angle misses is NaN.
 	RotMask bool
-	// CorrectBaseAngle turns the first direction of the field for an oblique beam by
-	// its angle in degrees. CyRSoXS adds that angle in radians to degrees, which is
-	// the default for comparison; it matters only for oblique beams.
+	// CorrectBaseAngle applies the base angle of the electric field of an oblique beam in degrees.
+	// The default is to add it in radians to angles in degrees, as CyRSoXS does, for comparison. It
+	// matters only for oblique beams.
 	CorrectBaseAngle bool
 
-	// CollapseZ takes the mean of the dielectric tensor along Z and scatters from that
-	// one slice.
+	// CollapseZ averages the dielectric tensor along Z and scatters from that single slice.
 	CollapseZ bool
 
-	Precision int // bits of the transforms, 32 or 64; default 64. Everything on the detector is computed in 64.
-	Workers   int // goroutines; default one per CPU. Results do not depend on it.
+	// bits of the transforms, 32 or 64; default 64. Everything on the detector is computed in 64
+	// bits.
+	Precision int
+	Workers   int // number of goroutines; default one per CPU. Results do not depend on it.
 }
 
-// hc is Planck's constant times the speed of light in eV nm, the digits of CyRSoXS.
+// hc is Planck's constant times the speed of light in eV nm, with the digits of CyRSoXS.
 const hc = 1239.84197
 
 // Wavenumber returns 2 pi/wavelength in 1/nm at an energy in eV.
@@ -161,7 +162,7 @@ func (c *Config) checkNames(bad *problems) {
 	}
 }
 
-// orient makes unit vectors of the directions and fills in the defaults.
+// orient normalises the directions and fills in the defaults.
 func (c *Config) orient(bad *problems) {
 	if c.Detector == ([3]float64{}) || c.Case != GrazingIncidence {
 		c.Detector = [3]float64{0, 0, 1}
@@ -200,7 +201,7 @@ func finite(v ...float64) bool {
 	return true
 }
 
-// problems gathers all that is wrong with an input.
+// problems collects everything that is wrong with an input.
 type problems struct{ list []error }
 
 func (p *problems) add(format string, a ...any) { p.list = append(p.list, fmt.Errorf(format, a...)) }
@@ -211,7 +212,7 @@ func (p *problems) note(err error) {
 	}
 }
 
-// err returns the problems as one error, nil if there are none.
+// err returns the problems as one error, or nil if there are none.
 func (p *problems) err(where string) error {
 	if len(p.list) == 0 {
 		return nil

@@ -2,8 +2,8 @@ package rsoxs
 
 import "math"
 
-// cut returns where pixel (y, x) meets the Ewald sphere, false where it does not
-// within the volume's planes.
+// cut returns where pixel (y, x) meets the Ewald sphere, and false if that is outside the volume's
+// planes.
 func (v *view) cut(y, x int) (cut, bool) {
 	if v.grid == CyRSoXSGrid && (y == v.n[1]-1 || x == v.n[2]-1) {
 		return cut{}, false

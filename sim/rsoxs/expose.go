@@ -6,26 +6,26 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// exposure is one beam at one energy with the images it makes.
+// exposure is one beam at one energy, with its images.
 type exposure struct {
 	*view
 	*projector
 	contrasts []contrast
-	changes   []contrast  // of the contrasts, along a direction
-	images    [][]float64 // [image][ny nx], NaN where the detector sees nothing
+	changes   []contrast  // changes of the contrasts along a direction
+	images    [][]float64 // images by [image][ny nx]; NaN where the detector sees nothing
 }
 
-// site is one element of the spectra as a detector pixel reads it.
+// site is the place of one element of the spectra, as a detector pixel reads it.
 type site struct {
-	plane    int     // m
-	at, step int     // its C in data; from field to field
-	twin     int     // from C to S
-	sign     float64 // F = C - i sign S
-	turn     float64 // -1 where the pixel reads the conjugate of F, otherwise 1
+	plane    int     // plane m
+	at, step int     // index of the element of C of field 0 in data, and distance from field to field
+	twin     int     // distance from C to S in data
+	sign     float64 // sign in F = C - i sign S
+	turn     float64 // -1 if the pixel reads the conjugate of F, otherwise 1
 }
 
-// site returns the element that pixel p reads from plane z; row and x are its
-// place in the half spectrum.
+// site returns the element that a pixel reads from plane z; row and x are its place in the half
+// spectrum, and conj says whether the pixel reads the conjugate.
 func (s *spectra[T]) site(row, x, z int, conj bool) site {
 	p := s.index(0, z)
 	if conj && p > 0 {
@@ -71,7 +71,7 @@ func (n *symmetric) times(e vec) cvec {
 	}
 }
 
-// times returns f z.
+// times returns the product f z.
 func times(f float64, z complex128) complex128 { return complex(f*real(z), f*imag(z)) }
 
 // polarizations returns n.times for the fields along e1 and e2.
@@ -82,7 +82,7 @@ func (h *exposure) polarizations(n *symmetric) (a1, a2 cvec) {
 	return n.times(h.e1), n.times(h.e2)
 }
 
-// addBack adds the gradient of n from that of n.times(e).
+// addBack adds to n its gradient, given the gradient b of n.times(e).
 func (n *symmetric) addBack(b cvec, e vec) {
 	const f = 1 / (4 * math.Pi)
 	x, y, z := f*e[0], f*e[1], f*e[2]
@@ -119,8 +119,8 @@ func (s *spectra[T]) dielectric(t *site, contrasts []contrast) (n symmetric) {
 	return n
 }
 
-// dielectricBack adds what the gradient b of dielectric makes of the fields to g, and
-// of the contrasts to back.
+// dielectricBack takes the gradient b of dielectric to the fields, in g, and to the contrasts, in
+// back.
 func (s *spectra[T]) dielectricBack(g *column, t *site, contrasts, back []contrast, b *symmetric) {
 	iso := b[0] + b[3] + b[5]
 	for m, p := range s.materials {
@@ -146,10 +146,10 @@ func (s *spectra[T]) dielectricBack(g *column, t *site, contrasts, back []contra
 // mulConj returns a times the conjugate of b.
 func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b)) }
 
-// expose fills the images of the shots.
-func (s *spectra[T]) expose(shots []*exposure) {
+// expose fills the images of the exposures.
+func (s *spectra[T]) expose(exposures []*exposure) {
 	parallel.Do(s.workers, s.n[1], func(_, row int) {
-		for _, h := range shots {
+		for _, h := range exposures {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
 				n := s.dielectric(&t, h.contrasts)
 				a1, a2 := h.polarizations(&n)
@@ -159,8 +159,8 @@ func (s *spectra[T]) expose(shots []*exposure) {
 	})
 }
 
-// exposeRow fills the pixels that read one row of the half spectrum; add adds what
-// a pixel sees at a site with weight w.
+// exposeRow fills the pixels that read one row of the half spectrum; add adds the contribution of a
+// site with weight w to a pixel.
 func (s *spectra[T]) exposeRow(h *exposure, row int, add func(out []float64, t site, w float64, kappa vec)) {
 	out := make([]float64, len(h.images))
 	for x := range s.columns() {

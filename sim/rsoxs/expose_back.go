@@ -2,12 +2,12 @@ package rsoxs
 
 import "github.com/euryale-dev/euryale/internal/parallel"
 
-// column gathers the gradients of one column x of the half spectrum, for all planes:
-// the real and imaginary part of C and of S by plane and field.
+// column accumulates the gradients of one column x of the half spectrum for all planes: the real and
+// imaginary parts of C and of S, by plane and field.
 type column struct {
 	fields int
 	sums   [][4]float64
-	room   []float64 // for the gradients of a pixel in all images
+	room   []float64 // scratch memory for the gradients of a pixel in all images
 }
 
 // add adds the gradient g of field k at a site.
@@ -20,8 +20,8 @@ func (c *column) add(t *site, k int, g complex128) {
 	p[3] += t.sign * re
 }
 
-// store adds the sums of column x of a row to the spectra, or puts them in place of
-// what is there, and clears them.
+// store adds the sums of column x of a row to the spectra, or replaces the values there, and clears
+// the sums.
 func (s *spectra[T]) store(c *column, row, x int, replace bool) {
 	for m := range s.planes {
 		i := row*s.planes + m
@@ -42,17 +42,17 @@ func (s *spectra[T]) store(c *column, row, x int, replace bool) {
 	}
 }
 
-// exposeBack takes the gradients of the images to the spectra to and returns those
-// of the contrasts of each shot.
-func (s *spectra[T]) exposeBack(to spectrum, shots []*exposure) [][]contrast {
+// exposeBack propagates the gradients of the images to the spectra to, and returns the gradients of
+// the contrasts of each exposure.
+func (s *spectra[T]) exposeBack(to spectrum, exposures []*exposure) [][]contrast {
 	g := to.(*spectra[T])
 	rows := make([][][]contrast, s.n[1])
 	parallel.Do(s.workers, s.n[1], func(_, row int) {
-		rows[row] = make([][]contrast, len(shots))
-		for e, h := range shots {
+		rows[row] = make([][]contrast, len(exposures))
+		for e, h := range exposures {
 			rows[row][e] = make([]contrast, len(h.contrasts))
 		}
-		s.exposeRowBack(g, shots, rows[row], row)
+		s.exposeRowBack(g, exposures, rows[row], row)
 	})
 	total := rows[0]
 	for _, r := range rows[1:] {
@@ -66,18 +66,18 @@ func (s *spectra[T]) exposeBack(to spectrum, shots []*exposure) [][]contrast {
 	return total
 }
 
-// exposeRowBack does so for one row of the half spectrum. If g has the memory of s,
-// gradients take the place of values once a column is done.
-func (s *spectra[T]) exposeRowBack(g *spectra[T], shots []*exposure, back [][]contrast, row int) {
+// exposeRowBack does the same for one row of the half spectrum. If g shares the memory of s,
+// gradients replace values once a column is done.
+func (s *spectra[T]) exposeRowBack(g *spectra[T], exposures []*exposure, back [][]contrast, row int) {
 	images := 0
-	for _, h := range shots {
+	for _, h := range exposures {
 		images = max(images, len(h.images))
 	}
 	sums := &column{fields: s.fields, sums: make([][4]float64, s.planes*s.fields), room: make([]float64, images)}
 	replace := &g.data[0] == &s.data[0]
 	for x := range s.columns() {
 		pixels, n := s.pixels(row, x)
-		for e, h := range shots {
+		for e, h := range exposures {
 			for _, p := range pixels[:n] {
 				s.exposePixelBack(sums, h, back[e], row, x, p)
 			}
@@ -86,7 +86,7 @@ func (s *spectra[T]) exposeRowBack(g *spectra[T], shots []*exposure, back [][]co
 	}
 }
 
-// exposePixelBack takes the gradient of one pixel to the column it reads.
+// exposePixelBack adds the gradient of one pixel to the column that it reads.
 func (s *spectra[T]) exposePixelBack(g *column, h *exposure, back []contrast, row, x int, p pixel) {
 	d, any := g.room[:len(h.images)], false
 	for j := range d {

@@ -26,7 +26,7 @@ func (t *transformer[T]) forward(dst, src []T) {
 	}
 }
 
-// inverse returns the sum over the whole spectrum whose half is src.
+// inverse returns the sum over the whole spectrum, half of which is src.
 func (t *transformer[T]) inverse(dst, src []T) {
 	switch dst := any(dst).(type) {
 	case []float64:
@@ -36,7 +36,7 @@ func (t *transformer[T]) inverse(dst, src []T) {
 	}
 }
 
-// pairs views pairs of numbers as complex ones.
+// pairs reinterprets pairs of numbers as complex numbers.
 func pairs[C complex64 | complex128, T float](v []T) []C {
 	return unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
 }

@@ -64,8 +64,8 @@ func fromZ(k vec) mat3 {
 
 // beam is one direction of the light.
 type beam struct {
-	k      vec // unit vector
-	e1, e2 vec // the electric field at angle 0 and 90 degrees: e = cos e1 + sin e2
+	k      vec // unit vector along the light
+	e1, e2 vec // electric field at 0 and at 90 degrees: e = cos e1 + sin e2
 	angles []float64
 }
 
@@ -87,11 +87,11 @@ func newBeam(c *Config, k vec) *beam {
 	return b
 }
 
-// baseSteps is the resolution of baseAngle in CyRSoXS: steps of half a turn.
+// baseSteps is the resolution of baseAngle in CyRSoXS: the number of steps in half a turn.
 const baseSteps = 100000
 
-// baseAngle returns the angle, from 0 to 2 pi in steps, by which e1 is turned
-// about the beam into the plane y = 0, towards +x.
+// baseAngle returns the angle, from 0 to 2 pi in steps, by which e1 is rotated about the beam into
+// the plane y = 0, towards +x.
 func baseAngle(e1, e2 vec) float64 {
 	angle := math.Atan2(-e1[1], e2[1])
 	if s, c := math.Sincos(angle); c*e1[0]+s*e2[0] < 0 {

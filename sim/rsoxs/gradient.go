@@ -8,29 +8,28 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Gradient holds the derivatives of a number with respect to all that a Pattern
-// depends on, in the layout of the inputs.
+// Gradient holds the derivatives of a number with respect to everything that a Pattern depends on,
+// in the layout of the inputs.
 type Gradient struct {
-	Materials []Material // the arrays that the morphology has
+	Materials []Material // derivatives with respect to the arrays that the morphology has
 	Optics    Optics
 }
 
-// Gradient returns the derivatives of a number L from those with respect to the
-// pattern, dL/dIntensity in float64 [energy, beam, QY, QX]. Elements where the
-// pattern is NaN or no angle reaches do not count, whatever they are.
+// Gradient returns the derivatives of a number L from its derivatives with respect to the pattern,
+// dL/dIntensity in float64 [energy, beam, QY, QX]. Elements for which the pattern is NaN, or which
+// no angle reaches, are ignored.
 //
-// The cost is about one more Transform and one more Pattern; nothing is kept
-// between them but the fields. With one beam and no more than eight energies the
-// derivatives take the memory of the transformed fields: whatever is asked next
-// without a Transform starts with one. Arrays of the result have the precision of those
-// of the morphology, float32 at least. Derivatives by Theta and Psi are 0 where S is.
+// It costs about as much as another Transform and another Pattern; only the fields are kept between
+// calls. With one beam and at most eight energies the derivatives overwrite the transformed fields,
+// so that the next call without a Transform starts by transforming again. Arrays of the result have
+// the precision of those of the morphology, at least float32. Derivatives with respect to Theta and
+// Psi are 0 where S is 0.
 func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
 	return s.GradientTo(ctx, nil, o, dIntensity)
 }
 
-// GradientTo is Gradient that writes into the arrays of g, a result for a morphology
-// of the same arrays, and returns it; nil allocates. Fits save the time that new
-// memory takes.
+// GradientTo is Gradient that writes into the arrays of g, a previous result for a morphology with
+// the same arrays, and returns it; nil allocates. It saves fits the time to allocate.
 func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
@@ -46,12 +45,12 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
 	by := s.spectra.gradient(s.spoiled)
 	d := dIntensity.Copy().Float64s()
-	err := s.batches(ctx, o, func(j, from int, shots []*exposure) {
-		for _, h := range shots {
+	err := s.batches(ctx, o, func(j, from int, exposures []*exposure) {
+		for _, h := range exposures {
 			h.outline(s.cfg.Workers)
 		}
-		s.averages[j].back(s.parts(d, j, from, len(shots)), shots)
-		for e, back := range s.spectra.exposeBack(by, shots) {
+		s.averages[j].back(s.parts(d, j, from, len(exposures)), exposures)
+		for e, back := range s.spectra.exposeBack(by, exposures) {
 			addBack(out.Optics[from+e], o[from+e], back)
 		}
 	})
@@ -62,8 +61,8 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	return out, by.back(ctx, &Morphology{Materials: out.Materials})
 }
 
-// roomFor returns arrays for the derivatives by those of the morphology: of old where
-// they fit.
+// roomFor returns arrays for the derivatives with respect to the arrays of the morphology, reusing
+// those of old that fit.
 func (s *Simulator) roomFor(old []Material) []Material {
 	list := make([]Material, len(s.morph.Materials))
 	for i := range list {
@@ -82,7 +81,7 @@ func (s *Simulator) roomFor(old []Material) []Material {
 	return list
 }
 
-// derivatives returns an array for those by t, the old one if it fits.
+// derivatives returns an array for the derivatives with respect to t, reusing old if it fits.
 func derivatives(t *tensor.Tensor, old field) *tensor.Tensor {
 	d := t.DType()
 	if d == tensor.Float16 { // whose range derivatives may leave
@@ -94,7 +93,7 @@ func derivatives(t *tensor.Tensor, old field) *tensor.Tensor {
 	return tensor.New(d, t.Shape()...)
 }
 
-// addBack adds to the derivatives by the constants at one energy.
+// addBack adds to the derivatives with respect to the constants at one energy.
 func addBack(to, at []Constants, back []contrast) {
 	for m, c := range at {
 		d := c.back(back[m])

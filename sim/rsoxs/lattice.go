@@ -4,10 +4,10 @@ import "math"
 
 // lattice is the reciprocal space of a volume.
 type lattice struct {
-	n    [3]int  // voxels along Z, Y, X; one plane of Z after collapse
-	a    float64 // nm
+	n    [3]int  // voxels along Z, Y, X; one plane along Z if collapsed
+	a    float64 // edge of a voxel in nm
 	grid Grid
-	qs   [3][]float64 // of the pixels of each axis in 1/nm
+	qs   [3][]float64 // q of the pixels of each axis in 1/nm
 }
 
 func newLattice(n [3]int, a float64, grid Grid) *lattice {
@@ -46,8 +46,8 @@ func (l *lattice) first(axis int) float64 {
 // q returns the wavevector transfer of pixel m of an axis in 1/nm.
 func (l *lattice) q(axis, m int) float64 { return l.qs[axis][m] }
 
-// index returns the element of the transform behind pixel m of an axis: images
-// are the transform with its centre moved and reflected through it.
+// index returns the element of the transform behind pixel m of an axis: images are the transform
+// with its centre shifted and reflected through it.
 func (l *lattice) index(axis, m int) int {
 	n := l.n[axis]
 	return ((n/2-m)%n + n) % n
@@ -71,7 +71,7 @@ type view struct {
 	kv     vec     // wavevector in 1/nm
 	interp Interpolation
 
-	first0, step0 float64 // of the planes along Z
+	first0, step0 float64 // q of the first plane along Z and distance of the planes, in 1/nm
 }
 
 func newView(l *lattice, b *beam, energy float64, interp Interpolation) *view {
@@ -79,8 +79,8 @@ func newView(l *lattice, b *beam, energy float64, interp Interpolation) *view {
 	return &view{lattice: l, beam: b, wave: k, kv: scale(k, b.k), interp: interp, first0: l.first(0), step0: l.step(0)}
 }
 
-// cut is where a pixel reads the volume: plane z and, unless part is 0, plane z+1
-// with the weight part.
+// cut is where a pixel reads the volume: plane z with weight 1-part and, unless part is 0, plane z+1
+// with weight part.
 type cut struct {
 	z    int
 	part float64

@@ -6,7 +6,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// layout is the part of the transform of a real field that detectors see.
+// layout says which part of the transform of a real field detectors see.
 //
 // A slice of the volume has a half spectrum G_z of rows y and columns x. The
 // planes p and -p of the transform follow from two sums over slices,
@@ -18,16 +18,16 @@ import (
 // columns of each row. No three-dimensional spectrum is ever stored.
 type layout struct {
 	*lattice
-	planes   int     // values of m
-	from, to []int32 // columns [from, to) of run (row, m)
-	base     []int   // places before the run
-	size     int     // places in all
+	planes   int     // number of values of m
+	from, to []int32 // columns [from, to) of each run (row, m)
+	base     []int   // number of elements before each run
+	size     int     // number of elements in all runs
 	cos, sin []float64
-	depth    int // slices of the volume, of which there is one mean if it is collapsed
+	depth    int // number of slices of the volume; if it is collapsed, one mean stands for all
 }
 
-// newLayout finds the runs that the views read. depth is the number of slices,
-// which differs from the planes of l when they are collapsed into one.
+// newLayout finds the runs that the views read. depth is the number of slices, which differs from
+// the number of planes of l if they are collapsed into one.
 func newLayout(l *lattice, views []*view, depth, workers int) *layout {
 	y := &layout{lattice: l, planes: l.n[0]/2 + 1, depth: depth}
 	runs := l.n[1] * y.planes
@@ -49,7 +49,7 @@ func newLayout(l *lattice, views []*view, depth, workers int) *layout {
 // collapsed reports whether the mean of all slices is transformed.
 func (y *layout) collapsed() bool { return y.depth != y.n[0] }
 
-// mark notes what the pixels of a half-spectrum row read.
+// mark records the elements that the pixels of a half-spectrum row read.
 func (y *layout) mark(v *view, row int) {
 	for x := range y.columns() {
 		pixels, n := y.pixels(row, x)
@@ -79,7 +79,7 @@ func (y *layout) need(row, m, x int) {
 	y.from[i], y.to[i] = min(y.from[i], int32(x)), max(y.to[i], int32(x+1))
 }
 
-// keepCentre adds the neighbours that replace the value at q = 0.
+// keepCentre adds the neighbours whose mean replaces the value at q = 0.
 func (y *layout) keepCentre() {
 	y.need(0, 0, 0)
 	for _, c := range y.neighbours() {

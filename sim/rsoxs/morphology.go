@@ -12,25 +12,25 @@ import (
 // along +Z unless the Config says otherwise.
 type Morphology struct {
 	Materials []Material
-	PhysSize  float64 // nm, edge of a voxel
+	PhysSize  float64 // edge of a voxel in nm
 }
 
-// Material is what one component does in every voxel. It is given by Euler angles
-// (Vfrac, and S, Theta, Psi unless it is isotropic) or by vectors (Align and
+// Material holds the composition and orientation of one component in every voxel. It is given by
+// Euler angles (Vfrac, and S, Theta, Psi unless it is isotropic) or by vectors (Align and
 // Unaligned). The director is (cos Psi sin Theta, sin Psi sin Theta, cos Theta).
 type Material struct {
 	Name string
 
 	Vfrac *tensor.Tensor // [Z,Y,X], volume fraction
-	S     *tensor.Tensor // [Z,Y,X], aligned part of Vfrac; nil for an isotropic material
-	Theta *tensor.Tensor // [Z,Y,X], radians from +Z
-	Psi   *tensor.Tensor // [Z,Y,X], radians from +X about +Z
+	S     *tensor.Tensor // [Z,Y,X], aligned fraction of Vfrac; nil for an isotropic material
+	Theta *tensor.Tensor // [Z,Y,X], angle from +Z in radians
+	Psi   *tensor.Tensor // [Z,Y,X], angle from +X about +Z in radians
 
 	Align     *tensor.Tensor // [Z,Y,X,3], director (x, y, z) times the root of the aligned volume fraction
 	Unaligned *tensor.Tensor // [Z,Y,X], volume fraction without alignment
 }
 
-// field is one array of a Material with its name.
+// field is an array of a Material and its name.
 type field struct {
 	name string
 	at   **tensor.Tensor
@@ -79,7 +79,7 @@ func (m *Morphology) Shape() (shape [3]int) {
 	return shape
 }
 
-// inspect returns what makes m unusable, all at once.
+// inspect returns everything that makes m unusable.
 func (m *Morphology) inspect() error {
 	var bad problems
 	if !(m.PhysSize > 0) || math.IsInf(m.PhysSize, 0) {

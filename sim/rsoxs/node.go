@@ -83,8 +83,8 @@ func (s *Simulator) Curves(r Reduction, materials []MaterialNodes, constants *ad
 	}), d, nil
 }
 
-// LossFunc returns a number that says how far a pattern is from data, and its
-// derivatives by the pattern's intensities.
+// LossFunc returns a number that measures the distance of a pattern from data, and its derivatives
+// with respect to the pattern's intensities.
 type LossFunc func(p *Pattern) (loss float64, gradient *tensor.Tensor, err error)
 
 // Loss returns f of the pattern of materials as a scalar Node; no image enters the
@@ -107,8 +107,8 @@ func (s *Simulator) Loss(f LossFunc, materials []MaterialNodes, constants *ad.No
 	})
 }
 
-// measure is what a Node takes from a pattern, and the gradient by the pattern from
-// that by what it took.
+// measure is the quantity that a Node takes from a pattern, and the function from its gradient to
+// the gradient with respect to the pattern.
 type measure struct {
 	value func(out []float64, p *Pattern) error
 	grad  func(g []float64, p *Pattern) (*tensor.Tensor, error)
@@ -138,8 +138,8 @@ func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNo
 	}, append(in, constants)...)
 }
 
-// replicas are the simulators behind a Node, one for each goroutine that runs it. Each
-// remembers its last inputs: gradients are asked for where values were.
+// replicas are the simulators behind a Node, one for each goroutine that runs it. Each one remembers
+// its last inputs, because gradients are usually asked for at the same point as values.
 type replicas struct {
 	sim       *Simulator
 	materials []MaterialNodes
@@ -147,20 +147,20 @@ type replicas struct {
 	idle      []*replica
 }
 
-// replica is a simulator with its inputs and what came of them.
+// replica is a simulator with its last inputs and results.
 type replica struct {
 	sim     *Simulator
 	morph   *Morphology
-	fields  []*tensor.Tensor // of morph, in the order of the inputs
+	fields  []*tensor.Tensor // arrays of morph, in the order of the inputs
 	optics  Optics
-	flat    []float64 // optics
-	pattern *Pattern  // nil until made of these inputs
-	grad    *Gradient // the last, whose memory the next takes
+	flat    []float64 // optics as one list of numbers
+	pattern *Pattern  // pattern of these inputs; nil until computed
+	grad    *Gradient // last gradient, whose memory the next one reuses
 }
 
-// check compares the shapes of the inputs with the simulator's.
+// check returns an error unless the inputs have the simulator's shapes.
 func (c *replicas) check(in []tensor.Shape) error {
-	r := c.hire()
+	r := c.newReplica()
 	want := tensor.Shape{len(c.sim.cfg.Energies), len(c.materials), 4}
 	if got := in[len(in)-1]; !got.Equal(want) {
 		return fmt.Errorf("constants of shape %v: want [energy, material, 4] = %v", got, want)
@@ -168,8 +168,8 @@ func (c *replicas) check(in []tensor.Shape) error {
 	return r.morph.inspect()
 }
 
-// hire makes a new replica.
-func (c *replicas) hire() *replica {
+// newReplica makes a new replica.
+func (c *replicas) newReplica() *replica {
 	sim := c.sim.Clone()
 	r := &replica{sim: sim, morph: &Morphology{PhysSize: sim.a}}
 	dtype := tensor.Float64
@@ -197,12 +197,12 @@ func (c *replicas) with(in [][]float64, f func(r *replica) error) error {
 	return f(r)
 }
 
-// take returns an idle replica, the one that knows in if there is one.
+// take returns an idle replica, the one that already holds in if there is one.
 func (c *replicas) take(in [][]float64) *replica {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.idle) == 0 {
-		return c.hire()
+		return c.newReplica()
 	}
 	i := max(0, slices.IndexFunc(c.idle, func(r *replica) bool { return r.knows(in) }))
 	r := c.idle[i]
@@ -236,7 +236,7 @@ func (r *replica) knowsFields(in [][]float64) bool {
 	return true
 }
 
-// set makes r.pattern that of in, with as little work as that takes.
+// set makes r.pattern the pattern of in, with as little work as possible.
 func (r *replica) set(in [][]float64) error {
 	ctx := context.Background()
 	same := r.sim.morph != nil && r.knowsFields(in)
@@ -270,7 +270,7 @@ func (r *replica) set(in [][]float64) error {
 	return err
 }
 
-// adjoint fills dIn from the gradient by the pattern.
+// adjoint fills dIn from the gradient with respect to the pattern.
 func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
 	g, err := r.sim.GradientTo(context.Background(), r.grad, r.optics, by)
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// PatternOf computes the images of energies from to to-1 only, with the very
-// numbers of Pattern, so that many energies never stand in memory together. The
-// constants o are those of all energies.
+// PatternOf computes the images of energies from to to-1 only, with exactly the numbers of Pattern,
+// so that many energies need not be in memory together. The constants o are those of all energies.
 func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pattern, error) {
 	n := len(s.cfg.Energies)
 	if from < 0 || to > n || from >= to || len(o) != n {
@@ -22,16 +21,16 @@ func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pat
 	return part.Pattern(ctx, o[from:to])
 }
 
-// Beam is how one beam stands.
+// Beam is the orientation of one beam.
 type Beam struct {
 	K        [3]float64    // unit vector along the light
-	Rotation [3][3]float64 // the smallest that turns +Z into K
-	// Base is the angle in degrees, from 0 to 360, by which the electric field is
-	// turned about the beam into the plane y = 0 before the angles count.
+	Rotation [3][3]float64 // smallest rotation that takes +Z to K
+	// Base is the angle in degrees, from 0 to 360, by which the electric field is rotated about the
+	// beam into the plane y = 0 before the angles are applied.
 	Base float64
 }
 
-// Beams returns how the beams of a measurement stand.
+// Beams returns the orientations of the beams of a measurement.
 func (c Config) Beams() ([]Beam, error) {
 	c, err := c.withDefaults()
 	if err != nil {

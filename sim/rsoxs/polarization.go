@@ -7,12 +7,12 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Polarization returns what a field of amplitude 1 along e induces in every voxel,
+// Polarization returns the polarization that a field of amplitude 1 along e induces in every voxel,
 //
 //	p = (eps - 1) e/(4 pi)
 //
-// its x, y and z components as complex128 [Z,Y,X]; constants has one entry per
-// material. It is for looking at: Simulator never stores it.
+// as its x, y and z components in complex128 [Z,Y,X]; constants has one entry per material. It is
+// meant for inspection: Simulator never stores it.
 //
 // Reference: Mukherjee et al., doi:10.1107/S1600576723002790.
 func (m *Morphology) Polarization(constants []Constants, e [3]float64) (p [3]*tensor.Tensor, err error) {

@@ -11,18 +11,20 @@ const (
 	fieldXZ
 	fieldYY
 	fieldYZ
-	anisotropic // number of fields
+	anisotropic // number of fields of an anisotropic material
 )
 
-// products makes the fields of one material, slice by slice, and takes their
-// gradients back to its arrays.
+// products computes the fields of one material, slice by slice, and propagates their gradients back
+// to its arrays.
 type products[T float] struct {
-	first  int // its first field among those of all materials
-	count  int // its fields
+	first  int // index of its first field among those of all materials
+	count  int // number of its fields
 	vector bool
-	source []stack[T]  // Vfrac, S, Theta, Psi or Align, Unaligned
-	grad   []stack[T]  // likewise
-	change []*stack[T] // along a direction, nil entries for none; nil for the fields themselves
+	source []stack[T] // arrays Vfrac, S, Theta, Psi or Align, Unaligned
+	grad   []stack[T] // gradients of these arrays
+	// changes along a direction, with nil entries for arrays that stay; nil for the fields
+	// themselves
+	change []*stack[T]
 }
 
 func newProducts[T float](m *Material, first, depth int) *products[T] {
@@ -39,15 +41,15 @@ func newProducts[T float](m *Material, first, depth int) *products[T] {
 // scratch is the memory of one goroutine, slices of n voxels.
 type scratch[T float] struct {
 	n      int
-	arrays [4][]T // sources; Align takes three
+	arrays [4][]T // slices of the source arrays; Align takes three
 	grads  [4][]T
 	trig   [4][]T
-	fields [anisotropic][]T // in the memory of their spectra
-	mean   [anisotropic][]T // of fields, over slices
+	fields [anisotropic][]T // fields, in the memory of their spectra
+	mean   [anisotropic][]T // means of the fields over slices
 	fft    *transformer[T]
 }
 
-// makeFields makes room for fields whose spectra nobody wants.
+// makeFields allocates memory for fields whose spectra are not needed.
 func (w *scratch[T]) makeFields() {
 	for k := range w.fields {
 		w.fields[k] = make([]T, w.n)
@@ -73,8 +75,8 @@ func (p *products[T]) inputs(w *scratch[T], z int) (in [4][]T) {
 	return in
 }
 
-// fill computes slice z of what p stands for, the fields or their changes, or
-// reports that it is 0.
+// fill computes slice z of what p stands for, the fields or their changes. It reports whether the
+// slice is 0.
 func (p *products[T]) fill(w *scratch[T], z int) (empty bool) {
 	if p.change != nil {
 		p.makeTangent(w, z)
@@ -83,7 +85,7 @@ func (p *products[T]) fill(w *scratch[T], z int) (empty bool) {
 	return p.make(w, z)
 }
 
-// make computes slice z of the fields into w.fields, or reports that they are 0.
+// make computes slice z of the fields into w.fields. It reports whether they are 0.
 func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	in := p.inputs(w, z)
 	if !p.vector && in[0][0] == 0 && evenness(in[0]) == 0 {
@@ -100,11 +102,11 @@ func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	return false
 }
 
-// trigBlock is how many voxels have their sines and cosines in memory at once.
+// trigBlock is the number of voxels whose sines and cosines are in memory at once.
 const trigBlock = 1024
 
-// blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of
-// both angles there, which are not computed where all of unread, if given, is 0.
+// blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of both angles. It
+// does not compute them where all of unread, if given, is 0.
 func (w *scratch[T]) blocks(theta, psi []T, unread [2][]T, f func(lo, hi int, st, ct, sp, cp []T)) {
 	var trig [4][]T
 	for lo := 0; lo < w.n; lo += trigBlock {
@@ -141,8 +143,7 @@ func (p *products[T]) fromVectors(w *scratch[T], align, unaligned []T) {
 	}
 }
 
-// back stores slice z of the gradients of the arrays from those of the fields in
-// w.fields.
+// back stores slice z of the gradients of the arrays, given those of the fields in w.fields.
 func (p *products[T]) back(w *scratch[T], z int) {
 	in := p.inputs(w, z)
 	var g [4][]T

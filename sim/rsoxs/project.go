@@ -4,9 +4,9 @@ import "math"
 
 type cvec = [3]complex128
 
-// projector turns the polarization of a pixel into the intensities that the
-// images hold. With A1, A2 the transformed polarization for the field along e1
-// and e2, that of a field in between is A = cos A1 + sin A2 and its image is
+// projector turns the polarization of a pixel into the intensities that the images hold. With A1, A2
+// the transformed polarization for the field along e1 and e2, the polarization for a field in
+// between is A = cos A1 + sin A2 and its image is
 //
 //	|E|^2,  E = k^2 A - kappa (kappa . A),  |E|^2 = k^4 |A|^2 + (kappa^2 - 2 k^2) |kappa . A|^2
 //
@@ -15,10 +15,11 @@ type cvec = [3]complex128
 // material's frame kappa turns with the field and every angle has its own.
 type projector struct {
 	wave  float64
-	field [][2]float64 // the cosine and sine of every turn
-	own   bool         // every turn has an image of its own
-	alone bool         // the only field is e1: A2 does not matter
-	turns []mat3       // from the material's frame to the laboratory's; nil for the laboratory's
+	field [][2]float64 // cosine and sine of every rotation angle
+	own   bool         // whether every rotation has an image of its own
+	alone bool         // whether the only field is e1, so that A2 does not matter
+	// rotations from the material's frame to the laboratory's; nil in the laboratory's frame
+	turns []mat3
 }
 
 func newProjector(b *beam, turns []foldedAngle, frame Frame, wave float64) *projector {
@@ -35,7 +36,7 @@ func newProjector(b *beam, turns []foldedAngle, frame Frame, wave float64) *proj
 	return p
 }
 
-// images returns how many images there are.
+// images returns the number of images.
 func (p *projector) images() int {
 	if p.own {
 		return len(p.field)
@@ -43,7 +44,7 @@ func (p *projector) images() int {
 	return 3
 }
 
-// mix returns the weights of the images at turn t, and the first of them.
+// mix returns the weights of the images at rotation t, and the index of the first image.
 func (p *projector) mix(t int) (first int, weights []float64) {
 	if p.own {
 		return t, []float64{1}
@@ -52,7 +53,7 @@ func (p *projector) mix(t int) (first int, weights []float64) {
 	return 0, []float64{c * c, s * s, 2 * c * s}
 }
 
-// turned returns kappa in the frame of turn t.
+// turned returns kappa in the frame of rotation t.
 func (p *projector) turned(t int, kappa vec) vec {
 	if p.turns == nil {
 		return kappa
@@ -85,8 +86,8 @@ func (p *projector) add(out []float64, w float64, a1, a2 *cvec, kappa vec) {
 	}
 }
 
-// back returns the gradients with respect to a1 and a2 where g are those of the
-// intensities, times w.
+// back returns the gradients with respect to a1 and a2, given the gradients g of the intensities,
+// times w.
 func (p *projector) back(g []float64, w float64, a1, a2 *cvec, kappa vec) (b1, b2 cvec) {
 	all, along := p.factors(kappa)
 	if !p.own {

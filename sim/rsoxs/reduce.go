@@ -7,19 +7,19 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Radii is how the circles of a reduction lie on the detector.
+// Radii says where the circles of a reduction lie on the detector.
 type Radii int
 
 const (
-	// StretchedRadii are those of NRSS: n = ceil(R) circles of radius j R/n pixels,
-	// R being the distance to the farthest corner, though they are labelled with q
-	// from 0 to the largest on the detector. What lies outside the image counts as 0.
+	// StretchedRadii are those of NRSS: n = ceil(R) circles of radius j R/n pixels, where R is the
+	// distance to the farthest corner, although they are labelled with q from 0 to the largest on
+	// the detector. Pixels outside the image count as 0.
 	StretchedRadii Radii = iota
-	// PixelRadii are those of PyHyperScattering's older integrator: circles a pixel
-	// apart, with the labels and the rule for the outside of StretchedRadii.
+	// PixelRadii are those of PyHyperScattering's older integrator: circles one pixel apart, with
+	// the labels of StretchedRadii and its rule for pixels outside.
 	PixelRadii
-	// TrueRadii are circles where their label q says. What lies outside the image, or
-	// was reached by no angle of the electric field, does not count.
+	// TrueRadii are circles at the q of their label. Pixels outside the image, and those that no
+	// angle of the electric field reached, do not count.
 	TrueRadii
 )
 
@@ -28,56 +28,56 @@ type QAxis int
 
 // The abscissae.
 const (
-	Perpendicular QAxis = iota // part of q in the plane of the detector, one axis for all energies
-	Absolute                   // |q| on the Ewald sphere, an axis for each energy
+	Perpendicular QAxis = iota // component of q in the plane of the detector, one axis for all energies
+	Absolute                   // |q| on the Ewald sphere, one axis for each energy
 	Common                     // |q| on one axis for all energies, by interpolation along each direction
 )
 
 // Reduction turns patterns into curves over q: the mean over all directions chi, and
 // over wedges along and across the electric field. Zero values are the defaults.
 type Reduction struct {
-	Radii Radii   // Default StretchedRadii.
-	Axis  QAxis   // Default Perpendicular.
-	Wedge float64 // Width of the wedges in degrees, 0 to 180; default 90.
-	// Para and Perp are the centres of the wedges in degrees of chi; nil for 0 and 180,
-	// and for 90 and 270. With TrueRadii chi counts from +q_x, the electric
-	// field; otherwise it is half a degree less and from -q_x, as in NRSS.
+	Radii Radii   // radii of the circles. Default StretchedRadii.
+	Axis  QAxis   // abscissa of the curves. Default Perpendicular.
+	Wedge float64 // width of the wedges in degrees, 0 to 180; default 90.
+	// Para and Perp are the centres of the wedges in degrees of chi; nil means 0 and 180 for Para,
+	// 90 and 270 for Perp. With TrueRadii, chi is measured from +q_x, the electric field; otherwise
+	// it is half a degree less and measured from -q_x, as in NRSS.
 	Para, Perp []float64
 }
 
 // Curves are reduced patterns, float64 [energy, beam, Q] each.
 type Curves struct {
-	Energies []float64      // eV
-	Q        [][]float64    // 1/nm, of each energy
+	Energies []float64      // photon energies in eV
+	Q        [][]float64    // abscissa of each energy in 1/nm
 	I        *tensor.Tensor // mean over chi
 	Para     *tensor.Tensor // mean over the wedges along the field
-	Perp     *tensor.Tensor // mean over the wedges across it
-	A        *tensor.Tensor // (Para - Perp)/(Para + Perp)
+	Perp     *tensor.Tensor // mean over the wedges across the field
+	A        *tensor.Tensor // anisotropy (Para - Perp)/(Para + Perp)
 }
 
-const directions = 360 // chi, of a degree
+const directions = 360 // number of directions chi, one per degree
 
 // Reducer applies a Reduction to patterns of one shape.
 type Reducer struct {
 	Reduction
 	ny, nx   int
-	n        int             // circles
-	polar    [][]polarSample // [chi][circle]
-	weights  [3][]float64    // of chi: all, para, perp
+	n        int             // number of circles
+	polar    [][]polarSample // places that are read, by [chi][circle]
+	weights  [3][]float64    // weight of each chi in the three means: all, para, perp
 	perp     []float64       // q of the circles in the plane of the detector
-	q        [][]float64     // of each energy
-	q1       []float64       // |q| of the circles, one row after the other, for Common
+	q        [][]float64     // abscissa of each energy
+	q1       []float64       // for Common, |q| of the circles, one row after the other
 	energies []float64
 }
 
-// polarSample is where a circle reads the image: up to four elements, none outside.
+// polarSample is where a circle reads the image: up to four elements, or none outside.
 type polarSample struct {
 	at [4]int32
 	w  [4]float64
 	n  int8
 }
 
-// read returns NaN outside and where an element is NaN.
+// read returns NaN outside the image and if any element that it reads is NaN.
 func (s *polarSample) read(image []float64) (v float64) {
 	if s.n == 0 {
 		return math.NaN()
@@ -113,7 +113,7 @@ func (r Reduction) NewReducer(p *Pattern) (*Reducer, error) {
 	return d, nil
 }
 
-// circles finds what every circle reads.
+// circles finds the elements that every circle reads.
 func (d *Reducer) circles(p *Pattern) {
 	cy, cx := d.ny/2, d.nx/2
 	far := math.Hypot(float64(max(cy, d.ny-1-cy)), float64(max(cx, d.nx-1-cx)))
@@ -152,8 +152,8 @@ func largest(q []float64) (top float64) {
 	return top
 }
 
-// sample returns what is read at (y, x). Elements outside count as 0, though as NaN
-// where the border beside them is, or make the sample empty with TrueRadii.
+// sample returns the elements to read for (y, x). Elements outside count as 0, except that they are
+// NaN if the border beside them is; with TrueRadii they make the sample empty.
 func (d *Reducer) sample(y, x float64) (s polarSample) {
 	y0, fy := split(y)
 	x0, fx := split(x)
@@ -176,8 +176,8 @@ func (d *Reducer) sample(y, x float64) (s polarSample) {
 	return s
 }
 
-// weigh sets the weight of every direction in the mean and in the wedges: the part
-// of its degree that lies in them.
+// weigh sets the weight of every direction in the mean and in the wedges: the fraction of its degree
+// that lies in them.
 func (d *Reducer) weigh() {
 	for k, centres := range [][]float64{nil, d.Para, d.Perp} {
 		d.weights[k] = make([]float64, directions)
@@ -194,7 +194,7 @@ func (d *Reducer) weigh() {
 	}
 }
 
-// overlap returns how much of the degree around x lies within width/2 of 0 on the
+// overlap returns the length of the part of the degree around x that lies within width/2 of 0 on the
 // circle of 360 degrees.
 func overlap(x, width float64) float64 {
 	x = math.Abs(math.Mod(x, 360))

@@ -90,8 +90,7 @@ func (d *Reducer) axis(e int) []float64 {
 	return d.q[e]
 }
 
-// images returns the images of all energies and beams, NaN where they do not
-// count.
+// images returns the images of all energies and beams, with NaN for pixels that do not count.
 func (d *Reducer) images(t *tensor.Tensor) (list [][]float64, beams int, err error) {
 	s := t.Shape()
 	if len(s) != 4 || s[0] != len(d.energies) || s[2] != d.ny || s[3] != d.nx {
@@ -112,7 +111,7 @@ func (d *Reducer) images(t *tensor.Tensor) (list [][]float64, beams int, err err
 	return list, s[1], nil
 }
 
-// curves returns the three means and the weights they divide by.
+// curves returns the three means and the weights that they were divided by.
 func (d *Reducer) curves(image []float64, e int) (mean, weight [3][]float64) {
 	for k := range mean {
 		mean[k], weight[k] = make([]float64, d.n), make([]float64, d.n)
@@ -141,7 +140,7 @@ func (d *Reducer) curves(image []float64, e int) (mean, weight [3][]float64) {
 	return mean, weight
 }
 
-// row reads direction i, on the common axis if that is asked for.
+// row reads direction i, on the common axis if there is one.
 func (d *Reducer) row(row, image []float64, i, e int) {
 	for j := range row {
 		row[j] = d.polar[i][j].read(image)
@@ -164,8 +163,8 @@ func lerp(v []float64, j int, f float64) float64 {
 	return v[j] + f*(v[j+1]-v[j])
 }
 
-// between calls f for every point t of the common axis with the circles j and j+1
-// around it and how far it is between them; j is -1 where there are none.
+// between calls f for every point t of the common axis with the index j of the circle below it and
+// the fractional distance to circle j+1; j is -1 if the point lies outside.
 func (d *Reducer) between(e int, f func(t, j int, part float64)) {
 	j := 0
 	for t, q := range d.q1 {
@@ -181,8 +180,8 @@ func (d *Reducer) between(e int, f func(t, j int, part float64)) {
 	}
 }
 
-// Gradient returns the derivatives by the pattern p of a number, from those by its
-// curves; nil tensors and elements where a curve is NaN do not count.
+// Gradient returns the derivatives of a number with respect to the pattern p, given its derivatives
+// with respect to the curves; nil tensors, and elements where a curve is NaN, are ignored.
 func (d *Reducer) Gradient(p *Pattern, by *Curves) (*tensor.Tensor, error) {
 	images, beams, err := d.images(p.Intensity)
 	if err != nil {
@@ -211,7 +210,7 @@ func (d *Reducer) Gradient(p *Pattern, by *Curves) (*tensor.Tensor, error) {
 	return out, nil
 }
 
-// imageBack adds the derivatives by one image.
+// imageBack adds the derivatives with respect to one image.
 func (d *Reducer) imageBack(dst, image []float64, e int, by [4][]float64) {
 	mean, weight := d.curves(image, e)
 	g := meansBack(mean, by)
@@ -237,8 +236,8 @@ func (d *Reducer) imageBack(dst, image []float64, e int, by [4][]float64) {
 	}
 }
 
-// meansBack adds the derivatives by the anisotropy to those by the means, of which
-// NaN have none.
+// meansBack adds the derivatives through the anisotropy to those with respect to the means; a mean
+// that is NaN has none.
 func meansBack(mean [3][]float64, by [4][]float64) (g [3][]float64) {
 	for k := range g {
 		g[k] = make([]float64, len(mean[k]))

@@ -10,9 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Simulator computes scattering patterns of morphologies of one shape. It keeps
-// what depends on the geometry alone, so that fits repeat only the work on the
-// fields or on the constants. It is not safe for concurrent use.
+// Simulator computes scattering patterns of morphologies of one shape. It keeps everything that
+// depends only on the geometry, so that fits repeat only the work on the fields or on the constants.
+// It is not safe for concurrent use.
 type Simulator struct {
 	cfg      Config
 	shape    [3]int
@@ -22,19 +22,19 @@ type Simulator struct {
 	averages []*average
 	morph    *Morphology
 	spectra  spectrum
-	spoiled  bool // spectra hold something else than the fields of morph
+	spoiled  bool // whether spectra holds something other than the fields of morph
 }
 
 // spectrum is a spectra of either precision.
 type spectrum interface {
 	load(m *Morphology)
 	transform(ctx context.Context) error
-	expose(shots []*exposure)
+	expose(exposures []*exposure)
 	gradient(inPlace bool) spectrum
-	exposeBack(g spectrum, shots []*exposure) [][]contrast
+	exposeBack(g spectrum, exposures []*exposure) [][]contrast
 	back(ctx context.Context, m *Morphology) error
 	tangent(ctx context.Context, dm []Material) (spectrum, error)
-	exposeTangent(g spectrum, shots []*exposure)
+	exposeTangent(g spectrum, exposures []*exposure)
 }
 
 // New prepares simulations of volumes of shape Z, Y, X with voxels of physSize nm.
@@ -95,16 +95,16 @@ func (s *Simulator) Shape() [3]int { return s.shape }
 // PhysSize returns the edge of a voxel in nm.
 func (s *Simulator) PhysSize() float64 { return s.a }
 
-// Pattern is what the detector sees: intensities without normalisation; times
-// PhysSize^6 they are a differential cross section in nm^2.
+// Pattern is the image on the detector: intensities without normalisation. Multiplied by PhysSize^6
+// they are a differential cross section in nm^2.
 type Pattern struct {
-	Energies  []float64      // eV
-	QY, QX    []float64      // 1/nm, of rows and columns
-	Intensity *tensor.Tensor // float64 [energy, beam, QY, QX]; NaN where there is none
+	Energies  []float64      // photon energies in eV
+	QY, QX    []float64      // q of the rows and columns in 1/nm
+	Intensity *tensor.Tensor // float64 [energy, beam, QY, QX]; NaN where the detector sees nothing
 }
 
-// Transform takes the fields of a morphology to the planes that detectors read.
-// The Simulator keeps m, whose arrays stay as they are until the next Transform.
+// Transform computes the parts of the fields' transforms that detectors read. The Simulator keeps m,
+// whose arrays must not change until the next Transform.
 func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 	if err := m.inspect(); err != nil {
 		return err
@@ -126,8 +126,8 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 	return nil
 }
 
-// ready returns an error unless there are a morphology and constants for it, and
-// transforms it again if a gradient took the place of its spectra.
+// ready returns an error unless there is a morphology with constants for it, and transforms it again
+// if a gradient has overwritten its spectra.
 func (s *Simulator) ready(ctx context.Context, o Optics) error {
 	if s.morph == nil {
 		return errors.New("rsoxs: no transformed morphology: call Transform first")
@@ -141,7 +141,7 @@ func (s *Simulator) ready(ctx context.Context, o Optics) error {
 	return nil
 }
 
-// energyBatch is how many energies share the geometry of the rotations.
+// energyBatch is the number of energies that share the geometry of the rotations.
 const energyBatch = 8
 
 // Pattern computes the images of the transformed morphology.
@@ -153,14 +153,14 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 	p := &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
 		Intensity: tensor.New(tensor.Float64, len(o), len(s.beams), ny, nx)}
 	out := p.Intensity.Data().([]float64)
-	err := s.batches(ctx, o, func(j, from int, shots []*exposure) {
-		s.spectra.expose(shots)
-		s.averages[j].to(s.parts(out, j, from, len(shots)), shots)
+	err := s.batches(ctx, o, func(j, from int, exposures []*exposure) {
+		s.spectra.expose(exposures)
+		s.averages[j].to(s.parts(out, j, from, len(exposures)), exposures)
 	})
 	return p, err
 }
 
-// parts returns the images of beam j and n energies within all.
+// parts returns the images of beam j and n energies, starting at from, as parts of all.
 func (s *Simulator) parts(all []float64, j, from, n int) [][]float64 {
 	size := s.shape[1] * s.shape[2]
 	parts := make([][]float64, n)
@@ -171,7 +171,7 @@ func (s *Simulator) parts(all []float64, j, from, n int) [][]float64 {
 	return parts
 }
 
-// batch returns how many energies are simulated together.
+// batch returns the number of energies that are simulated together.
 func (s *Simulator) batch() int {
 	if s.cfg.Frame == MaterialFrame {
 		return 1
@@ -179,25 +179,25 @@ func (s *Simulator) batch() int {
 	return energyBatch
 }
 
-// batches calls f with the shots of some energies of one beam after the other.
-func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, shots []*exposure)) error {
+// batches calls f with the exposures of some energies of one beam, batch after batch.
+func (s *Simulator) batches(ctx context.Context, o Optics, f func(j, from int, exposures []*exposure)) error {
 	step := s.batch()
 	for j, b := range s.beams {
 		for from := 0; from < len(o); from += step {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			var shots []*exposure
+			var exposures []*exposure
 			for e := from; e < min(from+step, len(o)); e++ {
-				shots = append(shots, s.shot(b, s.averages[j].turns, e, o[e]))
+				exposures = append(exposures, s.newExposure(b, s.averages[j].turns, e, o[e]))
 			}
-			f(j, from, shots)
+			f(j, from, exposures)
 		}
 	}
 	return nil
 }
 
-func (s *Simulator) shot(b *beam, turns []foldedAngle, energy int, constants []Constants) *exposure {
+func (s *Simulator) newExposure(b *beam, turns []foldedAngle, energy int, constants []Constants) *exposure {
 	v := newView(s.layout.lattice, b, s.cfg.Energies[energy], s.cfg.Interpolation)
 	h := &exposure{view: v, projector: newProjector(b, turns, s.cfg.Frame, v.wave)}
 	for _, c := range constants {

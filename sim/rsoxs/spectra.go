@@ -9,21 +9,23 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// spectra holds C and S of all fields of a morphology where detectors read them.
+// spectra holds C and S of all fields of a morphology at the elements that detectors read.
 //
-// The block of run i starts at 4 fields base[i] numbers; each field has there n
-// complex C and then n complex S, n the length of the run.
+// The block of run i starts at 4 fields base[i] numbers. There each field has n complex numbers of C
+// and then n of S, where n is the length of the run.
 type spectra[T float] struct {
 	*layout
 	fields    int
 	materials []*products[T]
 	window    *window[T]
 	data      []T
-	half      []T // spectra of some slices
-	even      []T // value of slices that have only one, NaN for others: their half is not set
-	workers   int
-	pool      *sync.Pool  // of *scratch[T]
-	grad      *spectra[T] // what gathers the gradients
+	half      []T // half spectra of some slices
+	// value of each slice that is constant, NaN for the others; the half spectrum of a constant
+	// slice is not set
+	even    []T
+	workers int
+	pool    *sync.Pool  // memory of idle goroutines, each a *scratch[T]
+	grad    *spectra[T] // spectra that accumulate the gradients
 }
 
 func newSpectra[T float](l *layout, w Window, workers int) *spectra[T] {
@@ -33,7 +35,7 @@ func newSpectra[T float](l *layout, w Window, workers int) *spectra[T] {
 	}}
 }
 
-// load makes s that of the morphology m.
+// load sets up s for the morphology m.
 func (s *spectra[T]) load(m *Morphology) {
 	s.fields, s.materials = 0, s.materials[:0]
 	for i := range m.Materials {
@@ -46,8 +48,8 @@ func (s *spectra[T]) load(m *Morphology) {
 	}
 }
 
-// gradient returns spectra that gather gradients of s: empty ones, or, in place,
-// those that take the values of s column by column as exposeBack goes on.
+// gradient returns spectra that accumulate gradients of s: empty ones or, in place, spectra that
+// overwrite the values of s column by column as exposeBack goes on.
 func (s *spectra[T]) gradient(inPlace bool) spectrum {
 	g := s.grad
 	switch {
@@ -71,8 +73,8 @@ func (s *spectra[T]) run(i, field int) (c, sn []T) {
 	return s.data[at : at+n : at+n], s.data[at+n : at+2*n : at+2*n]
 }
 
-// batch returns how many slices are transformed between two passes over the sums,
-// the numbers in the half spectrum of a slice, and room for all.
+// batch returns the number of slices that are transformed between two passes over the sums, the
+// number of elements of a slice's half spectrum, and memory for all.
 func (s *spectra[T]) batch() (slices, size int, half []T) {
 	size = 2 * s.n[1] * s.columns()
 	slices = max(1, (8*s.workers+len(s.materials)-1)/len(s.materials))
@@ -107,8 +109,7 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 	return nil
 }
 
-// halfSpectra transforms slice z of the fields of p into half, those that are not
-// even.
+// halfSpectra transforms slice z of the fields of p into half, except fields that are constant.
 func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
@@ -132,7 +133,7 @@ func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
 	}
 }
 
-// evenness returns the value that all of v have, NaN if there is none.
+// evenness returns the value that all elements of v have, or NaN if they differ.
 func evenness[T float](v []T) T {
 	for _, x := range v {
 		if x != v[0] {
@@ -202,8 +203,8 @@ func (s *spectra[T]) backCentre() {
 	}
 }
 
-// back takes the gradients of C and S, which are in data, to the arrays of m, which
-// has those of the morphology: the transpose of transform.
+// back propagates the gradients of C and S, which are in data, to the arrays of m, which have the
+// shape of the morphology's: the transpose of transform.
 func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 	s.backCentre()
 	materials := slices.Clone(s.materials)
@@ -220,7 +221,7 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 			return err
 		}
 		n := min(batch, s.n[0]-z)
-		parallel.Do(s.workers, s.n[1], func(_, row int) { s.spread(half, row, z, n, size) })
+		parallel.Do(s.workers, s.n[1], func(_, row int) { s.scatter(half, row, z, n, size) })
 		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
 			p := materials[i%len(materials)]
 			dz := i / len(s.materials)
@@ -231,8 +232,8 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 	return nil
 }
 
-// spread is the transpose of accumulate, halved: see hermitian.
-func (s *spectra[T]) spread(half []T, row, z, n, size int) {
+// scatter is the transpose of accumulate, halved: see hermitian.
+func (s *spectra[T]) scatter(half []T, row, z, n, size int) {
 	width := 2 * s.columns()
 	for j := range n * s.fields {
 		clear(half[j*size+row*width : j*size+(row+1)*width])
@@ -254,7 +255,7 @@ func (s *spectra[T]) spread(half []T, row, z, n, size int) {
 	}
 }
 
-// backSlices takes the gradients of the half spectra to slice z of the arrays.
+// backSlices propagates the gradients of the half spectra to slice z of the arrays.
 func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
@@ -267,16 +268,15 @@ func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 		s.window.apply(w.fields[k], z)
 	}
 	if s.collapsed() {
-		s.spreadMean(w, p)
+		s.scatterMean(w, p)
 	} else {
 		p.back(w, z)
 	}
 }
 
-// hermitian turns half the gradient with respect to a half spectrum, of which the
-// other half is the conjugate, into the half whose inverse transform is the
-// gradient with respect to the real slice: it stays, and becomes Hermitian in the
-// columns that are their own mirror.
+// hermitian turns half the gradient with respect to a half spectrum, whose other half is the
+// conjugate, into the half spectrum whose inverse transform is the gradient with respect to the real
+// slice. Most columns stay as they are; those that are their own mirror image are made Hermitian.
 func (s *spectra[T]) hermitian(h []T) {
 	ny, cols := s.n[1], s.columns()
 	mirror := []int{0}

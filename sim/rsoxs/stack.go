@@ -4,11 +4,11 @@ import "github.com/euryale-dev/euryale/tensor"
 
 type float interface{ ~float32 | ~float64 }
 
-// stack is an array seen slice by slice, in the precision T.
+// stack reads an array slice by slice, in the precision T.
 type stack[T float] struct {
-	all   []T // the array, if it has this precision
-	other any // the array in the other precision
-	size  int // elements of a slice
+	all   []T // the array if it has this precision
+	other any // the array if it has the other precision
+	size  int // number of elements of a slice
 }
 
 func newStack[T float](t *tensor.Tensor, depth int) stack[T] {
@@ -22,7 +22,7 @@ func newStack[T float](t *tensor.Tensor, depth int) stack[T] {
 	return s
 }
 
-// at returns slice z, in room where the precision differs.
+// at returns slice z, converted into room if the precision differs.
 func (s stack[T]) at(z int, room []T) []T {
 	lo, hi := z*s.size, (z+1)*s.size
 	switch other := s.other.(type) {
@@ -40,7 +40,7 @@ func (s stack[T]) at(z int, room []T) []T {
 	return s.all[lo:hi]
 }
 
-// target returns where slice z may be written: itself, or room to be put later.
+// target returns memory to write slice z to: the slice itself, or room, which put stores.
 func (s stack[T]) target(z int, room []T) []T {
 	if s.other != nil {
 		return room[:s.size]

@@ -8,12 +8,12 @@ import (
 
 // Table holds the constants of one material at some energies.
 type Table struct {
-	Energies  []float64 // eV, rising
+	Energies  []float64 // photon energies in eV, rising
 	Constants []Constants
 }
 
-// At returns the constants at an energy in eV: linear between those of the table, at
-// its ends beyond them, column by column.
+// At returns the constants at an energy in eV by linear interpolation; outside the table it returns
+// those at the nearer end.
 func (t Table) At(energy float64) (Constants, error) {
 	n := len(t.Energies)
 	if n == 0 || n != len(t.Constants) || !finite(energy) || !finite(t.Energies...) {
@@ -57,8 +57,8 @@ func (c Constants) mean() complex128 {
 	return complex(-c.DeltaPara-2*c.DeltaPerp, c.BetaPara+2*c.BetaPerp) / 3
 }
 
-// BinaryContrast returns E^4 |n_a - n_b|^2 in eV^4 of two materials, n averaged over
-// all directions: how strongly a mixture of them scatters at an energy E in eV.
+// BinaryContrast returns E^4 |n_a - n_b|^2 in eV^4 for two materials, with n averaged over all
+// directions: a measure of how strongly their mixture scatters at an energy E in eV.
 func BinaryContrast(a, b Constants, energy float64) float64 {
 	return math.Pow(energy, 4) * abs2(a.mean()-b.mean())
 }

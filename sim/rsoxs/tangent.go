@@ -7,11 +7,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Tangent returns the derivative of the pattern along a direction: dm holds changes
-// of the arrays of the transformed morphology, nil for those that stay, and do
-// changes of the constants, nil for none. It costs about one Transform and one
-// Pattern, and is exact: least squares and Fisher information take their Jacobian
-// from it, parameter by parameter.
+// Tangent returns the derivative of the pattern along a direction: dm holds changes of the arrays of
+// the transformed morphology, nil for arrays that stay, and do changes of the constants, nil for
+// none. It is exact and costs about one Transform and one Pattern. Least squares and Fisher
+// information build their Jacobian from it, parameter by parameter.
 func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Optics) (*tensor.Tensor, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
@@ -30,14 +29,14 @@ func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Opt
 	}
 	out := tensor.New(tensor.Float64, len(o), len(s.beams), s.shape[1], s.shape[2])
 	all := out.Data().([]float64)
-	err = s.batches(ctx, o, func(j, from int, shots []*exposure) {
-		for e, h := range shots {
+	err = s.batches(ctx, o, func(j, from int, exposures []*exposure) {
+		for e, h := range exposures {
 			for m, c := range o[from+e] {
 				h.changes = append(h.changes, c.tangent(do[from+e][m]))
 			}
 		}
-		s.spectra.exposeTangent(g, shots)
-		s.averages[j].to(s.parts(all, j, from, len(shots)), shots)
+		s.spectra.exposeTangent(g, exposures)
+		s.averages[j].to(s.parts(all, j, from, len(exposures)), exposures)
 	})
 	return out, err
 }
@@ -109,11 +108,11 @@ func (m *Material) like(n int, vector bool) []*tensor.Tensor {
 	return []*tensor.Tensor{m.Vfrac, m.S, m.Theta, m.Psi}
 }
 
-// exposeTangent fills the images with derivatives; g are those of the fields.
-func (s *spectra[T]) exposeTangent(to spectrum, shots []*exposure) {
+// exposeTangent fills the images with derivatives; to holds the derivatives of the fields.
+func (s *spectra[T]) exposeTangent(to spectrum, exposures []*exposure) {
 	g := to.(*spectra[T])
 	parallel.Do(s.workers, s.n[1], func(_, row int) {
-		for _, h := range shots {
+		for _, h := range exposures {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
 				n, d, c := s.dielectric(&t, h.contrasts), g.dielectric(&t, h.contrasts), s.dielectric(&t, h.changes)
 				for i := range d {

@@ -6,16 +6,16 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// warp reads an image through an affine map: pixel (x, y) of the result is read
-// at m (x - cx, y - cy) + c by bilinear interpolation. Coordinates within snap of
-// a pixel are on it, so that neighbours without weight do not count.
+// warp resamples an image through an affine map: pixel (x, y) of the result is read at m (x - cx, y
+// - cy) + c by bilinear interpolation. Coordinates within snap of a pixel are moved onto it, so that
+// neighbours without weight do not count.
 type warp struct {
 	m      [2][2]float64
-	ny, nx int // of the image
-	rows   int // of the result
+	ny, nx int // size of the image
+	rows   int // number of rows of the result
 	cols   int
 	cy, cx float64
-	table  []sample // all rows, nil if that would be too large
+	table  []sample // samples of all rows; nil if there would be too many
 }
 
 const snap = 1e-7
@@ -26,14 +26,14 @@ func newWarp(m [2][2]float64, ny, nx int) *warp {
 	return &warp{m: m, ny: ny, nx: nx, rows: ny, cols: nx, cy: float64(ny) / 2, cx: float64(nx) / 2}
 }
 
-// newRotation returns the map that turns the direction at angle to +x.
+// newRotation returns the map that rotates the direction at angle to +x.
 func newRotation(angle float64, ny, nx int) *warp {
 	s, c := math.Sincos(angle)
 	return newWarp([2][2]float64{{c, -s}, {s, c}}, ny, nx)
 }
 
-// newTilt returns the map from the plane across the beam to that of the detector,
-// nil if they agree.
+// newTilt returns the map from the plane across the beam to that of the detector, or nil if they
+// coincide.
 func newTilt(k, detector vec, ny, nx int) *warp {
 	a := fromZ(detector).product(fromZ(k))
 	d := a[0][0]*a[1][1] - a[0][1]*a[1][0]
@@ -43,8 +43,8 @@ func newTilt(k, detector vec, ny, nx int) *warp {
 	return newWarp([2][2]float64{{a[1][1] / d, -a[0][1] / d}, {-a[1][0] / d, a[0][0] / d}}, ny, nx)
 }
 
-// sample is where a pixel is read: four elements and their weights. Elements
-// without weight repeat others.
+// sample is the set of elements that a pixel is read from: four elements and their weights. An
+// element without weight repeats another one.
 type sample = kernels.Corners
 
 // tabulate keeps the samples of all rows.
@@ -72,7 +72,7 @@ func (a *warp) row(y int, room []sample) []sample {
 	return room
 }
 
-// sample returns where the coordinates are read; At[0] is negative outside.
+// sample returns the elements to read at the coordinates; At[0] is negative outside the image.
 func (a *warp) sample(x, y float64) (s sample) {
 	x0, fx := split(x)
 	y0, fy := split(y)
@@ -93,8 +93,8 @@ func (a *warp) sample(x, y float64) (s sample) {
 	return s
 }
 
-// split returns the pixel before v and the distance from it, 0 if that is within
-// snap of a pixel.
+// split returns the pixel before v and the distance from it, which is 0 if v is within snap of a
+// pixel.
 func split(v float64) (int, float64) {
 	i := int(math.Floor(v))
 	switch f := v - float64(i); {
@@ -107,8 +107,7 @@ func split(v float64) (int, float64) {
 	}
 }
 
-// read returns the value of an image at a sample: NaN outside and where an
-// element with weight is.
+// read returns the value of an image at a sample: NaN outside, and if an element with weight is NaN.
 func read(image []float64, s *sample) float64 {
 	if s.At[0] < 0 {
 		return math.NaN()
@@ -117,8 +116,8 @@ func read(image []float64, s *sample) float64 {
 		float64(s.Weight[2]*image[s.At[2]]) + float64(s.Weight[3]*image[s.At[3]])
 }
 
-// spread is the transpose of read.
-func spread(image []float64, s *sample, g float64) {
+// scatter is the transpose of read.
+func scatter(image []float64, s *sample, g float64) {
 	for i, at := range s.At {
 		image[at] += s.Weight[i] * g
 	}

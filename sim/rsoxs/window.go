@@ -2,7 +2,7 @@ package rsoxs
 
 import "math"
 
-// window multiplies the fields of a volume; nil leaves them.
+// window multiplies the fields of a volume by a window; a nil window leaves them unchanged.
 type window[T float] struct {
 	z  []float64
 	yx []T

@@ -10,10 +10,10 @@ import (
 // BarSettings are the settings of a Bar.
 type BarSettings struct {
 	Settings
-	Name  string // what is counted, such as "fits"
-	Total int    // how many there are; 0 if unknown
+	Name  string // name of the counted items, such as "fits"
+	Total int    // total number of items; 0 if unknown
 
-	now func() time.Time // of tests
+	now func() time.Time // clock, replaced by tests
 }
 
 // Bar shows how many items of a batch are finished, how fast, and how many of
@@ -37,8 +37,7 @@ func NewBar(w io.Writer, s BarSettings) *Bar {
 	return &Bar{screen: newScreen(w, s.Settings), set: s, begin: s.now()}
 }
 
-// Add counts items that are finished, of which some failed. It does not wait for
-// the terminal.
+// Add counts finished items, of which some failed. It does not wait for the terminal.
 func (b *Bar) Add(done, failed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +57,7 @@ func (b *Bar) Add(done, failed int) {
 	}
 }
 
-// Close draws the last state, so that it stays, and ends the bar.
+// Close draws the last state, which stays on the screen, and ends the bar.
 func (b *Bar) Close() {
 	b.mu.Lock()
 	if b.screen.mode == Redraw {
@@ -70,7 +69,7 @@ func (b *Bar) Close() {
 	b.screen.close()
 }
 
-// line is "fits  ━━━───  512/1000 (51%)  48.1/s  remaining 0:10  failed 3".
+// line returns a line such as "fits ━━━─── 512/1000 (51%) 48.1/s remaining 0:10 failed 3".
 func (b *Bar) line(now time.Time) string {
 	s := b.screen
 	elapsed := now.Sub(b.begin)
@@ -99,7 +98,7 @@ func (b *Bar) line(now time.Time) string {
 	return b.set.Name + "  " + s.bar(float64(b.done)/float64(b.set.Total), min(room, mostBar), code) + text
 }
 
-// rate is the speed with the time that is left or, at the end, was needed.
+// rate returns the speed and the remaining time or, at the end, the time taken.
 func (b *Bar) rate(elapsed time.Duration) string {
 	if b.done == 0 || elapsed <= 0 {
 		return "-/s"

@@ -1,4 +1,4 @@
-// Package term shows on a terminal how far long runs are.
+// Package term shows the progress of long runs on a terminal.
 //
 // A Meter shows the chains of a sampler, a Bar the items of a batch. On a
 // terminal they redraw themselves in place; in a file or a pipe they write a

@@ -13,14 +13,14 @@ import (
 // MeterSettings are the settings of a Meter.
 type MeterSettings = Settings
 
-// Meter shows the progress of chains. Its Update is an infer.Config.Progress.
+// Meter shows the progress of chains. Its Update can serve as infer.Config.Progress.
 type Meter struct {
 	screen *screen
 
 	mu    sync.Mutex
 	last  infer.Progress
-	tenth map[int]int           // by chain, what Lines has reported
-	ended map[int]time.Duration // by chain, when it was seen finished
+	tenth map[int]int           // tenth of the way that Lines has reported, by chain
+	ended map[int]time.Duration // time at which each chain was first seen finished
 }
 
 // NewMeter returns a meter that writes to w, usually os.Stderr.
@@ -28,7 +28,7 @@ func NewMeter(w io.Writer, s MeterSettings) *Meter {
 	return &Meter{screen: newScreen(w, s), tenth: map[int]int{}, ended: map[int]time.Duration{}}
 }
 
-// Update shows a progress. It does not wait for the terminal.
+// Update shows the current progress. It does not wait for the terminal.
 func (m *Meter) Update(p infer.Progress) {
 	if m.screen.mode == Quiet {
 		return
@@ -54,7 +54,7 @@ func (m *Meter) Update(p infer.Progress) {
 	}
 }
 
-// Close draws the last state once more, so that it stays, and ends the meter.
+// Close draws the last state once more, which stays on the screen, and ends the meter.
 func (m *Meter) Close() {
 	m.mu.Lock()
 	if m.screen.mode == Redraw && len(m.last.Chains) > 0 {
@@ -71,7 +71,7 @@ func tenths(done, of int) int {
 	return 10 * done / of
 }
 
-// lineOf is the report of a chain in a log.
+// lineOf returns the report of a chain for a log.
 func lineOf(c infer.ChainProgress) string {
 	return fmt.Sprintf("chain %d  %d/%d (%d%%)  %s  div %d  step %.3g", c.Chain+1, c.Draw, c.Total,
 		100*c.Draw/max(c.Total, 1), phase(c), c.Divergences, c.StepSize)
@@ -87,8 +87,8 @@ func phase(c infer.ChainProgress) string {
 	return "sampling"
 }
 
-// colorOf is blue while a chain runs, green when it is done, and red from its
-// first divergence on.
+// colorOf returns blue while a chain runs, green when it is done, and red from its first divergence
+// on.
 func colorOf(c infer.ChainProgress) string {
 	switch {
 	case c.Divergences > 0:
@@ -99,7 +99,7 @@ func colorOf(c infer.ChainProgress) string {
 	return blue
 }
 
-// clock writes a duration as m:ss or h:mm:ss.
+// clock formats a duration as m:ss or h:mm:ss.
 func clock(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
 	if s >= 3600 {

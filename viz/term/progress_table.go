@@ -10,11 +10,11 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 )
 
-// columns of the table beside the bar, the most dispensable last in order.
+// columns are the columns of the table beside the bar; the order says which to drop first.
 var columns = []struct {
 	head  string
 	width int
-	order int // columns of a high order go first when room is short
+	order int // rank for dropping: columns of a high order are dropped first when there is little room
 	cell  func(c infer.ChainProgress, elapsed time.Duration) string
 }{
 	{"draws", 13, 0, func(c infer.ChainProgress, _ time.Duration) string { return fmt.Sprintf("%d/%d", c.Draw, c.Total) }},
@@ -79,7 +79,7 @@ func (m *Meter) table(p infer.Progress) []string {
 	return out
 }
 
-// fit chooses the columns and the length of the bar for a width.
+// fit chooses the columns and the length of the bar for a terminal of some width.
 func fit(width int) (keep []bool, bar int) {
 	keep = make([]bool, len(columns))
 	free := width - chainWidth - 2 - leastBar - 2 - phaseWidth
@@ -101,7 +101,7 @@ func cutTo(s string, n int) string {
 	return s
 }
 
-// HTML returns a progress as a table for a notebook.
+// HTML returns a table of the progress for a notebook.
 func HTML(p infer.Progress) string {
 	var b strings.Builder
 	b.WriteString("<table>\n<tr><th>chain</th><th>progress</th><th></th>")

@@ -13,29 +13,30 @@ import (
 // Mode says how progress is written.
 type Mode int
 
-// The modes. Lines and Redraw are for tests and for those who know better.
+// The modes. Lines and Redraw override the detection of a terminal, for tests or special cases.
 const (
-	Auto   Mode = iota // Redraw on a terminal, else Lines
-	Lines              // a line now and then
-	Redraw             // a picture that redraws itself
-	Quiet              // nothing
+	Auto   Mode = iota // Redraw on a terminal, otherwise Lines
+	Lines              // a line of text now and then
+	Redraw             // a display that redraws itself
+	Quiet              // no output
 )
 
 // Settings of meters and bars; the zero value is the default.
 type Settings struct {
 	Mode    Mode
-	NoColor bool          // also if the variable NO_COLOR is set
-	Width   int           // columns. Default: those of the terminal, 80 if unknown
-	Height  int           // rows. Default: those of the terminal, 24 if unknown
-	Every   time.Duration // least time between two redraws. Default 100 ms: faster than eyes, slower than a terminal
+	NoColor bool // whether to use no colours; also if the variable NO_COLOR is set
+	Width   int  // number of columns. Default: those of the terminal, 80 if unknown
+	Height  int  // number of rows. Default: those of the terminal, 24 if unknown
+	// least time between two redraws. Default 100 ms: faster than the eye, slower than a terminal
+	Every time.Duration
 }
 
-// screen writes for others, from a goroutine of its own: the work it reports
-// about never waits for a slow terminal.
+// screen writes to a terminal from its own goroutine, so that the work it reports on never waits for
+// a slow terminal.
 //
-// It takes the terminal from mpb, which knows those of all systems, but not its
-// bars: an mpb bar counts one number with its own clock, whereas the rows here
-// are one table made of a snapshot of all chains.
+// It uses mpb for the terminal, which supports all systems, but not mpb's bars: an mpb bar counts
+// one number with its own clock, whereas the rows here form one table made from a snapshot of all
+// chains.
 type screen struct {
 	mode   Mode
 	color  bool
@@ -46,8 +47,8 @@ type screen struct {
 	raw    io.Writer
 
 	mu    sync.Mutex
-	frame []string // to draw next, nil if none
-	lines []string // to write next
+	frame []string // next frame to draw; nil if none
+	lines []string // lines to write next
 	wake  chan struct{}
 	stop  chan struct{}
 	done  chan struct{}
@@ -92,7 +93,7 @@ func (c *screen) measure() {
 	}
 }
 
-// show asks for a picture in place of the one before.
+// show requests a frame in place of the one before.
 func (c *screen) show(frame []string) {
 	c.mu.Lock()
 	c.frame = frame
@@ -100,7 +101,7 @@ func (c *screen) show(frame []string) {
 	c.signal()
 }
 
-// say asks for a line that stays.
+// say requests a line that stays.
 func (c *screen) say(line string) {
 	c.mu.Lock()
 	c.lines = append(c.lines, line)
@@ -115,10 +116,10 @@ func (c *screen) signal() {
 	}
 }
 
-// patience is how long close waits for a terminal that does not read.
+// patience is the time that close waits for a terminal that does not read.
 const patience = time.Second
 
-// close writes what is left.
+// close writes what is still pending.
 func (c *screen) close() {
 	if c.mode == Quiet {
 		return
@@ -149,8 +150,8 @@ func (c *screen) loop() {
 	}
 }
 
-// write writes what was asked for since the last time; the picture stays after
-// the last.
+// write writes what was requested since the last call; the frame stays on the screen after the last
+// one.
 func (c *screen) write(last bool) {
 	c.mu.Lock()
 	frame, lines := c.frame, c.lines
@@ -185,7 +186,7 @@ func (c *screen) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// bar draws a part of a bar of a width.
+// bar draws a filled part of a bar of the given width.
 func (c *screen) bar(part float64, width int, code string) string {
 	part = min(max(part, 0), 1)
 	n := int(part * float64(width))

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// listing is values as text, one a line.
+// listing prints values as text, one a line.
 type listing struct {
 	values  []*Value
-	layouts bool // with where the elements lie
+	layouts bool // whether to print where the elements lie
 }
 
 func (l listing) String() string {
@@ -19,10 +19,10 @@ func (l listing) String() string {
 	return b.String()
 }
 
-// String is the number of a value.
+// String returns the number of a value.
 func (v *Value) String() string { return fmt.Sprintf("v%d", v.id) }
 
-// definition says what v is computed from.
+// definition returns text that says what v is computed from.
 func (v *Value) definition(layout bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v%v = ", v, []int(v.Shape))
@@ -49,7 +49,7 @@ func (v *Value) definition(layout bool) string {
 	return b.String()
 }
 
-// fusion is jobs as text: what each computes, with a star at what it writes to memory.
+// fusion prints jobs as text: what each one computes, with a star at what it writes to memory.
 type fusion []*Job
 
 func (f fusion) String() string {
@@ -72,7 +72,7 @@ func (f fusion) String() string {
 	return b.String()
 }
 
-// String lists the arrays: whose they are, and where.
+// String lists the arrays: their values, and where they lie.
 func (p *planner) String() string {
 	var b strings.Builder
 	for i, buf := range p.Buffers[1:] {

@@ -10,15 +10,15 @@ import (
 // placement says where the compiler puts a value.
 type placement struct {
 	stage   int
-	cluster *cluster // that computes it
-	escapes bool     // must be written to memory
-	Buf     int      // its array, once planned; 0 is none
+	cluster *cluster // cluster that computes the value
+	escapes bool     // whether the value must be written to memory
+	Buf     int      // array of the value once planned; 0 is none
 }
 
 // cluster is a group of values with one iteration space.
 type cluster struct {
 	stage  int
-	space  tensor.Shape // without axes of length 1
+	space  tensor.Shape // shape that the cluster walks over, without axes of length 1
 	values []*Value
 }
 

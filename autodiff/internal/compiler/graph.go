@@ -12,15 +12,15 @@ import (
 // folding constants and applying algebra.
 type Value struct {
 	id     int
-	Op     *Op // nil for a leaf
+	Op     *Op // operation; nil for a leaf
 	In     []*Value
 	Shape  tensor.Shape
-	Attr   []int     // axes, permutation, slice bounds ...: the operation says which
-	Obj    any       // what does not fit Attr
-	IsInt  bool      // the elements are indices
-	Data   []float64 // of a constant
-	Ints   []int64   // of a constant of indices
-	Name   string    // of an input
+	Attr   []int     // axes, permutation, slice bounds or the like, depending on the operation
+	Obj    any       // attributes that do not fit Attr
+	IsInt  bool      // whether the elements are indices
+	Data   []float64 // elements of a constant
+	Ints   []int64   // elements of a constant of indices
+	Name   string    // name of an input
 	Layout layout
 	Place  placement
 }

@@ -13,7 +13,7 @@ type layout struct {
 	Root    *Value
 	Offset  int
 	strides []int
-	after   *Value // set by a barrier: not before this value is known
+	after   *Value // value that must be known before this one, set by a barrier
 }
 
 func own(v *Value) layout { return layout{Root: v, strides: v.Shape.Strides()} }

@@ -3,10 +3,10 @@ package compiler
 // Loop is a cluster made ready to run: an iteration space of few axes, and the
 // operations on one tile of it. An executor walks it in blocks, and a block tile by tile.
 type Loop struct {
-	Dims   []int // merged axes, last fastest
-	N      int   // elements
-	ByRow  bool  // tiles stay within one row (the last axis)
-	Scalar bool  // one element
+	Dims   []int // lengths of the merged axes, last fastest
+	N      int   // number of elements
+	ByRow  bool  // whether tiles stay within one row (the last axis)
+	Scalar bool  // whether there is only one element
 
 	Ops   []Instruction
 	Loads []load // strided inputs, gathered into registers tile by tile
@@ -15,16 +15,16 @@ type Loop struct {
 	Sums  []Reduce
 	Regs  int
 
-	Blocks   int // independent parts, for any number of workers
-	PerBlock int // rows or elements in one
+	Blocks   int // number of independent blocks, the same for any number of workers
+	PerBlock int // rows or elements in one block
 }
 
 // Operand is a place that a tile is read from or written to.
 type Operand struct {
 	Kind OperandKind
-	Reg  int // of a register
-	Buf  int // of an array
-	Off  int // first element in the array
+	Reg  int // index of a register
+	Buf  int // index of an array
+	Off  int // index of the first element in the array
 	Row  int // index in Loop.Rows
 }
 
@@ -33,8 +33,8 @@ type OperandKind uint8
 
 const (
 	InRegister OperandKind = iota
-	InStep                 // the array runs along with the loop
-	InRow                  // rowView says where each row starts; contiguous or one number
+	InStep                 // an array that runs along with the loop
+	InRow                  // an array whose rows start where a rowView says; contiguous or one number
 	InNumber               // one number for the whole loop
 )
 
@@ -46,16 +46,16 @@ type Instruction struct {
 	Arg  [3]Operand
 }
 
-// Form says which operand of an Instruction is one number.
+// Form says which operand of an Instruction is a single number.
 type Form uint8
 
 const (
-	Arrays   Form = iota // none
-	ByNumber             // the second
-	NumberBy             // the first; the operands are exchanged
+	Arrays   Form = iota // no operand is a single number
+	ByNumber             // the second operand is a single number
+	NumberBy             // the first operand is a single number; the operands are exchanged
 )
 
-// load is a strided input of a register.
+// load gathers a strided input into a register.
 type load struct {
 	Reg, Buf, Off int
 	Strides       []int
@@ -68,11 +68,11 @@ type fill struct {
 	PerRow bool
 }
 
-// rowView is an array that each row reads from a place of its own.
+// rowView is an array in which each row starts at its own place.
 type rowView struct {
 	Buf, Off int
-	Strides  []int // of the outer axes
-	Step     int   // of the last axis: 1 or 0
+	Strides  []int // strides of the outer axes
+	Step     int   // stride of the last axis: 1 or 0
 }
 
 // Reduce is a reduction at the end of each tile.
@@ -80,21 +80,21 @@ type Reduce struct {
 	Op      *Op
 	Of      Summand
 	A, B    Operand
-	Out     int // array
-	Size    int // of the result
+	Out     int // array that receives the result
+	Size    int // number of elements of the result
 	Kind    sumKind
-	Strides []int // of the result, per merged axis
+	Strides []int // strides of the result, per merged axis
 }
 
-// Summand is what a reduction takes of its operands.
+// Summand says what a reduction computes from its operands.
 type Summand uint8
 
 const (
 	Numbers     Summand = iota
-	Squares             // a^2
-	Products            // a*b, as an inner product
-	RowProducts         // a*b, added to the result row by row
-	RowNumbers          // the same, where b is one number
+	Squares             // squares, a^2
+	Products            // products, a*b, as an inner product
+	RowProducts         // products, a*b, added to the result row by row
+	RowNumbers          // products, a*b, row by row, with a single number b
 )
 
 // name of the reduction, as listings have it.
@@ -102,20 +102,20 @@ func (s *Reduce) name() string {
 	return [...]string{Numbers: s.Op.Name, Squares: "sumsq", Products: "dot", RowProducts: "fma", RowNumbers: "fma_s"}[s.Of]
 }
 
-// sumKind says where the numbers of a reduction go.
+// sumKind says where the results of a reduction go.
 type sumKind uint8
 
 const (
-	Total     sumKind = iota // a single number
+	Total     sumKind = iota // one number for the whole array
 	PerRow                   // one number per row, each row in one block
-	Scattered                // everything else
+	Scattered                // any other result
 )
 
 const (
 	tileLen   = 512     // elements of a tile
-	blockLen  = 1 << 15 // elements of an independent part
-	minRow    = 32      // shortest row worth walking by rows
-	regBudget = 1 << 15 // elements of all registers, to stay in the second-level cache
+	blockLen  = 1 << 15 // elements of an independent block
+	minRow    = 32      // shortest row that is worth walking row by row
+	regBudget = 1 << 15 // elements of all registers together, chosen to stay in the second-level cache
 )
 
 // Tile returns the number of elements of a tile: fewer where there are many
@@ -128,7 +128,7 @@ func (l *Loop) Tile() int {
 	return min(t, max(l.N, 1))
 }
 
-// room is how many elements a machine keeps for the sums of a loop.
+// room returns the number of elements that a machine keeps for the sums of a loop.
 func (l *Loop) room() (n int) {
 	for _, s := range l.Sums {
 		switch {

@@ -9,7 +9,7 @@ type lowering struct {
 	outside map[*Value][]outsideOperand
 	freeReg []int
 	fused   map[*Value]bool // products that only a sum uses
-	summed  map[*Value]bool // read at the end of the tile
+	summed  map[*Value]bool // values that are read at the end of the tile
 }
 
 // outsideOperand is an input from memory as seen along some strides.

@@ -9,7 +9,7 @@ import (
 type buffer struct {
 	Value  *Value
 	Size   int
-	Offset int // in elements of its arena
+	Offset int // position in its arena, in elements
 	Kind   bufferKind
 }
 
@@ -17,24 +17,24 @@ type bufferKind uint8
 
 const (
 	none     bufferKind = iota
-	inputBuf            // at the start of the arena, in the order of Settings.Inputs
+	inputBuf            // an input, at the start of the arena in the order of Settings.Inputs
 	outputBuf
 	tempBuf
 	ConstBuf
-	IntBuf // of indices: in an arena of its own
+	IntBuf // an array of indices, in an arena of its own
 )
 
 // align is the granularity of temporaries in elements: a cache line of float64.
 const align = 8
 
-// most is how many elements a planner counts; sums of more stay there.
+// most is the largest number of elements that a planner counts; larger sums saturate there.
 const most = math.MaxInt / 32
 
-// planner assigns arrays to values that must be in memory; arrays whose times of
-// use do not meet share space.
+// planner assigns arrays to the values that must be in memory. Arrays that are never in use at the
+// same time share space.
 type planner struct {
-	Buffers []buffer // buffer 0 is none
-	Arena   int      // elements of the real arena
+	Buffers []buffer // all arrays; buffer 0 stands for none
+	Arena   int      // size of the arena of reals, in elements
 	Consts  int
 	Ints    int
 	free    []span

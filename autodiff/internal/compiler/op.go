@@ -1,11 +1,11 @@
 package compiler
 
-// Op is what the compiler and the executors know of an operation.
+// Op is what the compiler and the executors know about an operation.
 type Op struct {
 	Name        string
-	Arity       int // number of inputs; -1 when it varies
+	Arity       int // number of inputs; -1 if it varies
 	Kind        Kind
-	Code        Code // of an operation that the compiler itself knows
+	Code        Code // code of an operation that the compiler itself knows
 	Commutative bool
 	// The elementwise function, or how a reduction combines two numbers, by arity.
 	F1 func(x float64) float64
@@ -22,10 +22,10 @@ type Kind uint8
 
 const (
 	Elementwise Kind = iota
-	Reduction        // sum, max, min over axes
-	View             // the same elements at other places: reshape, permute, slice, broadcast
-	Step             // runs alone, on contiguous arrays
-	Barrier          // its first input, but not before the second is known
+	Reduction        // sum, maximum or minimum over axes
+	View             // same elements at other places: reshape, permute, slice, broadcast
+	Step             // operation that runs alone, on contiguous arrays
+	Barrier          // passes its first input on, but not before the second is known
 )
 
 // Code names the operations that the compiler rewrites, views and makes itself.
@@ -60,7 +60,7 @@ const (
 	Broadcast
 	Slice
 	MatMul
-	Copy // puts the elements of a view in order; only the compiler makes it
+	Copy // copy that puts the elements of a view in order; only the compiler makes it
 	codes
 )
 

@@ -11,7 +11,7 @@ type Program struct {
 	Outputs []*Value
 	Jobs    []*Job
 	planner
-	InBufs, OutBufs []int // arrays of the inputs and outputs
+	InBufs, OutBufs []int // arrays of the inputs and of the outputs
 }
 
 // Build makes the program that computes roots from inputs, pass by pass; trace, unless

@@ -11,8 +11,8 @@ import (
 // Steps holds, for each operation that runs alone, the function that does it.
 var Steps = map[*compiler.Op]func(c *Call) error{}
 
-// Call is one step bound to its arrays: those of the machine's precision are set,
-// the others are nil.
+// Call is one step bound to its arrays: those of the machine's precision are set, the others are
+// nil.
 type Call struct {
 	Op      *compiler.Op
 	run     func(c *Call) error
@@ -26,17 +26,17 @@ type Call struct {
 	Out32   []float32
 	In32    [][]float32
 	OutInts []int64
-	Ints    [][]int64 // inputs of indices, nil elsewhere
+	Ints    [][]int64 // inputs that are indices; nil for the other inputs
 
-	Isolate bool // see Settings
+	Isolate bool // whether lanes of a batch fail alone, see Settings
 	Level   kernels.Level
 	ws      *kernels.Workspace
 	Threads int
 	share   *productShare
-	offsets []int       // of the batches of a product
-	Parts   [][]float64 // of a Custom's adjoint
-	lanes   []*Call     // of a batched Custom
-	work    any         // scratch that a matrix operation or a sort keeps between runs
+	offsets []int       // positions of the batches of a product
+	Parts   [][]float64 // gradients of the inputs, for the adjoint of a Custom
+	lanes   []*Call     // one call per lane of a batched Custom
+	work    any         // scratch memory that a matrix operation or a sort keeps between runs
 
 	wide   []float64 // float64 copies for a Custom in float32
 	wideIn [][]float64
@@ -78,7 +78,7 @@ func newCall[T Real](m *Machine[T], v *compiler.Value, ws *kernels.Workspace) *C
 	return c
 }
 
-// NoResult writes that there is no result, or returns the fault of the numbers.
+// NoResult fills out with NaN if lanes fail alone; otherwise it returns the fault.
 func (c *Call) NoResult(out []float64, fault error) error {
 	if !c.Isolate {
 		return fault

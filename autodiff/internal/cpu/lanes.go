@@ -27,7 +27,7 @@ func (c *Call) EachLane() error {
 	return nil
 }
 
-// lane runs one lane; where its numbers have no result, see Settings.Isolate.
+// lane runs one lane; if its numbers have no result, Settings.Isolate says what happens.
 func (c *Call) lane(l *Call) error {
 	err := l.run(l)
 	var fault interface{ AtPoint() bool }
@@ -40,7 +40,7 @@ func (c *Call) lane(l *Call) error {
 	return c.NoResult(l.Out64, err)
 }
 
-// split makes one call for each index of the first axis.
+// split makes one Call for each index of the first axis.
 func (c *Call) split() []*Call {
 	f := c.Obj.(*Lanes)
 	out := make([]*Call, c.Shape[0])

@@ -8,10 +8,10 @@ import (
 // Real is the element type of a machine.
 type Real interface{ float32 | float64 }
 
-// Options say how a machine runs.
+// Options are the options of a machine.
 type Options struct {
 	Threads int
-	Isolate bool // lanes of a batch fail alone
+	Isolate bool // whether lanes of a batch fail alone
 	Level   kernels.Level
 }
 
@@ -22,8 +22,8 @@ type Machine[T Real] struct {
 	arena   []T
 	consts  []T
 	ints    []int64
-	bound   [][]T // by buffer: what Bind put in place of the arena
-	moved   bool  // bound has changed since the last run
+	bound   [][]T // arrays set by Bind in place of those in the arena, by buffer
+	moved   bool  // whether bound has changed since the last run
 	jobs    []machineJob[T]
 	workers []*worker[T]
 	share   sharing[T]
@@ -31,13 +31,13 @@ type Machine[T Real] struct {
 
 type machineJob[T Real] struct {
 	loop     *compiler.Loop
-	index    int // in worker.loops
+	index    int // index of the loop in worker.loops
 	call     *Call
-	partials [][]float64 // of each sum of kind Total, by block
-	parts    [][]T       // of each sum of kind Scattered, block after block
+	partials [][]float64 // partial results of each sum of kind Total, by block
+	parts    [][]T       // partial results of each sum of kind Scattered, block after block
 }
 
-// NewMachine makes the memory of a program and binds its jobs to it.
+// NewMachine allocates the memory of a program and binds its jobs to it.
 func NewMachine[T Real](p *compiler.Program, o Options) *Machine[T] {
 	m := &Machine[T]{p: p, o: o, arena: aligned[T](p.Arena), consts: aligned[T](p.Consts), ints: make([]int64, p.Ints)}
 	for _, b := range p.Buffers {
@@ -80,7 +80,7 @@ func (j *machineJob[T]) makeRoom() {
 	}
 }
 
-// array returns the elements of an array from off on.
+// array returns the elements of an array from position off on.
 func (m *Machine[T]) array(buf, off int) []T {
 	b := m.p.Buffers[buf]
 	if m.bound != nil && m.bound[buf] != nil {
@@ -121,7 +121,7 @@ func (m *Machine[T]) Indices(buf int) []int64 {
 	return m.ints[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
 }
 
-// Bind puts data in place of an array; nil puts it back.
+// Bind puts data in place of an array; nil restores the array.
 func (m *Machine[T]) Bind(buf int, data []T) {
 	if m.bound == nil {
 		m.bound = make([][]T, len(m.p.Buffers))
@@ -130,7 +130,7 @@ func (m *Machine[T]) Bind(buf int, data []T) {
 	m.moved = true
 }
 
-// rebind gives steps and loops the new addresses.
+// rebind updates the addresses in steps and loops.
 func (m *Machine[T]) rebind() {
 	m.moved = false
 	for i := range m.jobs {

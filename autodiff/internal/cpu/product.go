@@ -16,8 +16,8 @@ type product struct {
 	a32, b32, out32 []float32
 }
 
-// Matmul multiplies batch by batch. The attribute, written by the compiler,
-// says which factors are stored transposed.
+// Matmul multiplies batch by batch. The attribute, which the compiler writes, says which factors are
+// stored transposed.
 func Matmul(c *Call) error {
 	k := len(c.Shape)
 	as, bs := c.InShape[0], c.InShape[1]
@@ -55,8 +55,7 @@ func (p *product) part(l kernels.Level, ws *kernels.Workspace, i0, i1, j0, j1 in
 	}
 }
 
-// batchOffsets lists, for each batch of the result, which batch of a and of b
-// it multiplies.
+// batchOffsets lists, for each batch of the result, the batches of a and of b that are multiplied.
 func batchOffsets(lead, a, b tensor.Shape) []int {
 	out := make([]int, 0, 2*lead.Size())
 	sa, sb := compiler.AlignedStrides(a, a.Strides(), lead), compiler.AlignedStrides(b, b.Strides(), lead)
@@ -70,7 +69,7 @@ func batchOffsets(lead, a, b tensor.Shape) []int {
 	return out
 }
 
-// Systems lists, for each matrix of the result, which matrices it is made from.
+// Systems lists, for each matrix of the result, the matrices that it is computed from.
 func (c *Call) Systems() []int {
 	if c.offsets == nil {
 		as, bs := c.InShape[0], c.InShape[1]
@@ -79,7 +78,7 @@ func (c *Call) Systems() []int {
 	return c.offsets
 }
 
-// Scratch returns what an operation keeps between runs, made at the first.
+// Scratch returns memory that an operation keeps between runs; the first run allocates it.
 func Scratch[W any](c *Call, make func() *W) *W {
 	if c.work == nil {
 		c.work = make()

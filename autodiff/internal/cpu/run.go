@@ -41,7 +41,7 @@ func (m *Machine[T]) Run() error {
 	return nil
 }
 
-// fillOnce repeats single numbers over their registers.
+// fillOnce repeats single numbers over whole registers.
 func (w *worker[T]) fillOnce(b *boundLoop[T]) {
 	for i := range b.fills {
 		if f := &b.fills[i]; !f.perRow && b.Loop.N > 0 {
@@ -224,7 +224,7 @@ func (s *boundSum[T]) combine(a, b float64) float64 {
 	return s.Op.F2(a, b)
 }
 
-// begin readies the accumulators of block k.
+// begin initialises the accumulators of block k.
 func (s *boundSum[T]) begin(j *machineJob[T], i, k int) {
 	s.acc = s.identity()
 	if s.Kind == compiler.Scattered {

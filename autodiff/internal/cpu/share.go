@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// sharing lets several goroutines take the blocks of one loop. Every block
-// writes a place of its own, so the result does not depend on who takes which.
+// sharing lets several goroutines take the blocks of one loop. Every block writes to its own place,
+// so the result does not depend on which goroutine takes it.
 type sharing[T Real] struct {
 	job  *machineJob[T]
 	next atomic.Int64
@@ -29,7 +29,7 @@ func (m *Machine[T]) shareBlocks(j *machineJob[T]) {
 	m.share.done.Wait()
 }
 
-// work is what a goroutine of the pool does when it is handed a worker.
+// work runs on a goroutine of the pool after it has received a worker.
 func (w *worker[T]) work() {
 	w.takeBlocks()
 	w.m.share.done.Done()
@@ -48,8 +48,8 @@ func (w *worker[T]) takeBlocks() {
 	}
 }
 
-// pool is the goroutines that all machines share: a machine owns none, so
-// dropping it leaves nothing behind.
+// goroutines is the pool that all machines share. A machine owns no goroutines, so dropping it
+// leaves nothing behind.
 type goroutines struct{ tasks chan interface{ work() } }
 
 var pool = sync.OnceValue(func() *goroutines {

@@ -11,29 +11,28 @@ import (
 // sharing between goroutines.
 const shareFrom = 1 << 21
 
-// productShare lets several goroutines take parts of one matrix product. A part
-// gives the bits that the whole gives, so it does not matter who takes which.
+// productShare lets several goroutines compute parts of one matrix product. A part has the same bits
+// as in the whole product, so it does not matter which goroutine computes it.
 type productShare struct {
 	p           product
 	level       kernels.Level
-	rows, parts int // of a part; in all
+	rows, parts int // rows of a part, and number of parts
 	next        atomic.Int64
 	done        sync.WaitGroup
 	hands       []*productHand
 }
 
-// productHand is one goroutine's part in sharing, with its packing buffers.
+// productHand is the state of one goroutine that takes part, with its packing buffers.
 type productHand struct {
 	share *productShare
 	ws    kernels.Workspace
 }
 
-// partsEach is how many parts a goroutine takes, so that a slow one does not
-// hold up the rest.
+// partsEach is the number of parts per goroutine, so that a slow one does not hold up the rest.
 const partsEach = 2
 
-// shareProduct computes p with c.threads goroutines: rows are dealt where there
-// are more of them, columns otherwise.
+// shareProduct computes p with c.Threads goroutines: it distributes columns if there are more of
+// them than rows, rows otherwise.
 func (c *Call) shareProduct(p product) {
 	if c.share == nil {
 		c.share = &productShare{level: c.Level}

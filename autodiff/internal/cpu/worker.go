@@ -6,13 +6,13 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
-// worker holds the registers of one goroutine and the loops bound to them:
-// every operand is a pointer and the number of the offset to add to it.
+// worker holds the registers of one goroutine and the loops bound to them: every operand is a
+// pointer and the index of the offset to add to it.
 type worker[T Real] struct {
 	m     *Machine[T]
 	regs  []T
 	loops []*boundLoop[T]
-	off   []uintptr // by slot: 0, position in the loop, then one per row view
+	off   []uintptr // offsets by slot: 0, the position in the loop, then one per row view
 }
 
 type boundLoop[T Real] struct {
@@ -27,7 +27,7 @@ type boundLoop[T Real] struct {
 	rowAt  []int // first element of the current row, by row view
 }
 
-// at is a place for tiles: base plus the worker's offset of slot.
+// at is the address of a tile: base plus the worker's offset of the slot.
 type at struct {
 	base unsafe.Pointer
 	slot int
@@ -57,13 +57,13 @@ type boundSum[T Real] struct {
 	compiler.Reduce
 	reduce func(a *T, n int) float64
 	dot    func(a, b *T, n int) float64
-	merge  func(dst, a, b *T, n int) // elementwise
+	merge  func(dst, a, b *T, n int) // elementwise combination of two partial results
 	fma    func(dst, a, b, c *T, n int)
 	a, b   at
 	out    []T
 	acc    float64
-	part   []T // where this block adds
-	row    int // first place in part of the current row
+	part   []T // array that this block adds to
+	row    int // first element of the current row in part
 }
 
 func newWorker[T Real](m *Machine[T]) *worker[T] {
@@ -114,8 +114,8 @@ func (w *worker[T]) register(b *boundLoop[T], reg int) []T {
 	return w.regs[reg*t : (reg+1)*t]
 }
 
-// element returns the address of element off of an array; it may lie one step
-// outside where a view runs backwards over nothing.
+// element returns the address of element off of an array. It may lie just outside the array if an
+// empty view runs backwards.
 func (w *worker[T]) element(buf, off int) unsafe.Pointer {
 	a := w.m.array(buf, 0)
 	if len(a) == 0 {
@@ -175,7 +175,7 @@ func (w *worker[T]) bindSum(b *boundLoop[T], i int, s compiler.Reduce) boundSum[
 	return out
 }
 
-// aligned makes n elements that start on a cache line.
+// aligned allocates n elements that start on a cache line.
 func aligned[T Real](n int) []T {
 	const line = 64
 	var z T

@@ -32,9 +32,13 @@ const (
 type flank struct {
 	kind  Incomplete
 	right bool
-	k     float64 // derivative of the logarithm at the peak, towards larger s; skew: z^2
-	c     float64 // beta: a + b; gamma: x at the peak; skew: asinh alpha; Bessel, partial moment: the peak
-	p, q  float64 // beta: x and 1-x at the peak, exchanged on the right; Bessel: 2 nu + 1, x; partial moment: nu + 1, m
+	k     float64 // derivative of the logarithm at the peak, towards larger s; for skew, z^2
+	// parameter of the integrand. Beta: a + b; gamma: x at the peak; skew: asinh alpha; Bessel and
+	// partial moment: the peak
+	c float64
+	// further parameters. Beta: x and 1-x at the peak, exchanged on the right; Bessel: 2 nu + 1 and
+	// x; partial moment: nu + 1 and m
+	p, q float64
 }
 
 // at returns the logarithm of the integrand v >= 0 away from the peak, relative to
@@ -133,8 +137,8 @@ func bernoulli(p, q, v float64) float64 {
 	return math.Log(q+p*math.Exp(-v)) + p*v
 }
 
-// reach returns where the integrand has fallen by at least 40 nepers, or limit.
-// The logarithm is concave: Newton's steps from below approach from one side.
+// reach returns the point where the integrand has fallen by at least 40 nepers, or limit. The
+// logarithm is concave, so Newton's steps from below approach from one side.
 func (e *flank) reach(limit float64) float64 {
 	v := math.Min(1, limit)
 	for range 1100 { // at least this far
@@ -216,8 +220,8 @@ type cutOff struct {
 	kind        Incomplete
 	a, b        float64
 	left, right flank
-	over        float64 // how far the cut lies beyond the peak
-	logPeak     float64 // logarithm of the whole law's density at the peak
+	over        float64 // distance of the cut beyond the peak
+	logPeak     float64 // logarithm at the peak of the density of the whole law
 	logX, logY  float64 // log x and log(1-x) at the peak, less their means under the whole law
 }
 
@@ -282,7 +286,7 @@ func cutBeta(a, b, s float64) cutOff {
 	return w
 }
 
-// moments returns the integrals of both sides that are left.
+// moments returns the remaining integrals of both sides.
 func (w *cutOff) moments(mx, my float64, m, n int) (sum [maxOrder + 1][maxOrder + 1]float64) {
 	l, r := w.over, math.Inf(1)
 	if w.kind != UpperGamma {

@@ -2,7 +2,7 @@ package special
 
 import "math"
 
-// fewCounts is up to where products are quicker than Stirling's series.
+// fewCounts is the largest count for which products are faster than Stirling's series.
 const fewCounts = 24
 
 // NegBinomialLogProb returns the logarithm of the probability of k under the negative

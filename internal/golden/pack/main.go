@@ -1,5 +1,5 @@
-// Command pack writes the references that may be distributed into one zip per
-// topic; make golden-pack runs it.
+// Command pack writes the references that may be distributed into one zip file per topic; make
+// golden-pack runs it.
 //
 //	go run ./internal/golden/pack ../shared/reference internal/golden/testdata
 package main
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// packed lists what each zip holds, as patterns of files and folders in the
-// topic. The README beside the zips says who made it, what is left out and why.
+// packed lists the contents of each zip file, as patterns of files and folders in the topic. The
+// README beside the zip files says who made them, what is left out and why.
 var packed = map[string][]string{
 	"assemblies": {"README.md", "*_goldens.json", "candidate_sampler_theory.json", "learnable_connectome_demo.json",
 		"nemo_statistical.json", "parser_outputs.json", "simulation_statistics.json"},
@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-// pack returns the zip of a topic and the number of its files. Equal files give
-// equal bytes: the names are sorted and the times are fixed.
+// pack returns the zip file of a topic and the number of its files. Equal files give equal bytes,
+// because names are sorted and times are fixed.
 func pack(reference fs.FS, topic string, patterns []string) ([]byte, int, error) {
 	names, err := list(reference, topic, patterns)
 	if err != nil {

@@ -2,22 +2,22 @@ package language
 
 import "slices"
 
-// place is a word in an area that it entered, by its number in the sentence; in the
-// area of clauses it is the word that begins the clause.
+// place is an area together with a word that entered it, given by its number in the sentence. In the
+// area of clauses, the word is the one that begins the clause.
 type place struct {
 	area string
 	word int
 }
 
-// bonds are kept beside the brain while it hears a sentence: which word each area holds,
-// and which words fired together. They tell what the brain should bring back.
+// bonds records, beside the brain, what happens while it hears a sentence: which word each area
+// holds, and which words fired together. It tells what the brain should bring back.
 type bonds struct {
-	holds   map[string]int // word by area
-	entries []entry        // in their order
+	holds   map[string]int // the word that each area holds
+	entries []entry        // all entries of words into areas, in order
 	linked  map[place][]place
 }
 
-// entry says that a word, whose block is given, entered an area.
+// entry records that a word entered an area, together with the block of the word.
 type entry struct {
 	place
 	block int
@@ -25,7 +25,7 @@ type entry struct {
 
 func newBonds() *bonds { return &bonds{holds: map[string]int{}, linked: map[place][]place{}} }
 
-// enter says that areas hold a word from now on.
+// enter records that the areas hold a word from now on.
 func (b *bonds) enter(areas []string, word, block int) {
 	for _, a := range areas {
 		b.holds[a] = word
@@ -33,7 +33,7 @@ func (b *bonds) enter(areas []string, word, block int) {
 	}
 }
 
-// heldOther reports whether the last word that entered an area was another.
+// heldOther reports whether the last word that entered an area was a different one.
 func (b *bonds) heldOther(area string, block int) bool {
 	for _, e := range slices.Backward(b.entries) {
 		if e.area == area {
@@ -43,9 +43,9 @@ func (b *bonds) heldOther(area string, block int) bool {
 	return false
 }
 
-// fate tells which area a word entered last, and which later word took its place there,
+// lastArea returns the area that a word entered last, and the later word that replaced it there, or
 // -1 if none did.
-func (b *bonds) fate(word int) (area string, next int) {
+func (b *bonds) lastArea(word int) (area string, next int) {
 	next = -1
 	for _, e := range b.entries {
 		switch {
@@ -58,7 +58,7 @@ func (b *bonds) fate(word int) (area string, next int) {
 	return area, next
 }
 
-// join links the words of two areas of which one projects to the other.
+// join links the words that two areas hold when one projects to the other.
 func (b *bonds) join(from, to string) {
 	i, ok := b.holds[from]
 	j, ok2 := b.holds[to]
@@ -71,15 +71,15 @@ func (b *bonds) join(from, to string) {
 	}
 }
 
-// bond is a dependency between words by their numbers in the sentence.
+// bond is a dependency between two words, given by their numbers in the sentence.
 type bond struct {
 	head, dependent int
 	role            string
 }
 
-// expected lists the dependencies that the read-out of g should come to from a place: one
-// for each area that it leads to. Where several words of an area fired with one, as the
-// area can bring back but one of them, it is that which was read, or the first.
+// expected lists the dependencies that the read-out of g should find from a place: one for each area
+// that it leads to. If several words of an area fired together with that place, the area can bring
+// back only one of them: expected takes the one that was read, or else the first.
 func (b *bonds) expected(g *Grammar, from place, read func(bond) bool, seen map[place]bool) (list []bond) {
 	if seen[from] {
 		return nil
@@ -106,7 +106,7 @@ func (b *bonds) expected(g *Grammar, from place, read func(bond) bool, seen map[
 	return list
 }
 
-// linkedIn lists the places in an area that are linked to one.
+// linkedIn lists the places in an area that are linked to the given one.
 func (b *bonds) linkedIn(from place, area string) (list []place) {
 	for _, to := range b.linked[from] {
 		if to.area == area {

@@ -18,7 +18,8 @@ const (
 	verb   = "VERB"
 )
 
-// nouns lists the areas that may have a clause: those that the read-out leaves for it.
+// nouns lists the areas whose words may have a clause: those from which the read-out leads to the
+// clause.
 func (g *Grammar) nouns() (list []string) {
 	for _, a := range g.Areas {
 		for _, to := range g.ReadOut[a] {
@@ -30,10 +31,10 @@ func (g *Grammar) nouns() (list []string) {
 	return list
 }
 
-// beginClause links the noun that was just heard to the clause's area, and begins
-// anew with that area open. Of the others only the noun's goes on firing: it may be the
-// subject of the clause too.
-func (m *hearing) beginClause(word int) error {
+// beginClause links the noun that was just heard to the area of clauses, resets the inhibition and
+// opens that area. Of the other areas, only the noun's goes on firing: the noun may be the subject
+// of the clause too.
+func (m *sentenceState) beginClause(word int) error {
 	rules := []Rule{{Free: true, From: clause}, {From: lex}, {From: verb}}
 	for _, a := range m.nouns() {
 		rules = append(rules, Rule{Free: true, From: a, To: clause})
@@ -66,9 +67,9 @@ func (m *hearing) beginClause(word int) error {
 	return nil
 }
 
-// endClause begins anew and goes once through the words outside of clauses, without
+// endClause resets the inhibition and presents the words outside of clauses once more, without
 // plasticity, so that their areas hold them again.
-func (m *hearing) endClause(outer []int) error {
+func (m *sentenceState) endClause(outer []int) error {
 	m.note(comma)
 	m.within, m.memory = false, m.outer
 	m.reset()
@@ -83,8 +84,8 @@ func (m *hearing) endClause(outer []int) error {
 	return nil
 }
 
-// silence makes all areas fall silent but those to keep.
-func (m *hearing) silence(keep ...string) {
+// silence makes all areas fall silent except those to keep.
+func (m *sentenceState) silence(keep ...string) {
 	for _, a := range m.Areas {
 		if !slices.Contains(keep, a) {
 			m.brain.SetWinners(a, nil)
@@ -93,9 +94,9 @@ func (m *hearing) silence(keep ...string) {
 	}
 }
 
-// openClause opens the fibre between verbs and clauses while the verb of a clause is
-// heard, and closes it afterwards. Grammars need no rule for that.
-func (m *hearing) openClause(w *Word, on bool) {
+// openClause opens the fibre between verbs and clauses while the verb of a clause is heard, and
+// closes it afterwards. Grammars need no rule for it.
+func (m *sentenceState) openClause(w *Word, on bool) {
 	isVerb := func(r Rule) bool { return r.Free && (r.From == lex && r.To == verb || r.From == verb && r.To == lex) }
 	if m.within && slices.ContainsFunc(m.Lexicon.Classes[w.Class].Before, isVerb) {
 		m.apply([]Rule{{Free: on, From: verb, To: clause}})

@@ -10,25 +10,27 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Grammar is what a parser knows of a language, as data.
+// Grammar is the areas, words and rules of a language, as data.
 type Grammar struct {
-	Areas      []string            `json:"areas"`
-	Recurrent  []string            `json:"recurrent_plasticity_areas"` // areas that learn from themselves and each other
-	Open       []string            `json:"initially_disinhibited"`     // areas that are open at first
-	Words      int                 `json:"lex_words"`                  // blocks of the lexicon's area
-	Lexicon    Lexicon             `json:"lexicon"`
-	ReadOut    map[string][]string `json:"readout"` // where each area's dependents may lie
+	Areas []string `json:"areas"`
+	// areas that learn from themselves and from each other
+	Recurrent []string `json:"recurrent_plasticity_areas"`
+	Open      []string `json:"initially_disinhibited"` // areas that are open at first
+	Words     int      `json:"lex_words"`              // number of blocks of the lexicon's area
+	Lexicon   Lexicon  `json:"lexicon"`
+	// areas in which the dependents of each area's words may lie
+	ReadOut    map[string][]string `json:"readout"`
 	Parameters Parameters          `json:"defaults"`
 }
 
-// Lexicon gives each word a block of neurons and the class whose rules it has. Where
-// words share a block, it is read as the first of them.
+// Lexicon gives each word a block of neurons and a class, which has its rules. If words share a
+// block, it is read as the first of them.
 type Lexicon struct {
 	Words   Words            `json:"words"`
 	Classes map[string]Class `json:"classes"`
 }
 
-// Words is a list; in JSON an object {name: [block, class]}, whose order counts.
+// Words is a list of words; in JSON it is an object {name: [block, class]}, whose order matters.
 type Words []Word
 
 // Word is a block of the lexicon's area and a class.
@@ -46,8 +48,8 @@ func (w Words) Find(name string) *Word {
 	return nil
 }
 
-// Class holds the rules of words of a kind, applied before and after they are
-// projected.
+// Class holds the rules of one class of words: those applied before a word is projected and those
+// applied after.
 type Class struct {
 	Before []Rule `json:"pre"`
 	After  []Rule `json:"post"`
@@ -57,7 +59,7 @@ type Class struct {
 // or ["fiber", action, area, area, index]. What is inhibited by any index is closed.
 type Rule struct {
 	Free     bool
-	From, To string // To is empty for an area
+	From, To string // ends of a fibre; To is empty for an area
 	Index    int
 }
 
@@ -65,27 +67,27 @@ type Rule struct {
 type Parameters struct {
 	P         float64 `json:"p"`
 	LexK      int     `json:"LEX_k"`
-	LexN      int     `json:"LEX_n"` // default words times LexK
+	LexN      int     `json:"LEX_n"` // neurons of the lexicon's area; default Words times LexK
 	N         int     `json:"non_LEX_n"`
 	K         int     `json:"non_LEX_k"`
 	Beta      float64 `json:"default_beta"`
-	LexBeta   float64 `json:"LEX_beta"`       // between the lexicon and other areas
-	OwnBeta   float64 `json:"recurrent_beta"` // of an area onto itself
-	InterBeta float64 `json:"interarea_beta"` // between other areas
-	Rounds    int     `json:"project_rounds"` // per word
+	LexBeta   float64 `json:"LEX_beta"`       // plasticity between the lexicon and other areas
+	OwnBeta   float64 `json:"recurrent_beta"` // plasticity of an area onto itself
+	InterBeta float64 `json:"interarea_beta"` // plasticity between areas other than the lexicon
+	Rounds    int     `json:"project_rounds"` // number of steps per word
 	Threshold float64 `json:"word_threshold"` // overlap from which a block is read as its word
 }
 
-// The area that holds the words, and that of determiners, which is as small.
+// Names of the area that holds the words and of the area of determiners, which is as small.
 const (
 	lex = "LEX"
 	det = "DET"
 )
 
-// mostNeurons bounds the lexicon's area, all of which is stored.
+// mostNeurons bounds the size of the lexicon's area, all of which is stored.
 const mostNeurons = 1 << 24
 
-// NonWord is read where no word's block fires.
+// NonWord is read if no word's block fires.
 const NonWord = "<NON-WORD>"
 
 // ReadGrammar reads a grammar from JSON and checks it.
@@ -145,7 +147,7 @@ func (r *Rule) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// check reports what in a grammar refers to nothing.
+// check reports references in a grammar to areas or classes that do not exist.
 func (g *Grammar) check() error {
 	known := func(area string) bool { return slices.Contains(g.Areas, area) }
 	for _, a := range []string{lex, verb} {
@@ -176,8 +178,8 @@ func (g *Grammar) check() error {
 	return nil
 }
 
-// checkReadOut reports areas that do not exist, or that the read-out would come back
-// to for ever, from one on that was reached over others.
+// checkReadOut reports areas that do not exist, or to which the read-out would return for ever,
+// starting from an area that was reached over others.
 func (g *Grammar) checkReadOut(from string, over []string) error {
 	if slices.Contains(over, from) {
 		return fmt.Errorf("language: the read-out runs in a circle: %v and %s again", over, from)

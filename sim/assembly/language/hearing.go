@@ -6,7 +6,7 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// senses returns the area of a word's meaning, its block there, and its lexical area.
+// senses returns the area of a word's meaning, its block in that area, and its lexical area.
 func (l *Learner) senses(word int) (area string, block int, lexical string) {
 	if l.isNoun(word) {
 		return visual, word, noun
@@ -20,7 +20,7 @@ func (l *Learner) sense(b *assembly.Brain, word int) error {
 	return hold(b, area, block)
 }
 
-// hold makes a block of an area fire until it is told otherwise.
+// hold makes a block of an area fire until it is released.
 func hold(b *assembly.Brain, area string, block int) error {
 	if err := b.Activate(area, block); err != nil {
 		return err
@@ -28,7 +28,7 @@ func hold(b *assembly.Brain, area string, block int) error {
 	return b.Fix(area, true)
 }
 
-// forgetSenses silences all but sounds and lexical areas.
+// forgetSenses silences all areas but the sounds and the lexical areas.
 func (l *Learner) forgetSenses() error {
 	for _, a := range append(l.contexts(), visual, motor) {
 		if err := l.brain.SetWinners(a, nil); err != nil {
@@ -38,8 +38,8 @@ func (l *Learner) forgetSenses() error {
 	return nil
 }
 
-// say makes the sound of a word fire into the lexical areas, and these back. With
-// rivals the one with less input falls silent after the first step.
+// say makes the sound of a word fire into the lexical areas, and makes these fire back. With rivals,
+// the area with less input falls silent after the first step.
 func (l *Learner) say(word int, rivals bool) error {
 	if err := hold(l.brain, phon, word); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (l *Learner) say(word int, rivals bool) error {
 	return nil
 }
 
-// firing returns the fibres from what fires outside into each lexical area.
+// firing returns, for each lexical area, the fibres into it from everything that fires.
 func (l *Learner) firing() map[string][]string {
 	out := map[string][]string{}
 	for lexical, sense := range map[string]string{noun: visual, verb: motor} {
@@ -106,7 +106,7 @@ func step(b *assembly.Brain, fibres ...string) ([]assembly.Round, error) {
 	return trace[0], nil
 }
 
-// stronger returns which of two areas got more input.
+// stronger returns the area that got more input.
 func stronger(rounds []assembly.Round, a, b string) string {
 	x := map[string]float64{}
 	for _, r := range rounds {
@@ -118,7 +118,7 @@ func stronger(rounds []assembly.Round, a, b string) string {
 	return b
 }
 
-// addContexts adds the areas of contexts and gives them to words.
+// addContexts adds the context areas and assigns them to words.
 func (l *Learner) addContexts() error {
 	s := l.set
 	blocks := l.Words()
@@ -145,7 +145,7 @@ func (l *Learner) addContexts() error {
 	return nil
 }
 
-// contexts names the areas of contexts.
+// contexts returns the names of the context areas.
 func (l *Learner) contexts() []string {
 	n := 0
 	switch l.set.Context {

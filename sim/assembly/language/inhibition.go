@@ -7,9 +7,9 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// reset inhibits all fibres and all areas but those that are open at first; and, for
-// good, that of the lexicon with itself.
-func (m *hearing) reset() {
+// reset inhibits all fibres and all areas except those that are open at first. The fibre of the
+// lexicon onto itself stays closed for good.
+func (m *sentenceState) reset() {
 	m.inhibition = assembly.Inhibition{}
 	for i, a := range m.Areas {
 		if !slices.Contains(m.Open, a) {
@@ -23,14 +23,14 @@ func (m *hearing) reset() {
 }
 
 // apply applies rules.
-func (m *hearing) apply(rules []Rule) {
+func (m *sentenceState) apply(rules []Rule) {
 	for _, r := range rules {
 		m.inhibition.Set(r.From, r.To, r.Index, !r.Free)
 	}
 }
 
-// targets returns where every area projects now.
-func (m *hearing) targets() targets {
+// targets returns the areas that each area projects to now.
+func (m *sentenceState) targets() targets {
 	fires := map[string]bool{}
 	for _, a := range m.Areas {
 		w, _ := m.brain.Winners(a)
@@ -45,7 +45,7 @@ func (m *hearing) targets() targets {
 }
 
 // fibres writes targets as the fibres of a plan, in the order of the areas.
-func (m *hearing) fibres(t targets) (list []string) {
+func (m *sentenceState) fibres(t targets) (list []string) {
 	for _, from := range m.Areas {
 		for _, to := range m.Areas {
 			if slices.Contains(t[from], to) {
@@ -57,7 +57,7 @@ func (m *hearing) fibres(t targets) (list []string) {
 }
 
 // project activates fibres for one step, whatever fires.
-func (m *hearing) project(t targets) error {
+func (m *sentenceState) project(t targets) error {
 	fibres := m.fibres(t)
 	if len(fibres) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (t targets) add(from, to string) {
 	}
 }
 
-// only returns those fibres that are wanted.
+// only returns the fibres for which wanted is true.
 func (t targets) only(wanted func(from, to string) bool) targets {
 	out := targets{}
 	for from, list := range t {

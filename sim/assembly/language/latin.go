@@ -8,9 +8,9 @@ import (
 //go:embed latin.json
 var latin []byte
 
-// Latin returns a small grammar to try a parser with, whose words may stand in any
-// order since their endings tell the case: canis (dog), puella (girl), rosa, videt
-// (sees), amat (loves), dat (gives), dormit (sleeps). What is read are nominatives.
+// Latin returns a small grammar to try a parser with. Its words may stand in any order, because
+// their endings tell the case: canis (dog), puella (girl), rosa, videt (sees), amat (loves), dat
+// (gives), dormit (sleeps). Words are read in the nominative.
 func Latin() *Grammar {
 	g, err := ReadGrammar(bytes.NewReader(latin))
 	if err != nil {

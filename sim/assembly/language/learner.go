@@ -9,33 +9,33 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Context says what fires beside the sight of a noun and the movement of a verb while
-// a [Learner] hears a sentence: areas more, which feed both lexical areas.
+// Context says which further areas fire, besides the sight of a noun and the movement of a verb,
+// while a [Learner] hears a sentence. They feed both lexical areas.
 type Context int
 
 const (
 	NoContext     Context = iota
 	RandomContext         // each area fires for the noun or the verb, by chance (model A)
-	SharedContext         // each word has one of the areas; two words may share it (model B)
+	SharedContext         // each word has one of the areas, and two words may share it (model B)
 	OwnContext            // each word has an area of its own (model C)
 )
 
 // LearnerSettings are those of a Learner. Zero values are the defaults.
 type LearnerSettings struct {
-	Nouns, Verbs int     // Default 2 and 2.
+	Nouns, Verbs int     // numbers of nouns and verbs. Default 2 and 2.
 	P            float64 // probability of a synapse. Default 0.05.
-	SoundK       int     // neurons of a word's sound. Default 100.
-	SenseK       int     // neurons of what is seen or moved. Default 100.
+	SoundK       int     // neurons of the sound of one word. Default 100.
+	SenseK       int     // neurons of the meaning of one word, seen or moved. Default 100.
 	LexK         int     // neurons that fire in a lexical area. Default 50.
 	LexN         int     // neurons of a lexical area. Default 100000.
-	Beta         float64 // plasticity. Default 0.06.
+	Beta         float64 // plasticity of all fibres. Default 0.06.
 	Rounds       int     // steps per word after the first. Default 2.
-	Context      Context // Default NoContext.
-	ContextAreas int     // of RandomContext and SharedContext. Default 2.
-	ContextK     int     // neurons of a context. Default 10.
-	ContextAfter int     // sentences that are heard before contexts fire. Default 0.
-	VerbFirst    bool    // the order of a sentence
-	MinOverlap   float64 // part of a block that must fire for its word to be said. Default 0.75.
+	Context      Context // kind of context. Default NoContext.
+	ContextAreas int     // number of areas of RandomContext and SharedContext. Default 2.
+	ContextK     int     // neurons of one context. Default 10.
+	ContextAfter int     // number of sentences heard before contexts fire. Default 0.
+	VerbFirst    bool    // whether a sentence begins with the verb
+	MinOverlap   float64 // fraction of a block that must fire for its word to be said. Default 0.75.
 	Seed         uint64
 }
 
@@ -53,7 +53,7 @@ type Learner struct {
 	brain     *assembly.Brain
 	src       tensor.Stream
 	sentences int
-	contextOf []int // area of a word's context
+	contextOf []int // context area of each word
 }
 
 // The areas of a Learner.
@@ -121,10 +121,10 @@ func (s *LearnerSettings) check() error {
 // Words returns how many words there are: the nouns, then the verbs.
 func (l *Learner) Words() int { return l.set.Nouns + l.set.Verbs }
 
-// Sentences returns how many were heard.
+// Sentences returns the number of sentences heard so far.
 func (l *Learner) Sentences() int { return l.sentences }
 
-// Brain returns a copy of the brain, to look into.
+// Brain returns a copy of the brain, for inspection.
 func (l *Learner) Brain() *assembly.Brain { return l.brain.Clone() }
 
 // draw returns a random number below n.
@@ -133,7 +133,8 @@ func (l *Learner) draw(n int) int { return int(l.src.Float64() * float64(n)) }
 // isNoun reports whether a word, by its number, is a noun.
 func (l *Learner) isNoun(word int) bool { return word < l.set.Nouns }
 
-// Hear hears a sentence of a noun and a verb, by their numbers, and sees both.
+// Hear presents a sentence of a noun and a verb, given by their numbers, together with the meanings
+// of both.
 func (l *Learner) Hear(nounWord, verbWord int) error {
 	if nounWord < 0 || !l.isNoun(nounWord) || verbWord < l.set.Nouns || verbWord >= l.Words() {
 		return fmt.Errorf("language: a sentence of words %d and %d: want a noun, 0 to %d, and a verb, %d to %d",
@@ -161,12 +162,12 @@ func (l *Learner) Hear(nounWord, verbWord int) error {
 	return l.forgetSenses()
 }
 
-// HearAny hears a sentence of a noun and a verb drawn at random.
+// HearAny presents a sentence of a noun and a verb drawn at random.
 func (l *Learner) HearAny() error {
 	return l.Hear(l.draw(l.set.Nouns), l.set.Nouns+l.draw(l.set.Verbs))
 }
 
-// HearAll hears every sentence of a noun and a verb, rounds times.
+// HearAll presents every sentence of a noun and a verb, rounds times.
 func (l *Learner) HearAll(rounds int) error {
 	for range rounds {
 		for n := range l.set.Nouns {
@@ -180,8 +181,8 @@ func (l *Learner) HearAll(rounds int) error {
 	return nil
 }
 
-// Tutor hears a single word and sees its meaning: the lexical area with the smaller
-// input falls silent after the first step.
+// Tutor presents a single word together with its meaning: the lexical area with the smaller input
+// falls silent after the first step.
 func (l *Learner) Tutor(word int) error {
 	if err := l.checkWord(word); err != nil {
 		return err
@@ -202,18 +203,18 @@ func (l *Learner) checkWord(word int) error {
 	return nil
 }
 
-// Outcome is how a learner's lesson ended.
+// Outcome is the result of a learner's lesson.
 type Outcome struct {
-	Learnt    bool // says every word
-	Sentences int  // of two words that were heard
-	Tutored   int  // single words that were
+	Learnt    bool // whether the learner says every word right
+	Sentences int  // number of two-word sentences heard
+	Tutored   int  // number of single words heard
 }
 
 // Words returns how many words were heard.
 func (o Outcome) Words() int { return 2*o.Sentences + o.Tutored }
 
-// Learn hears random sentences, and in the place of every tutor-th a random single
-// word (never if 0), until the learner says all words right or has had most of them.
+// Learn presents random sentences, and every tutor-th time (never if 0) a random single word
+// instead, until the learner says all words right or has heard most of them.
 func (l *Learner) Learn(ctx context.Context, tutor, most int) (o Outcome, err error) {
 	for i := 1; i <= most; i++ {
 		if err := ctx.Err(); err != nil {

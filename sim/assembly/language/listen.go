@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// listen hears a sentence that checkSentence let pass.
-func (m *hearing) listen() error {
-	var outer []int // words outside of clauses
+// listen hears a sentence that checkSentence accepted.
+func (m *sentenceState) listen() error {
+	var outer []int // numbers of the words outside of clauses
 	for i, w := range m.words {
 		next := ""
 		if i+1 < len(m.words) && m.clauses() {
@@ -33,12 +33,12 @@ func (m *hearing) listen() error {
 	return nil
 }
 
-// hear presents a word and then applies what it leaves behind.
+// hear presents a word and then applies its rules for what it leaves behind.
 //
-// In an area that held another word before, what was linked to that one would bring it
-// back in place of this: weights between words have grown by orders of magnitude, and
-// those of the new word have not. There a word is heard alone at first.
-func (m *hearing) hear(i int, after bool) error {
+// In an area that held another word before, whatever was linked to that word would bring it back in
+// place of the new one: weights between the old words have grown by orders of magnitude, those of
+// the new word have not. In such an area the word is heard alone at first.
+func (m *sentenceState) hear(i int, after bool) error {
 	w, entered, err := m.present(i)
 	if err != nil {
 		return err
@@ -57,9 +57,9 @@ func (m *hearing) hear(i int, after bool) error {
 	return err
 }
 
-// hearAlone lets a word form its assembly in the areas that it enters by itself, and
-// then links that, held firm, to others.
-func (m *hearing) hearAlone(entered []string) error {
+// hearAlone lets a word form its assembly by itself in the areas that it enters, and then links that
+// assembly, held fixed, to others.
+func (m *sentenceState) hearAlone(entered []string) error {
 	ofLex := func(from, to string) bool { return (from == lex) != (to == lex) }
 	if err := m.run(m.Parameters.Rounds, ofLex); err != nil {
 		return err
@@ -70,9 +70,8 @@ func (m *hearing) hearAlone(entered []string) error {
 	return m.run(m.Parameters.Rounds, func(from, to string) bool { return from != lex && to != lex })
 }
 
-// recall presents a word that was heard before for one step, so that its areas hold it
-// again.
-func (m *hearing) recall(i int) error {
+// recall presents a word that was heard before for one step, so that its areas hold it again.
+func (m *sentenceState) recall(i int) error {
 	w, entered, err := m.present(i)
 	if err != nil {
 		return err
@@ -84,9 +83,9 @@ func (m *hearing) recall(i int) error {
 	return err
 }
 
-// present makes a word fire and readies the areas: those that speak are fixed, and those
-// that the word enters are emptied. It returns the latter.
-func (m *hearing) present(i int) (w *Word, entered []string, err error) {
+// present makes a word fire and prepares the areas: those that send are fixed, and those that the
+// word enters are emptied. It returns the latter.
+func (m *sentenceState) present(i int) (w *Word, entered []string, err error) {
 	w = m.Lexicon.Words.Find(m.words[i])
 	if err := m.brain.Activate(lex, w.Block); err != nil {
 		return nil, nil, err
@@ -114,8 +113,8 @@ func (m *hearing) present(i int) (w *Word, entered []string, err error) {
 	return w, entered, nil
 }
 
-// leave applies what a word leaves behind.
-func (m *hearing) leave(w *Word) {
+// leave applies the rules for what a word leaves behind.
+func (m *sentenceState) leave(w *Word) {
 	m.apply(m.Lexicon.Classes[w.Class].After)
 	m.openClause(w, false)
 }

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// LostError says what of a sentence its parse lacks or has wrong. The parse that comes
-// with it is that of the brain that lost least.
+// LostError says what a parse lacks or has wrong. The parse that comes with it is from the brain
+// that lost least.
 type LostError struct {
 	Sentence string
-	Words    []LostWord   // without a place in the parse
-	Missing  []Dependency // between words that fired together, which the brain does not bring back
-	Wrong    []Dependency // in the parse, between words that never fired together
-	Seed     uint64       // of the parser
-	Brains   int          // that heard the sentence, one after the other
-	chance   bool         // another brain may lose less
+	Words    []LostWord // words without a place in the parse
+	// dependencies between words that fired together which the brain does not bring back
+	Missing []Dependency
+	Wrong   []Dependency // dependencies in the parse between words that never fired together
+	Seed    uint64       // seed of the parser
+	Brains  int          // number of brains that heard the sentence, one after another
+	chance  bool         // whether another brain may lose less
 }
 
 // LostWord is a word without a place in a parse.
 type LostWord struct {
-	Number int // in the sentence, from 1; commas count
+	Number int // position in the sentence, from 1; commas count
 	Word   string
 	Why    string
 }
@@ -53,11 +54,11 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("language: %q: %s; %s, seed %d: %s", e.Sentence, strings.Join(list, "; "), heard, e.Seed, try)
 }
 
-// size is how much is lost.
+// size returns how many words and dependencies are lost or wrong.
 func (e *LostError) size() int { return len(e.Words) + len(e.Missing) + len(e.Wrong) }
 
 // lost compares what was read with what the brain should bring back.
-func (m *hearing) lost() *LostError {
+func (m *sentenceState) lost() *LostError {
 	e := &LostError{Sentence: strings.Join(m.words, " ")}
 	top := m.bonds.holds[verb]
 	placed := map[int]bool{top: m.root == m.readAs(top)}
@@ -88,15 +89,14 @@ func (m *hearing) lost() *LostError {
 	return e
 }
 
-// readAs returns the word as which a word of the sentence is read: the first of its
-// block.
-func (m *hearing) readAs(i int) string {
+// readAs returns the word that a word of the sentence is read as: the first of its block.
+func (m *sentenceState) readAs(i int) string {
 	block := m.Lexicon.Words.Find(m.words[i]).Block
 	return m.Lexicon.Words[slices.IndexFunc(m.Lexicon.Words, func(x Word) bool { return x.Block == block })].Name
 }
 
-// why tells why a word has no place.
-func (m *hearing) why(i int, bonds []bond) string {
+// why explains why a word has no place in the parse.
+func (m *sentenceState) why(i int, bonds []bond) string {
 	if i == m.bonds.holds[verb] {
 		return "the area " + verb + " does not bring it back"
 	}
@@ -105,7 +105,7 @@ func (m *hearing) why(i int, bonds []bond) string {
 			return fmt.Sprintf("%q does not bring it back from %s", m.words[b.head], b.role)
 		}
 	}
-	switch area, next := m.bonds.fate(i); {
+	switch area, next := m.bonds.lastArea(i); {
 	case area == "":
 		return "no area was open to it"
 	case next >= 0:

@@ -11,19 +11,20 @@ import (
 
 // OrderSettings are those of an OrderLearner. Zero values are the defaults.
 type OrderSettings struct {
-	Nouns, Verbs int      // Default 2 and 2.
-	Orders       []string // of subject S, object O and verb V, per mood. Default SVO alone.
+	Nouns, Verbs int      // numbers of nouns and verbs. Default 2 and 2.
+	Orders       []string // order of subject S, object O and verb V in each mood. Default SVO alone.
 	P            float64  // probability of a synapse. Default 0.05.
-	WordK        int      // neurons of a word. Default 100.
-	MoodK        int      // neurons of a mood. Default WordK, or 12 times as many of several moods.
-	K            int      // neurons that fire in the other areas. Default 50.
-	N            int      // neurons of these. Default 20000.
-	Beta         float64  // plasticity. Default 0.06.
-	RoleSteps    int      // in which a word enters its role, after the first two. Default 10.
-	WordSteps    int      // per word of a sentence. Default 10, or 3 where there are several moods.
-	LinkSteps    int      // of these in which the word before fires too. Default 3.
-	SpeakSteps   int      // as RoleSteps, before a sentence is said. Default 3.
-	Seed         uint64
+	WordK        int      // neurons of one word. Default 100.
+	// neurons of one mood. Default WordK, or 12 times as many if there are several moods.
+	MoodK      int
+	K          int     // neurons that fire in the other areas. Default 50.
+	N          int     // neurons of each of the other areas. Default 20000.
+	Beta       float64 // plasticity of all fibres. Default 0.06.
+	RoleSteps  int     // steps in which a word enters its role, after the first two. Default 10.
+	WordSteps  int     // steps per word of a sentence. Default 10, or 3 if there are several moods.
+	LinkSteps  int     // number of these steps in which the previous word fires too. Default 3.
+	SpeakSteps int     // RoleSteps used before a sentence is said. Default 3.
+	Seed       uint64
 }
 
 // OrderLearner learns in which order subject, verb and object come, from sentences
@@ -56,14 +57,14 @@ var constituents = map[byte]constituent{
 }
 
 const (
-	letters = "SOV" // the order in which roles are filled
+	letters = "SOV" // the constituents, in the order in which their roles are filled
 	mood    = "MOOD"
 )
 
 // purposeOrder is the random stream of sentences.
 const purposeOrder uint32 = 512
 
-// NewOrderLearner returns a learner that knows no order.
+// NewOrderLearner returns a learner that does not yet know any order.
 func NewOrderLearner(s OrderSettings) (*OrderLearner, error) {
 	s.fill()
 	if err := s.check(); err != nil {
@@ -129,15 +130,13 @@ func (s *OrderSettings) check() error {
 	return nil
 }
 
-// Brain returns a copy of the brain, to look into.
+// Brain returns a copy of the brain, for inspection.
 func (l *OrderLearner) Brain() *assembly.Brain { return l.brain.Clone() }
 
-// Scene says who does what to whom, by the numbers of words, and the mood in which
-// it is told.
+// Scene says who does what to whom, by the numbers of the words, and in which mood it is told.
 type Scene struct{ Subject, Verb, Object, Mood int }
 
-// AnyScene draws a scene at random, with a subject other than the object if there
-// are two nouns.
+// AnyScene draws a scene at random. Subject and object differ if there are two or more nouns.
 func (l *OrderLearner) AnyScene() Scene {
 	draw := func(n int) int { return int(l.src.Float64() * float64(n)) }
 	s := Scene{Subject: draw(l.set.Nouns), Verb: l.set.Nouns + draw(l.set.Verbs), Mood: draw(len(l.set.Orders))}
@@ -161,7 +160,7 @@ func (s Scene) word(letter byte) int {
 	return map[byte]int{'S': s.Subject, 'O': s.Object, 'V': s.Verb}[letter]
 }
 
-// Hear sees a scene and hears its sentence, in the order of its mood.
+// Hear presents a scene together with its sentence, in the order of the scene's mood.
 func (l *OrderLearner) Hear(s Scene) error {
 	if err := l.checkScene(s); err != nil {
 		return err
@@ -178,7 +177,7 @@ func (l *OrderLearner) Hear(s Scene) error {
 	return nil
 }
 
-// HearAny hears sentences of n random scenes.
+// HearAny presents n random scenes with their sentences.
 func (l *OrderLearner) HearAny(n int) error {
 	for range n {
 		if err := l.Hear(l.AnyScene()); err != nil {
@@ -188,7 +187,7 @@ func (l *OrderLearner) HearAny(n int) error {
 	return nil
 }
 
-// see fills the roles of a scene, and sets the mood.
+// see fills the roles of a scene and sets the mood.
 func (l *OrderLearner) see(b *assembly.Brain, s Scene, steps int) error {
 	if err := hold(b, mood, s.Mood); err != nil {
 		return err
@@ -215,7 +214,7 @@ func (l *OrderLearner) see(b *assembly.Brain, s Scene, steps int) error {
 	return nil
 }
 
-// hearWord hears the i-th word of an order.
+// hearWord presents the i-th word of an order.
 func (l *OrderLearner) hearWord(word int, order string, i int) error {
 	c := constituents[order[i]]
 	if err := hold(l.brain, phon, word); err != nil {

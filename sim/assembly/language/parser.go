@@ -18,27 +18,27 @@ const DepVerb = "DEP-VERB"
 type ReadOut int
 
 const (
-	Fibres ReadOut = iota // those of Grammar.ReadOut that were active in the sentence
-	// FixedMap follows all of Grammar.ReadOut and drops what reads as no word. It may
-	// find the verb of a clause again at a noun that has none.
+	Fibres ReadOut = iota // the fibres of Grammar.ReadOut that were active in the sentence
+	// FixedMap follows all of Grammar.ReadOut and drops whatever reads as no word. It may find the
+	// verb of a clause again at a noun without one.
 	FixedMap
 )
 
-// Parser parses sentences; each starts from a brain that knows nothing. It may be
-// used by several goroutines.
+// Parser parses sentences; each one starts from an untrained brain. It may be used by several
+// goroutines at once.
 type Parser struct {
-	ReadOut ReadOut // Default Fibres.
-	// Tries is how many brains may hear the sentence, until one loses nothing that
-	// another might keep; that which lost least is read. Default 5. Where the assemblies
-	// of two words share a neuron by chance, one may pull the other along: of the brains
-	// that the reference's grammars make, one in 300 loses something of a sentence with
-	// relative clauses so.
+	ReadOut ReadOut // fibres that the read-out follows. Default Fibres.
+	// Tries is the largest number of brains that hear a sentence. They hear it one after another
+	// until one loses nothing that another might keep; the one that lost least is read. Default 5.
+	// If the assemblies of two words share a neuron by chance, one may activate the other: of the
+	// brains of the reference's grammars, one in 300 loses something this way in a sentence with
+	// relative clauses.
 	Tries int
 	g     *Grammar
 	seed  uint64
 }
 
-// NewParser returns a parser of the grammar. Seed is that of its brain.
+// NewParser returns a parser of the grammar. The seed is that of its brains.
 func NewParser(g *Grammar, seed uint64) (*Parser, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -46,15 +46,15 @@ func NewParser(g *Grammar, seed uint64) (*Parser, error) {
 	return &Parser{g: g, seed: seed}, nil
 }
 
-// Parse returns the dependencies of a sentence, whose words are separated by spaces,
-// those nearest to the verb first. In a grammar with the area DEPCLAUSE, "that" after
-// a noun begins a relative clause and "," ends it: "dogs that cats chase, run".
+// Parse returns the dependencies of a sentence, those nearest to the verb first. Words are separated
+// by spaces. In a grammar with the area DEPCLAUSE, "that" after a noun begins a relative clause and
+// "," ends it: "dogs that cats chase, run".
 //
-// Words that the brain does not bring back, and dependencies that it cannot mean, come
-// in a [*LostError] together with the parse, which has the others. It returns other
-// errors, without a parse, for words that the grammar does not have, for clauses without
-// beginning or end or inside another, for a sentence that leaves no word in the area
-// VERB, and for words that would enter two areas at once.
+// If the brain does not bring back some words, or brings back dependencies that cannot be meant,
+// Parse returns a [*LostError] together with the parse of the rest. It returns other errors, without
+// a parse, for words that the grammar does not have, for clauses without a beginning or an end or
+// inside another clause, for a sentence that leaves no word in the area VERB, and for words that
+// would enter two areas at once.
 func (p *Parser) Parse(sentence string) ([]Dependency, error) {
 	m, err := p.parse(sentence, false)
 	if lost := (*LostError)(nil); err != nil && !errors.As(err, &lost) {
@@ -63,9 +63,9 @@ func (p *Parser) Parse(sentence string) ([]Dependency, error) {
 	return m.out, err
 }
 
-// parse returns the mind that held a sentence best; on an error that which heard it,
-// if any.
-func (p *Parser) parse(sentence string, traced bool) (best *hearing, err error) {
+// parse returns the state of the brain that lost least; on an error, the state of the brain that
+// heard the sentence, if any.
+func (p *Parser) parse(sentence string, traced bool) (best *sentenceState, err error) {
 	words := tokens(sentence)
 	if err := p.g.checkSentence(words); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (p *Parser) parse(sentence string, traced bool) (best *hearing, err error) 
 	}
 	var least *LostError
 	for try := range max(tries, 1) {
-		m, err := p.newMind(words, uint64(try), traced)
+		m, err := p.newSentenceState(words, uint64(try), traced)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (p *Parser) parse(sentence string, traced bool) (best *hearing, err error) 
 	return best, nil
 }
 
-// tokens separates words, and commas from them.
+// tokens splits a sentence into words and commas.
 func tokens(sentence string) []string {
 	return strings.Fields(strings.ReplaceAll(sentence, comma, " "+comma+" "))
 }
@@ -139,7 +139,7 @@ func (g *Grammar) checkSentence(words []string) error {
 	return nil
 }
 
-// suggest names the word nearest to one that is not there, if it is near.
+// suggest names the word of the grammar nearest to an unknown one, if it is near enough.
 func (g *Grammar) suggest(word string) string {
 	best, least := "", len(word)/2+1
 	for _, w := range g.Lexicon.Words {
@@ -153,7 +153,7 @@ func (g *Grammar) suggest(word string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// distance is the least number of letters to change, add or drop (Levenshtein).
+// distance is the least number of letters to change, add or drop (Levenshtein distance).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

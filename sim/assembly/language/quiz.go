@@ -5,11 +5,11 @@ import "github.com/euryale-dev/euryale/sim/assembly"
 // Questions to a learner. They are asked of a copy of its brain, without plasticity:
 // asking changes nothing.
 
-// NoWord is said where no word's sound fires.
+// NoWord is said if no word's sound fires.
 const NoWord = -1
 
-// Say shows the meaning of a word and returns the word that is said: property P holds
-// if it is the same. It is NoWord where no sound is complete.
+// Say presents the meaning of a word and returns the word that is said, or NoWord if no sound is
+// complete. Property P of the reference holds if it is the same word.
 func (l *Learner) Say(word int) (int, error) {
 	if err := l.checkWord(word); err != nil {
 		return NoWord, err
@@ -39,14 +39,14 @@ func (l *Learner) Knows() (bool, error) {
 	return true, nil
 }
 
-// Recognition is what the sound of a word does in the lexical areas.
+// Recognition is the response of the lexical areas to the sound of a word.
 type Recognition struct {
-	NounInput, VerbInput   float64 // summed input of the winners
-	NounStable, VerbStable float64 // part of the winners that one step of the area's own fibre keeps
+	NounInput, VerbInput   float64 // summed input of the winners of each area
+	NounStable, VerbStable float64 // fraction of the winners that one step of the area's own fibre keeps
 }
 
-// Recognise lets the sound of a word fire: property Q holds if the area of its kind
-// gets more input and is more stable; see [Recognition.Noun].
+// Recognise makes the sound of a word fire. Property Q of the reference holds if the area of the
+// word's kind gets more input and is more stable; see [Recognition.Noun].
 func (l *Learner) Recognise(word int) (r Recognition, err error) {
 	if err := l.checkWord(word); err != nil {
 		return r, err
@@ -74,14 +74,14 @@ func (l *Learner) Recognise(word int) (r Recognition, err error) {
 	return r, nil
 }
 
-// Noun reports whether the word is a noun: its area gets more input and is at least
-// as stable. Verb is the same for a verb; neither holds for a word that is not known.
+// Noun reports whether the word is a noun: its area gets more input and is at least as stable.
+// Neither Noun nor Verb holds for a word that is not known.
 func (r Recognition) Noun() bool { return r.NounInput > r.VerbInput && r.NounStable >= r.VerbStable }
 
 // Verb reports whether the word is a verb; see Noun.
 func (r Recognition) Verb() bool { return r.VerbInput > r.NounInput && r.VerbStable >= r.NounStable }
 
-// quiz returns a copy of the brain that learns nothing and hears nothing.
+// quiz returns a copy of the brain with plasticity off, in which no sound or meaning fires.
 func (l *Learner) quiz() *assembly.Brain {
 	b := l.brain.Clone()
 	b.Learn(false)
@@ -89,8 +89,8 @@ func (l *Learner) quiz() *assembly.Brain {
 	return b
 }
 
-// block returns the first of n blocks of k neurons of which a part fires, NoWord if
-// none.
+// block returns the first of n blocks of k neurons of which at least the given fraction fires, or
+// NoWord if there is none.
 func block(winners []int32, k, n int, part float64) int {
 	counts := make([]int, n)
 	for _, i := range winners {

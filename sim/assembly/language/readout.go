@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// read follows fibres from the verb.
-func (m *hearing) read() (err error) {
+// read reads the dependencies, starting from the verb.
+func (m *sentenceState) read() (err error) {
 	if _, held := m.bonds.holds[verb]; !held {
 		return fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb of its own", verb)
 	}
@@ -18,9 +18,9 @@ func (m *hearing) read() (err error) {
 	return err
 }
 
-// follow returns which fibres the read-out follows of those that were active, in the
-// order of the areas.
-func (m *hearing) follow(active targets) targets {
+// follow returns the fibres that the read-out follows, among those that were active, in the order of
+// the areas.
+func (m *sentenceState) follow(active targets) targets {
 	out := targets{}
 	for _, from := range m.Areas {
 		for _, to := range m.Areas {
@@ -32,8 +32,8 @@ func (m *hearing) follow(active targets) targets {
 	return out
 }
 
-// readFrom reads the word of an area and its dependents, then theirs, and returns it.
-func (m *hearing) readFrom(area string, follow targets) (head string, err error) {
+// readFrom reads the word of an area, its dependents and theirs in turn, and returns that word.
+func (m *sentenceState) readFrom(area string, follow targets) (head string, err error) {
 	to := follow[area]
 	if err := m.project(targets{area: to}); err != nil || !slices.Contains(to, lex) {
 		return NonWord, err
@@ -54,8 +54,8 @@ func (m *hearing) readFrom(area string, follow targets) (head string, err error)
 	return head, nil
 }
 
-// readDependent reads the word of an area that the area of the head leads to.
-func (m *hearing) readDependent(head, area string) error {
+// readDependent reads the word of an area that the area of its head leads to.
+func (m *sentenceState) readDependent(head, area string) error {
 	role := area
 	switch area {
 	case lex:
@@ -71,8 +71,8 @@ func (m *hearing) readDependent(head, area string) error {
 	return err
 }
 
-// readBelow reads the dependents of an area's word; of a clause those of its verb.
-func (m *hearing) readBelow(from, area string, follow targets) (err error) {
+// readBelow reads the dependents of an area's word; for a clause, those of its verb.
+func (m *sentenceState) readBelow(from, area string, follow targets) (err error) {
 	switch area {
 	case lex:
 	case clause:
@@ -85,15 +85,15 @@ func (m *hearing) readBelow(from, area string, follow targets) (err error) {
 	return err
 }
 
-// found keeps a dependency between words.
-func (m *hearing) found(d Dependency) {
+// found records a dependency.
+func (m *sentenceState) found(d Dependency) {
 	if d.Head != NonWord && d.Dependent != NonWord && !slices.Contains(m.out, d) {
 		m.out = append(m.out, d)
 	}
 }
 
-// winners returns what fires in all areas.
-func (m *hearing) winners() map[string][]int32 {
+// winners returns the winners of all areas.
+func (m *sentenceState) winners() map[string][]int32 {
 	out := map[string][]int32{}
 	for _, a := range m.Areas {
 		out[a], _ = m.brain.Winners(a)
@@ -102,20 +102,19 @@ func (m *hearing) winners() map[string][]int32 {
 }
 
 // fire makes the winners fire again.
-func (m *hearing) fire(winners map[string][]int32) {
+func (m *sentenceState) fire(winners map[string][]int32) {
 	for _, a := range m.Areas {
 		m.brain.SetWinners(a, winners[a])
 	}
 }
 
 // word returns the word whose block fires in the lexicon.
-func (m *hearing) word() string {
+func (m *sentenceState) word() string {
 	w, _ := m.brain.Winners(lex)
 	return m.wordOf(w)
 }
 
-// wordOf returns the first word of which enough neurons are among winners of the
-// lexicon's area.
+// wordOf returns the first word of which enough neurons are among the winners of the lexicon's area.
 func (g *Grammar) wordOf(winners []int32) string {
 	k := g.Parameters.LexK
 	counts := make([]int, g.Words)

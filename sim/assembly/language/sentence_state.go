@@ -2,30 +2,31 @@ package language
 
 import "github.com/euryale-dev/euryale/sim/assembly"
 
-// hearing is a brain that hears a sentence.
-type hearing struct {
+// sentenceState is a brain in the middle of a sentence.
+type sentenceState struct {
 	*Grammar
 	brain      *assembly.Brain
 	inhibition assembly.Inhibition
 	words      []string
-	outer      targets            // fibres that were active outside of clauses
-	inner      map[string]targets // those active within the clause of the noun in an area
-	memory     targets            // which of them grows
-	within     bool               // a clause is being heard
-	bonds      *bonds             // between words whose areas fired together
-	now        targets            // fibres that were active for the last word
-	root       string             // word that was read from the area VERB
-	out        []Dependency       // that were read
-	restricted bool               // the read-out follows only fibres that were active
+	outer      targets // fibres that were active outside of clauses
+	// fibres active within a clause, by the area of the noun that the clause belongs to
+	inner      map[string]targets
+	memory     targets      // outer, or the element of inner that now records active fibres
+	within     bool         // whether a clause is being heard
+	bonds      *bonds       // links between words whose areas fired together
+	now        targets      // fibres that were active for the last word
+	root       string       // word read from the area VERB
+	out        []Dependency // dependencies read so far
+	restricted bool         // whether the read-out follows only fibres that were active
 	traced     bool
-	steps      []Step // if traced
+	steps      []Step // one step per word if traced, otherwise nil
 }
 
-// newMind returns the mind of a try, which has a seed of its own.
-func (p *Parser) newMind(words []string, try uint64, traced bool) (*hearing, error) {
+// newSentenceState returns the state before the first word. Each try has its own seed.
+func (p *Parser) newSentenceState(words []string, try uint64, traced bool) (*sentenceState, error) {
 	q := p.g.Parameters
 	outer := targets{}
-	m := &hearing{Grammar: p.g, words: words, outer: outer, memory: outer, inner: map[string]targets{}, bonds: newBonds(),
+	m := &sentenceState{Grammar: p.g, words: words, outer: outer, memory: outer, inner: map[string]targets{}, bonds: newBonds(),
 		traced: traced, restricted: p.ReadOut == Fibres,
 		brain: assembly.New(assembly.Settings{P: q.P, Seed: p.seed ^ try<<56, EmptyIfSilent: true})}
 	m.reset()
@@ -49,7 +50,7 @@ func (p *Parser) area(name string) assembly.Area {
 	return a
 }
 
-func (m *hearing) setPlasticity() error {
+func (m *sentenceState) setPlasticity() error {
 	q := m.Parameters
 	for _, a := range m.Recurrent {
 		for _, f := range []struct {
@@ -71,9 +72,9 @@ func (m *hearing) setPlasticity() error {
 	return nil
 }
 
-// run activates what is open for some steps, and remembers which fibres made an area
-// fire. With wanted it leaves out other fibres.
-func (m *hearing) run(steps int, wanted func(from, to string) bool) error {
+// run activates the open fibres for some steps and records which of them made an area fire. If
+// wanted is not nil, it leaves out the fibres for which wanted is false.
+func (m *sentenceState) run(steps int, wanted func(from, to string) bool) error {
 	for range steps {
 		now := m.targets()
 		if wanted != nil {

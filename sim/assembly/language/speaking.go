@@ -2,9 +2,9 @@ package language
 
 import "github.com/euryale-dev/euryale/sim/assembly"
 
-// Say sees a scene and returns the order in which its constituents are said, before any
-// sentence of its mood was heard one by chance. It asks a copy of the brain, without
-// plasticity: saying changes nothing.
+// Say presents a scene and returns the order in which its constituents are said. Before any sentence
+// of its mood was heard, the order is a matter of chance. Say works on a copy of the brain without
+// plasticity, so it changes nothing.
 func (l *OrderLearner) Say(s Scene) (string, error) {
 	if err := l.checkScene(s); err != nil {
 		return "", err
@@ -32,7 +32,7 @@ func (l *OrderLearner) Say(s Scene) (string, error) {
 	return string(said), nil
 }
 
-// next goes from a constituent to that which its place excites most.
+// next returns the constituent that the place of the current one excites most.
 func (l *OrderLearner) next(b *assembly.Brain, now byte) (byte, error) {
 	c := constituents[now]
 	if _, err := step(b, c.helper+">"+c.place, mood+">"+c.place); err != nil {
@@ -68,7 +68,7 @@ func (l *OrderLearner) choose(b *assembly.Brain, from, among string) (best byte,
 	return best, nil
 }
 
-// excitation sums the weights from what fires in one area to what fires in another.
+// excitation sums the weights from the firing neurons of one area to those of another.
 func excitation(b *assembly.Brain, from, to string) (sum float64, err error) {
 	sources, err := b.Winners(from)
 	if err != nil {

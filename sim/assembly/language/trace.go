@@ -9,32 +9,32 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Trace is what happened in a brain while it heard a sentence. It prints as a table.
+// Trace records what happens in a brain while it hears a sentence. It prints as a table.
 type Trace struct {
 	Steps        []Step
 	Dependencies []Dependency
 }
 
-// Step is what one word did. The words of a sentence that are gone through again at
-// the end of a clause have steps of their own.
+// Step records the effect of one word. Words that are presented again at the end of a clause have
+// steps of their own.
 type Step struct {
 	Word   string
-	Areas  []string        // that were open
-	Fibres []string        // that were active, each "from>to"
-	States []State         // of all areas in which something fires
-	Brain  *assembly.Brain // a copy as it was then, to look further into
+	Areas  []string        // areas that were open
+	Fibres []string        // fibres that were active, each as "from>to"
+	States []State         // states of all areas in which something fires
+	Brain  *assembly.Brain // copy of the brain after the word, for further inspection
 }
 
-// State is what an area holds.
+// State is the content of one area.
 type State struct {
 	Area    string
-	Word    string // that it brings back in the lexicon, or NonWord
+	Word    string // word that the area brings back in the lexicon, or NonWord
 	Winners []int32
-	Support int // neurons that ever fired
+	Support int // number of neurons that have ever fired
 }
 
-// Trace parses a sentence as [Parser.Parse] does and returns what every word did. On
-// an error the trace holds the words before it.
+// Trace parses a sentence as [Parser.Parse] does and returns a record of each word. On an error, the
+// trace holds the words before it.
 func (p *Parser) Trace(sentence string) (*Trace, error) {
 	t := &Trace{}
 	m, err := p.parse(sentence, true)
@@ -44,8 +44,8 @@ func (p *Parser) Trace(sentence string) (*Trace, error) {
 	return t, err
 }
 
-// note keeps what a word did, if that is wanted.
-func (m *hearing) note(word string) {
+// note records a step if the sentence is traced.
+func (m *sentenceState) note(word string) {
 	if !m.traced {
 		return
 	}
@@ -61,8 +61,8 @@ func (m *hearing) note(word string) {
 	m.steps = append(m.steps, s)
 }
 
-// state reads what an area holds, from a copy of the brain.
-func (m *hearing) state(area string) (s State) {
+// state reads the content of an area, from a copy of the brain.
+func (m *sentenceState) state(area string) (s State) {
 	s.Area = area
 	s.Winners, _ = m.brain.Winners(area)
 	s.Support, _ = m.brain.Support(area)
@@ -78,8 +78,8 @@ func (m *hearing) state(area string) (s State) {
 	return s
 }
 
-// String writes a line per word: the open areas, the fibres that were active, and
-// what every area holds as word/support.
+// String writes a line per word: the open areas, the active fibres, and the content of every area as
+// word/support.
 func (t *Trace) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -6,50 +6,48 @@ import (
 	"slices"
 )
 
-// Area is a population of N neurons of which K fire at a time, if any do. Zero values
-// of the fields below K mean none of what they describe.
+// Area is a population of N neurons, of which K or none fire at a time. For each field below K, the
+// zero value switches off what it describes.
 type Area struct {
 	N, K      int
-	Beta      float64 // plasticity
-	Recurrent *Matrix // from the area to itself
+	Beta      float64 // plasticity of the synapses into the area
+	Recurrent *Matrix // synapses from the area to itself
 
-	// Bias of a refracted area counts against its neurons: while the area learns it
-	// grows where neurons fire, by Beta times their input, or by Refraction if that is
-	// positive.
+	// Bias is subtracted from the input of each neuron of a refracted area. While the area learns,
+	// it grows where neurons fire: by Beta times their input, or by Refraction if that is positive.
 	Bias       []float64
 	Refraction float64
 
-	// Fatigue counts against a neuron that fired a = 1 to Period steps ago, each time
-	// by Strength (1 - (a-1)/Period), whether the area learns or not.
+	// Fatigue inhibits neurons that fired lately: a neuron that fired a = 1 to Period steps ago
+	// loses Strength (1 - (a-1)/Period) each time, whether the area learns or not.
 	Fatigue Fatigue
 
-	// Attention makes learning quick and passing: instead of any Hebbian growth,
-	// recurrent synapses among those that fired and fire are set to 1 + Beta until
-	// Decay.
+	// Attention makes learning fast and temporary: instead of any Hebbian growth, recurrent synapses
+	// from neurons that fired before to neurons that fire now are set to 1 + Beta until Decay.
 	Attention bool
 
-	// Threshold lets only inputs of at least so much fire, K neurons at most.
+	// Threshold lets only neurons fire whose input is at least this large, at most K of them.
 	Threshold float64
-	// Relative lets fire all whose input is at least this part of the largest, but not
-	// less than Least (default 1) nor more than Most (default K) neurons.
+	// Relative lets all neurons fire whose input is at least this fraction of the largest, but no
+	// fewer than Least (default 1) and no more than Most (default K) of them.
 	Relative    float64
 	Least, Most int
 
-	Winners []int32 // in order of number; empty when silent
+	Winners []int32 // neurons that fire, in order of number; empty if the area is silent
 
 	wins    []bool
-	x, net  []float64 // input, and what it is less bias and fatigue
-	heap    []float64 // of the selection
-	noise   []float64 // added to the next input; nil for none
+	x, net  []float64 // input, and input less bias and fatigue
+	heap    []float64 // largest values found so far by the selection
+	noise   []float64 // noise added to the next input; nil for none
 	drive   float64
 	past    [][]int32 // winners of the last steps, the latest first
 	changed []change  // weights that Decay restores
 }
 
-// Fatigue inhibits neurons that fired of late; see Area.
+// Fatigue inhibits neurons that fired recently; see Area.
 type Fatigue struct {
-	Strength float64 // in units of input
-	Period   int     // steps
+	Strength float64 // largest inhibition, in units of input
+	Period   int     // number of steps that fatigue lasts
 }
 
 // NewArea returns a silent area of n neurons of which k fire, without recurrence. It
@@ -64,14 +62,14 @@ func NewArea(n, k int, beta float64) (*Area, error) {
 	return &Area{N: n, K: k, Beta: beta, wins: make([]bool, n), x: make([]float64, n)}, nil
 }
 
-// Firing is what fires into an area through a matrix.
+// Firing is a set of neurons that fire into an area through a matrix.
 type Firing struct {
 	Through *Matrix
 	Neurons []int32
 }
 
-// Step lets inputs, and the area's own winners if it is recurrent, choose new winners,
-// and strengthens what chose them if learn. Without any input nothing fires.
+// Step chooses new winners from the inputs, and from the area's own winners if it is recurrent. If
+// learn is set, it strengthens the synapses that chose them. Without any input, nothing fires.
 //
 //	x = sum of weights;  winners = k largest of x - bias, x > 0 somewhere
 //	bias_j += beta x_j,  w_ij *= 1 + beta  for winners j
@@ -99,7 +97,7 @@ func (a *Area) Step(learn bool, in ...Firing) error {
 	return nil
 }
 
-// gather sums the input.
+// gather sums the inputs.
 func (a *Area) gather(in []Firing) {
 	clear(a.x)
 	copy(a.x, a.noise)
@@ -112,9 +110,8 @@ func (a *Area) gather(in []Firing) {
 	}
 }
 
-// Force makes neurons fire whatever the input is, and learns as Step does, but for the
-// bias. It returns an error, and changes nothing, where a matrix or a neuron does not
-// fit.
+// Force makes neurons fire whatever the input is, and learns as Step does, except for the bias. If a
+// matrix or a neuron does not fit, it returns an error and changes nothing.
 func (a *Area) Force(neurons []int32, in ...Firing) error {
 	if err := a.check(in); err != nil {
 		return err
@@ -129,8 +126,7 @@ func (a *Area) Force(neurons []int32, in ...Firing) error {
 	return nil
 }
 
-// Fire makes neurons fire without learning; they are the area's winners until its next
-// step.
+// Fire makes neurons fire without learning; they are the area's winners until its next step.
 func (a *Area) Fire(neurons []int32) error {
 	if err := inRange(neurons, a.N, "area"); err != nil {
 		return err
@@ -153,8 +149,8 @@ func (a *Area) Rest() {
 	a.past = nil
 }
 
-// Disturb adds noise, one number per neuron, to the input of the next step alone. It
-// keeps the slice until then.
+// Disturb adds noise, one number per neuron, to the input of the next step only. It keeps the slice
+// until then.
 func (a *Area) Disturb(noise []float64) error {
 	if len(noise) != a.N {
 		return fmt.Errorf("nemo: noise for %d neurons: the area has %d", len(noise), a.N)

@@ -3,12 +3,12 @@ package nemo
 // change is a recurrent synapse that attention changed.
 type change struct {
 	source int32
-	at     int // in the row of the source
+	at     int // position in the row of the source
 	was    float64
 }
 
-// attend sets the recurrent synapses from neurons that fired before onto the winners,
-// which are marked, to 1 + Beta, and remembers what they were.
+// attend sets the recurrent synapses from neurons that fired before onto the winners, which are
+// marked, to 1 + Beta, and records their old weights.
 func (a *Area) attend(before []int32) {
 	if a.Recurrent == nil {
 		return
@@ -24,9 +24,8 @@ func (a *Area) attend(before []int32) {
 	}
 }
 
-// Decay gives the synapses that attention changed the weights back that they had, all
-// of them. (The authors' program forgets the first increment of a synapse that was
-// changed twice.)
+// Decay restores all weights that attention changed. (The authors' program forgets the first
+// increment of a synapse that was changed twice.)
 func (a *Area) Decay() {
 	for k := len(a.changed) - 1; k >= 0; k-- {
 		c := a.changed[k]

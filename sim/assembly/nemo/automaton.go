@@ -2,9 +2,8 @@ package nemo
 
 import "fmt"
 
-// Automaton is a probabilistic finite automaton: a coin chooses between the two arcs
-// that leave each state, and an arc leads to a state and utters a symbol. States and
-// symbols are blocks of K neurons.
+// Automaton is a probabilistic finite automaton: a coin chooses between the two arcs that leave each
+// state, and an arc leads to a state and emits a symbol. States and symbols are blocks of K neurons.
 type Automaton struct {
 	Arc, State, Symbol *Area
 	Coin               *Coin
@@ -14,26 +13,25 @@ type Automaton struct {
 	symbols, states                        int
 }
 
-// Arc says where an automaton goes from a state when its coin shows Flip, and which
-// symbol it utters on the way.
+// Arc says where an automaton goes from a state when its coin shows Flip, and which symbol it emits
+// on the way.
 type Arc struct{ From, Flip, To, Symbol int }
 
-// AutomatonSettings describe random connections and training. Zero values are the
-// defaults.
+// AutomatonSettings describe the random connections and the training. Zero values are the defaults.
 type AutomatonSettings struct {
 	K             int     // neurons of a symbol, a state, an arc and an outcome; default 70
-	SymbolNeurons int     // default 100 and K for each symbol
-	StateNeurons  int     // default 100 and K for each state
-	ArcNeurons    int     // default 400 for each arc
-	CoinNeurons   int     // default 1000, or 4 K if that is more
+	SymbolNeurons int     // neurons of the area of symbols; default 100 plus K for each symbol
+	StateNeurons  int     // neurons of the area of states; default 100 plus K for each state
+	ArcNeurons    int     // neurons of the area of arcs; default 400 for each arc
+	CoinNeurons   int     // neurons of the coin; default 1000, or 4 K if that is more
 	P             float64 // probability of a synapse; default 0.25
 	Beta          float64 // plasticity; default 0.1
-	Presentations int     // of the whole table; default 18
-	Seed          uint64  // of connections and flips
+	Presentations int     // number of times the whole table is presented; default 18
+	Seed          uint64  // seed of connections and flips
 }
 
-// LearnAutomaton draws the connections of an automaton and teaches it a table. It
-// returns an error where one flip leads from a state to two, or neurons do not suffice.
+// LearnAutomaton draws the connections of an automaton and teaches it a table. It returns an error
+// if one flip leads from a state to two states, or if there are too few neurons.
 func LearnAutomaton(table []Arc, set AutomatonSettings) (*Automaton, error) {
 	m, err := newAutomaton(table, set)
 	if err != nil {
@@ -133,9 +131,9 @@ func (m *Automaton) Start(state int) error {
 	return nil
 }
 
-// Step flips the coin, follows the arc and returns the symbol uttered: the one whose
-// block shares most neurons with those that fire, -1 if none shares any. It returns
-// ErrSilent before Start, or where no state fires.
+// Step flips the coin, follows the arc and returns the emitted symbol: the one whose block shares
+// most neurons with those that fire, or -1 if none shares any. It returns ErrSilent before Start,
+// and if no state fires.
 func (m *Automaton) Step() (int, error) {
 	if len(m.current) == 0 {
 		return 0, fmt.Errorf("nemo: an automaton in no state: %w: Start it in one of %d", ErrSilent, m.states)
@@ -147,7 +145,7 @@ func (m *Automaton) Step() (int, error) {
 	return m.follow(flip)
 }
 
-// follow takes the arc of a flip.
+// follow takes the arc that a flip selects.
 func (m *Automaton) follow(flip []int32) (symbol int, err error) {
 	if err := m.Arc.Step(false, Firing{m.fromState, m.current}, Firing{m.fromCoin, flip}); err != nil {
 		return 0, err

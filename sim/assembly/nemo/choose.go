@@ -2,8 +2,8 @@ package nemo
 
 import "slices"
 
-// choose returns the winners: those of largest input less bias and fatigue, the lower
-// number among equals, as many as the area's fields say.
+// choose returns the winners: the neurons of largest input less bias and fatigue, the lower number
+// among equals, as many as the area's fields allow.
 func (a *Area) choose() []int32 {
 	a.subtract()
 	k := a.K
@@ -13,7 +13,7 @@ func (a *Area) choose() []int32 {
 	return a.largest(k)
 }
 
-// subtract makes net of the input.
+// subtract computes the net input: input less bias and fatigue.
 func (a *Area) subtract() {
 	a.net = append(a.net[:0], a.x...)
 	for j, b := range a.Bias {
@@ -27,7 +27,7 @@ func (a *Area) subtract() {
 	}
 }
 
-// count returns how many neurons pass the threshold, within the bounds.
+// count returns the number of neurons that pass the threshold, within the bounds.
 func (a *Area) count() int {
 	floor, least, most := a.Threshold, 0, a.K
 	if a.Relative > 0 {
@@ -43,8 +43,8 @@ func (a *Area) count() int {
 	return min(max(n, least), most)
 }
 
-// largest returns the k neurons of largest net input in order of number, in one pass
-// for the k-th value and one for those above it.
+// largest returns the k neurons of largest net input in order of number: one pass finds the k-th
+// largest value, another collects the neurons above it.
 func (a *Area) largest(k int) []int32 {
 	if k < 1 {
 		return nil
@@ -62,8 +62,8 @@ func (a *Area) largest(k int) []int32 {
 	return w
 }
 
-// kth returns the k-th largest net input, and how many of the k largest equal it. It
-// keeps the k largest so far in a heap, the least on top.
+// kth returns the k-th largest net input, and how many of the k largest equal it. It keeps the k
+// largest so far in a heap with the least on top.
 func (a *Area) kth(k int) (kth float64, ties int) {
 	h := append(a.heap[:0], a.net[:k]...)
 	for i := k/2 - 1; i >= 0; i-- {
@@ -101,7 +101,7 @@ func sink(h []float64, i int) {
 	}
 }
 
-// refract makes the bias of the winners grow.
+// refract increases the bias of the winners.
 func (a *Area) refract() {
 	if a.Refraction > 0 && a.Bias == nil {
 		a.Bias = make([]float64, a.N)
@@ -132,9 +132,9 @@ func (a *Area) remember() {
 	a.past[0] = a.Winners
 }
 
-// Compete lets areas inhibit each other: only the one whose winners have the largest
-// summed input goes on firing, the first among equals. It returns its index, -1 where
-// all are silent.
+// Compete lets areas inhibit each other: only the area whose winners have the largest summed input
+// goes on firing, the first among equals. It returns the index of that area, or -1 if all are
+// silent.
 func Compete(areas ...*Area) int {
 	best := -1
 	for i, a := range areas {

@@ -9,9 +9,9 @@ import (
 // Class is a class of stimuli: each of its core neurons fires with probability R, each
 // other neuron with probability Q.
 type Class struct {
-	Neurons int     // in all
-	Core    []int32 // from 0 to Neurons-1; others are left out
-	R, Q    float64 // 0 to 1
+	Neurons int     // total number of neurons
+	Core    []int32 // core neurons, from 0 to Neurons-1; other numbers are ignored
+	R, Q    float64 // probabilities that a core neuron and any other neuron fire, 0 to 1
 }
 
 // Sample appends the neurons of one stimulus to dst, in order of number. It advances
@@ -35,16 +35,15 @@ func (c Class) Sample(dst []int32, src *tensor.Stream) []int32 {
 	return dst
 }
 
-// Classifier tells classes of stimuli apart by the assemblies that they form in an
-// area.
+// Classifier tells classes of stimuli apart by the assemblies that they form in an area.
 type Classifier struct {
 	Area       *Area
-	Assemblies [][]int32 // by class, in the order learnt
+	Assemblies [][]int32 // assembly of each class, in the order learnt
 	in         *Matrix
 }
 
-// NewClassifier makes a classifier of an area and the matrix from stimuli to it. Where
-// it learns classes one after the other, normalise the matrices first.
+// NewClassifier makes a classifier of an area and the matrix from stimuli to it. If it is to learn
+// several classes one after another, normalise the matrices first.
 func NewClassifier(area *Area, in *Matrix) (*Classifier, error) {
 	if area == nil {
 		return nil, fmt.Errorf("nemo: a classifier without an area: see NewArea")
@@ -55,9 +54,8 @@ func NewClassifier(area *Area, in *Matrix) (*Classifier, error) {
 	return &Classifier{Area: area, in: in}, nil
 }
 
-// Learn presents stimuli of a new class, one per step, and remembers what fires last
-// as the class's assembly. It returns the number of the class, or ErrSilent if nothing
-// fires.
+// Learn presents the stimuli of a new class, one per step, and remembers the last winners as the
+// class's assembly. It returns the number of the class, or ErrSilent if nothing fires.
 func (c *Classifier) Learn(stimuli [][]int32) (class int, err error) {
 	if len(stimuli) == 0 {
 		return 0, fmt.Errorf("nemo: class %d without stimuli: want one at least", len(c.Assemblies))
@@ -85,8 +83,8 @@ func (c *Classifier) Normalize() {
 	}
 }
 
-// Answer presents a stimulus to the silent area for some steps, without learning, and
-// returns what fires.
+// Answer presents a stimulus to the silent area for some steps, without learning, and returns the
+// winners.
 func (c *Classifier) Answer(stimulus []int32, steps int) ([]int32, error) {
 	c.Area.Rest()
 	for range steps {
@@ -99,9 +97,9 @@ func (c *Classifier) Answer(stimulus []int32, steps int) ([]int32, error) {
 	return w, nil
 }
 
-// Classify returns the class whose assembly shares most neurons with the answer to one
-// step of a stimulus, the first among equals, and the overlaps with all over K. It returns
-// ErrSilent where nothing answers.
+// Classify presents a stimulus for one step and returns the class whose assembly shares most neurons
+// with the answer, the first among equals, and the overlaps with all classes as fractions of K. It
+// returns ErrSilent if nothing fires.
 func (c *Classifier) Classify(stimulus []int32) (class int, overlaps []float64, err error) {
 	if len(c.Assemblies) == 0 {
 		return 0, nil, fmt.Errorf("nemo: a classifier without classes: call Learn first")
@@ -123,7 +121,7 @@ func (c *Classifier) Classify(stimulus []int32) (class int, overlaps []float64, 
 	return class, overlaps, nil
 }
 
-// shared counts the neurons in both of two lists in order of number.
+// shared counts the neurons that two lists, both in order of number, have in common.
 func shared(a, b []int32) (n int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {

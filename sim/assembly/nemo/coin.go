@@ -7,9 +7,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Coin is a recurrent area with an assembly for each outcome: whatever neurons fire
-// first, the area falls into one of them. The connections that were drawn favour one
-// outcome or the other a little.
+// Coin is a recurrent area with an assembly for each outcome: whatever neurons fire first, the area
+// settles into one of them. The random connections favour one outcome or another a little.
 type Coin struct {
 	Area     *Area
 	steps    int
@@ -20,13 +19,13 @@ type Coin struct {
 
 // CoinSettings describe a coin. Zero values are the defaults.
 type CoinSettings struct {
-	N        int     // neurons; default 1000
+	N        int     // neurons of the area; default 1000
 	K        int     // neurons of an outcome; default 70
-	Outcomes int     // default 2
+	Outcomes int     // number of outcomes; default 2
 	P        float64 // probability of a synapse; default 0.25
 	Beta     float64 // plasticity while the outcomes are learnt; default 3
-	Steps    int     // until an outcome is read; default 10
-	Seed     uint64  // of connections and flips
+	Steps    int     // steps until an outcome is read; default 10
+	Seed     uint64  // seed of connections and flips
 }
 
 // NewCoin draws the connections of a coin and makes each outcome, a block of K neurons,
@@ -58,7 +57,7 @@ func (c *Coin) fits() error {
 	return nil
 }
 
-// imprint makes blocks of a recurrent area assemblies: each fires twice.
+// imprint makes blocks of a recurrent area into assemblies: each fires twice.
 func imprint(a *Area, blocks int) error {
 	for i := range blocks {
 		a.Inhibit()
@@ -72,8 +71,8 @@ func imprint(a *Area, blocks int) error {
 	return nil
 }
 
-// Flip makes K random neurons fire, lets the area run free and returns what fires then,
-// or ErrSilent if nothing does.
+// Flip makes K random neurons fire, lets the area run freely and returns its winners, or ErrSilent
+// if nothing fires.
 func (c *Coin) Flip() ([]int32, error) {
 	a := c.Area
 	a.Inhibit()
@@ -95,7 +94,7 @@ func (c *Coin) Flip() ([]int32, error) {
 	return w, nil
 }
 
-// settle runs the area free for some steps, or until no step can change what fires.
+// settle runs the area freely for some steps, or until no further step can change its winners.
 func (a *Area) settle(steps int) error {
 	for range steps {
 		before := a.Winners
@@ -109,8 +108,8 @@ func (a *Area) settle(steps int) error {
 	return nil
 }
 
-// Outcome returns which outcome shares most neurons with those given, and how many; -1
-// if none shares any.
+// Outcome returns the outcome that shares most neurons with those given, and how many; -1 if none
+// shares any.
 func (c *Coin) Outcome(neurons []int32) (outcome, overlap int) {
 	return Nearest(neurons, c.Area.K, c.outcomes)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// LearnedCoin chooses among outcomes as often as it saw them happen: weights from a
-// context to the outcomes record the logarithm of the counts, and noise in the first
-// step turns them into chances.
+// LearnedCoin chooses among outcomes with the frequencies that it observed: weights from a context
+// to the outcomes record the logarithms of the counts, and noise in the first step turns them into
+// probabilities.
 //
 //	w = 1 + ln(lambda beta)/lambda at first,  w += beta exp(-lambda (w - 1)) when seen
 //	P(outcome) = softmax(lambda w), about count / sum of counts
@@ -19,35 +19,35 @@ import (
 //
 //	lambda = 1.702/sqrt(pi) k sqrt(p)/noise = 0.96 k sqrt(p)/noise
 //
-// The connections that were drawn favour one outcome or another a little.
+// The random connections favour one outcome or another a little.
 //
 // Reference: Dabagia, Mitropolsky, Papadimitriou and Vempala, Coin-Flipping in the
 // Brain (2024), arXiv:2406.07715.
 type LearnedCoin struct {
-	Area *Area   // of the outcomes
-	In   *Matrix // from contexts to outcomes
+	Area *Area   // area of the outcomes
+	In   *Matrix // synapses from contexts to outcomes
 
 	lambda, beta, noise float64
 	outcomes, contexts  int
 	steps               int
-	weight              [][]float64 // by context and outcome
+	weight              [][]float64 // weight by context and outcome
 	src                 tensor.Stream
 	room                []float64
 }
 
 // LearnedCoinSettings describe a learned coin. Zero values are the defaults.
 type LearnedCoinSettings struct {
-	Contexts int     // default 1
-	Outcomes int     // default 2
+	Contexts int     // number of contexts; default 1
+	Outcomes int     // number of outcomes; default 2
 	K        int     // neurons of a context and of an outcome; default 400
 	N        int     // neurons of the area; default K for each outcome
 	P        float64 // probability of a synapse; default 0.1
-	Lambda   float64 // default 24, which suits the other defaults
-	Beta     float64 // default 1000
-	Noise    float64 // standard deviation per neuron in units of sqrt(K P); default 5
+	Lambda   float64 // steepness lambda of the learning rule; default 24, which suits the other defaults
+	Beta     float64 // plasticity beta; default 1000
+	Noise    float64 // standard deviation of the noise per neuron, in units of sqrt(K P); default 5
 	Imprint  float64 // plasticity that makes the outcomes assemblies; default 3
-	Steps    int     // after the first, until an outcome is read; default 10
-	Seed     uint64  // of connections and noise
+	Steps    int     // steps after the first until an outcome is read; default 10
+	Seed     uint64  // seed of connections and noise
 }
 
 // NewLearnedCoin draws the connections of a coin that has seen each outcome once.
@@ -89,7 +89,7 @@ func (c *LearnedCoin) fits() error {
 	return nil
 }
 
-// set gives the synapses from a context to an outcome a weight.
+// set sets the weight of the synapses from a context to an outcome.
 func (c *LearnedCoin) set(context, outcome int, w float64) {
 	c.weight[context][outcome] = w
 	k := c.Area.K
@@ -103,7 +103,7 @@ func (c *LearnedCoin) set(context, outcome int, w float64) {
 	}
 }
 
-// Observe strengthens the synapses from a context to the outcome that it had.
+// Observe strengthens the synapses from a context to the outcome that followed it.
 func (c *LearnedCoin) Observe(context, outcome int) error {
 	if err := within("context", context, c.contexts); err != nil {
 		return err
@@ -116,8 +116,8 @@ func (c *LearnedCoin) Observe(context, outcome int) error {
 	return nil
 }
 
-// Probabilities returns softmax(lambda w) of the outcomes in a context: what the coin
-// has learnt, whatever connections were drawn.
+// Probabilities returns softmax(lambda w) of the outcomes in a context: what the coin has learnt,
+// independent of the random connections.
 func (c *LearnedCoin) Probabilities(context int) ([]float64, error) {
 	if err := within("context", context, c.contexts); err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func (c *LearnedCoin) Probabilities(context int) ([]float64, error) {
 	return p, nil
 }
 
-// Flip makes a context fire once into the area with noise, lets the area run free and
-// returns the outcome that it comes to, or ErrSilent if that is none.
+// Flip makes a context fire once into the area with noise, lets the area run freely and returns the
+// outcome that it settles into, or ErrSilent if there is none.
 func (c *LearnedCoin) Flip(context int) (outcome int, err error) {
 	if err := within("context", context, c.contexts); err != nil {
 		return 0, err

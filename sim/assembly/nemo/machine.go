@@ -14,9 +14,9 @@ type Machine struct {
 // Transition says that a symbol leads from one state to another.
 type Transition struct{ From, Symbol, To int }
 
-// NewMachine makes a machine of areas, of which arc gets a bias, and the matrices from
-// symbols to arcs, from states to arcs and from arcs to states. It has as many symbols
-// and states as there are blocks of neurons.
+// NewMachine makes a machine of two areas and the matrices from symbols to arcs, from states to arcs
+// and from arcs to states. The area of arcs gets a bias. There are as many symbols and states as
+// there are blocks of neurons.
 func NewMachine(arc, state *Area, fromSymbol, fromState, fromArc *Matrix) (*Machine, error) {
 	if arc == nil || state == nil {
 		return nil, fmt.Errorf("nemo: a machine without an area of arcs or of states: see NewArea")
@@ -38,21 +38,22 @@ func NewMachine(arc, state *Area, fromSymbol, fromState, fromArc *Matrix) (*Mach
 		symbols: len(fromSymbol.rows) / arc.K, states: state.N / state.K}, nil
 }
 
-// MachineSettings describe random connections and training. Zero values are the
-// defaults.
+// MachineSettings describe the random connections and the training. Zero values are the defaults.
 type MachineSettings struct {
-	K             int     // neurons of a symbol, a state and an arc; default 70
-	SymbolNeurons int     // default K for each symbol
-	StateNeurons  int     // default 100 and K for each state
-	ArcNeurons    int     // default 150 for each transition: arcs take K each, apart
+	K             int // neurons of a symbol, a state and an arc; default 70
+	SymbolNeurons int // neurons of the area of symbols; default K for each symbol
+	StateNeurons  int // neurons of the area of states; default 100 plus K for each state
+	// neurons of the area of arcs; default 150 for each transition, so that arcs of K each stay
+	// apart
+	ArcNeurons    int
 	P             float64 // probability of a synapse; default 0.2
 	Beta          float64 // plasticity; default 0.1
-	Presentations int     // of the whole table; default 20
+	Presentations int     // number of times the whole table is presented; default 20
 	Seed          uint64
 }
 
-// LearnMachine draws the connections of a machine and teaches it a table. It returns an
-// error where one symbol leads from a state to two, or neurons do not suffice.
+// LearnMachine draws the connections of a machine and teaches it a table. It returns an error if one
+// symbol leads from a state to two states, or if there are too few neurons.
 func LearnMachine(table []Transition, set MachineSettings) (*Machine, error) {
 	symbols, states, err := extent(table)
 	if err != nil {
@@ -140,9 +141,9 @@ func (m *Machine) Start(state int) error {
 	return nil
 }
 
-// Read moves the machine by a symbol, in two steps and without learning, and returns
-// the neurons of the state it comes to. It returns an error before Start, ErrUntaught
-// before the first transition, and ErrSilent where no state fires.
+// Read advances the machine by a symbol, in two steps and without learning, and returns the winners
+// of the state that it reaches. It returns an error before Start, ErrUntaught before the first
+// transition was taught, and ErrSilent if no state fires.
 func (m *Machine) Read(symbol int) ([]int32, error) {
 	if err := within("symbol", symbol, m.symbols); err != nil {
 		return nil, err
@@ -165,8 +166,8 @@ func (m *Machine) Read(symbol int) ([]int32, error) {
 	return m.current, nil
 }
 
-// Run starts in a state, reads symbols and returns the state after each: the one whose
-// block shares most neurons with those that fire, -1 if none shares any.
+// Run starts in a state, reads symbols and returns the state after each: the one whose block shares
+// most neurons with those that fire, or -1 if none shares any.
 func (m *Machine) Run(start int, symbols []int) ([]int, error) {
 	if err := m.Start(start); err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (m *Machine) Run(start int, symbols []int) ([]int, error) {
 	return list, nil
 }
 
-// within checks the number of a symbol, a state or the like.
+// within returns an error unless the number of a symbol, a state or the like is in range.
 func within(what string, i, n int) error {
 	if i < 0 || i >= n {
 		return fmt.Errorf("nemo: %s %d: there are %d, from 0 to %d", what, i, n, n-1)

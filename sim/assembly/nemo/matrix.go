@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Matrix holds the synapses from one population to another: by source neuron, in
-// order of the targets.
+// Matrix holds the synapses from one population to another, by source neuron and in order of the
+// targets.
 type Matrix struct {
 	rows  []row
-	n     int  // targets
-	drawn bool // by Wiring, and has learnt nothing since
+	n     int  // number of target neurons
+	drawn bool // whether Wiring drew it and it has learnt nothing since
 }
 
-// row holds the synapses from one neuron, in two lists: what learns reads only to.
+// row holds the synapses of one source neuron in two lists, because learning reads only the targets.
 type row struct {
 	to     []int32
 	weight []float64
@@ -26,9 +26,8 @@ type Synapse struct {
 	Weight float64
 }
 
-// NewMatrix makes the matrix from sources neurons onto targets, row by row. It returns
-// an error where a row has a synapse outside the targets, not in rising order, or of no
-// finite weight.
+// NewMatrix makes the matrix from sources to targets, row by row. It returns an error if a row has a
+// synapse outside the targets, out of rising order, or without a finite weight.
 func NewMatrix(sources, targets int, synapses func(source int) []Synapse) (*Matrix, error) {
 	if min(sources, targets) < 1 || max(sources, targets) > math.MaxInt32 {
 		return nil, fmt.Errorf("nemo: a matrix from %d neurons to %d: want at least one of each and less than 2^31", sources, targets)
@@ -63,7 +62,7 @@ func (m *Matrix) Weight(source, target int) float64 {
 	return 0
 }
 
-// Synapses returns how many there are.
+// Synapses returns the number of synapses.
 func (m *Matrix) Synapses() (n int) {
 	for _, r := range m.rows {
 		n += len(r.to)
@@ -71,10 +70,10 @@ func (m *Matrix) Synapses() (n int) {
 	return n
 }
 
-// Sources returns how many neurons the matrix leads from.
+// Sources returns the number of source neurons.
 func (m *Matrix) Sources() int { return len(m.rows) }
 
-// Targets returns how many neurons the matrix leads to.
+// Targets returns the number of target neurons.
 func (m *Matrix) Targets() int { return m.n }
 
 // Normalize divides the weights onto each neuron by their sum.
@@ -104,7 +103,7 @@ func (m *Matrix) Sum() (sum float64) {
 	return sum
 }
 
-// add adds what the firing neurons send to x.
+// add adds the weights from the firing neurons to x.
 func (m *Matrix) add(x []float64, firing []int32) {
 	for _, i := range firing {
 		r := m.rows[i]
@@ -115,7 +114,7 @@ func (m *Matrix) add(x []float64, firing []int32) {
 	}
 }
 
-// strengthen multiplies the weights between neurons that fired and those that do.
+// strengthen multiplies the weights from neurons that fired to neurons that fire now by factor.
 func (m *Matrix) strengthen(firing []int32, wins []bool, factor float64) {
 	m.drawn = m.drawn && (len(firing) == 0 || factor == 1)
 	for _, i := range firing {
@@ -128,7 +127,7 @@ func (m *Matrix) strengthen(firing []int32, wins []bool, factor float64) {
 	}
 }
 
-// between checks that m leads from one population to another.
+// between returns an error unless m leads between populations of these sizes.
 func (m *Matrix) between(what string, sources, targets int) error {
 	switch {
 	case m == nil:
@@ -139,7 +138,7 @@ func (m *Matrix) between(what string, sources, targets int) error {
 	return nil
 }
 
-// onto checks that m leads to so many targets.
+// onto returns an error unless m leads to this number of targets.
 func (m *Matrix) onto(what string, targets int) error {
 	switch {
 	case m == nil:

@@ -2,11 +2,11 @@ package nemo
 
 import "fmt"
 
-// Sequence memorises a sequence of items: an area that hears one item per step, and
-// its own winners of the step before. With a second area beside it as a scaffold it
-// needs fewer presentations.
+// Sequence memorises a sequence of items: its area gets one item per step, together with its own
+// winners of the step before. With a second area beside it as a scaffold, it needs fewer
+// presentations.
 type Sequence struct {
-	Main, Helper             *Area // Helper is nil without a scaffold
+	Main, Helper             *Area // recalling area and its scaffold; Helper is nil without a scaffold
 	in, fromHelper, fromMain *Matrix
 }
 
@@ -57,10 +57,10 @@ func (s *Sequence) check() error {
 	return s.fromMain.between("to the scaffold", n, h)
 }
 
-// SequenceSettings describe random connections. Zero values are the defaults.
+// SequenceSettings describe the random connections. Zero values are the defaults.
 type SequenceSettings struct {
 	N        int     // neurons of each area; default 1000
-	K        int     // that fire, and neurons of an item; default 30
+	K        int     // neurons that fire at a time, and neurons of an item; default 30
 	Inputs   int     // neurons that items are made of; default N
 	P        float64 // probability of a synapse; default 0.4
 	Beta     float64 // plasticity; default 0.1
@@ -92,9 +92,8 @@ func RandomSequence(set SequenceSettings) (*Sequence, error) {
 	return newSequence(s)
 }
 
-// Present shows items once, one per step, to silent areas that learn, and normalises
-// all matrices afterwards. It returns the assembly that answers each item. The first
-// item must have neurons.
+// Present shows items once, one per step, to silent areas that learn, and then normalises all
+// matrices. It returns the assembly that answers each item. The first item must have neurons.
 func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 	for _, item := range items {
 		if err := inRange(item, len(s.in.rows), "input"); err != nil {
@@ -110,9 +109,9 @@ func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 	return list, err
 }
 
-// Recall shows a cue to silent areas and lets them run free for the other steps,
-// without learning. It returns the assembly of each step, ErrUntaught before the first
-// presentation, and ErrSilent for a cue without neurons.
+// Recall shows a cue to silent areas and lets them run freely for the remaining steps, without
+// learning. It returns the assembly of each step, ErrUntaught before the first presentation, and
+// ErrSilent for a cue without neurons.
 func (s *Sequence) Recall(cue []int32, steps int) ([][]int32, error) {
 	switch {
 	case s.in.drawn:
@@ -140,8 +139,8 @@ func (s *Sequence) run(learn bool, steps int, item func(i int) []int32) ([][]int
 	return list, nil
 }
 
-// Step shows one item, or none, for one step. Both areas read what the other fired in
-// the step before.
+// Step shows one item, or none, for one step. Both areas read the other's winners of the step
+// before.
 func (s *Sequence) Step(learn bool, item []int32) error {
 	if s.Helper == nil {
 		return s.Main.Step(learn, Firing{s.in, item})

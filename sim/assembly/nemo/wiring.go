@@ -8,21 +8,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Purposes of random streams.
+// Purposes of the random streams.
 const (
 	purposeWiring uint32 = 511 + iota
 	purposeFlip
 	purposeNoise
 )
 
-// Wiring draws matrices: each synapse is there with probability P, with weight 1.
+// Wiring draws matrices: each synapse exists with probability P and has weight 1.
 type Wiring struct {
-	P       float64 // 0 to 1
+	P       float64 // probability of a synapse, 0 to 1
 	Seed    uint64
-	NoLoops bool // no synapse from a neuron to the one of the same number
+	NoLoops bool // whether to leave out synapses between neurons of the same number
 }
 
-// Matrix draws the synapses of a named fibre. Same seed and name, same synapses.
+// Matrix draws the synapses of a named fibre. The same seed and name give the same synapses.
 func (w Wiring) Matrix(name string, sources, targets int) (*Matrix, error) {
 	if !(w.P >= 0 && w.P <= 1) {
 		return nil, fmt.Errorf("nemo: fibre %s has synapses with probability %g: want 0 to 1", name, w.P)
@@ -49,7 +49,7 @@ func (w Wiring) Matrix(name string, sources, targets int) (*Matrix, error) {
 	return m, nil
 }
 
-// drawing collects the first error of several matrices.
+// drawing draws several matrices and collects their first error.
 type drawing struct {
 	Wiring
 	err error
@@ -80,8 +80,8 @@ func Block(i, k int) []int32 {
 	return w
 }
 
-// Nearest returns which of the first blocks of k neurons shares most neurons with
-// those given, the lower among equals, and how many; -1 if none shares any.
+// Nearest returns which of the first blocks of k neurons shares most neurons with those given, the
+// lower among equals, and how many; -1 if none shares any.
 func Nearest(neurons []int32, k, blocks int) (block, overlap int) {
 	count := make([]int, max(blocks, 1))
 	for _, j := range neurons {

@@ -9,8 +9,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// A checkpoint says where the run stands and what its rounds gave, in the format of
-// package checkpoint, before a snapshot of the brain, see assembly.Brain.Save.
+// A checkpoint records the state of a run and its rounds, in the format of package checkpoint,
+// followed by a snapshot of the brain, see assembly.Brain.Save.
 const fileKind, fileVersion = "SCRIPT", 3
 
 // FormatError says what is wrong with a checkpoint.
@@ -20,9 +20,9 @@ func (e *FormatError) Error() string {
 	return "script: checkpoint: " + e.What + ": is the file whole, and of this script?"
 }
 
-// standing is where a run stands.
+// standing is the state of a run between two steps.
 type standing struct {
-	Script     string // SHA-256 of its text
+	Script     string // SHA-256 of the script's text
 	Seed       uint64
 	At, Within int
 	Step, Done int
@@ -30,8 +30,8 @@ type standing struct {
 	Result     Result
 }
 
-// Save writes a checkpoint, from which Resume goes on bit by bit as r would. Of a
-// branch that is not done nothing is kept.
+// Save writes a checkpoint from which Resume goes on bit by bit as r would. An unfinished branch is
+// not saved.
 func (r *Run) Save(w io.Writer) error {
 	m := &r.top
 	st := standing{r.script.Sum(), m.seed, m.pc, m.within, m.step, r.done, m.memory, r.result}
@@ -44,7 +44,7 @@ func (r *Run) Save(w io.Writer) error {
 	return m.brain.Save(w)
 }
 
-// Resume reads a checkpoint of a run of this script. The seed is that of the run.
+// Resume reads a checkpoint of a run of this script. The seed is taken from the run.
 func (s *Script) Resume(in io.Reader, o Options) (*Run, error) {
 	var st standing
 	if err := checkpoint.Read(in, fileKind, fileVersion, func(d *checkpoint.Decoder) { d.Value(&st) }); err != nil {
@@ -68,7 +68,7 @@ func (s *Script) Resume(in io.Reader, o Options) (*Run, error) {
 	return r, nil
 }
 
-// refused makes a *FormatError of one of package checkpoint.
+// refused converts an error of package checkpoint to a *FormatError.
 func refused(err error) error {
 	if bad := (*checkpoint.FormatError)(nil); errors.As(err, &bad) {
 		return &FormatError{bad.Error()}

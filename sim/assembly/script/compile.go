@@ -11,23 +11,23 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// compiler turns a script into instructions, one for each step that is carried out:
-// procedures and repetitions are written out, so that a place in the program is a
-// number, and names and states of areas are known at every place.
+// compiler turns a script into instructions, one for each step that is carried out. Procedures and
+// repetitions are expanded, so that a place in the program is a number, and the names and states of
+// areas are known at every place.
 type compiler struct {
 	reader
 	*Script
 	scope
 	named    map[string]*procedure
-	circular bool // procedures call each other in a circle
-	blind    bool // procedures are not followed, or not there: names may lack
-	work     int  // done so far, bounded
+	circular bool // whether procedures call each other in a circle
+	blind    bool // whether procedures are not followed or do not exist, so that names may be missing
+	work     int  // amount of work done so far, which is bounded
 	full     bool
 }
 
-// scope is what is known at a place of the program.
+// scope is the information known at a place of the program.
 type scope struct {
-	memory map[string]string // areas of the assemblies that are remembered
+	memory map[string]string // area of each assembly that is remembered
 	fixed  map[string]bool
 	frozen bool
 }
@@ -36,10 +36,10 @@ func newScope() scope { return scope{memory: map[string]string{}, fixed: map[str
 
 func (s scope) clone() scope { return scope{maps.Clone(s.memory), maps.Clone(s.fixed), s.frozen} }
 
-// mostWork bounds how far repetitions and procedures are written out.
+// mostWork bounds how far repetitions and procedures are expanded.
 const mostWork = 1_000_000
 
-// busy counts work, and reports whether there is too much.
+// busy adds to the work and reports whether there is too much of it.
 func (c *compiler) busy(n *yaml.Node, amount int) bool {
 	if c.work += amount; c.work > mostWork && !c.full {
 		c.full = true
@@ -51,9 +51,9 @@ func (c *compiler) busy(n *yaml.Node, amount int) bool {
 // instruction is one step of the program.
 type instruction struct {
 	line, column int
-	name         string // of the step that it belongs to
-	rounds       int    // steps of the brain
-	fibres       string // of these
+	name         string // name of the step that the instruction belongs to
+	rounds       int    // number of steps of the brain
+	fibres       string // fibres of these steps
 	do           func(m *machine) error
 	branch       []instruction
 }
@@ -73,7 +73,7 @@ func (c *compiler) project(s *step, steps int, fibres string) {
 	}
 }
 
-// what a name stands for
+// meaning is what a name stands for.
 type meaning int
 
 const (
@@ -110,7 +110,7 @@ func (c *compiler) stimulusNames() (names []string) {
 	return names
 }
 
-// area returns the name of an area, empty where a node is none.
+// area returns the name of an area, or "" if the node is none.
 func (c *compiler) area(n *yaml.Node) string {
 	name := c.word(n, "an area")
 	switch {
@@ -137,7 +137,7 @@ func (c *compiler) stimulus(n *yaml.Node) string {
 	return ""
 }
 
-// k returns how many neurons of an area fire.
+// k returns the number of neurons of an area that fire.
 func (c *compiler) k(area string) int {
 	for _, a := range c.Areas {
 		if a.Name == area {
@@ -151,8 +151,8 @@ func (c *compiler) lazy(area string) bool {
 	return slices.ContainsFunc(c.Areas, func(a assembly.Area) bool { return a.Name == area && a.Lazy })
 }
 
-// fibreList returns the ends of fibres written as "S>A A>A" or as a list of such;
-// none where one of them is wrong.
+// fibreList returns the ends of fibres written as "S>A A>A" or as a list of such texts, or none if
+// one of them is wrong.
 func (c *compiler) fibreList(n *yaml.Node) (ends [][2]string) {
 	good := true
 	for _, x := range list(n) {
@@ -200,7 +200,7 @@ func (c *compiler) fibre(n *yaml.Node, text string) (ends [2]string, ok bool) {
 	return [2]string{from, to}, ok
 }
 
-// written joins fibres as plans take them.
+// written joins fibres into the form that plans take.
 func written(ends [][2]string) string {
 	var s []string
 	for _, f := range ends {
@@ -209,7 +209,7 @@ func written(ends [][2]string) string {
 	return strings.Join(s, " ")
 }
 
-// fresh returns the name under which an assembly is to be remembered.
+// fresh returns the new name under which an assembly is to be remembered.
 func (c *compiler) fresh(n *yaml.Node) string {
 	name := c.word(n, "an assembly")
 	if c.known(name) != isUnknown {
@@ -223,7 +223,7 @@ func (c *compiler) fresh(n *yaml.Node) string {
 	return name
 }
 
-// remembered returns an assembly and its area.
+// remembered returns the name and area of an assembly.
 func (c *compiler) remembered(n *yaml.Node) (name, area string) {
 	if name = c.word(n, "an assembly"); name == "" {
 		return "", ""
@@ -235,5 +235,5 @@ func (c *compiler) remembered(n *yaml.Node) (name, area string) {
 	return name, area
 }
 
-// String tells where an instruction stands.
+// String returns the name and place of an instruction.
 func (i instruction) String() string { return fmt.Sprintf("%s at %d:%d", i.name, i.line, i.column) }

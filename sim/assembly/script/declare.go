@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// newName returns the name of something new, empty where it cannot be.
+// newName returns a name that is being declared, or "" if it is not allowed.
 func (c *compiler) newName(key *yaml.Node, what string) string {
 	name := c.word(key, "the name of "+what)
 	switch {
@@ -77,7 +77,7 @@ func (c *compiler) newArea(name string, n *yaml.Node, beta float64) assembly.Are
 	return a
 }
 
-// tryArea lets a brain look at an area.
+// tryArea reports whatever a brain finds wrong with an area.
 func (c *compiler) tryArea(n *yaml.Node, m map[string]*yaml.Node, a assembly.Area) {
 	if a.K > a.N {
 		c.at(m["k"], "area %s: k = %d is more than n = %d: at most all neurons fire", a.Name, a.K, a.N)
@@ -89,7 +89,7 @@ func (c *compiler) tryArea(n *yaml.Node, m map[string]*yaml.Node, a assembly.Are
 	}
 }
 
-// plain is an error of the brain without its package.
+// plain returns the text of a brain's error without its package.
 func plain(err error) string { return strings.TrimPrefix(err.Error(), "assembly: ") }
 
 func (c *compiler) fibres(n *yaml.Node) {
@@ -111,7 +111,7 @@ func (c *compiler) fibres(n *yaml.Node) {
 	})
 }
 
-// tryFibre lets a brain look at the rule and plasticity of a fibre.
+// tryFibre reports whatever a brain finds wrong with the rule and plasticity of a fibre.
 func (c *compiler) tryFibre(n *yaml.Node, f Fibre) {
 	i := slices.IndexFunc(c.Areas, func(a assembly.Area) bool { return a.Name == f.To })
 	a := assembly.Area{Name: f.From + ">" + f.To, N: 1, K: 1, Lazy: true, Beta: c.Areas[i].Beta, Rule: c.Areas[i].Rule}
@@ -126,7 +126,7 @@ func (c *compiler) tryFibre(n *yaml.Node, f Fibre) {
 	}
 }
 
-// Brain makes the brain of a script, in which nothing has fired.
+// Brain makes the brain of a script before its first step.
 func (s *Script) Brain() (*assembly.Brain, error) {
 	b := assembly.New(s.Settings)
 	for _, x := range s.Stimuli {

@@ -22,7 +22,7 @@ type procedure struct {
 	body       []*step
 }
 
-// flow are the steps that contain steps.
+// flow returns the kinds of steps that contain steps.
 func flow() []kind {
 	return []kind{
 		{"do", "PROCEDURE", nil, []string{"with"}, "carry out a procedure, with its parameters by name", (*compiler).do},
@@ -32,7 +32,7 @@ func flow() []kind {
 	}
 }
 
-// procedures reads the procedures of a script, all of them before the first is used.
+// procedures reads the procedures of a script, before the first one is used.
 func (c *compiler) procedures(n *yaml.Node) {
 	c.named = map[string]*procedure{}
 	if n == nil {
@@ -70,8 +70,8 @@ func (c *compiler) parameters(n *yaml.Node) (names []string) {
 	return names
 }
 
-// circles reports procedures that call each other in a circle, and calls of ones that
-// are not there.
+// circles reports procedures that call each other in a circle, and calls of procedures that do not
+// exist.
 func (c *compiler) circles() {
 	state := map[string]int{} // 1 while followed, 2 when done
 	var path []string
@@ -121,7 +121,7 @@ func (c *compiler) expand(steps []*step, env map[string]*yaml.Node) {
 	}
 }
 
-// inside gives the body of a step what its parameters stand for.
+// inside replaces the parameters in the body of a step.
 func (s *step) inside(env map[string]*yaml.Node) *step {
 	s.env = env
 	return s
@@ -175,7 +175,7 @@ func (c *compiler) repeat(s *step) {
 	}
 }
 
-// branch compiles steps into a program of their own.
+// branch compiles steps into a separate program.
 func (c *compiler) branch(s *step) {
 	program, outside := c.program, c.scope
 	c.program, c.scope = nil, outside.clone()

@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// quantities are what measure measures.
+// quantities are the quantities that the step measure can take.
 var quantities = []string{"overlap", "density", "weight", "support", "active", "block"}
 
 func measuring() []kind {
@@ -50,7 +50,7 @@ func (c *compiler) measured(s *step) {
 	}
 }
 
-// quantity returns what computes a number, nil where its arguments are wrong.
+// quantity returns the function that computes a quantity, or nil if its arguments are wrong.
 func (c *compiler) quantity(what string, n *yaml.Node) func(m *machine) (float64, error) {
 	if what == "overlap" {
 		return c.overlap(n)
@@ -104,7 +104,7 @@ func (c *compiler) ofFibre(what string, n *yaml.Node) func(m *machine) (float64,
 	}
 }
 
-// overlap compares what areas fire or what is remembered of them.
+// overlap compares the winners of areas or remembered assemblies.
 func (c *compiler) overlap(n *yaml.Node) func(m *machine) (float64, error) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
 		c.at(n, "overlap: want a list of two areas or assemblies")
@@ -130,8 +130,7 @@ func (c *compiler) overlap(n *yaml.Node) func(m *machine) (float64, error) {
 	}
 }
 
-// overlap is that of sets which were told to be there: of one that is empty as an outcome
-// it is 0.
+// overlap returns the overlap of two sets that are allowed to be empty: an empty set has overlap 0.
 func overlap(x, y []int32, k int) float64 {
 	if len(x) == 0 || len(y) == 0 {
 		return 0
@@ -139,7 +138,7 @@ func overlap(x, y []int32, k int) float64 {
 	return assembly.Overlap(x, y, k)
 }
 
-// ensemble reads an area, for what fires there now, or an assembly.
+// ensemble reads the name of an area, which stands for its current winners, or of an assembly.
 func (c *compiler) ensemble(n *yaml.Node) (get func(m *machine) ([]int32, error), area string) {
 	if c.known(n.Value) == isArea {
 		return func(m *machine) ([]int32, error) { return m.brain.Firing(n.Value) }, n.Value

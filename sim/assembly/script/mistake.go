@@ -8,19 +8,19 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Mistake is what is wrong at one place of a script.
+// Mistake is an error at one place of a script.
 type Mistake struct {
-	Line, Column int // from 1; 0 where unknown
+	Line, Column int // place in the script, from 1; 0 if unknown
 	What         string
 }
 
-// Mistakes is all that is wrong with a script, in the order of its lines.
+// Mistakes is all errors of a script, in the order of its lines.
 type Mistakes struct {
 	File string
 	List []Mistake
 }
 
-// Error has a line for each mistake: file:line:column: what is wrong.
+// Error has a line for each mistake: file:line:column: description.
 func (e *Mistakes) Error() string {
 	lines := make([]string, len(e.List))
 	for i, m := range e.List {
@@ -36,7 +36,7 @@ func (e *Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// mostMistakes is how many are told at once.
+// mostMistakes is the largest number of mistakes that are reported at once.
 const mostMistakes = 50
 
 func (e *Mistakes) add(m Mistake) {
@@ -55,7 +55,7 @@ func (e *Mistakes) sorted() *Mistakes {
 	return e
 }
 
-// did suggests the name that was meant, or lists those that there are.
+// did suggests the name that was probably meant, or lists the known names.
 func did(name string, known []string) string {
 	if meant := spelling.Meant(name, known); meant != "" {
 		return fmt.Sprintf("did you mean %s?", meant)

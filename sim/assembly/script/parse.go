@@ -16,17 +16,17 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Script is an experiment. Settings may be changed before it runs.
+// Script is an experiment. Its settings may be changed before it runs.
 type Script struct {
 	File     string
 	Text     string
-	Mode     string // lazy-exact, lazy-ref or exact
+	Mode     string // simulation mode: lazy-exact, lazy-ref or exact
 	Settings assembly.Settings
 	Stimuli  []Stimulus
 	Areas    []assembly.Area
 	Fibres   []Fibre
-	Rounds   int             // steps of the brain in all, those of branches too
-	Winners  map[string]bool // areas whose winners are kept in rounds
+	Rounds   int             // total number of steps of the brain, including those of branches
+	Winners  map[string]bool // areas whose winners are kept in the rounds
 	Memory   float64         // bytes that a run may take, see Fits; default 8 GB
 
 	program []instruction
@@ -39,7 +39,7 @@ type Stimulus struct {
 	Size int
 }
 
-// Fibre is what a fibre has of its own; NaN and -1 where it has not.
+// Fibre holds the settings of one fibre; NaN and -1 stand for settings that it does not have.
 type Fibre struct {
 	From, To string
 	P, Beta  float64
@@ -55,14 +55,14 @@ var (
 	fibreKeys = []string{"p", "beta", "rule"}
 )
 
-// mostBytes bounds the text of a script, mostNeurons an area or stimulus.
+// mostBytes bounds the text of a script, mostNeurons the size of an area or stimulus.
 const (
 	mostBytes   = 16 << 20
 	mostNeurons = math.MaxInt32
 	defaultBeta = 0.05
 )
 
-// Parse reads a script. What is wrong with it comes as *Mistakes, all at once.
+// Parse reads a script. It reports all mistakes at once, as a *Mistakes.
 func Parse(file string, text []byte) (*Script, error) {
 	wrong := &Mistakes{File: file}
 	if len(text) > mostBytes {
@@ -81,7 +81,7 @@ func Parse(file string, text []byte) (*Script, error) {
 	return c.Script, nil
 }
 
-// document returns the mapping that a script is.
+// document returns the top-level mapping of a script.
 func document(wrong *Mistakes, text []byte) *yaml.Node {
 	var doc, more yaml.Node
 	if what := foreign.NotText(text); what != "" {
@@ -108,7 +108,7 @@ func document(wrong *Mistakes, text []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// syntax tells where YAML is not YAML; its reader says the line in words.
+// syntax converts a YAML error, whose text names the line in words, to a Mistake.
 func syntax(err error) Mistake {
 	what := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(what, "line "); ok {
@@ -130,7 +130,7 @@ func (r *reader) noAliases(n *yaml.Node) {
 	}
 }
 
-// script reads the whole.
+// script reads the whole document.
 func (c *compiler) script(top *yaml.Node) {
 	m := c.mapping(top, "a script", header...)
 	if m == nil {
@@ -189,7 +189,7 @@ func (c *compiler) settings(m map[string]*yaml.Node) {
 	}
 }
 
-// winnersOf reads of which areas winners are kept: all, none, or those named.
+// winnersOf reads the areas whose winners are kept: all, none, or those named.
 func (c *compiler) winnersOf(n *yaml.Node) {
 	c.Winners = map[string]bool{}
 	switch {

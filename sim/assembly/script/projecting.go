@@ -11,7 +11,7 @@ const (
 	defaultSteps = 25
 )
 
-// projecting are the steps of the brain, and the operations of the calculus.
+// projecting returns the kinds of steps that project, and the operations of the calculus.
 func projecting() []kind {
 	return []kind{
 		{"project", `"S>A A>A"`, nil, []string{"steps"}, "step with these fibres active, once or so many times", (*compiler).plain},
@@ -37,7 +37,7 @@ func (c *compiler) plain(s *step) {
 	}
 }
 
-// two emits one step, and the rest with further fibres.
+// two emits one step with some fibres, and the remaining steps with further fibres.
 func (c *compiler) two(s *step, steps int, first, more string) {
 	c.project(s, 1, first)
 	c.project(s, steps-1, first+" "+more)
@@ -57,7 +57,7 @@ func (c *compiler) projectInto(s *step) {
 	}
 }
 
-// differ reports whether areas were named, all of them different.
+// differ reports whether all areas were named and are different.
 func (c *compiler) differ(s *step, n *yaml.Node, areas ...string) bool {
 	seen := map[string]bool{}
 	for _, a := range areas {
@@ -94,7 +94,7 @@ func (c *compiler) reciprocal(s *step) {
 	undo()
 }
 
-// fixFor fixes an area, and returns what frees it unless it was fixed.
+// fixFor fixes an area, and returns the function that releases it unless it was fixed before.
 func (c *compiler) fixFor(s *step, area string) (undo func()) {
 	if c.fixed[area] {
 		return func() {}
@@ -224,7 +224,7 @@ func (c *compiler) preserve(s *step) {
 	})
 }
 
-// measureName is what as says, or the kind of step.
+// measureName returns the text under the key as, or else the kind of step.
 func (c *compiler) measureName(s *step) string {
 	if n := s.args["as"]; n != nil {
 		return c.fresh(n)

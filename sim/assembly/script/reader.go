@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reader takes values out of YAML, and collects what is wrong with them.
+// reader extracts values from YAML and collects the mistakes in them.
 type reader struct {
 	wrong *Mistakes
-	calls []*yaml.Node // procedures that are being followed
+	calls []*yaml.Node // calls of the procedures that are being expanded
 }
 
 // at reports a mistake at a node.
@@ -25,13 +25,13 @@ func (r *reader) at(n *yaml.Node, format string, args ...any) {
 	r.wrong.add(Mistake{n.Line, n.Column, what})
 }
 
-// known reports a name that is not one of those known.
+// unknown reports a name that is not one of those known.
 func (r *reader) unknown(n *yaml.Node, kind, name string, known []string) {
 	r.at(n, "no %s %q: %s", kind, name, did(name, known))
 }
 
-// mapping returns the values of a mapping by their keys, which must be among those
-// known, or any where none are given.
+// mapping returns the values of a mapping by key. The keys must be among those known, unless none
+// are given.
 func (r *reader) mapping(n *yaml.Node, what string, known ...string) map[string]*yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		r.at(n, "%s is %s: want keys and values", what, kindOf(n))
@@ -76,7 +76,7 @@ func kindOf(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// number returns a finite number from lo to hi; of a node that is absent def.
+// number returns a finite number from lo to hi, or def if the node is absent.
 func (r *reader) number(n *yaml.Node, what string, lo, hi, def float64) float64 {
 	if n == nil {
 		return def
@@ -104,7 +104,7 @@ func between(lo, hi float64) string {
 	return fmt.Sprintf("%g to %.10g", lo, hi)
 }
 
-// whole returns a whole number from lo to hi; of a node that is absent def.
+// whole returns a whole number from lo to hi, or def if the node is absent.
 func (r *reader) whole(n *yaml.Node, what string, lo, hi, def int) int {
 	v := r.number(n, what, float64(lo), float64(hi), float64(def))
 	if v != math.Trunc(v) {
@@ -123,7 +123,7 @@ func (r *reader) seed(n *yaml.Node) uint64 {
 	return v
 }
 
-// yes returns true, false, on or off; of a node that is absent def.
+// yes reads true, false, on or off; if the node is absent it returns def.
 func (r *reader) yes(n *yaml.Node, what string, def bool) bool {
 	if n == nil {
 		return def
@@ -140,7 +140,7 @@ func (r *reader) yes(n *yaml.Node, what string, def bool) bool {
 	return def
 }
 
-// choice returns which of several words a node is; of a node that is absent the first.
+// choice returns which of several words a node is, or the first if the node is absent.
 func (r *reader) choice(n *yaml.Node, what string, words ...string) int {
 	if n == nil {
 		return 0
@@ -160,7 +160,7 @@ func near(name string, words []string) string {
 	return ""
 }
 
-// word returns a name, empty if the node is none.
+// word returns a name, or "" if the node is none.
 func (r *reader) word(n *yaml.Node, what string) string {
 	if n.Kind != yaml.ScalarNode || n.Value == "" {
 		r.at(n, "%s is %s: want a name", what, kindOf(n))
@@ -169,7 +169,7 @@ func (r *reader) word(n *yaml.Node, what string) string {
 	return n.Value
 }
 
-// list returns the nodes of a list, or a node that stands alone.
+// list returns the nodes of a list, or the node itself if it stands alone.
 func list(n *yaml.Node) []*yaml.Node {
 	if n.Kind == yaml.SequenceNode {
 		return n.Content

@@ -10,48 +10,47 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Options of a run. Zero values are the defaults.
+// Options are the settings of a run. Zero values are the defaults.
 type Options struct {
 	// Progress, if given, is called after every step of the brain.
 	Progress func(Progress)
-	// Save, if given, keeps the snapshots that the script asks for.
+	// Save, if given, stores the snapshots that the script asks for.
 	Save func(name string, b *assembly.Brain) error
-	// Profile counts what the steps do and take, those of branches excepted.
+	// Profile makes a run measure its steps, except those of branches.
 	Profile bool
 }
 
 // Progress says how far a run has come.
 type Progress struct {
-	Done, Total int    // steps of the brain, those of branches too
-	Step        string // of the script: what and where
+	Done, Total int    // steps of the brain done and in total, including those of branches
+	Step        string // step of the script: name and place
 }
 
-// Result is what a run gave.
+// Result is the outcome of a run.
 type Result struct {
-	Mode     string // of the areas, see Script
+	Mode     string // simulation mode of the areas, see Script
 	Seed     uint64
 	Rounds   []Round
 	Measures []Measure
-	Warnings []Mistake // of steps that did what they were told, and nothing
+	Warnings []Mistake // warnings about steps that were carried out but had no effect
 }
 
-// Round is what one step did to one area. Winners are kept where the script asks for
-// them.
+// Round is the effect of one step on one area. It holds winners if the script asks for them.
 type Round struct {
-	Step int // of the brain, from 1
-	Line int // of the script
+	Step int // number of the brain's step, from 1
+	Line int // line of the script
 	assembly.Round
-	Fired int // winners
+	Fired int // number of winners
 }
 
 // Measure is a number that the script asked for.
 type Measure struct {
 	Name     string
 	Quantity string // overlap, density, weight, support, active or block
-	Step     int    // of the brain before it; for a branch that at which it begins
+	Step     int    // number of the brain's last step; in a branch, the step at which the branch begins
 	Value    float64
 	Line     int
-	Branch   bool // measured on a copy
+	Branch   bool // whether it was measured in a branch, on a copy
 }
 
 // Run is a script that is being carried out.
@@ -60,11 +59,11 @@ type Run struct {
 	opts   Options
 	top    machine
 	result Result
-	done   int // steps of the brain, for Progress
+	done   int // number of the brain's steps done, for Progress
 	forked *fork
 }
 
-// fork is what there was before a branch.
+// fork is the state before a branch.
 type fork struct {
 	measures []Measure
 	done     int
@@ -76,9 +75,9 @@ type machine struct {
 	brain  *assembly.Brain
 	memory map[string]memo
 	seed   uint64
-	step   int // of the brain
-	pc     int // instruction
-	within int // rounds of it that are done
+	step   int // number of the brain's steps so far
+	pc     int // index of the current instruction
+	within int // number of its rounds that are done
 	branch bool
 }
 
@@ -88,7 +87,7 @@ type memo struct {
 	Winners []int32
 }
 
-// Start makes the brain of a script, if it fits, and puts it at the first step.
+// Start makes the brain of a script, if it fits in memory, and returns a run at the first step.
 func (s *Script) Start(o Options) (*Run, error) {
 	if err := s.Fits(); err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func (s *Script) Run(ctx context.Context, o Options) (*Result, error) {
 	return r.Go(ctx)
 }
 
-// Go carries on to the end of the script. When ctx ends it returns what there is with
-// the error of ctx; Go or Save may follow.
+// Go carries on to the end of the script. When ctx ends, it returns the result so far and the error
+// of ctx; Go or Save may follow.
 func (r *Run) Go(ctx context.Context) (*Result, error) {
 	err := r.top.carryOut(ctx, r.script.program)
 	return &r.result, err
@@ -128,13 +127,13 @@ func (r *Run) Go(ctx context.Context) (*Result, error) {
 // Brain returns the brain as it is now.
 func (r *Run) Brain() *assembly.Brain { return r.top.brain }
 
-// Result returns what there is so far.
+// Result returns the result so far.
 func (r *Run) Result() *Result { return &r.result }
 
 // Done reports whether the run has come to the end of the script.
 func (r *Run) Done() bool { return r.top.pc == len(r.script.program) }
 
-// At tells where the run stands.
+// At returns the place in the script that the run has reached.
 func (r *Run) At() string {
 	if r.Done() {
 		return fmt.Sprintf("the end of the script, after %d steps", r.top.step)
@@ -167,8 +166,8 @@ func (m *machine) carryOut(ctx context.Context, program []instruction) error {
 	return nil
 }
 
-// project runs the steps of an instruction that are left. Before the first it looks at
-// what fires.
+// project runs the remaining steps of an instruction. Before the first, it checks that the sources
+// fire.
 func (m *machine) project(ctx context.Context, i instruction) error {
 	p, err := m.brain.Plan(i.fibres)
 	if err != nil {
@@ -198,8 +197,8 @@ func (m *machine) project(ctx context.Context, i instruction) error {
 	return nil
 }
 
-// open reports operations of which fibres are inhibited, and warns of steps that project
-// nothing for that.
+// open returns an error for operations whose fibres are inhibited, and warns of steps that project
+// nothing for that reason.
 func (m *machine) open(p *assembly.Plan, i instruction) error {
 	closed := p.Closed()
 	switch {
@@ -211,7 +210,7 @@ func (m *machine) open(p *assembly.Plan, i instruction) error {
 	return nil
 }
 
-// warn keeps a warning, once for a place of the script.
+// warn records a warning, once for each place of the script.
 func (m *machine) warn(i instruction, what string) {
 	r := &m.run.result
 	if w := (Mistake{i.line, i.column, what}); !slices.Contains(r.Warnings, w) {
@@ -235,7 +234,7 @@ func (m *machine) record(i instruction, rounds []assembly.Round) {
 	}
 }
 
-// fork carries out a branch on a copy. An interrupted branch leaves nothing.
+// fork carries out a branch on a copy. An interrupted branch leaves no trace.
 func (m *machine) fork(ctx context.Context, i instruction) error {
 	r := m.run
 	before := &fork{slices.Clone(r.result.Measures), r.done}
@@ -253,14 +252,14 @@ func (m *machine) fork(ctx context.Context, i instruction) error {
 	return err
 }
 
-// remember keeps what an area fires. Nothing is an error, unless it is an outcome.
+// remember keeps the winners of an area. An empty set is an error, unless it can be an outcome.
 func (m *machine) remember(name, area string) error {
 	w, err := m.brain.Firing(area)
 	m.memory[name] = memo{area, w}
 	return err
 }
 
-// measure keeps a number. In a branch its step is that at which the branch begins.
+// measure records a number. In a branch, its step is the one at which the branch begins.
 func (m *machine) measure(name, quantity string, s *step, v float64) {
 	x := Measure{Name: name, Quantity: quantity, Step: m.step, Value: v, Line: s.node.Line, Branch: m.branch}
 	if m.branch {

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	defaultMemory = 8   // GB that a run may take
-	mostFiring    = 1e8 // neurons of a stimulus
+	defaultMemory = 8   // default of the memory that a run may take, in GB
+	mostFiring    = 1e8 // largest number of neurons of a stimulus
 	mostSynapses  = 1e10
 )
 
-// needs are what decides how much memory a script takes.
+// needs collects what determines how much memory a script takes.
 type needs struct {
-	places map[string]*yaml.Node // of areas
-	fibres map[[2]string]bool    // that are used or declared
-	tables map[[2]string]bool    // all synapses of which are looked at
-	sets   map[string]int        // most neurons that a step makes fire
-	rounds map[string]int        // that are kept
-	depth  int                   // of the branch that is being written out
-	copies int                   // of the brain, at once
+	places map[string]*yaml.Node // place in the script where each area is declared
+	fibres map[[2]string]bool    // fibres that are used or declared
+	tables map[[2]string]bool    // fibres all of whose synapses are read
+	sets   map[string]int        // largest number of neurons that a step makes fire, by area
+	rounds map[string]int        // number of rounds that are kept, by area
+	depth  int                   // depth of the branch that is being compiled
+	copies int                   // largest number of copies of the brain that exist at once
 }
 
 func newNeeds() needs {
 	return needs{places: map[string]*yaml.Node{}, fibres: map[[2]string]bool{}, tables: map[[2]string]bool{}, sets: map[string]int{}, rounds: map[string]int{}}
 }
 
-// use notes steps of the brain with fibres.
+// use records steps of the brain with these fibres.
 func (x *needs) use(fibres string, steps int) {
 	targets := map[string]bool{}
 	for _, f := range strings.Fields(fibres) {
@@ -48,20 +48,21 @@ func (x *needs) use(fibres string, steps int) {
 	}
 }
 
-// copied notes that the brain is copied, at a depth below this one.
+// copied records that the brain is copied, one level below the current depth.
 func (x *needs) copied() { x.copies = max(x.copies, x.depth+1) }
 
-// A round of 112 bytes takes roundBytes of a process, measured over a million: of a list
-// that grows, and of what the collector has yet to free. So a winner takes winnerBytes.
+// A round of 112 bytes takes roundBytes of process memory, measured over a million rounds: lists
+// grow ahead of need, and the collector frees with delay. In the same way, a winner takes
+// winnerBytes.
 const (
 	roundBytes  = 600
 	winnerBytes = 8
 )
 
-// share is what an area takes, with the fibres into it and its rounds.
+// share is the memory of an area, of the fibres into it and of its rounds.
 type share struct {
 	area        assembly.Area
-	brain, kept float64 // bytes
+	brain, kept float64 // bytes in the brain, and bytes of the kept rounds
 }
 
 func (x share) sum() float64 { return x.brain + x.kept }
@@ -92,8 +93,8 @@ func (s *Script) shares() (list []share, total float64) {
 	return list, total
 }
 
-// neurons is what an area takes without synapses: inputs, marks, counts and whether
-// they fired, for each that exists.
+// neurons returns the bytes that an area takes without synapses: inputs, marks, counts and firing
+// flags of each neuron that is stored.
 func (s *Script) neurons(a assembly.Area) float64 {
 	set := 50 * float64(s.needs.sets[a.Name])
 	if a.Lazy {
@@ -102,7 +103,7 @@ func (s *Script) neurons(a assembly.Area) float64 {
 	return set + 30*float64(a.N) + 100*float64(a.K)
 }
 
-// synapses is what a fibre takes as its target learns.
+// synapses returns the bytes that a fibre takes once its target learns.
 func (s *Script) synapses(f [2]string, to assembly.Area) float64 {
 	p, k, n, fire := s.probability(f), float64(to.K), float64(to.N), s.fires(f[0], false)
 	stimulus := s.isStimulus(f[0])
@@ -121,7 +122,8 @@ func (s *Script) synapses(f [2]string, to assembly.Area) float64 {
 	return 4*n + fire*p*(2*n+12*k) + 120*fire
 }
 
-// fires returns how many neurons of an area or stimulus fire at most, or exist.
+// fires returns the largest number of neurons of an area or stimulus that fire or, with all, that
+// exist.
 func (s *Script) fires(name string, all bool) float64 {
 	for _, x := range s.Stimuli {
 		if x.Name == name {
@@ -143,7 +145,7 @@ func (s *Script) isStimulus(name string) bool {
 	return slices.ContainsFunc(s.Stimuli, func(x Stimulus) bool { return x.Name == name })
 }
 
-// probability is that of the synapses of a fibre.
+// probability returns the probability of a synapse of a fibre.
 func (s *Script) probability(f [2]string) float64 {
 	p := s.Settings.P
 	for _, x := range s.Fibres {
@@ -154,9 +156,9 @@ func (s *Script) probability(f [2]string) float64 {
 	return p
 }
 
-// Fits returns an error if a run needs more bytes than Memory, by an estimate: of
-// synapses those of K neurons that fire, and every round that is kept. Lazy areas grow
-// with what they learn, which is not counted.
+// Fits returns an error if a run is estimated to need more bytes than Memory. The estimate counts
+// the synapses of K firing neurons and every round that is kept; it does not count the growth of
+// lazy areas with what they learn.
 func (s *Script) Fits() error {
 	if what, _ := s.excess(); what != "" {
 		return fmt.Errorf("script: %s: %s", s.File, what)
@@ -164,7 +166,7 @@ func (s *Script) Fits() error {
 	return nil
 }
 
-// excess says what takes too much memory, and the area that takes most.
+// excess names what takes too much memory, and the area that takes most.
 func (s *Script) excess() (what, area string) {
 	list, total := s.shares()
 	if !(total > s.Memory) || len(list) == 0 {
@@ -186,10 +188,10 @@ func (s *Script) excess() (what, area string) {
 	return fmt.Sprintf("%s, all together %s: memory is %s: %s, or raise memory (GB)", what, size(total), size(s.Memory), try), a.Name
 }
 
-// size writes bytes in GB.
+// size formats bytes in GB.
 func size(bytes float64) string { return fmt.Sprintf("%.3g GB", bytes/1e9) }
 
-// fit reports what is too large once all steps are written out.
+// fit reports what is too large once all steps are expanded.
 func (c *compiler) fit() {
 	for f := range c.needs.fibres {
 		i := slices.IndexFunc(c.Areas, func(a assembly.Area) bool { return a.Name == f[1] })

@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// states are the steps that change the brain without a step of it.
+// states returns the kinds of steps that change the brain without running it.
 func states() []kind {
 	return []kind{
 		{"fix", "AREA or [AREAS]", nil, nil, "freeze the winners", func(c *compiler, s *step) { c.fix(s, true) }},
@@ -35,7 +35,7 @@ func (c *compiler) setLearn(s *step, on bool) {
 	c.emit(s, func(m *machine) error { m.brain.Learn(on); return nil })
 }
 
-// someAreas returns the areas of a list or of one name.
+// someAreas returns the areas of a list, or a single area.
 func (c *compiler) someAreas(n *yaml.Node) (names []string) {
 	for _, x := range list(n) {
 		if a := c.area(x); a != "" {
@@ -109,8 +109,8 @@ func (c *compiler) set(s *step) {
 	}
 }
 
-// neurons reads neurons of an area: a list of numbers, from-to, or an assembly that is
-// remembered. It returns nil where they are wrong.
+// neurons reads a set of neurons of an area: a list of numbers, a range from-to, or an assembly that
+// is remembered. It returns nil if they are wrong.
 func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
 	most := c.size(area) - 1
 	switch from, to, isRange := strings.Cut(n.Value, "-"); {
@@ -173,7 +173,7 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// size is how many neurons an area has.
+// size returns the number of neurons of an area.
 func (c *compiler) size(area string) int {
 	for _, a := range c.Areas {
 		if a.Name == area {

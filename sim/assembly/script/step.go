@@ -9,27 +9,27 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// step is a step as it is written: a mapping with one key that says what it does.
+// step is a step as written: a mapping in which one key says what it does.
 type step struct {
-	node  *yaml.Node // that key
+	node  *yaml.Node // node of that key
 	kind  *kind
-	value *yaml.Node            // of that key
-	args  map[string]*yaml.Node // other keys
-	body  []*step               // of repeat and branch
-	env   map[string]*yaml.Node // what parameters stand for in the body
+	value *yaml.Node            // value of that key
+	args  map[string]*yaml.Node // values of the other keys
+	body  []*step               // steps inside a repeat or branch
+	env   map[string]*yaml.Node // values of parameters in the body
 }
 
 // kind is a kind of step.
 type kind struct {
-	name, value string   // its key, and what stands there
-	need, may   []string // other keys
+	name, value string   // name of its key, and description of the key's value
+	need, may   []string // other keys, required and optional
 	about       string
 	compile     func(c *compiler, s *step)
 }
 
 var kinds map[string]*kind
 
-// Here and not in a variable: steps contain steps.
+// This is done here and not in a variable, because steps contain steps.
 func init() {
 	kinds = map[string]*kind{}
 	for _, k := range slices.Concat(projecting(), states(), measuring(), flow()) {
@@ -37,8 +37,7 @@ func init() {
 	}
 }
 
-// Reference lists the steps that there are, a line each: how it is written, and what it
-// does.
+// Reference lists all steps, one a line: how each is written and what it does.
 func Reference() string {
 	var s strings.Builder
 	for _, k := range slices.Concat(projecting(), states(), measuring(), flow()) {
@@ -68,7 +67,7 @@ func (c *compiler) list(n *yaml.Node, what string) (steps []*step) {
 	return steps
 }
 
-// read reads a step, nil where its form is wrong.
+// read reads a step, or returns nil if its form is wrong.
 func (c *compiler) read(n *yaml.Node) *step {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		c.at(n, "a step is %s: want keys and values, such as form: A", kindOf(n))
@@ -109,7 +108,7 @@ func (c *compiler) read(n *yaml.Node) *step {
 	return s
 }
 
-// with returns the step with parameters replaced.
+// with returns the step with its parameters replaced.
 func (s *step) with(c *compiler, env map[string]*yaml.Node) *step {
 	out := *s
 	if s.kind.name != "branch" {
@@ -124,7 +123,7 @@ func (s *step) with(c *compiler, env map[string]*yaml.Node) *step {
 	return &out
 }
 
-// replaced returns a node with $name replaced by what it stands for.
+// replaced returns a node in which $name is replaced by its value.
 func (c *compiler) replaced(n *yaml.Node, env map[string]*yaml.Node) *yaml.Node {
 	c.busy(n, 1)
 	switch {
@@ -150,11 +149,11 @@ func (c *compiler) replaced(n *yaml.Node, env map[string]*yaml.Node) *yaml.Node 
 	return &out
 }
 
-// mostText bounds texts within which parameters stand, so that they do not double with
-// every procedure.
+// mostText bounds texts that contain parameters, so that their length does not double with every
+// procedure.
 const mostText = 1000
 
-// filled returns a text in which values stand in place of parameters.
+// filled returns a text in which parameters are replaced by their values.
 func (c *compiler) filled(n *yaml.Node, env map[string]*yaml.Node) string {
 	var b strings.Builder
 	end := 0
