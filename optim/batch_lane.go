@@ -3,6 +3,8 @@ package optim
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // lane is one fit in progress: Levenberg-Marquardt on normal equations, scaled
@@ -48,12 +50,12 @@ const (
 
 func laneFloats(n int) int { return 2*n*n + 9*n }
 
-func newLane(n int, mem *vectors) lane {
+func newLane(n int, mem *linalg.Arena) lane {
 	v := lane{free: make([]bool, n)}
 	for _, p := range []*[]float64{&v.x, &v.trial, &v.longest, &v.d, &v.g, &v.column, &v.y, &v.qtf} {
-		*p = mem.floats(n)
+		*p = mem.Floats(n)
 	}
-	v.h, v.r = mem.floats(n*n), mem.floats(n*n)
+	v.h, v.r = mem.Floats(n*n), mem.Floats(n*n)
 	return v
 }
 
@@ -70,14 +72,14 @@ func (t *stepper) advance(c *batchWorker, l int, v *lane) {
 	cost := t.costOf(c, l)
 	switch v.phase {
 	case fresh:
-		if v.cost = cost; !finite(cost) || !t.linearise(v) {
+		if v.cost = cost; !linalg.Finite(cost) || !t.linearise(v) {
 			c.res.fail(v.row, v.x, fmt.Errorf("the residual or its derivative is not finite at the start %v: choose another start or mask the point", v.x))
 			v.busy = false
 			return
 		}
 		v.phase = trying
 		t.bind(v)
-		if v.radius = t.s.FirstStep * v.scaledSize(); v.radius == 0 || !finite(v.radius) {
+		if v.radius = t.s.FirstStep * v.scaledSize(); v.radius == 0 || !linalg.Finite(v.radius) {
 			v.radius = t.s.FirstStep
 		}
 		t.propose(c, l, v, true)
@@ -91,7 +93,7 @@ func (t *stepper) advance(c *batchWorker, l int, v *lane) {
 // judge takes or rejects the trial, as method LM does.
 func (t *stepper) judge(c *batchWorker, l int, v *lane, cost float64) {
 	actual := farUp
-	if finite(cost) && cost < 100*v.cost {
+	if linalg.Finite(cost) && cost < 100*v.cost {
 		actual = 1 - cost/v.cost
 	}
 	ratio := 0.0
@@ -151,7 +153,7 @@ func (t *stepper) propose(c *batchWorker, l int, v *lane, here bool) {
 		}
 		v.par = t.within(v, v.radius, v.par)
 		t.box(v)
-		v.length = norm(v.y)
+		v.length = linalg.Norm(v.y)
 		if t.expect(v); v.predicted > 0 {
 			break
 		}
@@ -184,9 +186,9 @@ func (v *lane) cosine() float64 {
 // expect computes what the model predicts for y.
 func (t *stepper) expect(v *lane) {
 	n := len(v.y)
-	slope, curve := dot(v.g, v.y), 0.0
+	slope, curve := linalg.Dot(v.g, v.y), 0.0
 	for i, y := range v.y {
-		curve += y * dot(v.h[i*n:(i+1)*n], v.y)
+		curve += y * linalg.Dot(v.h[i*n:(i+1)*n], v.y)
 	}
 	v.predicted = -(slope + curve/2) / v.cost
 	v.slope = slope / (2 * v.cost)
@@ -209,9 +211,9 @@ func (t *stepper) converged(c *batchWorker, l int, v *lane, end Status) {
 func (t *stepper) polish(c *batchWorker, l int, v *lane) {
 	before := v.length
 	t.gaussNewton(v)
-	v.length = norm(v.y)
+	v.length = linalg.Norm(v.y)
 	rate := min(1, v.length/before)
-	size, inside := 0.0, allFinite(v.y)
+	size, inside := 0.0, linalg.AllFinite(v.y)
 	for k, y := range v.y {
 		x := v.x[k] + v.d[k]*y
 		size = max(size, math.Abs(v.d[k]*y)/max(math.Abs(v.x[k]), 1e-300))

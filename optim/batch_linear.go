@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Linearised is a row of a batch at its result.
@@ -98,7 +99,7 @@ func (c *batchWorker) linearise(r *BatchResult, from, to int, visit func(Lineari
 				one.Jacobian = append(one.Jacobian, c.out[1+k][i*lanes+l])
 			}
 		}
-		bad := func(v float64) bool { return !finite(v) }
+		bad := func(v float64) bool { return !linalg.Finite(v) }
 		if !slices.ContainsFunc(one.Residuals, bad) && !slices.ContainsFunc(one.Jacobian, bad) {
 			visit(one)
 		}

@@ -1,18 +1,22 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // factorJacobian decomposes the Jacobian itself where its normal equations have lost
 // the digits that an undamped step needs. The outputs must be those of x.
 func (t *stepper) factorJacobian(c *batchWorker, l int, v *lane) {
 	n, rows := t.n, max(t.m, t.n)
 	if t.tall == nil {
-		t.tall = newPivoted(rows, n, func(k int) []float64 { return make([]float64, k) })
+		t.tall = linalg.NewPivotedQR(rows, n, new(linalg.Arena))
 		t.tallB = make([]float64, rows)
-		t.flat = newPivoted(2*n, n, func(k int) []float64 { return make([]float64, k) })
+		t.flat = linalg.NewPivotedQR(2*n, n, new(linalg.Arena))
 	}
 	for k := range n {
-		col, to := c.out[1+k][l:], t.tall.a[k*rows:(k+1)*rows]
+		col, to := c.out[1+k][l:], t.tall.A[k*rows:(k+1)*rows]
 		clear(to[t.m:])
 		for i := range t.m {
 			to[i] = col[i*lanes] * v.d[k]
@@ -22,13 +26,13 @@ func (t *stepper) factorJacobian(c *batchWorker, l int, v *lane) {
 	for i := range t.m {
 		t.tallB[i] = c.out[0][i*lanes+l]
 	}
-	t.tall.factor()
-	t.tall.transposed(t.tallB)
+	t.tall.Factor()
+	t.tall.MultiplyQT(t.tallB)
 	clear(v.r)
-	for k, to := range t.tall.perm {
+	for k, to := range t.tall.Perm {
 		col := v.r[to*n : (to+1)*n]
-		copy(col, t.tall.a[k*rows:k*rows+k])
-		col[k] = t.tall.diag[k]
+		copy(col, t.tall.A[k*rows:k*rows+k])
+		col[k] = t.tall.Diag[k]
 	}
 	copy(v.qtf, t.tallB)
 	v.orthogonal = true
@@ -39,26 +43,26 @@ func (t *stepper) solveSharp(v *lane, par float64) {
 	n := t.n
 	k := t.choose(v)
 	f := t.flat
-	f.n = k
+	f.N = k
 	clear(t.rhs)
 	for i, q := range v.qtf {
 		t.rhs[i] = -q
 	}
 	for j, y := range v.y {
 		if !v.free[j] && y != 0 {
-			axpy(t.rhs[:n], -y, v.r[j*n:(j+1)*n])
+			linalg.AddScaled(t.rhs[:n], -y, v.r[j*n:(j+1)*n])
 		}
 	}
 	for i, fi := range t.at[:k] {
-		col := f.a[i*2*n : (i+1)*2*n]
+		col := f.A[i*2*n : (i+1)*2*n]
 		clear(col)
 		copy(col, v.r[fi*n:(fi+1)*n])
 		col[n+i] = math.Sqrt(par)
 	}
-	f.factor()
-	f.transposed(t.rhs)
-	f.back(t.b[:k], t.rhs)
-	for i, to := range f.perm[:k] {
+	f.Factor()
+	f.MultiplyQT(t.rhs)
+	f.SolveUpper(t.b[:k], t.rhs)
+	for i, to := range f.Perm[:k] {
 		v.y[t.at[to]] = t.b[i]
 	}
 }
@@ -67,12 +71,12 @@ func (t *stepper) solveSharp(v *lane, par float64) {
 // rank.
 func (t *stepper) bendSharp(v *lane, length float64) float64 {
 	f := t.flat
-	if f.rank < f.n {
+	if f.Rank < f.N {
 		return 0
 	}
-	for i, to := range f.perm[:f.n] {
+	for i, to := range f.Perm[:f.N] {
 		t.w[i] = v.y[t.at[to]] / length
 	}
-	f.forward(t.w[:f.n])
-	return dot(t.w[:f.n], t.w[:f.n])
+	f.SolveTransposed(t.w[:f.N])
+	return linalg.Dot(t.w[:f.N], t.w[:f.N])
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // BatchResult holds the fits of a batch, row after row.
@@ -247,13 +249,13 @@ func (t *stepper) invertBySVD(v *lane, cov []float64) (rank int) {
 			}
 		}
 	}
-	svd(r, n, n, t.sd, t.v)
+	linalg.SVD(r, n, n, t.sd, t.v)
 	if !v.orthogonal {
 		for k, s := range t.sd {
 			t.sd[k] = math.Sqrt(s)
 		}
 	}
-	top := maxAbs(t.sd)
+	top := linalg.MaxAbs(t.sd)
 	for k, s := range t.sd {
 		dir := t.v[k*n : (k+1)*n]
 		if s <= least*top {

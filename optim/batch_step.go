@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // stepper solves the small systems of a goroutine's lanes.
 type stepper struct {
@@ -12,10 +16,10 @@ type stepper struct {
 	a      []float64 // Cholesky factor of the free part, row-major, inverses on its diagonal
 	b, w   []float64
 	q      []float64
-	at     []int     // the free parameters
-	tall   *pivoted  // m x n, for sharpen
-	flat   *pivoted  // 2n x n, for steps from r
-	rhs    []float64 // 2n
+	at     []int             // the free parameters
+	tall   *linalg.PivotedQR // m x n, for sharpen
+	flat   *linalg.PivotedQR // 2n x n, for steps from r
+	rhs    []float64         // 2n
 	tallB  []float64
 	sd     []float64
 	cov    []float64 // of a finished row
@@ -28,10 +32,10 @@ type stepper struct {
 const dull = 1e-13
 
 func newStepper(m, n int, s *BatchSettings, rows *Rows) *stepper {
-	mem := &vectors{make([]float64, (n+1)*(n+1)+3*n*n+8*n)}
+	mem := linalg.NewArena((n+1)*(n+1) + 3*n*n + 8*n)
 	t := &stepper{m: m, n: n, s: s, lower: rows.Lower, upper: rows.Upper}
-	t.gram, t.a, t.v, t.cov = mem.floats((n+1)*(n+1)), mem.floats(n*n), mem.floats(n*n), mem.floats(n*n)
-	t.b, t.w, t.q, t.sd, t.rhs = mem.floats(n), mem.floats(n), mem.floats(n), mem.floats(n), mem.floats(2*n)
+	t.gram, t.a, t.v, t.cov = mem.Floats((n+1)*(n+1)), mem.Floats(n*n), mem.Floats(n*n), mem.Floats(n*n)
+	t.b, t.w, t.q, t.sd, t.rhs = mem.Floats(n), mem.Floats(n), mem.Floats(n), mem.Floats(n), mem.Floats(2*n)
 	t.at = make([]int, n)
 	return t
 }
@@ -66,7 +70,7 @@ func (t *stepper) linearise(v *lane) bool {
 	v.orthogonal = false
 	for i := range n {
 		col := math.Sqrt(t.gram[i*w+i])
-		if !finite(col) || !finite(t.gram[n*w+i]) {
+		if !linalg.Finite(col) || !linalg.Finite(t.gram[n*w+i]) {
 			return false
 		}
 		v.longest[i] = max(v.longest[i], col)

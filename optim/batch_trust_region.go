@@ -1,12 +1,16 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // within sets y to a step of at most radius and returns its multiplier; par is a
 // guess, y the undamped step (Moré 1978, algorithm 5.5, on normal equations).
 func (t *stepper) within(v *lane, radius, par float64) float64 {
-	length := norm(v.y)
-	if !finite(length) {
+	length := linalg.Norm(v.y)
+	if !linalg.Finite(length) {
 		length = math.MaxFloat64
 	}
 	excess := length - radius
@@ -14,7 +18,7 @@ func (t *stepper) within(v *lane, radius, par float64) float64 {
 		return 0
 	}
 	lower := 0.0
-	if c := t.bend(v, length); c > 0 && finite(c) {
+	if c := t.bend(v, length); c > 0 && linalg.Finite(c) {
 		lower = excess / radius / c
 	}
 	gnorm := 0.0
@@ -33,7 +37,7 @@ func (t *stepper) within(v *lane, radius, par float64) float64 {
 			par = max(1e-300, 0.001*upper)
 		}
 		t.solve(v, par)
-		length = norm(v.y)
+		length = linalg.Norm(v.y)
 		last := excess
 		excess = length - radius
 		if math.Abs(excess) <= 0.1*radius || lower == 0 && excess <= last && last < 0 {
@@ -62,7 +66,7 @@ func (t *stepper) bend(v *lane, length float64) float64 {
 		}
 	}
 	forwardInverse(t.a, t.w[:k], k)
-	return dot(t.w[:k], t.w[:k])
+	return linalg.Dot(t.w[:k], t.w[:k])
 }
 
 // box puts a step that leaves the bounds onto them and solves for the others

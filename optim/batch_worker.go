@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // batchWorker fits rows in the lanes of one goroutine.
@@ -39,7 +40,7 @@ func newBatchWorker(b *Batch, prog, plain *ad.Program, rows *Rows, s *BatchSetti
 		c.plain = plain.NewState()
 	}
 	c.own = make([][]float64, len(c.columns))
-	mem := &vectors{make([]float64, 2*lanes*laneFloats(b.n))}
+	mem := linalg.NewArena(2 * lanes * laneFloats(b.n))
 	for l := range c.lane {
 		c.lane[l] = newLane(b.n, mem)
 		c.after = append(c.after, newLane(b.n, mem))
@@ -163,7 +164,7 @@ func (c *batchWorker) fill(l, row int, columns [][]float64, weights []float64) (
 			if w != nil && size == m && w[i] == 0 {
 				v = from[safe]
 			}
-			if !finite(v) {
+			if !linalg.Finite(v) {
 				return 0, fmt.Errorf("%s[%d] is %g: take the point out by a weight of 0", c.b.columns[k].Name(), i, v)
 			}
 			to[i*lanes+l] = v
@@ -190,7 +191,7 @@ func (c *batchWorker) begin(v *lane, row int) error {
 		copy(v.x, r.Start[row*n:])
 	}
 	for k, x := range v.x {
-		if !finite(x) {
+		if !linalg.Finite(x) {
 			return fmt.Errorf("start of %s is %g: want a finite number", c.b.names[k], x)
 		}
 		if c.rows.Lower != nil && (x < c.rows.Lower[k] || x > c.rows.Upper[k]) {

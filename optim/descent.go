@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Rule is a first-order update rule: SGD, Adam and their relatives. Conventions
@@ -96,13 +97,13 @@ func (d *Descent) accumulated(g []float64) ([]float64, bool) {
 	if s.Summed == 0 {
 		s.Sum = append(s.Sum[:0], g...)
 	} else {
-		axpy(s.Sum, 1, g)
+		linalg.AddScaled(s.Sum, 1, g)
 	}
 	if s.Summed++; s.Summed < d.Accumulate {
 		return nil, false
 	}
 	s.Summed = 0
-	scaleBy(s.Sum, 1/float64(d.Accumulate))
+	linalg.Scale(s.Sum, 1/float64(d.Accumulate))
 	return s.Sum, true
 }
 
@@ -116,8 +117,8 @@ func (d *Descent) clip(g []float64) {
 		}
 	}
 	if c := d.ClipNorm; c > 0 {
-		if f := c / (norm(g) + 1e-6); f < 1 {
-			scaleBy(g, f)
+		if f := c / (linalg.Norm(g) + 1e-6); f < 1 {
+			linalg.Scale(g, f)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package optim
 import (
 	"context"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // dogbox runs a dogleg in the rectangle where the bounds meet a box-shaped trust
@@ -47,7 +49,7 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 			if accepted {
 				break
 			}
-			if radius < 1e-300 || norm(w.step) < 1e-17*norm(w.x) {
+			if radius < 1e-300 || linalg.Norm(w.step) < 1e-17*linalg.Norm(w.x) {
 				return Stuck
 			}
 		}
@@ -74,8 +76,8 @@ func (b *dogbox) hold() {
 func (b *dogbox) gaussNewton() {
 	b.d.scaled()
 	q := b.d.q
-	q.back(b.stepH, b.d.b)
-	for k, to := range q.perm {
+	q.SolveUpper(b.stepH, b.d.b)
+	for k, to := range q.Perm {
 		b.newton[to] = -b.stepH[k]
 	}
 }
@@ -109,7 +111,7 @@ func (b *dogbox) dogleg() (atEdge bool) {
 		down[i] = b.newton[i] - b.stepH[i]
 	}
 	t = min(1, max(0, b.reach(b.stepH, down)))
-	axpy(b.stepH, t, down)
+	linalg.AddScaled(b.stepH, t, down)
 	return true
 }
 
@@ -144,7 +146,7 @@ func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, 
 		b.xNew[i] = min(max(x, lower), upper)
 		b.step[i] = b.xNew[i] - b.x[i]
 	}
-	length := maxAbs(b.stepH)
+	length := linalg.MaxAbs(b.stepH)
 	cost, ok := b.tried()
 	if !ok {
 		return 0.25 * length, false, none

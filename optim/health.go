@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Health judges how well the data determine the parameters of a fit: what is wrong,
@@ -96,7 +98,7 @@ func (r *Result) judgeParameters(h *Health, find func(remedy, what string, a ...
 		p := ParameterHealth{Name: name, Relative: sd[i] / math.Abs(r.X[i]), Active: r.Active[i]}
 		p.Inflation = math.NaN()
 		if r.Jacobian != nil {
-			if col := norm(r.Jacobian[i*r.M : (i+1)*r.M]); col > 0 { // 0: tied
+			if col := linalg.Norm(r.Jacobian[i*r.M : (i+1)*r.M]); col > 0 { // 0: tied
 				p.Inflation = r.Cov[i*n+i] / r.Scale * col * col
 			}
 		}

@@ -3,6 +3,8 @@ package optim
 import (
 	"context"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // farUp stands for a cost that is not finite or a hundred times the last.
@@ -12,7 +14,7 @@ const farUp = -100.0
 type levenberg struct {
 	*iterate
 	d           *dense
-	t           *marquardtStep
+	t           *linalg.Damped
 	bend        *geodesic
 	par, radius float64
 	first       bool // no step has been tried yet
@@ -23,7 +25,7 @@ type levenberg struct {
 // far, a step that lowers the cost by more than 1e-4 of the prediction is taken.
 func (w *iterate) marquardt(ctx context.Context) Status {
 	l := &levenberg{iterate: w, d: w.model.(*dense), first: true}
-	l.t = newMarquardtStep(l.d.q)
+	l.t = linalg.NewDamped(l.d.q)
 	l.bend = w.newGeodesic(l.d, l.t)
 	w.spread()
 	l.radius = w.firstRadius()
@@ -48,8 +50,8 @@ func (w *iterate) marquardt(ctx context.Context) Status {
 // try finds a step, evaluates and judges it.
 func (l *levenberg) try() (accepted bool, end Status) {
 	w := l.iterate
-	l.par = l.t.within(w.stepH, l.d.b, l.radius, l.par)
-	length := norm(w.stepH)
+	l.par = l.t.Within(w.stepH, l.d.b, l.radius, l.par)
+	length := linalg.Norm(w.stepH)
 	if l.first {
 		l.radius, l.first = min(l.radius, length), false
 	}
@@ -96,8 +98,8 @@ func (w *iterate) spread() {
 // stepH, and the relative slope of the cost along it.
 func (w *iterate) expected(d *dense, par, length float64) (predicted, slope float64) {
 	d.image(d.work[:w.n], w.stepH)
-	size := norm(w.fw)
-	a := norm(d.work[:w.n]) / size
+	size := linalg.Norm(w.fw)
+	a := linalg.Norm(d.work[:w.n]) / size
 	b := math.Sqrt(par) * length / size
 	scale := size * size / (2 * w.cost) // 1 but for robust losses
 	return (a*a + 2*b*b) * scale, -(a*a + b*b) * scale
@@ -128,7 +130,7 @@ func (w *iterate) endedMarquardt(actual, predicted, ratio, radius float64) Statu
 	for i, x := range w.x {
 		w.scratch[0][i] = x * w.scale[i]
 	}
-	return settled(w.s.FTol, w.s.XTol, actual, predicted, ratio, radius, norm(w.scratch[0]))
+	return settled(w.s.FTol, w.s.XTol, actual, predicted, ratio, radius, linalg.Norm(w.scratch[0]))
 }
 
 // settled is MINPACK's test of a step: actual and predicted are relative

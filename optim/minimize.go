@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Algorithm minimises a function: LBFGS, LBFGSB, NewtonCG, or a method of gonum
@@ -150,7 +151,7 @@ func (w *search) start(x []float64) error {
 	if err != nil {
 		return fmt.Errorf("optim: the function failed at the start: %w", err)
 	}
-	if !finite(v) || !allFinite(w.state.Grad) {
+	if !linalg.Finite(v) || !linalg.AllFinite(w.state.Grad) {
 		return fmt.Errorf("optim: the function is %g at the start, its gradient %v: choose another start", v, w.state.Grad[:min(w.n, 20)])
 	}
 	w.state.Value, w.state.NFev = v, 1
@@ -168,7 +169,7 @@ func (w *search) at(g, x []float64) (float64, error) {
 	if errors.Is(err, errStopped) {
 		return v, err
 	}
-	if err != nil || math.IsNaN(v) || !allFinite(g) && !math.IsInf(v, -1) {
+	if err != nil || math.IsNaN(v) || !linalg.AllFinite(g) && !math.IsInf(v, -1) {
 		return math.Inf(1), nil
 	}
 	return v, nil

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // MultiSettings of MultiStart. The zero value is the default.
@@ -101,7 +102,7 @@ func (s *MultiSettings) starts(p *Problem, own []float64) ([][]float64, error) {
 		return nil, fmt.Errorf("optim: starts between %d and %d bounds, want %d: give Lower and Upper", len(s.Lower), len(s.Upper), p.N)
 	}
 	for i := range p.N {
-		if lo, hi := s.Lower[i], s.Upper[i]; !(lo < hi) || !finite(lo) || !finite(hi) {
+		if lo, hi := s.Lower[i], s.Upper[i]; !(lo < hi) || !linalg.Finite(lo) || !linalg.Finite(hi) {
 			return nil, fmt.Errorf("optim: starts of %s between %g and %g: want finite numbers, the lower first", p.name(i), lo, hi)
 		}
 	}
@@ -144,7 +145,7 @@ func distinct(results []*Result, starts [][]float64) []Found {
 	var out []Found
 	var order []int
 	for i, r := range results {
-		if r != nil && finite(r.Cost) {
+		if r != nil && linalg.Finite(r.Cost) {
 			order = append(order, i)
 		}
 	}
@@ -181,7 +182,7 @@ func sameMinimum(a, b *Result) bool {
 	sd := a.SD()
 	for i, x := range a.X {
 		near := 1e-3 * max(math.Abs(x), math.Abs(b.X[i]))
-		if finite(sd[i]) {
+		if linalg.Finite(sd[i]) {
 			near = max(1e-6*math.Abs(x), 1e-3*sd[i])
 		}
 		if math.IsInf(sd[i], 1) { // the data say nothing of it

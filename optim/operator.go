@@ -3,6 +3,7 @@ package optim
 import (
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -13,7 +14,7 @@ type operator struct {
 	sparse     *compressed // nil where the problem has JVP and VJP
 	err        error       // of a product, kept until update or region can tell
 	stream     tensor.Stream
-	lsmr       lsmr
+	lsmr       linalg.LSMR
 	vector     []float64 // N
 	row, row2  []float64 // M
 	plane      [2][]float64

@@ -1,6 +1,10 @@
 package optim
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // Prior is a Gaussian belief about parameters: L^-1 (p - Mean) with the Cholesky
 // factor L of its covariance are residuals like those of data.
@@ -27,7 +31,7 @@ func (r Prior) rows(p *Problem) (priorRows, error) {
 	if len(r.Mean) != k {
 		return priorRows{}, fmt.Errorf("optim: a prior of %d parameters with %d means", k, len(r.Mean))
 	}
-	if !allFinite(r.Mean) {
+	if !linalg.AllFinite(r.Mean) {
 		return priorRows{}, fmt.Errorf("optim: the prior of %v has the mean %v: want finite numbers", r.Names, r.Mean)
 	}
 	l, err := choleskyOf(r.Cov, k)
@@ -55,7 +59,7 @@ func (r Prior) rows(p *Problem) (priorRows, error) {
 		}
 	}
 	for i := range k {
-		out.shift[i] = dot(out.rows[i*k:(i+1)*k], r.Mean)
+		out.shift[i] = linalg.Dot(out.rows[i*k:(i+1)*k], r.Mean)
 	}
 	return out, nil
 }

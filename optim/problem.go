@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Problem is a nonlinear least-squares problem of M residuals and N parameters.
@@ -115,7 +117,7 @@ func (p *Problem) check() error {
 		switch lo, hi := p.Lower[i], p.Upper[i]; {
 		case !(lo < hi):
 			bad("bounds of %s are %g..%g: want lower < upper; hold a parameter fixed by Settings.Fixed", p.name(i), lo, hi)
-		case !finite(x):
+		case !linalg.Finite(x):
 			bad("start of %s is %g: want a finite number", p.name(i), x)
 		case x < lo || x > hi:
 			bad("start of %s is %g, outside its bounds %g..%g", p.name(i), x, lo, hi)

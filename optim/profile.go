@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // ProfileSettings of Profile. The zero value is the default.
@@ -128,7 +129,7 @@ func (f *profiler) side(ctx context.Context, iv *Interval, sign float64) (end fl
 		bound = f.p.Lower[f.i]
 	}
 	step := f.width * f.r.SD()[f.i]
-	if !finite(step) || step == 0 {
+	if !linalg.Finite(step) || step == 0 {
 		step = 0.1 * max(math.Abs(iv.Value), 1e-3)
 	}
 	inside, far := iv.Points[0], 1e6*max(step, math.Abs(iv.Value))

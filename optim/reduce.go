@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // reduction maps the parameters that a fit moves to all of a problem: some are
@@ -27,7 +29,7 @@ func (p *Problem) reduce(s *Settings) (*Problem, func(*Result) error, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("optim: fixed parameters %v: %w", sortedKeys(s.Fixed), err)
 		}
-		if r.at[i] = s.Fixed[name]; !finite(r.at[i]) {
+		if r.at[i] = s.Fixed[name]; !linalg.Finite(r.at[i]) {
 			return nil, nil, fmt.Errorf("optim: %s is fixed at %g: want a finite number", name, r.at[i])
 		}
 	}
@@ -103,7 +105,7 @@ func (r *reduction) problem() *Problem {
 			for k, i := range r.free {
 				col := j[k*p.M : (k+1)*p.M]
 				copy(col, wide[i*p.M:])
-				r.ties.each(i, func(tied int, slope float64) { axpy(col, slope, wide[tied*p.M:(tied+1)*p.M]) })
+				r.ties.each(i, func(tied int, slope float64) { linalg.AddScaled(col, slope, wide[tied*p.M:(tied+1)*p.M]) })
 			}
 			return nil
 		}
@@ -261,7 +263,7 @@ func sandwich(g, c []float64, n, k int) []float64 {
 			s := 0.0
 			for _, a := range used[i] {
 				for _, b := range used[j] {
-					if v := c[a*k+b]; i == j || finite(v) {
+					if v := c[a*k+b]; i == j || linalg.Finite(v) {
 						s += g[i*k+a] * g[j*k+b] * v
 					}
 				}

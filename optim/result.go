@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Result is the end of a fit.
@@ -106,7 +108,7 @@ func (r *Result) ChiSquared() float64 {
 	if r.Residuals == nil {
 		return r.sum
 	}
-	return dot(r.Residuals, r.Residuals)
+	return linalg.Dot(r.Residuals, r.Residuals)
 }
 
 // ReducedChiSquared is ChiSquared per degree of freedom; NaN without any.

@@ -6,6 +6,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Separable is a model that is linear in some of its parameters:
@@ -90,8 +91,8 @@ type projection struct {
 	values   []float64
 	phi      []float64 // weighed basis of one set, by columns
 	y        []float64
-	set      *activeSet
-	q        []*pivoted // of the (passive) basis of each set
+	set      *linalg.ActiveSet
+	q        []*linalg.PivotedQR // of the (passive) basis of each set
 	residual []float64
 }
 
@@ -110,7 +111,7 @@ func newProjection(m Separable) (*projection, error) {
 		return nil, fmt.Errorf("optim: %d data for basis functions of %d elements: want as many, or several times as many", len(m.Y), v.m)
 	}
 	v.k = len(m.Y) / v.m
-	if !allFinite(m.Y) {
+	if !linalg.AllFinite(m.Y) {
 		return nil, fmt.Errorf("optim: data contain NaN or infinity: leave those points out")
 	}
 	if err := v.weigh(); err != nil {
@@ -173,9 +174,9 @@ func (v *projection) compile() error {
 	}
 	v.c, v.values = make([]float64, v.k*v.p), make([]float64, (v.p+1)*v.m)
 	v.phi, v.y, v.residual = make([]float64, v.m*v.p), make([]float64, v.m), make([]float64, v.k*v.m)
-	v.set = newActiveSet(v.m, v.p)
+	v.set = linalg.NewActiveSet(v.m, v.p)
 	for range v.k {
-		v.q = append(v.q, newPivoted(max(v.m, v.p), v.p, func(n int) []float64 { return make([]float64, n) }))
+		v.q = append(v.q, linalg.NewPivotedQR(max(v.m, v.p), v.p, new(linalg.Arena)))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Stream is a fit to more data than memory holds, which are read in chunks, once
@@ -66,7 +67,7 @@ type streaming struct {
 	chunk   int
 	state   *ad.State
 	columns [][]float64
-	q       *pivoted // n + chunk rows
+	q       *linalg.PivotedQR // n + chunk rows
 	b       []float64
 	rows    int
 	at      []float64
@@ -97,7 +98,7 @@ func newStreaming(ctx context.Context, d Stream) (*streaming, error) {
 	for i := range d.Columns {
 		w.columns = append(w.columns, w.state.Input(len(d.Params)+i))
 	}
-	w.q = newPivoted(w.n+w.chunk, w.n, func(k int) []float64 { return make([]float64, k) })
+	w.q = linalg.NewPivotedQR(w.n+w.chunk, w.n, new(linalg.Arena))
 	w.b = make([]float64, w.n+w.chunk)
 	w.r, w.qtf = make([]float64, w.n*w.n), make([]float64, w.n)
 	return w, nil
@@ -187,9 +188,9 @@ func (w *streaming) pass(x []float64) error {
 // reduce takes the rows of a chunk into the triangle and returns the sum of
 // squares that this leaves over.
 func (w *streaming) reduce(rows int) float64 {
-	n, m := w.n, w.q.m
+	n, m := w.n, w.q.M
 	for k := range n {
-		to := w.q.a[k*m : (k+1)*m]
+		to := w.q.A[k*m : (k+1)*m]
 		copy(to, w.r[k*n:(k+1)*n])
 		copy(to[n:n+rows], w.state.Output(1+k))
 		clear(to[n+rows:])
@@ -197,15 +198,15 @@ func (w *streaming) reduce(rows int) float64 {
 	copy(w.b, w.qtf)
 	copy(w.b[n:n+rows], w.state.Output(0))
 	clear(w.b[n+rows:])
-	w.q.factor()
-	w.q.transposed(w.b)
+	w.q.Factor()
+	w.q.MultiplyQT(w.b)
 	clear(w.r)
-	for k, to := range w.q.perm {
-		copy(w.r[to*n:], w.q.a[k*m:k*m+k])
-		w.r[to*n+k] = w.q.diag[k]
+	for k, to := range w.q.Perm {
+		copy(w.r[to*n:], w.q.A[k*m:k*m+k])
+		w.r[to*n+k] = w.q.Diag[k]
 	}
 	copy(w.qtf, w.b)
-	return dot(w.b[n:], w.b[n:])
+	return linalg.Dot(w.b[n:], w.b[n:])
 }
 
 // compensated is a sum whose error does not grow with the number of terms

@@ -3,6 +3,8 @@ package optim
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Variances returns the variances of the parameters of those names, also where
@@ -50,12 +52,12 @@ func (o *operator) variance(g []float64) float64 {
 	for k, v := range g {
 		scaled[k] = o.d[k] * v
 	}
-	if norm(scaled) == 0 {
+	if linalg.Norm(scaled) == 0 {
 		return 0
 	}
 	u, v := make([]float64, o.m), make([]float64, o.n)
-	var solver lsmr
-	left := solver.solve(u, scaled, func(out, x []float64) {
+	var solver linalg.LSMR
+	left := solver.Solve(u, scaled, func(out, x []float64) {
 		o.transposed(out, x)
 		for k := range out {
 			out[k] *= o.d[k]
@@ -66,8 +68,8 @@ func (o *operator) variance(g []float64) float64 {
 		}
 		o.apply(out, v)
 	}, 0, 1e-9, 20*(o.n+50))
-	if !(left <= 1e-6*norm(scaled)) {
+	if !(left <= 1e-6*linalg.Norm(scaled)) {
 		return math.Inf(1)
 	}
-	return dot(u, u)
+	return linalg.Dot(u, u)
 }

@@ -41,6 +41,7 @@ var (
 // rooms are packages that see less of the house than their folder does: themselves and
 // these.
 var rooms = map[string][]string{
+	"internal/linalg":            {},
 	"autodiff/internal/compiler": {"tensor"},
 	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},
 	"autodiff/internal/special":  {},
