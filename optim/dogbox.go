@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // dogbox runs a dogleg in the rectangle where the bounds meet a box-shaped trust
@@ -42,7 +43,7 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 			atEdge := b.dogleg()
 			predicted := -b.predict(b.stepH)
 			next, accepted, end := b.attempt(predicted, radius, atEdge)
-			if end != none {
+			if end != marquardt.None {
 				return end
 			}
 			radius = next
@@ -149,14 +150,14 @@ func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, 
 	length := linalg.MaxAbs(b.stepH)
 	cost, ok := b.tried()
 	if !ok {
-		return 0.25 * length, false, none
+		return 0.25 * length, false, marquardt.None
 	}
 	actual := b.cost - cost
 	next, ratio := resize(radius, actual, predicted, length, atEdge)
 	end = b.ended(actual, ratio)
 	if accepted = actual > 0; accepted {
 		b.accept(cost)
-		if end != none && b.linearise() != nil {
+		if end != marquardt.None && b.linearise() != nil {
 			end = Stuck
 		}
 	}

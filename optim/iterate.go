@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // iterate is a fit in progress: the point and what all methods share.
@@ -198,8 +199,6 @@ func (w *iterate) firstRadius() float64 {
 	return r
 }
 
-const none Status = -100 // not ended
-
 // ended applies FTol and XTol to a step that changed the cost by actual, ratio
 // of what the model predicted.
 func (w *iterate) ended(actual, ratio float64) Status {
@@ -213,5 +212,5 @@ func (w *iterate) ended(actual, ratio float64) Status {
 	case small:
 		return StepSmall
 	}
-	return none
+	return marquardt.None
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // LBFGS is the limited-memory quasi-Newton method (Liu & Nocedal,
@@ -17,7 +18,7 @@ func (LBFGS) name() string { return "lbfgs" }
 
 func (a LBFGS) minimise(w *search) (Status, error) {
 	if err := w.unbounded("LBFGS"); err != nil {
-		return none, err
+		return marquardt.None, err
 	}
 	memory := orMemory(a.Memory)
 	dir, x, g := make([]float64, w.n), make([]float64, w.n), make([]float64, w.n)
@@ -50,7 +51,7 @@ func (a LBFGS) minimise(w *search) (Status, error) {
 			continue
 		}
 		remember(s, memory, x, g)
-		if end, err := w.move(value, x, g); end != none || err != nil {
+		if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 			return end, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // LBFGSB is LBFGS with bounds: a generalised Cauchy point along the projected
@@ -83,7 +84,7 @@ func (a LBFGSB) minimise(w *search) (Status, error) {
 			continue
 		}
 		remember(s, memory, x, g)
-		if end, err := w.move(value, x, g); end != none || err != nil {
+		if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 			return end, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // Algorithm minimises a function: LBFGS, LBFGSB, NewtonCG, or a method of gonum
@@ -197,7 +198,7 @@ func (w *search) move(value float64, x, g []float64) (Status, error) {
 	}
 	if w.major != nil {
 		if err := w.major(s); err != nil {
-			return none, err
+			return marquardt.None, err
 		}
 	}
 	if s.Flat++; value < before {
@@ -213,7 +214,7 @@ func (w *search) move(value float64, x, g []float64) (Status, error) {
 	case w.s.FTol > 0 && before-value <= w.s.FTol*max(math.Abs(before), math.Abs(value), 1):
 		return CostSettled, nil
 	}
-	return none, nil
+	return marquardt.None, nil
 }
 
 // projected is the largest element of the gradient that no bound stops.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // NewtonCG minimises in a trust region by conjugate gradients on the exact
@@ -18,7 +19,7 @@ func (NewtonCG) name() string { return "newton_cg" }
 
 func (a NewtonCG) minimise(w *search) (Status, error) {
 	if err := w.unbounded("NewtonCG"); err != nil {
-		return none, err
+		return marquardt.None, err
 	}
 	s := &w.state
 	if s.Radius == 0 {
@@ -53,7 +54,7 @@ func (a NewtonCG) minimise(w *search) (Status, error) {
 			s.Radius *= 2
 		}
 		if ratio > 1e-4 && actual > 0 {
-			if end, err := w.move(value, x, g); end != none || err != nil {
+			if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 				return end, err
 			}
 			continue

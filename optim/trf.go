@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // reflective runs the trust-region iteration. Without bounds the region is an
@@ -32,7 +33,7 @@ func (w *iterate) reflective(ctx context.Context) Status {
 			par = w.model.region(radius, par)
 			predicted := w.choose(radius, theta, bounded)
 			next, accepted, end := w.try(predicted, radius, bounded)
-			if end != none {
+			if end != marquardt.None {
 				return end
 			}
 			par *= radius / next
@@ -107,14 +108,14 @@ func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, ac
 	length := linalg.Norm(w.stepH)
 	cost, ok := w.tried()
 	if !ok {
-		return 0.25 * length, false, none
+		return 0.25 * length, false, marquardt.None
 	}
 	actual := w.cost - cost
 	next, ratio := resize(radius, actual, predicted, length, length > 0.95*radius)
 	end = w.ended(actual, ratio)
 	if accepted = actual > 0; accepted {
 		w.accept(cost)
-		if end != none && w.linearise() != nil {
+		if end != marquardt.None && w.linearise() != nil {
 			end = Stuck
 		}
 	}

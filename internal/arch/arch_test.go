@@ -45,6 +45,8 @@ var rooms = map[string][]string{
 	"autodiff/internal/compiler": {"tensor"},
 	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},
 	"autodiff/internal/special":  {},
+	"optim/internal/marquardt":   {},
+	"optim/internal/batch":       {"optim/internal/marquardt", "autodiff"},
 	"infer/internal/vectors":     {},
 	"infer/internal/hamiltonian": {"infer/internal/vectors", "tensor"},
 	"infer/internal/warmup":      {"infer/internal/hamiltonian", "infer/internal/vectors", "tensor"},

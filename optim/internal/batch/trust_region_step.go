@@ -1,4 +1,4 @@
-package optim
+package batch
 
 import (
 	"math"
@@ -6,9 +6,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// within sets y to a step of at most radius and returns its multiplier; par is a
-// guess, y the undamped step (Moré 1978, algorithm 5.5, on normal equations).
-func (t *stepper) within(v *lane, radius, par float64) float64 {
+// within sets y, the undamped step, to a step of length at most radius and returns its
+// multiplier, of which par is a guess (Moré 1978, algorithm 5.5, on normal equations).
+func (t *solver) within(v *lane, radius, par float64) float64 {
 	length := linalg.Norm(v.y)
 	if !linalg.Finite(length) {
 		length = math.MaxFloat64
@@ -18,7 +18,7 @@ func (t *stepper) within(v *lane, radius, par float64) float64 {
 		return 0
 	}
 	lower := 0.0
-	if c := t.bend(v, length); c > 0 && linalg.Finite(c) {
+	if c := t.inverseQuadratic(v, length); c > 0 && linalg.Finite(c) {
 		lower = excess / radius / c
 	}
 	gnorm := 0.0
@@ -48,15 +48,15 @@ func (t *stepper) within(v *lane, radius, par float64) float64 {
 		} else {
 			upper = min(upper, par)
 		}
-		par = max(lower, par+excess/radius/t.bend(v, length))
+		par = max(lower, par+excess/radius/t.inverseQuadratic(v, length))
 	}
 	return par
 }
 
-// bend is q (H + par)^-1 q for the direction q of y, with the last factor.
-func (t *stepper) bend(v *lane, length float64) float64 {
+// inverseQuadratic is u^T (h + par)^-1 u for the direction u of y and the last factor.
+func (t *solver) inverseQuadratic(v *lane, length float64) float64 {
 	if v.orthogonal {
-		return t.bendSharp(v, length)
+		return t.inverseQuadraticOrthogonal(v, length)
 	}
 	k := 0
 	for i, is := range v.free {
@@ -69,9 +69,9 @@ func (t *stepper) bend(v *lane, length float64) float64 {
 	return linalg.Dot(t.w[:k], t.w[:k])
 }
 
-// box puts a step that leaves the bounds onto them and solves for the others
-// again, until it stays.
-func (t *stepper) box(v *lane) {
+// keepInBounds moves elements of a step that leave the bounds onto them and solves for the
+// others again, until none leaves them.
+func (t *solver) keepInBounds(v *lane) {
 	if t.lower == nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (t *stepper) box(v *lane) {
 			if !is {
 				continue
 			}
-			lo, hi := (t.lower[k]-v.x[k])/v.d[k], (t.upper[k]-v.x[k])/v.d[k]
+			lo, hi := (t.lower[k]-v.x[k])/v.scale[k], (t.upper[k]-v.x[k])/v.scale[k]
 			if v.y[k] < lo || v.y[k] > hi {
 				v.y[k] = min(max(v.y[k], lo), hi)
 				v.free[k], hit, changed = false, true, true
@@ -96,20 +96,21 @@ func (t *stepper) box(v *lane) {
 	if !changed {
 		return
 	}
-	for k := range v.y { // solve may have left the box in the last pass
-		lo, hi := (t.lower[k]-v.x[k])/v.d[k], (t.upper[k]-v.x[k])/v.d[k]
+	for k := range v.y { // the last solve may have left the bounds
+		lo, hi := (t.lower[k]-v.x[k])/v.scale[k], (t.upper[k]-v.x[k])/v.scale[k]
 		v.y[k] = min(max(v.y[k], lo), hi)
 	}
 	y := t.q
 	copy(y, v.y)
-	t.bind(v)
+	t.findFree(v)
 	copy(v.y, y)
 }
 
-// gaussNewton sets y to the undamped step of the free parameters.
-func (t *stepper) gaussNewton(v *lane) {
+// gaussNewton sets y to the undamped step of the free parameters, or to 0 where no digits
+// of it are right.
+func (t *solver) gaussNewton(v *lane) {
 	t.solve(v, 0)
-	if !v.orthogonal && t.minute < dull {
-		clear(v.y) // no digits: do not polish
+	if !v.orthogonal && t.smallestPivot < leastPivot {
+		clear(v.y)
 	}
 }
