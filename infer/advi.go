@@ -9,6 +9,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -115,7 +116,7 @@ func (a *advi) gradient(g, x []float64) error {
 	clear(g)
 	for range a.cfg.Gradients {
 		lp := math.Inf(-1)
-		for try := 0; !finite(lp) || !allFinite(d); try++ {
+		for try := 0; !linalg.Finite(lp) || !linalg.AllFinite(d); try++ {
 			if try == 100 {
 				return errors.New("infer: ADVI: 100 draws without a finite density: is it finite around the start?")
 			}

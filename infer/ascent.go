@@ -6,6 +6,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // ascent climbs a log density by L-BFGS with backtracking. It serves starts and
@@ -55,7 +56,7 @@ func (a *ascent) step() (bool, error) {
 		if err != nil && !hamiltonian.Recoverable(err) {
 			return false, err
 		}
-		if err == nil && lp >= a.lp+1e-4*length*slope && finite(lp) && allFinite(a.nextG) {
+		if err == nil && lp >= a.lp+1e-4*length*slope && linalg.Finite(lp) && linalg.AllFinite(a.nextG) {
 			a.accept(lp)
 			return true, nil
 		}

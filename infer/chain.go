@@ -2,12 +2,12 @@ package infer
 
 import (
 	"errors"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -116,11 +116,7 @@ func (c *chain) total() int { return c.cfg.warmup() + c.cfg.Draws }
 // run makes draws until the chain is complete, stopped or fails; after is
 // called between draws.
 func (c *chain) run(after func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
-		}
-	}()
+	defer given.CaughtAs(&c.err, c.fault)
 	for from := time.Now(); c.done < c.total() && !c.stop.Load(); {
 		phase := c.phase()
 		err := c.step()

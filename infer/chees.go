@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -228,7 +229,7 @@ func (h *cheesRun) stretch(u float64) {
 	before, after, total := make([]float64, n), make([]float64, n), 0.0
 	for _, m := range h.moves {
 		vectors.AddScaled(before, 1/float64(len(h.moves)), m.from)
-		if m.rate > 0 && allFinite(m.to) {
+		if m.rate > 0 && linalg.AllFinite(m.to) {
 			vectors.AddScaled(after, m.rate, m.to)
 			total += m.rate
 		}
@@ -238,7 +239,7 @@ func (h *cheesRun) stretch(u float64) {
 	}
 	sum := 0.0
 	for _, m := range h.moves {
-		if m.rate == 0 || !allFinite(m.to) {
+		if m.rate == 0 || !linalg.AllFinite(m.to) {
 			continue
 		}
 		var far, near, along float64
@@ -248,7 +249,7 @@ func (h *cheesRun) stretch(u float64) {
 		}
 		sum += m.rate / total * u * h.length * (far - near) * along
 	}
-	if !finite(sum) {
+	if !linalg.Finite(sum) {
 		return
 	}
 	x := []float64{math.Log(h.length)}

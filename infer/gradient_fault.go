@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -169,7 +170,7 @@ func (c *gradientCheck) density(d direction, h float64) float64 {
 func (c *gradientCheck) largest() float64 {
 	v := 0.0
 	for _, g := range c.given {
-		if finite(g) {
+		if linalg.Finite(g) {
 			v = max(v, math.Abs(g))
 		}
 	}

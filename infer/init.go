@@ -2,10 +2,10 @@ package infer
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -36,7 +36,7 @@ func (c *chain) place(random *tensor.Stream, given []float64, p *hamiltonian.Poi
 		if err != nil && !hamiltonian.Recoverable(err) {
 			return err
 		}
-		if p.Lp = lp; err == nil && finite(lp) && allFinite(p.G) {
+		if p.Lp = lp; err == nil && linalg.Finite(lp) && linalg.AllFinite(p.G) {
 			return nil
 		}
 		fault.Err = err
@@ -76,7 +76,7 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	var parts []string
 	if err != nil {
 		parts = append(parts, err.Error())
-	} else if !finite(p.Lp) {
+	} else if !linalg.Finite(p.Lp) {
 		parts = append(parts, fmt.Sprintf("log density is %g", p.Lp))
 	}
 	if e, ok := c.target.(Explainer); ok {
@@ -86,7 +86,7 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	}
 	bad := 0
 	for i, g := range p.G {
-		if err == nil && !finite(g) {
+		if err == nil && !linalg.Finite(g) {
 			if bad++; bad <= 5 {
 				parts = append(parts, fmt.Sprintf("gradient of parameter %d is %g at %g", i, g, p.Q[i]))
 			}
@@ -96,15 +96,4 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 		parts = append(parts, fmt.Sprintf("and %d more gradients", bad-5))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-func allFinite(v []float64) bool {
-	for _, x := range v {
-		if !finite(x) {
-			return false
-		}
-	}
-	return true
 }

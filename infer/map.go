@@ -7,6 +7,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -149,7 +150,7 @@ func (p *Posterior) mode(m *optim.Minimum) (*Mode, error) {
 	for _, q := range p.model.params {
 		out.Values[q.name], row = row[:q.node.Size():q.node.Size()], row[q.node.Size():]
 	}
-	if !finite(out.LogProb) || math.IsNaN(out.LogProb) {
+	if !linalg.Finite(out.LogProb) || math.IsNaN(out.LogProb) {
 		return nil, fmt.Errorf("infer: MAP: the log density is %g at the end", out.LogProb)
 	}
 	return out, nil

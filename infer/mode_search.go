@@ -2,10 +2,10 @@ package infer
 
 import (
 	"math"
-	"runtime/debug"
 	"sync"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -127,12 +127,8 @@ func (p *modeSearch) all(c *chain) []ascentEnd {
 // climbFrom climbs from the random place of stream k.
 func (c *chain) climbFrom(k int, end *ascentEnd) {
 	before := c.tr.Count
-	defer func() {
-		if v := recover(); v != nil {
-			end.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
-		}
-		end.calls, c.tr.Count = c.tr.Count-before, before
-	}()
+	defer func() { end.calls, c.tr.Count = c.tr.Count-before, before }()
+	defer given.CaughtAs(&end.err, c.fault)
 	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(k))
 	end.at = hamiltonian.NewPoint(len(c.p.Q))
 	if end.err = c.place(&random, nil, &end.at); end.err != nil {

@@ -7,6 +7,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // observation is data with a law.
@@ -143,7 +144,7 @@ func (o *observation) counts() []int {
 func (o *observation) check(p *Posterior) error {
 	values := p.data[slices.Index(p.model.data, o.data)]
 	for i, v := range values {
-		if !finite(v) {
+		if !linalg.Finite(v) {
 			return fmt.Errorf("observation %s[%d] is %g: drop it, mask it, or let Impute make it a parameter", o.name, i, v)
 		}
 		if o.law.Discrete && v != math.Trunc(v) {

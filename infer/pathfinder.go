@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -178,7 +179,7 @@ func (p *path) start(i, n int) (*ascent, error) {
 		if err != nil {
 			return nil, err
 		}
-		if finite(lp) && allFinite(g) {
+		if linalg.Finite(lp) && linalg.AllFinite(g) {
 			return newAscent(p.target, q, g, lp), nil
 		}
 	}
@@ -228,7 +229,7 @@ func updateDiagonal(alpha, s, y []float64) {
 	b := vectors.Dot(y, s)
 	for i, v := range alpha {
 		next := 1 / (a/(b*v) + y[i]*y[i]/b - a*s[i]*s[i]/(b*c*v*v))
-		if next > 0 && finite(next) {
+		if next > 0 && linalg.Finite(next) {
 			alpha[i] = next
 		}
 	}
@@ -282,7 +283,7 @@ func newLocalNormal(a *ascent, alpha []float64) (*localNormal, bool) {
 	for i, v := range step {
 		l.centre[i] = a.q[i] + l.scale[i]*v
 	}
-	return l, allFinite(l.centre)
+	return l, linalg.AllFinite(l.centre)
 }
 
 // inverseHessian returns B (scaled) and gamma of the compact form of BFGS.
@@ -348,7 +349,7 @@ func (l *localNormal) factorise(m *mat.Dense) bool {
 	for i := range n {
 		l.logDet += math.Log(l.factor.At(i, i))
 	}
-	return finite(l.logDet)
+	return linalg.Finite(l.logDet)
 }
 
 // apply multiplies v by the factor of the covariance in scaled coordinates, or by

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Posterior is a compiled Model: a Target over the unconstrained parameters, in
@@ -242,7 +243,7 @@ func (p *Posterior) Explain(q []float64) string {
 	}
 	var bad []string
 	for i, name := range p.parts {
-		if v := p.part(i); !finite(v) {
+		if v := p.part(i); !linalg.Finite(v) {
 			bad = append(bad, fmt.Sprintf("%s is %g", name, v))
 		}
 	}

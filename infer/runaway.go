@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // A parameter runs away where the log density does not fall towards a bound or
@@ -84,7 +85,7 @@ func (c *chain) outward(rows [][]float64, i int) (mean, err float64) {
 	half := len(rows) / 2
 	for k := range awayLook {
 		q := rows[half+k*(len(rows)-half)/awayLook]
-		if _, e := c.target.LogProbGrad(q, g); e != nil || !finite(g[i]) {
+		if _, e := c.target.LogProbGrad(q, g); e != nil || !linalg.Finite(g[i]) {
 			continue
 		}
 		up := g[i] * math.Copysign(1, q[i])

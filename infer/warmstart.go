@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -53,7 +54,7 @@ func (p *Posterior) near(src *tensor.Stream, l, centre []float64) ([]float64, er
 	q, g := make([]float64, p.dim), make([]float64, p.dim)
 	for try := range 100 {
 		jitter(src, l, centre, q, math.Pow(0.7, float64(try)))
-		if lp, err := p.LogProbGrad(q, g); err == nil && finite(lp) && allFinite(g) {
+		if lp, err := p.LogProbGrad(q, g); err == nil && linalg.Finite(lp) && linalg.AllFinite(g) {
 			return q, nil
 		}
 	}
@@ -97,7 +98,7 @@ func (f *fitted) spread() []float64 {
 	for i, pi := range place {
 		for j, pj := range place {
 			switch v := f.cov[i*n+j] * slope[i] * slope[j]; {
-			case slope[i] != 0 && slope[j] != 0 && finite(v):
+			case slope[i] != 0 && slope[j] != 0 && linalg.Finite(v):
 				a[pi*n+pj] = 2 * v
 			case i == j:
 				a[pi*n+pj] = 2
@@ -111,7 +112,7 @@ func (f *fitted) spread() []float64 {
 // or 0 where it or the variance is not known.
 func (f *fitted) slope(i, k int) float64 {
 	h := 1e-2 * math.Sqrt(f.cov[i*len(f.names)+i])
-	if !(h > 0) || !finite(h) {
+	if !(h > 0) || !linalg.Finite(h) {
 		return 0
 	}
 	lo, err0 := f.at(i, -h)

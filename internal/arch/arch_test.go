@@ -50,6 +50,7 @@ var rooms = map[string][]string{
 	"infer/internal/vectors":     {},
 	"infer/internal/hamiltonian": {"infer/internal/vectors", "tensor"},
 	"infer/internal/warmup":      {"infer/internal/hamiltonian", "infer/internal/vectors", "tensor"},
+	"infer/internal/lockstep":    {"infer/internal/hamiltonian", "infer/internal/vectors", "infer/internal/warmup", "autodiff"},
 }
 
 type source struct {
