@@ -16,14 +16,24 @@ import (
 
 // ADVIConfig says how to fit; its zero value is the default.
 type ADVIConfig struct {
-	FullRank  bool    // a full covariance. Default: independent parameters (mean field)
-	Steps     int     // at most. Default 10000
-	Gradients int     // draws per gradient. Default 1 for mean field, 4 for full rank
-	ELBODraws int     // to judge progress. Default 100
-	Tolerance float64 // relative change of the bound, over the last ten judgements, that ends it. Default 0.01
-	Draws     int     // of the result. Default 1000
-	Seed      uint64
-	Init      []float64 // centre at first. Default 0
+	// FullRank selects a full covariance. Default: independent parameters (mean field).
+	FullRank bool
+	// Steps bounds the number of steps. Default 10000.
+	Steps int
+	// Gradients is the number of draws per gradient. Default 1 for mean field, 4 for full
+	// rank.
+	Gradients int
+	// ELBODraws is the number of draws that estimate the bound when progress is judged.
+	// Default 100.
+	ELBODraws int
+	// Tolerance ends the ascent: it is the relative change of the bound over the last ten
+	// judgements. Default 0.01.
+	Tolerance float64
+	// Draws is the number of draws of the result. Default 1000.
+	Draws int
+	Seed  uint64
+	// Init is the centre at first, unconstrained. Default 0.
+	Init []float64
 }
 
 // ADVI fits a normal law in unconstrained space to the posterior by climbing the

@@ -16,8 +16,9 @@ type ascent struct {
 	target hamiltonian.Density
 	q, g   []float64
 	lp     float64
-	s, y   [][]float64 // last steps and falls of the gradient, oldest first
-	calls  int
+	// s and y are the last steps and the decreases of the gradient along them, oldest first.
+	s, y  [][]float64
+	calls int
 
 	next, nextG, dir []float64
 	along            []float64

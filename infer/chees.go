@@ -19,17 +19,27 @@ import (
 
 // ChEESConfig says how to sample with many chains; its zero value is the default.
 type ChEESConfig struct {
-	Chains       int     // Default 64, at least 8
-	Warmup       int     // draws per chain that adapt. Default 400
-	Draws        int     // kept per chain. Default 100
-	Seed         uint64  //
-	TargetAccept float64 // aim of the harmonic mean of acceptance. Default 0.651
-	MaxSteps     int     // leapfrogs of one trajectory. Default 1000
-	InitRadius   float64 // random starts are uniform within. Default 2
-	Init         [][]float64
-	Parallel     int // goroutines. Default GOMAXPROCS
+	// Chains is the number of chains, at least 8. Default 64.
+	Chains int
+	// Warmup is the number of draws per chain that adapt. Default 400.
+	Warmup int
+	// Draws is the number of draws that are kept per chain. Default 100.
+	Draws int
+	// Seed is the seed of all random numbers.
+	Seed uint64
+	// TargetAccept is the target of the harmonic mean of the acceptance rates. Default
+	// 0.651.
+	TargetAccept float64
+	// MaxSteps bounds the leapfrog steps of one trajectory. Default 1000.
+	MaxSteps int
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
+	Init       [][]float64
+	// Parallel is the number of goroutines. Default GOMAXPROCS.
+	Parallel int
 
-	NoGradientCheck bool // as in Config
+	// NoGradientCheck is as in Config.
+	NoGradientCheck bool
 }
 
 // ChEES draws with many chains of Hamiltonian Monte Carlo that share step, metric
@@ -83,9 +93,10 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 
 // cheesRun is chains that move together.
 type cheesRun struct {
-	run    *run
-	cfg    *ChEESConfig
-	length float64 // of trajectories, before jitter
+	run *run
+	cfg *ChEESConfig
+	// length is the length of trajectories in whitened units, before jitter.
+	length float64
 	dual   warmup.DualAverage
 	adam   *optim.Descent
 

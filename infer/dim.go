@@ -14,9 +14,11 @@ import (
 //	school := m.Dim("school", "A", "B", "C")
 //	theta := m.Param("theta", dist.Normal(mu, tau), infer.Over(school))
 type Dim struct {
-	Name   string
-	Labels []string  // one per place
-	Values []float64 // the coordinates if they are numbers, otherwise nil
+	Name string
+	// Labels hold one label per place.
+	Labels []string
+	// Values are the coordinates if they are numbers, otherwise nil.
+	Values []float64
 }
 
 // Len returns the number of places.

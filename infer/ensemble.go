@@ -17,19 +17,26 @@ import (
 // EnsembleConfig says how to sample without gradients; its zero value is the
 // default.
 type EnsembleConfig struct {
-	Walkers int // even, more than twice the dimension. Default max(32, 4 dim)
-	Warmup  int // draws per walker that are dropped. Default 1000
-	Draws   int // kept per walker. Default 1000
-	Seed    uint64
+	// Walkers is the number of walkers, even and more than twice the dimension. Default
+	// max(32, 4 dim).
+	Walkers int
+	// Warmup is the number of draws per walker that are dropped. Default 1000.
+	Warmup int
+	// Draws is the number of draws that are kept per walker. Default 1000.
+	Draws int
+	Seed  uint64
 
 	// Stretch, Differential and Walk are the shares of the moves: along the line to
 	// another walker, by the difference of two others, by a random combination of
 	// several. Default 0.4, 0.4, 0.2.
 	Stretch, Differential, Walk float64
 
-	Init       [][]float64 // a start per walker. Default: random
-	InitRadius float64     // random starts are uniform within. Default 2
-	Parallel   int         // goroutines. Default GOMAXPROCS
+	// Init holds a start per walker. Default: random.
+	Init [][]float64
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
+	// Parallel is the number of goroutines. Default GOMAXPROCS.
+	Parallel int
 }
 
 // Ensemble samples a density of which only values are known, with walkers that

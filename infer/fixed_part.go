@@ -9,9 +9,12 @@ import (
 // fixedPart is what the density needs of the data alone: computed when the data
 // change, not at every gradient.
 type fixedPart struct {
-	prog   *ad.Program // inputs: data
-	nodes  []*ad.Node  // its outputs
-	places []*ad.Node  // inputs of the density in their stead
+	// prog computes nodes from the data.
+	prog *ad.Program
+	// nodes are the static nodes.
+	nodes []*ad.Node
+	// places are the inputs of the density that take the place of nodes.
+	places []*ad.Node
 }
 
 // hoist takes the still part out of the outputs of the density and computes it

@@ -13,16 +13,23 @@ import (
 
 // GradientError says that a target's gradient is not that of its log density.
 type GradientError struct {
-	At     []float64       // the unconstrained point
-	Faults []GradientFault // at most maxFaults
+	// At is the unconstrained point.
+	At []float64
+	// Faults are the first faults found, at most maxFaults.
+	Faults []GradientFault
 }
 
 // GradientFault is one derivative that is wrong.
 type GradientFault struct {
-	Parameter   string  // as the target names it, or q[3]; empty where no single one was found
-	Given       float64 // by the target; NaN where it wrote nothing
-	Expected    float64 // from differences of the log density
-	Uncertainty float64 // of Expected
+	// Parameter is the name that the target gives, or q[3]. It is empty where no single
+	// parameter is at fault.
+	Parameter string
+	// Given is the derivative from the target, NaN where it wrote nothing.
+	Given float64
+	// Expected is the derivative from differences of the log density.
+	Expected float64
+	// Uncertainty is that of Expected.
+	Uncertainty float64
 }
 
 func (e *GradientError) Error() string {

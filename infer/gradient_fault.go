@@ -22,10 +22,13 @@ type gradientCheck struct {
 	ctx    context.Context
 	target Target
 	names  []string
-	q      []float64 // the point
-	given  []float64 // gradient there
-	moved  []float64
-	g      []float64 // not looked at
+	// q is the point.
+	q []float64
+	// given is the gradient of the target at q.
+	given []float64
+	moved []float64
+	// g is a gradient that nobody reads.
+	g      []float64
 	random tensor.Stream
 	faults []GradientFault
 }

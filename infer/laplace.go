@@ -18,8 +18,11 @@ const halfLog2Pi = 0.91893853320467274178
 // LaplaceConfig says where to start and how much to draw; its zero value is the
 // default.
 type LaplaceConfig struct {
-	Init  []float64 // Default: a random place, climbed from
-	Draws int       // Default 1000
+	// Init is where the search for the mode begins, unconstrained. Default: a random place,
+	// from which it ascends.
+	Init []float64
+	// Draws is the number of draws of the result. Default 1000.
+	Draws int
 	Seed  uint64
 }
 

@@ -14,16 +14,22 @@ import (
 
 // MAPSettings says where to start; its zero value is the default.
 type MAPSettings struct {
-	Jacobian bool      // the top of the density in unconstrained space, which Laplace takes. Default: of the parameters' own
-	Init     []float64 // unconstrained. Default: the best of some random starts
-	Starts   int       // how many. Default 4
-	Seed     uint64
+	// Jacobian asks for the mode of the density in unconstrained space, which Laplace takes.
+	// Default: that of the parameters' own density.
+	Jacobian bool
+	// Init is the unconstrained start. Default: the best of some random starts.
+	Init []float64
+	// Starts is the number of random starts. Default 4.
+	Starts int
+	Seed   uint64
 }
 
 // Mode is a maximum of a posterior density.
 type Mode struct {
-	Values        map[string][]float64 // constrained parameters by name, row-major
-	LogProb       float64              // log density there, with all constants
+	// Values are the constrained parameters by name, row-major.
+	Values map[string][]float64
+	// LogProb is the log density there, with all constants.
+	LogProb       float64
 	Unconstrained []float64
 	Status        optim.Status
 }

@@ -27,8 +27,9 @@ func modeSlack(dim int) float64 { return 10 + 2*float64(dim) }
 // modeSearch holds the climbs of a run, by the number of their random stream, which
 // for the first is that of a chain. Chains that ask for them share the work.
 type modeSearch struct {
-	mu    sync.Mutex
-	next  int // to claim
+	mu sync.Mutex
+	// next is the next ascent to claim.
+	next  int
 	done  sync.WaitGroup
 	ends  [modeSearchStarts]ascentEnd
 	first sync.Once

@@ -26,22 +26,30 @@ type Model struct {
 	derived  []*quantity
 	terms    []*quantity
 	observed []*observation
-	fixed    []*param          // parameters that Condition made data
-	names    map[string]string // what each name stands for
-	errs     []error
+	// fixed are the parameters that Condition made data.
+	fixed []*param
+	// names says what each name stands for.
+	names map[string]string
+	errs  []error
 }
 
 // param is one declared parameter.
 type param struct {
-	name      string
-	node      *ad.Node // the constrained leaf that the user's graph holds
-	dims      []Dim
-	prior     dist.Dist
-	flat      bool // without a prior of its own
-	weak      bool // with one that nobody chose
+	name string
+	// node is the constrained leaf that the user's graph holds.
+	node  *ad.Node
+	dims  []Dim
+	prior dist.Dist
+	// flat is true for a parameter without a prior of its own.
+	flat bool
+	// weak is true where nobody chose the prior.
+	weak      bool
 	transform dist.Transform
-	base      *dist.Dist // law of the sampled form, for the transform alone maps it to the prior
-	free      []int      // shape of the unconstrained form
+	// base is the distribution of the sampled form, where the transform alone maps it to the
+	// prior.
+	base *dist.Dist
+	// free is the shape of the unconstrained form.
+	free []int
 }
 
 type datum struct {

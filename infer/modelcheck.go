@@ -17,12 +17,14 @@ type CheckSettings struct {
 	// that counts, in the order of Observe. Default: every Data vector as long as the
 	// only observation, or the order of the observations.
 	Axes []check.Axis
-	Grid *check.Grid // where the observations lie on a detector
+	// Grid says where the observations lie on a detector.
+	Grid *check.Grid
 	// Directions are departures that have a name, given the predictions and standard
 	// deviations at the draw that is judged.
 	Directions func(mean, sd []float64) []check.Direction
-	Altered    []check.Alteration // what was done to the data before they were observed
-	Findings   []check.Flag
+	// Altered says what was done to the data before they were observed.
+	Altered  []check.Alteration
+	Findings []check.Flag
 	// Priors replace what the draws say of the parameters of these names.
 	Priors []check.Prior
 }
@@ -107,7 +109,8 @@ type modelCheck struct {
 	s      CheckSettings
 	groups []group
 	tracks []*priorTrack
-	free   [][]float64 // unconstrained coordinates of the draws that are looked at
+	// free holds the unconstrained coordinates of the draws that are looked at.
+	free [][]float64
 }
 
 func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {

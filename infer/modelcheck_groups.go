@@ -18,7 +18,8 @@ type group struct {
 	name   string
 	labels []string
 	axis   check.Axis
-	scores [][]float64 // of each draw
+	// scores holds the scores of each draw.
+	scores [][]float64
 }
 
 // groups lists those that can be judged.

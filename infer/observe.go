@@ -12,13 +12,16 @@ import (
 
 // observation is data with a law.
 type observation struct {
-	name    string
-	law     dist.Dist
-	data    *datum
-	value   *ad.Node // data, with parameters in place of missing values
-	kept    []int    // values that count, by place; nil for all
-	impute  bool
-	missing []int // places of imputed values
+	name string
+	law  dist.Dist
+	data *datum
+	// value is the data with parameters in place of missing values.
+	value *ad.Node
+	// kept are the places of values that are not masked, nil for all.
+	kept   []int
+	impute bool
+	// missing are the places of imputed values.
+	missing []int
 }
 
 // Observe declares that values were drawn from law, one by one. They form a

@@ -26,12 +26,17 @@ const (
 
 // PathfinderConfig says how to look; its zero value is the default.
 type PathfinderConfig struct {
-	Paths      int // starts, each climbed apart. Default 4
-	Draws      int // of the result. Default 1000
-	ELBODraws  int // to judge each place on a path. Default 25
-	Steps      int // of a path at most. Default 1000
-	Seed       uint64
-	InitRadius float64 // random starts are uniform within. Default 2
+	// Paths is the number of starts, from each of which a path ascends. Default 4.
+	Paths int
+	// Draws is the number of draws of the result. Default 1000.
+	Draws int
+	// ELBODraws is the number of draws that judge each place on a path. Default 25.
+	ELBODraws int
+	// Steps bounds the steps of a path. Default 1000.
+	Steps int
+	Seed  uint64
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
 	Init       [][]float64
 }
 
@@ -109,9 +114,10 @@ func joinPaths(t Target, paths []*path, errs []error, c *PathfinderConfig) (*App
 // path is one climb.
 type path struct {
 	density
-	cfg        *PathfinderConfig
-	src        tensor.Stream
-	best       float64 // ELBO
+	cfg *PathfinderConfig
+	src tensor.Stream
+	// best is the largest ELBO.
+	best       float64
 	q          [][]float64
 	logP, logQ []float64
 }
@@ -238,11 +244,14 @@ func updateDiagonal(alpha, s, y []float64) {
 // localNormal is a normal law whose covariance diag(alpha) + B gamma B^T has a
 // Cholesky factor in few dimensions.
 type localNormal struct {
-	centre, scale []float64  // scale is the root of alpha
-	q             *mat.Dense // orthonormal basis, in scaled coordinates; nil for all of space
-	factor        *mat.TriDense
-	logDet        float64 // of the root of the covariance
-	u             []float64
+	// centre is the mean, and scale is the root of alpha.
+	centre, scale []float64
+	// q is an orthonormal basis in scaled coordinates, nil for all of space.
+	q      *mat.Dense
+	factor *mat.TriDense
+	// logDet is the log determinant of the root of the covariance.
+	logDet float64
+	u      []float64
 }
 
 // newLocalNormal is the law at the place of the climb; false where the inverse

@@ -18,22 +18,36 @@ import (
 // the order of declaration, row-major inside each. It is not safe for
 // concurrent use; Clone shares the programs.
 type Posterior struct {
-	model       *Model
-	density     *ad.Program // inputs: unconstrained parameters, data, the still part; outputs: lp, its gradients, the parts of lp
-	derive      *ad.Program // outputs: constrained parameters, derived quantities
-	predict     *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
-	graph       []*ad.Node  // lp and its gradients
-	derived     []*ad.Node  // outputs of derive
-	inputs      []*ad.Node  // of the programs, without the still part
-	parts       []string    // names of the parts of lp
-	dim         int
-	columns     int // of a draw
-	data        [][]float64
-	fixed       *fixedPart  // nil: the density needs no more than the data
-	fixedValues [][]float64 // its values
+	model *Model
+	// density computes lp, its gradients and the parts of lp, from the unconstrained
+	// parameters, the data and the static subgraph.
+	density *ad.Program
+	// derive computes the constrained parameters and the derived quantities.
+	derive *ad.Program
+	// predict computes the pointwise log-likelihoods and the parameters of the distributions
+	// of the observations.
+	predict *ad.Program
+	// graph are lp and its gradients.
+	graph []*ad.Node
+	// derived are the outputs of derive.
+	derived []*ad.Node
+	// inputs are the inputs of the programs, without the static subgraph.
+	inputs []*ad.Node
+	// parts are the names of the parts of lp.
+	parts []string
+	dim   int
+	// columns is the number of columns of a draw.
+	columns int
+	data    [][]float64
+	// fixed is the static subgraph of the density, nil where it has none.
+	fixed *fixedPart
+	// fixedValues are the values of the static subgraph.
+	fixedValues [][]float64
 	run         *ad.State
-	write       *ad.State // of derive
-	ask         *ad.State // of predict
+	// write runs derive.
+	write *ad.State
+	// ask runs predict.
+	ask *ad.State
 }
 
 // Dim returns the number of unconstrained parameters.

@@ -66,7 +66,9 @@ func (p *Posterior) arrays() (names []string) {
 // generator draws from the joint law, parameter by parameter.
 type generator struct {
 	model *Model
-	state *ad.State // inputs: parameters, data; outputs: laws' parameters of priors and observations, derived quantities
+	// state computes the parameters of the distributions of priors and observations, and the
+	// derived quantities, from parameters and data.
+	state *ad.State
 }
 
 func (p *Posterior) generator() (*generator, error) {

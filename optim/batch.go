@@ -78,13 +78,19 @@ type BatchSettings struct {
 	// FTol, XTol and GTol end a fit as in Settings. Default 1e-8; negative switches
 	// one off.
 	FTol, XTol, GTol float64
-	MaxEvaluations   int     // of a row. Default 100 times the number of parameters
-	FirstStep        float64 // as in Settings. Default 1
-	NoPolish         bool    // no last step to rounding error
+	// MaxEvaluations bounds the evaluations of a row. Default 100 times the number of
+	// parameters.
+	MaxEvaluations int
+	// FirstStep is as in Settings. Default 1.
+	FirstStep float64
+	// NoPolish leaves out the last steps, to rounding error.
+	NoPolish bool
 	// RelativeSigma scales errors by the reduced chi-square of each row.
 	RelativeSigma bool
-	Covariance    bool // keep the covariance of each row, not only standard deviations
-	Threads       int  // Default GOMAXPROCS
+	// Covariance keeps the covariance of each row, not only standard deviations.
+	Covariance bool
+	// Threads is the number of goroutines. Default GOMAXPROCS.
+	Threads int
 	// Progress, if given, is told the rows done, from time to time, by one goroutine
 	// at a time.
 	Progress func(done, rows int)

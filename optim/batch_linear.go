@@ -12,10 +12,13 @@ import (
 
 // Linearised is a row of a batch at its result.
 type Linearised struct {
-	Row       int
-	Points    []int     // of the residuals that count, ascending
-	Residuals []float64 // weighed, of these points
-	Jacobian  []float64 // of the weighed residuals, column by column
+	Row int
+	// Points are the numbers of the residuals whose weight is not 0, ascending.
+	Points []int
+	// Residuals are the weighted residuals of these points.
+	Residuals []float64
+	// Jacobian is that of the weighted residuals, column by column.
+	Jacobian []float64
 }
 
 // Linearise computes residuals and Jacobians of all rows of a result that did not

@@ -12,18 +12,25 @@ import (
 // BatchResult holds the fits of a batch, row after row.
 type BatchResult struct {
 	Names []string
-	X     []float64 // B x N; the start of rows that Failed
+	// X holds B x N parameters. For rows that Failed it is the start.
+	X []float64
 	// SD holds the standard deviations (B x N): +Inf for what the data of the row do
 	// not determine, NaN for rows that Failed. FreeSD holds parameters on their
 	// bounds fixed; it is nil without bounds.
 	SD, FreeSD []float64
-	Cov        []float64 // B x N x N, with BatchSettings.Covariance
-	Cost       []float64 // scale^2/2 sum rho
-	ChiSquared []float64 // sum of squared weighted residuals
-	Points     []int     // residuals that count
-	Status     []Status
-	NFev       []int
-	Active     []int8 // B x N: -1 or 1 where a parameter is on its lower or upper bound; nil without bounds
+	// Cov holds B x N x N covariances, with BatchSettings.Covariance.
+	Cov []float64
+	// Cost is scale^2/2 sum rho of each row.
+	Cost []float64
+	// ChiSquared is the sum of squared weighted residuals of each row.
+	ChiSquared []float64
+	// Points is the number of residuals of each row whose weight is not 0.
+	Points []int
+	Status []Status
+	NFev   []int
+	// Active holds B x N values: -1 or 1 where a parameter is on its lower or upper bound.
+	// It is nil without bounds.
+	Active []int8
 
 	b       *Batch
 	s       BatchSettings

@@ -5,12 +5,17 @@ import "github.com/euryale-dev/euryale/internal/linalg"
 // dense is a Jacobian that is stored in full.
 type dense struct {
 	*iterate
-	j    []float64         // weighed, by columns
-	q    *linalg.PivotedQR // of J d, with rows of zeros under it where M < N
-	b    []float64         // Q^T times the weighed residuals
-	work []float64         // M
-	svd  *secular          // what region needs
-	mem  *linalg.Arena
+	// j is the weighted Jacobian by columns.
+	j []float64
+	// q factors J D, with rows of zeros under it where M < N.
+	q *linalg.PivotedQR
+	// b is Q^T times the weighted residuals.
+	b []float64
+	// work is scratch of M numbers.
+	work []float64
+	// svd is the singular value decomposition that region needs.
+	svd *secular
+	mem *linalg.Arena
 }
 
 // denseFloats is what the pivoted factorisation takes.

@@ -13,10 +13,12 @@ import (
 // (Voglis & Lagaris, WSEAS Int. Conf. on Applied Mathematics, 2004).
 type dogbox struct {
 	*iterate
-	d      *dense
-	held   []bool
-	lo, hi []float64 // the rectangle, scaled, around x
-	newton []float64 // scaled
+	d    *dense
+	held []bool
+	// lo and hi are the corners of the scaled rectangle around x.
+	lo, hi []float64
+	// newton is the scaled Gauss-Newton step.
+	newton []float64
 }
 
 func (w *iterate) dogbox(ctx context.Context) Status {

@@ -12,8 +12,9 @@ import (
 // Function is a function of N parameters to minimise. It is not safe for
 // concurrent use.
 type Function struct {
-	N     int
-	Names []string // of the parameters; used in messages
+	N int
+	// Names are the names of the parameters, used in messages.
+	Names []string
 	Start []float64
 	// Lower and Upper are the bounds; nil or infinite where there are none.
 	Lower, Upper []float64

@@ -15,9 +15,10 @@ import (
 // v + a/2 where a is short against v (Transtrum & Sethna, arXiv:1201.5885).
 type geodesic struct {
 	*iterate
-	d     *dense
-	t     *linalg.Damped
-	bend  []float64 // r_vv
+	d *dense
+	t *linalg.Damped
+	// bend is the second derivative r_vv of the residuals along the step.
+	bend  []float64
 	accel []float64
 }
 

@@ -11,7 +11,9 @@ import (
 // Health judges how well the data determine the parameters of a fit: what is wrong,
 // with numbers, and what to try. Package infer/check judges the residuals.
 type Health struct {
-	Condition  float64 // of the Jacobian with columns of length 1; +Inf if rank-deficient
+	// Condition is the condition number of the Jacobian with columns of length 1, +Inf if it
+	// is rank-deficient.
+	Condition  float64
 	Parameters []ParameterHealth
 	Findings   []Finding
 }
@@ -25,7 +27,8 @@ type ParameterHealth struct {
 	// Partner is the parameter it is most correlated with, Correlation how much.
 	Partner     string
 	Correlation float64
-	Active      int // -1 or 1 on its lower or upper bound
+	// Active is -1 or 1 where the parameter is on its lower or upper bound.
+	Active int
 }
 
 // Finding is one thing that is wrong.

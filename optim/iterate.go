@@ -16,23 +16,36 @@ type iterate struct {
 	m, n int
 
 	x, xNew []float64
-	f, fNew []float64 // residuals
-	fw      []float64 // weighed by the loss
-	weights []float64 // of the rows; nil for least squares
+	// f and fNew are the residuals at x and xNew.
+	f, fNew []float64
+	// fw are the residuals weighted by the loss.
+	fw []float64
+	// weights are the weights of the rows, nil for least squares.
+	weights []float64
 	cost    float64
-	grad    []float64 // of the cost
-	column  []float64 // lengths of the columns of the weighed Jacobian
-	longest []float64 // columns so far
-	scale   []float64 // of the parameters: the longest columns, 1 for none, or 1/XScale
-	model   model
+	// grad is the gradient of the cost.
+	grad []float64
+	// column holds the norms of the columns of the weighted Jacobian.
+	column []float64
+	// longest holds the largest norms of the columns so far.
+	longest []float64
+	// scale holds the scales of the parameters: longest, 1 for a column of zeros, or
+	// 1/XScale.
+	scale []float64
+	model model
 
 	nfev, njev, steps int
 
-	d           []float64 // what a scaled step is multiplied by
-	diagH       []float64 // curvature that the bounds add to the scaled problem
-	gh          []float64 // scaled gradient
-	distance    []float64 // to the bound that the gradient points at
-	step, stepH []float64 // and scaled
+	// d is what a scaled step is multiplied by.
+	d []float64
+	// diagH is the curvature that the bounds add to the scaled problem.
+	diagH []float64
+	// gh is the scaled gradient.
+	gh []float64
+	// distance is the distance to the bound that the gradient points at.
+	distance []float64
+	// step and stepH are the step and the scaled step.
+	step, stepH []float64
 	scratch     [3][]float64
 	images      [2][]float64
 }

@@ -11,7 +11,9 @@ import (
 // LBFGS is the limited-memory quasi-Newton method (Liu & Nocedal,
 // doi:10.1007/BF01589116) with strong Wolfe steps. It takes no bounds.
 type LBFGS struct {
-	Memory int // pairs of steps and gradient changes. Default 10
+	// Memory is the number of pairs of steps and changes of the gradient that are kept.
+	// Default 10.
+	Memory int
 }
 
 func (LBFGS) name() string { return "lbfgs" }

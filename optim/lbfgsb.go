@@ -16,7 +16,9 @@ import (
 // Wolfe step towards it (Byrd, Lu, Nocedal & Zhu, doi:10.1137/0916069; projection
 // of the subspace step after Morales & Nocedal, doi:10.1145/2049662.2049669).
 type LBFGSB struct {
-	Memory int // pairs of steps and gradient changes. Default 10
+	// Memory is the number of pairs of steps and changes of the gradient that are kept.
+	// Default 10.
+	Memory int
 }
 
 func (LBFGSB) name() string { return "lbfgsb" }
@@ -25,11 +27,14 @@ func (LBFGSB) name() string { return "lbfgsb" }
 // theta I - W M W^T with W = [Y, theta S].
 type boxed struct {
 	*search
-	theta  float64
-	w      [][]float64 // columns of W
-	m      *mat.Dense  // M; nil without memory
+	theta float64
+	// w holds the columns of W.
+	w [][]float64
+	// m is M, nil without memory.
+	m      *mat.Dense
 	cauchy []float64
-	c      []float64 // W^T (cauchy - x)
+	// c is W^T (cauchy - x).
+	c      []float64
 	free   []int
 	target []float64
 }

@@ -15,7 +15,8 @@ type levenberg struct {
 	t           *linalg.Damped
 	bend        *geodesic
 	par, radius float64
-	first       bool // no step has been tried yet
+	// first is true until a step has been tried.
+	first bool
 }
 
 // marquardt runs the Levenberg-Marquardt iteration of Moré (Lecture Notes in

@@ -42,24 +42,30 @@ type MinimizeSettings struct {
 type MinimizeState struct {
 	Algorithm string
 	Iteration int
-	NFev      int // evaluations of the gradient
-	NHev      int // products with second derivatives
-	X, Grad   []float64
-	Value     float64
-	S, Y      [][]float64 // steps and changes of the gradient, oldest first
-	Radius    float64
-	Flat      int // iterations in a row that did not lower the value
+	// NFev is the number of evaluations of the gradient.
+	NFev int
+	// NHev is the number of products with second derivatives.
+	NHev    int
+	X, Grad []float64
+	Value   float64
+	// S and Y are the steps and the changes of the gradient, oldest first.
+	S, Y   [][]float64
+	Radius float64
+	// Flat is the number of iterations in a row that did not lower the value.
+	Flat int
 }
 
 // Minimum is the end of a minimisation.
 type Minimum struct {
-	Names  []string
-	X      []float64
-	Value  float64
-	Grad   []float64
-	Active []int // -1 or 1 where a parameter lies on its lower or upper bound
+	Names []string
+	X     []float64
+	Value float64
+	Grad  []float64
+	// Active is -1 or 1 where a parameter lies on its lower or upper bound.
+	Active []int
 	Status Status
-	State  MinimizeState // to go on from
+	// State is the state to go on from.
+	State MinimizeState
 }
 
 // Minimize finds a local minimum of f from its Start, or from the nearest point
@@ -119,16 +125,20 @@ func Minimize(ctx context.Context, f *Function, s MinimizeSettings) (_ *Minimum,
 
 // search is a minimisation in progress.
 type search struct {
-	ctx          context.Context
-	n            int
-	s            MinimizeSettings
-	f            *Function // nil under gonum
-	lower, upper []float64 // nil: none
+	ctx context.Context
+	n   int
+	s   MinimizeSettings
+	// f is the function, nil under gonum.
+	f *Function
+	// lower and upper are the bounds, nil where there are none.
+	lower, upper []float64
 	evaluate     func(g, x []float64) (float64, error)
 	second       func(out, x, v []float64) error
-	major        func(s *MinimizeState) error // nil: nobody else listens
-	state        MinimizeState
-	nfev, nhev   int // also of an iteration that was not finished
+	// major is called after every iteration, if not nil.
+	major func(s *MinimizeState) error
+	state MinimizeState
+	// nfev and nhev count the evaluations, also of an iteration that was not finished.
+	nfev, nhev int
 }
 
 // errStopped ends an algorithm between iterations; the status says why.

@@ -18,8 +18,11 @@ import (
 // MultiSettings of MultiStart. The zero value is the default.
 type MultiSettings struct {
 	Settings
-	Starts  int     // Default 10 times the number of parameters, 20 at least
-	Sampler Sampler // Default LatinHypercube
+	// Starts is the number of starts. Default 10 times the number of parameters, 20 at
+	// least.
+	Starts int
+	// Sampler places the starts. Default LatinHypercube.
+	Sampler Sampler
 	Seed    uint64
 	// Lower and Upper are the box of starts. Default: the problem's bounds. A side
 	// whose ends are positive and a thousand apart is sampled by logarithms.
@@ -32,8 +35,9 @@ type MultiSettings struct {
 // Found is a minimum and how many starts led to it.
 type Found struct {
 	*Result
-	Hits  int
-	Start []float64 // of the first that did
+	Hits int
+	// Start is the first start that led here.
+	Start []float64
 }
 
 // MultiStart fits from many starts, the problem's own among them if it has one,

@@ -12,7 +12,8 @@ import (
 // doi:10.1137/0720042). It follows directions of negative curvature to the edge
 // of the region, and takes no bounds.
 type NewtonCG struct {
-	Radius float64 // of the first region. Default 1
+	// Radius is the radius of the first trust region. Default 1.
+	Radius float64
 }
 
 func (NewtonCG) name() string { return "newton_cg" }

@@ -11,16 +11,21 @@ import (
 // more than M or N elements, but for the elements of a sparse Jacobian.
 type operator struct {
 	*iterate
-	sparse     *compressed // nil where the problem has JVP and VJP
-	err        error       // of a product, kept until update or region can tell
-	stream     tensor.Stream
-	lsmr       linalg.LSMR
-	vector     []float64 // N
-	row, row2  []float64 // M
+	// sparse is nil where the problem has JVP and VJP.
+	sparse *compressed
+	// err is the error of a product, kept until update or region can return it.
+	err    error
+	stream tensor.Stream
+	lsmr   linalg.LSMR
+	// vector is scratch of N numbers.
+	vector []float64
+	// row and row2 are scratch of M numbers.
+	row, row2  []float64
 	plane      [2][]float64
 	planeImage [2][]float64
 	planned    bool
-	rhs        []float64 // M+N
+	// rhs is a right-hand side of M+N numbers.
+	rhs []float64
 }
 
 // probes is how many random vectors estimate the lengths of columns.

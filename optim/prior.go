@@ -11,7 +11,8 @@ import (
 type Prior struct {
 	Names []string
 	Mean  []float64
-	Cov   []float64 // row-major
+	// Cov is the covariance, row-major.
+	Cov []float64
 }
 
 // Gaussian is the prior of one parameter.
@@ -21,9 +22,12 @@ func Gaussian(name string, mean, sd float64) Prior {
 
 // priorRows are the residuals of a prior: its own rows times p, less a constant.
 type priorRows struct {
-	at    []int     // numbers of the parameters
-	rows  []float64 // L^-1, row-major
-	shift []float64 // L^-1 Mean
+	// at are the numbers of the parameters.
+	at []int
+	// rows is L^-1, row-major.
+	rows []float64
+	// shift is L^-1 Mean.
+	shift []float64
 }
 
 func (r Prior) rows(p *Problem) (priorRows, error) {

@@ -13,8 +13,10 @@ import (
 type reduction struct {
 	p    *Problem
 	free []int
-	at   []float64 // all parameters
-	ties *ties     // nil for none
+	// at holds all parameters.
+	at []float64
+	// ties is nil without ties.
+	ties *ties
 }
 
 // reduce returns the problem of the free parameters and a function that completes

@@ -14,9 +14,12 @@ import (
 // Stream is a fit to more data than memory holds, which are read in chunks, once
 // for every evaluation.
 type Stream struct {
-	Residual *ad.Node   // of one chunk: one element a row
-	Params   []*ad.Node // to fit
-	Columns  []*ad.Node // inputs of as many elements as Residual: the data of a chunk
+	// Residual is the residual of one chunk, one element per row.
+	Residual *ad.Node
+	// Params are the parameters to fit.
+	Params []*ad.Node
+	// Columns are the data of a chunk: inputs of as many elements as Residual.
+	Columns []*ad.Node
 	// Next fills columns with the next rows and returns how many it had, fewer than
 	// a chunk only at the end, 0 after it. Rewind goes back to the first row.
 	Next   func(columns [][]float64) (rows int, err error)
@@ -67,13 +70,16 @@ type streaming struct {
 	chunk   int
 	state   *ad.State
 	columns [][]float64
-	q       *linalg.PivotedQR // n + chunk rows
-	b       []float64
-	rows    int
-	at      []float64
-	r       []float64 // n x n, by columns: its products are those of the Jacobian
-	qtf     []float64
-	rest    float64 // sum of squares that no step removes
+	// q factors n + chunk rows.
+	q    *linalg.PivotedQR
+	b    []float64
+	rows int
+	at   []float64
+	// r is n x n, by columns. Its products are those of the Jacobian.
+	r   []float64
+	qtf []float64
+	// rest is the sum of squares that no step removes.
+	rest float64
 }
 
 func newStreaming(ctx context.Context, d Stream) (*streaming, error) {

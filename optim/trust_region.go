@@ -9,10 +9,13 @@ import (
 // secular solves trust regions from the singular values of J d with the rows of
 // diagH under it.
 type secular struct {
-	aug    []float64 // 2n x n; columns become U s
-	rhs    []float64
-	s, v   []float64 // singular values and right vectors
-	su, uf []float64 // (U s)^T f and U^T f
+	// aug is 2n x n. Its columns become U s.
+	aug []float64
+	rhs []float64
+	// s and v are singular values and right vectors.
+	s, v []float64
+	// su and uf are (U s)^T f and U^T f.
+	su, uf []float64
 }
 
 // factor decomposes the scaled Jacobian.

@@ -116,9 +116,10 @@ func (e *diagEstimator) Load(r *checkpoint.Decoder) {
 }
 
 type denseEstimator struct {
-	n      int
-	mean   []float64
-	m2     []float64 // by rows, lower triangle
+	n    int
+	mean []float64
+	// m2 is the sum of products of deviations, the lower triangle by rows.
+	m2     []float64
 	shrink bool
 }
 

@@ -17,7 +17,8 @@ const SmallDim = 8
 // themselves never square their scales.
 type smallEstimator struct {
 	q, g scatterFactor
-	work []float64 // of metric, three matrices and a row
+	// work is scratch of Metric: three matrices and a row.
+	work []float64
 }
 
 func newSmallEstimator(dim int) *smallEstimator {
@@ -122,8 +123,10 @@ func (e *smallEstimator) Load(r *checkpoint.Decoder) {
 type scatterFactor struct {
 	n    int
 	mean []float64
-	r    []float64 // by rows, full square, without rows
-	rows []float64 // the last rows, which wait for each other
+	// r is R by rows, in a full square, without the waiting rows.
+	r []float64
+	// rows are the last rows, which are taken in together.
+	rows []float64
 }
 
 // waiting is the number of rows that a triangle takes in at once.
