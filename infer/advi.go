@@ -36,7 +36,7 @@ type ADVIConfig struct {
 	Init []float64
 }
 
-// ADVI fits a normal law in unconstrained space to the posterior by climbing the
+// ADVI fits a normal distribution in unconstrained space to the posterior by ascending the
 // evidence lower bound with the reparametrised gradient:
 //
 //	q = mu + L u, u ~ N(0, 1);  ELBO = E[log p(q)] + sum log L_ii + const
@@ -62,7 +62,7 @@ func ADVI(ctx context.Context, t Target, c ADVIConfig) (_ *Approximation, err er
 	if err != nil {
 		return nil, err
 	}
-	message, err := a.climb(ctx, x)
+	message, err := a.ascend(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -210,9 +210,9 @@ func (a *advi) steps(ctx context.Context, x []float64, d *optim.Descent, n int) 
 	return nil
 }
 
-// climb moves x until the bound no longer changes, its steps shrinking; x ends as
+// ascend moves x until the bound no longer changes, its steps shrinking; x ends as
 // the average of the last part.
-func (a *advi) climb(ctx context.Context, x []float64) (message string, err error) {
+func (a *advi) ascend(ctx context.Context, x []float64) (message string, err error) {
 	d := &optim.Descent{Rule: optim.Adam{}, LR: a.lr, Average: 0.99,
 		Schedule: func(lr float64, step int) (float64, float64) { return lr / math.Sqrt(1+float64(step)/100), math.NaN() }}
 	var changes []float64
@@ -244,7 +244,7 @@ func median(v []float64) float64 {
 	return s[len(s)/2]
 }
 
-// result draws from the law at x.
+// result draws from the distribution at x.
 func (a *advi) result(t Target, x []float64, message string) (*Approximation, error) {
 	var q [][]float64
 	var logP, logQ []float64

@@ -9,7 +9,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Approximation is draws from a law that is near the posterior: fast, without a
+// Approximation is draws from a distribution that is near the posterior: fast, without a
 // promise. ParetoK tells how far its importance weights can be trusted: below
 // 0.7 the draws, resampled, stand for the posterior; above, use them as starts.
 type Approximation struct {

@@ -68,7 +68,7 @@ type chain struct {
 	// pool is the mode search that the chains of a run share.
 	pool *modeSearch
 	// give hands a draw to the Sink. It is nil without one.
-	give func(SinkDraw) error
+	toSink func(SinkDraw) error
 
 	tr               *hamiltonian.Trajectory
 	ad               *warmup.Adapter
@@ -98,7 +98,7 @@ type record struct {
 	outputs [][]float64
 	stats   []DrawStat
 	// room is memory for the next rows.
-	room []float64
+	spare []float64
 }
 
 // reserve makes room for n draws.
@@ -111,11 +111,11 @@ func (r *record) reserve(n int, outputs bool) {
 
 // row returns n numbers from the room.
 func (r *record) row(n int) []float64 {
-	if len(r.room) < n {
-		r.room = make([]float64, max(n, min(64*n, 1<<16)))
+	if len(r.spare) < n {
+		r.spare = make([]float64, max(n, min(64*n, 1<<16)))
 	}
-	row := r.room[:n:n]
-	r.room = r.room[n:]
+	row := r.spare[:n:n]
+	r.spare = r.spare[n:]
 	return row
 }
 
@@ -225,13 +225,13 @@ func (c *chain) move() (*hamiltonian.Transition, error) {
 		return &hamiltonian.Transition{Energy: -c.p.Lp}, nil
 	}
 	if c.cfg.Method == HMC {
-		return c.tr.MoveHMC(&c.p, c.stride())
+		return c.tr.MoveHMC(&c.p, c.nextStep())
 	}
-	return c.tr.Move(&c.p, c.stride())
+	return c.tr.Move(&c.p, c.nextStep())
 }
 
-// stride sets the bound of the next tree and returns its step.
-func (c *chain) stride() float64 {
+// nextStep sets the bound of the next tree and returns its step.
+func (c *chain) nextStep() float64 {
 	c.tr.MaxDepth = c.ad.Depth(c.done)
 	eps := c.ad.StepSize
 	if j := c.cfg.StepJitter; j > 0 {
@@ -263,14 +263,14 @@ func (c *chain) record(out *hamiltonian.Transition) error {
 	if r.stats == nil {
 		r.reserve(min(c.total()-c.done, 1<<12), c.outputs != nil)
 	}
-	if err := c.add(r, stat); err != nil || c.give == nil {
+	if err := c.add(r, stat); err != nil || c.toSink == nil {
 		return err
 	}
 	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: c.p.Q, Values: last(r.columns()), Stat: stat}
 	if !warm {
 		d.Draw -= c.cfg.warmup()
 	}
-	err := c.give(d)
+	err := c.toSink(d)
 	if c.cfg.Sink.Only {
 		r.rows, r.outputs, r.stats = r.rows[:0], r.outputs[:0], r.stats[:0]
 	}

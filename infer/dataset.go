@@ -216,8 +216,8 @@ func (e *exporter) logLik() {
 		shape, dims := o.shape(), o.data.dims
 		if o.kept != nil {
 			shape, dims = []int{len(o.kept)}, nil
-		} else if o.law.Event > 0 && dims != nil {
-			dims = dims[:len(dims)-o.law.Event]
+		} else if o.dist.Event > 0 && dims != nil {
+			dims = dims[:len(dims)-o.dist.Event]
 		}
 		e.nested(d, o.name, x, shape, dims)
 	}

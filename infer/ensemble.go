@@ -69,7 +69,7 @@ func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c
 	}
 	e := &ensemble{run: r, cfg: &c, dim: dim}
 	begin := time.Now()
-	err = e.march(ctx)
+	err = e.iterate(ctx)
 	r.elapsed = time.Since(begin)
 	return newFit(r), err
 }
@@ -101,15 +101,15 @@ func (c *EnsembleConfig) defaults(dim int) error {
 	return nil
 }
 
-// ensemble is walkers on their way. Each half moves by the places of the other, so
-// that its walkers can move at the same time.
+// ensemble is a run of walkers. Each half moves by the places of the other, so that its
+// walkers can move at the same time.
 type ensemble struct {
 	run *run
 	cfg *EnsembleConfig
 	dim int
 }
 
-func (e *ensemble) march(ctx context.Context) error {
+func (e *ensemble) iterate(ctx context.Context) error {
 	chains := e.run.chains
 	var errs []error
 	for _, c := range chains {
@@ -128,7 +128,7 @@ func (e *ensemble) march(ctx context.Context) error {
 		}
 		for _, side := range []int{0, half} {
 			others := chains[half-side : half-side+half]
-			e.each(chains[side:side+half], func(c *chain) { e.move(c, others) })
+			e.forEach(chains[side:side+half], func(c *chain) { e.move(c, others) })
 		}
 		for _, c := range chains {
 			if c.err != nil {
@@ -139,7 +139,7 @@ func (e *ensemble) march(ctx context.Context) error {
 	return nil
 }
 
-func (e *ensemble) each(walkers []*chain, f func(c *chain)) {
+func (e *ensemble) forEach(walkers []*chain, f func(c *chain)) {
 	parallel.Do(e.cfg.Parallel, len(walkers), func(_, i int) {
 		defer given.Caught(&walkers[i].err)
 		f(walkers[i])

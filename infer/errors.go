@@ -34,7 +34,7 @@ func Reject(err error) error { return &Recoverable{Err: err} }
 // ErrReject too.
 type Recoverable = hamiltonian.RecoverableError
 
-// UnboundedError says that a search for the top of a density found none: the log
+// UnboundedError says that a search for the mode of a density found none: the log
 // density keeps rising while a parameter runs to a bound or to infinity.
 type UnboundedError struct {
 	Parameter string

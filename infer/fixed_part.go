@@ -17,9 +17,9 @@ type fixedPart struct {
 	places []*ad.Node
 }
 
-// hoist takes the still part out of the outputs of the density and computes it
+// separateFixed takes the static subgraph out of the outputs of the density and computes it
 // at the data of Compile.
-func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
+func (p *Posterior) separateFixed(outputs []*ad.Node) ([]*ad.Node, error) {
 	var data []*ad.Node
 	for _, d := range p.model.data {
 		data = append(data, d.node)
@@ -33,11 +33,11 @@ func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
 		return nil, err
 	}
 	p.fixed = &fixedPart{prog: prog, nodes: made, places: places}
-	return rest, p.settle()
+	return rest, p.computeFixed()
 }
 
-// settle computes the still part at the data.
-func (p *Posterior) settle() error {
+// computeFixed computes the static subgraph at the data.
+func (p *Posterior) computeFixed() error {
 	if p.fixed == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (p *Posterior) settle() error {
 	return nil
 }
 
-// places returns the inputs of the still part.
+// places returns the inputs of the static subgraph.
 func (p *Posterior) places() []*ad.Node {
 	if p.fixed == nil {
 		return nil
@@ -63,12 +63,12 @@ func (p *Posterior) places() []*ad.Node {
 	return p.fixed.places
 }
 
-// given lists what the density is given besides the parameters: data, then the
-// still part.
-func (p *Posterior) given() [][]float64 { return append(slices.Clip(p.data), p.fixedValues...) }
+// givenValues lists what the density is given besides the parameters: data, then the
+// static subgraph.
+func (p *Posterior) givenValues() [][]float64 { return append(slices.Clip(p.data), p.fixedValues...) }
 
-// following returns the places of the still part that depend on some data.
-func (p *Posterior) following(data *ad.Node) (out []*ad.Node) {
+// dependents returns the places of the static subgraph that depend on some data.
+func (p *Posterior) dependents(data *ad.Node) (out []*ad.Node) {
 	if p.fixed == nil {
 		return nil
 	}

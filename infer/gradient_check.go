@@ -128,7 +128,7 @@ func (cfg *Config) pointsToCheck(c *gradientCheck) (points [][]float64) {
 	for try := 0; try < 30 && len(points) < checkedPoints; try++ {
 		q := make([]float64, len(c.q))
 		start := &chain{cfg: cfg, id: cfg.FirstChain + try%max(1, cfg.Chains)}
-		if err := start.propose(&random, start.given(), q); err != nil {
+		if err := start.propose(&random, start.prescribedStart(), q); err != nil {
 			return points
 		}
 		if lp, err := c.target.LogProbGrad(q, c.g); err == nil && linalg.Finite(lp) {

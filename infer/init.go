@@ -9,12 +9,12 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// findStart puts p where log density and gradient are finite; a random place is
-// climbed from first.
+// findStart puts p where log density and gradient are finite. From a random place it
+// ascends first.
 func (c *chain) findStart(p *hamiltonian.Point) error {
-	given := c.given()
+	given := c.prescribedStart()
 	if given == nil && len(p.Q) > 0 && c.cfg.InitFunc == nil && !c.cfg.NoClimb && !c.cfg.NoWarmup {
-		return c.climbToStart(p)
+		return c.startNearMode(p)
 	}
 	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(c.id))
 	return c.place(&random, given, p)
@@ -45,8 +45,8 @@ func (c *chain) place(random *tensor.Stream, given []float64, p *hamiltonian.Poi
 	return fault
 }
 
-// given returns the start the settings prescribe, or nil.
-func (c *chain) given() []float64 {
+// prescribedStart returns the start the settings prescribe, or nil.
+func (c *chain) prescribedStart() []float64 {
 	i := c.id - c.cfg.FirstChain
 	if i < len(c.cfg.Init) {
 		return c.cfg.Init[i]

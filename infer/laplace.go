@@ -26,12 +26,12 @@ type LaplaceConfig struct {
 	Seed  uint64
 }
 
-// Laplace is the normal law at the top of the log density in unconstrained space,
+// Laplace is the normal distribution at the mode of the log density in unconstrained space,
 // Jacobians included, with the inverse of minus its Hessian as covariance. The
 // Hessian comes from fourth-order central differences of the gradient. ELBO holds
 // the estimate of the log evidence:
 //
-//	log p(top) + dim/2 log(2 pi) - log det(-H)/2
+//	log p(mode) + dim/2 log(2 pi) - log det(-H)/2
 func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("infer.Laplace", "t", t); err != nil {
@@ -73,7 +73,7 @@ func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	return p.normal(t, a, chol, c.Draws)
 }
 
-// curvature factorises minus the Hessian at the top.
+// curvature factorises minus the Hessian at the mode.
 func (p *path) curvature(a *ascent) (*mat.Cholesky, error) {
 	n := len(a.q)
 	h := mat.NewSymDense(n, nil)

@@ -37,7 +37,7 @@ type Mode struct {
 const purposeMAP uint32 = 141
 
 // MAP finds the parameters of the highest posterior density, by L-BFGS in
-// unconstrained space. The top is a local one. A density that grows without end,
+// unconstrained space. The mode is a local one. A density that grows without end,
 // as of a hierarchy whose group scale may vanish, has none: the error is then an
 // *UnboundedError that names the parameter.
 func (p *Posterior) MAP(ctx context.Context, s MAPSettings) (*Mode, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Model is a joint law of named parameters and data, written as a graph over
+// Model is a joint distribution of named parameters and data, written as a graph over
 // constrained parameters. Build it once, in any order of names; Compile reports
 // every mistake.
 //
@@ -70,7 +70,7 @@ type quantity struct {
 func NewModel(name string) *Model { return &Model{name: name, names: map[string]string{}} }
 
 // Param declares a parameter with a prior; its constraint comes from the
-// prior's support. The Node is the constrained value. A law of vectors or
+// prior's support. The Node is the constrained value. A distribution of vectors or
 // matrices gives the last axes of the shape.
 func (m *Model) Param(name string, prior dist.Dist, list ...Option) *ad.Node {
 	if err := prior.Err(); err != nil {

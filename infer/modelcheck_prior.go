@@ -64,7 +64,7 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 }
 
 // priorProgram computes the parameters of the priors and the log priors, of the
-// parameters whose prior is a law of numbers with a CDF.
+// parameters whose prior is a distribution of numbers with a CDF.
 func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 	m := p.model
 	var inputs, outputs []*ad.Node
@@ -149,7 +149,7 @@ func lawText(name string, theta [][]float64) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// prior sums up. A law without a CDF passes.
+// prior sums up. A distribution without a CDF passes.
 func (t *priorTrack) prior() check.Prior {
 	name := t.param.name
 	if len(t.p) == 0 {

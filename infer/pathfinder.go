@@ -40,9 +40,9 @@ type PathfinderConfig struct {
 	Init       [][]float64
 }
 
-// Pathfinder climbs the log density from several starts and takes, on each path,
-// the normal law of L-BFGS's inverse Hessian that is nearest the posterior: before
-// the top, where that lies outside the typical set. Draws of all paths are
+// Pathfinder ascends the log density from several starts and takes, on each path,
+// the normal distribution of L-BFGS's inverse Hessian that is nearest the posterior: before
+// the mode, where that lies outside the typical set. Draws of all paths are
 // resampled by their importance weights.
 //
 // Reference: Zhang, Carpenter, Gelman and Vehtari, JMLR 23 (2022) 306.
@@ -111,7 +111,7 @@ func joinPaths(t Target, paths []*path, errs []error, c *PathfinderConfig) (*App
 	return all.resampled(c.Draws, &src)
 }
 
-// path is one climb.
+// path is one ascent.
 type path struct {
 	density
 	cfg *PathfinderConfig
@@ -192,7 +192,7 @@ func (p *path) start(i, n int) (*ascent, error) {
 	return nil, fmt.Errorf("infer: Pathfinder: path %d: no finite start in 100 tries", i)
 }
 
-// judge estimates the ELBO of a law.
+// judge estimates the ELBO of a distribution.
 func (p *path) judge(l *localNormal) (float64, error) {
 	n := len(l.centre)
 	q, g, sum := make([]float64, n), make([]float64, n), 0.0
@@ -241,7 +241,7 @@ func updateDiagonal(alpha, s, y []float64) {
 	}
 }
 
-// localNormal is a normal law whose covariance diag(alpha) + B gamma B^T has a
+// localNormal is a normal distribution whose covariance diag(alpha) + B gamma B^T has a
 // Cholesky factor in few dimensions.
 type localNormal struct {
 	// centre is the mean, and scale is the root of alpha.
@@ -254,7 +254,7 @@ type localNormal struct {
 	u      []float64
 }
 
-// newLocalNormal is the law at the place of the climb; false where the inverse
+// newLocalNormal is the distribution at the place of the ascent. It returns false where the inverse
 // Hessian is not positive definite.
 func newLocalNormal(a *ascent, alpha []float64) (*localNormal, bool) {
 	n, k := len(a.q), len(a.s)

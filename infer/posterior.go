@@ -88,7 +88,7 @@ func (p *Posterior) state(prog *ad.Program) *ad.State {
 	s := prog.NewState()
 	given := p.data
 	if prog == p.density {
-		given = p.given()
+		given = p.givenValues()
 	}
 	for i, d := range given {
 		copy(s.Input(len(p.model.params)+i), d)
@@ -183,7 +183,7 @@ func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, error) {
 	at := len(p.model.observed)
 	for _, o := range p.model.observed {
-		k := len(o.law.Params)
+		k := len(o.dist.Params)
 		if o.name != name {
 			at += k
 			continue
@@ -196,7 +196,7 @@ func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, er
 			theta[j] = p.ask.Output(at + j)
 		}
 		out := make([]float64, o.data.node.Size())
-		if err := o.law.Fill(src, out, o.data.node.Shape(), theta); err != nil {
+		if err := o.dist.Fill(src, out, o.data.node.Shape(), theta); err != nil {
 			return nil, fmt.Errorf("infer: predict %s: %w", name, err)
 		}
 		return out, nil
@@ -242,7 +242,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 			return fmt.Errorf("infer: %w", err)
 		}
 	}
-	if err := next.settle(); err != nil {
+	if err := next.computeFixed(); err != nil {
 		return fmt.Errorf("infer: data %s: %w", name, err)
 	}
 	p.data, p.fixedValues, p.run, p.write, p.ask = next.data, next.fixedValues, nil, nil, nil

@@ -33,7 +33,7 @@ func (e *setsRun) worker() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.given()}
+	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.givenValues()}
 	prog, err := lockstep.Compile(density, e.lanes)
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s over many data sets: %w", p.model.name, err)
@@ -62,7 +62,7 @@ func (e *setsRun) batched() (batched []*ad.Node, err error) {
 			return nil, fmt.Errorf("infer: no data %q in model %s", name, p.model.name)
 		}
 		batched = append(batched, p.model.data[i].node)
-		for _, place := range p.following(p.model.data[i].node) {
+		for _, place := range p.dependents(p.model.data[i].node) {
 			if !slices.Contains(batched, place) {
 				batched = append(batched, place)
 			}
@@ -108,8 +108,8 @@ func (c *laneChain) Begin() error {
 
 func (c *laneChain) Trajectory() *hamiltonian.Trajectory { return c.tr }
 func (c *laneChain) Point() *hamiltonian.Point           { return &c.p }
-func (c *laneChain) Data() [][]float64                   { return c.target.(*Posterior).given() }
-func (c *laneChain) Step() float64                       { return c.stride() }
+func (c *laneChain) Data() [][]float64                   { return c.target.(*Posterior).givenValues() }
+func (c *laneChain) Step() float64                       { return c.nextStep() }
 func (c *laneChain) Fault(err error) error               { return c.fault(err) }
 
 func (c *laneChain) Keep(out *hamiltonian.Transition) (complete bool, err error) {

@@ -82,7 +82,7 @@ func (r *run) open() error {
 		}
 	}
 	for _, c := range r.chains {
-		c.give = r.give
+		c.toSink = r.give
 	}
 	r.sink = f
 	return nil

@@ -16,7 +16,7 @@ type variant struct {
 }
 
 // program returns the compiled residual and Jacobian of all lanes. Outputs are
-// the weighed residuals, the columns of the weighed Jacobian and, with a robust
+// the weighted residuals, the columns of the weighted Jacobian and, with a robust
 // loss, rho and the plain residuals, each M x lanes.
 func (b *Batch) program(v variant) (*ad.Program, error) {
 	if v.loss.plain() {

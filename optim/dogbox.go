@@ -27,7 +27,7 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 	w.images[0] = make([]float64, w.model.imageSize())
 	radius := 0.0
 	for {
-		b.spread()
+		b.setInverseScales()
 		if radius == 0 {
 			radius = b.firstRadius()
 		}

@@ -50,7 +50,7 @@ type iterate struct {
 	images      [2][]float64
 }
 
-// model is the weighed Jacobian at a point as trust regions see it, its columns
+// model is the weighted Jacobian at a point as trust regions see it, its columns
 // multiplied by d.
 type model interface {
 	// update evaluates the Jacobian at x and sets grad and column.
@@ -118,7 +118,7 @@ func (w *iterate) costOf(f []float64) float64 {
 	return w.s.Loss.cost(f[:k], w.s.LossScale) + linalg.Dot(f[k:], f[k:])/2
 }
 
-// weigh sets the weighed residuals and the weights of the rows.
+// weigh sets the weighted residuals and the weights of the rows.
 func (w *iterate) weigh() {
 	copy(w.fw, w.f)
 	if w.weights == nil {

@@ -26,10 +26,10 @@ func (w *iterate) marquardt(ctx context.Context) Status {
 	l := &levenberg{iterate: w, d: w.model.(*dense), first: true}
 	l.t = linalg.NewDamped(l.d.q)
 	l.bend = w.newGeodesic(l.d, l.t)
-	w.spread()
+	w.setInverseScales()
 	l.radius = w.firstRadius()
 	for {
-		w.spread()
+		w.setInverseScales()
 		if gnorm := w.slope(nil); gnorm < w.s.GTol || gnorm == 0 {
 			return GradientSmall
 		}
@@ -86,8 +86,8 @@ func (l *levenberg) try() (accepted bool, end Status) {
 	return accepted, end
 }
 
-// spread sets d to the inverse scales.
-func (w *iterate) spread() {
+// setInverseScales sets d to the inverse scales.
+func (w *iterate) setInverseScales() {
 	for i, s := range w.scale {
 		w.d[i] = 1 / s
 	}

@@ -78,7 +78,7 @@ func rootAll(x []float64) {
 	}
 }
 
-// apply sets out to the weighed Jacobian times v.
+// apply sets out to the weighted Jacobian times v.
 func (o *operator) apply(out, v []float64) {
 	var err error
 	if o.sparse != nil {
@@ -94,7 +94,7 @@ func (o *operator) apply(out, v []float64) {
 	}
 }
 
-// transposed sets out to the transpose of the weighed Jacobian times u.
+// transposed sets out to the transpose of the weighted Jacobian times u.
 func (o *operator) transposed(out, u []float64) {
 	if o.weights != nil {
 		for i, w := range o.weights {

@@ -75,7 +75,7 @@ func (d *dense) snap() []bool {
 // gaussNewton sets step to the full Gauss-Newton step of the parameters that
 // are not held; false where the data do not determine it.
 func (d *dense) gaussNewton(held []bool) bool {
-	d.spread()
+	d.setInverseScales()
 	free := d.n
 	for i, h := range held {
 		if h {

@@ -5,7 +5,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// solve finds the coefficients at a, and the weighed residuals.
+// solve finds the coefficients at a, and the weighted residuals.
 func (v *projection) solve(a []float64) error {
 	if err := v.basis.Residual(v.values, a); err != nil {
 		return err

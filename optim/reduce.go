@@ -202,7 +202,7 @@ func (r *reduction) sparse(q *Problem) {
 	}
 }
 
-// complete spreads the result of the free parameters over all.
+// complete extends the result of the free parameters to all parameters.
 func (r *reduction) complete(res *Result) error {
 	p, n, k := r.p, r.p.N, len(r.free)
 	all, err := r.expand(res.X)
@@ -217,7 +217,7 @@ func (r *reduction) complete(res *Result) error {
 	}
 	res.Grad, res.Active = grad, active
 	if res.Cov == nil {
-		res.moves = func(g []float64, i int) {
+		res.tieGradient = func(g []float64, i int) {
 			for c, f := range r.free {
 				if f == i {
 					g[c] = 1
@@ -236,7 +236,7 @@ func (r *reduction) complete(res *Result) error {
 		g[i*k+c] = 1
 		r.ties.each(i, func(tied int, slope float64) { g[tied*k+c] = slope })
 	}
-	res.free, res.spreadBy = r.free, g
+	res.free, res.tieJacobian = r.free, g
 	res.Cov, res.FreeCov = sandwich(g, res.Cov, n, k), sandwich(g, res.FreeCov, n, k)
 	if res.Jacobian != nil {
 		wide := make([]float64, res.M*n)

@@ -64,12 +64,12 @@ type Result struct {
 	sum float64
 	// free are the numbers of the fitted parameters, nil for all.
 	free []int
-	// spreadBy is the derivative of all parameters with respect to the fitted ones, nil
+	// tieJacobian is the derivative of all parameters with respect to the fitted ones, nil
 	// where they are all.
-	spreadBy []float64
-	// moves sets g to the derivative of parameter i with respect to the fitted ones. It is
+	tieJacobian []float64
+	// tieGradient sets g to the derivative of parameter i with respect to the fitted ones. It is
 	// nil where all are fitted.
-	moves func(g []float64, i int)
+	tieGradient func(g []float64, i int)
 }
 
 // SD returns the standard deviations, the roots of Cov's diagonal; NaN where
@@ -173,7 +173,7 @@ func (w *iterate) result(status Status) *Result {
 		w.active(r)
 	}
 	if d, ok := w.model.(*dense); ok {
-		r.Jacobian = d.unweighed()
+		r.Jacobian = d.unweighted()
 		d.covariances(r)
 		return r
 	}
@@ -200,8 +200,8 @@ func (w *iterate) active(r *Result) {
 	}
 }
 
-// unweighed returns the Jacobian without the weights of a robust loss.
-func (d *dense) unweighed() []float64 {
+// unweighted returns the Jacobian without the weights of a robust loss.
+func (d *dense) unweighted() []float64 {
 	if d.weights == nil {
 		return d.j
 	}

@@ -45,10 +45,10 @@ func (r *Result) Sandwich() []float64 {
 		}
 	}
 	inner := sandwich(h, r.gram(at, scale, square), k, k)
-	if r.spreadBy == nil {
+	if r.tieJacobian == nil {
 		return inner
 	}
-	return sandwich(r.spreadBy, inner, len(r.X), k)
+	return sandwich(r.tieJacobian, inner, len(r.X), k)
 }
 
 // influence returns psi' and psi^2 of every residual.

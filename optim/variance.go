@@ -31,10 +31,10 @@ func (r *Result) Variances(names ...string) ([]float64, error) {
 			return nil, fmt.Errorf("optim: the result was read from a file and has no covariance: fit again")
 		default:
 			g := make([]float64, r.far.n)
-			if r.moves == nil {
+			if r.tieGradient == nil {
 				g[i] = 1
 			} else {
-				r.moves(g, i)
+				r.tieGradient(g, i)
 			}
 			out[k] = r.far.variance(g) * r.Scale
 		}
@@ -47,7 +47,7 @@ func (o *operator) variance(g []float64) float64 {
 	weights := o.weights
 	o.weights = nil
 	defer func() { o.weights = weights }()
-	o.spread()
+	o.setInverseScales()
 	scaled := make([]float64, o.n)
 	for k, v := range g {
 		scaled[k] = o.d[k] * v

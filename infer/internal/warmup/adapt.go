@@ -46,7 +46,7 @@ type Adapter struct {
 	// changed is true once a metric has been estimated.
 	changed bool
 	// rough counts the trajectories with a large energy error.
-	rough int
+	roughTrajectories int
 
 	// first is the first draw that counts under StanSchedule.
 	first int
@@ -188,31 +188,31 @@ func (a *Adapter) updateFisher(t *hamiltonian.Trajectory, p *hamiltonian.Point, 
 		}
 	}
 	a.StepSize = a.dual.Update(out.Rate(a.statistic(i) == Symmetric))
-	a.raiseAim(i, out)
+	a.raiseTarget(i, out)
 	return nil
 }
 
-// Of trajectories near a normal law one in 10,000 has an energy error above
+// Of trajectories near a normal distribution one in 10,000 has an energy error above
 // roughError, near the stability limit of the step one in ten.
 const (
-	roughError  = 5.0
-	roughShare  = 0.02
-	raisedAim   = 0.88
-	cautiousEnd = 0.5 // part of the main phase over which trajectories are judged
+	roughError   = 5.0
+	roughShare   = 0.02
+	raisedTarget = 0.88
+	cautiousEnd  = 0.5 // part of the main phase over which trajectories are judged
 )
 
-// raiseAim raises the aim of the step size when energy errors in the first half
+// raiseTarget raises the target of the step size when energy errors in the first half
 // of the main phase are such that trajectories will diverge.
-func (a *Adapter) raiseAim(i int, out *hamiltonian.Transition) {
+func (a *Adapter) raiseTarget(i int, out *hamiltonian.Transition) {
 	end := a.Plan.Early + int(cautiousEnd*float64(a.Plan.Freeze-a.Plan.Early))
 	if !a.cfg.MayRaise || i < a.Plan.Early || i >= end {
 		return
 	}
 	if out.MaxError > roughError {
-		a.rough++
+		a.roughTrajectories++
 	}
-	if i == end-1 && float64(a.rough) > roughShare*float64(end-a.Plan.Early) {
-		a.dual.Delta = max(a.dual.Delta, raisedAim)
+	if i == end-1 && float64(a.roughTrajectories) > roughShare*float64(end-a.Plan.Early) {
+		a.dual.Delta = max(a.dual.Delta, raisedTarget)
 	}
 }
 
@@ -264,7 +264,7 @@ func (a *Adapter) Save(w *checkpoint.Encoder) {
 		w.Float(v)
 	}
 	w.Int(a.refreshed)
-	w.Int(a.rough)
+	w.Int(a.roughTrajectories)
 	w.Bool(a.changed)
 	a.Metric.Save(w)
 	a.Current.Save(w)
@@ -278,7 +278,7 @@ func (a *Adapter) Load(r *checkpoint.Decoder, dim int) {
 		*v = r.Float()
 	}
 	a.refreshed = r.Int()
-	a.rough = r.Int()
+	a.roughTrajectories = r.Int()
 	a.changed = r.Bool()
 	a.Metric.Load(r, dim)
 	a.Current.Load(r)
