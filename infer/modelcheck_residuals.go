@@ -104,8 +104,8 @@ func seedOf(lists ...[]float64) uint64 {
 	return h.Sum64()
 }
 
-// scoresOf fills z by the distribution's distribution function, or by the rank among 199
-// replications where it has none.
+// scoresOf fills z by the cumulative distribution function, or by the rank among 199
+// replications where the distribution has none.
 func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64, q []float64) error {
 	src := tensor.NewStream(seedOf(x, q), purposeScores, 0)
 	places := make([]float64, len(x))

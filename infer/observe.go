@@ -27,13 +27,13 @@ type observation struct {
 // Observe declares that values were drawn from the distribution d, one by one. They form a
 // vector unless Shape or Over says more; a distribution of vectors takes the last axis.
 // NaN is an error unless it is to be imputed or masked.
-func (m *Model) Observe(name string, law dist.Dist, values []float64, list ...Option) {
-	if err := law.Err(); err != nil {
+func (m *Model) Observe(name string, d dist.Dist, values []float64, list ...Option) {
+	if err := d.Err(); err != nil {
 		m.fault(fmt.Errorf("law of %s: %w", name, err))
 		return
 	}
 	opt := options(list)
-	o := &observation{name: name, dist: law, impute: opt.impute}
+	o := &observation{name: name, dist: d, impute: opt.impute}
 	if opt.mask != nil && len(opt.mask) != len(values) {
 		m.fault(fmt.Errorf("observation %s: a mask of %d for %d values", name, len(opt.mask), len(values)))
 		return
@@ -45,8 +45,8 @@ func (m *Model) Observe(name string, law dist.Dist, values []float64, list ...Op
 		m.observed = append(m.observed, o)
 		return
 	}
-	if law.Event > 0 {
-		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing: they are vectors", name, law.Name))
+	if d.Event > 0 {
+		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing: they are vectors", name, d.Name))
 		return
 	}
 	o.kept = others(absent, len(values))

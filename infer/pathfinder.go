@@ -254,8 +254,8 @@ type localNormal struct {
 	u      []float64
 }
 
-// newLocalNormal is the distribution at the place of the ascent. It returns false where the inverse
-// Hessian is not positive definite.
+// newLocalNormal is the distribution at the place of the ascent. It returns false where
+// the inverse Hessian is not positive definite.
 func newLocalNormal(a *ascent, alpha []float64) (*localNormal, bool) {
 	n, k := len(a.q), len(a.s)
 	l := &localNormal{centre: make([]float64, n), scale: make([]float64, n), u: make([]float64, n)}

@@ -15,10 +15,11 @@ import (
 
 // Sample draws from the target with several chains of the no-U-turn sampler.
 //
-// It always returns a Fit with the draws finished so far, unless the settings or
-// the gradient of a target made by Func are wrong. When ctx is cancelled the error is ctx.Err(); when chains fail it
-// joins their errors, each a *DrawError or *InitError, and the other chains
-// have gone on. The draws depend on the target, the seed and the settings only.
+// It always returns a Fit with the draws finished so far, unless the settings or the
+// gradient of a target made by Func are wrong. When ctx is cancelled the error is
+// ctx.Err(); when chains fail it joins their errors, each a *DrawError or *InitError,
+// and the other chains have gone on. The draws depend on the target, the seed and the
+// settings only.
 func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
 	if err := given.Args("infer.Sample", "ctx", ctx, "t", t); err != nil {
 		return nil, err

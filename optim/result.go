@@ -67,8 +67,8 @@ type Result struct {
 	// tieJacobian is the derivative of all parameters with respect to the fitted ones, nil
 	// where they are all.
 	tieJacobian []float64
-	// tieGradient sets g to the derivative of parameter i with respect to the fitted ones. It is
-	// nil where all are fitted.
+	// tieGradient sets g to the derivative of parameter i with respect to the fitted ones.
+	// It is nil where all are fitted.
 	tieGradient func(g []float64, i int)
 }
 
