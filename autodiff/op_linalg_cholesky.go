@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Cholesky returns the lower triangular L with L L^T = a, for each symmetric
@@ -106,51 +107,14 @@ func cholesky(c *cpu.Call, a []float64, n int) (int, float64) {
 	for k0 := 0; k0 < n; k0 += choleskyBlock {
 		k1 := min(n, k0+choleskyBlock)
 		c.Gemm(false, true, n-k0, k1-k0, k0, -1, a[k0*n:], n, a[k0*n:], n, a[k0*n+k0:], n)
-		for i := k0; i < n; i++ {
-			row := a[i*n+k0 : i*n+min(i+1, k1)]
-			for j := range row {
-				other := a[(k0+j)*n+k0 : (k0+j)*n+k0+j+1]
-				v := row[j] - dot(row[:j], other)
-				if k0+j < i {
-					row[j] = v / other[j]
-					continue
-				}
-				if !(v > 0 && v <= math.MaxFloat64) {
-					return i, v
-				}
-				row[j] = math.Sqrt(v)
-			}
+		if row, v := linalg.CholeskyColumns(a, n, k0, k1); row >= 0 {
+			return row, v
 		}
 	}
 	for i := range n {
 		clear(a[i*n+i+1 : (i+1)*n])
 	}
 	return -1, 0
-}
-
-// dot returns the inner product of x with the first elements of y.
-func dot(x, y []float64) float64 {
-	y = y[:len(x)]
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		s0 += x[i] * y[i]
-		s1 += x[i+1] * y[i+1]
-		s2 += x[i+2] * y[i+2]
-		s3 += x[i+3] * y[i+3]
-	}
-	for ; i < len(x); i++ {
-		s0 += x[i] * y[i]
-	}
-	return s0 + s1 + (s2 + s3)
-}
-
-// subtract takes v times x from y.
-func subtract(y []float64, v float64, x []float64) {
-	y = y[:len(x)]
-	for i, u := range x {
-		y[i] -= v * u
-	}
 }
 
 // choleskyWork is scratch for the gradient: a matrix and two columns.
@@ -200,8 +164,8 @@ func (w *choleskyWork) small(f, l []float64, n int) {
 		}
 		for i := k + 1; i < n; i++ {
 			row := f[i*n+k+1 : i*n+i+1]
-			fk[i] -= dot(row, lk[k+1:])
-			subtract(fk[k+1:], lk[i], row)
+			fk[i] -= linalg.Dot(row, lk[k+1:])
+			linalg.AddScaled(fk[k+1:], -lk[i], row)
 		}
 		for j := k + 1; j < n; j++ {
 			fk[j] /= lk[k]

@@ -3,6 +3,7 @@ package autodiff
 import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // SolveTriangular returns the x with a x = b, or a^T x = b if transposed, for
@@ -104,12 +105,12 @@ func triangularRows(a []float64, n int, x []float64, m, i0, i1 int, lower bool) 
 		}
 		row := a[i*n : i*n+n]
 		if m == 1 {
-			x[i] = (x[i] - dot(row[from:to], x[from:])) / row[i]
+			x[i] = (x[i] - linalg.Dot(row[from:to], x[from:])) / row[i]
 			continue
 		}
 		xi := x[i*m : i*m+m]
 		for j := from; j < to; j++ {
-			subtract(xi, row[j], x[j*m:j*m+m])
+			linalg.AddScaled(xi, -row[j], x[j*m:j*m+m])
 		}
 		for p := range xi {
 			xi[p] /= row[i]
@@ -130,11 +131,11 @@ func triangularColumns(a []float64, n int, x []float64, m, i0, i1 int, lower boo
 			xi[p] /= row[i]
 		}
 		if m == 1 {
-			subtract(x[from:], xi[0], row[from:to])
+			linalg.AddScaled(x[from:], -xi[0], row[from:to])
 			continue
 		}
 		for j := from; j < to; j++ {
-			subtract(x[j*m:j*m+m], row[j], xi)
+			linalg.AddScaled(x[j*m:j*m+m], -row[j], xi)
 		}
 	}
 }

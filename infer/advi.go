@@ -9,23 +9,34 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // ADVIConfig says how to fit; its zero value is the default.
 type ADVIConfig struct {
-	FullRank  bool    // a full covariance. Default: independent parameters (mean field)
-	Steps     int     // at most. Default 10000
-	Gradients int     // draws per gradient. Default 1 for mean field, 4 for full rank
-	ELBODraws int     // to judge progress. Default 100
-	Tolerance float64 // relative change of the bound, over the last ten judgements, that ends it. Default 0.01
-	Draws     int     // of the result. Default 1000
-	Seed      uint64
-	Init      []float64 // centre at first. Default 0
+	// FullRank selects a full covariance. Default: independent parameters (mean field).
+	FullRank bool
+	// Steps bounds the number of steps. Default 10000.
+	Steps int
+	// Gradients is the number of draws per gradient. Default 1 for mean field, 4 for full
+	// rank.
+	Gradients int
+	// ELBODraws is the number of draws that estimate the bound when progress is judged.
+	// Default 100.
+	ELBODraws int
+	// Tolerance ends the ascent: it is the relative change of the bound over the last ten
+	// judgements. Default 0.01.
+	Tolerance float64
+	// Draws is the number of draws of the result. Default 1000.
+	Draws int
+	Seed  uint64
+	// Init is the centre at first, unconstrained. Default 0.
+	Init []float64
 }
 
-// ADVI fits a normal law in unconstrained space to the posterior by climbing the
+// ADVI fits a normal distribution in unconstrained space to the posterior by ascending the
 // evidence lower bound with the reparametrised gradient:
 //
 //	q = mu + L u, u ~ N(0, 1);  ELBO = E[log p(q)] + sum log L_ii + const
@@ -51,7 +62,7 @@ func ADVI(ctx context.Context, t Target, c ADVIConfig) (_ *Approximation, err er
 	if err != nil {
 		return nil, err
 	}
-	message, err := a.climb(ctx, x)
+	message, err := a.ascend(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +126,7 @@ func (a *advi) gradient(g, x []float64) error {
 	clear(g)
 	for range a.cfg.Gradients {
 		lp := math.Inf(-1)
-		for try := 0; !finite(lp) || !allFinite(d); try++ {
+		for try := 0; !linalg.Finite(lp) || !linalg.AllFinite(d); try++ {
 			if try == 100 {
 				return errors.New("infer: ADVI: 100 draws without a finite density: is it finite around the start?")
 			}
@@ -199,9 +210,9 @@ func (a *advi) steps(ctx context.Context, x []float64, d *optim.Descent, n int) 
 	return nil
 }
 
-// climb moves x until the bound no longer changes, its steps shrinking; x ends as
+// ascend moves x until the bound no longer changes, its steps shrinking; x ends as
 // the average of the last part.
-func (a *advi) climb(ctx context.Context, x []float64) (message string, err error) {
+func (a *advi) ascend(ctx context.Context, x []float64) (message string, err error) {
 	d := &optim.Descent{Rule: optim.Adam{}, LR: a.lr, Average: 0.99,
 		Schedule: func(lr float64, step int) (float64, float64) { return lr / math.Sqrt(1+float64(step)/100), math.NaN() }}
 	var changes []float64
@@ -233,7 +244,7 @@ func median(v []float64) float64 {
 	return s[len(s)/2]
 }
 
-// result draws from the law at x.
+// result draws from the distribution at x.
 func (a *advi) result(t Target, x []float64, message string) (*Approximation, error) {
 	var q [][]float64
 	var logP, logQ []float64

@@ -9,15 +9,20 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Approximation is draws from a law that is near the posterior: fast, without a
+// Approximation is draws from a distribution that is near the posterior: fast, without a
 // promise. ParetoK tells how far its importance weights can be trusted: below
 // 0.7 the draws, resampled, stand for the posterior; above, use them as starts.
 type Approximation struct {
-	Method    string
-	ELBO      float64 // estimated lower bound of the log evidence, for densities with all constants
-	ParetoK   float64 // of the ratios of density and approximation
-	Gradients int     // evaluations of the density
-	Message   string  // what happened, empty if nothing did
+	Method string
+	// ELBO is the estimated lower bound of the log evidence, for densities with all
+	// constants.
+	ELBO float64
+	// ParetoK is the Pareto shape of the ratios of the density and the approximation.
+	ParetoK float64
+	// Gradients is the number of evaluations of the density.
+	Gradients int
+	// Message says what went wrong. It is empty if nothing did.
+	Message string
 
 	names  []string
 	q      [][]float64

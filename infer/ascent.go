@@ -6,17 +6,19 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// ascent climbs a log density by L-BFGS with backtracking. It serves starts and
+// ascent maximises a log density by L-BFGS with backtracking. It serves starts and
 // Pathfinder: where it stops does not matter much, so it need not be a minimiser
 // of the last digit; see optim for those.
 type ascent struct {
 	target hamiltonian.Density
 	q, g   []float64
 	lp     float64
-	s, y   [][]float64 // last steps and falls of the gradient, oldest first
-	calls  int
+	// s and y are the last steps and the decreases of the gradient along them, oldest first.
+	s, y  [][]float64
+	calls int
 
 	next, nextG, dir []float64
 	along            []float64
@@ -34,7 +36,7 @@ func newAscent(t hamiltonian.Density, q, g []float64, lp float64) *ascent {
 		along: make([]float64, ascentMemory)}
 }
 
-// step climbs once. It returns false where no step climbs.
+// step makes one step upwards. It returns false where there is none.
 func (a *ascent) step() (bool, error) {
 	a.direction()
 	slope := vectors.Dot(a.dir, a.g)
@@ -55,7 +57,7 @@ func (a *ascent) step() (bool, error) {
 		if err != nil && !hamiltonian.Recoverable(err) {
 			return false, err
 		}
-		if err == nil && lp >= a.lp+1e-4*length*slope && finite(lp) && allFinite(a.nextG) {
+		if err == nil && lp >= a.lp+1e-4*length*slope && linalg.Finite(lp) && linalg.AllFinite(a.nextG) {
 			a.accept(lp)
 			return true, nil
 		}
@@ -104,49 +106,50 @@ func (a *ascent) direction() {
 	}
 }
 
-// The climb from a random start ends when that many steps gain less than so much
-// per parameter. Nearer the top a hierarchy's density can grow without end
-// towards a group scale of 0, far from where draws lie. Only to compare tops it
-// goes on, until steps gain next to nothing or are too many.
+// The ascent from a random start ends when ascentSteps steps gain less than ascentGain per
+// parameter, or after ascentLongest steps. Nearer the mode the density of a hierarchy can
+// grow without end towards a group scale of 0, far from where draws lie. Only to compare
+// modes the ascent goes on, until steps gain less than refineGain, a part of the slack in
+// comparisons, or for refineLongest steps.
 const (
-	climbSteps   = 5
-	climbGain    = 5.0
-	climbLongest = 500
-	climbFlat    = 0.1 // of the slack in comparisons
-	climbBeyond  = 60
+	ascentSteps   = 5
+	ascentGain    = 5.0
+	ascentLongest = 500
+	refineGain    = 0.1
+	refineLongest = 60
 )
 
-// climb moves p up to where the log density no longer grows fast. A start far
+// ascendToMode moves p up to where the log density no longer grows fast. A start far
 // out could otherwise cost a chain half of its warm-up.
 //
-// It also returns the scales of the curvature it met, for the first metric, and
-// what stands above.
-func climb(s *hamiltonian.System, p *hamiltonian.Point) (scale []float64, top peak, err error) {
+// It also returns the scales of the curvature on the way, for the first metric, and the
+// height and mass of the mode above.
+func ascendToMode(s *hamiltonian.System, p *hamiltonian.Point) (scale []float64, mode modeMass, err error) {
 	a := newAscent(s.Target, p.Q, p.G, p.Lp)
 	defer func() { s.Count += a.calls }()
-	if err := a.rise(climbGain*float64(len(p.Q)), climbLongest); err != nil {
-		return nil, top, err
+	if err := a.ascendUntil(ascentGain*float64(len(p.Q)), ascentLongest); err != nil {
+		return nil, mode, err
 	}
 	p.Lp, scale = a.lp, a.scale()
 	a.q, a.g = slices.Clone(a.q), slices.Clone(a.g)
-	if err := a.rise(climbFlat*modeSlack(len(p.Q)), climbBeyond); err != nil {
-		return nil, top, err
+	if err := a.ascendUntil(refineGain*modeSlack(len(p.Q)), refineLongest); err != nil {
+		return nil, mode, err
 	}
-	top = peak{a.lp, a.lp}
+	mode = modeMass{a.lp, a.lp}
 	for _, v := range a.scale() {
-		top.mass += math.Log(v)
+		mode.mass += math.Log(v)
 	}
-	return scale, top, nil
+	return scale, mode, nil
 }
 
-// peak is a top of the log density: how high it is, and Laplace's estimate of
-// the logarithm of the mass around it, but for a constant.
+// modeMass describes a mode: the log density there, and Laplace's estimate of the logarithm
+// of the mass around it, but for a constant.
 //
 //	mass = height + sum of log scale
-type peak struct{ height, mass float64 }
+type modeMass struct{ height, mass float64 }
 
-// rise climbs until climbSteps steps gain less than gain.
-func (a *ascent) rise(gain float64, longest int) error {
+// ascendUntil makes steps until ascentSteps of them gain less than gain.
+func (a *ascent) ascendUntil(gain float64, longest int) error {
 	heights := []float64{a.lp}
 	for range longest {
 		up, err := a.step()
@@ -154,15 +157,14 @@ func (a *ascent) rise(gain float64, longest int) error {
 			return err
 		}
 		heights = append(heights, a.lp)
-		if k := len(heights) - 1; k >= climbSteps && a.lp-heights[k-climbSteps] < gain {
+		if k := len(heights) - 1; k >= ascentSteps && a.lp-heights[k-ascentSteps] < gain {
 			return nil
 		}
 	}
 	return nil
 }
 
-// scale returns the widths of the density along the parameters as the last steps
-// met them.
+// scale returns the scales of the density along the parameters that the last steps imply.
 func (a *ascent) scale() []float64 {
 	scale := make([]float64, len(a.q))
 	for i := range scale {

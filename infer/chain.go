@@ -2,38 +2,51 @@ package infer
 
 import (
 	"errors"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // DrawStat is what the sampler recorded about one draw.
 type DrawStat struct {
-	LogProb        float64 // log density of the draw, unconstrained space
-	AcceptanceRate float64 // mean over the trajectory of min(1, exp(H0 - H))
-	SymmetricRate  float64 // mean of the Symmetric statistic
-	StepSize       float64
-	Energy         float64 // Hamiltonian at the draw
-	EnergyError    float64 // its change from the start of the trajectory
-	MaxEnergyError float64 // largest absolute change in the trajectory
+	// LogProb is the log density of the draw in unconstrained space.
+	LogProb float64
+	// AcceptanceRate is the mean over the trajectory of min(1, exp(H0 - H)).
+	AcceptanceRate float64
+	// SymmetricRate is the mean over the trajectory of the Symmetric statistic.
+	SymmetricRate float64
+	StepSize      float64
+	// Energy is the Hamiltonian at the draw.
+	Energy float64
+	// EnergyError is the change of the energy from the start of the trajectory to the draw.
+	EnergyError float64
+	// MaxEnergyError is the largest absolute change of the energy in the trajectory.
+	MaxEnergyError float64
 	TreeDepth      int
-	Steps          int // leapfrog steps, each one gradient
-	Index          int // place of the draw in the trajectory, 0 is the start
-	Diverging      bool
-	ReachedMax     bool // stopped at the largest tree depth
+	// Steps is the number of leapfrog steps, each of which takes one gradient.
+	Steps int
+	// Index is the place of the draw in the trajectory, counted from the start, which is 0.
+	Index     int
+	Diverging bool
+	// ReachedMax is true where the trajectory ended at the largest tree depth.
+	ReachedMax bool
 }
 
 // Divergence is a trajectory that could not be followed.
 type Divergence struct {
-	Chain, Draw int  // Draw counts from 0 within its phase
-	Warmup      bool // which phase
-	Start       []float64
-	Momentum    []float64 // at Start
-	End         []float64 // unconstrained, where the energy error exploded
+	// Chain and Draw are where it happened. Draw counts from 0 within its phase.
+	Chain, Draw int
+	// Warmup is true in the warm-up.
+	Warmup bool
+	Start  []float64
+	// Momentum is the momentum at Start.
+	Momentum []float64
+	// End is the unconstrained place where the energy error became too large.
+	End         []float64
 	EnergyError float64
 	Message     string
 }
@@ -46,37 +59,46 @@ var errInterrupted = errors.New("interrupted")
 // chain is one chain with its workspace. Everything that later draws depend on
 // is in save and load.
 type chain struct {
-	cfg     *Config
-	id      int
-	target  Target
-	outputs Outputs // nil: store the unconstrained draws
+	cfg    *Config
+	id     int
+	target Target
+	// outputs computes the columns of draws, nil to store the unconstrained draws alone.
+	outputs Outputs
 	stop    *atomic.Bool
-	pool    *modeSearch          // shared by the chains of a run
-	give    func(SinkDraw) error // nil without a Sink
+	// pool is the mode search that the chains of a run share.
+	pool *modeSearch
+	// give hands a draw to the Sink. It is nil without one.
+	toSink func(SinkDraw) error
 
 	tr               *hamiltonian.Trajectory
 	ad               *warmup.Adapter
 	p                hamiltonian.Point
 	momentum, choice tensor.Stream
 
-	started     bool
-	done        int // finished draws, warm-up included
-	warmupGrads int // gradients up to the end of the warm-up
+	started bool
+	// done is the number of finished draws, warm-up included.
+	done int
+	// warmupGrads is the number of gradients up to the end of the warm-up.
+	warmupGrads int
 	warm, kept  record
 	divergences []Divergence
-	divergent   int // kept draws that diverged
-	times       [2]time.Duration
-	err         error
+	// divergent is the number of kept draws that diverged.
+	divergent int
+	times     [2]time.Duration
+	err       error
 
 	view liveView
 }
 
 // record holds draws in the order they were made.
 type record struct {
-	rows    [][]float64 // unconstrained
-	outputs [][]float64 // nil without Outputs
+	// rows are the unconstrained draws.
+	rows [][]float64
+	// outputs are the columns of the draws, nil without Outputs.
+	outputs [][]float64
 	stats   []DrawStat
-	room    []float64 // room for the next rows
+	// room is memory for the next rows.
+	spare []float64
 }
 
 // reserve makes room for n draws.
@@ -89,11 +111,11 @@ func (r *record) reserve(n int, outputs bool) {
 
 // row returns n numbers from the room.
 func (r *record) row(n int) []float64 {
-	if len(r.room) < n {
-		r.room = make([]float64, max(n, min(64*n, 1<<16)))
+	if len(r.spare) < n {
+		r.spare = make([]float64, max(n, min(64*n, 1<<16)))
 	}
-	row := r.room[:n:n]
-	r.room = r.room[n:]
+	row := r.spare[:n:n]
+	r.spare = r.spare[n:]
 	return row
 }
 
@@ -116,11 +138,7 @@ func (c *chain) total() int { return c.cfg.warmup() + c.cfg.Draws }
 // run makes draws until the chain is complete, stopped or fails; after is
 // called between draws.
 func (c *chain) run(after func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.err = c.fault(&PanicError{Value: v, Stack: string(debug.Stack())})
-		}
-	}()
+	defer given.CaughtAs(&c.err, c.fault)
 	for from := time.Now(); c.done < c.total() && !c.stop.Load(); {
 		phase := c.phase()
 		err := c.step()
@@ -207,13 +225,13 @@ func (c *chain) move() (*hamiltonian.Transition, error) {
 		return &hamiltonian.Transition{Energy: -c.p.Lp}, nil
 	}
 	if c.cfg.Method == HMC {
-		return c.tr.MoveHMC(&c.p, c.stride())
+		return c.tr.MoveHMC(&c.p, c.nextStep())
 	}
-	return c.tr.Move(&c.p, c.stride())
+	return c.tr.Move(&c.p, c.nextStep())
 }
 
-// stride sets the bound of the next tree and returns its step.
-func (c *chain) stride() float64 {
+// nextStep sets the bound of the next tree and returns its step.
+func (c *chain) nextStep() float64 {
 	c.tr.MaxDepth = c.ad.Depth(c.done)
 	eps := c.ad.StepSize
 	if j := c.cfg.StepJitter; j > 0 {
@@ -245,14 +263,14 @@ func (c *chain) record(out *hamiltonian.Transition) error {
 	if r.stats == nil {
 		r.reserve(min(c.total()-c.done, 1<<12), c.outputs != nil)
 	}
-	if err := c.add(r, stat); err != nil || c.give == nil {
+	if err := c.add(r, stat); err != nil || c.toSink == nil {
 		return err
 	}
 	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: c.p.Q, Values: last(r.columns()), Stat: stat}
 	if !warm {
 		d.Draw -= c.cfg.warmup()
 	}
-	err := c.give(d)
+	err := c.toSink(d)
 	if c.cfg.Sink.Only {
 		r.rows, r.outputs, r.stats = r.rows[:0], r.outputs[:0], r.stats[:0]
 	}

@@ -18,10 +18,14 @@ const checkpointKind, checkpointVersion = "CHAINS", 4
 
 // snapshot is the content of a checkpoint.
 type snapshot struct {
-	settings string // Config.fingerprint
-	machine  string // a resumed run on another one may differ in the last bits
-	ids      []int
-	states   [][]byte // chain.save
+	// settings is Config.fingerprint of the run.
+	settings string
+	// machine is where the run was made. Resumed on another machine it may differ in the
+	// last bits.
+	machine string
+	ids     []int
+	// states are the chains as chain.save writes them.
+	states [][]byte
 }
 
 func thisMachine() string { return runtime.Version() + " " + runtime.GOARCH }

@@ -12,23 +12,34 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/optim"
 )
 
 // ChEESConfig says how to sample with many chains; its zero value is the default.
 type ChEESConfig struct {
-	Chains       int     // Default 64, at least 8
-	Warmup       int     // draws per chain that adapt. Default 400
-	Draws        int     // kept per chain. Default 100
-	Seed         uint64  //
-	TargetAccept float64 // aim of the harmonic mean of acceptance. Default 0.651
-	MaxSteps     int     // leapfrogs of one trajectory. Default 1000
-	InitRadius   float64 // random starts are uniform within. Default 2
-	Init         [][]float64
-	Parallel     int // goroutines. Default GOMAXPROCS
+	// Chains is the number of chains, at least 8. Default 64.
+	Chains int
+	// Warmup is the number of draws per chain that adapt. Default 400.
+	Warmup int
+	// Draws is the number of draws that are kept per chain. Default 100.
+	Draws int
+	// Seed is the seed of all random numbers.
+	Seed uint64
+	// TargetAccept is the target of the harmonic mean of the acceptance rates. Default
+	// 0.651.
+	TargetAccept float64
+	// MaxSteps bounds the leapfrog steps of one trajectory. Default 1000.
+	MaxSteps int
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
+	Init       [][]float64
+	// Parallel is the number of goroutines. Default GOMAXPROCS.
+	Parallel int
 
-	NoGradientCheck bool // as in Config
+	// NoGradientCheck is as in Config.
+	NoGradientCheck bool
 }
 
 // ChEES draws with many chains of Hamiltonian Monte Carlo that share step, metric
@@ -80,20 +91,21 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	return newFit(r), errors.Join(errs...)
 }
 
-// cheesRun is chains that move together.
+// cheesRun holds chains that move together.
 type cheesRun struct {
-	run    *run
-	cfg    *ChEESConfig
-	length float64 // of trajectories, before jitter
+	run *run
+	cfg *ChEESConfig
+	// length is the length of trajectories in whitened units, before jitter.
+	length float64
 	dual   warmup.DualAverage
 	adam   *optim.Descent
 
-	estimate warmup.Estimator
-	moves    []cheesMove
+	estimate    warmup.Estimator
+	transitions []cheesTransition
 }
 
-// cheesMove is what one chain did in the last iteration, in whitened coordinates.
-type cheesMove struct {
+// cheesTransition is what one chain did in the last iteration, in whitened coordinates.
+type cheesTransition struct {
 	from, to, velocity []float64
 	rate               float64
 	err                error
@@ -102,10 +114,10 @@ type cheesMove struct {
 // iterate runs all iterations and returns what went wrong.
 func (h *cheesRun) iterate(ctx context.Context) []error {
 	chains := h.run.chains
-	h.moves = make([]cheesMove, len(chains))
-	h.each(func(i int, c *chain) {
+	h.transitions = make([]cheesTransition, len(chains))
+	h.forEach(func(i int, c *chain) {
 		n := len(c.p.Q)
-		h.moves[i] = cheesMove{from: make([]float64, n), to: make([]float64, n), velocity: make([]float64, n), err: c.begin()}
+		h.transitions[i] = cheesTransition{from: make([]float64, n), to: make([]float64, n), velocity: make([]float64, n), err: c.begin()}
 	})
 	if errs := h.failures(); errs != nil {
 		return errs
@@ -114,7 +126,7 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 	for _, c := range chains {
 		eps += math.Log(c.ad.StepSize) / float64(len(chains))
 	}
-	h.share(hamiltonian.Metric{}, math.Exp(eps))
+	h.setShared(hamiltonian.Metric{}, math.Exp(eps))
 	h.dual.Restart(math.Exp(eps))
 	for i := range h.cfg.Warmup + h.cfg.Draws {
 		if ctx.Err() != nil {
@@ -122,7 +134,7 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 		}
 		u := halton(i + 1)
 		steps := min(h.cfg.MaxSteps, max(1, int(math.Ceil(u*h.length/chains[0].ad.StepSize))))
-		h.each(func(k int, c *chain) { h.moves[k].err = h.moves[k].make(c, steps) })
+		h.forEach(func(k int, c *chain) { h.transitions[k].err = h.transitions[k].make(c, steps) })
 		if errs := h.failures(); errs != nil {
 			return errs
 		}
@@ -134,7 +146,7 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 }
 
 // make moves one chain and records the draw.
-func (m *cheesMove) make(c *chain, steps int) error {
+func (m *cheesTransition) make(c *chain, steps int) error {
 	whiten := func(dst, q []float64) {
 		copy(dst, q)
 		for i := range c.ad.Metric.Scale {
@@ -161,16 +173,16 @@ func (m *cheesMove) make(c *chain, steps int) error {
 	return nil
 }
 
-// each calls f for every chain.
-func (h *cheesRun) each(f func(i int, c *chain)) {
+// forEach calls f for every chain.
+func (h *cheesRun) forEach(f func(i int, c *chain)) {
 	parallel.Do(h.run.cfg.Parallel, len(h.run.chains), func(_, i int) {
-		defer given.Caught(&h.moves[i].err)
+		defer given.Caught(&h.transitions[i].err)
 		f(i, h.run.chains[i])
 	})
 }
 
 func (h *cheesRun) failures() (errs []error) {
-	for _, m := range h.moves {
+	for _, m := range h.transitions {
 		if m.err != nil {
 			errs = append(errs, m.err)
 		}
@@ -178,8 +190,8 @@ func (h *cheesRun) failures() (errs []error) {
 	return errs
 }
 
-// share gives all chains one metric and step.
-func (h *cheesRun) share(m hamiltonian.Metric, eps float64) {
+// setShared gives all chains one metric and step.
+func (h *cheesRun) setShared(m hamiltonian.Metric, eps float64) {
 	for _, c := range h.run.chains {
 		c.ad.Metric, c.ad.StepSize = m, eps
 	}
@@ -192,15 +204,15 @@ var cheesWindows = []float64{0.05, 0.1, 0.2, 0.4, 0.7}
 // adapt learns from iteration i with jitter u.
 func (h *cheesRun) adapt(i int, u float64) {
 	inverse := 0.0
-	for _, m := range h.moves {
-		inverse += 1 / math.Max(m.rate, 1e-3) / float64(len(h.moves))
+	for _, m := range h.transitions {
+		inverse += 1 / math.Max(m.rate, 1e-3) / float64(len(h.transitions))
 	}
 	eps := h.dual.Update(1 / inverse)
 	if i == h.cfg.Warmup-1 {
 		eps = h.dual.Final()
 	}
 	if i >= 20 { // the way from the start tells nothing of lengths
-		h.stretch(u)
+		h.adaptLength(u)
 	}
 	metric := h.run.chains[0].ad.Metric
 	for _, c := range h.run.chains {
@@ -215,20 +227,20 @@ func (h *cheesRun) adapt(i int, u float64) {
 			h.estimate.Reset()
 		}
 	}
-	h.share(metric, eps)
+	h.setShared(metric, eps)
 }
 
-// stretch climbs the criterion: the gradient of log length is, by chain,
+// adaptLength makes a step up the ChEES criterion, whose gradient in log length is, by chain,
 //
 //	u t (|q' - m'|^2 - |q - m|^2) (q' - m') . v'
 //
 // with the proposals' mean m' and the weight of their acceptance.
-func (h *cheesRun) stretch(u float64) {
-	n := len(h.moves[0].from)
+func (h *cheesRun) adaptLength(u float64) {
+	n := len(h.transitions[0].from)
 	before, after, total := make([]float64, n), make([]float64, n), 0.0
-	for _, m := range h.moves {
-		vectors.AddScaled(before, 1/float64(len(h.moves)), m.from)
-		if m.rate > 0 && allFinite(m.to) {
+	for _, m := range h.transitions {
+		vectors.AddScaled(before, 1/float64(len(h.transitions)), m.from)
+		if m.rate > 0 && linalg.AllFinite(m.to) {
 			vectors.AddScaled(after, m.rate, m.to)
 			total += m.rate
 		}
@@ -237,8 +249,8 @@ func (h *cheesRun) stretch(u float64) {
 		return
 	}
 	sum := 0.0
-	for _, m := range h.moves {
-		if m.rate == 0 || !allFinite(m.to) {
+	for _, m := range h.transitions {
+		if m.rate == 0 || !linalg.AllFinite(m.to) {
 			continue
 		}
 		var far, near, along float64
@@ -248,7 +260,7 @@ func (h *cheesRun) stretch(u float64) {
 		}
 		sum += m.rate / total * u * h.length * (far - near) * along
 	}
-	if !finite(sum) {
+	if !linalg.Finite(sum) {
 		return
 	}
 	x := []float64{math.Log(h.length)}

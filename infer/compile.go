@@ -54,7 +54,7 @@ func (m *Model) compile() (*Posterior, error) {
 	parts = ad.Substitute(parts, f.leaves, f.y)
 	lp := ad.AddN(parts...)
 	p.inputs = inputs
-	all, err := p.hoist(append(append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), parts...))
+	all, err := p.separateFixed(append(append([]*ad.Node{lp}, ad.Grad(lp, f.u...)...), parts...))
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (p *param) logPrior() *ad.Node {
 
 // quantities lists what is stored with a draw, parameters and derived
 // quantities, and what may be asked of it: pointwise log-likelihoods, then the
-// laws' parameters.
+// distributions' parameters.
 func (m *Model) quantities() (stored, rest []*ad.Node) {
 	for _, p := range m.params {
 		stored = append(stored, p.node)
@@ -178,7 +178,7 @@ func (m *Model) quantities() (stored, rest []*ad.Node) {
 		rest = append(rest, o.logLik())
 	}
 	for _, o := range m.observed {
-		rest = append(rest, o.law.Params...)
+		rest = append(rest, o.dist.Params...)
 	}
 	return stored, rest
 }

@@ -32,7 +32,7 @@ func (p *Posterior) Condition(values map[string][]float64) (*Posterior, error) {
 	out, err := m.Compile()
 	if err == nil {
 		copy(out.data, p.data) // what SetData replaced
-		err = out.settle()
+		err = out.computeFixed()
 	}
 	return out, err
 }

@@ -18,67 +18,129 @@ import (
 
 // Config says how to sample; its zero value is the default.
 type Config struct {
-	Chains int    // independent chains. Default 4: R-hat needs several
-	Warmup int    // draws per chain that adapt and are dropped. Default 1000
-	Draws  int    // draws per chain that are kept. Default 1000
-	Seed   uint64 // of all random numbers. Default 0: runs repeat unless told otherwise
+	// Chains is the number of independent chains. Default 4, since R-hat needs several.
+	Chains int
+	// Warmup is the number of draws per chain that adapt and are dropped. Default 1000.
+	Warmup int
+	// Draws is the number of draws per chain that are kept. Default 1000.
+	Draws int
+	// Seed is the seed of all random numbers. Default 0, so that runs repeat unless told
+	// otherwise.
+	Seed uint64
 
-	Metric          MetricKind // what warm-up learns. Default LowRank
-	Blocks          [][]string // BlockVariance: parameters, by name or element as theta or theta[3], that share a full covariance
-	Schedule        Schedule   // when. Default FisherSchedule
-	Statistic       Statistic  // what the step size is adapted to. Default Symmetric
-	TargetAccept    float64    // its aim, in (0, 1); 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near divergences in the warm-up: docs/decisions/0002
-	MaxTreeDepth    int        // longest trajectory is 2^depth - 1 steps. Default 10, at most 20
-	MinTreeDepth    int        // doublings made before a trajectory may turn. Default 0
-	WarmupTreeDepth int        // MaxTreeDepth of the warm-up. Default: the same
-	TrajectoryTime  float64    // of NUTS in whitened units (an independent draw of a normal takes pi/2): it doubles until it is as long and does not look for turns. Default 0: until it turns
-	MaxEnergyError  float64    // energy error of a divergence. Default 1000
-	StanShrink      bool       // DiagVariance and DenseVariance add 1e-3 as Stan does; it assumes scales near 1
-	Method          Method     // how chains move. Default NUTS
-	Steps           int        // leapfrogs of an HMC trajectory. Default 10
-	JitterSteps     bool       // HMC draws the number of leapfrogs from 1 to Steps, so that none resonates
-	StepJitter      float64    // the step of each trajectory varies by that part, below 1. Default 0
+	// Metric is what the warm-up learns. Default LowRank.
+	Metric MetricKind
+	// Blocks are the groups of parameters that share a full covariance under BlockVariance.
+	// Parameters are given by name, or by element as theta[3].
+	Blocks [][]string
+	// Schedule says when the warm-up learns. Default FisherSchedule.
+	Schedule Schedule
+	// Statistic is the acceptance statistic that the step size is adapted to. Default
+	// Symmetric.
+	Statistic Statistic
+	// TargetAccept is the target acceptance rate used to adapt the step size, in (0, 1); use
+	// 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near
+	// divergences in the warm-up: docs/decisions/0002.
+	TargetAccept float64
+	// MaxTreeDepth bounds the doublings of a trajectory, whose longest then has 2^depth - 1
+	// steps. Default 10, at most 20.
+	MaxTreeDepth int
+	// MinTreeDepth is the number of doublings made before a trajectory may turn. Default 0.
+	MinTreeDepth int
+	// WarmupTreeDepth is the MaxTreeDepth of the warm-up. Default: the same.
+	WarmupTreeDepth int
+	// TrajectoryTime is the length of NUTS trajectories in whitened units, in which an
+	// independent draw of a normal takes pi/2. They double until they are as long and do not
+	// look for turns. Default 0: until they turn.
+	TrajectoryTime float64
+	// MaxEnergyError is the energy error of a divergence. Default 1000.
+	MaxEnergyError float64
+	// StanShrink makes DiagVariance and DenseVariance add 1e-3 as Stan does, which assumes
+	// scales near 1.
+	StanShrink bool
+	// Method is how chains move. Default NUTS.
+	Method Method
+	// Steps is the number of leapfrog steps of an HMC trajectory. Default 10.
+	Steps int
+	// JitterSteps makes HMC draw the number of leapfrog steps from 1 to Steps, so that none
+	// resonates.
+	JitterSteps bool
+	// StepJitter is the relative range, below 1, by which the step size varies from
+	// trajectory to trajectory. Default 0.
+	StepJitter float64
 
-	NoCrossChecks bool // skip the turning tests across subtrees, as the 2017 algorithm; trajectories may go full circle
+	// NoCrossChecks skips the turning tests across subtrees, as the algorithm of 2017 does.
+	// Trajectories may then go full circle.
+	NoCrossChecks bool
 
-	NoWarmup    bool    // no adaptation: StartMetric (or the identity) and StepSize (or a search)
-	KeepWarmup  bool    // keep the draws of the warm-up too, apart
-	From        *Fit    // start where its chains ended, with their metrics and steps, and without warm-up unless Warmup is given
-	StartMetric *Metric // before adaptation. Default: from the gradient at the start
-	StepSize    float64 // before adaptation. Default: a search from 0.1
+	// NoWarmup leaves out the adaptation. Chains take StartMetric, or the identity, and
+	// StepSize, or a search.
+	NoWarmup bool
+	// KeepWarmup keeps the draws of the warm-up too, apart from the others.
+	KeepWarmup bool
+	// From is a fit where chains start: at the ends of its chains, with their metrics and
+	// step sizes, and without warm-up unless Warmup is given.
+	From *Fit
+	// StartMetric is the metric before adaptation. Default: from the gradient at the start.
+	StartMetric *Metric
+	// StepSize is the step size before adaptation. Default: a search from 0.1.
+	StepSize float64
 
-	Init       [][]float64                                               // unconstrained start per chain; nil entries are random
-	InitFunc   func(chain int, random *tensor.Stream, q []float64) error // fills a start; called until it is finite
-	InitRadius float64                                                   // random starts are uniform within. Default 2
-	NoClimb    bool                                                      // random starts stay where they are; otherwise they first climb to where the density no longer grows fast
-	InitTries  int                                                       // of a start that is not finite. Default 100
+	// Init holds an unconstrained start per chain, of which nil entries are random.
+	Init [][]float64
+	// InitFunc fills a start. It is called until the density there is finite.
+	InitFunc func(chain int, random *tensor.Stream, q []float64) error
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
+	// NoClimb leaves random starts where they are. Otherwise they first ascend to where the
+	// density no longer grows fast.
+	NoClimb bool
+	// InitTries is the number of random starts that are tried until one is finite. Default
+	// 100.
+	InitTries int
 
-	FirstChain int // number of the first chain, so that chains can run in several programs. Default 0
-	Parallel   int // chains at once. Default GOMAXPROCS
+	// FirstChain is the number of the first chain, so that chains can run in several
+	// programs. Default 0.
+	FirstChain int
+	// Parallel is the number of chains that run at once. Default GOMAXPROCS.
+	Parallel int
 
 	// NoGradientCheck takes the gradient of a target made by Func or PerChain as it
 	// is, for gradients that are inexact on purpose. Default: at three starts it is
 	// compared with differences of the log density, see CheckGradient.
 	NoGradientCheck bool
 
-	Progress      func(Progress) // called from one goroutine at a time
-	ProgressEvery time.Duration  // least time between two calls. Default 200 ms
-	Sink          Sink           // takes draws as they are made. Default: none
-	StopWhen      StopRule       // ends the run early. Default: never
-	Checkpoint    Checkpoint     // where the run is saved. Default: nowhere
-	Resume        string         // checkpoint file to continue from; it is also written to unless Checkpoint.Path is set
+	// Progress is told how far the run is, from one goroutine at a time.
+	Progress func(Progress)
+	// ProgressEvery is the least time between two calls. Default 200 ms.
+	ProgressEvery time.Duration
+	// Sink takes draws as they are made. Default: none.
+	Sink Sink
+	// StopWhen ends the run early. Default: never.
+	StopWhen StopRule
+	// Checkpoint is where the run is saved. Default: nowhere.
+	Checkpoint Checkpoint
+	// Resume is the checkpoint file to continue from. It is also written to unless
+	// Checkpoint.Path is set.
+	Resume string
 
-	mayRaise bool    // TargetAccept was not given
-	blockAt  [][]int // Blocks as places among the unconstrained parameters
+	// mayRaise is true where TargetAccept was not given.
+	mayRaise bool
+	// blockAt holds Blocks as places among the unconstrained parameters.
+	blockAt [][]int
 }
 
 // Checkpoint says where and how often a run is saved. The file is replaced as a
 // whole, so a killed run leaves the last complete one.
 type Checkpoint struct {
-	Path  string
-	Every time.Duration // Default 1 min; it is also written at the start and at the end
+	Path string
+	// Every is the time between two writes. Default 1 min; the file is also written at the
+	// start and at the end.
+	Every time.Duration
 
-	Overwrite bool // a file that is there may be replaced. Default: it is an error, unless resumed from
+	// Overwrite allows a file that is there to be replaced. Default: it is an error, unless
+	// resumed from.
+	Overwrite bool
 	// Patience is how long the last write is tried again if it fails, as it does while a
 	// disk is full; before, chains go on. Default 1 min; negative: not at all.
 	Patience time.Duration

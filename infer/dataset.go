@@ -11,8 +11,10 @@ import (
 // DataSettings says what Fit.Data holds besides draws, statistics,
 // log-likelihoods and data.
 type DataSettings struct {
-	Predictive bool // also data drawn at every kept draw
-	Prior      int  // also that many draws from the prior, and data from them
+	// Predictive adds data drawn at every kept draw.
+	Predictive bool
+	// Prior is a number of draws from the prior to add, with data from them.
+	Prior int
 }
 
 // Data returns the run as labelled arrays in the groups that ArviZ knows:
@@ -47,8 +49,9 @@ func (f *Fit) Data(s DataSettings) (*tensor.DataTree, error) {
 
 // exporter fills a tree; the first error ends it.
 type exporter struct {
-	fit  *Fit
-	post *Posterior // nil for draws of a density
+	fit *Fit
+	// post is the posterior, nil for draws of a density.
+	post *Posterior
 	tree *tensor.DataTree
 	err  error
 }
@@ -213,8 +216,8 @@ func (e *exporter) logLik() {
 		shape, dims := o.shape(), o.data.dims
 		if o.kept != nil {
 			shape, dims = []int{len(o.kept)}, nil
-		} else if o.law.Event > 0 && dims != nil {
-			dims = dims[:len(dims)-o.law.Event]
+		} else if o.dist.Event > 0 && dims != nil {
+			dims = dims[:len(dims)-o.dist.Event]
 		}
 		e.nested(d, o.name, x, shape, dims)
 	}

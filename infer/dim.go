@@ -14,9 +14,11 @@ import (
 //	school := m.Dim("school", "A", "B", "C")
 //	theta := m.Param("theta", dist.Normal(mu, tau), infer.Over(school))
 type Dim struct {
-	Name   string
-	Labels []string  // one per place
-	Values []float64 // the coordinates if they are numbers, otherwise nil
+	Name string
+	// Labels hold one label per place.
+	Labels []string
+	// Values are the coordinates if they are numbers, otherwise nil.
+	Values []float64
 }
 
 // Len returns the number of places.
@@ -95,13 +97,13 @@ func NonCentred() Option { return Option{nonCentred: true} }
 func Weak() Option { return Option{weak: true} }
 
 // Reparam samples z from base and sets the parameter to link(z), which must have
-// the prior as its law: the prior's own density is not evaluated.
+// the prior as its distribution: the prior's own density is not evaluated.
 func Reparam(base dist.Dist, link func(z *ad.Node) *ad.Node) Option {
 	return Option{base: &base, link: link}
 }
 
 // Impute makes parameters, name_missing, of the values of an observation that
-// are NaN. They follow the observation's law.
+// are NaN. They follow the observation's distribution.
 func Impute() Option { return Option{impute: true} }
 
 // Mask leaves the values out of an observation where keep is false; they may be

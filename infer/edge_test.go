@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -228,7 +229,9 @@ func TestManyParameters(t *testing.T) {
 	}
 }
 
-func (s *DrawStat) valid() bool { return finite(s.LogProb) && finite(s.Energy) && s.Steps > 0 }
+func (s *DrawStat) valid() bool {
+	return linalg.Finite(s.LogProb) && linalg.Finite(s.Energy) && s.Steps > 0
+}
 
 // Chain 3 starts on an island from which it cannot move.
 func TestStuckChain(t *testing.T) {

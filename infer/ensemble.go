@@ -17,19 +17,26 @@ import (
 // EnsembleConfig says how to sample without gradients; its zero value is the
 // default.
 type EnsembleConfig struct {
-	Walkers int // even, more than twice the dimension. Default max(32, 4 dim)
-	Warmup  int // draws per walker that are dropped. Default 1000
-	Draws   int // kept per walker. Default 1000
-	Seed    uint64
+	// Walkers is the number of walkers, even and more than twice the dimension. Default
+	// max(32, 4 dim).
+	Walkers int
+	// Warmup is the number of draws per walker that are dropped. Default 1000.
+	Warmup int
+	// Draws is the number of draws that are kept per walker. Default 1000.
+	Draws int
+	Seed  uint64
 
 	// Stretch, Differential and Walk are the shares of the moves: along the line to
 	// another walker, by the difference of two others, by a random combination of
 	// several. Default 0.4, 0.4, 0.2.
 	Stretch, Differential, Walk float64
 
-	Init       [][]float64 // a start per walker. Default: random
-	InitRadius float64     // random starts are uniform within. Default 2
-	Parallel   int         // goroutines. Default GOMAXPROCS
+	// Init holds a start per walker. Default: random.
+	Init [][]float64
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
+	// Parallel is the number of goroutines. Default GOMAXPROCS.
+	Parallel int
 }
 
 // Ensemble samples a density of which only values are known, with walkers that
@@ -62,7 +69,7 @@ func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c
 	}
 	e := &ensemble{run: r, cfg: &c, dim: dim}
 	begin := time.Now()
-	err = e.march(ctx)
+	err = e.iterate(ctx)
 	r.elapsed = time.Since(begin)
 	return newFit(r), err
 }
@@ -94,15 +101,15 @@ func (c *EnsembleConfig) defaults(dim int) error {
 	return nil
 }
 
-// ensemble is walkers on their way. Each half moves by the places of the other, so
-// that its walkers can move at the same time.
+// ensemble is a run of walkers. Each half moves by the places of the other, so that its
+// walkers can move at the same time.
 type ensemble struct {
 	run *run
 	cfg *EnsembleConfig
 	dim int
 }
 
-func (e *ensemble) march(ctx context.Context) error {
+func (e *ensemble) iterate(ctx context.Context) error {
 	chains := e.run.chains
 	var errs []error
 	for _, c := range chains {
@@ -121,7 +128,7 @@ func (e *ensemble) march(ctx context.Context) error {
 		}
 		for _, side := range []int{0, half} {
 			others := chains[half-side : half-side+half]
-			e.each(chains[side:side+half], func(c *chain) { e.move(c, others) })
+			e.forEach(chains[side:side+half], func(c *chain) { e.move(c, others) })
 		}
 		for _, c := range chains {
 			if c.err != nil {
@@ -132,7 +139,7 @@ func (e *ensemble) march(ctx context.Context) error {
 	return nil
 }
 
-func (e *ensemble) each(walkers []*chain, f func(c *chain)) {
+func (e *ensemble) forEach(walkers []*chain, f func(c *chain)) {
 	parallel.Do(e.cfg.Parallel, len(walkers), func(_, i int) {
 		defer given.Caught(&walkers[i].err)
 		f(walkers[i])

@@ -34,11 +34,12 @@ func Reject(err error) error { return &Recoverable{Err: err} }
 // ErrReject too.
 type Recoverable = hamiltonian.RecoverableError
 
-// UnboundedError says that a search for the top of a density found none: the log
+// UnboundedError says that a search for the mode of a density found none: the log
 // density keeps rising while a parameter runs to a bound or to infinity.
 type UnboundedError struct {
 	Parameter string
-	Value     float64 // that the parameter had come to
+	// Value is the value that the parameter had reached.
+	Value float64
 }
 
 func (e *UnboundedError) Error() string {
@@ -47,10 +48,12 @@ func (e *UnboundedError) Error() string {
 
 // InitError says why a chain found no place to start.
 type InitError struct {
-	Chain  int
-	Tries  int
-	Detail string // what was not finite at the last try
-	Err    error  // the model's error, if any
+	Chain int
+	Tries int
+	// Detail says what was not finite at the last try.
+	Detail string
+	// Err is the error of the model, if there was one.
+	Err error
 }
 
 func (e *InitError) Error() string {
@@ -61,9 +64,11 @@ func (e *InitError) Unwrap() error { return e.Err }
 
 // DrawError is an error of the model inside a chain.
 type DrawError struct {
-	Chain, Draw int  // Draw counts from 0, warm-up included
-	Warmup      bool // the draw belonged to the warm-up
-	Err         error
+	// Chain and Draw are where it happened. Draw counts from 0, warm-up included.
+	Chain, Draw int
+	// Warmup is true if the draw belonged to the warm-up.
+	Warmup bool
+	Err    error
 }
 
 func (e *DrawError) Error() string {

@@ -13,19 +13,24 @@ import (
 // Fit is the result of Sample: draws by chain, what the sampler recorded about
 // them, and how long it took. It does not change.
 type Fit struct {
-	Stopped  string   // why the run ended early, empty if it did not
-	Warnings []string // what to know before comparing bit by bit
+	// Stopped says why the run ended early. It is empty if it did not.
+	Stopped string
+	// Warnings say what to know before comparing draws bit by bit.
+	Warnings []string
 	Elapsed  time.Duration
 
 	cfg    Config
 	names  []string
 	chains []*chain
-	n      []int // kept draws per chain
-	away   []diag.Runaway
+	// n holds the number of kept draws per chain.
+	n    []int
+	away []diag.Runaway
 
-	mu      sync.Mutex
-	verdict *check.Verdict // about the model, the last that was asked for
-	asked   bool           // the default verdict was tried
+	mu sync.Mutex
+	// verdict is the last verdict about the model that was asked for.
+	verdict *check.Verdict
+	// asked is true once the default verdict has been tried.
+	asked bool
 }
 
 // Timing is the time chains spent; they may have run at the same time.

@@ -9,14 +9,17 @@ import (
 // fixedPart is what the density needs of the data alone: computed when the data
 // change, not at every gradient.
 type fixedPart struct {
-	prog   *ad.Program // inputs: data
-	nodes  []*ad.Node  // its outputs
-	places []*ad.Node  // inputs of the density in their stead
+	// prog computes nodes from the data.
+	prog *ad.Program
+	// nodes are the static nodes.
+	nodes []*ad.Node
+	// places are the inputs of the density that take the place of nodes.
+	places []*ad.Node
 }
 
-// hoist takes the still part out of the outputs of the density and computes it
+// separateFixed takes the static subgraph out of the outputs of the density and computes it
 // at the data of Compile.
-func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
+func (p *Posterior) separateFixed(outputs []*ad.Node) ([]*ad.Node, error) {
 	var data []*ad.Node
 	for _, d := range p.model.data {
 		data = append(data, d.node)
@@ -30,11 +33,11 @@ func (p *Posterior) hoist(outputs []*ad.Node) ([]*ad.Node, error) {
 		return nil, err
 	}
 	p.fixed = &fixedPart{prog: prog, nodes: made, places: places}
-	return rest, p.settle()
+	return rest, p.computeFixed()
 }
 
-// settle computes the still part at the data.
-func (p *Posterior) settle() error {
+// computeFixed computes the static subgraph at the data.
+func (p *Posterior) computeFixed() error {
 	if p.fixed == nil {
 		return nil
 	}
@@ -52,7 +55,7 @@ func (p *Posterior) settle() error {
 	return nil
 }
 
-// places returns the inputs of the still part.
+// places returns the inputs of the static subgraph.
 func (p *Posterior) places() []*ad.Node {
 	if p.fixed == nil {
 		return nil
@@ -60,12 +63,12 @@ func (p *Posterior) places() []*ad.Node {
 	return p.fixed.places
 }
 
-// given lists what the density is given besides the parameters: data, then the
-// still part.
-func (p *Posterior) given() [][]float64 { return append(slices.Clip(p.data), p.fixedValues...) }
+// givenValues lists what the density is given besides the parameters: data, then the
+// static subgraph.
+func (p *Posterior) givenValues() [][]float64 { return append(slices.Clip(p.data), p.fixedValues...) }
 
-// following returns the places of the still part that depend on some data.
-func (p *Posterior) following(data *ad.Node) (out []*ad.Node) {
+// dependents returns the places of the static subgraph that depend on some data.
+func (p *Posterior) dependents(data *ad.Node) (out []*ad.Node) {
 	if p.fixed == nil {
 		return nil
 	}

@@ -7,21 +7,29 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // GradientError says that a target's gradient is not that of its log density.
 type GradientError struct {
-	At     []float64       // the unconstrained point
-	Faults []GradientFault // at most maxFaults
+	// At is the unconstrained point.
+	At []float64
+	// Faults are the first faults found, at most maxFaults.
+	Faults []GradientFault
 }
 
 // GradientFault is one derivative that is wrong.
 type GradientFault struct {
-	Parameter   string  // as the target names it, or q[3]; empty where no single one was found
-	Given       float64 // by the target; NaN where it wrote nothing
-	Expected    float64 // from differences of the log density
-	Uncertainty float64 // of Expected
+	// Parameter is the name that the target gives, or q[3]. It is empty where no single
+	// parameter is at fault.
+	Parameter string
+	// Given is the derivative from the target, NaN where it wrote nothing.
+	Given float64
+	// Expected is the derivative from differences of the log density.
+	Expected float64
+	// Uncertainty is that of Expected.
+	Uncertainty float64
 }
 
 func (e *GradientError) Error() string {
@@ -71,7 +79,7 @@ func CheckGradient(t Target, at ...[]float64) error {
 		if len(q) != t.Dim() {
 			return fmt.Errorf("infer: CheckGradient: point %d has %d numbers: want %d, one per unconstrained parameter", i, len(q), t.Dim())
 		}
-		if lp, err := c.target.LogProbGrad(q, c.g); err != nil || !finite(lp) {
+		if lp, err := c.target.LogProbGrad(q, c.g); err != nil || !linalg.Finite(lp) {
 			return fmt.Errorf("infer: CheckGradient: the log density is %g at point %d (%v): want a point where it is finite", lp, i, err)
 		}
 		if err := c.at(q); err != nil {
@@ -120,10 +128,10 @@ func (cfg *Config) pointsToCheck(c *gradientCheck) (points [][]float64) {
 	for try := 0; try < 30 && len(points) < checkedPoints; try++ {
 		q := make([]float64, len(c.q))
 		start := &chain{cfg: cfg, id: cfg.FirstChain + try%max(1, cfg.Chains)}
-		if err := start.propose(&random, start.given(), q); err != nil {
+		if err := start.propose(&random, start.prescribedStart(), q); err != nil {
 			return points
 		}
-		if lp, err := c.target.LogProbGrad(q, c.g); err == nil && finite(lp) {
+		if lp, err := c.target.LogProbGrad(q, c.g); err == nil && linalg.Finite(lp) {
 			points = append(points, q)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -21,10 +22,13 @@ type gradientCheck struct {
 	ctx    context.Context
 	target Target
 	names  []string
-	q      []float64 // the point
-	given  []float64 // gradient there
-	moved  []float64
-	g      []float64 // not looked at
+	// q is the point.
+	q []float64
+	// given is the gradient of the target at q.
+	given []float64
+	moved []float64
+	// g is a gradient that nobody reads.
+	g      []float64
 	random tensor.Stream
 	faults []GradientFault
 }
@@ -169,7 +173,7 @@ func (c *gradientCheck) density(d direction, h float64) float64 {
 func (c *gradientCheck) largest() float64 {
 	v := 0.0
 	for _, g := range c.given {
-		if finite(g) {
+		if linalg.Finite(g) {
 			v = max(v, math.Abs(g))
 		}
 	}

@@ -2,19 +2,19 @@ package infer
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// findStart puts p where log density and gradient are finite; a random place is
-// climbed from first.
+// findStart puts p where log density and gradient are finite. From a random place it
+// ascends first.
 func (c *chain) findStart(p *hamiltonian.Point) error {
-	given := c.given()
+	given := c.prescribedStart()
 	if given == nil && len(p.Q) > 0 && c.cfg.InitFunc == nil && !c.cfg.NoClimb && !c.cfg.NoWarmup {
-		return c.climbToStart(p)
+		return c.startNearMode(p)
 	}
 	random := tensor.NewStream(c.cfg.Seed, purposeInit, uint32(c.id))
 	return c.place(&random, given, p)
@@ -36,7 +36,7 @@ func (c *chain) place(random *tensor.Stream, given []float64, p *hamiltonian.Poi
 		if err != nil && !hamiltonian.Recoverable(err) {
 			return err
 		}
-		if p.Lp = lp; err == nil && finite(lp) && allFinite(p.G) {
+		if p.Lp = lp; err == nil && linalg.Finite(lp) && linalg.AllFinite(p.G) {
 			return nil
 		}
 		fault.Err = err
@@ -45,8 +45,8 @@ func (c *chain) place(random *tensor.Stream, given []float64, p *hamiltonian.Poi
 	return fault
 }
 
-// given returns the start the settings prescribe, or nil.
-func (c *chain) given() []float64 {
+// prescribedStart returns the start the settings prescribe, or nil.
+func (c *chain) prescribedStart() []float64 {
 	i := c.id - c.cfg.FirstChain
 	if i < len(c.cfg.Init) {
 		return c.cfg.Init[i]
@@ -76,7 +76,7 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	var parts []string
 	if err != nil {
 		parts = append(parts, err.Error())
-	} else if !finite(p.Lp) {
+	} else if !linalg.Finite(p.Lp) {
 		parts = append(parts, fmt.Sprintf("log density is %g", p.Lp))
 	}
 	if e, ok := c.target.(Explainer); ok {
@@ -86,7 +86,7 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	}
 	bad := 0
 	for i, g := range p.G {
-		if err == nil && !finite(g) {
+		if err == nil && !linalg.Finite(g) {
 			if bad++; bad <= 5 {
 				parts = append(parts, fmt.Sprintf("gradient of parameter %d is %g at %g", i, g, p.Q[i]))
 			}
@@ -96,15 +96,4 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 		parts = append(parts, fmt.Sprintf("and %d more gradients", bad-5))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-func allFinite(v []float64) bool {
-	for _, x := range v {
-		if !finite(x) {
-			return false
-		}
-	}
-	return true
 }

@@ -18,17 +18,20 @@ const halfLog2Pi = 0.91893853320467274178
 // LaplaceConfig says where to start and how much to draw; its zero value is the
 // default.
 type LaplaceConfig struct {
-	Init  []float64 // Default: a random place, climbed from
-	Draws int       // Default 1000
+	// Init is where the search for the mode begins, unconstrained. Default: a random place,
+	// from which it ascends.
+	Init []float64
+	// Draws is the number of draws of the result. Default 1000.
+	Draws int
 	Seed  uint64
 }
 
-// Laplace is the normal law at the top of the log density in unconstrained space,
+// Laplace is the normal distribution at the mode of the log density in unconstrained space,
 // Jacobians included, with the inverse of minus its Hessian as covariance. The
 // Hessian comes from fourth-order central differences of the gradient. ELBO holds
 // the estimate of the log evidence:
 //
-//	log p(top) + dim/2 log(2 pi) - log det(-H)/2
+//	log p(mode) + dim/2 log(2 pi) - log det(-H)/2
 func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("infer.Laplace", "t", t); err != nil {
@@ -70,7 +73,7 @@ func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	return p.normal(t, a, chol, c.Draws)
 }
 
-// curvature factorises minus the Hessian at the top.
+// curvature factorises minus the Hessian at the mode.
 func (p *path) curvature(a *ascent) (*mat.Cholesky, error) {
 	n := len(a.q)
 	h := mat.NewSymDense(n, nil)

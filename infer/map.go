@@ -7,22 +7,29 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // MAPSettings says where to start; its zero value is the default.
 type MAPSettings struct {
-	Jacobian bool      // the top of the density in unconstrained space, which Laplace takes. Default: of the parameters' own
-	Init     []float64 // unconstrained. Default: the best of some random starts
-	Starts   int       // how many. Default 4
-	Seed     uint64
+	// Jacobian asks for the mode of the density in unconstrained space, which Laplace takes.
+	// Default: that of the parameters' own density.
+	Jacobian bool
+	// Init is the unconstrained start. Default: the best of some random starts.
+	Init []float64
+	// Starts is the number of random starts. Default 4.
+	Starts int
+	Seed   uint64
 }
 
 // Mode is a maximum of a posterior density.
 type Mode struct {
-	Values        map[string][]float64 // constrained parameters by name, row-major
-	LogProb       float64              // log density there, with all constants
+	// Values are the constrained parameters by name, row-major.
+	Values map[string][]float64
+	// LogProb is the log density there, with all constants.
+	LogProb       float64
 	Unconstrained []float64
 	Status        optim.Status
 }
@@ -30,7 +37,7 @@ type Mode struct {
 const purposeMAP uint32 = 141
 
 // MAP finds the parameters of the highest posterior density, by L-BFGS in
-// unconstrained space. The top is a local one. A density that grows without end,
+// unconstrained space. The mode is a local one. A density that grows without end,
 // as of a hierarchy whose group scale may vanish, has none: the error is then an
 // *UnboundedError that names the parameter.
 func (p *Posterior) MAP(ctx context.Context, s MAPSettings) (*Mode, error) {
@@ -149,7 +156,7 @@ func (p *Posterior) mode(m *optim.Minimum) (*Mode, error) {
 	for _, q := range p.model.params {
 		out.Values[q.name], row = row[:q.node.Size():q.node.Size()], row[q.node.Size():]
 	}
-	if !finite(out.LogProb) || math.IsNaN(out.LogProb) {
+	if !linalg.Finite(out.LogProb) || math.IsNaN(out.LogProb) {
 		return nil, fmt.Errorf("infer: MAP: the log density is %g at the end", out.LogProb)
 	}
 	return out, nil

@@ -47,13 +47,13 @@ func TestMinorTops(t *testing.T) {
 
 // A low top that is wide and a high one that is narrow both stay.
 func TestMinor(t *testing.T) {
-	best := peak{height: 0, mass: 0}
+	best := modeMass{height: 0, mass: 0}
 	for _, c := range []struct {
-		peak
+		modeMass
 		want bool
-	}{{peak{-13, -13}, false}, {peak{-15, -15}, true}, {peak{-100, 0}, false}, {peak{0, -100}, false}, {peak{math.NaN(), -100}, false}, {peak{math.Inf(-1), math.Inf(-1)}, true}} {
+	}{{modeMass{-13, -13}, false}, {modeMass{-15, -15}, true}, {modeMass{-100, 0}, false}, {modeMass{0, -100}, false}, {modeMass{math.NaN(), -100}, false}, {modeMass{math.Inf(-1), math.Inf(-1)}, true}} {
 		if got := c.dominated(best, 2); got != c.want {
-			t.Errorf("%v is minor: %v, want %v", c.peak, got, c.want)
+			t.Errorf("%v is minor: %v, want %v", c.modeMass, got, c.want)
 		}
 	}
 }

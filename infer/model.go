@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Model is a joint law of named parameters and data, written as a graph over
+// Model is a joint distribution of named parameters and data, written as a graph over
 // constrained parameters. Build it once, in any order of names; Compile reports
 // every mistake.
 //
@@ -26,22 +26,30 @@ type Model struct {
 	derived  []*quantity
 	terms    []*quantity
 	observed []*observation
-	fixed    []*param          // parameters that Condition made data
-	names    map[string]string // what each name stands for
-	errs     []error
+	// fixed are the parameters that Condition made data.
+	fixed []*param
+	// names says what each name stands for.
+	names map[string]string
+	errs  []error
 }
 
 // param is one declared parameter.
 type param struct {
-	name      string
-	node      *ad.Node // the constrained leaf that the user's graph holds
-	dims      []Dim
-	prior     dist.Dist
-	flat      bool // without a prior of its own
-	weak      bool // with one that nobody chose
+	name string
+	// node is the constrained leaf that the user's graph holds.
+	node  *ad.Node
+	dims  []Dim
+	prior dist.Dist
+	// flat is true for a parameter without a prior of its own.
+	flat bool
+	// weak is true where nobody chose the prior.
+	weak      bool
 	transform dist.Transform
-	base      *dist.Dist // law of the sampled form, for the transform alone maps it to the prior
-	free      []int      // shape of the unconstrained form
+	// base is the distribution of the sampled form, where the transform alone maps it to the
+	// prior.
+	base *dist.Dist
+	// free is the shape of the unconstrained form.
+	free []int
 }
 
 type datum struct {
@@ -62,7 +70,7 @@ type quantity struct {
 func NewModel(name string) *Model { return &Model{name: name, names: map[string]string{}} }
 
 // Param declares a parameter with a prior; its constraint comes from the
-// prior's support. The Node is the constrained value. A law of vectors or
+// prior's support. The Node is the constrained value. A distribution of vectors or
 // matrices gives the last axes of the shape.
 func (m *Model) Param(name string, prior dist.Dist, list ...Option) *ad.Node {
 	if err := prior.Err(); err != nil {

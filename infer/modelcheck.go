@@ -17,19 +17,21 @@ type CheckSettings struct {
 	// that counts, in the order of Observe. Default: every Data vector as long as the
 	// only observation, or the order of the observations.
 	Axes []check.Axis
-	Grid *check.Grid // where the observations lie on a detector
+	// Grid says where the observations lie on a detector.
+	Grid *check.Grid
 	// Directions are departures that have a name, given the predictions and standard
 	// deviations at the draw that is judged.
 	Directions func(mean, sd []float64) []check.Direction
-	Altered    []check.Alteration // what was done to the data before they were observed
-	Findings   []check.Flag
+	// Altered says what was done to the data before they were observed.
+	Altered  []check.Alteration
+	Findings []check.Flag
 	// Priors replace what the draws say of the parameters of these names.
 	Priors []check.Prior
 }
 
 // CheckModel judges whether the model agrees with its data and its priors. Residuals
 // are taken at single draws from the posterior, where those of a right model are
-// independent and standard normal (quantile residuals for laws other than Normal); if
+// independent and standard normal (quantile residuals for distributions other than Normal); if
 // the model has few parameters, what the parameters can absorb is taken out of them.
 // The verdict is the median one of several draws. Priors are judged by the place of
 // the draws in them. The last verdict is what Summary quotes; Summary asks for the
@@ -41,7 +43,7 @@ func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
 	if err != nil {
 		return check.Verdict{}, err
 	}
-	rows := f.spread(mostPriorDraws)
+	rows := f.thinnedDraws(mostPriorDraws)
 	if len(rows) == 0 {
 		return check.Verdict{}, fmt.Errorf("infer: model check: no draws")
 	}
@@ -71,7 +73,7 @@ func (f *Fit) PriorChecks() ([]check.Prior, error) {
 		return nil, err
 	}
 	c := &modelCheck{p: p, f: f}
-	priors, _, err := c.priors(f.spread(mostPriorDraws))
+	priors, _, err := c.priors(f.thinnedDraws(mostPriorDraws))
 	return priors, err
 }
 
@@ -85,8 +87,8 @@ const (
 // drawAt is a draw by chain and number.
 type drawAt struct{ chain, draw int }
 
-// spread returns up to n draws, evenly over all chains.
-func (f *Fit) spread(n int) (out []drawAt) {
+// thinnedDraws returns up to n draws, evenly over all chains.
+func (f *Fit) thinnedDraws(n int) (out []drawAt) {
 	var all []drawAt
 	for c := range f.Chains() {
 		for d := range f.Len(c) {
@@ -107,7 +109,8 @@ type modelCheck struct {
 	s      CheckSettings
 	groups []group
 	tracks []*priorTrack
-	free   [][]float64 // unconstrained coordinates of the draws that are looked at
+	// free holds the unconstrained coordinates of the draws that are looked at.
+	free [][]float64
 }
 
 func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
@@ -161,8 +164,8 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 			return check.Verdict{}, err
 		}
 		one.Z, one.Mean, one.Drawn = r.z, r.mean, true
-		one.Counts = !slices.ContainsFunc(o, func(x *observation) bool { return !x.law.Discrete })
-		one.Quantiles = slices.ContainsFunc(o, func(x *observation) bool { return x.law.Name != "normal" })
+		one.Counts = !slices.ContainsFunc(o, func(x *observation) bool { return !x.dist.Discrete })
+		one.Quantiles = slices.ContainsFunc(o, func(x *observation) bool { return x.dist.Name != "normal" })
 		if !one.Quantiles {
 			one.Sigma = r.sd
 		}

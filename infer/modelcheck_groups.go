@@ -8,17 +8,18 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// fewestGroups is how many elements tell of the law that they were drawn from.
+// fewestGroups is how many elements tell of the distribution that they were drawn from.
 const fewestGroups = 6
 
-// group is an array of parameters whose law has parameters of its own, as the effects
+// group is an array of parameters whose distribution has parameters of its own, as the effects
 // of schools or subjects have. At a draw from the posterior of a right model its
 // normal scores are independent and standard normal, like residuals.
 type group struct {
 	name   string
 	labels []string
 	axis   check.Axis
-	scores [][]float64 // of each draw
+	// scores holds the scores of each draw.
+	scores [][]float64
 }
 
 // groups lists those that can be judged.

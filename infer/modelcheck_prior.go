@@ -64,7 +64,7 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 }
 
 // priorProgram computes the parameters of the priors and the log priors, of the
-// parameters whose prior is a law of numbers with a CDF.
+// parameters whose prior is a distribution of numbers with a CDF.
 func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 	m := p.model
 	var inputs, outputs []*ad.Node
@@ -92,15 +92,22 @@ func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 
 // priorTrack collects what draws say of one prior.
 type priorTrack struct {
-	param  *param
-	law    string
-	p      []float64   // of each draw
-	far    []int       // element that is farthest, of each draw
-	values [][]float64 // of each draw
-	logs   [][]float64 // log priors
-	z      [][]float64 // places in the prior as normal scores, of each draw
-	theta  [][]float64 // parameters of the law at the first draw
-	varies bool        // these depend on other parameters
+	param *param
+	law   string
+	// p holds the tail probability of each draw.
+	p []float64
+	// far is the number of the element that is farthest in the prior, for each draw.
+	far []int
+	// values holds the elements of each draw.
+	values [][]float64
+	// logs holds the log priors of the elements of each draw.
+	logs [][]float64
+	// z holds the places in the prior as normal scores, for each draw.
+	z [][]float64
+	// theta are the parameters of the distribution at the first draw.
+	theta [][]float64
+	// varies is true where these depend on other parameters.
+	varies bool
 }
 
 func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
@@ -142,7 +149,7 @@ func lawText(name string, theta [][]float64) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// prior sums up. A law without a CDF passes.
+// prior sums up. A distribution without a CDF passes.
 func (t *priorTrack) prior() check.Prior {
 	name := t.param.name
 	if len(t.p) == 0 {

@@ -20,7 +20,7 @@ type predicted struct{ z, mean, sd []float64 }
 // scored lists the observations that have quantile residuals, and notes on the others.
 func (p *Posterior) scored() (list []*observation, notes []check.Flag) {
 	for _, o := range p.model.observed {
-		if o.law.Event > 0 || o.missing != nil {
+		if o.dist.Event > 0 || o.missing != nil {
 			why := "it is one of vectors, whose elements depend on each other"
 			if o.missing != nil {
 				why = "values are missing"
@@ -42,7 +42,7 @@ func (p *Posterior) axes(list []*observation) (out []check.Axis) {
 	o := list[0]
 	for i, d := range p.model.data {
 		v := p.data[i]
-		if d == o.data || len(v) != o.data.node.Size() || slices.Contains(o.law.Params, d.node) || slices.Min(v) == slices.Max(v) {
+		if d == o.data || len(v) != o.data.node.Size() || slices.Contains(o.dist.Params, d.node) || slices.Min(v) == slices.Max(v) {
 			continue
 		}
 		out = append(out, check.Axis{Name: d.name, Values: v})
@@ -63,7 +63,7 @@ func (p *Posterior) scores(list []*observation, q []float64) (r predicted, err e
 		if err := p.scoresOf(o, z, x, theta, q); err != nil {
 			return r, err
 		}
-		if err := o.law.MeansAndSDs(mean, sd, shape, theta); err != nil {
+		if err := o.dist.MeansAndSDs(mean, sd, shape, theta); err != nil {
 			return r, fmt.Errorf("infer: model check: observation %s: %w", o.name, err)
 		}
 		for _, i := range o.counts() {
@@ -76,16 +76,16 @@ func (p *Posterior) scores(list []*observation, q []float64) (r predicted, err e
 	return r, nil
 }
 
-// lawAt returns the parameters of an observation's law at q.
+// lawAt returns the parameters of an observation's distribution at q.
 func (p *Posterior) lawAt(o *observation, q []float64) ([][]float64, error) {
 	if err := p.at(&p.ask, p.predict, q); err != nil {
 		return nil, fmt.Errorf("infer: model check: %w", err)
 	}
 	at := len(p.model.observed)
 	for _, other := range p.model.observed[:slices.Index(p.model.observed, o)] {
-		at += len(other.law.Params)
+		at += len(other.dist.Params)
 	}
-	theta := make([][]float64, len(o.law.Params))
+	theta := make([][]float64, len(o.dist.Params))
 	for j := range theta {
 		theta[j] = slices.Clone(p.ask.Output(at + j))
 	}
@@ -104,8 +104,8 @@ func seedOf(lists ...[]float64) uint64 {
 	return h.Sum64()
 }
 
-// scoresOf fills z by the law's distribution function, or by the rank among 199
-// replications where it has none.
+// scoresOf fills z by the cumulative distribution function, or by the rank among 199
+// replications where the distribution has none.
 func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64, q []float64) error {
 	src := tensor.NewStream(seedOf(x, q), purposeScores, 0)
 	places := make([]float64, len(x))
@@ -113,14 +113,14 @@ func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64, 
 		places[i] = src.Float64()
 	}
 	shape := o.data.node.Shape()
-	err := o.law.Scores(z, x, shape, theta, func(i int) float64 { return places[i] })
+	err := o.dist.Scores(z, x, shape, theta, func(i int) float64 { return places[i] })
 	if err == nil && !slices.ContainsFunc(z, math.IsNaN) {
 		return nil
 	}
 	const replicas = 199
 	below, other := make([]float64, len(x)), make([]float64, len(x))
 	for range replicas {
-		if err := o.law.Fill(&src, other, shape, theta); err != nil {
+		if err := o.dist.Fill(&src, other, shape, theta); err != nil {
 			return fmt.Errorf("infer: model check: observation %s: %w", o.name, err)
 		}
 		for i, v := range other {

@@ -7,29 +7,33 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// observation is data with a law.
+// observation is data with a distribution.
 type observation struct {
-	name    string
-	law     dist.Dist
-	data    *datum
-	value   *ad.Node // data, with parameters in place of missing values
-	kept    []int    // values that count, by place; nil for all
-	impute  bool
-	missing []int // places of imputed values
+	name string
+	dist dist.Dist
+	data *datum
+	// value is the data with parameters in place of missing values.
+	value *ad.Node
+	// kept are the places of values that are not masked, nil for all.
+	kept   []int
+	impute bool
+	// missing are the places of imputed values.
+	missing []int
 }
 
-// Observe declares that values were drawn from law, one by one. They form a
-// vector unless Shape or Over says more; a law of vectors takes the last axis.
+// Observe declares that values were drawn from the distribution d, one by one. They form a
+// vector unless Shape or Over says more; a distribution of vectors takes the last axis.
 // NaN is an error unless it is to be imputed or masked.
-func (m *Model) Observe(name string, law dist.Dist, values []float64, list ...Option) {
-	if err := law.Err(); err != nil {
+func (m *Model) Observe(name string, d dist.Dist, values []float64, list ...Option) {
+	if err := d.Err(); err != nil {
 		m.fault(fmt.Errorf("law of %s: %w", name, err))
 		return
 	}
 	opt := options(list)
-	o := &observation{name: name, law: law, impute: opt.impute}
+	o := &observation{name: name, dist: d, impute: opt.impute}
 	if opt.mask != nil && len(opt.mask) != len(values) {
 		m.fault(fmt.Errorf("observation %s: a mask of %d for %d values", name, len(opt.mask), len(values)))
 		return
@@ -41,8 +45,8 @@ func (m *Model) Observe(name string, law dist.Dist, values []float64, list ...Op
 		m.observed = append(m.observed, o)
 		return
 	}
-	if law.Event > 0 {
-		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing: they are vectors", name, law.Name))
+	if d.Event > 0 {
+		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing: they are vectors", name, d.Name))
 		return
 	}
 	o.kept = others(absent, len(values))
@@ -87,14 +91,14 @@ func others(places []int, n int) (rest []int) {
 
 // complete declares parameters for the missing values of o.
 func (m *Model) complete(o *observation) error {
-	s := o.law.Support
+	s := o.dist.Support
 	for _, end := range []*ad.Node{s.Lower, s.Upper} {
 		if end != nil && end.Size() != 1 {
-			return fmt.Errorf("observation %s: missing values need a support that is the same for all: %s has ends of shape %v", o.name, o.law.Name, end.Shape())
+			return fmt.Errorf("observation %s: missing values need a support that is the same for all: %s has ends of shape %v", o.name, o.dist.Name, end.Shape())
 		}
 	}
-	if o.law.Discrete {
-		return fmt.Errorf("observation %s: a missing value of the discrete %s cannot be sampled: mask it", o.name, o.law.Name)
+	if o.dist.Discrete {
+		return fmt.Errorf("observation %s: a missing value of the discrete %s cannot be sampled: mask it", o.name, o.dist.Name)
 	}
 	x := m.Flat(o.name+"_missing", s.Transform(), Shape(len(o.missing)))
 	n := o.data.node.Size()
@@ -109,7 +113,7 @@ func (m *Model) complete(o *observation) error {
 
 // logLik returns the log-likelihood of every value, 0 where a mask leaves it out.
 func (o *observation) logLik() *ad.Node {
-	ll := o.law.LogProb(o.value)
+	ll := o.dist.LogProb(o.value)
 	if o.kept == nil || o.missing != nil || ll.Err() != nil || ll.Size() != o.data.node.Size() {
 		return ll
 	}
@@ -123,7 +127,7 @@ func (o *observation) logLik() *ad.Node {
 // shape returns the shape of the log-likelihood.
 func (o *observation) shape() []int {
 	s := o.data.node.Shape()
-	return s[:max(0, len(s)-o.law.Event)]
+	return s[:max(0, len(s)-o.dist.Event)]
 }
 
 // counts lists the places of the log-likelihood that tell of data.
@@ -138,19 +142,19 @@ func (o *observation) counts() []int {
 	return others(nil, n)
 }
 
-// check reports the first value that the law cannot give: NaN, infinite, not
+// check reports the first value that the distribution cannot give: NaN, infinite, not
 // whole or outside the support, as far as its ends are known before sampling.
 func (o *observation) check(p *Posterior) error {
 	values := p.data[slices.Index(p.model.data, o.data)]
 	for i, v := range values {
-		if !finite(v) {
+		if !linalg.Finite(v) {
 			return fmt.Errorf("observation %s[%d] is %g: drop it, mask it, or let Impute make it a parameter", o.name, i, v)
 		}
-		if o.law.Discrete && v != math.Trunc(v) {
-			return fmt.Errorf("observation %s[%d] is %g: %s gives whole numbers", o.name, i, v, o.law.Name)
+		if o.dist.Discrete && v != math.Trunc(v) {
+			return fmt.Errorf("observation %s[%d] is %g: %s gives whole numbers", o.name, i, v, o.dist.Name)
 		}
 	}
-	s := o.law.Support
+	s := o.dist.Support
 	x := o.data.node
 	inside := s.Inside(x)
 	if inside == nil || inside.Err() != nil || !inside.Shape().Equal(x.Shape()) {
@@ -169,7 +173,7 @@ func (o *observation) check(p *Posterior) error {
 	}
 	for i, ok := range at[0] {
 		if ok == 0 {
-			return fmt.Errorf("observation %s[%d] is %g: outside the support of %s, %g to %g", o.name, i, values[i], o.law.Name, at[1][i], at[2][i])
+			return fmt.Errorf("observation %s[%d] is %g: outside the support of %s, %g to %g", o.name, i, values[i], o.dist.Name, at[1][i], at[2][i])
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -25,18 +26,23 @@ const (
 
 // PathfinderConfig says how to look; its zero value is the default.
 type PathfinderConfig struct {
-	Paths      int // starts, each climbed apart. Default 4
-	Draws      int // of the result. Default 1000
-	ELBODraws  int // to judge each place on a path. Default 25
-	Steps      int // of a path at most. Default 1000
-	Seed       uint64
-	InitRadius float64 // random starts are uniform within. Default 2
+	// Paths is the number of starts, from each of which a path ascends. Default 4.
+	Paths int
+	// Draws is the number of draws of the result. Default 1000.
+	Draws int
+	// ELBODraws is the number of draws that judge each place on a path. Default 25.
+	ELBODraws int
+	// Steps bounds the steps of a path. Default 1000.
+	Steps int
+	Seed  uint64
+	// InitRadius bounds random starts, which are uniform within it. Default 2.
+	InitRadius float64
 	Init       [][]float64
 }
 
-// Pathfinder climbs the log density from several starts and takes, on each path,
-// the normal law of L-BFGS's inverse Hessian that is nearest the posterior: before
-// the top, where that lies outside the typical set. Draws of all paths are
+// Pathfinder ascends the log density from several starts and takes, on each path,
+// the normal distribution of L-BFGS's inverse Hessian that is nearest the posterior: before
+// the mode, where that lies outside the typical set. Draws of all paths are
 // resampled by their importance weights.
 //
 // Reference: Zhang, Carpenter, Gelman and Vehtari, JMLR 23 (2022) 306.
@@ -105,12 +111,13 @@ func joinPaths(t Target, paths []*path, errs []error, c *PathfinderConfig) (*App
 	return all.resampled(c.Draws, &src)
 }
 
-// path is one climb.
+// path is one ascent.
 type path struct {
 	density
-	cfg        *PathfinderConfig
-	src        tensor.Stream
-	best       float64 // ELBO
+	cfg *PathfinderConfig
+	src tensor.Stream
+	// best is the largest ELBO.
+	best       float64
 	q          [][]float64
 	logP, logQ []float64
 }
@@ -178,14 +185,14 @@ func (p *path) start(i, n int) (*ascent, error) {
 		if err != nil {
 			return nil, err
 		}
-		if finite(lp) && allFinite(g) {
+		if linalg.Finite(lp) && linalg.AllFinite(g) {
 			return newAscent(p.target, q, g, lp), nil
 		}
 	}
 	return nil, fmt.Errorf("infer: Pathfinder: path %d: no finite start in 100 tries", i)
 }
 
-// judge estimates the ELBO of a law.
+// judge estimates the ELBO of a distribution.
 func (p *path) judge(l *localNormal) (float64, error) {
 	n := len(l.centre)
 	q, g, sum := make([]float64, n), make([]float64, n), 0.0
@@ -228,24 +235,27 @@ func updateDiagonal(alpha, s, y []float64) {
 	b := vectors.Dot(y, s)
 	for i, v := range alpha {
 		next := 1 / (a/(b*v) + y[i]*y[i]/b - a*s[i]*s[i]/(b*c*v*v))
-		if next > 0 && finite(next) {
+		if next > 0 && linalg.Finite(next) {
 			alpha[i] = next
 		}
 	}
 }
 
-// localNormal is a normal law whose covariance diag(alpha) + B gamma B^T has a
+// localNormal is a normal distribution whose covariance diag(alpha) + B gamma B^T has a
 // Cholesky factor in few dimensions.
 type localNormal struct {
-	centre, scale []float64  // scale is the root of alpha
-	q             *mat.Dense // orthonormal basis, in scaled coordinates; nil for all of space
-	factor        *mat.TriDense
-	logDet        float64 // of the root of the covariance
-	u             []float64
+	// centre is the mean, and scale is the root of alpha.
+	centre, scale []float64
+	// q is an orthonormal basis in scaled coordinates, nil for all of space.
+	q      *mat.Dense
+	factor *mat.TriDense
+	// logDet is the log determinant of the root of the covariance.
+	logDet float64
+	u      []float64
 }
 
-// newLocalNormal is the law at the place of the climb; false where the inverse
-// Hessian is not positive definite.
+// newLocalNormal is the distribution at the place of the ascent. It returns false where
+// the inverse Hessian is not positive definite.
 func newLocalNormal(a *ascent, alpha []float64) (*localNormal, bool) {
 	n, k := len(a.q), len(a.s)
 	l := &localNormal{centre: make([]float64, n), scale: make([]float64, n), u: make([]float64, n)}
@@ -282,7 +292,7 @@ func newLocalNormal(a *ascent, alpha []float64) (*localNormal, bool) {
 	for i, v := range step {
 		l.centre[i] = a.q[i] + l.scale[i]*v
 	}
-	return l, allFinite(l.centre)
+	return l, linalg.AllFinite(l.centre)
 }
 
 // inverseHessian returns B (scaled) and gamma of the compact form of BFGS.
@@ -348,7 +358,7 @@ func (l *localNormal) factorise(m *mat.Dense) bool {
 	for i := range n {
 		l.logDet += math.Log(l.factor.At(i, i))
 	}
-	return finite(l.logDet)
+	return linalg.Finite(l.logDet)
 }
 
 // apply multiplies v by the factor of the covariance in scaled coordinates, or by

@@ -11,28 +11,43 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Posterior is a compiled Model: a Target over the unconstrained parameters, in
 // the order of declaration, row-major inside each. It is not safe for
 // concurrent use; Clone shares the programs.
 type Posterior struct {
-	model       *Model
-	density     *ad.Program // inputs: unconstrained parameters, data, the still part; outputs: lp, its gradients, the parts of lp
-	derive      *ad.Program // outputs: constrained parameters, derived quantities
-	predict     *ad.Program // outputs: pointwise log-likelihoods, parameters of the observations' laws
-	graph       []*ad.Node  // lp and its gradients
-	derived     []*ad.Node  // outputs of derive
-	inputs      []*ad.Node  // of the programs, without the still part
-	parts       []string    // names of the parts of lp
-	dim         int
-	columns     int // of a draw
-	data        [][]float64
-	fixed       *fixedPart  // nil: the density needs no more than the data
-	fixedValues [][]float64 // its values
+	model *Model
+	// density computes lp, its gradients and the parts of lp, from the unconstrained
+	// parameters, the data and the static subgraph.
+	density *ad.Program
+	// derive computes the constrained parameters and the derived quantities.
+	derive *ad.Program
+	// predict computes the pointwise log-likelihoods and the parameters of the distributions
+	// of the observations.
+	predict *ad.Program
+	// graph are lp and its gradients.
+	graph []*ad.Node
+	// derived are the outputs of derive.
+	derived []*ad.Node
+	// inputs are the inputs of the programs, without the static subgraph.
+	inputs []*ad.Node
+	// parts are the names of the parts of lp.
+	parts []string
+	dim   int
+	// columns is the number of columns of a draw.
+	columns int
+	data    [][]float64
+	// fixed is the static subgraph of the density, nil where it has none.
+	fixed *fixedPart
+	// fixedValues are the values of the static subgraph.
+	fixedValues [][]float64
 	run         *ad.State
-	write       *ad.State // of derive
-	ask         *ad.State // of predict
+	// write runs derive.
+	write *ad.State
+	// ask runs predict.
+	ask *ad.State
 }
 
 // Dim returns the number of unconstrained parameters.
@@ -73,7 +88,7 @@ func (p *Posterior) state(prog *ad.Program) *ad.State {
 	s := prog.NewState()
 	given := p.data
 	if prog == p.density {
-		given = p.given()
+		given = p.givenValues()
 	}
 	for i, d := range given {
 		copy(s.Input(len(p.model.params)+i), d)
@@ -168,7 +183,7 @@ func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, error) {
 	at := len(p.model.observed)
 	for _, o := range p.model.observed {
-		k := len(o.law.Params)
+		k := len(o.dist.Params)
 		if o.name != name {
 			at += k
 			continue
@@ -181,7 +196,7 @@ func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, er
 			theta[j] = p.ask.Output(at + j)
 		}
 		out := make([]float64, o.data.node.Size())
-		if err := o.law.Fill(src, out, o.data.node.Shape(), theta); err != nil {
+		if err := o.dist.Fill(src, out, o.data.node.Shape(), theta); err != nil {
 			return nil, fmt.Errorf("infer: predict %s: %w", name, err)
 		}
 		return out, nil
@@ -227,7 +242,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 			return fmt.Errorf("infer: %w", err)
 		}
 	}
-	if err := next.settle(); err != nil {
+	if err := next.computeFixed(); err != nil {
 		return fmt.Errorf("infer: data %s: %w", name, err)
 	}
 	p.data, p.fixedValues, p.run, p.write, p.ask = next.data, next.fixedValues, nil, nil, nil
@@ -242,7 +257,7 @@ func (p *Posterior) Explain(q []float64) string {
 	}
 	var bad []string
 	for i, name := range p.parts {
-		if v := p.part(i); !finite(v) {
+		if v := p.part(i); !linalg.Finite(v) {
 			bad = append(bad, fmt.Sprintf("%s is %g", name, v))
 		}
 	}

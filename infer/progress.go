@@ -10,18 +10,23 @@ import (
 type Progress struct {
 	Chains  []ChainProgress
 	Elapsed time.Duration
-	Done    bool // the run is over
+	// Done is true when the run is over.
+	Done bool
 }
 
 // ChainProgress is what one chain has done so far.
 type ChainProgress struct {
-	Chain       int
-	Draw, Total int  // finished and wanted draws, warm-up included
-	Warmup      bool // still adapting
-	Divergences int  // of kept draws
+	Chain int
+	// Draw and Total are the numbers of finished and of wanted draws, warm-up included.
+	Draw, Total int
+	// Warmup is true while the chain adapts.
+	Warmup bool
+	// Divergences is the number of kept draws that diverged.
+	Divergences int
 	StepSize    float64
-	Gradients   int // evaluations of the target
-	Running     bool
+	// Gradients is the number of evaluations of the target.
+	Gradients int
+	Running   bool
 }
 
 // Remaining estimates the time to the end, from the draws of the slowest chain;
@@ -42,7 +47,8 @@ type liveView struct {
 	draw, divergences, gradients atomic.Int64
 	step                         atomic.Uint64
 	running                      atomic.Bool
-	rows                         atomic.Pointer[[][]float64] // finished rows, never written again
+	// rows are the finished rows, which are never written again.
+	rows atomic.Pointer[[][]float64]
 }
 
 // publish shows the state after a draw.

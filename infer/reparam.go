@@ -10,13 +10,13 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// nonCentred lists the laws of a location and a scale by their standard forms.
+// nonCentred lists the distributions of a location and a scale by their standard forms.
 var nonCentred = map[string]dist.Dist{
 	"normal": dist.Normal(0, 1), "lognormal": dist.Normal(0, 1), "cauchy": dist.Cauchy(0, 1), "laplace": dist.Laplace(0, 1),
 	"logistic": dist.Logistic(0, 1), "gumbel": dist.Gumbel(0, 1), "studentt": {},
 }
 
-// standardised splits a law of a location and a scale into its standard form and
+// standardised splits a distribution of a location and a scale into its standard form and
 // the map from it.
 func standardised(d dist.Dist) (standard dist.Dist, t dist.Transform, err error) {
 	standard, known := nonCentred[d.Name]

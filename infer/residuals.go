@@ -20,10 +20,10 @@ import (
 func (p *Posterior) Residuals() (*optim.Problem, error) {
 	var parts []*ad.Node
 	for _, o := range p.model.observed {
-		if o.law.Name != "normal" || o.missing != nil {
-			return nil, fmt.Errorf("infer: residuals: observation %s follows %s%s: want Normal, all values known", o.name, o.law.Name, map[bool]string{true: " with missing values"}[o.missing != nil])
+		if o.dist.Name != "normal" || o.missing != nil {
+			return nil, fmt.Errorf("infer: residuals: observation %s follows %s%s: want Normal, all values known", o.name, o.dist.Name, map[bool]string{true: " with missing values"}[o.missing != nil])
 		}
-		mean, sd := o.law.Params[0], o.law.Params[1]
+		mean, sd := o.dist.Params[0], o.dist.Params[1]
 		if _, err := p.atData([]*ad.Node{sd}); err != nil {
 			return nil, fmt.Errorf("infer: residuals: the standard deviation of %s depends on parameters: its likelihood is no sum of squares; Condition on them", o.name)
 		}

@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // A parameter runs away where the log density does not fall towards a bound or
-// infinity: a chain follows it until numbers end, and a search for the top never
+// infinity: a chain follows it until numbers end, and a search for the mode never
 // stops. It is known by three signs together:
 //
 //	it is far out, at most 3e-7 from the bound of a scale or a share;
@@ -20,11 +21,11 @@ import (
 // Where it neither rises nor falls over tens of e-folds of a bounded parameter, the
 // density of the parameter itself rises, and has no finite integral.
 const (
-	farOut   = 15.0 // in unconstrained space
-	farTop   = 10.0 // of a search for the top
-	farFlat  = 30.0
-	leastUp  = 0.25 // rise per unit
-	awayLook = 32   // draws of a chain that are looked at
+	farOut      = 15.0 // in unconstrained space
+	farInSearch = 10.0 // in a search for the mode
+	farFlat     = 30.0
+	leastUp     = 0.25 // rise per unit
+	awayLook    = 32   // draws of a chain that are looked at
 )
 
 // gradient writes the gradient at q into g and returns the log density.
@@ -84,7 +85,7 @@ func (c *chain) outward(rows [][]float64, i int) (mean, err float64) {
 	half := len(rows) / 2
 	for k := range awayLook {
 		q := rows[half+k*(len(rows)-half)/awayLook]
-		if _, e := c.target.LogProbGrad(q, g); e != nil || !finite(g[i]) {
+		if _, e := c.target.LogProbGrad(q, g); e != nil || !linalg.Finite(g[i]) {
 			continue
 		}
 		up := g[i] * math.Copysign(1, q[i])
@@ -122,7 +123,7 @@ func endless(lp gradient, q []float64) int {
 		return -1
 	}
 	for i, v := range q {
-		if math.Abs(v) >= farTop && g[i]*math.Copysign(1, v) >= leastUp && even(fallsInward(lp, q, i)) {
+		if math.Abs(v) >= farInSearch && g[i]*math.Copysign(1, v) >= leastUp && even(fallsInward(lp, q, i)) {
 			return i
 		}
 	}

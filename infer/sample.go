@@ -15,10 +15,11 @@ import (
 
 // Sample draws from the target with several chains of the no-U-turn sampler.
 //
-// It always returns a Fit with the draws finished so far, unless the settings or
-// the gradient of a target made by Func are wrong. When ctx is cancelled the error is ctx.Err(); when chains fail it
-// joins their errors, each a *DrawError or *InitError, and the other chains
-// have gone on. The draws depend on the target, the seed and the settings only.
+// It always returns a Fit with the draws finished so far, unless the settings or the
+// gradient of a target made by Func are wrong. When ctx is cancelled the error is
+// ctx.Err(); when chains fail it joins their errors, each a *DrawError or *InitError,
+// and the other chains have gone on. The draws depend on the target, the seed and the
+// settings only.
 func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
 	if err := given.Args("infer.Sample", "ctx", ctx, "t", t); err != nil {
 		return nil, err
@@ -46,17 +47,24 @@ type run struct {
 	chains   []*chain
 	stop     atomic.Bool
 	warnings []string
-	stopped  string // why it ended early
-	cut      int    // draws to keep per chain, 0 all
-	judged   int    // draws the stopping rule has seen
-	elapsed  time.Duration
-	before   time.Duration // of the longest chain when the run was resumed
+	// stopped says why the run ended early.
+	stopped string
+	// cut is the number of draws to keep per chain, 0 for all.
+	cut int
+	// judged is the number of draws that the stopping rule has seen.
+	judged  int
+	elapsed time.Duration
+	// before is how long the longest chain had run when the run was resumed.
+	before time.Duration
 
-	sink *sinkWriter // nil without a Sink
+	// sink is nil without a Sink.
+	sink *sinkWriter
 
-	mu     sync.Mutex
-	states [][]byte // latest saved state per chain
-	epochs []int64  // which request each answers
+	mu sync.Mutex
+	// states holds the latest saved state of each chain.
+	states [][]byte
+	// epochs holds the number of the request that each state answers.
+	epochs []int64
 	want   atomic.Int64
 }
 

@@ -11,19 +11,30 @@ import (
 
 // SBCConfig says how to calibrate; its zero value is the default.
 type SBCConfig struct {
-	Fits   int       // Default 1000
-	Draws  int       // of each posterior that the prior draw is ranked among, not more than are independent. Default 99
-	Sample Config    // of each fit. Default one chain, 1000 + 1000 draws
-	Seed   uint64    // of the prior draws
-	Done   func(int) // called with the number of fits so far, from one goroutine at a time; may be nil
+	// Fits is the number of simulated data sets. Default 1000.
+	Fits int
+	// Draws is the number of draws of each posterior among which the prior draw is ranked,
+	// no more than are independent. Default 99.
+	Draws int
+	// Sample are the settings of each fit. Default one chain, 1000 + 1000 draws.
+	Sample Config
+	// Seed is the seed of the prior draws.
+	Seed uint64
+	// Done is called with the number of fits so far, from one goroutine at a time. It may be
+	// nil.
+	Done func(int)
 }
 
 // Calibration is what simulation-based calibration found.
 type Calibration struct {
-	Ranks     *diag.SBC // Ranks.Test judges them
-	Fits      int       // that gave ranks
-	Divergent int       // fits with divergences: their ranks count too
-	Failed    []error   // fits without ranks
+	// Ranks holds the ranks, which Ranks.Test judges.
+	Ranks *diag.SBC
+	// Fits is the number of fits that gave ranks.
+	Fits int
+	// Divergent is the number of fits with divergences, whose ranks count too.
+	Divergent int
+	// Failed is the number of fits without ranks.
+	Failed []error
 }
 
 // Report judges the ranks with the default settings.

@@ -63,10 +63,12 @@ func (p *Posterior) arrays() (names []string) {
 	return append(names, p.observations()...)
 }
 
-// generator draws from the joint law, parameter by parameter.
+// generator draws from the joint distribution, parameter by parameter.
 type generator struct {
 	model *Model
-	state *ad.State // inputs: parameters, data; outputs: laws' parameters of priors and observations, derived quantities
+	// state computes the parameters of the distributions of priors and observations, and the
+	// derived quantities, from parameters and data.
+	state *ad.State
 }
 
 func (p *Posterior) generator() (*generator, error) {
@@ -82,7 +84,7 @@ func (p *Posterior) generator() (*generator, error) {
 		inputs = append(inputs, d.node)
 	}
 	for _, o := range m.observed {
-		outputs = append(outputs, o.law.Params...)
+		outputs = append(outputs, o.dist.Params...)
 	}
 	for _, d := range m.derived {
 		outputs = append(outputs, d.node)
@@ -114,12 +116,12 @@ func (g *generator) draw(src Source) (values [][]float64, err error) {
 	}
 	var replicas [][]float64
 	for _, o := range g.model.observed {
-		theta, err := g.next(&at, len(o.law.Params))
+		theta, err := g.next(&at, len(o.dist.Params))
 		if err != nil {
 			return nil, err
 		}
 		v := make([]float64, o.data.node.Size())
-		if err := o.law.Fill(src, v, o.data.node.Shape(), theta); err != nil {
+		if err := o.dist.Fill(src, v, o.data.node.Shape(), theta); err != nil {
 			return nil, fmt.Errorf("observation %s: %w", o.name, err)
 		}
 		replicas = append(replicas, v)

@@ -19,19 +19,27 @@ import (
 //		return nil
 //	}}
 type Sink struct {
-	Names []string                               // columns to give. Default: all
-	Every int                                    // give every that many draws of a chain. Default 1
-	Only  bool                                   // keep no draws in memory: the Fit has none
-	Open  func(names []string, chains int) error // called first; may be nil
-	Write func(d SinkDraw) error                 // an error stops the run; what is there stays in the Fit
-	Close func() error                           // called last, also after an error; may be nil
+	// Names are the columns to give. Default: all.
+	Names []string
+	// Every is the stride: one draw in Every of a chain is given. Default 1.
+	Every int
+	// Only keeps no draws in memory, so that the Fit has none.
+	Only bool
+	// Open is called first. It may be nil.
+	Open func(names []string, chains int) error
+	// Write takes a draw. An error stops the run, whose draws so far stay in the Fit.
+	Write func(d SinkDraw) error
+	// Close is called last, also after an error. It may be nil.
+	Close func() error
 }
 
 // SinkDraw is one draw. Write must not keep its slices.
 type SinkDraw struct {
-	Chain         int
-	Draw          int  // counts from 0 within its phase
-	Warmup        bool // only if Config.KeepWarmup is set
+	Chain int
+	// Draw counts from 0 within its phase.
+	Draw int
+	// Warmup is true in the warm-up, of which draws are given if Config.KeepWarmup is set.
+	Warmup        bool
 	Values        []float64
 	Unconstrained []float64
 	Stat          DrawStat
@@ -40,7 +48,8 @@ type SinkDraw struct {
 // sinkWriter is a Sink at work.
 type sinkWriter struct {
 	Sink
-	from   []int // columns
+	// from are the numbers of the columns.
+	from   []int
 	values []float64
 	failed error
 }
@@ -73,7 +82,7 @@ func (r *run) open() error {
 		}
 	}
 	for _, c := range r.chains {
-		c.give = r.give
+		c.toSink = r.give
 	}
 	r.sink = f
 	return nil

@@ -1,6 +1,10 @@
 package infer
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // slope is the derivative of a function at 0, by differences, and what it may be
 // off by.
@@ -56,7 +60,7 @@ func differentiate(f func(h float64) float64) (slope, bool) {
 	resolution := math.Inf(1)
 	for k := range slopeSteps {
 		s := stencilOf(f, slopeFirst*math.Pow(slopeShrink, float64(k)))
-		if finite(s.derivative()) {
+		if linalg.Finite(s.derivative()) {
 			all = append(all, s)
 			resolution = min(resolution, s.least())
 		}
@@ -72,5 +76,5 @@ func differentiate(f func(h float64) float64) (slope, bool) {
 			best = slope{d, err}
 		}
 	}
-	return best, finite(best.err)
+	return best, linalg.Finite(best.err)
 }

@@ -12,10 +12,14 @@ import (
 // satisfies both, so that the result does not depend on timing. MaxTime keeps
 // whatever is finished then.
 type StopRule struct {
-	RHat    float64       // stop when no R-hat is larger; 0: not asked
-	ESS     float64       // stop when no bulk or tail effective sample size is smaller; 0: not asked
-	MaxTime time.Duration // stop after this time; 0: not asked
-	Every   int           // draws per chain between two judgements. Default 100
+	// RHat stops the run when no R-hat is larger. 0: not asked.
+	RHat float64
+	// ESS stops the run when no bulk or tail effective sample size is smaller. 0: not asked.
+	ESS float64
+	// MaxTime stops the run after this time. 0: not asked.
+	MaxTime time.Duration
+	// Every is the number of draws per chain between two judgements. Default 100.
+	Every int
 }
 
 // active reports whether the rule looks at draws.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -14,14 +15,13 @@ const purposeWarmStart uint32 = 101
 
 // WarmStart returns one unconstrained start per chain around a point fit, for
 // Config.Init: values are constrained, by name; cov is their covariance in the
-// order of names, row-major. Chains start at theta + L u with u of Student's law
-// of 4 degrees of freedom and L L^T twice the covariance (their variance is four
-// times that of the fit, for the law's long tails), so that they are spread wider
-// than the posterior and R-hat keeps its meaning.
+// order of names, row-major. Chains start at theta + L u with u of Student's distribution of
+// 4 degrees of freedom and L L^T twice the covariance. Their variance is four times that of
+// the fit, for the long tails, so that starts are overdispersed and R-hat keeps its meaning.
 //
 // Values on a bound are moved inside by 1e-8 of the width. Where a variance is 0
 // or not finite, or the value lies on a bound, the fit says nothing of the
-// spread: the unconstrained variance counts as 1. Starts whose density is not
+// scale: the unconstrained variance counts as 1. Starts whose density is not
 // finite are drawn again, nearer.
 func (p *Posterior) WarmStart(names []string, values, cov []float64, chains int, seed uint64) ([][]float64, error) {
 	n := len(names)
@@ -36,7 +36,7 @@ func (p *Posterior) WarmStart(names []string, values, cov []float64, chains int,
 	if len(centre) != n {
 		return nil, fmt.Errorf("infer: a warm start needs scalar parameters: %d values for %d", n, len(centre))
 	}
-	l := f.spread()
+	l := f.factor()
 	target := p.Clone().(*Posterior)
 	out := make([][]float64, chains)
 	for c := range out {
@@ -53,7 +53,7 @@ func (p *Posterior) near(src *tensor.Stream, l, centre []float64) ([]float64, er
 	q, g := make([]float64, p.dim), make([]float64, p.dim)
 	for try := range 100 {
 		jitter(src, l, centre, q, math.Pow(0.7, float64(try)))
-		if lp, err := p.LogProbGrad(q, g); err == nil && finite(lp) && allFinite(g) {
+		if lp, err := p.LogProbGrad(q, g); err == nil && linalg.Finite(lp) && linalg.AllFinite(g) {
 			return q, nil
 		}
 	}
@@ -80,10 +80,10 @@ func (f *fitted) at(i int, h float64) ([]float64, error) {
 	return f.post.Unconstrain(values, 1e-8)
 }
 
-// spread returns the Cholesky factor of twice the covariance in unconstrained
+// factor returns the Cholesky factor of twice the covariance in unconstrained
 // space, in the order of declaration: the delta method with derivatives by
 // differences.
-func (f *fitted) spread() []float64 {
+func (f *fitted) factor() []float64 {
 	n := len(f.names)
 	place := make([]int, n) // of names among the parameters
 	for i, name := range f.names {
@@ -97,7 +97,7 @@ func (f *fitted) spread() []float64 {
 	for i, pi := range place {
 		for j, pj := range place {
 			switch v := f.cov[i*n+j] * slope[i] * slope[j]; {
-			case slope[i] != 0 && slope[j] != 0 && finite(v):
+			case slope[i] != 0 && slope[j] != 0 && linalg.Finite(v):
 				a[pi*n+pj] = 2 * v
 			case i == j:
 				a[pi*n+pj] = 2
@@ -111,7 +111,7 @@ func (f *fitted) spread() []float64 {
 // or 0 where it or the variance is not known.
 func (f *fitted) slope(i, k int) float64 {
 	h := 1e-2 * math.Sqrt(f.cov[i*len(f.names)+i])
-	if !(h > 0) || !finite(h) {
+	if !(h > 0) || !linalg.Finite(h) {
 		return 0
 	}
 	lo, err0 := f.at(i, -h)

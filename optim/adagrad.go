@@ -5,8 +5,10 @@ import "math"
 // RMSProp divides the gradient by its running size (Hinton, lecture 6e); Centered
 // subtracts the running mean first.
 type RMSProp struct {
-	Alpha       float64 // memory of the running size. Default 0.99
-	Eps         float64 // added outside the root. Default 1e-8
+	// Alpha is the decay of the running mean square. Default 0.99.
+	Alpha float64
+	// Eps is added outside the root. Default 1e-8.
+	Eps         float64
 	Centered    bool
 	Momentum    float64
 	WeightDecay float64
@@ -35,9 +37,12 @@ func (r RMSProp) update(s *DescentState, lr float64, x, g []float64) {
 // Adagrad divides the gradient by the root of the sum of its squares
 // (Duchi, Hazan & Singer, JMLR 12, 2011).
 type Adagrad struct {
-	Eps         float64 // Default 1e-10
-	Initial     float64 // of the sum of squares
-	LRDecay     float64 // the learning rate is divided by 1 + decay (t-1)
+	// Eps is added to the root. Default 1e-10.
+	Eps float64
+	// Initial is what the sums of squares begin with.
+	Initial float64
+	// LRDecay divides the learning rate of step t by 1 + LRDecay (t-1).
+	LRDecay     float64
 	WeightDecay float64
 }
 
@@ -56,8 +61,10 @@ func (a Adagrad) update(s *DescentState, lr float64, x, g []float64) {
 
 // Adadelta scales steps by the running size of past steps (arXiv:1212.5701).
 type Adadelta struct {
-	Rho         float64 // Default 0.9
-	Eps         float64 // Default 1e-6
+	// Rho is the decay of the running means. Default 0.9.
+	Rho float64
+	// Eps is added inside the roots. Default 1e-6.
+	Eps         float64
 	WeightDecay float64
 }
 

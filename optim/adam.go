@@ -10,11 +10,13 @@ import "math"
 //	m = b1 m + (1-b1) g, v = b2 v + (1-b2) g^2
 //	x -= lr m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps)
 type Adam struct {
-	Beta1, Beta2 float64 // Default 0.9, 0.999
-	Eps          float64 // Default 1e-8
-	AMSGrad      bool
-	WeightDecay  float64
-	Decoupled    bool
+	// Beta1 and Beta2 are the decays of the two moments. Default 0.9, 0.999.
+	Beta1, Beta2 float64
+	// Eps is added outside the root. Default 1e-8.
+	Eps         float64
+	AMSGrad     bool
+	WeightDecay float64
+	Decoupled   bool
 }
 
 func (a Adam) update(s *DescentState, lr float64, x, g []float64) {
@@ -58,9 +60,12 @@ func moments(s *DescentState, g []float64, b1, b2 float64) (m, v []float64) {
 //
 // with prod_t = mu_1 .. mu_t and next_t = prod_t mu_t+1.
 type NAdam struct {
-	Beta1, Beta2  float64 // Default 0.9, 0.999
-	Eps           float64 // Default 1e-8
-	MomentumDecay float64 // Default 0.004
+	// Beta1 and Beta2 are the decays of the two moments. Default 0.9, 0.999.
+	Beta1, Beta2 float64
+	// Eps is added outside the root. Default 1e-8.
+	Eps float64
+	// MomentumDecay is the decay of the momentum. Default 0.004.
+	MomentumDecay float64
 	WeightDecay   float64
 	// Torch110 takes next_t = prod_t mu_t mu_t+1, as PyTorch 1.10 to 1.12 did, to
 	// repeat runs of theirs.
@@ -93,9 +98,11 @@ func (a NAdam) update(s *DescentState, lr float64, x, g []float64) {
 // RAdam is Adam that waits until the variance of its scale is known
 // (arXiv:1908.03265).
 type RAdam struct {
-	Beta1, Beta2 float64 // Default 0.9, 0.999
-	Eps          float64 // Default 1e-8
-	WeightDecay  float64
+	// Beta1 and Beta2 are the decays of the two moments. Default 0.9, 0.999.
+	Beta1, Beta2 float64
+	// Eps is added outside the root. Default 1e-8.
+	Eps         float64
+	WeightDecay float64
 }
 
 func (a RAdam) update(s *DescentState, lr float64, x, g []float64) {
@@ -117,9 +124,11 @@ func (a RAdam) update(s *DescentState, lr float64, x, g []float64) {
 
 // Adamax is Adam with the largest gradient in place of the second moment.
 type Adamax struct {
-	Beta1, Beta2 float64 // Default 0.9, 0.999
-	Eps          float64 // Default 1e-8
-	WeightDecay  float64
+	// Beta1 and Beta2 are the decays of the mean and of the norm. Default 0.9, 0.999.
+	Beta1, Beta2 float64
+	// Eps is added to the absolute value of the gradient. Default 1e-8.
+	Eps         float64
+	WeightDecay float64
 }
 
 func (a Adamax) update(s *DescentState, lr float64, x, g []float64) {

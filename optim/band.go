@@ -10,7 +10,8 @@ import (
 
 // BandSettings of ConfidenceBand. The zero value is the default.
 type BandSettings struct {
-	Level float64 // Default 0.95
+	// Level is the probability that the band covers. Default 0.95.
+	Level float64
 	// Simultaneous widens the band so that it holds everywhere at once (Scheffé's
 	// bound); by default it holds at each place.
 	Simultaneous bool

@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/optim/internal/batch"
 )
 
 // Batch fits one model to many rows of data. Rows run side by side as the lanes
@@ -23,11 +24,8 @@ import (
 //	res, err := b.Fit(ctx, optim.Rows{Columns: [][]float64{data}, Start: []float64{1}}, optim.BatchSettings{})
 //	fmt.Println(res.Row(17), res.SDs(17), res.Status[17])
 type Batch struct {
-	m, n     int
+	model    batch.Model
 	residual *ad.Node
-	params   []*ad.Node
-	columns  []*ad.Node
-	names    []string
 
 	lock     sync.Mutex
 	programs map[variant]*ad.Program
@@ -39,18 +37,18 @@ const batchMost = 32
 // NewBatch makes a batch of a residual Node of M elements, its parameters (32
 // elements at most) and the inputs that differ from row to row.
 func NewBatch(residual *ad.Node, params []*ad.Node, columns ...*ad.Node) (*Batch, error) {
-	b := &Batch{m: residual.Size(), params: params, columns: columns, programs: map[variant]*ad.Program{}}
+	b := &Batch{residual: residual, model: batch.Model{M: residual.Size(), Params: params, Columns: columns}, programs: map[variant]*ad.Program{}}
 	if err := residual.Err(); err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
 	for _, x := range params {
-		b.n += x.Size()
-		b.names = append(b.names, elementNames(x)...)
+		b.model.N += x.Size()
+		b.model.Names = append(b.model.Names, elementNames(x)...)
 	}
-	if b.n < 1 || b.n > batchMost || b.m < 1 {
-		return nil, fmt.Errorf("optim: a batch of %d residuals and %d parameters: want 1 to %d parameters; use LeastSquares for more", b.m, b.n, batchMost)
+	if b.model.N < 1 || b.model.N > batchMost || b.model.M < 1 {
+		return nil, fmt.Errorf("optim: a batch of %d residuals and %d parameters: want 1 to %d parameters; use LeastSquares for more", b.model.M, b.model.N, batchMost)
 	}
-	b.residual = ad.Reshape(residual, b.m)
+	b.residual = ad.Reshape(residual, b.model.M)
 	_, err := b.program(variant{})
 	return b, err
 }
@@ -80,20 +78,26 @@ type BatchSettings struct {
 	// FTol, XTol and GTol end a fit as in Settings. Default 1e-8; negative switches
 	// one off.
 	FTol, XTol, GTol float64
-	MaxEvaluations   int     // of a row. Default 100 times the number of parameters
-	FirstStep        float64 // as in Settings. Default 1
-	NoPolish         bool    // no last step to rounding error
+	// MaxEvaluations bounds the evaluations of a row. Default 100 times the number of
+	// parameters.
+	MaxEvaluations int
+	// FirstStep is as in Settings. Default 1.
+	FirstStep float64
+	// NoPolish leaves out the last steps, to rounding error.
+	NoPolish bool
 	// RelativeSigma scales errors by the reduced chi-square of each row.
 	RelativeSigma bool
-	Covariance    bool // keep the covariance of each row, not only standard deviations
-	Threads       int  // Default GOMAXPROCS
+	// Covariance keeps the covariance of each row, not only standard deviations.
+	Covariance bool
+	// Threads is the number of goroutines. Default GOMAXPROCS.
+	Threads int
 	// Progress, if given, is told the rows done, from time to time, by one goroutine
 	// at a time.
 	Progress func(done, rows int)
 }
 
 // Residuals returns M, the number of residuals of a row.
-func (b *Batch) Residuals() int { return b.m }
+func (b *Batch) Residuals() int { return b.model.M }
 
 // Fit fits every row. A row that cannot be fitted has the Status Failed and a
 // Reason, and leaves the others alone. The error is about the arguments, or the
@@ -117,17 +121,18 @@ func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchRe
 		}
 	}
 	res := newBatchResult(b, rows.Count, s, rows.Lower != nil)
+	data, limits, fits := batch.Rows(rows), s.limits(), res.fits()
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	var telling sync.Mutex
-	errs := make([]error, min(s.Threads, (rows.Count+claim-1)/claim))
+	errs := make([]error, min(s.Threads, (rows.Count+batch.Claim-1)/batch.Claim))
 	for t := range errs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			w := newBatchWorker(b, prog, plain, &rows, &s, res)
+			w := batch.NewWorker(&b.model, prog, plain, &data, &limits, fits)
 			defer given.Caught(&errs[t])
-			errs[t] = w.work(ctx, &next, func(k int) {
+			errs[t] = w.Work(ctx, &next, func(k int) {
 				now := int(done.Add(int64(k)))
 				if s.Progress != nil {
 					telling.Lock()
@@ -141,55 +146,52 @@ func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchRe
 	return res, errors.Join(append(errs, ctx.Err())...)
 }
 
-// claim is how many rows a goroutine takes at a time.
-const claim = 256
-
 // check completes rows and settings and lists what is wrong.
 func (b *Batch) check(r *Rows, s *BatchSettings) error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("optim: batch: "+format, a...)) }
-	if len(r.Columns) != len(b.columns) {
-		bad("%d columns, want %d", len(r.Columns), len(b.columns))
+	if len(r.Columns) != len(b.model.Columns) {
+		bad("%d columns, want %d", len(r.Columns), len(b.model.Columns))
 	} else {
 		for i, c := range r.Columns {
-			size := max(1, b.columns[i].Size())
+			size := max(1, b.model.Columns[i].Size())
 			if r.Count == 0 {
 				r.Count = len(c) / size
 			}
 			if len(c) != r.Count*size {
-				bad("column %v has %d values, want %d rows of %d", b.columns[i], len(c), r.Count, size)
+				bad("column %v has %d values, want %d rows of %d", b.model.Columns[i], len(c), r.Count, size)
 			}
 		}
 	}
-	if r.Count == 0 && len(b.columns) == 0 {
-		r.Count = len(r.Start) / b.n
+	if r.Count == 0 && len(b.model.Columns) == 0 {
+		r.Count = len(r.Start) / b.model.N
 	}
-	if r.Weights != nil && len(r.Weights) != r.Count*b.m {
-		bad("%d weights, want %d rows of %d", len(r.Weights), r.Count, b.m)
+	if r.Weights != nil && len(r.Weights) != r.Count*b.model.M {
+		bad("%d weights, want %d rows of %d", len(r.Weights), r.Count, b.model.M)
 	}
 	if r.Start == nil && r.Guess == nil {
 		bad("no start: give Start or Guess")
 	}
-	if r.Start != nil && len(r.Start) != b.n && len(r.Start) != r.Count*b.n {
-		bad("start has %d values, want %d, or as many for each of %d rows", len(r.Start), b.n, r.Count)
+	if r.Start != nil && len(r.Start) != b.model.N && len(r.Start) != r.Count*b.model.N {
+		bad("start has %d values, want %d, or as many for each of %d rows", len(r.Start), b.model.N, r.Count)
 	}
 	if (r.Lower == nil) != (r.Upper == nil) {
 		if r.Lower == nil {
-			r.Lower = repeated(math.Inf(-1), b.n)
+			r.Lower = repeated(math.Inf(-1), b.model.N)
 		} else {
-			r.Upper = repeated(math.Inf(1), b.n)
+			r.Upper = repeated(math.Inf(1), b.model.N)
 		}
 	}
-	if r.Lower != nil && (len(r.Lower) != b.n || len(r.Upper) != b.n) {
-		bad("%d and %d bounds, want %d", len(r.Lower), len(r.Upper), b.n)
+	if r.Lower != nil && (len(r.Lower) != b.model.N || len(r.Upper) != b.model.N) {
+		bad("%d and %d bounds, want %d", len(r.Lower), len(r.Upper), b.model.N)
 	} else {
 		for i := range r.Lower {
 			if !(r.Lower[i] < r.Upper[i]) {
-				bad("bounds of %s are %g..%g: want lower < upper", b.names[i], r.Lower[i], r.Upper[i])
+				bad("bounds of %s are %g..%g: want lower < upper", b.model.Names[i], r.Lower[i], r.Upper[i])
 			}
 		}
 	}
-	errs = append(errs, s.complete(b.n))
+	errs = append(errs, s.complete(b.model.N))
 	return errors.Join(errs...)
 }
 
@@ -212,6 +214,12 @@ func (s *BatchSettings) complete(n int) error {
 		return fmt.Errorf("optim: batch: LossScale %g, FirstStep %g: want both above 0", s.LossScale, s.FirstStep)
 	}
 	return s.Loss.check()
+}
+
+// limits are the settings that goroutines see.
+func (s *BatchSettings) limits() batch.Settings {
+	return batch.Settings{LossScale: s.LossScale, FTol: s.FTol, XTol: s.XTol, GTol: s.GTol, MaxEvaluations: s.MaxEvaluations,
+		FirstStep: s.FirstStep, NoPolish: s.NoPolish, RelativeSigma: s.RelativeSigma}
 }
 
 func repeated(v float64, n int) []float64 {

@@ -5,11 +5,8 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/optim/internal/batch"
 )
-
-// lanes is how many rows run side by side: two vectors of AVX-512. The number
-// is part of the results' bits and does not depend on the batch.
-const lanes = 16
 
 // variant is a way to compute a batch.
 type variant struct {
@@ -19,7 +16,7 @@ type variant struct {
 }
 
 // program returns the compiled residual and Jacobian of all lanes. Outputs are
-// the weighed residuals, the columns of the weighed Jacobian and, with a robust
+// the weighted residuals, the columns of the weighted Jacobian and, with a robust
 // loss, rho and the plain residuals, each M x lanes.
 func (b *Batch) program(v variant) (*ad.Program, error) {
 	if v.loss.plain() {
@@ -30,16 +27,16 @@ func (b *Batch) program(v variant) (*ad.Program, error) {
 	if p := b.programs[v]; p != nil {
 		return p, nil
 	}
-	inputs := slices.Concat(b.params, b.columns)
+	inputs := slices.Concat(b.model.Params, b.model.Columns)
 	r := b.residual
 	if v.weighted {
-		w := ad.Input("weights", b.m)
+		w := ad.Input("weights", b.model.M)
 		inputs = append(inputs, w)
 		r = ad.Mul(r, w)
 	}
 	out := []*ad.Node{r}
-	for _, x := range b.params {
-		j := ad.Reshape(ad.Jacobian(r, x), b.m, x.Size())
+	for _, x := range b.model.Params {
+		j := ad.Reshape(ad.Jacobian(r, x), b.model.M, x.Size())
 		for i := range x.Size() {
 			out = append(out, ad.Index(j, 1, i))
 		}
@@ -52,7 +49,7 @@ func (b *Batch) program(v variant) (*ad.Program, error) {
 		}
 		out = append(out, rho, r)
 	}
-	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Backend: ad.CPU{Threads: 1}})
+	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: batch.Lanes, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, fmt.Errorf("optim: batch: %w", err)
 	}

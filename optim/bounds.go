@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // inside moves x strictly between its bounds: by part of the width, or to the
 // next number for part 0.
@@ -64,20 +68,20 @@ func (w *iterate) choose(radius, theta float64, bounded bool) float64 {
 		}
 		take(r, v+base)
 	}
-	scaleBy(at, theta)
+	linalg.Scale(at, theta)
 	take(at, w.predict(at))
 	down := w.scratch[0]
 	for i, g := range w.gh {
 		down[i] = -g
 		w.step[i] = -g * w.d[i]
 	}
-	limit := radius / norm(down)
+	limit := radius / linalg.Norm(down)
 	if s, _ := w.toBound(w.x, w.step); s < limit {
 		limit = theta * s
 	}
 	a, b := w.quadratic(down, nil)
 	t, v := lowest(a, b, 0, limit)
-	scaleBy(down, t)
+	linalg.Scale(down, t)
 	take(down, v)
 	copy(w.stepH, bestH)
 	for i := range w.step {
@@ -90,7 +94,7 @@ func (w *iterate) choose(radius, theta float64, bounded bool) float64 {
 // bound, that stays in the region and inside the bounds.
 func (w *iterate) reflection(at, r, onBound []float64, radius, theta, stride float64) (lo, hi float64) {
 	// |at + t r| = radius
-	a, b, c := dot(r, r), dot(at, r), dot(at, at)-radius*radius
+	a, b, c := linalg.Dot(r, r), linalg.Dot(at, r), linalg.Dot(at, at)-radius*radius
 	toRegion := (-b + math.Sqrt(max(b*b-a*c, 0))) / a
 	for i := range w.step {
 		w.step[i] = w.d[i] * r[i]

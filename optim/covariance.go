@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // covariances fills rank, singular values and covariances: the pseudo-inverse
@@ -13,7 +15,7 @@ import (
 func (d *dense) covariances(r *Result) {
 	if d.weights != nil {
 		for k := range d.n {
-			d.column[k] = norm(r.Jacobian[k*d.m : (k+1)*d.m])
+			d.column[k] = linalg.Norm(r.Jacobian[k*d.m : (k+1)*d.m])
 		}
 	}
 	r.Cov = d.pseudoInverse(r, func(int) bool { return true }, true)
@@ -54,7 +56,7 @@ func (r *Result) scaleErrors() {
 func (d *dense) pseudoInverse(r *Result, use func(i int) bool, describe bool) []float64 {
 	n := d.n
 	s, v := d.directions(r.Jacobian, use)
-	top := maxAbs(s)
+	top := linalg.MaxAbs(s)
 	cov := make([]float64, n*n)
 	lost := make([]bool, n)
 	rank := 0
@@ -79,7 +81,7 @@ func (d *dense) pseudoInverse(r *Result, use func(i int) bool, describe bool) []
 		}
 		for i, a := range dir {
 			if a != 0 {
-				axpy(cov[i*n:(i+1)*n], a, dir)
+				linalg.AddScaled(cov[i*n:(i+1)*n], a, dir)
 			}
 		}
 	}
@@ -98,9 +100,9 @@ func (d *dense) pseudoInverse(r *Result, use func(i int) bool, describe bool) []
 // directions returns singular values and right vectors of the Jacobian with
 // columns of length 1, without those that do not pass use.
 func (d *dense) directions(j []float64, use func(i int) bool) (s, v []float64) {
-	n, rows := d.n, d.q.m
+	n, rows := d.n, d.q.M
 	for k, c := range d.column {
-		to := d.q.a[k*rows : (k+1)*rows]
+		to := d.q.A[k*rows : (k+1)*rows]
 		clear(to)
 		if c == 0 || !use(k) {
 			continue
@@ -109,14 +111,14 @@ func (d *dense) directions(j []float64, use func(i int) bool) (s, v []float64) {
 			to[i] = x / c
 		}
 	}
-	d.q.factor()
+	d.q.Factor()
 	r := make([]float64, n*n)
-	for k, to := range d.q.perm {
-		copy(r[to*n:], d.q.a[k*rows:k*rows+k])
-		r[to*n+k] = d.q.diag[k]
+	for k, to := range d.q.Perm {
+		copy(r[to*n:], d.q.A[k*rows:k*rows+k])
+		r[to*n+k] = d.q.Diag[k]
 	}
 	s, v = make([]float64, n), make([]float64, n*n)
-	svd(r, n, n, s, v)
+	linalg.SVD(r, n, n, s, v)
 	return s, v
 }
 
@@ -131,10 +133,10 @@ func (d *dense) nullVector(dir []float64) []float64 {
 			out[i] = 0
 		}
 	}
-	most := maxAbs(out)
+	most := linalg.MaxAbs(out)
 	for _, v := range out { // of elements as large as the largest the first becomes 1
 		if math.Abs(v) > (1-1e-9)*most {
-			scaleBy(out, 1/v)
+			linalg.Scale(out, 1/v)
 			break
 		}
 	}

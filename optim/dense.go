@@ -1,22 +1,29 @@
 package optim
 
+import "github.com/euryale-dev/euryale/internal/linalg"
+
 // dense is a Jacobian that is stored in full.
 type dense struct {
 	*iterate
-	j    []float64 // weighed, by columns
-	q    *pivoted  // of J d, with rows of zeros under it where M < N
-	b    []float64 // Q^T times the weighed residuals
-	work []float64 // M
-	svd  *secular  // what region needs
-	mem  *vectors
+	// j is the weighted Jacobian by columns.
+	j []float64
+	// q factors J D, with rows of zeros under it where M < N.
+	q *linalg.PivotedQR
+	// b is Q^T times the weighted residuals.
+	b []float64
+	// work is scratch of M numbers.
+	work []float64
+	// svd is the singular value decomposition that region needs.
+	svd *secular
+	mem *linalg.Arena
 }
 
 // denseFloats is what the pivoted factorisation takes.
 func denseFloats(m, n int) int { return max(m, n)*(n+2) + 3*n }
 
-func newDense(w *iterate, mem *vectors) *dense {
+func newDense(w *iterate, mem *linalg.Arena) *dense {
 	rows := max(w.m, w.n)
-	return &dense{iterate: w, j: mem.floats(w.m * w.n), q: newPivoted(rows, w.n, mem.floats), b: mem.floats(rows), work: mem.floats(rows), mem: mem}
+	return &dense{iterate: w, j: mem.Floats(w.m * w.n), q: linalg.NewPivotedQR(rows, w.n, mem), b: mem.Floats(rows), work: mem.Floats(rows), mem: mem}
 }
 
 func (d *dense) update() error {
@@ -30,17 +37,17 @@ func (d *dense) update() error {
 				col[i] *= v
 			}
 		}
-		d.grad[k] = dot(col, d.fw)
-		d.column[k] = norm(col)
+		d.grad[k] = linalg.Dot(col, d.fw)
+		d.column[k] = linalg.Norm(col)
 	}
 	return nil
 }
 
 // scaled decomposes J d and applies Q^T to the residuals.
 func (d *dense) scaled() {
-	rows := d.q.m
+	rows := d.q.M
 	for k, s := range d.iterate.d {
-		to := d.q.a[k*rows : (k+1)*rows]
+		to := d.q.A[k*rows : (k+1)*rows]
 		for i, v := range d.j[k*d.m : (k+1)*d.m] {
 			to[i] = v * s
 		}
@@ -48,8 +55,8 @@ func (d *dense) scaled() {
 	}
 	copy(d.b, d.fw)
 	clear(d.b[d.m:])
-	d.q.factor()
-	d.q.transposed(d.b)
+	d.q.Factor()
+	d.q.MultiplyQT(d.b)
 }
 
 func (d *dense) imageSize() int { return d.n }
@@ -57,9 +64,9 @@ func (d *dense) imageSize() int { return d.n }
 // image is R P^T h.
 func (d *dense) image(dst, h []float64) {
 	clear(dst)
-	for k, to := range d.q.perm {
+	for k, to := range d.q.Perm {
 		c := h[to]
-		axpy(dst[:k], c, d.q.a[k*d.q.m:k*d.q.m+k])
-		dst[k] += c * d.q.diag[k]
+		linalg.AddScaled(dst[:k], c, d.q.A[k*d.q.M:k*d.q.M+k])
+		dst[k] += c * d.q.Diag[k]
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Rule is a first-order update rule: SGD, Adam and their relatives. Conventions
@@ -18,14 +19,22 @@ type Rule interface {
 // DescentState is the memory of a first-order descent. Its fields are exported
 // so that any encoder can save it; a saved state continues exactly.
 type DescentState struct {
-	Step    int         // updates done
-	Buffers [][]float64 // of the rule, each as long as x
-	Scalars []float64   // of the rule
-	Mean    []float64   // moving average of the parameters
-	Sum     []float64   // of the gradients since the last update
-	Summed  int         // how many those are
+	// Step is the number of updates done.
+	Step int
+	// Buffers are vectors of the rule, each as long as x.
+	Buffers [][]float64
+	// Scalars are numbers of the rule.
+	Scalars []float64
+	// Mean is the moving average of the parameters.
+	Mean []float64
+	// Sum is the sum of the gradients since the last update.
+	Sum []float64
+	// Summed is the number of gradients in Sum.
+	Summed int
 
-	momentum float64 // in place of the rule's, if a schedule cycles it; NaN: none
+	// momentum takes the place of the rule's momentum where a schedule cycles it. NaN: it
+	// does not.
+	momentum float64
 }
 
 // buffer returns memory k, zero at first.
@@ -39,9 +48,11 @@ func (s *DescentState) buffer(k, n int) []float64 {
 // Descent is a first-order descent: a rule, a learning rate that may follow a
 // schedule, and limits on the gradient.
 type Descent struct {
-	Rule     Rule
-	LR       float64  // learning rate
-	Schedule Schedule // of the learning rate. Default: constant
+	Rule Rule
+	// LR is the learning rate.
+	LR float64
+	// Schedule is the schedule of the learning rate. Default: constant.
+	Schedule Schedule
 	// Accumulate is how many gradients one update takes the mean of, for batches
 	// that do not fit in memory at once. Default 1.
 	Accumulate int
@@ -96,13 +107,13 @@ func (d *Descent) accumulated(g []float64) ([]float64, bool) {
 	if s.Summed == 0 {
 		s.Sum = append(s.Sum[:0], g...)
 	} else {
-		axpy(s.Sum, 1, g)
+		linalg.AddScaled(s.Sum, 1, g)
 	}
 	if s.Summed++; s.Summed < d.Accumulate {
 		return nil, false
 	}
 	s.Summed = 0
-	scaleBy(s.Sum, 1/float64(d.Accumulate))
+	linalg.Scale(s.Sum, 1/float64(d.Accumulate))
 	return s.Sum, true
 }
 
@@ -116,8 +127,8 @@ func (d *Descent) clip(g []float64) {
 		}
 	}
 	if c := d.ClipNorm; c > 0 {
-		if f := c / (norm(g) + 1e-6); f < 1 {
-			scaleBy(g, f)
+		if f := c / (linalg.Norm(g) + 1e-6); f < 1 {
+			linalg.Scale(g, f)
 		}
 	}
 }

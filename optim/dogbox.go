@@ -3,6 +3,9 @@ package optim
 import (
 	"context"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // dogbox runs a dogleg in the rectangle where the bounds meet a box-shaped trust
@@ -10,10 +13,12 @@ import (
 // (Voglis & Lagaris, WSEAS Int. Conf. on Applied Mathematics, 2004).
 type dogbox struct {
 	*iterate
-	d      *dense
-	held   []bool
-	lo, hi []float64 // the rectangle, scaled, around x
-	newton []float64 // scaled
+	d    *dense
+	held []bool
+	// lo and hi are the corners of the scaled rectangle around x.
+	lo, hi []float64
+	// newton is the scaled Gauss-Newton step.
+	newton []float64
 }
 
 func (w *iterate) dogbox(ctx context.Context) Status {
@@ -22,7 +27,7 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 	w.images[0] = make([]float64, w.model.imageSize())
 	radius := 0.0
 	for {
-		b.spread()
+		b.setInverseScales()
 		if radius == 0 {
 			radius = b.firstRadius()
 		}
@@ -40,14 +45,14 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 			atEdge := b.dogleg()
 			predicted := -b.predict(b.stepH)
 			next, accepted, end := b.attempt(predicted, radius, atEdge)
-			if end != none {
+			if end != marquardt.None {
 				return end
 			}
 			radius = next
 			if accepted {
 				break
 			}
-			if radius < 1e-300 || norm(w.step) < 1e-17*norm(w.x) {
+			if radius < 1e-300 || linalg.Norm(w.step) < 1e-17*linalg.Norm(w.x) {
 				return Stuck
 			}
 		}
@@ -74,8 +79,8 @@ func (b *dogbox) hold() {
 func (b *dogbox) gaussNewton() {
 	b.d.scaled()
 	q := b.d.q
-	q.back(b.stepH, b.d.b)
-	for k, to := range q.perm {
+	q.SolveUpper(b.stepH, b.d.b)
+	for k, to := range q.Perm {
 		b.newton[to] = -b.stepH[k]
 	}
 }
@@ -109,7 +114,7 @@ func (b *dogbox) dogleg() (atEdge bool) {
 		down[i] = b.newton[i] - b.stepH[i]
 	}
 	t = min(1, max(0, b.reach(b.stepH, down)))
-	axpy(b.stepH, t, down)
+	linalg.AddScaled(b.stepH, t, down)
 	return true
 }
 
@@ -144,17 +149,17 @@ func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, 
 		b.xNew[i] = min(max(x, lower), upper)
 		b.step[i] = b.xNew[i] - b.x[i]
 	}
-	length := maxAbs(b.stepH)
+	length := linalg.MaxAbs(b.stepH)
 	cost, ok := b.tried()
 	if !ok {
-		return 0.25 * length, false, none
+		return 0.25 * length, false, marquardt.None
 	}
 	actual := b.cost - cost
 	next, ratio := resize(radius, actual, predicted, length, atEdge)
 	end = b.ended(actual, ratio)
 	if accepted = actual > 0; accepted {
 		b.accept(cost)
-		if end != none && b.linearise() != nil {
+		if end != marquardt.None && b.linearise() != nil {
 			end = Stuck
 		}
 	}

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Function is a function of N parameters to minimise. It is not safe for
 // concurrent use.
 type Function struct {
-	N     int
-	Names []string // of the parameters; used in messages
+	N int
+	// Names are the names of the parameters, used in messages.
+	Names []string
 	Start []float64
 	// Lower and Upper are the bounds; nil or infinite where there are none.
 	Lower, Upper []float64
@@ -92,10 +95,10 @@ func (c *costFunction) hvp(out, x, v []float64) error {
 	case *dense:
 		clear(c.jv)
 		for k, a := range v {
-			axpy(c.jv, a, j.j[k*c.m:(k+1)*c.m])
+			linalg.AddScaled(c.jv, a, j.j[k*c.m:(k+1)*c.m])
 		}
 		for k := range out {
-			out[k] = dot(c.jv, j.j[k*c.m:(k+1)*c.m])
+			out[k] = linalg.Dot(c.jv, j.j[k*c.m:(k+1)*c.m])
 		}
 	case *operator:
 		j.apply(c.jv, v)
@@ -116,7 +119,7 @@ func (f *Function) check() error {
 	if len(f.Start) == f.N && len(f.Lower) == f.N && len(f.Upper) == f.N { // Minimize goes to the nearest point
 		p.Start = slices.Clone(f.Start)
 		for i, x := range p.Start {
-			if finite(x) && f.Lower[i] < f.Upper[i] {
+			if linalg.Finite(x) && f.Lower[i] < f.Upper[i] {
 				p.Start[i] = min(max(x, f.Lower[i]), f.Upper[i])
 			}
 		}
@@ -166,12 +169,12 @@ func (f *Function) hvp(out, x, v []float64) error {
 	if f.HVP != nil {
 		return f.HVP(out, x, v)
 	}
-	size := norm(v)
+	size := linalg.Norm(v)
 	if size == 0 {
 		clear(out)
 		return nil
 	}
-	h := 1e-5 * max(1, norm(x)) / size
+	h := 1e-5 * max(1, linalg.Norm(x)) / size
 	at, back := make([]float64, len(x)), make([]float64, len(x))
 	for i := range at {
 		at[i] = x[i] + h*v[i]
@@ -185,4 +188,12 @@ func (f *Function) hvp(out, x, v []float64) error {
 		out[i] = (out[i] - back[i]) / (2 * h)
 	}
 	return errors.Join(err, e2)
+}
+
+var nan = math.NaN()
+
+func fillNaN(x []float64) {
+	for i := range x {
+		x[i] = nan
+	}
 }

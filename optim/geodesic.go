@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // geodesic adds to a step v of LM the acceleration a along the geodesic that
 // leaves the point with velocity v: it solves
@@ -11,20 +15,21 @@ import "math"
 // v + a/2 where a is short against v (Transtrum & Sethna, arXiv:1201.5885).
 type geodesic struct {
 	*iterate
-	d     *dense
-	t     *marquardtStep
-	bend  []float64 // r_vv
+	d *dense
+	t *linalg.Damped
+	// bend is the second derivative r_vv of the residuals along the step.
+	bend  []float64
 	accel []float64
 }
 
 // longest is the most that 2|a|/|v| may be.
 const longestBend = 0.75
 
-func (w *iterate) newGeodesic(d *dense, t *marquardtStep) *geodesic {
+func (w *iterate) newGeodesic(d *dense, t *linalg.Damped) *geodesic {
 	if !w.s.Geodesic {
 		return nil
 	}
-	return &geodesic{iterate: w, d: d, t: t, bend: make([]float64, d.q.m), accel: make([]float64, w.n)}
+	return &geodesic{iterate: w, d: d, t: t, bend: make([]float64, d.q.M), accel: make([]float64, w.n)}
 }
 
 // follow bends step, which is of the scaled length given; false if it turns too
@@ -42,14 +47,14 @@ func (g *geodesic) follow(par, length float64) bool {
 		}
 	}
 	clear(g.bend[g.m:])
-	g.d.q.transposed(g.bend)
-	if par == 0 && g.d.q.rank < g.n {
+	g.d.q.MultiplyQT(g.bend)
+	if par == 0 && g.d.q.Rank < g.n {
 		return true
 	}
-	g.t.damp(par, g.d.b)
-	g.t.normal(g.accel, g.bend)
-	size := norm(g.accel)
-	if !finite(size) {
+	g.t.Damp(par, g.d.b)
+	g.t.Normal(g.accel, g.bend)
+	size := linalg.Norm(g.accel)
+	if !linalg.Finite(size) {
 		return true
 	}
 	if 2*size > longestBend*length {
@@ -67,19 +72,19 @@ func (g *geodesic) follow(par, length float64) bool {
 func (g *geodesic) second() bool {
 	r := g.bend[:g.m]
 	if g.p.Second != nil {
-		return g.p.Second(r, g.x, g.step) == nil && allFinite(r)
+		return g.p.Second(r, g.x, g.step) == nil && linalg.AllFinite(r)
 	}
 	const h = 0.1
 	for i, x := range g.x {
 		g.xNew[i] = x + h*g.step[i]
 	}
-	if g.residual(r, g.xNew) != nil || !allFinite(r) {
+	if g.residual(r, g.xNew) != nil || !linalg.AllFinite(r) {
 		return false
 	}
 	jv := g.d.work[:g.m]
 	clear(jv)
 	for k, v := range g.step {
-		axpy(jv, v, g.d.j[k*g.m:(k+1)*g.m])
+		linalg.AddScaled(jv, v, g.d.j[k*g.m:(k+1)*g.m])
 	}
 	for i := range r {
 		v := jv[i]
@@ -88,5 +93,5 @@ func (g *geodesic) second() bool {
 		}
 		r[i] = 2 / h * ((r[i]-g.f[i])/h - v)
 	}
-	return !math.IsNaN(norm(r))
+	return !math.IsNaN(linalg.Norm(r))
 }

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // FromGonum lets Minimize run a method of gonum/optimize, such as
@@ -21,10 +23,10 @@ func (a fromGonum) name() string { return fmt.Sprintf("gonum %T", a.method) }
 
 func (a fromGonum) minimise(w *search) (Status, error) {
 	if a.method == nil {
-		return none, fmt.Errorf("optim: FromGonum of no method")
+		return marquardt.None, fmt.Errorf("optim: FromGonum of no method")
 	}
 	if err := w.unbounded("gonum's methods"); err != nil {
-		return none, err
+		return marquardt.None, err
 	}
 	var failed error
 	p := w.f.gonum(func(err error) {
@@ -39,7 +41,7 @@ func (a fromGonum) minimise(w *search) (Status, error) {
 		return optimize.NotTerminated, nil
 	}
 	if _, err := a.method.Uses(optimize.Available{Grad: p.Grad != nil, Hess: p.Hess != nil}); err != nil {
-		return none, fmt.Errorf("optim: %w", err)
+		return marquardt.None, fmt.Errorf("optim: %w", err)
 	}
 	settings := &optimize.Settings{GradientThreshold: w.s.GTol, FuncEvaluations: w.s.MaxEvaluations, Recorder: recorder{w},
 		Converger: &optimize.FunctionConverge{Absolute: w.s.FTol, Relative: w.s.FTol, Iterations: 20}}
@@ -48,13 +50,13 @@ func (a fromGonum) minimise(w *search) (Status, error) {
 	}
 	res, err := optimize.Minimize(p, w.state.X, settings, a.method)
 	if res == nil {
-		return none, fmt.Errorf("optim: gonum: %w", errors.Join(err, failed))
+		return marquardt.None, fmt.Errorf("optim: gonum: %w", errors.Join(err, failed))
 	}
 	if res.F <= w.state.Value {
 		w.state.Value = res.F
 		copy(w.state.X, res.X)
 		if _, err := w.f.gradient(w.state.Grad, w.state.X); err != nil {
-			return none, fmt.Errorf("optim: %w", err)
+			return marquardt.None, fmt.Errorf("optim: %w", err)
 		}
 	}
 	w.state.NFev = w.nfev

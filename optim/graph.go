@@ -17,8 +17,10 @@ type Data struct {
 // graph holds the programs of a residual. Those that only some fits need are
 // compiled when they are first used; clones share them.
 type graph struct {
-	residual *ad.Node   // a vector
-	params   []*ad.Node // as the caller gave them
+	// residual is the residual as a vector.
+	residual *ad.Node
+	// params are the parameters as the caller gave them.
+	params   []*ad.Node
 	data     []*ad.Node
 	m, n     int
 	programs [kinds]lazy

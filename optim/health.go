@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Health judges how well the data determine the parameters of a fit: what is wrong,
 // with numbers, and what to try. Package infer/check judges the residuals.
 type Health struct {
-	Condition  float64 // of the Jacobian with columns of length 1; +Inf if rank-deficient
+	// Condition is the condition number of the Jacobian with columns of length 1, +Inf if it
+	// is rank-deficient.
+	Condition  float64
 	Parameters []ParameterHealth
 	Findings   []Finding
 }
@@ -23,7 +27,8 @@ type ParameterHealth struct {
 	// Partner is the parameter it is most correlated with, Correlation how much.
 	Partner     string
 	Correlation float64
-	Active      int // -1 or 1 on its lower or upper bound
+	// Active is -1 or 1 where the parameter is on its lower or upper bound.
+	Active int
 }
 
 // Finding is one thing that is wrong.
@@ -96,7 +101,7 @@ func (r *Result) judgeParameters(h *Health, find func(remedy, what string, a ...
 		p := ParameterHealth{Name: name, Relative: sd[i] / math.Abs(r.X[i]), Active: r.Active[i]}
 		p.Inflation = math.NaN()
 		if r.Jacobian != nil {
-			if col := norm(r.Jacobian[i*r.M : (i+1)*r.M]); col > 0 { // 0: tied
+			if col := linalg.Norm(r.Jacobian[i*r.M : (i+1)*r.M]); col > 0 { // 0: tied
 				p.Inflation = r.Cov[i*n+i] / r.Scale * col * col
 			}
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // iterate is a fit in progress: the point and what all methods share.
@@ -13,28 +16,41 @@ type iterate struct {
 	m, n int
 
 	x, xNew []float64
-	f, fNew []float64 // residuals
-	fw      []float64 // weighed by the loss
-	weights []float64 // of the rows; nil for least squares
+	// f and fNew are the residuals at x and xNew.
+	f, fNew []float64
+	// fw are the residuals weighted by the loss.
+	fw []float64
+	// weights are the weights of the rows, nil for least squares.
+	weights []float64
 	cost    float64
-	grad    []float64 // of the cost
-	column  []float64 // lengths of the columns of the weighed Jacobian
-	longest []float64 // columns so far
-	scale   []float64 // of the parameters: the longest columns, 1 for none, or 1/XScale
-	model   model
+	// grad is the gradient of the cost.
+	grad []float64
+	// column holds the norms of the columns of the weighted Jacobian.
+	column []float64
+	// longest holds the largest norms of the columns so far.
+	longest []float64
+	// scale holds the scales of the parameters: longest, 1 for a column of zeros, or
+	// 1/XScale.
+	scale []float64
+	model model
 
 	nfev, njev, steps int
 
-	d           []float64 // what a scaled step is multiplied by
-	diagH       []float64 // curvature that the bounds add to the scaled problem
-	gh          []float64 // scaled gradient
-	distance    []float64 // to the bound that the gradient points at
-	step, stepH []float64 // and scaled
+	// d is what a scaled step is multiplied by.
+	d []float64
+	// diagH is the curvature that the bounds add to the scaled problem.
+	diagH []float64
+	// gh is the scaled gradient.
+	gh []float64
+	// distance is the distance to the bound that the gradient points at.
+	distance []float64
+	// step and stepH are the step and the scaled step.
+	step, stepH []float64
 	scratch     [3][]float64
 	images      [2][]float64
 }
 
-// model is the weighed Jacobian at a point as trust regions see it, its columns
+// model is the weighted Jacobian at a point as trust regions see it, its columns
 // multiplied by d.
 type model interface {
 	// update evaluates the Jacobian at x and sets grad and column.
@@ -50,18 +66,6 @@ type model interface {
 	imageSize() int
 }
 
-// vectors cuts vectors from one allocation.
-type vectors struct{ free []float64 }
-
-func (s *vectors) floats(k int) []float64 {
-	if k > len(s.free) {
-		s.free = make([]float64, k)
-	}
-	out := s.free[:k:k]
-	s.free = s.free[k:]
-	return out
-}
-
 func newIterate(p *Problem, s Settings) *iterate {
 	m, n := p.M, p.N
 	w := &iterate{p: p, s: s, m: m, n: n}
@@ -69,14 +73,14 @@ func newIterate(p *Problem, s Settings) *iterate {
 	if s.Solver == Exact {
 		need += m*n + denseFloats(m, n)
 	}
-	mem := &vectors{make([]float64, need)}
+	mem := linalg.NewArena(need)
 	for _, v := range []*[]float64{&w.x, &w.xNew, &w.grad, &w.column, &w.longest, &w.scale, &w.d, &w.diagH, &w.gh, &w.distance, &w.step, &w.stepH, &w.scratch[0], &w.scratch[1], &w.scratch[2]} {
-		*v = mem.floats(n)
+		*v = mem.Floats(n)
 	}
 	copy(w.x, p.Start)
-	w.f, w.fNew, w.fw = mem.floats(m), mem.floats(m), mem.floats(m)
+	w.f, w.fNew, w.fw = mem.Floats(m), mem.Floats(m), mem.Floats(m)
 	if !s.Loss.plain() {
-		w.weights = mem.floats(m)
+		w.weights = mem.Floats(m)
 	}
 	if s.Solver == LSMR {
 		w.model = newOperator(w)
@@ -95,7 +99,7 @@ func (w *iterate) start() error {
 		return fmt.Errorf("optim: the residual failed at the start: %w", err)
 	}
 	for i, v := range w.f {
-		if !finite(v) {
+		if !linalg.Finite(v) {
 			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start or mask the point", i, v, w.x[:min(w.n, 20)])
 		}
 	}
@@ -111,10 +115,10 @@ func (w *iterate) residual(r, x []float64) error {
 // costOf is the cost of residuals; the loss leaves priors alone.
 func (w *iterate) costOf(f []float64) float64 {
 	k := w.m - w.p.extra
-	return w.s.Loss.cost(f[:k], w.s.LossScale) + dot(f[k:], f[k:])/2
+	return w.s.Loss.cost(f[:k], w.s.LossScale) + linalg.Dot(f[k:], f[k:])/2
 }
 
-// weigh sets the weighed residuals and the weights of the rows.
+// weigh sets the weighted residuals and the weights of the rows.
 func (w *iterate) weigh() {
 	copy(w.fw, w.f)
 	if w.weights == nil {
@@ -135,7 +139,7 @@ func (w *iterate) linearise() error {
 		return fmt.Errorf("optim: the Jacobian failed: %w", err)
 	}
 	for k, c := range w.column {
-		if !finite(c) || !finite(w.grad[k]) {
+		if !linalg.Finite(c) || !linalg.Finite(w.grad[k]) {
 			return fmt.Errorf("optim: the derivative with respect to %s is not finite at %v", w.p.name(k), w.x[:min(w.n, 20)])
 		}
 		w.longest[k] = max(w.longest[k], c)
@@ -170,7 +174,7 @@ func (w *iterate) over(ctx context.Context) (Status, bool) {
 func (w *iterate) tried() (float64, bool) {
 	err := w.residual(w.fNew, w.xNew)
 	cost := w.costOf(w.fNew)
-	return cost, err == nil && finite(cost)
+	return cost, err == nil && linalg.Finite(cost)
 }
 
 // slope is the largest cosine between the residuals and a column of the
@@ -178,7 +182,7 @@ func (w *iterate) tried() (float64, bool) {
 // counts by how much of the residuals that way could remove. Held parameters do
 // not count.
 func (w *iterate) slope(held []bool) float64 {
-	size := norm(w.fw)
+	size := linalg.Norm(w.fw)
 	if size == 0 {
 		return 0
 	}
@@ -201,20 +205,18 @@ func (w *iterate) firstRadius() float64 {
 	for i, x := range w.x {
 		w.step[i] = x / w.d[i]
 	}
-	r := w.s.FirstStep * norm(w.step)
-	if r == 0 || !finite(r) {
+	r := w.s.FirstStep * linalg.Norm(w.step)
+	if r == 0 || !linalg.Finite(r) {
 		r = w.s.FirstStep
 	}
 	return r
 }
 
-const none Status = -100 // not ended
-
 // ended applies FTol and XTol to a step that changed the cost by actual, ratio
 // of what the model predicted.
 func (w *iterate) ended(actual, ratio float64) Status {
 	settled := actual < w.s.FTol*w.cost && ratio > 0.25
-	small := norm(w.step) < w.s.XTol*(w.s.XTol+norm(w.x))
+	small := linalg.Norm(w.step) < w.s.XTol*(w.s.XTol+linalg.Norm(w.x))
 	switch {
 	case settled && small:
 		return BothSettled
@@ -223,5 +225,5 @@ func (w *iterate) ended(actual, ratio float64) Status {
 	case small:
 		return StepSmall
 	}
-	return none
+	return marquardt.None
 }

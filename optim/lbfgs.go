@@ -3,19 +3,24 @@ package optim
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // LBFGS is the limited-memory quasi-Newton method (Liu & Nocedal,
 // doi:10.1007/BF01589116) with strong Wolfe steps. It takes no bounds.
 type LBFGS struct {
-	Memory int // pairs of steps and gradient changes. Default 10
+	// Memory is the number of pairs of steps and changes of the gradient that are kept.
+	// Default 10.
+	Memory int
 }
 
 func (LBFGS) name() string { return "lbfgs" }
 
 func (a LBFGS) minimise(w *search) (Status, error) {
 	if err := w.unbounded("LBFGS"); err != nil {
-		return none, err
+		return marquardt.None, err
 	}
 	memory := orMemory(a.Memory)
 	dir, x, g := make([]float64, w.n), make([]float64, w.n), make([]float64, w.n)
@@ -26,15 +31,15 @@ func (a LBFGS) minimise(w *search) (Status, error) {
 	for {
 		copy(dir, s.Grad)
 		twoLoop(dir, s.S, s.Y)
-		scaleBy(dir, -1)
-		if !(dot(dir, s.Grad) < 0) { // memory has gone bad
+		linalg.Scale(dir, -1)
+		if !(linalg.Dot(dir, s.Grad) < 0) { // memory has gone bad
 			s.S, s.Y = nil, nil
 			copy(dir, s.Grad)
-			scaleBy(dir, -1)
+			linalg.Scale(dir, -1)
 		}
 		first := 1.0
 		if len(s.S) == 0 {
-			first = min(1, 1/norm(dir))
+			first = min(1, 1/linalg.Norm(dir))
 		}
 		value, ok, err := w.line(wolfe{decrease: 1e-4, curvature: 0.9, width: 1e-10, most: 1e20}, dir, first, x, g)
 		if err != nil {
@@ -48,7 +53,7 @@ func (a LBFGS) minimise(w *search) (Status, error) {
 			continue
 		}
 		remember(s, memory, x, g)
-		if end, err := w.move(value, x, g); end != none || err != nil {
+		if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 			return end, err
 		}
 	}
@@ -72,9 +77,9 @@ func (w *search) line(rule wolfe, dir []float64, first float64, x, g []float64) 
 		w.clip(x)
 		value, err = w.at(g, x)
 		at = t
-		return value, dot(g, dir), err
+		return value, linalg.Dot(g, dir), err
 	}
-	t, ok, err := rule.search(phi, s.Value, dot(s.Grad, dir), first)
+	t, ok, err := rule.search(phi, s.Value, linalg.Dot(s.Grad, dir), first)
 	if err == nil && ok && t != at {
 		_, _, err = phi(t)
 	}
@@ -97,15 +102,15 @@ func twoLoop(q []float64, s, y [][]float64) {
 	k := len(s)
 	alpha := make([]float64, k)
 	for i := k - 1; i >= 0; i-- {
-		alpha[i] = dot(s[i], q) / dot(s[i], y[i])
-		axpy(q, -alpha[i], y[i])
+		alpha[i] = linalg.Dot(s[i], q) / linalg.Dot(s[i], y[i])
+		linalg.AddScaled(q, -alpha[i], y[i])
 	}
 	if k > 0 {
-		scaleBy(q, dot(s[k-1], y[k-1])/dot(y[k-1], y[k-1]))
+		linalg.Scale(q, linalg.Dot(s[k-1], y[k-1])/linalg.Dot(y[k-1], y[k-1]))
 	}
 	for i := range k {
-		beta := dot(y[i], q) / dot(s[i], y[i])
-		axpy(q, alpha[i]-beta, s[i])
+		beta := linalg.Dot(y[i], q) / linalg.Dot(s[i], y[i])
+		linalg.AddScaled(q, alpha[i]-beta, s[i])
 	}
 }
 

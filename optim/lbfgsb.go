@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // LBFGSB is LBFGS with bounds: a generalised Cauchy point along the projected
@@ -13,7 +16,9 @@ import (
 // Wolfe step towards it (Byrd, Lu, Nocedal & Zhu, doi:10.1137/0916069; projection
 // of the subspace step after Morales & Nocedal, doi:10.1145/2049662.2049669).
 type LBFGSB struct {
-	Memory int // pairs of steps and gradient changes. Default 10
+	// Memory is the number of pairs of steps and changes of the gradient that are kept.
+	// Default 10.
+	Memory int
 }
 
 func (LBFGSB) name() string { return "lbfgsb" }
@@ -22,11 +27,14 @@ func (LBFGSB) name() string { return "lbfgsb" }
 // theta I - W M W^T with W = [Y, theta S].
 type boxed struct {
 	*search
-	theta  float64
-	w      [][]float64 // columns of W
-	m      *mat.Dense  // M; nil without memory
+	theta float64
+	// w holds the columns of W.
+	w [][]float64
+	// m is M, nil without memory.
+	m      *mat.Dense
 	cauchy []float64
-	c      []float64 // W^T (cauchy - x)
+	// c is W^T (cauchy - x).
+	c      []float64
 	free   []int
 	target []float64
 }
@@ -61,9 +69,9 @@ func (a LBFGSB) minimise(w *search) (Status, error) {
 		}
 		first := 1.0
 		if len(s.S) == 0 {
-			first = min(most, 1/norm(dir))
+			first = min(most, 1/linalg.Norm(dir))
 		}
-		slope := dot(dir, s.Grad)
+		slope := linalg.Dot(dir, s.Grad)
 		var value float64
 		ok := slope < 0
 		if ok {
@@ -81,7 +89,7 @@ func (a LBFGSB) minimise(w *search) (Status, error) {
 			continue
 		}
 		remember(s, memory, x, g)
-		if end, err := w.move(value, x, g); end != none || err != nil {
+		if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 			return end, err
 		}
 	}
@@ -109,12 +117,12 @@ func (b *boxed) model() bool {
 	if k == 0 {
 		return true
 	}
-	b.theta = dot(s.Y[k-1], s.Y[k-1]) / dot(s.S[k-1], s.Y[k-1])
+	b.theta = linalg.Dot(s.Y[k-1], s.Y[k-1]) / linalg.Dot(s.S[k-1], s.Y[k-1])
 	inv := mat.NewDense(2*k, 2*k, nil)
 	for i := range k {
 		for j := range k {
-			inv.Set(k+i, k+j, b.theta*dot(s.S[i], s.S[j]))
-			switch d := dot(s.S[i], s.Y[j]); {
+			inv.Set(k+i, k+j, b.theta*linalg.Dot(s.S[i], s.S[j]))
+			switch d := linalg.Dot(s.S[i], s.Y[j]); {
 			case i == j:
 				inv.Set(i, i, -d)
 			case i > j:
@@ -125,14 +133,14 @@ func (b *boxed) model() bool {
 	}
 	b.m = mat.NewDense(2*k, 2*k, nil)
 	if err := b.m.Inverse(inv); err != nil {
-		if _, poor := err.(mat.Condition); !poor || !finite(b.m.At(0, 0)) {
+		if _, poor := err.(mat.Condition); !poor || !linalg.Finite(b.m.At(0, 0)) {
 			return false
 		}
 	}
 	b.w = append(b.w, s.Y...)
 	for _, v := range s.S {
 		u := slices.Clone(v)
-		scaleBy(u, b.theta)
+		linalg.Scale(u, b.theta)
 		b.w = append(b.w, u)
 	}
 	return true
@@ -151,7 +159,7 @@ func (b *boxed) row(i int) []float64 {
 func (b *boxed) times(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i := range out {
-		out[i] = dot(b.m.RawRowView(i), v)
+		out[i] = linalg.Dot(b.m.RawRowView(i), v)
 	}
 	return out
 }
@@ -189,14 +197,14 @@ func (b *boxed) findCauchy() {
 	copy(b.cauchy, x)
 	p := make([]float64, len(b.w))
 	for i, col := range b.w {
-		p[i] = dot(col, d)
+		p[i] = linalg.Dot(col, d)
 	}
 	b.c = make([]float64, len(b.w))
-	slope := -dot(d, d)
+	slope := -linalg.Dot(d, d)
 	curve := -b.theta * slope
 	least := 0x1p-52 * curve
 	if len(b.w) > 0 {
-		curve -= dot(p, b.times(p))
+		curve -= linalg.Dot(p, b.times(p))
 	}
 	stay, t := -slope/curve, 0.0
 	for _, i := range order {
@@ -209,15 +217,15 @@ func (b *boxed) findCauchy() {
 		} else {
 			b.cauchy[i] = b.lower[i]
 		}
-		axpy(b.c, dt, p)
+		linalg.AddScaled(b.c, dt, p)
 		slope += dt*curve + g[i]*g[i] + b.theta*g[i]*(b.cauchy[i]-x[i])
 		curve -= b.theta * g[i] * g[i]
 		if len(b.w) > 0 {
 			w := b.row(i)
 			mw := b.times(w)
-			slope -= g[i] * dot(mw, b.c)
-			curve -= 2*g[i]*dot(mw, p) + g[i]*g[i]*dot(mw, w)
-			axpy(p, g[i], w)
+			slope -= g[i] * linalg.Dot(mw, b.c)
+			curve -= 2*g[i]*linalg.Dot(mw, p) + g[i]*g[i]*linalg.Dot(mw, w)
+			linalg.AddScaled(p, g[i], w)
 		}
 		curve = max(curve, least)
 		d[i] = 0
@@ -227,7 +235,7 @@ func (b *boxed) findCauchy() {
 		stay = 0
 	}
 	b.stop(d, t+stay)
-	axpy(b.c, stay, p)
+	linalg.AddScaled(b.c, stay, p)
 }
 
 // stop ends the way at t and lists the parameters that are free there.
@@ -258,10 +266,10 @@ func (b *boxed) minimiseFree() {
 	gram := mat.NewDense(k, k, nil) // W^T W over the free parameters
 	for e, i := range b.free {
 		w := b.row(i)
-		r[e] = g[i] + b.theta*(b.cauchy[i]-x[i]) - dot(w, mc)
-		axpy(v, r[e], w)
+		r[e] = g[i] + b.theta*(b.cauchy[i]-x[i]) - linalg.Dot(w, mc)
+		linalg.AddScaled(v, r[e], w)
 		for a := range k {
-			axpy(gram.RawRowView(a), w[a], w)
+			linalg.AddScaled(gram.RawRowView(a), w[a], w)
 		}
 	}
 	v = b.times(v)
@@ -280,13 +288,13 @@ func (b *boxed) minimiseFree() {
 	step := make([]float64, len(b.free))
 	downhill := 0.0
 	for e, i := range b.free {
-		step[e] = -r[e]/b.theta - dot(b.row(i), sol.RawVector().Data)/(b.theta*b.theta)
+		step[e] = -r[e]/b.theta - linalg.Dot(b.row(i), sol.RawVector().Data)/(b.theta*b.theta)
 		b.target[i] = min(max(b.cauchy[i]+step[e], b.lower[i]), b.upper[i])
 	}
 	for i, v := range b.target {
 		downhill += (v - x[i]) * g[i]
 	}
-	if downhill < 0 && finite(downhill) {
+	if downhill < 0 && linalg.Finite(downhill) {
 		return
 	}
 	b.cutShort(step)

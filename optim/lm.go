@@ -3,19 +3,20 @@ package optim
 import (
 	"context"
 	"math"
-)
 
-// farUp stands for a cost that is not finite or a hundred times the last.
-const farUp = -100.0
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
+)
 
 // levenberg is an iteration of LM in progress.
 type levenberg struct {
 	*iterate
 	d           *dense
-	t           *marquardtStep
+	t           *linalg.Damped
 	bend        *geodesic
 	par, radius float64
-	first       bool // no step has been tried yet
+	// first is true until a step has been tried.
+	first bool
 }
 
 // marquardt runs the Levenberg-Marquardt iteration of Moré (Lecture Notes in
@@ -23,12 +24,12 @@ type levenberg struct {
 // far, a step that lowers the cost by more than 1e-4 of the prediction is taken.
 func (w *iterate) marquardt(ctx context.Context) Status {
 	l := &levenberg{iterate: w, d: w.model.(*dense), first: true}
-	l.t = newMarquardtStep(l.d.q)
+	l.t = linalg.NewDamped(l.d.q)
 	l.bend = w.newGeodesic(l.d, l.t)
-	w.spread()
+	w.setInverseScales()
 	l.radius = w.firstRadius()
 	for {
-		w.spread()
+		w.setInverseScales()
 		if gnorm := w.slope(nil); gnorm < w.s.GTol || gnorm == 0 {
 			return GradientSmall
 		}
@@ -38,7 +39,7 @@ func (w *iterate) marquardt(ctx context.Context) Status {
 				return end
 			}
 			var end Status
-			if accepted, end = l.try(); end != none {
+			if accepted, end = l.try(); end != marquardt.None {
 				return end
 			}
 		}
@@ -48,8 +49,8 @@ func (w *iterate) marquardt(ctx context.Context) Status {
 // try finds a step, evaluates and judges it.
 func (l *levenberg) try() (accepted bool, end Status) {
 	w := l.iterate
-	l.par = l.t.within(w.stepH, l.d.b, l.radius, l.par)
-	length := norm(w.stepH)
+	l.par = l.t.Within(w.stepH, l.d.b, l.radius, l.par)
+	length := linalg.Norm(w.stepH)
 	if l.first {
 		l.radius, l.first = min(l.radius, length), false
 	}
@@ -61,20 +62,20 @@ func (l *levenberg) try() (accepted bool, end Status) {
 		if l.radius, l.par = l.radius/2, l.par*2; l.radius < 1e-300 {
 			return false, Stuck
 		}
-		return false, none
+		return false, marquardt.None
 	}
 	for i := range w.x {
 		w.xNew[i] = w.x[i] + w.step[i]
 	}
 	cost, ok := w.tried()
-	actual, ratio := farUp, 0.0
+	actual, ratio := marquardt.CostFarUp, 0.0
 	if ok && cost < 100*w.cost {
 		actual = 1 - cost/w.cost
 	}
 	if predicted > 0 {
 		ratio = actual / predicted
 	}
-	l.radius, l.par = stretch(l.radius, l.par, actual, ratio, slope, length)
+	l.radius, l.par = marquardt.AdaptRadius(l.radius, l.par, actual, ratio, slope, length)
 	if accepted = ratio > 1e-4; accepted {
 		w.accept(cost)
 	}
@@ -85,8 +86,8 @@ func (l *levenberg) try() (accepted bool, end Status) {
 	return accepted, end
 }
 
-// spread sets d to the inverse scales.
-func (w *iterate) spread() {
+// setInverseScales sets d to the inverse scales.
+func (w *iterate) setInverseScales() {
 	for i, s := range w.scale {
 		w.d[i] = 1 / s
 	}
@@ -96,30 +97,11 @@ func (w *iterate) spread() {
 // stepH, and the relative slope of the cost along it.
 func (w *iterate) expected(d *dense, par, length float64) (predicted, slope float64) {
 	d.image(d.work[:w.n], w.stepH)
-	size := norm(w.fw)
-	a := norm(d.work[:w.n]) / size
+	size := linalg.Norm(w.fw)
+	a := linalg.Norm(d.work[:w.n]) / size
 	b := math.Sqrt(par) * length / size
 	scale := size * size / (2 * w.cost) // 1 but for robust losses
 	return (a*a + 2*b*b) * scale, -(a*a + b*b) * scale
-}
-
-// stretch adapts radius and multiplier to the ratio of the actual to the
-// predicted decrease.
-func stretch(radius, par, actual, ratio, slope, length float64) (float64, float64) {
-	switch {
-	case ratio <= 0.25:
-		by := 0.5
-		if actual < 0 {
-			by = 0.5 * slope / (slope + 0.5*actual)
-		}
-		if actual == farUp || !(by >= 0.1) {
-			by = 0.1
-		}
-		return by * min(radius, 10*length), par / by
-	case par == 0 || ratio >= 0.75:
-		return 2 * length, par / 2
-	}
-	return radius, par
 }
 
 // endedMarquardt applies FTol and XTol, and ends where rounding leaves nothing to
@@ -128,23 +110,5 @@ func (w *iterate) endedMarquardt(actual, predicted, ratio, radius float64) Statu
 	for i, x := range w.x {
 		w.scratch[0][i] = x * w.scale[i]
 	}
-	return settled(w.s.FTol, w.s.XTol, actual, predicted, ratio, radius, norm(w.scratch[0]))
-}
-
-// settled is MINPACK's test of a step: actual and predicted are relative
-// decreases of the cost, size is the length of the scaled parameters.
-func settled(ftol, xtol, actual, predicted, ratio, radius, size float64) Status {
-	flat := math.Abs(actual) <= ftol && predicted <= ftol && ratio <= 2
-	small := radius <= xtol*size
-	switch {
-	case flat && small:
-		return BothSettled
-	case flat, math.Abs(actual) <= 0x1p-52 && predicted <= 0x1p-52 && ratio <= 2:
-		return CostSettled
-	case small, radius <= 0x1p-52*size:
-		return StepSmall
-	case radius < 1e-300:
-		return Stuck
-	}
-	return none
+	return marquardt.Settled(w.s.FTol, w.s.XTol, actual, predicted, ratio, radius, linalg.Norm(w.scratch[0]))
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // Algorithm minimises a function: LBFGS, LBFGSB, NewtonCG, or a method of gonum
@@ -40,24 +42,30 @@ type MinimizeSettings struct {
 type MinimizeState struct {
 	Algorithm string
 	Iteration int
-	NFev      int // evaluations of the gradient
-	NHev      int // products with second derivatives
-	X, Grad   []float64
-	Value     float64
-	S, Y      [][]float64 // steps and changes of the gradient, oldest first
-	Radius    float64
-	Flat      int // iterations in a row that did not lower the value
+	// NFev is the number of evaluations of the gradient.
+	NFev int
+	// NHev is the number of products with second derivatives.
+	NHev    int
+	X, Grad []float64
+	Value   float64
+	// S and Y are the steps and the changes of the gradient, oldest first.
+	S, Y   [][]float64
+	Radius float64
+	// Flat is the number of iterations in a row that did not lower the value.
+	Flat int
 }
 
 // Minimum is the end of a minimisation.
 type Minimum struct {
-	Names  []string
-	X      []float64
-	Value  float64
-	Grad   []float64
-	Active []int // -1 or 1 where a parameter lies on its lower or upper bound
+	Names []string
+	X     []float64
+	Value float64
+	Grad  []float64
+	// Active is -1 or 1 where a parameter lies on its lower or upper bound.
+	Active []int
 	Status Status
-	State  MinimizeState // to go on from
+	// State is the state to go on from.
+	State MinimizeState
 }
 
 // Minimize finds a local minimum of f from its Start, or from the nearest point
@@ -117,16 +125,20 @@ func Minimize(ctx context.Context, f *Function, s MinimizeSettings) (_ *Minimum,
 
 // search is a minimisation in progress.
 type search struct {
-	ctx          context.Context
-	n            int
-	s            MinimizeSettings
-	f            *Function // nil under gonum
-	lower, upper []float64 // nil: none
+	ctx context.Context
+	n   int
+	s   MinimizeSettings
+	// f is the function, nil under gonum.
+	f *Function
+	// lower and upper are the bounds, nil where there are none.
+	lower, upper []float64
 	evaluate     func(g, x []float64) (float64, error)
 	second       func(out, x, v []float64) error
-	major        func(s *MinimizeState) error // nil: nobody else listens
-	state        MinimizeState
-	nfev, nhev   int // also of an iteration that was not finished
+	// major is called after every iteration, if not nil.
+	major func(s *MinimizeState) error
+	state MinimizeState
+	// nfev and nhev count the evaluations, also of an iteration that was not finished.
+	nfev, nhev int
 }
 
 // errStopped ends an algorithm between iterations; the status says why.
@@ -150,7 +162,7 @@ func (w *search) start(x []float64) error {
 	if err != nil {
 		return fmt.Errorf("optim: the function failed at the start: %w", err)
 	}
-	if !finite(v) || !allFinite(w.state.Grad) {
+	if !linalg.Finite(v) || !linalg.AllFinite(w.state.Grad) {
 		return fmt.Errorf("optim: the function is %g at the start, its gradient %v: choose another start", v, w.state.Grad[:min(w.n, 20)])
 	}
 	w.state.Value, w.state.NFev = v, 1
@@ -168,7 +180,7 @@ func (w *search) at(g, x []float64) (float64, error) {
 	if errors.Is(err, errStopped) {
 		return v, err
 	}
-	if err != nil || math.IsNaN(v) || !allFinite(g) && !math.IsInf(v, -1) {
+	if err != nil || math.IsNaN(v) || !linalg.AllFinite(g) && !math.IsInf(v, -1) {
 		return math.Inf(1), nil
 	}
 	return v, nil
@@ -196,7 +208,7 @@ func (w *search) move(value float64, x, g []float64) (Status, error) {
 	}
 	if w.major != nil {
 		if err := w.major(s); err != nil {
-			return none, err
+			return marquardt.None, err
 		}
 	}
 	if s.Flat++; value < before {
@@ -212,7 +224,7 @@ func (w *search) move(value float64, x, g []float64) (Status, error) {
 	case w.s.FTol > 0 && before-value <= w.s.FTol*max(math.Abs(before), math.Abs(value), 1):
 		return CostSettled, nil
 	}
-	return none, nil
+	return marquardt.None, nil
 }
 
 // projected is the largest element of the gradient that no bound stops.

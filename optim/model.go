@@ -5,6 +5,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Observed is data with its errors: Sigma holds standard deviations, Cov the
@@ -24,7 +25,7 @@ func FromModel(model *ad.Node, params []*ad.Node, d Observed) (*Problem, error) 
 	if model.Err() == nil && model.Size() != m && model.Size() != 1 {
 		return nil, fmt.Errorf("optim: a model of %d elements for %d data", model.Size(), m)
 	}
-	if !allFinite(d.Y) {
+	if !linalg.AllFinite(d.Y) {
 		return nil, fmt.Errorf("optim: data contain NaN or infinity: leave those points out")
 	}
 	r := ad.Sub(ad.Broadcast(ad.Reshape(model, model.Size()), m), ad.Const(d.Y))
@@ -66,17 +67,10 @@ func choleskyOf(cov []float64, n int) ([]float64, error) {
 	}
 	l := make([]float64, n*n)
 	for i := range n {
-		for j := range i + 1 {
-			s := cov[i*n+j] - dot(l[i*n:i*n+j], l[j*n:j*n+j])
-			switch {
-			case i != j:
-				l[i*n+j] = s / l[j*n+j]
-			case !(s > 0) || math.IsInf(s, 1):
-				return nil, fmt.Errorf("optim: the covariance is not positive definite at row %d: add a small number to its diagonal", i)
-			default:
-				l[i*n+i] = math.Sqrt(s)
-			}
-		}
+		copy(l[i*n:i*n+i+1], cov[i*n:])
+	}
+	if row, _ := linalg.Cholesky(l, n); row >= 0 {
+		return nil, fmt.Errorf("optim: the covariance is not positive definite at row %d: add a small number to its diagonal", row)
 	}
 	return l, nil
 }

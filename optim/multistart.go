@@ -12,13 +12,17 @@ import (
 	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // MultiSettings of MultiStart. The zero value is the default.
 type MultiSettings struct {
 	Settings
-	Starts  int     // Default 10 times the number of parameters, 20 at least
-	Sampler Sampler // Default LatinHypercube
+	// Starts is the number of starts. Default 10 times the number of parameters, 20 at
+	// least.
+	Starts int
+	// Sampler places the starts. Default LatinHypercube.
+	Sampler Sampler
 	Seed    uint64
 	// Lower and Upper are the box of starts. Default: the problem's bounds. A side
 	// whose ends are positive and a thousand apart is sampled by logarithms.
@@ -31,8 +35,9 @@ type MultiSettings struct {
 // Found is a minimum and how many starts led to it.
 type Found struct {
 	*Result
-	Hits  int
-	Start []float64 // of the first that did
+	Hits int
+	// Start is the first start that led here.
+	Start []float64
 }
 
 // MultiStart fits from many starts, the problem's own among them if it has one,
@@ -101,7 +106,7 @@ func (s *MultiSettings) starts(p *Problem, own []float64) ([][]float64, error) {
 		return nil, fmt.Errorf("optim: starts between %d and %d bounds, want %d: give Lower and Upper", len(s.Lower), len(s.Upper), p.N)
 	}
 	for i := range p.N {
-		if lo, hi := s.Lower[i], s.Upper[i]; !(lo < hi) || !finite(lo) || !finite(hi) {
+		if lo, hi := s.Lower[i], s.Upper[i]; !(lo < hi) || !linalg.Finite(lo) || !linalg.Finite(hi) {
 			return nil, fmt.Errorf("optim: starts of %s between %g and %g: want finite numbers, the lower first", p.name(i), lo, hi)
 		}
 	}
@@ -144,7 +149,7 @@ func distinct(results []*Result, starts [][]float64) []Found {
 	var out []Found
 	var order []int
 	for i, r := range results {
-		if r != nil && finite(r.Cost) {
+		if r != nil && linalg.Finite(r.Cost) {
 			order = append(order, i)
 		}
 	}
@@ -181,7 +186,7 @@ func sameMinimum(a, b *Result) bool {
 	sd := a.SD()
 	for i, x := range a.X {
 		near := 1e-3 * max(math.Abs(x), math.Abs(b.X[i]))
-		if finite(sd[i]) {
+		if linalg.Finite(sd[i]) {
 			near = max(1e-6*math.Abs(x), 1e-3*sd[i])
 		}
 		if math.IsInf(sd[i], 1) { // the data say nothing of it

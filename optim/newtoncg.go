@@ -1,29 +1,35 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
+)
 
 // NewtonCG minimises in a trust region by conjugate gradients on the exact
 // second derivatives, which it needs only as products with vectors (Steihaug,
 // doi:10.1137/0720042). It follows directions of negative curvature to the edge
 // of the region, and takes no bounds.
 type NewtonCG struct {
-	Radius float64 // of the first region. Default 1
+	// Radius is the radius of the first trust region. Default 1.
+	Radius float64
 }
 
 func (NewtonCG) name() string { return "newton_cg" }
 
 func (a NewtonCG) minimise(w *search) (Status, error) {
 	if err := w.unbounded("NewtonCG"); err != nil {
-		return none, err
+		return marquardt.None, err
 	}
 	s := &w.state
 	if s.Radius == 0 {
 		s.Radius = orDefault(a.Radius, 1)
 	}
 	n := w.n
-	mem := &vectors{make([]float64, 6*n)}
-	step, x, g := mem.floats(n), mem.floats(n), mem.floats(n)
-	cg := &steihaug{search: w, r: mem.floats(n), d: mem.floats(n), hd: mem.floats(n)}
+	mem := linalg.NewArena(6 * n)
+	step, x, g := mem.Floats(n), mem.Floats(n), mem.Floats(n)
+	cg := &steihaug{search: w, r: mem.Floats(n), d: mem.Floats(n), hd: mem.Floats(n)}
 	if w.projected() <= w.s.GTol {
 		return GradientSmall, nil
 	}
@@ -41,7 +47,7 @@ func (a NewtonCG) minimise(w *search) (Status, error) {
 		}
 		actual := s.Value - value
 		ratio := actual / predicted
-		length := norm(step)
+		length := linalg.Norm(step)
 		switch {
 		case !(ratio >= 0.25):
 			s.Radius = 0.25 * length
@@ -49,12 +55,12 @@ func (a NewtonCG) minimise(w *search) (Status, error) {
 			s.Radius *= 2
 		}
 		if ratio > 1e-4 && actual > 0 {
-			if end, err := w.move(value, x, g); end != none || err != nil {
+			if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 				return end, err
 			}
 			continue
 		}
-		if predicted <= 0x1p-52*math.Abs(s.Value) || length <= 0x1p-52*norm(s.X) || s.Radius < 1e-300 {
+		if predicted <= 0x1p-52*math.Abs(s.Value) || length <= 0x1p-52*linalg.Norm(s.X) || s.Radius < 1e-300 {
 			return CostSettled, nil // rounding leaves nothing to gain
 		}
 	}
@@ -74,7 +80,7 @@ func (c *steihaug) solve(p []float64, radius float64) (predicted float64, edge b
 	for i, v := range c.r {
 		c.d[i] = -v
 	}
-	rr := dot(c.r, c.r)
+	rr := linalg.Dot(c.r, c.r)
 	gnorm := math.Sqrt(rr)
 	tol := min(0.5, math.Sqrt(gnorm)) * gnorm
 	for range 2*c.n + 20 {
@@ -85,22 +91,22 @@ func (c *steihaug) solve(p []float64, radius float64) (predicted float64, edge b
 		if err := c.second(c.hd, c.state.X, c.d); err != nil {
 			return 0, false, err
 		}
-		curve := dot(c.d, c.hd)
-		if !finite(curve) {
+		curve := linalg.Dot(c.d, c.hd)
+		if !linalg.Finite(curve) {
 			return c.toEdge(p, predicted, 0, radius)
 		}
 		if curve <= 0 {
 			return c.toEdge(p, predicted, curve, radius)
 		}
 		alpha := rr / curve
-		pp, pd, dd := dot(p, p), dot(p, c.d), dot(c.d, c.d)
+		pp, pd, dd := linalg.Dot(p, p), linalg.Dot(p, c.d), linalg.Dot(c.d, c.d)
 		if pp+2*alpha*pd+alpha*alpha*dd >= radius*radius {
 			return c.toEdge(p, predicted, curve, radius)
 		}
-		axpy(p, alpha, c.d)
+		linalg.AddScaled(p, alpha, c.d)
 		predicted += alpha * rr / 2
-		axpy(c.r, alpha, c.hd)
-		next := dot(c.r, c.r)
+		linalg.AddScaled(c.r, alpha, c.hd)
+		next := linalg.Dot(c.r, c.r)
 		if math.Sqrt(next) <= tol {
 			return predicted, false, nil
 		}
@@ -115,8 +121,8 @@ func (c *steihaug) solve(p []float64, radius float64) (predicted float64, edge b
 
 // toEdge goes along d to the edge of the region.
 func (c *steihaug) toEdge(p []float64, predicted, curve, radius float64) (float64, bool, error) {
-	pp, pd, dd := dot(p, p), dot(p, c.d), dot(c.d, c.d)
+	pp, pd, dd := linalg.Dot(p, p), linalg.Dot(p, c.d), linalg.Dot(c.d, c.d)
 	t := (-pd + math.Sqrt(max(0, pd*pd+dd*(radius*radius-pp)))) / dd
-	axpy(p, t, c.d)
-	return predicted - t*dot(c.r, c.d) - t*t*curve/2, true, nil
+	linalg.AddScaled(p, t, c.d)
+	return predicted - t*linalg.Dot(c.r, c.d) - t*t*curve/2, true, nil
 }

@@ -3,6 +3,7 @@ package optim
 import (
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -10,16 +11,21 @@ import (
 // more than M or N elements, but for the elements of a sparse Jacobian.
 type operator struct {
 	*iterate
-	sparse     *compressed // nil where the problem has JVP and VJP
-	err        error       // of a product, kept until update or region can tell
-	stream     tensor.Stream
-	lsmr       lsmr
-	vector     []float64 // N
-	row, row2  []float64 // M
+	// sparse is nil where the problem has JVP and VJP.
+	sparse *compressed
+	// err is the error of a product, kept until update or region can return it.
+	err    error
+	stream tensor.Stream
+	lsmr   linalg.LSMR
+	// vector is scratch of N numbers.
+	vector []float64
+	// row and row2 are scratch of M numbers.
+	row, row2  []float64
 	plane      [2][]float64
 	planeImage [2][]float64
 	planned    bool
-	rhs        []float64 // M+N
+	// rhs is a right-hand side of M+N numbers.
+	rhs []float64
 }
 
 // probes is how many random vectors estimate the lengths of columns.
@@ -72,7 +78,7 @@ func rootAll(x []float64) {
 	}
 }
 
-// apply sets out to the weighed Jacobian times v.
+// apply sets out to the weighted Jacobian times v.
 func (o *operator) apply(out, v []float64) {
 	var err error
 	if o.sparse != nil {
@@ -88,7 +94,7 @@ func (o *operator) apply(out, v []float64) {
 	}
 }
 
-// transposed sets out to the transpose of the weighed Jacobian times u.
+// transposed sets out to the transpose of the weighted Jacobian times u.
 func (o *operator) transposed(out, u []float64) {
 	if o.weights != nil {
 		for i, w := range o.weights {

@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // polish follows a converged fit with Gauss-Newton steps: parameters at a bound
 // that the gradient pushes against go onto it and stay, the others move while
@@ -12,7 +16,7 @@ func (d *dense) polish(status Status) Status {
 		if !d.gaussNewton(held) {
 			return status
 		}
-		size, length := 0.0, norm(d.stepH)
+		size, length := 0.0, linalg.Norm(d.stepH)
 		for i, s := range d.step {
 			size = max(size, math.Abs(s)/max(math.Abs(d.x[i]), 1e-300))
 			d.xNew[i] = d.x[i] + s
@@ -71,7 +75,7 @@ func (d *dense) snap() []bool {
 // gaussNewton sets step to the full Gauss-Newton step of the parameters that
 // are not held; false where the data do not determine it.
 func (d *dense) gaussNewton(held []bool) bool {
-	d.spread()
+	d.setInverseScales()
 	free := d.n
 	for i, h := range held {
 		if h {
@@ -80,12 +84,12 @@ func (d *dense) gaussNewton(held []bool) bool {
 		}
 	}
 	d.scaled()
-	if free == 0 || d.q.rank < free || math.Abs(d.q.diag[free-1]) < 1e-13*math.Abs(d.q.diag[0]) {
+	if free == 0 || d.q.Rank < free || math.Abs(d.q.Diag[free-1]) < 1e-13*math.Abs(d.q.Diag[0]) {
 		return false
 	}
-	d.q.back(d.stepH, d.b)
+	d.q.SolveUpper(d.stepH, d.b)
 	clear(d.step)
-	for k, to := range d.q.perm[:free] {
+	for k, to := range d.q.Perm[:free] {
 		d.step[to] = -d.stepH[k] * d.iterate.d[to]
 	}
 	return true

@@ -1,13 +1,18 @@
 package optim
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // Prior is a Gaussian belief about parameters: L^-1 (p - Mean) with the Cholesky
 // factor L of its covariance are residuals like those of data.
 type Prior struct {
 	Names []string
 	Mean  []float64
-	Cov   []float64 // row-major
+	// Cov is the covariance, row-major.
+	Cov []float64
 }
 
 // Gaussian is the prior of one parameter.
@@ -17,9 +22,12 @@ func Gaussian(name string, mean, sd float64) Prior {
 
 // priorRows are the residuals of a prior: its own rows times p, less a constant.
 type priorRows struct {
-	at    []int     // numbers of the parameters
-	rows  []float64 // L^-1, row-major
-	shift []float64 // L^-1 Mean
+	// at are the numbers of the parameters.
+	at []int
+	// rows is L^-1, row-major.
+	rows []float64
+	// shift is L^-1 Mean.
+	shift []float64
 }
 
 func (r Prior) rows(p *Problem) (priorRows, error) {
@@ -27,7 +35,7 @@ func (r Prior) rows(p *Problem) (priorRows, error) {
 	if len(r.Mean) != k {
 		return priorRows{}, fmt.Errorf("optim: a prior of %d parameters with %d means", k, len(r.Mean))
 	}
-	if !allFinite(r.Mean) {
+	if !linalg.AllFinite(r.Mean) {
 		return priorRows{}, fmt.Errorf("optim: the prior of %v has the mean %v: want finite numbers", r.Names, r.Mean)
 	}
 	l, err := choleskyOf(r.Cov, k)
@@ -55,7 +63,7 @@ func (r Prior) rows(p *Problem) (priorRows, error) {
 		}
 	}
 	for i := range k {
-		out.shift[i] = dot(out.rows[i*k:(i+1)*k], r.Mean)
+		out.shift[i] = linalg.Dot(out.rows[i*k:(i+1)*k], r.Mean)
 	}
 	return out, nil
 }

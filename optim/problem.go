@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Problem is a nonlinear least-squares problem of M residuals and N parameters.
 // It is not safe for concurrent use; Clone gives each goroutine its own.
 type Problem struct {
-	M, N  int
-	Names []string // of the parameters; used in messages
+	M, N int
+	// Names are the names of the parameters, used in messages.
+	Names []string
 	Start []float64
 	// Guess returns a start where Start is nil: a look at the data often beats a
 	// fixed one. It must lie within the bounds.
@@ -36,7 +39,8 @@ type Problem struct {
 	// along v, for Settings.Geodesic. Nil means a difference.
 	Second func(out, p, v []float64) error
 
-	extra int // last rows, which no loss forgives: priors
+	// extra is the number of last rows that the loss leaves alone: those of priors.
+	extra int
 	graph *graph
 	data  [][]float64
 }
@@ -115,7 +119,7 @@ func (p *Problem) check() error {
 		switch lo, hi := p.Lower[i], p.Upper[i]; {
 		case !(lo < hi):
 			bad("bounds of %s are %g..%g: want lower < upper; hold a parameter fixed by Settings.Fixed", p.name(i), lo, hi)
-		case !finite(x):
+		case !linalg.Finite(x):
 			bad("start of %s is %g: want a finite number", p.name(i), x)
 		case x < lo || x > hi:
 			bad("start of %s is %g, outside its bounds %g..%g", p.name(i), x, lo, hi)

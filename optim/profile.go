@@ -8,20 +8,25 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // ProfileSettings of Profile. The zero value is the default.
 type ProfileSettings struct {
-	Settings          // those of the fit; Fixed, Tied and Priors included
-	Level    float64  // of the intervals. Default 0.95
-	Names    []string // of parameters to profile. Default: all that were fitted
+	// The Settings are those of the fit, with its Fixed, Tied and Priors.
+	Settings
+	// Level is the probability that the intervals cover. Default 0.95.
+	Level float64
+	// Names are the parameters to profile. Default: all that were fitted.
+	Names []string
 }
 
 // Interval is where a parameter may lie: the other parameters follow it as well
 // as they can, and the cost stays within the level.
 type Interval struct {
-	Name         string
-	Value        float64 // fitted
+	Name string
+	// Value is the fitted value.
+	Value        float64
 	Lower, Upper float64
 	// LowerOpen and UpperOpen say that the cost does not reach the level before the
 	// bound that is given, or before infinity: the data do not close the interval.
@@ -36,7 +41,8 @@ type ProfilePoint struct {
 	// Tau is the signed root of twice the rise of the cost, in units of the error
 	// scale: a straight line in Value for a linear model (Bates & Watts 1988).
 	Tau float64
-	X   []float64 // all parameters
+	// X holds all parameters.
+	X []float64
 }
 
 // Profile returns profile-likelihood intervals around the fit r of p, which was
@@ -91,8 +97,10 @@ type profiler struct {
 	r     *Result
 	s     Settings
 	width float64
-	unit  float64 // chi-square that counts as one standard deviation
-	i     int     // the parameter held
+	// unit is the increase of chi-square that counts as one standard deviation.
+	unit float64
+	// i is the number of the parameter that is held.
+	i int
 }
 
 func (f *profiler) interval(ctx context.Context, name string) (Interval, error) {
@@ -128,7 +136,7 @@ func (f *profiler) side(ctx context.Context, iv *Interval, sign float64) (end fl
 		bound = f.p.Lower[f.i]
 	}
 	step := f.width * f.r.SD()[f.i]
-	if !finite(step) || step == 0 {
+	if !linalg.Finite(step) || step == 0 {
 		step = 0.1 * max(math.Abs(iv.Value), 1e-3)
 	}
 	inside, far := iv.Points[0], 1e6*max(step, math.Abs(iv.Value))

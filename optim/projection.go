@@ -1,8 +1,11 @@
 package optim
 
-import ad "github.com/euryale-dev/euryale/autodiff"
+import (
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
-// solve finds the coefficients at a, and the weighed residuals.
+// solve finds the coefficients at a, and the weighted residuals.
 func (v *projection) solve(a []float64) error {
 	if err := v.basis.Residual(v.values, a); err != nil {
 		return err
@@ -17,7 +20,7 @@ func (v *projection) solve(a []float64) error {
 			}
 		}
 		c := v.c[set*v.p : (set+1)*v.p]
-		if !allFinite(v.phi) || !allFinite(v.y) {
+		if !linalg.AllFinite(v.phi) || !linalg.AllFinite(v.y) {
 			fillNaN(v.residual)
 			return nil // the fit turns back
 		}
@@ -27,7 +30,7 @@ func (v *projection) solve(a []float64) error {
 			r[i] = -b
 		}
 		for j, x := range c {
-			axpy(r, x, v.phi[j*v.m:(j+1)*v.m])
+			linalg.AddScaled(r, x, v.phi[j*v.m:(j+1)*v.m])
 		}
 	}
 	return nil
@@ -35,30 +38,30 @@ func (v *projection) solve(a []float64) error {
 
 // solveSet finds the coefficients of a set and leaves the factors of its basis.
 func (v *projection) solveSet(set int, c []float64) {
-	q, rows := v.q[set], v.q[set].m
+	q, rows := v.q[set], v.q[set].M
 	if v.NonNegative {
-		v.set.solve(c, v.phi, v.y)
+		v.set.Solve(c, v.phi, v.y)
 	}
-	q.n = 0
+	q.N = 0
 	for j := range v.p {
-		if v.NonNegative && !v.set.passive[j] {
+		if v.NonNegative && !v.set.Passive[j] {
 			continue
 		}
-		to := q.a[q.n*rows : (q.n+1)*rows]
+		to := q.A[q.N*rows : (q.N+1)*rows]
 		copy(to, v.phi[j*v.m:(j+1)*v.m])
 		clear(to[v.m:])
-		q.n++
+		q.N++
 	}
-	q.factor()
+	q.Factor()
 	if v.NonNegative {
 		return
 	}
 	b := make([]float64, rows)
 	copy(b, v.y)
-	q.transposed(b)
+	q.MultiplyQT(b)
 	z := make([]float64, v.p)
-	q.back(z, b)
-	for k, to := range q.perm {
+	q.SolveUpper(z, b)
+	for k, to := range q.Perm {
 		c[to] = z[k]
 	}
 }
@@ -90,31 +93,12 @@ func (v *projection) outer() *Problem {
 				for i := range to {
 					to[i] = v.weight[set*v.m+i] * columns[k*v.m+i]
 				}
-				v.q[set].project(to)
+				v.q[set].ProjectOut(to)
 			}
 		}
 		return nil
 	}
 	return p
-}
-
-// project removes from b what the factored columns span.
-func (q *pivoted) project(b []float64) {
-	t := make([]float64, q.m)
-	copy(t, b)
-	r := q.rank
-	for k := range q.n {
-		if q.beta[k] != 0 {
-			reflect(q.a[k*q.m+k:(k+1)*q.m], t[k:], q.beta[k])
-		}
-	}
-	clear(t[:r])
-	for k := q.n - 1; k >= 0; k-- {
-		if q.beta[k] != 0 {
-			reflect(q.a[k*q.m+k:(k+1)*q.m], t[k:], q.beta[k])
-		}
-	}
-	copy(b, t)
 }
 
 func equal(a, b []float64) bool {

@@ -11,7 +11,7 @@ import (
 var inf = math.Inf(1)
 
 // halfWidth is the number of standard deviations on each side of an interval of
-// that level: of the normal law where the errors are known, of Student's where
+// that level: of the normal distribution where the errors are known, of Student's where
 // they are estimated.
 func (r *Result) halfWidth(level float64) (float64, error) {
 	if !(level > 0 && level < 1) {

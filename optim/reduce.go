@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // reduction maps the parameters that a fit moves to all of a problem: some are
@@ -11,8 +13,10 @@ import (
 type reduction struct {
 	p    *Problem
 	free []int
-	at   []float64 // all parameters
-	ties *ties     // nil for none
+	// at holds all parameters.
+	at []float64
+	// ties is nil without ties.
+	ties *ties
 }
 
 // reduce returns the problem of the free parameters and a function that completes
@@ -27,7 +31,7 @@ func (p *Problem) reduce(s *Settings) (*Problem, func(*Result) error, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("optim: fixed parameters %v: %w", sortedKeys(s.Fixed), err)
 		}
-		if r.at[i] = s.Fixed[name]; !finite(r.at[i]) {
+		if r.at[i] = s.Fixed[name]; !linalg.Finite(r.at[i]) {
 			return nil, nil, fmt.Errorf("optim: %s is fixed at %g: want a finite number", name, r.at[i])
 		}
 	}
@@ -103,7 +107,7 @@ func (r *reduction) problem() *Problem {
 			for k, i := range r.free {
 				col := j[k*p.M : (k+1)*p.M]
 				copy(col, wide[i*p.M:])
-				r.ties.each(i, func(tied int, slope float64) { axpy(col, slope, wide[tied*p.M:(tied+1)*p.M]) })
+				r.ties.each(i, func(tied int, slope float64) { linalg.AddScaled(col, slope, wide[tied*p.M:(tied+1)*p.M]) })
 			}
 			return nil
 		}
@@ -198,7 +202,7 @@ func (r *reduction) sparse(q *Problem) {
 	}
 }
 
-// complete spreads the result of the free parameters over all.
+// complete extends the result of the free parameters to all parameters.
 func (r *reduction) complete(res *Result) error {
 	p, n, k := r.p, r.p.N, len(r.free)
 	all, err := r.expand(res.X)
@@ -213,7 +217,7 @@ func (r *reduction) complete(res *Result) error {
 	}
 	res.Grad, res.Active = grad, active
 	if res.Cov == nil {
-		res.moves = func(g []float64, i int) {
+		res.tieGradient = func(g []float64, i int) {
 			for c, f := range r.free {
 				if f == i {
 					g[c] = 1
@@ -232,7 +236,7 @@ func (r *reduction) complete(res *Result) error {
 		g[i*k+c] = 1
 		r.ties.each(i, func(tied int, slope float64) { g[tied*k+c] = slope })
 	}
-	res.free, res.spreadBy = r.free, g
+	res.free, res.tieJacobian = r.free, g
 	res.Cov, res.FreeCov = sandwich(g, res.Cov, n, k), sandwich(g, res.FreeCov, n, k)
 	if res.Jacobian != nil {
 		wide := make([]float64, res.M*n)
@@ -261,7 +265,7 @@ func sandwich(g, c []float64, n, k int) []float64 {
 			s := 0.0
 			for _, a := range used[i] {
 				for _, b := range used[j] {
-					if v := c[a*k+b]; i == j || finite(v) {
+					if v := c[a*k+b]; i == j || linalg.Finite(v) {
 						s += g[i*k+a] * g[j*k+b] * v
 					}
 				}

@@ -5,21 +5,30 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Result is the end of a fit.
 type Result struct {
-	Names     []string
-	X         []float64
-	Cost      float64   // scale^2/2 sum rho; half the chi-square for least squares
-	Residuals []float64 // unweighted; those of priors last
-	Jacobian  []float64 // of the residuals, by columns: J[k*M+i]; 0 for fixed and tied parameters, nil where it is not stored
-	Grad      []float64 // of the cost
+	Names []string
+	X     []float64
+	// Cost is scale^2/2 sum rho, half the chi-square for least squares.
+	Cost float64
+	// Residuals are the unweighted residuals, those of priors last.
+	Residuals []float64
+	// Jacobian is that of the residuals, by columns: J[k*M+i]. It is 0 for fixed and tied
+	// parameters, and nil where it is not stored.
+	Jacobian []float64
+	// Grad is the gradient of the cost.
+	Grad []float64
 	// Active is -1 or 1 where a parameter lies on its lower or upper bound.
 	Active []int
-	NFev   int // evaluations of the residual
-	NJev   int
-	Steps  int // accepted
+	// NFev is the number of evaluations of the residual.
+	NFev int
+	NJev int
+	// Steps is the number of accepted steps.
+	Steps  int
 	Status Status
 	// Rank counts the directions that the data determine; SingularValues are
 	// those of the Jacobian with columns of length 1.
@@ -34,22 +43,33 @@ type Result struct {
 	// of, their largest element 1; Undetermined writes them with names.
 	NullVectors  [][]float64
 	Undetermined []string
-	M            int     // residuals, those of priors included
-	NFree        int     // fitted parameters
-	Scale        float64 // that Cov is multiplied by: 1, or the reduced chi-square with RelativeSigma
-	Absolute     bool    // the errors of the residuals are 1, not only known up to a factor
+	// M is the number of residuals, those of priors included.
+	M int
+	// NFree is the number of fitted parameters.
+	NFree int
+	// Scale is what Cov was multiplied by: 1, or the reduced chi-square with RelativeSigma.
+	Scale float64
+	// Absolute is true if the errors of the residuals are 1, not only known up to a factor.
+	Absolute bool
 	// PriorResiduals is how many of the residuals, the last, are those of Gaussian
 	// priors and not of data.
 	PriorResiduals int
 	Warnings       []string
 
-	far       *operator // a Jacobian that is not stored
+	// far is a Jacobian that is not stored.
+	far       *operator
 	loss      Loss
 	lossScale float64
-	sum       float64                  // of squares, where the residuals are not kept
-	free      []int                    // numbers of the fitted parameters; nil: all
-	spreadBy  []float64                // how all parameters move with the fitted ones; nil: they are all
-	moves     func(g []float64, i int) // sets g to how parameter i moves with the fitted ones; nil: it is one of them
+	// sum is the sum of squares, where the residuals are not kept.
+	sum float64
+	// free are the numbers of the fitted parameters, nil for all.
+	free []int
+	// tieJacobian is the derivative of all parameters with respect to the fitted ones, nil
+	// where they are all.
+	tieJacobian []float64
+	// tieGradient sets g to the derivative of parameter i with respect to the fitted ones.
+	// It is nil where all are fitted.
+	tieGradient func(g []float64, i int)
 }
 
 // SD returns the standard deviations, the roots of Cov's diagonal; NaN where
@@ -106,7 +126,7 @@ func (r *Result) ChiSquared() float64 {
 	if r.Residuals == nil {
 		return r.sum
 	}
-	return dot(r.Residuals, r.Residuals)
+	return linalg.Dot(r.Residuals, r.Residuals)
 }
 
 // ReducedChiSquared is ChiSquared per degree of freedom; NaN without any.
@@ -153,7 +173,7 @@ func (w *iterate) result(status Status) *Result {
 		w.active(r)
 	}
 	if d, ok := w.model.(*dense); ok {
-		r.Jacobian = d.unweighed()
+		r.Jacobian = d.unweighted()
 		d.covariances(r)
 		return r
 	}
@@ -180,8 +200,8 @@ func (w *iterate) active(r *Result) {
 	}
 }
 
-// unweighed returns the Jacobian without the weights of a robust loss.
-func (d *dense) unweighed() []float64 {
+// unweighted returns the Jacobian without the weights of a robust loss.
+func (d *dense) unweighted() []float64 {
 	if d.weights == nil {
 		return d.j
 	}

@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // Sandwich returns the covariance of the estimator that needs no errors of the
 // data (Huber 1967, White doi:10.2307/1912934):
@@ -25,7 +29,7 @@ func (r *Result) Sandwich() []float64 {
 	curve, square := r.influence()
 	scale := make([]float64, k)
 	for a, i := range at {
-		scale[a] = 1 / norm(r.Jacobian[i*r.M:(i+1)*r.M])
+		scale[a] = 1 / linalg.Norm(r.Jacobian[i*r.M:(i+1)*r.M])
 	}
 	l, err := choleskyOf(r.gram(at, scale, curve), k)
 	if err != nil {
@@ -35,16 +39,16 @@ func (r *Result) Sandwich() []float64 {
 	for c := range k {
 		e := make([]float64, k)
 		e[c] = 1
-		solveCholesky(l, e)
+		linalg.SolveCholesky(l, e)
 		for i, v := range e {
 			h[i*k+c] = v * scale[i]
 		}
 	}
 	inner := sandwich(h, r.gram(at, scale, square), k, k)
-	if r.spreadBy == nil {
+	if r.tieJacobian == nil {
 		return inner
 	}
-	return sandwich(r.spreadBy, inner, len(r.X), k)
+	return sandwich(r.tieJacobian, inner, len(r.X), k)
 }
 
 // influence returns psi' and psi^2 of every residual.
@@ -78,20 +82,6 @@ func (r *Result) gram(at []int, scale, w []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// solveCholesky solves L L^T x = x in place, L row-major.
-func solveCholesky(l, x []float64) {
-	n := len(x)
-	for i := range n {
-		x[i] = (x[i] - dot(l[i*n:i*n+i], x[:i])) / l[i*n+i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		x[i] /= l[i*n+i]
-		for j := range i {
-			x[j] -= l[i*n+j] * x[i]
-		}
-	}
 }
 
 // SandwichSD returns the roots of Sandwich's diagonal; NaN where there is none.

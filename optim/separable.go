@@ -6,6 +6,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Separable is a model that is linear in some of its parameters:
@@ -16,18 +17,23 @@ import (
 // start, and fits converge from farther away (variable projection; Golub &
 // Pereyra, doi:10.1137/0710036).
 type Separable struct {
-	Basis  []*ad.Node // each of M elements, or one; functions of Params
-	Params []*ad.Node // a
-	Offset *ad.Node   // a part without coefficient. nil: none
+	// Basis are functions of Params, each of M elements or one.
+	Basis []*ad.Node
+	// Params are the nonlinear parameters a.
+	Params []*ad.Node
+	// Offset is a part without a coefficient. nil: none.
+	Offset *ad.Node
 	// Y holds M data, or K times M: K sets that share a and have coefficients of
 	// their own.
-	Y     []float64
-	Sigma []float64 // as many errors as data, or M. nil: 1
+	Y []float64
+	// Sigma are the standard deviations of the data: as many as data, or M. nil: 1.
+	Sigma []float64
 	// Names of the coefficients. Default: c1, c2, ..; with K sets c1.1, c2.1, ..
 	Names []string
 	// Start, Lower and Upper are those of a.
 	Start, Lower, Upper []float64
-	NonNegative         bool // c >= 0
+	// NonNegative asks for c >= 0.
+	NonNegative bool
 }
 
 // FitSeparable minimises over a and c and returns the fit of both, a first, with
@@ -81,17 +87,25 @@ func FitSeparable(ctx context.Context, m Separable, s Settings) (_ *Result, err 
 // projection evaluates a separable model.
 type projection struct {
 	Separable
-	m, k, p  int       // data of a set, sets, coefficients of a set
-	weight   []float64 // 1/sigma, k x m
-	basis    *Problem  // its residual: offset and basis functions, p+1 times m
-	slope    *Problem  // sum_j c_j basis_j + offset, as a function of a, with c as data
-	c        []float64 // k x p
-	at       []float64 // a of basis values and c
-	values   []float64
-	phi      []float64 // weighed basis of one set, by columns
-	y        []float64
-	set      *activeSet
-	q        []*pivoted // of the (passive) basis of each set
+	// m, k and p are the numbers of data of a set, of sets, and of coefficients of a set.
+	m, k, p int
+	// weight is 1/sigma, k x m.
+	weight []float64
+	// basis has the offset and the basis functions as its residual, p+1 times m.
+	basis *Problem
+	// slope is sum_j c_j basis_j + offset as a function of a, with c as data.
+	slope *Problem
+	// c holds the coefficients, k x p.
+	c []float64
+	// at is the a of the basis values and of c.
+	at     []float64
+	values []float64
+	// phi is the weighted basis of one set, by columns.
+	phi []float64
+	y   []float64
+	set *linalg.ActiveSet
+	// q factors the basis of each set, of its passive columns where NonNegative.
+	q        []*linalg.PivotedQR
 	residual []float64
 }
 
@@ -110,7 +124,7 @@ func newProjection(m Separable) (*projection, error) {
 		return nil, fmt.Errorf("optim: %d data for basis functions of %d elements: want as many, or several times as many", len(m.Y), v.m)
 	}
 	v.k = len(m.Y) / v.m
-	if !allFinite(m.Y) {
+	if !linalg.AllFinite(m.Y) {
 		return nil, fmt.Errorf("optim: data contain NaN or infinity: leave those points out")
 	}
 	if err := v.weigh(); err != nil {
@@ -173,9 +187,9 @@ func (v *projection) compile() error {
 	}
 	v.c, v.values = make([]float64, v.k*v.p), make([]float64, (v.p+1)*v.m)
 	v.phi, v.y, v.residual = make([]float64, v.m*v.p), make([]float64, v.m), make([]float64, v.k*v.m)
-	v.set = newActiveSet(v.m, v.p)
+	v.set = linalg.NewActiveSet(v.m, v.p)
 	for range v.k {
-		v.q = append(v.q, newPivoted(max(v.m, v.p), v.p, func(n int) []float64 { return make([]float64, n) }))
+		v.q = append(v.q, linalg.NewPivotedQR(max(v.m, v.p), v.p, new(linalg.Arena)))
 	}
 	return nil
 }

@@ -31,8 +31,10 @@ const (
 
 // Settings of LeastSquares. The zero value is the default.
 type Settings struct {
-	Method Method // Default Auto.
-	Solver Solver // Default AutoSolver.
+	// Method is the method. Default Auto.
+	Method Method
+	// Solver is how steps are found. Default AutoSolver.
+	Solver Solver
 	// Geodesic adds to each step of LM the second-order correction along the
 	// geodesic, which follows curved valleys in fewer steps (Transtrum & Sethna,
 	// arXiv:1201.5885). Graphs and Problem.Second make it exact.
@@ -78,7 +80,8 @@ type Settings struct {
 type Progress struct {
 	Step, NFev int
 	Cost       float64
-	X          []float64 // valid during the call
+	// X holds the parameters. It is valid during the call.
+	X []float64
 }
 
 func (s Settings) withDefaults(p *Problem) (Settings, error) {

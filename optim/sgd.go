@@ -7,7 +7,8 @@ package optim
 type SGD struct {
 	Momentum, Dampening float64
 	Nesterov            bool
-	WeightDecay         float64 // L2 penalty, added to the gradient
+	// WeightDecay is the L2 penalty that is added to the gradient.
+	WeightDecay float64
 }
 
 func (m SGD) update(s *DescentState, lr float64, x, g []float64) {

@@ -7,7 +7,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sampler spreads starts over a box.
+// Sampler distributes starts over a box.
 type Sampler string
 
 // The samplers: both repeat exactly for a seed.
@@ -45,7 +45,7 @@ func latinHypercube(n, axes int, seed uint64) []float64 {
 }
 
 // sobol returns the first n points after a random shift of their bits, which
-// keeps their spread and moves them off the corner of the cube.
+// keeps them evenly distributed and moves them off the corner of the cube.
 func sobol(n, axes int, seed uint64) []float64 {
 	out := make([]float64, n*axes)
 	for k := range axes {

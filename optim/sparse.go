@@ -8,7 +8,8 @@ import (
 // Sparsity says which elements of an M x N Jacobian may differ from 0, row after
 // row: those of row i are in the columns Column[Row[i]:Row[i+1]], ascending.
 type Sparsity struct {
-	Row    []int // M+1
+	// Row holds M+1 places at which the rows begin.
+	Row    []int
 	Column []int
 }
 
@@ -66,10 +67,11 @@ func (s *Sparsity) groups(n int) [][]int {
 // compressed is a sparse Jacobian with values.
 type compressed struct {
 	*iterate
-	s        *Sparsity
-	v        []float64
-	groups   [][]int
-	group    []int // of each column
+	s      *Sparsity
+	v      []float64
+	groups [][]int
+	// group is the group of each column.
+	group    []int
 	vec      []float64
 	up, down []float64
 	got      [][]float64

@@ -8,14 +8,18 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Stream is a fit to more data than memory holds, which are read in chunks, once
 // for every evaluation.
 type Stream struct {
-	Residual *ad.Node   // of one chunk: one element a row
-	Params   []*ad.Node // to fit
-	Columns  []*ad.Node // inputs of as many elements as Residual: the data of a chunk
+	// Residual is the residual of one chunk, one element per row.
+	Residual *ad.Node
+	// Params are the parameters to fit.
+	Params []*ad.Node
+	// Columns are the data of a chunk: inputs of as many elements as Residual.
+	Columns []*ad.Node
 	// Next fills columns with the next rows and returns how many it had, fewer than
 	// a chunk only at the end, 0 after it. Rewind goes back to the first row.
 	Next   func(columns [][]float64) (rows int, err error)
@@ -66,13 +70,16 @@ type streaming struct {
 	chunk   int
 	state   *ad.State
 	columns [][]float64
-	q       *pivoted // n + chunk rows
-	b       []float64
-	rows    int
-	at      []float64
-	r       []float64 // n x n, by columns: its products are those of the Jacobian
-	qtf     []float64
-	rest    float64 // sum of squares that no step removes
+	// q factors n + chunk rows.
+	q    *linalg.PivotedQR
+	b    []float64
+	rows int
+	at   []float64
+	// r is n x n, by columns. Its products are those of the Jacobian.
+	r   []float64
+	qtf []float64
+	// rest is the sum of squares that no step removes.
+	rest float64
 }
 
 func newStreaming(ctx context.Context, d Stream) (*streaming, error) {
@@ -97,7 +104,7 @@ func newStreaming(ctx context.Context, d Stream) (*streaming, error) {
 	for i := range d.Columns {
 		w.columns = append(w.columns, w.state.Input(len(d.Params)+i))
 	}
-	w.q = newPivoted(w.n+w.chunk, w.n, func(k int) []float64 { return make([]float64, k) })
+	w.q = linalg.NewPivotedQR(w.n+w.chunk, w.n, new(linalg.Arena))
 	w.b = make([]float64, w.n+w.chunk)
 	w.r, w.qtf = make([]float64, w.n*w.n), make([]float64, w.n)
 	return w, nil
@@ -187,9 +194,9 @@ func (w *streaming) pass(x []float64) error {
 // reduce takes the rows of a chunk into the triangle and returns the sum of
 // squares that this leaves over.
 func (w *streaming) reduce(rows int) float64 {
-	n, m := w.n, w.q.m
+	n, m := w.n, w.q.M
 	for k := range n {
-		to := w.q.a[k*m : (k+1)*m]
+		to := w.q.A[k*m : (k+1)*m]
 		copy(to, w.r[k*n:(k+1)*n])
 		copy(to[n:n+rows], w.state.Output(1+k))
 		clear(to[n+rows:])
@@ -197,15 +204,15 @@ func (w *streaming) reduce(rows int) float64 {
 	copy(w.b, w.qtf)
 	copy(w.b[n:n+rows], w.state.Output(0))
 	clear(w.b[n+rows:])
-	w.q.factor()
-	w.q.transposed(w.b)
+	w.q.Factor()
+	w.q.MultiplyQT(w.b)
 	clear(w.r)
-	for k, to := range w.q.perm {
-		copy(w.r[to*n:], w.q.a[k*m:k*m+k])
-		w.r[to*n+k] = w.q.diag[k]
+	for k, to := range w.q.Perm {
+		copy(w.r[to*n:], w.q.A[k*m:k*m+k])
+		w.r[to*n+k] = w.q.Diag[k]
 	}
 	copy(w.qtf, w.b)
-	return dot(w.b[n:], w.b[n:])
+	return linalg.Dot(w.b[n:], w.b[n:])
 }
 
 // compensated is a sum whose error does not grow with the number of terms

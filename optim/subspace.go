@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // factor forgets the plane of the last point; the first region finds a new one.
 func (o *operator) factor() { o.planned = false }
@@ -17,7 +21,7 @@ func (o *operator) region(radius, _ float64) float64 {
 	y := minimise2(b, g, radius)
 	clear(o.stepH)
 	for i, p := range o.plane {
-		axpy(o.stepH, y[i], p)
+		linalg.AddScaled(o.stepH, y[i], p)
 	}
 	return 0
 }
@@ -25,23 +29,23 @@ func (o *operator) region(radius, _ float64) float64 {
 // span sets plane to an orthonormal basis, and planeImage to its images with the
 // rows of diagH under them.
 func (o *operator) span(radius float64) {
-	gnorm := norm(o.gh)
+	gnorm := linalg.Norm(o.gh)
 	copy(o.plane[0], o.gh)
-	unit(o.plane[0])
+	linalg.Unit(o.plane[0])
 	o.full(o.planeImage[0], o.plane[0])
 	// Damping as a Cauchy step in this region would predict keeps LSMR's work on
 	// directions that the region allows.
-	a := dot(o.planeImage[0], o.planeImage[0]) / 2
+	a := linalg.Dot(o.planeImage[0], o.planeImage[0]) / 2
 	_, v := lowest(a, -gnorm, 0, radius)
 	damp := math.Sqrt(max(0, -v)) / radius
 	tol := min(1e-2, max(1e-12, 0.1*o.slope(nil)))
 	copy(o.rhs, o.fw) // zeros under it
-	o.lsmr.solve(o.plane[1], o.rhs, o.full, o.fullTransposed, damp, tol, min(max(200, o.n), 2000))
-	axpy(o.plane[1], -dot(o.plane[0], o.plane[1]), o.plane[0])
-	if l := unit(o.plane[1]); l == 0 || !finite(l) {
+	o.lsmr.Solve(o.plane[1], o.rhs, o.full, o.fullTransposed, damp, tol, min(max(200, o.n), 2000))
+	linalg.AddScaled(o.plane[1], -linalg.Dot(o.plane[0], o.plane[1]), o.plane[0])
+	if l := linalg.Unit(o.plane[1]); l == 0 || !linalg.Finite(l) {
 		clear(o.plane[1])
 	}
-	axpy(o.plane[1], -dot(o.plane[0], o.plane[1]), o.plane[0])
+	linalg.AddScaled(o.plane[1], -linalg.Dot(o.plane[0], o.plane[1]), o.plane[0])
 	o.full(o.planeImage[1], o.plane[1])
 }
 
@@ -63,8 +67,8 @@ func (o *operator) fullTransposed(out, u []float64) {
 // onPlane returns the quadratic model on the plane.
 func (o *operator) onPlane() (b [3]float64, g [2]float64) {
 	x, y := o.planeImage[0], o.planeImage[1]
-	b[0], b[2], b[1] = moments3(x, y)
-	return b, [2]float64{dot(o.gh, o.plane[0]), dot(o.gh, o.plane[1])}
+	b[0], b[2], b[1] = linalg.Products(x, y)
+	return b, [2]float64{linalg.Dot(o.gh, o.plane[0]), linalg.Dot(o.gh, o.plane[1])}
 }
 
 // minimise2 minimises g.y + y.B y/2 with |y| at most radius; b holds B11, B12, B22.
@@ -73,7 +77,7 @@ func minimise2(b [3]float64, g [2]float64, radius float64) [2]float64 {
 	c, s := 1.0, 0.0
 	if b[1] != 0 {
 		zeta := (b[2] - b[0]) / (2 * b[1])
-		t := math.Copysign(1/(math.Abs(zeta)+hypot1(zeta)), zeta)
+		t := math.Copysign(1/(math.Abs(zeta)+linalg.Hypot1(zeta)), zeta)
 		c = 1 / math.Sqrt(1+t*t)
 		s = c * t
 	}

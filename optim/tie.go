@@ -11,8 +11,10 @@ import (
 
 // ties computes parameters that are expressions of others, and their slopes.
 type ties struct {
-	tied  []int // numbers of the tied parameters
-	from  []int // and of what they depend on
+	// tied are the numbers of the tied parameters.
+	tied []int
+	// from are the numbers of the parameters that they depend on.
+	from  []int
 	state *ad.State
 }
 

@@ -3,6 +3,9 @@ package optim
 import (
 	"context"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
 // reflective runs the trust-region iteration. Without bounds the region is an
@@ -30,7 +33,7 @@ func (w *iterate) reflective(ctx context.Context) Status {
 			par = w.model.region(radius, par)
 			predicted := w.choose(radius, theta, bounded)
 			next, accepted, end := w.try(predicted, radius, bounded)
-			if end != none {
+			if end != marquardt.None {
 				return end
 			}
 			par *= radius / next
@@ -38,7 +41,7 @@ func (w *iterate) reflective(ctx context.Context) Status {
 			if accepted {
 				break
 			}
-			if radius < 1e-300 || norm(w.step) < 1e-17*norm(w.x) {
+			if radius < 1e-300 || linalg.Norm(w.step) < 1e-17*linalg.Norm(w.x) {
 				return Stuck
 			}
 		}
@@ -79,10 +82,10 @@ func (w *iterate) predict(h []float64) float64 {
 func (w *iterate) quadratic(h, from []float64) (a, b float64) {
 	ih := w.images[0]
 	w.model.image(ih, h)
-	a = dot(ih, ih) / 2
+	a = linalg.Dot(ih, ih) / 2
 	if from != nil {
 		w.model.image(w.images[1], from)
-		b = dot(ih, w.images[1])
+		b = linalg.Dot(ih, w.images[1])
 	}
 	for i, v := range h {
 		a += v * v * w.diagH[i] / 2
@@ -102,17 +105,17 @@ func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, ac
 	if bounded {
 		w.inside(w.xNew, 0)
 	}
-	length := norm(w.stepH)
+	length := linalg.Norm(w.stepH)
 	cost, ok := w.tried()
 	if !ok {
-		return 0.25 * length, false, none
+		return 0.25 * length, false, marquardt.None
 	}
 	actual := w.cost - cost
 	next, ratio := resize(radius, actual, predicted, length, length > 0.95*radius)
 	end = w.ended(actual, ratio)
 	if accepted = actual > 0; accepted {
 		w.accept(cost)
-		if end != none && w.linearise() != nil {
+		if end != marquardt.None && w.linearise() != nil {
 			end = Stuck
 		}
 	}

@@ -1,14 +1,21 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // secular solves trust regions from the singular values of J d with the rows of
 // diagH under it.
 type secular struct {
-	aug    []float64 // 2n x n; columns become U s
-	rhs    []float64
-	s, v   []float64 // singular values and right vectors
-	su, uf []float64 // (U s)^T f and U^T f
+	// aug is 2n x n. Its columns become U s.
+	aug []float64
+	rhs []float64
+	// s and v are singular values and right vectors.
+	s, v []float64
+	// su and uf are (U s)^T f and U^T f.
+	su, uf []float64
 }
 
 // factor decomposes the scaled Jacobian.
@@ -16,21 +23,21 @@ func (d *dense) factor() {
 	d.scaled()
 	n := d.n
 	if d.svd == nil {
-		mem := &vectors{make([]float64, 3*n*n+5*n)}
-		d.svd = &secular{aug: mem.floats(2 * n * n), v: mem.floats(n * n), rhs: mem.floats(2 * n), s: mem.floats(n), su: mem.floats(n), uf: mem.floats(n)}
+		mem := linalg.NewArena(3*n*n + 5*n)
+		d.svd = &secular{aug: mem.Floats(2 * n * n), v: mem.Floats(n * n), rhs: mem.Floats(2 * n), s: mem.Floats(n), su: mem.Floats(n), uf: mem.Floats(n)}
 	}
 	t := d.svd
 	clear(t.aug)
 	copy(t.rhs, d.b[:n])
-	for k, to := range d.q.perm {
+	for k, to := range d.q.Perm {
 		col := t.aug[to*2*n : (to+1)*2*n]
-		copy(col, d.q.a[k*d.q.m:k*d.q.m+k])
-		col[k] = d.q.diag[k]
+		copy(col, d.q.A[k*d.q.M:k*d.q.M+k])
+		col[k] = d.q.Diag[k]
 		col[n+to] = math.Sqrt(max(d.diagH[to], 0))
 	}
-	svd(t.aug, 2*n, n, t.s, t.v)
+	linalg.SVD(t.aug, 2*n, n, t.s, t.v)
 	for k, s := range t.s {
-		t.uf[k], t.su[k] = 0, dot(t.aug[k*2*n:(k+1)*2*n], t.rhs)
+		t.uf[k], t.su[k] = 0, linalg.Dot(t.aug[k*2*n:(k+1)*2*n], t.rhs)
 		if s > 0 {
 			t.uf[k] = t.su[k] / s
 		}
@@ -50,11 +57,11 @@ func (d *dense) region(radius, par float64) float64 {
 	full := d.fullRank()
 	if full {
 		d.stepFor(0)
-		if norm(d.stepH) <= radius {
+		if linalg.Norm(d.stepH) <= radius {
 			return 0
 		}
 	}
-	upper, lower := norm(d.svd.su)/radius, 0.0
+	upper, lower := linalg.Norm(d.svd.su)/radius, 0.0
 	if full {
 		phi, slope := d.excess(0, radius)
 		lower = -phi / slope
@@ -78,8 +85,8 @@ func (d *dense) region(radius, par float64) float64 {
 		}
 	}
 	d.stepFor(par)
-	if l := norm(d.stepH); l > 0 {
-		scaleBy(d.stepH, radius/l)
+	if l := linalg.Norm(d.stepH); l > 0 {
+		linalg.Scale(d.stepH, radius/l)
 	}
 	return par
 }
@@ -90,7 +97,7 @@ func (d *dense) stepFor(par float64) {
 	n, t := d.n, d.svd
 	for k, s := range t.s {
 		if den := s*s + par; den > 0 {
-			axpy(d.stepH, -t.su[k]/den, t.v[k*n:(k+1)*n])
+			linalg.AddScaled(d.stepH, -t.su[k]/den, t.v[k*n:(k+1)*n])
 		}
 	}
 }

@@ -3,6 +3,8 @@ package optim
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Variances returns the variances of the parameters of those names, also where
@@ -29,10 +31,10 @@ func (r *Result) Variances(names ...string) ([]float64, error) {
 			return nil, fmt.Errorf("optim: the result was read from a file and has no covariance: fit again")
 		default:
 			g := make([]float64, r.far.n)
-			if r.moves == nil {
+			if r.tieGradient == nil {
 				g[i] = 1
 			} else {
-				r.moves(g, i)
+				r.tieGradient(g, i)
 			}
 			out[k] = r.far.variance(g) * r.Scale
 		}
@@ -45,17 +47,17 @@ func (o *operator) variance(g []float64) float64 {
 	weights := o.weights
 	o.weights = nil
 	defer func() { o.weights = weights }()
-	o.spread()
+	o.setInverseScales()
 	scaled := make([]float64, o.n)
 	for k, v := range g {
 		scaled[k] = o.d[k] * v
 	}
-	if norm(scaled) == 0 {
+	if linalg.Norm(scaled) == 0 {
 		return 0
 	}
 	u, v := make([]float64, o.m), make([]float64, o.n)
-	var solver lsmr
-	left := solver.solve(u, scaled, func(out, x []float64) {
+	var solver linalg.LSMR
+	left := solver.Solve(u, scaled, func(out, x []float64) {
 		o.transposed(out, x)
 		for k := range out {
 			out[k] *= o.d[k]
@@ -66,8 +68,8 @@ func (o *operator) variance(g []float64) float64 {
 		}
 		o.apply(out, v)
 	}, 0, 1e-9, 20*(o.n+50))
-	if !(left <= 1e-6*norm(scaled)) {
+	if !(left <= 1e-6*linalg.Norm(scaled)) {
 		return math.Inf(1)
 	}
-	return dot(u, u)
+	return linalg.Dot(u, u)
 }

@@ -8,8 +8,11 @@ import "math"
 //
 // by the bracketing of Moré & Thuente, doi:10.1145/192115.192132.
 type wolfe struct {
-	decrease, curvature, width float64 // width: relative, of a bracket not worth narrowing
-	most                       float64 // longest step
+	// decrease and curvature are the constants of the conditions. width is the relative
+	// width of a bracket that is not worth narrowing.
+	decrease, curvature, width float64
+	// most is the longest step.
+	most float64
 }
 
 // rounding is how much two values near v may differ by chance.

@@ -2,6 +2,8 @@ package given
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -22,5 +24,22 @@ func TestArgs(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestCaughtAs(t *testing.T) {
+	fails := func(what any) (err error) {
+		defer CaughtAs(&err, func(err error) error { return fmt.Errorf("chain 3: %w", err) })
+		if what != nil {
+			panic(what)
+		}
+		return nil
+	}
+	var p *PanicError
+	if err := fails("oh"); !errors.As(err, &p) || p.Value != "oh" || p.Stack == "" || err.Error()[:8] != "chain 3:" {
+		t.Error(err)
+	}
+	if err := fails(nil); err != nil {
+		t.Error(err)
 	}
 }

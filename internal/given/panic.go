@@ -21,3 +21,11 @@ func Caught(err *error) {
 		*err = &PanicError{v, string(debug.Stack())}
 	}
 }
+
+// CaughtAs, deferred, makes a panic the error of its function, in the form that wrap gives
+// the PanicError.
+func CaughtAs(err *error, wrap func(error) error) {
+	if v := recover(); v != nil {
+		*err = wrap(&PanicError{v, string(debug.Stack())})
+	}
+}

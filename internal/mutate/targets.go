@@ -23,6 +23,7 @@ var targets = []target{
 	{pkg: "infer/internal/hamiltonian", files: []string{"metric*.go"}, also: []string{"infer/internal/warmup", "infer"}, short: true},
 	{pkg: "infer/internal/warmup", also: []string{"infer"}, short: true},
 	{pkg: "optim", files: []string{"covariance.go", "sandwich.go", "variance.go", "batch_result.go", "reduce.go"}, short: true},
+	{pkg: "optim/internal/batch", files: []string{"errors.go"}, also: []string{"optim"}, short: true},
 	{pkg: "autodiff", files: []string{"op_reduce.go", "op_cumsum.go"}, short: true},
 	{pkg: "autodiff/internal/cpu", files: []string{"run.go", "worker.go"}, also: []string{"autodiff"}, short: true},
 	{pkg: "kernels", files: []string{"pure_*.go", "scaled.go", "corners.go", "fft_plan.go", "fft_chirp.go"}, short: true},

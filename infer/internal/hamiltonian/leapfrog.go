@@ -10,7 +10,8 @@ import (
 // Point is a place in phase space. The momentum z is whitened: p = F^-T z, so
 // that its kinetic energy is |z|^2/2 and p^T M^-1 p' = z . z'.
 type Point struct {
-	Q, Z, G, W []float64 // position, whitened momentum, gradient, force F^T g
+	// Q is the position, Z the whitened momentum, G the gradient and W the force F^T G.
+	Q, Z, G, W []float64
 	Lp         float64
 }
 
@@ -48,8 +49,10 @@ type Density interface {
 type System struct {
 	Target Density
 	Metric *Metric
-	V      []float64 // velocity
-	Count  int       // leapfrog steps made
+	// V is the velocity.
+	V []float64
+	// Count is the number of leapfrog steps made.
+	Count int
 }
 
 // Leapfrog moves p by one step of length eps, backwards if negative.

@@ -21,12 +21,17 @@ import (
 // The zero Metric is the identity of any dimension. A Metric never changes and
 // may be shared.
 type Metric struct {
-	Scale []float64 // s; nil is all ones
-	Vec   []float64 // columns of U one after the other, orthonormal
-	Grow  []float64 // sqrt(lambda) - 1 per column
-	Chol  []float64 // L by rows, full square; excludes the others
+	// Scale is s. nil is all ones.
+	Scale []float64
+	// Vec holds the columns of U, which are orthonormal, one after the other.
+	Vec []float64
+	// Grow holds sqrt(lambda) - 1 of each column.
+	Grow []float64
+	// Chol is L by rows, in a full square. It excludes the others.
+	Chol []float64
 
-	Blocks []BlockFactor // full covariances that replace the diagonal
+	// Blocks are full covariances that replace the diagonal.
+	Blocks []BlockFactor
 }
 
 // DiagMetric returns the metric of parameters with the given variances.

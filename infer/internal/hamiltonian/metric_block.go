@@ -7,14 +7,17 @@ import (
 
 // Block is a group of parameters and their covariance in a BlockMetric.
 type Block struct {
-	Parameters []int       // places among the unconstrained parameters
-	Cov        [][]float64 // in their order
+	// Parameters are places among the unconstrained parameters.
+	Parameters []int
+	// Cov is their covariance, in their order.
+	Cov [][]float64
 }
 
 // BlockFactor is a Block by its Cholesky factor.
 type BlockFactor struct {
-	At   []int
-	Chol []float64 // by rows, full square
+	At []int
+	// Chol is the factor by rows, in a full square.
+	Chol []float64
 }
 
 // BlockMetric returns the metric that is a full covariance inside each block

@@ -17,37 +17,61 @@ import (
 type Trajectory struct {
 	System
 	MaxDepth int
-	MaxError float64 // energy error of a divergence
-	NoCross  bool    // skip the tests across joints
-	Steps    int     // of HMC, 0 for NUTS
-	MinDepth int     // doublings without tests
-	Time     float64 // doubled to, without tests; 0 for until it turns
-	untested int     // doublings of this trajectory without tests
+	// MaxError is the energy error of a divergence.
+	MaxError float64
+	// NoCross skips the turning tests across subtrees.
+	NoCross bool
+	// Steps is the number of leapfrog steps of HMC, 0 for NUTS.
+	Steps int
+	// MinDepth is the number of doublings without turning tests.
+	MinDepth int
+	// Time is the length to which a trajectory doubles without tests, in whitened units; 0
+	// lets it turn.
+	Time float64
+	// untested is the number of doublings of this trajectory without tests.
+	untested int
 
-	JitterSteps bool           // HMC draws the number of steps from 1..steps
-	momentum    *tensor.Stream // momenta
-	choice      *tensor.Stream // directions and proposals
-	Forward     func() int     // the next side, for tests; nil for a random one
-	Interrupt   func() bool    // asked before every step
+	// JitterSteps makes HMC draw the number of steps from 1 to Steps.
+	JitterSteps bool
+	// momentum is the random stream of momenta.
+	momentum *tensor.Stream
+	// choice is the random stream of directions and proposals.
+	choice *tensor.Stream
+	// Forward chooses the next side, for tests. nil: at random.
+	Forward func() int
+	// Interrupt is asked before every step.
+	Interrupt func() bool
 
-	Ends  [2]Point // backward, forward
-	n     int      // parameters
-	z     [2]int   // in mem: momenta of the ends
-	inner int      // and where the current doubling began
-	rho   int      // and the sum of all
+	// Ends are the backward and the forward end.
+	Ends [2]Point
+	// n is the number of parameters.
+	n int
+	// z are the places in Mem of the momenta of the ends.
+	z [2]int
+	// inner is the place in Mem of the momentum where the current doubling began.
+	inner int
+	// rho is the place in Mem of the sum of all momenta.
+	rho   int
 	draw  proposal
 	stack []subtree
-	Mem   []float64 // of subtrees and proposals
-	Out   Transition
-	H0    float64
-	Shift float64 // of weights, so that they stay in range
+	// Mem is the memory of subtrees and proposals.
+	Mem []float64
+	Out Transition
+	H0  float64
+	// Shift is what log weights are reduced by, so that weights stay in range.
+	Shift float64
 
-	eps   float64
-	limit int    // doublings to make at most
-	Side  int    // of ends that moves
-	leaf  int    // leaves of the current doubling
-	top   int    // subtrees on the stack
-	index [2]int // leaf number of each end, start is 0
+	eps float64
+	// limit bounds the number of doublings.
+	limit int
+	// Side is the number of the end that moves.
+	Side int
+	// leaf is the number of leaves of the current doubling.
+	leaf int
+	// top is the number of subtrees on the stack.
+	top int
+	// index is the number of the leaf at each end, counted from the start, which is 0.
+	index [2]int
 }
 
 // NewTrajectory makes the workspace of the transitions of one chain.

@@ -4,11 +4,13 @@ import "github.com/euryale-dev/euryale/infer/internal/vectors"
 
 // subtree is a finished binary subtree of a trajectory.
 type subtree struct {
-	level  int
-	weight float64 // sum of exp(H0 - H) over exp(shift)
+	level int
+	// weight is the sum of exp(H0 - H) over exp(Shift).
+	weight float64
 	at     segment
-	Room   segment // that joined leaves need
-	Draw   proposal
+	// Room is the memory that joined leaves need.
+	Room segment
+	Draw proposal
 }
 
 // segment is a part of a trajectory: where in its memory the momenta of the first
@@ -17,7 +19,8 @@ type segment struct{ First, last, rho int }
 
 // proposal is a leaf chosen from a subtree.
 type proposal struct {
-	at         int // in the trajectory's memory: position, gradient
+	// at is the place of position and gradient in the memory of the trajectory.
+	at         int
 	Lp, energy float64
 	index      int
 }

@@ -2,19 +2,29 @@ package hamiltonian
 
 // Transition describes what a transition did.
 type Transition struct {
-	Depth, Steps  int
-	Divergent     bool
-	Turned        bool
-	Index         int       // leaf of the draw, 0 is the start
-	Weight        float64   // sum of exp(H0 - H) over exp(shift)
-	Accept        float64   // sum over leaves of min(1, exp(H0 - H))
-	Symmetric     float64   // sum over leaves of 2 min(1, e^D)/(1 + e^D), D = H0 - H
-	Energy        float64   // of the draw
-	EnergyError   float64   // of the draw, H - H0
-	MaxError      float64   // largest |H - H0| of a leaf
-	Message       string    // why it diverged
-	StartedAt     []float64 // where the trajectory that diverged began
-	DivergedAt    []float64 // and ended
+	Depth, Steps int
+	Divergent    bool
+	Turned       bool
+	// Index is the number of the leaf of the draw, counted from the start, which is 0.
+	Index int
+	// Weight is the sum of exp(H0 - H) over exp(Shift).
+	Weight float64
+	// Accept is the sum over leaves of min(1, exp(H0 - H)).
+	Accept float64
+	// Symmetric is the sum over leaves of 2 min(1, e^D)/(1 + e^D), D = H0 - H.
+	Symmetric float64
+	// Energy is the energy of the draw.
+	Energy float64
+	// EnergyError is H - H0 of the draw.
+	EnergyError float64
+	// MaxError is the largest |H - H0| of a leaf.
+	MaxError float64
+	// Message says why the trajectory diverged.
+	Message string
+	// StartedAt is where a trajectory that diverged began.
+	StartedAt []float64
+	// DivergedAt is where it ended.
+	DivergedAt    []float64
 	DivergedError float64
 	Aborted       bool
 }

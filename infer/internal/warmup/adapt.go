@@ -10,14 +10,18 @@ import (
 
 // Settings say how a chain adapts.
 type Settings struct {
-	Draws        int // of the warm-up
+	// Draws is the number of draws of the warm-up.
+	Draws        int
 	TargetAccept float64
-	MayRaise     bool    // TargetAccept, where energy errors are large
-	StepSize     float64 // 0 for a search
-	Kind         MetricKind
-	Schedule     Schedule
-	Statistic    Statistic
-	StartMetric  *hamiltonian.Metric // nil: from the gradient at the start
+	// MayRaise lets TargetAccept rise where energy errors are large.
+	MayRaise bool
+	// StepSize is the first step size, 0 for a search.
+	StepSize  float64
+	Kind      MetricKind
+	Schedule  Schedule
+	Statistic Statistic
+	// StartMetric is the first metric. nil: from the gradient at the start.
+	StartMetric *hamiltonian.Metric
 	// Estimator makes what learns the metric of dim parameters.
 	Estimator func(dim int) Estimator
 	// Depths of trees: the largest, and that of the warm-up unless 0.
@@ -26,21 +30,29 @@ type Settings struct {
 
 // Adapter is the warm-up of one chain: it owns the metric and the step size.
 type Adapter struct {
-	cfg      Settings
-	Scale    []float64 // of the first metric, if known from a climb
+	cfg Settings
+	// Scale are the scales of the first metric, where a mode search has found them.
+	Scale    []float64
 	Metric   hamiltonian.Metric
 	StepSize float64
 	dual     DualAverage
 
-	Current, Next Estimator // metric comes from current; next replaces it at a switch
-	window        float64   // usable draws that next needs to take over
-	refreshed     int       // draw of the last estimate
-	changed       bool      // a metric has been estimated
-	rough         int       // trajectories with a large energy error, see caution
+	// Current gives the metric, and Next replaces it at a switch.
+	Current, Next Estimator
+	// window is the number of usable draws that Next needs to take over.
+	window float64
+	// refreshed is the draw of the last estimate.
+	refreshed int
+	// changed is true once a metric has been estimated.
+	changed bool
+	// rough counts the trajectories with a large energy error.
+	roughTrajectories int
 
-	first int   // Stan: first draw that counts
-	Ends  []int // Stan: draws that end windows
-	Plan  fisherPlan
+	// first is the first draw that counts under StanSchedule.
+	first int
+	// Ends are the draws that end windows under StanSchedule.
+	Ends []int
+	Plan fisherPlan
 }
 
 // NewAdapter makes the warm-up of a chain of dim parameters.
@@ -176,31 +188,31 @@ func (a *Adapter) updateFisher(t *hamiltonian.Trajectory, p *hamiltonian.Point, 
 		}
 	}
 	a.StepSize = a.dual.Update(out.Rate(a.statistic(i) == Symmetric))
-	a.raiseAim(i, out)
+	a.raiseTarget(i, out)
 	return nil
 }
 
-// Of trajectories near a normal law one in 10,000 has an energy error above
+// Of trajectories near a normal distribution one in 10,000 has an energy error above
 // roughError, near the stability limit of the step one in ten.
 const (
-	roughError  = 5.0
-	roughShare  = 0.02
-	raisedAim   = 0.88
-	cautiousEnd = 0.5 // part of the main phase over which trajectories are judged
+	roughError   = 5.0
+	roughShare   = 0.02
+	raisedTarget = 0.88
+	cautiousEnd  = 0.5 // part of the main phase over which trajectories are judged
 )
 
-// raiseAim raises the aim of the step size when energy errors in the first half
+// raiseTarget raises the target of the step size when energy errors in the first half
 // of the main phase are such that trajectories will diverge.
-func (a *Adapter) raiseAim(i int, out *hamiltonian.Transition) {
+func (a *Adapter) raiseTarget(i int, out *hamiltonian.Transition) {
 	end := a.Plan.Early + int(cautiousEnd*float64(a.Plan.Freeze-a.Plan.Early))
 	if !a.cfg.MayRaise || i < a.Plan.Early || i >= end {
 		return
 	}
 	if out.MaxError > roughError {
-		a.rough++
+		a.roughTrajectories++
 	}
-	if i == end-1 && float64(a.rough) > roughShare*float64(end-a.Plan.Early) {
-		a.dual.Delta = max(a.dual.Delta, raisedAim)
+	if i == end-1 && float64(a.roughTrajectories) > roughShare*float64(end-a.Plan.Early) {
+		a.dual.Delta = max(a.dual.Delta, raisedTarget)
 	}
 }
 
@@ -252,7 +264,7 @@ func (a *Adapter) Save(w *checkpoint.Encoder) {
 		w.Float(v)
 	}
 	w.Int(a.refreshed)
-	w.Int(a.rough)
+	w.Int(a.roughTrajectories)
 	w.Bool(a.changed)
 	a.Metric.Save(w)
 	a.Current.Save(w)
@@ -266,7 +278,7 @@ func (a *Adapter) Load(r *checkpoint.Decoder, dim int) {
 		*v = r.Float()
 	}
 	a.refreshed = r.Int()
-	a.rough = r.Int()
+	a.roughTrajectories = r.Int()
 	a.changed = r.Bool()
 	a.Metric.Load(r, dim)
 	a.Current.Load(r)

@@ -10,11 +10,13 @@ import "math"
 //
 // Reference: Hoffman and Gelman, JMLR 15 (2014) 1593, section 3.2.
 type DualAverage struct {
-	Delta      float64
-	mu         float64
-	count      float64 // c
+	Delta float64
+	mu    float64
+	// count is c.
+	count      float64
 	sbar, xbar float64
-	MaxLog     float64 // bound of log eps
+	// MaxLog bounds log eps.
+	MaxLog float64
 }
 
 const (

@@ -34,7 +34,7 @@ func NewEstimator(kind MetricKind, dim int, stanShrink bool) Estimator {
 	case DiagVariance:
 		return &diagEstimator{q: newMoments(dim), g: newMoments(dim), shrink: stanShrink}
 	case DenseVariance:
-		return &denseEstimator{mean: make([]float64, dim), m2: make([]float64, dim*dim), shrink: stanShrink}
+		return newDenseEstimator(dim, stanShrink)
 	}
 	return &noEstimator{}
 }
@@ -62,6 +62,18 @@ func (m *moments) reset() {
 	m.n = 0
 	clear(m.mean)
 	clear(m.m2)
+}
+
+func (m *moments) save(w *checkpoint.Encoder) {
+	w.Int(m.n)
+	w.Floats(m.mean)
+	w.Floats(m.m2)
+}
+
+func (m *moments) load(r *checkpoint.Decoder) {
+	m.n = r.Int()
+	r.FloatsInto(m.mean)
+	r.FloatsInto(m.m2)
 }
 
 type diagEstimator struct {
@@ -99,36 +111,24 @@ func (e *diagEstimator) Metric() (hamiltonian.Metric, bool) {
 	return m, err == nil
 }
 
-func (e *diagEstimator) Save(w *checkpoint.Encoder) {
-	for _, m := range []*moments{&e.q, &e.g} {
-		w.Int(m.n)
-		w.Floats(m.mean)
-		w.Floats(m.m2)
-	}
-}
+func (e *diagEstimator) Save(w *checkpoint.Encoder) { e.q.save(w); e.g.save(w) }
+func (e *diagEstimator) Load(r *checkpoint.Decoder) { e.q.load(r); e.g.load(r) }
 
-func (e *diagEstimator) Load(r *checkpoint.Decoder) {
-	for _, m := range []*moments{&e.q, &e.g} {
-		m.n = r.Int()
-		r.FloatsInto(m.mean)
-		r.FloatsInto(m.m2)
-	}
-}
-
+// denseEstimator learns a full covariance. Its m2 holds sums of products of deviations, the
+// lower triangle by rows.
 type denseEstimator struct {
-	n      int
-	mean   []float64
-	m2     []float64 // by rows, lower triangle
+	moments
 	shrink bool
 }
 
-func (e *denseEstimator) Count() int { return e.n }
-
-func (e *denseEstimator) Reset() {
-	e.n = 0
-	clear(e.mean)
-	clear(e.m2)
+func newDenseEstimator(dim int, shrink bool) *denseEstimator {
+	return &denseEstimator{moments: moments{mean: make([]float64, dim), m2: make([]float64, dim*dim)}, shrink: shrink}
 }
+
+func (e *denseEstimator) Count() int                 { return e.n }
+func (e *denseEstimator) Reset()                     { e.reset() }
+func (e *denseEstimator) Save(w *checkpoint.Encoder) { e.save(w) }
+func (e *denseEstimator) Load(r *checkpoint.Decoder) { e.load(r) }
 
 func (e *denseEstimator) Add(q, _ []float64) {
 	e.n++
@@ -164,18 +164,6 @@ func (e *denseEstimator) Metric() (hamiltonian.Metric, bool) {
 	}
 	m, err := hamiltonian.DenseFrom(cov)
 	return m, err == nil
-}
-
-func (e *denseEstimator) Save(w *checkpoint.Encoder) {
-	w.Int(e.n)
-	w.Floats(e.mean)
-	w.Floats(e.m2)
-}
-
-func (e *denseEstimator) Load(r *checkpoint.Decoder) {
-	e.n = r.Int()
-	r.FloatsInto(e.mean)
-	r.FloatsInto(e.m2)
 }
 
 type lowRankEstimator struct {

@@ -18,7 +18,7 @@ type blockEstimator struct {
 func NewBlockEstimator(at [][]int, dim int, stanShrink bool) *blockEstimator {
 	e := &blockEstimator{all: &diagEstimator{q: newMoments(dim), g: newMoments(dim), shrink: stanShrink}, at: at, part: make([]float64, dim)}
 	for _, b := range at {
-		e.blocks = append(e.blocks, &denseEstimator{mean: make([]float64, len(b)), m2: make([]float64, len(b)*len(b)), shrink: stanShrink})
+		e.blocks = append(e.blocks, newDenseEstimator(len(b), stanShrink))
 	}
 	return e
 }

@@ -16,8 +16,10 @@ const (
 type fisherFit struct {
 	scale, centre []float64
 	vectors       [][]float64
-	lambda        []float64 // kept
-	all           []float64 // before the cutoff, for tests
+	// lambda are the eigenvalues that are kept.
+	lambda []float64
+	// all are the eigenvalues before the cutoff, for tests.
+	all []float64
 }
 
 // fitScales matches the variances of draws and gradients parameter by

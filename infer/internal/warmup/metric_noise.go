@@ -7,10 +7,10 @@ import "github.com/euryale-dev/euryale/infer/internal/vectors"
 const noiseRidge = 30.0
 
 // GradientNoise returns how far the gradients of draws are from those of a normal
-// law, as a variance per parameter where the law's own gradients have 1. A normal
-// law needs no more than a few draws, however stiff it is: its gradients are linear
-// in the draws. Others deviate from any linear map, and as many draws as parameters
-// then determine nothing but the noise.
+// distribution, as a variance per parameter where the distribution's own gradients have
+// 1. A normal distribution needs no more than a few draws, however stiff it is: its
+// gradients are linear in the draws. Others deviate from any linear map, and as many
+// draws as parameters then determine nothing but the noise.
 //
 //	g = -P x + e:  B = X G^T,  mean over i < j of (B_ij - B_ji)^2 = 2 d var e
 //

@@ -17,7 +17,8 @@ const SmallDim = 8
 // themselves never square their scales.
 type smallEstimator struct {
 	q, g scatterFactor
-	work []float64 // of metric, three matrices and a row
+	// work is scratch of Metric: three matrices and a row.
+	work []float64
 }
 
 func newSmallEstimator(dim int) *smallEstimator {
@@ -41,8 +42,8 @@ func (e *smallEstimator) Metric() (hamiltonian.Metric, bool) {
 	if d == 0 || e.q.n < 4 {
 		return hamiltonian.Metric{}, false
 	}
-	e.q.settle()
-	e.g.settle()
+	e.q.flush()
+	e.g.flush()
 	m := hamiltonian.Metric{Scale: make([]float64, d)}
 	for i := range m.Scale {
 		m.Scale[i] = math.Sqrt(math.Sqrt(e.q.variance(i)) / math.Sqrt(e.g.variance(i)))
@@ -94,43 +95,25 @@ func addDirections(m *hamiltonian.Metric, t, root []float64) bool {
 	return true
 }
 
-func (e *smallEstimator) Save(w *checkpoint.Encoder) {
-	for _, s := range []*scatterFactor{&e.q, &e.g} {
-		w.Int(s.n)
-		w.Floats(s.mean)
-		w.Floats(s.r)
-		w.Floats(s.rows)
-	}
-}
-
-func (e *smallEstimator) Load(r *checkpoint.Decoder) {
-	for _, s := range []*scatterFactor{&e.q, &e.g} {
-		s.n = r.Int()
-		r.FloatsInto(s.mean)
-		r.FloatsInto(s.r)
-		rows := r.Floats()
-		if len(rows) > cap(s.rows) || len(rows) > 0 && len(rows)%s.dim() != 0 {
-			r.Fail("holds %d numbers of draws for %d parameters", len(rows), s.dim())
-			return
-		}
-		s.rows = append(s.rows[:0], rows...)
-	}
-}
+func (e *smallEstimator) Save(w *checkpoint.Encoder) { e.q.save(w); e.g.save(w) }
+func (e *smallEstimator) Load(r *checkpoint.Decoder) { e.q.load(r); e.g.load(r) }
 
 // scatterFactor is a running sample: its mean and the upper triangular R with R^T R =
 // sum of (x - mean)(x - mean)^T.
 type scatterFactor struct {
 	n    int
 	mean []float64
-	r    []float64 // by rows, full square, without rows
-	rows []float64 // the last rows, which wait for each other
+	// r is R by rows, in a full square, without the waiting rows.
+	r []float64
+	// rows are the last rows, which are taken in together.
+	rows []float64
 }
 
-// waiting is the number of rows that a triangle takes in at once.
-const waiting = 16
+// flushRows is the number of rows that a triangle takes in at once.
+const flushRows = 16
 
 func newScatter(dim int) scatterFactor {
-	b := make([]float64, dim+dim*dim+waiting*dim)
+	b := make([]float64, dim+dim*dim+flushRows*dim)
 	return scatterFactor{mean: b[:dim:dim], r: b[dim : dim+dim*dim : dim+dim*dim], rows: b[dim+dim*dim : dim+dim*dim]}
 }
 
@@ -143,9 +126,28 @@ func (s *scatterFactor) reset() {
 	clear(s.r)
 }
 
+func (s *scatterFactor) save(w *checkpoint.Encoder) {
+	w.Int(s.n)
+	w.Floats(s.mean)
+	w.Floats(s.r)
+	w.Floats(s.rows)
+}
+
+func (s *scatterFactor) load(r *checkpoint.Decoder) {
+	s.n = r.Int()
+	r.FloatsInto(s.mean)
+	r.FloatsInto(s.r)
+	rows := r.Floats()
+	if len(rows) > cap(s.rows) || len(rows) > 0 && len(rows)%s.dim() != 0 {
+		r.Fail("holds %d numbers of draws for %d parameters", len(rows), s.dim())
+		return
+	}
+	s.rows = append(s.rows[:0], rows...)
+}
+
 func (s *scatterFactor) add(x []float64) {
 	if len(s.rows) == cap(s.rows) {
-		s.settle()
+		s.flush()
 	}
 	inverse := 1 / float64(s.n+1)
 	root := math.Sqrt(float64(s.n) * inverse)
@@ -160,9 +162,9 @@ func (s *scatterFactor) add(x []float64) {
 	}
 }
 
-// settle takes the waiting rows into the triangle.
-func (s *scatterFactor) settle() {
-	takeIn(s.r, s.rows, s.dim())
+// flush takes the waiting rows into the triangle.
+func (s *scatterFactor) flush() {
+	updateTriangle(s.r, s.rows, s.dim())
 	s.rows = s.rows[:0]
 }
 
@@ -192,14 +194,14 @@ func (s *scatterFactor) overIdentity(r, identity, scale []float64, divide bool) 
 	for k := range d {
 		identity[k*d+k] = 1
 	}
-	takeIn(r, identity, d)
+	updateTriangle(r, identity, d)
 }
 
-// takeIn adds rows to the sample of the upper triangular factor r, by Householder
+// updateTriangle adds rows to the sample of the upper triangular factor r, by Householder
 // reflections; it spoils the rows.
 //
 // Reference: Golub and Van Loan, Matrix Computations, section 5.2.
-func takeIn(r, rows []float64, d int) {
+func updateTriangle(r, rows []float64, d int) {
 	for j := range d {
 		top := r[j*d : (j+1)*d]
 		h := columnLength(top[j], rows[min(j, len(rows)):], d)

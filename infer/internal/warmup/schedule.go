@@ -29,10 +29,14 @@ func StanWindows(warmup int) (first int, ends []int) {
 
 // fisherPlan holds the constants of a Fisher schedule.
 type fisherPlan struct {
-	window        float64
-	Early, Freeze int  // draws at which windows may outgrow firstWindow and the metric is frozen
-	every         bool // estimate after every draw
-	costly        bool // an estimate costs as much as many draws
+	window float64
+	// Early is the draw at which windows may outgrow firstWindow, and Freeze that at which
+	// the metric is frozen.
+	Early, Freeze int
+	// every is true to estimate after every draw.
+	every bool
+	// costly is true where an estimate costs as much as many draws.
+	costly bool
 }
 
 // Early windows that stay at 10 draws, as in nuts-rs, make twice as many

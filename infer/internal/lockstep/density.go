@@ -1,4 +1,4 @@
-package infer
+package lockstep
 
 import (
 	"math"
@@ -9,32 +9,37 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
 )
 
-// densityProgram makes leapfrogs lane by lane; only the log density and its gradient
-// are computed together. It serves posteriors of more parameters than leaps.
+// densityProgram makes leapfrog steps lane by lane, of which only the log density and its
+// gradient are computed together.
 type densityProgram struct {
-	state   *ad.State
-	lanes   int
-	given   int       // place of the data among the inputs
-	batched []int     // inputs that have lanes
-	q, g    []float64 // each element in all lanes
-	lp      []float64
+	state *ad.State
+	lanes int
+	// given is the number of the first input of the data, and batched the numbers of the
+	// inputs that differ from lane to lane.
+	given   int
+	batched []int
+	// q holds the positions, g the gradients and lp the log densities of all lanes.
+	q, g, lp []float64
 }
 
-func newDensities(p *Posterior, batched []*ad.Node, lanes int) (func() integrator, error) {
-	k := len(p.model.params)
-	inputs, batched := slices.Concat(p.inputs, p.places()), slices.Concat(p.inputs[:k], batched)
-	prog, err := ad.Compile(p.graph, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
+// newDensityProgram compiles a density and its gradient.
+func newDensityProgram(d *Density, lanes int) (func() integrator, error) {
+	k := len(d.Parameters)
+	inputs, batched := slices.Concat(d.Parameters, d.Given), slices.Concat(d.Parameters, d.Batched)
+	prog, err := ad.Compile(d.Outputs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
 	return func() integrator {
 		s := prog.NewState()
 		m := &densityProgram{state: s, lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}
-		spreadData(s, k, p, lanes)
+		loadAll(s, k, lanes, d.Values)
 		return m
 	}, err
 }
 
-func (m *densityProgram) load(lane int, p *Posterior) { load(m.state, m.given, lane, m.lanes, p) }
+func (m *densityProgram) load(lane int, values [][]float64) {
+	load(m.state, m.given, lane, m.lanes, values)
+}
 
-// place makes the first half of a leapfrog.
+// place makes the first half of a leapfrog step.
 func (m *densityProgram) place(lane int, t *hamiltonian.Trajectory, _ bool) {
 	end, eps := &t.Ends[t.Side], t.Step()
 	vectors.AddScaled(end.Z, eps/2, end.W)
@@ -45,7 +50,7 @@ func (m *densityProgram) place(lane int, t *hamiltonian.Trajectory, _ bool) {
 
 func (m *densityProgram) run() error { return m.state.Run() }
 
-// fetch makes the second half.
+// fetch makes the second half of a leapfrog step.
 func (m *densityProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
 	end := &t.Ends[t.Side]
 	gather(end.G, m.g, lane, m.lanes)

@@ -1,12 +1,9 @@
-package optim
+package linalg
 
 import "math"
 
-// Matrices here have few columns by tens to millions of rows, stored column by
-// column. Sums run in four parts, which keeps the adders busy and halves the
-// rounding error.
-
-func dot(x, y []float64) float64 {
+// Dot returns the inner product of x and the first elements of y.
+func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var a, b, c, d float64
 	i := 0
@@ -22,13 +19,13 @@ func dot(x, y []float64) float64 {
 	return (a + b) + (c + d)
 }
 
-// norm returns the Euclidean norm without overflow.
-func norm(x []float64) float64 {
-	s := dot(x, x)
+// Norm returns the Euclidean norm of x without overflow.
+func Norm(x []float64) float64 {
+	s := Dot(x, x)
 	if s > 1e-280 && s < 1e280 {
 		return math.Sqrt(s)
 	}
-	big := maxAbs(x)
+	big := MaxAbs(x)
 	if big == 0 || math.IsInf(big, 0) || math.IsNaN(big) {
 		return big
 	}
@@ -39,7 +36,8 @@ func norm(x []float64) float64 {
 	return big * math.Sqrt(s)
 }
 
-func maxAbs(x []float64) float64 {
+// MaxAbs returns the largest absolute value, NaN if there is one.
+func MaxAbs(x []float64) float64 {
 	b := 0.0
 	for _, v := range x {
 		if a := math.Abs(v); a > b || math.IsNaN(a) {
@@ -49,27 +47,28 @@ func maxAbs(x []float64) float64 {
 	return b
 }
 
-// axpy adds a x to y.
-func axpy(y []float64, a float64, x []float64) {
+// AddScaled adds a x to y.
+func AddScaled(y []float64, a float64, x []float64) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] += a * v
 	}
 }
 
-func scaleBy(x []float64, a float64) {
+// Scale multiplies x by a.
+func Scale(x []float64, a float64) {
 	for i := range x {
 		x[i] *= a
 	}
 }
 
 // reflect subtracts beta (v.x) v from x.
-func reflect(v, x []float64, beta float64) { axpy(x, -beta*dot(v, x), v) }
+func reflect(v, x []float64, beta float64) { AddScaled(x, -beta*Dot(v, x), v) }
 
 // householder turns x into the vector v of the reflection I - beta v v^T that
 // takes x to (first, 0, ...). For x = 0, beta is 0.
 func householder(x []float64) (first, beta float64) {
-	s := norm(x)
+	s := Norm(x)
 	if s == 0 {
 		return 0, 0
 	}
@@ -89,21 +88,15 @@ func rotation(a, b float64) (c, s, r float64) {
 	return a / r, b / r, r
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Finite reports whether v is neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-func allFinite(x []float64) bool {
+// AllFinite reports whether every element of x is finite.
+func AllFinite(x []float64) bool {
 	for _, v := range x {
-		if !finite(v) {
+		if !Finite(v) {
 			return false
 		}
 	}
 	return true
-}
-
-var nan = math.NaN()
-
-func fillNaN(x []float64) {
-	for i := range x {
-		x[i] = nan
-	}
 }

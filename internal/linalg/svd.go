@@ -1,4 +1,4 @@
-package optim
+package linalg
 
 import (
 	"math"
@@ -6,21 +6,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// jacobiMost is the most columns that rotations decompose; beyond, LAPACK's way
-// is faster.
+// jacobiMost is the largest number of columns for which Jacobi rotations are used; beyond
+// it, bidiagonalisation is faster.
 const jacobiMost = 48
 
-// svd decomposes a (m x n, by columns, m >= n) as U diag(s) V^T: a becomes
-// U diag(s), v is n x n by columns.
-func svd(a []float64, m, n int, s, v []float64) {
+// SVD factors the m x n matrix a, m >= n, into U diag(s) V^T. It replaces a by U diag(s)
+// and sets v to V, n x n by columns.
+func SVD(a []float64, m, n int, s, v []float64) {
 	if n <= jacobiMost || !bidiagonalSVD(a, m, n, s, v) {
 		jacobiSVD(a, m, n, s, v)
 	}
 }
 
-// bidiagonalSVD is svd by gonum; false where it does not converge.
+// bidiagonalSVD is SVD by gonum. It returns false where that does not converge.
 func bidiagonalSVD(a []float64, m, n int, s, v []float64) bool {
-	if !allFinite(a) {
+	if !AllFinite(a) {
 		return false
 	}
 	d := mat.NewDense(m, n, nil)
@@ -46,8 +46,8 @@ func bidiagonalSVD(a []float64, m, n int, s, v []float64) bool {
 	return true
 }
 
-// jacobiSVD is svd by one-sided Jacobi rotations: accurate to the last digits
-// also for small singular values.
+// jacobiSVD is SVD by one-sided Jacobi rotations, which are accurate to the last digits
+// for small singular values, too.
 func jacobiSVD(a []float64, m, n int, s, v []float64) {
 	clear(v)
 	for i := range n {
@@ -58,13 +58,13 @@ func jacobiSVD(a []float64, m, n int, s, v []float64) {
 		for p := range n {
 			for q := p + 1; q < n; q++ {
 				x, y := a[p*m:(p+1)*m], a[q*m:(q+1)*m]
-				alpha, beta, gamma := moments3(x, y)
+				alpha, beta, gamma := Products(x, y)
 				if math.Abs(gamma) <= 0x1p-51*math.Sqrt(alpha*beta) || gamma == 0 {
 					continue
 				}
 				rotated = true
 				zeta := (beta - alpha) / (2 * gamma)
-				t := math.Copysign(1/(math.Abs(zeta)+hypot1(zeta)), zeta)
+				t := math.Copysign(1/(math.Abs(zeta)+Hypot1(zeta)), zeta)
 				c := 1 / math.Sqrt(1+t*t)
 				rotate(x, y, c, c*t)
 				rotate(v[p*n:(p+1)*n], v[q*n:(q+1)*n], c, c*t)
@@ -75,12 +75,12 @@ func jacobiSVD(a []float64, m, n int, s, v []float64) {
 		}
 	}
 	for k := range n {
-		s[k] = norm(a[k*m : (k+1)*m])
+		s[k] = Norm(a[k*m : (k+1)*m])
 	}
 }
 
-// moments3 returns x.x, y.y and x.y.
-func moments3(x, y []float64) (xx, yy, xy float64) {
+// Products returns x.x, y.y and x.y.
+func Products(x, y []float64) (xx, yy, xy float64) {
 	y = y[:len(x)]
 	for i, a := range x {
 		b := y[i]
@@ -91,14 +91,15 @@ func moments3(x, y []float64) (xx, yy, xy float64) {
 	return xx, yy, xy
 }
 
-// hypot1 is the root of 1 + z^2.
-func hypot1(z float64) float64 {
+// Hypot1 returns the square root of 1 + z^2.
+func Hypot1(z float64) float64 {
 	if math.Abs(z) > 1e150 {
 		return math.Abs(z)
 	}
 	return math.Sqrt(1 + z*z)
 }
 
+// rotate replaces x and y by c x - s y and s x + c y.
 func rotate(x, y []float64, c, s float64) {
 	y = y[:len(x)]
 	for i, xi := range x {

@@ -1,37 +1,38 @@
-package optim
+package linalg
 
 import "math"
 
-// lsmr minimises |A x - b|^2 + damp^2 |x|^2 by products with A and its transpose
+// LSMR minimises |A x - b|^2 + damp^2 |x|^2 by products with A and its transpose
 // (Fong & Saunders, doi:10.1137/10079687X). It keeps its vectors between calls.
-type lsmr struct {
+type LSMR struct {
 	u, v, h, hbar, tu, tv []float64
 }
 
 // grow makes room for m rows and n columns.
-func (l *lsmr) grow(m, n int) {
+func (l *LSMR) grow(m, n int) {
 	if len(l.u) == m && len(l.v) == n {
 		return
 	}
-	mem := &vectors{make([]float64, 2*m+4*n)}
-	l.u, l.tu = mem.floats(m), mem.floats(m)
-	l.v, l.h, l.hbar, l.tv = mem.floats(n), mem.floats(n), mem.floats(n), mem.floats(n)
+	mem := NewArena(2*m + 4*n)
+	l.u, l.tu = mem.Floats(m), mem.Floats(m)
+	l.v, l.h, l.hbar, l.tv = mem.Floats(n), mem.Floats(n), mem.Floats(n), mem.Floats(n)
 }
 
-// solve sets x; it ends where the gradient or the residual has shrunk by tol, or
-// after most steps. It returns the norm of the residual.
-func (l *lsmr) solve(x, b []float64, apply, transposed func(out, v []float64), damp, tol float64, most int) float64 {
+// Solve sets x to the solution and returns the norm of the residual. It ends where the
+// gradient or the residual has shrunk by the factor tol, or after most iterations; apply
+// and transposed multiply by A and by its transpose.
+func (l *LSMR) Solve(x, b []float64, apply, transposed func(out, v []float64), damp, tol float64, most int) float64 {
 	l.grow(len(b), len(x))
 	clear(x)
 	clear(l.hbar)
 	copy(l.u, b)
-	beta := unit(l.u)
+	beta := Unit(l.u)
 	normb := beta
 	if beta == 0 {
 		return 0
 	}
 	transposed(l.v, l.u)
-	alpha := unit(l.v)
+	alpha := Unit(l.v)
 	copy(l.h, l.v)
 	if alpha == 0 {
 		return normb
@@ -43,13 +44,13 @@ func (l *lsmr) solve(x, b []float64, apply, transposed func(out, v []float64), d
 	normr := normb
 	for range most {
 		apply(l.tu, l.v)
-		scaleBy(l.u, -alpha)
-		axpy(l.u, 1, l.tu)
-		if beta = unit(l.u); beta > 0 {
+		Scale(l.u, -alpha)
+		AddScaled(l.u, 1, l.tu)
+		if beta = Unit(l.u); beta > 0 {
 			transposed(l.tv, l.u)
-			scaleBy(l.v, -beta)
-			axpy(l.v, 1, l.tv)
-			alpha = unit(l.v)
+			Scale(l.v, -beta)
+			AddScaled(l.v, 1, l.tv)
+			alpha = Unit(l.v)
 		}
 		chat, shat, alphahat := rotation(alphabar, damp)
 		rhoold := rho
@@ -64,17 +65,17 @@ func (l *lsmr) solve(x, b []float64, apply, transposed func(out, v []float64), d
 		e.zeta = cbar * zetabar
 		zetabar *= -sbar
 
-		scaleBy(l.hbar, -thetabar*rho/(rhoold*rhobarold))
-		axpy(l.hbar, 1, l.h)
-		axpy(x, e.zeta/(rho*rhobar), l.hbar)
-		scaleBy(l.h, -thetanew/rho)
-		axpy(l.h, 1, l.v)
+		Scale(l.hbar, -thetabar*rho/(rhoold*rhobarold))
+		AddScaled(l.hbar, 1, l.h)
+		AddScaled(x, e.zeta/(rho*rhobar), l.hbar)
+		Scale(l.h, -thetanew/rho)
+		AddScaled(l.h, 1, l.v)
 
 		normr = e.update(chat, shat, c, s, thetabar, zetaold, rhobar)
 		size2 += beta * beta
 		size := math.Sqrt(size2)
 		size2 += alpha * alpha
-		if math.Abs(zetabar) <= tol*size*normr || normr <= tol*normb || beta == 0 || alpha == 0 || !finite(normr) {
+		if math.Abs(zetabar) <= tol*size*normr || normr <= tol*normb || beta == 0 || alpha == 0 || !Finite(normr) {
 			break
 		}
 	}
@@ -101,11 +102,11 @@ func (e *lsmrError) update(chat, shat, c, s, thetabar, zetaold, rhobar float64) 
 	return math.Sqrt(e.d + (e.betad-tau)*(e.betad-tau) + e.betadd*e.betadd)
 }
 
-// unit scales v to length 1 and returns its length.
-func unit(v []float64) float64 {
-	l := norm(v)
+// Unit scales v to length 1 and returns its length.
+func Unit(v []float64) float64 {
+	l := Norm(v)
 	if l > 0 {
-		scaleBy(v, 1/l)
+		Scale(v, 1/l)
 	}
 	return l
 }

@@ -1,0 +1,17 @@
+package linalg
+
+// Arena cuts vectors from one allocation. The zero Arena allocates each of them.
+type Arena struct{ free []float64 }
+
+// NewArena returns an arena of n numbers.
+func NewArena(n int) *Arena { return &Arena{make([]float64, n)} }
+
+// Floats returns a vector of k zeros.
+func (s *Arena) Floats(k int) []float64 {
+	if k > len(s.free) {
+		s.free = make([]float64, k)
+	}
+	out := s.free[:k:k]
+	s.free = s.free[k:]
+	return out
+}

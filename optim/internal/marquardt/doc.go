@@ -1,0 +1,3 @@
+// Package marquardt holds the rules that all Levenberg-Marquardt iterations share: how the
+// radius of the trust region changes (rules.go), and when and how a fit ends (status.go).
+package marquardt
