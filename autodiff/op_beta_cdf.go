@@ -7,7 +7,7 @@ import (
 )
 
 // LogBetaI returns the logarithm of the regularised incomplete beta function
-// I_x(a, b) at the logit s = log(x/(1-x)), the distribution function of a Beta law
+// I_x(a, b) at the logit s = log(x/(1-x)), the distribution function of a Beta distribution
 // of shapes a and b; exact in both tails. The other tail is LogBetaI(b, a, -s).
 //
 // Gradient: exp(a log x + b log(1-x) - log B(a, b) - y) for s; for a and b

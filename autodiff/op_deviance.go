@@ -3,7 +3,7 @@ package autodiff
 import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // PoissonDeviance returns k log(k/m) - (k - m) for k >= 0 and m > 0, half the unit
-// deviance of a Poisson law of mean m: how far log p(k) falls below its largest
+// deviance of a Poisson distribution of mean m: how far log p(k) falls below its largest
 // value. It is exact near k = m, where the terms cancel; m at k = 0.
 //
 // Gradient: log(k/m) for k, 1 - k/m for m.

@@ -8,7 +8,7 @@ import (
 )
 
 // LogGammaP returns the logarithm of the regularised lower incomplete gamma
-// function P(a, x), the distribution function of a Gamma law of shape a > 0 and
+// function P(a, x), the distribution function of a Gamma distribution of shape a > 0 and
 // rate 1 at x >= 0; exact in both tails.
 //
 // Gradient: exp((a-1) log x - x - log Gamma(a) - y) for x; for a an operation of

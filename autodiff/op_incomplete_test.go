@@ -9,7 +9,7 @@ import (
 
 // Logarithms of incomplete gamma and beta functions and their derivatives with
 // respect to a and b: series and continued fractions in mpmath at 110 digits, from
-// the middle of the laws to far tails.
+// the middle of the distributions to far tails.
 func TestIncompleteIntegrals(t *testing.T) {
 	worst := 0.0
 	for _, r := range []struct {

@@ -266,7 +266,7 @@ func TestRepeatedEigenvalues(t *testing.T) {
 	}
 }
 
-// mvnProgram is the log density of a multivariate normal law and its gradients.
+// mvnProgram is the log density of a multivariate normal distribution and its gradients.
 func mvnProgram(n int, s ad.Settings) (*ad.Program, []*ad.Node) {
 	a, x := ad.Input("a", n, n), ad.Input("x", n)
 	l := ad.Cholesky(a)

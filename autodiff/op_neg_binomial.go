@@ -3,7 +3,7 @@ package autodiff
 import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // NegBinomialLogProb returns the log probability of the count k under the negative
-// binomial law of mean exp(eta) and variance mu + mu^2/phi, fused for likelihoods of
+// binomial distribution of mean exp(eta) and variance mu + mu^2/phi, fused for likelihoods of
 // many counts:
 //
 //	log C(k+phi-1, k) + phi log(phi/(mu+phi)) + k log(mu/(mu+phi)), mu = exp(eta)

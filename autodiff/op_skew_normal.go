@@ -7,7 +7,7 @@ import (
 )
 
 // SkewNormalLogCDF returns the logarithm of the distribution function of the skew
-// normal law of slant alpha, whose density is 2 phi(z) Phi(alpha z); exact in both
+// normal distribution of slant alpha, whose density is 2 phi(z) Phi(alpha z); exact in both
 // tails. The other tail is SkewNormalLogCDF(-z, -alpha).
 //
 //	F = Phi(z) - 2 T(z, alpha), with Owen's T

@@ -11,7 +11,7 @@ import (
 //
 //	log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2) = 1/(12 x) - 1/(360 x^3) + ...
 //
-// exact to the last digits where Lgamma of a large x would drown them: laws
+// exact to the last digits where Lgamma of a large x would drown them: distributions
 // that need differences of log Gamma are written with it. Infinite at 0, NaN
 // below. Gradient: its derivative, an operation of the same family.
 func StirlingError(x *Node) *Node { return apply(stirlingOp(0), x) }

@@ -7,7 +7,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
-// Tails of the normal laws and of Bessel functions: mpmath at 60 digits.
+// Tails of the normal distributions and of Bessel functions: mpmath at 60 digits.
 func TestTailFunctions(t *testing.T) {
 	near := func(name string, got, want, x, y float64) {
 		t.Helper()

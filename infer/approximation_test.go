@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// correlated is a normal law in n dimensions, scales 1 to 10 and correlations of
+// correlated is a normal distribution in n dimensions, scales 1 to 10 and correlations of
 // neighbours 0.7, centred at 3; its log evidence is 0.
 func correlated(n int) infer.Target {
 	const rho = 0.7
@@ -41,7 +41,7 @@ func correlated(n int) infer.Target {
 
 func scaleOf(i, n int) float64 { return math.Pow(10, float64(i)/float64(max(n-1, 1))) }
 
-// On a normal law Pathfinder, full-rank ADVI and Laplace find it: the evidence,
+// On a normal distribution Pathfinder, full-rank ADVI and Laplace find it: the evidence,
 // the moments, and weights that are nearly equal.
 func TestApproximationsOfNormal(t *testing.T) {
 	ctx := context.Background()
@@ -84,7 +84,7 @@ func TestApproximationsOfNormal(t *testing.T) {
 	}
 }
 
-// The mean-field law keeps the conditional scales of a normal law, which is what
+// The mean-field distribution keeps the conditional scales of a normal distribution, which is what
 // minimises its divergence.
 func TestMeanFieldADVI(t *testing.T) {
 	a, err := infer.ADVI(context.Background(), correlated(3), infer.ADVIConfig{Seed: 2, Tolerance: 1e-3})

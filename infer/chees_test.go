@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 )
 
-// Moments of a correlated normal law and of eight schools, from many short chains;
+// Moments of a correlated normal distribution and of eight schools, from many short chains;
 // the same draws for any number of goroutines.
 func TestChEES(t *testing.T) {
 	ctx := context.Background()

@@ -150,7 +150,7 @@ func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
 	for _, o := range m.observed {
 		ll := o.logLik()
 		if ll.Err() == nil && !ll.Shape().Equal(o.shape()) {
-			m.fault(fmt.Errorf("observation %s has %d values, its law has shape %v: want them to match", o.name, o.data.node.Size(), ll.Shape()))
+			m.fault(fmt.Errorf("observation %s has %d values, its distribution has shape %v: want them to match", o.name, o.data.node.Size(), ll.Shape()))
 			continue
 		}
 		add("likelihood of "+o.name, ll)

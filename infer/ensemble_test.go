@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 )
 
-// Moments of a correlated normal law with scales from 1 to 10, by each move alone
+// Moments of a correlated normal distribution with scales from 1 to 10, by each move alone
 // and by all; the same draws for any number of goroutines.
 func TestEnsemble(t *testing.T) {
 	if testing.Short() {

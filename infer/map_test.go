@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Modes with closed forms: a gamma law with and without the Jacobian, a normal
+// Modes with closed forms: a gamma distribution with and without the Jacobian, a normal
 // mean with its prior, centred and not.
 func TestMAP(t *testing.T) {
 	ctx := context.Background()

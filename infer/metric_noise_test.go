@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// The gradients of a stiff normal law are no noise, whatever the number of draws;
+// The gradients of a stiff normal distribution are no noise, whatever the number of draws;
 // noise of a known variance is found again, in stretched coordinates as well.
 func TestGradientNoise(t *testing.T) {
 	const dim, draws = 60, 40

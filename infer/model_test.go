@@ -90,12 +90,12 @@ func TestModelMistakes(t *testing.T) {
 		{"the sampler's name for a quantity", func(m *infer.Model) { m.Deterministic("energy__", m.Param("a", normal)) }, []string{`a quantity named "energy__"`}},
 		{"undeclared input", func(m *infer.Model) { m.Observe("y", dist.Normal(ad.Input("w"), 1), []float64{1}) }, []string{"uses w", "not declared"}},
 		{"undeclared input of a quantity", func(m *infer.Model) { m.Param("a", normal); m.Deterministic("b", ad.Input("w")) }, []string{"uses w", "not declared"}},
-		{"law of another length", func(m *infer.Model) {
+		{"distribution of another length", func(m *infer.Model) {
 			m.Observe("y", dist.Normal(m.Param("a", normal, infer.Shape(3)), 1), []float64{1, 2})
 		}, []string{"likelihood of y", "[2] [3]"}},
-		{"law that is longer", func(m *infer.Model) {
+		{"distribution that is longer", func(m *infer.Model) {
 			m.Observe("y", dist.Normal(m.Param("a", normal, infer.Shape(3)), 1), []float64{1})
-		}, []string{"observation y has 1 values, its law has shape [3]"}},
+		}, []string{"observation y has 1 values, its distribution has shape [3]"}},
 		{"prior of another length", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1), infer.Shape(3)) }, []string{"prior of a"}},
 		{"longer prior", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1)) }, []string{"prior of a"}},
 		{"longer bounds", func(m *infer.Model) { m.Flat("a", dist.LowerTransform(ad.Const([]float64{1, 2}))) }, []string{"Jacobian of a"}},
@@ -115,8 +115,8 @@ func TestModelMistakes(t *testing.T) {
 		{"outside ends in data", func(m *infer.Model) {
 			m.Observe("y", dist.Uniform(0, m.Data("top", []float64{1, 2, 3})), []float64{0.5, 1.5, 3.5})
 		}, []string{"y[2] is 3.5", "uniform, 0 to 3"}},
-		{"a bad law", func(m *infer.Model) { m.Param("a", dist.Normal("x", 1)) }, []string{"prior of a"}},
-		{"no law", func(m *infer.Model) { m.Observe("y", dist.Dist{}, []float64{1}) }, []string{"law of y", "without a density"}},
+		{"a bad distribution", func(m *infer.Model) { m.Param("a", dist.Normal("x", 1)) }, []string{"prior of a"}},
+		{"no distribution", func(m *infer.Model) { m.Observe("y", dist.Dist{}, []float64{1}) }, []string{"distribution of y", "without a density"}},
 		{"two mistakes", func(m *infer.Model) { m.Param("", normal); m.Observe("y", normal, []float64{math.NaN()}) }, []string{"without a name", "y[0] is NaN"}},
 	} {
 		m := infer.NewModel("faulty")

@@ -40,7 +40,7 @@ func TestGroupsThatDoNotBelong(t *testing.T) {
 	}
 	effect[4] += 15
 	v, _ = checked(t, grouped(effect, r), infer.CheckSettings{})
-	if v.OK || !strings.Contains(v.String(), "theta within its law: 1 point lies too far from the model for a normal law: theta[4]") {
+	if v.OK || !strings.Contains(v.String(), "theta within its distribution: 1 point lies too far from the model for a normal distribution: theta[4]") {
 		t.Errorf("one group off by 15: %v", v)
 	}
 }

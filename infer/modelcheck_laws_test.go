@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// The size of residuals is judged wherever the law says it, although it depends on a
+// The size of residuals is judged wherever the distribution says it, although it depends on a
 // parameter; right models of the same kinds agree.
 func TestSizesOfOtherLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
@@ -46,7 +46,7 @@ func TestSizesOfOtherLaws(t *testing.T) {
 		m          *infer.Model
 	}{
 		{"exponential", "", exponential(1)},
-		{"gamma under exponential", "times less than their law says", exponential(6)},
+		{"gamma under exponential", "times less than their distribution says", exponential(6)},
 		{"percent", "", proportional(0.05)},
 		{"three times the percent", "times too small", proportional(0.15)},
 	} {
@@ -132,8 +132,8 @@ func TestDriftInTheOrderOfMeasurement(t *testing.T) {
 	}
 }
 
-// Values at the mark of a censored law are placed within its tail: the same data under
-// a plain law are not normal.
+// Values at the mark of a censored distribution are placed within its tail: the same data under
+// a plain distribution are not normal.
 func TestCensoredValuesAreJudged(t *testing.T) {
 	flagged, plain := 0, 0
 	for seed := range uint64(8) {
@@ -144,11 +144,11 @@ func TestCensoredValuesAreJudged(t *testing.T) {
 		}
 		for _, censored := range []bool{true, false} {
 			m := infer.NewModel("meter")
-			law := dist.Normal(m.Param("mu", dist.Normal(0, 3)), m.Param("s", dist.HalfNormal(3)))
+			distribution := dist.Normal(m.Param("mu", dist.Normal(0, 3)), m.Param("s", dist.HalfNormal(3)))
 			if censored {
-				law = dist.Censored(law, -0.5, 1.5)
+				distribution = dist.Censored(distribution, -0.5, 1.5)
 			}
-			m.Observe("y", law, y, infer.Shape(len(y)))
+			m.Observe("y", distribution, y, infer.Shape(len(y)))
 			v, _ := checked(t, m, infer.CheckSettings{})
 			switch {
 			case censored && !v.OK:

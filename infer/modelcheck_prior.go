@@ -64,7 +64,7 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 }
 
 // priorProgram computes the parameters of the priors and the log priors, of the
-// parameters whose prior is a distribution of numbers with a CDF.
+// parameters whose prior is a scalar distribution with a CDF.
 func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 	m := p.model
 	var inputs, outputs []*ad.Node
@@ -92,8 +92,8 @@ func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 
 // priorTrack collects what draws say of one prior.
 type priorTrack struct {
-	param *param
-	law   string
+	param        *param
+	distribution string
 	// p holds the tail probability of each draw.
 	p []float64
 	// far is the number of the element that is farthest in the prior, for each draw.
@@ -116,8 +116,8 @@ func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
 	if err != nil {
 		return nil // no CDF: this prior is not judged
 	}
-	if t.law == "" {
-		t.law = lawText(t.param.prior.Name, theta)
+	if t.distribution == "" {
+		t.distribution = distributionText(t.param.prior.Name, theta)
 	}
 	least, at := 1.0, 0
 	for i, v := range z {
@@ -137,8 +137,8 @@ func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
 	return nil
 }
 
-// lawText writes a prior with its numbers, where it has the same for all elements.
-func lawText(name string, theta [][]float64) string {
+// distributionText writes a prior with its numbers, where it has the same for all elements.
+func distributionText(name string, theta [][]float64) string {
 	var args []string
 	for _, v := range theta {
 		if len(v) != 1 {
@@ -162,7 +162,7 @@ func (t *priorTrack) prior() check.Prior {
 		name = (&quantity{name, t.param.node, t.param.dims}).columns()[k]
 	}
 	value, shift, tail := t.moved(k)
-	p := check.Prior{Name: name, Law: t.law, Value: value, P: sorted[len(sorted)/2], Shift: shift, Weak: t.param.weak}
+	p := check.Prior{Name: name, Distribution: t.distribution, Value: value, P: sorted[len(sorted)/2], Shift: shift, Weak: t.param.weak}
 	if !tail {
 		p.P = 1
 	}
@@ -273,7 +273,7 @@ func silent(tracks []*priorTrack) (notes []check.Flag) {
 		text := fmt.Sprintf("the data say next to nothing of the balance between %s: one can grow at the cost of another, and only the priors hold them", strings.Join(names, " and "))
 		if len(names) == 1 {
 			t := tracks[slices.IndexFunc(tracks, func(t *priorTrack) bool { return t.param.name == names[0] })]
-			text = fmt.Sprintf("the data say next to nothing of %s: its posterior is as wide as its prior %s", names[0], t.law)
+			text = fmt.Sprintf("the data say next to nothing of %s: its posterior is as wide as its prior %s", names[0], t.distribution)
 		}
 		notes = append(notes, check.Flag{Kind: check.KindUnknown, Where: strings.Join(names, ", "), Note: true, Text: text})
 	}

@@ -53,7 +53,7 @@ func (p *Posterior) axes(list []*observation) (out []check.Axis) {
 // scores returns the residuals at the unconstrained draw q.
 func (p *Posterior) scores(list []*observation, q []float64) (r predicted, err error) {
 	for _, o := range list {
-		theta, err := p.lawAt(o, q)
+		theta, err := p.distributionAt(o, q)
 		if err != nil {
 			return r, err
 		}
@@ -76,8 +76,8 @@ func (p *Posterior) scores(list []*observation, q []float64) (r predicted, err e
 	return r, nil
 }
 
-// lawAt returns the parameters of an observation's distribution at q.
-func (p *Posterior) lawAt(o *observation, q []float64) ([][]float64, error) {
+// distributionAt returns the parameters of an observation's distribution at q.
+func (p *Posterior) distributionAt(o *observation, q []float64) ([][]float64, error) {
 	if err := p.at(&p.ask, p.predict, q); err != nil {
 		return nil, fmt.Errorf("infer: model check: %w", err)
 	}

@@ -90,7 +90,7 @@ func TestPosteriorsNameTheirMisfits(t *testing.T) {
 	}
 }
 
-// Counts are judged by quantile residuals: a Poisson law sees that they are too
+// Counts are judged by quantile residuals: a Poisson distribution sees that they are too
 // scattered.
 func TestOverdispersedCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

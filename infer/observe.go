@@ -29,7 +29,7 @@ type observation struct {
 // NaN is an error unless it is to be imputed or masked.
 func (m *Model) Observe(name string, d dist.Dist, values []float64, list ...Option) {
 	if err := d.Err(); err != nil {
-		m.fault(fmt.Errorf("law of %s: %w", name, err))
+		m.fault(fmt.Errorf("distribution of %s: %w", name, err))
 		return
 	}
 	opt := options(list)

@@ -149,14 +149,14 @@ func (p *path) find(ctx context.Context, i int) error {
 		if len(a.s) > pairs || len(a.s) == ascentMemory {
 			updateDiagonal(diagonal, a.s[len(a.s)-1], a.y[len(a.y)-1])
 		}
-		law, ok := newLocalNormal(a, diagonal)
+		distribution, ok := newLocalNormal(a, diagonal)
 		if ok {
-			elbo, err := p.judge(law)
+			elbo, err := p.judge(distribution)
 			if err != nil {
 				return err
 			}
 			if elbo > p.best {
-				p.best, nearest = elbo, law
+				p.best, nearest = elbo, distribution
 			}
 		}
 		if a.lp-before < 1e-10*math.Max(1, math.Abs(a.lp)) {

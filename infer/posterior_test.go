@@ -111,7 +111,7 @@ func TestLogLik(t *testing.T) {
 	}
 }
 
-// Predictions have the moments of the law at the draw; the bound of 5 standard
+// Predictions have the moments of the distribution at the draw; the bound of 5 standard
 // errors is passed by chance once in 1e6.
 func TestPredict(t *testing.T) {
 	m := line([]float64{1, 2, 3}, []float64{2, 4, 5})
@@ -143,7 +143,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	if _, err := p.Predict("x", q, &random); err == nil {
-		t.Error("predicted data that no law made")
+		t.Error("predicted data that no distribution made")
 	}
 }
 

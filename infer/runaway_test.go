@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// scaleOf is a model of zeros under a normal law whose scale has the prior.
+// scaleOf is a model of zeros under a normal distribution whose scale has the prior.
 func scaleOf(t *testing.T, zeros int, prior dist.Dist) *Posterior {
 	m := NewModel("zeros")
 	m.Observe("y", dist.Normal(0, m.Param("s", prior)), make([]float64, zeros))

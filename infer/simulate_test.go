@@ -169,7 +169,7 @@ func TestCondition(t *testing.T) {
 	}
 }
 
-// Missing values are drawn from their law; masked ones leave no trace.
+// Missing values are drawn from their distribution; masked ones leave no trace.
 func TestMissingAndMasked(t *testing.T) {
 	y := []float64{1, math.NaN(), 3, math.NaN(), 2}
 	build := func(values []float64, o ...infer.Option) *infer.Posterior {
@@ -289,7 +289,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// Mistakes with axes, options and laws, and what Compile says of them.
+// Mistakes with axes, options and distributions, and what Compile says of them.
 func TestMoreModelMistakes(t *testing.T) {
 	for _, c := range []struct {
 		build func(m *infer.Model)
@@ -342,10 +342,10 @@ func TestPriorStarts(t *testing.T) {
 	}
 }
 
-// Every law with a non-centred form: the same density in other coordinates, but
+// Every distribution with a non-centred form: the same density in other coordinates, but
 // for the Jacobian n log(scale), and the way back.
 func TestNonCentredForms(t *testing.T) {
-	laws := map[string]func(loc, scale *ad.Node) dist.Dist{
+	distributions := map[string]func(loc, scale *ad.Node) dist.Dist{
 		"normal":    func(a, b *ad.Node) dist.Dist { return dist.Normal(a, b) },
 		"lognormal": func(a, b *ad.Node) dist.Dist { return dist.LogNormal(a, b) },
 		"cauchy":    func(a, b *ad.Node) dist.Dist { return dist.Cauchy(a, b) },
@@ -354,11 +354,11 @@ func TestNonCentredForms(t *testing.T) {
 		"gumbel":    func(a, b *ad.Node) dist.Dist { return dist.Gumbel(a, b) },
 		"studentt":  func(a, b *ad.Node) dist.Dist { return dist.StudentT(4, a, b) },
 	}
-	for name, law := range laws {
+	for name, distribution := range distributions {
 		build := func(o ...infer.Option) *infer.Posterior {
 			m := infer.NewModel(name)
 			loc, scale := m.Param("loc", dist.Normal(0, 2)), m.Param("scale", dist.HalfNormal(1))
-			m.Param("x", law(loc, scale), append(o, infer.Shape(3))...)
+			m.Param("x", distribution(loc, scale), append(o, infer.Shape(3))...)
 			return compiled(t, m)
 		}
 		centred, free := build(), build(infer.NonCentred())

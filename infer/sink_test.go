@@ -118,7 +118,7 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// Static trajectories have the moments of a correlated normal law.
+// Static trajectories have the moments of a correlated normal distribution.
 func TestHMC(t *testing.T) {
 	target := infer.Func(2, func(q, g []float64) float64 { // variances 1 and 4, correlation 0.8
 		a, b := q[0], q[1]/2

@@ -34,7 +34,7 @@ func compiledModel(t *testing.T, build func(m *Model)) *Posterior {
 	return p
 }
 
-// spiked is a unit normal law of n parameters but for two directions.
+// spiked is a unit normal distribution of n parameters but for two directions.
 func spiked(n int) Target {
 	u, w := make([]float64, n), make([]float64, n)
 	for i := range u {
@@ -50,7 +50,7 @@ func spiked(n int) Target {
 	})
 }
 
-// Laws with known moments, at 5 standard errors (synthetic_targets.json).
+// Distributions with known moments, at 5 standard errors (synthetic_targets.json).
 func TestSyntheticTargets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -114,7 +114,7 @@ func TestSyntheticTargets(t *testing.T) {
 	}
 }
 
-// correlations is an LKJ law, with what stands below the diagonal of the matrix
+// correlations is an LKJ distribution, with what stands below the diagonal of the matrix
 // stored after its factor.
 func correlations(t *testing.T, k int, eta float64) Target {
 	return compiledModel(t, func(m *Model) {
@@ -152,7 +152,7 @@ func TestBanana(t *testing.T) {
 	}
 }
 
-// The quartiles of a law without moments.
+// The quartiles of a distribution without moments.
 func TestHalfCauchy(t *testing.T) {
 	fit := mustSample(t, compiledModel(t, func(m *Model) { m.Param("x", dist.HalfCauchy(1)) }), Config{Seed: 1, Draws: 4000})
 	x := fit.Draws("x")

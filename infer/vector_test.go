@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Laws of vectors and matrices as priors and likelihoods: a regression with a
+// Distributions of vectors and matrices as priors and likelihoods: a regression with a
 // correlated normal error, weights on the simplex, a correlation matrix.
 func TestVectorLaws(t *testing.T) {
 	m := infer.NewModel("vectors")

@@ -12,7 +12,7 @@ import (
 )
 
 // Starts lie around the fit with a scale matrix of twice its covariance: the
-// quartiles of Student's law of 4 degrees of freedom are at +-0.7407.
+// quartiles of Student's distribution of 4 degrees of freedom are at +-0.7407.
 func TestWarmStartSpread(t *testing.T) {
 	m := infer.NewModel("plane")
 	a := m.Param("a", dist.Normal(0, 100))

@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// saturation is v x/(k + x), the Michaelis-Menten law, with data of Bates &
+// saturation is v x/(k + x), the Michaelis-Menten distribution, with data of Bates &
 // Watts, Nonlinear Regression Analysis (1988), appendix A1.3 (puromycin, treated).
 func saturation(t testing.TB) (*optim.Problem, []*ad.Node) {
 	t.Helper()

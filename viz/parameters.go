@@ -19,7 +19,7 @@ type Series struct {
 	Y, Err     []float64 // values and errors; Err may be nil, and errors that are not positive draw no bar
 	Log        bool
 
-	LineX, Line, Low, High []float64 // law fitted to the parameter and its band; may be nil
+	LineX, Line, Low, High []float64 // distribution fitted to the parameter and its band; may be nil
 	Note                   string    // lines of text in the picture
 	Bounds                 []float64 // limits of the fit, drawn as lines if they are near the data
 }

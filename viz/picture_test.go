@@ -79,7 +79,7 @@ func rings(n int) Image {
 	return m
 }
 
-// powerLaw is relaxation times of many q with a fitted law.
+// powerLaw is relaxation times of many q with a fitted distribution.
 func powerLaw() (Against, []Series) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x := Against{Label: "q (1/Å)", Log: true}

@@ -2,7 +2,7 @@ package formula
 
 import "slices"
 
-// Call is a name with formulas as arguments, such as a law: normal(mu, 2*s).
+// Call is a name with formulas as arguments, such as a distribution: normal(mu, 2*s).
 type Call struct {
 	Name string
 	Args []*Formula

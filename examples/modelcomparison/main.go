@@ -44,15 +44,15 @@ func report(w io.Writer) error {
 		x := m.Data("x", xs)
 		a, b, s := m.Param("a", dist.Normal(0, 10)), m.Param("b", dist.Normal(0, 10)), m.Param("sigma", dist.HalfNormal(2))
 		mean := ad.Add(a, ad.Mul(b, x))
-		law := dist.Normal(mean, s)
+		distribution := dist.Normal(mean, s)
 		switch model {
 		case "line, long tails":
-			law = dist.StudentT(3, mean, s)
+			distribution = dist.StudentT(3, mean, s)
 		case "parabola":
 			c := m.Param("c", dist.Normal(0, 10))
-			law = dist.Normal(ad.Add(mean, ad.Mul(c, ad.Square(x))), s)
+			distribution = dist.Normal(ad.Add(mean, ad.Mul(c, ad.Square(x))), s)
 		}
-		m.Observe("y", law, ys)
+		m.Observe("y", distribution, ys)
 		e, err := elpd(m)
 		if err != nil {
 			return err

@@ -32,9 +32,9 @@ type Data struct {
 	// computed from the observed values, Z is rescaled to what they would be at the predicted ones.
 	Sigma []float64
 	// Counts says that Z are quantile residuals of counts: their size measures the scatter of the
-	// law and not errors.
+	// distribution and not errors.
 	Counts bool
-	// Quantiles says that Z are quantile residuals of a law that is not normal.
+	// Quantiles says that Z are quantile residuals of a distribution that is not normal.
 	Quantiles bool
 	// SigmaFitted says that the standard deviations depend on parameters: the reduced
 	// chi-square is not quoted. If they are free, it tells nothing.
@@ -112,10 +112,10 @@ type Bound struct {
 
 // Prior is the position of a parameter in its prior.
 type Prior struct {
-	Name, Law string
-	Value     float64 // posterior median, or the estimate
-	P         float64 // two-sided tail probability of the prior beyond Value
-	Weak      bool    // whether the prior is a default that nobody chose
+	Name, Distribution string
+	Value              float64 // posterior median, or the estimate
+	P                  float64 // two-sided tail probability of the prior beyond Value
+	Weak               bool    // whether the prior is a default that nobody chose
 	// Score is the normal score of the parameter in its prior at a draw; Scale is the shift for one
 	// unit of the score, in the coordinate Coordinate of the Jacobian. With them, P refers to prior
 	// and data together, see Data.Drawn.

@@ -15,6 +15,6 @@
 //	fmt.Println(v)
 //
 // All tests are exact for a linear model with normal errors, at any number of
-// points: a fit takes the columns of its Jacobian out of the residuals, and the laws
+// points: a fit takes the columns of its Jacobian out of the residuals, and the distributions
 // of the statistics are those of what remains.
 package check

@@ -85,7 +85,7 @@ func priorsOf(r *optim.Result) (out []Prior) {
 		if name != "" {
 			value = r.Value(name)
 		}
-		out = append(out, Prior{Name: name, Law: "(Gaussian)", Value: value, P: min(1, 2*normalTail(math.Abs(z[i]))), Shift: shift})
+		out = append(out, Prior{Name: name, Distribution: "(Gaussian)", Value: value, P: min(1, 2*normalTail(math.Abs(z[i]))), Shift: shift})
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func TestPlantedMisfits(t *testing.T) {
 		}, KindSpread, "scatter varies"},
 		{"bound", func(d *Data, _ *rand.Rand) { d.Bounds = []Bound{{"a", 1, 1, 7}} }, KindBound, "a = 1"},
 		{"prior", func(d *Data, _ *rand.Rand) {
-			d.Priors = []Prior{{Name: "a", Law: "normal(0, 1)", Value: 9, P: 1e-12, Shift: 3}}
+			d.Priors = []Prior{{Name: "a", Distribution: "normal(0, 1)", Value: 9, P: 1e-12, Shift: 3}}
 		}, KindPrior, "units"},
 		{"zero errors", func(d *Data, _ *rand.Rand) { d.Altered = []Alteration{{Kind: "zero errors", Text: "3 errors"}} }, "zero errors", ""},
 		{"undetermined", func(d *Data, _ *rand.Rand) { d.Unknown = []string{"a - b"} }, KindUnknown, "a - b"},
@@ -241,7 +241,7 @@ func TestAbsurdPriors(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for weak, p := range map[bool]float64{false: 1e-9, true: 1e-9} {
 		d := noise(r, 60, false)
-		d.Priors = []Prior{{Name: "a", Law: "normal(5, 1)", Value: 5000, P: p, Weak: weak}}
+		d.Priors = []Prior{{Name: "a", Distribution: "normal(5, 1)", Value: 5000, P: p, Weak: weak}}
 		if v, err := Judge(d, Settings{}); err != nil || v.OK != weak {
 			t.Errorf("weak %v: %v %v", weak, err, v)
 		}

@@ -17,7 +17,7 @@ func betaTail(a, b, x float64) float64 {
 	return mathext.RegIncBeta(b, a, 1-x)
 }
 
-// betaBetween is the two-sided tail probability of x under the beta law on [lo, hi]
+// betaBetween is the two-sided tail probability of x under the beta distribution on [lo, hi]
 // with the given mean and variance.
 func betaBetween(x, lo, hi, mean, variance float64) float64 {
 	width := hi - lo

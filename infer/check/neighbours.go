@@ -69,7 +69,7 @@ func (g *graph) apply(v []float64) []float64 {
 //	E R = tr B / d,  E R^2 = ((tr B)^2 + 2 tr B^2) / (d (d+2)).
 //
 // Reference: Moran 1950, doi 10.1093/biomet/37.1-2.17; Durbin and Watson 1951, doi
-// 10.1093/biomet/38.1-2.159 for the beta law.
+// 10.1093/biomet/38.1-2.159 for the beta distribution.
 func (w *residuals) neighbourTest(g graph) test {
 	t := test{kind: KindNeighbours, of: g.name, p: 1}
 	d := w.dof()

@@ -20,8 +20,8 @@ func (w *residuals) listed() int {
 	return min(200, max(mostOutliers, int(math.Sqrt(5e8/float64(w.n)))))
 }
 
-// outlierTest looks for points that are too far away for a normal law. If the errors are known, the
-// largest studentised residual is compared with the law of the maximum of n; it is first divided by
+// outlierTest looks for points that are too far away for a normal distribution. If the errors are known, the
+// largest studentised residual is compared with the distribution of the maximum of n; it is first divided by
 // the typical size of the residuals if that is above 1, so that errors that are all too small make
 // no outliers. If the errors are unknown, points are removed one by one (Rosner's generalised
 // extreme studentised deviate).
@@ -64,7 +64,7 @@ func (w *residuals) outlierTest() (t test, points []int) {
 
 // farthest brings the mostOutliers points with the largest residuals to the front, the
 // largest first, and returns the typical size of all: the median over that of a normal
-// law.
+// distribution.
 func farthest(z []float64, order []int) (typical float64) {
 	size := make([]float64, len(order))
 	for k, i := range order {
@@ -119,7 +119,7 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 		more = fmt.Sprintf(" and %d more", n-3)
 	}
 	f := Flag{Where: strings.Join(list, ", ") + more,
-		Remedy: "check these points and mask them if they are bad, or use a law or loss with heavier tails"}
+		Remedy: "check these points and mask them if they are bad, or use a distribution or loss with heavier tails"}
 	if w.together(z, points) {
 		f.Remedy = "these points lie beside each other on one side of the model, as a peak or a dip does: look there for a structure that the model lacks before you mask anything"
 	}
@@ -130,7 +130,7 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	if len(points) >= w.listed() {
 		what = fmt.Sprintf("%d or more points lie", len(points))
 	}
-	f.Text = fmt.Sprintf("%s too far from the model for a normal law: %s standard deviations away", what, f.Where)
+	f.Text = fmt.Sprintf("%s too far from the model for a normal distribution: %s standard deviations away", what, f.Where)
 	return f
 }
 

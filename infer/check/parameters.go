@@ -30,7 +30,7 @@ const absurd = 1e-6
 // prior is absurd.
 func (p Prior) test() test {
 	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func() Flag {
-		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g, which its prior %s did not expect (tail probability %.1g)", p.Name, p.Value, p.Law, p.P),
+		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g, which its prior %s did not expect (tail probability %.1g)", p.Name, p.Value, p.Distribution, p.P),
 			Remedy: "check the units of the prior and of the data; widen the prior if it was a guess"}
 		if math.Abs(p.Shift) >= 0.2 {
 			f.Text += fmt.Sprintf("; the prior moves the result by %.2g standard deviations", math.Abs(p.Shift))

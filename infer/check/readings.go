@@ -85,5 +85,5 @@ func clipped(y []float64) (Flag, bool) {
 		return Flag{}, false
 	}
 	return Flag{Kind: KindClipped, Where: fmt.Sprintf("y = %.6g", at), Text: fmt.Sprintf("%d of %d values are the %s, %.6g, exactly, while the others differ: they look clipped", n, len(v), end, at),
-		Remedy: "leave these points out, or use a censored law; check the range and the saturation of the instrument"}, true
+		Remedy: "leave these points out, or use a censored distribution; check the range and the saturation of the instrument"}, true
 }

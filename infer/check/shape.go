@@ -7,9 +7,9 @@ import (
 )
 
 // KindShape is the flag of residuals that are not normal.
-const KindShape = "law of the residuals"
+const KindShape = "distribution of the residuals"
 
-// shapeTest is the test of Anderson and Darling for a normal law with unknown mean and variance, on
+// shapeTest is the test of Anderson and Darling for a normal distribution with unknown mean and variance, on
 // the studentised residuals without the outliers.
 //
 // Reference: Stephens 1986, in D'Agostino and Stephens, Goodness-of-Fit Techniques,
@@ -38,15 +38,15 @@ func (w *residuals) shapeTest(outliers []int) test {
 }
 
 func sayShape(skew, kurtosis float64) Flag {
-	f := Flag{Remedy: "use a law that fits the noise, such as Student's t for heavy tails, or look for a mixture of good and bad points"}
+	f := Flag{Remedy: "use a distribution that fits the noise, such as Student's t for heavy tails, or look for a mixture of good and bad points"}
 	switch {
 	case kurtosis > 0.2 && kurtosis > math.Abs(skew):
-		f.Text = fmt.Sprintf("the residuals have heavier tails than a normal law (excess kurtosis %+.2g)", kurtosis)
+		f.Text = fmt.Sprintf("the residuals have heavier tails than a normal distribution (excess kurtosis %+.2g)", kurtosis)
 	case math.Abs(skew) > 0.1:
 		f.Text = fmt.Sprintf("the residuals are skewed (skewness %+.2g)", skew)
-		f.Remedy = "use a skewed law, or look for a baseline or a cut that acts on one side"
+		f.Remedy = "use a skewed distribution, or look for a baseline or a cut that acts on one side"
 	default:
-		f.Text = fmt.Sprintf("the residuals do not follow a normal law (skewness %+.2g, excess kurtosis %+.2g)", skew, kurtosis)
+		f.Text = fmt.Sprintf("the residuals do not follow a normal distribution (skewness %+.2g, excess kurtosis %+.2g)", skew, kurtosis)
 	}
 	return f
 }

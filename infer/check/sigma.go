@@ -7,7 +7,7 @@ import (
 )
 
 // atPredicted rescales the residuals to the standard deviations at the predicted values, if those
-// given follow the observed values, like the root of a count or a percentage of the reading: the law
+// given follow the observed values, like the root of a count or a percentage of the reading: the distribution
 // of residuals that share their noise with the errors is unknown.
 func (d *Data) atPredicted(v *Verdict) {
 	if d.Sigma == nil || d.Mean == nil || len(d.Z) < 8 {

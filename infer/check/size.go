@@ -36,20 +36,20 @@ func (w *residuals) sizeTest() test {
 			f.Text, f.Remedy = onTheModel, "check that they were measured and not computed"
 			return f
 		case w.d.Counts && below < above:
-			f.Text += ": the counts scatter less than their law"
-			f.Remedy = "check whether they were smoothed or repeated, or use a law that is narrower, such as binomial for poisson"
+			f.Text += ": the counts scatter less than their distribution"
+			f.Remedy = "check whether they were smoothed or repeated, or use a distribution that is narrower, such as binomial for poisson"
 			return f
 		case w.d.Counts:
-			f.Text += ": the counts scatter more than their law (overdispersion)"
-			f.Remedy = "use a law with a dispersion of its own, such as negative binomial or beta-binomial, or let a rate differ between groups; look for too many zeros"
+			f.Text += ": the counts scatter more than their distribution (overdispersion)"
+			f.Remedy = "use a distribution with a dispersion of its own, such as negative binomial or beta-binomial, or let a rate differ between groups; look for too many zeros"
 			return f
 		case w.d.Quantiles && below < above:
-			f.Text += fmt.Sprintf(": the data scatter about %.3g times less than their law says", 1/math.Sqrt(reduced))
-			f.Remedy = "use a law with a scatter of its own, such as gamma in place of exponential"
+			f.Text += fmt.Sprintf(": the data scatter about %.3g times less than their distribution says", 1/math.Sqrt(reduced))
+			f.Remedy = "use a distribution with a scatter of its own, such as gamma in place of exponential"
 			return f
 		case w.d.Quantiles:
-			f.Text += fmt.Sprintf(": the data scatter about %.3g times more than their law says", math.Sqrt(reduced))
-			f.Remedy = "use a law with a scatter of its own, or a larger one; look for a term that the model lacks"
+			f.Text += fmt.Sprintf(": the data scatter about %.3g times more than their distribution says", math.Sqrt(reduced))
+			f.Remedy = "use a distribution with a scatter of its own, or a larger one; look for a term that the model lacks"
 			return f
 		case below < above:
 			f.Text += fmt.Sprintf(": the errors are about %.3g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))

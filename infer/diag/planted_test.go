@@ -12,7 +12,7 @@ func TestPSISDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ratios := make([]float64, 1000)
 	for i := range ratios {
-		ratios[i] = 1.2 * random.ExpFloat64() // of a Pareto law: k is 1.2 at the tail
+		ratios[i] = 1.2 * random.ExpFloat64() // of a Pareto distribution: k is 1.2 at the tail
 	}
 	order := random.Perm(len(ratios))
 	mixed := make([]float64, len(ratios))

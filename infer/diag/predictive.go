@@ -130,7 +130,7 @@ func (p Predictive) Diagnose() Report {
 			continue
 		}
 		out = append(out, fail(CheckStatistic, fmt.Sprintf("%s: %s in the data, %s to %s in replications, p-value %s", s.Name, short(s.Observed, 4), short(s.Q05, 4), short(s.Q95, 4), fixed(s.P, 3)),
-			"let the likelihood vary in this respect: another law, another scale, a missing term"))
+			"let the likelihood vary in this respect: another distribution, another scale, a missing term"))
 	}
 	for _, c := range p.Coverage {
 		found := fmt.Sprintf("%d of %d observations (%.1f%%) in their %s%% interval", c.Inside, p.Observations, percent(c.Inside, p.Observations), exact(100*c.Prob))
@@ -138,7 +138,7 @@ func (p Predictive) Diagnose() Report {
 		case c.P >= 0.01:
 			out = append(out, pass(CheckCoverage, found))
 		case float64(c.Inside) < c.Prob*float64(p.Observations):
-			out = append(out, fail(CheckCoverage, found, "predictions are too narrow: add the missing source of noise, or a law with heavier tails"))
+			out = append(out, fail(CheckCoverage, found, "predictions are too narrow: add the missing source of noise, or a distribution with heavier tails"))
 		default:
 			out = append(out, fail(CheckCoverage, found, "predictions are too wide: the noise is set too large, or the model fits it"))
 		}

@@ -57,7 +57,7 @@ func AsymmetricLaplace(mu, b, kappa any) Dist {
 }
 
 func init() {
-	register(Law{Name: "asymmetriclaplace", Params: []string{"mu", "b", "kappa"}, Want: []Support{Real, Positive, Positive},
+	register(Family{Name: "asymmetriclaplace", Params: []string{"mu", "b", "kappa"}, Want: []Support{Real, Positive, Positive},
 		Make: func(p ...any) Dist { return AsymmetricLaplace(p[0], p[1], p[2]) },
 		At:   [][]float64{{0, 1, 2}, {1, 0.5, 0.25}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Bernoulli is the law of 1 with probability p, which may be 0 or 1, and 0 else.
+// Bernoulli is the distribution of 1 with probability p, which may be 0 or 1, and 0 else.
 //
 //	log P = log p at 1, log(1-p) at 0
 func Bernoulli(p any) Dist {
@@ -57,10 +57,10 @@ func bernoulliOf(logNo, logYes func() *ad.Node, p func(p []float64) float64) Dis
 }
 
 func init() {
-	register(Law{Name: "bernoulli", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+	register(Family{Name: "bernoulli", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
 		Make: func(p ...any) Dist { return Bernoulli(p[0]) },
 		At:   [][]float64{{0.3}}})
-	register(Law{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{Real},
+	register(Family{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{Real},
 		Make: func(p ...any) Dist { return BernoulliLogit(p[0]) },
 		At:   [][]float64{{-0.7}}})
 }

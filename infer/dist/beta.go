@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Beta is the law on (0, 1) of shapes a and b.
+// Beta is the distribution on (0, 1) of shapes a and b.
 //
 //	log p = (a-1) log x + (b-1) log(1-x) - log B(a, b)
 func Beta(a, b any) Dist {
@@ -16,7 +16,7 @@ func Beta(a, b any) Dist {
 	return d
 }
 
-// BetaProportion is the Beta law of the given mean, in (0, 1), and concentration
+// BetaProportion is the Beta distribution of the given mean, in (0, 1), and concentration
 // kappa: shapes mean kappa and (1-mean) kappa.
 func BetaProportion(mean, kappa any) Dist {
 	p := nodes(mean, kappa)
@@ -27,7 +27,7 @@ func BetaProportion(mean, kappa any) Dist {
 	return d
 }
 
-// betaOf is the Beta law of shapes that shapes computes from the parameters.
+// betaOf is the Beta distribution of shapes that shapes computes from the parameters.
 func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
 	return Dist{Support: Unit,
 		logProb: func(x *ad.Node) *ad.Node {
@@ -78,10 +78,10 @@ func betaCore(a, b, x, y *ad.Node) *ad.Node {
 }
 
 func init() {
-	register(Law{Name: "beta", Params: []string{"a", "b"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "beta", Params: []string{"a", "b"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Beta(p[0], p[1]) },
 		At:   [][]float64{{2, 2}, {0.8, 3}}})
-	register(Law{Name: "betaproportion", Params: []string{"mean", "kappa"}, Want: []Support{Unit, Positive},
+	register(Family{Name: "betaproportion", Params: []string{"mean", "kappa"}, Want: []Support{Unit, Positive},
 		Make: func(p ...any) Dist { return BetaProportion(p[0], p[1]) },
 		At:   [][]float64{{0.3, 10}}})
 }

@@ -83,7 +83,7 @@ func sumBelow(x, n, start float64, ratio func(k float64) float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "betabinomial", Params: []string{"n", "a", "b"}, Want: []Support{Counts, Positive, Positive},
+	register(Family{Name: "betabinomial", Params: []string{"n", "a", "b"}, Want: []Support{Counts, Positive, Positive},
 		Make: func(p ...any) Dist { return BetaBinomial(p[0], p[1], p[2]) },
 		At:   [][]float64{{10, 2, 3}, {40, 0.5, 0.7}}})
 }

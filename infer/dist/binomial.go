@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Binomial is the law of the number of successes among n trials that succeed with
+// Binomial is the distribution of the number of successes among n trials that succeed with
 // probability p each.
 //
 //	log P = log C(n, k) + k log p + (n-k) log(1-p), k = 0..n
@@ -38,7 +38,7 @@ func BinomialLogit(n, logit any) Dist {
 	return d
 }
 
-// binomialOf is the law of n trials; logOdds is log((1-p)/p).
+// binomialOf is the distribution of n trials; logOdds is log((1-p)/p).
 func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds func() *ad.Node,
 	at func(p []float64) (success, failure float64)) Dist {
 	return Dist{Support: wholes(zero, n), Discrete: true,
@@ -128,10 +128,10 @@ var (
 )
 
 func init() {
-	register(Law{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+	register(Family{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
 		Make: func(p ...any) Dist { return Binomial(p[0], p[1]) },
 		At:   [][]float64{{10, 0.3}, {60, 0.9}, {1, 0.5}, {400, 0.01}}})
-	register(Law{Name: "binomiallogit", Params: []string{"n", "logit"}, Want: []Support{Counts, Real},
+	register(Family{Name: "binomiallogit", Params: []string{"n", "logit"}, Want: []Support{Counts, Real},
 		Make: func(p ...any) Dist { return BinomialLogit(p[0], p[1]) },
 		At:   [][]float64{{10, -0.8}, {30, 1}}})
 }

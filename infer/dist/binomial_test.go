@@ -10,7 +10,7 @@ import (
 
 // Draws of many expected successes, which take the way of rejection, follow the
 // distribution function at every count (Kolmogorov-Smirnov at 1e5 draws; 2.2/sqrt(n) is
-// passed by chance less than once in 1e4 laws).
+// passed by chance less than once in 1e4 distributions).
 func TestDrawsOfManySuccesses(t *testing.T) {
 	const draws = 100000
 	for i, p := range [][]float64{{25, 0.45}, {100, 0.4}, {1000, 0.97}, {1e5, 0.001}, {1e6, 0.5}} {

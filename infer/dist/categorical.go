@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Categorical is the law of an index k = 0..K-1 with probabilities p, the last axis
+// Categorical is the distribution of an index k = 0..K-1 with probabilities p, the last axis
 // of a Node on the simplex.
 //
 //	log P = log p_k
@@ -79,11 +79,11 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 }
 
 func init() {
-	register(Law{Name: "categorical", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+	register(Family{Name: "categorical", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
 		Make:   func(p ...any) Dist { return Categorical(p[0]) },
 		At:     [][]float64{{0.2, 0.5, 0.3}},
 		Shapes: [][]int{{3}}})
-	register(Law{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{Real},
+	register(Family{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{Real},
 		Make:   func(p ...any) Dist { return CategoricalLogits(p[0]) },
 		At:     [][]float64{{0.2, -1, 3}},
 		Shapes: [][]int{{3}}})

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Cauchy is the law of location loc and scale, which has no mean.
+// Cauchy is the distribution of location loc and scale, which has no mean.
 //
 //	log p = -log(1 + ((x-loc)/scale)^2) - log scale - log pi
 func Cauchy(loc, scale any) Dist {
@@ -37,7 +37,7 @@ func cauchyQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "cauchy", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
+	register(Family{Name: "cauchy", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Cauchy(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2, 0.5}}})
 }

@@ -8,11 +8,11 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Censored is the law of a number from d that was recorded as lower where it is at
+// Censored is the distribution of a number from d that was recorded as lower where it is at
 // most lower, and as upper where it is at least upper; nil or an infinite number is no
 // end. Values at or
 // beyond an end contribute the probability of that tail, others the density. d is a
-// law of numbers with LogCDF and LogCCDF. Params are those of d, then the ends.
+// scalar distribution with LogCDF and LogCCDF. Params are those of d, then the ends.
 func Censored(d Dist, lower, upper any) Dist {
 	lower, upper = openEnd(lower, -1), openEnd(upper, 1)
 	c := censoring{truncation{base: d, low: -1, high: -1}}
@@ -25,18 +25,18 @@ func Censored(d Dist, lower, upper any) Dist {
 		c.high = len(p)
 		p = append(p, ad.Of(upper))
 	}
-	return c.law(p)
+	return c.family(p)
 }
 
 type censoring struct{ truncation }
 
-func (c censoring) law(p []*ad.Node) Dist {
+func (c censoring) family(p []*ad.Node) Dist {
 	base := c.base.with(p[:len(c.base.Params)])
 	out := Dist{Name: "censored " + base.Name, Params: p, Support: base.Support, Discrete: base.Discrete, everywhere: true}
 	out.paramEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
 	out.logProb = func(x *ad.Node) *ad.Node { return c.logProb(base, p, x) }
 	out.check = func() error { return c.check(out, base) }
-	out.remake = c.law
+	out.remake = c.family
 	out.bounds, out.marks = c.ends, c.marks
 	out.logCDF = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCDF, math.Inf(-1), 0) }
 	out.logCCDF = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCCDF, 0, math.Inf(-1)) }
@@ -106,7 +106,7 @@ func (c censoring) tail(p []*ad.Node, x *ad.Node, f func(x *ad.Node) *ad.Node, b
 
 func (c censoring) check(d, base Dist) error {
 	if base.Event > 0 || base.logCDF == nil || base.logCCDF == nil {
-		return fmt.Errorf("dist: censored: %s has no LogCDF: censor a law of numbers that has one", base.Name)
+		return fmt.Errorf("dist: censored: %s has no LogCDF: censor a scalar distribution that has one", base.Name)
 	}
 	return c.truncation.check(d, base)
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Chi is the law of the length of nu standard normal numbers: nu = 2 is Rayleigh,
+// Chi is the distribution of the length of nu standard normal numbers: nu = 2 is Rayleigh,
 // nu = 3 Maxwell.
 //
 //	log p = (nu-1) log x - x^2/2 - (nu/2-1) log 2 - log Gamma(nu/2), x > 0
@@ -35,7 +35,7 @@ func chiMean(p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "chi", Params: []string{"nu"}, Want: []Support{Positive},
+	register(Family{Name: "chi", Params: []string{"nu"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return Chi(p[0]) },
 		At:   [][]float64{{1.5}, {7}}})
 }

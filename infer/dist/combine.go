@@ -7,9 +7,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// What laws that are made of other laws need of them.
+// What distributions that are made of other distributions need of them.
 
-// with returns the same law of other parameters.
+// with returns the same distribution of other parameters.
 func (d Dist) with(params []*ad.Node) Dist {
 	same := len(params) == len(d.Params)
 	for i := range params {
@@ -21,7 +21,7 @@ func (d Dist) with(params []*ad.Node) Dist {
 	if d.remake != nil {
 		return d.remake(params)
 	}
-	law, ok := named(d.Name)
+	family, ok := named(d.Name)
 	if !ok {
 		return d
 	}
@@ -29,7 +29,7 @@ func (d Dist) with(params []*ad.Node) Dist {
 	for i, p := range params {
 		args[i] = p
 	}
-	return law.Make(args...)
+	return family.Make(args...)
 }
 
 // paramEvents returns the trailing axes of each parameter that belong to one value.

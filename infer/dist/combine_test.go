@@ -10,41 +10,41 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// combined are laws made of others, as laws of numbers, for the checks that every
-// law passes. Weights are numbers here.
-func combined() []dist.Law {
-	law := func(name string, make func(p ...any) dist.Dist, at ...[]float64) dist.Law {
+// combined are distributions made of others, as scalar distributions, for the checks that every
+// distribution passes. Weights are numbers here.
+func combined() []dist.Family {
+	family := func(name string, make func(p ...any) dist.Dist, at ...[]float64) dist.Family {
 		params := strings.Fields("p0 p1 p2 p3 p4 p5 p6 p7")[:len(at[0])]
-		return dist.Law{Name: name, Params: params, Make: make, At: at}
+		return dist.Family{Name: name, Params: params, Make: make, At: at}
 	}
 	pair := func(a, b any) *ad.Node {
 		x, y := ad.Of(a), ad.Of(b) // of equal shapes
 		return ad.Stack(-1, ad.Add(x, ad.Scale(0, y)), ad.Add(y, ad.Scale(0, x)))
 	}
-	return []dist.Law{
-		law("gamma 1..3", func(p ...any) dist.Dist { return dist.Truncate(dist.Gamma(p[0], p[1]), p[2], p[3]) }, []float64{2, 1, 1, 3}, []float64{25, 4, 9, 20}),
-		law("normal 5..", func(p ...any) dist.Dist { return dist.Truncate(dist.Normal(p[0], p[1]), p[2], nil) }, []float64{0, 1, 5}, []float64{0, 1, -1}),
-		law("student ..-4", func(p ...any) dist.Dist { return dist.Truncate(dist.StudentT(p[0], p[1], p[2]), nil, p[3]) }, []float64{3, 0, 1, -4}),
-		law("normal 8..9", func(p ...any) dist.Dist { return dist.Truncate(dist.Normal(p[0], p[1]), p[2], p[3]) }, []float64{0, 1, 8, 9}),
-		law("laplace -9..-8", func(p ...any) dist.Dist { return dist.Truncate(dist.Laplace(p[0], p[1]), p[2], p[3]) }, []float64{0, 1, -9, -8}),
-		law("poisson 3..7", func(p ...any) dist.Dist { return dist.Truncate(dist.Poisson(p[0]), p[1], p[2]) }, []float64{4, 3, 7}, []float64{0.5, 4, 6}, []float64{3.5, 2.5, 7.5}),
-		law("poisson 1..", func(p ...any) dist.Dist { return dist.Truncate(dist.Poisson(p[0]), p[1], nil) }, []float64{0.7, 1}),
-		law("two normals", func(p ...any) dist.Dist {
+	return []dist.Family{
+		family("gamma 1..3", func(p ...any) dist.Dist { return dist.Truncate(dist.Gamma(p[0], p[1]), p[2], p[3]) }, []float64{2, 1, 1, 3}, []float64{25, 4, 9, 20}),
+		family("normal 5..", func(p ...any) dist.Dist { return dist.Truncate(dist.Normal(p[0], p[1]), p[2], nil) }, []float64{0, 1, 5}, []float64{0, 1, -1}),
+		family("student ..-4", func(p ...any) dist.Dist { return dist.Truncate(dist.StudentT(p[0], p[1], p[2]), nil, p[3]) }, []float64{3, 0, 1, -4}),
+		family("normal 8..9", func(p ...any) dist.Dist { return dist.Truncate(dist.Normal(p[0], p[1]), p[2], p[3]) }, []float64{0, 1, 8, 9}),
+		family("laplace -9..-8", func(p ...any) dist.Dist { return dist.Truncate(dist.Laplace(p[0], p[1]), p[2], p[3]) }, []float64{0, 1, -9, -8}),
+		family("poisson 3..7", func(p ...any) dist.Dist { return dist.Truncate(dist.Poisson(p[0]), p[1], p[2]) }, []float64{4, 3, 7}, []float64{0.5, 4, 6}, []float64{3.5, 2.5, 7.5}),
+		family("poisson 1..", func(p ...any) dist.Dist { return dist.Truncate(dist.Poisson(p[0]), p[1], nil) }, []float64{0.7, 1}),
+		family("two normals", func(p ...any) dist.Dist {
 			return dist.Mixture(pair(p[0], p[1]), dist.Normal(p[2], p[3]), dist.Normal(p[4], p[5]))
 		}, []float64{0.3, 0.7, -1, 0.5, 2, 1}),
-		law("normal and gamma", func(p ...any) dist.Dist {
+		family("normal and gamma", func(p ...any) dist.Dist {
 			return dist.MixtureLogits(pair(p[0], p[1]), dist.Normal(p[2], p[3]), dist.Gamma(p[4], p[5]))
 		}, []float64{0.3, 1, -1, 0.5, 2, 1}),
-		law("family of gammas", func(p ...any) dist.Dist {
+		family("commonFamily of gammas", func(p ...any) dist.Dist {
 			return dist.MixtureSameFamily(pair(p[0], p[1]), dist.Gamma(pair(p[2], p[3]), p[4]))
 		}, []float64{0.3, 0.7, 2, 9, 1.5}),
-		law("family of uniforms and gaps", func(p ...any) dist.Dist {
+		family("commonFamily of uniforms and gaps", func(p ...any) dist.Dist {
 			return dist.MixtureSameFamilyLogits(pair(p[0], p[1]), dist.Uniform(pair(p[2], p[3]), pair(p[4], p[5])))
 		}, []float64{0.3, 0.7, 0, 1, 2, 4}),
-		law("zero-inflated binomial", func(p ...any) dist.Dist {
+		family("zero-inflated binomial", func(p ...any) dist.Dist {
 			return dist.Mixture(pair(p[0], p[1]), dist.PointMass(0), dist.Binomial(p[3], p[4]))
 		}, []float64{0.3, 0.7, 0, 6, 0.4}),
-		law("truncated mixture", func(p ...any) dist.Dist {
+		family("truncated mixture", func(p ...any) dist.Dist {
 			return dist.Truncate(dist.Mixture(pair(p[0], p[1]), dist.Normal(p[2], p[3]), dist.Logistic(p[4], p[5])), p[6], nil)
 		}, []float64{0.3, 0.7, -1, 0.5, 2, 1, 1.5}),
 	}
@@ -62,7 +62,7 @@ func value(t testing.TB, n *ad.Node) []float64 {
 	return d[0].Data().([]float64)
 }
 
-// Truncating a normal law is TruncatedNormal, in far tails too.
+// Truncating a normal distribution is TruncatedNormal, in far tails too.
 func TestTruncateAgainstTruncatedNormal(t *testing.T) {
 	for _, p := range [][4]float64{{0, 1, -1, 2}, {0, 1, 10, 11}, {5, 2, -40, -30}, {1, 0.5, 1, 1.001}} {
 		x := ad.Scalar(p[2] + 0.3*(p[3]-p[2]))
@@ -71,7 +71,7 @@ func TestTruncateAgainstTruncatedNormal(t *testing.T) {
 			t.Errorf("%v: %.15g, want %.15g", p, got, want)
 		}
 	}
-	// A law that is not normal, far out: the exponential law forgets.
+	// A distribution that is not normal, far out: the exponential distribution forgets.
 	for _, lower := range []float64{1, 700, 1e5} {
 		got := value(t, dist.Truncate(dist.Exponential(2), lower, lower+3).LogProb(ad.Scalar(lower+1)))[0]
 		if want := value(t, dist.Truncate(dist.Exponential(2), 0, 3).LogProb(ad.Scalar(1)))[0]; !close(got, want, 1e-9) {
@@ -80,7 +80,7 @@ func TestTruncateAgainstTruncatedNormal(t *testing.T) {
 	}
 }
 
-// A censored law has the probability of a tail at its end, and what is left
+// A censored distribution has the probability of a tail at its end, and what is left
 // between: all together 1.
 func TestCensored(t *testing.T) {
 	d := dist.Censored(dist.Normal(0.5, 2), -1, 3)
@@ -208,7 +208,7 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	var none dist.Dist
 	if none.LogProb(ad.Scalar(1)).Err() == nil || none.LogProbInside(ad.Scalar(1)).Err() == nil || none.LogCDF(ad.Scalar(1)).Err() == nil || none.Err() == nil {
-		t.Error("a law that is none: no error")
+		t.Error("a distribution that is none: no error")
 	}
 	stream := tensor.NewStream(1, 2, 3)
 	for _, l := range dist.All() {

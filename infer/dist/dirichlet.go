@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Dirichlet is the law of vectors on the simplex: positive, of sum 1.
+// Dirichlet is the distribution of vectors on the simplex: positive, of sum 1.
 //
 //	log p = sum (alpha_k - 1) log x_k + log Gamma(sum alpha) - sum log Gamma(alpha_k)
 //
@@ -58,7 +58,7 @@ func drawDirichlet(src Source, dst, alpha []float64) {
 }
 
 func init() {
-	register(Law{Name: "dirichlet", Params: []string{"alpha"}, Want: []Support{Positive},
+	register(Family{Name: "dirichlet", Params: []string{"alpha"}, Want: []Support{Positive},
 		Make:   func(p ...any) Dist { return Dirichlet(p[0]) },
 		At:     [][]float64{{1, 2, 0.5}},
 		Shapes: [][]int{{3}}, Value: []int{3}})

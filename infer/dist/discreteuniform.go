@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// DiscreteUniform is the law of equal probability of the whole numbers lo..hi.
+// DiscreteUniform is the distribution of equal probability of the whole numbers lo..hi.
 //
 //	log P = -log(hi-lo+1)
 func DiscreteUniform(lo, hi any) Dist {
@@ -28,7 +28,7 @@ func DiscreteUniform(lo, hi any) Dist {
 
 func init() {
 	whole := Support{Whole: true}
-	register(Law{Name: "discreteuniform", Params: []string{"lo", "hi"}, Want: []Support{whole, whole},
+	register(Family{Name: "discreteuniform", Params: []string{"lo", "hi"}, Want: []Support{whole, whole},
 		Rule: func(p []float64) string {
 			if p[0] > p[1] {
 				return fmt.Sprintf("lo <= hi, got %g and %g", p[0], p[1])

@@ -8,14 +8,14 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Dist is a law of numbers, vectors or matrices, applied to every value of an
+// Dist is a scalar distribution, vectors or matrices, applied to every value of an
 // array: the last Event axes are one value, the axes before them are batches,
 // which broadcast against those of the parameters.
 type Dist struct {
 	Name    string
 	Params  []*ad.Node
 	Support Support // of the numbers of a value
-	// Discrete laws give whole numbers; LogProb is then the logarithm of a probability.
+	// Discrete distributions give whole numbers; LogProb is then the logarithm of a probability.
 	Discrete bool
 	// Event is the number of trailing axes that are one value: 0 for a number,
 	// 1 for a vector, 2 for a matrix.
@@ -26,7 +26,7 @@ type Dist struct {
 	paramEvent []int
 	// logProb is the density inside the support, of the batch axes.
 	logProb func(x *ad.Node) *ad.Node
-	// inside is 1 where a value of a law of vectors or matrices is possible and 0
+	// inside is 1 where a value of a distribution of vectors or matrices is possible and 0
 	// elsewhere, of the batch axes; center is a possible value.
 	inside func(x *ad.Node) *ad.Node
 	center *ad.Node
@@ -35,26 +35,26 @@ type Dist struct {
 	// bounds returns the ends of the support where they are not constants or
 	// parameters.
 	bounds func(p []float64) (lo, hi float64)
-	// marks returns where a censored law records the values beyond.
+	// marks returns where a censored distribution records the values beyond.
 	marks func(p []float64) (lo, hi float64)
-	// check finds mistakes that the entry of the law does not know of.
+	// check finds mistakes that the entry of the distribution does not know of.
 	check func() error
 	// transform is nil where Support says it all.
 	transform func() Transform
-	// remake makes the same law of other parameters, where All does not know how.
+	// remake makes the same distribution of other parameters, where All does not know how.
 	remake func(params []*ad.Node) Dist
-	// between is log P(lower < X <= upper) where the law knows it better than by
+	// between is log P(lower < X <= upper) where the distribution knows it better than by
 	// LogCDF.
 	between func(lower, upper *ad.Node) *ad.Node
-	// logCDF and logCCDF are nil where the law has none as a graph; x is inside
-	// the support, and whole for a discrete law.
+	// logCDF and logCCDF are nil where the distribution has none as a graph; x is inside
+	// the support, and whole for a discrete distribution.
 	logCDF, logCCDF func(x *ad.Node) *ad.Node
 	// The numbers below take one value of each parameter, one after the other,
-	// row-major. rand is of laws of numbers, draw of the others: it fills one value.
+	// row-major. rand is of scalar distributions, draw of the others: it fills one value.
 	// fill, where it is given, is Fill.
 	fill func(src Source, dst []float64, shape []int, p [][]float64) error
 	rand func(src Source, p []float64) float64
-	// randBetween draws between lo and hi, where the law knows how.
+	// randBetween draws between lo and hi, where the distribution knows how.
 	randBetween func(src Source, lo, hi float64, p []float64) float64
 	draw        func(src Source, dst, p []float64) error
 	cdf         func(x float64, p []float64) float64
@@ -101,9 +101,9 @@ func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
 }
 
 // LogCDF returns the logarithm of the probability of at most x, accurate in both
-// tails: -Inf below the support and 0 above it. Laws without one give a Node with
+// tails: -Inf below the support and 0 above it. Distributions without one give a Node with
 // an error. Gradient: with respect to x and every parameter; 0 for the x of a
-// discrete law.
+// discrete distribution.
 func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.logCDF, math.Inf(-1), 0) }
 
 // LogCCDF returns the logarithm of the probability of more than x, as LogCDF does.
@@ -111,7 +111,7 @@ func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.logCC
 
 func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, above float64) *ad.Node {
 	if f == nil {
-		return failed(x, fmt.Errorf("dist: %s has no %s: use CDF of one number, or a law that has it", d.Name, what))
+		return failed(x, fmt.Errorf("dist: %s has no %s: use CDF of one number, or a distribution that has it", d.Name, what))
 	}
 	s := d.Support
 	if s.Whole {
@@ -139,7 +139,7 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 }
 
 // Transform returns the map from unconstrained numbers to the support; a discrete
-// law has one that fails.
+// distribution has one that fails.
 func (d Dist) Transform() Transform {
 	switch {
 	case d.transform != nil:
@@ -152,7 +152,7 @@ func (d Dist) Transform() Transform {
 
 // Rand draws one number at the parameter values p: one value of each parameter in
 // the order of Params, arrays row-major. It is NaN for another number of them, and
-// for laws of vectors: see Fill.
+// for distributions of vectors: see Fill.
 func (d Dist) Rand(src Source, p []float64) float64 {
 	if d.rand == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
@@ -161,7 +161,7 @@ func (d Dist) Rand(src Source, p []float64) float64 {
 }
 
 // CDF returns the distribution function at x for parameter values p, as Rand
-// takes them; NaN where the law has none.
+// takes them; NaN where the distribution has none.
 func (d Dist) CDF(x float64, p []float64) float64 {
 	if d.cdf == nil || math.IsNaN(x) || len(p) != d.sizeOfParams() {
 		return math.NaN()
@@ -178,11 +178,11 @@ func (d Dist) CDF(x float64, p []float64) float64 {
 	return d.cdf(x, p)
 }
 
-// Mean returns the mean at parameter values p; NaN where the law has none.
+// Mean returns the mean at parameter values p; NaN where the distribution has none.
 func (d Dist) Mean(p []float64) float64 { return d.number(d.mean, p) }
 
 // Var returns the variance at parameter values p: infinite where it diverges, NaN
-// where the law has none.
+// where the distribution has none.
 func (d Dist) Var(p []float64) float64 { return d.number(d.variance, p) }
 
 func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
@@ -192,7 +192,7 @@ func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
 	return f(p)
 }
 
-// String names the law and its parameters.
+// String names the distribution and its parameters.
 func (d Dist) String() string { return fmt.Sprintf("%s%v", d.Name, d.Params) }
 
 // batch returns the batch axes of a density at x: those of x and of the
@@ -250,7 +250,7 @@ func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 // failed is a Node that carries err; x only gives it a place in the graph.
 func failed(x *ad.Node, err error) *ad.Node {
 	if err == nil {
-		err = fmt.Errorf("dist: a law that cannot be used: see Err")
+		err = fmt.Errorf("dist: a distribution that cannot be used: see Err")
 	}
 	return ad.Call(&ad.Custom{Name: "dist", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
 }

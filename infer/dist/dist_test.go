@@ -8,9 +8,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// numbersOf lists the laws whose parameters and values are numbers, and laws made
+// numbersOf lists the distributions whose parameters and values are numbers, and distributions made
 // of them.
-func numbersOf() (out []dist.Law) {
+func numbersOf() (out []dist.Family) {
 	out = combined()
 	for _, l := range dist.All() {
 		if l.Shapes == nil && l.Value == nil {
@@ -20,9 +20,9 @@ func numbersOf() (out []dist.Law) {
 	return out
 }
 
-// evaluator returns f of a law with inputs for parameters, and its derivatives
+// evaluator returns f of a distribution with inputs for parameters, and its derivatives
 // with respect to x and them.
-func evaluator(t testing.TB, l dist.Law, f func(d dist.Dist, x *ad.Node) *ad.Node) func(x float64, p []float64) []float64 {
+func evaluator(t testing.TB, l dist.Family, f func(d dist.Dist, x *ad.Node) *ad.Node) func(x float64, p []float64) []float64 {
 	t.Helper()
 	x := ad.Input("x")
 	inputs, params := []*ad.Node{x}, []any{}
@@ -52,8 +52,8 @@ func logProb(d dist.Dist, x *ad.Node) *ad.Node { return d.LogProb(x) }
 func logCDF(d dist.Dist, x *ad.Node) *ad.Node  { return d.LogCDF(x) }
 func logCCDF(d dist.Dist, x *ad.Node) *ad.Node { return d.LogCCDF(x) }
 
-// has reports whether the law has f as a graph.
-func has(l dist.Law, f func(d dist.Dist, x *ad.Node) *ad.Node) bool {
+// has reports whether the distribution has f as a graph.
+func has(l dist.Family, f func(d dist.Dist, x *ad.Node) *ad.Node) bool {
 	return f(l.New(l.At[0]...), ad.Input("x")).Err() == nil
 }
 

@@ -1,13 +1,13 @@
-// Package dist holds probability laws as log densities in a graph, with their
+// Package dist holds probability distributions as log densities in a graph, with their
 // supports and the transforms that carry them to the whole real line.
 //
-// A law is a value: its parameters are Nodes (numbers are taken too), LogProb
+// A distribution is a value: its parameters are Nodes (numbers are taken too), LogProb
 // makes the Node of its log density, LogCDF and LogCCDF those of its tails, Support
 // says where it lives, Transform how a sampler gets there, and Fill draws arrays of
-// it once its parameters are known. Laws of numbers, vectors and matrices have one
+// it once its parameters are known. Distributions of numbers, vectors and matrices have one
 // type: Event counts the axes of one value. Truncate, Censored, Mixture and
-// Independent make laws of laws. One law is one file, and every law in All passes
-// the same checks: its density integrates to 1, its gradients are right, its draws
+// Independent make new distributions of given ones. One family is one file, and every
+// family in All passes the same checks: its density integrates to 1, its gradients are right, its draws
 // follow its distribution function.
 //
 //	prior := dist.LogNormal(0, 2)

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// ExpModNormal is the law of the sum of a Normal(mu, sigma) and an
+// ExpModNormal is the distribution of the sum of a Normal(mu, sigma) and an
 // Exponential(lambda) number.
 //
 //	log p = log(lambda/2) + lambda (mu-x) + (lambda sigma)^2/2 + log erfc(w),
@@ -62,7 +62,7 @@ func expModTails(z, rate *ad.Node) (lower, upper *ad.Node) {
 }
 
 func init() {
-	register(Law{Name: "expmodnormal", Params: []string{"mu", "sigma", "lambda"}, Want: []Support{Real, Positive, Positive},
+	register(Family{Name: "expmodnormal", Params: []string{"mu", "sigma", "lambda"}, Want: []Support{Real, Positive, Positive},
 		Make: func(p ...any) Dist { return ExpModNormal(p[0], p[1], p[2]) },
 		At:   [][]float64{{0, 1, 0.5}, {1, 0.2, 30}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Exponential is the law of the given rate (mean 1/rate).
+// Exponential is the distribution of the given rate (mean 1/rate).
 //
 //	log p = log rate - rate x, x >= 0
 func Exponential(rate any) Dist {
@@ -24,7 +24,7 @@ func Exponential(rate any) Dist {
 }
 
 func init() {
-	register(Law{Name: "exponential", Params: []string{"rate"}, Want: []Support{Positive},
+	register(Family{Name: "exponential", Params: []string{"rate"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return Exponential(p[0]) },
 		At:   [][]float64{{1}, {0.1}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// F is Fisher's law of the ratio of two mean squares of d1 and d2 normal numbers.
+// F is Fisher's distribution of the ratio of two mean squares of d1 and d2 normal numbers.
 //
 //	log p = d1/2 log d1 + d2/2 log d2 + (d1/2-1) log x - (d1+d2)/2 log(d2 + d1 x)
 //	        - log B(d1/2, d2/2), x > 0
@@ -16,7 +16,7 @@ func F(d1, d2 any) Dist {
 	s := func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(x), ad.Sub(ad.Log(p[0]), ad.Log(p[1]))) }
 	return Dist{Name: "f", Params: p, Support: Positive,
 		logProb: func(x *ad.Node) *ad.Node {
-			// x d1/(d2 + d1 x) has a Beta law.
+			// x d1/(d2 + d1 x) has a Beta distribution.
 			r := ad.Mul(ad.Div(p[0], p[1]), x)
 			return ad.Sub(betaCore(a, b, ad.Div(one, ad.Add(one, ad.Div(one, r))), ad.Div(one, ad.Add(one, r))), ad.Log(x))
 		},
@@ -37,7 +37,7 @@ func F(d1, d2 any) Dist {
 }
 
 func init() {
-	register(Law{Name: "f", Params: []string{"d1", "d2"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "f", Params: []string{"d1", "d2"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return F(p[0], p[1]) },
 		At:   [][]float64{{3, 7}, {10, 12}}})
 }

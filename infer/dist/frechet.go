@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Frechet is the law of extremes with a heavy tail, of shape alpha and scale s.
+// Frechet is the distribution of extremes with a heavy tail, of shape alpha and scale s.
 //
 //	log p = log(alpha/s) - (1+alpha) log(x/s) - (x/s)^-alpha, x > 0
 func Frechet(alpha, s any) Dist {
@@ -32,7 +32,7 @@ func Frechet(alpha, s any) Dist {
 }
 
 func init() {
-	register(Law{Name: "frechet", Params: []string{"alpha", "s"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "frechet", Params: []string{"alpha", "s"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Frechet(p[0], p[1]) },
 		At:   [][]float64{{5, 1}, {2.5, 2}}})
 }

@@ -4,7 +4,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Gamma is the law of shape alpha and rate beta (mean alpha/beta).
+// Gamma is the distribution of shape alpha and rate beta (mean alpha/beta).
 //
 //	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x > 0
 func Gamma(alpha, beta any) Dist {
@@ -50,7 +50,7 @@ func moderate(n *ad.Node) bool {
 }
 
 func init() {
-	register(Law{Name: "gamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "gamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Gamma(p[0], p[1]) },
 		At:   [][]float64{{2, 1}, {3.5, 0.5}, {0.3, 2}}})
 }

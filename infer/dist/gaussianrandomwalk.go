@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// GaussianRandomWalk is the law of a series whose first number is Normal(mu0,
+// GaussianRandomWalk is the distribution of a series whose first number is Normal(mu0,
 // sigma0) and whose steps are Normal(0, sigma). It may have any length.
 //
 //	log p = log Normal(x_0 | mu0, sigma0) + sum log Normal(x_t - x_(t-1) | 0, sigma)
@@ -24,7 +24,7 @@ func GaussianRandomWalk(mu0, sigma0, sigma any) Dist {
 	}
 }
 
-// AR1 is the stationary law of a series with x_t = phi x_(t-1) + Normal(0, sigma),
+// AR1 is the stationary distribution of a series with x_t = phi x_(t-1) + Normal(0, sigma),
 // |phi| < 1. It may have any length.
 //
 //	log p = log Normal(x_0 | 0, sigma/sqrt(1-phi^2)) + sum log Normal(x_t | phi x_(t-1), sigma)
@@ -61,11 +61,11 @@ func drawSeries(src Source, dst []float64, mu0, sigma0, phi, sigma float64) {
 }
 
 func init() {
-	register(Law{Name: "gaussianrandomwalk", Params: []string{"mu0", "sigma0", "sigma"}, Want: []Support{Real, Positive, Positive},
+	register(Family{Name: "gaussianrandomwalk", Params: []string{"mu0", "sigma0", "sigma"}, Want: []Support{Real, Positive, Positive},
 		Make:   func(p ...any) Dist { return GaussianRandomWalk(p[0], p[1], p[2]) },
 		At:     [][]float64{{0, 1, 0.3}},
 		Shapes: [][]int{{}, {}, {}}, Value: []int{4}})
-	register(Law{Name: "ar1", Params: []string{"phi", "sigma"}, Want: []Support{{Lower: ad.Scalar(-1), Upper: one, Open: true}, Positive},
+	register(Family{Name: "ar1", Params: []string{"phi", "sigma"}, Want: []Support{{Lower: ad.Scalar(-1), Upper: one, Open: true}, Positive},
 		Make:   func(p ...any) Dist { return AR1(p[0], p[1]) },
 		At:     [][]float64{{0.7, 0.5}},
 		Shapes: [][]int{{}, {}}, Value: []int{4}})

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// GeneralizedNormal (exponential power) is the symmetric law of location mu, scale
+// GeneralizedNormal (exponential power) is the symmetric distribution of location mu, scale
 // alpha and shape beta: 1 is Laplace, 2 is normal, large is flat.
 //
 //	log p = log beta - log(2 alpha) - log Gamma(1/beta) - (|x-mu|/alpha)^beta
@@ -50,7 +50,7 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 }
 
 func init() {
-	register(Law{Name: "generalizednormal", Params: []string{"mu", "alpha", "beta"}, Want: []Support{Real, Positive, Positive},
+	register(Family{Name: "generalizednormal", Params: []string{"mu", "alpha", "beta"}, Want: []Support{Real, Positive, Positive},
 		Make: func(p ...any) Dist { return GeneralizedNormal(p[0], p[1], p[2]) },
 		At:   [][]float64{{0, 1, 1.5}, {1, 2, 8}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Geometric is the law of the number of failures before the first success, of
+// Geometric is the distribution of the number of failures before the first success, of
 // probability p.
 //
 //	log P = k log(1-p) + log p, k = 0, 1, ...
@@ -25,7 +25,7 @@ func Geometric(p any) Dist {
 }
 
 func init() {
-	register(Law{Name: "geometric", Params: []string{"p"}, Want: []Support{Unit},
+	register(Family{Name: "geometric", Params: []string{"p"}, Want: []Support{Unit},
 		Make: func(p ...any) Dist { return Geometric(p[0]) },
 		At:   [][]float64{{0.3}, {0.02}}})
 }

@@ -27,25 +27,25 @@ type univariate struct {
 func TestUnivariateGoldens(t *testing.T) {
 	var all map[string]univariate
 	golden.JSON(t, &all, "inference", "distributions", "univariate.json")
-	laws := map[string]dist.Law{}
+	families := map[string]dist.Family{}
 	for _, l := range dist.All() {
-		laws[l.Name] = l
+		families[l.Name] = l
 	}
 	for name, g := range all {
 		key := strings.ToLower(strings.ReplaceAll(name, "_", ""))
 		if name == "PERT_Beta4" {
 			key = "pert"
 		}
-		l, ok := laws[key]
+		l, ok := families[key]
 		if !ok {
-			t.Errorf("%s has no law", name)
+			t.Errorf("%s has no distribution", name)
 			continue
 		}
 		t.Run(l.Name, func(t *testing.T) { g.check(t, l) })
 	}
 }
 
-func (g univariate) check(t *testing.T, l dist.Law) {
+func (g univariate) check(t *testing.T, l dist.Family) {
 	if d := l.New(l.At[0]...); d.Discrete != g.Discrete {
 		t.Errorf("Discrete is %v", d.Discrete)
 	}

@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// gonumLaw is one law that both libraries have.
-type gonumLaw struct {
+// gonumFamily is one distribution that both libraries have.
+type gonumFamily struct {
 	ours string
-	from func(v any) (p []float64, ok bool) // the numbers of gonum's law, as ours takes them
+	from func(v any) (p []float64, ok bool) // the numbers of gonum's distribution, as ours takes them
 	to   func(p []float64) any
 }
 
-var gonumLaws = []gonumLaw{
+var gonumFamilies = []gonumFamily{
 	{"normal", func(v any) ([]float64, bool) { d, ok := v.(distuv.Normal); return []float64{d.Mu, d.Sigma}, ok },
 		func(p []float64) any { return distuv.Normal{Mu: p[0], Sigma: p[1]} }},
 	{"lognormal", func(v any) ([]float64, bool) { d, ok := v.(distuv.LogNormal); return []float64{d.Mu, d.Sigma}, ok },
@@ -71,8 +71,7 @@ var gonumLaws = []gonumLaw{
 		func(p []float64) any { return distuv.NoncentralT{Nu: p[0], Mu: p[1]} }},
 }
 
-// FromGonum returns the law of a distribution of gonum's stat/distuv, given as a
-// value or a pointer. AlphaStable has no density and is an error.
+// FromGonum converts a distribution of gonum's stat/distuv, given as a value or a pointer. AlphaStable has no density and is an error.
 func FromGonum(v any) (Dist, error) {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		v = p.Elem().Interface()
@@ -87,7 +86,7 @@ func FromGonum(v any) (Dist, error) {
 	case distuv.AlphaStable:
 		return Dist{}, fmt.Errorf("dist: gonum's AlphaStable has no density: use its Rand")
 	}
-	for _, g := range gonumLaws {
+	for _, g := range gonumFamilies {
 		if p, ok := g.from(v); ok {
 			return ByName(g.ours, p...)
 		}
@@ -114,7 +113,7 @@ func (d Dist) Gonum(p ...float64) (any, error) {
 	if d.Name == "categorical" {
 		return distuv.NewCategorical(p, nil), nil
 	}
-	for _, g := range gonumLaws {
+	for _, g := range gonumFamilies {
 		if g.ours == d.Name {
 			if _, err := ByName(d.Name, p...); err != nil { // gonum would panic
 				return nil, err

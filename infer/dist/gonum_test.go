@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Every law that gonum has goes there and comes back, with the same density.
+// Every distribution that gonum has goes there and comes back, with the same density.
 func TestGonumBothWays(t *testing.T) {
 	found := 0
-	laws := dist.All()
-	for _, l := range laws {
+	families := dist.All()
+	for _, l := range families {
 		for _, p := range l.At {
 			d := l.New(p...)
 			theirs, err := d.Gonum()
@@ -43,7 +43,7 @@ func TestGonumBothWays(t *testing.T) {
 		}
 	}
 	if found < 22 {
-		t.Errorf("%d laws were found in gonum", found)
+		t.Errorf("%d distributions were found in gonum", found)
 	}
 	pointer := distuv.Normal{Mu: 1, Sigma: 2}
 	if d, err := dist.FromGonum(&pointer); err != nil || d.Name != "normal" {
@@ -61,6 +61,6 @@ func TestGonumBothWays(t *testing.T) {
 		t.Error("an impossible parameter: no error")
 	}
 	if _, err := dist.Moyal(0, 1).Gonum(); err == nil {
-		t.Error("a law that gonum does not have: no error")
+		t.Error("a distribution that gonum does not have: no error")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Gumbel is the law of largest values, of location mu and scale beta.
+// Gumbel is the distribution of largest values, of location mu and scale beta.
 //
 //	log p = -log beta - z - exp(-z), z = (x-mu)/beta
 func Gumbel(mu, beta any) Dist {
@@ -28,7 +28,7 @@ func Gumbel(mu, beta any) Dist {
 }
 
 func init() {
-	register(Law{Name: "gumbel", Params: []string{"mu", "beta"}, Want: []Support{Real, Positive},
+	register(Family{Name: "gumbel", Params: []string{"mu", "beta"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Gumbel(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2, 3}}})
 }

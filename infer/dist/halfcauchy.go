@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// HalfCauchy is the law of |x| for a Cauchy x of location 0. It has no mean.
+// HalfCauchy is the distribution of |x| for a Cauchy x of location 0. It has no mean.
 //
 //	log p = log(2/pi) - log scale - log(1 + (x/scale)^2), x >= 0
 func HalfCauchy(scale any) Dist {
@@ -27,7 +27,7 @@ func HalfCauchy(scale any) Dist {
 }
 
 func init() {
-	register(Law{Name: "halfcauchy", Params: []string{"scale"}, Want: []Support{Positive},
+	register(Family{Name: "halfcauchy", Params: []string{"scale"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return HalfCauchy(p[0]) },
 		At:   [][]float64{{1}, {5}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// HalfNormal is the law of |x| for a normal x of mean 0 and standard deviation sigma.
+// HalfNormal is the distribution of |x| for a normal x of mean 0 and standard deviation sigma.
 //
 //	log p = -(x/sigma)^2/2 - log sigma + log(2/pi)/2, x >= 0
 func HalfNormal(sigma any) Dist {
@@ -28,7 +28,7 @@ func HalfNormal(sigma any) Dist {
 }
 
 func init() {
-	register(Law{Name: "halfnormal", Params: []string{"sigma"}, Want: []Support{Positive},
+	register(Family{Name: "halfnormal", Params: []string{"sigma"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return HalfNormal(p[0]) },
 		At:   [][]float64{{1}, {0.1}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Horseshoe is the joint law of coefficients beta and their own scales lambda, the
+// Horseshoe is the joint distribution of coefficients beta and their own scales lambda, the
 // rows of a value of shape (2, n): HalfCauchy(1) scales in units of tau.
 //
 //	log p = sum log Normal(beta_i | 0, lambda_i tau) + log HalfCauchy(lambda_i | 1)
@@ -53,12 +53,12 @@ func horseshoeTransform() Transform {
 }
 
 func init() {
-	register(Law{Name: "horseshoe", Params: []string{"tau"}, Want: []Support{Positive},
+	register(Family{Name: "horseshoe", Params: []string{"tau"}, Want: []Support{Positive},
 		Make:   func(p ...any) Dist { return Horseshoe(p[0]) },
 		At:     [][]float64{{0.2}},
 		Shapes: [][]int{{}}, Value: []int{2, 2}})
 	pair := []int{2}
-	register(Law{Name: "mixturenormal", Params: []string{"logw", "mu", "sigma"}, Want: []Support{Real, Real, Positive},
+	register(Family{Name: "mixturenormal", Params: []string{"logw", "mu", "sigma"}, Want: []Support{Real, Real, Positive},
 		Make:   func(p ...any) Dist { return MixtureSameFamilyLogits(p[0], Normal(p[1], p[2])) },
 		At:     [][]float64{{-0.5, -1.2, 0, 2, 1, 0.5}},
 		Shapes: [][]int{pair, pair, pair}})

@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Hypergeometric is the law of the number of marked items among n that are drawn,
+// Hypergeometric is the distribution of the number of marked items among n that are drawn,
 // without putting back, from total items of which marked are marked. It has no
 // LogCDF, and no gradient: its parameters are whole. CDF and draws are sums of at most
 // 1e9 terms.
@@ -96,7 +96,7 @@ func hypergeometricRand(src Source, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "hypergeometric", Params: []string{"total", "marked", "n"}, Want: []Support{Naturals, Counts, Counts},
+	register(Family{Name: "hypergeometric", Params: []string{"total", "marked", "n"}, Want: []Support{Naturals, Counts, Counts},
 		Rule: func(p []float64) string {
 			if p[1] > p[0] || p[2] > p[0] {
 				return fmt.Sprintf("marked and n of at most total, got %g and %g of %g", p[1], p[2], p[0])

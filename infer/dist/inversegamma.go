@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// InverseGamma is the law of 1/x for a Gamma(alpha, beta) x.
+// InverseGamma is the distribution of 1/x for a Gamma(alpha, beta) x.
 //
 //	log p = alpha log beta - log Gamma(alpha) - (alpha+1) log x - beta/x, x > 0
 func InverseGamma(alpha, beta any) Dist {
@@ -29,7 +29,7 @@ func InverseGamma(alpha, beta any) Dist {
 }
 
 func init() {
-	register(Law{Name: "inversegamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "inversegamma", Params: []string{"alpha", "beta"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return InverseGamma(p[0], p[1]) },
 		At:   [][]float64{{3, 1}, {4, 2.5}}})
 }

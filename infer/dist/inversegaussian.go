@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// InverseGaussian (Wald) is the law of the time at which Brownian motion with
+// InverseGaussian (Wald) is the distribution of the time at which Brownian motion with
 // drift first reaches a level: mean mu, shape lambda.
 //
 //	log p = log(lambda/(2 pi x^3))/2 - lambda (x-mu)^2/(2 mu^2 x), x > 0
@@ -66,7 +66,7 @@ func waldRand(src Source, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "inversegaussian", Params: []string{"mu", "lambda"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "inversegaussian", Params: []string{"mu", "lambda"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return InverseGaussian(p[0], p[1]) },
 		At:   [][]float64{{1, 1}, {3, 2.5}}})
 }

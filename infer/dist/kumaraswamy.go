@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Kumaraswamy is the law on (0, 1) of shapes a and b, close to Beta(a, b), with a
+// Kumaraswamy is the distribution on (0, 1) of shapes a and b, close to Beta(a, b), with a
 // distribution function in closed form: 1 - (1 - x^a)^b.
 //
 //	log p = log a + log b + (a-1) log x + (b-1) log(1 - x^a)
@@ -46,7 +46,7 @@ func kumaraswamyMoment(n float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "kumaraswamy", Params: []string{"a", "b"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "kumaraswamy", Params: []string{"a", "b"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Kumaraswamy(p[0], p[1]) },
 		At:   [][]float64{{2, 3}, {0.7, 1.4}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Laplace is the two-sided exponential law of location mu and scale b.
+// Laplace is the two-sided exponential distribution of location mu and scale b.
 //
 //	log p = -|x-mu|/b - log(2b)
 func Laplace(mu, b any) Dist {
@@ -42,7 +42,7 @@ func laplaceQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "laplace", Params: []string{"mu", "b"}, Want: []Support{Real, Positive},
+	register(Family{Name: "laplace", Params: []string{"mu", "b"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Laplace(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {1, 0.4}}})
 }

@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LKJCholesky is the law of the Cholesky factors L of k x k correlation matrices R =
+// LKJCholesky is the distribution of the Cholesky factors L of k x k correlation matrices R =
 // L L^T whose density is proportional to det(R)^(eta-1): eta = 1 is uniform, more is
 // closer to the identity.
 //
@@ -79,7 +79,7 @@ func drawLKJ(src Source, dst []float64, k int, eta float64) {
 }
 
 func init() {
-	register(Law{Name: "lkjcholesky", Params: []string{"eta"}, Want: []Support{Positive},
+	register(Family{Name: "lkjcholesky", Params: []string{"eta"}, Want: []Support{Positive},
 		Make:   func(p ...any) Dist { return LKJCholesky(3, p[0]) },
 		At:     [][]float64{{2}, {0.7}},
 		Shapes: [][]int{{}}, Value: []int{3, 3}})

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Logistic is the law of location mu and scale s whose distribution function is
+// Logistic is the distribution of location mu and scale s whose distribution function is
 // the logistic function of z = (x-mu)/s.
 //
 //	log p = -z - log s - 2 log(1 + exp(-z)), which is the same for z and -z
@@ -29,7 +29,7 @@ func Logistic(mu, s any) Dist {
 }
 
 func init() {
-	register(Law{Name: "logistic", Params: []string{"mu", "s"}, Want: []Support{Real, Positive},
+	register(Family{Name: "logistic", Params: []string{"mu", "s"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Logistic(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {1, 0.2}}})
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// LogitNormal is the law on (0, 1) whose logit is Normal(mu, sigma).
+// LogitNormal is the distribution on (0, 1) whose logit is Normal(mu, sigma).
 //
 //	log p = log Normal(logit x | mu, sigma) - log(x (1-x))
 func LogitNormal(mu, sigma any) Dist {
@@ -38,7 +38,7 @@ func LogitNormal(mu, sigma any) Dist {
 }
 
 func init() {
-	register(Law{Name: "logitnormal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
+	register(Family{Name: "logitnormal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return LogitNormal(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {-1, 0.5}}})
 }

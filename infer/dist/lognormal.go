@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// LogNormal is the law of exp(x) for a normal x of mean mu and standard deviation sigma.
+// LogNormal is the distribution of exp(x) for a normal x of mean mu and standard deviation sigma.
 //
 //	log p = -((log x - mu)/sigma)^2/2 - log x - log sigma - log(2 pi)/2, x > 0
 func LogNormal(mu, sigma any) Dist {
@@ -29,7 +29,7 @@ func LogNormal(mu, sigma any) Dist {
 }
 
 func init() {
-	register(Law{Name: "lognormal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
+	register(Family{Name: "lognormal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return LogNormal(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {0.5, 0.3}}})
 }

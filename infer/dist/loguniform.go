@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LogUniform is the law whose logarithm is uniform between log low and log high:
+// LogUniform is the distribution whose logarithm is uniform between log low and log high:
 // every order of magnitude has the same probability.
 //
 //	log p = -log x - log(log(high/low)), 0 < low <= x <= high
@@ -39,7 +39,7 @@ func logUniformQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "loguniform", Params: []string{"low", "high"}, Want: []Support{Positive, Positive}, Rule: increasing,
+	register(Family{Name: "loguniform", Params: []string{"low", "high"}, Want: []Support{Positive, Positive}, Rule: increasing,
 		Make: func(p ...any) Dist { return LogUniform(p[0], p[1]) },
 		At:   [][]float64{{1, 10}, {1e-3, 1e2}}})
 }

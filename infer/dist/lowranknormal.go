@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LowRankMultivariateNormal is the Gaussian law of vectors of mean mu and covariance
+// LowRankMultivariateNormal is the Gaussian distribution of vectors of mean mu and covariance
 // W W^T + diag(d), d > 0: a factor model, whose cost grows with n k^2.
 //
 //	M = 1 + W^T D^-1 W, r = x - mu
@@ -47,7 +47,7 @@ func LowRankMultivariateNormal(mu, w, d any) Dist {
 }
 
 func init() {
-	register(Law{Name: "lowrankmultivariatenormal", Params: []string{"mu", "W", "d"}, Want: []Support{Real, Real, Positive},
+	register(Family{Name: "lowrankmultivariatenormal", Params: []string{"mu", "W", "d"}, Want: []Support{Real, Real, Positive},
 		Make:   func(p ...any) Dist { return LowRankMultivariateNormal(p[0], p[1], p[2]) },
 		At:     [][]float64{{0, 0.5, 1, 1, 0.4, -0.2, 0.5, 0.7, 0.3}},
 		Shapes: [][]int{{3}, {3, 1}, {3}}, Value: []int{3}})

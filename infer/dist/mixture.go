@@ -8,7 +8,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Mixture is the law of a number, or vector, that comes from one of the components
+// Mixture is the distribution of a number, or vector, that comes from one of the components
 // with the probabilities weights: the last axis of a Node on the simplex, one for
 // each. Params are the weights, then those of the components.
 //
@@ -25,7 +25,7 @@ func MixtureLogits(logits any, components ...Dist) Dist {
 	return mixtureOf("mixturelogits", ad.Of(logits), components)
 }
 
-// ZeroInflated is the law d with probability 1-p, and else 0.
+// ZeroInflated is the distribution d with probability 1-p, and else 0.
 func ZeroInflated(p any, d Dist) Dist {
 	w := ad.Of(p)
 	return Mixture(ad.Stack(-1, w, ad.Sub(one, w)), PointMass(0), d)
@@ -37,7 +37,7 @@ func mixtureOf(name string, weights *ad.Node, components []Dist) Dist {
 		params, events = append(params, c.Params...), append(events, c.paramEvents()...)
 	}
 	m := mixture{name: name, events: events, parts: components}
-	return m.law(params)
+	return m.family(params)
 }
 
 type mixture struct {
@@ -46,7 +46,7 @@ type mixture struct {
 	parts  []Dist
 }
 
-func (m mixture) law(params []*ad.Node) Dist {
+func (m mixture) family(params []*ad.Node) Dist {
 	out := Dist{Name: m.name, Params: params, paramEvent: m.events}
 	out.check = func() error { return m.check(params[0]) }
 	if len(m.parts) == 0 || params[0].Err() != nil || last(params[0]) != len(m.parts) {
@@ -88,7 +88,7 @@ func (m mixture) law(params []*ad.Node) Dist {
 		out.logCCDF = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCCDF(x) }) }
 	}
 	m.numbers(&out, parts)
-	out.remake = m.law
+	out.remake = m.family
 	return out
 }
 
@@ -100,7 +100,7 @@ func someValue(d Dist) *ad.Node {
 	return d.Support.middle()
 }
 
-// anyInside is 1 where x is possible for one of the laws.
+// anyInside is 1 where x is possible for one of the distributions.
 func anyInside(parts []Dist, x *ad.Node) (any *ad.Node) {
 	for _, c := range parts {
 		in := c.insideOf(x)

@@ -7,32 +7,32 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// MixtureSameFamily is Mixture of components of one law of numbers, whose
+// MixtureSameFamily is Mixture of components of one scalar distribution, whose
 // parameters have the components in their last axis, as weights has; parameters of
 // no axes are common to all. It costs one pass however many components there are.
 func MixtureSameFamily(weights any, d Dist) Dist {
-	return family{mixture{name: "mixture"}, d}.law(append([]*ad.Node{ad.Of(weights)}, d.Params...))
+	return commonFamily{mixture{name: "mixture"}, d}.family(append([]*ad.Node{ad.Of(weights)}, d.Params...))
 }
 
 // MixtureSameFamilyLogits is MixtureSameFamily with weights given by their
 // logarithms, up to a common constant.
 func MixtureSameFamilyLogits(logits any, d Dist) Dist {
-	return family{mixture{name: "mixturelogits"}, d}.law(append([]*ad.Node{ad.Of(logits)}, d.Params...))
+	return commonFamily{mixture{name: "mixturelogits"}, d}.family(append([]*ad.Node{ad.Of(logits)}, d.Params...))
 }
 
-type family struct {
+type commonFamily struct {
 	mixture
 	base Dist
 }
 
-func (m family) law(params []*ad.Node) Dist {
+func (m commonFamily) family(params []*ad.Node) Dist {
 	base, k := m.base.with(params[1:]), last(params[0])
 	out := Dist{Name: m.name, Params: params, Support: base.Support, Discrete: base.Discrete, paramEvent: []int{1}}
 	for _, p := range base.Params {
 		out.paramEvent = append(out.paramEvent, min(1, len(p.Shape())))
 	}
 	out.check = func() error { return m.check(base, params[0], k) }
-	out.remake = m.law
+	out.remake = m.family
 	if s, ok := base.batchOfParams(); params[0].Err() != nil || !ok || len(s) == 0 || s[len(s)-1] != k {
 		out.logProb = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
 		return out
@@ -72,7 +72,7 @@ func edge(reduce func(x *ad.Node, axes ...int) *ad.Node, end *ad.Node) *ad.Node 
 	return reduce(end, -1)
 }
 
-func (m family) check(base Dist, weights *ad.Node, k int) error {
+func (m commonFamily) check(base Dist, weights *ad.Node, k int) error {
 	for _, err := range []error{weights.Err(), base.Err()} {
 		if err != nil {
 			return fmt.Errorf("dist: mixture of %s: %w", base.Name, err)
@@ -80,7 +80,7 @@ func (m family) check(base Dist, weights *ad.Node, k int) error {
 	}
 	s, _ := base.batchOfParams()
 	if base.Event > 0 || base.paramEvent != nil || len(s) == 0 || s[len(s)-1] != k {
-		return fmt.Errorf("dist: mixture of %s: weights of shape %v, parameters of batch axes %v: want a law of numbers and equal last axes", base.Name, weights.Shape(), s)
+		return fmt.Errorf("dist: mixture of %s: weights of shape %v, parameters of batch axes %v: want a scalar distribution and equal last axes", base.Name, weights.Shape(), s)
 	}
 	if w, ok := constant(weights); ok && m.name == "mixture" {
 		for at := 0; at < len(w); at += k {
@@ -94,7 +94,7 @@ func (m family) check(base Dist, weights *ad.Node, k int) error {
 
 // numbers sets what works on plain numbers: weights, then each parameter's for all
 // components, or its one.
-func (m family) numbers(out *Dist, base Dist, k int) {
+func (m commonFamily) numbers(out *Dist, base Dist, k int) {
 	component := func(p []float64, j int) []float64 {
 		q, at := make([]float64, len(base.Params)), k
 		for i := range q {

@@ -2,7 +2,7 @@ package dist
 
 import "math"
 
-// numericMoments returns mean and variance as integrals over quantiles, for laws
+// numericMoments returns mean and variance as integrals over quantiles, for distributions
 // whose base has them or that end on both sides.
 func (d Dist) numericMoments(base Dist, p, q []float64) (mean, variance float64) {
 	lo, hi := d.ends(p)
@@ -16,7 +16,7 @@ func (d Dist) numericMoments(base Dist, p, q []float64) (mean, variance float64)
 	return mean, average(func(x float64) float64 { return (x - mean) * (x - mean) })
 }
 
-// overQuantiles returns the averager of functions of x: sums of a discrete law,
+// overQuantiles returns the averager of functions of x: sums of a discrete distribution,
 // tanh-sinh quadrature over probabilities of others.
 func (d Dist) overQuantiles(p []float64) func(f func(x float64) float64) float64 {
 	var x, w []float64

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Moyal is the law of the energy loss of charged particles, an approximation of
+// Moyal is the distribution of the energy loss of charged particles, an approximation of
 // Landau's: loc - scale log(n^2) for a standard normal n.
 //
 //	log p = -(z + exp(-z))/2 - log(2 pi)/2 - log scale, z = (x-loc)/scale
@@ -41,7 +41,7 @@ func Moyal(loc, scale any) Dist {
 }
 
 func init() {
-	register(Law{Name: "moyal", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
+	register(Family{Name: "moyal", Params: []string{"loc", "scale"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Moyal(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2, 0.5}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Multinomial is the law of the counts of K outcomes of probabilities p, the last
+// Multinomial is the distribution of the counts of K outcomes of probabilities p, the last
 // axis, in n trials. A value is a vector of whole numbers of sum n.
 //
 //	log P = log n! - sum log c_k! + sum c_k log p_k
@@ -51,7 +51,7 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 	return d
 }
 
-// countsOf is a law of k counts of sum q[0].
+// countsOf is a distribution of k counts of sum q[0].
 func countsOf(name string, q []*ad.Node, k int) Dist {
 	start := make([]float64, max(1, k))
 	start[0] = 1
@@ -65,10 +65,10 @@ func countsOf(name string, q []*ad.Node, k int) Dist {
 	}
 }
 
-// noTransform is what a law of whole numbers has: it cannot be sampled by
+// noTransform is what a distribution of whole numbers has: it cannot be sampled by
 // gradients.
 func noTransform(name string) Transform {
-	err := fmt.Errorf("dist: %s is a law of whole numbers: it has no transform; sum it out with Mixture or LogMix", name)
+	err := fmt.Errorf("dist: %s is a distribution of whole numbers: it has no transform; sum it out with Mixture or LogMix", name)
 	return Transform{Name: "none", Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return failed(x, err), failed(x, err) },
 		Inverse:   func([]float64, ...float64) ([]float64, error) { return nil, err },
@@ -121,15 +121,15 @@ func DirichletMultinomial(n, alpha any) Dist {
 }
 
 func init() {
-	register(Law{Name: "multinomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+	register(Family{Name: "multinomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
 		Make:   func(p ...any) Dist { return Multinomial(p[0], p[1]) },
 		At:     [][]float64{{20, 0.2, 0.5, 0.3}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})
-	register(Law{Name: "multinomiallogits", Params: []string{"n", "logits"}, Want: []Support{Counts, Real},
+	register(Family{Name: "multinomiallogits", Params: []string{"n", "logits"}, Want: []Support{Counts, Real},
 		Make:   func(p ...any) Dist { return MultinomialLogits(p[0], p[1]) },
 		At:     [][]float64{{8, 0.1, -0.4, 1.2}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})
-	register(Law{Name: "dirichletmultinomial", Params: []string{"n", "alpha"}, Want: []Support{Counts, Positive},
+	register(Family{Name: "dirichletmultinomial", Params: []string{"n", "alpha"}, Want: []Support{Counts, Positive},
 		Make:   func(p ...any) Dist { return DirichletMultinomial(p[0], p[1]) },
 		At:     [][]float64{{8, 0.5, 1.5, 2}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})

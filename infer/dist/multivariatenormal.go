@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// MultivariateNormalCholesky is the Gaussian law of vectors of mean mu and
+// MultivariateNormalCholesky is the Gaussian distribution of vectors of mean mu and
 // covariance L L^T, for a lower triangle L with a positive diagonal.
 //
 //	log p = -|L^-1 (x-mu)|^2/2 - sum log L_ii - n log(2 pi)/2
@@ -83,7 +83,7 @@ func checkFactor(name string, mu, l *ad.Node) error {
 }
 
 func init() {
-	register(Law{Name: "multivariatenormalcholesky", Params: []string{"mu", "L"}, Want: []Support{Real, Real},
+	register(Family{Name: "multivariatenormalcholesky", Params: []string{"mu", "L"}, Want: []Support{Real, Real},
 		Make:   func(p ...any) Dist { return MultivariateNormalCholesky(p[0], p[1]) },
 		At:     [][]float64{{0, 0.5, 1, 1.2, 0, 0, 0.4, 0.8, 0, -0.3, 0.5, 0.6}},
 		Shapes: [][]int{{3}, {3, 3}}, Value: []int{3}})

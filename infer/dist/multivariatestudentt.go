@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// MultivariateStudentTCholesky is Student's law of vectors: nu degrees of freedom,
+// MultivariateStudentTCholesky is Student's distribution of vectors: nu degrees of freedom,
 // location mu, scale matrix L L^T.
 //
 //	log p = log Gamma((nu+n)/2) - log Gamma(nu/2) - n log(nu pi)/2 - sum log L_ii
@@ -47,7 +47,7 @@ func studentNormOf(nu *ad.Node, n float64) *ad.Node {
 }
 
 func init() {
-	register(Law{Name: "multivariatestudenttcholesky", Params: []string{"nu", "mu", "L"}, Want: []Support{Positive, Real, Real},
+	register(Family{Name: "multivariatestudenttcholesky", Params: []string{"nu", "mu", "L"}, Want: []Support{Positive, Real, Real},
 		Make:   func(p ...any) Dist { return MultivariateStudentTCholesky(p[0], p[1], p[2]) },
 		At:     [][]float64{{4, 0, 0.5, 1.2, 0, 0.4, 0.8}},
 		Shapes: [][]int{{}, {2}, {2, 2}}, Value: []int{2}})

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// NegBinomial2 is the law of counts of mean mu and variance mu + mu^2/phi: Poisson
+// NegBinomial2 is the distribution of counts of mean mu and variance mu + mu^2/phi: Poisson
 // with a Gamma rate. A large phi gives Poisson(mu).
 //
 //	log P = log C(k+phi-1, k) + phi log(phi/(mu+phi)) + k log(mu/(mu+phi))
@@ -51,10 +51,10 @@ func negBinomialOf(phi *ad.Node, logMu func() *ad.Node, at func(p []float64) flo
 }
 
 func init() {
-	register(Law{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return NegBinomial2(p[0], p[1]) },
 		At:   [][]float64{{4, 2}, {10, 0.7}}})
-	register(Law{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{Real, Positive},
+	register(Family{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return NegBinomial2Log(p[0], p[1]) },
 		At:   [][]float64{{1.2, 3}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// NoncentralT is the law of (z + mu)/sqrt(v/nu) for a standard normal z and a
+// NoncentralT is the distribution of (z + mu)/sqrt(v/nu) for a standard normal z and a
 // chi-squared v of nu degrees of freedom. It has no LogCDF.
 //
 //	log p = nu/2 log nu - log Gamma(nu/2) - log(pi)/2 - (nu-1)/2 log 2 - (nu+1)/2 log(x^2+nu)
@@ -64,7 +64,7 @@ func noncentralCDF(x float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "noncentralt", Params: []string{"nu", "mu"}, Want: []Support{Positive, Real},
+	register(Family{Name: "noncentralt", Params: []string{"nu", "mu"}, Want: []Support{Positive, Real},
 		Make: func(p ...any) Dist { return NoncentralT(p[0], p[1]) },
 		At:   [][]float64{{5, 1}, {3.5, -2}}})
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Normal is the Gaussian law of mean mu and standard deviation sigma.
+// Normal is the Gaussian distribution of mean mu and standard deviation sigma.
 //
 //	log p = -((x-mu)/sigma)^2/2 - log sigma - log(2 pi)/2
 func Normal(mu, sigma any) Dist {
@@ -47,7 +47,7 @@ func normalLog(z, sigma *ad.Node) *ad.Node {
 var halfLogTwoPi = math.Log(2*math.Pi) / 2
 
 func init() {
-	register(Law{Name: "normal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
+	register(Family{Name: "normal", Params: []string{"mu", "sigma"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return Normal(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {1.5, 0.2}}})
 }

@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// OrderedLogistic is the law of the interval of increasing cutpoints, k = 0..K for K
+// OrderedLogistic is the distribution of the interval of increasing cutpoints, k = 0..K for K
 // of them, that a Logistic(eta, 1) number falls into.
 //
 //	P = sigmoid(eta - c_(k-1)) - sigmoid(eta - c_k)
@@ -71,7 +71,7 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 }
 
 func init() {
-	register(Law{Name: "orderedlogistic", Params: []string{"eta", "cutpoints"}, Want: []Support{Real, Real},
+	register(Family{Name: "orderedlogistic", Params: []string{"eta", "cutpoints"}, Want: []Support{Real, Real},
 		Make:   func(p ...any) Dist { return OrderedLogistic(p[0], p[1]) },
 		At:     [][]float64{{0.3, -1, 0.5, 2}},
 		Shapes: [][]int{{}, {3}}})

@@ -28,7 +28,7 @@ func Pareto(xm, alpha any) Dist {
 }
 
 func init() {
-	register(Law{Name: "pareto", Params: []string{"xm", "alpha"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "pareto", Params: []string{"xm", "alpha"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Pareto(p[0], p[1]) },
 		At:   [][]float64{{1, 5}, {2, 2.5}}})
 }

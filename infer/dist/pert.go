@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// PERT is the Beta law stretched to low..high with its mode at peak; lambda says
+// PERT is the Beta distribution stretched to low..high with its mode at peak; lambda says
 // how strongly it gathers there (4 is customary).
 //
 //	y = (x-low)/(high-low), log p = log Beta(y | a, b) - log(high-low),
@@ -49,7 +49,7 @@ func pertShapes(p []float64) (a, b float64) {
 }
 
 func init() {
-	register(Law{Name: "pert", Params: []string{"low", "peak", "high", "lambda"}, Want: []Support{Real, Real, Real, Positive},
+	register(Family{Name: "pert", Params: []string{"low", "peak", "high", "lambda"}, Want: []Support{Real, Real, Real, Positive},
 		Rule: func(p []float64) string {
 			if p[1] < p[0] || p[1] > p[2] || p[0] >= p[2] {
 				return fmt.Sprintf("low <= peak <= high and low < high, got %g, %g, %g", p[0], p[1], p[2])

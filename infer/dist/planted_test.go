@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Laws of vectors refuse means and factors that do not fit, each by its name.
+// Distributions of vectors refuse means and factors that do not fit, each by its name.
 func TestMeansAndFactorsThatDoNotFit(t *testing.T) {
 	factor, three := ad.Const([]float64{1, 0, 0.5, 2}, 2, 2), ad.Const([]float64{1, 2, 3})
 	for _, d := range []dist.Dist{
@@ -22,10 +22,10 @@ func TestMeansAndFactorsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A law that was made of too few numbers says how many it wants; one that was not made
+// A distribution that was made of too few numbers says how many it wants; one that was not made
 // by this package at all is an error too.
 func TestLawsWithoutDensity(t *testing.T) {
-	l, err := dist.LawByName("normal")
+	l, err := dist.FamilyByName("normal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +33,9 @@ func TestLawsWithoutDensity(t *testing.T) {
 		t.Errorf("one number for normal: %v", err)
 	}
 	if err := (dist.Dist{Name: "mine"}).Err(); err == nil {
-		t.Error("a law of nothing has no error")
+		t.Error("a distribution of nothing has no error")
 	}
-	// Checks of the whole law do not hide those of its parameters.
+	// Checks of the whole distribution do not hide those of its parameters.
 	if err := dist.MultivariateStudentTCholesky(-1, ad.Const([]float64{1, 2}), ad.Const([]float64{1, 0, 0.5, 2}, 2, 2)).Err(); err == nil {
 		t.Error("-1 degrees of freedom are taken")
 	}

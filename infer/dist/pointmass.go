@@ -2,8 +2,8 @@ package dist
 
 import ad "github.com/euryale-dev/euryale/autodiff"
 
-// PointMass is the law of the one value at: as a component of Mixture, the excess
-// of a value that another law gives too, or does not give.
+// PointMass is the distribution of the one value at: as a component of Mixture, the excess
+// of a value that another distribution gives too, or does not give.
 func PointMass(at any) Dist {
 	p := nodes(at)
 	return Dist{Name: "pointmass", Params: p, Support: Support{Lower: p[0], Upper: p[0]}, Discrete: true,
@@ -21,7 +21,7 @@ func PointMass(at any) Dist {
 }
 
 func init() {
-	register(Law{Name: "pointmass", Params: []string{"at"}, Want: []Support{Real},
+	register(Family{Name: "pointmass", Params: []string{"at"}, Want: []Support{Real},
 		Make: func(p ...any) Dist { return PointMass(p[0]) },
 		At:   [][]float64{{2}}})
 }

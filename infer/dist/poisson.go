@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Poisson is the law of counts of the given rate (their mean).
+// Poisson is the distribution of counts of the given rate (their mean).
 //
 //	log P = k log rate - rate - log k!
 func Poisson(rate any) Dist {
@@ -54,17 +54,17 @@ func poissonRand(src Source, rate float64) float64 {
 		return math.NaN()
 	case rate == 0:
 		return 0
-	case rate > 1e15: // numbers are coarser than the law is skew
+	case rate > 1e15: // numbers are coarser than the distribution is skew
 		return math.Round(rate + math.Sqrt(rate)*src.Normal())
 	}
 	return distuv.Poisson{Lambda: rate, Src: words{src}}.Rand()
 }
 
 func init() {
-	register(Law{Name: "poisson", Params: []string{"rate"}, Want: []Support{Positive},
+	register(Family{Name: "poisson", Params: []string{"rate"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return Poisson(p[0]) },
 		At:   [][]float64{{3}, {0.2}, {55}}})
-	register(Law{Name: "poissonlog", Params: []string{"eta"}, Want: []Support{Real},
+	register(Family{Name: "poissonlog", Params: []string{"eta"}, Want: []Support{Real},
 		Make: func(p ...any) Dist { return PoissonLog(p[0]) },
 		At:   [][]float64{{2.5}, {-1}}})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// The densities of every continuous law integrate to 1, and its mean and variance are
+// The densities of every continuous distribution integrate to 1, and its mean and variance are
 // integrals of its density, to ten digits. Kinks are at parameters, where it is cut.
 func TestDensitiesIntegrate(t *testing.T) {
 	for _, l := range numbersOf() {
@@ -43,7 +43,7 @@ func TestDensitiesIntegrate(t *testing.T) {
 	}
 }
 
-// integral is that of f over the support of a law, in pieces between its parameters, 0,
+// integral is that of f over the support of a distribution, in pieces between its parameters, 0,
 // its median and its ends, each by the double exponential rule.
 func integral(d dist.Dist, p []float64, f func(x float64) float64) (sum float64) {
 	lo, hi, width := d.Quantile(0, p), d.Quantile(1, p), d.Quantile(0.75, p)-d.Quantile(0.25, p)

@@ -8,7 +8,7 @@ import (
 
 // Quantile returns the u-quantile for parameter values p, as Rand takes them: the
 // smallest x with CDF(x) >= u, by bisection where it has no closed form. NaN where
-// the law has no distribution function or u is not in 0..1.
+// the distribution has no distribution function or u is not in 0..1.
 func (d Dist) Quantile(u float64, p []float64) float64 {
 	if !(u >= 0 && u <= 1) || d.quantile == nil && d.cdf == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
@@ -117,7 +117,7 @@ func bisectWhole(u float64, cdf func(x float64) float64, lo, hi float64) float64
 }
 
 // ends returns the ends of the support at parameter values p: an end that is a
-// Node is a constant or a parameter, unless the law knows better.
+// Node is a constant or a parameter, unless the distribution knows better.
 func (d Dist) ends(p []float64) (lo, hi float64) {
 	if d.bounds != nil {
 		return d.bounds(p)

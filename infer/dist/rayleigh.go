@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Rayleigh is the law of the length of two normal numbers of standard deviation
+// Rayleigh is the distribution of the length of two normal numbers of standard deviation
 // sigma.
 //
 //	log p = log x - 2 log sigma - x^2/(2 sigma^2), x > 0
@@ -28,7 +28,7 @@ func Rayleigh(sigma any) Dist {
 }
 
 func init() {
-	register(Law{Name: "rayleigh", Params: []string{"sigma"}, Want: []Support{Positive},
+	register(Family{Name: "rayleigh", Params: []string{"sigma"}, Want: []Support{Positive},
 		Make: func(p ...any) Dist { return Rayleigh(p[0]) },
 		At:   [][]float64{{1}, {0.3}}})
 }

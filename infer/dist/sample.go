@@ -2,7 +2,7 @@ package dist
 
 import "math"
 
-// exponential draws from the exponential law of rate 1.
+// exponential draws from the exponential distribution of rate 1.
 func exponential(src Source) float64 { return -math.Log(open(src)) }
 
 // logGamma draws the logarithm of a Gamma variable of shape a and rate 1: small
@@ -14,7 +14,7 @@ func logGamma(src Source, a float64) float64 {
 	switch {
 	case !(a > 0):
 		return math.NaN()
-	case a > 1e30: // the law has no width left
+	case a > 1e30: // the distribution has no width left
 		return math.Log(a)
 	case a < 1:
 		return logGamma(src, a+1) - exponential(src)/a
@@ -34,7 +34,7 @@ func logGamma(src Source, a float64) float64 {
 	}
 }
 
-// gammaRand draws from the Gamma law of shape a and rate 1.
+// gammaRand draws from the Gamma distribution of shape a and rate 1.
 func gammaRand(src Source, a float64) float64 { return math.Exp(logGamma(src, a)) }
 
 // logitBeta draws the logit of a Beta variable.

@@ -8,10 +8,10 @@ import (
 )
 
 // Scores writes into dst what each value of x is on the scale of a standard normal
-// law: Phi^-1(F(x)), the quantile residual, which is (x-mu)/sigma for Normal. Values
-// of a discrete law, and those at the marks of a censored one, are placed at random within their probability, at the share
+// distribution: Phi^-1(F(x)), the quantile residual, which is (x-mu)/sigma for Normal. Values
+// of a discrete distribution, and those at the marks of a censored one, are placed at random within their probability, at the share
 // place(i) in [0, 1) of it. Shapes and p are those of Fill. Scores lie between -8.2 and
-// 8.2, except Normal's. It is an error for laws of vectors and for those without CDF.
+// 8.2, except Normal's. It is an error for distributions of vectors and for those without CDF.
 //
 // Reference: Dunn and Smyth 1996, doi 10.1080/10618600.1996.10474708.
 func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i int) float64) error {
@@ -35,7 +35,7 @@ func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i 
 }
 
 // atMark says whether x was recorded at the lower (-1) or upper (1) mark of a censored
-// law, and not between them (0).
+// distribution, and not between them (0).
 func (d Dist) atMark(x float64, theta []float64) int {
 	lo, hi := d.marks(theta)
 	switch {
@@ -56,7 +56,7 @@ func (d Dist) placeAtMark(x float64, theta []float64, share float64) float64 {
 	if d.Discrete {
 		hi--
 	} else {
-		hi = math.Nextafter(hi, math.Inf(-1)) // at the mark the law is complete
+		hi = math.Nextafter(hi, math.Inf(-1)) // at the mark the distribution is complete
 	}
 	below := d.CDF(hi, theta)
 	return below + share*(1-below)
@@ -69,7 +69,7 @@ func score(u float64) float64 {
 }
 
 // MeansAndSDs writes the mean and the standard deviation of each value of an array,
-// NaN where the law has none. Shapes and p are those of Fill.
+// NaN where the distribution has none. Shapes and p are those of Fill.
 func (d Dist) MeansAndSDs(mean, sd []float64, shape []int, p [][]float64) error {
 	return d.each(shape, p, func(i int, theta []float64) error {
 		mean[i], sd[i] = d.Mean(theta), math.Sqrt(d.Var(theta))

@@ -9,8 +9,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Scores of a law's own draws are standard normal: mean and variance within five
-// standard errors, for every law of numbers with a CDF.
+// Scores of a distribution's own draws are standard normal: mean and variance within five
+// standard errors, for every scalar distribution with a CDF.
 func TestScoresOfOwnDrawsAreNormal(t *testing.T) {
 	const n = 300
 	tried := 0
@@ -42,7 +42,7 @@ func TestScoresOfOwnDrawsAreNormal(t *testing.T) {
 		}
 	}
 	if tried < 40 {
-		t.Errorf("only %d laws tried", tried)
+		t.Errorf("only %d distributions tried", tried)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Skellam is the law of the difference of two Poisson counts of rates mu1 and mu2.
+// Skellam is the distribution of the difference of two Poisson counts of rates mu1 and mu2.
 // It has no LogCDF.
 //
 //	log P = -(mu1+mu2) + k/2 log(mu1/mu2) + log I_|k|(2 sqrt(mu1 mu2))
@@ -35,7 +35,7 @@ func Skellam(mu1, mu2 any) Dist {
 }
 
 // skellamCDF sums over the count of the smaller rate its probability times that of
-// the other count; where the law is wide, every h-th count stands for h of them,
+// the other count; where the distribution is wide, every h-th count stands for h of them,
 // which costs no digits for a sum as smooth.
 func skellamCDF(x float64, p []float64) float64 {
 	if !(max(p[0], p[1]) <= 1e15) { // whole numbers end
@@ -62,7 +62,7 @@ func skellamCDF(x float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "skellam", Params: []string{"mu1", "mu2"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "skellam", Params: []string{"mu1", "mu2"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Skellam(p[0], p[1]) },
 		At:   [][]float64{{3, 2}, {0.5, 8}, {300, 280}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// SkewNormal is Azzalini's law of location xi, scale omega and slant alpha; 0 is
+// SkewNormal is Azzalini's distribution of location xi, scale omega and slant alpha; 0 is
 // Normal(xi, omega).
 //
 //	log p = log 2 - log omega + log phi(z) + log Phi(alpha z), z = (x-xi)/omega
@@ -37,7 +37,7 @@ var skewCDF = ad.SkewNormalLogCDF(zero, zero).Op()
 func skewMean(p []float64) float64 { return math.Sqrt(2/math.Pi) * p[2] / math.Hypot(1, p[2]) }
 
 func init() {
-	register(Law{Name: "skewnormal", Params: []string{"xi", "omega", "alpha"}, Want: []Support{Real, Positive, Real},
+	register(Family{Name: "skewnormal", Params: []string{"xi", "omega", "alpha"}, Want: []Support{Real, Positive, Real},
 		Make: func(p ...any) Dist { return SkewNormal(p[0], p[1], p[2]) },
 		At:   [][]float64{{0, 1, 4}, {1, 2, -3}}})
 }

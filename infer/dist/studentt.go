@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// StudentT is Student's law of nu degrees of freedom, location mu and scale sigma.
+// StudentT is Student's distribution of nu degrees of freedom, location mu and scale sigma.
 //
 //	log p = log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2 - log sigma
 //	        - (nu+1)/2 log(1 + z^2/nu), z = (x-mu)/sigma
@@ -74,7 +74,7 @@ func studentQuantile(nu, u float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "studentt", Params: []string{"nu", "mu", "sigma"}, Want: []Support{Positive, Real, Positive},
+	register(Family{Name: "studentt", Params: []string{"nu", "mu", "sigma"}, Want: []Support{Positive, Real, Positive},
 		Make: func(p ...any) Dist { return StudentT(p[0], p[1], p[2]) },
 		At:   [][]float64{{4, 0, 1}, {2.5, 1, 0.3}}})
 }

@@ -98,7 +98,7 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	return in
 }
 
-// below is 1 where no part of the law lies at x or lower, above where none lies
+// below is 1 where no part of the distribution lies at x or lower, above where none lies
 // higher; nil stands for 0 everywhere.
 func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
 	if s.Lower == nil {
@@ -191,14 +191,14 @@ func (s Support) words() string {
 	return out
 }
 
-// Range returns the ends of the support of a law of numbers whose parameters are
+// Range returns the ends of the support of a scalar distribution whose parameters are
 // numbers. It is an error for others.
 func Range(d Dist) (lower, upper float64, err error) {
 	if err := d.Err(); err != nil {
 		return 0, 0, err
 	}
 	if d.Event > 0 {
-		return 0, 0, fmt.Errorf("dist: range of %s: it is a law of vectors", d.Name)
+		return 0, 0, fmt.Errorf("dist: range of %s: it is a distribution of vectors", d.Name)
 	}
 	theta, err := Numbers(d)
 	if err != nil {
@@ -215,7 +215,7 @@ func Range(d Dist) (lower, upper float64, err error) {
 	return lower, upper, nil
 }
 
-// Numbers returns the values of the parameters, as Fill takes them, of a law whose
+// Numbers returns the values of the parameters, as Fill takes them, of a distribution whose
 // parameters depend on nothing.
 func Numbers(d Dist) ([][]float64, error) {
 	if len(d.Params) == 0 {

@@ -21,7 +21,7 @@ func exactTail(own, other *ad.Node) *ad.Node {
 	return ad.Where(small, own, ad.Log1mExp(ad.Where(small, ad.Scalar(-1), other)))
 }
 
-// sided returns the logarithm of the probability on the left of z for a law that
+// sided returns the logarithm of the probability on the left of z for a distribution that
 // is symmetric about 0, where tail returns the logarithm of that beyond |z|.
 func sided(z *ad.Node, tail func(size *ad.Node) *ad.Node) *ad.Node {
 	left := ad.Less(z, zero)

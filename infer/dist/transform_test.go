@@ -274,7 +274,7 @@ func TestNudgedInside(t *testing.T) {
 	}
 }
 
-// Every law's default transform leads into its support.
+// Every distribution's default transform leads into its support.
 func TestDefaultTransformsOfLaws(t *testing.T) {
 	for _, l := range dist.All() {
 		d := l.New(l.At[0]...)

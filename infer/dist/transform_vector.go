@@ -211,7 +211,7 @@ func SimplexILRTransform() Transform {
 }
 
 // UnitVectorTransform maps x to x/|x|; the adjustment -|x|^2/2 gives |x| a
-// proper law.
+// proper distribution.
 func UnitVectorTransform() Transform {
 	return Transform{Name: "unit_vector", Event: 1, Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {

@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Triangle is the law whose density rises linearly from low to mode and falls to
+// Triangle is the distribution whose density rises linearly from low to mode and falls to
 // high.
 //
 //	p = 2/(high-low) times (x-low)/(mode-low) or (high-x)/(high-mode)
@@ -67,7 +67,7 @@ func triangleQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	register(Law{Name: "triangle", Params: []string{"low", "high", "mode"}, Want: []Support{Real, Real, Real},
+	register(Family{Name: "triangle", Params: []string{"low", "high", "mode"}, Want: []Support{Real, Real, Real},
 		Rule: func(p []float64) string {
 			if p[2] < p[0] || p[2] > p[1] || p[0] >= p[1] {
 				return fmt.Sprintf("low <= mode <= high and low < high, got %g, %g, %g", p[0], p[2], p[1])

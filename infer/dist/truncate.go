@@ -8,11 +8,11 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Truncate is the law d given that lower <= x <= upper; nil or an infinite number is no
-// end. d is a law
+// Truncate is the distribution d given that lower <= x <= upper; nil or an infinite number is no
+// end. d is a distribution
 // of numbers with LogCDF and LogCCDF.
 //
-//	log p = log p_d(x) - log(F_d(upper) - F_d(lower)), F_d(lower-1) for discrete laws
+//	log p = log p_d(x) - log(F_d(upper) - F_d(lower)), F_d(lower-1) for discrete distributions
 //
 // The difference is taken in the tail where it keeps its digits. Params are those
 // of d, then the ends.
@@ -28,7 +28,7 @@ func Truncate(d Dist, lower, upper any) Dist {
 		t.high = len(p)
 		p = append(p, ad.Of(upper))
 	}
-	return t.law(p)
+	return t.family(p)
 }
 
 // openEnd is nil for an end at infinity: its place times a derivative of 0 is none.
@@ -45,7 +45,7 @@ type truncation struct {
 	low, high int
 }
 
-func (t truncation) law(p []*ad.Node) Dist {
+func (t truncation) family(p []*ad.Node) Dist {
 	base := t.base.with(p[:len(t.base.Params)])
 	var lower, upper *ad.Node
 	out := Dist{Name: "truncated " + base.Name, Params: p, Support: base.Support, Discrete: base.Discrete, everywhere: base.everywhere}
@@ -73,7 +73,7 @@ func (t truncation) law(p []*ad.Node) Dist {
 	out.logCCDF = func(x *ad.Node) *ad.Node { return exactTail(beyond(x), below(x)) }
 	out.bounds = func(q []float64) (lo, hi float64) { return t.ends(q) }
 	out.check = func() error { return t.check(out, base) }
-	out.remake = t.law
+	out.remake = t.family
 	out.cdf = out.graphCDF()
 	out.rand = func(src Source, q []float64) float64 { return t.rand(out, src, q) }
 	n := t.base.sizeOfParams()
@@ -108,7 +108,7 @@ func (t truncation) ends(q []float64) (lo, hi float64) {
 func (t truncation) check(d, base Dist) error {
 	switch {
 	case base.Event > 0 || base.logCDF == nil || base.logCCDF == nil:
-		return fmt.Errorf("dist: truncate: %s has no LogCDF: truncate a law of numbers that has one", base.Name)
+		return fmt.Errorf("dist: truncate: %s has no LogCDF: truncate a scalar distribution that has one", base.Name)
 	}
 	if err := base.Err(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (t truncation) rand(d Dist, src Source, q []float64) float64 {
 }
 
 // logBetween returns the logarithm of the probability of lower <= x <= upper; nil
-// ends are those of the law.
+// ends are those of the distribution.
 func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
 	if lower != nil && d.Discrete {
 		lower = ad.Shift(ad.Ceil(lower), -1)

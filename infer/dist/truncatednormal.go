@@ -7,8 +7,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// TruncatedNormal is the Normal law given that a <= x <= b. For one end, or other
-// laws, see Truncate.
+// TruncatedNormal is the Normal distribution given that a <= x <= b. For one end, or other
+// distributions, see Truncate.
 //
 //	log p = log Normal(x | mu, sigma) - log(Phi((b-mu)/sigma) - Phi((a-mu)/sigma))
 func TruncatedNormal(mu, sigma, a, b any) Dist {
@@ -86,7 +86,7 @@ func truncatedMoments(p []float64) (mean, variance float64) {
 }
 
 func init() {
-	register(Law{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, Real, Real},
+	register(Family{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, Real, Real},
 		Rule: func(p []float64) string {
 			if p[2] >= p[3] {
 				return fmt.Sprintf("a < b, got %g and %g", p[2], p[3])

@@ -4,7 +4,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Uniform is the law of equal density between low and high.
+// Uniform is the distribution of equal density between low and high.
 //
 //	log p = -log(high - low)
 func Uniform(low, high any) Dist {
@@ -24,7 +24,7 @@ func Uniform(low, high any) Dist {
 }
 
 func init() {
-	register(Law{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Rule: increasing,
+	register(Family{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Rule: increasing,
 		Make: func(p ...any) Dist { return Uniform(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {-2, 3}}})
 }

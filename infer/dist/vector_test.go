@@ -35,9 +35,9 @@ func argument(t *testing.T, raw json.RawMessage) (v []float64, shape []int) {
 	return nil, nil
 }
 
-// goldenLaws make the law of each golden from its arguments but the first, the
+// goldenFamilies make the distribution of each golden from its arguments but the first, the
 // value, whose shape and sum are known.
-var goldenLaws = map[string]func(value []float64, shape []int, p []any) dist.Dist{
+var goldenFamilies = map[string]func(value []float64, shape []int, p []any) dist.Dist{
 	"LKJCholesky": func(_ []float64, shape []int, p []any) dist.Dist { return dist.LKJCholesky(shape[0], p[0]) },
 	"Multinomial_logits": func(v []float64, _ []int, p []any) dist.Dist {
 		return dist.MultinomialLogits(total(v), p[0])
@@ -56,7 +56,7 @@ func total(v []float64) (sum float64) {
 }
 
 func TestMultivariateGoldens(t *testing.T) {
-	type family struct {
+	type commonFamily struct {
 		Order []string `json:"arg_order"`
 		Cases []struct {
 			Args   map[string]json.RawMessage
@@ -67,7 +67,7 @@ func TestMultivariateGoldens(t *testing.T) {
 	var raw map[string]json.RawMessage
 	golden.JSON(t, &raw, "inference", "distributions", "multivariate.json")
 	for name, text := range raw {
-		var f family
+		var f commonFamily
 		if name[0] == '_' || strings.HasPrefix(name, "GaussianProcess") || json.Unmarshal(text, &f) != nil { // a note; infer/gp has the process
 			continue
 		}
@@ -120,7 +120,7 @@ func goldenLogProb(t *testing.T, name string, inputs []*ad.Node, value []float64
 	if name == "Horseshoe_nonmarginal" { // beta and lambda are the value
 		return dist.Horseshoe(inputs[2]).LogProb(ad.Stack(0, inputs[0], inputs[1]))
 	}
-	if f := goldenLaws[name]; f != nil {
+	if f := goldenFamilies[name]; f != nil {
 		return f(value, shape, params).LogProb(inputs[0])
 	}
 	key := strings.ToLower(strings.ReplaceAll(name, "_", ""))
@@ -129,12 +129,12 @@ func goldenLogProb(t *testing.T, name string, inputs []*ad.Node, value []float64
 			return l.Make(params...).LogProb(inputs[0])
 		}
 	}
-	t.Errorf("%s has no law", name)
+	t.Errorf("%s has no distribution", name)
 	return ad.Scalar(0)
 }
 
-// arraysOf lists the laws with arrays as values or parameters.
-func arraysOf() (out []dist.Law) {
+// arraysOf lists the distributions with arrays as values or parameters.
+func arraysOf() (out []dist.Family) {
 	for _, l := range dist.All() {
 		if l.Shapes != nil || l.Value != nil {
 			out = append(out, l)
@@ -144,7 +144,7 @@ func arraysOf() (out []dist.Law) {
 }
 
 // split cuts p into the parameters of l.
-func split(l dist.Law, p []float64) (values [][]float64, shapes [][]int) {
+func split(l dist.Family, p []float64) (values [][]float64, shapes [][]int) {
 	at := 0
 	for _, s := range l.Shapes {
 		n := tensor.Shape(s).Size()
@@ -154,9 +154,9 @@ func split(l dist.Law, p []float64) (values [][]float64, shapes [][]int) {
 	return values, shapes
 }
 
-// Every law of arrays: gradients of first and second order, with respect to the
+// Every distribution of arrays: gradients of first and second order, with respect to the
 // value and the parameters, at draws; and the mean over draws of the gradient with
-// respect to each parameter, which is 0 for the law that they come from (4.5
+// respect to each parameter, which is 0 for the distribution that they come from (4.5
 // standard errors are passed by chance once in 1e5).
 func TestEveryVectorLaw(t *testing.T) {
 	for i, l := range arraysOf() {
@@ -247,7 +247,7 @@ func free(name string, g []float64) []float64 {
 	return g
 }
 
-// A functional of draws follows the law that theory says (Kolmogorov-Smirnov at
+// A functional of draws follows the distribution that theory says (Kolmogorov-Smirnov at
 // 4000 draws, threshold 2.2/sqrt(n)).
 func TestMarginalsOfVectorLaws(t *testing.T) {
 	corr := func(i, j int) func(x []float64) float64 {
@@ -260,10 +260,10 @@ func TestMarginalsOfVectorLaws(t *testing.T) {
 	}
 	at := func(i int) func(x []float64) float64 { return func(x []float64) float64 { return x[i] } }
 	for _, c := range []struct {
-		law  string
-		f    func(x []float64) float64
-		want dist.Dist
-		p    []float64
+		family string
+		f      func(x []float64) float64
+		want   dist.Dist
+		p      []float64
 	}{
 		{"multivariatenormalcholesky", at(2), dist.Normal(0, 1), []float64{1, math.Sqrt(0.3*0.3 + 0.5*0.5 + 0.6*0.6)}},
 		{"multivariatenormalcholesky", func(x []float64) float64 { return x[0] + x[1] }, dist.Normal(0, 1), []float64{0.5, math.Hypot(1.6, 0.8)}},
@@ -288,7 +288,7 @@ func TestMarginalsOfVectorLaws(t *testing.T) {
 		{"orderedlogistic", at(0), dist.OrderedLogistic(0, []float64{0, 1, 2}), []float64{0.3, -1, 0.5, 2}},
 	} {
 		for i, l := range arraysOf() {
-			if l.Name != c.law {
+			if l.Name != c.family {
 				continue
 			}
 			params, _ := split(l, l.At[0])
@@ -303,7 +303,7 @@ func TestMarginalsOfVectorLaws(t *testing.T) {
 				y[n] = c.f(x[n*size : (n+1)*size])
 			}
 			if worst := unevenness(c.want, c.p, y); worst > 2.2/math.Sqrt(draws) {
-				t.Errorf("%s: draws leave %s%v by %g", c.law, c.want.Name, c.p, worst)
+				t.Errorf("%s: draws leave %s%v by %g", c.family, c.want.Name, c.p, worst)
 			}
 		}
 	}

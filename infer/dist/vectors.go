@@ -7,7 +7,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// What laws of vectors and matrices share. Their numbers come flat and row-major.
+// What distributions of vectors and matrices share. Their numbers come flat and row-major.
 
 // column gives the batch axes of n one more axis of length 1, to stand beside a
 // vector; a number needs none.

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// VonMises is the law of an angle (rad) around mu with concentration kappa. The
+// VonMises is the distribution of an angle (rad) around mu with concentration kappa. The
 // density is periodic and x may be any angle; draws and the transform take those
 // from -pi to pi. It has no LogCDF.
 //
@@ -35,7 +35,7 @@ func wrapped(x float64) float64 {
 	return x - math.Pi
 }
 
-// vonMisesRand draws the angle from the mean by rejection from a wrapped Cauchy law.
+// vonMisesRand draws the angle from the mean by rejection from a wrapped Cauchy distribution.
 //
 // Reference: Best and Fisher, doi 10.2307/2346732.
 func vonMisesRand(src Source, kappa float64) float64 {
@@ -47,7 +47,7 @@ func vonMisesRand(src Source, kappa float64) float64 {
 	}
 	s := 0.5 / kappa
 	r := s + math.Sqrt(1+s*s)
-	if kappa > 1e8 { // the wrapped law is normal to all digits
+	if kappa > 1e8 { // the wrapped distribution is normal to all digits
 		return src.Normal() / math.Sqrt(kappa)
 	}
 	for {
@@ -83,7 +83,7 @@ func unwrappedCDF(d, kappa float64) float64 {
 var logI0e = ad.BesselLogI0e(zero).Op()
 
 func init() {
-	register(Law{Name: "vonmises", Params: []string{"mu", "kappa"}, Want: []Support{Real, Positive},
+	register(Family{Name: "vonmises", Params: []string{"mu", "kappa"}, Want: []Support{Real, Positive},
 		Make: func(p ...any) Dist { return VonMises(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2.5, 6}}})
 }

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Weibull is the law of shape k and scale lambda.
+// Weibull is the distribution of shape k and scale lambda.
 //
 //	log p = log(k/lambda) + (k-1) log(x/lambda) - (x/lambda)^k, x > 0
 func Weibull(k, lambda any) Dist {
@@ -32,7 +32,7 @@ func Weibull(k, lambda any) Dist {
 }
 
 func init() {
-	register(Law{Name: "weibull", Params: []string{"k", "lambda"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "weibull", Params: []string{"k", "lambda"}, Want: []Support{Positive, Positive},
 		Make: func(p ...any) Dist { return Weibull(p[0], p[1]) },
 		At:   [][]float64{{1.5, 2}, {0.8, 1}}})
 }

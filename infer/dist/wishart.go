@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Wishart is the law of the sum of the outer products of nu normal vectors of
+// Wishart is the distribution of the sum of the outer products of nu normal vectors of
 // covariance V, for any nu > p-1; its mean is nu V. A value is symmetric and
 // positive definite.
 //
@@ -34,7 +34,7 @@ func Wishart(nu, v any) Dist {
 	return d
 }
 
-// InverseWishart is the law of the inverse of a Wishart(nu, Psi^-1) matrix: a
+// InverseWishart is the distribution of the inverse of a Wishart(nu, Psi^-1) matrix: a
 // covariance matrix of mean Psi/(nu-p-1).
 //
 //	log p = nu/2 log|Psi| - (nu+p+1)/2 log|X| - tr(Psi X^-1)/2 - nu p/2 log 2 - log Gamma_p(nu/2)
@@ -163,11 +163,11 @@ func invert(dst *mat.SymDense, m []float64, n int) error {
 }
 
 func init() {
-	register(Law{Name: "wishart", Params: []string{"nu", "V"}, Want: []Support{Positive, Real},
+	register(Family{Name: "wishart", Params: []string{"nu", "V"}, Want: []Support{Positive, Real},
 		Make:   func(p ...any) Dist { return Wishart(p[0], p[1]) },
 		At:     [][]float64{{5, 1, 0.2, 0.2, 0.7}},
 		Shapes: [][]int{{}, {2, 2}}, Value: []int{2, 2}})
-	register(Law{Name: "inversewishart", Params: []string{"nu", "Psi"}, Want: []Support{Positive, Real},
+	register(Family{Name: "inversewishart", Params: []string{"nu", "Psi"}, Want: []Support{Positive, Real},
 		Make:   func(p ...any) Dist { return InverseWishart(p[0], p[1]) },
 		At:     [][]float64{{7, 1, 0.2, 0.2, 0.7}},
 		Shapes: [][]int{{}, {2, 2}}, Value: []int{2, 2}})

@@ -5,7 +5,7 @@ import (
 )
 
 // ZeroInflatedPoisson gives 0 with probability pi and else a Poisson count, which
-// may be 0 too. For other laws see Mixture with PointMass.
+// may be 0 too. For other distributions see Mixture with PointMass.
 //
 //	log P = log(pi + (1-pi) exp(-rate)) at 0, log(1-pi) + log Poisson(k | rate) above
 func ZeroInflatedPoisson(pi, rate any) Dist {
@@ -35,7 +35,7 @@ func ZeroInflatedPoisson(pi, rate any) Dist {
 }
 
 func init() {
-	register(Law{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{Unit, Positive},
+	register(Family{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{Unit, Positive},
 		Make: func(p ...any) Dist { return ZeroInflatedPoisson(p[0], p[1]) },
 		At:   [][]float64{{0.2, 3}, {0.7, 0.5}}})
 }

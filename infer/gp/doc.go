@@ -1,9 +1,9 @@
 // Package gp holds Gaussian processes as graphs: kernels, which give the
-// covariance between points, and the laws of the values there.
+// covariance between points, and the distributions of the values there.
 //
 // A Kernel is a value made of its hyperparameters, numbers or Nodes, and kernels
 // add and multiply. Points are a vector, or a matrix with one row per point; a
-// length scale may be a vector with one number per column. Marginal is the law of
+// length scale may be a vector with one number per column. Marginal is the distribution of
 // noisy observations, Predict that of the process at other points given them.
 //
 //	k := gp.SquaredExponential(alpha, rho)

@@ -133,14 +133,14 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// The law of new observations given old ones is that of all over that of the old.
+// The distribution of new observations given old ones is that of all over that of the old.
 func TestConditionIsTheQuotientOfMarginals(t *testing.T) {
 	k := gp.Add(gp.Matern32(1.2, 0.8), gp.Constant(0.5))
 	x, at := []float64{0, 0.5, 1.7, 3}, []float64{0.2, 2.5}
 	y, next := []float64{0.3, -0.2, 1, 0.4}, []float64{0.1, 0.9}
 	all := func(a, b []float64) []float64 { return append(append([]float64{}, a...), b...) }
 	p := gp.Condition(k, x, y, 0.2, 0.1, at)
-	got := value(t, p.Law(0.1).LogProb(ad.Const(next)))[0]
+	got := value(t, p.Distribution(0.1).LogProb(ad.Const(next)))[0]
 	joint := value(t, gp.Marginal(k, all(x, at), 0.2, 0.1).LogProb(ad.Const(all(y, next))))[0]
 	if want := joint - value(t, gp.Marginal(k, x, 0.2, 0.1).LogProb(ad.Const(y)))[0]; math.Abs(got-want) > 1e-8 {
 		t.Errorf("%.12g, want %.12g", got, want)
@@ -166,14 +166,14 @@ func TestLatent(t *testing.T) {
 	x := ad.Const([]float64{0, 1, 2})
 	z := ad.Input("z", 3)
 	f := gp.Latent(k, x, 0.5, z)
-	law := gp.Prior(k, x, 0.5)
+	distribution := gp.Prior(k, x, 0.5)
 	for i := range 3 {
 		unit := make([]float64, 3)
 		unit[i] = 1.3
 		at := ad.Substitute([]*ad.Node{f}, []*ad.Node{z}, []*ad.Node{ad.Const(unit)})[0]
 		// |L^-1 (f - mean)|^2 = 1.69, wherever z points.
-		base := value(t, law.LogProb(ad.Const([]float64{0.5, 0.5, 0.5})))[0]
-		if got := value(t, law.LogProb(at))[0] - base; math.Abs(got+1.69/2) > 1e-8 {
+		base := value(t, distribution.LogProb(ad.Const([]float64{0.5, 0.5, 0.5})))[0]
+		if got := value(t, distribution.LogProb(at))[0] - base; math.Abs(got+1.69/2) > 1e-8 {
 			t.Errorf("direction %d: log density falls by %g, want %g", i, -got, 1.69/2)
 		}
 	}
@@ -193,7 +193,7 @@ func TestMistakesStayOnTheNode(t *testing.T) {
 		}
 	}
 	if err := gp.Marginal(k, []float64{1, 2, 3}, nil, 0.1).Err(); err == nil {
-		t.Error("a law of them: no error")
+		t.Error("a distribution of them: no error")
 	}
 	var _ dist.Dist = gp.Prior(gp.Constant(1), []float64{1}, nil)
 }

@@ -26,7 +26,7 @@ func Cholesky(cov *ad.Node, noise any) *ad.Node {
 	return ad.Cholesky(ad.Add(cov, ad.DiagMatrix(ad.Broadcast(add, n))))
 }
 
-// Marginal is the law of observations of the process at the points x: mean, nil for
+// Marginal is the distribution of observations of the process at the points x: mean, nil for
 // 0, and noise of the given variance, one or one per point.
 //
 //	y ~ MultivariateNormal(mean, K(x, x) + diag(noise))
@@ -35,7 +35,7 @@ func Marginal(k Kernel, x, mean, noise any) dist.Dist {
 	return dist.MultivariateNormalCholesky(level(mean, p), Cholesky(k.Cov(p, p), noise))
 }
 
-// Prior is the law of the process itself at the points x.
+// Prior is the distribution of the process itself at the points x.
 func Prior(k Kernel, x, mean any) dist.Dist { return Marginal(k, x, mean, nil) }
 
 // Latent returns the process at the points x made of independent standard normal
@@ -53,7 +53,7 @@ func level(mean any, x *ad.Node) *ad.Node {
 	return constant(ad.Of(mean), x)
 }
 
-// Prediction is the law of the process at new points, given observations.
+// Prediction is the distribution of the process at new points, given observations.
 type Prediction struct {
 	Mean *ad.Node // at the new points
 	Cov  *ad.Node // between them, without noise
@@ -81,8 +81,8 @@ func Condition(k Kernel, x, y, mean, noise, at any) Prediction {
 	}
 }
 
-// Law is the law of observations at the new points, with noise of the given
+// Distribution is the distribution of observations at the new points, with noise of the given
 // variance; nil for the process itself.
-func (p Prediction) Law(noise any) dist.Dist {
+func (p Prediction) Distribution(noise any) dist.Dist {
 	return dist.MultivariateNormalCholesky(p.Mean, Cholesky(p.Cov, noise))
 }

@@ -33,7 +33,7 @@ func ExampleTrain() {
 	// Output: accuracy 1.0, overlap 1.0
 }
 
-// Overlaps that grow over joint rounds give the law of association.
+// Overlaps that grow over joint rounds give the distribution of association.
 func ExampleFitAssociation() {
 	data := connectome.Association{Rounds: []float64{10, 12, 14, 16, 18, 20}, Overlap: []int{25, 34, 46, 58, 68, 80}, K: 100}
 	fit, err := connectome.FitAssociation(context.Background(), data, infer.Config{Seed: 1})

@@ -59,7 +59,7 @@ type Strengths struct {
 	Times  []int     // number of times that each was strengthened
 }
 
-// Model returns the law of the weights:
+// Model returns the distribution of the weights:
 //
 //	beta ~ HalfNormal(0.2),  log_sigma ~ Normal(log 0.05, 1)
 //	log(weight/count) ~ Normal(times log(1 + beta), sigma)
@@ -106,7 +106,7 @@ type Completion struct {
 	K         int       // number of neurons of the assembly
 }
 
-// Model returns the law of the curve:
+// Model returns the distribution of the curve:
 //
 //	c ~ Beta(8, 2),  log_s ~ Normal(log 10, 1),  a50 ~ Normal(0.2, 0.2)
 //	recovered ~ Binomial(K, c sigmoid(s (alpha - a50)))
@@ -214,7 +214,7 @@ type Association struct {
 	K       int       // number of neurons of an assembly
 }
 
-// Model returns the law of the curve:
+// Model returns the distribution of the curve:
 //
 //	a ~ Normal(0, 2),  b ~ Normal(0, 1)
 //	overlap ~ Binomial(K, sigmoid(a + b (round - 15)/5))

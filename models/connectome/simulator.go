@@ -152,7 +152,7 @@ func (s Simulator) dynamics(logBeta, logitP *ad.Node, hard bool) *ad.Node {
 // priorSD is the standard deviation of the priors of log beta and logit p.
 const priorSD = 0.5
 
-// Model returns the law of measured overlaps of successive steps, o[0] that of the
+// Model returns the distribution of measured overlaps of successive steps, o[0] that of the
 // second step with the first:
 //
 //	log_beta ~ Normal(log Beta, 0.5),  logit_p ~ Normal(logit P, 0.5),  log_kappa ~ Normal(log 100, 1)
@@ -177,8 +177,8 @@ func (s Simulator) Model(o []int) (*infer.Model, error) {
 	m.Deterministic("kp", ad.Scale(float64(s.K), ad.Sigmoid(logitP)))
 	mean := ad.Clip(s.Overlaps(logBeta, logitP), 1e-4, 1-1e-4)
 	kappa := ad.Exp(logKappa)
-	law := dist.BetaBinomial(float64(s.K), ad.Mul(kappa, mean), ad.Mul(kappa, ad.Sub(ad.Scalar(1), mean)))
-	m.Observe("overlap", law, floats(o))
+	distribution := dist.BetaBinomial(float64(s.K), ad.Mul(kappa, mean), ad.Mul(kappa, ad.Sub(ad.Scalar(1), mean)))
+	m.Observe("overlap", distribution, floats(o))
 	return m, nil
 }
 

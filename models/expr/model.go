@@ -143,11 +143,11 @@ func (b *builder) observe(y []float64) error {
 			}
 		}
 	}
-	law, err := b.law("likelihood", text, special, false)
+	distribution, err := b.distribution("likelihood", text, special, false)
 	if err != nil {
 		return err
 	}
-	b.model.Observe(b.p.Observation(), law, y)
+	b.model.Observe(b.p.Observation(), distribution, y)
 	return nil
 }
 
@@ -165,13 +165,13 @@ func (b *builder) rows(where, text string) (*ad.Node, error) {
 	return n, n.Err()
 }
 
-// law makes a law from its name and the formulas of its arguments.
-func (b *builder) law(where, text string, special map[string]*ad.Node, whole bool) (dist.Dist, error) {
+// distribution makes a distribution from its name and the formulas of its arguments.
+func (b *builder) distribution(where, text string, special map[string]*ad.Node, whole bool) (dist.Dist, error) {
 	c, err := formula.ParseCall(text)
 	if err != nil {
 		return dist.Dist{}, fmt.Errorf("%s: %w", where, err)
 	}
-	l, err := dist.LawByName(c.Name)
+	l, err := dist.FamilyByName(c.Name)
 	if err != nil {
 		return dist.Dist{}, fmt.Errorf("%s: %q: %w", where, text, err)
 	}
@@ -231,7 +231,7 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 	return n, nil
 }
 
-// folded evaluates a constant, so that a law can check it.
+// folded evaluates a constant, so that a distribution can check it.
 func folded(n *ad.Node) (*ad.Node, error) {
 	v, err := ad.Eval(n)
 	if err != nil {

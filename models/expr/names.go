@@ -101,12 +101,12 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 		}
 		return b.model.Flat(name, between(lower, upper).Transform(), list...), nil
 	}
-	d, err := b.law("prior of "+name, text, nil, true)
+	d, err := b.distribution("prior of "+name, text, nil, true)
 	if err != nil {
 		return nil, err
 	}
 	if d.Discrete {
-		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: sum over them in Go, or take a continuous law", name, text)
+		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: sum over them in Go, or take a continuous distribution", name, text)
 	}
 	if lower != nil || upper != nil {
 		d = dist.Truncate(d, lower, upper)

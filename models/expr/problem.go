@@ -46,11 +46,11 @@ type Problem struct {
 	Bounds map[string]Bounds `json:"bounds,omitempty"`
 
 	// Settings of sampling.
-	// laws of package infer/dist with formulas as arguments, such as "normal(0, 2*tau)"
+	// distributions of package infer/dist with formulas as arguments, such as "normal(0, 2*tau)"
 	Priors map[string]string `json:"priors,omitempty"`
 	// parameters without a prior, between their bounds if they have any
 	Flat []string `json:"flat,omitempty"`
-	// law of an observation. Default "normal(mu, sigma)", in which mu is always the value of Expr
+	// distribution of an observation. Default "normal(mu, sigma)", in which mu is always the value of Expr
 	// and sigma that of Sigma
 	Likelihood string            `json:"likelihood,omitempty"`
 	Groups     map[string]Group  `json:"groups,omitempty"`     // parameters that are vectors

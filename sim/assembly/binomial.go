@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// binomial is the law of the input of a neuron that never fired: of n firing neurons, how many
+// binomial is the distribution of the input of a neuron that never fired: of n firing neurons, how many
 // connect to it.
 type binomial struct {
 	from int       // value that tail[0] belongs to
 	tail []float64 // P(X > from + i) for each i, down to 1e-300
 }
 
-func newBinomial(n int, p float64) *binomial { return lawOf(masses(n, p)) }
+func newBinomial(n int, p float64) *binomial { return fromMasses(masses(n, p)) }
 
 // masses returns the probabilities of from, from+1, ... Their sum is 1, except that less than 1e-20
 // may be missing below the mode.
@@ -51,8 +51,8 @@ func masses(n int, p float64) (from int, mass []float64) {
 	return from, mass
 }
 
-// lawOf makes a law of the probabilities of from, from+1, ...
-func lawOf(from int, mass []float64) *binomial {
+// fromMasses makes a distribution of the probabilities of from, from+1, ...
+func fromMasses(from int, mass []float64) *binomial {
 	b := &binomial{from: from, tail: make([]float64, len(mass))}
 	sum := 0.0
 	for i := len(mass) - 1; i >= 0; i-- { // small terms first
@@ -72,9 +72,9 @@ func (b *binomial) quantile(s float64) int {
 //
 // Reference: Devroye, Non-Uniform Random Variate Generation (1986), section V.3.
 type order struct {
-	law  *binomial
-	left int // number of draws not yet given
-	log  float64
+	distribution *binomial
+	left         int // number of draws not yet given
+	log          float64
 }
 
 // next returns the next draw, from a uniform number v; false when none is left.
@@ -84,5 +84,5 @@ func (o *order) next(v float64) (int, bool) {
 	}
 	o.log += math.Log(v) / float64(o.left)
 	o.left--
-	return o.law.quantile(-math.Expm1(o.log)), true
+	return o.distribution.quantile(-math.Expm1(o.log)), true
 }

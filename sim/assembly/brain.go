@@ -23,7 +23,7 @@ type Sampling int
 
 const (
 	Exact  Sampling = iota // the largest of as many binomial draws as there are such neurons
-	Normal                 // K draws from the tail of a normal law, as in the reference implementation
+	Normal                 // K draws from the tail of a normal distribution, as in the reference implementation
 )
 
 // Settings of a Brain. Zero values are the defaults.
@@ -64,26 +64,26 @@ type Area struct {
 // Brain is a set of areas, stimuli and fibres. It is not safe for concurrent use; clones can run
 // concurrently.
 type Brain struct {
-	set      Settings
-	areas    []*area
-	stimuli  []*stimulus
-	fibres   []*fibre
-	byName   map[[2]string]*fibre
-	rivals   [][]string
-	closed   Inhibition
-	frozen   bool // whether plasticity is off
-	step     int
-	cached   int       // bytes of the connections in memory
-	x        []float64 // inputs of the current target
-	isWinner []uint8   // 1 for each winner, 0 for the other neurons
-	room     []int32
-	arena    []int32   // memory of the subsets drawn in one step
-	rowRoom  []synapse // unused rest of the slab that rows are cut from
-	rowsMade int       // number of synapses in all slabs
-	marked   marks
-	laws     map[pair]*binomial // laws of the inputs of new neurons, by the number of firing neurons
-	prof     *Profile
-	moved    int // lower bound on the bytes of synapses and inputs read and written so far
+	set           Settings
+	areas         []*area
+	stimuli       []*stimulus
+	fibres        []*fibre
+	byName        map[[2]string]*fibre
+	rivals        [][]string
+	closed        Inhibition
+	frozen        bool // whether plasticity is off
+	step          int
+	cached        int       // bytes of the connections in memory
+	x             []float64 // inputs of the current target
+	isWinner      []uint8   // 1 for each winner, 0 for the other neurons
+	room          []int32
+	arena         []int32   // memory of the subsets drawn in one step
+	rowRoom       []synapse // unused rest of the slab that rows are cut from
+	rowsMade      int       // number of synapses in all slabs
+	marked        marks
+	distributions map[pair]*binomial // distributions of the inputs of new neurons, by the number of firing neurons
+	prof          *Profile
+	moved         int // lower bound on the bytes of synapses and inputs read and written so far
 }
 
 // area is an Area and its state.

@@ -6,7 +6,7 @@ import "slices"
 // changes them. A plan belongs to one brain: make new plans for the copy.
 func (b *Brain) Clone() *Brain {
 	c := *b
-	c.x, c.isWinner, c.room, c.arena, c.rowRoom, c.laws, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil
+	c.x, c.isWinner, c.room, c.arena, c.rowRoom, c.distributions, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
 	c.closed = b.closed.clone()

@@ -191,7 +191,7 @@ func TestFibresOfTheirOwnProbability(t *testing.T) {
 	if sparse+dense != input {
 		t.Errorf("synapses %v and %v, input %v", sparse, dense, input)
 	}
-	// The largest 50 of 5000 sums: each part's share by the same law, drawn one by one.
+	// The largest 50 of 5000 sums: each part's share by the same distribution, drawn one by one.
 	wantSparse, wantDense := expected(k, 5000, 0.02, 0.2)
 	for _, c := range []struct{ got, want float64 }{{sparse / trials / k, wantSparse}, {dense / trials / k, wantDense}} {
 		if math.Abs(c.got-c.want) > 0.1 {

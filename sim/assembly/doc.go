@@ -24,11 +24,11 @@
 //     when a neuron first fires; only weights that have changed are stored, so that a
 //     million neurons take megabytes.
 //   - lazy (Area.Lazy): only neurons that fired are stored, and what the others get is
-//     drawn anew in each step, from its exact law. It takes the time of the supports,
+//     drawn anew in each step, from its exact distribution. It takes the time of the supports,
 //     not of the area, and is not quite a fixed graph: losers are forgotten, so
 //     supports come out some 20 % larger at ten thousand neurons, less at more.
 //   - lazy with Settings.Lazy = Normal: as the reference implementation, whose new
-//     inputs come from a truncated normal law, half a synapse too small.
+//     inputs come from a truncated normal distribution, half a synapse too small.
 //
 // What needs an area to fire that does not, and that nothing in the plan makes fire, is a
 // [*SilentError] and not a result of nothing; areas that fire from a threshold, or have

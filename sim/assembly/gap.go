@@ -7,7 +7,7 @@ import (
 )
 
 // gaps draws the distance from one connection of a neuron to the next: g with probability p
-// (1-p)^(g-1). A 32-bit number is looked up in a table; beyond its end the law starts anew, because
+// (1-p)^(g-1). A 32-bit number is looked up in a table; beyond its end the distribution starts anew, because
 // it is memoryless.
 type gaps struct {
 	upTo  []uint32 // cumulative probabilities 2^32 P(gap <= i+1)

@@ -184,19 +184,19 @@ func TestLawOfProjection(t *testing.T) {
 	}
 }
 
-// The largest of many binomials have the law that theory gives them.
+// The largest of many binomials have the distribution that theory gives them.
 func TestCandidates(t *testing.T) {
-	law := newBinomial(200, 0.05)
+	distribution := newBinomial(200, 0.05)
 	sum := 0.0
-	for i := range law.tail { // E X = sum of P(X > i)
-		sum += law.tail[i]
+	for i := range distribution.tail { // E X = sum of P(X > i)
+		sum += distribution.tail[i]
 	}
-	if mean := sum + float64(law.from); math.Abs(mean-10) > 1e-9 {
+	if mean := sum + float64(distribution.from); math.Abs(mean-10) > 1e-9 {
 		t.Errorf("mean %v, want 10", mean)
 	}
 	for _, s := range []float64{0.5, 1e-3, 1e-9, 1e-200} {
-		m := law.quantile(s)
-		if p := law.tail[m-law.from]; p > s || m > law.from && law.tail[m-law.from-1] <= s {
+		m := distribution.quantile(s)
+		if p := distribution.tail[m-distribution.from]; p > s || m > distribution.from && distribution.tail[m-distribution.from-1] <= s {
 			t.Errorf("quantile %d exceeded with probability %g: want just %g", m, p, s)
 		}
 	}

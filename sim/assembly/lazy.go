@@ -9,7 +9,7 @@ import (
 
 // A lazy area stores only neurons that fired: numbers 0, 1, ... in order of their
 // first firing. The inputs of all others are drawn when a step needs them, from their
-// exact law given that they are new, and their synapses when they first win. Losers
+// exact distribution given that they are new, and their synapses when they first win. Losers
 // are forgotten: a lazy area is not quite a fixed random graph.
 
 // The random streams of lazy areas.
@@ -42,8 +42,8 @@ func (b *Brain) chooseLazy(t *target) {
 	r.Winners = make([]int32, 0, t.K)
 	d.before = t.support
 	known := top(x, min(t.K+1, len(x)))
-	law := b.lawInto(t)
-	draw := b.candidates(t, law, &src)
+	distribution := b.inputOf(t)
+	draw := b.candidates(t, distribution, &src)
 	have, more := draw()
 	largest := 0.0
 	for at := 0; at < len(known) || more; {
@@ -66,7 +66,7 @@ func (b *Brain) chooseLazy(t *target) {
 			continue
 		}
 		r.Winners = append(r.Winners, int32(d.before+len(d.list)))
-		d.list = append(d.list, recruit{input: have, sources: law.sources(b, &src, have)})
+		d.list = append(d.list, recruit{input: have, sources: distribution.sources(b, &src, have)})
 		have, more = draw()
 	}
 	r.First = len(d.list)
@@ -74,20 +74,20 @@ func (b *Brain) chooseLazy(t *target) {
 
 // candidates returns a function that gives the inputs of new neurons, the largest
 // first, until there are no more.
-func (b *Brain) candidates(t *target, law *inputLaw, src *randomStream) func() (int, bool) {
+func (b *Brain) candidates(t *target, distribution *inputDistribution, src *randomStream) func() (int, bool) {
 	free := t.N - t.support
 	if b.set.Lazy == Normal && free > 2*t.K {
-		return normalCandidates(law, free, t.K, src)
+		return normalCandidates(distribution, free, t.K, src)
 	}
-	o := order{law: law.binomial, left: free}
+	o := order{distribution: distribution.binomial, left: free}
 	return func() (int, bool) { return o.next(src.uniform()) }
 }
 
-// normalCandidates draws k candidates from a normal law above the quantile that k of free neurons
+// normalCandidates draws k candidates from a normal distribution above the quantile that k of free neurons
 // exceed, as the reference implementation does.
-func normalCandidates(law *inputLaw, free, k int, src *randomStream) func() (int, bool) {
-	alpha := float64(law.quantile(float64(k) / float64(free)))
-	fired, mean, variance := law.moments()
+func normalCandidates(distribution *inputDistribution, free, k int, src *randomStream) func() (int, bool) {
+	alpha := float64(distribution.quantile(float64(k) / float64(free)))
+	fired, mean, variance := distribution.moments()
 	sd := math.Sqrt(variance)
 	n := distuv.UnitNormal
 	tail := n.Survival((alpha - mean) / sd)

@@ -1,10 +1,10 @@
 package assembly
 
-// inputLaw is the law of the input of a new neuron, and of the sources it comes from.
-type inputLaw struct {
+// inputDistribution is the distribution of the input of a new neuron, and of the sources it comes from.
+type inputDistribution struct {
 	*binomial
 	parts []part
-	rest  []*pmf // laws of the sum of the parts after each one
+	rest  []*pmf // distributions of the sum of the parts after each one
 }
 
 // part is a number of firing neurons, all of which connect with probability p.
@@ -14,7 +14,7 @@ type part struct {
 	*pmf
 }
 
-// pmf is a law given as its probability mass function: the probabilities of from, from+1, ...
+// pmf is a distribution given as its probability mass function: the probabilities of from, from+1, ...
 type pmf struct {
 	from int
 	mass []float64
@@ -27,7 +27,7 @@ func (s *pmf) at(k int) float64 {
 	return s.mass[k-s.from]
 }
 
-// plus returns the law of the sum of two independent numbers.
+// plus returns the distribution of the sum of two independent numbers.
 func (s *pmf) plus(o *pmf) *pmf {
 	sum := &pmf{s.from + o.from, make([]float64, len(s.mass)+len(o.mass)-1)}
 	for i, a := range s.mass {
@@ -38,10 +38,10 @@ func (s *pmf) plus(o *pmf) *pmf {
 	return sum
 }
 
-// lawInto returns the law of the input of t in this step: a binomial if all fibres have the same
+// inputOf returns the distribution of the input of t in this step: a binomial if all fibres have the same
 // probability, else a sum of binomials.
-func (b *Brain) lawInto(t *target) *inputLaw {
-	l := &inputLaw{}
+func (b *Brain) inputOf(t *target) *inputDistribution {
+	l := &inputDistribution{}
 	for _, f := range t.active {
 		l.parts = append(l.parts, part{n: f.firing(), p: f.P})
 	}
@@ -59,12 +59,12 @@ func (b *Brain) lawInto(t *target) *inputLaw {
 		l.rest[i] = sum
 		sum = l.parts[i].plus(sum)
 	}
-	l.binomial = lawOf(sum.from, sum.mass)
+	l.binomial = fromMasses(sum.from, sum.mass)
 	return l
 }
 
 // merge joins all parts into one if they have the same probability, and reports whether it did.
-func (l *inputLaw) merge() bool {
+func (l *inputDistribution) merge() bool {
 	one := l.parts[0]
 	for _, p := range l.parts[1:] {
 		if p.p != one.p {
@@ -77,7 +77,7 @@ func (l *inputLaw) merge() bool {
 }
 
 // moments returns the number of neurons that fire, and the mean and variance of the input.
-func (l *inputLaw) moments() (fired int, mean, variance float64) {
+func (l *inputDistribution) moments() (fired int, mean, variance float64) {
 	for _, p := range l.parts {
 		fired += p.n
 		mean += float64(p.n) * p.p
@@ -88,7 +88,7 @@ func (l *inputLaw) moments() (fired int, mean, variance float64) {
 
 // sources draws which m of all firing neurons connect to a new neuron: first how many of each part,
 // given their sum, and then which.
-func (l *inputLaw) sources(b *Brain, src *randomStream, m int) []int32 {
+func (l *inputDistribution) sources(b *Brain, src *randomStream, m int) []int32 {
 	if len(l.parts) == 1 {
 		return b.subset(src, l.parts[0].n, m)
 	}
@@ -129,21 +129,21 @@ func (p part) given(m int, rest *pmf, src *randomStream) int {
 	return last
 }
 
-// pair is the key of a cached law.
+// pair is the key of a cached distribution.
 type pair struct {
 	n int
 	p float64
 }
 
-// binomial returns the law of the input from n firing neurons.
+// binomial returns the distribution of the input from n firing neurons.
 func (b *Brain) binomial(n int, p float64) *binomial {
-	if b.laws == nil || len(b.laws) > 64 {
-		b.laws = map[pair]*binomial{}
+	if b.distributions == nil || len(b.distributions) > 64 {
+		b.distributions = map[pair]*binomial{}
 	}
-	l := b.laws[pair{n, p}]
+	l := b.distributions[pair{n, p}]
 	if l == nil {
 		l = newBinomial(n, p)
-		b.laws[pair{n, p}] = l
+		b.distributions[pair{n, p}] = l
 	}
 	return l
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// What new neurons get has the law of the largest of many binomials, or of the
+// What new neurons get has the distribution of the largest of many binomials, or of the
 // reference's truncated normals: probabilities to 1e-9, draws by chi-square at 1e-3.
 func TestCandidateTheory(t *testing.T) {
 	var cases []struct {
@@ -33,9 +33,9 @@ func TestCandidateTheory(t *testing.T) {
 	golden.JSON(t, &cases, "assemblies", "candidate_sampler_theory.json")
 	for i, c := range cases {
 		n, k, total := c.Reference.Free, c.Reference.K, c.Reference.Total
-		law := newBinomial(total, c.Exact.P)
-		largest, kth := float64(law.from), float64(law.from)
-		for _, s := range law.tail {
+		distribution := newBinomial(total, c.Exact.P)
+		largest, kth := float64(distribution.from), float64(distribution.from)
+		for _, s := range distribution.tail {
 			largest -= math.Expm1(float64(n) * math.Log1p(-s))
 			if s > 0 {
 				kth += mathext.RegIncBeta(float64(k), float64(n-k+1), s)
@@ -44,7 +44,7 @@ func TestCandidateTheory(t *testing.T) {
 		if math.Abs(largest-c.Exact.Largest) > 1e-9*largest || math.Abs(kth-c.Exact.Kth) > 1e-9*kth {
 			t.Errorf("case %d: mean largest %.12g and k-th %.12g, want %.12g and %.12g", i, largest, kth, c.Exact.Largest, c.Exact.Kth)
 		}
-		if a := law.quantile(float64(k) / float64(n)); float64(a) != c.Reference.Alpha {
+		if a := distribution.quantile(float64(k) / float64(n)); float64(a) != c.Reference.Alpha {
 			t.Errorf("case %d: quantile %d, want %v", i, a, c.Reference.Alpha)
 		}
 		src := newRandomStream(7, 1, i)
@@ -52,7 +52,7 @@ func TestCandidateTheory(t *testing.T) {
 		// rank is independent, so one rank at random is kept of each of many steps.
 		var exact, normal []int
 		for range 4000 {
-			o := order{law: law, left: n}
+			o := order{distribution: distribution, left: n}
 			rank := src.below(k)
 			m := 0
 			for range rank + 1 {
@@ -61,7 +61,7 @@ func TestCandidateTheory(t *testing.T) {
 			exact = append(exact, m)
 		}
 		for range 1 + 4000/k {
-			l := &inputLaw{binomial: law, parts: []part{{n: total, p: c.Reference.P}}}
+			l := &inputDistribution{binomial: distribution, parts: []part{{n: total, p: c.Reference.P}}}
 			draw := normalCandidates(l, n, k, &src)
 			for m, more := draw(); more; m, more = draw() {
 				normal = append(normal, m)

@@ -10,7 +10,7 @@ package special
 // there, by Stirling's errors, times the integral of the rest in units of it, by
 // Gauss-Legendre panels. Nothing is subtracted, so a tail keeps its digits however
 // far out it is. Derivatives with respect to a and b are cumulants of log x and
-// log(1-x) under the law that is cut off, from the same nodes.
+// log(1-x) under the distribution that is cut off, from the same nodes.
 
 import "math"
 
@@ -122,7 +122,7 @@ func series(c []float64, x, size float64) float64 {
 }
 
 // bernoulli returns log(q + p exp(-v)) + p v: what is left of the cumulants of a
-// Bernoulli law after the mean.
+// Bernoulli distribution after the mean.
 func bernoulli(p, q, v float64) float64 {
 	switch {
 	case v < 0.5 && p <= q:
@@ -221,8 +221,8 @@ type cutOff struct {
 	a, b        float64
 	left, right flank
 	over        float64 // distance of the cut beyond the peak
-	logPeak     float64 // logarithm at the peak of the density of the whole law
-	logX, logY  float64 // log x and log(1-x) at the peak, less their means under the whole law
+	logPeak     float64 // logarithm at the peak of the density of the whole distribution
+	logX, logY  float64 // log x and log(1-x) at the peak, less their means under the whole distribution
 }
 
 func cutAt(kind Incomplete, a, b, x float64) cutOff {

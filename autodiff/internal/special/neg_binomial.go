@@ -6,7 +6,7 @@ import "math"
 const fewCounts = 24
 
 // NegBinomialLogProb returns the logarithm of the probability of k under the negative
-// binomial law of mean exp(eta) and size phi.
+// binomial distribution of mean exp(eta) and size phi.
 func NegBinomialLogProb(k, eta, phi float64) float64 {
 	mu := math.Exp(eta)
 	if k <= fewCounts && phi < 1e6 {

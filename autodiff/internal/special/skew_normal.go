@@ -14,7 +14,7 @@ func skewFarTail(z, alpha float64) float64 {
 	return -z*z/2*(1+alpha*alpha) - math.Log(math.Pi) - 0.5*math.Log1p(alpha*alpha) + math.Log(sum[0][0])
 }
 
-// SkewNormalLogCDF returns the logarithm of the distribution function of the skew normal law.
+// SkewNormalLogCDF returns the logarithm of the distribution function of the skew normal distribution.
 func SkewNormalLogCDF(z, alpha float64) float64 {
 	switch {
 	case z != z || alpha != alpha:

@@ -13,7 +13,7 @@ func (w written) LogProbGrad(q, g []float64) (float64, error) { return w.f(q, g)
 
 func funcDensity(dim int, f func(q, g []float64) float64) hamiltonian.Density { return written{dim, f} }
 
-// independent is a normal law of the given standard deviations.
+// independent is a normal distribution of the given standard deviations.
 func independent(sd ...float64) hamiltonian.Density {
 	return funcDensity(len(sd), func(q, g []float64) (lp float64) {
 		for i, x := range q {

@@ -14,8 +14,8 @@ import (
 //	w = 1 + ln(lambda beta)/lambda at first,  w += beta exp(-lambda (w - 1)) when seen
 //	P(outcome) = softmax(lambda w), about count / sum of counts
 //
-// The area follows that law for two outcomes where its noise suits lambda: the normal
-// law of how many neurons of each outcome fire first is close to a logistic one when
+// The area follows that distribution for two outcomes where its noise suits lambda: the normal
+// distribution of how many neurons of each outcome fire first is close to a logistic one when
 //
 //	lambda = 1.702/sqrt(pi) k sqrt(p)/noise = 0.96 k sqrt(p)/noise
 //

@@ -218,7 +218,7 @@ func TestCoinFlips(t *testing.T) {
 }
 
 // The reference's one automaton had not learnt all of its arcs after so many
-// presentations. An independent program of the same law gave 212 valid sentences of 300
+// presentations. An independent program of the same distribution gave 212 valid sentences of 300
 // with the connections of seed 1, the reference's number, and with those of seeds 2 to 8
 // 282, 269, 297, 253, 289, 190 and 295. So ours need only not be worse, by a one-sided
 // binomial test with a false alarm in 10000.

@@ -11,9 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Law is an entry of All: how to make a law from its parameters, and where, for
-// tables, commands and checks.
-type Law struct {
+// Family is an entry of All: how to make a distribution from its parameters, and with
+// which parameters tables, commands and checks try it.
+type Family struct {
 	Name   string
 	Params []string  // names of the parameters, in order
 	Want   []Support // where the numbers of each parameter may lie
@@ -31,14 +31,14 @@ type Law struct {
 	Value  []int
 }
 
-// New makes the law of numbers: those of each parameter, one after the other, in
-// the shapes of Shapes. Another number of them is an error of the law.
-func (l Law) New(p ...float64) Dist {
-	args, at := make([]any, len(l.Params)), 0
+// New makes the distribution from the numbers of its parameters, one parameter after the
+// other, in the shapes of Shapes. A wrong count of numbers is an error of the distribution.
+func (f Family) New(p ...float64) Dist {
+	args, at := make([]any, len(f.Params)), 0
 	for i := range args {
 		shape := tensor.Shape{}
-		if l.Shapes != nil {
-			shape = l.Shapes[i]
+		if f.Shapes != nil {
+			shape = f.Shapes[i]
 		}
 		n := shape.Size()
 		switch {
@@ -51,42 +51,42 @@ func (l Law) New(p ...float64) Dist {
 		at += n
 	}
 	if at != len(p) {
-		err := fmt.Errorf("dist: %s has parameters %v, %d numbers in all: got %d", l.Name, l.Params, at, len(p))
-		return Dist{Name: l.Name, check: func() error { return err }}
+		err := fmt.Errorf("dist: %s has parameters %v, %d numbers in all: got %d", f.Name, f.Params, at, len(p))
+		return Dist{Name: f.Name, check: func() error { return err }}
 	}
-	return l.Make(args...)
+	return f.Make(args...)
 }
 
-var laws []Law
+var families []Family
 
-// register adds a law, which has no other list.
-func register(l Law) { laws = append(laws, l) }
+// register adds a family to All, the only list of them.
+func register(f Family) { families = append(families, f) }
 
-// All returns every law, in the order of their files.
-func All() []Law { return slices.Clone(laws) }
+// All returns every family, in the order of their files.
+func All() []Family { return slices.Clone(families) }
 
 // alias holds other customary names.
 var alias = map[string]string{"invgamma": "inversegamma", "gaussian": "normal", "studentst": "studentt", "chi2": "chisquared", "pertbeta4": "pert", "wald": "inversegaussian"}
 
-// named returns the law of that name; capitals, "_" and "-" do not matter.
-func named(name string) (Law, bool) {
+// named returns the family of that name; capitals, "_" and "-" do not matter.
+func named(name string) (Family, bool) {
 	key := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 	if a, ok := alias[key]; ok {
 		key = a
 	}
-	i := slices.IndexFunc(laws, func(l Law) bool { return l.Name == key })
+	i := slices.IndexFunc(families, func(l Family) bool { return l.Name == key })
 	if i < 0 {
-		return Law{}, false
+		return Family{}, false
 	}
-	return laws[i], true
+	return families[i], true
 }
 
-// LawByName returns the entry of a law of numbers; the error lists what there is.
-func LawByName(name string) (Law, error) {
+// FamilyByName returns the entry of a scalar distribution; the error lists what there is.
+func FamilyByName(name string) (Family, error) {
 	l, ok := named(name)
 	if !ok {
 		var all []string
-		for _, l := range laws {
+		for _, l := range families {
 			if l.Shapes == nil {
 				all = append(all, l.Name)
 			}
@@ -95,17 +95,17 @@ func LawByName(name string) (Law, error) {
 		if m := spelling.Meant(name, all); m != "" {
 			hint = " did you mean " + m + "?"
 		}
-		return Law{}, fmt.Errorf("dist: no law %q:%s there are %v", name, hint, all)
+		return Family{}, fmt.Errorf("dist: no distribution %q:%s there are %v", name, hint, all)
 	}
 	if l.Shapes != nil {
-		return Law{}, fmt.Errorf("dist: %s has arrays as parameters: make it in Go", l.Name)
+		return Family{}, fmt.Errorf("dist: %s has arrays as parameters: make it in Go", l.Name)
 	}
 	return l, nil
 }
 
-// ByName makes the law name of numbers; the error lists what there is.
+// ByName makes the scalar distribution of that name from its parameters; the error lists what there is.
 func ByName(name string, p ...float64) (Dist, error) {
-	l, err := LawByName(name)
+	l, err := FamilyByName(name)
 	if err != nil {
 		return Dist{}, err
 	}
@@ -114,7 +114,7 @@ func ByName(name string, p ...float64) (Dist, error) {
 }
 
 // Err returns the first mistake among the parameters: one of the graph, or a
-// constant that the law cannot have.
+// constant that the distribution cannot have.
 func (d Dist) Err() error {
 	for _, p := range d.Params {
 		if err := p.Err(); err != nil {
@@ -125,7 +125,7 @@ func (d Dist) Err() error {
 		return d.check()
 	}
 	if d.logProb == nil {
-		return fmt.Errorf("dist: a law without a density: make it with a function of this package")
+		return fmt.Errorf("dist: a distribution without a density: make it with a function of this package")
 	}
 	if _, ok := d.batchOfParams(); !ok {
 		return fmt.Errorf("dist: %v: the parameters' shapes do not broadcast, or have too few axes", d)
@@ -140,8 +140,8 @@ func (d Dist) impossible() error {
 			return err
 		}
 	}
-	law, ok := named(d.Name)
-	if !ok || len(law.Params) != len(d.Params) {
+	family, ok := named(d.Name)
+	if !ok || len(family.Params) != len(d.Params) {
 		return nil
 	}
 	known := make([]float64, len(d.Params))
@@ -151,15 +151,15 @@ func (d Dist) impossible() error {
 		if !ok {
 			continue
 		}
-		if x, bad := law.Want[i].misfit(v); bad {
-			return fmt.Errorf("dist: %s has %s = %g: want %s", d.Name, law.Params[i], x, law.Want[i].words())
+		if x, bad := family.Want[i].misfit(v); bad {
+			return fmt.Errorf("dist: %s has %s = %g: want %s", d.Name, family.Params[i], x, family.Want[i].words())
 		}
 		if len(v) == 1 {
 			known[i] = v[0]
 		}
 	}
-	if law.Rule != nil {
-		if fault := law.Rule(known); fault != "" {
+	if family.Rule != nil {
+		if fault := family.Rule(known); fault != "" {
 			return fmt.Errorf("dist: %s%v: want %s", d.Name, known, fault)
 		}
 	}

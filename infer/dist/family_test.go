@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Every continuous law: exp(LogProb) is the derivative of CDF, which is LogCDF's
+// Every continuous distribution: exp(LogProb) is the derivative of CDF, which is LogCDF's
 // exponential and goes from 0 to 1, Quantile inverts it, and Mean and Var are the
 // integrals over quantiles.
 func TestEveryContinuousLaw(t *testing.T) {
@@ -41,8 +41,8 @@ func TestEveryContinuousLaw(t *testing.T) {
 }
 
 // tails returns checks of LogCDF and LogCCDF and of their derivatives, by
-// differences; they do nothing where a law has none.
-func tails(t *testing.T, l dist.Law) (lower, upper func(x float64, p []float64, want, h float64)) {
+// differences; they do nothing where a distribution has none.
+func tails(t *testing.T, l dist.Family) (lower, upper func(x float64, p []float64, want, h float64)) {
 	one := func(name string, f func(d dist.Dist, x *ad.Node) *ad.Node) func(x float64, p []float64, want, h float64) {
 		if !has(l, f) {
 			return func(float64, []float64, float64, float64) {}
@@ -80,12 +80,12 @@ func tails(t *testing.T, l dist.Law) (lower, upper func(x float64, p []float64, 
 }
 
 // moments compares Mean and Var with integrals of quantiles.
-func moments(t *testing.T, l dist.Law, d dist.Dist, p []float64) {
+func moments(t *testing.T, l dist.Family, d dist.Dist, p []float64) {
 	mean, variance := d.Mean(p), d.Var(p)
 	if math.IsInf(variance, 1) || math.IsNaN(variance) {
 		return
 	}
-	// Tanh-sinh nodes gather where a law has its tails.
+	// Tanh-sinh nodes gather where a distribution has its tails.
 	var m, v float64
 	const h = 1. / 16
 	var xs, ws []float64
@@ -112,7 +112,7 @@ func moments(t *testing.T, l dist.Law, d dist.Dist, p []float64) {
 }
 
 // Draws fall evenly under the distribution function (Kolmogorov-Smirnov at 4000
-// draws; the threshold 2.2/sqrt(n) is passed by chance once in 1e4 laws), alone
+// draws; the threshold 2.2/sqrt(n) is passed by chance once in 1e4 distributions), alone
 // and as Fill makes them, which gives the same.
 func TestDrawsOfEveryLaw(t *testing.T) {
 	const draws = 4000
@@ -141,7 +141,7 @@ func TestDrawsOfEveryLaw(t *testing.T) {
 }
 
 // unevenness returns how far the share of x below each of some quantiles is from
-// what the law says.
+// what the distribution says.
 func unevenness(d dist.Dist, p, x []float64) (worst float64) {
 	for _, u := range []float64{.02, .05, .1, .25, .5, .75, .9, .95, .98} {
 		q := d.Quantile(u, p)
@@ -156,7 +156,7 @@ func unevenness(d dist.Dist, p, x []float64) (worst float64) {
 	return worst
 }
 
-// Every discrete law: probabilities sum to 1 and to CDF and LogCDF, Quantile
+// Every discrete distribution: probabilities sum to 1 and to CDF and LogCDF, Quantile
 // inverts CDF, and Mean and Var are sums. What is not whole has no probability.
 func TestEveryDiscreteLaw(t *testing.T) {
 	for _, l := range numbersOf() {
@@ -269,7 +269,7 @@ func TestOutsideIsMinusInfinity(t *testing.T) {
 		}
 	}
 	if _, err := dist.ByName("norml", 1); err == nil || !strings.Contains(err.Error(), "normal?") {
-		t.Errorf("unknown law: %v", err)
+		t.Errorf("unknown distribution: %v", err)
 	}
 	if _, err := dist.ByName("normal", 1); err == nil {
 		t.Error("missing parameter: no error")
@@ -303,7 +303,7 @@ func TestNumbersBroadcast(t *testing.T) {
 		p := l.At[0]
 		d := l.New(p...)
 		x := []float64{d.Quantile(0.2, p), d.Quantile(0.5, p), d.Quantile(0.9, p)}
-		if l.Name == "pointmass" || strings.Contains(l.Name, "family") || strings.Contains(l.Name, "zero-inflated") {
+		if l.Name == "pointmass" || strings.Contains(l.Name, "commonFamily") || strings.Contains(l.Name, "zero-inflated") {
 			continue // made of numbers in another way
 		}
 		for k := range p {
@@ -334,7 +334,7 @@ func TestNumbersBroadcast(t *testing.T) {
 
 func inside(d dist.Dist, x *ad.Node) *ad.Node { return d.LogProbInside(x) }
 
-// The regressions are their laws at the linear predictor, and draw as such.
+// The regressions are their distributions at the linear predictor, and draw as such.
 func TestRegressions(t *testing.T) {
 	x, alpha, beta := ad.Const([]float64{1, 2, -1, 0.5, 3, -2}, 3, 2), 0.3, []float64{0.2, -0.4}
 	eta := ad.Const([]float64{0.3 + 0.2 - 0.8, 0.3 - 0.2 - 0.2, 0.3 + 0.6 + 0.8})
