@@ -172,8 +172,9 @@ func demoVolume() (*cyrsoxs.Morphology, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := volumeOf(m)
+	v, err := morph.VolumeOf(m)
 	if err == nil {
+		v.Creator = "euryale " + version()
 		v.Name = "core-shell particle in vacuum"
 	}
 	return v, err

@@ -93,8 +93,8 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, version(), a.seed, absolute(cfg.File)
 	cfg.Base = filepath.Dir(cfg.File)
-	if err := readStarts(cfg.Problem, cfg.Base); err != nil {
-		return err
+	if err := cfg.Problem.ReadStarts(cfg.Base); err != nil {
+		return input(err)
 	}
 	v, err := a.openInversion(&cfg)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	if v.dir, err = a.makeRundir(out); err != nil {
 		return err
 	}
-	if v.method == "nuts" {
+	if v.Method == "nuts" {
 		if err := a.startChains(ctx, v); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (v *inversion) lastPoint() ([]float64, error) {
 		return nil, as(exitData, fmt.Errorf("%s: %w", v.dir.path("fit.json"), err))
 	}
 	var x []float64
-	for _, n := range v.names() {
+	for _, n := range v.Names() {
 		p, ok := doc.X[n]
 		if !ok {
 			return nil, as(exitData, fmt.Errorf("%s has no %s", v.dir.path("fit.json"), n))
@@ -176,10 +176,10 @@ func (v *inversion) lastPoint() ([]float64, error) {
 
 // solve runs the method of the problem from a start or a checkpoint, if there is one.
 func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start []float64) error {
-	if v.method == "nuts" {
+	if v.Method == "nuts" {
 		return a.sampleInversion(ctx, v, checkpoint)
 	}
-	v.startAt(start)
+	v.StartAt(start)
 	r, err := a.fitInversion(ctx, v)
 	if err != nil {
 		return err
@@ -192,18 +192,18 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: "euryale " + invertCommand + " --resume " + string(v.dir)}
 	}
 	if !v.cfg.NoReport {
-		if err := a.saveInversion(ctx, v, r.x, v.table(r), nil, r.check); err != nil {
+		if err := a.saveInversion(ctx, v, r.X, v.table(r), nil, r.Check); err != nil {
 			return err
 		}
 	}
 	if a.json {
 		err = a.document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), r.message, r.check.Summary())
+		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), r.Status.Message(), r.Check.Summary())
 		if err == nil {
-			err = a.printVerdict(r.check)
+			err = a.printVerdict(r.Check)
 		}
-		for _, w := range r.warnings {
+		for _, w := range r.Warnings {
 			fmt.Fprintf(a.stdout, "warning: %s\n", w)
 		}
 		if err == nil {
@@ -213,10 +213,10 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	switch {
 	case err != nil:
 		return as(exitCannotWrite, err)
-	case a.strict && !r.converged:
-		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.message))
+	case a.strict && !r.Status.Converged():
+		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.Status.Message()))
 	case a.strict:
-		return strictly(r.check)
+		return strictly(r.Check)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"strings"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -28,15 +27,7 @@ const mostEnergies = 6
 // saveInversion writes pictures and the report of parameters x. Of a posterior, fit
 // is drawn too.
 func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, table string, fit *infer.Fit, verdict check.Verdict) error {
-	scene, err := v.cfg.Problem.Scene(x)
-	if err != nil {
-		return as(exitBug, err)
-	}
-	m, err := scene.Morphology(v.cfg.Problem.Grid.Voxel)
-	if err != nil {
-		return as(exitFailed, err)
-	}
-	model, err := v.predict(context.WithoutCancel(ctx), m, scene)
+	m, model, err := v.Predict(context.WithoutCancel(ctx), x)
 	if err != nil {
 		return as(exitFailed, err)
 	}
@@ -44,8 +35,8 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 	if err != nil {
 		return err
 	}
-	r := viz.Report{Title: "Morphology: " + v.cfg.Problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.cfg.File}, {Name: "method", Value: v.method},
-		{Name: "data", Value: v.cfg.Problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(model.Energies), "[]")}, {Name: "version", Value: v.cfg.Version}},
+	r := viz.Report{Title: "Morphology: " + v.Problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.cfg.File}, {Name: "method", Value: v.Method},
+		{Name: "data", Value: v.Problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(model.Energies), "[]")}, {Name: "version", Value: v.cfg.Version}},
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{table}}, {Title: "Model against data", Tables: []string{verdict.HTML()}}, {Title: "Data and model", Figures: b.figures()}}}
 	if fit != nil {
 		rep := fit.Diagnose()
@@ -64,7 +55,7 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 // dataAlbum draws data and model, and the slice of the morphology that it writes.
 func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern) (*album, error) {
 	data := *model
-	data.Intensity = masked(v.measurement.Data, v.measurement.Mask)
+	data.Intensity = v.Measurement.Masked()
 	b := &album{a: a}
 	f, err := patternTable(&data, model)
 	b.add("patterns", f, err)
@@ -72,12 +63,12 @@ func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern)
 		f, err := curveGrid(kind, &data, model)
 		b.add(map[string]string{"I": "iq", "A": "aq"}[kind], f, err)
 	}
-	volume, err := volumeOf(m)
+	volume, err := morph.VolumeOf(m)
 	if err != nil {
 		return nil, as(exitBug, err)
 	}
 	var bad *cyrsoxs.FormatError
-	volume.Created = undated
+	volume.Creator, volume.Created = "euryale "+version(), undated
 	if err := cyrsoxs.WriteMorphology(v.dir.path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
 		a.note("no morphology.h5: %v", err) // such as an order parameter above 1
 	} else if err != nil {
@@ -90,74 +81,6 @@ func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern)
 	}
 	b.add("morphology", f, err)
 	return b, nil
-}
-
-// masked is NaN where the mask leaves out.
-func masked(data, mask *tensor.Tensor) *tensor.Tensor {
-	out := data.Copy()
-	v, m := out.Data().([]float64), mask.Data().([]float64)
-	for i := range v {
-		if m[i] == 0 {
-			v[i] = math.NaN()
-		}
-	}
-	return out
-}
-
-// predict returns what a detector sees of the fields m of a scene, with its scale and
-// background.
-func (v *inversion) predict(ctx context.Context, m *rsoxs.Morphology, s morph.Scene) (*rsoxs.Pattern, error) {
-	sim := v.inv.Sim.Clone()
-	if err := sim.Transform(ctx, m); err != nil {
-		return nil, err
-	}
-	p, err := sim.Pattern(ctx, v.inv.Optics)
-	if err != nil {
-		return nil, err
-	}
-	numbers := [2]float64{1, 0}
-	for i, n := range []*ad.Node{s.Scale, s.Background} {
-		if n != nil {
-			t, err := ad.Eval(n)
-			if err != nil {
-				return nil, err
-			}
-			numbers[i] = t[0].Float64s()[0]
-		}
-	}
-	for i, x := range p.Intensity.Data().([]float64) {
-		p.Intensity.Data().([]float64)[i] = numbers[0]*x + numbers[1]
-	}
-	return p, nil
-}
-
-// volumeOf returns a morphology as its files have it, on the same memory, with vacuum
-// as the last material where the others leave room.
-func volumeOf(m *rsoxs.Morphology) (*cyrsoxs.Morphology, error) {
-	v := &cyrsoxs.Morphology{Shape: m.Shape(), PhysSize: m.PhysSize, Creator: "euryale " + version()}
-	for _, x := range m.Materials {
-		var phase cyrsoxs.Phase
-		for at, t := range map[*cyrsoxs.Field]*tensor.Tensor{&phase.Vfrac: x.Vfrac, &phase.S: x.S, &phase.Theta: x.Theta, &phase.Psi: x.Psi} {
-			var err error
-			if *at, err = cyrsoxs.FieldOf(t); err != nil {
-				return nil, err
-			}
-		}
-		v.Phases = append(v.Phases, phase)
-	}
-	rest, most := make([]float64, v.Voxels()), 0.0
-	for i := range rest {
-		rest[i] = 1
-		for _, p := range v.Phases {
-			rest[i] -= p.Vfrac.At(i)
-		}
-		rest[i] = max(rest[i], 0)
-		most = max(most, rest[i])
-	}
-	if most > cyrsoxs.DefaultTolerance {
-		v.Phases = append(v.Phases, cyrsoxs.Phase{Vfrac: cyrsoxs.Field{Float64: rest}})
-	}
-	return v, nil
 }
 
 // image returns the image of an energy and beam.
@@ -246,14 +169,14 @@ func curveGrid(kind string, data, model *rsoxs.Pattern) (*viz.Figure, error) {
 }
 
 // table is a fit for the report.
-func (v *inversion) table(f *found) string {
+func (v *inversion) table(f *morph.Solution) string {
 	var b strings.Builder
 	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th></tr></thead><tbody>")
-	for i, n := range v.names() {
+	for i, n := range v.Names() {
 		if i == mostLines {
 			break
 		}
-		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td></tr>", html.EscapeString(n), strings.Replace(plusMinus(f.x[i], f.sd[i]), "+-", "±", 1))
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td></tr>", html.EscapeString(n), strings.Replace(plusMinus(f.X[i], f.SD[i]), "+-", "±", 1))
 	}
 	b.WriteString("</tbody></table>")
 	return b.String()

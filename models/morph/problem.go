@@ -11,12 +11,10 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Problem is an inversion as a JSON document, for people who do not write Go:
@@ -359,16 +357,6 @@ func (m problemParam) law(q ProblemParam) (*dist.Dist, error) {
 	return &d, d.Err()
 }
 
-// Measurement is what the files of a Problem hold.
-type Measurement struct {
-	Config rsoxs.Config   // with the energies; Grid is the problem's
-	Optics rsoxs.Optics   // by energy and material
-	Data   *tensor.Tensor // [energy, beam, QY, QX]
-	Mask   *tensor.Tensor // of that shape, or nil
-	// Altered says what of the data was left out, for the verdict.
-	Altered []check.Alteration
-}
-
 // Inversion joins a problem and its measurement.
 func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 	if p.QGrid == "exact" {
@@ -423,16 +411,7 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 
 // curves compares reduced images with true radii in place of the images.
 func (p *Problem) curves(v *Inversion, m Measurement) error {
-	data := m.Data.Copy()
-	d := data.Data().([]float64)
-	if m.Mask != nil {
-		for i, x := range m.Mask.Float64s() {
-			if x == 0 {
-				d[i] = math.NaN()
-			}
-		}
-	}
-	pattern := &rsoxs.Pattern{Energies: m.Config.Energies, QY: rsoxs.Frequencies(p.Grid.Shape[1], p.Grid.Voxel), QX: rsoxs.Frequencies(p.Grid.Shape[2], p.Grid.Voxel), Intensity: data}
+	pattern := &rsoxs.Pattern{Energies: m.Config.Energies, QY: rsoxs.Frequencies(p.Grid.Shape[1], p.Grid.Voxel), QX: rsoxs.Frequencies(p.Grid.Shape[2], p.Grid.Voxel), Intensity: m.Masked()}
 	r := rsoxs.Reduction{Radii: rsoxs.TrueRadii}
 	reducer, err := r.NewReducer(pattern)
 	if err != nil {
