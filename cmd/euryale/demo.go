@@ -42,13 +42,13 @@ func (a *app) runDemoG2(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file := dir.path("g2_result.hdf")
+	file := dir.Path("g2_result.hdf")
 	if err := writeFile(file, demoResult); err != nil {
 		return err
 	}
 	sub := func(name string) *app {
 		b := *a
-		b.out = dir.path(name)
+		b.out = dir.Path(name)
 		if a.json { // one document for the whole
 			b.json, b.stdout = false, io.Discard
 		}
@@ -75,14 +75,14 @@ func (a *app) runDemoG2(ctx context.Context) error {
 		}
 	}
 	if a.json {
-		return a.document(map[string]any{"demo": "g2", "file": file, "folder": string(dir), "reports": []string{dir.path("fit", "report.html"),
-			dir.path("power", "report.html"), dir.path("sample-bin3", "report.html"), dir.path("sample-bin8", "report.html")}})
+		return a.document(map[string]any{"demo": "g2", "file": file, "folder": string(dir), "reports": []string{dir.Path("fit", "report.html"),
+			dir.Path("power", "report.html"), dir.Path("sample-bin3", "report.html"), dir.Path("sample-bin8", "report.html")}})
 	}
 	fmt.Fprintf(a.stdout, `
 Look at     %s
             %s
 Try next    euryale fit g2 %s --model stretched
             euryale sample g2 %s --bin 5 --prior "tau=lognormal(-1,1)"
-`, dir.path("fit", "report.html"), dir.path("sample-bin3", "report.html"), file, file)
+`, dir.Path("fit", "report.html"), dir.Path("sample-bin3", "report.html"), file, file)
 	return nil
 }

@@ -53,19 +53,19 @@ func (a *app) runDemoAssembly(ctx context.Context) error {
 		if err != nil {
 			return as(exitBug, err)
 		}
-		file := dir.path(x.name + ".yaml")
+		file := dir.Path(x.name + ".yaml")
 		if err := writeFile(file, text); err != nil {
 			return err
 		}
 		b := *a
-		b.out = dir.path(x.name)
+		b.out = dir.Path(x.name)
 		if b.json { // one document for the whole
 			b.json, b.stdout = false, io.Discard
 		}
 		if err := b.startAssembly(ctx, assemblyConfig{File: file}, false); err != nil {
 			return err
 		}
-		pictures = append(pictures, dir.path(x.name, "plots", x.picture+".svg"))
+		pictures = append(pictures, dir.Path(x.name, "plots", x.picture+".svg"))
 	}
 	if a.json {
 		return a.document(map[string]any{"demo": "assembly", "folder": string(dir), "pictures": pictures})
@@ -76,6 +76,6 @@ Look at     %s
             %s
 Try next    euryale sim assembly %s --seed 2 --profile
             euryale plot raster %s
-`, pictures[0], pictures[1], pictures[2], dir.path("project.yaml"), dir.path("project"))
+`, pictures[0], pictures[1], pictures[2], dir.Path("project.yaml"), dir.Path("project"))
 	return nil
 }

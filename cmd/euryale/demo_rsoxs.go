@@ -12,6 +12,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -91,26 +92,26 @@ func (a *app) runDemoRSoXS(ctx context.Context, only bool) error {
 	if a.json {
 		step = func(string) {}
 	}
-	step(fmt.Sprintf("truth: radius %g nm, shell %g nm, aligned %g; %s has 3 noisy patterns", demoTruth["radius"], demoTruth["shell"], demoTruth["aligned"], dir.path("HDF5")))
+	step(fmt.Sprintf("truth: radius %g nm, shell %g nm, aligned %g; %s has 3 noisy patterns", demoTruth["radius"], demoTruth["shell"], demoTruth["aligned"], dir.Path("HDF5")))
 	step("least squares from a wrong start, with exact derivatives")
 	for _, name := range []string{"fit", "posterior"} {
 		b := *a
-		b.out = dir.path(name)
+		b.out = dir.Path(name)
 		if a.json {
 			b.json, b.stdout = false, io.Discard
 		}
 		cfg := invertConfig{chainConfig: defaultChains(0)}
-		cfg.File = dir.path("problem.json")
+		cfg.File = dir.Path("problem.json")
 		if name == "posterior" {
 			step("the posterior: four chains of NUTS")
-			cfg.File, cfg.Warmup, cfg.Draws, cfg.Retries = dir.path("posterior.json"), 100, 200, 0
+			cfg.File, cfg.Warmup, cfg.Draws, cfg.Retries = dir.Path("posterior.json"), 100, 200, 0
 		}
 		if err := b.startInvert(ctx, cfg); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		return a.document(map[string]any{"demo": "rsoxs", "folder": string(dir), "truth": demoTruth, "reports": []string{dir.path("fit", "report.html"), dir.path("posterior", "report.html")}})
+		return a.document(map[string]any{"demo": "rsoxs", "folder": string(dir), "truth": demoTruth, "reports": []string{dir.Path("fit", "report.html"), dir.Path("posterior", "report.html")}})
 	}
 	fmt.Fprintf(a.stdout, `
 Look at     %s
@@ -118,28 +119,28 @@ Look at     %s
 Try next    euryale reduce rsoxs %s --radii true
             (cd %s && euryale sim rsoxs particle.h5 clean)
             edit %s, then euryale invert rsoxs %[5]s
-`, dir.path("fit", "report.html"), dir.path("posterior", "report.html"), dir.path("HDF5"), dir, dir.path("problem.json"))
+`, dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), dir.Path("HDF5"), dir, dir.Path("problem.json"))
 	return nil
 }
 
 // makeDemoRSoXS writes a working directory of CyRSoXS with noisy results, and the
 // problems.
-func makeDemoRSoXS(ctx context.Context, dir rundir) error {
+func makeDemoRSoXS(ctx context.Context, dir runs.Folder) error {
 	for name, more := range map[string]string{"problem.json": "", "posterior.json": ",\n  \"method\": \"nuts\""} {
-		if err := writeFile(dir.path(name), fmt.Appendf(nil, demoProblem, more)); err != nil {
+		if err := writeFile(dir.Path(name), fmt.Appendf(nil, demoProblem, more)); err != nil {
 			return err
 		}
 	}
 	c := cyrsoxs.NewConfig()
 	c.Energies, c.EAngleRotation, c.RotMask = demoEnergies, [3]float64{0, 30, 150}, true
-	if err := cyrsoxs.WriteConfig(dir.path("config.txt"), c); err != nil {
+	if err := cyrsoxs.WriteConfig(dir.Path("config.txt"), c); err != nil {
 		return err
 	}
 	var all []*cyrsoxs.Material
 	for i, k := range demoConstants {
 		m := &cyrsoxs.Material{Energies: demoEnergies, Constants: k}
 		all = append(all, m)
-		if err := cyrsoxs.WriteMaterial(dir.path(fmt.Sprintf("Material%d.txt", i+1)), m); err != nil {
+		if err := cyrsoxs.WriteMaterial(dir.Path(fmt.Sprintf("Material%d.txt", i+1)), m); err != nil {
 			return err
 		}
 	}
@@ -148,14 +149,14 @@ func makeDemoRSoXS(ctx context.Context, dir rundir) error {
 		return err
 	}
 	volume.Created = undated
-	if err := cyrsoxs.WriteMorphology(dir.path("particle.h5"), volume, cyrsoxs.WriteOptions{}); err != nil {
+	if err := cyrsoxs.WriteMorphology(dir.Path("particle.h5"), volume, cyrsoxs.WriteOptions{}); err != nil {
 		return err
 	}
-	if err := cyrsoxs.WriteLog(dir.path(logName), &cyrsoxs.Log{Version: "euryale " + version(), File: "particle.h5", Shape: volume.Shape, PhysSize: volume.PhysSize,
+	if err := cyrsoxs.WriteLog(dir.Path(logName), &cyrsoxs.Log{Version: "euryale " + version(), File: "particle.h5", Shape: volume.Shape, PhysSize: volume.PhysSize,
 		Materials: len(volume.Phases), Config: c, Warnings: []string{"the images of the demonstration have 10 % of noise"}}); err != nil {
 		return err
 	}
-	return measureDemo(ctx, dir.path("HDF5"), c, volume, all)
+	return measureDemo(ctx, dir.Path("HDF5"), c, volume, all)
 }
 
 // demoVolume is the true particle.

@@ -125,21 +125,21 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 		return err
 	}
 	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
 	}
 	b, err := json.Marshal(cfg.Problem)
 	if err != nil {
 		return as(exitBug, err)
 	}
 	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
-		return as(exitConfig, fmt.Errorf("%s: %w", dir.path("config.json"), err))
+		return as(exitConfig, fmt.Errorf("%s: %w", dir.Path("config.json"), err))
 	}
 	v, err := a.openInversion(&cfg)
 	if err != nil {
 		return err
 	}
 	v.dir = dir
-	checkpoint := dir.path("checkpoint")
+	checkpoint := dir.Path("checkpoint")
 	if !exists(checkpoint) {
 		checkpoint = ""
 	}
@@ -152,7 +152,7 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 
 // lastPoint returns the parameters that a run reached, nil for none.
 func (v *inversion) lastPoint() ([]float64, error) {
-	b, err := foreign.ReadFile(v.dir.path("fit.json"))
+	b, err := foreign.ReadFile(v.dir.Path("fit.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -161,13 +161,13 @@ func (v *inversion) lastPoint() ([]float64, error) {
 	}
 	var doc invertDoc
 	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", v.dir.path("fit.json"), err))
+		return nil, as(exitData, fmt.Errorf("%s: %w", v.dir.Path("fit.json"), err))
 	}
 	var x []float64
 	for _, n := range v.Names() {
 		p, ok := doc.X[n]
 		if !ok {
-			return nil, as(exitData, fmt.Errorf("%s has no %s", v.dir.path("fit.json"), n))
+			return nil, as(exitData, fmt.Errorf("%s has no %s", v.dir.Path("fit.json"), n))
 		}
 		x = append(x, float64(p))
 	}
@@ -185,7 +185,7 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 		return err
 	}
 	doc := v.document(r)
-	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.path("fit.json"), doc) }); err != nil {
+	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.Path("fit.json"), doc) }); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -49,7 +49,7 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 	if err := b.save(v.dir); err != nil {
 		return err
 	}
-	return writeFile(v.dir.path("report.html"), []byte(r.HTML()))
+	return writeFile(v.dir.Path("report.html"), []byte(r.HTML()))
 }
 
 // dataAlbum draws data and model, and the slice of the morphology that it writes.
@@ -69,7 +69,7 @@ func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern)
 	}
 	var bad *cyrsoxs.FormatError
 	volume.Creator, volume.Created = "euryale "+version(), undated
-	if err := cyrsoxs.WriteMorphology(v.dir.path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
+	if err := cyrsoxs.WriteMorphology(v.dir.Path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
 		a.note("no morphology.h5: %v", err) // such as an order parameter above 1
 	} else if err != nil {
 		return nil, as(exitCannotWrite, err)

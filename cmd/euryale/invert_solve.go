@@ -11,6 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
@@ -18,7 +19,7 @@ import (
 type inversion struct {
 	*morph.Task
 	cfg *invertConfig
-	dir rundir
+	dir runs.Folder
 }
 
 // openInversion reads the data of a problem and sets the inversion up.
@@ -81,7 +82,7 @@ func (v *inversion) lines(f *morph.Solution) string {
 	var b strings.Builder
 	for i, n := range v.Names() {
 		if i == mostLines {
-			fmt.Fprintf(&b, "%d more in %s\n", len(f.X)-i, v.dir.path("fit.json"))
+			fmt.Fprintf(&b, "%d more in %s\n", len(f.X)-i, v.dir.Path("fit.json"))
 			break
 		}
 		fmt.Fprintf(&b, "%-14s %s\n", n, plusMinus(f.X[i], f.SD[i]))

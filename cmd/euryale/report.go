@@ -8,6 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -40,15 +41,15 @@ func (b *album) figures() []*viz.Figure {
 }
 
 // save writes every picture as SVG and PNG.
-func (b *album) save(dir rundir) error {
-	if err := os.MkdirAll(dir.path("plots"), 0o755); err != nil {
+func (b *album) save(dir runs.Folder) error {
+	if err := os.MkdirAll(dir.Path("plots"), 0o755); err != nil {
 		return as(exitCannotWrite, err)
 	}
 	for _, p := range b.pictures {
-		if err := writeFile(dir.path("plots", p.name+".svg"), []byte(p.figure.SVG())); err != nil {
+		if err := writeFile(dir.Path("plots", p.name+".svg"), []byte(p.figure.SVG())); err != nil {
 			return err
 		}
-		if err := writeFile(dir.path("plots", p.name+".png"), p.figure.PNG()); err != nil {
+		if err := writeFile(dir.Path("plots", p.name+".png"), p.figure.PNG()); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (a *app) posteriorAlbum(d viz.Draws) *album {
 }
 
 // saveReport writes the pictures and the report of a sampled bin.
-func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit, v check.Verdict) error {
+func (a *app) saveReport(dir runs.Folder, cfg sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit, fit *infer.Fit, v check.Verdict) error {
 	data := &album{a: a}
 	line, err := point.Line()
 	f, ferr := viz.Fit(curveOf(point.Curve, law, line))
@@ -124,7 +125,7 @@ func (a *app) saveReport(dir rundir, cfg sampleConfig, law g2.Law, s g2.Settings
 	if err := data.save(dir); err != nil {
 		return err
 	}
-	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+	return writeFile(dir.Path("report.html"), []byte(r.HTML()))
 }
 
 // predictive draws the data over what the model expects of new data.
@@ -172,8 +173,8 @@ func lawDraws(law g2.Law, s g2.Settings, fit *infer.Fit) [][]float64 {
 
 // saveFits fills the folder of point fits: the document, a grid of all bins, the
 // parameters against q, and a report.
-func (a *app) saveFits(dir rundir, doc fitDoc, law g2.Law, fits []g2.Fit) error {
-	if err := writeJSON(dir.path("fit.json"), doc); err != nil {
+func (a *app) saveFits(dir runs.Folder, doc fitDoc, law g2.Law, fits []g2.Fit) error {
+	if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
 		return err
 	}
 	b := a.fitAlbum(law, fits)
@@ -182,7 +183,7 @@ func (a *app) saveFits(dir rundir, doc fitDoc, law g2.Law, fits []g2.Fit) error 
 	if err := b.save(dir); err != nil {
 		return err
 	}
-	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+	return writeFile(dir.Path("report.html"), []byte(r.HTML()))
 }
 
 // misfits is the part of a report that judges the model bin by bin.

@@ -9,11 +9,12 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
 // saveExprReport writes the pictures and the report of a run of sample expr.
-func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit, v check.Verdict) error {
+func (a *app) saveExprReport(dir runs.Folder, cfg *exprConfig, fit *infer.Fit, v check.Verdict) error {
 	p, rep := cfg.Problem, fit.Diagnose()
 	data := &album{a: a}
 	if x, values, ok := p.X(); ok {
@@ -34,7 +35,7 @@ func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit, v chec
 	if err := data.save(dir); err != nil {
 		return err
 	}
-	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+	return writeFile(dir.Path("report.html"), []byte(r.HTML()))
 }
 
 // mostPredicted bounds the numbers drawn for a picture: 400 MB.

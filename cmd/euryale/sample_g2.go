@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // sampleConfig is config.json of a run of sample g2.
@@ -131,7 +132,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 
 // sampleG2Into writes the point fit, unless a run before this one has, and samples.
 func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoint string) error {
-	if name := s.dir.path("fit.json"); !exists(name) {
+	if name := s.dir.Path("fit.json"); !exists(name) {
 		if err := writeJSON(name, fit); err != nil {
 			return err
 		}
@@ -187,7 +188,7 @@ type g2Doc struct {
 }
 
 // g2Sampling says what is g2's own about a run.
-func (a *app) g2Sampling(dir rundir, cfg *sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
+func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + law.Name, post: post,
 		document: func(d sampleDoc) any { return g2Doc{"g2", law.Name, cfg.Bin, number(c.Q), d} },
 		report: func(fit *infer.Fit, v check.Verdict) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 )
@@ -54,9 +55,9 @@ func writeTable(name string, fill func(*csv.Writer)) error {
 }
 
 // readAssemblyResult reads the tables of a run folder.
-func readAssemblyResult(dir rundir) (*script.Result, error) {
+func readAssemblyResult(dir runs.Folder) (*script.Result, error) {
 	r := &script.Result{}
-	err := readAssemblyTable(dir.path("trace.csv"), traceColumns, func(c *cells) {
+	err := readAssemblyTable(dir.Path("trace.csv"), traceColumns, func(c *cells) {
 		x := script.Round{Step: c.whole(), Round: assembly.Round{Area: c.text(), Support: c.whole(), First: c.whole(), Kept: c.whole()}, Fired: c.whole()}
 		x.Kth, x.Next, x.Input, x.Line = c.real(), c.real(), c.real(), c.whole()
 		r.Mode = c.text()
@@ -70,7 +71,7 @@ func readAssemblyResult(dir rundir) (*script.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, readAssemblyTable(dir.path("measures.csv"), measureColumns, func(c *cells) {
+	return r, readAssemblyTable(dir.Path("measures.csv"), measureColumns, func(c *cells) {
 		m := script.Measure{Name: c.text(), Quantity: c.text(), Step: c.whole(), Value: c.real()}
 		m.Branch, m.Line = c.text() == "true", c.whole()
 		r.Measures = append(r.Measures, m)

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -125,7 +126,7 @@ func folderKind(path string) (string, error) {
 	if len(files) > 0 || zarr.Is(filepath.Join(path, "draws.zarr")) {
 		return "run", nil
 	}
-	if err := rundir(path).drawless(); err != nil {
+	if err := drawless(runs.Folder(path)); err != nil {
 		return "", err
 	}
 	return "", &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv and no .zgroup: it is neither a run folder nor a Zarr folder", path), hint: "the folder given to --out, or a file of draws"}
@@ -133,14 +134,14 @@ func folderKind(path string) (string, error) {
 
 // drawless says why a run folder has no draws: its run samples none, or has not ended. It
 // is nil where the folder is none of a run.
-func (r rundir) drawless() error {
+func drawless(r runs.Folder) error {
 	var ran struct {
 		Command string `json:"command"`
 	}
-	if exists(r.path(simRecordName)) {
+	if exists(r.Path(simRecordName)) {
 		return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of \"sim rsoxs\"", r), hint: "euryale plot pattern " + string(r)}
 	}
-	if err := r.readConfig(&ran); err != nil || ran.Command == "" {
+	if err := r.Config(&ran); err != nil || ran.Command == "" {
 		return nil
 	}
 	var inversion struct {
@@ -152,16 +153,16 @@ func (r rundir) drawless() error {
 	switch ran.Command {
 	case simAssemblyCommand, trainCommand:
 	case invertCommand:
-		if err := r.readConfig(&inversion); err != nil || inversion.Problem.Method == "nuts" {
-			return r.unfinished(ran.Command)
+		if err := r.Config(&inversion); err != nil || inversion.Problem.Method == "nuts" {
+			return unfinished(r, ran.Command)
 		}
 		what, result = what+" that fits and does not sample", "fit.json"
 	default:
-		return r.unfinished(ran.Command)
+		return unfinished(r, ran.Command)
 	}
-	hint := "its results in " + r.path(result)
+	hint := "its results in " + r.Path(result)
 	switch {
-	case !exists(r.path(result)):
+	case !exists(r.Path(result)):
 		hint = resumeLine(ran.Command, r)
 	case ran.Command == simAssemblyCommand:
 		hint += ", or euryale plot support " + string(r)
@@ -169,7 +170,7 @@ func (r rundir) drawless() error {
 	return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of %s", r, what), hint: hint}
 }
 
-func (r rundir) unfinished(command string) error {
+func unfinished(r runs.Folder, command string) error {
 	return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", r), hint: resumeLine(command, r)}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/connectome"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/tensor"
 	"github.com/euryale-dev/euryale/viz"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -115,13 +116,13 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 		return err
 	}
 	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
 	}
-	t, err := openTrainee(&cfg, dir.path("config.json"))
+	t, err := openTrainee(&cfg, dir.Path("config.json"))
 	if err != nil {
 		return err
 	}
-	f, err := foreign.Open(dir.path("checkpoint"))
+	f, err := foreign.Open(dir.Path("checkpoint"))
 	if errors.Is(err, fs.ErrNotExist) {
 		a.note("%s has no checkpoint yet: starting over", dir)
 		return a.trainInto(ctx, dir, &cfg, t, nil)
@@ -132,7 +133,7 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 	defer f.Close()
 	state, err := t.LoadState(f)
 	if err != nil {
-		return a.unreadable(dir, fmt.Errorf("%s: %w", dir.path("checkpoint"), err))
+		return a.unreadable(dir, fmt.Errorf("%s: %w", dir.Path("checkpoint"), err))
 	}
 	return a.trainInto(ctx, dir, &cfg, t, state)
 }
@@ -218,7 +219,7 @@ func metric(m connectome.Metrics) metricDoc {
 }
 
 // trainInto trains and fills the folder.
-func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
+func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
 	set := t.Settings
 	total := cmp.Or(set.Steps, 300)
 	bar := term.NewBar(a.screen, a.barSettings("updates", total))
@@ -233,7 +234,7 @@ func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *co
 		done = p.Step
 	}
 	save := func(s connectome.TrainState) error {
-		return as(exitCannotWrite, atomicfile.Write(dir.path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
+		return as(exitCannotWrite, atomicfile.Write(dir.Path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
 	}
 	set.SaveEvery = 20
 	set.Save = func(s connectome.TrainState) error {
@@ -260,7 +261,7 @@ func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *co
 }
 
 // finishTraining compares with what training is to beat, writes everything and prints.
-func (a *app) finishTraining(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
+func (a *app) finishTraining(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
 	doc := trainDoc{Engine: "connectome", Status: "trained", Updates: out.Step, Test: metric(out.Metrics), Run: string(dir)}
 	tail := out.Loss[len(out.Loss)-max(1, len(out.Loss)/10):]
 	for _, l := range tail {
@@ -295,7 +296,7 @@ func (a *app) finishTraining(ctx context.Context, dir rundir, cfg *trainConfig, 
 }
 
 // saveTraining writes weights, losses, the document and the picture.
-func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Training, doc *trainDoc) error {
+func (a *app) saveTraining(dir runs.Folder, t *connectome.Trainee, out *connectome.Training, doc *trainDoc) error {
 	trained, err := t.Circuit.Read(out.Params)
 	if err != nil {
 		return as(exitBug, err)
@@ -323,7 +324,7 @@ func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Tr
 	if err := tensor.WriteNPZ(&npz, arrays); err != nil {
 		return as(exitBug, err)
 	}
-	if err := writeFile(dir.path("connectome.npz"), npz.Bytes()); err != nil {
+	if err := writeFile(dir.Path("connectome.npz"), npz.Bytes()); err != nil {
 		return err
 	}
 	var table strings.Builder
@@ -331,10 +332,10 @@ func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Tr
 	for i, l := range out.Loss {
 		fmt.Fprintf(&table, "%d,%.17g\n", i+1, l)
 	}
-	if err := writeFile(dir.path("training.csv"), []byte(table.String())); err != nil {
+	if err := writeFile(dir.Path("training.csv"), []byte(table.String())); err != nil {
 		return err
 	}
-	if err := writeJSON(dir.path("summary.json"), doc); err != nil {
+	if err := writeJSON(dir.Path("summary.json"), doc); err != nil {
 		return err
 	}
 	album := &album{a: a}

@@ -9,6 +9,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -50,7 +51,7 @@ func storedCheck(args []string) *checkDoc {
 	if len(args) != 1 {
 		return nil
 	}
-	b, err := foreign.ReadFile(rundir(args[0]).path("summary.json"))
+	b, err := foreign.ReadFile(runs.Folder(args[0]).Path("summary.json"))
 	var doc struct {
 		Check *checkDoc `json:"model_check"`
 	}

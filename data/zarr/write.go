@@ -38,11 +38,14 @@ func (s Settings) check() (Settings, error) {
 
 // Write writes a tree as a folder, under a temporary name that is changed at the
 // end. An existing folder is refused, or replaced if Settings.Overwrite is set
-// and it is a store.
+// and it is a store without files of others: see Foreign.
 func Write(name string, t *tensor.DataTree, s Settings) error {
 	s, err := s.check()
 	if err != nil {
 		return err
+	}
+	if err := replaceable(name, s); err != nil {
+		return fmt.Errorf("zarr: %w", err)
 	}
 	err = atomicfile.Folder(name, s.Overwrite, Is, func(dir string) error {
 		w := &store{dir: dir, zip: compressor{level: s.Zlib}, chunkBytes: s.ChunkBytes}

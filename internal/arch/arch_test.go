@@ -27,8 +27,9 @@ var allowed = map[string][]string{
 	"data":     {"tensor"},
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
-	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models"},
-	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models"},
+	"runs":     {"infer", "data"},
+	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs"},
+	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs"},
 }
 
 // siblings are folders whose sub-packages do not import each other; shared is
