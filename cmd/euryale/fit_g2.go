@@ -33,9 +33,7 @@ columns tau and g2 hold q (1/Angstrom) and tau (s).
   euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
 `,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.runFitG2(c.Context(), args[0], f, bins)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return a.runFitG2(c.Context(), args[0], f, bins) },
 	}
 	f.add(c)
 	c.Flags().StringVar(&bins, "bins", "all", "bins to fit, such as 3,5-7")

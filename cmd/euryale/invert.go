@@ -199,7 +199,7 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	if a.json {
 		err = a.document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), r.Status.Message(), r.Check.Summary())
+		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), withLimit(r.Status, r.Status.Message()), r.Check.Summary())
 		if err == nil {
 			err = a.printVerdict(r.Check)
 		}
@@ -214,7 +214,7 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	case err != nil:
 		return as(exitCannotWrite, err)
 	case a.strict && !r.Status.Converged():
-		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.Status.Message()))
+		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", withLimit(r.Status, r.Status.Message())))
 	case a.strict:
 		return strictly(r.Check)
 	}

@@ -47,6 +47,9 @@ func (a *app) fitInversion(ctx context.Context, v *inversion) (*morph.Solution, 
 			a.note("the model disagrees with the data; starting elsewhere, %d of %d (--restarts 0 keeps the first minimum)", k, of)
 			bar, last = term.NewBar(a.screen, set), 0
 		}})
+	if f != nil {
+		withLimitIn(&f.Check, f.Status)
+	}
 	return f, as(exitFailed, err)
 }
 
@@ -71,7 +74,7 @@ type invertDoc struct {
 func (v *inversion) document(f *morph.Solution) invertDoc {
 	n := v.Names()
 	return invertDoc{Engine: "rsoxs", Model: v.Problem.Model, Method: v.Method, X: named(n, f.X), SD: named(n, f.SD), Cost: number(f.Cost), Reduced: number(f.Reduced),
-		Points: f.Points, Status: f.Status.String(), Message: f.Status.Message(), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Run: string(v.dir)}
+		Points: f.Points, Status: f.Status.String(), Message: withLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Run: string(v.dir)}
 }
 
 // mostLines bounds the parameters that are printed.

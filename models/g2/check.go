@@ -16,9 +16,6 @@ import (
 // Jacobian, in the order of the components.
 func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
-	if r.Status == optim.MaxEvaluations {
-		d.Findings[0].Remedy = nearer
-	}
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
 	}

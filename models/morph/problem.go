@@ -44,11 +44,12 @@ type Problem struct {
 
 	QGrid   string      `json:"q_grid,omitempty"` // "cyrsoxs" (default) or "exact"
 	Mask    ProblemMask `json:"mask,omitzero"`
-	Compare string      `json:"compare,omitempty"` // "images" (default), or "curves": I(q) and A(q)
-	Loss    string      `json:"loss,omitempty"`    // "log" (default), "square" or "poisson"
-	Eps     float64     `json:"eps,omitempty"`     // see Inversion
-	Sigma   float64     `json:"sigma,omitempty"`   // see Inversion. Without it errors follow from the scatter of the residuals
-	Method  string      `json:"method,omitempty"`  // "lm", "lbfgs" or "nuts". Default lm, lbfgs where that cannot be
+	Compare string      `json:"compare,omitempty"`  // "images" (default), or "curves": I(q) and A(q)
+	Loss    string      `json:"loss,omitempty"`     // "log" (default), "square" or "poisson"
+	Eps     float64     `json:"eps,omitempty"`      // see Inversion
+	Sigma   float64     `json:"sigma,omitempty"`    // see Inversion. Without it errors follow from the scatter of the residuals
+	MaxNFev int         `json:"max_nfev,omitempty"` // limit on evaluations of each fit. Default that of package optim
+	Method  string      `json:"method,omitempty"`   // "lm", "lbfgs" or "nuts". Default lm, lbfgs where that cannot be
 }
 
 // ProblemGrid is the volume.
@@ -239,6 +240,9 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	}
 	if p.Data == "" {
 		bad = append(bad, "no data: name a folder of Energy_*.h5 or an NPY file")
+	}
+	if p.MaxNFev < 0 {
+		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or none", p.MaxNFev))
 	}
 	if p.Sigma < 0 {
 		bad = append(bad, fmt.Sprintf("sigma is %g: want it above 0", p.Sigma))

@@ -58,13 +58,13 @@ func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 // minimum runs a minimisation from the start of the problem.
 func (t *Task) minimum(ctx context.Context, s FitSettings) (*Solution, error) {
 	if t.Method == "lm" {
-		r, err := t.Inversion.Fit(ctx, optim.Settings{RelativeSigma: t.relative(), Progress: s.Progress})
+		r, err := t.Inversion.Fit(ctx, optim.Settings{RelativeSigma: t.relative(), MaxEvaluations: t.Problem.MaxNFev, Progress: s.Progress})
 		if r == nil {
 			return nil, err
 		}
 		return &Solution{X: r.X, SD: r.SD(), Cost: r.Cost, Reduced: r.ReducedChiSquared(), Points: r.M, NFev: r.NFev, Status: r.Status, Warnings: r.Warnings}, nil
 	}
-	r, err := t.minimize(ctx, optim.MinimizeSettings{Progress: s.Progress})
+	r, err := t.minimize(ctx, optim.MinimizeSettings{MaxEvaluations: t.Problem.MaxNFev, Progress: s.Progress})
 	if r == nil {
 		return nil, err
 	}
