@@ -189,7 +189,11 @@ func activeOf(names []string, f g2.Fit) map[string]int {
 
 func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "bin\tq (1/A)\t")
+	place := "q (1/A)"
+	if len(fits) > 0 && fits[0].Curve.Axis != "" {
+		place = fits[0].Curve.AxisLabel()
+	}
+	fmt.Fprintf(w, "bin\t%s\t", place)
 	for _, p := range law.Params {
 		if p.Unit != "" {
 			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)

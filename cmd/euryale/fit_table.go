@@ -11,7 +11,11 @@ import (
 // fitTable is the table of fits for the report.
 func fitTable(law g2.Law, fits []g2.Fit) string {
 	var b strings.Builder
-	b.WriteString("<table><thead><tr><th>bin</th><th>q (1/Å)</th>")
+	place := g2.Curve{}.AxisLabel()
+	if len(fits) > 0 {
+		place = fits[0].Curve.AxisLabel()
+	}
+	fmt.Fprintf(&b, "<table><thead><tr><th>bin</th><th>%s</th>", html.EscapeString(place))
 	for _, p := range law.Params {
 		name := p.Name
 		if p.Unit != "" {

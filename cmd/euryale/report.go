@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -60,10 +62,14 @@ func (b *album) save(dir runs.Folder) error {
 func curveOf(c g2.Curve, law g2.Law, band *g2.Band) viz.Curve {
 	v := viz.Curve{Title: fmt.Sprintf("bin %d", c.Bin), XLabel: "delay (s)", YLabel: "g2", X: c.X, Y: c.Y, Err: c.Err, LogX: true}
 	if !math.IsNaN(c.Q) && c.Q > 0 {
-		v.Title += fmt.Sprintf(", q = %.4g 1/Å", c.Q)
+		name, unit := "q", "1/Å"
+		if c.Axis != "" {
+			name, unit = c.Axis, c.AxisUnit
+		}
+		v.Title += strings.TrimSpace(fmt.Sprintf(", %s = %.4g %s", name, c.Q, unit))
 	}
 	if law.Of == "q" {
-		v.Title, v.XLabel, v.YLabel, v.LogY = "relaxation time", "q (1/Å)", "tau (s)", true
+		v.Title, v.XLabel, v.YLabel, v.LogY = "relaxation time", c.AxisLabel(), "tau (s)", true
 	}
 	if band != nil {
 		v.LineX, v.Line, v.Low, v.High = band.X, band.Mid, band.Low, band.High
@@ -113,7 +119,7 @@ func (a *app) saveReport(dir runs.Folder, cfg sampleConfig, law g2.Law, s g2.Set
 	album := a.posteriorAlbum(draws)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	r := viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", cfg.Bin, law.Name), Facts: []viz.Fact{
-		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: "q (1/Å)", Value: qText(c.Q)},
+		{Name: "file", Value: cfg.File}, {Name: "model", Value: law.Formula}, {Name: c.AxisLabel(), Value: qText(c.Q)},
 		{Name: "points", Value: fmt.Sprint(len(c.X))}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
@@ -241,7 +247,7 @@ func (a *app) fitAlbum(law g2.Law, fits []g2.Fit) *album {
 
 // parametersOf draws the parameters of the fitted bins against q.
 func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
-	x := viz.Against{Label: "q (1/Å)", Log: true}
+	x := viz.Against{Label: fits[0].Curve.AxisLabel(), Log: true}
 	series := make([]viz.Series, len(law.Params))
 	for i, p := range law.Params {
 		series[i] = viz.Series{Name: p.Name, Unit: p.Unit, Log: p.Unit == "s"}
@@ -256,7 +262,7 @@ func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
 		}
 	}
 	if len(x.X) == 0 {
-		return nil, fmt.Errorf("no fitted bin has a q")
+		return nil, fmt.Errorf("no fitted bin has a %s", cmp.Or(fits[0].Curve.Axis, "q"))
 	}
 	return viz.Parameters(x, series...)
 }

@@ -18,13 +18,15 @@ import (
 // sampleConfig is config.json of a run of sample g2.
 type sampleConfig struct {
 	chainConfig
-	G2  g2flags   `json:"g2"`
-	Bin int       `json:"bin"`
-	Q   number    `json:"q"`
-	Phi number    `json:"phi"`
-	X   []float64 `json:"x"`
-	Y   []float64 `json:"y"`
-	Err []float64 `json:"err,omitempty"`
+	G2       g2flags   `json:"g2"`
+	Bin      int       `json:"bin"`
+	Q        number    `json:"q"`
+	Phi      number    `json:"phi"`
+	Axis     string    `json:"axis,omitempty"` // what q is, where it is not q
+	AxisUnit string    `json:"axis_unit,omitempty"`
+	X        []float64 `json:"x"`
+	Y        []float64 `json:"y"`
+	Err      []float64 `json:"err,omitempty"`
 }
 
 // defaultSample holds the defaults. Posteriors of g2 cost microseconds a
@@ -123,6 +125,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	}
 	cfg.Command, cfg.Version, cfg.Seed = "sample g2", version(), a.seed
 	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = number(c.Q), number(c.Phi), c.X, c.Y, c.Err
+	cfg.Axis, cfg.AxisUnit = c.Axis, c.AxisUnit
 	cfg.File = absolute(cfg.File)
 	if err := a.begin(dir, "sample g2", cfg); err != nil {
 		return err
@@ -166,7 +169,7 @@ func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return as(exitConfig, err)
 	}
-	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), X: cfg.X, Y: cfg.Y, Err: cfg.Err}
+	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
 	post, err := compileG2(law, c, s)
 	if err != nil {
 		return as(exitConfig, err)

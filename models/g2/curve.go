@@ -18,10 +18,25 @@ type Curve struct {
 	Q, Phi    float64 // 1/Angstrom, degrees; NaN where they do not apply
 	X, Y, Err []float64
 
+	// Axis and AxisUnit say what Q holds where a map of q has another first axis, such as x
+	// in pixels. Empty: q in 1/Angstrom.
+	Axis, AxisUnit string
+
 	replaced int     // errors that repaired replaced
 	fill     float64 // by this
 	believed int     // errors that were left as they are
 	without  bool    // all errors were 0, and repaired took them for not given
+}
+
+// AxisLabel names what Q holds, with its unit.
+func (c Curve) AxisLabel() string {
+	switch {
+	case c.Axis == "":
+		return "q (1/Å)"
+	case c.AxisUnit == "":
+		return c.Axis
+	}
+	return c.Axis + " (" + c.AxisUnit + ")"
 }
 
 // check names the first thing that makes the curve unusable.
