@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-)
 
-// demoResult is synthetic, made by examples/g2.
-//
-//go:embed demo/g2_result.hdf
-var demoResult []byte
+	"github.com/euryale-dev/euryale/demo"
+)
 
 func (a *app) demo() *cobra.Command {
 	return thing("demo", "Show what the program does, on data it carries", withFolder(a.demoG2()), withFolder(a.demoRSoXS()), withFolder(a.demoAssembly()))
@@ -43,7 +39,7 @@ func (a *app) runDemoG2(ctx context.Context) error {
 		return err
 	}
 	file := dir.Path("g2_result.hdf")
-	if err := writeFile(file, demoResult); err != nil {
+	if err := writeFile(file, demo.Correlations()); err != nil {
 		return err
 	}
 	sub := func(name string) *app {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
 )
@@ -76,7 +77,7 @@ func TestFitsAreNotResumed(t *testing.T) {
 func TestBinsOfAnotherAxis(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.hdf")
-	if err := os.WriteFile(file, demoResult, 0o644); err != nil {
+	if err := os.WriteFile(file, demo.Correlations(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r, err := nexus.Open(file)

@@ -83,14 +83,6 @@ func (a *app) dataAlbum(v *inversion, m *rsoxs.Morphology, model *rsoxs.Pattern)
 	return b, nil
 }
 
-// image returns the image of an energy and beam.
-func image(p *rsoxs.Pattern, energy, beam int) []float64 {
-	s := p.Intensity.Shape()
-	n := s[2] * s[3]
-	at := (energy*s[1] + beam) * n
-	return p.Intensity.Data().([]float64)[at : at+n]
-}
-
 // rows are the energies of pictures: all, or some spread evenly.
 func rows(p *rsoxs.Pattern) (list []int) {
 	n := min(len(p.Energies), mostEnergies)
@@ -105,7 +97,7 @@ func rows(p *rsoxs.Pattern) (list []int) {
 func patternTable(data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	var table [][]viz.Image
 	for _, e := range rows(model) {
-		d, m := image(data, e, 0), image(model, e, 0)
+		d, m := data.Image(e, 0), model.Image(e, 0)
 		r := make([]float64, len(d))
 		most := 0.0
 		for i := range r {

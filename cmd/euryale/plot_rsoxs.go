@@ -124,7 +124,7 @@ func patternRows(p *rsoxs.Pattern, r rsoxs.Reduction, which []int, beam int, cut
 	beams := p.Intensity.Shape()[1]
 	var list []viz.PatternRow
 	for _, e := range which {
-		im := image(p, e, beam)
+		im := p.Image(e, beam)
 		row := viz.PatternRow{Pattern: viz.Pattern(fmt.Sprintf("%g eV", p.Energies[e]), p.QY, p.QX, im)}
 		if cuts {
 			row.Plots = []viz.Lines{cutsOf(p, im)}

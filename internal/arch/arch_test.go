@@ -28,8 +28,9 @@ var allowed = map[string][]string{
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
 	"runs":     {"infer", "data"},
-	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs"},
-	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs"},
+	"demo":     {"tensor", "sim", "data", "models"},
+	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "demo"},
+	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "demo"},
 }
 
 // siblings are folders whose sub-packages do not import each other; shared is
