@@ -8,8 +8,6 @@ import (
 
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/demo"
-	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/models/g2"
 )
 
 // A bin that could not be fitted shows a dash for every number, and the reason below the
@@ -35,22 +33,6 @@ func TestFailedBinsShowNoNumbers(t *testing.T) {
 	report, err := os.ReadFile(filepath.Join(out, "report.html"))
 	if err != nil || strings.Contains(string(report), "-1</td>") || !strings.Contains(string(report), "failed: g2: bin 2: y of point 1 is NaN") {
 		t.Errorf("%v: %.3000s", err, report)
-	}
-}
-
-// A fit that did not converge does not agree with anything.
-func TestAgreement(t *testing.T) {
-	right := check.Verdict{OK: true}
-	stopped := check.Verdict{Flags: []check.Flag{{Kind: check.KindUnconverged}}}
-	wrong := check.Verdict{Flags: []check.Flag{{Kind: check.KindPattern}}}
-	for _, c := range []struct {
-		status string
-		check  check.Verdict
-		want   string
-	}{{"converged", right, "agrees"}, {"converged", wrong, "misfit"}, {"max_evaluations", stopped, "-"}, {"stuck", right, "-"}, {"stuck", wrong, "misfit"}, {"failed", check.Verdict{}, "-"}} {
-		if got := agreement(g2.Fit{Status: c.status, Check: c.check}); got != c.want {
-			t.Errorf("%s with %d flags: %s, want %s", c.status, len(c.check.Flags), got, c.want)
-		}
 	}
 }
 

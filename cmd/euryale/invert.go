@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/report"
 )
 
 func (a *app) invert() *cobra.Command {
@@ -192,7 +193,7 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: "euryale " + invertCommand + " --resume " + string(v.dir)}
 	}
 	if !v.cfg.NoReport {
-		if err := a.saveInversion(ctx, v, r.X, v.table(r), nil, r.Check); err != nil {
+		if err := a.saveInversion(ctx, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz/term"
 )
@@ -88,7 +89,7 @@ func (v *inversion) lines(f *morph.Solution) string {
 			fmt.Fprintf(&b, "%d more in %s\n", len(f.X)-i, v.dir.Path("fit.json"))
 			break
 		}
-		fmt.Fprintf(&b, "%-14s %s\n", n, plusMinus(f.X[i], f.SD[i]))
+		fmt.Fprintf(&b, "%-14s %s\n", n, report.PlusMinus(f.X[i], f.SD[i]))
 	}
 	fmt.Fprintf(&b, "%s, %d evaluations, cost %.6g, chi2/dof %.4g; ", f.Status, f.NFev, f.Cost, f.Reduced)
 	return b.String()

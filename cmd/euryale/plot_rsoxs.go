@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 	"github.com/euryale-dev/euryale/viz"
@@ -88,7 +89,7 @@ func (a *app) runPlotPattern(args []string, f patternFlags) error {
 // which returns the places of the energies to draw.
 func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
 	if len(f.Energies) == 0 {
-		list = rows(p)
+		list = report.Rows(p)
 		if len(list) < len(p.Energies) {
 			a.note("drawing %d of %d energies (--energies all draws them all)", len(list), len(p.Energies))
 		}
@@ -213,7 +214,7 @@ func (a *app) runPlotMorphology(args []string, f morphologyFlags) error {
 	title := filepath.Base(args[0])
 	var fig *viz.Figure
 	if f.Histograms {
-		fig, err = viz.Histograms(title, sampledPhases(m), f.Least)
+		fig, err = viz.Histograms(title, report.Sampled(m), f.Least)
 	} else {
 		var s viz.Slice
 		if s, err = f.slice(m); err != nil {
@@ -242,53 +243,5 @@ func (f *morphologyFlags) slice(m *cyrsoxs.Morphology) (viz.Slice, error) {
 			return viz.Slice{}, usage("--slice %s: the volume has %d voxels along %s: want 0 to %d", f.Slice, m.Shape[axis], name, m.Shape[axis]-1)
 		}
 	}
-	row, column := [3]int{1, 0, 0}[axis], [3]int{2, 2, 1}[axis]
-	strides := [3]int{m.Shape[1] * m.Shape[2], m.Shape[2], 1}
-	s := viz.Slice{Title: fmt.Sprintf(", %s = %g nm", name, float64(at)*m.PhysSize), Normal: name, Voxel: m.PhysSize * float64(f.Subsample), Least: f.Least, Step: f.Directors,
-		NY: (m.Shape[row] + f.Subsample - 1) / f.Subsample, NX: (m.Shape[column] + f.Subsample - 1) / f.Subsample}
-	var places []int
-	for j := range s.NY {
-		for i := range s.NX {
-			places = append(places, at*strides[axis]+f.Subsample*(j*strides[row]+i*strides[column]))
-		}
-	}
-	s.Phases = phasesAt(m, places)
-	return s, nil
-}
-
-// mostSampled is how many voxels histograms count.
-const mostSampled = 100000
-
-// sampledPhases takes voxels for histograms: all, or some drawn at random with a fixed
-// seed.
-func sampledPhases(m *cyrsoxs.Morphology) []viz.Phase {
-	n := m.Voxels()
-	places := make([]int, min(n, mostSampled))
-	rng := tensor.NewStream(0, 0, 0)
-	for i := range places {
-		if places[i] = i; n > mostSampled {
-			places[i] = rng.IntN(n)
-		}
-	}
-	return phasesAt(m, places)
-}
-
-// phasesAt takes the phases of a volume of Euler angles at some voxels.
-func phasesAt(m *cyrsoxs.Morphology, places []int) []viz.Phase {
-	take := func(f cyrsoxs.Field) []float64 {
-		v := make([]float64, len(places))
-		for i, p := range places {
-			v[i] = f.At(p)
-		}
-		return v
-	}
-	var list []viz.Phase
-	for i, p := range m.Phases {
-		q := viz.Phase{Name: fmt.Sprintf("material %d", i+1), Vfrac: take(p.Vfrac)}
-		if !p.S.IsZero() {
-			q.S, q.Theta, q.Psi = take(p.S), take(p.Theta), take(p.Psi)
-		}
-		list = append(list, q)
-	}
-	return list
+	return report.Slice(m, report.SliceSettings{Axis: axis, At: at, Subsample: f.Subsample, Least: f.Least, Directors: f.Directors}), nil
 }

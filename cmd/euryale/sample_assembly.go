@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/connectome"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -82,13 +82,7 @@ func (a *app) assemblySampling(dir runs.Folder, cfg *formationConfig, post *infe
 
 // saveAssemblyReport writes the pictures and the report of a run of sample assembly.
 func (a *app) saveAssemblyReport(dir runs.Folder, cfg *formationConfig, fit *infer.Fit, v check.Verdict) error {
-	rep := fit.Diagnose()
-	album := a.posteriorAlbum(viz.FromFit(fit))
-	r := viz.Report{Title: "assemblies: " + cfg.Problem.Fit, Facts: []viz.Fact{{Name: "file", Value: cfg.File}, {Name: "fit", Value: cfg.Problem.Fit},
-		{Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
-		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}, {Title: "Posterior", Figures: album.figures()}}}
-	if err := album.save(dir); err != nil {
-		return err
-	}
-	return writeFile(dir.Path("report.html"), []byte(r.HTML()))
+	page := report.Posterior("assemblies: "+cfg.Problem.Fit, fit, v, a.pageOf(&cfg.chainConfig))
+	page.Facts = append([]viz.Fact{{Name: "file", Value: cfg.File}, {Name: "fit", Value: cfg.Problem.Fit}}, page.Facts...)
+	return as(exitCannotWrite, page.Save(string(dir)))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -71,7 +72,9 @@ type exprDoc struct {
 func (a *app) exprSampling(dir runs.Folder, cfg *exprConfig, post *infer.Posterior) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "expr", post: post,
 		document: func(d sampleDoc) any { return exprDoc{"expr", d} },
-		report:   func(fit *infer.Fit, v check.Verdict) error { return a.saveExprReport(dir, cfg, fit, v) },
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			return as(exitCannotWrite, report.Formula(cfg.File, cfg.Problem, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
+		},
 		check: func(fit *infer.Fit) (check.Verdict, error) {
 			axes, err := cfg.Problem.Axes()
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -195,7 +196,8 @@ func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, law g2.Law, s g2.Se
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + law.Name, post: post,
 		document: func(d sampleDoc) any { return g2Doc{"g2", law.Name, cfg.Bin, number(c.Q), d} },
 		report: func(fit *infer.Fit, v check.Verdict) error {
-			return a.saveReport(dir, *cfg, law, s, c, post, point, fit, v)
+			r := report.CurveRun{File: cfg.File, Law: law, Settings: s, Curve: c, Point: point, Posterior: post}
+			return as(exitCannotWrite, report.CurvePosterior(r, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
 		check: func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(law, c, s, fit) }}
 }

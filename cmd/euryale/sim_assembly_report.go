@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/report"
 )
 
 // assemblyDoc is the JSON document of sim assembly, and summary.json.
@@ -115,7 +116,7 @@ func (a *app) finishAssembly(r *assemblyRun) error {
 			return err
 		}
 	}
-	if err := a.assemblyAlbum(r.script, r.run.Result()).save(r.dir); err != nil {
+	if err := as(exitCannotWrite, report.Assembly(r.script, r.run.Result(), a.page(r.cfg.Seed)).Save(string(r.dir))); err != nil {
 		return err
 	}
 	if err := writeJSON(r.dir.Path("summary.json"), doc); err != nil {

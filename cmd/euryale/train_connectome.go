@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/connectome"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/tensor"
 	"github.com/euryale-dev/euryale/viz"
@@ -338,14 +339,14 @@ func (a *app) saveTraining(dir runs.Folder, t *connectome.Trainee, out *connecto
 	if err := writeJSON(dir.Path("summary.json"), doc); err != nil {
 		return err
 	}
-	album := &album{a: a}
+	album := report.Album{Note: func(text string) { a.note("%s", text) }}
 	steps := make([]float64, len(out.Loss))
 	for i := range steps {
 		steps[i] = float64(i + 1)
 	}
 	f, err := viz.Plots("training", viz.Lines{XLabel: "update", YLabel: "loss", Curves: []viz.Line{{Name: "loss of the batch", X: steps, Y: out.Loss}}})
-	album.add("loss", f, err)
-	return album.save(dir)
+	album.Add("loss", f, err)
+	return as(exitCannotWrite, album.Save(string(dir)))
 }
 
 func (a *app) barSettings(name string, total int) term.BarSettings {

@@ -28,9 +28,10 @@ var allowed = map[string][]string{
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
 	"runs":     {"infer", "data"},
+	"report":   {"tensor", "infer", "sim", "data", "viz", "models"},
 	"demo":     {"tensor", "sim", "data", "models"},
-	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "demo"},
-	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "demo"},
+	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
+	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
 }
 
 // siblings are folders whose sub-packages do not import each other; shared is
