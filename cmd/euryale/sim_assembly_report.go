@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -161,13 +160,4 @@ func (d *assemblyDoc) String() string {
 		}
 	}
 	return b.String()
-}
-
-// writeTables writes trace.csv and measures.csv.
-func (r *assemblyRun) writeTables() error {
-	result := r.run.Result()
-	if err := writeTable(r.dir.Path("trace.csv"), func(w *csv.Writer) { traceTable(w, result) }); err != nil {
-		return err
-	}
-	return writeTable(r.dir.Path("measures.csv"), func(w *csv.Writer) { measureTable(w, result) })
 }
