@@ -152,3 +152,55 @@ func TestPatiently(t *testing.T) {
 		t.Error(err, told)
 	}
 }
+
+// Draws are opened in every form, and summed up.
+func TestOpen(t *testing.T) {
+	dir := made(t)
+	m := infer.NewModel("m")
+	m.Param("x", dist.Normal(0, 1))
+	post, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 50, Draws: 20, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.Open(string(dir)); !errors.As(err, new(*runs.NoDrawsError)) {
+		t.Error(err)
+	}
+	if err := dir.SaveDraws(fit, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, names := range [][]string{{string(dir)}, {dir.Path(runs.DrawsFolder)}, {dir.Path("chain-1.csv"), dir.Path("chain-2.csv")}} {
+		s, err := runs.Open(names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := s.Table()
+		if err != nil || len(table.Names) != 1 || len(table.X[0]) != 2 || table.X[0][1][19] != fit.Draws("x")[1][19] {
+			t.Errorf("%v: %v %+v", names, err, table)
+			continue
+		}
+		if sum := table.Summary(); len(sum.Rows) != 1 || table.Evidence().Draws != 40 {
+			t.Errorf("%v: %v", names, sum)
+		}
+		if tree, err := s.AsTree(); err != nil || len(tree.Groups()) == 0 {
+			t.Error(err)
+		}
+	}
+	var alone *runs.AloneError
+	if _, err := runs.Open(dir.Path(runs.DrawsFolder), dir.Path("chain-1.csv")); !errors.As(err, &alone) {
+		t.Error(err)
+	}
+	arrow := dir.Path("x.arrow")
+	if err := os.WriteFile(arrow, []byte("ARROW1 and more"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.Open(arrow); !errors.As(err, new(*runs.ArrowError)) {
+		t.Error(err)
+	}
+	if _, err := runs.Open(); err == nil {
+		t.Error("draws of no files")
+	}
+}

@@ -529,3 +529,10 @@ func TestDemoJSONIsOneDocument(t *testing.T) {
 		t.Errorf("%v, exit %d: %s%s", err, code, out, stderr)
 	}
 }
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -217,15 +217,15 @@ func loadLikelihood(args []string, variable string) (*likelihood, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := s.asTree()
+	tree, err := s.AsTree()
 	if err != nil {
-		return nil, err
+		return nil, as(exitData, err)
 	}
 	v, err := likelihoodOf(tree, variable)
 	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", s.name, err))
+		return nil, as(exitData, fmt.Errorf("%s: %w", s.Name, err))
 	}
-	l := &likelihood{name: s.name, variable: v.Name, x: byDraw(v)}
+	l := &likelihood{name: s.Name, variable: v.Name, x: byDraw(v)}
 	if tree.Has("observed_data") {
 		if d, err := tree.Group("observed_data"); err == nil {
 			if y := d.Var(v.Name); y != nil {

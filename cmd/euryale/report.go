@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -17,10 +18,10 @@ func (a *app) pageOf(cfg *chainConfig) report.Settings {
 	return s
 }
 
-// tableDraws turns loaded draws into what the plots take.
-func (t *drawTable) draws() viz.Draws {
-	d := viz.Draws{Names: t.names, X: t.x, Energy: t.stat["energy"]}
-	for _, c := range t.stat["diverging"] {
+// drawsOf turns loaded draws into what the plots take.
+func drawsOf(t *runs.Table) viz.Draws {
+	d := viz.Draws{Names: t.Names, X: t.X, Energy: t.Stat["energy"]}
+	for _, c := range t.Stat["diverging"] {
 		row := make([]bool, len(c))
 		for i, v := range c {
 			row[i] = v != 0

@@ -189,7 +189,7 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	}
 	settings := map[string]string{"model": s.model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
 		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth)}
-	if err := drawsError(s.dir.SaveDraws(fit, settings)); err != nil {
+	if err := writing(s.dir.SaveDraws(fit, settings), exitBug); err != nil {
 		return err
 	}
 	if err := writeJSON(s.dir.Path("summary.json"), doc); err != nil {
@@ -204,10 +204,10 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	return s.report(fit, v)
 }
 
-// drawsError tells draws that cannot be written from those that make no tables.
-func drawsError(err error) error {
+// writing tells an error of writing a file from others, which have another code.
+func writing(err error, otherwise int) error {
 	if errors.As(err, new(syscall.Errno)) || errors.Is(err, fs.ErrExist) {
 		return as(exitCannotWrite, err)
 	}
-	return as(exitBug, err)
+	return as(otherwise, err)
 }

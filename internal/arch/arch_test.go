@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"data":     {"tensor"},
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
-	"runs":     {"infer", "data"},
+	"runs":     {"tensor", "infer", "data"},
 	"report":   {"tensor", "infer", "sim", "data", "viz", "models"},
 	"demo":     {"tensor", "sim", "data", "models"},
 	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
