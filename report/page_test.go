@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -127,6 +128,12 @@ func TestMorphology(t *testing.T) {
 		t.Error(err)
 	}
 	files(t, dir, "report.html", "plots/patterns.png", "plots/iq.svg", "plots/aq.svg", "plots/morphology.png")
+	for _, cuts := range []bool{false, true} {
+		rows, err := report.PatternRows(pattern, rsoxs.Reduction{Radii: rsoxs.TrueRadii}, report.Rows(pattern), 0, cuts)
+		if err != nil || len(rows) != 3 || len(rows[0].Plots) == 0 {
+			t.Error(err, len(rows))
+		}
+	}
 	if s := report.Slice(v, report.SliceSettings{Axis: 2, At: -1, Subsample: 2}); s.NY != 5 || s.NX != 12 || s.Normal != "x" {
 		t.Errorf("%d x %d across %s", s.NY, s.NX, s.Normal)
 	}

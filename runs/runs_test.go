@@ -189,6 +189,24 @@ func TestOpen(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	file := filepath.Join(t.TempDir(), "two.json")
+	if err := os.WriteFile(file, []byte(`{"log_likelihood": {"y": [[[1, 2], [3, 4]]], "z": [[[5], [6]]]}, "observed_data": {"y": [7, 8]}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := runs.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := s.Likelihood("y"); err != nil || l.X[0][1][1] != 4 || len(l.Data) != 2 {
+		t.Errorf("%v %+v", err, l)
+	}
+	var several *runs.SeveralError
+	if _, err := s.Likelihood(""); !errors.As(err, &several) || len(several.Names) != 2 {
+		t.Error(err)
+	}
+	if _, err := s.Likelihood("x"); err == nil || !strings.Contains(err.Error(), "there are y, z") {
+		t.Error(err)
+	}
 	var alone *runs.AloneError
 	if _, err := runs.Open(dir.Path(runs.DrawsFolder), dir.Path("chain-1.csv")); !errors.As(err, &alone) {
 		t.Error(err)
