@@ -2,10 +2,7 @@ package demo
 
 import (
 	"embed"
-	"io"
 	"slices"
-
-	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 //go:embed g2_result.hdf
@@ -42,12 +39,4 @@ func (x Experiment) Script() []byte {
 		panic("demo: there is no experiment " + x.Name)
 	}
 	return b
-}
-
-// write writes a file under a temporary name and renames it.
-func write(path string, b []byte) error {
-	return atomicfile.Write(path, true, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -62,7 +63,7 @@ const logName = "CyRSoXS.log"
 func WriteParticle(ctx context.Context, dir, creator string) error {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, more := range map[string]string{"problem.json": "", "posterior.json": ",\n  \"method\": \"nuts\""} {
-		if err := write(path(name), fmt.Appendf(nil, problem, more)); err != nil {
+		if err := atomicfile.WriteBytes(path(name), fmt.Appendf(nil, problem, more)); err != nil {
 			return err
 		}
 	}

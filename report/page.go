@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -28,7 +27,7 @@ func (p *Page) Save(dir string) error {
 	if err := p.Album.Save(dir); err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, "report.html"), []byte(p.HTML()))
+	return atomicfile.WriteBytes(filepath.Join(dir, "report.html"), []byte(p.HTML()))
 }
 
 // Album is a list of figures with the names of their files.
@@ -73,10 +72,10 @@ func (b *Album) Save(dir string) error {
 		return err
 	}
 	for _, p := range b.pictures {
-		if err := write(filepath.Join(plots, p.name+".svg"), []byte(p.figure.SVG())); err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+".svg"), []byte(p.figure.SVG())); err != nil {
 			return err
 		}
-		if err := write(filepath.Join(plots, p.name+".png"), p.figure.PNG()); err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+".png"), p.figure.PNG()); err != nil {
 			return err
 		}
 	}
@@ -87,12 +86,4 @@ func (b *Album) note(format string, args ...any) {
 	if b.Note != nil {
 		b.Note(fmt.Sprintf(format, args...))
 	}
-}
-
-// write writes a file under a temporary name and renames it.
-func write(path string, b []byte) error {
-	return atomicfile.Write(path, true, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -102,12 +101,7 @@ func (f Folder) Ours() bool {
 }
 
 // WriteFile writes a file under a temporary name and renames it.
-func WriteFile(path string, b []byte) error {
-	return atomicfile.Write(path, true, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
-}
+func WriteFile(path string, b []byte) error { return atomicfile.WriteBytes(path, b) }
 
 // WriteJSON writes v as an indented document, under a temporary name that is changed at
 // the end.

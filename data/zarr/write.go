@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,15 +153,7 @@ func (w *store) put(key string, v any) error {
 		w.keys = append(w.keys, key)
 	}
 	w.meta[key] = b
-	return replaceFile(filepath.Join(w.dir, filepath.FromSlash(key)), b)
-}
-
-// replaceFile changes a small file in one step.
-func replaceFile(name string, b []byte) error {
-	return atomicfile.Write(name, true, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
+	return atomicfile.WriteBytes(filepath.Join(w.dir, filepath.FromSlash(key)), b)
 }
 
 // consolidate writes all metadata into one file, in the order they came.
@@ -182,7 +173,7 @@ func (w *store) consolidate() error {
 		b.Write(w.meta[key])
 	}
 	b.WriteString("}}")
-	return replaceFile(filepath.Join(w.dir, ".zmetadata"), b.Bytes())
+	return atomicfile.WriteBytes(filepath.Join(w.dir, ".zmetadata"), b.Bytes())
 }
 
 // variable writes an array and its chunks.
