@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
@@ -45,7 +45,7 @@ func do(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func demoFile(t *testing.T) string {
 	t.Helper()
 	p := filepath.Join(t.TempDir(), "demo.hdf")
-	if err := os.WriteFile(p, demoResult, 0o644); err != nil {
+	if err := os.WriteFile(p, demo.Correlations(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -114,8 +114,8 @@ func TestFitG2Document(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	hdf, csv := demoFile(t), write(t, "a.csv", decayCSV(""))
-	cut := write(t, "cut.hdf", string(demoResult[:len(demoResult)/2]))
-	broken := slices.Clone(demoResult)
+	cut := write(t, "cut.hdf", string(demo.Correlations()[:len(demo.Correlations())/2]))
+	broken := demo.Correlations()
 	for i := 200; i < len(broken); i += 97 {
 		broken[i] ^= 0x5a
 	}
@@ -528,4 +528,11 @@ func TestDemoJSONIsOneDocument(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
 		t.Errorf("%v, exit %d: %s%s", err, code, out, stderr)
 	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -115,9 +115,9 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.asTree()
+	t, err := s.AsTree()
 	if err != nil {
-		return err
+		return as(exitData, err)
 	}
 	if err := mayReplace(out, kind, a.overwrite); err != nil {
 		return err

@@ -1,86 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/data/csv"
-	"github.com/euryale-dev/euryale/data/nexus"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
 // loadCurves reads the bins of a result file (HDF5) or of a table (CSV).
 func loadCurves(path string) ([]g2.Curve, error) {
-	hdf, err := isHDF5(path)
-	if err != nil {
-		return nil, input(err)
-	}
-	if hdf {
-		return resultCurves(path)
-	}
-	t, err := csv.Open(path)
-	if err != nil {
-		return nil, input(err)
-	}
-	var out []g2.Curve
-	for _, b := range t.Bins() {
-		s := t.Select(b)
-		out = append(out, g2.Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err})
-	}
-	if len(out) == 0 {
-		return nil, as(exitData, fmt.Errorf("%s: no rows below the header", path))
-	}
-	return out, nil
-}
-
-func isHDF5(path string) (bool, error) {
-	f, err := foreign.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	if st.IsDir() {
-		return false, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("is a folder")}
-	}
-	head := make([]byte, 8)
-	if _, err := io.ReadFull(f, head); err != nil && st.Size() >= 8 {
-		return false, err
-	}
-	known := strings.HasSuffix(path, ".hdf") || strings.HasSuffix(path, ".h5") || strings.HasSuffix(path, ".hdf5")
-	return known || bytes.Equal(head, []byte("\x89HDF\r\n\x1a\n")), nil
-}
-
-func resultCurves(path string) ([]g2.Curve, error) {
-	r, err := nexus.Open(path)
-	if err != nil {
-		return nil, input(err)
-	}
-	defer r.Close()
-	if r.Multitau == nil {
-		return nil, as(exitData, fmt.Errorf("%s holds %v: want a multi-tau analysis, /xpcs/multitau/normalized_g2", path, r.Analyses()))
-	}
-	delays := r.Delays()
-	var out []g2.Curve
-	for b := 1; b <= r.Bins(); b++ {
-		y, sd := r.Multitau.Bin(b)
-		c := g2.Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: sd}
-		if r.QMap != nil {
-			c.Q, c.Phi = r.QMap.Q(b), r.QMap.Phi(b)
-		}
-		out = append(out, c)
-	}
-	return out, nil
+	curves, err := g2.OpenCurves(path)
+	return curves, input(err)
 }
 
 // pickBins keeps the bins of a list such as "3,5-7" of a file; "all" keeps all.

@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-)
 
-// demoResult is synthetic, made by examples/g2.
-//
-//go:embed demo/g2_result.hdf
-var demoResult []byte
+	"github.com/euryale-dev/euryale/demo"
+)
 
 func (a *app) demo() *cobra.Command {
 	return thing("demo", "Show what the program does, on data it carries", withFolder(a.demoG2()), withFolder(a.demoRSoXS()), withFolder(a.demoAssembly()))
@@ -42,13 +38,13 @@ func (a *app) runDemoG2(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file := dir.path("g2_result.hdf")
-	if err := writeFile(file, demoResult); err != nil {
+	file := dir.Path("g2_result.hdf")
+	if err := writeFile(file, demo.Correlations()); err != nil {
 		return err
 	}
 	sub := func(name string) *app {
 		b := *a
-		b.out = dir.path(name)
+		b.out = dir.Path(name)
 		if a.json { // one document for the whole
 			b.json, b.stdout = false, io.Discard
 		}
@@ -75,14 +71,14 @@ func (a *app) runDemoG2(ctx context.Context) error {
 		}
 	}
 	if a.json {
-		return a.document(map[string]any{"demo": "g2", "file": file, "folder": string(dir), "reports": []string{dir.path("fit", "report.html"),
-			dir.path("power", "report.html"), dir.path("sample-bin3", "report.html"), dir.path("sample-bin8", "report.html")}})
+		return a.document(map[string]any{"demo": "g2", "file": file, "folder": string(dir), "reports": []string{dir.Path("fit", "report.html"),
+			dir.Path("power", "report.html"), dir.Path("sample-bin3", "report.html"), dir.Path("sample-bin8", "report.html")}})
 	}
 	fmt.Fprintf(a.stdout, `
 Look at     %s
             %s
 Try next    euryale fit g2 %s --model stretched
             euryale sample g2 %s --bin 5 --prior "tau=lognormal(-1,1)"
-`, dir.path("fit", "report.html"), dir.path("sample-bin3", "report.html"), file, file)
+`, dir.Path("fit", "report.html"), dir.Path("sample-bin3", "report.html"), file, file)
 	return nil
 }

@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-)
 
-//go:embed demo/assembly/*.yaml
-var demoScripts embed.FS
+	"github.com/euryale-dev/euryale/demo"
+)
 
 func (a *app) demoAssembly() *cobra.Command {
 	return &cobra.Command{
@@ -29,13 +27,6 @@ needs no network and takes seconds.
 	}
 }
 
-// demoExperiments are the scripts with what they show, and the picture that does.
-var demoExperiments = []struct{ name, about, picture string }{
-	{"project", "a stimulus forms an assembly: neurons that ever fired, at four plasticities", "support"},
-	{"associate", "two assemblies fire together: how they overlap in a third area", "overlap"},
-	{"complete", "part of an assembly is fired: how much comes back, as training goes on", "overlap"},
-}
-
 func (a *app) runDemoAssembly(ctx context.Context) error {
 	if a.out == "" {
 		a.out = "demo-assembly"
@@ -45,27 +36,23 @@ func (a *app) runDemoAssembly(ctx context.Context) error {
 		return err
 	}
 	var pictures []string
-	for _, x := range demoExperiments {
+	for _, x := range demo.Experiments() {
 		if !a.json {
-			fmt.Fprintf(a.stdout, "\n== %s\n", x.about)
+			fmt.Fprintf(a.stdout, "\n== %s\n", x.About)
 		}
-		text, err := demoScripts.ReadFile("demo/assembly/" + x.name + ".yaml")
-		if err != nil {
-			return as(exitBug, err)
-		}
-		file := dir.path(x.name + ".yaml")
-		if err := writeFile(file, text); err != nil {
+		file := dir.Path(x.Name + ".yaml")
+		if err := writeFile(file, x.Script()); err != nil {
 			return err
 		}
 		b := *a
-		b.out = dir.path(x.name)
+		b.out = dir.Path(x.Name)
 		if b.json { // one document for the whole
 			b.json, b.stdout = false, io.Discard
 		}
 		if err := b.startAssembly(ctx, assemblyConfig{File: file}, false); err != nil {
 			return err
 		}
-		pictures = append(pictures, dir.path(x.name, "plots", x.picture+".svg"))
+		pictures = append(pictures, dir.Path(x.Name, "plots", x.Picture+".svg"))
 	}
 	if a.json {
 		return a.document(map[string]any{"demo": "assembly", "folder": string(dir), "pictures": pictures})
@@ -76,6 +63,6 @@ Look at     %s
             %s
 Try next    euryale sim assembly %s --seed 2 --profile
             euryale plot raster %s
-`, pictures[0], pictures[1], pictures[2], dir.path("project.yaml"), dir.path("project"))
+`, pictures[0], pictures[1], pictures[2], dir.Path("project.yaml"), dir.Path("project"))
 	return nil
 }

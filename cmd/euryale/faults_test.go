@@ -20,6 +20,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -201,7 +202,7 @@ func (c faultyCommand) whole(t *testing.T, what, dir string, ended bool, want ma
 		}
 	}
 	args := c.line(c.args+" --overwrite", dir)
-	switch begun := exists(filepath.Join(c.target(dir), "config.json")) || exists(filepath.Join(c.target(dir), simRecordName)); {
+	switch begun := exists(filepath.Join(c.target(dir), "config.json")) || exists(filepath.Join(c.target(dir), morph.SimulationRecordFile)); {
 	case c.resume != "" && begun:
 		args = c.line(c.resume, dir)
 	case c.resume != "": // nothing is there that the command would have to spare

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/report"
 )
 
 func (a *app) fit() *cobra.Command {
@@ -33,9 +33,7 @@ columns tau and g2 hold q (1/Angstrom) and tau (s).
   euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
 `,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.runFitG2(c.Context(), args[0], f, bins)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return a.runFitG2(c.Context(), args[0], f, bins) },
 	}
 	f.add(c)
 	c.Flags().StringVar(&bins, "bins", "all", "bins to fit, such as 3,5-7")
@@ -97,7 +95,10 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 		if err != nil {
 			return err
 		}
-		if err := a.saveFits(dir, doc, law, fits); err != nil {
+		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
+			return err
+		}
+		if err := as(exitCannotWrite, report.CurveFits(path, law, fits, a.page(0)).Save(string(dir))); err != nil {
 			return err
 		}
 	}
@@ -190,24 +191,7 @@ func activeOf(names []string, f g2.Fit) map[string]int {
 }
 
 func (a *app) printFits(law g2.Law, fits []g2.Fit) {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "bin\tq (1/A)\t")
-	for _, p := range law.Params {
-		if p.Unit != "" {
-			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)
-		} else {
-			fmt.Fprintf(w, "%s\t", p.Name)
-		}
-	}
-	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
-	for _, f := range fits {
-		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
-		for i := range law.Params {
-			fmt.Fprintf(w, "%s\t", estimate(f, i))
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t\n", chiSquare(f), f.Status, agreement(f))
-	}
-	w.Flush()
+	report.WriteFits(a.stdout, law, fits)
 	for _, f := range fits {
 		if f.Status == "failed" { // what did not converge is among the flags
 			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, f.Message)
@@ -222,40 +206,4 @@ func (a *app) printFits(law g2.Law, fits []g2.Fit) {
 			fmt.Fprintf(a.stdout, "bin %d: note: %s\n", f.Curve.Bin, m.Text)
 		}
 	}
-}
-
-// qText writes a q, which tables need not have.
-func qText(q float64) string {
-	if math.IsNaN(q) {
-		return "-"
-	}
-	return fmt.Sprintf("%.4g", q)
-}
-
-// estimate writes a parameter with its error; a failed bin has none.
-func estimate(f g2.Fit, i int) string {
-	if f.Status == "failed" {
-		return "-"
-	}
-	return plusMinus(f.X[i], f.SD[i])
-}
-
-// chiSquare writes the reduced chi-square; a failed bin has none.
-func chiSquare(f g2.Fit) string {
-	if f.Status == "failed" {
-		return "-"
-	}
-	return fmt.Sprintf("%.3g", f.ReducedChiSquared)
-}
-
-// agreement says in one word whether the model agrees with the data, or - where the fit
-// has no minimum to judge.
-func agreement(f g2.Fit) string {
-	switch {
-	case f.Check.Disagrees():
-		return "misfit"
-	case f.OK():
-		return "agrees"
-	}
-	return "-"
 }

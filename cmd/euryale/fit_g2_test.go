@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/demo"
 )
 
 // A bin that could not be fitted shows a dash for every number, and the reason below the
@@ -36,22 +36,6 @@ func TestFailedBinsShowNoNumbers(t *testing.T) {
 	}
 }
 
-// A fit that did not converge does not agree with anything.
-func TestAgreement(t *testing.T) {
-	right := check.Verdict{OK: true}
-	stopped := check.Verdict{Flags: []check.Flag{{Kind: check.KindUnconverged}}}
-	wrong := check.Verdict{Flags: []check.Flag{{Kind: check.KindPattern}}}
-	for _, c := range []struct {
-		status string
-		check  check.Verdict
-		want   string
-	}{{"converged", right, "agrees"}, {"converged", wrong, "misfit"}, {"max_evaluations", stopped, "-"}, {"stuck", right, "-"}, {"stuck", wrong, "misfit"}, {"failed", check.Verdict{}, "-"}} {
-		if got := agreement(g2.Fit{Status: c.status, Check: c.check}); got != c.want {
-			t.Errorf("%s with %d flags: %s, want %s", c.status, len(c.check.Flags), got, c.want)
-		}
-	}
-}
-
 func TestFitsAreNotResumed(t *testing.T) {
 	file, dir := misfitCSV(t, nil), t.TempDir()
 	old := filepath.Join(dir, "fo")
@@ -68,5 +52,32 @@ func TestFitsAreNotResumed(t *testing.T) {
 	}
 	if code, _, stderr := do(t, "fit", "g2", file, "--out", old, "--overwrite"); code != exitOK {
 		t.Error(stderr)
+	}
+}
+
+// Bins along another axis than q are headed by its name and unit.
+func TestBinsOfAnotherAxis(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.hdf")
+	if err := os.WriteFile(file, demo.Correlations(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := nexus.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	r.QMap.Names, r.QMap.Units = []string{"x", "y"}, []string{"pixel", "pixel"}
+	file = filepath.Join(dir, "y.hdf")
+	if err := nexus.Write(file, r); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := do(t, "fit", "g2", file, "--out", filepath.Join(dir, "run"))
+	if code != exitOK || !strings.Contains(out, "x (pixel)") || strings.Contains(out, "q (1/A)") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	report, err := os.ReadFile(filepath.Join(dir, "run", "report.html"))
+	if err != nil || !strings.Contains(string(report), "<th>x (pixel)</th>") || strings.Contains(string(report), "q (1/Å)") || strings.Contains(string(report), ", q = ") {
+		t.Errorf("%v: %.500s", err, report)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,9 +29,7 @@ formula of columns, such as log(y).
   euryale fit nlsq --problem misra1a.json --json
 `,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.runFitNLSQ(c.Context(), path)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return a.runFitNLSQ(c.Context(), path) },
 	}
 	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, - for standard input")
 	if err := c.MarkFlagRequired("problem"); err != nil {
@@ -57,28 +54,22 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
-	for i := range v.Flags {
-		v.Flags[i].Remedy = problemKeys.Replace(v.Flags[i].Remedy)
-	}
+	withLimitIn(&v, r.Status)
 	if a.json {
 		err = a.document(nlsqDocument(r, v))
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", problemKeys.Replace(r.String()), v)
+		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", r, v)
 	}
 	switch {
 	case err != nil:
 		return as(exitCannotWrite, err)
 	case a.strict && !r.Status.Converged():
-		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", problemKeys.Replace(r.Status.Message())))
+		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", withLimit(r.Status, r.Status.Message())))
 	case a.strict:
 		return strictly(v)
 	}
 	return nil
 }
-
-// problemKeys says what settings of optim are called in a problem file.
-var problemKeys = strings.NewReplacer("raise MaxEvaluations", "raise max_nfev", "smaller than GTol", "smaller than gtol", "smaller than XTol", "smaller than xtol",
-	"less than FTol and XTol", "less than ftol and xtol", "less than FTol", "less than ftol")
 
 // nlsqDoc is the JSON document of fit nlsq.
 type nlsqDoc struct {
@@ -101,7 +92,7 @@ type nlsqDoc struct {
 
 func nlsqDocument(r *optim.Result, v check.Verdict) nlsqDoc {
 	d := nlsqDoc{Engine: "nlsq", X: named(r.Names, r.X), SD: named(r.Names, r.SD()), Names: r.Names, Cost: number(r.Cost), Reduced: number(r.ReducedChiSquared()),
-		Status: r.Status.String(), Message: problemKeys.Replace(r.Status.Message()), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...), Check: checkDocument(v)}
+		Status: r.Status.String(), Message: withLimit(r.Status, r.Status.Message()), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...), Check: checkDocument(v)}
 	n := len(r.Names)
 	for i, name := range r.Names {
 		d.Active[name] = r.Active[i]

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // impatient shortens the minute for which a full disk is tried again.
@@ -104,7 +105,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 	}
 	dir = filepath.Join(t.TempDir(), "stays")
 	ends := atomicfile.Inject(func(op, path string) error {
-		if op == "create" && strings.HasPrefix(path, dir) && filepath.Base(path) != "config.json" && filepath.Base(path) != marker {
+		if op == "create" && strings.HasPrefix(path, dir) && filepath.Base(path) != "config.json" && filepath.Base(path) != runs.MarkerFile {
 			return syscall.ENOSPC
 		}
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/report"
 )
 
 func (a *app) invert() *cobra.Command {
@@ -93,8 +94,8 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, version(), a.seed, absolute(cfg.File)
 	cfg.Base = filepath.Dir(cfg.File)
-	if err := readStarts(cfg.Problem, cfg.Base); err != nil {
-		return err
+	if err := cfg.Problem.ReadStarts(cfg.Base); err != nil {
+		return input(err)
 	}
 	v, err := a.openInversion(&cfg)
 	if err != nil {
@@ -107,7 +108,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	if v.dir, err = a.makeRundir(out); err != nil {
 		return err
 	}
-	if v.method == "nuts" {
+	if v.Method == "nuts" {
 		if err := a.startChains(ctx, v); err != nil {
 			return err
 		}
@@ -125,21 +126,21 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 		return err
 	}
 	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
 	}
 	b, err := json.Marshal(cfg.Problem)
 	if err != nil {
 		return as(exitBug, err)
 	}
 	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
-		return as(exitConfig, fmt.Errorf("%s: %w", dir.path("config.json"), err))
+		return as(exitConfig, fmt.Errorf("%s: %w", dir.Path("config.json"), err))
 	}
 	v, err := a.openInversion(&cfg)
 	if err != nil {
 		return err
 	}
 	v.dir = dir
-	checkpoint := dir.path("checkpoint")
+	checkpoint := dir.Path("checkpoint")
 	if !exists(checkpoint) {
 		checkpoint = ""
 	}
@@ -152,7 +153,7 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 
 // lastPoint returns the parameters that a run reached, nil for none.
 func (v *inversion) lastPoint() ([]float64, error) {
-	b, err := foreign.ReadFile(v.dir.path("fit.json"))
+	b, err := foreign.ReadFile(v.dir.Path("fit.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -161,13 +162,13 @@ func (v *inversion) lastPoint() ([]float64, error) {
 	}
 	var doc invertDoc
 	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", v.dir.path("fit.json"), err))
+		return nil, as(exitData, fmt.Errorf("%s: %w", v.dir.Path("fit.json"), err))
 	}
 	var x []float64
-	for _, n := range v.names() {
+	for _, n := range v.Names() {
 		p, ok := doc.X[n]
 		if !ok {
-			return nil, as(exitData, fmt.Errorf("%s has no %s", v.dir.path("fit.json"), n))
+			return nil, as(exitData, fmt.Errorf("%s has no %s", v.dir.Path("fit.json"), n))
 		}
 		x = append(x, float64(p))
 	}
@@ -176,34 +177,34 @@ func (v *inversion) lastPoint() ([]float64, error) {
 
 // solve runs the method of the problem from a start or a checkpoint, if there is one.
 func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start []float64) error {
-	if v.method == "nuts" {
+	if v.Method == "nuts" {
 		return a.sampleInversion(ctx, v, checkpoint)
 	}
-	v.startAt(start)
+	v.StartAt(start)
 	r, err := a.fitInversion(ctx, v)
 	if err != nil {
 		return err
 	}
 	doc := v.document(r)
-	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.path("fit.json"), doc) }); err != nil {
+	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.Path("fit.json"), doc) }); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: "euryale " + invertCommand + " --resume " + string(v.dir)}
 	}
 	if !v.cfg.NoReport {
-		if err := a.saveInversion(ctx, v, r.x, v.table(r), nil, r.check); err != nil {
+		if err := a.saveInversion(ctx, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {
 			return err
 		}
 	}
 	if a.json {
 		err = a.document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), r.message, r.check.Summary())
+		_, err = fmt.Fprintf(a.stdout, "%s%s\n%s\n", v.lines(r), withLimit(r.Status, r.Status.Message()), r.Check.Summary())
 		if err == nil {
-			err = a.printVerdict(r.check)
+			err = a.printVerdict(r.Check)
 		}
-		for _, w := range r.warnings {
+		for _, w := range r.Warnings {
 			fmt.Fprintf(a.stdout, "warning: %s\n", w)
 		}
 		if err == nil {
@@ -213,10 +214,10 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	switch {
 	case err != nil:
 		return as(exitCannotWrite, err)
-	case a.strict && !r.converged:
-		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.message))
+	case a.strict && !r.Status.Converged():
+		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", withLimit(r.Status, r.Status.Message())))
 	case a.strict:
-		return strictly(r.check)
+		return strictly(r.Check)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -178,7 +179,7 @@ func TestInvertRSoXSAgainstReference(t *testing.T) {
 // the demonstration, in the slow tests also of the reference.
 func TestInvertRSoXSUnits(t *testing.T) {
 	dir, problem := demoFolder(t)
-	checkUnits(t, dir, problem, demoTruth["radius"])
+	checkUnits(t, dir, problem, demo.Particle()["radius"])
 	if slowTests {
 		dir, problem, want := inversionFolder(t)
 		checkUnits(t, dir, problem, want[0])
@@ -315,7 +316,7 @@ func TestDemoRSoXS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, truth := range demoTruth {
+	for name, truth := range demo.Particle() {
 		s := doc.Summary[name]
 		if !(math.Abs(s["mean"]-truth) < 4*s["sd"]) || !(s["r_hat"] < rhat) {
 			t.Errorf("posterior of %s: %v, truth %g", name, s, truth)
@@ -343,7 +344,7 @@ func TestDemoRSoXS(t *testing.T) {
 		args = append(args, "--no-report")
 	}
 	code, out, stderr := do(t, args...)
-	if err := json.Unmarshal([]byte(out), &fit); err != nil || code != 0 || !(math.Abs(float64(fit.X["radius"])-demoTruth["radius"]) < 0.3) {
+	if err := json.Unmarshal([]byte(out), &fit); err != nil || code != 0 || !(math.Abs(float64(fit.X["radius"])-demo.Particle()["radius"]) < 0.3) {
 		t.Errorf("curves: %v, exit %d: %s %+v", err, code, stderr, fit)
 	}
 	if code, _, stderr := do(t, "demo", "rsoxs", "--out", dir, "--data", "--quiet"); code != exitCannotWrite {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // A folder that another process writes is refused by every command that would write
@@ -22,7 +23,7 @@ func TestLockedFolders(t *testing.T) {
 	if code, _, stderr := do(t, sample...); code != exitOK {
 		t.Fatal(code, stderr)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != marker {
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != runs.MarkerFile {
 		t.Errorf("left: %v %v", left, err)
 	}
 	before, err := os.ReadFile(filepath.Join(dir, "summary.json"))
@@ -75,7 +76,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 	if code != exitOK || !strings.Contains(stderr, "was left unfinished by process 1073741824 (euryale sample)") {
 		t.Error(code, stderr)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != marker {
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != runs.MarkerFile {
 		t.Errorf("left: %v %v", left, err)
 	}
 }
@@ -121,7 +122,7 @@ func TestFilesOfOthersStay(t *testing.T) {
 	if err := os.Symlink("../precious.txt", "linked/"+runlock.Name); err != nil {
 		t.Fatal(err)
 	}
-	put("linked/" + marker)
+	put("linked/" + runs.MarkerFile)
 	if code, stderr := run("linked"); code != exitCannotWrite || !strings.Contains(stderr, "no lock") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

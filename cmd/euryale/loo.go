@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer/diag"
-	"github.com/euryale-dev/euryale/tensor"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // looDoc is the JSON document of loo.
@@ -65,13 +66,13 @@ func (a *app) runLOO(args []string, variable string, waic bool) error {
 	if err != nil {
 		return err
 	}
-	e, err := l.elpd(waic)
+	e, err := elpd(l, waic)
 	if err != nil {
 		return err
 	}
 	rep := e.Diagnose()
 	if a.json {
-		d := looDoc{Method: e.Method, Variable: l.variable, ELPD: number(e.ELPD), SE: number(e.SE), P: number(e.P), PSE: number(e.PSE), LPPD: number(e.LPPD), IC: number(e.IC()),
+		d := looDoc{Method: e.Method, Variable: l.Variable, ELPD: number(e.ELPD), SE: number(e.SE), P: number(e.P), PSE: number(e.PSE), LPPD: number(e.LPPD), IC: number(e.IC()),
 			MCSE: number(e.MCSE), Draws: e.Draws, GoodK: number(e.GoodK), Bad: append([]int{}, e.Bad()...), OK: rep.OK(), Advice: advice(rep)}
 		for _, p := range e.Points {
 			d.Points = append(d.Points, pointDoc{number(p.ELPD), number(p.K), number(p.NEff)})
@@ -139,7 +140,7 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 		return usage("--names has %d names for %d models", len(names), len(args))
 	}
 	var all []diag.ELPD
-	var first *likelihood
+	var first *runs.Likelihood
 	for _, arg := range args {
 		l, err := loadLikelihood([]string{arg}, variable)
 		if err != nil {
@@ -148,10 +149,10 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 		if first == nil {
 			first = l
 		}
-		if first.data != nil && l.data != nil && !slices.Equal(first.data, l.data) {
-			return as(exitData, fmt.Errorf("%s and %s observed different %s: compare models of the same data", first.name, l.name, l.variable))
+		if first.Data != nil && l.Data != nil && !slices.Equal(first.Data, l.Data) {
+			return as(exitData, fmt.Errorf("%s and %s observed different %s: compare models of the same data", first.Name, l.Name, l.Variable))
 		}
-		e, err := l.elpd(waic)
+		e, err := elpd(l, waic)
 		if err != nil {
 			return err
 		}
@@ -189,101 +190,30 @@ func modelNames(args []string) []string {
 	return short
 }
 
-// likelihood is the log-likelihoods of one model.
-type likelihood struct {
-	name     string        // of the file
-	variable string        // observed
-	x        [][][]float64 // [chain][draw][observation]
-	data     []float64     // observed values; nil where unknown
-}
-
-func (l *likelihood) elpd(waic bool) (diag.ELPD, error) {
+// elpd estimates how well a model predicts.
+func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
 	var e diag.ELPD
 	var err error
 	if waic {
-		e, err = diag.WAIC(l.x, diag.Posterior)
+		e, err = diag.WAIC(l.X, diag.Posterior)
 	} else {
-		e, err = diag.LOO(l.x, diag.LOOSettings{})
+		e, err = diag.LOO(l.X, diag.LOOSettings{})
 	}
 	if err != nil {
-		return e, as(exitData, fmt.Errorf("%s: %w", l.name, err))
+		return e, as(exitData, fmt.Errorf("%s: %w", l.Name, err))
 	}
 	return e, nil
 }
 
 // loadLikelihood reads one model; variable may be empty where there is only one.
-func loadLikelihood(args []string, variable string) (*likelihood, error) {
+func loadLikelihood(args []string, variable string) (*runs.Likelihood, error) {
 	s, err := loadSource(args)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := s.asTree()
-	if err != nil {
-		return nil, err
+	l, err := s.Likelihood(variable)
+	if several := (*runs.SeveralError)(nil); errors.As(err, &several) {
+		err = fmt.Errorf("%s: log-likelihoods of %s: choose one with --var", s.Name, strings.Join(several.Names, ", "))
 	}
-	v, err := likelihoodOf(tree, variable)
-	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", s.name, err))
-	}
-	l := &likelihood{name: s.name, variable: v.Name, x: byDraw(v)}
-	if tree.Has("observed_data") {
-		if d, err := tree.Group("observed_data"); err == nil {
-			if y := d.Var(v.Name); y != nil {
-				l.data = y.Floats()
-			}
-		}
-	}
-	return l, nil
-}
-
-// likelihoodOf finds the variable in the group log_likelihood, or log_lik among
-// the draws, as CmdStan's files have it.
-func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) {
-	var found []tensor.Variable
-	if tree.Has("log_likelihood") {
-		g, err := tree.Group("log_likelihood")
-		if err != nil {
-			return nil, err
-		}
-		found = g.Vars()
-	} else if tree.Has("posterior") {
-		g, err := tree.Group("posterior")
-		if err != nil {
-			return nil, err
-		}
-		if v := g.Var("log_lik"); v != nil {
-			found = append(found, *v)
-		}
-	}
-	var names []string
-	for i, v := range found {
-		if v.Name == name || name == "" && len(found) == 1 {
-			if len(v.Shape) < 2 || v.Dims[0] != "chain" || v.Dims[1] != "draw" || v.Floats() == nil {
-				return nil, fmt.Errorf("log-likelihood %s has axes %v: want numbers over chain and draw", v.Name, v.Dims)
-			}
-			return &found[i], nil
-		}
-		names = append(names, v.Name)
-	}
-	switch {
-	case len(found) == 0:
-		return nil, fmt.Errorf("no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan")
-	case name == "":
-		return nil, fmt.Errorf("log-likelihoods of %s: choose one with --var", strings.Join(names, ", "))
-	}
-	return nil, fmt.Errorf("no log-likelihood of %q: there are %s", name, strings.Join(names, ", "))
-}
-
-// byDraw cuts a variable into its draws.
-func byDraw(v *tensor.Variable) [][][]float64 {
-	flat, chains, draws := v.Floats(), v.Shape[0], v.Shape[1]
-	n := len(flat) / max(1, chains*draws)
-	out := make([][][]float64, chains)
-	for c := range out {
-		for d := range draws {
-			at := (c*draws + d) * n
-			out[c] = append(out[c], flat[at:at+n])
-		}
-	}
-	return out
+	return l, as(exitData, err)
 }

@@ -3,12 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // number is a float64 whose JSON is a string where it is not finite.
@@ -72,17 +71,6 @@ func (a *app) document(v any) error {
 }
 
 // writeFile writes a file under a temporary name and renames it.
-func writeFile(path string, b []byte) error {
-	return as(exitCannotWrite, atomicfile.Write(path, true, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	}))
-}
+func writeFile(path string, b []byte) error { return as(exitCannotWrite, runs.WriteFile(path, b)) }
 
-func writeJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return as(exitBug, err)
-	}
-	return writeFile(path, append(b, '\n'))
-}
+func writeJSON(path string, v any) error { return written(runs.WriteJSON(path, v)) }

@@ -55,7 +55,7 @@ func (a *app) runPlot(kind string, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := draw(t.draws(), names...)
+	f, err := draw(drawsOf(t), names...)
 	if err != nil {
 		return usage("%w", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
-	"github.com/euryale-dev/euryale/tensor"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -74,7 +74,7 @@ func (a *app) runPlotPattern(args []string, f patternFlags) error {
 	if err != nil {
 		return err
 	}
-	list, err := patternRows(p, r, which, f.Beam, f.Cuts)
+	list, err := report.PatternRows(p, r, which, f.Beam, f.Cuts)
 	if err != nil {
 		return as(exitData, err)
 	}
@@ -88,7 +88,7 @@ func (a *app) runPlotPattern(args []string, f patternFlags) error {
 // which returns the places of the energies to draw.
 func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
 	if len(f.Energies) == 0 {
-		list = rows(p)
+		list = report.Rows(p)
 		if len(list) < len(p.Energies) {
 			a.note("drawing %d of %d energies (--energies all draws them all)", len(list), len(p.Energies))
 		}
@@ -109,49 +109,6 @@ func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
 		list = append(list, i)
 	}
 	return list, nil
-}
-
-// patternRows makes the rows of the picture.
-func patternRows(p *rsoxs.Pattern, r rsoxs.Reduction, which []int, beam int, cuts bool) ([]viz.PatternRow, error) {
-	d, err := r.NewReducer(p)
-	if err != nil {
-		return nil, err
-	}
-	c, err := d.Reduce(p)
-	if err != nil {
-		return nil, err
-	}
-	beams := p.Intensity.Shape()[1]
-	var list []viz.PatternRow
-	for _, e := range which {
-		im := image(p, e, beam)
-		row := viz.PatternRow{Pattern: viz.Pattern(fmt.Sprintf("%g eV", p.Energies[e]), p.QY, p.QX, im)}
-		if cuts {
-			row.Plots = []viz.Lines{cutsOf(p, im)}
-			list = append(list, row)
-			continue
-		}
-		n := len(c.Q[e])
-		at := (e*beams + beam) * n
-		line := func(name string, t *tensor.Tensor) viz.Line {
-			return viz.Line{Name: name, X: c.Q[e][1:], Y: t.Data().([]float64)[at+1 : at+n]} // the beam itself tells nothing
-		}
-		row.Plots = []viz.Lines{
-			{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []viz.Line{line("mean", c.I), line("along the field", c.Para), line("across", c.Perp)}},
-			{XLabel: "q (1/nm)", YLabel: "anisotropy", Curves: []viz.Line{line("A", c.A)}, Low: -1, High: 1}}
-		list = append(list, row)
-	}
-	return list, nil
-}
-
-// cutsOf are the row and the column of an image through q = 0.
-func cutsOf(p *rsoxs.Pattern, im []float64) viz.Lines {
-	ny, nx := len(p.QY), len(p.QX)
-	column := make([]float64, ny)
-	for j := range column {
-		column[j] = im[j*nx+nx/2]
-	}
-	return viz.Lines{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []viz.Line{{Name: "q_y = 0", X: p.QX, Y: im[ny/2*nx : (ny/2+1)*nx]}, {Name: "q_x = 0", X: p.QY, Y: column}}}
 }
 
 // morphologyFlags are the flags of plot morphology.
@@ -213,7 +170,7 @@ func (a *app) runPlotMorphology(args []string, f morphologyFlags) error {
 	title := filepath.Base(args[0])
 	var fig *viz.Figure
 	if f.Histograms {
-		fig, err = viz.Histograms(title, sampledPhases(m), f.Least)
+		fig, err = viz.Histograms(title, report.Sampled(m), f.Least)
 	} else {
 		var s viz.Slice
 		if s, err = f.slice(m); err != nil {
@@ -242,53 +199,5 @@ func (f *morphologyFlags) slice(m *cyrsoxs.Morphology) (viz.Slice, error) {
 			return viz.Slice{}, usage("--slice %s: the volume has %d voxels along %s: want 0 to %d", f.Slice, m.Shape[axis], name, m.Shape[axis]-1)
 		}
 	}
-	row, column := [3]int{1, 0, 0}[axis], [3]int{2, 2, 1}[axis]
-	strides := [3]int{m.Shape[1] * m.Shape[2], m.Shape[2], 1}
-	s := viz.Slice{Title: fmt.Sprintf(", %s = %g nm", name, float64(at)*m.PhysSize), Normal: name, Voxel: m.PhysSize * float64(f.Subsample), Least: f.Least, Step: f.Directors,
-		NY: (m.Shape[row] + f.Subsample - 1) / f.Subsample, NX: (m.Shape[column] + f.Subsample - 1) / f.Subsample}
-	var places []int
-	for j := range s.NY {
-		for i := range s.NX {
-			places = append(places, at*strides[axis]+f.Subsample*(j*strides[row]+i*strides[column]))
-		}
-	}
-	s.Phases = phasesAt(m, places)
-	return s, nil
-}
-
-// mostSampled is how many voxels histograms count.
-const mostSampled = 100000
-
-// sampledPhases takes voxels for histograms: all, or some drawn at random with a fixed
-// seed.
-func sampledPhases(m *cyrsoxs.Morphology) []viz.Phase {
-	n := m.Voxels()
-	places := make([]int, min(n, mostSampled))
-	rng := tensor.NewStream(0, 0, 0)
-	for i := range places {
-		if places[i] = i; n > mostSampled {
-			places[i] = rng.IntN(n)
-		}
-	}
-	return phasesAt(m, places)
-}
-
-// phasesAt takes the phases of a volume of Euler angles at some voxels.
-func phasesAt(m *cyrsoxs.Morphology, places []int) []viz.Phase {
-	take := func(f cyrsoxs.Field) []float64 {
-		v := make([]float64, len(places))
-		for i, p := range places {
-			v[i] = f.At(p)
-		}
-		return v
-	}
-	var list []viz.Phase
-	for i, p := range m.Phases {
-		q := viz.Phase{Name: fmt.Sprintf("material %d", i+1), Vfrac: take(p.Vfrac)}
-		if !p.S.IsZero() {
-			q.S, q.Theta, q.Psi = take(p.S), take(p.Theta), take(p.Psi)
-		}
-		list = append(list, q)
-	}
-	return list
+	return report.Slice(m, report.SliceSettings{Axis: axis, At: at, Subsample: f.Subsample, Least: f.Least, Directors: f.Directors}), nil
 }

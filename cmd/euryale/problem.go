@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/optim"
 )
 
 // readInput reads a file, "-" for standard input.
@@ -40,4 +42,21 @@ func openProblem(path string) (*expr.Problem, error) {
 		return nil, as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
 	return p, nil
+}
+
+// withLimit adds to advice which key of a problem file is the limit on evaluations.
+func withLimit(s optim.Status, advice string) string {
+	if s == optim.MaxEvaluations {
+		advice += " (max_nfev)"
+	}
+	return advice
+}
+
+// withLimitIn adds it to the advice of a verdict.
+func withLimitIn(v *check.Verdict, s optim.Status) {
+	for i, f := range v.Flags {
+		if f.Kind == check.KindUnconverged {
+			v.Flags[i].Remedy = withLimit(s, f.Remedy)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -173,9 +174,9 @@ func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
 
 // reduceFiles makes the document, file by file unless energies share an axis.
 func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc, error) {
-	files, err := patternFiles(args)
+	files, err := morph.PatternFiles(args)
 	if err != nil {
-		return nil, err
+		return nil, imagesError(err)
 	}
 	if f.PhysSize, err = f.find(args[0]); err != nil {
 		return nil, err

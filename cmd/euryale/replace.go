@@ -6,11 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/euryale-dev/euryale/data/zarr"
-	"github.com/euryale-dev/euryale/internal/atomicfile"
-	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
 // mayReplace refuses to write where something is that --overwrite may not replace, or
@@ -43,7 +40,7 @@ func whatStays(out, kind string, folder bool) string {
 	case kind == "zarr" && !zarr.Is(out):
 		return "is no Zarr folder"
 	case kind == "zarr":
-		return foreignInStore(out)
+		return staysInStore(out)
 	case kind == "csv":
 		return foreignInFolder(out)
 	}
@@ -64,34 +61,15 @@ func foreignInFolder(dir string) string {
 	return ""
 }
 
-// chunkName matches the names of chunks, such as 0.0 and, in folders of their own, 0.
-var chunkName = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
-
-// foreignInStore names a file in a Zarr folder that no store has.
-func foreignInStore(dir string) (stays string) {
-	arrays := map[string]bool{} // folders with the chunks of an array, by whether they are
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		parent := filepath.Dir(path)
-		if e.IsDir() {
-			arrays[path] = exists(filepath.Join(path, ".zarray")) || path != dir && arrays[parent] && chunkName.MatchString(e.Name())
-			return nil
-		}
-		switch name := e.Name(); {
-		case !e.Type().IsRegular():
-		case name == ".zgroup", name == ".zattrs", name == ".zarray", name == ".zmetadata", name == runlock.Name, atomicfile.Temporary(name):
-			return nil
-		case arrays[parent] && chunkName.MatchString(name):
-			return nil
-		}
-		stays, _ = filepath.Rel(dir, path)
-		stays = "holds " + stays + ", which is not of the store"
-		return fs.SkipAll
-	})
-	if err != nil {
+// staysInStore names a file in a Zarr folder that no store has.
+func staysInStore(out string) string {
+	err := zarr.Foreign(out)
+	var foreign *zarr.ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		return "holds " + foreign.File + ", which is not of the store"
+	case err != nil:
 		return err.Error()
 	}
-	return stays
+	return ""
 }

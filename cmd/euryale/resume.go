@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // withResume says that a command goes on with a folder of its results, and so takes
@@ -29,7 +32,7 @@ var besideResume = []string{"resume", "json", "quiet", "strict", "log-level", "d
 
 // reopen reads the config of the run to resume. Arguments and flags that the run folder
 // decides are refused, but for those in takes.
-func (a *app) reopen(c *cobra.Command, command string, args []string, config any, takes ...string) (rundir, error) {
+func (a *app) reopen(c *cobra.Command, command string, args []string, config any, takes ...string) (runs.Folder, error) {
 	given := slices.Clone(args)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(besideResume, f.Name) && !slices.Contains(takes, f.Name) {
@@ -39,40 +42,43 @@ func (a *app) reopen(c *cobra.Command, command string, args []string, config any
 	if len(given) > 0 {
 		return "", usage("--resume takes its problem and its settings from the run folder: leave out %s", strings.Join(given, ", "))
 	}
-	dir := rundir(a.resume)
-	var ran struct {
-		Command string `json:"command"`
+	dir := runs.Folder(a.resume)
+	err := dir.Resume(command, config)
+	if other := (*runs.OtherRunError)(nil); errors.As(err, &other) {
+		return "", as(exitConfig, err)
 	}
-	if err := dir.readConfig(&ran); err != nil {
-		return "", err
+	if err != nil {
+		return "", configError(err)
 	}
-	switch ran.Command {
-	case command:
-		a.running, a.again = dir, resumeLine(command, dir)
-		return dir, dir.readConfig(config)
-	case "":
-		return "", as(exitData, fmt.Errorf("%s names no command: is the file whole?", dir.path("config.json")))
+	a.running, a.again = dir, resumeLine(command, dir)
+	return dir, nil
+}
+
+// configError is the error of settings in a folder: it has none, or they are damaged.
+func configError(err error) error {
+	if errors.As(err, new(*fs.PathError)) {
+		return &exitError{code: exitNoInput, err: err, hint: "the folder given to --out"}
 	}
-	return "", as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", dir, ran.Command, command))
+	return as(exitData, err)
 }
 
 // checkpointOf names the checkpoint of a run, or none.
-func (a *app) checkpointOf(dir rundir) string {
-	if name := dir.path("checkpoint"); exists(name) {
-		return name
+func (a *app) checkpointOf(dir runs.Folder) string {
+	name := dir.Checkpoint()
+	if name == "" {
+		a.note("%s has no checkpoint yet: starting over", dir)
 	}
-	a.note("%s has no checkpoint yet: starting over", dir)
-	return ""
+	return name
 }
 
 // resumeLine is the command line that goes on with a run.
-func resumeLine(command string, dir rundir) string {
+func resumeLine(command string, dir runs.Folder) string {
 	return "euryale " + command + " --resume " + string(dir)
 }
 
 // begin writes config.json. From then on the run can be resumed.
-func (a *app) begin(dir rundir, command string, config any) error {
-	if err := writeJSON(dir.path("config.json"), config); err != nil {
+func (a *app) begin(dir runs.Folder, command string, config any) error {
+	if err := written(dir.Begin(config)); err != nil {
 		return err
 	}
 	a.running, a.again = dir, resumeLine(command, dir)
@@ -99,34 +105,16 @@ func (a *app) ended(ctx context.Context, err error) error {
 }
 
 // patience is how long the last checkpoint of a run is tried again if it cannot be
-// written, as while a disk is full; longestPause is the time between two attempts.
+// written, as while a disk is full.
 var patience = time.Minute
-
-const longestPause = 5 * time.Second
 
 // patiently saves a run, if need be again and again, and tells of every failure. An
 // interrupt ends the attempts.
 func (a *app) patiently(ctx context.Context, save func() error) error {
-	deadline := time.Now().Add(patience)
-	for {
-		err := save()
-		if err == nil {
-			return nil
-		}
-		a.notSaved(err)
-		wait := min(longestPause, patience/12, time.Until(deadline))
-		if wait <= 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(wait):
-		}
-	}
+	return runs.Patiently(ctx, patience, save, a.notSaved)
 }
 
 // unreadable is the error of a checkpoint that cannot be read, with the way out.
-func (a *app) unreadable(dir rundir, err error) error {
-	return &exitError{code: exitData, err: err, hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.path("checkpoint"), a.again)}
+func (a *app) unreadable(dir runs.Folder, err error) error {
+	return &exitError{code: exitData, err: err, hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.Path("checkpoint"), a.again)}
 }

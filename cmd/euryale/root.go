@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
-	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // app is what every command shares: where to print, and the global flags.
@@ -31,10 +31,10 @@ type app struct {
 	precision      int
 	out, resume    string
 	logLevel       string
-	command        string                   // as it was called
-	running        rundir                   // folder of the run, once it can be resumed
-	again          string                   // command line that resumes it
-	locks          map[string]*runlock.Lock // of the folders that this process writes
+	command        string       // as it was called
+	running        runs.Folder  // folder of the run, once it can be resumed
+	again          string       // command line that resumes it
+	folders        *runs.Writer // holds the locks of the folders that this process writes
 }
 
 // run executes one command line and returns its exit code.

@@ -1,15 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // exprConfig is config.json of a run of sample expr.
@@ -50,73 +50,17 @@ happened.
   euryale sample expr --resume schools
 `,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			switch {
-			case a.resume != "":
-				return a.resumeSampleExpr(c)
-			case cfg.File == "":
-				return usage("sample expr wants --problem FILE.json, or --resume RUN")
-			}
-			return a.startSampleExpr(c.Context(), cfg)
+	}
+	cfg.addProblem(a, c, &problemRun{command: "sample expr", folder: "run-expr", cfg: &cfg.chainConfig, config: &cfg,
+		read: func(b []byte) (err error) {
+			cfg.Problem, err = expr.Parse(b)
+			return err
 		},
-	}
-	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, - for standard input")
-	cfg.add(c, defaultChains(0))
+		has:      func() bool { return cfg.Problem != nil },
+		model:    func(context.Context) (*infer.Model, error) { return cfg.Problem.Model() },
+		starts:   func(post *infer.Posterior) ([][]float64, error) { return cfg.Problem.Starts(post, cfg.Chains, a.seed) },
+		sampling: func(dir runs.Folder, post *infer.Posterior) sampling { return a.exprSampling(dir, &cfg, post) }})
 	return c
-}
-
-func (a *app) startSampleExpr(ctx context.Context, cfg exprConfig) error {
-	if err := cfg.check(); err != nil {
-		return err
-	}
-	var err error
-	if cfg.Problem, err = openProblem(cfg.File); err != nil {
-		return err
-	}
-	post, err := compileExpr(cfg.File, cfg.Problem)
-	if err != nil {
-		return err
-	}
-	if cfg.Starts, err = cfg.Problem.Starts(post, cfg.Chains, a.seed); err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
-	}
-	dir, err := a.makeRundir(cmp.Or(a.out, problemFolder(cfg.File, "run-expr")))
-	if err != nil {
-		return err
-	}
-	cfg.Command, cfg.Version, cfg.Seed, cfg.File = "sample expr", version(), a.seed, absolute(cfg.File)
-	if err := a.begin(dir, "sample expr", cfg); err != nil {
-		return err
-	}
-	return a.sampleInto(ctx, a.exprSampling(dir, &cfg, post), "")
-}
-
-func compileExpr(file string, p *expr.Problem) (*infer.Posterior, error) {
-	m, err := p.Model()
-	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
-	}
-	post, err := m.Compile()
-	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
-	}
-	return post, nil
-}
-
-func (a *app) resumeSampleExpr(c *cobra.Command) error {
-	var cfg exprConfig
-	dir, err := a.reopen(c, "sample expr", nil, &cfg, "threads")
-	if err != nil {
-		return err
-	}
-	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
-	}
-	post, err := compileExpr(dir.path("config.json"), cfg.Problem)
-	if err != nil {
-		return err
-	}
-	return a.sampleInto(c.Context(), a.exprSampling(dir, &cfg, post), a.checkpointOf(dir))
 }
 
 // exprDoc is the JSON document of sample expr.
@@ -125,10 +69,12 @@ type exprDoc struct {
 	sampleDoc
 }
 
-func (a *app) exprSampling(dir rundir, cfg *exprConfig, post *infer.Posterior) sampling {
+func (a *app) exprSampling(dir runs.Folder, cfg *exprConfig, post *infer.Posterior) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "expr", post: post,
 		document: func(d sampleDoc) any { return exprDoc{"expr", d} },
-		report:   func(fit *infer.Fit, v check.Verdict) error { return a.saveExprReport(dir, cfg, fit, v) },
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			return as(exitCannotWrite, report.Formula(cfg.File, cfg.Problem, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
+		},
 		check: func(fit *infer.Fit) (check.Verdict, error) {
 			axes, err := cfg.Problem.Axes()
 			if err != nil {

@@ -12,18 +12,22 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // sampleConfig is config.json of a run of sample g2.
 type sampleConfig struct {
 	chainConfig
-	G2  g2flags   `json:"g2"`
-	Bin int       `json:"bin"`
-	Q   number    `json:"q"`
-	Phi number    `json:"phi"`
-	X   []float64 `json:"x"`
-	Y   []float64 `json:"y"`
-	Err []float64 `json:"err,omitempty"`
+	G2       g2flags   `json:"g2"`
+	Bin      int       `json:"bin"`
+	Q        number    `json:"q"`
+	Phi      number    `json:"phi"`
+	Axis     string    `json:"axis,omitempty"` // what q is, where it is not q
+	AxisUnit string    `json:"axis_unit,omitempty"`
+	X        []float64 `json:"x"`
+	Y        []float64 `json:"y"`
+	Err      []float64 `json:"err,omitempty"`
 }
 
 // defaultSample holds the defaults. Posteriors of g2 cost microseconds a
@@ -122,6 +126,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	}
 	cfg.Command, cfg.Version, cfg.Seed = "sample g2", version(), a.seed
 	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = number(c.Q), number(c.Phi), c.X, c.Y, c.Err
+	cfg.Axis, cfg.AxisUnit = c.Axis, c.AxisUnit
 	cfg.File = absolute(cfg.File)
 	if err := a.begin(dir, "sample g2", cfg); err != nil {
 		return err
@@ -131,7 +136,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 
 // sampleG2Into writes the point fit, unless a run before this one has, and samples.
 func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoint string) error {
-	if name := s.dir.path("fit.json"); !exists(name) {
+	if name := s.dir.Path("fit.json"); !exists(name) {
 		if err := writeJSON(name, fit); err != nil {
 			return err
 		}
@@ -165,7 +170,7 @@ func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return as(exitConfig, err)
 	}
-	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), X: cfg.X, Y: cfg.Y, Err: cfg.Err}
+	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
 	post, err := compileG2(law, c, s)
 	if err != nil {
 		return as(exitConfig, err)
@@ -187,11 +192,12 @@ type g2Doc struct {
 }
 
 // g2Sampling says what is g2's own about a run.
-func (a *app) g2Sampling(dir rundir, cfg *sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
+func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + law.Name, post: post,
 		document: func(d sampleDoc) any { return g2Doc{"g2", law.Name, cfg.Bin, number(c.Q), d} },
 		report: func(fit *infer.Fit, v check.Verdict) error {
-			return a.saveReport(dir, *cfg, law, s, c, post, point, fit, v)
+			r := report.CurveRun{File: cfg.File, Law: law, Settings: s, Curve: c, Point: point, Posterior: post}
+			return as(exitCannotWrite, report.CurvePosterior(r, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
 		check: func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(law, c, s, fit) }}
 }

@@ -4,21 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // sampling is one posterior to be sampled into a run folder, with what is the
 // command's own.
 type sampling struct {
-	dir      rundir
+	dir      runs.Folder
 	cfg      *chainConfig // part of config
 	config   any          // what config.json holds
 	model    string       // in the files of draws
@@ -62,7 +65,7 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	meter := a.meter()
 	fit, err := infer.Sample(ctx, s.post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.threads, Resume: resume,
-		Checkpoint: infer.Checkpoint{Path: s.dir.path("checkpoint"), Every: every, Patience: patience, Failing: a.notSaved}, Progress: meter.Update})
+		Checkpoint: infer.Checkpoint{Path: s.dir.Path("checkpoint"), Every: every, Patience: patience, Failing: a.notSaved}, Progress: meter.Update})
 	meter.Close()
 	if errors.Is(err, infer.ErrNotSaved) {
 		return a.unsampled(s, err)
@@ -91,10 +94,10 @@ func (s sampling) retry() error {
 	cfg.Retries--
 	cfg.Attempt++
 	cfg.Target, cfg.Warmup, cfg.Draws = max(cfg.Target, 0.99), 3*cfg.Warmup, 4*cfg.Draws
-	if err := writeJSON(s.dir.path("config.json"), s.config); err != nil {
+	if err := writeJSON(s.dir.Path("config.json"), s.config); err != nil {
 		return err
 	}
-	return as(exitCannotWrite, os.Remove(s.dir.path("checkpoint")))
+	return as(exitCannotWrite, os.Remove(s.dir.Path("checkpoint")))
 }
 
 // samplingCode tells a damaged checkpoint and a full disk from a failed run.
@@ -123,7 +126,7 @@ func (a *app) unsampled(s sampling, err error) error {
 	if e.code == exitData {
 		return a.unreadable(s.dir, err)
 	}
-	switch there := exists(s.dir.path("checkpoint")); {
+	switch there := exists(s.dir.Path("checkpoint")); {
 	case !errors.Is(err, infer.ErrNotSaved):
 	case !there:
 		e.err = fmt.Errorf("the draws are lost, for no checkpoint could be kept: %w", err)
@@ -186,17 +189,25 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	}
 	settings := map[string]string{"model": s.model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
 		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth)}
-	if err := s.dir.saveDraws(fit, settings); err != nil {
+	if err := writing(s.dir.SaveDraws(fit, settings), exitBug); err != nil {
 		return err
 	}
-	if err := writeJSON(s.dir.path("summary.json"), doc); err != nil {
+	if err := writeJSON(s.dir.Path("summary.json"), doc); err != nil {
 		return err
 	}
-	if err := writeFile(s.dir.path("diagnose.txt"), []byte(foreign.Text(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n"))); err != nil {
+	if err := writeFile(s.dir.Path("diagnose.txt"), []byte(foreign.Text(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n"))); err != nil {
 		return err
 	}
 	if cfg.NoReport {
 		return nil
 	}
 	return s.report(fit, v)
+}
+
+// writing tells an error of writing a file from others, which have another code.
+func writing(err error, otherwise int) error {
+	if errors.As(err, new(syscall.Errno)) || errors.Is(err, fs.ErrExist) {
+		return as(exitCannotWrite, err)
+	}
+	return as(otherwise, err)
 }

@@ -79,7 +79,8 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 	if err != nil {
 		return err
 	}
-	post, err := compileExpr(cfg.file, p)
+	m, err := p.Model()
+	post, err := compiled(cfg.file, m, err)
 	if err != nil {
 		return err
 	}

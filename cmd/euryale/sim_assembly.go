@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -112,7 +113,7 @@ func foldedReference() string {
 // assemblyRun is a run in its folder.
 type assemblyRun struct {
 	cfg    assemblyConfig
-	dir    rundir
+	dir    runs.Folder
 	script *script.Script
 	run    *script.Run
 	begin  time.Time
@@ -170,12 +171,12 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := foreign.Open(r.dir.path("checkpoint"))
+	f, err := foreign.Open(r.dir.Path("checkpoint"))
 	switch {
 	case err == nil:
 		defer f.Close()
 		return a.carryOut(c.Context(), r, f)
-	case exists(r.dir.path("summary.json")):
+	case exists(r.dir.Path("summary.json")):
 		return a.complete(r.dir)
 	case errors.Is(err, os.ErrNotExist):
 		return a.carryOut(c.Context(), r, nil) // it never came to a checkpoint
@@ -184,12 +185,12 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 }
 
 // complete tells of a run that has nothing left to do.
-func (a *app) complete(dir rundir) error {
+func (a *app) complete(dir runs.Folder) error {
 	a.note("%s is complete", dir)
 	if !a.json {
 		return nil
 	}
-	b, err := foreign.ReadFile(dir.path("summary.json"))
+	b, err := foreign.ReadFile(dir.Path("summary.json"))
 	if err != nil {
 		return input(err)
 	}
@@ -199,20 +200,20 @@ func (a *app) complete(dir rundir) error {
 
 // openAssembly reads script and settings of a run folder.
 func openAssembly(name string) (*assemblyRun, error) {
-	r := &assemblyRun{dir: rundir(name)}
-	if err := r.dir.readConfig(&r.cfg); err != nil {
+	r := &assemblyRun{dir: runs.Folder(name)}
+	if err := configError(r.dir.Config(&r.cfg)); err != nil {
 		return nil, err
 	}
 	switch r.cfg.Command {
 	case simAssemblyCommand:
 	case "":
-		return nil, as(exitData, fmt.Errorf("%s names no command: is the file whole?", r.dir.path("config.json")))
+		return nil, as(exitData, fmt.Errorf("%s names no command: is the file whole?", r.dir.Path("config.json")))
 	default:
 		return nil, as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", name, r.cfg.Command, simAssemblyCommand))
 	}
 	var err error
 	if r.script, err = script.Parse(r.cfg.File, []byte(r.cfg.Script)); err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", r.dir.path("config.json"), err))
+		return nil, as(exitData, fmt.Errorf("%s: %w", r.dir.Path("config.json"), err))
 	}
 	r.settle()
 	return r, nil
@@ -241,7 +242,7 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 			begin, pause := time.Now(), every
 			if err := r.saveCheckpoint(); err != nil { // the run goes on, and is saved later
 				a.notSaved(err)
-				pause = max(every, longestPause)
+				pause = max(every, runs.LongestPause)
 			}
 			next = time.Now().Add(max(pause, 10*time.Since(begin)))
 		}
@@ -249,7 +250,7 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 	if checkpoint == nil {
 		r.run, err = r.script.Start(o)
 	} else if r.run, err = r.script.Resume(checkpoint, o); err != nil {
-		return a.unreadable(r.dir, fmt.Errorf("%s: %w", r.dir.path("checkpoint"), err))
+		return a.unreadable(r.dir, fmt.Errorf("%s: %w", r.dir.Path("checkpoint"), err))
 	}
 	if err != nil {
 		return as(exitConfig, err)
@@ -298,13 +299,13 @@ func (r *assemblyRun) interrupted() error {
 }
 
 func (r *assemblyRun) saveCheckpoint() error {
-	return as(exitCannotWrite, atomicfile.Write(r.dir.path("checkpoint"), true, r.run.Save))
+	return as(exitCannotWrite, atomicfile.Write(r.dir.Path("checkpoint"), true, r.run.Save))
 }
 
 // saveSnapshot keeps a snapshot that the script asks for.
 func (r *assemblyRun) saveSnapshot(name string, b *assembly.Brain) error {
-	if err := os.MkdirAll(r.dir.path("snapshots"), 0o755); err != nil {
+	if err := os.MkdirAll(r.dir.Path("snapshots"), 0o755); err != nil {
 		return as(exitCannotWrite, err)
 	}
-	return as(exitCannotWrite, atomicfile.Write(r.dir.path("snapshots", name+".snapshot"), true, b.Save))
+	return as(exitCannotWrite, atomicfile.Write(r.dir.Path("snapshots", name+".snapshot"), true, b.Save))
 }

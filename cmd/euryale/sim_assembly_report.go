@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/report"
 )
 
 // assemblyDoc is the JSON document of sim assembly, and summary.json.
@@ -107,21 +107,21 @@ func (a *app) finishAssembly(r *assemblyRun) error {
 	if err := r.writeTables(); err != nil {
 		return err
 	}
-	if err := as(exitCannotWrite, atomicfile.Write(r.dir.path("brain.snapshot"), true, r.run.Brain().Save)); err != nil {
+	if err := as(exitCannotWrite, atomicfile.Write(r.dir.Path("brain.snapshot"), true, r.run.Brain().Save)); err != nil {
 		return err
 	}
 	if r.cfg.Profile {
-		if err := writeFile(r.dir.path("profile.txt"), []byte(r.run.Brain().Profile().String())); err != nil {
+		if err := writeFile(r.dir.Path("profile.txt"), []byte(r.run.Brain().Profile().String())); err != nil {
 			return err
 		}
 	}
-	if err := a.assemblyAlbum(r.script, r.run.Result()).save(r.dir); err != nil {
+	if err := as(exitCannotWrite, report.Assembly(r.script, r.run.Result(), a.page(r.cfg.Seed)).Save(string(r.dir))); err != nil {
 		return err
 	}
-	if err := writeJSON(r.dir.path("summary.json"), doc); err != nil {
+	if err := writeJSON(r.dir.Path("summary.json"), doc); err != nil {
 		return err
 	}
-	if err := os.Remove(r.dir.path("checkpoint")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(r.dir.Path("checkpoint")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return as(exitCannotWrite, err)
 	}
 	for _, w := range doc.Warnings {
@@ -160,13 +160,4 @@ func (d *assemblyDoc) String() string {
 		}
 	}
 	return b.String()
-}
-
-// writeTables writes trace.csv and measures.csv.
-func (r *assemblyRun) writeTables() error {
-	result := r.run.Result()
-	if err := writeTable(r.dir.path("trace.csv"), func(w *csv.Writer) { traceTable(w, result) }); err != nil {
-		return err
-	}
-	return writeTable(r.dir.path("measures.csv"), func(w *csv.Writer) { measureTable(w, result) })
 }

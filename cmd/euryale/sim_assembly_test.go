@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"image/png"
@@ -75,9 +74,8 @@ func TestSimAssembly(t *testing.T) {
 	}
 	result, err := readAssemblyResult("run")
 	var again bytes.Buffer
-	w := csv.NewWriter(&again)
-	if traceTable(w, result); err == nil {
-		w.Flush()
+	if err == nil {
+		err = result.WriteTrace(&again)
 	}
 	if err != nil || len(result.Rounds) != 40 || !bytes.Equal(again.Bytes(), trace) {
 		t.Errorf("the tables read back otherwise: %v", err)

@@ -13,17 +13,11 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
 // simFlags are the flags of sim rsoxs that change its numbers.
-type simFlags struct {
-	Grid      string `json:"grid"`
-	Precision int    `json:"precision"`
-	Parity    bool   `json:"parity"`
-	CollapseZ bool   `json:"collapse_z"`
-}
+type simFlags struct{ morph.SimulationSettings }
 
 func (a *app) simRSoXS() *cobra.Command {
 	var f simFlags
@@ -88,13 +82,10 @@ func (f simFlags) String() string {
 
 // simulation is one run of sim rsoxs.
 type simulation struct {
-	*morph.Experiment
-	simFlags
-	file, dir string
-	names     []string // of the files, in the order of the energies
-	beams     []rsoxs.Beam
-	sim       *rsoxs.Simulator
-	doc       simDoc
+	*morph.Simulation
+	flags simFlags
+	file  string
+	doc   simDoc
 }
 
 // simDoc is the JSON document of sim rsoxs.
@@ -132,15 +123,19 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 		return err
 	}
 	begin := time.Now()
-	s := &simulation{simFlags: f, file: args[0]}
-	var err error
-	if s.Experiment, err = morph.OpenExperiment(".", s.file, morph.ExperimentSettings{Parity: f.Parity, Double: f.Precision == 64}); err != nil {
+	s := &simulation{flags: f, file: args[0]}
+	x, err := morph.OpenExperiment(".", s.file, morph.ExperimentSettings{Parity: f.Parity, Double: f.Precision == 64})
+	if err != nil {
 		return experimentError(err)
 	}
-	if s.dir, err = a.simFolder(args, s.Settings.HDF5Dir); err != nil {
+	dir, err := a.simFolder(args, x.Settings.HDF5Dir)
+	if err != nil {
 		return err
 	}
-	if err := s.prepare(a); err != nil {
+	if s.Simulation, err = morph.NewSimulation(x, dir, f.SimulationSettings, a.threads); err != nil {
+		return simulationError(err)
+	}
+	if err := s.announce(a); err != nil {
 		return err
 	}
 	todo, err := a.openSimFolder(s)
@@ -158,7 +153,7 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 	if a.json {
 		return a.document(s.doc)
 	}
-	a.note("%d energies in %s, %.3g s", len(s.names), s.dir, s.doc.Timing.Total)
+	a.note("%d energies in %s, %.3g s", len(s.Files), s.Dir, s.doc.Timing.Total)
 	return nil
 }
 
@@ -190,28 +185,17 @@ func (a *app) simFolder(args []string, fallback string) (string, error) {
 	return fallback, nil
 }
 
-// prepare sets up the simulator, and tells of warnings and checks.
-func (s *simulation) prepare(a *app) error {
-	if s.Grid == "exact" {
-		s.Config.Grid = rsoxs.ExactGrid
-	}
-	s.Config.CollapseZ, s.Config.Precision, s.Config.Workers = s.CollapseZ, s.Precision, a.threads
-	var err error
-	if s.names, err = cyrsoxs.FileNames(s.Config.Energies); err != nil {
+// simulationError tells settings that cannot be simulated from morphologies that cannot.
+func simulationError(err error) error {
+	if settings := (*morph.SettingsError)(nil); errors.As(err, &settings) {
 		return as(exitConfig, err)
 	}
-	for i, e := range s.Config.Energies {
-		if want := fmt.Sprintf("Energy_%.2f.h5", e); s.names[i] != want {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%g eV goes to %s: another energy has the name %s", e, s.names[i], want))
-		}
-	}
-	if s.beams, err = s.Config.Beams(); err != nil {
-		return as(exitConfig, err)
-	}
-	if s.sim, err = rsoxs.New(s.Volume.Shape, s.Volume.PhysSize, s.Config); err != nil {
-		return as(exitData, err)
-	}
-	s.doc = simDoc{Engine: "rsoxs", Morphology: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize, Settings: s.simFlags, Folder: s.dir, Log: logName,
+	return as(exitData, err)
+}
+
+// announce begins the document, and tells of warnings and checks.
+func (s *simulation) announce(a *app) error {
+	s.doc = simDoc{Engine: "rsoxs", Morphology: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize, Settings: s.flags, Folder: s.Dir, Log: logName,
 		Checks: lines(s.Checks), Warnings: append([]string{}, s.Warnings...)}
 	for _, w := range s.Warnings {
 		a.note("warning: %s", w)
@@ -242,7 +226,7 @@ func lines(err error) []string {
 func (s *simulation) tell() error {
 	l := &cyrsoxs.Log{Version: "euryale " + version(), Created: time.Now().Format(time.RFC3339), File: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize,
 		Materials: len(s.Volume.Phases), Config: s.Settings, Warnings: append(s.doc.Warnings, s.doc.Checks...)}
-	for _, b := range s.beams {
+	for _, b := range s.Beams {
 		l.Rotations = append(l.Rotations, cyrsoxs.Rotation{KVector: b.K, Matrix: b.Rotation, BaseAngle: b.Base})
 	}
 	if err := cyrsoxs.WriteLog(logName, l); err != nil {
@@ -270,76 +254,24 @@ func (a *app) simulate(ctx context.Context, s *simulation, todo []bool) error {
 	defer bar.Close()
 	begin := time.Now()
 	if left > 0 {
-		if err := s.sim.Transform(ctx, s.Morphology); err != nil {
+		if err := s.Transform(ctx); err != nil {
 			return s.stopped(ctx, err)
 		}
 	}
 	s.doc.Timing.Transform = time.Since(begin).Seconds()
 	begin = time.Now()
-	for from := 0; from < len(todo); {
-		to := from + 1
-		for to < len(todo) && todo[to] == todo[from] && to-from < s.batch() {
-			to++
-		}
-		if todo[from] {
-			if ctx.Err() != nil {
-				return s.stopped(ctx, ctx.Err())
-			}
-			if err := s.write(ctx, from, to); err != nil {
-				return err
-			}
-			bar.Add(to-from, 0)
-		}
-		from = to
+	err := s.Write(ctx, todo, func(e int, v []float64) {
+		s.doc.Energies[e] = energyDoc(s.Config.Energies[e], filepath.Join(s.Dir, s.Files[e]), "written", v)
+		bar.Add(1, 0)
+	})
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return s.stopped(ctx, err)
+	case err != nil:
+		return writing(err, exitFailed)
 	}
 	s.doc.Timing.Images = time.Since(begin).Seconds()
 	return nil
-}
-
-// batchBytes bounds the images of the energies in hand.
-const batchBytes = 256 << 20
-
-// batch is how many energies are in hand: those that share the geometry of the
-// rotations, where there are any.
-func (s *simulation) batch() int {
-	if a := s.Config.Angles; a.Start == a.End {
-		return 1
-	}
-	size := 8 * 8 * len(s.beams) * s.Volume.Shape[1] * s.Volume.Shape[2]
-	return max(1, min(8, batchBytes/size))
-}
-
-// write computes and writes energies from to to-1, also when they are interrupted.
-func (s *simulation) write(ctx context.Context, from, to int) error {
-	p, err := s.sim.PatternOf(context.WithoutCancel(ctx), s.Optics, from, to)
-	if err != nil {
-		return as(exitFailed, err)
-	}
-	images := p.Intensity.Data().([]float64)
-	size := len(images) / (to - from)
-	for e := from; e < to; e++ {
-		name := filepath.Join(s.dir, s.names[e])
-		v := images[(e-from)*size : (e-from+1)*size]
-		if err := cyrsoxs.WritePattern(name, s.pattern(e, v)); err != nil {
-			return as(exitCannotWrite, err)
-		}
-		s.doc.Energies[e] = energyDoc(s.Config.Energies[e], name, "written", v)
-	}
-	return nil
-}
-
-// pattern returns the images of an energy as they are written.
-func (s *simulation) pattern(e int, v []float64) *cyrsoxs.Pattern {
-	n := s.Volume.Shape[1] * s.Volume.Shape[2]
-	p := &cyrsoxs.Pattern{Energy: s.Config.Energies[e], Shape: [2]int(s.Volume.Shape[1:])}
-	for i, b := range s.beams {
-		f := cyrsoxs.Field{Float64: v[i*n : (i+1)*n]}
-		if s.Precision == 32 {
-			f = cyrsoxs.Field{Float32: f.Float32s()}
-		}
-		p.KVectors, p.Images = append(p.KVectors, b.K), append(p.Images, f)
-	}
-	return p
 }
 
 func energyDoc(energy float64, file, status string, v []float64) simEnergyDoc {
@@ -361,11 +293,11 @@ func (s *simulation) stopped(ctx context.Context, err error) error {
 		return as(exitFailed, err)
 	}
 	done := 0
-	for _, n := range s.names {
-		if _, err := os.Stat(filepath.Join(s.dir, n)); err == nil {
+	for _, n := range s.Files {
+		if _, err := os.Stat(filepath.Join(s.Dir, n)); err == nil {
 			done++
 		}
 	}
-	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; %s has %d of %d energies", s.dir, done, len(s.names)),
-		hint: fmt.Sprintf("euryale sim rsoxs %s --resume %s %s", s.file, s.dir, s.simFlags)}
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; %s has %d of %d energies", s.Dir, done, len(s.Files)),
+		hint: fmt.Sprintf("euryale sim rsoxs %s --resume %s %s", s.file, s.Dir, s.flags)}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -28,7 +29,7 @@ func TestFoldersWithoutDraws(t *testing.T) {
 		}
 	}
 	put(t, "lm/fit.json")
-	put(t, "rsoxs/"+simRecordName)
+	put(t, "rsoxs/"+morph.SimulationRecordFile)
 	for dir, want := range map[string][2]string{
 		"sim":   {`it is a run of "sim assembly"`, "its results in sim/summary.json, or euryale plot support sim"},
 		"train": {`it is a run of "train connectome"`, "its results in train/summary.json"},

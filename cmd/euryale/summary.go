@@ -51,8 +51,8 @@ func (a *app) judge(args []string, table bool) error {
 	if err != nil {
 		return err
 	}
-	s := t.summary()
-	d, rep := diagnosticsOf(s, t.evidence())
+	s := t.Summary()
+	d, rep := diagnosticsOf(s, t.Evidence())
 	model := storedCheck(args)
 	switch {
 	case a.json:

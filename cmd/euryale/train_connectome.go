@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"strings"
 
@@ -17,7 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/connectome"
-	"github.com/euryale-dev/euryale/tensor"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 	"github.com/euryale-dev/euryale/viz/term"
 )
@@ -115,13 +114,13 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 		return err
 	}
 	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.path("config.json")))
+		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
 	}
-	t, err := openTrainee(&cfg, dir.path("config.json"))
+	t, err := openTrainee(&cfg, dir.Path("config.json"))
 	if err != nil {
 		return err
 	}
-	f, err := foreign.Open(dir.path("checkpoint"))
+	f, err := foreign.Open(dir.Path("checkpoint"))
 	if errors.Is(err, fs.ErrNotExist) {
 		a.note("%s has no checkpoint yet: starting over", dir)
 		return a.trainInto(ctx, dir, &cfg, t, nil)
@@ -132,7 +131,7 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 	defer f.Close()
 	state, err := t.LoadState(f)
 	if err != nil {
-		return a.unreadable(dir, fmt.Errorf("%s: %w", dir.path("checkpoint"), err))
+		return a.unreadable(dir, fmt.Errorf("%s: %w", dir.Path("checkpoint"), err))
 	}
 	return a.trainInto(ctx, dir, &cfg, t, state)
 }
@@ -140,53 +139,16 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 // openTrainee reads the examples of a problem, if they are files, and builds it; what is
 // wrong is said of the file that it is from.
 func openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
-	var sets [2]connectome.Examples
-	for i, name := range []string{cfg.Problem.Data, cfg.Problem.Test} {
-		if name == "" {
-			continue
-		}
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(cfg.Base, name)
-		}
-		var err error
-		if sets[i], err = openExamples(name); err != nil {
-			return nil, err
-		}
+	train, test, err := cfg.Problem.OpenExamples(cfg.Base)
+	if err != nil {
+		return nil, input(err)
 	}
-	t, err := cfg.Problem.Build(sets[0], sets[1])
+	t, err := cfg.Problem.Build(train, test)
 	if err != nil {
 		return nil, as(exitData, fmt.Errorf("%s: %w", from, err))
 	}
 	t.Settings.Threads = cfg.Threads
 	return t, nil
-}
-
-// openExamples reads x and labels of an NPZ file.
-func openExamples(name string) (e connectome.Examples, err error) {
-	b, err := foreign.ReadFile(name)
-	if err != nil {
-		return e, input(err)
-	}
-	arrays, err := tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return e, as(exitData, fmt.Errorf("%s: %w", name, err))
-	}
-	x, labels := arrays["x"], arrays["labels"]
-	if x == nil || labels == nil || len(x.Shape()) != 2 || len(labels.Shape()) != 1 || x.Shape()[0] != labels.Shape()[0] {
-		return e, as(exitData, fmt.Errorf("%s: want x [examples, stimulus neurons] and labels [examples]", name))
-	}
-	rows, columns := x.Shape()[0], x.Shape()[1]
-	values := x.Float64s()
-	for i := range rows {
-		e.Stimuli = append(e.Stimuli, values[i*columns:(i+1)*columns])
-	}
-	for i, l := range labels.Float64s() {
-		if l != math.Trunc(l) || l < 0 || l > 1e6 {
-			return e, as(exitData, fmt.Errorf("%s: label %g of example %d: want 0, 1, 2, ...", name, l, i))
-		}
-		e.Labels = append(e.Labels, int(l))
-	}
-	return e, nil
 }
 
 // trainDoc is the JSON document of train connectome.
@@ -218,7 +180,7 @@ func metric(m connectome.Metrics) metricDoc {
 }
 
 // trainInto trains and fills the folder.
-func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
+func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
 	set := t.Settings
 	total := cmp.Or(set.Steps, 300)
 	bar := term.NewBar(a.screen, a.barSettings("updates", total))
@@ -233,7 +195,7 @@ func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *co
 		done = p.Step
 	}
 	save := func(s connectome.TrainState) error {
-		return as(exitCannotWrite, atomicfile.Write(dir.path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
+		return as(exitCannotWrite, atomicfile.Write(dir.Path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
 	}
 	set.SaveEvery = 20
 	set.Save = func(s connectome.TrainState) error {
@@ -260,28 +222,17 @@ func (a *app) trainInto(ctx context.Context, dir rundir, cfg *trainConfig, t *co
 }
 
 // finishTraining compares with what training is to beat, writes everything and prints.
-func (a *app) finishTraining(ctx context.Context, dir rundir, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
+func (a *app) finishTraining(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
 	doc := trainDoc{Engine: "connectome", Status: "trained", Updates: out.Step, Test: metric(out.Metrics), Run: string(dir)}
 	tail := out.Loss[len(out.Loss)-max(1, len(out.Loss)/10):]
 	for _, l := range tail {
 		doc.Loss += number(l / float64(len(tail)))
 	}
-	hebb, err := connectome.Hebbian(ctx, t.Circuit, t.Train, t.Readout, cmp.Or(cfg.Problem.Hebb, 0.02))
+	all, err := cfg.Problem.Compare(ctx, t, out.Params)
 	if err != nil {
 		return as(exitFailed, err)
 	}
-	for _, m := range []struct {
-		to *metricDoc
-		c  *connectome.Circuit
-		x  []float64
-		e  connectome.Examples
-	}{{&doc.Train, t.Circuit, out.Params, t.Train}, {&doc.Untrained, t.Circuit, t.Circuit.Start(), t.Test}, {&doc.Hebbian, hebb, hebb.Start(), t.Test}} {
-		got, err := m.c.Evaluate(ctx, m.x, m.e, t.Readout)
-		if err != nil {
-			return as(exitFailed, err)
-		}
-		*m.to = metric(got)
-	}
+	doc.Train, doc.Untrained, doc.Hebbian = metric(all.Train), metric(all.Untrained), metric(all.Hebbian)
 	if err := a.saveTraining(dir, t, out, &doc); err != nil {
 		return err
 	}
@@ -295,12 +246,11 @@ func (a *app) finishTraining(ctx context.Context, dir rundir, cfg *trainConfig, 
 }
 
 // saveTraining writes weights, losses, the document and the picture.
-func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Training, doc *trainDoc) error {
+func (a *app) saveTraining(dir runs.Folder, t *connectome.Trainee, out *connectome.Training, doc *trainDoc) error {
 	trained, err := t.Circuit.Read(out.Params)
 	if err != nil {
 		return as(exitBug, err)
 	}
-	arrays := map[string]*tensor.Tensor{}
 	for _, f := range t.Circuit.Fibres {
 		w := trained[f.Name()]
 		doc.Fibres = append(doc.Fibres, struct {
@@ -309,21 +259,9 @@ func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Tr
 			Gain     number `json:"gain"`
 			Beta     number `json:"beta"`
 		}{f.Name(), f.Edges.Len(), number(w.Gain), number(w.Beta)})
-		starts := make([]int64, len(f.Edges.Start))
-		for i, s := range f.Edges.Start {
-			starts[i] = int64(s)
-		}
-		for part, data := range map[string]any{"indptr": starts, "indices": f.Edges.To, "data": w.Weight} {
-			if arrays[f.Name()+"/"+part], err = tensor.From(data); err != nil {
-				return as(exitBug, err)
-			}
-		}
 	}
-	var npz bytes.Buffer
-	if err := tensor.WriteNPZ(&npz, arrays); err != nil {
-		return as(exitBug, err)
-	}
-	if err := writeFile(dir.path("connectome.npz"), npz.Bytes()); err != nil {
+	write := func(w io.Writer) error { return t.Circuit.WriteNPZ(w, out.Params) }
+	if err := as(exitCannotWrite, atomicfile.Write(dir.Path("connectome.npz"), true, write)); err != nil {
 		return err
 	}
 	var table strings.Builder
@@ -331,20 +269,20 @@ func (a *app) saveTraining(dir rundir, t *connectome.Trainee, out *connectome.Tr
 	for i, l := range out.Loss {
 		fmt.Fprintf(&table, "%d,%.17g\n", i+1, l)
 	}
-	if err := writeFile(dir.path("training.csv"), []byte(table.String())); err != nil {
+	if err := writeFile(dir.Path("training.csv"), []byte(table.String())); err != nil {
 		return err
 	}
-	if err := writeJSON(dir.path("summary.json"), doc); err != nil {
+	if err := writeJSON(dir.Path("summary.json"), doc); err != nil {
 		return err
 	}
-	album := &album{a: a}
+	album := report.Album{Note: func(text string) { a.note("%s", text) }}
 	steps := make([]float64, len(out.Loss))
 	for i := range steps {
 		steps[i] = float64(i + 1)
 	}
 	f, err := viz.Plots("training", viz.Lines{XLabel: "update", YLabel: "loss", Curves: []viz.Line{{Name: "loss of the batch", X: steps, Y: out.Loss}}})
-	album.add("loss", f, err)
-	return album.save(dir)
+	album.Add("loss", f, err)
+	return as(exitCannotWrite, album.Save(string(dir)))
 }
 
 func (a *app) barSettings(name string, total int) term.BarSettings {

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/foreign"
-	"github.com/euryale-dev/euryale/viz"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // checkDoc is the verdict about the model in the JSON contract.
@@ -50,7 +47,7 @@ func storedCheck(args []string) *checkDoc {
 	if len(args) != 1 {
 		return nil
 	}
-	b, err := foreign.ReadFile(rundir(args[0]).path("summary.json"))
+	b, err := foreign.ReadFile(runs.Folder(args[0]).Path("summary.json"))
 	var doc struct {
 		Check *checkDoc `json:"model_check"`
 	}
@@ -93,63 +90,4 @@ func (a *app) printVerdict(v check.Verdict) error {
 		}
 	}
 	return nil
-}
-
-// residualPanel draws the residuals of a verdict along its first axis.
-func residualPanel(v check.Verdict, title string) (*viz.Figure, error) {
-	return viz.Fit(residualCurve(v, title))
-}
-
-// residualCurve holds residuals in standard deviations with a band of two.
-func residualCurve(v check.Verdict, title string) viz.Curve {
-	c := viz.Curve{Title: title, XLabel: "point", YLabel: "residual (standard deviations)", BandName: "2 standard deviations"}
-	axis := check.Axis{}
-	if len(v.Axes) > 0 {
-		axis = v.Axes[0]
-		c.XLabel = axis.Name
-		if axis.Unit != "" {
-			c.XLabel += " (" + axis.Unit + ")"
-		}
-	}
-	order := make([]int, len(v.Residuals))
-	for i := range order {
-		order[i] = i
-	}
-	at := func(i int) float64 {
-		if axis.Values == nil {
-			return float64(i + 1)
-		}
-		return axis.Values[i]
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at(i), at(j)) })
-	for _, i := range order {
-		c.X, c.Y = append(c.X, at(i)), append(c.Y, v.Residuals[i])
-		c.LineX, c.Line = append(c.LineX, at(i)), append(c.Line, 0)
-		c.Low, c.High = append(c.Low, -2), append(c.High, 2)
-	}
-	if n := len(c.X); n > 0 {
-		c.LogX = c.X[0] > 0 && c.X[n-1] > 100*c.X[0]
-	}
-	return c
-}
-
-// modelSection is the part of a report that judges the model.
-func (a *app) modelSection(v check.Verdict, b *album) viz.Section {
-	s := viz.Section{Title: "Model against data", Tables: []string{v.HTML()}}
-	if len(v.Residuals) > 0 {
-		f, err := residualPanel(v, "residuals")
-		if b.add("residuals", f, err); err == nil {
-			s.Figures = append(s.Figures, f)
-		}
-	}
-	return s
-}
-
-// verdictFact colours the two halves of a verdict.
-func verdictFact(chains diag.Report, model check.Verdict) viz.Fact {
-	f := viz.Fact{Name: "verdict", Value: chains.Verdict() + " " + model.Summary(), Verdict: viz.Good}
-	if !chains.OK() || !model.OK {
-		f.Verdict = viz.Bad
-	}
-	return f
 }

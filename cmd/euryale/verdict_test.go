@@ -143,7 +143,7 @@ func TestFitsThatDidNotConverge(t *testing.T) {
 	problem := `{"expr": "a*exp(-b*x)", "start": {"a": 1, "b": 9}, "max_nfev": 1, "data": {"x": [1, 2, 3, 4, 5, 6, 7, 8], "y": [9.1, 8.2, 7.3, 6.7, 6.1, 5.4, 5.0, 4.5]}}`
 	file := write(t, "problem.json", problem)
 	code, out, stderr := do(t, "fit", "nlsq", "--problem", file)
-	if code != exitOK || strings.Contains(out, "agrees with") || strings.Contains(out, "MaxEvaluations") || !strings.Contains(out, "raise max_nfev") || !strings.Contains(out, "did not converge") {
+	if code != exitOK || strings.Contains(out, "agrees with") || strings.Contains(out, "MaxEvaluations") || !strings.Contains(out, "raise the limit on evaluations (max_nfev)") || !strings.Contains(out, "did not converge") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	code, out, stderr = do(t, "fit", "nlsq", "--problem", file, "--json", "--strict")

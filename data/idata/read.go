@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -162,7 +163,7 @@ func (c *content) dataset(g group) (*tensor.Dataset, error) {
 		}
 		given := c.dims[v.Name]
 		for k := range rest {
-			dim := fmt.Sprintf("%s_dim_%d", v.Name, k)
+			dim := xarray.Axis(v.Name, k)
 			if len(given) == rest {
 				dim = given[k]
 			}

@@ -7,10 +7,10 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -123,8 +123,7 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	if err != nil {
 		return err
 	}
-	labels := strings.Fields(attrs["coordinates"])
-	delete(attrs, "coordinates")
+	labels := xarray.Labels(attrs)
 	var all []tensor.Variable
 	for _, p := range vars {
 		v, extra, err := r.variable(p)
@@ -138,27 +137,16 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	if all, err = r.inherited(dir, all); err != nil {
 		return err
 	}
-	isDim := map[string]bool{}
-	for _, v := range all {
-		for _, dim := range v.Dims {
-			isDim[dim] = true
+	if dir == "/" {
+		dims := xarray.Dims(all)
+		if !slices.ContainsFunc(all, func(v tensor.Variable) bool { return !above || !dims[v.Name] }) {
+			return nil
 		}
+		attrs = nil // those of the root are the tree's
 	}
-	if dir == "/" && !slices.ContainsFunc(all, func(v tensor.Variable) bool { return !above || !isDim[v.Name] }) {
-		return nil
-	}
-	d := tensor.NewDataset(name)
-	if dir != "/" { // those of the root are the tree's
-		d.Attrs = attrs
-	}
-	for _, v := range all {
-		add := d.AddVariable
-		if isDim[v.Name] || slices.Contains(labels, v.Name) {
-			add = d.AddCoordVariable
-		}
-		if err := add(v); err != nil {
-			return &FormatError{Key: dir, What: "does not fit together", Err: err}
-		}
+	d, err := xarray.Dataset(name, attrs, all, labels)
+	if err != nil {
+		return &FormatError{Key: dir, What: "does not fit together", Err: err}
 	}
 	if err := t.Add(d); err != nil {
 		return &FormatError{Key: dir, What: "group", Err: err}

@@ -1,13 +1,13 @@
 package netcdf
 
 import (
-	"fmt"
 	"math"
 	"path"
 	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -34,17 +34,15 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 		}
 	}
 	v := &tensor.Variable{Name: path.Base(key), Shape: d.Shape(), Attrs: texts(about)}
-	labels := strings.Fields(v.Attrs["coordinates"])
+	labels := xarray.Labels(v.Attrs)
 	isBool := v.Attrs["dtype"] == "bool"
 	for k := range v.Attrs {
 		if reserved[k] {
 			delete(v.Attrs, k)
 		}
 	}
-	for _, k := range []string{"scale_factor", "add_offset"} {
-		if named[k] != nil {
-			return nil, nil, &FormatError{Key: key, What: "is packed by " + k, Try: "write it from xarray with decoded values"}
-		}
+	if k := xarray.Packing(func(k string) bool { return named[k] != nil }); k != "" {
+		return nil, nil, &FormatError{Key: key, What: "is packed by " + k, Try: "write it from xarray with decoded values"}
 	}
 	if v.Dims, err = dimNames(v, named["DIMENSION_LIST"], isScale); err != nil {
 		return nil, nil, err
@@ -59,10 +57,7 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 // dimNames names the axes by the dimension scales attached, the scale itself by
 // its own name, and others as ArviZ does.
 func dimNames(v *tensor.Variable, list *hdf5.Attribute, isScale bool) ([]string, error) {
-	dims := make([]string, len(v.Shape))
-	for i := range dims {
-		dims[i] = fmt.Sprintf("%s_dim_%d", v.Name, i)
-	}
+	dims := xarray.Axes(v.Name, len(v.Shape))
 	switch {
 	case list != nil:
 		refs, err := list.ReferenceLists()
@@ -92,11 +87,7 @@ func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
 		return d.Bools()
 	case t.Class == hdf5.Int && isBool:
 		ints, err := d.Int64s()
-		flags := make([]bool, len(ints))
-		for i, x := range ints {
-			flags[i] = x != 0
-		}
-		return flags, err
+		return xarray.Bools(ints), err
 	case t.Class == hdf5.Int || t.Class == hdf5.Enum:
 		return d.Int64s()
 	case t.Class == hdf5.Float:

@@ -139,14 +139,20 @@ func (q *QMap) BinLabel(bin int) string {
 
 func (q *QMap) has(bin int) bool { return bin >= 1 && bin <= q.Dynamic.Bins() }
 
+// Axis returns the name and the unit of the first axis of the bins, 0, or of the second, 1.
+func (q *QMap) Axis(i int) (name, unit string) {
+	name, unit = []string{"q", "phi"}[i], []string{"Å⁻¹", "deg"}[i]
+	if i < len(q.Names) {
+		name, unit = q.Names[i], ""
+	}
+	if i < len(q.Units) {
+		unit = q.Units[i]
+	}
+	return name, unit
+}
+
 func (q *QMap) axisLabel(axis int, v float64) string {
-	name, unit := []string{"q", "phi"}[axis], []string{"Å⁻¹", "deg"}[axis]
-	if axis < len(q.Names) {
-		name, unit = q.Names[axis], ""
-	}
-	if axis < len(q.Units) {
-		unit = q.Units[axis]
-	}
+	name, unit := q.Axis(axis)
 	digits := 3
 	switch {
 	case name == "q":

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -128,7 +129,7 @@ type gatherer struct {
 func (g gatherer) variable(a array) tensor.Variable {
 	v := tensor.Variable{Name: a.name, Dims: []string{"chain", "draw"}, Shape: append(tensor.Shape{len(g.rows), g.draws}, a.shape...)}
 	for i := range a.shape {
-		v.Dims = append(v.Dims, fmt.Sprintf("%s_dim_%d", a.name, i))
+		v.Dims = append(v.Dims, xarray.Axis(a.name, i))
 	}
 	data := make([]float64, 0, len(g.rows)*g.draws*len(a.columns))
 	for _, chain := range g.rows {

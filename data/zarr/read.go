@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -172,35 +173,23 @@ func (r *reader) children(dir string) (groups, arrays []string, err error) {
 
 // group reads the arrays of a group into a dataset of the tree.
 func (r *reader) group(t *tensor.DataTree, dir, name string, arrays []string) error {
-	d := tensor.NewDataset(name)
-	var err error
-	if d.Attrs, err = r.attrs(dir); err != nil {
+	attrs, err := r.attrs(dir)
+	if err != nil {
 		return err
 	}
-	labels := strings.Fields(d.Attrs["coordinates"])
-	delete(d.Attrs, "coordinates")
+	labels := xarray.Labels(attrs)
 	var all []tensor.Variable
-	isDim := map[string]bool{}
 	for _, p := range arrays {
 		v, err := r.array(p)
 		if err != nil {
 			return within(p, err)
 		}
-		labels = append(labels, strings.Fields(v.Attrs["coordinates"])...)
-		delete(v.Attrs, "coordinates")
-		for _, dim := range v.Dims {
-			isDim[dim] = true
-		}
+		labels = append(labels, xarray.Labels(v.Attrs)...)
 		all = append(all, v)
 	}
-	for _, v := range all {
-		add := d.AddVariable
-		if isDim[v.Name] || slices.Contains(labels, v.Name) {
-			add = d.AddCoordVariable
-		}
-		if err := add(v); err != nil {
-			return &FormatError{Key: dir, What: "does not fit together", Err: err}
-		}
+	d, err := xarray.Dataset(name, attrs, all, labels)
+	if err != nil {
+		return &FormatError{Key: dir, What: "does not fit together", Err: err}
 	}
 	if err := t.Add(d); err != nil {
 		return &FormatError{Key: dir, What: "group", Err: err}

@@ -3,7 +3,6 @@ package zarr
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -31,10 +31,8 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 	if v.Dims, err = dimNames(v, len(m.Shape)); err != nil {
 		return v, err
 	}
-	for _, key := range []string{"scale_factor", "add_offset"} {
-		if v.Attrs[key] != "" {
-			return v, &FormatError{What: "is packed by " + key, Try: "write it from xarray with decoded values"}
-		}
+	if key := xarray.Packing(func(key string) bool { return v.Attrs[key] != "" }); key != "" {
+		return v, &FormatError{What: "is packed by " + key, Try: "write it from xarray with decoded values"}
 	}
 	chunks, err := r.chunks(dir, m)
 	if err != nil {
@@ -51,13 +49,10 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 func dimNames(v tensor.Variable, rank int) ([]string, error) {
 	raw, ok := v.Attrs["_ARRAY_DIMENSIONS"]
 	delete(v.Attrs, "_ARRAY_DIMENSIONS")
-	dims := []string{}
 	if !ok {
-		for i := range rank {
-			dims = append(dims, fmt.Sprintf("%s_dim_%d", v.Name, i))
-		}
-		return dims, nil
+		return xarray.Axes(v.Name, rank), nil
 	}
+	dims := []string{}
 	if err := json.Unmarshal([]byte(raw), &dims); err != nil || len(dims) != rank {
 		return nil, bad("_ARRAY_DIMENSIONS %.80s, want %d names", raw, rank)
 	}
@@ -70,12 +65,8 @@ func asBool(v tensor.Variable) tensor.Variable {
 	if !ok || v.Attrs["dtype"] != "bool" {
 		return v
 	}
-	out := make([]bool, len(ints))
-	for i, x := range ints {
-		out[i] = x != 0
-	}
 	delete(v.Attrs, "dtype")
-	v.Data = out
+	v.Data = xarray.Bools(ints)
 	return v
 }
 

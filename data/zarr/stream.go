@@ -83,7 +83,11 @@ func vacate(name string, overwrite bool) error {
 	case !overwrite || !Is(name):
 		return fmt.Errorf("zarr: %s: %w: choose another name, or overwrite it if it is a store", name, fs.ErrExist)
 	}
-	if err := os.RemoveAll(name); err != nil {
+	err = Foreign(name)
+	if err == nil {
+		err = os.RemoveAll(name)
+	}
+	if err != nil {
 		return fmt.Errorf("zarr: %w", err)
 	}
 	return nil

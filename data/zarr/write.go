@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,11 +37,14 @@ func (s Settings) check() (Settings, error) {
 
 // Write writes a tree as a folder, under a temporary name that is changed at the
 // end. An existing folder is refused, or replaced if Settings.Overwrite is set
-// and it is a store.
+// and it is a store without files of others: see Foreign.
 func Write(name string, t *tensor.DataTree, s Settings) error {
 	s, err := s.check()
 	if err != nil {
 		return err
+	}
+	if err := replaceable(name, s); err != nil {
+		return fmt.Errorf("zarr: %w", err)
 	}
 	err = atomicfile.Folder(name, s.Overwrite, Is, func(dir string) error {
 		w := &store{dir: dir, zip: compressor{level: s.Zlib}, chunkBytes: s.ChunkBytes}
@@ -151,15 +153,7 @@ func (w *store) put(key string, v any) error {
 		w.keys = append(w.keys, key)
 	}
 	w.meta[key] = b
-	return replaceFile(filepath.Join(w.dir, filepath.FromSlash(key)), b)
-}
-
-// replaceFile changes a small file in one step.
-func replaceFile(name string, b []byte) error {
-	return atomicfile.Write(name, true, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
+	return atomicfile.WriteBytes(filepath.Join(w.dir, filepath.FromSlash(key)), b)
 }
 
 // consolidate writes all metadata into one file, in the order they came.
@@ -179,7 +173,7 @@ func (w *store) consolidate() error {
 		b.Write(w.meta[key])
 	}
 	b.WriteString("}}")
-	return replaceFile(filepath.Join(w.dir, ".zmetadata"), b.Bytes())
+	return atomicfile.WriteBytes(filepath.Join(w.dir, ".zmetadata"), b.Bytes())
 }
 
 // variable writes an array and its chunks.

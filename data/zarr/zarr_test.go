@@ -175,6 +175,31 @@ func TestExistingIsKept(t *testing.T) {
 	}
 }
 
+// A store that holds a file of somebody is not replaced, neither whole nor by a stream.
+func TestFilesOfOthersStay(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.zarr")
+	must(t, zarr.Write(name, sample(t), zarr.Settings{}))
+	must(t, zarr.Foreign(name))
+	for _, mine := range []string{"notes.txt", "posterior/notes.txt", "posterior/0.0", "mine/0", "posterior/.hidden"} {
+		file := filepath.Join(name, mine)
+		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must(t, os.WriteFile(file, []byte("mine"), 0o644))
+		var foreign *zarr.ForeignError
+		err := zarr.Write(name, sample(t), zarr.Settings{Overwrite: true})
+		if !errors.As(err, &foreign) || foreign.File != filepath.FromSlash(mine) || !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: written over: %v", mine, err)
+		}
+		if _, err := zarr.Create(name, sample(t), zarr.Settings{Overwrite: true}); !errors.As(err, &foreign) {
+			t.Errorf("%s: streamed over: %v", mine, err)
+		}
+		if b, err := os.ReadFile(file); err != nil || string(b) != "mine" {
+			t.Errorf("%s: %q, %v", mine, b, err)
+		}
+		must(t, os.Remove(file))
+	}
+	must(t, zarr.Write(name, sample(t), zarr.Settings{Overwrite: true}))
+}
+
 // store makes a file system of one array x, with changes to its metadata.
 func store(change map[string]string, chunks map[string]string) fstest.MapFS {
 	meta := map[string]string{"zarr_format": "2", "shape": "[2, 3]", "chunks": "[2, 2]", "dtype": `"<i2"`, "compressor": "null", "fill_value": "7", "order": `"C"`, "filters": "null"}

@@ -1,7 +1,7 @@
 // Command g2 makes the demonstration result file of "euryale demo g2": a
 // synthetic multi-tau analysis in the APS 8-ID layout.
 //
-//	go run ./examples/g2 cmd/euryale/demo/g2_result.hdf
+//	go run ./examples/g2 demo/g2_result.hdf
 //
 // The sample diffuses, tau = 1/(D q^2), with a contrast that falls with q; the
 // errors follow shot noise of the stated count rate. Nothing in it was measured,

@@ -27,8 +27,11 @@ var allowed = map[string][]string{
 	"data":     {"tensor"},
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
-	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models"},
-	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models"},
+	"runs":     {"tensor", "infer", "data"},
+	"report":   {"tensor", "infer", "sim", "data", "viz", "models"},
+	"demo":     {"tensor", "sim", "data", "models"},
+	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
+	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
 }
 
 // siblings are folders whose sub-packages do not import each other; shared is

@@ -157,6 +157,14 @@ func Write(name string, overwrite bool, f func(w io.Writer) error) error {
 	return out.Commit()
 }
 
+// WriteBytes writes a file of these bytes, in place of an existing one.
+func WriteBytes(name string, b []byte) error {
+	return Write(name, true, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
 // Folder makes a folder from what f writes into the folder it is given. An existing folder is an
 // error that wraps fs.ErrExist unless overwrite is set, and it is replaced only if ours reports that
 // it is of the kind being written.

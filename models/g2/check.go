@@ -16,9 +16,6 @@ import (
 // columns, in the order of the components.
 func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
-	if r.Status == optim.MaxEvaluations {
-		d.Findings[0].Remedy = nearer
-	}
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
 	}
@@ -43,7 +40,10 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 }
 
 func (c Curve) axis(law Law) check.Axis {
-	if law.Of == "q" {
+	switch {
+	case law.Of == "q" && c.Axis != "":
+		return check.Axis{Name: c.Axis, Unit: c.AxisUnit, Values: c.X}
+	case law.Of == "q":
 		return check.Axis{Name: "q", Unit: "1/Angstrom", Values: c.X}
 	}
 	return check.Axis{Name: "delay", Unit: "s", Values: c.X}

@@ -17,10 +17,25 @@ type Curve struct {
 	Q, Phi    float64 // q in 1/Angstrom and azimuth in degrees; NaN if they do not apply
 	X, Y, Err []float64
 
+	// Axis and AxisUnit say what Q holds where a map of q has another first axis, such as x
+	// in pixels. Empty: q in 1/Angstrom.
+	Axis, AxisUnit string
+
 	replaced int     // number of errors that repaired replaced
 	fill     float64 // value that replaced them
 	believed int     // number of errors that repaired left unchanged
 	without  bool    // whether all errors were 0, and repaired treated them as not given
+}
+
+// AxisLabel names what Q holds, with its unit.
+func (c Curve) AxisLabel() string {
+	switch {
+	case c.Axis == "":
+		return "q (1/Å)"
+	case c.AxisUnit == "":
+		return c.Axis
+	}
+	return c.Axis + " (" + c.AxisUnit + ")"
 }
 
 // check returns the first problem that makes the curve unusable.

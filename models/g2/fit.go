@@ -29,6 +29,8 @@ type Settings struct {
 	// point. Default 1.
 	LossScale float64
 	Threads   int // number of bins fitted at once. Default GOMAXPROCS
+	// MaxEvaluations bounds the evaluations of each point fit. Default that of package optim.
+	MaxEvaluations int
 	// DropInvalid leaves out the points that no fit can use: a delay, value or error that is not a
 	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
 	// fit of its bin fail.
@@ -220,7 +222,7 @@ func elsewhere(ctx context.Context, p *optim.Problem, s Settings) *optim.Result 
 }
 
 func (s Settings) optimiser() optim.Settings {
-	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale}
+	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale, MaxEvaluations: s.MaxEvaluations}
 }
 
 // best fits from every start and returns the result of lowest cost. A converged fit is preferred to
@@ -271,9 +273,6 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	names = slices.Clone(r.Names)
 	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
-	if r.Status == optim.MaxEvaluations {
-		f.Message = "the most evaluations were reached: " + nearer
-	}
 	f.ReducedChiSquared = r.ReducedChiSquared()
 	f.Active = r.Active
 	spread := math.Sqrt(f.ReducedChiSquared)
@@ -297,10 +296,6 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	}
 	return names
 }
-
-// nearer is the remedy if the evaluations do not suffice; their number is not a setting of this
-// package.
-const nearer = "give nearer starts (--start), or hold a parameter (--fixed)"
 
 // order swaps the components so that the faster one comes first, and reports whether it did.
 func (f *Fit) order() bool {

@@ -7,6 +7,7 @@ import "math"
 func TauOfQ(fits []Fit) Curve {
 	c := Curve{Bin: 1, Q: math.NaN(), Phi: math.NaN()}
 	for _, f := range fits {
+		c.Axis, c.AxisUnit = f.Curve.Axis, f.Curve.AxisUnit
 		i := f.Law.index("tau")
 		if i < 0 {
 			if i = f.Law.index("b"); i < 0 {

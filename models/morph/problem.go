@@ -11,12 +11,10 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Problem is an inversion as a JSON document, for people who do not write Go:
@@ -46,11 +44,12 @@ type Problem struct {
 
 	QGrid   string      `json:"q_grid,omitempty"` // "cyrsoxs" (default) or "exact"
 	Mask    ProblemMask `json:"mask,omitzero"`
-	Compare string      `json:"compare,omitempty"` // "images" (default), or "curves": I(q) and A(q)
-	Loss    string      `json:"loss,omitempty"`    // "log" (default), "square" or "poisson"
-	Eps     float64     `json:"eps,omitempty"`     // see Inversion
-	Sigma   float64     `json:"sigma,omitempty"`   // see Inversion. Without it errors follow from the scatter of the residuals
-	Method  string      `json:"method,omitempty"`  // "lm", "lbfgs" or "nuts". Default lm, lbfgs where that cannot be
+	Compare string      `json:"compare,omitempty"`  // "images" (default), or "curves": I(q) and A(q)
+	Loss    string      `json:"loss,omitempty"`     // "log" (default), "square" or "poisson"
+	Eps     float64     `json:"eps,omitempty"`      // see Inversion
+	Sigma   float64     `json:"sigma,omitempty"`    // see Inversion. Without it errors follow from the scatter of the residuals
+	MaxNFev int         `json:"max_nfev,omitempty"` // limit on evaluations of each fit. Default that of package optim
+	Method  string      `json:"method,omitempty"`   // "lm", "lbfgs" or "nuts". Default lm, lbfgs where that cannot be
 }
 
 // ProblemGrid is the volume.
@@ -242,6 +241,9 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if p.Data == "" {
 		bad = append(bad, "no data: name a folder of Energy_*.h5 or an NPY file")
 	}
+	if p.MaxNFev < 0 {
+		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or none", p.MaxNFev))
+	}
 	if p.Sigma < 0 {
 		bad = append(bad, fmt.Sprintf("sigma is %g: want it above 0", p.Sigma))
 	}
@@ -359,16 +361,6 @@ func (m problemParam) law(q ProblemParam) (*dist.Dist, error) {
 	return &d, d.Err()
 }
 
-// Measurement is what the files of a Problem hold.
-type Measurement struct {
-	Config rsoxs.Config   // with the energies; Grid is the problem's
-	Optics rsoxs.Optics   // by energy and material
-	Data   *tensor.Tensor // [energy, beam, QY, QX]
-	Mask   *tensor.Tensor // of that shape, or nil
-	// Altered says what of the data was left out, for the verdict.
-	Altered []check.Alteration
-}
-
 // Inversion joins a problem and its measurement.
 func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 	if p.QGrid == "exact" {
@@ -423,16 +415,7 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 
 // curves compares reduced images with true radii in place of the images.
 func (p *Problem) curves(v *Inversion, m Measurement) error {
-	data := m.Data.Copy()
-	d := data.Data().([]float64)
-	if m.Mask != nil {
-		for i, x := range m.Mask.Float64s() {
-			if x == 0 {
-				d[i] = math.NaN()
-			}
-		}
-	}
-	pattern := &rsoxs.Pattern{Energies: m.Config.Energies, QY: rsoxs.Frequencies(p.Grid.Shape[1], p.Grid.Voxel), QX: rsoxs.Frequencies(p.Grid.Shape[2], p.Grid.Voxel), Intensity: data}
+	pattern := &rsoxs.Pattern{Energies: m.Config.Energies, QY: rsoxs.Frequencies(p.Grid.Shape[1], p.Grid.Voxel), QX: rsoxs.Frequencies(p.Grid.Shape[2], p.Grid.Voxel), Intensity: m.Masked()}
 	r := rsoxs.Reduction{Radii: rsoxs.TrueRadii}
 	reducer, err := r.NewReducer(pattern)
 	if err != nil {

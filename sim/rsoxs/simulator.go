@@ -103,6 +103,15 @@ type Pattern struct {
 	Intensity *tensor.Tensor // float64 [energy, beam, QY, QX]; NaN where the detector sees nothing
 }
 
+// Image returns the intensities [QY, QX] of an energy and a beam, both from 0, on the memory
+// of the pattern.
+func (p *Pattern) Image(energy, beam int) []float64 {
+	s := p.Intensity.Shape()
+	n := s[2] * s[3]
+	at := (energy*s[1] + beam) * n
+	return p.Intensity.Data().([]float64)[at : at+n]
+}
+
 // Transform computes the parts of the fields' transforms that detectors read. The Simulator keeps m,
 // whose arrays must not change until the next Transform.
 func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {

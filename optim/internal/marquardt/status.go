@@ -47,15 +47,15 @@ func (s Status) String() string {
 func (s Status) Message() string {
 	switch s {
 	case GradientSmall:
-		return "the gradient is smaller than GTol"
+		return "the gradient is smaller than its tolerance"
 	case CostSettled:
-		return "the cost changes less than FTol"
+		return "the cost changes less than its tolerance"
 	case StepSmall:
-		return "the steps are smaller than XTol"
+		return "the steps are smaller than their tolerance"
 	case BothSettled:
-		return "cost and steps change less than FTol and XTol"
+		return "cost and steps change less than their tolerances"
 	case MaxEvaluations:
-		return "the most evaluations were reached: raise MaxEvaluations, or start nearer"
+		return "the most evaluations were reached: start nearer, hold a parameter, or raise the limit on evaluations"
 	case Unbounded:
 		return "the value falls without limit: bound the parameters or add a prior"
 	case Failed:

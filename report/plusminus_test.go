@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -16,8 +16,8 @@ func TestPlusMinus(t *testing.T) {
 		"0.5 +- +Inf":           {0.5, math.Inf(1)},
 		"0.00 +- 0.15":          {0.001, 0.15},
 	} {
-		if got := plusMinus(v[0], v[1]); got != want {
-			t.Errorf("plusMinus(%g, %g) = %q, want %q", v[0], v[1], got, want)
+		if got := PlusMinus(v[0], v[1]); got != want {
+			t.Errorf("PlusMinus(%g, %g) = %q, want %q", v[0], v[1], got, want)
 		}
 	}
 }

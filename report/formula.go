@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"cmp"
@@ -12,29 +12,26 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// saveExprReport writes the pictures and the report of a run of sample expr.
-func (a *app) saveExprReport(dir rundir, cfg *exprConfig, fit *infer.Fit, v check.Verdict) error {
-	p, rep := cfg.Problem, fit.Diagnose()
-	data := &album{a: a}
+// Formula is the page of the posterior of a formula, whose problem is in a file.
+func Formula(file string, p *expr.Problem, fit *infer.Fit, v check.Verdict, s Settings) *Page {
+	rep := fit.Diagnose()
+	data := &Album{Note: s.Note}
 	if x, values, ok := p.X(); ok {
 		f, err := exprBand(p, x, values, fit)
-		data.add("predictive", f, err)
+		data.Add("predictive", f, err)
 	}
-	album := a.posteriorAlbum(viz.FromFit(fit))
-	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: []viz.Fact{{Name: "file", Value: cfg.File}, {Name: "model", Value: p.Expr},
-		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(cfg.Seed)}, {Name: "version", Value: cfg.Version}, verdictFact(rep, v)},
+	album := posteriorAlbum(viz.FromFit(fit), s)
+	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr},
+		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(s.Seed)}, {Name: "version", Value: s.Program}, verdictFact(rep, v)},
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}}}
-	figures := data.figures()
-	r.Sections = append(r.Sections, a.modelSection(v, data))
+	figures := data.Figures()
+	r.Sections = append(r.Sections, modelSection(v, data))
 	if len(figures) > 0 {
 		r.Sections = append(r.Sections, viz.Section{Title: "Data and model", Text: "Where the model expects new data.", Figures: figures})
 	}
-	r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: album.figures()})
-	data.pictures = append(data.pictures, album.pictures...)
-	if err := data.save(dir); err != nil {
-		return err
-	}
-	return writeFile(dir.path("report.html"), []byte(r.HTML()))
+	r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: album.Figures()})
+	data.Append(album)
+	return &Page{Report: r, Album: *data}
 }
 
 // mostPredicted bounds the numbers drawn for a picture: 400 MB.

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// plusMinus writes a value and its error to two digits of the error.
-func plusMinus(v, sd float64) string {
+// PlusMinus writes a value and its error to two digits of the error.
+func PlusMinus(v, sd float64) string {
 	if !(sd > 0) || math.IsInf(sd, 0) || math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Sprintf("%.5g +- %.2g", v, sd)
 	}

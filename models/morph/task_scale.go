@@ -1,4 +1,4 @@
-package main
+package morph
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 // their starts, so that a background of 1e-9 and a radius of 10 move alike and the
 // tolerances do not depend on the unit of intensity; elements of arrays stay as they
 // are.
-func (v *inversion) minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
-	f, err := v.inv.Function()
+func (t *Task) minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
+	f, err := t.Inversion.Function()
 	if err != nil {
 		return nil, err
 	}
 	var size []float64
-	for _, p := range v.inv.Params {
+	for _, p := range t.Inversion.Params {
 		for _, x := range p.Start {
 			if x = math.Abs(x); x == 0 || len(p.Start) > 1 {
 				x = 1

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// problemRun is a sample command whose model is a problem file.
+type problemRun struct {
+	command  string
+	folder   string       // of a problem that comes through standard input
+	cfg      *chainConfig // part of config
+	config   any          // config.json
+	read     func(b []byte) error
+	has      func() bool // whether config.json has a problem
+	model    func(ctx context.Context) (*infer.Model, error)
+	starts   func(post *infer.Posterior) ([][]float64, error) // nil: anywhere
+	sampling func(dir runs.Folder, post *infer.Posterior) sampling
+}
+
+// addProblem makes c the command that starts or resumes such a run.
+func (cfg *chainConfig) addProblem(a *app, c *cobra.Command, r *problemRun) {
+	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, - for standard input")
+	cfg.add(c, defaultChains(0))
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case a.resume != "":
+			return a.resumeProblem(c, r)
+		case cfg.File == "":
+			return usage("%s wants --problem FILE.json, or --resume RUN", r.command)
+		}
+		return a.startProblem(c.Context(), r)
+	}
+}
+
+func (a *app) startProblem(ctx context.Context, r *problemRun) error {
+	cfg := r.cfg
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	b, err := readInput(cfg.File)
+	if err != nil {
+		return err
+	}
+	if err := r.read(b); err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
+	}
+	post, err := r.compile(ctx, cfg.File)
+	if err != nil {
+		return err
+	}
+	if r.starts != nil {
+		if cfg.Starts, err = r.starts(post); err != nil {
+			return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
+		}
+	}
+	dir, err := a.makeRundir(cmp.Or(a.out, problemFolder(cfg.File, r.folder)))
+	if err != nil {
+		return err
+	}
+	cfg.Command, cfg.Version, cfg.Seed, cfg.File = r.command, version(), a.seed, absolute(cfg.File)
+	if err := a.begin(dir, r.command, r.config); err != nil {
+		return err
+	}
+	return a.sampleInto(ctx, r.sampling(dir, post), "")
+}
+
+func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
+	*r.cfg = chainConfig{} // the folder has it all
+	dir, err := a.reopen(c, r.command, nil, r.config, "threads")
+	if err != nil {
+		return err
+	}
+	file := dir.Path(runs.ConfigFile)
+	if !r.has() {
+		return as(exitConfig, fmt.Errorf("%s has no problem", file))
+	}
+	post, err := r.compile(c.Context(), file)
+	if err != nil {
+		return err
+	}
+	return a.sampleInto(c.Context(), r.sampling(dir, post), a.checkpointOf(dir))
+}
+
+// compile makes the posterior of a problem. A simulator may be fitted first.
+func (r *problemRun) compile(ctx context.Context, file string) (*infer.Posterior, error) {
+	m, err := r.model(ctx)
+	if ctx.Err() != nil {
+		return nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "the same once more"}
+	}
+	return compiled(file, m, err)
+}
+
+// compiled returns the posterior of the model that a file describes.
+func compiled(file string, m *infer.Model, err error) (*infer.Posterior, error) {
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	post, err := m.Compile()
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	return post, nil
+}

@@ -1,0 +1,14 @@
+// Package demo holds the data sets of the demonstrations: synthetic, small, and made or
+// found without a network.
+//
+//	err := os.WriteFile("g2_result.hdf", demo.Correlations(), 0o644)
+//	curves, err := g2.OpenCurves("g2_result.hdf")
+//
+//	err = demo.WriteParticle(ctx, "particle", "my study")
+//	task, err := morph.OpenTask("particle/problem.json", 0)
+//	best, err := task.Fit(ctx, morph.FitSettings{}) // demo.Particle() is the truth
+//
+//	for _, x := range demo.Experiments() {
+//		s, err := script.Parse(x.Name, x.Script())
+//	}
+package demo

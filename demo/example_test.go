@@ -1,0 +1,80 @@
+package demo_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/assembly/script"
+)
+
+// The particle of the demonstration is measured, and recovered from its noisy patterns.
+func ExampleWriteParticle() {
+	dir, err := os.MkdirTemp("", "particle")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	if err := demo.WriteParticle(ctx, dir, "my study"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	task, err := morph.OpenTask(filepath.Join(dir, "problem.json"), 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	best, err := task.Fit(ctx, morph.FitSettings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(best.Status, best.Check.OK)
+	for i, name := range task.Names() {
+		fmt.Printf("%s %.1f, truth %.1f\n", name, best.X[i], demo.Particle()[name])
+	}
+	// Output:
+	// converged true
+	// radius 9.3, truth 9.3
+	// shell 6.4, truth 6.4
+	// aligned 0.6, truth 0.6
+}
+
+func ExampleCorrelations() {
+	dir, err := os.MkdirTemp("", "g2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "g2_result.hdf")
+	if err := os.WriteFile(file, demo.Correlations(), 0o644); err != nil {
+		fmt.Println(err)
+		return
+	}
+	curves, err := g2.OpenCurves(file)
+	fmt.Println(len(curves), "bins of", len(curves[0].X), "delays", err)
+	// Output:
+	// 12 bins of 48 delays <nil>
+}
+
+func ExampleExperiments() {
+	for _, x := range demo.Experiments() {
+		s, err := script.Parse(x.Name, x.Script())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(x.Name, len(s.Areas), "areas")
+	}
+	// Output:
+	// project 4 areas
+	// associate 3 areas
+	// complete 1 areas
+}

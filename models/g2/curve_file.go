@@ -1,0 +1,85 @@
+package g2
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/csv"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// OpenCurves reads the bins of a result file in the APS 8-ID layout (HDF5), or of a table
+// (CSV) with the columns tau, g2 and, if known, g2_err and bin.
+func OpenCurves(path string) ([]Curve, error) {
+	hdf, err := isHDF5(path)
+	if err != nil {
+		return nil, err
+	}
+	if hdf {
+		return resultCurves(path)
+	}
+	t, err := csv.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []Curve
+	for _, b := range t.Bins() {
+		s := t.Select(b)
+		out = append(out, Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no rows below the header", path)
+	}
+	return out, nil
+}
+
+func isHDF5(path string) (bool, error) {
+	f, err := foreign.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if st.IsDir() {
+		return false, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("is a folder")}
+	}
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(f, head); err != nil && st.Size() >= 8 {
+		return false, err
+	}
+	known := strings.HasSuffix(path, ".hdf") || strings.HasSuffix(path, ".h5") || strings.HasSuffix(path, ".hdf5")
+	return known || bytes.Equal(head, []byte("\x89HDF\r\n\x1a\n")), nil
+}
+
+func resultCurves(path string) ([]Curve, error) {
+	r, err := nexus.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.Multitau == nil {
+		return nil, fmt.Errorf("%s holds %v: want a multi-tau analysis, /xpcs/multitau/normalized_g2", path, r.Analyses())
+	}
+	delays := r.Delays()
+	var out []Curve
+	for b := 1; b <= r.Bins(); b++ {
+		y, sd := r.Multitau.Bin(b)
+		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: sd}
+		if r.QMap != nil {
+			c.Q, c.Phi = r.QMap.Q(b), r.QMap.Phi(b)
+			if name, unit := r.QMap.Axis(0); name != "q" {
+				c.Axis, c.AxisUnit = name, unit
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,129 @@
+package morph
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Measurement is what the files of a Problem hold.
+type Measurement struct {
+	Config rsoxs.Config   // with the energies; Grid is the problem's
+	Optics rsoxs.Optics   // by energy and material
+	Data   *tensor.Tensor // [energy, beam, QY, QX]
+	Mask   *tensor.Tensor // of that shape, or nil
+	// Altered says what of the data was left out, for the verdict.
+	Altered []check.Alteration
+}
+
+// Measure reads the files that the problem names; their paths start from the folder base.
+func (p *Problem) Measure(base string) (m Measurement, err error) {
+	at := func(name string) string { return below(base, name) }
+	if m.Config, err = p.measurementConfig(at); err != nil {
+		return m, err
+	}
+	if m.Data, m.Config.Energies, err = p.openImages(at(p.Data)); err != nil {
+		return m, err
+	}
+	s, want := m.Data.Shape(), p.Grid.Shape
+	if s[2] != want[1] || s[3] != want[2] {
+		return m, fmt.Errorf("%s has images of %d x %d pixels: the grid has %d x %d voxels along Y, X", p.Data, s[2], s[3], want[1], want[2])
+	}
+	if m.Mask, m.Altered, err = p.chosenPixels(at, m.Data); err != nil {
+		return m, err
+	}
+	m.Optics, err = p.openConstants(at, m.Config.Energies)
+	return m, err
+}
+
+// Masked returns the data with NaN where the mask leaves out.
+func (m Measurement) Masked() *tensor.Tensor {
+	out := m.Data.Copy()
+	if m.Mask == nil {
+		return out
+	}
+	v, mask := out.Data().([]float64), m.Mask.Float64s()
+	for i := range v {
+		if mask[i] == 0 {
+			v[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// measurementConfig returns the settings of the measurement without its energies.
+func (p *Problem) measurementConfig(at func(string) string) (rsoxs.Config, error) {
+	c := rsoxs.Config{RotMask: p.RotMask, CorrectBaseAngle: true}
+	if p.Hann {
+		c.Window = rsoxs.Hann
+	}
+	if p.Angles != nil {
+		c.Angles = rsoxs.Angles{Start: p.Angles[0], Increment: p.Angles[1], End: p.Angles[2]}
+	}
+	if p.Config == "" {
+		return c, nil
+	}
+	if p.RotMask || p.Hann || p.Angles != nil {
+		return c, fmt.Errorf("config has angles, rot_mask and hann of its own: leave them out of the problem, or config")
+	}
+	file, _, err := cyrsoxs.ReadConfig(at(p.Config))
+	if err != nil {
+		return c, err
+	}
+	c = SimulatorConfig(file)
+	c.CorrectBaseAngle = true
+	return c, nil
+}
+
+// openImages returns intensities [energy, beam, QY, QX] and their energies.
+func (p *Problem) openImages(name string) (*tensor.Tensor, []float64, error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.IsDir() {
+		return p.openArrayImages(name)
+	}
+	all, _, err := OpenPatterns([]string{name}, p.Grid.Voxel)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case p.Energies == nil:
+		return all.Intensity, all.Energies, nil
+	}
+	shape := slices.Clone(all.Intensity.Shape())
+	size := all.Intensity.Size() / shape[0]
+	shape[0] = len(p.Energies)
+	out := tensor.New(tensor.Float64, shape...)
+	for i, e := range p.Energies {
+		j := slices.IndexFunc(all.Energies, func(x float64) bool { return math.Abs(x-e) <= 1e-3 })
+		if j < 0 {
+			return nil, nil, fmt.Errorf("%s has no %g eV: there are %v", name, e, all.Energies)
+		}
+		copy(out.Data().([]float64)[i*size:(i+1)*size], all.Intensity.Data().([]float64)[j*size:])
+	}
+	return out, p.Energies, nil
+}
+
+func (p *Problem) openArrayImages(name string) (*tensor.Tensor, []float64, error) {
+	t, err := readNPYFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := t.Shape()
+	if len(s) == 3 {
+		if t, err = t.Reshape(s[0], 1, s[1], s[2]); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(s) != 3 && len(s) != 4 || s[0] != len(p.Energies) {
+		return nil, nil, fmt.Errorf("%s has shape %v for %d energies: want [energy, QY, QX] or [energy, beam, QY, QX], and energies in the problem", name, s, len(p.Energies))
+	}
+	return t, p.Energies, nil
+}

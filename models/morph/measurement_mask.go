@@ -1,0 +1,83 @@
+package morph
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// chosenPixels is 1 where a pixel counts: finite, above 0 where logarithms are
+// compared, within the mask's q, and not 0 in its file. It says why others do not.
+func (p *Problem) chosenPixels(at func(string) string, data *tensor.Tensor) (*tensor.Tensor, []check.Alteration, error) {
+	mask := tensor.New(tensor.Float64, data.Shape()...)
+	out, v := mask.Data().([]float64), data.Data().([]float64)
+	unused := tally{total: len(out)}
+	for i, d := range v {
+		switch {
+		case math.IsNaN(d) || math.IsInf(d, 0):
+			unused.empty++
+		case d < 0 && p.Loss == "poisson" || d <= 0 && (p.Loss == "log" || p.Loss == ""):
+			unused.dark++
+		default:
+			out[i] = 1
+		}
+	}
+	if q := p.Mask.Q; q != nil {
+		unused.q = withinQ(out, p, q)
+	}
+	if p.Mask.File == "" {
+		return mask, unused.alterations(p.Loss), nil
+	}
+	t, err := readNPYFile(at(p.Mask.File))
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.Size() != len(out) && t.Size() != p.Grid.Shape[1]*p.Grid.Shape[2] {
+		return nil, nil, fmt.Errorf("%s has shape %v: want %v or [%d %d]", p.Mask.File, t.Shape(), data.Shape(), p.Grid.Shape[1], p.Grid.Shape[2])
+	}
+	m := t.Float64s()
+	for i := range out {
+		if x := m[i%len(m)]; x == 0 || math.IsNaN(x) {
+			unused.file += int(out[i])
+			out[i] = 0
+		}
+	}
+	return mask, unused.alterations(p.Loss), nil
+}
+
+// withinQ leaves out the pixels outside a range of q and counts them.
+func withinQ(out []float64, p *Problem, q []float64) (left int) {
+	ny, nx := p.Grid.Shape[1], p.Grid.Shape[2]
+	qy, qx := rsoxs.Frequencies(ny, p.Grid.Voxel), rsoxs.Frequencies(nx, p.Grid.Voxel)
+	for i := range out {
+		if r := math.Hypot(qy[i/nx%ny], qx[i%nx]); r < q[0] || r > q[1] {
+			left += int(out[i])
+			out[i] = 0
+		}
+	}
+	return left
+}
+
+// tally counts pixels that are not compared, by reason.
+type tally struct{ total, empty, dark, q, file int }
+
+func (t tally) alterations(loss string) (out []check.Alteration) {
+	add := func(n int, asked bool, kind, why string) {
+		if n > 0 {
+			out = append(out, check.Alteration{Kind: kind, Count: n, Note: asked, Text: fmt.Sprintf("%d of %d pixels were left out: %s", n, t.total, why)})
+		}
+	}
+	add(t.q, true, "mask", "their q is outside the mask's")
+	add(t.file, true, "mask", "the mask is 0 there")
+	add(t.empty, true, "not measured", "they hold no finite number")
+	few := float64(t.dark) < 0.02*float64(t.total)
+	if loss == "poisson" {
+		add(t.dark, few, "pixels left out", "they are below 0, which counts are not; was a background taken off?")
+	} else {
+		add(t.dark, few, "pixels left out", "they are not above 0 and have no logarithm, which takes the dim ones away; use loss poisson for counts, or square")
+	}
+	return out
+}

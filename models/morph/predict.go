@@ -1,0 +1,50 @@
+package morph
+
+import (
+	"context"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// Predict returns the morphology that parameters x describe, in the order of Names, and
+// what a detector sees of it, with the scale and the background.
+func (t *Task) Predict(ctx context.Context, x []float64) (*rsoxs.Morphology, *rsoxs.Pattern, error) {
+	scene, err := t.Problem.Scene(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := scene.Morphology(t.Problem.Grid.Voxel)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := t.predict(ctx, m, scene)
+	return m, p, err
+}
+
+// predict returns what a detector sees of the fields m of a scene, with its scale and
+// background.
+func (t *Task) predict(ctx context.Context, m *rsoxs.Morphology, s Scene) (*rsoxs.Pattern, error) {
+	sim := t.Inversion.Sim.Clone()
+	if err := sim.Transform(ctx, m); err != nil {
+		return nil, err
+	}
+	p, err := sim.Pattern(ctx, t.Inversion.Optics)
+	if err != nil {
+		return nil, err
+	}
+	numbers := [2]float64{1, 0}
+	for i, n := range []*ad.Node{s.Scale, s.Background} {
+		if n != nil {
+			x, err := ad.Eval(n)
+			if err != nil {
+				return nil, err
+			}
+			numbers[i] = x[0].Float64s()[0]
+		}
+	}
+	for i, x := range p.Intensity.Data().([]float64) {
+		p.Intensity.Data().([]float64)[i] = numbers[0]*x + numbers[1]
+	}
+	return p, nil
+}

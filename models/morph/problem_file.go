@@ -1,0 +1,62 @@
+package morph
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// OpenProblem reads a problem file, with the starts that it keeps in files of their own.
+// Paths in the document start from the folder of the file.
+func OpenProblem(file string) (*Problem, error) {
+	b, err := foreign.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ParseProblem(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, p.ReadStarts(filepath.Dir(file))
+}
+
+// ReadStarts reads the starts that are in files, whose paths start from the folder base.
+func (p *Problem) ReadStarts(base string) error {
+	for name, q := range p.Parameters {
+		if q.File == "" {
+			continue
+		}
+		t, err := readNPYFile(below(base, q.File))
+		if err != nil {
+			return err
+		}
+		q.Start, q.File = t.Float64s(), ""
+		p.Parameters[name] = q
+	}
+	return p.Check()
+}
+
+// below returns a path that starts from base unless it is absolute.
+func below(base, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(base, name)
+}
+
+// readNPYFile reads an array as float64.
+func readNPYFile(name string) (*tensor.Tensor, error) {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := tensor.ReadNPY(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	out, err := tensor.From(t.Float64s(), t.Shape()...)
+	return out, err
+}

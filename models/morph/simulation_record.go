@@ -1,0 +1,83 @@
+package morph
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// SimulationRecordFile is the name of a SimulationRecord beside the images.
+const SimulationRecordFile = "run.json"
+
+// SimulationRecord is all that the numbers of images depend on.
+type SimulationRecord struct {
+	Command    string             `json:"command"` // that wrote them
+	Version    string             `json:"version"` // of the command
+	Morphology string             `json:"morphology"`
+	SHA256     string             `json:"morphology_sha256"`
+	PhysSize   float64            `json:"phys_size_nm"`
+	Shape      [3]int             `json:"shape_zyx"`
+	Flags      SimulationSettings `json:"flags"`
+	Energies   []float64          `json:"energies"` // eV
+	Settings   string             `json:"settings"` // as config.txt has them
+	Optics     rsoxs.Optics       `json:"optical_constants"`
+}
+
+// Record describes the simulation of a morphology in a file, with neither command nor
+// version.
+func (s *Simulation) Record(file string) (*SimulationRecord, error) {
+	f, err := foreign.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, err
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	settings := *s.Settings
+	settings.HDF5Dir, settings.NumThreads, settings.MaxStreams, settings.DumpMorphology = "", 0, 0, false
+	return &SimulationRecord{Morphology: file, SHA256: fmt.Sprintf("%x", h.Sum(nil)), PhysSize: s.Volume.PhysSize,
+		Shape: s.Volume.Shape, Flags: s.How, Energies: s.Config.Energies, Settings: settings.String(), Optics: s.Optics}, nil
+}
+
+// ReadSimulationRecord reads the record of the images in a folder; nil where there is none.
+func ReadSimulationRecord(dir string) (*SimulationRecord, error) {
+	name := filepath.Join(dir, SimulationRecordFile)
+	b, err := foreign.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &SimulationRecord{}
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// Differences names what two runs do not share.
+func (r *SimulationRecord) Differences(o *SimulationRecord) (names []string) {
+	a, b := *r, *o
+	a.Version, b.Version, a.Morphology, b.Morphology = "", "", "", ""
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range x.NumField() {
+		if !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+			names = append(names, x.Type().Field(i).Tag.Get("json"))
+		}
+	}
+	return names
+}

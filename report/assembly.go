@@ -1,0 +1,154 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/sim/assembly/script"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// ErrNoWinners says that a run has not kept which neurons fired.
+var ErrNoWinners = errors.New("the run kept no winners")
+
+// UnknownError says that a run has no area or measure of a name.
+type UnknownError struct {
+	Name  string
+	Known []string
+}
+
+// Error lists what there is.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no %s: there is %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Assembly draws what can be drawn of a run of a script.
+func Assembly(s *script.Script, r *script.Result, set Settings) *Album {
+	b := &Album{Note: set.Note}
+	if len(r.Rounds) == 0 {
+		return b
+	}
+	f, err := Support(s, r, nil)
+	b.Add("support", f, err)
+	if slices.ContainsFunc(r.Measures, isOverlap) {
+		f, err = Overlaps(r, nil)
+		b.Add("overlap", f, err)
+	}
+	if len(s.Winners) > 0 {
+		f, err = Raster(r, nil)
+		b.Add("raster", f, err)
+	}
+	return b
+}
+
+func isOverlap(m script.Measure) bool { return m.Quantity == "overlap" }
+
+// chosen returns names where they are known, or all.
+func chosen(names, known []string) ([]string, error) {
+	if len(known) == 0 {
+		return nil, fmt.Errorf("the run has nothing of the kind to draw")
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, &UnknownError{Name: n, Known: known}
+		}
+	}
+	if len(names) == 0 {
+		return known, nil
+	}
+	return names, nil
+}
+
+// Support draws how many neurons of areas ever fired, in units of k, over the steps. No names
+// are all areas.
+func Support(s *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
+	curves := map[string]*viz.Line{}
+	k := map[string]float64{}
+	var known []string
+	for _, a := range s.Areas {
+		k[a.Name] = float64(a.K)
+	}
+	for _, x := range r.Rounds {
+		c := curves[x.Area]
+		if c == nil {
+			c = &viz.Line{Name: x.Area}
+			curves[x.Area], known = c, append(known, x.Area)
+		}
+		c.X, c.Y = append(c.X, float64(x.Step)), append(c.Y, float64(x.Support)/k[x.Area])
+	}
+	return linesOf("Support", "support / k", names, known, curves, r.Mode)
+}
+
+// Overlaps draws the overlaps that a script measures, over the steps. No names are all
+// measures.
+func Overlaps(r *script.Result, names []string) (*viz.Figure, error) {
+	curves := map[string]*viz.Line{}
+	var known []string
+	for _, m := range r.Measures {
+		if !isOverlap(m) {
+			continue
+		}
+		c := curves[m.Name]
+		if c == nil {
+			c = &viz.Line{Name: m.Name}
+			curves[m.Name], known = c, append(known, m.Name)
+		}
+		c.X, c.Y = append(c.X, float64(m.Step)), append(c.Y, m.Value)
+	}
+	return linesOf("Overlap", "overlap / k", names, known, curves, r.Mode)
+}
+
+func linesOf(title, label string, names, known []string, curves map[string]*viz.Line, mode string) (*viz.Figure, error) {
+	names, err := chosen(names, known)
+	if err != nil {
+		return nil, err
+	}
+	l := viz.Lines{XLabel: "step", YLabel: label}
+	for _, n := range names {
+		l.Curves = append(l.Curves, *curves[n])
+	}
+	f, err := viz.Plots(title, l)
+	if err == nil {
+		f.Note = "Mode " + mode + "."
+		if len(names) == 1 {
+			f.Title += " of " + names[0]
+		}
+	}
+	return f, err
+}
+
+// Raster draws which neurons fire in each step. No names are all areas whose winners were
+// kept.
+func Raster(r *script.Result, names []string) (*viz.Figure, error) {
+	areas := map[string]*viz.Firing{}
+	var known []string
+	for _, x := range r.Rounds {
+		if len(x.Winners) == 0 {
+			continue
+		}
+		f := areas[x.Area]
+		if f == nil {
+			f = &viz.Firing{Area: x.Area}
+			areas[x.Area], known = f, append(known, x.Area)
+		}
+		f.Steps, f.Winners = append(f.Steps, x.Step), append(f.Winners, x.Winners)
+	}
+	if len(known) == 0 {
+		return nil, ErrNoWinners
+	}
+	names, err := chosen(names, known)
+	if err != nil {
+		return nil, err
+	}
+	var list []viz.Firing
+	for _, n := range names {
+		list = append(list, *areas[n])
+	}
+	f, err := viz.Raster("Winners", list...)
+	if err == nil {
+		f.Note += " Mode " + r.Mode + "."
+	}
+	return f, err
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// CurveFits is the page of point fits of the bins of a file: a table, a grid of all bins, the
+// parameters against q, and what the model does not explain.
+func CurveFits(file string, law g2.Law, fits []g2.Fit, s Settings) *Page {
+	b := fitAlbum(law, fits, s)
+	p := &Page{Report: viz.Report{Title: "g2: " + law.Name, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: law.Formula}, {Name: "version", Value: s.Program}},
+		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(law, fits)}, Figures: b.Figures()}, misfits(fits, b)}}}
+	p.Album = *b
+	return p
+}
+
+// misfits is the part of a report that judges the model bin by bin.
+func misfits(fits []g2.Fit, b *Album) viz.Section {
+	s := viz.Section{Title: "Model against data", Text: "Residuals in standard deviations, with a band of two."}
+	var panels []viz.Curve
+	for _, f := range fits {
+		if f.Status == "failed" {
+			continue
+		}
+		if !f.Check.OK {
+			s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, f.Check.Summary())
+			for _, m := range f.Check.Flags {
+				s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, m)
+			}
+		}
+		panels = append(panels, residualCurve(f.Check, fmt.Sprintf("bin %d", f.Curve.Bin)))
+	}
+	if len(panels) == 0 {
+		return s
+	}
+	f, err := viz.Grid(panels)
+	if b.Add("residuals", f, err); err == nil {
+		s.Figures = append(s.Figures, f)
+	}
+	return s
+}
+
+// fitAlbum draws data and fits.
+func fitAlbum(law g2.Law, fits []g2.Fit, s Settings) *Album {
+	b := &Album{Note: s.Note}
+	var curves []viz.Curve
+	for _, f := range fits {
+		if len(f.Curve.X) == 0 {
+			continue
+		}
+		line, err := f.Line()
+		if err != nil {
+			b.note("no curve of bin %d: %v", f.Curve.Bin, err)
+		}
+		curves = append(curves, curveOf(f.Curve, law, line))
+	}
+	if len(curves) == 1 {
+		f, err := viz.Fit(curves[0])
+		b.Add("fit", f, err)
+		return b
+	}
+	f, err := viz.Grid(curves)
+	b.Add("fits", f, err)
+	if law.Of == "delay" {
+		f, err = parametersOf(law, fits)
+		b.Add("parameters", f, err)
+	}
+	return b
+}
+
+// parametersOf draws the parameters of the fitted bins against q.
+func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
+	x := viz.Against{Label: axisOf(fits).AxisLabel(), Log: true}
+	series := make([]viz.Series, len(law.Params))
+	for i, p := range law.Params {
+		series[i] = viz.Series{Name: p.Name, Unit: p.Unit, Log: p.Unit == "s"}
+	}
+	for _, f := range fits {
+		if !f.OK() || !(f.Curve.Q > 0) {
+			continue
+		}
+		x.X = append(x.X, f.Curve.Q)
+		for i := range series {
+			series[i].Y, series[i].Err = append(series[i].Y, f.X[i]), append(series[i].Err, f.SD[i])
+		}
+	}
+	if len(x.X) == 0 {
+		return nil, fmt.Errorf("no fitted bin has a %s", cmp.Or(axisOf(fits).Axis, "q"))
+	}
+	return viz.Parameters(x, series...)
+}
+
+// curveOf makes the plot of data and line; q laws have logarithmic axes.
+func curveOf(c g2.Curve, law g2.Law, band *g2.Band) viz.Curve {
+	v := viz.Curve{Title: fmt.Sprintf("bin %d", c.Bin), XLabel: "delay (s)", YLabel: "g2", X: c.X, Y: c.Y, Err: c.Err, LogX: true}
+	if !math.IsNaN(c.Q) && c.Q > 0 {
+		name, unit := "q", "1/Å"
+		if c.Axis != "" {
+			name, unit = c.Axis, c.AxisUnit
+		}
+		v.Title += strings.TrimSpace(fmt.Sprintf(", %s = %.4g %s", name, c.Q, unit))
+	}
+	if law.Of == "q" {
+		v.Title, v.XLabel, v.YLabel, v.LogY = "relaxation time", c.AxisLabel(), "tau (s)", true
+	}
+	if band != nil {
+		v.LineX, v.Line, v.Low, v.High = band.X, band.Mid, band.Low, band.High
+	}
+	return v
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// CurveRun is the posterior of one bin with what it was made of.
+type CurveRun struct {
+	File      string
+	Law       g2.Law
+	Settings  g2.Settings
+	Curve     g2.Curve
+	Point     g2.Fit // from which the chains started
+	Posterior *infer.Posterior
+}
+
+// CurvePosterior is the page of a sampled bin.
+func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *Page {
+	data := &Album{Note: set.Note}
+	line, err := r.Point.Line()
+	f, ferr := viz.Fit(curveOf(r.Point.Curve, r.Law, line))
+	if err == nil {
+		err = ferr
+	}
+	data.Add("fit", f, err)
+	band, err := r.Law.PosteriorBand(r.Curve, lawDraws(r.Law, r.Settings, fit), 0.95)
+	curve := curveOf(r.Point.Curve, r.Law, band)
+	curve.BandName = "95 % of the posterior"
+	f, ferr = viz.Fit(curve)
+	if err == nil {
+		err = ferr
+	}
+	data.Add("posterior_curve", f, err)
+	f, err = predictive(r.Posterior, r.Point.Curve, r.Law, fit, set.Seed)
+	data.Add("predictive", f, err)
+	figures := data.Figures()
+	draws := viz.FromFit(fit)
+	draws.Units = r.Law.Units()
+	album := posteriorAlbum(draws, set)
+	sum, rep := fit.Summary(), fit.Diagnose()
+	p := &Page{}
+	p.Report = viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", r.Curve.Bin, r.Law.Name), Facts: []viz.Fact{
+		{Name: "file", Value: r.File}, {Name: "model", Value: r.Law.Formula}, {Name: r.Curve.AxisLabel(), Value: qText(r.Curve.Q)},
+		{Name: "points", Value: fmt.Sprint(len(r.Curve.X))}, {Name: "seed", Value: fmt.Sprint(set.Seed)}, {Name: "version", Value: set.Program}, verdictFact(rep, v)},
+		Sections: []viz.Section{
+			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
+			modelSection(v, data),
+			{Title: "Data and model", Text: "The least-squares fit from which the chains start; the posterior of the curve, median and 95 % band; and where the model expects new data.", Figures: figures},
+			{Title: "Posterior", Figures: album.Figures()},
+		}}
+	data.Append(album)
+	p.Album = *data
+	return p
+}
+
+// predictive draws the data over what the model expects of new data.
+func predictive(post *infer.Posterior, c g2.Curve, law g2.Law, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
+	p, err := g2.PredictiveBands(post, fit, seed)
+	if err != nil {
+		return nil, err
+	}
+	v := curveOf(c, law, nil)
+	v.LineX, v.Line, v.Low, v.High, v.InnerLow, v.InnerHigh = c.X, p.Mid, p.Low, p.High, p.InnerLow, p.InnerHigh
+	return viz.Predictive(v)
+}
+
+// lawDraws returns up to 1000 draws of the law's parameters.
+func lawDraws(law g2.Law, s g2.Settings, fit *infer.Fit) [][]float64 {
+	var columns [][][]float64
+	for _, p := range law.Params {
+		columns = append(columns, fit.Draws(p.Name))
+	}
+	total := 0
+	for c := range fit.Chains() {
+		total += fit.Len(c)
+	}
+	step := max(1, total/1000)
+	var out [][]float64
+	k := 0
+	for c := range fit.Chains() {
+		for d := range fit.Len(c) {
+			if k++; k%step != 0 {
+				continue
+			}
+			row := make([]float64, len(columns))
+			for i, col := range columns {
+				if col != nil {
+					row[i] = col[c][d]
+				} else {
+					row[i] = s.Fixed[law.Params[i].Name]
+				}
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+// fitTable is the table of fits for the report.
+func fitTable(law g2.Law, fits []g2.Fit) string {
+	var b strings.Builder
+	place := axisOf(fits).AxisLabel()
+	fmt.Fprintf(&b, "<table><thead><tr><th>bin</th><th>%s</th>", html.EscapeString(place))
+	for _, p := range law.Params {
+		name := p.Name
+		if p.Unit != "" {
+			name += " (" + p.Unit + ")"
+		}
+		fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(name))
+	}
+	b.WriteString("<th>chi²/dof</th><th>status</th><th>model</th></tr></thead><tbody>")
+	for _, f := range fits {
+		fmt.Fprintf(&b, "<tr><td>%d</td><td>%s</td>", f.Curve.Bin, qText(f.Curve.Q))
+		status := f.Status
+		if status == "failed" {
+			status += ": " + f.Message
+		}
+		for i := range law.Params {
+			fmt.Fprintf(&b, "<td>%s</td>", strings.Replace(estimate(f, i), "+-", "±", 1))
+		}
+		fmt.Fprintf(&b, "<td>%s</td><td>%s</td><td>%s</td></tr>", chiSquare(f), html.EscapeString(status), agreement(f))
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}
+
+// qText writes a q, which tables need not have.
+func qText(q float64) string {
+	if math.IsNaN(q) {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g", q)
+}
+
+// estimate writes a parameter with its error; a failed bin has none.
+func estimate(f g2.Fit, i int) string {
+	if f.Status == "failed" {
+		return "-"
+	}
+	return PlusMinus(f.X[i], f.SD[i])
+}
+
+// chiSquare writes the reduced chi-square; a failed bin has none.
+func chiSquare(f g2.Fit) string {
+	if f.Status == "failed" {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", f.ReducedChiSquared)
+}
+
+// agreement says in one word whether the model agrees with the data, or - where the fit
+// has no minimum to judge.
+func agreement(f g2.Fit) string {
+	switch {
+	case f.Check.Disagrees():
+		return "misfit"
+	case f.OK():
+		return "agrees"
+	}
+	return "-"
+}
+
+// WriteFits writes the table of fits as text.
+func WriteFits(out io.Writer, law g2.Law, fits []g2.Fit) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	place := "q (1/A)"
+	if c := axisOf(fits); c.Axis != "" {
+		place = c.AxisLabel()
+	}
+	fmt.Fprintf(w, "bin\t%s\t", place)
+	for _, p := range law.Params {
+		if p.Unit != "" {
+			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)
+		} else {
+			fmt.Fprintf(w, "%s\t", p.Name)
+		}
+	}
+	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
+	for _, f := range fits {
+		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
+		for i := range law.Params {
+			fmt.Fprintf(w, "%s\t", estimate(f, i))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t\n", chiSquare(f), f.Status, agreement(f))
+	}
+	return w.Flush()
+}
+
+// axisOf is a curve that knows the axis of all.
+func axisOf(fits []g2.Fit) g2.Curve {
+	if len(fits) == 0 {
+		return g2.Curve{}
+	}
+	return fits[0].Curve
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// Inversion is a solved task with what it was made of.
+type Inversion struct {
+	File       string // of the problem
+	Task       *morph.Task
+	Table      string              // of the parameters, as HTML
+	Verdict    check.Verdict       // about the model
+	Morphology *cyrsoxs.Morphology // that of the parameters
+	Pattern    *rsoxs.Pattern      // of the morphology
+	Fit        *infer.Fit          // nil but for posteriors
+}
+
+// Morphology is the page of an inversion: patterns and curves of data and model, and a slice
+// of the morphology.
+func Morphology(v Inversion, s Settings) *Page {
+	b := dataAlbum(v, s)
+	problem := v.Task.Problem
+	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: v.Task.Method},
+		{Name: "data", Value: problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}, {Name: "version", Value: s.Program}},
+		Sections: []viz.Section{{Title: "Parameters", Tables: []string{v.Table}}, {Title: "Model against data", Tables: []string{v.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
+	if v.Fit != nil {
+		rep := v.Fit.Diagnose()
+		post := posteriorAlbum(viz.FromFit(v.Fit), s)
+		r.Facts = append(r.Facts, verdictFact(rep, v.Verdict))
+		r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
+		r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.Figures()})
+		b.Append(post)
+	}
+	return &Page{Report: r, Album: *b}
+}
+
+// dataAlbum draws data and model, and a slice of the morphology.
+func dataAlbum(v Inversion, s Settings) *Album {
+	data := *v.Pattern
+	data.Intensity = v.Task.Measurement.Masked()
+	b := &Album{Note: s.Note}
+	f, err := Patterns(&data, v.Pattern)
+	b.Add("patterns", f, err)
+	for _, kind := range []string{"I", "A"} {
+		f, err := Curves(kind, &data, v.Pattern)
+		b.Add(map[string]string{"I": "iq", "A": "aq"}[kind], f, err)
+	}
+	cut := Slice(v.Morphology, SliceSettings{At: -1, Least: 0.05})
+	cut.Title = "Recovered" + cut.Title
+	f, err = viz.Morphology(cut)
+	b.Add("morphology", f, err)
+	return b
+}
+
+// mostLines bounds the parameters in a table.
+const mostLines = 40
+
+// Parameters is the table of a fit, as HTML.
+func Parameters(names []string, f *morph.Solution) string {
+	var b strings.Builder
+	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th></tr></thead><tbody>")
+	for i, n := range names[:min(len(names), mostLines)] {
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td></tr>", html.EscapeString(n), strings.Replace(PlusMinus(f.X[i], f.SD[i]), "+-", "±", 1))
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}

@@ -1,0 +1,39 @@
+package runs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/zarr"
+)
+
+// results are the files that a run may leave, and patterns of their names.
+var results = []string{CheckpointFile, ConfigFile, "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv",
+	"brain.snapshot", "profile.txt", "connectome.npz", "training.csv"}
+
+var manyResults = []string{"chain-[0-9].csv", "chain-[0-9][0-9].csv", "chain-[0-9][0-9][0-9].csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"}
+
+// clear removes all that a run may have left, and nothing else.
+func (f Folder) clear() error {
+	old := slices.Clone(results)
+	for _, pattern := range manyResults {
+		found, err := fs.Glob(os.DirFS(string(f)), pattern)
+		if err != nil {
+			return err
+		}
+		old = append(old, found...)
+	}
+	if store := f.Path(DrawsFolder); zarr.Is(store) {
+		if err := os.RemoveAll(store); err != nil {
+			return err
+		}
+	}
+	for _, file := range old {
+		if err := os.Remove(f.Path(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+// Package runs keeps the folders in which runs leave their results.
+//
+// A [Folder] holds the settings of a run, its checkpoint while it goes on, its draws and
+// what its report is made of. A [Writer] makes such folders and locks them, so that no
+// two processes write one, and refuses folders that hold anything of others.
+//
+//	w := &runs.Writer{Command: "my study", Program: "study 1.0"}
+//	defer w.Release()
+//	dir, err := w.Create("run4", false)
+//	err = dir.Begin(settings) // from here on the run can be resumed
+//	fit, err := infer.Sample(ctx, post, infer.Config{Checkpoint: infer.Checkpoint{Path: dir.Path(runs.CheckpointFile)}})
+//	err = dir.SaveDraws(fit, nil)
+//
+// Another day:
+//
+//	dir := runs.Folder("run4")
+//	err := w.Lock("run4")
+//	err = dir.Resume("my study", &settings)
+//	cfg.Resume = dir.Checkpoint()
+//
+// The folder has these files, all of which take their names when they are whole:
+//
+//	.euryale         says that the folder is one of ours
+//	.lock            the process that writes here, while it runs
+//	config.json      command, version, resolved settings, data, starts
+//	checkpoint       state of all chains, replaced as a whole while sampling
+//	chain-N.csv      draws, as CmdStan writes them
+//	draws.zarr       the same with statistics, log-likelihoods, data and predicted data,
+//	                 as ArviZ takes them
+//	fit.json         a point fit, such as the one that chains started from
+//	summary.json     the results as a document
+//	diagnose.txt     the checks in words
+//	plots/, report.html
+package runs

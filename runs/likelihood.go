@@ -1,0 +1,101 @@
+package runs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Likelihood is the log-likelihoods of the observations of one model, for diag.LOO and
+// diag.WAIC.
+type Likelihood struct {
+	Name     string        // of the file
+	Variable string        // observed
+	X        [][][]float64 // [chain][draw][observation]
+	Data     []float64     // observed values; nil where they are not known
+}
+
+// SeveralError says that there are log-likelihoods of several variables, of which one has
+// to be named.
+type SeveralError struct{ Names []string }
+
+// Error lists them.
+func (e *SeveralError) Error() string {
+	return fmt.Sprintf("log-likelihoods of %s: name one of them", strings.Join(e.Names, ", "))
+}
+
+// Likelihood returns the log-likelihoods of an observed variable, from the group
+// log_likelihood or, as CmdStan's files have them, from log_lik among the draws. The name
+// may be empty where there is only one; else the error is a *SeveralError.
+func (s *Source) Likelihood(variable string) (*Likelihood, error) {
+	tree, err := s.AsTree()
+	if err != nil {
+		return nil, err
+	}
+	v, err := likelihoodOf(tree, variable)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	l := &Likelihood{Name: s.Name, Variable: v.Name, X: byDraw(v)}
+	if tree.Has("observed_data") {
+		if d, err := tree.Group("observed_data"); err == nil {
+			if y := d.Var(v.Name); y != nil {
+				l.Data = y.Floats()
+			}
+		}
+	}
+	return l, nil
+}
+
+// likelihoodOf finds the variable in the group log_likelihood, or log_lik among
+// the draws, as CmdStan's files have it.
+func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) {
+	var found []tensor.Variable
+	if tree.Has("log_likelihood") {
+		g, err := tree.Group("log_likelihood")
+		if err != nil {
+			return nil, err
+		}
+		found = g.Vars()
+	} else if tree.Has("posterior") {
+		g, err := tree.Group("posterior")
+		if err != nil {
+			return nil, err
+		}
+		if v := g.Var("log_lik"); v != nil {
+			found = append(found, *v)
+		}
+	}
+	var names []string
+	for i, v := range found {
+		if v.Name == name || name == "" && len(found) == 1 {
+			if len(v.Shape) < 2 || v.Dims[0] != "chain" || v.Dims[1] != "draw" || v.Floats() == nil {
+				return nil, fmt.Errorf("log-likelihood %s has axes %v: want numbers over chain and draw", v.Name, v.Dims)
+			}
+			return &found[i], nil
+		}
+		names = append(names, v.Name)
+	}
+	switch {
+	case len(found) == 0:
+		return nil, fmt.Errorf("no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan")
+	case name == "":
+		return nil, &SeveralError{Names: names}
+	}
+	return nil, fmt.Errorf("no log-likelihood of %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// byDraw cuts a variable into its draws.
+func byDraw(v *tensor.Variable) [][][]float64 {
+	flat, chains, draws := v.Floats(), v.Shape[0], v.Shape[1]
+	n := len(flat) / max(1, chains*draws)
+	out := make([][][]float64, chains)
+	for c := range out {
+		for d := range draws {
+			at := (c*draws + d) * n
+			out[c] = append(out[c], flat[at:at+n])
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Source is draws as they were found: chains of CmdStan's form, or a tree.
+type Source struct {
+	Name   string
+	Chains []*stancsv.Chain
+	Tree   *tensor.DataTree // nil for chains
+}
+
+// NoDrawsError says that a folder is neither one of chains nor a Zarr folder.
+type NoDrawsError struct{ Folder Folder }
+
+// Error names the folder and what it lacks.
+func (e *NoDrawsError) Error() string {
+	return fmt.Sprintf("%s has no chain-*.csv and no .zgroup: it is neither a run folder nor a Zarr folder", e.Folder)
+}
+
+// ArrowError says that a file is one of Arrow, which cannot be read back.
+type ArrowError struct{ File string }
+
+// Error says why.
+func (e *ArrowError) Error() string {
+	return e.File + " is an Arrow file, which is written but not read: its rows have lost the shapes"
+}
+
+// AloneError says that a file or folder was named with others although it holds all chains.
+type AloneError struct {
+	Name, Kind string // Kind in words
+}
+
+// Error names it.
+func (e *AloneError) Error() string {
+	return fmt.Sprintf("%s is %s and holds all chains: name it alone", e.Name, e.Kind)
+}
+
+// Open reads draws, ours or those of others: a run folder (its draws.zarr, which knows
+// most), CSV files of CmdStan with one chain each, a Zarr folder, a netCDF file or JSON. It
+// looks at the content, not at the name.
+func Open(names ...string) (*Source, error) {
+	if len(names) == 0 {
+		return nil, errors.New("runs: draws of no files")
+	}
+	s := &Source{Name: names[0]}
+	var tables []string
+	for _, arg := range names {
+		kind, err := kindOf(arg)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case kind == "csv":
+			tables = append(tables, arg)
+			continue
+		case kind == "run" && len(names) == 1 && zarr.Is(filepath.Join(arg, DrawsFolder)):
+			s.Tree, err = openTree("zarr", filepath.Join(arg, DrawsFolder))
+			return s, err
+		case kind == "run":
+			files, err := stancsv.Files(arg)
+			if err != nil {
+				return nil, err
+			}
+			tables = append(tables, files...)
+			continue
+		case len(names) > 1:
+			return nil, &AloneError{arg, kindNames[kind]}
+		}
+		s.Tree, err = openTree(kind, arg)
+		return s, err
+	}
+	return s, s.readTables(tables)
+}
+
+func (s *Source) readTables(files []string) error {
+	for _, f := range files {
+		c, err := stancsv.Open(f)
+		if err != nil {
+			return err
+		}
+		if len(s.Chains) > 0 && !slices.Equal(c.Columns, s.Chains[0].Columns) {
+			return fmt.Errorf("%s has %d columns (%s ...), %s has %d (%s ...): chains of one run have the same", f, len(c.Columns), c.Columns[0], files[0], len(s.Chains[0].Columns), s.Chains[0].Columns[0])
+		}
+		s.Chains = append(s.Chains, c)
+	}
+	return nil
+}
+
+// AsTree returns the draws as labelled arrays.
+func (s *Source) AsTree() (*tensor.DataTree, error) {
+	if s.Tree != nil {
+		return s.Tree, nil
+	}
+	return stancsv.Tree(s.Chains)
+}

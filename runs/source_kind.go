@@ -1,0 +1,88 @@
+package runs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/data/idata"
+	"github.com/euryale-dev/euryale/data/netcdf"
+	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// readers read trees by kind.
+var readers = map[string]func(string) (*tensor.DataTree, error){"zarr": zarr.Open, "netcdf": netcdf.Open, "json": idata.Open}
+
+// openTree reads a tree, with the axes chain and draw first whatever their order there.
+func openTree(kind, name string) (*tensor.DataTree, error) {
+	t, err := readers[kind](name)
+	if err != nil {
+		return nil, err
+	}
+	out := &tensor.DataTree{Attrs: t.Attrs}
+	for _, d := range t.Groups() {
+		if d, err = d.Leading("chain", "draw"); err == nil {
+			err = out.Add(d)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+// kindNames are the kinds in words.
+var kindNames = map[string]string{"zarr": "a Zarr folder", "netcdf": "a netCDF file", "json": "a JSON file", "csv": "a CSV file", "run": "a folder of chains"}
+
+// kindOf tells what holds draws by its content.
+func kindOf(path string) (string, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if st.IsDir() {
+		return folderKind(path)
+	}
+	f, err := foreign.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", err
+	}
+	head = head[:n]
+	switch text := bytes.TrimLeft(head, " \t\r\n\ufeff"); {
+	case bytes.HasPrefix(head, []byte("\x89HDF\r\n\x1a\n")), bytes.HasPrefix(head, []byte("CDF")):
+		return "netcdf", nil
+	case bytes.HasPrefix(head, []byte("ARROW1")):
+		return "", &ArrowError{File: path}
+	case bytes.HasPrefix(text, []byte("{")):
+		return "json", nil
+	}
+	return "csv", nil
+}
+
+func folderKind(path string) (string, error) {
+	for _, file := range []string{".zgroup", "zarr.json", ".zmetadata"} {
+		if _, err := os.Stat(filepath.Join(path, file)); err == nil {
+			return "zarr", nil
+		}
+	}
+	files, err := stancsv.Files(path)
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 0 || zarr.Is(filepath.Join(path, DrawsFolder)) {
+		return "run", nil
+	}
+	return "", &NoDrawsError{Folder(path)}
+}

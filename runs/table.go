@@ -1,0 +1,118 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// Table is draws by parameters, for summaries, checks and plots.
+type Table struct {
+	Names  []string
+	X      [][][]float64          // [name][chain][draw]
+	Stat   map[string][][]float64 // of the sampler, [chain][draw], by ArviZ's names
+	Depth  int                    // largest tree depth allowed; 0 where it is not known
+	Target float64                // acceptance that the step size was adapted to; 0 where it is not known
+}
+
+// Table returns the draws by parameters. Elements of arrays are parameters of their own.
+func (s *Source) Table() (*Table, error) {
+	if s.Tree != nil {
+		return treeTable(s)
+	}
+	return tabulate(s.Name, s.Chains)
+}
+
+// cmdstanStats are CmdStan's names of statistics.
+var cmdstanStats = map[string]string{"diverging": "divergent__", "tree_depth": "treedepth__", "energy": "energy__"}
+
+// tabulate takes the columns of chains as they are.
+func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
+	n := len(chains[0].Draws)
+	for _, c := range chains {
+		n = min(n, len(c.Draws))
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("%s: a chain has no draws below its header: was the run stopped in its warm-up?", file)
+	}
+	t := &Table{Names: chains[0].Parameters(), Stat: map[string][][]float64{}}
+	column := func(name string) [][]float64 {
+		var out [][]float64
+		for _, c := range chains {
+			out = append(out, c.Column(name)[:n])
+		}
+		return out
+	}
+	for _, name := range t.Names {
+		t.X = append(t.X, column(name))
+	}
+	for name, theirs := range cmdstanStats {
+		if slices.Contains(chains[0].Columns, theirs) {
+			t.Stat[name] = column(theirs)
+		}
+	}
+	t.Depth, _ = strconv.Atoi(chains[0].Settings["max_depth"])
+	t.Target, _ = strconv.ParseFloat(chains[0].Settings["delta"], 64)
+	if len(t.Names) == 0 {
+		return nil, fmt.Errorf("%s: no columns besides the sampler's own (%v): want those of parameters", file, chains[0].Columns)
+	}
+	return t, nil
+}
+
+// treeTable takes the group posterior apart.
+func treeTable(s *Source) (*Table, error) {
+	post, err := s.Tree.Group("posterior")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	t := &Table{Stat: map[string][][]float64{}}
+	if t.Names, t.X = post.Draws(); len(t.Names) == 0 || post.Len("chain")*post.Len("draw") == 0 {
+		return nil, fmt.Errorf("%s: group posterior has no draws: want numbers with the axes chain and draw", s.Name)
+	}
+	if stats, err := s.Tree.Group("sample_stats"); err == nil {
+		for _, name := range []string{"diverging", "tree_depth", "energy", "reached_max_treedepth"} {
+			if x := stats.Stat(name); x != nil {
+				t.Stat[name] = x
+			}
+		}
+		t.Depth, _ = strconv.Atoi(stats.Attrs["max_tree_depth"])
+		t.Target, _ = strconv.ParseFloat(stats.Attrs["target_accept"], 64)
+	}
+	return t, nil
+}
+
+// Summary returns means, intervals, effective sample sizes and R-hat.
+func (t *Table) Summary() diag.Summary { return diag.Summarize(t.Names, t.X, diag.Settings{}) }
+
+// Evidence returns what the sampler tells about the draws, for diag.Diagnose.
+func (t *Table) Evidence() diag.Evidence {
+	e := diag.Evidence{MaxDepth: t.Depth, Draws: len(t.X[0]) * len(t.X[0][0]), TargetAccept: t.Target}
+	e.Divergences = count(t.Stat["diverging"], func(v float64) bool { return v != 0 })
+	switch cut := t.Stat["reached_max_treedepth"]; {
+	case cut != nil:
+		e.DepthHits = count(cut, func(v float64) bool { return v != 0 })
+		if depth := t.Stat["tree_depth"]; e.MaxDepth == 0 && depth != nil && e.DepthHits > 0 {
+			e.MaxDepth = int(slices.Max(diag.Flatten(depth)))
+		}
+	case t.Depth > 0:
+		e.DepthHits = count(t.Stat["tree_depth"], func(v float64) bool { return int(v) >= t.Depth })
+	}
+	if energy := t.Stat["energy"]; energy != nil {
+		e.EBFMI = diag.EBFMI(energy)
+	}
+	return e
+}
+
+func count(x [][]float64, is func(float64) bool) (n int) {
+	for _, c := range x {
+		for _, v := range c {
+			if is(v) {
+				n++
+			}
+		}
+	}
+	return n
+}
