@@ -12,10 +12,10 @@ import (
 
 // CurveFits is the page of point fits of the bins of a file: a table, a grid of all bins, the
 // parameters against q, and what the model does not explain.
-func CurveFits(file string, law g2.Law, fits []g2.Fit, s Settings) *Page {
-	b := fitAlbum(law, fits, s)
-	p := &Page{Report: viz.Report{Title: "g2: " + law.Name, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: law.Formula}, {Name: "version", Value: s.Program}},
-		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(law, fits)}, Figures: b.Figures()}, misfits(fits, b)}}}
+func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
+	b := fitAlbum(model, fits, s)
+	p := &Page{Report: viz.Report{Title: "g2: " + model.Name, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: model.Formula}, {Name: "version", Value: s.Program}},
+		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(model, fits)}, Figures: b.Figures()}, misfits(fits, b)}}}
 	p.Album = *b
 	return p
 }
@@ -47,7 +47,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 }
 
 // fitAlbum draws data and fits.
-func fitAlbum(law g2.Law, fits []g2.Fit, s Settings) *Album {
+func fitAlbum(model g2.Model, fits []g2.Fit, s Settings) *Album {
 	b := &Album{Note: s.Note}
 	var curves []viz.Curve
 	for _, f := range fits {
@@ -58,7 +58,7 @@ func fitAlbum(law g2.Law, fits []g2.Fit, s Settings) *Album {
 		if err != nil {
 			b.note("no curve of bin %d: %v", f.Curve.Bin, err)
 		}
-		curves = append(curves, curveOf(f.Curve, law, line))
+		curves = append(curves, curveOf(f.Curve, model, line))
 	}
 	if len(curves) == 1 {
 		f, err := viz.Fit(curves[0])
@@ -67,18 +67,18 @@ func fitAlbum(law g2.Law, fits []g2.Fit, s Settings) *Album {
 	}
 	f, err := viz.Grid(curves)
 	b.Add("fits", f, err)
-	if law.Of == "delay" {
-		f, err = parametersOf(law, fits)
+	if model.Of == "delay" {
+		f, err = parametersOf(model, fits)
 		b.Add("parameters", f, err)
 	}
 	return b
 }
 
 // parametersOf draws the parameters of the fitted bins against q.
-func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
+func parametersOf(model g2.Model, fits []g2.Fit) (*viz.Figure, error) {
 	x := viz.Against{Label: axisOf(fits).AxisLabel(), Log: true}
-	series := make([]viz.Series, len(law.Params))
-	for i, p := range law.Params {
+	series := make([]viz.Series, len(model.Params))
+	for i, p := range model.Params {
 		series[i] = viz.Series{Name: p.Name, Unit: p.Unit, Log: p.Unit == "s"}
 	}
 	for _, f := range fits {
@@ -96,8 +96,8 @@ func parametersOf(law g2.Law, fits []g2.Fit) (*viz.Figure, error) {
 	return viz.Parameters(x, series...)
 }
 
-// curveOf makes the plot of data and line; q laws have logarithmic axes.
-func curveOf(c g2.Curve, law g2.Law, band *g2.Band) viz.Curve {
+// curveOf makes the plot of data and line; q models have logarithmic axes.
+func curveOf(c g2.Curve, model g2.Model, band *g2.Band) viz.Curve {
 	v := viz.Curve{Title: fmt.Sprintf("bin %d", c.Bin), XLabel: "delay (s)", YLabel: "g2", X: c.X, Y: c.Y, Err: c.Err, LogX: true}
 	if !math.IsNaN(c.Q) && c.Q > 0 {
 		name, unit := "q", "1/Å"
@@ -106,7 +106,7 @@ func curveOf(c g2.Curve, law g2.Law, band *g2.Band) viz.Curve {
 		}
 		v.Title += strings.TrimSpace(fmt.Sprintf(", %s = %.4g %s", name, c.Q, unit))
 	}
-	if law.Of == "q" {
+	if model.Of == "q" {
 		v.Title, v.XLabel, v.YLabel, v.LogY = "relaxation time", c.AxisLabel(), "tau (s)", true
 	}
 	if band != nil {

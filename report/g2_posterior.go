@@ -12,7 +12,7 @@ import (
 // CurveRun is the posterior of one bin with what it was made of.
 type CurveRun struct {
 	File      string
-	Law       g2.Law
+	Model     g2.Model
 	Settings  g2.Settings
 	Curve     g2.Curve
 	Point     g2.Fit // from which the chains started
@@ -23,29 +23,29 @@ type CurveRun struct {
 func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *Page {
 	data := &Album{Note: set.Note}
 	line, err := r.Point.Line()
-	f, ferr := viz.Fit(curveOf(r.Point.Curve, r.Law, line))
+	f, ferr := viz.Fit(curveOf(r.Point.Curve, r.Model, line))
 	if err == nil {
 		err = ferr
 	}
 	data.Add("fit", f, err)
-	band, err := r.Law.PosteriorBand(r.Curve, lawDraws(r.Law, r.Settings, fit), 0.95)
-	curve := curveOf(r.Point.Curve, r.Law, band)
+	band, err := r.Model.PosteriorBand(r.Curve, modelDraws(r.Model, r.Settings, fit), 0.95)
+	curve := curveOf(r.Point.Curve, r.Model, band)
 	curve.BandName = "95 % of the posterior"
 	f, ferr = viz.Fit(curve)
 	if err == nil {
 		err = ferr
 	}
 	data.Add("posterior_curve", f, err)
-	f, err = predictive(r.Posterior, r.Point.Curve, r.Law, fit, set.Seed)
+	f, err = predictive(r.Posterior, r.Point.Curve, r.Model, fit, set.Seed)
 	data.Add("predictive", f, err)
 	figures := data.Figures()
 	draws := viz.FromFit(fit)
-	draws.Units = r.Law.Units()
+	draws.Units = r.Model.Units()
 	album := posteriorAlbum(draws, set)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	p := &Page{}
-	p.Report = viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", r.Curve.Bin, r.Law.Name), Facts: []viz.Fact{
-		{Name: "file", Value: r.File}, {Name: "model", Value: r.Law.Formula}, {Name: r.Curve.AxisLabel(), Value: qText(r.Curve.Q)},
+	p.Report = viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", r.Curve.Bin, r.Model.Name), Facts: []viz.Fact{
+		{Name: "file", Value: r.File}, {Name: "model", Value: r.Model.Formula}, {Name: r.Curve.AxisLabel(), Value: qText(r.Curve.Q)},
 		{Name: "points", Value: fmt.Sprint(len(r.Curve.X))}, {Name: "seed", Value: fmt.Sprint(set.Seed)}, {Name: "version", Value: set.Program}, verdictFact(rep, v)},
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
@@ -59,20 +59,20 @@ func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *
 }
 
 // predictive draws the data over what the model expects of new data.
-func predictive(post *infer.Posterior, c g2.Curve, law g2.Law, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
+func predictive(post *infer.Posterior, c g2.Curve, model g2.Model, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
 	p, err := g2.PredictiveBands(post, fit, seed)
 	if err != nil {
 		return nil, err
 	}
-	v := curveOf(c, law, nil)
+	v := curveOf(c, model, nil)
 	v.LineX, v.Line, v.Low, v.High, v.InnerLow, v.InnerHigh = c.X, p.Mid, p.Low, p.High, p.InnerLow, p.InnerHigh
 	return viz.Predictive(v)
 }
 
-// lawDraws returns up to 1000 draws of the law's parameters.
-func lawDraws(law g2.Law, s g2.Settings, fit *infer.Fit) [][]float64 {
+// modelDraws returns up to 1000 draws of the model's parameters.
+func modelDraws(model g2.Model, s g2.Settings, fit *infer.Fit) [][]float64 {
 	var columns [][][]float64
-	for _, p := range law.Params {
+	for _, p := range model.Params {
 		columns = append(columns, fit.Draws(p.Name))
 	}
 	total := 0
@@ -92,7 +92,7 @@ func lawDraws(law g2.Law, s g2.Settings, fit *infer.Fit) [][]float64 {
 				if col != nil {
 					row[i] = col[c][d]
 				} else {
-					row[i] = s.Fixed[law.Params[i].Name]
+					row[i] = s.Fixed[model.Params[i].Name]
 				}
 			}
 			out = append(out, row)

@@ -12,11 +12,11 @@ import (
 )
 
 // fitTable is the table of fits for the report.
-func fitTable(law g2.Law, fits []g2.Fit) string {
+func fitTable(model g2.Model, fits []g2.Fit) string {
 	var b strings.Builder
 	place := axisOf(fits).AxisLabel()
 	fmt.Fprintf(&b, "<table><thead><tr><th>bin</th><th>%s</th>", html.EscapeString(place))
-	for _, p := range law.Params {
+	for _, p := range model.Params {
 		name := p.Name
 		if p.Unit != "" {
 			name += " (" + p.Unit + ")"
@@ -30,7 +30,7 @@ func fitTable(law g2.Law, fits []g2.Fit) string {
 		if status == "failed" {
 			status += ": " + f.Message
 		}
-		for i := range law.Params {
+		for i := range model.Params {
 			fmt.Fprintf(&b, "<td>%s</td>", strings.Replace(estimate(f, i), "+-", "±", 1))
 		}
 		fmt.Fprintf(&b, "<td>%s</td><td>%s</td><td>%s</td></tr>", chiSquare(f), html.EscapeString(status), agreement(f))
@@ -76,14 +76,14 @@ func agreement(f g2.Fit) string {
 }
 
 // WriteFits writes the table of fits as text.
-func WriteFits(out io.Writer, law g2.Law, fits []g2.Fit) error {
+func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	place := "q (1/A)"
 	if c := axisOf(fits); c.Axis != "" {
 		place = c.AxisLabel()
 	}
 	fmt.Fprintf(w, "bin\t%s\t", place)
-	for _, p := range law.Params {
+	for _, p := range model.Params {
 		if p.Unit != "" {
 			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)
 		} else {
@@ -93,7 +93,7 @@ func WriteFits(out io.Writer, law g2.Law, fits []g2.Fit) error {
 	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
 	for _, f := range fits {
 		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
-		for i := range law.Params {
+		for i := range model.Params {
 			fmt.Fprintf(w, "%s\t", estimate(f, i))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t\n", chiSquare(f), f.Status, agreement(f))

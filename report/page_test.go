@@ -60,7 +60,7 @@ func TestPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	page := report.Posterior("a law", fit, check.Verdict{OK: true}, report.Settings{Program: "test 1"})
+	page := report.Posterior("a model", fit, check.Verdict{OK: true}, report.Settings{Program: "test 1"})
 	if err := page.Save(dir); err != nil || !strings.Contains(page.HTML(), "test 1") {
 		t.Error(err)
 	}
@@ -77,27 +77,27 @@ func TestCurveFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, err := g2.ByName("single")
+	model, err := g2.ByName("single")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits, err := g2.FitAll(context.Background(), law, curves[:3], g2.Settings{})
+	fits, err := g2.FitAll(context.Background(), model, curves[:3], g2.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := report.CurveFits(file, law, fits, report.Settings{}).Save(dir); err != nil {
+	if err := report.CurveFits(file, model, fits, report.Settings{}).Save(dir); err != nil {
 		t.Error(err)
 	}
 	files(t, dir, "report.html", "plots/fits.svg", "plots/parameters.svg", "plots/residuals.svg")
 	var b strings.Builder
-	if err := report.WriteFits(&b, law, fits); err != nil || strings.Count(b.String(), "\n") != 4 || !strings.Contains(b.String(), "q (1/A)") {
+	if err := report.WriteFits(&b, model, fits); err != nil || strings.Count(b.String(), "\n") != 4 || !strings.Contains(b.String(), "q (1/A)") {
 		t.Errorf("%v %s", err, &b)
 	}
 	for i := range fits {
 		fits[i].Curve.Axis, fits[i].Curve.AxisUnit = "x", "pixel"
 	}
-	if html := report.CurveFits(file, law, fits, report.Settings{}).HTML(); !strings.Contains(html, "<th>x (pixel)</th>") {
+	if html := report.CurveFits(file, model, fits, report.Settings{}).HTML(); !strings.Contains(html, "<th>x (pixel)</th>") {
 		t.Error("the axis of the map has another name")
 	}
 }

@@ -67,7 +67,7 @@ type binDoc struct {
 }
 
 func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string) error {
-	law, s, err := f.settings()
+	model, s, err := f.settings()
 	if err != nil {
 		return err
 	}
@@ -79,17 +79,17 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if curves, err = pickBins(path, curves, bins); err != nil {
 		return err
 	}
-	if curves, err = a.againstQ(ctx, law, curves, s); err != nil {
+	if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
 		return err
 	}
-	fits, err := g2.FitAll(ctx, law, curves, s)
+	fits, err := g2.FitAll(ctx, model, curves, s)
 	if err != nil {
 		if ctx.Err() != nil {
 			return as(exitInterrupted, err)
 		}
 		return usage("%w", err)
 	}
-	doc := documentOf(law, path, fits)
+	doc := documentOf(model, path, fits)
 	if a.out != "" {
 		dir, err := a.makeRundir(a.out)
 		if err != nil {
@@ -98,14 +98,14 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
 			return err
 		}
-		if err := as(exitCannotWrite, report.CurveFits(path, law, fits, a.page(0)).Save(string(dir))); err != nil {
+		if err := as(exitCannotWrite, report.CurveFits(path, model, fits, a.page(0)).Save(string(dir))); err != nil {
 			return err
 		}
 	}
 	if a.json {
 		err = a.document(doc)
 	} else {
-		a.printFits(law, fits)
+		a.printFits(model, fits)
 	}
 	if err != nil {
 		return err
@@ -138,10 +138,10 @@ func verdictOn(fits []g2.Fit, strict bool) error {
 	return nil
 }
 
-// againstQ turns the bins of a result file into one curve tau(q) where the law
+// againstQ turns the bins of a result file into one curve tau(q) where the model
 // needs it, by single-exponential fits.
-func (a *app) againstQ(ctx context.Context, law g2.Law, curves []g2.Curve, s g2.Settings) ([]g2.Curve, error) {
-	if law.Of != "q" || len(curves) == 0 || math.IsNaN(curves[0].Q) {
+func (a *app) againstQ(ctx context.Context, model g2.Model, curves []g2.Curve, s g2.Settings) ([]g2.Curve, error) {
+	if model.Of != "q" || len(curves) == 0 || math.IsNaN(curves[0].Q) {
 		return curves, nil
 	}
 	single, err := g2.ByName("single")
@@ -157,10 +157,10 @@ func (a *app) againstQ(ctx context.Context, law g2.Law, curves []g2.Curve, s g2.
 	return []g2.Curve{c}, nil
 }
 
-func documentOf(law g2.Law, path string, fits []g2.Fit) fitDoc {
-	doc := fitDoc{Engine: "g2", Model: law.Name, File: path}
+func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
+	doc := fitDoc{Engine: "g2", Model: model.Name, File: path}
 	var names []string
-	for _, p := range law.Params {
+	for _, p := range model.Params {
 		names = append(names, p.Name)
 	}
 	for _, f := range fits {
@@ -190,8 +190,8 @@ func activeOf(names []string, f g2.Fit) map[string]int {
 	return out
 }
 
-func (a *app) printFits(law g2.Law, fits []g2.Fit) {
-	report.WriteFits(a.stdout, law, fits)
+func (a *app) printFits(model g2.Model, fits []g2.Fit) {
+	report.WriteFits(a.stdout, model, fits)
 	for _, f := range fits {
 		if f.Status == "failed" { // what did not converge is among the flags
 			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, f.Message)

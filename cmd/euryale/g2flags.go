@@ -26,7 +26,7 @@ type g2flags struct {
 
 func (f *g2flags) add(c *cobra.Command) {
 	var names []string
-	for _, l := range g2.Laws() {
+	for _, l := range g2.Models() {
 		names = append(names, l.Name)
 	}
 	s := c.Flags()
@@ -42,17 +42,17 @@ func (f *g2flags) add(c *cobra.Command) {
 }
 
 // settings resolves the flags.
-func (f *g2flags) settings() (g2.Law, g2.Settings, error) {
-	law, err := g2.ByName(f.Model)
+func (f *g2flags) settings() (g2.Model, g2.Settings, error) {
+	model, err := g2.ByName(f.Model)
 	if err != nil {
-		return law, g2.Settings{}, usage("%w", err)
+		return model, g2.Settings{}, usage("%w", err)
 	}
 	s := g2.Settings{Fixed: map[string]float64{}, Bounds: map[string][2]float64{}, Start: map[string]float64{}, Priors: map[string]dist.Dist{}, Loss: optim.Loss(f.Loss), DropInvalid: f.Drop}
 	if f.Loss == "linear" {
 		s.Loss = optim.Linear
 	}
 	if !slices.Contains([]optim.Loss{optim.Linear, optim.SoftL1, optim.Huber, optim.Cauchy, optim.Arctan}, s.Loss) {
-		return law, s, usage("loss %q: want linear, soft_l1, huber, cauchy or arctan", f.Loss)
+		return model, s, usage("loss %q: want linear, soft_l1, huber, cauchy or arctan", f.Loss)
 	}
 	for _, group := range []struct {
 		flag string
@@ -63,7 +63,7 @@ func (f *g2flags) settings() (g2.Law, g2.Settings, error) {
 			name, text, _ := strings.Cut(v, "=")
 			x, err := strconv.ParseFloat(text, 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return law, s, usage("--%s %q: want name=value", group.flag, v)
+				return model, s, usage("--%s %q: want name=value", group.flag, v)
 			}
 			group.into[name] = x
 		}
@@ -74,34 +74,17 @@ func (f *g2flags) settings() (g2.Law, g2.Settings, error) {
 		a, err1 := strconv.ParseFloat(lo, 64)
 		b, err2 := strconv.ParseFloat(hi, 64)
 		if err1 != nil || err2 != nil || !(a < b) {
-			return law, s, usage("--bounds %q: want name=lo:hi with lo < hi", v)
+			return model, s, usage("--bounds %q: want name=lo:hi with lo < hi", v)
 		}
 		s.Bounds[name] = [2]float64{a, b}
 	}
 	for _, v := range f.Prior {
 		name, text, _ := strings.Cut(v, "=")
-		d, err := parseLaw(text)
+		d, err := dist.Parse(text)
 		if err != nil {
-			return law, s, usage("--prior %q: want name=law(numbers), such as tau=lognormal(-3,1): %w", v, err)
+			return model, s, usage("--prior %q: want name=distribution(numbers), such as tau=lognormal(-3,1): %w", v, err)
 		}
 		s.Priors[name] = d
 	}
-	return law, s, nil
-}
-
-// parseLaw reads "lognormal(0,2)".
-func parseLaw(text string) (dist.Dist, error) {
-	name, args, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(text), ")"), "(")
-	if !ok {
-		return dist.Dist{}, usage("no parentheses")
-	}
-	var p []float64
-	for _, a := range strings.Split(args, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
-		if err != nil {
-			return dist.Dist{}, err
-		}
-		p = append(p, v)
-	}
-	return dist.ByName(strings.ToLower(strings.TrimSpace(name)), p...)
+	return model, s, nil
 }

@@ -23,7 +23,7 @@ const problemHelp = `  {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [
               "s": "halfnormal(5)"}}
 
 "sigma" is a column or a formula; "y" a column or a formula of columns (default
-y). Priors are laws of numbers or of formulas of other parameters: normal(m, 2*t).
+y). Priors are distributions whose parameters are numbers or formulas of other parameters: normal(m, 2*t).
 Optional: "likelihood" (default "normal(mu, sigma)", where mu is the value of
 expr; such as "studentt(4, mu, s)", "poisson(mu)"), "fixed" {"b1": 3}, "tied"
 {"b3": "2*b1"}, "bounds" {"b1": [0, null]} (truncate a prior, or give a uniform

@@ -67,14 +67,14 @@ happened.
 		},
 	}
 	cfg.G2.add(c)
-	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter: name=law(numbers); repeatable")
+	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter: name=distribution(numbers); repeatable")
 	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample (default the only one)")
 	cfg.add(c, defaultSample.chainConfig)
 	return c
 }
 
 func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
-	law, s, err := cfg.G2.settings()
+	model, s, err := cfg.G2.settings()
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if err != nil {
 		return err
 	}
-	if law.Of == "q" {
-		if curves, err = a.againstQ(ctx, law, curves, s); err != nil {
+	if model.Of == "q" {
+		if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 		return err
 	}
 	c := curves[0]
-	point, err := g2.FitOne(ctx, law, c, pointSettings(law, s))
+	point, err := g2.FitOne(ctx, model, c, pointSettings(model, s))
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if !point.OK() {
 		a.note("the point fit did not converge (%s); sampling starts from it all the same", point.Message)
 	}
-	post, err := compileG2(law, c, s)
+	post, err := compileG2(model, c, s)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	}
 	out := a.out
 	if out == "" {
-		out = fmt.Sprintf("run-g2-%s-bin%d", law.Name, cfg.Bin)
+		out = fmt.Sprintf("run-g2-%s-bin%d", model.Name, cfg.Bin)
 	}
 	dir, err := a.makeRundir(out)
 	if err != nil {
@@ -131,7 +131,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if err := a.begin(dir, "sample g2", cfg); err != nil {
 		return err
 	}
-	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), "")
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), "")
 }
 
 // sampleG2Into writes the point fit, unless a run before this one has, and samples.
@@ -145,13 +145,13 @@ func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoi
 }
 
 // pointSettings leaves out what only the Bayesian model takes.
-func pointSettings(law g2.Law, s g2.Settings) g2.Settings {
+func pointSettings(model g2.Model, s g2.Settings) g2.Settings {
 	s.Priors = nil
 	return s
 }
 
-func compileG2(law g2.Law, c g2.Curve, s g2.Settings) (*infer.Posterior, error) {
-	m, err := g2.Model(law, c, s)
+func compileG2(model g2.Model, c g2.Curve, s g2.Settings) (*infer.Posterior, error) {
+	m, err := g2.Posterior(model, c, s)
 	if err != nil {
 		return nil, as(exitUsage, err)
 	}
@@ -166,20 +166,20 @@ func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	law, s, err := cfg.G2.settings()
+	model, s, err := cfg.G2.settings()
 	if err != nil {
 		return as(exitConfig, err)
 	}
 	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
-	post, err := compileG2(law, c, s)
+	post, err := compileG2(model, c, s)
 	if err != nil {
 		return as(exitConfig, err)
 	}
-	point, err := g2.FitOne(ctx, law, c, pointSettings(law, s))
+	point, err := g2.FitOne(ctx, model, c, pointSettings(model, s))
 	if err != nil {
 		return err
 	}
-	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, law, s, c, post, point), documentOf(law, cfg.File, []g2.Fit{point}), a.checkpointOf(dir))
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), a.checkpointOf(dir))
 }
 
 // g2Doc is the JSON document of sample g2.
@@ -192,12 +192,12 @@ type g2Doc struct {
 }
 
 // g2Sampling says what is g2's own about a run.
-func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, law g2.Law, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
-	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + law.Name, post: post,
-		document: func(d sampleDoc) any { return g2Doc{"g2", law.Name, cfg.Bin, number(c.Q), d} },
+func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, model g2.Model, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + model.Name, post: post,
+		document: func(d sampleDoc) any { return g2Doc{"g2", model.Name, cfg.Bin, number(c.Q), d} },
 		report: func(fit *infer.Fit, v check.Verdict) error {
-			r := report.CurveRun{File: cfg.File, Law: law, Settings: s, Curve: c, Point: point, Posterior: post}
+			r := report.CurveRun{File: cfg.File, Model: model, Settings: s, Curve: c, Point: point, Posterior: post}
 			return as(exitCannotWrite, report.CurvePosterior(r, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
-		check: func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(law, c, s, fit) }}
+		check: func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(model, c, s, fit) }}
 }

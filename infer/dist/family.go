@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -111,6 +112,25 @@ func ByName(name string, p ...float64) (Dist, error) {
 	}
 	d := l.New(p...)
 	return d, d.Err()
+}
+
+// Parse reads a scalar distribution whose parameters are numbers, such as
+// "lognormal(0, 2)".
+func Parse(text string) (Dist, error) {
+	name, args, ok := strings.Cut(strings.TrimSpace(text), "(")
+	args, closed := strings.CutSuffix(args, ")")
+	if !ok || !closed {
+		return Dist{}, fmt.Errorf("%q: want a distribution of numbers such as normal(10, 2)", text)
+	}
+	var p []float64
+	for a := range strings.SplitSeq(args, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
+		if err != nil {
+			return Dist{}, fmt.Errorf("%q: %q is not a number", text, strings.TrimSpace(a))
+		}
+		p = append(p, v)
+	}
+	return ByName(strings.ToLower(strings.TrimSpace(name)), p...)
 }
 
 // Err returns the first mistake among the parameters: one of the graph, or a

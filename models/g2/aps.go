@@ -10,7 +10,7 @@ import (
 
 func uniform(lower, upper float64) dist.Dist { return dist.Uniform(lower, upper) }
 
-// logUniformLike returns a wide law of a positive scale between two bounds: lognormal about their
+// logUniformLike returns a wide model of a positive scale between two bounds: lognormal about their
 // geometric mean, with the bounds at two standard deviations.
 func logUniformLike(lower, upper float64) dist.Dist {
 	return dist.LogNormal(math.Log(geometric(lower, upper)), math.Log(upper/lower)/4)
@@ -31,7 +31,7 @@ func relaxation(name string) Param {
 }
 
 func init() {
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "aps_single", Of: "delay",
 		Formula: "a exp(-2 (x/b)^c) + d",
 		Params:  []Param{boxed("a", 0.04, 0.8), relaxation("b"), boxed("c", 0.5, 2), boxed("d", 0.95, 1.05)},
@@ -44,7 +44,7 @@ func init() {
 		},
 		oneMinus: -1, scaledErrors: true,
 	})
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "aps_double", Of: "delay",
 		Formula: "a (f exp(-(x/b1)^c1) + (1-f) exp(-(x/b2)^c2))^2 + d",
 		Params: []Param{boxed("a", 0.04, 0.8), relaxation("b1"), boxed("c1", 0.5, 2), boxed("d", 0.95, 1.05),

@@ -35,8 +35,8 @@ func (f Fit) Line() (*Band, error) {
 	if f.Status == "failed" {
 		return nil, nil
 	}
-	x := f.Curve.grid(f.Law.Of, 128)
-	at, err := f.Law.On(x)
+	x := f.Curve.grid(f.Model.Of, 128)
+	at, err := f.Model.On(x)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +44,10 @@ func (f Fit) Line() (*Band, error) {
 }
 
 // PosteriorBand returns the median and the central interval of probability prob
-// of the model over draws, each in the order of Law.Params.
-func (l Law) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, error) {
-	x := c.grid(l.Of, 128)
-	at, err := l.On(x)
+// of the model over draws, each in the order of Model.Params.
+func (m Model) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, error) {
+	x := c.grid(m.Of, 128)
+	at, err := m.On(x)
 	if err != nil || len(draws) == 0 {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func lags60(slow float64) g2.Curve {
 func BenchmarkFit(b *testing.B) {
 	for _, name := range []string{"single", "stretched", "double", "aps_single", "aps_double"} {
 		b.Run(name, func(b *testing.B) {
-			law, err := g2.ByName(name)
+			model, err := g2.ByName(name)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func BenchmarkFit(b *testing.B) {
 				curves[i] = lags60(slow)
 			}
 			for b.Loop() {
-				if _, err := g2.FitAll(context.Background(), law, curves, g2.Settings{Threads: 1}); err != nil {
+				if _, err := g2.FitAll(context.Background(), model, curves, g2.Settings{Threads: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -50,11 +50,11 @@ func BenchmarkFit(b *testing.B) {
 
 // BenchmarkSample draws 4 chains of 500 + 1000 on one core.
 func BenchmarkSample(b *testing.B) {
-	law, err := g2.ByName("single")
+	model, err := g2.ByName("single")
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := g2.Model(law, lags60(0), g2.Settings{})
+	m, err := g2.Posterior(model, lags60(0), g2.Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func BenchmarkSample(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	point, err := g2.FitOne(context.Background(), law, lags60(0), g2.Settings{})
+	point, err := g2.FitOne(context.Background(), model, lags60(0), g2.Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
 	}
 	d.Relative = f.Curve.Err == nil
-	d.Axes = []check.Axis{f.Curve.axis(f.Law)}
+	d.Axes = []check.Axis{f.Curve.axis(f.Model)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered())
 	d.Findings = append(d.Findings, check.Readings(f.Curve.Y, f.Curve.X)...)
 	d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
@@ -33,17 +33,17 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 		}
 		d.Mean[i] -= z
 	}
-	d.Directions = f.Law.departures(f.Curve, f.X, d.Mean, d.Sigma)
+	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma)
 	var err error
 	f.Check, err = check.Judge(d, check.Settings{})
 	return err
 }
 
-func (c Curve) axis(law Law) check.Axis {
+func (c Curve) axis(model Model) check.Axis {
 	switch {
-	case law.Of == "q" && c.Axis != "":
+	case model.Of == "q" && c.Axis != "":
 		return check.Axis{Name: c.Axis, Unit: c.AxisUnit, Values: c.X}
-	case law.Of == "q":
+	case model.Of == "q":
 		return check.Axis{Name: "q", Unit: "1/Angstrom", Values: c.X}
 	}
 	return check.Axis{Name: "delay", Unit: "s", Values: c.X}
@@ -69,25 +69,25 @@ func (c Curve) altered() []check.Alteration {
 
 // CheckPosterior judges the posterior of the model that Model made of the same curve
 // and settings.
-func CheckPosterior(law Law, c Curve, s Settings, fit *infer.Fit) (check.Verdict, error) {
+func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Verdict, error) {
 	var dropped []check.Alteration
 	if s.DropInvalid {
 		c, dropped = c.valid()
 	}
-	c = c.repaired(law.Of)
-	p := make([]float64, len(law.Params))
-	for i, q := range law.Params {
+	c = c.repaired(model.Of)
+	p := make([]float64, len(model.Params))
+	for i, q := range model.Params {
 		if p[i] = s.Fixed[q.Name]; fit.Draws(q.Name) != nil {
 			p[i] = diag.Quantile(diag.Flatten(fit.Draws(q.Name)), 0.5)
 		}
 	}
-	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(law)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
-		Directions: func(mean, sd []float64) []check.Direction { return law.departures(c, p, mean, sd) }})
+	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
+		Directions: func(mean, sd []float64) []check.Direction { return model.departures(c, p, mean, sd) }})
 }
 
-// departures returns the usual ways in which a curve differs from a law: a stretched or a second
+// departures returns the usual ways in which a curve differs from a model: a stretched or a second
 // decay, a drift of the baseline, a bend of tau(q).
-func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
+func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 	// mean are the predicted values and sd the standard deviations; nil for 1.
 	weight := func(f func(x float64) float64) [][]float64 {
 		out := make([]float64, len(c.X))
@@ -98,13 +98,13 @@ func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		}
 		return [][]float64{out}
 	}
-	if l.Of == "q" && mean == nil {
+	if m.Of == "q" && mean == nil {
 		return nil
 	}
-	if l.Of == "q" {
-		return l.bend(c, mean, weight)
+	if m.Of == "q" {
+		return m.bend(c, mean, weight)
 	}
-	tau, contrast := l.decay(p)
+	tau, contrast := m.decay(p)
 	all := []check.Direction{{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
 		u := 2 * x / tau
 		return -contrast * u * math.Log(u) * math.Exp(-u)
@@ -114,7 +114,7 @@ func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
 			how = "compressed"
 		}
 		remedy := "--model aps_single, whose exponent goes from 0.5 to 2"
-		if coef[0] < 0 && l.Name != "stretched" {
+		if coef[0] < 0 && m.Name != "stretched" {
 			remedy = "--model stretched, or aps_single"
 		}
 		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), remedy
@@ -139,7 +139,7 @@ func (l Law) departures(c Curve, p, mean, sd []float64) []check.Direction {
 }
 
 // bend returns the departure in which the exponent of a power law changes with q.
-func (l Law) bend(c Curve, mean []float64, weight func(func(x float64) float64) [][]float64) []check.Direction {
+func (m Model) bend(c Curve, mean []float64, weight func(func(x float64) float64) [][]float64) []check.Direction {
 	middle := math.Log(geometric(slices.Min(c.X), slices.Max(c.X)))
 	k := -1
 	return []check.Direction{{Kind: "no power law", Columns: weight(func(x float64) float64 {
@@ -152,25 +152,25 @@ func (l Law) bend(c Curve, mean []float64, weight func(func(x float64) float64) 
 }
 
 // decay returns the relaxation time and the contrast of the (faster) decay.
-func (l Law) decay(p []float64) (tau, contrast float64) {
+func (m Model) decay(p []float64) (tau, contrast float64) {
 	tau, contrast = 1, 1
 	for _, n := range []string{"b1", "b", "tau1", "tau"} {
-		if i := l.index(n); i >= 0 {
+		if i := m.index(n); i >= 0 {
 			tau = p[i]
 		}
 	}
 	for _, n := range []string{"a", "contrast1", "contrast"} {
-		if i := l.index(n); i >= 0 {
+		if i := m.index(n); i >= 0 {
 			contrast = p[i]
 		}
 	}
 	return tau, contrast
 }
 
-// richer lists the laws with one more term.
+// richer lists the models with one more term.
 var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
 
-// compare fits the laws with one more term to a curve that f does not fit, and records which of them
+// compare fits the models with one more term to a curve that f does not fit, and records which of them
 // agrees best with the data.
 func (f *Fit) compare(ctx context.Context, s Settings) {
 	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
@@ -179,16 +179,16 @@ func (f *Fit) compare(ctx context.Context, s Settings) {
 	}
 	best, least := "", bic(*f)-10
 	reduced := 0.0
-	for _, name := range richer[f.Law.Name] {
-		law, err := ByName(name)
+	for _, name := range richer[f.Model.Name] {
+		model, err := ByName(name)
 		if err != nil || f.Curve.Err == nil {
 			return
 		}
-		ready, err := compile(law, len(f.Curve.X))
+		ready, err := compile(model, len(f.Curve.X))
 		if err != nil {
 			return
 		}
-		g := fitOne(ctx, law, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, alone: true}, ready)
+		g := fitOne(ctx, model, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, alone: true}, ready)
 		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
 			best, least, reduced = name, b, g.ReducedChiSquared
 		}

@@ -95,7 +95,7 @@ func TestPlantedMisfits(t *testing.T) {
 // Of 1000 right models at most 1 % and what chance adds are flagged.
 func TestRightModelsAreSeldomFlagged(t *testing.T) {
 	for _, name := range []string{"single", "stretched", "aps_single"} {
-		law, _ := g2.ByName(name)
+		model, _ := g2.ByName(name)
 		var curves []g2.Curve
 		for i := range 1000 {
 			r := rand.New(rand.NewPCG(uint64(i), 2))
@@ -103,7 +103,7 @@ func TestRightModelsAreSeldomFlagged(t *testing.T) {
 			c.Bin = i + 1
 			curves = append(curves, c)
 		}
-		fits, err := g2.FitAll(context.Background(), law, curves, g2.Settings{})
+		fits, err := g2.FitAll(context.Background(), model, curves, g2.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestPriorsThatExcludeOtherSettings(t *testing.T) {
 		"tau is fixed at 3 and has a prior":                     {Priors: prior, Fixed: map[string]float64{"tau": 3}},
 		"the start of tau is 0.05, where its prior, on 5 to 6,": {Priors: prior, Start: map[string]float64{"tau": 0.05}},
 	} {
-		if _, err := g2.Model(single, c, s); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := g2.Posterior(single, c, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestPriorsThatExcludeOtherSettings(t *testing.T) {
 func TestPosteriorsAreJudged(t *testing.T) {
 	single, _ := g2.ByName("single")
 	judge := func(c g2.Curve, s g2.Settings) check.Verdict {
-		m, err := g2.Model(single, c, s)
+		m, err := g2.Posterior(single, c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestErrorsThatAreAllZero(t *testing.T) {
 	if text := got.Check.String(); !got.Check.OK || !strings.Contains(text, "all 60 errors are 0, which is taken for no errors given") || strings.Contains(text, "the others") {
 		t.Error(text)
 	}
-	m, err := g2.Model(single, zero, g2.Settings{Priors: map[string]dist.Dist{"sigma": dist.HalfNormal(0.02)}})
+	m, err := g2.Posterior(single, zero, g2.Settings{Priors: map[string]dist.Dist{"sigma": dist.HalfNormal(0.02)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,13 @@
 // correlation spectroscopy: by nonlinear least squares, every q bin in parallel,
 // and by Bayesian sampling.
 //
-// A [Law] is one relaxation model with its parameters, bounds, starts and
+// A [Model] is one relaxation model with its parameters, bounds, starts and
 // priors; a [Curve] is the data of one bin. [FitOne] and [FitAll] return point
 // fits, [Model] what package infer samples, and [Starts] where chains begin: at a fit.
 //
-//	law, _ := g2.ByName("single")
-//	fits, err := g2.FitAll(ctx, law, curves, g2.Settings{})
-//	m, err := g2.Model(law, curves[3], g2.Settings{})
+//	model, _ := g2.ByName("single")
+//	fits, err := g2.FitAll(ctx, model, curves, g2.Settings{})
+//	m, err := g2.Posterior(model, curves[3], g2.Settings{})
 //	post, err := m.Compile()
 //	starts, err := g2.Starts(post, fits[3], g2.Settings{}, 4, 1) // 4 chains, seed 1
 //	fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Chains: 4, Init: starts})

@@ -12,7 +12,7 @@ func init() {
 	mean := func(p []*ad.Node, x *ad.Node) *ad.Node {
 		return ad.AddN(p[2], ad.Mul(p[3], decay(x, p[0])), ad.Mul(p[4], decay(x, p[1])))
 	}
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "double", Of: "delay",
 		Formula: "baseline + contrast1 exp(-2 x/tau1) + contrast2 exp(-2 x/tau2)",
 		Params:  []Param{relaxationTime("tau1", 0.1), relaxationTime("tau2", 10), baselineParam, contrast("contrast1"), contrast("contrast2")},

@@ -18,12 +18,12 @@ import (
 // Settings are the settings of fits and posteriors. The zero value is the default.
 type Settings struct {
 	Fixed map[string]float64 // values of parameters held fixed, by name
-	// bounds in place of the law's, by parameter name, for point fits and for priors that follow
+	// bounds in place of the model's, by parameter name, for point fits and for priors that follow
 	// bounds
 	Bounds map[string][2]float64
-	// start values in place of the law's own and of the guessed starts, by parameter name
+	// start values in place of the model's own and of the guessed starts, by parameter name
 	Start  map[string]float64
-	Priors map[string]dist.Dist // priors in place of the law's, by name of the sampled parameter, or "sigma"
+	Priors map[string]dist.Dist // priors in place of the model's, by name of the sampled parameter, or "sigma"
 	Loss   optim.Loss           // loss of point fits. Default: least squares
 	// LossScale is the residual, in standard deviations, above which Loss reduces the weight of a
 	// point. Default 1.
@@ -41,12 +41,12 @@ type Settings struct {
 
 // Fit is the point fit of one bin.
 type Fit struct {
-	Law     Law
+	Model   Model
 	Curve   Curve
 	Status  string // "converged", "max_evaluations", "stuck" or "failed"
 	Message string
-	// X and SD hold the parameters in the order of Law.Params. SD is the customary error of the law:
-	// absolute if errors are given, except for the aps laws, which scale it by the reduced
+	// X and SD hold the parameters in the order of Model.Params. SD is the customary error of the model:
+	// absolute if errors are given, except for the aps models, which scale it by the reduced
 	// chi-square; Absolute and Scaled hold both. A failed bin has the start in X and -1 for every
 	// error.
 	X, SD, Absolute, Scaled []float64
@@ -62,35 +62,35 @@ type Fit struct {
 // OK reports whether the fit converged.
 func (f Fit) OK() bool { return f.Status == "converged" }
 
-// compiled is a law compiled for curves of one length.
+// compiled is a model compiled for curves of one length.
 type compiled struct {
-	law     Law
+	model   Model
 	problem *optim.Problem
 }
 
-// compile builds the problem (mean(x) - y) w of a law for n points.
-func compile(law Law, n int) (*compiled, error) {
+// compile builds the problem (mean(x) - y) w of a model for n points.
+func compile(model Model, n int) (*compiled, error) {
 	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
-	p := make([]*ad.Node, len(law.Params))
-	for i, q := range law.Params {
+	p := make([]*ad.Node, len(model.Params))
+	for i, q := range model.Params {
 		p[i] = ad.Input(q.Name)
 	}
 	zero := make([]float64, n)
-	prob, err := optim.FromGraph(ad.Mul(ad.Sub(law.mean(p, x), y), w), p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: zero})
+	prob, err := optim.FromGraph(ad.Mul(ad.Sub(model.mean(p, x), y), w), p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: zero})
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{law: law, problem: prob}, nil
+	return &compiled{model: model, problem: prob}, nil
 }
 
 // FitAll fits every curve, in parallel; the results are the same for any number of threads. A bin
 // that cannot be fitted has the Status "failed" and does not affect the others. The error is about
 // the settings, or is the context's.
-func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, error) {
+func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err
 	}
-	if err := s.check(law, curves); err != nil {
+	if err := s.check(model, curves); err != nil {
 		return nil, err
 	}
 	var dropped [][]check.Alteration
@@ -99,7 +99,7 @@ func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, er
 	for _, c := range curves {
 		if n := len(c.X); ready[n] == nil && n > 0 {
 			var err error
-			if ready[n], err = compile(law, n); err != nil {
+			if ready[n], err = compile(model, n); err != nil {
 				return nil, err
 			}
 		}
@@ -116,7 +116,7 @@ func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, er
 		go func() {
 			defer wg.Done()
 			for i := range next {
-				out[i] = fitOne(ctx, law, curves[i], s, ready[len(curves[i].X)], dropped[i]...)
+				out[i] = fitOne(ctx, model, curves[i], s, ready[len(curves[i].X)], dropped[i]...)
 			}
 		}()
 	}
@@ -129,8 +129,8 @@ func FitAll(ctx context.Context, law Law, curves []Curve, s Settings) ([]Fit, er
 }
 
 // FitOne fits one curve.
-func FitOne(ctx context.Context, law Law, c Curve, s Settings) (Fit, error) {
-	f, err := FitAll(ctx, law, []Curve{c}, s)
+func FitOne(ctx context.Context, model Model, c Curve, s Settings) (Fit, error) {
+	f, err := FitAll(ctx, model, []Curve{c}, s)
 	if err != nil {
 		return Fit{}, err
 	}
@@ -138,8 +138,8 @@ func FitOne(ctx context.Context, law Law, c Curve, s Settings) (Fit, error) {
 }
 
 // limits returns the start and the bounds for a curve, after applying the settings.
-func (l Law) limits(c Curve, s Settings) (start, lower, upper []float64) {
-	for _, p := range l.Params {
+func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
+	for _, p := range m.Params {
 		x, lo, hi := p.limits(c)
 		if b, ok := s.Bounds[p.Name]; ok {
 			lo, hi = b[0], b[1]
@@ -158,16 +158,16 @@ func (l Law) limits(c Curve, s Settings) (start, lower, upper []float64) {
 	return start, lower, upper
 }
 
-func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, dropped ...check.Alteration) Fit {
-	f := Fit{Law: law, Curve: c, Status: "failed"}
+func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compiled, dropped ...check.Alteration) Fit {
+	f := Fit{Model: model, Curve: c, Status: "failed"}
 	if len(c.X) == 0 {
-		return f.failed(make([]float64, len(law.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
+		return f.failed(make([]float64, len(model.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
 	}
-	start, lower, upper := law.limits(c, s)
-	if err := c.check(len(law.Params) - len(s.Fixed)); err != nil {
+	start, lower, upper := model.limits(c, s)
+	if err := c.check(len(model.Params) - len(s.Fixed)); err != nil {
 		return f.failed(start, err)
 	}
-	c = c.repaired(law.Of)
+	c = c.repaired(model.Of)
 	f.Curve = c
 	w := make([]float64, len(c.X))
 	for i := range w {
@@ -182,7 +182,7 @@ func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, 
 	p.Lower, p.Upper = lower, upper
 	starts := [][]float64{start}
 	if len(s.Start) == 0 {
-		starts = append(starts, law.starts(c)...)
+		starts = append(starts, model.starts(c)...)
 	}
 	res, err := best(ctx, p, starts, s)
 	if err != nil {
@@ -199,7 +199,7 @@ func fitOne(ctx context.Context, law Law, c Curve, s Settings, ready *compiled, 
 		return f
 	}
 	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6) {
-		lower := Fit{Law: law, Curve: c}
+		lower := Fit{Model: model, Curve: c}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
 		if err := lower.judge(other, names, dropped); err == nil {
@@ -281,7 +281,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d points for %d parameters: nothing is left to estimate the size of the errors from", r.M, r.NFree))
 	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
-		for _, p := range f.Law.pairs {
+		for _, p := range f.Model.pairs {
 			names[p[0]], names[p[1]] = names[p[1]], names[p[0]]
 		}
 	}
@@ -291,7 +291,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		f.Absolute[i] = math.Sqrt(f.Cov[i*len(f.X)+i])
 		f.Scaled[i] = f.Absolute[i] * spread
 	}
-	if f.SD = f.Absolute; f.Law.scaledErrors || f.Curve.Err == nil {
+	if f.SD = f.Absolute; f.Model.scaledErrors || f.Curve.Err == nil {
 		f.SD = f.Scaled
 	}
 	return names
@@ -299,7 +299,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 
 // order swaps the components so that the faster one comes first, and reports whether it did.
 func (f *Fit) order() bool {
-	if len(f.Law.pairs) == 0 || f.X[f.Law.pairs[0][0]] <= f.X[f.Law.pairs[0][1]] {
+	if len(f.Model.pairs) == 0 || f.X[f.Model.pairs[0][0]] <= f.X[f.Model.pairs[0][1]] {
 		return false
 	}
 	n := len(f.X)
@@ -307,11 +307,11 @@ func (f *Fit) order() bool {
 	for i := range perm {
 		perm[i] = i
 	}
-	for _, p := range f.Law.pairs {
+	for _, p := range f.Model.pairs {
 		perm[p[0]], perm[p[1]] = p[1], p[0]
 	}
 	x, cov, active := make([]float64, n), make([]float64, n*n), make([]int, n)
-	if k := f.Law.oneMinus; k >= 0 {
+	if k := f.Model.oneMinus; k >= 0 {
 		sign[k] = -1
 	}
 	for i := range n {
@@ -320,7 +320,7 @@ func (f *Fit) order() bool {
 			cov[i*n+j] = sign[i] * sign[j] * f.Cov[perm[i]*n+perm[j]]
 		}
 	}
-	if k := f.Law.oneMinus; k >= 0 {
+	if k := f.Model.oneMinus; k >= 0 {
 		x[k] = 1 - x[k]
 	}
 	f.X, f.Cov, f.Active = x, cov, active

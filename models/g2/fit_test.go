@@ -55,7 +55,7 @@ func compare(t *testing.T, what string, f g2.Fit, want goldenFit) (worst float64
 		d := math.Abs(got-w) / max(math.Abs(w), 1e-300)
 		worst = max(worst, d)
 		if !(d <= tol) {
-			t.Errorf("%s: %s of %s is %.12g, want %.12g (%.1e)", what, name, f.Law.Params[i].Name, got, w, d)
+			t.Errorf("%s: %s of %s is %.12g, want %.12g (%.1e)", what, name, f.Model.Params[i].Name, got, w, d)
 		}
 	}
 	k := 0
@@ -82,7 +82,7 @@ func TestFitsAgainstGoldens(t *testing.T) {
 	var all map[string]json.RawMessage
 	golden.JSON(t, &all, "xpcs", "g2fit", "g2fit.json")
 	for name, text := range all {
-		law, err := g2.ByName(name)
+		model, err := g2.ByName(name)
 		if err != nil { // rules of failed bins, say
 			t.Logf("not compared: %v", err)
 			continue
@@ -100,7 +100,7 @@ func TestFitsAgainstGoldens(t *testing.T) {
 			}
 			curves, want = append(curves, c), append(want, b.Golden)
 		}
-		fits, err := g2.FitAll(context.Background(), law, curves, g2.Settings{})
+		fits, err := g2.FitAll(context.Background(), model, curves, g2.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestFitsAgainstGoldens(t *testing.T) {
 		t.Logf("%s: %d fits, largest relative deviation %.1e", name, len(fits), worst)
 		for i, b := range append(g.Bins, g.Cases...) {
 			if b.FixedCD != nil {
-				f, err := g2.FitOne(context.Background(), law, curves[i], g2.Settings{Fixed: map[string]float64{"c": 1, "d": 1}})
+				f, err := g2.FitOne(context.Background(), model, curves[i], g2.Settings{Fixed: map[string]float64{"c": 1, "d": 1}})
 				if err != nil {
 					t.Fatal(err)
 				}

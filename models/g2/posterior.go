@@ -11,25 +11,25 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// Model returns the Bayesian model of one curve: the law's mean, normal errors
-// (given, or one sampled sigma ~ HalfNormal(0.1)) and the priors of the law
+// Posterior returns the Bayesian model of one curve: the mean of the model, normal errors
+// (given, or one sampled sigma ~ HalfNormal(0.1)) and the priors of the model
 // where the settings have no others.
-func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
+func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	if s.DropInvalid {
 		c, _ = c.valid()
 	}
 	if err := c.check(1); err != nil {
 		return nil, err
 	}
-	c = c.repaired(law.Of)
-	params, mean := law.sampledForm()
-	if err := s.checkSampled(law, params, c); err != nil {
+	c = c.repaired(model.Of)
+	params, mean := model.sampledForm()
+	if err := s.checkSampled(model, params, c); err != nil {
 		return nil, err
 	}
 	if err := s.checkPriors(); err != nil {
 		return nil, err
 	}
-	m := infer.NewModel("g2 " + law.Name)
+	m := infer.NewModel("g2 " + model.Name)
 	x := m.Data("x", c.X)
 	p := make([]*ad.Node, len(params))
 	for i, q := range params {
@@ -42,7 +42,7 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 		}
 		p[i] = s.declare(m, q.Name, q.prior(c))
 	}
-	if r := law.sampled; r != nil && r.derived != nil {
+	if r := model.sampled; r != nil && r.derived != nil {
 		for name, n := range r.derived(p) {
 			m.Deterministic(name, n)
 		}
@@ -58,16 +58,16 @@ func Model(law Law, c Curve, s Settings) (*infer.Model, error) {
 }
 
 // sampledForm returns the parameters and the mean of the Bayesian model.
-func (l Law) sampledForm() ([]Param, func(p []*ad.Node, x *ad.Node) *ad.Node) {
-	if l.sampled != nil {
-		return l.sampled.params, l.sampled.mean
+func (m Model) sampledForm() ([]Param, func(p []*ad.Node, x *ad.Node) *ad.Node) {
+	if m.sampled != nil {
+		return m.sampled.params, m.sampled.mean
 	}
-	return l.Params, l.mean
+	return m.Params, m.mean
 }
 
 // Sampled returns the names of the parameters of the Bayesian model of a curve.
-func (l Law) Sampled(c Curve) []string {
-	params, _ := l.sampledForm()
+func (m Model) Sampled(c Curve) []string {
+	params, _ := m.sampledForm()
 	var out []string
 	for _, p := range params {
 		out = append(out, p.Name)
@@ -78,12 +78,12 @@ func (l Law) Sampled(c Curve) []string {
 	return out
 }
 
-// Units returns the units of the law's parameters and of the parameters derived from them, by name.
+// Units returns the units of the model's parameters and of the parameters derived from them, by name.
 // Those without a unit are left out.
-func (l Law) Units() map[string]string {
+func (m Model) Units() map[string]string {
 	out := map[string]string{}
-	sampled, _ := l.sampledForm()
-	for _, p := range slices.Concat(l.Params, sampled) {
+	sampled, _ := m.sampledForm()
+	for _, p := range slices.Concat(m.Params, sampled) {
 		if p.Unit != "" {
 			out[p.Name] = p.Unit
 		}
@@ -100,22 +100,22 @@ func (s Settings) declare(m *infer.Model, name string, usual dist.Dist) *ad.Node
 }
 
 // checkSampled returns an error for names that the Bayesian model does not have.
-func (s Settings) checkSampled(law Law, params []Param, c Curve) error {
-	names := law.Sampled(c)
+func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
+	names := model.Sampled(c)
 	for _, group := range []struct {
 		what string
 		has  []string
 	}{{"prior", slices.Sorted(maps.Keys(s.Priors))}, {"fixed value", slices.Sorted(maps.Keys(s.Fixed))}} {
 		for _, name := range group.has {
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("g2: %s of %q: the Bayesian model %s has parameters %v", group.what, name, law.Name, names)
+				return fmt.Errorf("g2: %s of %q: the Bayesian model %s has parameters %v", group.what, name, model.Name, names)
 			}
 		}
 	}
 	for name := range s.Bounds {
 		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if i < 0 || params[i].PriorRange == nil {
-			return fmt.Errorf("g2: bounds of %q do not apply to the Bayesian model %s: give a prior instead", name, law.Name)
+			return fmt.Errorf("g2: bounds of %q do not apply to the Bayesian model %s: give a prior instead", name, model.Name)
 		}
 	}
 	return nil
@@ -130,10 +130,10 @@ func Starts(post *infer.Posterior, f Fit, s Settings, chains int, seed uint64) (
 	if f.Status == "failed" {
 		return nil, fmt.Errorf("g2: bin %d has no point fit to start from: %s", f.Curve.Bin, f.Message)
 	}
-	if r := f.Law.sampled; r != nil {
+	if r := f.Model.sampled; r != nil {
 		values, cov = r.from(fit), changed(r.from, fit, cov)
 	}
-	params, _ := f.Law.sampledForm()
+	params, _ := f.Model.sampledForm()
 	var names []string
 	var keep []int
 	for i, p := range params {

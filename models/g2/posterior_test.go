@@ -31,15 +31,15 @@ func TestLogDensityGoldens(t *testing.T) {
 	golden.JSON(t, &file, "xpcs", "logdensity", "logdensity.json")
 	worst := 0.0
 	for _, c := range file.Cases {
-		law, err := g2.ByName(c.Model)
+		model, err := g2.ByName(c.Model)
 		if err != nil {
 			t.Fatal(err)
 		}
 		curve := g2.Curve{X: c.X, Y: c.Y, Err: c.Yerr}
-		if !slices.Equal(law.Sampled(curve), c.Order) {
-			t.Errorf("%s: parameters %v, want %v", c.Model, law.Sampled(curve), c.Order)
+		if !slices.Equal(model.Sampled(curve), c.Order) {
+			t.Errorf("%s: parameters %v, want %v", c.Model, model.Sampled(curve), c.Order)
 		}
-		m, err := g2.Model(law, curve, g2.Settings{})
+		m, err := g2.Posterior(model, curve, g2.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestPosteriorGoldens(t *testing.T) {
 	golden.JSON(t, &file, "xpcs", "posterior", "posterior.json")
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			law, err := g2.ByName(c.Model)
+			model, err := g2.ByName(c.Model)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestPosteriorGoldens(t *testing.T) {
 			if heavy { // the file asks for more draws
 				cfg = infer.Config{Draws: 20_000, TargetAccept: 0.95}
 			}
-			fit := sample(t, law, curve, cfg)
+			fit := sample(t, model, curve, cfg)
 			s := fit.Summary()
 			for name, want := range c.Posterior.Marginals {
 				r := s.Row(name)
@@ -144,15 +144,15 @@ func TestPosteriorGoldens(t *testing.T) {
 	}
 }
 
-func sample(t *testing.T, law g2.Law, c g2.Curve, cfg infer.Config) *infer.Fit {
+func sample(t *testing.T, model g2.Model, c g2.Curve, cfg infer.Config) *infer.Fit {
 	t.Helper()
 	const seed = 3
 	ctx := context.Background()
-	point, err := g2.FitOne(ctx, law, c, g2.Settings{})
+	point, err := g2.FitOne(ctx, model, c, g2.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := g2.Model(law, c, g2.Settings{})
+	m, err := g2.Posterior(model, c, g2.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +173,12 @@ func sample(t *testing.T, law g2.Law, c g2.Curve, cfg infer.Config) *infer.Fit {
 }
 
 func TestBadCurves(t *testing.T) {
-	law, _ := g2.ByName("single")
+	model, _ := g2.ByName("single")
 	good := g2.Curve{Bin: 1, X: []float64{1, 2, 3, 4}, Y: []float64{1.3, 1.2, 1.1, 1.05}, Err: []float64{.01, .01, 0, .01}}
 	nan := g2.Curve{Bin: 2, X: good.X, Y: []float64{1.3, math.NaN(), 1.1, 1}, Err: good.Err}
 	empty := g2.Curve{Bin: 3}
 	short := g2.Curve{Bin: 4, X: []float64{1, 2}, Y: []float64{1.3, 1.1}}
-	fits, err := g2.FitAll(context.Background(), law, []g2.Curve{good, nan, empty, short}, g2.Settings{})
+	fits, err := g2.FitAll(context.Background(), model, []g2.Curve{good, nan, empty, short}, g2.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +190,10 @@ func TestBadCurves(t *testing.T) {
 			t.Errorf("bin %d: %s %q %v", i+1, fits[i].Status, fits[i].Message, fits[i].SD)
 		}
 	}
-	if _, err := g2.FitAll(context.Background(), law, nil, g2.Settings{Fixed: map[string]float64{"tua": 1}}); err == nil {
+	if _, err := g2.FitAll(context.Background(), model, nil, g2.Settings{Fixed: map[string]float64{"tua": 1}}); err == nil {
 		t.Error("unknown fixed parameter: no error")
 	}
-	if _, err := g2.Model(law, nan, g2.Settings{}); err == nil || !strings.Contains(err.Error(), "bin 2") {
+	if _, err := g2.Posterior(model, nan, g2.Settings{}); err == nil || !strings.Contains(err.Error(), "bin 2") {
 		t.Errorf("model of a NaN: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "power", Of: "q",
 		Formula: "tau0 q^-alpha",
 		Params: []Param{
@@ -25,7 +25,7 @@ func init() {
 		},
 		oneMinus: -1,
 	})
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "aps_power", Of: "q",
 		Formula: "a q^b",
 		Params: []Param{

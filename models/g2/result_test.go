@@ -30,7 +30,7 @@ func TestResultFiles(t *testing.T) {
 	}
 	var all map[string]json.RawMessage
 	golden.JSON(t, &all, "xpcs", "hdf5", "expected.json")
-	law, err := g2.ByName("aps_single")
+	model, err := g2.ByName("aps_single")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +55,14 @@ func TestResultFiles(t *testing.T) {
 			curves = append(curves, g2.Curve{Bin: b, Q: r.QMap.Q(b), X: r.Delays(), Y: y, Err: sd})
 		}
 		r.Close()
-		fits, err := g2.FitAll(context.Background(), law, curves, g2.Settings{Bounds: map[string][2]float64{"a": {want.Fit.Bounds[0][0], want.Fit.Bounds[1][0]}}})
+		fits, err := g2.FitAll(context.Background(), model, curves, g2.Settings{Bounds: map[string][2]float64{"a": {want.Fit.Bounds[0][0], want.Fit.Bounds[1][0]}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, f := range fits {
 			for k, w := range want.Fit.Val[i][0] {
 				if sd := want.Fit.Val[i][1][k]; !f.OK() || math.Abs(f.X[k]-w) > 2e-3*sd || math.Abs(f.SD[k]/sd-1) > 2e-3 {
-					t.Errorf("%s bin %d %s: %s %.8g +- %.4g, the viewer has %.8g +- %.4g", name, i+1, law.Params[k].Name, f.Status, f.X[k], f.SD[k], w, sd)
+					t.Errorf("%s bin %d %s: %s %.8g +- %.4g, the viewer has %.8g +- %.4g", name, i+1, model.Params[k].Name, f.Status, f.X[k], f.SD[k], w, sd)
 				}
 			}
 		}

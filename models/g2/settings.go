@@ -24,20 +24,20 @@ func (s Settings) usable(curves []Curve) ([]Curve, [][]check.Alteration) {
 	return curves, dropped
 }
 
-// check returns an error for names that the law does not have, and for starts, fixed values and
+// check returns an error for names that the model does not have, and for starts, fixed values and
 // bounds that exclude each other, for every curve before anything runs.
-func (s Settings) check(law Law, curves []Curve) error {
+func (s Settings) check(model Model, curves []Curve) error {
 	for _, group := range []struct {
 		what  string
 		names []string
 	}{{"fixed value", slices.Sorted(maps.Keys(s.Fixed))}, {"bounds", slices.Sorted(maps.Keys(s.Bounds))}, {"start", slices.Sorted(maps.Keys(s.Start))}} {
 		for _, name := range group.names {
-			if law.index(name) < 0 {
+			if model.index(name) < 0 {
 				hint := ""
-				if m := spelling.Meant(name, law.names()); m != "" {
+				if m := spelling.Meant(name, model.names()); m != "" {
 					hint = ": did you mean " + m + "?"
 				}
-				return fmt.Errorf("g2: %s of %q: model %s has parameters %v%s", group.what, name, law.Name, law.names(), hint)
+				return fmt.Errorf("g2: %s of %q: model %s has parameters %v%s", group.what, name, model.Name, model.names(), hint)
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func (s Settings) check(law Law, curves []Curve) error {
 		if len(c.X) == 0 {
 			continue
 		}
-		if err := s.checkStarts(law, c); err != nil {
+		if err := s.checkStarts(model, c); err != nil {
 			return err
 		}
 	}
@@ -63,9 +63,9 @@ func (s Settings) check(law Law, curves []Curve) error {
 }
 
 // checkStarts compares starts and fixed values with the bounds that hold for a curve.
-func (s Settings) checkStarts(law Law, c Curve) error {
-	_, lower, upper := law.limits(c, s)
-	for i, p := range law.Params {
+func (s Settings) checkStarts(model Model, c Curve) error {
+	_, lower, upper := model.limits(c, s)
+	for i, p := range model.Params {
 		for what, group := range map[string]map[string]float64{"start": s.Start, "fixed value": s.Fixed} {
 			v, ok := group[p.Name]
 			if !ok || v >= lower[i] && v <= upper[i] || math.IsNaN(lower[i]) {

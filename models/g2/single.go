@@ -25,7 +25,7 @@ func relaxationTime(name string, start float64) Param {
 }
 
 func init() {
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "single", Of: "delay",
 		Formula: "baseline + contrast exp(-2 x/tau)",
 		Params:  []Param{tauParam, baselineParam, contrastParam},

@@ -7,7 +7,7 @@ import (
 
 func init() {
 	beta := Param{Name: "beta", Start: 0.8, Lower: 0.01, Upper: 0.99, Prior: dist.Beta(2, 2)}
-	laws = append(laws, Law{
+	models = append(models, Model{
 		Name: "stretched", Of: "delay",
 		Formula: "baseline + contrast exp(-(2 x/tau)^beta)",
 		Params:  []Param{tauParam, baselineParam, contrastParam, beta},

@@ -8,10 +8,10 @@ func TauOfQ(fits []Fit) Curve {
 	c := Curve{Bin: 1, Q: math.NaN(), Phi: math.NaN()}
 	for _, f := range fits {
 		c.Axis, c.AxisUnit = f.Curve.Axis, f.Curve.AxisUnit
-		i := f.Law.index("tau")
+		i := f.Model.index("tau")
 		if i < 0 {
-			if i = f.Law.index("b"); i < 0 {
-				i = f.Law.index("tau1")
+			if i = f.Model.index("b"); i < 0 {
+				i = f.Model.index("tau1")
 			}
 		}
 		if i < 0 || !f.OK() || !(f.Curve.Q > 0) || !(f.SD[i] > 0) {

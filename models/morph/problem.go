@@ -75,7 +75,7 @@ type ProblemParam struct {
 	Start  StartValues `json:"start,omitempty"`      // a number, or the elements of an array
 	File   string      `json:"start_file,omitempty"` // NPY in place of Start; whoever reads it sets Start
 	Bounds []float64   `json:"bounds,omitempty"`     // [lowest, highest]
-	Prior  string      `json:"prior,omitempty"`      // law of package infer/dist, such as "normal(10, 2)". Default: uniform between the bounds, or flat
+	Prior  string      `json:"prior,omitempty"`      // distribution of package infer/dist, such as "normal(10, 2)". Default: uniform between the bounds, or flat
 }
 
 // ProblemMask chooses pixels. All have to be positive unless Loss is "square".
@@ -320,7 +320,7 @@ func (m problemParam) excluded(name string, q ProblemParam) (bad []string) {
 			}
 		}
 	}
-	if _, err := m.law(q); err != nil {
+	if _, err := m.distribution(q); err != nil {
 		bad = append(bad, fmt.Sprintf("prior of %s: %v", name, err))
 	}
 	return bad
@@ -338,12 +338,12 @@ func (m problemParam) bounds(q ProblemParam) []float64 {
 	return m.limits[:]
 }
 
-// law returns the prior, truncated by the bounds; nil for none.
-func (m problemParam) law(q ProblemParam) (*dist.Dist, error) {
+// distribution returns the prior, truncated by the bounds; nil for none.
+func (m problemParam) distribution(q ProblemParam) (*dist.Dist, error) {
 	if q.Prior == "" {
 		return nil, nil
 	}
-	d, err := parsePrior(q.Prior)
+	d, err := dist.Parse(q.Prior)
 	b := m.bounds(q)
 	if err != nil || b == nil {
 		return &d, err
@@ -374,11 +374,11 @@ func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 		for size := q.size(p); len(start) < size; {
 			start = append(start, start[0])
 		}
-		law, err := q.law(x)
+		distribution, err := q.distribution(x)
 		if err != nil {
 			return nil, err
 		}
-		v.Params = append(v.Params, Param{Name: q.name, Start: start, Bounds: q.bounds(x), Prior: law})
+		v.Params = append(v.Params, Param{Name: q.name, Start: start, Bounds: q.bounds(x), Prior: distribution})
 	}
 	if err := p.materials(v, m.Optics); err != nil {
 		return nil, err

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/infer/dist"
 )
 
 // problemModel is a model that problems can name.
@@ -232,22 +230,4 @@ func ProblemModels() string {
 		fmt.Fprintf(&b, "  %-13s%s\n", q.name, q.about)
 	}
 	return b.String()
-}
-
-// parsePrior reads a law of numbers such as "lognormal(0, 2)".
-func parsePrior(text string) (dist.Dist, error) {
-	name, args, ok := strings.Cut(strings.TrimSpace(text), "(")
-	args, closed := strings.CutSuffix(args, ")")
-	if !ok || !closed {
-		return dist.Dist{}, fmt.Errorf("%q: want a law of numbers such as normal(10, 2)", text)
-	}
-	var p []float64
-	for _, a := range strings.Split(args, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
-		if err != nil {
-			return dist.Dist{}, fmt.Errorf("%q: %q is not a number", text, strings.TrimSpace(a))
-		}
-		p = append(p, v)
-	}
-	return dist.ByName(strings.ToLower(strings.TrimSpace(name)), p...)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Model returns the inversion as a model for inference. With LogLoss logarithms of
-// intensities are observed under a normal law, with SquareLoss intensities, with
-// PoissonLoss counts; anisotropies of curves under a normal law beside them. The
+// intensities are observed under a normal distribution, with SquareLoss intensities, with
+// PoissonLoss counts; anisotropies of curves under a normal distribution beside them. The
 // standard deviation is Sigma or the Scene's.
 func (v *Inversion) Model() (*infer.Model, error) {
 	m := infer.NewModel("morphology")

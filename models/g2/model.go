@@ -10,9 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Law is one model of g2 as a function of the delay (or of tau as a function of
-// q, for the power laws).
-type Law struct {
+// Model is a relaxation model: g2 as a function of the delay, or, for the power laws, a
+// relaxation time as a function of q.
+type Model struct {
 	Name    string
 	Formula string
 	// Params lists the parameters of the point fit, in order.
@@ -34,7 +34,7 @@ type Law struct {
 	scaledErrors bool
 }
 
-// Param is one parameter of a law.
+// Param is one parameter of a model.
 type Param struct {
 	Name string
 	Unit string
@@ -61,30 +61,30 @@ func (p Param) prior(c Curve) dist.Dist {
 	return p.Prior
 }
 
-var laws []Law
+var models []Model
 
-// Laws returns every law.
-func Laws() []Law { return append([]Law(nil), laws...) }
+// Models returns every model.
+func Models() []Model { return append([]Model(nil), models...) }
 
-// ByName returns the law of that name; if there is none, the error lists the names that exist.
-func ByName(name string) (Law, error) {
+// ByName returns the model of that name; if there is none, the error lists the names that exist.
+func ByName(name string) (Model, error) {
 	var all []string
-	for _, l := range laws {
-		if l.Name == name {
-			return l, nil
+	for _, m := range models {
+		if m.Name == name {
+			return m, nil
 		}
-		all = append(all, l.Name)
+		all = append(all, m.Name)
 	}
 	hint := ""
 	if m := spelling.Meant(name, all); m != "" {
 		hint = " did you mean " + m + "?"
 	}
-	return Law{}, fmt.Errorf("g2: no model %q:%s want one of %s", name, hint, strings.Join(all, ", "))
+	return Model{}, fmt.Errorf("g2: no model %q:%s want one of %s", name, hint, strings.Join(all, ", "))
 }
 
 // index returns the position of the parameter name, or -1.
-func (l Law) index(name string) int {
-	for i, p := range l.Params {
+func (m Model) index(name string) int {
+	for i, p := range m.Params {
 		if p.Name == name {
 			return i
 		}
@@ -92,9 +92,9 @@ func (l Law) index(name string) int {
 	return -1
 }
 
-func (l Law) names() []string {
-	out := make([]string, len(l.Params))
-	for i, p := range l.Params {
+func (m Model) names() []string {
+	out := make([]string, len(m.Params))
+	for i, p := range m.Params {
 		out[i] = p.Name
 	}
 	return out
@@ -103,12 +103,12 @@ func (l Law) names() []string {
 // On returns the model on the points x as a function of the parameters, in the
 // order of Params. The function belongs to one goroutine; its result is valid
 // until the next call.
-func (l Law) On(x []float64) (func(p []float64) []float64, error) {
-	nodes := make([]*ad.Node, len(l.Params))
-	for i, p := range l.Params {
+func (m Model) On(x []float64) (func(p []float64) []float64, error) {
+	nodes := make([]*ad.Node, len(m.Params))
+	for i, p := range m.Params {
 		nodes[i] = ad.Input(p.Name)
 	}
-	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(l.mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
+	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(m.mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (l Law) On(x []float64) (func(p []float64) []float64, error) {
 	}, nil
 }
 
-// reparametrised is the sampled form of a law.
+// reparametrised is the sampled form of a model.
 type reparametrised struct {
 	params []Param
 	// mean is the model as a function of the sampled parameters; derived computes the quantities
