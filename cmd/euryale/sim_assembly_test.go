@@ -51,7 +51,7 @@ func TestSimAssembly(t *testing.T) {
 	if doc.Mode != "lazy-exact" || doc.Seed != 4 || doc.Steps != 65 || len(doc.Measures) != 6 || doc.Areas[0].Fired != 50 || doc.Areas[0].Support < 50 {
 		t.Errorf("%+v", doc)
 	}
-	if len(doc.Profile) != 4 || doc.Profile[0].Calls == 0 || doc.Memory.Peak == 0 {
+	if len(doc.Profile) != 5 || doc.Profile[0].Calls == 0 || doc.Memory.Peak == 0 {
 		t.Errorf("profile %+v, memory %+v", doc.Profile, doc.Memory)
 	}
 	for _, f := range []string{"config.json", "trace.csv", "measures.csv", "summary.json", "brain.snapshot", "profile.txt", "snapshots/formed.snapshot",
