@@ -91,11 +91,19 @@ func ParseProblem(b []byte) (*Problem, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	var p Problem
-	if err := d.Decode(&p); err != nil {
+	var read struct {
+		Problem
+		Fibers []ProblemFibre `json:"fibers"` // the other spelling of fibres
+	}
+	if err := d.Decode(&read); err != nil {
 		line, column := foreign.Position(b, d.InputOffset())
 		return nil, fmt.Errorf("connectome: problem, line %d, column %d: %w", line, column, err)
 	}
+	p := read.Problem
+	if p.Fibres != nil && read.Fibers != nil {
+		return nil, fmt.Errorf("connectome: problem: both fibres and fibers: want one of them")
+	}
+	p.Fibres = append(p.Fibres, read.Fibers...)
 	return &p, p.check(p.Data != "")
 }
 

@@ -63,6 +63,7 @@ func TestBadProblems(t *testing.T) {
 		"batches of -1":                    {`"batch": 16`, `"batch": -1`},
 		"0 steps":                          {`"steps": 2`, `"steps": 0`},
 		"no fibres":                        {`"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["weights", "gain"]}, {"from": "A", "to": "A", "p": 0.1}]`, `"fibres": []`},
+		"both fibres and fibers":           {`"seed": 3`, `"fibers": [{"from": "A", "to": "A", "p": 0.1}]`},
 		"max_weight -1":                    {`"seed": 3`, `"max_weight": -1`},
 		"hebb -1":                          {`"seed": 3`, `"hebb": -1`},
 		"none alone":                       {`["weights", "gain"]`, `["none", "weights"]`},

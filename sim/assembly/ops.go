@@ -176,7 +176,7 @@ func (b *Brain) Settle(first, most int, fibres ...string) (steps int, err error)
 	return steps, nil
 }
 
-// Complete keeps a random fraction of the winners of an area and lets the area's own fibre complete
+// Complete is pattern completion: it keeps a random fraction of the winners of an area and lets the area's own fibre complete
 // them. It returns the overlap with the winners before, as a fraction of K. If there is nothing to
 // keep it returns an error, a *SilentError if nothing fires.
 func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (float64, error) {

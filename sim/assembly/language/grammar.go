@@ -141,6 +141,9 @@ func (r *Rule) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	r.Free = action == "disinhibit"
+	if kind == "fibre" {
+		kind = "fiber"
+	}
 	if len(parts) != 4 && len(parts) != 5 || kind != "area" && kind != "fiber" || (kind == "area") != (r.To == "") || action != "inhibit" && !r.Free {
 		return fmt.Errorf("rule %s: want [\"area\", action, area, index] or [\"fiber\", action, area, area, index] with the action inhibit or disinhibit", b)
 	}

@@ -200,8 +200,10 @@ const small = `{"areas": ["LEX", "VERB"], "initially_disinhibited": ["LEX", "VER
 
 // Words that are not there and tables that do not fit are refused.
 func TestGrammarsRefused(t *testing.T) {
-	if _, err := ReadGrammar(strings.NewReader(small)); err != nil {
-		t.Fatal(err)
+	for _, spelling := range []string{"fiber", "fibre"} {
+		if _, err := ReadGrammar(strings.NewReader(strings.Replace(small, "fiber", spelling, 1))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for want, change := range map[string][2]string{
 		"block 3 of 1":            {`[0, "verb"]`, `[3, "verb"]`},

@@ -104,7 +104,10 @@ func TestMistakesInTheHeader(t *testing.T) {
 		good + "\nwinners: 7" + run:            "winners is \"7\"",
 		good + "\nfibres: {A>B: {}}" + run:     `no area "B"`,
 		good + "\nfibres: {A>A: {q: 1}}" + run: `no key of fibre A>A "q"`,
-		good + "\nfibres: {A>A: {p: 2}}" + run: "p of fibre A>A is 2: want 0 to 1",
+		good + "\nfibers: {A>A: {q: 1}}" + run: `no key of fibre A>A "q"`,
+
+		good + "\nfibres: {A>A: {p: 0.2}}\nfibers: {A>A: {p: 0.1}}" + run:                             "fibers again",
+		good + "\nfibres: {A>A: {p: 2}}" + run:                                                        "p of fibre A>A is 2: want 0 to 1",
 		good + "\nfibres: {A>A: {rule: additive}}" + run:                                              "learns additively towards MaxWeight",
 		good + "\nfibres: {A>A: {rule: anti-hebb, beta: 2}}" + run:                                    "weakens by 2",
 		good + "\nprocedures: {a: [{do: b}], b: [{repeat: 2, steps: [{do: c}]}], c: [{do: a}]}" + run: "circle: a > b > c > a",

@@ -50,7 +50,7 @@ var (
 	modes     = []string{"lazy-exact", "lazy-ref", "exact"}
 	rules     = []string{"hebb", "additive", "anti-hebb", "willshaw"}
 	policies  = []string{"top-k", "threshold", "relative"}
-	header    = []string{"seed", "p", "beta", "mode", "activity", "max_weight", "empty_if_silent", "no_self", "threads", "cache_mb", "memory", "winners", "stimuli", "areas", "fibres", "procedures", "run"}
+	header    = []string{"seed", "p", "beta", "mode", "activity", "max_weight", "empty_if_silent", "no_self", "threads", "cache_mb", "memory", "winners", "stimuli", "areas", "fibres", "fibers", "procedures", "run"}
 	areaKeys  = []string{"n", "k", "beta", "explicit", "rule", "policy", "threshold", "at_least", "latency", "latency_strength", "refraction"}
 	fibreKeys = []string{"p", "beta", "rule"}
 )
@@ -151,8 +151,13 @@ func (c *compiler) script(top *yaml.Node) {
 	default:
 		c.areas(areas, c.number(m["beta"], "beta", 0, math.Inf(1), defaultBeta))
 	}
-	if m["fibres"] != nil {
-		c.fibres(m["fibres"])
+	switch fibres, fibers := m["fibres"], m["fibers"]; {
+	case fibres != nil && fibers != nil:
+		c.at(fibers, "fibers again: they are given as fibres")
+	case fibres != nil:
+		c.fibres(fibres)
+	case fibers != nil:
+		c.fibres(fibers)
 	}
 	c.winnersOf(m["winners"])
 	c.procedures(m["procedures"])
