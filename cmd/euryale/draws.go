@@ -5,7 +5,7 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// loadDraws reads draws by parameters.
+// loadDraws reads draws as a table of parameters.
 func loadDraws(args []string) (*runs.Table, error) {
 	s, err := loadSource(args)
 	if err != nil {

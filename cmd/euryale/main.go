@@ -12,11 +12,12 @@ import (
 
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does, so that a run outlives its terminal
+	// keep ignoring SIGHUP under nohup, so that the run outlives its terminal
+	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process as it stands
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
