@@ -33,7 +33,7 @@ func PatternRows(p *rsoxs.Pattern, r rsoxs.Reduction, which []int, beam int, cut
 		n := len(c.Q[e])
 		at := (e*beams + beam) * n
 		line := func(name string, t *tensor.Tensor) viz.Line {
-			// skip the direct beam, which carries no information
+			// Skip the direct beam, which carries no information.
 			return viz.Line{Name: name, X: c.Q[e][1:], Y: t.Data().([]float64)[at+1 : at+n]}
 		}
 		row.Plots = []viz.Lines{

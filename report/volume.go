@@ -15,8 +15,8 @@ type SliceSettings struct {
 	At        int     // position along the axis in voxels; -1 for the middle
 	Subsample int     // draw one of this many voxels along each axis. Default 1
 	Least     float64 // lowest volume fraction and S at which an angle is drawn
-	// number of drawn voxels between director lines; -1 draws none. Default about 20
-	// lines a side
+	// Number of drawn voxels between director lines; -1 draws none. Default about 20
+	// lines a side.
 	Directors int
 }
 

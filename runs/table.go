@@ -15,7 +15,7 @@ type Table struct {
 	X     [][][]float64          // draws by [name][chain][draw]
 	Stat  map[string][][]float64 // sampler statistics by ArviZ name, then [chain][draw]
 	Depth int                    // largest tree depth allowed; 0 if it is not known
-	// target acceptance rate used to adapt the step size; 0 if it is not known
+	// Target acceptance rate used to adapt the step size; 0 if it is not known.
 	Target float64
 }
 

@@ -20,7 +20,7 @@ type chainConfig struct {
 	Chains  int    `json:"chains"`
 	Warmup  int    `json:"warmup"`
 	Draws   int    `json:"draws"`
-	// target acceptance rate for the step size; 0 leaves the choice to the sampler
+	// Target acceptance rate for the step size; 0 leaves the choice to the sampler.
 	Target   float64     `json:"target_accept"`
 	Depth    int         `json:"max_tree_depth"`
 	Seed     uint64      `json:"seed"`

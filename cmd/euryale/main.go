@@ -12,7 +12,7 @@ import (
 
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// keep ignoring SIGHUP under nohup, so that the run outlives its terminal
+	// Keep ignoring SIGHUP under nohup, so that the run outlives its terminal.
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}

@@ -20,7 +20,7 @@ type problemRun struct {
 	read    func(b []byte) error
 	has     func() bool // reports whether config.json contains a problem
 	model   func(ctx context.Context) (*infer.Model, error)
-	// chooses the starting points of the chains; nil starts them anywhere
+	// Chooses the starting points of the chains; nil starts them anywhere.
 	starts   func(post *infer.Posterior) ([][]float64, error)
 	sampling func(dir runs.Folder, post *infer.Posterior) sampling
 }

@@ -28,7 +28,7 @@ type sampling struct {
 	post     *infer.Posterior
 	document func(sampleDoc) any                         // adds the command's own entries to the document
 	report   func(fit *infer.Fit, v check.Verdict) error // writes the pictures and the report
-	// judges the model; nil uses the model's own check against its data
+	// Judges the model; nil uses the model's own check against its data.
 	check func(fit *infer.Fit) (check.Verdict, error)
 }
 

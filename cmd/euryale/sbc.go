@@ -21,7 +21,7 @@ type sbcConfig struct {
 // sbcDoc is the JSON document of sbc.
 type sbcDoc struct {
 	Fits int `json:"fits"`
-	// number of posterior draws among which each prior draw is ranked
+	// Number of posterior draws among which each prior draw is ranked.
 	Ranks       int                   `json:"ranks"`
 	Divergent   int                   `json:"divergent"`
 	Failed      int                   `json:"failed"`

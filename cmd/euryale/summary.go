@@ -10,7 +10,7 @@ import (
 type judged struct {
 	Summary     map[string]rowDoc `json:"summary"`
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
-	// verdict about the model, as stored in the run folder
+	// Verdict about the model, as stored in the run folder.
 	Check *checkDoc `json:"model_check,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 type checkDoc struct {
 	OK      bool   `json:"ok"`
 	Summary string `json:"summary"`
-	// smallest p-value of all tests combined; NaN if nothing could be tested
+	// Smallest p-value of all tests combined; NaN if nothing could be tested.
 	P        number    `json:"p"`
 	Reduced  number    `json:"chi2_reduced"` // reduced chi-square; NaN if the errors are not known
 	Expected [2]number `json:"expected"`     // central 99 % interval of chi2_reduced for a correct model
