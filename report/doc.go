@@ -1,4 +1,4 @@
-// Package report makes pages about analyses: a title, facts with a verdict, tables and
+// Package report builds pages about analyses: a title, facts with a verdict, tables and
 // figures.
 //
 //	page := report.Posterior("radii", fit, verdict, report.Settings{})

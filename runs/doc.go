@@ -1,4 +1,4 @@
-// Package runs keeps the folders in which runs leave their results.
+// Package runs manages the folders that hold the results of runs.
 //
 // A [Folder] holds the settings of a run, its checkpoint while it runs, its draws and the
 // data for its report. A [Writer] makes such folders and locks them, so that no two

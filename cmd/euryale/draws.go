@@ -15,7 +15,7 @@ func loadDraws(args []string) (*runs.Table, error) {
 	return t, as(exitData, err)
 }
 
-// rowDoc and diagnosticsDoc are the objects of the JSON contract.
+// rowDoc and diagnosticsDoc are objects in the JSON documents of summary and diagnose.
 type rowDoc struct {
 	Mean     number `json:"mean"`
 	SD       number `json:"sd"`

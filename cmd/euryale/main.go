@@ -1,4 +1,5 @@
-// Command euryale simulates, fits and samples from the command line.
+// Command euryale simulates scattering and neural assemblies, fits and samples models,
+// and reports on the results.
 //
 // Usage: euryale VERB THING [FILE...] [flags]; see euryale help.
 package main

@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Open reads the file name.
+// Open reads the file with the given name.
 func Open(name string) (*tensor.DataTree, error) {
 	r, err := foreign.Open(name)
 	if err != nil {

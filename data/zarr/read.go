@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Open reads the store in folder name.
+// Open reads the store in the folder with the given name.
 func Open(name string) (*tensor.DataTree, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {

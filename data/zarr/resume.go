@@ -65,7 +65,7 @@ func (s *Stream) reopen(r *reader, draws map[string]int) error {
 	return s.w.consolidate()
 }
 
-// keepMetadata takes over all metadata in their order.
+// keepMetadata copies all existing metadata in their order.
 func (s *Stream) keepMetadata(r *reader) error {
 	groups, arrays, err := r.children("")
 	if err != nil {

@@ -69,7 +69,7 @@ type Dist struct {
 	variance    func(p []float64) float64
 }
 
-// Source is a stream of random numbers: tensor.Stream is one.
+// Source is a stream of random numbers. tensor.Stream implements it.
 type Source interface {
 	Float64() float64 // uniform number in [0, 1)
 	Normal() float64  // standard normal number

@@ -1,5 +1,5 @@
-// Package dist holds probability distributions as log densities in a graph, with their
-// supports and the transforms that carry them to the whole real line.
+// Package dist provides probability distributions as log densities in a graph, with their
+// supports and the transforms from the real line to those supports.
 //
 // A distribution is a value whose parameters are Nodes or numbers. LogProb returns the
 // Node of its log density, and LogCDF and LogCCDF those of its tails. Support gives the

@@ -295,7 +295,7 @@ func CovMatrixTransform(k int) Transform {
 	}
 }
 
-// cholesky returns the lower factor of a symmetric k x k matrix, row-major.
+// cholesky returns the lower Cholesky factor of a symmetric k x k matrix, row-major.
 func cholesky(y []float64, k int) ([]float64, error) {
 	k, err := order(y, k)
 	if err != nil {

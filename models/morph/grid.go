@@ -2,7 +2,7 @@ package morph
 
 import ad "github.com/euryale-dev/euryale/autodiff"
 
-// Grid is a volume of cubic voxels along Z, Y, X.
+// Grid is a volume of cubic voxels with axes Z, Y, X.
 type Grid struct {
 	Shape [3]int
 	Voxel float64 // edge length of a voxel in nm
