@@ -15,7 +15,7 @@ func loadDraws(args []string) (*runs.Table, error) {
 	return t, as(exitData, err)
 }
 
-// rowDoc and diagnosticsDoc are objects in the JSON documents of summary and diagnose.
+// rowDoc and diagnosticsDoc are objects in the JSON documents of commands on draws.
 type rowDoc struct {
 	Mean     number `json:"mean"`
 	SD       number `json:"sd"`

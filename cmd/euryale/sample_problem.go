@@ -15,7 +15,7 @@ import (
 type problemRun struct {
 	command string
 	folder  string       // run folder for a problem read from standard input
-	cfg     *chainConfig // chain settings; they point into config
+	cfg     *chainConfig // chain settings, a pointer into config
 	config  any          // content of config.json
 	read    func(b []byte) error
 	has     func() bool // reports whether config.json contains a problem

@@ -22,7 +22,7 @@ import (
 // depend on the command.
 type sampling struct {
 	dir      runs.Folder
-	cfg      *chainConfig // chain settings; they point into config
+	cfg      *chainConfig // chain settings, a pointer into config
 	config   any          // content of config.json
 	model    string       // name of the model in the files of draws
 	post     *infer.Posterior
