@@ -8,21 +8,21 @@ import (
 //go:embed g2_result.hdf
 var correlations []byte
 
-// Correlations returns a result file of photon correlation in the APS 8-ID layout, which
-// examples/g2 has made.
+// Correlations returns a result file of photon correlation spectroscopy in the APS 8-ID
+// layout, made by examples/g2.
 func Correlations() []byte { return slices.Clone(correlations) }
 
 //go:embed assembly/*.yaml
 var scripts embed.FS
 
-// Experiment is an experiment with assemblies of neurons, as a script.
+// Experiment is a script of an experiment with assemblies of neurons.
 type Experiment struct {
 	Name    string
-	About   string // what it shows
-	Picture string // the kind of picture that shows it
+	About   string // description of what the experiment shows
+	Picture string // kind of picture that shows it
 }
 
-// Experiments returns three experiments of the assembly calculus in small.
+// Experiments returns three small experiments in the assembly calculus.
 func Experiments() []Experiment {
 	return []Experiment{
 		{"project", "a stimulus forms an assembly: neurons that ever fired, at four plasticities", "support"},
@@ -32,7 +32,7 @@ func Experiments() []Experiment {
 }
 
 // Script returns the experiment in the language of package sim/assembly/script. It panics
-// on an Experiment that is none of Experiments.
+// if x is not one of Experiments.
 func (x Experiment) Script() []byte {
 	b, err := scripts.ReadFile("assembly/" + x.Name + ".yaml")
 	if err != nil {

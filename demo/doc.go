@@ -1,5 +1,5 @@
-// Package demo holds the data sets of the demonstrations: synthetic, small, and made or
-// found without a network.
+// Package demo holds the data sets of the demonstrations. They are small and synthetic,
+// and need no network.
 //
 //	err := os.WriteFile("g2_result.hdf", demo.Correlations(), 0o644)
 //	curves, err := g2.OpenCurves("g2_result.hdf")

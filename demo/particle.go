@@ -14,13 +14,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Particle returns the parameters of the particle that WriteParticle measures; lengths in
-// nm.
+// Particle returns the true parameters of the particle that WriteParticle measures;
+// lengths are in nm.
 func Particle() map[string]float64 {
 	return map[string]float64{"radius": 9.3, "shell": 6.4, "aligned": 0.55}
 }
 
-// problem is what is asked about it: 10 % of noise on every pixel.
+// problem is the inversion problem for the particle, with 10 % noise on every pixel.
 const problem = `{
   "model": "core_shell",
   "grid": {"shape": [10, 24, 24], "voxel": 3.5},
@@ -41,7 +41,8 @@ const problem = `{
 // noise is the standard deviation of the logarithms of the intensities.
 const noise = 0.1
 
-// constants are gold-like, polystyrene-like, around the carbon edge, and of vacuum.
+// The optical constants are those of a gold-like and a polystyrene-like material near the
+// carbon edge, and of vacuum.
 var (
 	energies  = []float64{280, 284.7, 285.2}
 	constants = [][]cyrsoxs.Constants{
@@ -53,13 +54,14 @@ var (
 	}
 )
 
-// logName is the log that CyRSoXS leaves beside its images.
+// logName is the name of the log that CyRSoXS writes next to its images.
 const logName = "CyRSoXS.log"
 
-// WriteParticle writes a core-shell particle in vacuum into a folder that exists, as a
-// working directory of CyRSoXS: settings, optical constants, the morphology, its patterns
-// at three energies with 10 % of noise on every pixel, and the problems that recover it,
-// problem.json by least squares and posterior.json by NUTS. Files name the creator.
+// WriteParticle writes a core-shell particle in vacuum into an existing folder, laid out
+// as a working directory of CyRSoXS: settings, optical constants, the morphology and its
+// patterns at three energies with 10 % noise on every pixel. It also writes the problems
+// that recover the particle: problem.json by least squares and posterior.json by NUTS.
+// The files name the creator.
 func WriteParticle(ctx context.Context, dir, creator string) error {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, more := range map[string]string{"problem.json": "", "posterior.json": ",\n  \"method\": \"nuts\""} {
@@ -95,7 +97,7 @@ func WriteParticle(ctx context.Context, dir, creator string) error {
 	return measure(ctx, path("HDF5"), c, v, all)
 }
 
-// volume is the true particle.
+// volume returns the true particle.
 func volume() (*cyrsoxs.Morphology, error) {
 	p, err := morph.ParseProblem(fmt.Appendf(nil, problem, ""))
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// ErrNoWinners says that a run has not kept which neurons fired.
+// ErrNoWinners says that a run did not record which neurons fired.
 var ErrNoWinners = errors.New("the run kept no winners")
 
-// UnknownError says that a run has no area or measure of a name.
+// UnknownError says that a run has no area or measure with a given name.
 type UnknownError struct {
 	Name  string
 	Known []string
 }
 
-// Error lists what there is.
+// Error lists the names that exist.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no %s: there is %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// Assembly draws what can be drawn of a run of a script.
+// Assembly draws all figures available for the run of a script.
 func Assembly(s *script.Script, r *script.Result, set Settings) *Album {
 	b := &Album{Note: set.Note}
 	if len(r.Rounds) == 0 {
@@ -45,7 +45,8 @@ func Assembly(s *script.Script, r *script.Result, set Settings) *Album {
 
 func isOverlap(m script.Measure) bool { return m.Quantity == "overlap" }
 
-// chosen returns names where they are known, or all.
+// chosen returns the names after checking that they are known, or all known names if
+// there are none.
 func chosen(names, known []string) ([]string, error) {
 	if len(known) == 0 {
 		return nil, fmt.Errorf("the run has nothing of the kind to draw")
@@ -61,8 +62,8 @@ func chosen(names, known []string) ([]string, error) {
 	return names, nil
 }
 
-// Support draws how many neurons of areas ever fired, in units of k, over the steps. No names
-// are all areas.
+// Support draws the number of neurons in each area that ever fired, in units of k,
+// against the step. Without names it draws all areas.
 func Support(s *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
 	curves := map[string]*viz.Line{}
 	k := map[string]float64{}
@@ -81,8 +82,8 @@ func Support(s *script.Script, r *script.Result, names []string) (*viz.Figure, e
 	return linesOf("Support", "support / k", names, known, curves, r.Mode)
 }
 
-// Overlaps draws the overlaps that a script measures, over the steps. No names are all
-// measures.
+// Overlaps draws the overlaps that a script measures against the step. Without names it
+// draws all measures.
 func Overlaps(r *script.Result, names []string) (*viz.Figure, error) {
 	curves := map[string]*viz.Line{}
 	var known []string
@@ -119,8 +120,8 @@ func linesOf(title, label string, names, known []string, curves map[string]*viz.
 	return f, err
 }
 
-// Raster draws which neurons fire in each step. No names are all areas whose winners were
-// kept.
+// Raster draws which neurons fire in each step. Without names it draws all areas whose
+// winners were recorded.
 func Raster(r *script.Result, names []string) (*viz.Figure, error) {
 	areas := map[string]*viz.Firing{}
 	var known []string

@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Formula is the page of the posterior of a formula, whose problem is in a file.
+// Formula returns the page of the posterior of a formula that a problem file defines.
 func Formula(file string, p *expr.Problem, fit *infer.Fit, v check.Verdict, s Settings) *Page {
 	rep := fit.Diagnose()
 	data := &Album{Note: s.Note}
@@ -34,10 +34,10 @@ func Formula(file string, p *expr.Problem, fit *infer.Fit, v check.Verdict, s Se
 	return &Page{Report: r, Album: *data}
 }
 
-// mostPredicted bounds the numbers drawn for a picture: 400 MB.
+// mostPredicted is the largest number of predicted values drawn for a picture: 400 MB.
 const mostPredicted = 50_000_000
 
-// exprBand draws the data over what the model expects of new data, against x.
+// exprBand draws the data over the posterior predictive band, against x.
 func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.Figure, error) {
 	draws := 0
 	for c := range fit.Chains() {

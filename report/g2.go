@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// CurveFits is the page of point fits of the bins of a file: a table, a grid of all bins, the
-// parameters against q, and what the model does not explain.
+// CurveFits returns the page of point fits of the bins of a file: a table, a grid of all
+// bins, the parameters against q, and what the model does not explain.
 func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 	b := fitAlbum(model, fits, s)
 	p := &Page{Report: viz.Report{Title: "g2: " + model.Name, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: model.Formula}, {Name: "version", Value: s.Program}},
@@ -20,7 +20,7 @@ func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 	return p
 }
 
-// misfits is the part of a report that judges the model bin by bin.
+// misfits returns the section of a report that judges the model bin by bin.
 func misfits(fits []g2.Fit, b *Album) viz.Section {
 	s := viz.Section{Title: "Model against data", Text: "Residuals in standard deviations, with a band of two."}
 	var panels []viz.Curve
@@ -46,7 +46,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 	return s
 }
 
-// fitAlbum draws data and fits.
+// fitAlbum draws the data with the fits.
 func fitAlbum(model g2.Model, fits []g2.Fit, s Settings) *Album {
 	b := &Album{Note: s.Note}
 	var curves []viz.Curve
@@ -96,7 +96,7 @@ func parametersOf(model g2.Model, fits []g2.Fit) (*viz.Figure, error) {
 	return viz.Parameters(x, series...)
 }
 
-// curveOf makes the plot of data and line; q models have logarithmic axes.
+// curveOf returns the plot of data with a line. Models in q have logarithmic axes.
 func curveOf(c g2.Curve, model g2.Model, band *g2.Band) viz.Curve {
 	v := viz.Curve{Title: fmt.Sprintf("bin %d", c.Bin), XLabel: "delay (s)", YLabel: "g2", X: c.X, Y: c.Y, Err: c.Err, LogX: true}
 	if !math.IsNaN(c.Q) && c.Q > 0 {

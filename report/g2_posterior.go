@@ -9,17 +9,17 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// CurveRun is the posterior of one bin with what it was made of.
+// CurveRun is the posterior of one bin together with its data, model and settings.
 type CurveRun struct {
 	File      string
 	Model     g2.Model
 	Settings  g2.Settings
 	Curve     g2.Curve
-	Point     g2.Fit // from which the chains started
+	Point     g2.Fit // point fit from which the chains started
 	Posterior *infer.Posterior
 }
 
-// CurvePosterior is the page of a sampled bin.
+// CurvePosterior returns the page of a sampled bin.
 func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *Page {
 	data := &Album{Note: set.Note}
 	line, err := r.Point.Line()
@@ -58,7 +58,7 @@ func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *
 	return p
 }
 
-// predictive draws the data over what the model expects of new data.
+// predictive draws the data over the posterior predictive band.
 func predictive(post *infer.Posterior, c g2.Curve, model g2.Model, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
 	p, err := g2.PredictiveBands(post, fit, seed)
 	if err != nil {

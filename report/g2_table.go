@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
-// fitTable is the table of fits for the report.
+// fitTable returns the table of fits for the report.
 func fitTable(model g2.Model, fits []g2.Fit) string {
 	var b strings.Builder
 	place := axisOf(fits).AxisLabel()
@@ -39,7 +39,7 @@ func fitTable(model g2.Model, fits []g2.Fit) string {
 	return b.String()
 }
 
-// qText writes a q, which tables need not have.
+// qText formats q; it is "-" if q is not known.
 func qText(q float64) string {
 	if math.IsNaN(q) {
 		return "-"
@@ -47,7 +47,7 @@ func qText(q float64) string {
 	return fmt.Sprintf("%.4g", q)
 }
 
-// estimate writes a parameter with its error; a failed bin has none.
+// estimate formats a parameter with its error; for a failed bin it is "-".
 func estimate(f g2.Fit, i int) string {
 	if f.Status == "failed" {
 		return "-"
@@ -55,7 +55,7 @@ func estimate(f g2.Fit, i int) string {
 	return PlusMinus(f.X[i], f.SD[i])
 }
 
-// chiSquare writes the reduced chi-square; a failed bin has none.
+// chiSquare formats the reduced chi-square; for a failed bin it is "-".
 func chiSquare(f g2.Fit) string {
 	if f.Status == "failed" {
 		return "-"
@@ -63,7 +63,7 @@ func chiSquare(f g2.Fit) string {
 	return fmt.Sprintf("%.3g", f.ReducedChiSquared)
 }
 
-// agreement says in one word whether the model agrees with the data, or - where the fit
+// agreement says in one word whether the model agrees with the data; it is "-" if the fit
 // has no minimum to judge.
 func agreement(f g2.Fit) string {
 	switch {
@@ -101,7 +101,7 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	return w.Flush()
 }
 
-// axisOf is a curve that knows the axis of all.
+// axisOf returns a curve that carries the axis common to all fits.
 func axisOf(fits []g2.Fit) g2.Curve {
 	if len(fits) == 0 {
 		return g2.Curve{}

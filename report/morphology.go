@@ -13,19 +13,19 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Inversion is a solved task with what it was made of.
+// Inversion is a solved task together with its results.
 type Inversion struct {
-	File       string // of the problem
+	File       string // problem file
 	Task       *morph.Task
-	Table      string              // of the parameters, as HTML
-	Verdict    check.Verdict       // about the model
-	Morphology *cyrsoxs.Morphology // that of the parameters
-	Pattern    *rsoxs.Pattern      // of the morphology
-	Fit        *infer.Fit          // nil but for posteriors
+	Table      string              // HTML table of the parameters
+	Verdict    check.Verdict       // verdict about the model
+	Morphology *cyrsoxs.Morphology // morphology at the parameters found
+	Pattern    *rsoxs.Pattern      // simulated pattern of the morphology
+	Fit        *infer.Fit          // posterior; nil for point fits
 }
 
-// Morphology is the page of an inversion: patterns and curves of data and model, and a slice
-// of the morphology.
+// Morphology returns the page of an inversion: patterns and curves of data and model, and
+// a slice of the morphology.
 func Morphology(v Inversion, s Settings) *Page {
 	b := dataAlbum(v, s)
 	problem := v.Task.Problem
@@ -43,7 +43,7 @@ func Morphology(v Inversion, s Settings) *Page {
 	return &Page{Report: r, Album: *b}
 }
 
-// dataAlbum draws data and model, and a slice of the morphology.
+// dataAlbum draws the data, the model and a slice of the morphology.
 func dataAlbum(v Inversion, s Settings) *Album {
 	data := *v.Pattern
 	data.Intensity = v.Task.Measurement.Masked()
@@ -61,10 +61,10 @@ func dataAlbum(v Inversion, s Settings) *Album {
 	return b
 }
 
-// mostLines bounds the parameters in a table.
+// mostLines is the largest number of parameters in a table.
 const mostLines = 40
 
-// Parameters is the table of a fit, as HTML.
+// Parameters returns the table of a fit as HTML.
 func Parameters(names []string, f *morph.Solution) string {
 	var b strings.Builder
 	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th></tr></thead><tbody>")

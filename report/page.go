@@ -9,20 +9,21 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Settings of a page. The zero value is right where nobody is to be told anything.
+// Settings are the settings of a page. The zero value suits pages that report problems to
+// nobody.
 type Settings struct {
-	Program string            // name and version of what made the page
-	Seed    uint64            // of the random numbers in it
-	Note    func(text string) // told of figures that cannot be drawn; nil: nobody
+	Program string            // name and version of the program that made the page
+	Seed    uint64            // seed of the random numbers used in figures
+	Note    func(text string) // called for each figure that cannot be drawn; nil ignores them
 }
 
-// Page is a report whose figures have the names of files.
+// Page is a report whose figures have file names.
 type Page struct {
 	viz.Report
 	Album
 }
 
-// Save writes report.html and, below plots, the figures into a folder.
+// Save writes report.html to a folder, and the figures to its subfolder plots.
 func (p *Page) Save(dir string) error {
 	if err := p.Album.Save(dir); err != nil {
 		return err
@@ -30,21 +31,21 @@ func (p *Page) Save(dir string) error {
 	return atomicfile.WriteBytes(filepath.Join(dir, "report.html"), []byte(p.HTML()))
 }
 
-// Album is a list of figures with the names of their files.
+// Album is a list of figures with their file names.
 type Album struct {
-	Note func(text string) // told of figures that cannot be drawn; nil: nobody
+	Note func(text string) // called for each figure that cannot be drawn; nil ignores them
 
 	pictures []picture
 }
 
-// picture is a figure with the name of its files.
+// picture is a figure with its file name.
 type picture struct {
 	name   string
 	figure *viz.Figure
 }
 
-// Add takes a figure. One that could not be drawn, as the error says, is noted and left
-// out.
+// Add appends a figure. If err says that it could not be drawn, it is reported to Note
+// and left out.
 func (b *Album) Add(name string, f *viz.Figure, err error) {
 	if err != nil {
 		b.note("no %s plot: %v", name, err)
@@ -53,10 +54,10 @@ func (b *Album) Add(name string, f *viz.Figure, err error) {
 	b.pictures = append(b.pictures, picture{name, f})
 }
 
-// Append takes the figures of another album.
+// Append adds the figures of another album.
 func (b *Album) Append(o *Album) { b.pictures = append(b.pictures, o.pictures...) }
 
-// Figures returns all figures, in the order in which they came.
+// Figures returns all figures in the order in which they were added.
 func (b *Album) Figures() []*viz.Figure {
 	var out []*viz.Figure
 	for _, p := range b.pictures {
@@ -65,7 +66,7 @@ func (b *Album) Figures() []*viz.Figure {
 	return out
 }
 
-// Save writes every figure as SVG and PNG into the folder plots below dir.
+// Save writes every figure as SVG and PNG to the subfolder plots of dir.
 func (b *Album) Save(dir string) error {
 	plots := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(plots, 0o755); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// PatternRows makes a row of pictures for each of some energies, by their places: the image
-// of a beam, with its intensities over q and its anisotropy or, instead, cuts through the
-// centre. They are for viz.Scattering.
+// PatternRows makes one row of pictures for each energy index in which: the image of a
+// beam and either its intensity and anisotropy against q or cuts through the centre. The
+// rows are for viz.Scattering.
 func PatternRows(p *rsoxs.Pattern, r rsoxs.Reduction, which []int, beam int, cuts bool) ([]viz.PatternRow, error) {
 	d, err := r.NewReducer(p)
 	if err != nil {
@@ -33,7 +33,8 @@ func PatternRows(p *rsoxs.Pattern, r rsoxs.Reduction, which []int, beam int, cut
 		n := len(c.Q[e])
 		at := (e*beams + beam) * n
 		line := func(name string, t *tensor.Tensor) viz.Line {
-			return viz.Line{Name: name, X: c.Q[e][1:], Y: t.Data().([]float64)[at+1 : at+n]} // the beam itself tells nothing
+			// Skip the direct beam, which carries no information.
+			return viz.Line{Name: name, X: c.Q[e][1:], Y: t.Data().([]float64)[at+1 : at+n]}
 		}
 		row.Plots = []viz.Lines{
 			{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []viz.Line{line("mean", c.I), line("along the field", c.Para), line("across", c.Perp)}},
@@ -43,7 +44,7 @@ func PatternRows(p *rsoxs.Pattern, r rsoxs.Reduction, which []int, beam int, cut
 	return list, nil
 }
 
-// cutsOf are the row and the column of an image through q = 0.
+// cutsOf returns the row and the column of an image through q = 0.
 func cutsOf(p *rsoxs.Pattern, im []float64) viz.Lines {
 	ny, nx := len(p.QY), len(p.QX)
 	column := make([]float64, ny)

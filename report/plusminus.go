@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// PlusMinus writes a value and its error to two digits of the error.
+// PlusMinus formats a value and its error to two digits of the error.
 func PlusMinus(v, sd float64) string {
 	if !(sd > 0) || math.IsInf(sd, 0) || math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Sprintf("%.5g +- %.2g", v, sd)

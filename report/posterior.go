@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Posterior is the page of a posterior whose verdict about the model is v.
+// Posterior returns the page of a posterior; v is the verdict about its model.
 func Posterior(title string, fit *infer.Fit, v check.Verdict, s Settings) *Page {
 	rep := fit.Diagnose()
 	album := posteriorAlbum(viz.FromFit(fit), s)
@@ -16,7 +16,7 @@ func Posterior(title string, fit *infer.Fit, v check.Verdict, s Settings) *Page 
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}, {Title: "Posterior", Figures: album.Figures()}}}}
 }
 
-// posteriorAlbum draws what a posterior is judged by.
+// posteriorAlbum draws the figures by which a posterior is judged.
 func posteriorAlbum(d viz.Draws, s Settings) *Album {
 	b := &Album{Note: s.Note}
 	for _, p := range []struct {

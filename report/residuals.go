@@ -9,12 +9,12 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// residualPanel draws the residuals of a verdict along its first axis.
+// residualPanel draws the residuals of a verdict along their first axis.
 func residualPanel(v check.Verdict, title string) (*viz.Figure, error) {
 	return viz.Fit(residualCurve(v, title))
 }
 
-// residualCurve holds residuals in standard deviations with a band of two.
+// residualCurve returns the residuals in standard deviations with a band of two.
 func residualCurve(v check.Verdict, title string) viz.Curve {
 	c := viz.Curve{Title: title, XLabel: "point", YLabel: "residual (standard deviations)", BandName: "2 standard deviations"}
 	axis := check.Axis{}
@@ -47,7 +47,7 @@ func residualCurve(v check.Verdict, title string) viz.Curve {
 	return c
 }
 
-// modelSection is the part of a report that judges the model.
+// modelSection returns the section of a report that judges the model.
 func modelSection(v check.Verdict, b *Album) viz.Section {
 	s := viz.Section{Title: "Model against data", Tables: []string{v.HTML()}}
 	if len(v.Residuals) > 0 {
@@ -59,7 +59,7 @@ func modelSection(v check.Verdict, b *Album) viz.Section {
 	return s
 }
 
-// verdictFact colours the two halves of a verdict.
+// verdictFact returns both parts of a verdict in their colours.
 func verdictFact(chains diag.Report, model check.Verdict) viz.Fact {
 	f := viz.Fact{Name: "verdict", Value: chains.Verdict() + " " + model.Summary(), Verdict: viz.Good}
 	if !chains.OK() || !model.OK {

@@ -9,10 +9,11 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// mostEnergies bounds the rows of pictures.
+// mostEnergies is the largest number of rows of pictures.
 const mostEnergies = 6
 
-// Rows returns the energies of pictures: all, or some spread evenly.
+// Rows returns the indices of the energies to draw: all of them, or an evenly spaced
+// selection.
 func Rows(p *rsoxs.Pattern) (list []int) {
 	n := min(len(p.Energies), mostEnergies)
 	for i := range n {
@@ -21,8 +22,8 @@ func Rows(p *rsoxs.Pattern) (list []int) {
 	return list
 }
 
-// Patterns draws data, fit and the difference of their logarithms, a row for each
-// energy, of the first beam.
+// Patterns draws data, fit and the difference of their logarithms for the first beam, one
+// row per energy.
 func Patterns(data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	var table [][]viz.Image
 	for _, e := range Rows(model) {
@@ -57,7 +58,7 @@ func Curves(kind string, data, model *rsoxs.Pattern) (*viz.Figure, error) {
 		return nil, err
 	}
 	seen := *model
-	seen.Intensity = model.Intensity.Copy() // where there are data
+	seen.Intensity = model.Intensity.Copy() // intensity only where there are data
 	for i, x := range data.Intensity.Data().([]float64) {
 		if math.IsNaN(x) {
 			seen.Intensity.Data().([]float64)[i] = x
@@ -75,7 +76,7 @@ func Curves(kind string, data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	}
 	var all []viz.Curve
 	for _, e := range Rows(model) {
-		q := m.Q[e][1:] // the beam itself tells nothing
+		q := m.Q[e][1:] // skip the direct beam, which carries no information
 		all = append(all, viz.Curve{Title: fmt.Sprintf("%g eV", model.Energies[e]), XLabel: "q (1/nm)", YLabel: kind, LogY: kind == "I",
 			X: q, Y: pick(d, e)[1:], LineX: q, Line: pick(m, e)[1:]})
 	}

@@ -8,16 +8,19 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// SliceSettings of Slice. The zero value is the lowest plane across z, with all voxels.
+// SliceSettings are the settings of Slice. The zero value is the lowest plane across z,
+// with all voxels.
 type SliceSettings struct {
-	Axis      int     // across the slice: 0 for z, 1 for y, 2 for x
-	At        int     // voxels along the axis; -1 for the middle
-	Subsample int     // draw every so many voxels. Default 1
-	Least     float64 // volume fraction and S that show an angle
-	Directors int     // a line every so many drawn voxels, -1 for none. Default about 20 a side
+	Axis      int     // axis normal to the slice: 0 for z, 1 for y, 2 for x
+	At        int     // position along the axis in voxels; -1 for the middle
+	Subsample int     // draw one of this many voxels along each axis. Default 1
+	Least     float64 // lowest volume fraction and S at which an angle is drawn
+	// Number of drawn voxels between director lines; -1 draws none. Default about 20
+	// lines a side.
+	Directors int
 }
 
-// Slice cuts a volume of Euler angles. The title says where.
+// Slice cuts a slice through a volume of Euler angles. Its title gives the position.
 func Slice(m *cyrsoxs.Morphology, f SliceSettings) viz.Slice {
 	axis, at, name := f.Axis, f.At, string("zyx"[f.Axis])
 	if at < 0 {
@@ -38,10 +41,10 @@ func Slice(m *cyrsoxs.Morphology, f SliceSettings) viz.Slice {
 	return s
 }
 
-// mostSampled is how many voxels histograms count.
+// mostSampled is the largest number of voxels counted in histograms.
 const mostSampled = 100000
 
-// Sampled takes voxels for histograms: all, or some drawn at random with a fixed
+// Sampled returns voxels for histograms: all of them, or a random sample with a fixed
 // seed.
 func Sampled(m *cyrsoxs.Morphology) []viz.Phase {
 	n := m.Voxels()
@@ -55,7 +58,7 @@ func Sampled(m *cyrsoxs.Morphology) []viz.Phase {
 	return phasesAt(m, places)
 }
 
-// phasesAt takes the phases of a volume of Euler angles at some voxels.
+// phasesAt returns the phases of a volume of Euler angles at some voxels.
 func phasesAt(m *cyrsoxs.Morphology, places []int) []viz.Phase {
 	take := func(f cyrsoxs.Field) []float64 {
 		v := make([]float64, len(places))

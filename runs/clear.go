@@ -9,13 +9,13 @@ import (
 	"github.com/euryale-dev/euryale/data/zarr"
 )
 
-// results are the files that a run may leave, and patterns of their names.
+// results lists the files and the file-name patterns that a run may leave.
 var results = []string{CheckpointFile, ConfigFile, "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv",
 	"brain.snapshot", "profile.txt", "connectome.npz", "training.csv"}
 
 var manyResults = []string{"chain-[0-9].csv", "chain-[0-9][0-9].csv", "chain-[0-9][0-9][0-9].csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"}
 
-// clear removes all that a run may have left, and nothing else.
+// clear removes everything that a run may have left, and nothing else.
 func (f Folder) clear() error {
 	old := slices.Clone(results)
 	for _, pattern := range manyResults {

@@ -1,8 +1,8 @@
-// Package runs keeps the folders in which runs leave their results.
+// Package runs manages the folders that hold the results of runs.
 //
-// A [Folder] holds the settings of a run, its checkpoint while it goes on, its draws and
-// what its report is made of. A [Writer] makes such folders and locks them, so that no
-// two processes write one, and refuses folders that hold anything of others.
+// A [Folder] holds the settings of a run, its checkpoint while it runs, its draws and the
+// data for its report. A [Writer] makes such folders and locks them, so that no two
+// processes write to the same one, and refuses folders that hold foreign files.
 //
 //	w := &runs.Writer{Command: "my study", Program: "study 1.0"}
 //	defer w.Release()
@@ -18,7 +18,7 @@
 //	err = dir.Resume("my study", &settings)
 //	cfg.Resume = dir.Checkpoint()
 //
-// The folder has these files, all of which take their names when they are whole:
+// The folder has these files. Each appears under its name only once it is complete:
 //
 //	.euryale         says that the folder is one of ours
 //	.lock            the process that writes here, while it runs

@@ -12,12 +12,12 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 )
 
-// mostStored is how many numbers of new data a folder keeps: 40 MB. Of larger models they
-// are drawn when they are needed, with infer.Fit.PosteriorPredictive.
+// mostStored is the largest number of posterior predictive values that a folder keeps: 40
+// MB. For larger models infer.Fit.PosteriorPredictive draws them when they are needed.
 const mostStored = 5_000_000
 
-// SaveDraws writes the draws of a fit as one table per chain, with settings in their heads,
-// and all together as labelled arrays.
+// SaveDraws writes the draws of a fit as one table per chain, with the settings in the
+// headers, and all chains together as labelled arrays.
 func (f Folder) SaveDraws(fit *infer.Fit, settings map[string]string) error {
 	kept := 0
 	for c := range fit.Chains() {

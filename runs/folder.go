@@ -12,28 +12,28 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Files of a run folder that others have to name.
+// Names of files in a run folder that other packages refer to.
 const (
 	ConfigFile     = "config.json"
 	CheckpointFile = "checkpoint"
 	DrawsFolder    = "draws.zarr"
-	MarkerFile     = ".euryale" // in every folder that a Writer has made, or found empty
+	MarkerFile     = ".euryale" // marks every folder that a Writer created or found empty
 )
 
-// Folder is the folder of one run, by its path.
+// Folder is the path of the folder of one run.
 type Folder string
 
-// Path returns the path of a file in the folder.
+// Path returns the path of an element in the folder.
 func (f Folder) Path(elem ...string) string {
 	return filepath.Join(append([]string{string(f)}, elem...)...)
 }
 
-// Begin writes the settings of the run, an object with the key "command". From then on the
-// run can be resumed.
+// Begin writes the settings of the run, an object with the key "command". From then on
+// the run can be resumed.
 func (f Folder) Begin(config any) error { return WriteJSON(f.Path(ConfigFile), config) }
 
-// Config reads the settings of the run. The error of a folder without any is that of the
-// file.
+// Config reads the settings of the run. If the folder has none, the error is that of
+// reading the file.
 func (f Folder) Config(config any) error {
 	b, err := foreign.ReadFile(f.Path(ConfigFile))
 	if err != nil {
@@ -45,8 +45,7 @@ func (f Folder) Config(config any) error {
 	return nil
 }
 
-// Command returns the command that made the folder; it is empty where the settings do not
-// name it.
+// Command returns the command that made the folder, or "" if the settings do not name it.
 func (f Folder) Command() (string, error) {
 	var ran struct {
 		Command string `json:"command"`
@@ -55,11 +54,11 @@ func (f Folder) Command() (string, error) {
 	return ran.Command, err
 }
 
-// OtherRunError says that a folder is one of another command than that which would resume
-// it.
+// OtherRunError says that a folder belongs to a run of another command than the one
+// resuming it.
 type OtherRunError struct {
 	Folder       Folder
-	Command, Run string // which resumes, and which made the folder
+	Command, Run string // the command that resumes, and the command that made the folder
 }
 
 // Error names both commands.
@@ -67,8 +66,8 @@ func (e *OtherRunError) Error() string {
 	return fmt.Sprintf("%s is a run of %q: want %s", e.Folder, e.Run, e.Command)
 }
 
-// Resume reads the settings of the run that the command is to go on with. A run of another
-// command is an *OtherRunError.
+// Resume reads the settings of the run that the given command is to resume. If another
+// command made the run, the error is an *OtherRunError.
 func (f Folder) Resume(command string, config any) error {
 	ran, err := f.Command()
 	switch {
@@ -82,7 +81,7 @@ func (f Folder) Resume(command string, config any) error {
 	return f.Config(config)
 }
 
-// Checkpoint names the checkpoint of the run; it is empty where there is none.
+// Checkpoint returns the path of the run's checkpoint, or "" if there is none.
 func (f Folder) Checkpoint() string {
 	if name := f.Path(CheckpointFile); exists(name) {
 		return name
@@ -90,8 +89,8 @@ func (f Folder) Checkpoint() string {
 	return ""
 }
 
-// Ours reports whether the folder is one of a run, whose files may be replaced when that is
-// asked for.
+// Ours reports whether the folder is a run folder, whose files may be replaced on
+// request.
 func (f Folder) Ours() bool {
 	if exists(f.Path(MarkerFile)) {
 		return true
@@ -100,11 +99,11 @@ func (f Folder) Ours() bool {
 	return err == nil && ran != ""
 }
 
-// WriteFile writes a file under a temporary name and renames it.
+// WriteFile writes a file under a temporary name and then renames it.
 func WriteFile(path string, b []byte) error { return atomicfile.WriteBytes(path, b) }
 
-// WriteJSON writes v as an indented document, under a temporary name that is changed at
-// the end.
+// WriteJSON writes v as an indented JSON document under a temporary name and then renames
+// it.
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -113,7 +112,7 @@ func WriteJSON(path string, v any) error {
 	return WriteFile(path, append(b, '\n'))
 }
 
-// exists reports whether a file is there.
+// exists reports whether a file exists.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return !errors.Is(err, fs.ErrNotExist)

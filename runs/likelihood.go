@@ -7,27 +7,28 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Likelihood is the log-likelihoods of the observations of one model, for diag.LOO and
+// Likelihood holds the pointwise log-likelihoods of one model, for diag.LOO and
 // diag.WAIC.
 type Likelihood struct {
-	Name     string        // of the file
-	Variable string        // observed
-	X        [][][]float64 // [chain][draw][observation]
-	Data     []float64     // observed values; nil where they are not known
+	Name     string        // name of the file
+	Variable string        // name of the observed variable
+	X        [][][]float64 // log-likelihoods by [chain][draw][observation]
+	Data     []float64     // observed values; nil if they are not known
 }
 
-// SeveralError says that there are log-likelihoods of several variables, of which one has
-// to be named.
+// SeveralError says that there are log-likelihoods for several variables, so one must be
+// chosen by name.
 type SeveralError struct{ Names []string }
 
-// Error lists them.
+// Error lists the variables.
 func (e *SeveralError) Error() string {
 	return fmt.Sprintf("log-likelihoods of %s: name one of them", strings.Join(e.Names, ", "))
 }
 
 // Likelihood returns the log-likelihoods of an observed variable, from the group
-// log_likelihood or, as CmdStan's files have them, from log_lik among the draws. The name
-// may be empty where there is only one; else the error is a *SeveralError.
+// log_likelihood or, as in CmdStan files, from the draws of log_lik. The name may be
+// empty if there is only one variable; if there are several, the error is a
+// *SeveralError.
 func (s *Source) Likelihood(variable string) (*Likelihood, error) {
 	tree, err := s.AsTree()
 	if err != nil {
@@ -48,8 +49,8 @@ func (s *Source) Likelihood(variable string) (*Likelihood, error) {
 	return l, nil
 }
 
-// likelihoodOf finds the variable in the group log_likelihood, or log_lik among
-// the draws, as CmdStan's files have it.
+// likelihoodOf finds the variable in the group log_likelihood, or as log_lik among the
+// draws, as in CmdStan files.
 func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) {
 	var found []tensor.Variable
 	if tree.Has("log_likelihood") {
@@ -86,7 +87,7 @@ func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) 
 	return nil, fmt.Errorf("no log-likelihood of %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// byDraw cuts a variable into its draws.
+// byDraw splits a variable into its draws.
 func byDraw(v *tensor.Variable) [][][]float64 {
 	flat, chains, draws := v.Floats(), v.Shape[0], v.Shape[1]
 	n := len(flat) / max(1, chains*draws)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// LongestPause is the most time between two attempts to write.
+// LongestPause is the longest pause between two attempts to write.
 const LongestPause = 5 * time.Second
 
-// Patiently saves a run, if need be again and again for as long as patience lasts, as while
-// a disk is full, and tells of every failure. The end of the context ends the attempts. It
+// Patiently saves a run, retrying for as long as patience lasts, for example while a disk
+// is full. It calls failing after every failure. It also stops when the context ends, and
 // returns the last error.
 func Patiently(ctx context.Context, patience time.Duration, save func() error, failing func(error)) error {
 	deadline := time.Now().Add(patience)

@@ -11,42 +11,43 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Source is draws as they were found: chains of CmdStan's form, or a tree.
+// Source holds draws in the form in which they were found: CmdStan chains or a tree.
 type Source struct {
 	Name   string
 	Chains []*stancsv.Chain
-	Tree   *tensor.DataTree // nil for chains
+	Tree   *tensor.DataTree // labelled arrays; nil for CmdStan chains
 }
 
-// NoDrawsError says that a folder is neither one of chains nor a Zarr folder.
+// NoDrawsError says that a folder is neither a folder of chains nor a Zarr folder.
 type NoDrawsError struct{ Folder Folder }
 
-// Error names the folder and what it lacks.
+// Error names the folder and says what it lacks.
 func (e *NoDrawsError) Error() string {
 	return fmt.Sprintf("%s has no chain-*.csv and no .zgroup: it is neither a run folder nor a Zarr folder", e.Folder)
 }
 
-// ArrowError says that a file is one of Arrow, which cannot be read back.
+// ArrowError says that a file is an Arrow file, which cannot be read back.
 type ArrowError struct{ File string }
 
-// Error says why.
+// Error explains why.
 func (e *ArrowError) Error() string {
 	return e.File + " is an Arrow file, which is written but not read: its rows have lost the shapes"
 }
 
-// AloneError says that a file or folder was named with others although it holds all chains.
+// AloneError says that a file or folder that already holds all chains was named together
+// with others.
 type AloneError struct {
-	Name, Kind string // Kind in words
+	Name, Kind string // the file or folder, and its kind in words
 }
 
-// Error names it.
+// Error names the file or folder.
 func (e *AloneError) Error() string {
 	return fmt.Sprintf("%s is %s and holds all chains: name it alone", e.Name, e.Kind)
 }
 
-// Open reads draws, ours or those of others: a run folder (its draws.zarr, which knows
-// most), CSV files of CmdStan with one chain each, a Zarr folder, a netCDF file or JSON. It
-// looks at the content, not at the name.
+// Open reads draws written by this or another program: a run folder (from its draws.zarr,
+// the most complete file), CSV files of CmdStan with one chain each, a Zarr folder, a
+// netCDF file or JSON. It recognises the format by the content, not by the name.
 func Open(names ...string) (*Source, error) {
 	if len(names) == 0 {
 		return nil, errors.New("runs: draws of no files")

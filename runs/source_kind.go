@@ -16,10 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// readers read trees by kind.
+// readers maps each kind of tree to the function that reads it.
 var readers = map[string]func(string) (*tensor.DataTree, error){"zarr": zarr.Open, "netcdf": netcdf.Open, "json": idata.Open}
 
-// openTree reads a tree, with the axes chain and draw first whatever their order there.
+// openTree reads a tree and moves the axes chain and draw to the front.
 func openTree(kind, name string) (*tensor.DataTree, error) {
 	t, err := readers[kind](name)
 	if err != nil {
@@ -37,10 +37,10 @@ func openTree(kind, name string) (*tensor.DataTree, error) {
 	return out, nil
 }
 
-// kindNames are the kinds in words.
+// kindNames describes the kinds in words.
 var kindNames = map[string]string{"zarr": "a Zarr folder", "netcdf": "a netCDF file", "json": "a JSON file", "csv": "a CSV file", "run": "a folder of chains"}
 
-// kindOf tells what holds draws by its content.
+// kindOf recognises the kind of a source of draws by its content.
 func kindOf(path string) (string, error) {
 	st, err := os.Stat(path)
 	if err != nil {

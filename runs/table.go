@@ -9,16 +9,18 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Table is draws by parameters, for summaries, checks and plots.
+// Table holds draws by parameter, for summaries, checks and plots.
 type Table struct {
-	Names  []string
-	X      [][][]float64          // [name][chain][draw]
-	Stat   map[string][][]float64 // of the sampler, [chain][draw], by ArviZ's names
-	Depth  int                    // largest tree depth allowed; 0 where it is not known
-	Target float64                // acceptance that the step size was adapted to; 0 where it is not known
+	Names []string
+	X     [][][]float64          // draws by [name][chain][draw]
+	Stat  map[string][][]float64 // sampler statistics by ArviZ name, then [chain][draw]
+	Depth int                    // largest tree depth allowed; 0 if it is not known
+	// Target acceptance rate used to adapt the step size; 0 if it is not known.
+	Target float64
 }
 
-// Table returns the draws by parameters. Elements of arrays are parameters of their own.
+// Table returns the draws by parameter. Every element of an array is a parameter of its
+// own.
 func (s *Source) Table() (*Table, error) {
 	if s.Tree != nil {
 		return treeTable(s)
@@ -26,10 +28,10 @@ func (s *Source) Table() (*Table, error) {
 	return tabulate(s.Name, s.Chains)
 }
 
-// cmdstanStats are CmdStan's names of statistics.
+// cmdstanStats maps ArviZ names of statistics to those of CmdStan.
 var cmdstanStats = map[string]string{"diverging": "divergent__", "tree_depth": "treedepth__", "energy": "energy__"}
 
-// tabulate takes the columns of chains as they are.
+// tabulate makes a table of the columns of CmdStan chains.
 func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 	n := len(chains[0].Draws)
 	for _, c := range chains {
@@ -62,7 +64,7 @@ func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 	return t, nil
 }
 
-// treeTable takes the group posterior apart.
+// treeTable makes a table of the group posterior.
 func treeTable(s *Source) (*Table, error) {
 	post, err := s.Tree.Group("posterior")
 	if err != nil {
@@ -87,7 +89,7 @@ func treeTable(s *Source) (*Table, error) {
 // Summary returns means, intervals, effective sample sizes and R-hat.
 func (t *Table) Summary() diag.Summary { return diag.Summarize(t.Names, t.X, diag.Settings{}) }
 
-// Evidence returns what the sampler tells about the draws, for diag.Diagnose.
+// Evidence returns the sampler's statistics about the draws, for diag.Diagnose.
 func (t *Table) Evidence() diag.Evidence {
 	e := diag.Evidence{MaxDepth: t.Depth, Draws: len(t.X[0]) * len(t.X[0][0]), TargetAccept: t.Target}
 	e.Divergences = count(t.Stat["diverging"], func(v float64) bool { return v != 0 })

@@ -13,37 +13,40 @@ import (
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
-// Writer makes and locks the folders that a process writes. Its locks end with Release, or
-// with the process however that ends. It is for one goroutine.
+// Writer makes and locks the folders that a process writes. Release ends its locks, and
+// so does the end of the process, however it comes about. A Writer must be used by only
+// one goroutine.
 type Writer struct {
-	Command string // as others are told that find a folder locked
-	Program string // name and version, for those who find a folder
-	// Left is told of a folder whose writer ended without releasing it, and of that writer
-	// in words; nil: nobody is told.
+	Command string // command named to processes that find a folder locked
+	Program string // name and version of the program, recorded for whoever finds a folder
+	// Left is called for a folder whose writer ended without releasing it, with a
+	// description of that writer. Nil means that nobody is told.
 	Left func(dir, writer string)
 
 	locks map[string]*runlock.Lock
 }
 
-// HeldError says that another process writes a folder, and which, since when.
+// HeldError says that another process is writing to a folder, which process, and since
+// when.
 type HeldError = runlock.Held
 
-// OccupiedError says that a folder has something in it which stays.
+// OccupiedError says that a folder holds something that will not be removed.
 type OccupiedError struct {
 	Folder Folder
-	What   string // what is there and why it stays
-	// Replaceable says that the results of a run are there and nothing else, which
-	// Writer.Create replaces when it is asked to. Run is the command that made them.
+	What   string // description of the contents and why they stay
+	// Replaceable means that the folder holds the results of a run and nothing else,
+	// which Writer.Create replaces on request. Run is the command that made them.
 	Replaceable bool
 	Run         string
 }
 
-// Error names the folder and what is there.
+// Error describes the contents of the folder.
 func (e *OccupiedError) Error() string { return e.What }
 
-// Create makes a folder, or takes an existing one that is empty, and locks it. A folder
-// with anything in it is an *OccupiedError, unless the results of a run in it are to be
-// replaced: then they are removed. One that another process writes is a *HeldError.
+// Create makes a folder, or takes over an existing empty one, and locks it. If the folder
+// is not empty, the error is an *OccupiedError, unless it holds the results of a run and
+// replace is set: then they are removed. If another process is writing to the folder, the
+// error is a *HeldError.
 func (w *Writer) Create(name string, replace bool) (Folder, error) {
 	f := Folder(name)
 	if err := f.vacant(replace); err != nil {
@@ -55,7 +58,7 @@ func (w *Writer) Create(name string, replace bool) (Folder, error) {
 	if err := w.Lock(name); err != nil {
 		return "", err
 	}
-	if err := f.vacant(replace); err != nil { // another run may have come and gone
+	if err := f.vacant(replace); err != nil { // another run may have used the folder in the meantime
 		return "", err
 	}
 	if replace {
@@ -66,9 +69,9 @@ func (w *Writer) Create(name string, replace bool) (Folder, error) {
 	return f, WriteFile(f.Path(MarkerFile), []byte("A folder of results of "+w.Program+".\n"))
 }
 
-// Lock keeps other processes from writing the folder, which exists, until Release, and
-// removes what killed ones did not finish. It may be called again. A folder that another
-// process writes is a *HeldError.
+// Lock keeps other processes from writing to an existing folder until Release, and
+// removes incomplete files of killed processes. It may be called more than once. If
+// another process is writing to the folder, the error is a *HeldError.
 func (w *Writer) Lock(dir string) error {
 	key, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -92,7 +95,7 @@ func (w *Writer) Lock(dir string) error {
 		w.locks = map[string]*runlock.Lock{}
 	}
 	w.locks[key] = l
-	for _, d := range []string{"", "plots", "snapshots"} { // nobody else writes there now
+	for _, d := range []string{"", "plots", "snapshots"} { // no other process can be writing there now
 		if err := atomicfile.Sweep(filepath.Join(dir, d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -100,7 +103,7 @@ func (w *Writer) Lock(dir string) error {
 	return nil
 }
 
-// Release gives all folders back.
+// Release releases all locks.
 func (w *Writer) Release() error {
 	var all []error
 	for _, l := range w.locks {
@@ -110,8 +113,8 @@ func (w *Writer) Release() error {
 	return errors.Join(all...)
 }
 
-// vacant refuses a folder with something in it, unless that may be replaced. What a killed
-// process left before its first file does not count.
+// vacant returns an error for a folder that is not empty, unless its contents may be
+// replaced. What a killed process left before its first complete file does not count.
 func (f Folder) vacant(replace bool) error {
 	entries, err := os.ReadDir(string(f))
 	switch {
@@ -138,7 +141,7 @@ func (f Folder) vacant(replace bool) error {
 	return e
 }
 
-// foreignDraws refuses to replace draws beside which others keep files.
+// foreignDraws refuses to replace draws that share a folder with foreign files.
 func (f Folder) foreignDraws() error {
 	store := f.Path(DrawsFolder)
 	if !zarr.Is(store) {

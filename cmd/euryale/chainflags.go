@@ -11,32 +11,32 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 )
 
-// chainConfig is the part of config.json that every sample command has. With the
-// rest of the file it is all that is needed to continue on another day without
-// the data file.
+// chainConfig is the part of config.json that all sample commands share. Together with
+// the rest of the file it is enough to resume the run later without the data file.
 type chainConfig struct {
-	Command  string      `json:"command"`
-	Version  string      `json:"version"`
-	File     string      `json:"file"`
-	Chains   int         `json:"chains"`
-	Warmup   int         `json:"warmup"`
-	Draws    int         `json:"draws"`
-	Target   float64     `json:"target_accept"` // 0: what the sampler chooses
+	Command string `json:"command"`
+	Version string `json:"version"`
+	File    string `json:"file"`
+	Chains  int    `json:"chains"`
+	Warmup  int    `json:"warmup"`
+	Draws   int    `json:"draws"`
+	// Target acceptance rate for the step size; 0 leaves the choice to the sampler.
+	Target   float64     `json:"target_accept"`
 	Depth    int         `json:"max_tree_depth"`
 	Seed     uint64      `json:"seed"`
 	Every    string      `json:"checkpoint_every"`
 	Starts   [][]float64 `json:"starts"`
 	NoReport bool        `json:"no_report,omitempty"`
 	Retries  int         `json:"retries"`
-	Attempt  int         `json:"attempt"` // finished attempts before this one
+	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
 }
 
-// defaultChains holds the defaults, but for the aim of the step size.
+// defaultChains returns the default settings with the given target acceptance rate.
 func defaultChains(target float64) chainConfig {
 	return chainConfig{Chains: 4, Warmup: 1000, Draws: 1000, Target: target, Depth: 10, Every: "10s", Retries: 1}
 }
 
-// add declares the flags with the defaults d.
+// add declares the flags, with d as their defaults.
 func (cfg *chainConfig) add(c *cobra.Command, d chainConfig) {
 	f := c.Flags()
 	f.IntVar(&cfg.Chains, "chains", d.Chains, "independent chains")
@@ -54,7 +54,7 @@ func (cfg *chainConfig) add(c *cobra.Command, d chainConfig) {
 	cfg.Target = d.Target
 }
 
-// leaveTo takes a model's own settings for the flags that were not chosen.
+// leaveTo adopts the model's own settings for flags that the user did not set.
 func (cfg *chainConfig) leaveTo(chosen func(flag string) bool, own infer.Config) {
 	if own.Draws > 0 && !chosen("draws") {
 		cfg.Draws = own.Draws
@@ -64,7 +64,7 @@ func (cfg *chainConfig) leaveTo(chosen func(flag string) bool, own infer.Config)
 	}
 }
 
-// check lists all flags that are out of range at once, after those in bad.
+// check reports all flags that are out of range at once, appended to those in bad.
 func (cfg *chainConfig) check(bad ...string) error {
 	bad = append(bad, whole("chains", cfg.Chains, 1, 1<<16)...)
 	bad = append(bad, whole("warmup", cfg.Warmup, 1, math.MaxInt32)...)
@@ -83,7 +83,8 @@ func (cfg *chainConfig) check(bad ...string) error {
 	return nil
 }
 
-// whole says what is wrong with the number of a flag, if anything.
+// whole describes what is wrong with the value of an integer flag; it returns nil if the
+// value is in range.
 func whole(flag string, v, low, high int) []string {
 	if v < low || v > high {
 		return []string{fmt.Sprintf("--%s %d: want %d to %d", flag, v, low, high)}

@@ -17,19 +17,19 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// conversion is what the writers may be told.
+// conversion holds the options that the user can give the writers.
 type conversion struct {
 	compress  int
 	overwrite bool
 }
 
-// kindsOut are the forms that convert writes, by their names for --to.
+// kindsOut lists the formats that convert writes, as named by --to.
 var kindsOut = []string{"zarr", "netcdf", "json", "csv", "arrow"}
 
-// extensions decide where --to does not.
+// extensions maps file extensions to formats when --to is not given.
 var extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".netcdf": "netcdf", ".json": "json", ".arrow": "arrow", ".feather": "arrow", "": "csv"}
 
-// writers write a tree under a name.
+// writers maps each format to the function that writes a tree under a name.
 var writers = map[string]func(string, *tensor.DataTree, conversion) error{
 	"zarr": func(name string, t *tensor.DataTree, c conversion) error {
 		return zarr.Write(name, t, zarr.Settings{Zlib: c.compress, Overwrite: c.overwrite})
@@ -136,7 +136,7 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	return nil
 }
 
-// outKind decides the form of OUT.
+// outKind determines the format of OUT.
 func outKind(out, to string) (string, error) {
 	if to != "" {
 		if !slices.Contains(kindsOut, to) {
@@ -160,7 +160,7 @@ func samePath(a, b string) bool {
 	return err1 == nil && err2 == nil && x == y
 }
 
-// stamp says who wrote the file where nobody has.
+// stamp records euryale as the creator of groups that name no creator.
 func stamp(t *tensor.DataTree) {
 	for _, d := range t.Groups() {
 		if d.Attrs == nil {
@@ -173,7 +173,8 @@ func stamp(t *tensor.DataTree) {
 	}
 }
 
-// held returns what a form holds of a tree: all but for CmdStan's files and tables.
+// held returns the part of a tree that a format can hold. Only CmdStan files and tables
+// hold less than the whole tree.
 func held(t *tensor.DataTree, kind string) (*tensor.DataTree, error) {
 	switch kind {
 	case "csv":
@@ -188,7 +189,8 @@ func held(t *tensor.DataTree, kind string) (*tensor.DataTree, error) {
 	return t, nil
 }
 
-// columns returns the posterior and the statistics of a tree that are numbers per draw.
+// columns returns the variables of the posterior and the sampler statistics that have one
+// number per draw.
 func columns(t *tensor.DataTree) (*tensor.DataTree, error) {
 	out := tensor.NewDataTree()
 	for _, name := range []string{"posterior", "sample_stats"} {
@@ -228,7 +230,7 @@ func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc 
 	return doc
 }
 
-// sizesOf lists groups with their numbers of variables.
+// sizesOf lists the groups with the number of variables in each.
 func sizesOf(t *tensor.DataTree) string {
 	var parts []string
 	for _, d := range t.Groups() {

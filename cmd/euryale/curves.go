@@ -15,7 +15,8 @@ func loadCurves(path string) ([]g2.Curve, error) {
 	return curves, input(err)
 }
 
-// pickBins keeps the bins of a list such as "3,5-7" of a file; "all" keeps all.
+// pickBins selects the bins of a file named by a list such as "3,5-7"; "all" selects
+// every bin.
 func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 	if list == "" || list == "all" {
 		return curves, nil

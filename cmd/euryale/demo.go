@@ -45,7 +45,7 @@ func (a *app) runDemoG2(ctx context.Context) error {
 	sub := func(name string) *app {
 		b := *a
 		b.out = dir.Path(name)
-		if a.json { // one document for the whole
+		if a.json { // one document for the whole demonstration
 			b.json, b.stdout = false, io.Discard
 		}
 		return &b

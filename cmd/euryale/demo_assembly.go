@@ -46,7 +46,7 @@ func (a *app) runDemoAssembly(ctx context.Context) error {
 		}
 		b := *a
 		b.out = dir.Path(x.Name)
-		if b.json { // one document for the whole
+		if b.json { // one document for all experiments
 			b.json, b.stdout = false, io.Discard
 		}
 		if err := b.startAssembly(ctx, assemblyConfig{File: file}, false); err != nil {

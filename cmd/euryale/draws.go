@@ -5,7 +5,7 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// loadDraws reads draws by parameters.
+// loadDraws reads draws as a table of parameters.
 func loadDraws(args []string) (*runs.Table, error) {
 	s, err := loadSource(args)
 	if err != nil {
@@ -15,7 +15,7 @@ func loadDraws(args []string) (*runs.Table, error) {
 	return t, as(exitData, err)
 }
 
-// rowDoc and diagnosticsDoc are the objects of the JSON contract.
+// rowDoc and diagnosticsDoc are objects in the JSON documents of commands on draws.
 type rowDoc struct {
 	Mean     number `json:"mean"`
 	SD       number `json:"sd"`

@@ -12,21 +12,21 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Exit codes; 64 and above are those of sysexits.h.
+// The exit codes. Those from 64 on follow sysexits.h.
 const (
 	exitOK          = 0
-	exitFailed      = 1  // the run failed, or --strict found fault
-	exitUsage       = 64 // arguments or flags
-	exitData        = 65 // a file does not hold what it should
-	exitNoInput     = 66 // a file is not there or cannot be read
-	exitNoDevice    = 69 // the device asked for is not available
-	exitBug         = 70 // a mistake of ours
+	exitFailed      = 1  // the run failed, or --strict found a problem
+	exitUsage       = 64 // wrong arguments or flags
+	exitData        = 65 // a file has invalid content
+	exitNoInput     = 66 // a file does not exist or cannot be read
+	exitNoDevice    = 69 // the requested device is not available
+	exitBug         = 70 // a bug in euryale
 	exitCannotWrite = 73
 	exitConfig      = 78
 	exitInterrupted = 130
 )
 
-// exitError is an error with the exit code it causes and, sometimes, a hint.
+// exitError is an error with its exit code and, optionally, a hint.
 type exitError struct {
 	code int
 	err  error
@@ -40,7 +40,7 @@ func usage(format string, a ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, a...)}
 }
 
-// as gives err an exit code, unless it has one.
+// as assigns an exit code to err unless it already has one.
 func as(code int, err error) error {
 	var have *exitError
 	if err == nil || errors.As(err, &have) {
@@ -49,8 +49,8 @@ func as(code int, err error) error {
 	return &exitError{code: code, err: err}
 }
 
-// input gives the error of reading a file its code: absent or unreadable, or bad;
-// and what to try.
+// input assigns an exit code and a hint to an error from reading a file, depending on
+// whether the file is missing, unreadable or invalid.
 func input(err error) error {
 	var have *exitError
 	if err == nil || errors.As(err, &have) {
@@ -68,7 +68,7 @@ func input(err error) error {
 	return as(exitData, err)
 }
 
-// nearFile says what there is instead of a file that is not.
+// nearFile suggests an existing file in place of one that does not exist.
 func nearFile(name string) string {
 	dir := filepath.Dir(name)
 	entries, err := os.ReadDir(dir)

@@ -113,8 +113,8 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	return verdictOn(fits, a.strict)
 }
 
-// verdictOn fails where no bin could be fitted, or with strict where any bin was
-// not.
+// verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any
+// bin failed or disagrees with the data.
 func verdictOn(fits []g2.Fit, strict bool) error {
 	bad, misfit, usable := 0, 0, 0
 	for _, f := range fits {
@@ -138,8 +138,8 @@ func verdictOn(fits []g2.Fit, strict bool) error {
 	return nil
 }
 
-// againstQ turns the bins of a result file into one curve tau(q) where the model
-// needs it, by single-exponential fits.
+// againstQ turns the bins of a result file into one curve tau(q) by single-exponential
+// fits, if the model is a function of q.
 func (a *app) againstQ(ctx context.Context, model g2.Model, curves []g2.Curve, s g2.Settings) ([]g2.Curve, error) {
 	if model.Of != "q" || len(curves) == 0 || math.IsNaN(curves[0].Q) {
 		return curves, nil
@@ -171,7 +171,7 @@ func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
 	return doc
 }
 
-// checkOf is nil for a bin that could not be fitted.
+// checkOf returns the verdict about a fit, or nil for a bin that could not be fitted.
 func checkOf(f g2.Fit) *checkDoc {
 	if f.Status == "failed" {
 		return nil
@@ -179,7 +179,7 @@ func checkOf(f g2.Fit) *checkDoc {
 	return checkDocument(f.Check)
 }
 
-// activeOf names the parameters on a bound.
+// activeOf returns the parameters that lie on a bound.
 func activeOf(names []string, f g2.Fit) map[string]int {
 	out := map[string]int{}
 	for i, n := range names {
@@ -193,7 +193,7 @@ func activeOf(names []string, f g2.Fit) map[string]int {
 func (a *app) printFits(model g2.Model, fits []g2.Fit) {
 	report.WriteFits(a.stdout, model, fits)
 	for _, f := range fits {
-		if f.Status == "failed" { // what did not converge is among the flags
+		if f.Status == "failed" { // fits that did not converge are reported among the flags
 			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, f.Message)
 		}
 		for _, m := range f.Warnings {

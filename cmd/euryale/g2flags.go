@@ -41,7 +41,7 @@ func (f *g2flags) add(c *cobra.Command) {
 	}
 }
 
-// settings resolves the flags.
+// settings resolves the flags to a model and its settings.
 func (f *g2flags) settings() (g2.Model, g2.Settings, error) {
 	model, err := g2.ByName(f.Model)
 	if err != nil {

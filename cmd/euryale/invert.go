@@ -20,10 +20,10 @@ func (a *app) invert() *cobra.Command {
 	return thing("invert", "Find what scattered", withResume(withFolder(a.invertRSoXS())))
 }
 
-// invertConfig is config.json of a run of invert rsoxs.
+// invertConfig is the content of config.json for invert rsoxs.
 type invertConfig struct {
 	chainConfig
-	Base     string         `json:"base"` // folder that the problem's paths start from
+	Base     string         `json:"base"` // folder that the problem's relative paths refer to
 	Problem  *morph.Problem `json:"problem"`
 	Restarts int            `json:"restarts"`
 }
@@ -151,7 +151,7 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 	return a.solve(c.Context(), v, checkpoint, start)
 }
 
-// lastPoint returns the parameters that a run reached, nil for none.
+// lastPoint returns the parameters that an earlier run reached, or nil if there are none.
 func (v *inversion) lastPoint() ([]float64, error) {
 	b, err := foreign.ReadFile(v.dir.Path("fit.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +175,7 @@ func (v *inversion) lastPoint() ([]float64, error) {
 	return x, nil
 }
 
-// solve runs the method of the problem from a start or a checkpoint, if there is one.
+// solve runs the problem's method, resuming from the checkpoint if there is one.
 func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start []float64) error {
 	if v.Method == "nuts" {
 		return a.sampleInversion(ctx, v, checkpoint)

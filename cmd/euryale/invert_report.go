@@ -11,12 +11,12 @@ import (
 	"github.com/euryale-dev/euryale/report"
 )
 
-// undated stands for the date of a morphology that belongs to a run, so that the same run
-// gives the same bytes.
+// undated replaces the creation date in the morphology of a run, so that repeating the
+// run gives the same bytes.
 const undated = "that of the run"
 
-// saveInversion writes the morphology of parameters x, pictures and the report. Of a
-// posterior, fit is drawn too.
+// saveInversion writes the morphology at parameters x, the pictures and the report. If
+// fit is not nil, its posterior is drawn too.
 func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, table string, fit *infer.Fit, verdict check.Verdict) error {
 	m, model, err := v.Predict(context.WithoutCancel(ctx), x)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *app) saveInversion(ctx context.Context, v *inversion, x []float64, tabl
 	volume.Creator, volume.Created = "euryale "+version(), undated
 	var bad *cyrsoxs.FormatError
 	if err := cyrsoxs.WriteMorphology(v.dir.Path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
-		a.note("no morphology.h5: %v", err) // such as an order parameter above 1
+		a.note("no morphology.h5: %v", err) // for example because an order parameter exceeds 1
 	} else if err != nil {
 		return as(exitCannotWrite, err)
 	}

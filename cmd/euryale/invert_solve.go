@@ -23,14 +23,14 @@ type inversion struct {
 	dir runs.Folder
 }
 
-// openInversion reads the data of a problem and sets the inversion up.
+// openInversion reads the data of a problem and sets up its inversion.
 func (a *app) openInversion(cfg *invertConfig) (*inversion, error) {
 	task, err := cfg.Problem.Task(cfg.Base, a.threads)
 	return &inversion{Task: task, cfg: cfg}, imagesError(err)
 }
 
-// fitInversion runs a minimisation with a bar of its evaluations, and says when it starts
-// again elsewhere.
+// fitInversion runs a minimisation with a progress bar that counts evaluations, and
+// reports every restart.
 func (a *app) fitInversion(ctx context.Context, v *inversion) (*morph.Solution, error) {
 	set := term.BarSettings{Name: "evaluations"}
 	if a.quiet {
@@ -54,7 +54,8 @@ func (a *app) fitInversion(ctx context.Context, v *inversion) (*morph.Solution, 
 	return f, as(exitFailed, err)
 }
 
-// invertDoc is the JSON document of a fit of invert rsoxs, and fit.json.
+// invertDoc is the JSON document of invert rsoxs for fits; it is also written to
+// fit.json.
 type invertDoc struct {
 	Engine   string            `json:"engine"`
 	Model    string            `json:"model"`
@@ -78,10 +79,10 @@ func (v *inversion) document(f *morph.Solution) invertDoc {
 		Points: f.Points, Status: f.Status.String(), Message: withLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Run: string(v.dir)}
 }
 
-// mostLines bounds the parameters that are printed.
+// mostLines is the largest number of parameters printed.
 const mostLines = 40
 
-// lines is the fit as text.
+// lines formats the fit as text.
 func (v *inversion) lines(f *morph.Solution) string {
 	var b strings.Builder
 	for i, n := range v.Names() {
@@ -95,7 +96,7 @@ func (v *inversion) lines(f *morph.Solution) string {
 	return b.String()
 }
 
-// startChains finds where chains begin.
+// startChains finds the starting points of the chains.
 func (a *app) startChains(ctx context.Context, v *inversion) error {
 	post, err := v.Posterior()
 	if err != nil {
@@ -108,7 +109,7 @@ func (a *app) startChains(ctx context.Context, v *inversion) error {
 	return as(exitFailed, err)
 }
 
-// sampleInversion draws from the posterior; chains share the processors.
+// sampleInversion draws from the posterior. The chains share the processors.
 func (a *app) sampleInversion(ctx context.Context, v *inversion, checkpoint string) error {
 	all := cmp.Or(a.threads, runtime.GOMAXPROCS(0))
 	v.Inversion.Sim = v.Inversion.Sim.WithWorkers(max(1, all/min(v.cfg.Chains, all)))

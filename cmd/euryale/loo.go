@@ -22,11 +22,11 @@ type looDoc struct {
 	P        number     `json:"p"`
 	PSE      number     `json:"p_se"`
 	LPPD     number     `json:"lppd"`
-	IC       number     `json:"ic"` // -2 elpd
+	IC       number     `json:"ic"` // information criterion, -2 elpd
 	MCSE     number     `json:"mcse"`
 	Draws    int        `json:"draws"`
 	GoodK    number     `json:"good_k"`
-	Bad      []int      `json:"bad"` // places whose k is above good_k
+	Bad      []int      `json:"bad"` // indices of the observations whose k exceeds good_k
 	Points   []pointDoc `json:"points"`
 	OK       bool       `json:"ok"`
 	Advice   []string   `json:"advice"`
@@ -177,7 +177,8 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 	return a.document(doc)
 }
 
-// modelNames takes the last part of each path, or all of it where two agree.
+// modelNames returns the last element of each path, or the full paths if two of those are
+// equal.
 func modelNames(args []string) []string {
 	short := make([]string, len(args))
 	for i, arg := range args {
@@ -190,7 +191,7 @@ func modelNames(args []string) []string {
 	return short
 }
 
-// elpd estimates how well a model predicts.
+// elpd estimates the predictive accuracy of a model.
 func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
 	var e diag.ELPD
 	var err error
@@ -205,7 +206,8 @@ func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
 	return e, nil
 }
 
-// loadLikelihood reads one model; variable may be empty where there is only one.
+// loadLikelihood reads the log-likelihoods of one model. The variable may be empty if
+// there is only one.
 func loadLikelihood(args []string, variable string) (*runs.Likelihood, error) {
 	s, err := loadSource(args)
 	if err != nil {

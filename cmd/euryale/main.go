@@ -1,4 +1,5 @@
-// Command euryale simulates, fits and samples from the command line.
+// Command euryale simulates scattering and neural assemblies, fits and samples models,
+// and reports on the results.
 //
 // Usage: euryale VERB THING [FILE...] [flags]; see euryale help.
 package main
@@ -12,11 +13,12 @@ import (
 
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does, so that a run outlives its terminal
+	// Keep ignoring SIGHUP under nohup, so that the run outlives its terminal.
+	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process as it stands
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

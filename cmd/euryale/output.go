@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// number is a float64 whose JSON is a string where it is not finite.
+// number is a float64 that is written to JSON as a string if it is not finite.
 type number float64
 
 // MarshalJSON writes NaN and infinities as strings.
@@ -27,7 +27,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
 }
 
-// UnmarshalJSON reads a number or the name of one that is not finite.
+// UnmarshalJSON reads a number, or a string that names a non-finite one.
 func (n *number) UnmarshalJSON(b []byte) error {
 	switch strings.Trim(string(b), `"`) {
 	case "NaN":
@@ -51,7 +51,7 @@ func numbers(v []float64) []number {
 	return out
 }
 
-// named pairs names with values.
+// named maps names to values.
 func named(names []string, v []float64) map[string]number {
 	out := map[string]number{}
 	for i, n := range names {
@@ -60,7 +60,7 @@ func named(names []string, v []float64) map[string]number {
 	return out
 }
 
-// document prints v as the one JSON document of the command.
+// document prints v as the command's only JSON document.
 func (a *app) document(v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *app) document(v any) error {
 	return as(exitCannotWrite, err)
 }
 
-// writeFile writes a file under a temporary name and renames it.
+// writeFile writes a file under a temporary name and then renames it.
 func writeFile(path string, b []byte) error { return as(exitCannotWrite, runs.WriteFile(path, b)) }
 
 func writeJSON(path string, v any) error { return written(runs.WriteJSON(path, v)) }

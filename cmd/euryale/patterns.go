@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
-// voxelFlags say how large the voxels are that patterns belong to; files of images do
-// not hold it.
+// voxelFlags tell the size of the voxels from which patterns were computed, which image
+// files do not record.
 type voxelFlags struct {
 	PhysSize   float64
 	Morphology string
@@ -21,8 +21,7 @@ const voxelHelp = `The edge of a voxel, from which q follows, is --phys-size or 
 --morphology, or is found in run.json or CyRSoXS.log beside the images or one
 folder above.`
 
-// loadPatterns reads folders of Energy_*.h5 and such files, in the order of their
-// energies.
+// loadPatterns reads Energy_*.h5 files, given as files or folders, in order of energy.
 func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, error) {
 	a, err := v.find(args[0])
 	if err != nil {
@@ -32,7 +31,7 @@ func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, er
 	return p, beams, imagesError(err)
 }
 
-// imagesError is the error of files with images, and of what else a problem needs.
+// imagesError adds an exit code and a hint to an error from reading images.
 func imagesError(err error) error {
 	if none := (*morph.NoPatternsError)(nil); errors.As(err, &none) {
 		return &exitError{code: exitNoInput, err: err, hint: "the folder that a simulation wrote"}
@@ -40,7 +39,7 @@ func imagesError(err error) error {
 	return input(err)
 }
 
-// oblique reports a beam that does not come along +z.
+// oblique reports whether any beam deviates from +z.
 func oblique(beams [][3]float64) bool {
 	for _, k := range beams {
 		if k != [3]float64{0, 0, 1} {
@@ -50,7 +49,7 @@ func oblique(beams [][3]float64) bool {
 	return false
 }
 
-// find returns the edge of a voxel in nm.
+// find returns the edge length of a voxel in nm.
 func (v voxelFlags) find(images string) (float64, error) {
 	switch {
 	case v.PhysSize > 0 && !math.IsInf(v.PhysSize, 0):
@@ -68,7 +67,7 @@ func (v voxelFlags) find(images string) (float64, error) {
 	return a, input(err)
 }
 
-// exists reports whether a file is there.
+// exists reports whether a file exists.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return !errors.Is(err, fs.ErrNotExist)

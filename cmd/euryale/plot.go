@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// plots are the pictures of draws, by name.
+// plots maps the kinds of pictures of draws to the functions that draw them.
 var plots = map[string]func(viz.Draws, ...string) (*viz.Figure, error){
 	"trace": viz.Trace, "rank": viz.Rank, "pair": viz.Pair, "density": viz.Density, "forest": viz.Forest,
 	"autocorrelation": viz.Autocorrelation, "ess": viz.ESSEvolution,
@@ -62,7 +62,7 @@ func (a *app) runPlot(kind string, args, names []string) error {
 	return a.savePicture(kind, out, f)
 }
 
-// pictureFile takes the name of the picture from the end of args, or makes one.
+// pictureFile takes the picture's file name from the end of args, or chooses one.
 func (a *app) pictureFile(kind string, args []string) (out string, rest []string, err error) {
 	out, rest = kind+".svg", args
 	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
@@ -80,7 +80,7 @@ func (a *app) pictureFile(kind string, args []string) (out string, rest []string
 	return out, rest, nil
 }
 
-// savePicture writes a figure in the format that its name ends in.
+// savePicture writes a figure in the format given by the file extension.
 func (a *app) savePicture(kind, out string, f *viz.Figure) error {
 	b, err := f.Encode(filepath.Ext(out))
 	if err != nil {

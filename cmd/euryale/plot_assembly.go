@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// assemblyPlot draws one kind of picture of a run of sim assembly, of all areas or
-// measures, or of some.
+// assemblyPlot draws one kind of picture of a sim assembly run, for all areas or measures
+// or for a selection.
 type assemblyPlot struct {
 	kind, short, about string
 	draw               func(s *script.Script, r *script.Result, names []string) (*viz.Figure, error)

@@ -85,7 +85,7 @@ func (a *app) runPlotPattern(args []string, f patternFlags) error {
 	return a.savePicture("pattern", out, fig)
 }
 
-// which returns the places of the energies to draw.
+// which returns the indices of the energies to draw.
 func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
 	if len(f.Energies) == 0 {
 		list = report.Rows(p)
@@ -153,7 +153,7 @@ func (a *app) runPlotMorphology(args []string, f morphologyFlags) error {
 		return usage("--subsample %d, --least %g, --directors %d: want 1 or more, 0 to 1, and -1 or more", f.Subsample, f.Least, f.Directors)
 	}
 	if f.Least == 0 {
-		f.Least = -1 // everywhere
+		f.Least = -1 // show angles everywhere
 	}
 	out, args, err := a.pictureFile("morphology", args)
 	if err != nil {
@@ -185,7 +185,7 @@ func (a *app) runPlotMorphology(args []string, f morphologyFlags) error {
 	return a.savePicture("morphology", out, fig)
 }
 
-// slice cuts the volume.
+// slice cuts a slice through the volume.
 func (f *morphologyFlags) slice(m *cyrsoxs.Morphology) (viz.Slice, error) {
 	name, place, placed := strings.Cut(f.Slice, ":")
 	axis := strings.Index("zyx", name)

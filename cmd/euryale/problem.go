@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// readInput reads a file, "-" for standard input.
+// readInput reads a file, or standard input for "-".
 func readInput(path string) ([]byte, error) {
 	if path == "-" {
 		b, err := io.ReadAll(os.Stdin)
@@ -23,7 +23,7 @@ func readInput(path string) ([]byte, error) {
 	return b, input(err)
 }
 
-// problemFolder is the folder of a run of a problem file where none is named.
+// problemFolder returns the run folder for a problem file if the user names none.
 func problemFolder(file, otherwise string) string {
 	if file == "-" {
 		return otherwise
@@ -31,7 +31,7 @@ func problemFolder(file, otherwise string) string {
 	return "run-" + strings.TrimSuffix(filepath.Base(file), ".json")
 }
 
-// openProblem reads a problem file, "-" for standard input.
+// openProblem reads a problem file, or standard input for "-".
 func openProblem(path string) (*expr.Problem, error) {
 	b, err := readInput(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func openProblem(path string) (*expr.Problem, error) {
 	return p, nil
 }
 
-// withLimit adds to advice which key of a problem file is the limit on evaluations.
+// withLimit adds the problem-file key that limits evaluations to a piece of advice.
 func withLimit(s optim.Status, advice string) string {
 	if s == optim.MaxEvaluations {
 		advice += " (max_nfev)"
@@ -52,7 +52,7 @@ func withLimit(s optim.Status, advice string) string {
 	return advice
 }
 
-// withLimitIn adds it to the advice of a verdict.
+// withLimitIn does the same for the advice in a verdict.
 func withLimitIn(v *check.Verdict, s optim.Status) {
 	for i, f := range v.Flags {
 		if f.Kind == check.KindUnconverged {

@@ -22,7 +22,7 @@ func (a *app) reduce() *cobra.Command {
 	return thing("reduce", "Reduce images to curves", a.reduceRSoXS())
 }
 
-// reduceFlags are the flags of a reduction.
+// reduceFlags are the flags of reduce rsoxs.
 type reduceFlags struct {
 	voxelFlags
 	Radii, Axis, Layout string
@@ -32,7 +32,8 @@ type reduceFlags struct {
 var (
 	radiiNames = []string{"stretched", "pixel", "true"}
 	axisNames  = []string{"perp", "abs", "common"}
-	// layouts are the columns of each layout; integrated is the map before any mean.
+	// layouts maps each layout to its columns; integrated is the map before any
+	// averaging.
 	layouts     = map[string][]string{"all": {"I", "I_para", "I_perp", "A"}, "i_only": {"I"}, "i_para_i_perp": {"I_para", "I_perp"}, "i_a": {"I", "A"}, "integrated": {"I"}}
 	layoutNames = []string{"all", "i_only", "i_para_i_perp", "i_a", "integrated"}
 )
@@ -69,7 +70,7 @@ The table goes to standard output or to the file named last.
 	return c
 }
 
-// add declares the flags but that of the layout.
+// add declares all flags except --layout.
 func (f *reduceFlags) add(c *cobra.Command) {
 	f.Layout = "all"
 	c.Flags().StringVar(&f.Radii, "radii", "stretched", "circles: stretched, pixel or true")
@@ -85,7 +86,7 @@ func (v *voxelFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&v.Morphology, "morphology", "", "HDF5 file that has the edge of a voxel")
 }
 
-// reduction returns the settings, or all that is wrong with the flags.
+// reduction returns the settings, or an error that lists all invalid flags.
 func (f *reduceFlags) reduction() (rsoxs.Reduction, error) {
 	r := rsoxs.Reduction{Wedge: f.Wedge, Radii: rsoxs.Radii(slices.Index(radiiNames, f.Radii)), Axis: rsoxs.QAxis(slices.Index(axisNames, f.Axis))}
 	var bad []string
@@ -106,7 +107,7 @@ func (f *reduceFlags) reduction() (rsoxs.Reduction, error) {
 	return r, nil
 }
 
-// oneOf says that a value is none of the names, and which was probably meant.
+// oneOf says that a value is not among the names and suggests the closest one.
 func oneOf(what, value string, names []string) string {
 	s := fmt.Sprintf("%s %q: want %s", what, value, strings.Join(names, ", "))
 	if m := spelling.Meant(value, names); m != "" {
@@ -128,11 +129,11 @@ type reduceDoc struct {
 }
 
 type curveDoc struct {
-	Energy number              `json:"energy"` // eV
+	Energy number              `json:"energy"` // photon energy in eV
 	Beam   int                 `json:"beam"`
 	Q      []number            `json:"q"`
 	Means  map[string][]number `json:"curves,omitempty"`
-	Map    [][]number          `json:"integrated,omitempty"` // [chi][q]
+	Map    [][]number          `json:"integrated,omitempty"` // intensity by [chi][q]
 }
 
 func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
@@ -172,7 +173,8 @@ func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
 	return nil
 }
 
-// reduceFiles makes the document, file by file unless energies share an axis.
+// reduceFiles builds the document one file at a time, or from all files at once if the
+// energies share a q axis.
 func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc, error) {
 	files, err := morph.PatternFiles(args)
 	if err != nil {
@@ -244,12 +246,12 @@ func (f *reduceFlags) reduce(doc *reduceDoc, r rsoxs.Reduction, p *rsoxs.Pattern
 	return nil
 }
 
-// row returns row i of n numbers of t.
+// row returns row i of t, whose rows have n numbers each.
 func row(t *tensor.Tensor, i, n int) []number {
 	return numbers(t.Data().([]float64)[i*n : (i+1)*n])
 }
 
-// add adds a curve for every energy and beam, which fill completes from its place.
+// add appends a curve for every energy and beam; fill completes the curve at index i.
 func (doc *reduceDoc) add(d *rsoxs.Reducer, p *rsoxs.Pattern, beams int, fill func(c *curveDoc, i int)) {
 	for e, energy := range p.Energies {
 		for b := range beams {
@@ -260,7 +262,7 @@ func (doc *reduceDoc) add(d *rsoxs.Reducer, p *rsoxs.Pattern, beams int, fill fu
 	}
 }
 
-// table is the document as CSV, a line for every energy, beam, direction and q.
+// table returns the document as CSV, with one line per energy, beam, direction and q.
 func (doc *reduceDoc) table(columns []string) []byte {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)

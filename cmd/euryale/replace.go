@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/data/zarr"
 )
 
-// mayReplace refuses to write where something is that --overwrite may not replace, or
-// that may be replaced but is not asked to.
+// mayReplace refuses to write where something exists that --overwrite may not replace, or
+// that it could replace but --overwrite was not given.
 func mayReplace(out, kind string, overwrite bool) error {
 	st, err := os.Lstat(out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -29,8 +29,8 @@ func mayReplace(out, kind string, overwrite bool) error {
 	return nil
 }
 
-// whatStays says why something may not be replaced by what convert writes; it is empty
-// where that is so.
+// whatStays says why convert must not replace what exists at out; it returns "" if
+// convert may replace it.
 func whatStays(out, kind string, folder bool) string {
 	switch wanted := kind == "zarr" || kind == "csv"; {
 	case folder && !wanted:
@@ -47,7 +47,8 @@ func whatStays(out, kind string, folder bool) string {
 	return ""
 }
 
-// foreignInFolder names what is no chain in a folder of chains.
+// foreignInFolder describes the first entry of a folder of chains that is not a chain; it
+// returns "" if there is none.
 func foreignInFolder(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -61,7 +62,8 @@ func foreignInFolder(dir string) string {
 	return ""
 }
 
-// staysInStore names a file in a Zarr folder that no store has.
+// staysInStore describes a file in a Zarr folder that belongs to no store; it returns ""
+// if there is none.
 func staysInStore(out string) string {
 	err := zarr.Foreign(out)
 	var foreign *zarr.ForeignError

@@ -6,19 +6,20 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// page says who makes a page, and notes the pictures that it lacks.
+// page returns settings that name euryale as the author of a page and report missing
+// pictures to the user.
 func (a *app) page(seed uint64) report.Settings {
 	return report.Settings{Program: version(), Seed: seed, Note: func(text string) { a.note("%s", text) }}
 }
 
-// pageOf is page for a run that may have been begun by another version.
+// pageOf is page for a run that another version may have started.
 func (a *app) pageOf(cfg *chainConfig) report.Settings {
 	s := a.page(cfg.Seed)
 	s.Program = cfg.Version
 	return s
 }
 
-// drawsOf turns loaded draws into what the plots take.
+// drawsOf converts loaded draws to the form that the plots take.
 func drawsOf(t *runs.Table) viz.Draws {
 	d := viz.Draws{Names: t.Names, X: t.X, Energy: t.Stat["energy"]}
 	for _, c := range t.Stat["diverging"] {

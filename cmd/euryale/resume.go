@@ -17,8 +17,8 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// withResume says that a command goes on with a folder of its results, and so takes
-// --resume.
+// withResume marks a command that can resume a run from its results folder and therefore
+// accepts --resume.
 func withResume(c *cobra.Command) *cobra.Command {
 	all := map[string]string{"resume": "yes"}
 	maps.Copy(all, c.Annotations)
@@ -26,12 +26,12 @@ func withResume(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// besideResume are the flags that say how a command speaks and where it computes. All
-// others are settings of the run, which its folder holds.
+// besideResume lists the flags that control only output and hardware and so may accompany
+// --resume. All others are settings of the run, which its folder records.
 var besideResume = []string{"resume", "json", "quiet", "strict", "log-level", "device", "precision"}
 
-// reopen reads the config of the run to resume. Arguments and flags that the run folder
-// decides are refused, but for those in takes.
+// reopen reads the configuration of the run to resume. It refuses arguments and flags
+// that the run folder determines, except those in takes.
 func (a *app) reopen(c *cobra.Command, command string, args []string, config any, takes ...string) (runs.Folder, error) {
 	given := slices.Clone(args)
 	c.Flags().Visit(func(f *pflag.Flag) {
@@ -54,7 +54,7 @@ func (a *app) reopen(c *cobra.Command, command string, args []string, config any
 	return dir, nil
 }
 
-// configError is the error of settings in a folder: it has none, or they are damaged.
+// configError describes a run folder whose settings are missing or damaged.
 func configError(err error) error {
 	if errors.As(err, new(*fs.PathError)) {
 		return &exitError{code: exitNoInput, err: err, hint: "the folder given to --out"}
@@ -62,7 +62,7 @@ func configError(err error) error {
 	return as(exitData, err)
 }
 
-// checkpointOf names the checkpoint of a run, or none.
+// checkpointOf returns the path of a run's checkpoint, or "" if there is none.
 func (a *app) checkpointOf(dir runs.Folder) string {
 	name := dir.Checkpoint()
 	if name == "" {
@@ -71,7 +71,7 @@ func (a *app) checkpointOf(dir runs.Folder) string {
 	return name
 }
 
-// resumeLine is the command line that goes on with a run.
+// resumeLine returns the command line that resumes a run.
 func resumeLine(command string, dir runs.Folder) string {
 	return "euryale " + command + " --resume " + string(dir)
 }
@@ -85,8 +85,8 @@ func (a *app) begin(dir runs.Folder, command string, config any) error {
 	return nil
 }
 
-// ended gives the error of a run that was interrupted, or could not write, its exit code
-// and the line that resumes it, unless it has them.
+// ended adds the exit code and the resume command to the error of a run that was
+// interrupted or could not write, unless the error already has them.
 func (a *app) ended(ctx context.Context, err error) error {
 	var e *exitError
 	switch errors.As(err, &e); {
@@ -104,17 +104,17 @@ func (a *app) ended(ctx context.Context, err error) error {
 	return &exitError{code: exitCannotWrite, err: err, hint: "once it can be written, " + a.again}
 }
 
-// patience is how long the last checkpoint of a run is tried again if it cannot be
-// written, as while a disk is full.
+// patience is how long to keep trying to write the last checkpoint of a run, for example
+// while a disk is full.
 var patience = time.Minute
 
-// patiently saves a run, if need be again and again, and tells of every failure. An
-// interrupt ends the attempts.
+// patiently saves a run, retrying if necessary, and reports every failure. An interrupt
+// ends the retries.
 func (a *app) patiently(ctx context.Context, save func() error) error {
 	return runs.Patiently(ctx, patience, save, a.notSaved)
 }
 
-// unreadable is the error of a checkpoint that cannot be read, with the way out.
+// unreadable describes a checkpoint that cannot be read and what to do about it.
 func (a *app) unreadable(dir runs.Folder, err error) error {
 	return &exitError{code: exitData, err: err, hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.Path("checkpoint"), a.again)}
 }

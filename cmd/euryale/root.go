@@ -17,10 +17,10 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// app is what every command shares: where to print, and the global flags.
+// app is the state that all commands share: the output streams and the global flags.
 type app struct {
-	stdout, stderr io.Writer // which make foreign text harmless
-	screen         io.Writer // standard error as it is, for progress in place
+	stdout, stderr io.Writer // output streams that make untrusted text harmless
+	screen         io.Writer // unmodified standard error, for progress that is redrawn in place
 	json           bool
 	quiet          bool
 	strict         bool
@@ -31,10 +31,10 @@ type app struct {
 	precision      int
 	out, resume    string
 	logLevel       string
-	command        string       // as it was called
-	running        runs.Folder  // folder of the run, once it can be resumed
-	again          string       // command line that resumes it
-	folders        *runs.Writer // holds the locks of the folders that this process writes
+	command        string       // command as the user called it
+	running        runs.Folder  // folder of the run, set once the run can be resumed
+	again          string       // command line that resumes the run
+	folders        *runs.Writer // locks on the folders that this process writes
 }
 
 // run executes one command line and returns its exit code.
@@ -68,11 +68,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return codeOf(err)
 }
 
-// longestError is how many bytes of an error are shown: lists of mistakes are long, and
-// what a file quotes may be longer.
+// longestError is the largest number of bytes printed of an error. Lists of mistakes are
+// long, and text quoted from a file may be longer still.
 const longestError = 20_000
 
-// misused reports whether the command line's parser refused it.
+// misused reports whether the command-line parser returned the error.
 func misused(err error) bool {
 	for _, s := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument", "flag needs", "required flag"} {
 		if strings.HasPrefix(err.Error(), s) {
@@ -112,7 +112,7 @@ func (a *app) root() *cobra.Command {
 	return c
 }
 
-// withFolder says that a command writes a folder of results, and so takes --out.
+// withFolder marks a command that writes a folder of results and therefore accepts --out.
 func withFolder(c *cobra.Command) *cobra.Command {
 	all := map[string]string{"folder": "yes"}
 	maps.Copy(all, c.Annotations)
@@ -120,7 +120,7 @@ func withFolder(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// check looks at the global flags of a command.
+// check validates the global flags of a command.
 func (a *app) check(c *cobra.Command) error {
 	a.command = c.CommandPath()
 	switch {
@@ -149,14 +149,14 @@ func (a *app) check(c *cobra.Command) error {
 	return nil
 }
 
-// note prints a line for the person at the terminal.
+// note prints a line for the user on the terminal.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintf(a.stderr, format+"\n", args...)
 	}
 }
 
-// thing makes the parent command of a verb, which needs a thing.
+// thing makes the parent command of a verb that requires a subcommand.
 func thing(verb, short string, children ...*cobra.Command) *cobra.Command {
 	var names []string
 	for _, k := range children {

@@ -8,18 +8,18 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// makeRundir creates the folder of a run and locks it; an existing one that is not empty is
-// refused.
+// makeRundir creates the folder of a run and locks it. It refuses an existing folder that
+// is not empty.
 func (a *app) makeRundir(name string) (runs.Folder, error) {
 	dir, err := a.writer().Create(name, a.overwrite)
 	return dir, a.folderError(err)
 }
 
-// lock keeps other processes from writing the folder, which exists, until the command
-// ends. It may be called again.
+// lock keeps other processes from writing an existing folder until the command ends. It
+// may be called more than once.
 func (a *app) lock(dir string) error { return a.folderError(a.writer().Lock(dir)) }
 
-// writer holds the locks of the command.
+// writer returns the holder of the command's locks.
 func (a *app) writer() *runs.Writer {
 	if a.folders == nil {
 		a.folders = &runs.Writer{Command: a.command, Program: "euryale " + version(), Left: func(dir, writer string) {
@@ -29,7 +29,7 @@ func (a *app) writer() *runs.Writer {
 	return a.folders
 }
 
-// release gives all folders back.
+// release releases the locks on all folders.
 func (a *app) release() {
 	if a.folders == nil {
 		return
@@ -40,7 +40,7 @@ func (a *app) release() {
 	a.folders = nil
 }
 
-// folderError says what can be done about a folder that cannot be written.
+// folderError adds advice to the error of a folder that cannot be written.
 func (a *app) folderError(err error) error {
 	var held *runs.HeldError
 	var occupied *runs.OccupiedError
@@ -61,7 +61,7 @@ func (a *app) folderError(err error) error {
 	return &exitError{code: exitCannotWrite, err: err, hint: hint}
 }
 
-// written gives the error of a file that was written its code.
+// written assigns the exit code for an error from writing a file.
 func written(err error) error {
 	if errors.As(err, new(*json.UnsupportedValueError)) || errors.As(err, new(*json.MarshalerError)) || errors.As(err, new(*json.UnsupportedTypeError)) {
 		return as(exitBug, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// formationConfig is config.json of a run of sample assembly.
+// formationConfig is the content of config.json for sample assembly.
 type formationConfig struct {
 	chainConfig
 	Problem *connectome.Measured `json:"problem"`
@@ -80,7 +80,7 @@ func (a *app) assemblySampling(dir runs.Folder, cfg *formationConfig, post *infe
 		report: func(fit *infer.Fit, v check.Verdict) error { return a.saveAssemblyReport(dir, cfg, fit, v) }}
 }
 
-// saveAssemblyReport writes the pictures and the report of a run of sample assembly.
+// saveAssemblyReport writes the pictures and the report of sample assembly.
 func (a *app) saveAssemblyReport(dir runs.Folder, cfg *formationConfig, fit *infer.Fit, v check.Verdict) error {
 	page := report.Posterior("assemblies: "+cfg.Problem.Fit, fit, v, a.pageOf(&cfg.chainConfig))
 	page.Facts = append([]viz.Fact{{Name: "file", Value: cfg.File}, {Name: "fit", Value: cfg.Problem.Fit}}, page.Facts...)

@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// exprConfig is config.json of a run of sample expr.
+// exprConfig is the content of config.json for sample expr.
 type exprConfig struct {
 	chainConfig
 	Problem *expr.Problem `json:"problem"`

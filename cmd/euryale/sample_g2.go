@@ -16,22 +16,22 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// sampleConfig is config.json of a run of sample g2.
+// sampleConfig is the content of config.json for sample g2.
 type sampleConfig struct {
 	chainConfig
 	G2       g2flags   `json:"g2"`
 	Bin      int       `json:"bin"`
 	Q        number    `json:"q"`
 	Phi      number    `json:"phi"`
-	Axis     string    `json:"axis,omitempty"` // what q is, where it is not q
+	Axis     string    `json:"axis,omitempty"` // name of the quantity in q, if it is not q itself
 	AxisUnit string    `json:"axis_unit,omitempty"`
 	X        []float64 `json:"x"`
 	Y        []float64 `json:"y"`
 	Err      []float64 `json:"err,omitempty"`
 }
 
-// defaultSample holds the defaults. Posteriors of g2 cost microseconds a
-// gradient, so the step size aims high: 0.9 leaves few divergences.
+// defaultSample holds the defaults. A gradient of a g2 posterior costs microseconds, so
+// the target acceptance rate is high: 0.9 leaves few divergences.
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
@@ -134,7 +134,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), "")
 }
 
-// sampleG2Into writes the point fit, unless a run before this one has, and samples.
+// sampleG2Into writes the point fit, unless an earlier run has done so, and samples.
 func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoint string) error {
 	if name := s.dir.Path("fit.json"); !exists(name) {
 		if err := writeJSON(name, fit); err != nil {
@@ -144,7 +144,7 @@ func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoi
 	return a.sampleInto(ctx, s, checkpoint)
 }
 
-// pointSettings leaves out what only the Bayesian model takes.
+// pointSettings drops the settings that only the Bayesian model uses.
 func pointSettings(model g2.Model, s g2.Settings) g2.Settings {
 	s.Priors = nil
 	return s
@@ -191,7 +191,7 @@ type g2Doc struct {
 	sampleDoc
 }
 
-// g2Sampling says what is g2's own about a run.
+// g2Sampling describes the sampling of a g2 posterior.
 func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, model g2.Model, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + model.Name, post: post,
 		document: func(d sampleDoc) any { return g2Doc{"g2", model.Name, cfg.Bin, number(c.Q), d} },

@@ -11,20 +11,21 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// problemRun is a sample command whose model is a problem file.
+// problemRun is a sample command whose model comes from a problem file.
 type problemRun struct {
-	command  string
-	folder   string       // of a problem that comes through standard input
-	cfg      *chainConfig // part of config
-	config   any          // config.json
-	read     func(b []byte) error
-	has      func() bool // whether config.json has a problem
-	model    func(ctx context.Context) (*infer.Model, error)
-	starts   func(post *infer.Posterior) ([][]float64, error) // nil: anywhere
+	command string
+	folder  string       // run folder for a problem read from standard input
+	cfg     *chainConfig // chain settings, a pointer into config
+	config  any          // content of config.json
+	read    func(b []byte) error
+	has     func() bool // reports whether config.json contains a problem
+	model   func(ctx context.Context) (*infer.Model, error)
+	// Chooses the starting points of the chains; nil starts them anywhere.
+	starts   func(post *infer.Posterior) ([][]float64, error)
 	sampling func(dir runs.Folder, post *infer.Posterior) sampling
 }
 
-// addProblem makes c the command that starts or resumes such a run.
+// addProblem makes c the command that starts or resumes a problemRun.
 func (cfg *chainConfig) addProblem(a *app, c *cobra.Command, r *problemRun) {
 	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, - for standard input")
 	cfg.add(c, defaultChains(0))
@@ -72,7 +73,7 @@ func (a *app) startProblem(ctx context.Context, r *problemRun) error {
 }
 
 func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
-	*r.cfg = chainConfig{} // the folder has it all
+	*r.cfg = chainConfig{} // the run folder has all settings
 	dir, err := a.reopen(c, r.command, nil, r.config, "threads")
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
 	return a.sampleInto(c.Context(), r.sampling(dir, post), a.checkpointOf(dir))
 }
 
-// compile makes the posterior of a problem. A simulator may be fitted first.
+// compile builds the posterior of a problem. It may first fit a simulator.
 func (r *problemRun) compile(ctx context.Context, file string) (*infer.Posterior, error) {
 	m, err := r.model(ctx)
 	if ctx.Err() != nil {

@@ -18,17 +18,18 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// sampling is one posterior to be sampled into a run folder, with what is the
-// command's own.
+// sampling describes one posterior to be sampled into a run folder, with the parts that
+// depend on the command.
 type sampling struct {
 	dir      runs.Folder
-	cfg      *chainConfig // part of config
-	config   any          // what config.json holds
-	model    string       // in the files of draws
+	cfg      *chainConfig // chain settings, a pointer into config
+	config   any          // content of config.json
+	model    string       // name of the model in the files of draws
 	post     *infer.Posterior
-	document func(sampleDoc) any                         // adds to the document what only the command knows
-	report   func(fit *infer.Fit, v check.Verdict) error // writes pictures
-	check    func(fit *infer.Fit) (check.Verdict, error) // judges the model; nil: by what the model itself says of its data
+	document func(sampleDoc) any                         // adds the command's own entries to the document
+	report   func(fit *infer.Fit, v check.Verdict) error // writes the pictures and the report
+	// Judges the model; nil uses the model's own check against its data.
+	check func(fit *infer.Fit) (check.Verdict, error)
 }
 
 // sampleDoc is the JSON document of a sample command.
@@ -37,7 +38,7 @@ type sampleDoc struct {
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Check       *checkDoc         `json:"model_check"`
 	Timing      timingDoc         `json:"timing"`
-	Attempts    int               `json:"attempts"` // 1, or more after bad verdicts
+	Attempts    int               `json:"attempts"` // number of attempts; more than 1 after a bad verdict
 	Run         string            `json:"run"`
 }
 
@@ -47,7 +48,7 @@ type timingDoc struct {
 	Gradients int    `json:"gradients"`
 }
 
-// absolute returns the full path of a file, where it has one.
+// absolute returns the absolute path of a file; "-" stays unchanged.
 func absolute(name string) string {
 	if abs, err := filepath.Abs(name); err == nil && name != "-" {
 		return abs
@@ -55,7 +56,7 @@ func absolute(name string) string {
 	return name
 }
 
-// sampleInto runs the chains and fills the folder.
+// sampleInto runs the chains and writes their results to the folder.
 func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	cfg := s.cfg
 	every, err := time.ParseDuration(cfg.Every)
@@ -86,9 +87,9 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	return a.finish(s, fit)
 }
 
-// retry turns the run into a more careful one: smaller steps, three times the
-// warm-up, four times the draws. Whether it happens depends on the draws alone,
-// so a resumed run takes the same way.
+// retry prepares a more careful attempt with a target acceptance rate of at least 0.99,
+// three times the warm-up and four times the draws. Whether a run is retried depends on
+// the draws alone, so a resumed run behaves in the same way.
 func (s sampling) retry() error {
 	cfg := s.cfg
 	cfg.Retries--
@@ -100,7 +101,8 @@ func (s sampling) retry() error {
 	return as(exitCannotWrite, os.Remove(s.dir.Path("checkpoint")))
 }
 
-// samplingCode tells a damaged checkpoint and a full disk from a failed run.
+// samplingCode returns the exit code for a damaged checkpoint, a full disk or a failed
+// run.
 func samplingCode(err error) int {
 	switch {
 	case errors.Is(err, infer.ErrNotSaved):
@@ -115,12 +117,12 @@ func samplingCode(err error) int {
 	return exitFailed
 }
 
-// notSaved tells of a checkpoint that could not be written.
+// notSaved reports a checkpoint that could not be written.
 func (a *app) notSaved(err error) {
 	a.note("%v: trying again; make room, or stop the run with Ctrl-C and resume it", err)
 }
 
-// unsampled is the error of chains that ended early.
+// unsampled describes why the chains ended early.
 func (a *app) unsampled(s sampling, err error) error {
 	e := &exitError{code: samplingCode(err), err: err}
 	if e.code == exitData {
@@ -136,7 +138,7 @@ func (a *app) unsampled(s sampling, err error) error {
 	return e
 }
 
-// finish writes everything that a finished run leaves, and prints.
+// finish writes all results of a finished run and prints them.
 func (a *app) finish(s sampling, fit *infer.Fit) error {
 	judge := s.check
 	if judge == nil {
@@ -204,7 +206,8 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	return s.report(fit, v)
 }
 
-// writing tells an error of writing a file from others, which have another code.
+// writing returns the exit code for an error from writing a file, and otherwise for any
+// other error.
 func writing(err error, otherwise int) error {
 	if errors.As(err, new(syscall.Errno)) || errors.Is(err, fs.ErrExist) {
 		return as(exitCannotWrite, err)

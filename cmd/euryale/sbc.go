@@ -20,8 +20,9 @@ type sbcConfig struct {
 
 // sbcDoc is the JSON document of sbc.
 type sbcDoc struct {
-	Fits        int                   `json:"fits"`
-	Ranks       int                   `json:"ranks"` // posterior draws that each prior draw was ranked among
+	Fits int `json:"fits"`
+	// Number of posterior draws among which each prior draw is ranked.
+	Ranks       int                   `json:"ranks"`
 	Divergent   int                   `json:"divergent"`
 	Failed      int                   `json:"failed"`
 	Quantities  map[string]uniformDoc `json:"quantities"`
@@ -101,8 +102,8 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 	return a.printSBC(cfg, r)
 }
 
-// interruptedSBC prints the ranks so far. They are not saved, and judged with care: fits of
-// few gradients are complete first.
+// interruptedSBC prints the ranks so far. They are not saved and need careful reading,
+// because fits with few gradients finish first.
 func (a *app) interruptedSBC(cfg sbcConfig, r *infer.Calibration) error {
 	if r == nil || r.Fits == 0 {
 		return as(exitInterrupted, fmt.Errorf("interrupted before a fit was complete"))
@@ -136,7 +137,7 @@ func (a *app) printSBC(cfg sbcConfig, r *infer.Calibration) error {
 	return as(exitCannotWrite, err)
 }
 
-// uniformDoc tells how uniform ranks are.
+// uniformDoc reports how close the ranks are to uniform.
 type uniformDoc struct {
 	Histogram []int  `json:"histogram"`
 	PChi      number `json:"p_chi"`

@@ -6,10 +6,10 @@ func (a *app) sim() *cobra.Command {
 	return thing("sim", "Simulate", withResume(withFolder(a.simRSoXS())), withResume(withFolder(a.simAssembly())))
 }
 
-// anyPrecision marks commands that compute in single precision, too.
+// anyPrecision marks commands that can also compute in single precision.
 var anyPrecision = map[string]string{"precision": "32 or 64"}
 
-// complete lets shells complete the values of a flag.
+// complete offers values of a flag for shell completion.
 func complete(c *cobra.Command, flag string, values []string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)

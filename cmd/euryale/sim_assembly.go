@@ -20,12 +20,12 @@ import (
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
-// assemblyConfig is config.json of a run of sim assembly.
+// assemblyConfig is the content of config.json for sim assembly.
 type assemblyConfig struct {
 	Command string `json:"command"`
 	Version string `json:"version"`
 	File    string `json:"file"`
-	Script  string `json:"script"` // its text
+	Script  string `json:"script"` // text of the script
 	Mode    string `json:"mode"`
 	Seed    uint64 `json:"seed"`
 	Threads int    `json:"threads"`
@@ -87,7 +87,7 @@ bit by bit.
 	return c
 }
 
-// foldedReference is the list of steps in lines of a terminal.
+// foldedReference returns the list of steps, folded to the width of a terminal.
 func foldedReference() string {
 	var b strings.Builder
 	for line := range strings.Lines(script.Reference()) {
@@ -110,7 +110,7 @@ func foldedReference() string {
 	return b.String()
 }
 
-// assemblyRun is a run in its folder.
+// assemblyRun is a sim assembly run and its folder.
 type assemblyRun struct {
 	cfg    assemblyConfig
 	dir    runs.Folder
@@ -137,7 +137,7 @@ func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool
 	cfg.Command, cfg.Version, cfg.File, cfg.Script, cfg.Mode = simAssemblyCommand, version(), absolute(cfg.File), string(text), s.Mode
 	r := &assemblyRun{cfg: cfg, script: s}
 	r.settle()
-	if err := s.Fits(); err != nil { // with --winners
+	if err := s.Fits(); err != nil { // checked after applying --winners
 		return as(exitConfig, err)
 	}
 	out := a.out
@@ -153,7 +153,7 @@ func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool
 	return a.carryOut(ctx, r, nil)
 }
 
-// settle gives the script the settings of the run.
+// settle applies the settings of the run to the script.
 func (r *assemblyRun) settle() {
 	r.script.Settings.Seed, r.script.Settings.Threads = r.cfg.Seed, r.cfg.Threads
 	if r.cfg.Winners {
@@ -179,12 +179,12 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	case exists(r.dir.Path("summary.json")):
 		return a.complete(r.dir)
 	case errors.Is(err, os.ErrNotExist):
-		return a.carryOut(c.Context(), r, nil) // it never came to a checkpoint
+		return a.carryOut(c.Context(), r, nil) // the run never reached a checkpoint
 	}
 	return input(err)
 }
 
-// complete tells of a run that has nothing left to do.
+// complete reports that a run has nothing left to do.
 func (a *app) complete(dir runs.Folder) error {
 	a.note("%s is complete", dir)
 	if !a.json {
@@ -198,7 +198,7 @@ func (a *app) complete(dir runs.Folder) error {
 	return as(exitCannotWrite, err)
 }
 
-// openAssembly reads script and settings of a run folder.
+// openAssembly reads the script and the settings of a run folder.
 func openAssembly(name string) (*assemblyRun, error) {
 	r := &assemblyRun{dir: runs.Folder(name)}
 	if err := configError(r.dir.Config(&r.cfg)); err != nil {
@@ -219,7 +219,8 @@ func openAssembly(name string) (*assemblyRun, error) {
 	return r, nil
 }
 
-// defaultEvery is how often a run is saved; saving takes a tenth of the time at most.
+// defaultEvery is the time between checkpoints. Saving takes at most a tenth of the run
+// time.
 const defaultEvery = "30s"
 
 // carryOut runs the script, from a checkpoint if there is one.
@@ -240,7 +241,7 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 		bar.Add(p.Done-done, 0)
 		if done = p.Done; time.Now().After(next) {
 			begin, pause := time.Now(), every
-			if err := r.saveCheckpoint(); err != nil { // the run goes on, and is saved later
+			if err := r.saveCheckpoint(); err != nil { // the run continues and is saved later
 				a.notSaved(err)
 				pause = max(every, runs.LongestPause)
 			}
@@ -268,7 +269,7 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 	return a.stopped(ctx, r, err)
 }
 
-// stopped keeps what there is of a run that ran into an error.
+// stopped saves the state of a run that failed.
 func (a *app) stopped(ctx context.Context, r *assemblyRun, err error) error {
 	err = as(exitFailed, err)
 	if kept := a.patiently(ctx, r.keep); kept != nil {
@@ -276,7 +277,7 @@ func (a *app) stopped(ctx context.Context, r *assemblyRun, err error) error {
 	}
 	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", r.dir)
 	if codeOf(err) == exitCannotWrite {
-		hint = "" // see ended
+		hint = "" // ended adds the hint
 	}
 	return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nstopped at %s; trace.csv, measures.csv and checkpoint up to there are kept in %s", err, r.run.At(), r.dir), hint: hint}
 }
@@ -289,7 +290,7 @@ func (r *assemblyRun) keep() error {
 	return r.writeTables()
 }
 
-// interrupted saves a run and says how it goes on.
+// interrupted saves a run and says how to resume it.
 func (r *assemblyRun) interrupted() error {
 	if err := r.keep(); err != nil {
 		return as(exitCannotWrite, fmt.Errorf("interrupted at %s; what was done since the last checkpoint is lost: %w", r.run.At(), err))
@@ -302,7 +303,7 @@ func (r *assemblyRun) saveCheckpoint() error {
 	return as(exitCannotWrite, atomicfile.Write(r.dir.Path("checkpoint"), true, r.run.Save))
 }
 
-// saveSnapshot keeps a snapshot that the script asks for.
+// saveSnapshot writes a snapshot that the script requests.
 func (r *assemblyRun) saveSnapshot(name string, b *assembly.Brain) error {
 	if err := os.MkdirAll(r.dir.Path("snapshots"), 0o755); err != nil {
 		return as(exitCannotWrite, err)

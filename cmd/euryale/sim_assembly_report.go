@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/report"
 )
 
-// assemblyDoc is the JSON document of sim assembly, and summary.json.
+// assemblyDoc is the JSON document of sim assembly; it is also written to summary.json.
 type assemblyDoc struct {
 	Engine   string            `json:"engine"`
 	Mode     string            `json:"mode"`
@@ -35,8 +35,8 @@ type assemblyArea struct {
 	N       int    `json:"n"`
 	K       int    `json:"k"`
 	Lazy    bool   `json:"lazy"`
-	Support int    `json:"support"` // neurons that ever fired
-	Fired   int    `json:"fired"`   // that fire at the end
+	Support int    `json:"support"` // number of neurons that ever fired
+	Fired   int    `json:"fired"`   // number of neurons that fire in the last step
 }
 
 type assemblyMeasure struct {
@@ -57,12 +57,12 @@ type assemblyUsage struct {
 	Operation string  `json:"operation"`
 	Calls     int     `json:"calls"`
 	Time      float64 `json:"time_s"`
-	Bytes     int     `json:"bytes"` // moved, at least
+	Bytes     int     `json:"bytes"` // lower bound on the bytes moved
 }
 
 type assemblyMemory struct {
-	Brain int `json:"brain_bytes"`          // of synapses and counts at the end
-	Peak  int `json:"peak_bytes,omitempty"` // of these, with --profile
+	Brain int `json:"brain_bytes"`          // bytes held by synapses and counts at the end
+	Peak  int `json:"peak_bytes,omitempty"` // largest number of such bytes at any time; only with --profile
 }
 
 func (r *assemblyRun) document() (*assemblyDoc, error) {
@@ -98,7 +98,7 @@ func (r *assemblyRun) document() (*assemblyDoc, error) {
 	return d, nil
 }
 
-// finishAssembly writes what a complete run leaves.
+// finishAssembly writes the results of a complete run.
 func (a *app) finishAssembly(r *assemblyRun) error {
 	doc, err := r.document()
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *app) finishAssembly(r *assemblyRun) error {
 	return as(exitCannotWrite, err)
 }
 
-// String is a table for people.
+// String formats the document as a table.
 func (d *assemblyDoc) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mode %s, seed %d, %d steps\n", d.Mode, d.Seed, d.Steps)

@@ -9,8 +9,8 @@ import (
 	"github.com/euryale-dev/euryale/models/morph"
 )
 
-// openSimFolder makes the folder ready and says which energies are to do. Results of
-// another morphology are not replaced unless asked for.
+// openSimFolder prepares the folder and returns the energies still to be computed. It
+// replaces results of another morphology only on request.
 func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	if st, err := os.Stat(s.Dir); err == nil && !st.IsDir() {
 		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file", s.Dir), hint: "another folder"}
@@ -57,7 +57,7 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	return s.todo(a.resume != ""), nil
 }
 
-// mayWrite refuses folders with other results.
+// mayWrite refuses folders that hold other results.
 func (a *app) mayWrite(s *simulation, now, before *morph.SimulationRecord, images int) error {
 	switch {
 	case a.resume != "" && before == nil:
@@ -75,7 +75,7 @@ func (a *app) mayWrite(s *simulation, now, before *morph.SimulationRecord, image
 	return nil
 }
 
-// strangers warns of images that are not of this run.
+// strangers warns about images that do not belong to this run.
 func (s *simulation) strangers(a *app, old []string) {
 	ours := map[string]bool{}
 	for _, n := range s.Files {
@@ -90,7 +90,8 @@ func (s *simulation) strangers(a *app, old []string) {
 	}
 }
 
-// todo says which energies have no complete file yet: all, unless the run goes on.
+// todo marks the energies to compute: all of them or, when resuming, those without a
+// complete file.
 func (s *simulation) todo(resume bool) []bool {
 	list := make([]bool, len(s.Files))
 	s.doc.Energies = make([]simEnergyDoc, len(s.Files))

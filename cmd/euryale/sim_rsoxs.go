@@ -16,7 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
-// simFlags are the flags of sim rsoxs that change its numbers.
+// simFlags are the flags of sim rsoxs that affect the computed intensities.
 type simFlags struct{ morph.SimulationSettings }
 
 func (a *app) simRSoXS() *cobra.Command {
@@ -68,7 +68,7 @@ func (f simFlags) check() error {
 	return nil
 }
 
-// String is the flags as typed.
+// String returns the flags as they are typed.
 func (f simFlags) String() string {
 	s := fmt.Sprintf("--grid %s --precision %d", f.Grid, f.Precision)
 	if f.Parity {
@@ -109,11 +109,11 @@ type simDoc struct {
 }
 
 type simEnergyDoc struct {
-	Energy float64 `json:"energy"` // eV
+	Energy float64 `json:"energy"` // photon energy in eV
 	File   string  `json:"file"`
-	Status string  `json:"status"` // written, or kept from before
-	Max    number  `json:"max"`    // of the intensities
-	Valid  int     `json:"valid"`  // pixels
+	Status string  `json:"status"` // "written", or "kept" if an earlier run wrote the file
+	Max    number  `json:"max"`    // largest intensity
+	Valid  int     `json:"valid"`  // number of valid pixels
 }
 
 const logName = "CyRSoXS.log"
@@ -157,7 +157,8 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 	return nil
 }
 
-// experimentError tells mistakes in config.txt from those in other files.
+// experimentError assigns different exit codes to mistakes in config.txt and in other
+// files.
 func experimentError(err error) error {
 	var e *cyrsoxs.FormatError
 	if errors.As(err, &e) && (filepath.Base(e.File) == "config.txt" || e.Key == "MorphologyType") {
@@ -166,7 +167,7 @@ func experimentError(err error) error {
 	return input(err)
 }
 
-// simFolder returns the folder of the results.
+// simFolder returns the folder for the results.
 func (a *app) simFolder(args []string, fallback string) (string, error) {
 	var named []string
 	for _, d := range append(args[1:], a.out, a.resume) {
@@ -185,7 +186,8 @@ func (a *app) simFolder(args []string, fallback string) (string, error) {
 	return fallback, nil
 }
 
-// simulationError tells settings that cannot be simulated from morphologies that cannot.
+// simulationError assigns different exit codes to settings and to morphologies that
+// cannot be simulated.
 func simulationError(err error) error {
 	if settings := (*morph.SettingsError)(nil); errors.As(err, &settings) {
 		return as(exitConfig, err)
@@ -193,7 +195,7 @@ func simulationError(err error) error {
 	return as(exitData, err)
 }
 
-// announce begins the document, and tells of warnings and checks.
+// announce starts the document and prints warnings and failed checks.
 func (s *simulation) announce(a *app) error {
 	s.doc = simDoc{Engine: "rsoxs", Morphology: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize, Settings: s.flags, Folder: s.Dir, Log: logName,
 		Checks: lines(s.Checks), Warnings: append([]string{}, s.Warnings...)}
@@ -209,7 +211,7 @@ func (s *simulation) announce(a *app) error {
 	return nil
 }
 
-// lines are the texts of joined errors.
+// lines returns the texts of joined errors.
 func lines(err error) []string {
 	list := []string{}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -222,7 +224,7 @@ func lines(err error) []string {
 	return list
 }
 
-// tell writes what else CyRSoXS leaves in the working directory.
+// tell writes the other files that CyRSoXS leaves in the working directory.
 func (s *simulation) tell() error {
 	l := &cyrsoxs.Log{Version: "euryale " + version(), Created: time.Now().Format(time.RFC3339), File: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize,
 		Materials: len(s.Volume.Phases), Config: s.Settings, Warnings: append(s.doc.Warnings, s.doc.Checks...)}
@@ -238,7 +240,7 @@ func (s *simulation) tell() error {
 	return nil
 }
 
-// simulate writes the images of the energies that are to do.
+// simulate writes the images of the energies in todo.
 func (a *app) simulate(ctx context.Context, s *simulation, todo []bool) error {
 	left := 0
 	for _, t := range todo {
@@ -287,7 +289,7 @@ func energyDoc(energy float64, file, status string, v []float64) simEnergyDoc {
 	return d
 }
 
-// stopped is the error of an interrupted run, with how it goes on.
+// stopped describes an interrupted run and how to resume it.
 func (s *simulation) stopped(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return as(exitFailed, err)

@@ -14,7 +14,7 @@ func loadSource(args []string) (*runs.Source, error) {
 	return s, sourceError(err)
 }
 
-// sourceError says what can be done about what holds no draws.
+// sourceError adds advice to the error of an input without draws.
 func sourceError(err error) error {
 	var none *runs.NoDrawsError
 	var arrow *runs.ArrowError
@@ -33,8 +33,8 @@ func sourceError(err error) error {
 	return input(err)
 }
 
-// drawless says why a run folder has no draws: its run samples none, or has not ended. It
-// is nil where the folder is none of a run.
+// drawless says why a run folder has no draws: its command does not sample, or the run
+// has not finished. It returns nil if the folder is not a run folder.
 func drawless(r runs.Folder) error {
 	var ran struct {
 		Command string `json:"command"`

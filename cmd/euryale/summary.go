@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// judged is the document of summary and diagnose.
+// judged is the JSON document of summary and diagnose.
 type judged struct {
 	Summary     map[string]rowDoc `json:"summary"`
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
-	Check       *checkDoc         `json:"model_check,omitempty"` // as the run folder has it
+	// Verdict about the model, as stored in the run folder.
+	Check *checkDoc `json:"model_check,omitempty"`
 }
 
 func (a *app) summary() *cobra.Command {

@@ -23,12 +23,12 @@ import (
 
 const trainCommand = "train connectome"
 
-// trainConfig is config.json of a run of train connectome.
+// trainConfig is the content of config.json for train connectome.
 type trainConfig struct {
 	Command string              `json:"command"`
 	Version string              `json:"version"`
 	File    string              `json:"file"`
-	Base    string              `json:"base"` // folder that the problem's paths start from
+	Base    string              `json:"base"` // folder that the problem's relative paths refer to
 	Threads int                 `json:"threads,omitempty"`
 	Problem *connectome.Problem `json:"problem"`
 }
@@ -136,8 +136,8 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 	return a.trainInto(ctx, dir, &cfg, t, state)
 }
 
-// openTrainee reads the examples of a problem, if they are files, and builds it; what is
-// wrong is said of the file that it is from.
+// openTrainee reads the examples of a problem, if they are in files, and builds it.
+// Errors name the file they come from.
 func openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
 	train, test, err := cfg.Problem.OpenExamples(cfg.Base)
 	if err != nil {
@@ -156,8 +156,8 @@ type trainDoc struct {
 	Engine    string    `json:"engine"`
 	Status    string    `json:"status"`
 	Updates   int       `json:"updates"`
-	Loss      number    `json:"loss"` // mean over the last tenth of the updates
-	Test      metricDoc `json:"test"` // of hard assemblies
+	Loss      number    `json:"loss"` // mean loss over the last tenth of the updates
+	Test      metricDoc `json:"test"` // performance of hard assemblies on the test examples
 	Train     metricDoc `json:"train"`
 	Untrained metricDoc `json:"untrained"`
 	Hebbian   metricDoc `json:"hebbian"`
@@ -179,7 +179,7 @@ func metric(m connectome.Metrics) metricDoc {
 	return metricDoc{number(m.Accuracy), number(m.Overlap)}
 }
 
-// trainInto trains and fills the folder.
+// trainInto trains and writes the results to the folder.
 func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, state *connectome.TrainState) error {
 	set := t.Settings
 	total := cmp.Or(set.Steps, 300)
@@ -202,7 +202,7 @@ func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, 
 		if s.Step == total {
 			return a.patiently(ctx, func() error { return save(s) })
 		}
-		if err := save(s); err != nil { // training goes on, and is saved later
+		if err := save(s); err != nil { // training continues and is saved later
 			a.notSaved(err)
 		}
 		return nil
@@ -221,7 +221,8 @@ func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, 
 	return a.finishTraining(ctx, dir, cfg, t, out)
 }
 
-// finishTraining compares with what training is to beat, writes everything and prints.
+// finishTraining compares the result with the baselines, writes all files and prints the
+// results.
 func (a *app) finishTraining(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
 	doc := trainDoc{Engine: "connectome", Status: "trained", Updates: out.Step, Test: metric(out.Metrics), Run: string(dir)}
 	tail := out.Loss[len(out.Loss)-max(1, len(out.Loss)/10):]
@@ -245,7 +246,7 @@ func (a *app) finishTraining(ctx context.Context, dir runs.Folder, cfg *trainCon
 	return as(exitCannotWrite, err)
 }
 
-// saveTraining writes weights, losses, the document and the picture.
+// saveTraining writes the weights, the losses, the document and the picture.
 func (a *app) saveTraining(dir runs.Folder, t *connectome.Trainee, out *connectome.Training, doc *trainDoc) error {
 	trained, err := t.Circuit.Read(out.Params)
 	if err != nil {

@@ -9,13 +9,14 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// checkDoc is the verdict about the model in the JSON contract.
+// checkDoc is the verdict about the model in JSON documents.
 type checkDoc struct {
-	OK       bool      `json:"ok"`
-	Summary  string    `json:"summary"`
-	P        number    `json:"p"`            // smallest p-value of all tests together; NaN where nothing could be tested
-	Reduced  number    `json:"chi2_reduced"` // NaN where the errors are not known
-	Expected [2]number `json:"expected"`     // central 99 % of chi2_reduced for a right model
+	OK      bool   `json:"ok"`
+	Summary string `json:"summary"`
+	// Smallest p-value of all tests combined; NaN if nothing could be tested.
+	P        number    `json:"p"`
+	Reduced  number    `json:"chi2_reduced"` // reduced chi-square; NaN if the errors are not known
+	Expected [2]number `json:"expected"`     // central 99 % interval of chi2_reduced for a correct model
 	Flags    []flagDoc `json:"flags"`
 	Notes    []flagDoc `json:"notes"`
 }
@@ -41,8 +42,8 @@ func flagDocs(list []check.Flag) []flagDoc {
 	return out
 }
 
-// storedCheck is the verdict that a run folder keeps in its document; nil for other
-// draws and for runs without one.
+// storedCheck returns the verdict stored in the document of a run folder; it is nil for
+// other sources and for runs without a verdict.
 func storedCheck(args []string) *checkDoc {
 	if len(args) != 1 {
 		return nil
@@ -57,7 +58,7 @@ func storedCheck(args []string) *checkDoc {
 	return doc.Check
 }
 
-// lines is the verdict as text.
+// lines formats the verdict as text.
 func (d *checkDoc) lines() string {
 	text := d.Summary
 	for _, f := range d.Flags {
@@ -69,7 +70,7 @@ func (d *checkDoc) lines() string {
 	return text
 }
 
-// strictly fails on a verdict about the model that is not good.
+// strictly returns an error for an unfavourable verdict about the model.
 func strictly(v check.Verdict) error {
 	if v.OK {
 		return nil
@@ -77,7 +78,7 @@ func strictly(v check.Verdict) error {
 	return as(exitFailed, fmt.Errorf("model check: %s", v.Summary()))
 }
 
-// printVerdict prints what was found, a line each.
+// printVerdict prints the findings, one per line.
 func (a *app) printVerdict(v check.Verdict) error {
 	for _, f := range v.Flags {
 		if _, err := fmt.Fprintf(a.stdout, "model: %s\n", f); err != nil {

@@ -7,33 +7,34 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// array collects the leaves of nested lists.
+// array collects the elements of nested lists.
 type array struct {
 	shape  []int
 	rank   int
 	leaves int
 	mode   mode
 	floats []float64
-	ints   []int64 // as long as all numbers are integers
+	ints   []int64 // integer values, kept as long as all numbers are integers
 	bools  []bool
 	words  []string
 }
 
-// mode is what the leaves are so far.
+// mode is the type of the elements so far.
 type mode int
 
 const (
 	none    mode = iota
 	number       // numbers
-	named        // only names of numbers that are not finite, or words that look so
+	named        // only strings that name non-finite numbers, which may also turn out to be text
 	word         // text
-	boolean      // truth values
+	boolean      // booleans
 )
 
-// names of numbers that are not finite, in strings.
+// names maps strings to the non-finite numbers that they stand for.
 var names = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1), "Inf": math.Inf(1), "-Inf": math.Inf(-1)}
 
-// become changes the mode, which must be one of those given.
+// become changes the mode to to, which requires that the current mode is none, to or one
+// of from.
 func (a *array) become(p *parser, to mode, from ...mode) error {
 	for _, m := range append(from, to, none) {
 		if a.mode == m {
@@ -80,7 +81,7 @@ func (a *array) addText(p *parser, s string) error {
 	return a.become(p, named)
 }
 
-// variable returns the collected array.
+// variable returns the collected array as a variable.
 func (a *array) variable(name string) (tensor.Variable, error) {
 	v := tensor.Variable{Name: name, Shape: append(tensor.Shape{}, a.shape...)}
 	switch {

@@ -6,10 +6,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// FormatError reports a file that is no JSON of draws.
+// FormatError reports a file that does not contain draws as JSON.
 type FormatError struct {
 	File   string
-	Offset int // bytes from the start, -1 for the whole
+	Offset int // position in bytes from the start; -1 for the whole file
 	What   string
 	Err    error
 }

@@ -8,16 +8,16 @@ import (
 	"strconv"
 )
 
-// parser walks over JSON text, with NaN and infinities as bare words.
+// parser scans JSON text that may contain NaN and infinities as bare words.
 type parser struct {
 	b  []byte
 	at int
 }
 
-// maxDepth is how deep lists may nest: more axes than NumPy has.
+// maxDepth is the largest nesting depth of lists; it exceeds NumPy's limit on axes.
 const maxDepth = 70
 
-// fault is an error at the present place.
+// fault returns an error at the current position.
 func (p *parser) fault(format string, args ...any) error {
 	return &FormatError{Offset: p.at, What: fmt.Sprintf(format, args...)}
 }
@@ -28,7 +28,7 @@ func (p *parser) space() {
 	}
 }
 
-// peek returns the next byte that is no space, 0 at the end.
+// peek returns the next byte that is not white space, or 0 at the end.
 func (p *parser) peek() byte {
 	p.space()
 	if p.at == len(p.b) {
@@ -37,7 +37,7 @@ func (p *parser) peek() byte {
 	return p.b[p.at]
 }
 
-// take passes a byte if it is next.
+// take skips the byte c if it comes next, and reports whether it did.
 func (p *parser) take(c byte) bool {
 	if p.peek() != c {
 		return false
@@ -46,7 +46,7 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-// object calls f for every key, in order; f reads the value.
+// object calls f for every key in order; f must read the value.
 func (p *parser) object(f func(key string) error) error {
 	if !p.take('{') {
 		return p.fault("found %s, want an object", p.next())
@@ -74,7 +74,7 @@ func (p *parser) object(f func(key string) error) error {
 	return nil
 }
 
-// next shows what comes next, for messages.
+// next returns the text that comes next, for error messages.
 func (p *parser) next() string {
 	p.space()
 	if p.at == len(p.b) {
@@ -104,7 +104,7 @@ func (p *parser) text() (string, error) {
 	return "", p.fault("a string without an end")
 }
 
-// skip passes any value.
+// skip skips a value of any type.
 func (p *parser) skip(depth int) error {
 	if depth > maxDepth {
 		return p.fault("values nest deeper than %d", maxDepth)
@@ -127,7 +127,7 @@ func (p *parser) skip(depth int) error {
 	return p.leaf(&array{})
 }
 
-// array reads nested lists, or one value, of numbers, truth values or text.
+// array reads a single value or nested lists of numbers, booleans or text.
 func (p *parser) array() (*array, error) {
 	a := &array{}
 	if err := p.into(a, 0); err != nil {

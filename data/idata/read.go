@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Open reads the file name.
+// Open reads the file with the given name.
 func Open(name string) (*tensor.DataTree, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -22,8 +22,8 @@ func Open(name string) (*tensor.DataTree, error) {
 	return Read(f, name)
 }
 
-// Read reads a tree; name is for messages. It takes memory for some 50 times
-// what r holds at most.
+// Read reads a tree; name appears in errors. It uses at most about 50 times the memory of
+// the data in r.
 func Read(r io.Reader, name string) (*tensor.DataTree, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -44,12 +44,12 @@ func Read(r io.Reader, name string) (*tensor.DataTree, error) {
 	return t, nil
 }
 
-// content is the file before labels are put to the arrays.
+// content is the content of the file before its labels are assigned to the arrays.
 type content struct {
 	groups []group
 	coords []tensor.Variable
-	dims   map[string][]string          // of variables, after chain and draw
-	attrs  map[string]map[string]string // of groups; "" is the tree
+	dims   map[string][]string          // names of axes by variable, after chain and draw
+	attrs  map[string]map[string]string // attributes by group; the key "" stands for the tree
 }
 
 type group struct {
@@ -110,7 +110,7 @@ func (c *content) take(p *parser, key string) error {
 			return err
 		})
 	}
-	if p.peek() != '{' { // such as save_warmup
+	if p.peek() != '{' { // a key that is not a group, such as save_warmup
 		return p.skip(0)
 	}
 	g := group{name: key}
@@ -133,7 +133,7 @@ func (p *parser) variable(name string) (tensor.Variable, error) {
 	return a.variable(name)
 }
 
-// attr reads an attribute: text as it is, all else as JSON.
+// attr reads an attribute. Text is kept as it is, everything else as JSON.
 func (p *parser) attr(attrs map[string]string, key string) error {
 	if p.peek() == '"' {
 		s, err := p.text()
@@ -146,10 +146,10 @@ func (p *parser) attr(attrs map[string]string, key string) error {
 	return err
 }
 
-// withoutDraws are groups whose variables have no axes chain and draw.
+// withoutDraws lists the groups whose variables have no axes chain and draw.
 var withoutDraws = []string{"observed_data", "constant_data", "predictions_constant_data"}
 
-// dataset names the axes of a group.
+// dataset names the axes of a group and returns it as a dataset.
 func (c *content) dataset(g group) (*tensor.Dataset, error) {
 	d := tensor.NewDataset(g.name)
 	for k, v := range c.attrs[g.name] {
@@ -181,8 +181,7 @@ func (c *content) dataset(g group) (*tensor.Dataset, error) {
 	return d, nil
 }
 
-// label adds the coordinates that fit the axes of a group, and counts chains and
-// draws.
+// label adds the coordinates that fit the axes of a group, and numbers chains and draws.
 func (c *content) label(d *tensor.Dataset, g group) error {
 	lengths := map[string]int{}
 	var order []string

@@ -15,14 +15,18 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Settings says how a tree is written; its zero value is the default.
+// Settings control how a tree is written. The zero value is the default.
 type Settings struct {
-	Strict    bool // numbers that are not finite as strings. Default: bare words, which Python reads as numbers
-	Labels    bool // also names of axes, labels and attributes, for ArviZ 0's from_json. Default: groups only, for from_dict
+	// Write non-finite numbers as strings. Default: bare words, which Python reads as
+	// numbers.
+	Strict bool
+	// Also write names of axes, labels and attributes, for from_json of ArviZ 0. Default:
+	// only groups, for from_dict.
+	Labels    bool
 	Overwrite bool // replace an existing file
 }
 
-// Write writes a file under a temporary name and renames it.
+// Write writes a tree to a file under a temporary name and then renames it.
 func Write(name string, t *tensor.DataTree, s Settings) error {
 	err := atomicfile.Write(name, s.Overwrite, func(w io.Writer) error { return Encode(w, t, s) })
 	if err != nil {
@@ -31,8 +35,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 	return nil
 }
 
-// Encode writes a tree as JSON. Coordinates are only written with
-// Settings.Labels.
+// Encode writes a tree as JSON. It writes coordinates only if Settings.Labels is set.
 func Encode(w io.Writer, t *tensor.DataTree, s Settings) error {
 	e := &encoder{w: bufio.NewWriter(w), strict: s.Strict}
 	e.w.WriteByte('{')
@@ -54,7 +57,7 @@ func Encode(w io.Writer, t *tensor.DataTree, s Settings) error {
 	return e.w.Flush()
 }
 
-// encoder keeps the first error in its bufio.Writer.
+// encoder writes JSON; its bufio.Writer keeps the first error.
 type encoder struct {
 	w      *bufio.Writer
 	strict bool
@@ -68,7 +71,7 @@ func (e *encoder) comma(i int) {
 }
 
 func (e *encoder) text(s string) {
-	b, _ := json.Marshal(s) // strings always can
+	b, _ := json.Marshal(s) // marshalling a string cannot fail
 	e.w.Write(b)
 }
 
@@ -138,7 +141,8 @@ func (e *encoder) float(v float64) {
 	e.w.Write(e.num)
 }
 
-// labels writes coords, dims and attributes after so many groups.
+// labels writes coords, dims and attributes; before is the number of groups written
+// before them.
 func (e *encoder) labels(t *tensor.DataTree, before int) {
 	for _, d := range t.Groups() {
 		if len(d.Attrs) > 0 {

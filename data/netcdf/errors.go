@@ -7,11 +7,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// FormatError reports a file that is not netCDF 4, or has parts that are not
-// read.
+// FormatError reports a file that is not netCDF 4 or has unsupported parts.
 type FormatError struct {
 	File string
-	Key  string // path inside
+	Key  string // path of the object in the file
 	What string
 	Try  string
 	Err  error

@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Open reads the file name.
+// Open reads the file with the given name.
 func Open(name string) (*tensor.DataTree, error) {
 	r, err := foreign.Open(name)
 	if err != nil {
@@ -31,7 +31,7 @@ func Open(name string) (*tensor.DataTree, error) {
 	return Read(r, info.Size(), name)
 }
 
-// Read reads a file of size bytes; name is for messages.
+// Read reads a file of size bytes; name appears in errors.
 func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
 	t, err := read(r, size)
 	var e *FormatError
@@ -82,7 +82,7 @@ func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
 	return t, nil
 }
 
-// order is that of the groups of ArviZ; others come behind.
+// order lists the groups in ArviZ's order. All others follow them.
 var order = []string{"posterior", "posterior_predictive", "predictions", "log_likelihood", "log_prior", "sample_stats", "prior", "prior_predictive",
 	"sample_stats_prior", "warmup_posterior", "warmup_posterior_predictive", "warmup_sample_stats", "observed_data", "constant_data", "predictions_constant_data"}
 
@@ -116,8 +116,8 @@ func (r *reader) children(dir string) (groups, vars []string, err error) {
 	return groups, vars, nil
 }
 
-// group reads the variables of a group into a dataset of the tree. A root group
-// without any is left out, and one with nothing but labels for the groups below.
+// group reads the variables of a group into a dataset of the tree. A root group is left
+// out if it has no variables, or if it has only labels for the groups below it.
 func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, above bool) error {
 	attrs, err := r.attrs(dir)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 		if !slices.ContainsFunc(all, func(v tensor.Variable) bool { return !above || !dims[v.Name] }) {
 			return nil
 		}
-		attrs = nil // those of the root are the tree's
+		attrs = nil // the attributes of the root belong to the tree
 	}
 	d, err := xarray.Dataset(name, attrs, all, labels)
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	return nil
 }
 
-// inherited adds the labels of dimensions that the root group declares.
+// inherited adds the labels of dimensions declared in the root group.
 func (r *reader) inherited(dir string, all []tensor.Variable) ([]tensor.Variable, error) {
 	if dir == "/" {
 		return all, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// variable reads a dataset, and the names of coordinates that its attributes
-// give; it is nil for a dimension without labels and for what is no dataset.
+// variable reads a dataset and returns it with the coordinate names in its attributes.
+// The variable is nil for a dimension without labels.
 func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 	d, err := r.f.Dataset(key)
 	if err != nil {
@@ -54,8 +54,8 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 	return v, labels, nil
 }
 
-// dimNames names the axes by the dimension scales attached, the scale itself by
-// its own name, and others as ArviZ does.
+// dimNames names the axes after the attached dimension scales. A scale is named after
+// itself, and axes without a scale are named as in ArviZ.
 func dimNames(v *tensor.Variable, list *hdf5.Attribute, isScale bool) ([]string, error) {
 	dims := xarray.Axes(v.Name, len(v.Shape))
 	switch {
@@ -75,8 +75,8 @@ func dimNames(v *tensor.Variable, list *hdf5.Attribute, isScale bool) ([]string,
 	return dims, nil
 }
 
-// elements reads a dataset in one of the types of a tensor.Variable and takes
-// its bytes off what may still be read.
+// elements reads a dataset as one of the element types of a tensor.Variable. It subtracts
+// the size in bytes from what may still be read.
 func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
 	if int64(d.Len()) > r.f.MaxBytes/16 {
 		return nil, bad("", "%d elements, more than the size of the file allows", d.Len())
@@ -103,8 +103,8 @@ func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
 	}
 }
 
-// withMissing puts NaN where numbers have the fill value; integers become
-// floats for it.
+// withMissing replaces numbers equal to the fill value by NaN. Integers become floats if
+// any are replaced.
 func withMissing(data any, fill *hdf5.Attribute) any {
 	if fill == nil {
 		return data
@@ -151,8 +151,8 @@ func (r *reader) attrs(key string) (map[string]string, error) {
 	return out, nil
 }
 
-// texts returns attributes as text; those that are neither text nor numbers are
-// left out.
+// texts returns attributes as text. Attributes that are neither text nor numbers are left
+// out.
 func texts(all []*hdf5.Attribute) map[string]string {
 	out := map[string]string{}
 	for _, a := range all {

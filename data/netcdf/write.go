@@ -12,14 +12,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Settings says how a file is written; its zero value is the default.
+// Settings control how a file is written. The zero value is the default.
 type Settings struct {
-	Gzip      int  // compression, 1 (fast) to 9 (small). Default 0: none
+	Gzip      int  // gzip level from 1 (fast) to 9 (small). Default 0, no compression
 	Overwrite bool // replace an existing file
 }
 
-// Write writes a tree as a file, under a temporary name that is changed at the
-// end.
+// Write writes a tree to a file under a temporary name and then renames it.
 func Write(name string, t *tensor.DataTree, s Settings) error {
 	if s.Gzip < 0 || s.Gzip > 9 {
 		return fmt.Errorf("netcdf: Settings.Gzip is %d: want 0 to 9", s.Gzip)
@@ -43,8 +42,8 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 	return nil
 }
 
-// noVariable is the NAME by which netCDF knows a dimension without labels; the
-// length follows in ten places.
+// noVariable starts the NAME attribute by which netCDF marks a dimension without labels.
+// The length follows in ten characters.
 const noVariable = "This is a netCDF dimension but not a netCDF variable."
 
 func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
@@ -64,7 +63,7 @@ func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
 	var labels []string
 	for _, v := range slices.Concat(d.Coords(), d.Vars()) {
 		if d.Len(v.Name) >= 0 {
-			continue // a dimension scale
+			continue // the variable is a dimension scale
 		}
 		key := root + "/" + v.Name
 		variable(w, key, v, s)
@@ -80,7 +79,7 @@ func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
 	}
 }
 
-// variable writes the elements and attributes.
+// variable writes the elements and attributes of a variable.
 func variable(w *hdf5.Writer, key string, v tensor.Variable, s Settings) {
 	layout := hdf5.Layout{Shape: append([]int{}, v.Shape...), Gzip: s.Gzip, Shuffle: s.Gzip > 0}
 	data := v.Data
@@ -94,7 +93,7 @@ func variable(w *hdf5.Writer, key string, v tensor.Variable, s Settings) {
 		data = bytes
 	}
 	if _, ok := data.([]string); ok || len(v.Shape) == 0 {
-		layout.Gzip, layout.Shuffle = 0, false // addresses of text do not shrink
+		layout.Gzip, layout.Shuffle = 0, false // addresses of text do not compress
 	}
 	w.Write(key, data, layout)
 	attributes(w, key, v.Attrs)
@@ -111,6 +110,6 @@ func attributes(w *hdf5.Writer, key string, attrs map[string]string) {
 	}
 }
 
-// reserved are attributes with which netCDF and xarray describe the layout.
+// reserved lists the attributes that netCDF and xarray use to describe the layout.
 var reserved = map[string]bool{"CLASS": true, "NAME": true, "DIMENSION_LIST": true, "REFERENCE_LIST": true, "_Netcdf4Dimid": true, "_Netcdf4Coordinates": true,
 	"_nc3_strict": true, "_NCProperties": true, "_FillValue": true, "missing_value": true, "coordinates": true, "dtype": true, "_NCCOPY": true}

@@ -10,17 +10,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// bloscFrame is the head of a chunk of Blosc 1, the compressor that zarr-python
-// uses by default: blocks of shuffled elements, each compressed by itself.
+// bloscFrame is the header of a Blosc 1 chunk, the default compressor of zarr-python. The
+// chunk holds blocks of shuffled elements, each compressed separately.
 type bloscFrame struct {
 	flags     byte
 	typeSize  int
-	size      int // of all elements
+	size      int // size of all elements in bytes
 	blockSize int
-	body      []byte // the frame from its start
+	body      []byte // whole frame, including the header
 }
 
-// inner are the compressors inside a frame by their number.
+// inner maps the numbers of the compressors inside a frame to their names and functions.
 var inner = map[byte]struct {
 	name   string
 	decode func(dst, src []byte) error
@@ -54,7 +54,7 @@ func bloscDecode(b []byte, limit int) ([]byte, error) {
 		return nil, err
 	}
 	out := make([]byte, f.size)
-	if f.flags&2 != 0 { // stored
+	if f.flags&2 != 0 { // the data are stored without compression
 		if copy(out, b[16:]) < f.size {
 			return nil, bad("Blosc frame of %d bytes holds fewer than %d", len(b), f.size)
 		}
@@ -120,7 +120,7 @@ func (f *bloscFrame) block(dst []byte, k int) error {
 	return nil
 }
 
-// arrange undoes the shuffle of bytes or bits.
+// arrange undoes the byte or bit shuffle.
 func (f *bloscFrame) arrange(dst, src []byte) {
 	n := len(src) / f.typeSize
 	switch {
@@ -138,8 +138,8 @@ func (f *bloscFrame) arrange(dst, src []byte) {
 	}
 }
 
-// arrangeBits undoes the shuffle of the bits of n elements: row r of n/8 bytes
-// holds bit r%8 of byte r/8 of each.
+// arrangeBits undoes the bit shuffle of n elements: row r of n/8 bytes holds bit r%8 of
+// byte r/8 of each element.
 func (f *bloscFrame) arrangeBits(dst, src []byte, n int) {
 	clear(dst[:n*f.typeSize])
 	for row := range 8 * f.typeSize {
@@ -177,7 +177,7 @@ func lz4Decode(dst, src []byte) error {
 		if !ok || back == 0 || back > out || match > len(dst)-out {
 			return io.ErrUnexpectedEOF
 		}
-		for range match { // may overlap itself
+		for range match { // the match may overlap its own output
 			dst[out] = dst[out-back]
 			out++
 		}
@@ -189,7 +189,7 @@ func lz4Decode(dst, src []byte) error {
 	return nil
 }
 
-// lz4Length adds the bytes that continue a length of 15.
+// lz4Length adds the extra bytes of a length that starts at 15.
 func lz4Length(n int, src []byte) (int, []byte, bool) {
 	if n < 15 {
 		return n, src, true

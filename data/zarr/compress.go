@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// decoders are the compressors that are read, besides Blosc.
+// decoders maps the names of supported compressors, except Blosc, to their readers.
 var decoders = map[string]func(io.Reader) (io.Reader, error){
 	"zlib": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
 	"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
@@ -46,7 +46,7 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 	return out, nil
 }
 
-// compressor writes chunks; level 0 copies.
+// compressor compresses chunks; level 0 copies them.
 type compressor struct {
 	level int
 	out   bytes.Buffer
@@ -60,7 +60,7 @@ func (c *compressor) codec() *codec {
 	return &codec{"zlib", c.level}
 }
 
-// run returns the chunk as it is stored, valid until the next call.
+// run returns the chunk in its stored form, which is valid until the next call.
 func (c *compressor) run(raw []byte) ([]byte, error) {
 	if c.level == 0 {
 		return raw, nil

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// element is the type of an array's elements: NumPy's kind, bytes and order.
+// element is the type of an array's elements: their NumPy kind, size and byte order.
 type element struct {
-	kind byte // f, i, u, b, U (UTF-32), S (bytes) or O (text of any length)
-	size int  // bytes; 0 for O
+	kind byte // NumPy kind: f, i, u, b, U (UTF-32), S (bytes) or O (text of any length)
+	size int  // size in bytes; 0 for kind O
 	big  bool
 }
 
@@ -41,7 +41,7 @@ func parseElement(name string) (element, error) {
 	return e, nil
 }
 
-// String is NumPy's name.
+// String returns NumPy's name of the type.
 func (e element) String() string {
 	order, n := "<", e.size
 	if e.kind == 'b' {
@@ -53,10 +53,10 @@ func (e element) String() string {
 	return fmt.Sprintf("%s%c%d", order, e.kind, n)
 }
 
-// memory is what one element takes in memory at least.
+// memory returns the least memory that one element takes, in bytes.
 func (e element) memory() int { return max(e.size, 8) + 8 }
 
-// make returns n elements that can be set.
+// make allocates n elements.
 func (e element) make(n int) any {
 	switch e.kind {
 	case 'f':
@@ -69,7 +69,7 @@ func (e element) make(n int) any {
 	return make([]string, n)
 }
 
-// order is the byte order.
+// order returns the byte order.
 func (e element) order() binary.ByteOrder {
 	if e.big {
 		return binary.BigEndian
@@ -77,7 +77,7 @@ func (e element) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// set copies element from of raw to element to of dst.
+// set copies element number from of raw to element number to of dst.
 func (e element) set(dst any, to int, raw []byte, from int) error {
 	b := raw[from*e.size : (from+1)*e.size]
 	switch d := dst.(type) {
@@ -129,7 +129,7 @@ func (e element) text(b []byte) string {
 	return strings.TrimRight(s.String(), "\x00")
 }
 
-// fill sets all elements of dst to the fill value of the metadata; null is zero.
+// fill sets all elements of dst to the fill value in the metadata; null stands for zero.
 func (e element) fill(dst any, raw json.RawMessage) error {
 	text := string(raw)
 	if text == "" || text == "null" {
@@ -165,7 +165,7 @@ func setAll[T any](dst []T, v T) {
 	}
 }
 
-// elementOf returns how a variable's elements are written.
+// elementOf returns the element type with which a variable is written.
 func elementOf(data any) (element, error) {
 	switch d := data.(type) {
 	case []float64:
@@ -187,7 +187,8 @@ func elementOf(data any) (element, error) {
 	return element{}, bad("elements of %T, want float64, int64, bool or string", data)
 }
 
-// put writes element from of src to element to of raw, little endian.
+// put writes element number from of src to element number to of raw, in little-endian
+// order.
 func (e element) put(raw []byte, to int, src any, from int) {
 	b := raw[to*e.size : (to+1)*e.size]
 	switch s := src.(type) {

@@ -7,10 +7,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// FormatError reports a store that is damaged or of a kind not read.
+// FormatError reports a store that is damaged or has an unsupported format.
 type FormatError struct {
 	Store string
-	Key   string // array or file inside
+	Key   string // array or file in the store
 	What  string
 	Try   string
 	Err   error

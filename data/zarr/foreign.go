@@ -11,11 +11,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
-// ForeignError says that a store is not replaced, because its folder holds a file that
-// belongs to no store, such as notes that somebody put there. It is an fs.ErrExist.
+// ForeignError says that a store was not replaced because its folder contains a file that
+// is not part of any store, such as notes that somebody put there. It matches
+// fs.ErrExist.
 type ForeignError struct {
 	Store string
-	File  string // below Store
+	File  string // path of the file relative to Store
 }
 
 // Error names the store and the file.
@@ -23,16 +24,17 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s holds %s, which is not of the store: nothing in it is overwritten", e.Store, e.File)
 }
 
-// Is reports that something exists which stays.
+// Is reports whether target is fs.ErrExist.
 func (e *ForeignError) Is(target error) bool { return target == fs.ErrExist }
 
-// chunkFile matches the names of chunks, such as 0.0 and, in folders of their own, 0.
+// chunkFile matches the names of chunks, such as 0.0, or 0 if chunks are in nested
+// folders.
 var chunkFile = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
 
-// Foreign looks through the folder of a store for files that belong to no store. The first
-// of them is a *ForeignError.
+// Foreign searches the folder of a store for files that are not part of a store. For the
+// first one it returns a *ForeignError.
 func Foreign(store string) error {
-	arrays := map[string]bool{} // whether a folder has the chunks of an array
+	arrays := map[string]bool{} // whether a folder contains chunks of an array
 	return filepath.WalkDir(store, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -54,7 +56,7 @@ func Foreign(store string) error {
 	})
 }
 
-// metadata reports whether a file of this name may be in any folder of a store.
+// metadata reports whether any folder of a store may contain a file with this name.
 func metadata(name string) bool {
 	switch name {
 	case ".zgroup", ".zattrs", ".zarray", ".zmetadata", runlock.Name:
@@ -63,8 +65,8 @@ func metadata(name string) bool {
 	return atomicfile.Temporary(name)
 }
 
-// replaceable refuses to replace a store that holds files of others. What is no store is
-// for others to judge.
+// replaceable returns an error for a store that contains foreign files. It accepts
+// folders that are not stores.
 func replaceable(name string, s Settings) error {
 	if !s.Overwrite || !Is(name) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// arrayMeta is the file .zarray.
+// arrayMeta is the content of .zarray.
 type arrayMeta struct {
 	Format     int               `json:"zarr_format"`
 	Shape      []int             `json:"shape"`
@@ -20,7 +20,7 @@ type arrayMeta struct {
 	Separator  string            `json:"dimension_separator,omitempty"`
 }
 
-// codec names a compressor.
+// codec is the configuration of a compressor.
 type codec struct {
 	ID    string `json:"id"`
 	Level int    `json:"level"`
@@ -60,7 +60,7 @@ func parseMeta(b []byte) (*arrayMeta, element, error) {
 	return m, e, nil
 }
 
-// element reads dtype and filters.
+// element determines the element type from dtype and filters.
 func (m *arrayMeta) element() (element, error) {
 	var name string
 	if json.Unmarshal(m.DType, &name) != nil {
@@ -88,7 +88,8 @@ func (m *arrayMeta) element() (element, error) {
 	}
 }
 
-// product returns the bytes of elements of the given size, false if it cannot be counted.
+// product returns the size in bytes of an array whose elements have the given size; it
+// returns false on overflow.
 func product(lengths []int, size int) (int, bool) {
 	n := size
 	for _, d := range lengths {

@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Open reads the folder name.
+// Open reads the store in the folder with the given name.
 func Open(name string) (*tensor.DataTree, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
@@ -25,7 +25,7 @@ func Open(name string) (*tensor.DataTree, error) {
 	return read(root.FS(), name)
 }
 
-// Read reads a store whose root is that of a file system, such as a zip.Reader.
+// Read reads a store at the root of a file system, such as a zip.Reader.
 func Read(fsys fs.FS) (*tensor.DataTree, error) { return read(fsys, "store") }
 
 // Is reports whether a folder looks like a store of Zarr version 2.
@@ -34,20 +34,20 @@ func Is(name string) bool {
 	return err == nil
 }
 
-// reader reads one store; left is how many bytes may still be allocated for
+// reader reads one store; left is the number of bytes that it may still allocate for
 // elements.
 type reader struct {
 	fsys fs.FS
 	left int64
-	rank map[string]int // place of a path in the consolidated metadata
+	rank map[string]int // position of each path in the consolidated metadata
 }
 
-// floor and expansion bound the memory of reading: 64 MiB, and for every stored
-// byte the most that deflate can make of it.
+// floor and expansion limit the memory for reading: 64 MiB plus 1040 bytes per stored
+// byte, the largest expansion of deflate.
 const (
 	floor     = 64 << 20
 	expansion = 1040
-	maxText   = 64 << 20 // bytes of one metadata file
+	maxText   = 64 << 20 // largest metadata file in bytes
 )
 
 func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
@@ -103,8 +103,8 @@ func (r *reader) tree() (*tensor.DataTree, error) {
 	return t, nil
 }
 
-// readOrder learns the order of groups and arrays from the consolidated
-// metadata, if there are any.
+// readOrder reads the order of groups and arrays from the consolidated metadata, if there
+// are any.
 func (r *reader) readOrder() error {
 	b, err := r.file(".zmetadata")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,8 +141,8 @@ func (r *reader) readOrder() error {
 	return nil
 }
 
-// children returns the paths of groups and arrays in a group, in the order of
-// the consolidated metadata and then of their names.
+// children returns the paths of the groups and arrays in a group. They follow the order
+// of the consolidated metadata, then that of their names.
 func (r *reader) children(dir string) (groups, arrays []string, err error) {
 	entries, err := fs.ReadDir(r.fsys, path.Join(".", dir))
 	if err != nil {
@@ -208,7 +208,8 @@ func within(key string, err error) error {
 	return &FormatError{Key: key, What: "cannot be read", Err: err}
 }
 
-// attrs reads .zattrs of a group or array: text as it is, all else as JSON.
+// attrs reads .zattrs of a group or array. Text is kept as it is, everything else as
+// JSON.
 func (r *reader) attrs(dir string) (map[string]string, error) {
 	out := map[string]string{}
 	b, err := r.file(path.Join(dir, ".zattrs"))
@@ -232,7 +233,7 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 	return out, nil
 }
 
-// file reads a file of metadata.
+// file reads a metadata file.
 func (r *reader) file(name string) ([]byte, error) {
 	f, err := r.fsys.Open(name)
 	if err != nil {

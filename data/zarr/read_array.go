@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// array reads one array whole.
+// array reads a whole array.
 func (r *reader) array(dir string) (tensor.Variable, error) {
 	v := tensor.Variable{Name: path.Base(dir)}
 	b, err := r.file(path.Join(dir, ".zarray"))
@@ -45,7 +45,7 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 	return asBool(v), nil
 }
 
-// dimNames takes the names of the axes out of the attributes.
+// dimNames removes the names of the axes from the attributes and returns them.
 func dimNames(v tensor.Variable, rank int) ([]string, error) {
 	raw, ok := v.Attrs["_ARRAY_DIMENSIONS"]
 	delete(v.Attrs, "_ARRAY_DIMENSIONS")
@@ -59,7 +59,7 @@ func dimNames(v tensor.Variable, rank int) ([]string, error) {
 	return dims, nil
 }
 
-// asBool undoes what xarray does to truth values.
+// asBool converts integers back to booleans if xarray stored them that way.
 func asBool(v tensor.Variable) tensor.Variable {
 	ints, ok := v.Data.([]int64)
 	if !ok || v.Attrs["dtype"] != "bool" {
@@ -70,7 +70,7 @@ func asBool(v tensor.Variable) tensor.Variable {
 	return v
 }
 
-// chunk is a stored chunk: its place in the grid of chunks, and its file.
+// chunk is a stored chunk: its position in the grid of chunks and its file.
 type chunk struct {
 	at   []int
 	file string
@@ -98,7 +98,7 @@ func (r *reader) chunks(dir string, m *arrayMeta) ([]chunk, error) {
 	return out, err
 }
 
-// place reads the name of a chunk, false if it is none of this array.
+// place parses the name of a chunk; it returns false if the array has no such chunk.
 func (m *arrayMeta) place(name string) ([]int, bool) {
 	if len(m.Shape) == 0 {
 		return nil, name == "0"
@@ -122,7 +122,7 @@ func (m *arrayMeta) place(name string) ([]int, bool) {
 	return at, true
 }
 
-// elements reads the chunks there are; the others have the fill value.
+// elements reads the existing chunks. All other elements have the fill value.
 func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) {
 	for _, c := range chunks {
 		r.left += c.size * expansion
@@ -146,7 +146,7 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 	return out, nil
 }
 
-// chunk reads one chunk into its place.
+// chunk copies the elements of one chunk to their positions in out.
 func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) error {
 	f, err := r.fsys.Open(c.file)
 	if err != nil {
@@ -173,8 +173,8 @@ func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) err
 	return m.scatter(c.at, func(to, from int) error { return e.set(out, to, b, from) })
 }
 
-// scatterText places the strings of a chunk: their number, then length and bytes
-// of each.
+// scatterText copies the strings of a chunk to their positions. A chunk stores the number
+// of strings, then the length and the bytes of each.
 func (m *arrayMeta) scatterText(out []string, b []byte, at []int) error {
 	want, ok := product(m.Chunks, 1)
 	if len(b) < 4 || !ok || uint64(binary.LittleEndian.Uint32(b)) != uint64(want) || want > len(b)/4 {
@@ -192,8 +192,8 @@ func (m *arrayMeta) scatterText(out []string, b []byte, at []int) error {
 	return m.scatter(at, func(to, from int) error { out[to] = words[from]; return nil })
 }
 
-// scatter calls set for every element of the chunk at a place of the grid that
-// lies inside the array: to in the array, from in the chunk.
+// scatter calls set for every element of chunk at that lies inside the array, with its
+// index to in the array and from in the chunk.
 func (m *arrayMeta) scatter(at []int, set func(to, from int) error) error {
 	rank := len(m.Shape)
 	inner, outer := strides(m.Chunks, m.Order == "F"), strides(m.Shape, false)
@@ -228,7 +228,7 @@ func (m *arrayMeta) scatter(at []int, set func(to, from int) error) error {
 	}
 }
 
-// strides are the steps of the axes in C or Fortran order.
+// strides returns the strides of the axes in C or Fortran order.
 func strides(shape []int, fortran bool) []int {
 	s := slices.Clone(shape)
 	if fortran {

@@ -13,11 +13,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Reopen continues a store that a Stream left, whether closed or killed: the
-// first draws of every chain stay, later ones are dropped, and Append goes on
-// from there, with the chunks and compression of the store. draws has one number
-// for each group that grows, such as {"posterior": 300}; it must not be more
-// than the group holds.
+// Reopen continues a store that a Stream left behind, whether it was closed or killed.
+// The first draws of every chain are kept and later ones are dropped; Append continues
+// after them, with the chunks and the compression of the store. draws gives the number of
+// draws to keep for each growing group, such as {"posterior": 300}, which must not exceed
+// the number that the group holds.
 func Reopen(name string, draws map[string]int) (*Stream, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Stream) reopen(r *reader, draws map[string]int) error {
 	return s.w.consolidate()
 }
 
-// keepMetadata takes over all metadata in their order.
+// keepMetadata copies all existing metadata in their order.
 func (s *Stream) keepMetadata(r *reader) error {
 	groups, arrays, err := r.children("")
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Stream) keepMetadata(r *reader) error {
 	return nil
 }
 
-// rawJSON is JSON text as it stands.
+// rawJSON is JSON text that is marshalled unchanged.
 type rawJSON []byte
 
 // MarshalJSON returns the text.
@@ -133,8 +133,8 @@ func (s *Stream) reopenGroup(r *reader, name string, draws int) error {
 	return nil
 }
 
-// reopenVariable returns a variable that grows with its unfinished chunks in
-// memory, or nil for another one.
+// reopenVariable returns a growing variable with its unfinished chunks in memory, or nil
+// if the variable does not grow.
 func (s *Stream) reopenVariable(r *reader, dir string, draws int) (*streamVar, error) {
 	b, err := r.file(dir + "/.zarray")
 	if err != nil {
@@ -178,8 +178,8 @@ func (s *Stream) reopenVariable(r *reader, dir string, draws int) (*streamVar, e
 	return sv, nil
 }
 
-// adopt takes over chunks and compression of the first variable, and checks
-// those of the others.
+// adopt takes the chunk length and the compression of the first variable and checks that
+// the others agree.
 func (s *Stream) adopt(m *arrayMeta) error {
 	level := 0
 	if m.Compressor != nil {
@@ -196,7 +196,7 @@ func (s *Stream) adopt(m *arrayMeta) error {
 	return nil
 }
 
-// unfinished returns the first bytes of a chunk.
+// unfinished returns the first kept bytes of a chunk.
 func unfinished(r *reader, dir string, m *arrayMeta, place []int, size, kept int) ([]byte, error) {
 	at := make([]int, len(m.Shape))
 	copy(at, place)

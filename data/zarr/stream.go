@@ -15,10 +15,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Stream writes draws as they come. It keeps one chunk of draws of every chain
-// and variable in memory. The store can be read at any time, also after the
-// process was killed: it then holds the chunks that all chains had finished.
-// Chains may append from different goroutines.
+// Stream writes draws as they arrive. It keeps one chunk of draws per chain and variable
+// in memory. The store can be read at any time, even after the process was killed: it
+// then holds the chunks that all chains had completed. Chains may append from different
+// goroutines.
 //
 //	post := tensor.NewDataset("posterior") // no draws yet: axis draw of length 0
 //	err := post.Add("theta", []float64{}, tensor.Shape{4, 0, 8}, "chain", "draw", "school")
@@ -29,34 +29,33 @@ type Stream struct {
 	mu     sync.Mutex
 	w      *store
 	name   string
-	every  int // draws per chunk
+	every  int // number of draws per chunk
 	groups []*streamGroup
 	err    error
 	closed bool
 }
 
-// streamGroup is a group whose variables begin with chain and draw.
+// streamGroup is a group whose variables have chain and draw as their first axes.
 type streamGroup struct {
 	name   string
 	vars   []*streamVar
-	counts []int // draws per chain
-	shown  int   // draws per chain that the metadata tell of
-	coords int   // draws that the coordinate draw has chunks for
+	counts []int // number of draws appended to each chain
+	shown  int   // number of draws per chain recorded in the metadata
+	coords int   // number of draws covered by the chunks of the coordinate draw
 }
 
-// streamVar is a variable of a group; buf holds the unfinished chunk of each
-// chain.
+// streamVar is a variable of a group; buf holds the unfinished chunk of each chain.
 type streamVar struct {
 	v    tensor.Variable
 	e    element
-	rest int // elements per draw
+	rest int // number of elements per draw
 	buf  [][]byte
 }
 
-// Create starts a store laid out like a tree. Variables whose axes begin with
-// chain and draw will be appended to: their axis draw has length 0. All others
-// are written at once. The coordinates chain and draw may be left out. An
-// existing store is refused, or removed if Settings.Overwrite is set.
+// Create starts a store with the layout of a tree. Variables whose first axes are chain
+// and draw grow by Append and must have a draw axis of length 0. All others are written
+// at once. The coordinates chain and draw may be omitted. An existing store is an error,
+// or is removed if Settings.Overwrite is set.
 func Create(name string, layout *tensor.DataTree, s Settings) (*Stream, error) {
 	s, err := s.check()
 	if err != nil {
@@ -72,7 +71,7 @@ func Create(name string, layout *tensor.DataTree, s Settings) (*Stream, error) {
 	return out, nil
 }
 
-// vacate makes sure that nothing is called name.
+// vacate makes sure that nothing exists at name, removing a store if overwrite is set.
 func vacate(name string, overwrite bool) error {
 	_, err := os.Lstat(name)
 	switch {
@@ -124,8 +123,8 @@ func (s *Stream) start(layout *tensor.DataTree) error {
 	return s.w.consolidate()
 }
 
-// plan divides the variables of a dataset into those that grow and those that
-// do not; without any that grow the group is nil.
+// plan separates the variables of a dataset into those that grow and those that do not.
+// The group is nil if no variable grows.
 func (s *Stream) plan(d *tensor.Dataset) (*streamGroup, []tensor.Variable, error) {
 	g := &streamGroup{name: d.Name}
 	var whole []tensor.Variable
@@ -155,7 +154,7 @@ func (s *Stream) plan(d *tensor.Dataset) (*streamGroup, []tensor.Variable, error
 	return g, whole, nil
 }
 
-// counting is the coordinate 0, 1, 2...
+// counting returns the coordinate 0, 1, 2, ...
 func counting(dim string, n int) tensor.Variable {
 	labels := make([]int64, n)
 	for i := range labels {
@@ -164,7 +163,7 @@ func counting(dim string, n int) tensor.Variable {
 	return tensor.Variable{Name: dim, Dims: []string{dim}, Shape: tensor.Shape{n}, Data: labels}
 }
 
-// describe writes the metadata for so many draws of each chain.
+// describe writes the metadata for the given number of draws per chain.
 func (s *Stream) describe(g *streamGroup, draws int) error {
 	for _, sv := range g.vars {
 		v := sv.v
@@ -192,7 +191,8 @@ func (s *Stream) describe(g *streamGroup, draws int) error {
 	return nil
 }
 
-// chunks are one chain and some draws, whole.
+// chunks returns the shape of a chunk: one chain, several draws and all other axes in
+// full.
 func (s *Stream) chunks(sv *streamVar) []int {
 	c := append([]int{1, s.every}, sv.v.Shape[2:]...)
 	for i := range c {
@@ -201,10 +201,10 @@ func (s *Stream) chunks(sv *streamVar) []int {
 	return c
 }
 
-// Append adds draws of one chain to all growing variables of a group: values
-// holds, by name, slices of float64, int64 or bool with the elements of these
-// draws, row-major. They are copied. After an error the stream is broken and
-// returns the same error from every call.
+// Append adds draws of one chain to all growing variables of a group. values maps their
+// names to row-major slices of float64, int64 or bool with the elements of these draws,
+// which are copied. After an error the stream is broken and every call returns the same
+// error.
 func (s *Stream) Append(group string, chain, draws int, values map[string]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,8 +259,8 @@ func (sv *streamVar) keep(chain int, values any, draw int) {
 	sv.buf[chain] = b
 }
 
-// flush writes the chunk a chain has in memory, and the metadata if no chain is
-// behind any more.
+// flush writes the chunk that a chain has in memory, and the metadata once all chains
+// have reached it.
 func (s *Stream) flush(g *streamGroup, chain int) error {
 	at := (g.counts[chain] - 1) / s.every
 	for _, sv := range g.vars {
@@ -290,9 +290,10 @@ func (s *Stream) writeChunk(g *streamGroup, sv *streamVar, chain, at int) error 
 	return s.w.chunk(g.name+"/"+sv.v.Name, place, raw)
 }
 
-// Flush writes what is in memory, so that everything appended can be read; of
-// chains of unequal length as many draws as the shortest has. Close does the
-// same, and chunks do by themselves: it is for points to which a run may return.
+// Flush writes what is in memory, so that everything appended can be read. If chains
+// differ in length, only as many draws as the shortest chain has can be read. Close does
+// the same, and so does every completed chunk; Flush is for points to which a run may
+// return.
 func (s *Stream) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,7 +303,7 @@ func (s *Stream) Flush() error {
 	return s.flushAll(s.showUnfinished)
 }
 
-// Close writes what is in memory. Chains of unequal length, as after a
+// Close writes what is in memory. Chains that differ in length, for example after a
 // cancellation, are cut to the shortest. A second call does nothing.
 func (s *Stream) Close() error {
 	s.mu.Lock()
@@ -328,7 +329,8 @@ func (s *Stream) flushAll(end func(*streamGroup) error) error {
 	return s.err
 }
 
-// showUnfinished writes the unfinished chunks of a group that all chains reach.
+// showUnfinished writes the unfinished chunks of a group up to the draws that all chains
+// have.
 func (s *Stream) showUnfinished(g *streamGroup) error {
 	least := slices.Min(g.counts)
 	last := (least + s.every - 1) / s.every
@@ -345,7 +347,7 @@ func (s *Stream) showUnfinished(g *streamGroup) error {
 	return s.describe(g, least)
 }
 
-// finish also removes the chunks that not all chains reach.
+// finish does the same and removes the chunks that not all chains have reached.
 func (s *Stream) finish(g *streamGroup) error {
 	if err := s.showUnfinished(g); err != nil {
 		return err
@@ -359,7 +361,7 @@ func (s *Stream) finish(g *streamGroup) error {
 	return s.prune(g.name+"/draw", 0, last)
 }
 
-// prune removes the chunks of an array from a place along an axis on.
+// prune removes the chunks of an array from a given position along an axis onwards.
 func (s *Stream) prune(key string, axis, from int) error {
 	dir := filepath.Join(s.w.dir, filepath.FromSlash(key))
 	entries, err := os.ReadDir(dir)

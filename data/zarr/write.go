@@ -14,11 +14,15 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Settings says how a store is written; its zero value is the default.
+// Settings control how a store is written. The zero value is the default.
 type Settings struct {
-	Zlib       int  // compression, 1 (fast) to 9 (small). Default 0: none, which reads fastest
-	ChunkBytes int  // largest chunk of Write. Default 16 MiB: most variables are one chunk
-	ChunkDraws int  // draws per chunk of a Stream. Default 100: what is lost if the process is killed
+	Zlib int // zlib level from 1 (fast) to 9 (small). Default 0, no compression, which reads fastest
+	// Size in bytes of the largest chunk of Write. Default 16 MiB, which stores most
+	// variables as one chunk.
+	ChunkBytes int
+	// Number of draws per chunk of a Stream. Default 100; at most this many are lost if
+	// the process is killed.
+	ChunkDraws int
 	Overwrite  bool // replace an existing store
 }
 
@@ -35,9 +39,9 @@ func (s Settings) check() (Settings, error) {
 	return s, nil
 }
 
-// Write writes a tree as a folder, under a temporary name that is changed at the
-// end. An existing folder is refused, or replaced if Settings.Overwrite is set
-// and it is a store without files of others: see Foreign.
+// Write writes a tree as a folder under a temporary name and then renames it. An existing
+// folder is an error, unless Settings.Overwrite is set and the folder is a store without
+// foreign files (see Foreign); then it is replaced.
 func Write(name string, t *tensor.DataTree, s Settings) error {
 	s, err := s.check()
 	if err != nil {
@@ -60,7 +64,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 	return nil
 }
 
-// unwritten names the array that an error of writing is about.
+// unwritten adds the key of an array to an error from writing it.
 func unwritten(key string, err error) error {
 	if errors.As(err, new(*FormatError)) {
 		return within(key, err)
@@ -68,7 +72,7 @@ func unwritten(key string, err error) error {
 	return &FormatError{Key: key, What: "cannot be written", Err: err}
 }
 
-// store is a folder being written; it remembers the metadata for .zmetadata.
+// store is a folder being written. It remembers the metadata for .zmetadata.
 type store struct {
 	dir        string
 	zip        compressor
@@ -89,7 +93,7 @@ func (w *store) tree(t *tensor.DataTree) error {
 	return w.consolidate()
 }
 
-// dataset writes a group: its coordinates, then its variables.
+// dataset writes a group: first its coordinates, then its variables.
 func (w *store) dataset(d *tensor.Dataset) error {
 	if err := w.group(d.Name, groupAttrs(d)); err != nil {
 		return err
@@ -102,7 +106,7 @@ func (w *store) dataset(d *tensor.Dataset) error {
 	return nil
 }
 
-// groupAttrs adds the names of coordinates that are no dimension, as xarray does.
+// groupAttrs adds the names of coordinates that are not dimensions, as xarray does.
 func groupAttrs(d *tensor.Dataset) map[string]string {
 	var extra []string
 	for _, c := range d.Coords() {
@@ -140,7 +144,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// put writes a file of metadata.
+// put writes a metadata file.
 func (w *store) put(key string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -156,7 +160,7 @@ func (w *store) put(key string, v any) error {
 	return atomicfile.WriteBytes(filepath.Join(w.dir, filepath.FromSlash(key)), b)
 }
 
-// consolidate writes all metadata into one file, in the order they came.
+// consolidate writes all metadata to one file, in the order in which they were written.
 func (w *store) consolidate() error {
 	var b bytes.Buffer
 	b.WriteString(`{"zarr_consolidated_format":1,"metadata":{`)
@@ -254,7 +258,7 @@ func cutChunks(shape []int, size, limit int) []int {
 	return c
 }
 
-// overGrid calls f for every place of a grid.
+// overGrid calls f for every position in a grid.
 func overGrid(grid []int, f func(at []int) error) error {
 	at := make([]int, len(grid))
 	for {

@@ -8,7 +8,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// support: neurons that ever fired, while a stimulus forms an assembly.
+// support draws the number of neurons that ever fired while a stimulus forms an assembly.
 func support(w io.Writer, s size) (*viz.Figure, error) {
 	l := viz.Lines{XLabel: "step", YLabel: "neurons that ever fired / k"}
 	for _, beta := range []float64{0.001, 0.01, 0.025, 0.05, 0.1, 0.25} {
@@ -30,7 +30,8 @@ func support(w io.Writer, s size) (*viz.Figure, error) {
 	return viz.Plots(fmt.Sprintf("An assembly forms: n = %d, k = %d, p = %g", s.n, s.k, s.p), l)
 }
 
-// association: two assemblies fire together, and come to overlap in a third area.
+// association draws how two assemblies that fire together come to overlap in a third
+// area.
 func association(w io.Writer, s size) (*viz.Figure, error) {
 	l := viz.Lines{XLabel: "joint steps", YLabel: "overlap / k"}
 	for _, activity := range []assembly.Activity{assembly.Sticky, assembly.Silent} {
@@ -63,9 +64,9 @@ func association(w io.Writer, s size) (*viz.Figure, error) {
 	return viz.Plots("Two assemblies fire together: p = 0.05, β = 0.1", l)
 }
 
-// common asks a copy of a brain what fires in C when each of two stimuli fires alone,
-// and returns the overlap of the answers. One copy hears both questions: neurons of a
-// lazy area that two copies draw would have the same numbers without being the same.
+// common finds which neurons of C fire when each of two stimuli fires alone, and returns
+// the overlap of the two sets. It uses a single copy of the brain for both stimuli: two
+// copies of a lazy area could give the same numbers to different neurons.
 func common(b *assembly.Brain, k int) (float64, error) {
 	c := b.Clone()
 	var answer [2][]int32
@@ -83,8 +84,8 @@ func common(b *assembly.Brain, k int) (float64, error) {
 	return assembly.Overlap(answer[0], answer[1], k), nil
 }
 
-// completion: a part of an assembly fires, and its area completes it. The less it was
-// trained, the more is needed.
+// completion draws how an area completes an assembly when part of it fires. The less the
+// assembly was trained, the larger the part needed.
 func completion(w io.Writer, s size) (*viz.Figure, error) {
 	b, err := s.brain(assembly.Settings{P: dense, Seed: 1}, 0.05, []string{"S"}, []string{"A"})
 	if err != nil {
@@ -116,7 +117,7 @@ func completion(w io.Writer, s size) (*viz.Figure, error) {
 	return viz.Plots("A part brings back the whole: p = 0.05, β = 0.05", l)
 }
 
-// merge: two assemblies form a third that projects back to both.
+// merge draws how two assemblies form a third that projects back to both.
 func merge(w io.Writer, s size) (*viz.Figure, error) {
 	b, err := s.brain(assembly.Settings{P: s.p, Seed: 1}, 0.05, []string{"SA", "SB"}, []string{"A", "B", "C"})
 	if err != nil {

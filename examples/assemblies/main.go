@@ -1,6 +1,6 @@
-// Command assemblies draws the figures of the papers about the assembly calculus: how
-// an assembly forms, how two come to overlap, how a part brings back the whole, and how
-// two make a third. The scripts beside it do the like with euryale sim assembly.
+// Command assemblies draws the figures of the papers on the assembly calculus: how an
+// assembly forms, how two come to overlap, how a part recalls the whole, and how two form
+// a third. The scripts in the same folder do the same with euryale sim assembly.
 //
 // References: Papadimitriou et al., PNAS 117 (2020) 14464, doi:10.1073/pnas.2001893117;
 // Mitropolsky, Collins and Papadimitriou, TACL 9 (2021) 1374, doi:10.1162/tacl_a_00432.
@@ -27,18 +27,18 @@ func main() {
 	}
 }
 
-// size is how large areas are and how long assemblies form.
+// size holds the size of the areas and the number of steps for which assemblies form.
 type size struct {
 	n, k  int
-	p     float64 // of a synapse where assemblies form
+	p     float64 // probability of a synapse where assemblies form
 	steps int
 }
 
-// dense is the probability of a synapse where assemblies are associated and completed;
-// at 0.01 they fall apart without their stimulus.
+// dense is the probability of a synapse where assemblies are associated and completed.
+// With a probability of 0.01 they fall apart without their stimulus.
 const dense = 0.05
 
-// report draws the figures into a folder and prints what they show.
+// report draws the figures into a folder and prints the results that they show.
 func report(w io.Writer, dir string, s size) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -60,7 +60,7 @@ func report(w io.Writer, dir string, s size) error {
 	return nil
 }
 
-// brain makes a brain of stimuli and lazy areas, all of one size.
+// brain makes a brain with stimuli and lazy areas that all have the same size.
 func (s size) brain(set assembly.Settings, beta float64, stimuli, areas []string) (*assembly.Brain, error) {
 	b := assembly.New(set)
 	for _, x := range stimuli {
@@ -76,7 +76,7 @@ func (s size) brain(set assembly.Settings, beta float64, stimuli, areas []string
 	return b, nil
 }
 
-// project runs steps with the fibres given.
+// project runs a number of steps with the given fibres.
 func project(b *assembly.Brain, steps int, fibres string) ([][]assembly.Round, error) {
 	p, err := b.Plan(fibres)
 	if err != nil {

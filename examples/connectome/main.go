@@ -1,6 +1,6 @@
-// Command connectome trains the synapses of an area to answer stimuli with
-// assemblies of its own, and then reads plasticity and connection probability off
-// an assembly that it watches form: a posterior by NUTS, with the simulator inside.
+// Command connectome trains the synapses of an area to answer stimuli with assemblies of
+// its own. It then infers plasticity and connection probability from an assembly that it
+// watches form, as a posterior sampled by NUTS with the simulator inside.
 package main
 
 import (
@@ -24,8 +24,8 @@ func main() {
 	}
 }
 
-// train prints how well hard assemblies classify noisy stimuli: before, after Hebb's
-// rule with a teacher, and after training.
+// train prints how well hard assemblies classify noisy stimuli: without training, after
+// Hebb's rule with a teacher, and after training.
 func train(w io.Writer) error {
 	ctx := context.Background()
 	problem := connectome.Problem{
@@ -62,14 +62,15 @@ func train(w io.Writer) error {
 	return nil
 }
 
-// What watch is to find.
+// The true values that watch should recover.
 const (
 	neurons, k = 1000, 30
 	p, beta    = 0.1, 0.15
 )
 
-// watch lets an assembly form, counts who fires on from step to step, and samples what
-// that says. graphs is how many are simulated at each place of the emulator's surface.
+// watch lets an assembly form, counts the neurons that keep firing from step to step, and
+// samples the posterior given these counts. graphs is the number of graphs simulated at
+// each point of the emulator's surface.
 func watch(w io.Writer, graphs int) error {
 	ctx := context.Background()
 	overlap, err := form()
@@ -102,7 +103,8 @@ func watch(w io.Writer, graphs int) error {
 	return nil
 }
 
-// form projects a stimulus into an area.
+// form projects a stimulus into an area and returns the overlaps between successive
+// steps.
 func form() (overlap []int, err error) {
 	b := assembly.New(assembly.Settings{P: p, Seed: 7})
 	if err := b.AddStimulus("S", k); err != nil {

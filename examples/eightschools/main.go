@@ -1,6 +1,6 @@
-// Command eightschools tells why a hierarchy can mislead a sampler, and what
-// helps: coaching effects in eight schools, first with the schools' effects drawn
-// around their mean as the model is written, then in standardised form.
+// Command eightschools shows why a hierarchical model can mislead a sampler, and what
+// helps. It samples coaching effects in eight schools twice: first with the effects drawn
+// around their mean, as the model is written, then in standardised form.
 package main
 
 import (
@@ -20,14 +20,14 @@ func main() {
 	}
 }
 
-// Effects in points of a test and their standard errors: Rubin,
+// Effects on test scores, in points, and their standard errors: Rubin,
 // doi:10.3102/10769986006004377.
 var (
 	effect = []float64{28, 8, -3, 7, -1, 1, 18, 12}
 	sd     = []float64{15, 10, 16, 11, 9, 11, 10, 18}
 )
 
-// schools is the model; form says how theta is sampled.
+// schools returns the model; form sets how theta is sampled.
 func schools(form ...infer.Option) (*infer.Posterior, error) {
 	m := infer.NewModel("eight schools")
 	school := m.Dim("school", "A", "B", "C", "D", "E", "F", "G", "H")

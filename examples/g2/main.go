@@ -1,11 +1,11 @@
-// Command g2 makes the demonstration result file of "euryale demo g2": a
-// synthetic multi-tau analysis in the APS 8-ID layout.
+// Command g2 makes the demonstration result file of "euryale demo g2": a synthetic
+// multi-tau analysis in the APS 8-ID layout.
 //
 //	go run ./examples/g2 demo/g2_result.hdf
 //
-// The sample diffuses, tau = 1/(D q^2), with a contrast that falls with q; the
-// errors follow shot noise of the stated count rate. Nothing in it was measured,
-// and the file says so.
+// The sample diffuses, tau = 1/(D q^2), with a contrast that falls with q. The errors
+// follow the shot noise at the stated count rate. Nothing in the file was measured, and
+// the file says so.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 const (
 	bins      = 12
 	frames    = 100_000
-	frameTime = 1e-3  // s
-	diffusion = 4.2e4 // Angstrom^2/s
+	frameTime = 1e-3  // time between frames in s
+	diffusion = 4.2e4 // diffusion coefficient in Å^2/s
 	seed      = 20240817
 )
 
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// lags are the multi-tau delays in frames: 1..8, then four per octave.
+// lags returns the multi-tau delays in frames: 1 to 8, then four per octave.
 func lags() []float64 {
 	out := []float64{1, 2, 3, 4}
 	for step := 1; 8*step < frames/8; step *= 2 {

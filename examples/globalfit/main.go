@@ -1,7 +1,7 @@
-// Command globalfit fits four correlation functions of diffusing particles at
-// once: one diffusion coefficient for all, contrast and background for each, a
-// belief about the background. It prints the fit, an interval that need not be
-// symmetric, a band, and what the fit's health is.
+// Command globalfit fits four correlation functions of diffusing particles together. They
+// share one diffusion coefficient; each has its own contrast and background, and there is
+// prior knowledge of the background. The program prints the fit, an interval that need
+// not be symmetric, a band, and checks of the fit.
 package main
 
 import (
@@ -24,9 +24,9 @@ func main() {
 	}
 }
 
-const sigma = 3e-3 // of every g2 - 1
+const sigma = 3e-3 // standard deviation of every value of g2 - 1
 
-// measured returns delays (s) and g2 at momentum transfer q (1/nm), made up.
+// measured returns synthetic delays (s) and values of g2 at momentum transfer q (1/nm).
 func measured(q, contrast float64, rng *tensor.Stream) (tau, g2 []float64) {
 	for k := range 24 {
 		t := math.Pow(10, -4+float64(k)/6)
@@ -38,7 +38,8 @@ func measured(q, contrast float64, rng *tensor.Stream) (tau, g2 []float64) {
 
 func report(w io.Writer) error {
 	ctx := context.Background()
-	diffusion, contrast, background := ad.Input("D"), ad.Input("contrast"), ad.Input("background") // nm^2/s, 1, 1
+	// Units: nm^2/s, 1, 1.
+	diffusion, contrast, background := ad.Input("D"), ad.Input("contrast"), ad.Input("background")
 	model := func(q float64, tau *ad.Node) *ad.Node {
 		decay := ad.Exp(ad.Mul(ad.Scale(-2*q*q, diffusion), tau))
 		return ad.Add(background, ad.Mul(contrast, decay))

@@ -1,5 +1,5 @@
-// Command line is the program of the README: a straight line with an unknown
-// error, sampled.
+// Command line is the program in the README: it samples the parameters of a straight line
+// with an unknown error.
 package main
 
 import (

@@ -1,7 +1,8 @@
-// Command modelcomparison asks which of three models of made-up data predicts
-// best: a line, a line whose errors have long tails, and a parabola. The data are a
-// line with two outliers. Each observation is predicted from the others by
-// Pareto-smoothed importance sampling (PSIS-LOO); stacking says how to average.
+// Command modelcomparison determines which of three models predicts synthetic data best:
+// a line, a line whose errors have long tails, or a parabola. The data are a line with
+// two outliers. Each observation is predicted from the others by Pareto-smoothed
+// importance sampling (PSIS-LOO), and stacking gives the weights for averaging the
+// models.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 	}
 }
 
-// measured is y = 1 + 2x with errors of 0.5 and two outliers.
+// measured returns y = 1 + 2x with errors of standard deviation 0.5 and two outliers.
 func measured() (x, y []float64) {
 	rng := tensor.NewStream(4, 0, 0)
 	for i := range 30 {

@@ -1,7 +1,7 @@
-// Command morphology-inversion recovers a polymer-grafted particle from its
-// scattering: core and shell sizes and the order of the shell, from noisy patterns
-// at three energies. It fits, says what each energy told, samples the posterior,
-// and draws data, fit, recovered fields and the posterior.
+// Command morphology-inversion recovers a polymer-grafted particle from noisy scattering
+// patterns at three energies: the sizes of core and shell and the order of the shell. It
+// fits, reports how much each energy contributed, samples the posterior, and draws data,
+// fit, recovered fields and posterior.
 //
 //	go run ./examples/morphology-inversion -out pictures
 package main
@@ -35,12 +35,13 @@ func main() {
 
 var (
 	grid  = morph.Grid{Shape: [3]int{14, 32, 32}, Voxel: 2.5}
-	truth = []float64{8.2, 6.1, 0.55} // nm, nm, 1
+	truth = []float64{8.2, 6.1, 0.55} // core radius (nm), shell thickness (nm), order parameter
 	start = []float64{6.5, 8, 0.3}
 	names = []string{"core", "shell", "S"}
-	noise = 0.1 // of ln I
-	// Constants of core and shell: gold-like and polystyrene-like, around the carbon edge.
-	energies = []float64{280, 284.7, 285.2} // eV
+	noise = 0.1 // standard deviation of ln I
+	// Optical constants of core and shell, gold-like and polystyrene-like, near the
+	// carbon edge.
+	energies = []float64{280, 284.7, 285.2} // photon energies in eV
 	optics   = rsoxs.Optics{
 		{{DeltaPara: -1.2e-3, BetaPara: 6e-3, DeltaPerp: -1.2e-3, BetaPerp: 6e-3}, {DeltaPara: 9e-4, BetaPara: 5e-5, DeltaPerp: 8.5e-4, BetaPerp: 6e-5}},
 		{{DeltaPara: -1.1e-3, BetaPara: 5.9e-3, DeltaPerp: -1.1e-3, BetaPerp: 5.9e-3}, {DeltaPara: -1.4e-3, BetaPara: 1.1e-3, DeltaPerp: 2e-4, BetaPerp: 3.2e-3}},
@@ -48,7 +49,7 @@ var (
 	}
 )
 
-// particle is the graph: a ball with a shell of molecules that point outwards.
+// particle returns the graph of a ball with a shell of molecules that point outwards.
 func particle(p []*ad.Node) morph.Scene {
 	a := grid.Voxel
 	return morph.CoreShell{Grid: grid, Centre: morph.Fixed(15.6*a, 15.2*a, 6.7*a), Radius: p[0], Shell: p[1], Aligned: p[2]}.Scene()
@@ -98,7 +99,7 @@ func report(w io.Writer, out string, draws int) error {
 }
 
 // measure simulates the true particle and multiplies every pixel by noise. The mask
-// leaves out the beam stop and the corners that not all angles reach.
+// excludes the beam stop and the corners that not all angles reach.
 func measure(ctx context.Context, sim *rsoxs.Simulator) (data, mask *tensor.Tensor, err error) {
 	p, err := pattern(ctx, sim, truth)
 	if err != nil {
@@ -118,7 +119,7 @@ func measure(ctx context.Context, sim *rsoxs.Simulator) (data, mask *tensor.Tens
 	return data, mask, nil
 }
 
-// pattern returns what the detector sees of a particle.
+// pattern returns the detected pattern of a particle.
 func pattern(ctx context.Context, sim *rsoxs.Simulator, x []float64) (*rsoxs.Pattern, error) {
 	m, err := morphology(x)
 	if err != nil {

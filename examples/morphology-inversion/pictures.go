@@ -61,7 +61,7 @@ func patterns(data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	return viz.Images("Patterns", rows)
 }
 
-// anisotropy draws A(q) of the last energy.
+// anisotropy draws A(q) at the last energy.
 func anisotropy(data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	r, err := rsoxs.Reduction{Radii: rsoxs.TrueRadii}.NewReducer(model)
 	if err != nil {

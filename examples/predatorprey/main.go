@@ -1,6 +1,6 @@
-// Command predatorprey infers the rates of a Lotka-Volterra system from twenty
-// years of pelts of hares and lynxes: the differential equation is part of the
-// model, and the sampler follows its gradients.
+// Command predatorprey infers the rates of a Lotka-Volterra system from twenty years of
+// records of hare and lynx pelts. The differential equation is part of the model, and the
+// sampler uses its gradients.
 package main
 
 import (
@@ -23,12 +23,13 @@ func main() {
 	}
 }
 
-// Thousands of pelts, hare and lynx, 1900 to 1920: Hewitt, The Conservation of the
-// Wild Life of Canada, 1921.
+// Pelts in thousands, hare and lynx alternating, 1900 to 1920: Hewitt, The Conservation
+// of the Wild Life of Canada, 1921.
 var pelts = []float64{30, 4, 47.2, 6.1, 70.2, 9.8, 77.4, 35.2, 36.3, 59.4, 20.6, 41.7, 18.1, 19, 21.4, 13, 22, 8.3, 25.4, 9.1, 27.1, 7.4,
 	40.3, 8, 57, 12.3, 76.6, 19.5, 52.3, 45.7, 19.5, 51.1, 11.2, 29.7, 7.6, 15.8, 14.6, 9.7, 16.2, 10.1, 24.7, 8.6}
 
-// rates are of change per year: hares breed and are eaten, lynxes die and feed.
+// rates returns the change per year of the two populations: hares breed and are eaten,
+// lynxes die and feed.
 func rates(_ *ad.Node, y, p []*ad.Node) []*ad.Node {
 	hare, lynx := y[0], y[1]
 	return []*ad.Node{ad.Mul(ad.Sub(p[0], ad.Mul(p[1], lynx)), hare), ad.Mul(ad.Sub(ad.Mul(p[3], hare), p[2]), lynx)}
@@ -52,7 +53,8 @@ func report(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// A cycle of ten years, read off the data: elsewhere are cycles that miss every peak.
+	// Start from a cycle of ten years, read off the data. From other points chains may
+	// find cycles that miss every peak.
 	guess, err := post.Unconstrain(map[string][]float64{"theta": {0.6, 0.03, 0.8, 0.025}, "start": {30, 5}, "sigma": {0.4, 0.4}}, 0)
 	if err != nil {
 		return err

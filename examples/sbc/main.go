@@ -1,7 +1,7 @@
-// Command sbc checks a model and the sampler against each other by simulation:
-// draws from the prior, data from each draw, and the rank of the draw among those
-// of the posterior of its data. Then it makes a mistake on purpose, a prior that
-// the density counts three times, and the ranks show it.
+// Command sbc checks a model and the sampler against each other by simulation. It draws
+// from the prior, simulates data from each draw, and ranks the draw among those of the
+// posterior given its data. Then it repeats this with a deliberate mistake, a prior that
+// the density counts three times, which the ranks reveal.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// line is a regression of five points of error 1.
+// line is a linear regression of five points with errors of standard deviation 1.
 func line(mistaken bool) (*infer.Posterior, error) {
 	m := infer.NewModel("line")
 	x := m.Data("x", []float64{-2, -1, 0, 1, 2})

@@ -6,13 +6,14 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// AsymmetricLaplace falls off with scale b kappa below mu and b/kappa above.
+// AsymmetricLaplace is the distribution whose density decays exponentially with scale b
+// kappa below mu and b/kappa above.
 //
 //	log p = -log(b (kappa + 1/kappa)) - (x-mu)/b s kappa^s, s = sign(x-mu)
 func AsymmetricLaplace(mu, b, kappa any) Dist {
 	p := nodes(mu, b, kappa)
 	k2 := ad.Square(p[2])
-	// The logarithms of the probabilities further left and further right.
+	// The logarithms of the probability below x, for x < mu, and above x, for other x.
 	tails := func(x *ad.Node) (below, left, right *ad.Node) {
 		z := standard(x, p[0], p[1])
 		below = ad.Less(z, zero)

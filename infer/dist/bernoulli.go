@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Bernoulli is the distribution of 1 with probability p, which may be 0 or 1, and 0 else.
+// Bernoulli is the distribution of a number that is 1 with probability p and otherwise 0.
+// p may be 0 or 1.
 //
 //	log P = log p at 1, log(1-p) at 0
 func Bernoulli(p any) Dist {
@@ -35,8 +36,8 @@ func BernoulliLogit(logit any) Dist {
 	return d
 }
 
-// BernoulliLogitGLM is BernoulliLogit of the linear predictor alpha + x beta: the
-// logistic regression of a design matrix x (observations, predictors).
+// BernoulliLogitGLM is BernoulliLogit with the linear predictor alpha + x beta: logistic
+// regression with a design matrix x (observations, predictors).
 func BernoulliLogitGLM(x, alpha, beta any) Dist { return BernoulliLogit(linear(x, alpha, beta)) }
 
 func bernoulliOf(logNo, logYes func() *ad.Node, p func(p []float64) float64) Dist {

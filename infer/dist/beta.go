@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Beta is the distribution on (0, 1) of shapes a and b.
+// Beta is the distribution on (0, 1) with shapes a and b.
 //
 //	log p = (a-1) log x + (b-1) log(1-x) - log B(a, b)
 func Beta(a, b any) Dist {
@@ -16,8 +16,8 @@ func Beta(a, b any) Dist {
 	return d
 }
 
-// BetaProportion is the Beta distribution of the given mean, in (0, 1), and concentration
-// kappa: shapes mean kappa and (1-mean) kappa.
+// BetaProportion is the Beta distribution with the given mean in (0, 1) and concentration
+// kappa. Its shapes are mean kappa and (1-mean) kappa.
 func BetaProportion(mean, kappa any) Dist {
 	p := nodes(mean, kappa)
 	d := betaOf(ad.Mul(p[0], p[1]), ad.Mul(ad.Sub(one, p[0]), p[1]), func(p []float64) (a, b float64) {
@@ -27,7 +27,7 @@ func BetaProportion(mean, kappa any) Dist {
 	return d
 }
 
-// betaOf is the Beta distribution of shapes that shapes computes from the parameters.
+// betaOf is a Beta distribution whose shapes are computed from the parameters by shapes.
 func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
 	return Dist{Support: Unit,
 		logProb: func(x *ad.Node) *ad.Node {
@@ -58,13 +58,13 @@ func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
 
 func logitNode(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }
 
-// betaCore returns the log density of the logit of a Beta variable x, given y = 1-x:
+// betaCore returns the log density of the logit of a Beta variable x, where y = 1-x:
 //
 //	a log x + b log y - log B(a, b) = -d(a, c x) - d(b, c y) + s(c) - s(a) - s(b)
 //	                                  + log(a b/(2 pi c))/2, c = a + b
 //
-// with the deviance d and the Stirling error s, which stay small where a and b are
-// large; where they are known and not, that is spared.
+// with the deviance d and the Stirling error s, which stay small for large a and b. If a
+// and b are known constants and not large, it uses the plain formula.
 func betaCore(a, b, x, y *ad.Node) *ad.Node {
 	c := ad.Add(a, b)
 	if moderate(a) && moderate(b) {

@@ -6,12 +6,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// BetaBinomial is Binomial(n, p) with p from Beta(a, b). It has no LogCDF; CDF is a
+// BetaBinomial is Binomial(n, p) with p drawn from Beta(a, b). It has no LogCDF; CDF is a
 // sum of at most 1e9 terms.
 //
 //	log P = log C(n, k) + log B(k+a, n-k+b) - log B(a, b)
 //
-// written with deviances of k, n-k, a and b from what (k+a)/(n+a+b) predicts.
+// The density is computed from the deviances of k, n-k, a and b from the values predicted
+// by (k+a)/(n+a+b).
 func BetaBinomial(n, a, b any) Dist {
 	p := nodes(n, a, b)
 	return Dist{Name: "betabinomial", Params: p, Support: wholes(zero, p[0]), Discrete: true,
@@ -45,14 +46,14 @@ func BetaBinomial(n, a, b any) Dist {
 
 func stirling(x *ad.Node) *ad.Node { return ad.StirlingError(x) }
 
-// betaBinomialMode returns a k of large probability.
+// betaBinomialMode returns a k with high probability.
 func betaBinomialMode(p []float64) float64 {
 	return math.Floor(p[0] * p[1] / (p[1] + p[2]))
 }
 
-// sumBelow returns the share of 0..x among the probabilities of 0..n, from their
-// ratios P(k+1)/P(k), starting where they are large so that none overflows soon. NaN
-// for more terms than a sum is for.
+// sumBelow returns the cumulative probability of 0..x for probabilities on 0..n with
+// ratios P(k+1)/P(k). The sum starts at start, where the probabilities are high, which
+// avoids early overflow. It returns NaN if there are too many terms.
 func sumBelow(x, n, start float64, ratio func(k float64) float64) float64 {
 	if !(n <= 1e9) {
 		return math.NaN()

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Binomial is the distribution of the number of successes among n trials that succeed with
-// probability p each.
+// Binomial is the distribution of the number of successes in n trials, each with success
+// probability p.
 //
 //	log P = log C(n, k) + k log p + (n-k) log(1-p), k = 0..n
 func Binomial(n, p any) Dist {
@@ -22,7 +22,8 @@ func Binomial(n, p any) Dist {
 // BinomialLogit is Binomial with p given by its logit.
 func BinomialLogit(n, logit any) Dist {
 	q := nodes(n, logit)
-	near := func() *ad.Node { return ad.Clip(q[1], -707, 707) } // exp of it is a normal number
+	// Exp of the clipped logit is a normal number.
+	near := func() *ad.Node { return ad.Clip(q[1], -707, 707) }
 	d := binomialOf(q[0], func() (success, failure *ad.Node) { return ad.Sigmoid(near()), ad.Sigmoid(ad.Neg(near())) },
 		func() *ad.Node { return ad.Neg(q[1]) },
 		func(p []float64) (success, failure float64) {
@@ -38,7 +39,8 @@ func BinomialLogit(n, logit any) Dist {
 	return d
 }
 
-// binomialOf is the distribution of n trials; logOdds is log((1-p)/p).
+// binomialOf is the distribution of the number of successes in n trials; logOdds is
+// log((1-p)/p).
 func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds func() *ad.Node,
 	at func(p []float64) (success, failure float64)) Dist {
 	return Dist{Support: wholes(zero, n), Discrete: true,
@@ -64,14 +66,14 @@ func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds 
 	}
 }
 
-// chooseRest returns log C(n, k) - n log n + k log k + (n-k) log(n-k), which stays
-// small where those are large.
+// chooseRest returns log C(n, k) - n log n + k log k + (n-k) log(n-k), which stays small
+// for large arguments.
 func chooseRest(n, k *ad.Node) *ad.Node {
 	return ad.Sub(ad.LogFactorialRest(n), ad.Add(ad.LogFactorialRest(k), ad.LogFactorialRest(ad.Sub(n, k))))
 }
 
-// binomialRand draws the number of successes among n trials: by adding up
-// probabilities where few succeed, else by transformed rejection.
+// binomialRand draws the number of successes in n trials. It adds up probabilities if few
+// successes are expected and uses transformed rejection otherwise.
 //
 // Reference: Hörmann, doi 10.1080/00949659308811496 (BTRS).
 func binomialRand(src Source, n, success, failure float64) float64 {
@@ -117,7 +119,7 @@ func fewSuccesses(src Source, n, success, failure float64) float64 {
 	}
 }
 
-// binomialLog returns the log probability of k, without the part of n alone.
+// binomialLog returns the log probability of k without the terms that depend only on n.
 func binomialLog(n, k, success, failure float64) float64 {
 	return -factorialRest.Eval(k) - factorialRest.Eval(n-k) - deviance.Eval(k, n*success) - deviance.Eval(n-k, n*failure)
 }

@@ -7,8 +7,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Categorical is the distribution of an index k = 0..K-1 with probabilities p, the last axis
-// of a Node on the simplex.
+// Categorical is the distribution of an index k = 0..K-1 with probabilities p, the last
+// axis of a Node on the simplex.
 //
 //	log P = log p_k
 func Categorical(p any) Dist {
@@ -16,8 +16,8 @@ func Categorical(p any) Dist {
 	return categoricalOf("categorical", q, func() *ad.Node { return ad.Log(q[0]) }, func(p []float64) []float64 { return p })
 }
 
-// CategoricalLogits is Categorical with probabilities given by their logarithms, up
-// to a common constant.
+// CategoricalLogits is Categorical with probabilities given by their logarithms, up to a
+// common constant.
 //
 //	log P = logits_k - log sum exp(logits)
 func CategoricalLogits(logits any) Dist {
@@ -27,7 +27,7 @@ func CategoricalLogits(logits any) Dist {
 
 func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []float64) []float64) Dist {
 	k := last(q[0])
-	// The sum of the probabilities of indices that hold for x.
+	// The sum of the probabilities of all indices for which holds is true.
 	sum := func(x *ad.Node, holds func(a, b *ad.Node) *ad.Node) *ad.Node {
 		in := holds(counting(k), ad.Reshape(x, append(x.Shape().Clone(), 1)...))
 		return ad.LogSumExp(ad.Where(in, logP(), ad.Scalar(math.Inf(-1))), -1)

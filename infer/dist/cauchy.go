@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Cauchy is the distribution of location loc and scale, which has no mean.
+// Cauchy is the distribution with location loc and the given scale. It has no mean.
 //
 //	log p = -log(1 + ((x-loc)/scale)^2) - log scale - log pi
 func Cauchy(loc, scale any) Dist {

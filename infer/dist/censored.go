@@ -8,11 +8,11 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Censored is the distribution of a number from d that was recorded as lower where it is at
-// most lower, and as upper where it is at least upper; nil or an infinite number is no
-// end. Values at or
-// beyond an end contribute the probability of that tail, others the density. d is a
-// scalar distribution with LogCDF and LogCCDF. Params are those of d, then the ends.
+// Censored is the distribution of a number from d that is recorded as lower if it is at
+// most lower, and as upper if it is at least upper. Nil or an infinite number means no
+// limit. Values at or beyond a limit contribute the probability of that tail, other
+// values the density. d is a scalar distribution with LogCDF and LogCCDF. Params are
+// those of d, followed by the limits.
 func Censored(d Dist, lower, upper any) Dist {
 	lower, upper = openEnd(lower, -1), openEnd(upper, 1)
 	c := censoring{truncation{base: d, low: -1, high: -1}}
@@ -50,7 +50,7 @@ func (c censoring) family(p []*ad.Node) Dist {
 	return out
 }
 
-// marks returns the ends at parameter values q.
+// marks returns the limits at parameter values q.
 func (c censoring) marks(q []float64) (lo, hi float64) {
 	n := c.base.sizeOfParams()
 	lo, hi = math.Inf(-1), math.Inf(1)
@@ -92,7 +92,7 @@ func (c censoring) logProb(base Dist, p []*ad.Node, x *ad.Node) *ad.Node {
 	return out(x)
 }
 
-// tail is that of the base between the ends.
+// tail returns the tail f of the base between the limits, and below or above beyond them.
 func (c censoring) tail(p []*ad.Node, x *ad.Node, f func(x *ad.Node) *ad.Node, below, above float64) *ad.Node {
 	out := f(x)
 	if c.low >= 0 {

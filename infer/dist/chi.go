@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Chi is the distribution of the length of nu standard normal numbers: nu = 2 is Rayleigh,
-// nu = 3 Maxwell.
+// Chi is the distribution of the length of a vector of nu standard normal numbers. nu = 2
+// gives the Rayleigh and nu = 3 the Maxwell distribution.
 //
 //	log p = (nu-1) log x - x^2/2 - (nu/2-1) log 2 - log Gamma(nu/2), x > 0
 func Chi(nu any) Dist {

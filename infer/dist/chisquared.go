@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// ChiSquared is the distribution of the sum of the squares of nu standard normal numbers:
+// ChiSquared is the distribution of the sum of squares of nu standard normal numbers,
 // Gamma(nu/2, 1/2).
 //
 //	log p = (nu/2-1) log x - x/2 - nu/2 log 2 - log Gamma(nu/2), x > 0

@@ -7,9 +7,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// What distributions that are made of other distributions need of them.
+// Methods that distributions made of other distributions need.
 
-// with returns the same distribution of other parameters.
+// with returns the same distribution with other parameters.
 func (d Dist) with(params []*ad.Node) Dist {
 	same := len(params) == len(d.Params)
 	for i := range params {
@@ -32,14 +32,15 @@ func (d Dist) with(params []*ad.Node) Dist {
 	return family.Make(args...)
 }
 
-// paramEvents returns the trailing axes of each parameter that belong to one value.
+// paramEvents returns the number of trailing axes of each parameter that belong to one
+// value.
 func (d Dist) paramEvents() []int {
 	out := make([]int, len(d.Params))
 	copy(out, d.paramEvent)
 	return out
 }
 
-// sizeOfParams returns how many numbers one value of all parameters has.
+// sizeOfParams returns the total number of elements in one value of every parameter.
 func (d Dist) sizeOfParams() int {
 	n := 0
 	for i := range d.Params {
@@ -48,7 +49,7 @@ func (d Dist) sizeOfParams() int {
 	return n
 }
 
-// insideOf is 1 where x is possible; nil stands for 1 everywhere.
+// insideOf returns 1 where x is possible and 0 elsewhere; nil stands for 1 everywhere.
 func (d Dist) insideOf(x *ad.Node) *ad.Node {
 	switch {
 	case d.everywhere:
@@ -59,8 +60,8 @@ func (d Dist) insideOf(x *ad.Node) *ad.Node {
 	return d.Support.Inside(x)
 }
 
-// graphCDF returns a distribution function of numbers, computed by the graph of
-// LogCDF and LogCCDF at parameters of one value each.
+// graphCDF returns a numeric distribution function that evaluates the graph of LogCDF or
+// LogCCDF with one value of each parameter.
 func (d Dist) graphCDF() func(x float64, p []float64) float64 {
 	var once sync.Once
 	var states sync.Pool

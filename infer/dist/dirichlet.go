@@ -6,11 +6,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Dirichlet is the distribution of vectors on the simplex: positive, of sum 1.
+// Dirichlet is the distribution of vectors on the simplex, which are positive and sum to
+// 1.
 //
 //	log p = sum (alpha_k - 1) log x_k + log Gamma(sum alpha) - sum log Gamma(alpha_k)
 //
-// written with deviances of alpha_k from x_k sum alpha. Shape: alpha (..., K).
+// The density is computed from the deviances of alpha_k from x_k sum alpha. Shape: alpha
+// (..., K).
 func Dirichlet(alpha any) Dist {
 	p := nodes(alpha)
 	k := max(1, last(p[0]))
@@ -24,8 +26,8 @@ func Dirichlet(alpha any) Dist {
 		logProb: func(x *ad.Node) *ad.Node {
 			a := p[0]
 			total := each(a)
-			// The deviances hold sum(x) sum(alpha) - sum(alpha), which is 0 on the
-			// simplex; its gradient is taken away.
+			// The deviances contain sum(x) sum(alpha) - sum(alpha), which is 0 on the
+			// simplex. Its gradient is removed here.
 			extra := ad.Mul(total, ad.Shift(each(x), -1))
 			fall := ad.PoissonDeviance(a, ad.Mul(column(total), x))
 			norm := func(a *ad.Node) *ad.Node {
@@ -40,7 +42,7 @@ func Dirichlet(alpha any) Dist {
 	}
 }
 
-// drawDirichlet divides Gamma variables by their sum, in logarithms.
+// drawDirichlet divides Gamma variables by their sum, working with logarithms.
 func drawDirichlet(src Source, dst, alpha []float64) {
 	top := math.Inf(-1)
 	for i, a := range alpha {

@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// DiscreteUniform is the distribution of equal probability of the whole numbers lo..hi.
+// DiscreteUniform is the distribution that gives the integers lo..hi equal probability.
 //
 //	log P = -log(hi-lo+1)
 func DiscreteUniform(lo, hi any) Dist {

@@ -8,53 +8,59 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Dist is a scalar distribution, vectors or matrices, applied to every value of an
-// array: the last Event axes are one value, the axes before them are batches,
+// Dist is a distribution of scalars, vectors or matrices, applied to every value in an
+// array. The last Event axes form one value, and the axes before them are batch axes,
 // which broadcast against those of the parameters.
 type Dist struct {
 	Name    string
 	Params  []*ad.Node
-	Support Support // of the numbers of a value
-	// Discrete distributions give whole numbers; LogProb is then the logarithm of a probability.
+	Support Support // interval in which the elements of a value lie
+	// Discrete marks distributions of integers, for which LogProb is the logarithm of a
+	// probability.
 	Discrete bool
-	// Event is the number of trailing axes that are one value: 0 for a number,
-	// 1 for a vector, 2 for a matrix.
+	// Event is the number of trailing axes that form one value: 0 for a scalar, 1 for a
+	// vector, 2 for a matrix.
 	Event int
 
-	// paramEvent counts the trailing axes of each parameter that belong to one
-	// value; nil where every parameter is a number.
+	// paramEvent is the number of trailing axes of each parameter that belong to one
+	// value; nil if every parameter is a scalar.
 	paramEvent []int
-	// logProb is the density inside the support, of the batch axes.
+	// logProb returns the log density inside the support, with the shape of the batch
+	// axes.
 	logProb func(x *ad.Node) *ad.Node
-	// inside is 1 where a value of a distribution of vectors or matrices is possible and 0
-	// elsewhere, of the batch axes; center is a possible value.
+	// inside returns 1 where a value is possible and 0 elsewhere, with the shape of the
+	// batch axes, for distributions of vectors or matrices. center is a possible value.
 	inside func(x *ad.Node) *ad.Node
 	center *ad.Node
-	// everywhere means that the density holds for any number, not in Support alone.
+	// everywhere means that the density formula holds for any number, not only in
+	// Support.
 	everywhere bool
-	// bounds returns the ends of the support where they are not constants or
+	// bounds returns the ends of the support if they are neither constants nor
 	// parameters.
 	bounds func(p []float64) (lo, hi float64)
-	// marks returns where a censored distribution records the values beyond.
+	// marks returns the limits at which a censored distribution records values beyond
+	// them.
 	marks func(p []float64) (lo, hi float64)
-	// check finds mistakes that the entry of the distribution does not know of.
+	// check finds errors that the distribution's Family does not cover.
 	check func() error
-	// transform is nil where Support says it all.
+	// transform returns the Transform; it is nil if that of Support applies.
 	transform func() Transform
-	// remake makes the same distribution of other parameters, where All does not know how.
+	// remake makes the same distribution with other parameters, for distributions not in
+	// All.
 	remake func(params []*ad.Node) Dist
-	// between is log P(lower < X <= upper) where the distribution knows it better than by
-	// LogCDF.
+	// between returns log P(lower < X <= upper) if it can be computed more accurately
+	// than from LogCDF.
 	between func(lower, upper *ad.Node) *ad.Node
-	// logCDF and logCCDF are nil where the distribution has none as a graph; x is inside
-	// the support, and whole for a discrete distribution.
+	// logCDF and logCCDF are nil if the distribution has no such graph. x must be inside
+	// the support, and an integer for a discrete distribution.
 	logCDF, logCCDF func(x *ad.Node) *ad.Node
-	// The numbers below take one value of each parameter, one after the other,
-	// row-major. rand is of scalar distributions, draw of the others: it fills one value.
-	// fill, where it is given, is Fill.
+	// The functions below take one value of each parameter, concatenated in row-major
+	// order. rand is for scalar distributions. draw is for the others and fills one
+	// value. fill, if set, replaces Fill.
 	fill func(src Source, dst []float64, shape []int, p [][]float64) error
 	rand func(src Source, p []float64) float64
-	// randBetween draws between lo and hi, where the distribution knows how.
+	// randBetween draws a number between lo and hi; it is nil if there is no special
+	// method.
 	randBetween func(src Source, lo, hi float64, p []float64) float64
 	draw        func(src Source, dst, p []float64) error
 	cdf         func(x float64, p []float64) float64
@@ -63,15 +69,15 @@ type Dist struct {
 	variance    func(p []float64) float64
 }
 
-// Source is a stream of random numbers: tensor.Stream is one.
+// Source is a stream of random numbers. tensor.Stream implements it.
 type Source interface {
-	Float64() float64 // in [0, 1)
-	Normal() float64  // standard normal
+	Float64() float64 // uniform number in [0, 1)
+	Normal() float64  // standard normal number
 }
 
-// LogProb returns the log density at each value of x: its shape is the
-// broadcast of the batch axes of x and the parameters. Outside the support it is
-// -Inf with a gradient of 0. Gradient: with respect to x and every parameter.
+// LogProb returns the log density at each value of x. Its shape is the broadcast of the
+// batch axes of x and the parameters. Outside the support it is -Inf with a gradient of
+// 0. Gradient: with respect to x and every parameter.
 func (d Dist) LogProb(x *ad.Node) *ad.Node {
 	if d.everywhere || d.logProb == nil {
 		return d.LogProbInside(x)
@@ -91,8 +97,8 @@ func (d Dist) LogProb(x *ad.Node) *ad.Node {
 	return d.batched(x, ad.Where(in, d.logProb(safe), ad.Scalar(math.Inf(-1))))
 }
 
-// LogProbInside is LogProb where x is known to lie in the support, as a
-// constrained parameter does: it spends nothing on the check.
+// LogProbInside is LogProb for an x known to lie in the support, such as a constrained
+// parameter. It skips the check of the support.
 func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
 	if d.logProb == nil {
 		return failed(x, d.Err())
@@ -100,13 +106,14 @@ func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
 	return d.batched(x, d.logProb(x))
 }
 
-// LogCDF returns the logarithm of the probability of at most x, accurate in both
-// tails: -Inf below the support and 0 above it. Distributions without one give a Node with
-// an error. Gradient: with respect to x and every parameter; 0 for the x of a
+// LogCDF returns the logarithm of the probability of values up to x, accurate in both
+// tails: -Inf below the support and 0 above it. If the distribution has none, the Node
+// carries an error. Gradient: with respect to x and every parameter; 0 for the x of a
 // discrete distribution.
 func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.logCDF, math.Inf(-1), 0) }
 
-// LogCCDF returns the logarithm of the probability of more than x, as LogCDF does.
+// LogCCDF returns the logarithm of the probability of values above x; otherwise it is
+// like LogCDF.
 func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.logCCDF, 0, math.Inf(-1)) }
 
 func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, above float64) *ad.Node {
@@ -138,8 +145,8 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 	return d.batched(x, out)
 }
 
-// Transform returns the map from unconstrained numbers to the support; a discrete
-// distribution has one that fails.
+// Transform returns the map from unconstrained numbers to the support. For a discrete
+// distribution, the map returns an error.
 func (d Dist) Transform() Transform {
 	switch {
 	case d.transform != nil:
@@ -150,9 +157,9 @@ func (d Dist) Transform() Transform {
 	return d.Support.Transform()
 }
 
-// Rand draws one number at the parameter values p: one value of each parameter in
-// the order of Params, arrays row-major. It is NaN for another number of them, and
-// for distributions of vectors: see Fill.
+// Rand draws one number. p holds one value of each parameter in the order of Params, with
+// arrays in row-major order. The result is NaN if p has the wrong length or if the
+// distribution is not scalar; see Fill for vectors and matrices.
 func (d Dist) Rand(src Source, p []float64) float64 {
 	if d.rand == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
@@ -160,8 +167,8 @@ func (d Dist) Rand(src Source, p []float64) float64 {
 	return d.rand(src, p)
 }
 
-// CDF returns the distribution function at x for parameter values p, as Rand
-// takes them; NaN where the distribution has none.
+// CDF returns the distribution function at x, with p as in Rand. It is NaN if the
+// distribution has none.
 func (d Dist) CDF(x float64, p []float64) float64 {
 	if d.cdf == nil || math.IsNaN(x) || len(p) != d.sizeOfParams() {
 		return math.NaN()
@@ -178,11 +185,11 @@ func (d Dist) CDF(x float64, p []float64) float64 {
 	return d.cdf(x, p)
 }
 
-// Mean returns the mean at parameter values p; NaN where the distribution has none.
+// Mean returns the mean, with p as in Rand. It is NaN if the distribution has none.
 func (d Dist) Mean(p []float64) float64 { return d.number(d.mean, p) }
 
-// Var returns the variance at parameter values p: infinite where it diverges, NaN
-// where the distribution has none.
+// Var returns the variance, with p as in Rand. It is infinite if it diverges, and NaN if
+// the distribution has none.
 func (d Dist) Var(p []float64) float64 { return d.number(d.variance, p) }
 
 func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
@@ -192,11 +199,10 @@ func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
 	return f(p)
 }
 
-// String names the distribution and its parameters.
+// String returns the name of the distribution and its parameters.
 func (d Dist) String() string { return fmt.Sprintf("%s%v", d.Name, d.Params) }
 
-// batch returns the batch axes of a density at x: those of x and of the
-// parameters, broadcast.
+// batch returns the broadcast of the batch axes of x and of the parameters.
 func (d Dist) batch(x *ad.Node) (tensor.Shape, bool) {
 	k := len(x.Shape()) - d.Event
 	shape, ok := d.batchOfParams()
@@ -206,7 +212,7 @@ func (d Dist) batch(x *ad.Node) (tensor.Shape, bool) {
 	return tensor.Broadcast(shape, x.Shape()[:k])
 }
 
-// batchOfParams returns the batch axes of the parameters, broadcast.
+// batchOfParams returns the broadcast of the batch axes of the parameters.
 func (d Dist) batchOfParams() (shape tensor.Shape, ok bool) {
 	shape = tensor.Shape{}
 	for i := range d.Params {
@@ -221,7 +227,7 @@ func (d Dist) batchOfParams() (shape tensor.Shape, ok bool) {
 	return shape, true
 }
 
-// paramBatch returns the batch axes of parameter i; nil if it has too few axes.
+// paramBatch returns the batch axes of parameter i, or nil if it has too few axes.
 func (d Dist) paramBatch(i int) tensor.Shape {
 	s := d.Params[i].Shape()
 	k := len(s)
@@ -234,8 +240,8 @@ func (d Dist) paramBatch(i int) tensor.Shape {
 	return append(tensor.Shape{}, s[:k]...)
 }
 
-// batched gives lp the batch axes that it lacks because it does not depend on x
-// or on a parameter.
+// batched broadcasts lp to batch axes that it lacks because it does not depend on x or on
+// a parameter.
 func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 	if lp.Err() != nil {
 		return lp
@@ -247,7 +253,7 @@ func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 	return ad.Broadcast(lp, s...)
 }
 
-// failed is a Node that carries err; x only gives it a place in the graph.
+// failed returns a Node that carries err; x only links it to the graph.
 func failed(x *ad.Node, err error) *ad.Node {
 	if err == nil {
 		err = fmt.Errorf("dist: a distribution that cannot be used: see Err")
@@ -274,5 +280,5 @@ func ones(n int) []int {
 // standard returns (x - mu) / sigma.
 func standard(x, mu, sigma *ad.Node) *ad.Node { return ad.Div(ad.Sub(x, mu), sigma) }
 
-// open draws from (0, 1): the middle of one of 2^53 equal parts.
+// open returns a number in (0, 1), the middle of one of 2^53 equal intervals.
 func open(src Source) float64 { return src.Float64() + 0x1p-54 }

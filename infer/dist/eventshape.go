@@ -1,8 +1,9 @@
 package dist
 
-// EventShape returns the shape of one value of a distribution of vectors or matrices, as
-// far as the distribution or a parameter tells it: a size, a mean, concentrations, a scale
-// matrix. It is empty for scalar distributions and for those that come in any size.
+// EventShape returns the shape of one value of a distribution of vectors or matrices, if
+// the distribution or a parameter determines it: a size, a mean, concentrations or a
+// scale matrix. It is empty for scalar distributions and for those that can have any
+// size.
 func (d Dist) EventShape() []int {
 	if d.center != nil && d.Event > 0 && len(d.center.Shape()) == d.Event {
 		return d.center.Shape()

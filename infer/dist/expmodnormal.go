@@ -12,11 +12,11 @@ import (
 //	log p = log(lambda/2) + lambda (mu-x) + (lambda sigma)^2/2 + log erfc(w),
 //	w = (lambda sigma - z)/sqrt 2, z = (x-mu)/sigma
 //
-// which is log(lambda/2) - z^2/2 + log erfcx(w), where w > 0.
+// For w > 0 this is computed as log(lambda/2) - z^2/2 + log erfcx(w).
 func ExpModNormal(mu, sigma, lambda any) Dist {
 	p := nodes(mu, sigma, lambda)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
-	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) } // in units of 1/sigma
+	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) } // rate in units of 1/sigma
 	return Dist{Name: "expmodnormal", Params: p, Support: Real,
 		logProb: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate())) },
 		logCDF:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(l, u) },
@@ -50,7 +50,8 @@ func shifted(z, rate *ad.Node) *ad.Node {
 //
 //	P(X > x) = Phi(-z) + exp(rate^2/2 - rate z) Phi(z - rate)
 //
-// and the other one by a difference that is taken in units of Phi(z) left of 0.
+// The lower tail is computed by a difference, which is taken in units of Phi(z) for z <
+// 0.
 func expModTails(z, rate *ad.Node) (lower, upper *ad.Node) {
 	second := shifted(z, rate)
 	upper = ad.LogAddExp(ad.LogPhi(ad.Neg(z)), second)

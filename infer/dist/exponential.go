@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Exponential is the distribution of the given rate (mean 1/rate).
+// Exponential is the distribution with the given rate (mean 1/rate).
 //
 //	log p = log rate - rate x, x >= 0
 func Exponential(rate any) Dist {

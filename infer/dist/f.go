@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// F is Fisher's distribution of the ratio of two mean squares of d1 and d2 normal numbers.
+// F is Fisher's distribution of the ratio of two mean squares, of d1 and of d2 normal
+// numbers.
 //
 //	log p = d1/2 log d1 + d2/2 log d2 + (d1/2-1) log x - (d1+d2)/2 log(d2 + d1 x)
 //	        - log B(d1/2, d2/2), x > 0

@@ -12,28 +12,28 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Family is an entry of All: how to make a distribution from its parameters, and with
-// which parameters tables, commands and checks try it.
+// Family describes one entry of All: how to make the distribution from its parameters,
+// and the parameter values that tables, commands and checks use.
 type Family struct {
 	Name   string
 	Params []string  // names of the parameters, in order
-	Want   []Support // where the numbers of each parameter may lie
-	// Rule says what else the parameters must fulfil, "" where they do; numbers
-	// that are not known yet are NaN.
+	Want   []Support // range allowed for the elements of each parameter
+	// Rule describes a violated condition on the parameters beyond Want, or returns "".
+	// Numbers that are not known yet are NaN.
 	Rule func(p []float64) string
 	// Make takes one Node, number or array for each parameter.
 	Make func(p ...any) Dist
-	// At are parameter values that the checks use: the numbers of each
-	// parameter, one after the other.
+	// At lists the parameter values that checks use. Each entry is the concatenation of
+	// the elements of all parameters.
 	At [][]float64
-	// Shapes are the shapes of the parameters at At, nil where all are numbers;
-	// Value is the shape of one value.
+	// Shapes are the shapes of the parameters in At; nil if all are scalars. Value is the
+	// shape of one value.
 	Shapes [][]int
 	Value  []int
 }
 
-// New makes the distribution from the numbers of its parameters, one parameter after the
-// other, in the shapes of Shapes. A wrong count of numbers is an error of the distribution.
+// New makes the distribution from the elements of its parameters, concatenated and shaped
+// as in Shapes. A wrong number of elements is reported as an error of the distribution.
 func (f Family) New(p ...float64) Dist {
 	args, at := make([]any, len(f.Params)), 0
 	for i := range args {
@@ -60,16 +60,16 @@ func (f Family) New(p ...float64) Dist {
 
 var families []Family
 
-// register adds a family to All, the only list of them.
+// register adds a family to All, the only list of families.
 func register(f Family) { families = append(families, f) }
 
 // All returns every family, in the order of their files.
 func All() []Family { return slices.Clone(families) }
 
-// alias holds other customary names.
+// alias maps other common names to those of families.
 var alias = map[string]string{"invgamma": "inversegamma", "gaussian": "normal", "studentst": "studentt", "chi2": "chisquared", "pertbeta4": "pert", "wald": "inversegaussian"}
 
-// named returns the family of that name; capitals, "_" and "-" do not matter.
+// named returns the family with a given name. Case, "_" and "-" do not matter.
 func named(name string) (Family, bool) {
 	key := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 	if a, ok := alias[key]; ok {
@@ -82,7 +82,8 @@ func named(name string) (Family, bool) {
 	return families[i], true
 }
 
-// FamilyByName returns the entry of a scalar distribution; the error lists what there is.
+// FamilyByName returns the entry of a scalar distribution. If there is none, the error
+// lists the known names.
 func FamilyByName(name string) (Family, error) {
 	l, ok := named(name)
 	if !ok {
@@ -104,7 +105,8 @@ func FamilyByName(name string) (Family, error) {
 	return l, nil
 }
 
-// ByName makes the scalar distribution of that name from its parameters; the error lists what there is.
+// ByName makes a scalar distribution from its name and its parameters. If there is none,
+// the error lists the known names.
 func ByName(name string, p ...float64) (Dist, error) {
 	l, err := FamilyByName(name)
 	if err != nil {
@@ -114,8 +116,7 @@ func ByName(name string, p ...float64) (Dist, error) {
 	return d, d.Err()
 }
 
-// Parse reads a scalar distribution whose parameters are numbers, such as
-// "lognormal(0, 2)".
+// Parse reads a scalar distribution with constant parameters, such as "lognormal(0, 2)".
 func Parse(text string) (Dist, error) {
 	name, args, ok := strings.Cut(strings.TrimSpace(text), "(")
 	args, closed := strings.CutSuffix(args, ")")
@@ -133,8 +134,8 @@ func Parse(text string) (Dist, error) {
 	return ByName(strings.ToLower(strings.TrimSpace(name)), p...)
 }
 
-// Err returns the first mistake among the parameters: one of the graph, or a
-// constant that the distribution cannot have.
+// Err returns the first error in the parameters: an error of their graph, or a constant
+// that the distribution does not allow.
 func (d Dist) Err() error {
 	for _, p := range d.Params {
 		if err := p.Err(); err != nil {
@@ -153,7 +154,7 @@ func (d Dist) Err() error {
 	return d.impossible()
 }
 
-// impossible checks the parameters that are constant.
+// impossible checks the constant parameters.
 func (d Dist) impossible() error {
 	if d.check != nil {
 		if err := d.check(); err != nil {
@@ -198,7 +199,7 @@ func constant(n *ad.Node) ([]float64, bool) {
 	return v[0].Data().([]float64), true
 }
 
-// increasing is the Rule of two ends.
+// increasing is the Rule for two ends.
 func increasing(p []float64) string {
 	if p[0] >= p[1] {
 		return fmt.Sprintf("%g < %g", p[0], p[1])

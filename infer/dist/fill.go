@@ -6,11 +6,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Fill draws an array of the given shape, batch axes and then one value's axes,
-// into dst, row-major. p[i] holds the elements of Params[i] in that Node's shape;
-// its batch axes broadcast against those of the array.
+// Fill draws an array of the given shape, batch axes followed by the axes of one value,
+// into dst in row-major order. p[i] holds the elements of Params[i] in the shape of that
+// Node; its batch axes broadcast against those of the array.
 //
-// The draws are exact: the same for the same src, whatever the shape is called.
+// The draws depend only on src, and not on how the array is divided into axes.
 func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error {
 	if d.fill != nil {
 		return d.fill(src, dst, shape, p)
@@ -36,7 +36,7 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 	})
 }
 
-// each calls f with the index of every value of a batch and its parameters.
+// each calls f with the index of every value in a batch and the parameters of that value.
 func (d Dist) each(batch tensor.Shape, p [][]float64, f func(b int, theta []float64) error) error {
 	gather, total, err := d.gatherers(batch, p)
 	if err != nil {
@@ -54,8 +54,8 @@ func (d Dist) each(batch tensor.Shape, p [][]float64, f func(b int, theta []floa
 	return nil
 }
 
-// gatherers returns, for each parameter, what copies its value for a batch index
-// to its place among the numbers of one value, and how many those are.
+// gatherers returns, for each parameter, a function that copies its value for batch index
+// b into theta, and the total length of theta.
 func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, theta []float64), total int, err error) {
 	if len(p) != len(d.Params) {
 		return nil, 0, fmt.Errorf("dist: %s: values of %d parameters: want %d", d.Name, len(p), len(d.Params))
@@ -82,8 +82,8 @@ func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, th
 	return all, total, nil
 }
 
-// broadcastIndex returns the row-major index in an array of shape own that
-// broadcasts to index b of shape all.
+// broadcastIndex returns the row-major index, in an array of shape own, of the element
+// that broadcasts to index b of shape all.
 func broadcastIndex(b int, all, own tensor.Shape) int {
 	k, step := 0, 1
 	for i := len(all) - 1; i >= 0; i-- {

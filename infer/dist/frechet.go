@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Frechet is the distribution of extremes with a heavy tail, of shape alpha and scale s.
+// Frechet is the distribution of extremes with a heavy tail, with shape alpha and scale
+// s.
 //
 //	log p = log(alpha/s) - (1+alpha) log(x/s) - (x/s)^-alpha, x > 0
 func Frechet(alpha, s any) Dist {

@@ -4,7 +4,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Gamma is the distribution of shape alpha and rate beta (mean alpha/beta).
+// Gamma is the distribution with shape alpha and rate beta (mean alpha/beta).
 //
 //	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x > 0
 func Gamma(alpha, beta any) Dist {
@@ -24,13 +24,13 @@ func Gamma(alpha, beta any) Dist {
 	}
 }
 
-// gammaCore returns the log density of log t for a Gamma variable t of shape a and
-// rate 1,
+// gammaCore returns the log density of log t for a Gamma variable t with shape a and rate
+// 1,
 //
 //	a log t - t - log Gamma(a) = -d(a, t) + log(a/(2 pi))/2 - s(a)
 //
-// with the deviance d and the Stirling error s, which stay small where a is large;
-// where a is known and not, that is spared.
+// with the deviance d and the Stirling error s, which stay small for large a. If a is a
+// known constant and not large, it uses the plain formula.
 func gammaCore(a, t, logT *ad.Node) *ad.Node {
 	if moderate(a) {
 		return ad.Sub(ad.Sub(ad.Mul(a, logT), t), ad.Lgamma(a))
@@ -39,8 +39,8 @@ func gammaCore(a, t, logT *ad.Node) *ad.Node {
 	return ad.Sub(norm, ad.PoissonDeviance(a, t))
 }
 
-// moderate reports whether n is constant and so small that the plain formulas of
-// Gamma functions lose nothing.
+// moderate reports whether n is constant and small enough for the plain formulas with
+// Gamma functions to lose no accuracy.
 func moderate(n *ad.Node) bool {
 	v, ok := constant(n)
 	for _, x := range v {

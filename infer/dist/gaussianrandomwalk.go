@@ -7,7 +7,7 @@ import (
 )
 
 // GaussianRandomWalk is the distribution of a series whose first number is Normal(mu0,
-// sigma0) and whose steps are Normal(0, sigma). It may have any length.
+// sigma0) and whose steps are Normal(0, sigma). The series may have any length.
 //
 //	log p = log Normal(x_0 | mu0, sigma0) + sum log Normal(x_t - x_(t-1) | 0, sigma)
 func GaussianRandomWalk(mu0, sigma0, sigma any) Dist {
@@ -24,8 +24,8 @@ func GaussianRandomWalk(mu0, sigma0, sigma any) Dist {
 	}
 }
 
-// AR1 is the stationary distribution of a series with x_t = phi x_(t-1) + Normal(0, sigma),
-// |phi| < 1. It may have any length.
+// AR1 is the stationary distribution of a series with x_t = phi x_(t-1) + Normal(0,
+// sigma), |phi| < 1. The series may have any length.
 //
 //	log p = log Normal(x_0 | 0, sigma/sqrt(1-phi^2)) + sum log Normal(x_t | phi x_(t-1), sigma)
 func AR1(phi, sigma any) Dist {
@@ -42,7 +42,7 @@ func AR1(phi, sigma any) Dist {
 	}
 }
 
-// stepsLog returns the log density of x_1, x_2, ... given those before.
+// stepsLog returns the log density of x_1, x_2, ..., each given the number before it.
 func stepsLog(x, phi, sigma *ad.Node) *ad.Node {
 	n := last(x)
 	before, after := ad.Slice(x, -1, 0, max(0, n-1)), ad.Slice(x, -1, min(1, n), n)

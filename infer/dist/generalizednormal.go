@@ -6,8 +6,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// GeneralizedNormal (exponential power) is the symmetric distribution of location mu, scale
-// alpha and shape beta: 1 is Laplace, 2 is normal, large is flat.
+// GeneralizedNormal (exponential power) is the symmetric distribution with location mu,
+// scale alpha and shape beta. beta = 1 is Laplace, beta = 2 is normal, and large values
+// are flat.
 //
 //	log p = log beta - log(2 alpha) - log Gamma(1/beta) - (|x-mu|/alpha)^beta
 func GeneralizedNormal(mu, alpha, beta any) Dist {

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Geometric is the distribution of the number of failures before the first success, of
-// probability p.
+// Geometric is the distribution of the number of failures before the first success, which
+// has probability p in each trial.
 //
 //	log P = k log(1-p) + log p, k = 0, 1, ...
 func Geometric(p any) Dist {

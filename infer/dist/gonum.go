@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// gonumFamily is one distribution that both libraries have.
+// gonumFamily is a distribution that both libraries have.
 type gonumFamily struct {
 	ours string
-	from func(v any) (p []float64, ok bool) // the numbers of gonum's distribution, as ours takes them
+	from func(v any) (p []float64, ok bool) // converts a gonum distribution to our parameters
 	to   func(p []float64) any
 }
 
@@ -71,7 +71,8 @@ var gonumFamilies = []gonumFamily{
 		func(p []float64) any { return distuv.NoncentralT{Nu: p[0], Mu: p[1]} }},
 }
 
-// FromGonum converts a distribution of gonum's stat/distuv, given as a value or a pointer. AlphaStable has no density and is an error.
+// FromGonum converts a distribution of gonum's stat/distuv, given as a value or a
+// pointer. AlphaStable has no density and gives an error.
 func FromGonum(v any) (Dist, error) {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		v = p.Elem().Interface()
@@ -94,9 +95,9 @@ func FromGonum(v any) (Dist, error) {
 	return Dist{}, fmt.Errorf("dist: %T is no distribution of gonum's stat/distuv that is known here", v)
 }
 
-// Gonum returns the distribution of gonum's stat/distuv that is d at parameter
-// values p, in the order of Params; without p at d's own, which must be constants.
-// Its Src is nil: it draws from math/rand/v2 until another is set.
+// Gonum returns the equivalent distribution of gonum's stat/distuv at parameter values p,
+// in the order of Params. Without p it uses d's own parameters, which must be constants.
+// The Src of the result is nil, so it draws from math/rand/v2 until another Src is set.
 func (d Dist) Gonum(p ...float64) (any, error) {
 	if len(p) == 0 {
 		for i, n := range d.Params {

@@ -6,12 +6,12 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Gumbel is the distribution of largest values, of location mu and scale beta.
+// Gumbel is the distribution of largest values with location mu and scale beta.
 //
 //	log p = -log beta - z - exp(-z), z = (x-mu)/beta
 func Gumbel(mu, beta any) Dist {
 	p := nodes(mu, beta)
-	z := func(x *ad.Node) *ad.Node { // z + exp(-z) shall be infinite, not NaN
+	z := func(x *ad.Node) *ad.Node { // clipped so that z + exp(-z) is infinite, not NaN
 		return ad.Maximum(standard(x, p[0], p[1]), ad.Scalar(-math.MaxFloat64))
 	}
 	lower := func(x *ad.Node) *ad.Node { return ad.Neg(ad.Exp(ad.Neg(z(x)))) }

@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// HalfCauchy is the distribution of |x| for a Cauchy x of location 0. It has no mean.
+// HalfCauchy is the distribution of |x| for a Cauchy number x with location 0. It has no
+// mean.
 //
 //	log p = log(2/pi) - log scale - log(1 + (x/scale)^2), x >= 0
 func HalfCauchy(scale any) Dist {

@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// HalfNormal is the distribution of |x| for a normal x of mean 0 and standard deviation sigma.
+// HalfNormal is the distribution of |x| for a normal number x with mean 0 and standard
+// deviation sigma.
 //
 //	log p = -(x/sigma)^2/2 - log sigma + log(2/pi)/2, x >= 0
 func HalfNormal(sigma any) Dist {

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Horseshoe is the joint distribution of coefficients beta and their own scales lambda, the
-// rows of a value of shape (2, n): HalfCauchy(1) scales in units of tau.
+// Horseshoe is the joint distribution of coefficients beta and their own scales lambda,
+// the two rows of a value of shape (2, n). The scales are HalfCauchy(1) in units of tau.
 //
 //	log p = sum log Normal(beta_i | 0, lambda_i tau) + log HalfCauchy(lambda_i | 1)
 //
@@ -34,8 +34,7 @@ func Horseshoe(tau any) Dist {
 	}
 }
 
-// horseshoeTransform keeps the first half and takes exp of the second, on the last
-// axis.
+// horseshoeTransform keeps the first half of the last axis and takes exp of the second.
 func horseshoeTransform() Transform {
 	return Transform{Name: "horseshoe", Event: 2, oblong: true, Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {

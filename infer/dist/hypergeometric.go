@@ -7,15 +7,15 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Hypergeometric is the distribution of the number of marked items among n that are drawn,
-// without putting back, from total items of which marked are marked. It has no
-// LogCDF, and no gradient: its parameters are whole. CDF and draws are sums of at most
-// 1e9 terms.
+// Hypergeometric is the distribution of the number of marked items among n items drawn
+// without replacement from total items, of which marked are marked. It has no LogCDF, and
+// no gradient because its parameters are integers. CDF and draws are sums of at most 1e9
+// terms.
 //
 //	log P = log C(marked, k) + log C(total-marked, n-k) - log C(total, n)
 //
-// written, with q = n/total, as binomial probabilities of k among marked and n-k
-// among the others over that of n among total.
+// With q = n/total, this is computed from binomial probabilities: that of k among marked
+// times that of n-k among the others, over that of n among total.
 func Hypergeometric(total, marked, n any) Dist {
 	p := nodes(total, marked, n)
 	low := ad.Maximum(zero, ad.Sub(ad.Add(p[2], p[1]), p[0]))
@@ -57,8 +57,8 @@ func hypergeometricRatio(k float64, p []float64) float64 {
 	return (p[1] - k) / (k + 1) * ((p[2] - k) / (p[0] - p[1] - p[2] + k + 1))
 }
 
-// hypergeometricRand adds up probabilities from the mode outwards, alternating,
-// until they exceed a uniform number.
+// hypergeometricRand adds up probabilities from the mode outwards on alternating sides
+// until the sum exceeds a uniform number.
 func hypergeometricRand(src Source, p []float64) float64 {
 	lo, hi := hypergeometricEnds(p)
 	mode := min(max(hypergeometricMode(p), lo), hi)

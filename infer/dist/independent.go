@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Independent makes the last n batch axes of d parts of one value: an array of
-// independent numbers becomes one vector, whose log density is their sum.
+// Independent turns the last n batch axes of d into axes of one value: an array of
+// independent numbers becomes one vector, and log densities are summed.
 func Independent(d Dist, n int) Dist {
 	out := Dist{Name: "independent " + d.Name, Params: d.Params, Support: d.Support, Discrete: d.Discrete, Event: d.Event + n}
 	out.paramEvent = d.paramEvents()
@@ -55,8 +55,8 @@ func Independent(d Dist, n int) Dist {
 	return out
 }
 
-// drawEach draws the numbers of one vector; parameters have one number or one for
-// each.
+// drawEach draws the elements of one vector. Each parameter has one number, or one per
+// element.
 func drawEach(vector, d Dist, src Source, dst, p []float64) error {
 	q := make([]float64, len(d.Params))
 	for j := range dst {

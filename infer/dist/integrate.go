@@ -9,7 +9,7 @@ var integrationNodes, integrationWeights = func() (x, w [integrationPoints]float
 	return x, w
 }()
 
-// integrate returns the integral of a smooth f from a to b by Gauss-Legendre.
+// integrate returns the integral of a smooth f from a to b by Gauss-Legendre quadrature.
 func integrate(f func(x float64) float64, a, b float64) float64 {
 	half, sum := (b-a)/2, 0.0
 	for i, x := range integrationNodes {

@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// InverseGamma is the distribution of 1/x for a Gamma(alpha, beta) x.
+// InverseGamma is the distribution of 1/x for a Gamma(alpha, beta) number x.
 //
 //	log p = alpha log beta - log Gamma(alpha) - (alpha+1) log x - beta/x, x > 0
 func InverseGamma(alpha, beta any) Dist {

@@ -7,14 +7,14 @@ import (
 )
 
 // InverseGaussian (Wald) is the distribution of the time at which Brownian motion with
-// drift first reaches a level: mean mu, shape lambda.
+// drift first reaches a level, with mean mu and shape lambda.
 //
 //	log p = log(lambda/(2 pi x^3))/2 - lambda (x-mu)^2/(2 mu^2 x), x > 0
 func InverseGaussian(mu, lambda any) Dist {
 	p := nodes(mu, lambda)
 	return Dist{Name: "inversegaussian", Params: p, Support: Positive,
 		logProb: func(x *ad.Node) *ad.Node {
-			r := ad.Div(ad.Sub(x, p[0]), p[0]) // r^2 may overflow, r/x r not
+			r := ad.Div(ad.Sub(x, p[0]), p[0]) // r^2 may overflow, but r/x r does not
 			fall := ad.Scale(-0.5, ad.Mul(p[1], ad.Mul(ad.Div(r, x), r)))
 			return ad.Add(ad.Shift(fall, -halfLogTwoPi), ad.Sub(ad.Scale(0.5, ad.Log(p[1])), ad.Scale(1.5, ad.Log(x))))
 		},
@@ -51,8 +51,8 @@ func waldTails(x, mu, lambda *ad.Node) (lower, upper *ad.Node) {
 	return lower, ad.Where(right, upper, ad.Log1mExp(ad.Where(right, ad.Scalar(-1), lower)))
 }
 
-// waldRand takes the smaller root of a chi-squared variable's equation, or the
-// larger one.
+// waldRand solves a quadratic equation with a chi-squared coefficient and returns the
+// smaller or the larger root at random.
 //
 // Reference: Michael, Schucany and Haas, doi 10.1080/00031305.1976.10479147.
 func waldRand(src Source, p []float64) float64 {

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Kumaraswamy is the distribution on (0, 1) of shapes a and b, close to Beta(a, b), with a
-// distribution function in closed form: 1 - (1 - x^a)^b.
+// Kumaraswamy is the distribution on (0, 1) with shapes a and b. It is close to Beta(a,
+// b), but its distribution function has the closed form 1 - (1 - x^a)^b.
 //
 //	log p = log a + log b + (a-1) log x + (b-1) log(1 - x^a)
 //

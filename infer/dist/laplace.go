@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Laplace is the two-sided exponential distribution of location mu and scale b.
+// Laplace is the two-sided exponential distribution with location mu and scale b.
 //
 //	log p = -|x-mu|/b - log(2b)
 func Laplace(mu, b any) Dist {

@@ -7,9 +7,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LKJCholesky is the distribution of the Cholesky factors L of k x k correlation matrices R =
-// L L^T whose density is proportional to det(R)^(eta-1): eta = 1 is uniform, more is
-// closer to the identity.
+// LKJCholesky is the distribution of the Cholesky factors L of k x k correlation matrices
+// R = L L^T with a density proportional to det(R)^(eta-1). eta = 1 is uniform; larger
+// values concentrate near the identity.
 //
 //	log p = sum_(i>1) (k - i + 2 eta - 2) log L_ii - log norm,
 //	norm = prod_(j<k) pi^(j/2) Gamma(eta + (k-1-j)/2)/Gamma(eta + (k-1)/2)
@@ -36,7 +36,7 @@ func LKJCholesky(k int, eta any) Dist {
 			if s, ok := axesOf(x, 2); !ok || s[0] != k || s[1] != k {
 				return failed(x, fmt.Errorf("dist: lkjcholesky: shape %v: want matrices of order %d", x.Shape(), k))
 			}
-			// Row 1 is (1, 0, ...) always.
+			// Row 1 is always (1, 0, ...).
 			w := make([]float64, k)
 			for i := 1; i < k; i++ {
 				w[i] = float64(k - i - 3)
@@ -63,8 +63,8 @@ func lkjNorm(k int, eta *ad.Node) *ad.Node {
 	return sum
 }
 
-// drawLKJ is the onion: row i is a direction times the root of a Beta variable, and
-// what is left goes to the diagonal.
+// drawLKJ uses the onion method: each row is a random direction times the root of a Beta
+// variable, and the diagonal completes it to length 1.
 func drawLKJ(src Source, dst []float64, k int, eta float64) {
 	clear(dst)
 	dst[0] = 1

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Logistic is the distribution of location mu and scale s whose distribution function is
-// the logistic function of z = (x-mu)/s.
+// Logistic is the distribution with location mu and scale s whose distribution function
+// is the logistic function of z = (x-mu)/s.
 //
 //	log p = -z - log s - 2 log(1 + exp(-z)), which is the same for z and -z
 func Logistic(mu, s any) Dist {

@@ -14,7 +14,7 @@ func LogitNormal(mu, sigma any) Dist {
 	p := nodes(mu, sigma)
 	z := func(x *ad.Node) *ad.Node { return standard(logitNode(x), p[0], p[1]) }
 	sigmoid := func(s float64) float64 { return 1 / (1 + math.Exp(-s)) }
-	moment := func(power int, p []float64) float64 { // of the sigmoid of a normal number
+	moment := func(power int, p []float64) float64 { // moments of the sigmoid of a normal number
 		sum := 0.0
 		for at := -10.0; at < 10; at++ {
 			sum += integrate(func(t float64) float64 {

@@ -6,15 +6,15 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LogMix returns log(theta exp(lp1) + (1-theta) exp(lp2)), the log density of a
-// mixture of two with theta in (0, 1), element by element.
+// LogMix returns log(theta exp(lp1) + (1-theta) exp(lp2)), the log density of a mixture
+// of two components, for theta in (0, 1). It works element by element.
 func LogMix(theta any, lp1, lp2 *ad.Node) *ad.Node {
 	t := ad.Of(theta)
 	return ad.LogAddExp(ad.Add(ad.Log(t), lp1), ad.Add(ad.Log1p(ad.Neg(t)), lp2))
 }
 
-// LogMixture returns log sum_k weights_k exp(lp_k), where the last axis of weights,
-// on the simplex, has one for each of lp.
+// LogMixture returns log sum_k weights_k exp(lp_k). The last axis of weights lies on the
+// simplex and has one weight for each lp.
 func LogMixture(weights any, lp ...*ad.Node) *ad.Node {
 	w := ad.Of(weights)
 	if w.Err() != nil {

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// LogNormal is the distribution of exp(x) for a normal x of mean mu and standard deviation sigma.
+// LogNormal is the distribution of exp(x) for a normal number x with mean mu and standard
+// deviation sigma.
 //
 //	log p = -((log x - mu)/sigma)^2/2 - log x - log sigma - log(2 pi)/2, x > 0
 func LogNormal(mu, sigma any) Dist {

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LogUniform is the distribution whose logarithm is uniform between log low and log high:
-// every order of magnitude has the same probability.
+// LogUniform is the distribution of a number whose logarithm is uniform between log low
+// and log high, so that every order of magnitude has the same probability.
 //
 //	log p = -log x - log(log(high/low)), 0 < low <= x <= high
 func LogUniform(low, high any) Dist {

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LowRankMultivariateNormal is the Gaussian distribution of vectors of mean mu and covariance
-// W W^T + diag(d), d > 0: a factor model, whose cost grows with n k^2.
+// LowRankMultivariateNormal is the Gaussian distribution of vectors with mean mu and
+// covariance W W^T + diag(d), d > 0. It is a factor model whose cost grows as n k^2.
 //
 //	M = 1 + W^T D^-1 W, r = x - mu
 //	log p = -(r^T D^-1 r - |chol(M)^-1 W^T D^-1 r|^2 + log|M| + sum log d + n log(2 pi))/2

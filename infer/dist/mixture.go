@@ -8,9 +8,10 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Mixture is the distribution of a number, or vector, that comes from one of the components
-// with the probabilities weights: the last axis of a Node on the simplex, one for
-// each. Params are the weights, then those of the components.
+// Mixture is the distribution of a number or vector that comes from one of the
+// components. weights are their probabilities: the last axis of a Node on the simplex,
+// with one for each component. Params are the weights, followed by the parameters of the
+// components.
 //
 //	log p = log sum_k weights_k p_k(x)
 //
@@ -25,7 +26,8 @@ func MixtureLogits(logits any, components ...Dist) Dist {
 	return mixtureOf("mixturelogits", ad.Of(logits), components)
 }
 
-// ZeroInflated is the distribution d with probability 1-p, and else 0.
+// ZeroInflated is the distribution of a number that is 0 with probability p and otherwise
+// drawn from d.
 func ZeroInflated(p any, d Dist) Dist {
 	w := ad.Of(p)
 	return Mixture(ad.Stack(-1, w, ad.Sub(one, w)), PointMass(0), d)
@@ -78,7 +80,7 @@ func (m mixture) family(params []*ad.Node) Dist {
 	if all(parts, func(d Dist) bool {
 		return d.Event == 0 && d.inside == nil && !d.everywhere && sameSupport(d.Support, out.Support)
 	}) {
-		density = Dist.LogProbInside // one guard for all
+		density = Dist.LogProbInside // one check of the support covers all components
 	} else {
 		out.center, out.inside = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
 	}
@@ -92,7 +94,7 @@ func (m mixture) family(params []*ad.Node) Dist {
 	return out
 }
 
-// someValue is a possible value of d.
+// someValue returns a possible value of d.
 func someValue(d Dist) *ad.Node {
 	if d.center != nil {
 		return d.center
@@ -100,7 +102,7 @@ func someValue(d Dist) *ad.Node {
 	return d.Support.middle()
 }
 
-// anyInside is 1 where x is possible for one of the distributions.
+// anyInside returns 1 where x is possible for at least one of the distributions.
 func anyInside(parts []Dist, x *ad.Node) (any *ad.Node) {
 	for _, c := range parts {
 		in := c.insideOf(x)
@@ -115,7 +117,7 @@ func anyInside(parts []Dist, x *ad.Node) (any *ad.Node) {
 	return any
 }
 
-// numbers sets what works on plain numbers.
+// numbers sets the functions that work on plain numbers instead of Nodes.
 func (m mixture) numbers(out *Dist, parts []Dist) {
 	k := len(parts)
 	sizes := make([]int, k)
@@ -241,7 +243,7 @@ func (m mixture) check(weights *ad.Node) error {
 	return nil
 }
 
-// probabilities checks numbers that shall be a point of the simplex.
+// probabilities checks that numbers lie on the simplex.
 func probabilities(w []float64) error {
 	sum := 0.0
 	for i, v := range w {
@@ -256,7 +258,8 @@ func probabilities(w []float64) error {
 	return nil
 }
 
-// hull is the smallest interval that holds the supports, as far as that is known.
+// hull returns the smallest interval that contains the supports, as far as they are
+// known.
 func hull(parts []Dist) Support {
 	s := parts[0].Support
 	for _, c := range parts[1:] {

@@ -7,15 +7,16 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// MixtureSameFamily is Mixture of components of one scalar distribution, whose
-// parameters have the components in their last axis, as weights has; parameters of
-// no axes are common to all. It costs one pass however many components there are.
+// MixtureSameFamily is a Mixture whose components belong to one scalar distribution. The
+// last axis of its parameters runs over the components, as does that of weights;
+// parameters without axes are shared by all. It costs one pass for any number of
+// components.
 func MixtureSameFamily(weights any, d Dist) Dist {
 	return commonFamily{mixture{name: "mixture"}, d}.family(append([]*ad.Node{ad.Of(weights)}, d.Params...))
 }
 
-// MixtureSameFamilyLogits is MixtureSameFamily with weights given by their
-// logarithms, up to a common constant.
+// MixtureSameFamilyLogits is MixtureSameFamily with weights given by their logarithms, up
+// to a common constant.
 func MixtureSameFamilyLogits(logits any, d Dist) Dist {
 	return commonFamily{mixture{name: "mixturelogits"}, d}.family(append([]*ad.Node{ad.Of(logits)}, d.Params...))
 }
@@ -46,7 +47,7 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 	if fixed := base.inside == nil && fixedEnds(base.Support); fixed || base.everywhere {
 		out.everywhere = base.everywhere
 		out.logProb = join(base.LogProbInside)
-	} else { // each component has its own ends
+	} else { // the components have different ends
 		out.Support.Lower, out.Support.Upper = edge(ad.MinAxes, base.Support.Lower), edge(ad.MaxAxes, base.Support.Upper)
 		out.logProb, out.center = join(base.LogProb), out.Support.middle()
 		out.inside = func(x *ad.Node) *ad.Node { return ad.MaxAxes(base.insideOf(column(x)), -1) }
@@ -58,13 +59,13 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 	return out
 }
 
-// fixedEnds reports whether the ends are the same for all components.
+// fixedEnds reports whether all components have the same ends.
 func fixedEnds(s Support) bool {
 	fixed := func(n *ad.Node) bool { return n == nil || len(n.Shape()) == 0 }
 	return fixed(s.Lower) && fixed(s.Upper)
 }
 
-// edge reduces ends that differ between components.
+// edge reduces an end over the components if it differs between them.
 func edge(reduce func(x *ad.Node, axes ...int) *ad.Node, end *ad.Node) *ad.Node {
 	if end == nil || len(end.Shape()) == 0 {
 		return end
@@ -92,8 +93,8 @@ func (m commonFamily) check(base Dist, weights *ad.Node, k int) error {
 	return nil
 }
 
-// numbers sets what works on plain numbers: weights, then each parameter's for all
-// components, or its one.
+// numbers sets the functions that work on plain numbers. They take the weights, followed
+// by each parameter's numbers for all components, or its single number.
 func (m commonFamily) numbers(out *Dist, base Dist, k int) {
 	component := func(p []float64, j int) []float64 {
 		q, at := make([]float64, len(base.Params)), k

@@ -2,12 +2,14 @@ package dist
 
 import "math"
 
-// numericMoments returns mean and variance as integrals over quantiles, for distributions
-// whose base has them or that end on both sides.
+// numericMoments returns mean and variance as integrals over quantiles. If an end of the
+// support is infinite, it first checks that the moments of the base are finite, and
+// otherwise returns those.
 func (d Dist) numericMoments(base Dist, p, q []float64) (mean, variance float64) {
 	lo, hi := d.ends(p)
 	if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
-		if m, v := base.Mean(q), base.Var(q); math.IsNaN(m-m) || math.IsNaN(v-v) { // not finite
+		// The moments of the base are not finite.
+		if m, v := base.Mean(q), base.Var(q); math.IsNaN(m-m) || math.IsNaN(v-v) {
 			return m, v
 		}
 	}
@@ -16,8 +18,8 @@ func (d Dist) numericMoments(base Dist, p, q []float64) (mean, variance float64)
 	return mean, average(func(x float64) float64 { return (x - mean) * (x - mean) })
 }
 
-// overQuantiles returns the averager of functions of x: sums of a discrete distribution,
-// tanh-sinh quadrature over probabilities of others.
+// overQuantiles returns a function that averages f(x) over the distribution, by summation
+// for discrete distributions and by tanh-sinh quadrature over probabilities for others.
 func (d Dist) overQuantiles(p []float64) func(f func(x float64) float64) float64 {
 	var x, w []float64
 	if d.Discrete {

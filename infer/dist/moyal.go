@@ -7,18 +7,19 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Moyal is the distribution of the energy loss of charged particles, an approximation of
-// Landau's: loc - scale log(n^2) for a standard normal n.
+// Moyal is the distribution of the energy loss of charged particles, an approximation to
+// the Landau distribution. It is the distribution of loc - scale log(n^2) for a standard
+// normal number n.
 //
 //	log p = -(z + exp(-z))/2 - log(2 pi)/2 - log scale, z = (x-loc)/scale
 //
 // Reference: Moyal, doi 10.1080/14786440308521076.
 func Moyal(loc, scale any) Dist {
 	p := nodes(loc, scale)
-	z := func(x *ad.Node) *ad.Node { // z + exp(-z) shall be infinite, not NaN
+	z := func(x *ad.Node) *ad.Node { // clipped so that z + exp(-z) is infinite, not NaN
 		return ad.Maximum(standard(x, p[0], p[1]), ad.Scalar(-math.MaxFloat64))
 	}
-	// |n| at x.
+	// The value of |n| at x.
 	size := func(x *ad.Node) *ad.Node { return ad.Exp(ad.Scale(-0.5, z(x))) }
 	return Dist{Name: "moyal", Params: p, Support: Real,
 		logProb: func(x *ad.Node) *ad.Node {

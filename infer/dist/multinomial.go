@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Multinomial is the distribution of the counts of K outcomes of probabilities p, the last
-// axis, in n trials. A value is a vector of whole numbers of sum n.
+// Multinomial is the distribution of the counts of K outcomes in n trials, whose
+// probabilities are the last axis of p. A value is a vector of integers that sum to n.
 //
 //	log P = log n! - sum log c_k! + sum c_k log p_k
 func Multinomial(n, p any) Dist {
@@ -15,8 +15,8 @@ func Multinomial(n, p any) Dist {
 	return multinomialOf("multinomial", q, func() *ad.Node { return q[1] }, func(p []float64) []float64 { return p })
 }
 
-// MultinomialLogits is Multinomial with probabilities given by their logarithms, up
-// to a common constant.
+// MultinomialLogits is Multinomial with probabilities given by their logarithms, up to a
+// common constant.
 func MultinomialLogits(n, logits any) Dist {
 	q := nodes(n, logits)
 	d := multinomialOf("multinomiallogits", q, nil, softmax)
@@ -51,7 +51,7 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 	return d
 }
 
-// countsOf is a distribution of k counts of sum q[0].
+// countsOf is a distribution of k counts that sum to q[0].
 func countsOf(name string, q []*ad.Node, k int) Dist {
 	start := make([]float64, max(1, k))
 	start[0] = 1
@@ -65,8 +65,8 @@ func countsOf(name string, q []*ad.Node, k int) Dist {
 	}
 }
 
-// noTransform is what a distribution of whole numbers has: it cannot be sampled by
-// gradients.
+// noTransform returns a Transform that fails, for distributions of integers, which
+// gradient-based samplers cannot sample.
 func noTransform(name string) Transform {
 	err := fmt.Errorf("dist: %s is a distribution of whole numbers: it has no transform; sum it out with Mixture or LogMix", name)
 	return Transform{Name: "none", Free: sameLength,
@@ -75,7 +75,7 @@ func noTransform(name string) Transform {
 	}
 }
 
-// drawCounts shares n among outcomes, one binomial draw after the other.
+// drawCounts divides n among the outcomes by successive binomial draws.
 func drawCounts(src Source, dst []float64, n float64, p []float64) {
 	rest := 0.0
 	for _, w := range p {
@@ -91,13 +91,13 @@ func drawCounts(src Source, dst []float64, n float64, p []float64) {
 	}
 }
 
-// DirichletMultinomial is Multinomial(n, p) with p from Dirichlet(alpha).
+// DirichletMultinomial is Multinomial(n, p) with p drawn from Dirichlet(alpha).
 //
 //	log P = log n! - sum log c_k! + log B(c + alpha) - log B(alpha),
 //	log B(a) = sum log Gamma(a_k) - log Gamma(sum a)
 //
-// written with deviances of c and alpha from what (c + alpha)/(n + sum alpha)
-// predicts.
+// The density is computed from the deviances of c and alpha from the values predicted by
+// (c + alpha)/(n + sum alpha).
 func DirichletMultinomial(n, alpha any) Dist {
 	q := nodes(n, alpha)
 	d := countsOf("dirichletmultinomial", q, last(q[1]))

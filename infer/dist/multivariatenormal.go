@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// MultivariateNormalCholesky is the Gaussian distribution of vectors of mean mu and
-// covariance L L^T, for a lower triangle L with a positive diagonal.
+// MultivariateNormalCholesky is the Gaussian distribution of vectors with mean mu and
+// covariance L L^T, where L is lower triangular with a positive diagonal.
 //
 //	log p = -|L^-1 (x-mu)|^2/2 - sum log L_ii - n log(2 pi)/2
 //
@@ -28,9 +28,9 @@ func MultivariateNormalCholesky(mu, l any) Dist {
 	}
 }
 
-// MultivariateNormal is MultivariateNormalCholesky of the covariance matrix cov. A
-// constant one must be symmetric; of any other the lower triangle is read, see
-// autodiff.Cholesky.
+// MultivariateNormal is MultivariateNormalCholesky given the covariance matrix cov. A
+// constant matrix must be symmetric. Of other matrices only the lower triangle is read;
+// see autodiff.Cholesky.
 func MultivariateNormal(mu, cov any) Dist {
 	c := ad.Of(cov)
 	d := MultivariateNormalCholesky(mu, folded(c, ad.Cholesky(c)))
@@ -59,7 +59,7 @@ func checkCovariance(name string, c *ad.Node) error {
 	return nil
 }
 
-// checkFactor checks a constant L, and that it fits mu.
+// checkFactor checks a constant L and whether it fits mu.
 func checkFactor(name string, mu, l *ad.Node) error {
 	s, ok := axesOf(l, 2)
 	m, vector := axesOf(mu, 1)

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// MultivariateStudentTCholesky is Student's distribution of vectors: nu degrees of freedom,
-// location mu, scale matrix L L^T.
+// MultivariateStudentTCholesky is Student's distribution of vectors with nu degrees of
+// freedom, location mu and scale matrix L L^T.
 //
 //	log p = log Gamma((nu+n)/2) - log Gamma(nu/2) - n log(nu pi)/2 - sum log L_ii
 //	        - (nu+n)/2 log(1 + |L^-1 (x-mu)|^2/nu)
@@ -36,8 +36,8 @@ func MultivariateStudentTCholesky(nu, mu, l any) Dist {
 	}
 }
 
-// studentNormOf returns log Gamma((nu+n)/2) - log Gamma(nu/2) - n log(nu pi)/2. With
-// h = nu/2, d = n/2 and s the Stirling error it is
+// studentNormOf returns log Gamma((nu+n)/2) - log Gamma(nu/2) - n log(nu pi)/2. With h =
+// nu/2, d = n/2 and the Stirling error s, this is
 //
 //	s(h+d) - s(h) + (h+d-1/2) log(1 + d/h) - d - d log(2 pi)
 func studentNormOf(nu *ad.Node, n float64) *ad.Node {

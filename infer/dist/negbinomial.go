@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// NegBinomial2 is the distribution of counts of mean mu and variance mu + mu^2/phi: Poisson
-// with a Gamma rate. A large phi gives Poisson(mu).
+// NegBinomial2 is the distribution of counts with mean mu and variance mu + mu^2/phi:
+// Poisson with a Gamma-distributed rate. A large phi gives Poisson(mu).
 //
 //	log P = log C(k+phi-1, k) + phi log(phi/(mu+phi)) + k log(mu/(mu+phi))
 func NegBinomial2(mu, phi any) Dist {
@@ -17,7 +17,7 @@ func NegBinomial2(mu, phi any) Dist {
 	return d
 }
 
-// NegBinomial2Log is NegBinomial2 with the logarithm eta of its mean.
+// NegBinomial2Log is NegBinomial2 given the logarithm eta of its mean.
 func NegBinomial2Log(eta, phi any) Dist {
 	p := nodes(eta, phi)
 	d := negBinomialOf(p[1], func() *ad.Node { return p[0] }, func(p []float64) float64 { return math.Exp(p[0]) })
@@ -25,9 +25,8 @@ func NegBinomial2Log(eta, phi any) Dist {
 	return d
 }
 
-// NegBinomial2LogGLM is NegBinomial2Log of the linear predictor alpha + x beta: the
-// regression of overdispersed counts on a design matrix x (observations,
-// predictors).
+// NegBinomial2LogGLM is NegBinomial2Log with the linear predictor alpha + x beta:
+// regression of overdispersed counts with a design matrix x (observations, predictors).
 func NegBinomial2LogGLM(x, alpha, beta, phi any) Dist {
 	return NegBinomial2Log(linear(x, alpha, beta), phi)
 }

@@ -7,12 +7,12 @@ import (
 )
 
 // NoncentralT is the distribution of (z + mu)/sqrt(v/nu) for a standard normal z and a
-// chi-squared v of nu degrees of freedom. It has no LogCDF.
+// chi-squared v with nu degrees of freedom. It has no LogCDF.
 //
 //	log p = nu/2 log nu - log Gamma(nu/2) - log(pi)/2 - (nu-1)/2 log 2 - (nu+1)/2 log(x^2+nu)
 //	        - nu mu^2/(2 (x^2+nu)) + log J(nu, mu x/sqrt(x^2+nu))
 //
-// with J(nu, m) the integral of y^nu exp(-(y-m)^2/2) over y > 0.
+// where J(nu, m) is the integral of y^nu exp(-(y-m)^2/2) over y > 0.
 func NoncentralT(nu, mu any) Dist {
 	p := nodes(nu, mu)
 	return Dist{Name: "noncentralt", Params: p, Support: Real,
@@ -46,7 +46,8 @@ func noncentralMean(p []float64) float64 {
 	return p[1] * math.Sqrt(p[0]/2) * math.Exp(a-b)
 }
 
-// noncentralCDF averages Phi(x s - mu) over s = sqrt(v/nu), in the logarithm of v/2.
+// noncentralCDF averages Phi(x s - mu) over s = sqrt(v/nu) by integrating over the
+// logarithm of v/2.
 func noncentralCDF(x float64, p []float64) float64 {
 	a := p[0] / 2
 	lo := math.Log(a) - 9/math.Sqrt(a) - 45/a

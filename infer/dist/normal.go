@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Normal is the Gaussian distribution of mean mu and standard deviation sigma.
+// Normal is the Gaussian distribution with mean mu and standard deviation sigma.
 //
 //	log p = -((x-mu)/sigma)^2/2 - log sigma - log(2 pi)/2
 func Normal(mu, sigma any) Dist {
@@ -29,17 +29,18 @@ func Normal(mu, sigma any) Dist {
 	}
 }
 
-// NormalID is Normal of mean alpha + x beta, the linear regression of a design
-// matrix x (observations, predictors) with coefficients beta and identity link.
+// NormalID is Normal with mean alpha + x beta: linear regression with a design matrix x
+// (observations, predictors), coefficients beta and the identity link.
 func NormalID(x, alpha, beta, sigma any) Dist { return Normal(linear(x, alpha, beta), sigma) }
 
-// linear returns alpha + x beta, a vector of one number per row of x.
+// linear returns alpha + x beta, a vector with one number per row of x.
 func linear(x, alpha, beta any) *ad.Node {
 	n := nodes(x, alpha, beta)
 	return ad.Add(n[1], ad.MatMul(n[0], n[2]))
 }
 
-// normalLog returns the log density at z standard deviations sigma.
+// normalLog returns the log density at a distance of z standard deviations sigma from the
+// mean.
 func normalLog(z, sigma *ad.Node) *ad.Node {
 	return ad.Sub(ad.Shift(ad.Scale(-0.5, ad.Square(z)), -halfLogTwoPi), ad.Log(sigma))
 }

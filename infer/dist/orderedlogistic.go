@@ -7,8 +7,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// OrderedLogistic is the distribution of the interval of increasing cutpoints, k = 0..K for K
-// of them, that a Logistic(eta, 1) number falls into.
+// OrderedLogistic is the distribution of the index k = 0..K of the interval between K
+// increasing cutpoints that contains a Logistic(eta, 1) number.
 //
 //	P = sigmoid(eta - c_(k-1)) - sigmoid(eta - c_k)
 //	log P = log sigmoid(eta - c_(k-1)) + log sigmoid(c_k - eta) + log(1 - exp(c_(k-1) - c_k))
@@ -17,7 +17,7 @@ import (
 func OrderedLogistic(eta, cutpoints any) Dist {
 	p := nodes(eta, cutpoints)
 	k := last(p[1])
-	// The cutpoint at index x + shift; 0 where there is none.
+	// The cutpoint at index x + shift, or 0 if there is none.
 	cut := func(x *ad.Node, shift float64) *ad.Node {
 		at := ad.Shift(ad.Reshape(x, append(x.Shape().Clone(), 1)...), shift)
 		return each(ad.Where(ad.Equal(counting(k), at), p[1], zero))

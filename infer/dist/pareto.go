@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Pareto is the power law above xm of exponent alpha.
+// Pareto is the power-law distribution above xm with exponent alpha.
 //
 //	log p = log alpha + alpha log xm - (alpha+1) log x, x >= xm > 0
 func Pareto(xm, alpha any) Dist {

@@ -7,8 +7,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// PERT is the Beta distribution stretched to low..high with its mode at peak; lambda says
-// how strongly it gathers there (4 is customary).
+// PERT is the Beta distribution stretched to low..high, with its mode at peak. lambda is
+// the strength of the concentration around peak; 4 is customary.
 //
 //	y = (x-low)/(high-low), log p = log Beta(y | a, b) - log(high-low),
 //	a = 1 + lambda (peak-low)/(high-low), b = 1 + lambda (high-peak)/(high-low)

@@ -2,8 +2,8 @@ package dist
 
 import ad "github.com/euryale-dev/euryale/autodiff"
 
-// PointMass is the distribution of the one value at: as a component of Mixture, the excess
-// of a value that another distribution gives too, or does not give.
+// PointMass is the distribution with the single value at. As a component of Mixture it
+// adds probability to that value, whether or not another component can take it.
 func PointMass(at any) Dist {
 	p := nodes(at)
 	return Dist{Name: "pointmass", Params: p, Support: Support{Lower: p[0], Upper: p[0]}, Discrete: true,

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Poisson is the distribution of counts of the given rate (their mean).
+// Poisson is the distribution of counts with the given rate, which is their mean.
 //
 //	log P = k log rate - rate - log k!
 func Poisson(rate any) Dist {
@@ -20,7 +20,7 @@ func Poisson(rate any) Dist {
 	return d
 }
 
-// PoissonLog is Poisson with the logarithm eta of its rate.
+// PoissonLog is Poisson given the logarithm eta of its rate.
 //
 //	log P = k eta - exp(eta) - log k!
 func PoissonLog(eta any) Dist {
@@ -33,8 +33,8 @@ func PoissonLog(eta any) Dist {
 	return d
 }
 
-// PoissonLogGLM is PoissonLog of the linear predictor alpha + x beta: the log-linear
-// regression of counts on a design matrix x (observations, predictors).
+// PoissonLogGLM is PoissonLog with the linear predictor alpha + x beta: log-linear
+// regression of counts with a design matrix x (observations, predictors).
 func PoissonLogGLM(x, alpha, beta any) Dist { return PoissonLog(linear(x, alpha, beta)) }
 
 func poissonOf(rate func() *ad.Node, at func(p []float64) float64) Dist {
@@ -54,7 +54,7 @@ func poissonRand(src Source, rate float64) float64 {
 		return math.NaN()
 	case rate == 0:
 		return 0
-	case rate > 1e15: // numbers are coarser than the distribution is skew
+	case rate > 1e15: // the spacing of float64 numbers exceeds the skewness of the distribution
 		return math.Round(rate + math.Sqrt(rate)*src.Normal())
 	}
 	return distuv.Poisson{Lambda: rate, Src: words{src}}.Rand()

@@ -6,9 +6,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Quantile returns the u-quantile for parameter values p, as Rand takes them: the
-// smallest x with CDF(x) >= u, by bisection where it has no closed form. NaN where
-// the distribution has no distribution function or u is not in 0..1.
+// Quantile returns the u-quantile, the smallest x with CDF(x) >= u, with p as in Rand. It
+// uses bisection if there is no closed form. The result is NaN if the distribution has no
+// CDF or u is not in 0..1.
 func (d Dist) Quantile(u float64, p []float64) float64 {
 	if !(u >= 0 && u <= 1) || d.quantile == nil && d.cdf == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
@@ -28,8 +28,9 @@ func (d Dist) Quantile(u float64, p []float64) float64 {
 	return bisect(u, cdf, lo, hi)
 }
 
-// bisect returns the number in lo..hi where cdf reaches u: by Chandrupatla's steps,
-// inverse quadratic where that is safe and else halves.
+// bisect returns the number in lo..hi at which cdf reaches u. It uses Chandrupatla's
+// method, which takes inverse quadratic steps where they are safe and halves the interval
+// otherwise.
 //
 // Reference: Chandrupatla, doi 10.1016/S0965-9978(96)00051-8.
 func bisect(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
@@ -52,7 +53,7 @@ func bisect(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
 			break
 		}
 		next = between(min(a, b), max(a, b))
-		// Inverse quadratic through a, b and c where it stays inside.
+		// Take an inverse quadratic step through a, b and c if it stays inside.
 		xi, phi := (a-b)/(c-b), (fa-fb)/(fc-fb)
 		if phi*phi < xi && (1-phi)*(1-phi) < 1-xi {
 			t := fa/(fb-fa)*(fc/(fb-fc)) + (c-a)/(b-a)*(fa/(fc-fa))*(fb/(fc-fb))
@@ -67,7 +68,8 @@ func bisect(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
 	return a
 }
 
-// bracket returns finite lo < hi with cdf(lo) < u <= cdf(hi), as far as numbers go.
+// bracket returns finite lo < hi with cdf(lo) < u <= cdf(hi), within the range of
+// float64.
 func bracket(u float64, cdf func(x float64) float64, lo, hi float64) (a, b float64) {
 	if math.IsInf(lo, -1) {
 		for lo = min(-1, hi-1); cdf(lo) >= u && lo > -math.MaxFloat64; {
@@ -82,7 +84,8 @@ func bracket(u float64, cdf func(x float64) float64, lo, hi float64) (a, b float
 	return lo, hi
 }
 
-// between halves lo..hi: geometrically where it spans orders of magnitude.
+// between returns a midpoint of lo..hi, the geometric mean if the interval spans orders
+// of magnitude.
 func between(lo, hi float64) float64 {
 	switch {
 	case lo >= 0 && lo < hi/4:
@@ -93,8 +96,8 @@ func between(lo, hi float64) float64 {
 	return lo + (hi-lo)/2
 }
 
-// bisectWhole is bisect among whole numbers; u gives way by what rounding adds to
-// sums of probabilities.
+// bisectWhole is bisect for integers. It lowers u slightly to allow for rounding in sums
+// of probabilities.
 func bisectWhole(u float64, cdf func(x float64) float64, lo, hi float64) float64 {
 	u -= 1e-14 * min(u, 1-u)
 	lo, hi = bracket(u, cdf, lo, hi)
@@ -116,8 +119,8 @@ func bisectWhole(u float64, cdf func(x float64) float64, lo, hi float64) float64
 	return hi
 }
 
-// ends returns the ends of the support at parameter values p: an end that is a
-// Node is a constant or a parameter, unless the distribution knows better.
+// ends returns the ends of the support at parameter values p. An end that is a Node must
+// be a constant or a parameter, unless the distribution has its own bounds.
 func (d Dist) ends(p []float64) (lo, hi float64) {
 	if d.bounds != nil {
 		return d.bounds(p)
@@ -136,7 +139,7 @@ func (d Dist) end(n *ad.Node, p []float64, infinite float64) float64 {
 	return number(n, infinite)
 }
 
-// valueSize returns how many numbers one value of parameter i has.
+// valueSize returns the number of elements in one value of parameter i.
 func (d Dist) valueSize(i int) int {
 	if d.paramEvent == nil || d.paramEvent[i] == 0 {
 		return 1

@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Rayleigh is the distribution of the length of two normal numbers of standard deviation
-// sigma.
+// Rayleigh is the distribution of the length of a vector of two normal numbers with
+// standard deviation sigma.
 //
 //	log p = log x - 2 log sigma - x^2/(2 sigma^2), x > 0
 func Rayleigh(sigma any) Dist {

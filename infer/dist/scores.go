@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Scores writes into dst what each value of x is on the scale of a standard normal
-// distribution: Phi^-1(F(x)), the quantile residual, which is (x-mu)/sigma for Normal. Values
-// of a discrete distribution, and those at the marks of a censored one, are placed at random within their probability, at the share
-// place(i) in [0, 1) of it. Shapes and p are those of Fill. Scores lie between -8.2 and
-// 8.2, except Normal's. It is an error for distributions of vectors and for those without CDF.
+// Scores writes to dst the quantile residual Phi^-1(F(x)) of each value of x, its
+// position on the scale of a standard normal distribution. For Normal it is (x-mu)/sigma.
+// Values of a discrete distribution, and values at the limits of a censored one, are
+// placed within their probability at the fraction place(i) in [0, 1), which makes them
+// random if place is. Shapes and p are those of Fill. Except for Normal, scores lie
+// between -8.2 and 8.2. Distributions that are not scalar or have no CDF give an error.
 //
 // Reference: Dunn and Smyth 1996, doi 10.1080/10618600.1996.10474708.
 func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i int) float64) error {
@@ -34,8 +35,8 @@ func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i 
 	})
 }
 
-// atMark says whether x was recorded at the lower (-1) or upper (1) mark of a censored
-// distribution, and not between them (0).
+// atMark returns -1 if x was recorded at the lower limit of a censored distribution, 1 if
+// at the upper limit, and 0 if between them.
 func (d Dist) atMark(x float64, theta []float64) int {
 	lo, hi := d.marks(theta)
 	switch {
@@ -56,20 +57,20 @@ func (d Dist) placeAtMark(x float64, theta []float64, share float64) float64 {
 	if d.Discrete {
 		hi--
 	} else {
-		hi = math.Nextafter(hi, math.Inf(-1)) // at the mark the distribution is complete
+		hi = math.Nextafter(hi, math.Inf(-1)) // at the limit itself the CDF is 1
 	}
 	below := d.CDF(hi, theta)
 	return below + share*(1-below)
 }
 
-// score is the normal quantile of u, kept finite.
+// score returns the normal quantile of u, kept finite.
 func score(u float64) float64 {
 	const end = 1.1e-16
 	return mathext.NormalQuantile(min(max(u, end), 1-end))
 }
 
-// MeansAndSDs writes the mean and the standard deviation of each value of an array,
-// NaN where the distribution has none. Shapes and p are those of Fill.
+// MeansAndSDs writes the mean and the standard deviation of each value of an array, or
+// NaN if the distribution has none. Shapes and p are those of Fill.
 func (d Dist) MeansAndSDs(mean, sd []float64, shape []int, p [][]float64) error {
 	return d.each(shape, p, func(i int, theta []float64) error {
 		mean[i], sd[i] = d.Mean(theta), math.Sqrt(d.Var(theta))

@@ -6,13 +6,14 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Skellam is the distribution of the difference of two Poisson counts of rates mu1 and mu2.
-// It has no LogCDF.
+// Skellam is the distribution of the difference between two Poisson counts with rates mu1
+// and mu2. It has no LogCDF.
 //
 //	log P = -(mu1+mu2) + k/2 log(mu1/mu2) + log I_|k|(2 sqrt(mu1 mu2))
 //
-// written with deviances from the counts that k = n1 - n2 makes most probable, for
-// which n1 n2 = mu1 mu2, and with the Bessel function less its exponent at them.
+// This is computed from the deviances from the most probable counts n1 and n2 with k = n1
+// - n2, for which n1 n2 = mu1 mu2, and from the Bessel function divided by its
+// exponential growth there.
 func Skellam(mu1, mu2 any) Dist {
 	p := nodes(mu1, mu2)
 	return Dist{Name: "skellam", Params: p, Support: Support{Whole: true}, Discrete: true,
@@ -34,11 +35,11 @@ func Skellam(mu1, mu2 any) Dist {
 	}
 }
 
-// skellamCDF sums over the count of the smaller rate its probability times that of
-// the other count; where the distribution is wide, every h-th count stands for h of them,
-// which costs no digits for a sum as smooth.
+// skellamCDF sums, over the count with the smaller rate, its probability times that of
+// the other count. If the distribution is wide, every h-th count stands for h of them.
+// This loses no accuracy because the summand is smooth.
 func skellamCDF(x float64, p []float64) float64 {
-	if !(max(p[0], p[1]) <= 1e15) { // whole numbers end
+	if !(max(p[0], p[1]) <= 1e15) { // float64 cannot represent all integers
 		return math.NaN()
 	}
 	small := min(p[0], p[1])

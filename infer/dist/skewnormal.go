@@ -6,8 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// SkewNormal is Azzalini's distribution of location xi, scale omega and slant alpha; 0 is
-// Normal(xi, omega).
+// SkewNormal is Azzalini's distribution with location xi, scale omega and slant alpha.
+// alpha = 0 gives Normal(xi, omega).
 //
 //	log p = log 2 - log omega + log phi(z) + log Phi(alpha z), z = (x-xi)/omega
 func SkewNormal(xi, omega, alpha any) Dist {

@@ -6,7 +6,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// StudentT is Student's distribution of nu degrees of freedom, location mu and scale sigma.
+// StudentT is Student's distribution with nu degrees of freedom, location mu and scale
+// sigma.
 //
 //	log p = log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2 - log sigma
 //	        - (nu+1)/2 log(1 + z^2/nu), z = (x-mu)/sigma
@@ -35,7 +36,7 @@ func StudentT(nu, mu, sigma any) Dist {
 	}
 }
 
-// finiteIf returns v where the moment exists.
+// finiteIf returns v if the moment exists, and otherwise the given value.
 func finiteIf(exists bool, v, otherwise float64) float64 {
 	if exists {
 		return v
@@ -43,8 +44,8 @@ func finiteIf(exists bool, v, otherwise float64) float64 {
 	return otherwise
 }
 
-// studentNorm returns log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2. With
-// h = nu/2 and s the Stirling error it is
+// studentNorm returns log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2. With h = nu/2
+// and the Stirling error s, this is
 //
 //	s(h+1/2) - s(h) + h log(1 + 1/(2h)) - 1/2 - log(2 pi)/2
 func studentNorm(nu *ad.Node) *ad.Node {
@@ -53,7 +54,7 @@ func studentNorm(nu *ad.Node) *ad.Node {
 	return ad.Shift(ad.Add(s, ad.Mul(h, ad.Log1p(ad.Reciprocal(nu)))), -0.5-halfLogTwoPi)
 }
 
-// studentTail returns the logarithm of the probability beyond a size > 0.
+// studentTail returns the logarithm of the probability beyond a distance size > 0.
 func studentTail(nu, size *ad.Node) *ad.Node {
 	s := ad.Sub(ad.Log(nu), ad.Scale(2, ad.Log(size)))
 	return ad.Shift(ad.LogBetaI(ad.Scale(0.5, nu), ad.Scalar(0.5), s), -math.Ln2)

@@ -7,16 +7,16 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Support is an interval of the real line, or the whole numbers of one; nil ends
-// are infinite. Ends may be Nodes, so a bound may depend on another parameter.
+// Support is an interval of real numbers or of integers. Nil ends are infinite. Ends may
+// be Nodes, so a bound may depend on another parameter.
 type Support struct {
 	Lower, Upper *ad.Node
-	Open         bool // the ends do not belong to it: the density there is 0, infinite or no limit
-	Whole        bool // whole numbers only
+	Open         bool // Open excludes the ends, where the density is 0, infinite or has no limit.
+	Whole        bool // restricts the interval to integers
 }
 
-// The common supports: all numbers, x > 0, x >= 0, 0 < x < 1, 0, 1, 2 ..., and
-// 1, 2, 3 ...
+// Common supports: all numbers, x > 0, x >= 0, 0 < x < 1, the integers 0, 1, 2, ... and
+// the integers 1, 2, 3, ...
 var (
 	Real        = Support{}
 	Positive    = Support{Lower: zero, Open: true}
@@ -28,17 +28,17 @@ var (
 
 var zero, one = ad.Scalar(0), ad.Scalar(1)
 
-// Interval is the closed support between two ends, numbers or Nodes.
+// Interval returns the closed interval between two ends, which are numbers or Nodes.
 func Interval(lower, upper any) Support {
 	return Support{Lower: ad.Of(lower), Upper: ad.Of(upper)}
 }
 
-// wholes are the whole numbers between two ends.
+// wholes returns the integers between two ends.
 func wholes(lower, upper any) Support {
 	return Support{Lower: ad.Of(lower), Upper: ad.Of(upper), Whole: true}
 }
 
-// Transform returns the map from the whole real line to the support.
+// Transform returns the map from the real line to the support.
 func (s Support) Transform() Transform {
 	switch {
 	case s.Lower != nil && s.Upper != nil:
@@ -51,12 +51,12 @@ func (s Support) Transform() Transform {
 	return IdentityTransform()
 }
 
-// Constrain maps unconstrained u to the support; logJ is the log of the
-// Jacobian's absolute determinant.
+// Constrain maps the unconstrained u to the support; logJ is the logarithm of the
+// absolute determinant of the Jacobian.
 func (s Support) Constrain(u *ad.Node) (y, logJ *ad.Node) { return s.Transform().Constrain(u) }
 
-// guard evaluates f inside the support and gives -Inf outside; what f does
-// outside cannot leak into a gradient.
+// guard evaluates f inside the support and returns -Inf outside. Values of f outside
+// cannot affect a gradient.
 func (s Support) guard(x *ad.Node, f func(*ad.Node) *ad.Node) *ad.Node {
 	inside := s.Inside(x)
 	if inside == nil {
@@ -88,7 +88,7 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	if s.Whole {
 		both(ad.Equal(x, ad.Floor(x)))
 	}
-	switch inf := ad.Scalar(math.Inf(1)); { // infinity is outside
+	switch inf := ad.Scalar(math.Inf(1)); { // exclude infinity
 	case in == nil || s.Lower != nil && s.Upper != nil:
 	case s.Lower != nil:
 		both(ad.Less(x, inf))
@@ -98,8 +98,8 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	return in
 }
 
-// below is 1 where no part of the distribution lies at x or lower, above where none lies
-// higher; nil stands for 0 everywhere.
+// below returns 1 where the distribution has no probability at x or lower, and above
+// where it has none higher than x. Nil stands for 0 everywhere.
 func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
 	if s.Lower == nil {
 		return nil
@@ -117,7 +117,7 @@ func (s Support) above(x *ad.Node) *ad.Node {
 	return ad.GreaterEqual(x, s.Upper)
 }
 
-// middle is a point inside the support.
+// middle returns a point inside the support.
 func (s Support) middle() *ad.Node {
 	var m *ad.Node
 	switch {
@@ -137,7 +137,7 @@ func (s Support) middle() *ad.Node {
 	return ad.StopGradient(m)
 }
 
-// numbers returns the ends that are constant, infinite ones for the others.
+// numbers returns the constant ends. Other ends are returned as infinite.
 func (s Support) numbers() (lo, hi float64) {
 	return number(s.Lower, math.Inf(-1)), number(s.Upper, math.Inf(1))
 }
@@ -157,7 +157,7 @@ func number(n *ad.Node, otherwise float64) float64 {
 	return otherwise
 }
 
-// misfit returns the first of the numbers that the support does not hold.
+// misfit returns the first number that lies outside the support.
 func (s Support) misfit(v []float64) (x float64, found bool) {
 	lo, hi := s.numbers()
 	for _, x := range v {
@@ -169,7 +169,7 @@ func (s Support) misfit(v []float64) (x float64, found bool) {
 	return 0, false
 }
 
-// words says what misfit wants.
+// words describes the support in words, for errors about misfits.
 func (s Support) words() string {
 	out := "a finite number"
 	if s.Whole {
@@ -191,8 +191,8 @@ func (s Support) words() string {
 	return out
 }
 
-// Range returns the ends of the support of a scalar distribution whose parameters are
-// numbers. It is an error for others.
+// Range returns the ends of the support of a scalar distribution with constant
+// parameters. Other distributions give an error.
 func Range(d Dist) (lower, upper float64, err error) {
 	if err := d.Err(); err != nil {
 		return 0, 0, err
@@ -215,8 +215,8 @@ func Range(d Dist) (lower, upper float64, err error) {
 	return lower, upper, nil
 }
 
-// Numbers returns the values of the parameters, as Fill takes them, of a distribution whose
-// parameters depend on nothing.
+// Numbers returns the parameter values, in the form that Fill takes, of a distribution
+// whose parameters do not depend on inputs.
 func Numbers(d Dist) ([][]float64, error) {
 	if len(d.Params) == 0 {
 		return nil, nil

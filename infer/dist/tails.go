@@ -7,30 +7,30 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// logOf returns the logarithm of a probability p, from its rest q = 1-p where p is
-// above 1/2.
+// logOf returns the logarithm of a probability p. If p exceeds 1/2, it is computed from q
+// = 1-p.
 func logOf(p, q *ad.Node) *ad.Node {
 	small := ad.Less(p, ad.Scalar(0.5))
 	return ad.Where(small, ad.Log(ad.Where(small, p, one)), ad.Log1p(ad.Neg(ad.Where(small, zero, q))))
 }
 
-// exactTail returns own, the logarithm of a probability, from that of the other
-// tail where own is near 0.
+// exactTail returns own, the logarithm of a probability. If it is near 0, it is computed
+// from the logarithm of the other tail.
 func exactTail(own, other *ad.Node) *ad.Node {
 	small := ad.Less(own, ad.Scalar(-math.Ln2))
 	return ad.Where(small, own, ad.Log1mExp(ad.Where(small, ad.Scalar(-1), other)))
 }
 
-// sided returns the logarithm of the probability on the left of z for a distribution that
-// is symmetric about 0, where tail returns the logarithm of that beyond |z|.
+// sided returns the logarithm of the probability below z for a distribution that is
+// symmetric about 0; tail returns the logarithm of the probability beyond |z|.
 func sided(z *ad.Node, tail func(size *ad.Node) *ad.Node) *ad.Node {
 	left := ad.Less(z, zero)
 	t := tail(ad.Where(left, ad.Neg(z), z))
 	return ad.Where(left, t, ad.Log1mExp(t))
 }
 
-// smoothSided is sided for a tail whose derivative at 0 is lost: there the
-// probability is 1/2 + z density. tail is given a |z| that is not 0.
+// smoothSided is sided for a tail that has no derivative at 0. Near 0 the probability is
+// taken as 1/2 + z density, and tail is never called with 0.
 func smoothSided(z, density *ad.Node, tail func(size *ad.Node) *ad.Node) *ad.Node {
 	near := ad.Less(ad.Abs(z), ad.Scalar(1e-12))
 	middle := ad.Log(ad.Shift(ad.Mul(ad.Where(near, z, zero), density), 0.5))
@@ -44,7 +44,8 @@ func logErfc(t *ad.Node) *ad.Node {
 	return ad.Where(near, ad.Log1p(ad.Neg(ad.Erf(ad.Where(near, t, zero)))), far)
 }
 
-// logHalfErfcx returns log(erfcx(x/sqrt 2)/2): log Phi(-x) without its exp(-x^2/2).
+// logHalfErfcx returns log(erfcx(x/sqrt 2)/2), which is log Phi(-x) without the factor
+// exp(-x^2/2).
 func logHalfErfcx(x *ad.Node) *ad.Node {
 	return ad.Shift(ad.Log(ad.Erfcx(ad.Scale(math.Sqrt2/2, x))), -math.Ln2)
 }
@@ -67,8 +68,8 @@ func phi(z float64) float64 { return math.Erfc(-z*math.Sqrt2/2) / 2 }
 
 func logit(x float64) float64 { return math.Log(x) - math.Log1p(-x) }
 
-// gammaQuantile and betaQuantile invert the incomplete functions where gonum's
-// inverses hold, at shapes that are neither tiny nor huge.
+// gammaQuantile and betaQuantile invert the incomplete functions. They use gonum's
+// inverses at shapes that are neither tiny nor huge, where those are reliable.
 func gammaQuantile(a, u float64) float64 {
 	x := math.NaN()
 	if a > 1e-2 && a < 1e5 {
@@ -85,7 +86,8 @@ func betaQuantile(a, b, u float64) float64 {
 	return polish(x, u, func(x float64) float64 { return lowerBeta(a, b, logit(x)) }, 0, 1)
 }
 
-// polish returns x if it is the u-quantile of cdf to 1e-9, and else searches.
+// polish returns x if it is the u-quantile of cdf to a relative error of 1e-10 in
+// probability, and otherwise searches for it.
 func polish(x, u float64, cdf func(x float64) float64, lo, hi float64) float64 {
 	if x > lo && x < hi && math.Abs(cdf(x)-u) <= 1e-10*min(u, 1-u) {
 		return x

@@ -12,30 +12,30 @@ import (
 // Transform is a smooth map from unconstrained numbers to a constrained set.
 type Transform struct {
 	Name string
-	// Event is the number of trailing axes of y that are mapped together: 0 for
-	// element by element, 1 for vectors, 2 for matrices. Constrain takes those as
-	// one axis, of length Free(n) in x and n in y; leading axes are batches. See
-	// Apply for arrays in their own shape.
+	// Event is the number of trailing axes of y that are mapped together: 0 for element
+	// by element, 1 for vectors, 2 for matrices. Constrain takes these axes flattened to
+	// one, of length Free(n) in x and n in y; leading axes are batch axes. See Apply for
+	// arrays in their own shape.
 	Event int
-	// Constrain returns y and the log of the Jacobian's absolute determinant, a
-	// scalar: the sum over batches.
+	// Constrain returns y and the logarithm of the absolute determinant of the Jacobian,
+	// a scalar summed over the batch axes.
 	Constrain func(x *ad.Node) (y, logJ *ad.Node)
-	// Free is the length of x for a y of n elements that are mapped together; it
-	// is n where Event is 0.
+	// Free returns the length of x for a y of n elements that are mapped together; it is
+	// n if Event is 0.
 	Free func(n int) int
-	// Inverse returns x for one y; the values of the bounds stand in bounds. An
-	// error names the element that is not inside.
+	// Inverse returns x for one y; bounds are the values of Bounds. The error for an
+	// element outside the set names it.
 	Inverse func(y []float64, bounds ...float64) ([]float64, error)
-	// Bounds are the Nodes whose values Inverse wants.
+	// Bounds are the Nodes whose values Inverse needs.
 	Bounds []*ad.Node
-	// oblong matrices need not be square.
+	// oblong marks transforms of matrices that need not be square.
 	oblong bool
-	// inside moves y into the open set, where it lies on or beyond its border.
+	// inside moves y into the open set if it lies on or beyond the boundary.
 	inside func(y []float64, nudge float64, bounds ...float64)
 }
 
-// FreeShape returns the shape of the unconstrained x for a y of the given shape:
-// batch axes, then one axis in place of those that are mapped together.
+// FreeShape returns the shape of the unconstrained x for a y of the given shape: the
+// batch axes, and one axis in place of those that are mapped together.
 func (t Transform) FreeShape(shape ...int) ([]int, error) {
 	k := len(shape) - t.Event
 	if k < 0 {
@@ -53,7 +53,8 @@ func (t Transform) FreeShape(shape ...int) ([]int, error) {
 	return append(slices.Clone(shape[:k]), t.Free(n)), nil
 }
 
-// Apply is Constrain for a y of the given shape; x has FreeShape of it.
+// Apply is Constrain for a y of the given shape; x has the shape that FreeShape returns
+// for it.
 func (t Transform) Apply(x *ad.Node, shape ...int) (y, logJ *ad.Node) {
 	y, logJ = t.Constrain(x)
 	if y.Err() == nil && !y.Shape().Equal(shape) {
@@ -62,11 +63,11 @@ func (t Transform) Apply(x *ad.Node, shape ...int) (y, logJ *ad.Node) {
 	return y, logJ
 }
 
-// Unconstrain returns the x, row-major in FreeShape, for a y of the given shape.
-// An element outside its constraint, or on a bound, is an error that names it,
-// unless nudge is above 0: then y is first moved inside, off the bounds of an
-// interval by that part of its width, off other borders by that much. bounds hold
-// the values of Bounds: one number, or one for each element of y.
+// Unconstrain returns x in row-major order with the shape FreeShape for a y of the given
+// shape. An element outside its constraint or on a bound gives an error that names it. If
+// nudge is above 0, y is first moved inside, away from the ends of an interval by that
+// fraction of its width and away from other boundaries by that distance. bounds holds the
+// values of Bounds: one number, or one for each element of y.
 func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds ...[]float64) ([]float64, error) {
 	free, err := t.FreeShape(shape...)
 	if err != nil {
@@ -98,8 +99,8 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 	return x, nil
 }
 
-// within moves elements into lo..hi by part of its width, or by part where it is
-// infinite.
+// within moves elements into lo..hi, away from the ends by the fraction part of its
+// width, or by the distance part if the width is infinite.
 func within(y []float64, lo, hi, part float64) {
 	by := part
 	if !math.IsInf(hi-lo, 0) {
@@ -110,7 +111,7 @@ func within(y []float64, lo, hi, part float64) {
 	}
 }
 
-// above returns lo + by, or the next number where that rounds to lo.
+// above returns lo + by, or the next larger number if the sum rounds to lo.
 func above(lo, by float64) float64 { return max(lo+by, math.Nextafter(lo, math.Inf(1))) }
 
 func sameLength(n int) int { return n }
@@ -140,8 +141,8 @@ func AffineTransform(offset, multiplier any) Transform {
 	}
 }
 
-// SinhTransform maps x to offset + multiplier sinh(x/reach): linear where |x| is below
-// reach, which is above 0, exponential beyond it on either side.
+// SinhTransform maps x to offset + multiplier sinh(x/reach). It is linear for |x| below
+// reach, which must be positive, and exponential beyond it on both sides.
 //
 //	log J = sum log |multiplier/reach| + log cosh(x/reach)
 func SinhTransform(offset, multiplier any, reach float64) Transform {
@@ -225,7 +226,7 @@ func mapped(y []float64, f func(float64) float64) []float64 {
 	return out
 }
 
-// strictly applies f to elements strictly between lo and hi.
+// strictly applies f to all elements, which must lie strictly between lo and hi.
 func strictly(y []float64, lo, hi float64, f func(float64) float64) ([]float64, error) {
 	for i, v := range y {
 		if !(v > lo && v < hi) {

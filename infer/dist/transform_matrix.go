@@ -8,18 +8,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The transforms of this file map vectors, the last axis, to K x K matrices,
-// whose rows follow each other on the last axis; leading axes are batches. They
-// take the order K for the checks of Inverse; 0 leaves it to the length of x.
+// The transforms in this file map vectors on the last axis to K x K matrices, flattened
+// row by row on the last axis; leading axes are batch axes. The order K is used in the
+// checks of Inverse; if it is 0, K follows from the length of x.
 
-// sides returns the K of a K x K matrix of n elements.
+// sides returns K for a K x K matrix of n elements.
 func sides(n int) int { return int(math.Round(math.Sqrt(float64(n)))) }
 
 func strictLower(n int) int { k := sides(n); return k * (k - 1) / 2 }
 
 func lowerAndDiagonal(n int) int { k := sides(n); return k * (k + 1) / 2 }
 
-// orderOf returns k, or the order for which free(k*k) is the length of x.
+// orderOf returns k, or if that is 0 the order for which free(k*k) is the length of x.
 func orderOf(k int, x *ad.Node, free func(int) int) int {
 	if k > 0 {
 		return k
@@ -30,8 +30,8 @@ func orderOf(k int, x *ad.Node, free func(int) int) int {
 	return k
 }
 
-// triangle places the last axis of x, row by row, on the lower triangle of k x k
-// matrices, without the diagonal if strict.
+// triangle puts the last axis of x, row by row, into the lower triangle of k x k
+// matrices, below the diagonal if strict is set.
 func triangle(x *ad.Node, k int, strict bool) *ad.Node {
 	var idx []int
 	for i := range k {
@@ -47,7 +47,7 @@ func triangle(x *ad.Node, k int, strict bool) *ad.Node {
 	return ad.ScatterAdd(x, ad.Ints(idx), -1, k*k)
 }
 
-// matrices gives the last axis of x the shape k x k, and flat takes it away.
+// matrices reshapes the last axis of x to k x k, and flat undoes that.
 func matrices(x *ad.Node, k int) *ad.Node {
 	s := x.Shape().Clone()
 	return ad.Reshape(x, append(s[:len(s)-1], k, k)...)
@@ -59,8 +59,8 @@ func flat(x *ad.Node) *ad.Node {
 	return ad.Reshape(x, append(s[:len(s)-2], n)...)
 }
 
-// CorrCholeskyTransform maps K(K-1)/2 numbers, row by row, to the Cholesky
-// factor L of a correlation matrix:
+// CorrCholeskyTransform maps K(K-1)/2 numbers, row by row, to the Cholesky factor L of a
+// correlation matrix:
 //
 //	z = tanh x, L_ij = z_ij sqrt(1 - sum_(k<j) L_ik^2), L_ii = sqrt(1 - sum L_ik^2)
 func CorrCholeskyTransform(k int) Transform {
@@ -77,7 +77,7 @@ func CorrCholeskyTransform(k int) Transform {
 	}
 }
 
-// shrinkRows brings rows of the factor of a correlation matrix to length 1, with at
+// shrinkRows rescales the rows of the factor of a correlation matrix to length 1, with at
 // least nudge left for the square of the diagonal.
 func shrinkRows(y []float64, nudge float64, _ ...float64) {
 	k := sides(len(y))
@@ -96,9 +96,9 @@ func shrinkRows(y []float64, nudge float64, _ ...float64) {
 	}
 }
 
-// corrCholesky also returns w = log sqrt(1 - z^2), the shape of x.
+// corrCholesky also returns w = log sqrt(1 - z^2) in the shape of x.
 //
-// Row i is a cumulative product: the factor before z_ij is exp of the sum of w to
+// Row i is a cumulative product: the factor in front of z_ij is exp of the sum of w to
 // its left.
 func corrCholesky(x *ad.Node, k int) (l, w *ad.Node) {
 	w = logSech(x)
@@ -107,8 +107,8 @@ func corrCholesky(x *ad.Node, k int) (l, w *ad.Node) {
 	return ad.Mul(z, ad.Exp(left)), w
 }
 
-// weightedSum returns the sum of w, given for the elements (i, j < i) row by row,
-// times weight(i, j, k).
+// weightedSum returns the sum of w times weight(i, j, k) over the elements (i, j < i),
+// which w holds row by row.
 func weightedSum(w *ad.Node, k int, weight func(i, j, k int) float64) *ad.Node {
 	var c []float64
 	for i := range k {
@@ -122,7 +122,7 @@ func weightedSum(w *ad.Node, k int, weight func(i, j, k int) float64) *ad.Node {
 	return ad.Sum(ad.Mul(w, ad.Const(c)))
 }
 
-// wrongLength returns a Node with an error where x has not the length for order k.
+// wrongLength returns a Node with an error if x has the wrong length for order k.
 func wrongLength(x *ad.Node, k int, free func(int) int) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -139,7 +139,7 @@ func logSech(x *ad.Node) *ad.Node {
 	return ad.Sub(ad.Scalar(math.Ln2), ad.Add(x, ad.Softplus(ad.Scale(-2, x))))
 }
 
-// order returns the K of a y of K x K elements, which must be k where that is known.
+// order returns K for a y of K x K elements. If k is known, K must equal it.
 func order(y []float64, k int) (int, error) {
 	n := sides(len(y))
 	if k > 0 {
@@ -184,7 +184,7 @@ func CorrMatrixTransform(k int) Transform {
 			}
 			n := orderOf(k, x, strictLower)
 			m, w := corrCholesky(x, n)
-			// With the Jacobian of L -> L L^T on the strict lower part.
+			// Add the Jacobian of L -> L L^T on the strict lower part.
 			logJ = weightedSum(w, n, func(_, j, k int) float64 { return float64(k - j) })
 			return flat(ad.MatMul(m, ad.T(m))), logJ
 		},
@@ -208,8 +208,8 @@ func CorrMatrixTransform(k int) Transform {
 	}
 }
 
-// CholeskyCovTransform maps K(K+1)/2 numbers, row by row, to a lower triangle
-// with exp on the diagonal.
+// CholeskyCovTransform maps K(K+1)/2 numbers, row by row, to a lower triangle whose
+// diagonal is their exp.
 func CholeskyCovTransform(k int) Transform {
 	return Transform{Name: "cholesky_cov", Event: 2, Free: lowerAndDiagonal,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
@@ -228,14 +228,14 @@ func CholeskyCovTransform(k int) Transform {
 	}
 }
 
-// lowerTriangle returns the flat triangle, and x with 0 off the diagonal.
+// lowerTriangle returns the flat triangle, and x with zeros off the diagonal.
 func lowerTriangle(x *ad.Node, k int) (l, logDiag *ad.Node) {
 	isDiag := ad.Const(onDiagonal(k, func(int) float64 { return 1 }))
 	logDiag = ad.Where(isDiag, x, ad.Scalar(0))
 	return triangle(ad.Where(isDiag, ad.Exp(logDiag), x), k, false), logDiag
 }
 
-// onDiagonal returns the lower triangle, row by row, with f(i) at (i, i) and 0
+// onDiagonal returns a lower triangle, row by row, with f(i) at (i, i) and zeros
 // elsewhere.
 func onDiagonal(k int, f func(i int) float64) []float64 {
 	v := make([]float64, k*(k+1)/2)
@@ -283,7 +283,7 @@ func CovMatrixTransform(k int) Transform {
 			}
 			return fromLowerTriangle(l, k)
 		},
-		inside: func(y []float64, nudge float64, _ ...float64) { // in units of the mean variance
+		inside: func(y []float64, nudge float64, _ ...float64) { // nudge is in units of the mean variance
 			trace, n := 0.0, sides(len(y))
 			for i := 0; i < len(y); i += n + 1 {
 				trace += math.Abs(y[i]) / float64(n)
@@ -295,7 +295,7 @@ func CovMatrixTransform(k int) Transform {
 	}
 }
 
-// cholesky returns the lower factor of a symmetric k x k matrix, row-major.
+// cholesky returns the lower Cholesky factor of a symmetric k x k matrix, row-major.
 func cholesky(y []float64, k int) ([]float64, error) {
 	k, err := order(y, k)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// The transforms of this file map the last axis; leading axes are batches.
+// The transforms in this file map the last axis; leading axes are batch axes.
 
 // OrderedTransform maps x to an increasing vector: y1 = x1, y_k = y_(k-1) + exp(x_k).
 func OrderedTransform() Transform {
@@ -21,7 +21,7 @@ func OrderedTransform() Transform {
 	}
 }
 
-// PositiveOrderedTransform maps x to an increasing vector above 0.
+// PositiveOrderedTransform maps x to an increasing vector of positive numbers.
 func PositiveOrderedTransform() Transform {
 	return Transform{Name: "positive_ordered", Event: 1, Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Cumsum(ad.Exp(x), -1), ad.Sum(x) },
@@ -54,7 +54,7 @@ func steps(y []float64, positive bool) ([]float64, error) {
 	return x, nil
 }
 
-// spread moves elements that are not above the one before just above it.
+// spread moves elements that are not above their predecessor just above it.
 func spread(y []float64, nudge float64) {
 	for i := 1; i < len(y); i++ {
 		y[i] = max(y[i], above(y[i-1], nudge))
@@ -63,7 +63,7 @@ func spread(y []float64, nudge float64) {
 
 func oneLess(n int) int { return n - 1 }
 
-// last returns the length of the last axis; 0 where there is none.
+// last returns the length of the last axis, or 0 if there is none.
 func last(x *ad.Node) int {
 	s := x.Shape()
 	if len(s) == 0 {
@@ -72,7 +72,7 @@ func last(x *ad.Node) int {
 	return s[len(s)-1]
 }
 
-// sumLast sums the last axis and keeps it, of length 1.
+// sumLast sums over the last axis and keeps it with length 1.
 func sumLast(x *ad.Node) *ad.Node {
 	s := x.Shape().Clone()
 	if len(s) == 0 {
@@ -82,8 +82,8 @@ func sumLast(x *ad.Node) *ad.Node {
 	return ad.Reshape(ad.SumAxes(x, -1), s...)
 }
 
-// SimplexTransform is stick breaking: K-1 numbers to K positive ones of sum 1,
-// with the shift log(K-k) that takes 0 to the uniform point.
+// SimplexTransform is stick breaking: it maps K-1 numbers to K positive numbers that sum
+// to 1. The shift log(K-k) makes 0 map to the uniform point.
 func SimplexTransform() Transform {
 	return Transform{Name: "simplex_stick_breaking", Event: 1, Free: oneLess,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
@@ -93,7 +93,8 @@ func SimplexTransform() Transform {
 				shift[i] = -math.Log(float64(k - 1 - i))
 			}
 			u := ad.Add(x, ad.Const(shift))
-			logZ, logRest := ad.LogSigmoid(u), ad.LogSigmoid(ad.Neg(u)) // of the stick taken and left
+			// Logarithms of the fractions taken and left.
+			logZ, logRest := ad.LogSigmoid(u), ad.LogSigmoid(ad.Neg(u))
 			left := ad.CumsumWith(logRest, -1, true, false)
 			y = ad.Exp(ad.Concat(-1, ad.Add(left, logZ), sumLast(logRest)))
 			return y, ad.Sum(ad.Add(ad.Add(logZ, logRest), left))
@@ -130,7 +131,7 @@ func onSimplex(y []float64) error {
 	return nil
 }
 
-// intoSimplex lifts elements to nudge and divides by the sum.
+// intoSimplex raises elements to at least nudge and divides them by their sum.
 func intoSimplex(y []float64, nudge float64, _ ...float64) {
 	s := 0.0
 	for i, v := range y {
@@ -142,7 +143,7 @@ func intoSimplex(y []float64, nudge float64, _ ...float64) {
 	}
 }
 
-// ZeroSumTransform maps K-1 numbers to K of sum 0, keeping lengths:
+// ZeroSumTransform maps K-1 numbers to K numbers that sum to 0, preserving lengths:
 //
 //	s = sum x, y_i = x_i - s/(sqrt K + K), y_K = -s/sqrt K
 func ZeroSumTransform() Transform {
@@ -187,8 +188,8 @@ func fromZeroSum(y []float64) []float64 {
 	return mapped(y[:n], func(v float64) float64 { return v + s/(math.Sqrt(k)+k) })
 }
 
-// SimplexILRTransform maps K-1 numbers to a simplex by an isometric zero-sum
-// vector and softmax; log J = sum log y + log(K)/2.
+// SimplexILRTransform maps K-1 numbers to a simplex through an isometric zero-sum vector
+// and softmax; log J = sum log y + log(K)/2.
 func SimplexILRTransform() Transform {
 	return Transform{Name: "simplex_ilr", Event: 1, Free: oneLess,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
@@ -210,8 +211,8 @@ func SimplexILRTransform() Transform {
 	}
 }
 
-// UnitVectorTransform maps x to x/|x|; the adjustment -|x|^2/2 gives |x| a
-// proper distribution.
+// UnitVectorTransform maps x to x/|x|. The adjustment -|x|^2/2 gives |x| a proper
+// distribution.
 func UnitVectorTransform() Transform {
 	return Transform{Name: "unit_vector", Event: 1, Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {

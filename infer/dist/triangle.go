@@ -7,14 +7,15 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Triangle is the distribution whose density rises linearly from low to mode and falls to
-// high.
+// Triangle is the distribution whose density rises linearly from low to mode and falls
+// linearly to high.
 //
 //	p = 2/(high-low) times (x-low)/(mode-low) or (high-x)/(high-mode)
 func Triangle(low, high, mode any) Dist {
 	p := nodes(low, high, mode)
 	width := ad.Sub(p[1], p[0])
-	// The side of x, and the height there in units of the mode's.
+	// Whether x is on the left of the mode, and the density at x relative to that at the
+	// mode.
 	height := func(x *ad.Node) (left, h *ad.Node) {
 		left, right := ad.Less(x, p[2]), ad.Greater(x, p[2])
 		ratio := func(side, part, whole *ad.Node) *ad.Node {

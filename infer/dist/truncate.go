@@ -8,14 +8,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Truncate is the distribution d given that lower <= x <= upper; nil or an infinite number is no
-// end. d is a distribution
-// of numbers with LogCDF and LogCCDF.
+// Truncate is the distribution d conditioned on lower <= x <= upper. Nil or an infinite
+// number means no limit. d is a scalar distribution with LogCDF and LogCCDF.
 //
 //	log p = log p_d(x) - log(F_d(upper) - F_d(lower)), F_d(lower-1) for discrete distributions
 //
-// The difference is taken in the tail where it keeps its digits. Params are those
-// of d, then the ends.
+// The difference is taken in the tail where it is accurate. Params are those of d,
+// followed by the limits.
 func Truncate(d Dist, lower, upper any) Dist {
 	lower, upper = openEnd(lower, -1), openEnd(upper, 1)
 	t := truncation{base: d, low: -1, high: -1}
@@ -31,7 +30,8 @@ func Truncate(d Dist, lower, upper any) Dist {
 	return t.family(p)
 }
 
-// openEnd is nil for an end at infinity: its place times a derivative of 0 is none.
+// openEnd returns nil for an end at infinity, where the product of the end and a zero
+// derivative would be NaN.
 func openEnd(end any, sign int) any {
 	if v, ok := end.(float64); ok && math.IsInf(v, sign) {
 		return nil
@@ -39,7 +39,8 @@ func openEnd(end any, sign int) any {
 	return end
 }
 
-// truncation knows which parameters are the ends; -1 where there is none.
+// truncation holds the base and the indices of the parameters that are the limits; -1
+// means no limit.
 type truncation struct {
 	base      Dist
 	low, high int
@@ -82,7 +83,7 @@ func (t truncation) family(p []*ad.Node) Dist {
 	return out
 }
 
-// narrower joins an end of the support with one that truncates.
+// narrower combines an end of the support with a limit.
 func narrower(join func(a, b *ad.Node) *ad.Node, end, at *ad.Node) *ad.Node {
 	if end == nil {
 		return at
@@ -122,8 +123,8 @@ func (t truncation) check(d, base Dist) error {
 	return nil
 }
 
-// rand tries draws of the base, which is quick where the ends leave much of it, and
-// else inverts the distribution function.
+// rand draws from the base until a draw lies between the limits, which is fast if that is
+// likely. Otherwise it inverts the distribution function.
 func (t truncation) rand(d Dist, src Source, q []float64) float64 {
 	lo, hi := t.ends(q)
 	if lo == hi {
@@ -133,7 +134,7 @@ func (t truncation) rand(d Dist, src Source, q []float64) float64 {
 	if t.base.randBetween != nil {
 		return t.base.randBetween(src, lo, hi, inner)
 	}
-	for range 300 { // about as long as one inversion takes
+	for range 300 { // takes about as long as one inversion
 		if x := t.base.rand(src, inner); x >= lo && x <= hi {
 			return x
 		}
@@ -141,8 +142,8 @@ func (t truncation) rand(d Dist, src Source, q []float64) float64 {
 	return d.Quantile(open(src), q)
 }
 
-// logBetween returns the logarithm of the probability of lower <= x <= upper; nil
-// ends are those of the distribution.
+// logBetween returns the logarithm of the probability of lower <= x <= upper. Nil stands
+// for an end of the distribution.
 func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
 	if lower != nil && d.Discrete {
 		lower = ad.Shift(ad.Ceil(lower), -1)
@@ -157,7 +158,7 @@ func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
 	case d.between != nil:
 		return d.between(lower, upper)
 	}
-	// From the side where the further end has the smaller probability.
+	// Start from the side where the farther limit has the smaller probability.
 	below, above := d.LogCDF(upper), d.LogCCDF(lower)
 	left := ad.Less(below, above)
 	near := ad.Where(left, below, above)
@@ -181,7 +182,7 @@ func atMost(x, upper *ad.Node) *ad.Node {
 	return ad.LessEqual(x, upper)
 }
 
-// allOf is 1 where all conditions are; nil stands for 1.
+// allOf returns 1 where all conditions are 1. A nil condition stands for 1.
 func allOf(conditions ...*ad.Node) *ad.Node {
 	out := one
 	for i, c := range conditions {

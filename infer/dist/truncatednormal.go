@@ -7,8 +7,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// TruncatedNormal is the Normal distribution given that a <= x <= b. For one end, or other
-// distributions, see Truncate.
+// TruncatedNormal is the Normal distribution conditioned on a <= x <= b. For a single
+// limit, or for other distributions, see Truncate.
 //
 //	log p = log Normal(x | mu, sigma) - log(Phi((b-mu)/sigma) - Phi((a-mu)/sigma))
 func TruncatedNormal(mu, sigma, a, b any) Dist {
@@ -39,9 +39,9 @@ func TruncatedNormal(mu, sigma, a, b any) Dist {
 
 var phiDiff = ad.LogPhiDiff(zero, one).Op()
 
-// normalBetween draws a standard normal number between lo and hi: at random where
-// that often succeeds, in a far tail by an exponential envelope, in a narrow
-// interval by a uniform one.
+// normalBetween draws a standard normal number between lo and hi by rejection. The
+// proposals are normal if they are often accepted, exponential in a far tail and uniform
+// in a narrow interval.
 //
 // Reference: Robert, doi 10.1007/BF00143942.
 func normalBetween(src Source, lo, hi float64) float64 {
@@ -59,7 +59,7 @@ func normalBetween(src Source, lo, hi float64) float64 {
 			}
 		}
 	}
-	low := max(lo, 0) // where the density is largest
+	low := max(lo, 0) // point of highest density
 	rate := (low + math.Sqrt(low*low+4)) / 2
 	for {
 		if (hi-lo)*rate < 2 || lo <= 0 {

@@ -4,7 +4,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Uniform is the distribution of equal density between low and high.
+// Uniform is the distribution with constant density between low and high.
 //
 //	log p = -log(high - low)
 func Uniform(low, high any) Dist {

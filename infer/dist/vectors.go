@@ -7,10 +7,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// What distributions of vectors and matrices share. Their numbers come flat and row-major.
+// Helpers for distributions of vectors and matrices, whose elements are stored flat in
+// row-major order.
 
-// column gives the batch axes of n one more axis of length 1, to stand beside a
-// vector; a number needs none.
+// column appends an axis of length 1 to n, whose batch axes then line up with those of
+// vectors; a scalar needs none.
 func column(n *ad.Node) *ad.Node {
 	if len(n.Shape()) == 0 {
 		return n
@@ -18,7 +19,7 @@ func column(n *ad.Node) *ad.Node {
 	return ad.Reshape(n, append(n.Shape().Clone(), 1)...)
 }
 
-// each is the sum over the last axis.
+// each returns the sum over the last axis.
 func each(x *ad.Node) *ad.Node { return ad.SumAxes(x, -1) }
 
 // counting returns 0, 1, ... n-1.
@@ -30,7 +31,7 @@ func counting(n int) *ad.Node {
 	return ad.Const(v)
 }
 
-// folded computes n now if it is made of the constant from.
+// folded evaluates n immediately if from, the Node it is made of, is constant.
 func folded(from *ad.Node, n *ad.Node) *ad.Node {
 	if n.Err() != nil || !from.IsConst() {
 		return n
@@ -42,8 +43,8 @@ func folded(from *ad.Node, n *ad.Node) *ad.Node {
 	return ad.FromDense(v[0])
 }
 
-// whitened returns L^-1 r for the vectors of r, the last axis. One L for many r
-// takes them as columns.
+// whitened returns L^-1 r for the vectors on the last axis of r. If there is one L for
+// many vectors, it solves for all of them as columns at once.
 func whitened(l, r *ad.Node) *ad.Node {
 	if l.Err() != nil || r.Err() != nil || len(l.Shape()) != 2 || len(r.Shape()) < 2 {
 		s := r.Shape().Clone()
@@ -58,10 +59,10 @@ func whitened(l, r *ad.Node) *ad.Node {
 	return ad.Reshape(ad.T(ad.SolveTriangular(l, ad.T(rows), true, false)), r.Shape()...)
 }
 
-// sumLogDiag returns the sum of the logarithms of the diagonals of L.
+// sumLogDiag returns the sum of the logarithms of the diagonal elements of L.
 func sumLogDiag(l *ad.Node) *ad.Node { return each(ad.Log(ad.Diag(l))) }
 
-// triangleTimes fills dst with at + L z for the n x n triangle l.
+// triangleTimes sets dst to at + L z for the n x n lower triangle l.
 func triangleTimes(dst, at, l, z []float64) {
 	n := len(dst)
 	for i := range n {
@@ -80,7 +81,7 @@ func normals(src Source, n int) []float64 {
 	return z
 }
 
-// direction draws a point of the unit sphere.
+// direction draws a point on the unit sphere.
 func direction(src Source, n int) []float64 {
 	z := normals(src, n)
 	r := length(z)
@@ -100,7 +101,7 @@ func logMultiGamma(p int, a *ad.Node) *ad.Node {
 	return sum
 }
 
-// axesOf returns the last n lengths of a shape; ok is false where it has fewer.
+// axesOf returns the last n lengths of a shape; ok is false if it has fewer.
 func axesOf(x *ad.Node, n int) (s tensor.Shape, ok bool) {
 	k := len(x.Shape()) - n
 	if x.Err() != nil || k < 0 {

@@ -7,8 +7,8 @@ import (
 )
 
 // VonMises is the distribution of an angle (rad) around mu with concentration kappa. The
-// density is periodic and x may be any angle; draws and the transform take those
-// from -pi to pi. It has no LogCDF.
+// density is periodic and accepts any angle; draws and the transform use angles from -pi
+// to pi. It has no LogCDF.
 //
 //	log p = kappa cos(x-mu) - log(2 pi I0(kappa))
 func VonMises(mu, kappa any) Dist {
@@ -26,7 +26,7 @@ func VonMises(mu, kappa any) Dist {
 	}
 }
 
-// wrapped returns the angle in [-pi, pi).
+// wrapped returns the equivalent angle in [-pi, pi).
 func wrapped(x float64) float64 {
 	x = math.Mod(x+math.Pi, 2*math.Pi)
 	if x < 0 {
@@ -35,7 +35,8 @@ func wrapped(x float64) float64 {
 	return x - math.Pi
 }
 
-// vonMisesRand draws the angle from the mean by rejection from a wrapped Cauchy distribution.
+// vonMisesRand draws the angle from the mean by rejection from a wrapped Cauchy
+// distribution.
 //
 // Reference: Best and Fisher, doi 10.2307/2346732.
 func vonMisesRand(src Source, kappa float64) float64 {
@@ -47,7 +48,7 @@ func vonMisesRand(src Source, kappa float64) float64 {
 	}
 	s := 0.5 / kappa
 	r := s + math.Sqrt(1+s*s)
-	if kappa > 1e8 { // the wrapped distribution is normal to all digits
+	if kappa > 1e8 { // the wrapped distribution is normal to machine precision
 		return src.Normal() / math.Sqrt(kappa)
 	}
 	for {
@@ -61,7 +62,8 @@ func vonMisesRand(src Source, kappa float64) float64 {
 	}
 }
 
-// unwrappedCDF is the probability from 0 to d, which goes on growing by 1 per turn.
+// unwrappedCDF returns the probability from 0 to d, which continues to grow by 1 per
+// turn.
 func unwrappedCDF(d, kappa float64) float64 {
 	turns := math.Round(d / (2 * math.Pi))
 	d -= 2 * math.Pi * turns

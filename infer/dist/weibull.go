@@ -6,7 +6,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Weibull is the distribution of shape k and scale lambda.
+// Weibull is the distribution with shape k and scale lambda.
 //
 //	log p = log(k/lambda) + (k-1) log(x/lambda) - (x/lambda)^k, x > 0
 func Weibull(k, lambda any) Dist {

@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Wishart is the distribution of the sum of the outer products of nu normal vectors of
-// covariance V, for any nu > p-1; its mean is nu V. A value is symmetric and
+// Wishart is the distribution of the sum of the outer products of nu normal vectors with
+// covariance V, extended to any nu > p-1. Its mean is nu V. A value is symmetric and
 // positive definite.
 //
 //	log p = (nu-p-1)/2 log|X| - tr(V^-1 X)/2 - nu p/2 log 2 - nu/2 log|V| - log Gamma_p(nu/2)
 //
-// Shapes: nu (...), V (..., p, p). The determinants are of the lower triangles.
+// Shapes: nu (...), V (..., p, p). The determinants are computed from the lower
+// triangles.
 func Wishart(nu, v any) Dist {
 	q := nodes(nu, v)
 	d := wishartOf("wishart", q)
@@ -35,7 +36,7 @@ func Wishart(nu, v any) Dist {
 }
 
 // InverseWishart is the distribution of the inverse of a Wishart(nu, Psi^-1) matrix: a
-// covariance matrix of mean Psi/(nu-p-1).
+// covariance matrix with mean Psi/(nu-p-1).
 //
 //	log p = nu/2 log|Psi| - (nu+p+1)/2 log|X| - tr(Psi X^-1)/2 - nu p/2 log 2 - log Gamma_p(nu/2)
 func InverseWishart(nu, psi any) Dist {
@@ -52,7 +53,7 @@ func InverseWishart(nu, psi any) Dist {
 		if err := invert(&inverse, p[1:], n); err != nil {
 			return err
 		}
-		l, err := cholesky(inverse.RawSymmetric().Data, n) // upper triangle
+		l, err := cholesky(inverse.RawSymmetric().Data, n) // from the upper triangle
 		if err != nil {
 			return err
 		}
@@ -100,10 +101,10 @@ func wishartOf(name string, q []*ad.Node) Dist {
 	}
 }
 
-// logDetHalf returns log|X|/2 by Cholesky, NaN where there is no factor.
+// logDetHalf returns log|X|/2 by Cholesky factorisation, or NaN if there is no factor.
 func logDetHalf(x *ad.Node) *ad.Node { return folded(x, sumLogDiag(ad.CholeskyOrNaN(x))) }
 
-// traceSolved returns tr(V^-1 X), with the inverse of the symmetric part of V.
+// traceSolved returns tr(V^-1 X), using the inverse of the symmetric part of V.
 func traceSolved(v, x *ad.Node) *ad.Node {
 	half := ad.CholeskyOrNaN(ad.Scale(0.5, ad.Add(v, ad.T(v))))
 	if v.IsConst() {
@@ -118,8 +119,8 @@ func wishartNorm(nu *ad.Node, p int) *ad.Node {
 	return ad.Add(ad.Scale(float64(p)/2*math.Ln2, nu), logMultiGamma(p, ad.Scale(0.5, nu)))
 }
 
-// drawWishart is Bartlett's: L A A^T L^T with chi variables on the diagonal of A and
-// normal ones below.
+// drawWishart uses Bartlett's decomposition: L A A^T L^T with chi variables on the
+// diagonal of A and normal ones below.
 func drawWishart(src Source, dst []float64, nu float64, l []float64) {
 	n := sides(len(dst))
 	b := make([]float64, n*n) // L A
@@ -154,7 +155,7 @@ func invert(dst *mat.SymDense, m []float64, n int) error {
 	if err := c.InverseTo(dst); err != nil {
 		return fmt.Errorf("the %d x %d matrix is nearly singular: %w", n, n, err)
 	}
-	for i := range n { // both triangles
+	for i := range n { // fill both triangles
 		for j := range i {
 			dst.RawSymmetric().Data[i*n+j] = dst.At(i, j)
 		}

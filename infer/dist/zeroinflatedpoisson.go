@@ -4,8 +4,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// ZeroInflatedPoisson gives 0 with probability pi and else a Poisson count, which
-// may be 0 too. For other distributions see Mixture with PointMass.
+// ZeroInflatedPoisson is the distribution of a number that is 0 with probability pi and
+// otherwise a Poisson count, which may be 0 too. For other distributions see Mixture with
+// PointMass.
 //
 //	log P = log(pi + (1-pi) exp(-rate)) at 0, log(1-pi) + log Poisson(k | rate) above
 func ZeroInflatedPoisson(pi, rate any) Dist {

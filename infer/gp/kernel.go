@@ -9,20 +9,20 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Kernel is a covariance between the values of a process at two points.
+// Kernel is the covariance between the values of a process at two points.
 type Kernel struct {
 	Name string
-	// Cov returns the covariances between the points x and y, a matrix with a row
-	// for each point of x. Gradient: with respect to points and hyperparameters.
+	// Cov returns the covariances between the points x and y, a matrix with one row for
+	// each point of x. Gradient: with respect to points and hyperparameters.
 	Cov func(x, y *ad.Node) *ad.Node
-	// Var returns the variances at the points x, a vector.
+	// Var returns the vector of variances at the points x.
 	Var func(x *ad.Node) *ad.Node
 }
 
 // Add is the kernel of the sum of independent processes.
 func Add(kernels ...Kernel) Kernel { return join("sum", ad.Add, kernels) }
 
-// Mul is the kernel whose covariances are products.
+// Mul is the kernel whose covariances are the products of those of the given kernels.
 func Mul(kernels ...Kernel) Kernel { return join("product", ad.Mul, kernels) }
 
 func join(name string, op func(a, b *ad.Node) *ad.Node, kernels []Kernel) Kernel {
@@ -46,12 +46,12 @@ func join(name string, op func(a, b *ad.Node) *ad.Node, kernels []Kernel) Kernel
 	}
 }
 
-// fault is a Node that carries err.
+// fault returns a Node that carries err.
 func fault(err error) *ad.Node {
 	return ad.Call(&ad.Custom{Name: "gp", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, ad.Scalar(0))
 }
 
-// rows gives points the shape (n, d); a vector has d = 1.
+// rows reshapes points to (n, d); a vector has d = 1.
 func rows(x *ad.Node) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -66,8 +66,8 @@ func rows(x *ad.Node) *ad.Node {
 	}
 }
 
-// differences returns x_i - y_j of shape (n, m, d), in units of scale: one number,
-// or one per column.
+// differences returns x_i - y_j with shape (n, m, d), divided by scale, which is one
+// number or one per column.
 func differences(x, y, scale *ad.Node) *ad.Node {
 	x, y = rows(x), rows(y)
 	if x.Err() != nil || y.Err() != nil {
@@ -83,7 +83,8 @@ func differences(x, y, scale *ad.Node) *ad.Node {
 	return ad.Div(ad.Sub(ad.Reshape(x, n, 1, d), ad.Reshape(y, 1, m, d)), scale)
 }
 
-// stationary is a kernel alpha^2 f of the squared distance in units of rho.
+// stationary returns the kernel alpha^2 f(d2), where d2 is the squared distance in units
+// of rho.
 func stationary(name string, alpha, rho any, f func(d2 *ad.Node) *ad.Node) Kernel {
 	a, r := ad.Square(ad.Of(alpha)), ad.Of(rho)
 	return Kernel{Name: name,
@@ -94,7 +95,7 @@ func stationary(name string, alpha, rho any, f func(d2 *ad.Node) *ad.Node) Kerne
 	}
 }
 
-// constant is v at every point of x.
+// constant returns v repeated for every point of x.
 func constant(v, x *ad.Node) *ad.Node {
 	if x = rows(x); x.Err() != nil {
 		return x
@@ -102,21 +103,21 @@ func constant(v, x *ad.Node) *ad.Node {
 	return ad.Broadcast(v, x.Shape()[0])
 }
 
-// SquaredExponential is the kernel of smooth processes of standard deviation alpha
-// and length scale rho, one or one per coordinate.
+// SquaredExponential is the kernel of smooth processes with standard deviation alpha and
+// length scale rho, which is one number or one per coordinate.
 //
 //	k = alpha^2 exp(-r^2/2), r^2 = sum ((x_d - y_d)/rho_d)^2
 func SquaredExponential(alpha, rho any) Kernel {
 	return stationary("squared exponential", alpha, rho, func(d2 *ad.Node) *ad.Node { return ad.Exp(ad.Scale(-0.5, d2)) })
 }
 
-// Matern12 is the kernel of Ornstein and Uhlenbeck's process, which is continuous
-// and rough: alpha^2 exp(-r), with r as in SquaredExponential.
+// Matern12 is the kernel of the Ornstein-Uhlenbeck process, which is continuous and
+// rough: alpha^2 exp(-r), with r as in SquaredExponential.
 func Matern12(alpha, rho any) Kernel {
 	return stationary("matern 1/2", alpha, rho, func(d2 *ad.Node) *ad.Node { return ad.Exp(ad.Neg(distance(d2))) })
 }
 
-// Matern32 is the kernel of processes with one derivative:
+// Matern32 is the kernel of processes that are once differentiable:
 //
 //	k = alpha^2 (1 + sqrt(3) r) exp(-sqrt(3) r)
 func Matern32(alpha, rho any) Kernel {
@@ -126,7 +127,7 @@ func Matern32(alpha, rho any) Kernel {
 	})
 }
 
-// Matern52 is the kernel of processes with two derivatives:
+// Matern52 is the kernel of processes that are twice differentiable:
 //
 //	k = alpha^2 (1 + sqrt(5) r + 5 r^2/3) exp(-sqrt(5) r)
 func Matern52(alpha, rho any) Kernel {
@@ -136,13 +137,13 @@ func Matern52(alpha, rho any) Kernel {
 	})
 }
 
-// distance is the root, whose gradient at equal points is taken as 0.
+// distance returns the root of d2. Its gradient at equal points is defined as 0.
 func distance(d2 *ad.Node) *ad.Node {
 	apart := ad.Greater(d2, ad.Scalar(0))
 	return ad.Where(apart, ad.Sqrt(ad.Where(apart, d2, ad.Scalar(1))), ad.Scalar(0))
 }
 
-// Periodic is the kernel of processes that repeat:
+// Periodic is the kernel of periodic processes:
 //
 //	k = alpha^2 exp(-2 sum (sin(pi (x_d - y_d)/period)/rho_d)^2)
 func Periodic(alpha, rho, period any) Kernel {
@@ -156,8 +157,8 @@ func Periodic(alpha, rho, period any) Kernel {
 	}
 }
 
-// Linear is the kernel of straight lines, or planes, through 0 at the point center,
-// with slopes of standard deviation alpha, one or one per coordinate:
+// Linear is the kernel of straight lines, or planes, that are 0 at the point center.
+// alpha is the standard deviation of their slopes, one number or one per coordinate:
 //
 //	k = sum alpha_d^2 (x_d - center_d) (y_d - center_d)
 func Linear(alpha, center any) Kernel {
@@ -169,7 +170,7 @@ func Linear(alpha, center any) Kernel {
 	}
 }
 
-// Constant is the kernel of a constant of standard deviation alpha.
+// Constant is the kernel of a constant function whose value has standard deviation alpha.
 func Constant(alpha any) Kernel {
 	a := ad.Square(ad.Of(alpha))
 	return Kernel{Name: "constant",

@@ -5,14 +5,14 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
-// jitter is what stands for noise where there is none, in units of the mean
-// variance: enough for close points, too little to be seen.
+// jitter replaces missing noise, in units of the mean variance. It is large enough for
+// close points and too small to be visible.
 const jitter = 1e-10
 
-// Cholesky returns the lower triangle L with L L^T = cov + diag(noise): cov is
-// square, noise a variance, one or one per point, nil for 1e-10 of the mean
-// variance. A run fails with a *autodiff.NotPositiveDefiniteError where rounding
-// leaves no factor: more noise helps.
+// Cholesky returns the lower triangle L with L L^T = cov + diag(noise). cov is a square
+// matrix. noise is a variance, one number or one per point; nil stands for 1e-10 of the
+// mean variance. If rounding leaves no factor, a run fails with a
+// *autodiff.NotPositiveDefiniteError; more noise helps.
 func Cholesky(cov *ad.Node, noise any) *ad.Node {
 	d := ad.Diag(cov)
 	if d.Err() != nil {
@@ -26,8 +26,8 @@ func Cholesky(cov *ad.Node, noise any) *ad.Node {
 	return ad.Cholesky(ad.Add(cov, ad.DiagMatrix(ad.Broadcast(add, n))))
 }
 
-// Marginal is the distribution of observations of the process at the points x: mean, nil for
-// 0, and noise of the given variance, one or one per point.
+// Marginal is the distribution of observations of the process at the points x. A nil mean
+// stands for 0. noise is a variance, one number or one per point.
 //
 //	y ~ MultivariateNormal(mean, K(x, x) + diag(noise))
 func Marginal(k Kernel, x, mean, noise any) dist.Dist {
@@ -38,14 +38,14 @@ func Marginal(k Kernel, x, mean, noise any) dist.Dist {
 // Prior is the distribution of the process itself at the points x.
 func Prior(k Kernel, x, mean any) dist.Dist { return Marginal(k, x, mean, nil) }
 
-// Latent returns the process at the points x made of independent standard normal
-// numbers z, one per point: mean + L z, the form that samplers like.
+// Latent returns the process at the points x as mean + L z, where z are independent
+// standard normal numbers, one per point. Samplers work well with this form.
 func Latent(k Kernel, x, mean any, z *ad.Node) *ad.Node {
 	p := ad.Of(x)
 	return ad.Add(level(mean, p), ad.MatMul(Cholesky(k.Cov(p, p), nil), z))
 }
 
-// level is the mean as a vector with one number per point.
+// level returns the mean as a vector with one number per point.
 func level(mean any, x *ad.Node) *ad.Node {
 	if mean == nil {
 		mean = 0.
@@ -55,14 +55,14 @@ func level(mean any, x *ad.Node) *ad.Node {
 
 // Prediction is the distribution of the process at new points, given observations.
 type Prediction struct {
-	Mean *ad.Node // at the new points
-	Cov  *ad.Node // between them, without noise
-	Var  *ad.Node // the diagonal of Cov, computed without it
+	Mean *ad.Node // mean at the new points
+	Cov  *ad.Node // covariance between the new points, without noise
+	Var  *ad.Node // variance at the new points, the diagonal of Cov computed without the full matrix
 }
 
-// Condition returns the process at the points at, given observations y at the
-// points x with noise of the given variance. mean is that of the process, nil for 0,
-// or a number.
+// Condition returns the process at the points at, given observations y at the points x
+// with noise of the given variance. mean is the mean of the process, a number; nil stands
+// for 0.
 //
 //	L = chol(K(x, x) + diag(noise)), v = L^-1 K(x, at), w = L^-1 (y - mean)
 //	Mean = mean + v^T w, Cov = K(at, at) - v^T v
@@ -81,8 +81,8 @@ func Condition(k Kernel, x, y, mean, noise, at any) Prediction {
 	}
 }
 
-// Distribution is the distribution of observations at the new points, with noise of the given
-// variance; nil for the process itself.
+// Distribution returns the distribution of observations at the new points with noise of
+// the given variance; nil gives the process itself.
 func (p Prediction) Distribution(noise any) dist.Dist {
 	return dist.MultivariateNormalCholesky(p.Mean, Cholesky(p.Cov, noise))
 }

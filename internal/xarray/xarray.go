@@ -1,6 +1,6 @@
-// Package xarray holds the conventions by which xarray and ArviZ keep labelled arrays in
-// files, whatever the format: which arrays of a group are labels, what axes without names
-// are called, how truth values are stored.
+// Package xarray implements the conventions by which xarray and ArviZ store labelled
+// arrays in files of any format: which arrays of a group are labels, how unnamed axes are
+// called, and how booleans are stored.
 //
 //	labels := xarray.Labels(attrs)
 //	d, err := xarray.Dataset("posterior", attrs, vars, labels)
@@ -14,18 +14,19 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// coordinates is the attribute that lists the labels that are no dimension.
+// coordinates is the attribute that lists labels other than dimensions.
 const coordinates = "coordinates"
 
-// Labels takes the list of labels out of the attributes of a group or an array.
+// Labels removes the list of labels from the attributes of a group or an array and
+// returns it.
 func Labels(attrs map[string]string) []string {
 	list := strings.Fields(attrs[coordinates])
 	delete(attrs, coordinates)
 	return list
 }
 
-// Packing returns the attribute by which numbers were packed into smaller ones, which is
-// not undone; it is empty where there is none.
+// Packing returns the attribute that shows that numbers were packed into a smaller type,
+// which is not supported; it is empty if there is none.
 func Packing(has func(attribute string) bool) string {
 	for _, key := range []string{"scale_factor", "add_offset"} {
 		if has(key) {
@@ -35,10 +36,10 @@ func Packing(has func(attribute string) bool) string {
 	return ""
 }
 
-// Axis names the axis i of an array that has no names for its axes, as ArviZ does.
+// Axis returns ArviZ's name for axis i of an array with unnamed axes.
 func Axis(array string, i int) string { return fmt.Sprintf("%s_dim_%d", array, i) }
 
-// Axes names all axes of an array that has no names for them.
+// Axes returns the names of all axes of an array with unnamed axes.
 func Axes(array string, rank int) []string {
 	dims := make([]string, rank)
 	for i := range dims {
@@ -47,7 +48,7 @@ func Axes(array string, rank int) []string {
 	return dims
 }
 
-// Bools returns truth values that were stored as integers.
+// Bools converts integers to the booleans that they store.
 func Bools(ints []int64) []bool {
 	out := make([]bool, len(ints))
 	for i, x := range ints {
@@ -56,7 +57,7 @@ func Bools(ints []int64) []bool {
 	return out
 }
 
-// Dims returns the dimensions of the arrays of a group.
+// Dims returns the set of dimensions of the arrays of a group.
 func Dims(vars []tensor.Variable) map[string]bool {
 	dims := map[string]bool{}
 	for _, v := range vars {
@@ -67,9 +68,9 @@ func Dims(vars []tensor.Variable) map[string]bool {
 	return dims
 }
 
-// Dataset makes a dataset of the arrays of a group. Those that have the name of a
-// dimension or are among the labels are coordinates, the others variables. Attributes may
-// be nil.
+// Dataset makes a dataset from the arrays of a group. Arrays that are named after a
+// dimension or listed in labels become coordinates, the others variables. attrs may be
+// nil.
 func Dataset(name string, attrs map[string]string, vars []tensor.Variable, labels []string) (*tensor.Dataset, error) {
 	d := tensor.NewDataset(name)
 	if attrs != nil {

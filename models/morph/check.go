@@ -9,26 +9,28 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// mostColumns is how many parameters a verdict takes out of the residuals; each costs a
-// simulation.
+// mostColumns is the largest number of parameters whose effect a verdict removes from the
+// residuals; each costs a simulation.
 const mostColumns = 100
 
-// CheckSettings of Inversion.Check. The zero value is the default.
+// CheckSettings are the settings of Inversion.Check. The zero value is the default.
 type CheckSettings struct {
 	check.Settings
-	Altered  []check.Alteration // what was done to the data before
+	Altered  []check.Alteration // changes made to the data before the fit
 	Findings []check.Flag
-	Priors   []check.Prior // where the draws lie in their priors
+	Priors   []check.Prior // positions of the draws within their priors
 	Drawn    bool          // x is a draw from the posterior and not a fit
-	Relative bool          // Sigma is not known: the size of the residuals tells nothing
-	// Sigma replaces that of the Inversion where it was inferred.
+	// Relative means that Sigma is not known, so the size of the residuals carries no
+	// information.
+	Relative bool
+	// Sigma replaces the Sigma of the Inversion if it was inferred.
 	Sigma float64
 }
 
-// Check judges a fit or a draw x, in the order of the parameters: residuals against
-// their errors, neighbouring pixels, patterns along q, angle and energy, and departures
-// that have a name (a beam centre that is off, a blur, softer or sharper edges, a
-// background, the flux of single energies, a turned or stretched detector).
+// Check judges a fit or a draw x, in the order of the parameters. It tests residuals
+// against their errors, neighbouring pixels, patterns along q, angle and energy, and
+// known kinds of departures (a beam centre that is off, a blur, softer or sharper edges,
+// a background, the flux at single energies, a rotated or stretched detector).
 func (v *Inversion) Check(x []float64, s CheckSettings) (check.Verdict, error) {
 	c, err := v.newInspection(x, s)
 	if err != nil {
@@ -41,14 +43,16 @@ func (v *Inversion) Check(x []float64, s CheckSettings) (check.Verdict, error) {
 	return check.Judge(d, s.Settings)
 }
 
-// inspection is a Check at work: the residuals of an inversion at x.
+// inspection is the state of a Check: the residuals of an inversion at x.
 type inspection struct {
 	*linear
-	s     CheckSettings
-	x     []float64
-	mean  []float64 // predictions where there are data
-	all   []float64 // of all pixels, NaN where nothing is seen; nil for curves
-	scale []float64 // standard deviation of each prediction, on the scale of intensities; of the residual for curves
+	s    CheckSettings
+	x    []float64
+	mean []float64 // predictions at the pixels or points with data
+	all  []float64 // predictions for all pixels, NaN where nothing is detected; nil for curves
+	// scale is the standard deviation of each prediction, on the scale of intensities, or
+	// of the residuals for curves.
+	scale []float64
 }
 
 func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, error) {
@@ -69,7 +73,7 @@ func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, er
 	return c, nil
 }
 
-// predict fills mean, all and scale of images.
+// predict fills mean, all and scale for images.
 func (c *inspection) predict() {
 	flat := c.pattern.Intensity.Float64s()
 	scale, background := c.number(c.scene.Scale, 1), c.number(c.scene.Background, 0)
@@ -118,7 +122,7 @@ func (c *inspection) number(n *ad.Node, otherwise float64) float64 {
 	return v[0].Float64s()[0]
 }
 
-// collect gathers what is judged.
+// collect gathers the data to be judged.
 func (c *inspection) collect() (check.Data, error) {
 	d := check.Data{Relative: c.s.Relative, Drawn: c.s.Drawn, Altered: c.s.Altered, Priors: c.s.Priors, Findings: append(c.s.Findings, c.unphysical()...)}
 	if c.dropped > 0 {
@@ -155,7 +159,7 @@ func (c *inspection) collect() (check.Data, error) {
 	return d, nil
 }
 
-// left says what the Loss could not take.
+// left reports the measured values that the Loss cannot take.
 func (c *inspection) left() check.Alteration {
 	total := c.dropped + len(c.index)
 	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 0.02*float64(total)}
@@ -168,7 +172,7 @@ func (c *inspection) left() check.Alteration {
 	return a
 }
 
-// columns adds the Jacobian, unless the parameters are too many.
+// columns adds the Jacobian, unless there are too many parameters.
 func (c *inspection) columns(d *check.Data) error {
 	names := c.names()
 	if len(names) > mostColumns || 3*len(names) > len(d.Z) {

@@ -13,7 +13,7 @@ import (
 // purposeCounts is the random stream that places counts within their probability.
 const purposeCounts uint32 = 151
 
-// counts makes quantile residuals of counts.
+// counts fills z with the quantile residuals of counts.
 func (c *inspection) counts(z []float64) error {
 	src := tensor.NewStream(uint64(len(z)), purposeCounts, 0)
 	rate := make([]float64, len(c.mean))
@@ -23,8 +23,8 @@ func (c *inspection) counts(z []float64) error {
 	return dist.Poisson(ad.Input("rate", len(z))).Scores(z, c.comparison.data, []int{len(z)}, [][]float64{rate}, func(int) float64 { return src.Float64() })
 }
 
-// derivatives fills the Jacobian of the residuals. That of counts is the one of their
-// means, over scale: what a quantile residual moves on average.
+// derivatives fills the Jacobian of the residuals. For counts it takes the Jacobian of
+// their means over scale, which is how quantile residuals move on average.
 func (c *inspection) derivatives(j []float64) error {
 	if c.Loss != PoissonLoss {
 		return c.jacobian(j, c.x)
@@ -49,13 +49,13 @@ func (c *inspection) derivatives(j []float64) error {
 	return nil
 }
 
-// strength is how much of a change of the mean, over its root, the quantile residual of
-// a count shows on average:
+// strength is the mean change of a count's quantile residual per change of the count's
+// mean, in units of the root of the mean:
 //
 //	a(m) = m^-1/2 sum_k phi(Phi^-1(F(k; m)))
 //
-// with the Poisson distribution function F. It is 1 for many counts and falls to 0 with
-// the mean: a pixel that is dark anyway tells little.
+// where F is the Poisson distribution function. It approaches 1 for large means and falls
+// to 0 with the mean: a pixel that is dark anyway carries little information.
 func strength(m float64) float64 {
 	if m > 100 {
 		return 1

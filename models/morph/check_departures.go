@@ -8,9 +8,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// departures are what often differs between a measurement and its model, as changes of
-// the residuals by finite amounts: what a beam centre that is off by a pixel does to a
-// logarithm is not a small change.
+// departures returns the common differences between a measurement and its model, as
+// changes of the residuals. The changes are finite, because a beam centre that is off by
+// one pixel does not change a logarithm by a small amount.
 func (c *inspection) departures() []check.Direction {
 	all := []check.Direction{{Kind: "beam centre", Columns: [][]float64{c.odd(c.moved(0, 1), c.moved(0, -1)), c.odd(c.moved(1, 0), c.moved(-1, 0))},
 		Say: func(p, sd []float64) (string, string) {
@@ -39,12 +39,12 @@ func (c *inspection) departures() []check.Direction {
 	return all
 }
 
-// about accepts coefficients up to three times the amount that was tried.
+// about accepts coefficients up to three times the amount tried.
 func about(amount float64) func(coef []float64) bool {
 	return func(coef []float64) bool { return math.Abs(coef[0]) <= 3*amount }
 }
 
-// onScale puts an intensity on the scale of residual k.
+// onScale converts an intensity to the scale of residual k.
 func (c *inspection) onScale(k int, intensity float64) float64 {
 	if c.Loss == LogLoss {
 		sigma := c.scale[k] / (c.mean[k] + c.Eps)
@@ -53,7 +53,8 @@ func (c *inspection) onScale(k int, intensity float64) float64 {
 	return intensity / c.scale[k]
 }
 
-// change is what other images do to the residuals, for each unit of an amount.
+// change returns the change of the residuals when the predicted images are replaced by
+// other, per unit of an amount.
 func (c *inspection) change(other []float64, amount float64) []float64 {
 	out := make([]float64, len(c.index))
 	for k, i := range c.index {
@@ -64,7 +65,7 @@ func (c *inspection) change(other []float64, amount float64) []float64 {
 	return out
 }
 
-// odd is half the difference of what two opposite changes do.
+// odd returns half the difference between the changes in two opposite directions.
 func (c *inspection) odd(forth, back []float64) []float64 {
 	a, b := c.change(forth, 1), c.change(back, 1)
 	for k := range a {
@@ -73,8 +74,8 @@ func (c *inspection) odd(forth, back []float64) []float64 {
 	return a
 }
 
-// moved are the images moved by whole pixels; at the ends, and beside what is not
-// seen, they stay.
+// moved returns the images shifted by whole pixels. Pixels at the border, and those next
+// to undetected pixels, keep their values.
 func (c *inspection) moved(dy, dx int) []float64 {
 	shape := c.pattern.Intensity.Shape()
 	ny, nx := shape[2], shape[3]
@@ -91,8 +92,8 @@ func (c *inspection) moved(dy, dx int) []float64 {
 	return out
 }
 
-// blurred are the images convolved with a kernel of the given variance (pixels^2) along
-// each axis.
+// blurred returns the images convolved with a kernel of the given variance (pixels^2)
+// along each axis.
 func (c *inspection) blurred(variance float64) []float64 {
 	out := slices.Clone(c.all)
 	left, right, up, down := c.moved(0, -1), c.moved(0, 1), c.moved(-1, 0), c.moved(1, 0)
@@ -109,14 +110,14 @@ func sayBlur(p, sd []float64) (string, string) {
 	return fmt.Sprintf("the data are blurred by about %.2g pixels (standard deviation)", math.Sqrt(p[0])), "put the resolution of the detector into the model, or deconvolve"
 }
 
-// square is the square of q, 1/nm^2.
+// square returns the square of q at pixel i in 1/nm^2.
 func (c *inspection) square(i int) float64 {
 	_, y, x := c.pixel(i)
 	return c.pattern.QY[y]*c.pattern.QY[y] + c.pattern.QX[x]*c.pattern.QX[x]
 }
 
-// edges is the factor exp(-(q w)^2) that an interface of Gaussian width w gives, for a
-// w at which the typical q^2 w^2 is depth.
+// edges returns the factor exp(-(q w)^2) of an interface with Gaussian width w, where w
+// is chosen such that a typical q^2 w^2 equals depth.
 func (c *inspection) edges(depth float64) check.Direction {
 	var q2 []float64
 	for _, i := range c.index {
@@ -129,7 +130,7 @@ func (c *inspection) edges(depth float64) check.Direction {
 		other[i] *= math.Exp(-c.square(i) * amount)
 	}
 	holds := about(amount)
-	if c.Loss == LogLoss { // of which the exponent is a linear function
+	if c.Loss == LogLoss { // the residuals are linear in the exponent, so any amount is valid
 		holds = nil
 	}
 	return check.Direction{Kind: "edges", Columns: [][]float64{c.change(other, amount)}, Holds: holds, Say: func(p, sd []float64) (string, string) {
@@ -163,7 +164,7 @@ func (c *inspection) factor(kind string, f func(i int) float64, say func(p, sd [
 	return check.Direction{Kind: kind, Columns: [][]float64{c.change(other, amount)}, Say: say}
 }
 
-// flux has a factor for each energy.
+// flux has one factor for each energy.
 func (c *inspection) flux() check.Direction {
 	flux := check.Direction{Kind: "flux", Say: func(p, sd []float64) (string, string) {
 		worst := 0
@@ -187,17 +188,17 @@ func (c *inspection) flux() check.Direction {
 	return flux
 }
 
-// slopes are a rotation of the images and a stretch of q, from the differences of
-// neighbouring pixels.
+// slopes returns a rotation of the images and a stretch of q, from the differences
+// between neighbouring pixels.
 func (c *inspection) slopes() []check.Direction {
 	shape := c.pattern.Intensity.Shape()
 	right, left, down, up := c.moved(0, 1), c.moved(0, -1), c.moved(1, 0), c.moved(-1, 0)
 	turned, stretched := slices.Clone(c.all), slices.Clone(c.all)
-	const angle, factor = 0.02, 0.01 // radians; of q
+	const angle, factor = 0.02, 0.01 // rotation in radians, relative stretch of q
 	for i, v := range c.all {
 		_, j, k := c.pixel(i)
 		y, x := float64(j-shape[2]/2), float64(k-shape[3]/2)
-		dx, dy := (right[i]-left[i])/2, (down[i]-up[i])/2 // of moved images: minus the slopes
+		dx, dy := (right[i]-left[i])/2, (down[i]-up[i])/2 // moved images, so the slopes have opposite sign
 		turned[i] = max(v+angle*(x*dy-y*dx), 0)
 		stretched[i] = max(v+factor*(x*dx+y*dy), 0)
 	}

@@ -6,21 +6,22 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// pixel returns energy and beam together, row and column of a place in the flat
-// pattern.
+// pixel returns the image index (energy and beam combined), the row and the column of an
+// element of the flat pattern.
 func (c *inspection) pixel(i int) (image, y, x int) {
 	s := c.pattern.Intensity.Shape()
 	nx, ny := s[3], s[2]
 	return i / (ny * nx), i / nx % ny, i % nx
 }
 
-// grid says where the pixels lie: [image, y, x], an image for each energy and beam.
+// grid returns the layout [image, y, x] of the pixels, with one image for each energy and
+// beam.
 func (c *inspection) grid() *check.Grid {
 	s := c.pattern.Intensity.Shape()
 	return &check.Grid{Shape: []int{s[0] * s[1], s[2], s[3]}, Names: []string{"energy", "y", "x"}, Index: c.index}
 }
 
-// imageAxes are q, the azimuth and, of several, the energy.
+// imageAxes returns q, the azimuth and, if there are several, the energy.
 func (c *inspection) imageAxes() []check.Axis {
 	q := check.Axis{Name: "q", Unit: "1/nm"}
 	chi := check.Axis{Name: "angle", Unit: "degrees"}
@@ -38,7 +39,7 @@ func (c *inspection) imageAxes() []check.Axis {
 	return []check.Axis{q, chi}
 }
 
-// curveAxes are the place along the curves and, of several, the energy.
+// curveAxes returns the position along the curves and, if there are several, the energy.
 func (c *inspection) curveAxes() []check.Axis {
 	place := check.Axis{Name: "point of the curves"}
 	energy := check.Axis{Name: "energy", Unit: "eV"}

@@ -9,28 +9,30 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Experiment is what a working directory of CyRSoXS describes, as its files have it
+// Experiment is the content of a CyRSoXS working directory, both as its files store it
 // and as a simulator takes it.
 type Experiment struct {
 	Settings *cyrsoxs.Config
 	Volume   *cyrsoxs.Morphology
 
-	Morphology *rsoxs.Morphology // on the memory of Volume
+	Morphology *rsoxs.Morphology // fields of the simulator; they share the memory of Volume
 	Config     rsoxs.Config
 	Optics     rsoxs.Optics
 
-	Warnings []string // what is done otherwise than CyRSoXS would, and what it would warn of
-	Checks   error    // what is wrong with the volume, such as fractions that do not sum to 1; nil if nothing
+	Warnings []string // Warnings lists the differences from what CyRSoXS would do, and its own warnings.
+	// Problems with the volume, such as fractions that do not sum to 1; nil if there are
+	// none.
+	Checks error
 }
 
-// ExperimentSettings say how an Experiment is read. The zero value is right for
-// simulations in single precision.
+// ExperimentSettings control how an Experiment is read. The zero value suits simulations
+// in single precision.
 type ExperimentSettings struct {
-	// Parity repeats what CyRSoXS does where it is mistaken: the window is left out
-	// with Algorithm 1, and the base angle of oblique beams is added in radians to
-	// degrees. The grid of q is that of CyRSoXS either way: see Config.Grid.
+	// Parity reproduces the mistakes of CyRSoXS: the window is left out with Algorithm 1,
+	// and the base angle of oblique beams is added in radians to degrees. The q grid is
+	// that of CyRSoXS in either case: see Config.Grid.
 	Parity bool
-	Double bool // fields of OpenExperiment as float64
+	Double bool // makes OpenExperiment read the fields as float64. Default float32
 }
 
 // OpenExperiment reads config.txt and Material1.txt, Material2.txt, ... of a folder,
@@ -56,9 +58,9 @@ func OpenExperiment(dir, file string, s ExperimentSettings) (*Experiment, error)
 	return x, nil
 }
 
-// NewExperiment joins settings, a volume and tables of optical constants, one for
-// each phase; more tables are left aside with a warning. Constants are looked up by
-// energy, in any order.
+// NewExperiment combines settings, a volume and tables of optical constants, one for each
+// phase. Surplus tables are ignored with a warning. Constants are looked up by energy, in
+// any order.
 func NewExperiment(c *cyrsoxs.Config, v *cyrsoxs.Morphology, all []*cyrsoxs.Material, s ExperimentSettings) (*Experiment, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (x *Experiment) warn(format string, a ...any) {
 	x.Warnings = append(x.Warnings, fmt.Sprintf(format, a...))
 }
 
-// quirks repeats what CyRSoXS is mistaken in, or says that it is put right.
+// quirks reproduces the mistakes of CyRSoXS, or warns that they are corrected.
 func (x *Experiment) quirks(parity bool) error {
 	if x.Settings.Algorithm == cyrsoxs.MinMemory && x.Config.Window != rsoxs.NoWindow {
 		if parity {
@@ -121,8 +123,8 @@ func (x *Experiment) quirks(parity bool) error {
 	return nil
 }
 
-// SimulatorConfig returns settings of CyRSoXS in terms of the simulator, on the grid
-// and with the base angle of CyRSoXS.
+// SimulatorConfig converts CyRSoXS settings to those of the simulator, with the grid and
+// the base angle of CyRSoXS.
 func SimulatorConfig(c *cyrsoxs.Config) rsoxs.Config {
 	a := c.EAngleRotation
 	out := rsoxs.Config{Energies: c.Energies, Angles: rsoxs.Angles{Start: a[0], Increment: a[1], End: a[2]},
@@ -139,8 +141,8 @@ func SimulatorConfig(c *cyrsoxs.Config) rsoxs.Config {
 	return out
 }
 
-// scatteringVolume returns the volume on the same memory; only fields that are zero
-// everywhere, where the simulator wants numbers, get memory of their own.
+// scatteringVolume returns the volume in the same memory. Only fields that are zero
+// everywhere get memory of their own, because the simulator requires numbers there.
 func scatteringVolume(v *cyrsoxs.Morphology) (*rsoxs.Morphology, error) {
 	m := &rsoxs.Morphology{PhysSize: v.PhysSize}
 	z, y, x := v.Shape[0], v.Shape[1], v.Shape[2]

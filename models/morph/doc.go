@@ -1,10 +1,10 @@
 // Package morph recovers morphologies from scattering patterns.
 //
-// A [Scene] describes what scatters as a graph over parameters: built from shapes
-// ([Grid.Sphere], [Grid.Cylinder], [Grid.Lamellae]) or ready-made ([CoreShell],
+// A [Scene] describes the scattering object as a graph over parameters, either built from
+// shapes ([Grid.Sphere], [Grid.Cylinder], [Grid.Lamellae]) or ready-made ([CoreShell],
 // [Film], [Voxels]). An [Inversion] compares its patterns with data and finds the
-// parameters by minimisation, by least squares with an exact Jacobian, or as a
-// posterior; [Inversion.Information] says what each energy would tell.
+// parameters by minimisation, by least squares with an exact Jacobian, or as a posterior.
+// [Inversion.Information] predicts how much each energy constrains them.
 //
 //	grid := morph.Grid{Shape: [3]int{16, 48, 48}, Voxel: 2.5}
 //	inv := &morph.Inversion{
@@ -19,13 +19,13 @@
 //	best, err := inv.Minimize(ctx, optim.MinimizeSettings{})
 //	fit, err := inv.Sample(ctx, infer.Config{})
 //
-// Two kinds of files stand for Go: a [Problem] is an inversion as a JSON document, an
-// [Experiment] the working directory of CyRSoXS as a simulator takes it.
+// Two kinds of files can replace Go code: a [Problem] is an inversion as a JSON document,
+// and an [Experiment] is a CyRSoXS working directory in the form that a simulator takes.
 //
 //	p, err := morph.ParseProblem(document)
 //	x, err := morph.OpenExperiment(".", "film.h5", morph.ExperimentSettings{})
 //	pattern, err := rsoxs.Simulate(ctx, x.Morphology, x.Optics, x.Config)
 //
-// Lengths are in nm, angles in radians. Shapes are smooth: a fraction of a voxel
-// wide at the edge, so that intensities have derivatives by their sizes.
+// Lengths are in nm, angles in radians. Shapes are smooth: their edges are a fraction of
+// a voxel wide, so that intensities have derivatives with respect to the sizes.
 package morph

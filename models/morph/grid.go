@@ -2,24 +2,24 @@ package morph
 
 import ad "github.com/euryale-dev/euryale/autodiff"
 
-// Grid is a volume of cubic voxels along Z, Y, X.
+// Grid is a volume of cubic voxels with axes Z, Y, X.
 type Grid struct {
 	Shape [3]int
-	Voxel float64 // nm, edge of a voxel
+	Voxel float64 // edge length of a voxel in nm
 }
 
-// Vec is a place or direction (x, y, z) in a graph.
+// Vec is a position or direction (x, y, z) in a graph.
 type Vec [3]*ad.Node
 
-// Fixed returns a Vec of numbers.
+// Fixed returns a Vec of constants.
 func Fixed(x, y, z float64) Vec { return Vec{ad.Scalar(x), ad.Scalar(y), ad.Scalar(z)} }
 
-// Places returns the centres of the voxels in nm, that of the first being 0, as
-// Nodes of shapes that broadcast to the volume.
+// Places returns the centres of the voxels in nm, with the first at 0, as Nodes whose
+// shapes broadcast to the volume.
 func (g Grid) Places() Vec {
 	var v Vec
 	for axis := range v {
-		at := 2 - axis // of Z, Y, X
+		at := 2 - axis // index of the axis in Z, Y, X
 		shape := [3]int{1, 1, 1}
 		shape[at] = g.Shape[at]
 		nm := make([]float64, g.Shape[at])
@@ -31,10 +31,10 @@ func (g Grid) Places() Vec {
 	return v
 }
 
-// From returns the way from c, in nm, to every voxel.
+// From returns the vectors from c to every voxel in nm.
 func (g Grid) From(c Vec) Vec { return g.Places().sub(c) }
 
-// full gives x the shape of the volume.
+// full broadcasts x to the shape of the volume.
 func (g Grid) full(x *ad.Node) *ad.Node { return ad.Broadcast(x, g.Shape[:]...) }
 
 func (v Vec) sub(o Vec) Vec {
@@ -45,20 +45,20 @@ func (v Vec) dot(o Vec) *ad.Node {
 	return ad.AddN(ad.Mul(v[0], o[0]), ad.Mul(v[1], o[1]), ad.Mul(v[2], o[2]))
 }
 
-// tiny keeps the derivative of a length finite where it is 0.
+// tiny keeps the derivative of a length finite where the length is 0.
 const tiny = 1e-24
 
 // length returns |v|.
 func (v Vec) length() *ad.Node { return ad.Sqrt(ad.Shift(v.dot(v), tiny)) }
 
-// Direction returns the unit vector of polar angles: theta from +z, phi from +x
-// about +z.
+// Direction returns the unit vector with polar angle theta from +z and azimuth phi from
+// +x about +z.
 func Direction(theta, phi *ad.Node) Vec {
 	s := ad.Sin(theta)
 	return Vec{ad.Mul(s, ad.Cos(phi)), ad.Mul(s, ad.Sin(phi)), ad.Cos(theta)}
 }
 
-// Angles returns the Euler angles of directors along v, of any length.
+// Angles returns the Euler angles of directors along v, which may have any length.
 func (v Vec) Angles() (theta, psi *ad.Node) {
 	across := ad.Sqrt(ad.Shift(ad.Add(ad.Square(v[0]), ad.Square(v[1])), tiny))
 	return ad.Atan2(across, v[2]), ad.Atan2(v[1], v[0])

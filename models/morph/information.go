@@ -2,10 +2,11 @@ package morph
 
 import "slices"
 
-// Information returns, for each energy of the simulator, the Fisher information of
-// the parameters at x (nil: their starts), row-major: J^T J of the residuals of that
-// energy over Sigma. Sums over energies are what a measurement of them tells; their
-// inverse bounds the covariance of any estimate. Data serve to choose pixels only.
+// Information returns, for each energy of the simulator, the Fisher information of the
+// parameters at x (their starting values if x is nil) as a row-major matrix: J^T J of the
+// residuals at that energy over Sigma. The sum over several energies is the information
+// in a measurement at all of them; its inverse bounds the covariance of any unbiased
+// estimate. The data serve only to select pixels.
 //
 // Reference: Fisher information and the Cramér-Rao bound, e.g. Kay, Fundamentals of
 // Statistical Signal Processing (1993), section 3.

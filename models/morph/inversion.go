@@ -16,71 +16,74 @@ import (
 // Inversion compares the patterns of a parametrised morphology with data.
 type Inversion struct {
 	Sim    *rsoxs.Simulator
-	Optics rsoxs.Optics // where the Scene has no constants of its own
+	Optics rsoxs.Optics // optical constants, used unless the Scene has its own
 	Params []Param
-	Build  func(p []*ad.Node) Scene // the graph over the parameters, in their order
+	Build  func(p []*ad.Node) Scene // builds the graph over the parameters, given in the order of Params
 
-	// Data are intensities [energy, beam, QY, QX], NaN where nothing was measured. A
-	// Mask of that shape leaves out where it is 0.
+	// Data are intensities [energy, beam, QY, QX], NaN where nothing was measured. Mask
+	// has the same shape; pixels where it is 0 are left out.
 	Data, Mask *tensor.Tensor
 	// Curves compares I(q) and A(q) instead of images.
 	Curves *CurveData
 
-	Loss Loss // Default LogLoss.
-	// Eps is added to intensities within logarithms. Default 1e-10 of the largest datum,
-	// which is above rounding and below what detectors tell apart; negative for 0. A
-	// larger one forgives what is dim: residuals there are smaller than Sigma says.
+	Loss Loss // comparison of patterns with data. Default LogLoss
+	// Eps is added to intensities before the logarithm. Default 1e-10 of the largest
+	// datum, which is above rounding errors and below the resolution of detectors; a
+	// negative value stands for 0. A larger value gives less weight to dim pixels: their
+	// residuals are smaller than Sigma says.
 	Eps   float64
-	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1.
+	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1
 }
 
-// Param is a parameter or an array of them.
+// Param is a scalar parameter or an array of them.
 type Param struct {
 	Name   string
-	Start  []float64  // its length is that of the parameter
-	Bounds []float64  // lowest and highest value; nil for none
-	Prior  *dist.Dist // for posteriors; nil: uniform between the bounds or, without bounds, flat
+	Start  []float64 // starting values; their number is the length of the parameter
+	Bounds []float64 // lowest and highest value; nil for none
+	// Prior is the prior for posteriors. Nil is uniform between the bounds or, without
+	// bounds, flat.
+	Prior *dist.Dist
 }
 
-// CurveData are reduced measurements, float64 [energy, beam, Q] as of
-// rsoxs.Curves, NaN where there are none; either may be nil.
+// CurveData are reduced measurements in float64 with axes [energy, beam, Q] as in
+// rsoxs.Curves, NaN where there is no datum. Either of I and A may be nil.
 type CurveData struct {
 	Reduction rsoxs.Reduction
 	I, A      *tensor.Tensor
-	// AWeight multiplies residuals of A beside those of ln I. Default 1.
+	// AWeight multiplies the residuals of A relative to those of ln I. Default 1.
 	AWeight float64
 }
 
-// Loss is how a pattern is compared with data.
+// Loss selects how a pattern is compared with data.
 type Loss int
 
 const (
-	// LogLoss compares logarithms: residuals ln(I + eps) - ln(D + eps), of which the
-	// mean square is minimised. It weighs all orders of magnitude alike.
+	// LogLoss compares logarithms: it minimises the mean square of the residuals
+	// ln(I + eps) - ln(D + eps), which gives all orders of magnitude the same weight.
 	LogLoss Loss = iota
-	// SquareLoss compares intensities: residuals I - D.
+	// SquareLoss compares intensities: the residuals are I - D.
 	SquareLoss
-	// PoissonLoss takes data as counts with the intensities as their means; what is
-	// minimised is half the mean deviance, I - D + D ln(D/I).
+	// PoissonLoss treats the data as counts whose means are the intensities. It minimises
+	// half the mean deviance, I - D + D ln(D/I).
 	PoissonLoss
 )
 
-// comparison is an Inversion as graphs.
+// comparison is an Inversion in the form of graphs.
 type comparison struct {
 	*Inversion
 	params   []*ad.Node
 	scene    Scene
 	constant *ad.Node
-	index    []int     // of what is compared, in the flat pattern or curves
-	data     []float64 // there
-	energy   []int     // there
-	curves   int       // numbers of I in the curves, 0 for images
-	dropped  int       // measured values that the Loss cannot take
-	width    int       // of what the simulator gives, flat
+	index    []int     // indices of the compared elements in the flat pattern or curves
+	data     []float64 // data at those indices
+	energy   []int     // energy index at those indices
+	curves   int       // number of values of I in the curves; 0 for images
+	dropped  int       // number of measured values that the Loss cannot take
+	width    int       // number of elements of the flat simulator output
 }
 
-// prepare makes the graphs and finds what is compared: what was measured and is
-// seen at the start.
+// prepare builds the graphs and selects the elements to compare: those that were measured
+// and are detected at the starting values.
 func (v *Inversion) prepare() (*comparison, error) {
 	params := make([]*ad.Node, len(v.Params))
 	for i, p := range v.Params {
@@ -133,7 +136,7 @@ func (v *Inversion) check() error {
 	return nil
 }
 
-// flat returns all that the simulator gives as one vector Node.
+// flat returns the whole simulator output as one vector Node.
 func (q *comparison) flat() (*ad.Node, error) {
 	if q.Curves == nil {
 		x := q.Sim.Intensity(q.scene.Materials, q.constant)
@@ -146,7 +149,7 @@ func (q *comparison) flat() (*ad.Node, error) {
 	return ad.Reshape(x, x.Size()), x.Err()
 }
 
-// choose sets what is compared.
+// choose selects the elements to compare.
 func (q *comparison) choose(seen *ad.Node) error {
 	prog, err := ad.Compile([]*ad.Node{seen}, ad.Settings{Inputs: q.params})
 	if err != nil {
@@ -185,8 +188,8 @@ func (q *comparison) choose(seen *ad.Node) error {
 	return nil
 }
 
-// takes reports whether the Loss can compare a datum: logarithms need it above 0 and
-// counts are not below.
+// takes reports whether the Loss can compare a datum: logarithms need it above 0, and
+// counts must not be negative.
 func (q *comparison) takes(d float64, intensity bool) bool {
 	switch {
 	case q.Loss == PoissonLoss:
@@ -199,7 +202,7 @@ func (q *comparison) takes(d float64, intensity bool) bool {
 
 func (q *comparison) energies() int { return len(q.Sim.Energies()) }
 
-// perEnergy returns how many numbers of an energy follow each other.
+// perEnergy returns the number of consecutive elements that belong to one energy.
 func (q *comparison) perEnergy() int {
 	t := q.Data
 	if q.Curves != nil {
@@ -210,7 +213,7 @@ func (q *comparison) perEnergy() int {
 	return t.Size() / q.energies()
 }
 
-// setEps sets Eps to its default, in a copy of the Inversion.
+// setEps sets Eps to its default in a copy of the Inversion.
 func (q *comparison) setEps() {
 	c := *q.Inversion
 	if c.Eps == 0 {
@@ -222,7 +225,7 @@ func (q *comparison) setEps() {
 	q.Inversion = &c
 }
 
-// intensities returns how many of the data are intensities; the others are
+// intensities returns the number of data that are intensities; the others are
 // anisotropies.
 func (q *comparison) intensities() int {
 	if q.Curves != nil {
@@ -231,8 +234,8 @@ func (q *comparison) intensities() int {
 	return len(q.data)
 }
 
-// measured returns the data in the order of the flat pattern or curves, of n
-// elements, NaN where there is none.
+// measured returns the data in the order of the flat pattern or curves, which have n
+// elements, with NaN where there is no datum.
 func (q *comparison) measured(n int) ([]float64, error) {
 	if q.Curves != nil {
 		out := make([]float64, n)
@@ -264,8 +267,8 @@ func (q *comparison) measured(n int) ([]float64, error) {
 	return out, nil
 }
 
-// mean returns the prediction of what is compared from the chosen numbers of the
-// simulator: logarithms of intensities with LogLoss, and anisotropies.
+// mean returns the predictions for the selected elements of the simulator output:
+// intensities, or their logarithms with LogLoss, followed by anisotropies.
 func (q *comparison) mean(seen *ad.Node) *ad.Node {
 	n := q.intensities()
 	i := seen
@@ -298,7 +301,7 @@ func (q *comparison) target() []float64 {
 	return out
 }
 
-// weights returns what residuals are multiplied by, nil for 1.
+// weights returns the factors of the residuals; nil stands for 1.
 func (q *comparison) weights() *ad.Node {
 	if q.Curves == nil || q.Curves.AWeight == 0 {
 		return nil
@@ -312,7 +315,7 @@ func (q *comparison) weights() *ad.Node {
 	return ad.Const(w)
 }
 
-// residual returns the residuals: with PoissonLoss the signed roots of twice the
+// residual returns the residuals. With PoissonLoss they are the signed roots of twice the
 // terms of the deviance.
 func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	mean, data := q.mean(seen), ad.Const(q.target())
@@ -326,13 +329,13 @@ func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	return r
 }
 
-// rate keeps the mean of counts above 0, where a simulated detector is dark. It adds
-// nothing to a mean that a count could come from.
+// rate keeps the mean of counts above 0 where a simulated detector is dark. It is too
+// small to matter for any mean that could produce a count.
 func rate(mean *ad.Node) *ad.Node { return ad.Maximum(mean, ad.Scalar(1e-30)) }
 
-// signedRoot returns the deviance residuals of counts: the root of twice the
-// deviance with the sign of mean - data, which is (mean - data)/sqrt(mean) where
-// they all but agree.
+// signedRoot returns the deviance residuals of counts: the root of twice the deviance
+// with the sign of mean - data. Where the two nearly agree it is
+// (mean - data)/sqrt(mean).
 func signedRoot(mean, data *ad.Node) *ad.Node {
 	d := ad.Sub(mean, data)
 	close := ad.LessEqual(ad.Abs(d), ad.Scale(1e-9, mean))
@@ -340,7 +343,7 @@ func signedRoot(mean, data *ad.Node) *ad.Node {
 	return ad.Where(close, ad.Div(d, ad.Sqrt(mean)), ad.Mul(ad.Sign(d), root))
 }
 
-// loss returns what Minimize minimises.
+// loss returns the function that Minimize minimises.
 func (q *comparison) loss() (*ad.Node, error) {
 	seen, err := q.flat()
 	if err != nil {
@@ -358,8 +361,8 @@ func (q *comparison) loss() (*ad.Node, error) {
 	return l, l.Err()
 }
 
-// Function returns what Minimize minimises: the mean of the loss over what is
-// compared, with the Scene's penalty, and its gradient.
+// Function returns the function that Minimize minimises, with its gradient: the mean of
+// the loss over the compared elements plus the penalty of the Scene.
 func (v *Inversion) Function() (*optim.Function, error) {
 	q, err := v.prepare()
 	if err != nil {
@@ -373,12 +376,12 @@ func (v *Inversion) Function() (*optim.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.HVP = nil // the simulator has first derivatives; products come from differences of them
+	f.HVP = nil // the simulator has only first derivatives, so products come from their differences
 	f.Start, f.Lower, f.Upper = v.start()
 	return f, nil
 }
 
-// start returns the start and the bounds of all parameters.
+// start returns the starting values and the bounds of all parameters.
 func (v *Inversion) start() (x, lower, upper []float64) {
 	bounded := false
 	for _, p := range v.Params {
@@ -397,7 +400,7 @@ func (v *Inversion) start() (x, lower, upper []float64) {
 	return x, lower, upper
 }
 
-// Minimize finds the parameters by minimisation, L-BFGS unless the settings say
+// Minimize finds the parameters by minimisation, with L-BFGS unless the settings say
 // otherwise.
 func (v *Inversion) Minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
 	f, err := v.Function()

@@ -11,9 +11,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Problem returns the inversion as a least-squares problem with an exact Jacobian,
-// one run of the simulator's tangent for each parameter. Residuals are those of the
-// Loss over Sigma. A Penalty of the Scene has no residuals and is refused.
+// Problem returns the inversion as a least-squares problem with an exact Jacobian, which
+// takes one run of the simulator's tangent for each parameter. The residuals are those of
+// the Loss over Sigma. It returns an error if the Scene has a Penalty, which has no
+// residuals.
 func (v *Inversion) Problem() (*optim.Problem, error) {
 	l, err := v.linear()
 	if err != nil {
@@ -28,8 +29,8 @@ func (v *Inversion) Problem() (*optim.Problem, error) {
 	return p, nil
 }
 
-// Fit finds the parameters by least squares: Levenberg-Marquardt, or a trust region
-// where there are bounds, unless the settings say otherwise.
+// Fit finds the parameters by least squares. Unless the settings say otherwise, the
+// method is Levenberg-Marquardt, or a trust region if there are bounds.
 func (v *Inversion) Fit(ctx context.Context, s optim.Settings) (*optim.Result, error) {
 	if err := given.Args("morph.Inversion.Fit", "v", v, "ctx", ctx); err != nil {
 		return nil, err
@@ -55,19 +56,21 @@ func (v *Inversion) names() (list []string) {
 	return list
 }
 
-// linear computes residuals and their derivatives along directions: through the
+// linear computes residuals and their derivatives along directions: first through the
 // fields, then the simulator, then the residuals.
 type linear struct {
 	*comparison
-	sim      *rsoxs.Simulator
-	reducer  *rsoxs.Reducer
-	fields   *ad.State // parameters to fields and constants
-	along    *ad.State // parameters and directions to their changes
-	residual *ad.State // what is seen, its change, parameters and directions to residuals and their changes
+	sim     *rsoxs.Simulator
+	reducer *rsoxs.Reducer
+	fields  *ad.State // maps parameters to fields and constants
+	along   *ad.State // maps parameters and directions to changes of fields and constants
+	// residual maps the detected pattern, its change, parameters and directions to
+	// residuals and their changes.
+	residual *ad.State
 	morph    *rsoxs.Morphology
 	optics   rsoxs.Optics
 	pattern  *rsoxs.Pattern
-	at       []float64 // parameters of morph; nil before the first
+	at       []float64 // parameters at which morph was computed; nil before the first computation
 }
 
 func (v *Inversion) linear() (*linear, error) {
@@ -119,7 +122,7 @@ func state(out, in []*ad.Node) (*ad.State, error) {
 	return prog.NewState(), nil
 }
 
-// room makes the morphology that the fields are copied to.
+// room allocates the morphology to which the fields are copied.
 func (l *linear) room(fields []*ad.Node) (err error) {
 	if l.Curves != nil {
 		if _, l.reducer, err = l.Sim.Curves(l.Curves.Reduction, l.scene.Materials, l.constant); err != nil {
@@ -134,7 +137,7 @@ func (l *linear) room(fields []*ad.Node) (err error) {
 	return nil
 }
 
-// materials makes arrays of the shapes of the scene's.
+// materials allocates arrays with the shapes of the scene's materials.
 func (l *linear) materials() []rsoxs.Material {
 	list := make([]rsoxs.Material, len(l.scene.Materials))
 	for i := range list {
@@ -143,7 +146,7 @@ func (l *linear) materials() []rsoxs.Material {
 	return list
 }
 
-// load copies the outputs of a state, fields and constants, to m and o.
+// load copies the outputs of a state, which are fields and constants, to m and o.
 func load(st *ad.State, m []rsoxs.Material, o rsoxs.Optics) {
 	k := 0
 	for i := range m {
@@ -161,7 +164,7 @@ func load(st *ad.State, m []rsoxs.Material, o rsoxs.Optics) {
 	}
 }
 
-// put copies the parameters x to the inputs of a state from input k on.
+// put copies the parameters x to the inputs of a state, starting at input k.
 func (l *linear) put(st *ad.State, k int, x []float64) {
 	for i, p := range l.Params {
 		copy(st.Input(k+i), x[:len(p.Start)])
@@ -201,7 +204,7 @@ func equal(a, b []float64) bool {
 	return true
 }
 
-// residuals fills r at x.
+// residuals fills r with the residuals at x.
 func (l *linear) residuals(r, x []float64) error {
 	if err := l.move(x); err != nil {
 		return err
@@ -249,7 +252,7 @@ func (l *linear) reduceTangent(d *tensor.Tensor) ([]float64, error) {
 	return c.Flat(), nil
 }
 
-// jacobian fills j at x, column by column.
+// jacobian fills j with the Jacobian at x, column by column.
 func (l *linear) jacobian(j, x []float64) error {
 	r := make([]float64, len(l.data))
 	if err := l.residuals(r, x); err != nil {
@@ -266,7 +269,7 @@ func (l *linear) jacobian(j, x []float64) error {
 	return nil
 }
 
-// column writes the derivative of the residuals at x along a direction.
+// column writes the derivative of the residuals at x along a direction to dst.
 func (l *linear) column(dst, x, direction []float64) error {
 	l.put(l.along, 0, x)
 	l.put(l.along, len(l.Params), direction)

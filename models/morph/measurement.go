@@ -12,17 +12,18 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Measurement is what the files of a Problem hold.
+// Measurement is the content of the files that a Problem names.
 type Measurement struct {
-	Config rsoxs.Config   // with the energies; Grid is the problem's
-	Optics rsoxs.Optics   // by energy and material
-	Data   *tensor.Tensor // [energy, beam, QY, QX]
-	Mask   *tensor.Tensor // of that shape, or nil
-	// Altered says what of the data was left out, for the verdict.
+	Config rsoxs.Config   // settings with the energies; Grid comes from the problem
+	Optics rsoxs.Optics   // optical constants by energy and material
+	Data   *tensor.Tensor // intensities [energy, beam, QY, QX]
+	Mask   *tensor.Tensor // mask with the shape of Data, or nil
+	// Altered lists the data that were left out, for the verdict.
 	Altered []check.Alteration
 }
 
-// Measure reads the files that the problem names; their paths start from the folder base.
+// Measure reads the files that the problem names. Relative paths start from the folder
+// base.
 func (p *Problem) Measure(base string) (m Measurement, err error) {
 	at := func(name string) string { return below(base, name) }
 	if m.Config, err = p.measurementConfig(at); err != nil {
@@ -42,7 +43,7 @@ func (p *Problem) Measure(base string) (m Measurement, err error) {
 	return m, err
 }
 
-// Masked returns the data with NaN where the mask leaves out.
+// Masked returns the data with NaN where the mask excludes pixels.
 func (m Measurement) Masked() *tensor.Tensor {
 	out := m.Data.Copy()
 	if m.Mask == nil {

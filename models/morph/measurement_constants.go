@@ -31,7 +31,7 @@ func (p *Problem) openConstants(at func(string) string, energies []float64) (rso
 	return o, nil
 }
 
-// material reads "Material1.txt", "vacuum" or rows of numbers by energy.
+// material reads a file such as "Material1.txt", "vacuum", or rows of numbers by energy.
 func material(raw json.RawMessage, at func(string) string, energies []float64) (*cyrsoxs.Material, error) {
 	var name string
 	if json.Unmarshal(raw, &name) == nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// chosenPixels is 1 where a pixel counts: finite, above 0 where logarithms are
-// compared, within the mask's q, and not 0 in its file. It says why others do not.
+// chosenPixels returns 1 for each pixel that is compared: it must be finite, above 0 if
+// logarithms are compared, within the q range of the mask, and not 0 in the mask's file.
+// It also returns why the others are left out.
 func (p *Problem) chosenPixels(at func(string) string, data *tensor.Tensor) (*tensor.Tensor, []check.Alteration, error) {
 	mask := tensor.New(tensor.Float64, data.Shape()...)
 	out, v := mask.Data().([]float64), data.Data().([]float64)
@@ -48,7 +49,7 @@ func (p *Problem) chosenPixels(at func(string) string, data *tensor.Tensor) (*te
 	return mask, unused.alterations(p.Loss), nil
 }
 
-// withinQ leaves out the pixels outside a range of q and counts them.
+// withinQ sets pixels outside a range of q to 0 and counts them.
 func withinQ(out []float64, p *Problem, q []float64) (left int) {
 	ny, nx := p.Grid.Shape[1], p.Grid.Shape[2]
 	qy, qx := rsoxs.Frequencies(ny, p.Grid.Voxel), rsoxs.Frequencies(nx, p.Grid.Voxel)
@@ -61,7 +62,7 @@ func withinQ(out []float64, p *Problem, q []float64) (left int) {
 	return left
 }
 
-// tally counts pixels that are not compared, by reason.
+// tally counts the excluded pixels by reason.
 type tally struct{ total, empty, dark, q, file int }
 
 func (t tally) alterations(loss string) (out []check.Alteration) {

@@ -8,12 +8,12 @@ import (
 
 const halfPi = math.Pi / 2
 
-// Modes are real waves in the plane of a film that fit its edges: 1, and the cosine
-// and the sine of 2 pi (i x/nx + j y/ny) for whole numbers |i|, |j| up to the
-// order, one of each pair of opposite waves.
+// Modes are real waves in the plane of a film, periodic at its edges: 1, and the cosine
+// and the sine of 2 pi (i x/nx + j y/ny) for integers |i|, |j| up to the order, with one
+// of each pair of opposite waves.
 type Modes struct {
-	Count int      // of waves: (2 order + 1)^2
-	waves *ad.Node // [count, 1, Y, X]
+	Count int      // number of waves, (2 order + 1)^2
+	waves *ad.Node // the waves, [count, 1, Y, X]
 }
 
 // Modes returns the waves up to an order.
@@ -45,7 +45,7 @@ func (g Grid) Modes(order int) Modes {
 	return m
 }
 
-// sum returns the waves times their coefficients [1, Y, X].
+// sum returns the sum [1, Y, X] of the waves multiplied by their coefficients.
 func (m Modes) sum(coefficients *ad.Node) *ad.Node {
 	return ad.SumAxes(ad.Mul(ad.Reshape(coefficients, m.Count, 1, 1, 1), m.waves), 0)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// OpenPatterns reads folders of Energy_*.h5 and such files, in the order of their
-// energies, with the directions of the beams. Files of images do not hold the edge of a
-// voxel, in nm, from which q follows.
+// OpenPatterns reads Energy_*.h5 files, given as files or folders, in order of energy,
+// with the directions of the beams. It takes the edge length of a voxel in nm, from which
+// q follows, because image files do not record it.
 func OpenPatterns(names []string, voxel float64) (*rsoxs.Pattern, [][3]float64, error) {
 	files, err := PatternFiles(names)
 	if err != nil {
@@ -37,14 +37,14 @@ func OpenPatterns(names []string, voxel float64) (*rsoxs.Pattern, [][3]float64, 
 	return p, all[0].KVectors, err
 }
 
-// NoPatternsError says that a folder holds no images of a simulation.
+// NoPatternsError says that a folder holds no simulated images.
 type NoPatternsError struct{ Folder string }
 
-// Error names the folder and what it lacks.
+// Error names the folder and says what it lacks.
 func (e *NoPatternsError) Error() string { return e.Folder + " has no Energy_*.h5" }
 
-// PatternFiles lists the files of images among names, which are files and folders. A
-// folder without any is a *NoPatternsError.
+// PatternFiles lists the image files among names, which are files and folders. If a
+// folder has none, the error is a *NoPatternsError.
 func PatternFiles(names []string) ([]string, error) {
 	var all []string
 	for _, arg := range names {
@@ -73,10 +73,11 @@ func PatternFiles(names []string) ([]string, error) {
 	return all, nil
 }
 
-// imageName is the name of a file of images.
+// imageName matches the name of an image file.
 var imageName = regexp.MustCompile(`^Energy_[0-9.]+\.h5$`)
 
-// joinPatterns makes one pattern [energy, beam, qy, qx] of images of voxels of a nm.
+// joinPatterns joins images into one pattern [energy, beam, qy, qx]; a is the edge length
+// of a voxel in nm.
 func joinPatterns(all []*cyrsoxs.Pattern, a float64) (*rsoxs.Pattern, error) {
 	slices.SortStableFunc(all, func(x, y *cyrsoxs.Pattern) int { return cmp.Compare(x.Energy, y.Energy) })
 	first := all[0]

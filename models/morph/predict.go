@@ -7,8 +7,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
-// Predict returns the morphology that parameters x describe, in the order of Names, and
-// what a detector sees of it, with the scale and the background.
+// Predict returns the morphology at parameters x, given in the order of Names, and the
+// detected pattern with scale and background.
 func (t *Task) Predict(ctx context.Context, x []float64) (*rsoxs.Morphology, *rsoxs.Pattern, error) {
 	scene, err := t.Problem.Scene(x)
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *Task) Predict(ctx context.Context, x []float64) (*rsoxs.Morphology, *rs
 	return m, p, err
 }
 
-// predict returns what a detector sees of the fields m of a scene, with its scale and
+// predict returns the detected pattern for the fields m of a scene, with its scale and
 // background.
 func (t *Task) predict(ctx context.Context, m *rsoxs.Morphology, s Scene) (*rsoxs.Pattern, error) {
 	sim := t.Inversion.Sim.Clone()

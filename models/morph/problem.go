@@ -30,64 +30,80 @@ type Problem struct {
 	Model      string                  `json:"model"`
 	Grid       ProblemGrid             `json:"grid"`
 	Options    ProblemOptions          `json:"options,omitzero"`
-	Parameters map[string]ProblemParam `json:"parameters"`      // searched
-	Fixed      map[string]float64      `json:"fixed,omitempty"` // held
+	Parameters map[string]ProblemParam `json:"parameters"`      // parameters to be found
+	Fixed      map[string]float64      `json:"fixed,omitempty"` // parameters with fixed values
 
-	// Files and what they are of; whoever reads them makes a Measurement.
-	Data      string            `json:"data"`               // a folder of Energy_*.h5, or an NPY file [energy, QY, QX] or [energy, beam, QY, QX]
-	Energies  []float64         `json:"energies,omitempty"` // eV; of an NPY file, or those to take of a folder
-	Constants []json.RawMessage `json:"constants"`          // for each material a file MaterialN.txt, "vacuum", or rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy
-	Config    string            `json:"config,omitempty"`   // config.txt with the settings of the measurement, in place of the next three
-	Angles    *[3]float64       `json:"angles,omitempty"`   // of the electric field: first, step, last in degrees. Default 0
-	RotMask   bool              `json:"rot_mask,omitempty"` // mean over the angles that reach a pixel
-	Hann      bool              `json:"hann,omitempty"`     // window
+	// The files, and what they contain. Reading them gives a Measurement.
+	Data string `json:"data"`
+	// Energies in eV of an NPY file, or those to read from a folder.
+	Energies []float64 `json:"energies,omitempty"`
+	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
+	// rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy.
+	Constants []json.RawMessage `json:"constants"`
+	// config.txt with the measurement settings; replaces the next three.
+	Config string `json:"config,omitempty"`
+	// Angles of the electric field in degrees: first, step, last. Default 0.
+	Angles  *[3]float64 `json:"angles,omitempty"`
+	RotMask bool        `json:"rot_mask,omitempty"` // average over the angles that reach a pixel
+	Hann    bool        `json:"hann,omitempty"`     // apply a Hann window
 
-	QGrid   string      `json:"q_grid,omitempty"` // "cyrsoxs" (default) or "exact"
-	Mask    ProblemMask `json:"mask,omitzero"`
-	Compare string      `json:"compare,omitempty"`  // "images" (default), or "curves": I(q) and A(q)
-	Loss    string      `json:"loss,omitempty"`     // "log" (default), "square" or "poisson"
-	Eps     float64     `json:"eps,omitempty"`      // see Inversion
-	Sigma   float64     `json:"sigma,omitempty"`    // see Inversion. Without it errors follow from the scatter of the residuals
-	MaxNFev int         `json:"max_nfev,omitempty"` // limit on evaluations of each fit. Default that of package optim
-	Method  string      `json:"method,omitempty"`   // "lm", "lbfgs" or "nuts". Default lm, lbfgs where that cannot be
+	QGrid string      `json:"q_grid,omitempty"` // q grid: "cyrsoxs" (default) or "exact"
+	Mask  ProblemMask `json:"mask,omitzero"`
+	// Quantity compared: "images" (default), or "curves" for I(q) and A(q).
+	Compare string  `json:"compare,omitempty"`
+	Loss    string  `json:"loss,omitempty"` // loss function: "log" (default), "square" or "poisson"
+	Eps     float64 `json:"eps,omitempty"`  // offset of logarithms; see Inversion
+	// Sigma is the standard deviation of the residuals; see Inversion. Without it, errors
+	// follow from the scatter of the residuals.
+	Sigma float64 `json:"sigma,omitempty"`
+	// Limit on evaluations per fit. Default from package optim.
+	MaxNFev int `json:"max_nfev,omitempty"`
+	// Method is "lm", "lbfgs" or "nuts". Default lm, or lbfgs if lm is not possible.
+	Method string `json:"method,omitempty"`
 }
 
-// ProblemGrid is the volume.
+// ProblemGrid is the simulated volume.
 type ProblemGrid struct {
-	Shape [3]int  `json:"shape"` // voxels along Z, Y, X
-	Voxel float64 `json:"voxel"` // nm
+	Shape [3]int  `json:"shape"` // number of voxels along Z, Y, X
+	Voxel float64 `json:"voxel"` // edge length of a voxel in nm
 }
 
-// ProblemOptions are what models have beside numbers.
+// ProblemOptions are the options of models other than their parameters.
 type ProblemOptions struct {
-	Matrix    bool    `json:"matrix,omitempty"`    // a further material fills the rest; without it vacuum does
-	Width     float64 `json:"width,omitempty"`     // nm, of edges. Default half a voxel
-	Radial    bool    `json:"radial,omitempty"`    // rod: molecules point outwards
-	Order     int     `json:"order,omitempty"`     // film: of the waves
-	From      [3]int  `json:"from,omitzero"`       // voxels: support, Z, Y, X
-	To        [3]int  `json:"to,omitzero"`         // voxels: its end
-	Variation float64 `json:"variation,omitempty"` // voxels: weight of TotalVariation
-	Roughness float64 `json:"roughness,omitempty"` // voxels: weight of Roughness
+	// Fill the rest with a further material instead of vacuum.
+	Matrix    bool    `json:"matrix,omitempty"`
+	Width     float64 `json:"width,omitempty"`     // width of edges in nm. Default half a voxel
+	Radial    bool    `json:"radial,omitempty"`    // for rods, molecules point outwards from the axis
+	Order     int     `json:"order,omitempty"`     // for films, order of the waves
+	From      [3]int  `json:"from,omitzero"`       // for voxels, start of the support along Z, Y, X
+	To        [3]int  `json:"to,omitzero"`         // for voxels, end of the support (exclusive)
+	Variation float64 `json:"variation,omitempty"` // for voxels, weight of TotalVariation. Default 0
+	Roughness float64 `json:"roughness,omitempty"` // for voxels, weight of Roughness. Default 0
 }
 
-// ProblemParam is a parameter that is searched.
+// ProblemParam is a parameter to be found.
 type ProblemParam struct {
-	Start  StartValues `json:"start,omitempty"`      // a number, or the elements of an array
-	File   string      `json:"start_file,omitempty"` // NPY in place of Start; whoever reads it sets Start
-	Bounds []float64   `json:"bounds,omitempty"`     // [lowest, highest]
-	Prior  string      `json:"prior,omitempty"`      // distribution of package infer/dist, such as "normal(10, 2)". Default: uniform between the bounds, or flat
+	Start StartValues `json:"start,omitempty"` // starting value, or the values of an array's elements
+	// NPY file with the starting values; its reader sets Start.
+	File   string    `json:"start_file,omitempty"`
+	Bounds []float64 `json:"bounds,omitempty"` // [lowest, highest]; nil for none
+	// Prior is a distribution of package infer/dist, such as "normal(10, 2)". Default:
+	// uniform between the bounds, or flat without them.
+	Prior string `json:"prior,omitempty"`
 }
 
-// ProblemMask chooses pixels. All have to be positive unless Loss is "square".
+// ProblemMask selects pixels. With Loss "log" they must be positive, with "poisson" not
+// negative.
 type ProblemMask struct {
-	Q    []float64 `json:"q,omitempty"`    // [least, largest] |q| in the plane of the detector, 1/nm
-	File string    `json:"file,omitempty"` // NPY of the shape of the data, or of one image: 0 leaves out
+	Q []float64 `json:"q,omitempty"` // [smallest, largest] |q| in the detector plane in 1/nm
+	// NPY file with the shape of the data or of one image; zeros exclude pixels.
+	File string `json:"file,omitempty"`
 }
 
 // StartValues is a number or a list of numbers in JSON.
 type StartValues []float64
 
-// UnmarshalJSON reads a number or a list of them.
+// UnmarshalJSON reads a number or a list of numbers.
 func (v *StartValues) UnmarshalJSON(b []byte) error {
 	var one float64
 	if err := json.Unmarshal(b, &one); err == nil {
@@ -97,8 +113,8 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]float64)(v))
 }
 
-// ParseProblem reads a document. Keys that mean nothing are errors, which suggest
-// what was meant; so are numbers that cannot be.
+// ParseProblem reads a document. It returns an error for unknown keys, suggesting the
+// closest known one, and for impossible numbers.
 func ParseProblem(b []byte) (*Problem, error) {
 	b, err := foreign.JSON(b)
 	if err != nil {
@@ -115,7 +131,7 @@ func ParseProblem(b []byte) (*Problem, error) {
 	return p, p.Check()
 }
 
-// Check returns what is wrong with the numbers of a problem.
+// Check returns an error that lists what is wrong with the numbers of a problem.
 func (p *Problem) Check() error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("morph: problem: %w", err)
@@ -159,7 +175,7 @@ func strictKeys(b []byte, t reflect.Type, where string) error {
 	return nil
 }
 
-// placedAt says where in the document a value is of the wrong kind.
+// placedAt adds to err the place in the document at which a value has the wrong type.
 func placedAt(b []byte, err error, where string) error {
 	if where == "" {
 		return err
@@ -176,7 +192,7 @@ func sortedNames[T any](m map[string]T) []string {
 	return names
 }
 
-// unknown is the error of a name that is not among the known ones.
+// unknown is the error for a name that is not among the known ones.
 func unknown(what, path, name string, known []string) error {
 	if m := spelling.Meant(name, known); m != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", what, path, m)
@@ -184,10 +200,10 @@ func unknown(what, path, name string, known []string) error {
 	return fmt.Errorf("unknown %s %q: there are %s", what, path, strings.Join(known, ", "))
 }
 
-// mostVoxels bounds the volume of a problem; each needs some hundred bytes.
+// mostVoxels is the largest volume of a problem; each voxel needs about a hundred bytes.
 const mostVoxels = 1 << 26
 
-// check is Check without a prefix.
+// check is Check without the error prefix.
 func (p *Problem) check() error {
 	m, ok := problemModels[p.Model]
 	if !ok {
@@ -207,7 +223,7 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// checkVolume looks at the size of voxels and at the options.
+// checkVolume checks the size of voxels and the options.
 func (p *Problem) checkVolume() (bad []string) {
 	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
 		bad = append(bad, fmt.Sprintf("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel))
@@ -224,7 +240,7 @@ func (p *Problem) checkVolume() (bad []string) {
 	return bad
 }
 
-// checkMeasurement looks at the data and at how they are compared.
+// checkMeasurement checks the data and the settings of the comparison.
 func (p *Problem) checkMeasurement() (bad []string) {
 	for _, c := range []struct {
 		key, value string
@@ -261,7 +277,7 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	return bad
 }
 
-// checkParams looks at names, sizes, bounds and priors.
+// checkParams checks names, sizes, bounds and priors.
 func (p *Problem) checkParams(m problemModel) (bad []string) {
 	known, models := map[string]int{}, map[string]problemParam{}
 	for _, q := range m.all() {
@@ -308,7 +324,8 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 	return bad
 }
 
-// excluded says how bounds, starts, prior and what is physical contradict each other.
+// excluded reports contradictions between bounds, starting values, prior and physical
+// limits.
 func (m problemParam) excluded(name string, q ProblemParam) (bad []string) {
 	if l := m.limits; l != nil && q.Bounds != nil && (q.Bounds[0] < l[0] || q.Bounds[1] > l[1]) {
 		return []string{fmt.Sprintf("bounds of %s are %v: it is %g to %g by nature", name, q.Bounds, l[0], l[1])}
@@ -326,8 +343,9 @@ func (m problemParam) excluded(name string, q ProblemParam) (bad []string) {
 	return bad
 }
 
-// bounds are those of the problem, or else what is physical; nil for none. A prior
-// without bounds keeps its own support, but for limits on both sides.
+// bounds returns the bounds in the problem or else the physical limits; nil for none. A
+// prior without bounds keeps its own support, unless the parameter is limited on both
+// sides.
 func (m problemParam) bounds(q ProblemParam) []float64 {
 	switch {
 	case q.Bounds != nil:
@@ -338,7 +356,7 @@ func (m problemParam) bounds(q ProblemParam) []float64 {
 	return m.limits[:]
 }
 
-// distribution returns the prior, truncated by the bounds; nil for none.
+// distribution returns the prior truncated by the bounds; nil for none.
 func (m problemParam) distribution(q ProblemParam) (*dist.Dist, error) {
 	if q.Prior == "" {
 		return nil, nil
@@ -361,7 +379,7 @@ func (m problemParam) distribution(q ProblemParam) (*dist.Dist, error) {
 	return &d, d.Err()
 }
 
-// Inversion joins a problem and its measurement.
+// Inversion combines a problem with its measurement.
 func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 	if p.QGrid == "exact" {
 		m.Config.Grid = rsoxs.ExactGrid
@@ -394,7 +412,7 @@ func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 	return v, nil
 }
 
-// materials checks that there are constants of every material.
+// materials checks that there are constants for every material.
 func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 	var nodes []*ad.Node
 	for _, q := range v.Params {
@@ -413,7 +431,7 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 	return nil
 }
 
-// curves compares reduced images with true radii in place of the images.
+// curves compares reduced images with true radii instead of the images.
 func (p *Problem) curves(v *Inversion, m Measurement) error {
 	pattern := &rsoxs.Pattern{Energies: m.Config.Energies, QY: rsoxs.Frequencies(p.Grid.Shape[1], p.Grid.Voxel), QX: rsoxs.Frequencies(p.Grid.Shape[2], p.Grid.Voxel), Intensity: m.Masked()}
 	r := rsoxs.Reduction{Radii: rsoxs.TrueRadii}

@@ -8,8 +8,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// OpenProblem reads a problem file, with the starts that it keeps in files of their own.
-// Paths in the document start from the folder of the file.
+// OpenProblem reads a problem file, and the files with starting values that it names.
+// Relative paths in the document start from the folder of the file.
 func OpenProblem(file string) (*Problem, error) {
 	b, err := foreign.ReadFile(file)
 	if err != nil {
@@ -22,7 +22,7 @@ func OpenProblem(file string) (*Problem, error) {
 	return p, p.ReadStarts(filepath.Dir(file))
 }
 
-// ReadStarts reads the starts that are in files, whose paths start from the folder base.
+// ReadStarts reads starting values from files. Relative paths start from the folder base.
 func (p *Problem) ReadStarts(base string) error {
 	for name, q := range p.Parameters {
 		if q.File == "" {
@@ -38,7 +38,7 @@ func (p *Problem) ReadStarts(base string) error {
 	return p.Check()
 }
 
-// below returns a path that starts from base unless it is absolute.
+// below returns path name relative to base, unless it is absolute.
 func below(base, name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -12,19 +12,19 @@ import (
 // problemModel is a model that problems can name.
 type problemModel struct {
 	about   string
-	centred bool // has the parameters x, y, z
+	centred bool // whether the model has the parameters x, y, z
 	params  []problemParam
 	build   func(p *Problem, g Grid, at values) Scene
 }
 
-// problemParam is a parameter of a model. One that is not needed has a default, or
-// is left out.
+// problemParam is a parameter of a model. An optional parameter has a default or can be
+// left out.
 type problemParam struct {
 	name, about string
 	needed      bool
 	fallback    *float64
-	length      func(p *Problem) int // of an array; nil for a number
-	limits      *[2]float64          // of what is physical; nil for any number
+	length      func(p *Problem) int // length of an array; nil for a number
+	limits      *[2]float64          // physical limits; nil for any number
 }
 
 func (q problemParam) size(p *Problem) int {
@@ -34,10 +34,10 @@ func (q problemParam) size(p *Problem) int {
 	return q.length(p)
 }
 
-// values gives the Nodes of the parameters by name, nil for those left out.
+// values returns the Node of the parameter with a given name, or nil if it was left out.
 type values func(name string) *ad.Node
 
-// radians turns a Node of degrees, if there is one.
+// radians converts a Node from degrees; nil stays nil.
 func radians(x *ad.Node) *ad.Node {
 	if x == nil {
 		return nil
@@ -49,13 +49,14 @@ func needed(name, about string) problemParam {
 	return problemParam{name: name, about: about, needed: true}
 }
 
-// within gives a parameter the limits of what is physical.
+// within sets the physical limits of a parameter.
 func (q problemParam) within(lowest, highest float64) problemParam {
 	q.limits = &[2]float64{lowest, highest}
 	return q
 }
 
-// positive are lengths, factors and standard deviations.
+// positive limits a parameter to nonnegative numbers: lengths, factors and standard
+// deviations.
 func (q problemParam) positive() problemParam { return q.within(0, math.Inf(1)) }
 
 func optional(name, about string) problemParam { return problemParam{name: name, about: about} }
@@ -64,14 +65,14 @@ func usually(name string, value float64, about string) problemParam {
 	return problemParam{name: name, about: about, fallback: &value}
 }
 
-// nuisance are parameters of every model.
+// nuisance lists the parameters that every model has.
 var nuisance = []problemParam{
 	optional("scale", "factor of the intensities; default 1").positive(),
 	optional("background", "added to the intensities; default 0"),
 	optional("noise", "standard deviation of the residuals, of posteriors").positive(),
 }
 
-// middle are parameters of models that have a centre.
+// middle lists the parameters of models with a centre.
 var middle = []problemParam{
 	optional("x", "nm, of the centre; default the middle of the grid"),
 	optional("y", "nm, of the centre"),
@@ -132,7 +133,8 @@ func support(p *Problem) int {
 	return (to[0] - from[0]) * (to[1] - from[1]) * (to[2] - from[2])
 }
 
-// centre is the middle of the grid but for the parameters x, y, z.
+// centre returns the middle of the grid, except for coordinates given by the parameters
+// x, y, z.
 func centre(g Grid, at values) (c Vec) {
 	for i, name := range []string{"x", "y", "z"} {
 		if c[i] = at(name); c[i] == nil {
@@ -150,7 +152,7 @@ func (m problemModel) all() []problemParam {
 	return append(list, nuisance...)
 }
 
-// searched lists the parameters that are searched, in the order of the model.
+// searched lists the parameters to be found, in the order of the model.
 func (p *Problem) searched() (list []problemParam) {
 	for _, q := range problemModels[p.Model].all() {
 		if _, ok := p.Parameters[q.name]; ok {
@@ -160,7 +162,7 @@ func (p *Problem) searched() (list []problemParam) {
 	return list
 }
 
-// build is Inversion.Build: nodes are those of searched.
+// build serves as Inversion.Build; nodes has the order of searched.
 func (p *Problem) build(nodes []*ad.Node) Scene {
 	m := problemModels[p.Model]
 	given := map[string]*ad.Node{}
@@ -196,7 +198,7 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 	return s
 }
 
-// Scene returns what a problem describes at values of its parameters, in the order of
+// Scene returns the scene of a problem at parameter values x, given in the order of
 // Names.
 func (p *Problem) Scene(x []float64) (Scene, error) {
 	var nodes []*ad.Node
@@ -215,7 +217,7 @@ func (p *Problem) Scene(x []float64) (Scene, error) {
 	return p.build(nodes), nil
 }
 
-// ProblemModels describes the models of problems and their parameters, a line each.
+// ProblemModels describes the models of problems and their parameters, one per line.
 func ProblemModels() string {
 	var b strings.Builder
 	for _, name := range sortedNames(problemModels) {

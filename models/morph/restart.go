@@ -12,7 +12,7 @@ import (
 // purposeRestart is the random stream of OtherStart.
 const purposeRestart uint32 = 161
 
-// Start returns the starts of all parameters, one after the other.
+// Start returns the starting values of all parameters in one slice.
 func (v *Inversion) Start() (x []float64) {
 	for _, p := range v.Params {
 		x = append(x, p.Start...)
@@ -20,8 +20,8 @@ func (v *Inversion) Start() (x []float64) {
 	return x
 }
 
-// OtherStart returns start number k beside the own one: from the priors, between the
-// bounds, or within 30 % of the own start where there are neither.
+// OtherStart returns alternative start number k, drawn from the priors, between the
+// bounds or, without either, within 30 % of the original start.
 func (v *Inversion) OtherStart(seed uint64, k int) (x []float64) {
 	src := tensor.NewStream(seed, purposeRestart, uint32(k))
 	for _, p := range v.Params {
@@ -53,8 +53,8 @@ func (p *Param) other(own float64, src *tensor.Stream) float64 {
 	return drawn[0]
 }
 
-// BestFit fits and, where model and data disagree, starts again elsewhere, up to
-// restarts times, and keeps the lowest minimum.
+// BestFit fits the model. If it disagrees with the data, BestFit repeats the fit from
+// other starts, at most restarts times, and keeps the lowest minimum.
 func (v *Inversion) BestFit(ctx context.Context, seed uint64, restarts int) (*optim.Result, error) {
 	best, err := v.Fit(ctx, optim.Settings{})
 	if err != nil {

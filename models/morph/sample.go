@@ -13,10 +13,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// Model returns the inversion as a model for inference. With LogLoss logarithms of
-// intensities are observed under a normal distribution, with SquareLoss intensities, with
-// PoissonLoss counts; anisotropies of curves under a normal distribution beside them. The
-// standard deviation is Sigma or the Scene's.
+// Model returns the inversion as a model for inference. LogLoss observes logarithms of
+// intensities with normal errors, SquareLoss observes intensities with normal errors, and
+// PoissonLoss observes counts. Curves also observe anisotropies with normal errors. The
+// standard deviation is Sigma of the Scene or else of the Inversion.
 func (v *Inversion) Model() (*infer.Model, error) {
 	m := infer.NewModel("morphology")
 	params := make([]*ad.Node, len(v.Params))
@@ -50,7 +50,7 @@ func (v *Inversion) Model() (*infer.Model, error) {
 	return m, nil
 }
 
-// observed names what is observed.
+// observed returns the name of the observed quantity.
 func (q *comparison) observed() string {
 	switch {
 	case q.Curves != nil:
@@ -77,9 +77,9 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 	return m.Flat(p.Name, dist.IdentityTransform(), shape...)
 }
 
-// Sample draws from the posterior. Chains start around a least-squares fit, spread
-// wider than its covariance, unless the settings say where, the parameters are
-// arrays, or the Scene has a penalty or an inferred Sigma.
+// Sample draws from the posterior. The chains start around a least-squares fit, spread
+// wider than its covariance, unless the settings give starting points, there are array
+// parameters, or the Scene has a penalty or an inferred Sigma.
 func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, error) {
 	if err := given.Args("morph.Inversion.Sample", "v", v, "ctx", ctx); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, e
 	return infer.Sample(ctx, post, cfg)
 }
 
-// shared returns v with the processors divided among the chains that run at a time.
+// shared returns v with the processors divided among the chains that run concurrently.
 func (v *Inversion) shared(cfg infer.Config) *Inversion {
 	if v.Sim == nil {
 		return v
@@ -114,7 +114,7 @@ func (v *Inversion) shared(cfg infer.Config) *Inversion {
 	return &c
 }
 
-// fits reports whether a least-squares fit can say where chains start.
+// fits reports whether a least-squares fit can provide the starts of chains.
 func (v *Inversion) fits() bool {
 	for _, p := range v.Params {
 		if len(p.Start) > 1 {
@@ -125,7 +125,7 @@ func (v *Inversion) fits() bool {
 	return err == nil && q.scene.Penalty == nil && q.scene.Sigma == nil
 }
 
-// around returns a start for each chain about a least-squares fit.
+// around returns a start for each chain near a least-squares fit.
 func (v *Inversion) around(ctx context.Context, post *infer.Posterior, cfg infer.Config) ([][]float64, error) {
 	r, err := v.BestFit(ctx, cfg.Seed, 6)
 	if err != nil {

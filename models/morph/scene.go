@@ -6,24 +6,24 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Scene is what scatters, as a graph over parameters. Vacuum needs no material.
+// Scene is the scattering object as a graph over parameters. Vacuum needs no material.
 type Scene struct {
 	Materials []rsoxs.MaterialNodes
-	// Constants are the optical constants [energy, material, 4] where they are
-	// refined; nil for those of the Inversion.
+	// Constants are the optical constants [energy, material, 4] if they are refined; nil
+	// uses those of the Inversion.
 	Constants *ad.Node
-	// Scale and Background turn intensities into those measured, Scale I + Background;
-	// nil for 1 and 0.
+	// Scale and Background convert intensities to measured ones, Scale I + Background;
+	// nil stands for 1 and 0.
 	Scale, Background *ad.Node
-	// Penalty is added to what is minimised, and taken from the log density; nil for
-	// none.
+	// Penalty is added to the minimised function and subtracted from the log density; nil
+	// for none.
 	Penalty *ad.Node
-	// Sigma is the standard deviation of the residuals of a posterior where that is
-	// inferred; nil for that of the Inversion.
+	// Sigma is the standard deviation of the residuals if a posterior infers it; nil uses
+	// that of the Inversion.
 	Sigma *ad.Node
 }
 
-// Refined returns constants in which those of one material, counted from 0, are
+// Refined returns the constants o with those of one material, counted from 0, replaced by
 // values [energy, 4]: DeltaPara, BetaPara, DeltaPerp, BetaPerp.
 func Refined(o rsoxs.Optics, material int, values *ad.Node) *ad.Node {
 	parts := make([]*ad.Node, 0, 3)
@@ -52,22 +52,22 @@ func constants(o rsoxs.Optics) *ad.Node {
 	return ad.Const(flat, len(o), len(o[0]), 4)
 }
 
-// CoreShell is a ball with a shell whose molecules point outwards, in vacuum or in
-// a matrix. Materials: core, shell and, if Matrix, the rest.
+// CoreShell is a ball with a shell whose molecules point outwards, in vacuum or in a
+// matrix. Materials: core, shell and, if Matrix is set, the rest.
 type CoreShell struct {
 	Grid
 	Centre  Vec
-	Radius  *ad.Node // nm, of the core
-	Shell   *ad.Node // nm, thickness
-	Aligned *ad.Node // S of the shell
-	// Decay makes S fall with the distance r from the centre as (Radius/r)^Decay. Nil
-	// for none.
+	Radius  *ad.Node // radius of the core in nm
+	Shell   *ad.Node // thickness of the shell in nm
+	Aligned *ad.Node // order parameter S of the shell
+	// Decay makes S fall with the distance r from the centre as (Radius/r)^Decay; nil for
+	// no decay.
 	Decay  *ad.Node
-	Width  float64 // nm, of the edges; default half a voxel
+	Width  float64 // width of the edges in nm. Default half a voxel
 	Matrix bool
 }
 
-// Scene returns the graph.
+// Scene returns the graph of the scattering object.
 func (c CoreShell) Scene() Scene {
 	w, from := c.width(c.Width), c.From(c.Centre)
 	r := from.length()
@@ -82,23 +82,23 @@ func (c CoreShell) Scene() Scene {
 }
 
 // Rod is a cylinder, hollow if Hole is given, whose molecules lie along its axis.
-// Materials: rod and, if Matrix, the rest.
+// Materials: rod and, if Matrix is set, the rest.
 type Rod struct {
 	Grid
 	Centre  Vec
-	Theta   *ad.Node // radians, of the axis from +z
-	Phi     *ad.Node // radians, of the axis about +z
-	Radius  *ad.Node // nm
-	Length  *ad.Node // nm; nil for an endless one
-	Hole    *ad.Node // nm, radius; nil for none
-	Aligned *ad.Node // S
-	// Radial turns the molecules from the axis outwards.
+	Theta   *ad.Node // angle between the axis and +z in radians
+	Phi     *ad.Node // azimuth of the axis about +z in radians
+	Radius  *ad.Node // outer radius in nm
+	Length  *ad.Node // length in nm; nil for an endless rod
+	Hole    *ad.Node // radius of the hole in nm; nil for none
+	Aligned *ad.Node // order parameter S
+	// Radial makes the molecules point outwards from the axis.
 	Radial bool
-	Width  float64 // nm, of the edges; default half a voxel
+	Width  float64 // width of the edges in nm. Default half a voxel
 	Matrix bool
 }
 
-// Scene returns the graph.
+// Scene returns the graph of the scattering object.
 func (c Rod) Scene() Scene {
 	axis := Direction(c.Theta, c.Phi)
 	d := c.Cylinder(c.Centre, axis, c.Radius, c.Length)
@@ -115,23 +115,23 @@ func (c Rod) Scene() Scene {
 	return c.scene(c.Matrix, c.aligned(Inside(d, c.width(c.Width)), c.Aligned, theta, psi))
 }
 
-// Lamella is a stack of lamellae whose molecules lie along their normal, turned by
-// Tilt towards the direction of rising Theta. Materials: lamellae and, if Matrix,
-// what lies between.
+// Lamella is a stack of lamellae whose molecules lie along their normal, or are tilted
+// from it by Tilt in the direction of increasing Theta. Materials: lamellae and, if
+// Matrix is set, the space between them.
 type Lamella struct {
 	Grid
-	Centre    Vec      // within a lamella
-	Theta     *ad.Node // radians, of the normal from +z
-	Phi       *ad.Node // radians, of the normal about +z
-	Period    *ad.Node // nm
-	Thickness *ad.Node // nm
-	Tilt      *ad.Node // radians, of the molecules against the normal; nil for none
-	Aligned   *ad.Node // S
-	Width     float64  // nm, of the edges; default half a voxel
+	Centre    Vec      // centre of one lamella in nm
+	Theta     *ad.Node // angle between the normal and +z in radians
+	Phi       *ad.Node // azimuth of the normal about +z in radians
+	Period    *ad.Node // distance between lamellae in nm
+	Thickness *ad.Node // thickness of a lamella in nm
+	Tilt      *ad.Node // angle between molecules and normal in radians; nil for none
+	Aligned   *ad.Node // order parameter S
+	Width     float64  // width of the edges in nm. Default half a voxel
 	Matrix    bool
 }
 
-// Scene returns the graph.
+// Scene returns the graph of the scattering object.
 func (c Lamella) Scene() Scene {
 	d := c.Lamellae(c.Centre, Direction(c.Theta, c.Phi), c.Period, c.Thickness)
 	theta := c.Theta
@@ -142,26 +142,26 @@ func (c Lamella) Scene() Scene {
 	return c.scene(c.Matrix, c.aligned(Inside(d, c.width(c.Width)), c.Aligned, theta, psi))
 }
 
-// Film is a film of two phases, of which the first is aligned in its plane. Its
+// Film is a film of two phases, the first of which is aligned in its plane. Its
 // composition and the angle of its director are sums of a few waves: see Modes.
-// Materials: the aligned phase and, if Matrix, the other.
+// Materials: the aligned phase and, if Matrix is set, the other.
 type Film struct {
 	Grid
-	Composition *ad.Node // coefficients of Modes: logits of the volume fraction
-	Director    *ad.Node // coefficients of Modes: radians from +x
-	Order       int      // of the modes
-	Aligned     *ad.Node // S
+	Composition *ad.Node // coefficients of Modes for the logit of the volume fraction
+	Director    *ad.Node // coefficients of Modes for the angle from +x in radians
+	Order       int      // order of the Modes
+	Aligned     *ad.Node // order parameter S
 	Matrix      bool
 }
 
-// Scene returns the graph.
+// Scene returns the graph of the scattering object.
 func (c Film) Scene() Scene {
 	modes := c.Modes(c.Order)
 	v := c.full(ad.Sigmoid(modes.sum(c.Composition)))
 	return c.scene(c.Matrix, c.aligned(v, c.Aligned, ad.Scalar(halfPi), modes.sum(c.Director)))
 }
 
-// scene gathers materials and, if asked, one that fills the rest.
+// scene combines materials and, if matrix is set, one that fills the rest.
 func (g Grid) scene(matrix bool, m ...rsoxs.MaterialNodes) Scene {
 	if matrix {
 		rest := ad.Scalar(1)

@@ -11,27 +11,28 @@ import (
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
-// SimulationSettings say how an Experiment is simulated. The zero value is CyRSoXS in
-// single precision.
+// SimulationSettings control how an Experiment is simulated. The zero value corresponds
+// to CyRSoXS in single precision.
 type SimulationSettings struct {
-	Grid      string `json:"grid"`       // of q: "cyrsoxs" (default), or "exact", that of the transform
-	Precision int    `json:"precision"`  // bits of reals, 32 or 64. Default 32
-	Parity    bool   `json:"parity"`     // that the Experiment was read with
-	CollapseZ bool   `json:"collapse_z"` // scatter from one slice, the mean along z
+	// Grid of q: "cyrsoxs" (default), or "exact" for the grid of the transform.
+	Grid      string `json:"grid"`
+	Precision int    `json:"precision"`  // floating-point precision in bits, 32 or 64. Default 32
+	Parity    bool   `json:"parity"`     // Parity with which the Experiment was read
+	CollapseZ bool   `json:"collapse_z"` // scatter from a single slice, the mean along z
 }
 
-// SettingsError says that the settings of an experiment cannot be simulated, whatever its
+// SettingsError says that the settings of an experiment cannot be simulated with any
 // morphology.
 type SettingsError struct{ Err error }
 
-// Error is that of the settings.
+// Error returns the message about the settings.
 func (e *SettingsError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (e *SettingsError) Unwrap() error { return e.Err }
 
-// Simulation writes the images of an experiment into a folder as CyRSoXS does, a file for
-// each energy.
+// Simulation writes the images of an experiment into a folder as CyRSoXS does, with one
+// file per energy.
 //
 //	x, err := morph.OpenExperiment(".", "film.h5", morph.ExperimentSettings{})
 //	s, err := morph.NewSimulation(x, "HDF5", morph.SimulationSettings{}, 0)
@@ -40,15 +41,15 @@ func (e *SettingsError) Unwrap() error { return e.Err }
 type Simulation struct {
 	*Experiment
 	How   SimulationSettings
-	Dir   string   // of the files
-	Files []string // in it, in the order of the energies
+	Dir   string   // folder of the image files
+	Files []string // names of the image files, in the order of the energies
 	Beams []rsoxs.Beam
 
 	sim *rsoxs.Simulator
 }
 
-// NewSimulation sets the simulator up, for so many threads; 0 takes all processors. The
-// folder is made by whoever runs it.
+// NewSimulation sets up the simulator with the given number of threads; 0 uses all
+// processors. The caller must create the folder.
 func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads int) (*Simulation, error) {
 	how.Grid, how.Precision = cmp.Or(how.Grid, "cyrsoxs"), cmp.Or(how.Precision, 32)
 	s := &Simulation{Experiment: x, How: how, Dir: dir}
@@ -72,12 +73,13 @@ func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads in
 	return s, err
 }
 
-// Transform takes the morphology to the planes that detectors read. It comes before Write.
+// Transform computes the detector planes of the morphology. It must run before Write.
 func (s *Simulation) Transform(ctx context.Context) error { return s.sim.Transform(ctx, s.Morphology) }
 
-// Write computes and writes the energies that are to do; nil: all. Each file takes its name
-// when it is whole, and then done, unless it is nil, is told of the energy, by its place,
-// and of its intensities. When ctx ends, the energies in hand are finished.
+// Write computes and writes the energies in todo, or all of them if todo is nil. A file
+// appears under its name once it is complete. Then done, unless it is nil, is called with
+// the index of the energy and its intensities. When ctx ends, the current energies are
+// finished.
 func (s *Simulation) Write(ctx context.Context, todo []bool, done func(energy int, values []float64)) error {
 	if todo == nil {
 		todo = slices.Repeat([]bool{true}, len(s.Files))
@@ -100,11 +102,11 @@ func (s *Simulation) Write(ctx context.Context, todo []bool, done func(energy in
 	return nil
 }
 
-// batchBytes bounds the images of the energies in hand.
+// batchBytes limits the memory for the images of the current energies.
 const batchBytes = 256 << 20
 
-// batch is how many energies are in hand: those that share the geometry of the
-// rotations, where there are any.
+// batch returns how many energies are computed together: those that share the geometry of
+// the rotations, if there are any.
 func (s *Simulation) batch() int {
 	if a := s.Config.Angles; a.Start == a.End {
 		return 1
@@ -113,7 +115,7 @@ func (s *Simulation) batch() int {
 	return max(1, min(8, batchBytes/size))
 }
 
-// write computes and writes energies from to to-1, also when they are interrupted.
+// write computes and writes the energies from to to-1, even if it is interrupted.
 func (s *Simulation) write(ctx context.Context, from, to int, done func(energy int, values []float64)) error {
 	p, err := s.sim.PatternOf(context.WithoutCancel(ctx), s.Optics, from, to)
 	if err != nil {
@@ -147,8 +149,8 @@ func (s *Simulation) pattern(e int, v []float64) *cyrsoxs.Pattern {
 	return p
 }
 
-// Kept returns the intensities of an energy that a run before this one has written; nil
-// where there is no whole file.
+// Kept returns the intensities of an energy that an earlier run has written, or nil if
+// there is no complete file.
 func (s *Simulation) Kept(energy int) []float64 {
 	p, err := cyrsoxs.ReadPattern(filepath.Join(s.Dir, s.Files[energy]))
 	if err != nil || !s.complete(p) {

@@ -14,24 +14,24 @@ import (
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
-// SimulationRecordFile is the name of a SimulationRecord beside the images.
+// SimulationRecordFile is the name of a SimulationRecord in the folder of images.
 const SimulationRecordFile = "run.json"
 
-// SimulationRecord is all that the numbers of images depend on.
+// SimulationRecord holds everything that determines the values of the images.
 type SimulationRecord struct {
-	Command    string             `json:"command"` // that wrote them
-	Version    string             `json:"version"` // of the command
+	Command    string             `json:"command"` // command that wrote the images
+	Version    string             `json:"version"` // version of the command
 	Morphology string             `json:"morphology"`
 	SHA256     string             `json:"morphology_sha256"`
 	PhysSize   float64            `json:"phys_size_nm"`
 	Shape      [3]int             `json:"shape_zyx"`
 	Flags      SimulationSettings `json:"flags"`
-	Energies   []float64          `json:"energies"` // eV
-	Settings   string             `json:"settings"` // as config.txt has them
+	Energies   []float64          `json:"energies"` // photon energies in eV
+	Settings   string             `json:"settings"` // settings in the format of config.txt
 	Optics     rsoxs.Optics       `json:"optical_constants"`
 }
 
-// Record describes the simulation of a morphology in a file, with neither command nor
+// Record describes the simulation of a morphology read from a file, without command and
 // version.
 func (s *Simulation) Record(file string) (*SimulationRecord, error) {
 	f, err := foreign.Open(file)
@@ -52,7 +52,8 @@ func (s *Simulation) Record(file string) (*SimulationRecord, error) {
 		Shape: s.Volume.Shape, Flags: s.How, Energies: s.Config.Energies, Settings: settings.String(), Optics: s.Optics}, nil
 }
 
-// ReadSimulationRecord reads the record of the images in a folder; nil where there is none.
+// ReadSimulationRecord reads the record of the images in a folder; it is nil if there is
+// none.
 func ReadSimulationRecord(dir string) (*SimulationRecord, error) {
 	name := filepath.Join(dir, SimulationRecordFile)
 	b, err := foreign.ReadFile(name)
@@ -69,7 +70,7 @@ func ReadSimulationRecord(dir string) (*SimulationRecord, error) {
 	return r, nil
 }
 
-// Differences names what two runs do not share.
+// Differences names the entries in which two records differ.
 func (r *SimulationRecord) Differences(o *SimulationRecord) (names []string) {
 	a, b := *r, *o
 	a.Version, b.Version, a.Morphology, b.Morphology = "", "", "", ""

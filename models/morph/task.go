@@ -2,28 +2,28 @@ package morph
 
 import "path/filepath"
 
-// mostJacobian is how many parameters least squares and standard deviations are for: each
-// costs a simulation.
+// mostJacobian is the largest number of parameters for least squares and standard
+// deviations; each costs a simulation.
 const mostJacobian = 100
 
-// Task is a problem with what its files hold, ready to be solved.
+// Task is a problem with the content of its files, ready to be solved.
 //
 //	task, err := morph.OpenTask("problem.json", 0)
 //	best, err := task.Fit(ctx, morph.FitSettings{})          // methods lm and lbfgs
 //	fit, err := task.Inversion.Sample(ctx, infer.Config{})   // method nuts
 //	verdict, err := task.CheckDraws(fit)
 //
-// A fit that was interrupted goes on from where it was: see StartAt. Chains go on from the
+// An interrupted fit continues from its last point: see StartAt. Chains continue from the
 // checkpoint of their infer.Config.
 type Task struct {
 	Problem     *Problem
 	Measurement Measurement
 	Inversion   *Inversion
-	Method      string // "lm", "lbfgs" or "nuts": that of the problem, or what suits it
+	Method      string // "lm", "lbfgs" or "nuts": the method of the problem or a suitable default
 }
 
-// OpenTask reads a problem file and the files that it names. Simulations run on so many
-// threads; 0 takes all processors.
+// OpenTask reads a problem file and the files that it names. Simulations use the given
+// number of threads; 0 uses all processors.
 func OpenTask(file string, threads int) (*Task, error) {
 	p, err := OpenProblem(file)
 	if err != nil {
@@ -32,8 +32,9 @@ func OpenTask(file string, threads int) (*Task, error) {
 	return p.Task(filepath.Dir(file), threads)
 }
 
-// Task reads the files that the problem names, whose paths start from the folder base, and
-// sets the inversion up. Simulations run on so many threads; 0 takes all processors.
+// Task reads the files that the problem names and sets up the inversion. Relative paths
+// start from the folder base. Simulations use the given number of threads; 0 uses all
+// processors.
 func (p *Problem) Task(base string, threads int) (*Task, error) {
 	t := &Task{Problem: p, Method: p.Method}
 	var err error
@@ -50,15 +51,15 @@ func (p *Problem) Task(base string, threads int) (*Task, error) {
 			t.Method = "lbfgs"
 		}
 	}
-	_, err = t.Inversion.Function() // the graph, and pixels to compare
+	_, err = t.Inversion.Function() // checks the graph, and that there are pixels to compare
 	return t, err
 }
 
-// Names returns the name of every parameter, and of every element of those that are arrays.
+// Names returns the names of all parameters, and of all elements of array parameters.
 func (t *Task) Names() []string { return t.Inversion.names() }
 
-// StartAt moves the start of the next fit to x, in the order of Names, as to the end of a
-// fit that was interrupted. Nil leaves it where it is.
+// StartAt moves the start of the next fit to x, given in the order of Names, for example
+// to the last point of an interrupted fit. Nil leaves it unchanged.
 func (t *Task) StartAt(x []float64) {
 	for i := range t.Inversion.Params {
 		if x == nil {
@@ -69,5 +70,5 @@ func (t *Task) StartAt(x []float64) {
 	}
 }
 
-// relative reports whether the size of the residuals is not known beforehand.
+// relative reports whether the size of the residuals is unknown beforehand.
 func (t *Task) relative() bool { return t.Problem.Sigma == 0 && t.Inversion.Loss != PoissonLoss }

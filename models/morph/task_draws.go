@@ -16,8 +16,8 @@ func (t *Task) Posterior() (*infer.Posterior, error) {
 	return m.Compile()
 }
 
-// Starts returns where chains begin: about the best of so many least-squares fits, or nil,
-// which is anywhere, where such a fit cannot say.
+// Starts returns starting points of the chains around the best of several least-squares
+// fits. If such a fit cannot provide them, it returns nil, which starts chains anywhere.
 func (t *Task) Starts(ctx context.Context, post *infer.Posterior, chains int, seed uint64, restarts int) ([][]float64, error) {
 	for _, p := range t.Inversion.Params {
 		if len(p.Start) > 1 || p.Name == "noise" {
@@ -34,8 +34,8 @@ func (t *Task) Starts(ctx context.Context, post *infer.Posterior, chains int, se
 	return post.WarmStart(r.Names, r.X, r.Cov, chains, seed)
 }
 
-// CheckDraws gives the verdict about the model at the draw in the middle of a posterior,
-// and about its priors.
+// CheckDraws returns the verdict about the model at the central draw of a posterior, and
+// about its priors.
 func (t *Task) CheckDraws(fit *infer.Fit) (check.Verdict, error) {
 	priors, err := fit.PriorChecks()
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *Task) CheckDraws(fit *infer.Fit) (check.Verdict, error) {
 	return verdict, err
 }
 
-// Means returns the posterior means of the parameters, in the order of Names.
+// Means returns the posterior means of the parameters in the order of Names.
 func (t *Task) Means(fit *infer.Fit) []float64 {
 	var x []float64
 	for _, n := range t.Names() {

@@ -11,32 +11,35 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// FitSettings of Task.Fit. The zero value is the default.
+// FitSettings are the settings of Task.Fit. The zero value is the default.
 type FitSettings struct {
-	// Restarts is how often a fit that leaves misfit starts again elsewhere. Default 6;
-	// negative for none.
-	Restarts   int
-	Seed       uint64               // of the other starts
-	Progress   func(optim.Progress) // called while a minimum is sought; evaluations count anew for each start
-	Restarting func(k, of int)      // called before start k elsewhere, from 1
+	// Restarts is the largest number of other starts tried if the fit disagrees with the
+	// data. Default 6; negative for none.
+	Restarts int
+	Seed     uint64 // seed of the random starts
+	// Called during a minimisation; the count of evaluations restarts with each start.
+	Progress   func(optim.Progress)
+	Restarting func(k, of int) // called before fit k, counted from 1, from another start
 }
 
-// Solution is the end of a fit. Parameters are in the order of Task.Names.
+// Solution is the result of a fit. Parameters are in the order of Task.Names.
 type Solution struct {
-	X        []float64
-	SD       []float64 // standard deviations; NaN where there are none
-	Cost     float64   // half the chi-square by lm, the mean loss by lbfgs
-	Reduced  float64   // mean square of the residuals over degrees of freedom, in units of sigma; NaN where it is not known
-	Points   int       // residuals
-	NFev     int       // evaluations
+	X    []float64
+	SD   []float64 // standard deviations; NaN if not available
+	Cost float64   // half the chi-square for lm, the mean loss for lbfgs
+	// Reduced is the sum of squared residuals in units of sigma over the degrees of
+	// freedom; NaN if it is not known.
+	Reduced  float64
+	Points   int // number of residuals
+	NFev     int // number of function evaluations
 	Status   optim.Status
 	Warnings []string
-	Check    check.Verdict // about the model; none of a fit that was interrupted
+	Check    check.Verdict // verdict about the model; empty for an interrupted fit
 }
 
-// Fit minimises by the method of the task and judges what it found. Where model and data
-// disagree it starts again elsewhere and keeps the lowest minimum. On cancellation it
-// returns the best so far, not judged.
+// Fit minimises with the method of the task and judges the result. If the model disagrees
+// with the data, it starts again from other points and keeps the lowest minimum. On
+// cancellation it returns the best point so far without a verdict.
 func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 	if err := given.Args("morph.Task.Fit", "t", t, "ctx", ctx); err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func (t *Task) elsewhere(ctx context.Context, s FitSettings, best *Solution) (*S
 		}
 		next, err := t.minimum(ctx, s)
 		if err != nil || !(next.Cost < best.Cost*(1-1e-6)) {
-			continue // this start leads nowhere better
+			continue // this start does not lead to a better minimum
 		}
 		if next.Check, err = t.judge(next); err != nil {
 			return nil, err
@@ -106,7 +109,7 @@ func (t *Task) elsewhere(ctx context.Context, s FitSettings, best *Solution) (*S
 	return best, nil
 }
 
-// judge gives the verdict about the model at a fit.
+// judge returns the verdict about the model at a fit.
 func (t *Task) judge(f *Solution) (check.Verdict, error) {
 	return t.Inversion.Check(f.X, CheckSettings{Altered: t.Measurement.Altered, Findings: check.Unconverged(f.Status), Relative: t.relative()})
 }

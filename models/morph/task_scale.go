@@ -8,10 +8,10 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// minimize runs L-BFGS on the loss over that at the start, in parameters divided by
-// their starts, so that a background of 1e-9 and a radius of 10 move alike and the
-// tolerances do not depend on the unit of intensity; elements of arrays stay as they
-// are.
+// minimize runs L-BFGS on the loss relative to its value at the start, with parameters
+// relative to their starts. A background of 1e-9 and a radius of 10 then take comparable
+// steps, and the tolerances do not depend on the unit of intensity. Elements of arrays
+// are not rescaled.
 func (t *Task) minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
 	f, err := t.Inversion.Function()
 	if err != nil {
@@ -41,7 +41,7 @@ func (t *Task) minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.M
 	return m, err
 }
 
-// inUnits returns f of x times the sizes, over a value.
+// inUnits returns f as a function of x relative to size, divided by unit.
 func inUnits(f *optim.Function, size []float64, unit float64) *optim.Function {
 	x := make([]float64, f.N)
 	divided := func(v []float64) []float64 {

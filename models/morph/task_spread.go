@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// spread adds the standard deviations of a minimum by the Fisher information, if the
-// parameters are few and the data determine them.
+// spread adds the standard deviations at a minimum from the Fisher information, if there
+// are few parameters and the data determine them.
 func (t *Task) spread(f *Solution) {
 	n := len(f.X)
 	problem, err := t.Inversion.Problem()

@@ -6,8 +6,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// VolumeOf returns a morphology as its files have it, on the same memory, with vacuum
-// as the last material where the others leave room.
+// VolumeOf returns a morphology in the form stored in files, in the same memory. Vacuum
+// is added as the last material if the others do not fill the volume.
 func VolumeOf(m *rsoxs.Morphology) (*cyrsoxs.Morphology, error) {
 	v := &cyrsoxs.Morphology{Shape: m.Shape(), PhysSize: m.PhysSize}
 	for _, x := range m.Materials {

@@ -12,20 +12,20 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// logName is the log that CyRSoXS leaves beside its images.
+// logName is the name of the log that CyRSoXS writes next to its images.
 const logName = "CyRSoXS.log"
 
-// NoVoxelError says that the edge of the voxels that images belong to is not known.
+// NoVoxelError says that the voxel size of images is not known.
 type NoVoxelError struct{ Images string }
 
-// Error names the files that would tell.
+// Error names the files that would contain the size.
 func (e *NoVoxelError) Error() string {
 	return fmt.Sprintf("neither %s nor %s is at %s: the edge of a voxel is not known", SimulationRecordFile, logName, e.Images)
 }
 
-// FindVoxel returns the edge of a voxel, in nm, that a simulation has left beside its
-// images, a folder or a file, or one folder above, in its record or its log. Where there is
-// neither, the error is a *NoVoxelError.
+// FindVoxel returns the edge length of a voxel in nm, from the record or the log that a
+// simulation left. It looks in the folder of images, which is a folder or a file, and one
+// folder above. If there is neither, the error is a *NoVoxelError.
 func FindVoxel(images string) (float64, error) {
 	dir := images
 	if st, err := os.Stat(images); err != nil {
@@ -44,10 +44,10 @@ func FindVoxel(images string) (float64, error) {
 	return 0, &NoVoxelError{Images: images}
 }
 
-// voxelLine is a line of a log that tells the edge of a voxel in nm.
+// voxelLine matches the line of a log with the edge length of a voxel in nm.
 var voxelLine = regexp.MustCompile(`(?im)^\s*(?:voxel edge|phys(?:ical)?[ _]?size)(?:\s*\(nm\))?\s*[:=]?\s*([0-9.eE+-]+)`)
 
-// physSizeInLog returns 0 where there is no log or nothing in it.
+// physSizeInLog returns 0 if there is no log or it does not contain the size.
 func physSizeInLog(name string) float64 {
 	b, err := foreign.ReadFile(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func physSizeInLog(name string) float64 {
 	return a
 }
 
-// VoxelOf returns the edge of a voxel, in nm, of a morphology in a file.
+// VoxelOf returns the edge length of a voxel in nm from a morphology file.
 func VoxelOf(name string) (float64, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {

@@ -4,22 +4,24 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Voxels is a material given voxel by voxel within a box, its support, and absent
-// around it. Materials: it and, if Matrix, the rest.
+// Voxels is a material given voxel by voxel in a box, its support, and absent outside.
+// Materials: this one and, if Matrix is set, the rest.
 type Voxels struct {
 	Grid
-	From, To [3]int   // of the support along Z, Y, X: From is in it, To is not; zeros: the whole volume
-	Logit    *ad.Node // [Z,Y,X] of the support: logits of the volume fraction
-	S        *ad.Node // of the support, or a scalar; nil for an isotropic material
-	Theta    *ad.Node // likewise, radians
-	Psi      *ad.Node // likewise, radians
-	// Variation and Roughness weigh the penalties TotalVariation and Roughness of the
-	// volume fraction.
+	// From and To delimit the support along Z, Y, X: From is inside, To is not. Zeros
+	// select the whole volume.
+	From, To [3]int
+	Logit    *ad.Node // logits of the volume fraction, [Z,Y,X] of the support
+	S        *ad.Node // order parameter, scalar or [Z,Y,X]; nil if isotropic
+	Theta    *ad.Node // Euler angle theta in radians, scalar or [Z,Y,X]
+	Psi      *ad.Node // Euler angle psi in radians, scalar or [Z,Y,X]
+	// Variation and Roughness are the weights of the penalties TotalVariation and
+	// Roughness on the volume fraction.
 	Variation, Roughness float64
 	Matrix               bool
 }
 
-// Scene returns the graph.
+// Scene returns the graph of the scattering object.
 func (v Voxels) Scene() Scene {
 	if v.To == ([3]int{}) {
 		v.To = v.Shape
@@ -43,7 +45,7 @@ func (v Voxels) Scene() Scene {
 	return s
 }
 
-// support gives x the shape of the support.
+// support broadcasts x to the shape of the support.
 func (v Voxels) support(x *ad.Node) *ad.Node {
 	var n [3]int
 	size := 1
@@ -57,7 +59,7 @@ func (v Voxels) support(x *ad.Node) *ad.Node {
 	return ad.Broadcast(x, n[:]...)
 }
 
-// padded surrounds x by zeros.
+// padded surrounds x with zeros.
 func (v Voxels) padded(x *ad.Node) *ad.Node {
 	before, after := v.From, v.Shape
 	for i := range after {
@@ -69,15 +71,15 @@ func (v Voxels) padded(x *ad.Node) *ad.Node {
 // smooth is the difference below which TotalVariation is quadratic.
 const smooth = 1e-3
 
-// TotalVariation is the sum over neighbours along all axes of sqrt(d^2 + 1e-6) -
-// 1e-3, d their difference.
+// TotalVariation is the sum of sqrt(d^2 + 1e-6) - 1e-3 over the differences d between
+// neighbours along all axes.
 func TotalVariation(x *ad.Node) *ad.Node {
 	return neighbours(x, func(d *ad.Node) *ad.Node {
 		return ad.Sum(ad.Shift(ad.Sqrt(ad.Shift(ad.Square(d), smooth*smooth)), -smooth))
 	})
 }
 
-// Roughness is the sum of squared differences of neighbours along all axes.
+// Roughness is the sum of squared differences between neighbours along all axes.
 func Roughness(x *ad.Node) *ad.Node {
 	return neighbours(x, func(d *ad.Node) *ad.Node { return ad.Sum(ad.Square(d)) })
 }
