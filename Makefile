@@ -71,6 +71,18 @@ bench-compare: ## measure and compare with the baseline of this kind of machine,
 	@$(GO) test $(measured) > bench/compare.txt || { cat bench/compare.txt; exit 1; }
 	$(GO) run $(benchstat) docs/baselines/$(machine).txt bench/compare.txt
 
+JUPYTER_DATA ?= $(HOME)/.local/share/jupyter
+kernel: ## build the Jupyter kernel and describe it to the user's Jupyter (rm -r $JUPYTER_DATA/kernels/euryale removes it)
+	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install $(JUPYTER_DATA)
+
+# The cells are run without Jupyter, and again by Jupyter where it is installed.
+notebooks: ## build the Jupyter kernel and run every notebook of examples/notebooks, into run/notebooks
+	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install run/jupyter
+	./bin/euryale-kernel run run/notebooks examples/notebooks/*.md
+	@if command -v jupyter-nbconvert > /dev/null; then \
+	  JUPYTER_PATH=$(CURDIR)/run/jupyter jupyter-nbconvert --to notebook --execute --ExecutePreprocessor.timeout=600 --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
+	else echo "lacks Jupyter (pip install nbconvert jupyter_client): its own run of the notebooks was left out"; fi
+
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
@@ -103,4 +115,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks cover lint fmt kernels golden golden-pack cross peers clean

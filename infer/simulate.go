@@ -180,6 +180,9 @@ func (f *Fit) LogLik(name string) ([][][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if name == "" && len(p.observations()) == 1 {
+		name = p.observations()[0]
+	}
 	from, n := p.logLikSpan(name)
 	if n == 0 {
 		return nil, fmt.Errorf("infer: no observation %q: there are %v", name, p.observations())

@@ -34,7 +34,7 @@ type HeldError = runlock.Held
 type OccupiedError struct {
 	Folder Folder
 	What   string // description of the contents and why they stay
-	// Replaceable means that the folder holds the results of a run and nothing else,
+	// Replaceable means that the folder holds the results of a run,
 	// which Writer.Create replaces on request. Run is the command that made them.
 	Replaceable bool
 	Run         string

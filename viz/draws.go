@@ -46,7 +46,26 @@ type selection struct {
 	remarks []string
 }
 
-// pick returns the named quantities or, without names, the first most.
+// elements replaces the name of an array, such as theta, by those of its elements, such as
+// theta[0].
+func (d Draws) elements(names []string) (all []string) {
+	for _, name := range names {
+		n := len(all)
+		if !slices.Contains(d.Names, name) {
+			for _, e := range d.Names {
+				if strings.HasPrefix(e, name+"[") {
+					all = append(all, e)
+				}
+			}
+		}
+		if len(all) == n {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// pick returns the named quantities, all elements of named arrays, or, without names, the first most.
 func (d Draws) pick(plot string, most int, names []string) (s selection, err error) {
 	if err := d.check(plot); err != nil {
 		return s, err
@@ -59,7 +78,7 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 		}
 	}
 	left, empty := 0, []string{}
-	for _, name := range names {
+	for _, name := range d.elements(names) {
 		i := slices.Index(d.Names, name)
 		if i < 0 {
 			return s, fmt.Errorf("viz: %s of %q: there is %s", plot, name, nearest(name, d.Names))

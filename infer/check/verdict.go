@@ -84,8 +84,17 @@ func (v Verdict) Disagrees() bool {
 	return slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind != KindUnconverged })
 }
 
+// judged reports whether the verdict is one: the zero value is of a model that nobody judged, such as
+// that of an interrupted fit.
+func (v Verdict) judged() bool {
+	return v.OK || v.Points > 0 || len(v.Tests)+len(v.Flags)+len(v.Notes) > 0
+}
+
 // Summary is one sentence.
 func (v Verdict) Summary() string {
+	if !v.judged() {
+		return "The model was not judged."
+	}
 	size := ""
 	if !math.IsNaN(v.Reduced) {
 		size = fmt.Sprintf(" (reduced chi-square %.3g, expected %.3g to %.3g)", v.Reduced, v.Expected[0], v.Expected[1])

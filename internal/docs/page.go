@@ -40,6 +40,9 @@ var (
 func Pages(root string) ([]Page, error) {
 	var all []Page
 	err := Walk(root, ".md", func(path string, text []byte) error {
+		if strings.HasPrefix(path, "examples/notebooks/") { // cells, which make notebooks runs
+			return nil
+		}
 		all = append(all, parse(path, string(text)))
 		return nil
 	})

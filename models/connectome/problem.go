@@ -71,7 +71,7 @@ type ProblemReadout struct {
 
 // ProblemLoss is one term of the loss.
 type ProblemLoss struct {
-	Name   string  `json:"name"` // name of the loss, see lossNames
+	Name   string  `json:"name"` // classification, overlap, cross_entropy, association, separation, stability, weights or columns
 	Weight float64 `json:"weight,omitempty"`
 	Scale  float64 `json:"scale,omitempty"`  // scale of classification; default 5
 	Margin float64 `json:"margin,omitempty"` // margin of separation

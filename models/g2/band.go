@@ -72,7 +72,7 @@ func (m Model) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, e
 type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 }
 
 // PredictiveBands draws new data from up to 1000 draws of a fit of the model
-// that Model made, and returns their quantiles at each point.
+// that Posterior made, and returns their quantiles at each point.
 func PredictiveBands(post *infer.Posterior, fit *infer.Fit, seed uint64) (Predictive, error) {
 	var at [][]float64
 	src := tensor.NewStream(seed, purposePredictive, 0)

@@ -67,7 +67,7 @@ func (c Curve) altered() []check.Alteration {
 	return []check.Alteration{a}
 }
 
-// CheckPosterior judges the posterior of the model that Model made of the same curve
+// CheckPosterior judges the posterior of the model that Posterior made of the same curve
 // and settings.
 func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Verdict, error) {
 	var dropped []check.Alteration

@@ -4,7 +4,7 @@
 //
 // A [Model] is one relaxation model with its parameters, bounds, starts and
 // priors; a [Curve] is the data of one bin. [FitOne] and [FitAll] return point
-// fits, [Model] what package infer samples, and [Starts] where chains begin: at a fit.
+// fits, [Posterior] what package infer samples, and [Starts] where chains begin: at a fit.
 //
 //	model, _ := g2.ByName("single")
 //	fits, err := g2.FitAll(ctx, model, curves, g2.Settings{})

@@ -150,8 +150,11 @@ func (s *Simulation) pattern(e int, v []float64) *cyrsoxs.Pattern {
 }
 
 // Kept returns the intensities of an energy that an earlier run has written, or nil if
-// there is no complete file.
+// there is no complete file of it. The intensities have the precision of the file.
 func (s *Simulation) Kept(energy int) []float64 {
+	if energy < 0 || energy >= len(s.Files) {
+		return nil
+	}
 	p, err := cyrsoxs.ReadPattern(filepath.Join(s.Dir, s.Files[energy]))
 	if err != nil || !s.complete(p) {
 		return nil

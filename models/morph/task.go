@@ -59,15 +59,17 @@ func (p *Problem) Task(base string, threads int) (*Task, error) {
 func (t *Task) Names() []string { return t.Inversion.names() }
 
 // StartAt moves the start of the next fit to x, given in the order of Names, for example
-// to the last point of an interrupted fit. Nil leaves it unchanged.
-func (t *Task) StartAt(x []float64) {
+// to the last point of an interrupted fit. Nil, or a list of another length than Names, leaves
+// it unchanged; it reports whether the start was moved.
+func (t *Task) StartAt(x []float64) bool {
+	if len(x) != len(t.Names()) {
+		return false
+	}
 	for i := range t.Inversion.Params {
-		if x == nil {
-			return
-		}
 		n := len(t.Inversion.Params[i].Start)
 		t.Inversion.Params[i].Start, x = x[:n:n], x[n:]
 	}
+	return true
 }
 
 // relative reports whether the size of the residuals is unknown beforehand.

@@ -39,7 +39,8 @@ type Solution struct {
 
 // Fit minimises with the method of the task and judges the result. If the model disagrees
 // with the data, it starts again from other points and keeps the lowest minimum. On
-// cancellation it returns the best point so far without a verdict.
+// cancellation it returns the best point so far with the Status optim.Interrupted, without a
+// verdict and without an error.
 func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 	if err := given.Args("morph.Task.Fit", "t", t, "ctx", ctx); err != nil {
 		return nil, err

@@ -44,7 +44,9 @@ func TestTask(t *testing.T) {
 	if err != nil || begun.Status != optim.MaxEvaluations || begun.Check.OK {
 		t.Fatalf("%v %+v", err, begun)
 	}
-	task.StartAt(begun.X)
+	if task.StartAt([]float64{1}) || !task.StartAt(begun.X) {
+		t.Error("a start of one number for all parameters was taken, or the right one was not")
+	}
 	evaluations := 0
 	best, err := task.Fit(ctx, morph.FitSettings{Progress: func(p optim.Progress) { evaluations = p.NFev }})
 	if err != nil || !best.Status.Converged() || evaluations == 0 {

@@ -16,8 +16,8 @@
 //	grad, err := sim.Gradient(ctx, optics, dPattern)
 //
 // The Born approximation and its conventions are those of CyRSoXS (Mukherjee et
-// al., J. Appl. Cryst. 56 (2023) 868, doi:10.1107/S1600576723002790). The work is
-// Our method differs: the dielectric tensor is a sum of a few real fields that do not depend on the
+// al., J. Appl. Cryst. 56 (2023) 868, doi:10.1107/S1600576723002790). The method
+// differs: the dielectric tensor is a sum of a few real fields that do not depend on the
 // energy, times complex numbers that do. Each field is transformed once, slice by slice, and only
 // those elements are kept that detectors read; each energy and angle of the electric field then
 // costs work on images only. See layout, spectra and projector.

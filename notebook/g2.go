@@ -1,0 +1,198 @@
+package notebook
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// G2 is the correlation functions of a file, one for each bin. It displays itself as a table.
+type G2 struct {
+	File   string
+	Curves []g2.Curve
+}
+
+// OpenG2 reads a result file in the APS 8-ID layout (HDF5), or a table (CSV) with the columns
+// tau (s), g2 and, if known, g2_err and bin.
+func OpenG2(file string) *G2 {
+	curves, err := g2.OpenCurves(file)
+	must("OpenG2 "+file, err)
+	return &G2{file, curves}
+}
+
+// DemoG2 returns the correlation functions of the demonstration: simulated diffusion at twelve q.
+func DemoG2() *G2 {
+	dir, err := os.MkdirTemp("", "euryale-demo-")
+	must("DemoG2", err)
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "g2_result.hdf")
+	must("DemoG2", atomicfile.WriteBytes(file, demo.Correlations()))
+	data := OpenG2(file)
+	data.File = filepath.Base(file)
+	return data
+}
+
+// Bin returns the curve of a bin, by its number, from 1.
+func (d *G2) Bin(number int) g2.Curve {
+	i := slices.IndexFunc(d.Curves, func(c g2.Curve) bool { return c.Bin == number })
+	if i < 0 {
+		must("Bin", fmt.Errorf("%s has no bin %d: it has %d, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
+	}
+	return d.Curves[i]
+}
+
+// Fit fits a model, such as "single", to every bin by least squares.
+func (d *G2) Fit(model string, options ...Options) *G2Fits {
+	m, err := g2.ByName(model)
+	must("Fit", err)
+	ctx, end := interruptible()
+	defer end()
+	fits, err := g2.FitAll(ctx, m, d.Curves, one("Fit", options).settings())
+	must("Fit "+model, err)
+	return &G2Fits{d, m, fits}
+}
+
+// Sample draws from the posterior of a model, such as "single", of one bin. Chains start around
+// a least-squares fit.
+func (d *G2) Sample(model string, options ...Options) *Posterior {
+	m, err := g2.ByName(model)
+	must("Sample", err)
+	o := one("Sample", options)
+	s := o.settings()
+	if o.Bin == 0 && len(d.Curves) > 0 {
+		o.Bin = d.Curves[0].Bin
+	}
+	c := d.Bin(o.Bin)
+	ctx, end := interruptible()
+	defer end()
+	point, err := g2.FitOne(ctx, m, c, s)
+	must("Sample "+model, err)
+	declared, err := g2.Posterior(m, c, s)
+	must("Sample "+model, err)
+	post, err := declared.Compile()
+	must("Sample "+model, err)
+	cfg := o.config()
+	chains := cfg.Chains
+	if chains == 0 {
+		chains = 4
+	}
+	if point.OK() {
+		cfg.Init, err = g2.Starts(post, point, s, chains, cfg.Seed)
+		must("Sample "+model, err)
+	}
+	p := &Posterior{Name: fmt.Sprintf("%s, bin %d", model, c.Bin), Units: m.Units()}
+	p.judge = func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(m, c, s, fit) }
+	p.page = func(p *Posterior) *report.Page {
+		r := report.CurveRun{File: d.File, Model: m, Settings: s, Curve: c, Point: point, Posterior: post}
+		return report.CurvePosterior(r, p.Fit, p.Verdict, report.Settings{Program: "notebook", Seed: cfg.Seed})
+	}
+	return p.sample(ctx, post, cfg)
+}
+
+// one returns the options, of which a call may give one set.
+func one(step string, list []Options) Options {
+	switch len(list) {
+	case 0:
+		return Options{}
+	case 1:
+		return list[0]
+	}
+	must(step, fmt.Errorf("%d sets of options: want one", len(list)))
+	return Options{}
+}
+
+// String is the table of the bins.
+func (d *G2) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d bins\n%4s %12s %7s %13s\n", d.File, len(d.Curves), "bin", "q", "points", "delays (s)")
+	for _, c := range d.Curves {
+		fmt.Fprintf(&b, "%4d %12.5g %7d %13s\n", c.Bin, c.Q, len(c.X), span(c.X))
+	}
+	return b.String()
+}
+
+// HTML is the table of the bins and their curves.
+func (d *G2) HTML() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<p>%s: %d bins</p><table><tr><th>bin</th><th>%s</th><th>points</th><th>delays (s)</th><th>errors</th></tr>",
+		html.EscapeString(d.File), len(d.Curves), html.EscapeString(label(d.Curves)))
+	for _, c := range d.Curves {
+		errors := "given"
+		if c.Err == nil {
+			errors = "not given"
+		}
+		fmt.Fprintf(&b, "<tr><td>%d</td><td>%.5g</td><td>%d</td><td>%s</td><td>%s</td></tr>", c.Bin, c.Q, len(c.X), span(c.X), errors)
+	}
+	b.WriteString("</table>")
+	return b.String()
+}
+
+func label(curves []g2.Curve) string {
+	if len(curves) == 0 {
+		return "q"
+	}
+	return curves[0].AxisLabel()
+}
+
+func span(x []float64) string {
+	if len(x) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.3g to %.3g", slices.Min(x), slices.Max(x))
+}
+
+// G2Fits is the least-squares fits of the bins of a file. It displays itself as a table with the
+// pictures of all bins and of the parameters, and says where the model disagrees with the data.
+type G2Fits struct {
+	Data  *G2
+	Model g2.Model
+	Fits  []g2.Fit
+}
+
+func (f *G2Fits) page() *report.Page {
+	return report.CurveFits(f.Data.File, f.Model, f.Fits, report.Settings{Program: "notebook"})
+}
+
+// Tau returns tau as a function of q, of the bins whose fits converged, to fit a power law to:
+// fits.Tau().Fit("power").
+func (f *G2Fits) Tau() *G2 { return &G2{f.Data.File, []g2.Curve{g2.TauOfQ(f.Fits)}} }
+
+// Report writes the fits as a page of HTML.
+func (f *G2Fits) Report(file string) { writePage("Report", file, f.page()) }
+
+// String is the table of the parameters with their errors.
+func (f *G2Fits) String() string {
+	var b strings.Builder
+	must("String", report.WriteFits(&b, f.Model, f.Fits))
+	return b.String()
+}
+
+// HTML is the table and the pictures.
+func (f *G2Fits) HTML() string { return fragment(f.page().Report) }
+
+// fragment is the sections of a report as part of a page.
+func fragment(r viz.Report) string {
+	var b strings.Builder
+	for _, s := range r.Sections {
+		fmt.Fprintf(&b, "<h4>%s</h4>", html.EscapeString(s.Title))
+		for line := range strings.Lines(s.Text) {
+			fmt.Fprintf(&b, "<p>%s</p>", html.EscapeString(strings.TrimSpace(line)))
+		}
+		b.WriteString(strings.Join(s.Tables, ""))
+		for _, figure := range s.Figures {
+			b.WriteString(figure.HTML())
+		}
+	}
+	return b.String()
+}

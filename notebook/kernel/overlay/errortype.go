@@ -1,0 +1,5 @@
+package main
+
+import "reflect"
+
+var errorType = reflect.TypeFor[error]()

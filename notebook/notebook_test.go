@@ -1,0 +1,145 @@
+package notebook_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	nb "github.com/euryale-dev/euryale/notebook"
+)
+
+var observed = []float64{1.1, 0.7, 1.3, 0.9, 1.0}
+
+func line(m *infer.Model) {
+	m.Observe("y", dist.Normal(m.Param("a", dist.Normal(0, 10)), 1), observed)
+}
+
+// output collects what a cell shows.
+type output struct {
+	sync.Mutex
+	shown map[string][]string
+}
+
+func (o *output) Show(name, text, html string) {
+	o.Lock()
+	defer o.Unlock()
+	if o.shown == nil {
+		o.shown = map[string][]string{}
+	}
+	o.shown[name] = append(o.shown[name], text)
+}
+
+func (o *output) ID() string { return fmt.Sprint("run ", len(o.shown)) }
+
+// An interrupt ends a run, which keeps the draws that it has; going on gives the draws that
+// the run would have made.
+func TestInterrupt(t *testing.T) {
+	if nb.Interrupt() {
+		t.Error("there was a run to interrupt before any")
+	}
+	screen := &output{}
+	nb.Connect(screen)
+	defer nb.Connect(nil)
+	options := nb.Options{Seed: 3, Chains: 2, Draws: 2_000_000}
+	go func() {
+		for {
+			screen.Lock()
+			sampling := slices.ContainsFunc(screen.shown["run 0"], func(s string) bool { return !strings.Contains(s, ": 0 of") })
+			screen.Unlock()
+			if sampling && nb.Interrupt() {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	post := nb.Sample("line", line, options)
+	n := post.Fit.Len(0)
+	if n == 0 || n >= options.Draws || !post.Interrupted {
+		t.Fatalf("%d draws, interrupted %v", n, post.Interrupted)
+	}
+	if s := post.String(); !strings.Contains(s, "interrupted with") {
+		t.Error(s)
+	}
+	whole := nb.Sample("line", line, nb.Options{Seed: 3, Chains: 2, Draws: n})
+	if !slices.Equal(whole.Fit.Draws("a")[0], post.Fit.Draws("a")[0][:n]) {
+		t.Error("the draws of an interrupted run are not those of a shorter one")
+	}
+	if nb.Interrupt() {
+		t.Error("a run goes on after its end")
+	}
+}
+
+// Errors say the step and the remedy.
+func TestErrors(t *testing.T) {
+	for want, do := range map[string]func(){
+		"OpenG2 /nowhere.h5":   func() { nb.OpenG2("/nowhere.h5") },
+		"did you mean single":  func() { (&nb.G2{}).Fit("singel") },
+		"has no bin 3":         func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
+		"no parameter \"b\"":   func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
+		"2 sets of options":    func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
+		"did you mean normal?": func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
+	} {
+		func() {
+			defer func() {
+				err, _ := recover().(error)
+				var e *nb.Error
+				if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+			}()
+			do()
+		}()
+	}
+}
+
+func demoData(t *testing.T) *nb.G2 {
+	t.Helper()
+	return nb.OpenG2(filepath.Join("..", "demo", "g2_result.hdf"))
+}
+
+// A file is opened, fitted, sampled, compared and reported; everything displays itself.
+func TestG2(t *testing.T) {
+	data := demoData(t)
+	short := nb.Options{Bin: 4, Seed: 1, Warmup: 400, Draws: 400}
+	single, stretched := data.Sample("single", short), data.Sample("stretched", short)
+	fits := data.Fit("single")
+	for name, v := range map[string]interface {
+		HTML() string
+		String() string
+	}{"data": data, "fits": fits, "posterior": single, "trace": single.Trace("tau"), "comparison": nb.Compare(single, stretched)} {
+		if h := v.HTML(); !strings.Contains(h, "<") || strings.Contains(h, "<html") {
+			t.Errorf("%s: %.80s", name, h)
+		}
+		if s := v.String(); len(s) < 20 {
+			t.Errorf("%s: %q", name, s)
+		}
+	}
+	tau := fits.Tau().Fit("power")
+	if q := tau.Fits[0]; !q.OK() || len(q.Curve.X) < 8 {
+		t.Errorf("%+v", q)
+	}
+	if again := data.Sample("single", short); !slices.Equal(again.Draws("tau"), single.Draws("tau")) {
+		t.Error("the same cell gives other draws")
+	}
+	if more := single.Continue(100); more.Fit.Len(0) != 500 || !slices.Equal(more.Fit.Draws("tau")[0][:400], single.Fit.Draws("tau")[0]) {
+		t.Error("a run that went on is not its beginning")
+	}
+	file := filepath.Join(t.TempDir(), "g2.html")
+	single.Report(file)
+	fits.Report(file)
+}
+
+// A density of one's own, as a function that is called at every step.
+func TestSampleDensity(t *testing.T) {
+	p := nb.SampleDensity("normal", 1, func(q []float64) float64 { return -q[0] * q[0] / 2 }, nb.Options{Seed: 1, Warmup: 200, Draws: 500})
+	if r := p.Summary().Rows[0]; r.Mean < -0.15 || r.Mean > 0.15 || r.SD < 0.85 || r.SD > 1.15 {
+		t.Errorf("%+v", r)
+	}
+}

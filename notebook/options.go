@@ -1,0 +1,46 @@
+package notebook
+
+import (
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+// Options are what fits and samplers may be told. The zero value is the default of the packages
+// below.
+type Options struct {
+	Bin    int // number of the bin to sample, from 1. Default: the first
+	Chains int // number of chains. Default 4
+	Warmup int // draws of each chain that adapt the sampler and are dropped. Default 1000
+	Draws  int // draws of each chain that are kept. Default 1000
+	Seed   uint64
+
+	TargetAccept float64 // target acceptance rate used to adapt the step size. Default 0.8
+
+	Fixed  map[string]float64    // values of parameters held fixed, by name
+	Bounds map[string][2]float64 // bounds in place of the model's, by name
+	Start  map[string]float64    // start values in place of the model's, by name
+	Priors map[string]string     // priors in place of the model's, such as "lognormal(-3, 1)", by name
+
+	// DropInvalid leaves out points that no fit can use, instead of failing.
+	DropInvalid bool
+}
+
+// settings are the options of the models of g2.
+func (o Options) settings() g2.Settings {
+	s := g2.Settings{Fixed: o.Fixed, Bounds: o.Bounds, Start: o.Start, DropInvalid: o.DropInvalid}
+	for name, text := range o.Priors {
+		if s.Priors == nil {
+			s.Priors = map[string]dist.Dist{}
+		}
+		d, err := dist.Parse(text)
+		must("prior of "+name, err)
+		s.Priors[name] = d
+	}
+	return s
+}
+
+// config is the options of the sampler.
+func (o Options) config() infer.Config {
+	return infer.Config{Chains: o.Chains, Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, TargetAccept: o.TargetAccept}
+}

@@ -1,0 +1,182 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// Posterior is the draws of a sampler with the verdict about the model. It displays itself as
+// verdict, checks of the sampler and summary of the parameters.
+type Posterior struct {
+	Name    string
+	Fit     *infer.Fit
+	Verdict check.Verdict
+	Units   map[string]string // units of parameters, by name
+	// Interrupted says that the run was stopped early. Its draws are as good as those of a
+	// shorter run, but no verdict was made.
+	Interrupted bool
+
+	judge func(*infer.Fit) (check.Verdict, error)
+	page  func(*Posterior) *report.Page
+}
+
+// Sample draws from the posterior of a model that build declares, once. Chains start at random
+// unless told otherwise.
+func Sample(name string, build func(m *infer.Model), options ...Options) *Posterior {
+	m := infer.NewModel(name)
+	build(m)
+	post, err := m.Compile()
+	must("Sample "+name, err)
+	ctx, end := interruptible()
+	defer end()
+	p := &Posterior{Name: name, page: plainPage}
+	p.judge = func(f *infer.Fit) (check.Verdict, error) { return f.CheckModel(infer.CheckSettings{}) }
+	return p.sample(ctx, post, one("Sample", options).config())
+}
+
+// plainPage is the report of a posterior of which nothing more is known.
+func plainPage(p *Posterior) *report.Page {
+	return report.Posterior(p.Name, p.Fit, p.Verdict, report.Settings{Program: "notebook"})
+}
+
+// SampleDensity draws from a log density that is a Go function of n parameters, by an ensemble
+// of walkers, which needs no gradient. It is slow where the function is interpreted, as in a
+// cell, where each of some 60000 calls takes microseconds; Sample is to be preferred wherever
+// the density can be written as a graph. Walkers are not independent: judge them by effective
+// sample size, not by R-hat.
+func SampleDensity(name string, n int, logDensity func(q []float64) float64, options ...Options) *Posterior {
+	o := one("SampleDensity", options)
+	ctx, end := interruptible()
+	defer end()
+	fit, err := infer.Ensemble(ctx, n, logDensity, infer.EnsembleConfig{Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, Parallel: 1})
+	must("SampleDensity "+name, err)
+	return &Posterior{Name: name, Fit: fit, Verdict: check.Verdict{OK: true}, page: plainPage}
+}
+
+// sample runs the sampler and judges the model.
+func (p *Posterior) sample(ctx context.Context, target infer.Target, cfg infer.Config) *Posterior {
+	show, done := progress()
+	cfg.Progress = show
+	fit, err := infer.Sample(ctx, target, cfg)
+	done()
+	return p.take("Sample "+p.Name, ctx, fit, err)
+}
+
+// take makes a fit that of the posterior. A run that was interrupted keeps its draws.
+func (p *Posterior) take(step string, ctx context.Context, fit *infer.Fit, err error) *Posterior {
+	p.Interrupted = ctx.Err() != nil
+	if fit == nil || !p.Interrupted {
+		must(step, err)
+	}
+	p.Fit, p.Verdict = fit, check.Verdict{}
+	if !p.Interrupted {
+		p.Verdict, err = p.judge(fit)
+		must("verdict of "+p.Name, err)
+	}
+	return p
+}
+
+// Draws returns the draws of a parameter, chain after chain.
+func (p *Posterior) Draws(parameter string) []float64 {
+	chains := p.Fit.Draws(parameter)
+	if chains == nil {
+		must("Draws", fmt.Errorf("no parameter %q: there are %v", parameter, p.Fit.Names()))
+	}
+	var all []float64
+	for _, c := range chains {
+		all = append(all, c...)
+	}
+	return all
+}
+
+// Summary returns means, quantiles, R-hat and effective sample sizes of all parameters.
+func (p *Posterior) Summary() diag.Summary { return p.Fit.Summary() }
+
+// Diagnose returns the checks of the sampler in words.
+func (p *Posterior) Diagnose() diag.Report { return p.Fit.Diagnose() }
+
+func (p *Posterior) draws() viz.Draws {
+	d := viz.FromFit(p.Fit)
+	d.Units = p.Units
+	return d
+}
+
+// Trace draws the chains of parameters, of all where none is named.
+func (p *Posterior) Trace(names ...string) *viz.Figure { return p.figure("Trace", viz.Trace, names) }
+
+// Pair draws parameters against each other.
+func (p *Posterior) Pair(names ...string) *viz.Figure { return p.figure("Pair", viz.Pair, names) }
+
+// Density draws the densities of parameters.
+func (p *Posterior) Density(names ...string) *viz.Figure {
+	return p.figure("Density", viz.Density, names)
+}
+
+// Forest draws the intervals of parameters.
+func (p *Posterior) Forest(names ...string) *viz.Figure { return p.figure("Forest", viz.Forest, names) }
+
+// Rank draws the ranks of the chains, which are even where the chains agree.
+func (p *Posterior) Rank(names ...string) *viz.Figure { return p.figure("Rank", viz.Rank, names) }
+
+func (p *Posterior) figure(step string, draw func(viz.Draws, ...string) (*viz.Figure, error), names []string) *viz.Figure {
+	f, err := draw(p.draws(), names...)
+	must(step, err)
+	return f
+}
+
+// Report writes a page of HTML about the posterior, with all of its pictures.
+func (p *Posterior) Report(file string) { writePage("Report", file, p.page(p)) }
+
+// writePage writes a page to a file, which takes its name when it is whole.
+func writePage(step, file string, page *report.Page) {
+	must(step+" "+file, atomicfile.Write(file, true, func(w io.Writer) error {
+		_, err := io.WriteString(w, page.HTML())
+		return err
+	}))
+}
+
+// String is verdict and summary as text.
+func (p *Posterior) String() string {
+	return p.stopped() + p.Verdict.String() + "\n" + p.Diagnose().String() + "\n" + p.Summary().String()
+}
+
+// HTML is verdict, checks and summary as tables.
+func (p *Posterior) HTML() string {
+	text := p.Diagnose().HTML() + p.Summary().HTML()
+	if s := p.stopped(); s != "" {
+		return "<p><b>" + s + "</b></p>" + text
+	}
+	return p.Verdict.HTML() + text
+}
+
+// stopped says that a run ended early, and with which draws.
+func (p *Posterior) stopped() string {
+	if !p.Interrupted {
+		return ""
+	}
+	var draws []int
+	for c := range p.Fit.Chains() {
+		draws = append(draws, p.Fit.Len(c))
+	}
+	return fmt.Sprintf("%s: interrupted with %v draws of the chains; no verdict was made. Continue draws more.\n", p.Name, draws)
+}
+
+// Continue draws more from where the chains stand, with the same sampler.
+func (p *Posterior) Continue(draws int) *Posterior {
+	ctx, end := interruptible()
+	defer end()
+	next := *p
+	if next.judge == nil {
+		must("Continue", fmt.Errorf("%s was drawn by an ensemble, which cannot go on: sample again with more draws", p.Name))
+	}
+	fit, err := p.Fit.Continue(ctx, draws)
+	return next.take("Continue", ctx, fit, err)
+}
