@@ -138,6 +138,9 @@ func (d *G2) HTML() string {
 	return b.String()
 }
 
+// SimpleRender returns text and HTML for the kernel.
+func (d *G2) SimpleRender() map[string]interface{} { return rendered(d) }
+
 func label(curves []g2.Curve) string {
 	if len(curves) == 0 {
 		return "q"
@@ -180,6 +183,9 @@ func (f *G2Fits) String() string {
 
 // HTML is the table and the pictures.
 func (f *G2Fits) HTML() string { return fragment(f.page().Report) }
+
+// SimpleRender returns text and HTML for the kernel.
+func (f *G2Fits) SimpleRender() map[string]interface{} { return rendered(f) }
 
 // fragment is the sections of a report as part of a page.
 func fragment(r viz.Report) string {

@@ -157,6 +157,17 @@ func (p *Posterior) HTML() string {
 	return p.Verdict.HTML() + text
 }
 
+// SimpleRender returns text and HTML for the kernel.
+func (p *Posterior) SimpleRender() map[string]interface{} { return rendered(p) }
+
+// rendered returns what a cell shows of a value.
+func rendered(v interface {
+	String() string
+	HTML() string
+}) map[string]interface{} {
+	return map[string]interface{}{"text/plain": v.String(), "text/html": v.HTML()}
+}
+
 // stopped says that a run ended early, and with which draws.
 func (p *Posterior) stopped() string {
 	if !p.Interrupted {

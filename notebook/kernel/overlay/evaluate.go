@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"os"
 	"os/signal"
 	"strings"
@@ -37,10 +38,10 @@ func prepare(ir *interp.Interp) {
 func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind string, content interface{}) error) (values []interface{}, kinds []xreflect.Type, err error) {
 	notebook.Connect(screen{publish, map[string]bool{}})
 	defer notebook.Connect(nil)
-	started := false
+	last := token.NoPos // of the last statement, once the cell runs
 	defer func() {
 		if r := recover(); r != nil {
-			values, kinds, err = nil, nil, failure(ir, r, started)
+			values, kinds, err = nil, nil, failure(ir, r, last)
 		}
 	}()
 	code = evalSpecialCommands(ir, outerr, code)
@@ -52,13 +53,31 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	if tree == nil {
 		return nil, nil, nil
 	}
-	compiled := ir.CompileAst(tree)
-	started = true
+	var compiled *interp.Expr
+	quietly(func() { compiled = ir.CompileAst(tree) })
+	last = nodes[len(nodes)-1].Pos()
 	results, types := ir.RunExpr(compiled)
 	if _, isExpression := nodes[len(nodes)-1].(ast.Expr); !isExpression {
 		return nil, nil, nil
 	}
 	return shown(results, types)
+}
+
+// quietly does something without what it prints: the interpreter warns of every generic function
+// of a package that a cell imports.
+func quietly(do func()) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		do()
+		return
+	}
+	stdout := os.Stdout
+	os.Stdout = null
+	defer func() {
+		os.Stdout = stdout
+		null.Close()
+	}()
+	do()
 }
 
 // shown returns what is displayed of the values of an expression: all but errors that are nil.
@@ -83,7 +102,7 @@ func shown(results []xreflect.Value, types []xreflect.Type) (values []interface{
 }
 
 // failure makes the error of a cell of what was recovered.
-func failure(ir *interp.Interp, r any, started bool) error {
+func failure(ir *interp.Interp, r any, last token.Pos) error {
 	if r == base.SigInterrupt {
 		return errors.New("interrupted")
 	}
@@ -91,23 +110,24 @@ func failure(ir *interp.Interp, r any, started bool) error {
 	if e, ok := r.(error); ok {
 		text = e.Error()
 	}
-	if !started {
+	if last == token.NoPos {
 		return errors.New(strings.TrimPrefix(text, "repl.go:"))
 	}
-	if line := lineOf(ir); line > 0 {
+	if line := lineOf(ir, last); line > 0 {
 		return fmt.Errorf("line %d of the cell: %s", line, text)
 	}
 	return errors.New(text)
 }
 
-// lineOf returns the line of the statement of the cell that ran last, 0 where it is not known.
-func lineOf(ir *interp.Interp) (line int) {
+// lineOf returns the line of the statement that a cell was in, whose last one is at last; 0
+// where it is not known. The interpreter keeps no place for a last expression.
+func lineOf(ir *interp.Interp, last token.Pos) (line int) {
 	defer func() { _ = recover() }() // a guess must not fail
-	env := ir.PrepareEnv()
-	if env.IP < 0 || env.IP >= len(env.DebugPos) {
-		return 0
+	at := last
+	if env := ir.PrepareEnv(); env.IP >= 0 && env.IP < len(env.DebugPos) {
+		at = env.DebugPos[env.IP]
 	}
-	return ir.Comp.Fileset.Position(env.DebugPos[env.IP]).Line
+	return ir.Comp.Fileset.Position(at).Line
 }
 
 // screen shows what runs tell while they last, below the cell.

@@ -69,7 +69,8 @@ func runFile(file string) ([]cell, error) {
 	cells := parseCells(string(text))
 	ir := interp.New()
 	ir.Comp.Stdout, ir.Comp.Stderr = io.Discard, io.Discard
-	k := &Kernel{ir, importPackage(ir, "display", "display"), nil}
+	k := &Kernel{ir: ir}
+	quietly(func() { k.display = importPackage(ir, "display", "display") })
 	ir.DeclVar("Display", nil, stubDisplay)
 	k.initRenderers()
 	prepare(ir)
