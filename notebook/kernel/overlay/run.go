@@ -67,13 +67,14 @@ func runFile(file string) ([]cell, error) {
 		return nil, err
 	}
 	cells := parseCells(string(text))
-	ir := interp.New()
-	ir.Comp.Stdout, ir.Comp.Stderr = io.Discard, io.Discard
-	k := &Kernel{ir: ir}
-	quietly(func() { k.display = importPackage(ir, "display", "display") })
-	ir.DeclVar("Display", nil, stubDisplay)
-	k.initRenderers()
-	prepare(ir)
+	k := &Kernel{ir: interp.New()}
+	quietly(func() {
+		k.ir.Comp.Stdout, k.ir.Comp.Stderr = io.Discard, io.Discard
+		k.display = importPackage(k.ir, "display", "display")
+		k.ir.DeclVar("Display", nil, stubDisplay)
+		k.initRenderers()
+		prepare(k.ir)
+	})
 	count := 0
 	for i := range cells {
 		if cells[i].Kind != "code" {
