@@ -26,7 +26,7 @@ func (e *UnknownError) Error() string {
 
 // Assembly draws all figures available for the run of a script.
 func Assembly(s *script.Script, r *script.Result, set Settings) *Album {
-	b := &Album{Note: set.Note}
+	b := &Album{Note: set.Note, DPI: set.DPI}
 	if len(r.Rounds) == 0 {
 		return b
 	}

@@ -15,7 +15,7 @@ import (
 // Formula returns the page of the posterior of a formula that a problem file defines.
 func Formula(file string, p *expr.Problem, fit *infer.Fit, v check.Verdict, s Settings) *Page {
 	rep := fit.Diagnose()
-	data := &Album{Note: s.Note}
+	data := &Album{Note: s.Note, DPI: s.DPI}
 	if x, values, ok := p.X(); ok {
 		f, err := exprBand(p, x, values, fit)
 		data.Add("predictive", f, err)

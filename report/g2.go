@@ -48,7 +48,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 
 // fitAlbum draws the data with the fits.
 func fitAlbum(model g2.Model, fits []g2.Fit, s Settings) *Album {
-	b := &Album{Note: s.Note}
+	b := &Album{Note: s.Note, DPI: s.DPI}
 	var curves []viz.Curve
 	for _, f := range fits {
 		if len(f.Curve.X) == 0 {

@@ -21,7 +21,7 @@ type CurveRun struct {
 
 // CurvePosterior returns the page of a sampled bin.
 func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *Page {
-	data := &Album{Note: set.Note}
+	data := &Album{Note: set.Note, DPI: set.DPI}
 	line, err := r.Point.Line()
 	f, ferr := viz.Fit(curveOf(r.Point.Curve, r.Model, line))
 	if err == nil {

@@ -47,7 +47,7 @@ func Morphology(v Inversion, s Settings) *Page {
 func dataAlbum(v Inversion, s Settings) *Album {
 	data := *v.Pattern
 	data.Intensity = v.Task.Measurement.Masked()
-	b := &Album{Note: s.Note}
+	b := &Album{Note: s.Note, DPI: s.DPI}
 	f, err := Patterns(&data, v.Pattern)
 	b.Add("patterns", f, err)
 	for _, kind := range []string{"I", "A"} {

@@ -15,6 +15,7 @@ type Settings struct {
 	Program string            // name and version of the program that made the page
 	Seed    uint64            // seed of the random numbers used in figures
 	Note    func(text string) // called for each figure that cannot be drawn; nil ignores them
+	DPI     int               // resolution of PNG files in dots per inch; default that of the figures, 150
 }
 
 // Page is a report whose figures have file names.
@@ -34,6 +35,7 @@ func (p *Page) Save(dir string) error {
 // Album is a list of figures with their file names.
 type Album struct {
 	Note func(text string) // called for each figure that cannot be drawn; nil ignores them
+	DPI  int               // resolution of PNG files in dots per inch; default that of the figures
 
 	pictures []picture
 }
@@ -76,7 +78,11 @@ func (b *Album) Save(dir string) error {
 		if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+".svg"), []byte(p.figure.SVG())); err != nil {
 			return err
 		}
-		if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+".png"), p.figure.PNG()); err != nil {
+		figure := *p.figure
+		if b.DPI > 0 {
+			figure.DPI = b.DPI
+		}
+		if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+".png"), figure.PNG()); err != nil {
 			return err
 		}
 	}

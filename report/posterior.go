@@ -18,7 +18,7 @@ func Posterior(title string, fit *infer.Fit, v check.Verdict, s Settings) *Page 
 
 // posteriorAlbum draws the figures by which a posterior is judged.
 func posteriorAlbum(d viz.Draws, s Settings) *Album {
-	b := &Album{Note: s.Note}
+	b := &Album{Note: s.Note, DPI: s.DPI}
 	for _, p := range []struct {
 		name string
 		draw func(viz.Draws, ...string) (*viz.Figure, error)

@@ -21,6 +21,7 @@ import (
 
 // TestMain lets the test binary be the command, for tests that kill it.
 func TestMain(m *testing.M) {
+	pictureDPI = 30
 	if os.Getenv("EURYALE_TEST_COMMAND") != "" {
 		if k, err := strconv.Atoi(os.Getenv("EURYALE_TEST_KILL")); err == nil {
 			dieAt(k)

@@ -9,7 +9,7 @@ import (
 // page returns settings that name euryale as the author of a page and report missing
 // pictures to the user.
 func (a *app) page(seed uint64) report.Settings {
-	return report.Settings{Program: version(), Seed: seed, Note: func(text string) { a.note("%s", text) }}
+	return report.Settings{Program: version(), Seed: seed, DPI: pictureDPI, Note: func(text string) { a.note("%s", text) }}
 }
 
 // pageOf is page for a run that another version may have started.
@@ -31,3 +31,7 @@ func drawsOf(t *runs.Table) viz.Draws {
 	}
 	return d
 }
+
+// pictureDPI is the resolution of the PNG files of reports in dots per inch, 0 for the default.
+// Tests draw coarse pictures, which takes a tenth of the time.
+var pictureDPI int

@@ -276,7 +276,7 @@ func (a *app) saveTraining(dir runs.Folder, t *connectome.Trainee, out *connecto
 	if err := writeJSON(dir.Path("summary.json"), doc); err != nil {
 		return err
 	}
-	album := report.Album{Note: func(text string) { a.note("%s", text) }}
+	album := report.Album{DPI: pictureDPI, Note: func(text string) { a.note("%s", text) }}
 	steps := make([]float64, len(out.Loss))
 	for i := range steps {
 		steps[i] = float64(i + 1)
