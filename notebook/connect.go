@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -23,6 +24,7 @@ var session struct {
 	sync.Mutex
 	screen  Screen
 	running map[*run]bool
+	stopped bool // whether the cell was interrupted, so that it begins no other run
 }
 
 // run is a computation that an interrupt stops.
@@ -34,6 +36,7 @@ func Connect(s Screen) {
 	session.Lock()
 	defer session.Unlock()
 	session.screen = s
+	session.stopped = false
 }
 
 // Interrupt stops all runs of this package, which return what they have, and reports whether
@@ -43,6 +46,7 @@ func Interrupt() bool {
 	defer session.Unlock()
 	for r := range session.running {
 		r.cancel()
+		session.stopped = session.screen != nil
 	}
 	return len(session.running) > 0
 }
@@ -53,6 +57,9 @@ func interruptible() (context.Context, func()) {
 	r := &run{cancel}
 	session.Lock()
 	defer session.Unlock()
+	if session.stopped {
+		panic(&Error{"run", errors.New("the cell was interrupted")})
+	}
 	if session.running == nil {
 		session.running = map[*run]bool{}
 	}

@@ -67,6 +67,15 @@ func TestInterrupt(t *testing.T) {
 	if s := post.String(); !strings.Contains(s, "interrupted with") {
 		t.Error(s)
 	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a cell that was interrupted begins another run")
+			}
+		}()
+		nb.Sample("line", line, options)
+	}()
+	nb.Connect(screen) // the next cell
 	whole := nb.Sample("line", line, nb.Options{Seed: 3, Chains: 2, Draws: n})
 	if !slices.Equal(whole.Fit.Draws("a")[0], post.Fit.Draws("a")[0][:n]) {
 		t.Error("the draws of an interrupted run are not those of a shorter one")

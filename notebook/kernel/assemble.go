@@ -28,6 +28,7 @@ var changes = []change{
 	{"x_package.go", "proxy_JSONer) JSON() string", "proxy_JSONer) JSON() map[string]interface{}"},
 	{"kernel.go", "vals, types, executionErr := doEval(ir, outerr, code)", "vals, types, executionErr := evaluate(ir, outerr, code, receipt.Publish)"},
 	{"kernel.go", "	kernel.initRenderers()\n", "	kernel.initRenderers()\n	prepare(ir)\n"},
+	{"kernel.go", "data := kernel.autoRenderResults(vals, types)", "data := kernel.rendered(vals, types)"},
 	{"main.go", "	flag.Parse()\n", "	flag.Parse()\n	if flag.Arg(0) == \"run\" {\n		runFiles(flag.Args()[1:])\n		return\n	}\n"},
 }
 

@@ -50,7 +50,7 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	c.Line = 0
 	nodes := c.ParseBytes([]byte(code))
 	tree := ast2.AnyToAst(nodes, "cell")
-	if tree == nil {
+	if tree == nil || len(nodes) == 0 {
 		return nil, nil, nil
 	}
 	var compiled *interp.Expr
@@ -99,6 +99,16 @@ func shown(results []xreflect.Value, types []xreflect.Type) (values []interface{
 		return nil, nil, nil
 	}
 	return values, kinds, nil
+}
+
+// rendered returns what is displayed of values; one that cannot be displayed says why.
+func (kernel *Kernel) rendered(values []interface{}, kinds []xreflect.Type) (d Data) {
+	defer func() {
+		if r := recover(); r != nil {
+			d = Data{Data: MIMEMap{"text/plain": fmt.Sprintf("the value cannot be displayed: %v", r)}}
+		}
+	}()
+	return kernel.autoRenderResults(values, kinds)
 }
 
 // failure makes the error of a cell of what was recovered.

@@ -123,7 +123,7 @@ func (k *Kernel) runCell(c *cell) error {
 		c.Outputs = append(c.Outputs, map[string]any{"output_type": "error", "ename": "ERROR", "evalue": err.Error(), "traceback": []string{err.Error()}})
 		return err
 	}
-	if d := k.autoRenderResults(values, types); len(d.Data) > 0 {
+	if d := k.rendered(values, types); len(d.Data) > 0 {
 		c.Outputs = append(c.Outputs, map[string]any{"output_type": "execute_result", "data": encoded(d), "metadata": map[string]any{}, "execution_count": *c.Count})
 	}
 	return nil
