@@ -46,6 +46,9 @@ func DemoG2() *G2 {
 // Bin returns the curve of a bin, by its number, from 1.
 func (d *G2) Bin(number int) g2.Curve {
 	i := slices.IndexFunc(d.Curves, func(c g2.Curve) bool { return c.Bin == number })
+	if len(d.Curves) == 0 {
+		must("Bin", fmt.Errorf("%s has no bins", d.File))
+	}
 	if i < 0 {
 		must("Bin", fmt.Errorf("%s has no bin %d: it has %d, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
 	}
@@ -56,9 +59,13 @@ func (d *G2) Bin(number int) g2.Curve {
 func (d *G2) Fit(model string, options ...Options) *G2Fits {
 	m, err := g2.ByName(model)
 	must("Fit", err)
+	o := one("Fit", options)
+	if o.Bin != 0 {
+		must("Fit", fmt.Errorf("it fits every bin: Options.Bin is %d, and is for Sample", o.Bin))
+	}
 	ctx, end := interruptible()
 	defer end()
-	fits, err := g2.FitAll(ctx, m, d.Curves, one("Fit", options).settings())
+	fits, err := g2.FitAll(ctx, m, d.Curves, o.settings())
 	must("Fit "+model, err)
 	return &G2Fits{d, m, fits}
 }
@@ -84,6 +91,9 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 	must("Sample "+model, err)
 	cfg := o.config()
 	chains := cfg.Chains
+	if chains < 0 {
+		must("Sample "+model, fmt.Errorf("%d chains: want 1 or more, or 0 for 4", chains))
+	}
 	if chains == 0 {
 		chains = 4
 	}

@@ -92,6 +92,11 @@ func TestErrors(t *testing.T) {
 		"did you mean single":  func() { (&nb.G2{}).Fit("singel") },
 		"has no bin 3":         func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
 		"no parameter \"b\"":   func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
+		"is nil":               func() { nb.Sample("line", nil) },
+		"are options of g2":    func() { nb.Sample("line", line, nb.Options{Bin: 3}) },
+		"fits every bin":       func() { demoData(t).Fit("single", nb.Options{Bin: 3}) },
+		"-1 chains":            func() { demoData(t).Sample("single", nb.Options{Chains: -1}) },
+		"has no bins":          func() { (&nb.G2{File: "x"}).Bin(1) },
 		"2 sets of options":    func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
 		"did you mean normal?": func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
 	} {

@@ -1,6 +1,8 @@
 package notebook
 
 import (
+	"errors"
+
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/g2"
@@ -38,6 +40,14 @@ func (o Options) settings() g2.Settings {
 		s.Priors[name] = d
 	}
 	return s
+}
+
+// samplerOnly refuses options that only models of g2 have.
+func (o Options) samplerOnly() error {
+	if o.Bin != 0 || o.DropInvalid || len(o.Fixed)+len(o.Bounds)+len(o.Start)+len(o.Priors) > 0 {
+		return errors.New("Bin, Fixed, Bounds, Start, Priors and DropInvalid are options of g2: declare priors and fixed values in the model")
+	}
+	return nil
 }
 
 // config is the options of the sampler.

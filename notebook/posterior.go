@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,6 +32,11 @@ type Posterior struct {
 // Sample draws from the posterior of a model that build declares, once. Chains start at random
 // unless told otherwise.
 func Sample(name string, build func(m *infer.Model), options ...Options) *Posterior {
+	if build == nil {
+		must("Sample "+name, errors.New("the function that builds the model is nil"))
+	}
+	o := one("Sample", options)
+	must("Sample "+name, o.samplerOnly())
 	m := infer.NewModel(name)
 	build(m)
 	post, err := m.Compile()
@@ -39,7 +45,7 @@ func Sample(name string, build func(m *infer.Model), options ...Options) *Poster
 	defer end()
 	p := &Posterior{Name: name, page: plainPage}
 	p.judge = func(f *infer.Fit) (check.Verdict, error) { return f.CheckModel(infer.CheckSettings{}) }
-	return p.sample(ctx, post, one("Sample", options).config())
+	return p.sample(ctx, post, o.config())
 }
 
 // plainPage is the report of a posterior of which nothing more is known.
@@ -54,6 +60,7 @@ func plainPage(p *Posterior) *report.Page {
 // sample size, not by R-hat.
 func SampleDensity(name string, n int, logDensity func(q []float64) float64, options ...Options) *Posterior {
 	o := one("SampleDensity", options)
+	must("SampleDensity "+name, o.samplerOnly())
 	ctx, end := interruptible()
 	defer end()
 	fit, err := infer.Ensemble(ctx, n, logDensity, infer.EnsembleConfig{Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, Parallel: 1})

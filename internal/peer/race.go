@@ -90,6 +90,11 @@ func (r Race) on(b *testing.B, threads int) []result {
 			results[i].cpu = median(runs[i], func(m measurement) float64 { return m.CPU / m.Units })
 			results[i].wall = median(runs[i], func(m measurement) float64 { return m.Wall / m.Units })
 			results[i].check = runs[i][0].Check
+			for _, m := range runs[i][1:] {
+				if r.off(m.Check, results[i].check) > r.tolerance() {
+					b.Errorf("%s: %s finds %g, and %g in another round", r.Name, results[i].name, results[i].check, m.Check)
+				}
+			}
 		}
 	}
 	return results
@@ -143,12 +148,22 @@ func (r Race) agreement(b *testing.B, ours, theirs float64) string {
 	if math.IsNaN(ours) || math.IsNaN(theirs) {
 		return "-"
 	}
-	off := math.Abs(ours-theirs) / max(math.Abs(theirs), math.SmallestNonzeroFloat64)
-	if tol := cmp.Or(r.Tol, 1e-6); off > tol {
-		b.Errorf("%s: we find %g and the peer %g, which differ by %.2g of that; %.2g is allowed", r.Name, ours, theirs, off, tol)
+	off := r.off(ours, theirs)
+	if off > r.tolerance() {
+		b.Errorf("%s: we find %g and the peer %g, which differ by %.2g of that; %.2g is allowed", r.Name, ours, theirs, off, r.tolerance())
 	}
 	return fmt.Sprintf("%.0e", off)
 }
+
+// off is the difference of two answers, as a part of the second; 0 where there are none.
+func (r Race) off(a, b float64) float64 {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return 0
+	}
+	return math.Abs(a-b) / max(math.Abs(b), math.SmallestNonzeroFloat64)
+}
+
+func (r Race) tolerance() float64 { return cmp.Or(r.Tol, 1e-6) }
 
 // number writes a time in ms with three digits.
 func number(ms float64) string {

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Rival is a program that does the work of a race: a script in scripts/peers, which
@@ -24,6 +26,9 @@ type Rival struct {
 	Input  any // written to the script first, as a line of JSON, unless nil
 }
 
+// longest is how long a rival may live; one that hangs is killed then, and counts as absent.
+const longest = 20 * time.Minute
+
 // child is a rival that runs.
 type child struct {
 	version string
@@ -31,6 +36,7 @@ type child struct {
 	in      io.WriteCloser
 	out     *bufio.Reader
 	errors  *strings.Builder
+	cancel  context.CancelFunc // kills it
 	repeat  int
 }
 
@@ -44,7 +50,8 @@ func (r Rival) start(t testing.TB, threads int) (*child, error) {
 		return nil, fmt.Errorf("no Python: run make peers, or set EURYALE_PYTHON")
 	}
 	script := filepath.Join(root(t), "scripts", "peers", r.Script)
-	c := &child{cmd: exec.Command(python, append([]string{"-W", "ignore", script}, r.Args...)...), errors: &strings.Builder{}}
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	c := &child{cmd: exec.CommandContext(ctx, python, append([]string{"-W", "ignore", script}, r.Args...)...), errors: &strings.Builder{}, cancel: cancel}
 	c.cmd.Env = append(os.Environ(), "PEER_THREADS="+strconv.Itoa(threads), "PEER_ROOT="+root(t))
 	for _, name := range []string{"OMP", "MKL", "OPENBLAS", "NUMBA"} {
 		c.cmd.Env = append(c.cmd.Env, name+"_NUM_THREADS="+strconv.Itoa(threads))
@@ -115,10 +122,25 @@ func (c *child) times(n int) (m measurement, err error) {
 	if _, err := fmt.Fprintln(c.in, n); err != nil {
 		return m, c.failed(err)
 	}
-	return m, c.answer(&m)
+	if err := c.answer(&m); err != nil {
+		return m, err
+	}
+	return m, m.plausible()
 }
 
+// plausible reports answers that measure nothing.
+func (m measurement) plausible() error {
+	if !(m.Wall > 0 && m.CPU > 0 && m.Units > 0) {
+		return fmt.Errorf("it answers %g s by the clock, %g s of processor and %g units: want more than 0 of each", m.Wall, m.CPU, m.Units)
+	}
+	return nil
+}
+
+// stop ends the rival: it sees the end of its input, and is killed if it goes on.
 func (c *child) stop() {
 	c.in.Close()
+	kill := time.AfterFunc(5*time.Second, c.cancel)
 	_ = c.cmd.Wait()
+	kill.Stop()
+	c.cancel()
 }
