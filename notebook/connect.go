@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"sync"
 	"time"
@@ -93,15 +94,72 @@ func progress() (show func(infer.Progress), end func()) {
 	}, func() {}
 }
 
+// steps shows how many steps of a computation are done, of total or of an unknown number if that
+// is 0. It returns what shows it, with a remark such as a loss, and a function to call at the end.
+func steps(name string, total int) (show func(done int, remark string), end func()) {
+	session.Lock()
+	screen := session.screen
+	session.Unlock()
+	if screen == nil {
+		bar, last := term.NewBar(os.Stderr, term.BarSettings{Name: name, Total: total}), 0
+		return func(done int, _ string) {
+			bar.Add(done-last, 0)
+			last = done
+		}, func() { bar.Close() }
+	}
+	id, last, line := screen.ID(), time.Time{}, ""
+	display := func(done int) {
+		bar := ""
+		if total > 0 {
+			bar = fmt.Sprintf(`<progress max="%d" value="%d"></progress> `, total, done)
+		}
+		screen.Show(id, line, bar+html.EscapeString(line))
+	}
+	final := 0
+	return func(done int, remark string) {
+			final, line = done, fmt.Sprintf("%d %s", done, name)
+			if total > 0 {
+				line = fmt.Sprintf("%d of %d %s", done, total, name)
+			}
+			if remark != "" {
+				line += ", " + remark
+			}
+			if now := time.Now(); now.Sub(last) >= every {
+				last = now
+				display(done)
+			}
+		}, func() {
+			if line != "" {
+				display(final)
+			}
+		}
+}
+
+// remark shows a line of text below the cell, such as what is done before a run begins.
+func remark(text string) {
+	session.Lock()
+	screen := session.screen
+	session.Unlock()
+	if screen == nil {
+		fmt.Fprintln(os.Stderr, text)
+		return
+	}
+	screen.Show(screen.ID(), text, "<p>"+html.EscapeString(text)+"</p>")
+}
+
 // progressText is the progress of all chains in a line.
 func progressText(p infer.Progress) string {
-	done, total, divergent := 0, 0, 0
+	done, total, divergent, begun := 0, 0, 0, true
 	for _, c := range p.Chains {
+		begun = begun && c.Draw > 0
 		done, total, divergent = done+c.Draw, total+c.Total, divergent+c.Divergences
 	}
-	state := fmt.Sprintf("%s left", p.Remaining().Round(time.Second))
-	if p.Done {
+	state := "starting"
+	switch {
+	case p.Done:
 		state = "done"
+	case begun:
+		state = fmt.Sprintf("%s left", p.Remaining().Round(time.Second))
 	}
 	return fmt.Sprintf("%d chains: %d of %d draws, %d divergent, %s, %s", len(p.Chains), done, total, divergent, p.Elapsed.Round(100*time.Millisecond), state)
 }

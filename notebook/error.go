@@ -1,6 +1,10 @@
 package notebook
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
 
 // Error is what the functions of this package panic with. Its text says what went wrong, in
 // which step, and what to try.
@@ -20,8 +24,27 @@ func must(step string, err error) {
 	}
 }
 
-// value returns v, and panics if there is an error.
-func value[T any](step string, v T, err error) T {
+// value returns what a function gives, and panics if that is an error.
+func value[T any](step string, get func() (T, error)) T {
+	v, err := get()
 	must(step, err)
 	return v
+}
+
+// building calls a function of the user, and names the step if it panics.
+func building(step string, do func()) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		switch r := r.(type) {
+		case *Error, os.Signal, runtime.Error: // an interrupt of the kernel is a signal
+			panic(r)
+		case error:
+			panic(&Error{step, r})
+		}
+		panic(&Error{step, fmt.Errorf("%v", r)})
+	}()
+	do()
 }

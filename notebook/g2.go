@@ -89,14 +89,7 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 	must("Sample "+model, err)
 	post, err := declared.Compile()
 	must("Sample "+model, err)
-	cfg := o.config()
-	chains := cfg.Chains
-	if chains < 0 {
-		must("Sample "+model, fmt.Errorf("%d chains: want 1 or more, or 0 for 4", chains))
-	}
-	if chains == 0 {
-		chains = 4
-	}
+	cfg, chains := o.config(), value("Sample "+model, o.chains)
 	if point.OK() {
 		cfg.Init, err = g2.Starts(post, point, s, chains, cfg.Seed)
 		must("Sample "+model, err)

@@ -100,17 +100,22 @@ func TestErrors(t *testing.T) {
 		"2 sets of options":    func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
 		"did you mean normal?": func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
 	} {
-		func() {
-			defer func() {
-				err, _ := recover().(error)
-				var e *nb.Error
-				if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
-					t.Errorf("%v, want %q", err, want)
-				}
-			}()
-			do()
-		}()
+		fails(t, want, do)
 	}
+}
+
+// fails checks that a call panics with an error of this package that says something.
+func fails(t *testing.T, want string, do func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		err, _ := recover().(error)
+		var e *nb.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}()
+	do()
 }
 
 func demoData(t *testing.T) *nb.G2 {

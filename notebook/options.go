@@ -1,7 +1,12 @@
 package notebook
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -48,6 +53,26 @@ func (o Options) samplerOnly() error {
 		return errors.New("Bin, Fixed, Bounds, Start, Priors and DropInvalid are options of g2: declare priors and fixed values in the model")
 	}
 	return nil
+}
+
+// only refuses options that are set, but those named.
+func (o Options) only(what string, names ...string) error {
+	v := reflect.ValueOf(o)
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if !v.Field(i).IsZero() && !slices.Contains(names, name) {
+			return fmt.Errorf("%s has no option %s: it takes %s", what, name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// chains returns the number of chains.
+func (o Options) chains() (int, error) {
+	if o.Chains < 0 {
+		return 0, fmt.Errorf("%d chains: want 1 or more, or 0 for 4", o.Chains)
+	}
+	return cmp.Or(o.Chains, 4), nil
 }
 
 // config is the options of the sampler.

@@ -38,7 +38,7 @@ func Sample(name string, build func(m *infer.Model), options ...Options) *Poster
 	o := one("Sample", options)
 	must("Sample "+name, o.samplerOnly())
 	m := infer.NewModel(name)
-	build(m)
+	building("the model of Sample "+name, func() { build(m) })
 	post, err := m.Compile()
 	must("Sample "+name, err)
 	ctx, end := interruptible()
@@ -64,8 +64,8 @@ func SampleDensity(name string, n int, logDensity func(q []float64) float64, opt
 	ctx, end := interruptible()
 	defer end()
 	fit, err := infer.Ensemble(ctx, n, logDensity, infer.EnsembleConfig{Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, Parallel: 1})
-	must("SampleDensity "+name, err)
-	return &Posterior{Name: name, Fit: fit, Verdict: check.Verdict{OK: true}, page: plainPage}
+	p := &Posterior{Name: name, page: plainPage}
+	return p.take("SampleDensity "+name, ctx, fit, err)
 }
 
 // sample runs the sampler and judges the model.
@@ -84,7 +84,7 @@ func (p *Posterior) take(step string, ctx context.Context, fit *infer.Fit, err e
 		must(step, err)
 	}
 	p.Fit, p.Verdict = fit, check.Verdict{}
-	if !p.Interrupted {
+	if !p.Interrupted && p.judge != nil {
 		p.Verdict, err = p.judge(fit)
 		must("verdict of "+p.Name, err)
 	}
@@ -135,7 +135,7 @@ func (p *Posterior) Rank(names ...string) *viz.Figure { return p.figure("Rank", 
 
 func (p *Posterior) figure(step string, draw func(viz.Draws, ...string) (*viz.Figure, error), names []string) *viz.Figure {
 	f, err := draw(p.draws(), names...)
-	must(step, err)
+	must(step+" of "+p.Name, err)
 	return f
 }
 
@@ -185,6 +185,15 @@ func (p *Posterior) stopped() string {
 		draws = append(draws, p.Fit.Len(c))
 	}
 	return fmt.Sprintf("%s: interrupted with %v draws of the chains; no verdict was made. Continue draws more.\n", p.Name, draws)
+}
+
+// shortest returns the number of draws of the shortest chain.
+func (p *Posterior) shortest() int {
+	least := p.Fit.Len(0)
+	for c := range p.Fit.Chains() {
+		least = min(least, p.Fit.Len(c))
+	}
+	return least
 }
 
 // Continue draws more from where the chains stand, with the same sampler.

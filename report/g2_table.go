@@ -75,7 +75,8 @@ func agreement(f g2.Fit) string {
 	return "-"
 }
 
-// WriteFits writes the table of fits as text.
+// WriteFits writes the table of fits as text, and below it what failed, the warnings and what
+// the verdicts say.
 func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	place := "q (1/A)"
@@ -98,7 +99,26 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t\n", chiSquare(f), f.Status, agreement(f))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, f := range fits {
+		if f.Status == "failed" { // fits that did not converge are reported among the flags
+			fmt.Fprintf(&b, "bin %d: %s\n", f.Curve.Bin, f.Message)
+		}
+		for _, m := range f.Warnings {
+			fmt.Fprintf(&b, "bin %d: warning: %s\n", f.Curve.Bin, m)
+		}
+		for _, m := range f.Check.Flags {
+			fmt.Fprintf(&b, "bin %d: %s\n", f.Curve.Bin, m)
+		}
+		for _, m := range f.Check.Notes {
+			fmt.Fprintf(&b, "bin %d: note: %s\n", f.Curve.Bin, m.Text)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }
 
 // axisOf returns a curve that carries the axis common to all fits.

@@ -105,7 +105,7 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if a.json {
 		err = a.document(doc)
 	} else {
-		a.printFits(model, fits)
+		report.WriteFits(a.stdout, model, fits)
 	}
 	if err != nil {
 		return err
@@ -188,22 +188,4 @@ func activeOf(names []string, f g2.Fit) map[string]int {
 		}
 	}
 	return out
-}
-
-func (a *app) printFits(model g2.Model, fits []g2.Fit) {
-	report.WriteFits(a.stdout, model, fits)
-	for _, f := range fits {
-		if f.Status == "failed" { // fits that did not converge are reported among the flags
-			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, f.Message)
-		}
-		for _, m := range f.Warnings {
-			fmt.Fprintf(a.stdout, "bin %d: warning: %s\n", f.Curve.Bin, m)
-		}
-		for _, m := range f.Check.Flags {
-			fmt.Fprintf(a.stdout, "bin %d: %s\n", f.Curve.Bin, m)
-		}
-		for _, m := range f.Check.Notes {
-			fmt.Fprintf(a.stdout, "bin %d: note: %s\n", f.Curve.Bin, m.Text)
-		}
-	}
 }

@@ -60,7 +60,7 @@ func TestFitsSayWhenTheModelIsWrong(t *testing.T) {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
 	b := doc.Bins[0]
-	if b.Status != "converged" || b.Check.OK || b.Check.P > 1e-6 || !(b.Check.Expected[0] < 1 && b.Check.Expected[1] > 1) || b.Check.Flags[0].Text == "" || b.Check.Flags[0].Remedy == "" || !strings.Contains(fmt.Sprint(b.Check.Notes), "--model double") {
+	if b.Status != "converged" || b.Check.OK || b.Check.P > 1e-6 || !(b.Check.Expected[0] < 1 && b.Check.Expected[1] > 1) || b.Check.Flags[0].Text == "" || b.Check.Flags[0].Remedy == "" || !strings.Contains(fmt.Sprint(b.Check.Notes), "the model double") {
 		t.Errorf("%+v", b)
 	}
 	if code, out, _ := do(t, "fit", "g2", bad); code != exitOK || !strings.Contains(out, "misfit") || !strings.Contains(out, "bin 1: ") {

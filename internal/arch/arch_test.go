@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
 	"runs":     {"tensor", "infer", "data"},
 	"report":   {"tensor", "infer", "sim", "data", "viz", "models"},
-	"notebook": {"infer", "viz", "models", "report", "demo"},
+	"notebook": {"autodiff", "optim", "infer", "sim", "data", "viz", "models", "report", "demo"},
 	"demo":     {"tensor", "sim", "data", "models"},
 	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
 	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},

@@ -113,9 +113,9 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		if coef[0] > 0 {
 			how = "compressed"
 		}
-		remedy := "--model aps_single, whose exponent goes from 0.5 to 2"
+		remedy := "the model aps_single, whose exponent goes from 0.5 to 2"
 		if coef[0] < 0 && m.Name != "stretched" {
-			remedy = "--model stretched, or aps_single"
+			remedy = "the model stretched, or aps_single"
 		}
 		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), remedy
 	}}}
@@ -124,7 +124,7 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		all = append(all, check.Direction{Kind: "second decay", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
 			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
-				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "--model double, or aps_double"
+				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "the model double, or aps_double"
 			}})
 	}
 	middle := math.Log10(geometric(slices.Min(c.X), slices.Max(c.X)))
@@ -194,7 +194,7 @@ func (f *Fit) compare(ctx context.Context, s Settings) {
 		}
 	}
 	if best != "" {
-		f.Check.Notes = append(f.Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "--model " + best,
-			Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g: try --model %s", best, reduced, best)})
+		f.Check.Notes = append(f.Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "the model " + best,
+			Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g", best, reduced)})
 	}
 }

@@ -49,14 +49,14 @@ func (c Curve) check(params int) error {
 	for i := range c.X {
 		for what, v := range map[string]float64{"x": c.X[i], "y": c.Y[i]} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out with --drop-invalid (Settings.DropInvalid), or leave the bin out", c.Bin, what, i+1, v)
+				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out with DropInvalid (--drop-invalid), or leave the bin out", c.Bin, what, i+1, v)
 			}
 		}
 		if !(c.X[i] > 0) {
-			return fmt.Errorf("g2: bin %d: x of point %d is %g: want it above 0; --drop-invalid (Settings.DropInvalid) leaves such points out", c.Bin, i+1, c.X[i])
+			return fmt.Errorf("g2: bin %d: x of point %d is %g: want it above 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, c.X[i])
 		}
 		if c.Err != nil && !(c.Err[i] >= 0 && c.Err[i] < math.Inf(1)) {
-			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; --drop-invalid (Settings.DropInvalid) leaves such points out", c.Bin, i+1, c.Err[i])
+			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, c.Err[i])
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 // Predict returns the morphology at parameters x, given in the order of Names, and the
 // detected pattern with scale and background.
 func (t *Task) Predict(ctx context.Context, x []float64) (*rsoxs.Morphology, *rsoxs.Pattern, error) {
-	scene, err := t.Problem.Scene(x)
+	scene, err := t.Inversion.scene(x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -29,7 +29,11 @@ func (t *Task) predict(ctx context.Context, m *rsoxs.Morphology, s Scene) (*rsox
 	if err := sim.Transform(ctx, m); err != nil {
 		return nil, err
 	}
-	p, err := sim.Pattern(ctx, t.Inversion.Optics)
+	optics, err := s.optics(t.Inversion.Optics)
+	if err != nil {
+		return nil, err
+	}
+	p, err := sim.Pattern(ctx, optics)
 	if err != nil {
 		return nil, err
 	}

@@ -201,20 +201,12 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 // Scene returns the scene of a problem at parameter values x, given in the order of
 // Names.
 func (p *Problem) Scene(x []float64) (Scene, error) {
-	var nodes []*ad.Node
+	var params []Param
 	for _, q := range p.searched() {
-		n := q.size(p)
-		if len(x) < n {
-			return Scene{}, fmt.Errorf("morph: too few numbers for the parameters: %s wants %d, %d are left", q.name, n, len(x))
-		}
-		if n == 1 {
-			nodes = append(nodes, ad.Scalar(x[0]))
-		} else {
-			nodes = append(nodes, ad.Const(x[:n:n], n))
-		}
-		x = x[n:]
+		params = append(params, Param{Name: q.name, Start: make([]float64, q.size(p))})
 	}
-	return p.build(nodes), nil
+	v := Inversion{Params: params, Build: p.build}
+	return v.scene(x)
 }
 
 // ProblemModels describes the models of problems and their parameters, one per line.

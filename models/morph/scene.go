@@ -38,6 +38,27 @@ func Refined(o rsoxs.Optics, material int, values *ad.Node) *ad.Node {
 	return ad.Concat(1, parts...)
 }
 
+// optics returns the scene's own constants as numbers, or those given where it has none. The
+// graph must have no inputs.
+func (s Scene) optics(given rsoxs.Optics) (rsoxs.Optics, error) {
+	if s.Constants == nil {
+		return given, nil
+	}
+	v, err := ad.Eval(s.Constants)
+	if err != nil {
+		return nil, err
+	}
+	shape, flat := v[0].Shape(), v[0].Float64s()
+	o := make(rsoxs.Optics, shape[0])
+	for e := range o {
+		for range shape[1] {
+			o[e] = append(o[e], rsoxs.Constants{DeltaPara: flat[0], BetaPara: flat[1], DeltaPerp: flat[2], BetaPerp: flat[3]})
+			flat = flat[4:]
+		}
+	}
+	return o, nil
+}
+
 // constants returns o as a Node [energy, material, 4].
 func constants(o rsoxs.Optics) *ad.Node {
 	var flat []float64

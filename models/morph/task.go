@@ -1,6 +1,13 @@
 package morph
 
-import "path/filepath"
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
+)
 
 // mostJacobian is the largest number of parameters for least squares and standard
 // deviations; each costs a simulation.
@@ -53,6 +60,46 @@ func (p *Problem) Task(base string, threads int) (*Task, error) {
 	}
 	_, err = t.Inversion.Function() // checks the graph, and that there are pixels to compare
 	return t, err
+}
+
+// Task returns an inversion whose scene is built in Go as a task under a name. It must compare
+// images, and must have its constants in Optics or in the scene.
+func (v *Inversion) Task(name string) (*Task, error) {
+	if err := given.Args("morph.Inversion.Task", "v", v); err != nil {
+		return nil, err
+	}
+	if v.Data == nil && v.Curves != nil {
+		return nil, errors.New("morph: a task compares images: give Data; curves alone are for Fit and Sample of the Inversion")
+	}
+	q, err := v.prepare()
+	if err != nil {
+		return nil, err
+	}
+	t := &Task{Inversion: v, Measurement: Measurement{Optics: v.Optics, Data: v.Data, Mask: v.Mask}, Method: "lm",
+		Problem: &Problem{Model: name, Grid: ProblemGrid{Shape: v.Sim.Shape(), Voxel: v.Sim.PhysSize()}, Sigma: v.Sigma, Data: "given"}}
+	t.Measurement.Config.Energies = v.Sim.Energies()
+	if q.scene.Penalty != nil || len(t.Names()) > mostJacobian {
+		t.Method = "lbfgs"
+	}
+	return t, nil
+}
+
+// scene returns the scene at parameters x, given in the order of Names, without inputs.
+func (v *Inversion) scene(x []float64) (Scene, error) {
+	var nodes []*ad.Node
+	for _, p := range v.Params {
+		n := len(p.Start)
+		if len(x) < n {
+			return Scene{}, fmt.Errorf("morph: too few numbers for the parameters: %s wants %d, %d are left", p.Name, n, len(x))
+		}
+		if n == 1 {
+			nodes = append(nodes, ad.Scalar(x[0]))
+		} else {
+			nodes = append(nodes, ad.Const(x[:n:n], n))
+		}
+		x = x[n:]
+	}
+	return v.Build(nodes), nil
 }
 
 // Names returns the names of all parameters, and of all elements of array parameters.
