@@ -6,8 +6,12 @@ import (
 	"strconv"
 )
 
-// PlusMinus formats a value and its error to two digits of the error.
+// PlusMinus formats a value and its error to two digits of the error. A value whose error is not
+// known, NaN, stands alone.
 func PlusMinus(v, sd float64) string {
+	if math.IsNaN(sd) {
+		return fmt.Sprintf("%.5g", v)
+	}
 	if !(sd > 0) || math.IsInf(sd, 0) || math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Sprintf("%.5g +- %.2g", v, sd)
 	}
