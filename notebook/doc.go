@@ -11,6 +11,10 @@
 //	nb.Compare(post, data.Sample("stretched", nb.Options{Bin: 4}))
 //	post.Report("g2.html")
 //
+// OpenInversion does the same for the morphology behind scattering patterns, OpenCircuit trains a
+// circuit of neural assemblies, SampleAssembly infers from measured ones, and TrainNetwork runs a
+// graph of Gorgonia.
+//
 // Nothing here is generic, and nothing keeps state but what it returns, so that cells can be
 // run again in any order. In place of returning an error a function panics with an *Error, of
 // which the notebook shows the text with the line of the cell: what went wrong, and what to

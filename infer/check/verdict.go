@@ -145,7 +145,16 @@ func (v Verdict) HTML() string {
 	for _, f := range v.Notes {
 		b.WriteString("<li>Note: " + html.EscapeString(f.Text) + "</li>\n")
 	}
-	b.WriteString("</ul>\n<table><thead><tr><th>test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
+	b.WriteString("</ul>\n")
+	if len(v.Tests) == 0 {
+		return b.String()
+	}
+	open := " open"
+	if v.OK {
+		open = "" // a click shows the tests of a model that passed them
+	}
+	fmt.Fprintf(&b, "<details%s><summary>%d tests</summary>\n", open, len(v.Tests))
+	b.WriteString("<table><thead><tr><th>test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
 	for _, t := range v.Tests {
 		what := t.Kind
 		if t.Of != "" {
@@ -153,7 +162,7 @@ func (v Verdict) HTML() string {
 		}
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2g</td><td>%.2g</td></tr>", html.EscapeString(what), t.P, t.Adjusted)
 	}
-	b.WriteString("</tbody></table>\n")
+	b.WriteString("</tbody></table></details>\n")
 	return b.String()
 }
 
