@@ -157,6 +157,7 @@ func compiled(op *Op) *Op {
 		op.prim = &compiler.Op{Code: op.code, F2: op.f2, Kernel: op.kernel}
 	}
 	op.prim.Name, op.prim.Arity, op.prim.Kind = op.Name, op.Arity, op.kind
+	op.prim.C, op.prim.Helper = op.CUDA, op.Helper
 	op.prim.Define()
 	if op.run != nil {
 		cpu.Steps[op.prim] = op.run

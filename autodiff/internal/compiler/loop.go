@@ -9,9 +9,9 @@ type Loop struct {
 	Scalar bool  // whether there is only one element
 
 	Ops   []Instruction
-	Loads []load // strided inputs, gathered into registers tile by tile
-	Fills []fill // single numbers, repeated into registers
-	Rows  []rowView
+	Loads []Load // strided inputs, gathered into registers tile by tile
+	Fills []Fill // single numbers, repeated into registers
+	Rows  []RowView
 	Sums  []Reduce
 	Regs  int
 
@@ -34,7 +34,7 @@ type OperandKind uint8
 const (
 	InRegister OperandKind = iota
 	InStep                 // an array that runs along with the loop
-	InRow                  // an array whose rows start where a rowView says; contiguous or one number
+	InRow                  // an array whose rows start where a RowView says; contiguous or one number
 	InNumber               // one number for the whole loop
 )
 
@@ -55,21 +55,21 @@ const (
 	NumberBy             // the first operand is a single number; the operands are exchanged
 )
 
-// load gathers a strided input into a register.
-type load struct {
+// Load gathers a strided input into a register.
+type Load struct {
 	Reg, Buf, Off int
 	Strides       []int
 }
 
-// fill repeats one number over a register: once a run, or once a row.
-type fill struct {
+// Fill repeats one number over a register: once a run, or once a row.
+type Fill struct {
 	Reg    int
 	From   Operand
 	PerRow bool
 }
 
-// rowView is an array in which each row starts at its own place.
-type rowView struct {
+// RowView is an array in which each row starts at its own place.
+type RowView struct {
 	Buf, Off int
 	Strides  []int // strides of the outer axes
 	Step     int   // stride of the last axis: 1 or 0
@@ -82,7 +82,7 @@ type Reduce struct {
 	A, B    Operand
 	Out     int // array that receives the result
 	Size    int // number of elements of the result
-	Kind    sumKind
+	Kind    SumKind
 	Strides []int // strides of the result, per merged axis
 }
 
@@ -102,11 +102,11 @@ func (s *Reduce) name() string {
 	return [...]string{Numbers: s.Op.Name, Squares: "sumsq", Products: "dot", RowProducts: "fma", RowNumbers: "fma_s"}[s.Of]
 }
 
-// sumKind says where the results of a reduction go.
-type sumKind uint8
+// SumKind says where the results of a reduction go.
+type SumKind uint8
 
 const (
-	Total     sumKind = iota // one number for the whole array
+	Total     SumKind = iota // one number for the whole array
 	PerRow                   // one number per row, each row in one block
 	Scattered                // any other result
 )

@@ -21,11 +21,11 @@ func (l *lowering) reserve(s []int, x *Value) {
 	case one:
 		o.Kind = InNumber
 	case l.ByRow && (s[k] == 0 || s[k] == 1):
-		l.Rows = append(l.Rows, rowView{Buf: root.Place.Buf, Off: off, Strides: s[:k], Step: s[k]})
+		l.Rows = append(l.Rows, RowView{Buf: root.Place.Buf, Off: off, Strides: s[:k], Step: s[k]})
 		o = Operand{Kind: InRow, Row: len(l.Rows) - 1}
 	default:
 		r := l.register()
-		l.Loads = append(l.Loads, load{Reg: r, Buf: root.Place.Buf, Off: off, Strides: s})
+		l.Loads = append(l.Loads, Load{Reg: r, Buf: root.Place.Buf, Off: off, Strides: s})
 		o = Operand{Kind: InRegister, Reg: r}
 	}
 	l.outside[x] = append(l.outside[x], outsideOperand{s, o})
@@ -75,6 +75,6 @@ func (l *lowering) filled(o Operand) Operand {
 		}
 	}
 	l.Regs++ // never shared: it must last
-	l.Fills = append(l.Fills, fill{Reg: l.Regs - 1, From: o, PerRow: o.Kind == InRow})
+	l.Fills = append(l.Fills, Fill{Reg: l.Regs - 1, From: o, PerRow: o.Kind == InRow})
 	return Operand{Kind: InRegister, Reg: l.Regs - 1}
 }

@@ -15,6 +15,9 @@ type Op struct {
 	// number as the second operand, NumberBy with one number as the first, which takes
 	// the operands exchanged.
 	Kernel, ByNumber, NumberBy string
+	// C is the elementwise function as a C expression of x, y and z, for devices; Helper holds
+	// the C functions that it calls.
+	C, Helper string
 }
 
 // Kind says how an operation works.
@@ -68,7 +71,7 @@ const (
 var coded [codes]*Op
 
 func init() {
-	coded[Copy] = &Op{Name: "copy", Arity: 1, Code: Copy, F1: func(x float64) float64 { return x }}
+	coded[Copy] = &Op{Name: "copy", Arity: 1, Code: Copy, F1: func(x float64) float64 { return x }, C: "x"}
 }
 
 // Define makes op known by its code.

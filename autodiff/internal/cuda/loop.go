@@ -1,0 +1,289 @@
+package cuda
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+)
+
+const (
+	block     = 256     // threads of a block
+	perThread = 4       // elements of a thread, where there are enough
+	mostGrid  = 1 << 12 // blocks of a kernel that walks elements in strides of the grid
+	sumGrid   = 512     // blocks of a kernel that makes partial sums
+	warp      = 32
+	rowWarp   = 2048 // longest row that one warp sums; longer ones take a block
+)
+
+// loop makes the kernels of a loop, in the order in which they are launched.
+func (g *generator) loop(l *compiler.Loop) []Launch {
+	for _, m := range l.Ops {
+		g.help(m.Op)
+	}
+	switch {
+	case len(l.Sums) == 0:
+		return g.elements(l)
+	case all(l.Sums, compiler.Total):
+		return g.totals(l)
+	case l.ByRow && all(l.Sums, compiler.PerRow):
+		return g.rows(l)
+	}
+	var list []Launch
+	if slices.ContainsFunc(l.Ops, func(m compiler.Instruction) bool { return m.Dst.Kind == compiler.InStep }) {
+		list = g.elements(l)
+	}
+	for i := range l.Sums {
+		list = append(list, g.gathered(l, &l.Sums[i])...)
+	}
+	return list
+}
+
+func all(sums []compiler.Reduce, kind compiler.SumKind) bool {
+	return !slices.ContainsFunc(sums, func(s compiler.Reduce) bool { return s.Kind != kind })
+}
+
+// elements makes the kernel of a loop without sums.
+func (g *generator) elements(l *compiler.Loop) []Launch {
+	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, perThread, mostGrid), Block: block}
+	b := g.body(l, nil)
+	g.begin(k)
+	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+	g.text.WriteString(b.flat("i"))
+	g.text.WriteString(b.lines.String())
+	g.text.WriteString("\t}\n}\n\n")
+	return []Launch{k}
+}
+
+// gridOf returns the number of blocks for n elements.
+func gridOf(n, each, most int) int { return max(1, min((n+block*each-1)/(block*each), most)) }
+
+func (g *generator) begin(k Launch) {
+	g.printf("extern \"C\" __global__ void __launch_bounds__(%d) %s(R *const *__restrict__ buf, double *__restrict__ partial) {\n", k.Block, k.Kernel)
+}
+
+func (g *generator) printf(format string, v ...any) { fmt.Fprintf(&g.text, format, v...) }
+
+// combine returns the function that combines two partial results.
+func combine(s *compiler.Reduce) string {
+	switch s.Op.Code {
+	case compiler.Max:
+		return "eu_max"
+	case compiler.Min:
+		return "eu_min"
+	}
+	return "eu_sum"
+}
+
+// identity returns the result of no elements.
+func identity(s *compiler.Reduce) string {
+	switch s.Op.Code {
+	case compiler.Max:
+		return "-INFINITY"
+	case compiler.Min:
+		return "INFINITY"
+	}
+	return "0.0"
+}
+
+// totals makes the kernels of a loop all of whose sums give one number: partial results by block,
+// and then, if there are several, a block that combines them.
+func (g *generator) totals(l *compiler.Loop) []Launch {
+	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, perThread, sumGrid), Block: block}
+	b := g.body(l, nil)
+	g.begin(k)
+	for i := range l.Sums {
+		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
+	}
+	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+	g.text.WriteString(b.flat("i"))
+	g.text.WriteString(b.lines.String())
+	for i := range l.Sums {
+		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summand(&l.Sums[i]))
+	}
+	g.text.WriteString("\t}\n")
+	g.printf("\t__shared__ double room[%d];\n", block)
+	for i := range l.Sums {
+		s := &l.Sums[i]
+		g.tree(fmt.Sprintf("acc%d", i), s)
+		if k.Grid == 1 {
+			g.printf("\tif (threadIdx.x == 0) buf[%d][0] = (R)room[0];\n", s.Out)
+		} else {
+			g.printf("\tif (threadIdx.x == 0) partial[%d + blockIdx.x] = room[0];\n", i*k.Grid)
+		}
+		if i+1 < len(l.Sums) {
+			g.text.WriteString("\t__syncthreads();\n")
+		}
+	}
+	g.text.WriteString("}\n\n")
+	if k.Grid == 1 {
+		return []Launch{k}
+	}
+	g.partials = max(g.partials, len(l.Sums)*k.Grid)
+	last := Launch{Kernel: g.name("join"), Grid: len(l.Sums), Block: block}
+	g.begin(last)
+	g.printf("\t__shared__ double room[%d];\n", block)
+	for i := range l.Sums {
+		s := &l.Sums[i]
+		g.printf("\tif (blockIdx.x == %d) {\n\tdouble acc = %s;\n", i, identity(s))
+		g.printf("\tfor (int i = threadIdx.x; i < %d; i += %d) acc = %s(acc, partial[%d + i]);\n", k.Grid, block, combine(s), i*k.Grid)
+		g.tree("acc", s)
+		g.printf("\tif (threadIdx.x == 0) buf[%d][0] = (R)room[0];\n\t}\n", s.Out)
+	}
+	g.text.WriteString("}\n\n")
+	return []Launch{k, last}
+}
+
+// tree combines the numbers of a block's threads into room[0].
+func (g *generator) tree(of string, s *compiler.Reduce) {
+	g.printf("\troom[threadIdx.x] = %s;\n\t__syncthreads();\n", of)
+	g.printf("\tfor (int half = %d; half > 0; half /= 2) {\n", block/2)
+	g.printf("\t\tif (threadIdx.x < half) room[threadIdx.x] = %s(room[threadIdx.x], room[threadIdx.x + half]);\n", combine(s))
+	g.text.WriteString("\t\t__syncthreads();\n\t}\n")
+}
+
+// rows makes the kernel of a loop all of whose sums give one number for each row: a warp sums a
+// row, or a block where rows are long.
+func (g *generator) rows(l *compiler.Loop) []Launch {
+	c := l.Dims[len(l.Dims)-1]
+	rows := l.N / max(c, 1)
+	team := warp
+	if c > rowWarp {
+		team = block
+	}
+	k := Launch{Kernel: g.name("rows"), Grid: max(1, min((rows*team+block-1)/block, mostGrid)), Block: block}
+	b := g.body(l, nil)
+	g.begin(k)
+	if team == block {
+		g.printf("\t__shared__ double room[%d];\n", block)
+	}
+	teams := block / team
+	g.printf("\tint lane = threadIdx.x %% %d;\n", team)
+	g.printf("\tfor (index_t row = blockIdx.x * (index_t)%d + threadIdx.x / %d; row < %s; row += (index_t)gridDim.x * %d) {\n", teams, team, number(rows), teams)
+	for i := range l.Sums {
+		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
+	}
+	g.printf("\tfor (index_t col = lane; col < %s; col += %d) {\n\t\tindex_t i = row * %s + col;\n", number(c), team, number(c))
+	g.text.WriteString(b.flat("i"))
+	g.text.WriteString(b.lines.String())
+	for i := range l.Sums {
+		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summand(&l.Sums[i]))
+	}
+	g.text.WriteString("\t}\n")
+	for i := range l.Sums {
+		s := &l.Sums[i]
+		if team == block {
+			g.tree(fmt.Sprintf("acc%d", i), s)
+			g.printf("\tif (lane == 0) buf[%d][row] = (R)room[0];\n\t__syncthreads();\n", s.Out)
+			continue
+		}
+		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc%d = %s(acc%d, __shfl_down_sync(0xffffffffu, acc%d, half));\n", warp/2, i, combine(s), i, i)
+		g.printf("\tif (lane == 0) buf[%d][row] = (R)acc%d;\n", s.Out, i)
+	}
+	g.text.WriteString("\t}\n}\n\n")
+	return []Launch{k}
+}
+
+// gathered makes the kernels of one sum whose results lie anywhere: threads walk the elements of
+// each result. Where results are few, several teams share the elements of one, and a second
+// kernel combines what they found.
+func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
+	var kept, over axes
+	for d, n := range l.Dims {
+		if s.Strides[d] != 0 {
+			kept = append(kept, axis{d, n})
+		} else {
+			over = append(over, axis{d, n})
+		}
+	}
+	results, terms := kept.size(), over.size()
+	// Threads of a team walk along the last axis together where that is summed over; otherwise
+	// neighbouring threads have neighbouring results.
+	team := 1
+	if len(over) > 0 && over[len(over)-1].d == len(l.Dims)-1 && over[len(over)-1].n >= 8 {
+		team = warp
+	}
+	parts := 1
+	for results*team*parts < 1<<15 && terms/(team*parts) > 64 {
+		parts *= 2
+	}
+	k := Launch{Kernel: g.name("gather"), Grid: max(1, min((results*team*parts+block-1)/block, mostGrid)), Block: block}
+	b := g.body(l, s)
+	g.begin(k)
+	g.printf("\tindex_t threads = (index_t)gridDim.x * %d;\n", block/team)
+	g.printf("\tfor (index_t job = (blockIdx.x * (index_t)%d + threadIdx.x) / %d; job < %s; job += threads) {\n", block, team, number(results*parts))
+	g.printf("\tindex_t result = job %% %s, part = job / %s;\n", number(max(results, 1)), number(max(results, 1)))
+	each := (terms + parts - 1) / parts
+	g.printf("\tindex_t from = part * %s, to = from + %s < %s ? from + %s : %s;\n", number(each), number(each), number(terms), number(each), number(terms))
+	g.text.WriteString(kept.split("result"))
+	g.printf("\tdouble acc = %s;\n", identity(s))
+	g.printf("\tfor (index_t term = from + threadIdx.x %% %d; term < to; term += %d) {\n", team, team)
+	g.text.WriteString(over.split("term"))
+	g.printf("\tindex_t i = %s;\n", b.position())
+	g.text.WriteString(b.lines.String())
+	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summand(s))
+	lead := ""
+	if team > 1 {
+		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc = %s(acc, __shfl_down_sync(0xffffffffu, acc, half));\n", warp/2, combine(s))
+		lead = fmt.Sprintf("if (threadIdx.x %% %d == 0) ", team)
+	}
+	if parts == 1 {
+		g.printf("\t%sbuf[%d][%s] = (R)acc;\n", lead, s.Out, outPlace(s, kept))
+	} else {
+		g.printf("\t%spartial[job] = acc;\n", lead)
+	}
+	g.text.WriteString("\t}\n}\n\n")
+	if parts == 1 {
+		return []Launch{k}
+	}
+	g.partials = max(g.partials, results*parts)
+	last := Launch{Kernel: g.name("join"), Grid: gridOf(results, 1, mostGrid), Block: block}
+	g.begin(last)
+	g.printf("\tfor (index_t result = blockIdx.x * (index_t)%d + threadIdx.x; result < %s; result += (index_t)gridDim.x * %d) {\n", block, number(results), block)
+	g.text.WriteString(kept.split("result"))
+	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (index_t)%s + result]);\n", identity(s), parts, combine(s), number(results))
+	g.printf("\tbuf[%d][%s] = (R)acc;\n\t}\n}\n\n", s.Out, outPlace(s, kept))
+	return []Launch{k, last}
+}
+
+// axis is a merged axis of a loop and its length.
+type axis struct{ d, n int }
+
+type axes []axis
+
+func (a axes) size() int {
+	n := 1
+	for _, x := range a {
+		n *= x.n
+	}
+	return n
+}
+
+// split declares the indices x0, x1, ... of the axes from a flat one.
+func (a axes) split(flat string) string {
+	var b strings.Builder
+	rest := flat
+	for i := len(a) - 1; i >= 0; i-- {
+		if i == 0 {
+			fmt.Fprintf(&b, "\tindex_t x%d = %s;\n", a[i].d, rest)
+			break
+		}
+		n := number(max(a[i].n, 1))
+		fmt.Fprintf(&b, "\tindex_t x%d = %s %% %s;\n", a[i].d, rest, n)
+		rest = "(" + rest + ") / " + n
+	}
+	return b.String()
+}
+
+// outPlace returns the position of a result.
+func outPlace(s *compiler.Reduce, kept axes) string {
+	var terms []string
+	for _, a := range kept {
+		terms = append(terms, fmt.Sprintf("x%d * %s", a.d, number(s.Strides[a.d])))
+	}
+	if len(terms) == 0 {
+		return "0"
+	}
+	return strings.Join(terms, " + ")
+}

@@ -1,0 +1,100 @@
+package cuda
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+)
+
+// prelude stands before all kernels. R is the type of reals. NVRTC has no headers, so that the
+// constants of math.h are made of their bits.
+const prelude = `#ifndef INFINITY
+#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#endif
+#ifndef NAN
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif
+typedef long long index_t;
+static __device__ double eu_sum(double a, double b) { return a + b; }
+static __device__ double eu_max(double a, double b) { return a != a || b != b ? a + b : fmax(a, b); }
+static __device__ double eu_min(double a, double b) { return a != a || b != b ? a + b : fmin(a, b); }
+`
+
+// Source is the text of all kernels of a program, and how to launch them.
+type Source struct {
+	Text string
+	Jobs [][]Launch // launches of each job in order; none for steps
+	// Partials is the number of float64 that kernels need for partial results.
+	Partials int
+}
+
+// Launch is one kernel and its geometry in one dimension.
+type Launch struct {
+	Kernel string
+	Grid   int // number of blocks
+	Block  int // threads of a block
+}
+
+// generator collects the text of kernels.
+type generator struct {
+	precision int
+	text      strings.Builder
+	helpers   strings.Builder
+	known     map[string]bool // helper functions that are there
+	kernels   int
+	partials  int
+}
+
+// Generate makes the kernels of all loops of a program, of reals of 32 or 64 bits.
+func Generate(p *compiler.Program, precision int) *Source {
+	g := &generator{precision: precision, known: map[string]bool{}}
+	s := &Source{Jobs: make([][]Launch, len(p.Jobs))}
+	for i, j := range p.Jobs {
+		if j.Loop != nil {
+			g.partials = max(g.partials, s.Partials)
+			s.Jobs[i] = g.loop(j.Loop)
+			s.Partials = max(s.Partials, g.partials)
+		}
+	}
+	s.Text = fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[precision]) + prelude + g.helpers.String() + g.text.String()
+	return s
+}
+
+// name makes the name of the next kernel.
+func (g *generator) name(kind string) string {
+	g.kernels++
+	return fmt.Sprintf("eu_%s_%d", kind, g.kernels)
+}
+
+// help adds the helper functions of an operation that are not there yet.
+func (g *generator) help(op *compiler.Op) {
+	for _, f := range strings.SplitAfter(op.Helper, "\n}\n") {
+		if !g.known[f] {
+			g.known[f] = true
+			g.helpers.WriteString(strings.ReplaceAll(f, "__device__", "static __device__"))
+		}
+	}
+}
+
+// literal matches a number that C takes for a double.
+var literal = regexp.MustCompile(`\b(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)\b`)
+
+// expression returns the C expression of an operation in the precision of the generator: its
+// numbers become reals, so that no overload of a function is ambiguous.
+func (g *generator) expression(op *compiler.Op) string {
+	if g.precision == 64 {
+		return op.C
+	}
+	return literal.ReplaceAllString(op.C, "R($1)")
+}
+
+// number writes an integer for C.
+func number(n int) string {
+	if int(int32(n)) == n {
+		return strconv.Itoa(n)
+	}
+	return strconv.Itoa(n) + "LL"
+}
