@@ -43,7 +43,7 @@ func (p *reader) line(n int, line string) {
 	case p.comment:
 		p.comment = !strings.Contains(line, "-->")
 	case p.open.size == 0 && isFence:
-		f.line, p.open = n, f
+		p.open, p.open.line = f, n
 		if f.isGo {
 			p.flush(Markdown, n+1)
 			return
