@@ -43,9 +43,9 @@ type Cell struct {
 // Output is one output of a cell, as Jupyter's notebook format describes it.
 type Output map[string]any
 
-// Stream is the output of a cell that printed a text.
-func Stream(text string) Output {
-	return Output{"output_type": "stream", "name": "stdout", "text": text}
+// Stream is the output of a cell that printed a text, to "stdout" or "stderr".
+func Stream(name, text string) Output {
+	return Output{"output_type": "stream", "name": name, "text": text}
 }
 
 // Display is an output that a cell showed, by media type. Pictures are text in base 64.

@@ -74,7 +74,7 @@ func TestWriteAndRead(t *testing.T) {
 	n := &cells.Notebook{Name: "a.md", Cells: []cells.Cell{
 		{Kind: cells.Markdown, Source: "# T\nx < y"},
 		{Kind: cells.Code, Source: "a\nb", Count: 1, Outputs: []cells.Output{
-			cells.Stream("1\n2\n"),
+			cells.Stream("stdout", "1\n2\n"),
 			cells.Result(1, map[string]any{"text/html": "<p>\n</p>", "image/png": "aGVsbG8="}),
 		}},
 		{Kind: cells.Code, Source: "never run"},

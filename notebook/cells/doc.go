@@ -5,7 +5,7 @@
 //	if err != nil { ... }                         // names the line
 //	for i := range book.Cells {
 //		if c := &book.Cells[i]; c.Kind == cells.Code {
-//			c.Outputs = append(c.Outputs, cells.Stream(run(c.Source)))
+//			c.Outputs = append(c.Outputs, cells.Stream("stdout", run(c.Source)))
 //		}
 //	}
 //	err = book.Write("run/g2.ipynb")              // whole or not at all
