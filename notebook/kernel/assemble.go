@@ -27,52 +27,50 @@ var changes = []change{
 	{"x_package.go", "JSON_  func(interface{}) string", "JSON_  func(interface{}) map[string]interface{}"},
 	{"x_package.go", "proxy_JSONer) JSON() string", "proxy_JSONer) JSON() map[string]interface{}"},
 	{"kernel.go", "vals, types, executionErr := doEval(ir, outerr, code)", "vals, types, executionErr := evaluate(ir, outerr, code, receipt.Publish)"},
-	{"kernel.go", "	kernel.initRenderers()\n", "	kernel.initRenderers()\n	prepare(ir)\n"},
+	{"kernel.go", "	ir := interp.New()\n", "	ir := newInterpreter()\n"},
 	{"kernel.go", "data := kernel.autoRenderResults(vals, types)", "data := kernel.rendered(vals, types)"},
 	{"main.go", "	flag.Parse()\n", "	flag.Parse()\n	if flag.Arg(0) == \"run\" {\n		runFiles(flag.Args()[1:])\n		return\n	}\n"},
 }
 
-// assemble fills the folder with gophernotes as changed and with our overlay.
-func assemble(dir, root string) error {
-	overlay := filepath.Join(root, "notebook", "kernel", "overlay")
-	if err := copyFiles(dir, overlay, "*"); err != nil {
-		return err
-	}
-	if err := addSums(filepath.Join(dir, "go.sum"), filepath.Join(root, "go.sum")); err != nil {
-		return err
-	}
-	if err := goCommand(dir, "mod", "edit", "-replace=github.com/euryale-dev/euryale="+root); err != nil {
-		return err
-	}
+// assemble returns the files of the kernel's module but for the bindings: gophernotes as changed,
+// and our overlay.
+func assemble(root string) (files, error) {
 	source, err := download()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := copyFiles(dir, source, "*.go"); err != nil {
-		return err
-	}
-	if err := copyFiles(filepath.Join(dir, "imports"), filepath.Join(source, "imports"), "*.go"); err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if err := c.apply(dir); err != nil {
-			return err
+	all := files{}
+	for _, from := range []struct{ to, dir, pattern string }{
+		{"", source, "*.go"},
+		{"imports", filepath.Join(source, "imports"), "*.go"},
+		{"", filepath.Join(root, "notebook", "kernel", "overlay"), "*"},
+	} {
+		if err := all.add(from.to, from.dir, from.pattern); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	all["go.sum"] = append(all["go.sum"], sums...)
+	all["go.mod"] = fmt.Appendf(all["go.mod"], "\nreplace github.com/euryale-dev/euryale => %q\n", root)
+	for _, c := range changes {
+		if err := c.apply(all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // apply makes the change, which must find its text once.
-func (c change) apply(dir string) error {
-	name := filepath.Join(dir, c.file)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if n := strings.Count(string(text), c.old); n != 1 {
+func (c change) apply(all files) error {
+	text := string(all[c.file])
+	if n := strings.Count(text, c.old); n != 1 {
 		return fmt.Errorf("%s of %s has %q %d times: want once; is it another version?", c.file, gophernotes, c.old, n)
 	}
-	return os.WriteFile(name, []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o644)
+	all[c.file] = []byte(strings.Replace(text, c.old, c.new, 1))
+	return nil
 }
 
 // download returns the folder of gophernotes in the module cache.
@@ -91,52 +89,11 @@ func download() (string, error) {
 	return m.Dir, nil
 }
 
-// copyFiles copies the regular files of a folder that match a pattern, but tests.
-func copyFiles(to, from, pattern string) error {
-	names, err := filepath.Glob(filepath.Join(from, pattern))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		if info.IsDir() || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addSums appends the checksums of another go.sum.
-func addSums(name, other string) error {
-	ours, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	theirs, err := os.ReadFile(other)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, append(ours, theirs...), 0o644)
-}
-
 // goCommand runs the go command in a folder, which may add requirements to its go.mod.
 func goCommand(dir string, args ...string) error {
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	cmd.Env = buildEnvironment()
+	cmd.Env = append(os.Environ(), buildEnvironment...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
@@ -144,7 +101,7 @@ func goCommand(dir string, args ...string) error {
 }
 
 // buildEnvironment lets the go command complete the go.mod of the build's folder.
-func buildEnvironment() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off") }
+var buildEnvironment = []string{"GOFLAGS=-mod=mod -buildvcs=false", "GOWORK=off"}
 
 // moduleRoot returns the folder of this module.
 func moduleRoot() (string, error) {
