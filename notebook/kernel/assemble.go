@@ -11,17 +11,19 @@ import (
 	"strings"
 )
 
-// gophernotes is the kernel that ours is made of.
-const gophernotes = "github.com/gopherdata/gophernotes@v0.7.5"
+// source is a module of others that the kernel is made of, and its checksum.
+type source struct{ module, version, sum string }
 
-// gophernotesSum is its checksum.
-const gophernotesSum = "h1:hhQiBOwv4KR02mlYdHiHfLGybtC1QxatCnJqt75apVw="
+var (
+	gophernotes = source{"github.com/gopherdata/gophernotes", "v0.7.5", "h1:hhQiBOwv4KR02mlYdHiHfLGybtC1QxatCnJqt75apVw="}
+	gomacro     = source{"github.com/cosmos72/gomacro", "v0.0.0-20231101204900-3dc08f5f8fea", "h1:UaXbB+Mv9i2roIj0Ka1ATyHrC8JFnycDdj9dZ9RK/sg="}
+)
 
-// change is a text of a file of gophernotes and what replaces it.
+// change is a text of a file of theirs and what replaces it.
 type change struct{ file, old, new string }
 
-// changes make the kernel run on today's Go and leave the evaluation of cells to our
-// files.
+// changes make the kernel run on today's Go, leave the evaluation of cells to our files, and mend
+// the interpreter.
 var changes = []change{
 	// The type must satisfy an interface of today's gomacro, which is checked at start.
 	{"x_package.go", "JSON_  func(interface{}) string", "JSON_  func(interface{}) map[string]interface{}"},
@@ -30,31 +32,43 @@ var changes = []change{
 	{"kernel.go", "	ir := interp.New()\n", "	ir := newInterpreter()\n"},
 	{"kernel.go", "data := kernel.autoRenderResults(vals, types)", "data := kernel.rendered(vals, types)"},
 	{"main.go", "	flag.Parse()\n", "	flag.Parse()\n	if flag.Arg(0) == \"run\" {\n		runFiles(flag.Args()[1:])\n		return\n	}\n"},
+	// While a compiled type is taken in that mentions itself, such as a Node with inputs []*Node, it
+	// is known what it is; slices and functions of it are lost for cells otherwise.
+	{"gomacro/xreflect/fromreflect.go", "		t = v.reflectNamedOf(name, rtype.PkgPath(), rtype)\n", "		t = v.reflectNamedOf(name, rtype.PkgPath(), rtype)\n		if !v.rebuild() {\n			unwrap(t).option = OptDefault\n		}\n"},
+	// What is called is an expression or else a type. If it is neither, the first error says why.
+	{"gomacro/fast/expr.go", "			recover()\n			t = c.Type(expr)\n", "			first := recover()\n			defer func() {\n				if recover() != nil {\n					panic(first)\n				}\n			}()\n			t = c.Type(expr)\n"},
 }
 
 // assemble returns the files of the kernel's module but for the bindings: gophernotes as changed,
 // and our overlay.
 func assemble(root string) (files, error) {
-	source, err := download()
+	kernel, err := gophernotes.download()
+	if err != nil {
+		return nil, err
+	}
+	interpreter, err := gomacro.download()
 	if err != nil {
 		return nil, err
 	}
 	all := files{}
 	for _, from := range []struct{ to, dir, pattern string }{
-		{"", source, "*.go"},
-		{"imports", filepath.Join(source, "imports"), "*.go"},
+		{"", kernel, "*.go"},
+		{"imports", filepath.Join(kernel, "imports"), "*.go"},
 		{"", filepath.Join(root, "notebook", "kernel", "overlay"), "*"},
 	} {
 		if err := all.add(from.to, from.dir, from.pattern); err != nil {
 			return nil, err
 		}
 	}
+	if err := all.addModule("gomacro", interpreter); err != nil {
+		return nil, err
+	}
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
 		return nil, err
 	}
 	all["go.sum"] = append(all["go.sum"], sums...)
-	all["go.mod"] = fmt.Appendf(all["go.mod"], "\nreplace github.com/euryale-dev/euryale => %q\n", root)
+	all["go.mod"] = fmt.Appendf(all["go.mod"], "\nreplace github.com/euryale-dev/euryale => %q\n\nreplace %s => ./gomacro\n", root, gomacro.module)
 	for _, c := range changes {
 		if err := c.apply(all); err != nil {
 			return nil, err
@@ -67,24 +81,25 @@ func assemble(root string) (files, error) {
 func (c change) apply(all files) error {
 	text := string(all[c.file])
 	if n := strings.Count(text, c.old); n != 1 {
-		return fmt.Errorf("%s of %s has %q %d times: want once; is it another version?", c.file, gophernotes, c.old, n)
+		return fmt.Errorf("%s has %q %d times: want once; is it another version?", c.file, c.old, n)
 	}
 	all[c.file] = []byte(strings.Replace(text, c.old, c.new, 1))
 	return nil
 }
 
-// download returns the folder of gophernotes in the module cache.
-func download() (string, error) {
-	cmd := exec.Command("go", "mod", "download", "-json", gophernotes)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GONOSUMDB=github.com/gopherdata/gophernotes")
+// download returns the folder of a module in the module cache.
+func (s source) download() (string, error) {
+	name := s.module + "@" + s.version
+	cmd := exec.Command("go", "mod", "download", "-json", name)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GONOSUMDB="+s.module)
 	cmd.Dir = os.TempDir()
 	out, err := cmd.Output()
 	var m struct{ Dir, Sum, Error string }
 	if jsonErr := json.Unmarshal(out, &m); jsonErr != nil || m.Error != "" || err != nil {
-		return "", fmt.Errorf("cannot download %s: %w", gophernotes, errors.Join(err, jsonErr, errors.New(m.Error)))
+		return "", fmt.Errorf("cannot download %s: %w", name, errors.Join(err, jsonErr, errors.New(m.Error)))
 	}
-	if m.Sum != gophernotesSum {
-		return "", fmt.Errorf("%s has the checksum %s: want %s", gophernotes, m.Sum, gophernotesSum)
+	if m.Sum != s.sum {
+		return "", fmt.Errorf("%s has the checksum %s: want %s", name, m.Sum, s.sum)
 	}
 	return m.Dir, nil
 }

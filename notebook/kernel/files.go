@@ -38,6 +38,23 @@ func (f files) add(to, dir, pattern string) error {
 	return nil
 }
 
+// addModule adds the source files of a module, but tests, and its go.mod.
+func (f files) addModule(to, dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		name, relErr := filepath.Rel(dir, path)
+		if err != nil || relErr != nil {
+			return errors.Join(err, relErr)
+		}
+		kind := filepath.Ext(name)
+		if d.IsDir() || kind != ".go" && kind != ".s" && name != "go.mod" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		f[filepath.Join(to, name)] = text
+		return err
+	})
+}
+
 // write makes a folder hold these files. Files that are there already stay as they are, so that
 // nothing is built again; others are removed if keep does not say otherwise.
 func (f files) write(dir string, keep func(name string) bool) error {
