@@ -11,132 +11,104 @@ import (
 	"strings"
 )
 
-// gophernotes is the kernel that ours is made of.
-const gophernotes = "github.com/gopherdata/gophernotes@v0.7.5"
+// source is a module of others that the kernel is made of, and its checksum.
+type source struct{ module, version, sum string }
 
-// gophernotesSum is its checksum.
-const gophernotesSum = "h1:hhQiBOwv4KR02mlYdHiHfLGybtC1QxatCnJqt75apVw="
+var (
+	gophernotes = source{"github.com/gopherdata/gophernotes", "v0.7.5", "h1:hhQiBOwv4KR02mlYdHiHfLGybtC1QxatCnJqt75apVw="}
+	gomacro     = source{"github.com/cosmos72/gomacro", "v0.0.0-20231101204900-3dc08f5f8fea", "h1:UaXbB+Mv9i2roIj0Ka1ATyHrC8JFnycDdj9dZ9RK/sg="}
+)
 
-// change is a text of a file of gophernotes and what replaces it.
+// change is a text of a file of theirs and what replaces it.
 type change struct{ file, old, new string }
 
-// changes make the kernel run on today's Go and leave the evaluation of cells to our
-// files.
+// changes make the kernel run on today's Go, leave the evaluation of cells to our files, and mend
+// the interpreter.
 var changes = []change{
 	// The type must satisfy an interface of today's gomacro, which is checked at start.
 	{"x_package.go", "JSON_  func(interface{}) string", "JSON_  func(interface{}) map[string]interface{}"},
 	{"x_package.go", "proxy_JSONer) JSON() string", "proxy_JSONer) JSON() map[string]interface{}"},
 	{"kernel.go", "vals, types, executionErr := doEval(ir, outerr, code)", "vals, types, executionErr := evaluate(ir, outerr, code, receipt.Publish)"},
-	{"kernel.go", "	kernel.initRenderers()\n", "	kernel.initRenderers()\n	prepare(ir)\n"},
+	{"kernel.go", "	ir := interp.New()\n", "	ir := newInterpreter()\n"},
 	{"kernel.go", "data := kernel.autoRenderResults(vals, types)", "data := kernel.rendered(vals, types)"},
 	{"main.go", "	flag.Parse()\n", "	flag.Parse()\n	if flag.Arg(0) == \"run\" {\n		runFiles(flag.Args()[1:])\n		return\n	}\n"},
+	// While a compiled type is taken in that mentions itself, such as a Node with inputs []*Node, it
+	// is known what it is; slices and functions of it are lost for cells otherwise.
+	{"gomacro/xreflect/fromreflect.go", "		t = v.reflectNamedOf(name, rtype.PkgPath(), rtype)\n", "		t = v.reflectNamedOf(name, rtype.PkgPath(), rtype)\n		if !v.rebuild() {\n			unwrap(t).option = OptDefault\n		}\n"},
+	// What is called is an expression or else a type. If it is neither, the first error says why.
+	{"gomacro/fast/expr.go", "			recover()\n			t = c.Type(expr)\n", "			first := recover()\n			defer func() {\n				if recover() != nil {\n					panic(first)\n				}\n			}()\n			t = c.Type(expr)\n"},
 }
 
-// assemble fills the folder with gophernotes as changed and with our overlay.
-func assemble(dir, root string) error {
-	overlay := filepath.Join(root, "notebook", "kernel", "overlay")
-	if err := copyFiles(dir, overlay, "*"); err != nil {
-		return err
-	}
-	if err := addSums(filepath.Join(dir, "go.sum"), filepath.Join(root, "go.sum")); err != nil {
-		return err
-	}
-	if err := goCommand(dir, "mod", "edit", "-replace=github.com/euryale-dev/euryale="+root); err != nil {
-		return err
-	}
-	source, err := download()
+// assemble returns the files of the kernel's module but for the bindings: gophernotes as changed,
+// and our overlay.
+func assemble(root string) (files, error) {
+	kernel, err := gophernotes.download()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := copyFiles(dir, source, "*.go"); err != nil {
-		return err
+	interpreter, err := gomacro.download()
+	if err != nil {
+		return nil, err
 	}
-	if err := copyFiles(filepath.Join(dir, "imports"), filepath.Join(source, "imports"), "*.go"); err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if err := c.apply(dir); err != nil {
-			return err
+	all := files{}
+	for _, from := range []struct{ to, dir, pattern string }{
+		{"", kernel, "*.go"},
+		{"imports", filepath.Join(kernel, "imports"), "*.go"},
+		{"", filepath.Join(root, "notebook", "kernel", "overlay"), "*"},
+	} {
+		if err := all.add(from.to, from.dir, from.pattern); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	if err := all.addModule("gomacro", interpreter); err != nil {
+		return nil, err
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	all["go.sum"] = append(all["go.sum"], sums...)
+	all["go.mod"] = fmt.Appendf(all["go.mod"], "\nreplace github.com/euryale-dev/euryale => %q\n\nreplace %s => ./gomacro\n", root, gomacro.module)
+	for _, c := range changes {
+		if err := c.apply(all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // apply makes the change, which must find its text once.
-func (c change) apply(dir string) error {
-	name := filepath.Join(dir, c.file)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
+func (c change) apply(all files) error {
+	text := string(all[c.file])
+	if n := strings.Count(text, c.old); n != 1 {
+		return fmt.Errorf("%s has %q %d times: want once; is it another version?", c.file, c.old, n)
 	}
-	if n := strings.Count(string(text), c.old); n != 1 {
-		return fmt.Errorf("%s of %s has %q %d times: want once; is it another version?", c.file, gophernotes, c.old, n)
-	}
-	return os.WriteFile(name, []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o644)
+	all[c.file] = []byte(strings.Replace(text, c.old, c.new, 1))
+	return nil
 }
 
-// download returns the folder of gophernotes in the module cache.
-func download() (string, error) {
-	cmd := exec.Command("go", "mod", "download", "-json", gophernotes)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GONOSUMDB=github.com/gopherdata/gophernotes")
+// download returns the folder of a module in the module cache.
+func (s source) download() (string, error) {
+	name := s.module + "@" + s.version
+	cmd := exec.Command("go", "mod", "download", "-json", name)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GONOSUMDB="+s.module)
 	cmd.Dir = os.TempDir()
 	out, err := cmd.Output()
 	var m struct{ Dir, Sum, Error string }
 	if jsonErr := json.Unmarshal(out, &m); jsonErr != nil || m.Error != "" || err != nil {
-		return "", fmt.Errorf("cannot download %s: %w", gophernotes, errors.Join(err, jsonErr, errors.New(m.Error)))
+		return "", fmt.Errorf("cannot download %s: %w", name, errors.Join(err, jsonErr, errors.New(m.Error)))
 	}
-	if m.Sum != gophernotesSum {
-		return "", fmt.Errorf("%s has the checksum %s: want %s", gophernotes, m.Sum, gophernotesSum)
+	if m.Sum != s.sum {
+		return "", fmt.Errorf("%s has the checksum %s: want %s", name, m.Sum, s.sum)
 	}
 	return m.Dir, nil
-}
-
-// copyFiles copies the regular files of a folder that match a pattern, but tests.
-func copyFiles(to, from, pattern string) error {
-	names, err := filepath.Glob(filepath.Join(from, pattern))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		if info.IsDir() || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addSums appends the checksums of another go.sum.
-func addSums(name, other string) error {
-	ours, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	theirs, err := os.ReadFile(other)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, append(ours, theirs...), 0o644)
 }
 
 // goCommand runs the go command in a folder, which may add requirements to its go.mod.
 func goCommand(dir string, args ...string) error {
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	cmd.Env = buildEnvironment()
+	cmd.Env = append(os.Environ(), buildEnvironment...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
@@ -144,7 +116,7 @@ func goCommand(dir string, args ...string) error {
 }
 
 // buildEnvironment lets the go command complete the go.mod of the build's folder.
-func buildEnvironment() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off") }
+var buildEnvironment = []string{"GOFLAGS=-mod=mod -buildvcs=false", "GOWORK=off"}
 
 // moduleRoot returns the folder of this module.
 func moduleRoot() (string, error) {

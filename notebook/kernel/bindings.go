@@ -2,56 +2,29 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"go/constant"
 	"go/format"
-	"go/importer"
-	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sort"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/exportdata"
 )
 
-// listed is what go list says of a package.
-type listed struct {
-	ImportPath, Name, Export string
-	DepOnly                  bool
-}
-
-// loadPackages compiles packages in folder dir and returns the types of those that are
-// asked for by the patterns.
+// loadPackages compiles packages as seen from a folder, and returns the types of those that match
+// the patterns and that cells may import.
 func loadPackages(dir string, patterns ...string) ([]*types.Package, error) {
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Name,Export,DepOnly"}, patterns...)...)
-	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, buildEnvironment()
-	out, err := cmd.Output()
+	all, err := exportdata.Load(dir, buildEnvironment, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %w", strings.Join(patterns, " "), err)
+		return nil, err
 	}
-	exports, wanted := map[string]string{}, []string(nil)
-	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-		var p listed
-		if err := d.Decode(&p); err != nil {
-			return nil, err
-		}
-		exports[p.ImportPath] = p.Export
-		if !p.DepOnly && isPublic(p) {
-			wanted = append(wanted, p.ImportPath)
-		}
-	}
-	imp := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("no export data of %s", path)
-		}
-		return os.Open(exports[path])
-	})
 	var list []*types.Package
-	for _, path := range wanted {
-		p, err := imp.Import(path)
+	for _, m := range all.Matched {
+		if !isPublic(m) {
+			continue
+		}
+		p, err := all.Import(m.ImportPath)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +34,7 @@ func loadPackages(dir string, patterns ...string) ([]*types.Package, error) {
 }
 
 // isPublic reports whether cells may import a package.
-func isPublic(p listed) bool {
+func isPublic(p exportdata.Package) bool {
 	for part := range strings.SplitSeq(p.ImportPath, "/") {
 		if part == "internal" || part == "examples" || part == "gen" {
 			return false
@@ -70,21 +43,22 @@ func isPublic(p listed) bool {
 	return p.Name != "main"
 }
 
-// writeBindings writes one Go file for each package into dir, which registers its names
-// with the interpreter, and returns how many names that are.
-func writeBindings(dir string, packages []*types.Package) (names int, err error) {
+// bindingPrefix begins the names of files of bindings.
+const bindingPrefix = "bind_"
+
+// bindings returns one Go file for each package, which registers its names with the interpreter,
+// and how many names that are.
+func bindings(packages []*types.Package) (all files, names int, err error) {
+	all = files{}
 	for _, p := range packages {
 		text, n, err := bindingOf(p)
 		if err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 		names += n
-		file := "bind_" + strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(p.Path()) + ".go"
-		if err := os.WriteFile(filepath.Join(dir, file), text, 0o644); err != nil {
-			return 0, err
-		}
+		all[bindingPrefix+strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(p.Path())+".go"] = text
 	}
-	return names, nil
+	return all, names, nil
 }
 
 // binding collects what a package exports, as Go source.

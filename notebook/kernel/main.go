@@ -5,30 +5,37 @@
 //	go run ./notebook/kernel -o bin/euryale-kernel
 //	go run ./notebook/kernel -o bin/euryale-kernel -install run/jupyter
 //
-// It needs no Jupyter. The modules that it takes and their checksums stand in overlay/go.mod
+// It needs no Jupyter. The kernel is built in bin/kernel-build, where the go command finds most of it
+// done when it is built again. The modules that it takes and their checksums stand in overlay/go.mod
 // and overlay/go.sum.
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
 func main() {
 	log.SetFlags(0)
 	out := flag.String("o", "bin/euryale-kernel", "the kernel to write")
 	install := flag.String("install", "", "a Jupyter data folder to install the kernel's description in, such as ~/.local/share/jupyter")
-	keep := flag.Bool("keep", false, "keep the folder in which the kernel was built, and say where it is")
 	flag.Parse()
-	if err := run(*out, *install, *keep); err != nil {
+	if err := run(*out, *install); err != nil {
 		log.Fatalf("kernel: %v", err)
 	}
 }
 
-func run(out, install string, keep bool) error {
+func run(out, install string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -37,36 +44,77 @@ func run(out, install string, keep bool) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "euryale-kernel-")
+	told, err := build(context.Background(), root, out)
 	if err != nil {
 		return err
 	}
-	if keep {
-		fmt.Println("built in", dir)
-	} else {
-		defer os.RemoveAll(dir)
-	}
-	if err := assemble(dir, root); err != nil {
-		return err
-	}
-	packages, err := loadPackages(dir, "github.com/euryale-dev/euryale/...", "gorgonia.org/gorgonia", "gorgonia.org/tensor")
-	if err != nil {
-		return err
-	}
-	names, err := writeBindings(dir, packages)
-	if err != nil {
-		return err
-	}
-	if err := goCommand(dir, "build", "-ldflags=-s -w", "-o", out, "."); err != nil {
-		return err
-	}
-	size, err := os.Stat(out)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s: %d names of %d packages, %.0f MB\n", out, names, len(packages), float64(size.Size())/1e6)
+	fmt.Println(told)
 	if install != "" {
 		return installSpec(install, out)
 	}
 	return nil
+}
+
+// patterns are the packages that cells may import, besides the standard library.
+var patterns = []string{"github.com/euryale-dev/euryale/...", "gorgonia.org/gorgonia", "gorgonia.org/tensor"}
+
+// build builds the kernel and says what it is. A build that goes on in the same checkout is waited
+// for.
+func build(ctx context.Context, root, out string) (told string, err error) {
+	dir := filepath.Join(root, "bin", "kernel-build")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := wait(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	all, err := assemble(root)
+	if err != nil {
+		return "", err
+	}
+	isBinding := func(name string) bool { return strings.HasPrefix(name, bindingPrefix) }
+	if err := all.write(dir, isBinding); err != nil {
+		return "", err
+	}
+	packages, err := loadPackages(dir, patterns...)
+	if err != nil {
+		return "", err
+	}
+	bound, names, err := bindings(packages)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(bound, all)
+	for _, name := range []string{"go.mod", "go.sum"} { // as the go command completed them
+		delete(bound, name)
+	}
+	if err := bound.write(dir, func(name string) bool { return name == "go.mod" || name == "go.sum" }); err != nil {
+		return "", err
+	}
+	if err := goCommand(dir, "build", "-ldflags=-s -w", "-o", out, "."); err != nil {
+		return "", err
+	}
+	size, err := os.Stat(out)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s: %d names of %d packages, %.0f MB", out, names, len(packages), float64(size.Size())/1e6), nil
+}
+
+// wait locks the folder of the build as soon as nobody else holds it.
+func wait(ctx context.Context, dir string) (*runlock.Lock, error) {
+	for {
+		lock, _, err := runlock.Acquire(dir, "go run ./notebook/kernel")
+		var held *runlock.Held
+		if !errors.As(err, &held) || held.Elsewhere {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }

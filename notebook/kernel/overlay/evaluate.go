@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
-	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/cosmos72/gomacro/ast2"
@@ -19,25 +16,13 @@ import (
 	"github.com/euryale-dev/euryale/notebook"
 )
 
-// prepare makes an interrupt of the kernel stop what a cell does, and not the kernel: a run of
-// package notebook ends and keeps its draws, anything else fails its cell.
-func prepare(ir *interp.Interp) {
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	go func() {
-		for s := range interrupts {
-			if !notebook.Interrupt() {
-				ir.Interrupt(s)
-			}
-		}
-	}()
-}
-
 // evaluate runs the code of a cell and returns the values of its last expression. An error that
 // is among them fails the cell, as a panic does, with the line of the cell.
 func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind string, content interface{}) error) (values []interface{}, kinds []xreflect.Type, err error) {
 	notebook.Connect(screen{publish, map[string]bool{}})
 	defer notebook.Connect(nil)
+	defer caught.tell()
+	defer cell.begin(ir)()
 	last := token.NoPos // of the last statement, once the cell runs
 	defer func() {
 		if r := recover(); r != nil {
@@ -47,37 +32,40 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	code = evalSpecialCommands(ir, outerr, code)
 	c := ir.Comp
 	c.Options &^= base.OptShowPrompt | base.OptTrapPanic
+	c.Stdout, c.Stderr = noWarnings{}, noWarnings{}
 	c.Line = 0
 	nodes := c.ParseBytes([]byte(code))
+	if err := checkImports(nodes); err != nil {
+		return nil, nil, err
+	}
+	guardGoroutines(nodes)
 	tree := ast2.AnyToAst(nodes, "cell")
 	if tree == nil || len(nodes) == 0 {
 		return nil, nil, nil
 	}
-	var compiled *interp.Expr
-	quietly(func() { compiled = ir.CompileAst(tree) })
-	last = nodes[len(nodes)-1].Pos()
+	compiled := ir.CompileAst(tree)
+	end := nodes[len(nodes)-1]
+	last = end.Pos()
 	results, types := ir.RunExpr(compiled)
-	if _, isExpression := nodes[len(nodes)-1].(ast.Expr); !isExpression {
+	if e, isExpression := end.(ast.Expr); !isExpression || isPrint(e) {
 		return nil, nil, nil
 	}
 	return shown(results, types)
 }
 
-// quietly does something without what it prints: the interpreter warns of every generic function
-// of a package that a cell imports.
-func quietly(do func()) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		do()
-		return
+// isPrint reports whether an expression is a call such as fmt.Println: that it printed 16 bytes
+// without an error is nothing to show.
+func isPrint(e ast.Expr) bool {
+	call, isCall := e.(*ast.CallExpr)
+	if !isCall {
+		return false
 	}
-	stdout := os.Stdout
-	os.Stdout = null
-	defer func() {
-		os.Stdout = stdout
-		null.Close()
-	}()
-	do()
+	f, isSelector := call.Fun.(*ast.SelectorExpr)
+	if !isSelector {
+		return false
+	}
+	pkg, isName := f.X.(*ast.Ident)
+	return isName && pkg.Name == "fmt" && (strings.HasPrefix(f.Sel.Name, "Print") || strings.HasPrefix(f.Sel.Name, "Fprint"))
 }
 
 // shown returns what is displayed of the values of an expression: all but errors that are nil.
@@ -109,35 +97,6 @@ func (kernel *Kernel) rendered(values []interface{}, kinds []xreflect.Type) (d D
 		}
 	}()
 	return kernel.autoRenderResults(values, kinds)
-}
-
-// failure makes the error of a cell of what was recovered.
-func failure(ir *interp.Interp, r any, last token.Pos) error {
-	if r == base.SigInterrupt {
-		return errors.New("interrupted")
-	}
-	text := fmt.Sprint(r)
-	if e, ok := r.(error); ok {
-		text = e.Error()
-	}
-	if last == token.NoPos {
-		return errors.New(strings.TrimPrefix(text, "repl.go:"))
-	}
-	if line := lineOf(ir, last); line > 0 {
-		return fmt.Errorf("line %d of the cell: %s", line, text)
-	}
-	return errors.New(text)
-}
-
-// lineOf returns the line of the statement that a cell was in, whose last one is at last; 0
-// where it is not known. The interpreter keeps no place for a last expression.
-func lineOf(ir *interp.Interp, last token.Pos) (line int) {
-	defer func() { _ = recover() }() // a guess must not fail
-	at := last
-	if env := ir.PrepareEnv(); env.IP >= 0 && env.IP < len(env.DebugPos) {
-		at = env.DebugPos[env.IP]
-	}
-	return ir.Comp.Fileset.Position(at).Line
 }
 
 // screen shows what runs tell while they last, below the cell.

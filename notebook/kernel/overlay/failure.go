@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/cosmos72/gomacro/base"
+	interp "github.com/cosmos72/gomacro/fast"
+	"github.com/cosmos72/gomacro/imports"
+)
+
+// errInterrupted fails a cell that was interrupted.
+var errInterrupted = errors.New("interrupted")
+
+// failure makes the error of a cell of what was recovered: before it ran, with the place that the
+// compiler named, and later with the line of its statement.
+func failure(ir *interp.Interp, r any, last token.Pos) error {
+	if r == base.SigInterrupt {
+		return errInterrupted
+	}
+	text := fmt.Sprint(r)
+	if e, ok := r.(error); ok {
+		text = e.Error()
+	}
+	if list, ok := r.(scanner.ErrorList); ok && len(list) > 0 {
+		text = list[0].Error()
+	}
+	if last == token.NoPos {
+		return errors.New(placed(text))
+	}
+	if line := lineOf(ir, last); line > 0 {
+		return fmt.Errorf("line %d of the cell: %s", line, text)
+	}
+	return errors.New(text)
+}
+
+// place is how the interpreter begins errors of the compiler.
+var place = regexp.MustCompile(`^(?:repl\.go:)?(\d+):(\d+): `)
+
+// placed writes the place of an error of the compiler in words.
+func placed(text string) string {
+	m := place.FindStringSubmatch(text)
+	if m == nil {
+		return strings.TrimPrefix(text, "repl.go:")
+	}
+	return fmt.Sprintf("line %s, column %s of the cell: %s", m[1], m[2], text[len(m[0]):])
+}
+
+// lineOf returns the line of the statement that a cell was in, whose last one is at last; 0
+// where it is not known. The interpreter keeps no place for a last expression.
+func lineOf(ir *interp.Interp, last token.Pos) (line int) {
+	defer func() { _ = recover() }() // a guess must not fail
+	at := last
+	if env := ir.PrepareEnv(); env.IP >= 0 && env.IP < len(env.DebugPos) {
+		at = env.DebugPos[env.IP]
+	}
+	return ir.Comp.Fileset.Position(at).Line
+}
+
+// checkImports refuses packages of the standard library that the interpreter does not know, which
+// it would try to build as a plugin. Packages of other modules may be built so.
+func checkImports(nodes []ast.Node) error {
+	for _, n := range nodes {
+		d, ok := n.(*ast.GenDecl)
+		if !ok || d.Tok != token.IMPORT {
+			continue
+		}
+		for _, spec := range d.Specs {
+			path, err := strconv.Unquote(spec.(*ast.ImportSpec).Path.Value)
+			if err != nil {
+				continue
+			}
+			first, _, _ := strings.Cut(path, "/")
+			if _, known := imports.Packages[path]; known || first == "" || strings.Contains(first, ".") {
+				continue
+			}
+			return fmt.Errorf("cells cannot import %s: the interpreter has no such package of the standard library, and cannot call generic functions; write a loop or a function of your own, or do it in a Go program", path)
+		}
+	}
+	return nil
+}
