@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/chewxy/hm v1.0.0
+	github.com/ebitengine/purego v0.11.2
 	github.com/gofrs/flock v0.13.1
 	github.com/google/flatbuffers v2.0.6+incompatible
 	github.com/klauspost/compress v1.18.0

@@ -1,0 +1,100 @@
+package dl
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+// Library is an open shared library. It stays open until the process ends: code and memory of a
+// driver cannot be given back safely.
+type Library struct {
+	Name   string // short name, that of its Spec
+	Path   string // what was opened: a file, or a name that the system's loader resolved
+	handle uintptr
+}
+
+// Symbol returns the address of an exported function, or 0 if the library lacks it.
+func (l *Library) Symbol(name string) uintptr { return symbol(l.handle, name) }
+
+// Attempt is one file that Open tried, and why it could not be used.
+type Attempt struct {
+	Path   string
+	Reason string
+}
+
+// NotFound says that a library is in none of the places where it was looked for.
+type NotFound struct {
+	Name   string // short name, that of the Spec
+	Tried  []Attempt
+	Reason string // why no file was tried at all, or empty
+}
+
+func (e *NotFound) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "dl: no library %s", e.Name)
+	if e.Reason != "" {
+		return b.String() + ": " + e.Reason
+	}
+	fmt.Fprintf(&b, ": tried %d places; install it, or set %s to the path of the file", len(e.Tried), Variable(e.Name))
+	for _, a := range e.Tried {
+		fmt.Fprintf(&b, "\n\t%s: %s", a.Path, a.Reason)
+	}
+	return b.String()
+}
+
+// Open opens the first candidate of the specification that the system can load. The error is a
+// *NotFound. It is safe for concurrent use.
+func Open(s Spec) (*Library, error) {
+	if unavailable != "" {
+		return nil, &NotFound{Name: s.Name, Reason: unavailable}
+	}
+	missing := &NotFound{Name: s.Name}
+	for _, path := range s.candidates() {
+		h, err := open(path)
+		if err == nil {
+			return &Library{Name: s.Name, Path: path, handle: h}, nil
+		}
+		missing.Tried = append(missing.Tried, Attempt{path, reason(err, path)})
+	}
+	return nil, missing
+}
+
+// OpenFile opens one file or name and looks nowhere else. The error is a *NotFound.
+func OpenFile(name, path string) (*Library, error) {
+	if unavailable != "" {
+		return nil, &NotFound{Name: name, Reason: unavailable}
+	}
+	h, err := open(path)
+	if err != nil {
+		return nil, &NotFound{Name: name, Tried: []Attempt{{path, reason(err, path)}}}
+	}
+	return &Library{Name: name, Path: path, handle: h}, nil
+}
+
+// reason shortens the loader's text, which begins with the path that stands before it already.
+func reason(err error, path string) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimPrefix(text, path+": ")
+}
+
+// Text copies the zero-terminated string at an address that a library returned; it is empty for
+// address 0.
+func Text(address uintptr) string {
+	if address == 0 {
+		return ""
+	}
+	p := Pointer(address)
+	n := 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice((*byte)(p), n))
+}
+
+// Pointer turns an address of memory that a library owns into a pointer. Go's collector neither
+// moves nor frees that memory, so the conversion is safe as long as the library keeps it.
+func Pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
+
+// Bytes returns the zero-terminated form of a string for a library.
+func Bytes(s string) []byte { return append([]byte(s), 0) }

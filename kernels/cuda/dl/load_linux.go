@@ -1,0 +1,32 @@
+//go:build linux && (amd64 || arm64) && !nocuda
+
+package dl
+
+import "github.com/ebitengine/purego"
+
+// unavailable says why no library can be opened; it is empty where one can.
+const unavailable = ""
+
+// open loads a library with its own scope of names, so that two versions of a toolkit in one process
+// do not see each other's functions.
+func open(path string) (uintptr, error) {
+	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+}
+
+func symbol(handle uintptr, name string) uintptr {
+	address, err := purego.Dlsym(handle, name)
+	if err != nil {
+		return 0
+	}
+	return address
+}
+
+// Call calls the function at an address with integers and pointers, at most 15 of them, and returns
+// its result. A Go pointer must be written as uintptr(unsafe.Pointer(p)) in the call expression
+// itself, which keeps the memory alive and in place until Call returns, or be pinned by the caller.
+//
+//go:uintptrescapes
+func Call(fn uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(fn, args...)
+	return r
+}

@@ -1,0 +1,2 @@
+// Package cuda computes on NVIDIA GPUs.
+package cuda

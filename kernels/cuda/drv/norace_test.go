@@ -1,0 +1,6 @@
+//go:build !race
+
+package drv
+
+// raceDetector is not set: sync.Pool keeps things, and tests may count allocations.
+const raceDetector = false

@@ -1,0 +1,289 @@
+#include "fibers.h"
+#include <vector>
+
+static EmuRuntime runtime;
+EmuRuntime *emu_runtime() { return &runtime; }
+
+uint64_t random_word(uint64_t *s) {
+  *s ^= *s << 13;
+  *s ^= *s >> 7;
+  *s ^= *s << 17;
+  return *s;
+}
+
+// A fiber gives up the processor by a switch of stacks that keeps only the registers that a call
+// keeps; it is about ten times faster than swapcontext, which changes the signal mask twice.
+extern "C" void fiber_switch(void **save, void *load);
+#if defined(__x86_64__)
+asm(R"(
+.text
+.globl fiber_switch
+.hidden fiber_switch
+.type fiber_switch,@function
+fiber_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp,(%rdi)
+  movq %rsi,%rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size fiber_switch,.-fiber_switch
+)");
+static void *first_frame(char *stack, size_t bytes, void (*entry)()) {
+  void **top = (void **)(stack + bytes);
+  *--top = nullptr;        // aligns the stack as a call would
+  *--top = (void *)entry;  // where the first switch returns to
+  for (int r = 0; r < 6; r++) *--top = nullptr;
+  return top;
+}
+#elif defined(__aarch64__)
+asm(R"(
+.text
+.globl fiber_switch
+.hidden fiber_switch
+.type fiber_switch,@function
+fiber_switch:
+  sub sp, sp, #160
+  stp x19, x20, [sp, #0]
+  stp x21, x22, [sp, #16]
+  stp x23, x24, [sp, #32]
+  stp x25, x26, [sp, #48]
+  stp x27, x28, [sp, #64]
+  stp x29, x30, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  mov x9, sp
+  str x9, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp, #0]
+  ldp x21, x22, [sp, #16]
+  ldp x23, x24, [sp, #32]
+  ldp x25, x26, [sp, #48]
+  ldp x27, x28, [sp, #64]
+  ldp x29, x30, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  add sp, sp, #160
+  ret
+.size fiber_switch,.-fiber_switch
+)");
+static void *first_frame(char *stack, size_t bytes, void (*entry)()) {
+  void **top = (void **)(stack + bytes - 160);
+  memset(top, 0, 160);
+  top[11] = (void *)entry;  // x30
+  return top;
+}
+#else
+#error "the emulator needs a context switch for this processor"
+#endif
+
+namespace {
+enum State { READY, AT_BARRIER, AT_WARP, DONE };
+struct Fiber {
+  void *sp;
+  EmuThread thread;
+  State state;
+  uint64_t slot;        // what it offers to its warp
+  unsigned mask;        // lanes that it waits for
+  int predicate, kind;  // what it brings to a barrier
+  char *stack;
+};
+const size_t stack_bytes = 64 * 1024;
+std::vector<Fiber> fibers;
+Fiber *current;
+void *scheduler;
+EmuKernel *kernel;
+void **arguments;
+const char *fault;
+int barrier_result;
+
+void entry() {
+  kernel->run(arguments);
+  current->state = DONE;
+  fiber_switch(&current->sp, scheduler);
+  abort();
+}
+
+void wait(State s) {
+  Fiber *f = current;
+  f->state = s;
+  fiber_switch(&f->sp, scheduler);
+}
+
+int barrier(int predicate, int kind) {
+  current->predicate = predicate;
+  current->kind = kind;
+  wait(AT_BARRIER);
+  return barrier_result;
+}
+
+// Two waits: one until all lanes have offered their value, one until all have read the others'.
+unsigned vote(int predicate, unsigned mask) {
+  Fiber *me = current;
+  me->slot = predicate != 0;
+  me->mask = mask;
+  wait(AT_WARP);
+  unsigned result = 0, first = me->thread.linear & ~31u;
+  for (unsigned l = 0; l < 32 && first + l < fibers.size(); l++)
+    if ((mask >> l & 1) && fibers[first + l].state != DONE && fibers[first + l].slot) result |= 1u << l;
+  wait(AT_WARP);
+  return result;
+}
+
+uint64_t shuffle(uint64_t v, int kind, int arg, int width, unsigned mask) {
+  Fiber *me = current;
+  me->slot = v;
+  me->mask = mask;
+  wait(AT_WARP);
+  int lane = (int)me->thread.lane, low = lane & ~(width - 1), from = lane;
+  switch (kind) {
+    case 0: from = low + (arg & (width - 1)); break;
+    case 1: from = lane - arg < low ? lane : lane - arg; break;
+    case 2: from = lane + arg >= low + width ? lane : lane + arg; break;
+    case 3: from = (lane ^ arg) >= low + width ? lane : lane ^ arg; break;
+  }
+  unsigned i = (me->thread.linear & ~31u) + (unsigned)from;
+  uint64_t r = ~uint64_t(0);  // the value of a lane outside the mask is not defined
+  if (i < fibers.size() && (mask >> from & 1) && fibers[i].state != DONE) r = fibers[i].slot;
+  wait(AT_WARP);
+  return r;
+}
+
+void trap() {
+  fault = "the kernel executed __trap";
+  if (current) wait(DONE);
+}
+
+void set_thread(EmuThread *t, unsigned l, dim3 b) {
+  t->index = {l % b.x, l / b.x % b.y, l / b.x / b.y};
+  t->lane = l & 31;
+  t->linear = l;
+}
+
+// release_warps lets lanes go on whose whole mask has arrived; lanes that have ended do not count.
+bool release_warps(unsigned n) {
+  bool any = false;
+  for (unsigned l = 0; l < n; l++) {
+    if (fibers[l].state != AT_WARP) continue;
+    unsigned mask = fibers[l].mask, first = l & ~31u;
+    bool all = true;
+    for (unsigned k = 0; k < 32 && first + k < n && all; k++) {
+      Fiber &f = fibers[first + k];
+      if ((mask >> k & 1) && f.state != DONE) all = f.state == AT_WARP && f.mask == mask;
+    }
+    if (!all) continue;
+    for (unsigned k = 0; k < 32 && first + k < n; k++)
+      if ((mask >> k & 1) && fibers[first + k].state == AT_WARP) fibers[first + k].state = READY;
+    any = true;
+  }
+  return any;
+}
+
+// release_block lets the threads of a block go on if all of them are at a barrier.
+bool release_block(unsigned n) {
+  int count = 0;
+  for (unsigned l = 0; l < n; l++) {
+    if (fibers[l].state != AT_BARRIER || fibers[l].kind != fibers[0].kind) return false;
+    count += fibers[l].predicate;
+  }
+  switch (fibers[0].kind) {
+    case 1: barrier_result = count; break;
+    case 2: barrier_result = count == (int)n; break;
+    case 3: barrier_result = count != 0; break;
+  }
+  for (unsigned l = 0; l < n; l++) fibers[l].state = READY;
+  return true;
+}
+
+void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
+  for (size_t i = v.size(); i > 1; i--) std::swap(v[i - 1], v[random_word(random) % i]);
+}
+
+std::vector<unsigned> ordered(unsigned n, Order order, uint64_t *random) {
+  std::vector<unsigned> v(n);
+  for (unsigned i = 0; i < n; i++) v[i] = order == DESCENDING ? n - 1 - i : i;
+  if (order == SHUFFLED) shuffle_order(v, random);
+  return v;
+}
+
+// run_cooperating runs the fibers of a block until all have ended.
+void run_cooperating(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
+  unsigned n = (unsigned)order.size();
+  for (unsigned l = 0; l < n; l++) {
+    set_thread(&fibers[l].thread, l, runtime.threads);
+    fibers[l].state = READY;
+    fibers[l].sp = first_frame(fibers[l].stack, stack_bytes, entry);
+  }
+  for (;;) {
+    if (reshuffle) shuffle_order(order, random);
+    for (unsigned l : order) {
+      if (fibers[l].state != READY) continue;
+      current = &fibers[l];
+      runtime.thread = &current->thread;
+      fiber_switch(&scheduler, current->sp);
+      current = nullptr;
+      if (fault) return;
+    }
+    unsigned done = 0;
+    for (unsigned l = 0; l < n; l++) done += fibers[l].state == DONE;
+    if (done == n) return;
+    if (release_warps(n) || release_block(n)) continue;
+    fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
+    return;
+  }
+}
+}  // namespace
+
+const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, void **parameters, Order order, uint64_t *random, char *shared, char *shared_end) {
+  unsigned n = block.x * block.y * block.z;
+  static std::vector<double> dynamic_memory;
+  dynamic_memory.resize(dynamic / 8 + 1);
+  runtime.threads = block;
+  runtime.blocks = grid;
+  runtime.dynamic = dynamic_memory.data();
+  runtime.barrier = barrier;
+  runtime.shuffle = shuffle;
+  runtime.vote = vote;
+  runtime.trap = trap;
+  kernel = k;
+  arguments = parameters;
+  fault = nullptr;
+  current = nullptr;
+  if (k->cooperates && fibers.size() != n) {
+    for (auto &f : fibers) free(f.stack);
+    fibers.assign(n, Fiber());
+    for (auto &f : fibers) f.stack = (char *)aligned_alloc(64, stack_bytes);
+  }
+  std::vector<unsigned> threads = ordered(n, order, random);
+  for (unsigned b : ordered(grid.x * grid.y * grid.z, order, random)) {
+    runtime.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
+    if (shared_end > shared) memset(shared, 0xFF, (size_t)(shared_end - shared));
+    memset(runtime.dynamic, 0xFF, dynamic_memory.size() * 8);
+    if (k->cooperates) {
+      run_cooperating(threads, order == SHUFFLED, random);
+    } else {
+      EmuThread t;
+      runtime.thread = &t;
+      for (unsigned l : threads) {
+        set_thread(&t, l, block);
+        k->run(parameters);
+        if (fault) break;
+      }
+    }
+    if (fault) return fault;
+  }
+  return nullptr;
+}

@@ -1,0 +1,198 @@
+// Package pretend makes a libcuda and a libnvrtc that run kernels on the processor, for tests of
+// everything above the driver's calls on machines without a GPU.
+//
+// The library is C++ (folder csrc) and is built by g++ when a test first asks for it; a folder of the
+// user's cache keeps it, and every kernel that it compiled, under the hash of the sources. Streams
+// really defer: work waits until somebody needs it, and then runs in any order that events allow,
+// chosen by a seed. Memory is filled with NaN, its surroundings are watched, asynchronous copies must
+// use page-locked memory, and every call can be made to fail:
+//
+//	lib := pretend.LookPath(t) // skips the test without g++
+//	lib.Set("mode", pretend.Lazy)
+//	lib.Fail("cuMemAlloc_v2", 0, 1, int32(drv.OutOfMemory))
+//	driver, err := drv.Open() // finds the pretend driver by EURYALE_LIBCUDA
+//
+// What it cannot show: races within one phase of a kernel, occupancy, speed, and instructions that
+// only a GPU has.
+package pretend
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
+)
+
+//go:embed csrc
+var sources embed.FS
+
+// When the pretend driver does the work of streams: at once, only what somebody waits for, or a
+// random part at every call.
+const (
+	Eager = iota
+	Lazy
+	Random
+)
+
+// In which order blocks, and the threads of a block, run.
+const (
+	Ascending = iota
+	Descending
+	Shuffled
+)
+
+// Library is the pretend driver and compiler of this process. Its state is global, so tests that use
+// it do not run in parallel.
+type Library struct {
+	Path string // the library with all entry points
+	Old  string // the same without those that came after CUDA 11.0
+	lib  *dl.Library
+}
+
+var (
+	once  sync.Once
+	built *Library
+	fault error
+)
+
+// LookPath returns the pretend driver in its first state, with two devices of 1 GiB, and lets the
+// search for libraries find it during the test. It skips the test if there is no g++.
+func LookPath(t testing.TB) *Library {
+	t.Helper()
+	gcc, err := exec.LookPath("g++")
+	if err != nil {
+		t.Skip("lacks g++, which builds the pretend driver")
+	}
+	once.Do(func() { built, fault = open(gcc) })
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	t.Setenv(dl.Variable("CUDA"), built.Path)
+	t.Setenv(dl.Variable("NVRTC"), built.Path)
+	built.Reset()
+	return built
+}
+
+// open finds or builds the library.
+func open(gcc string) (*Library, error) {
+	hash := sha256.New()
+	err := fs.WalkDir(sources, "csrc", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := sources.ReadFile(p)
+		fmt.Fprintf(hash, "%s %d\n%s", p, len(text), text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	parent := filepath.Join(os.TempDir(), "euryale-pretend")
+	if cache, err := os.UserCacheDir(); err == nil {
+		parent = filepath.Join(cache, "euryale", "pretend")
+	}
+	folder := filepath.Join(parent, hex.EncodeToString(hash.Sum(nil)[:8]))
+	l := &Library{Path: filepath.Join(folder, "libpretend.so"), Old: filepath.Join(folder, "libold.so")}
+	if _, err := os.Stat(l.Old); err != nil {
+		if err := build(gcc, parent, folder); err != nil {
+			return nil, err
+		}
+	}
+	l.lib, err = dl.OpenFile("pretend", l.Path)
+	return l, err
+}
+
+// build makes a folder under a temporary name and renames it, so that test processes that build at
+// the same time do not see each other's half. Folders of older sources are removed after a week.
+func build(gcc, parent, folder string) error {
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	old, _ := filepath.Glob(filepath.Join(parent, "*"))
+	for _, o := range old {
+		if info, err := os.Stat(o); err == nil && time.Since(info.ModTime()) > 7*24*time.Hour {
+			os.RemoveAll(o)
+		}
+	}
+	tmp, err := os.MkdirTemp(parent, "building-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := unpack(tmp); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"-c", "-O1", "-fPIC", "-std=c++17", "-fvisibility=hidden", "fibers.cpp", "state.cpp", "driver.cpp", "module.cpp", "nvrtc.cpp", "control.cpp"},
+		{"-shared", "-o", "libpretend.so", "fibers.o", "state.o", "driver.o", "module.o", "nvrtc.o", "control.o", "-ldl"},
+		{"-shared", "-o", "libold.so", "fibers.o", "state.o", "driver.o", "module.o", "nvrtc.o", "control.o", "-ldl", "-Wl,--version-script=old.map"},
+	} {
+		cmd := exec.Command(gcc, args...)
+		cmd.Dir = tmp
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("pretend: %v: %w\n%s", cmd.Args, err, out)
+		}
+	}
+	if err := os.Rename(tmp, folder); err != nil {
+		if _, there := os.Stat(filepath.Join(folder, "libold.so")); there != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unpack(folder string) error {
+	files, err := sources.ReadDir("csrc")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		text, err := sources.ReadFile("csrc/" + f.Name())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, f.Name()), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reset forgets all state: contexts, memory, failures, counters.
+func (l *Library) Reset() { dl.Call(l.lib.Symbol("pretend_reset")) }
+
+// Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order or
+// seed. It panics if there is no such setting.
+func (l *Library) Set(key string, value int) {
+	k := dl.Bytes(key)
+	if dl.Call(l.lib.Symbol("pretend_set"), uintptr(unsafe.Pointer(&k[0])), uintptr(value)) != 0 {
+		panic("pretend: there is no setting " + key)
+	}
+}
+
+// Fail makes an entry point return a code after some calls that succeed, so many times.
+func (l *Library) Fail(call string, after, times int, code int32) {
+	k := dl.Bytes(call)
+	dl.Call(l.lib.Symbol("pretend_fail"), uintptr(unsafe.Pointer(&k[0])), uintptr(after), uintptr(times), uintptr(code))
+}
+
+// Get returns a count: leaks (of contexts that were released, and page-locked memory and graphs that
+// still exist), compiles, early frees, allocations, used (bytes), waiting (work on streams), streams,
+// events, or the calls of an entry point.
+func (l *Library) Get(key string) int {
+	k := dl.Bytes(key)
+	return int(dl.Call(l.lib.Symbol("pretend_get"), uintptr(unsafe.Pointer(&k[0]))))
+}
+
+// Fault returns what the driver says in words about a failure that it reported by a code.
+func (l *Library) Fault() string { return dl.Text(dl.Call(l.lib.Symbol("pretend_fault"))) }

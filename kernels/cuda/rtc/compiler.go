@@ -1,0 +1,191 @@
+package rtc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are settings of a Compiler. The zero value is the default.
+type Options struct {
+	Cache      string // folder of the cache; default: what EURYALE_CUDA_CACHE says, or the user's cache folder
+	NoCache    bool   // keep nothing on disk
+	CacheBytes int64  // what the cache may hold; default 512 MiB
+	Strict     bool   // never contract a product and a sum into one rounding
+	Workers    int    // programs compiled at once; default half of the processors
+}
+
+// Compiler compiles programs. It is safe for concurrent use; the same program asked for by many at once
+// is compiled once.
+type Compiler struct {
+	lib    *library
+	disk   *Cache
+	strict bool
+	slots  chan struct{}
+
+	mu     sync.Mutex
+	flight map[string]*flight
+
+	hits, misses atomic.Int64
+	spent        atomic.Int64 // ns
+}
+
+// flight is one compilation that others may wait for.
+type flight struct {
+	done  chan struct{}
+	image *Image
+	err   error
+}
+
+// Open finds NVRTC. The error wraps ErrNoCompiler.
+func Open(o Options) (*Compiler, error) {
+	lib, err := open()
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers <= 0 {
+		o.Workers = max(1, runtime.NumCPU()/2)
+	}
+	c := &Compiler{lib: lib, strict: o.Strict, slots: make(chan struct{}, o.Workers), flight: map[string]*flight{}}
+	if !o.NoCache {
+		c.disk = NewCache(o.Cache, o.CacheBytes)
+	}
+	return c, nil
+}
+
+// Path returns the file of the compiler.
+func (c *Compiler) Path() string { return c.lib.path }
+
+// Version returns the compiler's version.
+func (c *Compiler) Version() (major, minor int) { return c.lib.major, c.lib.minor }
+
+// Targets returns the architectures that the compiler knows, ascending.
+func (c *Compiler) Targets() []Target {
+	var all []Target
+	for _, a := range c.lib.archs {
+		all = append(all, Target{a / 10, a % 10})
+	}
+	return all
+}
+
+// Stats counts what a Compiler did.
+type Stats struct {
+	CacheHits   int64   // images from the disk
+	Compiled    int64   // images that the compiler made
+	CompileTime float64 // s, of all workers together
+}
+
+// Stats returns the counts since Open.
+func (c *Compiler) Stats() Stats {
+	return Stats{c.hits.Load(), c.misses.Load(), time.Duration(c.spent.Load()).Seconds()}
+}
+
+// Compile returns an image for a device, from the disk if the same program was compiled there before.
+// It returns a *CompileError if the program is wrong.
+func (c *Compiler) Compile(s Source, t Target) (*Image, error) { return c.compile(s, t, false) }
+
+// CompilePTX is Compile, but the image is PTX for the newest architecture that both the compiler and
+// the device know: a driver that refuses code of a newer toolkit may still take that.
+func (c *Compiler) CompilePTX(s Source, t Target) (*Image, error) { return c.compile(s, t, true) }
+
+func (c *Compiler) compile(s Source, t Target, wantPTX bool) (*Image, error) {
+	arch, ptx, err := c.arch(t, wantPTX)
+	if err != nil {
+		return nil, err
+	}
+	options := c.options(arch, s)
+	key := c.key(s, options, ptx)
+	c.mu.Lock()
+	if f, ok := c.flight[key]; ok {
+		c.mu.Unlock()
+		<-f.done
+		return f.image, f.err
+	}
+	f := &flight{done: make(chan struct{})}
+	c.flight[key] = f
+	c.mu.Unlock()
+	f.image, f.err = c.produce(s, options, key, arch, ptx)
+	c.mu.Lock()
+	delete(c.flight, key)
+	c.mu.Unlock()
+	close(f.done)
+	return f.image, f.err
+}
+
+// produce reads an image from the disk or makes it.
+func (c *Compiler) produce(s Source, options []string, key, arch string, ptx bool) (*Image, error) {
+	if data, ok := c.disk.Read(key); ok {
+		c.hits.Add(1)
+		return &Image{Data: data, PTX: ptx, Arch: arch, Key: key, Cached: true}, nil
+	}
+	c.slots <- struct{}{}
+	defer func() { <-c.slots }()
+	start := time.Now()
+	data, log, err := c.lib.compile(s, options, ptx)
+	c.spent.Add(int64(time.Since(start)))
+	if err != nil {
+		return nil, err
+	}
+	c.misses.Add(1)
+	c.disk.Write(key, data)
+	return &Image{Data: data, PTX: ptx, Arch: arch, Key: key, Log: log}, nil
+}
+
+// Evict removes an image that a driver refused from the disk.
+func (c *Compiler) Evict(i *Image) { c.disk.Remove(i.Key) }
+
+// arch chooses what to compile for: the device's own architecture, else PTX of the newest that is
+// not newer than the device.
+func (c *Compiler) arch(t Target, ptx bool) (name string, isPTX bool, err error) {
+	want := 10*t.Major + t.Minor
+	if !ptx && slices.Contains(c.lib.archs, want) {
+		return fmt.Sprintf("sm_%d", want), false, nil
+	}
+	best := 0
+	for _, a := range c.lib.archs {
+		if a <= want {
+			best = a
+		}
+	}
+	if best == 0 {
+		return "", false, fmt.Errorf("cuda: %s compiles for capability %d.%d and newer, the device has %s: install an older NVRTC and name it in EURYALE_LIBNVRTC",
+			c.lib, c.lib.archs[0]/10, c.lib.archs[0]%10, t)
+	}
+	return fmt.Sprintf("compute_%d", best), true, nil
+}
+
+// options are ours and then those of the source.
+func (c *Compiler) options(arch string, s Source) []string {
+	o := []string{"--gpu-architecture=" + arch, "--std=c++17", fmt.Sprintf("--fmad=%v", !c.strict)}
+	if c.lib.major > 12 || c.lib.major == 12 && c.lib.minor >= 4 {
+		o = append(o, "--minimal") // leaves out what we never use, and halves the time
+	}
+	return append(o, s.Options...)
+}
+
+// format changes when the same inputs would give other images.
+const format = "euryale cubin 1"
+
+// key is a hash of everything that an image depends on, each part with its length.
+func (c *Compiler) key(s Source, options []string, ptx bool) string {
+	h := sha256.New()
+	part := func(p string) { fmt.Fprintf(h, "%d:%s\n", len(p), p) }
+	part(format)
+	part(fmt.Sprintf("nvrtc %d.%d ptx %v", c.lib.major, c.lib.minor, ptx))
+	for _, o := range options {
+		part(o)
+	}
+	part(s.name())
+	part(s.Text)
+	names, texts := s.headers()
+	for i := range names {
+		part(names[i])
+		part(texts[i])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
