@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -29,7 +30,8 @@ type Op struct {
 	f2     func(x, y float64) float64 // function by which a reduction or a scan combines two numbers
 	vjp    func(g, y *Node, x []*Node) []*Node
 	run    func(c *cpu.Call) error
-	prim   *compiler.Op // compiler's record of the operation
+	device func(s *cuda.Step) bool // makes its CUDA kernels; nil: it runs on the processor
+	prim   *compiler.Op            // compiler's record of the operation
 	// lift returns n, which applies op to something in a batch, with the batch axis. Default: op
 	// applied to inputs that all have that axis.
 	lift func(b *batcher, n *Node) *Node
@@ -161,6 +163,9 @@ func compiled(op *Op) *Op {
 	op.prim.Define()
 	if op.run != nil {
 		cpu.Steps[op.prim] = op.run
+	}
+	if op.device != nil {
+		cuda.Steps[op.prim] = op.device
 	}
 	return op
 }

@@ -3,6 +3,7 @@ package autodiff
 import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -92,20 +93,23 @@ func init() {
 			}
 			return []*Node{complexPair("cmul", g, y, cmulOp, 1), complexPair("cmul", g, x, cmulOp, 1)}
 		},
-		run: complexProduct,
+		run:    complexProduct,
+		device: cuda.ComplexProduct,
 		Sample: func(in Source) []*Node {
 			x, y := in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)
 			return []*Node{CMul(x, y), complexPair("cmul", y, x, cmulOp, 1)}
 		}})
 	cscaleOp = register(&Op{Name: "cscale", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
-		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(g, in[1]), CDot(g, in[0])} },
-		run: func(c *cpu.Call) error { return c.Each(complexScaled[float64], complexScaled[float32]) },
+		vjp:    func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(g, in[1]), CDot(g, in[0])} },
+		run:    func(c *cpu.Call) error { return c.Each(complexScaled[float64], complexScaled[float32]) },
+		device: cuda.ComplexScale,
 		Sample: func(in Source) []*Node {
 			return []*Node{CScale(in(-2, 2, 2, 3, 2), in(-2, 2, 3)), CScale(in(-2, 2, 1, 2), in(-2, 2, 4, 3))}
 		}})
 	cdotOp = register(&Op{Name: "cdot", Arity: 2, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
-		vjp: func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(in[1], g), CScale(in[0], g)} },
-		run: func(c *cpu.Call) error { return c.Each(complexDot[float64], complexDot[float32]) },
+		vjp:    func(g, _ *Node, in []*Node) []*Node { return []*Node{CScale(in[1], g), CScale(in[0], g)} },
+		run:    func(c *cpu.Call) error { return c.Each(complexDot[float64], complexDot[float32]) },
+		device: cuda.ComplexDot,
 		Sample: func(in Source) []*Node {
 			return []*Node{CDot(in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2)), Abs2(in(-2, 2, 5, 2))}
 		}})

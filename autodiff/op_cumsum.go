@@ -3,6 +3,7 @@ package autodiff
 import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // Cumsum returns the running sums along one axis. Gradient: summed the other way.
@@ -34,7 +35,8 @@ func init() {
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{cumulative(g, y.attr[0], y.attr[1] == 1, y.attr[2] == 0)}
 		},
-		run: func(c *cpu.Call) error { return c.Each(cumsum[float64], cumsum[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(cumsum[float64], cumsum[float32]) },
+		device: cuda.Cumsum,
 		Sample: func(in Source) []*Node {
 			return []*Node{Cumsum(in(-2, 2, 5), 0), CumsumWith(in(-2, 2, 2, 3, 2), 1, true, true)}
 		}})

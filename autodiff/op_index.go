@@ -8,6 +8,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // Gather takes the elements idx of one axis; the result has idx's axes in its
@@ -93,23 +94,26 @@ func init() {
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{ScatterAdd(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
 		},
-		run: func(c *cpu.Call) error { return c.Each(gather[float64], gather[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(gather[float64], gather[float32]) },
+		device: cuda.Gather,
 		Sample: func(in Source) []*Node {
 			idx := Ints([]int{2, 0, 2, 1})
 			return []*Node{Gather(in(-2, 2, 3), idx, 0), Gather(in(-2, 2, 2, 3, 2), Reshape(idx, 2, 2), 1)}
 		}})
 	scatterOp = register(&Op{Name: "scatter_add", Arity: 2, kind: compiler.Step, lift: (*batcher).picked, Smooth: true,
-		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{Gather(g, x[1], y.attr[0]), nil} },
-		run: func(c *cpu.Call) error { return c.Each(scatter[float64], scatter[float32]) },
+		vjp:    func(g, y *Node, x []*Node) []*Node { return []*Node{Gather(g, x[1], y.attr[0]), nil} },
+		run:    func(c *cpu.Call) error { return c.Each(scatter[float64], scatter[float32]) },
+		device: cuda.ScatterAdd,
 		Sample: func(in Source) []*Node {
 			return []*Node{ScatterAdd(in(-2, 2, 2, 4), Ints([]int{2, 0, 2, 1}), 1, 3)}
 		}})
 	argmaxOp = register(&Op{Name: "argmax", Arity: 1, kind: compiler.Step,
-		run: func(c *cpu.Call) error { return c.Each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x > y) }})
+		run: func(c *cpu.Call) error { return c.Each(argBest[float64], argBest[float32]) }, device: cuda.ArgBest("a > b"), f2: func(x, y float64) float64 { return truth(x > y) }})
 	argminOp = register(&Op{Name: "argmin", Arity: 1, kind: compiler.Step,
-		run: func(c *cpu.Call) error { return c.Each(argBest[float64], argBest[float32]) }, f2: func(x, y float64) float64 { return truth(x < y) }})
+		run: func(c *cpu.Call) error { return c.Each(argBest[float64], argBest[float32]) }, device: cuda.ArgBest("a < b"), f2: func(x, y float64) float64 { return truth(x < y) }})
 	floatOp = register(&Op{Name: "float", Arity: 1, kind: compiler.Step,
-		run: func(c *cpu.Call) error { return c.Each(toReal[float64], toReal[float32]) }})
+		run:    func(c *cpu.Call) error { return c.Each(toReal[float64], toReal[float32]) },
+		device: cuda.Float})
 }
 
 // gather: c.in[0] is (outer, n, inner), the result (outer, len(idx), inner).

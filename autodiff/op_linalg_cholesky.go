@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -54,8 +55,9 @@ func init() {
 		return Add(MatMul(a, T(a)), Eye(3))
 	}
 	choleskyOp = register(&Op{Name: "cholesky", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
-		vjp: func(g, l *Node, _ []*Node) []*Node { return []*Node{newNode(choleskyGradOp, l.shape, l, g)} },
-		run: runCholesky,
+		vjp:    func(g, l *Node, _ []*Node) []*Node { return []*Node{newNode(choleskyGradOp, l.shape, l, g)} },
+		run:    runCholesky,
+		device: cuda.Cholesky,
 		Sample: func(in Source) []*Node {
 			return []*Node{Cholesky(spd(in, 2)), Cholesky(Add(in(-1, 1, 3, 3), Scale(4, Eye(3)))), CholeskyOrNaN(spd(in))}
 		}})

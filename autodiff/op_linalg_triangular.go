@@ -3,6 +3,7 @@ package autodiff
 import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -40,7 +41,8 @@ func init() {
 			}
 			return []*Node{Triu(ga, 0), gb}
 		},
-		run: runSolveTriangular,
+		run:    runSolveTriangular,
+		device: cuda.SolveTriangular,
 		Sample: func(in Source) []*Node {
 			a := func(lead ...int) *Node { return Add(in(-1, 1, append(lead, 3, 3)...), Scale(3, Eye(3))) }
 			return []*Node{SolveTriangular(a(2), in(-1, 1, 3, 2), true, false), SolveTriangular(a(), in(-1, 1, 2, 3, 2), true, true),

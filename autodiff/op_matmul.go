@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -65,7 +66,8 @@ func init() {
 		vjp: func(g, _ *Node, x []*Node) []*Node {
 			return []*Node{matmul(g, T(x[1])), matmul(T(x[0]), g)}
 		},
-		run: func(c *cpu.Call) error { return cpu.Matmul(c) },
+		run:    func(c *cpu.Call) error { return cpu.Matmul(c) },
+		device: cuda.MatMul,
 		Sample: func(in Source) []*Node {
 			return []*Node{MatMul(in(-2, 2, 2, 3), in(-2, 2, 3, 4)), MatMul(in(-1, 1, 2, 1, 3, 2), in(-1, 1, 3, 2, 2)), MatMul(in(-2, 2, 3), in(-2, 2, 3, 2))}
 		}})

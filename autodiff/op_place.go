@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -108,7 +109,8 @@ func init() {
 			}
 			return out
 		},
-		run: func(c *cpu.Call) error { return c.Each(concat[float64], concat[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(concat[float64], concat[float32]) },
+		device: cuda.Concat,
 		Sample: func(in Source) []*Node {
 			return []*Node{Concat(1, in(-2, 2, 2, 3), in(-2, 2, 2, 1)), Concat(0, in(-2, 2, 2), in(-2, 2, 3))}
 		},
@@ -116,6 +118,7 @@ func init() {
 	embedOp = register(&Op{Name: "embed", Arity: 1, kind: compiler.Step, lift: (*batcher).sliced, Smooth: true,
 		vjp:    func(g, y *Node, _ []*Node) []*Node { return []*Node{sliced(g, y.attr)} },
 		run:    func(c *cpu.Call) error { return c.Each(embed[float64], embed[float32]) },
+		device: cuda.Embed,
 		Sample: func(in Source) []*Node { return []*Node{Pad(in(-2, 2, 2, 3), []int{1, 0}, []int{0, 2}, 0.5)} },
 	})
 }

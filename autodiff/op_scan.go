@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -81,7 +82,8 @@ func init() {
 			}
 			return []*Node{Mul(u, Delay(h, x[2], ax, reverse)), u, Mul(end(x[0], ax, reverse), end(u, ax, reverse))}
 		},
-		run: func(c *cpu.Call) error { return c.Each(runLinearScan[float64], runLinearScan[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(runLinearScan[float64], runLinearScan[float32]) },
+		device: cuda.LinearScan,
 		Sample: func(in Source) []*Node {
 			return []*Node{LinearScan(in(-1, 1, 5), in(-1, 1, 5), in(-1, 1), 0, false), LinearScan(in(-1, 1, 3, 1), in(-1, 1, 2, 3, 2), in(-1, 1, 2, 2), 1, true),
 				LinearScan(in(-1, 1), in(-1, 1, 4, 2), nil, 0, false)}
@@ -91,7 +93,8 @@ func init() {
 			ax, reverse := y.attr[0], y.attr[1] == 1
 			return []*Node{Delay(g, Scalar(0), ax, !reverse), end(g, ax, reverse)}
 		},
-		run: func(c *cpu.Call) error { return c.Each(runDelay[float64], runDelay[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(runDelay[float64], runDelay[float32]) },
+		device: cuda.Delay,
 		Sample: func(in Source) []*Node {
 			return []*Node{Delay(in(-1, 1, 4), in(-1, 1), 0, false), Delay(in(-1, 1, 2, 3, 2), in(-1, 1, 2, 2), 1, true)}
 		}})
@@ -209,6 +212,7 @@ func init() {
 			return []*Node{Mul(Delay(y, Scalar(1), ax, false), u)}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runCumprod[float64], runCumprod[float32]) },
+		device: cuda.Cumprod,
 		Sample: samples(Cumprod)})
 	logCumsumExpOp = register(&Op{Name: "log_cumsum_exp", Arity: 1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
@@ -221,12 +225,15 @@ func init() {
 			return []*Node{Mul(Exp(Sub(x[0], safe)), LinearScan(fall, g, nil, ax, true))}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runLogCumsumExp[float64], runLogCumsumExp[float32]) },
+		device: cuda.LogCumsumExp,
 		Sample: samples(LogCumsumExp)})
 	cumArgmaxOp = register(&Op{Name: "cum_argmax", Arity: 1, kind: compiler.Step, f2: func(x, y float64) float64 { return truth(x > y) },
 		run:    func(c *cpu.Call) error { return c.Each(runCumArg[float64], runCumArg[float32]) },
+		device: cuda.CumArg("a > b"),
 		Sample: samples(Cummax)})
 	cumArgminOp = register(&Op{Name: "cum_argmin", Arity: 1, kind: compiler.Step, f2: func(x, y float64) float64 { return truth(x < y) },
 		run:    func(c *cpu.Call) error { return c.Each(runCumArg[float64], runCumArg[float32]) },
+		device: cuda.CumArg("a < b"),
 		Sample: samples(Cummin)})
 }
 

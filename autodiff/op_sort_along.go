@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -68,13 +69,15 @@ func init() {
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{scatterAlong(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
 		},
-		run: func(c *cpu.Call) error { return c.Each(runTakeAlong[float64], runTakeAlong[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(runTakeAlong[float64], runTakeAlong[float32]) },
+		device: cuda.TakeAlong,
 		Sample: func(in Source) []*Node {
 			return []*Node{TakeAlong(in(-2, 2, 2, 3), Ints([]int{2, 0, 2, 1, 1, 0, 0, 2}, 2, 4), 1), TakeAlong(in(-2, 2, 3), Ints([]int{1, 1}), 0)}
 		}})
 	scatterAlongOp = register(&Op{Name: "scatter_along", Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
-		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{takeAlong(g, x[1], y.attr[0]), nil} },
-		run: func(c *cpu.Call) error { return c.Each(runScatterAlong[float64], runScatterAlong[float32]) },
+		vjp:    func(g, y *Node, x []*Node) []*Node { return []*Node{takeAlong(g, x[1], y.attr[0]), nil} },
+		run:    func(c *cpu.Call) error { return c.Each(runScatterAlong[float64], runScatterAlong[float32]) },
+		device: cuda.ScatterAlong,
 		Sample: func(in Source) []*Node {
 			return []*Node{ScatterAlong(in(-2, 2, 3, 2), Ints([]int{2, 0, 2, 1, 1, 0}, 3, 2), 0, 4)}
 		}})

@@ -26,9 +26,11 @@ static __device__ double eu_min(double a, double b) { return a != a || b != b ? 
 // Source is the text of all kernels of a program, and how to launch them.
 type Source struct {
 	Text string
-	Jobs [][]Launch // launches of each job in order; none for steps
+	Jobs [][]Launch // launches of each job in order; none for steps that run on the processor
 	// Partials is the number of float64 that kernels need for partial results.
 	Partials int
+	// Tables are arrays of indices whose addresses follow those of the program's arrays.
+	Tables [][]int64
 }
 
 // Launch is one kernel and its geometry in one dimension.
@@ -46,19 +48,24 @@ type generator struct {
 	known     map[string]bool // helper functions that are there
 	kernels   int
 	partials  int
+	isolate   bool // whether lanes of a batch fail alone
+	buffers   int  // number of arrays of the program
+	tables    [][]int64
 }
 
-// Generate makes the kernels of all loops of a program, of reals of 32 or 64 bits.
-func Generate(p *compiler.Program, precision int) *Source {
-	g := &generator{precision: precision, known: map[string]bool{}}
+// Generate makes the kernels of a program, of reals of 32 or 64 bits. isolate says
+// whether lanes of a batch fail alone.
+func Generate(p *compiler.Program, precision int, isolate bool) *Source {
+	g := &generator{precision: precision, isolate: isolate, known: map[string]bool{}, buffers: len(p.Buffers)}
 	s := &Source{Jobs: make([][]Launch, len(p.Jobs))}
 	for i, j := range p.Jobs {
 		if j.Loop != nil {
-			g.partials = max(g.partials, s.Partials)
 			s.Jobs[i] = g.loop(j.Loop)
-			s.Partials = max(s.Partials, g.partials)
+		} else {
+			s.Jobs[i] = g.step(i, j.Step)
 		}
 	}
+	s.Partials, s.Tables = g.partials, g.tables
 	s.Text = fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[precision]) + prelude + g.helpers.String() + g.text.String()
 	return s
 }

@@ -1,0 +1,114 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+)
+
+// Steps holds, for operations that run alone, what makes their kernels; an operation without an
+// entry, and a step for which the function returns false, runs on the processor.
+var Steps = map[*compiler.Op]func(s *Step) bool{}
+
+// Step is one operation that runs alone, whose kernels are being made.
+type Step struct {
+	*compiler.Value
+	g    *generator
+	list []Launch
+	job  int
+}
+
+// step makes the kernels of a step; nil if it runs on the processor.
+func (g *generator) step(job int, v *compiler.Value) []Launch {
+	make := Steps[v.Op]
+	if make == nil || v.Size() == 0 {
+		return nil
+	}
+	s := &Step{Value: v, g: g, job: job}
+	if !make(s) {
+		return nil
+	}
+	return s.list
+}
+
+// In returns the C expression of input k, a pointer to its elements.
+func (s *Step) In(k int) string {
+	x := s.Value.In[k]
+	root := x.Layout.Root
+	kind := "const R *"
+	if x.IsInt {
+		kind = "const index_t *"
+	}
+	at := ""
+	if x.Layout.Offset != 0 {
+		at = " + " + number(x.Layout.Offset)
+	}
+	return fmt.Sprintf("((%s)buf[%d]%s)", kind, root.Place.Buf, at)
+}
+
+// Out returns the C expression of the result, a pointer to its elements.
+func (s *Step) Out() string {
+	kind := "R *"
+	if s.IsInt {
+		kind = "index_t *"
+	}
+	return fmt.Sprintf("((%s)buf[%d])", kind, s.Place.Buf)
+}
+
+// Shape returns the shape of input k.
+func (s *Step) InShape(k int) []int { return s.Value.In[k].Shape }
+
+// Elements makes a kernel that runs a text for i = 0 ... n-1, each in a thread. The text may use in0,
+// in1, ... and out, and fail(code) to report that the step cannot be done.
+func (s *Step) Elements(n int, text string) { s.elements("step", n, perThread, block, text) }
+
+// Lines makes a kernel that runs a text for i = 0 ... n-1, each in a thread that has much to do.
+func (s *Step) Lines(n int, text string) { s.elements("step", n, 1, 64, text) }
+
+func (s *Step) elements(name string, n, each, threads int, text string) {
+	k := Launch{Kernel: s.g.name(name), Grid: max(1, min((n+threads*each-1)/(threads*each), mostGrid)), Block: threads}
+	s.Begin(k)
+	s.Printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n%s\n\t}\n}\n\n", threads, number(n), threads, text)
+}
+
+// Begin opens a kernel, and declares in0, in1, ..., out and fail.
+func (s *Step) Begin(k Launch) {
+	s.list = append(s.list, k)
+	s.g.begin(k)
+	for i := range s.Value.In {
+		kind := "R"
+		if s.Value.In[i].IsInt {
+			kind = "index_t"
+		}
+		s.Printf("\tconst %s *in%d = %s;\n", kind, i, s.In(i))
+	}
+	kind := "R"
+	if s.IsInt {
+		kind = "index_t"
+	}
+	s.Printf("\t%s *out = %s;\n", kind, s.Out())
+	s.Printf("#undef fail\n#define fail(code) (fault[0] = %d, fault[1] = (code))\n", s.job+1)
+}
+
+// Printf adds text to the program.
+func (s *Step) Printf(format string, v ...any) { s.g.printf(format, v...) }
+
+// Table adds an array of constant indices and returns the C expression of it.
+func (s *Step) Table(v []int64) string {
+	s.g.tables = append(s.g.tables, v)
+	return fmt.Sprintf("((const index_t *)buf[%d])", s.g.buffers+len(s.g.tables)-1)
+}
+
+// Around splits a shape at an axis into the sizes before and after it and its length.
+func Around(shape []int, axis int) (outer, inner, n int) {
+	outer, inner = 1, 1
+	for i, d := range shape {
+		switch {
+		case i < axis:
+			outer *= d
+		case i > axis:
+			inner *= d
+		}
+	}
+	return outer, inner, shape[axis]
+}

@@ -1,0 +1,115 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// mostMatrix is the edge of the largest matrix that a block factors or solves alone.
+const mostMatrix = 512
+
+// matrices makes a kernel in which each block works on one matrix after another: text sees the number
+// of the matrix and its position, at, among matrices of n x n.
+func matrices(s *Step, n, count int, text string) bool {
+	if n > mostMatrix {
+		return false
+	}
+	threads := 32
+	for threads < n && threads < block {
+		threads *= 2
+	}
+	l := Launch{Kernel: s.g.name("matrix"), Grid: max(1, min(count, mostGrid)), Block: threads}
+	s.Begin(l)
+	s.Printf("\tconst int n = %d;\n\tfor (index_t matrix = blockIdx.x; matrix < %s; matrix += gridDim.x) {\n\tindex_t at = matrix * n * n;\n%s\n\t__syncthreads();\n\t}\n}\n\n", n, number(count), text)
+	return true
+}
+
+// Cholesky factors symmetric positive definite matrices. One that is not is NaN if the attribute says
+// so or lanes fail alone, and is reported otherwise.
+func Cholesky(s *Step) bool {
+	n := s.Value.Shape[len(s.Value.Shape)-1]
+	if n == 0 {
+		return false
+	}
+	report := fmt.Sprintf("fail(%d);", FaultNotPositive)
+	if s.Attr[0] == 1 || s.g.isolate {
+		report = ";"
+	}
+	return matrices(s, n, s.Size()/(n*n), fmt.Sprintf(`	__shared__ double pivot;
+	__shared__ double column[%d];
+	R *l = out + at;
+	for (int e = threadIdx.x; e < n * n; e += blockDim.x) l[e] = in0[at + e];
+	__syncthreads();
+	bool good = true;
+	for (int j = 0; j < n; j++) {
+		if (threadIdx.x == 0) pivot = l[j * n + j];
+		__syncthreads();
+		if (!(pivot > 0.0) || isinf(pivot)) { good = false; break; }
+		double root = sqrt(pivot);
+		for (int i = j + threadIdx.x; i < n; i += blockDim.x) {
+			column[i] = i == j ? root : l[i * n + j] / root;
+			l[i * n + j] = (R)column[i];
+		}
+		__syncthreads();
+		for (int i = j + 1 + threadIdx.x; i < n; i += blockDim.x)
+			for (int k = j + 1; k <= i; k++) l[i * n + k] = (R)(l[i * n + k] - column[i] * column[k]);
+		__syncthreads();
+	}
+	if (!good && threadIdx.x == 0) { %s }
+	__syncthreads();
+	for (int e = threadIdx.x; e < n * n; e += blockDim.x)
+		if (!good) l[e] = (R)NAN;
+		else if (e %% n > e / n) l[e] = R(0);`, n, report))
+}
+
+// SolveTriangular solves a x = b for triangular a: attributes say whether a is lower and whether it is
+// transposed. A thread has a column of b.
+func SolveTriangular(s *Step) bool {
+	k := len(s.Value.Shape)
+	n, m := s.Value.Shape[k-2], s.Value.Shape[k-1]
+	if n > mostMatrix {
+		return false
+	}
+	lower, transposed := s.Attr[0] == 1, s.Attr[1] == 1
+	offsets := pairs(s, n*n, n*m)
+	// Forwards for a lower matrix that is not transposed, or an upper one that is.
+	row, from, to := "t", "0", "r"
+	if lower == transposed {
+		row, from, to = fmt.Sprintf("%d - 1 - t", n), "r + 1", number(n)
+	}
+	element := "a[r * n + c]"
+	if transposed {
+		element = "a[c * n + r]"
+	}
+	s.Lines(s.Size()/n, fmt.Sprintf(`		const int n = %[1]d;
+		const index_t *place = %[2]s;
+		const R *a = in0 + place[2 * (i / %[3]s)], *b = in1 + place[2 * (i / %[3]s) + 1] + i %% %[3]s;
+		R *x = out + i / %[3]s * %[4]s + i %% %[3]s;
+		for (int t = 0; t < n; t++) {
+			int r = %[5]s;
+			double sum = b[r * (index_t)%[3]s];
+			for (int c = %[6]s; c < %[7]s; c++) sum -= (double)%[8]s * x[c * (index_t)%[3]s];
+			x[r * (index_t)%[3]s] = (R)(sum / a[r * n + r]);
+		}`, n, offsets, number(m), number(n*m), row, from, to, element))
+	return true
+}
+
+// pairs returns a table of the positions of the first and the second matrix for each matrix of the
+// result.
+func pairs(s *Step, sizeA, sizeB int) string {
+	as, bs := tensor.Shape(s.InShape(0)), tensor.Shape(s.InShape(1))
+	lead := tensor.Shape(s.Value.Shape[:len(s.Value.Shape)-2])
+	a, b := as[:len(as)-2], bs[:len(bs)-2]
+	sa, sb := compiler.AlignedStrides(a, a.Strides(), lead), compiler.AlignedStrides(b, b.Strides(), lead)
+	var offsets []int64
+	compiler.Walk(lead, func(idx []int, _ int) {
+		oa, ob := 0, 0
+		for i, x := range idx {
+			oa, ob = oa+x*sa[i], ob+x*sb[i]
+		}
+		offsets = append(offsets, int64(oa*sizeA), int64(ob*sizeB))
+	})
+	return s.Table(offsets)
+}

@@ -1,0 +1,68 @@
+package cuda
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Concat joins arrays along an axis: a kernel for each of them.
+func Concat(s *Step) bool {
+	_, inner, n := Around(s.Value.Shape, s.Attr[0])
+	at := 0
+	for k, x := range s.Value.In {
+		w := x.Shape[s.Attr[0]] * inner
+		if x.Size() > 0 {
+			s.Elements(x.Size(), fmt.Sprintf("\t\tout[i / %[1]s * %[2]s + %[3]s + i %% %[1]s] = in%[4]d[i];", number(w), number(n*inner), number(at), k))
+		}
+		at += w
+	}
+	return true
+}
+
+// Embed places an array among zeros, from a start in steps along each axis.
+func Embed(s *Step) bool {
+	from, to := s.InShape(0), s.Value.Shape
+	var b strings.Builder
+	b.WriteString("\t\tindex_t rest = i, at = 0, step = 1, x, q;\n\t\tbool inside = true;\n")
+	for d := len(to) - 1; d >= 0; d-- {
+		start, by := s.Attr[3*d], s.Attr[3*d+1]
+		size := "1"
+		if by < 0 {
+			size = "-1"
+		}
+		fmt.Fprintf(&b, "\t\tx = rest %% %[1]s - %[2]s; rest /= %[1]s; q = x / %[3]s;\n\t\tinside = inside && x * %[4]s >= 0 && x %% %[3]s == 0 && q < %[5]s; at += q * step; step *= %[5]s;\n",
+			number(to[d]), number(start), number(by), size, number(from[d]))
+	}
+	b.WriteString("\t\tout[i] = inside ? in0[at] : R(0);")
+	if s.Value.In[0].Size() == 0 {
+		s.Elements(s.Size(), "\t\tout[i] = R(0);")
+		return true
+	}
+	s.Elements(s.Size(), b.String())
+	return true
+}
+
+// ComplexProduct multiplies pairs, the second conjugated if the attribute is 1.
+func ComplexProduct(s *Step) bool {
+	sign := "-"
+	if s.Attr[0] == 1 {
+		sign = "+"
+	}
+	other := map[string]string{"-": "+", "+": "-"}[sign]
+	s.Elements(s.Size()/2, fmt.Sprintf(`		R a = in0[2 * i], b = in0[2 * i + 1], c = in1[2 * i], d = in1[2 * i + 1];
+		out[2 * i] = a * c %s b * d;
+		out[2 * i + 1] = b * c %s a * d;`, sign, other))
+	return true
+}
+
+// ComplexScale multiplies pairs by reals.
+func ComplexScale(s *Step) bool {
+	s.Elements(s.Size()/2, "\t\tout[2 * i] = in1[i] * in0[2 * i];\n\t\tout[2 * i + 1] = in1[i] * in0[2 * i + 1];")
+	return true
+}
+
+// ComplexDot is the real part of a product with the conjugate.
+func ComplexDot(s *Step) bool {
+	s.Elements(s.Size(), "\t\tout[i] = in0[2 * i] * in1[2 * i] + in0[2 * i + 1] * in1[2 * i + 1];")
+	return true
+}
