@@ -115,3 +115,29 @@ func (p *Program) String() string {
 	}
 	return b.String()
 }
+
+// Reads lists the arrays that a job reads, each once.
+func (j *Job) Reads() []int {
+	var list []int
+	own := j.Writes()
+	for _, v := range j.values() {
+		for _, x := range v.In {
+			b := x.Layout.Root.Place.Buf
+			if b != 0 && !slices.Contains(list, b) && !slices.Contains(own, b) {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
+// Writes lists the arrays that a job writes.
+func (j *Job) Writes() []int {
+	var list []int
+	for _, v := range j.values() {
+		if b := v.Place.Buf; b != 0 {
+			list = append(list, b)
+		}
+	}
+	return list
+}
