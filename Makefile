@@ -87,7 +87,7 @@ cover: ## test coverage by package
 	$(GO) test -cover ./...
 
 lint: ## gofmt, vet and the rules of the house
-	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	@bad=$$(find . -name '*.go' -not -path './bin/*' -not -path './run/*' -exec gofmt -l {} +); test -z "$$bad" || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./internal/arch
 
@@ -109,7 +109,7 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
 peers: ## a Python environment in .peers, and a clone of the assemblies' reference, for cross-checks (optional)
-	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy pyfftw h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy pyfftw h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro nbconvert jupyter_client ipykernel
 	test -d .peers/assemblies || git clone -q https://github.com/dmitropolsky/assemblies .peers/assemblies
 
 clean: ## remove what the other targets made
