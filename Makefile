@@ -75,13 +75,27 @@ JUPYTER_DATA ?= $(HOME)/.local/share/jupyter
 kernel: ## build the Jupyter kernel and describe it to the user's Jupyter (rm -r $JUPYTER_DATA/kernels/euryale removes it)
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install $(JUPYTER_DATA)
 
-# The cells are run without Jupyter, and again by Jupyter where it is installed.
+# The cells are run without Jupyter, by Jupyter where it is installed, as compiled programs, and by GoNB where
+# that is installed. What is lacking is said.
+books    = examples/notebooks/*.md
+nbconvert = JUPYTER_PATH=$(CURDIR)/run/jupyter jupyter-nbconvert --log-level WARN --to notebook --execute --ExecutePreprocessor.timeout=600
 notebooks: ## build the Jupyter kernel and run every notebook of examples/notebooks, into run/notebooks
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install run/jupyter
-	./bin/euryale-kernel run run/notebooks examples/notebooks/*.md
-	@if command -v jupyter-nbconvert > /dev/null; then \
-	  JUPYTER_PATH=$(CURDIR)/run/jupyter jupyter-nbconvert --to notebook --execute --ExecutePreprocessor.timeout=600 --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
+	./bin/euryale-kernel run run/notebooks $(books)
+	$(GO) run ./notebook/kernel/convert -to program -o run/programs $(books)
+	$(GO) run ./notebook/kernel/convert -to gonb -o run/gonb $(books)
+	@for d in run/programs/*/; do $(GO) run ./$$d > $$d/output.txt 2>&1 && echo "$$d: ok" || { cat $$d/output.txt; exit 1; }; done
+	@if command -v jupyter-nbconvert > /dev/null; then $(nbconvert) --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
 	else echo "lacks Jupyter (pip install nbconvert jupyter_client): its own run of the notebooks was left out"; fi
+	@if command -v jupyter-nbconvert gonb goimports > /dev/null && [ $$(command -v jupyter-nbconvert gonb goimports | wc -l) = 3 ]; then \
+	  mkdir -p run/jupyter/kernels/gonb; \
+	  echo '{"argv": ["gonb", "--kernel", "{connection_file}"], "display_name": "Go (gonb)", "language": "go", "name": "gonb"}' > run/jupyter/kernels/gonb/kernel.json; \
+	  $(nbconvert) --output-dir run/gonb/executed run/gonb/*.ipynb; \
+	else echo "lacks GoNB (gonb, goimports and jupyter-nbconvert in the path): its run of the notebooks was left out"; fi
+
+executed: ## run the notebooks and keep them with their outputs in examples/notebooks/executed
+	$(GO) run ./notebook/kernel -o bin/euryale-kernel
+	./bin/euryale-kernel run examples/notebooks/executed $(books)
 
 cover: ## test coverage by package
 	$(GO) test -cover ./...
@@ -115,4 +129,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels golden golden-pack cross peers clean

@@ -94,7 +94,7 @@ func (kernel *Kernel) rendered(values []interface{}, kinds []xreflect.Type) (d D
 			d = Data{Data: MIMEMap{"text/plain": fmt.Sprintf("the value cannot be displayed: %v", r)}}
 		}
 	}()
-	return kernel.autoRenderResults(values, kinds)
+	return sized(kernel.autoRenderResults(values, kinds))
 }
 
 // screen shows what runs tell while they last, below the cell.

@@ -100,7 +100,8 @@ func runBook(book *cells.Notebook, file string) error {
 func (k *Kernel) runCell(c *cells.Cell) error {
 	out := &collector{}
 	k.ir.ValueOf("Display").Set(xreflect.ValueOf(func(d Data) error {
-		out.add(cells.Display(encoded(d)))
+		d = sized(d)
+		out.add(cells.Display(encoded(d), d.Metadata))
 		return nil
 	}))
 	var values []interface{}
@@ -123,7 +124,7 @@ func (k *Kernel) runCell(c *cells.Cell) error {
 		out.add(cells.Failure(err.Error()))
 	default:
 		if d := k.rendered(values, types); len(d.Data) > 0 {
-			out.add(cells.Result(c.Count, encoded(d)))
+			out.add(cells.Result(c.Count, encoded(d), d.Metadata))
 		}
 	}
 	c.Outputs = out.list
