@@ -87,10 +87,10 @@ notebooks: ## build the Jupyter kernel and run every notebook of examples/notebo
 	@for d in run/programs/*/; do $(GO) run ./$$d > $$d/output.txt 2>&1 && echo "$$d: ok" || { cat $$d/output.txt; exit 1; }; done
 	@if command -v jupyter-nbconvert > /dev/null; then $(nbconvert) --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
 	else echo "lacks Jupyter (pip install nbconvert jupyter_client): its own run of the notebooks was left out"; fi
-	@if command -v jupyter-nbconvert gonb goimports > /dev/null && [ $$(command -v jupyter-nbconvert gonb goimports | wc -l) = 3 ]; then \
+	@if command -v jupyter-nbconvert > /dev/null && command -v gonb > /dev/null && command -v goimports > /dev/null; then \
 	  mkdir -p run/jupyter/kernels/gonb; \
 	  echo '{"argv": ["gonb", "--kernel", "{connection_file}"], "display_name": "Go (gonb)", "language": "go", "name": "gonb"}' > run/jupyter/kernels/gonb/kernel.json; \
-	  $(nbconvert) --output-dir run/gonb/executed run/gonb/*.ipynb; \
+	  $(nbconvert) --output-dir run/gonb/executed run/gonb/*.ipynb 2> run/gonb/log.txt && echo "GoNB: ok" || { tail -40 run/gonb/log.txt; exit 1; }; \
 	else echo "lacks GoNB (gonb, goimports and jupyter-nbconvert in the path): its run of the notebooks was left out"; fi
 
 executed: ## run the notebooks and keep them with their outputs in examples/notebooks/executed
