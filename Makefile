@@ -75,19 +75,33 @@ JUPYTER_DATA ?= $(HOME)/.local/share/jupyter
 kernel: ## build the Jupyter kernel and describe it to the user's Jupyter (rm -r $JUPYTER_DATA/kernels/euryale removes it)
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install $(JUPYTER_DATA)
 
-# The cells are run without Jupyter, and again by Jupyter where it is installed.
+# The cells are run without Jupyter, by Jupyter where it is installed, as compiled programs, and by GoNB where
+# that is installed. What is lacking is said.
+books    = examples/notebooks/*.md
+nbconvert = JUPYTER_PATH=$(CURDIR)/run/jupyter jupyter-nbconvert --log-level WARN --to notebook --execute --ExecutePreprocessor.timeout=600
 notebooks: ## build the Jupyter kernel and run every notebook of examples/notebooks, into run/notebooks
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install run/jupyter
-	./bin/euryale-kernel run run/notebooks examples/notebooks/*.md
-	@if command -v jupyter-nbconvert > /dev/null; then \
-	  JUPYTER_PATH=$(CURDIR)/run/jupyter jupyter-nbconvert --to notebook --execute --ExecutePreprocessor.timeout=600 --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
+	./bin/euryale-kernel run run/notebooks $(books)
+	$(GO) run ./notebook/kernel/convert -to program -o run/programs $(books)
+	$(GO) run ./notebook/kernel/convert -to gonb -o run/gonb $(books)
+	@for d in run/programs/*/; do $(GO) run ./$$d > $$d/output.txt 2>&1 && echo "$$d: ok" || { cat $$d/output.txt; exit 1; }; done
+	@if command -v jupyter-nbconvert > /dev/null; then $(nbconvert) --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
 	else echo "lacks Jupyter (pip install nbconvert jupyter_client): its own run of the notebooks was left out"; fi
+	@if command -v jupyter-nbconvert > /dev/null && command -v gonb > /dev/null && command -v goimports > /dev/null; then \
+	  mkdir -p run/jupyter/kernels/gonb; \
+	  echo '{"argv": ["gonb", "--kernel", "{connection_file}"], "display_name": "Go (gonb)", "language": "go", "name": "gonb"}' > run/jupyter/kernels/gonb/kernel.json; \
+	  $(nbconvert) --output-dir run/gonb/executed run/gonb/*.ipynb 2> run/gonb/log.txt && echo "GoNB: ok" || { tail -40 run/gonb/log.txt; exit 1; }; \
+	else echo "lacks GoNB (gonb, goimports and jupyter-nbconvert in the path): its run of the notebooks was left out"; fi
+
+executed: ## run the notebooks and keep them with their outputs in examples/notebooks/executed
+	$(GO) run ./notebook/kernel -o bin/euryale-kernel
+	./bin/euryale-kernel run examples/notebooks/executed $(books)
 
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
 lint: ## gofmt, vet and the rules of the house
-	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	@bad=$$(find . -name '*.go' -not -path './bin/*' -not -path './run/*' -exec gofmt -l {} +); test -z "$$bad" || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./internal/arch
 
@@ -109,10 +123,10 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
 peers: ## a Python environment in .peers, and a clone of the assemblies' reference, for cross-checks (optional)
-	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy pyfftw h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy pyfftw h5py xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro nbconvert jupyter_client ipykernel
 	test -d .peers/assemblies || git clone -q https://github.com/dmitropolsky/assemblies .peers/assemblies
 
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels golden golden-pack cross peers clean

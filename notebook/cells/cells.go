@@ -48,14 +48,22 @@ func Stream(name, text string) Output {
 	return Output{"output_type": "stream", "name": name, "text": text}
 }
 
-// Display is an output that a cell showed, by media type. Pictures are text in base 64.
-func Display(data map[string]any) Output {
-	return Output{"output_type": "display_data", "data": data, "metadata": map[string]any{}}
+// Display is an output that a cell showed, by media type, with what the front end is told about it,
+// such as the size of a picture. Pictures are text in base 64.
+func Display(data, metadata map[string]any) Output {
+	return Output{"output_type": "display_data", "data": data, "metadata": orEmpty(metadata)}
 }
 
-// Result is the output of the last expression of a cell, by media type.
-func Result(count int, data map[string]any) Output {
-	return Output{"output_type": "execute_result", "execution_count": count, "data": data, "metadata": map[string]any{}}
+// Result is the output of the last expression of a cell, as Display.
+func Result(count int, data, metadata map[string]any) Output {
+	return Output{"output_type": "execute_result", "execution_count": count, "data": data, "metadata": orEmpty(metadata)}
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
 }
 
 // Failure is the output of a cell that failed.

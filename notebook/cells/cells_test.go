@@ -75,7 +75,8 @@ func TestWriteAndRead(t *testing.T) {
 		{Kind: cells.Markdown, Source: "# T\nx < y"},
 		{Kind: cells.Code, Source: "a\nb", Count: 1, Outputs: []cells.Output{
 			cells.Stream("stdout", "1\n2\n"),
-			cells.Result(1, map[string]any{"text/html": "<p>\n</p>", "image/png": "aGVsbG8="}),
+			cells.Result(1, map[string]any{"text/html": "<p>\n</p>", "image/png": "aGVsbG8="}, map[string]any{"image/png": map[string]any{"width": 672.0}}),
+			cells.Display(map[string]any{"text/plain": "x"}, nil),
 		}},
 		{Kind: cells.Code, Source: "never run"},
 	}}

@@ -104,13 +104,13 @@ func (s source) download() (string, error) {
 	return m.Dir, nil
 }
 
-// goCommand runs the go command in a folder, which may add requirements to its go.mod.
+// goCommand runs the go command in a folder, which may add requirements to its go.mod. The error has
+// what the command printed.
 func goCommand(dir string, args ...string) error {
 	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), buildEnvironment...)
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), buildEnvironment...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

@@ -11,7 +11,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,7 +43,7 @@ func run(out, install string) error {
 	if err != nil {
 		return err
 	}
-	told, err := build(context.Background(), root, out)
+	told, err := build(root, out)
 	if err != nil {
 		return err
 	}
@@ -60,12 +59,12 @@ var patterns = []string{"github.com/euryale-dev/euryale/...", "gorgonia.org/gorg
 
 // build builds the kernel and says what it is. A build that goes on in the same checkout is waited
 // for.
-func build(ctx context.Context, root, out string) (told string, err error) {
+func build(root, out string) (told string, err error) {
 	dir := filepath.Join(root, "bin", "kernel-build")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := wait(ctx, dir)
+	lock, err := wait(dir)
 	if err != nil {
 		return "", err
 	}
@@ -104,17 +103,13 @@ func build(ctx context.Context, root, out string) (told string, err error) {
 }
 
 // wait locks the folder of the build as soon as nobody else holds it.
-func wait(ctx context.Context, dir string) (*runlock.Lock, error) {
+func wait(dir string) (*runlock.Lock, error) {
 	for {
 		lock, _, err := runlock.Acquire(dir, "go run ./notebook/kernel")
 		var held *runlock.Held
 		if !errors.As(err, &held) || held.Elsewhere {
 			return lock, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(200 * time.Millisecond):
-		}
+		time.Sleep(200 * time.Millisecond)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"strings"
 
 	"github.com/cosmos72/gomacro/ast2"
@@ -23,10 +22,9 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	defer notebook.Connect(nil)
 	defer caught.tell()
 	defer cell.begin(ir)()
-	last := token.NoPos // of the last statement, once the cell runs
 	defer func() {
 		if r := recover(); r != nil {
-			values, kinds, err = nil, nil, failure(ir, r, last)
+			values, kinds, err = nil, nil, failure(ir, r)
 		}
 	}()
 	code = evalSpecialCommands(ir, outerr, code)
@@ -39,13 +37,13 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 		return nil, nil, err
 	}
 	guardGoroutines(nodes)
-	tree := ast2.AnyToAst(nodes, "cell")
+	tree := ast2.AnyToAst(withLines(c.Fileset, nodes), "cell")
 	if tree == nil || len(nodes) == 0 {
 		return nil, nil, nil
 	}
 	compiled := ir.CompileAst(tree)
 	end := nodes[len(nodes)-1]
-	last = end.Pos()
+	cell.run(end.Pos())
 	results, types := ir.RunExpr(compiled)
 	if e, isExpression := end.(ast.Expr); !isExpression || isPrint(e) {
 		return nil, nil, nil
@@ -96,7 +94,7 @@ func (kernel *Kernel) rendered(values []interface{}, kinds []xreflect.Type) (d D
 			d = Data{Data: MIMEMap{"text/plain": fmt.Sprintf("the value cannot be displayed: %v", r)}}
 		}
 	}()
-	return kernel.autoRenderResults(values, kinds)
+	return sized(kernel.autoRenderResults(values, kinds))
 }
 
 // screen shows what runs tell while they last, below the cell.

@@ -20,7 +20,7 @@ var errInterrupted = errors.New("interrupted")
 
 // failure makes the error of a cell of what was recovered: before it ran, with the place that the
 // compiler named, and later with the line of its statement.
-func failure(ir *interp.Interp, r any, last token.Pos) error {
+func failure(ir *interp.Interp, r any) error {
 	if r == base.SigInterrupt {
 		return errInterrupted
 	}
@@ -31,10 +31,10 @@ func failure(ir *interp.Interp, r any, last token.Pos) error {
 	if list, ok := r.(scanner.ErrorList); ok && len(list) > 0 {
 		text = list[0].Error()
 	}
-	if last == token.NoPos {
+	if !cell.runs() {
 		return errors.New(placed(text))
 	}
-	if line := lineOf(ir, last); line > 0 {
+	if line := cell.lineOf(ir); line > 0 {
 		return fmt.Errorf("line %d of the cell: %s", line, text)
 	}
 	return errors.New(text)
@@ -50,17 +50,6 @@ func placed(text string) string {
 		return strings.TrimPrefix(text, "repl.go:")
 	}
 	return fmt.Sprintf("line %s, column %s of the cell: %s", m[1], m[2], text[len(m[0]):])
-}
-
-// lineOf returns the line of the statement that a cell was in, whose last one is at last; 0
-// where it is not known. The interpreter keeps no place for a last expression.
-func lineOf(ir *interp.Interp, last token.Pos) (line int) {
-	defer func() { _ = recover() }() // a guess must not fail
-	at := last
-	if env := ir.PrepareEnv(); env.IP >= 0 && env.IP < len(env.DebugPos) {
-		at = env.DebugPos[env.IP]
-	}
-	return ir.Comp.Fileset.Position(at).Line
 }
 
 // checkImports refuses packages of the standard library that the interpreter does not know, which

@@ -43,17 +43,9 @@ func (p *panics) tell() {
 }
 
 // guardGoroutines makes every goroutine that the nodes begin catch its panics, which would end the
-// kernel otherwise. A statement go f(a, b) becomes
-//
-//	{
-//		_f, _0, _1 := f, a, b
-//		go func() {
-//			defer func() { _caught(recover()) }()
-//			_f(_0, _1)
-//		}()
-//	}
-//
-// so that function and arguments are evaluated where the statement stands. Constants stay in the
+// kernel otherwise. A statement go f(a, b) becomes a block of two: _f, _0, _1 := f, a, b, so that
+// function and arguments are evaluated where the statement stands, and a goroutine that calls
+// _f(_0, _1) after defer func() { _caught(recover()) }(). Constants stay in the
 // call, which gives them their types, as do the names of built-in functions. Goroutines that compiled
 // code begins are not guarded.
 func guardGoroutines(nodes []ast.Node) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/token"
 	"io"
 	"os"
 	"os/signal"
@@ -26,6 +27,7 @@ func newInterpreter() (ir *interp.Interp) {
 	quietly(func() { ir = interp.New() })
 	ir.Comp.Universe.Importer = &xreflect.Importer{} // types come from what is compiled in, and not from the go command
 	ir.DeclVar(catcher, nil, caught.add)
+	ir.DeclVar(marker, nil, func(line int) { cell.line.Store(int64(line)) })
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	go func() {
@@ -72,6 +74,8 @@ var cell running
 // running is the state of a cell: whether it runs, and who sleeps in it.
 type running struct {
 	busy   atomic.Bool
+	last   token.Pos    // of the last statement, once the cell runs
+	line   atomic.Int64 // of the statement that runs; 0 in declarations
 	mu     sync.Mutex
 	sleeps chan struct{} // closed by an interrupt
 }
@@ -82,9 +86,17 @@ func (c *running) begin(ir *interp.Interp) (end func()) {
 	if run := ir.PrepareEnv().Run; run != nil {
 		run.Signals.Async = base.SigNone
 	}
+	c.line.Store(0)
+	c.last = token.NoPos
 	c.busy.Store(true)
 	return func() { c.busy.Store(false) }
 }
+
+// run marks that a cell was compiled and runs; its last statement is at last.
+func (c *running) run(last token.Pos) { c.last = last }
+
+// runs reports whether the cell was compiled.
+func (c *running) runs() bool { return c.last != token.NoPos }
 
 // interrupted returns the channel that the next interrupt closes.
 func (c *running) interrupted() <-chan struct{} {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -97,9 +98,10 @@ func runBook(book *cells.Notebook, file string) error {
 
 // runCell evaluates a cell and keeps its outputs.
 func (k *Kernel) runCell(c *cells.Cell) error {
-	out := &collector{byName: map[string]int{}}
+	out := &collector{}
 	k.ir.ValueOf("Display").Set(xreflect.ValueOf(func(d Data) error {
-		out.add(cells.Display(encoded(d)))
+		d = sized(d)
+		out.add(cells.Display(encoded(d), d.Metadata))
 		return nil
 	}))
 	var values []interface{}
@@ -122,7 +124,7 @@ func (k *Kernel) runCell(c *cells.Cell) error {
 		out.add(cells.Failure(err.Error()))
 	default:
 		if d := k.rendered(values, types); len(d.Data) > 0 {
-			out.add(cells.Result(c.Count, encoded(d)))
+			out.add(cells.Result(c.Count, encoded(d), d.Metadata))
 		}
 	}
 	c.Outputs = out.list
@@ -132,8 +134,7 @@ func (k *Kernel) runCell(c *cells.Cell) error {
 // collector keeps the outputs of a cell, which may show them from several goroutines.
 type collector struct {
 	sync.Mutex
-	list   []cells.Output
-	byName map[string]int // places of displays that are updated
+	list []cells.Output
 }
 
 func (c *collector) add(o cells.Output) {
@@ -142,22 +143,12 @@ func (c *collector) add(o cells.Output) {
 	c.list = append(c.list, o)
 }
 
-// publish takes what a run shows. Progress is not kept: its times differ from run to run, and
-// what it ends in says the rest.
-func (c *collector) publish(kind string, content interface{}) error {
-	c.Lock()
-	defer c.Unlock()
-	m := content.(map[string]any)
-	name := fmt.Sprint(m["transient"])
-	output := cells.Display(m["data"].(map[string]any))
-	if at, known := c.byName[name]; known && kind == "update_display_data" {
-		c.list[at] = output
-		return nil
-	}
-	c.byName[name] = len(c.list)
-	c.list = append(c.list, output)
-	return nil
-}
+// publish takes the progress of runs, which is not kept: its times differ from run to run, and what
+// it ends in says the rest.
+func (c *collector) publish(string, interface{}) error { return nil }
+
+// took is the time that a summary says sampling took, which differs from run to run.
+var took = regexp.MustCompile(`( gradients), [0-9.e+-]+ s\b`)
 
 // captured returns what a function writes to one of the standard files.
 func captured(file **os.File, do func()) string {
@@ -180,7 +171,7 @@ func captured(file **os.File, do func()) string {
 }
 
 // encoded is data as notebooks keep them: bytes in base 64. A picture that is there as PNG is
-// not kept as a PDF or twice as a drawing too.
+// not kept as a PDF or twice as a drawing too, and no text says how long sampling took.
 func encoded(d Data) map[string]any {
 	out := map[string]any{}
 	_, isPicture := d.Data["image/png"]
@@ -191,6 +182,9 @@ func encoded(d Data) map[string]any {
 		if b, ok := v.([]byte); ok {
 			out[kind] = base64.StdEncoding.EncodeToString(b)
 			continue
+		}
+		if text, ok := v.(string); ok {
+			v = took.ReplaceAllString(text, "$1")
 		}
 		out[kind] = v
 	}
