@@ -104,7 +104,7 @@ func (d *Device) collectGraph(f func(*Stream) error) (*capture, drv.Graph, error
 	if err := d.refuse("Device.Capture", "captures do not nest"); err != nil {
 		return nil, 0, err
 	}
-	s, err := d.NewStream(0)
+	s, err := d.userStream(0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -147,7 +147,10 @@ func (c *capture) run(s *Stream, f func(*Stream) error) (graph drv.Graph, err er
 	}
 	defer func() {
 		if !ended { // f panicked
-			end()
+			if g, err := end(); err == nil {
+				d.do(func() error { return d.drv.GraphDestroy(g) })
+			}
+			c.release()
 		}
 	}()
 	err = f(s)

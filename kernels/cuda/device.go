@@ -69,6 +69,7 @@ func openDevice(s *system, ordinal int, o Options) (*Device, error) {
 			if *s.to, err = d.newStream(s.name, 0); err != nil {
 				return err
 			}
+			d.list(*s.to)
 		}
 		return d.pool.start()
 	})
@@ -164,6 +165,9 @@ func (d *Device) Synchronize(ctx context.Context) error {
 		return err
 	}
 	for _, s := range d.streamList() {
+		if s.capture.Load() != nil {
+			continue // another goroutine collects a graph on it
+		}
 		if err := s.wait(ctx); err != nil && !errors.Is(err, ErrClosed) {
 			return err
 		}

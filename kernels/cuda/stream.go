@@ -23,8 +23,16 @@ type Stream struct {
 // NewStream makes a stream. Among streams with work, those with lower priority numbers go first; 0 is
 // usual, and numbers that the device does not have are moved into its range.
 func (d *Device) NewStream(priority int) (*Stream, error) {
-	var s *Stream
-	err := d.do(func() (err error) {
+	s, err := d.userStream(priority)
+	if err == nil {
+		d.list(s)
+	}
+	return s, err
+}
+
+// userStream makes a stream with a name of its own.
+func (d *Device) userStream(priority int) (s *Stream, err error) {
+	err = d.do(func() (err error) {
 		s, err = d.newStream(fmt.Sprintf("user%d", d.launches.streams.Add(1)), priority)
 		return err
 	})
@@ -37,10 +45,15 @@ func (d *Device) newStream(name string, priority int) (*Stream, error) {
 		return nil, d.check(err, nil)
 	}
 	s := &Stream{d: d, handle: h, name: name}
+	return s, nil
+}
+
+// list adds a stream to those that Synchronize and Close wait for. The stream of a capture is not
+// among them: asking about it would spoil the capture.
+func (d *Device) list(s *Stream) {
 	d.streams.Lock()
 	d.allStreams[s] = true
 	d.streams.Unlock()
-	return s, nil
 }
 
 // Device returns the device of the stream.
