@@ -45,6 +45,7 @@ var (
 // rooms are packages that see less of the house than their folder does: themselves and
 // these.
 var rooms = map[string][]string{
+	"kernels/cuda":                  {"kernels/cuda/drv", "kernels/cuda/dl", "kernels/cuda/rtc"},
 	"kernels/cuda/dl":               {},
 	"kernels/cuda/drv":              {"kernels/cuda/dl"},
 	"kernels/cuda/rtc":              {"kernels/cuda/dl"},

@@ -139,6 +139,15 @@ func (c *Compiler) produce(s Source, options []string, key, arch string, ptx boo
 // Evict removes an image that a driver refused from the disk.
 func (c *Compiler) Evict(i *Image) { c.disk.Remove(i.Key) }
 
+// Key returns the name under which the image of a program for a device is kept.
+func (c *Compiler) Key(s Source, t Target) (string, error) {
+	arch, ptx, err := c.arch(t, false)
+	if err != nil {
+		return "", err
+	}
+	return c.key(s, c.options(arch, s), ptx), nil
+}
+
 // arch chooses what to compile for: the device's own architecture, else PTX of the newest that is
 // not newer than the device.
 func (c *Compiler) arch(t Target, ptx bool) (name string, isPTX bool, err error) {

@@ -93,7 +93,9 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int d) {
 }
 EXPORT int cuCtxSetCurrent(Context *c) {
   ENTER(cuCtxSetCurrent);
-  if (c && !c->users) return 201;
+  bool known = !c;
+  for (auto &x : driver.contexts) known = known || (x.get() == c && c->users > 0);
+  if (!known) return 201;
   current_context = c;
   return 0;
 }
@@ -413,9 +415,9 @@ EXPORT int cuStreamWaitEvent(Stream *s, Event *e, unsigned) {
     return 0;
   }
   if (s->capture) return s->capture->invalid = true, 905;
-  if (!e->last || e->last->done) return 0;
+  if (!e->last) return 0;
   Work w;
-  w.waits = {e->last};
+  w.waits = {e->last};  // also if it is done: the stream's clock cannot be before it
   return enqueue(s, "wait", std::move(w));
 }
 // A query lets the device go on, so that whoever polls makes progress in every mode.

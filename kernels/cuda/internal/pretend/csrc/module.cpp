@@ -150,10 +150,11 @@ EXPORT int cuLaunchKernel(Function *f, unsigned gx, unsigned gy, unsigned gz, un
 EXPORT int cuStreamBeginCapture_v2(Stream *s, int mode) {
   ENTER(cuStreamBeginCapture_v2);
   NEED_CONTEXT;
-  if (!driver.streams.count(s) || mode != 1 || current_capture) return 1;
+  if (!driver.streams.count(s) || mode != 1 || refuse_in_capture()) return 1;
   if (s->capture) return 401;
   current_capture = s->capture = new Capture{new Graph, s};
   s->capture->members = {s};
+  driver.captures.insert(s->capture);
   s->after.clear();
   return 0;
 }
@@ -163,7 +164,7 @@ static void reached(const Graph *g, const std::vector<int> &from, std::set<int> 
     if (seen->insert(i).second) reached(g, g->nodes[(size_t)i].after, seen);
 }
 EXPORT int cuStreamEndCapture(Stream *s, Graph **out) {
-  ENTER(cuStreamEndCapture);
+  Entry entry("cuStreamEndCapture");
   NEED_CONTEXT;
   *out = nullptr;
   Capture *c = driver.streams.count(s) ? s->capture : nullptr;
@@ -172,7 +173,7 @@ EXPORT int cuStreamEndCapture(Stream *s, Graph **out) {
   if (c->origin != s) return 903;
   std::set<int> seen;
   reached(c->graph, s->after, &seen);
-  int code = c->invalid ? 901 : 0;
+  int code = entry.failure ? entry.failure : c->invalid ? 901 : 0;  // a failed call ends the capture too
   for (Stream *m : c->members) {
     for (int i : m->after)
       if (!code && !seen.count(i)) code = 904;
@@ -182,6 +183,7 @@ EXPORT int cuStreamEndCapture(Stream *s, Graph **out) {
   for (Event *e : driver.events)
     if (e->capture == c) e->capture = nullptr, e->last = nullptr;
   current_capture = nullptr;
+  driver.captures.erase(c);
   if (code) delete c->graph;
   else driver.graphs.insert(*out = c->graph);
   delete c;

@@ -24,6 +24,8 @@ void reset() {
   driver.events.clear();
   driver.functions.clear();
   driver.pools.clear();
+  for (Capture *c : driver.captures) delete c->graph, delete c;
+  driver.captures.clear();
   driver.graphs.clear();
   driver.executables.clear();
   driver.failures.clear();
@@ -152,7 +154,7 @@ int run_until(const std::function<bool()> &done, Stream *needed) {
 
 // refuse_in_capture fails a call that must not happen on a thread that captures.
 int refuse_in_capture() {
-  if (!current_capture) return 0;
+  if (!driver.captures.count(current_capture)) return 0;
   current_capture->invalid = true;
   return 900;
 }

@@ -117,6 +117,7 @@ struct Driver {
   std::set<Function *> functions;
   std::set<Pool *> pools;
   std::set<Graph *> graphs, executables;
+  std::set<Capture *> captures;
   std::map<uintptr_t, size_t> host;
   std::map<std::string, long long> calls;
   long long leaks = 0, compiles = 0, early_frees = 0;

@@ -1,0 +1,115 @@
+package cuda
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+)
+
+// Buffer is memory of a device. Its contents are not defined when it is new. A buffer of size zero is
+// legal and has no address.
+//
+// It satisfies the Memory interface of gorgonia.org/tensor. The address belongs to the device: Go code
+// that dereferences it crashes, so arrays over it must be marked as inaccessible.
+type Buffer struct {
+	d     *Device
+	b     *block // nil if the size is zero
+	size  int
+	freed atomic.Bool
+	net   runtime.Cleanup
+}
+
+// Alloc returns a buffer of some bytes, aligned to 512, for use on the default stream first. It
+// returns an *OutOfMemoryError if there is no room.
+func (d *Device) Alloc(bytes int) (*Buffer, error) { return d.compute.Alloc(bytes) }
+
+// AllocTagged is Alloc; reports about memory list what buffers with one tag use together.
+func (d *Device) AllocTagged(bytes int, tag string) (*Buffer, error) {
+	return d.compute.alloc(bytes, tag)
+}
+
+// Alloc returns a buffer for use on this stream first. Once it is freed its memory is given out again
+// at once for this stream, whose order keeps old and new work apart, and after the work of all
+// streams that used it for others.
+func (s *Stream) Alloc(bytes int) (*Buffer, error) { return s.alloc(bytes, "") }
+
+func (s *Stream) alloc(bytes int, tag string) (*Buffer, error) {
+	d := s.d
+	if bytes < 0 {
+		return nil, fmt.Errorf("cuda: a buffer of %d bytes: want 0 or more", bytes)
+	}
+	if err := d.refuse("Device.Alloc", "a graph keeps the addresses that it was captured with; allocate before"); err != nil {
+		return nil, err
+	}
+	buf := &Buffer{d: d, size: bytes}
+	if err := d.do(func() (err error) {
+		if err = s.usable(); err != nil || bytes == 0 {
+			return err
+		}
+		buf.b, err = d.pool.alloc(uint64(bytes), s, tag)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if buf.b != nil {
+		// The cleanup runs on a goroutine of the collector: it only puts the block on a list.
+		buf.net = runtime.AddCleanup(buf, d.pool.forgotten.add, buf.b)
+	}
+	return buf, nil
+}
+
+// Free gives the memory back. Work that uses it may still be under way: it is not reused before. A
+// second Free does nothing. Buffers that nobody refers to any more are freed when memory is short.
+func (b *Buffer) Free() {
+	if b.freed.Swap(true) || b.b == nil {
+		return
+	}
+	b.net.Stop()
+	if b.d.enter() != nil {
+		return // the device is closed or lost, and its memory with it
+	}
+	defer b.d.leave()
+	b.d.pool.release(b.b)
+}
+
+// Size returns the bytes of the buffer.
+func (b *Buffer) Size() int { return b.size }
+
+// Device returns the device of the buffer.
+func (b *Buffer) Device() *Device { return b.d }
+
+// Uintptr returns the address in the device's memory, 0 for a buffer of size zero.
+func (b *Buffer) Uintptr() uintptr {
+	if b.b == nil {
+		return 0
+	}
+	return uintptr(b.b.address())
+}
+
+// MemSize returns the bytes of the buffer, as gorgonia.org/tensor asks for them.
+func (b *Buffer) MemSize() uintptr { return uintptr(b.size) }
+
+// IsCUDAMemory tells arrays that Go code must not dereference the address.
+func (b *Buffer) IsCUDAMemory() bool { return true }
+
+// RecordStream says that work on a stream uses the buffer, so that its memory is not reused before
+// that work is done. Launches and copies of this package do it by themselves; code that passes the
+// address to other libraries must.
+func (b *Buffer) RecordStream(s *Stream) {
+	if b.b != nil {
+		b.d.pool.usedBy(b.b, s)
+	}
+}
+
+// usable returns an error if the buffer cannot be used for some bytes on a device.
+func (b *Buffer) usable(d *Device, offset, n int) error {
+	switch {
+	case b.freed.Load():
+		return fmt.Errorf("%w: the buffer of %d bytes was freed", ErrClosed, b.size)
+	case b.d != d:
+		return fmt.Errorf("cuda: the buffer is on device %d, the work on device %d: copy it", b.d.ordinal, d.ordinal)
+	case offset < 0 || n < 0 || offset > b.size-n:
+		return fmt.Errorf("cuda: bytes %d to %d of a buffer of %d", offset, offset+n, b.size)
+	}
+	return nil
+}

@@ -1,0 +1,313 @@
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+)
+
+// CopyIn is Stream.CopyIn on the default stream.
+func (d *Device) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) error {
+	return d.compute.CopyIn(ctx, dst, offset, src)
+}
+
+// CopyOut is Stream.CopyOut on the default stream.
+func (d *Device) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) error {
+	return d.compute.CopyOut(ctx, dst, src, offset)
+}
+
+// CopyIn copies a slice of numbers to a buffer, from an offset in bytes on, in the order of the stream.
+// It returns once the slice may be changed, which may be before the device has the numbers. From a
+// *Pinned it returns at once, and the memory must not be changed before the stream was synchronised.
+func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) error {
+	d := s.d
+	if err := d.refuse("CopyIn", "the host's memory changes between replays; copy before, or launch a kernel"); err != nil {
+		return err
+	}
+	pinned, raw, err := hostBytes(src)
+	if err == nil {
+		err = dst.usable(d, offset, len(raw))
+	}
+	if err == nil {
+		err = s.usable()
+	}
+	if err != nil || len(raw) == 0 {
+		return err
+	}
+	defer runtime.KeepAlive(dst)
+	to := dst.b.address() + drv.DevicePtr(offset)
+	d.pool.usedBy(dst.b, s)
+	span := d.profile.beginCopy(s)
+	switch {
+	case pinned != nil:
+		err = d.do(func() error { return d.check(d.drv.CopyInAsync(to, pinned.address, uint64(len(raw)), s.handle), s) })
+	case len(raw) <= smallCopy:
+		err = d.staging.sendSmall(ctx, s, to, raw)
+	default:
+		d.pool.usedBy(dst.b, d.in)
+		err = s.sendLarge(ctx, to, raw)
+	}
+	d.profile.endCopy(span, s, "H2D", len(raw))
+	return err
+}
+
+// sendLarge copies by chunks on the stream for copies to the device: while one is under way the next
+// is filled.
+func (s *Stream) sendLarge(ctx context.Context, to drv.DevicePtr, src []byte) error {
+	d := s.d
+	if err := d.do(func() error { return d.in.follow(s) }); err != nil {
+		return err
+	}
+	for from := 0; from < len(src); from += chunkBytes {
+		part := src[from:min(from+chunkBytes, len(src))]
+		c, err := d.staging.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		copy(c.bytes(0, len(part)), part)
+		err = d.do(func() error {
+			if err := d.drv.CopyInAsync(to+drv.DevicePtr(from), c.address, uint64(len(part)), d.in.handle); err != nil {
+				return d.check(err, d.in)
+			}
+			return d.staging.sent(c, d.in)
+		})
+		d.staging.done(c)
+		if err != nil {
+			return err
+		}
+	}
+	return d.do(func() error { return s.follow(d.in) })
+}
+
+// CopyOut copies from a buffer, from an offset in bytes on, into a slice of numbers or a *Pinned. It
+// comes after the work that is on the stream now, and returns when the numbers are there, or with the
+// context's cause if that is cancelled; the slice is then filled in part.
+func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) error {
+	d := s.d
+	if err := d.refuse("CopyOut", "it would wait for work that only runs when the graph does"); err != nil {
+		return err
+	}
+	pinned, raw, err := hostBytes(dst)
+	if err == nil {
+		err = src.usable(d, offset, len(raw))
+	}
+	if err == nil {
+		err = s.usable()
+	}
+	if err != nil || len(raw) == 0 {
+		return err
+	}
+	defer runtime.KeepAlive(src)
+	from := src.b.address() + drv.DevicePtr(offset)
+	d.pool.usedBy(src.b, s)
+	span := d.profile.beginCopy(s)
+	switch {
+	case pinned != nil:
+		err = d.do(func() error { return d.check(d.drv.CopyOutAsync(pinned.address, from, uint64(len(raw)), s.handle), s) })
+		d.profile.endCopy(span, s, "D2H", len(raw))
+		if err == nil {
+			err = s.wait(ctx)
+		}
+		return err
+	case len(raw) <= smallCopy:
+		if err = s.wait(ctx); err == nil {
+			err = d.do(func() error { return d.check(d.drv.CopyOut(raw, from), s) })
+		}
+	default:
+		d.pool.usedBy(src.b, d.out)
+		if err = s.fetchLarge(ctx, raw, from); err == nil {
+			d.profile.endCopy(span, d.out, "D2H", len(raw))
+		}
+		return err
+	}
+	d.profile.endCopy(span, s, "D2H", len(raw))
+	return err
+}
+
+// fetchLarge copies by chunks on the stream for copies to the host: while one is emptied the next are
+// under way.
+func (s *Stream) fetchLarge(ctx context.Context, dst []byte, from drv.DevicePtr) error {
+	const ahead = 3 // chunks under way
+	d := s.d
+	if err := d.do(func() error { return d.out.follow(s) }); err != nil {
+		return err
+	}
+	type part struct {
+		c    *chunk
+		to   []byte
+		mark drv.Event
+	}
+	var queue []part
+	defer func() {
+		for _, p := range queue {
+			d.staging.done(p.c) // its event keeps it until the copy has ended
+		}
+	}()
+	receive := func() error {
+		p := queue[0]
+		if err := d.await(ctx, p.mark, d.out); err != nil {
+			return err
+		}
+		copy(p.to, p.c.bytes(0, len(p.to)))
+		d.staging.done(p.c)
+		queue = queue[1:]
+		return nil
+	}
+	for at := 0; at < len(dst); at += chunkBytes {
+		if len(queue) == ahead {
+			if err := receive(); err != nil {
+				return err
+			}
+		}
+		c, err := d.staging.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		p := part{c: c, to: dst[at:min(at+chunkBytes, len(dst))]}
+		err = d.do(func() (err error) {
+			if err = d.drv.CopyOutAsync(c.address, from+drv.DevicePtr(at), uint64(len(p.to)), d.out.handle); err != nil {
+				return d.check(err, d.out)
+			}
+			if err = d.staging.sent(c, d.out); err == nil {
+				p.mark, err = d.out.mark()
+			}
+			return err
+		})
+		queue = append(queue, p)
+		if err != nil {
+			return err
+		}
+	}
+	for len(queue) > 0 {
+		if err := receive(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Copy copies n bytes from one buffer to another, in the order of the stream. The source may be on
+// another device; then the copy comes after the work that is on that device's default stream now.
+func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int) error {
+	d := s.d
+	if err := dst.usable(d, dstOffset, n); err != nil {
+		return err
+	}
+	if err := src.usable(src.d, srcOffset, n); err != nil {
+		return err
+	}
+	if n == 0 {
+		return nil
+	}
+	defer runtime.KeepAlive(dst)
+	defer runtime.KeepAlive(src)
+	to, from := dst.b.address()+drv.DevicePtr(dstOffset), src.b.address()+drv.DevicePtr(srcOffset)
+	d.pool.usedBy(dst.b, s)
+	d.keep(dst.b)
+	if src.d == d {
+		d.pool.usedBy(src.b, s)
+		d.keep(src.b)
+		return d.do(func() error {
+			if err := s.usable(); err != nil {
+				return err
+			}
+			return d.check(d.drv.CopyAsync(to, from, uint64(n), s.handle), s)
+		})
+	}
+	if err := d.refuse("Stream.Copy between devices", "a graph belongs to one device"); err != nil {
+		return err
+	}
+	return s.copyPeer(to, src, from, n)
+}
+
+// copyPeer orders a copy with the work of both devices: it comes after what the other device has now,
+// and the other device goes on after it.
+func (s *Stream) copyPeer(to drv.DevicePtr, src *Buffer, from drv.DevicePtr, n int) error {
+	d, other := s.d, src.d
+	if !d.drv.Has(drv.FeaturePeers) {
+		return fmt.Errorf("%w: copies between devices: copy through the host", ErrUnsupported)
+	}
+	before, err := other.compute.Record()
+	if err != nil {
+		return err
+	}
+	if err := s.Wait(before); err != nil {
+		return err
+	}
+	if err := d.do(func() error {
+		return d.check(d.drv.CopyPeerAsync(to, d.ctx, from, other.ctx, uint64(n), s.handle), s)
+	}); err != nil {
+		return err
+	}
+	after, err := s.Record()
+	if err != nil {
+		return err
+	}
+	return other.compute.Wait(after)
+}
+
+// Fill sets n bytes of a buffer to one value, in the order of the stream.
+func (s *Stream) Fill(dst *Buffer, offset, n int, value byte) error {
+	d := s.d
+	if err := dst.usable(d, offset, n); err != nil || n == 0 {
+		return err
+	}
+	defer runtime.KeepAlive(dst)
+	d.pool.usedBy(dst.b, s)
+	d.keep(dst.b)
+	return d.do(func() error {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		return d.check(d.drv.SetBytesAsync(dst.b.address()+drv.DevicePtr(offset), value, uint64(n), s.handle), s)
+	})
+}
+
+// hostBytes returns the memory of a slice of numbers, or of page-locked memory.
+func hostBytes(v any) (*Pinned, []byte, error) {
+	switch v := v.(type) {
+	case *Pinned:
+		b := v.Bytes()
+		if b == nil {
+			return nil, nil, fmt.Errorf("%w: the page-locked memory was freed", ErrClosed)
+		}
+		return v, b, nil
+	case []byte:
+		return nil, v, nil
+	case []float32:
+		return nil, raw(v), nil
+	case []float64:
+		return nil, raw(v), nil
+	case []int32:
+		return nil, raw(v), nil
+	case []uint32:
+		return nil, raw(v), nil
+	case []int64:
+		return nil, raw(v), nil
+	case []uint64:
+		return nil, raw(v), nil
+	case []int16:
+		return nil, raw(v), nil
+	case []uint16:
+		return nil, raw(v), nil
+	case []int8:
+		return nil, raw(v), nil
+	case []bool:
+		return nil, raw(v), nil
+	case []complex64:
+		return nil, raw(v), nil
+	case []complex128:
+		return nil, raw(v), nil
+	}
+	return nil, nil, fmt.Errorf("cuda: cannot copy a %T: want a slice of numbers with a fixed size, or *cuda.Pinned", v)
+}
+
+func raw[T any](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}

@@ -1,0 +1,137 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+)
+
+// Graph is work that was captured once and is launched as a whole, many times, for about the price of
+// one kernel. It keeps the memory of the buffers that it uses, at their addresses.
+type Graph struct {
+	d      *Device
+	mu     sync.Mutex
+	exec   drv.GraphExec
+	c      *capture
+	closed bool
+}
+
+// Capture collects what f puts on a stream as a graph; nothing of it runs now. The function does all of
+// it on its own goroutine. It may use other streams, as long as they wait for an event of the first one
+// and the first waits for events of them in the end.
+//
+// Allocating, waiting, compiling, and copies from and to the host are not possible inside: such a call
+// returns a *CaptureError that names it, and so does Capture. Numbers that change between launches
+// belong into a small buffer that is written before each of them.
+func (d *Device) Capture(f func(*Stream) error) (*Graph, error) {
+	c, graph, err := d.collectGraph(f)
+	if err != nil {
+		return nil, err
+	}
+	g := &Graph{d: d, c: c}
+	err = d.do(func() (err error) {
+		defer d.drv.GraphDestroy(graph)
+		g.exec, err = d.drv.GraphInstantiate(graph)
+		return d.check(err, nil)
+	})
+	if err != nil {
+		c.release()
+		return nil, err
+	}
+	return g, nil
+}
+
+// Launch puts all work of the graph on a stream.
+func (g *Graph) Launch(s *Stream) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d := g.d
+	if g.closed {
+		return fmt.Errorf("%w: the graph", ErrClosed)
+	}
+	if s.d != d {
+		return fmt.Errorf("%w: the graph is of device %d, stream %s of device %d", ErrArgument, d.ordinal, s.name, s.d.ordinal)
+	}
+	for b := range g.c.blocks {
+		d.pool.usedBy(b, s)
+	}
+	return d.do(func() error {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		info := d.launches.add(s, LaunchInfo{Kernel: "graph", Stream: s.name})
+		span := d.profile.begin(s)
+		if err := d.drv.GraphLaunch(g.exec, s.handle); err != nil {
+			return launchError(d, s, err, info)
+		}
+		d.profile.endKernel(span, s, "graph")
+		if d.wait {
+			if err := d.drv.StreamSynchronize(s.handle); err != nil {
+				return launchError(d, s, err, info)
+			}
+			s.synced.Store(info.Serial)
+		}
+		return nil
+	})
+}
+
+// Update captures again and puts the new arguments and geometries into the graph. If the work has
+// another shape, or the driver cannot change graphs, the graph is made anew; launches that are under
+// way are not disturbed. If it fails the graph is as before.
+func (g *Graph) Update(f func(*Stream) error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d := g.d
+	if g.closed {
+		return fmt.Errorf("%w: the graph", ErrClosed)
+	}
+	c, graph, err := d.collectGraph(f)
+	if err != nil {
+		return err
+	}
+	err = d.do(func() error {
+		defer d.drv.GraphDestroy(graph)
+		err := ErrUnsupported
+		if d.drv.Has(drv.FeatureGraphUpdate) {
+			err = d.drv.GraphUpdate(g.exec, graph)
+		}
+		if errors.Is(err, drv.GraphExecUpdateFailure) || errors.Is(err, ErrUnsupported) {
+			return g.replace(graph)
+		}
+		return d.check(err, nil)
+	})
+	if err != nil {
+		c.release()
+		return err
+	}
+	g.c.release()
+	g.c = c
+	return nil
+}
+
+// replace instantiates a graph in the place of the present one.
+func (g *Graph) replace(graph drv.Graph) error {
+	d := g.d
+	e, err := d.drv.GraphInstantiate(graph)
+	if err != nil {
+		return d.check(err, nil)
+	}
+	d.drv.GraphExecDestroy(g.exec)
+	g.exec = e
+	return nil
+}
+
+// Close gives the graph and its hold on buffers back. Launches that are under way finish.
+func (g *Graph) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	err := g.d.do(func() error { return g.d.check(g.d.drv.GraphExecDestroy(g.exec), nil) })
+	g.c.release()
+	return err
+}

@@ -1,0 +1,224 @@
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+)
+
+// Copies go through page-locked memory: the device reads and writes it while Go goes on, and ordinary
+// memory of Go must not be touched by anybody after a call has returned.
+const (
+	chunkBytes = 4 << 20
+	maxChunks  = 16       // 64 MiB
+	smallCopy  = 64 << 10 // B; copies up to this size share chunks
+)
+
+// chunk is a piece of page-locked memory.
+type chunk struct {
+	address uintptr
+	event   drv.Event // the last copy that uses it
+	pending bool      // the event was recorded
+	busy    bool      // somebody fills or empties it
+	filled  int       // B, of small copies
+}
+
+// bytes returns a part of the chunk.
+func (c *chunk) bytes(from, n int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(dl.Pointer(c.address), from)), n)
+}
+
+// staging is a ring of chunks, made when they are first needed.
+type staging struct {
+	d     *Device
+	mu    sync.Mutex
+	all   []*chunk
+	small map[*Stream]*chunk // where the next small copy of a stream goes
+}
+
+// acquire returns a chunk that nobody uses, after waiting for one if there are enough.
+func (g *staging) acquire(ctx context.Context) (*chunk, error) {
+	var got *chunk
+	err := poll(ctx, func() (bool, error) {
+		err := g.d.do(func() (err error) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			got, err = g.find()
+			return err
+		})
+		return got != nil, err
+	})
+	return got, err
+}
+
+// find returns a chunk that nobody uses or a new one, or nil if there are enough.
+func (g *staging) find() (*chunk, error) {
+	for _, c := range g.all {
+		if c.busy {
+			continue
+		}
+		if c.pending {
+			done, err := g.d.drv.EventQuery(c.event)
+			if err != nil {
+				return nil, g.d.check(err, nil)
+			}
+			if !done {
+				continue
+			}
+		}
+		c.busy, c.pending, c.filled = true, false, 0
+		return c, nil
+	}
+	if len(g.all) == maxChunks {
+		return nil, nil
+	}
+	c := &chunk{busy: true}
+	var err error
+	if c.address, err = g.d.drv.HostAlloc(chunkBytes); err != nil {
+		return nil, g.d.check(err, nil)
+	}
+	if c.event, err = g.d.drv.EventCreate(false); err != nil {
+		g.d.drv.HostFree(c.address)
+		return nil, g.d.check(err, nil)
+	}
+	g.all = append(g.all, c)
+	return c, nil
+}
+
+// sent says that a copy which uses the chunk was put on a stream.
+func (g *staging) sent(c *chunk, s *Stream) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c.pending = true
+	return g.d.check(g.d.drv.EventRecord(c.event, s.handle), s)
+}
+
+// done gives a chunk back to the ring.
+func (g *staging) done(c *chunk) {
+	g.mu.Lock()
+	c.busy = false
+	g.mu.Unlock()
+}
+
+// sendSmall copies at most smallCopy bytes to the device in the order of a stream. Copies of one
+// stream share a chunk, whose event is that of the newest of them.
+func (g *staging) sendSmall(ctx context.Context, s *Stream, dst drv.DevicePtr, src []byte) error {
+	for {
+		sent := false
+		err := g.d.do(func() error {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			c := g.small[s]
+			if c == nil || c.filled+len(src) > chunkBytes {
+				return nil
+			}
+			sent = true
+			from := c.filled
+			c.filled += (len(src) + 15) / 16 * 16
+			copy(c.bytes(from, len(src)), src)
+			if err := g.d.drv.CopyInAsync(dst, c.address+uintptr(from), uint64(len(src)), s.handle); err != nil {
+				return g.d.check(err, s)
+			}
+			c.pending = true
+			return g.d.check(g.d.drv.EventRecord(c.event, s.handle), s)
+		})
+		if sent || err != nil {
+			return err
+		}
+		c, err := g.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		g.mu.Lock()
+		if g.small == nil {
+			g.small = map[*Stream]*chunk{}
+		}
+		if old := g.small[s]; old != nil {
+			old.busy = false
+		}
+		g.small[s] = c
+		g.mu.Unlock()
+	}
+}
+
+// forget gives back the chunk of a stream that is closed.
+func (g *staging) forget(s *Stream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.small[s]; c != nil {
+		c.busy = false
+		delete(g.small, s)
+	}
+}
+
+// free gives everything back to the driver, at the end.
+func (g *staging) free() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.all {
+		g.d.drv.EventDestroy(c.event)
+		g.d.drv.HostFree(c.address)
+	}
+	g.all, g.small = nil, nil
+}
+
+// Pinned is page-locked memory of the host, for transfers that users repeat: copies from and to it
+// skip the staging area and run at the full speed of the bus. There is little of it; it is not swapped.
+type Pinned struct {
+	d       *Device
+	mu      sync.Mutex
+	address uintptr
+	size    int
+}
+
+// AllocPinned returns page-locked memory of some bytes. It must be freed with Free.
+func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
+	if bytes <= 0 {
+		return nil, fmt.Errorf("cuda: page-locked memory of %d bytes: want more than 0", bytes)
+	}
+	if err := d.refuse("Device.AllocPinned", "allocate before"); err != nil {
+		return nil, err
+	}
+	m := &Pinned{d: d, size: bytes}
+	err := d.do(func() (err error) {
+		m.address, err = d.drv.HostAlloc(uint64(bytes))
+		return d.check(err, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Bytes returns the memory. It is gone after Free.
+func (m *Pinned) Bytes() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.address == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(dl.Pointer(m.address)), m.size)
+}
+
+// Free waits for the device, which may still copy, and gives the memory back.
+func (m *Pinned) Free() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.address == 0 {
+		return nil
+	}
+	err := m.d.do(func() error {
+		if err := m.d.drain(); err != nil {
+			return err
+		}
+		return m.d.check(m.d.drv.HostFree(m.address), nil)
+	})
+	m.address = 0
+	runtime.KeepAlive(m)
+	return err
+}

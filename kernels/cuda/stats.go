@@ -1,0 +1,61 @@
+package cuda
+
+// Stats describes the memory that a device has given out, in bytes and counts.
+type Stats struct {
+	Device       int    `json:"device_id"`
+	Reserved     uint64 `json:"total_allocated"`  // B, taken from the driver
+	Active       uint64 `json:"active_memory"`    // B, in buffers, rounded up
+	PeakReserved uint64 `json:"peak_allocated"`   // B
+	Allocations  uint64 `json:"allocation_count"` // buffers that were made
+	Frees        uint64 `json:"free_count"`       // buffers that were freed
+	Blocks       int    `json:"pool_blocks"`      // free pieces in the cache
+	PeakActive   uint64 `json:"peak_active"`      // B
+	Cached       uint64 `json:"cached"`           // B, reserved and not in buffers
+	LargestFree  uint64 `json:"largest_free"`     // B, the largest free piece in the cache
+	Retries      uint64 `json:"oom_retries"`      // how often memory was short
+	DriverCalls  uint64 `json:"driver_calls"`     // how often the driver was asked for memory or given some
+}
+
+// Stats returns the counts since the device was opened or since ResetPeak.
+func (d *Device) Stats() Stats {
+	p := d.pool
+	if d.enter() == nil {
+		defer d.leave()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.drainForgotten()
+		p.reclaim()
+		return p.snapshot()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.snapshot()
+}
+
+// ResetPeak lets the peaks start from what is in use now.
+func (d *Device) ResetPeak() {
+	p := d.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.PeakReserved, p.stats.PeakActive = p.stats.Reserved, p.stats.Active
+}
+
+func (p *pool) snapshot() Stats {
+	st := p.stats
+	st.Device = p.d.ordinal
+	if p.kind == Async {
+		if p.async != 0 && p.idle != nil {
+			st.Reserved, _ = p.d.drv.PoolReserved(p.async)
+		}
+		st.PeakReserved = max(st.PeakReserved, st.Reserved)
+		p.stats.PeakReserved = st.PeakReserved
+	}
+	for _, list := range p.idle {
+		st.Blocks += len(list)
+		if n := len(list); n > 0 {
+			st.LargestFree = max(st.LargestFree, list[n-1].size)
+		}
+	}
+	st.Cached = st.Reserved - min(st.Reserved, st.Active)
+	return st
+}

@@ -1,0 +1,93 @@
+package cuda
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+)
+
+// system is a driver and the devices that are open.
+type system struct {
+	drv  *drv.Driver
+	err  error // why there is no driver
+	mu   sync.Mutex
+	open map[int]*Device
+}
+
+func newSystem() *system {
+	s := &system{open: map[int]*Device{}}
+	s.drv, s.err = drv.Open()
+	return s
+}
+
+// standard is the driver of the machine, looked for once.
+var standard = sync.OnceValue(newSystem)
+
+// Available returns nil if there is a GPU that can be used. Otherwise the error wraps ErrNoDriver,
+// ErrDriverTooOld or ErrNoDevice and says what was tried.
+func Available() error { return standard().available() }
+
+func (s *system) available() error {
+	if s.err != nil {
+		return s.err
+	}
+	n, err := s.drv.DeviceCount()
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: %s sees none: look at CUDA_VISIBLE_DEVICES and nvidia-smi", ErrNoDevice, s.drv.Path())
+	}
+	return err
+}
+
+// Devices describes all devices that the driver shows to this process. It opens none of them.
+func Devices() ([]Info, error) { return standard().devices() }
+
+func (s *system) devices() ([]Info, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	n, err := s.drv.DeviceCount()
+	if err != nil {
+		return nil, err
+	}
+	var all []Info
+	for i := range n {
+		info, _, err := describe(s.drv, i)
+		if err != nil {
+			return all, fmt.Errorf("device %d: %w", i, err)
+		}
+		all = append(all, info)
+	}
+	return all, nil
+}
+
+// Open returns the device with an ordinal, from 0. It is opened once: a second Open returns the same
+// Device, whose options must be the same, and each Open needs a Close.
+func Open(ordinal int, o Options) (*Device, error) { return standard().device(ordinal, o) }
+
+func (s *system) device(ordinal int, o Options) (*Device, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	if n, err := s.drv.DeviceCount(); err != nil || ordinal < 0 || ordinal >= n {
+		return nil, fmt.Errorf("%w with number %d: there are %d, counted from 0", ErrNoDevice, ordinal, n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.open[ordinal]; d != nil {
+		if lost := d.lost.Load(); lost != nil {
+			return nil, lost
+		}
+		if d.options != o {
+			return nil, fmt.Errorf("cuda: device %d is open with other options (%+v, and now %+v): close it first", ordinal, d.options, o)
+		}
+		d.users++
+		return d, nil
+	}
+	d, err := openDevice(s, ordinal, o)
+	if err != nil {
+		return nil, err
+	}
+	s.open[ordinal] = d
+	return d, nil
+}
