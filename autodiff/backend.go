@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// Backend runs a program. There is one: CPU.
+// Backend runs a program: [CPU] or [CUDA].
 type Backend interface {
 	options(s Settings) (cpu.Options, error)
+	// compile makes the code of a program for a device; nil if it runs on the processor.
+	compile(p *compiler.Program, s Settings) (*cuda.Code, error)
 }
 
 // CPU runs programs on the processor. The zero value is the default.
@@ -39,3 +43,5 @@ func (c CPU) options(s Settings) (cpu.Options, error) {
 	}
 	return o, fmt.Errorf("autodiff: instruction set %q: want one of %v, which this processor has", c.SIMD, kernels.Levels())
 }
+
+func (c CPU) compile(*compiler.Program, Settings) (*cuda.Code, error) { return nil, nil }

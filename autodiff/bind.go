@@ -16,7 +16,7 @@ func (s *State) Bind(i int, data []float64) error { return bind(s.f64, s.p, i, d
 // Bind32 is Bind in a program of float32.
 func (s *State) Bind32(i int, data []float32) error { return bind(s.f32, s.p, i, data) }
 
-func bind[T cpu.Real](m *cpu.Machine[T], p *Program, i int, data []T) error {
+func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 	if err := p.hasInput(i); err != nil {
 		return err
 	}

@@ -5,168 +5,56 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
-	"unsafe"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
-	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
-	"github.com/euryale-dev/euryale/kernels/cuda/drv"
-	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-func bytesOf[T any](v []T) []byte {
-	if len(v) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
-}
-
-// runLoops runs the loops of a program on the pretend device.
-func runLoops(t *testing.T, d *drv.Driver, c *rtc.Compiler, p *ad.Program, in [][]float64, bits int) ([][]float64, bool) {
-	code := p.Code()
-	var tables []uint64
-	src := cuda.Generate(code, bits, false)
-	for i, j := range code.Jobs {
-		if j.Step != nil && src.Jobs[i] == nil && j.Step.Size() > 0 {
-			hosted[j.Step.Op.Name]++
-			return nil, false
-		}
-	}
-	img, err := c.Compile(rtc.Source{Text: src.Text}, rtc.Target{Major: 9})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, src.Text)
-	}
-	mod, err := d.ModuleLoad(img.Data)
+func onDevice(t *testing.T, outs, in []*ad.Node, values [][]float64, bits int) [][]float64 {
+	t.Helper()
+	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: ad.CUDA{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.ModuleUnload(mod)
-	for _, v := range src.Tables {
-		q, _ := d.MemAlloc(uint64(8*len(v) + 8))
-		d.CopyIn(q, bytesOf(v))
-		defer func() { _ = q }()
-		tables = append(tables, uint64(q))
-	}
-	ptr := make([]uint64, len(code.Buffers)+len(tables))
-	copy(ptr[len(code.Buffers):], tables)
-	for i, b := range code.Buffers {
-		q, err := d.MemAlloc(max(8, uint64(b.Size)*8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ptr[i] = uint64(q)
-		if b.Kind == compiler.IntBuf && b.Value.Op == nil {
-			d.CopyIn(q, bytesOf(b.Value.Ints))
-		}
-		if b.Kind == compiler.ConstBuf {
-			put(d, q, b.Value.Data, bits)
-		}
-	}
-	for i, v := range in {
-		put(d, drv.DevicePtr(ptr[code.InBufs[i]]), v, bits)
-	}
-	table, _ := d.MemAlloc(uint64(8 * len(ptr)))
-	d.CopyIn(table, bytesOf(ptr))
-	part, _ := d.MemAlloc(uint64(8*src.Partials + 8))
-	fault, _ := d.MemAlloc(8)
-	d.CopyIn(fault, make([]byte, 8))
-	stream, err := d.StreamCreate(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.StreamDestroy(stream)
-	params := drv.NewParameters()
-	defer params.Release()
-	for _, list := range src.Jobs {
-		for _, k := range list {
-			if err := d.CtxSynchronize(); err != nil {
-				t.Fatalf("before %v: %v\n%s\n%v", k, err, src.Text, p)
-			}
-			f, err := d.ModuleFunction(mod, k.Kernel)
-			if err != nil {
-				t.Fatal(err)
-			}
-			params.Reset()
-			params.Word(uint64(table))
-			params.Word(uint64(part))
-			params.Word(uint64(fault))
-			if err := d.Launch(f, [3]int{k.Grid, 1, 1}, [3]int{k.Block, 1, 1}, 0, stream, params); err != nil {
+	s := p.NewState()
+	var first [][]float64
+	for run := range 3 { // the second captures a graph, the third launches it
+		for i, v := range values {
+			if err := s.SetInput(i, v); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	if err := d.CtxSynchronize(); err != nil {
-		t.Fatalf("%v\n%s", err, src.Text)
-	}
-	flag := make([]int32, 2)
-	d.CopyOut(bytesOf(flag), fault)
-	if flag[0] != 0 {
-		t.Fatalf("fault %v of %v", flag, code.Jobs[flag[0]-1])
-	}
-	var out [][]float64
-	for i, b := range code.OutBufs {
-		n := code.Size(b)
-		v := make([]float64, n)
-		if code.IsInts(b) {
-			w := make([]int64, n)
-			d.CopyOut(bytesOf(w), drv.DevicePtr(ptr[b]))
-			for k := range w {
-				v[k] = float64(w[k])
-			}
-		} else if bits == 64 {
-			d.CopyOut(bytesOf(v), drv.DevicePtr(ptr[b]))
-		} else {
-			w := make([]float32, n)
-			d.CopyOut(bytesOf(w), drv.DevicePtr(ptr[b]))
-			for k := range w {
-				v[k] = float64(w[k])
+		if err := s.Run(); err != nil {
+			t.Fatalf("run %d: %v\n%v", run, err, p)
+		}
+		var got [][]float64
+		for i := range outs {
+			got = append(got, s.OutputFloat64(i))
+		}
+		if run == 0 {
+			first = got
+		}
+		for i := range outs {
+			if !slices.EqualFunc(got[i], first[i], func(a, b float64) bool { return a == b || a != a && b != b }) {
+				t.Fatalf("run %d: output %d differs", run, i)
 			}
 		}
-		out = append(out, v)
-		_ = i
 	}
-	return out, true
+	return first
 }
-
-func put(d *drv.Driver, q drv.DevicePtr, v []float64, bits int) {
-	if len(v) == 0 {
-		return
-	}
-	if bits == 64 {
-		d.CopyIn(q, bytesOf(v))
-		return
-	}
-	w := make([]float32, len(v))
-	for i := range v {
-		w[i] = float32(v[i])
-	}
-	d.CopyIn(q, bytesOf(w))
-}
-
-var hosted = map[string]int{}
 
 func TestGenerated(t *testing.T) {
 	libs, _ := filepath.Glob(os.Getenv("HOME") + "/.cache/euryale/pretend/*/libpretend.so")
-	t.Setenv("EURYALE_LIBCUDA", libs[0])
-	t.Setenv("EURYALE_LIBNVRTC", libs[0])
-	d, err := drv.Open()
-	if err != nil {
-		t.Fatal(err)
+	lib := ""
+	var when int64
+	for _, l := range libs {
+		if i, _ := os.Stat(l); i.ModTime().UnixNano() > when {
+			lib, when = l, i.ModTime().UnixNano()
+		}
 	}
-	ctx, err := d.Retain(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Enter(ctx); err != nil {
-		t.Fatal(err)
-	}
-	defer d.Leave()
-	c, err := rtc.Open(rtc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := 0
+	t.Setenv("EURYALE_LIBCUDA", lib)
+	t.Setenv("EURYALE_LIBNVRTC", lib)
 	for _, op := range ad.Ops() {
 		if op.Sample == nil {
 			continue
@@ -191,15 +79,7 @@ func TestGenerated(t *testing.T) {
 			outs = append(outs, ad.Grad(total, in...)...)
 		}
 		for _, bits := range []int{64, 32} {
-			p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits})
-			if err != nil {
-				t.Fatal(op.Name, err)
-			}
-			got, ok := runLoops(t, d, c, p, values, bits)
-			if !ok {
-				continue
-			}
-			done++
+			got := onDevice(t, outs, in, values, bits)
 			want := results(t, way{bits, ""}, outs, in, values)
 			tol := map[int]float64{64: 1e-10, 32: 2e-4}[bits]
 			for i := range outs {
@@ -212,8 +92,13 @@ func TestGenerated(t *testing.T) {
 			}
 		}
 	}
-	t.Log(done, "programs of operations", hosted)
-	for seed := range uint64(40) {
+}
+
+func TestGeneratedGraphs(t *testing.T) {
+	libs, _ := filepath.Glob(os.Getenv("HOME") + "/.cache/euryale/pretend/*/libpretend.so")
+	t.Setenv("EURYALE_LIBCUDA", libs[0])
+	t.Setenv("EURYALE_LIBNVRTC", libs[0])
+	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		shapes := [][]int{{3, 40}, {40}, {3, 1}}
 		if seed%3 == 1 {
@@ -234,26 +119,14 @@ func TestGenerated(t *testing.T) {
 		all := randomGraph(rng, in[0], in[1], in[2], 14)
 		last := ad.Sum(all[len(all)-1])
 		outs := append([]*ad.Node{last, all[len(all)-2]}, ad.Grad(last, in...)...)
-		for _, bits := range []int{64, 32} {
-			p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, ok := runLoops(t, d, c, p, values, bits)
-			if !ok {
-				continue
-			}
-			done++
-			want := results(t, way{bits, ""}, outs, in, values)
-			tol := map[int]float64{64: 1e-11, 32: 2e-4}[bits]
-			for i := range outs {
-				for k := range got[i] {
-					if !near(got[i][k], want[i][k], tol) {
-						t.Fatalf("seed %d bits %d output %d element %d: device %g, CPU %g\n%s", seed, bits, i, k, got[i][k], want[i][k], cuda.Generate(p.Code(), bits, false).Text)
-					}
+		got := onDevice(t, outs, in, values, 64)
+		want := results(t, way{64, ""}, outs, in, values)
+		for i := range outs {
+			for k := range got[i] {
+				if !near(got[i][k], want[i][k], 1e-11) {
+					t.Fatalf("seed %d output %d element %d: device %g, CPU %g", seed, i, k, got[i][k], want[i][k])
 				}
 			}
 		}
 	}
-	t.Log(done, "programs", hosted)
 }

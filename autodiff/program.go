@@ -7,6 +7,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // Settings say how Compile makes a Program. The zero value is the default.
@@ -39,6 +40,7 @@ type Program struct {
 	inputs   []*Node
 	outputs  []*Node // outputs of the graph that was compiled
 	code     *compiler.Program
+	device   *cuda.Code // nil on the processor
 }
 
 // Compile makes a Program that computes outputs.
@@ -64,7 +66,11 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	if p.code, err = p.build(nil); err != nil {
 		return nil, err
 	}
-	return p, p.fits()
+	if err := p.fits(); err != nil {
+		return nil, err
+	}
+	p.device, err = p.settings.Backend.compile(p.code, p.settings)
+	return p, err
 }
 
 // build compiles the graph; trace, unless nil, is told what each pass has made.
@@ -171,8 +177,12 @@ func (p *Program) Bytes() int {
 
 // String lists the program, one line per pass over memory.
 func (p *Program) String() string {
-	return fmt.Sprintf("program float%d %v: %d inputs, %d outputs, %d jobs, %d bytes\n%v",
-		p.settings.Precision, p.options.Level, len(p.inputs), len(p.code.Outputs), len(p.code.Jobs), p.Bytes(), p.code)
+	on := p.options.Level.String()
+	if p.device != nil {
+		on = p.device.String()
+	}
+	return fmt.Sprintf("program float%d %s: %d inputs, %d outputs, %d jobs, %d bytes\n%v",
+		p.settings.Precision, on, len(p.inputs), len(p.code.Outputs), len(p.code.Jobs), p.Bytes(), p.code)
 }
 
 // Explain says what each pass of the compiler made of the graph: the values after

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // State is the memory of one run of a Program: its inputs, outputs and
@@ -13,19 +14,36 @@ import (
 // that there is not; methods that return elements panic, as an index out of range does.
 type State struct {
 	p   *Program
-	f64 *cpu.Machine[float64]
-	f32 *cpu.Machine[float32]
+	f64 machine[float64]
+	f32 machine[float32]
+	err error // why there is no machine
 }
 
-// NewState makes a State with all inputs 0.
+// machine runs a program at one precision.
+type machine[T cpu.Real] interface {
+	Run() error
+	Reals(buf int) []T
+	Span(first, last int) []T
+	Indices(buf int) []int64
+	Bind(buf int, data []T)
+}
+
+// NewState makes a State with all inputs 0. If a device has no memory for it, Run returns the error.
 func (p *Program) NewState() *State {
 	s := &State{p: p}
 	if p.settings.Precision == 64 {
-		s.f64 = cpu.NewMachine[float64](p.code, p.options)
+		s.f64, s.err = newMachine[float64](p)
 	} else {
-		s.f32 = cpu.NewMachine[float32](p.code, p.options)
+		s.f32, s.err = newMachine[float32](p)
 	}
 	return s
+}
+
+func newMachine[T cpu.Real](p *Program) (machine[T], error) {
+	if p.device == nil {
+		return cpu.NewMachine[T](p.code, p.options), nil
+	}
+	return cuda.NewMachine[T](p.device, p.options)
 }
 
 // Program returns what s runs.
@@ -33,6 +51,9 @@ func (s *State) Program() *Program { return s.p }
 
 // Run computes the outputs from the inputs.
 func (s *State) Run() error {
+	if s.err != nil {
+		return s.err
+	}
 	if s.f64 != nil {
 		return s.f64.Run()
 	}
@@ -101,7 +122,7 @@ func (s *State) OutputFloat64(i int) []float64 {
 	return out
 }
 
-func reals[T cpu.Real](m *cpu.Machine[T], buf int) []T {
+func reals[T cpu.Real](m machine[T], buf int) []T {
 	if m == nil {
 		return nil
 	}

@@ -41,6 +41,15 @@ func (m *Machine[T]) Run() error {
 	return nil
 }
 
+// Step runs one job, which is a step.
+func (m *Machine[T]) Step(job int) error {
+	if m.moved {
+		m.rebind()
+	}
+	c := m.jobs[job].call
+	return c.run(c)
+}
+
 // fillOnce repeats single numbers over whole registers.
 func (w *worker[T]) fillOnce(b *boundLoop[T]) {
 	for i := range b.fills {

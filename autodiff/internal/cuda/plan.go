@@ -24,10 +24,10 @@ const (
 type place uint8
 
 const (
-	nowhere place = 0
-	host    place = 1
-	device  place = 2
-	both    place = host | device
+	nowhere     place = 0
+	onProcessor place = 1
+	onDevice    place = 2
+	both        place = onProcessor | onDevice
 )
 
 // plan is what a run does, in order. Which jobs run on the processor is known beforehand, and so is
@@ -48,23 +48,23 @@ func planOf(p *compiler.Program, launches [][]Launch) plan {
 		case b.Value.Data != nil || b.Value.Ints != nil:
 			at[i] = both // a constant, copied once
 		default:
-			at[i] = host // an input
+			at[i] = both // an input: sent before the jobs
 		}
 	}
 	for i, j := range p.Jobs {
-		want, kind := device, launch
+		want, kind := onDevice, launch
 		if launches[i] == nil {
 			if j.Step != nil && j.Step.Size() == 0 {
 				continue
 			}
-			want, kind = host, onHost
+			want, kind = onProcessor, onHost
 			out.hosted = append(out.hosted, i)
 		}
 		for _, b := range j.Reads() {
 			if at[b]&want != 0 || at[b] == nowhere {
 				continue
 			}
-			if want == device {
+			if want == onDevice {
 				out.actions = append(out.actions, action{kind: upload, buffer: b})
 			} else {
 				out.actions = append(out.actions, action{kind: download, buffer: b})

@@ -31,6 +31,7 @@ type Source struct {
 	Partials int
 	// Tables are arrays of indices whose addresses follow those of the program's arrays.
 	Tables [][]int64
+	Fails  bool // whether a kernel may report that it cannot do its job
 }
 
 // Launch is one kernel and its geometry in one dimension.
@@ -51,6 +52,7 @@ type generator struct {
 	isolate   bool // whether lanes of a batch fail alone
 	buffers   int  // number of arrays of the program
 	tables    [][]int64
+	fails     bool
 }
 
 // Generate makes the kernels of a program, of reals of 32 or 64 bits. isolate says
@@ -65,7 +67,7 @@ func Generate(p *compiler.Program, precision int, isolate bool) *Source {
 			s.Jobs[i] = g.step(i, j.Step)
 		}
 	}
-	s.Partials, s.Tables = g.partials, g.tables
+	s.Partials, s.Tables, s.Fails = g.partials, g.tables, g.fails
 	s.Text = fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[precision]) + prelude + g.helpers.String() + g.text.String()
 	return s
 }

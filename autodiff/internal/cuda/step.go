@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
@@ -65,9 +66,11 @@ func (s *Step) Elements(n int, text string) { s.elements("step", n, perThread, b
 // Lines makes a kernel that runs a text for i = 0 ... n-1, each in a thread that has much to do.
 func (s *Step) Lines(n int, text string) { s.elements("step", n, 1, 64, text) }
 
+// elements makes the kernel of Elements and of Lines.
 func (s *Step) elements(name string, n, each, threads int, text string) {
 	k := Launch{Kernel: s.g.name(name), Grid: max(1, min((n+threads*each-1)/(threads*each), mostGrid)), Block: threads}
 	s.Begin(k)
+	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
 	s.Printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n%s\n\t}\n}\n\n", threads, number(n), threads, text)
 }
 

@@ -6,11 +6,16 @@ import (
 
 // Faults that kernels report.
 const (
-	FaultIndex            = 1 // an index is out of range
-	FaultNotPositive      = 2 // a matrix is not positive definite
-	FaultSingular         = 3 // a matrix is singular
-	mostScatterWithoutMap = 1 << 24
+	FaultIndex       = 1
+	FaultNotPositive = 2
 )
+
+// faults say what kernels report.
+var faults = [...]string{FaultIndex: "an index is out of range", FaultNotPositive: "a matrix is not positive definite"}
+
+// mostScatter is the largest number of comparisons for each line of a scatter whose indices are not
+// known beforehand.
+const mostScatter = 1 << 24
 
 // Gather picks slices along an axis.
 func Gather(s *Step) bool {
@@ -39,7 +44,7 @@ func ScatterAdd(s *Step) bool {
 		out[i] = (R)sum;`, number(inner), number(n), s.Table(order), s.Table(from), number(k), number(inner*n)))
 		return true
 	}
-	if n*k > mostScatterWithoutMap {
+	if n*k > mostScatter {
 		return false
 	}
 	s.Elements(s.Size(), fmt.Sprintf(`		index_t at = i / %[1]s %% %[2]s, o = i / %[4]s, j = i %% %[1]s;

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/tensor"
@@ -22,6 +23,7 @@ func matrices(s *Step, n, count int, text string) bool {
 	}
 	l := Launch{Kernel: s.g.name("matrix"), Grid: max(1, min(count, mostGrid)), Block: threads}
 	s.Begin(l)
+	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
 	s.Printf("\tconst int n = %d;\n\tfor (index_t matrix = blockIdx.x; matrix < %s; matrix += gridDim.x) {\n\tindex_t at = matrix * n * n;\n%s\n\t__syncthreads();\n\t}\n}\n\n", n, number(count), text)
 	return true
 }

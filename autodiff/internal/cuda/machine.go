@@ -1,0 +1,269 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
+)
+
+// Machine is the memory of one run of a Code: arrays of the device, and their counterparts in the
+// processor's memory, which hold inputs and outputs and what steps on the processor need.
+type Machine[T cpu.Real] struct {
+	*Code
+	host  *cpu.Machine[T]
+	arena *device.Buffer // arrays of reals, and then constants
+	ints  *device.Buffer // arrays of indices, and then tables
+	table *device.Buffer // address of every array
+	part  *device.Buffer // partial results
+	fault *device.Buffer // which job failed, and why
+	graph *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
+	runs  int
+
+	changed []bool // inputs that were bound, or are not on the device yet
+	held    []bool // inputs and outputs whose elements somebody holds
+}
+
+// NewMachine allocates the memory of a program.
+func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
+	m := &Machine[T]{Code: c, host: cpu.NewMachine[T](c.p, o), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
+	for _, b := range c.p.InBufs {
+		m.changed[b] = true
+	}
+	if c.launches() == 0 {
+		return m, nil
+	}
+	return m, m.allocate()
+}
+
+func (m *Machine[T]) allocate() error {
+	size := int(unsafe.Sizeof(*new(T)))
+	var tables []int64
+	for _, t := range m.source.Tables {
+		tables = append(tables, t...)
+	}
+	for _, a := range []struct {
+		to    **device.Buffer
+		bytes int
+		tag   string
+	}{{&m.arena, (m.p.Arena + m.p.Consts) * size, "arrays"}, {&m.ints, 8 * (m.p.Ints + len(tables)), "indices"},
+		{&m.table, 8 * (len(m.p.Buffers) + len(m.source.Tables)), "addresses"}, {&m.part, 8 * m.source.Partials, "partial results"}, {&m.fault, 8, "faults"}} {
+		var err error
+		if *a.to, err = m.d.AllocTagged(max(8, a.bytes), a.tag); err != nil {
+			return err
+		}
+	}
+	consts := make([]T, m.p.Consts)
+	ints := make([]int64, m.p.Ints, m.p.Ints+len(tables))
+	addresses := make([]uint64, 0, len(m.p.Buffers)+len(m.source.Tables))
+	for _, b := range m.p.Buffers {
+		at := uint64(m.arena.Uintptr()) + uint64(b.Offset*size)
+		switch {
+		case b.Kind == compiler.IntBuf:
+			at = uint64(m.ints.Uintptr()) + uint64(8*b.Offset)
+			if b.Value.Op == nil {
+				copy(ints[b.Offset:], b.Value.Ints)
+			}
+		case b.Kind == compiler.ConstBuf:
+			at += uint64(m.p.Arena * size)
+			for i, v := range b.Value.Data {
+				consts[b.Offset+i] = T(v)
+			}
+		}
+		addresses = append(addresses, at)
+	}
+	at := uint64(m.ints.Uintptr()) + uint64(8*m.p.Ints)
+	for _, t := range m.source.Tables {
+		addresses = append(addresses, at)
+		at += uint64(8 * len(t))
+	}
+	ctx := context.Background()
+	return errors.Join(m.d.CopyIn(ctx, m.arena, m.p.Arena*size, consts), m.d.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
+		m.d.CopyIn(ctx, m.table, 0, addresses), m.d.CopyIn(ctx, m.fault, 0, []int32{0, 0}))
+}
+
+// Run executes every job in order.
+func (m *Machine[T]) Run() error {
+	for _, b := range m.p.InBufs {
+		if m.changed[b] || m.held[b] {
+			m.changed[b] = false
+			if err := m.send(b); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.runJobs(); err != nil {
+		return err
+	}
+	m.runs++
+	if err := m.failure(); err != nil {
+		return err
+	}
+	for _, b := range m.p.OutBufs {
+		if m.held[b] && m.plan.final[b] == onDevice {
+			if err := m.fetch(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// runJobs puts the work of the jobs on the device's stream. What runs without the processor is
+// captured in the second run, and launched as a whole from then on.
+func (m *Machine[T]) runJobs() error {
+	if m.graph != nil {
+		return m.graph.Launch(m.d.Default())
+	}
+	if m.runs == 1 && len(m.plan.hosted) == 0 && m.launches() > 1 {
+		graph, err := m.d.Capture(m.launchAll)
+		switch {
+		case err == nil:
+			m.graph = graph
+			return m.graph.Launch(m.d.Default())
+		case !errors.Is(err, device.ErrUnsupported):
+			return err
+		}
+	}
+	if len(m.plan.hosted) == 0 {
+		return m.launchAll(m.d.Default())
+	}
+	for _, a := range m.plan.actions {
+		var err error
+		switch a.kind {
+		case launch:
+			err = m.launch(m.d.Default(), a.job)
+		case upload:
+			err = m.send(a.buffer)
+		case download:
+			err = m.fetch(a.buffer)
+		default:
+			if err = m.failure(); err == nil {
+				err = m.host.Step(a.job)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Machine[T]) isInput(buf int) bool {
+	v := m.p.Buffers[buf].Value
+	return v.Op == nil && v.Data == nil && v.Ints == nil
+}
+
+// launchAll launches the kernels of all jobs.
+func (m *Machine[T]) launchAll(s *device.Stream) error {
+	for i := range m.kernels {
+		if err := m.launch(s, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Machine[T]) launch(s *device.Stream, job int) error {
+	for _, k := range m.kernels[job] {
+		if err := k.f.Launch(s, k.grid, k.block, 0, m.table, m.part, m.fault); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failure returns what a kernel could not do, if any of them can fail.
+func (m *Machine[T]) failure() error {
+	if !m.source.Fails {
+		return nil
+	}
+	code := make([]int32, 2)
+	if err := m.d.CopyOut(context.Background(), code, m.fault, 0); err != nil || code[0] == 0 {
+		return err
+	}
+	if err := m.d.CopyIn(context.Background(), m.fault, 0, []int32{0, 0}); err != nil {
+		return err
+	}
+	return m.explained(int(code[0])-1, int(code[1]))
+}
+
+// explained lets the processor repeat a step that a kernel could not do, for the error with its
+// numbers.
+func (m *Machine[T]) explained(job, code int) error {
+	j := m.p.Jobs[job]
+	for _, b := range j.Reads() {
+		if v := m.p.Buffers[b].Value; v.Data == nil && v.Ints == nil && !m.isInput(b) {
+			if err := m.fetch(b); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.host.Step(job); err != nil {
+		return err
+	}
+	return fmt.Errorf("autodiff: %s on %v: %s", j.Step.Op.Name, m.d, faults[code])
+}
+
+// send copies an array to the device, fetch one from it.
+func (m *Machine[T]) send(buf int) error { return m.copy(buf, m.d.CopyIn) }
+
+func (m *Machine[T]) fetch(buf int) error {
+	return m.copy(buf, func(ctx context.Context, from *device.Buffer, offset int, to any) error {
+		return m.d.CopyOut(ctx, to, from, offset)
+	})
+}
+
+func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffer, offset int, here any) error) error {
+	if m.arena == nil {
+		return nil
+	}
+	b := m.p.Buffers[buf]
+	if b.Kind == compiler.IntBuf {
+		return do(context.Background(), m.ints, 8*b.Offset, m.host.Indices(buf))
+	}
+	return do(context.Background(), m.arena, b.Offset*int(unsafe.Sizeof(*new(T))), m.host.Reals(buf))
+}
+
+// Reals returns an array of reals in the processor's memory. That of an input is sent with every run
+// from now on, that of an output fetched after every run.
+func (m *Machine[T]) Reals(buf int) []T {
+	m.hold(buf)
+	return m.host.Reals(buf)
+}
+
+// Indices is Reals of an array of indices.
+func (m *Machine[T]) Indices(buf int) []int64 {
+	m.hold(buf)
+	return m.host.Indices(buf)
+}
+
+// Span is Reals of arrays that lie one after another.
+func (m *Machine[T]) Span(first, last int) []T {
+	for b := first; b <= last; b++ {
+		m.hold(b)
+	}
+	return m.host.Span(first, last)
+}
+
+// hold notes that somebody holds an array. An output is fetched at once if there was a run; an error
+// of that comes with the next run, which the same device refuses.
+func (m *Machine[T]) hold(buf int) {
+	if m.held[buf] {
+		return
+	}
+	m.held[buf] = true
+	if m.runs > 0 && !m.isInput(buf) && m.plan.final[buf] == onDevice {
+		_ = m.fetch(buf)
+	}
+}
+
+// Bind lets an input be read from data, which every run sends; nil restores the array.
+func (m *Machine[T]) Bind(buf int, data []T) {
+	m.host.Bind(buf, data)
+	m.changed[buf], m.held[buf] = true, true
+}
