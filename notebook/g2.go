@@ -21,6 +21,8 @@ import (
 type G2 struct {
 	File   string
 	Curves []g2.Curve
+
+	ofQ bool // whether the curves are relaxation times as functions of q
 }
 
 // OpenG2 reads a result file in the APS 8-ID layout (HDF5), or a table (CSV) with the columns
@@ -28,7 +30,7 @@ type G2 struct {
 func OpenG2(file string) *G2 {
 	curves, err := g2.OpenCurves(file)
 	must("OpenG2 "+file, err)
-	return &G2{file, curves}
+	return &G2{File: file, Curves: curves}
 }
 
 // DemoG2 returns the correlation functions of the demonstration: simulated diffusion at twelve q.
@@ -94,7 +96,7 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 		cfg.Init, err = g2.Starts(post, point, s, chains, cfg.Seed)
 		must("Sample "+model, err)
 	}
-	p := &Posterior{Name: fmt.Sprintf("%s, bin %d", model, c.Bin), Units: m.Units()}
+	p := &Posterior{Name: d.nameOf(model, c), Units: m.Units()}
 	p.judge = func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(m, c, s, fit) }
 	p.page = func(p *Posterior) *report.Page {
 		r := report.CurveRun{File: d.File, Model: m, Settings: s, Curve: c, Point: point, Posterior: post}
@@ -117,6 +119,9 @@ func one(step string, list []Options) Options {
 
 // String is the table of the bins.
 func (d *G2) String() string {
+	if d.ofQ {
+		return d.relaxation() + "\n"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d bins\n%4s %12s %7s %13s\n", d.File, len(d.Curves), "bin", "q", "points", "delays (s)")
 	for _, c := range d.Curves {
@@ -127,6 +132,9 @@ func (d *G2) String() string {
 
 // HTML is the table of the bins and their curves.
 func (d *G2) HTML() string {
+	if d.ofQ {
+		return "<p>" + html.EscapeString(d.relaxation()) + "</p>"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>%s: %d bins</p><table><tr><th>bin</th><th>%s</th><th>points</th><th>delays (s)</th><th>errors</th></tr>",
 		html.EscapeString(d.File), len(d.Curves), html.EscapeString(label(d.Curves)))
@@ -139,6 +147,20 @@ func (d *G2) HTML() string {
 	}
 	b.WriteString("</table>")
 	return b.String()
+}
+
+// relaxation describes relaxation times as a function of q.
+func (d *G2) relaxation() string {
+	c := d.Curves[0]
+	return fmt.Sprintf("%s: relaxation times of %d bins, %s from %s", d.File, len(c.X), c.AxisLabel(), span(c.X))
+}
+
+// nameOf names the posterior of a model of a curve.
+func (d *G2) nameOf(model string, c g2.Curve) string {
+	if d.ofQ {
+		return model + " of tau(q)"
+	}
+	return fmt.Sprintf("%s (bin %d)", model, c.Bin)
 }
 
 // SimpleRender returns text and HTML for the kernel.
@@ -172,7 +194,9 @@ func (f *G2Fits) page() *report.Page {
 
 // Tau returns tau as a function of q, of the bins whose fits converged, to fit a power law to:
 // fits.Tau().Fit("power").
-func (f *G2Fits) Tau() *G2 { return &G2{f.Data.File, []g2.Curve{g2.TauOfQ(f.Fits)}} }
+func (f *G2Fits) Tau() *G2 {
+	return &G2{File: f.Data.File, Curves: []g2.Curve{g2.TauOfQ(f.Fits)}, ofQ: true}
+}
 
 // Report writes the fits as a page of HTML.
 func (f *G2Fits) Report(file string) { writePage("Report", file, f.page()) }

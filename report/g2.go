@@ -39,6 +39,14 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 	if len(panels) == 0 {
 		return s
 	}
+	if len(panels) == 1 {
+		panels[0].Title = "residuals"
+		f, err := viz.Fit(panels[0])
+		if b.Add("residuals", f, err); err == nil {
+			s.Figures = append(s.Figures, f)
+		}
+		return s
+	}
 	f, err := viz.Grid(panels)
 	if b.Add("residuals", f, err); err == nil {
 		s.Figures = append(s.Figures, f)

@@ -83,6 +83,7 @@ type Grid struct {
 // deviation with respect to one or more coefficients that the model fixes at 0.
 type Direction struct {
 	Kind    string // name of the departure, such as "beam centre"
+	Of      string // which of several departures of one name, such as "near 0.1 s"
 	Columns [][]float64
 	// Say describes the departure in one clause, given the coefficients and their
 	// standard deviations, and says what to try.

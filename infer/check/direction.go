@@ -5,7 +5,7 @@ import "fmt"
 // directionTest tests a departure that can be named.
 func (w *residuals) directionTest(dir Direction) test {
 	g := w.try(dir.Columns)
-	t := test{kind: dir.Kind, p: g.p, columns: dir.Columns, gain: g, named: true}
+	t := test{kind: dir.Kind, of: dir.Of, p: g.p, columns: dir.Columns, gain: g, named: true}
 	if dir.Holds != nil && !dir.Holds(g.coef) {
 		t.p, t.columns = 1, nil
 	}

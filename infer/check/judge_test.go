@@ -290,7 +290,7 @@ func TestWrongArguments(t *testing.T) {
 		"the derivative of residual 2": func(d *Data, _ *Settings) { d.Jacobian[42] = math.Inf(1) },
 		"direction bend has no Say":    func(d *Data, _ *Settings) { d.Directions[0].Say = nil },
 		"direction two has 1 values": func(d *Data, _ *Settings) {
-			d.Directions = []Direction{{"two", [][]float64{{1}, make([]float64, 40)}, say, nil}}
+			d.Directions = []Direction{{Kind: "two", Columns: [][]float64{{1}, make([]float64, 40)}, Say: say}}
 		},
 		"a grid of shape [0 4]":   func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{0, 4}} },
 		"a grid of 2 axes with 0": func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{8, 5}, Index: make([]int, 40)} },

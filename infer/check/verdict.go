@@ -154,13 +154,13 @@ func (v Verdict) HTML() string {
 		open = "" // a click shows the tests of a model that passed them
 	}
 	fmt.Fprintf(&b, "<details%s><summary>%d tests</summary>\n", open, len(v.Tests))
-	b.WriteString("<table><thead><tr><th>test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
+	b.WriteString("<table><thead><tr><th style=\"text-align:left\">test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
 	for _, t := range v.Tests {
 		what := t.Kind
 		if t.Of != "" {
 			what += ": " + t.Of
 		}
-		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2g</td><td>%.2g</td></tr>", html.EscapeString(what), t.P, t.Adjusted)
+		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td><td>%.2g</td><td>%.2g</td></tr>`, html.EscapeString(what), t.P, t.Adjusted)
 	}
 	b.WriteString("</tbody></table></details>\n")
 	return b.String()

@@ -30,8 +30,8 @@ const (
 	CheckEnergy     Check = "E-BFMI"
 	CheckESS        Check = "effective sample size"
 	CheckRHat       Check = "R-hat"
-	CheckStuck      Check = "moving chains"
-	CheckAcceptance Check = "acceptance"
+	CheckStuck      Check = "chains that move"
+	CheckAcceptance Check = "acceptance rate"
 )
 
 // Advice is the result of one check.
@@ -238,7 +238,7 @@ func adviseStuck(s Summary) Advice {
 				"discard it and start it elsewhere; its region may be too narrow for the step size of the others")
 		}
 	}
-	return pass(CheckStuck, "every chain moved")
+	return pass(CheckStuck, "all")
 }
 
 func adviseAcceptance(e Evidence) Advice {
@@ -248,7 +248,7 @@ func adviseAcceptance(e Evidence) Advice {
 				"warm up longer; a low value means that sampling met sharper curvature than the warm-up")
 		}
 	}
-	return pass(CheckAcceptance, "as aimed")
+	return pass(CheckAcceptance, "near its target")
 }
 
 func pass(c Check, cause string) Advice { return Advice{Check: c, OK: true, Cause: cause} }

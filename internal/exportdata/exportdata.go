@@ -21,7 +21,8 @@ import (
 
 var _ types.Importer = (*Packages)(nil)
 
-// Packages is a set of compiled packages and of all that they import.
+// Packages is a set of compiled packages and of all that they import. One goroutine at a time may
+// use it, and the types that it gives.
 type Packages struct {
 	Matched []Package // packages that were asked for
 	types.Importer

@@ -44,7 +44,7 @@ func (c Curve) axis(model Model) check.Axis {
 	case model.Of == "q" && c.Axis != "":
 		return check.Axis{Name: c.Axis, Unit: c.AxisUnit, Values: c.X}
 	case model.Of == "q":
-		return check.Axis{Name: "q", Unit: "1/Angstrom", Values: c.X}
+		return check.Axis{Name: "q", Unit: "1/Å", Values: c.X}
 	}
 	return check.Axis{Name: "delay", Unit: "s", Values: c.X}
 }
@@ -121,7 +121,7 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 	}}}
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
-		all = append(all, check.Direction{Kind: "second decay", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
+		all = append(all, check.Direction{Kind: "second decay", Of: fmt.Sprintf("near %.2g s", second), Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
 			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
 				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "the model double, or aps_double"

@@ -17,8 +17,8 @@ const (
 
 // ForGoNB converts the notebook into one for GoNB, which compiles every cell together with the
 // declarations of those before it, and keeps nothing else between them. Variables become
-// declarations outside functions, which are computed again for every cell that uses them, and what
-// a cell ends in becomes a cell of its own. Statements that change a variable are refused.
+// declarations outside functions, which are computed again in every cell, and what a cell ends in
+// becomes a cell of its own. Statements that change a variable are refused.
 //
 // root is the folder of this module's checkout.
 func (n *Notebook) ForGoNB(importer types.Importer, root string) (*Notebook, error) {

@@ -54,8 +54,15 @@ func run(out, install string) error {
 	return nil
 }
 
-// patterns are the packages that cells may import, besides the standard library.
-var patterns = []string{"github.com/euryale-dev/euryale/...", "gorgonia.org/gorgonia", "gorgonia.org/tensor"}
+// patterns are the packages that cells may import. The interpreter knows the standard library of some years
+// ago; of the packages that cells import most it gets today's, and math/rand/v2, which it lacks.
+var patterns = []string{
+	"github.com/euryale-dev/euryale/...", "gorgonia.org/gorgonia", "gorgonia.org/tensor",
+	"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat", "gonum.org/v1/gonum/stat",
+	"bufio", "bytes", "context", "encoding/binary", "encoding/csv", "encoding/json", "errors", "fmt", "io", "io/fs", "log", "math",
+	"math/big", "math/bits", "math/cmplx", "math/rand", "math/rand/v2", "os", "path", "path/filepath", "regexp", "sort", "strconv",
+	"strings", "sync", "sync/atomic", "text/tabwriter", "text/template", "time", "unicode", "unicode/utf8",
+}
 
 // build builds the kernel and says what it is. A build that goes on in the same checkout is waited
 // for.

@@ -32,6 +32,7 @@ func TestCells(t *testing.T) {
 		{"goroutine", "A goroutine of a cell ended with a panic: f 3 1.5", []string{"import (\"fmt\"; \"time\")\nfunc f(a int, b float64) { panic(fmt.Sprint(\"f \", a, \" \", b)) }\nk := 3\ngo f(k, 1.5)\nk = 4\ntime.Sleep(100*time.Millisecond)"}},
 		{"later", "A goroutine of a cell ended with a panic: late", []string{"import \"time\"\ngo func() { time.Sleep(50*time.Millisecond); panic(\"late\") }()", "time.Sleep(200*time.Millisecond)"}},
 		{"nested", "2", []string{"import \"sync\"\nvar wg sync.WaitGroup\nc := make(chan int, 2)\nwg.Add(2)\nfor i := 0; i < 2; i++ {\n\tgo func(i int) {\n\t\tdefer wg.Done()\n\t\tif i == 1 { go close(make(chan int)) }\n\t\tc <- i\n\t}(i)\n}\nwg.Wait()\nlen(c)"}},
+		{"today", "a true", []string{"import (\"fmt\"; \"strings\"; \"sync/atomic\"; \"math/rand/v2\"; \"gonum.org/v1/gonum/stat\")\na, _, ok := strings.Cut(\"a=b\", \"=\")\nvar n atomic.Int64\nn.Add(int64(rand.New(rand.NewPCG(1, 2)).IntN(3)))\nstat.Mean([]float64{1}, nil)\nfmt.Sprint(a, \" \", ok)"}},
 		{"print", "a", []string{"import \"fmt\"\nfmt.Println(\"a\")"}},
 		{"failing", "no", []string{"import \"errors\"\nfunc f() (int, error) { return 1, errors.New(\"no\") }", "f()"}},
 	}

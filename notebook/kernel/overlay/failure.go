@@ -34,6 +34,7 @@ func failure(ir *interp.Interp, r any) error {
 	if !cell.runs() {
 		return errors.New(placed(text))
 	}
+	text = place.ReplaceAllString(text, "")
 	if line := cell.lineOf(ir); line > 0 {
 		return fmt.Errorf("line %d of the cell: %s", line, text)
 	}
