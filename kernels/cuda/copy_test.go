@@ -13,6 +13,34 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
 )
 
+// copySizes, in bytes, are around those at which a copy goes another way.
+var copySizes = []int{1, 3, smallCopy - 1, smallCopy, smallCopy + 1, chunkBytes, chunkBytes + 1, 5*chunkBytes + 7}
+
+func checkCopy(t *testing.T, d *Device, n int) {
+	t.Helper()
+	in, out := make([]byte, n), make([]byte, n)
+	for i := range in {
+		in[i] = byte(i * 7 / 5)
+	}
+	b, err := d.Alloc(n + 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	if err := d.CopyIn(background, b, 64, in); err != nil {
+		t.Fatal(err)
+	}
+	clear(in[:len(in)/2]) // the slice may be changed at once
+	if err := d.CopyOut(background, out, b, 64); err != nil {
+		t.Fatal(err)
+	}
+	for i := range out {
+		if out[i] != byte(i*7/5) {
+			t.Fatalf("byte %d of %d is %d", i, n, out[i])
+		}
+	}
+}
+
 // Copies of all sizes, around those where the way changes, whatever the driver does when.
 func TestCopiesAreWhole(t *testing.T) {
 	lib := pretend.LookPath(t)
@@ -21,28 +49,8 @@ func TestCopiesAreWhole(t *testing.T) {
 			lib.Reset()
 			lib.Set("mode", mode)
 			d := device(t, lib, Options{})
-			for _, n := range []int{1, 3, smallCopy - 1, smallCopy, smallCopy + 1, chunkBytes, chunkBytes + 1, 5*chunkBytes + 7} {
-				in, out := make([]byte, n), make([]byte, n)
-				for i := range in {
-					in[i] = byte(i * 7 / 5)
-				}
-				b, err := d.Alloc(n + 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := d.CopyIn(background, b, 64, in); err != nil {
-					t.Fatal(err)
-				}
-				clear(in[:len(in)/2]) // the slice may be changed at once
-				if err := d.CopyOut(background, out, b, 64); err != nil {
-					t.Fatal(err)
-				}
-				for i := range out {
-					if out[i] != byte(i*7/5) {
-						t.Fatalf("byte %d of %d is %d", i, n, out[i])
-					}
-				}
-				b.Free()
+			for _, n := range copySizes {
+				checkCopy(t, d, n)
 			}
 		})
 	}

@@ -82,11 +82,20 @@ func TestPoolNeverOverlaps(t *testing.T) {
 func neverOverlaps(t *testing.T, lib *pretend.Library, kind Allocator) {
 	lib.Reset()
 	d := device(t, lib, Options{Allocator: kind})
+	randomBuffers(t, d)
+	if n := lib.Get("used"); n != 0 {
+		t.Errorf("after Trim the driver has given %d B", n)
+	}
+}
+
+// randomBuffers makes and frees buffers on two streams.
+func randomBuffers(t *testing.T, d *Device) {
+	t.Helper()
 	other, err := d.NewStream(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rng := rand.New(rand.NewPCG(1, uint64(kind)))
+	rng := rand.New(rand.NewPCG(1, uint64(d.options.Allocator)))
 	var live []*Buffer
 	for range 400 {
 		if len(live) > 0 && rng.IntN(5) < 2 {
@@ -107,7 +116,7 @@ func neverOverlaps(t *testing.T, lib *pretend.Library, kind Allocator) {
 		live = append(live, b)
 		for _, o := range live[:len(live)-1] {
 			if b.Uintptr() < o.Uintptr()+uintptr(o.Size()) && o.Uintptr() < b.Uintptr()+uintptr(b.Size()) {
-				t.Fatalf("allocator %d: %x+%d and %x+%d overlap", kind, b.Uintptr(), b.Size(), o.Uintptr(), o.Size())
+				t.Fatalf("%x+%d and %x+%d overlap", b.Uintptr(), b.Size(), o.Uintptr(), o.Size())
 			}
 		}
 	}
@@ -119,8 +128,8 @@ func neverOverlaps(t *testing.T, lib *pretend.Library, kind Allocator) {
 		t.Fatal(err)
 	}
 	checkPool(t, d)
-	if st := d.Stats(); st.Active != 0 || st.Reserved != 0 || lib.Get("used") != 0 {
-		t.Errorf("allocator %d: after Trim %+v, driver %d B", kind, st, lib.Get("used"))
+	if st := d.Stats(); st.Active != 0 || st.Reserved != 0 {
+		t.Errorf("after Trim statistics are %+v", st)
 	}
 }
 
