@@ -27,6 +27,9 @@ func checkCopy(t *testing.T, d *Device, n int) {
 		t.Fatal(err)
 	}
 	defer b.Free()
+	if err := d.Default().Fill(b, 0, n+64, 0xEE); err != nil { // which the copy comes after
+		t.Fatal(err)
+	}
 	if err := d.CopyIn(background, b, 64, in); err != nil {
 		t.Fatal(err)
 	}
@@ -205,6 +208,9 @@ func TestCopyBetweenDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			launch(t, kernel(t, m0, "scaled"), d0.Default(), Dim{X: 1}, Dim{X: 4}, 0, x, float32(0), int32(4))
+			if err := d0.Synchronize(background); err != nil { // which the copy comes before
+				t.Fatal(err)
+			}
 			launch(t, kernel(t, m1, "scaled"), d1.Default(), Dim{X: 1}, Dim{X: 4}, 0, y, float32(2), int32(4))
 			if got := floats(t, d1.Default(), y, 4); got[3] != 80 || got[0] != 20 {
 				t.Errorf("got %v", got)

@@ -216,6 +216,36 @@ func TestGraphKeepsBuffersAndUpdates(t *testing.T) {
 	}
 }
 
+func TestGraphKeepsArguments(t *testing.T) {
+	lib := pretend.LookPath(t)
+	d := device(t, lib, Options{})
+	m, err := d.Compile(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := alloc(t, d, nil, 16)
+	g, err := d.Capture(func(s *Stream) error {
+		return kernel(t, m, "scaled").Launch(s, Dim{X: 1}, Dim{X: 4}, 0, x, float32(2), int32(4))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Free()
+	y := alloc(t, d, nil, 16)
+	if y.Uintptr() == x.Uintptr() {
+		t.Error("an argument of a graph was given out again")
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	z := alloc(t, d, nil, 16)
+	if z.Uintptr() != x.Uintptr() {
+		t.Error("an argument of a closed graph is not given out again")
+	}
+	y.Free()
+	z.Free()
+}
+
 func TestUnjoinedCaptureFails(t *testing.T) {
 	lib := pretend.LookPath(t)
 	d := device(t, lib, Options{})

@@ -150,7 +150,7 @@ func checkPool(t *testing.T, d *Device) {
 	for s := range p.slabs {
 		at := uint64(0)
 		for b := s.first; b != nil; b = b.next {
-			if b.offset != at || b.idle != idle[b] || b.next != nil && b.next.prev != b {
+			if b.offset != at || b.idle != idle[b] || b.stream.Load() != s.first.stream.Load() || b.next != nil && b.next.prev != b {
 				t.Fatalf("the blocks of a slab do not follow each other at %d", at)
 			}
 			at += b.size
@@ -172,7 +172,7 @@ func TestMemoryIsNotReusedEarly(t *testing.T) {
 			lib.Set("mode", pretend.Lazy+seed%2)
 			lib.Set("seed", seed)
 			t.Run(fmt.Sprint(careless, seed), func(t *testing.T) {
-				if !reuseIsRight(t, lib, careless) {
+				if !reuseIsRight(t, lib, careless, seed < 5) {
 					n++
 				}
 			})
@@ -187,7 +187,8 @@ func TestMemoryIsNotReusedEarly(t *testing.T) {
 	}
 }
 
-func reuseIsRight(t *testing.T, lib *pretend.Library, careless bool) bool {
+// reuseIsRight reads a buffer on another stream, by a launch or a copy, frees it and overwrites its memory.
+func reuseIsRight(t *testing.T, lib *pretend.Library, careless, byLaunch bool) bool {
 	d := device(t, lib, Options{})
 	m, err := d.Compile(sample())
 	if err != nil {
@@ -197,7 +198,7 @@ func reuseIsRight(t *testing.T, lib *pretend.Library, careless bool) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := alloc(t, d, []float32{1, 2, 3, 4}, 16)
+	x := alloc(t, d, []float32{7, 0, 0, 0}, 16)
 	kept, err := other.Alloc(16)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +207,12 @@ func reuseIsRight(t *testing.T, lib *pretend.Library, careless bool) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(other.Wait(ready), other.Copy(kept, 0, x, 0, 16)); err != nil {
+	if err := other.Wait(ready); err != nil {
+		t.Fatal(err)
+	}
+	if byLaunch {
+		launch(t, kernel(t, m, "block_sums"), other, Dim{X: 1}, Dim{X: 4}, 16, x, kept, int32(4))
+	} else if err := other.Copy(kept, 0, x, 0, 16); err != nil {
 		t.Fatal(err)
 	}
 	if careless {
@@ -221,13 +227,48 @@ func reuseIsRight(t *testing.T, lib *pretend.Library, careless bool) bool {
 	if err := d.Synchronize(background); err != nil {
 		t.Fatal(err)
 	}
-	got := floats(t, other, kept, 4)
-	for i, v := range got {
-		if v != float32(i+1) {
-			return false
-		}
+	return floats(t, other, kept, 1)[0] == 7
+}
+
+// A copy that was begun and could not be finished still writes: its memory is not given out before.
+func TestFailedCopyKeepsMemory(t *testing.T) {
+	lib := pretend.LookPath(t)
+	lib.Set("mode", pretend.Lazy)
+	d := device(t, lib, Options{})
+	const n = 2 * smallCopy
+	b := alloc(t, d, nil, n)
+	lib.Fail("cuStreamWaitEvent", 1, 1, int32(drv.NotPermitted))
+	if err := d.CopyIn(background, b, 0, make([]byte, n)); !errors.Is(err, drv.NotPermitted) {
+		t.Fatalf("got %v, want NotPermitted", err)
 	}
-	return true
+	b.Free()
+	c := alloc(t, d, nil, n)
+	defer c.Free()
+	got := make([]byte, n)
+	if err := errors.Join(d.Default().Fill(c, 0, n, 0x55), d.Default().Synchronize(background), d.Synchronize(background), d.CopyOut(background, got, c, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got[0] != 0x55 || got[n-1] != 0x55 {
+		t.Errorf("an old copy wrote into a new buffer: %x", got[0])
+	}
+}
+
+// Memory goes back to the driver only after the work on it.
+func TestTrimWaits(t *testing.T) {
+	lib := pretend.LookPath(t)
+	lib.Set("mode", pretend.Lazy)
+	d := device(t, lib, Options{})
+	b := alloc(t, d, nil, 1<<20)
+	if err := d.Default().Fill(b, 0, 1<<20, 1); err != nil {
+		t.Fatal(err)
+	}
+	b.Free()
+	if err := d.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if lib.Get("early frees") != 0 || lib.Get("used") != 0 {
+		t.Errorf("%d early frees, %d B in use", lib.Get("early frees"), lib.Get("used"))
+	}
 }
 
 // Memory is found, in this order: free slabs of another kind, buffers that nobody refers to; then the
