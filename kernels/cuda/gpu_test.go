@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// Tests named TestGPU need a GPU; scripts/gpu.sh runs them on a machine that has one. They hold the
+// The tests of this file need a GPU; scripts/gpu.sh runs them on a machine that has one. They hold the
 // device to what the pretend driver promised.
 
 // gpu opens device 0 of the machine, or skips the test.

@@ -271,6 +271,27 @@ func TestTrimWaits(t *testing.T) {
 	}
 }
 
+// So does memory that is taken back because it is short.
+func TestShortageWaits(t *testing.T) {
+	lib := pretend.LookPath(t)
+	lib.Set("mode", pretend.Lazy)
+	lib.Set("memory", 64<<20)
+	d := device(t, lib, Options{})
+	b := alloc(t, d, nil, 30<<20)
+	if err := d.Default().Fill(b, 0, 30<<20, 1); err != nil {
+		t.Fatal(err)
+	}
+	b.Free()
+	c := alloc(t, d, nil, 50<<20)
+	defer c.Free()
+	if n := lib.Get("early frees"); n != 0 || d.Stats().Retries != 1 {
+		t.Errorf("%d early frees, %d retries", n, d.Stats().Retries)
+	}
+	if err := d.Synchronize(background); err != nil {
+		t.Error(err)
+	}
+}
+
 // Memory is found, in this order: free slabs of another kind, buffers that nobody refers to; then the
 // error says who has it, and the device goes on.
 func TestOutOfMemory(t *testing.T) {
