@@ -13,6 +13,37 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
 )
 
+// copySizes, in bytes, are around those at which a copy goes another way.
+var copySizes = []int{1, 3, smallCopy - 1, smallCopy, smallCopy + 1, chunkBytes, chunkBytes + 1, 5*chunkBytes + 7}
+
+func checkCopy(t *testing.T, d *Device, n int) {
+	t.Helper()
+	in, out := make([]byte, n), make([]byte, n)
+	for i := range in {
+		in[i] = byte(i * 7 / 5)
+	}
+	b, err := d.Alloc(n + 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	if err := d.Default().Fill(b, 0, n+64, 0xEE); err != nil { // which the copy comes after
+		t.Fatal(err)
+	}
+	if err := d.CopyIn(background, b, 64, in); err != nil {
+		t.Fatal(err)
+	}
+	clear(in[:len(in)/2]) // the slice may be changed at once
+	if err := d.CopyOut(background, out, b, 64); err != nil {
+		t.Fatal(err)
+	}
+	for i := range out {
+		if out[i] != byte(i*7/5) {
+			t.Fatalf("byte %d of %d is %d", i, n, out[i])
+		}
+	}
+}
+
 // Copies of all sizes, around those where the way changes, whatever the driver does when.
 func TestCopiesAreWhole(t *testing.T) {
 	lib := pretend.LookPath(t)
@@ -21,28 +52,8 @@ func TestCopiesAreWhole(t *testing.T) {
 			lib.Reset()
 			lib.Set("mode", mode)
 			d := device(t, lib, Options{})
-			for _, n := range []int{1, 3, smallCopy - 1, smallCopy, smallCopy + 1, chunkBytes, chunkBytes + 1, 5*chunkBytes + 7} {
-				in, out := make([]byte, n), make([]byte, n)
-				for i := range in {
-					in[i] = byte(i * 7 / 5)
-				}
-				b, err := d.Alloc(n + 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := d.CopyIn(background, b, 64, in); err != nil {
-					t.Fatal(err)
-				}
-				clear(in[:len(in)/2]) // the slice may be changed at once
-				if err := d.CopyOut(background, out, b, 64); err != nil {
-					t.Fatal(err)
-				}
-				for i := range out {
-					if out[i] != byte(i*7/5) {
-						t.Fatalf("byte %d of %d is %d", i, n, out[i])
-					}
-				}
-				b.Free()
+			for _, n := range copySizes {
+				checkCopy(t, d, n)
 			}
 		})
 	}
@@ -197,6 +208,9 @@ func TestCopyBetweenDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			launch(t, kernel(t, m0, "scaled"), d0.Default(), Dim{X: 1}, Dim{X: 4}, 0, x, float32(0), int32(4))
+			if err := d0.Synchronize(background); err != nil { // which the copy comes before
+				t.Fatal(err)
+			}
 			launch(t, kernel(t, m1, "scaled"), d1.Default(), Dim{X: 1}, Dim{X: 4}, 0, y, float32(2), int32(4))
 			if got := floats(t, d1.Default(), y, 4); got[3] != 80 || got[0] != 20 {
 				t.Errorf("got %v", got)

@@ -44,7 +44,7 @@ type Elementwise struct {
 func (m Map) Source() rtc.Source {
 	t, group := m.Type.C(), 16/m.Type.Size()
 	var b strings.Builder
-	b.WriteString(m.Helper)
+	b.WriteString(rtc.Prelude + m.Helper)
 	var declared, loaded, single, packed []string
 	for i, name := range m.Inputs {
 		declared = append(declared, t+" "+name)

@@ -51,35 +51,40 @@ func TestReplayEqualsEager(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run := func(replay bool) []float32 {
-				x, y, out := alloc(t, d, wave(1000, 0.1), 4000), alloc(t, d, wave(1000, 0.3), 4000), alloc(t, d, nil, 16)
-				defer x.Free()
-				defer y.Free()
-				defer out.Free()
-				work := graphWork(t, d, m, x, y, out, 1.25)
-				step := func() error { return work(d.Default()) }
-				if replay {
-					g, err := d.Capture(work)
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer g.Close()
-					step = func() error { return g.Launch(d.Default()) }
-				}
-				for range 3 {
-					if err := step(); err != nil {
-						t.Fatal(err)
-					}
-				}
-				return append(floats(t, d.Default(), x, 1000), floats(t, d.Default(), y, 1000)...)
-			}
-			eager, replayed := run(false), run(true)
-			for i := range eager {
-				if eager[i] != replayed[i] {
-					t.Fatalf("element %d is %g eagerly and %g replayed", i, eager[i], replayed[i])
-				}
-			}
+			checkReplay(t, d, m)
 		})
+	}
+}
+
+func checkReplay(t *testing.T, d *Device, m *Module) {
+	t.Helper()
+	run := func(replay bool) []float32 {
+		x, y, out := alloc(t, d, wave(1000, 0.1), 4000), alloc(t, d, wave(1000, 0.3), 4000), alloc(t, d, nil, 16)
+		defer x.Free()
+		defer y.Free()
+		defer out.Free()
+		work := graphWork(t, d, m, x, y, out, 1.25)
+		step := func() error { return work(d.Default()) }
+		if replay {
+			g, err := d.Capture(work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			step = func() error { return g.Launch(d.Default()) }
+		}
+		for range 3 {
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return append(floats(t, d.Default(), x, 1000), floats(t, d.Default(), y, 1000)...)
+	}
+	eager, replayed := run(false), run(true)
+	for i := range eager {
+		if eager[i] != replayed[i] {
+			t.Fatalf("element %d is %g eagerly and %g replayed", i, eager[i], replayed[i])
+		}
 	}
 }
 
@@ -209,6 +214,36 @@ func TestGraphKeepsBuffersAndUpdates(t *testing.T) {
 	if st := d.Stats(); st.Active != 1024 {
 		t.Errorf("after Close %d B are in use", st.Active)
 	}
+}
+
+func TestGraphKeepsArguments(t *testing.T) {
+	lib := pretend.LookPath(t)
+	d := device(t, lib, Options{})
+	m, err := d.Compile(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := alloc(t, d, nil, 16)
+	g, err := d.Capture(func(s *Stream) error {
+		return kernel(t, m, "scaled").Launch(s, Dim{X: 1}, Dim{X: 4}, 0, x, float32(2), int32(4))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Free()
+	y := alloc(t, d, nil, 16)
+	if y.Uintptr() == x.Uintptr() {
+		t.Error("an argument of a graph was given out again")
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	z := alloc(t, d, nil, 16)
+	if z.Uintptr() != x.Uintptr() {
+		t.Error("an argument of a closed graph is not given out again")
+	}
+	y.Free()
+	z.Free()
 }
 
 func TestUnjoinedCaptureFails(t *testing.T) {

@@ -115,6 +115,13 @@ func TestOldDriverTakesPTX(t *testing.T) {
 	if n := lib.Get("cuModuleLoadDataEx"); n != 2 {
 		t.Errorf("%d loads, want 2", n)
 	}
+	c, err := rtc.Open(d.options.Compiler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image, err := c.Compile(sample(), rtc.Target{Major: 9}); err != nil || image.Cached {
+		t.Errorf("the image that the driver refused was kept: %v", err)
+	}
 	if again, err := d.Compile(sample()); again != m || err != nil {
 		t.Errorf("the same program gives another module, %v", err)
 	}

@@ -75,16 +75,22 @@ func TestPhiloxStreamsAgreeWithReference(t *testing.T) {
 			continue
 		}
 		streams++
-		seed, err1 := strconv.ParseUint(c.Attrs["seed"].(string), 10, 64)
-		offset, err2 := strconv.ParseUint(c.Attrs["offset_blocks"].(string), 10, 64)
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
-		checkStream(t, d, c, Philox{Seed: seed, Offset: offset})
+		checkStream(t, d, c, philoxOf(t, c))
 	}
 	if streams == 0 {
 		t.Error("the reference has no streams")
 	}
+}
+
+// philoxOf returns the generator at the start of a stream of the reference.
+func philoxOf(t *testing.T, c philoxCase) Philox {
+	t.Helper()
+	seed, err1 := strconv.ParseUint(c.Attrs["seed"].(string), 10, 64)
+	offset, err2 := strconv.ParseUint(c.Attrs["offset_blocks"].(string), 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return Philox{Seed: seed, Offset: offset}
 }
 
 func checkStream(t *testing.T, d *Device, c philoxCase, g Philox) {
@@ -144,35 +150,41 @@ func checkStream(t *testing.T, d *Device, c philoxCase, g Philox) {
 func TestPhiloxLengths(t *testing.T) {
 	lib := pretend.LookPath(t)
 	d := device(t, lib, Options{})
-	s := d.Default()
 	for _, n := range lengths {
-		b := alloc(t, d, nil, 4*n)
-		g := Philox{Seed: 7, Offset: 1 << 33, Subsequence: 5}
-		if err := g.Bits(s, b, n); err != nil {
-			t.Fatal(err)
-		}
-		got := make([]uint32, n)
-		if err := d.CopyOut(background, got, b, 0); err != nil {
-			t.Fatal(err)
-		}
-		for i := range got {
-			if n > 1000 && i%997 != 0 && i != n-1 {
-				continue
-			}
-			block := uint64(1)<<33 + uint64(i/4)
-			if want := tensor.Philox([4]uint32{uint32(block), uint32(block >> 32), 5, 0}, [2]uint32{7, 0})[i%4]; got[i] != want {
-				t.Fatalf("word %d of %d is %d, want %d", i, n, got[i], want)
-			}
-		}
-		b.Free()
+		checkPhiloxLength(t, d, n)
 	}
 	b := alloc(t, d, nil, 4)
 	defer b.Free()
 	g := Philox{}
+	s := d.Default()
 	if err := g.Dropout32(s, b, b, 1, 0); err == nil {
 		t.Error("dropout that keeps nothing was accepted")
 	}
 	if err := g.Bits(s, b, 2); err == nil || g.Offset != 0 {
 		t.Errorf("a draw beyond the buffer: %v, and the offset is %d", err, g.Offset)
 	}
+}
+
+func checkPhiloxLength(t *testing.T, d *Device, n int) {
+	t.Helper()
+	s := d.Default()
+	b := alloc(t, d, nil, 4*n)
+	g := Philox{Seed: 7, Offset: 1 << 33, Subsequence: 5}
+	if err := g.Bits(s, b, n); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]uint32, n)
+	if err := d.CopyOut(background, got, b, 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		if n > 1000 && i%997 != 0 && i != n-1 {
+			continue
+		}
+		block := uint64(1)<<33 + uint64(i/4)
+		if want := tensor.Philox([4]uint32{uint32(block), uint32(block >> 32), 5, 0}, [2]uint32{7, 0})[i%4]; got[i] != want {
+			t.Fatalf("word %d of %d is %d, want %d", i, n, got[i], want)
+		}
+	}
+	b.Free()
 }

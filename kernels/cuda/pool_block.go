@@ -93,14 +93,15 @@ func (p *pool) remove(b *block) {
 	b.idle = false
 }
 
-// join merges a block with its free neighbours of the same stream and returns what came out of it.
+// join merges a block with its free neighbours and returns what came out of it. All blocks of a slab
+// are of one stream.
 func (p *pool) join(b *block) *block {
-	if n := b.next; n != nil && n.idle && n.stream.Load() == b.stream.Load() {
+	if n := b.next; n != nil && n.idle {
 		p.remove(n)
 		b.size += n.size
 		b.unlinkNext()
 	}
-	if q := b.prev; q != nil && q.idle && q.stream.Load() == b.stream.Load() {
+	if q := b.prev; q != nil && q.idle {
 		p.remove(q)
 		q.size += b.size
 		q.unlinkNext()

@@ -37,9 +37,10 @@ type Compiler struct {
 
 // flight is one compilation that others may wait for.
 type flight struct {
-	done  chan struct{}
-	image *Image
-	err   error
+	done    chan struct{}
+	waiting int // others, guarded by Compiler.mu
+	image   *Image
+	err     error
 }
 
 // Open finds NVRTC. The error wraps ErrNoCompiler.
@@ -102,6 +103,7 @@ func (c *Compiler) compile(s Source, t Target, wantPTX bool) (*Image, error) {
 	key := c.key(s, options, ptx)
 	c.mu.Lock()
 	if f, ok := c.flight[key]; ok {
+		f.waiting++
 		c.mu.Unlock()
 		<-f.done
 		return f.image, f.err

@@ -7,6 +7,16 @@ import (
 	"strings"
 )
 
+// Prelude defines what expressions in C may use and NVRTC does not know without headers. It is to stand
+// before programs that hold such expressions, as those of operations in package autodiff.
+const Prelude = `#ifndef INFINITY
+#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#endif
+#ifndef NAN
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif
+`
+
 // Source is a program in CUDA C.
 type Source struct {
 	Name    string            // file name for messages; kernel.cu if empty
@@ -70,9 +80,11 @@ func (e *CompileError) Error() string {
 	return b.String()
 }
 
-// lines returns the numbered lines around those that the messages name, as "name(12)" or "name:12:".
+// lines returns the numbered lines around the first ten that the messages name, as "name(12)" or
+// "name:12:".
 func (e *CompileError) lines() string {
-	const around = 2
+	const around, most = 2, 10
+	named := 0
 	text := strings.Split(e.Source.Text, "\n")
 	show := make([]bool, len(text)+1)
 	for _, line := range strings.Split(e.Log, "\n") {
@@ -83,6 +95,9 @@ func (e *CompileError) lines() string {
 		}
 		if _, err := fmt.Sscanf(rest[1:], "%d", &n); err != nil {
 			continue
+		}
+		if named++; named > most {
+			break
 		}
 		for i := max(1, n-around); i <= min(len(text), n+around); i++ {
 			show[i] = true

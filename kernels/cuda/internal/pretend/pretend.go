@@ -20,11 +20,13 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -66,14 +68,22 @@ var (
 )
 
 // LookPath returns the pretend driver in its first state, with two devices of 1 GiB, and lets the
-// search for libraries find it during the test. It skips the test if there is no g++.
+// search for libraries find it during the test. It skips the test if there is no g++, or another system
+// than Linux.
 func LookPath(t testing.TB) *Library {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("lacks Linux, for which the pretend driver is written")
+	}
 	gcc, err := exec.LookPath("g++")
 	if err != nil {
 		t.Skip("lacks g++, which builds the pretend driver")
 	}
 	once.Do(func() { built, fault = open(gcc) })
+	var none *dl.NotFound
+	if errors.As(fault, &none) && none.Reason != "" {
+		t.Skipf("lacks CUDA: %s", none.Reason)
+	}
 	if fault != nil {
 		t.Fatal(fault)
 	}

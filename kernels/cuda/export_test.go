@@ -1,0 +1,12 @@
+package cuda
+
+import "gorgonia.org/tensor"
+
+// What the tests in package cuda_test need of those in package cuda.
+var (
+	PretendDevice = device
+	SampleSource  = sample
+)
+
+// A buffer is memory to Gorgonia's arrays.
+var _ tensor.Memory = (*Buffer)(nil)
