@@ -103,7 +103,6 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summand(&l.Sums[i]))
 	}
 	g.text.WriteString("\t}\n")
-	g.printf("\t__shared__ double room[%d];\n", block)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		g.tree(fmt.Sprintf("acc%d", i), s)
@@ -123,7 +122,6 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 	g.partials = max(g.partials, len(l.Sums)*k.Grid)
 	last := Launch{Kernel: g.name("join"), Grid: len(l.Sums), Block: block}
 	g.begin(last)
-	g.printf("\t__shared__ double room[%d];\n", block)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		g.printf("\tif (blockIdx.x == %d) {\n\tdouble acc = %s;\n", i, identity(s))
@@ -155,9 +153,6 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("rows"), Grid: max(1, min((rows*team+block-1)/block, mostGrid)), Block: block}
 	b := g.body(l, nil)
 	g.begin(k)
-	if team == block {
-		g.printf("\t__shared__ double room[%d];\n", block)
-	}
 	teams := block / team
 	g.printf("\tint lane = threadIdx.x %% %d;\n", team)
 	g.printf("\tfor (index_t row = blockIdx.x * (index_t)%d + threadIdx.x / %d; row < %s; row += (index_t)gridDim.x * %d) {\n", teams, team, number(rows), teams)

@@ -18,6 +18,7 @@ const prelude = `#ifndef INFINITY
 #define NAN __longlong_as_double(0x7ff8000000000000LL)
 #endif
 typedef long long index_t;
+__shared__ double room[256]; // partial results of a block; kernels that do not use it have none
 static __device__ double eu_sum(double a, double b) { return a + b; }
 static __device__ double eu_max(double a, double b) { return a != a || b != b ? a + b : fmax(a, b); }
 static __device__ double eu_min(double a, double b) { return a != a || b != b ? a + b : fmin(a, b); }

@@ -96,6 +96,14 @@ func (s *Step) Begin(k Launch) {
 // Printf adds text to the program.
 func (s *Step) Printf(format string, v ...any) { s.g.printf(format, v...) }
 
+// Shared adds a declaration of shared memory that all kernels of an operation use.
+func (s *Step) Shared(name, text string) {
+	if !s.g.known[name] {
+		s.g.known[name] = true
+		s.g.helpers.WriteString(text)
+	}
+}
+
 // Table adds an array of constant indices and returns the C expression of it.
 func (s *Step) Table(v []int64) string {
 	s.g.tables = append(s.g.tables, v)

@@ -35,13 +35,12 @@ func Cholesky(s *Step) bool {
 	if n == 0 {
 		return false
 	}
+	s.Shared("pivot", fmt.Sprintf("__shared__ double pivot, column[%d];\n", mostMatrix))
 	report := fmt.Sprintf("fail(%d);", FaultNotPositive)
 	if s.Attr[0] == 1 || s.g.isolate {
 		report = ";"
 	}
-	return matrices(s, n, s.Size()/(n*n), fmt.Sprintf(`	__shared__ double pivot;
-	__shared__ double column[%d];
-	R *l = out + at;
+	return matrices(s, n, s.Size()/(n*n), fmt.Sprintf(`	R *l = out + at;
 	for (int e = threadIdx.x; e < n * n; e += blockDim.x) l[e] = in0[at + e];
 	__syncthreads();
 	bool good = true;
@@ -63,7 +62,7 @@ func Cholesky(s *Step) bool {
 	__syncthreads();
 	for (int e = threadIdx.x; e < n * n; e += blockDim.x)
 		if (!good) l[e] = (R)NAN;
-		else if (e %% n > e / n) l[e] = R(0);`, n, report))
+		else if (e %% n > e / n) l[e] = R(0);`, report))
 }
 
 // SolveTriangular solves a x = b for triangular a: attributes say whether a is lower and whether it is

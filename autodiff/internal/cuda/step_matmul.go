@@ -1,6 +1,10 @@
 package cuda
 
-import "github.com/euryale-dev/euryale/tensor"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
 
 // Edge of the part of a product that a block computes, and of the strips that it reads at a time.
 const (
@@ -24,6 +28,7 @@ func MatMul(s *Step) bool {
 	batches := tensor.Shape(s.Value.Shape[:k-2]).Size()
 	rows, columns := (m+tile-1)/tile, (n+tile-1)/tile
 	l := Launch{Kernel: s.g.name("matmul"), Grid: max(1, min(rows*columns*batches, 1<<16)), Block: block}
+	s.Shared("sa", fmt.Sprintf("__shared__ R sa[%[1]d][%[2]d], sb[%[1]d][%[2]d];\n", strip, tile+1))
 	place := pairs(s, as[len(as)-2]*lda, bs[len(bs)-2]*ldb)
 	s.Begin(l)
 	at := func(transposed bool, row, column string, ld int) string {
@@ -32,8 +37,7 @@ func MatMul(s *Step) bool {
 		}
 		return "(index_t)(" + row + ") * " + number(ld) + " + (" + column + ")"
 	}
-	s.Printf(`	__shared__ R sa[%[1]d][%[2]d + 1], sb[%[1]d][%[2]d + 1];
-	const index_t *place = %[3]s;
+	s.Printf(`	const index_t *place = %[3]s;
 	int ty = threadIdx.x / 16, tx = threadIdx.x %% 16;
 	for (index_t part = blockIdx.x; part < %[4]s; part += gridDim.x) {
 	index_t batch = part / %[5]s, i0 = part %% %[5]s / %[6]s * %[2]d, j0 = part %% %[6]s * %[2]d;
