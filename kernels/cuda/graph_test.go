@@ -120,7 +120,19 @@ func TestCaptureRefuses(t *testing.T) {
 		}
 	}
 	// Afterwards everything works, and other goroutines were never held up.
+	side, err := d.NewStream(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer side.Close()
 	g, err := d.Capture(func(s *Stream) error {
+		fork, err := s.Record()
+		if err == nil {
+			err = side.Wait(fork)
+		}
+		if err != nil {
+			return err
+		}
 		done := make(chan error)
 		go func() {
 			b, err := d.Alloc(1 << 21)

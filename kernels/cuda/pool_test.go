@@ -219,6 +219,9 @@ func reuseIsRight(t *testing.T, lib *pretend.Library, careless, byLaunch bool) b
 		delete(x.b.others, other)
 	}
 	x.Free()
+	if err := d.Default().Synchronize(background); err != nil { // its own stream is done with x
+		t.Fatal(err)
+	}
 	y := alloc(t, d, nil, 16) // perhaps in the place of x
 	if err := d.Default().Fill(y, 0, 16, 0x41); err != nil {
 		t.Fatal(err)
@@ -269,6 +272,40 @@ func TestTrimWaits(t *testing.T) {
 	if lib.Get("early frees") != 0 || lib.Get("used") != 0 {
 		t.Errorf("%d early frees, %d B in use", lib.Get("early frees"), lib.Get("used"))
 	}
+}
+
+// What a closed stream had is given out again, and its buffers live on.
+func TestClosedStreamLeavesItsMemory(t *testing.T) {
+	lib := pretend.LookPath(t)
+	d := device(t, lib, Options{})
+	s, err := d.NewStream(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err1 := s.Alloc(3 << 20)
+	gone, err2 := s.Alloc(3 << 20)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	gone.Free()
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Alloc(16); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	again := alloc(t, d, nil, 3<<20)
+	if again.Uintptr() != gone.Uintptr() {
+		t.Error("free memory of a closed stream is not given out again")
+	}
+	if err := d.CopyIn(background, live, 0, make([]byte, 3<<20)); err != nil {
+		t.Error(err)
+	}
+	live.Free()
+	if third := alloc(t, d, nil, 3<<20); third.Uintptr() != live.Uintptr() {
+		t.Error("a buffer of a closed stream is not given out again")
+	}
+	checkPool(t, d)
 }
 
 // So does memory that is taken back because it is short.
