@@ -13,8 +13,14 @@ import (
 
 // Compile checks the model and makes its programs. The error lists every
 // mistake. What is declared later is not part of the Posterior.
-func (m *Model) Compile() (*Posterior, error) {
-	p, err := m.frozen().compile()
+func (m *Model) Compile() (*Posterior, error) { return m.CompileOn(ad.CPU{Threads: 1}) }
+
+// CompileOn is Compile, but the log density and its gradient run on a backend, such as ad.CUDA{};
+// derived quantities and predictions stay on the processor.
+func (m *Model) CompileOn(b ad.Backend) (*Posterior, error) {
+	frozen := m.frozen()
+	frozen.backend = b
+	p, err := frozen.compile()
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s: %w", m.name, err)
 	}
@@ -59,22 +65,22 @@ func (m *Model) compile() (*Posterior, error) {
 		return nil, err
 	}
 	p.graph = all[:1+len(f.u)]
-	if p.density, err = m.program(all, append(slices.Clone(inputs), p.places()...)); err != nil {
+	if p.density, err = m.program(m.backend, all, append(slices.Clone(inputs), p.places()...)); err != nil {
 		return nil, err
 	}
 	stored, rest := m.quantities()
 	p.derived = ad.Substitute(stored, f.leaves, f.y)
-	if p.derive, err = m.program(p.derived, inputs); err != nil {
+	if p.derive, err = m.program(ad.CPU{Threads: 1}, p.derived, inputs); err != nil {
 		return nil, err
 	}
 	p.columns = len(p.Names())
-	p.predict, err = m.program(ad.Substitute(rest, f.leaves, f.y), inputs)
+	p.predict, err = m.program(ad.CPU{Threads: 1}, ad.Substitute(rest, f.leaves, f.y), inputs)
 	return p, err
 }
 
 // program compiles outputs, which may use the declared inputs only.
-func (m *Model) program(outputs, inputs []*ad.Node) (*ad.Program, error) {
-	prog, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}})
+func (m *Model) program(b ad.Backend, outputs, inputs []*ad.Node) (*ad.Program, error) {
+	prog, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Backend: b})
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,9 @@ type Model struct {
 	// fixed are the parameters that Condition made data.
 	fixed []*param
 	// names says what each name stands for.
-	names map[string]string
-	errs  []error
+	names   map[string]string
+	errs    []error
+	backend ad.Backend // runs the log density
 }
 
 // param is one declared parameter.

@@ -83,7 +83,7 @@ func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 	for _, d := range m.data {
 		inputs = append(inputs, d.node)
 	}
-	prog, err := m.program(outputs, inputs)
+	prog, err := m.program(ad.CPU{Threads: 1}, outputs, inputs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("infer: model check: priors: %w", err)
 	}

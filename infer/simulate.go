@@ -92,7 +92,7 @@ func (p *Posterior) generator() (*generator, error) {
 	if len(outputs) == 0 {
 		return &generator{model: m}, nil
 	}
-	prog, err := m.program(outputs, inputs)
+	prog, err := m.program(ad.CPU{Threads: 1}, outputs, inputs)
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s: %w", m.name, err)
 	}

@@ -15,6 +15,9 @@ type Settings struct {
 	Threads int
 	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best.
 	SIMD string
+	// Backend runs the graph, such as ad.CUDA{}. Default: the processor, with these Threads and
+	// SIMD.
+	Backend ad.Backend
 	// Eval switches dropout and the like off, as gorgonia.EvalMode does.
 	// Default: training.
 	Eval bool
@@ -115,7 +118,10 @@ func (m *Machine) compile(s Settings, outs []*ad.Node) error {
 	for i, n := range im.inputs {
 		in[i] = im.of[n]
 	}
-	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: im.Precision, Backend: ad.CPU{Threads: s.Threads, SIMD: s.SIMD}})
+	if s.Backend == nil {
+		s.Backend = ad.CPU{Threads: s.Threads, SIMD: s.SIMD}
+	}
+	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: im.Precision, Backend: s.Backend})
 	if err != nil {
 		return fmt.Errorf("gorgonia: %w", err)
 	}

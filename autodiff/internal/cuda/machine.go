@@ -24,13 +24,14 @@ type Machine[T cpu.Real] struct {
 	graph *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
 	runs  int
 
+	bound   []bool // inputs that are read from elsewhere
 	changed []bool // inputs that were bound, or are not on the device yet
 	held    []bool // inputs and outputs whose elements somebody holds
 }
 
 // NewMachine allocates the memory of a program.
 func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
-	m := &Machine[T]{Code: c, host: cpu.NewMachine[T](c.p, o), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
+	m := &Machine[T]{Code: c, host: cpu.NewMachine[T](c.p, o), bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
 	for _, b := range c.p.InBufs {
 		m.changed[b] = true
 	}
@@ -88,13 +89,8 @@ func (m *Machine[T]) allocate() error {
 
 // Run executes every job in order.
 func (m *Machine[T]) Run() error {
-	for _, b := range m.p.InBufs {
-		if m.changed[b] || m.held[b] {
-			m.changed[b] = false
-			if err := m.send(b); err != nil {
-				return err
-			}
-		}
+	if err := m.each(m.p.InBufs, func(b int) bool { return m.changed[b] || m.held[b] }, m.send, m.d.CopyIn); err != nil {
+		return err
 	}
 	if err := m.runJobs(); err != nil {
 		return err
@@ -103,11 +99,35 @@ func (m *Machine[T]) Run() error {
 	if err := m.failure(); err != nil {
 		return err
 	}
-	for _, b := range m.p.OutBufs {
-		if m.held[b] && m.plan.final[b] == onDevice {
-			if err := m.fetch(b); err != nil {
-				return err
-			}
+	return m.each(m.p.OutBufs, func(b int) bool { return m.held[b] && m.plan.final[b] == onDevice }, m.fetch, m.copyOut)
+}
+
+// each copies those arrays of a list that are wanted: neighbours in one copy, unless they hold indices
+// or are bound elsewhere.
+func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) error, span func(context.Context, *device.Buffer, int, any) error) error {
+	if m.arena == nil {
+		return nil
+	}
+	joins := func(b int) bool { return m.p.Buffers[b].Kind != compiler.IntBuf && !m.bound[b] }
+	for i := 0; i < len(list); i++ {
+		first := list[i]
+		if !wanted(first) {
+			continue
+		}
+		last := first
+		m.changed[first] = false
+		for joins(first) && i+1 < len(list) && list[i+1] == last+1 && wanted(last+1) && joins(last+1) {
+			i, last = i+1, last+1
+			m.changed[last] = false
+		}
+		err := error(nil)
+		if last == first {
+			err = one(first)
+		} else {
+			err = span(context.Background(), m.arena, m.p.Buffers[first].Offset*int(unsafe.Sizeof(*new(T))), m.host.Span(first, last))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -212,10 +232,10 @@ func (m *Machine[T]) explained(job, code int) error {
 // send copies an array to the device, fetch one from it.
 func (m *Machine[T]) send(buf int) error { return m.copy(buf, m.d.CopyIn) }
 
-func (m *Machine[T]) fetch(buf int) error {
-	return m.copy(buf, func(ctx context.Context, from *device.Buffer, offset int, to any) error {
-		return m.d.CopyOut(ctx, to, from, offset)
-	})
+func (m *Machine[T]) fetch(buf int) error { return m.copy(buf, m.copyOut) }
+
+func (m *Machine[T]) copyOut(ctx context.Context, from *device.Buffer, offset int, to any) error {
+	return m.d.CopyOut(ctx, to, from, offset)
 }
 
 func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffer, offset int, here any) error) error {
@@ -265,5 +285,5 @@ func (m *Machine[T]) hold(buf int) {
 // Bind lets an input be read from data, which every run sends; nil restores the array.
 func (m *Machine[T]) Bind(buf int, data []T) {
 	m.host.Bind(buf, data)
-	m.changed[buf], m.held[buf] = true, true
+	m.bound[buf], m.changed[buf], m.held[buf] = data != nil, true, true
 }
