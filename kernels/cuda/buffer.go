@@ -92,6 +92,16 @@ func (b *Buffer) MemSize() uintptr { return uintptr(b.size) }
 // IsCUDAMemory tells arrays that Go code must not dereference the address.
 func (b *Buffer) IsCUDAMemory() bool { return true }
 
+// Part is a buffer from an offset on, as an argument of a kernel: many arrays can share one buffer.
+type Part struct {
+	Buffer *Buffer
+	Offset int // B
+}
+
+// At returns the part of the buffer that begins at an offset in bytes. Arrays that kernels read in groups
+// of 16 bytes begin at multiples of that.
+func (b *Buffer) At(offset int) Part { return Part{b, offset} }
+
 // RecordStream says that work on a stream uses the buffer, so that its memory is not reused before
 // that work is done. Launches and copies of this package do it by themselves; code that passes the
 // address to other libraries must.

@@ -55,12 +55,20 @@ func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) e
 }
 
 // sendLarge copies by chunks on the stream for copies to the device: while one is under way the next
-// is filled.
+// is filled. What comes later on s waits for the chunks that were sent, also if not all of them were.
 func (s *Stream) sendLarge(ctx context.Context, to drv.DevicePtr, src []byte) error {
 	d := s.d
 	if err := d.do(func() error { return d.in.follow(s) }); err != nil {
 		return err
 	}
+	err := d.sendChunks(ctx, to, src)
+	if e := d.do(func() error { return s.follow(d.in) }); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) error {
 	for from := 0; from < len(src); from += chunkBytes {
 		part := src[from:min(from+chunkBytes, len(src))]
 		c, err := d.staging.acquire(ctx)
@@ -79,7 +87,7 @@ func (s *Stream) sendLarge(ctx context.Context, to drv.DevicePtr, src []byte) er
 			return err
 		}
 	}
-	return d.do(func() error { return s.follow(d.in) })
+	return nil
 }
 
 // CopyOut copies from a buffer, from an offset in bytes on, into a slice of numbers or a *Pinned. It

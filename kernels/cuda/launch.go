@@ -17,7 +17,7 @@ func Blocks(n, threads int) Dim { return Dim{X: (n + threads - 1) / threads} }
 
 func (g Dim) axes() [3]int { return [3]int{g.X, max(g.Y, 1), max(g.Z, 1)} }
 
-// Launch starts the kernel on a stream. Arguments are *Buffer, nil for a null pointer, numbers of
+// Launch starts the kernel on a stream. Arguments are *Buffer, Part, nil for a null pointer, numbers of
 // fixed size (int32, float64 and so on; a Go int is refused, as C has none), and []byte for a struct
 // by value in the layout of C. Their number and sizes are checked if the driver tells them. An empty
 // grid does nothing.
@@ -138,9 +138,27 @@ func (f *Function) fill(p *drv.Parameters, s *Stream, grid Dim, args []any) erro
 	return nil
 }
 
+// addPart appends the address of a buffer, and notes that the launch uses it.
+func (f *Function) addPart(p *drv.Parameters, s *Stream, grid Dim, v Part) error {
+	d, b := f.m.d, v.Buffer
+	if err := b.usable(d, v.Offset, 0); err != nil {
+		return err
+	}
+	if b.b == nil {
+		if grid.X != 0 {
+			return errors.New("the buffer has no bytes, and the grid is not empty; pass nil for a null pointer")
+		}
+		p.Word(0)
+		return nil
+	}
+	d.pool.usedBy(b.b, s)
+	d.keep(b.b)
+	p.Word(uint64(b.b.address()) + uint64(v.Offset))
+	return nil
+}
+
 // add appends one argument and returns its size in bytes.
 func (f *Function) add(p *drv.Parameters, s *Stream, grid Dim, a any) (int, error) {
-	d := f.m.d
 	if raw, ok := a.([]byte); ok {
 		if len(raw) == 0 || !p.Room(len(raw)) {
 			return 0, fmt.Errorf("a struct of %d B, where all parameters together have 1 to 4096 B", len(raw))
@@ -157,20 +175,12 @@ func (f *Function) add(p *drv.Parameters, s *Stream, grid Dim, a any) (int, erro
 			p.Word(0)
 			return 8, nil
 		}
-		if err := v.usable(d, 0, 0); err != nil {
-			return 0, err
+		return 8, f.addPart(p, s, grid, Part{v, 0})
+	case Part:
+		if v.Buffer == nil {
+			return 0, errors.New("a part of no buffer")
 		}
-		if v.b == nil {
-			if grid.X != 0 {
-				return 0, errors.New("the buffer has no bytes, and the grid is not empty; pass nil for a null pointer")
-			}
-			p.Word(0)
-			return 8, nil
-		}
-		d.pool.usedBy(v.b, s)
-		d.keep(v.b)
-		p.Word(uint64(v.b.address()))
-		return 8, nil
+		return 8, f.addPart(p, s, grid, v)
 	case nil:
 		p.Word(0)
 		return 8, nil

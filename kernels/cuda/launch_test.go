@@ -94,6 +94,19 @@ func TestLaunchArguments(t *testing.T) {
 			t.Errorf("element %d is %g, want %g", i, x[i], want)
 		}
 	}
+	// A part of a buffer.
+	launch(t, kernel(t, m, "affine"), d.Default(), Dim{X: 1}, Dim{X: 2}, 0, v.At(8), raw.Bytes(), false)
+	if err := d.CopyOut(background, x, v, 0); err != nil {
+		t.Fatal(err)
+	}
+	if x[1] != 4.5 || x[2] != 13.5 || x[3] != 17.5 || x[4] != 10.5 {
+		t.Errorf("from the second element on: %v", x)
+	}
+	for _, part := range []Part{v.At(41), v.At(-8), {}} {
+		if err := f.Launch(d.Default(), Dim{X: 1}, Dim{X: 1}, 0, part, float32(1), int32(1)); !errors.Is(err, ErrArgument) {
+			t.Errorf("part at %d: got %v, want ErrArgument", part.Offset, err)
+		}
+	}
 	if n, err := f.Occupancy(256, 0); n != 8 || err != nil {
 		t.Errorf("occupancy %d, %v", n, err)
 	}

@@ -1,6 +1,7 @@
 package cuda_test
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -106,6 +107,29 @@ func buffer(t *testing.T, d *cuda.Device, bytes int) *cuda.Buffer {
 	return b
 }
 
+// withHeader is a program that includes a text of ours by name.
+var withHeader = rtc.Source{Name: "header.cu", Headers: map[string]string{"twice.h": "static __device__ float twice(float x) { return 2.0f * x; }\n"},
+	Text: "#include \"twice.h\"\nextern \"C\" __global__ void doubled(float* x) { x[threadIdx.x] = twice(x[threadIdx.x]); }\n"}
+
+func TestProgramsIncludeHeaders(t *testing.T) {
+	d := cuda.PretendDevice(t, pretend.LookPath(t), cuda.Options{})
+	m, err := d.Compile(withHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("doubled")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, v := buffer(t, d, 8), []float32{1.5, -2}
+	if err := errors.Join(d.CopyIn(t.Context(), x, 0, v), f.Launch(d.Default(), cuda.Dim{X: 1}, cuda.Dim{X: 2}, 0, x), d.CopyOut(t.Context(), v, x, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if v[0] != 3 || v[1] != -4 {
+		t.Errorf("got %v", v)
+	}
+}
+
 // NVIDIA's compiler accepts every kernel of ours, for every architecture from Turing on, without
 // warnings. It needs no GPU: a toolkit, or the wheel nvidia-cuda-nvrtc-cu12 in .peers or the active
 // environment.
@@ -119,7 +143,7 @@ func TestRealCompilerTakesOurKernels(t *testing.T) {
 	if err != nil {
 		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
 	}
-	sources := []rtc.Source{cuda.PhiloxSource(), cuda.SampleSource(),
+	sources := []rtc.Source{cuda.PhiloxSource(), cuda.SampleSource(), withHeader,
 		cuda.Map{Name: "map32", Inputs: []string{"x", "y"}, Expression: "tanhf(x) * y"}.Source(),
 		cuda.Map{Name: "map64", Type: cuda.Float64, Inputs: []string{"x"}, Expression: "exp(-x * x)"}.Source()}
 	known := map[rtc.Target]bool{}

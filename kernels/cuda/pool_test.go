@@ -256,6 +256,27 @@ func TestFailedCopyKeepsMemory(t *testing.T) {
 	}
 }
 
+// A copy that fails half way writes nothing after the work that follows it.
+func TestFailedCopyIsOrdered(t *testing.T) {
+	lib := pretend.LookPath(t)
+	lib.Set("mode", pretend.Lazy)
+	d := device(t, lib, Options{})
+	const n = 2 * chunkBytes
+	b := alloc(t, d, nil, n)
+	defer b.Free()
+	lib.Fail("cuMemcpyHtoDAsync_v2", 1, 1, int32(drv.NotPermitted))
+	if err := d.CopyIn(background, b, 0, make([]byte, n)); !errors.Is(err, drv.NotPermitted) {
+		t.Fatalf("got %v, want NotPermitted", err)
+	}
+	got := make([]byte, 16)
+	if err := errors.Join(d.Default().Fill(b, 0, n, 0x55), d.Default().Synchronize(background), d.Synchronize(background), d.CopyOut(background, got, b, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got[0] != 0x55 {
+		t.Errorf("the copy wrote %x after the work behind it", got[0])
+	}
+}
+
 // Memory goes back to the driver only after the work on it.
 func TestTrimWaits(t *testing.T) {
 	lib := pretend.LookPath(t)

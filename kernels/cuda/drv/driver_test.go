@@ -118,17 +118,11 @@ func TestContextsBelongToThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := make(chan error)
 	if err := d.Enter(c); err != nil {
 		t.Fatal(err)
 	}
 	defer d.Leave()
-	go func() {
-		runtime.LockOSThread() // never unlocked, so the thread is a new one and ends with the goroutine
-		_, err := d.MemAlloc(16)
-		other <- err
-	}()
-	if err := <-other; !errors.Is(err, InvalidContext) {
+	if err := onNewThread(t, d); !errors.Is(err, InvalidContext) {
 		t.Errorf("a thread without a context: got %v, want InvalidContext", err)
 	}
 	if now, err := d.Current(); now != c || err != nil {
@@ -144,6 +138,38 @@ func TestContextsBelongToThreads(t *testing.T) {
 	if err := d.MemFree(p); !errors.Is(err, InvalidValue) {
 		t.Errorf("second free: got %v, want InvalidValue", err)
 	}
+}
+
+// onNewThread allocates on a thread on which no context is current. Threads of earlier goroutines, which
+// still have theirs, are held until one without is found.
+func onNewThread(t *testing.T, d *Driver) error {
+	t.Helper()
+	end := make(chan struct{})
+	defer close(end)
+	type answer struct {
+		used bool
+		err  error
+	}
+	got := make(chan answer)
+	for range 100 {
+		go func() {
+			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+			now, err := d.Current()
+			if now != 0 {
+				got <- answer{used: true}
+				<-end
+				return
+			}
+			if err == nil {
+				_, err = d.MemAlloc(16)
+			}
+			got <- answer{err: err}
+		}()
+		if a := <-got; !a.used {
+			return a.err
+		}
+	}
+	return errors.New("every thread has a context")
 }
 
 func TestGoroutinesShareTheDriver(t *testing.T) {

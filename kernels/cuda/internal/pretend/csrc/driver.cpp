@@ -93,15 +93,13 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int d) {
 }
 EXPORT int cuCtxSetCurrent(Context *c) {
   ENTER(cuCtxSetCurrent);
-  bool known = !c;
-  for (auto &x : driver.contexts) known = known || (x.get() == c && c->users > 0);
-  if (!known) return 201;
+  if (c && !known_context(c)) return 201;
   current_context = c;
   return 0;
 }
 EXPORT int cuCtxGetCurrent(Context **c) {
   ENTER(cuCtxGetCurrent);
-  *c = current_context;
+  *c = known_context(current_context) ? current_context : nullptr;
   return 0;
 }
 EXPORT int cuCtxSynchronize() {

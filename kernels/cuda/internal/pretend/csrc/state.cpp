@@ -149,7 +149,7 @@ int run_until(const std::function<bool()> &done, Stream *needed) {
       return 999;
     }
   }
-  return current_context ? current_context->sticky : 0;
+  return known_context(current_context) ? current_context->sticky : 0;
 }
 
 // refuse_in_capture fails a call that must not happen on a thread that captures.
@@ -164,6 +164,12 @@ int check_memory(Context *c, uintptr_t p, size_t bytes) {
   if (i == c->memory.begin()) return 1;
   --i;
   return p + bytes <= i->first + i->second.bytes ? 0 : 1;
+}
+
+bool known_context(Context *c) {
+  for (auto &x : driver.contexts)
+    if (x.get() == c) return c->users > 0;
+  return false;
 }
 
 enum { ZONE = 512 };

@@ -129,6 +129,7 @@ extern thread_local Context *current_context;
 extern thread_local Capture *current_capture;
 
 void reset();
+bool known_context(Context *c);  // it is retained by somebody; threads may hold older ones
 int check_memory(Context *c, uintptr_t p, size_t bytes);  // 0, or 1 if the range is not one of the device
 void check_red_zones(Context *c);
 int enqueue(Stream *s, const char *kind, Work w);
@@ -147,7 +148,7 @@ struct Entry {
 #define ENTER(name)          \
   Entry entry(#name);        \
   if (entry.failure) return entry.failure
-#define NEED_CONTEXT                          \
-  if (!current_context) return 201;           \
+#define NEED_CONTEXT                            \
+  if (!known_context(current_context)) return 201; \
   if (current_context->sticky) return current_context->sticky
 #define EXPORT extern "C" __attribute__((visibility("default")))
