@@ -45,21 +45,22 @@ var (
 // rooms are packages that see less of the house than their folder does: themselves and
 // these.
 var rooms = map[string][]string{
-	"kernels/cuda":                  {"kernels/cuda/drv", "kernels/cuda/dl", "kernels/cuda/rtc"},
-	"kernels/cuda/dl":               {},
-	"kernels/cuda/drv":              {"kernels/cuda/dl"},
-	"kernels/cuda/rtc":              {"kernels/cuda/dl"},
-	"kernels/cuda/internal/pretend": {"kernels/cuda/dl"},
-	"internal/linalg":               {},
-	"autodiff/internal/compiler":    {"tensor"},
-	"autodiff/internal/cpu":         {"autodiff/internal/compiler", "kernels", "tensor"},
-	"autodiff/internal/special":     {},
-	"optim/internal/marquardt":      {},
-	"optim/internal/batch":          {"optim/internal/marquardt", "autodiff"},
-	"infer/internal/vectors":        {},
-	"infer/internal/hamiltonian":    {"infer/internal/vectors", "tensor"},
-	"infer/internal/warmup":         {"infer/internal/hamiltonian", "infer/internal/vectors", "tensor"},
-	"infer/internal/lockstep":       {"infer/internal/hamiltonian", "infer/internal/vectors", "infer/internal/warmup", "autodiff"},
+	"kernels/cuda":               {"kernels/cuda/drv", "kernels/cuda/dl", "kernels/cuda/rtc"},
+	"kernels/cuda/dl":            {},
+	"kernels/cuda/drv":           {"kernels/cuda/dl"},
+	"kernels/cuda/rtc":           {"kernels/cuda/dl"},
+	"internal/pretend":           {"kernels/cuda/dl"},
+	"internal/linalg":            {},
+	"autodiff/internal/compiler": {"tensor"},
+	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},
+	"autodiff/internal/cuda":     {"autodiff/internal/compiler", "autodiff/internal/cpu", "kernels/cuda", "kernels/cuda/rtc", "tensor"},
+	"autodiff/internal/special":  {},
+	"optim/internal/marquardt":   {},
+	"optim/internal/batch":       {"optim/internal/marquardt", "autodiff"},
+	"infer/internal/vectors":     {},
+	"infer/internal/hamiltonian": {"infer/internal/vectors", "tensor"},
+	"infer/internal/warmup":      {"infer/internal/hamiltonian", "infer/internal/vectors", "tensor"},
+	"infer/internal/lockstep":    {"infer/internal/hamiltonian", "infer/internal/vectors", "infer/internal/warmup", "autodiff"},
 }
 
 type source struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 // copySizes, in bytes, are around those at which a copy goes another way.

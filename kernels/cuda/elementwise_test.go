@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 // lengths at which groups, warps and blocks begin and end.

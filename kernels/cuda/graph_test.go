@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 

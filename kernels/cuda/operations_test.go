@@ -13,7 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/kernels/cuda"
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 var background = context.Background()

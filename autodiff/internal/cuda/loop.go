@@ -23,6 +23,8 @@ func (g *generator) loop(l *compiler.Loop) []Launch {
 		g.help(m.Op)
 	}
 	switch {
+	case l.N == 0:
+		return g.empty(l)
 	case len(l.Sums) == 0:
 		return g.elements(l)
 	case all(l.Sums, compiler.Total):
@@ -36,6 +38,19 @@ func (g *generator) loop(l *compiler.Loop) []Launch {
 	}
 	for i := range l.Sums {
 		list = append(list, g.gathered(l, &l.Sums[i])...)
+	}
+	return list
+}
+
+// empty makes the kernels of a loop over nothing, whose sums are those of no elements.
+func (g *generator) empty(l *compiler.Loop) (list []Launch) {
+	for i := range l.Sums {
+		s := &l.Sums[i]
+		k := Launch{Kernel: g.name("empty"), Grid: gridOf(s.Size, 1, mostGrid), Block: block}
+		g.begin(k)
+		g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) buf[%d][i] = (R)(%s);\n}\n\n",
+			block, number(s.Size), block, s.Out, identity(s))
+		list = append(list, k)
 	}
 	return list
 }

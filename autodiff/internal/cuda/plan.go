@@ -54,8 +54,8 @@ func planOf(p *compiler.Program, launches [][]Launch) plan {
 	for i, j := range p.Jobs {
 		want, kind := onDevice, launch
 		if launches[i] == nil {
-			if j.Step != nil && j.Step.Size() == 0 {
-				continue
+			if j.Step == nil || j.Step.Size() == 0 {
+				continue // nothing to do
 			}
 			want, kind = onProcessor, onHost
 			out.hosted = append(out.hosted, i)

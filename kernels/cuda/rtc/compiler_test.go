@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
-	"github.com/euryale-dev/euryale/kernels/cuda/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 const doubled = `extern "C" __global__ void doubled(float* x, int n) {

@@ -72,6 +72,15 @@ var (
 // than Linux.
 func LookPath(t testing.TB) *Library {
 	t.Helper()
+	l := Shared(t)
+	l.Reset()
+	return l
+}
+
+// Shared is LookPath without a reset: for tests of what keeps a device open from one test to the
+// next, as programs do.
+func Shared(t testing.TB) *Library {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("lacks Linux, for which the pretend driver is written")
 	}
@@ -89,7 +98,6 @@ func LookPath(t testing.TB) *Library {
 	}
 	t.Setenv(dl.Variable("CUDA"), built.Path)
 	t.Setenv(dl.Variable("NVRTC"), built.Path)
-	built.Reset()
 	return built
 }
 
