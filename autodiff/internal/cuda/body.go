@@ -9,12 +9,14 @@ import (
 
 // body is the operations of a loop on one element, as lines of C.
 type body struct {
-	g       *generator
-	l       *compiler.Loop
-	lines   strings.Builder
-	indexed bool           // whether an operand needs the indices x0, x1, ... of the element
-	local   map[int]string // variables that hold what was written to arrays
-	regs    []bool         // registers that are declared
+	g     *generator
+	l     *compiler.Loop
+	lines strings.Builder
+	// summands are what the sums add of the element.
+	summands []string
+	indexed  bool           // whether an operand needs the indices x0, x1, ... of the element
+	local    map[int]string // variables that hold what was written to arrays
+	regs     []bool         // registers that are declared
 }
 
 // body writes the operations; those alone that a sum needs, and without writing to arrays, unless
@@ -37,6 +39,11 @@ func (g *generator) body(l *compiler.Loop, only *compiler.Reduce) *body {
 			continue
 		}
 		b.instruction(m, only == nil)
+	}
+	for i := range l.Sums {
+		if s := &l.Sums[i]; only == nil || only == s {
+			b.summands = append(b.summands, b.summand(s))
+		}
 	}
 	return b
 }

@@ -115,7 +115,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 	g.text.WriteString(b.flat("i"))
 	g.text.WriteString(b.lines.String())
 	for i := range l.Sums {
-		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summand(&l.Sums[i]))
+		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summands[i])
 	}
 	g.text.WriteString("\t}\n")
 	for i := range l.Sums {
@@ -178,7 +178,7 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 	g.text.WriteString(b.flat("i"))
 	g.text.WriteString(b.lines.String())
 	for i := range l.Sums {
-		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summand(&l.Sums[i]))
+		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summands[i])
 	}
 	g.text.WriteString("\t}\n")
 	for i := range l.Sums {
@@ -232,7 +232,7 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	g.text.WriteString(over.split("term"))
 	g.printf("\tindex_t i = %s;\n", b.position())
 	g.text.WriteString(b.lines.String())
-	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summand(s))
+	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summands[0])
 	lead := ""
 	if team > 1 {
 		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc = %s(acc, __shfl_down_sync(0xffffffffu, acc, half));\n", warp/2, combine(s))
