@@ -69,7 +69,7 @@ func (s *Stream) Close() error {
 	if s == d.compute || s == d.in || s == d.out || !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	return d.do(func() error {
+	return closing(d.do(func() error {
 		err := d.check(d.drv.StreamSynchronize(s.handle), s)
 		if err == nil {
 			s.done.Store(true)
@@ -83,7 +83,7 @@ func (s *Stream) Close() error {
 			err = e
 		}
 		return err
-	})
+	}))
 }
 
 // usable returns an error if the stream is closed.
