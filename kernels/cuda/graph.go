@@ -68,10 +68,7 @@ func (g *Graph) Launch(s *Stream) error {
 	for b := range g.state.c.blocks {
 		d.pool.usedBy(b, s)
 	}
-	return d.do(func() error {
-		if err := s.usable(); err != nil {
-			return err
-		}
+	return s.do(func() error {
 		info := d.launches.add(s, LaunchInfo{Kernel: "graph", Stream: s.name})
 		span := d.profile.begin(s)
 		if err := d.drv.GraphLaunch(g.state.exec, s.handle); err != nil {
