@@ -43,7 +43,7 @@ func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) e
 	span := d.profile.beginCopy(s)
 	switch {
 	case pinned != nil:
-		err = d.do(func() error { return d.check(d.drv.CopyInAsync(to, pinned.address, uint64(len(raw)), s.handle), s) })
+		err = s.do(func() error { return d.check(d.drv.CopyInAsync(to, pinned.address, uint64(len(raw)), s.handle), s) })
 	case len(raw) <= smallCopy:
 		err = d.staging.sendSmall(ctx, s, to, raw)
 	default:
@@ -114,7 +114,7 @@ func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 	span := d.profile.beginCopy(s)
 	switch {
 	case pinned != nil:
-		err = d.do(func() error { return d.check(d.drv.CopyOutAsync(pinned.address, from, uint64(len(raw)), s.handle), s) })
+		err = s.do(func() error { return d.check(d.drv.CopyOutAsync(pinned.address, from, uint64(len(raw)), s.handle), s) })
 		d.profile.endCopy(span, s, "D2H", len(raw))
 		if err == nil {
 			err = s.wait(ctx)
@@ -218,10 +218,7 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int)
 	if src.d == d {
 		d.pool.usedBy(src.b, s)
 		d.keep(src.b)
-		return d.do(func() error {
-			if err := s.usable(); err != nil {
-				return err
-			}
+		return s.do(func() error {
 			return d.check(d.drv.CopyAsync(to, from, uint64(n), s.handle), s)
 		})
 	}
@@ -245,7 +242,7 @@ func (s *Stream) copyPeer(to drv.DevicePtr, src *Buffer, from drv.DevicePtr, n i
 	if err := s.Wait(before); err != nil {
 		return err
 	}
-	if err := d.do(func() error {
+	if err := s.do(func() error {
 		return d.check(d.drv.CopyPeerAsync(to, d.ctx, from, other.ctx, uint64(n), s.handle), s)
 	}); err != nil {
 		return err
@@ -266,10 +263,7 @@ func (s *Stream) Fill(dst *Buffer, offset, n int, value byte) error {
 	defer runtime.KeepAlive(dst)
 	d.pool.usedBy(dst.b, s)
 	d.keep(dst.b)
-	return d.do(func() error {
-		if err := s.usable(); err != nil {
-			return err
-		}
+	return s.do(func() error {
 		return d.check(d.drv.SetBytesAsync(dst.b.address()+drv.DevicePtr(offset), value, uint64(n), s.handle), s)
 	})
 }

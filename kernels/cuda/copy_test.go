@@ -278,3 +278,41 @@ func oneTurn(d *Device, s *Stream, f *Function, n int) error {
 	}
 	return nil
 }
+
+// A stream that is closed while others use it refuses them, and the driver never sees it again.
+func TestStreamsCloseUnderUse(t *testing.T) {
+	lib := pretend.LookPath(t)
+	d := device(t, lib, Options{})
+	b := alloc(t, d, nil, 1<<20)
+	defer b.Free()
+	for round := range 20 {
+		s, err := d.NewStream(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for w := range 3 {
+			wg.Go(func() {
+				var err error
+				for err == nil {
+					switch w {
+					case 0:
+						err = s.Fill(b, 0, 100, 1)
+					case 1:
+						err = s.CopyIn(background, b, 0, make([]byte, 100+round%2*smallCopy))
+					case 2:
+						err = s.CopyOut(background, make([]byte, 100), b, 0)
+					}
+				}
+				if !errors.Is(err, ErrClosed) {
+					t.Errorf("worker %d: got %v, want ErrClosed", w, err)
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+	}
+}

@@ -31,6 +31,14 @@ var (
 	ErrArgument     = errors.New("cuda: kernel argument")
 )
 
+// closing drops the error that says that the device was closed, and what it had with it.
+func closing(err error) error {
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return err
+}
+
 // LostError is what every call on a device returns once its context is dead. It unwraps to the first
 // cause.
 type LostError struct {

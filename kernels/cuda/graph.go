@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
@@ -10,12 +11,20 @@ import (
 
 // Graph is work that was captured once and is launched as a whole, many times, for about the price of
 // one kernel. It keeps the memory of the buffers that it uses, at their addresses.
+//
+// It must be closed; one that nobody refers to any more is found when memory is short.
 type Graph struct {
 	d      *Device
 	mu     sync.Mutex
-	exec   drv.GraphExec
-	c      *capture
+	state  *graphState
+	net    runtime.Cleanup
 	closed bool
+}
+
+// graphState is what a graph has to give back.
+type graphState struct {
+	exec drv.GraphExec
+	c    *capture
 }
 
 // Capture collects what f puts on a stream as a graph; nothing of it runs now. The function does all of
@@ -30,16 +39,18 @@ func (d *Device) Capture(f func(*Stream) error) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{d: d, c: c}
+	g := &Graph{d: d, state: &graphState{c: c}}
 	err = d.do(func() (err error) {
 		defer d.drv.GraphDestroy(graph)
-		g.exec, err = d.drv.GraphInstantiate(graph)
+		g.state.exec, err = d.drv.GraphInstantiate(graph)
 		return d.check(err, nil)
 	})
 	if err != nil {
 		c.release()
 		return nil, err
 	}
+	d.pool.addGraph(g.state)
+	g.net = runtime.AddCleanup(g, d.pool.graphs.add, g.state)
 	return g, nil
 }
 
@@ -54,16 +65,13 @@ func (g *Graph) Launch(s *Stream) error {
 	if s.d != d {
 		return fmt.Errorf("%w: the graph is of device %d, stream %s of device %d", ErrArgument, d.ordinal, s.name, s.d.ordinal)
 	}
-	for b := range g.c.blocks {
+	for b := range g.state.c.blocks {
 		d.pool.usedBy(b, s)
 	}
-	return d.do(func() error {
-		if err := s.usable(); err != nil {
-			return err
-		}
+	return s.do(func() error {
 		info := d.launches.add(s, LaunchInfo{Kernel: "graph", Stream: s.name})
 		span := d.profile.begin(s)
-		if err := d.drv.GraphLaunch(g.exec, s.handle); err != nil {
+		if err := d.drv.GraphLaunch(g.state.exec, s.handle); err != nil {
 			return launchError(d, s, err, info)
 		}
 		d.profile.endKernel(span, s, "graph")
@@ -95,7 +103,7 @@ func (g *Graph) Update(f func(*Stream) error) error {
 		defer d.drv.GraphDestroy(graph)
 		err := ErrUnsupported
 		if d.drv.Has(drv.FeatureGraphUpdate) {
-			err = d.drv.GraphUpdate(g.exec, graph)
+			err = d.drv.GraphUpdate(g.state.exec, graph)
 		}
 		if errors.Is(err, drv.GraphExecUpdateFailure) || errors.Is(err, ErrUnsupported) {
 			return g.replace(graph)
@@ -106,8 +114,8 @@ func (g *Graph) Update(f func(*Stream) error) error {
 		c.release()
 		return err
 	}
-	g.c.release()
-	g.c = c
+	g.state.c.release()
+	g.state.c = c
 	return nil
 }
 
@@ -118,12 +126,13 @@ func (g *Graph) replace(graph drv.Graph) error {
 	if err != nil {
 		return d.check(err, nil)
 	}
-	d.drv.GraphExecDestroy(g.exec)
-	g.exec = e
+	d.drv.GraphExecDestroy(g.state.exec)
+	g.state.exec = e
 	return nil
 }
 
-// Close gives the graph and its hold on buffers back. Launches that are under way finish.
+// Close gives the graph and its hold on buffers back. Launches that are under way finish. The device
+// does the same when it is closed.
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,7 +140,11 @@ func (g *Graph) Close() error {
 		return nil
 	}
 	g.closed = true
-	err := g.d.do(func() error { return g.d.check(g.d.drv.GraphExecDestroy(g.exec), nil) })
-	g.c.release()
-	return err
+	g.net.Stop()
+	p := g.d.pool
+	return closing(g.d.do(func() error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.endGraph(g.state)
+	}))
 }

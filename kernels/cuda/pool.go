@@ -26,19 +26,21 @@ type pool struct {
 	d         *Device
 	kind      Allocator
 	async     drv.MemPool
-	forgotten blockList // freed by the collector, and not by the pool yet
+	forgotten findings[*block]      // buffers that nobody refers to, and the pool still counts
+	graphs    findings[*graphState] // graphs likewise
 
 	mu        sync.Mutex
 	idle      map[freeKey][]*block // sorted by size, then address
 	waiting   []*block             // freed, and still used by other streams
 	slabs     map[*slab]bool
 	used      map[*block]bool
+	live      map[*graphState]bool // graphs that are not closed
 	stats     Stats
 	collected uint64 // active bytes when the collector was last asked to run
 }
 
 func newPool(d *Device) *pool {
-	return &pool{d: d, kind: d.options.Allocator, idle: map[freeKey][]*block{}, slabs: map[*slab]bool{}, used: map[*block]bool{}}
+	return &pool{d: d, kind: d.options.Allocator, idle: map[freeKey][]*block{}, slabs: map[*slab]bool{}, used: map[*block]bool{}, live: map[*graphState]bool{}}
 }
 
 // start makes the driver's pool if that is asked for.
@@ -265,6 +267,10 @@ func (p *pool) pin(b *block) {
 func (p *pool) unpin(b *block) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.unpinned(b)
+}
+
+func (p *pool) unpinned(b *block) {
 	if b.pins--; b.pins == 0 && b.retired {
 		p.retire(b)
 	}
@@ -275,12 +281,38 @@ func (p *pool) drainForgotten() {
 	for _, b := range p.forgotten.take() {
 		p.retire(b)
 	}
+	for _, g := range p.graphs.take() {
+		p.endGraph(g)
+	}
+}
+
+// addGraph counts a graph, endGraph gives it and its hold on blocks back.
+func (p *pool) addGraph(g *graphState) {
+	p.mu.Lock()
+	p.live[g] = true
+	p.mu.Unlock()
+}
+
+func (p *pool) endGraph(g *graphState) error {
+	if !p.live[g] {
+		return nil
+	}
+	delete(p.live, g)
+	err := p.d.check(p.d.drv.GraphExecDestroy(g.exec), nil)
+	for b := range g.c.blocks {
+		p.unpinned(b)
+	}
+	return err
 }
 
 // free gives everything back to the driver, at the end.
 func (p *pool) free() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.drainForgotten()
+	for g := range p.live {
+		p.endGraph(g)
+	}
 	if p.kind == Async {
 		for b := range p.used {
 			p.d.drv.PoolFree(b.slab.base, p.d.compute.handle)

@@ -117,19 +117,20 @@ func (b *block) unlinkNext() {
 	}
 }
 
-// blockList takes blocks from the collector's goroutines.
-type blockList struct {
+// findings takes from the collector's goroutines what nobody refers to any more. It does not call the
+// driver, so they never wait.
+type findings[T any] struct {
 	mu   sync.Mutex
-	list []*block
+	list []T
 }
 
-func (l *blockList) add(b *block) {
+func (l *findings[T]) add(x T) {
 	l.mu.Lock()
-	l.list = append(l.list, b)
+	l.list = append(l.list, x)
 	l.mu.Unlock()
 }
 
-func (l *blockList) take() []*block {
+func (l *findings[T]) take() []T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.list

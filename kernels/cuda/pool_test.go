@@ -418,6 +418,26 @@ func forgotten(t *testing.T, lib *pretend.Library, kind Allocator) {
 	runtime.KeepAlive(d)
 }
 
+func TestForgottenGraphsAreFound(t *testing.T) {
+	lib := pretend.LookPath(t)
+	lib.Set("memory", 64<<20)
+	d := device(t, lib, Options{})
+	for range 5 {
+		b, err := d.Alloc(30 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := d.Capture(func(s *Stream) error { return s.Fill(b, 0, b.Size(), 0) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Free() // the graph still holds it
+		if err := g.Launch(d.Default()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The k-th call of the driver fails, for every kind of call: nothing panics, the error is typed, and
 // nothing is left behind.
 func TestEveryDriverCallMayFail(t *testing.T) {

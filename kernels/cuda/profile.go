@@ -46,7 +46,7 @@ func newProfiler(d *Device) *profiler {
 // begin marks the start of work on a stream. The caller has entered the device. It returns nil if the
 // work is not timed: without a profiler, and while a graph is captured.
 func (p *profiler) begin(s *Stream) *span {
-	if p == nil || s.capture.Load() != nil {
+	if p == nil || s.done.Load() || s.capture.Load() != nil {
 		return nil
 	}
 	p.mu.Lock()
@@ -83,6 +83,9 @@ func (p *profiler) end(sp *span, s *Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	sp.stream, sp.hostTook = s.name, time.Since(sp.host)
+	if s.done.Load() {
+		return
+	}
 	if sp.to = p.event(); sp.to == 0 || p.d.drv.EventRecord(sp.to, s.handle) != nil {
 		return
 	}

@@ -110,7 +110,7 @@ func (g *staging) done(c *chunk) {
 func (g *staging) sendSmall(ctx context.Context, s *Stream, dst drv.DevicePtr, src []byte) error {
 	for {
 		sent := false
-		err := g.d.do(func() error {
+		err := s.do(func() error {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			c := g.small[s]

@@ -69,24 +69,50 @@ func (s *Stream) Close() error {
 	if s == d.compute || s == d.in || s == d.out || !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	return d.do(func() error {
-		err := d.check(d.drv.StreamSynchronize(s.handle), s)
-		if err == nil {
-			s.done.Store(true)
-			d.staging.forget(s)
-			d.pool.adopt(s, d.compute)
+	err := d.do(func() error { return d.check(d.drv.StreamSynchronize(s.handle), s) })
+	d.streams.Lock()
+	delete(d.allStreams, s)
+	d.streams.Unlock()
+	if err != nil {
+		return closing(err) // a lost device takes its streams with it
+	}
+	return closing(s.destroy())
+}
+
+// destroy gives the stream back while nobody is inside the driver: whoever comes later finds it closed,
+// and what somebody put on it until now is waited for.
+func (s *Stream) destroy() error {
+	d := s.d
+	d.life.Lock()
+	defer d.life.Unlock()
+	if d.closed || d.lost.Load() != nil {
+		return nil
+	}
+	if err := d.drv.Enter(d.ctx); err != nil {
+		return d.check(err, s)
+	}
+	defer d.drv.Leave()
+	if err := d.drv.StreamSynchronize(s.handle); err != nil {
+		return d.check(err, s)
+	}
+	s.done.Store(true)
+	d.staging.forget(s)
+	d.pool.adopt(s, d.compute)
+	return d.check(d.drv.StreamDestroy(s.handle), s)
+}
+
+// do runs f inside the driver unless the stream is closed.
+func (s *Stream) do(f func() error) error {
+	return s.d.do(func() error {
+		if err := s.usable(); err != nil {
+			return err
 		}
-		d.streams.Lock()
-		delete(d.allStreams, s)
-		d.streams.Unlock()
-		if e := d.check(d.drv.StreamDestroy(s.handle), s); err == nil {
-			err = e
-		}
-		return err
+		return f()
 	})
 }
 
-// usable returns an error if the stream is closed.
+// usable returns an error if the stream is closed. Inside the driver the answer stays true: streams are
+// destroyed while nobody is.
 func (s *Stream) usable() error {
 	if s.closed.Load() {
 		return fmt.Errorf("%w: stream %s of device %d", ErrClosed, s.name, s.d.ordinal)
@@ -126,6 +152,9 @@ func (s *Stream) wait(ctx context.Context) error {
 
 // mark records an event of the device's list.
 func (s *Stream) mark() (drv.Event, error) {
+	if s.done.Load() {
+		return 0, s.usable()
+	}
 	e, err := s.d.events.get(s.d.drv)
 	if err != nil {
 		return 0, s.d.check(err, s)
@@ -190,6 +219,9 @@ func (s *Stream) Wait(e *Event) error {
 
 // follow lets work of s wait for all work that is on another stream now.
 func (s *Stream) follow(other *Stream) error {
+	if s.done.Load() {
+		return s.usable()
+	}
 	e, err := other.mark()
 	if err != nil {
 		return err
