@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 // onDevice returns what a program gives on the pretend device, in the first of three runs. The
@@ -98,6 +101,43 @@ func TestOperationsOnDevice(t *testing.T) {
 			outs = append(outs, made...)
 		}
 		agree(t, outs, in, values, bits, map[int]float64{64: 1e-9, 32: 2e-4}[bits], func(i int) string { return names[i] })
+	}
+}
+
+// NVIDIA's compiler takes the kernels of all operations, in both precisions, without warnings. It needs
+// no GPU: a toolkit, or the wheel nvidia-cuda-nvrtc-cu12 in .peers or the active environment.
+func TestRealCompilerTakesGeneratedKernels(t *testing.T) {
+	if os.Getenv("VIRTUAL_ENV") == "" {
+		if peers, err := filepath.Abs("../.peers"); err == nil {
+			t.Setenv("VIRTUAL_ENV", peers)
+		}
+	}
+	real, err := rtc.Open(rtc.Options{NoCache: true})
+	if err != nil {
+		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
+	}
+	pretend.Shared(t)
+	var outs []*ad.Node
+	for _, op := range ad.Ops() {
+		if op.Sample != nil {
+			outs = append(outs, op.Sample(func(lo, hi float64, shape ...int) *ad.Node { return ad.Input("x", shape...) })...)
+		}
+	}
+	for _, bits := range []int{64, 32} {
+		p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
+		for _, target := range []rtc.Target{{Major: 7, Minor: 5}, {Major: 9}} {
+			image, err := real.CompilePTX(rtc.Source{Name: "operations.cu", Text: text}, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if image.Log != "" {
+				t.Errorf("%d bits, capability %v: %s", bits, target, image.Log)
+			}
+		}
 	}
 }
 

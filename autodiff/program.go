@@ -187,11 +187,14 @@ func (p *Program) String() string {
 
 // Explain says what each pass of the compiler made of the graph: the values after
 // rewriting, where their elements lie, which of them are computed in one pass over memory,
-// the arrays, and the loops.
+// the arrays, the loops and, on a device, the kernels in CUDA C.
 func (p *Program) Explain() string {
 	var b strings.Builder
 	if _, err := p.build(func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
 		return err.Error()
+	}
+	if p.device != nil {
+		fmt.Fprintf(&b, "kernels\n%s", p.device.Text())
 	}
 	return b.String()
 }

@@ -67,6 +67,9 @@ func (c *Code) Hosted() map[string]int {
 	return list
 }
 
+// Text returns the kernels in CUDA C.
+func (c *Code) Text() string { return c.source.Text }
+
 // String says where the jobs run.
 func (c *Code) String() string {
 	text := fmt.Sprintf("%v: %d kernels", c.d, c.launches())

@@ -11,7 +11,10 @@ import (
 
 // prelude stands before all kernels. R is the type of reals. NVRTC has no headers, so that the
 // constants of math.h are made of their bits.
-const prelude = `#ifndef INFINITY
+const prelude = `#ifdef __CUDACC_RTC__
+#pragma nv_diag_suppress 177 // what a kernel declares and does not use
+#endif
+#ifndef INFINITY
 #define INFINITY __longlong_as_double(0x7ff0000000000000LL)
 #endif
 #ifndef NAN
@@ -19,9 +22,9 @@ const prelude = `#ifndef INFINITY
 #endif
 typedef long long index_t;
 __shared__ double room[256]; // partial results of a block; kernels that do not use it have none
-static __device__ double eu_sum(double a, double b) { return a + b; }
-static __device__ double eu_max(double a, double b) { return a != a || b != b ? a + b : fmax(a, b); }
-static __device__ double eu_min(double a, double b) { return a != a || b != b ? a + b : fmin(a, b); }
+static inline __device__ double eu_sum(double a, double b) { return a + b; }
+static inline __device__ double eu_max(double a, double b) { return a != a || b != b ? a + b : fmax(a, b); }
+static inline __device__ double eu_min(double a, double b) { return a != a || b != b ? a + b : fmin(a, b); }
 `
 
 // Source is the text of all kernels of a program, and how to launch them.
@@ -84,7 +87,7 @@ func (g *generator) help(op *compiler.Op) {
 	for _, f := range strings.SplitAfter(op.Helper, "\n}\n") {
 		if !g.known[f] {
 			g.known[f] = true
-			g.helpers.WriteString(strings.ReplaceAll(f, "__device__", "static __device__"))
+			g.helpers.WriteString(strings.ReplaceAll(f, "__device__", "static inline __device__"))
 		}
 	}
 }
