@@ -104,15 +104,15 @@ func tiledProduct(t *testing.T, d *Device, m *Module) error {
 }
 
 func votes(t *testing.T, d *Device, m *Module) error {
-	out := alloc(t, d, nil, 8)
+	out := alloc(t, d, nil, 12)
 	defer out.Free()
 	launch(t, kernel(t, m, "votes"), d.Default(), Dim{X: 1}, Dim{X: 64}, 0, out, int32(41))
-	got := make([]uint32, 2)
+	got := make([]uint32, 3)
 	if err := d.CopyOut(background, got, out, 0); err != nil {
 		t.Fatal(err)
 	}
-	if got[0] != 0xaaaaaaaa || got[1] != 41 {
-		return fmt.Errorf("votes: got %x and %d", got[0], got[1])
+	if got[0] != 0xaaaaaaaa || got[1] != 41 || got[2] != 0xcccccccc {
+		return fmt.Errorf("votes: got %x, %d and %x", got[0], got[1], got[2])
 	}
 	return nil
 }

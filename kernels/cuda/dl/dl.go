@@ -36,7 +36,7 @@ func (e *NotFound) Error() string {
 	if e.Reason != "" {
 		return b.String() + ": " + e.Reason
 	}
-	fmt.Fprintf(&b, ": tried %d places; install it, or set %s to the path of the file", len(e.Tried), Variable(e.Name))
+	fmt.Fprintf(&b, ": install it, or set %s to the path of the file; tried were", Variable(e.Name))
 	for _, a := range e.Tried {
 		fmt.Fprintf(&b, "\n\t%s: %s", a.Path, a.Reason)
 	}
@@ -50,13 +50,15 @@ func Open(s Spec) (*Library, error) {
 		return nil, &NotFound{Name: s.Name, Reason: unavailable}
 	}
 	missing := &NotFound{Name: s.Name}
-	for _, path := range s.candidates() {
+	files, misses := s.candidates()
+	for _, path := range files {
 		h, err := open(path)
 		if err == nil {
 			return &Library{Name: s.Name, Path: path, handle: h}, nil
 		}
 		missing.Tried = append(missing.Tried, Attempt{path, reason(err, path)})
 	}
+	missing.Tried = append(missing.Tried, misses...)
 	return nil, missing
 }
 

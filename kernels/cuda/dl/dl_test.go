@@ -32,11 +32,15 @@ func TestSearchOrder(t *testing.T) {
 	t.Setenv("CONDA_PREFIX", "")
 	t.Setenv("VIRTUAL_ENV", env)
 	want := []string{"libexample-2.so", "libexample-1.so", filepath.Join(wheel, "libexample-2.so"), filepath.Join(wheel, "libexample-1.so")}
-	if got := example.candidates(); !slices.Equal(got, want) {
+	got, misses := example.candidates()
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if len(misses) != 2*len(folders) || !strings.Contains(misses[0].Path, "libexample-2.so") {
+		t.Errorf("misses are %v", misses)
+	}
 	t.Setenv("EURYALE_LIBEXAMPLE", "/elsewhere/lib.so")
-	if got := example.candidates(); !slices.Equal(got, []string{"/elsewhere/lib.so"}) {
+	if got, _ := example.candidates(); !slices.Equal(got, []string{"/elsewhere/lib.so"}) {
 		t.Errorf("with the variable: %q", got)
 	}
 }

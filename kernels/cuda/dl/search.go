@@ -28,10 +28,11 @@ func Variable(name string) string { return "EURYALE_LIB" + strings.ToUpper(name)
 
 // candidates lists what Open tries, in this order: the file that the environment names, and nothing
 // else if it names one; the bare names, which the loader resolves; the folders of toolkits and
-// containers; the folders of Python wheels in the active environment.
-func (s Spec) candidates() []string {
+// containers; the folders of Python wheels in the active environment. Files that do not exist are
+// misses.
+func (s Spec) candidates() (files []string, misses []Attempt) {
 	if path := os.Getenv(Variable(s.Name)); path != "" {
-		return []string{path}
+		return []string{path}, nil
 	}
 	if runtime.GOOS == "windows" {
 		return s.within(s.DLLs, windowsFolders())
@@ -47,17 +48,19 @@ func (s Spec) candidates() []string {
 }
 
 // within returns the bare names, and then the files of these names that exist in folders.
-func (s Spec) within(names, where []string) []string {
-	all := append([]string{}, names...)
+func (s Spec) within(names, where []string) (files []string, misses []Attempt) {
+	files = append(files, names...)
 	for _, folder := range where {
 		for _, name := range names {
-			found, err := filepath.Glob(filepath.Join(folder, name))
-			if err == nil {
-				all = append(all, found...)
+			pattern := filepath.Join(folder, name)
+			found, err := filepath.Glob(pattern)
+			if err != nil || len(found) == 0 {
+				misses = append(misses, Attempt{pattern, "no such file"})
 			}
+			files = append(files, found...)
 		}
 	}
-	return all
+	return files, misses
 }
 
 // windowsFolders are the folders of the toolkit and of the Python wheels.

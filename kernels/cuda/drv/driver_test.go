@@ -262,6 +262,9 @@ func TestEveryResultHasAName(t *testing.T) {
 			t.Errorf("%s kills the context", r.Name())
 		}
 	}
+	if Unknown.Sticky(false) || !Unknown.Sticky(true) {
+		t.Error("an unknown error kills the context if, and only if, a launch or synchronisation returned it")
+	}
 	for _, r := range []Result{700, 702, 710, 714, 715, 716, 717, 718, 719, 214, 220, 721} {
 		if !r.Sticky(false) {
 			t.Errorf("%s does not kill the context", r.Name())

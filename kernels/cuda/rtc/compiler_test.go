@@ -187,6 +187,9 @@ func TestManyAskOneCompiles(t *testing.T) {
 	if n := lib.Get("nvrtcCompileProgram"); n != 1 {
 		t.Errorf("16 goroutines made %d compilations", n)
 	}
+	if len(c.flight) != 0 {
+		t.Error("a finished compilation is not forgotten")
+	}
 }
 
 func TestCompileErrorShowsLines(t *testing.T) {

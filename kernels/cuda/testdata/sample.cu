@@ -50,13 +50,16 @@ extern "C" __global__ void tiled_product(const float* A, const float* B, float* 
   if (r < M && c < N) C[(size_t)r * N + c] = sum;
 }
 
-// Votes: out[0] the lanes whose number is odd, out[1] how many threads are below the limit.
+// Votes: out[0] the lanes whose number is odd, out[1] how many threads are below the limit, out[2] the
+// lanes whose number has the second bit. One vote follows the other at once.
 extern "C" __global__ void votes(unsigned* out, int limit) {
   unsigned odd = __ballot_sync(0xffffffffu, threadIdx.x & 1);
+  unsigned second = __ballot_sync(0xffffffffu, threadIdx.x & 2);
   int below = __syncthreads_count((int)threadIdx.x < limit);
   if (threadIdx.x == 0) {
     out[0] = odd;
     out[1] = below;
+    out[2] = second;
   }
 }
 
