@@ -135,6 +135,7 @@ static int allocate(uintptr_t *p, size_t n, bool pooled, uintptr_t pool) {
   *p = (uintptr_t)(block + ZONE);
   c->memory[*p] = {n, block, pooled, pool};
   auto i = c->freed.lower_bound(*p);
+  if (i != c->freed.begin() && std::prev(i)->first + std::prev(i)->second > *p) --i;  // what reaches into the new memory
   while (i != c->freed.end() && i->first < *p + n) i = c->freed.erase(i);
   if (!pooled) c->used += n;
   return 0;
