@@ -202,7 +202,7 @@ func TestSampleDensityOfALine(t *testing.T) {
 		}
 		return sum
 	}
-	for seed := range uint64(5) {
+	for seed := range uint64(3) {
 		p := nb.SampleDensity("line", 3, density, nb.Options{Seed: seed + 1})
 		if r := p.Summary().Rows[1]; math.Abs(r.Mean-0.84) > 0.06 || r.SD > 0.1 || r.RHat > 1.2 {
 			t.Errorf("seed %d: slope %.3f +- %.3f, R-hat %.2f", seed+1, r.Mean, r.SD, r.RHat)
