@@ -11,13 +11,22 @@ import (
 
 // Continue makes more draws per chain with the adaptation and the random streams
 // that the run ended with, and returns a Fit of all: the same, bit for bit, as one
-// run of that length. f itself stays as it is.
+// run of that length. After a run that was stopped, the draws count from those of the longest chain;
+// shorter ones catch up. f itself stays as it is.
 func (f *Fit) Continue(ctx context.Context, draws int) (*Fit, error) {
+	return f.ContinueWith(ctx, draws, f.cfg.Progress)
+}
+
+// ContinueWith is Continue with another function that is told the progress; nil for none.
+func (f *Fit) ContinueWith(ctx context.Context, draws int, progress func(Progress)) (*Fit, error) {
 	if draws < 1 || len(f.chains) == 0 {
 		return nil, fmt.Errorf("infer: continue for %d draws: want at least 1", draws)
 	}
 	cfg := f.cfg
-	cfg.Draws += draws
+	cfg.Draws, cfg.Progress = draws, progress
+	for c := range f.chains {
+		cfg.Draws = max(cfg.Draws, f.n[c]+draws)
+	}
 	cfg.Checkpoint, cfg.Resume, cfg.StopWhen = Checkpoint{}, "", StopRule{Every: cfg.StopWhen.Every}
 	if cfg.Sink.Only {
 		return nil, errors.New("infer: continue: the draws so far went to Config.Sink alone: sample again with From and another seed")

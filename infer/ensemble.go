@@ -1,11 +1,13 @@
 package infer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
@@ -71,7 +73,9 @@ func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c
 	begin := time.Now()
 	err = e.iterate(ctx)
 	r.elapsed = time.Since(begin)
-	return newFit(r), err
+	f := newFit(r)
+	f.walkers = true
+	return f, err
 }
 
 func (c *EnsembleConfig) defaults(dim int) error {
@@ -122,9 +126,12 @@ func (e *ensemble) iterate(ctx context.Context) error {
 		return errors.Join(errs...)
 	}
 	half := len(chains) / 2
-	for range e.cfg.Warmup + e.cfg.Draws {
+	for i := range e.cfg.Warmup + e.cfg.Draws {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if i == e.cfg.Warmup/4 || i == e.cfg.Warmup/2 {
+			e.gather()
 		}
 		for _, side := range []int{0, half} {
 			others := chains[half-side : half-side+half]
@@ -137,6 +144,30 @@ func (e *ensemble) iterate(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// gather puts walkers that lag far behind, where the density is so low that no draw in a lifetime would
+// lie there, beside ones that do not: half-way between two of them. It is done in the warm-up only.
+func (e *ensemble) gather() {
+	chains := e.run.chains
+	sorted := slices.Clone(chains)
+	slices.SortStableFunc(sorted, func(a, b *chain) int { return cmp.Compare(b.p.Lp, a.p.Lp) })
+	good := sorted[:len(sorted)/2]
+	least := good[len(good)-1].p.Lp - 30 - 5*float64(e.dim)
+	for i, c := range sorted {
+		if c.p.Lp >= least {
+			continue
+		}
+		a, b := good[i%len(good)], good[(i+1+i/len(good))%len(good)]
+		to := c.tr.Ends[0]
+		for k := range to.Q {
+			to.Q[k] = (a.p.Q[k] + b.p.Q[k]) / 2
+		}
+		if lp, err := c.tr.Target.LogProbGrad(to.Q, to.G); err == nil && lp > c.p.Lp && !math.IsInf(lp, 1) {
+			copy(c.p.Q, to.Q)
+			c.p.Lp = lp
+		}
+	}
 }
 
 func (e *ensemble) forEach(walkers []*chain, f func(c *chain)) {

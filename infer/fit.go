@@ -30,7 +30,8 @@ type Fit struct {
 	// verdict is the last verdict about the model that was asked for.
 	verdict *check.Verdict
 	// asked is true once the default verdict has been tried.
-	asked bool
+	asked   bool
+	walkers bool // whether the chains are walkers of an ensemble
 }
 
 // Timing is the time chains spent; they may have run at the same time.
@@ -248,9 +249,12 @@ func (f *Fit) Diagnose() diag.Report { return f.report(f.Summary()) }
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
 		EBFMI: f.EBFMI(), TargetAccept: f.cfg.TargetAccept, Runaways: f.away}
+	if f.walkers {
+		e.EBFMI = nil // of the energy that momenta bring, which walkers have not
+	}
 	for c := range f.chains {
 		e.Draws += f.n[c]
-		if f.n[c] > 0 && !f.cfg.NoWarmup && f.chains[c].tr.Target.Dim() > 0 {
+		if f.n[c] > 0 && !f.walkers && !f.cfg.NoWarmup && f.chains[c].tr.Target.Dim() > 0 {
 			e.Acceptance = append(e.Acceptance, f.acceptance(c)-f.Aim(c)+f.cfg.TargetAccept)
 		}
 	}

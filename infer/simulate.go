@@ -173,17 +173,19 @@ func (f *Fit) PosteriorPredictive(name string) ([][][]float64, error) {
 }
 
 // LogLik returns the log-likelihood of observation name at every kept draw:
-// [chain][draw][place], without masked and imputed places. It is what
-// leave-one-out cross-validation takes.
+// [chain][draw][place], without masked and imputed places. An empty name stands for all
+// observations, one after another. It is what leave-one-out cross-validation takes.
 func (f *Fit) LogLik(name string) ([][][]float64, error) {
 	p, err := f.posterior()
 	if err != nil {
 		return nil, err
 	}
-	if name == "" && len(p.observations()) == 1 {
-		name = p.observations()[0]
-	}
 	from, n := p.logLikSpan(name)
+	if name == "" {
+		for _, o := range p.model.observed {
+			n += len(o.counts())
+		}
+	}
 	if n == 0 {
 		return nil, fmt.Errorf("infer: no observation %q: there are %v", name, p.observations())
 	}
@@ -196,6 +198,19 @@ func (f *Fit) LogLik(name string) ([][][]float64, error) {
 			}
 			out[c] = append(out[c], ll[from:from+n])
 		}
+	}
+	return out, nil
+}
+
+// Observed returns the values of each observation, by its name.
+func (f *Fit) Observed() (map[string][]float64, error) {
+	p, err := f.posterior()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]float64{}
+	for _, o := range p.model.observed {
+		out[o.name] = slices.Clone(o.data.values)
 	}
 	return out, nil
 }

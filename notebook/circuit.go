@@ -67,9 +67,14 @@ func (c *Circuit) train(step string, from *connectome.TrainState) *TrainedCircui
 		must(step, err)
 	}
 	t := &TrainedCircuit{Circuit: c, State: out.TrainState, Interrupted: ctx.Err() != nil, values: value(step, func() (map[string]connectome.Trained, error) { return c.Trainee.Circuit.Read(out.Params) })}
-	if !t.Interrupted {
-		t.Test = out.Metrics
-		t.Baselines = value(step, func() (*connectome.Comparison, error) { return c.Problem.Compare(ctx, c.Trainee, out.Params) })
+	if t.Interrupted {
+		return t
+	}
+	t.Test = out.Metrics
+	remark("comparing with the untrained circuit and with Hebb's rule")
+	t.Baselines, err = c.Problem.Compare(ctx, c.Trainee, out.Params)
+	if ctx.Err() == nil {
+		must(step, err)
 	}
 	return t
 }
@@ -186,6 +191,9 @@ func (t *TrainedCircuit) Save(file string) {
 // comparison calls row for the trained circuit and each of its baselines.
 func (t *TrainedCircuit) comparison(row func(name string, m connectome.Metrics)) {
 	row("trained, test", t.Test)
+	if t.Baselines == nil { // an interrupt left them out
+		return
+	}
 	row("trained, training set", t.Baselines.Train)
 	row("untrained, test", t.Baselines.Untrained)
 	row("Hebbian, test", t.Baselines.Hebbian)

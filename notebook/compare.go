@@ -3,6 +3,7 @@ package notebook
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
 )
@@ -24,6 +25,9 @@ func Compare(list ...*Posterior) diag.Comparison {
 		if n := p.shortest(); n < 10 {
 			must("Compare "+p.Name, fmt.Errorf("the shortest chain has %d draws: want some hundreds; Continue draws more", n))
 		}
+		if len(all) > 0 {
+			must("Compare", sameData(list[0], p))
+		}
 		ll, err := p.Fit.LogLik("")
 		must("Compare "+p.Name, err)
 		e, err := diag.LOO(ll, diag.LOOSettings{})
@@ -33,4 +37,32 @@ func Compare(list ...*Posterior) diag.Comparison {
 	c, err := diag.Compare(names, all, diag.CompareSettings{})
 	must("Compare", err)
 	return c
+}
+
+// sameData is an error if two posteriors are of different data: what they predict of these cannot be
+// compared.
+func sameData(a, b *Posterior) error {
+	x, err := a.Fit.Observed()
+	if err != nil {
+		return err
+	}
+	y, err := b.Fit.Observed()
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(sorted(x), sorted(y)) {
+		return fmt.Errorf("%s and %s are posteriors of different data, which cannot be compared", a.Name, b.Name)
+	}
+	return nil
+}
+
+// sorted returns all observed values in one order, whatever the observations are called and however
+// they are parted.
+func sorted(observed map[string][]float64) []float64 {
+	var all []float64
+	for _, v := range observed {
+		all = append(all, v...)
+	}
+	slices.Sort(all)
+	return all
 }

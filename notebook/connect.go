@@ -28,6 +28,9 @@ var session struct {
 	stopped bool // whether the cell was interrupted, so that it begins no other run
 }
 
+// errInterrupted is the error of a cell that was interrupted before it had anything to keep.
+var errInterrupted = errors.New("interrupted")
+
 // run is a computation that an interrupt stops.
 type run struct{ cancel context.CancelFunc }
 
@@ -40,14 +43,14 @@ func Connect(s Screen) {
 	session.stopped = false
 }
 
-// Interrupt stops all runs of this package, which return what they have, and reports whether
-// there were any. Kernels call it when they are interrupted.
+// Interrupt stops all runs of this package, which return what they have, keeps the cell from beginning
+// others, and reports whether there were any. Kernels call it when they are interrupted.
 func Interrupt() bool {
 	session.Lock()
 	defer session.Unlock()
+	session.stopped = session.screen != nil
 	for r := range session.running {
 		r.cancel()
-		session.stopped = session.screen != nil
 	}
 	return len(session.running) > 0
 }
@@ -59,7 +62,7 @@ func interruptible() (context.Context, func()) {
 	session.Lock()
 	defer session.Unlock()
 	if session.stopped {
-		panic(&Error{"run", errors.New("the cell was interrupted")})
+		panic(&Error{"run", errInterrupted})
 	}
 	if session.running == nil {
 		session.running = map[*run]bool{}

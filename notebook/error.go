@@ -1,9 +1,15 @@
 package notebook
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Error is what the functions of this package panic with. Its text says what went wrong, in
@@ -20,8 +26,25 @@ func (e *Error) Unwrap() error { return e.Err }
 // must panics if there is an error.
 func must(step string, err error) {
 	if err != nil {
-		panic(&Error{step, err})
+		panic(&Error{step, brief(err)})
 	}
+}
+
+// brief returns an error as a cell shows it: without the stack of a panic of the user's function, and
+// each line once.
+func brief(err error) error {
+	var panicked *given.PanicError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
+	case errors.As(err, &panicked):
+		return fmt.Errorf("the function panicked: %v", panicked.Value)
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if once := slices.Compact(slices.Clone(lines)); len(once) < len(lines) {
+		return errors.New(strings.Join(once, "\n"))
+	}
+	return err
 }
 
 // value returns what a function gives, and panics if that is an error.

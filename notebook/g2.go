@@ -3,6 +3,7 @@ package notebook
 import (
 	"fmt"
 	"html"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,8 @@ func (d *G2) Fit(model string, options ...Options) *G2Fits {
 	m, err := g2.ByName(model)
 	must("Fit", err)
 	o := one("Fit", options)
-	if o.Bin != 0 {
-		must("Fit", fmt.Errorf("it fits every bin: Options.Bin is %d, and is for Sample", o.Bin))
-	}
+	must("Fit "+model, o.only("Fit, which fits every bin,", "Fixed", "Bounds", "Start", "DropInvalid"))
+	must("Fit "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
 	fits, err := g2.FitAll(ctx, m, d.Curves, o.settings())
@@ -83,10 +83,14 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 		o.Bin = d.Curves[0].Bin
 	}
 	c := d.Bin(o.Bin)
+	must("Sample "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
 	point, err := g2.FitOne(ctx, m, c, s)
 	must("Sample "+model, err)
+	if _, given := s.Priors["tau0"]; m.Name == "power" && !given && point.OK() && math.Abs(math.Log(point.X[0])) > 4 {
+		remark(fmt.Sprintf("tau0 is about %.2g here, and its default prior lognormal(0, 2) is made for numbers near 1: give one, such as Priors: map[string]string{\"tau0\": \"lognormal(%.0f, 3)\"}", point.X[0], math.Log(point.X[0])))
+	}
 	declared, err := g2.Posterior(m, c, s)
 	must("Sample "+model, err)
 	post, err := declared.Compile()
@@ -103,6 +107,17 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 		return report.CurvePosterior(r, p.Fit, p.Verdict, report.Settings{Program: "notebook", Seed: cfg.Seed})
 	}
 	return p.sample(ctx, post, cfg)
+}
+
+// suits is an error if the curves are not what a model is of.
+func (d *G2) suits(m g2.Model) error {
+	if m.Of == "q" && !d.ofQ && len(d.Curves) > 0 && d.Curves[0].Q > 0 {
+		return fmt.Errorf("%s is a model of tau as a function of q, and %s has g2 as a function of delays: fit a relaxation first, such as data.Fit(\"single\").Tau()", m.Name, d.File)
+	}
+	if d.ofQ && m.Of != "q" {
+		return fmt.Errorf("%s is a model of g2 as a function of the delay, and these are relaxation times: use power", m.Name)
+	}
+	return nil
 }
 
 // one returns the options, of which a call may give one set.
@@ -195,6 +210,12 @@ func (f *G2Fits) page() *report.Page {
 // Tau returns tau as a function of q, of the bins whose fits converged, to fit a power law to:
 // fits.Tau().Fit("power").
 func (f *G2Fits) Tau() *G2 {
+	if !slices.ContainsFunc(f.Fits, func(x g2.Fit) bool { return x.Curve.Q > 0 }) {
+		must("Tau", fmt.Errorf("the bins of %s have no q: set data.Curves[i].Q (1/Å) before the fit", f.Data.File))
+	}
+	if f.Model.Of == "q" {
+		must("Tau", fmt.Errorf("%s is a model of relaxation times already", f.Model.Name))
+	}
 	return &G2{File: f.Data.File, Curves: []g2.Curve{g2.TauOfQ(f.Fits)}, ofQ: true}
 }
 

@@ -82,7 +82,7 @@ func (v *Inversion) Fit(options ...Options) *InversionFit {
 	f, err := v.Task.Fit(ctx, s)
 	done()
 	must(step, err)
-	out := &InversionFit{Inversion: v, Solution: f}
+	out := &InversionFit{Inversion: v, Solution: f, Interrupted: ctx.Err() != nil}
 	out.Morphology, out.Pattern = v.predict(step, f.X)
 	return out
 }
@@ -226,6 +226,8 @@ type InversionFit struct {
 	Solution   *morph.Solution
 	Morphology *rsoxs.Morphology
 	Pattern    *rsoxs.Pattern
+	// Interrupted says that the fit was stopped early: it is the best so far.
+	Interrupted bool
 
 	predicted bool
 }
@@ -268,6 +270,9 @@ func (f *InversionFit) String() string {
 // ended says how the fit ended.
 func (f *InversionFit) ended() string {
 	s := f.Solution
+	if f.Interrupted {
+		return fmt.Sprintf("interrupted after %d evaluations: this is the best so far, and was not judged", s.NFev)
+	}
 	return fmt.Sprintf("%s: %s; %d evaluations, chi2/dof %.4g", s.Status, s.Status.Message(), s.NFev, s.Reduced)
 }
 

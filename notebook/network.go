@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"math"
 	"strings"
 
 	G "gorgonia.org/gorgonia"
@@ -23,7 +24,9 @@ type NetworkSettings struct {
 
 // TrainNetwork trains the weights of a Gorgonia graph to make its cost small. The graph runs
 // compiled, in place of Gorgonia's own machine, and gorgonia.Grad is not needed; the weights' nodes
-// hold the trained values. An interrupt keeps what was trained, and training again goes on.
+// hold the trained values. An interrupt keeps what was trained; training again goes on exactly only
+// with the same Solver, which has a memory of its own, and Before counts from 0 again. Training ends
+// early where the cost is not a finite number.
 func TrainNetwork(cost *G.Node, s NetworkSettings, weights ...*G.Node) *Network {
 	const step = "TrainNetwork"
 	if cost == nil || len(weights) == 0 {
@@ -56,6 +59,10 @@ func TrainNetwork(cost *G.Node, s NetworkSettings, weights ...*G.Node) *Network 
 		loss, err := number(cost.Value())
 		must(step, err)
 		n.Loss = append(n.Loss, loss)
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			n.Bad = true // the weights are those that gave it
+			break
+		}
 		must(step, s.Solver.Step(G.NodesToValueGrads(n.Machine.Learnables())))
 		show(i+1, fmt.Sprintf("cost %.4g", loss))
 	}
@@ -85,10 +92,18 @@ type Network struct {
 	Loss    []float64 // cost before each step
 	// Interrupted says that training was stopped early.
 	Interrupted bool
+	// Bad says that training ended because the last cost is not a finite number.
+	Bad bool
 }
 
 // Picture draws the cost of each step.
-func (n *Network) Picture() *viz.Figure { return lossFigure("Training", n.Loss) }
+func (n *Network) Picture() *viz.Figure {
+	loss := n.Loss
+	if n.Bad {
+		loss = loss[:len(loss)-1]
+	}
+	return lossFigure("Training", loss)
+}
 
 // String says how the cost fell.
 func (n *Network) String() string {
@@ -97,6 +112,9 @@ func (n *Network) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d steps, cost %.4g at first and %.4g at last\n", len(n.Loss), n.Loss[0], n.Loss[len(n.Loss)-1])
+	if n.Bad {
+		fmt.Fprintf(&b, "stopped at step %d, where the cost is not a finite number: lower the learning rate, and start from new weights\n", len(n.Loss))
+	}
 	if n.Interrupted {
 		b.WriteString("interrupted; training again goes on from here\n")
 	}
@@ -109,7 +127,7 @@ func (n *Network) String() string {
 // HTML says how the cost fell, and draws it.
 func (n *Network) HTML() string {
 	text := "<p>" + strings.ReplaceAll(html.EscapeString(strings.TrimSpace(n.String())), "\n", "<br>") + "</p>"
-	if len(n.Loss) > 1 {
+	if len(n.Loss) > 2 {
 		text += n.Picture().HTML()
 	}
 	return text

@@ -3,6 +3,7 @@ package notebook_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,17 +89,21 @@ func TestInterrupt(t *testing.T) {
 // Errors say the step and the remedy.
 func TestErrors(t *testing.T) {
 	for want, do := range map[string]func(){
-		"OpenG2 /nowhere.h5":   func() { nb.OpenG2("/nowhere.h5") },
-		"did you mean single":  func() { (&nb.G2{}).Fit("singel") },
-		"has no bin 3":         func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
-		"no parameter \"b\"":   func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
-		"is nil":               func() { nb.Sample("line", nil) },
-		"are options of g2":    func() { nb.Sample("line", line, nb.Options{Bin: 3}) },
-		"fits every bin":       func() { demoData(t).Fit("single", nb.Options{Bin: 3}) },
-		"-1 chains":            func() { demoData(t).Sample("single", nb.Options{Chains: -1}) },
-		"has no bins":          func() { (&nb.G2{File: "x"}).Bin(1) },
-		"2 sets of options":    func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
-		"did you mean normal?": func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
+		"OpenG2 /nowhere.h5":     func() { nb.OpenG2("/nowhere.h5") },
+		"did you mean single":    func() { (&nb.G2{}).Fit("singel") },
+		"has no bin 3":           func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
+		"no parameter \"b\"":     func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
+		"is nil":                 func() { nb.Sample("line", nil) },
+		"are options of g2":      func() { nb.Sample("line", line, nb.Options{Bin: 3}) },
+		"fits every bin":         func() { demoData(t).Fit("single", nb.Options{Bin: 3}) },
+		"-1 chains":              func() { demoData(t).Sample("single", nb.Options{Chains: -1}) },
+		"has no bins":            func() { (&nb.G2{File: "x"}).Bin(1) },
+		"has no option Priors":   func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "normal(0, 1)"}}) },
+		"200000 chains":          func() { demoData(t).Sample("single", nb.Options{Chains: 200000}) },
+		"at most 200":            func() { nb.SampleDensity("big", 300, func([]float64) float64 { return 0 }) },
+		"fit a relaxation first": func() { demoData(t).Fit("power") },
+		"2 sets of options":      func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
+		"did you mean normal?":   func() { demoData(t).Sample("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
 	} {
 		fails(t, want, do)
 	}
@@ -160,5 +165,47 @@ func TestSampleDensity(t *testing.T) {
 	p := nb.SampleDensity("normal", 1, func(q []float64) float64 { return -q[0] * q[0] / 2 }, nb.Options{Seed: 1, Warmup: 200, Draws: 500})
 	if r := p.Summary().Rows[0]; r.Mean < -0.15 || r.Mean > 0.15 || r.SD < 0.85 || r.SD > 1.15 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Posteriors of different data are not compared; those of all observations of a model are.
+func TestCompareOfOtherData(t *testing.T) {
+	short := nb.Options{Seed: 1, Warmup: 200, Draws: 200, Chains: 2}
+	first := nb.Sample("first", line, short)
+	other := nb.Sample("other", func(m *infer.Model) {
+		m.Observe("y", dist.Normal(m.Param("a", dist.Normal(0, 10)), 1), []float64{2, 3, 4, 5, 6})
+	}, short)
+	fails(t, "first and other are posteriors of different data", func() { nb.Compare(first, other) })
+	parted := nb.Sample("parted", func(m *infer.Model) {
+		a := m.Param("a", dist.Normal(0, 10))
+		m.Observe("y", dist.Normal(a, 1), observed[:2])
+		m.Observe("z", dist.Normal(a, 1), observed[2:])
+	}, short)
+	if c := nb.Compare(first, parted); !strings.Contains(c.String(), "parted") {
+		t.Error(c)
+	}
+}
+
+// Walkers that begin far away are brought back: a straight line far from the origin is found at the
+// defaults, whatever the seed.
+func TestSampleDensityOfALine(t *testing.T) {
+	x, y := make([]float64, 30), make([]float64, 30)
+	for i := range x {
+		x[i] = float64(i) / 3
+		y[i] = 2 + 0.84*x[i] + 0.5*math.Sin(float64(7*i))
+	}
+	density := func(q []float64) float64 {
+		sum := -30*q[2] - q[0]*q[0]/200 - q[1]*q[1]/200 - q[2]*q[2]/2
+		for i := range x {
+			r := (y[i] - q[0] - q[1]*x[i]) / math.Exp(q[2])
+			sum -= r * r / 2
+		}
+		return sum
+	}
+	for seed := range uint64(3) {
+		p := nb.SampleDensity("line", 3, density, nb.Options{Seed: seed + 1})
+		if r := p.Summary().Rows[1]; math.Abs(r.Mean-0.84) > 0.06 || r.SD > 0.1 || r.RHat > 1.2 {
+			t.Errorf("seed %d: slope %.3f +- %.3f, R-hat %.2f", seed+1, r.Mean, r.SD, r.RHat)
+		}
 	}
 }

@@ -67,10 +67,13 @@ func (o Options) only(what string, names ...string) error {
 	return nil
 }
 
+// mostChains is the largest number of chains.
+const mostChains = 10_000
+
 // chains returns the number of chains.
 func (o Options) chains() (int, error) {
-	if o.Chains < 0 {
-		return 0, fmt.Errorf("%d chains: want 1 or more, or 0 for 4", o.Chains)
+	if o.Chains < 0 || o.Chains > mostChains {
+		return 0, fmt.Errorf("%d chains: want 1 to %d, or 0 for 4", o.Chains, mostChains)
 	}
 	return cmp.Or(o.Chains, 4), nil
 }

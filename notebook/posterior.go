@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 
 	"github.com/euryale-dev/euryale/infer"
@@ -27,6 +28,22 @@ type Posterior struct {
 
 	judge func(*infer.Fit) (check.Verdict, error)
 	page  func(*Posterior) *report.Page
+	seed  uint64
+	view  *view // what was computed of the draws
+}
+
+// view is what is computed once of the draws, which may be many.
+type view struct {
+	summary diag.Summary
+	report  diag.Report
+}
+
+// seen returns the view, which the first call computes.
+func (p *Posterior) seen() *view {
+	if p.view == nil {
+		p.view = &view{p.Fit.Summary(), p.Fit.Diagnose()}
+	}
+	return p.view
 }
 
 // Sample draws from the posterior of a model that build declares, once. Chains start at random
@@ -37,12 +54,12 @@ func Sample(name string, build func(m *infer.Model), options ...Options) *Poster
 	}
 	o := one("Sample", options)
 	must("Sample "+name, o.samplerOnly())
+	ctx, end := interruptible()
+	defer end()
 	m := infer.NewModel(name)
 	building("the model of Sample "+name, func() { build(m) })
 	post, err := m.Compile()
 	must("Sample "+name, err)
-	ctx, end := interruptible()
-	defer end()
 	p := &Posterior{Name: name, page: plainPage}
 	p.judge = func(f *infer.Fit) (check.Verdict, error) { return f.CheckModel(infer.CheckSettings{}) }
 	return p.sample(ctx, post, o.config())
@@ -50,8 +67,11 @@ func Sample(name string, build func(m *infer.Model), options ...Options) *Poster
 
 // plainPage is the report of a posterior of which nothing more is known.
 func plainPage(p *Posterior) *report.Page {
-	return report.Posterior(p.Name, p.Fit, p.Verdict, report.Settings{Program: "notebook"})
+	return report.Posterior(p.Name, p.Fit, p.Verdict, report.Settings{Program: "notebook", Seed: p.seed})
 }
+
+// mostWalked is the largest number of parameters of SampleDensity.
+const mostWalked = 200
 
 // SampleDensity draws from a log density that is a Go function of n parameters, by an ensemble
 // of walkers, which needs no gradient. It is slow where the function is interpreted, as in a
@@ -60,18 +80,21 @@ func plainPage(p *Posterior) *report.Page {
 // sample size, not by R-hat.
 func SampleDensity(name string, n int, logDensity func(q []float64) float64, options ...Options) *Posterior {
 	o := one("SampleDensity", options)
-	must("SampleDensity "+name, o.samplerOnly())
+	must("SampleDensity "+name, o.only("SampleDensity", "Warmup", "Draws", "Seed"))
+	if n > mostWalked {
+		must("SampleDensity "+name, fmt.Errorf("%d parameters: an ensemble of walkers suits some twenty, and takes at most %d; write the density as a graph and use Sample", n, mostWalked))
+	}
 	ctx, end := interruptible()
 	defer end()
 	fit, err := infer.Ensemble(ctx, n, logDensity, infer.EnsembleConfig{Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, Parallel: 1})
-	p := &Posterior{Name: name, page: plainPage}
+	p := &Posterior{Name: name, page: plainPage, seed: o.Seed}
 	return p.take("SampleDensity "+name, ctx, fit, err)
 }
 
 // sample runs the sampler and judges the model.
 func (p *Posterior) sample(ctx context.Context, target infer.Target, cfg infer.Config) *Posterior {
 	show, done := progress()
-	cfg.Progress = show
+	cfg.Progress, p.seed = show, cfg.Seed
 	fit, err := infer.Sample(ctx, target, cfg)
 	done()
 	return p.take("Sample "+p.Name, ctx, fit, err)
@@ -83,13 +106,16 @@ func (p *Posterior) take(step string, ctx context.Context, fit *infer.Fit, err e
 	if fit == nil || !p.Interrupted {
 		must(step, err)
 	}
-	p.Fit, p.Verdict = fit, check.Verdict{}
-	if !p.Interrupted && p.judge != nil {
+	p.Fit, p.Verdict, p.view = fit, check.Verdict{}, nil
+	if p.judge != nil && p.shortest() >= fewest {
 		p.Verdict, err = p.judge(fit)
 		must("verdict of "+p.Name, err)
 	}
 	return p
 }
+
+// fewest is the number of draws of each chain from which on a run that was interrupted is judged.
+const fewest = 100
 
 // Draws returns the draws of a parameter, chain after chain.
 func (p *Posterior) Draws(parameter string) []float64 {
@@ -105,10 +131,10 @@ func (p *Posterior) Draws(parameter string) []float64 {
 }
 
 // Summary returns means, quantiles, R-hat and effective sample sizes of all parameters.
-func (p *Posterior) Summary() diag.Summary { return p.Fit.Summary() }
+func (p *Posterior) Summary() diag.Summary { return p.seen().summary }
 
 // Diagnose returns the checks of the sampler in words.
-func (p *Posterior) Diagnose() diag.Report { return p.Fit.Diagnose() }
+func (p *Posterior) Diagnose() diag.Report { return p.seen().report }
 
 func (p *Posterior) draws() viz.Draws {
 	d := viz.FromFit(p.Fit)
@@ -152,16 +178,22 @@ func writePage(step, file string, page *report.Page) {
 
 // String is verdict and summary as text.
 func (p *Posterior) String() string {
+	if p.most() == 0 {
+		return p.stopped()
+	}
 	return p.stopped() + p.Verdict.String() + "\n" + p.Diagnose().String() + "\n" + p.Summary().String()
 }
 
 // HTML is verdict, checks and summary as tables.
 func (p *Posterior) HTML() string {
-	text := p.Diagnose().HTML() + p.Summary().HTML()
+	head := ""
 	if s := p.stopped(); s != "" {
-		return "<p><b>" + s + "</b></p>" + text
+		head = "<p><b>" + html.EscapeString(s) + "</b></p>"
 	}
-	return p.Verdict.HTML() + text
+	if p.most() == 0 {
+		return head
+	}
+	return head + p.Verdict.HTML() + p.Diagnose().HTML() + p.Summary().HTML()
 }
 
 // SimpleRender returns text and HTML for the kernel.
@@ -180,11 +212,22 @@ func (p *Posterior) stopped() string {
 	if !p.Interrupted {
 		return ""
 	}
-	var draws []int
-	for c := range p.Fit.Chains() {
-		draws = append(draws, p.Fit.Len(c))
+	next := "Continue(n) goes on until every chain has n more than the longest."
+	if p.judge == nil {
+		next = "Sample again with more draws: an ensemble cannot go on."
 	}
-	return fmt.Sprintf("%s: interrupted with %v draws of the chains; no verdict was made. Continue draws more.\n", p.Name, draws)
+	if p.most() == 0 {
+		return fmt.Sprintf("%s: interrupted during the warm-up: there are no draws yet. %s\n", p.Name, next)
+	}
+	return fmt.Sprintf("%s: interrupted with %d to %d draws of each of %d chains. %s\n", p.Name, p.shortest(), p.most(), p.Fit.Chains(), next)
+}
+
+// most returns the number of draws of the longest chain.
+func (p *Posterior) most() (n int) {
+	for c := range p.Fit.Chains() {
+		n = max(n, p.Fit.Len(c))
+	}
+	return n
 }
 
 // shortest returns the number of draws of the shortest chain.
@@ -196,7 +239,8 @@ func (p *Posterior) shortest() int {
 	return least
 }
 
-// Continue draws more from where the chains stand, with the same sampler.
+// Continue draws more from where the chains stand, with the same sampler: as many for each chain
+// beyond the longest one. After an interrupt those that lag catch up first.
 func (p *Posterior) Continue(draws int) *Posterior {
 	ctx, end := interruptible()
 	defer end()
@@ -204,6 +248,8 @@ func (p *Posterior) Continue(draws int) *Posterior {
 	if next.judge == nil {
 		must("Continue", fmt.Errorf("%s was drawn by an ensemble, which cannot go on: sample again with more draws", p.Name))
 	}
-	fit, err := p.Fit.Continue(ctx, draws)
+	show, done := progress()
+	fit, err := p.Fit.ContinueWith(ctx, draws, show)
+	done()
 	return next.take("Continue", ctx, fit, err)
 }

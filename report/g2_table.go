@@ -55,9 +55,10 @@ func estimate(f g2.Fit, i int) string {
 	return PlusMinus(f.X[i], f.SD[i])
 }
 
-// chiSquare formats the reduced chi-square; for a failed bin it is "-".
+// chiSquare formats the reduced chi-square; it is "-" for a failed bin and where no errors were given,
+// so that it is a variance.
 func chiSquare(f g2.Fit) string {
-	if f.Status == "failed" {
+	if f.Status == "failed" || f.Curve.Err == nil {
 		return "-"
 	}
 	return fmt.Sprintf("%.3g", f.ReducedChiSquared)

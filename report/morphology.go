@@ -29,7 +29,11 @@ type Inversion struct {
 func Morphology(v Inversion, s Settings) *Page {
 	b := dataAlbum(v, s)
 	problem := v.Task.Problem
-	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: v.Task.Method},
+	method := v.Task.Method
+	if v.Fit != nil {
+		method = fmt.Sprintf("nuts, seed %d", s.Seed)
+	}
+	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: method},
 		{Name: "data", Value: problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}, {Name: "version", Value: s.Program}},
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{v.Table}}, {Title: "Model against data", Tables: []string{v.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
 	if v.Fit != nil {

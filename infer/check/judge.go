@@ -60,7 +60,9 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	w := newResiduals(&d)
 	v.DoF = int(w.dof())
 	v.Residuals, v.Axes = w.studentised(), d.Axes
-	if v.DoF < 1 {
+	if len(d.Z) == 0 {
+		v.add(Flag{Kind: KindUnjudged, Text: "the model observes nothing: there are no data to judge it by", Remedy: "declare what was measured, with Observe"}, false)
+	} else if v.DoF < 1 {
 		v.add(Flag{Kind: KindUnjudged, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
 	} else if w.square > 1e280 || w.square < 1e-280 && norm(w.z) > 0 {
 		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("residuals of about %.2g cannot be squared in 64 bits", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)

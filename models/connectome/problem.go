@@ -163,6 +163,9 @@ func (p *Problem) check(read bool) error {
 		if list := slices.Sorted(slices.Values(f.Learn)); len(slices.Compact(list)) < len(f.Learn) || len(f.Learn) > 1 && slices.Contains(f.Learn, "none") {
 			say("fibre %s>%s learns %v: want each once, and none alone", f.From, f.To, f.Learn)
 		}
+		if slices.Contains(f.Learn, "beta") && !p.Plastic {
+			say("fibre %s>%s learns beta, which does nothing in a circuit that is not plastic: set plastic, or leave beta out", f.From, f.To)
+		}
 	}
 	known("readout of area", p.Readout.Area, areas)
 	if p.Steps < 1 || p.Updates < 0 || p.Updates > mostUpdates || p.Batch < 0 {
