@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // version returns the module's version, or the commit of a local build.
@@ -38,15 +40,25 @@ func (a *app) info() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			d := infoDoc{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
-				SIMD: kernels.Best().String(), Devices: []string{"cpu"}, CUDA: "off: this version computes on the CPU only"}
+				SIMD: kernels.Best().String(), Devices: []string{"cpu"}}
+			gpus, err := cuda.Devices()
+			if err != nil {
+				d.CUDA = err.Error()
+			} else {
+				d.CUDA = "used by Go programs (autodiff.CUDA); the commands compute on the CPU"
+			}
+			for _, g := range gpus {
+				d.Devices = append(d.Devices, fmt.Sprintf("cuda:%d %s, %.1f GB, compute capability %d.%d, driver %d.%d", g.Ordinal, g.Name, float64(g.MemoryBytes)/1e9,
+					g.Capability[0], g.Capability[1], g.DriverVersion/1000, g.DriverVersion%1000/10))
+			}
 			for _, l := range kernels.Levels() {
 				d.Levels = append(d.Levels, l.String())
 			}
 			if a.json {
 				return a.document(d)
 			}
-			_, err := fmt.Fprintf(a.stdout, "euryale %s, %s on %s, %d processors\nSIMD     %s (available: %v; EURYALE_SIMD lowers it)\ndevices  cpu\nCUDA     %s\n",
-				d.Version, d.Go, d.Platform, d.CPUs, d.SIMD, d.Levels, d.CUDA)
+			_, err = fmt.Fprintf(a.stdout, "euryale %s, %s on %s, %d processors\nSIMD     %s (available: %v; EURYALE_SIMD lowers it)\ndevices  %s\nCUDA     %s\n",
+				d.Version, d.Go, d.Platform, d.CPUs, d.SIMD, d.Levels, strings.Join(d.Devices, "\n         "), d.CUDA)
 			return as(exitCannotWrite, err)
 		},
 	}
