@@ -53,7 +53,8 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	return shown(results, types)
 }
 
-// compile compiles a cell. One that does not compile declares nothing: the names are what they were.
+// compile compiles a cell. One that does not compile declares nothing: the names are what they were. But
+// the interpreter changes a type of a cell that is declared again in place.
 func compile(ir *interp.Interp, tree ast2.Ast) *interp.Expr {
 	c := ir.Comp
 	binds, types := maps.Clone(c.Binds), maps.Clone(c.Types)

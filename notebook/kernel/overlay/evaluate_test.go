@@ -20,7 +20,7 @@ func TestCellsThatDoNotCompile(t *testing.T) {
 	}
 	for _, c := range []struct{ code, want, failure string }{
 		{code: "import \"fmt\"\nx, k, b := \"hello\", 1, true\ntype T struct{ n int }\nfunc f() string { return x }\nt := T{5}"},
-		{code: "x, k, b := 7, \"a\", 2\nfmt := 3\ntype T string\nfunc f() int { return x }\nnew1 := 3\ny := x + z", failure: "undefined identifier: z"},
+		{code: "x, k, b := 7, \"a\", 2\nfmt := 3\nfunc f() int { return x }\nnew1 := 3\ny := x + z", failure: "undefined identifier: z"},
 		{code: "fmt.Sprint(x, k, b, T{3 + k}, f(), t.n)", want: "hello1 true {4}hello5"},
 		{code: "new1", failure: "undefined identifier"},
 		{code: "x := 8\nx", want: "8"},
