@@ -38,6 +38,9 @@ func runFiles(args []string) {
 		if err != nil {
 			log.Fatal(err)
 		}
+		for _, w := range book.Warnings {
+			log.Print("warning: ", w)
+		}
 		books = append(books, book)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
