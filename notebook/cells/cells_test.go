@@ -57,7 +57,7 @@ func TestParseErrors(t *testing.T) {
 		"~~~~text\n~~~\n":          "line 1: the fence ~~~~",
 		"# only text\n":            "it has no cell of Go",
 		"```text\nx\n```\n":        "it has no cell of Go",
-		"```Go,ignore\nx\n```":      "it has no cell of Go",
+		"```Go,ignore\nx\n```":     "it has no cell of Go",
 		"```golanguage\nx\n```":    "it has no cell of Go",
 		"```go\n  \n```":           "it has no cell of Go",
 		"<!--\n```go\nx\n```\n-->": "it has no cell of Go",
