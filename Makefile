@@ -73,7 +73,7 @@ bench-compare: ## measure and compare with the baseline of this kind of machine,
 
 JUPYTER_DATA ?= $(HOME)/.local/share/jupyter
 kernel: ## build the Jupyter kernel and describe it to the user's Jupyter (rm -r "$JUPYTER_DATA/kernels/euryale" removes it)
-	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install "$(JUPYTER_DATA)"
+	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install "$(subst ~/,$(HOME)/,$(JUPYTER_DATA))"
 
 # The cells are run without Jupyter, by Jupyter where it is installed, as compiled programs, and by GoNB where
 # that is installed. What is lacking is said.

@@ -49,10 +49,11 @@ func (r *redefinitions) define(s *statement, id *ast.Ident, info *types.Info) er
 	r.ours[v] = true
 	old := r.kinds[name]
 	r.kinds[name] = v.Type()
-	if old == nil {
+	invalid := types.Typ[types.Invalid]
+	if old == nil || old == invalid || v.Type() == invalid { // the compiler will say what is wrong
 		return nil
 	}
-	if types.Identical(old, v.Type()) && v.Type() != types.Typ[types.Invalid] {
+	if types.Identical(old, v.Type()) {
 		if cell := r.addressed[name]; cell > 0 && !isNumber(v.Type()) {
 			return r.refuse(s, name, fmt.Sprintf("cell %d took its address, which is that of the old value in a cell and of the new one in a program", cell))
 		}
