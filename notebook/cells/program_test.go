@@ -97,7 +97,7 @@ func TestProgramErrors(t *testing.T) {
 		"line 1, cell 1: it defines init, which":                                    {"func init() {}"},
 		"line 101, cell 2: it defines x again: it was of type int and is of type s": {"x := 1\nfunc f() int { return x }", "x := \"\""},
 		"line 102, cell 2: it defines x again: it was of type int and is of type f": {"x := 1\np := &x", "*p\nx := 1.5"},
-		"line 101, cell 2: a Go program of it does not compile: undefined: z":      {"x := 1\nfunc f() int { return x }", "x := z"},
+		"line 101, cell 2: a Go program of it does not compile: undefined: z":       {"x := 1\nfunc f() int { return x }", "x := z"},
 		"line 101, cell 2: it defines s again: cell 1 took its address":             {"s := \"a\"\np := &s", "s := \"b\"\n*p"},
 		"line 101, cell 2: it defines x again: a Go program cannot declare new":     {"x := 1\nx", "var x, b = 4, 2"},
 		"cell 2: it defines T again, which cell 1":                                  {"T := 1", "type T int"},

@@ -119,7 +119,7 @@ func TestInterrupts(t *testing.T) {
 		"sleep": nb + "nb.SampleDensity(\"a\", 2, func(q []float64) float64 { time.Sleep(time.Hour); return 0 })",
 		"build": nb + "_ = time.Second\nnb.Sample(\"a\", func(m *infer.Model) { for {} })",
 		"plain": nb + "for { time.Sleep(time.Millisecond) }",
-		"keeps": nb + "nb.DemoG2().Sample(\"single\", nb.Options{Draws: 3000000})",
+		"keeps": nb + "nb.DemoG2().Sample(\"single\", nb.Options{Draws: 1000000})",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,7 +141,10 @@ func TestInterrupts(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(2 * time.Second)
+			for begun := false; !begun && ctx.Err() == nil; time.Sleep(time.Second) { // the notebook is written before its cell runs
+				_, err := os.Stat(filepath.Join(out, name+"a.ipynb"))
+				begun = err == nil
+			}
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
