@@ -119,7 +119,7 @@ func TestInterrupts(t *testing.T) {
 		"sleep": nb + "nb.SampleDensity(\"a\", 2, func(q []float64) float64 { time.Sleep(time.Hour); return 0 })",
 		"build": nb + "_ = time.Second\nnb.Sample(\"a\", func(m *infer.Model) { for {} })",
 		"plain": nb + "for { time.Sleep(time.Millisecond) }",
-		"keeps": nb + "nb.DemoG2().Sample(\"single\", nb.Options{Draws: 1000000})",
+		"keeps": nb + "nb.DemoG2().Sample(\"double\", nb.Options{Draws: 60000})",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
