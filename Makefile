@@ -72,25 +72,26 @@ bench-compare: ## measure and compare with the baseline of this kind of machine,
 	$(GO) run $(benchstat) docs/baselines/$(machine).txt bench/compare.txt
 
 JUPYTER_DATA ?= $(HOME)/.local/share/jupyter
-kernel: ## build the Jupyter kernel and describe it to the user's Jupyter (rm -r $JUPYTER_DATA/kernels/euryale removes it)
-	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install $(JUPYTER_DATA)
+kernel: ## build the Jupyter kernel and describe it to the user's Jupyter (rm -r "$JUPYTER_DATA/kernels/euryale" removes it)
+	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install "$(subst ~/,$(HOME)/,$(JUPYTER_DATA))"
 
 # The cells are run without Jupyter, by Jupyter where it is installed, as compiled programs, and by GoNB where
 # that is installed. What is lacking is said.
 books    = examples/notebooks/*.md
-nbconvert = JUPYTER_PATH=$(CURDIR)/run/jupyter jupyter-nbconvert --log-level WARN --to notebook --execute --ExecutePreprocessor.timeout=600
+nbconvert = JUPYTER_PATH="$(CURDIR)/run/jupyter" jupyter-nbconvert --log-level WARN --to notebook --execute --ExecutePreprocessor.timeout=600
 notebooks: ## build the Jupyter kernel and run every notebook of examples/notebooks, into run/notebooks
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel -install run/jupyter
 	./bin/euryale-kernel run run/notebooks $(books)
-	$(GO) run ./notebook/kernel/convert -to program -o run/programs $(books)
-	$(GO) run ./notebook/kernel/convert -to gonb -o run/gonb $(books)
-	@for d in run/programs/*/; do $(GO) run ./$$d > $$d/output.txt 2>&1 && echo "$$d: ok" || { cat $$d/output.txt; exit 1; }; done
+	rm -rf run/examples/programs run/examples/gonb
+	$(GO) run ./notebook/kernel/convert -to program -o run/examples/programs $(books)
+	$(GO) run ./notebook/kernel/convert -to gonb -o run/examples/gonb $(books)
+	@for d in run/examples/programs/*/; do $(GO) run ./$$d > $$d/output.txt 2>&1 && echo "$$d: ok" || { cat $$d/output.txt; exit 1; }; done
 	@if command -v jupyter-nbconvert > /dev/null; then $(nbconvert) --output-dir run/notebooks/jupyter run/notebooks/*.ipynb; \
 	else echo "lacks Jupyter (pip install nbconvert jupyter_client): its own run of the notebooks was left out"; fi
 	@if command -v jupyter-nbconvert > /dev/null && command -v gonb > /dev/null && command -v goimports > /dev/null; then \
 	  mkdir -p run/jupyter/kernels/gonb; \
 	  echo '{"argv": ["gonb", "--kernel", "{connection_file}"], "display_name": "Go (gonb)", "language": "go", "name": "gonb"}' > run/jupyter/kernels/gonb/kernel.json; \
-	  $(nbconvert) --output-dir run/gonb/executed run/gonb/*.ipynb 2> run/gonb/log.txt && echo "GoNB: ok" || { tail -40 run/gonb/log.txt; exit 1; }; \
+	  $(nbconvert) --output-dir run/examples/gonb/executed run/examples/gonb/*.ipynb 2> run/examples/gonb/log.txt && echo "GoNB: ok" || { tail -40 run/examples/gonb/log.txt; exit 1; }; \
 	else echo "lacks GoNB (gonb, goimports and jupyter-nbconvert in the path): its run of the notebooks was left out"; fi
 
 executed: ## run the notebooks and keep them with their outputs in examples/notebooks/executed

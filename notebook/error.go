@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,7 +61,7 @@ func building(step string, do func()) {
 			return
 		}
 		switch r := r.(type) {
-		case *Error, os.Signal, runtime.Error: // an interrupt of the kernel is a signal
+		case *Error, runtime.Error:
 			panic(r)
 		case error:
 			panic(&Error{step, r})

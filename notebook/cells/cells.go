@@ -17,6 +17,8 @@ type Notebook struct {
 	Name   string // file that it was read from
 	Kernel Kernel // kernel that runs it. Default: that of Euryale
 	Cells  []Cell
+
+	Warnings []string // what stands in the text and is no cell, but may be meant as one
 }
 
 // Kernel names a Jupyter kernel.
@@ -92,9 +94,12 @@ func (e *Error) Error() string {
 }
 
 // Files returns the name of what each file becomes in a folder. Two files of one base name are an
-// error, as one would replace the other.
+// error, as one would replace the other, and so is one that would replace a file that is read.
 func Files(folder, extension string, files []string) ([]string, error) {
-	from := map[string]string{}
+	from, inputs := map[string]string{}, map[string]bool{}
+	for _, file := range files {
+		inputs[absolute(file)] = true
+	}
 	var list []string
 	for _, file := range files {
 		name := filepath.Base(file)
@@ -102,8 +107,19 @@ func Files(folder, extension string, files []string) ([]string, error) {
 		if other, taken := from[name]; taken {
 			return nil, fmt.Errorf("cells: %s and %s would both be written to %s: run one at a time, into folders of their own", other, file, name)
 		}
+		if inputs[absolute(name)] {
+			return nil, fmt.Errorf("cells: %s would be written over itself: name another folder", name)
+		}
 		from[name] = file
 		list = append(list, name)
 	}
 	return list, nil
+}
+
+// absolute is the path of a file from the root, or as it is if that is not known.
+func absolute(file string) string {
+	if path, err := filepath.Abs(file); err == nil {
+		return path
+	}
+	return filepath.Clean(file)
 }

@@ -57,6 +57,7 @@ func TestParseErrors(t *testing.T) {
 		"~~~~text\n~~~\n":          "line 1: the fence ~~~~",
 		"# only text\n":            "it has no cell of Go",
 		"```text\nx\n```\n":        "it has no cell of Go",
+		"```Go,ignore\nx\n```":     "it has no cell of Go",
 		"```golanguage\nx\n```":    "it has no cell of Go",
 		"```go\n  \n```":           "it has no cell of Go",
 		"<!--\n```go\nx\n```\n-->": "it has no cell of Go",
@@ -66,6 +67,23 @@ func TestParseErrors(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// What may be meant as a cell and is none is told with its line.
+func TestWarnings(t *testing.T) {
+	n, err := cells.Parse("a.md", []byte("1. A list:\n\n    ```go\n    x\n    ```\n\n\t```golang\n\n```{go}\ny\n```\n\n```go,ignore\nz\n```\n```go\n    ```go\n```\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "a.md, line 3: a fence of Go that is indented|a.md, line 7: a fence of Go that is indented|a.md, line 9: a fence of {go} is text"
+	for i, w := range strings.Split(want, "|") {
+		if len(n.Warnings) != 3 || !strings.HasPrefix(n.Warnings[i], w) {
+			t.Fatalf("%q, want %s", n.Warnings, w)
+		}
+	}
+	if _, err := cells.Parse("a.ipynb", []byte("{}")); err == nil || !strings.Contains(err.Error(), "jupyter nbconvert --to markdown a.ipynb") {
+		t.Error(err)
 	}
 }
 
@@ -119,6 +137,9 @@ func TestFiles(t *testing.T) {
 	got, err := cells.Files("out", ".ipynb", []string{"a/x.md", "y.markdown"})
 	if err != nil || len(got) != 2 || got[0] != filepath.Join("out", "x.ipynb") || got[1] != filepath.Join("out", "y.ipynb") {
 		t.Errorf("%v %v", got, err)
+	}
+	if _, err := cells.Files(".", ".ipynb", []string{"y.md", "../cells/c.ipynb"}); err == nil || !strings.Contains(err.Error(), "c.ipynb would be written over itself") {
+		t.Error(err)
 	}
 	if _, err := cells.Files("out", ".ipynb", []string{"a/x.md", "b/x.md"}); err == nil || !strings.Contains(err.Error(), "a/x.md and b/x.md would both") {
 		t.Error(err)

@@ -99,7 +99,7 @@ func (p *program) forGoNB(cell int, defined map[string]int) (declared, shown str
 		_, isExpression := s.node.(*ast.ExprStmt)
 		switch {
 		case isExpression && s.last:
-			shown = "%%\n" + strings.ReplaceAll(p.statement(s), p.display+"(", "displayValues(")
+			shown = "%%\n" + p.ending(s)
 			continue
 		case s.sort == plain:
 			what, _, _ := strings.Cut(s.text, "\n")
@@ -117,6 +117,14 @@ func (p *program) forGoNB(cell int, defined map[string]int) (declared, shown str
 		return "", "", fmt.Errorf("cells: GoNB's cell %d of %s: %w", cell, p.book.Name, err)
 	}
 	return strings.TrimSpace(string(formatted)), shown, nil
+}
+
+// ending is the expression that a cell ends in as it is shown.
+func (p *program) ending(s *statement) string {
+	if p.silent[s] || isPrint(s.node.(*ast.ExprStmt).X) {
+		return s.text
+	}
+	return p.shown(s, "displayValues")
 }
 
 // asVariable writes a short variable declaration as one that may stand outside functions.

@@ -2,13 +2,18 @@ package cells
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
 // Parse reads a notebook written in Markdown. Code between fences whose first word is go or golang
 // is a cell; everything else is text, with its other fences. Fences are those of CommonMark: three
-// or more backticks or tildes, indented by at most three spaces, closed by at least as many.
+// or more backticks or tildes, indented by at most three spaces, closed by at least as many. Fences of Go
+// that are no cells for their indentation or their braces are among the warnings.
 func Parse(name string, text []byte) (*Notebook, error) {
+	if strings.EqualFold(filepath.Ext(name), ".ipynb") {
+		return nil, &Error{Notebook: name, Text: "it is a Jupyter notebook, and no text: jupyter nbconvert --to markdown " + name + " makes a text of it"}
+	}
 	p := reader{book: &Notebook{Name: name}, first: 1}
 	s := strings.TrimPrefix(string(text), "\ufeff")
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
@@ -39,6 +44,9 @@ type reader struct {
 // line takes one line of the text.
 func (p *reader) line(n int, line string) {
 	f, isFence := fenceOf(line)
+	if p.open.size == 0 && !p.comment {
+		p.warn(n, line)
+	}
 	switch {
 	case p.comment:
 		p.comment = !strings.Contains(line, "-->")
@@ -61,6 +69,20 @@ func (p *reader) line(n int, line string) {
 		line = unindented(line, p.open.indent)
 	}
 	p.lines = append(p.lines, line)
+}
+
+// warn notes a line that begins a fence of Go and is none that makes a cell.
+func (p *reader) warn(n int, line string) {
+	flat := strings.TrimLeft(line, " \t")
+	f, isFence := fenceOf(flat)
+	words := strings.Fields(f.info)
+	switch {
+	case !isFence:
+	case f.isGo && len(line)-len(flat) > 3, f.isGo && strings.HasPrefix(line, "\t"):
+		p.book.Warnings = append(p.book.Warnings, fmt.Sprintf("%s, line %d: a fence of Go that is indented by more than three spaces is text and no cell", p.book.Name, n))
+	case len(words) > 0 && (strings.EqualFold(words[0], "{go}") || strings.EqualFold(words[0], "{golang}")):
+		p.book.Warnings = append(p.book.Warnings, fmt.Sprintf("%s, line %d: a fence of %s is text and no cell: write go without braces", p.book.Name, n, words[0]))
+	}
 }
 
 // flush makes the lines so far a cell, unless they are blank, and begins the next one.

@@ -15,7 +15,8 @@ import (
 // Program converts the notebook into a Go program, whose main function has the statements of the
 // cells in their order. What a cell ends in is printed. The program is checked: it compiles.
 //
-// A variable that a later cell defines again is another one from there on. Types, constants,
+// A variable that a later cell defines again with the same type is assigned to; with another type it is
+// another one from there on, which is refused if a function or a pointer uses the old one. Types, constants,
 // methods, and functions that use no variable of a cell stand outside main; the other functions
 // become variables of main. The importer knows the packages that the cells import, fmt and log.
 func (n *Notebook) Program(importer types.Importer) ([]byte, error) {
@@ -48,6 +49,9 @@ type program struct {
 	silent map[*statement]bool     // expressions at the end of a cell that have no value, or that print
 	values map[*statement]bool     // expressions that are values and no calls
 	drop   map[string]bool         // imports that nothing uses, as they are written
+
+	same   map[*statement]map[string]bool // names to which a statement assigns that defines them again
+	placed []*statement                   // of each statement of main the one that it comes from
 }
 
 // program finds where each statement belongs.
@@ -66,6 +70,8 @@ func (n *Notebook) program() (*program, error) {
 				p.display += "Values"
 			}
 			switch {
+			case (s.sort == function || p.outside[s]) && (name == "main" || name == "init"):
+				return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("it defines %s, which a Go program has for itself: use another name", name)}
 			case fixed[name] > 0:
 				return nil, again(n, s, name, fixed[name], "a Go program has it once")
 			case p.outside[s] && variables[name] > 0:
@@ -146,6 +152,7 @@ func %s(values ...any) {
 func (p *program) body(w *strings.Builder, mark func(*strings.Builder, *statement)) (blocks int) {
 	defined := map[string]bool{} // in the innermost block
 	cell := 0
+	p.placed = nil
 	for _, s := range p.statements {
 		if s.cell != cell {
 			cell = s.cell
@@ -159,11 +166,14 @@ func (p *program) body(w *strings.Builder, mark func(*strings.Builder, *statemen
 			blocks++
 			clear(defined)
 		}
-		for _, name := range s.defines {
-			defined[name] = true
-		}
 		mark(w, s)
-		w.WriteString(p.statement(s) + "\n")
+		for _, part := range p.parts(s, defined) {
+			w.WriteString(part + "\n")
+			p.placed = append(p.placed, s)
+		}
+		for _, name := range s.defines {
+			defined[name] = defined[name] || !p.same[s][name]
+		}
 		for _, name := range p.unused[s] {
 			w.WriteString("_ = " + name + "\n")
 		}
@@ -171,47 +181,29 @@ func (p *program) body(w *strings.Builder, mark func(*strings.Builder, *statemen
 	return blocks
 }
 
-// shadows reports whether a statement defines again what its block has already: a short variable
-// declaration needs one new name, any other declaration only new ones.
+// shadows reports whether a statement makes another variable of a name that its block has already.
 func (p *program) shadows(s *statement, defined map[string]bool) bool {
-	old := 0
-	for _, name := range s.defines {
-		if defined[name] {
-			old++
-		}
-	}
-	if _, short := s.node.(*ast.AssignStmt); short {
-		return old > 0 && old == len(s.defines)
-	}
-	return old > 0
+	return slices.ContainsFunc(s.defines, func(name string) bool { return defined[name] && !p.same[s][name] })
 }
 
 // statement is a statement as it stands in main.
 func (p *program) statement(s *statement) string {
-	if s.sort == function { // one that uses variables of cells
-		f := s.node.(*ast.FuncDecl)
-		name := f.Name.Name
-		signature := "func" + strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(s.text, "func")), name)
-		if s.mentions(map[string]int{name: 1}) != "" && recursive(f) {
-			kind, _, _ := strings.Cut(signature, "{")
-			return fmt.Sprintf("var %s %s\n%s = %s", name, strings.TrimSpace(kind), name, signature)
-		}
-		return name + " := " + signature
-	}
 	e, isExpression := s.node.(*ast.ExprStmt)
 	switch {
 	case !isExpression || p.unused == nil:
 		return s.text
 	case s.last && !p.silent[s] && !isPrint(e.X):
-		body, comment, _ := strings.Cut(s.text, "//")
-		if _, isLiteral := e.X.(*ast.BasicLit); isLiteral || comment == "" || strings.Contains(body, "\"") {
-			return p.display + "(" + s.text + ")"
-		}
-		return p.display + "(" + strings.TrimSpace(body) + ") //" + comment
+		return p.shown(s, p.display)
 	case p.values[s]:
 		return "_ = " + s.text
 	}
 	return s.text
+}
+
+// shown is an expression as the argument of a function; a comment behind it stays behind.
+func (p *program) shown(s *statement, function string) string {
+	end := int(s.node.End() - s.node.Pos())
+	return function + "(" + s.text[:end] + ")" + s.text[end:]
 }
 
 // recursive reports whether a function calls itself.
@@ -261,12 +253,18 @@ func pathOf(spec string) string { return spec[strings.Index(spec, `"`):] }
 // learn type-checks the statements as they are, to see what the compiler would refuse and an
 // interpreter does not: variables and imports that nothing uses, and values that stand alone.
 func (p *program) learn(importer types.Importer) error {
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}}
-	file, err := p.check(p.text(true), importer, info)
+	file, nodes, info, err := p.look(importer)
 	if err != nil {
 		return err
 	}
-	nodes := mainOf(file, p.body(&strings.Builder{}, func(*strings.Builder, *statement) {}))
+	if p.same, err = p.redefined(nodes, p.placed, info); err != nil {
+		return err
+	}
+	if len(p.same) > 0 {
+		if file, nodes, info, err = p.look(importer); err != nil {
+			return err
+		}
+	}
 	p.unused, p.silent, p.values, p.drop = map[*statement][]string{}, map[*statement]bool{}, map[*statement]bool{}, map[string]bool{}
 	read := readOf(file, info)
 	for _, spec := range file.Imports {
@@ -282,27 +280,24 @@ func (p *program) learn(importer types.Importer) error {
 			p.drop[text] = true
 		}
 	}
-	placed := p.inMain()
 	for i, node := range nodes {
-		p.learnOf(placed[i], node, info, read)
+		p.learnOf(p.placed[i], node, info, read)
 	}
 	return nil
 }
 
-// inMain returns the statements that stand in main, a function that calls itself twice, as its
-// declaration and its value.
-func (p *program) inMain() []*statement {
-	var list []*statement
-	for _, s := range p.statements {
-		if p.outside[s] {
-			continue
-		}
-		list = append(list, s)
-		if f, isFunction := s.node.(*ast.FuncDecl); isFunction && recursive(f) {
-			list = append(list, s)
-		}
+// look type-checks the program as it is so far and returns the statements of its main function.
+func (p *program) look(importer types.Importer) (*ast.File, []ast.Stmt, *types.Info, error) {
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}}
+	file, err := p.check(p.text(true), importer, info)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return list
+	nodes := mainOf(file, p.body(&strings.Builder{}, func(*strings.Builder, *statement) {}))
+	if len(nodes) != len(p.placed) {
+		return nil, nil, nil, fmt.Errorf("cells: program of %s: it has %d statements of %d", p.book.Name, len(nodes), len(p.placed))
+	}
+	return file, nodes, info, nil
 }
 
 // mainOf returns the statements of main, also those in the blocks that we opened, which end it.
@@ -328,27 +323,13 @@ func mainOf(file *ast.File, blocks int) []ast.Stmt {
 }
 
 func (p *program) learnOf(s *statement, node ast.Stmt, info *types.Info, read map[types.Object]bool) {
-	var names []*ast.Ident
-	switch node := node.(type) {
-	case *ast.ExprStmt:
+	if node, isExpression := node.(*ast.ExprStmt); isExpression {
 		kind := info.Types[node.X]
 		p.silent[s] = kind.IsVoid()
 		_, isCall := ast.Unparen(node.X).(*ast.CallExpr)
 		p.values[s] = kind.IsValue() && !isCall
-	case *ast.AssignStmt:
-		if node.Tok == token.DEFINE {
-			for _, e := range node.Lhs {
-				names = append(names, e.(*ast.Ident))
-			}
-		}
-	case *ast.DeclStmt:
-		for _, spec := range node.Decl.(*ast.GenDecl).Specs {
-			if v, isValue := spec.(*ast.ValueSpec); isValue {
-				names = append(names, v.Names...)
-			}
-		}
 	}
-	for _, id := range names {
+	for _, id := range namesOf(node) {
 		if v, isVariable := info.Defs[id].(*types.Var); isVariable && id.Name != "_" && !read[v] {
 			p.unused[s] = append(p.unused[s], id.Name)
 		}

@@ -43,7 +43,11 @@ func TestProgram(t *testing.T) {
 	}{
 		"last expressions":      {[]string{"x := 1 // one\nx", "y := x + 1\ny * 2"}, "1\n4\n"},
 		"unused":                {[]string{"import \"math\"\nx := 1\nvar y, z = 2, 3", "x := \"again\"", "import \"fmt\"\n3"}, "3\n"},
-		"redefined":             {[]string{"x := 1\nf := func() int { return x }", "x := \"two\"\nx", "f()", "x := x + \"!\"\nx"}, "two\n1\ntwo!\n"},
+		"redefined":             {[]string{"x := 1\nx", "x := \"two\"\nx", "y := x\ny", "z, x := 1, 2.5"}, "1\ntwo\ntwo\n"},
+		"defined again":         {[]string{"x := 1\nfunc f() int { return x }\nf()", "x := 10\nf()", "p := &x\n*p", "x := 11\n*p + f()"}, "1\n10\n10\n22\n"},
+		"again in a block":      {[]string{"x, s := 1, \"a\"\nfunc f() int { return x }\nf()", "s := 3", "x, n := 10, s\nf() + n", "var x int // zero\nf()"}, "1\n13\n0\n"},
+		"several again":         {[]string{"a, b := 1, 2\nf := func() int { return a + b }", "s := 1", "s := \"\"", "a, c := 10, 3\nf() + c", "var (\n\ta int\n\td = 5\n\tb = 7\n)\nf() + d", "func g(n int) int { return a }\nfunc h() int { return g(1) }", "func g(n int) int { return 100 + a }\nh()"}, "15\n12\n100\n"},
+		"comments":              {[]string{"len(\"abc\") // c", "\"http://x\" // c", "1 + // c\n2", "\"a\" // say \"b\"", "3 /* d */"}, "3\nhttp://x\n3\na\n3\n"},
 		"a reused error":        {[]string{"a, err := 1, error(nil)\na", "b, err := 2, err\nb"}, "1\n2\n"},
 		"functions":             {[]string{"func twice(n int) int { return 2 * n }\nk := 3", "func plus(n int) int { return n + k }\nplus(twice(1))"}, "5\n"},
 		"recursion":             {[]string{"k := 1\nfunc f(n int) int {\n\tif n == 0 {\n\t\treturn k\n\t}\n\treturn n * f(n-1)\n}", "f(4)"}, "24\n"},
@@ -84,12 +88,19 @@ func TestProgram(t *testing.T) {
 // What cannot be converted says where, and why.
 func TestProgramErrors(t *testing.T) {
 	for want, sources := range map[string][]string{
-		"line 102, cell 2: it defines f again, which cell 1 defined":               {"func f() {}", "x := 1\nfunc f() {}"},
-		"line 1, cell 1: its method uses the variable k of a cell":                 {"func (t T) m() int { return k }", "k := 1\ntype T int"},
-		"line 102, cell 2: a Go program of it does not compile: undefined: y":      {"x := 1", "z := x\ny"},
-		"line 2, cell 1: a Go program of it does not compile: declared and not us": {"f := func() {\n\tx := 1\n}"},
-		"line 3, cell 1: expected":                                                 {"x := 1\n\nx + ) 2"},
-		"cell 2: it defines T again, which cell 1":                                 {"T := 1", "type T int"},
+		"line 102, cell 2: it defines f again, which cell 1 defined":                {"func f() {}", "x := 1\nfunc f() {}"},
+		"line 1, cell 1: its method uses the variable k of a cell":                  {"func (t T) m() int { return k }", "k := 1\ntype T int"},
+		"line 102, cell 2: a Go program of it does not compile: undefined: y":       {"x := 1", "z := x\ny"},
+		"line 2, cell 1: a Go program of it does not compile: declared and not us":  {"f := func() {\n\tx := 1\n}"},
+		"line 3, cell 1: expected":                                                  {"x := 1\n\nx + ) 2"},
+		"line 101, cell 2: it defines main, which a Go program has":                 {"x := 1", "func main() {}"},
+		"line 1, cell 1: it defines init, which":                                    {"func init() {}"},
+		"line 101, cell 2: it defines x again: it was of type int and is of type s": {"x := 1\nfunc f() int { return x }", "x := \"\""},
+		"line 102, cell 2: it defines x again: it was of type int and is of type f": {"x := 1\np := &x", "*p\nx := 1.5"},
+		"line 101, cell 2: a Go program of it does not compile: undefined: z":       {"x := 1\nfunc f() int { return x }", "x := z"},
+		"line 101, cell 2: it defines s again: cell 1 took its address":             {"s := \"a\"\np := &s", "s := \"b\"\n*p"},
+		"line 101, cell 2: it defines x again: a Go program cannot declare new":     {"x := 1\nx", "var x, b = 4, 2"},
+		"cell 2: it defines T again, which cell 1":                                  {"T := 1", "type T int"},
 	} {
 		_, err := book(sources...).Program(importer(t))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -118,6 +129,7 @@ func TestForGoNB(t *testing.T) {
 	}
 	for want, sources := range map[string][]string{
 		"line 102, cell 2: GoNB keeps declarations": {"x := 1", "y := x\nx = 2\ny"},
+		"line 1, cell 1: it defines main, which":    {"func main() {}"},
 		"cell 2: it defines x again":                {"x := 1", "x := 2\nx"},
 	} {
 		if _, err := book(sources...).ForGoNB(importer(t), "."); err == nil || !strings.Contains(err.Error(), want) {

@@ -60,6 +60,11 @@ func assemble(root string) (files, error) {
 			return nil, err
 		}
 	}
+	for name := range all {
+		if strings.HasSuffix(name, "_test.go") && name != "evaluate_test.go" { // tests of others
+			delete(all, name)
+		}
+	}
 	if err := all.addModule("gomacro", interpreter); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // files is what a folder holds, by its path in it.
 type files map[string][]byte
 
-// add adds the regular files of a folder that match a pattern, but tests.
+// add adds the regular files of a folder that match a pattern.
 func (f files) add(to, dir, pattern string) error {
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil {
@@ -26,7 +26,7 @@ func (f files) add(to, dir, pattern string) error {
 		if err != nil {
 			return err
 		}
-		if info.IsDir() || strings.HasSuffix(name, "_test.go") {
+		if info.IsDir() {
 			continue
 		}
 		text, err := os.ReadFile(name)

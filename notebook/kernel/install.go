@@ -27,6 +27,6 @@ func installSpec(data, kernel string) error {
 	if err := os.WriteFile(name, append(spec, '\n'), 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%s describes it to Jupyter; rm -r %s removes it\n", name, dir)
+	fmt.Printf("%s describes it to Jupyter; rm -r %q removes it\n", name, dir)
 	return nil
 }

@@ -39,6 +39,9 @@ func run(out, install string) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return fmt.Errorf("-o %s is a folder: name the file of the kernel, such as %s", out, filepath.Join(out, "euryale-kernel"))
+	}
 	root, err := moduleRoot()
 	if err != nil {
 		return err

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/euryale-dev/euryale/internal/peer"
 )
@@ -34,6 +39,7 @@ func TestCells(t *testing.T) {
 		{"nested", "2", []string{"import \"sync\"\nvar wg sync.WaitGroup\nc := make(chan int, 2)\nwg.Add(2)\nfor i := 0; i < 2; i++ {\n\tgo func(i int) {\n\t\tdefer wg.Done()\n\t\tif i == 1 { go close(make(chan int)) }\n\t\tc <- i\n\t}(i)\n}\nwg.Wait()\nlen(c)"}},
 		{"today", "a true", []string{"import (\"fmt\"; \"strings\"; \"sync/atomic\"; \"math/rand/v2\"; \"gonum.org/v1/gonum/stat\")\na, _, ok := strings.Cut(\"a=b\", \"=\")\nvar n atomic.Int64\nn.Add(int64(rand.New(rand.NewPCG(1, 2)).IntN(3)))\nstat.Mean([]float64{1}, nil)\nfmt.Sprint(a, \" \", ok)"}},
 		{"print", "a", []string{"import \"fmt\"\nfmt.Println(\"a\")"}},
+		{"shown", "4 chains", []string{"import nb \"github.com/euryale-dev/euryale/notebook\"\ndone := make(chan string, 12)\nfor i := 0; i < 12; i++ {\n\tgo func() { done <- nb.DemoG2().Sample(\"single\", nb.Options{Draws: 200}).String() }()\n}\nlast := \"\"\nfor i := 0; i < 12; i++ {\n\tlast = <-done\n}\nlast"}},
 		{"failing", "no", []string{"import \"errors\"\nfunc f() (int, error) { return 1, errors.New(\"no\") }", "f()"}},
 	}
 	for _, c := range cases {
@@ -88,6 +94,65 @@ func TestNothingIsLost(t *testing.T) {
 	_, told, err = runs(t, file, filepath.Join(dir, "b", "a.md"))
 	if err == nil || !strings.Contains(told, "would both be written") || strings.Contains(told, "cells,") {
 		t.Errorf("%v: %s", err, told)
+	}
+}
+
+// The tests of the overlay itself, within the kernel's module.
+func TestOverlay(t *testing.T) {
+	kernel(t)
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := goCommand(filepath.Join(root, "bin", "kernel-build"), "test", "."); err != nil {
+		t.Error(err)
+	}
+}
+
+// An interrupt ends functions of a cell that a run waits for, says so in words, and ends the whole
+// run of notebooks.
+func TestInterrupts(t *testing.T) {
+	program, dir := kernel(t), t.TempDir()
+	const nb = "import (\"github.com/euryale-dev/euryale/infer\"; nb \"github.com/euryale-dev/euryale/notebook\"; \"time\")\n"
+	for name, cell := range map[string]string{
+		"loop":  nb + "nb.SampleDensity(\"a\", 2, func(q []float64) float64 { for {} })",
+		"sleep": nb + "nb.SampleDensity(\"a\", 2, func(q []float64) float64 { time.Sleep(time.Hour); return 0 })",
+		"build": nb + "_ = time.Second\nnb.Sample(\"a\", func(m *infer.Model) { for {} })",
+		"plain": nb + "for { time.Sleep(time.Millisecond) }",
+		"keeps": nb + "nb.DemoG2().Sample(\"double\", nb.Options{Draws: 60000})",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(dir, name)
+			var files []string
+			for file, source := range map[string]string{"a.md": cell, "b.md": "2"} {
+				file = filepath.Join(dir, name+file)
+				if err := os.WriteFile(file, []byte("```go\n"+source+"\n```\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, file)
+			}
+			slices.Sort(files)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, program, append([]string{"run", out}, files...)...)
+			var told bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &told, &told
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for begun := false; !begun && ctx.Err() == nil; time.Sleep(time.Second) { // the notebook is written before its cell runs
+				_, err := os.Stat(filepath.Join(out, name+"a.ipynb"))
+				begun = err == nil
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(told.String(), "cell 1: interrupted") || strings.Contains(told.String(), "b.md") {
+				t.Errorf("%v: %s", err, &told)
+			}
+		})
 	}
 }
 

@@ -40,7 +40,8 @@ func run(to, out, root string, files []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := cells.Files(out, "", files)
+	extension := map[string]string{"gonb": ".ipynb"}[to]
+	names, err := cells.Files(out, extension, files)
 	if err != nil {
 		return err
 	}
@@ -54,6 +55,9 @@ func run(to, out, root string, files []string) error {
 		book, err := cells.Parse(filepath.Base(file), text)
 		if err != nil {
 			return err
+		}
+		for _, w := range book.Warnings {
+			log.Print("warning: ", w)
 		}
 		imports, err := book.Imports()
 		if err != nil {
@@ -83,7 +87,7 @@ func write(to, name, root string, book *cells.Notebook, packages types.Importer)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		return converted.Write(name + ".ipynb")
+		return converted.Write(name)
 	}
 	text, err := book.Program(packages)
 	if err != nil {

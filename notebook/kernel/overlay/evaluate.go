@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"maps"
 	"strings"
+	"sync"
 
 	"github.com/cosmos72/gomacro/ast2"
 	"github.com/cosmos72/gomacro/base"
@@ -18,7 +20,7 @@ import (
 // evaluate runs the code of a cell and returns the values of its last expression. An error that
 // is among them fails the cell, as a panic does, with the line of the cell.
 func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind string, content interface{}) error) (values []interface{}, kinds []xreflect.Type, err error) {
-	notebook.Connect(screen{publish, map[string]bool{}})
+	notebook.Connect(&screen{publish: publish, known: map[string]bool{}})
 	defer notebook.Connect(nil)
 	defer caught.tell()
 	defer cell.begin(ir)()
@@ -41,7 +43,7 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	if tree == nil || len(nodes) == 0 {
 		return nil, nil, nil
 	}
-	compiled := ir.CompileAst(tree)
+	compiled := compile(ir, tree)
 	end := nodes[len(nodes)-1]
 	cell.run(end.Pos())
 	results, types := ir.RunExpr(compiled)
@@ -49,6 +51,23 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 		return nil, nil, nil
 	}
 	return shown(results, types)
+}
+
+// compile compiles a cell. One that does not compile declares nothing: the names are what they were. But
+// the interpreter changes a type of a cell that is declared again in place.
+func compile(ir *interp.Interp, tree ast2.Ast) *interp.Expr {
+	c := ir.Comp
+	binds, types := maps.Clone(c.Binds), maps.Clone(c.Types)
+	whole := false
+	defer func() {
+		if !whole {
+			c.Binds, c.Types = binds, types
+			c.Code.Clear()
+		}
+	}()
+	compiled := ir.CompileAst(tree)
+	whole = true
+	return compiled
 }
 
 // isPrint reports whether an expression is a call such as fmt.Println: that it printed 16 bytes
@@ -97,15 +116,18 @@ func (kernel *Kernel) rendered(values []interface{}, kinds []xreflect.Type) (d D
 	return sized(kernel.autoRenderResults(values, kinds))
 }
 
-// screen shows what runs tell while they last, below the cell.
+// screen shows what runs tell while they last, below the cell. Several goroutines may run.
 type screen struct {
 	publish func(kind string, content interface{}) error
+	mu      sync.Mutex
 	known   map[string]bool
 }
 
 // Show displays a text, in HTML where the front end can, in place of what it showed before
 // under the same name.
-func (s screen) Show(name, text, html string) {
+func (s *screen) Show(name, text, html string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	kind := "display_data"
 	if s.known[name] {
 		kind = "update_display_data"
@@ -119,7 +141,7 @@ func (s screen) Show(name, text, html string) {
 }
 
 // ID makes a name for a display that no other has.
-func (s screen) ID() string {
+func (s *screen) ID() string {
 	id, err := uuid.NewV4()
 	if err != nil {
 		return fmt.Sprint(ExecCounter)

@@ -21,12 +21,12 @@ var errInterrupted = errors.New("interrupted")
 // failure makes the error of a cell of what was recovered: before it ran, with the place that the
 // compiler named, and later with the line of its statement.
 func failure(ir *interp.Interp, r any) error {
-	if r == base.SigInterrupt {
-		return errInterrupted
-	}
 	text := fmt.Sprint(r)
 	if e, ok := r.(error); ok {
 		text = e.Error()
+	}
+	if r == base.SigInterrupt || strings.Contains(text, base.SigInterrupt.String()) { // also within an error of a step
+		return errInterrupted
 	}
 	if list, ok := r.(scanner.ErrorList); ok && len(list) > 0 {
 		text = list[0].Error()

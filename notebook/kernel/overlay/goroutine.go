@@ -10,8 +10,9 @@ import (
 	"github.com/cosmos72/gomacro/base"
 )
 
-// catcher is the name under which cells see the function that takes panics of goroutines.
-const catcher = "_caught"
+// catcher is the name under which cells see the function that takes panics of goroutines. No cell can
+// write it.
+const catcher = "·caught"
 
 // caught collects the panics of goroutines that cells began.
 var caught panics
@@ -45,7 +46,7 @@ func (p *panics) tell() {
 // guardGoroutines makes every goroutine that the nodes begin catch its panics, which would end the
 // kernel otherwise. A statement go f(a, b) becomes a block of two: _f, _0, _1 := f, a, b, so that
 // function and arguments are evaluated where the statement stands, and a goroutine that calls
-// _f(_0, _1) after defer func() { _caught(recover()) }(). Constants stay in the
+// _f(_0, _1) after defer func() { ·caught(recover()) }(). Constants stay in the
 // call, which gives them their types, as do the names of built-in functions. Goroutines that compiled
 // code begins are not guarded.
 func guardGoroutines(nodes []ast.Node) {

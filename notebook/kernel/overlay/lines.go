@@ -9,8 +9,8 @@ import (
 	"github.com/cosmos72/gomacro/go/etoken"
 )
 
-// marker is the name under which cells see the function that notes their lines.
-const marker = "_line"
+// marker is the name under which cells see the function that notes their lines. No cell can write it.
+const marker = "·line"
 
 // withLines puts a call before each statement of a cell that notes its line, because the
 // interpreter does not know it while a call lasts. Declarations that follow each other stay together: the

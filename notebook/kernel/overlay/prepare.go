@@ -32,10 +32,7 @@ func newInterpreter() (ir *interp.Interp) {
 	signal.Notify(interrupts, os.Interrupt)
 	go func() {
 		for s := range interrupts {
-			if cell.busy.Load() && !notebook.Interrupt() {
-				ir.Interrupt(s)
-				cell.wake()
-			}
+			cell.interrupt(ir, s)
 		}
 	}()
 	return ir
@@ -74,6 +71,10 @@ var cell running
 // running is the state of a cell: whether it runs, and who sleeps in it.
 type running struct {
 	busy   atomic.Bool
+	number atomic.Int64 // of cells so far
+	stops  atomic.Int64 // interrupts of this cell
+	total  atomic.Int64 // interrupts of all cells and between them
+	engine atomic.Pointer[interp.Run]
 	last   token.Pos    // of the last statement, once the cell runs
 	line   atomic.Int64 // of the statement that runs; 0 in declarations
 	mu     sync.Mutex
@@ -85,11 +86,52 @@ type running struct {
 func (c *running) begin(ir *interp.Interp) (end func()) {
 	if run := ir.PrepareEnv().Run; run != nil {
 		run.Signals.Async = base.SigNone
+		c.engine.Store(run)
 	}
+	c.number.Add(1)
+	c.stops.Store(0)
 	c.line.Store(0)
 	c.last = token.NoPos
 	c.busy.Store(true)
 	return func() { c.busy.Store(false) }
+}
+
+// patience is how long a run of package notebook may take to end after an interrupt, before
+// functions of the cell that it calls are ended.
+const patience = 500 * time.Millisecond
+
+// interrupt ends what the cell does: runs of package notebook, which keep their draws, or else its
+// statements. A second interrupt ends its statements in any case.
+func (c *running) interrupt(ir *interp.Interp, s os.Signal) {
+	c.total.Add(1)
+	if !c.busy.Load() {
+		return
+	}
+	first := c.stops.Add(1) == 1
+	if notebook.Interrupt() && first {
+		go c.insist(ir, s, c.number.Load())
+		return
+	}
+	ir.Interrupt(s)
+	c.wake()
+}
+
+// insist ends functions of a cell that a run calls and waits for. A run that takes its time in compiled
+// code does not notice, as the request is withdrawn after a moment: it keeps its draws.
+func (c *running) insist(ir *interp.Interp, s os.Signal, number int64) {
+	const moment = 20 * time.Millisecond
+	for {
+		time.Sleep(patience)
+		if c.number.Load() != number || !c.busy.Load() || c.stops.Load() > 1 || !notebook.Interrupt() {
+			return
+		}
+		ir.Interrupt(s)
+		c.wake()
+		time.Sleep(moment)
+		if run := c.engine.Load(); run != nil && c.number.Load() == number && c.stops.Load() == 1 {
+			run.Signals.Async = base.SigNone
+		}
+	}
 }
 
 // run marks that a cell was compiled and runs; its last statement is at last.

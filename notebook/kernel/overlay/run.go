@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -18,7 +17,7 @@ import (
 
 // runFiles runs the cells of texts without Jupyter, each file in an interpreter of its own, and
 // writes the notebooks with their outputs: run OUT-FOLDER FILE.md ... A cell that fails ends its
-// notebook, and the kernel exits with 1.
+// notebook, and the kernel exits with 1; an interrupt ends the whole run.
 func runFiles(args []string) {
 	log.SetFlags(0)
 	if len(args) < 2 {
@@ -39,6 +38,9 @@ func runFiles(args []string) {
 		if err != nil {
 			log.Fatal(err)
 		}
+		for _, w := range book.Warnings {
+			log.Print("warning: ", w)
+		}
 		books = append(books, book)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -48,12 +50,13 @@ func runFiles(args []string) {
 	for i, book := range books {
 		start := time.Now()
 		state := "ok"
-		if err := runBook(book, outputs[i]); err != nil {
+		err := runBook(book, outputs[i])
+		if err != nil {
 			failed, state = true, "FAILED: "+err.Error()
-			if errors.Is(err, errInterrupted) {
-				fmt.Println(files[i] + ": " + state)
-				os.Exit(130)
-			}
+		}
+		if cell.total.Load() > 0 {
+			fmt.Println(files[i] + ": " + state)
+			os.Exit(130)
 		}
 		fmt.Printf("%s: %d cells, %.1f s: %s\n", files[i], len(book.Cells), time.Since(start).Seconds(), state)
 	}
@@ -88,6 +91,9 @@ func runBook(book *cells.Notebook, file string) error {
 		}
 		if writeErr := book.Write(file); writeErr != nil {
 			return writeErr
+		}
+		if err == nil && cell.total.Load() > 0 { // a run that kept its draws
+			err = fmt.Errorf("cell %d: %w", count, errInterrupted)
 		}
 		if err != nil {
 			return err
