@@ -1,6 +1,6 @@
 # Every target says in one line what it does; make alone lists them.
 GO      ?= go
-OUT     ?= run
+OUT     ?= run/demo
 PYTHON  ?= python3
 MUTATE  ?= -n 10
 
@@ -10,7 +10,7 @@ help: ## list the targets
 build: ## build bin/euryale
 	$(GO) build -o bin/euryale ./cmd/euryale
 
-run: build ## the main job: fit and sample the demonstration file, write a report to run/
+run: build ## the main job: fit and sample the demonstration file, write a report to run/demo
 	./bin/euryale demo g2 --out $(OUT) --overwrite
 
 test: ## the quick tier: 4 minutes on two cores with nothing installed but Go
