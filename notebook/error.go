@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -38,6 +40,11 @@ func brief(err error) error {
 		return errInterrupted
 	case errors.As(err, &panicked):
 		return fmt.Errorf("the function panicked: %v", panicked.Value)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if folder, wdErr := os.Getwd(); wdErr == nil {
+			return fmt.Errorf("%w; names that are not absolute start from %s", err, folder)
+		}
 	}
 	lines := strings.Split(err.Error(), "\n")
 	if once := slices.Compact(slices.Clone(lines)); len(once) < len(lines) {

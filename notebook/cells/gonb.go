@@ -121,7 +121,7 @@ func (p *program) forGoNB(cell int, defined map[string]int) (declared, shown str
 
 // ending is the expression that a cell ends in as it is shown.
 func (p *program) ending(s *statement) string {
-	if p.silent[s] || isPrint(s.node.(*ast.ExprStmt).X) {
+	if p.silent[s] || IsPrint(s.node.(*ast.ExprStmt).X) {
 		return s.text
 	}
 	return p.shown(s, "displayValues")

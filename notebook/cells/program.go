@@ -192,7 +192,7 @@ func (p *program) statement(s *statement) string {
 	switch {
 	case !isExpression || p.unused == nil:
 		return s.text
-	case s.last && !p.silent[s] && !isPrint(e.X):
+	case s.last && !p.silent[s] && !IsPrint(e.X):
 		return p.shown(s, p.display)
 	case p.values[s]:
 		return "_ = " + s.text
@@ -236,7 +236,7 @@ func (p *program) imports() []string {
 		}
 	}
 	for _, s := range p.statements {
-		if e, isExpression := s.node.(*ast.ExprStmt); isExpression && p.unused != nil && s.last && !p.silent[s] && !isPrint(e.X) {
+		if e, isExpression := s.node.(*ast.ExprStmt); isExpression && p.unused != nil && s.last && !p.silent[s] && !IsPrint(e.X) {
 			for _, own := range []string{`"fmt"`, `"log"`} {
 				if !slices.Contains(list, own) {
 					list = append(list, own)

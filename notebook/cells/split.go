@@ -306,9 +306,9 @@ func (s *statement) mentions(names map[string]int) string {
 	return found
 }
 
-// isPrint reports whether an expression is a call such as fmt.Println, of which the values tell
+// IsPrint reports whether an expression is a call such as fmt.Println, of which the values tell
 // nothing.
-func isPrint(e ast.Expr) bool {
+func IsPrint(e ast.Expr) bool {
 	call, isCall := e.(*ast.CallExpr)
 	if !isCall {
 		return false

@@ -112,12 +112,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 	}
 	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
-	g.text.WriteString(b.flat("i"))
-	g.text.WriteString(b.lines.String())
-	for i := range l.Sums {
-		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summands[i])
-	}
-	g.text.WriteString("\t}\n")
+	g.accumulate(l, b)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		g.tree(fmt.Sprintf("acc%d", i), s)
@@ -148,6 +143,16 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 	return []Launch{k, last}
 }
 
+// accumulate computes element i, adds it to acc0, acc1, ... and closes the loop over elements.
+func (g *generator) accumulate(l *compiler.Loop, b *body) {
+	g.text.WriteString(b.flat("i"))
+	g.text.WriteString(b.lines.String())
+	for i := range l.Sums {
+		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summands[i])
+	}
+	g.text.WriteString("\t}\n")
+}
+
 // tree combines the numbers of a block's threads into room[0].
 func (g *generator) tree(of string, s *compiler.Reduce) {
 	g.printf("\troom[threadIdx.x] = %s;\n\t__syncthreads();\n", of)
@@ -175,12 +180,7 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 	}
 	g.printf("\tfor (index_t col = lane; col < %s; col += %d) {\n\t\tindex_t i = row * %s + col;\n", number(c), team, number(c))
-	g.text.WriteString(b.flat("i"))
-	g.text.WriteString(b.lines.String())
-	for i := range l.Sums {
-		g.printf("\t\tacc%d = %s(acc%d, %s);\n", i, combine(&l.Sums[i]), i, b.summands[i])
-	}
-	g.text.WriteString("\t}\n")
+	g.accumulate(l, b)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		if team == block {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
-	"strings"
 	"sync"
 
 	"github.com/cosmos72/gomacro/ast2"
@@ -15,6 +14,7 @@ import (
 	"github.com/gofrs/uuid"
 
 	"github.com/euryale-dev/euryale/notebook"
+	"github.com/euryale-dev/euryale/notebook/cells"
 )
 
 // evaluate runs the code of a cell and returns the values of its last expression. An error that
@@ -47,7 +47,7 @@ func evaluate(ir *interp.Interp, outerr OutErr, code string, publish func(kind s
 	end := nodes[len(nodes)-1]
 	cell.run(end.Pos())
 	results, types := ir.RunExpr(compiled)
-	if e, isExpression := end.(ast.Expr); !isExpression || isPrint(e) {
+	if e, isExpression := end.(ast.Expr); !isExpression || cells.IsPrint(e) {
 		return nil, nil, nil
 	}
 	return shown(results, types)
@@ -68,21 +68,6 @@ func compile(ir *interp.Interp, tree ast2.Ast) *interp.Expr {
 	compiled := ir.CompileAst(tree)
 	whole = true
 	return compiled
-}
-
-// isPrint reports whether an expression is a call such as fmt.Println: that it printed 16 bytes
-// without an error is nothing to show.
-func isPrint(e ast.Expr) bool {
-	call, isCall := e.(*ast.CallExpr)
-	if !isCall {
-		return false
-	}
-	f, isSelector := call.Fun.(*ast.SelectorExpr)
-	if !isSelector {
-		return false
-	}
-	pkg, isName := f.X.(*ast.Ident)
-	return isName && pkg.Name == "fmt" && (strings.HasPrefix(f.Sel.Name, "Print") || strings.HasPrefix(f.Sel.Name, "Fprint"))
 }
 
 // shown returns what is displayed of the values of an expression: all but errors that are nil.
