@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
 // A process without a driver is told so, by every way in, and nothing crashes.

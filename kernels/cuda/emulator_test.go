@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 // sampleErrors runs the sample kernels and returns what is wrong with their results.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 

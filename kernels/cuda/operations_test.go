@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 

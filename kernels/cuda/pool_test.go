@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 func TestBuffersComeFromSlabs(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
 func TestNoDriverNamesWhatWasTried(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
 const doubled = `extern "C" __global__ void doubled(float* x, int n) {
