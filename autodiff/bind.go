@@ -1,9 +1,11 @@
 package autodiff
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Bind lets input i read data in place of the State's own array, so that large
@@ -29,4 +31,50 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 	}
 	m.Bind(buf, data)
 	return nil
+}
+
+// BindDevice is Bind with memory of a GPU: elements of the program's precision, or 64-bit indices. Each
+// Run reads what work that was given to the device's default stream before it wrote there; work of
+// other streams must be waited for. Nothing is copied, unless the memory is on another GPU or does not
+// begin at a multiple of 16 bytes: then every Run copies it on the devices. A Part of no buffer puts
+// the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile.
+func (s *State) BindDevice(i int, from device.Part) error {
+	if err := s.p.hasInput(i); err != nil {
+		return err
+	}
+	m, err := s.onDevice()
+	if err == nil {
+		err = m.BindDevice(s.p.code.InBufs[i], from)
+	}
+	if err != nil {
+		return fmt.Errorf("autodiff: bind input %v: %w", s.p.inputs[i], err)
+	}
+	return nil
+}
+
+// OutputDevice returns where output i is in the memory of the GPU that runs the program, so that it
+// can be bound to an input of another State or be given to kernels. Work that is given to the
+// device's default stream after a Run sees what that Run computed. The memory is the State's: it is
+// written by every Run.
+func (s *State) OutputDevice(i int) (device.Part, error) {
+	m, err := s.onDevice()
+	if err != nil {
+		return device.Part{}, fmt.Errorf("autodiff: output %d: %w", i, err)
+	}
+	at, err := m.OutputDevice(s.p.code.OutBufs[i])
+	if err != nil {
+		return device.Part{}, fmt.Errorf("autodiff: output %d: %w", i, err)
+	}
+	return at, nil
+}
+
+func (s *State) onDevice() (onDevice, error) {
+	var m any = s.f64
+	if s.f64 == nil {
+		m = s.f32
+	}
+	if d, ok := m.(onDevice); ok && s.err == nil {
+		return d, nil
+	}
+	return nil, errors.Join(s.err, errors.New("the program runs on the processor"))
 }

@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
@@ -313,4 +315,78 @@ func TestArraysOfTheDevice(t *testing.T) {
 	if err := s.Run(); err != nil || s.Output(0)[2] != 15 {
 		t.Errorf("%v: %v", err, s.Output(0))
 	}
+}
+
+// An output of one program is an input of the next without leaving the device, in whichever memory its
+// last step wrote it.
+func TestArraysStayOnTheDevice(t *testing.T) {
+	pretend.Shared(t)
+	x, y := ad.Input("x", 3, 3), ad.Input("y", 3, 3)
+	compile := func(outs ...*ad.Node) *ad.State {
+		t.Helper()
+		p, err := ad.Compile(outs, ad.Settings{Backend: ad.CUDA{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.NewState()
+	}
+	for name, f := range map[string]func(*ad.Node) *ad.Node{"kernel": ad.Exp, "processor": func(x *ad.Node) *ad.Node { return ad.Add(x, ad.Det(x)) }} {
+		first, second := compile(f(x)), compile(ad.Sum(f(y)), y)
+		from, err := first.OutputDevice(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := second.BindDevice(0, from); err != nil {
+			t.Fatal(err)
+		}
+		for run := range 4 {
+			values := []float64{float64(run), 1, 0.5, 0, 2, 0, 1, 0, 1}
+			if err := errors.Join(first.SetInput(0, values), first.Run(), second.Run()); err != nil {
+				t.Fatal(err)
+			}
+			made := results(t, way{64, ""}, []*ad.Node{f(x)}, []*ad.Node{x}, [][]float64{values})[0]
+			want := results(t, way{64, ""}, []*ad.Node{ad.Sum(f(y))}, []*ad.Node{y}, [][]float64{made})[0][0]
+			if got := second.OutputFloat64(0)[0]; !near(got, want, 1e-12) || !near(second.OutputFloat64(1)[4], made[4], 1e-12) {
+				t.Errorf("%s, run %d: %g, want %g; the input is %v, want %v", name, run, got, want, second.OutputFloat64(1), made)
+			}
+		}
+		if err := errors.Join(second.BindDevice(0, cuda.Part{}), second.SetInput(0, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}), second.Run()); err != nil || second.OutputFloat64(1)[0] != 1 {
+			t.Errorf("%s, bound no more: %v, %v", name, err, second.OutputFloat64(1))
+		}
+	}
+	s := compile(ad.Exp(x))
+	from, err := s.OutputDevice(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := cuda.Part{Buffer: from.Buffer, Offset: from.Buffer.Size() - 8}
+	if err := s.BindDevice(0, outside); err == nil || !strings.Contains(err.Error(), "of a buffer of") {
+		t.Error(err)
+	}
+	p, err := ad.Compile([]*ad.Node{ad.Exp(x)}, ad.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.NewState().BindDevice(0, from); err == nil || !strings.Contains(err.Error(), "runs on the processor") {
+		t.Error(err)
+	}
+}
+
+// What the processor does not use has no memory there.
+func TestStatesOfTheDeviceAreSmall(t *testing.T) {
+	pretend.Shared(t)
+	x := ad.Input("x", 1<<21)
+	p, err := ad.Compile([]*ad.Node{ad.Sum(ad.Cumsum(ad.Exp(ad.Cumsum(x, 0)), 0))}, ad.Settings{Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	s := p.NewState()
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+		t.Errorf("%d B, of %d B on the device", grown, p.Bytes())
+	}
+	runtime.KeepAlive(s)
 }

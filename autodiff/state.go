@@ -2,9 +2,11 @@ package autodiff
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // State is the memory of one run of a Program: its inputs, outputs and
@@ -26,6 +28,14 @@ type machine[T cpu.Real] interface {
 	Span(first, last int) []T
 	Indices(buf int) []int64
 	Bind(buf int, data []T)
+	Store(buf int, data []float64)
+	Load(buf int) []float64
+}
+
+// onDevice is a machine whose arrays are in the memory of a device.
+type onDevice interface {
+	BindDevice(buf int, from device.Part) error
+	OutputDevice(buf int) (device.Part, error)
 }
 
 // NewState makes a State with all inputs 0. If a device has no memory for it, Run returns the error.
@@ -93,12 +103,18 @@ func (s *State) SetInput(i int, data []float64) error {
 	if n := s.p.code.Size(s.p.code.InBufs[i]); len(data) != n {
 		return fmt.Errorf("autodiff: input %v: %d elements, want %d", s.p.inputs[i], len(data), n)
 	}
-	if s.f64 != nil {
-		copy(s.Input(i), data)
-		return nil
+	buf := s.p.code.InBufs[i]
+	if s.p.code.IsInts(buf) {
+		for k, v := range data {
+			if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+				return fmt.Errorf("autodiff: input %v: element %d is %g, want an index", s.p.inputs[i], k, v)
+			}
+		}
 	}
-	for k, v := range data {
-		s.Input32(i)[k] = float32(v)
+	if s.f64 != nil {
+		s.f64.Store(buf, data)
+	} else {
+		s.f32.Store(buf, data)
 	}
 	return nil
 }
@@ -106,20 +122,10 @@ func (s *State) SetInput(i int, data []float64) error {
 // OutputFloat64 returns a copy of output i in float64, indices included.
 func (s *State) OutputFloat64(i int) []float64 {
 	buf := s.p.code.OutBufs[i]
-	out := make([]float64, s.p.code.Size(buf))
-	switch {
-	case s.p.code.IsInts(buf):
-		for k, v := range s.OutputInts(i) {
-			out[k] = float64(v)
-		}
-	case s.f64 != nil:
-		copy(out, s.Output(i))
-	default:
-		for k, v := range s.Output32(i) {
-			out[k] = float64(v)
-		}
+	if s.f64 != nil {
+		return s.f64.Load(buf)
 	}
-	return out
+	return s.f32.Load(buf)
 }
 
 func reals[T cpu.Real](m machine[T], buf int) []T {

@@ -111,6 +111,16 @@ func (b *Buffer) RecordStream(s *Stream) {
 	}
 }
 
+// Use is RecordStream of some bytes of a buffer, whose address a kernel finds in memory. It returns an
+// error if they cannot be used.
+func (s *Stream) Use(p Part, bytes int) error {
+	if err := p.Buffer.usable(s.d, p.Offset, bytes); err != nil {
+		return err
+	}
+	p.Buffer.RecordStream(s)
+	return nil
+}
+
 // usable returns an error if the buffer cannot be used for some bytes on a device.
 func (b *Buffer) usable(d *Device, offset, n int) error {
 	switch {

@@ -24,6 +24,9 @@ const (
 	IntBuf // an array of indices, in an arena of its own
 )
 
+// Edge reports whether an array is an input or an output: these come first in the arena.
+func (k bufferKind) Edge() bool { return k == inputBuf || k == outputBuf }
+
 // align is the granularity of temporaries in elements: a cache line of float64.
 const align = 8
 
@@ -142,6 +145,16 @@ func (p *planner) Largest() *Value {
 		}
 	}
 	return largest.Value
+}
+
+// Edge returns how many reals the inputs and outputs hold, which come first in the arena.
+func (p *planner) Edge() (n int) {
+	for _, b := range p.Buffers {
+		if b.Kind.Edge() {
+			n = max(n, b.Offset+b.Size)
+		}
+	}
+	return n
 }
 
 // Size returns the number of elements of an array.

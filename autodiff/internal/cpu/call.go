@@ -50,16 +50,14 @@ func newCall[T Real](m *Machine[T], v *compiler.Value, ws *kernels.Workspace) *C
 		c.InShape = append(c.InShape, x.Shape)
 		root := x.Layout.Root
 		if x.IsInt {
-			from := m.p.Buffers[root.Place.Buf]
-			at := from.Offset + min(x.Layout.Offset, from.Size)
-			c.Ints[i] = m.ints[at : at+x.Size()]
+			from := m.indices(root.Place.Buf)
+			c.Ints[i] = from[min(x.Layout.Offset, len(from)):][:x.Size()]
 			continue
 		}
 		in[i] = m.array(root.Place.Buf, x.Layout.Offset)[:x.Size()]
 	}
-	b := m.p.Buffers[v.Place.Buf]
 	if v.IsInt {
-		c.OutInts = m.ints[b.Offset : b.Offset+b.Size]
+		c.OutInts = m.indices(v.Place.Buf)
 	}
 	switch in := any(in).(type) {
 	case [][]float64:

@@ -27,6 +27,7 @@ type Machine[T Real] struct {
 	jobs    []machineJob[T]
 	workers []*worker[T]
 	share   sharing[T]
+	mirror  *mirror[T] // nil unless arrays are made when they are needed
 }
 
 type machineJob[T Real] struct {
@@ -86,12 +87,24 @@ func (m *Machine[T]) array(buf, off int) []T {
 	if m.bound != nil && m.bound[buf] != nil {
 		return m.bound[buf][off:]
 	}
+	off = min(off, b.Size) // a view of nothing may start at the end
+	if m.mirror != nil {
+		return m.mirror.array(m.p, buf)[off:]
+	}
 	from := m.arena
 	if b.Kind == compiler.ConstBuf {
 		from = m.consts
 	}
-	off = min(off, b.Size) // a view of nothing may start at the end
 	return from[b.Offset+off : b.Offset+b.Size]
+}
+
+// indices returns an array of indices.
+func (m *Machine[T]) indices(buf int) []int64 {
+	b := m.p.Buffers[buf]
+	if m.mirror != nil {
+		return m.mirror.indices(m.p, buf)
+	}
+	return m.ints[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
 }
 
 // Reals returns an array of reals; nil if it holds indices.
@@ -102,6 +115,8 @@ func (m *Machine[T]) Reals(buf int) []T {
 		return nil
 	case m.bound != nil && m.bound[buf] != nil:
 		return m.bound[buf]
+	case m.mirror != nil:
+		return m.mirror.array(m.p, buf)
 	}
 	return m.arena[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
 }
@@ -109,16 +124,18 @@ func (m *Machine[T]) Reals(buf int) []T {
 // Span returns the arrays first to last, which lie one after another in the arena.
 func (m *Machine[T]) Span(first, last int) []T {
 	a, b := m.p.Buffers[first], m.p.Buffers[last]
+	if m.mirror != nil {
+		return m.mirror.between(m.p)[a.Offset : b.Offset+b.Size]
+	}
 	return m.arena[a.Offset : b.Offset+b.Size]
 }
 
 // Indices returns an array of indices; nil if it holds reals.
 func (m *Machine[T]) Indices(buf int) []int64 {
-	b := m.p.Buffers[buf]
-	if b.Kind != compiler.IntBuf {
+	if m.p.Buffers[buf].Kind != compiler.IntBuf {
 		return nil
 	}
-	return m.ints[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
+	return m.indices(buf)
 }
 
 // Bind puts data in place of an array; nil restores the array.
@@ -133,7 +150,7 @@ func (m *Machine[T]) Bind(buf int, data []T) {
 // rebind updates the addresses in steps and loops.
 func (m *Machine[T]) rebind() {
 	m.moved = false
-	for i := range m.jobs {
+	for i := range m.jobs { // those of a mirror that ran
 		if j := &m.jobs[i]; j.call != nil {
 			j.call = newCall(m, m.p.Jobs[i].Step, j.call.ws)
 		}
@@ -141,4 +158,33 @@ func (m *Machine[T]) rebind() {
 	for i := range m.workers {
 		m.workers[i] = newWorker(m)
 	}
+}
+
+// Store sets an array to numbers.
+func (m *Machine[T]) Store(buf int, data []float64) {
+	if m.p.IsInts(buf) {
+		for i, v := range data {
+			m.indices(buf)[i] = int64(v)
+		}
+		return
+	}
+	to := m.Reals(buf)
+	for i, v := range data {
+		to[i] = T(v)
+	}
+}
+
+// Load returns a copy of the numbers of an array.
+func (m *Machine[T]) Load(buf int) []float64 {
+	out := make([]float64, m.p.Size(buf))
+	if m.p.IsInts(buf) {
+		for i, v := range m.indices(buf) {
+			out[i] = float64(v)
+		}
+		return out
+	}
+	for i, v := range m.Reals(buf) {
+		out[i] = float64(v)
+	}
+	return out
 }

@@ -46,8 +46,11 @@ func (m *Machine[T]) Step(job int) error {
 	if m.moved {
 		m.rebind()
 	}
-	c := m.jobs[job].call
-	return c.run(c)
+	j := &m.jobs[job]
+	if j.call == nil {
+		j.call = newCall(m, m.p.Jobs[job].Step, m.mirror.workspace())
+	}
+	return j.call.run(j.call)
 }
 
 // fillOnce repeats single numbers over whole registers.

@@ -24,14 +24,16 @@ type Machine[T cpu.Real] struct {
 	graph *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
 	runs  int
 
-	bound   []bool // inputs that are read from elsewhere
-	changed []bool // inputs that were bound, or are not on the device yet
-	held    []bool // inputs and outputs whose elements somebody holds
+	bound   []bool              // inputs that are read from elsewhere
+	changed []bool              // inputs that were bound or set, or are not on the device yet
+	held    []bool              // inputs and outputs whose elements somebody holds
+	remote  map[int]device.Part // inputs that are read from other memory of the device
+	kept    map[int]bool        // outputs that somebody reads on the device
 }
 
 // NewMachine allocates the memory of a program.
 func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
-	m := &Machine[T]{Code: c, host: cpu.NewMachine[T](c.p, o), bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
+	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), remote: map[int]device.Part{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
 	for _, b := range c.p.InBufs {
 		m.changed[b] = true
 	}
@@ -89,7 +91,10 @@ func (m *Machine[T]) allocate() error {
 
 // Run executes every job in order.
 func (m *Machine[T]) Run() error {
-	if err := m.each(m.p.InBufs, func(b int) bool { return m.changed[b] || m.held[b] }, m.send, m.d.CopyIn); err != nil {
+	if err := m.prepare(); err != nil {
+		return err
+	}
+	if err := m.each(m.p.InBufs, func(b int) bool { return (m.changed[b] || m.held[b]) && !m.isRemote(b) }, m.send, m.d.CopyIn); err != nil {
 		return err
 	}
 	if err := m.runJobs(); err != nil {
@@ -99,7 +104,12 @@ func (m *Machine[T]) Run() error {
 	if err := m.failure(); err != nil {
 		return err
 	}
-	return m.each(m.p.OutBufs, func(b int) bool { return m.held[b] && m.plan.final[b] == onDevice }, m.fetch, m.copyOut)
+	for b := range m.kept {
+		if err := m.offer(b); err != nil {
+			return err
+		}
+	}
+	return m.each(m.p.OutBufs, func(b int) bool { return m.held[b] && m.away(b) }, m.fetch, m.copyOut)
 }
 
 // each copies those arrays of a list that are wanted: neighbours in one copy, unless they hold indices
@@ -108,7 +118,7 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 	if m.arena == nil {
 		return nil
 	}
-	joins := func(b int) bool { return m.p.Buffers[b].Kind != compiler.IntBuf && !m.bound[b] }
+	joins := func(b int) bool { return m.p.Buffers[b].Kind != compiler.IntBuf && !m.bound[b] && !m.isRemote(b) }
 	for i := 0; i < len(list); i++ {
 		first := list[i]
 		if !wanted(first) {
@@ -217,7 +227,7 @@ func (m *Machine[T]) failure() error {
 func (m *Machine[T]) explained(job, code int) error {
 	j := m.p.Jobs[job]
 	for _, b := range j.Reads() {
-		if v := m.p.Buffers[b].Value; v.Data == nil && v.Ints == nil && !m.isInput(b) {
+		if v := m.p.Buffers[b].Value; v.Data == nil && v.Ints == nil && (!m.isInput(b) || m.isRemote(b)) {
 			if err := m.fetch(b); err != nil {
 				return err
 			}
@@ -242,11 +252,20 @@ func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffe
 	if m.arena == nil {
 		return nil
 	}
+	at := m.read(buf)
+	if m.p.Buffers[buf].Kind == compiler.IntBuf {
+		return do(context.Background(), at.Buffer, at.Offset, m.host.Indices(buf))
+	}
+	return do(context.Background(), at.Buffer, at.Offset, m.host.Reals(buf))
+}
+
+// own returns the memory of an array on the device.
+func (m *Machine[T]) own(buf int) device.Part {
 	b := m.p.Buffers[buf]
 	if b.Kind == compiler.IntBuf {
-		return do(context.Background(), m.ints, 8*b.Offset, m.host.Indices(buf))
+		return m.ints.At(8 * b.Offset)
 	}
-	return do(context.Background(), m.arena, b.Offset*int(unsafe.Sizeof(*new(T))), m.host.Reals(buf))
+	return m.arena.At(b.Offset * int(unsafe.Sizeof(*new(T))))
 }
 
 // Reals returns an array of reals in the processor's memory. That of an input is sent with every run
@@ -277,13 +296,30 @@ func (m *Machine[T]) hold(buf int) {
 		return
 	}
 	m.held[buf] = true
-	if m.runs > 0 && !m.isInput(buf) && m.plan.final[buf] == onDevice {
+	if m.runs > 0 && m.away(buf) {
 		_ = m.fetch(buf)
 	}
 }
+
+// away reports whether an array is on the device alone after a run.
+func (m *Machine[T]) away(buf int) bool { return m.plan.final[buf] == onDevice || m.isRemote(buf) }
 
 // Bind lets an input be read from data, which every run sends; nil restores the array.
 func (m *Machine[T]) Bind(buf int, data []T) {
 	m.host.Bind(buf, data)
 	m.bound[buf], m.changed[buf], m.held[buf] = data != nil, true, true
+}
+
+// Store sets an array to numbers, which the next run sends.
+func (m *Machine[T]) Store(buf int, data []float64) {
+	m.host.Store(buf, data)
+	m.changed[buf] = true
+}
+
+// Load returns the numbers of an array. It does not make every run fetch them from now on.
+func (m *Machine[T]) Load(buf int) []float64 {
+	if m.runs > 0 && !m.held[buf] && m.away(buf) {
+		_ = m.fetch(buf) // see hold
+	}
+	return m.host.Load(buf)
 }

@@ -36,6 +36,7 @@ type plan struct {
 	actions []action
 	final   []place // where the arrays are at the end
 	hosted  []int   // jobs that run on the processor
+	inputs  []int   // arrays that these read and that are in both memories before a run
 }
 
 // planOf plans the runs of a program whose jobs have kernels or, where launches is nil, none.
@@ -61,6 +62,9 @@ func planOf(p *compiler.Program, launches [][]Launch) plan {
 			out.hosted = append(out.hosted, i)
 		}
 		for _, b := range j.Reads() {
+			if want == onProcessor && at[b] == both {
+				out.inputs = append(out.inputs, b)
+			}
 			if at[b]&want != 0 || at[b] == nowhere {
 				continue
 			}

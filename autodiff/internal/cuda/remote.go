@@ -1,0 +1,109 @@
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
+)
+
+// alignment is the multiple at which arrays of other memory begin, as kernels read 16 bytes at once.
+const alignment = 16
+
+// BindDevice lets an input be read from memory of the device; that of no buffer restores the array.
+func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
+	if m.arena == nil {
+		return fmt.Errorf("nothing of the program runs on %v", m.d)
+	}
+	if from.Buffer == nil {
+		delete(m.remote, buf)
+		m.changed[buf] = true
+		return m.address(buf)
+	}
+	if err := from.Buffer.Device().Default().Use(from, m.bytes(buf)); err != nil {
+		return err
+	}
+	m.remote[buf] = from
+	m.bound[buf], m.held[buf] = false, false
+	m.host.Bind(buf, nil)
+	return m.address(buf)
+}
+
+// address puts the address of an array into the table that kernels read.
+func (m *Machine[T]) address(buf int) error {
+	at := m.read(buf)
+	return m.d.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
+}
+
+// read returns the memory that kernels read an array from.
+func (m *Machine[T]) read(buf int) device.Part {
+	if at, ok := m.remote[buf]; ok && m.direct(at) {
+		return at
+	}
+	return m.own(buf)
+}
+
+// direct reports whether kernels can read an array where it is; others are copied.
+func (m *Machine[T]) direct(at device.Part) bool {
+	return at.Buffer.Device() == m.d && (at.Buffer.Uintptr()+uintptr(at.Offset))%alignment == 0
+}
+
+// bytes returns the size of an array.
+func (m *Machine[T]) bytes(buf int) int {
+	b := m.p.Buffers[buf]
+	if b.Kind == compiler.IntBuf {
+		return 8 * b.Size
+	}
+	return int(unsafe.Sizeof(*new(T))) * b.Size
+}
+
+func (m *Machine[T]) isRemote(buf int) bool {
+	_, ok := m.remote[buf]
+	return ok
+}
+
+// prepare tells the device which of its memory a run reads, copies what kernels cannot read where it is,
+// and fetches what steps on the processor need.
+func (m *Machine[T]) prepare() error {
+	for buf, at := range m.remote {
+		var err error
+		if m.direct(at) {
+			err = m.d.Default().Use(at, m.bytes(buf))
+		} else {
+			own := m.own(buf)
+			err = m.d.Default().Copy(own.Buffer, own.Offset, at.Buffer, at.Offset, m.bytes(buf))
+		}
+		if err == nil && slices.Contains(m.plan.inputs, buf) {
+			err = m.fetch(buf)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OutputDevice returns the memory of an array on the device.
+func (m *Machine[T]) OutputDevice(buf int) (device.Part, error) {
+	if m.arena == nil {
+		return device.Part{}, fmt.Errorf("nothing of the program runs on %v", m.d)
+	}
+	m.kept[buf] = true
+	if m.runs > 0 {
+		if err := m.offer(buf); err != nil {
+			return device.Part{}, err
+		}
+	}
+	return m.read(buf), nil
+}
+
+// offer sends an array that a step on the processor wrote.
+func (m *Machine[T]) offer(buf int) error {
+	if m.plan.final[buf] == onProcessor {
+		return m.send(buf)
+	}
+	return nil
+}
