@@ -7,7 +7,6 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
-	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 // Code is a program compiled for a device. It is safe for concurrent use; each run needs a Machine.
@@ -35,13 +34,13 @@ func Compile(p *compiler.Program, d *device.Device, bits int, isolate bool) (*Co
 	if c.launches() == 0 {
 		return c, nil
 	}
-	m, err := d.Compile(rtc.Source{Name: "program.cu", Text: c.source.Text})
+	find, err := load(d, c.source.Text)
 	if err != nil {
 		return nil, err
 	}
 	for i, list := range c.source.Jobs {
 		for _, l := range list {
-			f, err := m.Function(l.Kernel)
+			f, err := find(l.Kernel)
 			if err != nil {
 				return nil, err
 			}

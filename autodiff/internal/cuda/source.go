@@ -45,6 +45,9 @@ type Launch struct {
 	Block  int // threads of a block
 }
 
+// longHelper is the number of lines from which on a helper function is called.
+const longHelper = 6
+
 // generator collects the text of kernels.
 type generator struct {
 	precision int
@@ -82,12 +85,17 @@ func (g *generator) name(kind string) string {
 	return fmt.Sprintf("eu_%s_%d", kind, g.kernels)
 }
 
-// help adds the helper functions of an operation that are not there yet.
+// help adds the helper functions of an operation that are not there yet. Long ones stay functions: in
+// line they make NVIDIA's compiler take minutes for a loop of many operations, in calls seconds.
 func (g *generator) help(op *compiler.Op) {
 	for _, f := range strings.SplitAfter(op.Helper, "\n}\n") {
 		if !g.known[f] {
 			g.known[f] = true
-			g.helpers.WriteString(strings.ReplaceAll(f, "__device__", "static inline __device__"))
+			kind := "static inline __device__"
+			if strings.Count(f, "\n") > longHelper {
+				kind = "static __noinline__ __device__"
+			}
+			g.helpers.WriteString(strings.ReplaceAll(f, "__device__", kind))
 		}
 	}
 }

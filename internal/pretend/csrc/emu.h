@@ -15,6 +15,7 @@
 #define EMU 1
 #define __global__
 #define __device__
+#define __noinline__ __attribute__((noinline))
 #define __host__
 #define __constant__
 #define __forceinline__ inline
