@@ -12,3 +12,6 @@ func TestManyGraphsOnDevice(t *testing.T) {
 	pretend.Shared(t)
 	graphsOnDevice(t, 50, 10)
 }
+
+// Batches of every operation with its gradient, in both precisions.
+func TestBatchesOfGradientsOnDevice(t *testing.T) { batchesOnDevice(t, true, 64, 32) }
