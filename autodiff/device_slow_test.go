@@ -15,3 +15,5 @@ func TestManyGraphsOnDevice(t *testing.T) {
 
 // Batches of every operation with its gradient, in both precisions.
 func TestBatchesOfGradientsOnDevice(t *testing.T) { batchesOnDevice(t, true, 64, 32) }
+
+func TestProductsOfFloat64OnDevice(t *testing.T) { productsOnDevice(t, 64) }
