@@ -7,8 +7,11 @@ MUTATE  ?= -n 10
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-build: ## build bin/euryale
+build: ## build bin/euryale, which opens a GPU's driver where there is one
 	$(GO) build -o bin/euryale ./cmd/euryale
+
+static: ## build bin/euryale-static, which needs no C library and knows no GPU
+	CGO_ENABLED=0 $(GO) build -tags nocuda -o bin/euryale-static ./cmd/euryale
 
 run: build ## the main job: fit and sample the demonstration file, write a report to run/demo
 	./bin/euryale demo g2 --out $(OUT) --overwrite
@@ -130,4 +133,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build static run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels golden golden-pack cross peers clean
