@@ -1,9 +1,6 @@
 package compiler
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // buffer is one array of a program.
 type buffer struct {
@@ -40,10 +37,7 @@ type planner struct {
 	Arena   int      // size of the arena of reals, in elements
 	Consts  int
 	Ints    int
-	free    []span
 }
-
-type span struct{ at, size int }
 
 func (p *planner) add(v *Value, kind bufferKind) {
 	b := buffer{Value: v, Size: v.Size(), Kind: kind}
@@ -71,7 +65,7 @@ func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool) {
 			}
 		}
 	}
-	p.Arena = (p.Arena + align - 1) &^ (align - 1)
+	space := Space{End: (p.Arena + align - 1) &^ (align - 1)}
 	ends := make([][]int, len(jobs)+1)
 	for i, j := range jobs {
 		for _, v := range j.values() {
@@ -83,7 +77,7 @@ func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool) {
 				continue
 			}
 			b := &p.Buffers[v.Place.Buf]
-			b.Offset = p.take(b.Size)
+			b.Offset = space.Take(RoundUp(b.Size))
 			if end, used := last[v]; !keep[v] && used {
 				ends[end] = append(ends[end], v.Place.Buf)
 			} else if !keep[v] {
@@ -91,43 +85,14 @@ func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool) {
 			}
 		}
 		for _, k := range ends[i] {
-			p.release(span{p.Buffers[k].Offset, RoundUp(p.Buffers[k].Size)})
+			space.Release(p.Buffers[k].Offset, RoundUp(p.Buffers[k].Size))
 		}
 	}
+	p.Arena = space.End
 }
 
 // RoundUp returns the least multiple of a cache line that holds n elements.
 func RoundUp(n int) int { return max(align, (n+align-1)&^(align-1)) }
-
-func (p *planner) take(n int) int {
-	n = RoundUp(n)
-	for i, s := range p.free {
-		if s.size >= n {
-			p.free[i] = span{s.at + n, s.size - n}
-			if s.size == n {
-				p.free = slices.Delete(p.free, i, i+1)
-			}
-			return s.at
-		}
-	}
-	at := p.Arena
-	p.Arena = min(p.Arena+n, most)
-	return at
-}
-
-// release gives space back and joins it with its neighbours.
-func (p *planner) release(s span) {
-	i, _ := slices.BinarySearchFunc(p.free, s, func(a, b span) int { return a.at - b.at })
-	p.free = slices.Insert(p.free, i, s)
-	if i+1 < len(p.free) && s.at+s.size == p.free[i+1].at {
-		p.free[i].size += p.free[i+1].size
-		p.free = slices.Delete(p.free, i+1, i+2)
-	}
-	if i > 0 && p.free[i-1].at+p.free[i-1].size == p.free[i].at {
-		p.free[i-1].size += p.free[i].size
-		p.free = slices.Delete(p.free, i, i+1)
-	}
-}
 
 func (j *Job) values() []*Value {
 	if j.Step != nil {

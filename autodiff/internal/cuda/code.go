@@ -14,6 +14,7 @@ type Code struct {
 	p       *compiler.Program
 	d       *device.Device
 	plan    plan
+	layout  *layout
 	kernels [][]kernel // of each job
 	source  *Source
 	bits    int
@@ -30,6 +31,7 @@ type kernel struct {
 func Compile(p *compiler.Program, d *device.Device, bits int, isolate bool) (*Code, error) {
 	c := &Code{p: p, d: d, bits: bits, source: Generate(p, bits, isolate)}
 	c.plan = planOf(p, c.source.Jobs)
+	c.layout = layOut(p, func(int) int { return bits / 8 })
 	c.kernels = make([][]kernel, len(p.Jobs))
 	if c.launches() == 0 {
 		return c, nil

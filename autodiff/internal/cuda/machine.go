@@ -44,7 +44,6 @@ func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
 }
 
 func (m *Machine[T]) allocate() error {
-	size := int(unsafe.Sizeof(*new(T)))
 	var tables []int64
 	for _, t := range m.source.Tables {
 		tables = append(tables, t...)
@@ -53,31 +52,21 @@ func (m *Machine[T]) allocate() error {
 		to    **device.Buffer
 		bytes int
 		tag   string
-	}{{&m.arena, (m.p.Arena + m.p.Consts) * size, "arrays"}, {&m.ints, 8 * (m.p.Ints + len(tables)), "indices"},
+	}{{&m.arena, m.layout.reals, "arrays"}, {&m.ints, 8 * (m.p.Ints + len(tables)), "indices"},
 		{&m.table, 8 * (len(m.p.Buffers) + len(m.source.Tables)), "addresses"}, {&m.part, 8 * m.source.Partials, "partial results"}, {&m.fault, 8, "faults"}} {
 		var err error
 		if *a.to, err = m.d.AllocTagged(max(8, a.bytes), a.tag); err != nil {
 			return err
 		}
 	}
-	consts := make([]T, m.p.Consts)
 	ints := make([]int64, m.p.Ints, m.p.Ints+len(tables))
 	addresses := make([]uint64, 0, len(m.p.Buffers)+len(m.source.Tables))
-	for _, b := range m.p.Buffers {
-		at := uint64(m.arena.Uintptr()) + uint64(b.Offset*size)
-		switch {
-		case b.Kind == compiler.IntBuf:
-			at = uint64(m.ints.Uintptr()) + uint64(8*b.Offset)
-			if b.Value.Op == nil {
-				copy(ints[b.Offset:], b.Value.Ints)
-			}
-		case b.Kind == compiler.ConstBuf:
-			at += uint64(m.p.Arena * size)
-			for i, v := range b.Value.Data {
-				consts[b.Offset+i] = T(v)
-			}
+	for i, b := range m.p.Buffers {
+		if b.Kind == compiler.IntBuf && b.Value.Op == nil {
+			copy(ints[b.Offset:], b.Value.Ints)
 		}
-		addresses = append(addresses, at)
+		at := m.own(i)
+		addresses = append(addresses, uint64(at.Buffer.Uintptr())+uint64(at.Offset))
 	}
 	at := uint64(m.ints.Uintptr()) + uint64(8*m.p.Ints)
 	for _, t := range m.source.Tables {
@@ -85,8 +74,22 @@ func (m *Machine[T]) allocate() error {
 		at += uint64(8 * len(t))
 	}
 	ctx := context.Background()
-	return errors.Join(m.d.CopyIn(ctx, m.arena, m.p.Arena*size, consts), m.d.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
+	return errors.Join(m.d.CopyIn(ctx, m.arena, m.layout.consts, m.constants()), m.d.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
 		m.d.CopyIn(ctx, m.table, 0, addresses), m.d.CopyIn(ctx, m.fault, 0, []int32{0, 0}))
+}
+
+// constants returns the memory of all constants.
+func (m *Machine[T]) constants() []T {
+	size := int(unsafe.Sizeof(*new(T)))
+	all := make([]T, (m.layout.edge-m.layout.consts)/size)
+	for i, b := range m.p.Buffers {
+		if b.Kind == compiler.ConstBuf {
+			for k, v := range b.Value.Data {
+				all[(m.layout.at[i]-m.layout.consts)/size+k] = T(v)
+			}
+		}
+	}
+	return all
 }
 
 // Run executes every job in order.
@@ -118,7 +121,7 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 	if m.arena == nil {
 		return nil
 	}
-	joins := func(b int) bool { return m.p.Buffers[b].Kind != compiler.IntBuf && !m.bound[b] && !m.isRemote(b) }
+	joins := func(b int) bool { return m.layout.joined[b] && !m.bound[b] && !m.isRemote(b) }
 	for i := 0; i < len(list); i++ {
 		first := list[i]
 		if !wanted(first) {
@@ -134,7 +137,7 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 		if last == first {
 			err = one(first)
 		} else {
-			err = span(context.Background(), m.arena, m.p.Buffers[first].Offset*int(unsafe.Sizeof(*new(T))), m.host.Span(first, last))
+			err = span(context.Background(), m.arena, m.layout.at[first], m.host.Span(first, last))
 		}
 		if err != nil {
 			return err
@@ -261,11 +264,10 @@ func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffe
 
 // own returns the memory of an array on the device.
 func (m *Machine[T]) own(buf int) device.Part {
-	b := m.p.Buffers[buf]
-	if b.Kind == compiler.IntBuf {
-		return m.ints.At(8 * b.Offset)
+	if m.p.Buffers[buf].Kind == compiler.IntBuf {
+		return m.ints.At(m.layout.at[buf])
 	}
-	return m.arena.At(b.Offset * int(unsafe.Sizeof(*new(T))))
+	return m.arena.At(m.layout.at[buf])
 }
 
 // Reals returns an array of reals in the processor's memory. That of an input is sent with every run

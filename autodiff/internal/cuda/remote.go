@@ -10,9 +10,6 @@ import (
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// alignment is the multiple at which arrays of other memory begin, as kernels read 16 bytes at once.
-const alignment = 16
-
 // BindDevice lets an input be read from memory of the device; that of no buffer restores the array.
 func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 	if m.arena == nil {
@@ -46,9 +43,10 @@ func (m *Machine[T]) read(buf int) device.Part {
 	return m.own(buf)
 }
 
-// direct reports whether kernels can read an array where it is; others are copied.
+// direct reports whether kernels can read an array where it is; others are copied. Kernels may read 16
+// bytes at once.
 func (m *Machine[T]) direct(at device.Part) bool {
-	return at.Buffer.Device() == m.d && (at.Buffer.Uintptr()+uintptr(at.Offset))%alignment == 0
+	return at.Buffer.Device() == m.d && (at.Buffer.Uintptr()+uintptr(at.Offset))%16 == 0
 }
 
 // bytes returns the size of an array.
