@@ -3,8 +3,10 @@ package tensor_test
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -71,5 +73,40 @@ func TestHalfArrays(t *testing.T) {
 	back, err := tensor.ReadNPY(&file)
 	if err != nil || back.DType() != tensor.Float32 || back.At(1) != float32(-2) {
 		t.Errorf("%v, %v", back, err)
+	}
+}
+
+// Numbers in 16 bits and factors of tensor cores are those of the reference, bit for bit.
+func TestNarrowNumbersAgreeWithReference(t *testing.T) {
+	var f struct {
+		Cases []struct {
+			F32  string
+			F16  string
+			BF16 string
+			TF32 string `json:"tf32_rna"`
+		}
+	}
+	golden.JSON(t, &f, "cuda", "dtype_convert.json")
+	if len(f.Cases) == 0 {
+		t.Fatal("the reference has no numbers")
+	}
+	hex := func(s string) uint32 {
+		v, err := strconv.ParseUint(s, 16, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uint32(v)
+	}
+	for _, c := range f.Cases {
+		x := math.Float32frombits(hex(c.F32))
+		for _, v := range [][2]float32{
+			{tensor.HalfOf(float64(x)).Float32(), tensor.Half(hex(c.F16)).Float32()},
+			{tensor.BFloat16Of(x).Float32(), tensor.BFloat16(hex(c.BF16)).Float32()},
+			{tensor.RoundTF32(x), math.Float32frombits(hex(c.TF32))},
+		} {
+			if math.Float32bits(v[0]) != math.Float32bits(v[1]) && (v[0] == v[0] || v[1] == v[1]) {
+				t.Errorf("%s: %g, want %g", c.F32, v[0], v[1])
+			}
+		}
 	}
 }

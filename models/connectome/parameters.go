@@ -122,9 +122,7 @@ func rounded(dst, x []float64, precision string) {
 		case "32":
 			v = float64(float32(v))
 		case "bf16":
-			bits := math.Float32bits(float32(v))
-			bits += 0x7fff + bits>>16&1
-			v = float64(math.Float32frombits(bits &^ 0xffff))
+			v = float64(tensor.BFloat16Of(float32(v)).Float32())
 		}
 		dst[i] = v
 	}
