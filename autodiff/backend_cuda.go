@@ -24,6 +24,38 @@ type CUDA struct {
 	Device int
 	// Strict makes Compile return an error if an operation has no kernel.
 	Strict bool
+	// Storage is how the device holds large arrays of a program of float32: those of at least 1024
+	// numbers that operations with kernels for it read and write. Numbers convert when they are read and
+	// are rounded when they are written; arithmetic and sums are as without it. Default: as the program computes.
+	Storage Storage
+	// TF32 rounds the factors of products of float32 matrices to 11 binary digits, for which a GPU has
+	// units of its own. Products with vectors and sums are as without it.
+	TF32 bool
+}
+
+// Storage is a type of numbers in the memory of a device. The zero value is that of the program.
+type Storage string
+
+const (
+	Float16  Storage = "float16"  // 11 binary digits, up to 65504
+	BFloat16 Storage = "bfloat16" // 8 binary digits, the range of float32
+)
+
+func (c CUDA) generate(s Settings) (cuda.Options, error) {
+	o := cuda.Options{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32}
+	switch c.Storage {
+	case "":
+	case Float16:
+		o.Storage = cuda.Float16
+	case BFloat16:
+		o.Storage = cuda.BFloat16
+	default:
+		return o, fmt.Errorf("autodiff: storage %q: want Float16, BFloat16 or none", c.Storage)
+	}
+	if s.Precision != 32 && (c.Storage != "" || c.TF32) {
+		return o, fmt.Errorf("autodiff: Storage and TF32 are for programs of float32: want Precision 32, not %d", s.Precision)
+	}
+	return o, nil
 }
 
 func (c CUDA) options(s Settings) (cpu.Options, error) {
@@ -31,11 +63,15 @@ func (c CUDA) options(s Settings) (cpu.Options, error) {
 }
 
 func (c CUDA) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
+	o, err := c.generate(s)
+	if err != nil {
+		return nil, err
+	}
 	d, err := device.Open(c.Device, device.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("autodiff: GPU %d: %w", c.Device, err)
 	}
-	code, err := cuda.Compile(p, d, s.Precision, s.Isolate)
+	code, err := cuda.Compile(p, d, o)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 // Run reads what work that was given to the device's default stream before it wrote there; work of
 // other streams must be waited for. Nothing is copied, unless the memory is on another GPU or does not
 // begin at a multiple of 16 bytes: then every Run copies it on the devices. A Part of no buffer puts
-// the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile.
+// the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile. Where the
+// program holds the array in 16 bits (Program.InputStorage), the memory holds such numbers.
 func (s *State) BindDevice(i int, from device.Part) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err
@@ -55,7 +56,7 @@ func (s *State) BindDevice(i int, from device.Part) error {
 // OutputDevice returns where output i is in the memory of the GPU that runs the program, so that it
 // can be bound to an input of another State or be given to kernels. Work that is given to the
 // device's default stream after a Run sees what that Run computed. The memory is the State's: it is
-// written by every Run.
+// written by every Run, and holds numbers of Program.OutputStorage(i).
 func (s *State) OutputDevice(i int) (device.Part, error) {
 	m, err := s.onDevice()
 	if err != nil {
@@ -77,4 +78,17 @@ func (s *State) onDevice() (onDevice, error) {
 		return d, nil
 	}
 	return nil, errors.Join(s.err, errors.New("the program runs on the processor"))
+}
+
+// InputStorage returns how a device holds input i; the zero value means in the program's precision.
+func (p *Program) InputStorage(i int) Storage { return p.storage(p.code.InBufs[i]) }
+
+// OutputStorage returns how a device holds output i.
+func (p *Program) OutputStorage(i int) Storage { return p.storage(p.code.OutBufs[i]) }
+
+func (p *Program) storage(buf int) Storage {
+	if p.device == nil || p.device.Stored(buf) == "" {
+		return ""
+	}
+	return p.settings.Backend.(CUDA).Storage
 }

@@ -26,7 +26,7 @@ type Settings struct {
 	Isolate bool
 	// MaxMemory is how many bytes a State may take: Compile returns a *MemoryError for
 	// a larger program. Default: the memory of the machine, of its container or of
-	// GOMEMLIMIT, whichever is least.
+	// GOMEMLIMIT, whichever is least. A device has its own limit, and Run says what it lacks.
 	MaxMemory int64
 	// Backend is what runs the program. Default: CPU{}.
 	Backend Backend
@@ -66,8 +66,10 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	if p.code, err = p.build(nil); err != nil {
 		return nil, err
 	}
-	if err := p.fits(); err != nil {
-		return nil, err
+	if _, cpu := p.settings.Backend.(CPU); cpu {
+		if err := p.fits(); err != nil {
+			return nil, err
+		}
 	}
 	p.device, err = p.settings.Backend.compile(p.code, p.settings)
 	return p, err

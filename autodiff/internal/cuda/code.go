@@ -17,7 +17,7 @@ type Code struct {
 	layout  *layout
 	kernels [][]kernel // of each job
 	source  *Source
-	bits    int
+	options Options
 }
 
 // kernel is a compiled kernel and its geometry.
@@ -26,12 +26,11 @@ type kernel struct {
 	grid, block device.Dim
 }
 
-// Compile generates and compiles the kernels of a program for a device, for reals of 32 or 64 bits.
-// isolate says whether lanes of a batch fail alone.
-func Compile(p *compiler.Program, d *device.Device, bits int, isolate bool) (*Code, error) {
-	c := &Code{p: p, d: d, bits: bits, source: Generate(p, bits, isolate)}
+// Compile generates and compiles the kernels of a program for a device.
+func Compile(p *compiler.Program, d *device.Device, o Options) (*Code, error) {
+	c := &Code{p: p, d: d, options: o, source: Generate(p, o)}
 	c.plan = planOf(p, c.source.Jobs)
-	c.layout = layOut(p, func(int) int { return bits / 8 })
+	c.layout = layOut(p, c.width)
 	c.kernels = make([][]kernel, len(p.Jobs))
 	if c.launches() == 0 {
 		return c, nil
@@ -50,6 +49,25 @@ func Compile(p *compiler.Program, d *device.Device, bits int, isolate bool) (*Co
 		}
 	}
 	return c, nil
+}
+
+// width returns the bytes of an element of an array.
+func (c *Code) width(buf int) int {
+	switch {
+	case c.p.IsInts(buf):
+		return 8
+	case c.source.Narrow[buf]:
+		return 2
+	}
+	return c.options.Bits / 8
+}
+
+// Stored returns the type in which an array of reals is held, if that is not the one of the reals.
+func (c *Code) Stored(buf int) string {
+	if c.source.Narrow[buf] {
+		return c.options.Storage
+	}
+	return ""
 }
 
 func (c *Code) launches() (n int) {

@@ -23,6 +23,7 @@ type Machine[T cpu.Real] struct {
 	fault *device.Buffer // which job failed, and why
 	graph *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
 	runs  int
+	short []uint16 // where narrow arrays are converted
 
 	bound   []bool              // inputs that are read from elsewhere
 	changed []bool              // inputs that were bound or set, or are not on the device yet
@@ -81,12 +82,19 @@ func (m *Machine[T]) allocate() error {
 // constants returns the memory of all constants.
 func (m *Machine[T]) constants() []T {
 	size := int(unsafe.Sizeof(*new(T)))
-	all := make([]T, (m.layout.edge-m.layout.consts)/size)
+	all := make([]T, (m.layout.edge-m.layout.consts+size-1)/size)
 	for i, b := range m.p.Buffers {
-		if b.Kind == compiler.ConstBuf {
-			for k, v := range b.Value.Data {
-				all[(m.layout.at[i]-m.layout.consts)/size+k] = T(v)
-			}
+		if b.Kind != compiler.ConstBuf {
+			continue
+		}
+		to := all[(m.layout.at[i]-m.layout.consts)/size:]
+		if m.source.Narrow[i] {
+			short := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(to))), b.Size)
+			shorten(short, b.Value.Data, m.options.Storage)
+			continue
+		}
+		for k, v := range b.Value.Data {
+			to[k] = T(v)
 		}
 	}
 	return all
@@ -243,9 +251,30 @@ func (m *Machine[T]) explained(job, code int) error {
 }
 
 // send copies an array to the device, fetch one from it.
-func (m *Machine[T]) send(buf int) error { return m.copy(buf, m.d.CopyIn) }
+func (m *Machine[T]) send(buf int) error {
+	if !m.source.Narrow[buf] || m.arena == nil {
+		return m.copy(buf, m.d.CopyIn)
+	}
+	from := m.host.Reals(buf)
+	to := m.brief(len(from))
+	shorten(to, from, m.options.Storage)
+	at := m.read(buf)
+	return m.d.CopyIn(context.Background(), at.Buffer, at.Offset, to)
+}
 
-func (m *Machine[T]) fetch(buf int) error { return m.copy(buf, m.copyOut) }
+func (m *Machine[T]) fetch(buf int) error {
+	if !m.source.Narrow[buf] || m.arena == nil {
+		return m.copy(buf, m.copyOut)
+	}
+	to := m.host.Reals(buf)
+	from := m.brief(len(to))
+	at := m.read(buf)
+	if err := m.d.CopyOut(context.Background(), from, at.Buffer, at.Offset); err != nil {
+		return err
+	}
+	lengthen(to, from, m.options.Storage)
+	return nil
+}
 
 func (m *Machine[T]) copyOut(ctx context.Context, from *device.Buffer, offset int, to any) error {
 	return m.d.CopyOut(ctx, to, from, offset)
@@ -260,6 +289,14 @@ func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffe
 		return do(context.Background(), at.Buffer, at.Offset, m.host.Indices(buf))
 	}
 	return do(context.Background(), at.Buffer, at.Offset, m.host.Reals(buf))
+}
+
+// brief is the memory in which narrow arrays are converted.
+func (m *Machine[T]) brief(n int) []uint16 {
+	if len(m.short) < n {
+		m.short = make([]uint16, n)
+	}
+	return m.short[:n]
 }
 
 // own returns the memory of an array on the device.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"unsafe"
 
-	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
@@ -50,13 +48,7 @@ func (m *Machine[T]) direct(at device.Part) bool {
 }
 
 // bytes returns the size of an array.
-func (m *Machine[T]) bytes(buf int) int {
-	b := m.p.Buffers[buf]
-	if b.Kind == compiler.IntBuf {
-		return 8 * b.Size
-	}
-	return int(unsafe.Sizeof(*new(T))) * b.Size
-}
+func (m *Machine[T]) bytes(buf int) int { return m.width(buf) * m.p.Size(buf) }
 
 func (m *Machine[T]) isRemote(buf int) bool {
 	_, ok := m.remote[buf]

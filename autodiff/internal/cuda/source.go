@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // prelude stands before all kernels. R is the type of reals. NVRTC has no headers, so that the
@@ -35,7 +36,8 @@ type Source struct {
 	Partials int
 	// Tables are arrays of indices whose addresses follow those of the program's arrays.
 	Tables [][]int64
-	Fails  bool // whether a kernel may report that it cannot do its job
+	Fails  bool   // whether a kernel may report that it cannot do its job
+	Narrow []bool // arrays that are held in the type of storage
 }
 
 // Launch is one kernel and its geometry in one dimension.
@@ -48,9 +50,21 @@ type Launch struct {
 // longHelper is the number of lines from which on a helper function is called.
 const longHelper = 6
 
+// Options say what kernels are made.
+type Options struct {
+	Bits    int  // of reals, 32 or 64
+	Isolate bool // whether lanes of a batch fail alone
+	// Storage is the type in which the text holds large arrays, such as eu_f16; that of the reals if
+	// empty.
+	Storage string
+	TF32    bool // whether products of matrices round their factors as tensor cores do
+}
+
 // generator collects the text of kernels.
 type generator struct {
 	precision int
+	narrow    []bool // arrays that are held in the type of storage
+	tf32      bool
 	text      strings.Builder
 	helpers   strings.Builder
 	known     map[string]bool // helper functions that are there
@@ -62,11 +76,10 @@ type generator struct {
 	fails     bool
 }
 
-// Generate makes the kernels of a program, of reals of 32 or 64 bits. isolate says
-// whether lanes of a batch fail alone.
-func Generate(p *compiler.Program, precision int, isolate bool) *Source {
-	g := &generator{precision: precision, isolate: isolate, known: map[string]bool{}, buffers: len(p.Buffers)}
-	s := &Source{Jobs: make([][]Launch, len(p.Jobs))}
+// Generate makes the kernels of a program.
+func Generate(p *compiler.Program, o Options) *Source {
+	g := &generator{precision: o.Bits, isolate: o.Isolate, tf32: o.TF32 && o.Bits == 32, known: map[string]bool{}, buffers: len(p.Buffers), narrow: narrow(p, o)}
+	s := &Source{Jobs: make([][]Launch, len(p.Jobs)), Narrow: g.narrow}
 	for i, j := range p.Jobs {
 		if j.Loop != nil {
 			s.Jobs[i] = g.loop(j.Loop)
@@ -75,7 +88,14 @@ func Generate(p *compiler.Program, precision int, isolate bool) *Source {
 		}
 	}
 	s.Partials, s.Tables, s.Fails = g.partials, g.tables, g.fails
-	s.Text = fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[precision]) + prelude + g.helpers.String() + g.text.String()
+	head := fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[o.Bits])
+	if o.Storage != "" || g.tf32 {
+		head += device.Narrow
+	}
+	if o.Storage != "" {
+		head += "typedef " + o.Storage + " S;\n"
+	}
+	s.Text = head + prelude + g.helpers.String() + g.typed(g.text.String())
 	return s
 }
 

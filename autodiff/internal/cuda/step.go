@@ -17,6 +17,8 @@ type Step struct {
 	g    *generator
 	list []Launch
 	job  int
+
+	converts bool
 }
 
 // step makes the kernels of a step; nil if it runs on the processor.
@@ -36,24 +38,16 @@ func (g *generator) step(job int, v *compiler.Value) []Launch {
 func (s *Step) In(k int) string {
 	x := s.Value.In[k]
 	root := x.Layout.Root
-	kind := "const R *"
-	if x.IsInt {
-		kind = "const index_t *"
-	}
 	at := ""
 	if x.Layout.Offset != 0 {
 		at = " + " + number(x.Layout.Offset)
 	}
-	return fmt.Sprintf("((%s)buf[%d]%s)", kind, root.Place.Buf, at)
+	return fmt.Sprintf("((const %s *)buf[%d]%s)", s.element(x), root.Place.Buf, at)
 }
 
 // Out returns the C expression of the result, a pointer to its elements.
 func (s *Step) Out() string {
-	kind := "R *"
-	if s.IsInt {
-		kind = "index_t *"
-	}
-	return fmt.Sprintf("((%s)buf[%d])", kind, s.Place.Buf)
+	return fmt.Sprintf("((%s *)buf[%d])", s.element(s.Value), s.Place.Buf)
 }
 
 // Shape returns the shape of input k.
@@ -79,17 +73,9 @@ func (s *Step) Begin(k Launch) {
 	s.list = append(s.list, k)
 	s.g.begin(k)
 	for i := range s.Value.In {
-		kind := "R"
-		if s.Value.In[i].IsInt {
-			kind = "index_t"
-		}
-		s.Printf("\tconst %s *in%d = %s;\n", kind, i, s.In(i))
+		s.Printf("\tconst %s *in%d = %s;\n", s.element(s.Value.In[i]), i, s.In(i))
 	}
-	kind := "R"
-	if s.IsInt {
-		kind = "index_t"
-	}
-	s.Printf("\t%s *out = %s;\n", kind, s.Out())
+	s.Printf("\t%s *out = %s;\n", s.element(s.Value), s.Out())
 	s.Printf("#undef fail\n#define fail(code) (fault[0] = %d, fault[1] = (code))\n", s.job+1)
 }
 

@@ -19,6 +19,7 @@ const mostScatter = 1 << 24
 
 // Gather picks slices along an axis.
 func Gather(s *Step) bool {
+	s.Converts()
 	_, inner, n := Around(s.InShape(0), s.Attr[0])
 	k := s.Value.In[1].Size()
 	s.Elements(s.Size(), fmt.Sprintf(`		index_t at = in1[i / %[1]s %% %[2]s];
@@ -117,6 +118,7 @@ func Float(s *Step) bool {
 
 // TakeAlong picks elements along an axis, with indices of their own for each place outside it.
 func TakeAlong(s *Step) bool {
+	s.Converts()
 	outer, inner, k := Around(s.Value.Shape, s.Attr[0])
 	_, _, n := Around(s.InShape(0), s.Attr[0])
 	own := s.Value.In[1].Size() / (outer * k)

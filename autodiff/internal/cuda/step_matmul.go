@@ -29,6 +29,7 @@ func MatMul(s *Step) bool {
 		x.depth = as[len(as)-2]
 	}
 	x.batches = tensor.Shape(s.Value.Shape[:k-2]).Size()
+	s.Converts()
 	x.place = pairs(s, as[len(as)-2]*x.lda, bs[len(bs)-2]*x.ldb)
 	switch {
 	case x.m == 1 && x.tb || x.n == 1 && !x.ta:
@@ -90,8 +91,8 @@ func (x *product) rows() {
 	s.Printf(`	const index_t *place = %[1]s;
 	for (index_t job = (blockIdx.x * (index_t)%[2]d + threadIdx.x) / 32; job < %[3]s; job += (index_t)gridDim.x * %[4]d) {
 		index_t cut = job / %[5]s, i = job %% %[5]s, batch = i / %[6]s, r = i %% %[6]s;
-		const R *a = in0 + place[2 * batch], *b = in1 + place[2 * batch + 1];
-		const R *line = %[7]s + r * %[8]s;
+		const auto *a = in0 + place[2 * batch]; const auto *b = in1 + place[2 * batch + 1];
+		const auto *line = %[7]s + r * %[8]s;
 		index_t from = cut * %[9]s, to = from + %[9]s < %[8]s ? from + %[9]s : %[8]s;
 		double sum = 0.0, more = 0.0;
 		index_t p = from + threadIdx.x %% 32;
@@ -122,7 +123,7 @@ func (x *product) columns() {
 	}
 	s.elements("matvec", count*x.parts, 1, block, fmt.Sprintf(`		const index_t *place = %[1]s;
 		index_t cut = i / %[2]s, e = i %% %[2]s, batch = e / %[3]s, r = e %% %[3]s;
-		const R *a = in0 + place[2 * batch], *b = in1 + place[2 * batch + 1];
+		const auto *a = in0 + place[2 * batch]; const auto *b = in1 + place[2 * batch + 1];
 		index_t from = cut * %[4]s, to = from + %[4]s < %[5]s ? from + %[4]s : %[5]s;
 		double sum = 0.0;
 		for (index_t p = from; p < to; p++) sum += (double)%[6]s[p * %[7]s + r] * %[8]s[p];
@@ -180,14 +181,18 @@ func (x *product) tiles() {
 		}
 		return fmt.Sprintf("p = e / %[1]d, q = e %% %[1]d", size)
 	}
+	factor := func(at string) string { return at }
+	if s.g.tf32 {
+		factor = func(at string) string { return "eu_tf32(" + at + ")" }
+	}
 	fetch := fmt.Sprintf(`		for (int k = 0; k < %[1]d; k++) {
 			int e = threadIdx.x + k * %[2]d, %[3]s;
-			na[k] = i0 + q < %[4]s && p0 + p < to ? a[%[5]s] : R(0);
+			na[k] = i0 + q < %[4]s && p0 + p < to ? R(%[5]s) : R(0);
 		}
 		for (int k = 0; k < %[1]d; k++) {
 			int e = threadIdx.x + k * %[2]d, %[6]s;
-			nb[k] = j0 + q < %[7]s && p0 + p < to ? b[%[8]s] : R(0);
-		}`, each, threads, where(!x.ta), number(x.m), element(x.ta, "i0 + q", "p0 + p", x.lda, x.m*x.depth), where(x.tb), number(x.n), element(x.tb, "p0 + p", "j0 + q", x.ldb, x.n*x.depth))
+			nb[k] = j0 + q < %[7]s && p0 + p < to ? R(%[8]s) : R(0);
+		}`, each, threads, where(!x.ta), number(x.m), factor("a["+element(x.ta, "i0 + q", "p0 + p", x.lda, x.m*x.depth)+"]"), where(x.tb), number(x.n), factor("b["+element(x.tb, "p0 + p", "j0 + q", x.ldb, x.n*x.depth)+"]"))
 	put := fmt.Sprintf(`		for (int k = 0; k < %[1]d; k++) {
 			int e = threadIdx.x + k * %[2]d, %[3]s;
 			sa%[5]d[side][p][q] = na[k];
@@ -201,7 +206,7 @@ func (x *product) tiles() {
 	s.Printf("	for (index_t job = blockIdx.x; job < %s; job += gridDim.x) {\n", number(jobs))
 	s.Printf("	index_t part = job / %[1]d, cut = job %% %[1]d, batch = part / %[2]s;\n", x.parts, number(rows*columns))
 	s.Printf("	int i0 = (int)(part %% %[1]s / %[2]s) * %[3]d, j0 = (int)(part %% %[2]s) * %[3]d;\n", number(rows*columns), number(columns), size)
-	s.Printf("	const R *a = in0 + place[2 * batch], *b = in1 + place[2 * batch + 1];\n")
+	s.Printf("	const auto *a = in0 + place[2 * batch]; const auto *b = in1 + place[2 * batch + 1];\n")
 	s.Printf("	int p0 = (int)cut * %[1]s, to = p0 + %[1]s < %[2]s ? p0 + %[1]s : %[2]s, side = 0;\n", number(x.share), number(x.depth))
 	s.Printf("	R sum[%[1]d][%[1]d] = {}, na[%[2]d], nb[%[2]d];\n	__syncthreads();\n	{\n%[3]s\n%[4]s\n	}\n	__syncthreads();\n", 4*t.quads, each, fetch, put)
 	s.Printf(`	for (p0 += %[1]d;; p0 += %[1]d) {

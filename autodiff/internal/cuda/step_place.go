@@ -7,6 +7,7 @@ import (
 
 // Concat joins arrays along an axis: a kernel for each of them.
 func Concat(s *Step) bool {
+	s.Converts()
 	_, inner, n := Around(s.Value.Shape, s.Attr[0])
 	at := 0
 	for k, x := range s.Value.In {
@@ -21,6 +22,7 @@ func Concat(s *Step) bool {
 
 // Embed places an array among zeros, from a start in steps along each axis.
 func Embed(s *Step) bool {
+	s.Converts()
 	from, to := s.InShape(0), s.Value.Shape
 	var b strings.Builder
 	b.WriteString("\t\tindex_t rest = i, at = 0, step = 1, x, q;\n\t\tbool inside = true;\n")

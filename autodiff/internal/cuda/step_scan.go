@@ -20,6 +20,7 @@ func line(s *Step, reverse bool, before, each string) {
 // Cumsum sums along an axis: attributes say the axis, whether the element itself is left out, and
 // whether it goes backwards.
 func Cumsum(s *Step) bool {
+	s.Converts()
 	each := "\t\tsum += in0[at];\n\t\tout[at] = (R)sum;"
 	if s.Attr[1] == 1 {
 		each = "\t\tdouble v = in0[at];\n\t\tout[at] = (R)sum;\n\t\tsum += v;"
@@ -47,6 +48,7 @@ func LogCumsumExp(s *Step) bool {
 
 // LinearScan is h_t = a_t h_(t-1) + b_t along an axis.
 func LinearScan(s *Step) bool {
+	s.Converts()
 	first := "0.0"
 	if len(s.Value.In) > 2 {
 		first = "in2[i]"

@@ -1,0 +1,112 @@
+package autodiff_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Arrays that a device holds in 16 bits are the processor's float32 up to the rounding of what is stored;
+// small arrays, and those of operations that keep their precision, are not rounded at all.
+func TestStorageOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	const n = 48
+	for _, c := range []struct {
+		backend  ad.CUDA
+		elements float64 // largest relative error of what is computed from rounded numbers
+		sums     float64 // and of a norm of products
+	}{
+		{ad.CUDA{Storage: ad.Float16}, 2e-3, 2e-3},
+		{ad.CUDA{Storage: ad.BFloat16}, 1.6e-2, 1e-2},
+		{ad.CUDA{TF32: true}, 1e-6, 1e-3},
+	} {
+		x, w, b := ad.Input("x", n, n), ad.Input("w", n, n), ad.Input("b", n)
+		rng := rand.New(rand.NewPCG(5, 5))
+		values := make([][]float64, 3)
+		constants := make([]float64, n*n)
+		for i := range constants {
+			constants[i] = 1 + rng.Float64()
+		}
+		for i, v := range []*ad.Node{x, w, b} {
+			for range v.Size() {
+				values[i] = append(values[i], 0.5+rng.Float64())
+			}
+		}
+		inside := ad.Sigmoid(ad.Add(ad.Mul(x, ad.Const(constants, n, n)), b))
+		spd := ad.Add(ad.MatMul(ad.Permute(x, 1, 0), x), ad.Scale(n, ad.Eye(n)))
+		product := ad.MatMul(inside, w)
+		picked := ad.Gather(product, ad.Ints([]int{3, 1, 47, 3}, 4), 0)
+		loss := ad.Sum(ad.Mul(product, product))
+		outs := append([]*ad.Node{inside, product, picked, ad.Cumsum(x, 1), loss, ad.Cholesky(spd)}, ad.Grad(loss, w, b)...)
+		want := results(t, way{64, ""}, outs, []*ad.Node{x, w, b}, values)
+		p, err := ad.Compile(outs, ad.Settings{Inputs: []*ad.Node{x, w, b}, Precision: 32, Backend: c.backend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		narrow := c.backend.Storage
+		if p.InputStorage(0) != narrow || p.InputStorage(2) != "" || p.OutputStorage(1) != narrow || p.OutputStorage(4) != "" || p.OutputStorage(5) != "" {
+			t.Errorf("%+v: x in %q, b in %q, product in %q, loss in %q, factor in %q", c.backend,
+				p.InputStorage(0), p.InputStorage(2), p.OutputStorage(1), p.OutputStorage(4), p.OutputStorage(5))
+		}
+		s := p.NewState()
+		for run := range 3 {
+			for i, v := range values {
+				if err := s.SetInput(i, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Run(); err != nil {
+				t.Fatalf("%+v, run %d: %v\n%v", c.backend, run, err, p)
+			}
+		}
+		for i := range outs {
+			got, diff, norm := s.OutputFloat64(i), 0.0, 0.0
+			for k, v := range got {
+				diff, norm = diff+(v-want[i][k])*(v-want[i][k]), norm+want[i][k]*want[i][k]
+				if narrow == ad.BFloat16 && p.OutputStorage(i) == narrow && float64(tensor.BFloat16Of(float32(v)).Float32()) != v {
+					t.Errorf("%+v: element %d of output %d is %g, which has more digits", c.backend, k, i, v)
+					break
+				}
+			}
+			tol := c.sums
+			if i == 0 || i == 3 {
+				tol = c.elements
+			}
+			if rel := math.Sqrt(diff / norm); !(rel <= tol) {
+				t.Errorf("%+v: output %d is %.2g off, want at most %g", c.backend, i, rel, tol)
+			}
+		}
+		// What one program leaves on the device another reads in the same type.
+		next, err := ad.Compile([]*ad.Node{ad.Exp(ad.Neg(x)), ad.Sum(x)}, ad.Settings{Inputs: []*ad.Node{x}, Precision: 32, Backend: c.backend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		then := next.NewState()
+		at, err := s.OutputDevice(0)
+		if err := errors.Join(err, then.BindDevice(0, at), then.Run()); err != nil {
+			t.Fatal(err)
+		}
+		total := 0.0
+		for _, v := range s.OutputFloat64(0) {
+			total += v
+		}
+		if got := then.OutputFloat64(1)[0]; !near(got, total, 1e-5) {
+			t.Errorf("%+v: the next program sums to %g, want %g", c.backend, got, total)
+		}
+	}
+	x := ad.Input("x", 4)
+	for want, s := range map[string]ad.Settings{
+		"want Precision 32": {Backend: ad.CUDA{Storage: ad.Float16}},
+		`storage "int8"`:    {Precision: 32, Backend: ad.CUDA{Storage: "int8"}},
+	} {
+		if _, err := ad.Compile([]*ad.Node{ad.Exp(x)}, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package cuda
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// narrow says which arrays of a program are held in the type of storage: large ones that only loops and
+// such steps use whose text converts what it reads and writes.
+func narrow(p *compiler.Program, o Options) []bool {
+	list := make([]bool, len(p.Buffers))
+	if o.Storage == "" {
+		return list
+	}
+	for i, b := range p.Buffers {
+		list[i] = b.Value != nil && b.Kind != compiler.IntBuf && b.Size >= small
+	}
+	for i, j := range p.Jobs {
+		if j.Loop != nil {
+			continue
+		}
+		g := &generator{precision: o.Bits, isolate: o.Isolate, known: map[string]bool{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
+		s := &Step{Value: j.Step, g: g, job: i}
+		if make := Steps[j.Step.Op]; make != nil && j.Step.Size() > 0 && make(s) && s.converts {
+			continue
+		}
+		for _, b := range append(j.Reads(), j.Writes()...) {
+			list[b] = false
+		}
+	}
+	return list
+}
+
+// Types of storage.
+const (
+	Float16  = "eu_f16"
+	BFloat16 = "eu_bf16"
+)
+
+// shorten rounds numbers to a type of storage.
+func shorten[T cpu.Real](to []uint16, from []T, storage string) {
+	for i, v := range from {
+		if storage == Float16 {
+			to[i] = uint16(tensor.HalfOf(float64(float32(v))))
+		} else {
+			to[i] = uint16(tensor.BFloat16Of(float32(v)))
+		}
+	}
+}
+
+// lengthen is the way back.
+func lengthen[T cpu.Real](to []T, from []uint16, storage string) {
+	for i, v := range from {
+		if storage == Float16 {
+			to[i] = T(tensor.Half(v).Float32())
+		} else {
+			to[i] = T(tensor.BFloat16(v).Float32())
+		}
+	}
+}
+
+// arrayName matches an array in the text of a kernel.
+var arrayName = regexp.MustCompile(`\bbuf\[(\d+)\]`)
+
+// typed gives arrays that are held in the type of storage that type.
+func (g *generator) typed(text string) string {
+	return arrayName.ReplaceAllStringFunc(text, func(name string) string {
+		if k, _ := strconv.Atoi(name[len("buf[") : len(name)-1]); k < len(g.narrow) && g.narrow[k] {
+			return "((S *)" + name + ")"
+		}
+		return name
+	})
+}
+
+// Converts says that the text of a step converts between the elements of arrays and R, so that they may
+// be held in another type.
+func (s *Step) Converts() { s.converts = true }
+
+// element returns the type of the elements of a value's array.
+func (s *Step) element(v *compiler.Value) string {
+	switch {
+	case v.IsInt:
+		return "index_t"
+	case s.g.narrow[v.Layout.Root.Place.Buf]:
+		return "S"
+	}
+	return "R"
+}
