@@ -88,14 +88,14 @@ func Generate(p *compiler.Program, o Options) *Source {
 		}
 	}
 	s.Partials, s.Tables, s.Fails = g.partials, g.tables, g.fails
-	head := fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[o.Bits])
+	head := fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[o.Bits]) + prelude
 	if o.Storage != "" || g.tf32 {
 		head += device.Narrow
 	}
 	if o.Storage != "" {
 		head += "typedef " + o.Storage + " S;\n"
 	}
-	s.Text = head + prelude + g.helpers.String() + g.typed(g.text.String())
+	s.Text = head + g.helpers.String() + g.typed(g.text.String())
 	return s
 }
 
