@@ -28,6 +28,9 @@ func (d *Device) AllocTagged(bytes int, tag string) (*Buffer, error) {
 	return d.compute.alloc(bytes, tag)
 }
 
+// AllocTagged is Alloc with a tag for reports.
+func (s *Stream) AllocTagged(bytes int, tag string) (*Buffer, error) { return s.alloc(bytes, tag) }
+
 // Alloc returns a buffer for use on this stream first. Once it is freed its memory is given out again
 // at once for this stream, whose order keeps old and new work apart, and after the work of all
 // streams that used it for others.

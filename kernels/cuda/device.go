@@ -40,6 +40,8 @@ type Device struct {
 	streams          sync.Mutex
 	allStreams       map[*Stream]bool
 	compute, in, out *Stream
+	lanes            [lanes]*Stream
+	nextLane         int
 }
 
 // openDevice retains the primary context and makes the streams.

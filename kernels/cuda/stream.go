@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
@@ -28,6 +29,42 @@ func (d *Device) NewStream(priority int) (*Stream, error) {
 		d.list(s)
 	}
 	return s, err
+}
+
+// lanes is the number of streams that Lane gives out.
+const lanes = 8
+
+// Lane returns one of a few streams, in turn, that stay open with the device: work of callers that do
+// not wait for each other overlaps on them.
+func (d *Device) Lane() (*Stream, error) {
+	d.streams.Lock()
+	k := d.nextLane % lanes
+	d.nextLane++
+	s := d.lanes[k]
+	d.streams.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	s, err := d.NewStream(0)
+	if err != nil {
+		return nil, err
+	}
+	d.streams.Lock()
+	other := d.lanes[k]
+	if other == nil {
+		d.lanes[k] = s
+	}
+	d.streams.Unlock()
+	if other != nil { // made by another goroutine meanwhile
+		return other, s.Close()
+	}
+	return s, nil
+}
+
+func (d *Device) isLane(s *Stream) bool {
+	d.streams.Lock()
+	defer d.streams.Unlock()
+	return slices.Contains(d.lanes[:], s)
 }
 
 // userStream makes a stream with a name of its own.
@@ -66,7 +103,7 @@ func (s *Stream) String() string { return s.name }
 // The streams that every device has are not closed.
 func (s *Stream) Close() error {
 	d := s.d
-	if s == d.compute || s == d.in || s == d.out || !s.closed.CompareAndSwap(false, true) {
+	if s == d.compute || s == d.in || s == d.out || d.isLane(s) || !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
 	err := d.do(func() error { return d.check(d.drv.StreamSynchronize(s.handle), s) })
@@ -228,4 +265,18 @@ func (s *Stream) follow(other *Stream) error {
 	}
 	defer s.d.events.put(e)
 	return s.d.check(s.d.drv.StreamWait(s.handle, e), s)
+}
+
+// Follow lets work that is put on the stream from now on wait for all that is on another stream of the
+// device now.
+func (s *Stream) Follow(other *Stream) error {
+	if other.d != s.d {
+		return fmt.Errorf("%w: stream %s of device %d, where device %d is meant", ErrArgument, other.name, other.d.ordinal, s.d.ordinal)
+	}
+	return s.do(func() error {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		return s.follow(other)
+	})
 }

@@ -16,6 +16,7 @@ import (
 type Machine[T cpu.Real] struct {
 	*Code
 	host  *cpu.Machine[T]
+	on    *device.Stream // of all work and copies
 	arena *device.Buffer // arrays of reals, and then constants
 	ints  *device.Buffer // arrays of indices, and then tables
 	table *device.Buffer // address of every array
@@ -49,14 +50,17 @@ func (m *Machine[T]) allocate() error {
 	for _, t := range m.source.Tables {
 		tables = append(tables, t...)
 	}
+	var err error
+	if m.on, err = m.d.Lane(); err != nil {
+		return err
+	}
 	for _, a := range []struct {
 		to    **device.Buffer
 		bytes int
 		tag   string
 	}{{&m.arena, m.layout.reals, "arrays"}, {&m.ints, 8 * (m.p.Ints + len(tables)), "indices"},
 		{&m.table, 8 * (len(m.p.Buffers) + len(m.source.Tables)), "addresses"}, {&m.part, 8 * m.source.Partials, "partial results"}, {&m.fault, 8, "faults"}} {
-		var err error
-		if *a.to, err = m.d.AllocTagged(max(8, a.bytes), a.tag); err != nil {
+		if *a.to, err = m.on.AllocTagged(max(8, a.bytes), a.tag); err != nil {
 			return err
 		}
 	}
@@ -75,8 +79,8 @@ func (m *Machine[T]) allocate() error {
 		at += uint64(8 * len(t))
 	}
 	ctx := context.Background()
-	return errors.Join(m.d.CopyIn(ctx, m.arena, m.layout.consts, m.constants()), m.d.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
-		m.d.CopyIn(ctx, m.table, 0, addresses), m.d.CopyIn(ctx, m.fault, 0, []int32{0, 0}))
+	return errors.Join(m.on.CopyIn(ctx, m.arena, m.layout.consts, m.constants()), m.on.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
+		m.on.CopyIn(ctx, m.table, 0, addresses), m.on.CopyIn(ctx, m.fault, 0, []int32{0, 0}))
 }
 
 // constants returns the memory of all constants.
@@ -105,7 +109,7 @@ func (m *Machine[T]) Run() error {
 	if err := m.prepare(); err != nil {
 		return err
 	}
-	if err := m.each(m.p.InBufs, func(b int) bool { return (m.changed[b] || m.held[b]) && !m.isRemote(b) }, m.send, m.d.CopyIn); err != nil {
+	if err := m.each(m.p.InBufs, func(b int) bool { return (m.changed[b] || m.held[b]) && !m.isRemote(b) }, m.send, m.on.CopyIn); err != nil {
 		return err
 	}
 	if err := m.runJobs(); err != nil {
@@ -115,10 +119,8 @@ func (m *Machine[T]) Run() error {
 	if err := m.failure(); err != nil {
 		return err
 	}
-	for b := range m.kept {
-		if err := m.offer(b); err != nil {
-			return err
-		}
+	if err := m.finish(); err != nil {
+		return err
 	}
 	return m.each(m.p.OutBufs, func(b int) bool { return m.held[b] && m.away(b) }, m.fetch, m.copyOut)
 }
@@ -158,26 +160,26 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 // captured in the second run, and launched as a whole from then on.
 func (m *Machine[T]) runJobs() error {
 	if m.graph != nil {
-		return m.graph.Launch(m.d.Default())
+		return m.graph.Launch(m.on)
 	}
 	if m.runs == 1 && len(m.plan.hosted) == 0 && m.launches() > 1 {
 		graph, err := m.d.Capture(m.launchAll)
 		switch {
 		case err == nil:
 			m.graph = graph
-			return m.graph.Launch(m.d.Default())
+			return m.graph.Launch(m.on)
 		case !errors.Is(err, device.ErrUnsupported):
 			return err
 		}
 	}
 	if len(m.plan.hosted) == 0 {
-		return m.launchAll(m.d.Default())
+		return m.launchAll(m.on)
 	}
 	for _, a := range m.plan.actions {
 		var err error
 		switch a.kind {
 		case launch:
-			err = m.launch(m.d.Default(), a.job)
+			err = m.launch(m.on, a.job)
 		case upload:
 			err = m.send(a.buffer)
 		case download:
@@ -224,10 +226,10 @@ func (m *Machine[T]) failure() error {
 		return nil
 	}
 	code := make([]int32, 2)
-	if err := m.d.CopyOut(context.Background(), code, m.fault, 0); err != nil || code[0] == 0 {
+	if err := m.on.CopyOut(context.Background(), code, m.fault, 0); err != nil || code[0] == 0 {
 		return err
 	}
-	if err := m.d.CopyIn(context.Background(), m.fault, 0, []int32{0, 0}); err != nil {
+	if err := m.on.CopyIn(context.Background(), m.fault, 0, []int32{0, 0}); err != nil {
 		return err
 	}
 	return m.explained(int(code[0])-1, int(code[1]))
@@ -253,13 +255,13 @@ func (m *Machine[T]) explained(job, code int) error {
 // send copies an array to the device, fetch one from it.
 func (m *Machine[T]) send(buf int) error {
 	if !m.source.Narrow[buf] || m.arena == nil {
-		return m.copy(buf, m.d.CopyIn)
+		return m.copy(buf, m.on.CopyIn)
 	}
 	from := m.host.Reals(buf)
 	to := m.brief(len(from))
 	shorten(to, from, m.options.Storage)
 	at := m.read(buf)
-	return m.d.CopyIn(context.Background(), at.Buffer, at.Offset, to)
+	return m.on.CopyIn(context.Background(), at.Buffer, at.Offset, to)
 }
 
 func (m *Machine[T]) fetch(buf int) error {
@@ -269,7 +271,7 @@ func (m *Machine[T]) fetch(buf int) error {
 	to := m.host.Reals(buf)
 	from := m.brief(len(to))
 	at := m.read(buf)
-	if err := m.d.CopyOut(context.Background(), from, at.Buffer, at.Offset); err != nil {
+	if err := m.on.CopyOut(context.Background(), from, at.Buffer, at.Offset); err != nil {
 		return err
 	}
 	lengthen(to, from, m.options.Storage)
@@ -277,7 +279,7 @@ func (m *Machine[T]) fetch(buf int) error {
 }
 
 func (m *Machine[T]) copyOut(ctx context.Context, from *device.Buffer, offset int, to any) error {
-	return m.d.CopyOut(ctx, to, from, offset)
+	return m.on.CopyOut(ctx, to, from, offset)
 }
 
 func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffer, offset int, here any) error) error {

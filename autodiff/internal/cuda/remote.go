@@ -30,7 +30,7 @@ func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 // address puts the address of an array into the table that kernels read.
 func (m *Machine[T]) address(buf int) error {
 	at := m.read(buf)
-	return m.d.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
+	return m.on.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
 }
 
 // read returns the memory that kernels read an array from.
@@ -58,13 +58,16 @@ func (m *Machine[T]) isRemote(buf int) bool {
 // prepare tells the device which of its memory a run reads, copies what kernels cannot read where it is,
 // and fetches what steps on the processor need.
 func (m *Machine[T]) prepare() error {
+	if err := m.follow(m.on, m.d.Default()); err != nil {
+		return err
+	}
 	for buf, at := range m.remote {
 		var err error
 		if m.direct(at) {
-			err = m.d.Default().Use(at, m.bytes(buf))
+			err = m.on.Use(at, m.bytes(buf))
 		} else {
 			own := m.own(buf)
-			err = m.d.Default().Copy(own.Buffer, own.Offset, at.Buffer, at.Offset, m.bytes(buf))
+			err = m.on.Copy(own.Buffer, own.Offset, at.Buffer, at.Offset, m.bytes(buf))
 		}
 		if err == nil && slices.Contains(m.plan.inputs, buf) {
 			err = m.fetch(buf)
@@ -76,6 +79,25 @@ func (m *Machine[T]) prepare() error {
 	return nil
 }
 
+// finish sends what steps on the processor wrote and somebody reads on the device.
+func (m *Machine[T]) finish() error {
+	for b := range m.kept {
+		if err := m.offer(b); err != nil {
+			return err
+		}
+	}
+	return m.follow(m.d.Default(), m.on)
+}
+
+// follow lets work that comes to a stream wait for what is on another, if arrays are shared with other
+// work on the device: all of that is in the order of the default stream.
+func (m *Machine[T]) follow(s, other *device.Stream) error {
+	if len(m.remote) == 0 && len(m.kept) == 0 {
+		return nil
+	}
+	return s.Follow(other)
+}
+
 // OutputDevice returns the memory of an array on the device.
 func (m *Machine[T]) OutputDevice(buf int) (device.Part, error) {
 	if m.arena == nil {
@@ -83,7 +105,7 @@ func (m *Machine[T]) OutputDevice(buf int) (device.Part, error) {
 	}
 	m.kept[buf] = true
 	if m.runs > 0 {
-		if err := m.offer(buf); err != nil {
+		if err := m.finish(); err != nil {
 			return device.Part{}, err
 		}
 	}
