@@ -2,6 +2,7 @@ package autodiff
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,13 +76,8 @@ func (c CUDA) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hosted := code.Hosted(); c.Strict && len(hosted) > 0 {
-		var names []string
-		for name := range hosted {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return nil, fmt.Errorf("autodiff: no kernels for %s: without Strict they run on the processor", strings.Join(names, ", "))
+	if hosted := slices.Sorted(maps.Keys(code.Hosted())); c.Strict && len(hosted) > 0 {
+		return nil, fmt.Errorf("autodiff: no kernels for %s: without Strict they run on the processor", strings.Join(hosted, ", "))
 	}
 	return code, nil
 }

@@ -27,6 +27,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -214,3 +216,32 @@ func (l *Library) Get(key string) int {
 
 // Fault returns what the driver says in words about a failure that it reported by a code.
 func (l *Library) Fault() string { return dl.Text(dl.Call(l.lib.Symbol("pretend_fault"))) }
+
+// Attach gives the pretend driver at a path its settings and failures, for a process that a test starts:
+// words such as memory=100000, and fail=cuGraphLaunch,200,1,700 for a call, how often it succeeds
+// first, how often it fails, and the code.
+func Attach(path, script string) error {
+	lib, err := dl.OpenFile("pretend", path)
+	if err != nil {
+		return err
+	}
+	l := &Library{Path: path, lib: lib}
+	for _, word := range strings.Fields(script) {
+		key, value, _ := strings.Cut(word, "=")
+		if key != "fail" {
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return err
+			}
+			l.Set(key, n)
+			continue
+		}
+		var after, times, code int
+		call, numbers, _ := strings.Cut(value, ",")
+		if _, err := fmt.Sscanf(numbers, "%d,%d,%d", &after, &times, &code); err != nil {
+			return err
+		}
+		l.Fail(call, after, times, int32(code))
+	}
+	return nil
+}
