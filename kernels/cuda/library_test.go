@@ -88,13 +88,14 @@ func product(m MatMul, a, b, c []float64) []float64 {
 			for j := range m.N {
 				s := 0.0
 				for k := range m.K {
-					x, y := a[q*m.StrideA+i*m.LDA+k*b2i(!m.TransA)+k*(m.LDA)*b2i(m.TransA)-i*(m.LDA-1)*b2i(m.TransA)], 0.0
-					if m.TransB {
-						y = b[q*m.StrideB+j*m.LDB+k]
-					} else {
-						y = b[q*m.StrideB+k*m.LDB+j]
+					x, y := q*m.StrideA+i*m.LDA+k, q*m.StrideB+k*m.LDB+j
+					if m.TransA {
+						x = q*m.StrideA + k*m.LDA + i
 					}
-					s += x * y
+					if m.TransB {
+						y = q*m.StrideB + j*m.LDB + k
+					}
+					s += a[x] * b[y]
 				}
 				at := q*m.StrideC + i*m.LDC + j
 				out[at] = m.Alpha*s + m.Beta*c[at]

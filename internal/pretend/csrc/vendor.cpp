@@ -1,9 +1,9 @@
 #include "vendor.h"
 
-static int missing(Stream *s, const char *kind, const std::vector<Span> &ranges) {
+static int missing(Context *c, const std::string &kind, const std::vector<Span> &ranges) {
   for (auto &r : ranges)
-    if (r.n && check_memory(s->context, r.p, r.n)) {
-      s->context->fault = std::string(kind) + " of memory that does not exist";
+    if (r.n && check_memory(c, r.p, r.n)) {
+      c->fault = kind + " of memory that does not exist";
       return 700;
     }
   return 0;
@@ -20,13 +20,13 @@ bool vendor_queue(Stream *s, const char *kind, std::vector<Span> ranges, Span wo
   Work begin, end;
   begin.cost = cost / 2;
   begin.run = [=] {
-    if (int r = missing(s, name.c_str(), ranges)) return r;
+    if (int r = missing(c, name, ranges)) return r;
     if (work.n >= 16) memcpy((void *)work.p, &token, 8), memcpy((void *)(work.p + work.n - 8), &token, 8);
     return 0;
   };
   end.cost = cost / 2;
   end.run = [=] {
-    if (int r = missing(s, name.c_str(), ranges)) return r;
+    if (int r = missing(c, name, ranges)) return r;
     if (work.n >= 16 && (memcmp((void *)work.p, &token, 8) || memcmp((void *)(work.p + work.n - 8), &token, 8)))
       return c->fault = name + ": other work wrote into the workspace", 719;
     if (const char *e = f()) return c->fault = name + ": " + e, 719;
