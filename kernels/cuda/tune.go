@@ -224,7 +224,10 @@ func (d *Device) tune(ctx context.Context, t Tuning) (TuneResult, error) {
 func (r *tuneRun) trial(ctx context.Context, i int, v Variant, best float64) (TuneTrial, error) {
 	t := TuneTrial{Name: v.Name, MS: math.NaN()}
 	refuse := func(err error) (TuneTrial, error) {
-		if i == 0 || errors.Is(err, ErrDeviceLost) || ctx.Err() != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return t, cause
+		}
+		if i == 0 || errors.Is(err, ErrDeviceLost) {
 			return t, err
 		}
 		t.Refused = err.Error()
