@@ -1,5 +1,6 @@
 // Package pretend makes a libcuda and a libnvrtc that run kernels on the processor, for tests of
-// everything above the driver's calls on machines without a GPU.
+// everything above the driver's calls on machines without a GPU. On demand it stands for cuBLAS, cuFFT,
+// cuSOLVER, cuDNN and NCCL too.
 //
 // The library is C++ (folder csrc) and is built by g++ when a test first asks for it; a folder of the
 // user's cache keeps it, and every kernel that it compiled, under the hash of the sources. Streams
@@ -11,6 +12,10 @@
 //	lib.Set("mode", pretend.Lazy)
 //	lib.Fail("cuMemAlloc_v2", 0, 1, int32(drv.OutOfMemory))
 //	driver, err := drv.Open() // finds the pretend driver by EURYALE_LIBCUDA
+//
+// The numerical libraries are found after [Library.Libraries] only, so that other tests exercise our own
+// kernels. Their work waits on streams and is captured in graphs like that of kernels; every piece of it
+// signs its workspace first, so that two pieces of work in one workspace are noticed.
 //
 // What it cannot show: races within one phase of a kernel, occupancy, speed, and instructions that
 // only a GPU has.
@@ -100,7 +105,22 @@ func Shared(t testing.TB) *Library {
 	}
 	t.Setenv(dl.Variable("CUDA"), built.Path)
 	t.Setenv(dl.Variable("NVRTC"), built.Path)
+	for _, name := range vendors { // a real library cannot work with a pretend driver
+		t.Setenv(dl.Variable(name), filepath.Join(filepath.Dir(built.Path), "none"))
+	}
 	return built
+}
+
+// vendors are the libraries that Libraries stands for.
+var vendors = []string{"cuBLAS", "cuBLASLt", "cuFFT", "cuSOLVER", "cuDNN", "NCCL"}
+
+// Libraries lets the search for NVIDIA's numerical libraries find pretend ones during the test. Devices
+// that are open may have looked before.
+func (l *Library) Libraries(t testing.TB) {
+	t.Helper()
+	for _, name := range vendors {
+		t.Setenv(dl.Variable(name), l.Path)
+	}
 }
 
 // open finds or builds the library.
@@ -152,10 +172,14 @@ func build(gcc, parent, folder string) error {
 	if err := unpack(tmp); err != nil {
 		return err
 	}
+	var texts, objects []string
+	for _, name := range []string{"fibers", "state", "driver", "module", "nvrtc", "control", "vendor", "blas", "fft", "solver", "dnn", "nccl"} {
+		texts, objects = append(texts, name+".cpp"), append(objects, name+".o")
+	}
 	for _, args := range [][]string{
-		{"-c", "-O1", "-fPIC", "-std=c++17", "-fvisibility=hidden", "fibers.cpp", "state.cpp", "driver.cpp", "module.cpp", "nvrtc.cpp", "control.cpp"},
-		{"-shared", "-o", "libpretend.so", "fibers.o", "state.o", "driver.o", "module.o", "nvrtc.o", "control.o", "-ldl"},
-		{"-shared", "-o", "libold.so", "fibers.o", "state.o", "driver.o", "module.o", "nvrtc.o", "control.o", "-ldl", "-Wl,--version-script=old.map"},
+		append([]string{"-c", "-O1", "-fPIC", "-std=c++17", "-fvisibility=hidden"}, texts...),
+		append(append([]string{"-shared", "-o", "libpretend.so"}, objects...), "-ldl"),
+		append(append([]string{"-shared", "-o", "libold.so"}, objects...), "-ldl", "-Wl,--version-script=old.map"),
 	} {
 		cmd := exec.Command(gcc, args...)
 		cmd.Dir = tmp
@@ -191,8 +215,8 @@ func unpack(folder string) error {
 // Reset forgets all state: contexts, memory, failures, counters.
 func (l *Library) Reset() { dl.Call(l.lib.Symbol("pretend_reset")) }
 
-// Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order or
-// seed. It panics if there is no such setting.
+// Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order,
+// peers (whether devices can read each other's memory) or seed. It panics if there is no such setting.
 func (l *Library) Set(key string, value int) {
 	k := dl.Bytes(key)
 	if dl.Call(l.lib.Symbol("pretend_set"), uintptr(unsafe.Pointer(&k[0])), uintptr(value)) != 0 {
