@@ -63,6 +63,24 @@ func newLibraries(d *Device) *Libraries {
 // Libraries returns NVIDIA's libraries for the device. It opens none of them.
 func (d *Device) Libraries() *Libraries { return d.libraries }
 
+// HasBLAS reports whether cuBLAS is there.
+func (l *Libraries) HasBLAS() bool {
+	_, err := l.blas.get(lib.OpenBLAS)
+	return err == nil
+}
+
+// HasFFT reports whether cuFFT is there.
+func (l *Libraries) HasFFT() bool {
+	_, err := l.fft.get(lib.OpenFFT)
+	return err == nil
+}
+
+// HasSolver reports whether cuSOLVER is there.
+func (l *Libraries) HasSolver() bool {
+	_, err := l.solver.get(lib.OpenSolver)
+	return err == nil
+}
+
 // operand is memory that a call uses.
 type operand struct {
 	name  string
