@@ -116,35 +116,41 @@ func TestMatMul(t *testing.T) {
 	for seed := range 6 {
 		t.Run("", func(t *testing.T) {
 			_, d := withLibraries(t, seed)
-			r := rand.New(rand.NewPCG(uint64(seed), 1))
-			for i := range 8 {
-				m := MatMul{Type: Type(seed % 2), M: 1 + r.IntN(7), N: 1 + r.IntN(7), K: 1 + r.IntN(7), TransA: i&1 != 0, TransB: i&2 != 0, Batch: 1 + 2*(i/4), Alpha: 1.5}
-				if i%3 == 1 {
-					m.Beta = -0.5
-				}
-				full := m.defaults()
-				if i%2 == 1 {
-					full.LDA, full.LDB, full.LDC = full.LDA+2, full.LDB+1, full.LDC+3
-				}
-				full.StrideA, full.StrideC = 7*full.LDA+1, 8*full.LDC // B serves the whole batch
-				a, b, c := random(full.StrideA*full.Batch+80, 1), random(200, 2), random(full.StrideC*full.Batch, 3)
-				if m.Type == Float32 {
-					for _, x := range [][]float64{a, b, c} {
-						for k := range x {
-							x[k] = float64(float32(x[k]))
-						}
-					}
-				}
-				want := product(full, a, b, c)
-				x, y, z := upload(t, d, m.Type, append([]float64{9}, a...)), upload(t, d, m.Type, b), upload(t, d, m.Type, c)
-				full.A, full.B, full.C = x.At(m.Type.Size()), y.At(0), z.At(0)
-				if err := d.Libraries().MatMul(d.Default(), full); err != nil {
-					t.Fatal(err)
-				}
-				agrees(t, fmt.Sprintf("%+v", m), download(t, d.Default(), m.Type, z, len(c)), want, tolerance(m.Type))
-				free(x, y, z)
-			}
+			checkMatMul(t, d, seed)
 		})
+	}
+}
+
+// checkMatMul compares products of random shapes with the definition.
+func checkMatMul(t *testing.T, d *Device, seed int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(seed), 1))
+	for i := range 8 {
+		m := MatMul{Type: Type(seed % 2), M: 1 + r.IntN(7), N: 1 + r.IntN(7), K: 1 + r.IntN(7), TransA: i&1 != 0, TransB: i&2 != 0, Batch: 1 + 2*(i/4), Alpha: 1.5}
+		if i%3 == 1 {
+			m.Beta = -0.5
+		}
+		full := m.defaults()
+		if i%2 == 1 {
+			full.LDA, full.LDB, full.LDC = full.LDA+2, full.LDB+1, full.LDC+3
+		}
+		full.StrideA, full.StrideC = 7*full.LDA+1, 8*full.LDC // B serves the whole batch
+		a, b, c := random(full.StrideA*full.Batch+80, 1), random(200, 2), random(full.StrideC*full.Batch, 3)
+		if m.Type == Float32 {
+			for _, x := range [][]float64{a, b, c} {
+				for k := range x {
+					x[k] = float64(float32(x[k]))
+				}
+			}
+		}
+		want := product(full, a, b, c)
+		x, y, z := upload(t, d, m.Type, append([]float64{9}, a...)), upload(t, d, m.Type, b), upload(t, d, m.Type, c)
+		full.A, full.B, full.C = x.At(m.Type.Size()), y.At(0), z.At(0)
+		if err := d.Libraries().MatMul(d.Default(), full); err != nil {
+			t.Fatal(err)
+		}
+		agrees(t, fmt.Sprintf("%+v", m), download(t, d.Default(), m.Type, z, len(c)), want, tolerance(m.Type))
+		free(x, y, z)
 	}
 }
 
