@@ -12,14 +12,18 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/lib"
 )
 
-// withLibraries opens a pretend device that finds pretend libraries.
+// withLibraries opens a pretend device that finds pretend libraries. The seed chooses the order of work,
+// the allocator, and whether launches are timed or waited for.
 func withLibraries(t testing.TB, seed int) (*pretend.Library, *Device) {
 	t.Helper()
 	p := pretend.LookPath(t)
 	p.Libraries(t)
 	p.Set("seed", seed)
 	p.Set("mode", seed%3)
-	return p, device(t, p, Options{})
+	if seed > 0 {
+		p.Set("capability", 80) // whose workspaces are small
+	}
+	return p, device(t, p, Options{Allocator: Allocator(seed / 2 % 3), Profile: seed%4 == 1, Synchronous: seed%5 == 4})
 }
 
 // random returns numbers between -1 and 1.
@@ -261,6 +265,32 @@ func TestLibraryRefuses(t *testing.T) {
 	}
 	if got := floats(t, d.Default(), c, 1)[0]; got != 9 {
 		t.Errorf("got %g", got)
+	}
+}
+
+// Any call may fail: the error names it, nothing is lost, and the same work succeeds afterwards.
+func TestEveryLibraryCallFails(t *testing.T) {
+	for i, call := range []string{"cublasCreate_v2", "cublasSetStream_v2", "cublasSetWorkspace_v2", "cublasSetMathMode", "cublasDgemm_v2", "cublasDgeam",
+		"cufftCreate", "cufftSetAutoAllocation", "cufftMakePlanMany64", "cufftSetStream", "cufftSetWorkArea", "cufftExecZ2Z",
+		"cusolverDnCreate", "cusolverDnCreateGesvdjInfo", "cusolverDnSetStream", "cusolverDnDgetrf_bufferSize", "cusolverDnDgetrf",
+		"cudnnCreate", "cudnnCreateTensorDescriptor", "cudnnCreateFilterDescriptor", "cudnnCreateConvolutionDescriptor", "cudnnSetTensor4dDescriptor",
+		"cudnnSetFilter4dDescriptor", "cudnnSetConvolution2dDescriptor", "cudnnSetConvolutionGroupCount", "cudnnSetConvolutionMathType",
+		"cudnnGetConvolutionForwardWorkspaceSize", "cudnnSetStream", "cudnnConvolutionForward"} {
+		t.Run(call, func(t *testing.T) {
+			p, d := withLibraries(t, i)
+			w := newLibraryWork(t, d)
+			defer w.free()
+			p.Fail(call, 0, 1, 6)
+			var e *lib.Error
+			if err := w.run(d.Default(), 1); err == nil || call != "cusolverDnCreateGesvdjInfo" && (!errors.As(err, &e) || e.Call != call || e.Code != 6) {
+				t.Errorf("got %v", err)
+			}
+			if err := w.run(d.Default(), 1); err != nil {
+				t.Fatal(err)
+			}
+			x := random(64, 1)
+			agrees(t, "afterwards", download(t, d.Default(), Float64, w.out[0], 64), multiply(x, x, 8, 8, 8), 1e-12)
+		})
 	}
 }
 
