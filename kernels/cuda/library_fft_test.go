@@ -31,57 +31,65 @@ func pairs(x []complex128) []float64 {
 	return all
 }
 
+var fftShapes = [][]int{{8}, {7}, {4, 6}, {3, 2, 5}, {1}}
+
 func TestFFT(t *testing.T) {
-	for seed, shape := range [][]int{{8}, {7}, {4, 6}, {3, 2, 5}, {1}} {
+	for seed, shape := range fftShapes {
 		t.Run("", func(t *testing.T) {
 			_, d := withLibraries(t, seed)
-			typ, n, batch := Type(seed%2), 1, 2
-			for _, l := range shape {
-				n *= l
-			}
-			last := shape[len(shape)-1]
-			half := n / last * (last/2 + 1)
-			x := random(2*n*batch, 5)
-			var forward, back, packed, reals []float64
-			for b := range batch {
-				z, w := make([]complex128, n), make([]complex128, n)
-				for i := range z {
-					z[i] = complex(x[2*(b*n+i)], x[2*(b*n+i)+1])
-					w[i] = complex(x[b*n+i], 0)
-				}
-				forward = append(forward, pairs(fourier(shape, z, -1))...)
-				back = append(back, pairs(fourier(shape, z, 1))...)
-				for k, v := range fourier(shape, w, -1) {
-					if k%last <= last/2 {
-						packed = append(packed, real(v), imag(v))
-					}
-				}
-			}
-			for _, v := range x[:n*batch] {
-				reals = append(reals, v*float64(n))
-			}
-			l, s := d.Libraries(), d.Default()
-			src, dst, spectrum := upload(t, d, typ, x), alloc(t, d, nil, 16*n*batch), alloc(t, d, nil, 16*half*batch)
-			run := func(k Transform, to, from *Buffer, inverse bool) {
-				t.Helper()
-				if err := l.FFT(s, FFT{Type: typ, Kind: k, Shape: shape, Batch: batch}, to.At(0), from.At(0), inverse); err != nil {
-					t.Fatal(err)
-				}
-			}
-			tol := 20 * tolerance(typ)
-			run(ComplexTransform, dst, src, false)
-			agrees(t, "forward", download(t, s, typ, dst, 2*n*batch), forward, tol)
-			run(ComplexTransform, dst, src, true)
-			agrees(t, "inverse", download(t, s, typ, dst, 2*n*batch), back, tol)
-			run(RealToComplex, spectrum, src, false)
-			agrees(t, "real", download(t, s, typ, spectrum, 2*half*batch), packed, tol)
-			run(ComplexToReal, dst, spectrum, false)
-			agrees(t, "and back", download(t, s, typ, dst, n*batch), reals, tol)
-			run(ComplexTransform, src, src, false)
-			agrees(t, "in place", download(t, s, typ, src, 2*n*batch), forward, tol)
-			free(src, dst, spectrum)
+			checkFFT(t, d, seed, shape)
 		})
 	}
+}
+
+// checkFFT compares all kinds of transforms with the definition.
+func checkFFT(t *testing.T, d *Device, seed int, shape []int) {
+	t.Helper()
+	typ, n, batch := Type(seed%2), 1, 2
+	for _, l := range shape {
+		n *= l
+	}
+	last := shape[len(shape)-1]
+	half := n / last * (last/2 + 1)
+	x := random(2*n*batch, 5)
+	var forward, back, packed, reals []float64
+	for b := range batch {
+		z, w := make([]complex128, n), make([]complex128, n)
+		for i := range z {
+			z[i] = complex(x[2*(b*n+i)], x[2*(b*n+i)+1])
+			w[i] = complex(x[b*n+i], 0)
+		}
+		forward = append(forward, pairs(fourier(shape, z, -1))...)
+		back = append(back, pairs(fourier(shape, z, 1))...)
+		for k, v := range fourier(shape, w, -1) {
+			if k%last <= last/2 {
+				packed = append(packed, real(v), imag(v))
+			}
+		}
+	}
+	for _, v := range x[:n*batch] {
+		reals = append(reals, v*float64(n))
+	}
+	l, s := d.Libraries(), d.Default()
+	src, dst, spectrum := upload(t, d, typ, x), alloc(t, d, nil, 16*n*batch), alloc(t, d, nil, 16*half*batch)
+	run := func(k Transform, to, from *Buffer, inverse bool) {
+		t.Helper()
+		if err := l.FFT(s, FFT{Type: typ, Kind: k, Shape: shape, Batch: batch}, to.At(0), from.At(0), inverse); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tol := 20 * tolerance(typ)
+	run(ComplexTransform, dst, src, false)
+	agrees(t, "forward", download(t, s, typ, dst, 2*n*batch), forward, tol)
+	run(ComplexTransform, dst, src, true)
+	agrees(t, "inverse", download(t, s, typ, dst, 2*n*batch), back, tol)
+	run(RealToComplex, spectrum, src, false)
+	agrees(t, "real", download(t, s, typ, spectrum, 2*half*batch), packed, tol)
+	run(ComplexToReal, dst, spectrum, false)
+	agrees(t, "and back", download(t, s, typ, dst, n*batch), reals, tol)
+	run(ComplexTransform, src, src, false)
+	agrees(t, "in place", download(t, s, typ, src, 2*n*batch), forward, tol)
+	free(src, dst, spectrum)
 }
 
 // Plans are made once, and the oldest goes when there are too many.

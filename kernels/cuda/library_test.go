@@ -12,14 +12,18 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/lib"
 )
 
-// withLibraries opens a pretend device that finds pretend libraries.
+// withLibraries opens a pretend device that finds pretend libraries. The seed chooses the order of work,
+// the allocator, and whether launches are timed or waited for.
 func withLibraries(t testing.TB, seed int) (*pretend.Library, *Device) {
 	t.Helper()
 	p := pretend.LookPath(t)
 	p.Libraries(t)
 	p.Set("seed", seed)
 	p.Set("mode", seed%3)
-	return p, device(t, p, Options{})
+	if seed > 0 {
+		p.Set("capability", 80) // whose workspaces are small
+	}
+	return p, device(t, p, Options{Allocator: Allocator(seed / 2 % 3), Profile: seed%4 == 1, Synchronous: seed%5 == 4})
 }
 
 // random returns numbers between -1 and 1.
@@ -116,35 +120,41 @@ func TestMatMul(t *testing.T) {
 	for seed := range 6 {
 		t.Run("", func(t *testing.T) {
 			_, d := withLibraries(t, seed)
-			r := rand.New(rand.NewPCG(uint64(seed), 1))
-			for i := range 8 {
-				m := MatMul{Type: Type(seed % 2), M: 1 + r.IntN(7), N: 1 + r.IntN(7), K: 1 + r.IntN(7), TransA: i&1 != 0, TransB: i&2 != 0, Batch: 1 + 2*(i/4), Alpha: 1.5}
-				if i%3 == 1 {
-					m.Beta = -0.5
-				}
-				full := m.defaults()
-				if i%2 == 1 {
-					full.LDA, full.LDB, full.LDC = full.LDA+2, full.LDB+1, full.LDC+3
-				}
-				full.StrideA, full.StrideC = 7*full.LDA+1, 8*full.LDC // B serves the whole batch
-				a, b, c := random(full.StrideA*full.Batch+80, 1), random(200, 2), random(full.StrideC*full.Batch, 3)
-				if m.Type == Float32 {
-					for _, x := range [][]float64{a, b, c} {
-						for k := range x {
-							x[k] = float64(float32(x[k]))
-						}
-					}
-				}
-				want := product(full, a, b, c)
-				x, y, z := upload(t, d, m.Type, append([]float64{9}, a...)), upload(t, d, m.Type, b), upload(t, d, m.Type, c)
-				full.A, full.B, full.C = x.At(m.Type.Size()), y.At(0), z.At(0)
-				if err := d.Libraries().MatMul(d.Default(), full); err != nil {
-					t.Fatal(err)
-				}
-				agrees(t, fmt.Sprintf("%+v", m), download(t, d.Default(), m.Type, z, len(c)), want, tolerance(m.Type))
-				free(x, y, z)
-			}
+			checkMatMul(t, d, seed)
 		})
+	}
+}
+
+// checkMatMul compares products of random shapes with the definition.
+func checkMatMul(t *testing.T, d *Device, seed int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(seed), 1))
+	for i := range 8 {
+		m := MatMul{Type: Type(seed % 2), M: 1 + r.IntN(7), N: 1 + r.IntN(7), K: 1 + r.IntN(7), TransA: i&1 != 0, TransB: i&2 != 0, Batch: 1 + 2*(i/4), Alpha: 1.5}
+		if i%3 == 1 {
+			m.Beta = -0.5
+		}
+		full := m.defaults()
+		if i%2 == 1 {
+			full.LDA, full.LDB, full.LDC = full.LDA+2, full.LDB+1, full.LDC+3
+		}
+		full.StrideA, full.StrideC = 7*full.LDA+1, 8*full.LDC // B serves the whole batch
+		a, b, c := random(full.StrideA*full.Batch+80, 1), random(200, 2), random(full.StrideC*full.Batch, 3)
+		if m.Type == Float32 {
+			for _, x := range [][]float64{a, b, c} {
+				for k := range x {
+					x[k] = float64(float32(x[k]))
+				}
+			}
+		}
+		want := product(full, a, b, c)
+		x, y, z := upload(t, d, m.Type, append([]float64{9}, a...)), upload(t, d, m.Type, b), upload(t, d, m.Type, c)
+		full.A, full.B, full.C = x.At(m.Type.Size()), y.At(0), z.At(0)
+		if err := d.Libraries().MatMul(d.Default(), full); err != nil {
+			t.Fatal(err)
+		}
+		agrees(t, fmt.Sprintf("%+v", m), download(t, d.Default(), m.Type, z, len(c)), want, tolerance(m.Type))
+		free(x, y, z)
 	}
 }
 
@@ -255,6 +265,32 @@ func TestLibraryRefuses(t *testing.T) {
 	}
 	if got := floats(t, d.Default(), c, 1)[0]; got != 9 {
 		t.Errorf("got %g", got)
+	}
+}
+
+// Any call may fail: the error names it, nothing is lost, and the same work succeeds afterwards.
+func TestEveryLibraryCallFails(t *testing.T) {
+	for i, call := range []string{"cublasCreate_v2", "cublasSetStream_v2", "cublasSetWorkspace_v2", "cublasSetMathMode", "cublasDgemm_v2", "cublasDgeam",
+		"cufftCreate", "cufftSetAutoAllocation", "cufftMakePlanMany64", "cufftSetStream", "cufftSetWorkArea", "cufftExecZ2Z",
+		"cusolverDnCreate", "cusolverDnCreateGesvdjInfo", "cusolverDnSetStream", "cusolverDnDgetrf_bufferSize", "cusolverDnDgetrf",
+		"cudnnCreate", "cudnnCreateTensorDescriptor", "cudnnCreateFilterDescriptor", "cudnnCreateConvolutionDescriptor", "cudnnSetTensor4dDescriptor",
+		"cudnnSetFilter4dDescriptor", "cudnnSetConvolution2dDescriptor", "cudnnSetConvolutionGroupCount", "cudnnSetConvolutionMathType",
+		"cudnnGetConvolutionForwardWorkspaceSize", "cudnnSetStream", "cudnnConvolutionForward"} {
+		t.Run(call, func(t *testing.T) {
+			p, d := withLibraries(t, i)
+			w := newLibraryWork(t, d)
+			defer w.free()
+			p.Fail(call, 0, 1, 6)
+			var e *lib.Error
+			if err := w.run(d.Default(), 1); err == nil || call != "cusolverDnCreateGesvdjInfo" && (!errors.As(err, &e) || e.Call != call || e.Code != 6) {
+				t.Errorf("got %v", err)
+			}
+			if err := w.run(d.Default(), 1); err != nil {
+				t.Fatal(err)
+			}
+			x := random(64, 1)
+			agrees(t, "afterwards", download(t, d.Default(), Float64, w.out[0], 64), multiply(x, x, 8, 8, 8), 1e-12)
+		})
 	}
 }
 

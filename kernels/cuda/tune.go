@@ -2,21 +2,16 @@ package cuda
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
@@ -133,25 +128,18 @@ type winnerFile struct {
 	Winner string `json:"winner"`
 }
 
-// winnerPath returns the file of a key, or an empty string without a cache.
-func (d *Device) winnerPath(key string) string {
+// cache returns where winners are kept: beside the compiled kernels, or nil for nowhere.
+func (d *Device) cache() *rtc.Cache {
 	o := d.options.Compiler
-	folder := rtc.NewCache(o.Cache, o.CacheBytes).Folder()
-	if o.NoCache || folder == "" {
-		return ""
+	if o.NoCache {
+		return nil
 	}
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(folder, "tuned", hex.EncodeToString(sum[:16])+".json")
+	return rtc.NewCache(o.Cache, o.CacheBytes)
 }
 
 func (d *Device) readWinner(key string) string {
-	path := d.winnerPath(key)
-	if path == "" {
-		return ""
-	}
-	b, err := os.ReadFile(path)
 	var w winnerFile
-	if err != nil || json.Unmarshal(b, &w) != nil || w.Key != key {
+	if json.Unmarshal(d.cache().ReadNote(key), &w) != nil || w.Key != key {
 		return ""
 	}
 	return w.Winner
@@ -165,12 +153,8 @@ func (d *Device) keepWinner(key, name string) {
 		d.tuned.known = map[string]string{}
 	}
 	d.tuned.known[key] = name
-	path := d.winnerPath(key)
-	if path == "" || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
-		return
-	}
 	if b, err := json.Marshal(winnerFile{key, name}); err == nil {
-		atomicfile.WriteBytes(path, b)
+		d.cache().WriteNote(key, b)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestTuneIsKept(t *testing.T) {
 		}
 	})
 	t.Run("damaged", func(t *testing.T) {
-		files, _ := filepath.Glob(filepath.Join(folder, "tuned", "*.json"))
+		files, _ := filepath.Glob(filepath.Join(folder, "notes", "*.json"))
 		if len(files) < 3 {
 			t.Fatalf("found %v", files)
 		}

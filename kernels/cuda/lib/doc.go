@@ -24,6 +24,6 @@
 // cuBLASLt is only reported by Find. Its matrix product can add a bias and apply an activation, which
 // our generated kernels fuse by themselves, and for plain products cuBLAS calls it internally.
 //
-// The names of all functions were checked against the libraries of CUDA 12; no call has run on a GPU
-// yet.
+// The names of all functions were checked against the libraries of CUDA 12.9 and 13; no call has run on a
+// GPU yet.
 package lib
