@@ -31,7 +31,11 @@ func onDevice(t *testing.T, outs, in []*ad.Node, values [][]float64, bits int) [
 	var first [][]float64
 	for run := range 3 {
 		for i, v := range values {
-			if err := s.SetInput(i, v); err != nil {
+			if in[i].IsInt() {
+				for k, x := range v {
+					s.InputInts(i)[k] = int64(x)
+				}
+			} else if err := s.SetInput(i, v); err != nil {
 				t.Fatal(err)
 			}
 		}
