@@ -56,13 +56,14 @@ type generator struct {
 	isolate   bool // whether lanes of a batch fail alone
 	buffers   int  // number of arrays of the program
 	tables    [][]int64
+	reals     map[string]string // tables of reals by name
 	fails     bool
 }
 
 // Generate makes the kernels of a program, of reals of 32 or 64 bits. isolate says
 // whether lanes of a batch fail alone.
 func Generate(p *compiler.Program, precision int, isolate bool) *Source {
-	g := &generator{precision: precision, isolate: isolate, known: map[string]bool{}, buffers: len(p.Buffers)}
+	g := &generator{precision: precision, isolate: isolate, known: map[string]bool{}, reals: map[string]string{}, buffers: len(p.Buffers)}
 	s := &Source{Jobs: make([][]Launch, len(p.Jobs))}
 	for i, j := range p.Jobs {
 		if j.Loop != nil {
