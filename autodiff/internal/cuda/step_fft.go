@@ -295,11 +295,15 @@ func (f *fourier) kernel(p pass) {
 		chirp, spectrum = f.chirp(p.n, m)
 	}
 	rows := p.rows()
-	lines := min(rows, max(1, min(f.capacity()/m, max(8, 1024/m))))
+	lines := min(rows, max(1, min(f.capacity()/m, max(8, f.capacity()/4/m))))
 	threads := min(block, max(warp, (lines*m/4+warp-1)/warp*warp))
 	groups := (rows + lines - 1) / lines
-	room := fmt.Sprintf("fft_room_%d", lines*m)
-	f.Shared(room, fmt.Sprintf("__shared__ R %s[%d];\n", room, 2*lines*m))
+	size := f.capacity() / 4
+	for size < lines*m {
+		size *= 2
+	}
+	room := fmt.Sprintf("fft_room_%d", size)
+	f.Shared(room, fmt.Sprintf("__shared__ R %s[%d];\n", room, 2*size))
 	roots := f.roots(m, m)
 	k := Launch{Kernel: f.g.name("fft"), Grid: max(1, min(groups, mostGrid)), Block: threads}
 	f.open(p, k)

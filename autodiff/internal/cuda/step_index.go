@@ -6,12 +6,15 @@ import (
 
 // Faults that kernels report.
 const (
-	FaultIndex       = 1
-	FaultNotPositive = 2
+	FaultIndex         = 1
+	FaultNotPositive   = 2
+	FaultSingular      = 3
+	FaultNoConvergence = 4
 )
 
 // faults say what kernels report.
-var faults = [...]string{FaultIndex: "an index is out of range", FaultNotPositive: "a matrix is not positive definite"}
+var faults = [...]string{FaultIndex: "an index is out of range", FaultNotPositive: "a matrix is not positive definite",
+	FaultSingular: "a matrix is singular", FaultNoConvergence: "eigenvalues or singular values were not found"}
 
 // mostScatter is the largest number of comparisons for each line of a scatter whose indices are not
 // known beforehand.
