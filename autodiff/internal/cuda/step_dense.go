@@ -41,7 +41,18 @@ func dense(s *Step, count, size, edge int, text string) bool {
 
 // denseText has what blocks do to matrices together: all threads call, and wait for each other.
 var denseText = fmt.Sprintf(`__shared__ int perm[%[1]d], where[%[2]d];
-`, mostMatrix, block) + `static inline __device__ double eu_total(double x) { // of all threads
+__shared__ double diagonal[%[1]d], sine[%[1]d];
+`, mostMatrix, block) + `static inline __device__ double eu_warp_total(double x) {
+	for (int half = 16; half > 0; half /= 2) x += __shfl_xor_sync(0xffffffffu, x, half);
+	return x;
+}
+// eu_pair is pair number k of a round in which each of n teams, n even, meets another; p < q.
+static inline __device__ void eu_pair(int n, int round, int k, int *p, int *q) {
+	int a = k == 0 ? n - 1 : (round + k) % (n - 1), b = (round + n - 1 - k) % (n - 1);
+	*p = a < b ? a : b;
+	*q = a < b ? b : a;
+}
+static inline __device__ double eu_total(double x) { // of all threads
 	room[threadIdx.x] = x;
 	__syncthreads();
 	for (int half = blockDim.x / 2; half > 0; half /= 2) {

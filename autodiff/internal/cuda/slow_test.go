@@ -20,3 +20,13 @@ func TestFourierManyLongLines(t *testing.T) {
 	defer cuda.SetFourierRoom(256)()
 	fourierParity(t, 16, 17, 32, 33, 60, 64, 97, 240, 1260)
 }
+
+func TestDenseManySizes(t *testing.T) {
+	pretend.Shared(t)
+	denseParity(t, 1, 2, 7, 32, 64, 70, 130)
+}
+
+func TestSortManyLengths(t *testing.T) {
+	pretend.Shared(t)
+	sortParity(t, 1, 2, 3, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 4096, 10_001, 65_537)
+}
