@@ -30,3 +30,8 @@ func TestSortManyLengths(t *testing.T) {
 	pretend.Shared(t)
 	sortParity(t, 1, 2, 3, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 4096, 10_001, 65_537)
 }
+
+func TestScanManyShapes(t *testing.T) {
+	pretend.Shared(t)
+	scanParity(t, []int{512}, []int{3, 700}, []int{2, 2049, 3}, []int{1, 8192}, []int{100_001})
+}

@@ -98,20 +98,6 @@ func ArgBest(better string) func(s *Step) bool {
 	}
 }
 
-// CumArg is ArgBest of the elements so far.
-func CumArg(better string) func(s *Step) bool {
-	return func(s *Step) bool {
-		outer, inner, n := Around(s.InShape(0), s.Attr[0])
-		s.Lines(outer*inner, fmt.Sprintf(`		index_t at = i / %[1]s * %[2]s + i %% %[1]s, best = 0;
-		for (index_t k = 0; k < %[3]s; k++) {
-			R a = in0[at + k * %[1]s], b = in0[at + best * %[1]s];
-			if (b == b && (a != a || %[4]s)) best = k;
-			out[at + k * %[1]s] = best;
-		}`, number(inner), number(inner*n), number(n), better))
-		return true
-	}
-}
-
 // Float converts indices to reals.
 func Float(s *Step) bool {
 	s.Elements(s.Size(), "\t\tout[i] = (R)in0[i];")
