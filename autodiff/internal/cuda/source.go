@@ -65,8 +65,15 @@ type generator struct {
 func Generate(p *compiler.Program, precision int, isolate bool) *Source {
 	g := &generator{precision: precision, isolate: isolate, known: map[string]bool{}, reals: map[string]string{}, buffers: len(p.Buffers)}
 	s := &Source{Jobs: make([][]Launch, len(p.Jobs))}
-	for i, j := range p.Jobs {
-		if j.Loop != nil {
+	last := lastReads(p)
+	for i := 0; i < len(p.Jobs); i++ {
+		if list := join(p, i); list != nil {
+			s.Jobs[i] = g.joined(list, i+len(list.loops), last)
+			for range list.loops[1:] {
+				i++
+				s.Jobs[i] = []Launch{} // done by the first
+			}
+		} else if j := p.Jobs[i]; j.Loop != nil {
 			s.Jobs[i] = g.loop(j.Loop)
 		} else {
 			s.Jobs[i] = g.step(i, j.Step)
