@@ -23,6 +23,7 @@ type body struct {
 	rows     *rowState
 	ofRow    bool
 	declared strings.Builder
+	packed   *packed // of a loop in packs: the arrays whose elements are parameters
 }
 
 // body writes the operations; those alone that a sum needs, and without writing to arrays, unless
@@ -102,6 +103,8 @@ func (b *body) instruction(m compiler.Instruction, write bool) {
 // store writes element i of an array, and keeps it for joined loops.
 func (b *body) store(buf int, value string) {
 	switch {
+	case b.packed != nil:
+		fmt.Fprintf(&b.lines, "\t\t%s = %s;\n", b.packed.stored(buf), value)
 	case b.rows == nil:
 		fmt.Fprintf(&b.lines, "\t\tbuf[%d][i] = %s;\n", buf, value)
 	case b.ofRow:
@@ -152,6 +155,9 @@ func (b *body) operand(o compiler.Operand) string {
 	}
 	if w := b.variable(o); w != "" {
 		return w
+	}
+	if b.packed != nil {
+		return b.packed.element(o.Buf, o.Off)
 	}
 	if o.Off != 0 {
 		return fmt.Sprintf("buf[%d][%s + i]", o.Buf, number(o.Off))
