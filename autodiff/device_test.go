@@ -111,40 +111,50 @@ func TestOperationsOnDevice(t *testing.T) {
 	}
 }
 
-// NVIDIA's compiler takes the kernels of all operations, in both precisions, without warnings. It needs
-// no GPU: a toolkit, or the wheel nvidia-cuda-nvrtc-cu12 in .peers or the active environment.
-func TestRealCompilerTakesGeneratedKernels(t *testing.T) {
+// realCompiler opens NVRTC, or skips the test. It needs no GPU: a toolkit, or the wheel
+// nvidia-cuda-nvrtc-cu12 in .peers or the active environment.
+func realCompiler(t *testing.T) *rtc.Compiler {
+	t.Helper()
 	if os.Getenv("VIRTUAL_ENV") == "" {
 		if peers, err := filepath.Abs("../.peers"); err == nil {
 			t.Setenv("VIRTUAL_ENV", peers)
 		}
 	}
-	real, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Options{NoCache: true})
 	if err != nil {
 		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
 	}
 	pretend.Shared(t)
+	return c
+}
+
+// kernelsOf returns the kernels of all operations of the registry.
+func kernelsOf(t *testing.T, bits int) rtc.Source {
+	t.Helper()
 	var outs []*ad.Node
 	for _, op := range standard {
 		if op.Sample != nil {
 			outs = append(outs, op.Sample(func(lo, hi float64, shape ...int) *ad.Node { return ad.Input("x", shape...) })...)
 		}
 	}
-	for _, bits := range []int{64, 32} {
-		p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
-		for _, target := range []rtc.Target{{Major: 7, Minor: 5}, {Major: 9}} {
-			image, err := real.CompilePTX(rtc.Source{Name: "operations.cu", Text: text}, target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if image.Log != "" {
-				t.Errorf("%d bits, capability %v: %s", bits, target, image.Log)
-			}
-		}
+	p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
+	return rtc.Source{Name: "operations.cu", Text: text}
+}
+
+// NVIDIA's compiler takes the kernels of all operations without warnings. All precisions and architectures are
+// in the slow tests.
+func TestRealCompilerTakesGeneratedKernels(t *testing.T) {
+	c := realCompiler(t)
+	image, err := c.CompilePTX(kernelsOf(t, 64), rtc.Target{Major: 7, Minor: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image.Log != "" {
+		t.Error(image.Log)
 	}
 }
 
@@ -191,11 +201,14 @@ func TestGraphsOnDevice(t *testing.T) {
 }
 
 // Lengths about the sizes of warps and blocks, and none at all.
-func TestLengthsOnDevice(t *testing.T) {
+func TestLengthsOnDevice(t *testing.T) { lengthsOnDevice(t, 0, 1, 31, 32, 33, 255, 256, 257, 100_001) }
+
+func lengthsOnDevice(t *testing.T, lengths ...int) {
+	t.Helper()
 	pretend.Shared(t)
 	var in, outs []*ad.Node
 	var values [][]float64
-	for _, n := range []int{0, 1, 31, 32, 33, 255, 256, 257, 100_001} {
+	for _, n := range lengths {
 		x := ad.Input(fmt.Sprint("x", n), n)
 		m := ad.Input(fmt.Sprint("m", n), 3, n)
 		for _, y := range []*ad.Node{x, m} {
@@ -205,9 +218,9 @@ func TestLengthsOnDevice(t *testing.T) {
 			}
 			in, values = append(in, y), append(values, v)
 		}
-		outs = append(outs, ad.Tanh(x), ad.Sum(ad.Square(x)), ad.SumAxes(ad.Exp(m), 1), ad.SumAxes(m, 0), ad.Mul(m, x))
+		outs = append(outs, ad.Tanh(x), ad.Sum(ad.Square(x)), ad.SumAxes(ad.Exp(m), 1), ad.SumAxes(m, 0), ad.Mul(m, x), ad.Cumsum(x, 0), ad.CumsumWith(m, 1, true, true))
 		if n > 0 {
-			outs = append(outs, ad.Max(x), ad.MinAxes(m, 1), ad.MaxAxes(m, 0))
+			outs = append(outs, ad.Max(x), ad.MinAxes(m, 1), ad.MaxAxes(m, 0), ad.LogSumExp(m, 1))
 		}
 	}
 	for bits, tol := range map[int]float64{64: 1e-12, 32: 1e-5} {

@@ -52,7 +52,7 @@ static inline __device__ void eu_pair(int n, int round, int k, int *p, int *q) {
 	*p = a < b ? a : b;
 	*q = a < b ? b : a;
 }
-static inline __device__ double eu_total(double x) { // of all threads
+static __device__ __attribute__((noinline)) double eu_total(double x) { // of all threads
 	room[threadIdx.x] = x;
 	__syncthreads();
 	for (int half = blockDim.x / 2; half > 0; half /= 2) {
@@ -63,7 +63,7 @@ static inline __device__ double eu_total(double x) { // of all threads
 	__syncthreads();
 	return x;
 }
-static inline __device__ double eu_largest(double x) { // of all threads; NaN if one is
+static __device__ __attribute__((noinline)) double eu_largest(double x) { // of all threads; NaN if one is
 	room[threadIdx.x] = x;
 	__syncthreads();
 	for (int half = blockDim.x / 2; half > 0; half /= 2) {
@@ -76,7 +76,7 @@ static inline __device__ double eu_largest(double x) { // of all threads; NaN if
 }
 // eu_lu factors a by rows with partial pivoting: row i of the factors is row perm[i] of a. It returns the
 // sign of the permutation, and 0 in good if a pivot is 0 or NaN.
-static inline __device__ double eu_lu(double *a, int n, int *good) {
+static __device__ __attribute__((noinline)) double eu_lu(double *a, int n, int *good) {
 	const int tid = threadIdx.x, threads = blockDim.x, across = tid % 32, down = tid / 32;
 	double sign = 1.0;
 	*good = 1;
@@ -122,7 +122,7 @@ static inline __device__ double eu_lu(double *a, int n, int *good) {
 }
 // eu_solve replaces the n x m matrix x by the solution of a x = x for a triangle of a, or of its
 // transpose; unit says that the diagonal is 1.
-static inline __device__ void eu_solve(const double *a, int n, double *x, int m, bool lower, bool transposed, bool unit) {
+static __device__ __attribute__((noinline)) void eu_solve(const double *a, int n, double *x, int m, bool lower, bool transposed, bool unit) {
 	const int tid = threadIdx.x, threads = blockDim.x;
 	bool forwards = lower != transposed;
 	for (int t = 0; t < n; t++) {
