@@ -28,10 +28,13 @@ extern "C" __global__ void widen(float *y, int n) {
 }
 `
 
+// halfCheck is that program with its header.
+var halfCheck = rtc.Source{Name: "half.cu", Text: halfProgram, Headers: map[string]string{"half.cuh": HalfHeader}}
+
 // halfKernel compiles the program of these tests and returns one of its kernels.
 func halfKernel(t *testing.T, d *Device, name string) *Function {
 	t.Helper()
-	m, err := d.Compile(rtc.Source{Name: "half.cu", Text: halfProgram, Headers: map[string]string{"half.cuh": HalfHeader}})
+	m, err := d.Compile(halfCheck)
 	if err != nil {
 		t.Fatal(err)
 	}

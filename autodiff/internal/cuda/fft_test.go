@@ -2,6 +2,7 @@ package cuda_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -9,7 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
-// outputs runs a program with all inputs set to given numbers.
+// outputs runs a program with all inputs set to given numbers. On the device it runs again with threads and
+// blocks in another order, which must not change a bit.
 func outputs(t *testing.T, outs, in []*ad.Node, values [][]float64, s ad.Settings) [][]float64 {
 	t.Helper()
 	s.Inputs = in
@@ -23,12 +25,25 @@ func outputs(t *testing.T, outs, in []*ad.Node, values [][]float64, s ad.Setting
 			t.Fatal(err)
 		}
 	}
-	if err := state.Run(); err != nil {
-		t.Fatal(err)
+	fetch := func() (got [][]float64) {
+		if err := state.Run(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range outs {
+			got = append(got, state.OutputFloat64(i))
+		}
+		return got
 	}
-	var got [][]float64
-	for i := range outs {
-		got = append(got, state.OutputFloat64(i))
+	got := fetch()
+	if _, ok := s.Backend.(ad.CUDA); ok {
+		lib := pretend.Shared(t)
+		lib.Set("order", pretend.Shuffled)
+		defer lib.Set("order", pretend.Ascending)
+		for i, again := range fetch() {
+			if !slices.EqualFunc(got[i], again, func(a, b float64) bool { return a == b || a != a && b != b }) {
+				t.Errorf("output %d %v depends on the order of threads", i, outs[i])
+			}
+		}
 	}
 	return got
 }

@@ -185,7 +185,8 @@ func lastReads(p *compiler.Program) []int {
 // joined makes the kernel of a list of loops, which end before job `after`; last has the last jobs that
 // read arrays. Rows that are short enough stay
 // in registers between the loops, so that each array is read and written once; arrays that nobody needs
-// afterwards are not written at all.
+// afterwards are not written at all. A softmax then moves two arrays instead of four, and its gradient three
+// instead of nine, which is the least that is possible.
 func (g *generator) joined(j *joined, after int, last []int) []Launch {
 	for _, l := range j.loops {
 		for _, m := range l.Ops {
