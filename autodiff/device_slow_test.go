@@ -3,9 +3,11 @@
 package autodiff_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 func TestManyGraphsOnDevice(t *testing.T) {
@@ -17,3 +19,32 @@ func TestManyGraphsOnDevice(t *testing.T) {
 func TestBatchesOfGradientsOnDevice(t *testing.T) { batchesOnDevice(t, true, 64, 32) }
 
 func TestProductsOfFloat64OnDevice(t *testing.T) { productsOnDevice(t, 64) }
+
+func TestFloat32GoldensOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	for name, family := range families {
+		t.Run(name, func(t *testing.T) { goldensOnDevice(t, family(t), 32) })
+	}
+}
+
+func TestMillionOnDevice(t *testing.T) { lengthsOnDevice(t, 1_000_001) }
+
+// NVIDIA's compiler makes machine code of the kernels of all operations, for every architecture of the list,
+// without warnings.
+func TestRealCompilerMakesMachineCode(t *testing.T) {
+	c := realCompiler(t)
+	for _, x := range []struct {
+		bits   int
+		target rtc.Target
+	}{{32, rtc.Target{Major: 8}}, {32, rtc.Target{Major: 10}}, {64, rtc.Target{Major: 9}}, {64, rtc.Target{Major: 7, Minor: 5}}} {
+		t.Run(fmt.Sprintf("%d bits, %v", x.bits, x.target), func(t *testing.T) {
+			image, err := c.Compile(kernelsOf(t, x.bits), x.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if image.PTX || image.Log != "" {
+				t.Errorf("%s: %s", image.Arch, image.Log)
+			}
+		})
+	}
+}

@@ -33,7 +33,11 @@ func onDevice(t *testing.T, outs, in []*ad.Node, values [][]float64, bits int) [
 	var first [][]float64
 	for run := range 3 {
 		for i, v := range values {
-			if err := s.SetInput(i, v); err != nil {
+			if in[i].IsInt() {
+				for k, x := range v {
+					s.InputInts(i)[k] = int64(x)
+				}
+			} else if err := s.SetInput(i, v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,40 +113,50 @@ func TestOperationsOnDevice(t *testing.T) {
 	}
 }
 
-// NVIDIA's compiler takes the kernels of all operations, in both precisions, without warnings. It needs
-// no GPU: a toolkit, or the wheel nvidia-cuda-nvrtc-cu12 in .peers or the active environment.
-func TestRealCompilerTakesGeneratedKernels(t *testing.T) {
+// realCompiler opens NVRTC, or skips the test. It needs no GPU: a toolkit, or the wheel
+// nvidia-cuda-nvrtc-cu12 in .peers or the active environment.
+func realCompiler(t *testing.T) *rtc.Compiler {
+	t.Helper()
 	if os.Getenv("VIRTUAL_ENV") == "" {
 		if peers, err := filepath.Abs("../.peers"); err == nil {
 			t.Setenv("VIRTUAL_ENV", peers)
 		}
 	}
-	real, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Options{NoCache: true})
 	if err != nil {
 		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
 	}
 	pretend.Shared(t)
+	return c
+}
+
+// kernelsOf returns the kernels of all operations of the registry.
+func kernelsOf(t *testing.T, bits int) rtc.Source {
+	t.Helper()
 	var outs []*ad.Node
 	for _, op := range standard {
 		if op.Sample != nil {
 			outs = append(outs, op.Sample(func(lo, hi float64, shape ...int) *ad.Node { return ad.Input("x", shape...) })...)
 		}
 	}
-	for _, bits := range []int{64, 32} {
-		p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
-		for _, target := range []rtc.Target{{Major: 7, Minor: 5}, {Major: 9}} {
-			image, err := real.CompilePTX(rtc.Source{Name: "operations.cu", Text: text}, target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if image.Log != "" {
-				t.Errorf("%d bits, capability %v: %s", bits, target, image.Log)
-			}
-		}
+	p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
+	return rtc.Source{Name: "operations.cu", Text: text}
+}
+
+// NVIDIA's compiler takes the kernels of all operations without warnings. All precisions and architectures are
+// in the slow tests.
+func TestRealCompilerTakesGeneratedKernels(t *testing.T) {
+	c := realCompiler(t)
+	image, err := c.CompilePTX(kernelsOf(t, 64), rtc.Target{Major: 7, Minor: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image.Log != "" {
+		t.Error(image.Log)
 	}
 }
 
@@ -189,11 +203,14 @@ func TestGraphsOnDevice(t *testing.T) {
 }
 
 // Lengths about the sizes of warps and blocks, and none at all.
-func TestLengthsOnDevice(t *testing.T) {
+func TestLengthsOnDevice(t *testing.T) { lengthsOnDevice(t, 0, 1, 31, 32, 33, 255, 256, 257, 100_001) }
+
+func lengthsOnDevice(t *testing.T, lengths ...int) {
+	t.Helper()
 	pretend.Shared(t)
 	var in, outs []*ad.Node
 	var values [][]float64
-	for _, n := range []int{0, 1, 31, 32, 33, 255, 256, 257, 100_001} {
+	for _, n := range lengths {
 		x := ad.Input(fmt.Sprint("x", n), n)
 		m := ad.Input(fmt.Sprint("m", n), 3, n)
 		for _, y := range []*ad.Node{x, m} {
@@ -203,9 +220,9 @@ func TestLengthsOnDevice(t *testing.T) {
 			}
 			in, values = append(in, y), append(values, v)
 		}
-		outs = append(outs, ad.Tanh(x), ad.Sum(ad.Square(x)), ad.SumAxes(ad.Exp(m), 1), ad.SumAxes(m, 0), ad.Mul(m, x))
+		outs = append(outs, ad.Tanh(x), ad.Sum(ad.Square(x)), ad.SumAxes(ad.Exp(m), 1), ad.SumAxes(m, 0), ad.Mul(m, x), ad.Cumsum(x, 0), ad.CumsumWith(m, 1, true, true))
 		if n > 0 {
-			outs = append(outs, ad.Max(x), ad.MinAxes(m, 1), ad.MaxAxes(m, 0))
+			outs = append(outs, ad.Max(x), ad.MinAxes(m, 1), ad.MaxAxes(m, 0), ad.LogSumExp(m, 1))
 		}
 	}
 	for bits, tol := range map[int]float64{64: 1e-12, 32: 1e-5} {
@@ -256,24 +273,25 @@ func TestFaultsOnDevice(t *testing.T) {
 // Operations without kernels run on the processor, are listed, and are an error if asked for.
 func TestOperationsBesideTheDevice(t *testing.T) {
 	pretend.Shared(t)
-	a := ad.Input("a", 3, 3)
-	out := ad.Mul(ad.Det(ad.Add(a, ad.Eye(3))), ad.Sum(ad.Exp(a)))
+	const n = 513 // one row more than matrices that a block factors
+	a := ad.Input("a", n, n)
+	out := ad.Mul(ad.LogDet(ad.Add(a, ad.Eye(n))), ad.Sum(ad.Exp(a)))
 	p, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := p.String(); !strings.Contains(text, "on the processor: det (1)") {
+	if text := p.String(); !strings.Contains(text, "on the processor: sign_log_det (1)") {
 		t.Error(text)
 	}
 	s := p.NewState()
 	for i := range s.Input(0) {
-		s.Input(0)[i] = 0.1 * float64(i)
+		s.Input(0)[i] = 0.01 * math.Sin(float64(i*i%1009))
 	}
 	want := results(t, way{64, ""}, []*ad.Node{out}, []*ad.Node{a}, [][]float64{slices.Clone(s.Input(0))})[0][0]
 	if err := s.Run(); err != nil || !near(s.Output(0)[0], want, 1e-12) {
 		t.Errorf("%v: %g, want %g", err, s.Output(0)[0], want)
 	}
-	if _, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{Strict: true}}); err == nil || !strings.Contains(err.Error(), "no kernels for det") {
+	if _, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{Strict: true}}); err == nil || !strings.Contains(err.Error(), "no kernels for sign_log_det") {
 		t.Error(err)
 	}
 	if _, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{Device: 7}}); err == nil || !strings.Contains(err.Error(), "GPU 7") {

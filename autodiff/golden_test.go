@@ -2,7 +2,9 @@ package autodiff_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -54,28 +56,50 @@ func results(t *testing.T, w way, outputs, inputs []*ad.Node, values [][]float64
 	return out
 }
 
-// check compares named outputs of a case at every way; tol gives float64's and
-// float32's tolerance.
-func check(t *testing.T, c golden.Case, outputs map[string]*ad.Node, inputs []*ad.Node, values [][]float64, tol func(name string) (f64, f32 float64)) {
+// goldenCase is a case of a family as a graph: its outputs by name, and the tolerances of each in
+// float64 and float32.
+type goldenCase struct {
+	golden.Case
+	outputs map[string]*ad.Node
+	inputs  []*ad.Node
+	values  [][]float64
+	tol     func(name string) (f64, f32 float64)
+}
+
+// listed returns the names of the reference's outputs, sorted, and their nodes.
+func (c *goldenCase) listed(t *testing.T) (names []string, nodes []*ad.Node) {
 	t.Helper()
-	var names []string
-	var nodes []*ad.Node
-	for name := range c.Outputs {
-		n := outputs[name]
+	for _, name := range slices.Sorted(maps.Keys(c.Outputs)) {
+		n := c.outputs[name]
 		if n == nil {
 			t.Errorf("%s: no output %s", c.ID, name)
 			continue
 		}
 		names, nodes = append(names, name), append(nodes, n)
 	}
-	for _, w := range ways() {
-		for i, got := range results(t, w, nodes, inputs, values) {
-			limit, limit32 := tol(names[i])
-			if w.bits == 32 {
-				limit = limit32
-			}
-			if d := c.Outputs[names[i]].Norm(got); !(d <= limit) {
-				t.Errorf("%s %v %s: norm of the difference %.3g, want at most %.1g", c.ID, w, names[i], d, limit)
+	return names, nodes
+}
+
+// compare checks one output, computed in a precision by a named executor.
+func (c *goldenCase) compare(t *testing.T, name string, bits int, by any, got []float64) {
+	t.Helper()
+	limit, limit32 := c.tol(name)
+	if bits == 32 {
+		limit = limit32
+	}
+	if d := c.Outputs[name].Norm(got); !(d <= limit) {
+		t.Errorf("%s %v %s: norm of the difference %.3g, want at most %.1g", c.ID, by, name, d, limit)
+	}
+}
+
+// check compares the outputs of cases in every way that the processor has.
+func check(t *testing.T, cases []goldenCase) {
+	t.Helper()
+	for _, c := range cases {
+		names, nodes := c.listed(t)
+		for _, w := range ways() {
+			for i, got := range results(t, w, nodes, c.inputs, c.values) {
+				c.compare(t, names[i], w.bits, w, got)
 			}
 		}
 	}
@@ -96,6 +120,15 @@ var unary = map[string]func(*ad.Node) *ad.Node{
 }
 
 func TestUnaryGoldens(t *testing.T) {
+	check(t, unaryGoldens(t))
+	for _, p := range specialPoints(t) {
+		for _, w := range ways() {
+			p.compare(t, w.bits, w, results(t, w, []*ad.Node{p.y}, []*ad.Node{p.x}, [][]float64{p.at})[0])
+		}
+	}
+}
+
+func unaryGoldens(t *testing.T) (list []goldenCase) {
 	for _, c := range golden.Family(t, "cuda", "ops_unary.json") {
 		f := unary[c.Op]
 		if f == nil {
@@ -105,7 +138,7 @@ func TestUnaryGoldens(t *testing.T) {
 		in := c.Inputs["x"]
 		x := ad.Input("x", in.Shape...)
 		y := f(x)
-		check(t, c, map[string]*ad.Node{"y": y, "dydx": ad.Grad(y, x)[0]}, []*ad.Node{x}, [][]float64{in.Values()},
+		list = append(list, goldenCase{c, map[string]*ad.Node{"y": y, "dydx": ad.Grad(y, x)[0]}, []*ad.Node{x}, [][]float64{in.Values()},
 			func(name string) (float64, float64) {
 				switch {
 				case name == "dydx":
@@ -114,31 +147,44 @@ func TestUnaryGoldens(t *testing.T) {
 					return 1e-12, 2e-6
 				}
 				return 1e-14, 4e-7
-			})
-		specialPoints(t, c, f)
+			}})
 	}
+	return list
 }
 
-// specialPoints are exact, signed zeros included.
-func specialPoints(t *testing.T, c golden.Case, f func(*ad.Node) *ad.Node) {
-	if len(c.Special.X) == 0 {
-		return
+// points are arguments at which a function must be exact, signed zeros included.
+type points struct {
+	op       string
+	x, y     *ad.Node
+	at, want []float64
+}
+
+func specialPoints(t *testing.T) (list []points) {
+	for _, c := range golden.Family(t, "cuda", "ops_unary.json") {
+		f := unary[c.Op]
+		if f == nil || len(c.Special.X) == 0 {
+			continue
+		}
+		p := points{op: c.Op, x: ad.Input("x", len(c.Special.X))}
+		p.y = f(p.x)
+		for i, v := range c.Special.X {
+			p.at, p.want = append(p.at, float64(v)), append(p.want, float64(c.Special.Y[i]))
+		}
+		list = append(list, p)
 	}
-	x := ad.Input("x", len(c.Special.X))
-	at := make([]float64, len(c.Special.X))
-	for i, v := range c.Special.X {
-		at[i] = float64(v)
-	}
-	for _, w := range ways() {
-		for i, got := range results(t, w, []*ad.Node{f(x)}, []*ad.Node{x}, [][]float64{at})[0] {
-			want := float64(c.Special.Y[i])
-			if w.bits == 32 {
-				want = float64(float32(want))
-			}
-			same := got == want && math.Signbit(got) == math.Signbit(want) || got != got && want != want
-			if !same && !(math.Abs(got-want) <= 4e-16*math.Abs(want) && w.bits == 64) && !(w.bits == 32 && math.Abs(got-want) <= 3e-7*math.Abs(want)) {
-				t.Errorf("%s(%g) %v = %g, want %g", c.Op, at[i], w, got, want)
-			}
+	return list
+}
+
+func (p *points) compare(t *testing.T, bits int, by any, values []float64) {
+	t.Helper()
+	for i, got := range values {
+		want := p.want[i]
+		if bits == 32 {
+			want = float64(float32(want))
+		}
+		same := got == want && math.Signbit(got) == math.Signbit(want) || got != got && want != want
+		if !same && !(math.Abs(got-want) <= 4e-16*math.Abs(want) && bits == 64) && !(bits == 32 && math.Abs(got-want) <= 3e-7*math.Abs(want)) {
+			t.Errorf("%s(%g) %v = %g, want %g", p.op, p.at[i], by, got, want)
 		}
 	}
 }
@@ -150,7 +196,9 @@ var binary = map[string]func(x, y *ad.Node) *ad.Node{
 	"a*b/(1+b*b)": func(a, b *ad.Node) *ad.Node { return ad.Div(ad.Mul(a, b), ad.Shift(ad.Mul(b, b), 1)) },
 }
 
-func TestBinaryGoldens(t *testing.T) {
+func TestBinaryGoldens(t *testing.T) { check(t, binaryGoldens(t)) }
+
+func binaryGoldens(t *testing.T) (list []goldenCase) {
 	for _, c := range golden.Family(t, "cuda", "ops_binary.json") {
 		f := binary[c.Op]
 		if f == nil {
@@ -166,13 +214,14 @@ func TestBinaryGoldens(t *testing.T) {
 			d := ad.VJP(out["y"], gy, a, b)
 			out["grad_a"], out["grad_b"] = d[0], d[1]
 		}
-		check(t, c, out, inputs, values, func(name string) (float64, float64) {
+		list = append(list, goldenCase{c, out, inputs, values, func(name string) (float64, float64) {
 			if name != "y" {
 				return 1e-12, 1e-5
 			}
 			return 1e-14, 1e-6
-		})
+		}})
 	}
+	return list
 }
 
 func axesOf(v any, rank int) []int {
@@ -193,7 +242,9 @@ func axesOf(v any, rank int) []int {
 	return out
 }
 
-func TestReduceGoldens(t *testing.T) {
+func TestReduceGoldens(t *testing.T) { check(t, reduceGoldens(t)) }
+
+func reduceGoldens(t *testing.T) (list []goldenCase) {
 	for _, c := range golden.Family(t, "cuda", "ops_reduce.json") {
 		in := c.Inputs["x"]
 		x := ad.Input("x", in.Shape...)
@@ -211,10 +262,11 @@ func TestReduceGoldens(t *testing.T) {
 			}
 		}
 		cancelled := cancellation(in.Values(), c.Outputs["sum"])
-		check(t, c, out, []*ad.Node{x}, [][]float64{in.Values()}, func(name string) (float64, float64) {
+		list = append(list, goldenCase{c, out, []*ad.Node{x}, [][]float64{in.Values()}, func(name string) (float64, float64) {
 			return max(1e-13, 0x1p-50*cancelled), max(2e-6, 0x1p-21*cancelled) // 4 eps of the sum of |x|, which Sum states
-		})
+		}})
 	}
+	return list
 }
 
 // cancellation is the sum of |x| over the norm of the sums of x, 0 where there are
@@ -239,12 +291,14 @@ func TestEmptyMaxIsAnError(t *testing.T) {
 	}
 }
 
-func TestMatmulGoldens(t *testing.T) {
+func TestMatmulGoldens(t *testing.T) { check(t, matmulGoldens(t)) }
+
+func matmulGoldens(t *testing.T) (list []goldenCase) {
 	for _, c := range golden.Family(t, "cuda", "ops_matmul.json") {
 		if c.Op == "transpose" {
 			x := ad.Input("x", c.Inputs["x"].Shape...)
-			check(t, c, map[string]*ad.Node{"y": ad.Permute(x, axesOf(c.Attrs["perm"], 0)...)}, []*ad.Node{x}, [][]float64{c.Inputs["x"].Values()},
-				func(string) (float64, float64) { return 0, 1e-7 })
+			list = append(list, goldenCase{c, map[string]*ad.Node{"y": ad.Permute(x, axesOf(c.Attrs["perm"], 0)...)}, []*ad.Node{x}, [][]float64{c.Inputs["x"].Values()},
+				func(string) (float64, float64) { return 0, 1e-7 }})
 			continue
 		}
 		a, b := ad.Input("a", c.Inputs["a"].Shape...), ad.Input("b", c.Inputs["b"].Shape...)
@@ -264,16 +318,19 @@ func TestMatmulGoldens(t *testing.T) {
 			y = ad.Add(y, ad.Scale(c.Attrs["beta"].(float64), cc))
 		}
 		d := ad.VJP(y, g, a, b)
-		check(t, c, map[string]*ad.Node{"y": y, "grad_a": d[0], "grad_b": d[1]}, inputs, values, func(name string) (float64, float64) {
+		list = append(list, goldenCase{c, map[string]*ad.Node{"y": y, "grad_a": d[0], "grad_b": d[1]}, inputs, values, func(name string) (float64, float64) {
 			if name == "y" {
 				return 1e-13, 2e-6
 			}
 			return 1e-12, 1e-5
-		})
+		}})
 	}
+	return list
 }
 
-func TestScanGoldens(t *testing.T) {
+func TestScanGoldens(t *testing.T) { check(t, scanGoldens(t)) }
+
+func scanGoldens(t *testing.T) (list []goldenCase) {
 	for _, c := range golden.Family(t, "cuda", "ops_scan_sort.json") {
 		in := c.Inputs["x"]
 		x := ad.Input("x", in.Shape...)
@@ -296,13 +353,14 @@ func TestScanGoldens(t *testing.T) {
 		default:
 			t.Errorf("no operation %s", c.Op)
 		}
-		check(t, c, out, []*ad.Node{x}, [][]float64{in.Values()}, func(name string) (float64, float64) {
+		list = append(list, goldenCase{c, out, []*ad.Node{x}, [][]float64{in.Values()}, func(name string) (float64, float64) {
 			if name == "indices" || c.Op == "bincount" {
 				return 0, 0
 			}
 			return tol, tol32
-		})
+		}})
 	}
+	return list
 }
 
 func sameShape(in ...tensor.Shape) (tensor.Shape, error) { return in[0], nil }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -186,8 +187,9 @@ var fftOp, rfftOp, irfftOp *Op
 
 func init() {
 	fftOp = register(&Op{Name: "fft", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
-		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{complexSpectrum(g, y.attr[0], 1-y.attr[1])} },
-		run: func(c *cpu.Call) error { return runFourier(c, c.Shape[:len(c.Shape)-1]) },
+		vjp:    func(g, y *Node, _ []*Node) []*Node { return []*Node{complexSpectrum(g, y.attr[0], 1-y.attr[1])} },
+		run:    func(c *cpu.Call) error { return runFourier(c, c.Shape[:len(c.Shape)-1]) },
+		device: cuda.Fourier,
 		Sample: func(in Source) []*Node {
 			return []*Node{FFT(in(-2, 2, 5, 2), NormBackward), IFFT(in(-2, 2, 2, 3, 4, 2), NormOrtho, 0, -1), CMul(FFT(in(-1, 1, 2, 1, 3, 2), NormForward), in(-1, 1, 2))}
 		}})
@@ -195,13 +197,15 @@ func init() {
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{realOfSpectrum(g, y.attr[0], y.attr[1], 1-y.attr[2])}
 		},
-		run: func(c *cpu.Call) error { return runFourier(c, c.InShape[0]) },
+		run:    func(c *cpu.Call) error { return runFourier(c, c.InShape[0]) },
+		device: cuda.RealFourier,
 		Sample: func(in Source) []*Node {
 			return []*Node{RFFT(in(-2, 2, 5), NormBackward), RFFT(in(-2, 2, 3, 4), NormOrtho), Square(RFFT(in(-1, 1, 2, 3, 4), NormForward, 1, 0))}
 		}})
 	irfftOp = register(&Op{Name: "irfft", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
-		vjp: func(g, y *Node, _ []*Node) []*Node { return []*Node{realSpectrum(g, y.attr[0], 1-y.attr[2])} },
-		run: func(c *cpu.Call) error { return runFourier(c, c.Shape) },
+		vjp:    func(g, y *Node, _ []*Node) []*Node { return []*Node{realSpectrum(g, y.attr[0], 1-y.attr[2])} },
+		run:    func(c *cpu.Call) error { return runFourier(c, c.Shape) },
+		device: cuda.RealInverse,
 		Sample: func(in Source) []*Node {
 			return []*Node{IRFFT(in(-2, 2, 3, 2), 4, NormBackward), IRFFT(in(-2, 2, 3, 3, 2), 5, NormOrtho), Square(IRFFT(in(-1, 1, 2, 2, 2, 2), 2, NormForward))}
 		}})

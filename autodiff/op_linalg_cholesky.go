@@ -67,7 +67,8 @@ func init() {
 			l, g := Input("l", x[0].shape...), Input("g", x[1].shape...)
 			return Substitute(VJP(choleskyGrad(l, g), h, l, g), []*Node{l, g}, x)
 		},
-		run: runCholeskyGrad,
+		run:    runCholeskyGrad,
+		device: cuda.CholeskyGrad,
 		Sample: func(in Source) []*Node {
 			l := Tril(Add(in(-1, 1, 2, 3, 3), Scale(2.5, Eye(3))), 0)
 			return []*Node{newNode(choleskyGradOp, l.shape, l, in(-1, 1, 2, 3, 3))}

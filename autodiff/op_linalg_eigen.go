@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // EigenSymmetric returns the eigenvalues of symmetric matrices, ascending, and
@@ -50,7 +51,8 @@ func init() {
 			s = MatMul(v, MatMul(s, T(v)))
 			return []*Node{lowerHalf(Add(s, T(s)))}
 		},
-		run: runEigen,
+		run:    runEigen,
+		device: cuda.EigenSymmetric,
 		Sample: func(in Source) []*Node {
 			w, v := EigenSymmetric(Add(in(-0.4, 0.4, 2, 3, 3), Const([]float64{1, 1, 1, 1, 3, 1, 1, 1, 6}, 3, 3)))
 			return []*Node{w, v}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -70,7 +71,8 @@ func init() {
 			}
 			return []*Node{Neg(MatMul(gb, T(y))), gb}
 		},
-		run: runSolve,
+		run:    runSolve,
+		device: cuda.Solve,
 		Sample: func(in Source) []*Node {
 			return []*Node{Solve(general(in, 2), in(-1, 1, 3, 2)), Solve(general(in), in(-1, 1, 3)), system(solveOp, general(in), in(-1, 1, 2, 3, 1), 1)}
 		}})
@@ -79,18 +81,21 @@ func init() {
 			return []*Node{Neg(MatMul(T(y), MatMul(g, T(y))))}
 		},
 		run:    runInverse,
+		device: cuda.Inverse,
 		Sample: func(in Source) []*Node { return []*Node{Inverse(general(in, 2))} }})
 	detOp = register(&Op{Name: "det", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{Mul(asMatrix(Mul(g, y)), T(Inverse(x[0])))}
 		},
 		run:    runDet,
+		device: cuda.Det,
 		Sample: func(in Source) []*Node { return []*Node{Det(general(in)), Det(general(in, 2))} }})
 	signLogDetOp = register(&Op{Name: "sign_log_det", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, _ *Node, x []*Node) []*Node {
 			return []*Node{Mul(asMatrix(Index(g, -1, 1)), T(Inverse(x[0])))}
 		},
-		run: runSignLogDet,
+		run:    runSignLogDet,
+		device: cuda.SignLogDet,
 		Sample: func(in Source) []*Node {
 			_, l := SignLogDet(general(in, 2))
 			return []*Node{l}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -42,7 +43,8 @@ func init() {
 			c = Add(Tril(c, 0), T(Tril(c, -1)))
 			return []*Node{T(SolveTriangular(r, T(Add(gq, MatMul(q, c))), false, false))}
 		},
-		run: runQR,
+		run:    runQR,
+		device: cuda.QR,
 		Sample: func(in Source) []*Node {
 			q, r := QR(Add(in(-1, 1, 2, 4, 3), Const([]float64{3, 0, 0, 0, 3, 0, 0, 0, 3, 1, 1, 1}, 4, 3)))
 			_, s := QR(Add(in(-1, 1, 2, 2), Scale(3, Eye(2))))

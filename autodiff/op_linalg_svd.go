@@ -7,6 +7,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -46,8 +47,9 @@ var svdOp *Op // operation that returns u, s and v stacked in one array
 
 func init() {
 	svdOp = register(&Op{Name: "svd", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
-		vjp: func(g, y *Node, x []*Node) []*Node { return []*Node{svdGrad(g, y, x[0])} },
-		run: runSVD,
+		vjp:    func(g, y *Node, x []*Node) []*Node { return []*Node{svdGrad(g, y, x[0])} },
+		run:    runSVD,
+		device: cuda.SVD,
 		Sample: func(in Source) []*Node {
 			base := Const([]float64{1, 0, 0, 0, 3, 0, 0, 0, 5, 1, -1, 2}, 4, 3)
 			tall := Add(in(-0.4, 0.4, 2, 4, 3), base)

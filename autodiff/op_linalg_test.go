@@ -27,7 +27,9 @@ func TestSecondDerivativesThroughCholesky(t *testing.T) {
 	}
 }
 
-func TestLinalgGoldens(t *testing.T) {
+func TestLinalgGoldens(t *testing.T) { check(t, linalgGoldens(t)) }
+
+func linalgGoldens(t *testing.T) (list []goldenCase) {
 	for _, c := range golden.Family(t, "cuda", "ops_linalg.json") {
 		spd, gen, rhs := ad.Input("spd", c.Inputs["spd"].Shape...), ad.Input("general", c.Inputs["general"].Shape...), ad.Input("rhs", c.Inputs["rhs"].Shape...)
 		inputs := []*ad.Node{spd, gen, rhs}
@@ -41,7 +43,7 @@ func TestLinalgGoldens(t *testing.T) {
 		q, r := ad.QR(gen)
 		s := ad.SingularValues(gen)
 		n := s.Shape()[1]
-		check(t, c, map[string]*ad.Node{
+		list = append(list, goldenCase{c, map[string]*ad.Node{
 			"cholesky": l, "solve_spd": ad.CholeskySolve(l, rhs), "inverse_spd": ad.CholeskySolve(l, ad.Eye(n)),
 			"solve_general": ad.Solve(gen, rhs), "det_general": ad.Det(gen), "slogdet_sign": sign, "slogdet_log": log,
 			"qr_q": q, "qr_r": r, "eigvalsh": ad.EigenvaluesSymmetric(spd), "singular_values": s, "tri_solve_lower": ad.SolveTriangular(l, rhs, true, false),
@@ -52,8 +54,9 @@ func TestLinalgGoldens(t *testing.T) {
 				return 1e-13 * cond, 2e-6 * cond
 			}
 			return 1e-13, 2e-6
-		})
+		}})
 	}
+	return list
 }
 
 // Determinants are those of any square matrix, and so are the gradients of first and

@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // Sort returns the elements in order along one axis; a NaN counts as the largest. Gradient: moved
@@ -59,7 +60,8 @@ var argsortOp *Op
 
 func init() {
 	argsortOp = register(&Op{Name: "argsort", Arity: 1, kind: compiler.Step,
-		run: func(c *cpu.Call) error { return c.Each(runArgsort[float64], runArgsort[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(runArgsort[float64], runArgsort[float32]) },
+		device: cuda.Argsort,
 		Sample: func(in Source) []*Node {
 			v, _ := TopK(in(-2, 2, 2, 5, 2), 3, 1, true)
 			return []*Node{Sort(in(-2, 2, 5), 0, false), Sort(in(-2, 2, 2, 4), 1, true), v}

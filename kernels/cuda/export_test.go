@@ -6,6 +6,7 @@ import "gorgonia.org/tensor"
 var (
 	PretendDevice = device
 	SampleSource  = sample
+	NarrowCheck   = narrowCheck
 )
 
 // A buffer is memory to Gorgonia's arrays.

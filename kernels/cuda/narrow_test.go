@@ -11,6 +11,18 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
+// narrowCheck is a program that rounds numbers to every narrow type and reads them back.
+var narrowCheck = rtc.Source{Name: "narrow.cu", Text: Narrow + `
+extern "C" __global__ void narrow(const float *x, eu_f16 *h, eu_bf16 *b, float *out, int n) {
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i >= n) return;
+	h[i] = x[i];
+	b[i] = x[i];
+	out[i] = eu_tf32(x[i]);
+	out[n + i] = h[i];
+	out[2 * n + i] = b[i];
+}`}
+
 // The processor and the device round to narrow types as the reference does, bit for bit, and read
 // them back alike. Of a NaN only that it is one counts.
 func TestNarrowNumbersAgreeWithReference(t *testing.T) {
@@ -31,16 +43,7 @@ func TestNarrowNumbersAgreeWithReference(t *testing.T) {
 		return uint32(v)
 	}
 	d := device(t, pretend.LookPath(t), Options{})
-	m, err := d.Compile(rtc.Source{Name: "narrow.cu", Text: Narrow + `
-extern "C" __global__ void narrow(const float *x, eu_f16 *h, eu_bf16 *b, float *out, int n) {
-	int i = blockIdx.x * blockDim.x + threadIdx.x;
-	if (i >= n) return;
-	h[i] = x[i];
-	b[i] = x[i];
-	out[i] = eu_tf32(x[i]);
-	out[n + i] = h[i];
-	out[2 * n + i] = b[i];
-}`})
+	m, err := d.Compile(narrowCheck)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func TestRealCompilerTakesOurKernels(t *testing.T) {
 	if err != nil {
 		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
 	}
-	sources := []rtc.Source{cuda.PhiloxSource(), cuda.SampleSource(), withHeader,
+	sources := []rtc.Source{cuda.PhiloxSource(), cuda.SampleSource(), withHeader, cuda.NarrowCheck,
 		cuda.Map{Name: "map32", Inputs: []string{"x", "y"}, Expression: "tanhf(x) * y"}.Source(),
 		cuda.Map{Name: "map64", Type: cuda.Float64, Inputs: []string{"x"}, Expression: "exp(-x * x)"}.Source()}
 	known := map[rtc.Target]bool{}

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -17,13 +18,30 @@ type body struct {
 	indexed  bool           // whether an operand needs the indices x0, x1, ... of the element
 	local    map[int]string // variables that hold what was written to arrays
 	regs     []bool         // registers that are declared
+	// Of a loop that is joined with others: what is in variables already, whether it has one number for each
+	// row, and declarations of such numbers for the loops after it.
+	rows     *rowState
+	ofRow    bool
+	declared strings.Builder
+	packed   *packed // of a loop in packs: the arrays whose elements are parameters
 }
 
 // body writes the operations; those alone that a sum needs, and without writing to arrays, unless
 // the sum is nil.
 func (g *generator) body(l *compiler.Loop, only *compiler.Reduce) *body {
 	b := &body{g: g, l: l, local: map[int]string{}, regs: make([]bool, l.Regs)}
-	needed := needs(l, only)
+	b.write(needs(l, only), only == nil)
+	for i := range l.Sums {
+		if s := &l.Sums[i]; only == nil || only == s {
+			b.summands = append(b.summands, b.summand(s))
+		}
+	}
+	return b
+}
+
+// write writes the operations that are needed, with writing to arrays or without.
+func (b *body) write(needed need, write bool) {
+	l := b.l
 	for _, x := range l.Loads {
 		if needed.reg[x.Reg] {
 			b.set(x.Reg, b.strided(x.Buf, x.Off, x.Strides))
@@ -38,14 +56,8 @@ func (g *generator) body(l *compiler.Loop, only *compiler.Reduce) *body {
 		if !needed.op[i] {
 			continue
 		}
-		b.instruction(m, only == nil)
+		b.instruction(m, write)
 	}
-	for i := range l.Sums {
-		if s := &l.Sums[i]; only == nil || only == s {
-			b.summands = append(b.summands, b.summand(s))
-		}
-	}
-	return b
 }
 
 // set gives a register a value; its variable is declared at the first.
@@ -83,9 +95,48 @@ func (b *body) instruction(m compiler.Instruction, write bool) {
 	if m.Dst.Kind == compiler.InStep {
 		b.local[m.Dst.Buf] = target
 		if write {
-			fmt.Fprintf(&b.lines, "\t\tbuf[%d][i] = %s;\n", m.Dst.Buf, target)
+			b.store(m.Dst.Buf, target)
 		}
 	}
+}
+
+// store writes element i of an array, and keeps it for joined loops.
+func (b *body) store(buf int, value string) {
+	switch {
+	case b.packed != nil:
+		fmt.Fprintf(&b.lines, "\t\t%s = %s;\n", b.packed.stored(buf), value)
+	case b.rows == nil:
+		fmt.Fprintf(&b.lines, "\t\tbuf[%d][i] = %s;\n", buf, value)
+	case b.ofRow:
+		fmt.Fprintf(&b.declared, "\tR s%d;\n", buf)
+		fmt.Fprintf(&b.lines, "\t\ts%[1]d = %[2]s;\n\t\tif (there && lane == 0) buf[%[1]d][i] = %[2]s;\n", buf, value)
+		b.rows.row[buf] = fmt.Sprintf("s%d", buf)
+	default:
+		if b.rows.needed == nil || b.rows.needed(buf) {
+			fmt.Fprintf(&b.lines, "\t\tbuf[%d][i] = %s;\n", buf, value)
+		}
+		if slices.Contains(b.rows.full, buf) {
+			b.rows.kept[buf] = fmt.Sprintf("c%d[q]", buf)
+			fmt.Fprintf(&b.lines, "\t\tc%d[q] = %s;\n", buf, value)
+		}
+	}
+}
+
+// variable returns the variable that holds an element of an array in joined loops, or "". An array that is to
+// be kept is read at its first use.
+func (b *body) variable(o compiler.Operand) string {
+	switch {
+	case b.rows == nil || o.Off != 0:
+	case b.rows.row[o.Buf] != "":
+		return b.rows.row[o.Buf]
+	case b.rows.kept[o.Buf] != "":
+		return b.rows.kept[o.Buf]
+	case o.Kind == compiler.InStep && !b.ofRow && slices.Contains(b.rows.full, o.Buf):
+		b.rows.kept[o.Buf] = fmt.Sprintf("c%d[q]", o.Buf)
+		fmt.Fprintf(&b.lines, "\t\tc%[1]d[q] = buf[%[1]d][i];\n", o.Buf)
+		return b.rows.kept[o.Buf]
+	}
+	return ""
 }
 
 // operand returns the C expression of an operand of element i.
@@ -102,6 +153,12 @@ func (b *body) operand(o compiler.Operand) string {
 	if w, ok := b.local[o.Buf]; ok {
 		return w
 	}
+	if w := b.variable(o); w != "" {
+		return w
+	}
+	if b.packed != nil {
+		return b.packed.element(o.Buf, o.Off)
+	}
 	if o.Off != 0 {
 		return fmt.Sprintf("buf[%d][%s + i]", o.Buf, number(o.Off))
 	}
@@ -110,6 +167,9 @@ func (b *body) operand(o compiler.Operand) string {
 
 // strided returns an element of an array seen along strides.
 func (b *body) strided(buf, off int, strides []int) string {
+	if w := b.variable(compiler.Operand{Kind: compiler.InRow, Buf: buf, Off: off}); w != "" {
+		return w
+	}
 	at := []string{}
 	if off != 0 {
 		at = append(at, number(off))

@@ -33,8 +33,8 @@ type kernel struct {
 // on lanes of the device for nil.
 func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options) (*Code, error) {
 	c := &Code{p: p, d: d, on: on, options: o, source: Generate(p, o)}
-	c.plan = planOf(p, c.source.Jobs)
-	c.layout = layOut(p, c.width)
+	c.plan = planOf(p, c.source)
+	c.layout = layOut(p, c.source.Last, c.width)
 	c.kernels = make([][]kernel, len(p.Jobs))
 	if c.launches() == 0 {
 		return c, nil

@@ -23,8 +23,8 @@ type layout struct {
 
 // layOut places the arrays of a program: small inputs and outputs side by side, constants, large inputs
 // and outputs, and then temporaries, which share space if they are never needed at the same time.
-// width returns the bytes of an element.
-func layOut(p *compiler.Program, width func(buf int) int) *layout {
+// width returns the bytes of an element, together the last of the jobs that are one kernel with each job.
+func layOut(p *compiler.Program, together []int, width func(buf int) int) *layout {
 	l := &layout{at: make([]int, len(p.Buffers)), joined: make([]bool, len(p.Buffers))}
 	end := 0
 	place := func(buf, multiple int) {
@@ -51,7 +51,7 @@ func layOut(p *compiler.Program, width func(buf int) int) *layout {
 	end = l.consts
 	each(func(i int) {
 		if p.Buffers[i].Kind == compiler.ConstBuf {
-			place(i, together(p.Size(i)))
+			place(i, constantAt(p.Size(i)))
 		}
 	})
 	l.edge = end
@@ -60,12 +60,12 @@ func layOut(p *compiler.Program, width func(buf int) int) *layout {
 			place(i, alignment)
 		}
 	})
-	l.reals = l.temporaries(p, roundUp(end, alignment), width)
+	l.reals = l.temporaries(p, together, roundUp(end, alignment), width)
 	return l
 }
 
-// together is the multiple at which a constant begins.
-func together(size int) int {
+// constantAt is the multiple at which a constant begins.
+func constantAt(size int) int {
 	if size < small {
 		return 16
 	}
@@ -73,15 +73,12 @@ func together(size int) int {
 }
 
 // temporaries places the arrays between jobs, each from the job that writes it to the last that reads
-// it, and returns the end of all.
-func (l *layout) temporaries(p *compiler.Program, from int, width func(buf int) int) int {
+// it, and returns the end of all. Jobs of one kernel are one job in this.
+func (l *layout) temporaries(p *compiler.Program, together []int, from int, width func(buf int) int) int {
 	last := make([]int, len(p.Buffers))
 	for i, j := range p.Jobs {
-		for _, b := range j.Writes() {
-			last[b] = i
-		}
-		for _, b := range j.Reads() {
-			last[b] = i
+		for _, b := range append(j.Writes(), j.Reads()...) {
+			last[b] = together[i]
 		}
 	}
 	space := compiler.Space{End: from}

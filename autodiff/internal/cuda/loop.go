@@ -62,6 +62,12 @@ func all(sums []compiler.Reduce, kind compiler.SumKind) bool {
 // elements makes the kernel of a loop without sums.
 func (g *generator) elements(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, perThread, mostGrid), Block: block}
+	if g.plain(l) {
+		g.begin(k)
+		g.packs(l, nil)
+		g.text.WriteString("}\n\n")
+		return []Launch{k}
+	}
 	b := g.body(l, nil)
 	g.begin(k)
 	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
@@ -106,13 +112,17 @@ func identity(s *compiler.Reduce) string {
 // and then, if there are several, a block that combines them.
 func (g *generator) totals(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, perThread, sumGrid), Block: block}
-	b := g.body(l, nil)
 	g.begin(k)
-	for i := range l.Sums {
-		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
+	if g.plain(l) {
+		g.packs(l, l.Sums)
+	} else {
+		b := g.body(l, nil)
+		for i := range l.Sums {
+			g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
+		}
+		g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+		g.accumulate(l, b)
 	}
-	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
-	g.accumulate(l, b)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		g.tree(fmt.Sprintf("acc%d", i), s)
@@ -273,13 +283,16 @@ func (a axes) size() int {
 // split declares the indices x0, x1, ... of the axes from a flat one.
 func (a axes) split(flat string) string {
 	var b strings.Builder
-	rest := flat
+	rest, unit := flat, ""
+	if a.size() < 1<<31 { // divisions of 64 bits are slow
+		rest, unit = "(unsigned)("+flat+")", "u"
+	}
 	for i := len(a) - 1; i >= 0; i-- {
 		if i == 0 {
 			fmt.Fprintf(&b, "\tindex_t x%d = %s;\n", a[i].d, rest)
 			break
 		}
-		n := number(max(a[i].n, 1))
+		n := number(max(a[i].n, 1)) + unit
 		fmt.Fprintf(&b, "\tindex_t x%d = %s %% %s;\n", a[i].d, rest, n)
 		rest = "(" + rest + ") / " + n
 	}

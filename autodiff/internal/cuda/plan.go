@@ -39,8 +39,8 @@ type plan struct {
 	inputs  []int   // arrays that these read and that are in both memories before a run
 }
 
-// planOf plans the runs of a program whose jobs have kernels or, where launches is nil, none.
-func planOf(p *compiler.Program, launches [][]Launch) plan {
+// planOf plans the runs of a program; jobs without a list of launches run on the processor.
+func planOf(p *compiler.Program, source *Source) plan {
 	out := plan{final: make([]place, len(p.Buffers))}
 	at := out.final
 	for i, b := range p.Buffers {
@@ -54,14 +54,18 @@ func planOf(p *compiler.Program, launches [][]Launch) plan {
 	}
 	for i, j := range p.Jobs {
 		want, kind := onDevice, launch
-		if launches[i] == nil {
+		if source.Jobs[i] == nil {
 			if j.Step == nil || j.Step.Size() == 0 {
 				continue // nothing to do
 			}
 			want, kind = onProcessor, onHost
 			out.hosted = append(out.hosted, i)
 		}
-		for _, b := range j.Reads() {
+		reads := j.Reads()
+		for k := i + 1; k <= source.Last[i]; k++ { // the kernel of the first does the others
+			reads = append(reads, p.Jobs[k].Reads()...)
+		}
+		for _, b := range reads {
 			if want == onProcessor && at[b] == both {
 				out.inputs = append(out.inputs, b)
 			}

@@ -38,6 +38,9 @@ type Source struct {
 	Tables [][]int64
 	Fails  bool   // whether a kernel may report that it cannot do its job
 	Narrow []bool // arrays that are held in the type of storage
+	// Last is, for each job, the last of those that one kernel does together with it: that of the first
+	// of them does all.
+	Last []int
 }
 
 // Launch is one kernel and its geometry in one dimension, or a call of one of NVIDIA's libraries.
@@ -78,15 +81,31 @@ type generator struct {
 	isolate   bool // whether lanes of a batch fail alone
 	buffers   int  // number of arrays of the program
 	tables    [][]int64
+	reals     map[string]string // tables of reals by name
 	fails     bool
+}
+
+func newGenerator(p *compiler.Program, o Options) *generator {
+	return &generator{precision: o.Bits, isolate: o.Isolate, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
+		buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
 }
 
 // Generate makes the kernels of a program.
 func Generate(p *compiler.Program, o Options) *Source {
-	g := &generator{precision: o.Bits, isolate: o.Isolate, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, buffers: len(p.Buffers), narrow: narrow(p, o)}
-	s := &Source{Jobs: make([][]Launch, len(p.Jobs)), Narrow: g.narrow}
-	for i, j := range p.Jobs {
-		if j.Loop != nil {
+	g := newGenerator(p, o)
+	g.narrow = narrow(p, o)
+	s := &Source{Jobs: make([][]Launch, len(p.Jobs)), Narrow: g.narrow, Last: make([]int, len(p.Jobs))}
+	last := lastReads(p)
+	for i := 0; i < len(p.Jobs); i++ {
+		s.Last[i] = i
+		if list := join(p, i); list != nil {
+			end := i + len(list.loops)
+			s.Jobs[i] = g.joined(list, end, last)
+			for s.Last[i] = end - 1; i < end-1; {
+				i++
+				s.Jobs[i], s.Last[i] = []Launch{}, end-1 // done by the first
+			}
+		} else if j := p.Jobs[i]; j.Loop != nil {
 			s.Jobs[i] = g.loop(j.Loop)
 		} else {
 			s.Jobs[i] = g.step(i, j.Step)

@@ -83,10 +83,13 @@ func (s *Step) Begin(k Launch) {
 func (s *Step) Printf(format string, v ...any) { s.g.printf(format, v...) }
 
 // Shared adds a declaration of shared memory that all kernels of an operation use.
-func (s *Step) Shared(name, text string) {
-	if !s.g.known[name] {
-		s.g.known[name] = true
-		s.g.helpers.WriteString(text)
+func (s *Step) Shared(name, text string) { s.g.shared(name, text) }
+
+// shared adds a declaration that several kernels use, once.
+func (g *generator) shared(name, text string) {
+	if !g.known[name] {
+		g.known[name] = true
+		g.helpers.WriteString(text)
 	}
 }
 
@@ -108,4 +111,11 @@ func Around(shape []int, axis int) (outer, inner, n int) {
 		}
 	}
 	return outer, inner, shape[axis]
+}
+
+func pick[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
 }

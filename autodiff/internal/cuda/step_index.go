@@ -6,12 +6,15 @@ import (
 
 // Faults that kernels report.
 const (
-	FaultIndex       = 1
-	FaultNotPositive = 2
+	FaultIndex         = 1
+	FaultNotPositive   = 2
+	FaultSingular      = 3
+	FaultNoConvergence = 4
 )
 
 // faults say what kernels report.
-var faults = [...]string{FaultIndex: "an index is out of range", FaultNotPositive: "a matrix is not positive definite"}
+var faults = [...]string{FaultIndex: "an index is out of range", FaultNotPositive: "a matrix is not positive definite",
+	FaultSingular: "a matrix is singular", FaultNoConvergence: "eigenvalues or singular values were not found"}
 
 // mostScatter is the largest number of comparisons for each line of a scatter whose indices are not
 // known beforehand.
@@ -92,20 +95,6 @@ func ArgBest(better string) func(s *Step) bool {
 			if (b == b && (a != a || %[4]s)) best = k;
 		}
 		out[i] = best;`, number(inner), number(inner*n), number(n), better))
-		return true
-	}
-}
-
-// CumArg is ArgBest of the elements so far.
-func CumArg(better string) func(s *Step) bool {
-	return func(s *Step) bool {
-		outer, inner, n := Around(s.InShape(0), s.Attr[0])
-		s.Lines(outer*inner, fmt.Sprintf(`		index_t at = i / %[1]s * %[2]s + i %% %[1]s, best = 0;
-		for (index_t k = 0; k < %[3]s; k++) {
-			R a = in0[at + k * %[1]s], b = in0[at + best * %[1]s];
-			if (b == b && (a != a || %[4]s)) best = k;
-			out[at + k * %[1]s] = best;
-		}`, number(inner), number(inner*n), number(n), better))
 		return true
 	}
 }

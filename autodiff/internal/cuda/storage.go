@@ -23,8 +23,7 @@ func narrow(p *compiler.Program, o Options) []bool {
 		if j.Loop != nil {
 			continue
 		}
-		g := &generator{precision: o.Bits, isolate: o.Isolate, known: map[string]bool{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
-		s := &Step{Value: j.Step, g: g, job: i}
+		s := &Step{Value: j.Step, g: newGenerator(p, o), job: i}
 		if make := Steps[j.Step.Op]; make != nil && j.Step.Size() > 0 && make(s) && s.converts {
 			continue
 		}

@@ -1,0 +1,183 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	dsp "gonum.org/v1/gonum/dsp/fourier"
+)
+
+// roots returns a table of exp(-2 pi i k/n), k = 0 ... count-1.
+func (f *fourier) roots(n, count int) string {
+	return f.table(fmt.Sprintf("roots %d %d", n, count), count, func(k int) (x, y float64) { return root(k, n) })
+}
+
+// rootsBy returns a table of exp(-2 pi i k step/n) for multiples of a step below n.
+func (f *fourier) rootsBy(n, step int) string {
+	return f.table(fmt.Sprintf("roots %d by %d", n, step), (n+step-1)/step, func(k int) (x, y float64) { return root(k*step, n) })
+}
+
+// root returns exp(-2 pi i k/n), 0 <= k < n, from an angle of at most an eighth of a turn.
+func root(k, n int) (x, y float64) {
+	eighth := 8 * k / n
+	turn := func(k int) (c, s float64) {
+		s, c = math.Sincos(2 * math.Pi * float64(k) / float64(n))
+		return c, s
+	}
+	switch {
+	case eighth == 0:
+		c, s := turn(k)
+		return c, -s
+	case 8*k <= 2*n: // up to a quarter: the mirror image
+		s, c := math.Sincos(math.Pi / 2 * float64(n-4*k) / float64(n))
+		return s, -c
+	case 2*k <= n:
+		c, s := root(k*4-n, 4*n)
+		return s, -c
+	}
+	x, y = root(n-k, n)
+	return x, -y
+}
+
+// chirp returns tables of exp(-pi i k^2/n), and of the transform of its conjugate over m numbers, divided
+// by m.
+//
+// Reference: Bluestein, doi:10.1109/TAU.1970.1162132.
+func (f *fourier) chirp(n, m int) (chirp, spectrum string) {
+	at := func(k int) (x, y float64) { return root(k*k%(2*n), 2*n) }
+	chirp = f.table(fmt.Sprintf("chirp %d", n), n, at)
+	name := fmt.Sprintf("chirp %d %d", n, m)
+	if f.g.reals[name] == "" {
+		b := make([]complex128, m)
+		for k := range n {
+			x, y := at(k)
+			b[k] = complex(x, -y)
+			b[(m-k)%m] = b[k]
+		}
+		b = dsp.NewCmplxFFT(m).Coefficients(nil, b)
+		f.table(name, m, func(k int) (x, y float64) { return real(b[k]) / float64(m), imag(b[k]) / float64(m) })
+	}
+	return chirp, f.g.reals[name]
+}
+
+// table returns the C expression of a table of complex numbers in the precision of the program.
+func (f *fourier) table(name string, n int, at func(k int) (x, y float64)) string {
+	if f.g.reals[name] == "" {
+		v := make([]int64, 0, 2*n)
+		for k := range n {
+			x, y := at(k)
+			if f.g.precision == 32 {
+				v = append(v, int64(uint64(math.Float32bits(float32(x)))|uint64(math.Float32bits(float32(y)))<<32))
+			} else {
+				v = append(v, int64(math.Float64bits(x)), int64(math.Float64bits(y)))
+			}
+		}
+		f.g.reals[name] = strings.Replace(f.Table(v), "index_t", "R", 1)
+	}
+	return f.g.reals[name]
+}
+
+// radices splits a length into radices, fours before twos; nil if it has another prime factor.
+func radices(n int) []int {
+	list := []int{}
+	for _, r := range []int{7, 5, 3, 4, 2} {
+		for n%r == 0 {
+			list, n = append(list, r), n/r
+		}
+	}
+	if n > 1 {
+		return nil
+	}
+	return list
+}
+
+// smoothFrom returns the least length from n on that is a product of twos, threes and fives.
+func smoothFrom(n int) int {
+	best := 1 << bits.Len(uint(n))
+	for five := 1; five < best; five *= 5 {
+		for three := five; three < best; three *= 3 {
+			for two := three; ; two *= 2 {
+				if two >= n {
+					best = min(best, two)
+					break
+				}
+			}
+		}
+	}
+	return best
+}
+
+// fourierText has complex numbers, butterflies and the stages of a transform in shared memory, which sort
+// themselves. Reference: Stockham, doi:10.1145/1464182.1464209.
+var fourierText = `struct complex { R x, y; };
+static inline __device__ complex operator+(complex a, complex b) { complex r = {a.x + b.x, a.y + b.y}; return r; }
+static inline __device__ complex operator-(complex a, complex b) { complex r = {a.x - b.x, a.y - b.y}; return r; }
+static inline __device__ complex operator*(complex a, complex b) { complex r = {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; return r; }
+static inline __device__ complex eu_root(const R *w, index_t k) { complex r = {w[2 * k], w[2 * k + 1]}; return r; }
+static inline __device__ complex eu_turned(complex a, R s) { complex r = {-s * a.y, s * a.x}; return r; } // times s i
+template <int r> struct Butterfly;
+template <> struct Butterfly<2> { static inline __device__ void run(complex *v, R) { complex a = v[0]; v[0] = a + v[1]; v[1] = a - v[1]; } };
+template <> struct Butterfly<4> { static inline __device__ void run(complex *v, R s) {
+	complex a = v[0] + v[2], b = v[0] - v[2], c = v[1] + v[3], d = eu_turned(v[1] - v[3], s);
+	v[0] = a + c; v[1] = b + d; v[2] = a - c; v[3] = b - d;
+} };
+` + oddButterfly(3) + oddButterfly(5) + oddButterfly(7) + `template <int r, int n, int before, int lines, int threads> static inline __device__ void eu_stage(complex *x, const R *w, R s) {
+	const int each = n / r, all = lines * each, c = (all + threads - 1) / threads;
+	complex v[c][r];
+#pragma unroll
+	for (int p = 0; p < c; p++) {
+		int b = threadIdx.x + p * threads;
+		if (b >= all) break;
+		int t = b % each, k = t % before;
+		const complex *from = x + b / each * n + t;
+#pragma unroll
+		for (int q = 0; q < r; q++) {
+			v[p][q] = from[q * each];
+			if (before > 1 && q > 0) {
+				complex z = eu_root(w, k * q * (each / before));
+				z.y *= -s;
+				v[p][q] = v[p][q] * z;
+			}
+		}
+		Butterfly<r>::run(v[p], s);
+	}
+	__syncthreads();
+#pragma unroll
+	for (int p = 0; p < c; p++) {
+		int b = threadIdx.x + p * threads;
+		if (b >= all) break;
+		int t = b % each, k = t % before;
+		complex *to = x + b / each * n + (t - k) * r + k;
+#pragma unroll
+		for (int q = 0; q < r; q++) to[q * before] = v[p][q];
+	}
+	__syncthreads();
+}
+`
+
+// oddButterfly writes the transform of r numbers, r odd, from the sums and differences of pairs.
+func oddButterfly(r int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "template <> struct Butterfly<%d> { static inline __device__ void run(complex *v, R s) {\n\tcomplex u = v[0];\n", r)
+	h := r / 2
+	for j := 1; j <= h; j++ {
+		fmt.Fprintf(&b, "\tcomplex p%[1]d = v[%[1]d] + v[%[2]d], m%[1]d = eu_turned(v[%[1]d] - v[%[2]d], s);\n", j, r-j)
+	}
+	var sum []string
+	for j := 1; j <= h; j++ {
+		sum = append(sum, fmt.Sprintf("p%d", j))
+	}
+	fmt.Fprintf(&b, "\tv[0] = u + %s;\n", strings.Join(sum, " + "))
+	for k := 1; k <= h; k++ {
+		fmt.Fprintf(&b, "\t{ complex a = u, d = {R(0), R(0)};\n")
+		for j := 1; j <= h; j++ {
+			x, y := root(j*k%r, r)
+			fmt.Fprintf(&b, "\ta.x += R(%.17[2]g) * p%[1]d.x; a.y += R(%.17[2]g) * p%[1]d.y; d.x += R(%.17[3]g) * m%[1]d.x; d.y += R(%.17[3]g) * m%[1]d.y;\n", j, x, -y)
+		}
+		fmt.Fprintf(&b, "\tv[%d] = a + d; v[%d] = a - d; }\n", k, r-k)
+	}
+	b.WriteString("} };\n")
+	return b.String()
+}
