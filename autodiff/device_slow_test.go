@@ -48,3 +48,9 @@ func TestRealCompilerMakesMachineCode(t *testing.T) {
 		})
 	}
 }
+
+// float32 has too few digits for second derivatives.
+func TestDerivativesOnDevice(t *testing.T) {
+	operationsOnDevice(t, 64, 2)
+	operationsOnDevice(t, 32, 1)
+}
