@@ -115,6 +115,13 @@ fmt: ## format all code
 kernels: ## generate the SIMD assembly again
 	$(GO) generate ./kernels
 
+ptx: ## compile the fixed kernels for GPUs without NVRTC (Debian: clang-19 and libclc-19)
+	$(GO) run ./kernels/cuda/basic/clang
+
+nvrtc: ## NVIDIA's run-time compiler in .peers, for tests that compile kernels with it (its licence is NVIDIA's; nothing of it is shipped)
+	test -x .peers/bin/pip || $(PYTHON) -m venv .peers
+	.peers/bin/pip install -q nvidia-cuda-nvrtc-cu12
+
 golden: ## rewrite golden files from today's output
 	$(GO) test ./viz/... ./cmd/... -update
 
@@ -133,4 +140,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels golden golden-pack cross peers clean
+.PHONY: help build static run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean

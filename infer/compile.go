@@ -78,6 +78,9 @@ func (m *Model) compile() (*Posterior, error) {
 	return p, err
 }
 
+// Device returns where the log density runs: "cpu", or a GPU such as "cuda:0".
+func (p *Posterior) Device() string { return p.density.Device() }
+
 // program compiles outputs, which may use the declared inputs only.
 func (m *Model) program(b ad.Backend, outputs, inputs []*ad.Node) (*ad.Program, error) {
 	prog, err := ad.Compile(outputs, ad.Settings{Inputs: inputs, Backend: b})

@@ -33,7 +33,7 @@ func (e *setsRun) worker() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.givenValues()}
+	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.givenValues(), Backend: p.model.backend}
 	prog, err := lockstep.Compile(density, e.lanes)
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s over many data sets: %w", p.model.name, err)

@@ -24,6 +24,7 @@ type graph struct {
 	data     []*ad.Node
 	m, n     int
 	programs [kinds]lazy
+	backend  ad.Backend
 }
 
 // lazy is a program that is compiled once.
@@ -66,10 +67,19 @@ func givenNodes(function, name string, n *ad.Node, params []*ad.Node) error {
 // FromGraph makes a problem of a graph: residual is any Node, params are its
 // inputs, in order. Derivatives are exact. Bounds and Start are left to fill in.
 func FromGraph(residual *ad.Node, params []*ad.Node, data ...Data) (*Problem, error) {
+	return FromGraphOn(nil, residual, params, data...)
+}
+
+// FromGraphOn is FromGraph, but the residual and its derivatives run on a backend, such as
+// ad.CUDA{}; steps and factorizations stay on the processor. Nil is one thread of the processor.
+func FromGraphOn(b ad.Backend, residual *ad.Node, params []*ad.Node, data ...Data) (*Problem, error) {
 	if err := givenNodes("optim.FromGraph", "residual", residual, params); err != nil {
 		return nil, err
 	}
-	g := &graph{params: params, m: residual.Size(), residual: ad.Reshape(residual, residual.Size())}
+	if b == nil {
+		b = ad.CPU{Threads: 1}
+	}
+	g := &graph{params: params, m: residual.Size(), residual: ad.Reshape(residual, residual.Size()), backend: b}
 	p := &Problem{M: g.m, graph: g}
 	for _, d := range data {
 		if len(d.Values) != d.Node.Size() {
@@ -125,12 +135,30 @@ func (p *Problem) SetData(values ...[]float64) error {
 	return nil
 }
 
+// Device returns where the residual and the Jacobian of a graph are computed: "cpu", or a GPU such
+// as "cuda:0" if one of them runs there.
+func (p *Problem) Device() string {
+	if p.graph == nil {
+		return "cpu"
+	}
+	slopes := jacobian
+	if p.graph.n > writtenOut {
+		slopes = columns
+	}
+	for _, k := range []kind{values, slopes} {
+		if prog, err := p.graph.program(k); err == nil && prog.Device() != "cpu" {
+			return prog.Device()
+		}
+	}
+	return "cpu"
+}
+
 // program compiles what k stands for, once. Inputs are the parameters, the data
 // and then, where k has a vector, its parts.
 func (g *graph) program(k kind) (*ad.Program, error) {
 	l := &g.programs[k]
 	l.once.Do(func() {
-		s := ad.Settings{Inputs: append(append([]*ad.Node{}, g.params...), g.data...), Backend: ad.CPU{Threads: 1}}
+		s := ad.Settings{Inputs: append(append([]*ad.Node{}, g.params...), g.data...), Backend: g.backend}
 		var out []*ad.Node
 		switch k {
 		case values:

@@ -21,8 +21,8 @@ func Formula(file string, p *expr.Problem, fit *infer.Fit, v check.Verdict, s Se
 		data.Add("predictive", f, err)
 	}
 	album := posteriorAlbum(viz.FromFit(fit), s)
-	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr},
-		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(s.Seed)}, {Name: "version", Value: s.Program}, verdictFact(rep, v)},
+	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr},
+		{Name: "points", Value: fmt.Sprint(p.Data[p.Observation()].Len())}, {Name: "seed", Value: fmt.Sprint(s.Seed)}}, verdictFact(rep, v)),
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}}}
 	figures := data.Figures()
 	r.Sections = append(r.Sections, modelSection(v, data))

@@ -14,7 +14,7 @@ import (
 // bins, the parameters against q, and what the model does not explain.
 func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 	b := fitAlbum(model, fits, s)
-	p := &Page{Report: viz.Report{Title: "g2: " + model.Name, Facts: []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: model.Formula}, {Name: "version", Value: s.Program}},
+	p := &Page{Report: viz.Report{Title: "g2: " + model.Name, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: model.Formula}}),
 		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(model, fits)}, Figures: b.Figures()}, misfits(fits, b)}}}
 	p.Album = *b
 	return p

@@ -44,9 +44,9 @@ func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *
 	album := posteriorAlbum(draws, set)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	p := &Page{}
-	p.Report = viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", r.Curve.Bin, r.Model.Name), Facts: []viz.Fact{
+	p.Report = viz.Report{Title: fmt.Sprintf("g2, bin %d: %s", r.Curve.Bin, r.Model.Name), Facts: set.facts([]viz.Fact{
 		{Name: "file", Value: r.File}, {Name: "model", Value: r.Model.Formula}, {Name: r.Curve.AxisLabel(), Value: qText(r.Curve.Q)},
-		{Name: "points", Value: fmt.Sprint(len(r.Curve.X))}, {Name: "seed", Value: fmt.Sprint(set.Seed)}, {Name: "version", Value: set.Program}, verdictFact(rep, v)},
+		{Name: "points", Value: fmt.Sprint(len(r.Curve.X))}, {Name: "seed", Value: fmt.Sprint(set.Seed)}}, verdictFact(rep, v)),
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
 			modelSection(v, data),

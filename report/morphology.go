@@ -33,8 +33,8 @@ func Morphology(v Inversion, s Settings) *Page {
 	if v.Fit != nil {
 		method = fmt.Sprintf("nuts, seed %d", s.Seed)
 	}
-	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: []viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: method},
-		{Name: "data", Value: problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}, {Name: "version", Value: s.Program}},
+	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: s.facts([]viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: method},
+		{Name: "data", Value: problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}}),
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{v.Table}}, {Title: "Model against data", Tables: []string{v.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
 	if v.Fit != nil {
 		rep := v.Fit.Diagnose()

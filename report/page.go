@@ -15,7 +15,17 @@ type Settings struct {
 	Program string            // name and version of the program that made the page
 	Seed    uint64            // seed of the random numbers used in figures
 	Note    func(text string) // called for each figure that cannot be drawn; nil ignores them
+	Device  string            // where the numbers were computed, such as cuda:0; "" leaves it out
 	DPI     int               // resolution of PNG files in dots per inch; default that of the figures, 150
+}
+
+// facts appends to facts how the page was made, and then the others.
+func (s Settings) facts(facts []viz.Fact, others ...viz.Fact) []viz.Fact {
+	facts = append(facts, viz.Fact{Name: "version", Value: s.Program})
+	if s.Device != "" {
+		facts = append(facts, viz.Fact{Name: "computed on", Value: s.Device})
+	}
+	return append(facts, others...)
 }
 
 // Page is a report whose figures have file names.

@@ -12,7 +12,7 @@ import (
 func Posterior(title string, fit *infer.Fit, v check.Verdict, s Settings) *Page {
 	rep := fit.Diagnose()
 	album := posteriorAlbum(viz.FromFit(fit), s)
-	return &Page{Album: *album, Report: viz.Report{Title: title, Facts: []viz.Fact{{Name: "seed", Value: fmt.Sprint(s.Seed)}, {Name: "version", Value: s.Program}, verdictFact(rep, v)},
+	return &Page{Album: *album, Report: viz.Report{Title: title, Facts: s.facts([]viz.Fact{{Name: "seed", Value: fmt.Sprint(s.Seed)}}, verdictFact(rep, v)),
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}, {Title: "Posterior", Figures: album.Figures()}}}}
 }
 

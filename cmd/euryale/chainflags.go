@@ -28,8 +28,8 @@ type chainConfig struct {
 	Starts   [][]float64 `json:"starts"`
 	NoReport bool        `json:"no_report,omitempty"`
 	Retries  int         `json:"retries"`
-	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
-	Device   string      `json:"device,omitempty"`
+	Attempt  int         `json:"attempt"`          // number of attempts that finished before this one
+	Device   string      `json:"device,omitempty"` // where the log density is computed: cpu, or a GPU such as cuda:0
 }
 
 // defaultChains returns the default settings with the given target acceptance rate.

@@ -6,121 +6,217 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/internal/memory"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// deviceVariable names the device where --device does not.
-const deviceVariable = "EURYALE_DEVICE"
+// deviceChoice says where the user wants graphs to be computed.
+type deviceChoice struct {
+	demanded bool   // a GPU, or an error
+	anySize  bool   // a GPU for programs of every size, or the processor where there is none
+	cpu      bool   // the processor
+	ordinal  int    // of the GPU
+	by       string // flag or variable that made the choice, "" for the default
+}
 
-// worthwhile is the size in bytes of the arrays of a log density from which on --device auto takes a GPU:
-// sending parameters, launching and fetching the gradient takes some 50 us, in which one core passes
-// over about as much. It is reasoned, not measured.
-const worthwhile = 8 << 20
+// String returns the value of --device that makes this choice.
+func (d deviceChoice) String() string {
+	switch {
+	case d.cpu:
+		return "cpu"
+	case d.demanded:
+		return fmt.Sprintf("cuda:%d", d.ordinal)
+	}
+	return "auto"
+}
 
-// deviceName matches a device.
-var deviceName = regexp.MustCompile(`^(auto|cpu|cuda(:[0-9]{1,4})?)$`)
+// parseDevice reads a value of --device.
+func parseDevice(text string) (deviceChoice, bool) {
+	switch text {
+	case "auto":
+		return deviceChoice{}, true
+	case "cpu":
+		return deviceChoice{cpu: true}, true
+	case "cuda":
+		return deviceChoice{demanded: true}, true
+	}
+	number, ok := strings.CutPrefix(text, "cuda:")
+	n, err := strconv.Atoi(number)
+	return deviceChoice{demanded: true, ordinal: n}, ok && err == nil && n >= 0 && n < 1<<16
+}
 
-// onDevice marks a command that can compute on a GPU.
-func onDevice(c *cobra.Command) *cobra.Command {
-	all := map[string]string{"device": "yes"}
+// chooseDevice resolves the choice of a device: by the flag, then by EURYALE_DEVICE, then by the
+// variables of xpcs-toolkit, then auto.
+func chooseDevice(flag string, given bool, env func(string) string) (deviceChoice, error) {
+	for _, at := range []struct{ name, text string }{{"--device", flag}, {"EURYALE_DEVICE", env("EURYALE_DEVICE")}} {
+		if at.name == "--device" && !given || at.text == "" && at.name != "--device" {
+			continue
+		}
+		d, ok := parseDevice(at.text)
+		if !ok {
+			return d, usage("%s %q: want auto, cpu, cuda or cuda:N with the number of a GPU", at.name, at.text)
+		}
+		d.by = at.name
+		return d, nil
+	}
+	return chooseAsToolkit(env)
+}
+
+// chooseAsToolkit follows XPCS_USE_GPU and XPCS_GPU_FALLBACK.
+func chooseAsToolkit(env func(string) string) (deviceChoice, error) {
+	var err error
+	word := func(name string, otherwise bool) bool {
+		switch text := strings.ToLower(env(name)); {
+		case text == "":
+			return otherwise
+		case slices.Contains([]string{"true", "1", "yes", "on"}, text):
+			return true
+		case !slices.Contains([]string{"false", "0", "no", "off"}, text):
+			err = errors.Join(err, usage("%s=%q: want true, 1, yes or on, or else false, 0, no or off", name, env(name)))
+		}
+		return false
+	}
+	asked := env("XPCS_USE_GPU") != ""
+	gpu, fallback := word("XPCS_USE_GPU", false), word("XPCS_GPU_FALLBACK", true)
+	switch {
+	case err != nil || !asked:
+		return deviceChoice{}, err
+	case !gpu:
+		return deviceChoice{cpu: true, by: "XPCS_USE_GPU"}, nil
+	}
+	return deviceChoice{demanded: !fallback, anySize: fallback, by: "XPCS_USE_GPU"}, nil
+}
+
+// withDevice marks a command that computes graphs, which a GPU can do.
+func withDevice(c *cobra.Command) *cobra.Command { return annotated(c, "device", "graphs") }
+
+// onProcessor marks a command that computes for long on the processor, whatever device is chosen.
+func onProcessor(c *cobra.Command) *cobra.Command { return annotated(c, "device", "processor") }
+
+func annotated(c *cobra.Command, key, value string) *cobra.Command {
+	all := map[string]string{key: value}
 	maps.Copy(all, c.Annotations)
 	c.Annotations = all
 	return c
 }
 
-// checkDevice reads --device and the environment.
+// checkDevice resolves the choice for a command, and opens a GPU that is demanded, so that its
+// absence is known before anything is read or written.
 func (a *app) checkDevice(c *cobra.Command) error {
-	by := "--device"
-	asked := a.device
-	if asked == "" {
-		by, asked = deviceVariable, os.Getenv(deviceVariable)
+	d, err := chooseDevice(a.device, c.Flags().Changed("device"), os.Getenv)
+	if err != nil {
+		return err
 	}
-	if a.device = cmp.Or(asked, "auto"); !deviceName.MatchString(a.device) {
-		return usage("%s %s: want auto, cpu, cuda or cuda:N, such as cuda:0", by, strconv.Quote(asked))
+	kind := c.Annotations["device"]
+	switch {
+	case kind != "graphs" && d.demanded && d.by == "--device":
+		return usage("%s computes on the processor: leave out --device %s", c.CommandPath(), a.device)
+	case kind == "processor" && (d.demanded || d.anySize):
+		a.log("info", "%s computes on the processor, whatever %s says", c.CommandPath(), d.by)
 	}
-	if strings.HasPrefix(a.device, "cuda") && c.Annotations["device"] == "" {
-		if by == "--device" {
-			return &exitError{code: exitNoDevice, err: fmt.Errorf("%s computes on the processor, not on %s: the commands of sample use a GPU, the others do not yet", c.CommandPath(), a.device), hint: "--device cpu"}
-		}
-		if c.Annotations["folder"] != "" {
-			a.note("%s computes on the processor, not on %s=%s", c.CommandPath(), by, a.device)
-		}
+	if kind != "graphs" {
+		d = deviceChoice{cpu: true}
+	}
+	a.chosen = d
+	return a.demand()
+}
+
+// demand opens the GPU, if one is demanded, with its compiler.
+func (a *app) demand() error {
+	if !a.chosen.demanded {
+		return nil
+	}
+	g, err := cuda.Open(a.chosen.ordinal, cuda.Options{})
+	if err == nil {
+		_, err = g.Compiler()
+	}
+	if err != nil {
+		return &exitError{code: exitNoDevice, err: fmt.Errorf("%s, chosen by %s, cannot be used: %w", a.chosen, a.chosen.by, err), hint: "--device cpu"}
 	}
 	return nil
 }
 
-// ordinal returns the number of a GPU.
-func ordinal(device string) int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(device, "cuda"), ":"))
-	return n
+// goOnWhere continues a run on the device that has computed it so far, unless the user chose one
+// now: only there do the rest of the draws have the same bits.
+func (a *app) goOnWhere(recorded string) error {
+	if recorded == "" { // a run of a version that knew only the processor
+		recorded = "cpu"
+	}
+	if a.chosen.by != "" {
+		if now := a.chosen.String(); now != "auto" && now != recorded {
+			a.note("the run was computed on %s and goes on on %s: its numbers agree with those of an uninterrupted run only within rounding", recorded, now)
+		}
+		return nil
+	}
+	d, ok := parseDevice(recorded)
+	if !ok {
+		return as(exitConfig, fmt.Errorf("the run records the device %q: want cpu or cuda:N", recorded))
+	}
+	d.by = "the run folder"
+	a.chosen = d
+	return a.demand()
 }
 
-// compile makes the posterior of a model for the device that the user asked for, or that an earlier part
-// of the run recorded, and returns the device.
-func (a *app) compile(m *infer.Model, recorded string) (*infer.Posterior, string, error) {
-	post, err := m.Compile()
-	if err != nil {
-		return nil, "", err
-	}
-	want := a.device
-	if want == "auto" && recorded != "" {
-		want = recorded
-	}
+// backend returns what computes graphs; the processor uses so many threads for each (0 for all).
+func (a *app) backend(threads int) ad.Backend {
+	d, cpu := a.chosen, ad.CPU{Threads: threads}
 	switch {
-	case want == "cpu":
-		return post, want, nil
-	case want == "auto":
-		return a.automatic(m, post)
+	case d.cpu:
+		return cpu
+	case d.demanded:
+		return ad.CUDA{Device: d.ordinal}
 	}
-	want = fmt.Sprintf("cuda:%d", ordinal(want))
-	onGPU, err := m.CompileOn(ad.CUDA{Device: ordinal(want)})
-	if err != nil {
-		return nil, "", &exitError{code: exitNoDevice, err: fmt.Errorf("%s cannot be used: %w", want, err), hint: "euryale info, which lists devices and where libraries were looked for; or --device cpu"}
+	auto := ad.Auto{CUDA: ad.CUDA{Device: d.ordinal}, CPU: cpu, Chosen: a.tellChoice}
+	if d.anySize {
+		auto.Least = -1
 	}
-	a.tellHosted(onGPU)
-	return onGPU, want, nil
+	return auto
 }
 
-// tellHosted names the operations that stay on the processor.
-func (a *app) tellHosted(p *infer.Posterior) {
-	if hosted := p.OnProcessor(); len(hosted) > 0 {
-		a.note("without a kernel for the GPU, and so computed on the processor with copies in between: %s", strings.Join(hosted, ", "))
+// toldChoices remembers what was said of the choice of a device.
+type toldChoices struct {
+	mu   sync.Mutex
+	said map[string]bool
+}
+
+// tellChoice says once where graphs are computed. That small ones stay on the processor is only of
+// interest to someone who looks for it.
+func (a *app) tellChoice(c ad.Choice) {
+	level, text := "info", c.String()
+	if c.Device == "cpu" && c.Err == nil {
+		level = "debug"
+	}
+	text, _, _ = strings.Cut(text, "\n") // without the list of files that were tried
+	a.told.mu.Lock()
+	defer a.told.mu.Unlock()
+	if key := c.Device + level; !a.told.said[key] {
+		a.told.said[key] = true
+		a.log(level, "%s", text)
 	}
 }
 
-// automatic takes the first GPU for large posteriors, if there is one.
-func (a *app) automatic(m *infer.Model, post *infer.Posterior) (*infer.Posterior, string, error) {
-	if post.Bytes() < worthwhile {
-		return post, "cpu", nil
+// log prints a line for the user unless --log-level asks for more important ones only.
+func (a *app) log(level, format string, args ...any) {
+	levels := []string{"debug", "info", "warn", "error"}
+	if slices.Index(levels, level) >= slices.Index(levels, cmp.Or(a.logLevel, "info")) {
+		a.note(format, args...)
 	}
-	onGPU, err := m.CompileOn(ad.CUDA{})
-	if err == nil {
-		a.tellHosted(onGPU)
-		a.note("the log density takes %s: computing on cuda:0 (--device cpu computes on the processor)", memory.Text(int64(post.Bytes())))
-		return onGPU, "cuda:0", nil
-	}
-	a.note("computing on the processor: %s", firstLine(err))
-	return post, "cpu", nil
 }
 
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// deviceFailed explains the failure of a GPU in a run that can go on from its checkpoint. The processor
-// does not take over unasked.
-func (a *app) deviceFailed(e *exitError) {
-	if errors.Is(e.err, cuda.ErrDeviceLost) || errors.Is(e.err, cuda.ErrOutOfMemory) {
-		e.hint = a.again + " --device cpu, which goes on from the last checkpoint on the processor, or without the flag on the GPU once it is well"
+// deviceHint says what to do about a GPU that failed.
+func deviceHint(err error) string {
+	switch {
+	case errors.Is(err, cuda.ErrOutOfMemory):
+		return "fewer chains or smaller data at once, or --device cpu"
+	case errors.Is(err, cuda.ErrDeviceLost):
+		return "the same once more, or --device cpu"
 	}
+	return "--device cpu"
 }

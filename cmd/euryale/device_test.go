@@ -3,148 +3,262 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
-// gpuRun runs a command in a process of its own, as a process looks for a driver once. The environment is
-// that of the test and env; the variable EURYALE_TEST_GPU sets up the pretend driver.
-func gpuRun(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+// The flag comes first, then our variable, then those of the toolkit, then auto.
+func TestChoiceOfDevice(t *testing.T) {
+	for _, c := range []struct {
+		flag string
+		env  []string // names and values
+		want deviceChoice
+		bad  string
+	}{
+		{want: deviceChoice{}},
+		{flag: "auto", env: []string{"EURYALE_DEVICE", "cuda"}, want: deviceChoice{by: "--device"}},
+		{flag: "cuda", want: deviceChoice{demanded: true, by: "--device"}},
+		{flag: "cuda:3", want: deviceChoice{demanded: true, ordinal: 3, by: "--device"}},
+		{env: []string{"EURYALE_DEVICE", "cuda:1", "XPCS_USE_GPU", "false"}, want: deviceChoice{demanded: true, ordinal: 1, by: "EURYALE_DEVICE"}},
+		{env: []string{"EURYALE_DEVICE", "cpu"}, want: deviceChoice{cpu: true, by: "EURYALE_DEVICE"}},
+		{env: []string{"EURYALE_DEVICE", "gpu"}, bad: `EURYALE_DEVICE "gpu"`},
+		{flag: "cuda:", bad: `--device "cuda:"`},
+		{flag: "cuda:1x", bad: "want auto, cpu, cuda or cuda:N"},
+		{env: []string{"XPCS_USE_GPU", "True"}, want: deviceChoice{anySize: true, by: "XPCS_USE_GPU"}},
+		{env: []string{"XPCS_USE_GPU", "1", "XPCS_GPU_FALLBACK", "no"}, want: deviceChoice{demanded: true, by: "XPCS_USE_GPU"}},
+		{env: []string{"XPCS_USE_GPU", "off", "XPCS_GPU_FALLBACK", "no"}, want: deviceChoice{cpu: true, by: "XPCS_USE_GPU"}},
+		{env: []string{"XPCS_GPU_FALLBACK", "no"}, want: deviceChoice{}},
+		{env: []string{"XPCS_USE_GPU", "banana"}, bad: `XPCS_USE_GPU="banana": want true, 1, yes or on`},
+	} {
+		env := map[string]string{}
+		for i := 0; i < len(c.env); i += 2 {
+			env[c.env[i]] = c.env[i+1]
+		}
+		got, err := chooseDevice(c.flag, c.flag != "", func(name string) string { return env[name] })
+		switch {
+		case c.bad != "":
+			if codeOf(err) != exitUsage || !strings.Contains(err.Error(), c.bad) {
+				t.Errorf("%q %v: error %v, want %s", c.flag, c.env, err, c.bad)
+			}
+		case err != nil || got != c.want:
+			t.Errorf("%q %v: %+v, %v; want %+v", c.flag, c.env, got, err, c.want)
+		}
+	}
+}
+
+// own runs a command in a process of its own, as the driver is looked for once in each.
+func own(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(append(os.Environ(), "EURYALE_TEST_COMMAND=1"), env...)
-	var out, err bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &err
-	if e := cmd.Run(); e != nil && !errors.As(e, new(*exec.ExitError)) {
-		t.Fatal(e)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), out.String(), err.String()
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// A device that cannot be used is an error where it was asked for, with what to do; nothing is left half
-// written. Where nobody asked for it the processor computes.
+// A GPU that is asked for and cannot be used ends the command before it writes anything, and says
+// what was tried; without being asked for it is done without.
 func TestDeviceThatCannotBeUsed(t *testing.T) {
-	pretend.LookPath(t)
-	none := filepath.Join(t.TempDir(), "none.so")
-	line := lineFile(t)
-	for _, c := range []struct {
-		name, env, device string
-		code              int
-		says              string
+	file := write(t, "decay.csv", decayCSV(""))
+	lib := pretend.Shared(t)
+	for name, c := range map[string]struct {
+		env  []string
+		args []string
+		want []string
 	}{
-		{"no driver", "EURYALE_LIBCUDA=" + none, "cuda", exitNoDevice, none},
-		{"no driver", "EURYALE_LIBCUDA=" + none, "auto", exitOK, ""},
-		{"no driver, by the environment", "EURYALE_DEVICE=cuda EURYALE_LIBCUDA=" + none, "", exitNoDevice, none},
-		{"the flag goes before the environment", "EURYALE_DEVICE=cuda EURYALE_LIBCUDA=" + none, "cpu", exitOK, ""},
-		{"a bad environment", "EURYALE_DEVICE=gpu0", "", exitUsage, `EURYALE_DEVICE "gpu0": want auto, cpu, cuda or cuda:N`},
-		{"no device", "EURYALE_TEST_GPU=devices=0", "cuda", exitNoDevice, "CUDA_VISIBLE_DEVICES"},
-		{"a number too many", "EURYALE_TEST_GPU=devices=2", "cuda:2", exitNoDevice, "there are 2, counted from 0"},
-		{"an old driver", "EURYALE_TEST_GPU=version=10020", "cuda", exitNoDevice, "10.2"},
-		{"no compiler", "EURYALE_LIBNVRTC=" + none, "cuda", exitNoDevice, none},
-		{"no memory", "EURYALE_TEST_GPU=memory=1000", "cuda", exitFailed, "has no room"},
+		"no driver":         {[]string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, []string{"--device", "cuda"}, []string{"cuda:0, chosen by --device, cannot be used", "/nowhere/libcuda.so", "Try: --device cpu"}},
+		"old driver":        {[]string{"EURYALE_LIBCUDA=libm.so.6"}, []string{"--device", "cuda:0"}, []string{"libm.so.6 lacks cuInit", "want version 11.0 or newer"}},
+		"no compiler":       {[]string{"EURYALE_LIBCUDA=" + lib.Path, "EURYALE_LIBNVRTC=/nowhere/libnvrtc.so"}, []string{"--device", "cuda:0"}, []string{"/nowhere/libnvrtc.so", "EURYALE_LIBNVRTC"}},
+		"no such device":    {[]string{"EURYALE_DEVICE=cuda:7"}, nil, []string{"cuda:7, chosen by EURYALE_DEVICE", "there are 2, counted from 0"}},
+		"toolkit's demand":  {[]string{"EURYALE_LIBCUDA=/nowhere/libcuda.so", "XPCS_USE_GPU=yes", "XPCS_GPU_FALLBACK=false"}, nil, []string{"cuda:0, chosen by XPCS_USE_GPU", "/nowhere/libcuda.so"}},
+		"resume, no driver": {[]string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, []string{"--resume"}, []string{"cuda:0, chosen by the run folder", "Try: --device cpu"}},
 	} {
+		if strings.Contains(name, "old") && runtime.GOOS != "linux" {
+			continue
+		}
 		out := filepath.Join(t.TempDir(), "run")
-		args := []string{"sample", "expr", "--problem", line, "--out", out, "--seed", "7", "--warmup", "100", "--draws", "50", "--chains", "2", "--retries", "0", "--no-report"}
-		if c.device != "" {
-			args = append(args, "--device", c.device)
+		args := append([]string{"sample", "g2", file, "--bin", "1", "--out", out}, c.args...)
+		if strings.HasPrefix(name, "resume") {
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(`{"command": "sample g2", "device": "cuda:0", "g2": {"model": "single", "loss": "linear"}}`), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			args = []string{"sample", "g2", "--resume", folder}
 		}
-		code, stdout, stderr := gpuRun(t, strings.Fields(c.env), args...)
-		if code != c.code || !strings.Contains(stderr, c.says) || code != 0 && (stdout != "" || !strings.Contains(stderr, "Try: ")) && code != exitUsage {
-			t.Errorf("%s, --device %s: exit %d, want %d, and %q in %s", c.name, c.device, code, c.code, c.says, stderr)
+		code, stdout, stderr := own(t, c.env, args...)
+		if code != exitNoDevice || stdout != "" {
+			t.Errorf("%s: exit %d, stdout %q: %s", name, code, stdout, stderr)
 		}
-		if _, err := os.Stat(out); code == exitNoDevice && err == nil {
-			t.Errorf("%s: there is a run folder", c.name)
+		for _, w := range c.want {
+			if !strings.Contains(stderr, w) {
+				t.Errorf("%s: %s\nwant %q", name, stderr, w)
+			}
 		}
-		if _, err := os.Stat(filepath.Join(out, "summary.json")); (err == nil) != (code == 0) {
-			t.Errorf("%s: exit %d, %v", c.name, code, err)
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: there is a folder %s", name, out)
 		}
 	}
-	code, _, stderr := gpuRun(t, []string{"EURYALE_DEVICE=cuda"}, "fit", "g2", write(t, "decay.csv", decayCSV("")))
-	if code != 0 || !strings.Contains(stderr, "fit g2 computes on the processor, not on EURYALE_DEVICE=cuda") {
-		t.Errorf("exit %d: %s", code, stderr)
+	code, stdout, stderr := own(t, []string{"EURYALE_LIBCUDA=/nowhere/libcuda.so", "XPCS_USE_GPU=true"}, "fit", "g2", file, "--json")
+	if code != 0 || !strings.Contains(stdout, `"device": "cpu"`) || strings.Count(stderr, "computing on the processor, as the GPU cannot be used") != 1 {
+		t.Errorf("with a fallback: exit %d: %s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := own(t, []string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, "fit", "g2", file, "--log-level", "debug"); code != 0 || !strings.Contains(stderr, "a GPU is taken from 8388608") {
+		t.Errorf("a small fit: exit %d: %s", code, stderr)
 	}
 }
 
-// Chains on the device are those of the processor, within rounding that grows; the run folder says which
-// device it was. After a device is lost nothing of what was kept is, and the processor goes on if it is
-// asked to.
-func TestSamplingOnDevice(t *testing.T) {
-	pretend.LookPath(t)
-	line := lineFile(t)
-	first := map[string]float64{}
-	args := func(out, device string) []string {
-		return []string{"sample", "expr", "--problem", line, "--out", out, "--seed", "7", "--warmup", "200", "--draws", "200", "--chains", "2", "--retries", "0", "--no-report", "--device", device, "--checkpoint", "1ms"}
+// Fits and samples agree between processor and device within rounding, and say where they were
+// computed. The pretend device computes with the very kernels of a GPU.
+func TestDeviceAgreesWithProcessor(t *testing.T) {
+	lib := pretend.Shared(t)
+	file := write(t, "decay.csv", decayCSV(""))
+	type bins struct {
+		Device string
+		Bins   []struct {
+			X    map[string]float64
+			Cost float64
+		}
 	}
-	for _, device := range []string{"cpu", "cuda"} {
+	var fits [2]bins
+	for i, device := range []string{"cpu", "cuda:0"} {
+		before := lib.Get("cuLaunchKernel") + lib.Get("cuGraphLaunch")
+		code, out, stderr := do(t, "fit", "g2", file, "--device", device, "--json")
+		if code != 0 || json.Unmarshal([]byte(out), &fits[i]) != nil || fits[i].Device != device {
+			t.Fatalf("%s: exit %d: %s%s", device, code, out, stderr)
+		}
+		if launched := lib.Get("cuLaunchKernel") + lib.Get("cuGraphLaunch") - before; (launched > 10) != (i == 1) {
+			t.Errorf("%s: %d launches", device, launched)
+		}
+	}
+	for b := range fits[0].Bins {
+		for name, x := range fits[0].Bins[b].X {
+			if y := fits[1].Bins[b].X[name]; math.Abs(x-y) > 1e-8*math.Abs(x) {
+				t.Errorf("bin %d: %s is %v on the processor, %v on the device", b, name, x, y)
+			}
+		}
+	}
+	var draws [2][][][]float64 // [name][chain][draw]
+	for i, device := range []string{"cpu", "cuda"} {
 		out := filepath.Join(t.TempDir(), device)
-		code, _, stderr := gpuRun(t, nil, args(out, device)...)
+		code, _, stderr := do(t, "sample", "g2", file, "--bin", "1", "--device", device, "--out", out, "--warmup", "30", "--draws", "30", "--chains", "1", "--retries", "0", "--no-report", "--seed", "3")
 		if code != 0 {
 			t.Fatalf("%s: exit %d: %s", device, code, stderr)
 		}
-		var config struct{ Device string }
-		b, err := os.ReadFile(filepath.Join(out, "config.json"))
-		if err := errors.Join(err, json.Unmarshal(b, &config)); err != nil || config.Device != map[string]string{"cpu": "cpu", "cuda": "cuda:0"}[device] {
-			t.Errorf("%s: config.json has device %q, %v", device, config.Device, err)
+		source, err := loadSource([]string{out})
+		if err != nil {
+			t.Fatal(err)
 		}
-		first[device] = meanOfColumn(t, filepath.Join(out, "chain-1.csv"), "b")
+		table, err := source.Table()
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws[i] = table.X
+		config, err := os.ReadFile(filepath.Join(out, "config.json"))
+		if want := `"device": "` + []string{"cpu", "cuda:0"}[i] + `"`; err != nil || !strings.Contains(string(config), want) {
+			t.Errorf("%s: %v, config.json lacks %s", device, err, want)
+		}
 	}
-	if math.Abs(first["cpu"]-first["cuda"]) > 0.02 || math.Abs(first["cuda"]-2) > 0.05 {
-		t.Errorf("the slope is %v", first)
+	for d := range 5 {
+		for j := range draws[0] {
+			if x, y := draws[0][j][0][d], draws[1][j][0][d]; math.Abs(x-y) > 1e-6*max(1, math.Abs(x)) {
+				t.Errorf("draw %d, column %d: %v on the processor, %v on the device", d, j, x, y)
+			}
+		}
 	}
+}
+
+// A formula's fit, and its calibration in lock step, run on the device too.
+func TestFormulaOnDevice(t *testing.T) {
+	lib := pretend.Shared(t)
+	line := write(t, "line.json", `{"expr": "a + b*x", "data": {"x": [0, 1, 2, 3, 4, 5], "y": [1.1, 2.9, 5.2, 7.1, 8.8, 11.2]}, "start": {"a": 1, "b": 1}}`)
+	var got [2]struct {
+		Device string
+		X      map[string]float64
+	}
+	for i, device := range []string{"cpu", "cuda:0"} {
+		if code, out, stderr := do(t, "fit", "nlsq", "--problem", line, "--device", device, "--json"); code != 0 || json.Unmarshal([]byte(out), &got[i]) != nil || got[i].Device != device {
+			t.Fatalf("%s: exit %d: %s%s", device, code, out, stderr)
+		}
+	}
+	for name, x := range got[0].X {
+		if math.Abs(got[1].X[name]-x) > 1e-9*math.Abs(x) {
+			t.Errorf("%s is %v on the processor, %v on the device", name, x, got[1].X[name])
+		}
+	}
+	prior := write(t, "prior.json", `{"expr": "m", "data": {"y": [1, 2, 3]}, "sigma": "1", "priors": {"m": "normal(0, 3)"}}`)
+	var docs [2]map[string]any
+	for i, device := range []string{"cpu", "cuda:0"} {
+		before := lib.Get("cuLaunchKernel") + lib.Get("cuGraphLaunch")
+		code, out, stderr := do(t, "sbc", "--problem", prior, "--fits", "10", "--ranks", "9", "--warmup", "20", "--draws", "20", "--device", device, "--json", "--threads", "1")
+		if code != 0 || json.Unmarshal([]byte(out), &docs[i]) != nil || docs[i]["device"] != device {
+			t.Fatalf("%s: exit %d: %s%s", device, code, out, stderr)
+		}
+		if launched := lib.Get("cuLaunchKernel") + lib.Get("cuGraphLaunch") - before; (launched > 10) != (i == 1) {
+			t.Errorf("%s: %d launches", device, launched)
+		}
+	}
+}
+
+// Too little memory on the device ends a run with its own exit code and the numbers, and leaves no
+// folder.
+func TestDeviceOutOfMemory(t *testing.T) {
+	lib := pretend.Shared(t)
+	lib.Set("memory", 1<<10)
+	defer lib.Set("memory", 1<<30)
+	out := filepath.Join(t.TempDir(), "run")
+	code, _, stderr := do(t, "sample", "g2", write(t, "decay.csv", decayCSV("")), "--bin", "1", "--device", "cuda:1", "--out", out)
+	if code != exitNoDevice || !strings.Contains(stderr, "device 1 has no room for") || !strings.Contains(stderr, "--device cpu") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Errorf("there is a folder %s", out)
+	}
+}
+
+// After a device is lost in the middle of a run nothing of what was kept is lost, and the processor goes on
+// if it is asked to.
+func TestDeviceLost(t *testing.T) {
+	pretend.Shared(t)
 	out := filepath.Join(t.TempDir(), "lost")
-	code, _, stderr := gpuRun(t, []string{"EURYALE_TEST_GPU=fail=cuGraphLaunch,1500,1,700"}, args(out, "cuda")...)
-	if code != exitFailed || !strings.Contains(stderr, "ILLEGAL_ADDRESS") || !strings.Contains(stderr, "--resume "+out+" --device cpu") {
-		t.Fatalf("a lost device: exit %d: %s", code, stderr)
+	code, _, stderr := own(t, []string{"EURYALE_TEST_GPU=fail=cuGraphLaunch,1500,1,700"}, "sample", "expr", "--problem", lineFile(t), "--out", out, "--seed", "7",
+		"--warmup", "200", "--draws", "200", "--chains", "2", "--retries", "0", "--no-report", "--device", "cuda", "--checkpoint", "1ms")
+	if code != exitNoDevice || !strings.Contains(stderr, "ILLEGAL_ADDRESS") || !strings.Contains(stderr, "--resume "+out) || !strings.Contains(stderr, "--device cpu") {
+		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(out, "checkpoint")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := gpuRun(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 {
-		t.Fatalf("on the processor: exit %d: %s", code, stderr)
+	if code, _, stderr := own(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 || !strings.Contains(stderr, "was computed on cuda:0 and goes on on cpu") {
+		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if b := meanOfColumn(t, filepath.Join(out, "chain-1.csv"), "b"); math.Abs(b-2) > 0.05 {
-		t.Errorf("the slope is %g", b)
-	}
-}
-
-// meanOfColumn returns the mean of a column of a CmdStan file.
-func meanOfColumn(t *testing.T, file, name string) float64 {
-	t.Helper()
-	b, err := os.ReadFile(file)
+	source, err := loadSource([]string{out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	column, sum, n := -1, 0.0, 0
-	for _, line := range strings.Split(string(b), "\n") {
-		f := strings.Split(line, ",")
-		if strings.HasPrefix(line, "#") || line == "" {
-			continue
-		}
-		if column < 0 {
-			for i, h := range f {
-				if h == name {
-					column = i
-				}
-			}
-			if column < 0 {
-				t.Fatal(fmt.Sprint("no column ", name, " in ", line))
-			}
-			continue
-		}
-		v, err := strconv.ParseFloat(f[column], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum, n = sum+v, n+1
+	table, err := source.Table()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return sum / float64(n)
+	for j, name := range table.Names {
+		mean := 0.0
+		for _, chain := range table.X[j] {
+			for _, v := range chain {
+				mean += v / float64(len(table.X[j])*len(chain))
+			}
+		}
+		if name == "b" && math.Abs(mean-2) > 0.05 {
+			t.Errorf("the slope is %g, want 2", mean)
+		}
+	}
 }

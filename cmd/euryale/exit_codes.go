@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -19,7 +20,7 @@ const (
 	exitUsage       = 64 // wrong arguments or flags
 	exitData        = 65 // a file has invalid content
 	exitNoInput     = 66 // a file does not exist or cannot be read
-	exitNoDevice    = 69 // the requested device is not available
+	exitNoDevice    = 69 // the requested device is not available, is lost or is out of memory
 	exitBug         = 70 // a bug in euryale
 	exitCannotWrite = 73
 	exitConfig      = 78
@@ -40,11 +41,14 @@ func usage(format string, a ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, a...)}
 }
 
-// as assigns an exit code to err unless it already has one.
+// as assigns an exit code to err unless it already has one. The failure of a device has its own.
 func as(code int, err error) error {
 	var have *exitError
 	if err == nil || errors.As(err, &have) {
 		return err
+	}
+	if ad.IsDeviceFault(err) {
+		return &exitError{code: exitNoDevice, err: err, hint: deviceHint(err)}
 	}
 	return &exitError{code: code, err: err}
 }

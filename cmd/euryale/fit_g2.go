@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) fit() *cobra.Command {
-	return thing("fit", "Fit a model by least squares", withFolder(a.fitG2()), a.fitNLSQ())
+	return thing("fit", "Fit a model by least squares", withDevice(withFolder(a.fitG2())), withDevice(a.fitNLSQ()))
 }
 
 func (a *app) fitG2() *cobra.Command {
@@ -45,6 +45,7 @@ type fitDoc struct {
 	Engine string   `json:"engine"`
 	Model  string   `json:"model"`
 	File   string   `json:"file"`
+	Device string   `json:"device"` // where the residuals were computed
 	Bins   []binDoc `json:"bins"`
 }
 
@@ -71,7 +72,7 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if err != nil {
 		return err
 	}
-	s.Threads = a.threads
+	s.Threads, s.Backend = a.threads, a.backend(1)
 	curves, err := loadCurves(path)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 		if ctx.Err() != nil {
 			return as(exitInterrupted, err)
 		}
-		return usage("%w", err)
+		return as(exitUsage, err)
 	}
 	doc := documentOf(model, path, fits)
 	if a.out != "" {
@@ -98,7 +99,9 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
 			return err
 		}
-		if err := as(exitCannotWrite, report.CurveFits(path, model, fits, a.page(0)).Save(string(dir))); err != nil {
+		page := a.page(0)
+		page.Device = doc.Device
+		if err := as(exitCannotWrite, report.CurveFits(path, model, fits, page).Save(string(dir))); err != nil {
 			return err
 		}
 	}
@@ -148,7 +151,7 @@ func (a *app) againstQ(ctx context.Context, model g2.Model, curves []g2.Curve, s
 	if err != nil {
 		return nil, err
 	}
-	fits, err := g2.FitAll(ctx, single, curves, g2.Settings{Threads: s.Threads})
+	fits, err := g2.FitAll(ctx, single, curves, g2.Settings{Threads: s.Threads, Backend: s.Backend})
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +167,9 @@ func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
 		names = append(names, p.Name)
 	}
 	for _, f := range fits {
+		if doc.Device == "" || f.Device != "cpu" {
+			doc.Device = f.Device
+		}
 		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: number(f.Curve.Q), Phi: number(f.Curve.Phi), Status: f.Status, Message: f.Message,
 			X: named(names, f.X), SD: named(names, f.SD), Absolute: named(names, f.Absolute), Scaled: named(names, f.Scaled),
 			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Active: activeOf(names, f), Warnings: append([]string{}, f.Warnings...), Check: checkOf(f)})

@@ -43,7 +43,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	p, s, err := f.LeastSquares()
+	p, s, err := f.LeastSquaresOn(a.backend(1))
 	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
@@ -56,7 +56,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	}
 	withLimitIn(&v, r.Status)
 	if a.json {
-		err = a.document(nlsqDocument(r, v))
+		err = a.document(nlsqDocument(p.Device(), r, v))
 	} else {
 		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", r, v)
 	}
@@ -74,6 +74,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 // nlsqDoc is the JSON document of fit nlsq.
 type nlsqDoc struct {
 	Engine   string            `json:"engine"`
+	Device   string            `json:"device"` // where the residuals were computed
 	X        map[string]number `json:"x"`
 	SD       map[string]number `json:"sd"`
 	Names    []string          `json:"names"`
@@ -90,8 +91,8 @@ type nlsqDoc struct {
 	Check    *checkDoc         `json:"model_check"`
 }
 
-func nlsqDocument(r *optim.Result, v check.Verdict) nlsqDoc {
-	d := nlsqDoc{Engine: "nlsq", X: named(r.Names, r.X), SD: named(r.Names, r.SD()), Names: r.Names, Cost: number(r.Cost), Reduced: number(r.ReducedChiSquared()),
+func nlsqDocument(device string, r *optim.Result, v check.Verdict) nlsqDoc {
+	d := nlsqDoc{Engine: "nlsq", Device: device, X: named(r.Names, r.X), SD: named(r.Names, r.SD()), Names: r.Names, Cost: number(r.Cost), Reduced: number(r.ReducedChiSquared()),
 		Status: r.Status.String(), Message: withLimit(r.Status, r.Status.Message()), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...), Check: checkDocument(v)}
 	n := len(r.Names)
 	for i, name := range r.Names {

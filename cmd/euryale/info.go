@@ -80,7 +80,7 @@ func (a *app) info() *cobra.Command {
 			if err != nil {
 				d.CUDA = err.Error()
 			} else {
-				d.CUDA = "used by the commands of sample (--device cuda, or EURYALE_DEVICE) and by Go programs (autodiff.CUDA)"
+				d.CUDA = "taken by --device cuda, and by auto for large programs"
 			}
 			for _, g := range gpus {
 				d.Devices = append(d.Devices, fmt.Sprintf("cuda:%d %s, %.1f GB, compute capability %d.%d, driver %d.%d", g.Ordinal, g.Name, float64(g.MemoryBytes)/1e9,

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) invert() *cobra.Command {
-	return thing("invert", "Find what scattered", withResume(withFolder(a.invertRSoXS())))
+	return thing("invert", "Find what scattered", onProcessor(withResume(withFolder(a.invertRSoXS()))))
 }
 
 // invertConfig is the content of config.json for invert rsoxs.
@@ -92,7 +92,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
 	}
-	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, version(), a.seed, absolute(cfg.File)
+	cfg.Command, cfg.Version, cfg.Seed, cfg.File, cfg.Device = invertCommand, version(), a.seed, absolute(cfg.File), "cpu"
 	cfg.Base = filepath.Dir(cfg.File)
 	if err := cfg.Problem.ReadStarts(cfg.Base); err != nil {
 		return input(err)

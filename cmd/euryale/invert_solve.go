@@ -70,13 +70,14 @@ type invertDoc struct {
 	NFev     int               `json:"nfev"`
 	Warnings []string          `json:"warnings"`
 	Check    *checkDoc         `json:"model_check"`
+	Device   string            `json:"device"` // always cpu: the simulator has no kernels for GPUs
 	Run      string            `json:"run"`
 }
 
 func (v *inversion) document(f *morph.Solution) invertDoc {
 	n := v.Names()
 	return invertDoc{Engine: "rsoxs", Model: v.Problem.Model, Method: v.Method, X: named(n, f.X), SD: named(n, f.SD), Cost: number(f.Cost), Reduced: number(f.Reduced),
-		Points: f.Points, Status: f.Status.String(), Message: withLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Run: string(v.dir)}
+		Points: f.Points, Status: f.Status.String(), Message: withLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Device: "cpu", Run: string(v.dir)}
 }
 
 // mostLines is the largest number of parameters printed.

@@ -15,7 +15,7 @@ func (a *app) page(seed uint64) report.Settings {
 // pageOf is page for a run that another version may have started.
 func (a *app) pageOf(cfg *chainConfig) report.Settings {
 	s := a.page(cfg.Seed)
-	s.Program = cfg.Version
+	s.Program, s.Device = cfg.Version, cfg.Device
 	return s
 }
 

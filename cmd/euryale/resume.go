@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,10 +19,7 @@ import (
 // withResume marks a command that can resume a run from its results folder and therefore
 // accepts --resume.
 func withResume(c *cobra.Command) *cobra.Command {
-	all := map[string]string{"resume": "yes"}
-	maps.Copy(all, c.Annotations)
-	c.Annotations = all
-	return c
+	return annotated(c, "resume", "yes")
 }
 
 // besideResume lists the flags that control only output and hardware and so may accompany

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -26,7 +25,9 @@ type app struct {
 	strict         bool
 	overwrite      bool
 	seed           uint64
-	device         string
+	device         string       // value of --device
+	chosen         deviceChoice // where graphs are computed
+	told           *toldChoices
 	threads        int
 	precision      int
 	out, resume    string
@@ -39,7 +40,7 @@ type app struct {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), screen: stderr}
+	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), screen: stderr, told: &toldChoices{said: map[string]bool{}}}
 	stdout, stderr = a.stdout, a.stderr
 	defer a.release()
 	defer func() {
@@ -102,30 +103,24 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
 	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file, or the results in a run folder, which are removed when the run begins")
 	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
-	f.StringVar(&a.device, "device", "", "auto, cpu, cuda or cuda:N (default "+deviceVariable+", or auto)")
+	f.StringVar(&a.device, "device", "", "where graphs are computed: auto, cpu, cuda or cuda:N (default EURYALE_DEVICE, then auto)")
 	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
 	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64")
 	f.StringVar(&a.out, "out", "", "folder for results")
 	f.StringVar(&a.resume, "resume", "", "run folder to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
-	c.AddCommand(a.sim(), a.reduce(), a.fit(), a.sample(), a.invert(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), a.sbc(), a.convert(), a.plot(), a.info(), a.demo())
+	c.AddCommand(a.sim(), a.reduce(), a.fit(), a.sample(), a.invert(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.info(), a.demo())
 	return c
 }
 
 // withFolder marks a command that writes a folder of results and therefore accepts --out.
 func withFolder(c *cobra.Command) *cobra.Command {
-	all := map[string]string{"folder": "yes"}
-	maps.Copy(all, c.Annotations)
-	c.Annotations = all
-	return c
+	return annotated(c, "folder", "yes")
 }
 
 // check validates the global flags of a command.
 func (a *app) check(c *cobra.Command) error {
 	a.command = c.CommandPath()
-	if err := a.checkDevice(c); err != nil {
-		return err
-	}
 	switch {
 	case a.precision != 32 && a.precision != 64:
 		return usage("precision %d: want 32 or 64", a.precision)
@@ -140,6 +135,9 @@ func (a *app) check(c *cobra.Command) error {
 	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, a.logLevel) {
 		return usage("log level %q: want debug, info, warn or error", a.logLevel)
+	}
+	if err := a.checkDevice(c); err != nil {
+		return err
 	}
 	if s, err := os.Stat(a.resume); a.resume != "" && err == nil && s.IsDir() {
 		return a.lock(a.resume)

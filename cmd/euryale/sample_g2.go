@@ -35,7 +35,7 @@ type sampleConfig struct {
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", onDevice(withResume(withFolder(a.sampleG2()))), onDevice(withResume(withFolder(a.sampleExpr()))), onDevice(withResume(withFolder(a.sampleAssembly()))))
+	return thing("sample", "Sample from a posterior", withDevice(withResume(withFolder(a.sampleG2()))), withDevice(withResume(withFolder(a.sampleExpr()))), withDevice(withResume(withFolder(a.sampleAssembly()))))
 }
 
 func (a *app) sampleG2() *cobra.Command {
@@ -78,6 +78,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if err != nil {
 		return err
 	}
+	s.Backend = a.backend(1)
 	if err := cfg.check(whole("bin", cfg.Bin, 0, math.MaxInt32)...); err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	c := curves[0]
 	point, err := g2.FitOne(ctx, model, c, pointSettings(model, s))
 	if err != nil {
-		return err
+		return as(exitFailed, err)
 	}
 	if point.Status == "failed" {
 		return as(exitData, errors.New(point.Message))
@@ -109,11 +110,10 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if !point.OK() {
 		a.note("the point fit did not converge (%s); sampling starts from it all the same", point.Message)
 	}
-	post, device, err := a.compileG2(model, c, s, "")
+	post, err := compileG2(model, c, s)
 	if err != nil {
 		return err
 	}
-	cfg.Device = device
 	if cfg.Starts, err = g2.Starts(post, point, s, cfg.Chains, a.seed); err != nil {
 		return as(exitFailed, err)
 	}
@@ -125,7 +125,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if err != nil {
 		return err
 	}
-	cfg.Command, cfg.Version, cfg.Seed = "sample g2", version(), a.seed
+	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample g2", version(), a.seed, post.Device()
 	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = number(c.Q), number(c.Phi), c.X, c.Y, c.Err
 	cfg.Axis, cfg.AxisUnit = c.Axis, c.AxisUnit
 	cfg.File = absolute(cfg.File)
@@ -151,13 +151,13 @@ func pointSettings(model g2.Model, s g2.Settings) g2.Settings {
 	return s
 }
 
-func (a *app) compileG2(model g2.Model, c g2.Curve, s g2.Settings, device string) (*infer.Posterior, string, error) {
+func compileG2(model g2.Model, c g2.Curve, s g2.Settings) (*infer.Posterior, error) {
 	m, err := g2.Posterior(model, c, s)
 	if err != nil {
-		return nil, "", as(exitUsage, err)
+		return nil, as(exitUsage, err)
 	}
-	post, device, err := a.compile(m, device)
-	return post, device, as(exitBug, err)
+	post, err := m.CompileOn(s.Backend)
+	return post, as(exitBug, err)
 }
 
 func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
@@ -167,18 +167,22 @@ func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
 	model, s, err := cfg.G2.settings()
 	if err != nil {
 		return as(exitConfig, err)
 	}
+	s.Backend = a.backend(1)
 	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
-	post, _, err := a.compileG2(model, c, s, cfg.Device)
+	post, err := compileG2(model, c, s)
 	if err != nil {
 		return as(exitConfig, err)
 	}
 	point, err := g2.FitOne(ctx, model, c, pointSettings(model, s))
 	if err != nil {
-		return err
+		return as(exitFailed, err)
 	}
 	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), a.checkpointOf(dir))
 }

@@ -65,7 +65,7 @@ func (a *app) startProblem(ctx context.Context, r *problemRun) error {
 	if err != nil {
 		return err
 	}
-	cfg.Command, cfg.Version, cfg.Seed, cfg.File = r.command, version(), a.seed, absolute(cfg.File)
+	cfg.Command, cfg.Version, cfg.Seed, cfg.File, cfg.Device = r.command, version(), a.seed, absolute(cfg.File), post.Device()
 	if err := a.begin(dir, r.command, r.config); err != nil {
 		return err
 	}
@@ -82,6 +82,9 @@ func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
 	if !r.has() {
 		return as(exitConfig, fmt.Errorf("%s has no problem", file))
 	}
+	if err := a.goOnWhere(r.cfg.Device); err != nil {
+		return err
+	}
 	post, err := r.compile(c.Context(), a, file)
 	if err != nil {
 		return err
@@ -95,23 +98,15 @@ func (r *problemRun) compile(ctx context.Context, a *app, file string) (*infer.P
 	if ctx.Err() != nil {
 		return nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "the same once more"}
 	}
-	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
-	}
-	post, device, err := a.compile(m, r.cfg.Device)
-	if err != nil {
-		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
-	}
-	r.cfg.Device = device
-	return post, nil
+	return a.compiled(file, m, err)
 }
 
 // compiled returns the posterior of the model that a file describes.
-func compiled(file string, m *infer.Model, err error) (*infer.Posterior, error) {
+func (a *app) compiled(file string, m *infer.Model, err error) (*infer.Posterior, error) {
 	if err != nil {
 		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
 	}
-	post, err := m.Compile()
+	post, err := m.CompileOn(a.backend(1))
 	if err != nil {
 		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
 	}

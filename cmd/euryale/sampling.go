@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -38,6 +39,7 @@ type sampleDoc struct {
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Check       *checkDoc         `json:"model_check"`
 	Timing      timingDoc         `json:"timing"`
+	Device      string            `json:"device"`   // where the log density was computed
 	Attempts    int               `json:"attempts"` // number of attempts; more than 1 after a bad verdict
 	Run         string            `json:"run"`
 }
@@ -62,6 +64,12 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	every, err := time.ParseDuration(cfg.Every)
 	if err != nil {
 		return as(exitConfig, err)
+	}
+	if on := s.post.Device(); cfg.Device != on { // the folder says where to go on
+		cfg.Device = on
+		if err := writeJSON(s.dir.Path(runs.ConfigFile), s.config); err != nil {
+			return err
+		}
 	}
 	meter := a.meter()
 	fit, err := infer.Sample(ctx, s.post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
@@ -101,10 +109,12 @@ func (s sampling) retry() error {
 	return as(exitCannotWrite, os.Remove(s.dir.Path("checkpoint")))
 }
 
-// samplingCode returns the exit code for a damaged checkpoint, a full disk or a failed
+// samplingCode returns the exit code for a failed device, a damaged checkpoint, a full disk or a failed
 // run.
 func samplingCode(err error) int {
 	switch {
+	case ad.IsDeviceFault(err):
+		return exitNoDevice
 	case errors.Is(err, infer.ErrNotSaved):
 		return exitCannotWrite
 	case errors.Is(err, infer.ErrCheckpoint):
@@ -125,7 +135,13 @@ func (a *app) notSaved(err error) {
 // unsampled describes why the chains ended early.
 func (a *app) unsampled(s sampling, err error) error {
 	e := &exitError{code: samplingCode(err), err: err}
-	if e.code == exitData {
+	switch e.code {
+	case exitNoDevice:
+		e.hint = deviceHint(err)
+		if a.again != "" {
+			e.hint = a.again + ", with --device cpu to leave the GPU"
+		}
+	case exitData:
 		return a.unreadable(s.dir, err)
 	}
 	switch there := exists(s.dir.Path("checkpoint")); {
@@ -135,7 +151,6 @@ func (a *app) unsampled(s sampling, err error) error {
 	default:
 		e.err = fmt.Errorf("what was drawn since the last checkpoint is lost: %w", err)
 	}
-	a.deviceFailed(e)
 	return e
 }
 
@@ -173,7 +188,7 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 }
 
 func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) sampleDoc {
-	doc := sampleDoc{Summary: summaryDoc(fit.Summary()), Attempts: s.cfg.Attempt + 1, Run: string(s.dir), Check: checkDocument(v)}
+	doc := sampleDoc{Summary: summaryDoc(fit.Summary()), Device: s.post.Device(), Attempts: s.cfg.Attempt + 1, Run: string(s.dir), Check: checkDocument(v)}
 	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: numbers(fit.EBFMI()), OK: rep.OK(), Advice: advice(rep)}
 	for _, t := range fit.Timing() {
 		doc.Timing.Warmup = max(doc.Timing.Warmup, number(t.Warmup.Seconds()))
@@ -191,7 +206,7 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 		aim = fit.Aim(0)
 	}
 	settings := map[string]string{"model": s.model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
-		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth)}
+		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth), "device": s.post.Device()}
 	if err := writing(s.dir.SaveDraws(fit, settings), exitBug); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type sbcDoc struct {
 	Quantities  map[string]uniformDoc `json:"quantities"`
 	FalseAlarms number                `json:"false_alarms"`
 	OK          bool                  `json:"ok"`
+	Device      string                `json:"device"` // where the log density was computed
 	Verdict     string                `json:"verdict"`
 	Advice      []string              `json:"advice"`
 }
@@ -81,7 +82,7 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 		return err
 	}
 	m, err := p.Model()
-	post, err := compiled(cfg.file, m, err)
+	post, err := a.compiled(cfg.file, m, err)
 	if err != nil {
 		return err
 	}
@@ -94,28 +95,28 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 			}
 		}})
 	if ctx.Err() != nil && err != nil {
-		return a.interruptedSBC(cfg, r)
+		return a.interruptedSBC(cfg, post, r)
 	}
 	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.file, err))
 	}
-	return a.printSBC(cfg, r)
+	return a.printSBC(cfg, post, r)
 }
 
 // interruptedSBC prints the ranks so far. They are not saved and need careful reading,
 // because fits with few gradients finish first.
-func (a *app) interruptedSBC(cfg sbcConfig, r *infer.Calibration) error {
+func (a *app) interruptedSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {
 	if r == nil || r.Fits == 0 {
 		return as(exitInterrupted, fmt.Errorf("interrupted before a fit was complete"))
 	}
-	if err := a.printSBC(cfg, r); err != nil && codeOf(err) == exitCannotWrite {
+	if err := a.printSBC(cfg, post, r); err != nil && codeOf(err) == exitCannotWrite {
 		return err
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are above: they are not saved, and as quick fits end first they may lean without fault of the model", r.Fits, cfg.fits),
 		hint: fmt.Sprintf("--fits %d for a whole calibration of this length", max(10, r.Fits))}
 }
 
-func (a *app) printSBC(cfg sbcConfig, r *infer.Calibration) error {
+func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {
 	test, err := r.Report()
 	if err != nil {
 		return as(exitFailed, err)
@@ -123,7 +124,7 @@ func (a *app) printSBC(cfg sbcConfig, r *infer.Calibration) error {
 	rep := test.Diagnose()
 	if a.json {
 		d := sbcDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Quantities: map[string]uniformDoc{},
-			FalseAlarms: number(test.FalseAlarms), OK: rep.OK(), Verdict: rep.Verdict(), Advice: advice(rep)}
+			FalseAlarms: number(test.FalseAlarms), OK: rep.OK(), Device: post.Device(), Verdict: rep.Verdict(), Advice: advice(rep)}
 		for i, name := range test.Names {
 			d.Quantities[name] = uniformity(test.Rows[i])
 		}

@@ -30,6 +30,7 @@ type trainConfig struct {
 	File    string              `json:"file"`
 	Base    string              `json:"base"` // folder that the problem's relative paths refer to
 	Threads int                 `json:"threads,omitempty"`
+	Device  string              `json:"device,omitempty"` // where losses and gradients are computed: cpu, or a GPU such as cuda:0
 	Problem *connectome.Problem `json:"problem"`
 }
 
@@ -88,7 +89,7 @@ func (a *app) startTraining(ctx context.Context, file string, seeded bool) error
 	if seeded {
 		cfg.Problem.Seed = a.seed
 	}
-	t, err := openTrainee(&cfg, file)
+	t, err := a.openTrainee(&cfg, file)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,10 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 	if cfg.Problem == nil {
 		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
 	}
-	t, err := openTrainee(&cfg, dir.Path("config.json"))
+	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	t, err := a.openTrainee(&cfg, dir.Path("config.json"))
 	if err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 
 // openTrainee reads the examples of a problem, if they are in files, and builds it.
 // Errors name the file they come from.
-func openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
+func (a *app) openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
 	train, test, err := cfg.Problem.OpenExamples(cfg.Base)
 	if err != nil {
 		return nil, input(err)
@@ -147,7 +151,7 @@ func openTrainee(cfg *trainConfig, from string) (*connectome.Trainee, error) {
 	if err != nil {
 		return nil, as(exitData, fmt.Errorf("%s: %w", from, err))
 	}
-	t.Settings.Threads = cfg.Threads
+	t.Settings.Threads, t.Settings.Backend = cfg.Threads, a.backend(cfg.Threads)
 	return t, nil
 }
 
@@ -167,7 +171,8 @@ type trainDoc struct {
 		Gain     number `json:"gain"`
 		Beta     number `json:"beta"`
 	} `json:"fibres"`
-	Run string `json:"run"`
+	Device string `json:"device"` // where losses and gradients were computed
+	Run    string `json:"run"`
 }
 
 type metricDoc struct {
@@ -193,6 +198,12 @@ func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, 
 	set.Progress = func(p connectome.TrainProgress) {
 		bar.Add(p.Step-done, 0)
 		done = p.Step
+		if cfg.Device != p.Device { // the folder says where to go on
+			cfg.Device = p.Device
+			if err := writeJSON(dir.Path(runs.ConfigFile), cfg); err != nil {
+				a.notSaved(err)
+			}
+		}
 	}
 	save := func(s connectome.TrainState) error {
 		return as(exitCannotWrite, atomicfile.Write(dir.Path("checkpoint"), true, func(w io.Writer) error { return t.SaveState(w, s) }))
@@ -224,7 +235,7 @@ func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, 
 // finishTraining compares the result with the baselines, writes all files and prints the
 // results.
 func (a *app) finishTraining(ctx context.Context, dir runs.Folder, cfg *trainConfig, t *connectome.Trainee, out *connectome.Training) error {
-	doc := trainDoc{Engine: "connectome", Status: "trained", Updates: out.Step, Test: metric(out.Metrics), Run: string(dir)}
+	doc := trainDoc{Engine: "connectome", Status: "trained", Updates: out.Step, Test: metric(out.Metrics), Device: out.Device, Run: string(dir)}
 	tail := out.Loss[len(out.Loss)-max(1, len(out.Loss)/10):]
 	for _, l := range tail {
 		doc.Loss += number(l / float64(len(tail)))

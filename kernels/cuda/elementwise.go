@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
@@ -28,6 +29,8 @@ type Map struct {
 	Name       string   // of the kernel; letters, digits and underscores
 	Type       Type     // of inputs and output
 	Inputs     []string // names in the expression, such as x and y
+	Scalars    []string // names of numbers in the expression that are the same for all elements
+	Bool       bool     // whether the output holds bytes, 0 or 1, instead of numbers of Type
 	Expression string
 	Helper     string
 }
@@ -39,12 +42,36 @@ type Elementwise struct {
 	kernel *Function
 }
 
-// Source returns the program of the map. Threads take groups of 16 bytes, which is what a device
-// loads at once; what is left at the end is done one by one.
-func (m Map) Source() rtc.Source {
-	t, group := m.Type.C(), 16/m.Type.Size()
+// Source returns the program of the map.
+func (m Map) Source() rtc.Source { return MapsSource(m.Name+".cu", m) }
+
+// MapsSource returns one program of many maps, with the helpers of all in their order.
+func MapsSource(name string, maps ...Map) rtc.Source {
 	var b strings.Builder
-	b.WriteString(rtc.Prelude + m.Helper)
+	b.WriteString(rtc.Prelude)
+	for _, m := range maps {
+		b.WriteString(m.Helper)
+	}
+	for _, t := range []Type{Float32, Float64} {
+		if slices.ContainsFunc(maps, func(m Map) bool { return m.Type == t }) {
+			fmt.Fprintf(&b, "struct __align__(16) Group_%[1]s { %[1]s at[%[2]d]; };\n", t.C(), 16/t.Size())
+			fmt.Fprintf(&b, "struct __align__(%[2]d) Bools_%[1]s { unsigned char at[%[2]d]; };\n", t.C(), 16/t.Size())
+		}
+	}
+	for _, m := range maps {
+		m.write(&b)
+	}
+	return rtc.Source{Name: name, Text: b.String()}
+}
+
+// write appends the kernel. Threads take groups of 16 bytes, which is what a device loads at once;
+// what is left at the end is done one by one.
+func (m Map) write(b *strings.Builder) {
+	t, group := m.Type.C(), 16/m.Type.Size()
+	out, groups := t, "Group_"+t
+	if m.Bool {
+		out, groups = "unsigned char", "Bools_"+t
+	}
 	var declared, loaded, single, packed []string
 	for i, name := range m.Inputs {
 		declared = append(declared, t+" "+name)
@@ -52,19 +79,23 @@ func (m Map) Source() rtc.Source {
 		single = append(single, fmt.Sprintf("a%d[i]", i))
 		packed = append(packed, fmt.Sprintf("p%d.at[k]", i))
 	}
-	fmt.Fprintf(&b, "struct __align__(16) Group { %s at[%d]; };\n", t, group)
-	fmt.Fprintf(&b, "static __device__ __forceinline__ %s value(%s) { return (%s)(%s); }\n", t, strings.Join(declared, ", "), t, m.Expression)
-	fmt.Fprintf(&b, "extern \"C\" __global__ void __launch_bounds__(256) %s(%s) {\n", m.Name, strings.Join(append(loaded, t+"* y", "long long n"), ", "))
-	b.WriteString("  long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;\n")
-	fmt.Fprintf(&b, "  for (long long g = first; g < n / %d; g += step) {\n", group)
-	for i := range m.Inputs {
-		fmt.Fprintf(&b, "    Group p%d = ((const Group*)a%d)[g];\n", i, i)
+	loaded = append(loaded, out+"* out", "long long n")
+	for i, name := range m.Scalars {
+		arg := fmt.Sprintf("b%d", i)
+		declared, loaded = append(declared, t+" "+name), append(loaded, t+" "+arg)
+		single, packed = append(single, arg), append(packed, arg)
 	}
-	b.WriteString("    Group r;\n")
-	fmt.Fprintf(&b, "    for (int k = 0; k < %d; k++) r.at[k] = value(%s);\n", group, strings.Join(packed, ", "))
-	b.WriteString("    ((Group*)y)[g] = r;\n  }\n")
-	fmt.Fprintf(&b, "  for (long long i = n / %d * %d + first; i < n; i += step) y[i] = value(%s);\n}\n", group, group, strings.Join(single, ", "))
-	return rtc.Source{Name: m.Name + ".cu", Text: b.String()}
+	fmt.Fprintf(b, "static __device__ __forceinline__ %s value_%s(%s) { return (%s)(%s); }\n", out, m.Name, strings.Join(declared, ", "), out, m.Expression)
+	fmt.Fprintf(b, "extern \"C\" __global__ void __launch_bounds__(256) %s(%s) {\n", m.Name, strings.Join(loaded, ", "))
+	b.WriteString("  long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;\n")
+	fmt.Fprintf(b, "  for (long long g = first; g < n / %d; g += step) {\n", group)
+	for i := range m.Inputs {
+		fmt.Fprintf(b, "    Group_%s p%d = ((const Group_%s*)a%d)[g];\n", t, i, t, i)
+	}
+	fmt.Fprintf(b, "    %s r;\n", groups)
+	fmt.Fprintf(b, "    for (int k = 0; k < %d; k++) r.at[k] = value_%s(%s);\n", group, m.Name, strings.Join(packed, ", "))
+	fmt.Fprintf(b, "    ((%s*)out)[g] = r;\n  }\n", groups)
+	fmt.Fprintf(b, "  for (long long i = n / %d * %d + first; i < n; i += step) out[i] = value_%s(%s);\n}\n", group, group, m.Name, strings.Join(single, ", "))
 }
 
 // Elementwise compiles a map.
@@ -73,39 +104,69 @@ func (d *Device) Elementwise(m Map) (*Elementwise, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := mod.Function(m.Name)
+	return mod.Elementwise(m)
+}
+
+// Elementwise returns a map of a module that was compiled from MapsSource.
+func (m *Module) Elementwise(of Map) (*Elementwise, error) {
+	f, err := m.Function(of.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &Elementwise{d, m, f}, nil
+	return &Elementwise{m.d, of, f}, nil
 }
 
 // Run computes the first n elements of dst in the order of a stream. The destination may be one of
 // the inputs.
 func (e *Elementwise) Run(s *Stream, n int, dst *Buffer, inputs ...*Buffer) error {
-	if len(inputs) != len(e.m.Inputs) {
-		return fmt.Errorf("%w: %s takes %d inputs, and was given %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(inputs))
+	parts := make([]Part, len(inputs))
+	for i, b := range inputs {
+		parts[i] = b.At(0)
+	}
+	return e.RunAt(s, n, dst.At(0), parts, nil)
+}
+
+// RunAt is Run for arrays that begin anywhere in buffers, at multiples of 16 bytes, and for maps with
+// scalars, which are rounded to the type of the map.
+func (e *Elementwise) RunAt(s *Stream, n int, dst Part, inputs []Part, scalars []float64) error {
+	if len(inputs) != len(e.m.Inputs) || len(scalars) != len(e.m.Scalars) {
+		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, and was given %d and %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
 	}
 	if n < 0 {
 		return fmt.Errorf("%w: %s of %d elements: want 0 or more", ErrArgument, e.m.Name, n)
 	}
-	args := make([]any, 0, len(inputs)+2)
-	for i, b := range append(inputs[:len(inputs):len(inputs)], dst) {
-		if err := b.usable(e.d, 0, n*e.m.Type.Size()); err != nil {
+	args := make([]any, 0, len(inputs)+len(scalars)+2)
+	for i, p := range append(inputs[:len(inputs):len(inputs)], dst) {
+		size := e.m.Type.Size()
+		if e.m.Bool && i == len(inputs) {
+			size = 1
+		}
+		if err := p.Buffer.usable(e.d, p.Offset, n*size); err != nil {
 			return fmt.Errorf("%s: buffer %d of %d elements: %w", e.m.Name, i, n, err)
 		}
-		args = append(args, b)
+		if p.Offset%16 != 0 {
+			return fmt.Errorf("%w: %s: buffer %d begins at byte %d: want a multiple of 16", ErrArgument, e.m.Name, i, p.Offset)
+		}
+		args = append(args, p)
 	}
 	if n == 0 {
 		return nil
 	}
+	args = append(args, int64(n))
+	for _, v := range scalars {
+		if e.m.Type == Float32 {
+			args = append(args, float32(v))
+		} else {
+			args = append(args, v)
+		}
+	}
 	group := 16 / e.m.Type.Size()
-	return e.kernel.Launch(s, e.d.waves((n+group-1)/group, 256), Dim{X: 256}, 0, append(args, int64(n))...)
+	return e.kernel.Launch(s, e.d.Waves((n+group-1)/group, 256), Dim{X: 256}, 0, args...)
 }
 
-// waves returns a grid of blocks for n pieces of work that strides over them: at most 32 blocks for
+// Waves returns a grid of blocks for n pieces of work that strides over them: at most 32 blocks for
 // each multiprocessor, which is four times what it holds at once.
-func (d *Device) waves(n, threads int) Dim {
+func (d *Device) Waves(n, threads int) Dim {
 	g := Blocks(n, threads)
 	g.X = min(g.X, 32*max(d.info.Multiprocessors, 1))
 	return g

@@ -239,7 +239,7 @@ func (g *Group) ringReduce(t Type, n int, parts []Part) error {
 				return err
 			}
 			mine := parts[i].Buffer.At(parts[i].Offset + at*t.Size())
-			return add[i].Launch(s, g.devices[i].waves(count, 256), Dim{X: 256}, 0, mine, received[i], int64(count))
+			return add[i].Launch(s, g.devices[i].Waves(count, 256), Dim{X: 256}, 0, mine, received[i], int64(count))
 		})
 		if err != nil {
 			return err

@@ -60,10 +60,14 @@ func (d *Device) Compiler() (*rtc.Compiler, error) { return d.modules.compilerOf
 
 // Compile returns the kernels of a program in CUDA C: those of an earlier call with the same program,
 // or from the cache on disk, or compiled now. It returns a *rtc.CompileError if the program is wrong.
-// While a graph is captured only the first is possible.
+// Without a compiler it returns those of the program's PTX, if there is one, and else an error that
+// wraps rtc.ErrNoCompiler. While a graph is captured only the first is possible.
 func (d *Device) Compile(s rtc.Source) (*Module, error) {
 	c, err := d.Compiler()
-	if err != nil {
+	switch {
+	case err != nil && s.PTX != nil:
+		return d.once("PTX of "+s.Name, s.Name, func() (*Module, error) { return d.load(s.PTX, s.Name) })
+	case err != nil:
 		return nil, err
 	}
 	target := rtc.Target{Major: d.info.Capability[0], Minor: d.info.Capability[1]}
@@ -71,11 +75,17 @@ func (d *Device) Compile(s rtc.Source) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.once(key, s.Name, func() (*Module, error) { return d.compile(c, s, target) })
+}
+
+// once calls a function that makes a module, unless an earlier call with the same key succeeded, and
+// returns the module.
+func (d *Device) once(key, name string, makes func() (*Module, error)) (*Module, error) {
 	ms := &d.modules
 	ms.mu.Lock()
 	p := ms.known[key]
 	if p == nil {
-		if err := d.refuse("Device.Compile", "compile "+s.Name+" before"); err != nil {
+		if err := d.refuse("Device.Compile", "compile "+name+" before"); err != nil {
 			ms.mu.Unlock()
 			return nil, err
 		}
@@ -85,7 +95,7 @@ func (d *Device) Compile(s rtc.Source) (*Module, error) {
 		}
 		ms.known[key] = p
 		ms.mu.Unlock()
-		if p.m, p.err = d.compile(c, s, target); p.err != nil {
+		if p.m, p.err = makes(); p.err != nil {
 			ms.mu.Lock()
 			delete(ms.known, key) // the next call tries again
 			ms.mu.Unlock()

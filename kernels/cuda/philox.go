@@ -10,8 +10,15 @@ import (
 //go:embed cu/philox.cu
 var philoxText string
 
+// philoxPTX is the program compiled for machines without NVRTC; make ptx writes it.
+//
+//go:embed ptx/philox.ptx
+var philoxPTX []byte
+
 // PhiloxSource is the program that Philox runs, for checks of it with other compilers.
-func PhiloxSource() rtc.Source { return rtc.Source{Name: "philox.cu", Text: philoxText} }
+func PhiloxSource() rtc.Source {
+	return rtc.Source{Name: "philox.cu", Text: philoxText, PTX: philoxPTX}
+}
 
 // Philox draws random numbers on a device from the counter-based generator Philox4x32-10. The same
 // seed, subsequence and offset give the same integers and uniform numbers as package tensor's
@@ -84,7 +91,7 @@ func (g *Philox) run(s *Stream, kernel string, dst *Buffer, n, size int, args ..
 	if err != nil {
 		return err
 	}
-	if err := f.Launch(s, s.d.waves((n+3)/4, 256), Dim{X: 256}, 0, append(args, g.Seed, g.Offset, g.Subsequence)...); err != nil {
+	if err := f.Launch(s, s.d.Waves((n+3)/4, 256), Dim{X: 256}, 0, append(args, g.Seed, g.Offset, g.Subsequence)...); err != nil {
 		return err
 	}
 	g.Offset += uint64(n+3) / 4

@@ -2,8 +2,10 @@ package cuda
 
 import (
 	"fmt"
+	"os"
 	"sync"
 
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
@@ -21,8 +23,24 @@ func newSystem() *system {
 	return s
 }
 
-// standard is the driver of the machine, looked for once.
-var standard = sync.OnceValue(newSystem)
+// found is the driver of the machine, and the path that the environment named when it was looked for.
+var found struct {
+	sync.Mutex
+	s    *system
+	path string
+}
+
+// standard returns the driver of the machine. It is looked for once, and if there was none once more when
+// the environment names another.
+func standard() *system {
+	path := os.Getenv(dl.Variable("CUDA"))
+	found.Lock()
+	defer found.Unlock()
+	if found.s == nil || found.s.err != nil && found.path != path {
+		found.s, found.path = newSystem(), path
+	}
+	return found.s
+}
 
 // Available returns nil if there is a GPU that can be used. Otherwise the error wraps ErrNoDriver,
 // ErrDriverTooOld or ErrNoDevice and says what was tried.

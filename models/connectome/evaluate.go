@@ -65,7 +65,7 @@ func (c *Circuit) judge(e Examples, r *Readout, losses []Loss, threads int) (*ju
 		m := (*machine)(nil)
 		if size > 0 {
 			var err error
-			if m, err = c.compile(size, labels, e.perStep(c), KCap{Hard: true}, "64", threads, outputs); err != nil {
+			if m, err = c.compile(size, labels, e.perStep(c), KCap{Hard: true}, "64", ad.CPU{Threads: threads}, outputs); err != nil {
 				return nil, fmt.Errorf("connectome: %w", err)
 			}
 		}

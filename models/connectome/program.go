@@ -18,7 +18,7 @@ type machine struct {
 
 // compile makes the program of outputs of a pass. The inputs are the stimuli (once or
 // step by step), labels, temperature and parameters, in this order.
-func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision string, threads int, outputs func(p *Pass, params []*ad.Node) []*ad.Node) (*machine, error) {
+func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision string, b ad.Backend, outputs func(p *Pass, params []*ad.Node) []*ad.Node) (*machine, error) {
 	m := &machine{circuit: c, batch: batch, classes: classes, precision: precision, steps: 1}
 	if perStep {
 		m.steps = c.Steps
@@ -42,7 +42,7 @@ func (c *Circuit) compile(batch, classes int, perStep bool, cap KCap, precision 
 	if precision == "64" {
 		bits = 64
 	}
-	prog, err := ad.Compile(outputs(pass, flat), ad.Settings{Inputs: inputs, Precision: bits, Backend: ad.CPU{Threads: threads}})
+	prog, err := ad.Compile(outputs(pass, flat), ad.Settings{Inputs: inputs, Precision: bits, Backend: b})
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ type TrainSettings struct {
 	Precision string
 	Seed      uint64 // seed of the batches
 	Threads   int    // number of threads. Default GOMAXPROCS
+	// Backend runs the losses and their gradients, such as ad.CUDA{}; hard assemblies are evaluated on
+	// the processor. Default: the processor, with Threads.
+	Backend ad.Backend
 
 	Readout *Readout // readout for accuracy and overlap of hard assemblies. Default: only losses
 	Test    Examples // examples that metrics are computed on. Default: the training examples
@@ -50,6 +53,7 @@ type TrainProgress struct {
 	Terms       []float64 // values of Losses, each times its weight
 	Temperature float64
 	Metrics     *Metrics // metrics after the update; nil if none are due
+	Device      string   // where losses and gradients are computed: "cpu", or a GPU such as "cuda:0"
 }
 
 // TrainState is everything that training has to remember. Its fields are numbers and slices of
@@ -65,6 +69,7 @@ type TrainState struct {
 type Training struct {
 	TrainState
 	Metrics Metrics // metrics of hard assemblies at the end
+	Device  string  // where the losses and gradients were computed: "cpu", or a GPU such as "cuda:0"
 }
 
 // Train fits the parameters of a circuit to examples by Adam. When ctx ends, it returns the result
@@ -108,6 +113,9 @@ func (s TrainSettings) defaults() TrainSettings {
 	count(&s.SaveEvery, 100)
 	if s.Precision == "" {
 		s.Precision = "64"
+	}
+	if s.Backend == nil {
+		s.Backend = ad.CPU{Threads: s.Threads}
 	}
 	return s
 }
@@ -171,7 +179,7 @@ func newTrainer(c *Circuit, e Examples, s TrainSettings) (*trainer, error) {
 	if t.judge, err = c.judge(s.Test, s.Readout, s.Losses, s.Threads); err != nil {
 		return nil, err
 	}
-	if t.machine, err = c.compile(s.Batch, classes, e.perStep(c), s.Cap, s.Precision, s.Threads, t.outputs); err != nil {
+	if t.machine, err = c.compile(s.Batch, classes, e.perStep(c), s.Cap, s.Precision, s.Backend, t.outputs); err != nil {
 		return nil, fmt.Errorf("connectome: %w", err)
 	}
 	t.state = TrainState{Params: c.Start()}
@@ -192,20 +200,25 @@ func (t *trainer) outputs(p *Pass, params []*ad.Node) []*ad.Node {
 func (t *trainer) run(ctx context.Context) (*Training, error) {
 	for t.state.Step < t.Steps {
 		if err := ctx.Err(); err != nil {
-			return &Training{TrainState: t.snapshot()}, err
+			return t.result(), err
 		}
 		p, err := t.update()
 		if err != nil {
-			return &Training{TrainState: t.snapshot()}, err
+			return t.result(), err
 		}
 		if err := t.report(ctx, p); err != nil {
-			return &Training{TrainState: t.snapshot()}, err
+			return t.result(), err
 		}
 	}
-	out := &Training{TrainState: t.snapshot()}
+	out := t.result()
 	var err error
 	out.Metrics, err = t.judge.metrics(ctx, t.state.Params)
 	return out, err
+}
+
+// result returns what training has reached, without metrics.
+func (t *trainer) result() *Training {
+	return &Training{TrainState: t.snapshot(), Device: t.machine.state.Program().Device()}
 }
 
 // purposeBatch is the random stream of batches; the stream's number is the update.
@@ -219,7 +232,7 @@ func (t *trainer) update() (TrainProgress, error) {
 	for i := range which {
 		which[i] = src.IntN(t.examples.Len())
 	}
-	p := TrainProgress{Step: step + 1, Steps: t.Steps, Temperature: t.temperature(step)}
+	p := TrainProgress{Step: step + 1, Steps: t.Steps, Temperature: t.temperature(step), Device: t.machine.state.Program().Device()}
 	if err := t.machine.load(t.examples, which); err != nil {
 		return p, err
 	}

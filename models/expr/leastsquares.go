@@ -14,14 +14,20 @@ import (
 // start or are tied, in natural order of their names, with starts and bounds; and the document's
 // settings of the method.
 func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
-	out, s, err := p.leastSquares()
+	return p.LeastSquaresOn(nil)
+}
+
+// LeastSquaresOn is LeastSquares, but the residual and its derivatives run on a backend, such as
+// ad.CUDA{}. Nil is one thread of the processor.
+func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, error) {
+	out, s, err := p.leastSquares(b)
 	if err != nil {
 		err = fmt.Errorf("expr: %w", err)
 	}
 	return out, s, err
 }
 
-func (p *Problem) leastSquares() (*optim.Problem, optim.Settings, error) {
+func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, error) {
 	s := optim.Settings{Method: optim.Method(p.Method), Loss: optim.Loss(p.Loss), LossScale: p.FScale, Fixed: p.Fixed,
 		FTol: p.FTol, XTol: p.XTol, GTol: p.GTol, MaxEvaluations: p.MaxNFev, RelativeSigma: p.Sigma == ""}
 	if p.Absolute != nil {
@@ -63,7 +69,7 @@ func (p *Problem) leastSquares() (*optim.Problem, optim.Settings, error) {
 		}
 		r = ad.Div(r, sigma)
 	}
-	out, err := optim.FromGraph(r, params)
+	out, err := optim.FromGraphOn(b, r, params)
 	if err != nil {
 		return nil, s, err
 	}

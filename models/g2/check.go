@@ -184,11 +184,11 @@ func (f *Fit) compare(ctx context.Context, s Settings) {
 		if err != nil || f.Curve.Err == nil {
 			return
 		}
-		ready, err := compile(model, len(f.Curve.X))
+		ready, err := compile(model, len(f.Curve.X), s.Backend)
 		if err != nil {
 			return
 		}
-		g := fitOne(ctx, model, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, alone: true}, ready)
+		g := fitOne(ctx, model, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, Backend: s.Backend, alone: true}, ready)
 		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
 			best, least, reduced = name, b, g.ReducedChiSquared
 		}

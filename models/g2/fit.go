@@ -35,6 +35,9 @@ type Settings struct {
 	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
 	// fit of its bin fail.
 	DropInvalid bool
+	// Backend runs the residuals and their derivatives, such as ad.CUDA{}. Default: one thread of the
+	// processor for each bin.
+	Backend ad.Backend
 
 	alone bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
 }
@@ -57,6 +60,9 @@ type Fit struct {
 	Active                  []int // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	Warnings                []string
 	Check                   check.Verdict // verdict about the model; the zero value if there is no fit
+	Device                  string        // where the residuals were computed: "cpu", or a GPU such as "cuda:0"
+
+	fault error // error of a device, which is not of this bin
 }
 
 // OK reports whether the fit converged.
@@ -69,14 +75,14 @@ type compiled struct {
 }
 
 // compile builds the problem (mean(x) - y) w of a model for n points.
-func compile(model Model, n int) (*compiled, error) {
+func compile(model Model, n int, b ad.Backend) (*compiled, error) {
 	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
 	p := make([]*ad.Node, len(model.Params))
 	for i, q := range model.Params {
 		p[i] = ad.Input(q.Name)
 	}
 	zero := make([]float64, n)
-	prob, err := optim.FromGraph(ad.Mul(ad.Sub(model.mean(p, x), y), w), p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: zero})
+	prob, err := optim.FromGraphOn(b, ad.Mul(ad.Sub(model.mean(p, x), y), w), p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: zero})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +91,7 @@ func compile(model Model, n int) (*compiled, error) {
 
 // FitAll fits every curve, in parallel; the results are the same for any number of threads. A bin
 // that cannot be fitted has the Status "failed" and does not affect the others. The error is about
-// the settings, or is the context's.
+// the settings or a device, or is the context's.
 func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err
@@ -99,7 +105,7 @@ func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit
 	for _, c := range curves {
 		if n := len(c.X); ready[n] == nil && n > 0 {
 			var err error
-			if ready[n], err = compile(model, n); err != nil {
+			if ready[n], err = compile(model, n, s.Backend); err != nil {
 				return nil, err
 			}
 		}
@@ -125,6 +131,11 @@ func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit
 	}
 	close(next)
 	wg.Wait()
+	for _, f := range out {
+		if f.fault != nil {
+			return out, f.fault
+		}
+	}
 	return out, ctx.Err()
 }
 
@@ -159,7 +170,7 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 }
 
 func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compiled, dropped ...check.Alteration) Fit {
-	f := Fit{Model: model, Curve: c, Status: "failed"}
+	f := Fit{Model: model, Curve: c, Status: "failed", Device: "cpu"}
 	if len(c.X) == 0 {
 		return f.failed(make([]float64, len(model.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
 	}
@@ -176,6 +187,7 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 		}
 	}
 	p := ready.problem.Clone()
+	f.Device = p.Device()
 	if err := p.SetData(c.X, c.Y, w); err != nil {
 		return f.failed(start, err)
 	}
@@ -199,7 +211,7 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 		return f
 	}
 	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6) {
-		lower := Fit{Model: model, Curve: c}
+		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
 		if err := lower.judge(other, names, dropped); err == nil {
@@ -260,6 +272,9 @@ func better(a, b *optim.Result) bool {
 }
 
 func (f Fit) failed(start []float64, err error) Fit {
+	if ad.IsDeviceFault(err) {
+		f.fault = err
+	}
 	f.X, f.Message = start, err.Error()
 	f.SD = slices.Repeat([]float64{-1}, len(start))
 	f.Absolute, f.Scaled = f.SD, f.SD

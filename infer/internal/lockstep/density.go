@@ -26,7 +26,7 @@ type densityProgram struct {
 func newDensityProgram(d *Density, lanes int) (func() integrator, error) {
 	k := len(d.Parameters)
 	inputs, batched := slices.Concat(d.Parameters, d.Given), slices.Concat(d.Parameters, d.Batched)
-	prog, err := ad.Compile(d.Outputs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
+	prog, err := ad.Compile(d.Outputs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: d.Backend})
 	return func() integrator {
 		s := prog.NewState()
 		m := &densityProgram{state: s, lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}

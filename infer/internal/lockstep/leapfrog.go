@@ -50,7 +50,7 @@ func newLeapfrogProgram(density *Density, lanes int) (func() integrator, error) 
 	e := ad.Exp(ad.Neg(ad.Abs(ad.Sub(h0, h))))
 	own := []*ad.Node{q, z, w, f, eps, h0}
 	inputs, batched := slices.Concat(own, density.Given), slices.Concat(own, density.Batched)
-	prog, err := ad.Compile([]*ad.Node{q1, z2, w1, g, lp, h, e}, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: ad.CPU{Threads: 1}})
+	prog, err := ad.Compile([]*ad.Node{q1, z2, w1, g, lp, h, e}, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: density.Backend})
 	return func() integrator { return startLeapfrogProgram(prog, density, lanes, placesOf(inputs, batched)) }, err
 }
 

@@ -16,6 +16,8 @@ type Density struct {
 	Batched []*ad.Node
 	// Values are the values of Given to begin with.
 	Values [][]float64
+	// Backend runs the lanes.
+	Backend ad.Backend
 }
 
 // dim is the number of unconstrained parameters.

@@ -23,6 +23,7 @@ type Source struct {
 	Text    string            // the program; its kernels are extern "C"
 	Headers map[string]string // texts that the program includes by these names
 	Options []string          // further options of NVRTC, after ours
+	PTX     []byte            // the program compiled beforehand, for machines without NVRTC; nil if there is none
 }
 
 func (s Source) name() string {

@@ -1,0 +1,102 @@
+package autodiff
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
+)
+
+// DeviceWorth is the memory of a program's arrays, in bytes, from which Auto takes a GPU: 8 MiB, a
+// million float64. A processor spends about a millisecond on arrays of that size; a launch of the
+// program on a GPU, with the copies of its inputs and outputs, is expected to take tens of
+// microseconds. The number is an estimate. Large matrix products repay a GPU earlier than it says.
+const DeviceWorth = 8 << 20
+
+// Auto runs a program on a GPU if its arrays take DeviceWorth bytes and the GPU can be opened, and
+// on the processor otherwise. The choice is made once, by Compile: a GPU that is lost or out of
+// memory later makes Run return an error. The zero value is the default.
+type Auto struct {
+	CUDA CUDA // the GPU to take
+	CPU  CPU  // settings of the processor
+	// Least replaces DeviceWorth; negative takes the GPU for programs of every size.
+	Least int
+	// Chosen, unless nil, is told of every choice.
+	Chosen func(Choice)
+}
+
+// Choice says where Auto runs a program and why.
+type Choice struct {
+	Device string // "cpu" or "cuda:0"
+	Bytes  int    // memory of the program's arrays
+	Least  int    // memory from which the GPU is taken
+	Err    error  // why the GPU could not be used; nil unless the program is large enough for it
+}
+
+// String says it in words.
+func (c Choice) String() string {
+	switch {
+	case c.Err != nil:
+		return fmt.Sprintf("computing on the processor, as the GPU cannot be used: %v", c.Err)
+	case c.Device == "cpu":
+		return fmt.Sprintf("computing on the processor: arrays of %d bytes, and a GPU is taken from %d", c.Bytes, c.Least)
+	}
+	return fmt.Sprintf("computing on %s: arrays of %d bytes, and a GPU is taken from %d", c.Device, c.Bytes, c.Least)
+}
+
+func (a Auto) options(s Settings) (cpu.Options, error) { return a.CPU.options(s) }
+
+func (a Auto) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
+	reals, ints := p.Sizes()
+	c := Choice{Device: "cpu", Bytes: reals*(s.Precision/8) + ints*8, Least: a.Least}
+	if c.Least == 0 {
+		c.Least = DeviceWorth
+	}
+	tell := a.Chosen
+	if tell == nil {
+		tell = func(Choice) {}
+	}
+	if c.Bytes < c.Least {
+		tell(c)
+		return nil, nil
+	}
+	code, err := a.CUDA.compile(p, s)
+	switch {
+	case err == nil:
+		c.Device = code.Device().String()
+	case unopened(err):
+		c.Err, err = err, nil
+	default:
+		return nil, err
+	}
+	tell(c)
+	return code, err
+}
+
+// unopened reports whether an error says that there is no usable GPU, rather than that one failed.
+func unopened(err error) bool {
+	for _, e := range []error{device.ErrNoDriver, device.ErrNoDevice, device.ErrDriverTooOld, rtc.ErrNoCompiler} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsDeviceFault reports whether an error says that a GPU cannot be opened, is lost, or is out of
+// memory: then it is the device that failed and not the computation.
+func IsDeviceFault(err error) bool {
+	return unopened(err) || errors.Is(err, device.ErrDeviceLost) || errors.Is(err, device.ErrOutOfMemory) || errors.As(err, new(*device.Error))
+}
+
+// Device returns where the program runs: "cpu", or a GPU such as "cuda:0".
+func (p *Program) Device() string {
+	if p.device == nil {
+		return "cpu"
+	}
+	return p.device.Device().String()
+}
