@@ -116,7 +116,7 @@ kernels: ## generate the SIMD assembly again
 	$(GO) generate ./kernels
 
 ptx: ## compile the fixed kernels for GPUs without NVRTC (Debian: clang-19 and libclc-19)
-	$(GO) run ./kernels/cuda/basic/clang
+	$(GO) run ./internal/ptx
 
 nvrtc: ## NVIDIA's run-time compiler in .peers, for tests that compile kernels with it (its licence is NVIDIA's; nothing of it is shipped)
 	test -x .peers/bin/pip || $(PYTHON) -m venv .peers

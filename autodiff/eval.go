@@ -42,6 +42,9 @@ func FromDense(d *gt.Dense) *Node {
 	if d == nil {
 		return mistake("tensor", "a nil tensor")
 	}
+	if !d.IsNativelyAccessible() {
+		return mistake("tensor", "elements in the memory of a device: copy them to the host first")
+	}
 	shape, strides := []int(d.Shape()), d.Strides()
 	if len(shape) != len(strides) {
 		d = d.Materialize().(*gt.Dense)

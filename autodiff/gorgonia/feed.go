@@ -46,6 +46,9 @@ func (f *feed) value(v G.Value) error {
 }
 
 func (f *feed) dense(d *gt.Dense) error {
+	if !d.IsNativelyAccessible() {
+		return fmt.Errorf("a value of shape %v in the memory of a device: copy it to the host first", d.Shape())
+	}
 	d = rowMajor(d)
 	n := -1
 	switch t := d.Dtype(); {

@@ -48,6 +48,9 @@ func converted[T float32 | int](data []float64) []T {
 // readValue copies a value's elements, in row-major order, to dst.
 func readValue(dst []float64, v G.Value) error {
 	if d, ok := v.(*gt.Dense); ok {
+		if !d.IsNativelyAccessible() {
+			return fmt.Errorf("gorgonia: elements of a value of shape %v are in the memory of a device: copy them to the host first", d.Shape())
+		}
 		v = rowMajor(d)
 	}
 	n := 1

@@ -46,7 +46,9 @@ var (
 // these.
 var rooms = map[string][]string{
 	"kernels/cuda":               {"kernels/cuda/drv", "kernels/cuda/dl", "kernels/cuda/lib", "kernels/cuda/rtc"},
+	"kernels/cuda/basic":         {"kernels/cuda", "kernels/cuda/rtc"},
 	"kernels/cuda/dl":            {},
+	"tensor/device":              {"kernels/cuda", "kernels/cuda/basic", "tensor"},
 	"kernels/cuda/drv":           {"kernels/cuda/dl"},
 	"kernels/cuda/lib":           {"kernels/cuda/dl", "kernels/cuda/drv"},
 	"kernels/cuda/rtc":           {"kernels/cuda/dl"},

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
@@ -160,11 +159,11 @@ func (d *Device) keepWinner(key, name string) {
 
 // tuneRun is a tuning under way.
 type tuneRun struct {
-	d        *Device
-	s        *Stream
-	t        Tuning
-	from, to drv.Event
-	want     [][]float64 // the default's outputs
+	d     *Device
+	s     *Stream
+	t     Tuning
+	watch *Stopwatch
+	want  [][]float64 // the default's outputs
 }
 
 func (d *Device) tune(ctx context.Context, t Tuning) (TuneResult, error) {
@@ -172,23 +171,11 @@ func (d *Device) tune(ctx context.Context, t Tuning) (TuneResult, error) {
 		t.Tolerance = [...]float64{Float32: 1e-4, Float64: 1e-11}[t.Type]
 	}
 	r := &tuneRun{d: d, s: d.compute, t: t}
-	err := d.do(func() (err error) {
-		if r.from, err = d.drv.EventCreate(true); err == nil {
-			r.to, err = d.drv.EventCreate(true)
-		}
-		return d.check(err, nil)
-	})
-	defer d.do(func() error {
-		for _, e := range []drv.Event{r.from, r.to} {
-			if e != 0 {
-				d.drv.EventDestroy(e)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	var err error
+	if r.watch, err = r.s.Stopwatch(); err != nil {
 		return TuneResult{}, err
 	}
+	defer r.watch.Close()
 	result, best := TuneResult{}, math.Inf(1)
 	for i, v := range t.Variants {
 		trial, err := r.trial(ctx, i, v, best)
@@ -234,7 +221,7 @@ func (r *tuneRun) trial(ctx context.Context, i int, v Variant, best float64) (Tu
 	}
 	var times []float64
 	for n := range tuneWarmups + tuneRuns {
-		ms, err := r.time(ctx, v)
+		ms, err := r.watch.Time(ctx, func() error { return v.Run(r.s) })
 		if err != nil {
 			return refuse(err)
 		}
@@ -335,32 +322,6 @@ func (r *tuneRun) compare(got [][]float64) error {
 		}
 	}
 	return nil
-}
-
-// time runs a variant once between two events and returns the milliseconds.
-func (r *tuneRun) time(ctx context.Context, v Variant) (float64, error) {
-	d := r.d
-	record := func(e drv.Event) error {
-		return r.s.do(func() error { return d.check(d.drv.EventRecord(e, r.s.handle), r.s) })
-	}
-	if err := record(r.from); err != nil {
-		return 0, err
-	}
-	if err := v.Run(r.s); err != nil {
-		return 0, err
-	}
-	if err := record(r.to); err != nil {
-		return 0, err
-	}
-	if err := r.s.wait(ctx); err != nil {
-		return 0, err
-	}
-	var ms float64
-	err := d.do(func() (err error) {
-		ms, err = d.drv.EventElapsed(r.from, r.to)
-		return d.check(err, r.s)
-	})
-	return ms, err
 }
 
 // median returns the middle of some numbers, the mean of both for an even count.

@@ -1,6 +1,6 @@
-// Kernels on whole arrays: copies between layouts, constants, reductions along an axis, products of
-// matrices. Maps of elements are generated (maps.go). Each kernel is there for float and double; results
-// do not depend on the grid, and no kernel uses atomic operations.
+// What kernels on whole arrays do: copies between layouts, constants, reductions along an axis, products
+// of matrices. arrays.go appends the kernels, one for each type. Results do not depend on the grid, and
+// nothing uses atomic operations.
 
 typedef long long index_t;
 
@@ -23,16 +23,6 @@ static __device__ __forceinline__ index_t place(const Layout& l, index_t i) {
   }
   return at;
 }
-
-// gather copies n elements of a layout to a contiguous array, scatter the other way round.
-#define COPIES(bytes, T)                                                                                                       \
-  extern "C" __global__ void __launch_bounds__(256) gather_##bytes(const T* x, T* y, index_t n, Layout l) { EACH(i, n) y[i] = x[place(l, i)]; }  \
-  extern "C" __global__ void __launch_bounds__(256) scatter_##bytes(const T* x, T* y, index_t n, Layout l) { EACH(i, n) y[place(l, i)] = x[i]; } \
-  extern "C" __global__ void __launch_bounds__(256) fill_##bytes(T* y, index_t n, T value) { EACH(i, n) y[i] = value; }
-
-COPIES(1, unsigned char)
-COPIES(4, unsigned)
-COPIES(8, unsigned long long)
 
 // A reduction has an accumulator A and a result R. Sums and products of float are taken in double.
 // Maxima and minima are NaN if an element is; the index of an extremum is that of the first NaN, or
@@ -132,25 +122,6 @@ template <typename Op> static __device__ __forceinline__ void finish(const typen
   }
 }
 
-#define COMMA ,
-#define REDUCTION(name, T, Op)                                                                                                           \
-  extern "C" __global__ void __launch_bounds__(256) name##_rows(const T* x, Op::R* y, Op::A* part, index_t outer, index_t length, index_t inner, index_t pieces) { \
-    __shared__ Op::A tree[256];                                                                                                          \
-    rows<T, Op>(x, y, part, tree, outer, length, pieces);                                                                                \
-  }                                                                                                                                      \
-  extern "C" __global__ void __launch_bounds__(256) name##_columns(const T* x, Op::R* y, Op::A* part, index_t outer, index_t length, index_t inner, index_t pieces) { \
-    columns<T, Op>(x, y, part, outer, length, inner, pieces);                                                                            \
-  }                                                                                                                                      \
-  extern "C" __global__ void __launch_bounds__(256) name##_finish(const Op::A* part, Op::R* y, index_t results, index_t pieces) { finish<Op>(part, y, results, pieces); }
-
-#define REDUCTIONS(T, suffix)                           \
-  REDUCTION(sum_##suffix, T, Sum<T>)                    \
-  REDUCTION(prod_##suffix, T, Prod<T>)                  \
-  REDUCTION(max_##suffix, T, Extremum<T COMMA 1>)       \
-  REDUCTION(min_##suffix, T, Extremum<T COMMA - 1>)     \
-  REDUCTION(argmax_##suffix, T, Where<T COMMA 1>)       \
-  REDUCTION(argmin_##suffix, T, Where<T COMMA - 1>)
-
 // c = a b for a [m, k] and b [k, n] with any steps along rows and columns. A block of 256 threads makes
 // 64 x 64 elements, 4 x 4 in each thread, from strips of 16 in shared memory; neighbouring threads load
 // neighbouring elements where one of the steps is 1. Sums are in T, in the order of k.
@@ -202,18 +173,3 @@ template <typename T> static __device__ __forceinline__ void matvec(T* tree, con
     __syncthreads();
   }
 }
-
-#define PRODUCTS(T, suffix)                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(256) matmul_##suffix(const T* a, const T* b, T* c, index_t m, index_t n, index_t k, index_t ar, index_t ac, index_t br, index_t bc, index_t cr, index_t cc) { \
-    __shared__ T sa[16][65], sb[16][65];                                                                                                   \
-    matmul<T>(sa, sb, a, b, c, m, n, k, ar, ac, br, bc, cr, cc);                                                                           \
-  }                                                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(256) matvec_##suffix(const T* a, const T* x, T* y, index_t m, index_t k, index_t ar, index_t ac, index_t xs, index_t ys) { \
-    __shared__ T tree[256];                                                                                                                \
-    matvec<T>(tree, a, x, y, m, k, ar, ac, xs, ys);                                                                                        \
-  }
-
-REDUCTIONS(float, f32)
-REDUCTIONS(double, f64)
-PRODUCTS(float, f32)
-PRODUCTS(double, f64)

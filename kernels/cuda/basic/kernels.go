@@ -1,7 +1,6 @@
 package basic
 
 import (
-	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -11,12 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-//go:embed arrays.cu
-var arraysText string
-
 // Sources returns the programs of the set, with their PTX.
 func Sources() []rtc.Source {
-	all := []rtc.Source{{Name: "arrays.cu", Text: arraysText}, cuda.MapsSource("maps_f32.cu", list(cuda.Float32)...), cuda.MapsSource("maps_f64.cu", list(cuda.Float64)...)}
+	all := []rtc.Source{{Name: "arrays.cu", Text: arrays()}, cuda.MapsSource("maps_f32.cu", list(cuda.Float32)...), cuda.MapsSource("maps_f64.cu", list(cuda.Float64)...)}
 	for i := range all {
 		all[i].PTX = ptx(all[i].Name)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoCompiler says that no NVRTC was found; the error around it lists what was tried.
-var ErrNoCompiler = errors.New("cuda: no run-time compiler")
+var ErrNoCompiler = errors.New("cuda: no run-time compiler: the kernels of graphs need NVRTC")
 
 // spec says how NVRTC is called, newest first.
 var spec = dl.Spec{

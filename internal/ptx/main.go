@@ -1,4 +1,4 @@
-// Command clang writes the PTX of the kernels in packages basic and cuda: go run ./kernels/cuda/basic/clang.
+// Command ptx writes the PTX of the kernels in packages basic and cuda: go run ./internal/ptx.
 // It needs clang++ 19 and libclc 19 (Debian: clang-19, libclc-19).
 package main
 

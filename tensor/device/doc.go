@@ -1,0 +1,25 @@
+// Package device keeps arrays of gorgonia.org/tensor in the memory of a GPU and computes on them there.
+//
+// An [Engine] is a tensor.Engine: Gorgonia's functions find its operations through their own interfaces,
+// so tensor.Add, tensor.MatMul, tensor.Sum and so on work on arrays of the device. [Engine.ToDevice] and
+// [Engine.ToHost] copy between the two memories. Elements are float32 or float64; comparisons give bool
+// and indices int. Views that are not contiguous are copied on the device first, except by products of
+// matrices, which read any layout. What has one element, such as the sum of everything, is returned in
+// the processor's memory.
+//
+//	d, err := cuda.Open(0, cuda.Options{})
+//	e := device.New(d)
+//	x, err := e.ToDevice(host)
+//	y, err := tensor.Tanh(x)
+//	s, err := tensor.Sum(y)         // in the processor's memory
+//	back, err := e.ToHost(y)
+//
+// Memory is given back by [Engine.Release], or after the collector has found the array unreachable. A view
+// made by Dense.Slice does not keep the array that it was made of: keep that until the view is no longer
+// used. [Engine.Slice] makes a view that does.
+//
+// Gorgonia itself reads the address in some methods of Dense, and that crashes for memory of a device:
+// Data and ScalarValue of arrays whose elements are then read, Get, Set, Zero, Outer, Eq. Code of this
+// module asks IsNativelyAccessible first and returns an error. Where Gorgonia allocates a result itself, as
+// MatMul without a tensor to reuse does, it panics if the device has no memory; WithReuse avoids that.
+package device
