@@ -225,3 +225,42 @@ func TestDeviceOutOfMemory(t *testing.T) {
 		t.Errorf("there is a folder %s", out)
 	}
 }
+
+// The benchmark measures on a device, here the pretend one, and ends without one.
+func TestBenchGPU(t *testing.T) {
+	pretend.Shared(t)
+	benchCopy = 1 << 16
+	defer func() { benchCopy = 0 }()
+	code, out, stderr := do(t, "bench", "gpu", "--only", "add 1K", "--json")
+	var doc struct {
+		Device string
+		Copy   float64 `json:"copy_gb_s"`
+		Rows   []struct {
+			Name, How, Error string
+			GPU              float64 `json:"gpu_ms"`
+			Floor            float64 `json:"floor_ms"`
+			CPU              float64 `json:"cpu_ms"`
+			Samples          int
+		}
+	}
+	if code != 0 || json.Unmarshal([]byte(out), &doc) != nil || len(doc.Rows) != 1 {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	if r := doc.Rows[0]; r.Name != "vector add 1K" || r.How != "kernel" || r.Error != "" || !(r.GPU > 0 && r.Floor > 0 && r.CPU > 0) || r.Samples < 20 || doc.Copy <= 0 {
+		t.Errorf("%+v", doc)
+	}
+	code, out, stderr = do(t, "bench", "gpu", "--only", "norm", "--csv")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[1], `"batch norm (32,64,32,32)",program,`) || !strings.HasSuffix(lines[1], ",") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if code, _, stderr := do(t, "bench", "gpu", "--device", "cpu"); code != exitUsage || !strings.Contains(stderr, "leave out --device") {
+		t.Errorf("on the processor: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "bench", "gpu", "--only", "sorting"); code != exitUsage || !strings.Contains(stderr, "sorting") {
+		t.Errorf("an unknown operation: exit %d: %s", code, stderr)
+	}
+	if code, out, stderr := own(t, []string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, "bench", "gpu"); code != exitNoDevice || out != "" || !strings.Contains(stderr, "no GPU to measure") {
+		t.Errorf("without a GPU: exit %d: %s%s", code, out, stderr)
+	}
+}
