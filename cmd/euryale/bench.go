@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,25 +60,12 @@ func (a *app) runBenchGPU(ctx context.Context, set gpubench.Settings, table bool
 	case table:
 		return a.benchCSV(r)
 	}
-	fmt.Fprintf(a.stdout, "%s, driver %d.%d: copies %.0f GB/s, arithmetic %.1f TFLOP/s; processor with %d threads\n\n", r.Device, r.Driver/1000, r.Driver%1000/10, r.Bandwidth, r.Peak, r.Processors)
-	fmt.Fprintf(a.stdout, "%-32s %-8s %10s %10s %9s %10s %10s %8s\n", "operation", "as", "GPU ms", "floor ms", "of floor", "GB/s", "GFLOP/s", "CPU ms")
-	for _, x := range r.Rows {
-		if x.Error != "" {
-			fmt.Fprintf(a.stdout, "%-32s %-8s not measured: %s\n", x.Name, x.How, firstLine(x.Error))
-			continue
-		}
-		fmt.Fprintf(a.stdout, "%-32s %-8s %10.4f %10.4f %8.0f%% %10.1f %10.1f %8.3f\n", x.Name, x.How, x.Millis, x.Floor, 100*x.Floor/x.Millis, x.GBs, x.GFlops, x.Processor)
-	}
-	return nil
+	_, err = fmt.Fprint(a.stdout, r)
+	return as(exitCannotWrite, err)
 }
 
 // benchCopy is how many bytes are copied to measure the bandwidth, 0 for the default. Tests copy few.
 var benchCopy int
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
 
 // benchCSV prints the table for spreadsheets.
 func (a *app) benchCSV(r *gpubench.Report) error {

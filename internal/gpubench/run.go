@@ -3,6 +3,7 @@ package gpubench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -45,6 +46,22 @@ type Row struct {
 	GBs       float64 `json:"gb_s"`            // of the bytes that must move
 	GFlops    float64 `json:"gflop_s"`         // of the operations that must be done
 	Error     string  `json:"error,omitempty"` // why the row was not measured
+}
+
+// String returns the table for people.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, driver %d.%d: copies %.0f GB/s, arithmetic %.1f TFLOP/s; processor with %d threads\n\n", r.Device, r.Driver/1000, r.Driver%1000/10, r.Bandwidth, r.Peak, r.Processors)
+	fmt.Fprintf(&b, "%-32s %-8s %10s %10s %9s %10s %10s %10s\n", "operation", "as", "GPU ms", "floor ms", "of floor", "GB/s", "GFLOP/s", "CPU ms")
+	for _, x := range r.Rows {
+		if x.Error != "" {
+			line, _, _ := strings.Cut(x.Error, "\n")
+			fmt.Fprintf(&b, "%-32s %-8s not measured: %s\n", x.Name, x.How, line)
+			continue
+		}
+		fmt.Fprintf(&b, "%-32s %-8s %10.4f %10.4f %8.0f%% %10.1f %10.1f %10.3f\n", x.Name, x.How, x.Millis, x.Floor, 100*x.Floor/x.Millis, x.GBs, x.GFlops, x.Processor)
+	}
+	return b.String()
 }
 
 // How many measurements of a row are taken, after some that warm up, and on how many sets of arrays.
