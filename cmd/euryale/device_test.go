@@ -210,6 +210,33 @@ func TestFormulaOnDevice(t *testing.T) {
 	}
 }
 
+// Training on the device ends with the losses of the processor, within rounding.
+func TestTrainingOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	problem := write(t, "classes.json", `{"stimuli": [{"name": "S", "n": 20}], "areas": [{"name": "A", "n": 30, "k": 5}],
+		"fibres": [{"from": "S", "to": "A", "p": 0.3}], "steps": 2, "updates": 5,
+		"task": {"classes": 2, "active": 6, "on": 0.6, "off": 0.05, "train": 20, "test": 20}}`)
+	var losses [2]float64
+	for i, device := range []string{"cpu", "cuda:0"} {
+		out := filepath.Join(t.TempDir(), "run")
+		code, text, stderr := do(t, "train", "connectome", problem, "--out", out, "--device", device, "--json", "--quiet")
+		var doc struct {
+			Device string
+			Loss   float64
+		}
+		if code != 0 || json.Unmarshal([]byte(text), &doc) != nil || doc.Device != device {
+			t.Fatalf("%s: exit %d: %s%s", device, code, text, stderr)
+		}
+		losses[i] = doc.Loss
+		if config, err := os.ReadFile(filepath.Join(out, "config.json")); err != nil || !strings.Contains(string(config), `"device": "`+device+`"`) {
+			t.Errorf("%s: config.json does not name the device: %v", device, err)
+		}
+	}
+	if math.Abs(losses[0]-losses[1]) > 1e-9 {
+		t.Errorf("loss %v on the processor, %v on the device", losses[0], losses[1])
+	}
+}
+
 // Too little memory on the device ends a run with its own exit code and the numbers, and leaves no
 // folder.
 func TestDeviceOutOfMemory(t *testing.T) {
