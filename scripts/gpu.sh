@@ -2,9 +2,10 @@
 # Tests on a machine with a GPU that has neither Go nor a network.
 #
 #   scripts/gpu.sh build   here: makes .gpu/*.test, self-contained test binaries of all packages with
-#                          tests named TestGPU; git ignores the folder
+#                          tests named TestGPU, and .gpu/bench; git ignores the folder
 #   scripts/gpu.sh run     there, in a copy of the repository with .gpu: runs them and writes
-#                          gpu.log and one line for each test into $OUT (default .gpu)
+#                          gpu.log and one line for each test into $OUT (default .gpu), then the
+#                          benchmark, whose tables are bench.txt and bench.json there
 #
 # The binaries need only a driver and NVRTC; LD_LIBRARY_PATH is extended by the usual places of both.
 # TIMEOUT (default 8m) ends a binary that hangs. Clocks and modes of the GPU are left alone.
@@ -12,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=.gpu
 
-packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
+packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels tensor autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
 
 build() {
   mkdir -p "$folder"
@@ -22,6 +23,8 @@ build() {
     CGO_ENABLED=0 ${GO:-go} test -c -trimpath -ldflags='-s -w' -o "$out" "./$p"
     ls -l "$out" | awk '{printf "%s: %.1f MB\n", $NF, $5/1e6}'
   done
+  CGO_ENABLED=0 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$folder/bench" ./internal/gpubench/bench
+  ls -l "$folder/bench" | awk '{printf "%s: %.1f MB\n", $NF, $5/1e6}'
   size=$(du -sm "$folder" | cut -f1)
   if [ "$size" -gt 60 ]; then
     echo "$folder holds $size MB: want at most 60" >&2
@@ -47,6 +50,7 @@ run() {
     # From the package's folder, so that the paths of its data are right.
     (cd "$p" && "$binary" -test.v -test.timeout "${TIMEOUT:-8m}" -test.run '^TestGPU') >> "$to/gpu.log" 2>&1 || bad=1
   done
+  if "$top/$folder/bench" "$to/bench.json" > "$to/bench.txt" 2>> "$to/gpu.log"; then cat "$to/bench.txt"; else bad=1; fi
   grep -E '^(== |--- |PASS|FAIL|panic)' "$to/gpu.log" || true
   exit $bad
 }
@@ -54,5 +58,5 @@ run() {
 case "${1:-}" in
   build) build ;;
   run) run ;;
-  *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 64 ;;
+  *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 64 ;;
 esac

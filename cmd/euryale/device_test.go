@@ -210,6 +210,33 @@ func TestFormulaOnDevice(t *testing.T) {
 	}
 }
 
+// Training on the device ends with the losses of the processor, within rounding.
+func TestTrainingOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	problem := write(t, "classes.json", `{"stimuli": [{"name": "S", "n": 20}], "areas": [{"name": "A", "n": 30, "k": 5}],
+		"fibres": [{"from": "S", "to": "A", "p": 0.3}], "steps": 2, "updates": 5,
+		"task": {"classes": 2, "active": 6, "on": 0.6, "off": 0.05, "train": 20, "test": 20}}`)
+	var losses [2]float64
+	for i, device := range []string{"cpu", "cuda:0"} {
+		out := filepath.Join(t.TempDir(), "run")
+		code, text, stderr := do(t, "train", "connectome", problem, "--out", out, "--device", device, "--json", "--quiet")
+		var doc struct {
+			Device string
+			Loss   float64
+		}
+		if code != 0 || json.Unmarshal([]byte(text), &doc) != nil || doc.Device != device {
+			t.Fatalf("%s: exit %d: %s%s", device, code, text, stderr)
+		}
+		losses[i] = doc.Loss
+		if config, err := os.ReadFile(filepath.Join(out, "config.json")); err != nil || !strings.Contains(string(config), `"device": "`+device+`"`) {
+			t.Errorf("%s: config.json does not name the device: %v", device, err)
+		}
+	}
+	if math.Abs(losses[0]-losses[1]) > 1e-9 {
+		t.Errorf("loss %v on the processor, %v on the device", losses[0], losses[1])
+	}
+}
+
 // Too little memory on the device ends a run with its own exit code and the numbers, and leaves no
 // folder.
 func TestDeviceOutOfMemory(t *testing.T) {
@@ -260,5 +287,47 @@ func TestDeviceLost(t *testing.T) {
 		if name == "b" && math.Abs(mean-2) > 0.05 {
 			t.Errorf("the slope is %g, want 2", mean)
 		}
+	}
+}
+
+// The benchmark measures on a device, here the pretend one, and ends without one.
+func TestBenchGPU(t *testing.T) {
+	pretend.Shared(t)
+	benchCopy = 1 << 16
+	defer func() { benchCopy = 0 }()
+	code, out, stderr := do(t, "bench", "gpu", "--only", "add 1K", "--json")
+	var doc struct {
+		Device string
+		Copy   float64 `json:"copy_gb_s"`
+		Rows   []struct {
+			Name, How, Error string
+			GPU              float64 `json:"gpu_ms"`
+			Floor            float64 `json:"floor_ms"`
+			CPU              float64 `json:"cpu_ms"`
+			Samples          int
+		}
+	}
+	if code != 0 || json.Unmarshal([]byte(out), &doc) != nil || len(doc.Rows) != 2 {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	if doc.Rows[1].How != "program" || doc.Rows[1].Error != "" {
+		t.Errorf("%+v", doc)
+	}
+	if r := doc.Rows[0]; r.Name != "vector add 1K" || r.How != "kernel" || r.Error != "" || !(r.GPU > 0 && r.Floor > 0 && r.CPU > 0) || r.Samples < 20 || doc.Copy <= 0 {
+		t.Errorf("%+v", doc)
+	}
+	code, out, stderr = do(t, "bench", "gpu", "--only", "norm", "--csv")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[1], `"batch norm (32,64,32,32)",program,`) || !strings.HasSuffix(lines[1], ",") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if code, _, stderr := do(t, "bench", "gpu", "--device", "cpu"); code != exitUsage || !strings.Contains(stderr, "leave out --device") {
+		t.Errorf("on the processor: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "bench", "gpu", "--only", "sorting"); code != exitUsage || !strings.Contains(stderr, "sorting") {
+		t.Errorf("an unknown operation: exit %d: %s", code, stderr)
+	}
+	if code, out, stderr := own(t, []string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, "bench", "gpu"); code != exitNoDevice || out != "" || !strings.Contains(stderr, "no GPU to measure") {
+		t.Errorf("without a GPU: exit %d: %s%s", code, out, stderr)
 	}
 }

@@ -159,11 +159,10 @@ func (d *Device) keepWinner(key, name string) {
 
 // tuneRun is a tuning under way.
 type tuneRun struct {
-	d     *Device
-	s     *Stream
-	t     Tuning
-	watch *Stopwatch
-	want  [][]float64 // the default's outputs
+	d    *Device
+	s    *Stream
+	t    Tuning
+	want [][]float64 // the default's outputs
 }
 
 func (d *Device) tune(ctx context.Context, t Tuning) (TuneResult, error) {
@@ -171,11 +170,6 @@ func (d *Device) tune(ctx context.Context, t Tuning) (TuneResult, error) {
 		t.Tolerance = [...]float64{Float32: 1e-4, Float64: 1e-11}[t.Type]
 	}
 	r := &tuneRun{d: d, s: d.compute, t: t}
-	var err error
-	if r.watch, err = r.s.Stopwatch(); err != nil {
-		return TuneResult{}, err
-	}
-	defer r.watch.Close()
 	result, best := TuneResult{}, math.Inf(1)
 	for i, v := range t.Variants {
 		trial, err := r.trial(ctx, i, v, best)
@@ -221,7 +215,8 @@ func (r *tuneRun) trial(ctx context.Context, i int, v Variant, best float64) (Tu
 	}
 	var times []float64
 	for n := range tuneWarmups + tuneRuns {
-		ms, err := r.watch.Time(ctx, func() error { return v.Run(r.s) })
+		took, err := r.s.Elapsed(ctx, func() error { return v.Run(r.s) })
+		ms := took.Seconds() * 1e3
 		if err != nil {
 			return refuse(err)
 		}

@@ -10,8 +10,8 @@
 //	d, err := cuda.Open(0, cuda.Options{})
 //	e := device.New(d)
 //	x, err := e.ToDevice(host)
-//	y, err := tensor.Tanh(x)
-//	s, err := tensor.Sum(y)         // in the processor's memory
+//	y, err := x.MatMul(weights)     // or tensor.MatMul(x, weights), of gorgonia.org/tensor
+//	s, err := y.Sum()               // in the processor's memory
 //	back, err := e.ToHost(y)
 //
 // Memory is given back by [Engine.Release], or after the collector has found the array unreachable. A view
