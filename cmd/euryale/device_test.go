@@ -118,9 +118,28 @@ func TestDeviceThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// alone runs the test in a process of its own, where no other test has looked for a driver, and reports
+// whether that is done: then the caller returns.
+func alone(t *testing.T) bool {
+	t.Helper()
+	pretend.Shared(t) // or skips
+	if os.Getenv("EURYALE_TEST_ALONE") != "" {
+		return false
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), "EURYALE_TEST_ALONE=1")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return true
+}
+
 // Fits and samples agree between processor and device within rounding, and say where they were
 // computed. The pretend device computes with the very kernels of a GPU.
 func TestDeviceAgreesWithProcessor(t *testing.T) {
+	if alone(t) {
+		return
+	}
 	lib := pretend.Shared(t)
 	file := write(t, "decay.csv", decayCSV(""))
 	type bins struct {
@@ -180,6 +199,9 @@ func TestDeviceAgreesWithProcessor(t *testing.T) {
 
 // A formula's fit, and its calibration in lock step, run on the device too.
 func TestFormulaOnDevice(t *testing.T) {
+	if alone(t) {
+		return
+	}
 	lib := pretend.Shared(t)
 	line := write(t, "line.json", `{"expr": "a + b*x", "data": {"x": [0, 1, 2, 3, 4, 5], "y": [1.1, 2.9, 5.2, 7.1, 8.8, 11.2]}, "start": {"a": 1, "b": 1}}`)
 	var got [2]struct {
@@ -212,6 +234,9 @@ func TestFormulaOnDevice(t *testing.T) {
 
 // Training on the device ends with the losses of the processor, within rounding.
 func TestTrainingOnDevice(t *testing.T) {
+	if alone(t) {
+		return
+	}
 	pretend.Shared(t)
 	problem := write(t, "classes.json", `{"stimuli": [{"name": "S", "n": 20}], "areas": [{"name": "A", "n": 30, "k": 5}],
 		"fibres": [{"from": "S", "to": "A", "p": 0.3}], "steps": 2, "updates": 5,
@@ -240,6 +265,9 @@ func TestTrainingOnDevice(t *testing.T) {
 // Too little memory on the device ends a run with its own exit code and the numbers, and leaves no
 // folder.
 func TestDeviceOutOfMemory(t *testing.T) {
+	if alone(t) {
+		return
+	}
 	lib := pretend.Shared(t)
 	lib.Set("memory", 1<<10)
 	defer lib.Set("memory", 1<<30)
@@ -292,6 +320,9 @@ func TestDeviceLost(t *testing.T) {
 
 // The benchmark measures on a device, here the pretend one, and ends without one.
 func TestBenchGPU(t *testing.T) {
+	if alone(t) {
+		return
+	}
 	pretend.Shared(t)
 	benchCopy = 1 << 16
 	defer func() { benchCopy = 0 }()
