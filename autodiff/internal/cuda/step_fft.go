@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Fourier transforms the last axes of complex arrays, without dividing: attributes say how many axes,
 // and whether it is the inverse.
 func Fourier(s *Step) bool {
+	if fourierByLibrary(s, device.ComplexTransform, s.Value.Shape[:len(s.Value.Shape)-1], s.Attr[1] == 1) {
+		return true
+	}
 	f := newFourier(s, s.Attr[1] == 1)
 	shape := s.Value.Shape[:len(s.Value.Shape)-1]
 	from := "in0"
@@ -22,6 +27,9 @@ func Fourier(s *Step) bool {
 // RealFourier transforms the last axes of real arrays to half spectra: attributes say how many axes,
 // the length of the last, and whether the frequencies that stand for two are doubled.
 func RealFourier(s *Step) bool {
+	if s.Attr[2] == 0 && fourierByLibrary(s, device.RealToComplex, s.InShape(0), false) {
+		return true
+	}
 	f := newFourier(s, false)
 	n := s.Attr[1]
 	shape := s.Value.Shape[:len(s.Value.Shape)-1]
@@ -61,6 +69,33 @@ func RealInverse(s *Step) bool {
 		load: fmt.Sprintf("bool mirror = j >= %[1]d; at += mirror ? %[2]d - 2 * j : 0; v.x = from[2 * at]; v.y = j == 0%[3]s ? R(0) : mirror ? -from[2 * at + 1] : from[2 * at + 1]; %[4]s",
 			half, n, last, pick(s.Attr[2] == 1, paired(n, "R(0.5)"), "")),
 		store: "to[to_at] = v.x;"})
+	return true
+}
+
+// libraryTransform is the number of elements from which on cuFFT transforms an array, where it is found.
+const libraryTransform = 1 << 15
+
+// fourierByLibrary lets cuFFT transform the last axes of a large array of a shape, without that of the
+// complex parts, and reports whether it does.
+func fourierByLibrary(s *Step, kind device.Transform, shape []int, inverse bool) bool {
+	x := s.Value.In[0]
+	rank := s.Attr[0]
+	if s.g.libraries == nil || s.Size() < libraryTransform || rank > 3 || x.Layout.Offset%2 != 0 || !s.g.libraries.HasFFT() {
+		return false
+	}
+	f := device.FFT{Type: device.Float64, Kind: kind, Shape: append([]int(nil), shape[len(shape)-rank:]...), Batch: 1}
+	for _, n := range shape[:len(shape)-rank] {
+		f.Batch *= n
+	}
+	if s.g.precision == 32 {
+		f.Type = device.Float32
+	}
+	from, to, offset := x.Layout.Root.Place.Buf, s.Place.Buf, x.Layout.Offset*s.g.precision/8
+	s.list = append(s.list, Launch{Kernel: "cuFFT", Library: func(l *device.Libraries, on *device.Stream, at func(buf int) device.Part) error {
+		src := at(from)
+		src.Offset += offset
+		return l.FFT(on, f, at(to), src, inverse)
+	}})
 	return true
 }
 

@@ -3,6 +3,7 @@ package autodiff_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -135,6 +136,65 @@ func TestProductsByLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			check(fmt.Sprint("bound, run ", run))
+		}
+	}
+}
+
+// Large Fourier transforms are made by cuFFT where it is found, and are the processor's.
+func TestTransformsByLibrary(t *testing.T) {
+	lib := pretend.Shared(t)
+	lib.Libraries(t)
+	x, y, z := ad.Input("x", 4, 30, 150, 2), ad.Input("y", 3, 16, 700), ad.Input("z", 64, 300, 2)
+	in := []*ad.Node{x, y, z}
+	outs := []*ad.Node{
+		ad.FFT(x, ad.NormBackward, 1, 2), ad.IFFT(x, ad.NormBackward, 0, 1, 2), ad.FFT(x, ad.NormOrtho, 2), ad.RFFT(y, ad.NormBackward, 1, 2), ad.RFFT(y, ad.NormBackward, 2),
+		ad.FFT(ad.Slice(z, 0, 3, 60), ad.NormBackward, 1),
+	}
+	rng := rand.New(rand.NewPCG(4, 5))
+	var values [][]float64
+	for _, x := range in {
+		v := make([]float64, x.Size())
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		values = append(values, v)
+	}
+	want := results(t, way{64, ""}, outs, in, values)
+	for _, bits := range []int{64, 32} {
+		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: ad.CUDA{Device: 1, Strict: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := func() int {
+			n := 0
+			for _, name := range []string{"cufftExecC2C", "cufftExecZ2Z", "cufftExecR2C", "cufftExecD2Z"} {
+				n += lib.Get(name)
+			}
+			return n
+		}
+		before := calls()
+		s := p.NewState()
+		for run := range 3 {
+			for i, v := range values {
+				if err := s.SetInput(i, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Run(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range outs {
+				got, diff, norm := s.OutputFloat64(i), 0.0, 0.0
+				for k, v := range got {
+					diff, norm = diff+(v-want[i][k])*(v-want[i][k]), norm+want[i][k]*want[i][k]
+				}
+				if rel := math.Sqrt(diff / norm); !(rel < map[int]float64{64: 1e-13, 32: 2e-6}[bits]) {
+					t.Fatalf("%d bits, run %d, output %d is %.2g off", bits, run, i, rel)
+				}
+			}
+		}
+		if calls()-before < 6 {
+			t.Errorf("%d bits: cuFFT was called %d times", bits, calls()-before)
 		}
 	}
 }
