@@ -26,7 +26,8 @@ type CUDA struct {
 	// Stream is where States put their work, of a device that is open; Device does not count then. Default:
 	// each State takes one of a few streams of the device, so that States of several goroutines overlap.
 	Stream *device.Stream
-	// OwnKernels leaves NVIDIA's libraries out. Default: where cuBLAS is found it makes large products.
+	// OwnKernels leaves NVIDIA's libraries out. Default: where they are found, cuBLAS makes large products and
+	// cuFFT large Fourier transforms.
 	OwnKernels bool
 	// Strict makes Compile return an error if an operation has no kernel.
 	Strict bool

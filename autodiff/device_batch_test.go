@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 // A batch of every operation is the same on a device.
@@ -16,7 +15,7 @@ func TestBatchesOnDevice(t *testing.T) { batchesOnDevice(t, false, 64) }
 // batchesOnDevice compares batches of every operation, and of its gradient, whose lanes differ in some
 // inputs and share the others. All are one program.
 func batchesOnDevice(t *testing.T, gradients bool, precisions ...int) {
-	pretend.Shared(t)
+	emulated(t)
 	const lanes = 3
 	rng := rand.New(rand.NewPCG(7, 2))
 	var in, batched, outs []*ad.Node
@@ -91,7 +90,7 @@ func batchesOnDevice(t *testing.T, gradients bool, precisions ...int) {
 
 // A lane whose matrix has no factor is NaN, and the others are not touched.
 func TestLanesFailAloneOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	a := ad.Input("a", 2, 2)
 	p, err := ad.Compile([]*ad.Node{ad.Cholesky(a)}, ad.Settings{Batch: 3, Batched: []*ad.Node{a}, Isolate: true, Backend: ad.CUDA{Strict: true}})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func TestProductsOnDevice(t *testing.T) { productsOnDevice(t, 32) }
 
 func productsOnDevice(t *testing.T, precisions ...int) {
-	pretend.Shared(t)
+	emulated(t)
 	shapes := []struct{ batch, m, depth, n int }{
 		{1, 1, 5, 7}, {2, 1, 300, 40}, {1, 1, 9000, 3}, {3, 7, 33, 1}, {1, 2, 9000, 1}, {1, 1, 1, 1},
 		{5, 3, 4, 2}, {2, 32, 32, 32}, {1, 33, 17, 40}, {1, 70, 9, 65}, {1, 10, 2000, 12}, {1, 40, 1031, 50}, {64, 65, 9, 66}, {1, 4, 0, 3},

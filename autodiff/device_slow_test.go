@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 func TestManyGraphsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	graphsOnDevice(t, 50, 10)
 }
 
@@ -21,7 +20,7 @@ func TestBatchesOfGradientsOnDevice(t *testing.T) { batchesOnDevice(t, true, 64,
 func TestProductsOfFloat64OnDevice(t *testing.T) { productsOnDevice(t, 64) }
 
 func TestFloat32GoldensOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	for name, family := range families {
 		t.Run(name, func(t *testing.T) { goldensOnDevice(t, family(t), 32) })
 	}

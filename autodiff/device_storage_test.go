@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Arrays that a device holds in 16 bits are the processor's float32 up to the rounding of what is stored;
 // small arrays, and those of operations that keep their precision, are not rounded at all.
 func TestStorageOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	const n = 48
 	for _, c := range []struct {
 		backend  ad.CUDA

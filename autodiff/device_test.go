@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
@@ -83,7 +82,7 @@ func TestOperationsOnDevice(t *testing.T) {
 // operationsOnDevice compares the operations with the processor, in a precision, with their first and second
 // derivatives as far as order says. All are one program, which is compiled once.
 func operationsOnDevice(t *testing.T, bits, order int) {
-	pretend.Shared(t)
+	emulated(t)
 	rng := rand.New(rand.NewPCG(5, 1))
 	var in, outs []*ad.Node
 	var values [][]float64
@@ -130,7 +129,7 @@ func realCompiler(t *testing.T) *rtc.Compiler {
 	if err != nil {
 		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
 	}
-	pretend.Shared(t)
+	emulated(t)
 	return c
 }
 
@@ -202,7 +201,7 @@ func graphsOnDevice(t *testing.T, programs, each int) {
 }
 
 func TestGraphsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	graphsOnDevice(t, 2, 8)
 }
 
@@ -211,7 +210,7 @@ func TestLengthsOnDevice(t *testing.T) { lengthsOnDevice(t, 0, 1, 31, 32, 33, 25
 
 func lengthsOnDevice(t *testing.T, lengths ...int) {
 	t.Helper()
-	pretend.Shared(t)
+	emulated(t)
 	var in, outs []*ad.Node
 	var values [][]float64
 	for _, n := range lengths {
@@ -236,7 +235,7 @@ func lengthsOnDevice(t *testing.T, lengths ...int) {
 
 // What a kernel cannot do is told by the same error as on the processor.
 func TestFaultsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	idx := ad.IntInput("i", 2)
 	a := ad.Input("a", 2, 2)
 	for _, c := range []struct {
@@ -276,7 +275,7 @@ func TestFaultsOnDevice(t *testing.T) {
 
 // Operations without kernels run on the processor, are listed, and are an error if asked for.
 func TestOperationsBesideTheDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	const n = 513 // one row more than matrices that a block factors
 	a := ad.Input("a", n, n)
 	out := ad.Mul(ad.LogDet(ad.Add(a, ad.Eye(n))), ad.Sum(ad.Exp(a)))
@@ -306,7 +305,7 @@ func TestOperationsBesideTheDevice(t *testing.T) {
 // Inputs that somebody holds, that are set, and that are bound are sent; outputs that somebody holds
 // follow every run.
 func TestArraysOfTheDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	x, y, z := ad.Input("x", 3), ad.Input("y", 3), ad.Input("z", 3)
 	p, err := ad.Compile([]*ad.Node{ad.Add(ad.Mul(x, y), z), ad.Sum(z), ad.Argmax(x, 0)}, ad.Settings{Inputs: []*ad.Node{x, y, z}, Backend: ad.CUDA{}})
 	if err != nil {
@@ -342,7 +341,7 @@ func TestArraysOfTheDevice(t *testing.T) {
 // An output of one program is an input of the next without leaving the device, in whichever memory its
 // last step wrote it.
 func TestArraysStayOnTheDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	x, y := ad.Input("x", 3, 3), ad.Input("y", 3, 3)
 	compile := func(outs ...*ad.Node) *ad.State {
 		t.Helper()
@@ -396,7 +395,7 @@ func TestArraysStayOnTheDevice(t *testing.T) {
 
 // What the processor does not use has no memory there.
 func TestStatesOfTheDeviceAreSmall(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	x := ad.Input("x", 1<<21)
 	p, err := ad.Compile([]*ad.Node{ad.Sum(ad.Cumsum(ad.Exp(ad.Cumsum(x, 0)), 0))}, ad.Settings{Backend: ad.CUDA{}})
 	if err != nil {

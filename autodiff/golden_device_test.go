@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 // families are the golden cases of operations by the names of their files.
@@ -16,7 +15,7 @@ var families = map[string]func(t *testing.T) []goldenCase{
 // The device keeps to the tolerances of the reference, and so does the processor in other tests. All
 // cases of a family are one program; those in float32 are in the slow tests.
 func TestGoldensOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	for name, family := range families {
 		t.Run(name, func(t *testing.T) { goldensOnDevice(t, family(t), 64) })
 	}
@@ -41,7 +40,7 @@ func goldensOnDevice(t *testing.T, cases []goldenCase, bits int) {
 
 // Functions are exact on the device at the points at which they are exact on the processor.
 func TestSpecialPointsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	list := specialPoints(t)
 	var in, outs []*ad.Node
 	var values [][]float64

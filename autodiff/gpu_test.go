@@ -1,0 +1,44 @@
+package autodiff_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
+)
+
+// realGPU says that the tests of devices run on a GPU.
+var realGPU bool
+
+// emulated lets a test run on the pretend device, unless it is to run on a GPU.
+func emulated(t *testing.T) {
+	t.Helper()
+	if !realGPU {
+		pretend.Shared(t)
+	}
+}
+
+// On a machine with a GPU the tests of the pretend device run on it; scripts/gpu.sh starts this.
+func TestGPUPrograms(t *testing.T) {
+	all, err := cuda.Devices()
+	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
+		t.Skipf("lacks a GPU: %v", err)
+	}
+	realGPU = true
+	defer func() { realGPU = false }()
+	t.Run("operations", TestOperationsOnDevice)
+	t.Run("goldens", TestGoldensOnDevice)
+	t.Run("special points", TestSpecialPointsOnDevice)
+	t.Run("graphs", TestGraphsOnDevice)
+	t.Run("lengths", TestLengthsOnDevice)
+	t.Run("products", TestProductsOnDevice)
+	t.Run("batches", TestBatchesOnDevice)
+	t.Run("lanes", TestLanesFailAloneOnDevice)
+	t.Run("storage", TestStorageOnDevice)
+	t.Run("faults", TestFaultsOnDevice)
+	t.Run("beside the device", TestOperationsBesideTheDevice)
+	t.Run("arrays", TestArraysOfTheDevice)
+	t.Run("arrays that stay", TestArraysStayOnTheDevice)
+	t.Run("a million", func(t *testing.T) { lengthsOnDevice(t, 1_000_001) })
+}
