@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests on a machine with a GPU that has neither Go nor a network.
 #
-#   scripts/gpu.sh build   here: makes .gpu/*.test, self-contained test binaries of all packages with
-#                          tests named TestGPU, and .gpu/bench; git ignores the folder
+#   scripts/gpu.sh build   here: makes .gpu/*.gz, self-contained test binaries of all packages with
+#                          tests named TestGPU, and the benchmark; git ignores the folder
 #   scripts/gpu.sh run     there, in a copy of the repository with .gpu: runs them and writes
 #                          gpu.log and one line for each test into $OUT (default .gpu), then the
 #                          benchmark, whose tables are bench.txt and bench.json there
@@ -15,16 +15,22 @@ folder=.gpu
 
 packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels tensor autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
 
+pack() {
+  gzip -f "$1"
+  ls -l "$1.gz" | awk '{printf "%s: %.1f MB\n", $NF, $5/1e6}'
+}
+
 build() {
+  rm -rf "$folder"
   mkdir -p "$folder"
   printf '*\n' > "$folder/.gitignore"
   for p in $(packages); do
     out="$folder/$(echo "$p" | tr / -).test"
     CGO_ENABLED=0 ${GO:-go} test -c -trimpath -ldflags='-s -w' -o "$out" "./$p"
-    ls -l "$out" | awk '{printf "%s: %.1f MB\n", $NF, $5/1e6}'
+    pack "$out"
   done
   CGO_ENABLED=0 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$folder/bench" ./internal/gpubench/bench
-  ls -l "$folder/bench" | awk '{printf "%s: %.1f MB\n", $NF, $5/1e6}'
+  pack "$folder/bench"
   size=$(du -sm "$folder" | cut -f1)
   if [ "$size" -gt 60 ]; then
     echo "$folder holds $size MB: want at most 60" >&2
@@ -39,6 +45,9 @@ run() {
   top=$(pwd)
   bad=0
   : > "$to/gpu.log"
+  for f in "$top/$folder"/*.gz; do
+    [ -f "$f" ] && gzip -dkf "$f" && chmod +x "${f%.gz}"
+  done
   command -v nvidia-smi > /dev/null && nvidia-smi >> "$to/gpu.log" 2>&1
   for p in $(packages); do
     binary="$top/$folder/$(echo "$p" | tr / -).test"
