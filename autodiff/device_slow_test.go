@@ -53,3 +53,5 @@ func TestDerivativesOnDevice(t *testing.T) {
 	operationsOnDevice(t, 64, 2)
 	operationsOnDevice(t, 32, 1)
 }
+
+func TestManyRowChainsOnDevice(t *testing.T) { rowChainsOnDevice(t, 120) }

@@ -347,9 +347,9 @@ func TestBenchGPU(t *testing.T) {
 	if r := doc.Rows[0]; r.Name != "vector add 1K" || r.How != "kernel" || r.Error != "" || !(r.GPU > 0 && r.Floor > 0 && r.CPU > 0) || r.Samples < 20 || doc.Copy <= 0 {
 		t.Errorf("%+v", doc)
 	}
-	code, out, stderr = do(t, "bench", "gpu", "--only", "norm", "--csv")
+	code, out, stderr = do(t, "bench", "gpu", "--only", "relu", "--csv")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[1], `"batch norm (32,64,32,32)",program,`) || !strings.HasSuffix(lines[1], ",") {
+	if code != 0 || len(lines) != 3 || !strings.HasPrefix(lines[2], `relu 1M,program,`) || !strings.HasSuffix(lines[1], ",") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	if code, _, stderr := do(t, "bench", "gpu", "--device", "cpu"); code != exitUsage || !strings.Contains(stderr, "leave out --device") {
