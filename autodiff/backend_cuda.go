@@ -2,6 +2,7 @@ package autodiff
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,6 +23,11 @@ import (
 type CUDA struct {
 	// Device is the number of the GPU, from 0.
 	Device int
+	// Stream is where States put their work, of a device that is open; Device does not count then. Default:
+	// each State takes one of a few streams of the device, so that States of several goroutines overlap.
+	Stream *device.Stream
+	// OwnKernels leaves NVIDIA's libraries out. Default: where cuBLAS is found it makes large products.
+	OwnKernels bool
 	// Strict makes Compile return an error if an operation has no kernel.
 	Strict bool
 	// Storage is how the device holds large arrays of a program of float32: those of at least 1024
@@ -67,21 +73,21 @@ func (c CUDA) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := device.Open(c.Device, device.Options{})
-	if err != nil {
+	var d *device.Device
+	if c.Stream != nil {
+		d = c.Stream.Device()
+	} else if d, err = device.Open(c.Device, device.Options{}); err != nil {
 		return nil, fmt.Errorf("autodiff: GPU %d: %w", c.Device, err)
 	}
-	code, err := cuda.Compile(p, d, o)
+	if !c.OwnKernels {
+		o.Libraries = d.Libraries()
+	}
+	code, err := cuda.Compile(p, d, c.Stream, o)
 	if err != nil {
 		return nil, err
 	}
-	if hosted := code.Hosted(); c.Strict && len(hosted) > 0 {
-		var names []string
-		for name := range hosted {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return nil, fmt.Errorf("autodiff: no kernels for %s: without Strict they run on the processor", strings.Join(names, ", "))
+	if hosted := slices.Sorted(maps.Keys(code.Hosted())); c.Strict && len(hosted) > 0 {
+		return nil, fmt.Errorf("autodiff: no kernels for %s: without Strict they run on the processor", strings.Join(hosted, ", "))
 	}
 	return code, nil
 }

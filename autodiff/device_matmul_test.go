@@ -1,6 +1,7 @@
 package autodiff_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -54,5 +55,86 @@ func productsOnDevice(t *testing.T, precisions ...int) {
 			}
 		}
 		agree(t, outs, in, values, bits, map[int]float64{64: 1e-11, 32: 2e-4}[bits], func(i int) string { return names[i] })
+	}
+}
+
+// Large products are made by cuBLAS where it is found, in the captured graph too, and after an input was
+// bound to other memory.
+func TestProductsByLibrary(t *testing.T) {
+	lib := pretend.Shared(t)
+	lib.Libraries(t)
+	on := func(c ad.CUDA) ad.CUDA { c.Device = 1; return c } // which looks for libraries now
+	const n = 132
+	a, b, many, shared := ad.Input("a", n, n), ad.Input("b", n, n), ad.Input("many", 3, 90, 100), ad.Input("shared", 100, 95)
+	in := []*ad.Node{a, b, many, shared}
+	outs := []*ad.Node{
+		ad.MatMul(ad.Permute(a, 1, 0), b), ad.MatMul(ad.Add(a, b), ad.Permute(b, 1, 0)), ad.MatMul(many, shared),
+		ad.MatMul(ad.Slice(a, 0, 2, n), b), ad.MatMul(ad.Permute(many, 0, 2, 1), many),
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	var values [][]float64
+	for _, x := range in {
+		v := make([]float64, x.Size())
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		values = append(values, v)
+	}
+	for _, bits := range []int{64, 32} {
+		want := results(t, way{64, ""}, outs, in, values)
+		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: on(ad.CUDA{Strict: true})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := map[int]string{64: "cublasDgemm_v2", 32: "cublasSgemm_v2"}[bits]
+		before := lib.Get(call) + lib.Get(call[:len("cublasDgemm")]+"StridedBatched")
+		s := p.NewState()
+		check := func(what string) {
+			t.Helper()
+			for i := range outs {
+				got := s.OutputFloat64(i)
+				for k := range got {
+					if !near(got[k], want[i][k], map[int]float64{64: 1e-11, 32: 3e-4}[bits]) {
+						t.Fatalf("%d bits, %s, output %d, element %d: %g, want %g", bits, what, i, k, got[k], want[i][k])
+					}
+				}
+			}
+		}
+		for run := range 3 {
+			for i, v := range values {
+				if err := s.SetInput(i, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Run(); err != nil {
+				t.Fatal(err)
+			}
+			check(fmt.Sprint("run ", run))
+		}
+		if after := lib.Get(call) + lib.Get(call[:len("cublasDgemm")]+"StridedBatched"); after == before {
+			t.Errorf("%d bits: cuBLAS was not called", bits)
+		}
+		// The second matrix from the memory of another program, which holds its negative.
+		q, err := ad.Compile([]*ad.Node{ad.Neg(b)}, ad.Settings{Precision: bits, Backend: on(ad.CUDA{})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := q.NewState()
+		from, err := other.OutputDevice(0)
+		if err := errors.Join(err, s.BindDevice(1, from), other.SetInput(0, values[1])); err != nil {
+			t.Fatal(err)
+		}
+		minus := append([][]float64(nil), values...)
+		minus[1] = make([]float64, len(values[1]))
+		for i, v := range values[1] {
+			minus[1][i] = -v
+		}
+		want = results(t, way{64, ""}, outs, in, minus)
+		for run := range 2 {
+			if err := errors.Join(other.Run(), s.Run()); err != nil {
+				t.Fatal(err)
+			}
+			check(fmt.Sprint("bound, run ", run))
+		}
 	}
 }

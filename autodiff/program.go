@@ -2,6 +2,7 @@ package autodiff
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -175,6 +176,15 @@ func (p *Program) Precision() int { return p.settings.Precision }
 func (p *Program) Bytes() int {
 	reals, ints := p.code.Sizes()
 	return reals*(p.settings.Precision/8) + ints*8
+}
+
+// OnProcessor lists the operations of a program for a device that have no kernel there, in order of
+// their names. A program for the processor has none.
+func (p *Program) OnProcessor() []string {
+	if p.device == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(p.device.Hosted()))
 }
 
 // String lists the program, one line per pass over memory.

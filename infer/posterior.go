@@ -91,10 +91,18 @@ func (p *Posterior) state(prog *ad.Program) *ad.State {
 		given = p.givenValues()
 	}
 	for i, d := range given {
-		copy(s.Input(len(p.model.params)+i), d)
+		if err := s.SetInput(len(p.model.params)+i, d); err != nil {
+			panic(err) // the program has these inputs, and reals
+		}
 	}
 	return s
 }
+
+// Bytes returns the memory that the log density and its gradient need for one chain.
+func (p *Posterior) Bytes() int { return p.density.Bytes() }
+
+// OnProcessor lists the operations of a log density compiled for a device that run on the processor.
+func (p *Posterior) OnProcessor() []string { return p.density.OnProcessor() }
 
 // Names returns the columns of a draw: parameters, then derived quantities;
 // elements of arrays are name[0], name[0, 1] or, over named axes, name[label],

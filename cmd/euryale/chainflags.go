@@ -29,6 +29,7 @@ type chainConfig struct {
 	NoReport bool        `json:"no_report,omitempty"`
 	Retries  int         `json:"retries"`
 	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
+	Device   string      `json:"device,omitempty"`
 }
 
 // defaultChains returns the default settings with the given target acceptance rate.

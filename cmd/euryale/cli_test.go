@@ -17,6 +17,7 @@ import (
 
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 // TestMain lets the test binary be the command, for tests that kill it.
@@ -28,6 +29,11 @@ func TestMain(m *testing.M) {
 		}
 		if number, err := strconv.Atoi(os.Getenv("EURYALE_TEST_SIGNAL")); err == nil {
 			signalAtCheckpoint(2, syscall.Signal(number)) // the first is written before the chains begin
+		}
+		if script := os.Getenv("EURYALE_TEST_GPU"); script != "" {
+			if err := pretend.Attach(os.Getenv("EURYALE_LIBCUDA"), script); err != nil {
+				panic(err)
+			}
 		}
 		main()
 	}
@@ -157,7 +163,8 @@ func TestExitCodes(t *testing.T) {
 		{"fit g2 " + filepath.Join(taken, "none.hdf"), 66, "Try: another path: " + taken + " holds x"},
 		{"fit g2 " + filepath.Join(t.TempDir(), "a.hdf"), 66, " is empty"},
 		{"fit g2 " + taken, 66, "is a folder"},
-		{"fit g2 " + csv + " --device cuda:0", 69, "CPU only"},
+		{"fit g2 " + csv + " --device cuda:0", 69, "fit g2 computes on the processor, not on cuda:0"},
+		{"fit g2 " + csv + " --device gpu", 64, "want auto, cpu, cuda or cuda:N"},
 		{"fit g2 " + csv + " --out " + taken, 73, "Try: another --out"},
 		{"fit g2 " + csv + " --out " + csv + "/x", 73, ""},
 		{"sample g2 " + hdf, 64, "--bin"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
 // version returns the module's version, or the commit of a local build.
@@ -31,6 +33,39 @@ type infoDoc struct {
 	Levels   []string `json:"simd_available"`
 	Devices  []string `json:"devices"`
 	CUDA     string   `json:"cuda"`
+
+	Libraries []libraryDoc `json:"nvidia_libraries"`
+}
+
+// libraryDoc is what a search for one of NVIDIA's libraries came to.
+type libraryDoc struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Missing string `json:"missing,omitempty"` // why it cannot be used, with every place that was tried
+	tried   string // the same in one line
+}
+
+// libraries looks for NVIDIA's libraries. One that is missing is looked for in many places, which the
+// text counts and the JSON document lists.
+func libraries() []libraryDoc {
+	var all []libraryDoc
+	for _, f := range cuda.FindLibraries() {
+		l := libraryDoc{Name: f.Name, Version: f.Version, Path: f.Path}
+		var none *dl.NotFound
+		switch {
+		case errors.As(f.Err, &none) && len(none.Tried) > 0:
+			l.Missing = f.Err.Error()
+			l.tried = fmt.Sprintf("not found, %d places were tried (--json lists them); %s names the file", len(none.Tried), f.Variable)
+		case f.Err != nil:
+			l.Missing = f.Err.Error()
+			l.tried = l.Missing
+		default:
+			l.tried = fmt.Sprintf("%s, %s", f.Version, f.Path)
+		}
+		all = append(all, l)
+	}
+	return all
 }
 
 func (a *app) info() *cobra.Command {
@@ -45,7 +80,7 @@ func (a *app) info() *cobra.Command {
 			if err != nil {
 				d.CUDA = err.Error()
 			} else {
-				d.CUDA = "used by Go programs (autodiff.CUDA); the commands compute on the CPU"
+				d.CUDA = "used by the commands of sample (--device cuda, or EURYALE_DEVICE) and by Go programs (autodiff.CUDA)"
 			}
 			for _, g := range gpus {
 				d.Devices = append(d.Devices, fmt.Sprintf("cuda:%d %s, %.1f GB, compute capability %d.%d, driver %d.%d", g.Ordinal, g.Name, float64(g.MemoryBytes)/1e9,
@@ -54,11 +89,16 @@ func (a *app) info() *cobra.Command {
 			for _, l := range kernels.Levels() {
 				d.Levels = append(d.Levels, l.String())
 			}
+			d.Libraries = libraries()
 			if a.json {
 				return a.document(d)
 			}
-			_, err = fmt.Fprintf(a.stdout, "euryale %s, %s on %s, %d processors\nSIMD     %s (available: %v; EURYALE_SIMD lowers it)\ndevices  %s\nCUDA     %s\n",
-				d.Version, d.Go, d.Platform, d.CPUs, d.SIMD, d.Levels, strings.Join(d.Devices, "\n         "), d.CUDA)
+			var lines []string
+			for _, l := range d.Libraries {
+				lines = append(lines, fmt.Sprintf("%-9s%s", l.Name, l.tried))
+			}
+			_, err = fmt.Fprintf(a.stdout, "euryale %s, %s on %s, %d processors\nSIMD     %s (available: %v; EURYALE_SIMD lowers it)\ndevices  %s\nCUDA     %s\n%s\n",
+				d.Version, d.Go, d.Platform, d.CPUs, d.SIMD, d.Levels, strings.Join(d.Devices, "\n         "), d.CUDA, strings.Join(lines, "\n"))
 			return as(exitCannotWrite, err)
 		},
 	}

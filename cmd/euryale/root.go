@@ -102,7 +102,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
 	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file, or the results in a run folder, which are removed when the run begins")
 	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
-	f.StringVar(&a.device, "device", "auto", "auto, cpu or cuda:N")
+	f.StringVar(&a.device, "device", "", "auto, cpu, cuda or cuda:N (default "+deviceVariable+", or auto)")
 	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
 	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64")
 	f.StringVar(&a.out, "out", "", "folder for results")
@@ -123,12 +123,10 @@ func withFolder(c *cobra.Command) *cobra.Command {
 // check validates the global flags of a command.
 func (a *app) check(c *cobra.Command) error {
 	a.command = c.CommandPath()
+	if err := a.checkDevice(c); err != nil {
+		return err
+	}
 	switch {
-	case a.device != "auto" && a.device != "cpu":
-		if !strings.HasPrefix(a.device, "cuda") {
-			return usage("device %q: want auto, cpu or cuda:N", a.device)
-		}
-		return &exitError{code: exitNoDevice, err: fmt.Errorf("device %s: this build runs on the CPU only", a.device), hint: "--device cpu"}
 	case a.precision != 32 && a.precision != 64:
 		return usage("precision %d: want 32 or 64", a.precision)
 	case a.precision == 32 && c.Annotations["precision"] == "":

@@ -35,7 +35,7 @@ type sampleConfig struct {
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", withResume(withFolder(a.sampleG2())), withResume(withFolder(a.sampleExpr())), withResume(withFolder(a.sampleAssembly())))
+	return thing("sample", "Sample from a posterior", onDevice(withResume(withFolder(a.sampleG2()))), onDevice(withResume(withFolder(a.sampleExpr()))), onDevice(withResume(withFolder(a.sampleAssembly()))))
 }
 
 func (a *app) sampleG2() *cobra.Command {
@@ -109,10 +109,11 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if !point.OK() {
 		a.note("the point fit did not converge (%s); sampling starts from it all the same", point.Message)
 	}
-	post, err := compileG2(model, c, s)
+	post, device, err := a.compileG2(model, c, s, "")
 	if err != nil {
 		return err
 	}
+	cfg.Device = device
 	if cfg.Starts, err = g2.Starts(post, point, s, cfg.Chains, a.seed); err != nil {
 		return as(exitFailed, err)
 	}
@@ -150,13 +151,13 @@ func pointSettings(model g2.Model, s g2.Settings) g2.Settings {
 	return s
 }
 
-func compileG2(model g2.Model, c g2.Curve, s g2.Settings) (*infer.Posterior, error) {
+func (a *app) compileG2(model g2.Model, c g2.Curve, s g2.Settings, device string) (*infer.Posterior, string, error) {
 	m, err := g2.Posterior(model, c, s)
 	if err != nil {
-		return nil, as(exitUsage, err)
+		return nil, "", as(exitUsage, err)
 	}
-	post, err := m.Compile()
-	return post, as(exitBug, err)
+	post, device, err := a.compile(m, device)
+	return post, device, as(exitBug, err)
 }
 
 func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
@@ -171,7 +172,7 @@ func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
 		return as(exitConfig, err)
 	}
 	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
-	post, err := compileG2(model, c, s)
+	post, _, err := a.compileG2(model, c, s, cfg.Device)
 	if err != nil {
 		return as(exitConfig, err)
 	}

@@ -52,7 +52,7 @@ func (a *app) startProblem(ctx context.Context, r *problemRun) error {
 	if err := r.read(b); err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
 	}
-	post, err := r.compile(ctx, cfg.File)
+	post, err := r.compile(ctx, a, cfg.File)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
 	if !r.has() {
 		return as(exitConfig, fmt.Errorf("%s has no problem", file))
 	}
-	post, err := r.compile(c.Context(), file)
+	post, err := r.compile(c.Context(), a, file)
 	if err != nil {
 		return err
 	}
@@ -90,12 +90,20 @@ func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
 }
 
 // compile builds the posterior of a problem. It may first fit a simulator.
-func (r *problemRun) compile(ctx context.Context, file string) (*infer.Posterior, error) {
+func (r *problemRun) compile(ctx context.Context, a *app, file string) (*infer.Posterior, error) {
 	m, err := r.model(ctx)
 	if ctx.Err() != nil {
 		return nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "the same once more"}
 	}
-	return compiled(file, m, err)
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	post, device, err := a.compile(m, r.cfg.Device)
+	if err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", file, err))
+	}
+	r.cfg.Device = device
+	return post, nil
 }
 
 // compiled returns the posterior of the model that a file describes.

@@ -135,6 +135,7 @@ func (a *app) unsampled(s sampling, err error) error {
 	default:
 		e.err = fmt.Errorf("what was drawn since the last checkpoint is lost: %w", err)
 	}
+	a.deviceFailed(e)
 	return e
 }
 

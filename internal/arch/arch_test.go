@@ -45,9 +45,10 @@ var (
 // rooms are packages that see less of the house than their folder does: themselves and
 // these.
 var rooms = map[string][]string{
-	"kernels/cuda":               {"kernels/cuda/drv", "kernels/cuda/dl", "kernels/cuda/rtc"},
+	"kernels/cuda":               {"kernels/cuda/drv", "kernels/cuda/dl", "kernels/cuda/lib", "kernels/cuda/rtc"},
 	"kernels/cuda/dl":            {},
 	"kernels/cuda/drv":           {"kernels/cuda/dl"},
+	"kernels/cuda/lib":           {"kernels/cuda/dl", "kernels/cuda/drv"},
 	"kernels/cuda/rtc":           {"kernels/cuda/dl"},
 	"internal/pretend":           {"kernels/cuda/dl"},
 	"internal/linalg":            {},

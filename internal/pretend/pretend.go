@@ -1,5 +1,6 @@
 // Package pretend makes a libcuda and a libnvrtc that run kernels on the processor, for tests of
-// everything above the driver's calls on machines without a GPU.
+// everything above the driver's calls on machines without a GPU. On demand it stands for cuBLAS, cuFFT,
+// cuSOLVER, cuDNN and NCCL too.
 //
 // The library is C++ (folder csrc) and is built by g++ when a test first asks for it; a folder of the
 // user's cache keeps it, and every kernel that it compiled, under the hash of the sources. Streams
@@ -11,6 +12,10 @@
 //	lib.Set("mode", pretend.Lazy)
 //	lib.Fail("cuMemAlloc_v2", 0, 1, int32(drv.OutOfMemory))
 //	driver, err := drv.Open() // finds the pretend driver by EURYALE_LIBCUDA
+//
+// The numerical libraries are found after [Library.Libraries] only, so that other tests exercise our own
+// kernels. Their work waits on streams and is captured in graphs like that of kernels; every piece of it
+// signs its workspace first, so that two pieces of work in one workspace are noticed.
 //
 // What it cannot show: races within one phase of a kernel, occupancy, speed, and instructions that
 // only a GPU has.
@@ -27,6 +32,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,7 +105,22 @@ func Shared(t testing.TB) *Library {
 	}
 	t.Setenv(dl.Variable("CUDA"), built.Path)
 	t.Setenv(dl.Variable("NVRTC"), built.Path)
+	for _, name := range vendors { // a real library cannot work with a pretend driver
+		t.Setenv(dl.Variable(name), filepath.Join(filepath.Dir(built.Path), "none"))
+	}
 	return built
+}
+
+// vendors are the libraries that Libraries stands for.
+var vendors = []string{"cuBLAS", "cuBLASLt", "cuFFT", "cuSOLVER", "cuDNN", "NCCL"}
+
+// Libraries lets the search for NVIDIA's numerical libraries find pretend ones during the test. Devices
+// that are open may have looked before.
+func (l *Library) Libraries(t testing.TB) {
+	t.Helper()
+	for _, name := range vendors {
+		t.Setenv(dl.Variable(name), l.Path)
+	}
 }
 
 // open finds or builds the library.
@@ -150,21 +172,41 @@ func build(gcc, parent, folder string) error {
 	if err := unpack(tmp); err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"-c", "-O1", "-fPIC", "-std=c++17", "-fvisibility=hidden", "fibers.cpp", "state.cpp", "driver.cpp", "module.cpp", "nvrtc.cpp", "control.cpp"},
-		{"-shared", "-o", "libpretend.so", "fibers.o", "state.o", "driver.o", "module.o", "nvrtc.o", "control.o", "-ldl"},
-		{"-shared", "-o", "libold.so", "fibers.o", "state.o", "driver.o", "module.o", "nvrtc.o", "control.o", "-ldl", "-Wl,--version-script=old.map"},
-	} {
-		cmd := exec.Command(gcc, args...)
-		cmd.Dir = tmp
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("pretend: %v: %w\n%s", cmd.Args, err, out)
+	// Half of the texts each for two compilers: machines that test have two processors at least.
+	names := []string{"driver", "solver", "nvrtc", "blas", "vendor", "control", "fibers", "fft", "state", "module", "dnn", "nccl"}
+	var objects []string
+	half := make(chan error, 2)
+	for i := range 2 {
+		args := []string{"-c", "-O1", "-fPIC", "-std=c++17", "-fvisibility=hidden"}
+		for _, name := range names[i*len(names)/2 : (i+1)*len(names)/2] {
+			args, objects = append(args, name+".cpp"), append(objects, name+".o")
 		}
+		go func() { half <- command(gcc, tmp, args...) }()
+	}
+	if err := errors.Join(<-half, <-half); err != nil {
+		return err
+	}
+	link := append([]string{"-shared"}, append(objects, "-ldl")...)
+	if err := command(gcc, tmp, append(link[:len(link):len(link)], "-o", "libpretend.so")...); err != nil {
+		return err
+	}
+	if err := command(gcc, tmp, append(link[:len(link):len(link)], "-o", "libold.so", "-Wl,--version-script=old.map")...); err != nil {
+		return err
 	}
 	if err := os.Rename(tmp, folder); err != nil {
 		if _, there := os.Stat(filepath.Join(folder, "libold.so")); there != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// command runs a program in a folder; its error has what the program said.
+func command(program, folder string, args ...string) error {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("pretend: %v: %w\n%s", cmd.Args, err, out)
 	}
 	return nil
 }
@@ -189,8 +231,8 @@ func unpack(folder string) error {
 // Reset forgets all state: contexts, memory, failures, counters.
 func (l *Library) Reset() { dl.Call(l.lib.Symbol("pretend_reset")) }
 
-// Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order or
-// seed. It panics if there is no such setting.
+// Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order,
+// peers (whether devices can read each other's memory) or seed. It panics if there is no such setting.
 func (l *Library) Set(key string, value int) {
 	k := dl.Bytes(key)
 	if dl.Call(l.lib.Symbol("pretend_set"), uintptr(unsafe.Pointer(&k[0])), uintptr(value)) != 0 {
@@ -214,3 +256,32 @@ func (l *Library) Get(key string) int {
 
 // Fault returns what the driver says in words about a failure that it reported by a code.
 func (l *Library) Fault() string { return dl.Text(dl.Call(l.lib.Symbol("pretend_fault"))) }
+
+// Attach gives the pretend driver at a path its settings and failures, for a process that a test starts:
+// words such as memory=100000, and fail=cuGraphLaunch,200,1,700 for a call, how often it succeeds
+// first, how often it fails, and the code.
+func Attach(path, script string) error {
+	lib, err := dl.OpenFile("pretend", path)
+	if err != nil {
+		return err
+	}
+	l := &Library{Path: path, lib: lib}
+	for _, word := range strings.Fields(script) {
+		key, value, _ := strings.Cut(word, "=")
+		if key != "fail" {
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return err
+			}
+			l.Set(key, n)
+			continue
+		}
+		var after, times, code int
+		call, numbers, _ := strings.Cut(value, ",")
+		if _, err := fmt.Sscanf(numbers, "%d,%d,%d", &after, &times, &code); err != nil {
+			return err
+		}
+		l.Fail(call, after, times, int32(code))
+	}
+	return nil
+}

@@ -15,6 +15,8 @@ type capture struct {
 	thread  int
 	blocks  map[*block]bool // memory that the graph uses
 	streams []*Stream       // that collect work for it
+	tools   []held          // of libraries, that the graph uses
+	before  *capture        // the graph that this one is to replace, or nil
 	err     error           // the first call that was refused
 }
 
@@ -88,6 +90,7 @@ func (c *capture) join(s *Stream) {
 
 // release lets go of the memory of a capture that came to nothing.
 func (c *capture) release() {
+	c.d.libraries.returned.add(c)
 	c.d.do(func() error {
 		for b := range c.blocks {
 			c.d.pool.unpin(b)
@@ -96,8 +99,8 @@ func (c *capture) release() {
 	})
 }
 
-// collectGraph runs f while a new stream collects the work.
-func (d *Device) collectGraph(f func(*Stream) error) (*capture, drv.Graph, error) {
+// collectGraph runs f while a new stream collects the work, for a new graph or in the place of another.
+func (d *Device) collectGraph(before *capture, f func(*Stream) error) (*capture, drv.Graph, error) {
 	if !d.drv.Has(drv.FeatureGraphs) {
 		return nil, 0, fmt.Errorf("%w: graphs need a driver of CUDA 11.4, this one has %d.%d", ErrUnsupported, d.info.DriverVersion/1000, d.info.DriverVersion%1000/10)
 	}
@@ -111,7 +114,7 @@ func (d *Device) collectGraph(f func(*Stream) error) (*capture, drv.Graph, error
 	defer s.Close()
 	lockThread()
 	defer unlockThread()
-	c := &capture{d: d, thread: thread(), blocks: map[*block]bool{}}
+	c := &capture{d: d, thread: thread(), blocks: map[*block]bool{}, before: before}
 	if err := d.captures.begin(c); err != nil {
 		return nil, 0, err
 	}
@@ -121,6 +124,7 @@ func (d *Device) collectGraph(f func(*Stream) error) (*capture, drv.Graph, error
 	}
 	c.join(s)
 	graph, err := c.run(s, f)
+	c.before = nil
 	if err != nil {
 		c.release()
 		return nil, 0, err

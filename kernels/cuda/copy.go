@@ -228,32 +228,6 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int)
 	return s.copyPeer(to, src, from, n)
 }
 
-// copyPeer orders a copy with the work of both devices: it comes after what the other device has now,
-// and the other device goes on after it.
-func (s *Stream) copyPeer(to drv.DevicePtr, src *Buffer, from drv.DevicePtr, n int) error {
-	d, other := s.d, src.d
-	if !d.drv.Has(drv.FeaturePeers) {
-		return fmt.Errorf("%w: copies between devices: copy through the host", ErrUnsupported)
-	}
-	before, err := other.compute.Record()
-	if err != nil {
-		return err
-	}
-	if err := s.Wait(before); err != nil {
-		return err
-	}
-	if err := s.do(func() error {
-		return d.check(d.drv.CopyPeerAsync(to, d.ctx, from, other.ctx, uint64(n), s.handle), s)
-	}); err != nil {
-		return err
-	}
-	after, err := s.Record()
-	if err != nil {
-		return err
-	}
-	return other.compute.Wait(after)
-}
-
 // Fill sets n bytes of a buffer to one value, in the order of the stream.
 func (s *Stream) Fill(dst *Buffer, offset, n int, value byte) error {
 	d := s.d

@@ -28,14 +28,17 @@ type Device struct {
 	closed bool
 	lost   atomic.Pointer[LostError]
 
-	pool     *pool
-	staging  *staging
-	events   eventList
-	launches launchRing
-	blocks   parameterList
-	captures captures
-	modules  modules
-	profile  *profiler // nil unless asked for
+	pool      *pool
+	staging   *staging
+	events    eventList
+	launches  launchRing
+	blocks    parameterList
+	captures  captures
+	modules   modules
+	libraries *Libraries
+	peers     peers
+	tuned     tuned
+	profile   *profiler // nil unless asked for
 
 	streams          sync.Mutex
 	allStreams       map[*Stream]bool
@@ -59,7 +62,7 @@ func openDevice(s *system, ordinal int, o Options) (*Device, error) {
 	if d.ctx, err = s.drv.Retain(handle); err != nil {
 		return nil, d.check(err, nil)
 	}
-	d.pool, d.staging = newPool(d), &staging{d: d}
+	d.pool, d.staging, d.libraries = newPool(d), &staging{d: d}, newLibraries(d)
 	if o.Profile {
 		d.profile = newProfiler(d)
 	}
@@ -227,6 +230,7 @@ func (d *Device) shutdown() error {
 	var err error
 	if d.lost.Load() == nil && d.drv.Enter(d.ctx) == nil {
 		if err = d.drain(); err == nil {
+			err = d.libraries.close()
 			d.modules.unload(d)
 			d.staging.free()
 			d.pool.free()

@@ -35,7 +35,7 @@ type graphState struct {
 // returns a *CaptureError that names it, and so does Capture. Numbers that change between launches
 // belong into a small buffer that is written before each of them.
 func (d *Device) Capture(f func(*Stream) error) (*Graph, error) {
-	c, graph, err := d.collectGraph(f)
+	c, graph, err := d.collectGraph(nil, f)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,14 @@ func (g *Graph) Launch(s *Stream) error {
 	return s.do(func() error {
 		info := d.launches.add(s, LaunchInfo{Kernel: "graph", Stream: s.name})
 		span := d.profile.begin(s)
+		if err := g.state.c.beforeGraph(s); err != nil {
+			return d.check(err, s)
+		}
 		if err := d.drv.GraphLaunch(g.state.exec, s.handle); err != nil {
 			return launchError(d, s, err, info)
+		}
+		if err := g.state.c.afterGraph(s); err != nil {
+			return d.check(err, s)
 		}
 		d.profile.endKernel(span, s, "graph")
 		if d.wait {
@@ -95,7 +101,7 @@ func (g *Graph) Update(f func(*Stream) error) error {
 	if g.closed {
 		return fmt.Errorf("%w: the graph", ErrClosed)
 	}
-	c, graph, err := d.collectGraph(f)
+	c, graph, err := d.collectGraph(g.state.c, f)
 	if err != nil {
 		return err
 	}

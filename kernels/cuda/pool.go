@@ -302,6 +302,7 @@ func (p *pool) endGraph(g *graphState) error {
 	for b := range g.c.blocks {
 		p.unpinned(b)
 	}
+	p.d.libraries.returned.add(g.c)
 	return err
 }
 

@@ -134,6 +134,7 @@ func (s *Stream) destroy() error {
 	}
 	s.done.Store(true)
 	d.staging.forget(s)
+	d.libraries.forget(s)
 	d.pool.adopt(s, d.compute)
 	return d.check(d.drv.StreamDestroy(s.handle), s)
 }

@@ -15,7 +15,9 @@ type Code struct {
 	d       *device.Device
 	plan    plan
 	layout  *layout
-	kernels [][]kernel // of each job
+	kernels [][]kernel     // of each job
+	calls   bool           // whether libraries are called, to which addresses are given
+	on      *device.Stream // of all machines; nil if each takes one
 	source  *Source
 	options Options
 }
@@ -24,11 +26,13 @@ type Code struct {
 type kernel struct {
 	f           *device.Function
 	grid, block device.Dim
+	library     func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error // in place of f
 }
 
-// Compile generates and compiles the kernels of a program for a device.
-func Compile(p *compiler.Program, d *device.Device, o Options) (*Code, error) {
-	c := &Code{p: p, d: d, options: o, source: Generate(p, o)}
+// Compile generates and compiles the kernels of a program for a device. Its machines work on a stream, or
+// on lanes of the device for nil.
+func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options) (*Code, error) {
+	c := &Code{p: p, d: d, on: on, options: o, source: Generate(p, o)}
 	c.plan = planOf(p, c.source.Jobs)
 	c.layout = layOut(p, c.width)
 	c.kernels = make([][]kernel, len(p.Jobs))
@@ -41,11 +45,13 @@ func Compile(p *compiler.Program, d *device.Device, o Options) (*Code, error) {
 	}
 	for i, list := range c.source.Jobs {
 		for _, l := range list {
-			f, err := find(l.Kernel)
-			if err != nil {
-				return nil, err
+			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, library: l.Library}
+			if c.calls = c.calls || l.Library != nil; l.Library == nil {
+				if k.f, err = find(l.Kernel); err != nil {
+					return nil, err
+				}
 			}
-			c.kernels[i] = append(c.kernels[i], kernel{f, device.Dim{X: l.Grid}, device.Dim{X: l.Block}})
+			c.kernels[i] = append(c.kernels[i], k)
 		}
 	}
 	return c, nil

@@ -15,16 +15,17 @@ import (
 // processor's memory, which hold inputs and outputs and what steps on the processor need.
 type Machine[T cpu.Real] struct {
 	*Code
-	host  *cpu.Machine[T]
-	on    *device.Stream // of all work and copies
-	arena *device.Buffer // arrays of reals, and then constants
-	ints  *device.Buffer // arrays of indices, and then tables
-	table *device.Buffer // address of every array
-	part  *device.Buffer // partial results
-	fault *device.Buffer // which job failed, and why
-	graph *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
-	runs  int
-	short []uint16 // where narrow arrays are converted
+	host       *cpu.Machine[T]
+	on         *device.Stream // of all work and copies
+	arena      *device.Buffer // arrays of reals, and then constants
+	ints       *device.Buffer // arrays of indices, and then tables
+	table      *device.Buffer // address of every array
+	part       *device.Buffer // partial results
+	fault      *device.Buffer // which job failed, and why
+	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
+	runs       int
+	uncaptured bool     // the device has no graphs
+	short      []uint16 // where narrow arrays are converted
 
 	bound   []bool              // inputs that are read from elsewhere
 	changed []bool              // inputs that were bound or set, or are not on the device yet
@@ -51,8 +52,10 @@ func (m *Machine[T]) allocate() error {
 		tables = append(tables, t...)
 	}
 	var err error
-	if m.on, err = m.d.Lane(); err != nil {
-		return err
+	if m.on = m.Code.on; m.on == nil {
+		if m.on, err = m.d.Lane(); err != nil {
+			return err
+		}
 	}
 	for _, a := range []struct {
 		to    **device.Buffer
@@ -156,13 +159,13 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 	return nil
 }
 
-// runJobs puts the work of the jobs on the device's stream. What runs without the processor is
-// captured in the second run, and launched as a whole from then on.
+// runJobs puts the work of the jobs on the stream. What runs without the processor is captured in the
+// second run, and launched as a whole from then on.
 func (m *Machine[T]) runJobs() error {
 	if m.graph != nil {
 		return m.graph.Launch(m.on)
 	}
-	if m.runs == 1 && len(m.plan.hosted) == 0 && m.launches() > 1 {
+	if m.runs >= 1 && !m.uncaptured && len(m.plan.hosted) == 0 && m.launches() > 1 {
 		graph, err := m.d.Capture(m.launchAll)
 		switch {
 		case err == nil:
@@ -171,6 +174,7 @@ func (m *Machine[T]) runJobs() error {
 		case !errors.Is(err, device.ErrUnsupported):
 			return err
 		}
+		m.uncaptured = true
 	}
 	if len(m.plan.hosted) == 0 {
 		return m.launchAll(m.on)
@@ -213,6 +217,12 @@ func (m *Machine[T]) launchAll(s *device.Stream) error {
 
 func (m *Machine[T]) launch(s *device.Stream, job int) error {
 	for _, k := range m.kernels[job] {
+		if k.library != nil {
+			if err := k.library(m.d.Libraries(), s, m.read); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := k.f.Launch(s, k.grid, k.block, 0, m.table, m.part, m.fault); err != nil {
 			return err
 		}

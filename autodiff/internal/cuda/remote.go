@@ -30,6 +30,12 @@ func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 // address puts the address of an array into the table that kernels read.
 func (m *Machine[T]) address(buf int) error {
 	at := m.read(buf)
+	if m.calls && m.graph != nil { // which has the address
+		if err := m.graph.Close(); err != nil {
+			return err
+		}
+		m.graph = nil
+	}
 	return m.on.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
 }
 

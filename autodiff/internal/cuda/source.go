@@ -40,11 +40,13 @@ type Source struct {
 	Narrow []bool // arrays that are held in the type of storage
 }
 
-// Launch is one kernel and its geometry in one dimension.
+// Launch is one kernel and its geometry in one dimension, or a call of one of NVIDIA's libraries.
 type Launch struct {
 	Kernel string
 	Grid   int // number of blocks
 	Block  int // threads of a block
+	// Library makes the call, on arrays that at finds; nil for a kernel.
+	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 }
 
 // longHelper is the number of lines from which on a helper function is called.
@@ -58,6 +60,8 @@ type Options struct {
 	// empty.
 	Storage string
 	TF32    bool // whether products of matrices round their factors as tensor cores do
+	// Libraries are used for large work where they are found; nil for none.
+	Libraries *device.Libraries
 }
 
 // generator collects the text of kernels.
@@ -65,6 +69,7 @@ type generator struct {
 	precision int
 	narrow    []bool // arrays that are held in the type of storage
 	tf32      bool
+	libraries *device.Libraries
 	text      strings.Builder
 	helpers   strings.Builder
 	known     map[string]bool // helper functions that are there
@@ -78,7 +83,7 @@ type generator struct {
 
 // Generate makes the kernels of a program.
 func Generate(p *compiler.Program, o Options) *Source {
-	g := &generator{precision: o.Bits, isolate: o.Isolate, tf32: o.TF32 && o.Bits == 32, known: map[string]bool{}, buffers: len(p.Buffers), narrow: narrow(p, o)}
+	g := &generator{precision: o.Bits, isolate: o.Isolate, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, buffers: len(p.Buffers), narrow: narrow(p, o)}
 	s := &Source{Jobs: make([][]Launch, len(p.Jobs)), Narrow: g.narrow}
 	for i, j := range p.Jobs {
 		if j.Loop != nil {

@@ -97,9 +97,11 @@ func SolveTriangular(s *Step) bool {
 	return true
 }
 
-// pairs returns a table of the positions of the first and the second matrix for each matrix of the
-// result.
-func pairs(s *Step, sizeA, sizeB int) string {
+// pairs returns a table of pairTable.
+func pairs(s *Step, sizeA, sizeB int) string { return s.Table(pairTable(s, sizeA, sizeB)) }
+
+// pairTable returns the positions of the first and the second matrix for each matrix of the result.
+func pairTable(s *Step, sizeA, sizeB int) []int64 {
 	as, bs := tensor.Shape(s.InShape(0)), tensor.Shape(s.InShape(1))
 	lead := tensor.Shape(s.Value.Shape[:len(s.Value.Shape)-2])
 	a, b := as[:len(as)-2], bs[:len(bs)-2]
@@ -112,5 +114,5 @@ func pairs(s *Step, sizeA, sizeB int) string {
 		}
 		offsets = append(offsets, int64(oa*sizeA), int64(ob*sizeB))
 	})
-	return s.Table(offsets)
+	return offsets
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -14,8 +15,9 @@ type product struct {
 	lda, ldb     int  // columns of the matrices as they are in memory
 	ta, tb       bool // whether they are in memory with rows and columns exchanged
 	batches      int
-	place        string // table of the positions of both matrices of each batch
-	parts, share int    // parts into which the sums are cut, and the length of one
+	places       []int64 // positions of both matrices of each batch
+	place        string  // the same on the device
+	parts, share int     // parts into which the sums are cut, and the length of one
 }
 
 // MatMul multiplies matrices batch by batch. Sums are in the precision of the program, in the order of
@@ -30,8 +32,9 @@ func MatMul(s *Step) bool {
 	}
 	x.batches = tensor.Shape(s.Value.Shape[:k-2]).Size()
 	s.Converts()
-	x.place = pairs(s, as[len(as)-2]*x.lda, bs[len(bs)-2]*x.ldb)
+	x.places = pairTable(s, as[len(as)-2]*x.lda, bs[len(bs)-2]*x.ldb)
 	switch {
+	case x.byLibrary():
 	case x.m == 1 && x.tb || x.n == 1 && !x.ta:
 		x.rows()
 	case x.m == 1 || x.n == 1:
@@ -39,6 +42,48 @@ func MatMul(s *Step) bool {
 	default:
 		x.tiles()
 	}
+	return true
+}
+
+// libraryProducts is the number of multiplications from which on cuBLAS makes a product, where it is
+// found.
+const libraryProducts = 1 << 21
+
+// byLibrary lets cuBLAS make a large product whose matrices lie at equal distances, and reports whether
+// it does.
+func (x *product) byLibrary() bool {
+	s := x.s
+	if s.g.libraries == nil || x.m*x.n*x.depth*x.batches < libraryProducts || min(x.m, x.n) < 16 || s.g.narrow[s.Place.Buf] {
+		x.place = s.Table(x.places)
+		return false
+	}
+	strideA, strideB := 0, 0
+	if x.batches > 1 {
+		strideA, strideB = int(x.places[2]), int(x.places[3])
+	}
+	even := strideA >= 0 && strideB >= 0
+	for i := range x.batches {
+		even = even && x.places[2*i] == int64(i*strideA) && x.places[2*i+1] == int64(i*strideB)
+	}
+	a, b := s.Value.In[0], s.Value.In[1]
+	bufA, bufB, bufC := a.Layout.Root.Place.Buf, b.Layout.Root.Place.Buf, s.Place.Buf
+	if !even || s.g.narrow[bufA] || s.g.narrow[bufB] || !s.g.libraries.HasBLAS() {
+		x.place = s.Table(x.places)
+		return false
+	}
+	m := device.MatMul{Type: device.Float64, M: x.m, N: x.n, K: x.depth, TransA: x.ta, TransB: x.tb, Batch: x.batches, StrideA: strideA, StrideB: strideB, StrideC: x.m * x.n, TF32: s.g.tf32}
+	if s.g.precision == 32 {
+		m.Type = device.Float32
+	}
+	size := s.g.precision / 8
+	offA, offB := a.Layout.Offset*size, b.Layout.Offset*size
+	s.list = append(s.list, Launch{Kernel: "cuBLAS", Library: func(l *device.Libraries, on *device.Stream, at func(buf int) device.Part) error {
+		m := m
+		m.A, m.B, m.C = at(bufA), at(bufB), at(bufC)
+		m.A.Offset += offA
+		m.B.Offset += offB
+		return l.MatMul(on, m)
+	}})
 	return true
 }
 

@@ -87,6 +87,7 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int d) {
       for (Event *e : driver.events) driver.leaks += e->context == x.get();
       for (Module *m : driver.modules) driver.leaks += m->context == x.get();
       for (Pool *p : driver.pools) driver.leaks += p->context == x.get();
+      for (Vendor *v : driver.vendors) driver.leaks += v->context == x.get();
       return 0;
     }
   return 201;
@@ -269,12 +270,15 @@ EXPORT int cuMemsetD32Async(uintptr_t p, unsigned v, size_t n, Stream *s) {
 }
 EXPORT int cuDeviceCanAccessPeer(int *v, int a, int b) {
   ENTER(cuDeviceCanAccessPeer);
-  *v = a != b;
+  *v = a != b && driver.peers_allowed;
   return 0;
 }
-EXPORT int cuCtxEnablePeerAccess(Context *, unsigned) {
+EXPORT int cuCtxEnablePeerAccess(Context *c, unsigned) {
   ENTER(cuCtxEnablePeerAccess);
-  return 0;
+  NEED_CONTEXT;
+  if (!known_context(c) || c == current_context) return 101;
+  if (!driver.peers_allowed) return 217;
+  return driver.peers.insert({current_context, c}).second ? 0 : 704;
 }
 
 // Pools: memory is reserved when it is first needed and given back by trimming.

@@ -26,6 +26,10 @@ void reset() {
   driver.pools.clear();
   for (Capture *c : driver.captures) delete c->graph, delete c;
   driver.captures.clear();
+  for (Vendor *v : driver.vendors) delete v;
+  driver.vendors.clear();
+  driver.peers.clear();
+  driver.peers_allowed = true;
   driver.graphs.clear();
   driver.executables.clear();
   driver.failures.clear();

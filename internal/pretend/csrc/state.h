@@ -2,6 +2,7 @@
 // with a virtual clock, and graphs.
 #pragma once
 #include "fibers.h"
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -97,6 +98,12 @@ struct Function {
   int dynamic_limit;
 };
 
+// Vendor is a handle, plan or descriptor of a pretend library.
+struct Vendor {
+  Context *context = nullptr;
+  virtual ~Vendor() {}
+};
+
 struct Failure { long long after, times; int code; };
 
 struct Driver {
@@ -107,6 +114,7 @@ struct Driver {
   Mode mode;
   Order order;
   uint64_t random;
+  bool peers_allowed;  // devices can read each other's memory
   bool host_checked;   // asynchronous copies must use page-locked memory
   std::map<std::string, Failure> failures;
   // state
@@ -118,6 +126,8 @@ struct Driver {
   std::set<Pool *> pools;
   std::set<Graph *> graphs, executables;
   std::set<Capture *> captures;
+  std::set<Vendor *> vendors;
+  std::set<std::pair<Context *, Context *>> peers;  // who was let read whose memory
   std::map<uintptr_t, size_t> host;
   std::map<std::string, long long> calls;
   long long leaks = 0, compiles = 0, early_frees = 0;

@@ -1,5 +1,5 @@
 // Package dl opens shared libraries of the machine at run time, without cgo and without their
-// headers: the CUDA driver, the run-time compiler, and later the vendors' numerical libraries.
+// headers: the CUDA driver, the run-time compiler, and NVIDIA's numerical libraries.
 //
 // A [Spec] says how a library may be called, [Open] looks for it where installations put it and
 // returns a [Library] or a [*NotFound] that lists every place that was tried, [Library.Symbol]

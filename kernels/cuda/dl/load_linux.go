@@ -21,7 +21,7 @@ func symbol(handle uintptr, name string) uintptr {
 	return address
 }
 
-// Call calls the function at an address with integers and pointers, at most 15 of them, and returns
+// Call calls the function at an address with integers and pointers, at most 32 of them, and returns
 // its result. A Go pointer must be written as uintptr(unsafe.Pointer(p)) in the call expression
 // itself, which keeps the memory alive and in place until Call returns, or be pinned by the caller.
 //

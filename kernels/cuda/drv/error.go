@@ -39,6 +39,9 @@ type LaunchInfo struct {
 
 // String describes the launch in one line.
 func (l LaunchInfo) String() string {
+	if l.Grid == [3]int{} { // a graph, or a call of a library
+		return fmt.Sprintf("launch %d of %s on stream %s", l.Serial, l.Kernel, l.Stream)
+	}
 	return fmt.Sprintf("launch %d of %s, grid %dx%dx%d, block %dx%dx%d, %d B shared, on stream %s", l.Serial, l.Kernel,
 		l.Grid[0], l.Grid[1], l.Grid[2], l.Block[0], l.Block[1], l.Block[2], l.Shared, l.Stream)
 }

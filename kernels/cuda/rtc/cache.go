@@ -3,6 +3,7 @@ package rtc
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -122,6 +123,35 @@ func (c *Cache) Write(key string, image []byte) {
 func (c *Cache) Remove(key string) {
 	if c != nil {
 		os.Remove(c.path(key))
+	}
+}
+
+// notePath returns the file of a note.
+func (c *Cache) notePath(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(c.folder, "notes", hex.EncodeToString(sum[:16])+".json")
+}
+
+// ReadNote returns what WriteNote kept under a name, or nil. The caller checks it: files can be damaged.
+func (c *Cache) ReadNote(name string) []byte {
+	if c == nil {
+		return nil
+	}
+	b, err := os.ReadFile(c.notePath(name))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// WriteNote keeps a few bytes beside the images. Notes are not swept.
+func (c *Cache) WriteNote(name string, note []byte) {
+	if c == nil {
+		return
+	}
+	path := c.notePath(name)
+	if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+		atomicfile.WriteBytes(path, note)
 	}
 }
 

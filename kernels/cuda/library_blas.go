@@ -1,0 +1,142 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+	"github.com/euryale-dev/euryale/kernels/cuda/lib"
+)
+
+// MatMul is C = Alpha op(A) op(B) + Beta C for matrices by rows, or for a batch of them: op(A) is M by K,
+// op(B) is K by N, C is M by N.
+type MatMul struct {
+	Type                      Type
+	M, N, K                   int
+	A, B, C                   Part
+	TransA, TransB            bool    // take the transpose of what is stored
+	Alpha                     float64 // 0 means 1
+	Beta                      float64 // what C holds is not read if it is 0
+	LDA, LDB, LDC             int     // numbers from row to row; 0 means that rows follow each other
+	Batch                     int     // 0 means 1
+	StrideA, StrideB, StrideC int     // numbers from matrix to matrix; an A or B of stride 0 serves the whole batch
+	TF32                      bool    // round float32 operands to 10 bits, which tensor cores multiply fast; IEEE by default
+}
+
+// defaults fills in what is 0.
+func (m MatMul) defaults() MatMul {
+	rows := func(ld *int, trans bool, rows, cols int) {
+		if *ld == 0 {
+			*ld = max(1, cols)
+			if trans {
+				*ld = max(1, rows)
+			}
+		}
+	}
+	rows(&m.LDA, m.TransA, m.M, m.K)
+	rows(&m.LDB, m.TransB, m.K, m.N)
+	rows(&m.LDC, false, m.M, m.N)
+	if m.Alpha == 0 {
+		m.Alpha = 1
+	}
+	m.Batch = max(m.Batch, 1)
+	return m
+}
+
+// extent returns the numbers from the first to the last of a batch of matrices by rows.
+func extent(rows, cols, ld, batch, stride int) int {
+	if rows == 0 || cols == 0 || batch == 0 {
+		return 0
+	}
+	return (batch-1)*stride + (rows-1)*ld + cols
+}
+
+// MatMul puts a product of matrices on a stream. The sums have a fixed order for a device, a version of
+// the library and a shape. C must overlap neither A nor B.
+func (l *Libraries) MatMul(s *Stream, m MatMul) error {
+	b, err := l.blas.get(lib.OpenBLAS)
+	if err != nil {
+		return err
+	}
+	m = m.defaults()
+	if err := errors.Join(fits32("MatMul", m.M, m.N, m.K, m.LDA, m.LDB, m.LDC, m.Batch, m.StrideA, m.StrideB, m.StrideC)); err != nil {
+		return err
+	}
+	rowsA, colsA, rowsB, colsB := m.M, m.K, m.K, m.N
+	if m.TransA {
+		rowsA, colsA = colsA, rowsA
+	}
+	if m.TransB {
+		rowsB, colsB = colsB, rowsB
+	}
+	if m.LDA < colsA || m.LDB < colsB || m.LDC < m.N {
+		return fmt.Errorf("%w: MatMul: rows of %d, %d and %d numbers begin every %d, %d and %d", ErrArgument, colsA, colsB, m.N, m.LDA, m.LDB, m.LDC)
+	}
+	if m.Batch > 1 && m.StrideC < extent(m.M, m.N, m.LDC, 1, 0) {
+		return fmt.Errorf("%w: MatMul: the %d results of %d by %d overlap, one begins every %d numbers", ErrArgument, m.Batch, m.M, m.N, m.StrideC)
+	}
+	if m.M == 0 || m.N == 0 {
+		return nil
+	}
+	size := m.Type.Size()
+	operands := []operand{{"A", m.A, extent(rowsA, colsA, m.LDA, m.Batch, m.StrideA), size}, {"B", m.B, extent(rowsB, colsB, m.LDB, m.Batch, m.StrideB), size},
+		{"C", m.C, extent(m.M, m.N, m.LDC, m.Batch, m.StrideC), size}}
+	// By columns the same memory holds the transposes: C' = op(B)' op(A)'.
+	g := lib.GEMM{M: m.N, N: m.M, K: m.K, TransA: m.TransB, TransB: m.TransA, Alpha: m.Alpha, Beta: m.Beta, LDA: m.LDB, LDB: m.LDA, LDC: m.LDC,
+		StrideA: m.StrideB, StrideB: m.StrideA, StrideC: m.StrideC}
+	if m.Batch > 1 {
+		g.Batch = m.Batch
+	}
+	return l.run(s, "MatMul", operands, func() error {
+		h, err := l.blasHandle(s, b)
+		if err != nil {
+			return err
+		}
+		mode := lib.IEEE
+		if m.TF32 {
+			mode = lib.TF32
+		}
+		if err := b.SetMathMode(h, mode); err != nil {
+			return err
+		}
+		g.A, g.B, g.C = operands[1].address(), operands[0].address(), operands[2].address()
+		return b.Gemm(h, lib.Type(m.Type), g)
+	})
+}
+
+// workBytes is what cuBLAS gets to work in: what NVIDIA recommends for the architecture.
+func (l *Libraries) workBytes() int {
+	if l.d.info.Capability[0] >= 9 {
+		return 32 << 20
+	}
+	return 4 << 20
+}
+
+// blasHandle returns the handle of a stream, with its workspace.
+func (l *Libraries) blasHandle(s *Stream, b lib.BLAS) (lib.Handle, error) {
+	t, err := l.take(s, blasKey{}, always, func() (*tool, error) {
+		h, err := b.Create()
+		return &tool{handle: h, destroy: func() error { return b.Destroy(h) }}, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	w, err := l.work(s, l.workBytes())
+	if err != nil {
+		return 0, err
+	}
+	return t.handle, errors.Join(b.SetStream(t.handle, s.handle), b.SetWorkspace(t.handle, w, l.workBytes()))
+}
+
+// transpose puts dst = src' on a stream for a matrix by rows, whose rows follow each other.
+func (l *Libraries) transpose(s *Stream, t Type, rows, cols int, dst, src drv.DevicePtr) error {
+	b, err := l.blas.get(lib.OpenBLAS)
+	if err != nil {
+		return err
+	}
+	h, err := l.blasHandle(s, b)
+	if err != nil {
+		return err
+	}
+	return b.Transpose(h, lib.Type(t), cols, rows, dst, rows, src, cols)
+}
