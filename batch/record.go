@@ -82,30 +82,30 @@ func (r *Record) equal(o *Record) bool {
 }
 
 // write makes a file of results.
-func (p *part) write(name string) error {
-	return atomicfile.Write(name, true, func(w io.Writer) error {
-		return checkpoint.Write(w, partKind, partVersion, func(e *checkpoint.Encoder) {
-			p.head(e)
-			// Numbers column by column, so that a reader of the items alone needs not look further.
-			for _, r := range p.records {
-				e.Int(int(r.Item))
-				e.Bool(r.Err != "")
+func (p *part) write(name string) error { return atomicfile.Write(name, true, p.encode) }
+
+func (p *part) encode(w io.Writer) error {
+	return checkpoint.Write(w, partKind, partVersion, func(e *checkpoint.Encoder) {
+		p.head(e)
+		// Numbers column by column, so that a reader of the items alone needs not look further.
+		for _, r := range p.records {
+			e.Int(int(r.Item))
+			e.Bool(r.Err != "")
+		}
+		numbers, texts := widths(p.columns)
+		for _, r := range p.records {
+			e.Int(r.Attempts)
+			if r.Err != "" {
+				e.String(r.Err)
+				continue
 			}
-			numbers, texts := widths(p.columns)
-			for _, r := range p.records {
-				e.Int(r.Attempts)
-				if r.Err != "" {
-					e.String(r.Err)
-					continue
-				}
-				for k := range numbers {
-					e.Float(r.Numbers[k])
-				}
-				for k := range texts {
-					e.String(r.Texts[k])
-				}
+			for k := range numbers {
+				e.Float(r.Numbers[k])
 			}
-		})
+			for k := range texts {
+				e.String(r.Texts[k])
+			}
+		}
 	})
 }
 
@@ -128,14 +128,22 @@ type mark struct {
 
 // readPart reads a file of results: the items alone, or all.
 func readPart(name string, all bool) (*part, []mark, error) {
-	p := &part{}
-	var marks []mark
 	in, err := os.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.Close()
-	err = checkpoint.Read(in, partKind, partVersion, func(d *checkpoint.Decoder) {
+	p, marks, err := decodePart(in, all)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, marks, nil
+}
+
+func decodePart(in io.Reader, all bool) (*part, []mark, error) {
+	p := &part{}
+	var marks []mark
+	err := checkpoint.Read(in, partKind, partVersion, func(d *checkpoint.Decoder) {
 		p.hash = d.String()
 		d.Items(24, func(int) {
 			c := Column{Name: d.String(), Unit: d.String(), Kind: Kind(d.Int())}
@@ -174,8 +182,5 @@ func readPart(name string, all bool) (*part, []mark, error) {
 			}
 		}
 	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return p, marks, nil
+	return p, marks, err
 }

@@ -2,7 +2,7 @@ package batch
 
 import (
 	"context"
-	"fmt"
+	"os/exec"
 	"runtime"
 	"sync"
 	"time"
@@ -18,6 +18,10 @@ type Settings struct {
 	Command string
 	// Progress, unless nil, is told how far the shard is, about once a second and at the end.
 	Progress func(Progress)
+	// Alone runs one item in a process of its own, which may end without a word, and returns what that
+	// process gave by Alone; see there. It is for items on which this process ended once. Nil runs
+	// them here, one after another.
+	Alone func(ctx context.Context, items Range) *exec.Cmd
 	// Every is how often results are written. Default: 10 s.
 	Every time.Duration
 }
@@ -124,8 +128,6 @@ type running struct {
 }
 
 const (
-	// mostDeaths is how often a process may end while it works on an item alone, before the item is given up.
-	mostDeaths = 3
 	// mostFound is the number of results after which they are written.
 	mostFound = 1 << 16
 )
@@ -257,12 +259,17 @@ func (r *running) work(ctx context.Context, worker int, list []Range) {
 		if ctx.Err() != nil {
 			break
 		}
-		if n := r.deaths[items.Item]; n >= mostDeaths {
-			records = append(records, Record{Item: items.Item, Attempts: n, Err: fmt.Sprintf("the process ended %d times, without a word, while it worked on this item", n)})
+		count += items.Count
+		if r.deaths[items.Item] == 0 || r.Alone == nil {
+			records = append(records, attempt(ctx, r.t, items)...)
 			continue
 		}
-		records = append(records, attempt(ctx, r.t, items)...)
-		count += items.Count
+		if rec, err := inChild(r.Alone(ctx, items), r.m, items.Item); ctx.Err() == nil {
+			if err != nil {
+				rec = Record{Item: items.Item, Err: err.Error()}
+			}
+			records = append(records, rec)
+		}
 	}
 	r.flight.set(worker, 0, 0)
 	r.pace.took(count, time.Since(start))
@@ -274,11 +281,9 @@ func (r *running) keep(list []Range, records []Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, rec := range records {
-		tries := r.tries[rec.Item] + 1
-		givenUp := rec.Attempts > 0
-		rec.Attempts = max(rec.Attempts, tries)
-		if rec.Err != "" && tries <= r.m.Retries && !givenUp {
-			r.tries[rec.Item] = tries
+		rec.Attempts = r.tries[rec.Item] + 1
+		if rec.Err != "" && rec.Attempts <= r.m.Retries {
+			r.tries[rec.Item] = rec.Attempts
 			r.again = append(r.again, single(list, rec.Item))
 			continue
 		}
