@@ -1,0 +1,63 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// Alone is the work of a process that does one item for another process, which runs it by
+// [Settings].Alone: it writes the result to w.
+func Alone(ctx context.Context, m *Manifest, t Task, item int64, w io.Writer) error {
+	for s, err := range m.Segments() {
+		if err != nil {
+			return err
+		}
+		if item < s.Item || item >= s.Item+s.Count {
+			continue
+		}
+		records := attempt(ctx, t, single([]Range{s}, item))
+		if len(records) != 1 {
+			return context.Cause(ctx)
+		}
+		return (&part{hash: m.Hash, columns: t.Columns(), records: records}).encode(w)
+	}
+	return fmt.Errorf("item %d: the manifest has %d", item, m.Items)
+}
+
+// inChild runs a process that does one item. Its end without a result is an error that says how it
+// ended.
+func inChild(cmd *exec.Cmd, m *Manifest, item int64) (Record, error) {
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if err == nil {
+		p, _, err := decodePart(&out, true)
+		if err == nil && (p.hash != m.Hash || len(p.records) != 1 || p.records[0].Item != item) {
+			err = errors.New("it gave the result of something else")
+		}
+		if err != nil {
+			return Record{}, fmt.Errorf("the process that worked on this item alone: %w", err)
+		}
+		return p.records[0], nil
+	}
+	var end *exec.ExitError
+	if !errors.As(err, &end) {
+		return Record{}, fmt.Errorf("no process could be started to work on this item alone: %w", err)
+	}
+	text := "the process that worked on this item alone ended: " + end.String()
+	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
+		text += " (was memory short?)"
+	}
+	if words := strings.TrimSpace(said.String()); words != "" {
+		text += ": " + foreign.Short(words, 2000)
+	}
+	return Record{}, errors.New(text)
+}

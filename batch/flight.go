@@ -1,0 +1,80 @@
+package batch
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+)
+
+const (
+	flightName = "working"
+	deathsName = "deaths.json"
+)
+
+// flight is a file that says, for every worker, which items it works on: where a process ended without
+// a word, it tells which items may have ended it. It is not synchronised with the disk, as it has to
+// outlive the process, not the machine.
+type flight struct{ f *os.File }
+
+func (r *results) newFlight(workers int) (*flight, error) {
+	f, err := os.Create(filepath.Join(r.path, flightName))
+	if err != nil {
+		return nil, err
+	}
+	return &flight{f}, f.Truncate(int64(16 * workers))
+}
+
+// set notes that a worker is at some items; none when it has done them.
+func (f *flight) set(worker int, first, count int64) {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(first))
+	binary.LittleEndian.PutUint64(b[8:], uint64(count))
+	f.f.WriteAt(b[:], int64(16*worker)) // best effort: without it an item that ends the process is tried for ever
+}
+
+// end closes the file, which then names no items.
+func (f *flight) end() {
+	f.f.Truncate(0)
+	f.f.Close()
+}
+
+// suspects returns how often a process ended while it worked on an item, for the items of which that is
+// true, and counts what the last process left.
+func (r *results) suspects() (map[int64]int, error) {
+	deaths := map[int64]int{}
+	name := filepath.Join(r.path, deathsName)
+	b, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(b, &deaths)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	left, err := os.ReadFile(filepath.Join(r.path, flightName))
+	if err != nil || len(left) < 16 {
+		return deaths, nil
+	}
+	changed := false
+	for ; len(left) >= 16; left = left[16:] {
+		first, count := int64(binary.LittleEndian.Uint64(left)), int64(binary.LittleEndian.Uint64(left[8:]))
+		if first < 0 || count <= 0 || first > r.m.Items-count {
+			continue
+		}
+		for i := first; i < first+count; i++ {
+			deaths[i]++
+			changed = true
+		}
+	}
+	if !changed {
+		return deaths, nil
+	}
+	if b, err = json.Marshal(deaths); err != nil {
+		return nil, err
+	}
+	return deaths, atomicfile.WriteBytes(name, b)
+}

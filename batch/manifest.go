@@ -1,0 +1,243 @@
+package batch
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// manifestFormat is the first thing in a manifest.
+const manifestFormat = "euryale batch 1"
+
+// longestLine is the length in bytes of the longest line of a manifest that is read.
+const longestLine = 1 << 20
+
+// Manifest is a list of items and what is to be done with each of them. The items are numbered from 0 in
+// the order of the segments.
+type Manifest struct {
+	Header
+	// Items is the number of all items.
+	Items int64
+	// Hash is the SHA-256 of the file without its last line, in hexadecimal digits.
+	Hash string
+
+	path string
+}
+
+// Header says what is done.
+type Header struct {
+	Format string `json:"format"`
+	// Command is the command that does an item, such as "fit g2".
+	Command string `json:"command"`
+	// Settings are those of the command, as it reads them.
+	Settings json.RawMessage `json:"settings,omitempty"`
+	// Seed is what the random numbers of every item are made of, with the item's number.
+	Seed uint64 `json:"seed"`
+	// SIMD is the instruction set of the kernels: results have the same bits on processors that have it.
+	SIMD string `json:"simd,omitempty"`
+	// Retries is how often an item that fails is tried again.
+	Retries int `json:"retries"`
+	// Block is the number of consecutive items that stay together when work is dealt to shards.
+	Block int64 `json:"block"`
+}
+
+// Segment is a run of items of one source.
+type Segment struct {
+	Source string // such as a file
+	Row    int64  // of the first item within the source, from 0
+	Item   int64  // number of the first item in the manifest
+	Count  int64
+}
+
+// Create writes a manifest to a file that must not exist, from the segments that list gives to add, and
+// opens it. It needs the memory of one segment.
+func Create(path string, h Header, list func(add func(source string, row, count int64) error) error) (*Manifest, error) {
+	h.Format = manifestFormat
+	if h.Block <= 0 {
+		h.Block = 64
+	}
+	sum := sha256.New()
+	var items int64
+	err := atomicfile.Write(path, false, func(w io.Writer) error {
+		out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
+		first, err := json.Marshal(h)
+		if err != nil {
+			return err
+		}
+		if len(first) >= longestLine {
+			return fmt.Errorf("the settings take %d bytes: want less than %d", len(first), longestLine)
+		}
+		out.Write(append(first, '\n'))
+		err = list(func(source string, row, count int64) error {
+			if row < 0 || count < 0 || items+count < items {
+				return fmt.Errorf("%s: %d items from row %d: want none or more, from row 0 on", source, count, row)
+			}
+			if count == 0 {
+				return nil
+			}
+			items += count
+			line := strconv.AppendInt(append(strconv.AppendInt(append(quoted(source), ' '), row, 10), ' '), count, 10)
+			if len(line) >= longestLine {
+				return fmt.Errorf("the name of a source has %d bytes: want less than %d", len(source), longestLine)
+			}
+			_, err := out.Write(append(line, '\n'))
+			return err
+		})
+		if err == nil {
+			fmt.Fprintf(out, "%d items\n", items)
+			err = out.Flush()
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(w, "sha256 %s\n", hex.EncodeToString(sum.Sum(nil)))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Open(path)
+}
+
+// quoted writes a name on one line.
+func quoted(name string) []byte { return strconv.AppendQuote(nil, name) }
+
+// Open reads the header of a manifest, and all of it once to compare it with its hash.
+func Open(path string) (*Manifest, error) {
+	m := &Manifest{path: path}
+	sum := sha256.New()
+	var items string
+	last, err := m.each(sum, func(n int, line []byte) error {
+		if n > 1 {
+			items = ""
+			if line[0] != '"' {
+				items = string(line)
+			}
+			return nil
+		}
+		if err := json.Unmarshal(line, &m.Header); err != nil {
+			return fmt.Errorf("line 1 is not the header of a manifest: %w", err)
+		}
+		if m.Format != manifestFormat {
+			return fmt.Errorf("line 1: format %q, want %q: is it a manifest of another version?", foreign.Short(m.Format, 40), manifestFormat)
+		}
+		if m.Block <= 0 || m.Retries < 0 {
+			return fmt.Errorf("line 1: blocks of %d items, %d retries: want 1 or more, 0 or more", m.Block, m.Retries)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manifest %s: %w", path, err)
+	}
+	if _, err := fmt.Sscanf(items, "%d items", &m.Items); err != nil || m.Items < 0 || items != fmt.Sprint(m.Items, " items") {
+		return nil, fmt.Errorf("manifest %s: the line before the last is not the number of items: was the file cut off?", path)
+	}
+	if m.Hash = hex.EncodeToString(sum.Sum(nil)); last != "sha256 "+m.Hash+"\n" {
+		return nil, fmt.Errorf("manifest %s: its contents have the hash %.12s..., the last line says %q: it was changed or cut off, make a new one", path, m.Hash, foreign.Short(last, 80))
+	}
+	return m, nil
+}
+
+// each calls f with every line but the last, which it returns; sum, unless nil, takes the bytes of the
+// others.
+func (m *Manifest) each(sum hash.Hash, f func(n int, line []byte) error) (last string, err error) {
+	in, err := foreign.Open(m.path)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	r := bufio.NewReaderSize(in, longestLine)
+	var before []byte
+	for n := 0; ; n++ {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return string(before), nil
+		}
+		if err == bufio.ErrBufferFull {
+			return "", fmt.Errorf("line %d has more than %d bytes", n+1, longestLine)
+		}
+		if err != nil && err != io.EOF {
+			return "", err
+		}
+		if n > 0 {
+			if len(before) < 2 {
+				return "", fmt.Errorf("line %d is empty", n)
+			}
+			if sum != nil {
+				sum.Write(before)
+			}
+			if err := f(n, bytes.TrimSuffix(before, []byte("\n"))); err != nil {
+				return "", err
+			}
+		}
+		before = append(before[:0], line...)
+	}
+}
+
+// Segments returns the segments one after another, and an error if the file cannot be read. It needs
+// the memory of one line.
+func (m *Manifest) Segments() iter.Seq2[Segment, error] {
+	return func(yield func(Segment, error) bool) {
+		item, stopped := int64(0), fmt.Errorf("stopped")
+		_, err := m.each(nil, func(n int, line []byte) error {
+			if n == 1 || line[0] != '"' {
+				return nil
+			}
+			s, err := segment(line)
+			if err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+			s.Item = item
+			item += s.Count
+			if !yield(s, nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && err != stopped {
+			yield(Segment{}, fmt.Errorf("manifest %s: %w", m.path, err))
+		}
+	}
+}
+
+// segment reads a line.
+func segment(line []byte) (s Segment, err error) {
+	name, err := strconv.QuotedPrefix(string(line))
+	if err != nil {
+		return s, fmt.Errorf("%q does not begin with a name in quotes", foreign.Short(string(line), 60))
+	}
+	if s.Source, err = strconv.Unquote(name); err != nil {
+		return s, err
+	}
+	rest := bytes.Fields(line[len(name):])
+	if len(rest) != 2 {
+		return s, fmt.Errorf("%d numbers behind the name, want 2", len(rest))
+	}
+	if s.Row, err = strconv.ParseInt(string(rest[0]), 10, 64); err == nil {
+		s.Count, err = strconv.ParseInt(string(rest[1]), 10, 64)
+	}
+	if err == nil && (s.Row < 0 || s.Count <= 0) {
+		err = fmt.Errorf("%d items from row %d", s.Count, s.Row)
+	}
+	return s, err
+}
+
+// Seed returns the seed of an item's random numbers: two items, and two seeds, have seeds that have
+// nothing to do with each other.
+func Seed(seed uint64, item int64) uint64 {
+	mix := func(z uint64) uint64 { // the finaliser of SplitMix64
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		return z ^ z>>31
+	}
+	return mix(mix(seed+0x9e3779b97f4a7c15) + uint64(item)*0x9e3779b97f4a7c15)
+}

@@ -1,0 +1,226 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// window is the number of items whose results are in memory at a time while results are merged.
+const window = 1 << 20
+
+// Status is what a store holds of a manifest.
+type Status struct {
+	Items   int64
+	Done    int64 // items with a result, failures among them
+	Failed  int64
+	Shards  []ShardStatus // those that have a folder, by name
+	Missing []Gap         // runs of items without a result, the first of them
+	// Absent are shards without a folder, of those counts of which a folder is there and items are
+	// missing.
+	Absent []Shard
+	// Columns are those of the results; none if there are none.
+	Columns []Column
+}
+
+// ShardStatus is what the folder of a shard holds.
+type ShardStatus struct {
+	Shard
+	Complete     bool
+	Items        int64 // that the shard has
+	Done, Failed int64
+	Folder       string
+}
+
+// Gap is a run of items without a result.
+type Gap struct{ First, Last int64 }
+
+func (g Gap) String() string {
+	if g.First == g.Last {
+		return fmt.Sprint(g.First)
+	}
+	return fmt.Sprintf("%d-%d", g.First, g.Last)
+}
+
+// mostGaps is the number of gaps that a Status lists.
+const mostGaps = 100
+
+// file is a file of results, and which items it holds.
+type file struct {
+	name        string
+	first, last int64
+}
+
+// Status reads which items have results.
+func (s Store) Status(m *Manifest) (*Status, error) {
+	st, _, err := s.survey(m)
+	return st, err
+}
+
+func (s Store) survey(m *Manifest) (*Status, []file, error) {
+	st := &Status{Items: m.Items}
+	list, err := s.folders()
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []file
+	done, failed := newSet(m.Items), newSet(m.Items)
+	for _, f := range list {
+		one := ShardStatus{Shard: f.Shard, Complete: f.complete, Folder: f.path}
+		one.Items, _ = m.count(f.Shard, done)
+		names, err := f.parts()
+		if errors.Is(err, fs.ErrNotExist) { // it was completed meanwhile, and has another name
+			f.path = strings.TrimSuffix(f.path, partial)
+			names, err = f.parts()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range names {
+			p, marks, err := m.read(name, false)
+			if err != nil {
+				return nil, nil, err
+			}
+			if st.Columns == nil {
+				st.Columns = p.columns
+			} else if !slices.Equal(st.Columns, p.columns) {
+				return nil, nil, fmt.Errorf("%s has other columns than %s: were they written by different versions of the program?", name, files[0].name)
+			}
+			held := file{name, math.MaxInt64, -1}
+			for _, k := range marks {
+				one.Done++
+				if done.add(k.item); k.failed {
+					one.Failed++
+					failed.add(k.item)
+				}
+				held.first, held.last = min(held.first, k.item), max(held.last, k.item)
+			}
+			files = append(files, held)
+		}
+		st.Shards = append(st.Shards, one)
+	}
+	st.Done, st.Failed = done.count(), failed.count()
+	st.gaps(done)
+	st.absent(list)
+	return st, files, nil
+}
+
+// gaps lists what is missing.
+func (st *Status) gaps(done set) {
+	for i := int64(0); i < st.Items && len(st.Missing) < mostGaps; i++ {
+		if done.has(i) {
+			continue
+		}
+		g := Gap{First: i}
+		for i+1 < st.Items && !done.has(i+1) {
+			i++
+		}
+		g.Last = i
+		st.Missing = append(st.Missing, g)
+	}
+}
+
+// absent lists the shards that nobody has begun.
+func (st *Status) absent(list []folder) {
+	if st.Done == st.Items {
+		return
+	}
+	there := map[Shard]bool{}
+	counts := map[int]bool{}
+	for _, f := range list {
+		there[f.Shard], counts[f.Count] = true, true
+	}
+	for n := range counts {
+		for i := range n {
+			if s := (Shard{Index: i, Count: n}); !there[s] {
+				st.Absent = append(st.Absent, s)
+			}
+		}
+	}
+	slices.SortFunc(st.Absent, func(a, b Shard) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// IncompleteError says that items have no result yet.
+type IncompleteError struct{ *Status }
+
+func (e *IncompleteError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d items have no result", e.Items-e.Done, e.Items)
+	sep := ": "
+	for i, g := range e.Missing {
+		if i == 5 {
+			b.WriteString(", ...")
+			break
+		}
+		b.WriteString(sep + g.String())
+		sep = ", "
+	}
+	for _, s := range e.Shards {
+		if !s.Complete {
+			fmt.Fprintf(&b, "; %s has %d of %d", filepath.Base(s.Folder), s.Done, s.Items)
+		}
+	}
+	if n := len(e.Absent); n > 0 {
+		fmt.Fprintf(&b, "; nobody has begun %s", e.Absent[0])
+		if n > 1 {
+			fmt.Fprintf(&b, " and %d more", n-1)
+		}
+	}
+	return b.String()
+}
+
+// DiffersError says that an item has two results that are not the same.
+type DiffersError struct {
+	Item int64
+	File string
+}
+
+func (e *DiffersError) Error() string {
+	return fmt.Sprintf("item %d in %s differs from its result in another shard: were they made by different versions, or on processors with other instruction sets?", e.Item, e.File)
+}
+
+// Merge calls put with the results of all items in their order, failures among them. If items are
+// missing it returns an *IncompleteError, before the first call.
+func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
+	st, files, err := s.survey(m)
+	if err != nil {
+		return nil, err
+	}
+	if st.Done < st.Items {
+		return st, &IncompleteError{st}
+	}
+	at := make([]*Record, min(window, m.Items))
+	for from := int64(0); from < m.Items; from += window {
+		clear(at)
+		for _, f := range files {
+			if f.last < from || f.first >= from+window {
+				continue
+			}
+			p, _, err := m.read(f.name, true)
+			if err != nil {
+				return st, err
+			}
+			for i := range p.records {
+				r := &p.records[i]
+				k := r.Item - from
+				if k < 0 || k >= window {
+					continue
+				}
+				if at[k] != nil && !at[k].equal(r) {
+					return st, &DiffersError{r.Item, f.name}
+				}
+				at[k] = r
+			}
+		}
+		for k := int64(0); k < window && from+k < m.Items; k++ {
+			if err := put(*at[k]); err != nil {
+				return st, err
+			}
+		}
+	}
+	return st, nil
+}

@@ -1,0 +1,318 @@
+package batch
+
+import (
+	"context"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Settings say how a shard is done.
+type Settings struct {
+	Store Store
+	Shard Shard
+	// Workers is the number of goroutines that work. Default: GOMAXPROCS.
+	Workers int
+	// Command is named to processes that find the shard taken.
+	Command string
+	// Progress, unless nil, is told how far the shard is, about once a second and at the end.
+	Progress func(Progress)
+	// Alone runs one item in a process of its own, which may end without a word, and returns what that
+	// process gave by Alone; see there. It is for items on which this process ended once. Nil runs
+	// them here, one after another.
+	Alone func(ctx context.Context, items Range) *exec.Cmd
+	// Every is how often results are written. Default: 10 s.
+	Every time.Duration
+}
+
+// Progress is how far a shard is.
+type Progress struct {
+	Items   int64 // of the shard
+	Done    int64 // that have a result, or failed for good
+	Failed  int64 // of these, by this process
+	Now     int64 // that this process has done
+	Elapsed time.Duration
+}
+
+// Rate returns the items that this process does in a second.
+func (p Progress) Rate() float64 { return float64(p.Now) / max(1e-9, p.Elapsed.Seconds()) }
+
+// Left returns the time that the rest takes at this rate, 0 if nothing is known.
+func (p Progress) Left() time.Duration {
+	if p.Now == 0 {
+		return 0
+	}
+	return time.Duration(float64(p.Items-p.Done) / p.Rate() * float64(time.Second))
+}
+
+// Run does what is missing of a shard and gives its folder in the store its name. If ctx ends, it keeps
+// what was found and returns the cause; the next Run goes on from there. An item that fails is tried
+// again as often as the manifest says, at the end, and then has its error for a result. Other processes
+// may do other shards at the same time; one that does the same is an error.
+func Run(ctx context.Context, m *Manifest, t Task, s Settings) (Progress, error) {
+	if err := s.Shard.check(); err != nil {
+		return Progress{}, err
+	}
+	if s.Workers <= 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	if s.Every <= 0 {
+		s.Every = 10 * time.Second
+	}
+	res, done, err := s.Store.begin(m, s.Shard, s.Command)
+	if err != nil {
+		return Progress{}, err
+	}
+	total, missing := m.count(s.Shard, done)
+	p := Progress{Items: total, Done: total - missing}
+	if res == nil { // the shard is complete
+		p.Done = total
+		tell(s.Progress, p)
+		return p, nil
+	}
+	defer res.release()
+	r := &running{Settings: s, m: m, t: t, res: res, done: done, start: time.Now(), progress: p}
+	if r.deaths, err = res.suspects(); err != nil {
+		return p, err
+	}
+	if r.flight, err = res.newFlight(s.Workers); err != nil {
+		return p, err
+	}
+	defer r.flight.end()
+	err = r.all(ctx)
+	tell(s.Progress, r.progress)
+	if err == nil {
+		err = res.complete()
+	}
+	return r.progress, err
+}
+
+func tell(f func(Progress), p Progress) {
+	if f != nil {
+		f(p)
+	}
+}
+
+// count returns how many items a shard has, and how many of them are missing.
+func (m *Manifest) count(shard Shard, done set) (total, missing int64) {
+	for i := shard.next(0, m.Block); i < m.Items; i = shard.next(i+1, m.Block) {
+		total++
+		if !done.has(i) {
+			missing++
+		}
+	}
+	return total, missing
+}
+
+// running is a shard that is being done.
+type running struct {
+	Settings
+	m      *Manifest
+	t      Task
+	res    *results
+	done   set
+	deaths map[int64]int // how often a process ended while it worked on an item
+	flight *flight
+	start  time.Time
+	pace   pace
+	out    chan []Record // to the goroutine that writes
+
+	mu       sync.Mutex
+	progress Progress
+	found    []Record // that are not written yet
+	tries    map[int64]int
+	again    []Range // items that failed and are tried once more
+	written  time.Time
+	told     time.Time
+}
+
+const (
+	// mostFound is the number of results after which they are written.
+	mostFound = 1 << 16
+)
+
+// all does the missing items: first those that may have ended an earlier process, each alone, and at
+// last those that failed.
+func (r *running) all(ctx context.Context) error {
+	r.written, r.told, r.tries, r.out = r.start, r.start, map[int64]int{}, make(chan []Record, 1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var failed error
+	writer := make(chan struct{})
+	go func() {
+		defer close(writer)
+		for list := range r.out {
+			if failed == nil {
+				if failed = r.res.write(r.t.Columns(), list); failed != nil {
+					cancel(failed)
+				}
+			}
+		}
+	}()
+	err := r.pass(ctx, func(give func([]Range) bool) error { return r.deal(give, true) })
+	if err == nil {
+		err = r.pass(ctx, func(give func([]Range) bool) error { return r.deal(give, false) })
+	}
+	for err == nil && len(r.again) > 0 {
+		list := r.again
+		r.again = nil
+		err = r.pass(ctx, func(give func([]Range) bool) error {
+			for _, items := range list {
+				if !give([]Range{items}) {
+					break
+				}
+			}
+			return nil
+		})
+	}
+	r.out <- r.found
+	close(r.out)
+	<-writer
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// pass lets the workers do what source gives.
+func (r *running) pass(ctx context.Context, source func(give func([]Range) bool) error) error {
+	work := make(chan []Range)
+	var wg sync.WaitGroup
+	for w := range r.Workers {
+		wg.Go(func() {
+			for list := range work {
+				r.work(ctx, w, list)
+			}
+		})
+	}
+	err := source(func(list []Range) bool {
+		select {
+		case work <- list:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	})
+	close(work)
+	wg.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// deal gives out the missing items of the shard, in their order: those alone of which a process died,
+// or the others, as many at a time as the pace says.
+func (r *running) deal(give func([]Range) bool, suspects bool) error {
+	if suspects && len(r.deaths) == 0 {
+		return nil
+	}
+	var list []Range
+	var count, most int64
+	send := func() bool {
+		out := list
+		list, count = nil, 0
+		return len(out) == 0 || give(out)
+	}
+	for seg, err := range r.m.Segments() {
+		if err != nil {
+			return err
+		}
+		for i := r.Shard.next(seg.Item, r.m.Block); i < seg.Item+seg.Count; i = r.Shard.next(i, r.m.Block) {
+			if !r.wanted(i, suspects) {
+				i++
+				continue
+			}
+			if count == 0 {
+				if most = r.pace.items(); suspects {
+					most = 1
+				}
+			}
+			one := Range{Source: seg.Source, Row: seg.Row + i - seg.Item, Item: i}
+			for end := min(seg.Item+seg.Count, (i/r.m.Block+1)*r.m.Block); i < end && count+one.Count < most && r.wanted(i, suspects); i++ {
+				one.Count++
+			}
+			list, count = append(list, one), count+one.Count
+			if count >= most && !send() {
+				return nil
+			}
+		}
+	}
+	send()
+	return nil
+}
+
+// wanted reports whether an item is missing, and is one that may have ended a process, or not.
+func (r *running) wanted(item int64, suspect bool) bool {
+	return !r.done.has(item) && (r.deaths[item] > 0) == suspect
+}
+
+// work does some ranges.
+func (r *running) work(ctx context.Context, worker int, list []Range) {
+	last := list[len(list)-1]
+	start := time.Now()
+	r.flight.set(worker, list[0].Item, last.Item+last.Count-list[0].Item)
+	var records []Record
+	var count int64
+	for _, items := range list {
+		if ctx.Err() != nil {
+			break
+		}
+		count += items.Count
+		if r.deaths[items.Item] == 0 || r.Alone == nil {
+			records = append(records, attempt(ctx, r.t, items)...)
+			continue
+		}
+		if rec, err := inChild(r.Alone(ctx, items), r.m, items.Item); ctx.Err() == nil {
+			if err != nil {
+				rec = Record{Item: items.Item, Err: err.Error()}
+			}
+			records = append(records, rec)
+		}
+	}
+	r.flight.set(worker, 0, 0)
+	r.pace.took(count, time.Since(start))
+	r.keep(list, records)
+}
+
+// keep takes results; those of failures once they were tried often enough.
+func (r *running) keep(list []Range, records []Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rec := range records {
+		rec.Attempts = r.tries[rec.Item] + 1
+		if rec.Err != "" && rec.Attempts <= r.m.Retries {
+			r.tries[rec.Item] = rec.Attempts
+			r.again = append(r.again, single(list, rec.Item))
+			continue
+		}
+		if rec.Err != "" {
+			r.progress.Failed++
+		}
+		r.found = append(r.found, rec)
+		r.progress.Done++
+		r.progress.Now++
+	}
+	now := time.Now()
+	r.progress.Elapsed = now.Sub(r.start)
+	if now.Sub(r.told) > time.Second {
+		r.told = now
+		tell(r.Progress, r.progress)
+	}
+	if len(r.found) >= mostFound || now.Sub(r.written) > r.Every {
+		r.written = now
+		r.out <- r.found
+		r.found = nil
+	}
+}
+
+// single returns the range of one item.
+func single(list []Range, item int64) Range {
+	for _, s := range list {
+		if item >= s.Item && item < s.Item+s.Count {
+			return Range{Source: s.Source, Row: s.Row + item - s.Item, Item: item, Count: 1}
+		}
+	}
+	panic("batch: an item that was not dealt")
+}

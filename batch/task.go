@@ -1,0 +1,73 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+)
+
+// Range is a run of items of one source.
+type Range = Segment
+
+// Task does the work of a command. Its methods are called by several goroutines at once.
+type Task interface {
+	// Columns are the quantities of every result.
+	Columns() []Column
+	// Do works on the items of a range, in any order, and gives the result of each to put, which keeps
+	// what it is given. An error stands for all items of the range that have no result yet. When ctx
+	// ends, Do returns soon; items without a result are done another time.
+	Do(ctx context.Context, items Range, put func(Record)) error
+}
+
+// attempt does a range once and returns the results. A panic is an error of its items; if they are
+// several they are done again one by one. When ctx ends, items without a result stay so.
+func attempt(ctx context.Context, t Task, items Range) (records []Record) {
+	columns := t.Columns()
+	have := make([]bool, items.Count)
+	err := protected(func() error {
+		return t.Do(ctx, items, func(r Record) {
+			if r.Item < items.Item || r.Item >= items.Item+items.Count || have[r.Item-items.Item] {
+				panic(fmt.Sprintf("batch: the task gave a result of item %d for items %d to %d, or gave it twice", r.Item, items.Item, items.Item+items.Count-1))
+			}
+			if err := r.check(columns); err != nil {
+				panic("batch: " + err.Error())
+			}
+			have[r.Item-items.Item] = true
+			records = append(records, r)
+		})
+	})
+	for i := items.Item; i < items.Item+items.Count && ctx.Err() == nil; i++ {
+		switch {
+		case have[i-items.Item]:
+		case items.Count > 1 && isPanic(err):
+			records = append(records, attempt(ctx, t, single([]Range{items}, i))...)
+		case err != nil:
+			records = append(records, Record{Item: i, Err: err.Error()})
+		default:
+			records = append(records, Record{Item: i, Err: "the task gave no result and no reason"})
+		}
+	}
+	return records
+}
+
+// panicked is an error made of a panic.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
+
+func isPanic(err error) bool {
+	_, ok := err.(*panicked)
+	return ok
+}
+
+func protected(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return f()
+}
