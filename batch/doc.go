@@ -8,7 +8,8 @@
 // results of all shards together in the order of the items, and says what is missing.
 //
 //	m, err := batch.Open("run/manifest.txt")
-//	err = batch.Run(ctx, m, task, batch.Settings{Store: "run/results", Shard: batch.FromEnv()})
+//	shard, err := batch.FromEnv()
+//	progress, err := batch.Run(ctx, m, task, batch.Settings{Store: "run/results", Shard: shard})
 //
 // What an item gives depends on the item and the manifest alone: not on the number of shards or
 // workers, nor on the order in which they work. Random numbers are keyed by [Seed] of the manifest's

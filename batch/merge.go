@@ -39,6 +39,7 @@ type ShardStatus struct {
 // Gap is a run of items without a result.
 type Gap struct{ First, Last int64 }
 
+// String writes the items as 3-7.
 func (g Gap) String() string {
 	if g.First == g.Last {
 		return fmt.Sprint(g.First)
@@ -147,6 +148,7 @@ func (st *Status) absent(list []folder) {
 // IncompleteError says that items have no result yet.
 type IncompleteError struct{ *Status }
 
+// Error says how many items are missing, which, and whose.
 func (e *IncompleteError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d items have no result", e.Items-e.Done, e.Items)
@@ -179,6 +181,7 @@ type DiffersError struct {
 	File string
 }
 
+// Error names the item and the file.
 func (e *DiffersError) Error() string {
 	return fmt.Sprintf("item %d in %s differs from its result in another shard: were they made by different versions, or on processors with other instruction sets?", e.Item, e.File)
 }

@@ -71,6 +71,7 @@ type OtherManifestError struct {
 	Have, Want string // hashes
 }
 
+// Error names the file and both manifests.
 func (e *OtherManifestError) Error() string {
 	return fmt.Sprintf("%s holds results of another manifest (%.12s..., this one is %.12s...): keep the results of each in a folder of its own", e.File, e.Have, e.Want)
 }
