@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=.gpu
 
-packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
+packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels tensor autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
 
 build() {
   mkdir -p "$folder"
