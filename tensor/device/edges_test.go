@@ -8,8 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
 
+	bridge "github.com/euryale-dev/euryale/autodiff/gorgonia"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -178,4 +180,33 @@ func checkGoroutines(t *testing.T, e *Engine) {
 		})
 	}
 	all.Wait()
+}
+
+// A graph of Gorgonia whose value is in the memory of a device is refused in every run: no code of this
+// module reads the address.
+func TestGraphsRefuseArrays(t *testing.T) {
+	e := engine(t)
+	g := G.NewGraph()
+	x := G.NewMatrix(g, G.Float64, G.WithName("x"), G.WithShape(80, 80))
+	w := G.NewScalar(g, G.Float64, G.WithName("w"), G.WithValue(2.0))
+	vm, err := bridge.NewTrainer(G.Must(G.Sum(G.Must(G.Mul(x, w)))), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vm.Close()
+	host := random(gt.Float64, 0, 1, 80, 80)
+	onDevice := to(t, e, host)
+	for range 3 {
+		if err := errors.Join(G.Let(x, host), vm.RunAll()); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // the second run of an array would read it where it lies
+			if err := G.Let(x, onDevice); err != nil {
+				t.Fatal(err)
+			}
+			if err := vm.RunAll(); err == nil || !strings.Contains(err.Error(), "memory of a device") {
+				t.Fatalf("a value of the device: %v", err)
+			}
+		}
+	}
 }
