@@ -11,9 +11,9 @@
 //	d, err := cuda.Open(0, cuda.Options{})
 //	e := device.New(d)
 //	x, err := e.ToDevice(host)
-//	y, err := tensor.Tanh(x)
-//	s, err := tensor.Sum(y)         // in the processor's memory
-//	back, err := e.ToHost(y)
+//	y, err := gt.Tanh(x) // gt is gorgonia.org/tensor
+//	s, err := gt.Sum(y)  // in the processor's memory
+//	back, err := e.ToHost(y.(*gt.Dense))
 //
 // Memory is given back by [Engine.Release], or after the collector has found the array unreachable. A view
 // made by Dense.Slice does not keep the array that it was made of: keep that until the view is no longer

@@ -147,6 +147,9 @@ func checkMaps(t *testing.T, e *Engine) {
 		want, wantErr := gt.Clamp(x, least, most)
 		got, err := gt.Clamp(dx, least, most)
 		agree(t, e, fmt.Sprint("Clamp", dtype), got, err, want, wantErr, 0)
+		want, wantErr = gt.FMA(x, y, x)
+		got, err = gt.FMA(dx, dy, dx)
+		agree(t, e, fmt.Sprint("FMA", dtype), got, err, want, wantErr, tolerance)
 		shifted, _ := gt.Sub(x, least)
 		onDevice := to(t, e, shifted.(*gt.Dense))
 		for name, f := range map[string]struct {
@@ -315,6 +318,7 @@ func checkLayouts(t *testing.T, e *Engine) {
 		}
 		host := v.Materialize()
 		agree(t, e, name, view, nil, host, nil, 0)
+		agree(t, e, "Materialize "+name, view.Materialize(), nil, host, nil, 0)
 		got, err := gt.Exp(view)
 		want, wantErr := gt.Exp(host)
 		agree(t, e, "Exp of "+name, got, err, want, wantErr, 1e-14)

@@ -5,6 +5,6 @@
 // from PTX in this package, which the driver compiles; make ptx writes it again with clang. Programs of
 // package autodiff are not in the set: their kernels are made at run time and need NVRTC.
 //
-//	k, err := basic.Open(device)
-//	err = k.Map(stream, "tanh", cuda.Float32, n, y.At(0), x.At(0))
+//	k := basic.Open(device)
+//	err := k.Map(stream, "tanh", cuda.Float32, n, y.At(0), []cuda.Part{x.At(0)})
 package basic
