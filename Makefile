@@ -118,9 +118,9 @@ kernels: ## generate the SIMD assembly again
 ptx: ## compile the fixed kernels for GPUs without NVRTC (Debian: clang-19 and libclc-19)
 	$(GO) run ./internal/ptx
 
-nvrtc: ## NVIDIA's run-time compiler in .peers, for tests that compile kernels with it (its licence is NVIDIA's; nothing of it is shipped)
+nvrtc: ## NVIDIA's run-time compiler, assembler and headers in .peers, for tests of the kernels' text and of gorgonia.org/cu (their licence is NVIDIA's; nothing of them is shipped)
 	test -x .peers/bin/pip || $(PYTHON) -m venv .peers
-	.peers/bin/pip install -q nvidia-cuda-nvrtc-cu12
+	.peers/bin/pip install -q nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12
 
 golden: ## rewrite golden files from today's output
 	$(GO) test ./viz/... ./cmd/... -update

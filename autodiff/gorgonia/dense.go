@@ -41,8 +41,12 @@ func SetInput(s *ad.State, i int, d *gt.Dense) error {
 	return nil
 }
 
-// isRowMajor reports whether the elements of d lie in order, without gaps.
+// isRowMajor reports whether the elements of d lie in order, without gaps, in memory of the host: those
+// on a device may not be touched.
 func isRowMajor(d *gt.Dense) bool {
+	if !d.IsNativelyAccessible() {
+		return false
+	}
 	s, strides := d.Shape(), d.Strides()
 	n := 1
 	for i := len(s) - 1; i >= 0; i-- {

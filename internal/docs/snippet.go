@@ -64,6 +64,7 @@ func NewChecker(root, module string, code *Code) (*Checker, error) {
 	for name, p := range short {
 		k.paths[name] = module + "/" + p
 	}
+	k.paths["gt"] = "gorgonia.org/tensor"
 	k.imports = importer.ForCompiler(k.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	return k, nil
 }

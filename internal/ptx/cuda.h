@@ -9,6 +9,9 @@
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
+// Functions of mathematics are inlined, and long.
+#define GROUPS_OF_CALLS(n) 0
+
 #define INFINITY __builtin_inf()
 #define NAN __builtin_nan("")
 

@@ -63,7 +63,7 @@ func write(folder string, s rtc.Source) error {
 	if external := regexp.MustCompile(`(?m)^\.extern .*`).FindString(string(b)); external != "" {
 		return fmt.Errorf("%s: something is missing: %s", s.Name, external)
 	}
-	text := fmt.Sprintf("// %s, sha256 %x, by clang 19 with libclc 19: see LICENSES.md in kernels/cuda/basic/ptx\n%s", s.Name, sha256.Sum256([]byte(s.Text)), comments.ReplaceAll(b, nil))
+	text := fmt.Sprintf("// %s, sha256 %x, by clang 19 with libclc 19: see LICENSES.md in kernels/cuda/basic/ptx\n%s", s.Name, sha256.Sum256([]byte(header+s.Text)), comments.ReplaceAll(b, nil))
 	return os.WriteFile(filepath.Join(folder, strings.TrimSuffix(s.Name, ".cu")+".ptx"), []byte(text), 0o644)
 }
 

@@ -15,7 +15,7 @@ import (
 // Device is an open GPU.
 type Device struct {
 	sys     *system
-	drv     *drv.Driver
+	drv     drv.Provider
 	ordinal int
 	handle  int32
 	ctx     drv.Context

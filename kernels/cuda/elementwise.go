@@ -49,6 +49,7 @@ func (m Map) Source() rtc.Source { return MapsSource(m.Name+".cu", m) }
 func MapsSource(name string, maps ...Map) rtc.Source {
 	var b strings.Builder
 	b.WriteString(rtc.Prelude)
+	b.WriteString(groupsOfCalls)
 	for _, m := range maps {
 		b.WriteString(m.Helper)
 	}
@@ -63,6 +64,13 @@ func MapsSource(name string, maps ...Map) rtc.Source {
 	}
 	return rtc.Source{Name: name, Text: b.String()}
 }
+
+// groupsOfCalls lets a compiler that inlines long functions of mathematics do without groups where an
+// expression calls one, so that it is in the kernel once and not five times.
+const groupsOfCalls = `#ifndef GROUPS_OF_CALLS
+#define GROUPS_OF_CALLS(n) (n)
+#endif
+`
 
 // write appends the kernel. Threads take groups of 16 bytes, which is what a device loads at once;
 // what is left at the end is done one by one.
@@ -88,14 +96,18 @@ func (m Map) write(b *strings.Builder) {
 	fmt.Fprintf(b, "static __device__ __forceinline__ %s value_%s(%s) { return (%s)(%s); }\n", out, m.Name, strings.Join(declared, ", "), out, m.Expression)
 	fmt.Fprintf(b, "extern \"C\" __global__ void __launch_bounds__(256) %s(%s) {\n", m.Name, strings.Join(loaded, ", "))
 	b.WriteString("  long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;\n")
-	fmt.Fprintf(b, "  for (long long g = first; g < n / %d; g += step) {\n", group)
+	count := fmt.Sprintf("n / %d", group)
+	if strings.Contains(m.Expression, "(") {
+		count = "GROUPS_OF_CALLS(" + count + ")"
+	}
+	fmt.Fprintf(b, "  long long groups = %s;\n  for (long long g = first; g < groups; g += step) {\n", count)
 	for i := range m.Inputs {
 		fmt.Fprintf(b, "    Group_%s p%d = ((const Group_%s*)a%d)[g];\n", t, i, t, i)
 	}
 	fmt.Fprintf(b, "    %s r;\n", groups)
-	fmt.Fprintf(b, "    for (int k = 0; k < %d; k++) r.at[k] = value_%s(%s);\n", group, m.Name, strings.Join(packed, ", "))
+	fmt.Fprintf(b, "#pragma unroll\n    for (int k = 0; k < %d; k++) r.at[k] = value_%s(%s);\n", group, m.Name, strings.Join(packed, ", "))
 	fmt.Fprintf(b, "    ((%s*)out)[g] = r;\n  }\n", groups)
-	fmt.Fprintf(b, "  for (long long i = n / %d * %d + first; i < n; i += step) out[i] = value_%s(%s);\n}\n", group, group, m.Name, strings.Join(single, ", "))
+	fmt.Fprintf(b, "  for (long long i = groups * %d + first; i < n; i += step) out[i] = value_%s(%s);\n}\n", group, m.Name, strings.Join(single, ", "))
 }
 
 // Elementwise compiles a map.

@@ -51,7 +51,7 @@ type eventList struct {
 	all  []drv.Event
 }
 
-func (l *eventList) get(d *drv.Driver) (drv.Event, error) {
+func (l *eventList) get(d drv.Provider) (drv.Event, error) {
 	l.mu.Lock()
 	if n := len(l.free); n > 0 {
 		e := l.free[n-1]
@@ -77,7 +77,7 @@ func (l *eventList) put(e drv.Event) {
 }
 
 // destroy gives back all events, also those that users still hold.
-func (l *eventList) destroy(d *drv.Driver) {
+func (l *eventList) destroy(d drv.Provider) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.all {

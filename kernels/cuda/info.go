@@ -32,7 +32,7 @@ type Info struct {
 }
 
 // describe asks the driver about a device. It makes no context.
-func describe(d *drv.Driver, ordinal int) (Info, int32, error) {
+func describe(d drv.Provider, ordinal int) (Info, int32, error) {
 	i := Info{Ordinal: ordinal, DriverVersion: d.Version(), DriverPath: d.Path()}
 	dev, err := d.Device(ordinal)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // system is a driver and the devices that are open.
 type system struct {
-	drv  *drv.Driver
+	drv  drv.Provider
 	err  error // why there is no driver
 	mu   sync.Mutex
 	open map[int]*Device
@@ -19,7 +19,7 @@ type system struct {
 
 func newSystem() *system {
 	s := &system{open: map[int]*Device{}}
-	s.drv, s.err = drv.Open()
+	s.drv, s.err = drv.Find()
 	return s
 }
 

@@ -265,8 +265,11 @@ func (e *Engine) drain() {
 }
 
 // ToDevice copies an array to the device, in row-major order. Views of every layout are taken; masks are
-// not.
+// not, nor are arrays without elements, which Gorgonia cannot compute with.
 func (e *Engine) ToDevice(t *gt.Dense) (*gt.Dense, error) {
+	if t.MemSize() == 0 {
+		return nil, fmt.Errorf("device: an array of shape %v has no elements", t.Shape())
+	}
 	host, err := tensor.FromDense(t)
 	if err != nil {
 		return nil, err

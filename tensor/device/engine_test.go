@@ -103,8 +103,9 @@ func agree(t *testing.T, e *Engine, what string, got gt.Tensor, err error, want 
 var precisions = map[gt.Dtype]float64{gt.Float32: 3e-6, gt.Float64: 1e-13}
 
 // Every map, called through Gorgonia's functions, gives the numbers of its own engine.
-func TestMaps(t *testing.T) {
-	e := engine(t)
+func TestMaps(t *testing.T) { checkMaps(t, engine(t)) }
+
+func checkMaps(t *testing.T, e *Engine) {
 	type one func(gt.Tensor, ...gt.FuncOpt) (gt.Tensor, error)
 	type two func(a, b interface{}, opts ...gt.FuncOpt) (gt.Tensor, error)
 	for dtype, tolerance := range precisions {
@@ -146,23 +147,33 @@ func TestMaps(t *testing.T) {
 		want, wantErr := gt.Clamp(x, least, most)
 		got, err := gt.Clamp(dx, least, most)
 		agree(t, e, fmt.Sprint("Clamp", dtype), got, err, want, wantErr, 0)
-		if shifted, err := gt.Sub(dx, least); err != nil {
-			t.Error(err)
-		} else {
-			got, err := e.Relu(shifted)
-			lower, _ := gt.Sub(x, least)
-			for i, v := range elements(t, e, lower) {
-				if err != nil || elements(t, e, got)[i] != max(v, 0) {
-					t.Errorf("Relu, element %d: %v", i, err)
+		want, wantErr = gt.FMA(x, y, x)
+		got, err = gt.FMA(dx, dy, dx)
+		agree(t, e, fmt.Sprint("FMA", dtype), got, err, want, wantErr, tolerance)
+		shifted, _ := gt.Sub(x, least)
+		onDevice := to(t, e, shifted.(*gt.Dense))
+		for name, f := range map[string]struct {
+			device one
+			host   func(float64) float64
+		}{"Relu": {Relu, func(x float64) float64 { return max(x, 0) }}, "Sigmoid": {Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }}} {
+			want := shifted.Clone().(*gt.Dense)
+			for i, v := range elements(t, e, shifted) {
+				if dtype == gt.Float32 {
+					want.Set(i, float32(f.host(v)))
+				} else {
+					want.Set(i, f.host(v))
 				}
 			}
+			got, err := f.device(onDevice)
+			agree(t, e, fmt.Sprint(name, dtype), got, err, want, nil, tolerance)
 		}
 	}
 }
 
 // The results of Gorgonia's options: into another tensor, onto one, and in place.
-func TestOptions(t *testing.T) {
-	e := engine(t)
+func TestOptions(t *testing.T) { checkOptions(t, engine(t)) }
+
+func checkOptions(t *testing.T, e *Engine) {
 	x, y, z := random(gt.Float64, 0, 1, 6, 3), random(gt.Float64, 0, 1, 6, 3), random(gt.Float64, 0, 1, 6, 3)
 	for name, option := range map[string]func(*gt.Dense) gt.FuncOpt{"reuse": func(d *gt.Dense) gt.FuncOpt { return gt.WithReuse(d) }, "incr": func(d *gt.Dense) gt.FuncOpt { return gt.WithIncr(d) }} {
 		into, onDevice := z.Clone().(*gt.Dense), to(t, e, z)
@@ -190,8 +201,9 @@ func TestOptions(t *testing.T) {
 }
 
 // Sums, extrema and their places along every axis, and of everything.
-func TestReductions(t *testing.T) {
-	e := engine(t)
+func TestReductions(t *testing.T) { checkReductions(t, engine(t)) }
+
+func checkReductions(t *testing.T, e *Engine) {
 	for dtype, tolerance := range precisions {
 		x := random(dtype, -1, 1, 4, 5, 6)
 		dx := to(t, e, x)
@@ -240,8 +252,9 @@ func TestReductions(t *testing.T) {
 }
 
 // Products of matrices and vectors in all layouts, and other functions of two arrays.
-func TestProducts(t *testing.T) {
-	e := engine(t)
+func TestProducts(t *testing.T) { checkProducts(t, engine(t)) }
+
+func checkProducts(t *testing.T, e *Engine) {
 	for dtype, tolerance := range precisions {
 		a, b, v, w := random(dtype, -1, 1, 70, 33), random(dtype, -1, 1, 33, 81), random(dtype, -1, 1, 33), random(dtype, -1, 1, 70)
 		da, db, dv, dw := to(t, e, a), to(t, e, b), to(t, e, v), to(t, e, w)
@@ -282,8 +295,9 @@ func asFloat(x any) float64 {
 }
 
 // Transposed arrays and slices of every kind are read as what they show.
-func TestLayouts(t *testing.T) {
-	e := engine(t)
+func TestLayouts(t *testing.T) { checkLayouts(t, engine(t)) }
+
+func checkLayouts(t *testing.T, e *Engine) {
 	x := random(gt.Float64, -1, 1, 6, 8)
 	dx := to(t, e, x)
 	want, wantErr := gt.Transpose(x)
@@ -304,6 +318,7 @@ func TestLayouts(t *testing.T) {
 		}
 		host := v.Materialize()
 		agree(t, e, name, view, nil, host, nil, 0)
+		agree(t, e, "Materialize "+name, view.Materialize(), nil, host, nil, 0)
 		got, err := gt.Exp(view)
 		want, wantErr := gt.Exp(host)
 		agree(t, e, "Exp of "+name, got, err, want, wantErr, 1e-14)

@@ -133,11 +133,6 @@ func (e *Engine) fetch(kind cuda.Type, p cuda.Part) (float64, error) {
 	return float64(v[0]), err
 }
 
-// Relu computes max(x, 0), and NaN where x is NaN.
-func (e *Engine) Relu(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
-	return e.unary("relu", a, opts)
-}
-
 // Clamp limits the elements to between least and most.
 func (e *Engine) Clamp(a gt.Tensor, least, most interface{}, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	lo, err := e.number(least, a.Dtype())

@@ -154,14 +154,26 @@ func (e *Engine) Dot(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 		}
 		return gt.New(gt.FromScalar(v)), nil
 	case dimsA == 2 && dimsB == 1:
+		opts, err := e.room(opts, x.Dtype(), x.Shape()[:1])
+		if err != nil {
+			return nil, err
+		}
 		return dense(x.MatVecMul(y, opts...))
 	case dimsA == 1 && dimsB == 2:
+		opts, err := e.room(opts, x.Dtype(), y.Shape()[1:])
+		if err != nil {
+			return nil, err
+		}
 		turned := y.ShallowClone()
 		if err := turned.T(); err != nil {
 			return nil, err
 		}
 		return dense(turned.MatVecMul(x, opts...))
 	case dimsA == 2 && dimsB == 2:
+		opts, err := e.room(opts, x.Dtype(), gt.Shape{x.Shape()[0], y.Shape()[1]})
+		if err != nil {
+			return nil, err
+		}
 		return dense(x.MatMul(y, opts...))
 	default:
 		if len(opts) > 0 {
@@ -169,6 +181,19 @@ func (e *Engine) Dot(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 		}
 		return dense(x.TensorMul(y, []int{dimsA - 1}, []int{max(0, dimsB-2)}))
 	}
+}
+
+// room adds a new array for the result to the options, where there are none: Gorgonia panics if it
+// finds no memory for one.
+func (e *Engine) room(opts []gt.FuncOpt, dtype gt.Dtype, shape gt.Shape) ([]gt.FuncOpt, error) {
+	if len(opts) > 0 {
+		return opts, nil
+	}
+	out, _, err := e.make(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	return []gt.FuncOpt{gt.WithReuse(out)}, nil
 }
 
 // dense returns nil as a nil interface.

@@ -59,13 +59,18 @@ template <typename T, int sign> struct Best {
     A a = {x, at};
     return a;
   }
-  static __device__ __forceinline__ A join(A a, A b) {
-    if (a.at < 0) return b;
-    if (b.at < 0) return a;
+  static __device__ __forceinline__ bool second(A a, A b) {
+    if (a.at < 0 || b.at < 0) return a.at < 0;
     bool na = a.value != a.value, nb = b.value != b.value;
-    if (na || nb) return na && nb ? (a.at < b.at ? a : b) : na ? a : b;
-    if (a.value == b.value) return a.at < b.at ? a : b;
-    return (sign > 0) == (a.value > b.value) ? a : b;
+    if (na != nb) return nb;
+    if (na || a.value == b.value) return b.at < a.at;
+    return (sign > 0) == (b.value > a.value);
+  }
+  static __device__ __forceinline__ A join(A a, A b) {
+    bool s = second(a, b); // the parts are chosen one by one, or clang keeps both in memory
+    a.value = s ? b.value : a.value;
+    a.at = s ? b.at : a.at;
+    return a;
   }
 };
 
@@ -122,39 +127,92 @@ template <typename Op> static __device__ __forceinline__ void finish(const typen
   }
 }
 
+template <typename T> struct __align__(16) Quad {
+  T v[4];
+};
+
+// The numbers of a strip of 8 x size that a thread fetches: neighbouring threads read neighbours of the
+// matrix, which lie along the strip if along says so, and across it otherwise.
+template <int size> static __device__ __forceinline__ int in_strip(int k, bool along) {
+  int e = threadIdx.x + 256 * k;
+  return along ? e % 8 * size + e / 8 : e;
+}
+
 // c = a b for a [m, k] and b [k, n] with any steps along rows and columns. A block of 256 threads makes
-// 64 x 64 elements, 4 x 4 in each thread, from strips of 16 in shared memory; neighbouring threads load
-// neighbouring elements where one of the steps is 1. Sums are in T, in the order of k.
-template <typename T> static __device__ __forceinline__ void matmul(T (*sa)[65], T (*sb)[65], const T* a, const T* b, T* c, index_t m, index_t n, index_t k, index_t ar, index_t ac, index_t br, index_t bc, index_t cr, index_t cc) {
-  index_t across = (n + 63) / 64, tiles = (m + 63) / 64 * across;
+// size x size elements, of which each thread has quads x quads groups of 4 x 4; size is 64 quads. Strips
+// of 8 are in shared memory twice, so that the next one is fetched while the last one is used. Sums are
+// in T, in the order of k. They are cut into parts of share terms; part q goes to c + q cq.
+template <typename T, int quads> static __device__ __forceinline__ void matmul(T (*sa)[8][64 * quads + 4], T (*sb)[8][64 * quads + 4], const T* a, const T* b, T* c, index_t m, index_t n, index_t k, index_t ar, index_t ac, index_t br, index_t bc, index_t cr, index_t cc, index_t share, index_t cq) {
+  const int size = 64 * quads, each = 2 * quads;
+  index_t across = (n + size - 1) / size, tiles = (m + size - 1) / size * across, parts = (k + share - 1) / share;
   int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
-  for (index_t part = blockIdx.x; part < tiles; part += gridDim.x) {
-    index_t i0 = part / across * 64, j0 = part % across * 64;
-    T sum[4][4] = {};
-    for (index_t p0 = 0; p0 < k; p0 += 16) {
-      for (int e = threadIdx.x; e < 1024; e += 256) {
-        int p = ac == 1 ? e % 16 : e / 64, q = ac == 1 ? e / 16 : e % 64;
-        sa[p][q] = i0 + q < m && p0 + p < k ? a[(i0 + q) * ar + (p0 + p) * ac] : T(0);
-        p = br == 1 ? e % 16 : e / 64, q = br == 1 ? e / 16 : e % 64;
-        sb[p][q] = j0 + q < n && p0 + p < k ? b[(p0 + p) * br + (j0 + q) * bc] : T(0);
-      }
-      __syncthreads();
-      for (int p = 0; p < 16; p++) {
-        T x[4], y[4];
-        for (int r = 0; r < 4; r++) {
-          x[r] = sa[p][ty + 16 * r];
-          y[r] = sb[p][tx + 16 * r];
+  for (index_t job = blockIdx.x; job < tiles * parts; job += gridDim.x) {
+    index_t tile = job % tiles, q = job / tiles, i0 = tile / across * size, j0 = tile % across * size;
+    index_t p0 = q * share, to = p0 + share < k ? p0 + share : k;
+    T sum[4 * quads][4 * quads] = {}, na[each], nb[each];
+    int side = 0;
+    for (bool first = true;; first = false) {
+      bool more = p0 < to;
+      if (more) {
+#pragma unroll
+        for (int f = 0; f < each; f++) {
+          int e = in_strip<size>(f, ac == 1), p = e / size, i = e % size;
+          na[f] = i0 + i < m && p0 + p < to ? a[(i0 + i) * ar + (p0 + p) * ac] : T(0);
+          e = in_strip<size>(f, br == 1), p = e / size, i = e % size;
+          nb[f] = j0 + i < n && p0 + p < to ? b[(p0 + p) * br + (j0 + i) * bc] : T(0);
         }
-        for (int r = 0; r < 4; r++)
-          for (int s = 0; s < 4; s++) sum[r][s] += x[r] * y[s];
+      }
+      if (!first) {
+#pragma unroll
+        for (int p = 0; p < 8; p++) {
+          Quad<T> x[quads], y[quads];
+#pragma unroll
+          for (int h = 0; h < quads; h++) {
+            x[h] = *(const Quad<T>*)&sa[side][p][4 * ty + 64 * h];
+            y[h] = *(const Quad<T>*)&sb[side][p][4 * tx + 64 * h];
+          }
+#pragma unroll
+          for (int r = 0; r < 4 * quads; r++)
+#pragma unroll
+            for (int s = 0; s < 4 * quads; s++) sum[r][s] += x[r / 4].v[r % 4] * y[s / 4].v[s % 4];
+        }
+      }
+      if (!more) break;
+      side = 1 - side;
+#pragma unroll
+      for (int f = 0; f < each; f++) {
+        int e = in_strip<size>(f, ac == 1);
+        sa[side][e / size][e % size] = na[f];
+        e = in_strip<size>(f, br == 1);
+        sb[side][e / size][e % size] = nb[f];
       }
       __syncthreads();
+      p0 += 8;
     }
-    for (int r = 0; r < 4; r++)
-      for (int s = 0; s < 4; s++) {
-        index_t i = i0 + ty + 16 * r, j = j0 + tx + 16 * s;
-        if (i < m && j < n) c[i * cr + j * cc] = sum[r][s];
+#pragma unroll
+    for (int r = 0; r < 4 * quads; r++)
+#pragma unroll
+      for (int s = 0; s < 4 * quads; s++) {
+        index_t i = i0 + 4 * ty + r / 4 * 64 + r % 4, j = j0 + 4 * tx + s / 4 * 64 + s % 4;
+        if (i < m && j < n) c[q * cq + i * cr + j * cc] = sum[r][s];
       }
+    __syncthreads();
+  }
+}
+
+// y [batches, rows, columns] = x, in which neighbours along rows are neighbours in memory, and those
+// along columns and batches are steps apart. A block moves tiles of 32 x 32.
+template <typename T> static __device__ __forceinline__ void transpose(T (*tile)[33], const T* x, T* y, index_t batches, index_t rows, index_t columns, index_t sb, index_t sc) {
+  index_t across = (columns + 31) / 32, tiles = (rows + 31) / 32 * across;
+  int t = threadIdx.x % 32, w = threadIdx.x / 32;
+  for (index_t job = blockIdx.x; job < batches * tiles; job += gridDim.x) {
+    index_t b = job / tiles, r0 = job % tiles / across * 32, c0 = job % across * 32;
+    for (int q = w; q < 32; q += 8)
+      if (r0 + t < rows && c0 + q < columns) tile[q][t] = x[b * sb + r0 + t + (c0 + q) * sc];
+    __syncthreads();
+    for (int q = w; q < 32; q += 8)
+      if (r0 + q < rows && c0 + t < columns) y[(b * rows + r0 + q) * columns + c0 + t] = tile[t][q];
+    __syncthreads();
   }
 }
 

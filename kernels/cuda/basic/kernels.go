@@ -1,7 +1,6 @@
 package basic
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"sync"
@@ -83,38 +82,19 @@ func (k *Kernels) elementwise(name string, t cuda.Type) (*cuda.Elementwise, erro
 	return e, nil
 }
 
-// MostAxes is the largest number of axes of a Layout.
-const MostAxes = 8
-
-// Layout says where the elements of an array lie: lengths of its axes and steps in elements.
-type Layout struct{ Shape, Strides []int }
-
-// size returns the number of elements.
-func (l Layout) size() int {
-	n := 1
-	for _, s := range l.Shape {
-		n *= s
-	}
-	return n
-}
-
-// bytes returns the struct that kernels take.
-func (l Layout) bytes() ([]byte, error) {
-	if len(l.Shape) > MostAxes || len(l.Strides) != len(l.Shape) {
-		return nil, fmt.Errorf("basic: a layout of %d axes with %d steps: want at most %d of each", len(l.Shape), len(l.Strides), MostAxes)
-	}
-	var b [16*MostAxes + 8]byte
-	for i := range l.Shape {
-		binary.LittleEndian.PutUint64(b[8*i:], uint64(l.Shape[i]))
-		binary.LittleEndian.PutUint64(b[8*(MostAxes+i):], uint64(l.Strides[i]))
-	}
-	binary.LittleEndian.PutUint32(b[16*MostAxes:], uint32(len(l.Shape)))
-	return b[:], nil
-}
-
-// Gather copies the elements of a layout, of 1, 4 or 8 bytes each, to a contiguous array.
+// Gather copies the elements of a layout, of 1, 4 or 8 bytes each, to a contiguous array. Where that
+// exchanges rows and columns, tiles go through shared memory.
 func (k *Kernels) Gather(s *cuda.Stream, bytes int, y, x cuda.Part, from Layout) error {
-	return k.move(s, "gather", bytes, y, x, from)
+	t, ok := from.merged().transposed()
+	if !ok || bytes == 1 {
+		return k.move(s, "gather", bytes, y, x, from)
+	}
+	f, err := k.function(fmt.Sprintf("transpose_%d", bytes))
+	if err != nil {
+		return err
+	}
+	tiles := t.batches * ((t.rows + 31) / 32) * ((t.columns + 31) / 32)
+	return f.Launch(s, cuda.Dim{X: min(tiles, 1<<20)}, cuda.Dim{X: 256}, 0, x, y, int64(t.batches), int64(t.rows), int64(t.columns), int64(t.batchStride), int64(t.columnStride))
 }
 
 // Scatter copies a contiguous array to the elements of a layout.
@@ -123,6 +103,7 @@ func (k *Kernels) Scatter(s *cuda.Stream, bytes int, y, x cuda.Part, to Layout) 
 }
 
 func (k *Kernels) move(s *cuda.Stream, what string, bytes int, y, x cuda.Part, l Layout) error {
+	l = l.merged()
 	raw, err := l.bytes()
 	if err != nil {
 		return err
@@ -151,6 +132,9 @@ func (k *Kernels) Fill(s *cuda.Stream, bytes int, y cuda.Part, n int, bits uint6
 	return f.Launch(s, k.d.Waves(n, 256), cuda.Dim{X: 256}, 0, y, int64(n), value)
 }
 
+// shortRow is the longest row that one thread reduces: a block would have most of its threads idle.
+const shortRow = 32
+
 // Reduce reduces the middle axis of a contiguous array [outer, length, inner] into y [outer, inner] by
 // sum, prod, max, min, argmax or argmin; the last two give int64. Max, min, argmax and argmin of no
 // elements are errors.
@@ -168,7 +152,8 @@ func (k *Kernels) Reduce(s *cuda.Stream, op string, t cuda.Type, y, x cuda.Part,
 		return k.Fill(s, t.Size(), y, results, one(t))
 	}
 	kind, work, room := "_rows", outer, 256
-	if inner > 1 {
+	columns := inner > 1 || length <= shortRow
+	if columns {
 		kind, work, room = "_columns", (results+255)/256, 1
 	}
 	pieces := k.pieces(work, length/room)
@@ -177,7 +162,7 @@ func (k *Kernels) Reduce(s *cuda.Stream, op string, t cuda.Type, y, x cuda.Part,
 		return err
 	}
 	grid := cuda.Dim{X: min(outer*pieces, 1<<20)}
-	if inner > 1 {
+	if columns {
 		grid = k.d.Waves(results*pieces, 256)
 	}
 	sizes := []any{int64(outer), int64(length), int64(inner), int64(pieces)}
@@ -221,7 +206,8 @@ type Matrix struct {
 	RowStride, ColumnStride int
 }
 
-// MatMul computes c = a b.
+// MatMul computes c = a b. Where c has few tiles, lies in row-major order without gaps, and the sums are
+// long, parts of the sums are added up in float64.
 func (k *Kernels) MatMul(s *cuda.Stream, t cuda.Type, c, a, b Matrix) error {
 	if a.Columns != b.Rows || c.Rows != a.Rows || c.Columns != b.Columns {
 		return fmt.Errorf("basic: %d x %d matrix times %d x %d into %d x %d", a.Rows, a.Columns, b.Rows, b.Columns, c.Rows, c.Columns)
@@ -229,13 +215,35 @@ func (k *Kernels) MatMul(s *cuda.Stream, t cuda.Type, c, a, b Matrix) error {
 	if a.Columns == 0 {
 		return fmt.Errorf("basic: a product of %d x 0 and 0 x %d matrices: it has no terms", a.Rows, b.Columns)
 	}
-	f, err := k.function("matmul_" + suffixes[t])
+	tiles := func(size int) int { return (c.Rows + size - 1) / size * ((c.Columns + size - 1) / size) }
+	name, jobs := "matmul_", tiles(64)
+	if t == cuda.Float32 && tiles(128) >= 64 {
+		name, jobs = "matmul_large_", tiles(128)
+	}
+	f, err := k.function(name + suffixes[t])
 	if err != nil {
 		return err
 	}
-	tiles := (c.Rows + 63) / 64 * ((c.Columns + 63) / 64)
-	return f.Launch(s, cuda.Dim{X: min(tiles, 1<<20)}, cuda.Dim{X: 256}, 0, a.Part, b.Part, c.Part, int64(c.Rows), int64(c.Columns), int64(a.Columns),
-		int64(a.RowStride), int64(a.ColumnStride), int64(b.RowStride), int64(b.ColumnStride), int64(c.RowStride), int64(c.ColumnStride))
+	multiply := func(to cuda.Part, row, column, parts int) error {
+		share := (a.Columns + parts - 1) / parts
+		return f.Launch(s, cuda.Dim{X: min(jobs*parts, 1<<20)}, cuda.Dim{X: 256}, 0, a.Part, b.Part, to, int64(c.Rows), int64(c.Columns), int64(a.Columns),
+			int64(a.RowStride), int64(a.ColumnStride), int64(b.RowStride), int64(b.ColumnStride), int64(row), int64(column), int64(share), int64(c.Rows*c.Columns))
+	}
+	parts := min(128/jobs, a.Columns/256)
+	if parts < 2 || c.ColumnStride != 1 || c.RowStride != c.Columns {
+		return multiply(c.Part, c.RowStride, c.ColumnStride, 1)
+	}
+	share := (a.Columns + parts - 1) / parts
+	parts = (a.Columns + share - 1) / share
+	work, err := s.Alloc(parts * c.Rows * c.Columns * t.Size())
+	if err != nil {
+		return err
+	}
+	defer work.Free()
+	if err := multiply(work.At(0), c.Columns, 1, parts); err != nil {
+		return err
+	}
+	return k.Reduce(s, "sum", t, c.Part, work.At(0), 1, parts, c.Rows*c.Columns)
 }
 
 // MatVec computes y = a x for vectors with the given steps.

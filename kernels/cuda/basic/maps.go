@@ -15,6 +15,7 @@ var (
 		{"sign", "x > 0 ? 1 : x < 0 ? -1 : x"}, {"relu", "x > 0 || x != x ? x : 0"},
 		{"exp", "EXP(x)"}, {"tanh", "TANH(x)"}, {"log", "LOG(x)"}, {"log2", "LOG2(x)"}, {"log10", "LOG10(x)"},
 		{"sqrt", "SQRT(x)"}, {"cbrt", "CBRT(x)"}, {"invsqrt", "1 / SQRT(x)"},
+		{"sigmoid", "1 / (1 + EXP(-x))"},
 	}
 	paired = []formula{
 		{"add", "x + y"}, {"sub", "x - y"}, {"mul", "x * y"}, {"div", "x / y"}, {"pow", "POW(x, y)"}, {"mod", "FMOD(x, y)"},

@@ -52,21 +52,27 @@ static __device__ __forceinline__ void normal64(unsigned a, unsigned b, double* 
 extern "C" __global__ void __launch_bounds__(256) philox_bits(unsigned* out, long long n, unsigned long long seed, unsigned long long offset, unsigned subsequence) {
   EACH_BLOCK(n) {
     Words r = philox(offset + q, subsequence, seed);
-    for (int k = 0; k < 4 && 4 * q + k < n; k++) out[4 * q + k] = r.w[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < n) out[4 * q + k] = r.w[k];
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256) philox_uniform_f32(float* out, long long n, unsigned long long seed, unsigned long long offset, unsigned subsequence) {
   EACH_BLOCK(n) {
     Words r = philox(offset + q, subsequence, seed);
-    for (int k = 0; k < 4 && 4 * q + k < n; k++) out[4 * q + k] = uniform32(r.w[k]);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < n) out[4 * q + k] = uniform32(r.w[k]);
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256) philox_uniform_f64(double* out, long long n, unsigned long long seed, unsigned long long offset, unsigned subsequence) {
   EACH_BLOCK(n) {
     Words r = philox(offset + q, subsequence, seed);
-    for (int k = 0; k < 4 && 4 * q + k < n; k++) out[4 * q + k] = (double)(r.w[k] >> 8) * 5.9604644775390625e-8;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < n) out[4 * q + k] = (double)(r.w[k] >> 8) * 5.9604644775390625e-8;
   }
 }
 
@@ -76,7 +82,9 @@ extern "C" __global__ void __launch_bounds__(256) philox_normal_f32(float* out, 
     float v[4];
     normal32(r.w[0], r.w[1], &v[0], &v[1]);
     normal32(r.w[2], r.w[3], &v[2], &v[3]);
-    for (int k = 0; k < 4 && 4 * q + k < n; k++) out[4 * q + k] = v[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < n) out[4 * q + k] = v[k];
   }
 }
 
@@ -86,7 +94,9 @@ extern "C" __global__ void __launch_bounds__(256) philox_normal_f64(double* out,
     double v[4];
     normal64(r.w[0], r.w[1], &v[0], &v[1]);
     normal64(r.w[2], r.w[3], &v[2], &v[3]);
-    for (int k = 0; k < 4 && 4 * q + k < n; k++) out[4 * q + k] = v[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < n) out[4 * q + k] = v[k];
   }
 }
 
@@ -95,6 +105,8 @@ extern "C" __global__ void __launch_bounds__(256) philox_normal_f64(double* out,
 extern "C" __global__ void __launch_bounds__(256) philox_dropout_f32(const float* x, float* y, long long n, float keep, unsigned long long seed, unsigned long long offset, unsigned subsequence) {
   EACH_BLOCK(n) {
     Words r = philox(offset + q, subsequence, seed);
-    for (int k = 0; k < 4 && 4 * q + k < n; k++) y[4 * q + k] = uniform32(r.w[k]) < keep ? x[4 * q + k] / keep : 0.0f;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (4 * q + k < n) y[4 * q + k] = uniform32(r.w[k]) < keep ? x[4 * q + k] / keep : 0.0f;
   }
 }

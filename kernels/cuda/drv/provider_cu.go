@@ -2,7 +2,14 @@
 
 package drv
 
+// #include <stdlib.h>
+import "C"
+
+// #include <stdlib.h>
+import "C"
+
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -14,9 +21,23 @@ import (
 // CU makes the driver's calls through gorgonia.org/cu, with the methods of Driver, for programs that use
 // that module already and exchange contexts, streams, kernels and memory with it. It is there with the tags
 // cu and cgo; its headers and libcuda are needed to build, and a program that links it does not start
-// without a driver. What the module lacks returns ErrUnsupported: page-locked memory, memory pools, graphs,
-// properties of kernels that are set, parameters of kernels, and structs by value.
+// without a driver. With these tags package kernels/cuda makes all its calls through it.
+//
+// What the module lacks returns ErrUnsupported: memory pools, graphs, properties of kernels that are set,
+// parameters of kernels, and structs by value. It cannot page-lock memory either: HostAlloc returns
+// ordinary memory, and copies from and to it wait for their stream.
 type CU struct{}
+
+var _ Provider = (*CU)(nil)
+
+// Find returns the provider through gorgonia.org/cu; see OpenCU.
+func Find() (Provider, error) {
+	c, err := OpenCU()
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
 
 // OpenCU returns the provider; the module has initialised the driver when the program began.
 func OpenCU() (*CU, error) {
@@ -87,8 +108,8 @@ func (*CU) Path() string { return "libcuda, linked by gorgonia.org/cu" }
 // Version returns the newest CUDA version that the driver supports, as 1000*major + 10*minor.
 func (*CU) Version() int { return cu.Version() }
 
-// Has reports whether a feature is there: only copies between devices are.
-func (*CU) Has(f Feature) bool { return f == FeaturePeers }
+// Has reports whether a feature is there: copies between devices, and their identity.
+func (*CU) Has(f Feature) bool { return f == FeaturePeers || f == FeatureUUID }
 
 // DeviceCount returns the number of devices.
 func (*CU) DeviceCount() (int, error) {
@@ -114,10 +135,46 @@ func (*CU) DeviceMemory(dev int32) (uint64, error) {
 	return uint64(n), cuError("cuDeviceTotalMem", err)
 }
 
-// DeviceAttribute returns a property of a device.
+// DeviceAttribute returns a property of a device. Those that the driver does not know are 0.
 func (*CU) DeviceAttribute(a Attribute, dev int32) (int, error) {
 	n, err := cu.Device(dev).Attribute(cu.DeviceAttribute(a))
-	return n, cuError("cuDeviceGetAttribute", err)
+	if err = cuError("cuDeviceGetAttribute", err); errors.Is(err, InvalidValue) {
+		return 0, nil
+	}
+	return n, err
+}
+
+// DeviceBus returns the place of the device on the PCI bus, such as 0000:0A:00.0.
+func (c *CU) DeviceBus(dev int32) (string, error) {
+	var at [3]int
+	for i, a := range []cu.DeviceAttribute{cu.PciDomainID, cu.PciBusID, cu.PciDeviceID} {
+		var err error
+		if at[i], err = c.DeviceAttribute(Attribute(a), dev); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%04X:%02X:%02X.0", at[0], at[1], at[2]), nil
+}
+
+// DeviceUUID returns the identity of the device in the form that nvidia-smi prints.
+func (*CU) DeviceUUID(dev int32) (string, error) {
+	id, err := cu.Device(dev).UUID()
+	return "GPU-" + id.String(), cuError("cuDeviceGetUuid", err)
+}
+
+// CanAccessPeer reports whether a device can read the memory of another.
+func (*CU) CanAccessPeer(dev, peer int32) (bool, error) {
+	n, err := cu.Device(dev).CanAccessPeer(cu.Device(peer))
+	return n != 0, cuError("cuDeviceCanAccessPeer", err)
+}
+
+// EnablePeerAccess lets the current context read the memory of another; enabling it twice is fine.
+func (*CU) EnablePeerAccess(peer Context) error {
+	err := cuError("cuCtxEnablePeerAccess", peer.ToCU().EnablePeerAccess(0))
+	if errors.Is(err, PeerAccessAlreadyEnabled) {
+		return nil
+	}
+	return err
 }
 
 // Retain returns the primary context of a device; each call needs a Release.
@@ -182,6 +239,41 @@ func (*CU) CopyOut(dst []byte, src DevicePtr) error {
 		return nil
 	}
 	return cuError("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&dst[0]), src.ToCU(), int64(len(dst))))
+}
+
+// HostAlloc allocates memory of the host that Go's collector does not see. It is not page-locked.
+func (*CU) HostAlloc(bytes uint64) (uintptr, error) {
+	p := C.malloc(C.size_t(max(bytes, 1)))
+	if p == nil {
+		return 0, fmt.Errorf("cuda: no room for %d bytes of the host: %w", bytes, OutOfMemory)
+	}
+	return uintptr(p), nil
+}
+
+// HostFree gives back what HostAlloc allocated.
+func (*CU) HostFree(p uintptr) error {
+	C.free(hostPointer(p))
+	return nil
+}
+
+// hostPointer is memory of the host, which Go's collector does not own.
+func hostPointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+
+// CopyInAsync copies memory of HostAlloc to the device after the work of a stream, and waits for it.
+func (c *CU) CopyInAsync(dst DevicePtr, src uintptr, bytes uint64, s Stream) error {
+	if err := c.StreamSynchronize(s); err != nil {
+		return err
+	}
+	return cuError("cuMemcpyHtoD", cu.MemcpyHtoD(dst.ToCU(), hostPointer(src), int64(bytes)))
+}
+
+// CopyOutAsync copies memory of the device to that of HostAlloc after the work of a stream, and waits for
+// it.
+func (c *CU) CopyOutAsync(dst uintptr, src DevicePtr, bytes uint64, s Stream) error {
+	if err := c.StreamSynchronize(s); err != nil {
+		return err
+	}
+	return cuError("cuMemcpyDtoH", cu.MemcpyDtoH(hostPointer(dst), src.ToCU(), int64(bytes)))
 }
 
 // CopyAsync starts a copy within the device.
@@ -319,12 +411,6 @@ func (*CU) Launch(f Function, grid, block [3]int, shared int, s Stream, p *Param
 
 // What gorgonia.org/cu lacks.
 
-// HostAlloc returns ErrUnsupported.
-func (*CU) HostAlloc(uint64) (uintptr, error) { return 0, cuLacks("page-locked memory") }
-
-// HostFree returns ErrUnsupported.
-func (*CU) HostFree(uintptr) error { return cuLacks("page-locked memory") }
-
 // PoolCreate returns ErrUnsupported.
 func (*CU) PoolCreate(int32) (MemPool, error) { return 0, cuLacks("memory pools") }
 
@@ -347,6 +433,24 @@ func (*CU) GraphInstantiate(Graph) (GraphExec, error) {
 
 // GraphLaunch returns ErrUnsupported.
 func (*CU) GraphLaunch(GraphExec, Stream) error { return cuLacks("graphs that can be launched") }
+
+// PoolDestroy returns ErrUnsupported.
+func (*CU) PoolDestroy(MemPool) error { return cuLacks("memory pools") }
+
+// PoolTrim returns ErrUnsupported.
+func (*CU) PoolTrim(MemPool, uint64) error { return cuLacks("memory pools") }
+
+// PoolReserved returns ErrUnsupported.
+func (*CU) PoolReserved(MemPool) (uint64, error) { return 0, cuLacks("memory pools") }
+
+// GraphUpdate returns ErrUnsupported.
+func (*CU) GraphUpdate(GraphExec, Graph) error { return cuLacks("graphs that can be launched") }
+
+// GraphDestroy returns ErrUnsupported.
+func (*CU) GraphDestroy(Graph) error { return cuLacks("graphs that can be launched") }
+
+// GraphExecDestroy returns ErrUnsupported.
+func (*CU) GraphExecDestroy(GraphExec) error { return cuLacks("graphs that can be launched") }
 
 // FunctionSet returns ErrUnsupported.
 func (*CU) FunctionSet(Function, FunctionAttribute, int) error {
