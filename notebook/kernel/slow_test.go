@@ -1,0 +1,15 @@
+//go:build slow
+
+package main
+
+import "testing"
+
+// Every notebook shows the same when it runs again.
+func TestNotebooksRunTheSameAgain(t *testing.T) {
+	files, _ := examples(t)
+	books, told, err := runs(t, files...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, told)
+	}
+	sameAgain(t, files, books)
+}
