@@ -61,15 +61,20 @@ type Lock struct {
 	path string
 }
 
-// attempts is the number of times that a lock file which vanished in the meantime is created again.
-const attempts = 10
+// attempts is the number of times that a lock file which vanished in the meantime is created again, and
+// that a lock is tried whose owner has ended: a process that it was about to start has the owner's files
+// for a moment.
+const (
+	attempts = 20
+	wait     = 50 * time.Millisecond
+)
 
 // Acquire locks the folder, which must exist. before is the owner that ended without releasing the
 // lock, if there was one. The error is a *Held, or that of the file.
 func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 	path := filepath.Join(dir, Name)
 	host, _ := os.Hostname()
-	for range attempts {
+	for try := range attempts {
 		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
 			return nil, nil, fmt.Errorf("%s is a link, a folder or a pipe and no lock of this program: remove it", path)
 		}
@@ -83,6 +88,10 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 			}
 		case err != nil:
 			return nil, nil, err
+		case !ok && before != nil && before.Host == host && !alive(before.PID) && try < attempts-1:
+			f.Close()
+			time.Sleep(wait)
+			continue
 		case !ok:
 			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before != nil && before.Host != host}
 		case !current(f, path):
