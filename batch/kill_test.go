@@ -59,7 +59,8 @@ func work(path string) {
 
 func worker(m *Manifest, shard int, more ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "EURYALE_TEST_MANIFEST="+m.path, fmt.Sprintf("EURYALE_TEST_SHARD=%d", shard)), more...)
+	// The race detector sleeps a second before a process ends, unless told not to.
+	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "EURYALE_TEST_MANIFEST="+m.path, fmt.Sprintf("EURYALE_TEST_SHARD=%d", shard)), more...)
 	return cmd
 }
 
@@ -83,7 +84,7 @@ func TestKilledWorkersLoseNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err, said.String())
 				}
-			case <-time.After(time.Duration(10+rng.IntN(80)) * time.Millisecond):
+			case <-time.After(time.Duration(10+rng.IntN(80+10*kills)) * time.Millisecond):
 				cmd.Process.Kill()
 				if err := <-ended; err != nil {
 					kills++

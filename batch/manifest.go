@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"path/filepath"
 	"strconv"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
@@ -45,6 +46,8 @@ type Header struct {
 	Seed uint64 `json:"seed"`
 	// SIMD is the instruction set of the kernels: results have the same bits on processors that have it.
 	SIMD string `json:"simd,omitempty"`
+	// Device is what computes: cpu or cuda.
+	Device string `json:"device,omitempty"`
 	// Retries is how often an item that fails is tried again.
 	Retries int `json:"retries"`
 	// Block is the number of consecutive items that stay together when work is dealt to shards.
@@ -107,6 +110,12 @@ func Create(path string, h Header, list func(add func(source string, row, count 
 	}
 	return Open(path)
 }
+
+// Path returns the name of the file.
+func (m *Manifest) Path() string { return m.path }
+
+// Folder returns the folder of the file, from which relative names of sources start.
+func (m *Manifest) Folder() string { return filepath.Dir(m.path) }
 
 // quoted writes a name on one line.
 func quoted(name string) []byte { return strconv.AppendQuote(nil, name) }

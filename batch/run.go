@@ -60,7 +60,7 @@ func Run(ctx context.Context, m *Manifest, t Task, s Settings) (Progress, error)
 	if s.Every <= 0 {
 		s.Every = 10 * time.Second
 	}
-	res, done, err := s.Store.begin(m, s.Shard, s.Command)
+	res, done, err := s.Store.begin(ctx, m, s.Shard, s.Command)
 	if err != nil {
 		return Progress{}, err
 	}

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,12 +114,13 @@ type results struct {
 	m     *Manifest
 	store Store
 	lock  *runlock.Lock
-	next  int // number of the next file
+	stop  chan struct{} // ends the touching of the lock
+	next  int           // number of the next file
 }
 
 // begin locks the folder of a shard and returns what is done of all shards. It returns nil results if
-// the shard is complete.
-func (s Store) begin(m *Manifest, shard Shard, command string) (*results, set, error) {
+// the shard is complete. A lock of another machine is taken over if that has stopped touching it.
+func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command string) (*results, set, error) {
 	if err := os.MkdirAll(string(s), 0o755); err != nil {
 		return nil, nil, err
 	}
@@ -131,9 +133,22 @@ func (s Store) begin(m *Manifest, shard Shard, command string) (*results, set, e
 		return nil, nil, err
 	}
 	var err error
-	if r.lock, _, err = runlock.Acquire(r.path, command); err != nil {
+	r.lock, _, err = runlock.Acquire(r.path, command)
+	if held := (*runlock.Held)(nil); errors.As(err, &held) && held.Elsewhere {
+		left, e := abandoned(ctx, filepath.Join(r.path, runlock.Name))
+		if e != nil {
+			return nil, nil, e
+		}
+		if left {
+			os.Remove(filepath.Join(r.path, runlock.Name))
+			r.lock, _, err = runlock.Acquire(r.path, command)
+		}
+	}
+	if err != nil {
 		return nil, nil, err
 	}
+	r.stop = make(chan struct{})
+	go touch(filepath.Join(r.path, runlock.Name), beat, r.stop)
 	list, err := s.folders()
 	for _, f := range list {
 		// Of another shard of as many this one has no items.
@@ -159,7 +174,7 @@ func (s Store) begin(m *Manifest, shard Shard, command string) (*results, set, e
 		}
 	}
 	if err != nil {
-		r.lock.Release()
+		r.release()
 		return nil, nil, err
 	}
 	r.next++
@@ -184,16 +199,19 @@ func (r *results) complete() error {
 	final := filepath.Join(string(r.store), r.Shard.String())
 	os.Remove(filepath.Join(r.path, flightName))
 	os.Remove(filepath.Join(r.path, deathsName))
-	if err := r.lock.Release(); err != nil {
+	if err := r.release(); err != nil {
 		return err
 	}
-	r.lock = nil
 	return os.Rename(r.path, final)
 }
 
+// release gives the lock back. It may be called more than once.
 func (r *results) release() error {
 	if r.lock == nil {
 		return nil
 	}
-	return r.lock.Release()
+	close(r.stop)
+	err := r.lock.Release()
+	r.lock = nil
+	return err
 }

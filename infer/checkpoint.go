@@ -59,8 +59,8 @@ func (s *snapshot) decode(d *checkpoint.Decoder) {
 	})
 }
 
-// readSnapshot reads the checkpoint at path and compares its settings.
-func readSnapshot(path, settings string) (*snapshot, error) {
+// readAny reads the checkpoint at path.
+func readAny(path string) (*snapshot, error) {
 	f, err := foreign.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCheckpoint, err)
@@ -69,6 +69,15 @@ func readSnapshot(path, settings string) (*snapshot, error) {
 	s, err := parseSnapshot(bufio.NewReader(f))
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrCheckpoint, path, err)
+	}
+	return s, nil
+}
+
+// readSnapshot reads the checkpoint at path and compares its settings.
+func readSnapshot(path, settings string) (*snapshot, error) {
+	s, err := readAny(path)
+	if err != nil {
+		return nil, err
 	}
 	if s.settings != settings {
 		return nil, fmt.Errorf("%w %s belongs to another run: %s", ErrCheckpoint, path, differences(s.settings, settings))

@@ -58,3 +58,39 @@ func TestTreeOfOneParameter(t *testing.T) {
 		}
 	}
 }
+
+// A table has the columns that were asked for and no others, with texts among numbers.
+func TestTable(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.arrow")
+	columns := []arrow.Column{{Name: "file", Type: arrow.Text}, {Name: "bin", Type: arrow.Int64}, {Name: "q"}, {Name: "note", Type: arrow.Text}}
+	w, err := arrow.CreateTable(name, columns, arrow.Settings{Rows: 2})
+	must(t, err)
+	for i, file := range []string{"a.hdf", "", "b\xff.hdf", "ü.hdf", "c"} {
+		must(t, w.AppendRow([]float64{float64(i), math.Pi * float64(i)}, []string{file, "n"}))
+	}
+	must(t, w.Close())
+	text, err := os.ReadFile(name)
+	must(t, err)
+	for _, want := range []string{"file", "a.hdf", "b\uFFFD.hdf", "ü.hdf", "note"} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if bytes.Contains(text, []byte("chain")) {
+		t.Error("a table has chains")
+	}
+	w, err = arrow.CreateTable(filepath.Join(t.TempDir(), "b.arrow"), columns, arrow.Settings{})
+	must(t, err)
+	if w.AppendRow([]float64{1}, []string{"a", "b"}) == nil || w.Close() == nil {
+		t.Error("a row of too few numbers was taken")
+	}
+	w, err = arrow.CreateTable(filepath.Join(t.TempDir(), "c.arrow"), columns, arrow.Settings{})
+	must(t, err)
+	if w.Append(0, 0, []float64{1, 2}) == nil {
+		t.Error("a table took a draw")
+	}
+	w.Discard()
+	if _, err := arrow.Create(filepath.Join(t.TempDir(), "d.arrow"), columns, arrow.Settings{}); err == nil {
+		t.Error("draws took texts")
+	}
+}

@@ -15,6 +15,7 @@ const (
 	headerBatch  = 3
 	typeInt      = 2
 	typeFloat    = 3
+	typeText     = 5
 	typeBool     = 6
 	double       = 2
 )
@@ -74,7 +75,7 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 // field builds the table Field.
 func field(b *flatbuffers.Builder, c Column) flatbuffers.UOffsetT {
 	name := b.CreateString(c.Name)
-	kind := map[Type]byte{Float64: typeFloat, Int64: typeInt, Bool: typeBool}[c.Type]
+	kind := map[Type]byte{Float64: typeFloat, Int64: typeInt, Bool: typeBool, Text: typeText}[c.Type]
 	b.StartObject(2)
 	switch c.Type {
 	case Float64:
@@ -102,15 +103,21 @@ func offsets(b *flatbuffers.Builder, list []flatbuffers.UOffsetT) flatbuffers.UO
 }
 
 // batchMessage builds the table RecordBatch of the rows in memory, and its body: for every column an
-// empty validity buffer, as no value is missing, and the elements.
+// empty validity buffer, as no value is missing, the ends of texts, and the elements.
 func (w *Writer) batchMessage() ([]byte, []byte) {
 	var body []byte
 	type buffer struct{ offset, length int64 }
 	var buffers []buffer
-	for _, d := range w.data {
-		buffers = append(buffers, buffer{int64(len(body)), 0}, buffer{int64(len(body)), int64(len(d))})
-		body = append(body, d...)
+	add := func(b ...byte) {
+		buffers = append(buffers, buffer{int64(len(body)), int64(len(b))})
+		body = append(body, b...)
 		body = append(body, make([]byte, -len(body)&63)...)
+	}
+	for i, d := range w.data {
+		if add(); w.columns[i].Type == Text {
+			add(append(make([]byte, 4), w.ends[i]...)...)
+		}
+		add(d...)
 	}
 	b := flatbuffers.NewBuilder(1024)
 	b.StartVector(16, len(buffers), 8)

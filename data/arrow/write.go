@@ -2,10 +2,12 @@ package arrow
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -20,6 +22,7 @@ const (
 	Float64 Type = iota
 	Int64
 	Bool // truth values, stored as bits
+	Text // UTF-8; for tables of CreateTable only
 )
 
 // Column describes a column of the table.
@@ -46,7 +49,10 @@ type Writer struct {
 	every   int
 	attrs   map[string]string
 	rows    int
+	table   bool     // whether the columns chain and draw are absent
 	data    [][]byte // elements of the unfinished batch, by column
+	ends    [][]byte // ends of its texts in data, by column
+	full    bool     // whether its texts are so long that it ends with this row
 	at      int64    // number of bytes written
 	batches []block
 	err     error
@@ -64,10 +70,23 @@ const magic = "ARROW1"
 // Create starts a file that will have the given name once Close succeeds. The columns chain and draw
 // precede those given, whose names must differ from these and from each other.
 func Create(name string, columns []Column, s Settings) (*Writer, error) {
-	all := append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...)
+	for _, c := range columns {
+		if c.Type == Text {
+			return nil, fmt.Errorf("arrow: column %q of texts: draws are numbers", c.Name)
+		}
+	}
+	return create(name, append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...), s, false)
+}
+
+// CreateTable starts a file of a table with the given columns alone, whose rows AppendRow adds.
+func CreateTable(name string, columns []Column, s Settings) (*Writer, error) {
+	return create(name, columns, s, true)
+}
+
+func create(name string, all []Column, s Settings, table bool) (*Writer, error) {
 	seen := map[string]bool{}
 	for _, c := range all {
-		if c.Name == "" || seen[c.Name] || !utf8.ValidString(c.Name) || c.Type < Float64 || c.Type > Bool {
+		if c.Name == "" || seen[c.Name] || !utf8.ValidString(c.Name) || c.Type < Float64 || c.Type > Text {
 			return nil, fmt.Errorf("arrow: column %q of type %d: want names that differ from each other, chain and draw, and a type of this package", c.Name, c.Type)
 		}
 		seen[c.Name] = true
@@ -85,7 +104,7 @@ func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arrow: %w", err)
 	}
-	w := &Writer{name: name, file: f, out: bufio.NewWriterSize(f, 1<<16), columns: all, every: s.Rows, attrs: s.Attrs, data: make([][]byte, len(all))}
+	w := &Writer{name: name, file: f, out: bufio.NewWriterSize(f, 1<<16), columns: all, every: s.Rows, attrs: s.Attrs, table: table, data: make([][]byte, len(all)), ends: make([][]byte, len(all))}
 	w.put([]byte(magic + "\x00\x00"))
 	w.message(w.schemaMessage(), nil)
 	if w.err != nil {
@@ -105,6 +124,9 @@ func (w *Writer) Append(chain, draw int, values []float64) error {
 		return w.err
 	case w.file == nil:
 		return fmt.Errorf("arrow: %s is closed", w.name)
+	case w.table:
+		w.err = fmt.Errorf("arrow: %s is a table, which has no draws: want AppendRow", w.name)
+		return w.err
 	case len(values) != len(w.columns)-2:
 		w.err = fmt.Errorf("arrow: %s: a row of %d values for %d columns: want equal numbers", w.name, len(values), len(w.columns)-2)
 		return w.err
@@ -114,10 +136,59 @@ func (w *Writer) Append(chain, draw int, values []float64) error {
 	for i, v := range values {
 		w.add(i+2, v)
 	}
-	if w.rows++; w.rows == w.every {
+	w.row()
+	return w.err
+}
+
+// AppendRow adds a row to a table: its numbers and its texts, both in the order of the columns. Numbers
+// are taken as Append takes them, and bytes of texts that are not UTF-8 are replaced.
+func (w *Writer) AppendRow(numbers []float64, texts []string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	count := 0
+	for _, c := range w.columns {
+		if c.Type == Text {
+			count++
+		}
+	}
+	switch {
+	case w.file == nil:
+		return fmt.Errorf("arrow: %s is closed", w.name)
+	case !w.table:
+		w.err = fmt.Errorf("arrow: %s holds draws: want Append", w.name)
+		return w.err
+	case len(texts) != count || len(numbers) != len(w.columns)-count:
+		w.err = fmt.Errorf("arrow: %s: a row of %d numbers and %d texts for columns of %d and %d: want equal numbers", w.name, len(numbers), len(texts), len(w.columns)-count, count)
+		return w.err
+	}
+	for i, c := range w.columns {
+		if c.Type != Text {
+			w.add(i, numbers[0])
+			numbers = numbers[1:]
+			continue
+		}
+		w.data[i] = append(w.data[i], strings.ToValidUTF8(texts[0], "\uFFFD")...)
+		w.ends[i] = binary.LittleEndian.AppendUint32(w.ends[i], uint32(len(w.data[i])))
+		if texts = texts[1:]; len(w.data[i]) > mostText {
+			w.full = true
+		}
+	}
+	w.row()
+	return w.err
+}
+
+// mostText is the number of bytes of one column after which a batch is written.
+const mostText = 16 << 20
+
+// row ends a row.
+func (w *Writer) row() {
+	if w.rows++; w.rows == w.every || w.full {
+		w.full = false
 		w.flush()
 	}
-	return w.err
 }
 
 // add appends a number to the unfinished batch of a column.
@@ -160,7 +231,7 @@ func (w *Writer) flush() {
 	w.batches = append(w.batches, block{at, metadata, w.at - at - int64(metadata)})
 	w.rows = 0
 	for i := range w.data {
-		w.data[i] = w.data[i][:0]
+		w.data[i], w.ends[i] = w.data[i][:0], w.ends[i][:0]
 	}
 }
 

@@ -83,12 +83,12 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 		before = owner(path)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
-			if before != nil && (before.Host != host || alive(before.PID)) {
+			if before != nil && (before.Host != host || Alive(before.PID)) {
 				return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before.Host != host}
 			}
 		case err != nil:
 			return nil, nil, err
-		case !ok && before != nil && before.Host == host && !alive(before.PID) && try < attempts-1:
+		case !ok && before != nil && before.Host == host && !Alive(before.PID) && try < attempts-1:
 			f.Close()
 			time.Sleep(wait)
 			continue
@@ -149,8 +149,8 @@ func current(f *flock.Flock, path string) bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// alive reports whether a process of this machine is running.
-func alive(pid int) bool {
+// Alive reports whether a process of this machine is running.
+func Alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

@@ -93,9 +93,49 @@ func compile(model Model, n int, b ad.Backend) (*compiled, error) {
 // that cannot be fitted has the Status "failed" and does not affect the others. The error is about
 // the settings or a device, or is the context's.
 func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit, error) {
+	return NewFitter(model, s).FitAll(ctx, curves)
+}
+
+// Fitter fits curves of one model with the same settings, in several calls that share the compiled
+// model. Its methods may be called by several goroutines.
+type Fitter struct {
+	model Model
+	s     Settings
+
+	mu    sync.Mutex
+	ready map[int]*compiled // by number of points
+}
+
+// mostReady bounds the number of compiled models that a Fitter keeps.
+const mostReady = 256
+
+// NewFitter returns a Fitter.
+func NewFitter(model Model, s Settings) *Fitter { return &Fitter{model: model, s: s} }
+
+// compiled returns the model compiled for n points.
+func (f *Fitter) compiled(n int) (*compiled, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c := f.ready[n]; c != nil {
+		return c, nil
+	}
+	c, err := compile(f.model, n, f.s.Backend)
+	if err != nil {
+		return nil, err
+	}
+	if f.ready == nil || len(f.ready) >= mostReady {
+		f.ready = map[int]*compiled{}
+	}
+	f.ready[n] = c
+	return c, nil
+}
+
+// FitAll is the function FitAll with the Fitter's model and settings.
+func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err
 	}
+	model, s := f.model, f.s
 	if err := s.check(model, curves); err != nil {
 		return nil, err
 	}
@@ -105,7 +145,7 @@ func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit
 	for _, c := range curves {
 		if n := len(c.X); ready[n] == nil && n > 0 {
 			var err error
-			if ready[n], err = compile(model, n, s.Backend); err != nil {
+			if ready[n], err = f.compiled(n); err != nil {
 				return nil, err
 			}
 		}

@@ -1,0 +1,373 @@
+package work
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// List is a configuration that was read.
+type List struct {
+	Path string
+	common
+	job job
+}
+
+// common are the keys of all configurations.
+type common struct {
+	Work    string `yaml:"work"`
+	Seed    uint64 `yaml:"seed"`
+	Retries *int   `yaml:"retries"` // how often an item that fails is tried again. Default 1
+	Block   int64  `yaml:"block"`   // consecutive items that stay in one shard. Default 64, or what the kind takes
+	SIMD    string `yaml:"simd"`    // instruction set. Default: the best of this machine
+	Device  string `yaml:"device"`  // cpu or cuda. Default cpu
+}
+
+// ConfigError is a mistake in a configuration.
+type ConfigError struct {
+	File string
+	Line int // 0 if the mistake is of no line
+	Text string
+}
+
+// Error names the file and the line.
+func (e *ConfigError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Text)
+	}
+	return fmt.Sprintf("%s, line %d: %s", e.File, e.Line, e.Text)
+}
+
+// mostBytes bounds a configuration.
+const mostBytes = 4 << 20
+
+// Read reads a configuration. Its mistakes are errors of type [*ConfigError], all of them joined.
+func Read(path string) (*List, error) {
+	text, err := foreign.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &List{Path: path}
+	if len(text) > mostBytes {
+		return nil, l.wrong(0, "%d bytes: want at most %d", len(text), mostBytes)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, l.wrong(0, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, l.wrong(0, "want keys and values, such as work: fit g2")
+	}
+	if err := l.read(doc.Content[0]); err != nil {
+		return nil, err
+	}
+	return l, l.check()
+}
+
+func (l *List) wrong(line int, format string, args ...any) error {
+	return &ConfigError{l.Path, line, fmt.Sprintf(format, args...)}
+}
+
+// read gives the keys to common and to the job of the kind.
+func (l *List) read(top *yaml.Node) error {
+	var errs []error
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		if seen[key.Value] {
+			errs = append(errs, l.wrong(key.Line, "%s is there twice", key.Value))
+		}
+		seen[key.Value] = true
+		if key.Value == "work" {
+			if err := value.Decode(&l.Work); err != nil {
+				return l.wrong(value.Line, "work: want one of %s", strings.Join(Names(), ", "))
+			}
+		}
+	}
+	if l.Work == "" {
+		return l.wrong(0, "it does not say what to do: add a line such as work: fit g2; there are %s", strings.Join(Names(), ", "))
+	}
+	k, err := byName(l.Work)
+	if err != nil {
+		return l.wrong(0, "%s", err)
+	}
+	l.job = k.job()
+	mine, its := keys(&l.common), keys(l.job)
+	known := append(slices.Clone(mine), its...)
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		var to any = &l.common
+		if slices.Contains(its, key.Value) {
+			to = l.job
+		} else if !slices.Contains(mine, key.Value) {
+			text := fmt.Sprintf("unknown key %s", foreign.Short(key.Value, 60))
+			if near := spelling.Meant(key.Value, known); near != "" {
+				text += ": did you mean " + near + "?"
+			} else {
+				text += fmt.Sprintf(": %s has %s", l.Work, strings.Join(known, ", "))
+			}
+			errs = append(errs, l.wrong(key.Line, "%s", text))
+			continue
+		}
+		if holdsAlias(value) {
+			errs = append(errs, l.wrong(value.Line, "%s: write it out: aliases are not read", key.Value))
+			continue
+		}
+		one := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}, Line: key.Line}
+		if err := one.Decode(to); err != nil {
+			errs = append(errs, l.wrong(value.Line, "%s: %s", key.Value, plainly(err)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// plainly leaves out what yaml says about Go.
+func plainly(err error) string {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) || len(wrong.Errors) == 0 {
+		return strings.TrimPrefix(err.Error(), "yaml: ")
+	}
+	text := wrong.Errors[0]
+	if _, after, ok := strings.Cut(text, ": "); ok {
+		text = after
+	}
+	value, wanted, ok := strings.Cut(strings.TrimPrefix(text, "cannot unmarshal "), " into ")
+	if !ok {
+		return text
+	}
+	_, value, _ = strings.Cut(value, " ")
+	names := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false", "string": "a text"}
+	if name := names[strings.TrimPrefix(wanted, "*")]; name != "" {
+		wanted = name
+	} else if strings.HasPrefix(wanted, "map") {
+		wanted = "names with a value each, such as {tau: 1e-3}"
+	} else {
+		wanted = "something else"
+	}
+	return fmt.Sprintf("%s: want %s", foreign.Short(value, 60), wanted)
+}
+
+func holdsAlias(n *yaml.Node) bool {
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, holdsAlias)
+}
+
+// keys returns the keys of a struct of settings.
+func keys(v any) (names []string) {
+	t := reflect.TypeOf(v).Elem()
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if options == "inline" {
+			names = append(names, keys(reflect.New(t.Field(i).Type).Interface())...)
+		} else if name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (l *List) check() error {
+	var errs []error
+	if l.Retries != nil && (*l.Retries < 0 || *l.Retries > 100) {
+		errs = append(errs, l.wrong(0, "retries: %d: want 0 to 100", *l.Retries))
+	}
+	if l.Block < 0 {
+		errs = append(errs, l.wrong(0, "block: %d: want 1 or more items", l.Block))
+	}
+	if l.Device != "" && l.Device != "cpu" && l.Device != "cuda" {
+		errs = append(errs, l.wrong(0, "device: %s: want cpu or cuda", l.Device))
+	}
+	if l.SIMD == "" {
+		l.SIMD = InstructionSet()
+	} else if !slices.Contains(instructionSets(), l.SIMD) {
+		errs = append(errs, l.wrong(0, "simd: %s: want one of %s, which this processor has", l.SIMD, strings.Join(instructionSets(), ", ")))
+	}
+	if err := l.job.check(); err != nil {
+		errs = append(errs, l.wrong(0, "%s", err))
+	}
+	return errors.Join(errs...)
+}
+
+// InstructionSet returns the instruction set that the kernels of this process use: results have the same
+// bits where it is the same.
+func InstructionSet() string { return named(kernels.Best()) }
+
+// instructionSets lists those that this processor has.
+func instructionSets() (names []string) {
+	for _, l := range kernels.Levels() {
+		names = append(names, named(l))
+	}
+	return names
+}
+
+func named(l kernels.Level) string {
+	if l == kernels.PureGo && runtime.GOARCH != "amd64" {
+		return l.String() + "-" + runtime.GOARCH // compilers may fuse a product and a sum
+	}
+	return l.String()
+}
+
+// OtherSetError says that a manifest asks for another instruction set than this process uses.
+type OtherSetError struct {
+	Want, Have string
+	// Level is the value of EURYALE_SIMD that makes this processor use it; empty if it has none.
+	Level string
+}
+
+// Error says what to do.
+func (e *OtherSetError) Error() string {
+	if e.Level != "" {
+		return fmt.Sprintf("the manifest asks for the instruction set %s, this process uses %s: set EURYALE_SIMD=%s", e.Want, e.Have, e.Level)
+	}
+	return fmt.Sprintf("the manifest asks for the instruction set %s, which this processor does not have (it has %s): its results would differ in the last bits. Run it on other machines, or make a manifest with simd: %s", e.Want, strings.Join(instructionSets(), ", "), e.Have)
+}
+
+// CheckSet returns an [*OtherSetError] if this process does not use the instruction set of a manifest.
+func CheckSet(m *batch.Manifest) error {
+	if m.SIMD == "" || m.SIMD == InstructionSet() {
+		return nil
+	}
+	e := &OtherSetError{Want: m.SIMD, Have: InstructionSet()}
+	for _, l := range kernels.Levels() {
+		if named(l) == m.SIMD {
+			e.Level = l.String()
+		}
+	}
+	return e
+}
+
+// Create makes the manifest of a list as a file that must not exist.
+func (l *List) Create(path string) (*batch.Manifest, error) {
+	p := place{folder: filepath.Dir(l.Path), manifest: filepath.Dir(path)}
+	h := batch.Header{Command: l.Work, Seed: l.Seed, SIMD: l.SIMD, Retries: 1, Block: l.Block, Device: l.Device}
+	if l.Retries != nil {
+		h.Retries = *l.Retries
+	}
+	if b, ok := l.job.(interface{ block() int64 }); ok && h.Block == 0 {
+		h.Block = b.block()
+	}
+	if h.Device == "" {
+		h.Device = "cpu"
+	}
+	if c, ok := l.job.(resolving); ok {
+		if err := c.resolve(p, &h); err != nil {
+			return nil, l.named(err)
+		}
+	}
+	var err error
+	if h.Settings, err = json.Marshal(l.job); err != nil {
+		return nil, l.wrong(0, "%s", err)
+	}
+	if err := os.MkdirAll(p.manifest, 0o777); err != nil {
+		return nil, err
+	}
+	m, err := batch.Create(path, h, func(add func(string, int64, int64) error) error {
+		if err := l.job.list(p, add); err != nil {
+			return l.named(err)
+		}
+		return nil
+	})
+	return m, err
+}
+
+// resolving is a job whose settings need files to be complete.
+type resolving interface {
+	resolve(p place, h *batch.Header) error
+}
+
+// named says of which configuration an error is.
+func (l *List) named(err error) error {
+	if errors.As(err, new(*ConfigError)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", l.Path, err)
+}
+
+// Texts is one text, or several in a list.
+type Texts []string
+
+// UnmarshalYAML takes a text or a list of texts.
+func (t *Texts) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*t = Texts{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(t))
+}
+
+// place knows where files are.
+type place struct {
+	folder   string // of the configuration
+	manifest string // folder of the manifest
+}
+
+// files lists the files that patterns stand for, in the order of the patterns and of the names. Names
+// are absolute if the pattern is, else relative to the folder of the manifest.
+func (p place) files(patterns Texts) ([]string, error) {
+	var names []string
+	if len(patterns) == 0 {
+		return nil, errors.New("files: want one name or pattern, such as results/*.hdf, or a list of them")
+	}
+	for _, pattern := range patterns {
+		full := pattern
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(p.folder, pattern)
+		}
+		found, err := filepath.Glob(full)
+		if err != nil {
+			return nil, fmt.Errorf("files: %q: %w", pattern, err)
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("files: %s: there is no such file", full)
+		}
+		for _, f := range found {
+			if !filepath.IsAbs(pattern) {
+				if f, err = p.relative(f); err != nil {
+					return nil, err
+				}
+			}
+			names = append(names, f)
+		}
+	}
+	return names, nil
+}
+
+// relative returns the name of a file as seen from the folder of the manifest.
+func (p place) relative(name string) (string, error) {
+	from, err := filepath.Abs(p.manifest)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
+}
+
+// path returns where a file of a manifest is.
+func path(m *batch.Manifest, source string) string { return located(m.Folder(), source) }
+
+func located(folder, source string) string {
+	if filepath.IsAbs(source) {
+		return source
+	}
+	return filepath.Join(folder, filepath.FromSlash(source))
+}
+
+// finite reports whether v is a number.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

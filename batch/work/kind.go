@@ -1,0 +1,100 @@
+package work
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/batch"
+)
+
+// kind is one kind of work. To add one, write a file with its job and add it to kinds.
+type kind struct {
+	name  string // as the key work of a configuration has it, and the header of a manifest
+	short string // what an item is
+	job   func() job
+}
+
+// kinds lists all kinds, in the order in which they are explained.
+var kinds = []kind{
+	{"fit g2", "one bin of one result file", func() job { return &fitG2{} }},
+}
+
+// job is the settings of one kind, read from a configuration (YAML) and kept in a manifest (JSON).
+type job interface {
+	// check looks for mistakes in the settings, and completes them.
+	check() error
+	// list gives the items to add, in their order. Names of files are relative to the folder of the
+	// configuration.
+	list(p place, add adder) error
+	// open returns the task that works on the items.
+	open(m *batch.Manifest, env Env) (batch.Task, error)
+}
+
+// adder takes the items of a source: count of them, from row on.
+type adder = func(source string, row, count int64) error
+
+// Env is what a process provides to the work.
+type Env struct {
+	// Threads is the number of threads that one item may use. Default 1, as several items are worked
+	// on at a time.
+	Threads int
+	// Backend computes graphs. Default: one thread of the processor.
+	Backend ad.Backend
+	// Folder is where work that leaves files puts them. Default: the folder of the manifest.
+	Folder string
+	// Program is the command that work of other commands calls. Default: this program.
+	Program string
+	// Note is told what a user may want to know, unless it is nil.
+	Note func(text string)
+}
+
+// Names returns the names of all kinds.
+func Names() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// byName returns a kind.
+func byName(name string) (kind, error) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return kind{}, fmt.Errorf("work %q: want one of %s", name, strings.Join(Names(), ", "))
+	}
+	return kinds[i], nil
+}
+
+// Open returns the task that works on the items of a manifest.
+func Open(m *batch.Manifest, env Env) (batch.Task, error) {
+	j, err := settingsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	if env.Threads <= 0 {
+		env.Threads = 1
+	}
+	if env.Backend == nil {
+		env.Backend = ad.CPU{Threads: env.Threads}
+	}
+	if env.Folder == "" {
+		env.Folder = m.Folder()
+	}
+	return j.open(m, env)
+}
+
+// settingsOf returns the settings in the header of a manifest.
+func settingsOf(m *batch.Manifest) (job, error) {
+	k, err := byName(m.Command)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: was it made by a newer version?", m.Path(), err)
+	}
+	j := k.job()
+	if err := json.Unmarshal(m.Settings, j); err != nil {
+		return nil, fmt.Errorf("%s: its settings: %w", m.Path(), err)
+	}
+	return j, nil
+}

@@ -1,0 +1,566 @@
+package work
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/arrow"
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+)
+
+// The files that Merge writes.
+const (
+	TableCSV   = "results.csv"
+	TableArrow = "results.arrow"
+	TableHDF5  = "results.h5"
+	Failures   = "failures.csv"
+)
+
+// Merged is what the results of a whole list come to.
+type Merged struct {
+	Manifest *batch.Manifest
+	Status   *batch.Status
+	Columns  []batch.Column
+	// Summaries has one entry for every column of numbers.
+	Summaries []Summary
+	// Failed are the kinds of failures, the most frequent first.
+	Failed []Failure
+	// Flagged is the number of items whose verdict is bad; -1 if the work has no verdicts.
+	Flagged int64
+	// Outliers are the items to look at first: those whose verdict is worst, then those that are
+	// farthest from the others; at most 200.
+	Outliers []Outlier
+	// Sample has results of some items in their order: all if there are at most 100,000.
+	Sample []batch.Record
+	// Values are the columns in which outliers were looked for, and which are worth a picture.
+	Values []string
+	// Finding is what the kind of work says of all results together; empty if it says nothing.
+	Finding string
+	// OK is false if Finding is bad news.
+	OK bool
+	// Files are what was written, relative to the folder.
+	Files []string
+}
+
+// Summary describes a column of numbers over all items that have one. Median and quartiles are those of
+// the sample.
+type Summary struct {
+	Column                 batch.Column
+	Count, NaN             int64
+	Mean, SD               float64
+	Min, Low, Median, High float64 // Low and High are the quartiles
+	Max                    float64
+	places                 int // column among the numbers
+}
+
+// Failure is one text of errors.
+type Failure struct {
+	Text  string
+	Count int64
+	Items []int64 // the first of them
+	Where string  // source of the first
+}
+
+// Outlier is an item to look at.
+type Outlier struct {
+	batch.Record
+	Why   string
+	score float64
+}
+
+const (
+	mostSample   = 100_000
+	mostOutliers = 200
+	// farAway is the distance from the median, in robust standard deviations, of an outlier.
+	farAway = 6
+)
+
+// judged is a job with verdicts.
+type judged interface {
+	// judge returns how bad the verdict about a result is, above 0 for a bad one, and why.
+	judge(r *batch.Record) (badness float64, why string)
+}
+
+// valued is a job that names the columns that are worth a look.
+type valued interface{ values() []string }
+
+// concluding is a job that says something of all results together.
+type concluding interface {
+	conclude(m *batch.Manifest, env Env, each func(put func(batch.Record) error) error) (finding string, ok bool, files []string, err error)
+}
+
+// Merge brings the results of all shards together and writes them to a folder: as CSV, Arrow and HDF5
+// tables of one row per item, and a table of the failures. It refuses to, with a
+// [*batch.IncompleteError], while items have no result. It needs memory for a sample of the results, and
+// for one column at a time.
+func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merged, error) {
+	task, err := Open(m, env)
+	if err != nil {
+		return nil, err
+	}
+	j, err := settingsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	g := &merging{Merged: &Merged{Manifest: m, Columns: task.Columns(), Flagged: -1, OK: true, Values: []string{}}, job: j, stride: 1}
+	for i, c := range g.Columns {
+		if c.Kind != batch.Text {
+			g.Summaries = append(g.Summaries, Summary{Column: c, Min: math.Inf(1), Max: math.Inf(-1), places: g.number(i)})
+		}
+	}
+	if v, ok := j.(valued); ok {
+		g.Values = v.values()
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	if err := g.tables(store, folder); err != nil {
+		return nil, err
+	}
+	g.summarise()
+	if err := g.findOutliers(store); err != nil {
+		return nil, err
+	}
+	if c, ok := j.(concluding); ok {
+		each := func(put func(batch.Record) error) error { _, err := store.Merge(m, put); return err }
+		var files []string
+		env.Folder = cmp.Or(env.Folder, m.Folder())
+		if g.Finding, g.OK, files, err = c.conclude(m, env, each); err != nil {
+			return nil, err
+		}
+		g.Files = append(g.Files, files...)
+	}
+	return g.Merged, nil
+}
+
+// merging is Merge on its way.
+type merging struct {
+	*Merged
+	job     job
+	stride  int64 // of the sample
+	sources sourceReader
+}
+
+// number returns the place of a column among the numbers of a record, or among its texts.
+func (g *merging) number(column int) (place int) {
+	for _, c := range g.Columns[:column] {
+		if (c.Kind == batch.Text) == (g.Columns[column].Kind == batch.Text) {
+			place++
+		}
+	}
+	return place
+}
+
+// tables reads all results once and writes the tables.
+func (g *merging) tables(store batch.Store, folder string) error {
+	spool, err := newSpool(folder, g.Columns)
+	if err != nil {
+		return err
+	}
+	defer spool.remove()
+	columns := []arrow.Column{{Name: "item", Type: arrow.Int64}}
+	for _, c := range g.Columns {
+		columns = append(columns, arrow.Column{Name: c.Name, Type: map[batch.Kind]arrow.Type{batch.Number: arrow.Float64, batch.Integer: arrow.Int64, batch.Text: arrow.Text}[c.Kind]})
+	}
+	table, err := arrow.CreateTable(filepath.Join(folder, TableArrow), columns, arrow.Settings{Overwrite: true, Attrs: g.attributes()})
+	if err != nil {
+		return err
+	}
+	defer table.Discard()
+	g.sources.segments = g.Manifest.Segments
+	defer g.sources.close()
+	return atomicfile.Write(filepath.Join(folder, TableCSV), true, func(all io.Writer) error {
+		return atomicfile.Write(filepath.Join(folder, Failures), true, func(failures io.Writer) error {
+			good, bad := csv.NewWriter(all), csv.NewWriter(failures)
+			good.Write(g.header())
+			bad.Write([]string{"item", "source", "row", "attempts", "error"})
+			var row []float64
+			g.Status, err = store.Merge(g.Manifest, func(r batch.Record) error {
+				if r.Err != "" {
+					return g.fail(r, bad)
+				}
+				g.take(&r)
+				row = append(append(row[:0], float64(r.Item)), r.Numbers...)
+				if err := table.AppendRow(row, r.Texts); err != nil {
+					return err
+				}
+				if err := spool.add(&r); err != nil {
+					return err
+				}
+				return good.Write(g.row(&r))
+			})
+			good.Flush()
+			bad.Flush()
+			if err = cmp.Or(err, good.Error(), bad.Error()); err != nil {
+				return err
+			}
+			if err := table.Close(); err != nil {
+				return err
+			}
+			g.Files = append(g.Files, TableCSV, TableArrow, TableHDF5, Failures)
+			return spool.write(filepath.Join(folder, TableHDF5), g.attributes())
+		})
+	})
+}
+
+// attributes say what a table is of.
+func (g *merging) attributes() map[string]string {
+	m := g.Manifest
+	return map[string]string{"command": m.Command, "manifest_sha256": m.Hash, "seed": strconv.FormatUint(m.Seed, 10), "simd": m.SIMD, "device": m.Device, "settings": string(m.Settings)}
+}
+
+func (g *merging) header() []string {
+	names := []string{"item"}
+	for _, c := range g.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// row writes a result as texts, in the order of the columns.
+func (g *merging) row(r *batch.Record) []string {
+	out := []string{strconv.FormatInt(r.Item, 10)}
+	numbers, texts := r.Numbers, r.Texts
+	for _, c := range g.Columns {
+		switch c.Kind {
+		case batch.Text:
+			out, texts = append(out, texts[0]), texts[1:]
+		case batch.Integer:
+			out, numbers = append(out, strconv.FormatInt(int64(numbers[0]), 10)), numbers[1:]
+		default:
+			out, numbers = append(out, strconv.FormatFloat(numbers[0], 'g', -1, 64)), numbers[1:]
+		}
+	}
+	return out
+}
+
+// fail notes an item without a result.
+func (g *merging) fail(r batch.Record, out *csv.Writer) error {
+	source, row, err := g.sources.of(r.Item)
+	if err != nil {
+		return err
+	}
+	text, _, _ := strings.Cut(r.Err, "\n")
+	key := strings.Map(func(c rune) rune { // failures that differ in a number are of one kind
+		if c >= '0' && c <= '9' {
+			return '#'
+		}
+		return c
+	}, text)
+	i := slices.IndexFunc(g.Failed, func(f Failure) bool { return f.Text == key })
+	if i < 0 && len(g.Failed) < mostOutliers {
+		i, g.Failed = len(g.Failed), append(g.Failed, Failure{Text: key, Where: fmt.Sprintf("%s, row %d: %s", source, row+1, text)})
+	}
+	if i >= 0 {
+		f := &g.Failed[i]
+		if f.Count++; len(f.Items) < 5 {
+			f.Items = append(f.Items, r.Item)
+		}
+	}
+	return out.Write([]string{strconv.FormatInt(r.Item, 10), source, strconv.FormatInt(row+1, 10), strconv.Itoa(r.Attempts), r.Err})
+}
+
+// take adds a result to the summaries and to the sample.
+func (g *merging) take(r *batch.Record) {
+	for i := range g.Summaries {
+		s := &g.Summaries[i]
+		v := r.Numbers[s.places]
+		if !finite(v) {
+			s.NaN++
+			continue
+		}
+		s.Count++
+		d := v - s.Mean
+		s.Mean += d / float64(s.Count)
+		s.SD += d * (v - s.Mean)
+		s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+	}
+	if j, ok := g.job.(judged); ok {
+		g.Flagged = max(g.Flagged, 0)
+		if bad, why := j.judge(r); bad > 0 {
+			g.Flagged++
+			g.outlier(Outlier{Record: *r, Why: why, score: 1e6 + bad})
+		}
+	}
+	if r.Item%g.stride != 0 {
+		return
+	}
+	if len(g.Sample) == mostSample {
+		g.stride *= 2
+		g.Sample = slices.DeleteFunc(g.Sample, func(o batch.Record) bool { return o.Item%g.stride != 0 })
+		if r.Item%g.stride != 0 {
+			return
+		}
+	}
+	g.Sample = append(g.Sample, *r)
+}
+
+// summarise finishes the summaries.
+func (g *merging) summarise() {
+	for i := range g.Summaries {
+		s := &g.Summaries[i]
+		if s.Count == 0 {
+			s.Mean, s.SD, s.Min, s.Low, s.Median, s.High, s.Max = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+			continue
+		}
+		s.SD = math.Sqrt(s.SD / float64(max(1, s.Count-1)))
+		v := g.sorted(s.places)
+		if len(v) == 0 {
+			v = []float64{s.Mean}
+		}
+		s.Low, s.Median, s.High = v[len(v)/4], v[len(v)/2], v[3*len(v)/4]
+	}
+}
+
+// sorted returns the finite numbers of a column in the sample, in their order.
+func (g *merging) sorted(place int) (v []float64) {
+	for _, r := range g.Sample {
+		if finite(r.Numbers[place]) {
+			v = append(v, r.Numbers[place])
+		}
+	}
+	slices.Sort(v)
+	return v
+}
+
+// findOutliers looks for results that are far from the others, on a logarithmic scale if all numbers are
+// positive.
+func (g *merging) findOutliers(store batch.Store) error {
+	type scale struct {
+		name        string
+		place       int
+		log         bool
+		middle, mad float64
+	}
+	var scales []scale
+	for _, s := range g.Summaries {
+		if !slices.Contains(g.Values, s.Column.Name) || s.Count < 10 {
+			continue
+		}
+		c := scale{name: s.Column.Name, place: s.places, log: s.Min > 0}
+		v := g.sorted(s.places)
+		if c.log {
+			for i := range v {
+				v[i] = math.Log(v[i])
+			}
+		}
+		c.middle = v[len(v)/2]
+		for i := range v {
+			v[i] = math.Abs(v[i] - c.middle)
+		}
+		slices.Sort(v)
+		if c.mad = 1.4826 * v[len(v)/2]; c.mad > 0 {
+			scales = append(scales, c)
+		}
+	}
+	look := func(r batch.Record) error {
+		if r.Err != "" {
+			return nil
+		}
+		best := Outlier{Record: r}
+		for _, c := range scales {
+			v := r.Numbers[c.place]
+			x := v
+			if c.log {
+				x = math.Log(v)
+			}
+			if z := (x - c.middle) / c.mad; math.Abs(z) > max(farAway, best.score) && finite(z) {
+				best.score = math.Abs(z)
+				best.Why = fmt.Sprintf("%s = %.4g is %.1f robust standard deviations from the median", c.name, v, z)
+			}
+		}
+		if best.score > 0 {
+			g.outlier(best)
+		}
+		return nil
+	}
+	if len(scales) > 0 {
+		if g.stride > 1 {
+			if _, err := store.Merge(g.Manifest, look); err != nil {
+				return err
+			}
+		}
+		for _, r := range g.Sample {
+			if g.stride == 1 {
+				look(r)
+			}
+		}
+	}
+	g.trim()
+	slices.SortFunc(g.Failed, func(a, b Failure) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text)) })
+	return nil
+}
+
+// outlier keeps an item if it is among the farthest. An item has the worse of its reasons.
+func (g *merging) outlier(o Outlier) {
+	if g.Outliers = append(g.Outliers, o); len(g.Outliers) >= 4*mostOutliers {
+		g.trim()
+	}
+}
+
+func (g *merging) trim() {
+	slices.SortStableFunc(g.Outliers, func(a, b Outlier) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.Item, b.Item)) })
+	seen := map[int64]bool{}
+	g.Outliers = slices.DeleteFunc(g.Outliers, func(o Outlier) bool {
+		again := seen[o.Item]
+		seen[o.Item] = true
+		return again
+	})
+	g.Outliers = g.Outliers[:min(len(g.Outliers), mostOutliers)]
+}
+
+// spool keeps the columns of a table in files until all rows are known, so that an HDF5 dataset can be
+// written of each.
+type spool struct {
+	dir     string
+	columns []batch.Column
+	files   []*os.File
+	out     []*bufio.Writer
+	rows    int64
+	scratch []byte
+}
+
+func newSpool(folder string, columns []batch.Column) (*spool, error) {
+	dir, err := os.MkdirTemp(folder, ".columns-")
+	if err != nil {
+		return nil, err
+	}
+	s := &spool{dir: dir, columns: append([]batch.Column{{Name: "item", Kind: batch.Integer}}, columns...)}
+	for i := range s.columns {
+		f, err := os.Create(filepath.Join(dir, strconv.Itoa(i)))
+		if err != nil {
+			s.remove()
+			return nil, err
+		}
+		s.files, s.out = append(s.files, f), append(s.out, bufio.NewWriterSize(f, 1<<16))
+	}
+	return s, nil
+}
+
+func (s *spool) remove() {
+	for _, f := range s.files {
+		f.Close()
+	}
+	os.RemoveAll(s.dir)
+}
+
+func (s *spool) add(r *batch.Record) error {
+	s.rows++
+	numbers, texts := r.Numbers, r.Texts
+	for i, c := range s.columns {
+		b := s.scratch[:0]
+		switch {
+		case i == 0:
+			b = binary.LittleEndian.AppendUint64(b, uint64(r.Item))
+		case c.Kind == batch.Text:
+			b = append(binary.LittleEndian.AppendUint32(b, uint32(len(texts[0]))), texts[0]...)
+			texts = texts[1:]
+		default:
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(numbers[0]))
+			numbers = numbers[1:]
+		}
+		if s.scratch = b; len(b) > 0 {
+			if _, err := s.out[i].Write(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write makes the HDF5 file: one dataset of a number per row for every column.
+func (s *spool) write(name string, attributes map[string]string) error {
+	w, err := hdf5.Create(name)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	for i, c := range s.columns {
+		if err := s.out[i].Flush(); err != nil {
+			return err
+		}
+		if _, err := s.files[i].Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		data, err := s.column(bufio.NewReaderSize(s.files[i], 1<<16), i)
+		if err != nil {
+			return err
+		}
+		key := "/results/" + strings.ReplaceAll(c.Name, "/", "_")
+		if s.rows == 0 {
+			continue
+		}
+		w.Write(key, data, hdf5.Layout{})
+		if c.Unit != "" {
+			w.Attr(key, "units", c.Unit)
+		}
+	}
+	w.Group("/results")
+	for k, v := range attributes {
+		w.Attr("/results", k, v)
+	}
+	return w.Close()
+}
+
+// column reads one column.
+func (s *spool) column(in io.Reader, i int) (any, error) {
+	var b [8]byte
+	number := func() (uint64, error) {
+		_, err := io.ReadFull(in, b[:])
+		return binary.LittleEndian.Uint64(b[:]), err
+	}
+	switch {
+	case i == 0 || s.columns[i].Kind == batch.Integer:
+		out := make([]int64, s.rows)
+		for k := range out {
+			v, err := number()
+			if err != nil {
+				return nil, err
+			}
+			if out[k] = int64(v); i > 0 {
+				out[k] = int64(math.Float64frombits(v))
+			}
+		}
+		return out, nil
+	case s.columns[i].Kind == batch.Text:
+		out, known := make([]string, s.rows), map[string]string{}
+		for k := range out {
+			if _, err := io.ReadFull(in, b[:4]); err != nil {
+				return nil, err
+			}
+			text := make([]byte, binary.LittleEndian.Uint32(b[:4]))
+			if _, err := io.ReadFull(in, text); err != nil {
+				return nil, err
+			}
+			same, ok := known[string(text)]
+			if !ok {
+				if same = string(text); len(known) < 1<<16 {
+					known[same] = same
+				}
+			}
+			out[k] = same
+		}
+		return out, nil
+	}
+	out := make([]float64, s.rows)
+	for k := range out {
+		v, err := number()
+		if err != nil {
+			return nil, err
+		}
+		out[k] = math.Float64frombits(v)
+	}
+	return out, nil
+}

@@ -1,0 +1,196 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/batch"
+)
+
+// curves writes a CSV table of decays with noise.
+func curves(t testing.TB, name string, seed uint64, bins int) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("bin,tau,g2,g2_err\n")
+	for bin := 1; bin <= bins; bin++ {
+		tau := 1e-3 * math.Pow(1.5, float64(bin%9))
+		for k := range 40 {
+			x := 1e-5 * math.Pow(10, float64(k)*5/39)
+			u := float64(batch.Seed(seed, int64(bin*100+k))>>11)/(1<<53) - 0.5
+			fmt.Fprintf(&b, "%d,%.8g,%.8g,%.3g\n", bin, x, 1+0.2*math.Exp(-2*x/tau)+0.003*math.Sqrt(12)*u, 0.003)
+		}
+	}
+	write(t, name, b.String())
+}
+
+func write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// made reads a configuration and makes its manifest in a folder beside it.
+func made(t testing.TB, config string) *batch.Manifest {
+	t.Helper()
+	l, err := Read(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Create(filepath.Join(filepath.Dir(config), "out", "manifest.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// done does all items in some number of shards and returns the results.
+func done(t testing.TB, m *batch.Manifest, shards int) (list []batch.Record) {
+	t.Helper()
+	store := batch.Store(t.TempDir())
+	for i := range shards {
+		task, err := Open(m, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := batch.Run(context.Background(), m, task, batch.Settings{Store: store, Shard: batch.Shard{Index: i, Count: shards}, Workers: 1 + i%2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Merge(m, func(r batch.Record) error { list = append(list, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func same(t testing.TB, a, b []batch.Record) {
+	t.Helper()
+	if len(a) != len(b) || len(a) == 0 {
+		t.Fatalf("%d and %d results", len(a), len(b))
+	}
+	for i := range a {
+		a[i].Attempts, b[i].Attempts = 0, 0
+		if x, y := fmt.Sprintf("%x %+v", a[i].Numbers, a[i]), fmt.Sprintf("%x %+v", b[i].Numbers, b[i]); x != y {
+			t.Fatalf("item %d:\n%s\n%s", i, x, y)
+		}
+	}
+}
+
+// Fits of many files have the same bits however they are shared out, and what cannot be fitted is told.
+func TestFitG2(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 5 {
+		curves(t, filepath.Join(dir, "data", fmt.Sprintf("a%d.csv", i)), uint64(i), 7)
+	}
+	write(t, filepath.Join(dir, "data", "a9.csv"), "nothing")
+	config := filepath.Join(dir, "fits.yaml")
+	write(t, config, "work: fit g2\nfiles: data/*.csv\nblock: 3\nretries: 0\n")
+	m := made(t, config)
+	if m.Items != 36 {
+		t.Fatalf("%d items", m.Items)
+	}
+	whole := done(t, m, 1)
+	same(t, whole, done(t, m, 4))
+	for i, r := range whole {
+		if (r.Err != "") != (i == 35) {
+			t.Errorf("item %d: %s", i, r.Err)
+		}
+	}
+	if tau := whole[0].Numbers[3]; math.Abs(tau/1.5e-3-1) > 0.2 {
+		t.Errorf("tau %g, want 1.5e-3", tau)
+	}
+}
+
+// What a configuration has wrong is told with its line.
+func TestConfigurations(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 1)
+	for text, want := range map[string]string{
+		"":                                      "want keys and values",
+		"work: fit g3\nfiles: a":                "work \"fit g3\": want one of fit g2",
+		"files: a":                              "does not say what to do",
+		"work: fit g2\nfile: a":                 "line 2: unknown key file: did you mean files?",
+		"work: fit g2\nseed: -3":                "line 2: seed: ",
+		"work: fit g2\nfixed: 3":                "line 2: fixed: ",
+		"work: fit g2\nmodel: x":                "model",
+		"work: fit g2\nbins: 5-3":               "numbers from 1",
+		"work: fit g2\nseed: &a 1\nretries: *a": "aliases",
+		"work: fit g2\nsimd: mmx":               "simd: mmx: want one of ",
+		"work: fit g2\nfixed: {taw: 1}":         "did you mean tau?",
+		"work: fit g2\nwork: fit g2":            "twice",
+		"work: [":                               "line 1",
+	} {
+		config := filepath.Join(dir, "c.yaml")
+		write(t, config, text)
+		if _, err := Read(config); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), config) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: fit g2\nfiles: [a.csv, b.csv]\n")
+	l, err := Read(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Create(filepath.Join(dir, "m", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "b.csv: there is no such file") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "m", "manifest.txt")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a manifest is there all the same")
+	}
+}
+
+// Merging writes tables of all results, the worst first in what it returns.
+func TestMerge(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 30)
+	write(t, filepath.Join(dir, "b.csv"), "nothing")
+	config := filepath.Join(dir, "fits.yaml")
+	write(t, config, "work: fit g2\nfiles: [a.csv, b.csv]\nfixed: {d: 1.1}\nretries: 0\n")
+	if _, err := Read(config); err == nil {
+		t.Log("model single has d")
+	}
+	write(t, config, "work: fit g2\nfiles: [a.csv, b.csv]\nretries: 0\n")
+	m := made(t, config)
+	store := batch.Store(filepath.Join(dir, "out", "results"))
+	var incomplete *batch.IncompleteError
+	if _, err := Merge(m, store, filepath.Join(dir, "out"), Env{}); !errors.As(err, &incomplete) {
+		t.Fatal(err)
+	}
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := batch.Run(context.Background(), m, task, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Merge(m, store, filepath.Join(dir, "out"), Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Failed) != 1 || g.Failed[0].Count != 1 || g.Status.Failed != 1 || len(g.Sample) != 30 || g.Flagged < 0 {
+		t.Errorf("%+v", g)
+	}
+	for _, name := range g.Files {
+		if _, err := os.Stat(filepath.Join(dir, "out", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "out", TableCSV))
+	if err != nil || strings.Count(string(text), "\n") != 31 || !strings.HasPrefix(string(text), "item,file,bin,q,phi,tau,tau_sd,") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "out", ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,137 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/given"
+)
+
+// Gather returns the fit of chains that were sampled apart, in several programs or on several machines:
+// files are checkpoints of Sample, and hold the chains from cfg.FirstChain on between them, each run with
+// its own FirstChain and otherwise with the same settings. The fit has the same bits as that of one run
+// of all chains. With Config.StopWhen it is cut where the rule is first met, and Stopped says so; chains
+// may have different numbers of draws until then.
+//
+//	cfg := infer.Config{Chains: 1, Seed: 1, Draws: 500}
+//	for k := range 4 { // anywhere
+//		cfg.FirstChain, cfg.Checkpoint.Path = k, fmt.Sprintf("chain-%d", k)
+//		_, err := infer.Sample(ctx, post, cfg)
+//	}
+//	fit, err := infer.Gather(post, infer.Config{Chains: 4, Seed: 1, Draws: 500}, files)
+func Gather(t Target, cfg Config, files []string) (*Fit, error) {
+	if err := given.Args("infer.Gather", "t", t); err != nil {
+		return nil, err
+	}
+	cfg, err := cfg.withDefaults(t.Dim())
+	if err != nil {
+		return nil, err
+	}
+	cfg.Checkpoint, cfg.Resume = Checkpoint{}, ""
+	r, err := newRun(t, cfg)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int]string{}
+	for _, file := range files {
+		if err := r.gather(t, file, found); err != nil {
+			return nil, err
+		}
+	}
+	var lacking []error
+	for _, c := range r.chains {
+		if found[c.id] == "" {
+			lacking = append(lacking, fmt.Errorf("infer: gather: chain %d is in none of %d files", c.id, len(files)))
+		}
+		c.publish()
+		r.elapsed = max(r.elapsed, c.times[0]+c.times[1])
+	}
+	if err := errors.Join(lacking...); err != nil {
+		return nil, err
+	}
+	r.cutAt(len(r.finishedRows()))
+	return newFit(r), nil
+}
+
+// gather loads the chains of a file.
+func (r *run) gather(t Target, file string, found map[int]string) error {
+	s, err := readAny(file)
+	if err != nil {
+		return err
+	}
+	for k, id := range s.ids {
+		i := id - r.cfg.FirstChain
+		if i < 0 || i >= len(r.chains) {
+			return fmt.Errorf("%w %s has chain %d: want %d to %d", ErrCheckpoint, file, id, r.cfg.FirstChain, r.cfg.FirstChain+len(r.chains)-1)
+		}
+		if other := found[id]; other != "" {
+			return fmt.Errorf("%w: chain %d is in %s and in %s", ErrCheckpoint, id, other, file)
+		}
+		alone := r.cfg
+		alone.FirstChain = s.ids[0]
+		if want := alone.fingerprint(t, r.names); s.settings != want {
+			return fmt.Errorf("%w %s belongs to another run: %s", ErrCheckpoint, file, differences(s.settings, want))
+		}
+		if err := r.chains[i].load(s.states[k]); err != nil {
+			return fmt.Errorf("%w %s: chain %d: %w", ErrCheckpoint, file, id, err)
+		}
+		if err := r.chains[i].verify(); err != nil {
+			return fmt.Errorf("%w %s: %w", ErrCheckpoint, file, err)
+		}
+		found[id] = file
+	}
+	return nil
+}
+
+// Advance brings one chain, of number cfg.FirstChain, to a number of draws in a checkpoint file, which is
+// made if it is not there: a program that is ended meanwhile loses what it did since the last write. It
+// returns the draws that the file then has. The draws have the same bits however often they were
+// interrupted. It is for chains that are sampled apart, see Gather.
+func Advance(ctx context.Context, t Target, cfg Config, file string, draws int) (have int, err error) {
+	cfg.Chains, cfg.Draws, cfg.Parallel, cfg.StopWhen = 1, draws, 1, StopRule{}
+	if have, err = Advanced(file); err != nil || have >= draws {
+		return have, err
+	}
+	if cfg.Checkpoint.Path = file; have >= 0 {
+		cfg.Resume = file
+	}
+	fit, err := Sample(ctx, t, cfg)
+	if fit == nil {
+		return max(have, 0), err
+	}
+	return fit.Len(0), err
+}
+
+// Advanced returns the number of draws that a file of Advance has, -1 if there is no such file. Draws of
+// the warm-up do not count.
+func Advanced(file string) (int, error) {
+	s, err := readAny(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if len(s.ids) != 1 {
+		return 0, fmt.Errorf("%w %s has %d chains: want 1", ErrCheckpoint, file, len(s.ids))
+	}
+	if len(s.states[0]) == 0 {
+		return 0, nil
+	}
+	d := checkpoint.Decode(s.states[0])
+	done, warmup := d.Int(), 0
+	for line := range strings.SplitSeq(s.settings, "\n") {
+		if text, ok := strings.CutPrefix(line, "Warmup="); ok {
+			warmup, err = strconv.Atoi(text)
+		}
+	}
+	if err = errors.Join(err, d.Err()); err != nil {
+		return 0, fmt.Errorf("%w %s: %w", ErrCheckpoint, file, err)
+	}
+	return max(0, done-warmup), nil
+}
