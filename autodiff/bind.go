@@ -75,14 +75,17 @@ func (s *State) OutputDevice(i int) (device.Part, error) {
 }
 
 func (s *State) onDevice() (onDevice, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
 	var m any = s.f64
 	if s.f64 == nil {
 		m = s.f32
 	}
-	if d, ok := m.(onDevice); ok && s.err == nil {
+	if d, ok := m.(onDevice); ok {
 		return d, nil
 	}
-	return nil, errors.Join(s.err, errors.New("the program runs on the processor"))
+	return nil, errors.New("the program runs on the processor")
 }
 
 // InputStorage returns how a device holds input i; the zero value means in the program's precision.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -102,5 +103,22 @@ func TestBindAfterBindDevice(t *testing.T) {
 	}
 	if err := errors.Join(s.BindDevice(0, cuda.Part{}), s.Run()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A State that the device has no memory for says so, and nothing else, to whoever asks for its arrays there.
+func TestArraysWithoutMemoryOnDevice(t *testing.T) {
+	emulated(t)
+	x := ad.Input("x", 1<<28)
+	p, err := ad.Compile([]*ad.Node{ad.Sum(x)}, ad.Settings{MaxMemory: 1 << 40, Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState()
+	_, err = s.OutputDevice(0)
+	for _, err := range []error{err, s.Run(), s.BindDevice(0, cuda.Part{})} {
+		if !ad.IsDeviceFault(err) || strings.Contains(err.Error(), "processor") {
+			t.Error(err)
+		}
 	}
 }
