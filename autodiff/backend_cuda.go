@@ -32,8 +32,9 @@ type CUDA struct {
 	// Strict makes Compile return an error if an operation has no kernel.
 	Strict bool
 	// Storage is how the device holds large arrays of a program of float32: those of at least 1024
-	// numbers that operations with kernels for it read and write. Numbers convert when they are read and
-	// are rounded when they are written; arithmetic and sums are as without it. Default: as the program computes.
+	// numbers that operations with kernels for it read and write, except maxima and minima along axes.
+	// Numbers convert when they are read and are rounded when they are written; arithmetic and sums are as
+	// without it. Default: as the program computes.
 	Storage Storage
 	// TF32 rounds the factors of products of float32 matrices to 11 binary digits, for which a GPU has
 	// units of its own. Products with vectors and sums are as without it.

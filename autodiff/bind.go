@@ -29,6 +29,11 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 	if n := p.code.Size(buf); data != nil && len(data) != n {
 		return fmt.Errorf("autodiff: bind input %v: %d elements, want %d", p.inputs[i], len(data), n)
 	}
+	if d, ok := m.(onDevice); ok { // what BindDevice gave ends
+		if err := d.Restore(buf); err != nil {
+			return fmt.Errorf("autodiff: bind input %v: %w", p.inputs[i], err)
+		}
+	}
 	m.Bind(buf, data)
 	return nil
 }
@@ -36,7 +41,7 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 // BindDevice is Bind with memory of a GPU: elements of the program's precision, or 64-bit indices. Each
 // Run reads what work that was given to the device's default stream before it wrote there; work of
 // other streams must be waited for. Nothing is copied, unless the memory is on another GPU or does not
-// begin at a multiple of 16 bytes: then every Run copies it on the devices. A Part of no buffer puts
+// begin at a multiple of 16 bytes: then every Run copies it on the devices. Bind or a Part of no buffer puts
 // the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile. Where the
 // program holds the array in 16 bits (Program.InputStorage), the memory holds such numbers.
 func (s *State) BindDevice(i int, from device.Part) error {
@@ -70,14 +75,17 @@ func (s *State) OutputDevice(i int) (device.Part, error) {
 }
 
 func (s *State) onDevice() (onDevice, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
 	var m any = s.f64
 	if s.f64 == nil {
 		m = s.f32
 	}
-	if d, ok := m.(onDevice); ok && s.err == nil {
+	if d, ok := m.(onDevice); ok {
 		return d, nil
 	}
-	return nil, errors.Join(s.err, errors.New("the program runs on the processor"))
+	return nil, errors.New("the program runs on the processor")
 }
 
 // InputStorage returns how a device holds input i; the zero value means in the program's precision.

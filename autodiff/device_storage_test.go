@@ -109,3 +109,37 @@ func TestStorageOnDevice(t *testing.T) {
 		}
 	}
 }
+
+// The gradient of a maximum goes to the elements that are equal to it, also where elements are held in 16 bits in
+// one kernel, and in full in another.
+func TestMaximaOfStoredNumbersOnDevice(t *testing.T) {
+	emulated(t)
+	x := ad.Input("x", 1100, 2)
+	v := make([]float64, x.Size())
+	for i := range v {
+		v[i] = math.Sin(float64(i))
+	}
+	y := ad.Tanh(x)
+	full := ad.Sin(x)
+	factor := ad.Cholesky(ad.Add(ad.MatMul(ad.T(full), full), ad.Eye(2))) // reads products in full
+	loss := ad.AddN(ad.Sum(ad.MaxAxes(y, 1)), ad.Sum(ad.MinAxes(y, 0)), ad.Max(y), ad.Sum(ad.MaxAxes(ad.MatMul(full, factor), 1)))
+	in, outs := []*ad.Node{x}, append([]*ad.Node{loss}, ad.Grad(loss, x)...)
+	want := results(t, way{32, ""}, outs, in, [][]float64{v})
+	for _, storage := range []ad.Storage{ad.Float16, ad.BFloat16} {
+		p, err := ad.Compile(outs, ad.Settings{Precision: 32, Backend: ad.CUDA{Storage: storage}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewState()
+		if err := errors.Join(s.SetInput(0, v), s.Run()); err != nil {
+			t.Fatal(err)
+		}
+		diff, norm := 0.0, 0.0
+		for i, g := range s.OutputFloat64(1) {
+			diff, norm = diff+math.Abs(g-want[1][i]), norm+math.Abs(want[1][i])
+		}
+		if !(diff < 0.02*norm) {
+			t.Errorf("%s: the gradient is %g off, of %g", storage, diff, norm)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type machine[T cpu.Real] interface {
 // onDevice is a machine whose arrays are in the memory of a device.
 type onDevice interface {
 	BindDevice(buf int, from device.Part) error
+	Restore(buf int) error
 	OutputDevice(buf int) (device.Part, error)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 // version returns the module's version, or the commit of a local build.
@@ -68,6 +69,19 @@ func libraries() []libraryDoc {
 	return all
 }
 
+// gpuUse says whether commands can compute on GPUs, given the error of looking for them, and why not.
+func gpuUse(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	c, err := rtc.Open(rtc.Options{NoCache: true})
+	if err != nil {
+		return "GPUs cannot be taken: " + err.Error()
+	}
+	major, minor := c.Version()
+	return fmt.Sprintf("taken by --device cuda, and by auto for large programs; NVRTC %d.%d, %s", major, minor, c.Path())
+}
+
 func (a *app) info() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
@@ -77,11 +91,7 @@ func (a *app) info() *cobra.Command {
 			d := infoDoc{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
 				SIMD: kernels.Best().String(), Devices: []string{"cpu"}}
 			gpus, err := cuda.Devices()
-			if err != nil {
-				d.CUDA = err.Error()
-			} else {
-				d.CUDA = "taken by --device cuda, and by auto for large programs"
-			}
+			d.CUDA = gpuUse(err)
 			for _, g := range gpus {
 				d.Devices = append(d.Devices, fmt.Sprintf("cuda:%d %s, %.1f GB, compute capability %d.%d, driver %d.%d", g.Ordinal, g.Name, float64(g.MemoryBytes)/1e9,
 					g.Capability[0], g.Capability[1], g.DriverVersion/1000, g.DriverVersion%1000/10))

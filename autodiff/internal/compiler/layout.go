@@ -66,6 +66,10 @@ func (l *layouts) claim(roots []*Value) (keep map[*Value]bool, err error) {
 	keep = map[*Value]bool{}
 	for i, v := range roots {
 		root := v.Layout.Root
+		if keep[root] && root.IsInt && v.whole() { // several outputs may be one array of indices, which nobody copies
+			roots[i] = root
+			continue
+		}
 		if root.Op == nil || keep[root] || !v.whole() {
 			root = l.copied(v)
 			roots[i] = root

@@ -91,7 +91,11 @@ func (b *body) instruction(m compiler.Instruction, write bool) {
 		target = fmt.Sprintf("w%d", m.Dst.Buf)
 		fmt.Fprintf(&b.lines, "\t\tR %s;\n", target)
 	}
-	fmt.Fprintf(&b.lines, "\t\t{ R %s; %s = (R)(%s); }\n", strings.Join(given, ", "), target, b.g.expression(m.Op))
+	value := fmt.Sprintf("(R)(%s)", b.g.expression(m.Op))
+	if m.Dst.Kind == compiler.InStep {
+		value = b.g.stored(m.Dst.Buf, value)
+	}
+	fmt.Fprintf(&b.lines, "\t\t{ R %s; %s = %s; }\n", strings.Join(given, ", "), target, value)
 	if m.Dst.Kind == compiler.InStep {
 		b.local[m.Dst.Buf] = target
 		if write {

@@ -267,7 +267,7 @@ func (g *generator) columnLoop(l *compiler.Loop, state *rowState, j *joined, tea
 			g.printf("\tif (lane %% 32 == 0) room[lane / 32] = %s;\n\t__syncthreads();\n\t%s = room[0];\n\tfor (int w = 1; w < %d; w++) %s = %s(%s, room[w]);\n\t__syncthreads();\n",
 				acc, acc, block/warp, acc, combine(s), acc)
 		}
-		g.printf("\tconst R s%d = (R)%s;\n\tif (there && lane == 0) buf[%d][row] = s%d;\n", s.Out, acc, s.Out, s.Out)
+		g.printf("\tconst R s%d = %s;\n\tif (there && lane == 0) buf[%d][row] = s%d;\n", s.Out, g.stored(s.Out, "(R)"+acc), s.Out, s.Out)
 		state.row[s.Out] = fmt.Sprintf("s%d", s.Out)
 	}
 }

@@ -180,24 +180,27 @@ func (m *Machine[T]) runJobs() error {
 		return m.launchAll(m.on)
 	}
 	for _, a := range m.plan.actions {
-		var err error
-		switch a.kind {
-		case launch:
-			err = m.launch(m.on, a.job)
-		case upload:
-			err = m.send(a.buffer)
-		case download:
-			err = m.fetch(a.buffer)
-		default:
-			if err = m.failure(); err == nil {
-				err = m.host.Step(a.job)
-			}
-		}
-		if err != nil {
+		if err := m.act(a); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// act puts one part of a run on the stream, or does it on the processor.
+func (m *Machine[T]) act(a action) error {
+	switch a.kind {
+	case launch:
+		return m.launch(m.on, a.job)
+	case upload:
+		return m.send(a.buffer)
+	case download:
+		return m.fetch(a.buffer)
+	}
+	if err := m.failure(); err != nil {
+		return err
+	}
+	return m.host.Step(a.job)
 }
 
 func (m *Machine[T]) isInput(buf int) bool {
@@ -239,15 +242,31 @@ func (m *Machine[T]) failure() error {
 	if err := m.on.CopyOut(context.Background(), code, m.fault, 0); err != nil || code[0] == 0 {
 		return err
 	}
-	if err := m.on.CopyIn(context.Background(), m.fault, 0, []int32{0, 0}); err != nil {
+	if err := m.forget(); err != nil {
 		return err
 	}
 	return m.explained(int(code[0])-1, int(code[1]))
 }
 
+// forget removes the report of a kernel.
+func (m *Machine[T]) forget() error {
+	return m.on.CopyIn(context.Background(), m.fault, 0, []int32{0, 0})
+}
+
 // explained lets the processor repeat a step that a kernel could not do, for the error with its
-// numbers.
+// numbers. What the step read may be overwritten by now, so the jobs before it run again.
 func (m *Machine[T]) explained(job, code int) error {
+	for _, a := range m.plan.actions {
+		if a.kind == launch && a.job == job {
+			break
+		}
+		if err := m.act(a); err != nil {
+			return err
+		}
+	}
+	if err := m.forget(); err != nil {
+		return err
+	}
 	j := m.p.Jobs[job]
 	for _, b := range j.Reads() {
 		if v := m.p.Buffers[b].Value; v.Data == nil && v.Ints == nil && (!m.isInput(b) || m.isRemote(b)) {
@@ -259,8 +278,19 @@ func (m *Machine[T]) explained(job, code int) error {
 	if err := m.host.Step(job); err != nil {
 		return err
 	}
-	return fmt.Errorf("autodiff: %s on %v: %s", j.Step.Op.Name, m.d, faults[code])
+	return &faultError{fmt.Sprintf("autodiff: %s on %v: %s", j.Step.Op.Name, m.d, faults[code]), code}
 }
+
+// faultError is a fault of a kernel that the processor does not find, as where rounding decides it.
+type faultError struct {
+	text string
+	code int
+}
+
+func (e *faultError) Error() string { return e.text }
+
+// AtPoint marks a fault of these numbers rather than of the program: a sampler rejects the point.
+func (e *faultError) AtPoint() bool { return e.code == FaultNotPositive || e.code == FaultSingular }
 
 // send copies an array to the device, fetch one from it.
 func (m *Machine[T]) send(buf int) error {

@@ -14,9 +14,7 @@ func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 		return fmt.Errorf("nothing of the program runs on %v", m.d)
 	}
 	if from.Buffer == nil {
-		delete(m.remote, buf)
-		m.changed[buf] = true
-		return m.address(buf)
+		return m.Restore(buf)
 	}
 	if err := from.Buffer.Device().Default().Use(from, m.bytes(buf)); err != nil {
 		return err
@@ -24,6 +22,16 @@ func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 	m.remote[buf] = from
 	m.bound[buf], m.held[buf] = false, false
 	m.host.Bind(buf, nil)
+	return m.address(buf)
+}
+
+// Restore lets an input that is read from other memory of the device be read from its own array again.
+func (m *Machine[T]) Restore(buf int) error {
+	if !m.isRemote(buf) {
+		return nil
+	}
+	delete(m.remote, buf)
+	m.changed[buf] = true
 	return m.address(buf)
 }
 

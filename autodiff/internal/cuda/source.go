@@ -117,7 +117,7 @@ func Generate(p *compiler.Program, o Options) *Source {
 		head += device.Narrow
 	}
 	if o.Storage != "" {
-		head += "typedef " + o.Storage + " S;\n"
+		head += "typedef " + o.Storage + " S;\nstatic inline __device__ R eu_stored(R v) { S s; s = v; return s; }\n"
 	}
 	s.Text = head + g.helpers.String() + g.typed(g.text.String())
 	return s

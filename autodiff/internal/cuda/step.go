@@ -68,7 +68,8 @@ func (s *Step) elements(name string, n, each, threads int, text string) {
 	s.Printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n%s\n\t}\n}\n\n", threads, number(n), threads, text)
 }
 
-// Begin opens a kernel, and declares in0, in1, ..., out and fail.
+// Begin opens a kernel, and declares in0, in1, ..., out and fail. Of the jobs that fail the first is kept, as those
+// after it compute with what it left.
 func (s *Step) Begin(k Launch) {
 	s.list = append(s.list, k)
 	s.g.begin(k)
@@ -76,7 +77,7 @@ func (s *Step) Begin(k Launch) {
 		s.Printf("\tconst %s *in%d = %s;\n", s.element(s.Value.In[i]), i, s.In(i))
 	}
 	s.Printf("\t%s *out = %s;\n", s.element(s.Value), s.Out())
-	s.Printf("#undef fail\n#define fail(code) (fault[0] = %d, fault[1] = (code))\n", s.job+1)
+	s.Printf("#undef fail\n#define fail(code) (fault[0] == 0 ? (fault[0] = %d, fault[1] = (code)) : 0)\n", s.job+1)
 }
 
 // Printf adds text to the program.

@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/tensor"
@@ -11,58 +10,44 @@ import (
 // mostMatrix is the edge of the largest matrix that a block factors or solves alone.
 const mostMatrix = 512
 
-// matrices makes a kernel in which each block works on one matrix after another: text sees the number
-// of the matrix and its position, at, among matrices of n x n.
-func matrices(s *Step, n, count int, text string) bool {
-	if n > mostMatrix {
-		return false
-	}
-	threads := 32
-	for threads < n && threads < block {
-		threads *= 2
-	}
-	l := Launch{Kernel: s.g.name("matrix"), Grid: max(1, min(count, mostGrid)), Block: threads}
-	s.Begin(l)
-	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
-	s.Printf("\tconst int n = %d;\n\tfor (index_t matrix = blockIdx.x; matrix < %s; matrix += gridDim.x) {\n\tindex_t at = matrix * n * n;\n%s\n\t__syncthreads();\n\t}\n}\n\n", n, number(count), text)
-	return true
-}
-
-// Cholesky factors symmetric positive definite matrices. One that is not is NaN if the attribute says
-// so or lanes fail alone, and is reported otherwise.
+// Cholesky factors symmetric positive definite matrices, in float64 as the processor does. One that is not is NaN
+// if the attribute says so or lanes fail alone, and is reported otherwise.
 func Cholesky(s *Step) bool {
 	n := s.Value.Shape[len(s.Value.Shape)-1]
 	if n == 0 {
 		return false
 	}
-	s.Shared("pivot", fmt.Sprintf("__shared__ double pivot, column[%d];\n", mostMatrix))
 	report := fmt.Sprintf("fail(%d);", FaultNotPositive)
 	if s.Attr[0] == 1 || s.g.isolate {
 		report = ";"
 	}
-	return matrices(s, n, s.Size()/(n*n), fmt.Sprintf(`	R *l = out + at;
-	for (int e = threadIdx.x; e < n * n; e += blockDim.x) l[e] = in0[at + e];
+	work, room := "work", n*n
+	if s.g.precision == 64 {
+		work, room = "out + matrix * n * n", 0
+	}
+	return dense(s, s.Size()/(n*n), room, n, fmt.Sprintf(`	const int n = %[1]d;
+	double *l = %[2]s;
+	const R *from = in0 + matrix * n * n;
+	R *to = out + matrix * n * n;
+	for (int e = tid; e < n * n; e += threads) l[e] = from[e];
 	__syncthreads();
 	bool good = true;
 	for (int j = 0; j < n; j++) {
-		if (threadIdx.x == 0) pivot = l[j * n + j];
+		double pivot = l[j * n + j];
 		__syncthreads();
 		if (!(pivot > 0.0) || isinf(pivot)) { good = false; break; }
 		double root = sqrt(pivot);
-		for (int i = j + threadIdx.x; i < n; i += blockDim.x) {
-			column[i] = i == j ? root : l[i * n + j] / root;
-			l[i * n + j] = (R)column[i];
+		for (int i = j + tid; i < n; i += threads) {
+			diagonal[i] = i == j ? root : l[i * n + j] / root;
+			l[i * n + j] = diagonal[i];
 		}
 		__syncthreads();
-		for (int i = j + 1 + threadIdx.x; i < n; i += blockDim.x)
-			for (int k = j + 1; k <= i; k++) l[i * n + k] = (R)(l[i * n + k] - column[i] * column[k]);
+		for (int i = j + 1 + tid; i < n; i += threads)
+			for (int k = j + 1; k <= i; k++) l[i * n + k] -= diagonal[i] * diagonal[k];
 		__syncthreads();
 	}
-	if (!good && threadIdx.x == 0) { %s }
-	__syncthreads();
-	for (int e = threadIdx.x; e < n * n; e += blockDim.x)
-		if (!good) l[e] = (R)NAN;
-		else if (e %% n > e / n) l[e] = R(0);`, report))
+	if (!good && tid == 0) { %[3]s }
+	for (int e = tid; e < n * n; e += threads) to[e] = (R)(!good ? NAN : e %% n > e / n ? 0.0 : l[e]);`, n, work, report))
 }
 
 // SolveTriangular solves a x = b for triangular a: attributes say whether a is lower and whether it is

@@ -10,7 +10,8 @@ import (
 )
 
 // narrow says which arrays of a program are held in the type of storage: large ones that only loops and
-// such steps use whose text converts what it reads and writes.
+// such steps use whose text converts what it reads and writes. Maxima and minima are not: their gradients
+// look for the elements that are equal to them, which may be held in full.
 func narrow(p *compiler.Program, o Options) []bool {
 	list := make([]bool, len(p.Buffers))
 	if o.Storage == "" {
@@ -21,6 +22,11 @@ func narrow(p *compiler.Program, o Options) []bool {
 	}
 	for i, j := range p.Jobs {
 		if j.Loop != nil {
+			for _, s := range j.Loop.Sums {
+				if s.Op.Code != compiler.Sum {
+					list[s.Out] = false
+				}
+			}
 			continue
 		}
 		s := &Step{Value: j.Step, g: newGenerator(p, o), job: i}
@@ -64,6 +70,15 @@ func lengthen[T cpu.Real](to []T, from []uint16, storage string) {
 
 // arrayName matches an array in the text of a kernel.
 var arrayName = regexp.MustCompile(`\bbuf\[(\d+)\]`)
+
+// stored returns the expression of a number as those will see it who read it from an array, so that it is the same
+// number in the kernel that computes it as in others.
+func (g *generator) stored(buf int, value string) string {
+	if !g.narrow[buf] {
+		return value
+	}
+	return "eu_stored(" + value + ")"
+}
 
 // typed gives arrays that are held in the type of storage that type.
 func (g *generator) typed(text string) string {
