@@ -305,3 +305,39 @@ func TestShardsOfLaunchers(t *testing.T) {
 		}
 	}
 }
+
+// Failures that are forgotten are tried again, and nothing else is.
+func TestForget(t *testing.T) {
+	m := list(t, 900, Header{})
+	store := Store(t.TempDir())
+	bad := func(i int64) bool { return i%90 == 5 }
+	for shard := range 2 {
+		if _, err := Run(context.Background(), m, sines{poisoned: bad}, Settings{Store: store, Shard: Shard{Index: shard, Count: 2}, Every: time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := store.Forget(m, "test"); n != 10 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := store.Forget(m, "test"); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	var incomplete *IncompleteError
+	if _, err := store.Merge(m, nil); !errors.As(err, &incomplete) {
+		t.Fatal(err)
+	}
+	var seen atomic.Int64
+	for shard := range 2 {
+		if _, err := Run(context.Background(), m, sines{seen: &seen}, Settings{Store: store, Shard: Shard{Index: shard, Count: 2}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range merged(t, store, m) {
+		if r.Err != "" {
+			t.Errorf("item %d: %s", r.Item, r.Err)
+		}
+	}
+	if seen.Load() != 10 {
+		t.Errorf("%d items were done again, want 10", seen.Load())
+	}
+}

@@ -215,3 +215,68 @@ func (r *results) release() error {
 	r.lock = nil
 	return err
 }
+
+// Forget removes the results of items that failed, so that they are tried again, and returns how many there
+// were. It needs all shards for itself.
+func (s Store) Forget(m *Manifest, command string) (forgotten int64, err error) {
+	list, err := s.folders()
+	for _, f := range list {
+		if err != nil {
+			return forgotten, err
+		}
+		var n int64
+		n, err = s.forget(m, f, command)
+		forgotten += n
+	}
+	return forgotten, err
+}
+
+func (s Store) forget(m *Manifest, f folder, command string) (forgotten int64, err error) {
+	names, err := s.withFailures(m, f)
+	if err != nil || len(names) == 0 {
+		return 0, err
+	}
+	if f.complete { // it is not, from now on
+		if err := os.Rename(f.path, f.path+partial); err != nil {
+			return 0, err
+		}
+		f.path += partial
+	}
+	lock, _, err := runlock.Acquire(f.path, command)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	for _, name := range names {
+		p, _, err := m.read(filepath.Join(f.path, name), true)
+		if err != nil {
+			return forgotten, err
+		}
+		before := len(p.records)
+		p.records = slices.DeleteFunc(p.records, func(r Record) bool { return r.Err != "" })
+		if err := p.write(filepath.Join(f.path, name)); err != nil {
+			return forgotten, err
+		}
+		forgotten += int64(before - len(p.records))
+	}
+	// What ended processes may do so no longer.
+	if err := os.Remove(filepath.Join(f.path, deathsName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return forgotten, err
+	}
+	return forgotten, nil
+}
+
+// withFailures lists the files of a folder that hold failures.
+func (s Store) withFailures(m *Manifest, f folder) (names []string, err error) {
+	all, err := f.parts()
+	for _, name := range all {
+		_, marks, err := m.read(name, false)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(marks, func(k mark) bool { return k.failed }) {
+			names = append(names, filepath.Base(name))
+		}
+	}
+	return names, err
+}

@@ -20,6 +20,12 @@ type SBCConfig struct {
 	Sample Config
 	// Seed is the seed of the prior draws.
 	Seed uint64
+	// First is the number of the first fit, so that fits can be made in several programs: each gives
+	// the same ranks wherever it is made. Default 0.
+	First int
+	// Each is told the outcome of every fit, in their order: its ranks by quantity, or why it has
+	// none. It may be nil.
+	Each func(fit int, ranks []int, divergences int, err error)
 	// Done is called with the number of fits so far, from one goroutine at a time. It may be
 	// nil.
 	Done func(int)
@@ -74,7 +80,10 @@ func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
 	if c.Sample.Chains == 0 {
 		c.Sample.Chains = 1
 	}
-	prior, err := p.Prior(c.Fits, c.Seed)
+	if c.First < 0 {
+		return nil, fmt.Errorf("infer: calibration: First is %d: want 0 or more", c.First)
+	}
+	prior, err := p.prior(c.First, c.Fits, c.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +95,12 @@ func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
 		}
 	}
 	out := &Calibration{}
-	thin, failed, done := make([][][]float64, c.Fits), make([]error, c.Fits), 0
+	thin, failed, diverged, done := make([][][]float64, c.Fits), make([]error, c.Fits), make([]int, c.Fits), 0
+	c.Sample.Seed += uint64(c.First)
 	err = p.SampleEach(ctx, sets, c.Sample, func(i int, fit *Fit, err error) {
 		if failed[i] = err; err == nil {
 			thin[i], failed[i] = thinned(fit, c.Draws)
-			if fit.Divergent() > 0 {
+			if diverged[i] = fit.Divergent(); diverged[i] > 0 {
 				out.Divergent++
 			}
 		}
@@ -101,7 +111,7 @@ func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return out, errors.Join(out.rank(p, prior, thin, failed, c.Draws), err)
+	return out, errors.Join(out.rank(p, prior, thin, failed, diverged, c), err)
 }
 
 // thinned returns n draws of every column.
@@ -117,13 +127,18 @@ func thinned(f *Fit, n int) ([][]float64, error) {
 }
 
 // rank places the prior draws among those of their fits, in order.
-func (out *Calibration) rank(p *Posterior, prior *Simulation, thin [][][]float64, failed []error, draws int) (err error) {
-	if out.Ranks, err = diag.NewSBC(p.Names(), draws); err != nil {
+func (out *Calibration) rank(p *Posterior, prior *Simulation, thin [][][]float64, failed []error, diverged []int, c SBCConfig) (err error) {
+	if out.Ranks, err = diag.NewSBC(p.Names(), c.Draws); err != nil {
 		return err
 	}
+	if c.Each == nil {
+		c.Each = func(int, []int, int, error) {}
+	}
 	for i, x := range thin {
+		fit := c.First + i
 		if failed[i] != nil {
-			out.Failed = append(out.Failed, fmt.Errorf("fit %d: %w", i, failed[i]))
+			out.Failed = append(out.Failed, fmt.Errorf("fit %d: %w", fit, failed[i]))
+			c.Each(fit, nil, diverged[i], failed[i])
 			continue
 		}
 		if x == nil { // not complete when the calibration was interrupted
@@ -137,10 +152,15 @@ func (out *Calibration) rank(p *Posterior, prior *Simulation, thin [][][]float64
 		for k := range x {
 			posterior[k] = [][]float64{x[k]}
 		}
-		if err := out.Ranks.Add(truth, posterior); err != nil {
-			return fmt.Errorf("infer: calibration: fit %d: %w", i, err)
+		if err := out.Ranks.AddFit(fit, truth, posterior); err != nil {
+			return fmt.Errorf("infer: calibration: fit %d: %w", fit, err)
 		}
 		out.Fits++
+		var ranks []int
+		for _, r := range out.Ranks.Ranks {
+			ranks = append(ranks, r[len(r)-1])
+		}
+		c.Each(fit, ranks, diverged[i], nil)
 	}
 	return nil
 }

@@ -33,7 +33,10 @@ func (s *Simulation) Values(name string) [][]float64 { return s.values[name] }
 
 // Prior draws n times from the priors, and data from them. Terms of AddLogProb
 // are no part of it; a parameter without a prior is an error.
-func (p *Posterior) Prior(n int, seed uint64) (*Simulation, error) {
+func (p *Posterior) Prior(n int, seed uint64) (*Simulation, error) { return p.prior(0, n, seed) }
+
+// prior draws n times from the priors, from draw first on.
+func (p *Posterior) prior(first, n int, seed uint64) (*Simulation, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("infer: %d draws from the prior: want at least 1", n)
 	}
@@ -42,7 +45,7 @@ func (p *Posterior) Prior(n int, seed uint64) (*Simulation, error) {
 		return nil, err
 	}
 	out := &Simulation{names: p.arrays(), values: map[string][][]float64{}}
-	for i := range n {
+	for i := first; i < first+n; i++ {
 		src := tensor.NewStream(seed, purposePrior, uint32(i))
 		values, err := g.draw(&src)
 		if err != nil {

@@ -256,9 +256,6 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	if l.Retries != nil {
 		h.Retries = *l.Retries
 	}
-	if b, ok := l.job.(interface{ block() int64 }); ok && h.Block == 0 {
-		h.Block = b.block()
-	}
 	if h.Device == "" {
 		h.Device = "cpu"
 	}
@@ -266,6 +263,9 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 		if err := c.resolve(p, &h); err != nil {
 			return nil, l.named(err)
 		}
+	}
+	if b, ok := l.job.(interface{ block() int64 }); ok && h.Block == 0 {
+		h.Block = b.block()
 	}
 	var err error
 	if h.Settings, err = json.Marshal(l.job); err != nil {

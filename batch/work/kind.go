@@ -20,6 +20,11 @@ type kind struct {
 // kinds lists all kinds, in the order in which they are explained.
 var kinds = []kind{
 	{"fit g2", "one bin of one result file", func() job { return &fitG2{} }},
+	{"sample g2", "the posterior of one bin of one result file", func() job { return &sampleG2{} }},
+	{"sim rsoxs", "one energy of one morphology", func() job { return &simRSoXS{} }},
+	{"sbc", "one data set of a calibration", func() job { return &sbc{} }},
+	{"sweep", "one call of a command", func() job { return &sweep{} }},
+	{"chains", "one round of one chain of a posterior", func() job { return &chains{} }},
 }
 
 // job is the settings of one kind, read from a configuration (YAML) and kept in a manifest (JSON).
@@ -74,16 +79,21 @@ func Open(m *batch.Manifest, env Env) (batch.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if env.Threads <= 0 {
-		env.Threads = 1
+	return j.open(m, env.completed(m))
+}
+
+// completed sets what was not given.
+func (e Env) completed(m *batch.Manifest) Env {
+	if e.Threads <= 0 {
+		e.Threads = 1
 	}
-	if env.Backend == nil {
-		env.Backend = ad.CPU{Threads: env.Threads}
+	if e.Backend == nil {
+		e.Backend = ad.CPU{Threads: e.Threads}
 	}
-	if env.Folder == "" {
-		env.Folder = m.Folder()
+	if e.Folder == "" {
+		e.Folder = m.Folder()
 	}
-	return j.open(m, env)
+	return e
 }
 
 // settingsOf returns the settings in the header of a manifest.
@@ -97,4 +107,12 @@ func settingsOf(m *batch.Manifest) (job, error) {
 		return nil, fmt.Errorf("%s: its settings: %w", m.Path(), err)
 	}
 	return j, nil
+}
+
+// Wide reports whether an item of a manifest uses all threads by itself, so that one should be worked on
+// at a time.
+func Wide(m *batch.Manifest) bool {
+	j, err := settingsOf(m)
+	w, ok := j.(interface{ wide() bool })
+	return err == nil && ok && w.wide()
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/arrow"
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
@@ -50,6 +52,11 @@ type Merged struct {
 	Finding string
 	// OK is false if Finding is bad news.
 	OK bool
+	// Fit and Verdict are the posterior of chains, and what is to be said about its model.
+	Fit     *infer.Fit
+	Verdict check.Verdict
+	// Ranks are those of a calibration.
+	Ranks *infer.Calibration
 	// Files are what was written, relative to the folder.
 	Files []string
 }
@@ -98,7 +105,9 @@ type valued interface{ values() []string }
 
 // concluding is a job that says something of all results together.
 type concluding interface {
-	conclude(m *batch.Manifest, env Env, each func(put func(batch.Record) error) error) (finding string, ok bool, files []string, err error)
+	// conclude fills Finding, OK and what else it knows, and may add Files to the folder. each gives all
+	// results in their order, failures among them.
+	conclude(g *Merged, env Env, folder string, each func(put func(batch.Record) error) error) error
 }
 
 // Merge brings the results of all shards together and writes them to a folder: as CSV, Arrow and HDF5
@@ -135,12 +144,9 @@ func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merge
 	}
 	if c, ok := j.(concluding); ok {
 		each := func(put func(batch.Record) error) error { _, err := store.Merge(m, put); return err }
-		var files []string
-		env.Folder = cmp.Or(env.Folder, m.Folder())
-		if g.Finding, g.OK, files, err = c.conclude(m, env, each); err != nil {
+		if err := c.conclude(g.Merged, env.completed(m), folder, each); err != nil {
 			return nil, err
 		}
-		g.Files = append(g.Files, files...)
 	}
 	return g.Merged, nil
 }

@@ -21,7 +21,6 @@ type SBC struct {
 	Names []string
 	Draws int     // number of posterior draws that a prior draw is ranked among; ranks are 0 to Draws
 	Ranks [][]int // [quantity][fit]
-	ties  *rand.Rand
 }
 
 // NewSBC returns an empty collection. draws is the number of posterior draws that are compared,
@@ -31,13 +30,19 @@ func NewSBC(names []string, draws int) (*SBC, error) {
 	if len(names) == 0 || draws < 1 {
 		return nil, fmt.Errorf("diag: calibration of %d quantities by %d draws: want at least one of each", len(names), draws)
 	}
-	return &SBC{Names: names, Draws: draws, Ranks: make([][]int, len(names)), ties: rand.New(rand.NewPCG(0x736263, uint64(draws)))}, nil
+	return &SBC{Names: names, Draws: draws, Ranks: make([][]int, len(names))}, nil
 }
 
 // Add ranks one prior draw per quantity among the draws
 // posterior[quantity][chain][draw]. Ties are broken at random, the same way in
 // every run.
 func (s *SBC) Add(prior []float64, posterior [][][]float64) error {
+	return s.AddFit(len(s.Ranks[0]), prior, posterior)
+}
+
+// AddFit is Add for a fit of a given number, by which ties are broken: ranks are the same wherever and in
+// whatever order the fits are made.
+func (s *SBC) AddFit(fit int, prior []float64, posterior [][][]float64) error {
 	if len(prior) != len(s.Names) || len(posterior) != len(s.Names) {
 		return fmt.Errorf("diag: %d prior draws and %d posteriors for %d quantities: want equal numbers", len(prior), len(posterior), len(s.Names))
 	}
@@ -51,9 +56,10 @@ func (s *SBC) Add(prior []float64, posterior [][][]float64) error {
 			return fmt.Errorf("diag: calibration of %s: the prior draw is NaN", s.Names[i])
 		}
 	}
+	random := rand.New(rand.NewPCG(0x736263+uint64(fit), uint64(s.Draws)))
 	for i := range prior {
 		below, ties := Rank(prior[i], thinned[i])
-		s.Ranks[i] = append(s.Ranks[i], below+int(uniform01(s.ties)*float64(ties+1)))
+		s.Ranks[i] = append(s.Ranks[i], below+int(uniform01(random)*float64(ties+1)))
 	}
 	return nil
 }

@@ -28,10 +28,11 @@ var allowed = map[string][]string{
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
 	"runs":     {"tensor", "infer", "data"},
-	"report":   {"tensor", "infer", "sim", "data", "viz", "models"},
+	"batch":    {"kernels", "autodiff", "optim", "infer", "models", "data", "runs"},
+	"report":   {"tensor", "infer", "sim", "data", "viz", "models", "batch"},
 	"notebook": {"autodiff", "optim", "infer", "sim", "data", "viz", "models", "report", "demo"},
 	"demo":     {"tensor", "sim", "data", "models"},
-	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
+	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo", "batch"},
 	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
 }
 
@@ -54,6 +55,7 @@ var rooms = map[string][]string{
 	"kernels/cuda/rtc":           {"kernels/cuda/dl"},
 	"internal/pretend":           {"kernels/cuda/dl"},
 	"internal/linalg":            {},
+	"batch":                      {},
 	"autodiff/internal/compiler": {"tensor"},
 	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},
 	"autodiff/internal/cuda":     {"autodiff/internal/compiler", "autodiff/internal/cpu", "internal/parallel", "kernels/cuda", "kernels/cuda/rtc", "tensor"},

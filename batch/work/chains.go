@@ -1,0 +1,330 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// chains samples one posterior with chains that run anywhere, in rounds of as many draws each. After every
+// round R-hat and the effective sample size of all chains together say whether another one is needed.
+//
+// Item r C + c is round r of chain c, of C. A chain is a file, which any process can go on with: who needs
+// a chain that is behind and that nobody works on brings it up. So all chains have the same draws
+// whoever makes them, and a machine that dies delays the others by no more than it takes to see that it is
+// dead.
+type chains struct {
+	Problem string   `yaml:"problem" json:"problem,omitempty"` // file of a formula, see sample expr
+	File    string   `yaml:"file" json:"file,omitempty"`       // or a result file, of which
+	Bin     int      `yaml:"bin" json:"bin,omitempty"`         // this bin is sampled
+	Curve   g2Config `yaml:",inline" json:"g2"`
+	Priors  priors   `yaml:"priors" json:"priors,omitempty"`
+	sampler `yaml:",inline"`
+	Every   int     `yaml:"every" json:"every"` // draws of a round. Default 250
+	ESS     float64 `yaml:"ess" json:"ess"`     // least effective sample size to stop at. Default 400
+	RHat    float64 `yaml:"rhat" json:"rhat"`   // largest R-hat to stop at. Default 1.01
+
+	Source string `yaml:"-" json:"source"` // the file, as seen from the manifest
+	SHA256 string `yaml:"-" json:"sha256,omitempty"`
+}
+
+func (c *chains) check() error {
+	if (c.Problem == "") == (c.File == "") {
+		return errors.New("want a problem, as sample expr takes it, or a file with a bin, as sample g2 does")
+	}
+	if err := c.complete(4, 10000); err != nil {
+		return err
+	}
+	if c.Every == 0 {
+		c.Every = 250
+	}
+	if c.ESS == 0 {
+		c.ESS = 400
+	}
+	if c.RHat == 0 {
+		c.RHat = 1.01
+	}
+	if c.Every < 4 || c.Every > c.Draws {
+		return fmt.Errorf("every: %d: want 4 to %d, the most draws of a chain", c.Every, c.Draws)
+	}
+	c.Draws = c.rounds() * c.Every
+	switch {
+	case !(c.ESS > 0):
+		return fmt.Errorf("ess: %g: want a number above 0", c.ESS)
+	case !(c.RHat > 1):
+		return fmt.Errorf("rhat: %g: want a number above 1, such as 1.01", c.RHat)
+	case c.Chains < 2:
+		return fmt.Errorf("chains: %d: want at least 2, since R-hat compares them", c.Chains)
+	case c.Problem != "" && (c.Curve.Model != "" || c.Bin != 0 || len(c.Priors) > 0):
+		return errors.New("a problem has its own model and priors: leave out model, bin and priors")
+	case c.Problem != "":
+		return nil
+	}
+	_, s, err := c.Curve.settings(Env{})
+	if err != nil {
+		return err
+	}
+	return c.Priors.into(&s)
+}
+
+func (c *chains) block() int64 { return 1 }
+
+// rounds is the number of rounds of the longest run.
+func (c *chains) rounds() int { return (c.Draws + c.Every - 1) / c.Every }
+
+// resolve finds the file, and builds the posterior once, so that mistakes in it are told now.
+func (c *chains) resolve(p place, h *batch.Header) error {
+	name := c.File + c.Problem
+	files, err := p.files(Texts{name})
+	if err != nil {
+		return err
+	}
+	if len(files) > 1 {
+		return fmt.Errorf("%s stands for %d files: want one", name, len(files))
+	}
+	c.Source = files[0]
+	if c.Problem != "" {
+		if _, c.SHA256, err = readProblem(located(p.manifest, c.Source)); err != nil {
+			return err
+		}
+	} else if c.Bin == 0 {
+		curves, err := g2.OpenCurves(located(p.manifest, c.Source))
+		if err != nil {
+			return err
+		}
+		if len(curves) != 1 {
+			return fmt.Errorf("bin: %s has bins %d to %d: say which", name, curves[0].Bin, curves[len(curves)-1].Bin)
+		}
+		c.Bin = curves[0].Bin
+	}
+	_, err = c.posterior(context.Background(), p.manifest, h.Seed, Env{Threads: 1, Backend: ad.CPU{Threads: 1}})
+	return err
+}
+
+func (c *chains) posterior(ctx context.Context, folder string, seed uint64, env Env) (*posterior, error) {
+	name := located(folder, c.Source)
+	if c.Problem != "" {
+		return ofProblem(name, c.SHA256, env)
+	}
+	model, s, err := c.Curve.settings(env)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Priors.into(&s); err != nil {
+		return nil, err
+	}
+	curves, err := g2.OpenCurves(name)
+	if err != nil {
+		return nil, err
+	}
+	curve, err := pick(curves, c.Bin)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return ofCurve(ctx, model, s, curve, c.Chains, seed)
+}
+
+func (c *chains) list(_ place, add adder) error {
+	return add(c.Source, 0, int64(c.rounds())*int64(c.Chains))
+}
+
+func (c *chains) open(m *batch.Manifest, env Env) (batch.Task, error) {
+	post, err := c.posterior(context.Background(), m.Folder(), m.Seed, env)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(env.Folder, "chains")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return &chainsTask{chains: c, seed: m.Seed, post: post, dir: dir, known: map[int]progress{}, met: -1}, nil
+}
+
+// chainsTask brings chains forward.
+type chainsTask struct {
+	*chains
+	seed   uint64
+	post   *posterior
+	dir    string
+	claims batch.Claims
+
+	mu     sync.Mutex
+	known  map[int]progress // of the chains
+	judged int              // rounds after which the rule was asked
+	met    int              // rounds after which it was met; -1 while it was not
+}
+
+// progress is what is known of the file of a chain.
+type progress struct {
+	draws   int
+	size    int64
+	changed time.Time
+}
+
+// Columns say how far a round brought a chain. Rounds after the one at which the rule was met make no
+// draws.
+func (t *chainsTask) Columns() []batch.Column {
+	return []batch.Column{{Name: "chain", Kind: batch.Integer}, {Name: "round", Kind: batch.Integer}, {Name: "draws", Kind: batch.Integer}}
+}
+
+// Do does rounds of chains.
+func (t *chainsTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	for i := range items.Count {
+		round, chain := int((items.Row+i)/int64(t.Chains)), int((items.Row+i)%int64(t.Chains))
+		draws := 0
+		over, err := t.over(ctx, round)
+		if err == nil && !over {
+			draws = (round + 1) * t.Every
+			err = t.bring(ctx, chain, draws)
+		}
+		if err != nil {
+			return err
+		}
+		put(batch.Record{Item: items.Item + i, Numbers: []float64{float64(chain), float64(round), float64(draws)}})
+	}
+	return nil
+}
+
+// over reports whether the rule was met after one of the first rounds, which it brings all chains through.
+func (t *chainsTask) over(ctx context.Context, rounds int) (bool, error) {
+	for {
+		t.mu.Lock()
+		judged, met := t.judged, t.met
+		t.mu.Unlock()
+		if met >= 0 || judged >= rounds {
+			return met >= 0 && met <= rounds, nil
+		}
+		for chain := range t.Chains {
+			if err := t.bring(ctx, chain, (judged+1)*t.Every); err != nil {
+				return false, err
+			}
+		}
+		fit, err := t.gather()
+		if err != nil {
+			return false, err
+		}
+		t.mu.Lock()
+		if t.judged == judged {
+			if t.judged++; fit.Stopped != "" {
+				t.met = fit.Len(0) / t.Every
+			}
+		}
+		t.mu.Unlock()
+	}
+}
+
+// gather returns the fit of all chains, cut where the rule is first met.
+func (t *chainsTask) gather() (*infer.Fit, error) {
+	cfg := t.config(t.seed)
+	cfg.StopWhen = infer.StopRule{ESS: t.ESS, RHat: t.RHat, Every: t.Every}
+	var files []string
+	for chain := range t.Chains {
+		files = append(files, t.file(chain))
+	}
+	return infer.Gather(t.post, cfg, files)
+}
+
+func (t *chainsTask) file(chain int) string {
+	return filepath.Join(t.dir, fmt.Sprintf("chain-%05d", chain))
+}
+
+// bring sees to it that a chain has some draws, whoever makes them.
+func (t *chainsTask) bring(ctx context.Context, chain, draws int) error {
+	enough := func() (bool, error) {
+		have, err := t.draws(chain)
+		return have >= draws, err
+	}
+	claim, err := t.claims.Wait(ctx, t.file(chain)+".claim", enough)
+	if err != nil || claim == nil {
+		return err
+	}
+	defer claim.Release()
+	if ok, err := enough(); ok || err != nil {
+		return err
+	}
+	cfg := t.config(t.seed)
+	if cfg.FirstChain = chain; t.post.starts != nil {
+		cfg.Init = t.post.starts[chain : chain+1]
+	}
+	cfg.Checkpoint.Every = 10 * time.Second
+	if _, err := infer.Advance(ctx, t.post.Clone(), cfg, t.file(chain), draws); err != nil {
+		return fmt.Errorf("chain %d: %w", chain, err)
+	}
+	return ctx.Err()
+}
+
+// draws returns how many draws the file of a chain has.
+func (t *chainsTask) draws(chain int) (int, error) {
+	st, err := os.Stat(t.file(chain))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	t.mu.Lock()
+	k, ok := t.known[chain]
+	t.mu.Unlock()
+	if ok && k.size == st.Size() && k.changed.Equal(st.ModTime()) {
+		return k.draws, nil
+	}
+	n, err := infer.Advanced(t.file(chain))
+	if err != nil {
+		return 0, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known[chain] = progress{max(n, 0), st.Size(), st.ModTime()}
+	return max(n, 0), nil
+}
+
+// conclude writes the draws of all chains as a run folder, and says what they are worth.
+func (c *chains) conclude(g *Merged, env Env, folder string, _ func(func(batch.Record) error) error) error {
+	task, err := c.open(g.Manifest, env)
+	if err != nil {
+		return err
+	}
+	t := task.(*chainsTask)
+	fit, err := t.gather()
+	if err != nil {
+		return err
+	}
+	v, err := t.post.check(fit)
+	if err != nil {
+		return err
+	}
+	rep := fit.Diagnose()
+	dir := runs.Folder(filepath.Join(folder, "posterior"))
+	if err := os.MkdirAll(string(dir), 0o777); err != nil {
+		return err
+	}
+	if err := dir.SaveDraws(fit, map[string]string{"seed": fmt.Sprint(t.seed), "model": c.Source}); err != nil {
+		return err
+	}
+	if err := runs.WriteFile(dir.Path("diagnose.txt"), []byte(rep.String()+"\n"+v.Summary()+"\n")); err != nil {
+		return err
+	}
+	g.Files = append(g.Files, "posterior/"+runs.DrawsFolder, "posterior/chain-N.csv", "posterior/diagnose.txt")
+	g.Fit, g.Verdict = fit, v
+	g.OK = rep.OK() && v.OK && fit.Stopped != ""
+	var b strings.Builder
+	if fit.Stopped != "" {
+		fmt.Fprintf(&b, "%d chains met R-hat <= %g and ESS >= %g after %d draws each. ", fit.Chains(), c.RHat, c.ESS, fit.Len(0))
+	} else {
+		fmt.Fprintf(&b, "%d chains did not reach R-hat <= %g and ESS >= %g within %d draws each: raise draws, or look at the model. ", fit.Chains(), c.RHat, c.ESS, c.Draws)
+	}
+	fmt.Fprintf(&b, "%s %s", rep.Verdict(), v.Summary())
+	g.Finding = b.String()
+	return nil
+}

@@ -1,0 +1,185 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/netcdf"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+// sampleG2 samples the posterior of every bin of result files, with all its chains in one item.
+type sampleG2 struct {
+	Files   Texts    `yaml:"files" json:"-"`
+	Bins    binList  `yaml:"bins" json:"bins,omitempty"`
+	Curve   g2Config `yaml:",inline" json:"g2"`
+	Priors  priors   `yaml:"priors" json:"priors,omitempty"`
+	sampler `yaml:",inline"`
+	Keep    bool `yaml:"keep_draws" json:"keep_draws"` // whether to keep the draws, one netCDF file per bin
+}
+
+func (s *sampleG2) check() error {
+	if err := s.complete(4, 1000); err != nil {
+		return err
+	}
+	_, set, err := s.Curve.settings(Env{})
+	if err != nil {
+		return err
+	}
+	return s.Priors.into(&set)
+}
+
+func (s *sampleG2) list(p place, add adder) error {
+	model, err := g2.ByName(s.Curve.Model)
+	if err != nil {
+		return err
+	}
+	if model.Of == "q" {
+		return fmt.Errorf("model: %s is a law of tau(q): fit it (work: fit g2) and sample one of its curves (work: chains)", model.Name)
+	}
+	return listBins(p, s.Files, s.Bins, false, add)
+}
+
+func (s *sampleG2) open(m *batch.Manifest, env Env) (batch.Task, error) {
+	model, set, err := s.Curve.settings(env)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Priors.into(&set); err != nil {
+		return nil, err
+	}
+	t := &sampleG2Task{sampleG2: s, m: m, model: model, set: set, threads: env.Threads}
+	if s.Keep {
+		t.dir = filepath.Join(env.Folder, "draws")
+		return t, os.MkdirAll(t.dir, 0o777)
+	}
+	return t, nil
+}
+
+type sampleG2Task struct {
+	*sampleG2
+	m       *batch.Manifest
+	model   g2.Model
+	set     g2.Settings
+	threads int
+	files   curveFiles
+	dir     string // of draws; empty if they are not kept
+}
+
+// quantities are the names of the columns: all parameters of the model, and sigma, which is sampled where the
+// errors are not known.
+func (s *sampleG2) quantities(model g2.Model) (names, units []string) {
+	for _, p := range model.Params {
+		names, units = append(names, p.Name), append(units, p.Unit)
+	}
+	return append(names, "sigma"), append(units, "")
+}
+
+// Columns are mean, standard deviation, and quantiles of the quantities, and what the chains and the
+// model are worth.
+func (t *sampleG2Task) Columns() []batch.Column {
+	c := []batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}
+	names, units := t.quantities(t.model)
+	for i, name := range names {
+		for _, what := range []string{"", "_sd", "_q05", "_q50", "_q95"} {
+			c = append(c, batch.Column{Name: name + what, Unit: units[i]})
+		}
+	}
+	return append(c, batch.Column{Name: "rhat"}, batch.Column{Name: "ess"}, batch.Column{Name: "divergent", Kind: batch.Integer}, batch.Column{Name: "chains_ok", Kind: batch.Integer},
+		batch.Column{Name: "chains", Kind: batch.Text}, batch.Column{Name: "draws", Kind: batch.Text},
+		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "flags", Kind: batch.Text}, batch.Column{Name: "warnings", Kind: batch.Text})
+}
+
+// Do samples bins one after another.
+func (t *sampleG2Task) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	curves, err := t.files.open(path(t.m, items.Source))
+	if err != nil {
+		return err
+	}
+	for i := range items.Count {
+		r, err := t.one(ctx, curves, items.Source, int(items.Row+i)+1, items.Item+i)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r = batch.Record{Item: items.Item + i, Err: err.Error()}
+		}
+		put(r)
+	}
+	return nil
+}
+
+func (t *sampleG2Task) one(ctx context.Context, curves []g2.Curve, source string, bin int, item int64) (r batch.Record, err error) {
+	curve, err := pick(curves, bin)
+	if err != nil {
+		return r, err
+	}
+	seed := batch.Seed(t.m.Seed, item)
+	post, err := ofCurve(ctx, t.model, t.set, curve, t.Chains, seed)
+	if err != nil {
+		return r, err
+	}
+	cfg := t.config(seed)
+	cfg.Init, cfg.Parallel = post.starts, t.threads
+	fit, err := infer.Sample(ctx, post.Posterior, cfg)
+	if err != nil {
+		return r, err
+	}
+	v, err := post.check(fit)
+	if err != nil {
+		return r, err
+	}
+	kept := ""
+	if t.dir != "" {
+		tree, err := fit.Data(infer.DataSettings{})
+		if err != nil {
+			return r, err
+		}
+		kept = fmt.Sprintf("%09d.nc", item)
+		if err := netcdf.Write(filepath.Join(t.dir, kept), tree, netcdf.Settings{Overwrite: true}); err != nil {
+			return r, err
+		}
+	}
+	r = batch.Record{Item: item, Numbers: []float64{float64(bin), curve.Q, curve.Phi}}
+	sum := fit.Summary()
+	names, _ := t.quantities(t.model)
+	for _, name := range names {
+		row := sum.Row(name)
+		if row == nil {
+			x := math.NaN()
+			if fixed, ok := t.set.Fixed[name]; ok {
+				x = fixed
+			}
+			r.Numbers = append(r.Numbers, x, math.NaN(), x, x, x)
+			continue
+		}
+		r.Numbers = append(r.Numbers, row.Mean, row.SD, row.Q05, row.Q50, row.Q95)
+	}
+	rep := fit.Diagnose()
+	r.Numbers = append(r.Numbers, sum.MaxRHat(), sum.MinESS(), float64(fit.Divergent()), truth(rep.OK()), v.P, truth(v.OK))
+	r.Texts = []string{source, rep.Verdict(), kept, kindsOf(v), ""}
+	return r, nil
+}
+
+// judge takes the verdict about the chains, and then that about the model.
+func (s *sampleG2) judge(r *batch.Record) (float64, string) {
+	bad, why := verdictOf(r)
+	if r.Numbers[len(r.Numbers)-3] == 0 {
+		return bad + 1000, r.Texts[1]
+	}
+	return bad, why
+}
+
+func (s *sampleG2) values() []string {
+	model, err := g2.ByName(s.Curve.Model)
+	if err != nil {
+		return nil
+	}
+	names, _ := s.quantities(model)
+	return names
+}

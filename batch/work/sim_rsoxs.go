@@ -1,0 +1,207 @@
+package work
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// simRSoXS simulates scattering: one item is one energy of one morphology, and leaves its images in
+// images/MORPHOLOGY/Energy_E.EE.h5, as sim rsoxs does.
+type simRSoXS struct {
+	Files      Texts  `yaml:"files" json:"-"`               // morphologies
+	Experiment string `yaml:"experiment" json:"experiment"` // folder of config.txt and Material*.txt. Default: that of the configuration
+	Grid       string `yaml:"grid" json:"grid"`             // cyrsoxs or exact
+	Parity     bool   `yaml:"parity" json:"parity"`
+	CollapseZ  bool   `yaml:"collapse_z" json:"collapse_z"`
+	Precision  int    `yaml:"precision" json:"precision"` // 32 or 64 bits. Default 32
+
+	Energies int `yaml:"-" json:"energies"`
+}
+
+func (s *simRSoXS) check() error {
+	if s.Grid == "" {
+		s.Grid = "cyrsoxs"
+	}
+	if s.Precision == 0 {
+		s.Precision = 32
+	}
+	switch {
+	case s.Grid != "cyrsoxs" && s.Grid != "exact":
+		return fmt.Errorf("grid: %s: want cyrsoxs or exact", s.Grid)
+	case s.Grid == "exact" && s.Parity:
+		return fmt.Errorf("parity: it has the grid of CyRSoXS: leave out grid: exact")
+	case s.Precision != 32 && s.Precision != 64:
+		return fmt.Errorf("precision: %d: want 32 or 64", s.Precision)
+	}
+	return nil
+}
+
+// wide says that an item uses all threads by itself.
+func (s *simRSoXS) wide() bool { return true }
+
+// block keeps the energies of a morphology together, which share its transform.
+func (s *simRSoXS) block() int64 { return int64(max(1, s.Energies)) }
+
+func (s *simRSoXS) resolve(p place, _ *batch.Header) error {
+	if !filepath.IsAbs(s.Experiment) {
+		var err error
+		if s.Experiment, err = p.relative(filepath.Join(p.folder, s.Experiment)); err != nil {
+			return err
+		}
+	}
+	c, _, err := cyrsoxs.ReadConfig(filepath.Join(located(p.manifest, s.Experiment), "config.txt"))
+	if err != nil {
+		return err
+	}
+	s.Energies = len(c.Energies)
+	return nil
+}
+
+// imageFolder is the folder of the images of a morphology: its path without what leads out of a folder.
+func imageFolder(source string) string {
+	name := filepath.ToSlash(strings.TrimSuffix(source, filepath.Ext(source)))
+	var parts []string
+	for part := range strings.SplitSeq(name, "/") {
+		if part != "" && part != "." && part != ".." {
+			parts = append(parts, strings.ReplaceAll(part, ":", "_"))
+		}
+	}
+	return filepath.Join(parts...)
+}
+
+func (s *simRSoXS) list(p place, add adder) error {
+	files, err := p.files(s.Files)
+	if err != nil {
+		return err
+	}
+	taken := map[string]string{}
+	for _, f := range files {
+		folder := imageFolder(f)
+		if other, ok := taken[folder]; ok {
+			return fmt.Errorf("the images of %s and of %s would go to the same folder, %s: give one of them another name", other, f, folder)
+		}
+		taken[folder] = f
+		if err := add(f, 0, int64(s.Energies)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *simRSoXS) open(m *batch.Manifest, env Env) (batch.Task, error) {
+	return &simRSoXSTask{simRSoXS: s, m: m, env: env}, nil
+}
+
+type simRSoXSTask struct {
+	*simRSoXS
+	m   *batch.Manifest
+	env Env
+
+	mu   sync.Mutex // held while one works: an item uses all threads
+	name string     // of the morphology that is open
+	sim  *morph.Simulation
+}
+
+// Columns are the image file and what is in it.
+func (t *simRSoXSTask) Columns() []batch.Column {
+	return []batch.Column{{Name: "morphology", Kind: batch.Text}, {Name: "energy", Unit: "eV"}, {Name: "image", Kind: batch.Text}, {Name: "valid_pixels", Kind: batch.Integer},
+		{Name: "max_intensity"}, {Name: "mean_intensity"}, {Name: "checksum", Kind: batch.Text}}
+}
+
+// Do simulates energies of one morphology.
+func (t *simRSoXSTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s, err := t.simulation(ctx, items.Source)
+	if err != nil {
+		return err
+	}
+	todo := make([]bool, len(s.Files))
+	for i := range items.Count {
+		if k := items.Row + i; k < int64(len(todo)) {
+			todo[k] = true
+		} else {
+			put(batch.Record{Item: items.Item + i, Err: fmt.Sprintf("there is no energy %d: the experiment has %d", k+1, len(todo))})
+		}
+	}
+	return s.Write(ctx, todo, func(e int, v []float64) {
+		put(t.record(items.Item+int64(e)-items.Row, items.Source, e, v))
+	})
+}
+
+// simulation returns the simulation of a morphology, with its transform. One is kept.
+func (t *simRSoXSTask) simulation(ctx context.Context, source string) (*morph.Simulation, error) {
+	if t.name == source {
+		return t.sim, nil
+	}
+	t.name, t.sim = "", nil
+	file := path(t.m, source)
+	x, err := morph.OpenExperiment(path(t.m, t.Experiment), file, morph.ExperimentSettings{Parity: t.Parity, Double: t.Precision == 64})
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(t.env.Folder, "images", imageFolder(source))
+	s, err := morph.NewSimulation(x, dir, morph.SimulationSettings{Grid: t.Grid, Precision: t.Precision, Parity: t.Parity, CollapseZ: t.CollapseZ}, t.env.Threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	record, err := s.Record(file)
+	if err != nil {
+		return nil, err
+	}
+	record.Command = "sim rsoxs"
+	if err := runs.WriteJSON(filepath.Join(dir, morph.SimulationRecordFile), record); err != nil {
+		return nil, err
+	}
+	for _, w := range s.Warnings {
+		t.note("%s: %s", source, w)
+	}
+	if s.Checks != nil {
+		t.note("%s: %s", source, s.Checks)
+	}
+	if err := s.Transform(ctx); err != nil {
+		return nil, err
+	}
+	t.name, t.sim = source, s
+	return s, nil
+}
+
+func (t *simRSoXSTask) note(format string, args ...any) {
+	if t.env.Note != nil {
+		t.env.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+func (t *simRSoXSTask) record(item int64, source string, e int, v []float64) batch.Record {
+	sum, largest, valid := 0.0, math.Inf(-1), 0
+	h := fnv.New64a()
+	var b [8]byte
+	for _, x := range v {
+		binary.LittleEndian.PutUint64(b[:], math.Float64bits(x))
+		h.Write(b[:])
+		if !math.IsNaN(x) {
+			valid++
+			sum += x
+			largest = max(largest, x)
+		}
+	}
+	return batch.Record{Item: item, Numbers: []float64{t.sim.Config.Energies[e], float64(valid), largest, sum / float64(valid)},
+		Texts: []string{source, filepath.ToSlash(filepath.Join("images", imageFolder(source), t.sim.Files[e])), fmt.Sprintf("%016x", h.Sum64())}}
+}
+
+func (s *simRSoXS) values() []string { return []string{"max_intensity", "mean_intensity"} }

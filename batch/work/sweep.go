@@ -1,0 +1,446 @@
+package work
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// sweep calls a command once for every point of a grid or a table of parameters, and takes numbers from
+// the JSON document that it prints.
+//
+// In the arguments {name} stands for a parameter, {item} for the number of the item, {seed} for a seed that
+// depends on the manifest's seed and the item, and {out} for a folder of the item, which appears under its
+// name once the command has ended well.
+type sweep struct {
+	Program string `yaml:"program" json:"program,omitempty"` // default: this program
+	Command Texts  `yaml:"command" json:"command"`           // its arguments
+	Folder  string `yaml:"folder" json:"folder"`             // working directory. Default: that of the configuration
+	Grid    axes   `yaml:"grid" json:"grid,omitempty"`       // every combination of these values
+	Points  string `yaml:"points" json:"-"`                  // or a CSV file with a header, one point per line
+	Take    places `yaml:"take" json:"take,omitempty"`       // columns, and where they are in the document, such as bins.0.x.tau
+	Limit   string `yaml:"limit" json:"limit,omitempty"`     // longest time of a call, such as 10m. Default: none
+
+	Source string `yaml:"-" json:"source,omitempty"`
+	SHA256 string `yaml:"-" json:"sha256,omitempty"`
+}
+
+// axis is a parameter and its values.
+type axis struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// axes keeps the order of the file: the last parameter varies fastest.
+type axes []axis
+
+// UnmarshalYAML reads names with lists of values.
+func (a *axes) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return errors.New("want parameters with their values, such as {beta: [0.05, 0.1]}")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		x := axis{Name: n.Content[i].Value}
+		switch v := n.Content[i+1]; v.Kind {
+		case yaml.ScalarNode:
+			x.Values = []string{v.Value}
+		case yaml.SequenceNode:
+			for _, e := range v.Content {
+				if e.Kind != yaml.ScalarNode {
+					return fmt.Errorf("%s: want numbers or texts", x.Name)
+				}
+				x.Values = append(x.Values, e.Value)
+			}
+		default:
+			return fmt.Errorf("%s: want a list of values", x.Name)
+		}
+		if len(x.Values) == 0 {
+			return fmt.Errorf("%s: want at least one value", x.Name)
+		}
+		*a = append(*a, x)
+	}
+	return nil
+}
+
+// places is a list of names with a text each, in the order of the file.
+type places []axis
+
+// UnmarshalYAML reads names with texts.
+func (t *places) UnmarshalYAML(n *yaml.Node) error {
+	if err := (*axes)(t).UnmarshalYAML(n); err != nil {
+		return errors.New("want columns with the place of their number in the document, such as {tau: bins.0.x.tau}")
+	}
+	return nil
+}
+
+func (s *sweep) check() error {
+	if len(s.Command) == 1 {
+		s.Command = strings.Fields(s.Command[0])
+	}
+	if len(s.Command) == 0 {
+		return errors.New("command: want the arguments, such as [sim, assembly, brain.yaml, --json]")
+	}
+	if (len(s.Grid) == 0) == (s.Points == "") {
+		return errors.New("want a grid of parameters, such as grid: {beta: [0.05, 0.1]}, or points: a CSV file")
+	}
+	if s.Limit != "" {
+		if d, err := time.ParseDuration(s.Limit); err != nil || d <= 0 {
+			return fmt.Errorf("limit: %q: want a time such as 10m", s.Limit)
+		}
+	}
+	seen := map[string]bool{}
+	for _, a := range slices.Concat(s.Grid, axes(s.Take)) {
+		if seen[a.Name] || slices.Contains(reserved, a.Name) || a.Name == "" {
+			return fmt.Errorf("%s: want names that differ from each other and from %s", a.Name, strings.Join(reserved, ", "))
+		}
+		seen[a.Name] = true
+	}
+	for _, t := range s.Take {
+		if len(t.Values) != 1 {
+			return fmt.Errorf("take: %s: want one place", t.Name)
+		}
+	}
+	if s.Points == "" {
+		return s.checkNames(s.names())
+	}
+	return nil
+}
+
+// reserved are the names that have a meaning of their own.
+var reserved = []string{"item", "seed", "out"}
+
+// placeholder is a name in braces.
+var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z_0-9]*)\}`)
+
+func (s *sweep) names() (names []string) {
+	for _, a := range s.Grid {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// checkNames looks for names in braces that nothing stands for, and for parameters that the command does not
+// take.
+func (s *sweep) checkNames(names []string) error {
+	used := map[string]bool{}
+	for _, arg := range s.Command {
+		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
+			if used[m[1]] = true; !slices.Contains(names, m[1]) && !slices.Contains(reserved, m[1]) {
+				return fmt.Errorf("command: %s has no values: want one of %s, item, seed or out", m[0], strings.Join(names, ", "))
+			}
+		}
+	}
+	for _, name := range names {
+		if !used[name] {
+			return fmt.Errorf("command: it does not take %s: write {%s} where its value belongs", name, name)
+		}
+	}
+	return nil
+}
+
+func (s *sweep) resolve(p place, _ *batch.Header) error {
+	var err error
+	if !filepath.IsAbs(s.Folder) {
+		if s.Folder, err = p.relative(filepath.Join(p.folder, s.Folder)); err != nil {
+			return err
+		}
+	}
+	if s.Points == "" {
+		return nil
+	}
+	files, err := p.files(Texts{s.Points})
+	if err != nil {
+		return err
+	}
+	s.Source = files[0]
+	t, err := readTable(located(p.manifest, s.Source))
+	if err != nil {
+		return err
+	}
+	s.SHA256 = t.sum
+	return s.checkNames(t.names)
+}
+
+func (s *sweep) list(p place, add adder) error {
+	if s.Points != "" {
+		t, err := readTable(located(p.manifest, s.Source))
+		if err != nil {
+			return err
+		}
+		return add(s.Source, 0, int64(len(t.rows)))
+	}
+	n := int64(1)
+	for _, a := range s.Grid {
+		if n > math.MaxInt64/int64(len(a.Values)) {
+			return errors.New("grid: it has too many combinations to count")
+		}
+		n *= int64(len(a.Values))
+	}
+	return add("grid", 0, n)
+}
+
+// table is a CSV file of points.
+type table struct {
+	names []string
+	rows  [][]string
+	sum   string
+}
+
+func readTable(name string) (*table, error) {
+	text, err := foreign.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(foreign.Unmarked(text))).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(rows) < 2 {
+		return nil, fmt.Errorf("%s: want a header with the names of the parameters, and a line for every point", name)
+	}
+	t := &table{names: rows[0], rows: rows[1:], sum: hashOf(text)}
+	for i, n := range t.names {
+		if t.names[i] = strings.TrimSpace(n); t.names[i] == "" || slices.Contains(t.names[:i], t.names[i]) || slices.Contains(reserved, t.names[i]) {
+			return nil, fmt.Errorf("%s: column %d is called %q: want names that differ from each other and from item, seed and out", name, i+1, n)
+		}
+	}
+	return t, nil
+}
+
+func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
+	t := &sweepTask{sweep: s, m: m, env: env, parameters: s.names()}
+	if s.Source != "" {
+		points, err := readTable(path(m, s.Source))
+		if err != nil {
+			return nil, err
+		}
+		if points.sum != s.SHA256 {
+			return nil, fmt.Errorf("%s was changed since the manifest was made: make a new manifest", path(m, s.Source))
+		}
+		t.points, t.parameters = points, points.names
+	}
+	if s.Limit != "" {
+		t.limit, _ = time.ParseDuration(s.Limit)
+	}
+	var err error
+	if t.program = cmp.Or(s.Program, env.Program); t.program == "" {
+		if t.program, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	if strings.ContainsRune(filepath.ToSlash(t.program), '/') && !filepath.IsAbs(t.program) {
+		t.program = filepath.Join(path(m, s.Folder), t.program)
+	}
+	return t, nil
+}
+
+type sweepTask struct {
+	*sweep
+	m          *batch.Manifest
+	env        Env
+	parameters []string
+	points     *table // nil for a grid
+	program    string
+	limit      time.Duration
+}
+
+// Columns are the parameters as texts, and the numbers that were taken.
+func (t *sweepTask) Columns() []batch.Column {
+	var c []batch.Column
+	for _, name := range t.parameters {
+		c = append(c, batch.Column{Name: name, Kind: batch.Text})
+	}
+	for _, take := range t.Take {
+		c = append(c, batch.Column{Name: take.Name})
+	}
+	return c
+}
+
+// point returns the values of the parameters of a row.
+func (t *sweepTask) point(row int64) ([]string, error) {
+	if t.points != nil {
+		if row >= int64(len(t.points.rows)) {
+			return nil, fmt.Errorf("there is no point %d: the table has %d", row+1, len(t.points.rows))
+		}
+		return t.points.rows[row], nil
+	}
+	values := make([]string, len(t.Grid))
+	for i := len(t.Grid) - 1; i >= 0; i-- {
+		n := int64(len(t.Grid[i].Values))
+		values[i], row = t.Grid[i].Values[row%n], row/n
+	}
+	return values, nil
+}
+
+// Do calls the command for each item.
+func (t *sweepTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	for i := range items.Count {
+		values, err := t.point(items.Row + i)
+		var r batch.Record
+		if err == nil {
+			r, err = t.call(ctx, items.Item+i, values)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r = batch.Record{Err: err.Error()}
+		}
+		r.Item = items.Item + i
+		put(r)
+	}
+	return nil
+}
+
+func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batch.Record, error) {
+	if t.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, t.limit, fmt.Errorf("the command took longer than %s", t.limit))
+		defer cancel()
+	}
+	stand := map[string]string{"item": strconv.FormatInt(item, 10), "seed": strconv.FormatUint(batch.Seed(t.m.Seed, item)>>1, 10)}
+	for i, name := range t.parameters {
+		stand[name] = values[i]
+	}
+	var out string // folder of the item, and
+	var final string
+	var args []string
+	for _, arg := range t.Command {
+		args = append(args, placeholder.ReplaceAllStringFunc(arg, func(m string) string {
+			if m == "{out}" && out == "" {
+				final = filepath.Join(t.env.Folder, "points", fmt.Sprintf("%09d", item))
+				if abs, err := filepath.Abs(final); err == nil {
+					final = abs
+				}
+				out = final + ".partial"
+				stand["out"] = out
+			}
+			return stand[m[1:len(m)-1]]
+		}))
+	}
+	if out != "" {
+		if _, err := os.Stat(final); err == nil { // another shard has made it, or this one before it was ended
+			if err := os.RemoveAll(final); err != nil {
+				return batch.Record{}, err
+			}
+		}
+		if err := errors.Join(os.RemoveAll(out), os.MkdirAll(filepath.Dir(out), 0o777)); err != nil {
+			return batch.Record{}, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, t.program, args...)
+	cmd.Dir = path(t.m, t.Folder)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		said := strings.TrimSpace(stderr.String())
+		if at := strings.LastIndex(said, "Error: "); at >= 0 {
+			said = said[at:]
+		}
+		if len(said) > 2000 {
+			said = said[len(said)-2000:]
+		}
+		return batch.Record{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(t.program), strings.Join(args, " "), err, said)
+	}
+	r := batch.Record{Texts: values}
+	if len(t.Take) > 0 {
+		var doc any
+		d := json.NewDecoder(&stdout)
+		d.UseNumber()
+		if err := d.Decode(&doc); err != nil {
+			return r, fmt.Errorf("the command printed no JSON document to take numbers from (is --json among its arguments?): %w", err)
+		}
+		for _, take := range t.Take {
+			v, err := lookUp(doc, take.Values[0])
+			if err != nil {
+				return r, fmt.Errorf("take: %s: %w", take.Name, err)
+			}
+			r.Numbers = append(r.Numbers, v)
+		}
+	}
+	if out != "" {
+		if _, err := os.Stat(out); err == nil {
+			if err := os.Rename(out, final); err != nil {
+				return r, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// lookUp finds a number in a document: names of objects and places in lists, with dots between them.
+func lookUp(doc any, where string) (float64, error) {
+	at := doc
+	for i, key := range strings.Split(where, ".") {
+		switch v := at.(type) {
+		case map[string]any:
+			next, ok := v[key]
+			if !ok {
+				return 0, fmt.Errorf("there is no %s: want one of %s", foreign.Short(key, 60), foreign.Short(strings.Join(sortedKeys(v), ", "), 300))
+			}
+			at = next
+		case []any:
+			k, err := strconv.Atoi(key)
+			if k < 0 {
+				k += len(v)
+			}
+			if err != nil || k < 0 || k >= len(v) {
+				return 0, fmt.Errorf("there is no element %s: the list has %d, from 0", foreign.Short(key, 60), len(v))
+			}
+			at = v[k]
+		default:
+			return 0, fmt.Errorf("%s is a value: it has no %s", strings.Join(strings.Split(where, ".")[:i], "."), foreign.Short(key, 60))
+		}
+	}
+	switch v := at.(type) {
+	case json.Number:
+		return v.Float64()
+	case bool:
+		return truth(v), nil
+	case string:
+		if x, err := strconv.ParseFloat(v, 64); err == nil { // such as NaN
+			return x, nil
+		}
+	case nil:
+		return math.NaN(), nil
+	}
+	return 0, fmt.Errorf("%s is no number", where)
+}
+
+func sortedKeys(m map[string]any) (names []string) {
+	for k := range m {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (s *sweep) values() (names []string) {
+	for _, t := range s.Take {
+		names = append(names, t.Name)
+	}
+	return names
+}
