@@ -35,10 +35,11 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 
 // BindDevice is Bind with memory of a GPU: elements of the program's precision, or 64-bit indices. Each
 // Run reads what work that was given to the device's default stream before it wrote there; work of
-// other streams must be waited for. Nothing is copied, unless the memory is on another GPU or does not
-// begin at a multiple of 16 bytes: then every Run copies it on the devices. A Part of no buffer puts
-// the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile. Where the
-// program holds the array in 16 bits (Program.InputStorage), the memory holds such numbers.
+// other streams must be waited for. Nothing is copied, unless the memory is on another GPU, does not
+// begin at a multiple of 16 bytes, or is an output of s: then every Run copies it on the devices. A Part of
+// no buffer puts the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile, and
+// Bind ends it. Where the program holds the array in 16 bits (Program.InputStorage), the memory holds such
+// numbers.
 func (s *State) BindDevice(i int, from device.Part) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err
@@ -77,7 +78,10 @@ func (s *State) onDevice() (onDevice, error) {
 	if d, ok := m.(onDevice); ok && s.err == nil {
 		return d, nil
 	}
-	return nil, errors.Join(s.err, errors.New("the program runs on the processor"))
+	if s.err != nil {
+		return nil, s.err
+	}
+	return nil, errors.New("the program runs on the processor")
 }
 
 // InputStorage returns how a device holds input i; the zero value means in the program's precision.
