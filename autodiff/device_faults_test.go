@@ -101,6 +101,9 @@ func TestMissingOutput(t *testing.T) {
 		if err := s.Run(); !errors.Is(err, drv.InvalidValue) || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("the next Run: %v", err)
 		}
+		if err := s.Err(); err != nil {
+			t.Error(err)
+		}
 		run(t, s)
 		first(t, s, 2)
 	}

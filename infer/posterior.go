@@ -80,7 +80,7 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 	if k > 0 {
 		copy(g, p.run.OutputSpan(1, 1+k))
 	}
-	return p.run.Output(0)[0], nil
+	return p.run.Output(0)[0], p.run.Err()
 }
 
 // state makes a workspace with the data in place.

@@ -121,9 +121,8 @@ func (m *Machine[T]) constants() []T {
 
 // Run executes every job in order. After an error, also one of a copy, the next Run starts from the same inputs.
 func (m *Machine[T]) Run() error {
-	if err := m.late; err != nil {
-		m.late = nil
-		return fmt.Errorf("autodiff: an output of the run before is missing: %w", err)
+	if err := m.Late(); err != nil {
+		return err
 	}
 	if err := m.prepare(); err != nil {
 		return err
@@ -396,8 +395,17 @@ func (m *Machine[T]) hold(buf int) {
 	}
 }
 
-// fetchLate fetches an output for a caller that cannot be given an error: it finds no numbers then, and the
-// next Run returns the error.
+// Late returns why an output could not be fetched after the last run, and forgets it.
+func (m *Machine[T]) Late() error {
+	err := m.late
+	if m.late = nil; err == nil {
+		return nil
+	}
+	return fmt.Errorf("autodiff: an output of the last run is missing: %w", err)
+}
+
+// fetchLate fetches an output for a caller that cannot be given an error: it finds no numbers then, and Late
+// or the next Run returns the error.
 func (m *Machine[T]) fetchLate(buf int) {
 	err := m.fetch(buf)
 	if err == nil {
