@@ -280,3 +280,28 @@ func TestFaultIsForgotten(t *testing.T) {
 		first(t, s, 2)
 	}
 }
+
+// A device that has no memory left for a graph launches kernels one by one.
+func TestNoMemoryForGraph(t *testing.T) {
+	lib := pretend.Shared(t)
+	x := ad.Input("x", 50)
+	y := ad.Cumsum(x, 0)
+	p, err := ad.Compile([]*ad.Node{ad.Cumsum(ad.Flip(y, 0), 0)}, ad.Settings{Inputs: []*ad.Node{x}, Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState()
+	run(t, s)
+	before := lib.Get("cuGraphInstantiateWithFlags")
+	lib.Fail("cuGraphInstantiateWithFlags", 0, 1, int32(drv.OutOfMemory))
+	for v := 1.0; v < 4; v++ {
+		set(t, s, 0, v)
+		run(t, s)
+		if got := s.OutputFloat64(0); got[49] != 1275*v {
+			t.Errorf("got %g, want %g", got[49], 1275*v)
+		}
+	}
+	if n := lib.Get("cuGraphInstantiateWithFlags") - before; n != 1 {
+		t.Errorf("%d graphs were tried, want 1", n)
+	}
+}

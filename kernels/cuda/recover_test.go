@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -96,4 +97,19 @@ func TestFreeWithoutContext(t *testing.T) {
 	if err := s.Close(); !errors.Is(err, drv.InvalidValue) {
 		t.Errorf("Stream.Close: %v", err)
 	}
+}
+
+// A buffer that fits into what is left is not refused because a slab for many does not.
+func TestLastMemory(t *testing.T) {
+	lib := pretend.LookPath(t)
+	lib.Set("memory", 15<<20)
+	d := device(t, lib, Options{})
+	var held []*Buffer
+	for _, bytes := range []int{3 << 20, 9 << 20, 2 << 20} {
+		held = append(held, alloc(t, d, nil, bytes))
+	}
+	if _, err := d.Alloc(2 << 20); !errors.Is(err, ErrOutOfMemory) {
+		t.Errorf("more than there is: %v", err)
+	}
+	runtime.KeepAlive(held)
 }

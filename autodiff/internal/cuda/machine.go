@@ -10,6 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 // Machine is the memory of one run of a Code: arrays of the device, and their counterparts in the
@@ -25,7 +26,7 @@ type Machine[T cpu.Real] struct {
 	fault      *device.Buffer // which job failed, and why
 	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
 	runs       int
-	uncaptured bool     // the device has no graphs
+	uncaptured bool     // the device has no graphs, or no memory for this one
 	faulty     bool     // the fault of an earlier run may still be on the device
 	late       error    // why an output could not be fetched after a run
 	short      []uint16 // where narrow arrays are converted
@@ -193,7 +194,7 @@ func (m *Machine[T]) runJobs() error {
 		case err == nil:
 			m.graph = graph
 			return m.graph.Launch(m.on)
-		case !errors.Is(err, device.ErrUnsupported):
+		case !errors.Is(err, device.ErrUnsupported) && !errors.Is(err, drv.OutOfMemory): // a graph needs memory too
 			return err
 		}
 		m.uncaptured = true
