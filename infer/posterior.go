@@ -71,8 +71,7 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		copy(p.run.InputSpan(0, k), q)
 	}
 	if err := p.run.Run(); err != nil {
-		var fault interface{ AtPoint() bool }
-		if errors.As(err, &fault) && fault.AtPoint() { // not of the model
+		if atPoint(err) { // not of the model
 			err = Reject(err)
 		}
 		return math.NaN(), err
@@ -81,6 +80,12 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		copy(g, p.run.OutputSpan(1, 1+k))
 	}
 	return p.run.Output(0)[0], p.run.Err()
+}
+
+// atPoint reports whether an error is that of one point.
+func atPoint(err error) bool {
+	var fault interface{ AtPoint() bool }
+	return errors.As(err, &fault) && fault.AtPoint()
 }
 
 // state makes a workspace with the data in place.
@@ -156,7 +161,7 @@ func (p *Posterior) Write(q, out []float64) error {
 	if n > 0 {
 		copy(out, p.write.OutputSpan(0, n))
 	}
-	return nil
+	return p.write.Err()
 }
 
 // at runs prog at q in the state, which it makes if there is none.
@@ -183,7 +188,7 @@ func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 			out = append(out, ll[k])
 		}
 	}
-	return out, nil
+	return out, p.ask.Err()
 }
 
 // Predict draws new data for observation name at the unconstrained draw q, as
@@ -202,6 +207,9 @@ func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, er
 		theta := make([][]float64, k)
 		for j := range theta {
 			theta[j] = p.ask.Output(at + j)
+		}
+		if err := p.ask.Err(); err != nil {
+			return nil, err
 		}
 		out := make([]float64, o.data.node.Size())
 		if err := o.dist.Fill(src, out, o.data.node.Shape(), theta); err != nil {
@@ -279,6 +287,15 @@ func (p *Posterior) part(i int) float64 { return p.run.Output(1 + len(p.model.pa
 // holds what the model computes at three points, to six digits, so that it sees
 // a changed constant and does not see another processor.
 func (p *Posterior) Fingerprint() string {
+	f, err := p.fingerprint()
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	return f
+}
+
+// fingerprint is Fingerprint with the error of a model that cannot be computed now.
+func (p *Posterior) fingerprint() (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %d\n", p.model.name, p.Names(), p.parts, p.dim)
 	for i, d := range p.data {
@@ -291,15 +308,30 @@ func (p *Posterior) Fingerprint() string {
 		for i := range q {
 			q[i] = float64((7*i+5*k)%11-5) / 8
 		}
-		_, err := probe.LogProbGrad(q, g)
-		for i := range p.parts {
-			fmt.Fprintf(h, "%.6g ", probe.part(i))
+		switch _, err := probe.LogProbGrad(q, g); {
+		case err == nil:
+			for i := range p.parts {
+				fmt.Fprintf(h, "%.6g ", probe.part(i))
+			}
+			if err := probe.run.Err(); err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%.6g <nil> ", g)
+		case atPoint(err): // its numbers, and what was computed until then, depend on the processor
+			fmt.Fprint(h, "no density ")
+		default:
+			return "", err
 		}
-		fmt.Fprintf(h, "%.6g %v ", g, err)
-		err = probe.Write(q, out)
-		fmt.Fprintf(h, "%.6g %v\n", out, err)
+		switch err := probe.Write(q, out); {
+		case err == nil:
+			fmt.Fprintf(h, "%.6g <nil>\n", out)
+		case atPoint(err):
+			fmt.Fprint(h, "no draw\n")
+		default:
+			return "", err
+		}
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+	return fmt.Sprintf("%x", h.Sum(nil)[:16]), nil
 }
 
 var (
