@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )

@@ -71,7 +71,8 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		copy(p.run.InputSpan(0, k), q)
 	}
 	if err := p.run.Run(); err != nil {
-		if atPoint(err) { // not of the model
+		var fault interface{ AtPoint() bool }
+		if errors.As(err, &fault) && fault.AtPoint() { // not of the model
 			err = Reject(err)
 		}
 		return math.NaN(), err
@@ -80,12 +81,6 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		copy(g, p.run.OutputSpan(1, 1+k))
 	}
 	return p.run.Output(0)[0], p.run.Err()
-}
-
-// atPoint reports whether an error is that of one point.
-func atPoint(err error) bool {
-	var fault interface{ AtPoint() bool }
-	return errors.As(err, &fault) && fault.AtPoint()
 }
 
 // state makes a workspace with the data in place.
@@ -294,7 +289,7 @@ func (p *Posterior) Fingerprint() string {
 	return f
 }
 
-// fingerprint is Fingerprint with the error of a model that cannot be computed now.
+// fingerprint is Fingerprint with the error of a device that cannot compute the model now.
 func (p *Posterior) fingerprint() (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %d\n", p.model.name, p.Names(), p.parts, p.dim)
@@ -317,18 +312,18 @@ func (p *Posterior) fingerprint() (string, error) {
 				return "", err
 			}
 			fmt.Fprintf(h, "%.6g <nil> ", g)
-		case atPoint(err): // its numbers, and what was computed until then, depend on the processor
-			fmt.Fprint(h, "no density ")
-		default:
+		case ad.IsDeviceFault(err):
 			return "", err
+		default: // the error's numbers, and what was computed until then, depend on the processor
+			fmt.Fprint(h, "no density ")
 		}
 		switch err := probe.Write(q, out); {
 		case err == nil:
 			fmt.Fprintf(h, "%.6g <nil>\n", out)
-		case atPoint(err):
-			fmt.Fprint(h, "no draw\n")
-		default:
+		case ad.IsDeviceFault(err):
 			return "", err
+		default:
+			fmt.Fprint(h, "no draw\n")
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:16]), nil
