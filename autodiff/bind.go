@@ -29,21 +29,17 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 	if n := p.code.Size(buf); data != nil && len(data) != n {
 		return fmt.Errorf("autodiff: bind input %v: %d elements, want %d", p.inputs[i], len(data), n)
 	}
-	if d, ok := m.(onDevice); ok { // what BindDevice gave ends
-		if err := d.Restore(buf); err != nil {
-			return fmt.Errorf("autodiff: bind input %v: %w", p.inputs[i], err)
-		}
-	}
 	m.Bind(buf, data)
 	return nil
 }
 
 // BindDevice is Bind with memory of a GPU: elements of the program's precision, or 64-bit indices. Each
 // Run reads what work that was given to the device's default stream before it wrote there; work of
-// other streams must be waited for. Nothing is copied, unless the memory is on another GPU or does not
-// begin at a multiple of 16 bytes: then every Run copies it on the devices. Bind or a Part of no buffer puts
-// the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile. Where the
-// program holds the array in 16 bits (Program.InputStorage), the memory holds such numbers.
+// other streams must be waited for. Nothing is copied, unless the memory is on another GPU, does not
+// begin at a multiple of 16 bytes, or is an output of s: then every Run copies it on the devices. A Part of
+// no buffer puts the State's own array back. Input(i) and SetInput(i, ...) have no effect meanwhile, and
+// Bind ends it. Where the program holds the array in 16 bits (Program.InputStorage), the memory holds such
+// numbers.
 func (s *State) BindDevice(i int, from device.Part) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err

@@ -39,7 +39,7 @@ func TestGPUPrograms(t *testing.T) {
 	t.Run("faults", TestFaultsOnDevice)
 	t.Run("first fault", TestFirstFaultOnDevice)
 	t.Run("factors of float32", TestFactorsOfFloat32OnDevice)
-	t.Run("bind after BindDevice", TestBindAfterBindDevice)
+	t.Run("bind after BindDevice", TestBindReplacesBindDevice)
 	t.Run("stored maxima", TestMaximaOfStoredNumbersOnDevice)
 	t.Run("beside the device", TestOperationsBesideTheDevice)
 	t.Run("arrays", TestArraysOfTheDevice)

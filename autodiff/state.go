@@ -35,8 +35,8 @@ type machine[T cpu.Real] interface {
 // onDevice is a machine whose arrays are in the memory of a device.
 type onDevice interface {
 	BindDevice(buf int, from device.Part) error
-	Restore(buf int) error
 	OutputDevice(buf int) (device.Part, error)
+	Late() error
 }
 
 // NewState makes a State with all inputs 0. If a device has no memory for it, Run returns the error.
@@ -69,6 +69,20 @@ func (s *State) Run() error {
 		return s.f64.Run()
 	}
 	return s.f32.Run()
+}
+
+// Err returns why an output that was asked for since the last Run is not there, and forgets it: NaN stands in
+// its place. Only a device can fail so, and outputs whose elements were taken before the Run do not. Who does
+// not ask is told by the next Run.
+func (s *State) Err() error {
+	var m any = s.f64
+	if s.f64 == nil {
+		m = s.f32
+	}
+	if d, ok := m.(onDevice); ok && s.err == nil {
+		return d.Late()
+	}
+	return s.err
 }
 
 // Input returns the elements of input i, to be written before Run. It is nil in

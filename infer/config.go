@@ -270,7 +270,7 @@ func (c *Config) warmup() int {
 
 // fingerprint lists what the draws depend on, one item per line. The numbers of
 // chains and draws are left out: a run may be resumed for more.
-func (c *Config) fingerprint(t Target, names []string) string {
+func (c *Config) fingerprint(t Target, names []string) (string, error) {
 	var b strings.Builder
 	item := func(name string, v any) { fmt.Fprintf(&b, "%s=%v\n", name, v) }
 	item("Seed", c.Seed)
@@ -303,10 +303,11 @@ func (c *Config) fingerprint(t Target, names []string) string {
 	h := fnv.New64a()
 	h.Write([]byte(strings.Join(names, "\n")))
 	item("names", fmt.Sprintf("%x", h.Sum64()))
-	if f, ok := t.(Fingerprinter); ok {
-		item("model", fmt.Sprintf("%x", sha256.Sum256([]byte(f.Fingerprint()))))
+	f, has, err := fingerprintOf(t)
+	if has {
+		item("model", fmt.Sprintf("%x", sha256.Sum256([]byte(f))))
 	}
-	return b.String()
+	return b.String(), err
 }
 
 func (c *Config) metricHash() string {

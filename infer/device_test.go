@@ -2,7 +2,10 @@ package infer_test
 
 import (
 	"context"
+	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 // Eight schools under NUTS with a density on the device gives the draws of the processor, within
@@ -64,6 +68,56 @@ func eightSchoolsOnDevice(t *testing.T, launches func() int) {
 		}
 		if launched := launches() - before; launched < 500 && launches() > 0 {
 			t.Errorf("%d launches of the graph", launched)
+		}
+	}
+}
+
+// A device that fails while a run is told from others is an error of its own: neither a run that nobody can
+// resume later, nor, on resuming, one that belongs to somebody else.
+func TestFingerprintOnDevice(t *testing.T) {
+	lib := pretend.Shared(t)
+	m := infer.NewModel("line")
+	x := m.Param("x", dist.Normal(0, 1), infer.Shape(3))
+	m.AddLogProb("factor", ad.Sum(ad.Diag(ad.Cholesky(ad.Add(ad.Eye(3), ad.Mul(ad.Reshape(x, 3, 1), ad.Reshape(x, 1, 3)))))))
+	turned := infer.NewModel("turned") // no positive definite matrix where fingerprints look
+	y := turned.Param("y", dist.Normal(0, 1), infer.Shape(2))
+	turned.AddLogProb("factor", ad.Sum(ad.Cholesky(ad.Sub(ad.Mul(ad.Reshape(y, 2, 1), ad.Reshape(y, 1, 2)), ad.Scale(math.Pi, ad.Eye(2))))))
+	for _, m := range []*infer.Model{m, turned} {
+		var posts []*infer.Posterior
+		for _, b := range []ad.Backend{ad.CPU{}, ad.CUDA{}} {
+			post, err := m.CompileOn(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			posts = append(posts, post)
+		}
+		want := posts[0].Fingerprint()
+		if f := posts[1].Fingerprint(); f != want {
+			t.Errorf("%s on the processor, %s on the device", want, f)
+		}
+		if m == turned {
+			continue
+		}
+		cfg := infer.Config{Seed: 1, Chains: 1, Warmup: 20, Draws: 20, Checkpoint: infer.Checkpoint{Path: filepath.Join(t.TempDir(), "checkpoint")}}
+		for _, call := range []string{"cuMemcpyDtoH_v2", "cuLaunchKernel"} {
+			lib.Fail(call, 1, 1, int32(drv.InvalidValue))
+			if _, err := infer.Sample(context.Background(), posts[1], cfg); !errors.Is(err, drv.InvalidValue) {
+				t.Errorf("%s: %v", call, err)
+			}
+			if _, err := os.Stat(cfg.Checkpoint.Path); err == nil {
+				t.Errorf("%s: there is a checkpoint", call)
+			}
+		}
+		if _, err := infer.Sample(context.Background(), posts[1], cfg); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Resume, cfg.Draws = cfg.Checkpoint.Path, 30
+		lib.Fail("cuLaunchKernel", 1, 1, int32(drv.InvalidValue))
+		if _, err := infer.Sample(context.Background(), posts[1], cfg); !errors.Is(err, drv.InvalidValue) {
+			t.Errorf("resuming: %v", err)
+		}
+		if _, err := infer.Sample(context.Background(), posts[1], cfg); err != nil {
+			t.Errorf("resuming again: %v", err)
 		}
 	}
 }

@@ -163,7 +163,11 @@ func (e *ensemble) gather() {
 		for k := range to.Q {
 			to.Q[k] = (a.p.Q[k] + b.p.Q[k]) / 2
 		}
-		if lp, err := c.tr.Target.LogProbGrad(to.Q, to.G); err == nil && lp > c.p.Lp && !math.IsInf(lp, 1) {
+		lp, err := c.tr.Target.LogProbGrad(to.Q, to.G)
+		switch {
+		case err != nil && !hamiltonian.Recoverable(err):
+			c.err = c.fault(err)
+		case err == nil && lp > c.p.Lp && !math.IsInf(lp, 1):
 			copy(c.p.Q, to.Q)
 			c.p.Lp = lp
 		}

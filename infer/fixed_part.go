@@ -48,10 +48,14 @@ func (p *Posterior) computeFixed() error {
 	if err := s.Run(); err != nil {
 		return err
 	}
-	p.fixedValues = make([][]float64, len(p.fixed.nodes))
-	for i := range p.fixedValues {
-		p.fixedValues[i] = slices.Clone(s.Output(i))
+	values := make([][]float64, len(p.fixed.nodes))
+	for i := range values {
+		values[i] = slices.Clone(s.Output(i))
 	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	p.fixedValues = values
 	return nil
 }
 

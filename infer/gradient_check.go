@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
@@ -79,7 +80,11 @@ func CheckGradient(t Target, at ...[]float64) error {
 		if len(q) != t.Dim() {
 			return fmt.Errorf("infer: CheckGradient: point %d has %d numbers: want %d, one per unconstrained parameter", i, len(q), t.Dim())
 		}
-		if lp, err := c.target.LogProbGrad(q, c.g); err != nil || !linalg.Finite(lp) {
+		lp, err := c.target.LogProbGrad(q, c.g)
+		if err != nil && !hamiltonian.Recoverable(err) {
+			return fmt.Errorf("infer: CheckGradient: point %d: %w", i, err)
+		}
+		if err != nil || !linalg.Finite(lp) {
 			return fmt.Errorf("infer: CheckGradient: the log density is %g at point %d (%v): want a point where it is finite", lp, i, err)
 		}
 		if err := c.at(q); err != nil {

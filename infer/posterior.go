@@ -80,7 +80,7 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 	if k > 0 {
 		copy(g, p.run.OutputSpan(1, 1+k))
 	}
-	return p.run.Output(0)[0], nil
+	return p.run.Output(0)[0], p.run.Err()
 }
 
 // state makes a workspace with the data in place.
@@ -156,7 +156,7 @@ func (p *Posterior) Write(q, out []float64) error {
 	if n > 0 {
 		copy(out, p.write.OutputSpan(0, n))
 	}
-	return nil
+	return p.write.Err()
 }
 
 // at runs prog at q in the state, which it makes if there is none.
@@ -183,7 +183,7 @@ func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 			out = append(out, ll[k])
 		}
 	}
-	return out, nil
+	return out, p.ask.Err()
 }
 
 // Predict draws new data for observation name at the unconstrained draw q, as
@@ -202,6 +202,9 @@ func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, er
 		theta := make([][]float64, k)
 		for j := range theta {
 			theta[j] = p.ask.Output(at + j)
+		}
+		if err := p.ask.Err(); err != nil {
+			return nil, err
 		}
 		out := make([]float64, o.data.node.Size())
 		if err := o.dist.Fill(src, out, o.data.node.Shape(), theta); err != nil {
@@ -279,6 +282,15 @@ func (p *Posterior) part(i int) float64 { return p.run.Output(1 + len(p.model.pa
 // holds what the model computes at three points, to six digits, so that it sees
 // a changed constant and does not see another processor.
 func (p *Posterior) Fingerprint() string {
+	f, err := p.fingerprint()
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	return f
+}
+
+// fingerprint is Fingerprint with the error of a device that cannot compute the model now.
+func (p *Posterior) fingerprint() (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %d\n", p.model.name, p.Names(), p.parts, p.dim)
 	for i, d := range p.data {
@@ -291,15 +303,30 @@ func (p *Posterior) Fingerprint() string {
 		for i := range q {
 			q[i] = float64((7*i+5*k)%11-5) / 8
 		}
-		_, err := probe.LogProbGrad(q, g)
-		for i := range p.parts {
-			fmt.Fprintf(h, "%.6g ", probe.part(i))
+		switch _, err := probe.LogProbGrad(q, g); {
+		case err == nil:
+			for i := range p.parts {
+				fmt.Fprintf(h, "%.6g ", probe.part(i))
+			}
+			if err := probe.run.Err(); err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%.6g <nil> ", g)
+		case ad.IsDeviceFault(err):
+			return "", err
+		default: // the error's numbers, and what was computed until then, depend on the processor
+			fmt.Fprint(h, "no density ")
 		}
-		fmt.Fprintf(h, "%.6g %v ", g, err)
-		err = probe.Write(q, out)
-		fmt.Fprintf(h, "%.6g %v\n", out, err)
+		switch err := probe.Write(q, out); {
+		case err == nil:
+			fmt.Fprintf(h, "%.6g <nil>\n", out)
+		case ad.IsDeviceFault(err):
+			return "", err
+		default:
+			fmt.Fprint(h, "no draw\n")
+		}
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+	return fmt.Sprintf("%x", h.Sum(nil)[:16]), nil
 }
 
 var (

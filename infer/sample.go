@@ -76,7 +76,10 @@ func newRun(t Target, cfg Config) (*run, error) {
 	if err := r.nameColumns(t); err != nil {
 		return nil, err
 	}
-	r.settings = r.cfg.fingerprint(t, r.names)
+	var err error
+	if r.settings, err = r.cfg.fingerprint(t, r.names); err != nil {
+		return nil, fmt.Errorf("infer: the model cannot be computed: %w", err)
+	}
 	for i := range cfg.Chains {
 		c := newChain(&r.cfg, cfg.FirstChain+i, t.Clone(), &r.stop)
 		if r.chains = append(r.chains, c); i > 0 {

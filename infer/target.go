@@ -108,8 +108,23 @@ func (t *outputTarget) Explain(q []float64) string {
 }
 
 func (t *outputTarget) Fingerprint() string {
-	if f, ok := t.Target.(Fingerprinter); ok {
-		return f.Fingerprint()
+	f, _ := t.fingerprint()
+	return f
+}
+
+func (t *outputTarget) fingerprint() (string, error) {
+	f, _, err := fingerprintOf(t.Target)
+	return f, err
+}
+
+// fingerprintOf returns the fingerprint of a target that has one, or why it cannot be told now.
+func fingerprintOf(t Target) (f string, has bool, err error) {
+	switch t := t.(type) {
+	case interface{ fingerprint() (string, error) }:
+		f, err = t.fingerprint()
+		return f, true, err
+	case Fingerprinter:
+		return t.Fingerprint(), true, nil
 	}
-	return ""
+	return "", false, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -53,7 +54,11 @@ func (p *Posterior) near(src *tensor.Stream, l, centre []float64) ([]float64, er
 	q, g := make([]float64, p.dim), make([]float64, p.dim)
 	for try := range 100 {
 		jitter(src, l, centre, q, math.Pow(0.7, float64(try)))
-		if lp, err := p.LogProbGrad(q, g); err == nil && linalg.Finite(lp) && linalg.AllFinite(g) {
+		lp, err := p.LogProbGrad(q, g)
+		if err != nil && !hamiltonian.Recoverable(err) {
+			return nil, err
+		}
+		if err == nil && linalg.Finite(lp) && linalg.AllFinite(g) {
 			return q, nil
 		}
 	}

@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 	"batch":                      {},
 	"autodiff/internal/compiler": {"tensor"},
 	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},
-	"autodiff/internal/cuda":     {"autodiff/internal/compiler", "autodiff/internal/cpu", "internal/parallel", "kernels/cuda", "kernels/cuda/rtc", "tensor"},
+	"autodiff/internal/cuda":     {"autodiff/internal/compiler", "autodiff/internal/cpu", "internal/parallel", "kernels/cuda", "kernels/cuda/drv", "kernels/cuda/rtc", "tensor"},
 	"autodiff/internal/special":  {},
 	"optim/internal/marquardt":   {},
 	"optim/internal/batch":       {"optim/internal/marquardt", "autodiff"},

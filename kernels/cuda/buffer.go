@@ -68,8 +68,9 @@ func (b *Buffer) Free() {
 		return
 	}
 	b.net.Stop()
-	if b.d.enter() != nil {
-		return // the device is closed or lost, and its memory with it
+	if b.d.enter() != nil { // closed or lost, and its memory with it; else the next allocation frees it
+		b.d.pool.forgotten.add(b.b)
+		return
 	}
 	defer b.d.leave()
 	b.d.pool.release(b.b)

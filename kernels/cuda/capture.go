@@ -90,13 +90,20 @@ func (c *capture) join(s *Stream) {
 
 // release lets go of the memory of a capture that came to nothing.
 func (c *capture) release() {
-	c.d.libraries.returned.add(c)
-	c.d.do(func() error {
+	p := c.d.pool
+	err := c.d.do(func() error {
 		for b := range c.blocks {
-			c.d.pool.unpin(b)
+			p.unpin(b)
 		}
 		return nil
 	})
+	if err != nil { // the next allocation does it, as for a graph without a handle
+		g := &graphState{c: c}
+		p.addGraph(g)
+		p.graphs.add(g)
+		return
+	}
+	c.d.libraries.returned.add(c)
 }
 
 // collectGraph runs f while a new stream collects the work, for a new graph or in the place of another.

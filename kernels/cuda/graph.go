@@ -148,9 +148,15 @@ func (g *Graph) Close() error {
 	g.closed = true
 	g.net.Stop()
 	p := g.d.pool
-	return closing(g.d.do(func() error {
+	ended := false
+	err := g.d.do(func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		ended = true
 		return p.endGraph(g.state)
-	}))
+	})
+	if !ended { // the next allocation does it, unless the device is closed or lost
+		p.graphs.add(g.state)
+	}
+	return closing(err)
 }

@@ -137,7 +137,7 @@ func (p Part) address() drv.DevicePtr { return p.Buffer.b.address() + drv.Device
 // AllReduce adds n numbers of all devices; every device gets the sums, in place. Arrays are in the order
 // of the group's devices. The order of the additions depends on the devices and on n alone, so the ring
 // gives the same bits in every run, and the same on all devices; for NCCL that is what its makers promise
-// for one machine and version.
+// for one machine and version. After an error the arrays hold parts of sums.
 func (g *Group) AllReduce(t Type, n int, parts ...Part) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +146,13 @@ func (g *Group) AllReduce(t Type, n int, parts ...Part) error {
 	}
 	defer runtime.KeepAlive(parts)
 	if g.ring != nil {
-		return g.ringReduce(t, n, parts)
+		err := g.ringReduce(t, n, parts)
+		if err != nil { // devices may still read each other's arrays
+			for _, d := range g.devices {
+				d.do(func() error { return d.check(d.drv.StreamSynchronize(d.compute.handle), d.compute) })
+			}
+		}
+		return err
 	}
 	return g.collective(func(i int) error {
 		at := parts[i].address()

@@ -122,7 +122,7 @@ func (s *Stream) fetchChunk(to drv.DevicePtr, other *Device, from drv.DevicePtr,
 		})
 	}
 	if err != nil { // nothing marks the chunk, so the copy into it must have ended
-		other.compute.wait(context.Background())
+		other.do(func() error { return other.check(other.drv.StreamSynchronize(other.compute.handle), other.compute) })
 	}
 	return err
 }

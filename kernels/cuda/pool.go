@@ -146,11 +146,7 @@ func (p *pool) retire(b *block) {
 		if s.done.Load() {
 			continue // its work was waited for
 		}
-		e, err := s.mark()
-		if err != nil {
-			continue // the device is lost, or s was closed meanwhile
-		}
-		b.waits = append(b.waits, e)
+		b.waits = append(b.waits, p.marked(s)...)
 	}
 	b.others = nil
 	if p.kind == Async {
@@ -172,9 +168,15 @@ func (p *pool) retire(b *block) {
 	p.available(b)
 }
 
+// marked returns an event of the work that is on a stream, or none after waiting for it if there is no
+// event to be had. The device is lost, or the stream closed, if that fails too.
 func (p *pool) marked(s *Stream) []drv.Event {
-	if e, err := s.mark(); err == nil {
+	e, err := s.mark()
+	if err == nil {
 		return []drv.Event{e}
+	}
+	if p.d.lost.Load() == nil && !s.done.Load() {
+		p.d.check(p.d.drv.StreamSynchronize(s.handle), s)
 	}
 	return nil
 }
@@ -298,7 +300,10 @@ func (p *pool) endGraph(g *graphState) error {
 		return nil
 	}
 	delete(p.live, g)
-	err := p.d.check(p.d.drv.GraphExecDestroy(g.exec), nil)
+	var err error
+	if g.exec != 0 {
+		err = p.d.check(p.d.drv.GraphExecDestroy(g.exec), nil)
+	}
 	for b := range g.c.blocks {
 		p.unpinned(b)
 	}

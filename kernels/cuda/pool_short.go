@@ -13,7 +13,7 @@ import (
 
 // scrape is what the pool does when the driver has no memory left, from the cheapest to the dearest:
 // blocks whose work is done, slabs that nobody uses, buffers that nobody refers to, the driver's pool.
-// Then it tries once more.
+// Then it tries once more, in the end for no more than was asked for.
 func (p *pool) scrape(size uint64, s *Stream, cause error) (*block, error) {
 	p.stats.Retries++
 	p.reclaim()
@@ -32,6 +32,9 @@ func (p *pool) scrape(size uint64, s *Stream, cause error) (*block, error) {
 		p.d.check(p.d.drv.PoolTrim(p.async, 0), nil)
 	}
 	b, err := p.obtain(size, s)
+	if errors.Is(err, drv.OutOfMemory) && p.kind == Caching {
+		b, err = p.grow(size, size, s)
+	}
 	if errors.Is(err, drv.OutOfMemory) {
 		err = p.exhausted(size, cause)
 	}

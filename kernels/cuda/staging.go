@@ -94,8 +94,18 @@ func (g *staging) find() (*chunk, error) {
 func (g *staging) sent(c *chunk, s *Stream) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.mark(c, s)
+}
+
+// mark records the event of a chunk. If that is not possible it waits: without an event nobody would know
+// that a copy still uses the chunk.
+func (g *staging) mark(c *chunk, s *Stream) error {
 	c.pending = true
-	return g.d.check(g.d.drv.EventRecord(c.event, s.handle), s)
+	err := g.d.drv.EventRecord(c.event, s.handle)
+	if err != nil {
+		g.d.drv.StreamSynchronize(s.handle)
+	}
+	return g.d.check(err, s)
 }
 
 // done gives a chunk back to the ring.
@@ -124,8 +134,7 @@ func (g *staging) sendSmall(ctx context.Context, s *Stream, dst drv.DevicePtr, s
 			if err := g.d.drv.CopyInAsync(dst, c.address+uintptr(from), uint64(len(src)), s.handle); err != nil {
 				return g.d.check(err, s)
 			}
-			c.pending = true
-			return g.d.check(g.d.drv.EventRecord(c.event, s.handle), s)
+			return g.mark(c, s)
 		})
 		if sent || err != nil {
 			return err

@@ -107,13 +107,10 @@ func (s *Stream) Close() error {
 		return nil
 	}
 	err := d.do(func() error { return d.check(d.drv.StreamSynchronize(s.handle), s) })
-	d.streams.Lock()
-	delete(d.allStreams, s)
-	d.streams.Unlock()
-	if err != nil {
-		return closing(err) // a lost device takes its streams with it
+	if e := s.destroy(); err == nil { // which waits once more; a lost device takes its streams with it
+		err = e
 	}
-	return closing(s.destroy())
+	return closing(err)
 }
 
 // destroy gives the stream back while nobody is inside the driver: whoever comes later finds it closed,
@@ -133,6 +130,9 @@ func (s *Stream) destroy() error {
 		return d.check(err, s)
 	}
 	s.done.Store(true)
+	d.streams.Lock()
+	delete(d.allStreams, s)
+	d.streams.Unlock()
 	d.staging.forget(s)
 	d.libraries.forget(s)
 	d.pool.adopt(s, d.compute)

@@ -244,6 +244,9 @@ func (t *trainer) update() (TrainProgress, error) {
 		p.Terms = append(p.Terms, v)
 		p.Loss += v
 	}
+	if err := t.machine.state.Err(); err != nil {
+		return p, fmt.Errorf("connectome: update %d: %w", step, err)
+	}
 	if math.IsNaN(p.Loss) || math.IsInf(p.Loss, 0) {
 		return p, fmt.Errorf("connectome: the loss is %g at update %d, temperature %g: lower the learning rate (%g) or raise Cold", p.Loss, step, p.Temperature, t.LR)
 	}
@@ -251,6 +254,9 @@ func (t *trainer) update() (TrainProgress, error) {
 	for i, n := range t.machine.params {
 		copy(t.grad[at:], t.machine.state.OutputFloat64(len(t.Losses)+i))
 		at += n.Size()
+	}
+	if err := t.machine.state.Err(); err != nil {
+		return p, fmt.Errorf("connectome: update %d: %w", step, err)
 	}
 	t.descent.Step(t.state.Params, t.grad)
 	if t.Precision != "64" {

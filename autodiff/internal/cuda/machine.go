@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 // Machine is the memory of one run of a Code: arrays of the device, and their counterparts in the
@@ -24,26 +26,37 @@ type Machine[T cpu.Real] struct {
 	fault      *device.Buffer // which job failed, and why
 	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
 	runs       int
-	uncaptured bool     // the device has no graphs
+	uncaptured bool     // the device has no graphs, or no memory for this one
+	faulty     bool     // the fault of an earlier run may still be on the device
+	late       error    // why an output could not be fetched after a run
 	short      []uint16 // where narrow arrays are converted
 
 	bound   []bool              // inputs that are read from elsewhere
 	changed []bool              // inputs that were bound or set, or are not on the device yet
 	held    []bool              // inputs and outputs whose elements somebody holds
 	remote  map[int]device.Part // inputs that are read from other memory of the device
+	moved   map[int]bool        // inputs whose address the device does not have yet
 	kept    map[int]bool        // outputs that somebody reads on the device
 }
 
 // NewMachine allocates the memory of a program.
 func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
-	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), remote: map[int]device.Part{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
+	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), remote: map[int]device.Part{}, moved: map[int]bool{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
 	for _, b := range c.p.InBufs {
 		m.changed[b] = true
 	}
 	if c.launches() == 0 {
 		return m, nil
 	}
-	return m, m.allocate()
+	err := m.allocate()
+	if err != nil { // a machine that cannot run keeps nothing
+		for _, b := range []*device.Buffer{m.arena, m.ints, m.table, m.part, m.fault} {
+			if b != nil {
+				b.Free()
+			}
+		}
+	}
+	return m, err
 }
 
 func (m *Machine[T]) allocate() error {
@@ -107,8 +120,11 @@ func (m *Machine[T]) constants() []T {
 	return all
 }
 
-// Run executes every job in order.
+// Run executes every job in order. After an error, also one of a copy, the next Run starts from the same inputs.
 func (m *Machine[T]) Run() error {
+	if err := m.Late(); err != nil {
+		return err
+	}
 	if err := m.prepare(); err != nil {
 		return err
 	}
@@ -141,10 +157,8 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 			continue
 		}
 		last := first
-		m.changed[first] = false
 		for joins(first) && i+1 < len(list) && list[i+1] == last+1 && wanted(last+1) && joins(last+1) {
 			i, last = i+1, last+1
-			m.changed[last] = false
 		}
 		err := error(nil)
 		if last == first {
@@ -155,6 +169,9 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 		if err != nil {
 			return err
 		}
+		for b := first; b <= last; b++ {
+			m.changed[b] = false
+		}
 	}
 	return nil
 }
@@ -162,6 +179,12 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 // runJobs puts the work of the jobs on the stream. What runs without the processor is captured in the
 // second run, and launched as a whole from then on.
 func (m *Machine[T]) runJobs() error {
+	if m.faulty {
+		if err := m.clearFault(); err != nil {
+			return err
+		}
+	}
+	m.faulty = m.source.Fails
 	if m.graph != nil {
 		return m.graph.Launch(m.on)
 	}
@@ -171,7 +194,7 @@ func (m *Machine[T]) runJobs() error {
 		case err == nil:
 			m.graph = graph
 			return m.graph.Launch(m.on)
-		case !errors.Is(err, device.ErrUnsupported):
+		case !errors.Is(err, device.ErrUnsupported) && !errors.Is(err, drv.OutOfMemory): // a graph needs memory too
 			return err
 		}
 		m.uncaptured = true
@@ -180,6 +203,11 @@ func (m *Machine[T]) runJobs() error {
 		return m.launchAll(m.on)
 	}
 	for _, a := range m.plan.actions {
+		if a.kind == onHost {
+			if err := m.failure(); err != nil {
+				return err
+			}
+		}
 		if err := m.act(a); err != nil {
 			return err
 		}
@@ -187,7 +215,7 @@ func (m *Machine[T]) runJobs() error {
 	return nil
 }
 
-// act puts one part of a run on the stream, or does it on the processor.
+// act does one part of a run.
 func (m *Machine[T]) act(a action) error {
 	switch a.kind {
 	case launch:
@@ -196,9 +224,6 @@ func (m *Machine[T]) act(a action) error {
 		return m.send(a.buffer)
 	case download:
 		return m.fetch(a.buffer)
-	}
-	if err := m.failure(); err != nil {
-		return err
 	}
 	return m.host.Step(a.job)
 }
@@ -239,22 +264,26 @@ func (m *Machine[T]) failure() error {
 		return nil
 	}
 	code := make([]int32, 2)
-	if err := m.on.CopyOut(context.Background(), code, m.fault, 0); err != nil || code[0] == 0 {
+	if err := m.on.CopyOut(context.Background(), code, m.fault, 0); err != nil {
 		return err
 	}
-	if err := m.forget(); err != nil {
+	if code[0] == 0 {
+		return nil
+	}
+	if err := m.clearFault(); err != nil {
 		return err
 	}
 	return m.explained(int(code[0])-1, int(code[1]))
 }
 
-// forget removes the report of a kernel.
-func (m *Machine[T]) forget() error {
-	return m.on.CopyIn(context.Background(), m.fault, 0, []int32{0, 0})
+func (m *Machine[T]) clearFault() error {
+	err := m.on.CopyIn(context.Background(), m.fault, 0, []int32{0, 0})
+	m.faulty = err != nil
+	return err
 }
 
 // explained lets the processor repeat a step that a kernel could not do, for the error with its
-// numbers. What the step read may be overwritten by now, so the jobs before it run again.
+// numbers. Later jobs may have written where arrays that the step reads were, so those before it run again.
 func (m *Machine[T]) explained(job, code int) error {
 	for _, a := range m.plan.actions {
 		if a.kind == launch && a.job == job {
@@ -264,7 +293,7 @@ func (m *Machine[T]) explained(job, code int) error {
 			return err
 		}
 	}
-	if err := m.forget(); err != nil {
+	if err := m.clearFault(); err != nil {
 		return err
 	}
 	j := m.p.Jobs[job]
@@ -370,15 +399,39 @@ func (m *Machine[T]) Span(first, last int) []T {
 	return m.host.Span(first, last)
 }
 
-// hold notes that somebody holds an array. An output is fetched at once if there was a run; an error
-// of that comes with the next run, which the same device refuses.
+// hold notes that somebody holds an array. An output is fetched at once if there was a run.
 func (m *Machine[T]) hold(buf int) {
 	if m.held[buf] {
 		return
 	}
 	m.held[buf] = true
 	if m.runs > 0 && m.away(buf) {
-		_ = m.fetch(buf)
+		m.fetchLate(buf)
+	}
+}
+
+// Late returns why an output could not be fetched after the last run, and forgets it.
+func (m *Machine[T]) Late() error {
+	err := m.late
+	if m.late = nil; err == nil {
+		return nil
+	}
+	return fmt.Errorf("autodiff: an output of the last run is missing: %w", err)
+}
+
+// fetchLate fetches an output for a caller that cannot be given an error: it finds no numbers then, and Late
+// or the next Run returns the error.
+func (m *Machine[T]) fetchLate(buf int) {
+	err := m.fetch(buf)
+	if err == nil {
+		return
+	}
+	m.late = err
+	for i, h := 0, m.host.Reals(buf); i < len(h); i++ {
+		h[i] = T(math.NaN())
+	}
+	for i, h := 0, m.host.Indices(buf); i < len(h); i++ {
+		h[i] = math.MinInt64
 	}
 }
 
@@ -387,6 +440,10 @@ func (m *Machine[T]) away(buf int) bool { return m.plan.final[buf] == onDevice |
 
 // Bind lets an input be read from data, which every run sends; nil restores the array.
 func (m *Machine[T]) Bind(buf int, data []T) {
+	if m.isRemote(buf) {
+		delete(m.remote, buf)
+		m.moved[buf] = true
+	}
 	m.host.Bind(buf, data)
 	m.bound[buf], m.changed[buf], m.held[buf] = data != nil, true, true
 }
@@ -400,7 +457,7 @@ func (m *Machine[T]) Store(buf int, data []float64) {
 // Load returns the numbers of an array. It does not make every run fetch them from now on.
 func (m *Machine[T]) Load(buf int) []float64 {
 	if m.runs > 0 && !m.held[buf] && m.away(buf) {
-		_ = m.fetch(buf) // see hold
+		m.fetchLate(buf)
 	}
 	return m.host.Load(buf)
 }

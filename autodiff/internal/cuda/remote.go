@@ -13,30 +13,40 @@ func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 	if m.arena == nil {
 		return fmt.Errorf("nothing of the program runs on %v", m.d)
 	}
+	before, was := m.remote[buf]
 	if from.Buffer == nil {
-		return m.Restore(buf)
+		delete(m.remote, buf)
+		m.changed[buf] = true
+		if err := m.address(buf); err != nil {
+			return m.undo(buf, before, was, err)
+		}
+		return nil
 	}
 	if err := from.Buffer.Device().Default().Use(from, m.bytes(buf)); err != nil {
 		return err
 	}
 	m.remote[buf] = from
-	m.bound[buf], m.held[buf] = false, false
-	m.host.Bind(buf, nil)
-	return m.address(buf)
-}
-
-// Restore lets an input that is read from other memory of the device be read from its own array again.
-func (m *Machine[T]) Restore(buf int) error {
-	if !m.isRemote(buf) {
-		return nil
+	if err := m.address(buf); err != nil {
+		return m.undo(buf, before, was, err)
 	}
-	delete(m.remote, buf)
-	m.changed[buf] = true
-	return m.address(buf)
+	if m.bound[buf] {
+		m.bound[buf] = false
+		m.host.Bind(buf, nil)
+	}
+	return nil
 }
 
-// address puts the address of an array into the table that kernels read.
+// undo leaves an input where it was read from before a change that failed.
+func (m *Machine[T]) undo(buf int, before device.Part, was bool, err error) error {
+	if delete(m.remote, buf); was {
+		m.remote[buf] = before
+	}
+	return err
+}
+
+// address puts the address of an array into the table that kernels read. What fails is done by the next run.
 func (m *Machine[T]) address(buf int) error {
+	m.moved[buf] = true
 	at := m.read(buf)
 	if m.calls && m.graph != nil { // which has the address
 		if err := m.graph.Close(); err != nil {
@@ -44,7 +54,11 @@ func (m *Machine[T]) address(buf int) error {
 		}
 		m.graph = nil
 	}
-	return m.on.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
+	err := m.on.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
+	if err == nil {
+		delete(m.moved, buf)
+	}
+	return err
 }
 
 // read returns the memory that kernels read an array from.
@@ -56,9 +70,9 @@ func (m *Machine[T]) read(buf int) device.Part {
 }
 
 // direct reports whether kernels can read an array where it is; others are copied. Kernels may read 16
-// bytes at once.
+// bytes at once, and must not write what they read: outputs of the same program are copied too.
 func (m *Machine[T]) direct(at device.Part) bool {
-	return at.Buffer.Device() == m.d && (at.Buffer.Uintptr()+uintptr(at.Offset))%16 == 0
+	return at.Buffer.Device() == m.d && (at.Buffer.Uintptr()+uintptr(at.Offset))%16 == 0 && at.Buffer != m.arena && at.Buffer != m.ints
 }
 
 // bytes returns the size of an array.
@@ -74,6 +88,11 @@ func (m *Machine[T]) isRemote(buf int) bool {
 func (m *Machine[T]) prepare() error {
 	if err := m.follow(m.on, m.d.Default()); err != nil {
 		return err
+	}
+	for buf := range m.moved {
+		if err := m.address(buf); err != nil {
+			return err
+		}
 	}
 	for buf, at := range m.remote {
 		var err error

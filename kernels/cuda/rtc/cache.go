@@ -72,8 +72,8 @@ func (c *Cache) Read(key string) ([]byte, bool) {
 		return nil, false
 	}
 	path := c.path(key)
-	b, err := os.ReadFile(path)
-	if err != nil {
+	b := c.read(path)
+	if b == nil {
 		return nil, false
 	}
 	if len(b) <= sumBytes {
@@ -89,6 +89,20 @@ func (c *Cache) Read(key string) ([]byte, bool) {
 		os.Chtimes(path, now, now)
 	}
 	return b[sumBytes:], true
+}
+
+// read returns a file, or nil. What is no file, as a pipe, or larger than the cache may be, is not opened:
+// reading it might never end.
+func (c *Cache) read(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > c.limit+sumBytes {
+		return nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // Write keeps an image. From time to time it removes those that were not used for longest until the
@@ -137,11 +151,7 @@ func (c *Cache) ReadNote(name string) []byte {
 	if c == nil {
 		return nil
 	}
-	b, err := os.ReadFile(c.notePath(name))
-	if err != nil {
-		return nil
-	}
-	return b
+	return c.read(c.notePath(name))
 }
 
 // WriteNote keeps a few bytes beside the images. Notes are not swept.
