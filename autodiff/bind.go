@@ -59,6 +59,9 @@ func (s *State) BindDevice(i int, from device.Part) error {
 // device's default stream after a Run sees what that Run computed. The memory is the State's: it is
 // written by every Run, and holds numbers of Program.OutputStorage(i).
 func (s *State) OutputDevice(i int) (device.Part, error) {
+	if n := len(s.p.code.OutBufs); i < 0 || i >= n {
+		return device.Part{}, fmt.Errorf("autodiff: output %d of a program of %d outputs", i, n)
+	}
 	m, err := s.onDevice()
 	if err != nil {
 		return device.Part{}, fmt.Errorf("autodiff: output %d: %w", i, err)

@@ -74,7 +74,11 @@ func (r *run) gather(t Target, file string, found map[int]string) error {
 		}
 		alone := r.cfg
 		alone.FirstChain = s.ids[0]
-		if want := alone.fingerprint(t, r.names); s.settings != want {
+		want, err := alone.fingerprint(t, r.names)
+		if err != nil {
+			return err
+		}
+		if s.settings != want {
 			return fmt.Errorf("%w %s belongs to another run: %s", ErrCheckpoint, file, differences(s.settings, want))
 		}
 		if err := r.chains[i].load(s.states[k]); err != nil {

@@ -49,7 +49,7 @@ func parseDevice(text string) (deviceChoice, bool) {
 	}
 	number, ok := strings.CutPrefix(text, "cuda:")
 	n, err := strconv.Atoi(number)
-	return deviceChoice{demanded: true, ordinal: n}, ok && err == nil && n >= 0 && n < 1<<16
+	return deviceChoice{demanded: true, ordinal: n}, ok && err == nil && n >= 0 && n < 1<<16 && strconv.Itoa(n) == number
 }
 
 // chooseDevice resolves the choice of a device: by the flag, then by EURYALE_DEVICE, then by the

@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	device "github.com/euryale-dev/euryale/kernels/cuda"
@@ -94,7 +95,8 @@ func (m *Machine[T]) prepare() error {
 			return err
 		}
 	}
-	for buf, at := range m.remote {
+	for _, buf := range slices.Sorted(maps.Keys(m.remote)) {
+		at := m.remote[buf]
 		var err error
 		if m.direct(at) {
 			err = m.on.Use(at, m.bytes(buf))
