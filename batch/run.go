@@ -80,6 +80,7 @@ func Run(ctx context.Context, m *Manifest, t Task, s Settings) (Progress, error)
 		return p, err
 	}
 	defer r.flight.end()
+	tell(s.Progress, p)
 	err = r.all(ctx)
 	tell(s.Progress, r.progress)
 	if err == nil {

@@ -32,7 +32,7 @@ import (
 // name once the command has ended well.
 type sweep struct {
 	Program string `yaml:"program" json:"program,omitempty"` // default: this program
-	Command Texts  `yaml:"command" json:"command"`           // its arguments
+	Command words  `yaml:"command" json:"command"`           // its arguments
 	Folder  string `yaml:"folder" json:"folder"`             // working directory. Default: that of the configuration
 	Grid    axes   `yaml:"grid" json:"grid,omitempty"`       // every combination of these values
 	Points  string `yaml:"points" json:"-"`                  // or a CSV file with a header, one point per line
@@ -41,6 +41,18 @@ type sweep struct {
 
 	Source string `yaml:"-" json:"source,omitempty"`
 	SHA256 string `yaml:"-" json:"sha256,omitempty"`
+}
+
+// words are the arguments of a command: a list, or a text with spaces between them.
+type words []string
+
+// UnmarshalYAML takes a text or a list of texts.
+func (w *words) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*w = strings.Fields(n.Value)
+		return nil
+	}
+	return n.Decode((*[]string)(w))
 }
 
 // axis is a parameter and its values.
@@ -92,9 +104,6 @@ func (t *places) UnmarshalYAML(n *yaml.Node) error {
 }
 
 func (s *sweep) check() error {
-	if len(s.Command) == 1 {
-		s.Command = strings.Fields(s.Command[0])
-	}
 	if len(s.Command) == 0 {
 		return errors.New("command: want the arguments, such as [sim, assembly, brain.yaml, --json]")
 	}
@@ -108,10 +117,15 @@ func (s *sweep) check() error {
 	}
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(s.Grid, axes(s.Take)) {
-		if seen[a.Name] || slices.Contains(reserved, a.Name) || a.Name == "" {
-			return fmt.Errorf("%s: want names that differ from each other and from %s", a.Name, strings.Join(reserved, ", "))
+		if seen[a.Name] || a.Name == "" {
+			return fmt.Errorf("%q is there twice: want names of parameters and columns that differ from each other", a.Name)
 		}
 		seen[a.Name] = true
+	}
+	for _, a := range s.Grid {
+		if slices.Contains(reserved, a.Name) {
+			return fmt.Errorf("grid: %s has a meaning of its own: want another name", a.Name)
+		}
 	}
 	for _, t := range s.Take {
 		if len(t.Values) != 1 {

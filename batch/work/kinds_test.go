@@ -1,0 +1,171 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/expr"
+)
+
+// Posteriors of many bins are the same however they are shared out, and have verdicts.
+func TestSampleG2(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 3, 4)
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: sample g2\nfiles: a.csv\nbins: 1-3,9\nwarmup: 200\ndraws: 200\nchains: 2\nkeep_draws: true\nblock: 1\nretries: 0\npriors: {tau: 'lognormal(-6, 2)'}\n")
+	m := made(t, config)
+	whole := done(t, m, 1)
+	same(t, whole, done(t, m, 3))
+	if len(whole) != 4 || !strings.Contains(whole[3].Err, "no bin 9: the file has 4") {
+		t.Fatalf("%+v", whole)
+	}
+	for i, r := range whole[:3] {
+		want := 1e-3 * math.Pow(1.5, float64(i+1))
+		if tau, sd := r.Numbers[3], r.Numbers[4]; math.Abs(tau-want) > 5*sd || !(sd < 0.2*want) {
+			t.Errorf("bin %d: tau %g +- %g, want %g", i+1, tau, sd, want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "out", "draws", r.Texts[2])); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Energies of morphologies are simulated as by one run, wherever each is done.
+func TestSimRSoXS(t *testing.T) {
+	dir := t.TempDir()
+	if err := demo.WriteParticle(context.Background(), dir, "test"); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: sim rsoxs\nfiles: particle.h5\nprecision: 64\n")
+	m := made(t, config)
+	if m.Items != 3 || m.Block != 3 || !Wide(m) {
+		t.Fatalf("%+v", m)
+	}
+	whole := done(t, m, 1)
+	write(t, config, "work: sim rsoxs\nfiles: particle.h5\nprecision: 64\nblock: 1\n")
+	os.RemoveAll(filepath.Join(dir, "out"))
+	same(t, whole, done(t, made(t, config), 3))
+	for _, r := range whole {
+		if r.Err != "" {
+			t.Fatal(r.Err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "out", r.Texts[1])); err != nil || r.Numbers[1] == 0 {
+			t.Error(err, r)
+		}
+	}
+	write(t, filepath.Join(dir, "x", "particle.h5"), "")
+	write(t, config, "work: sim rsoxs\nfiles: [particle.h5, ./particle.h5]\n")
+	l, err := Read(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Create(filepath.Join(dir, "two", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "the same folder") {
+		t.Error(err)
+	}
+}
+
+// Ranks of a calibration are those of one run.
+func TestSBC(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "line.json"), line)
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: sbc\nproblem: line.json\nfits: 24\nranks: 19\nwarmup: 100\ndraws: 100\nblock: 5\nseed: 4\n")
+	m := made(t, config)
+	whole := done(t, m, 1)
+	same(t, whole, done(t, m, 3))
+	p, err := expr.Parse([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := p.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := model.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := infer.SBC(context.Background(), post, infer.SBCConfig{Fits: 24, Draws: 19, Seed: 4, Sample: infer.Config{Warmup: 100, Draws: 100, Chains: 1, Seed: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ranks := range one.Ranks.Ranks {
+		for k, r := range ranks {
+			if float64(r) != whole[k].Numbers[i] {
+				t.Fatalf("fit %d: rank of %s is %g, want %d", k, one.Ranks.Names[i], whole[k].Numbers[i], r)
+			}
+		}
+	}
+	store := batch.Store(t.TempDir())
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := batch.Run(context.Background(), m, task, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Merge(m, store, t.TempDir(), Env{})
+	if err != nil || g.Ranks.Fits != 24 || !strings.Contains(g.Finding, "24 fits") {
+		t.Fatalf("%v %+v", err, g)
+	}
+}
+
+// A sweep calls a command for every point, and takes numbers from what it prints.
+func TestSweep(t *testing.T) {
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("lacks /bin/sh")
+	}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, `work: sweep
+program: /bin/sh
+command: ["-c", 'test {a} != 3 || { echo "Error: no threes" >&2; exit 5; }; mkdir "{out}"; echo {item} > "{out}/x"; echo "{\"v\": [1, {\"w\": {a}{b}}], \"s\": \"NaN\", \"seed\": {seed}}"']
+grid: {a: [1, 2, 3], b: [5, 7]}
+take: {w: v.1.w, last: v.-1.w, nothing: s, seed: seed}
+block: 1
+retries: 0
+`)
+	m := made(t, config)
+	whole := done(t, m, 1)
+	same(t, whole, done(t, m, 2))
+	if len(whole) != 6 {
+		t.Fatalf("%+v", whole)
+	}
+	for i, want := range []float64{15, 17, 25, 27} {
+		r := whole[i]
+		if r.Err != "" || r.Numbers[0] != want || r.Numbers[1] != want || !math.IsNaN(r.Numbers[2]) || r.Numbers[3] != float64(batch.Seed(0, int64(i))>>1) || r.Texts[0]+r.Texts[1] != fmt.Sprint(want) {
+			t.Errorf("%+v, want %g", r, want)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, "out", "points", fmt.Sprintf("%09d", i), "x")); err != nil || string(b) != fmt.Sprintln(i) {
+			t.Error(string(b), err)
+		}
+	}
+	if !strings.Contains(whole[4].Err, "exit status 5: Error: no threes") {
+		t.Error(whole[4].Err)
+	}
+
+	write(t, filepath.Join(dir, "points.csv"), "name, x\nfirst, 1.5\nsecond,2\n")
+	write(t, config, "work: sweep\nprogram: /bin/echo\ncommand: ['{\"v\": {x}}']\npoints: points.csv\ntake: {v: v}\n")
+	l, err := Read(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Create(filepath.Join(dir, "p", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "does not take name") {
+		t.Error(err)
+	}
+	write(t, config, "work: sweep\nprogram: /bin/echo\ncommand: ['{\"v\": {x}, \"{name}\": 1}']\npoints: points.csv\ntake: {v: v, w: w}\nretries: 0\n")
+	os.RemoveAll(filepath.Join(dir, "out"))
+	whole = done(t, made(t, config), 1)
+	if !strings.Contains(whole[0].Err, "take: w: there is no w: want one of first, v") {
+		t.Errorf("%+v", whole[0])
+	}
+}
