@@ -23,6 +23,8 @@ type fitG2 struct {
 	Files  Texts    `yaml:"files" json:"-"`
 	Bins   binList  `yaml:"bins" json:"bins,omitempty"` // such as 3,5-7. Default: all of each file
 	Curves g2Config `yaml:",inline" json:"g2"`
+
+	perFile int64 // items of the first file
 }
 
 // g2Config are the settings of fits and posteriors of correlation functions.
@@ -94,6 +96,25 @@ func (f *fitG2) check() error {
 	_, _, err := f.Curves.settings(Env{})
 	return err
 }
+
+// resolve counts the bins of the first file.
+func (f *fitG2) resolve(p place, _ *batch.Header) error {
+	files, err := p.files(f.Files)
+	if err != nil {
+		return err
+	}
+	bins := []binRange(f.Bins)
+	if len(bins) == 0 {
+		bins, _ = binsOf(located(p.manifest, files[0])) // its item tells what is wrong
+	}
+	for _, b := range bins {
+		f.perFile += int64(b.Last - b.First + 1)
+	}
+	return nil
+}
+
+// block keeps the bins of a file together, so that few read it.
+func (f *fitG2) block() int64 { return min(max(1, f.perFile), 1<<12) }
 
 // list gives an item for every bin, whose row is the number of the bin less one. Files are only opened
 // if no bins are named. One that cannot be read is one item, which fails.

@@ -153,13 +153,19 @@ retries: 0
 		t.Error(whole[4].Err)
 	}
 
+	write(t, filepath.Join(dir, "in.txt"), "{\"v\": {x}, \"w\": {item}, \"other\": \"{y}\"}")
+	write(t, config, "work: sweep\nprogram: /bin/cat\ncommand: '{doc}'\ntemplate: {doc: in.txt}\ngrid: {x: [3, 4]}\ntake: {v: v, w: w}\n")
+	os.RemoveAll(filepath.Join(dir, "out"))
+	if whole = done(t, made(t, config), 1); whole[1].Err != "" || whole[1].Numbers[0] != 4 || whole[1].Numbers[1] != 1 {
+		t.Errorf("%+v", whole)
+	}
 	write(t, filepath.Join(dir, "points.csv"), "name, x\nfirst, 1.5\nsecond,2\n")
 	write(t, config, "work: sweep\nprogram: /bin/echo\ncommand: ['{\"v\": {x}}']\npoints: points.csv\ntake: {v: v}\n")
 	l, err := Read(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Create(filepath.Join(dir, "p", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "does not take name") {
+	if _, err := l.Create(filepath.Join(dir, "p", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "nor a template takes name") {
 		t.Error(err)
 	}
 	write(t, config, "work: sweep\nprogram: /bin/echo\ncommand: ['{\"v\": {x}, \"{name}\": 1}']\npoints: points.csv\ntake: {v: v, w: w}\nretries: 0\n")

@@ -34,6 +34,9 @@ func (s *sampleG2) check() error {
 	return s.Priors.into(&set)
 }
 
+// block is 1: an item takes long.
+func (s *sampleG2) block() int64 { return 1 }
+
 func (s *sampleG2) list(p place, add adder) error {
 	model, err := g2.ByName(s.Curve.Model)
 	if err != nil {

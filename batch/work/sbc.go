@@ -64,6 +64,9 @@ func (s *sbc) resolve(p place, _ *batch.Header) error {
 	return err
 }
 
+// block is a few fits in lock step.
+func (s *sbc) block() int64 { return 16 }
+
 func (s *sbc) list(_ place, add adder) error { return add(s.Source, 0, int64(s.Fits)) }
 
 func (s *sbc) open(m *batch.Manifest, env Env) (batch.Task, error) {

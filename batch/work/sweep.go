@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -38,10 +40,17 @@ type sweep struct {
 	Points  string `yaml:"points" json:"-"`                  // or a CSV file with a header, one point per line
 	Take    places `yaml:"take" json:"take,omitempty"`       // columns, and where they are in the document, such as bins.0.x.tau
 	Limit   string `yaml:"limit" json:"limit,omitempty"`     // longest time of a call, such as 10m. Default: none
+	// Template has files in which parameters stand as in the arguments, by the name that stands for the
+	// filled copy there.
+	Template map[string]string `yaml:"template" json:"template,omitempty"`
 
-	Source string `yaml:"-" json:"source,omitempty"`
-	SHA256 string `yaml:"-" json:"sha256,omitempty"`
+	Source string            `yaml:"-" json:"source,omitempty"`
+	SHA256 string            `yaml:"-" json:"sha256,omitempty"`
+	Texts  map[string]string `yaml:"-" json:"texts,omitempty"` // of the templates
 }
+
+// mostTemplate bounds the size of a template, which the manifest keeps.
+const mostTemplate = 256 << 10
 
 // words are the arguments of a command: a list, or a text with spaces between them.
 type words []string
@@ -132,8 +141,10 @@ func (s *sweep) check() error {
 			return fmt.Errorf("take: %s: want one place", t.Name)
 		}
 	}
-	if s.Points == "" {
-		return s.checkNames(s.names())
+	for name := range s.Template {
+		if seen[name] || slices.Contains(reserved, name) {
+			return fmt.Errorf("template: %s has another meaning: want another name", name)
+		}
 	}
 	return nil
 }
@@ -157,14 +168,22 @@ func (s *sweep) checkNames(names []string) error {
 	used := map[string]bool{}
 	for _, arg := range s.Command {
 		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
-			if used[m[1]] = true; !slices.Contains(names, m[1]) && !slices.Contains(reserved, m[1]) {
+			if used[m[1]] = true; !slices.Contains(names, m[1]) && !slices.Contains(reserved, m[1]) && s.Template[m[1]] == "" {
 				return fmt.Errorf("command: %s has no values: want one of %s, item, seed or out", m[0], strings.Join(names, ", "))
 			}
 		}
 	}
+	for name := range s.Template {
+		if !used[name] {
+			return fmt.Errorf("command: it does not take the template: write {%s} where its name belongs", name)
+		}
+		for _, m := range placeholder.FindAllStringSubmatch(s.Texts[name], -1) {
+			used[m[1]] = true
+		}
+	}
 	for _, name := range names {
 		if !used[name] {
-			return fmt.Errorf("command: it does not take %s: write {%s} where its value belongs", name, name)
+			return fmt.Errorf("command: neither it nor a template takes %s: write {%s} where its value belongs", name, name)
 		}
 	}
 	return nil
@@ -177,8 +196,23 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 			return err
 		}
 	}
+	s.Texts = map[string]string{}
+	for name, file := range s.Template {
+		files, err := p.files(Texts{file})
+		if err != nil {
+			return fmt.Errorf("template: %w", err)
+		}
+		text, err := foreign.ReadFile(located(p.manifest, files[0]))
+		if err != nil {
+			return err
+		}
+		if len(text) > mostTemplate {
+			return fmt.Errorf("template: %s has %d bytes: want at most %d", file, len(text), mostTemplate)
+		}
+		s.Template[name], s.Texts[name] = filepath.Base(files[0]), string(text)
+	}
 	if s.Points == "" {
-		return nil
+		return s.checkNames(s.names())
 	}
 	files, err := p.files(Texts{s.Points})
 	if err != nil {
@@ -192,6 +226,9 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 	s.SHA256 = t.sum
 	return s.checkNames(t.names)
 }
+
+// block is 1: a call takes long.
+func (s *sweep) block() int64 { return 1 }
 
 func (s *sweep) list(p place, add adder) error {
 	if s.Points != "" {
@@ -334,6 +371,11 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 	for i, name := range t.parameters {
 		stand[name] = values[i]
 	}
+	filled, err := t.fill(item, stand)
+	if err != nil {
+		return batch.Record{}, err
+	}
+	maps.Copy(stand, filled)
 	var out string // folder of the item, and
 	var final string
 	var args []string
@@ -403,6 +445,31 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 		}
 	}
 	return r, nil
+}
+
+// fill writes the templates of an item with its values, and returns the names of the files.
+func (t *sweepTask) fill(item int64, stand map[string]string) (map[string]string, error) {
+	files := map[string]string{}
+	for name, text := range t.Texts {
+		text = placeholder.ReplaceAllStringFunc(text, func(m string) string {
+			if v, ok := stand[m[1:len(m)-1]]; ok {
+				return v
+			}
+			return m
+		})
+		file, err := filepath.Abs(filepath.Join(t.env.Folder, "inputs", fmt.Sprintf("%09d", item), t.Template[name]))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(file), 0o777)
+		}
+		if err == nil {
+			err = atomicfile.WriteBytes(file, []byte(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+		files[name] = file
+	}
+	return files, nil
 }
 
 // lookUp finds a number in a document: names of objects and places in lists, with dots between them.

@@ -221,6 +221,9 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	var shown batch.Progress
 	p, err := batch.Run(ctx, m, task, batch.Settings{Store: batch.Store(filepath.Join(dir, resultsName)), Shard: part, Workers: workers, Command: "euryale batch run",
 		Alone: itemProcess(dir), Progress: func(p batch.Progress) {
+			if p.Items == p.Done-p.Now {
+				return // nothing is missing
+			}
 			if bar == nil {
 				set := term.BarSettings{Name: "items", Total: int(p.Items - p.Done + p.Now)}
 				if a.quiet {

@@ -25,7 +25,7 @@ func (f *jobFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	s.IntVar(&f.Shards, "shards", 16, "tasks that share the items")
 	s.IntVar(&f.CPUs, "cpus", 4, "processors of a task")
-	s.IntVar(&f.GPUs, "gpus", -1, "GPUs of a task (default 1 if the list is for device: cuda, else 0)")
+	s.IntVar(&f.GPUs, "gpus", 0, "GPUs of a task (default 1 for a list of device: cuda, else none)")
 	s.IntVar(&f.Limit, "limit", 0, "most tasks at a time (default all)")
 	s.StringVar(&f.Memory, "memory", "4G", "memory of a task")
 	s.StringVar(&f.Time, "time", "4h", "time of a task")
@@ -64,7 +64,7 @@ func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
 	var bad []string
 	bad = append(bad, whole("shards", f.Shards, 1, 99999)...)
 	bad = append(bad, whole("cpus", f.CPUs, 1, 4096)...)
-	bad = append(bad, whole("gpus", f.GPUs, -1, 64)...)
+	bad = append(bad, whole("gpus", f.GPUs, 0, 64)...)
 	bad = append(bad, whole("limit", f.Limit, 0, 99999)...)
 	if len(bad) > 0 {
 		return nil, usage("%s", strings.Join(bad, "; "))
@@ -73,10 +73,8 @@ func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
 	if int64(f.Shards) > max(1, blocks) {
 		return nil, usage("--shards %d: the list has %d items in blocks of %d, which are %d shares at most", f.Shards, m.Items, m.Block, blocks)
 	}
-	if f.GPUs < 0 {
-		if f.GPUs = 0; m.Device == "cuda" {
-			f.GPUs = 1
-		}
+	if f.GPUs == 0 && m.Device == "cuda" {
+		f.GPUs = 1
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -181,3 +181,24 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 		}
 	}
 }
+
+// The examples of lists do what they say.
+func TestClusterExamples(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/cluster")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(demoFile(t), filepath.Join(dir, "demo.hdf")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EURYALE_TEST_COMMAND", "1") // the sweep calls this program
+	for name, want := range map[string]string{"fits": "12 items of fit g2, 0 failed", "chains": "16 chains met R-hat <= 1.01", "sweep": "9 items of sweep, 0 failed"} {
+		if code, _, stderr := do(t, "batch", "run", filepath.Join(dir, name+".yaml"), "--quiet"); code != 0 {
+			t.Fatal(stderr)
+		}
+		code, out, stderr := do(t, "batch", "merge", filepath.Join(dir, name), "--strict")
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d: %s%s", name, code, out, stderr)
+		}
+	}
+}
