@@ -45,7 +45,7 @@ func (q *Queue) Do(ctx context.Context, t Task, spans []Span) ([]Record, error) 
 	if err != nil {
 		return nil, err
 	}
-	var records []Record
+	records := make([]Record, 0, Count(spans))
 	for _, items := range list {
 		for _, r := range attempt(ctx, t, items) {
 			for r.Attempts = 1; r.Err != "" && r.Attempts <= q.m.Retries; {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -112,7 +113,8 @@ func (w *worker) keep(msg jetstream.Msg, m message, records []batch.Record) erro
 	if len(w.ready) == 0 {
 		w.since = time.Now()
 	}
-	w.found = append(w.found, records...)
+	w.found = append(w.found, records)
+	w.count += len(records)
 	if msg != nil {
 		w.ready = append(w.ready, msg)
 	}
@@ -123,7 +125,7 @@ func (w *worker) keep(msg jetstream.Msg, m message, records []batch.Record) erro
 			w.worked.Failed++
 		}
 	}
-	full := len(w.found) >= mostFound || time.Since(w.since) > w.Every
+	full := w.count >= mostFound || time.Since(w.since) > w.Every
 	w.mu.Unlock()
 	if full {
 		return w.flush()
@@ -136,8 +138,8 @@ func (w *worker) flush() error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.mu.Lock()
-	records, msgs := w.found, w.ready
-	w.found, w.ready = nil, nil
+	records, msgs := slices.Concat(w.found...), w.ready
+	w.found, w.count, w.ready = nil, 0, nil
 	w.mu.Unlock()
 	if len(records) > 0 {
 		file, spans, err := w.q.Write(w.task.Columns(), records)

@@ -65,7 +65,8 @@ type worker struct {
 
 	mu     sync.Mutex
 	held   map[jetstream.Msg]bool // that are not acknowledged yet
-	found  []batch.Record
+	found  [][]batch.Record
+	count  int             // of the records in found
 	ready  []jetstream.Msg // whose items are in found, or need no more work
 	since  time.Time       // of the first of these
 	worked Worked

@@ -121,12 +121,30 @@ func act(role string, f folder) error {
 	case "lead":
 		_, err := Lead(ctx, f.manifest(), f.leading())
 		return err
+	case "lead-plain":
+		_, err := Lead(ctx, f.manifest(), LeadSettings{Store: f.store()})
+		return err
 	case "work":
 		a := f.access()
 		a.Wait = 5 * time.Second
 		s := f.working()
 		s.Grace = 100 * time.Millisecond
 		_, err := Work(ctx, a, s)
+		return err
+	case "plain": // as a worker is without a test's impatience
+		a := f.access()
+		a.Wait = 10 * time.Second
+		_, err := Work(ctx, a, WorkSettings{Open: open, Alone: alone, Threads: 1})
+		return err
+	case "local":
+		m, err := batch.Open(f.manifest())
+		if err != nil {
+			return err
+		}
+		t, err := open(m)
+		if err == nil {
+			_, err = batch.Run(ctx, m, t, batch.Settings{Store: f.store(), Shard: batch.Whole, Workers: 2})
+		}
 		return err
 	case "alone":
 		m, err := batch.Open(f.manifest())
