@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -126,4 +127,17 @@ func stream(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
 		return nil, fmt.Errorf("the server at %s has no JetStream for us (%w): start it with -js, and let the account use it", plain(nc.ConnectedUrl()), err)
 	}
 	return js, nil
+}
+
+// String names how workers reach a server, without what is secret.
+func (a Access) String() string { return plain(a.URL) }
+
+// Loopback reports whether only this machine reaches the server.
+func (a Access) Loopback() bool {
+	u, err := url.Parse(a.URL)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -445,6 +444,3 @@ func (l *leader) tell(now bool) {
 	l.progress.Workers, l.progress.Threads = l.threads()
 	l.Progress(l.progress)
 }
-
-// String names how workers reach a server, without what is secret.
-func (a Access) String() string { return strings.TrimSpace(plain(a.URL)) }

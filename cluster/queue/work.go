@@ -96,18 +96,28 @@ func Work(ctx context.Context, a Access, s WorkSettings) (Worked, error) {
 	}
 	host, _ := os.Hostname()
 	w := &worker{WorkSettings: s, name: fmt.Sprintf("%s:%d", host, os.Getpid()), held: map[jetstream.Msg]bool{}}
-	var err error
-	if w.nc, err = a.dial(ctx, "euryale worker "+w.name); err != nil {
-		return Worked{}, err
+	err := w.connect(ctx, a)
+	if w.nc != nil {
+		defer w.nc.Close()
 	}
-	defer w.nc.Close()
-	if w.js, err = stream(ctx, w.nc); err != nil {
-		return Worked{}, err
-	}
-	if err := w.join(ctx, a); err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return Worked{}, nil
+	case err != nil:
 		return Worked{}, err
 	}
 	return w.all(ctx)
+}
+
+// connect finds the server and the run.
+func (w *worker) connect(ctx context.Context, a Access) (err error) {
+	if w.nc, err = a.dial(ctx, "euryale worker "+w.name); err != nil {
+		return err
+	}
+	if w.js, err = stream(ctx, w.nc); err != nil {
+		return err
+	}
+	return w.join(ctx, a)
 }
 
 // join finds the run on the server, and its files.
