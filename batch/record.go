@@ -163,15 +163,23 @@ func decodePart(in io.Reader, all bool) (*part, []mark, error) {
 		numbers, texts := widths(p.columns)
 		for _, m := range marks {
 			r := Record{Item: m.item, Attempts: d.Int()}
-			if m.failed {
+			switch {
+			case m.failed:
 				r.Err = d.String()
-			} else {
+			case all:
 				r.Numbers, r.Texts = make([]float64, numbers), make([]string, texts)
 				for k := range numbers {
 					r.Numbers[k] = d.Float()
 				}
 				for k := range texts {
 					r.Texts[k] = d.String()
+				}
+			default: // read for its checksum
+				for range numbers {
+					d.Float()
+				}
+				for range texts {
+					_ = d.String()
 				}
 			}
 			if d.Err() != nil {

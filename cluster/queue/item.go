@@ -26,8 +26,7 @@ func (w *worker) one(ctx context.Context, msg jetstream.Msg) error {
 	m, err := read(msg.Data(), w.m)
 	var other *OtherManifestError
 	if errors.As(err, &other) {
-		w.release(msg)
-		msg.NakWithDelay(time.Second)
+		w.back(msg)
 		w.tell(report{Kind: note, Text: err.Error()})
 		return err
 	}
@@ -64,8 +63,7 @@ func (w *worker) one(ctx context.Context, msg jetstream.Msg) error {
 			records = []batch.Record{{Item: m.Spans[0].First, Err: err.Error(), Attempts: 1}}
 		}
 	} else if records, err = w.q.Do(ctx, w.task, m.Spans); err != nil {
-		w.release(msg)
-		msg.Nak()
+		w.back(msg)
 		return err
 	}
 	w.tell(report{Kind: took, Items: int64(len(records)), Seconds: time.Since(start).Seconds()})
@@ -94,6 +92,19 @@ func (w *worker) publish(ctx context.Context, list []message) bool {
 	return publish(send, w.js, w.names, list) == nil
 }
 
+// back hands a message back as it came, but as a new one: for how often a message comes counts, and this
+// worker did not die of it. A nak is for where the server does not take it.
+func (w *worker) back(msg jetstream.Msg) {
+	w.release(msg)
+	send, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := w.js.Publish(send, w.names.items(), msg.Data()); err != nil {
+		msg.Nak()
+		return
+	}
+	msg.Ack()
+}
+
 // release forgets a message, of which the server hears no more.
 func (w *worker) release(msg jetstream.Msg) {
 	w.mu.Lock()
@@ -101,8 +112,7 @@ func (w *worker) release(msg jetstream.Msg) {
 	delete(w.held, msg)
 }
 
-// keep takes the results of a message. Items without one are handed back: as a message that counts
-// from new how often it comes, which a nak would not.
+// keep takes the results of a message. Items without one are handed back as a new message.
 func (w *worker) keep(msg jetstream.Msg, m message, records []batch.Record) error {
 	if rest := without(m.Spans, records); len(rest) > 0 && !w.publish(context.Background(), []message{{Manifest: m.Manifest, Spans: rest, Suspect: m.Suspect}}) {
 		w.release(msg) // it comes again, and then all of it
@@ -145,8 +155,7 @@ func (w *worker) flush() error {
 		file, spans, err := w.q.Write(w.task.Columns(), records)
 		if err != nil {
 			for _, msg := range msgs {
-				w.release(msg)
-				msg.Nak()
+				w.back(msg)
 			}
 			return err
 		}

@@ -103,7 +103,7 @@ func Lead(ctx context.Context, manifest string, s LeadSettings) (*batch.Status, 
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, err
 	}
 	lock, _, err := runlock.Acquire(s.Folder, "euryale-cluster lead "+manifest)
@@ -178,13 +178,17 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 	if err != nil {
 		return err
 	}
-	id := rand.Text()
-	if err := atomicfile.WriteBytes(filepath.Join(l.q.Folder(), leaderFile), []byte(id)); err != nil {
-		return err
+	file := filepath.Join(l.q.Folder(), leaderFile)
+	id, err := os.ReadFile(file)
+	if err != nil || len(id) == 0 {
+		id = []byte(rand.Text())
+		if err := atomicfile.WriteBytes(file, id); err != nil {
+			return err
+		}
 	}
 	s, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: l.names.stream(), Subjects: []string{l.names.items()}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		Metadata: map[string]string{keyManifest: manifest, keyHash: l.m.Hash, keyStore: store, keyLeader: id},
+		Metadata: map[string]string{keyManifest: manifest, keyHash: l.m.Hash, keyStore: store, keyLeader: string(id)},
 	})
 	if err == nil {
 		// How often a message comes is bounded by the workers, who cut it up and at last give up.

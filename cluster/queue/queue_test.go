@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -271,15 +272,16 @@ func TestKilledLeaderLosesNothing(t *testing.T) {
 			cmd.Wait()
 			continue
 		}
+		for range worked {
+			if err := <-ended; err != nil {
+				cmd.Process.Kill()
+				t.Error(err)
+			}
+		}
 		if err := cmd.Wait(); err != nil {
 			t.Fatal(err, said)
 		}
 		break
-	}
-	for range worked {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	}
 	got, _ := merged(t, f.store(), m)
 	same(t, "6 kills of the leader", got, local(t, m))
@@ -581,4 +583,42 @@ func TestPace(t *testing.T) {
 	if slow.items != 1 {
 		t.Error(slow)
 	}
+}
+
+
+// Workers that cannot write end with the reason. What they had is done by another one, and is not taken
+// for what ends processes, however often that happens.
+func TestWorkersThatCannotWrite(t *testing.T) {
+	f, m := list(t, 40, behaviour{})
+	l := lead(t, f, f.leading())
+	a := l.access(t)
+	store := t.TempDir()
+	way := filepath.Join(store, "queue")
+	for range 6 {
+		if err := os.Symlink(filepath.Join(string(f.store()), "queue"), way); err != nil {
+			t.Fatal(err)
+		}
+		s := f.working()
+		s.Store = batch.Store(store)
+		s.Open = func(m *batch.Manifest) (batch.Task, error) {
+			if err := os.Remove(way); err != nil {
+				t.Error(err)
+			}
+			return open(m)
+		}
+		if did, err := Work(t.Context(), a, s); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("%+v, %v", did, err)
+		}
+	}
+	s := f.working()
+	s.Alone = func(context.Context, string, batch.Store, []batch.Span) *exec.Cmd {
+		t.Error("items were done by a process of their own")
+		return exec.Command("false")
+	}
+	if did, err := Work(t.Context(), a, s); err != nil || did.Items != 40 || did.Failed != 0 {
+		t.Fatal(did, err)
+	}
+	l.wait(t)
+	got, _ := merged(t, f.store(), m)
+	same(t, "after failures", got, local(t, m))
 }

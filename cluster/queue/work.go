@@ -109,8 +109,25 @@ func Work(ctx context.Context, a Access, s WorkSettings) (Worked, error) {
 	return w.all(ctx)
 }
 
-// connect finds the server and the run.
-func (w *worker) connect(ctx context.Context, a Access) (err error) {
+// connect finds the server and the run. What goes wrong because the leader ends meanwhile is tried again
+// as long as a server is waited for.
+func (w *worker) connect(ctx context.Context, a Access) error {
+	for until := time.Now().Add(a.Wait); ; {
+		err := w.once(ctx, a)
+		if err == nil || ctx.Err() != nil || !passing(err) || time.Now().After(until) {
+			return err
+		}
+		if w.nc != nil {
+			w.nc.Close()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
+func (w *worker) once(ctx context.Context, a Access) (err error) {
 	if w.nc, err = a.dial(ctx, "euryale worker "+w.name); err != nil {
 		return err
 	}
@@ -118,6 +135,17 @@ func (w *worker) connect(ctx context.Context, a Access) (err error) {
 		return err
 	}
 	return w.join(ctx, a)
+}
+
+// passing reports whether an error is that of a server which ends or begins.
+func passing(err error) bool {
+	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrNoServers, context.DeadlineExceeded,
+		jetstream.ErrStreamNotFound, jetstream.ErrConsumerNotFound, jetstream.ErrNoStreamResponse, jetstream.ErrJetStreamNotEnabled} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // join finds the run on the server, and its files.
