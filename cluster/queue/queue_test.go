@@ -585,7 +585,6 @@ func TestPace(t *testing.T) {
 	}
 }
 
-
 // Workers that cannot write end with the reason. What they had is done by another one, and is not taken
 // for what ends processes, however often that happens.
 func TestWorkersThatCannotWrite(t *testing.T) {
