@@ -61,6 +61,9 @@ bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
 
+bench-cluster: ## what a message of the queue costs, and items of 20 us by a queue and without
+	cd cluster && $(GO) test -run '^$$' -bench . -benchtime 3x ./queue
+
 PEERS ?= $$(grep -rl 'peer\.Race{' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 bench-peers: ## beside other libraries, in turn with each of them: PEERS="./optim ./kernels", all packages otherwise, into bench/peers.txt
 	@mkdir -p bench
@@ -147,4 +150,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
+.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
