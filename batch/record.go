@@ -160,13 +160,16 @@ func decodePart(in io.Reader, all bool) (*part, []mark, error) {
 			}
 			marks = append(marks, m)
 		}
+		if !all {
+			d.Rest() // for its checksum
+			return
+		}
 		numbers, texts := widths(p.columns)
 		for _, m := range marks {
 			r := Record{Item: m.item, Attempts: d.Int()}
-			switch {
-			case m.failed:
+			if m.failed {
 				r.Err = d.String()
-			case all:
+			} else {
 				r.Numbers, r.Texts = make([]float64, numbers), make([]string, texts)
 				for k := range numbers {
 					r.Numbers[k] = d.Float()
@@ -174,20 +177,11 @@ func decodePart(in io.Reader, all bool) (*part, []mark, error) {
 				for k := range texts {
 					r.Texts[k] = d.String()
 				}
-			default: // read for its checksum
-				for range numbers {
-					d.Float()
-				}
-				for range texts {
-					_ = d.String()
-				}
 			}
 			if d.Err() != nil {
 				return
 			}
-			if all {
-				p.records = append(p.records, r)
-			}
+			p.records = append(p.records, r)
 		}
 	})
 	return p, marks, err

@@ -17,7 +17,7 @@ import (
 // workers. It reports the processor time of an item, that of all processes together, and the time
 // that passes. The two take turns, and the smallest times count.
 func BenchmarkItems20us(b *testing.B) {
-	const items = 500_000
+	const items = 1_000_000
 	spin := spinFor(20 * time.Microsecond)
 	cpu := func(cmd *exec.Cmd) time.Duration { return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() }
 	var bestLocal, bestQueue, bestLeader, wallLocal, wallQueue time.Duration = 1 << 62, 1 << 62, 1 << 62, 1 << 62, 1 << 62

@@ -254,7 +254,9 @@ func (l *leader) deal(ctx context.Context) error {
 			if err := l.see(); err != nil {
 				return err
 			}
-			l.asked = time.Time{}
+			if l.left == 0 || time.Since(l.asked) > 500*time.Millisecond { // reports may be lost
+				l.asked = time.Time{}
+			}
 		}
 		if err := l.fill(ctx); err != nil {
 			return err
