@@ -13,6 +13,9 @@ build: ## build bin/euryale, which opens a GPU's driver where there is one
 static: ## build bin/euryale-static, which needs no C library and knows no GPU
 	CGO_ENABLED=0 $(GO) build -tags nocuda -o bin/euryale-static ./cmd/euryale
 
+cluster: ## build bin/euryale-cluster, which deals work to many machines and knows object stores (TAGS=gs adds Google's)
+	cd cluster && CGO_ENABLED=0 $(GO) build -tags '$(TAGS)' -o ../bin/euryale-cluster ./cmd/euryale-cluster
+
 run: build ## the main job: fit and sample the demonstration file, write a report to run/demo
 	./bin/euryale demo g2 --out $(OUT) --overwrite
 
@@ -24,6 +27,10 @@ test-short: ## the tests of a minute
 
 test-slow: ## all tests, also those that take minutes
 	$(GO) test -tags slow -timeout 60m ./...
+	$(MAKE) test-cluster TAGS=slow
+
+test-cluster: ## the tests of the module in cluster, which has dependencies of its own (TAGS=slow: all of them)
+	cd cluster && $(GO) vet -tags '$(TAGS)' ./... && $(GO) test -tags '$(TAGS)' -timeout 20m ./...
 
 # Tests of a package that call another program, themselves or by a function named here.
 tools = /^func / { name = $$2; sub(/\(.*/, "", name) } \
@@ -53,6 +60,9 @@ mutate: ## plant faults and see whether the tests notice, MUTATE="-n 10 -only da
 bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
+
+bench-cluster: ## what a message of the queue costs, and items of 20 us by a queue and without
+	cd cluster && $(GO) test -run '^$$' -bench . -benchtime 3x ./queue
 
 PEERS ?= $$(grep -rl 'peer\.Race{' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 bench-peers: ## beside other libraries, in turn with each of them: PEERS="./optim ./kernels", all packages otherwise, into bench/peers.txt
@@ -140,4 +150,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static run test test-short test-slow test-tools race fuzz mutate bench bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
+.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean

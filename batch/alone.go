@@ -35,22 +35,34 @@ func Alone(ctx context.Context, m *Manifest, t Task, item int64, w io.Writer) er
 // inChild runs a process that does one item. Its end without a result is an error that says how it
 // ended.
 func inChild(cmd *exec.Cmd, m *Manifest, item int64) (Record, error) {
+	p, err := child(cmd, m)
+	if err != nil {
+		return Record{}, err
+	}
+	if len(p.records) != 1 || p.records[0].Item != item {
+		return Record{}, errors.New("the process that worked on this item alone gave the result of something else")
+	}
+	return p.records[0], nil
+}
+
+// child runs a process that does items and returns what it gave.
+func child(cmd *exec.Cmd, m *Manifest) (*part, error) {
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
 	if err == nil {
 		p, _, err := decodePart(&out, true)
-		if err == nil && (p.hash != m.Hash || len(p.records) != 1 || p.records[0].Item != item) {
+		if err == nil && p.hash != m.Hash {
 			err = errors.New("it gave the result of something else")
 		}
 		if err != nil {
-			return Record{}, fmt.Errorf("the process that worked on this item alone: %w", err)
+			return nil, fmt.Errorf("the process that worked on this item alone: %w", err)
 		}
-		return p.records[0], nil
+		return p, nil
 	}
 	var end *exec.ExitError
 	if !errors.As(err, &end) {
-		return Record{}, fmt.Errorf("no process could be started to work on this item alone: %w", err)
+		return nil, fmt.Errorf("no process could be started to work on this item alone: %w", err)
 	}
 	text := "the process that worked on this item alone ended: " + end.String()
 	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
@@ -59,5 +71,5 @@ func inChild(cmd *exec.Cmd, m *Manifest, item int64) (Record, error) {
 	if words := strings.TrimSpace(said.String()); words != "" {
 		text += ": " + foreign.Short(words, 2000)
 	}
-	return Record{}, errors.New(text)
+	return nil, errors.New(text)
 }

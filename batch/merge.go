@@ -1,9 +1,7 @@
 package batch
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -15,11 +13,13 @@ const window = 1 << 20
 
 // Status is what a store holds of a manifest.
 type Status struct {
-	Items   int64
-	Done    int64 // items with a result, failures among them
-	Failed  int64
-	Shards  []ShardStatus // those that have a folder, by name
-	Missing []Gap         // runs of items without a result, the first of them
+	Items  int64
+	Done   int64 // items with a result, failures among them
+	Failed int64
+	Shards []ShardStatus // those that have a folder, by name
+	// Queue is what the workers of a queue have done; nil if there was none.
+	Queue   *QueueStatus
+	Missing []Gap // runs of items without a result, the first of them
 	// Absent are shards without a folder, of those counts of which a folder is there and items are
 	// missing.
 	Absent []Shard
@@ -33,6 +33,13 @@ type ShardStatus struct {
 	Complete     bool
 	Items        int64 // that the shard has
 	Done, Failed int64
+	Folder       string
+}
+
+// QueueStatus is what the folder of a queue holds.
+type QueueStatus struct {
+	Done, Failed int64
+	Files        int
 	Folder       string
 }
 
@@ -69,15 +76,17 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 		return nil, nil, err
 	}
 	var files []file
-	done, failed := newSet(m.Items), newSet(m.Items)
+	done, good := newSet(m.Items), newSet(m.Items)
 	for _, f := range list {
 		one := ShardStatus{Shard: f.Shard, Complete: f.complete, Folder: f.path}
-		one.Items, _ = m.count(f.Shard, done)
-		names, err := f.parts()
-		if errors.Is(err, fs.ErrNotExist) { // it was completed meanwhile, and has another name
-			f.path = strings.TrimSuffix(f.path, partial)
-			names, err = f.parts()
+		if !f.queue {
+			one.Items, _ = m.count(f.Shard, done)
 		}
+		var here, goodHere set // in the queue an item may be twice
+		if f.queue {
+			here, goodHere = newSet(m.Items), newSet(m.Items)
+		}
+		names, err := f.names()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -93,18 +102,32 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 			}
 			held := file{name, math.MaxInt64, -1}
 			for _, k := range marks {
+				done.add(k.item)
 				one.Done++
-				if done.add(k.item); k.failed {
+				if k.failed {
 					one.Failed++
-					failed.add(k.item)
+				} else {
+					good.add(k.item)
+				}
+				if f.queue {
+					here.add(k.item)
+					if !k.failed {
+						goodHere.add(k.item)
+					}
 				}
 				held.first, held.last = min(held.first, k.item), max(held.last, k.item)
 			}
 			files = append(files, held)
 		}
-		st.Shards = append(st.Shards, one)
+		if f.queue {
+			n := here.count()
+			st.Queue = &QueueStatus{n, n - goodHere.count(), len(names), f.path}
+		} else {
+			st.Shards = append(st.Shards, one)
+		}
 	}
-	st.Done, st.Failed = done.count(), failed.count()
+	st.Done = done.count()
+	st.Failed = st.Done - good.count()
 	st.gaps(done)
 	st.absent(list)
 	return st, files, nil
@@ -133,7 +156,9 @@ func (st *Status) absent(list []folder) {
 	there := map[Shard]bool{}
 	counts := map[int]bool{}
 	for _, f := range list {
-		there[f.Shard], counts[f.Count] = true, true
+		if !f.queue {
+			there[f.Shard], counts[f.Count] = true, true
+		}
 	}
 	for n := range counts {
 		for i := range n {
@@ -187,7 +212,8 @@ func (e *DiffersError) Error() string {
 }
 
 // Merge calls put with the results of all items in their order, failures among them. If items are
-// missing it returns an *IncompleteError, before the first call.
+// missing it returns an *IncompleteError, before the first call. Of an item that was done twice a
+// result counts more than a failure, which may have been that of a machine; two results must be equal.
 func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 	st, files, err := s.survey(m)
 	if err != nil {
@@ -213,10 +239,12 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 				if k < 0 || k >= window {
 					continue
 				}
-				if at[k] != nil && !at[k].equal(r) {
+				switch have := at[k]; {
+				case have == nil || have.Err != "" && (r.Err == "" || r.Err < have.Err):
+					at[k] = r
+				case have.Err == "" && r.Err == "" && !have.equal(r):
 					return st, &DiffersError{r.Item, f.name}
 				}
-				at[k] = r
 			}
 		}
 		for k := int64(0); k < window && from+k < m.Items; k++ {

@@ -160,6 +160,10 @@ func decodePart(in io.Reader, all bool) (*part, []mark, error) {
 			}
 			marks = append(marks, m)
 		}
+		if !all {
+			d.Rest() // for its checksum
+			return
+		}
 		numbers, texts := widths(p.columns)
 		for _, m := range marks {
 			r := Record{Item: m.item, Attempts: d.Int()}
@@ -177,9 +181,7 @@ func decodePart(in io.Reader, all bool) (*part, []mark, error) {
 			if d.Err() != nil {
 				return
 			}
-			if all {
-				p.records = append(p.records, r)
-			}
+			p.records = append(p.records, r)
 		}
 	})
 	return p, marks, err

@@ -16,7 +16,8 @@ import (
 
 // Store is a folder of results. Each shard has a folder in it, named like shard-00003-of-00016, and with
 // the ending .partial while items of the shard are missing. The files of a folder hold results of some
-// items each, in the order in which they were found.
+// items each, in the order in which they were found. The folder named queue holds results that the
+// workers of a [Queue] write.
 type Store string
 
 const (
@@ -24,14 +25,15 @@ const (
 	partName = "part-"
 )
 
-// folder is the folder of a shard.
+// folder is the folder of a shard, or of the queue.
 type folder struct {
 	Shard
 	path     string
 	complete bool
+	queue    bool
 }
 
-// folders lists the folders of shards.
+// folders lists the folders of shards, and that of the queue.
 func (s Store) folders() ([]folder, error) {
 	entries, err := os.ReadDir(string(s))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +46,10 @@ func (s Store) folders() ([]folder, error) {
 	for _, e := range entries {
 		name, isPartial := strings.CutSuffix(e.Name(), partial)
 		if shard, ok := parseShard(name); ok && e.IsDir() {
-			list = append(list, folder{shard, filepath.Join(string(s), e.Name()), !isPartial})
+			list = append(list, folder{Shard: shard, path: filepath.Join(string(s), e.Name()), complete: !isPartial})
+		}
+		if e.Name() == queueName && e.IsDir() {
+			list = append(list, folder{path: filepath.Join(string(s), queueName), queue: true})
 		}
 	}
 	return list, nil
@@ -64,6 +69,16 @@ func (f folder) parts() ([]string, error) {
 	}
 	slices.Sort(list)
 	return list, nil
+}
+
+// names lists the files of a folder, also if it was completed meanwhile and has another name.
+func (f folder) names() ([]string, error) {
+	list, err := f.parts()
+	if errors.Is(err, fs.ErrNotExist) {
+		f.path = strings.TrimSuffix(f.path, partial)
+		list, err = f.parts()
+	}
+	return list, err
 }
 
 // OtherManifestError says that results belong to another manifest.
@@ -124,7 +139,7 @@ func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command stri
 	if err := os.MkdirAll(string(s), 0o755); err != nil {
 		return nil, nil, err
 	}
-	r := &results{folder: folder{shard, filepath.Join(string(s), shard.String()+partial), false}, m: m, store: s}
+	r := &results{folder: folder{Shard: shard, path: filepath.Join(string(s), shard.String()+partial)}, m: m, store: s}
 	done := newSet(m.Items)
 	if _, err := os.Stat(filepath.Join(string(s), shard.String())); err == nil {
 		return nil, done, nil

@@ -46,7 +46,8 @@ type Env struct {
 	// Threads is the number of threads that one item may use. Default 1, as several items are worked
 	// on at a time.
 	Threads int
-	// Backend computes graphs. Default: one thread of the processor.
+	// Backend computes graphs. Default: Threads of the processor, or the GPU that a list of device: cuda
+	// asks for.
 	Backend ad.Backend
 	// Folder is where work that leaves files puts them. Default: the folder of the manifest.
 	Folder string
@@ -86,6 +87,9 @@ func Open(m *batch.Manifest, env Env) (batch.Task, error) {
 func (e Env) completed(m *batch.Manifest) Env {
 	if e.Threads <= 0 {
 		e.Threads = 1
+	}
+	if e.Backend == nil && m.Device == "cuda" {
+		e.Backend = ad.CUDA{}
 	}
 	if e.Backend == nil {
 		e.Backend = ad.CPU{Threads: e.Threads}

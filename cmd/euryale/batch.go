@@ -434,6 +434,9 @@ func (a *app) runBatchStatus(name string, thisShard bool) error {
 	for _, s := range st.Shards {
 		doc.Shards = append(doc.Shards, shardDoc{s.Shard.String(), s.Complete, s.Items, s.Done, s.Failed})
 	}
+	if q := st.Queue; q != nil {
+		doc.Shards = append(doc.Shards, shardDoc{"queue", true, q.Done, q.Done, q.Failed})
+	}
 	for _, s := range st.Absent {
 		doc.Absent = append(doc.Absent, s.String())
 	}

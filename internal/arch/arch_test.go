@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"report":   {"tensor", "infer", "sim", "data", "viz", "models", "batch"},
 	"notebook": {"autodiff", "optim", "infer", "sim", "data", "viz", "models", "report", "demo"},
 	"demo":     {"tensor", "sim", "data", "models"},
+	"cluster":  {"batch"},
 	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo", "batch"},
 	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/cluster/remote"
+)
+
+func (a *app) fetch() *cobra.Command {
+	return &cobra.Command{
+		Use:   "fetch URL FOLDER",
+		Short: "Bring the files of an object store into a folder",
+		Long: `Bring the files below a URL into a folder, but for those that it has.
+
+  euryale-cluster fetch s3://bucket/run/results run/results
+  euryale-cluster fetch 's3://bucket/data?region=eu-central-1' data
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			b, err := remote.Open(c.Context(), args[0])
+			if err != nil {
+				return usageOf(err)
+			}
+			defer b.Close()
+			m, err := b.Pull(c.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			return a.moved(m)
+		},
+	}
+}
+
+func (a *app) push() *cobra.Command {
+	return &cobra.Command{
+		Use:   "push FOLDER URL",
+		Short: "Bring the files of a folder into an object store",
+		Long: `Bring the files of a folder below a URL, but for those that are there.
+
+Left out are hidden and temporary files and a leader's token.
+
+  euryale-cluster push run/results s3://bucket/run/results
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := os.Stat(args[0]); err != nil {
+				return err
+			}
+			b, err := remote.Open(c.Context(), args[1])
+			if err != nil {
+				return usageOf(err)
+			}
+			defer b.Close()
+			m, err := b.Push(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.moved(m)
+		},
+	}
+}
+
+func (a *app) moved(m remote.Moved) error {
+	return a.say(m, "%d files moved, %.4g MB; %d were there.", m.Files, float64(m.Bytes)/1e6, m.Same)
+}
+
+// usageOf takes what is wrong with a URL for wrong usage.
+func usageOf(err error) error {
+	if strings.Contains(err.Error(), ": want ") || strings.Contains(err.Error(), "this program knows") {
+		return &exitError{code: exitUsage, err: err}
+	}
+	return err
+}

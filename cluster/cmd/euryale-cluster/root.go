@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// open makes the task of a manifest. It knows the kinds of work that this program was built with.
+var open func(*batch.Manifest) (batch.Task, error)
+
+// app is the state that all commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	json, quiet    bool
+	strict         bool
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	a := &app{stdin: stdin, stdout: stdout, stderr: foreign.Writer(stderr)}
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(a.stderr, "euryale-cluster: internal error: %v\nThis is a bug. Please report it with the command line and this:\n%s", r, debug.Stack())
+			code = exitBug
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	e := coded(ctx, err)
+	if e.code == exitFailed && misused(err) {
+		e = &exitError{code: exitUsage, err: err, hint: "euryale-cluster help"}
+	}
+	const longest = 20_000
+	fmt.Fprintf(a.stderr, "Error: %s\n", foreign.Short(err.Error(), longest))
+	if e.hint != "" {
+		fmt.Fprintf(a.stderr, "Try: %s\n", e.hint)
+	}
+	return e.code
+}
+
+// misused reports whether the command-line parser returned the error.
+func misused(err error) bool {
+	for _, s := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument", "flag needs", "required flag"} {
+		if strings.HasPrefix(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) root() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "euryale-cluster VERB [ARGUMENTS]",
+		Short: "Work on many machines, by a queue or an object store",
+		Long: `euryale-cluster deals the items of a manifest to workers on many machines.
+
+  euryale-cluster lead run/manifest.txt --listen 0.0.0.0:4222
+  euryale-cluster work nats://node1:4222 --token-file run/results/leader/token
+  euryale-cluster fetch s3://bucket/run/results results
+`,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q", args[0])
+			}
+			return &exitError{code: exitUsage, err: errors.New("what? One of lead, work, fetch, push"), hint: "euryale-cluster help"}
+		},
+	}
+	f := c.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
+	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
+	f.BoolVar(&a.strict, "strict", false, "exit with 1 where items failed")
+	c.AddCommand(a.lead(), a.work(), a.apart(), a.fetch(), a.push())
+	return c
+}
+
+// note prints a line for the user on the terminal.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// say prints what a command found, as JSON or as a sentence.
+func (a *app) say(document any, format string, args ...any) error {
+	if a.json {
+		return json.NewEncoder(a.stdout).Encode(document)
+	}
+	_, err := fmt.Fprintf(a.stdout, format+"\n", args...)
+	return err
+}
+
+// tokenOf reads a token: of a file, or of the environment.
+func tokenOf(file string) (string, error) {
+	if file == "" {
+		return os.Getenv("EURYALE_TOKEN"), nil
+	}
+	b, err := os.ReadFile(file)
+	return strings.TrimSpace(string(b)), err
+}

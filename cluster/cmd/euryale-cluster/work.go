@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/cluster/queue"
+)
+
+func (a *app) work() *cobra.Command {
+	var s queue.WorkSettings
+	var at queue.Access
+	var store, token string
+	c := &cobra.Command{
+		Use:   "work URL",
+		Short: "Do items for a leader",
+		Long: `Do items for the leader whose server is at a URL, until it has no more.
+
+Results go to the leader's folder, which this machine must have too. SIGTERM
+ends the worker, which first finishes or hands back what it has.
+
+  euryale-cluster work nats://node1:4222 --token-file run/results/leader/token
+  srun --ntasks 8 euryale-cluster work nats://node1:4222 --wait 5m
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if open == nil {
+				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work")}
+			}
+			at.URL = args[0]
+			var err error
+			if at.Token, err = tokenOf(token); err != nil {
+				return err
+			}
+			s.Store, s.Open, s.Alone = batch.Store(store), open, alone
+			did, err := queue.Work(c.Context(), at, s)
+			if err != nil {
+				return err
+			}
+			return a.say(did, "%d items done in %d messages, %d of them failed.%s", did.Items, did.Messages, did.Failed, map[bool]string{true: " Nothing is left."}[did.Ended])
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&token, "token-file", "", "file with the leader's token (default EURYALE_TOKEN)")
+	f.StringVar(&at.Creds, "creds", "", "file of NATS credentials, for a server with accounts")
+	f.DurationVar(&at.Wait, "wait", 0, "wait for a leader that is not there yet")
+	f.StringVar(&s.Manifest, "manifest", "", "the leader's manifest, where it has another name on this machine")
+	f.StringVar(&store, "store", "", "the leader's folder of results, where it has another name on this machine")
+	f.IntVar(&s.Threads, "threads", 0, "messages that are done at a time (default all processors)")
+	f.DurationVar(&s.Grace, "grace", 10*time.Second, "for what is being done when the worker is told to end")
+	f.DurationVar(&s.Lost, "lost", 10*time.Minute, "wait for a leader that went away")
+	return c
+}
+
+// alone is a process of this program that does items by themselves.
+func alone(ctx context.Context, manifest string, store batch.Store, items []batch.Span) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cmd := exec.CommandContext(ctx, self, "apart", manifest, string(store))
+	list, _ := json.Marshal(items) // numbers
+	cmd.Stdin = bytes.NewReader(list)
+	return cmd
+}
+
+// apart does the items that it reads for a worker, whose process it is to outlive or not.
+func (a *app) apart() *cobra.Command {
+	return &cobra.Command{
+		Use: "apart MANIFEST STORE", Short: "Do items for a worker, which starts this by itself", Hidden: true, Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if open == nil {
+				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work")}
+			}
+			m, err := batch.Open(args[0])
+			if err != nil {
+				return err
+			}
+			q, err := batch.Store(args[1]).Queue(m)
+			if err != nil {
+				return err
+			}
+			var items []batch.Span
+			if err := json.NewDecoder(a.stdin).Decode(&items); err != nil {
+				return &exitError{code: exitUsage, err: fmt.Errorf("the list of items on standard input: %w", err)}
+			}
+			t, err := open(m)
+			if err != nil {
+				return err
+			}
+			return q.DoApart(c.Context(), t, items, a.stdout)
+		},
+	}
+}

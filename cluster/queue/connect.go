@@ -1,0 +1,143 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Access is a server and what it wants to see.
+type Access struct {
+	URL   string // such as nats://node1:4222, or tls://...
+	Token string
+	Creds string // file of credentials, for servers with accounts
+	// Wait is how long a server is waited for that is not there yet. Default: not at all.
+	Wait time.Duration
+}
+
+// NoServerError says that no server answers.
+type NoServerError struct {
+	URL string
+	Err error
+}
+
+// Error names the address and what may be wrong.
+func (e *NoServerError) Error() string {
+	return fmt.Sprintf("no server answers at %s (%v): does the leader run there, does it listen on an address that this machine reaches (--listen), and does no firewall stand between?", e.URL, e.Err)
+}
+
+// Unwrap returns what the connection said.
+func (e *NoServerError) Unwrap() error { return e.Err }
+
+// AccessError says that a server does not let us in.
+type AccessError struct {
+	URL string
+	Err error
+}
+
+// Error names the address and what to give.
+func (e *AccessError) Error() string {
+	return fmt.Sprintf("the server at %s refuses the token or the credentials (%v): the leader writes its token to leader/token in the store of the run", e.URL, e.Err)
+}
+
+// Unwrap returns what the server said.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// OtherManifestError says that a leader and a worker have different manifests.
+type OtherManifestError struct{ Have, Want string }
+
+// Error names both.
+func (e *OtherManifestError) Error() string {
+	return fmt.Sprintf("the leader deals items of the manifest %.12s..., this worker has the manifest %.12s...: give it the leader's file", e.Want, e.Have)
+}
+
+// NotSharedError says that a worker and the leader do not see the same folder.
+type NotSharedError struct{ Worker, File, Folder string }
+
+// Error names the file that one of them does not see.
+func (e *NotSharedError) Error() string {
+	return fmt.Sprintf("%s, as the worker %s knows it, is not the folder of the leader, %s: the store must be one folder that all machines share; where it has different names, give each its own by --store", e.File, e.Worker, e.Folder)
+}
+
+// dial connects. The connection comes back by itself when it was lost.
+func (a Access) dial(ctx context.Context, name string, more ...nats.Option) (*nats.Conn, error) {
+	u := a.URL
+	if !strings.Contains(u, "://") {
+		u = "nats://" + u
+	}
+	if p, err := url.Parse(u); err != nil || p.Host == "" {
+		return nil, fmt.Errorf("server %q: want an address such as nats://node1:4222", a.URL)
+	}
+	opts := append([]nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond),
+		nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
+	}, more...)
+	if a.Token != "" {
+		opts = append(opts, nats.Token(a.Token))
+	}
+	if a.Creds != "" {
+		if _, err := os.Stat(a.Creds); err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.UserCredentials(a.Creds))
+	}
+	for until := time.Now().Add(a.Wait); ; {
+		nc, err := nats.Connect(u, opts...)
+		switch {
+		case err == nil:
+			return nc, nil
+		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
+			return nil, &AccessError{plain(u), err}
+		case time.Now().After(until):
+			return nil, &NoServerError{plain(u), err}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
+// plain returns an address without what is secret in it.
+func plain(u string) string {
+	p, err := url.Parse(u)
+	if err != nil {
+		return u
+	}
+	p.User = nil
+	return p.String()
+}
+
+// stream asks a server for JetStream.
+func stream(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncTimeout(20*time.Second))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := js.AccountInfo(ctx); err != nil {
+		return nil, fmt.Errorf("the server at %s has no JetStream for us (%w): start it with -js, and let the account use it", plain(nc.ConnectedUrl()), err)
+	}
+	return js, nil
+}
+
+// String names how workers reach a server, without what is secret.
+func (a Access) String() string { return plain(a.URL) }
+
+// Loopback reports whether only this machine reaches the server.
+func (a Access) Loopback() bool {
+	u, err := url.Parse(a.URL)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,238 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"gocloud.dev/blob"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+)
+
+// atOnce is the number of files that are on the way at a time.
+const atOnce = 8
+
+// Moved counts files.
+type Moved struct {
+	Files, Bytes int64 // that were moved
+	Same         int64 // files that were there
+}
+
+// transfer is a file that is on both sides, or on one.
+type transfer struct {
+	key, file string
+	object    *blob.ListObject // nil if the store has none
+	info      fs.FileInfo      // nil if the folder has none
+}
+
+// Push brings the files of a folder into a bucket, but for those that the bucket has, temporary files,
+// files whose names begin with a dot, and the folder of a queue's leader with its token. A file
+// appears in the store when all of it is there.
+func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
+	there := map[string]*blob.ListObject{}
+	if err := b.list(ctx, func(key string, o *blob.ListObject) error { there[key] = o; return nil }); err != nil {
+		return Moved{}, err
+	}
+	return each(ctx, func(give func(transfer) bool) error {
+		return filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if name != folder && (strings.HasPrefix(d.Name(), ".") || d.IsDir() && d.Name() == "leader") {
+				if d.IsDir() {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			if !d.Type().IsRegular() {
+				return nil
+			}
+			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // a worker's temporary file, or one that has another name now
+			}
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(folder, name)
+			if err != nil {
+				return err
+			}
+			key := filepath.ToSlash(rel)
+			if !give(transfer{key: key, file: name, object: there[key], info: info}) {
+				return filepath.SkipAll
+			}
+			return nil
+		})
+	}, b.up)
+}
+
+// Pull brings the files of a bucket into a folder, but for those that the folder has.
+func (b *Bucket) Pull(ctx context.Context, folder string) (Moved, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return Moved{}, err
+	}
+	return each(ctx, func(give func(transfer) bool) error {
+		stopped := errors.New("stopped")
+		err := b.list(ctx, func(key string, o *blob.ListObject) error {
+			if !filepath.IsLocal(filepath.FromSlash(key)) {
+				return fmt.Errorf("%s%s is no name of a file in a folder", b.name, key)
+			}
+			t := transfer{key: key, file: filepath.Join(folder, filepath.FromSlash(key)), object: o}
+			info, err := os.Stat(t.file)
+			if err == nil {
+				t.info = info
+			}
+			if !give(t) {
+				return stopped
+			}
+			return nil
+		})
+		if err == stopped {
+			err = nil
+		}
+		return err
+	}, b.down)
+}
+
+// list calls f with every object below the prefix.
+func (b *Bucket) list(ctx context.Context, f func(key string, o *blob.ListObject) error) error {
+	all := b.b.List(&blob.ListOptions{Prefix: b.prefix})
+	for {
+		o, err := all.Next(ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return named(b.name, err)
+		}
+		key := strings.TrimPrefix(o.Key, b.prefix)
+		if o.IsDir || key == "" || strings.HasSuffix(key, "/") {
+			continue
+		}
+		if err := f(key, o); err != nil {
+			return err
+		}
+	}
+}
+
+// same reports whether both sides have the file: by its MD5 where the store knows it, else by its size and
+// by being no older than what it was copied from.
+func (t transfer) same(target, origin time.Time) (bool, error) {
+	if t.object == nil || t.info == nil || t.object.Size != t.info.Size() {
+		return false, nil
+	}
+	if len(t.object.MD5) == 0 {
+		return !target.Before(origin.Truncate(time.Second)), nil
+	}
+	sum, err := sumOf(t.file)
+	return bytes.Equal(sum, t.object.MD5), err
+}
+
+func sumOf(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := md5.New()
+	_, err = io.Copy(h, f)
+	return h.Sum(nil), err
+}
+
+// up brings a file into the store. It returns its size, or -1 if it is there.
+func (b *Bucket) up(ctx context.Context, t transfer) (int64, error) {
+	if t.object != nil {
+		if same, err := t.same(t.object.ModTime, t.info.ModTime()); same || err != nil {
+			return -1, err
+		}
+	}
+	in, err := os.Open(t.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil // it has another name now: a shard was completed
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	ctx, cancel := context.WithCancel(ctx) // before Close, it keeps the store from taking half a file
+	defer cancel()
+	w, err := b.b.NewWriter(ctx, b.prefix+t.key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	if err != nil {
+		return 0, named(b.name, err)
+	}
+	n, err := io.Copy(w, in)
+	if err != nil {
+		cancel()
+		w.Close()
+		return 0, named(b.name, err)
+	}
+	return n, named(b.name, w.Close())
+}
+
+// down brings a file into the folder.
+func (b *Bucket) down(ctx context.Context, t transfer) (int64, error) {
+	if t.info != nil {
+		if same, err := t.same(t.info.ModTime(), t.object.ModTime); same || err != nil {
+			return -1, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o755); err != nil {
+		return 0, err
+	}
+	err := atomicfile.Write(t.file, true, func(w io.Writer) error {
+		return named(b.name+"/"+t.key, b.copyTo(ctx, w, t.key, t.object.Size, t.object.MD5))
+	})
+	return t.object.Size, err
+}
+
+// each moves some files at a time until one fails.
+func each(ctx context.Context, source func(give func(transfer) bool) error, move func(context.Context, transfer) (int64, error)) (m Moved, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan transfer)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range atOnce {
+		wg.Go(func() {
+			for t := range work {
+				n, err := move(ctx, t)
+				if err != nil {
+					cancel(err)
+				}
+				mu.Lock()
+				if n < 0 {
+					m.Same++
+				} else if err == nil {
+					m.Files++
+					m.Bytes += n
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	err = source(func(t transfer) bool {
+		select {
+		case work <- t:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	})
+	close(work)
+	wg.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return m, err
+}
