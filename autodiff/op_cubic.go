@@ -1,0 +1,191 @@
+package autodiff
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// CubicCells says near which cells a piecewise cubic function is evaluated. Knot j of the function has the value y_j
+// and w_j, its second derivative times a sixth of the square of the length of cell j, which lies between knots j and
+// j+1. At the fraction t of that cell the function is
+//
+//	y_j (1-t) + y_(j+1) t + w_j B(1-t) + r w_(j+1) B(t),  B(t) = t^3 - t
+//
+// where r is the square of the length of cell j over that of cell j+1. Knots at equal distances have r = 1, those at
+// equal ratios q have r = q^-2: one number in both.
+type CubicCells struct {
+	first     []int64
+	ratio     float64
+	ascending bool
+}
+
+// NewCubicCells makes the cells of evaluations at len(first) points: first are the cells of the points before they
+// are shifted, and ratio is r. ascending promises that the cells ascend also after they are shifted, which spares a
+// device a search in the gradient.
+func NewCubicCells(first []int, ratio float64, ascending bool) *CubicCells {
+	c := &CubicCells{ratio: ratio, ascending: ascending}
+	for _, v := range first {
+		c.first = append(c.first, int64(v))
+	}
+	return c
+}
+
+// At returns the derivative of some order (0 is the function itself) by t, at fraction t of cell first + floor(shift).
+// Rows are last axes: y and w hold knots, shift and t points; leading axes broadcast. A point outside all cells, or
+// whose shift is not finite, gives NaN. Gradient: with respect to y, w and t.
+func (c *CubicCells) At(y, w, shift, t *Node, order int) *Node {
+	if bad := notReal("cubic", y, w, shift, t); bad != nil {
+		return bad
+	}
+	if order < 0 {
+		return mistake("cubic", "derivative of order %d: want at least 0", order)
+	}
+	for i, x := range []*Node{y, w, shift, t} {
+		if len(x.shape) == 0 || i < 2 && last(x.shape) != last(y.shape) || i > 1 && last(x.shape) != len(c.first) {
+			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t}), Want: "as many elements in w as in y, and as many points as cells"})
+		}
+	}
+	lead, bad := cubicRows.lead("cubic", y, w, shift, t)
+	if bad != nil {
+		return bad
+	}
+	if order > 3 {
+		return Full(0, withTail(lead, len(c.first))...)
+	}
+	v := newNode(cubicOp, withTail(lead, len(c.first)), y, w, shift, t)
+	v.attr, v.obj = []int{order}, c
+	return v
+}
+
+// back returns the gradients with respect to y and w, which have n knots, one after the other in an axis before the last.
+func (c *CubicCells) back(g, shift, t *Node, order, n int) *Node {
+	lead, bad := cubicBackRows.lead("cubic_back", g, shift, t)
+	if bad != nil {
+		return bad
+	}
+	v := newNode(cubicBackOp, withTail(lead, 2, n), g, shift, t)
+	v.attr, v.obj = []int{order}, c
+	return v
+}
+
+var (
+	cubicRows     = rowOp{1, []int{1, 1, 1, 1}}
+	cubicBackRows = rowOp{2, []int{1, 1, 1}}
+)
+
+var cubicOp, cubicBackOp *Op
+
+func init() {
+	cells := func() *CubicCells { return NewCubicCells([]int{2, 1, 3, 1}, 0.9, false) }
+	shifts := func() *Node { return Const([]float64{-1.5, 0.25, 0, 1.75, 0.5, -0.25, -2, 1}, 2, 4) }
+	cubicOp = register(&Op{Name: "cubic", Arity: 4, kind: compiler.Step, Smooth: true, lift: cubicRows.lift,
+		vjp: func(g, v *Node, x []*Node) []*Node {
+			c, order := v.obj.(*CubicCells), v.attr[0]
+			both := c.back(g, x[2], x[3], order, last(x[0].shape))
+			return []*Node{Index(both, -2, 0), Index(both, -2, 1), nil, Mul(g, c.At(x[0], x[1], x[2], x[3], order+1))}
+		},
+		run:    func(c *cpu.Call) error { return c.Each(runCubic[float64], runCubic[float32]) },
+		device: func(s *cuda.Step) bool { c := s.Obj.(*CubicCells); return cuda.Cubic(s, c.first, c.ratio) },
+		Sample: func(in Source) []*Node {
+			y, w, t := in(-1, 1, 2, 6), in(-1, 1, 6), in(0, 1, 4)
+			return []*Node{cells().At(y, w, shifts(), t, 0), cells().At(y, w, shifts(), t, 1)}
+		}})
+	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 3, kind: compiler.Step, Smooth: true, lift: cubicBackRows.lift,
+		vjp: func(g, v *Node, x []*Node) []*Node {
+			c, order := v.obj.(*CubicCells), v.attr[0]
+			y, w := Index(g, -2, 0), Index(g, -2, 1)
+			return []*Node{c.At(y, w, x[1], x[2], order), nil, Mul(x[0], c.At(y, w, x[1], x[2], order+1))}
+		},
+		run: func(c *cpu.Call) error { return c.Each(runCubicBack[float64], runCubicBack[float32]) },
+		device: func(s *cuda.Step) bool {
+			c := s.Obj.(*CubicCells)
+			return cuda.CubicBack(s, c.first, c.ratio, c.ascending)
+		},
+		Sample: func(in Source) []*Node {
+			up := NewCubicCells([]int{1, 1, 2, 4}, 0.9, true)
+			return []*Node{cells().back(in(-1, 1, 2, 4), shifts(), in(0, 1, 4), 0, 6), cells().back(in(-1, 1, 4), shifts(), in(0, 1, 4), 2, 6),
+				up.back(in(-1, 1, 2, 4), Const([]float64{0.5, 0.5, 0.25, -0.5, -1, -0.5, 0, 0}, 2, 4), in(0, 1, 4), 0, 6)}
+		}})
+}
+
+// cubicWeights returns the weights of y_j, y_(j+1), w_j and w_(j+1) in a derivative by t.
+func cubicWeights(order int, t, ratio float64) (a, b, c, d float64) {
+	u := 1 - t
+	switch order {
+	case 0:
+		return u, t, u * (u*u - 1), ratio * t * (t*t - 1)
+	case 1:
+		return -1, 1, 1 - 3*u*u, ratio * (3*t*t - 1)
+	case 2:
+		return 0, 0, 6 * u, ratio * 6 * t
+	}
+	return 0, 0, -6, ratio * 6
+}
+
+// cellOf returns the cell of a shifted point among those of n knots, or -1.
+func cellOf(first int64, shift float64, n int) int {
+	if !(shift > -1e15 && shift < 1e15) {
+		return -1
+	}
+	j := int64(shift)
+	if float64(j) > shift {
+		j--
+	}
+	if j += first; j < 0 || j > int64(n)-2 {
+		return -1
+	}
+	return int(j)
+}
+
+func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	n, knots := last(c.Shape), last(c.InShape[0])
+	return cubicRows.each(c, 16*n, func(at []int) func(hand, from, to int) {
+		cells, order := c.Obj.(*CubicCells), c.Attr[0]
+		return func(_, from, to int) {
+			for r := from; r < to; r++ {
+				y, w := in[0][at[4*r]:][:knots], in[1][at[4*r+1]:][:knots]
+				shift, t := in[2][at[4*r+2]:][:n], in[3][at[4*r+3]:][:n]
+				v, first := out[r*n:(r+1)*n], cells.first[:n]
+				for k := range v {
+					a, b, p, q := cubicWeights(order, float64(t[k]), cells.ratio)
+					j := cellOf(first[k], float64(shift[k]), knots)
+					if j < 0 {
+						v[k] = T(math.NaN())
+						continue
+					}
+					v[k] = T(a*float64(y[j]) + b*float64(y[j+1]) + (p*float64(w[j]) + q*float64(w[j+1])))
+				}
+			}
+		}
+	})
+}
+
+func runCubicBack[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
+	knots, n := last(c.Shape), last(c.InShape[0])
+	return cubicBackRows.each(c, 16*n, func(at []int) func(hand, from, to int) {
+		cells, order := c.Obj.(*CubicCells), c.Attr[0]
+		return func(_, from, to int) {
+			for r := from; r < to; r++ {
+				g, shift, t := in[0][at[3*r]:][:n], in[1][at[3*r+1]:][:n], in[2][at[3*r+2]:][:n]
+				y, w := out[2*r*knots:][:knots], out[(2*r+1)*knots:][:knots]
+				clear(y)
+				clear(w)
+				for k, v := range g {
+					a, b, p, q := cubicWeights(order, float64(t[k]), cells.ratio)
+					j := cellOf(cells.first[k], float64(shift[k]), knots)
+					if j < 0 {
+						continue
+					}
+					y[j] += T(a * float64(v))
+					y[j+1] += T(b * float64(v))
+					w[j] += T(p * float64(v))
+					w[j+1] += T(q * float64(v))
+				}
+			}
+		}
+	})
+}
