@@ -13,21 +13,20 @@ import (
 // and w_j, its second derivative times a sixth of the square of the length of cell j, which lies between knots j and
 // j+1. At the fraction t of that cell the function is
 //
-//	y_j (1-t) + y_(j+1) t + w_j B(1-t) + r w_(j+1) B(t),  B(t) = t^3 - t
+//	y_j (1-t) + y_(j+1) t + w_j B(1-t) + r_j w_(j+1) B(t),  B(t) = t^3 - t
 //
-// where r is the square of the length of cell j over that of cell j+1. Knots at equal distances have r = 1, those at
-// equal ratios q have r = q^-2: one number in both.
+// where r_j is the square of the length of cell j over that of cell j+1.
 type CubicCells struct {
 	first     []int64
-	ratio     float64
+	ratio     *Node
 	ascending bool
 }
 
 // NewCubicCells makes the cells of evaluations at len(first) points: first are the cells of the points before they
-// are shifted, and ratio is r. ascending promises that the cells ascend also after they are shifted, which spares a
-// device a search in the gradient.
-func NewCubicCells(first []int, ratio float64, ascending bool) *CubicCells {
-	c := &CubicCells{ratio: ratio, ascending: ascending}
+// are shifted, and ratio is r, a number for each knot of which the last two are not read. ascending promises that the
+// cells ascend also after they are shifted, which spares a device a search in the gradient.
+func NewCubicCells(first []int, ratio []float64, ascending bool) *CubicCells {
+	c := &CubicCells{ratio: Const(ratio), ascending: ascending}
 	for _, v := range first {
 		c.first = append(c.first, int64(v))
 	}
@@ -45,70 +44,72 @@ func (c *CubicCells) At(y, w, shift, t *Node, order int) *Node {
 		return mistake("cubic", "derivative of order %d: want at least 0", order)
 	}
 	for i, x := range []*Node{y, w, shift, t} {
-		if len(x.shape) == 0 || i < 2 && last(x.shape) != last(y.shape) || i > 1 && last(x.shape) != len(c.first) {
-			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t}), Want: "as many elements in w as in y, and as many points as cells"})
+		if len(x.shape) == 0 || i < 2 && last(x.shape) != c.ratio.Size() || i > 1 && last(x.shape) != len(c.first) {
+			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t, c.ratio}), Want: "as many elements in y and w as ratios, and as many points as cells"})
 		}
 	}
-	lead, bad := cubicRows.lead("cubic", y, w, shift, t)
+	lead, bad := cubicRows.lead("cubic", y, w, shift, t, c.ratio)
 	if bad != nil {
 		return bad
 	}
 	if order > 3 {
 		return Full(0, withTail(lead, len(c.first))...)
 	}
-	v := newNode(cubicOp, withTail(lead, len(c.first)), y, w, shift, t)
+	v := newNode(cubicOp, withTail(lead, len(c.first)), y, w, shift, t, c.ratio)
 	v.attr, v.obj = []int{order}, c
 	return v
 }
 
-// back returns the gradients with respect to y and w, which have n knots, one after the other in an axis before the last.
-func (c *CubicCells) back(g, shift, t *Node, order, n int) *Node {
-	lead, bad := cubicBackRows.lead("cubic_back", g, shift, t)
+// back returns the gradients with respect to y and w one after the other in an axis before the last.
+func (c *CubicCells) back(g, shift, t *Node, order int) *Node {
+	lead, bad := cubicBackRows.lead("cubic_back", g, shift, t, c.ratio)
 	if bad != nil {
 		return bad
 	}
-	v := newNode(cubicBackOp, withTail(lead, 2, n), g, shift, t)
+	v := newNode(cubicBackOp, withTail(lead, 2, c.ratio.Size()), g, shift, t, c.ratio)
 	v.attr, v.obj = []int{order}, c
 	return v
 }
 
 var (
-	cubicRows     = rowOp{1, []int{1, 1, 1, 1}}
-	cubicBackRows = rowOp{2, []int{1, 1, 1}}
+	cubicRows     = rowOp{1, []int{1, 1, 1, 1, 1}}
+	cubicBackRows = rowOp{2, []int{1, 1, 1, 1}}
 )
 
 var cubicOp, cubicBackOp *Op
 
 func init() {
-	cells := func() *CubicCells { return NewCubicCells([]int{2, 1, 3, 1}, 0.9, false) }
+	cells := func() *CubicCells {
+		return NewCubicCells([]int{2, 1, 3, 1}, []float64{0.9, 0.8, 1.1, 0.9, 1, 1}, false)
+	}
 	shifts := func() *Node { return Const([]float64{-1.5, 0.25, 0, 1.75, 0.5, -0.25, -2, 1}, 2, 4) }
-	cubicOp = register(&Op{Name: "cubic", Arity: 4, kind: compiler.Step, Smooth: true, lift: cubicRows.lift,
+	cubicOp = register(&Op{Name: "cubic", Arity: 5, kind: compiler.Step, Smooth: true, lift: cubicRows.lift,
 		vjp: func(g, v *Node, x []*Node) []*Node {
 			c, order := v.obj.(*CubicCells), v.attr[0]
-			both := c.back(g, x[2], x[3], order, last(x[0].shape))
-			return []*Node{Index(both, -2, 0), Index(both, -2, 1), nil, Mul(g, c.At(x[0], x[1], x[2], x[3], order+1))}
+			both := c.back(g, x[2], x[3], order)
+			return []*Node{Index(both, -2, 0), Index(both, -2, 1), nil, Mul(g, c.At(x[0], x[1], x[2], x[3], order+1)), nil}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runCubic[float64], runCubic[float32]) },
-		device: func(s *cuda.Step) bool { c := s.Obj.(*CubicCells); return cuda.Cubic(s, c.first, c.ratio) },
+		device: func(s *cuda.Step) bool { return cuda.Cubic(s, s.Obj.(*CubicCells).first) },
 		Sample: func(in Source) []*Node {
 			y, w, t := in(-1, 1, 2, 6), in(-1, 1, 6), in(0, 1, 4)
 			return []*Node{cells().At(y, w, shifts(), t, 0), cells().At(y, w, shifts(), t, 1)}
 		}})
-	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 3, kind: compiler.Step, Smooth: true, lift: cubicBackRows.lift,
+	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 4, kind: compiler.Step, Smooth: true, lift: cubicBackRows.lift,
 		vjp: func(g, v *Node, x []*Node) []*Node {
 			c, order := v.obj.(*CubicCells), v.attr[0]
 			y, w := Index(g, -2, 0), Index(g, -2, 1)
-			return []*Node{c.At(y, w, x[1], x[2], order), nil, Mul(x[0], c.At(y, w, x[1], x[2], order+1))}
+			return []*Node{c.At(y, w, x[1], x[2], order), nil, Mul(x[0], c.At(y, w, x[1], x[2], order+1)), nil}
 		},
 		run: func(c *cpu.Call) error { return c.Each(runCubicBack[float64], runCubicBack[float32]) },
 		device: func(s *cuda.Step) bool {
 			c := s.Obj.(*CubicCells)
-			return cuda.CubicBack(s, c.first, c.ratio, c.ascending)
+			return cuda.CubicBack(s, c.first, c.ascending)
 		},
 		Sample: func(in Source) []*Node {
-			up := NewCubicCells([]int{1, 1, 2, 4}, 0.9, true)
-			return []*Node{cells().back(in(-1, 1, 2, 4), shifts(), in(0, 1, 4), 0, 6), cells().back(in(-1, 1, 4), shifts(), in(0, 1, 4), 2, 6),
-				up.back(in(-1, 1, 2, 4), Const([]float64{0.5, 0.5, 0.25, -0.5, -1, -0.5, 0, 0}, 2, 4), in(0, 1, 4), 0, 6)}
+			up := NewCubicCells([]int{1, 1, 2, 4}, []float64{0.9, 0.8, 1.1, 0.9, 1, 1}, true)
+			return []*Node{cells().back(in(-1, 1, 2, 4), shifts(), in(0, 1, 4), 0), cells().back(in(-1, 1, 4), shifts(), in(0, 1, 4), 2),
+				up.back(in(-1, 1, 2, 4), Const([]float64{0.5, 0.5, 0.25, -0.5, -1, -0.5, 0, 0}, 2, 4), in(0, 1, 4), 0)}
 		}})
 }
 
@@ -144,19 +145,19 @@ func cellOf(first int64, shift float64, n int) int {
 func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	n, knots := last(c.Shape), last(c.InShape[0])
 	return cubicRows.each(c, 16*n, func(at []int) func(hand, from, to int) {
-		cells, order := c.Obj.(*CubicCells), c.Attr[0]
+		cells, order, ratio := c.Obj.(*CubicCells), c.Attr[0], in[4]
 		return func(_, from, to int) {
 			for r := from; r < to; r++ {
-				y, w := in[0][at[4*r]:][:knots], in[1][at[4*r+1]:][:knots]
-				shift, t := in[2][at[4*r+2]:][:n], in[3][at[4*r+3]:][:n]
+				y, w := in[0][at[5*r]:][:knots], in[1][at[5*r+1]:][:knots]
+				shift, t := in[2][at[5*r+2]:][:n], in[3][at[5*r+3]:][:n]
 				v, first := out[r*n:(r+1)*n], cells.first[:n]
 				for k := range v {
-					a, b, p, q := cubicWeights(order, float64(t[k]), cells.ratio)
 					j := cellOf(first[k], float64(shift[k]), knots)
 					if j < 0 {
 						v[k] = T(math.NaN())
 						continue
 					}
+					a, b, p, q := cubicWeights(order, float64(t[k]), float64(ratio[j]))
 					v[k] = T(a*float64(y[j]) + b*float64(y[j+1]) + (p*float64(w[j]) + q*float64(w[j+1])))
 				}
 			}
@@ -167,19 +168,19 @@ func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 func runCubicBack[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	knots, n := last(c.Shape), last(c.InShape[0])
 	return cubicBackRows.each(c, 16*n, func(at []int) func(hand, from, to int) {
-		cells, order := c.Obj.(*CubicCells), c.Attr[0]
+		cells, order, ratio := c.Obj.(*CubicCells), c.Attr[0], in[3]
 		return func(_, from, to int) {
 			for r := from; r < to; r++ {
-				g, shift, t := in[0][at[3*r]:][:n], in[1][at[3*r+1]:][:n], in[2][at[3*r+2]:][:n]
+				g, shift, t := in[0][at[4*r]:][:n], in[1][at[4*r+1]:][:n], in[2][at[4*r+2]:][:n]
 				y, w := out[2*r*knots:][:knots], out[(2*r+1)*knots:][:knots]
 				clear(y)
 				clear(w)
 				for k, v := range g {
-					a, b, p, q := cubicWeights(order, float64(t[k]), cells.ratio)
 					j := cellOf(cells.first[k], float64(shift[k]), knots)
 					if j < 0 {
 						continue
 					}
+					a, b, p, q := cubicWeights(order, float64(t[k]), float64(ratio[j]))
 					y[j] += T(a * float64(v))
 					y[j+1] += T(b * float64(v))
 					w[j] += T(p * float64(v))

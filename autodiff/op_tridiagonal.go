@@ -9,34 +9,39 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Tridiagonal is a factored symmetric tridiagonal matrix A = L D L^T with constant elements.
+// Tridiagonal is a factored tridiagonal matrix A = L D U with constant elements.
 type Tridiagonal struct {
 	below   *Node // L_(i,i-1), 0 for i = 0
+	above   *Node // U_(i-1,i), 0 for i = 0
 	inverse *Node // 1/D_i
 	reach   int   // elements after which a sweep has forgotten where it began; 0 if that is never
 	err     *Node
 }
 
-// NewTridiagonal factors the matrix with the given diagonal and off-diagonal, which has one element
-// less. It must be positive definite, and should be dominated by its diagonal: there is no pivoting.
-// A mistake stays with the Nodes that [Tridiagonal.Solve] makes.
-func NewTridiagonal(diagonal, off []float64) *Tridiagonal {
+// NewTridiagonal factors the matrix with the elements below, on and above the diagonal; below and above have one
+// element less, and a symmetric matrix has the same in both. It should be dominated by its diagonal: there is no
+// pivoting, and a pivot must be positive. A mistake stays with the Nodes that [Tridiagonal.Solve] makes.
+func NewTridiagonal(below, diagonal, above []float64) *Tridiagonal {
 	n := len(diagonal)
-	if n == 0 || len(off) != n-1 {
-		return &Tridiagonal{err: mistake("tridiagonal", "%d diagonal and %d off-diagonal elements: want one more on the diagonal", n, len(off))}
+	if n == 0 || len(below) != n-1 || len(above) != n-1 {
+		return &Tridiagonal{err: mistake("tridiagonal", "%d diagonal elements, %d below and %d above: want one more on the diagonal", n, len(below), len(above))}
 	}
-	below, inverse := make([]float64, n), make([]float64, n)
+	l, u, inverse := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, d := range diagonal {
 		if i > 0 {
-			below[i] = off[i-1] * inverse[i-1]
-			d -= below[i] * off[i-1]
+			l[i], u[i] = below[i-1]*inverse[i-1], above[i-1]*inverse[i-1]
+			d -= l[i] * above[i-1]
 		}
 		if !(d > 0) || math.IsInf(d, 0) {
-			return &Tridiagonal{err: mistake("tridiagonal", "pivot %d is %g: want a positive definite matrix", i, d)}
+			return &Tridiagonal{err: mistake("tridiagonal", "pivot %d is %g: want a matrix dominated by its diagonal", i, d)}
 		}
 		inverse[i] = 1 / d
 	}
-	return &Tridiagonal{below: Const(below), inverse: Const(inverse), reach: reach(below)}
+	t := &Tridiagonal{below: Const(l), above: Const(u), inverse: Const(inverse)}
+	if a, b := reach(l), reach(u); a > 0 && b > 0 {
+		t.reach = max(a, b)
+	}
+	return t
 }
 
 // forgotten is the weight below which an element has no influence in float64.
@@ -60,8 +65,13 @@ func reach(below []float64) int {
 	return max(worst, 1)
 }
 
-// Solve returns the x with A x = b for the rows of b, its last axis. Gradient: the same solve.
-func (t *Tridiagonal) Solve(b *Node) *Node {
+// Solve returns the x with A x = b for the rows of b, its last axis. Gradient: A^-T g.
+func (t *Tridiagonal) Solve(b *Node) *Node { return t.solve(b, 0) }
+
+// SolveTransposed returns the x with A^T x = b for the rows of b. Gradient: A^-1 g.
+func (t *Tridiagonal) SolveTransposed(b *Node) *Node { return t.solve(b, 1) }
+
+func (t *Tridiagonal) solve(b *Node, transposed int) *Node {
 	if t.err != nil {
 		return t.err
 	}
@@ -71,36 +81,38 @@ func (t *Tridiagonal) Solve(b *Node) *Node {
 	if len(b.shape) == 0 || last(b.shape) != t.below.Size() {
 		return failed(&tensor.ShapeError{Op: "solve_tridiagonal", Got: []tensor.Shape{b.shape, t.below.shape}, Want: "rows as long as the diagonal"})
 	}
-	x := newNode(tridiagonalOp, b.shape, b, t.below, t.inverse)
-	x.attr = []int{t.reach}
+	l, u := t.below, t.above
+	if transposed == 1 {
+		l, u = u, l
+	}
+	x := newNode(tridiagonalOp, b.shape, b, l, t.inverse, u)
+	x.attr = []int{t.reach, transposed}
 	x.obj = t
 	return x
 }
 
-var tridiagonalRows = rowOp{1, []int{1, 1, 1}}
+var tridiagonalRows = rowOp{1, []int{1, 1, 1, 1}}
 
 var tridiagonalOp *Op
 
 func init() {
-	tridiagonalOp = register(&Op{Name: "solve_tridiagonal", Arity: 3, kind: compiler.Step, Smooth: true, lift: tridiagonalRows.lift,
+	tridiagonalOp = register(&Op{Name: "solve_tridiagonal", Arity: 4, kind: compiler.Step, Smooth: true, lift: tridiagonalRows.lift,
 		vjp: func(g, x *Node, _ []*Node) []*Node {
-			return []*Node{x.obj.(*Tridiagonal).Solve(g), nil, nil}
+			return []*Node{x.obj.(*Tridiagonal).solve(g, 1-x.attr[1]), nil, nil, nil}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runTridiagonal[float64], runTridiagonal[float32]) },
 		device: cuda.Tridiagonal,
 		Sample: func(in Source) []*Node {
-			wide, off := make([]float64, 150), make([]float64, 149)
-			for i := range off {
-				wide[i], off[i] = 4+float64(i%3), 1
+			wide, off, ramp := make([]float64, 150), make([]float64, 149), make([]float64, 150)
+			for i := range wide {
+				wide[i], ramp[i] = 4+float64(i%3), math.Sin(float64(i))
 			}
-			wide[149] = 3
-			return []*Node{NewTridiagonal([]float64{2, 3, 4, 2.5}, []float64{0.5, -1, 1}).Solve(in(-1, 1, 5, 4)),
-				NewTridiagonal([]float64{2}, nil).Solve(in(-1, 1, 1)),
-				NewTridiagonal(wide, off).Solve(Outer(in(-1, 1, 2), filled("ramp", tensor.Shape{150}, func(v []float64) {
-					for i := range v {
-						v[i] = math.Sin(float64(i))
-					}
-				})))}
+			for i := range off {
+				off[i] = 1
+			}
+			return []*Node{NewTridiagonal([]float64{0.5, -1, 1}, []float64{2, 3, 4, 2.5}, []float64{0.25, -1, 0.5}).Solve(in(-1, 1, 5, 4)),
+				NewTridiagonal(nil, []float64{2}, nil).SolveTransposed(in(-1, 1, 1)),
+				NewTridiagonal(off, wide, off).Solve(Outer(in(-1, 1, 2), Const(ramp)))}
 		}})
 }
 
@@ -109,23 +121,23 @@ func init() {
 func runTridiagonal[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	n := last(c.Shape)
 	return tridiagonalRows.each(c, 4*n, func(at []int) func(hand, from, to int) {
-		below, inverse := in[1][:n], in[2][:n]
+		below, inverse, above := in[1][:n], in[2][:n], in[3][:n]
 		return func(_, from, to int) {
 			r := from
 			for ; r+4 <= to; r += 4 {
 				b := in[0]
-				sweep4(out[r*n:(r+4)*n], b[at[3*r]:][:n], b[at[3*r+3]:][:n], b[at[3*r+6]:][:n], b[at[3*r+9]:][:n], below, inverse)
+				sweep4(out[r*n:(r+4)*n], b[at[4*r]:][:n], b[at[4*r+4]:][:n], b[at[4*r+8]:][:n], b[at[4*r+12]:][:n], below, inverse, above)
 			}
 			for ; r < to; r++ {
-				sweep(out[r*n:(r+1)*n], in[0][at[3*r]:][:n], below, inverse)
+				sweep(out[r*n:(r+1)*n], in[0][at[4*r]:][:n], below, inverse, above)
 			}
 		}
 	})
 }
 
-func sweep[T cpu.Real](x, b, below, inverse []T) {
+func sweep[T cpu.Real](x, b, below, inverse, above []T) {
 	n := len(x)
-	b, below, inverse = b[:n], below[:n], inverse[:n]
+	b, below, inverse, above = b[:n], below[:n], inverse[:n], above[:n]
 	y := 0.0
 	for i, v := range b {
 		y = float64(v) - float64(below[i])*y
@@ -134,15 +146,15 @@ func sweep[T cpu.Real](x, b, below, inverse []T) {
 	z := y * float64(inverse[n-1])
 	x[n-1] = T(z)
 	for i := n - 2; i >= 0; i-- {
-		z = float64(x[i])*float64(inverse[i]) - float64(below[i+1])*z
+		z = float64(x[i])*float64(inverse[i]) - float64(above[i+1])*z
 		x[i] = T(z)
 	}
 }
 
 // sweep4 is sweep for four rows, with the same bits.
-func sweep4[T cpu.Real](x, b0, b1, b2, b3, below, inverse []T) {
+func sweep4[T cpu.Real](x, b0, b1, b2, b3, below, inverse, above []T) {
 	n := len(b0)
-	b1, b2, b3, below, inverse = b1[:n], b2[:n], b3[:n], below[:n], inverse[:n]
+	b1, b2, b3, below, inverse, above = b1[:n], b2[:n], b3[:n], below[:n], inverse[:n], above[:n]
 	x0, x1, x2, x3 := x[:n], x[n:2*n], x[2*n:3*n], x[3*n:4*n]
 	var y0, y1, y2, y3 float64
 	for i := range b0 {
@@ -157,7 +169,7 @@ func sweep4[T cpu.Real](x, b0, b1, b2, b3, below, inverse []T) {
 	y0, y1, y2, y3 = y0*d, y1*d, y2*d, y3*d
 	x0[n-1], x1[n-1], x2[n-1], x3[n-1] = T(y0), T(y1), T(y2), T(y3)
 	for i := n - 2; i >= 0; i-- {
-		d, l := float64(inverse[i]), float64(below[i+1])
+		d, l := float64(inverse[i]), float64(above[i+1])
 		y0 = float64(x0[i])*d - l*y0
 		y1 = float64(x1[i])*d - l*y1
 		y2 = float64(x2[i])*d - l*y2

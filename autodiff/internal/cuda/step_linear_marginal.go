@@ -3,12 +3,13 @@ package cuda
 import "fmt"
 
 // marginalText is arithmetic with unevaluated sums of two numbers, as on the processor, and the sum of such numbers
-// over the threads of a block. NVRTC must not contract what cancels: products are fma or rounded alone.
+// over the threads of a block. NVRTC contracts a product and a sum to one
+// rounding, which must not happen where errors are found: such a product is an fma with 0.
 const marginalText = `struct eu_dd { double hi, lo; };
 __shared__ double marginal_lo[256];
 static inline __device__ eu_dd eu_dd_make(double hi, double lo) { eu_dd x; x.hi = hi; x.lo = lo; return x; }
 static inline __device__ eu_dd eu_dd_sum(double a, double b) { double s = a + b, t = s - a; return eu_dd_make(s, (a - (s - t)) + (b - t)); }
-static inline __device__ eu_dd eu_dd_product(double a, double b) { double p = a * b; return eu_dd_make(p, fma(a, b, -p)); }
+static inline __device__ eu_dd eu_dd_product(double a, double b) { double p = fma(a, b, 0.0); return eu_dd_make(p, fma(a, b, -p)); }
 static inline __device__ eu_dd eu_dd_add(eu_dd x, eu_dd y) { eu_dd s = eu_dd_sum(x.hi, y.hi); return eu_dd_sum(s.hi, s.lo + (x.lo + y.lo)); }
 static inline __device__ eu_dd eu_dd_sub(eu_dd x, eu_dd y) { return eu_dd_add(x, eu_dd_make(-y.hi, -y.lo)); }
 static inline __device__ eu_dd eu_dd_mul(eu_dd x, eu_dd y) { eu_dd p = eu_dd_product(x.hi, y.hi); return eu_dd_sum(p.hi, fma(x.hi, y.lo, fma(x.lo, y.hi, p.lo))); }

@@ -109,23 +109,23 @@ const tridiagonalTile = 32
 func Tridiagonal(s *Step) bool {
 	n, _ := lengths(s, 0)
 	reach := s.Attr[0]
-	place := rowTable(s, 1, 1, 1, 1)
+	place := rowTable(s, 1, 1, 1, 1, 1)
 	if reach == 0 || n < 2*tridiagonalTile {
 		s.Lines(s.Size()/n, fmt.Sprintf(`		const int n = %[1]s;
-		const R *b = in0 + (%[2]s)[3 * i];
+		const R *b = in0 + (%[2]s)[4 * i];
 		R *x = out + i * n;
 		double y = 0.0;
 		for (int k = 0; k < n; k++) { y = b[k] - (double)in1[k] * y; x[k] = (R)y; }
 		double z = y * in2[n - 1];
 		x[n - 1] = (R)z;
-		for (int k = n - 2; k >= 0; k--) { z = (double)x[k] * in2[k] - (double)in1[k + 1] * z; x[k] = (R)z; }`, number(n), place))
+		for (int k = n - 2; k >= 0; k--) { z = (double)x[k] * in2[k] - (double)in3[k + 1] * z; x[k] = (R)z; }`, number(n), place))
 		return true
 	}
 	tiles := (n + tridiagonalTile - 1) / tridiagonalTile
 	s.Elements(s.Size()/n*tiles, fmt.Sprintf(`		const int n = %[1]s, tile = %[3]d, reach = %[4]d;
 		const index_t row = i / %[5]d;
 		const int from = (int)(i %% %[5]d) * tile, to = from + tile < n ? from + tile : n, end = to + reach < n ? to + reach : n;
-		const R *b = in0 + (%[2]s)[3 * row];
+		const R *b = in0 + (%[2]s)[4 * row];
 		double y = 0.0, swept[%[6]d];
 		for (int k = from - reach > 0 ? from - reach : 0; k < end; k++) {
 			y = b[k] - (double)in1[k] * y;
@@ -133,7 +133,7 @@ func Tridiagonal(s *Step) bool {
 		}
 		double z = 0.0;
 		for (int k = end - 1; k >= from; k--) {
-			z = swept[k - from] * in2[k] - (k + 1 < n ? (double)in1[k + 1] * z : 0.0);
+			z = swept[k - from] * in2[k] - (k + 1 < n ? (double)in3[k + 1] * z : 0.0);
 			if (k < to) out[row * n + k] = (R)z;
 		}`, number(n), place, tridiagonalTile, reach, tiles, tridiagonalTile+reach))
 	return true

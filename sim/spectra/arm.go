@@ -1,0 +1,128 @@
+package spectra
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff"
+)
+
+// ArmSettings describe the spectra of one arm: an instrument's wavelength grid and the templates for it.
+type ArmSettings struct {
+	Name     string    // name in messages, such as desi_b
+	Template []float64 // wavelengths of the templates, in Angstrom
+	// Linear says that templates have equal steps of wavelength. Default: of its logarithm.
+	Linear   bool
+	Observed []float64 // observed wavelengths, ascending, in Angstrom
+	// Continuum is the number of functions of the continuum. Default 5; DESI spectra take 10.
+	Continuum int
+	// Chebyshev uses Chebyshev polynomials. Default: 1, x, x^2 and Gaussians.
+	Chebyshev bool
+	// PlainBasis keeps the functions as they are. Default: they are made orthonormal, which changes no result but for
+	// rounding.
+	PlainBasis bool
+	// Resolution mixes observed pixels, the same for all spectra. Default: none; see Exposure.Band for one each.
+	Resolution *Resolution
+	Rotation   Rotation
+	// MinVel and MaxVel are the range of velocities, in km/s, that the template must cover. Default -1000 to 1000.
+	MinVel, MaxVel float64
+	// Nearest reads the template at the knot that follows, without a spline. It has no derivative by velocity.
+	Nearest bool
+}
+
+// Arm holds what all spectra of one arm share. It is immutable.
+type Arm struct {
+	s        ArmSettings
+	grid     *Grid
+	doppler  *shifted
+	basis    *autodiff.Node // (K, N)
+	change   *autodiff.Node // A of basis = A P for the functions P; nil if they are the same
+	logDet   float64        // log |det A|
+	band     *autodiff.Node
+	rotation Rotation
+}
+
+// NewArm checks the settings and computes the constants. It returns a *GridError for a template grid that is not what
+// the settings say, and a *CoverageError if it does not cover the observed wavelengths at all velocities.
+func NewArm(s ArmSettings) (*Arm, error) {
+	fail := func(err error) (*Arm, error) { return nil, fmt.Errorf("spectra: arm %s: %w", s.Name, err) }
+	if s.Continuum == 0 {
+		s.Continuum = 5
+	}
+	if s.MinVel == 0 && s.MaxVel == 0 {
+		s.MinVel, s.MaxVel = -1000, 1000
+	}
+	if !(s.MinVel <= s.MaxVel) || s.MinVel <= -SpeedOfLight || s.MaxVel >= SpeedOfLight {
+		return fail(fmt.Errorf("velocities from %g to %g km/s: want an ascending range below the speed of light", s.MinVel, s.MaxVel))
+	}
+	grid, err := NewGrid(s.Template, !s.Linear)
+	if err != nil {
+		return fail(err)
+	}
+	for i, x := range s.Observed {
+		if i > 0 && !(x > s.Observed[i-1]) {
+			return fail(fmt.Errorf("observed wavelength %d is %g Angstrom after %g: want them ascending", i, x, s.Observed[i-1]))
+		}
+	}
+	p, err := Basis(s.Observed, s.Continuum, s.Chebyshev)
+	if err != nil {
+		return fail(err)
+	}
+	if err := grid.CheckCoverage(s.Observed, s.MinVel, s.MaxVel); err != nil {
+		return fail(err)
+	}
+	if s.Linear && !s.Rotation.None {
+		return fail(fmt.Errorf("rotation on a linear template grid: want a logarithmic one, or Rotation.None"))
+	}
+	a := &Arm{s: s, grid: grid, doppler: grid.shifted(s.Observed), rotation: s.Rotation.withDefaults()}
+	k, n := s.Continuum, len(s.Observed)
+	if !s.PlainBasis {
+		change, logDet, err := orthonormalised(p, k)
+		if err != nil {
+			return fail(err)
+		}
+		a.change, a.logDet = autodiff.Const(change, k, k), logDet
+	}
+	a.basis = autodiff.Const(p, k, n)
+	if r := s.Resolution; r != nil {
+		if r.Pixels != n {
+			return fail(fmt.Errorf("a resolution matrix of %d pixels for %d wavelengths", r.Pixels, n))
+		}
+		a.band = r.Node()
+	}
+	return a, nil
+}
+
+// Settings returns the settings, with defaults in place of zeros.
+func (a *Arm) Settings() ArmSettings { return a.s }
+
+// Grid returns the template's grid.
+func (a *Arm) Grid() *Grid { return a.grid }
+
+// Pixels returns the number of observed wavelengths.
+func (a *Arm) Pixels() int { return len(a.s.Observed) }
+
+// Model returns the spectra at the observed wavelengths, without continuum, of templates whose natural logarithms are
+// the rows of logFlux. vel and vsini, in km/s, lack the axis of the rows; a nil vsini broadens nothing. band is a
+// resolution matrix, or one for each row; nil is that of the arm. Gradient: with respect to all.
+func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
+	flux := a.grid.Broaden(autodiff.Exp(logFlux), vsini, a.rotation)
+	return a.resolved(a.doppler.evaluate(flux, vel, a.s.Nearest), band)
+}
+
+func (a *Arm) resolved(x, band *autodiff.Node) *autodiff.Node {
+	if band == nil {
+		band = a.band
+	}
+	if band == nil {
+		return x
+	}
+	return autodiff.BandedMatVec(band, x, false)
+}
+
+// coefficients returns those of the functions as they were before they were made orthonormal.
+func (a *Arm) coefficients(c *autodiff.Node) *autodiff.Node {
+	if a.change == nil {
+		return c
+	}
+	return autodiff.MatMul(c, a.change)
+}

@@ -1,0 +1,220 @@
+package spectra
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/autodiff"
+)
+
+// Exposure is one observed spectrum, or one of each star of a batch. Leading axes are stars.
+type Exposure struct {
+	Arm      *Arm
+	Template *autodiff.Node // rows of log flux at the knots of the arm
+	Flux     *autodiff.Node // rows of pixels
+	Err      *autodiff.Node // standard deviations; a masked pixel has a large one
+	// Floor is added to Err in quadrature, in the likelihood only: a number, one for each row, or one for each pixel.
+	// Default: none.
+	Floor *autodiff.Node
+	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm.
+	Band *autodiff.Node
+	// Good is 1 where a pixel counts in TrueChiSquare and 0 elsewhere. Default: everywhere.
+	Good *autodiff.Node
+	// Outside is how far the parameters are outside of the template library, 0 inside, a number for each row. Default:
+	// inside. See Likelihood.
+	Outside *autodiff.Node
+}
+
+// Likelihood is the chain from templates to chi-square. All Nodes have the leading axes of the stars.
+//
+// With Outside, each spectrum adds Outside times 10 times the number of pixels of all spectra. Where Outside is not
+// finite, or the template is not finite or above 1e100 where Outside is positive, a spectrum adds 1000 times as much
+// and nothing else.
+type Likelihood struct {
+	// ChiSquare is -2 log L of all spectra, with the penalties of Outside: chi2 + 2 sum log e + log det M.
+	ChiSquare *autodiff.Node
+	Spectra   []Spectrum // one for each exposure
+}
+
+// Spectrum is the part of one exposure.
+type Spectrum struct {
+	Model        *autodiff.Node // template at the pixels, before the continuum
+	Continuum    *autodiff.Node
+	Coefficients *autodiff.Node // of the continuum's functions
+	Residuals    *autodiff.Node // (flux - continuum*model)/e, with the floor
+	// ChiSquare is -2 log L of this spectrum, without penalties.
+	ChiSquare *autodiff.Node
+	// TrueChiSquare is the sum of ((flux - continuum*model)/Err)^2 over good pixels, without the floor.
+	TrueChiSquare *autodiff.Node
+	// Marginal is chi2 + log det M alone. In programs of float32, whose rounding of it would hide small differences, it
+	// comes in two Nodes to be added in float64, with LogErr, which is constant in a fit.
+	Marginal, MarginalRest *autodiff.Node
+	LogErr                 *autodiff.Node // 2 sum log e + the constant of the basis
+
+	arm      *Arm
+	scaled   *autodiff.Node // Model / e
+	marginal *autodiff.LinearMarginal
+}
+
+// NewLikelihood builds the graph of exposures of stars at velocities vel that rotate at vsini (km/s), one number for
+// each star. A nil vsini broadens nothing. Exposures of one arm with the same Template Node share the model.
+func NewLikelihood(vel, vsini *autodiff.Node, exposures ...Exposure) *Likelihood {
+	l := &Likelihood{}
+	pixels := 0
+	for _, e := range exposures {
+		pixels += e.Arm.Pixels()
+	}
+	for _, e := range exposures {
+		template, skip := e.safeTemplate()
+		s := newSpectrum(e, e.Arm.Model(template, vel, vsini, e.Band))
+		part := s.ChiSquare
+		if e.Outside != nil {
+			penalty := 10 * float64(pixels)
+			inside := autodiff.Where(skip, autodiff.Scalar(0), e.Outside)
+			part = autodiff.Where(skip, autodiff.Scalar(0), part)
+			part = autodiff.Where(autodiff.Mul(autodiff.Greater(inside, autodiff.Scalar(0)), notFinite(part)), autodiff.Scalar(0), part)
+			part = autodiff.Add(part, autodiff.Where(skip, autodiff.Scalar(1000*penalty), autodiff.Scale(penalty, inside)))
+			s.Model = autodiff.Where(column(skip), autodiff.Scalar(math.NaN()), s.Model)
+		}
+		l.Spectra = append(l.Spectra, s)
+		if l.ChiSquare == nil {
+			l.ChiSquare = part
+		} else {
+			l.ChiSquare = autodiff.Add(l.ChiSquare, part)
+		}
+	}
+	return l
+}
+
+// highestLogFlux is log 1e100.
+const highestLogFlux = 100 * math.Ln10
+
+// safeTemplate returns the template with zeros in the rows to be skipped, and which these are; nil for none.
+func (e Exposure) safeTemplate() (template, skip *autodiff.Node) {
+	if e.Outside == nil {
+		return e.Template, nil
+	}
+	top, bottom := autodiff.MaxAxes(e.Template, -1), autodiff.MinAxes(e.Template, -1)
+	low := autodiff.Mul(autodiff.LessEqual(top, autodiff.Scalar(highestLogFlux)), autodiff.Greater(bottom, autodiff.Scalar(math.Inf(-1))))
+	wild := autodiff.Mul(autodiff.NotEqual(e.Outside, autodiff.Scalar(0)), autodiff.Equal(low, autodiff.Scalar(0)))
+	skip = autodiff.Maximum(notFinite(e.Outside), wild)
+	return autodiff.Where(column(skip), autodiff.Scalar(0), e.Template), skip
+}
+
+// notFinite is 1 where x is NaN or infinite.
+func notFinite(x *autodiff.Node) *autodiff.Node {
+	return autodiff.NotEqual(autodiff.Sub(x, x), autodiff.Scalar(0))
+}
+
+func newSpectrum(e Exposure, model *autodiff.Node) Spectrum {
+	err := e.Err
+	if e.Floor != nil {
+		floor := e.Floor
+		if k := len(floor.Shape()); k > 0 && k == len(err.Shape())-1 {
+			floor = column(floor)
+		}
+		err = autodiff.Hypot(err, floor)
+	}
+	weight := autodiff.Reciprocal(err)
+	s := Spectrum{Model: model, arm: e.Arm, scaled: autodiff.Mul(model, weight)}
+	s.marginal = autodiff.NewLinearMarginal(s.scaled, autodiff.Mul(e.Flux, weight), e.Arm.basis)
+	s.Marginal, s.MarginalRest = s.marginal.ChiSquare(), s.marginal.ChiSquareRest()
+	s.LogErr = autodiff.Shift(autodiff.Scale(2, autodiff.SumAxes(autodiff.Log(err), -1)), -2*e.Arm.logDet)
+	s.ChiSquare = autodiff.Add(s.Marginal, s.LogErr)
+	a := s.marginal.Coefficients()
+	s.Continuum = autodiff.MatMul(a, e.Arm.basis)
+	s.Coefficients = e.Arm.coefficients(a)
+	miss := autodiff.Sub(e.Flux, autodiff.Mul(s.Continuum, model))
+	s.Residuals = autodiff.Mul(miss, weight)
+	square := autodiff.Square(autodiff.Div(miss, e.Err))
+	if e.Good != nil {
+		square = autodiff.Where(e.Good, square, autodiff.Scalar(0))
+	}
+	s.TrueChiSquare = autodiff.SumAxes(square, -1)
+	return s
+}
+
+// ContinuumOnly returns the spectra of a template of ones, with the resolution applied to it: what the continuum alone
+// can fit. Outside is ignored.
+func ContinuumOnly(exposures ...Exposure) []Spectrum {
+	out := make([]Spectrum, len(exposures))
+	for i, e := range exposures {
+		out[i] = newSpectrum(e, e.Arm.resolved(autodiff.Full(1, e.Flux.Shape()...), e.Band))
+	}
+	return out
+}
+
+// GaussNewton returns the gradient of ChiSquare and the Gauss-Newton approximation of its Hessian with respect to
+// parameters, one number for each star or a last axis of them, in the order in which they are given: twice the
+// products of the model's derivatives after what the continuum can take up is projected out of them (Kaufman). The
+// gradient keeps log det M. Errors and penalties must not depend on the parameters: their part is not included.
+func (l *Likelihood) GaussNewton(params ...*autodiff.Node) (gradient, hessian *autodiff.Node) {
+	for _, s := range l.Spectra {
+		g, h := s.gaussNewton(directions(l.ChiSquare.Shape(), params))
+		if gradient == nil {
+			gradient, hessian = g, h
+		} else {
+			gradient, hessian = autodiff.Add(gradient, g), autodiff.Add(hessian, h)
+		}
+	}
+	return gradient, hessian
+}
+
+// direction is a parameter and a one for each star.
+type direction struct{ param, one *autodiff.Node }
+
+func directions(lead []int, params []*autodiff.Node) []direction {
+	var out []direction
+	for _, p := range params {
+		if len(p.Shape()) == len(lead) {
+			out = append(out, direction{p, autodiff.Full(1, p.Shape()...)})
+			continue
+		}
+		n := p.Shape()[len(p.Shape())-1]
+		for i := range n {
+			one := make([]float64, n)
+			one[i] = 1
+			out = append(out, direction{p, autodiff.Broadcast(autodiff.Const(one), p.Shape()...)})
+		}
+	}
+	return out
+}
+
+func (s Spectrum) gaussNewton(along []direction) (gradient, hessian *autodiff.Node) {
+	rows := make([]*autodiff.Node, len(along))
+	for i, d := range along {
+		rows[i] = autodiff.JVP(s.scaled, []*autodiff.Node{d.param}, []*autodiff.Node{d.one})
+	}
+	j := autodiff.Stack(-2, rows...)
+	slope := autodiff.Grad(s.Marginal, s.scaled)[0]
+	shape := s.scaled.Shape()
+	lead, n := shape[:len(shape)-1], shape[len(shape)-1]
+	gradient = autodiff.MatMul(j, column(slope))
+	gradient = autodiff.Reshape(gradient, append(lead.Clone(), len(along))...)
+	c := autodiff.Reshape(s.Continuum, append(lead.Clone(), 1, n)...)
+	p := s.marginal.Project(autodiff.Mul(c, j))
+	return gradient, autodiff.Scale(2, autodiff.MatMul(p, autodiff.T(p)))
+}
+
+// Hessian returns the second derivatives of chi, one number for each star, with respect to parameters as for
+// GaussNewton, exactly. The stars must not share parameters.
+func Hessian(chi *autodiff.Node, params ...*autodiff.Node) *autodiff.Node {
+	lead := chi.Shape()
+	columns := func(y *autodiff.Node) []*autodiff.Node {
+		var out []*autodiff.Node
+		for i, g := range autodiff.Grad(y, params...) {
+			if len(params[i].Shape()) == len(lead) {
+				out = append(out, g)
+				continue
+			}
+			for k := range params[i].Shape()[len(lead)] {
+				out = append(out, autodiff.Index(g, -1, k))
+			}
+		}
+		return out
+	}
+	var rows []*autodiff.Node
+	for _, g := range columns(chi) {
+		rows = append(rows, autodiff.Stack(-1, columns(g)...))
+	}
+	return autodiff.Stack(-2, rows...)
+}

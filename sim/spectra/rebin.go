@@ -1,0 +1,118 @@
+package spectra
+
+import (
+	"fmt"
+	"math"
+	"sort"
+)
+
+// Air returns the wavelength in air of a wavelength in vacuum, both in Angstrom, as the reference converts it.
+func Air(vacuum float64) float64 {
+	s := vacuum * vacuum
+	return vacuum / (1 + 2.735182e-4 + 131.4182/s + 2.76249e8/(s*s))
+}
+
+// Vacuum returns the wavelength in vacuum, in Angstrom, that Air converts to air.
+func Vacuum(air float64) float64 {
+	v := air
+	for range 20 { // the refractive index hardly changes: each step gains four digits
+		next := air * v / Air(v)
+		if next == v {
+			break
+		}
+		v = next
+	}
+	return v
+}
+
+// NativePower is the default resolving power of library spectra.
+const NativePower = 100000
+
+// LineSpread gives Rebin the resolution.
+type LineSpread struct {
+	// Power is the resolving power lambda/FWHM of the result at wavelength lam (Angstrom).
+	Power func(lam float64) float64
+	// Native is the resolving power of the input. Default NativePower.
+	Native float64
+}
+
+// Rebin brings a spectrum to the pixels out (Angstrom): the flux, linear between its samples at ascending wavelengths
+// in, is convolved with the Gaussian that takes it from the native to the wanted resolution at each pixel, and
+// averaged over the pixel, whose edges are halfway to its neighbours. Samples more than 5 sigma away do not count. To
+// weight by photons, multiply flux by the wavelength and divide the result by it.
+func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
+	if len(in) != len(flux) || len(in) < 2 || len(out) < 2 {
+		return nil, fmt.Errorf("spectra: %d samples at %d wavelengths for %d pixels: want as many, and at least 2 of each", len(flux), len(in), len(out))
+	}
+	for i := 1; i < len(in); i++ {
+		if !(in[i] > in[i-1]) {
+			return nil, &GridError{Index: i}
+		}
+	}
+	if spread.Native == 0 {
+		spread.Native = NativePower
+	}
+	result := make([]float64, len(out))
+	for i, lam := range out {
+		power := spread.Power(lam)
+		if !(power > 0 && power < spread.Native) {
+			return nil, fmt.Errorf("spectra: a resolving power of %g at %g Angstrom: want it above 0 and below the input's %g", power, lam, spread.Native)
+		}
+		a, b := lam/power, lam/spread.Native
+		sigma := math.Sqrt(a*a-b*b) / (2 * math.Sqrt(2*math.Ln2))
+		lo, hi := pixelEdges(out, i)
+		if !(hi > lo) {
+			return nil, &GridError{Index: i}
+		}
+		from := sort.SearchFloat64s(in, lam-5*sigma) - 1
+		to := sort.SearchFloat64s(in, lam+5*sigma) + 1
+		if from < 0 || to >= len(in) {
+			return nil, &CoverageError{First: in[0], Last: in[len(in)-1], NeedFirst: lam - 5*sigma, NeedLast: lam + 5*sigma, Point: i}
+		}
+		sum := 0.0
+		for k, w := range pixelWeights(in[from:to+1], lo, hi, sigma) {
+			sum += w * flux[from+k]
+		}
+		result[i] = sum
+	}
+	return result, nil
+}
+
+func pixelEdges(x []float64, i int) (lo, hi float64) {
+	n := len(x)
+	half := func(k int) float64 { k = min(max(k, 0), n-2); return (x[k+1] - x[k]) / 2 }
+	return x[i] - half(i-1), x[i] + half(i)
+}
+
+// pixelWeights returns the weights of samples at in, linear in between, in their Gaussian mean over the pixel lo..hi:
+// the integrals over each interval of its two linear functions times the part of a line at u that falls into the
+// pixel, P((hi-u)/sigma) - P((lo-u)/sigma), where P is the normal distribution function.
+func pixelWeights(in []float64, lo, hi, sigma float64) []float64 {
+	w := make([]float64, len(in))
+	scale := sigma / (hi - lo)
+	for k := range len(in) - 1 {
+		var zero, one float64 // moments of s = (edge-u)/sigma, between the ends of the interval
+		h := (in[k+1] - in[k]) / sigma
+		for e, edge := range []float64{hi, lo} {
+			s0, s1 := (edge-in[k])/sigma, (edge-in[k+1])/sigma
+			sign := float64(1 - 2*e)
+			m0 := sign * (normalMoment0(s0) - normalMoment0(s1))
+			m1 := sign * (normalMoment1(s0) - normalMoment1(s1))
+			zero += m0
+			one += s0*m0 - m1 // of (u - in[k])/sigma
+		}
+		w[k+1] += scale * one / h
+		w[k] += scale * (zero - one/h)
+	}
+	return w
+}
+
+func normalCDF(s float64) float64 { return math.Erfc(-s/math.Sqrt2) / 2 }
+
+func normalPDF(s float64) float64 { return math.Exp(-s*s/2) / math.Sqrt(2*math.Pi) }
+
+// normalMoment0 is an integral of P.
+func normalMoment0(s float64) float64 { return s*normalCDF(s) + normalPDF(s) }
+
+// normalMoment1 is an integral of s P.
+func normalMoment1(s float64) float64 { return ((s*s-1)*normalCDF(s) + s*normalPDF(s)) / 2 }
