@@ -65,7 +65,7 @@ func NewLikelihood(vel, vsini *autodiff.Node, exposures ...Exposure) *Likelihood
 	}
 	for _, e := range exposures {
 		template, skip := e.safeTemplate()
-		s := newSpectrum(e, e.Arm.Model(template, vel, vsini, e.Band))
+		s := e.Compare(e.Arm.Model(template, vel, vsini, e.Band))
 		part := s.ChiSquare
 		if e.Outside != nil {
 			penalty := 10 * float64(pixels)
@@ -105,7 +105,8 @@ func notFinite(x *autodiff.Node) *autodiff.Node {
 	return autodiff.NotEqual(autodiff.Sub(x, x), autodiff.Scalar(0))
 }
 
-func newSpectrum(e Exposure, model *autodiff.Node) Spectrum {
+// Compare returns the likelihood of models at the pixels, before the continuum. It reads neither Template nor Outside.
+func (e Exposure) Compare(model *autodiff.Node) Spectrum {
 	err := e.Err
 	if e.Floor != nil {
 		floor := e.Floor
@@ -138,7 +139,7 @@ func newSpectrum(e Exposure, model *autodiff.Node) Spectrum {
 func ContinuumOnly(exposures ...Exposure) []Spectrum {
 	out := make([]Spectrum, len(exposures))
 	for i, e := range exposures {
-		out[i] = newSpectrum(e, e.Arm.resolved(autodiff.Full(1, e.Flux.Shape()...), e.Band))
+		out[i] = e.Compare(e.Arm.resolved(autodiff.Full(1, e.Arm.Pixels()), e.Band))
 	}
 	return out
 }
