@@ -80,16 +80,19 @@ func overlap(n, d int) (lo, hi int) { return max(0, -d), min(n, n-d) }
 func runBanded[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	n := last(c.Shape)
 	diagonals := c.InShape[0][len(c.InShape[0])-2]
+	if n == 0 {
+		return nil
+	}
 	return bandedRows.each(c, diagonals*n, func(at []int) func(hand, from, to int) {
-		fma := cpu.FMA[T](c, false)
+		mul, fma := cpu.Mul[T](c), cpu.FMA[T](c, false)
 		return func(_, from, to int) {
 			for r := from; r < to; r++ {
 				band, x, y := in[0][at[2*r]:], in[1][at[2*r+1]:], out[r*n:(r+1)*n]
-				clear(y)
+				mul(&y[0], &band[diagonals/2*n], &x[0], n) // the main diagonal
 				for o := range diagonals {
 					d := o - diagonals/2
 					lo, hi := overlap(n, d)
-					if lo >= hi {
+					if lo >= hi || d == 0 {
 						continue
 					}
 					if c.Attr[0] == 0 {

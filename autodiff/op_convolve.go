@@ -15,11 +15,21 @@ import (
 // both ends of a kernel cost nothing. Gradient: the correlation of g with w, and of g with x.
 func Convolve(x, w *Node) *Node { return convolve(x, w, 0) }
 
+// ConvolveSparse is Convolve with kernels whose zeros are constants: their gradient is 0, which saves the work of
+// finding it where kernels are shorter than the room for them.
+func ConvolveSparse(x, w *Node) *Node { return convolve(x, w, 2) }
+
 // Correlate returns y_n = sum_j w_j x_(n-h+j), the convolution with reversed kernels: see [Convolve], whose adjoint
 // it is.
 func Correlate(x, w *Node) *Node { return convolve(x, w, 1) }
 
-func convolve(x, w *Node, reversed int) *Node {
+// How a convolution is done: with reversed kernels, and with constant zeros in kernels.
+const (
+	reversedKernel = 1
+	constantZeros  = 2
+)
+
+func convolve(x, w *Node, how int) *Node {
 	if bad := notReal("convolve", x, w); bad != nil {
 		return bad
 	}
@@ -31,49 +41,59 @@ func convolve(x, w *Node, reversed int) *Node {
 		return bad
 	}
 	y := newNode(convolveOp, withTail(lead, last(x.shape)), x, w)
-	y.attr = []int{reversed}
+	y.attr = []int{how}
 	return y
 }
 
-// convolveTaps returns the gradient by the kernel: sum_n g_n x_(n+h-j), or of x_(n-h+j) if reversed.
-func convolveTaps(x, g *Node, taps, reversed int) *Node {
-	lead, bad := convolveRows.lead("convolve_taps", x, g)
+// convolveTaps returns the gradient by the kernel: sum_n g_n x_(n+h-j), or of x_(n-h+j) if reversed; 0 for constant
+// zeros.
+func convolveTaps(x, g, w *Node, how int) *Node {
+	lead, bad := convolveTapsRows.lead("convolve_taps", x, g, w)
 	if bad != nil {
 		return bad
 	}
-	y := newNode(convolveTapsOp, withTail(lead, taps), x, g)
-	y.attr = []int{reversed}
+	y := newNode(convolveTapsOp, withTail(lead, last(w.shape)), x, g, w)
+	y.attr = []int{how}
 	return y
 }
 
-var convolveRows = rowOp{1, []int{1, 1}}
+var (
+	convolveRows     = rowOp{1, []int{1, 1}}
+	convolveTapsRows = rowOp{1, []int{1, 1, 1}}
+)
 
 var convolveOp, convolveTapsOp *Op
 
 func init() {
 	convolveOp = register(&Op{Name: "convolve", Arity: 2, kind: compiler.Step, Smooth: true, lift: convolveRows.lift,
 		vjp: func(g, y *Node, x []*Node) []*Node {
-			return []*Node{convolve(g, x[1], 1-y.attr[0]), convolveTaps(x[0], g, last(x[1].shape), y.attr[0])}
+			return []*Node{convolve(g, x[1], y.attr[0]^reversedKernel), convolveTaps(x[0], g, x[1], y.attr[0])}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runConvolve[float64], runConvolve[float32]) },
 		device: cuda.Convolve,
 		Sample: func(in Source) []*Node {
-			return []*Node{Convolve(in(-1, 1, 2, 6), in(-1, 1, 3)), Correlate(in(-1, 1, 4), in(-1, 1, 2, 5)), Convolve(in(-1, 1, 2), in(-1, 1, 7))}
+			return []*Node{Convolve(in(-1, 1, 2, 6), in(-1, 1, 3)), Correlate(in(-1, 1, 4), in(-1, 1, 2, 5)), Convolve(in(-1, 1, 2), in(-1, 1, 7)),
+				ConvolveSparse(in(-1, 1, 6), Mul(in(-1, 1, 2, 5), Const([]float64{0, 1, 1, 1, 0})))}
 		}})
-	convolveTapsOp = register(&Op{Name: "convolve_taps", Arity: 2, kind: compiler.Step, Smooth: true, lift: convolveRows.lift,
+	convolveTapsOp = register(&Op{Name: "convolve_taps", Arity: 3, kind: compiler.Step, Smooth: true, lift: convolveTapsRows.lift,
 		vjp: func(g, y *Node, x []*Node) []*Node {
-			return []*Node{convolve(x[1], g, 1-y.attr[0]), convolve(x[0], g, y.attr[0])}
+			how := y.attr[0] &^ constantZeros
+			if how != y.attr[0] {
+				g = Where(NotEqual(x[2], Scalar(0)), g, Scalar(0))
+			}
+			return []*Node{convolve(x[1], g, how^reversedKernel), convolve(x[0], g, how), nil}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runConvolveTaps[float64], runConvolveTaps[float32]) },
 		device: cuda.ConvolveTaps,
 		Sample: func(in Source) []*Node {
-			return []*Node{convolveTaps(in(-1, 1, 2, 6), in(-1, 1, 6), 3, 0), convolveTaps(in(-1, 1, 4), in(-1, 1, 4), 5, 1)}
+			return []*Node{convolveTaps(in(-1, 1, 2, 6), in(-1, 1, 6), Const([]float64{1, 0, 1}), 0),
+				convolveTaps(in(-1, 1, 4), in(-1, 1, 4), Const([]float64{0, 1, 2, 1, 0}), reversedKernel|constantZeros)}
 		}})
 }
 
 // shiftOf returns how far tap j of a kernel reads from the element that it gives.
-func shiftOf(j, taps, reversed int) int {
-	if reversed == 1 {
+func shiftOf(j, taps, how int) int {
+	if how&reversedKernel != 0 {
 		return j - taps/2
 	}
 	return taps/2 - j
@@ -85,11 +105,10 @@ const convolveTile = 1024
 func runConvolve[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	n, taps := last(c.Shape), last(c.InShape[1])
 	return convolveRows.each(c, taps*n, func(at []int) func(hand, from, to int) {
-		fma := cpu.FMA[T](c, true)
+		mul, fma := cpu.Scaled[T](c), cpu.FMA[T](c, true)
 		return func(_, from, to int) {
 			for r := from; r < to; r++ {
 				x, w, y := in[0][at[2*r]:], in[1][at[2*r+1]:at[2*r+1]+taps], out[r*n:(r+1)*n]
-				clear(y)
 				first, end := 0, taps
 				for first < end && w[first] == 0 {
 					first++
@@ -99,10 +118,11 @@ func runConvolve[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 				}
 				for begin := 0; begin < n; begin += convolveTile {
 					stop := min(n, begin+convolveTile)
+					mul(&y[begin], &x[begin], &w[taps/2], stop-begin)
 					for j := first; j < end; j++ {
 						d := shiftOf(j, taps, c.Attr[0])
 						lo, hi := overlap(n, d)
-						if lo, hi = max(lo, begin), min(hi, stop); lo < hi {
+						if lo, hi = max(lo, begin), min(hi, stop); lo < hi && d != 0 {
 							fma(&y[lo], &x[lo+d], &w[j], &y[lo], hi-lo)
 						}
 					}
@@ -114,15 +134,15 @@ func runConvolve[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 
 func runConvolveTaps[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	taps, n := last(c.Shape), last(c.InShape[0])
-	return convolveRows.each(c, taps*n, func(at []int) func(hand, from, to int) {
+	return convolveTapsRows.each(c, taps*n, func(at []int) func(hand, from, to int) {
 		dot := cpu.Dot[T](c)
 		return func(_, from, to int) {
 			for r := from; r < to; r++ {
-				x, g, y := in[0][at[2*r]:], in[1][at[2*r+1]:], out[r*taps:(r+1)*taps]
+				x, g, w, y := in[0][at[3*r]:], in[1][at[3*r+1]:], in[2][at[3*r+2]:], out[r*taps:(r+1)*taps]
 				for j := range y {
 					d := shiftOf(j, taps, c.Attr[0])
 					y[j] = 0
-					if lo, hi := overlap(n, d); lo < hi {
+					if lo, hi := overlap(n, d); lo < hi && (w[j] != 0 || c.Attr[0]&constantZeros == 0) {
 						y[j] = T(dot(&x[lo+d], &g[lo], hi-lo))
 					}
 				}

@@ -150,9 +150,13 @@ func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 			for r := from; r < to; r++ {
 				y, w := in[0][at[5*r]:][:knots], in[1][at[5*r+1]:][:knots]
 				shift, t := in[2][at[5*r+2]:][:n], in[3][at[5*r+3]:][:n]
-				v, first := out[r*n:(r+1)*n], cells.first[:n]
+				v := out[r*n : (r+1)*n]
+				if order == 0 {
+					cubicValues(v, y, w, shift, t, ratio, cells.first)
+					continue
+				}
 				for k := range v {
-					j := cellOf(first[k], float64(shift[k]), knots)
+					j := cellOf(cells.first[k], float64(shift[k]), knots)
 					if j < 0 {
 						v[k] = T(math.NaN())
 						continue
@@ -163,6 +167,28 @@ func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 			}
 		}
 	})
+}
+
+// cubicValues is the function itself, by far the most frequent order.
+func cubicValues[T cpu.Real](v, y, w, shift, t, ratio []T, first []int64) {
+	n := len(v)
+	shift, t, first = shift[:n], t[:n], first[:n]
+	for k := range v {
+		s := float64(shift[k])
+		j := int(int32(s)) // a shift outside of this range is outside of the knots
+		if float64(j) > s {
+			j--
+		}
+		j += int(first[k])
+		if uint(j) >= uint(len(y)-1) || !(math.Abs(s) < math.MaxInt32) {
+			v[k] = T(math.NaN())
+			continue
+		}
+		a := t[k]
+		b := 1 - a
+		yj, wj := (*[2]T)(y[j:]), (*[2]T)(w[j:])
+		v[k] = (b*yj[0] + a*yj[1]) + (b*(b*b-1)*wj[0] + ratio[j]*a*(a*a-1)*wj[1])
+	}
 }
 
 func runCubicBack[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {

@@ -167,6 +167,9 @@ func Flip(x *Node, axis int) *Node {
 // sliced is x at start + k*step for k < count on each axis; attr holds those
 // three for every axis.
 func sliced(x *Node, attr []int) *Node {
+	if y, ok := pieceOf(x, attr); ok && y != nil {
+		return y
+	}
 	s := make(tensor.Shape, len(x.shape))
 	for i := range s {
 		s[i] = attr[3*i+2]
@@ -174,6 +177,48 @@ func sliced(x *Node, attr []int) *Node {
 	n := newNode(sliceOp, s, x)
 	n.attr, n.isInt = attr, x.isInt
 	return n
+}
+
+// pieceOf returns the slice of something that was placed among zeros, or of a sum of such, if it is one of the things
+// placed; nil stands for zeros. Derivatives along a direction are made of slices of sums of placed slices.
+func pieceOf(x *Node, attr []int) (y *Node, ok bool) {
+	switch {
+	case x.op == embedOp && slices.Equal(x.attr, attr):
+		return x.in[0], true
+	case x.op == embedOp:
+		return nil, apart(x.attr, attr)
+	case x.op == addOp && x.in[0].shape.Equal(x.shape) && x.in[1].shape.Equal(x.shape):
+		a, okA := pieceOf(x.in[0], attr)
+		b, okB := pieceOf(x.in[1], attr)
+		switch {
+		case !okA || !okB:
+			return nil, false
+		case a == nil:
+			return b, true
+		case b == nil:
+			return a, true
+		}
+		return Add(a, b), true
+	}
+	return nil, false
+}
+
+// apart reports whether two slices have nothing in common because they are apart on some axis.
+func apart(a, b []int) bool {
+	for i := 0; i < len(a); i += 3 {
+		lowA, highA := ends(a[i:])
+		lowB, highB := ends(b[i:])
+		if highA < lowB || highB < lowA {
+			return true
+		}
+	}
+	return false
+}
+
+// ends returns the first and the last element of a slice along an axis.
+func ends(attr []int) (low, high int) {
+	other := attr[0] + attr[1]*(attr[2]-1)
+	return min(attr[0], other), max(attr[0], other)
 }
 
 func wholeSlice(s tensor.Shape) []int {

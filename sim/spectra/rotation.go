@@ -112,7 +112,7 @@ func (g *Grid) Broaden(flux, vsini *autodiff.Node, r Rotation) *autodiff.Node {
 	if r.Exact {
 		return g.broadenExactly(flux, pixels, r)
 	}
-	return autodiff.Convolve(flux, RotationKernel(pixels, r.LimbNode, g.reach(r)))
+	return autodiff.ConvolveSparse(flux, RotationKernel(pixels, r.LimbNode, g.reach(r)))
 }
 
 // reach returns how many pixels the kernel of the largest velocity extends.

@@ -82,5 +82,11 @@ func Mul[T Real](c *Call) func(dst, a, b *T, n int) {
 	return f
 }
 
+// Scaled returns the kernel dst = a*b for one number b.
+func Scaled[T Real](c *Call) func(dst, a, b *T, n int) {
+	f, _ := pick[T](kernels.Binary64(c.Level, "mul_s"), kernels.Binary32(c.Level, "mul_s")).(func(dst, a, b *T, n int))
+	return f
+}
+
 // Dot returns the kernel of the inner product.
 func Dot[T Real](c *Call) func(a, b *T, n int) float64 { return kernelDot[T](c.Level) }

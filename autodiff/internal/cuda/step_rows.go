@@ -72,7 +72,7 @@ func BandedOuter(s *Step) bool {
 	return true
 }
 
-// Convolve convolves rows with kernels; the attribute says whether these are reversed. A thread has an element.
+// Convolve convolves rows with kernels; the attribute says whether these are reversed (1). A thread has an element.
 func Convolve(s *Step) bool {
 	n, taps := lengths(s, 1)
 	s.Elements(s.Size(), fmt.Sprintf(`		const int n = %[1]s, taps = %[2]d;
@@ -83,22 +83,22 @@ func Convolve(s *Step) bool {
 			index_t from = at + %[4]s;
 			if (from >= 0 && from < n && w[j] != R(0)) sum += (double)w[j] * x[from];
 		}
-		out[i] = (R)sum;`, number(n), taps, rowTable(s, 1, 1, 1), pick(s.Attr[0] == 1, "j - taps / 2", "taps / 2 - j")))
+		out[i] = (R)sum;`, number(n), taps, rowTable(s, 1, 1, 1), pick(s.Attr[0]&1 == 1, "j - taps / 2", "taps / 2 - j")))
 	return true
 }
 
-// ConvolveTaps is the gradient of Convolve by the kernel: a block sums each element.
+// ConvolveTaps is the gradient of Convolve by the kernel, of which zeros may be constants (2): a block sums each element.
 func ConvolveTaps(s *Step) bool {
 	taps, n := lengths(s, 0)
 	return dense(s, s.Size(), 0, block, fmt.Sprintf(`	const int n = %[1]s, taps = %[2]d;
-	const index_t row = matrix / taps, *place = %[3]s + 2 * row;
+	const index_t row = matrix / taps, *place = %[3]s + 3 * row;
 	const int j = (int)(matrix %% taps), d = %[4]s;
 	const R *x = in0 + place[0], *g = in1 + place[1];
 	double sum = 0.0;
-	for (index_t e = tid; e < n; e += threads)
+	for (index_t e = tid; e < n && %[5]s; e += threads)
 		if (e + d >= 0 && e + d < n) sum += (double)g[e] * x[e + d];
 	sum = eu_total(sum);
-	if (tid == 0) out[matrix] = (R)sum;`, number(n), taps, rowTable(s, 1, 1, 1), pick(s.Attr[0] == 1, "j - taps / 2", "taps / 2 - j")))
+	if (tid == 0) out[matrix] = (R)sum;`, number(n), taps, rowTable(s, 1, 1, 1, 1), pick(s.Attr[0]&1 == 1, "j - taps / 2", "taps / 2 - j"), pick(s.Attr[0]&2 == 2, "in2[place[2] + j] != R(0)", "true")))
 }
 
 // tridiagonalTile is the number of unknowns that a thread finds, besides those whose sweeps it begins early.
