@@ -10,9 +10,9 @@ import (
 // marginalTile is the number of points whose products with the basis stay in the first-level cache.
 const marginalTile = 256
 
-// pivotLimit is the part of a diagonal element that a pivot must keep: below it, sums in float64 would lose half of
+// pivotLimit is the part of a diagonal element that a pivot must keep: below it, sums in float64 would lose a third of
 // their digits, and they are done again in twice the precision.
-const pivotLimit = 1e-7
+const pivotLimit = 1e-5
 
 // marginalKernels are the routines of package kernels for float64, whatever the precision of the program.
 type marginalKernels struct {

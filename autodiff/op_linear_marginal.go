@@ -21,7 +21,7 @@ import (
 //
 // Its gradient is that of variable projection, as a is optimal, with the part of log det M. All methods can be
 // differentiated any number of times with respect to t and d, not to P. M is summed, factored and inverted in float64
-// in every precision, and in twice that where it is so ill-conditioned that float64 would lose more than half of its
+// in every precision, and in twice that where it is so ill-conditioned that float64 would lose more than a third of its
 // digits. A row whose M has no inverse gives NaN.
 //
 // Reference: Golub and Pereyra, doi:10.1137/0710036.
