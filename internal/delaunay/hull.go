@@ -79,6 +79,9 @@ func newHull(at []float64, dim int) (h *hull, flat []int32) {
 	return h, nil
 }
 
+// flatness is the width of a set of points, relative to its length, that is taken for rounding.
+const flatness = 1e-13
+
 // spanning returns points that span the space, or as many as span what the points lie in.
 func (h *hull) spanning() []int32 {
 	n := int32(len(h.at) / h.dim)
@@ -103,9 +106,9 @@ func (h *hull) spanning() []int32 {
 	if lo == hi {
 		return chosen
 	}
-	// The farthest from the plane of those chosen so far is the next, unless it lies in that plane exactly.
+	// The farthest from the plane of those chosen so far is the next, unless it lies in that plane.
 	var axes [][]float64
-	next := hi
+	next, widest := hi, 0.0
 	for {
 		e := make([]float64, h.dim)
 		for k := range e {
@@ -113,7 +116,7 @@ func (h *hull) spanning() []int32 {
 		}
 		reduce(e, axes)
 		length := norm(e)
-		if length == 0 {
+		if widest = max(widest, length); length <= flatness*widest {
 			break
 		}
 		for k := range e {
