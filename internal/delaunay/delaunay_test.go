@@ -17,7 +17,7 @@ import (
 // inside of their sphere, and together they fill the volume of the hull.
 func check(t *testing.T, d *Triangulation, volume float64) {
 	t.Helper()
-	n := d.Dim
+	n, at := d.Dim, lifted(d.Points, d.Dim)
 	sum := 0.0
 	for s := range d.Len() {
 		for k := range n + 1 {
@@ -35,7 +35,7 @@ func check(t *testing.T, d *Triangulation, volume float64) {
 				}
 			}
 			// The opposite point of the neighbour is not inside of the sphere.
-			if x := d.Vertices(int(other))[back]; d.inSphere(s, int(x)) > 0 {
+			if x := d.Vertices(int(other))[back]; d.inSphere(at, s, int(x)) > 0 {
 				t.Fatalf("point %d is inside of the sphere of simplex %d", x, s)
 			}
 		}
@@ -62,10 +62,9 @@ func (t *Triangulation) volume(s int) float64 {
 	return math.Abs(minor(rows, columns)) / f
 }
 
-// inSphere is 1 for a point inside of the sphere of a simplex, 0 on it, and -1 outside, without rounding of
-// the lifted coordinates of this package.
-func (t *Triangulation) inSphere(s, x int) int {
-	at := lifted(t.Points, t.Dim)
+// inSphere is 1 for a point inside of the sphere of a simplex, 0 on it, and -1 outside, without rounding;
+// at are the lifted points.
+func (t *Triangulation) inSphere(at []float64, s, x int) int {
 	d := t.Dim + 1
 	var rows, flat [][]float64
 	for _, v := range t.Vertices(s) {
@@ -233,7 +232,7 @@ func TestGolden(t *testing.T) {
 	}
 	// Where more points than a simplex has lie on one sphere, as the corners of a box do, there are several
 	// Delaunay triangulations; everywhere else there is one.
-	ours := sorted(d.Simplices, dim+1)
+	ours, at := sorted(d.Simplices, dim+1), lifted(points, dim)
 	volumes := [2]float64{}
 	for s := range loaded.Len() {
 		volumes[0] += loaded.volume(s)
@@ -245,9 +244,9 @@ func TestGolden(t *testing.T) {
 		for x := range len(points) / dim {
 			switch {
 			case slices.Contains(v, int32(x)):
-			case loaded.inSphere(s, x) > 0:
+			case loaded.inSphere(at, s, x) > 0:
 				t.Fatalf("simplex %v is no Delaunay simplex", v)
-			case loaded.inSphere(s, x) == 0:
+			case loaded.inSphere(at, s, x) == 0:
 				ties++
 			}
 		}
