@@ -77,7 +77,7 @@ func (t *Triangulation) inSphere(at []float64, s, x int) int {
 func TestRandomPoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for dim := 1; dim <= 5; dim++ {
-		n := []int{0, 50, 300, 200, 120, 60}[dim]
+		n := []int{0, 50, 300, 150, 80, 20}[dim]
 		points := make([]float64, 0, (n+1<<dim)*dim)
 		for range n * dim {
 			points = append(points, r.Float64())
