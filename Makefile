@@ -61,7 +61,8 @@ bench: ## measure speed, into bench/latest.txt
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./autodiff/... ./kernels ./optim ./infer ./models/... | tee bench/latest.txt
 
-bench-cluster: ## what a message of the queue costs, and items of 20 us by a queue and without
+bench-cluster: ## what a list and its queue cost, for items of 20 us and longer ones
+	$(GO) test -run '^$$' -bench "Overhead|TenMillion" ./batch
 	cd cluster && $(GO) test -run '^$$' -bench . -benchtime 3x ./queue
 
 PEERS ?= $$(grep -rl 'peer\.Race{' --include='*_test.go' . | xargs -n1 dirname | sort -u)

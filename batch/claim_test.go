@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,12 +107,15 @@ func TestShardsOfOtherMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})
-	go touch(lock, beat, stop)
+	var touching sync.WaitGroup
+	every := beat
+	touching.Go(func() { touch(lock, every, stop) })
 	var held *runlock.Held
 	if _, err := Run(context.Background(), m, sines{}, Settings{Store: store, Shard: Whole}); !errors.As(err, &held) || !held.Elsewhere {
 		t.Fatal(err)
 	}
 	close(stop)
+	touching.Wait()
 	if p, err := Run(context.Background(), m, sines{}, Settings{Store: store, Shard: Whole}); err != nil || p.Done != 50 {
 		t.Fatal(p, err)
 	}

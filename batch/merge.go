@@ -222,9 +222,10 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 	if st.Done < st.Items {
 		return st, &IncompleteError{st}
 	}
-	at := make([]*Record, min(window, m.Items))
+	at, found := make([]Record, min(window, m.Items)), newSet(min(window, m.Items))
 	for from := int64(0); from < m.Items; from += window {
 		clear(at)
+		clear(found)
 		for _, f := range files {
 			if f.last < from || f.first >= from+window {
 				continue
@@ -239,16 +240,17 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 				if k < 0 || k >= window {
 					continue
 				}
-				switch have := at[k]; {
-				case have == nil || have.Err != "" && (r.Err == "" || r.Err < have.Err):
-					at[k] = r
+				switch have := &at[k]; {
+				case !found.has(k) || have.Err != "" && (r.Err == "" || r.Err < have.Err):
+					*have = *r // not its address, which would keep all records of the file
+					found.add(k)
 				case have.Err == "" && r.Err == "" && !have.equal(r):
 					return st, &DiffersError{r.Item, f.name}
 				}
 			}
 		}
 		for k := int64(0); k < window && from+k < m.Items; k++ {
-			if err := put(*at[k]); err != nil {
+			if err := put(at[k]); err != nil {
 				return st, err
 			}
 		}

@@ -10,6 +10,9 @@ const (
 	// turn is how long a worker works on what it is given at a time: long beside the handing out, short
 	// beside the time after which results are written.
 	turn = 100 * time.Millisecond
+	// shortTurn is the least that a worker is given near the end, where turns become shorter so that all
+	// workers end together.
+	shortTurn = time.Millisecond
 	// mostItems bounds what a worker is given, and with it how many items are done again one by one
 	// after a process died.
 	mostItems = 1 << 14
@@ -36,13 +39,15 @@ func (p *pace) took(items int64, d time.Duration) {
 	p.each += (now - p.each) / 4
 }
 
-// items returns how many items a worker is given: one at first, and never much more than last time.
-func (p *pace) items() int64 {
+// items returns how many items a worker is given when some are left for all workers: one at first, never
+// much more than last time, and less at the end.
+func (p *pace) items(left int64, workers int) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.each == 0 {
 		return 1
 	}
-	p.last = min(mostItems, 4*max(1, p.last), int64(math.Max(1, turn.Seconds()/p.each)))
-	return p.last
+	in := func(d time.Duration) int64 { return int64(math.Max(1, min(mostItems, d.Seconds()/p.each))) }
+	p.last = min(4*max(1, p.last), in(turn))
+	return min(p.last, max(left/int64(2*workers), in(shortTurn)))
 }

@@ -84,40 +84,50 @@ func (r *Record) equal(o *Record) bool {
 // write makes a file of results.
 func (p *part) write(name string) error { return atomicfile.Write(name, true, p.encode) }
 
-func (p *part) encode(w io.Writer) error {
+func (p *part) encode(w io.Writer) error { return encode(w, p.hash, p.columns, p.records) }
+
+// encode writes results of the manifest with a hash: those of all lists.
+func encode(w io.Writer, hash string, columns []Column, lists ...[]Record) error {
 	return checkpoint.Write(w, partKind, partVersion, func(e *checkpoint.Encoder) {
-		p.head(e)
-		// Numbers column by column, so that a reader of the items alone needs not look further.
-		for _, r := range p.records {
-			e.Int(int(r.Item))
-			e.Bool(r.Err != "")
+		e.String(hash)
+		e.Int(len(columns))
+		for _, c := range columns {
+			e.String(c.Name)
+			e.String(c.Unit)
+			e.Int(int(c.Kind))
 		}
-		numbers, texts := widths(p.columns)
-		for _, r := range p.records {
-			e.Int(r.Attempts)
-			if r.Err != "" {
-				e.String(r.Err)
-				continue
+		count := 0
+		for _, records := range lists {
+			count += len(records)
+		}
+		e.Int(count)
+		// The items first, so that a reader of these alone needs not look further.
+		for _, records := range lists {
+			for k := range records {
+				e.Int(int(records[k].Item))
+				e.Bool(records[k].Err != "")
 			}
-			for k := range numbers {
-				e.Float(r.Numbers[k])
-			}
-			for k := range texts {
-				e.String(r.Texts[k])
+		}
+		for _, records := range lists {
+			for k := range records {
+				records[k].encode(e)
 			}
 		}
 	})
 }
 
-func (p *part) head(e *checkpoint.Encoder) {
-	e.String(p.hash)
-	e.Int(len(p.columns))
-	for _, c := range p.columns {
-		e.String(c.Name)
-		e.String(c.Unit)
-		e.Int(int(c.Kind))
+func (r *Record) encode(e *checkpoint.Encoder) {
+	e.Int(r.Attempts)
+	if r.Err != "" {
+		e.String(r.Err)
+		return
 	}
-	e.Int(len(p.records))
+	for _, x := range r.Numbers {
+		e.Float(x)
+	}
+	for _, x := range r.Texts {
+		e.String(x)
+	}
 }
 
 // mark is an item of a file of results, and whether it failed.

@@ -117,11 +117,12 @@ type running struct {
 	flight *flight
 	start  time.Time
 	pace   pace
-	out    chan []Record // to the goroutine that writes
+	out    chan [][]Record // to the goroutine that writes
 
 	mu       sync.Mutex
 	progress Progress
-	found    []Record // that are not written yet
+	found    [][]Record // that are not written yet, as the workers gave them
+	held     int        // how many these are
 	tries    map[int64]int
 	again    []Range // items that failed and are tried once more
 	written  time.Time
@@ -136,7 +137,7 @@ const (
 // all does the missing items: first those that may have ended an earlier process, each alone, and at
 // last those that failed.
 func (r *running) all(ctx context.Context) error {
-	r.written, r.told, r.tries, r.out = r.start, r.start, map[int64]int{}, make(chan []Record, 1)
+	r.written, r.told, r.tries, r.out = r.start, r.start, map[int64]int{}, make(chan [][]Record, 1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var failed error
@@ -211,8 +212,10 @@ func (r *running) deal(give func([]Range) bool, suspects bool) error {
 	}
 	var list []Range
 	var count, most int64
+	left := r.progress.Items - r.progress.Done
 	send := func() bool {
 		out := list
+		left -= count
 		list, count = nil, 0
 		return len(out) == 0 || give(out)
 	}
@@ -226,7 +229,7 @@ func (r *running) deal(give func([]Range) bool, suspects bool) error {
 				continue
 			}
 			if count == 0 {
-				if most = r.pace.items(); suspects {
+				if most = r.pace.items(left, r.Workers); suspects {
 					most = 1
 				}
 			}
@@ -254,7 +257,7 @@ func (r *running) work(ctx context.Context, worker int, list []Range) {
 	last := list[len(list)-1]
 	start := time.Now()
 	r.flight.set(worker, list[0].Item, last.Item+last.Count-list[0].Item)
-	var records []Record
+	var found [][]Record
 	var count int64
 	for _, items := range list {
 		if ctx.Err() != nil {
@@ -262,38 +265,48 @@ func (r *running) work(ctx context.Context, worker int, list []Range) {
 		}
 		count += items.Count
 		if r.deaths[items.Item] == 0 || r.Alone == nil {
-			records = append(records, attempt(ctx, r.t, items)...)
+			found = append(found, attempt(ctx, r.t, items))
 			continue
 		}
 		if rec, err := inChild(r.Alone(ctx, items), r.m, items.Item); ctx.Err() == nil {
 			if err != nil {
 				rec = Record{Item: items.Item, Err: err.Error()}
 			}
-			records = append(records, rec)
+			found = append(found, []Record{rec})
 		}
 	}
 	r.flight.set(worker, 0, 0)
 	r.pace.took(count, time.Since(start))
-	r.keep(list, records)
+	r.keep(list, found)
 }
 
 // keep takes results; those of failures once they were tried often enough.
-func (r *running) keep(list []Range, records []Record) {
+func (r *running) keep(list []Range, found [][]Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, rec := range records {
-		rec.Attempts = r.tries[rec.Item] + 1
-		if rec.Err != "" && rec.Attempts <= r.m.Retries {
-			r.tries[rec.Item] = rec.Attempts
-			r.again = append(r.again, single(list, rec.Item))
-			continue
+	for _, records := range found {
+		once := 0 // how many are tried once more
+		for k := range records {
+			rec := &records[k]
+			rec.Attempts = r.tries[rec.Item] + 1
+			switch {
+			case rec.Err != "" && rec.Attempts <= r.m.Retries:
+				r.tries[rec.Item] = rec.Attempts
+				r.again = append(r.again, single(list, rec.Item))
+				once++
+				continue
+			case rec.Err != "":
+				r.progress.Failed++
+			}
+			if once > 0 {
+				records[k-once] = *rec
+			}
 		}
-		if rec.Err != "" {
-			r.progress.Failed++
-		}
-		r.found = append(r.found, rec)
-		r.progress.Done++
-		r.progress.Now++
+		records = records[:len(records)-once]
+		r.found = append(r.found, records)
+		r.held += len(records)
+		r.progress.Done += int64(len(records))
+		r.progress.Now += int64(len(records))
 	}
 	now := time.Now()
 	r.progress.Elapsed = now.Sub(r.start)
@@ -301,10 +314,10 @@ func (r *running) keep(list []Range, records []Record) {
 		r.told = now
 		tell(r.Progress, r.progress)
 	}
-	if len(r.found) >= mostFound || now.Sub(r.written) > r.Every {
+	if r.held >= mostFound || now.Sub(r.written) > r.Every {
 		r.written = now
 		r.out <- r.found
-		r.found = nil
+		r.found, r.held = nil, 0
 	}
 }
 

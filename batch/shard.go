@@ -102,3 +102,14 @@ func shards(env func(string) string) (list []Shard, err error) {
 	}
 	return list, nil
 }
+
+// LocalRank returns the number of this process among those that a launcher started on the same machine,
+// from 0, and the variable that says so; "" if there is none.
+func LocalRank() (rank int, by string) {
+	for _, by := range []string{"SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"} {
+		if rank, err := strconv.Atoi(os.Getenv(by)); err == nil && rank >= 0 {
+			return rank, by
+		}
+	}
+	return 0, ""
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/bits"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
@@ -196,13 +198,14 @@ func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command stri
 	return r, done, nil
 }
 
-// write adds a file of results.
-func (r *results) write(columns []Column, records []Record) error {
-	if len(records) == 0 {
+// write adds a file of results: those of all lists.
+func (r *results) write(columns []Column, lists [][]Record) error {
+	if !slices.ContainsFunc(lists, func(records []Record) bool { return len(records) > 0 }) {
 		return nil
 	}
-	p := &part{hash: r.m.Hash, columns: columns, records: records}
-	if err := p.write(filepath.Join(r.path, fmt.Sprintf("%s%06d", partName, r.next))); err != nil {
+	name := filepath.Join(r.path, fmt.Sprintf("%s%06d", partName, r.next))
+	err := atomicfile.Write(name, true, func(w io.Writer) error { return encode(w, r.m.Hash, columns, lists...) })
+	if err != nil {
 		return err
 	}
 	r.next++

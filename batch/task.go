@@ -24,6 +24,7 @@ type Task interface {
 func attempt(ctx context.Context, t Task, items Range) (records []Record) {
 	columns := t.Columns()
 	have := make([]bool, items.Count)
+	records = make([]Record, 0, items.Count)
 	err := protected(func() error {
 		return t.Do(ctx, items, func(r Record) {
 			if r.Item < items.Item || r.Item >= items.Item+items.Count || have[r.Item-items.Item] {

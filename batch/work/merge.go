@@ -434,9 +434,13 @@ type spool struct {
 	columns []batch.Column
 	files   []*os.File
 	out     []*bufio.Writer
+	longest []int // bytes of the longest text of a column
 	rows    int64
 	scratch []byte
 }
+
+// mostFixed is the length in bytes up to which all texts of a column are stored in places of one length.
+const mostFixed = 1 << 10
 
 func newSpool(folder string, columns []batch.Column) (*spool, error) {
 	dir, err := os.MkdirTemp(folder, ".columns-")
@@ -444,6 +448,7 @@ func newSpool(folder string, columns []batch.Column) (*spool, error) {
 		return nil, err
 	}
 	s := &spool{dir: dir, columns: append([]batch.Column{{Name: "item", Kind: batch.Integer}}, columns...)}
+	s.longest = make([]int, len(s.columns))
 	for i := range s.columns {
 		f, err := os.Create(filepath.Join(dir, strconv.Itoa(i)))
 		if err != nil {
@@ -472,6 +477,7 @@ func (s *spool) add(r *batch.Record) error {
 			b = binary.LittleEndian.AppendUint64(b, uint64(r.Item))
 		case c.Kind == batch.Text:
 			b = append(binary.LittleEndian.AppendUint32(b, uint32(len(texts[0]))), texts[0]...)
+			s.longest[i] = max(s.longest[i], len(texts[0]))
 			texts = texts[1:]
 		default:
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(numbers[0]))
@@ -508,7 +514,11 @@ func (s *spool) write(name string, attributes map[string]string) error {
 		if s.rows == 0 {
 			continue
 		}
-		w.Write(key, data, hdf5.Layout{})
+		var l hdf5.Layout
+		if n := s.longest[i]; c.Kind == batch.Text && n <= mostFixed {
+			l = hdf5.Layout{FixedString: max(1, n), Gzip: 1} // goes to the disk at once
+		}
+		w.Write(key, data, l)
 		if c.Unit != "" {
 			w.Attr(key, "units", c.Unit)
 		}

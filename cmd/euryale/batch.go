@@ -19,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
 	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
@@ -312,7 +313,13 @@ func (a *app) environment(m *batch.Manifest, dir string) (work.Env, int, error) 
 		if a.chosen.cpu && a.chosen.by != "" {
 			return env, 0, usage("the list is to be done on a GPU: leave out %s, or make a list with device: cpu", a.chosen.by)
 		}
-		a.chosen = deviceChoice{demanded: true, ordinal: a.chosen.ordinal, by: "device: cuda of the list"}
+		d := deviceChoice{demanded: true, ordinal: a.chosen.ordinal, by: "device: cuda of the list"}
+		if rank, by := batch.LocalRank(); a.chosen.by == "" && by != "" {
+			if all, err := cuda.Devices(); err == nil && len(all) > 0 { // one that cannot be listed is an error below
+				d.ordinal, d.by = rank%len(all), d.by+" and "+by
+			}
+		}
+		a.chosen = d
 		if err := a.demand(); err != nil {
 			return env, 0, err
 		}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -370,5 +371,47 @@ func TestBenchGPU(t *testing.T) {
 	}
 	if code, out, stderr := own(t, []string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, "bench", "gpu"); code != exitNoDevice || out != "" || !strings.Contains(stderr, "no GPU to measure") {
 		t.Errorf("without a GPU: exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// A list whose device is a GPU is done on one, that of the process's number on its machine, and gives the
+// fits of the processor.
+func TestListOnDevice(t *testing.T) {
+	if alone(t) {
+		return
+	}
+	lib := pretend.Shared(t)
+	lib.Set("devices", 2)
+	dir := t.TempDir()
+	t.Setenv("SLURM_LOCALID", "7") // the second of two devices
+	var taus [2]float64
+	for i, device := range []string{"cpu", "cuda"} {
+		file := filepath.Join(dir, device)
+		if err := os.WriteFile(filepath.Join(dir, "decay.csv"), []byte(decayCSV("")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file+".yaml", []byte("work: fit g2\nfiles: decay.csv\ndevice: "+device+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := lib.Get("cuLaunchKernel") + lib.Get("cuGraphLaunch")
+		for _, args := range [][]string{{"batch", file + ".yaml"}, {"batch", "run", file, "--quiet"}, {"batch", "merge", file}} {
+			if code, _, stderr := do(t, args...); code != 0 {
+				t.Fatalf("%v: exit %d: %s", args, code, stderr)
+			}
+		}
+		if launched := lib.Get("cuLaunchKernel") + lib.Get("cuGraphLaunch") - before; (launched > 10) != (i == 1) {
+			t.Errorf("%s: %d launches", device, launched)
+		}
+		b, err := os.ReadFile(filepath.Join(file, "results.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := strings.Split(strings.Split(string(b), "\n")[1], ",")
+		if taus[i], err = strconv.ParseFloat(first[5], 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if math.Abs(taus[1]/taus[0]-1) > 1e-9 || math.Abs(taus[0]/0.5-1) > 0.05 {
+		t.Errorf("tau is %v on the processor, %v on the device", taus[0], taus[1])
 	}
 }

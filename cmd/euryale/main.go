@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
@@ -19,6 +20,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
+	limitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -118,6 +118,10 @@ func withFolder(c *cobra.Command) *cobra.Command {
 	return annotated(c, "folder", "yes")
 }
 
+// limitThreads bounds what the process runs at a time, also for the garbage collector, which would use
+// processors that others were given. Commands in tests share a process and leave it as it is.
+var limitThreads = func(most int) {}
+
 // check validates the global flags of a command.
 func (a *app) check(c *cobra.Command) error {
 	a.command = c.CommandPath()
@@ -138,6 +142,9 @@ func (a *app) check(c *cobra.Command) error {
 	}
 	if err := a.checkDevice(c); err != nil {
 		return err
+	}
+	if a.threads > 0 {
+		limitThreads(a.threads)
 	}
 	if s, err := os.Stat(a.resume); a.resume != "" && err == nil && s.IsDir() {
 		return a.lock(a.resume)

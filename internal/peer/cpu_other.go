@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// cpuTime returns seconds by the clock, where processor time is not told.
-func cpuTime() float64 { return time.Since(began).Seconds() }
+// CPUTime returns seconds by the clock, where processor time is not told.
+func CPUTime() float64 { return time.Since(began).Seconds() }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the seconds of processor time that this process has taken.
-func cpuTime() float64 {
+// CPUTime returns the seconds of processor time that this process has taken.
+func CPUTime() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -211,7 +211,7 @@ func (o *ourselves) run() (measurement, error) {
 }
 
 func (o *ourselves) times(n int) (m measurement, err error) {
-	cpu, start := cpuTime(), time.Now()
+	cpu, start := CPUTime(), time.Now()
 	for range n {
 		d, err := o.work()
 		if err != nil {
@@ -220,6 +220,6 @@ func (o *ourselves) times(n int) (m measurement, err error) {
 		m.Units += cmp.Or(d.Units, 1)
 		m.Check = d.Check
 	}
-	m.Wall, m.CPU = time.Since(start).Seconds(), cpuTime()-cpu
+	m.Wall, m.CPU = time.Since(start).Seconds(), CPUTime()-cpu
 	return m, nil
 }

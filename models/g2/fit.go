@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -155,22 +156,9 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	out := make([]Fit, len(curves))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(threads, max(1, len(curves))) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range next {
-				out[i] = fitOne(ctx, model, curves[i], s, ready[len(curves[i].X)], dropped[i]...)
-			}
-		}()
-	}
-	for i := range curves {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	parallel.Do(threads, len(curves), func(_, i int) {
+		out[i] = fitOne(ctx, model, curves[i], s, ready[len(curves[i].X)], dropped[i]...)
+	})
 	for _, f := range out {
 		if f.fault != nil {
 			return out, f.fault

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
@@ -16,10 +18,28 @@ func openWork(m *batch.Manifest) (batch.Task, error) {
 		return nil, &exitError{code: exitConfig, err: err}
 	}
 	env := work.Env{Program: beside("euryale")}
-	if work.Wide(m) {
+	wide := work.Wide(m)
+	if wide {
 		env.Threads = runtime.GOMAXPROCS(0)
 	}
-	return work.Open(m, env)
+	t, err := work.Open(m, env)
+	if err == nil && wide {
+		t = &oneAtATime{Task: t}
+	}
+	return t, err
+}
+
+// oneAtATime is a task whose items use all threads.
+type oneAtATime struct {
+	batch.Task
+	mu sync.Mutex
+}
+
+// Do does items when nobody else does.
+func (o *oneAtATime) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.Task.Do(ctx, items, put)
 }
 
 // beside returns the program of a name in the folder of this one, else the one that a shell would find.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,9 @@ ends the worker, which first finishes or hands back what it has.
 				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work")}
 			}
 			at.URL = args[0]
+			if s.Threads > 0 { // for the garbage collector too
+				runtime.GOMAXPROCS(min(s.Threads, runtime.GOMAXPROCS(0)))
+			}
 			var err error
 			if at.Token, err = tokenOf(token); err != nil {
 				return err
