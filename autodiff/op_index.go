@@ -87,7 +87,17 @@ func Float(idx *Node) *Node {
 	return newNode(floatOp, idx.shape, idx)
 }
 
-var gatherOp, scatterOp, argmaxOp, argminOp, floatOp *Op
+// FloorIndex converts reals to indices, rounding down; what is not finite becomes -1. Gradient: none.
+func FloorIndex(x *Node) *Node {
+	if bad := notReal("floor_index", x); bad != nil {
+		return bad
+	}
+	n := newNode(floorIndexOp, x.shape, x)
+	n.isInt = true
+	return n
+}
+
+var gatherOp, scatterOp, argmaxOp, argminOp, floatOp, floorIndexOp *Op
 
 func init() {
 	gatherOp = register(&Op{Name: "gather", Arity: 2, kind: compiler.Step, lift: (*batcher).picked, Smooth: true,
@@ -114,6 +124,9 @@ func init() {
 	floatOp = register(&Op{Name: "float", Arity: 1, kind: compiler.Step,
 		run:    func(c *cpu.Call) error { return c.Each(toReal[float64], toReal[float32]) },
 		device: cuda.Float})
+	floorIndexOp = register(&Op{Name: "floor_index", Arity: 1, kind: compiler.Step,
+		run:    func(c *cpu.Call) error { return c.Each(toIndex[float64], toIndex[float32]) },
+		device: cuda.FloorIndex})
 }
 
 // gather: c.in[0] is (outer, n, inner), the result (outer, len(idx), inner).
@@ -166,6 +179,16 @@ func argBest[T cpu.Real](c *cpu.Call, _ []T, in [][]T) error {
 				}
 			}
 			c.OutInts[o*inner+j] = int64(best)
+		}
+	}
+	return nil
+}
+
+func toIndex[T cpu.Real](c *cpu.Call, _ []T, in [][]T) error {
+	for i, v := range in[0] {
+		c.OutInts[i] = -1
+		if x := math.Floor(float64(v)); math.Abs(x) < 1<<31 {
+			c.OutInts[i] = int64(x)
 		}
 	}
 	return nil

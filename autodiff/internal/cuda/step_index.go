@@ -105,6 +105,12 @@ func Float(s *Step) bool {
 	return true
 }
 
+// FloorIndex converts reals to indices.
+func FloorIndex(s *Step) bool {
+	s.Elements(s.Size(), "\t\tR x = floor(in0[i]);\n\t\tout[i] = fabs(x) < R(2147483648.0) ? (index_t)x : -1;")
+	return true
+}
+
 // TakeAlong picks elements along an axis, with indices of their own for each place outside it.
 func TakeAlong(s *Step) bool {
 	s.Converts()

@@ -1,0 +1,99 @@
+package spectra
+
+import (
+	"fmt"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Library is a set of templates for the arms of an instrument, with the same parameters.
+type Library struct {
+	Params []string // names, such as teff, logg, feh, alpha
+	Arms   []*Templates
+}
+
+// Arm returns the templates of an arm.
+func (l *Library) Arm(name string) (*Templates, error) {
+	var names []string
+	for _, a := range l.Arms {
+		if a.Name == name {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	return nil, fmt.Errorf("spectra: the library has no arm %q: it has %v", name, names)
+}
+
+// Templates are the template spectra of one arm as a function of the parameters.
+type Templates struct {
+	Name string
+	Lam  []float64 // wavelengths, in Angstrom
+	Log  bool      // whether the steps of their logarithm are equal; else those of the wavelength
+	// LogParams are the positions of parameters that interpolation takes the logarithm of, base 10.
+	LogParams []int
+	Interpolator
+}
+
+// Interpolator gives spectra between those of a library. Its parameters are mapped ones: logarithms where
+// the library says so.
+type Interpolator interface {
+	// Dim returns the number of parameters.
+	Dim() int
+	// Interpolate returns the natural logarithms of spectra, one row for each row of mapped parameters x,
+	// and how far each row is outside of the library: 0 inside.
+	//
+	// Gradient: both with respect to x.
+	Interpolate(x *ad.Node) (logFlux, outside *ad.Node)
+}
+
+// LogFlux returns the natural logarithms of the spectra of stars whose parameters are rows of u, one column
+// each in the order of Library.Params, and how far each is outside of the library: 0 inside.
+//
+// Gradient: both with respect to u.
+func (t *Templates) LogFlux(u *ad.Node) (logFlux, outside *ad.Node) {
+	return t.Interpolate(t.mapped(u))
+}
+
+// mapped takes logarithms of some of the columns.
+func (t *Templates) mapped(u *ad.Node) *ad.Node {
+	if len(t.LogParams) == 0 {
+		return u
+	}
+	d := t.Dim()
+	columns := make([]*ad.Node, d)
+	for k := range columns {
+		columns[k] = ad.Slice(u, -1, k, k+1)
+		if slices.Contains(t.LogParams, k) {
+			columns[k] = ad.Log10(columns[k])
+		}
+	}
+	return ad.Concat(-1, columns...)
+}
+
+// check says what of the numbers does not fit together.
+func (t *Templates) check(pixels int) error {
+	if len(t.Lam) != pixels {
+		return fmt.Errorf("spectra: %s has %d wavelengths and templates of %d pixels", t.Name, len(t.Lam), pixels)
+	}
+	for _, k := range t.LogParams {
+		if k < 0 || k >= t.Dim() {
+			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d of %d", t.Name, k, t.Dim())
+		}
+	}
+	return nil
+}
+
+// column gives the columns of x, without their axis.
+func column(x *ad.Node, k int) *ad.Node {
+	s := x.Shape()
+	return ad.Reshape(ad.Slice(x, -1, k, k+1), s[:len(s)-1]...)
+}
+
+// rows adds a last axis of one element.
+func rows(x *ad.Node) *ad.Node { return ad.Reshape(x, append(x.Shape().Clone(), 1)...) }
+
+// index converts finite numbers to indices below n, and all else to 0.
+func index(x *ad.Node, n int) *ad.Node {
+	return ad.FloorIndex(ad.Where(ad.Equal(ad.Sub(x, x), ad.Scalar(0)), ad.Clip(x, 0, float64(n-1)), ad.Scalar(0)))
+}

@@ -1,0 +1,121 @@
+package spectra
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Layer is a linear layer of a network: y = W x + b.
+type Layer struct {
+	In, Out int
+	W       []float64 // (Out, In), row-major
+	B       []float64
+}
+
+func (l *Layer) check() error {
+	if l.In < 1 || l.Out < 1 || len(l.W) != l.In*l.Out || len(l.B) != l.Out {
+		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases", l.In, l.Out, len(l.W), len(l.B))
+	}
+	return nil
+}
+
+// Network is a neural network from parameters to log spectra: linear layers with SiLU activations, and a
+// last one, whose rows are like principal components, without.
+type Network struct {
+	Mean, SD []float64 // of the mapped parameters, by which they are standardised
+	Layers   []Layer
+	// Hulls are the convex hulls of the library's standardised parameters, of pairs of them.
+	Hulls []PlaneHull
+}
+
+// mostLog bounds the logarithms of fluxes.
+const mostLog = 300
+
+// NewNetwork checks that the layers fit together. points are the mapped parameters of the library, one row
+// for each template, whose hulls in the planes of parameters 0 and 1, 2 and 3, and so on, are the inside.
+func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network, error) {
+	d := len(mean)
+	if d == 0 || len(sd) != d || len(points)%d != 0 || len(layers) == 0 {
+		return nil, fmt.Errorf("spectra: a network of %d layers, with %d means, %d standard deviations and %d coordinates of points", len(layers), d, len(sd), len(points))
+	}
+	for k, s := range sd {
+		if !(s > 0) {
+			return nil, fmt.Errorf("spectra: parameter %d of the network has standard deviation %v", k, s)
+		}
+	}
+	in := d
+	for _, l := range layers {
+		if err := l.check(); err != nil {
+			return nil, err
+		}
+		if l.In != in {
+			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %d outputs", l.In, in)
+		}
+		in = l.Out
+	}
+	n := &Network{Mean: mean, SD: sd, Layers: layers}
+	at := make([]float64, len(points))
+	for i, x := range points {
+		at[i] = (x - mean[i%d]) / sd[i%d]
+	}
+	for k := 0; k < d; k += 2 {
+		h, err := newPlaneHull(at, d, k, min(k+1, d-1))
+		if err != nil {
+			return nil, err
+		}
+		n.Hulls = append(n.Hulls, h)
+	}
+	return n, nil
+}
+
+// Dim returns the number of parameters.
+func (n *Network) Dim() int { return len(n.Mean) }
+
+// Pixels returns the length of a spectrum.
+func (n *Network) Pixels() int { return n.Layers[len(n.Layers)-1].Out }
+
+// Interpolate evaluates the network. Outside is the square of the distance, in standard deviations, to the
+// farthest side of the hulls that a point is beyond.
+func (n *Network) Interpolate(x *ad.Node) (logFlux, outside *ad.Node) {
+	scale := make([]float64, n.Dim())
+	for k, s := range n.SD {
+		scale[k] = 1 / s
+	}
+	y := ad.Mul(ad.Sub(x, ad.Const(n.Mean)), ad.Const(scale))
+	weights := make([]*ad.Node, 0, 2*len(n.Layers))
+	for _, l := range n.Layers {
+		weights = append(weights, ad.Const(l.W, l.Out, l.In), ad.Const(l.B))
+	}
+	return ad.Clip(forward(y, weights), -mostLog, mostLog), n.outside(y)
+}
+
+// forward evaluates layers, a matrix and a vector each, at standardised parameters.
+func forward(y *ad.Node, weights []*ad.Node) *ad.Node {
+	s := y.Shape()
+	if len(s) == 1 {
+		y = ad.Reshape(y, 1, s[0])
+	}
+	for i := 0; i < len(weights); i += 2 {
+		y = ad.Add(ad.MatMul(y, ad.T(weights[i])), weights[i+1])
+		if i+2 < len(weights) {
+			y = ad.Mul(y, ad.Sigmoid(y))
+		}
+	}
+	if len(s) == 1 {
+		y = ad.Reshape(y, y.Shape()[1])
+	}
+	return y
+}
+
+func (n *Network) outside(y *ad.Node) *ad.Node {
+	var far *ad.Node
+	for _, h := range n.Hulls {
+		if d := h.distance(y); far == nil {
+			far = d
+		} else {
+			far = ad.Maximum(far, d)
+		}
+	}
+	return ad.Square(ad.Maximum(far, ad.Scalar(0)))
+}
