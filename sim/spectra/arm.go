@@ -15,7 +15,7 @@ type ArmSettings struct {
 	Observed []float64 // observed wavelengths, ascending, in Angstrom
 	// Continuum is the number of functions of the continuum. Default 5; DESI spectra take 10.
 	Continuum int
-	// Chebyshev uses Chebyshev polynomials. Default: 1, x, x^2 and Gaussians.
+	// Chebyshev uses Chebyshev polynomials. Default: the radial basis of package function Basis.
 	Chebyshev bool
 	// PlainBasis keeps the functions as they are. Default: they are made orthonormal, which changes no result but for
 	// rounding.

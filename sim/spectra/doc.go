@@ -9,11 +9,11 @@
 // in which the continuum's coefficients are integrated out. It is an ordinary graph, so that gradients of any order,
 // batches and devices come from package autodiff.
 //
-//	arm, err := spectra.NewArm(spectra.ArmSettings{Template: knots, Observed: lam, Basis: 10})
+//	arm, err := spectra.NewArm(spectra.ArmSettings{Template: knots, Observed: lam, Continuum: 10})
 //	vel, vsini := autodiff.Input("vel", b), autodiff.Input("vsini", b)
 //	like := spectra.NewLikelihood(vel, vsini, spectra.Exposure{
 //		Arm: arm, Template: logFlux, // b rows of knots
-//		Flux: flux, Err: err,        // b rows of pixels
+//		Flux: flux, Err: sigma,      // b rows of pixels
 //	})
 //	grads := autodiff.Grad(like.ChiSquare, vel, vsini)
 //	gradient, gaussNewton := like.GaussNewton(vel, vsini)

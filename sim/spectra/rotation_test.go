@@ -94,8 +94,8 @@ func TestExactRotation(t *testing.T) {
 		flux[i] = line(float64(i - n/2))
 	}
 	const limb = 0.6
-	broad := func(r, x float64) float64 { // by the midpoint rule in the angle, which converges exponentially
-		const m = 4000
+	broad := func(r, x float64) float64 { // by the midpoint rule in the angle, with an error of order m^-4
+		const m = 2000
 		sum := 0.0
 		for k := range m {
 			a := math.Pi * (float64(k) + 0.5) / m
@@ -110,22 +110,22 @@ func TestExactRotation(t *testing.T) {
 		v := ad.Scalar(vsini)
 		y := g.Broaden(ad.Const(flux), v, spectra.Rotation{Exact: true})
 		got := eval(t, y, ad.JVP(y, []*ad.Node{v}, []*ad.Node{ad.Scalar(1)}), g.Broaden(ad.Const(flux), v, spectra.Rotation{}))
-		want, slope := make([]float64, n), make([]float64, n)
+		var want, slope, exact, exactSlope, hats []float64
 		const h = 1e-3
-		for i := range want {
+		for i := 0; i < n; i += 7 {
 			x := float64(i - n/2)
-			want[i] = broad(r, x)
-			slope[i] = (broad(r+h, x) - broad(r-h, x)) / (2 * h) / (spectra.SpeedOfLight * step)
+			want = append(want, broad(r, x))
+			slope = append(slope, (broad(r+h, x)-broad(r-h, x))/(2*h)/(spectra.SpeedOfLight*step))
+			exact, exactSlope, hats = append(exact, got[0][i]), append(exactSlope, got[1][i]), append(hats, got[2][i])
 		}
-		near(t, "exact", got[0], want, 1e-12)
-		inside := func(x []float64) []float64 { return x[100:800] }
+		near(t, "exact", exact, want, 1e-12)
 		if vsini > 0 {
-			near(t, "slope", got[1], slope, 1e-6)
+			near(t, "slope", exactSlope, slope, 1e-6)
 		} else if got[1][n/2] != 0 {
 			t.Errorf("the slope at 0 is %g, want 0", got[1][n/2])
 		}
 		if vsini == 300 {
-			near(t, "hat functions", inside(got[2]), inside(want), 1e-4)
+			near(t, "hat functions", hats[15:110], want[15:110], 1e-4)
 		}
 	}
 }

@@ -1,0 +1,5 @@
+//go:build slow
+
+package spectra_test
+
+func init() { everyHessian = true }
