@@ -28,7 +28,7 @@ func NewDelaunay(points []float64, dim int, logFlux []float64) (*Delaunay, error
 	pixels := len(logFlux) / count
 	at, flux, flags := slices.Clone(points), slices.Clone(logFlux), make([]float64, count)
 	// Points of a grid lie on common spheres; moved by less than anybody sees, they do not.
-	noise := tensor.NewStream(1, 0)
+	noise := tensor.NewStream(1, 0, 0)
 	for i := range at {
 		at[i] += 2e-6*noise.Float64() - 1e-6
 	}

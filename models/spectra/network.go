@@ -32,8 +32,8 @@ type Network struct {
 // mostLog bounds the logarithms of fluxes.
 const mostLog = 300
 
-// NewNetwork checks that the layers fit together. points are the mapped parameters of the library, one row
-// for each template, whose hulls in the planes of parameters 0 and 1, 2 and 3, and so on, are the inside.
+// NewNetwork checks that the layers fit together. points are the standardised parameters of the library, one
+// row for each template, whose hulls in the planes of parameters 0 and 1, 2 and 3, and so on, are the inside.
 func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network, error) {
 	d := len(mean)
 	if d == 0 || len(sd) != d || len(points)%d != 0 || len(layers) == 0 {
@@ -55,12 +55,8 @@ func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network,
 		in = l.Out
 	}
 	n := &Network{Mean: mean, SD: sd, Layers: layers}
-	at := make([]float64, len(points))
-	for i, x := range points {
-		at[i] = (x - mean[i%d]) / sd[i%d]
-	}
 	for k := 0; k < d; k += 2 {
-		h, err := newPlaneHull(at, d, k, min(k+1, d-1))
+		h, err := newPlaneHull(points, d, k, min(k+1, d-1))
 		if err != nil {
 			return nil, err
 		}
