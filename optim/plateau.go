@@ -1,0 +1,43 @@
+package optim
+
+import "math"
+
+// Plateau lowers a learning rate when the loss no longer falls: by Factor, once more than Patience losses in
+// a row were not below the least so far by Threshold, relative to it. Its fields are exported so that any
+// encoder can save it; a saved one continues exactly.
+type Plateau struct {
+	Factor    float64 // Default 0.5
+	Threshold float64 // Default 1e-5
+	Least     float64 // smallest change of the rate that is made. Default 1e-9
+	Patience  int     // Default 20
+
+	Seen bool    // whether there was a loss
+	Best float64 // least loss so far
+	Bad  int     // losses since that were not below it
+}
+
+// Next returns the rate after a loss.
+func (p *Plateau) Next(rate, loss float64) float64 {
+	or := func(x, d float64) float64 {
+		if x == 0 {
+			return d
+		}
+		return x
+	}
+	patience := p.Patience
+	if patience == 0 {
+		patience = 20
+	}
+	if !p.Seen || loss < p.Best*(1-math.Copysign(or(p.Threshold, 1e-5), p.Best)) {
+		p.Seen, p.Best, p.Bad = true, loss, 0
+	} else {
+		p.Bad++
+	}
+	if p.Bad > patience {
+		p.Bad = 0
+		if lower := rate * or(p.Factor, 0.5); rate-lower > or(p.Least, 1e-9) {
+			return lower
+		}
+	}
+	return rate
+}
