@@ -35,26 +35,29 @@ type marginalWork struct {
 	number               float64
 }
 
-func (w *marginalWork) room(k int) *marginalWork {
-	if w.t == nil {
-		pairs := k * (k + 1) / 2
+// newMarginalWork returns memory for each goroutine of a step with k coefficients.
+func newMarginalWork(c *cpu.Call, k int) []marginalWork {
+	all := make([]marginalWork, max(1, c.Threads))
+	pairs := k * (k + 1) / 2
+	for i := range all {
+		w := &all[i]
 		w.t, w.d, w.s = make([]float64, marginalTile), make([]float64, marginalTile), make([]float64, k*marginalTile)
 		w.m, w.v = make([]float64, pairs), make([]float64, k)
 		w.factor, w.inverse, w.sum = make([]float64, pairs), make([]float64, pairs), make([]float64, k)
 		w.record = make([]float64, recordSize(k))
 	}
-	return w
+	return all
 }
 
 func runMarginal[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	k, n := c.InShape[2][0], c.InShape[2][1]
 	size := 2 * recordSize(k)
 	return marginalRows.each(c, k*k*n, func(at []int) func(hand, from, to int) {
-		w := make([]marginalWork, max(1, c.Threads))
+		w := newMarginalWork(c, k)
 		kernels := newMarginalKernels(c)
 		basis := wide(in[2])
 		return func(hand, from, to int) {
-			w := w[hand].room(k)
+			w := &w[hand]
 			for r := from; r < to; r++ {
 				t, d := in[0][at[3*r]:][:n], in[1][at[3*r+1]:][:n]
 				w.normal(kernels, loader(t), loader(d), basis, k, n)

@@ -271,11 +271,11 @@ func runMarginalSolve[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 func runMarginalLeverage[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	k, n := c.InShape[2][0], last(c.Shape)
 	return marginalLeverageRows.each(c, k*k*n/2, func(at []int) func(hand, from, to int) {
-		w := make([]marginalWork, max(1, c.Threads))
+		w := newMarginalWork(c, k)
 		kernels := newMarginalKernels(c)
 		basis := wide(in[2])
 		return func(hand, from, to int) {
-			w := w[hand].room(k)
+			w := &w[hand]
 			for r := from; r < to; r++ {
 				inverseFactor(w.inverse, in[0][at[3*r]:], k)
 				for begin := 0; begin < n; begin += marginalTile {

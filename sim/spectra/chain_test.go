@@ -28,6 +28,7 @@ type chainCase struct {
 	Grad               []float64
 	Hess               [][]float64
 	Coeffs             [][]float64
+	scan               int // number of velocities if they alone have an axis
 }
 
 var armNames = []string{"desi_b", "desi_r", "desi_z"}
@@ -159,6 +160,9 @@ func buildChain(t testing.TB, c chainCase, b int, edit func(*spectra.ArmSettings
 		lead = []int{b}
 	}
 	g := chain{vel: ad.Input("vel", lead...), u: ad.Input("u", append(lead, 4)...)}
+	if c.scan > 0 {
+		g.vel = ad.Input("vel", c.scan)
+	}
 	kind := spectra.Rotation{}
 	if c.Rotation == nil {
 		g.vsini = ad.Input("vsini", lead...)

@@ -12,8 +12,8 @@ type Exposure struct {
 	Template *autodiff.Node // rows of log flux at the knots of the arm
 	Flux     *autodiff.Node // rows of pixels
 	Err      *autodiff.Node // standard deviations; a masked pixel has a large one
-	// Floor is added to Err in quadrature, in the likelihood only: a number, one for each row, or one for each pixel.
-	// Default: none.
+	// Floor is added to Err in quadrature, in the likelihood only, and broadcasts with it: a number, one for each pixel,
+	// or (stars, 1). Default: none.
 	Floor *autodiff.Node
 	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm.
 	Band *autodiff.Node
@@ -56,7 +56,8 @@ type Spectrum struct {
 }
 
 // NewLikelihood builds the graph of exposures of stars at velocities vel that rotate at vsini (km/s), one number for
-// each star. A nil vsini broadens nothing. Exposures of one arm with the same Template Node share the model.
+// each star. A nil vsini broadens nothing. Exposures of one arm with the same Template Node share the model. Leading
+// axes broadcast: many velocities with one template, vsini and spectrum are a scan that makes the spline once.
 func NewLikelihood(vel, vsini *autodiff.Node, exposures ...Exposure) *Likelihood {
 	l := &Likelihood{}
 	pixels := 0
@@ -109,11 +110,7 @@ func notFinite(x *autodiff.Node) *autodiff.Node {
 func (e Exposure) Compare(model *autodiff.Node) Spectrum {
 	err := e.Err
 	if e.Floor != nil {
-		floor := e.Floor
-		if k := len(floor.Shape()); k > 0 && k == len(err.Shape())-1 {
-			floor = column(floor)
-		}
-		err = autodiff.Hypot(err, floor)
+		err = autodiff.Hypot(err, e.Floor)
 	}
 	weight := autodiff.Reciprocal(err)
 	s := Spectrum{Model: model, arm: e.Arm, scaled: autodiff.Mul(model, weight)}

@@ -52,6 +52,21 @@ func TestVelocityScanGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "stars", s.Output(0), f.ChiSq, 1e-9)
+	// A scan: one template for all velocities.
+	c.scan = b
+	g = buildChain(t, c, 0, nil)
+	if p, err = ad.Compile([]*ad.Node{g.like.ChiSquare}, ad.Settings{Inputs: g.params()}); err != nil {
+		t.Fatal(err)
+	}
+	s = p.NewState()
+	copy(s.Input(0), f.Vel)
+	s.Input(1)[0] = f.VSini
+	copy(s.Input(2), f.Atm)
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "scan", s.Output(0), f.ChiSq, 1e-9)
+	c.scan = 0
 	one := buildChain(t, c, 0, nil)
 	p, err = ad.Compile([]*ad.Node{one.like.ChiSquare}, ad.Settings{Inputs: one.params(), Batch: b, Batched: one.params()[:1]})
 	if err != nil {
