@@ -2,6 +2,7 @@ package spectra
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -70,6 +71,29 @@ func (t *Templates) mapped(u *ad.Node) *ad.Node {
 	}
 	return ad.Concat(-1, columns...)
 }
+
+// bounded is an interpolator that has nothing beyond bounds of its mapped parameters.
+type bounded interface {
+	Bounds() (lower, upper []float64)
+}
+
+// bounds narrows those of the library's parameters to where the templates are.
+func (t *Templates) bounds(lower, upper []float64) {
+	b, ok := t.Interpolator.(bounded)
+	if !ok {
+		return
+	}
+	lo, hi := b.Bounds()
+	for k := range lo {
+		if slices.Contains(t.LogParams, k) {
+			lo[k], hi[k] = inward(math.Pow(10, lo[k]), math.Pow(10, hi[k]))
+		}
+		lower[k], upper[k] = max(lower[k], lo[k]), min(upper[k], hi[k])
+	}
+}
+
+// inward moves bounds by what the rounding of a logarithm could make of them.
+func inward(lo, hi float64) (float64, float64) { return lo * (1 + 1e-15), hi * (1 - 1e-15) }
 
 // check says what of the numbers does not fit together.
 func (t *Templates) check(pixels int) error {

@@ -47,11 +47,14 @@ func (n *Nearest) Dim() int { return n.dim }
 // Pixels returns the length of a spectrum.
 func (n *Nearest) Pixels() int { return n.pixels }
 
+// leastSquare keeps the slope of the distance finite at a template, without being seen.
+const leastSquare = 1e-30
+
 // Interpolate takes the nearest spectrum. Outside is the distance to it. The spectrum does not depend on x
 // smoothly: its gradient is 0.
 func (n *Nearest) Interpolate(x *ad.Node) (logFlux, outside *ad.Node) {
 	s := x.Shape()
 	miss := ad.Sub(ad.Reshape(ad.Mul(x, ad.Const(n.scale)), append(s[:len(s)-1].Clone(), 1, n.dim)...), ad.Const(n.points, len(n.points)/n.dim, n.dim))
 	square := ad.SumAxes(ad.Square(miss), -1)
-	return ad.Gather(n.logFlux, ad.Argmin(square, -1), 0), ad.Sqrt(ad.MinAxes(square, -1))
+	return ad.Gather(n.logFlux, ad.Argmin(square, -1), 0), ad.Sqrt(ad.Maximum(ad.MinAxes(square, -1), ad.Scalar(leastSquare)))
 }

@@ -67,6 +67,14 @@ func NewRegular(s RegularSettings) (*Regular, error) {
 // Dim returns the number of parameters.
 func (r *Regular) Dim() int { return len(r.axes) }
 
+// Bounds returns the ends of the axes.
+func (r *Regular) Bounds() (lower, upper []float64) {
+	for _, axis := range r.axes {
+		lower, upper = append(lower, axis[0]), append(upper, axis[len(axis)-1])
+	}
+	return lower, upper
+}
+
 // Pixels returns the length of a spectrum.
 func (r *Regular) Pixels() int { return r.nearest.Pixels() }
 

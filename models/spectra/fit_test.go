@@ -1,0 +1,148 @@
+package spectra
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/sim/spectra"
+)
+
+var armNames = []string{"desi_b", "desi_r", "desi_z"}
+
+// goldenLibrary is the library of all arms, interpolated by grids or networks.
+func goldenLibrary(t testing.TB, kind string) *Library {
+	l := &Library{Params: []string{"teff", "logg", "feh", "alpha"}}
+	for _, arm := range armNames {
+		if kind == "nn" {
+			l.Arms = append(l.Arms, goldenNetwork(t, arm))
+		} else {
+			l.Arms = append(l.Arms, goldenGrid(t, arm, true))
+		}
+	}
+	return l
+}
+
+// rowsOf makes a spectrum of four rows: wavelength, flux, error, mask.
+func rowsOf(arm string, x []float64) Spectrum {
+	n := len(x) / 4
+	s := Spectrum{Arm: arm, Lam: x[:n], Flux: x[n : 2*n], Err: x[2*n : 3*n], Bad: make([]bool, n)}
+	for i, b := range x[3*n:] {
+		s.Bad[i] = b != 0
+	}
+	return s
+}
+
+// mock is a star of the golden files.
+func mock(t testing.TB, name string) Star {
+	star := Star{Name: name}
+	suffixes := []string{""}
+	if name == "m1multi" {
+		suffixes = []string{"_exp1", "_exp2"}
+	}
+	for _, suffix := range suffixes {
+		for _, arm := range armNames {
+			x, _ := npy(t, "chain", name+"_"+arm+suffix+".npy")
+			star.Spectra = append(star.Spectra, rowsOf(arm, x))
+		}
+	}
+	return star
+}
+
+type fitCase struct {
+	Mock, Interpolator, Variant string
+	Start                       map[string]float64
+	Options                     struct {
+		Npoly int
+		RBF   *bool `json:"rbf_continuum"`
+	}
+	FixParam []string `json:"fixParam"`
+	Priors   map[string][2]float64
+	Result   struct {
+		Vel, Chisq         float64
+		VelErr             float64 `json:"vel_err"`
+		Vsini              *float64
+		Param              map[string]float64
+		ParamErr           map[string]golden.Float `json:"param_err"`
+		ChisqArray         []float64               `json:"chisq_array"`
+		Skewness, Kurtosis float64                 `json:"-"`
+	}
+	Refined   *struct{ Chisq float64 }
+	Optimum64 *struct {
+		Params, Hess []float64 `json:"-"`
+		P            []float64 `json:"params"`
+		Chisq        float64
+		Free         []int
+		Marginal     []golden.Float `json:"err_marginal"`
+		Conditional  []golden.Float `json:"err_conditional_atm"`
+	}
+}
+
+// Fits reach the minima of the reference or lower ones, with the parameters and errors of the exact optimum.
+func TestFitGoldens(t *testing.T) {
+	var f struct{ Cases []fitCase }
+	golden.JSON(t, &f, "spectra", "fit", "fits.json")
+	for _, c := range f.Cases {
+		t.Run(strings.Join([]string{c.Mock, c.Interpolator, c.Variant}, " "), func(t *testing.T) {
+			lib := goldenLibrary(t, c.Interpolator)
+			vsini, rotates := c.Start["vsini"]
+			s := Settings{Continuum: c.Options.Npoly, Chebyshev: c.Options.RBF != nil && !*c.Options.RBF, Rotation: spectra.Rotation{None: !rotates}, Fixed: map[string]float64{}, Priors: map[string]dist.Dist{}, Batch: 2}
+			for _, name := range c.FixParam {
+				s.Fixed[name] = c.Start[name]
+			}
+			for name, p := range c.Priors {
+				s.Priors[name] = dist.Normal(p[0], p[1])
+			}
+			fitter, err := NewFitter(lib, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			star := mock(t, c.Mock)
+			start := Start{Vel: math.NaN(), Vsini: vsini}
+			for _, p := range lib.Params {
+				start.Params = append(start.Params, c.Start[p])
+			}
+			star.Starts = []Start{start}
+			fits, err := fitter.Fit(context.Background(), []Star{star})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fit := fits[0]
+			if fit.Err != nil {
+				t.Fatal(fit.Err)
+			}
+			want := c.Result.Chisq
+			if c.Refined != nil {
+				want = min(want, c.Refined.Chisq)
+			}
+			if c.Optimum64 != nil {
+				want = min(want, c.Optimum64.Chisq)
+			}
+			if len(c.Priors) == 0 && !(fit.ChiSquare <= want+0.05) {
+				t.Errorf("chi-square %.4f, want %.4f (%s after %d)", fit.ChiSquare, want, fit.Status, fit.Evaluations)
+			}
+			t.Logf("chi-square %.4f, want %.4f: %s after %d; vel %.3f +- %.3f, want %.3f +- %.3f; at bound %v; X %.4f", fit.ChiSquare, want, fit.Status, fit.Evaluations, fit.Velocity.Vel, fit.Velocity.SD, c.Result.Vel, c.Result.VelErr, fit.AtBound, fit.X)
+			if o := c.Optimum64; o != nil && len(fit.AtBound) == 0 && fit.Outside == 0 && c.Mock != "m2" && c.Mock != "m5" {
+				for i, k := range o.Free {
+					sd := float64(o.Marginal[i])
+					if !(math.Abs(fit.X[k]-o.P[k]) < 0.02*sd) {
+						t.Errorf("%s is %v, want %v +- %v", fit.Names[k], fit.X[k], o.P[k], sd)
+					}
+					if !(math.Abs(fit.SD[k]/sd-1) < 0.01) {
+						t.Errorf("the error of %s is %v, want %v", fit.Names[k], fit.SD[k], sd)
+					}
+				}
+				for k, sd := range o.Conditional {
+					if !(math.Abs(fit.Conditional[2+k]/float64(sd)-1) < 0.01) {
+						t.Errorf("the conditional error of %s is %v, want %v", fit.Names[2+k], fit.Conditional[2+k], float64(sd))
+					}
+				}
+			}
+		})
+	}
+	_ = fmt.Sprint
+}

@@ -1,0 +1,235 @@
+package spectra
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/spectra"
+)
+
+// layout is what stars with spectra of the same arms and wavelengths share: constants and programs.
+type layout struct {
+	f         *Fitter
+	spectra   []Spectrum // of one of the stars
+	arms      []*spectra.Arm
+	templates []*Templates
+	pixels    int
+	programs  map[string]*ad.Program
+}
+
+func (f *Fitter) newLayout(star *Star) (*layout, error) {
+	l := &layout{f: f, spectra: star.Spectra, programs: map[string]*ad.Program{}}
+	for i := range star.Spectra {
+		s := &star.Spectra[i]
+		t, err := f.library.Arm(s.Arm)
+		if err != nil {
+			return nil, err
+		}
+		arm, err := f.arm(s, t)
+		if err != nil {
+			return nil, err
+		}
+		l.arms, l.templates, l.pixels = append(l.arms, arm), append(l.templates, t), l.pixels+len(s.Lam)
+	}
+	return l, nil
+}
+
+// arm returns the constants of a spectrum's arm and wavelengths, which layouts share.
+func (f *Fitter) arm(s *Spectrum, t *Templates) (*spectra.Arm, error) {
+	key := s.shape()
+	if a := f.arms[key]; a != nil {
+		return a, nil
+	}
+	a, err := spectra.NewArm(spectra.ArmSettings{
+		Name: s.Arm, Template: t.Lam, Linear: !t.Log, Observed: s.Lam, Continuum: f.s.Continuum, Chebyshev: f.s.Chebyshev,
+		Rotation: f.s.Rotation, MinVel: f.s.MinVel, MaxVel: f.s.MaxVel,
+	})
+	if err == nil {
+		f.arms[key] = a
+	}
+	return a, err
+}
+
+// graph is the likelihood of b stars.
+type graph struct {
+	vel, vsini, u *ad.Node
+	inputs        []*ad.Node
+	exposures     []spectra.Exposure
+	like          *spectra.Likelihood
+	// prior is minus twice the logarithm of the prior density, and penalty that of being outside of the
+	// library, as ChiSquare has it.
+	prior, penalty *ad.Node
+	total          *ad.Node
+}
+
+// build makes the graph of stars, or of one star at many velocities.
+func (l *layout) build(stars, velocities int) *graph {
+	lead := max(stars, velocities)
+	g := &graph{vel: ad.Input("vel", lead), vsini: ad.Input("vsini", stars), u: ad.Input("u", stars, len(l.f.library.Params))}
+	g.inputs = []*ad.Node{g.vel, g.vsini, g.u}
+	input := func(name string, shape ...int) *ad.Node {
+		x := ad.Input(name, shape...)
+		g.inputs = append(g.inputs, x)
+		return x
+	}
+	type graphed struct{ flux, outside *ad.Node }
+	made := map[*Templates]graphed{}
+	for i, s := range l.spectra {
+		n, t := len(s.Lam), l.templates[i]
+		m, ok := made[t]
+		if !ok {
+			m.flux, m.outside = t.LogFlux(g.u)
+			made[t] = m
+		}
+		e := spectra.Exposure{Arm: l.arms[i], Template: m.flux, Outside: m.outside, Flux: input("flux", stars, n), Err: input("err", stars, n), Good: input("good", stars, n)}
+		if s.Resolution != nil {
+			e.Band = input("band", stars, 2*s.Resolution.Half+1, n)
+		}
+		if floor := l.f.s.Floor[s.Arm]; floor > 0 {
+			e.Floor = ad.Scalar(floor)
+		}
+		g.exposures = append(g.exposures, e)
+		p := ad.Scale(10*float64(l.pixels), m.outside)
+		if g.penalty == nil {
+			g.penalty = p
+		} else {
+			g.penalty = ad.Add(g.penalty, p)
+		}
+	}
+	vsini := g.vsini
+	if l.f.s.Rotation.None {
+		vsini = nil
+	}
+	g.like = spectra.NewLikelihood(g.vel, vsini, g.exposures...)
+	g.prior = ad.Full(0, lead)
+	for k, name := range l.f.names {
+		p, ok := l.f.s.Priors[name]
+		if !ok {
+			continue
+		}
+		g.prior = ad.Add(g.prior, ad.Scale(-2, p.LogProb(g.parameter(k))))
+	}
+	g.total = ad.Add(g.like.ChiSquare, g.prior)
+	return g
+}
+
+// parameter returns parameter k of all stars: velocity, rotation, then those of the library.
+func (g *graph) parameter(k int) *ad.Node {
+	switch k {
+	case 0:
+		return g.vel
+	case 1:
+		return g.vsini
+	}
+	return column(g.u, k-2)
+}
+
+// params lists the parameters as package sim/spectra takes them.
+func (g *graph) params() []*ad.Node { return []*ad.Node{g.vel, g.vsini, g.u} }
+
+// program returns a program by its name.
+func (l *layout) program(name string, outputs func() (*graph, []*ad.Node)) (*ad.Program, error) {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	if p := l.programs[name]; p != nil {
+		return p, nil
+	}
+	g, outs := outputs()
+	p, err := ad.Compile(outs, ad.Settings{Inputs: g.inputs, Backend: l.f.s.Backend})
+	if err != nil {
+		return nil, fmt.Errorf("spectra: %w", err)
+	}
+	l.programs[name] = p
+	return p, nil
+}
+
+// search returns the program of the search: the objective of each star, its gradient, and an approximation
+// of its Hessian that is positive definite but for priors, all without the penalty for being outside of the
+// library, and that penalty and its gradient.
+func (l *layout) search() (*ad.Program, error) {
+	return l.program("search", func() (*graph, []*ad.Node) {
+		g := l.build(l.f.s.Batch, 0)
+		gradient, hessian := l.withPriors(g)
+		return g, []*ad.Node{ad.Sub(g.total, g.penalty), gradient, hessian, g.penalty, gradientOf(g.penalty, g)}
+	})
+}
+
+// withPriors returns the gradient of the objective without penalties, and the Gauss-Newton approximation of
+// its Hessian, to which priors add theirs.
+func (l *layout) withPriors(g *graph) (gradient, hessian *ad.Node) {
+	gradient, hessian = g.like.GaussNewton(g.params()...)
+	if len(l.f.s.Priors) == 0 {
+		return gradient, hessian
+	}
+	return ad.Add(gradient, gradientOf(g.prior, g)), ad.Add(hessian, spectra.Hessian(g.prior, g.params()...))
+}
+
+// gradientOf returns the gradient of a number for each star, with the parameters in a last axis.
+func gradientOf(y *ad.Node, g *graph) *ad.Node {
+	d := ad.Grad(y, g.params()...)
+	return ad.Concat(-1, rows(d[0]), rows(d[1]), d[2])
+}
+
+// Outputs of the program that describes stars at their minima.
+const (
+	outTotal = iota
+	outChiSquare
+	outHessian
+	outSpectra // the first of some for each spectrum
+)
+
+const (
+	ofTrue = iota
+	ofContinuumOnly
+	ofFit
+	ofRaw
+	ofCoefficients
+	perSpectrum
+)
+
+// describe returns the program that describes stars at their minima.
+func (l *layout) describe() (*ad.Program, error) {
+	return l.program("describe", func() (*graph, []*ad.Node) {
+		g := l.build(l.f.s.Batch, 0)
+		outs := []*ad.Node{g.total, g.like.ChiSquare, spectra.Hessian(g.total, g.params()...)}
+		only := spectra.ContinuumOnly(g.exposures...)
+		for i, s := range g.like.Spectra {
+			outs = append(outs, s.TrueChiSquare, only[i].TrueChiSquare, ad.Mul(s.Continuum, s.Model), s.Model, s.Coefficients)
+		}
+		return g, outs
+	})
+}
+
+// scan returns the program of one star at many velocities.
+func (l *layout) scan() (*ad.Program, error) {
+	return l.program("scan", func() (*graph, []*ad.Node) {
+		g := l.build(1, l.f.s.Velocities)
+		return g, []*ad.Node{g.total}
+	})
+}
+
+// fill gives a star's data to place i of a state.
+func (l *layout) fill(s *ad.State, i int, star *Star) {
+	at := 3
+	for _, x := range star.Spectra {
+		n := len(x.Lam)
+		copy(s.Input(at)[i*n:], x.Flux)
+		copy(s.Input(at + 1)[i*n:], x.Err)
+		good := s.Input(at + 2)[i*n : (i+1)*n]
+		for k := range good {
+			if good[k] = 1; x.Bad != nil && x.Bad[k] {
+				good[k] = 0
+			}
+		}
+		if at += 3; x.Resolution != nil {
+			copy(s.Input(at)[i*len(x.Resolution.Band):], x.Resolution.Band)
+			at++
+		}
+	}
+}
+
+// set gives parameters to place i of a state.
+func (l *layout) set(s *ad.State, i int, theta []float64) {
+	s.Input(0)[i], s.Input(1)[i] = theta[0], theta[1]
+	copy(s.Input(2)[i*(len(theta)-2):], theta[2:])
+}

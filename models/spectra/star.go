@@ -1,0 +1,76 @@
+package spectra
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"github.com/euryale-dev/euryale/sim/spectra"
+)
+
+// Spectrum is one observed spectrum of a star: an arm of an instrument, in one exposure.
+type Spectrum struct {
+	Arm  string    // name of its templates, such as desi_b
+	Lam  []float64 // wavelengths in vacuum, ascending, in Angstrom
+	Flux []float64
+	Err  []float64 // standard deviations; a masked pixel has a large one
+	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood, by Err.
+	Bad []bool
+	// Resolution mixes the pixels. Default: none, for templates that have the instrument's resolution.
+	Resolution *spectra.Resolution
+}
+
+// Star is what is fitted together: spectra of any arms and exposures that share all parameters.
+type Star struct {
+	Name    string
+	Spectra []Spectrum
+	// Starts are the parameters from which a fit begins; the best of their minima counts.
+	Starts []Start
+}
+
+// Start is where a fit begins.
+type Start struct {
+	Vel    float64   // km/s; NaN for the best of a scan with the other parameters
+	Vsini  float64   // km/s
+	Params []float64 // of the library, in its order
+}
+
+func (s *Spectrum) check() error {
+	n := len(s.Lam)
+	switch {
+	case n < 2 || len(s.Flux) != n || len(s.Err) != n || s.Bad != nil && len(s.Bad) != n:
+		return fmt.Errorf("%s: %d wavelengths, %d fluxes, %d errors, %d marks of bad pixels: want as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
+	case s.Resolution != nil && s.Resolution.Pixels != n:
+		return fmt.Errorf("%s: a resolution matrix of %d pixels for %d wavelengths", s.Arm, s.Resolution.Pixels, n)
+	}
+	for i := range n {
+		switch {
+		case i > 0 && !(s.Lam[i] > s.Lam[i-1]), math.IsInf(s.Lam[i], 0) || math.IsNaN(s.Lam[i]):
+			return fmt.Errorf("%s: wavelength %d is %g Angstrom after %g: want them ascending", s.Arm, i, s.Lam[i], s.Lam[max(0, i-1)])
+		case math.IsNaN(s.Flux[i]) || math.IsInf(s.Flux[i], 0):
+			return fmt.Errorf("%s: the flux at %g Angstrom is %v: give a masked pixel any finite flux and a large error", s.Arm, s.Lam[i], s.Flux[i])
+		case !(s.Err[i] > 0) || math.IsInf(s.Err[i], 0):
+			return fmt.Errorf("%s: the error at %g Angstrom is %v: want it above 0 and finite; a masked pixel has a large one", s.Arm, s.Lam[i], s.Err[i])
+		}
+	}
+	return nil
+}
+
+// shape is what spectra must have in common to be fitted side by side: arm, wavelengths, and how wide the
+// resolution matrix is.
+func (s *Spectrum) shape() string {
+	h := fnv.New64a()
+	var b [8]byte
+	for _, x := range s.Lam {
+		u := math.Float64bits(x)
+		for k := range b {
+			b[k] = byte(u >> (8 * k))
+		}
+		h.Write(b[:])
+	}
+	half := -1
+	if s.Resolution != nil {
+		half = s.Resolution.Half
+	}
+	return fmt.Sprintf("%s/%d/%x/%d", s.Arm, len(s.Lam), h.Sum64(), half)
+}
