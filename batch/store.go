@@ -234,6 +234,22 @@ func (r *results) release() error {
 	return err
 }
 
+// Remove removes the results of all shards and of the queue. What else is in the folder stays: it may be
+// the user's.
+func (s Store) Remove() error {
+	list, err := s.folders()
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if err := os.RemoveAll(f.path); err != nil {
+			return err
+		}
+	}
+	os.Remove(string(s)) // if nothing is left in it
+	return nil
+}
+
 // Forget removes the results of items that failed, so that they are tried again, and returns how many there
 // were. It needs all shards for itself.
 func (s Store) Forget(m *Manifest, command string) (forgotten int64, err error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -237,6 +239,25 @@ func (t *chainsTask) gather() (*infer.Fit, error) {
 
 func (t *chainsTask) file(chain int) string {
 	return filepath.Join(t.dir, fmt.Sprintf("chain-%05d", chain))
+}
+
+// chainFile matches the name of the file of a chain, and that of its claim.
+var chainFile = regexp.MustCompile(`^chain-[0-9]{5,}(\.claim)?$`)
+
+// RemoveChains removes the chains that a list left in its folder, and nothing else.
+func RemoveChains(folder string) error {
+	dir := filepath.Join(folder, "chains")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if err == nil && (chainFile.MatchString(e.Name()) || atomicfile.Temporary(e.Name())) {
+			err = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	os.Remove(dir) // if nothing is left in it
+	return err
 }
 
 // bring sees to it that a chain has some draws, whoever makes them.

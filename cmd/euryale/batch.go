@@ -132,21 +132,23 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: configuration, files or their bins have changed", path, name),
 			hint: fmt.Sprintf("batch run %s goes on with the old one; another --out, or --overwrite, which removes the results of the old one", dir)}
 	}
-	if err := removeBatch(dir); err != nil {
+	if err := removeBatch(dir, path); err != nil {
 		return "", nil, as(exitCannotWrite, err)
 	}
 	m, err = list.Create(path)
 	return dir, m, configOf(err)
 }
 
-// removeBatch removes the list and the results of a batch.
-func removeBatch(dir string) error {
-	for _, name := range []string{manifestName, resultsName, "chains"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return err
-		}
+// removeBatch removes the list and the results of a batch, and nothing else that is in its folder, which
+// the user may have given by --out.
+func removeBatch(dir, manifest string) error {
+	if err := batch.Store(filepath.Join(dir, resultsName)).Remove(); err != nil {
+		return err
 	}
-	return nil
+	if err := work.RemoveChains(dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(manifest)
 }
 
 // configOf assigns the exit code of a mistake in a configuration.

@@ -98,6 +98,40 @@ func TestBatch(t *testing.T) {
 	must(exitNoInput, "run", dir+"-not")
 }
 
+// A list that is made anew in a folder of the user removes its own results there, and nothing else.
+func TestBatchOverwritesOnlyItsOwn(t *testing.T) {
+	config := decays(t, 1, "")
+	dir := filepath.Dir(config)
+	mine := []string{"results/measured.csv", "results/shard-1/notes.txt", "chains/of-polymers.csv"}
+	for _, name := range mine {
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(decayCSV("")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "chains", "chain-00000"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"batch", "run", config, "--out", dir}, {"batch", config, "--out", dir, "--overwrite"}} {
+		if code, _, stderr := do(t, args...); code != 0 {
+			t.Fatal(args, stderr)
+		}
+		if err := os.WriteFile(config, []byte("work: fit g2\nfiles: [data/*.csv, results/*.csv]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range mine {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"results/shard-00000-of-00001", "chains/chain-00000"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
 // The instruction set of a list is kept, or its absence told.
 func TestBatchOfAnotherProcessor(t *testing.T) {
 	config := decays(t, 1, "")
