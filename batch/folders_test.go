@@ -2,9 +2,11 @@ package batch
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -187,6 +189,42 @@ func TestSuspectsAreOfTheShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.suspects(done); err == nil || fmt.Sprint(err) == "unexpected end of JSON input" {
+		t.Error(err)
+	}
+}
+
+// Numbers that no machine could work with are refused when a list is made and when it is read.
+func TestListsThatAreTooLong(t *testing.T) {
+	dir := t.TempDir()
+	make := func(name string, h Header, counts ...int64) error {
+		_, err := Create(filepath.Join(dir, name), h, func(add func(string, int64, int64) error) error {
+			for _, n := range counts {
+				if err := add("a", 0, n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return err
+	}
+	for name, err := range map[string]error{
+		"long": make("long", Header{}, 1e18), "sum": make("sum", Header{}, 1e10, 1), "overflow": make("overflow", Header{}, 1, 1<<63-1),
+		"block": make("block", Header{Block: 5e18}, 3), "shard": Shard{Index: 3, Count: 1e6}.check(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(int64(mostListed))) && !strings.Contains(err.Error(), fmt.Sprint(mostShards)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := make("longest", Header{Block: mostListed}, mostListed); err != nil {
+		t.Error(err)
+	}
+	// A list that says something else than its sources, with the hash of that.
+	text := `{"format":"euryale batch 1","command":"x","seed":0,"retries":0,"block":1}` + "\n\"a\" 0 3\n4 items\n"
+	name := filepath.Join(dir, "lies")
+	if err := os.WriteFile(name, fmt.Appendf(nil, "%ssha256 %x\n", text, sha256.Sum256([]byte(text))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(name); err == nil || !strings.Contains(err.Error(), "its sources have 3 items") {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,9 @@ type Shard struct {
 	By string
 }
 
+// mostShards bounds the number of shards.
+const mostShards = 99_999
+
 // Whole is the shard that is the whole list.
 var Whole = Shard{Count: 1}
 
@@ -32,8 +35,8 @@ func parseShard(name string) (s Shard, ok bool) {
 }
 
 func (s Shard) check() error {
-	if s.Count < 1 || s.Index < 0 || s.Index >= s.Count {
-		return fmt.Errorf("shard %d of %d: want 1 or more shards, numbered from 0", s.Index, s.Count)
+	if s.Count < 1 || s.Count > mostShards || s.Index < 0 || s.Index >= s.Count {
+		return fmt.Errorf("shard %d of %d: want 1 to %d shards, numbered from 0", s.Index, s.Count, mostShards)
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ import (
 type List struct {
 	Path string
 	common
-	job job
+	job  job
+	used bool // its files were looked for
 }
 
 // common are the keys of all configurations.
@@ -184,8 +185,8 @@ func (l *List) check() error {
 	if l.Retries != nil && (*l.Retries < 0 || *l.Retries > 100) {
 		errs = append(errs, l.wrong(0, "retries: %d: want 0 to 100", *l.Retries))
 	}
-	if l.Block < 0 {
-		errs = append(errs, l.wrong(0, "block: %d: want 1 or more items", l.Block))
+	if l.Block < 0 || l.Block > 1e9 {
+		errs = append(errs, l.wrong(0, "block: %d: want 1 to 1000000000 items", l.Block))
 	}
 	if l.Device != "" && l.Device != "cpu" && l.Device != "cuda" {
 		errs = append(errs, l.wrong(0, "device: %s: want cpu or cuda", l.Device))
@@ -251,6 +252,36 @@ func CheckSet(m *batch.Manifest) error {
 
 // Create makes the manifest of a list as a file that must not exist.
 func (l *List) Create(path string) (*batch.Manifest, error) {
+	h, list, err := l.complete(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	return batch.Create(path, h, list)
+}
+
+// Hash returns the hash that the manifest of a list would have as this file.
+func (l *List) Hash(path string) (string, error) {
+	h, list, err := l.complete(path)
+	if err != nil {
+		return "", err
+	}
+	return batch.HashOf(h, list)
+}
+
+// complete returns the header of a manifest at a path, and what lists its items. It reads the configuration
+// once more if the files of this list were looked for before, as their names depend on the path.
+func (l *List) complete(path string) (batch.Header, func(add func(string, int64, int64) error) error, error) {
+	if l.used {
+		fresh, err := Read(l.Path)
+		if err != nil {
+			return batch.Header{}, nil, err
+		}
+		*l = *fresh
+	}
+	l.used = true
 	p := place{folder: filepath.Dir(l.Path), manifest: filepath.Dir(path)}
 	h := batch.Header{Command: l.Work, Seed: l.Seed, SIMD: l.SIMD, Retries: 1, Block: l.Block, Device: l.Device}
 	if l.Retries != nil {
@@ -261,7 +292,7 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	}
 	if c, ok := l.job.(resolving); ok {
 		if err := c.resolve(p, &h); err != nil {
-			return nil, l.named(err)
+			return h, nil, l.named(err)
 		}
 	}
 	if b, ok := l.job.(interface{ block() int64 }); ok && h.Block == 0 {
@@ -269,18 +300,14 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	}
 	var err error
 	if h.Settings, err = json.Marshal(l.job); err != nil {
-		return nil, l.wrong(0, "%s", err)
+		return h, nil, l.wrong(0, "%s", err)
 	}
-	if err := os.MkdirAll(p.manifest, 0o777); err != nil {
-		return nil, err
-	}
-	m, err := batch.Create(path, h, func(add func(string, int64, int64) error) error {
+	return h, func(add func(string, int64, int64) error) error {
 		if err := l.job.list(p, add); err != nil {
 			return l.named(err)
 		}
 		return nil
-	})
-	return m, err
+	}, nil
 }
 
 // resolving is a job whose settings need files to be complete.

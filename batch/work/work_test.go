@@ -110,6 +110,35 @@ func TestFitG2(t *testing.T) {
 	}
 }
 
+// A list has the same hash however often it is made.
+func TestListsAreMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 3)
+	write(t, filepath.Join(dir, "sub", "in.txt"), "{a}")
+	for name, text := range map[string]string{
+		"fit.yaml":   "work: fit g2\nfiles: a.csv\nbins: 1-3\n",
+		"sweep.yaml": "work: sweep\ncommand: [cat, '{t}']\nprogram: /bin/sh\ntemplate: {t: sub/in.txt}\ngrid: {a: [1]}\n",
+	} {
+		config := filepath.Join(dir, name)
+		write(t, config, text)
+		l, err := Read(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name+"-list", "manifest.txt")
+		for range 3 {
+			hash, err := l.Hash(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(path)
+			if m, err := l.Create(path); err != nil || m.Hash != hash {
+				t.Errorf("%s: %v, %v, want %s", name, m, err, hash)
+			}
+		}
+	}
+}
+
 // What a configuration has wrong is told with its line.
 func TestConfigurations(t *testing.T) {
 	dir := t.TempDir()

@@ -112,20 +112,19 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 	}
 	path := filepath.Join(dir, manifestName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		m, err = list.Create(path)
-		return dir, m, configOf(err)
+		// Another task may have made it meanwhile.
+		if m, err = list.Create(path); !errors.Is(err, fs.ErrExist) {
+			return dir, m, configOf(err)
+		}
 	}
-	fresh := path + ".new"
-	os.Remove(fresh) // of a process that was killed
-	now, err := list.Create(fresh)
+	now, err := list.Hash(path)
 	if err != nil {
 		return "", nil, configOf(err)
 	}
-	defer os.Remove(fresh)
 	if m, err = batch.Open(path); err != nil && !a.overwrite {
 		return "", nil, &exitError{code: exitData, err: err, hint: "--overwrite makes a new one"}
 	}
-	if err == nil && m.Hash == now.Hash {
+	if err == nil && m.Hash == now {
 		return dir, m, nil
 	}
 	if !a.overwrite {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,6 +130,31 @@ func TestBatchOverwritesOnlyItsOwn(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s is still there", name)
 		}
+	}
+}
+
+// Tasks of a job that are given the configuration make one list, all at once.
+func TestBatchTasksMakeTheListAtOnce(t *testing.T) {
+	config := decays(t, 4, "")
+	const tasks = 8
+	var cmds []*exec.Cmd
+	var said [tasks]strings.Builder
+	for i := range tasks {
+		cmd := exec.Command(os.Args[0], "batch", "run", config, "--shard", fmt.Sprintf("%d/%d", i, tasks), "--quiet", "--threads", "1")
+		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1")
+		cmd.Stderr = &said[i]
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		cmds = append(cmds, cmd)
+	}
+	for i, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, &said[i])
+		}
+	}
+	if code, _, stderr := do(t, "batch", "merge", config); code != 0 {
+		t.Error(stderr)
 	}
 }
 
