@@ -349,11 +349,14 @@ func (p place) files(patterns Texts) ([]string, error) {
 		return nil, errors.New("files: want one name or pattern, such as results/*.hdf, or a list of them")
 	}
 	for _, pattern := range patterns {
-		full := pattern
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(p.folder, pattern)
+		full, search := pattern, pattern
+		if !filepath.IsAbs(full) { // the folder is no pattern, whatever it is called
+			full, search = filepath.Join(p.folder, pattern), filepath.Join(literal(p.folder), pattern)
 		}
-		found, err := filepath.Glob(full)
+		found, err := filepath.Glob(search)
+		if _, e := os.Stat(full); e == nil { // neither is a file of that very name
+			found, err = []string{filepath.Clean(full)}, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("files: %q: %w", pattern, err)
 		}
@@ -370,6 +373,14 @@ func (p place) files(patterns Texts) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// literal is a pattern that stands for one name alone.
+func literal(name string) string {
+	if filepath.Separator == '\\' { // patterns there have no way to say it
+		return name
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
 // relative returns the name of a file as seen from the folder of the manifest.
