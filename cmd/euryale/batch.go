@@ -362,12 +362,9 @@ func (a *app) batchItem() *cobra.Command {
 			if err != nil {
 				return input(err)
 			}
-			return as(exitFailed, batch.Alone(c.Context(), m, task, item, writerOnly{a.stdout}))
+			return as(exitFailed, batch.Alone(c.Context(), m, task, item, a.bytes))
 		}}
 }
-
-// writerOnly hides other methods of a writer.
-type writerOnly struct{ io.Writer }
 
 func (a *app) batchStatus() *cobra.Command {
 	var shard bool

@@ -158,6 +158,36 @@ func TestBatchTasksMakeTheListAtOnce(t *testing.T) {
 	}
 }
 
+// An item that ends the program fails, and the others that were worked on at that time do not.
+func TestBatchItemEndsTheProgram(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(config, []byte(`work: sweep
+program: /bin/sh
+command: [-c, 'sleep 0.05; test {i} != 9 || kill -9 $PPID; sleep 0.05; echo "{\"x\": {i}.5, \"pi\": 3.141592653589793}"']
+grid: {i: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}
+take: {x: x, pi: pi}
+retries: 0
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func() (string, error) {
+		cmd := exec.Command(os.Args[0], "batch", "run", config, "--threads", "4", "--quiet")
+		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run(); err == nil {
+		t.Fatalf("the program goes on: %s", out)
+	}
+	if out, err := run(); err != nil {
+		t.Fatal(err, out)
+	}
+	code, out, stderr := do(t, "batch", "merge", config)
+	if code != 0 || !strings.Contains(out, "13 items of sweep, 1 failed") || !strings.Contains(out, "row 10: the process that worked on this item alone ended: signal: killed") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
 // The instruction set of a list is kept, or its absence told.
 func TestBatchOfAnotherProcessor(t *testing.T) {
 	config := decays(t, 1, "")
