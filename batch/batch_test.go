@@ -220,9 +220,18 @@ func TestMergeSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var differs *DiffersError
-	if _, err := store.Merge(m, func(Record) error { return nil }); !errors.As(err, &differs) || differs.Item != 5 {
+	if _, err := store.Merge(m, func(Record) error { return nil }); !errors.As(err, &differs) || differs.Item != 5 || differs.File == differs.Other || !strings.Contains(differs.Other, "shard-") {
 		t.Error(err)
 	}
+	// A file that is damaged: the way out is told, and is one.
+	if err := os.WriteFile(differs.File, []byte("EURYALE-BATCH-RESULTS 1\nxxxx"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Status(m); err == nil || !strings.Contains(err.Error(), filepath.Base(differs.File)+": byte") || !strings.Contains(err.Error(), "remove the file, and run again") {
+		t.Error(err)
+	}
+	os.Remove(differs.File)
+	merged(t, store, m)
 }
 
 // A manifest that was changed, cut off, or is none, is refused, wherever it was changed.

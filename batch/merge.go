@@ -202,13 +202,13 @@ func (e *IncompleteError) Error() string {
 
 // DiffersError says that an item has two results that are not the same.
 type DiffersError struct {
-	Item int64
-	File string
+	Item        int64
+	File, Other string
 }
 
-// Error names the item and the file.
+// Error names the item and the files.
 func (e *DiffersError) Error() string {
-	return fmt.Sprintf("item %d in %s differs from its result in another shard: were they made by different versions, or on processors with other instruction sets?", e.Item, e.File)
+	return fmt.Sprintf("item %d in %s differs from its result in %s: were they made by different versions, on processors with other instruction sets, or by a command that does not give the same twice? Remove the file that is not to count, and run again, which does what else was in it", e.Item, e.File, e.Other)
 }
 
 // Merge calls put with the results of all items in their order, failures among them. If items are
@@ -222,10 +222,10 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 	if st.Done < st.Items {
 		return st, &IncompleteError{st}
 	}
-	at := make([]*Record, min(window, m.Items))
+	at, in := make([]*Record, min(window, m.Items)), make([]int32, min(window, m.Items))
 	for from := int64(0); from < m.Items; from += window {
 		clear(at)
-		for _, f := range files {
+		for number, f := range files {
 			if f.last < from || f.first >= from+window {
 				continue
 			}
@@ -241,9 +241,9 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 				}
 				switch have := at[k]; {
 				case have == nil || have.Err != "" && (r.Err == "" || r.Err < have.Err):
-					at[k] = r
+					at[k], in[k] = r, int32(number)
 				case have.Err == "" && r.Err == "" && !have.equal(r):
-					return st, &DiffersError{r.Item, f.name}
+					return st, &DiffersError{r.Item, f.name, files[in[k]].name}
 				}
 			}
 		}

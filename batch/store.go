@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
@@ -106,6 +107,9 @@ func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 		if q, k, e := readPart(filepath.Join(dir, filepath.Base(name)), all); !errors.Is(e, fs.ErrNotExist) {
 			p, marks, err = q, k, e
 		}
+	}
+	if errors.As(err, new(*checkpoint.FormatError)) {
+		return nil, nil, fmt.Errorf("%w: remove the file, and run again, which does its items", err)
 	}
 	if err != nil {
 		return nil, nil, err

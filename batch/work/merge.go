@@ -193,9 +193,18 @@ func (g *merging) tables(store batch.Store, folder string) error {
 			good.Write(g.header())
 			bad.Write([]string{"item", "source", "row", "attempts", "error"})
 			var row []float64
+			texts := 0
+			for _, c := range g.Columns {
+				if c.Kind == batch.Text {
+					texts++
+				}
+			}
 			g.Status, err = store.Merge(g.Manifest, func(r batch.Record) error {
 				if r.Err != "" {
 					return g.fail(r, bad)
+				}
+				if len(r.Texts) != texts || len(r.Numbers) != len(g.Columns)-texts {
+					return fmt.Errorf("item %d has %d numbers and %d texts for a result, where this version of the program has %d and %d: bring the results together with the version that found them, or remove them and run again", r.Item, len(r.Numbers), len(r.Texts), len(g.Columns)-texts, texts)
 				}
 				g.take(&r)
 				row = append(append(row[:0], float64(r.Item)), r.Numbers...)

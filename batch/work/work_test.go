@@ -139,6 +139,34 @@ func TestListsAreMadeAgain(t *testing.T) {
 	}
 }
 
+// older is a version of the program whose results have other columns.
+type older struct{ batch.Task }
+
+func (o older) Columns() []batch.Column { return o.Task.Columns()[1:] }
+func (o older) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	return o.Task.Do(ctx, items, func(r batch.Record) { r.Texts = r.Texts[1:]; put(r) })
+}
+
+// Results of another version of the program are refused, if they have other columns.
+func TestResultsOfAnotherVersion(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 2)
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: fit g2\nfiles: a.csv\n")
+	m := made(t, config)
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := batch.Store(filepath.Join(m.Folder(), "results"))
+	if _, err := batch.Run(context.Background(), m, older{task}, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(m, store, m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "item 0 has") || !strings.Contains(err.Error(), "version") {
+		t.Error(err)
+	}
+}
+
 // What a configuration has wrong is told with its line.
 func TestConfigurations(t *testing.T) {
 	dir := t.TempDir()
