@@ -128,6 +128,10 @@ func (l *List) read(top *yaml.Node) error {
 			errs = append(errs, l.wrong(value.Line, "%s: write it out: aliases are not read", key.Value))
 			continue
 		}
+		if broken(value) && counts(to, key.Value) { // yaml would cut it off
+			errs = append(errs, l.wrong(value.Line, "%s: %s: want a whole number that has its place in 64 bits", key.Value, foreign.Short(value.Value, 60)))
+			continue
+		}
 		one := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}, Line: key.Line}
 		if err := one.Decode(to); err != nil {
 			errs = append(errs, l.wrong(value.Line, "%s: %s", key.Value, plainly(err)))
@@ -159,25 +163,56 @@ func plainly(err error) string {
 	} else {
 		wanted = "something else"
 	}
+	if value == "" { // a list, or names with values
+		return "want " + wanted
+	}
 	return fmt.Sprintf("%s: want %s", foreign.Short(value, 60), wanted)
+}
+
+// broken reports whether a value is a number that is not whole, or that is too large for all its digits to
+// count.
+func broken(n *yaml.Node) bool {
+	var x float64
+	return n.ShortTag() == "!!float" && (n.Decode(&x) != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53)
 }
 
 func holdsAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, holdsAlias)
 }
 
-// keys returns the keys of a struct of settings.
-func keys(v any) (names []string) {
-	t := reflect.TypeOf(v).Elem()
+// fields returns the fields of a struct of settings that have keys.
+func fields(t reflect.Type) (list []reflect.StructField) {
 	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		if options == "inline" {
-			names = append(names, keys(reflect.New(t.Field(i).Type).Interface())...)
-		} else if name != "" && name != "-" {
-			names = append(names, name)
+			list = append(list, fields(f.Type)...)
+		} else if f.Name = name; name != "" && name != "-" {
+			list = append(list, f)
 		}
 	}
+	return list
+}
+
+// keys returns the keys of a struct of settings.
+func keys(v any) (names []string) {
+	for _, f := range fields(reflect.TypeOf(v).Elem()) {
+		names = append(names, f.Name)
+	}
 	return names
+}
+
+// counts reports whether the value of a key is a whole number.
+func counts(v any, key string) bool {
+	for _, f := range fields(reflect.TypeOf(v).Elem()) {
+		if f.Type.Kind() == reflect.Pointer {
+			f.Type = f.Type.Elem()
+		}
+		if f.Name == key {
+			return f.Type.Kind() >= reflect.Int && f.Type.Kind() <= reflect.Uint64
+		}
+	}
+	return false
 }
 
 func (l *List) check() error {
