@@ -195,6 +195,13 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 			return err
 		}
 	}
+	if l.Server != nil { // a copy of this run may be dealt there
+		if s, err := l.js.Stream(ctx, l.names.stream()); err == nil {
+			if said := s.CachedInfo().Config.Metadata; said[keyLeader] != string(id) {
+				return fmt.Errorf("the server at %s has a run of the same list, with its results in %s: wait until that has ended, or remove its stream %s", *l.Server, foreign.Short(said[keyStore], 500), l.names.stream())
+			}
+		}
+	}
 	s, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: l.names.stream(), Subjects: []string{l.names.items()}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
 		Metadata: map[string]string{keyManifest: manifest, keyHash: l.m.Hash, keyStore: store, keyLeader: string(id)},

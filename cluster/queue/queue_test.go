@@ -502,6 +502,12 @@ func TestExternalServer(t *testing.T) {
 	if _, err := Work(t.Context(), a, runs[0].working()); err == nil || !strings.Contains(err.Error(), "2 runs") {
 		t.Error(err)
 	}
+	// A copy of a list whose results are elsewhere is another run of the same name.
+	twin := runs[0].leading()
+	twin.Server, twin.Store = &a, batch.Store(t.TempDir())
+	if _, err := Lead(t.Context(), runs[0].manifest(), twin); err == nil || !strings.Contains(err.Error(), "has a run of the same list, with its results in "+string(runs[0].store())) {
+		t.Error(err)
+	}
 	for i, l := range leaders {
 		w := runs[i].working()
 		w.Manifest = runs[i].manifest()
