@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -135,6 +137,11 @@ func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merge
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
+	for _, name := range []string{TableCSV, Failures} {
+		if err := ours(filepath.Join(folder, name)); err != nil {
+			return nil, err
+		}
+	}
 	if err := g.tables(store, folder); err != nil {
 		return nil, err
 	}
@@ -149,6 +156,23 @@ func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merge
 		}
 	}
 	return g.Merged, nil
+}
+
+// ours refuses to write a table over a file that is none: the folder may be one in which the user has files.
+func ours(name string) error {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	begin := make([]byte, 4)
+	if n, _ := io.ReadFull(f, begin); n > 0 && string(begin) != "item" {
+		return &fs.PathError{Op: "write", Path: name, Err: errors.New("it is no table of results of a list: move it away, or make the list in another folder (--out)")}
+	}
+	return nil
 }
 
 // merging is Merge on its way.

@@ -139,6 +139,37 @@ func TestListsAreMadeAgain(t *testing.T) {
 	}
 }
 
+// Tables are not written over files of the user.
+func TestMergeKeepsOtherTables(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 2)
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: fit g2\nfiles: a.csv\n")
+	m := made(t, config)
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := batch.Store(filepath.Join(m.Folder(), "results"))
+	if _, err := batch.Run(context.Background(), m, task, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(m.Folder(), TableCSV)
+	curves(t, mine, 2, 1)
+	if _, err := Merge(m, store, m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), TableCSV+": it is no table of results") {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(mine); err != nil || !strings.HasPrefix(string(b), "bin,tau") {
+		t.Errorf("%.20s, %v", b, err)
+	}
+	os.Remove(mine)
+	for range 2 {
+		if _, err := Merge(m, store, m.Folder(), Env{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // older is a version of the program whose results have other columns.
 type older struct{ batch.Task }
 
