@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -234,7 +235,19 @@ func (t *chainsTask) gather() (*infer.Fit, error) {
 	for chain := range t.Chains {
 		files = append(files, t.file(chain))
 	}
-	return infer.Gather(t.post, cfg, files)
+	fit, err := infer.Gather(t.post, cfg, files)
+	return fit, remade(err)
+}
+
+// remade says what to do about the file of a chain that is damaged, or was removed.
+func remade(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: it was removed after its draws were made: remove the results too, and euryale batch run makes them again, which are the same", err)
+	}
+	if errors.As(err, new(*checkpoint.FormatError)) {
+		return fmt.Errorf("%w: remove it, then euryale batch retry and run make its draws again, which are the same", err)
+	}
+	return err
 }
 
 func (t *chainsTask) file(chain int) string {
@@ -302,7 +315,7 @@ func (t *chainsTask) draws(chain int) (int, error) {
 	}
 	n, err := infer.Advanced(t.file(chain))
 	if err != nil {
-		return 0, err
+		return 0, remade(err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
