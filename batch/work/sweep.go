@@ -309,7 +309,7 @@ func readTable(name string) (*table, error) {
 }
 
 func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
-	t := &sweepTask{sweep: s, m: m, env: env, parameters: s.names(), process: ofThisProcess()}
+	t := &sweepTask{sweep: s, m: m, env: env, parameters: s.names(), grace: 10 * time.Second, process: ofThisProcess()}
 	if s.Source != "" {
 		points, err := readTable(path(m, s.Source))
 		if err != nil {
@@ -343,7 +343,8 @@ type sweepTask struct {
 	points     *table // nil for a grid
 	program    string
 	limit      time.Duration
-	process    string // ending of folders that are being written
+	grace      time.Duration // until a command that was told to end is killed
+	process    string        // ending of folders that are being written
 }
 
 // Columns are the parameters as texts, and the numbers that were taken.
@@ -432,14 +433,17 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 	}
 	cmd := exec.CommandContext(ctx, t.program, args...)
 	cmd.Dir = path(t.m, t.Folder)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	kill := together(cmd)
+	cmd.WaitDelay = t.grace
 	var stdout document
 	var stderr tail
 	if cmd.Stderr = &stderr; len(t.Take) > 0 {
 		cmd.Stdout = &stdout
 	}
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil && cmd.Process != nil {
+			kill() // what it started and left behind
+		}
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
 			err = cause

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/euryale-dev/euryale/batch"
 )
@@ -119,6 +120,28 @@ retries: 0
 	}
 	os.RemoveAll(filepath.Join(points, "000000000"+ofThisProcess()))
 	look()
+}
+
+// A command that takes too long ends with what it has started.
+func TestSweepLimitEndsAllProcesses(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: sweep\nprogram: /bin/sh\ncommand: [-c, '(echo $$ > "+dir+"/{a}; while true; do sleep 0.05; date > "+dir+"/alive; done) & wait; true']\ngrid: {a: [a]}\nretries: 0\nlimit: 300ms\n")
+	task, err := Open(made(t, config), Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.(*sweepTask).grace = 200 * time.Millisecond
+	task.Do(context.Background(), batch.Range{Count: 1}, func(r batch.Record) {
+		if !strings.Contains(r.Err, "the command took longer than 300ms") {
+			t.Error(r.Err)
+		}
+	})
+	os.Remove(filepath.Join(dir, "alive"))
+	time.Sleep(300 * time.Millisecond)
+	if _, err := os.Stat(filepath.Join(dir, "alive")); err == nil {
+		t.Error("what the command started goes on")
+	}
 }
 
 // Folders and files may be called like patterns.
