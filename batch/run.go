@@ -73,7 +73,7 @@ func Run(ctx context.Context, m *Manifest, t Task, s Settings) (Progress, error)
 	}
 	defer res.release()
 	r := &running{Settings: s, m: m, t: t, res: res, done: done, start: time.Now(), progress: p}
-	if r.deaths, err = res.suspects(); err != nil {
+	if r.deaths, err = res.suspects(done); err != nil {
 		return p, err
 	}
 	if r.flight, err = res.newFlight(s.Workers); err != nil {
