@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 const (
@@ -23,7 +25,9 @@ const (
 type flight struct{ f *os.File }
 
 func (r *results) newFlight(workers int) (*flight, error) {
-	f, err := os.Create(filepath.Join(r.path, flightName))
+	name := filepath.Join(r.path, flightName)
+	os.Remove(name) // which may be anything, such as a pipe; a file that stays is written over
+	f, err := os.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +53,14 @@ func (f *flight) end() {
 func (r *results) suspects(done set) (map[int64]int, error) {
 	deaths := map[int64]int{}
 	name := filepath.Join(r.path, deathsName)
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(b, &deaths)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: remove it", name, err)
 	}
-	left, err := os.ReadFile(filepath.Join(r.path, flightName))
+	left, err := foreign.ReadFile(filepath.Join(r.path, flightName))
 	if err != nil || len(left) < 16 {
 		return deaths, nil
 	}
