@@ -302,16 +302,67 @@ func (w *Writer) Copy(src *HDU, h *Header) error {
 	if err := w.begin(src.Name, src.kind == "IMAGE", layout, late, h); err != nil {
 		return err
 	}
-	buf := make([]byte, min(1<<20, src.size))
-	for at := int64(0); at < src.size; {
-		n := min(int64(len(buf)), src.size-at)
-		if err := src.reading(buf[:n], at); err != nil {
+	return w.copyBytes(src, 0, src.size)
+}
+
+// CopyRows writes some rows of a binary table as they are, with all of its columns. Lists of variable
+// length keep the whole heap. Other cards than those of the layout come from h, if it is not nil.
+func (w *Writer) CopyRows(t *Table, rows []int, h *Header) error {
+	src := t.hdu
+	if w.err != nil {
+		return w.err
+	}
+	if src.kind != "BINTABLE" || t.err != nil {
+		return w.fail(src.Name, errors.Join(t.err, fmt.Errorf("rows are copied of binary tables, and this is a %s", src.kind)))
+	}
+	if w.hdus == 0 {
+		w.Primary(nil)
+	}
+	if h == nil {
+		h = src.Header
+	}
+	var late []Card
+	for _, c := range src.Header.cards {
+		if k := strings.TrimRight(c.Key, "0123456789"); k != c.Key && k != "NAXIS" && structural(c.Key) {
+			late = append(late, c)
+		}
+	}
+	heap := src.size - t.heap
+	layout := []Card{{Key: "BITPIX", Value: int64(8)}, {Key: "NAXIS", Value: int64(2)}, {Key: "NAXIS1", Value: int64(t.width)}, {Key: "NAXIS2", Value: int64(len(rows))},
+		{Key: "PCOUNT", Value: heap}, {Key: "GCOUNT", Value: int64(1)}, {Key: "TFIELDS", Value: int64(len(t.columns))}}
+	if err := w.begin(src.Name, false, layout, late, h); err != nil {
+		return err
+	}
+	if err := src.present(0, int64(t.hi)*int64(t.width)); err != nil {
+		return w.fail(src.Name, err)
+	}
+	row := make([]byte, t.width)
+	for _, i := range rows {
+		if i < 0 || i >= t.Len() {
+			return w.fail(src.Name, fmt.Errorf("row %d is wanted of %d", i, t.Len()))
+		}
+		if err := src.reading(row, int64(t.lo+i)*int64(t.width)); err != nil {
 			return w.fail(src.Name, err)
 		}
-		if err := w.data(buf[:n]); err != nil {
+		if err := w.data(row); err != nil {
 			return err
 		}
-		at += n
+	}
+	return w.copyBytes(src, t.heap, heap)
+}
+
+// copyBytes appends bytes of the data of an HDU, and finishes the one that is written.
+func (w *Writer) copyBytes(src *HDU, at, n int64) error {
+	buf := make([]byte, min(1<<20, n))
+	for ; n > 0; n -= int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), n)]
+		if err := src.reading(buf, at); err != nil {
+			return w.fail(src.Name, err)
+		}
+		if err := w.data(buf); err != nil {
+			return err
+		}
+		at += int64(len(buf))
 	}
 	return w.finish()
 }
