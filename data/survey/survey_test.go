@@ -284,7 +284,7 @@ func TestSelections(t *testing.T) {
 	d.Scores = nil
 	own := must[[]float64](t)(d.SignalToNoise("b"))
 	for i := range sn {
-		if math.Abs(sn[i]-own[i]) > 3e-3*(1+math.Abs(sn[i])) && own[i] != -1e9 // those of the reference count bad pixels {
+		if math.Abs(sn[i]-own[i]) > 3e-3*(1+math.Abs(sn[i])) && own[i] != -1e9 { // those of the reference count bad pixels
 			t.Errorf("fiber %d: S/N %v computed, %v in SCORES", i, own[i], sn[i])
 		}
 	}
