@@ -10,7 +10,7 @@ import (
 )
 
 // inMemory is the size of a decompressed file from which on it is kept on disk.
-const inMemory = 64 << 20
+const inMemory = 16 << 20
 
 // unpack replaces the compressed file by what is in it: in memory while it is small, in a temporary
 // file otherwise.

@@ -58,7 +58,7 @@ func Prepare(r *Raw, p Preparation) *Arm {
 		p.LeastNear = 0.3
 	}
 	bridge := make([]bool, n)
-	var good []float64
+	good := make([]float64, 0, n)
 	for i := range n {
 		bridge[i] = masked(i) || !finite(r.Flux[i]+r.IVar[i]) || r.IVar[i] <= 0
 		a.Bad[i] = bridge[i] || p.Dichroic && r.Wave[i] > 4300 && r.Wave[i] < 4450 || i < p.Edges || i >= n-p.Edges
@@ -88,41 +88,82 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 // masked or of the absolute values, and whether the spectrum can be used.
 func typical(r *Raw, masked func(i int) bool) (float64, bool) {
 	all := len(r.Wave) > 0
-	var known, positive, absolute []float64
+	known := make([]float64, 0, len(r.Flux))
 	for i, x := range r.Flux {
 		all = all && masked(i)
-		if math.IsNaN(x) {
-			continue
-		}
-		known = append(known, x)
-		absolute = append(absolute, math.Abs(x))
-		if x > 0 && !masked(i) {
-			positive = append(positive, x)
+		if !math.IsNaN(x) {
+			known = append(known, x)
 		}
 	}
 	if all {
 		return 0, false
 	}
 	level := median(known)
-	if level == 0 {
-		if level = median(positive); !finite(level) {
-			level = median(absolute)
+	if level != 0 {
+		return level, finite(level)
+	}
+	var positive []float64
+	for i, x := range r.Flux {
+		if x > 0 && !masked(i) {
+			positive = append(positive, x)
 		}
+	}
+	if level = median(positive); !finite(level) {
+		for i, x := range known {
+			known[i] = math.Abs(x)
+		}
+		level = median(known)
 	}
 	return level, finite(level) && level != 0
 }
 
-// median returns the middle of the values, the mean of two; NaN of none.
+// median returns the middle of the values, the mean of two; NaN of none. It reorders the values.
 func median(x []float64) float64 {
-	if len(x) == 0 {
+	n := len(x)
+	if n == 0 {
 		return math.NaN()
 	}
-	x = slices.Clone(x)
-	slices.Sort(x)
-	if n := len(x); n%2 == 0 {
-		return (x[n/2-1] + x[n/2]) / 2
+	upper := nth(x, n/2)
+	if n%2 == 1 {
+		return upper
 	}
-	return x[len(x)/2]
+	return (slices.Max(x[:n/2]) + upper) / 2
+}
+
+// nth moves the element that would be at position k after sorting there, with none that is larger
+// before it and none that is smaller after it, and returns it (Hoare's selection). There must be no NaN.
+func nth(x []float64, k int) float64 {
+	lo, hi := 0, len(x)-1
+	for steps := 0; lo < hi; steps++ {
+		if steps > 64 { // an order that defeats the choice of the pivot
+			slices.Sort(x[lo : hi+1])
+			break
+		}
+		pivot := x[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
 }
 
 // Bridge returns the flux with marked pixels replaced: linearly between the neighbours of a run, by the
@@ -158,7 +199,7 @@ func Bridge(flux []float64, mark []bool) []float64 {
 // SignalToNoise returns the median of flux times the root of the inverse variance over pixels that are
 // not bad, and -1e9 if there are none.
 func (r *Raw) SignalToNoise() float64 {
-	var v []float64
+	v := make([]float64, 0, len(r.Flux))
 	for i := range r.Flux {
 		if x := r.Flux[i] * math.Sqrt(r.IVar[i]); r.IVar[i] > 0 && !(r.Mask != nil && r.Mask[i]) && !math.IsNaN(x) {
 			v = append(v, x)

@@ -52,6 +52,7 @@ func large(b testing.TB, name string) {
 func BenchmarkCoaddOf500Fibers(b *testing.B) {
 	for _, ext := range []string{".fits", ".fits.gz"} {
 		name := filepath.Join(b.TempDir(), "coadd-large"+ext)
+		large(b, name)
 		b.Run("write"+ext, func(b *testing.B) {
 			for range b.N {
 				large(b, name)

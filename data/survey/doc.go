@@ -9,10 +9,10 @@
 //	if err != nil { ... }
 //	defer f.Close()
 //	chosen, err := f.Select(survey.Selection{MinSN: 2})
-//	for _, row := range chosen.Rows {
-//		arms, err := f.Fiber(row, []string{"b", "r", "z"}, false)
-//		...
-//	}
+//	if err != nil { ... }
+//	arms, err := f.Fiber(chosen.Rows[0], chosen.Arms, false)
+//	if err != nil { ... }
+//	results := &survey.Results{Source: f, Chosen: chosen, Rows: fit(arms)}
 //	err = results.WriteTable("rvtab_coadd-main-dark-1234.fits")
 //
 // Wavelengths are in Angstrom and in vacuum.
