@@ -41,6 +41,7 @@ type unit struct {
 	h    *Header
 	sum  ones
 	n    int64
+	end  func() error // of what comes in pieces: completes the header, or reports what is missing
 }
 
 // Create starts a file that will have the given name once Close succeeds.
@@ -60,7 +61,7 @@ func gzipped(name string) bool { return len(name) > 3 && strings.EqualFold(name[
 
 func (w *Writer) fail(hdu string, err error) error {
 	if w.err == nil && err != nil {
-		w.err = &FormatError{File: w.name, HDU: hdu, Offset: -1, What: err.Error(), Err: err}
+		w.err = &FormatError{File: w.name, HDU: hdu, Offset: -1, What: "it cannot be written", Err: err}
 		if fe, ok := err.(*FormatError); ok {
 			w.err = fe
 		}
@@ -194,6 +195,11 @@ func (w *Writer) finish() error {
 		return w.err
 	}
 	u := w.cur
+	if u.end != nil {
+		if err := u.end(); err != nil {
+			return w.fail(u.name, err)
+		}
+	}
 	if rest := u.n % block; rest != 0 {
 		if err := w.data(make([]byte, block-rest)); err != nil {
 			return err

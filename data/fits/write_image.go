@@ -106,6 +106,7 @@ func (s *Stream) Write(data any) error {
 			return err
 		}
 		s.v, s.begun = v, true
+		s.w.cur.end = s.missing
 	}
 	if v.letter != s.v.letter || v.zero != s.v.zero {
 		return s.w.fail(s.name, fmt.Errorf("pieces of an image are %T first and now of another type", data))
@@ -121,10 +122,17 @@ func (s *Stream) Write(data any) error {
 
 // Close reports an error if elements are missing.
 func (s *Stream) Close() error {
-	if s.w.err == nil && s.left > 0 {
-		return s.w.fail(s.name, fmt.Errorf("an image of shape %v lacks %d elements", s.shape, s.left))
+	if s.w.err != nil {
+		return s.w.err
 	}
-	return s.w.err
+	return s.w.fail(s.name, s.missing())
+}
+
+func (s *Stream) missing() error {
+	if s.left > 0 {
+		return fmt.Errorf("an image of shape %v lacks %d elements", s.shape, s.left)
+	}
+	return nil
 }
 
 // values is a slice ready to be written.

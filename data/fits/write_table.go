@@ -57,9 +57,6 @@ func (w *Writer) Table(name string, h *Header, columns []Data) error {
 		width += f.size
 		lists = lists || f.list != nil
 	}
-	if len(fields) > 999 {
-		return w.fail(name, fmt.Errorf("%d columns: FITS allows 999", len(fields)))
-	}
 	if w.hdus == 0 {
 		w.Primary(nil)
 	}
@@ -69,14 +66,7 @@ func (w *Writer) Table(name string, h *Header, columns []Data) error {
 			heap += fields[i].measure()
 		}
 	}
-	layout := []Card{{Key: "BITPIX", Value: int64(8), Comment: "bytes"}, {Key: "NAXIS", Value: int64(2), Comment: "rows of bytes"},
-		{Key: "NAXIS1", Value: int64(width), Comment: "bytes of a row"}, {Key: "NAXIS2", Value: int64(rows), Comment: "number of rows"},
-		{Key: "PCOUNT", Value: heap, Comment: "bytes of the heap"}, {Key: "GCOUNT", Value: int64(1)}, {Key: "TFIELDS", Value: int64(len(fields)), Comment: "number of columns"}}
-	var late []Card
-	for i := range fields {
-		late = append(late, fields[i].cards(i+1)...)
-	}
-	if err := w.begin(name, false, layout, late, h); err != nil {
+	if err := w.beginTable(name, h, fields, rows, width, heap); err != nil {
 		return err
 	}
 	if err := w.rows(fields, rows, width); err != nil {
@@ -98,6 +88,21 @@ func (w *Writer) Table(name string, h *Header, columns []Data) error {
 		}
 	}
 	return w.finish()
+}
+
+// beginTable starts the HDU of a table.
+func (w *Writer) beginTable(name string, h *Header, fields []field, rows, width int, heap int64) error {
+	if len(fields) > 999 {
+		return w.fail(name, fmt.Errorf("%d columns: FITS allows 999", len(fields)))
+	}
+	layout := []Card{{Key: "BITPIX", Value: int64(8), Comment: "bytes"}, {Key: "NAXIS", Value: int64(2), Comment: "rows of bytes"},
+		{Key: "NAXIS1", Value: int64(width), Comment: "bytes of a row"}, {Key: "NAXIS2", Value: int64(rows), Comment: "number of rows"},
+		{Key: "PCOUNT", Value: heap, Comment: "bytes of the heap"}, {Key: "GCOUNT", Value: int64(1)}, {Key: "TFIELDS", Value: int64(len(fields)), Comment: "number of columns"}}
+	var late []Card
+	for i := range fields {
+		late = append(late, fields[i].cards(i+1)...)
+	}
+	return w.begin(name, false, layout, late, h)
 }
 
 // rows writes the fixed part of all rows.

@@ -161,6 +161,54 @@ func TestUndefined(t *testing.T) {
 	}
 }
 
+// A table in batches is the table at once, byte for byte.
+func TestTableStream(t *testing.T) {
+	dir := t.TempDir()
+	columns := func(lo, hi int) []Data {
+		var x []float64
+		var s []string
+		var k []int64
+		var m []bool
+		for i := lo; i < hi; i++ {
+			x, s, k, m = append(x, float64(i)), append(s, fmt.Sprint("s", i)), append(k, int64(i)), append(m, i%3 == 0)
+		}
+		return []Data{{Name: "X", Values: x}, {Name: "S", Values: s, Width: 5}, {Name: "K", Values: k, Mask: m, Null: -7}}
+	}
+	a, b := filepath.Join(dir, "a.fits"), filepath.Join(dir, "b.fits")
+	w := must[*Writer](t)(Create(a))
+	w.Table("T", nil, columns(0, 100))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = must[*Writer](t)(Create(b))
+	s := w.TableStream("T", nil)
+	for i := 0; i < 100; i += 25 {
+		s.Write(columns(i, i+25))
+	}
+	s.Close()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if x, y := must[[]byte](t)(os.ReadFile(a)), must[[]byte](t)(os.ReadFile(b)); !slices.Equal(x, y) {
+		t.Error("the files differ")
+	}
+	w = must[*Writer](t)(Create(b))
+	w.TableStream("T", nil).Write(columns(0, 100)) // ended by Close of the Writer
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if x, y := must[[]byte](t)(os.ReadFile(a)), must[[]byte](t)(os.ReadFile(b)); !slices.Equal(x, y) {
+		t.Error("the file of a table that was not closed differs")
+	}
+	w = must[*Writer](t)(Create(b))
+	s = w.TableStream("T", nil)
+	s.Write([]Data{{Name: "S", Values: []string{"a"}}})
+	s.Write([]Data{{Name: "S", Values: []string{"abc"}}})
+	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "give Width") {
+		t.Errorf("wider strings: %v", err)
+	}
+}
+
 // Copies of HDUs are those HDUs, with checksums of their own.
 func TestCopy(t *testing.T) {
 	for _, from := range []string{"table.fits", "compressed.fits.fz", "header.fits"} {
@@ -210,12 +258,17 @@ func TestMistakesOfWriters(t *testing.T) {
 		"has 3 rows, and the first": func(w *Writer) {
 			w.Table("T", nil, []Data{{Name: "A", Values: []int64{1}}, {Name: "B", Values: []int64{1, 2, 3}}})
 		},
-		"the mask has 1 elements":     func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: []int64{1, 2}, Mask: []bool{true}}}) },
-		"does not fit 2":              func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: []string{"abc"}, Width: 2}}) },
-		"use ASCII":                   func(w *Writer) { h := &Header{}; h.Set("A", "é", ""); w.Primary(h) },
-		"not finite":                  func(w *Writer) { h := &Header{}; h.Set("A", math.NaN(), ""); w.Primary(h) },
-		"map[string]int cannot be":    func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: map[string]int{}}}) },
-		"lacks 4 elements":            func(w *Writer) { s := w.Stream("S", nil, []int{6}); s.Write([]int16{1, 2}); s.Close() },
+		"the mask has 1 elements":  func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: []int64{1, 2}, Mask: []bool{true}}}) },
+		"does not fit 2":           func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: []string{"abc"}, Width: 2}}) },
+		"use ASCII":                func(w *Writer) { h := &Header{}; h.Set("A", "é", ""); w.Primary(h) },
+		"not finite":               func(w *Writer) { h := &Header{}; h.Set("A", math.NaN(), ""); w.Primary(h) },
+		"map[string]int cannot be": func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: map[string]int{}}}) },
+		"lacks 4 elements":         func(w *Writer) { s := w.Stream("S", nil, []int{6}); s.Write([]int16{1, 2}); s.Close() },
+		"lacks 3 elements": func(w *Writer) {
+			s := w.Stream("S", nil, []int{6})
+			s.Write([]int16{1, 2, 3})
+			w.Image("B", nil, nil, nil)
+		},
 		"got 1 elements too many":     func(w *Writer) { s := w.Stream("S", nil, []int{1}); s.Write([]int16{1, 2}) },
 		"of another type":             func(w *Writer) { s := w.Stream("S", nil, []int{4}); s.Write([]int16{1, 2}); s.Write([]uint16{1, 2}) },
 		"cannot be written: want a b": func(w *Writer) { h := &Header{}; h.Set("A", []int{1}, ""); w.Primary(h) },

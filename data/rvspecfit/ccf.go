@@ -1,13 +1,13 @@
 package rvspecfit
 
 import (
+	"io"
 	"path/filepath"
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
-	"io"
 )
 
 // CCF holds the templates of one arm for cross-correlation.

@@ -1,8 +1,8 @@
 package rvspecfit
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +11,6 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
-	"io"
 )
 
 // Library predicts the spectra of one arm. One of Grid, Triangulation and Network is set; with none of
@@ -327,24 +326,16 @@ func (n *Network) check(file string, pixels int) error {
 		in = out
 		return nil
 	}
-	var errs []error
 	for i := range n.Layers + 2 {
-		if i > 1000 || len(errs) > 0 {
-			break
-		}
 		out := n.Width
 		if i == n.Layers+1 {
 			out = n.NPC
 		}
-		errs = append(errs, layer(fmt.Sprintf("model.lin_%d", i), out))
-		if errs[len(errs)-1] == nil {
-			errs = errs[:0]
+		if err := layer(fmt.Sprintf("model.lin_%d", i), out); err != nil {
+			return err
 		}
 	}
-	if len(errs) == 0 {
-		errs = append(errs, layer("pc_layer", pixels))
-	}
-	return errors.Join(errs...)
+	return layer("pc_layer", pixels)
 }
 
 // check compares the shapes of a library's parts.

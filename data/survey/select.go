@@ -21,7 +21,7 @@ type Selection struct {
 	TargetIDs     []int64  // default: any
 	MinSN         float64  // the best S/N of the arms must be larger than this; default: any number
 	ObjTypes      []string // regular expressions of names in DESI_TARGET, such as MWS_ANY or STD_.*
-	StarsOnly     bool     // whether the redshift file must say STAR, or a velocity below 1500 km/s
+	StarsOnly     bool     // whether the redshift file must say STAR, or a velocity below 1500 km/s; without such a file all are chosen, and Chosen.RedshiftFile is empty
 	WithRedshifts bool     // whether to read the redshift file even if nothing is selected by it
 }
 
