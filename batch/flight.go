@@ -4,11 +4,14 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 const (
@@ -22,7 +25,9 @@ const (
 type flight struct{ f *os.File }
 
 func (r *results) newFlight(workers int) (*flight, error) {
-	f, err := os.Create(filepath.Join(r.path, flightName))
+	name := filepath.Join(r.path, flightName)
+	os.Remove(name) // which may be anything, such as a pipe; a file that stays is written over
+	f, err := os.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -44,18 +49,18 @@ func (f *flight) end() {
 }
 
 // suspects returns how often a process ended while it worked on an item, for the items of which that is
-// true, and counts what the last process left.
-func (r *results) suspects() (map[int64]int, error) {
+// true, and counts what the last process left: of the shard's items those without a result.
+func (r *results) suspects(done set) (map[int64]int, error) {
 	deaths := map[int64]int{}
 	name := filepath.Join(r.path, deathsName)
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(b, &deaths)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w: remove it", name, err)
 	}
-	left, err := os.ReadFile(filepath.Join(r.path, flightName))
+	left, err := foreign.ReadFile(filepath.Join(r.path, flightName))
 	if err != nil || len(left) < 16 {
 		return deaths, nil
 	}
@@ -65,9 +70,11 @@ func (r *results) suspects() (map[int64]int, error) {
 		if first < 0 || count <= 0 || first > r.m.Items-count {
 			continue
 		}
-		for i := first; i < first+count; i++ {
-			deaths[i]++
-			changed = true
+		for i := r.Shard.next(first, r.m.Block); i < first+count; i = r.Shard.next(i+1, r.m.Block) {
+			if !done.has(i) {
+				deaths[i]++
+				changed = true
+			}
 		}
 	}
 	if !changed {

@@ -126,3 +126,31 @@ func TestDeadlyItemsAreGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// A pipe in place of a file of a shard, which would never answer, is told or replaced.
+func TestPipes(t *testing.T) {
+	m := list(t, 20, Header{})
+	store := Store(t.TempDir())
+	folder := filepath.Join(string(store), Whole.String()+partial)
+	pipe := func(name string) string {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		name = filepath.Join(folder, name)
+		if out, err := exec.Command("mkfifo", name).CombinedOutput(); err != nil {
+			t.Skipf("no pipes here: %v %s", err, out)
+		}
+		return name
+	}
+	bad := pipe(deathsName)
+	if _, err := Run(context.Background(), m, sines{}, Settings{Store: store, Shard: Whole}); err == nil || !strings.Contains(err.Error(), "is a pipe") {
+		t.Fatal(err)
+	}
+	if err := os.Remove(bad); err != nil {
+		t.Fatal(err)
+	}
+	pipe(flightName)
+	if p, err := Run(context.Background(), m, sines{}, Settings{Store: store, Shard: Whole}); err != nil || p.Done != 20 {
+		t.Fatal(p, err)
+	}
+}

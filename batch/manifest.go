@@ -20,6 +20,10 @@ import (
 // manifestFormat is the first thing in a manifest.
 const manifestFormat = "euryale batch 1"
 
+// mostListed is the number of items of the longest list, and of the largest block: a process that works on it
+// has a bit of memory for each, twice.
+const mostListed = 10_000_000_000
+
 // longestLine is the length in bytes of the longest line of a manifest that is read.
 const longestLine = 1 << 20
 
@@ -65,50 +69,65 @@ type Segment struct {
 // Create writes a manifest to a file that must not exist, from the segments that list gives to add, and
 // opens it. It needs the memory of one segment.
 func Create(path string, h Header, list func(add func(source string, row, count int64) error) error) (*Manifest, error) {
-	h.Format = manifestFormat
-	if h.Block <= 0 {
-		h.Block = 64
-	}
-	sum := sha256.New()
-	var items int64
 	err := atomicfile.Write(path, false, func(w io.Writer) error {
-		out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
-		first, err := json.Marshal(h)
-		if err != nil {
-			return err
-		}
-		if len(first) >= longestLine {
-			return fmt.Errorf("the settings take %d bytes: want less than %d", len(first), longestLine)
-		}
-		out.Write(append(first, '\n'))
-		err = list(func(source string, row, count int64) error {
-			if row < 0 || count < 0 || items+count < items {
-				return fmt.Errorf("%s: %d items from row %d: want none or more, from row 0 on", source, count, row)
-			}
-			if count == 0 {
-				return nil
-			}
-			items += count
-			line := strconv.AppendInt(append(strconv.AppendInt(append(quoted(source), ' '), row, 10), ' '), count, 10)
-			if len(line) >= longestLine {
-				return fmt.Errorf("the name of a source has %d bytes: want less than %d", len(source), longestLine)
-			}
-			_, err := out.Write(append(line, '\n'))
-			return err
-		})
-		if err == nil {
-			fmt.Fprintf(out, "%d items\n", items)
-			err = out.Flush()
-		}
-		if err == nil {
-			_, err = fmt.Fprintf(w, "sha256 %s\n", hex.EncodeToString(sum.Sum(nil)))
-		}
+		_, err := write(w, h, list)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return Open(path)
+}
+
+// HashOf returns the hash that a manifest would have.
+func HashOf(h Header, list func(add func(source string, row, count int64) error) error) (string, error) {
+	return write(io.Discard, h, list)
+}
+
+// write writes a manifest and returns its hash.
+func write(w io.Writer, h Header, list func(add func(source string, row, count int64) error) error) (hash string, err error) {
+	h.Format = manifestFormat
+	if h.Block <= 0 {
+		h.Block = 64
+	}
+	sum := sha256.New()
+	var items int64
+	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
+	first, err := json.Marshal(h)
+	if err != nil {
+		return "", err
+	}
+	if len(first) >= longestLine {
+		return "", fmt.Errorf("the settings take %d bytes: want less than %d", len(first), longestLine)
+	}
+	out.Write(append(first, '\n'))
+	err = list(func(source string, row, count int64) error {
+		if row < 0 || count < 0 {
+			return fmt.Errorf("%s: %d items from row %d: want none or more, from row 0 on", source, count, row)
+		}
+		if count > mostListed-items {
+			return fmt.Errorf("%s: with its %d items the list has more than %d: make several lists", source, count, int64(mostListed))
+		}
+		if count == 0 {
+			return nil
+		}
+		items += count
+		line := strconv.AppendInt(append(strconv.AppendInt(append(quoted(source), ' '), row, 10), ' '), count, 10)
+		if len(line) >= longestLine {
+			return fmt.Errorf("the name of a source has %d bytes: want less than %d", len(source), longestLine)
+		}
+		_, err := out.Write(append(line, '\n'))
+		return err
+	})
+	if err == nil {
+		fmt.Fprintf(out, "%d items\n", items)
+		err = out.Flush()
+	}
+	hash = hex.EncodeToString(sum.Sum(nil))
+	if err == nil {
+		_, err = fmt.Fprintf(w, "sha256 %s\n", hash)
+	}
+	return hash, err
 }
 
 // Path returns the name of the file.
@@ -125,12 +144,22 @@ func Open(path string) (*Manifest, error) {
 	m := &Manifest{path: path}
 	sum := sha256.New()
 	var items string
+	var listed int64
 	last, err := m.each(sum, func(n int, line []byte) error {
 		if n > 1 {
 			items = ""
 			if line[0] != '"' {
 				items = string(line)
+				return nil
 			}
+			s, err := segment(line)
+			if err == nil && s.Count > mostListed-listed {
+				err = fmt.Errorf("more than %d items", int64(mostListed))
+			}
+			if err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+			listed += s.Count
 			return nil
 		}
 		if err := json.Unmarshal(line, &m.Header); err != nil {
@@ -139,19 +168,22 @@ func Open(path string) (*Manifest, error) {
 		if m.Format != manifestFormat {
 			return fmt.Errorf("line 1: format %q, want %q: is it a manifest of another version?", foreign.Short(m.Format, 40), manifestFormat)
 		}
-		if m.Block <= 0 || m.Retries < 0 {
-			return fmt.Errorf("line 1: blocks of %d items, %d retries: want 1 or more, 0 or more", m.Block, m.Retries)
+		if m.Block <= 0 || m.Block > mostListed || m.Retries < 0 {
+			return fmt.Errorf("line 1: blocks of %d items, %d retries: want 1 to %d, 0 or more", m.Block, m.Retries, int64(mostListed))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", path, err)
 	}
-	if _, err := fmt.Sscanf(items, "%d items", &m.Items); err != nil || m.Items < 0 || items != fmt.Sprint(m.Items, " items") {
+	if _, err := fmt.Sscanf(items, "%d items", &m.Items); err != nil || m.Items < 0 || m.Items > mostListed || items != fmt.Sprint(m.Items, " items") {
 		return nil, fmt.Errorf("manifest %s: the line before the last is not the number of items: was the file cut off?", path)
 	}
 	if m.Hash = hex.EncodeToString(sum.Sum(nil)); last != "sha256 "+m.Hash+"\n" {
 		return nil, fmt.Errorf("manifest %s: its contents have the hash %.12s..., the last line says %q: it was changed or cut off, make a new one", path, m.Hash, foreign.Short(last, 80))
+	}
+	if listed != m.Items {
+		return nil, fmt.Errorf("manifest %s: its sources have %d items, and it says that it has %d: make a new one", path, listed, m.Items)
 	}
 	return m, nil
 }

@@ -202,13 +202,13 @@ func (e *IncompleteError) Error() string {
 
 // DiffersError says that an item has two results that are not the same.
 type DiffersError struct {
-	Item int64
-	File string
+	Item        int64
+	File, Other string
 }
 
-// Error names the item and the file.
+// Error names the item and the files.
 func (e *DiffersError) Error() string {
-	return fmt.Sprintf("item %d in %s differs from its result in another shard: were they made by different versions, or on processors with other instruction sets?", e.Item, e.File)
+	return fmt.Sprintf("item %d in %s differs from its result in %s: were they made by different versions, on processors with other instruction sets, or by a command that does not give the same twice? Remove the file that is not to count, and run again, which does what else was in it", e.Item, e.File, e.Other)
 }
 
 // Merge calls put with the results of all items in their order, failures among them. If items are
@@ -222,11 +222,11 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 	if st.Done < st.Items {
 		return st, &IncompleteError{st}
 	}
-	at, found := make([]Record, min(window, m.Items)), newSet(min(window, m.Items))
+	at, in := make([]Record, min(window, m.Items)), make([]int32, min(window, m.Items)) // in: number of the file, from 1
 	for from := int64(0); from < m.Items; from += window {
 		clear(at)
-		clear(found)
-		for _, f := range files {
+		clear(in)
+		for number, f := range files {
 			if f.last < from || f.first >= from+window {
 				continue
 			}
@@ -241,11 +241,11 @@ func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 					continue
 				}
 				switch have := &at[k]; {
-				case !found.has(k) || have.Err != "" && (r.Err == "" || r.Err < have.Err):
-					*have = *r // not its address, which would keep all records of the file
-					found.add(k)
+				case in[k] == 0 || have.Err != "" && (r.Err == "" || r.Err < have.Err):
+					// Not its address, which would keep all records of the file.
+					*have, in[k] = *r, int32(number)+1
 				case have.Err == "" && r.Err == "" && !have.equal(r):
-					return st, &DiffersError{r.Item, f.name}
+					return st, &DiffersError{r.Item, f.name, files[in[k]-1].name}
 				}
 			}
 		}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Kind is the type of a column.
@@ -138,7 +138,7 @@ type mark struct {
 
 // readPart reads a file of results: the items alone, or all.
 func readPart(name string, all bool) (*part, []mark, error) {
-	in, err := os.Open(name)
+	in, err := foreign.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,7 +22,7 @@ type Settings struct {
 	// process gave by Alone; see there. It is for items on which this process ended once. Nil runs
 	// them here, one after another.
 	Alone func(ctx context.Context, items Range) *exec.Cmd
-	// Every is how often results are written. Default: 10 s.
+	// Every is how often results are written, and at most a second after the start. Default: 10 s.
 	Every time.Duration
 }
 
@@ -73,7 +73,7 @@ func Run(ctx context.Context, m *Manifest, t Task, s Settings) (Progress, error)
 	}
 	defer res.release()
 	r := &running{Settings: s, m: m, t: t, res: res, done: done, start: time.Now(), progress: p}
-	if r.deaths, err = res.suspects(); err != nil {
+	if r.deaths, err = res.suspects(done); err != nil {
 		return p, err
 	}
 	if r.flight, err = res.newFlight(s.Workers); err != nil {
@@ -126,6 +126,7 @@ type running struct {
 	tries    map[int64]int
 	again    []Range // items that failed and are tried once more
 	written  time.Time
+	pause    time.Duration // until they are written again
 	told     time.Time
 }
 
@@ -137,6 +138,7 @@ const (
 // all does the missing items: first those that may have ended an earlier process, each alone, and at
 // last those that failed.
 func (r *running) all(ctx context.Context) error {
+	r.pause = min(time.Second, r.Every)
 	r.written, r.told, r.tries, r.out = r.start, r.start, map[int64]int{}, make(chan [][]Record, 1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -314,8 +316,8 @@ func (r *running) keep(list []Range, found [][]Record) {
 		r.told = now
 		tell(r.Progress, r.progress)
 	}
-	if r.held >= mostFound || now.Sub(r.written) > r.Every {
-		r.written = now
+	if r.held >= mostFound || now.Sub(r.written) > r.pause {
+		r.written, r.pause = now, min(2*r.pause, r.Every)
 		r.out <- r.found
 		r.found, r.held = nil, 0
 	}

@@ -15,6 +15,9 @@ type Shard struct {
 	By string
 }
 
+// mostShards bounds the number of shards.
+const mostShards = 99_999
+
 // Whole is the shard that is the whole list.
 var Whole = Shard{Count: 1}
 
@@ -32,8 +35,8 @@ func parseShard(name string) (s Shard, ok bool) {
 }
 
 func (s Shard) check() error {
-	if s.Count < 1 || s.Index < 0 || s.Index >= s.Count {
-		return fmt.Errorf("shard %d of %d: want 1 or more shards, numbered from 0", s.Index, s.Count)
+	if s.Count < 1 || s.Count > mostShards || s.Index < 0 || s.Index >= s.Count {
+		return fmt.Errorf("shard %d of %d: want 1 to %d shards, numbered from 0", s.Index, s.Count, mostShards)
 	}
 	return nil
 }
@@ -48,59 +51,86 @@ func (s Shard) next(item, block int64) int64 {
 	return item
 }
 
-// launchers say, in the order in which they are asked, which environment variables tell the number of a
-// task and how many there are. The number of the first task is 0 unless a variable says otherwise.
-var launchers = []struct{ index, count, first string }{
-	{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"},
-	{"SLURM_PROCID", "SLURM_NTASKS", ""},
-	{"JOB_COMPLETION_INDEX", "EURYALE_SHARDS", ""}, // an Indexed Job of Kubernetes, which does not tell how many
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""},
-	{"PMI_RANK", "PMI_SIZE", ""},
-}
+// launcher says which environment variables tell the number of a task and how many there are. The number
+// of the first task is 0 unless a variable says otherwise.
+type launcher struct{ index, count, first string }
 
-// FromEnv returns the shard that the launcher of this process gave it: a task of a Slurm array or of
-// srun, a pod of a Kubernetes Indexed Job (whose file sets EURYALE_SHARDS), or a rank of MPI; the whole
-// list if there is none. An array of Slurm that itself runs several tasks each is dealt to arrays and
-// then to tasks.
+// Jobs start tasks that may be several processes each, which processes tell apart. Of processes the first is
+// asked that says something: mpirun within an allocation of Slurm leaves the numbers of Slurm as they are.
+var (
+	jobs = []launcher{
+		{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"},
+		{"JOB_COMPLETION_INDEX", "EURYALE_SHARDS", ""}, // an Indexed Job of Kubernetes, which does not tell how many
+	}
+	processes = []launcher{
+		{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""},
+		{"PMI_RANK", "PMI_SIZE", ""},
+		{"SLURM_PROCID", "SLURM_NTASKS", ""},
+	}
+)
+
+// FromEnv returns the shard that the launcher of this process gave it: a task of a Slurm array, a pod of a
+// Kubernetes Indexed Job (whose file sets EURYALE_SHARDS), a rank of MPI, or a process of srun; the whole
+// list if there is none. Work is dealt to the tasks of an array or a job, and then to the processes of each.
 func FromEnv() (Shard, error) {
-	list, err := shards(os.Getenv)
-	if err != nil || len(list) == 0 {
+	job, err := ask(jobs, true)
+	if err != nil {
 		return Whole, err
 	}
-	s := list[0]
-	if len(list) > 1 && list[0].By == launchers[0].index && list[1].By == launchers[1].index {
-		s = Shard{s.Index*list[1].Count + list[1].Index, s.Count * list[1].Count, s.By + " and " + list[1].By}
+	process, err := ask(processes, false)
+	if err != nil {
+		return Whole, err
 	}
-	return s, nil
+	switch {
+	case job.Count == 0 && process.Count == 0:
+		return Whole, nil
+	case job.Count == 0:
+		return process, nil
+	case process.Count <= 1:
+		return job, nil
+	}
+	s := Shard{job.Index*process.Count + process.Index, job.Count * process.Count, job.By + " and " + process.By}
+	return s, s.check()
 }
 
-// shards asks every launcher.
-func shards(env func(string) string) (list []Shard, err error) {
-	for _, l := range launchers {
-		index, count := env(l.index), env(l.count)
+// ask asks launchers until one says something; where alone, a number without how many there are is an error.
+func ask(list []launcher, alone bool) (s Shard, err error) {
+	for _, l := range list {
+		index, count, min := os.Getenv(l.index), os.Getenv(l.count), os.Getenv(l.first)
+		if index != "" && count == "" && alone {
+			return s, fmt.Errorf("%s is %s, and %s does not say of how many: set it, or give the share by --shard", l.index, index, l.count)
+		}
 		if index == "" || count == "" {
 			continue
 		}
-		s := Shard{By: l.index}
+		s = Shard{By: l.index}
 		first := 0
 		for _, v := range []struct {
 			name, text string
 			to         *int
-		}{{l.index, index, &s.Index}, {l.count, count, &s.Count}, {l.first, env(l.first), &first}} {
+		}{{l.index, index, &s.Index}, {l.count, count, &s.Count}, {l.first, min, &first}} {
 			if v.text == "" {
 				continue
 			}
 			if *v.to, err = strconv.Atoi(v.text); err != nil {
-				return nil, fmt.Errorf("%s is %q: want a whole number", v.name, v.text)
+				return s, fmt.Errorf("%s is %q: want a whole number", v.name, v.text)
 			}
 		}
-		s.Index -= first
-		if err := s.check(); err != nil {
-			return nil, fmt.Errorf("%s=%s, %s=%s, %s=%s: %w: an array must be numbered without gaps", l.index, index, l.count, count, l.first, env(l.first), err)
+		said := fmt.Sprintf("%s=%s, %s=%s", l.index, index, l.count, count)
+		if l.first != "" {
+			said += fmt.Sprintf(", %s=%s", l.first, min)
 		}
-		list = append(list, s)
+		s.Index -= first
+		err = s.check()
+		if err != nil && l.first != "" {
+			err = fmt.Errorf("%w: an array must be numbered without gaps", err)
+		}
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", said, err)
+		}
+		return s, nil
 	}
-	return list, nil
+	return Shard{}, nil
 }
 
 // LocalRank returns the number of this process among those that a launcher started on the same machine,

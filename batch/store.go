@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
@@ -94,9 +96,21 @@ func (e *OtherManifestError) Error() string {
 	return fmt.Sprintf("%s holds results of another manifest (%.12s..., this one is %.12s...): keep the results of each in a folder of its own", e.File, e.Have, e.Want)
 }
 
-// read reads a file of results of this manifest.
+// read reads a file of results of this manifest, also if its folder has got or lost its ending since.
 func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 	p, marks, err := readPart(name, all)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, isPartial := strings.CutSuffix(filepath.Dir(name), partial)
+		if !isPartial {
+			dir += partial
+		}
+		if q, k, e := readPart(filepath.Join(dir, filepath.Base(name)), all); !errors.Is(e, fs.ErrNotExist) {
+			p, marks, err = q, k, e
+		}
+	}
+	if errors.As(err, new(*checkpoint.FormatError)) {
+		return nil, nil, fmt.Errorf("%w: remove the file, and run again, which does its items", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,18 +147,27 @@ type results struct {
 	lock  *runlock.Lock
 	stop  chan struct{} // ends the touching of the lock
 	next  int           // number of the next file
+	own   string        // ends the names of files, so that no other process writes files of the same names
 }
 
 // begin locks the folder of a shard and returns what is done of all shards. It returns nil results if
-// the shard is complete. A lock of another machine is taken over if that has stopped touching it.
+// the shard is complete; a complete one that left items to other folders which lost their results since
+// is not. A lock of another machine is taken over if that has stopped touching it.
 func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command string) (*results, set, error) {
 	if err := os.MkdirAll(string(s), 0o755); err != nil {
 		return nil, nil, err
 	}
-	r := &results{folder: folder{Shard: shard, path: filepath.Join(string(s), shard.String()+partial)}, m: m, store: s}
-	done := newSet(m.Items)
-	if _, err := os.Stat(filepath.Join(string(s), shard.String())); err == nil {
-		return nil, done, nil
+	r := &results{folder: folder{Shard: shard, path: filepath.Join(string(s), shard.String()+partial)}, m: m, store: s, own: rand.Text()[:8]}
+	final := filepath.Join(string(s), shard.String())
+	if _, err := os.Stat(final); err == nil {
+		done, err := r.done()
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, missing := m.count(shard, done); missing == 0 {
+			return nil, done, nil
+		}
+		os.Rename(final, r.path) // if it cannot be, results are in both
 	}
 	if err := os.MkdirAll(r.path, 0o755); err != nil {
 		return nil, nil, err
@@ -166,36 +189,48 @@ func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command stri
 	}
 	r.stop = make(chan struct{})
 	go touch(filepath.Join(r.path, runlock.Name), beat, r.stop)
-	list, err := s.folders()
-	for _, f := range list {
-		// Of another shard of as many this one has no items.
-		if err != nil || f.Count == shard.Count && f.Index != shard.Index {
-			continue
-		}
-		var names []string
-		if names, err = f.parts(); errors.Is(err, fs.ErrNotExist) {
-			err = nil // it was completed, and has another name
-			continue
-		}
-		for _, name := range names {
-			var marks []mark
-			if err == nil {
-				_, marks, err = m.read(name, false)
-			}
-			for _, k := range marks {
-				done.add(k.item)
-			}
-			if f.path == r.path {
-				fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), partName), "%d", &r.next)
-			}
-		}
-	}
+	done, err := r.done()
 	if err != nil {
 		r.release()
 		return nil, nil, err
 	}
-	r.next++
 	return r, done, nil
+}
+
+// done reads which items have results that may be of this shard, in any folder, and looks for the number
+// of the next file.
+func (r *results) done() (set, error) {
+	done := newSet(r.m.Items)
+	list, err := r.store.folders()
+	if err != nil {
+		return nil, err
+	}
+	r.next = 1
+	for _, f := range list {
+		// Of another shard of as many this one has no items.
+		if f.Count == r.Count && f.Index != r.Index {
+			continue
+		}
+		names, err := f.names()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			_, marks, err := r.m.read(name, false)
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range marks {
+				done.add(k.item)
+			}
+			var number int
+			if f.Shard == r.Shard && !f.queue {
+				fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), partName), "%d", &number)
+				r.next = max(r.next, number+1)
+			}
+		}
+	}
+	return done, nil
 }
 
 // write adds a file of results: those of all lists.
@@ -203,8 +238,11 @@ func (r *results) write(columns []Column, lists [][]Record) error {
 	if !slices.ContainsFunc(lists, func(records []Record) bool { return len(records) > 0 }) {
 		return nil
 	}
-	name := filepath.Join(r.path, fmt.Sprintf("%s%06d", partName, r.next))
+	name := filepath.Join(r.path, fmt.Sprintf("%s%06d-%s", partName, r.next, r.own))
 	err := atomicfile.Write(name, true, func(w io.Writer) error { return encode(w, r.m.Hash, columns, lists...) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder was removed or renamed meanwhile: after a minute without a sign of life of this process another one may have done its work: %w", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -220,7 +258,12 @@ func (r *results) complete() error {
 	if err := r.release(); err != nil {
 		return err
 	}
-	return os.Rename(r.path, final)
+	err := os.Rename(r.path, final)
+	if _, e := os.Stat(final); e == nil {
+		os.Remove(r.path) // if another process was faster, and nothing is in ours
+		return nil
+	}
+	return err
 }
 
 // release gives the lock back. It may be called more than once.
@@ -232,6 +275,22 @@ func (r *results) release() error {
 	err := r.lock.Release()
 	r.lock = nil
 	return err
+}
+
+// Remove removes the results of all shards and of the queue. What else is in the folder stays: it may be
+// the user's.
+func (s Store) Remove() error {
+	list, err := s.folders()
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if err := os.RemoveAll(f.path); err != nil {
+			return err
+		}
+	}
+	os.Remove(string(s)) // if nothing is left in it
+	return nil
 }
 
 // Forget removes the results of items that failed, so that they are tried again, and returns how many there
@@ -272,8 +331,19 @@ func (s Store) forget(m *Manifest, f folder, command string) (forgotten int64, e
 		}
 		before := len(p.records)
 		p.records = slices.DeleteFunc(p.records, func(r Record) bool { return r.Err != "" })
-		if err := p.write(filepath.Join(f.path, name)); err != nil {
-			return forgotten, err
+		left := name
+		if len(p.records) > 0 {
+			if f.queue { // names of its files say what is in them
+				left = fileOf(spansOf(p.records))
+			}
+			if err := p.write(filepath.Join(f.path, left)); err != nil {
+				return forgotten, err
+			}
+		}
+		if len(p.records) == 0 || left != name {
+			if err := os.Remove(filepath.Join(f.path, name)); err != nil {
+				return forgotten, err
+			}
 		}
 		forgotten += int64(before - len(p.records))
 	}

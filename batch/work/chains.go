@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -232,11 +235,42 @@ func (t *chainsTask) gather() (*infer.Fit, error) {
 	for chain := range t.Chains {
 		files = append(files, t.file(chain))
 	}
-	return infer.Gather(t.post, cfg, files)
+	fit, err := infer.Gather(t.post, cfg, files)
+	return fit, remade(err)
+}
+
+// remade says what to do about the file of a chain that is damaged, or was removed.
+func remade(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: it was removed after its draws were made: remove the results too, and euryale batch run makes them again, which are the same", err)
+	}
+	if errors.As(err, new(*checkpoint.FormatError)) {
+		return fmt.Errorf("%w: remove it, then euryale batch retry and run make its draws again, which are the same", err)
+	}
+	return err
 }
 
 func (t *chainsTask) file(chain int) string {
 	return filepath.Join(t.dir, fmt.Sprintf("chain-%05d", chain))
+}
+
+// chainFile matches the name of the file of a chain, and that of its claim.
+var chainFile = regexp.MustCompile(`^chain-[0-9]{5,}(\.claim)?$`)
+
+// RemoveChains removes the chains that a list left in its folder, and nothing else.
+func RemoveChains(folder string) error {
+	dir := filepath.Join(folder, "chains")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if err == nil && (chainFile.MatchString(e.Name()) || atomicfile.Temporary(e.Name())) {
+			err = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	os.Remove(dir) // if nothing is left in it
+	return err
 }
 
 // bring sees to it that a chain has some draws, whoever makes them.
@@ -281,7 +315,7 @@ func (t *chainsTask) draws(chain int) (int, error) {
 	}
 	n, err := infer.Advanced(t.file(chain))
 	if err != nil {
-		return 0, err
+		return 0, remade(err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -97,11 +98,25 @@ func TestChains(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	write(t, filepath.Join(dir, "line.json"), line+" ")
 	m, err := batch.Open(filepath.Join(dir, "out1", "manifest.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	chain := filepath.Join(dir, "out1", "chains", "chain-00002")
+	whole, err := os.ReadFile(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole[len(whole)/2] ^= 1
+	write(t, chain, string(whole))
+	if _, err := Merge(m, batch.Store(filepath.Join(dir, "out1", "results")), m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "chain-00002: byte") || !strings.Contains(err.Error(), "remove it, then") {
+		t.Error(err)
+	}
+	os.Remove(chain)
+	if _, err := Merge(m, batch.Store(filepath.Join(dir, "out1", "results")), m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "remove the results too") {
+		t.Error(err)
+	}
+	write(t, filepath.Join(dir, "line.json"), line+" ")
 	if _, err := Open(m, Env{}); err == nil {
 		t.Error("another problem is taken for the one of the manifest")
 	}

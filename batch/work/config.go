@@ -24,7 +24,8 @@ import (
 type List struct {
 	Path string
 	common
-	job job
+	job  job
+	used bool // its files were looked for
 }
 
 // common are the keys of all configurations.
@@ -127,6 +128,10 @@ func (l *List) read(top *yaml.Node) error {
 			errs = append(errs, l.wrong(value.Line, "%s: write it out: aliases are not read", key.Value))
 			continue
 		}
+		if broken(value) && counts(to, key.Value) { // yaml would cut it off
+			errs = append(errs, l.wrong(value.Line, "%s: %s: want a whole number that has its place in 64 bits", key.Value, foreign.Short(value.Value, 60)))
+			continue
+		}
 		one := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}, Line: key.Line}
 		if err := one.Decode(to); err != nil {
 			errs = append(errs, l.wrong(value.Line, "%s: %s", key.Value, plainly(err)))
@@ -158,25 +163,56 @@ func plainly(err error) string {
 	} else {
 		wanted = "something else"
 	}
+	if value == "" { // a list, or names with values
+		return "want " + wanted
+	}
 	return fmt.Sprintf("%s: want %s", foreign.Short(value, 60), wanted)
+}
+
+// broken reports whether a value is a number that is not whole, or that is too large for all its digits to
+// count.
+func broken(n *yaml.Node) bool {
+	var x float64
+	return n.ShortTag() == "!!float" && (n.Decode(&x) != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53)
 }
 
 func holdsAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, holdsAlias)
 }
 
-// keys returns the keys of a struct of settings.
-func keys(v any) (names []string) {
-	t := reflect.TypeOf(v).Elem()
+// fields returns the fields of a struct of settings that have keys.
+func fields(t reflect.Type) (list []reflect.StructField) {
 	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		if options == "inline" {
-			names = append(names, keys(reflect.New(t.Field(i).Type).Interface())...)
-		} else if name != "" && name != "-" {
-			names = append(names, name)
+			list = append(list, fields(f.Type)...)
+		} else if f.Name = name; name != "" && name != "-" {
+			list = append(list, f)
 		}
 	}
+	return list
+}
+
+// keys returns the keys of a struct of settings.
+func keys(v any) (names []string) {
+	for _, f := range fields(reflect.TypeOf(v).Elem()) {
+		names = append(names, f.Name)
+	}
 	return names
+}
+
+// counts reports whether the value of a key is a whole number.
+func counts(v any, key string) bool {
+	for _, f := range fields(reflect.TypeOf(v).Elem()) {
+		if f.Type.Kind() == reflect.Pointer {
+			f.Type = f.Type.Elem()
+		}
+		if f.Name == key {
+			return f.Type.Kind() >= reflect.Int && f.Type.Kind() <= reflect.Uint64
+		}
+	}
+	return false
 }
 
 func (l *List) check() error {
@@ -184,8 +220,8 @@ func (l *List) check() error {
 	if l.Retries != nil && (*l.Retries < 0 || *l.Retries > 100) {
 		errs = append(errs, l.wrong(0, "retries: %d: want 0 to 100", *l.Retries))
 	}
-	if l.Block < 0 {
-		errs = append(errs, l.wrong(0, "block: %d: want 1 or more items", l.Block))
+	if l.Block < 0 || l.Block > 1e9 {
+		errs = append(errs, l.wrong(0, "block: %d: want 1 to 1000000000 items", l.Block))
 	}
 	if l.Device != "" && l.Device != "cpu" && l.Device != "cuda" {
 		errs = append(errs, l.wrong(0, "device: %s: want cpu or cuda", l.Device))
@@ -251,6 +287,36 @@ func CheckSet(m *batch.Manifest) error {
 
 // Create makes the manifest of a list as a file that must not exist.
 func (l *List) Create(path string) (*batch.Manifest, error) {
+	h, list, err := l.complete(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	return batch.Create(path, h, list)
+}
+
+// Hash returns the hash that the manifest of a list would have as this file.
+func (l *List) Hash(path string) (string, error) {
+	h, list, err := l.complete(path)
+	if err != nil {
+		return "", err
+	}
+	return batch.HashOf(h, list)
+}
+
+// complete returns the header of a manifest at a path, and what lists its items. It reads the configuration
+// once more if the files of this list were looked for before, as their names depend on the path.
+func (l *List) complete(path string) (batch.Header, func(add func(string, int64, int64) error) error, error) {
+	if l.used {
+		fresh, err := Read(l.Path)
+		if err != nil {
+			return batch.Header{}, nil, err
+		}
+		*l = *fresh
+	}
+	l.used = true
 	p := place{folder: filepath.Dir(l.Path), manifest: filepath.Dir(path)}
 	h := batch.Header{Command: l.Work, Seed: l.Seed, SIMD: l.SIMD, Retries: 1, Block: l.Block, Device: l.Device}
 	if l.Retries != nil {
@@ -261,7 +327,7 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	}
 	if c, ok := l.job.(resolving); ok {
 		if err := c.resolve(p, &h); err != nil {
-			return nil, l.named(err)
+			return h, nil, l.named(err)
 		}
 	}
 	if b, ok := l.job.(interface{ block() int64 }); ok && h.Block == 0 {
@@ -269,18 +335,14 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	}
 	var err error
 	if h.Settings, err = json.Marshal(l.job); err != nil {
-		return nil, l.wrong(0, "%s", err)
+		return h, nil, l.wrong(0, "%s", err)
 	}
-	if err := os.MkdirAll(p.manifest, 0o777); err != nil {
-		return nil, err
-	}
-	m, err := batch.Create(path, h, func(add func(string, int64, int64) error) error {
+	return h, func(add func(string, int64, int64) error) error {
 		if err := l.job.list(p, add); err != nil {
 			return l.named(err)
 		}
 		return nil
-	})
-	return m, err
+	}, nil
 }
 
 // resolving is a job whose settings need files to be complete.
@@ -322,11 +384,14 @@ func (p place) files(patterns Texts) ([]string, error) {
 		return nil, errors.New("files: want one name or pattern, such as results/*.hdf, or a list of them")
 	}
 	for _, pattern := range patterns {
-		full := pattern
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(p.folder, pattern)
+		full, search := pattern, pattern
+		if !filepath.IsAbs(full) { // the folder is no pattern, whatever it is called
+			full, search = filepath.Join(p.folder, pattern), filepath.Join(literal(p.folder), pattern)
 		}
-		found, err := filepath.Glob(full)
+		found, err := filepath.Glob(search)
+		if _, e := os.Stat(full); e == nil { // neither is a file of that very name
+			found, err = []string{filepath.Clean(full)}, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("files: %q: %w", pattern, err)
 		}
@@ -343,6 +408,14 @@ func (p place) files(patterns Texts) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// literal is a pattern that stands for one name alone.
+func literal(name string) string {
+	if filepath.Separator == '\\' { // patterns there have no way to say it
+		return name
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
 // relative returns the name of a file as seen from the folder of the manifest.

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -135,6 +137,11 @@ func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merge
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
+	for _, name := range []string{TableCSV, Failures} {
+		if err := ours(filepath.Join(folder, name)); err != nil {
+			return nil, err
+		}
+	}
 	if err := g.tables(store, folder); err != nil {
 		return nil, err
 	}
@@ -149,6 +156,23 @@ func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merge
 		}
 	}
 	return g.Merged, nil
+}
+
+// ours refuses to write a table over a file that is none: the folder may be one in which the user has files.
+func ours(name string) error {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	begin := make([]byte, 4)
+	if n, _ := io.ReadFull(f, begin); n > 0 && string(begin) != "item" {
+		return &fs.PathError{Op: "write", Path: name, Err: errors.New("it is no table of results of a list: move it away, or make the list in another folder (--out)")}
+	}
+	return nil
 }
 
 // merging is Merge on its way.
@@ -193,9 +217,18 @@ func (g *merging) tables(store batch.Store, folder string) error {
 			good.Write(g.header())
 			bad.Write([]string{"item", "source", "row", "attempts", "error"})
 			var row []float64
+			texts := 0
+			for _, c := range g.Columns {
+				if c.Kind == batch.Text {
+					texts++
+				}
+			}
 			g.Status, err = store.Merge(g.Manifest, func(r batch.Record) error {
 				if r.Err != "" {
 					return g.fail(r, bad)
+				}
+				if len(r.Texts) != texts || len(r.Numbers) != len(g.Columns)-texts {
+					return fmt.Errorf("item %d has %d numbers and %d texts for a result, where this version of the program has %d and %d: bring the results together with the version that found them, or remove them and run again", r.Item, len(r.Numbers), len(r.Texts), len(g.Columns)-texts, texts)
 				}
 				g.take(&r)
 				row = append(append(row[:0], float64(r.Item)), r.Numbers...)

@@ -132,13 +132,16 @@ func (s *sweep) check() error {
 		seen[a.Name] = true
 	}
 	for _, a := range s.Grid {
-		if slices.Contains(reserved, a.Name) {
-			return fmt.Errorf("grid: %s has a meaning of its own: want another name", a.Name)
+		if err := nameOf("grid", a.Name); err != nil {
+			return err
 		}
 	}
 	for _, t := range s.Take {
 		if len(t.Values) != 1 {
 			return fmt.Errorf("take: %s: want one place", t.Name)
+		}
+		if slices.Contains(tabled, t.Name) || strings.Contains(t.Name, "/") || strings.Trim(t.Name, ".") == "" {
+			return fmt.Errorf("take: a column cannot be called %s: want another name", t.Name)
 		}
 	}
 	for name := range s.Template {
@@ -149,8 +152,23 @@ func (s *sweep) check() error {
 	return nil
 }
 
-// reserved are the names that have a meaning of their own.
-var reserved = []string{"item", "seed", "out"}
+var (
+	// reserved are the names that have a meaning of their own.
+	reserved = []string{"item", "seed", "out"}
+	// tabled are those that have one in tables of results.
+	tabled = []string{"item", "chain", "draw"}
+)
+
+// nameOf refuses names of parameters that cannot stand in braces, or that have another meaning.
+func nameOf(where, name string) error {
+	if !placeholder.MatchString("{" + name + "}") {
+		return fmt.Errorf("%s: %q: want a name of letters, digits and _, which does not begin with a digit", where, name)
+	}
+	if slices.Contains(reserved, name) || slices.Contains(tabled, name) {
+		return fmt.Errorf("%s: %s has a meaning of its own: want another name", where, name)
+	}
+	return nil
+}
 
 // placeholder is a name in braces.
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z_0-9]*)\}`)
@@ -197,6 +215,7 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 		}
 	}
 	s.Texts = map[string]string{}
+	called := map[string]string{}
 	for name, file := range s.Template {
 		files, err := p.files(Texts{file})
 		if err != nil {
@@ -209,7 +228,12 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 		if len(text) > mostTemplate {
 			return fmt.Errorf("template: %s has %d bytes: want at most %d", file, len(text), mostTemplate)
 		}
-		s.Template[name], s.Texts[name] = filepath.Base(files[0]), string(text)
+		base := filepath.Base(files[0])
+		if other, ok := called[base]; ok {
+			return fmt.Errorf("template: the files of %s and %s are both called %s: give one of them another name, as their filled copies lie in one folder", min(name, other), max(name, other), base)
+		}
+		called[base] = name
+		s.Template[name], s.Texts[name] = base, string(text)
 	}
 	if s.Points == "" {
 		return s.checkNames(s.names())
@@ -222,6 +246,11 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 	t, err := readTable(located(p.manifest, s.Source))
 	if err != nil {
 		return err
+	}
+	for _, take := range s.Take {
+		if slices.Contains(t.names, take.Name) {
+			return fmt.Errorf("take: %s is a column of %s too: want another name", take.Name, s.Points)
+		}
 	}
 	s.SHA256 = t.sum
 	return s.checkNames(t.names)
@@ -270,14 +299,17 @@ func readTable(name string) (*table, error) {
 	t := &table{names: rows[0], rows: rows[1:], sum: hashOf(text)}
 	for i, n := range t.names {
 		if t.names[i] = strings.TrimSpace(n); t.names[i] == "" || slices.Contains(t.names[:i], t.names[i]) || slices.Contains(reserved, t.names[i]) {
-			return nil, fmt.Errorf("%s: column %d is called %q: want names that differ from each other and from item, seed and out", name, i+1, n)
+			return nil, fmt.Errorf("%s: column %d is called %q: want names that differ from each other and from %s", name, i+1, n, strings.Join(reserved, ", "))
+		}
+		if err := nameOf("column "+strconv.Itoa(i+1), t.names[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return t, nil
 }
 
 func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
-	t := &sweepTask{sweep: s, m: m, env: env, parameters: s.names()}
+	t := &sweepTask{sweep: s, m: m, env: env, parameters: s.names(), grace: 10 * time.Second, process: ofThisProcess()}
 	if s.Source != "" {
 		points, err := readTable(path(m, s.Source))
 		if err != nil {
@@ -300,7 +332,7 @@ func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
 	if strings.ContainsRune(filepath.ToSlash(t.program), '/') && !filepath.IsAbs(t.program) {
 		t.program = filepath.Join(path(m, s.Folder), t.program)
 	}
-	return t, nil
+	return t, removeLeft(filepath.Join(env.Folder, "points"))
 }
 
 type sweepTask struct {
@@ -311,6 +343,8 @@ type sweepTask struct {
 	points     *table // nil for a grid
 	program    string
 	limit      time.Duration
+	grace      time.Duration // until a command that was told to end is killed
+	process    string        // ending of folders that are being written
 }
 
 // Columns are the parameters as texts, and the numbers that were taken.
@@ -386,45 +420,46 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 				if abs, err := filepath.Abs(final); err == nil {
 					final = abs
 				}
-				out = final + ".partial"
+				out = final + t.process
 				stand["out"] = out
 			}
 			return stand[m[1:len(m)-1]]
 		}))
 	}
 	if out != "" {
-		if _, err := os.Stat(final); err == nil { // another shard has made it, or this one before it was ended
-			if err := os.RemoveAll(final); err != nil {
-				return batch.Record{}, err
-			}
-		}
 		if err := errors.Join(os.RemoveAll(out), os.MkdirAll(filepath.Dir(out), 0o777)); err != nil {
 			return batch.Record{}, err
 		}
 	}
 	cmd := exec.CommandContext(ctx, t.program, args...)
 	cmd.Dir = path(t.m, t.Folder)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	kill := together(cmd)
+	cmd.WaitDelay = t.grace
+	var stdout document
+	var stderr tail
+	if cmd.Stderr = &stderr; len(t.Take) > 0 {
+		cmd.Stdout = &stdout
+	}
 	if err := cmd.Run(); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
+		if ctx.Err() != nil && cmd.Process != nil {
+			kill() // what it started and left behind
+		}
+		switch cause := context.Cause(ctx); {
+		case cause != nil:
 			err = cause
+		case stdout.tooLong:
+			err = fmt.Errorf("it printed more than %d bytes on its standard output, where the document to take numbers from is looked for", mostPrinted)
 		}
-		said := strings.TrimSpace(stderr.String())
-		if at := strings.LastIndex(said, "Error: "); at >= 0 {
-			said = said[at:]
+		called := strings.Join(args, " ")
+		if out != "" { // the error of an item does not depend on who works on it
+			called = strings.ReplaceAll(called, out, final)
 		}
-		if len(said) > 2000 {
-			said = said[len(said)-2000:]
-		}
-		return batch.Record{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(t.program), strings.Join(args, " "), err, said)
+		return batch.Record{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(t.program), called, err, stderr.words())
 	}
 	r := batch.Record{Texts: values}
 	if len(t.Take) > 0 {
 		var doc any
-		d := json.NewDecoder(&stdout)
+		d := json.NewDecoder(&stdout.text)
 		d.UseNumber()
 		if err := d.Decode(&doc); err != nil {
 			return r, fmt.Errorf("the command printed no JSON document to take numbers from (is --json among its arguments?): %w", err)
@@ -439,7 +474,7 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 	}
 	if out != "" {
 		if _, err := os.Stat(out); err == nil {
-			if err := os.Rename(out, final); err != nil {
+			if err := replace(out, final); err != nil {
 				return r, err
 			}
 		}

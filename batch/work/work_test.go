@@ -110,6 +110,94 @@ func TestFitG2(t *testing.T) {
 	}
 }
 
+// A list has the same hash however often it is made.
+func TestListsAreMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 3)
+	write(t, filepath.Join(dir, "sub", "in.txt"), "{a}")
+	for name, text := range map[string]string{
+		"fit.yaml":   "work: fit g2\nfiles: a.csv\nbins: 1-3\n",
+		"sweep.yaml": "work: sweep\ncommand: [cat, '{t}']\nprogram: /bin/sh\ntemplate: {t: sub/in.txt}\ngrid: {a: [1]}\n",
+	} {
+		config := filepath.Join(dir, name)
+		write(t, config, text)
+		l, err := Read(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name+"-list", "manifest.txt")
+		for range 3 {
+			hash, err := l.Hash(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(path)
+			if m, err := l.Create(path); err != nil || m.Hash != hash {
+				t.Errorf("%s: %v, %v, want %s", name, m, err, hash)
+			}
+		}
+	}
+}
+
+// Tables are not written over files of the user.
+func TestMergeKeepsOtherTables(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 2)
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: fit g2\nfiles: a.csv\n")
+	m := made(t, config)
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := batch.Store(filepath.Join(m.Folder(), "results"))
+	if _, err := batch.Run(context.Background(), m, task, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(m.Folder(), TableCSV)
+	curves(t, mine, 2, 1)
+	if _, err := Merge(m, store, m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), TableCSV+": it is no table of results") {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(mine); err != nil || !strings.HasPrefix(string(b), "bin,tau") {
+		t.Errorf("%.20s, %v", b, err)
+	}
+	os.Remove(mine)
+	for range 2 {
+		if _, err := Merge(m, store, m.Folder(), Env{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// older is a version of the program whose results have other columns.
+type older struct{ batch.Task }
+
+func (o older) Columns() []batch.Column { return o.Task.Columns()[1:] }
+func (o older) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	return o.Task.Do(ctx, items, func(r batch.Record) { r.Texts = r.Texts[1:]; put(r) })
+}
+
+// Results of another version of the program are refused, if they have other columns.
+func TestResultsOfAnotherVersion(t *testing.T) {
+	dir := t.TempDir()
+	curves(t, filepath.Join(dir, "a.csv"), 1, 2)
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: fit g2\nfiles: a.csv\n")
+	m := made(t, config)
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := batch.Store(filepath.Join(m.Folder(), "results"))
+	if _, err := batch.Run(context.Background(), m, older{task}, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(m, store, m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "item 0 has") || !strings.Contains(err.Error(), "version") {
+		t.Error(err)
+	}
+}
+
 // What a configuration has wrong is told with its line.
 func TestConfigurations(t *testing.T) {
 	dir := t.TempDir()
@@ -121,6 +209,12 @@ func TestConfigurations(t *testing.T) {
 		"work: fit g2\nfile: a":                 "line 2: unknown key file: did you mean files?",
 		"work: fit g2\nseed: -3":                "line 2: seed: ",
 		"work: fit g2\nfixed: 3":                "line 2: fixed: ",
+		"work: fit g2\nseed: 1.5":               "line 2: seed: 1.5: want a whole number",
+		"work: fit g2\nretries: 0.9":            "line 2: retries: 0.9: want a whole number",
+		"work: fit g2\nretries: .inf":           "line 2: retries: .inf: want a whole number",
+		"work: fit g2\nmodel: [a]":              "line 2: model: want a text",
+		"work: sbc\nfits: 10.7":                 "line 2: fits: 10.7: want a whole number",
+		"work: sbc\nseed: 18446744073709551616": "line 2: seed: 18446744073709551616: want a whole number",
 		"work: fit g2\nmodel: x":                "model",
 		"work: fit g2\nbins: 5-3":               "numbers from 1",
 		"work: fit g2\nseed: &a 1\nretries: *a": "aliases",

@@ -87,7 +87,8 @@ type peer struct {
 // workers; see Work. If ctx ends it returns what there is and the cause, and so does another Lead later
 // go on.
 func Lead(ctx context.Context, manifest string, s LeadSettings) (*batch.Status, error) {
-	if s.Folder == "" {
+	own := s.Folder != ""
+	if !own {
 		s.Folder = filepath.Join(string(s.Store), "leader")
 	}
 	if s.Listen == "" {
@@ -106,14 +107,22 @@ func Lead(ctx context.Context, manifest string, s LeadSettings) (*batch.Status, 
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, err
 	}
-	lock, _, err := runlock.Acquire(s.Folder, "euryale-cluster lead "+manifest)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Release()
 	l := &leader{LeadSettings: s, m: m, names: namesOf(m.Hash), reports: make(chan *nats.Msg, 1<<16), workers: map[string]*peer{}, unseen: map[string]report{}, since: map[string]time.Time{}, start: time.Now()}
 	if l.q, err = s.Store.Queue(m); err != nil {
 		return nil, err
+	}
+	// The lock is in the folder of results: one leader deals a run, wherever its own folder is, and no
+	// failures are forgotten meanwhile.
+	locked := []string{l.q.Folder()}
+	if own {
+		locked = append(locked, s.Folder)
+	}
+	for _, folder := range locked {
+		lock, _, err := runlock.Acquire(folder, "euryale-cluster lead "+manifest)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Release()
 	}
 	if l.ledger, err = s.Store.Ledger(l.q); err != nil {
 		return nil, err
@@ -184,6 +193,13 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 		id = []byte(rand.Text())
 		if err := atomicfile.WriteBytes(file, id); err != nil {
 			return err
+		}
+	}
+	if l.Server != nil { // a copy of this run may be dealt there
+		if s, err := l.js.Stream(ctx, l.names.stream()); err == nil {
+			if said := s.CachedInfo().Config.Metadata; said[keyLeader] != string(id) {
+				return fmt.Errorf("the server at %s has a run of the same list, with its results in %s: wait until that has ended, or remove its stream %s", *l.Server, foreign.Short(said[keyStore], 500), l.names.stream())
+			}
 		}
 	}
 	s, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
@@ -300,8 +316,11 @@ func (l *leader) hear(data []byte) error {
 func (l *leader) file(r report) error {
 	before := l.ledger.Done()
 	ok, err := l.ledger.Note(r.File, r.Spans)
-	if err != nil {
-		return fmt.Errorf("worker %s: %w", r.Worker, err)
+	if err != nil { // what is in the folder is found without the worker's word
+		if l.Note != nil {
+			l.Note(foreign.Short(fmt.Sprintf("%s: %v", r.Worker, err), 3000))
+		}
+		return nil
 	}
 	if !ok {
 		if _, have := l.since[r.File]; !have {

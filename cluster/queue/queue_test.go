@@ -395,6 +395,16 @@ func TestRefusals(t *testing.T) {
 	if _, err := Lead(ctx, f.manifest(), f.leading()); !errors.As(err, &held) {
 		t.Error(err)
 	}
+	elsewhere := f.leading()
+	elsewhere.Folder = t.TempDir()
+	if _, err := Lead(ctx, f.manifest(), elsewhere); !errors.As(err, &held) {
+		t.Error(err)
+	}
+	if m, err := batch.Open(f.manifest()); err != nil {
+		t.Error(err)
+	} else if _, err := f.store().Forget(m, "retry"); err != nil { // nothing has failed
+		t.Error(err)
+	}
 	if st, err := os.Stat(filepath.Join(string(f.store()), "leader", tokenFile)); err != nil || st.Mode().Perm() != 0o600 {
 		t.Error(st, err)
 	}
@@ -430,12 +440,17 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What somebody says of a file that cannot be is no reason to end.
+	no, _ := json.Marshal(report{Kind: wrote, Worker: "node6:1", File: "../part", Spans: spans})
+	if err := nc.Publish(namesOf(m.Hash).reports(), no); err != nil {
+		t.Fatal(err)
+	}
 	r, _ := json.Marshal(report{Kind: wrote, Worker: "node7:12", File: file, Folder: q.Folder(), Spans: spans})
 	if err := nc.Publish(namesOf(m.Hash).reports(), r); err != nil {
 		t.Fatal(err)
 	}
-	if <-l.ended; !errors.As(l.err, &apart) || !strings.Contains(l.err.Error(), "node7:12") {
-		t.Error(l.err)
+	if <-l.ended; !errors.As(l.err, &apart) || !strings.Contains(l.err.Error(), "node7:12") || !strings.Contains(strings.Join(l.notes, "\n"), "node6:1") {
+		t.Error(l.err, l.notes)
 	}
 	// The next leader finds the messages, and a worker throws away what makes no sense.
 	l = lead(t, f, set)
@@ -485,6 +500,12 @@ func TestExternalServer(t *testing.T) {
 		leaders[i].access(t)
 	}
 	if _, err := Work(t.Context(), a, runs[0].working()); err == nil || !strings.Contains(err.Error(), "2 runs") {
+		t.Error(err)
+	}
+	// A copy of a list whose results are elsewhere is another run of the same name.
+	twin := runs[0].leading()
+	twin.Server, twin.Store = &a, batch.Store(t.TempDir())
+	if _, err := Lead(t.Context(), runs[0].manifest(), twin); err == nil || !strings.Contains(err.Error(), "has a run of the same list, with its results in "+string(runs[0].store())) {
 		t.Error(err)
 	}
 	for i, l := range leaders {

@@ -237,3 +237,22 @@ func TestMergeFromAStore(t *testing.T) {
 		}
 	})
 }
+
+// A name that no store takes is told as such, and a store's name that leads out of the folder is refused.
+func TestNamesThatCannotBe(t *testing.T) {
+	b := &Bucket{b: memblob.OpenBucket(nil), name: "mem://x"}
+	defer b.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a\xff"), nil, 0o644); err != nil {
+		t.Skip(err) // this file system does not take it either
+	}
+	if _, err := b.Push(t.Context(), dir); err == nil || !strings.Contains(err.Error(), `a\xff" is not UTF-8`) {
+		t.Error(err)
+	}
+	if err := b.b.WriteAll(t.Context(), "../out", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Pull(t.Context(), filepath.Join(dir, "in")); err == nil || !strings.Contains(err.Error(), "mem://x/../out is no name of a file") {
+		t.Error(err)
+	}
+}

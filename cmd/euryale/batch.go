@@ -113,41 +113,42 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 	}
 	path := filepath.Join(dir, manifestName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		m, err = list.Create(path)
-		return dir, m, configOf(err)
+		// Another task may have made it meanwhile.
+		if m, err = list.Create(path); !errors.Is(err, fs.ErrExist) {
+			return dir, m, configOf(err)
+		}
 	}
-	fresh := path + ".new"
-	os.Remove(fresh) // of a process that was killed
-	now, err := list.Create(fresh)
+	now, err := list.Hash(path)
 	if err != nil {
 		return "", nil, configOf(err)
 	}
-	defer os.Remove(fresh)
 	if m, err = batch.Open(path); err != nil && !a.overwrite {
 		return "", nil, &exitError{code: exitData, err: err, hint: "--overwrite makes a new one"}
 	}
-	if err == nil && m.Hash == now.Hash {
+	if err == nil && m.Hash == now {
 		return dir, m, nil
 	}
 	if !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: configuration, files or their bins have changed", path, name),
 			hint: fmt.Sprintf("batch run %s goes on with the old one; another --out, or --overwrite, which removes the results of the old one", dir)}
 	}
-	if err := removeBatch(dir); err != nil {
+	if err := removeBatch(dir, path); err != nil {
 		return "", nil, as(exitCannotWrite, err)
 	}
 	m, err = list.Create(path)
 	return dir, m, configOf(err)
 }
 
-// removeBatch removes the list and the results of a batch.
-func removeBatch(dir string) error {
-	for _, name := range []string{manifestName, resultsName, "chains"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return err
-		}
+// removeBatch removes the list and the results of a batch, and nothing else that is in its folder, which
+// the user may have given by --out.
+func removeBatch(dir, manifest string) error {
+	if err := batch.Store(filepath.Join(dir, resultsName)).Remove(); err != nil {
+		return err
 	}
-	return nil
+	if err := work.RemoveChains(dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(manifest)
 }
 
 // configOf assigns the exit code of a mistake in a configuration.
@@ -368,12 +369,9 @@ func (a *app) batchItem() *cobra.Command {
 			if err != nil {
 				return input(err)
 			}
-			return as(exitFailed, batch.Alone(c.Context(), m, task, item, writerOnly{a.stdout}))
+			return as(exitFailed, batch.Alone(c.Context(), m, task, item, a.bytes))
 		}}
 }
-
-// writerOnly hides other methods of a writer.
-type writerOnly struct{ io.Writer }
 
 func (a *app) batchStatus() *cobra.Command {
 	var shard bool

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +97,95 @@ func TestBatch(t *testing.T) {
 	must(exitUsage, "run", dir, "--shard", "2/2")
 	must(exitNoInput, "run", filepath.Dir(dir))
 	must(exitNoInput, "run", dir+"-not")
+}
+
+// A list that is made anew in a folder of the user removes its own results there, and nothing else.
+func TestBatchOverwritesOnlyItsOwn(t *testing.T) {
+	config := decays(t, 1, "")
+	dir := filepath.Dir(config)
+	mine := []string{"results/measured.csv", "results/shard-1/notes.txt", "chains/of-polymers.csv"}
+	for _, name := range mine {
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(decayCSV("")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "chains", "chain-00000"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"batch", "run", config, "--out", dir}, {"batch", config, "--out", dir, "--overwrite"}} {
+		if code, _, stderr := do(t, args...); code != 0 {
+			t.Fatal(args, stderr)
+		}
+		if err := os.WriteFile(config, []byte("work: fit g2\nfiles: [data/*.csv, results/*.csv]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range mine {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"results/shard-00000-of-00001", "chains/chain-00000"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
+// Tasks of a job that are given the configuration make one list, all at once.
+func TestBatchTasksMakeTheListAtOnce(t *testing.T) {
+	config := decays(t, 4, "")
+	const tasks = 8
+	var cmds []*exec.Cmd
+	var said [tasks]strings.Builder
+	for i := range tasks {
+		cmd := exec.Command(os.Args[0], "batch", "run", config, "--shard", fmt.Sprintf("%d/%d", i, tasks), "--quiet", "--threads", "1")
+		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1")
+		cmd.Stderr = &said[i]
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		cmds = append(cmds, cmd)
+	}
+	for i, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, &said[i])
+		}
+	}
+	if code, _, stderr := do(t, "batch", "merge", config); code != 0 {
+		t.Error(stderr)
+	}
+}
+
+// An item that ends the program fails, and the others that were worked on at that time do not.
+func TestBatchItemEndsTheProgram(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(config, []byte(`work: sweep
+program: /bin/sh
+command: [-c, 'sleep 0.05; test {i} != 9 || kill -9 $PPID; sleep 0.05; echo "{\"x\": {i}.5, \"pi\": 3.141592653589793}"']
+grid: {i: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}
+take: {x: x, pi: pi}
+retries: 0
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func() (string, error) {
+		cmd := exec.Command(os.Args[0], "batch", "run", config, "--threads", "4", "--quiet")
+		cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run(); err == nil {
+		t.Fatalf("the program goes on: %s", out)
+	}
+	if out, err := run(); err != nil {
+		t.Fatal(err, out)
+	}
+	code, out, stderr := do(t, "batch", "merge", config)
+	if code != 0 || !strings.Contains(out, "13 items of sweep, 1 failed") || !strings.Contains(out, "row 10: the process that worked on this item alone ended: signal: killed") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
 }
 
 // The instruction set of a list is kept, or its absence told.

@@ -19,6 +19,7 @@ import (
 // app is the state that all commands share: the output streams and the global flags.
 type app struct {
 	stdout, stderr io.Writer // output streams that make untrusted text harmless
+	bytes          io.Writer // unmodified standard output, for a process that reads what this one found
 	screen         io.Writer // unmodified standard error, for progress that is redrawn in place
 	json           bool
 	quiet          bool
@@ -40,7 +41,7 @@ type app struct {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), screen: stderr, told: &toldChoices{said: map[string]bool{}}}
+	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
 	stdout, stderr = a.stdout, a.stderr
 	defer a.release()
 	defer func() {

@@ -49,3 +49,6 @@ func HasFlag(c *cobra.Command, span string) bool {
 	return name == "help" || c.Flags().Lookup(name) != nil || c.PersistentFlags().Lookup(name) != nil ||
 		slices.ContainsFunc(c.Commands(), func(sub *cobra.Command) bool { return HasFlag(sub, span) })
 }
+
+// OfCluster reports whether flags that a page names without a command are those of euryale-cluster.
+func OfCluster(p Page) bool { return strings.HasSuffix(p.Path, "cluster-queue.md") }

@@ -25,7 +25,7 @@ func TestCommandLinesOfDocuments(t *testing.T) {
 			}
 		}
 		for _, s := range p.Spans {
-			if len(lines) > 0 && strings.HasPrefix(s.Text, "--") && !docs.HasFlag(root, s.Text) {
+			if docs.OfCluster(p) && strings.HasPrefix(s.Text, "--") && !docs.HasFlag(root, s.Text) {
 				t.Errorf("%s:%d: no command has %s", p.Path, s.Line, s.Text)
 			}
 		}

@@ -1,0 +1,36 @@
+package rvspecfit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+)
+
+var (
+	// ErrIncomplete is matched by errors.Is if a file lacks a required part.
+	ErrIncomplete = errors.New("incomplete")
+	// ErrRefused is matched for Python pickles, which are programs.
+	ErrRefused = errors.New("refused")
+)
+
+// FormatError says what is wrong with a file of a library, and where.
+type FormatError struct {
+	File string
+	Key  string // dataset, column or record concerned
+	What string // what is wrong, with the numbers
+	Try  string // remedy to try
+	Err  error  // cause or sentinel; may be nil
+}
+
+// Error returns file, key, what is wrong and what to try.
+func (e *FormatError) Error() string {
+	return errtext.Join("rvspecfit", e.File, e.Key, e.What, errtext.Cause(e.Err, ErrIncomplete, ErrRefused), e.Try)
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func bad(file, key, format string, args ...any) *FormatError {
+	return &FormatError{File: file, Key: key, What: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,421 @@
+package rvspecfit
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/torch"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Library predicts the spectra of one arm. One of Grid, Triangulation and Network is set; with none of
+// them it is a set of templates, as rvs_make_interpol leaves them.
+type Library struct {
+	Setup    string    // name of the arm, such as desi_b
+	Lam      []float64 // wavelengths, Angstrom
+	LogStep  bool      // whether Lam is equidistant in its logarithm
+	LogSpec  bool      // whether spectra are natural logarithms
+	ParNames []string  // names of the parameters, such as teff, logg, feh, alpha
+	Mapper   Mapper
+	Revision string // version of the library
+	Software string // version of the program that made it
+	Command  string // command line that made it
+
+	Points   *tensor.Tensor // parameters of the templates, (ndim, nspec); mapped, but physical ones in a set of templates
+	LogNorms []float64      // logarithms of the normalisations of the templates
+	FileIDs  []int          // numbers of the templates in the database
+	Spectra  *tensor.Tensor // templates, (nspec, len(Lam)), float32 or float64; nil for a network
+
+	Grid          *Grid
+	Triangulation *Triangulation
+	Network       *Network
+}
+
+// Mapper turns the parameters of a star into those of the interpolation: the logarithms to base 10 of
+// some, and (x - Mean)/Std if those are set.
+type Mapper struct {
+	Log  []int // indices of the parameters whose logarithm is taken
+	Mean []float64
+	Std  []float64
+}
+
+// Grid is a regular grid of templates.
+type Grid struct {
+	Axes    [][]float64    // mapped parameters along each axis
+	IDs     *tensor.Tensor // number of the template at each node, int64, -1 for none
+	Regular bool
+}
+
+// Network is a neural network with the weights of a checkpoint.
+type Network struct {
+	State     *torch.Dict // weights by name, such as model.lin_0.weight; (out, in)
+	InDim     int         // number of parameters
+	Width     int         // width of the hidden layers
+	Layers    int         // number of hidden layers between the first and the last
+	NPC       int         // width of the last hidden layer
+	BatchNorm bool
+	Hull      *tensor.Tensor // points whose hulls bound the library, (n, ndim), mapped
+	File      string         // name of the checkpoint
+}
+
+const softwareNetwork = "rvspecfit.nn.RVSInterpolator"
+
+// Load reads the interpolator of a setup from a folder of rvspecfit: interp_<setup>.h5 and what it
+// needs: interpdat_<setup>.npy, triang_<setup>.h5 or the checkpoint that it names.
+func Load(dir, setup string) (*Library, error) {
+	file := filepath.Join(dir, "interp_"+setup+".h5")
+	d, err := ReadDict(file)
+	if err != nil {
+		return nil, err
+	}
+	l, err := header(file, setup, d)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := d.text(file, "interpolation_type")
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "generic":
+		err = l.network(dir, file, d)
+	case "regulargrid", "triangulation":
+		if kind == "regulargrid" {
+			err = l.grid(file, d)
+		} else {
+			err = l.triangulation(dir, file, d)
+		}
+		if err == nil {
+			l.Spectra, err = readNPY(filepath.Join(dir, "interpdat_"+setup+".npy"))
+		}
+	default:
+		err = bad(file, "interpolation_type", "it is %q: want generic, regulargrid or triangulation", kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, l.check(file)
+}
+
+// LoadTemplates reads a file specs_<setup>.h5.
+func LoadTemplates(file, setup string) (*Library, error) {
+	d, err := ReadDict(file)
+	if err != nil {
+		return nil, err
+	}
+	l, err := header(file, setup, d)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := d["specs"].(*Array)
+	if !ok || a.Numbers == nil {
+		return nil, d.missing(file, "specs", "an array")
+	}
+	l.Spectra = a.Numbers
+	if l.FileIDs, _, err = d.ints(file, "file_ids", 1); err != nil {
+		return nil, err
+	}
+	return l, l.check(file)
+}
+
+// header reads what all kinds of libraries have.
+func header(file, setup string, d Dict) (*Library, error) {
+	l := &Library{Setup: setup, LogSpec: true}
+	var err error
+	if l.Lam, _, err = d.floats(file, "lam", 1); err != nil {
+		return nil, err
+	}
+	if l.ParNames, err = d.strings(file, "parnames"); err != nil {
+		return nil, err
+	}
+	for key, to := range map[string]*bool{"log_step": &l.LogStep, "log_spec": &l.LogSpec} {
+		if v, ok := d[key].(bool); ok {
+			*to = v
+		} else if key == "log_step" {
+			return nil, d.missing(file, key, "a truth value")
+		}
+	}
+	l.Revision, _ = d["revision"].(string)
+	l.Software, _ = d["git_rev"].(string)
+	l.Command, _ = d["cmdline"].(string)
+	if err := l.Mapper.read(file, d); err != nil {
+		return nil, err
+	}
+	if a, ok := d["vec"].(*Array); ok && a.Numbers != nil {
+		l.Points = a.Numbers.Convert(tensor.Float64)
+	}
+	if _, ok := d["lognorms"]; ok {
+		if l.LogNorms, _, err = d.floats(file, "lognorms", 1); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// read finds the mapper: LogParamMapper(indices), or Mapper(mean, std, indices) of networks.
+func (m *Mapper) read(file string, d Dict) error {
+	class, err := d.text(file, "mapper_class_name")
+	if err != nil {
+		return err
+	}
+	wrong := bad(file, "mapper_args", "they do not fit %s", class)
+	list := func(v any) ([]float64, bool) {
+		a, ok := v.(*Array)
+		if !ok || a.Numbers == nil {
+			return nil, false
+		}
+		return a.Numbers.Convert(tensor.Float64).Float64s(), true
+	}
+	var indices []float64
+	ok := true
+	switch class {
+	case "LogParamMapper":
+		switch v := d["mapper_args"].(type) {
+		case *Array:
+			indices, ok = list(v)
+		case *List:
+			ok = len(v.Items) == 1
+			if ok {
+				indices, ok = list(v.Items[0])
+			}
+		default:
+			ok = false
+		}
+	case "Mapper":
+		v, isList := d["mapper_args"].(*List)
+		if !isList || len(v.Items) != 3 {
+			return wrong
+		}
+		var ok1, ok2 bool
+		m.Mean, ok1 = list(v.Items[0])
+		m.Std, ok2 = list(v.Items[1])
+		indices, ok = list(v.Items[2])
+		ok = ok && ok1 && ok2
+	default:
+		return bad(file, "mapper_class_name", "it is %q: want LogParamMapper or Mapper", class)
+	}
+	for _, x := range indices {
+		if x != float64(int(x)) || x < 0 {
+			ok = false
+		}
+		m.Log = append(m.Log, int(x))
+	}
+	if !ok {
+		return wrong
+	}
+	return nil
+}
+
+func (l *Library) grid(file string, d Dict) error {
+	g := &Grid{}
+	switch v := d["uvecs"].(type) {
+	case *List:
+		for i := range v.Items {
+			a, ok := v.Items[i].(*Array)
+			if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != 1 {
+				return bad(file, "uvecs", "axis %d is a %T: want a list of numbers", i, v.Items[i])
+			}
+			g.Axes = append(g.Axes, a.Numbers.Convert(tensor.Float64).Float64s())
+		}
+	case *Array: // axes of equal length
+		x, shape, err := d.floats(file, "uvecs", 2)
+		if err != nil {
+			return err
+		}
+		for i := range shape[0] {
+			g.Axes = append(g.Axes, x[i*shape[1]:(i+1)*shape[1]])
+		}
+	default:
+		return d.missing(file, "uvecs", "a list of axes")
+	}
+	a, ok := d["idgrid"].(*Array)
+	if !ok || a.Numbers == nil {
+		return d.missing(file, "idgrid", "an array")
+	}
+	g.IDs = a.Numbers.Convert(tensor.Int64)
+	g.Regular, _ = d["regular"].(bool)
+	l.Grid = g
+	return nil
+}
+
+func (l *Library) network(dir, file string, d Dict) error {
+	n := &Network{}
+	module, _ := d["module"].(string)
+	if class, _ := d["class_name"].(string); module != softwareNetwork || class != "RVSInterpolator" {
+		return bad(file, "class_name", "the interpolator is %s of %s, of which only the RVSInterpolator of rvspecfit is known", class, module)
+	}
+	kw, ok := d["class_kwargs"].(Dict)
+	if !ok {
+		return d.missing(file, "class_kwargs", "a dictionary")
+	}
+	for key, to := range map[string]*int{"indim": &n.InDim, "width": &n.Width, "nlayers": &n.Layers, "npc": &n.NPC} {
+		v, ok := kw[key].(int64)
+		if !ok || v < 0 || v > 1<<24 {
+			return kw.missing(file, "class_kwargs/"+key, "a number of units")
+		}
+		*to = int(v)
+	}
+	n.BatchNorm, _ = kw["withbn"].(bool)
+	if out, ok := d["outside_kwargs"].(Dict); ok {
+		a, ok := out["pts"].(*Array)
+		if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != 2 {
+			return out.missing(file, "pts", "an array of points")
+		}
+		n.Hull = a.Numbers.Convert(tensor.Float64)
+	}
+	var err error
+	if n.File, err = d.text(file, "nn_file"); err != nil {
+		return err
+	}
+	if filepath.Base(n.File) != n.File {
+		return bad(file, "nn_file", "the checkpoint %s is not in the folder of the library", n.File)
+	}
+	if n.State, err = ReadState(filepath.Join(dir, n.File)); err != nil {
+		return err
+	}
+	l.Network = n
+	return n.check(file, len(l.Lam))
+}
+
+// ReadState reads the weights of a network: a checkpoint of rvspecfit, or a bare state_dict.
+func ReadState(file string) (*torch.Dict, error) {
+	root, err := torch.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := root.(*torch.Dict)
+	if !ok {
+		return nil, bad(file, "", "the checkpoint is a %T: want a dictionary", root)
+	}
+	magic, ok := d.Get("checkpoint_magic").(string)
+	if !ok {
+		return d, nil
+	}
+	version, _ := d.Get("checkpoint_version").(int64)
+	arch, _ := d.Get("nn_arch_version").(int64)
+	state, ok := d.Get("state_dict").(*torch.Dict)
+	if magic != checkpointMagic || version != 1 || arch != 1 || !ok {
+		return nil, bad(file, "", "the checkpoint is %q, version %d, architecture %d: want %q, 1 and 1, with a state_dict", magic, version, arch, checkpointMagic)
+	}
+	return state, nil
+}
+
+const checkpointMagic = "rvspecfit.nn_interpolator"
+
+// check compares the shapes of all weights with the network's sizes.
+func (n *Network) check(file string, pixels int) error {
+	in := n.InDim
+	layer := func(name string, out int) error {
+		for _, part := range []struct {
+			key   string
+			shape []int
+		}{{name + ".weight", []int{out, in}}, {name + ".bias", []int{out}}} {
+			t, err := n.State.Tensor(part.key)
+			if err != nil {
+				return &FormatError{File: file, Key: n.File, What: "the checkpoint does not fit the library", Err: err}
+			}
+			if !slices.Equal(t.Shape(), part.shape) {
+				return bad(file, part.key, "its shape is %v, but the library says %v", t.Shape(), part.shape)
+			}
+		}
+		in = out
+		return nil
+	}
+	for i := range n.Layers + 2 {
+		out := n.Width
+		if i == n.Layers+1 {
+			out = n.NPC
+		}
+		if err := layer(fmt.Sprintf("model.lin_%d", i), out); err != nil {
+			return err
+		}
+	}
+	return layer("pc_layer", pixels)
+}
+
+// check compares the shapes of a library's parts.
+func (l *Library) check(file string) error {
+	ndim := len(l.ParNames)
+	if len(l.Lam) < 2 {
+		return bad(file, "lam", "there are %d wavelengths: want at least 2", len(l.Lam))
+	}
+	for i, x := range l.Lam {
+		if !(x > 0) || i > 0 && x <= l.Lam[i-1] {
+			return bad(file, "lam", "wavelength %d is %g: want positive numbers that grow", i, x)
+		}
+	}
+	for _, i := range l.Mapper.Log {
+		if i >= ndim {
+			return bad(file, "mapper_args", "the logarithm of parameter %d is taken, and there are %d", i, ndim)
+		}
+	}
+	if m := l.Mapper; (m.Mean != nil || m.Std != nil) && (len(m.Mean) != ndim || len(m.Std) != ndim) {
+		return bad(file, "mapper_args", "there are %d means and %d standard deviations of %d parameters", len(m.Mean), len(m.Std), ndim)
+	}
+	if l.Network != nil {
+		if l.Network.InDim != ndim || l.Network.Hull != nil && l.Network.Hull.Shape()[1] != ndim {
+			return bad(file, "class_kwargs/indim", "the network takes %d parameters, and there are %d", l.Network.InDim, ndim)
+		}
+		return nil
+	}
+	if l.Spectra == nil || len(l.Spectra.Shape()) != 2 || l.Spectra.Shape()[1] != len(l.Lam) {
+		return bad(file, "specs", "the spectra do not have %d wavelengths each", len(l.Lam))
+	}
+	n := l.Spectra.Shape()[0]
+	if l.Triangulation != nil {
+		return l.Triangulation.check(file, ndim, n)
+	}
+	if l.Points == nil || !slices.Equal([]int(l.Points.Shape()), []int{ndim, n}) {
+		return bad(file, "vec", "the parameters of %d templates are missing or of another shape: want %d rows of them", n, ndim)
+	}
+	if len(l.LogNorms) != n && l.LogNorms != nil {
+		return bad(file, "lognorms", "there are %d normalisations of %d templates", len(l.LogNorms), n)
+	}
+	if l.Grid == nil {
+		return nil
+	}
+	var shape []int
+	for _, a := range l.Grid.Axes {
+		shape = append(shape, len(a))
+		if !slices.IsSorted(a) || len(a) < 1 {
+			return bad(file, "uvecs", "an axis is empty or not sorted")
+		}
+	}
+	if !slices.Equal([]int(l.Grid.IDs.Shape()), shape) || len(shape) != ndim {
+		return bad(file, "idgrid", "its shape is %v, and the axes have %v", l.Grid.IDs.Shape(), shape)
+	}
+	for i, id := range l.Grid.IDs.Data().([]int64) {
+		if id < -1 || id >= int64(n) {
+			return bad(file, "idgrid", "node %d has template %d, and there are %d", i, id, n)
+		}
+	}
+	return nil
+}
+
+func readNPY(name string) (*tensor.Tensor, error) {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := tensor.ReadNPY(f)
+	if err != nil {
+		return nil, &FormatError{File: name, What: "the array cannot be read", Err: err}
+	}
+	return t.Compact(), nil
+}
+
+func writeNPY(name string, t *tensor.Tensor) error {
+	return atomicfile.Write(name, true, func(w io.Writer) error { return t.WriteNPY(w) })
+}
+
+// exists reports whether there is a file.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

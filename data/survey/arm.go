@@ -1,0 +1,212 @@
+package survey
+
+import (
+	"math"
+	"slices"
+)
+
+// Raw is the spectrum of one arm as a file has it.
+type Raw struct {
+	Name       string    // setup of the library, such as desi_b
+	Wave       []float64 // vacuum wavelengths, Angstrom, growing
+	Flux       []float64
+	IVar       []float64 // inverse variance of Flux
+	Mask       []bool    // pixels marked as bad; nil for none
+	Resolution []float64 // resolution matrix as DESI stores it, Diagonals rows of a pixel each; nil for none
+	Diagonals  int
+}
+
+// Arm is a spectrum ready to be fitted. Bad pixels are not removed: they have large errors, and count
+// in no reported chi-square.
+type Arm struct {
+	Name       string
+	Wave       []float64 // vacuum wavelengths, Angstrom
+	Flux       []float64
+	Err        []float64 // standard deviations of Flux
+	Bad        []bool
+	Resolution []float64 // as in Raw
+	Diagonals  int
+}
+
+// Preparation says how bad pixels are found and treated. The zero value is for spectra of any survey.
+type Preparation struct {
+	Dichroic  bool    // whether to mark 4300 to 4450 Angstrom, where DESI's dichroic reflects
+	Edges     int     // pixels to mark at both ends, where resolution matrices are wrong; 5 for DESI's
+	BadError  float64 // error of bad pixels in units of the median flux; default 1000
+	LeastNear float64 // least error of a pixel in units of the median error; default 0.3, NoFloor for none
+}
+
+// NoFloor in Preparation.LeastNear leaves small errors as they are.
+const NoFloor = -1
+
+// Prepare returns the spectrum with its bad pixels (masked, not finite, without a positive inverse
+// variance, in the dichroic or at the edges) marked. Flux is bridged linearly over those that are not
+// merely in the dichroic or at the edges. It returns nil if nothing can be used: all pixels are masked,
+// or the median flux is not a number other than 0.
+func Prepare(r *Raw, p Preparation) *Arm {
+	n := len(r.Wave)
+	a := &Arm{Name: r.Name, Wave: r.Wave, Err: make([]float64, n), Bad: make([]bool, n), Resolution: r.Resolution, Diagonals: r.Diagonals}
+	masked := func(i int) bool { return r.Mask != nil && r.Mask[i] }
+	level, ok := typical(r, masked)
+	if !ok {
+		return nil
+	}
+	if p.BadError == 0 {
+		p.BadError = 1000
+	}
+	if p.LeastNear == 0 {
+		p.LeastNear = 0.3
+	}
+	bridge := make([]bool, n)
+	good := make([]float64, 0, n)
+	for i := range n {
+		bridge[i] = masked(i) || !finite(r.Flux[i]+r.IVar[i]) || r.IVar[i] <= 0
+		a.Bad[i] = bridge[i] || p.Dichroic && r.Wave[i] > 4300 && r.Wave[i] < 4450 || i < p.Edges || i >= n-p.Edges
+		if a.Bad[i] {
+			a.Err[i] = math.Abs(level) * p.BadError
+			continue
+		}
+		a.Err[i] = 1 / math.Sqrt(r.IVar[i])
+		good = append(good, a.Err[i])
+	}
+	a.Flux = Bridge(r.Flux, bridge)
+	if len(good) == 0 {
+		return a
+	}
+	least := median(good) * p.LeastNear
+	for i := range a.Err {
+		if !a.Bad[i] {
+			a.Err[i] = max(a.Err[i], least)
+		}
+	}
+	return a
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// typical returns the median flux, or where that is 0 the median of the positive pixels that are not
+// masked or of the absolute values, and whether the spectrum can be used.
+func typical(r *Raw, masked func(i int) bool) (float64, bool) {
+	all := len(r.Wave) > 0
+	known := make([]float64, 0, len(r.Flux))
+	for i, x := range r.Flux {
+		all = all && masked(i)
+		if !math.IsNaN(x) {
+			known = append(known, x)
+		}
+	}
+	if all {
+		return 0, false
+	}
+	level := median(known)
+	if level != 0 {
+		return level, finite(level)
+	}
+	var positive []float64
+	for i, x := range r.Flux {
+		if x > 0 && !masked(i) {
+			positive = append(positive, x)
+		}
+	}
+	if level = median(positive); !finite(level) {
+		for i, x := range known {
+			known[i] = math.Abs(x)
+		}
+		level = median(known)
+	}
+	return level, finite(level) && level != 0
+}
+
+// median returns the middle of the values, the mean of two; NaN of none. It reorders the values.
+func median(x []float64) float64 {
+	n := len(x)
+	if n == 0 {
+		return math.NaN()
+	}
+	upper := nth(x, n/2)
+	if n%2 == 1 {
+		return upper
+	}
+	return (slices.Max(x[:n/2]) + upper) / 2
+}
+
+// nth moves the element that would be at position k after sorting there, with none that is larger
+// before it and none that is smaller after it, and returns it (Hoare's selection). There must be no NaN.
+func nth(x []float64, k int) float64 {
+	lo, hi := 0, len(x)-1
+	for steps := 0; lo < hi; steps++ {
+		if steps > 64 { // an order that defeats the choice of the pivot
+			slices.Sort(x[lo : hi+1])
+			break
+		}
+		pivot := x[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
+}
+
+// Bridge returns the flux with marked pixels replaced: linearly between the neighbours of a run, by the
+// only neighbour at the ends. If all pixels are marked it returns the flux as it is.
+func Bridge(flux []float64, mark []bool) []float64 {
+	out := slices.Clone(flux)
+	n := len(flux)
+	for i := 0; i < n; i++ {
+		if !mark[i] {
+			continue
+		}
+		end := i
+		for end < n && mark[end] {
+			end++
+		}
+		lo, hi := i-1, end
+		for k := i; k < end; k++ {
+			switch {
+			case lo < 0 && hi >= n:
+			case lo < 0:
+				out[k] = flux[hi]
+			case hi >= n:
+				out[k] = flux[lo]
+			default:
+				out[k] = flux[lo] + (flux[hi]-flux[lo])/float64(hi-lo)*float64(k-lo)
+			}
+		}
+		i = end
+	}
+	return out
+}
+
+// SignalToNoise returns the median of flux times the root of the inverse variance over pixels that are
+// not bad, and -1e9 if there are none.
+func (r *Raw) SignalToNoise() float64 {
+	v := make([]float64, 0, len(r.Flux))
+	for i := range r.Flux {
+		if x := r.Flux[i] * math.Sqrt(r.IVar[i]); r.IVar[i] > 0 && !(r.Mask != nil && r.Mask[i]) && !math.IsNaN(x) {
+			v = append(v, x)
+		}
+	}
+	if m := median(v); finite(m) {
+		return m
+	}
+	return -1e9
+}

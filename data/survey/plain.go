@@ -1,0 +1,277 @@
+package survey
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// Units overrides what a file says about its wavelengths.
+type Units struct {
+	Wave   string  // Angstrom, nm, micron or m; default: what the file says, Angstrom otherwise
+	Log    float64 // 10 or math.E if wavelengths are logarithms to this base; default: what names say, such as loglam
+	Air    bool    // whether wavelengths are in air
+	Vacuum bool    // whether they are in vacuum, whatever the file says
+}
+
+func (u Units) over(unit string, log float64, air bool) (string, float64, bool) {
+	if u.Wave != "" {
+		unit = u.Wave
+	}
+	if u.Log != 0 {
+		log = u.Log
+	}
+	return unit, log, (air || u.Air) && !u.Vacuum
+}
+
+// column is what the names of a table say about a column.
+type column struct {
+	kind string // wave, flux, err, ivar or mask
+	unit string
+	log  float64
+	air  bool
+}
+
+// columnName splits names such as "wavelength (nm)", "lam_air", "wave [micron]" and "loglam".
+var columnName = regexp.MustCompile(`^\s*([A-Za-z0-9_. -]*?)\s*(?:[\[(]\s*([^\])]*?)\s*[\])])?\s*$`)
+
+// recognise returns what a column is, "" for others.
+func recognise(name, unit string) column {
+	m := columnName.FindStringSubmatch(name)
+	if m == nil {
+		return column{}
+	}
+	if unit == "" {
+		unit = m[2]
+	}
+	key := strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "", ".", "").Replace(m[1]))
+	c := column{unit: unit}
+	for _, post := range []string{"air", "vacuum", "vac"} {
+		if rest, ok := strings.CutSuffix(key, post); ok && rest != "" {
+			key, c.air = rest, post == "air"
+		}
+	}
+	for _, u := range []string{"angstrom", "micron", "nm", "um", "aa"} {
+		if rest, ok := strings.CutSuffix(key, u); ok && rest != "" {
+			key = rest
+			if c.unit == "" {
+				c.unit = u
+			}
+		}
+	}
+	if rest, ok := strings.CutPrefix(key, "log10"); ok {
+		key, c.log = rest, 10
+	} else if rest, ok := strings.CutPrefix(key, "log"); ok {
+		key, c.log = rest, 10
+	} else if rest, ok := strings.CutPrefix(key, "ln"); ok {
+		key, c.log = rest, math.E
+	}
+	switch key {
+	case "wave", "wavelength", "wavelengths", "lambda", "lam", "wl", "awav":
+		c.kind = "wave"
+		c.air = c.air || key == "awav"
+	case "flux", "spec", "spectrum", "fluxdensity", "flam", "intensity":
+		c.kind = "flux"
+	case "err", "error", "sigma", "espec", "fluxerr", "fluxerror", "errors", "uncertainty", "noise", "std", "eflux":
+		c.kind = "err"
+	case "ivar", "inversevariance", "fluxivar", "weight":
+		c.kind = "ivar"
+	case "mask", "badmask", "bad", "andmask", "dq", "quality":
+		c.kind = "mask"
+	}
+	return c
+}
+
+// ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask
+// (0 is good). It is a CSV table whose first line names the columns, a FITS table with such columns, or
+// a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units stand in
+// brackets after the name, in TUNITn or in CUNIT1.
+func ReadSpectrum(name string, u Units) (*Raw, error) {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 9)
+	n, _ := io.ReadFull(f, head)
+	f.Close()
+	if bytes.HasPrefix(head[:n], []byte("SIMPLE  =")) || bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}) {
+		f, err := fits.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return readFITS(name, f, u)
+	}
+	b, err := foreign.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(name, foreign.Unmarked(b), u)
+}
+
+// assemble makes a spectrum of its columns.
+func assemble(name string, columns []column, values [][]float64, u Units) (*Raw, error) {
+	r := &Raw{Name: "spectrum"}
+	var ivar, sigma []float64
+	for i, c := range columns {
+		v := values[i]
+		switch c.kind {
+		case "wave":
+			if r.Wave != nil {
+				return nil, bad(name, "", "two columns are wavelengths")
+			}
+			unit, log, air := u.over(c.unit, c.log, c.air)
+			var err error
+			if r.Wave, err = scaleWave(v, unit, log, air); err != nil {
+				return nil, &FormatError{File: name, What: err.Error()}
+			}
+		case "flux":
+			r.Flux = v
+		case "err":
+			sigma = v
+		case "ivar":
+			ivar = v
+		case "mask":
+			r.Mask = make([]bool, len(v))
+			for k, x := range v {
+				r.Mask[k] = x != 0
+			}
+		}
+	}
+	if r.Wave == nil || r.Flux == nil || sigma == nil && ivar == nil {
+		return nil, &FormatError{File: name, What: "columns are missing: want wavelength, flux, and error or ivar", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
+	}
+	if r.IVar = ivar; ivar == nil {
+		r.IVar = make([]float64, len(sigma))
+		for i, s := range sigma {
+			if s > 0 && !math.IsInf(s, 0) {
+				r.IVar[i] = 1 / (s * s)
+			}
+		}
+	}
+	if len(r.Flux) != len(r.Wave) || len(r.IVar) != len(r.Wave) || r.Mask != nil && len(r.Mask) != len(r.Wave) {
+		return nil, bad(name, "", "there are %d wavelengths, %d fluxes and %d errors", len(r.Wave), len(r.Flux), len(r.IVar))
+	}
+	return r, checkWave(name, "", r.Wave)
+}
+
+func readCSV(name string, b []byte, u Units) (*Raw, error) {
+	in := csv.NewReader(bytes.NewReader(b))
+	in.Comment, in.TrimLeadingSpace = '#', true
+	head, err := in.Read()
+	if err != nil {
+		return nil, &FormatError{File: name, What: "there is no first line with the names of columns", Err: err}
+	}
+	columns := make([]column, len(head))
+	for i, h := range head {
+		columns[i] = recognise(h, "")
+	}
+	values := make([][]float64, len(head))
+	for {
+		row, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return assemble(name, columns, values, u)
+		}
+		if err != nil {
+			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err}
+		}
+		for i, s := range row {
+			if columns[i].kind == "" {
+				continue
+			}
+			x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+			if flag, e := strconv.ParseBool(s); err != nil && columns[i].kind == "mask" && e == nil {
+				x, err = map[bool]float64{true: 1}[flag], nil
+			}
+			if err != nil && !errors.Is(err, strconv.ErrRange) {
+				line, _ := in.FieldPos(i)
+				return nil, &FormatError{File: name, Line: line, Key: head[i], What: "\"" + foreign.Short(s, 40) + "\" is no number"}
+			}
+			values[i] = append(values[i], x)
+		}
+	}
+}
+
+// readFITS reads the first table or image that is a spectrum.
+func readFITS(name string, f *fits.File, u Units) (*Raw, error) {
+	for _, h := range f.HDUs() {
+		t, err := h.Table()
+		if err != nil {
+			continue
+		}
+		var columns []column
+		var values [][]float64
+		for _, c := range t.Columns() {
+			col := recognise(c.Name, c.Unit)
+			if col.kind == "" {
+				continue
+			}
+			if t.Len() != 1 && c.Repeat != 1 && !c.Variable() {
+				return nil, bad(name, c.Name, "it has %d elements in each of %d rows: want one spectrum", c.Repeat, t.Len())
+			}
+			v, err := c.Float64s()
+			if c.Variable() && t.Len() == 1 {
+				var lists [][]float64
+				if lists, err = c.Ragged(); err == nil {
+					v = lists[0]
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+			columns, values = append(columns, col), append(values, v)
+		}
+		if len(columns) >= 3 {
+			return assemble(name, columns, values, u)
+		}
+	}
+	return readImage(name, f, u)
+}
+
+func readImage(name string, f *fits.File, u Units) (*Raw, error) {
+	r := &Raw{Name: "spectrum"}
+	var columns []column
+	var values [][]float64
+	for _, h := range f.HDUs() {
+		im, err := h.Image()
+		if err != nil || len(im.Shape()) != 1 {
+			continue
+		}
+		c := recognise(h.Name, im.Header().Text("BUNIT"))
+		if r.Flux == nil && (c.kind == "" || c.kind == "flux") {
+			if r.Flux, err = im.Float64s(); err != nil {
+				return nil, err
+			}
+			if _, ok := im.Header().Float("CRVAL1"); ok {
+				if r.Wave, err = axis(name, im, u); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		if c.kind == "" || c.kind == "flux" {
+			continue
+		}
+		v, err := im.Float64s()
+		if err != nil {
+			return nil, err
+		}
+		columns, values = append(columns, c), append(values, v)
+	}
+	if r.Wave != nil { // already in Angstrom and vacuum
+		columns, values = append(columns, column{kind: "wave"}), append(values, r.Wave)
+		u = Units{Vacuum: true}
+	}
+	if r.Flux != nil {
+		columns, values = append(columns, column{kind: "flux"}), append(values, r.Flux)
+	}
+	return assemble(name, columns, values, u)
+}
