@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,7 +126,6 @@ func TestFitGoldens(t *testing.T) {
 			if len(c.Priors) == 0 && !(fit.ChiSquare <= want+0.05) {
 				t.Errorf("chi-square %.4f, want %.4f (%s after %d)", fit.ChiSquare, want, fit.Status, fit.Evaluations)
 			}
-			t.Logf("chi-square %.4f, want %.4f: %s after %d; vel %.3f +- %.3f, want %.3f +- %.3f; at bound %v; X %.4f", fit.ChiSquare, want, fit.Status, fit.Evaluations, fit.Velocity.Vel, fit.Velocity.SD, c.Result.Vel, c.Result.VelErr, fit.AtBound, fit.X)
 			if o := c.Optimum64; o != nil && len(fit.AtBound) == 0 && fit.Outside == 0 && c.Mock != "m2" && c.Mock != "m5" {
 				for i, k := range o.Free {
 					sd := float64(o.Marginal[i])
@@ -144,5 +144,95 @@ func TestFitGoldens(t *testing.T) {
 			}
 		})
 	}
-	_ = fmt.Sprint
+}
+
+// batchStars are stars of the golden batch, which begin where the reference's first guesses were.
+func batchStars(t testing.TB) (stars []Star, optima []batchOptimum) {
+	var f struct {
+		Cases []struct {
+			I   int
+			CCF struct {
+				Vel   float64 `json:"best_vel"`
+				Start map[string]float64
+			}
+			Reference struct{ Chisq float64 }
+			Optimum   batchOptimum `json:"optimum64"`
+		}
+	}
+	golden.JSON(t, &f, "spectra", "batch", "batch.json")
+	data := map[string][]float64{}
+	shapes := map[string][]int{}
+	for _, arm := range armNames {
+		data[arm], shapes[arm] = npy(t, "batch", "spectra_"+arm+".npy")
+	}
+	for _, c := range f.Cases {
+		star := Star{Name: fmt.Sprint("star ", c.I), Starts: []Start{{Vel: c.CCF.Vel, Vsini: c.CCF.Start["vsini"]}}}
+		for _, p := range []string{"teff", "logg", "feh", "alpha"} {
+			star.Starts[0].Params = append(star.Starts[0].Params, c.CCF.Start[p])
+		}
+		for _, arm := range armNames {
+			n := shapes[arm][1] * shapes[arm][2]
+			star.Spectra = append(star.Spectra, rowsOf(arm, data[arm][c.I*n:(c.I+1)*n]))
+		}
+		c.Optimum.Reference = c.Reference.Chisq
+		stars, optima = append(stars, star), append(optima, c.Optimum)
+	}
+	return stars, optima
+}
+
+type batchOptimum struct {
+	Reference float64 `json:"-"`
+	Chisq     float64
+	Params    []float64
+	Free      []int
+	Marginal  []golden.Float `json:"err_marginal"`
+	Least     golden.Float   `json:"min_scaled_eig"`
+}
+
+// A batch of stars reaches the optima of each, and gives the same bits in any company and with any number of
+// threads.
+func TestBatchGoldens(t *testing.T) {
+	stars, optima := batchStars(t)
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits, err := fitter.Fit(context.Background(), stars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range optima {
+		fit := fits[i]
+		if fit.Err != nil {
+			t.Fatal(fit.Err)
+		}
+		if want := min(o.Reference, o.Chisq); !(fit.ChiSquare <= want+0.05) {
+			t.Errorf("%s: chi-square %.4f, want %.4f", fit.Star, fit.ChiSquare, want)
+		}
+		if fit.ChiSquare < o.Chisq-0.05 || len(fit.AtBound) > 0 {
+			continue
+		}
+		for j, k := range o.Free {
+			sd := float64(o.Marginal[j])
+			if !(math.Abs(fit.X[k]-o.Params[k]) < 0.02*sd) || !(math.Abs(fit.SD[k]/sd-1) < 0.01) {
+				t.Errorf("%s: %s is %v +- %v, want %v +- %v", fit.Star, fit.Names[k], fit.X[k], fit.SD[k], o.Params[k], sd)
+			}
+		}
+	}
+	again, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 8, Threads: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(stars[7:])
+	slices.Reverse(other)
+	alone, err := again.Fit(context.Background(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range alone {
+		b := fits[len(fits)-1-i]
+		if a.Star != b.Star || !slices.Equal(a.X, b.X) || a.ChiSquare != b.ChiSquare || fmt.Sprint(a.SD, a.Velocity) != fmt.Sprint(b.SD, b.Velocity) || !slices.Equal(a.Spectra[0].Model, b.Spectra[0].Model) {
+			t.Errorf("%s: %v, chi-square %v; in other company %v, %v", a.Star, a.X, a.ChiSquare, b.X, b.ChiSquare)
+		}
+	}
 }
