@@ -27,6 +27,8 @@ type Network struct {
 	Layers   []Layer
 	// Hulls are the convex hulls of the library's standardised parameters, of pairs of them.
 	Hulls []PlaneHull
+
+	points []float64 // of which these are the hulls
 }
 
 // mostLog bounds the logarithms of fluxes.
@@ -54,7 +56,7 @@ func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network,
 		}
 		in = l.Out
 	}
-	n := &Network{Mean: mean, SD: sd, Layers: layers}
+	n := &Network{Mean: mean, SD: sd, Layers: layers, points: points}
 	for k := 0; k < d; k += 2 {
 		h, err := newPlaneHull(points, d, k, min(k+1, d-1))
 		if err != nil {

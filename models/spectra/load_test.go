@@ -1,0 +1,72 @@
+package spectra
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/golden"
+)
+
+// Libraries of the reference's files give its spectra, and networks go to files and back.
+func TestLoad(t *testing.T) {
+	u := []float64{5300, 3.1, -0.9, 0.25, 6200, 4.4, -0.3, 0.1}
+	for _, arm := range armNames {
+		dir := filepath.Dir(golden.Path(t, "spectra", "nn", "interp_nn_"+arm+".h5"))
+		golden.Path(t, "spectra", "nn", "NNstate_"+arm+".sav")
+		net, err := Load(dir, []string{"nn_" + arm}, LoadSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := evaluate(t, goldenNetwork(t, arm), u)
+		got, outside := evaluate(t, net.Arms[0], u)
+		if !slices.Equal(got, want) || outside[0] != 0 || !slices.Equal(net.Params, []string{"teff", "logg", "feh", "alpha"}) {
+			t.Errorf("%s: network of %v differs by %g", arm, net.Params, worst(got, want))
+		}
+		file, err := net.Arms[0].Files(net.Params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(t.TempDir(), "library.h5")
+		if err := rvspecfit.WriteOpen(to, []*rvspecfit.Library{file}, nil); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Open(to, LoadSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, _ := evaluate(t, again.Arms[0], u); !slices.Equal(back, want) {
+			t.Errorf("%s: the network that was written differs by %g", arm, worst(back, want))
+		}
+
+		dir = filepath.Dir(golden.Path(t, "spectra", "library", "interp_"+arm+".h5"))
+		golden.Path(t, "spectra", "library", "interpdat_"+arm+".npy")
+		grid, err := Load(dir, []string{arm}, LoadSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ = evaluate(t, goldenGrid(t, arm, true), u)
+		if got, _ := evaluate(t, grid.Arms[0], u); !slices.Equal(got, want) {
+			t.Errorf("%s: grid differs by %g", arm, worst(got, want))
+		}
+	}
+	// Templates without an interpolator get one.
+	specs, err := rvspecfit.LoadTemplates(golden.Path(t, "spectra", "library", "specs_desi_z.h5"), "desi_z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := From([]*rvspecfit.Library{specs}, LoadSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, outside := evaluate(t, plain.Arms[0], u)
+	grid, _ := evaluate(t, goldenGrid(t, "desi_z", true), u)
+	if d := worst(got, grid); !(d < 0.05) || outside[0] > 1e-4 {
+		t.Errorf("triangulation differs from the grid by %g, outside %v", d, outside)
+	}
+	if _, err := From([]*rvspecfit.Library{specs, {Setup: "x", ParNames: []string{"teff"}}}, LoadSettings{}); err == nil || !strings.Contains(err.Error(), "want the same for all") {
+		t.Error(err)
+	}
+}
