@@ -284,15 +284,8 @@ const velScale, vsiniScale = 100, 20
 // descentFrom returns a search.
 func (f *Fitter) descentFrom(s Start) *descent {
 	n := len(f.names)
-	at, lower, upper := append([]float64{s.Vel, max(s.Vsini, leastVsini)}, s.Params...), make([]float64, n), make([]float64, n)
-	for k := range n {
-		lower[k], upper[k] = math.Inf(-1), math.Inf(1)
-	}
-	lower[0], upper[0] = f.s.MinVel, f.s.MaxVel
-	lower[1], upper[1] = 0, f.s.Rotation.MaxVsini
-	for _, t := range f.library.Arms {
-		t.bounds(lower[2:], upper[2:])
-	}
+	at := append([]float64{s.Vel, max(s.Vsini, leastVsini)}, s.Params...)
+	lower, upper := f.bounds()
 	for k := range n {
 		if f.fixed[k] {
 			at[k], lower[k], upper[k] = f.values[k], f.values[k], f.values[k]

@@ -62,16 +62,21 @@ type graph struct {
 	total          *ad.Node
 }
 
-// build makes the graph of stars, or of one star at many velocities.
+// build makes the graph of stars, or of one star at many velocities, whose data and parameters are inputs.
 func (l *layout) build(stars, velocities int) *graph {
-	lead := max(stars, velocities)
-	g := &graph{vel: ad.Input("vel", lead), vsini: ad.Input("vsini", stars), u: ad.Input("u", stars, len(l.f.library.Params))}
+	g := &graph{vel: ad.Input("vel", max(stars, velocities)), vsini: ad.Input("vsini", stars), u: ad.Input("u", stars, len(l.f.library.Params))}
 	g.inputs = []*ad.Node{g.vel, g.vsini, g.u}
-	input := func(name string, shape ...int) *ad.Node {
-		x := ad.Input(name, shape...)
+	l.complete(g, func(_ int, name string, shape ...int) *ad.Node {
+		x := ad.Input(name, append([]int{stars}, shape...)...)
 		g.inputs = append(g.inputs, x)
 		return x
-	}
+	})
+	return g
+}
+
+// complete adds the likelihood to a graph that has the parameters. data makes a Node of what a star has of
+// spectrum i: flux, err, good, or band.
+func (l *layout) complete(g *graph, data func(i int, name string, shape ...int) *ad.Node) {
 	type graphed struct{ flux, outside *ad.Node }
 	made := map[*Templates]graphed{}
 	for i, s := range l.spectra {
@@ -81,9 +86,9 @@ func (l *layout) build(stars, velocities int) *graph {
 			m.flux, m.outside = t.LogFlux(g.u)
 			made[t] = m
 		}
-		e := spectra.Exposure{Arm: l.arms[i], Template: m.flux, Outside: m.outside, Flux: input("flux", stars, n), Err: input("err", stars, n), Good: input("good", stars, n)}
+		e := spectra.Exposure{Arm: l.arms[i], Template: m.flux, Outside: m.outside, Flux: data(i, "flux", n), Err: data(i, "err", n), Good: data(i, "good", n)}
 		if s.Resolution != nil {
-			e.Band = input("band", stars, 2*s.Resolution.Half+1, n)
+			e.Band = data(i, "band", 2*s.Resolution.Half+1, n)
 		}
 		if floor := l.f.s.Floor[s.Arm]; floor > 0 {
 			e.Floor = ad.Scalar(floor)
@@ -101,16 +106,13 @@ func (l *layout) build(stars, velocities int) *graph {
 		vsini = nil
 	}
 	g.like = spectra.NewLikelihood(g.vel, vsini, g.exposures...)
-	g.prior = ad.Full(0, lead)
+	g.prior = ad.Full(0, g.vel.Shape()...)
 	for k, name := range l.f.names {
-		p, ok := l.f.s.Priors[name]
-		if !ok {
-			continue
+		if p, ok := l.f.s.Priors[name]; ok {
+			g.prior = ad.Add(g.prior, ad.Scale(-2, p.LogProb(g.parameter(k))))
 		}
-		g.prior = ad.Add(g.prior, ad.Scale(-2, p.LogProb(g.parameter(k))))
 	}
 	g.total = ad.Add(g.like.ChiSquare, g.prior)
-	return g
 }
 
 // parameter returns parameter k of all stars: velocity, rotation, then those of the library.
@@ -215,12 +217,7 @@ func (l *layout) fill(s *ad.State, i int, star *Star) {
 		n := len(x.Lam)
 		copy(s.Input(at)[i*n:], x.Flux)
 		copy(s.Input(at + 1)[i*n:], x.Err)
-		good := s.Input(at + 2)[i*n : (i+1)*n]
-		for k := range good {
-			if good[k] = 1; x.Bad != nil && x.Bad[k] {
-				good[k] = 0
-			}
-		}
+		x.good(s.Input(at + 2)[i*n : (i+1)*n])
 		if at += 3; x.Resolution != nil {
 			copy(s.Input(at)[i*len(x.Resolution.Band):], x.Resolution.Band)
 			at++

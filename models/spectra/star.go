@@ -74,3 +74,13 @@ func (s *Spectrum) shape() string {
 	}
 	return fmt.Sprintf("%s/%d/%x/%d", s.Arm, len(s.Lam), h.Sum64(), half)
 }
+
+// good is 1 for pixels that count in the reported chi-square, and 0 for others.
+func (s *Spectrum) good(out []float64) []float64 {
+	for i := range out {
+		if out[i] = 1; s.Bad != nil && s.Bad[i] {
+			out[i] = 0
+		}
+	}
+	return out
+}

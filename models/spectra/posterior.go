@@ -1,0 +1,131 @@
+package spectra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// Model returns the Bayesian model of a star: the likelihood of the fits, with the continuum integrated out,
+// under the priors of the settings. Where there is none, it is flat within the bounds of the fits: velocities
+// and rotation of the settings, and what the library covers.
+//
+// The data of other stars with spectra of the same wavelengths can be put in their place: see DataSet.
+func (f *Fitter) Model(star *Star) (*infer.Model, error) {
+	l, err := f.layoutOf(star)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", star.Name, err)
+	}
+	m := infer.NewModel("star")
+	lower, upper := f.bounds()
+	params := make([]*ad.Node, len(f.names))
+	for k, name := range f.names {
+		prior, given := f.s.Priors[name]
+		switch {
+		case f.fixed[k]:
+			params[k] = ad.Scalar(f.values[k])
+		case given:
+			params[k] = m.Param(name, prior)
+		default:
+			params[k] = m.Flat(name, within(lower[k], upper[k]))
+		}
+		params[k] = ad.Reshape(params[k], 1)
+	}
+	g := &graph{vel: params[0], vsini: params[1], u: ad.Reshape(ad.Concat(0, params[2:]...), 1, len(params)-2)}
+	data := star.data()
+	l.complete(g, func(i int, name string, shape ...int) *ad.Node {
+		if name == "good" {
+			return nil // of what is reported, which is nothing here
+		}
+		key := fmt.Sprintf("%s %d", name, i)
+		x := m.Data(key, data[key], infer.Shape(shape...))
+		return ad.Reshape(x, append([]int{1}, shape...)...)
+	})
+	m.AddLogProb("likelihood", ad.Scale(-0.5, ad.Reshape(g.like.ChiSquare)))
+	return m, nil
+}
+
+// data returns the arrays of a star by the names that Model has for them.
+func (s *Star) data() map[string][]float64 {
+	data := map[string][]float64{}
+	for i, x := range s.Spectra {
+		data[fmt.Sprintf("flux %d", i)], data[fmt.Sprintf("err %d", i)] = x.Flux, x.Err
+		if x.Resolution != nil {
+			data[fmt.Sprintf("band %d", i)] = x.Resolution.Band
+		}
+	}
+	return data
+}
+
+// within returns the transform to an interval, either end of which may be infinite.
+func within(lower, upper float64) dist.Transform {
+	switch lo, hi := math.IsInf(lower, -1), math.IsInf(upper, 1); {
+	case lo && hi:
+		return dist.IdentityTransform()
+	case lo:
+		return dist.UpperTransform(upper)
+	case hi:
+		return dist.LowerTransform(lower)
+	}
+	return dist.IntervalTransform(lower, upper)
+}
+
+// bounds returns the bounds of all parameters.
+func (f *Fitter) bounds() (lower, upper []float64) {
+	n := len(f.names)
+	lower, upper = slices.Repeat([]float64{math.Inf(-1)}, n), slices.Repeat([]float64{math.Inf(1)}, n)
+	lower[0], upper[0] = f.s.MinVel, f.s.MaxVel
+	lower[1], upper[1] = 0, f.s.Rotation.MaxVsini
+	for _, t := range f.library.Arms {
+		t.bounds(lower[2:], upper[2:])
+	}
+	return lower, upper
+}
+
+// Sample draws from the posterior of a star by NUTS, beginning about its fit, which must have succeeded.
+// Chains, warm-up and draws are those of cfg. When ctx ends, it returns the draws so far with ctx.Err().
+func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Config) (*infer.Fit, error) {
+	if fit == nil || fit.Err != nil || len(fit.X) != len(f.names) {
+		return nil, errors.New("spectra: sampling begins at the fit of the star, and there is none")
+	}
+	m, err := f.Model(star)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.CompileOn(f.s.Backend)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Init, err = f.starts(p, fit, cfg); err != nil {
+		return nil, err
+	}
+	return infer.Sample(ctx, p, cfg)
+}
+
+// starts returns overdispersed starts of chains about a fit.
+func (f *Fitter) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]float64, error) {
+	var names []string
+	var values, cov []float64
+	var free []int
+	for k, name := range f.names {
+		if !f.fixed[k] {
+			names, values, free = append(names, name), append(values, fit.X[k]), append(free, k)
+		}
+	}
+	for _, k := range free {
+		for _, l := range free {
+			cov = append(cov, fit.Cov[k*len(f.names)+l])
+		}
+	}
+	chains := cfg.Chains
+	if chains == 0 {
+		chains = 4
+	}
+	return p.WarmStart(names, values, cov, chains, cfg.Seed)
+}
