@@ -83,7 +83,7 @@ func init() {
 		return NewCubicCells([]int{2, 1, 3, 1}, []float64{0.9, 0.8, 1.1, 0.9, 1, 1}, false)
 	}
 	shifts := func() *Node { return Const([]float64{-1.5, 0.25, 0, 1.75, 0.5, -0.25, -2, 1}, 2, 4) }
-	cubicOp = register(&Op{Name: "cubic", Arity: 5, kind: compiler.Step, Smooth: true, lift: cubicRows.lift,
+	cubicOp = register(&Op{Name: "cubic", Arity: 5, kind: compiler.Step, pure: true, Smooth: true, lift: cubicRows.lift,
 		vjp: func(g, v *Node, x []*Node) []*Node {
 			c, order := v.obj.(*CubicCells), v.attr[0]
 			both := c.back(g, x[2], x[3], order)
@@ -95,7 +95,7 @@ func init() {
 			y, w, t := in(-1, 1, 2, 6), in(-1, 1, 6), in(0, 1, 4)
 			return []*Node{cells().At(y, w, shifts(), t, 0), cells().At(y, w, shifts(), t, 1)}
 		}})
-	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 4, kind: compiler.Step, Smooth: true, lift: cubicBackRows.lift,
+	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: cubicBackRows.lift,
 		vjp: func(g, v *Node, x []*Node) []*Node {
 			c, order := v.obj.(*CubicCells), v.attr[0]
 			y, w := Index(g, -2, 0), Index(g, -2, 1)

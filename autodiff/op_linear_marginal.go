@@ -166,7 +166,7 @@ func init() {
 	marginalOp = compiled(&Op{Name: "linear_marginal", Arity: 3, kind: compiler.Step, lift: marginalRows.lift,
 		run:    func(c *cpu.Call) error { return c.Each(runMarginal[float64], runMarginal[float32]) },
 		device: cuda.LinearMarginal})
-	marginalChiOp = register(&Op{Name: "linear_marginal_chi", Arity: 4, kind: compiler.Step, Smooth: true, lift: marginalChiRows.lift,
+	marginalChiOp = register(&Op{Name: "linear_marginal_chi", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalChiRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			m := y.obj.(*LinearMarginal)
 			c, r := m.residual()
@@ -177,7 +177,7 @@ func init() {
 		run:    func(c *cpu.Call) error { return c.Each(runMarginalPart[float64], runMarginalPart[float32]) },
 		device: cuda.LinearMarginalPart,
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.ChiSquare() })})
-	marginalFitOp = register(&Op{Name: "linear_marginal_fit", Arity: 4, kind: compiler.Step, Smooth: true, lift: marginalFitRows.lift,
+	marginalFitOp = register(&Op{Name: "linear_marginal_fit", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalFitRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			m := y.obj.(*LinearMarginal)
 			c, r := m.residual()
@@ -187,7 +187,7 @@ func init() {
 		run:    func(c *cpu.Call) error { return c.Each(runMarginalPart[float64], runMarginalPart[float32]) },
 		device: cuda.LinearMarginalPart,
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Coefficients() })})
-	marginalSolveOp = register(&Op{Name: "linear_marginal_solve", Arity: 4, kind: compiler.Step, Smooth: true, lift: marginalSolveRows.lift,
+	marginalSolveOp = register(&Op{Name: "linear_marginal_solve", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalSolveRows.lift,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			m := y.obj.(*LinearMarginal)
 			h := m.solve(x[0], x[1], g)
@@ -197,7 +197,7 @@ func init() {
 		run:    func(c *cpu.Call) error { return c.Each(runMarginalSolve[float64], runMarginalSolve[float32]) },
 		device: cuda.LinearMarginalSolve,
 		Sample: sample(func(m *LinearMarginal, in Source) *Node { return m.Solve(in(-1, 1, m.basis.shape[0])) })})
-	marginalLeverageOp = register(&Op{Name: "linear_marginal_leverage", Arity: 3, kind: compiler.Step, Smooth: true, lift: marginalLeverageRows.lift,
+	marginalLeverageOp = register(&Op{Name: "linear_marginal_leverage", Arity: 3, kind: compiler.Step, pure: true, Smooth: true, lift: marginalLeverageRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{nil, y.obj.(*LinearMarginal).leverageGradient(g), nil}
 		},
