@@ -127,7 +127,7 @@ func (d *desiStars) program(t testing.TB, bits, threads int, outs ...*ad.Node) *
 // BenchmarkDESI measures one thread at DESI's size: three arms, 10 continuum functions, 11 diagonals of resolution
 // for each star, the network included or not.
 func BenchmarkDESI(b *testing.B) {
-	for _, stars := range []int{1, 64, 512} {
+	for _, stars := range []int{1, 16, 64, 512} {
 		for _, bits := range []int{32, 64} {
 			if stars == 512 && bits == 64 {
 				continue // 3 GB
