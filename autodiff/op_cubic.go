@@ -172,15 +172,14 @@ func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 // cubicValues is the function itself, by far the most frequent order.
 func cubicValues[T cpu.Real](v, y, w, shift, t, ratio []T, first []int64) {
 	n := len(v)
-	shift, t, first = shift[:n], t[:n], first[:n]
-	for k := range v {
-		s := float64(shift[k])
-		j := int(int32(s)) // a shift outside of this range is outside of the knots
-		if float64(j) > s {
+	shift, t, first = shift[:n], t[:n], first[:n:n]
+	for k, s := range shift {
+		j := int(int32(s)) // what is outside of this range is outside of the knots
+		if T(j) > s {
 			j--
 		}
 		j += int(first[k])
-		if uint(j) >= uint(len(y)-1) || !(math.Abs(s) < math.MaxInt32) {
+		if uint(j) >= uint(len(y)-1) || s != s {
 			v[k] = T(math.NaN())
 			continue
 		}

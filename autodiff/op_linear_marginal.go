@@ -408,6 +408,10 @@ func runMarginalProject[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 		w := newMarginalWork(c, k)
 		kernels := newMarginalKernels(c)
 		basis := wideBasis(in[3], in[4])
+		fma, narrow := cpu.FMA[T](c, false), make([][]T, len(w))
+		for i := range narrow {
+			narrow[i] = make([]T, marginalTile)
+		}
 		return func(hand, from, to int) {
 			w := &w[hand]
 			for r := from; r < to; r++ {
@@ -415,16 +419,29 @@ func runMarginalProject[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 				t, j := in[1][at[5*r+1]:][:n], in[2][at[5*r+2]:][:n]
 				w.inner(kernels, loader(t), loader(j), basis, k, n)
 				w.solve(k)
+				for i := range w.v {
+					w.v[i] = -w.v[i]
+				}
 				for begin := 0; begin < n; begin += marginalTile {
 					m := min(marginalTile, n-begin)
-					y := out[r*n+begin:][:m]
-					for e, v := range w.expand(kernels, basis, k, n, begin, m) {
-						y[e] = T(float64(j[begin+e]) - float64(t[begin+e])*v)
-					}
+					c := narrowed(w.expand(kernels, basis, k, n, begin, m), narrow[hand])
+					fma(&out[r*n+begin], &c[0], &t[begin], &j[begin], m)
 				}
 			}
 		}
 	})
+}
+
+// narrowed returns x in the precision of dst.
+func narrowed[T cpu.Real](x []float64, dst []T) []T {
+	if y, ok := any(x).([]T); ok {
+		return y
+	}
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(v)
+	}
+	return dst
 }
 
 // storeRecord writes numbers as two parts each.
