@@ -112,8 +112,15 @@ func (g *Grid) Broaden(flux, vsini *autodiff.Node, r Rotation) *autodiff.Node {
 	if r.Exact {
 		return g.broadenExactly(flux, pixels, r)
 	}
+	// A weight that is 0 counts as a constant of the sparse product, but at rest the slope of the wings is not 0.
+	rest := autodiff.Less(pixels, autodiff.Scalar(smallestR))
+	turning := autodiff.Where(autodiff.GreaterEqual(pixels, autodiff.Scalar(0)), pixels, autodiff.Scalar(0))
+	pixels = autodiff.Where(rest, autodiff.Shift(turning, nearRest), pixels)
 	return autodiff.ConvolveSparse(flux, RotationKernel(pixels, r.LimbNode, g.reach(r)))
 }
+
+// nearRest is an R that changes no template by more than rounding does.
+const nearRest = 1e-14
 
 // reach returns how many pixels the kernel of the largest velocity extends.
 func (g *Grid) reach(r Rotation) int {
