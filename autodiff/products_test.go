@@ -60,3 +60,19 @@ func TestProductsAreJoined(t *testing.T) {
 		}
 	}
 }
+
+// Many products make several joined ones.
+func TestManyProductsAreJoinedInParts(t *testing.T) {
+	w := ad.Input("w", 64, 64)
+	var outs []*ad.Node
+	for i := range 20 {
+		outs = append(outs, ad.Sum(ad.Square(ad.MatMul(ad.Scale(float64(i+1), ad.Input("x", 200, 64)), w))))
+	}
+	p, err := ad.Compile([]*ad.Node{ad.AddN(outs...)}, ad.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := p.String(); strings.Count(text, "matmul") != 2 || strings.Count(text, "matmul [2000 64]") != 2 {
+		t.Errorf("want two products of 2000 rows:\n%s", text)
+	}
+}

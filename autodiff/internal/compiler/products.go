@@ -7,10 +7,12 @@ import (
 )
 
 // Products of matrices are joined if the left factors have at most so many rows, and the result at least so many
-// columns: then reading the right factor takes a good part of the time.
+// columns: then reading the right factor takes a good part of the time. A joined product has at most joinMost rows,
+// since all of its results are in memory at a time.
 const (
 	joinRows    = 256
 	joinColumns = 64
+	joinMost    = 2048
 )
 
 // family is what products have in common that are joined. Equal depths mean that none depends on another.
@@ -44,9 +46,11 @@ func (r *Graph) joinProducts(values, roots []*Value) []*Value {
 	}
 	joined := false
 	for _, f := range order {
-		if list := families[f]; len(list) > 1 {
-			r.join(f, list)
-			joined = true
+		for list := range slices.Chunk(families[f], max(1, joinMost/max(1, f.rows))) {
+			if len(list) > 1 {
+				r.join(f, list)
+				joined = true
+			}
 		}
 	}
 	if !joined {
