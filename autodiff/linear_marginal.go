@@ -55,11 +55,11 @@ func runMarginal[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	return marginalRows.each(c, k*k*n, func(at []int) func(hand, from, to int) {
 		w := newMarginalWork(c, k)
 		kernels := newMarginalKernels(c)
-		basis := wide(in[2])
+		basis := wideBasis(in[2], in[3])
 		return func(hand, from, to int) {
 			w := &w[hand]
 			for r := from; r < to; r++ {
-				t, d := in[0][at[3*r]:][:n], in[1][at[3*r+1]:][:n]
+				t, d := in[0][at[4*r]:][:n], in[1][at[4*r+1]:][:n]
 				w.normal(kernels, loader(t), loader(d), basis, k, n)
 				if !w.invert(k) && !w.again(loader(t), loader(d), basis, k, n) {
 					for i := range w.record {
@@ -120,19 +120,60 @@ func (w *marginalWork) normal(f marginalKernels, t, d tile, basis []float64, k, 
 	}
 }
 
-// squares returns |d - S^T a|^2 of the coefficients in the record.
+// inner sums v = S d alone.
+func (w *marginalWork) inner(f marginalKernels, t, d tile, basis []float64, k, n int) {
+	clear(w.v)
+	for begin := 0; begin < n; begin += marginalTile {
+		size := min(marginalTile, n-begin)
+		t.read(w.t[:size], begin)
+		d.read(w.d[:size], begin)
+		f.mul(&w.d[0], &w.d[0], &w.t[0], size)
+		for i := range k {
+			w.v[i] += f.dot(&basis[i*n+begin], &w.d[0], size)
+		}
+	}
+}
+
+// solve replaces v by M^-1 v, from L^-1.
+func (w *marginalWork) solve(k int) {
+	for i := range k {
+		s := 0.0
+		for j, v := range w.inverse[i*(i+1)/2 : (i+1)*(i+2)/2] {
+			s += v * w.v[j]
+		}
+		w.sum[i] = s
+	}
+	for j := range k {
+		s := 0.0
+		for i := j; i < k; i++ {
+			s += w.inverse[i*(i+1)/2+j] * w.sum[i]
+		}
+		w.v[j] = s
+	}
+}
+
+// expand returns m elements from begin on of the sum of the basis with coefficients v.
+func (w *marginalWork) expand(f marginalKernels, basis []float64, k, n, begin, m int) []float64 {
+	c := w.s[:m]
+	clear(c)
+	for i := range k {
+		w.number = w.v[i]
+		f.fmaScalar(&c[0], &basis[i*n+begin], &w.number, &c[0], m)
+	}
+	return c
+}
+
+// squares returns |d - S^T a|^2 of the coefficients a in the record.
 func (w *marginalWork) squares(f marginalKernels, t, d tile, basis []float64, k, n int) float64 {
+	for i := range w.v {
+		w.v[i] = -w.record[1+i]
+	}
 	total := 0.0
 	for begin := 0; begin < n; begin += marginalTile {
 		size := min(marginalTile, n-begin)
 		t.read(w.t[:size], begin)
 		d.read(w.d[:size], begin)
-		c := w.s[:size]
-		clear(c)
-		for i := range k {
-			w.number = -w.record[1+i]
-			f.fmaScalar(&c[0], &basis[i*n+begin], &w.number, &c[0], size)
-		}
+		c := w.expand(f, basis, k, n, begin, size)
 		f.fma(&w.d[0], &c[0], &w.t[0], &w.d[0], size)
 		total += f.dot(&w.d[0], &w.d[0], size)
 	}
@@ -174,21 +215,9 @@ func (w *marginalWork) invert(k int) bool {
 		}
 		row[i] = 1 / l[i*(i+1)/2+i]
 	}
-	for i := range k {
-		s := 0.0
-		for j, v := range w.inverse[i*(i+1)/2 : (i+1)*(i+2)/2] {
-			s += v * w.v[j]
-		}
-		w.sum[i] = s
-	}
+	w.solve(k)
 	w.record[0] = logDet
-	for j := range k {
-		s := 0.0
-		for i := j; i < k; i++ {
-			s += w.inverse[i*(i+1)/2+j] * w.sum[i]
-		}
-		w.record[1+j] = s
-	}
+	copy(w.record[1:], w.v)
 	copy(w.record[1+k:], w.inverse)
 	return true
 }
@@ -263,46 +292,4 @@ func (w *marginalWork) again(t, d tile, basis []float64, k, n int) bool {
 		w.record[1+k+i] = v.hi
 	}
 	return true
-}
-
-// double is the unevaluated sum of two numbers, the second below half of the last digit of the first.
-//
-// Reference: Dekker, doi:10.1007/BF01397083.
-type double struct{ hi, lo float64 }
-
-// product returns a b without rounding.
-func product(a, b float64) double {
-	p := a * b
-	return double{p, math.FMA(a, b, -p)}
-}
-
-// sum returns a + b without rounding.
-func sum(a, b float64) double {
-	s := a + b
-	t := s - a
-	return double{s, (a - (s - t)) + (b - t)}
-}
-
-func (x double) negative() double { return double{-x.hi, -x.lo} }
-
-func (x double) plus(y double) double {
-	s := sum(x.hi, y.hi)
-	return sum(s.hi, s.lo+(x.lo+y.lo))
-}
-
-func (x double) times(y double) double {
-	p := product(x.hi, y.hi)
-	return sum(p.hi, p.lo+(x.hi*y.lo+x.lo*y.hi))
-}
-
-func (x double) over(y double) double {
-	q := x.hi / y.hi
-	rest := x.plus(y.times(double{q, 0}).negative())
-	return sum(q, rest.hi/y.hi)
-}
-
-func (x double) root() double {
-	r := math.Sqrt(x.hi)
-	rest := x.plus(product(r, r).negative())
-	return sum(r, rest.hi/(2*r))
 }

@@ -32,6 +32,7 @@ type Op struct {
 	run    func(c *cpu.Call) error
 	device func(s *cuda.Step) bool // makes its CUDA kernels; nil: it runs on the processor
 	prim   *compiler.Op            // compiler's record of the operation
+	pure   bool                    // whether calls that are equal, obj included, have equal results
 	// lift returns n, which applies op to something in a batch, with the batch axis. Default: op
 	// applied to inputs that all have that axis.
 	lift func(b *batcher, n *Node) *Node
@@ -159,7 +160,7 @@ func compiled(op *Op) *Op {
 		op.prim = &compiler.Op{Code: op.code, F2: op.f2, Kernel: op.kernel}
 	}
 	op.prim.Name, op.prim.Arity, op.prim.Kind = op.Name, op.Arity, op.kind
-	op.prim.C, op.prim.Helper = op.CUDA, op.Helper
+	op.prim.C, op.prim.Helper, op.prim.Pure = op.CUDA, op.Helper, op.pure
 	op.prim.Define()
 	if op.run != nil {
 		cpu.Steps[op.prim] = op.run

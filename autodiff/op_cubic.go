@@ -83,7 +83,7 @@ func init() {
 		return NewCubicCells([]int{2, 1, 3, 1}, []float64{0.9, 0.8, 1.1, 0.9, 1, 1}, false)
 	}
 	shifts := func() *Node { return Const([]float64{-1.5, 0.25, 0, 1.75, 0.5, -0.25, -2, 1}, 2, 4) }
-	cubicOp = register(&Op{Name: "cubic", Arity: 5, kind: compiler.Step, Smooth: true, lift: cubicRows.lift,
+	cubicOp = register(&Op{Name: "cubic", Arity: 5, kind: compiler.Step, pure: true, Smooth: true, lift: cubicRows.lift,
 		vjp: func(g, v *Node, x []*Node) []*Node {
 			c, order := v.obj.(*CubicCells), v.attr[0]
 			both := c.back(g, x[2], x[3], order)
@@ -95,7 +95,7 @@ func init() {
 			y, w, t := in(-1, 1, 2, 6), in(-1, 1, 6), in(0, 1, 4)
 			return []*Node{cells().At(y, w, shifts(), t, 0), cells().At(y, w, shifts(), t, 1)}
 		}})
-	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 4, kind: compiler.Step, Smooth: true, lift: cubicBackRows.lift,
+	cubicBackOp = register(&Op{Name: "cubic_back", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: cubicBackRows.lift,
 		vjp: func(g, v *Node, x []*Node) []*Node {
 			c, order := v.obj.(*CubicCells), v.attr[0]
 			y, w := Index(g, -2, 0), Index(g, -2, 1)
@@ -172,15 +172,14 @@ func runCubic[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 // cubicValues is the function itself, by far the most frequent order.
 func cubicValues[T cpu.Real](v, y, w, shift, t, ratio []T, first []int64) {
 	n := len(v)
-	shift, t, first = shift[:n], t[:n], first[:n]
-	for k := range v {
-		s := float64(shift[k])
-		j := int(int32(s)) // a shift outside of this range is outside of the knots
-		if float64(j) > s {
+	shift, t, first = shift[:n], t[:n], first[:n:n]
+	for k, s := range shift {
+		j := int(int32(s)) // what is outside of this range is outside of the knots
+		if T(j) > s {
 			j--
 		}
 		j += int(first[k])
-		if uint(j) >= uint(len(y)-1) || !(math.Abs(s) < math.MaxInt32) {
+		if uint(j) >= uint(len(y)-1) || s != s {
 			v[k] = T(math.NaN())
 			continue
 		}

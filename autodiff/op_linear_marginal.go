@@ -1,8 +1,6 @@
 package autodiff
 
 import (
-	"math"
-
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
@@ -27,6 +25,7 @@ import (
 // Reference: Golub and Pereyra, doi:10.1137/0710036.
 type LinearMarginal struct {
 	t, d, basis *Node
+	rest        *Node // what rounding of the basis to float32 leaves out
 	record      *Node // chi2, a and the rows of L^-1, as two numbers each whose sum is more accurate than either
 	lead        tensor.Shape
 }
@@ -43,13 +42,23 @@ func NewLinearMarginal(t, d, basis *Node) *LinearMarginal {
 		case !basis.IsConst():
 			bad = mistake("linear_marginal", "the basis %v: want a constant, made by Const", basis)
 		default:
-			m.lead, bad = marginalRows.lead("linear_marginal", t, d, basis)
+			m.rest = Const(roundingOf(basis.data), basis.shape...)
+			m.lead, bad = marginalRows.lead("linear_marginal", t, d, basis, m.rest)
 		}
 	}
 	if m.record = bad; bad == nil {
-		m.record = newNode(marginalOp, withTail(m.lead, 2*recordSize(basis.shape[0])), t, d, basis)
+		m.record = newNode(marginalOp, withTail(m.lead, 2*recordSize(basis.shape[0])), t, d, basis, m.rest)
 	}
 	return m
+}
+
+// roundingOf returns what rounding to float32 takes from numbers.
+func roundingOf(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = v - float64(float32(v))
+	}
+	return out
 }
 
 // recordSize returns the number of numbers in a record of K coefficients.
@@ -116,7 +125,21 @@ func (m *LinearMarginal) Project(j *Node) *Node {
 	if len(j.shape) < 2 {
 		return failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{j}), Want: "an axis of derivatives before the rows"})
 	}
-	t, record := between(m.t), between(m.record)
+	return m.project(between(m.record), between(m.t), j)
+}
+
+func (m *LinearMarginal) project(record, t, j *Node) *Node {
+	lead, bad := marginalProjectRows.lead("linear_marginal", record, t, j, m.basis, m.rest)
+	if bad != nil {
+		return bad
+	}
+	y := newNode(marginalProjectOp, withTail(lead, last(m.basis.shape)), record, t, j, m.basis, m.rest)
+	y.obj = m
+	return y
+}
+
+// projected is the formula that runMarginalProject evaluates.
+func (m *LinearMarginal) projected(record, t, j *Node) *Node {
 	s := MatMul(Mul(t, j), T(m.basis))
 	return Sub(j, Mul(t, MatMul(m.solve(record, t, s), m.basis)))
 }
@@ -132,26 +155,46 @@ func (m *LinearMarginal) Leverage() *Node {
 	if m.record.err != nil {
 		return m.record
 	}
-	y := newNode(marginalLeverageOp, withTail(m.lead, last(m.basis.shape)), m.record, m.t, m.basis)
+	y := newNode(marginalLeverageOp, withTail(m.lead, last(m.basis.shape)), m.record, m.t, m.basis, m.rest)
+	y.obj = m
+	return y
+}
+
+// Continuum returns c = P^T a, the sum of the basis with the coefficients, in place of each row. It is summed in
+// float64 in every precision, because coefficients that hardly count can be large.
+func (m *LinearMarginal) Continuum() *Node {
+	if m.record.err != nil {
+		return m.record
+	}
+	y := newNode(marginalSumOp, withTail(m.lead, last(m.basis.shape)), m.record, m.t, m.d, m.basis, m.rest)
 	y.obj = m
 	return y
 }
 
 // residual returns c = P^T a and r = d - c t.
 func (m *LinearMarginal) residual() (c, r *Node) {
-	c = MatMul(m.Coefficients(), m.basis)
+	c = m.Continuum()
 	return c, Sub(m.d, Mul(c, m.t))
 }
 
+// fitGradient returns the gradients by t and d from that by a.
+func (m *LinearMarginal) fitGradient(g *Node) (dt, dd *Node) {
+	c, r := m.residual()
+	u := MatMul(m.Solve(g), m.basis)
+	return Mul(u, Sub(r, Mul(m.t, c))), Mul(m.t, u)
+}
+
 var (
-	marginalRows         = rowOp{1, []int{1, 1, 2}}
+	marginalRows         = rowOp{1, []int{1, 1, 2, 2}}
 	marginalChiRows      = rowOp{0, []int{1, 1, 1, 2}}
 	marginalFitRows      = rowOp{1, []int{1, 1, 1, 2}}
 	marginalSolveRows    = rowOp{1, []int{1, 1, 1, 2}}
-	marginalLeverageRows = rowOp{1, []int{1, 1, 2}}
+	marginalLeverageRows = rowOp{1, []int{1, 1, 2, 2}}
+	marginalProjectRows  = rowOp{1, []int{1, 1, 1, 2, 2}}
+	marginalSumRows      = rowOp{1, []int{1, 1, 1, 2, 2}}
 )
 
-var marginalOp, marginalChiOp, marginalFitOp, marginalSolveOp, marginalLeverageOp *Op
+var marginalSumOp, marginalProjectOp, marginalOp, marginalChiOp, marginalFitOp, marginalSolveOp, marginalLeverageOp *Op
 
 func init() {
 	sample := func(f func(m *LinearMarginal, in Source) *Node) func(in Source) []*Node {
@@ -163,10 +206,10 @@ func init() {
 		}
 	}
 	// The record has no gradient of its own: the operations that read it have those of what they return.
-	marginalOp = compiled(&Op{Name: "linear_marginal", Arity: 3, kind: compiler.Step, lift: marginalRows.lift,
+	marginalOp = compiled(&Op{Name: "linear_marginal", Arity: 4, kind: compiler.Step, lift: marginalRows.lift,
 		run:    func(c *cpu.Call) error { return c.Each(runMarginal[float64], runMarginal[float32]) },
 		device: cuda.LinearMarginal})
-	marginalChiOp = register(&Op{Name: "linear_marginal_chi", Arity: 4, kind: compiler.Step, Smooth: true, lift: marginalChiRows.lift,
+	marginalChiOp = register(&Op{Name: "linear_marginal_chi", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalChiRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			m := y.obj.(*LinearMarginal)
 			c, r := m.residual()
@@ -177,17 +220,25 @@ func init() {
 		run:    func(c *cpu.Call) error { return c.Each(runMarginalPart[float64], runMarginalPart[float32]) },
 		device: cuda.LinearMarginalPart,
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.ChiSquare() })})
-	marginalFitOp = register(&Op{Name: "linear_marginal_fit", Arity: 4, kind: compiler.Step, Smooth: true, lift: marginalFitRows.lift,
+	marginalSumOp = register(&Op{Name: "linear_marginal_sum", Arity: 5, kind: compiler.Step, pure: true, Smooth: true, lift: marginalSumRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			m := y.obj.(*LinearMarginal)
-			c, r := m.residual()
-			u := MatMul(m.Solve(g), m.basis)
-			return []*Node{nil, Mul(u, Sub(r, Mul(m.t, c))), Mul(m.t, u), nil}
+			dt, dd := m.fitGradient(MatMul(g, T(m.basis)))
+			return []*Node{nil, dt, dd, nil, nil}
+		},
+		run:    func(c *cpu.Call) error { return c.Each(runMarginalSum[float64], runMarginalSum[float32]) },
+		device: cuda.LinearMarginalSum,
+		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Continuum() })})
+	marginalFitOp = register(&Op{Name: "linear_marginal_fit", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalFitRows.lift,
+		vjp: func(g, y *Node, _ []*Node) []*Node {
+			m := y.obj.(*LinearMarginal)
+			dt, dd := m.fitGradient(g)
+			return []*Node{nil, dt, dd, nil}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runMarginalPart[float64], runMarginalPart[float32]) },
 		device: cuda.LinearMarginalPart,
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Coefficients() })})
-	marginalSolveOp = register(&Op{Name: "linear_marginal_solve", Arity: 4, kind: compiler.Step, Smooth: true, lift: marginalSolveRows.lift,
+	marginalSolveOp = register(&Op{Name: "linear_marginal_solve", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalSolveRows.lift,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			m := y.obj.(*LinearMarginal)
 			h := m.solve(x[0], x[1], g)
@@ -197,7 +248,7 @@ func init() {
 		run:    func(c *cpu.Call) error { return c.Each(runMarginalSolve[float64], runMarginalSolve[float32]) },
 		device: cuda.LinearMarginalSolve,
 		Sample: sample(func(m *LinearMarginal, in Source) *Node { return m.Solve(in(-1, 1, m.basis.shape[0])) })})
-	marginalLeverageOp = register(&Op{Name: "linear_marginal_leverage", Arity: 3, kind: compiler.Step, Smooth: true, lift: marginalLeverageRows.lift,
+	marginalLeverageOp = register(&Op{Name: "linear_marginal_leverage", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalLeverageRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			return []*Node{nil, y.obj.(*LinearMarginal).leverageGradient(g), nil}
 		},
@@ -206,6 +257,19 @@ func init() {
 		},
 		device: cuda.LinearMarginalLeverage,
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Leverage() })})
+	marginalProjectOp = register(&Op{Name: "linear_marginal_project", Arity: 5, kind: compiler.Step, pure: true, Smooth: true, lift: marginalProjectRows.lift,
+		vjp: func(g, y *Node, x []*Node) []*Node {
+			m := y.obj.(*LinearMarginal)
+			// Of leaves, since x[2] may depend on x[1].
+			t, j := Input("t", x[1].shape...), Input("j", x[2].shape...)
+			grads := Substitute(VJP(m.projected(x[0], t, j), g, t), []*Node{t, j}, x[1:3])
+			return []*Node{nil, grads[0], m.project(x[0], x[1], g), nil, nil}
+		},
+		run:    func(c *cpu.Call) error { return c.Each(runMarginalProject[float64], runMarginalProject[float32]) },
+		device: cuda.LinearMarginalProject,
+		Sample: sample(func(m *LinearMarginal, in Source) *Node {
+			return m.Project(in(-1, 1, withTail(m.lead, 3, last(m.basis.shape))...))
+		})})
 }
 
 // leverageGradient returns -2 t_m p_m^T H p_m with H = M^-1 G M^-1 and G = sum_k g_k p_k p_k^T.
@@ -216,111 +280,4 @@ func (m *LinearMarginal) leverageGradient(g *Node) *Node {
 	inverse := m.solve(between(m.record), between(m.t), Eye(k))
 	h := MatMul(MatMul(inverse, sums), inverse)
 	return Scale(-2, Mul(m.t, MatMul(Reshape(h, withTail(m.lead, k*k)...), pairs)))
-}
-
-// runMarginalPart copies what the operation returns from the record.
-func runMarginalPart[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
-	k := c.InShape[3][0]
-	width, size, first := 1, 2*recordSize(k), 0
-	if c.Op == marginalFitOp.prim {
-		width, first = k, 1
-	}
-	for r := range len(out) / width {
-		copy(out[r*width:(r+1)*width], in[0][r*size+first:])
-	}
-	return nil
-}
-
-// inverseFactor reads L^-1 of a record; row i of it begins at i(i+1)/2.
-func inverseFactor[T cpu.Real](dst []float64, record []T, k int) {
-	size := recordSize(k)
-	for i := range dst {
-		dst[i] = float64(record[1+k+i]) + float64(record[size+1+k+i])
-	}
-}
-
-func runMarginalSolve[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
-	k := last(c.Shape)
-	return marginalSolveRows.each(c, 2*k*k, func(at []int) func(hand, from, to int) {
-		size, scratch := k*(k+1)/2, make([]float64, c.Threads*k*(k+5)/2+k*(k+5)/2)
-		return func(hand, from, to int) {
-			w := scratch[hand*k*(k+5)/2:][: k*(k+5)/2 : k*(k+5)/2]
-			l, x := w[:size], w[size:]
-			for r := from; r < to; r++ {
-				inverseFactor(l, in[0][at[4*r]:], k)
-				h, y := in[2][at[4*r+2]:][:k], out[r*k:(r+1)*k]
-				for i := range k {
-					s := 0.0
-					for j, v := range l[i*(i+1)/2 : (i+1)*(i+2)/2] {
-						s += v * float64(h[j])
-					}
-					x[i] = s
-				}
-				for j := range k {
-					s := 0.0
-					for i := j; i < k; i++ {
-						s += l[i*(i+1)/2+j] * x[i]
-					}
-					y[j] = T(s)
-				}
-			}
-		}
-	})
-}
-
-func runMarginalLeverage[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
-	k, n := c.InShape[2][0], last(c.Shape)
-	return marginalLeverageRows.each(c, k*k*n/2, func(at []int) func(hand, from, to int) {
-		w := newMarginalWork(c, k)
-		kernels := newMarginalKernels(c)
-		basis := wide(in[2])
-		return func(hand, from, to int) {
-			w := &w[hand]
-			for r := from; r < to; r++ {
-				inverseFactor(w.inverse, in[0][at[3*r]:], k)
-				for begin := 0; begin < n; begin += marginalTile {
-					m := min(marginalTile, n-begin)
-					q, y := w.d[:m], w.t[:m]
-					clear(q)
-					for i := range k {
-						clear(y)
-						for j, v := range w.inverse[i*(i+1)/2 : (i+1)*(i+2)/2] {
-							w.number = v
-							kernels.fmaScalar(&y[0], &basis[j*n+begin], &w.number, &y[0], m)
-						}
-						kernels.fma(&q[0], &y[0], &y[0], &q[0], m)
-					}
-					for e, v := range q {
-						out[r*n+begin+e] = T(v)
-					}
-				}
-			}
-		}
-	})
-}
-
-// wide returns the numbers in float64.
-func wide[T cpu.Real](x []T) []float64 {
-	if x, ok := any(x).([]float64); ok {
-		return x
-	}
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
-	}
-	return out
-}
-
-// storeRecord writes numbers as two parts each.
-func storeRecord[T cpu.Real](dst []T, values []float64) {
-	n := len(values)
-	for i, v := range values {
-		hi := T(v)
-		dst[i] = hi
-		if rest := v - float64(hi); rest == rest && !math.IsInf(rest, 0) {
-			dst[n+i] = T(rest)
-		} else {
-			dst[n+i] = 0
-		}
-	}
 }

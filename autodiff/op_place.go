@@ -99,7 +99,7 @@ func embedded(x *Node, s tensor.Shape, attr []int) *Node {
 var concatOp, embedOp *Op
 
 func init() {
-	concatOp = register(&Op{Name: "concat", Arity: -1, kind: compiler.Step, Smooth: true,
+	concatOp = register(&Op{Name: "concat", code: compiler.Concat, Arity: -1, kind: compiler.Step, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			out, at := make([]*Node, len(x)), 0
 			for i, p := range x {

@@ -96,7 +96,7 @@ var tridiagonalRows = rowOp{1, []int{1, 1, 1, 1}}
 var tridiagonalOp *Op
 
 func init() {
-	tridiagonalOp = register(&Op{Name: "solve_tridiagonal", Arity: 4, kind: compiler.Step, Smooth: true, lift: tridiagonalRows.lift,
+	tridiagonalOp = register(&Op{Name: "solve_tridiagonal", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: tridiagonalRows.lift,
 		vjp: func(g, x *Node, _ []*Node) []*Node {
 			return []*Node{x.obj.(*Tridiagonal).solve(g, 1-x.attr[1]), nil, nil, nil}
 		},

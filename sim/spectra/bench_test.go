@@ -127,7 +127,7 @@ func (d *desiStars) program(t testing.TB, bits, threads int, outs ...*ad.Node) *
 // BenchmarkDESI measures one thread at DESI's size: three arms, 10 continuum functions, 11 diagonals of resolution
 // for each star, the network included or not.
 func BenchmarkDESI(b *testing.B) {
-	for _, stars := range []int{1, 64, 512} {
+	for _, stars := range []int{1, 16, 64, 512} {
 		for _, bits := range []int{32, 64} {
 			if stars == 512 && bits == 64 {
 				continue // 3 GB
@@ -166,5 +166,38 @@ func BenchmarkDESI(b *testing.B) {
 				}
 			}
 		}
+	}
+}
+
+// BenchmarkHalfMasked measures one arm with and without half of it masked by errors of 1e9, where the continuum is
+// fitted in twice the precision.
+func BenchmarkHalfMasked(b *testing.B) {
+	a := desi[0]
+	arm, err := spectra.NewArm(spectra.ArmSettings{Template: a.templateGrid(), Observed: a.observed(), Continuum: 10})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, masked := range []float64{3, 1e9} {
+		b.Run(fmt.Sprintf("error=%g", masked), func(b *testing.B) {
+			e := make([]float64, a.pixels)
+			for i := range e {
+				e[i] = 3
+				if i > a.pixels/2 {
+					e[i] = masked
+				}
+			}
+			vel := ad.Input("vel")
+			l := spectra.NewLikelihood(vel, nil, spectra.Exposure{Arm: arm, Template: ad.Full(0, len(a.templateGrid())), Flux: ad.Full(100, a.pixels), Err: ad.Const(e)})
+			p, err := ad.Compile([]*ad.Node{l.ChiSquare}, ad.Settings{Backend: ad.CPU{Threads: 1}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := p.NewState()
+			for b.Loop() {
+				if err := s.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

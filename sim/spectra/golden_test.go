@@ -391,3 +391,31 @@ func floats(v any) []float64 {
 	}
 	return out
 }
+
+func TestQuadraticSplineGolden(t *testing.T) {
+	var f struct{ X, Y, XE, YE []float64 }
+	golden.JSON(t, &f, "spectra", "misc/quadspline.json")
+	q, err := spectra.NewQuadraticSpline(f.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ x, want []float64 }{{f.XE, f.YE}, {f.X, f.Y}} {
+		m, err := q.Matrix(c.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float64, len(c.x))
+		for k := range got {
+			for i, v := range f.Y {
+				got[k] += v * m[k*len(f.Y)+i]
+			}
+		}
+		near(t, "spline", got, c.want, 1e-10)
+	}
+	if _, err := q.Matrix([]float64{math.NaN()}); err == nil {
+		t.Error("a spline at NaN was evaluated")
+	}
+	if _, err := spectra.NewQuadraticSpline([]float64{1, 1, 2}); err == nil {
+		t.Error("a spline through equal nodes was made")
+	}
+}

@@ -52,6 +52,7 @@ type key struct {
 	op      *Op
 	a, b, c int
 	rest    string
+	obj     any
 }
 
 // Graph makes the values of a graph.
@@ -113,12 +114,30 @@ func (r *Graph) Make(op *Op, shape tensor.Shape, attr []int, obj any, isInt bool
 		return r.reshape(in[0], shape)
 	case op.Code == Broadcast:
 		return r.broadcast(in[0], shape)
+	case op.Code == Permute && in[0].is(Permute):
+		if attr = composed(in[0].Attr, attr); attr == nil {
+			return in[0].In[0]
+		}
+		in = in[0].In
 	case op.Code == Permute || op.Code == Slice:
 		if in[0].is(Broadcast) && in[0].In[0].Size() == 1 {
 			return r.broadcast(r.reshape(in[0].In[0], tensor.Shape{}), shape)
 		}
 	}
 	return r.unique(&Value{Op: op, Shape: shape, Attr: attr, Obj: obj, IsInt: isInt, In: in})
+}
+
+// composed returns the permutation of axes that first and then second make together; nil if it moves none.
+func composed(first, second []int) []int {
+	out, moves := make([]int, len(second)), false
+	for i, p := range second {
+		out[i] = first[p]
+		moves = moves || out[i] != i
+	}
+	if !moves {
+		return nil
+	}
+	return out
 }
 
 // unique returns v, or the equal value that stands already.
@@ -131,9 +150,10 @@ func (r *Graph) unique(v *Value) *Value {
 		}
 	}
 	if v.Op.Kind != Elementwise {
-		if v.Obj != nil {
+		if v.Obj != nil && !v.Op.Pure {
 			return r.add(v) // opaque: never merged
 		}
+		k.obj = v.Obj
 		b := r.buf[:0]
 		for _, d := range v.Shape {
 			b = append(strconv.AppendInt(b, int64(d), 36), ',')

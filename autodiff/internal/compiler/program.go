@@ -22,6 +22,7 @@ func Build(g *Graph, inputs, roots []*Value, trace func(pass string, made fmt.St
 	}
 	values := needed(g.values, roots)
 	trace("rewriting", listing{values: values})
+	values = g.joinProducts(values, roots)
 	l, err := layOut(values, len(g.values))
 	if err != nil {
 		return nil, err

@@ -33,6 +33,12 @@ static __device__ __attribute__((noinline)) eu_dd eu_dd_total(eu_dd x) {
 }
 `
 
+// basisText reads a basis, of which programs of float32 hold two parts.
+func basisText(s *Step) string {
+	return fmt.Sprintf("static inline __device__ double eu_basis(const R *x, const R *rest, index_t i) { return %s; }\n",
+		pick(s.g.precision == 64, "x[i]", "(double)x[i] + rest[i]"))
+}
+
 // LinearMarginal makes the record of a linear model whose coefficients are integrated out: chi-square, coefficients
 // and L^-1, each as two numbers. A block has a row, and computes in twice the precision of float64.
 func LinearMarginal(s *Step) bool {
@@ -41,16 +47,17 @@ func LinearMarginal(s *Step) bool {
 	pairs := k * (k + 1) / 2
 	size := 1 + k + pairs
 	s.Shared("linear marginal", marginalText)
+	s.Shared("linear marginal basis", basisText(s))
 	return dense(s, s.Size()/(2*size), 4*pairs+4*k+2, block, fmt.Sprintf(`	const int k = %[1]d, pairs = %[2]d, size = %[3]d;
-	const index_t n = %[4]s, *place = %[5]s + 3 * matrix;
-	const R *t = in0 + place[0], *d = in1 + place[1], *basis = in2 + place[2];
+	const index_t n = %[4]s, *place = %[5]s + 4 * matrix;
+	const R *t = in0 + place[0], *d = in1 + place[1];
 	R *to = out + matrix * 2 * size;
 	eu_dd *m = (eu_dd *)work, *inverse = m + pairs, *v = inverse + pairs, *a = v + k;
 	for (int i = 0; i < k; i++)
 		for (int j = 0; j <= i + 1; j++) {
 			eu_dd sum = eu_dd_make(0.0, 0.0);
 			for (index_t e = tid; e < n; e += threads) {
-				eu_dd x = eu_dd_product(basis[i * n + e], t[e]), y = j <= i ? eu_dd_product(basis[j * n + e], t[e]) : eu_dd_make(d[e], 0.0);
+				eu_dd x = eu_dd_product(eu_basis(in2, in3, i * n + e), t[e]), y = j <= i ? eu_dd_product(eu_basis(in2, in3, j * n + e), t[e]) : eu_dd_make(d[e], 0.0);
 				sum = eu_dd_add(sum, eu_dd_mul(x, y));
 			}
 			sum = eu_dd_total(sum);
@@ -89,7 +96,7 @@ func LinearMarginal(s *Step) bool {
 	double chi = 0.0;
 	for (index_t e = tid; e < n; e += threads) {
 		double c = 0.0;
-		for (int i = 0; i < k; i++) c += v[i].hi * basis[i * n + e];
+		for (int i = 0; i < k; i++) c += v[i].hi * eu_basis(in2, in3, i * n + e);
 		double r = d[e] - c * t[e];
 		chi += r * r;
 	}
@@ -100,7 +107,7 @@ func LinearMarginal(s *Step) bool {
 		to[e] = (R)x;
 		double rest = x - (double)(R)x;
 		to[size + e] = rest - rest == 0.0 ? (R)rest : R(0);
-	}`, k, pairs, size, number(n), rowTable(s, 1, 1, 1, 2)))
+	}`, k, pairs, size, number(n), rowTable(s, 1, 1, 1, 2, 2)))
 }
 
 // LinearMarginalPart copies the chi-square or the coefficients from the record.
@@ -142,15 +149,61 @@ func LinearMarginalSolve(s *Step) bool {
 // LinearMarginalLeverage is p^T M^-1 p for the columns p of the basis: a thread has a column.
 func LinearMarginalLeverage(s *Step) bool {
 	k, n := s.InShape(2)[0], s.InShape(2)[1]
+	s.Shared("linear marginal basis", basisText(s))
 	s.Elements(s.Size(), fmt.Sprintf(`		const int k = %[1]d;
-		const index_t n = %[2]s, *place = %[3]s + 3 * (i / n), at = i %% n;
+		const index_t n = %[2]s, *place = %[3]s + 4 * (i / n), at = i %% n;
 		const R *l = in0 + place[0] + 1 + k;
 		double q = 0.0;
 		for (int r = 0; r < k; r++) {
 			double x = 0.0;
-			for (int j = 0; j <= r; j++) { int e = r * (r + 1) / 2 + j; x += %[4]s * in2[j * n + at]; }
+			for (int j = 0; j <= r; j++) { int e = r * (r + 1) / 2 + j; x += %[4]s * eu_basis(in2, in3, j * n + at); }
 			q += x * x;
 		}
-		out[i] = (R)q;`, k, number(n), rowTable(s, 1, 1, 1, 2), inverseFactor(k)))
+		out[i] = (R)q;`, k, number(n), rowTable(s, 1, 1, 1, 2, 2), inverseFactor(k)))
+	return true
+}
+
+// LinearMarginalProject takes out of rows what the linear model can take up: a block has a row.
+func LinearMarginalProject(s *Step) bool {
+	k, n := s.InShape(3)[0], s.InShape(3)[1]
+	s.Shared("linear marginal basis", basisText(s))
+	return dense(s, s.Size()/n, 2*k, block, fmt.Sprintf(`	const int k = %[1]d;
+	const index_t n = %[2]s, *place = %[3]s + 5 * matrix;
+	const R *l = in0 + place[0] + 1 + k, *t = in1 + place[1], *j = in2 + place[2];
+	double *h = work, *x = work + k;
+	for (int i = 0; i < k; i++) {
+		double sum = 0.0;
+		for (index_t p = tid; p < n; p += threads) sum += eu_basis(in3, in4, i * n + p) * ((double)t[p] * j[p]);
+		sum = eu_total(sum);
+		if (tid == 0) h[i] = sum;
+	}
+	if (tid == 0) {
+		for (int r = 0; r < k; r++) {
+			x[r] = 0.0;
+			for (int c = 0; c <= r; c++) { int e = r * (r + 1) / 2 + c; x[r] += %[4]s * h[c]; }
+		}
+		for (int c = 0; c < k; c++) {
+			h[c] = 0.0;
+			for (int r = c; r < k; r++) { int e = r * (r + 1) / 2 + c; h[c] += %[4]s * x[r]; }
+		}
+	}
+	__syncthreads();
+	for (index_t p = tid; p < n; p += threads) {
+		double c = 0.0;
+		for (int i = 0; i < k; i++) c += h[i] * eu_basis(in3, in4, i * n + p);
+		out[matrix * n + p] = (R)(j[p] - t[p] * c);
+	}`, k, number(n), rowTable(s, 1, 1, 1, 1, 2, 2), inverseFactor(k)))
+}
+
+// LinearMarginalSum is the sum of the basis with the coefficients: a thread has a point.
+func LinearMarginalSum(s *Step) bool {
+	k, n := s.InShape(3)[0], s.InShape(3)[1]
+	s.Shared("linear marginal basis", basisText(s))
+	s.Elements(s.Size(), fmt.Sprintf(`		const int k = %[1]d;
+		const index_t n = %[2]s, *place = %[3]s + 5 * (i / n), at = i %% n;
+		const R *a = in0 + place[0] + 1;
+		double c = 0.0;
+		for (int r = 0; r < k; r++) c += ((double)a[r] + a[r + %[4]d]) * eu_basis(in3, in4, r * n + at);
+		out[i] = (R)c;`, k, number(n), rowTable(s, 1, 1, 1, 1, 2, 2), 1+k+k*(k+1)/2))
 	return true
 }
