@@ -184,6 +184,18 @@ func (m *LinearMarginal) fitGradient(g *Node) (dt, dd *Node) {
 	return Mul(u, Sub(r, Mul(m.t, c))), Mul(m.t, u)
 }
 
+// marginalOf returns the likelihood that a Node of it was made by, with what has taken the place of its Nodes since:
+// see Substitute.
+func marginalOf(y *Node) *LinearMarginal {
+	m := *y.obj.(*LinearMarginal)
+	m.record = y.in[0]
+	for m.record.op != marginalOp { // Project gives it a further axis
+		m.record = m.record.in[0]
+	}
+	m.t, m.d, m.basis, m.rest = m.record.in[0], m.record.in[1], m.record.in[2], m.record.in[3]
+	return &m
+}
+
 var (
 	marginalRows         = rowOp{1, []int{1, 1, 2, 2}}
 	marginalChiRows      = rowOp{0, []int{1, 1, 1, 2}}
@@ -211,7 +223,7 @@ func init() {
 		device: cuda.LinearMarginal})
 	marginalChiOp = register(&Op{Name: "linear_marginal_chi", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalChiRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
-			m := y.obj.(*LinearMarginal)
+			m := marginalOf(y)
 			c, r := m.residual()
 			g = Reshape(g, append(g.shape.Clone(), 1)...)
 			dt := Scale(2, Sub(Mul(m.t, m.Leverage()), Mul(r, c)))
@@ -222,7 +234,7 @@ func init() {
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.ChiSquare() })})
 	marginalSumOp = register(&Op{Name: "linear_marginal_sum", Arity: 5, kind: compiler.Step, pure: true, Smooth: true, lift: marginalSumRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
-			m := y.obj.(*LinearMarginal)
+			m := marginalOf(y)
 			dt, dd := m.fitGradient(MatMul(g, T(m.basis)))
 			return []*Node{nil, dt, dd, nil, nil}
 		},
@@ -231,7 +243,7 @@ func init() {
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Continuum() })})
 	marginalFitOp = register(&Op{Name: "linear_marginal_fit", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalFitRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
-			m := y.obj.(*LinearMarginal)
+			m := marginalOf(y)
 			dt, dd := m.fitGradient(g)
 			return []*Node{nil, dt, dd, nil}
 		},
@@ -240,7 +252,7 @@ func init() {
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Coefficients() })})
 	marginalSolveOp = register(&Op{Name: "linear_marginal_solve", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalSolveRows.lift,
 		vjp: func(g, y *Node, x []*Node) []*Node {
-			m := y.obj.(*LinearMarginal)
+			m := marginalOf(y)
 			h := m.solve(x[0], x[1], g)
 			dt := Scale(-2, Mul(x[1], Mul(MatMul(y, m.basis), MatMul(h, m.basis))))
 			return []*Node{nil, dt, h, nil}
@@ -250,7 +262,7 @@ func init() {
 		Sample: sample(func(m *LinearMarginal, in Source) *Node { return m.Solve(in(-1, 1, m.basis.shape[0])) })})
 	marginalLeverageOp = register(&Op{Name: "linear_marginal_leverage", Arity: 4, kind: compiler.Step, pure: true, Smooth: true, lift: marginalLeverageRows.lift,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
-			return []*Node{nil, y.obj.(*LinearMarginal).leverageGradient(g), nil}
+			return []*Node{nil, marginalOf(y).leverageGradient(g), nil}
 		},
 		run: func(c *cpu.Call) error {
 			return c.Each(runMarginalLeverage[float64], runMarginalLeverage[float32])
@@ -259,7 +271,7 @@ func init() {
 		Sample: sample(func(m *LinearMarginal, _ Source) *Node { return m.Leverage() })})
 	marginalProjectOp = register(&Op{Name: "linear_marginal_project", Arity: 5, kind: compiler.Step, pure: true, Smooth: true, lift: marginalProjectRows.lift,
 		vjp: func(g, y *Node, x []*Node) []*Node {
-			m := y.obj.(*LinearMarginal)
+			m := marginalOf(y)
 			// Of leaves, since x[2] may depend on x[1].
 			t, j := Input("t", x[1].shape...), Input("j", x[2].shape...)
 			grads := Substitute(VJP(m.projected(x[0], t, j), g, t), []*Node{t, j}, x[1:3])
