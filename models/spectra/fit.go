@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -44,6 +45,8 @@ type Settings struct {
 	Batch int
 	// Velocities is the number of velocities of a scan that are computed at a time. Default 64.
 	Velocities int
+	// NoVerdict leaves out the verdict about model and data.
+	NoVerdict bool
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
 	// Backend runs the programs. Default: one thread of the processor for each.
@@ -184,6 +187,8 @@ type Fit struct {
 	Status    string
 	// Evaluations is the number of evaluations of the objective and its derivatives.
 	Evaluations int
+	// Verdict says whether the model agrees with the data; nil if Settings.NoVerdict.
+	Verdict *check.Verdict
 	// Err is why there is no fit; nil if there is one.
 	Err error
 }
@@ -521,6 +526,9 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 		fit.Spectra = append(fit.Spectra, one)
 	}
 	fit.errors(s.Output(outHessian)[i*n*n:(i+1)*n*n], j.d)
+	if !l.f.s.NoVerdict {
+		fit.Verdict, fit.Err = l.judge(s, i, star, j.d, fit)
+	}
 }
 
 // errors computes covariances from the Hessian of -2 log posterior.

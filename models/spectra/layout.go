@@ -186,6 +186,9 @@ const (
 	ofFit
 	ofRaw
 	ofCoefficients
+	ofResiduals
+	ofScaled   // template over error
+	ofJacobian // derivatives of the model over its error, at fixed coefficients
 	perSpectrum
 )
 
@@ -196,7 +199,7 @@ func (l *layout) describe() (*ad.Program, error) {
 		outs := []*ad.Node{g.total, g.like.ChiSquare, spectra.Hessian(g.total, g.params()...)}
 		only := spectra.ContinuumOnly(g.exposures...)
 		for i, s := range g.like.Spectra {
-			outs = append(outs, s.TrueChiSquare, only[i].TrueChiSquare, ad.Mul(s.Continuum, s.Model), s.Model, s.Coefficients)
+			outs = append(outs, s.TrueChiSquare, only[i].TrueChiSquare, ad.Mul(s.Continuum, s.Model), s.Model, s.Coefficients, s.Residuals, s.Scaled(), s.Jacobian(g.params()...))
 		}
 		return g, outs
 	})

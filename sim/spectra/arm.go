@@ -31,14 +31,15 @@ type ArmSettings struct {
 
 // Arm holds what all spectra of one arm share. It is immutable.
 type Arm struct {
-	s        ArmSettings
-	grid     *Grid
-	doppler  *shifted
-	basis    *autodiff.Node // (K, N)
-	change   *autodiff.Node // A of basis = A P for the functions P; nil if they are the same
-	logDet   float64        // log |det A|
-	band     *autodiff.Node
-	rotation Rotation
+	s         ArmSettings
+	grid      *Grid
+	doppler   *shifted
+	basis     *autodiff.Node // (K, N)
+	functions []float64      // of basis
+	change    *autodiff.Node // A of basis = A P for the functions P; nil if they are the same
+	logDet    float64        // log |det A|
+	band      *autodiff.Node
+	rotation  Rotation
 }
 
 // NewArm checks the settings and computes the constants. It returns a *GridError for a template grid that is not what
@@ -82,7 +83,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		}
 		a.change, a.logDet = autodiff.Const(change, k, k), logDet
 	}
-	a.basis = autodiff.Const(p, k, n)
+	a.basis, a.functions = autodiff.Const(p, k, n), p
 	if r := s.Resolution; r != nil {
 		if r.Pixels != n {
 			return fail(fmt.Errorf("a resolution matrix of %d pixels for %d wavelengths", r.Pixels, n))
@@ -97,6 +98,10 @@ func (a *Arm) Settings() ArmSettings { return a.s }
 
 // Grid returns the template's grid.
 func (a *Arm) Grid() *Grid { return a.grid }
+
+// Basis returns the functions of the continuum as the likelihood has them, orthonormal unless PlainBasis: a row of
+// pixels for each.
+func (a *Arm) Basis() []float64 { return a.functions }
 
 // Pixels returns the number of observed wavelengths.
 func (a *Arm) Pixels() int { return len(a.s.Observed) }

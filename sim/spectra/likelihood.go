@@ -176,18 +176,34 @@ func directions(lead []int, params []*autodiff.Node) []direction {
 	return out
 }
 
-func (s Spectrum) gaussNewton(along []direction) (gradient, hessian *autodiff.Node) {
+// Scaled returns the template at the pixels over the errors: times a function of the continuum, that is the derivative
+// of the model by its coefficient, in standard deviations.
+func (s Spectrum) Scaled() *autodiff.Node { return s.scaled }
+
+// Jacobian returns the derivatives of the model by parameters as for GaussNewton, with the continuum held, in standard
+// deviations: an axis of the parameters before that of the pixels.
+func (s Spectrum) Jacobian(params ...*autodiff.Node) *autodiff.Node {
+	j, c := s.slopes(directions(s.ChiSquare.Shape(), params))
+	return autodiff.Mul(c, j)
+}
+
+// slopes returns the derivatives of the template over the errors along directions, and the continuum.
+func (s Spectrum) slopes(along []direction) (j, c *autodiff.Node) {
 	rows := make([]*autodiff.Node, len(along))
 	for i, d := range along {
 		rows[i] = autodiff.JVP(s.scaled, []*autodiff.Node{d.param}, []*autodiff.Node{d.one})
 	}
-	j := autodiff.Stack(-2, rows...)
-	slope := autodiff.Grad(s.Marginal, s.scaled)[0]
 	shape := s.scaled.Shape()
 	lead, n := shape[:len(shape)-1], shape[len(shape)-1]
+	return autodiff.Stack(-2, rows...), autodiff.Reshape(s.Continuum, append(lead.Clone(), 1, n)...)
+}
+
+func (s Spectrum) gaussNewton(along []direction) (gradient, hessian *autodiff.Node) {
+	j, c := s.slopes(along)
+	slope := autodiff.Grad(s.Marginal, s.scaled)[0]
+	shape := s.scaled.Shape()
 	gradient = autodiff.MatMul(j, column(slope))
-	gradient = autodiff.Reshape(gradient, append(lead.Clone(), len(along))...)
-	c := autodiff.Reshape(s.Continuum, append(lead.Clone(), 1, n)...)
+	gradient = autodiff.Reshape(gradient, append(shape[:len(shape)-1].Clone(), len(along))...)
 	p := s.marginal.Project(autodiff.Mul(c, j))
 	return gradient, autodiff.Scale(2, autodiff.MatMul(p, autodiff.T(p)))
 }

@@ -1,0 +1,60 @@
+package spectra
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// Right models are rarely said to be wrong, and wrong ones are.
+func TestVerdicts(t *testing.T) {
+	stars, _ := batchStars(t)
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits, err := fitter.Fit(context.Background(), stars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	for _, fit := range fits {
+		if fit.Verdict == nil {
+			t.Fatal("no verdict")
+		}
+		if fit.Verdict.Disagrees() {
+			bad++
+			t.Logf("%s: %v", fit.Star, fit.Verdict)
+		}
+	}
+	if bad > 2 {
+		t.Errorf("%d of %d right models are said to be wrong", bad, len(fits))
+	}
+	// An emission line that no template has, and errors that are too small.
+	line, small := stars[0], stars[1]
+	line.Spectra = slices.Clone(line.Spectra)
+	x := line.Spectra[0]
+	x.Flux = slices.Clone(x.Flux)
+	for i := 200; i < 206; i++ {
+		x.Flux[i] += 6 * x.Err[i]
+	}
+	line.Spectra[0] = x
+	small.Spectra = slices.Clone(small.Spectra)
+	for k, x := range small.Spectra {
+		x.Err = slices.Clone(x.Err)
+		for i := range x.Err {
+			x.Err[i] *= 0.8
+		}
+		small.Spectra[k] = x
+	}
+	fits, err = fitter.Fit(context.Background(), []Star{line, small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fit := range fits {
+		t.Logf("%s: %v", fit.Star, fit.Verdict)
+		if !fit.Verdict.Disagrees() {
+			t.Errorf("%s: a wrong model is said to be right", fit.Star)
+		}
+	}
+}
