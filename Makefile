@@ -65,6 +65,10 @@ bench-cluster: ## what a list and its queue cost, for items of 20 us and longer 
 	$(GO) test -run '^$$' -bench "Overhead|TenMillion" ./batch
 	cd cluster && $(GO) test -run '^$$' -bench . -benchtime 3x ./queue
 
+bench-spectra: ## fits of stellar spectra at DESI's size: the likelihood and its derivatives, and whole fits
+	$(GO) test -run '^$$' -bench DESI -benchtime 8x ./sim/spectra
+	$(GO) test -run '^$$' -bench Fit -benchtime 1x ./models/spectra
+
 PEERS ?= $$(grep -rl 'peer\.Race{' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 bench-peers: ## beside other libraries, in turn with each of them: PEERS="./optim ./kernels", all packages otherwise, into bench/peers.txt
 	@mkdir -p bench
@@ -151,4 +155,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
+.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean

@@ -38,7 +38,7 @@ type Settings struct {
 	// Priors are those of parameters. Default: flat.
 	Priors map[string]dist.Dist
 	// VelStep is the step of the first scan of velocities, and LeastVelStep that below which scans are not
-	// refined, in km/s. Default 5 and 0.2.
+	// refined, in km/s. Default 10 and 0.2.
 	VelStep, LeastVelStep float64
 	// Batch is the number of stars that are fitted side by side in one program. Results do not depend on who
 	// is beside a star; their last bits depend on Batch. Default 16.
@@ -71,7 +71,7 @@ func (s Settings) defaults() Settings {
 	if s.MinVel == 0 && s.MaxVel == 0 {
 		s.MinVel, s.MaxVel = -1000, 1000
 	}
-	number(&s.VelStep, 5)
+	number(&s.VelStep, 10)
 	number(&s.LeastVelStep, 0.2)
 	number(&s.Rotation.MaxVsini, 500)
 	if s.Backend == nil {
@@ -187,6 +187,7 @@ type Fit struct {
 	Status    string
 	// Evaluations is the number of evaluations of the objective and its derivatives.
 	Evaluations int
+	held        float64 // standard deviation of the velocity with all else held
 	// Verdict says whether the model agrees with the data; nil if Settings.NoVerdict.
 	Verdict *check.Verdict
 	// Err is why there is no fit; nil if there is one.
@@ -354,7 +355,7 @@ func (l *layout) firstVelocities(ctx context.Context, stars []Star, jobs []*job)
 		j := without[i]
 		set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, math.Inf(1)}
 		var v VelocityPosterior
-		if v, faults[i] = l.velocities(states[w], &stars[j.star], j.d.trial, l.f.s.MinVel, set); faults[i] == nil {
+		if v, faults[i] = l.velocities(states[w], &stars[j.star], j.d.trial, l.f.s.MinVel, math.NaN(), set); faults[i] == nil {
 			j.d.trial[0] = v.Vel
 		}
 	})
@@ -468,7 +469,7 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 			l.tell(s, i, &stars[star], best[star], &fits[star])
 			if fits[star].Err == nil && !l.f.fixed[0] {
 				set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, l.f.s.LeastVelStep}
-				if fits[star].Velocity, faults[p] = l.velocities(mine[w].scan, &stars[star], fits[star].X, fits[star].X[0], set); faults[p] != nil {
+				if fits[star].Velocity, faults[p] = l.velocities(mine[w].scan, &stars[star], fits[star].X, fits[star].X[0], fits[star].held, set); faults[p] != nil {
 					return
 				}
 			}
@@ -478,11 +479,13 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 }
 
 // velocities scans the velocity of a star whose other parameters are x.
-func (l *layout) velocities(s *ad.State, star *Star, x []float64, near float64, set scanSettings) (VelocityPosterior, error) {
+//
+// sd is the standard deviation that the fit gives; NaN for a scan without a fit.
+func (l *layout) velocities(s *ad.State, star *Star, x []float64, near, sd float64, set scanSettings) (VelocityPosterior, error) {
 	l.fill(s, 0, star)
 	s.Input(1)[0] = x[1]
 	copy(s.Input(2), x[2:])
-	return set.scan(near, func(vel []float64) ([]float64, error) {
+	chiAt := func(vel []float64) ([]float64, error) {
 		var chi []float64
 		for part := range slices.Chunk(vel, l.f.s.Velocities) {
 			v := s.Input(0)
@@ -495,7 +498,11 @@ func (l *layout) velocities(s *ad.State, star *Star, x []float64, near float64, 
 			chi = append(chi, s.Output(0)[:len(part)]...)
 		}
 		return chi, nil
-	})
+	}
+	if math.IsNaN(sd) {
+		return set.scan(near, chiAt)
+	}
+	return set.about(near, sd, chiAt)
 }
 
 // tell fills the fit of a star from place i of the outputs.
@@ -540,6 +547,7 @@ func (fit *Fit) errors(h []float64, d *descent) {
 			fit.AtBound = append(fit.AtBound, fit.Names[k])
 		}
 	}
+	fit.held = math.Sqrt(2 / h[0])
 	free := d.free()
 	cov, good := inverse(h, n, free)
 	fit.BadHessian = !good

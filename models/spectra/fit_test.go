@@ -126,6 +126,11 @@ func TestFitGoldens(t *testing.T) {
 			if len(c.Priors) == 0 && !(fit.ChiSquare <= want+0.05) {
 				t.Errorf("chi-square %.4f, want %.4f (%s after %d)", fit.ChiSquare, want, fit.Status, fit.Evaluations)
 			}
+			if r := c.Result; math.Abs(fit.ChiSquare-r.Chisq) < 0.05 && len(c.Priors) == 0 && c.Mock != "m2" {
+				if v := fit.Velocity; math.Abs(v.Vel-r.Vel) > 0.02*r.VelErr || math.Abs(v.SD/r.VelErr-1) > 0.01 {
+					t.Errorf("velocity %v +- %v, want %v +- %v", v.Vel, v.SD, r.Vel, r.VelErr)
+				}
+			}
 			if o := c.Optimum64; o != nil && len(fit.AtBound) == 0 && fit.Outside == 0 && c.Mock != "m2" && c.Mock != "m5" {
 				for i, k := range o.Free {
 					sd := float64(o.Marginal[i])

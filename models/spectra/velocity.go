@@ -56,18 +56,9 @@ func (s scanSettings) scan(near float64, chi func(vel []float64) ([]float64, err
 	best := near
 	const mostRounds = 10
 	for range mostRounds {
-		var vel []float64
-		for k := math.Ceil((lo-best)/step - 1e-9); k < (hi-best)/step-1e-9; k++ {
-			vel = append(vel, best+k*step)
-		}
-		if len(vel) == 0 {
-			return p, nil
-		}
-		values, err := chi(vel)
-		if err != nil {
+		if p, err = s.grid(best, lo, hi, step, chi); err != nil {
 			return p, err
 		}
-		p = posteriorOf(vel, values)
 		best = p.Vel
 		if step < p.SD/5 || step < s.leastStep {
 			break
@@ -81,4 +72,36 @@ func (s scanSettings) scan(near float64, chi func(vel []float64) ([]float64, err
 		lo, hi = max(lo, best-half), min(hi, best+half)
 	}
 	return p, nil
+}
+
+// about finds the posterior of the velocity where the minimum and the standard deviation are known from a
+// fit: a scan of the whole range, and a fine one about the minimum. Where the fit turns out to be wrong
+// about them, it is scan.
+func (s scanSettings) about(best, sd float64, chi func(vel []float64) ([]float64, error)) (VelocityPosterior, error) {
+	wide, err := s.grid(best, s.min, s.max, s.step, chi)
+	if err != nil || !(sd > 0) || math.IsInf(sd, 1) || math.Abs(wide.Vel-best) > s.step {
+		if err != nil {
+			return wide, err
+		}
+		return s.scan(wide.Vel, chi)
+	}
+	// Sums of a smooth density at a quarter of its width are as good as integrals.
+	fine, err := s.grid(best, max(s.min, best-8*sd), min(s.max, best+8*sd), sd/4, chi)
+	if err != nil || math.Abs(math.Log(fine.SD/sd)) < 0.5 {
+		return fine, err
+	}
+	return s.scan(fine.Vel, chi)
+}
+
+// grid returns the posterior on one grid, through a velocity.
+func (s scanSettings) grid(through, lo, hi, step float64, chi func(vel []float64) ([]float64, error)) (VelocityPosterior, error) {
+	var vel []float64
+	for k := math.Ceil((lo-through)/step - 1e-9); k < (hi-through)/step-1e-9; k++ {
+		vel = append(vel, through+k*step)
+	}
+	if len(vel) == 0 {
+		return VelocityPosterior{Vel: through}, nil
+	}
+	values, err := chi(vel)
+	return posteriorOf(vel, values), err
 }

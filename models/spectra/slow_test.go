@@ -7,7 +7,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
 )
+
+// The posterior of a star is that of a long run of another sampler.
+func TestPosteriorGoldenWhole(t *testing.T) {
+	posteriorGolden(t, infer.Config{Seed: 1}, 0.1, 0.06, 400)
+}
 
 // Networks that are trained with the defaults follow the library at least as well as the reference's of the
 // same size.
