@@ -38,9 +38,9 @@ type TrainSettings struct {
 	Backend   ad.Backend // Default: the processor, with Threads
 
 	Progress func(TrainProgress) // hears of every epoch; may be nil
-	// Save stores the state, every SaveEvery epochs (default 100) and at the end; may be nil.
+	// Save stores the state, every SaveEvery epochs and at the end; may be nil.
 	Save      func(TrainState) error
-	SaveEvery int
+	SaveEvery int         // Default 100
 	Resume    *TrainState // state to continue from, with the same bits as if training had never stopped
 }
 
