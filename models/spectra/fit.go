@@ -25,7 +25,7 @@ import (
 type Settings struct {
 	// Continuum is the number of functions of the continuum. Default 5; DESI spectra take 10.
 	Continuum int
-	// Chebyshev uses Chebyshev polynomials. Default: 1, x, x^2 and Gaussians.
+	// Chebyshev uses Chebyshev polynomials in place of three powers and Gaussians.
 	Chebyshev bool
 	// Rotation says how templates are broadened. With Rotation.None there is no vsini.
 	Rotation spectra.Rotation

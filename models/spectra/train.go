@@ -27,7 +27,7 @@ type TrainSettings struct {
 	Patience    int     // epochs without a lower loss after which the rate is halved. Default 40
 	// LeastLR is the learning rate below which training ends. Default 1e-8.
 	LeastLR float64
-	Epochs  int // at most. Default 1,000,000
+	Epochs  int // at most. Default 1000000
 	// Validation is the part of the templates that are left out of training, 0 to 0.5, and on which the loss
 	// decides. Default 0.
 	Validation float64
