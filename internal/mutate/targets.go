@@ -27,6 +27,7 @@ var targets = []target{
 	{pkg: "autodiff", files: []string{"op_reduce.go", "op_cumsum.go"}, short: true},
 	{pkg: "autodiff/internal/cpu", files: []string{"run.go", "worker.go"}, also: []string{"autodiff"}, short: true},
 	{pkg: "kernels", files: []string{"pure_*.go", "scaled.go", "corners.go", "fft_plan.go", "fft_chirp.go"}, short: true},
+	{pkg: "sim/spectra"},
 	{pkg: "data/hdf5"},
 	{pkg: "data/csv"},
 	{pkg: "data/zarr"},

@@ -247,6 +247,7 @@ func TestOutsideOfTheLibrary(t *testing.T) {
 		template[i] = 0.1 * math.Sin(float64(i)/7)
 	}
 	template[4*len(lam)+30] = 400 // above 1e100, outside
+	template[1*len(lam)+1] = 200  // below 1e100, beyond what the pixels read
 	flux, e := make([]float64, b*60), make([]float64, b*60)
 	for i := range flux {
 		flux[i], e[i] = 1+0.1*math.Cos(float64(i)), 0.1
@@ -379,6 +380,13 @@ func TestArmRefuses(t *testing.T) {
 	} else if a.Settings().Continuum != 5 {
 		t.Errorf("0 continuum functions are %d, want the default 5", a.Settings().Continuum)
 	}
+	wide := good
+	wide.MinVel, wide.MaxVel, wide.Template = 0, 0, logGrid(4950, 1e-4, 400)
+	if a, err := spectra.NewArm(wide); err != nil {
+		t.Fatal(err)
+	} else if s := a.Settings(); s.MinVel != -1000 || s.MaxVel != 1000 {
+		t.Errorf("velocities %g to %g by default, want -1000 to 1000", s.MinVel, s.MaxVel)
+	}
 	var grid *spectra.GridError
 	var coverage *spectra.CoverageError
 	for _, c := range []struct {
@@ -389,6 +397,15 @@ func TestArmRefuses(t *testing.T) {
 		{"linear", func(s *spectra.ArmSettings) { s.Linear = true }, &grid},
 		{"narrow", func(s *spectra.ArmSettings) { s.MinVel, s.MaxVel = -1000, 1000 }, &coverage},
 		{"falling", func(s *spectra.ArmSettings) { s.Observed = []float64{5001, 5000, 5002, 5003, 5004} }, nil},
+		{"equal", func(s *spectra.ArmSettings) { s.Observed = []float64{5000, 5001, 5001, 5002, 5003, 5004} }, nil},
+		{"backwards", func(s *spectra.ArmSettings) { s.MinVel = -spectra.SpeedOfLight }, nil},
+		{"crossed", func(s *spectra.ArmSettings) { s.MinVel, s.MaxVel = 100, -100 }, nil},
+		{"rotating", func(s *spectra.ArmSettings) {
+			s.Linear, s.Template = true, make([]float64, 200)
+			for i := range s.Template {
+				s.Template[i] = 4990 + 0.5*float64(i)
+			}
+		}, nil},
 		{"many", func(s *spectra.ArmSettings) { s.Continuum = 7 }, nil},
 		{"short", func(s *spectra.ArmSettings) { s.Template = lam[:3] }, nil},
 		{"fast", func(s *spectra.ArmSettings) { s.MaxVel = 4e5 }, nil},
@@ -402,6 +419,14 @@ func TestArmRefuses(t *testing.T) {
 		if err == nil || c.as != nil && !errors.As(err, c.as) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
+	}
+	s := good
+	s.MinVel, s.MaxVel = -100, 2000
+	_, err := spectra.NewArm(s)
+	f := math.Sqrt((1 + 2000/spectra.SpeedOfLight) / (1 - 2000/spectra.SpeedOfLight))
+	if !errors.As(err, &coverage) || coverage.Velocity != 2000 || coverage.NeedFirst != 5000 || coverage.NeedLast != 5005 ||
+		math.Abs(coverage.First/(lam[0]*f)-1) > 1e-14 || math.Abs(coverage.Last/(lam[199]*f)-1) > 1e-14 {
+		t.Errorf("velocities that the template does not cover give %v", err)
 	}
 	// All points are checked, not only the first and the last.
 	g, err := spectra.NewGrid(lam, true)
@@ -513,5 +538,31 @@ func TestChainOnDevice(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Resolution matrices say what is wrong with their numbers.
+func TestResolutionRefuses(t *testing.T) {
+	lam := []float64{5000, 5001, 5002}
+	for name, f := range map[string]func() error{
+		"negative width": func() error { _, err := spectra.NewResolution(-1, 3, nil); return err },
+		"no pixels":      func() error { _, err := spectra.NewResolution(1, 0, nil); return err },
+		"short band":     func() error { _, err := spectra.NewResolution(1, 3, make([]float64, 8)); return err },
+		"no power":       func() error { _, err := spectra.GaussianResolution(lam, 0); return err },
+		"no width":       func() error { _, err := spectra.GaussianWidths(lam, []float64{1, 0, 1}); return err },
+		"two widths":     func() error { _, err := spectra.GaussianWidths(lam, []float64{1, 1}); return err },
+		"falling":        func() error { _, err := spectra.GaussianWidths([]float64{2, 1}, []float64{1}); return err },
+		"even diagonals": func() error { _, err := spectra.DESIResolution(make([]float64, 80), 4, 0.5, 0.8); return err },
+		"no diagonals":   func() error { _, err := spectra.DESIResolution(nil, 0, 0.5, 0.8); return err },
+		"ragged":         func() error { _, err := spectra.DESIResolution(make([]float64, 31), 3, 0.5, 0.8); return err },
+		"few pixels":     func() error { _, err := spectra.DESIResolution(make([]float64, 15), 3, 0.5, 0.8); return err },
+		"no sigma":       func() error { _, err := spectra.DESIResolution(make([]float64, 30), 3, 0, 0.8); return err },
+	} {
+		if err := f(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := spectra.NewResolution(0, 1, []float64{1}); err != nil {
+		t.Error(err)
 	}
 }
