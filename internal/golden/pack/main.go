@@ -27,8 +27,8 @@ var packed = map[string][]string{
 		"posteriors/g2_*.json", "posteriors/synthetic_targets.json", "stan_2_21_peer.json", "peer_gradient_efficiency.json"},
 	"scatter": {"README.md", "analytic", "cases", "demo", "grad", "nrss", "reduce", "sphere/*.json",
 		"morph/*.npz", "morph/gA_euler3.h5", "morph/gA_euler3_XYZ.h5", "morph/gT_2d.h5", "morph/gV_vector2.h5"},
-	"spectra": {"README.md", "chain", "chisq", "misc", "resolution", "spline", "vsini", "library/*.json", "library/idgrid.npy",
-		"library/interpdat_*.npy", "library/lam_*.npy", "nn/nn.json", "nn/weights_*.npy"},
+	"spectra": {"README.md", "batch", "ccf", "chain", "chisq", "desi", "fit", "library", "misc", "nn", "posterior", "resolution", "spline",
+		"triangulation", "vsini"},
 	"xpcs": {"README.md", "g2fit", "hdf5", "logdensity", "posterior"},
 }
 
