@@ -49,6 +49,9 @@ func Batch(title string, g *work.Merged, s Settings) *Page {
 	}
 	if g.Fit == nil {
 		results := viz.Section{Title: "Results", Tables: []string{summaries(g)}}
+		if m.Command == "sweep" && len(g.Sample) <= mostPoints {
+			results.Tables = append([]string{points(g)}, results.Tables...)
+		}
 		before := len(b.Figures())
 		distributions(g, b)
 		results.Figures = b.Figures()[before:]
@@ -119,6 +122,30 @@ func outliers(g *work.Merged) string {
 				row = append(row, number(numbers[0]))
 			}
 			numbers = numbers[1:]
+		}
+		rows = append(rows, row)
+	}
+	return table(header, rows)
+}
+
+// mostPoints is the number of points of a sweep up to which the page has a table of them all.
+const mostPoints = 100
+
+// points is the table of a small sweep: the parameters and what was taken.
+func points(g *work.Merged) string {
+	header := []string{"item"}
+	for _, c := range g.Columns {
+		header = append(header, c.Name)
+	}
+	var rows [][]string
+	for _, r := range g.Sample {
+		row, numbers, texts := []string{fmt.Sprint(r.Item)}, r.Numbers, r.Texts
+		for _, c := range g.Columns {
+			if c.Kind == batch.Text {
+				row, texts = append(row, texts[0]), texts[1:]
+			} else {
+				row, numbers = append(row, number(numbers[0])), numbers[1:]
+			}
 		}
 		rows = append(rows, row)
 	}
