@@ -240,6 +240,7 @@ func (c *Config) validate(dim int) error {
 	want(c.StepJitter >= 0 && c.StepJitter < 1, "StepJitter is %g: want 0 up to 1, less than 1", c.StepJitter)
 	want(c.Sink.Every > 0, "Sink.Every is %d: want at least 1", c.Sink.Every)
 	want(!c.Sink.Only || c.Sink.Write != nil, "Sink.Only is set without Write: the draws would be lost")
+	want(c.StopWhen.After >= 0, "StopWhen.After is %d: want 0 or more draws", c.StopWhen.After)
 	want(!c.Sink.Only || !c.StopWhen.active(), "StopWhen looks at draws that Sink.Only does not keep: give MaxTime, or keep them")
 	want(c.From == nil || c.From.dim() == dim, "From has %d unconstrained parameters: want %d", c.From.dim(), dim)
 	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "Metric is %d: want one of the MetricKind constants", c.Metric)

@@ -53,6 +53,14 @@ func TestGather(t *testing.T) {
 			}
 		}
 	}
+	for after, want := range map[int]int{50: whole.Len(0), whole.Len(0) - 1: whole.Len(0), whole.Len(0): whole.Len(0) + 50} {
+		later := cfg
+		later.StopWhen.After = after
+		fit, err := infer.Gather(post, later, files)
+		if err != nil || fit.Len(0) != want || fit.Stopped != whole.Stopped {
+			t.Errorf("after %d: %d draws (%q), %v: want %d", after, fit.Len(0), fit.Stopped, err, want)
+		}
+	}
 	for want, try := range map[string]func() error{
 		"chain 0 is in none of 3 files": func() error { _, err := infer.Gather(post, cfg, files[:3]); return err },
 		"chain 3 is in ":                func() error { _, err := infer.Gather(post, cfg, append(files[:1:1], files...)); return err },

@@ -164,6 +164,7 @@ func (r *run) cutAt(common int) {
 	if !rule.active() || r.cut > 0 {
 		return
 	}
+	r.judged = max(r.judged, rule.After/rule.Every*rule.Every)
 	for ; r.judged+rule.Every <= common; r.judged += rule.Every {
 		k := r.judged + rule.Every
 		var rows [][][]float64

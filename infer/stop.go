@@ -20,6 +20,9 @@ type StopRule struct {
 	MaxTime time.Duration
 	// Every is the number of draws per chain between two judgements. Default 100.
 	Every int
+	// After leaves out the judgements at so many draws per chain or fewer, such as those that were made
+	// before. Default 0: judge from the first.
+	After int
 }
 
 // active reports whether the rule looks at draws.

@@ -41,10 +41,17 @@ func Batch(title string, g *work.Merged, s Settings) *Page {
 		first = append(first, viz.Section{Title: "What failed", Text: "Errors that differ only in numbers count together. All are in " + work.Failures + ".", Tables: []string{failures(g)}})
 	}
 	if len(g.Outliers) > 0 {
-		first = append(first, viz.Section{Title: "Look at these first", Text: "Items with the worst verdicts, then those that are farthest from the others.", Tables: []string{outliers(g)}})
+		text := "Items with the worst verdicts, then those that are farthest from the others."
+		if g.Flagged > 0 {
+			text += fmt.Sprintf(" Bad verdicts: %d (%s).", g.Flagged, g.ByChance())
+		}
+		first = append(first, viz.Section{Title: "Look at these first", Text: text, Tables: []string{outliers(g)}})
 	}
 	if g.Fit == nil {
 		results := viz.Section{Title: "Results", Tables: []string{summaries(g)}}
+		if m.Command == "sweep" && len(g.Sample) <= mostPoints {
+			results.Tables = append([]string{points(g)}, results.Tables...)
+		}
 		before := len(b.Figures())
 		distributions(g, b)
 		results.Figures = b.Figures()[before:]
@@ -62,18 +69,25 @@ func verdictIf(good bool) viz.Verdict {
 	return viz.Bad
 }
 
-// table writes an HTML table of texts.
+// table writes an HTML table of texts, in which columns of words begin on the left.
 func table(header []string, rows [][]string) string {
 	var b strings.Builder
+	cell := func(tag string, column int, text string) {
+		style := ""
+		if slices.Contains([]string{"of", "why", "first of them", "items with it"}, header[column]) {
+			style = ` style="text-align:left"`
+		}
+		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")
+	}
 	b.WriteString("<table><thead><tr>")
-	for _, h := range header {
-		b.WriteString("<th>" + html.EscapeString(h) + "</th>")
+	for i, h := range header {
+		cell("th", i, h)
 	}
 	b.WriteString("</tr></thead><tbody>")
 	for _, r := range rows {
 		b.WriteString("<tr>")
-		for _, c := range r {
-			b.WriteString("<td>" + html.EscapeString(c) + "</td>")
+		for i, c := range r {
+			cell("td", i, c)
 		}
 		b.WriteString("</tr>")
 	}
@@ -86,30 +100,51 @@ func failures(g *work.Merged) string {
 	for _, f := range g.Failed[:min(len(g.Failed), 50)] {
 		rows = append(rows, []string{fmt.Sprint(f.Count), f.Where, strings.Trim(fmt.Sprint(f.Items), "[]")})
 	}
-	return table([]string{"how many", "first of them", "items"}, rows)
+	return table([]string{"how many", "first of them", "items with it"}, rows)
 }
 
 func outliers(g *work.Merged) string {
-	header := []string{"item", "why"}
+	header := []string{"item", "of", "why"}
 	for _, c := range g.Columns {
-		if c.Kind == batch.Text && c.Name != "file" && c.Name != "morphology" {
-			continue
+		if c.Kind != batch.Text && c.Name != "bin" {
+			header = append(header, c.Name)
 		}
-		header = append(header, c.Name)
 	}
 	var rows [][]string
 	for _, o := range g.Outliers[:min(len(g.Outliers), 50)] {
-		row := []string{fmt.Sprint(o.Item), o.Why}
-		numbers, texts := o.Numbers, o.Texts
+		row := []string{fmt.Sprint(o.Item), g.Where(&o.Record), o.Why}
+		numbers := o.Numbers
 		for _, c := range g.Columns {
-			switch {
-			case c.Kind != batch.Text:
-				row, numbers = append(row, fmt.Sprintf("%.5g", numbers[0])), numbers[1:]
-			default:
-				if slices.Contains(header, c.Name) {
-					row = append(row, texts[0])
-				}
-				texts = texts[1:]
+			if c.Kind == batch.Text {
+				continue
+			}
+			if c.Name != "bin" {
+				row = append(row, number(numbers[0]))
+			}
+			numbers = numbers[1:]
+		}
+		rows = append(rows, row)
+	}
+	return table(header, rows)
+}
+
+// mostPoints is the number of points of a sweep up to which the page has a table of them all.
+const mostPoints = 100
+
+// points is the table of a small sweep: the parameters and what was taken.
+func points(g *work.Merged) string {
+	header := []string{"item"}
+	for _, c := range g.Columns {
+		header = append(header, c.Name)
+	}
+	var rows [][]string
+	for _, r := range g.Sample {
+		row, numbers, texts := []string{fmt.Sprint(r.Item)}, r.Numbers, r.Texts
+		for _, c := range g.Columns {
+			if c.Kind == batch.Text {
+				row, texts = append(row, texts[0]), texts[1:]
+			} else {
+				row, numbers = append(row, number(numbers[0])), numbers[1:]
 			}
 		}
 		rows = append(rows, row)
@@ -121,12 +156,20 @@ func summaries(g *work.Merged) string {
 	var rows [][]string
 	for _, s := range g.Summaries {
 		row := []string{s.Column.Name, s.Column.Unit, fmt.Sprint(s.Count), fmt.Sprint(s.NaN)}
-		for _, v := range []float64{s.Mean, s.SD, s.Min, s.Low, s.Median, s.High, s.Max} {
-			row = append(row, fmt.Sprintf("%.5g", v))
+		for _, v := range []float64{s.Median, s.Low, s.High, s.Mean, s.SD, s.Min, s.Max} {
+			row = append(row, number(v))
 		}
 		rows = append(rows, row)
 	}
-	return table([]string{"quantity", "unit", "items", "no number", "mean", "sd", "least", "25 %", "median", "75 %", "most"}, rows)
+	return table([]string{"quantity", "unit", "items", "no number", "median", "25 %", "75 %", "mean", "sd", "least", "most"}, rows)
+}
+
+// number writes a number for a table, and a dash where there is none.
+func number(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return fmt.Sprintf("%.5g", v)
 }
 
 // distributions draws the columns that are worth a picture: their densities, and their values against q

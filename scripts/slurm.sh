@@ -17,6 +17,7 @@ free() { # a port that nobody listens on
   while port=$((20000 + RANDOM % 20000)); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }; done
 }
 host=$(hostname -s) user=$(id -un)
+memory=$(awk '/^MemTotal/ {print int($2 / 1024)}' /proc/meminfo) # MB; a node without any refuses jobs that ask for some
 dd if=/dev/urandom of="$dir/munge.key" bs=128 count=1 2>/dev/null; chmod 600 "$dir/munge.key"
 munged --force --key-file="$dir/munge.key" --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" \
   --log-file="$dir/log/munged" --seed-file="$dir/munge.seed" || exit 69
@@ -48,7 +49,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 MinJobAge=300
 KillWait=5
-NodeName=$host NodeAddr=127.0.0.1 CPUs=${CPUS:-8} State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=${CPUS:-8} RealMemory=$memory State=UNKNOWN
 PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
 END
 export SLURM_CONF=$dir/slurm.conf

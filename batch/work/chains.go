@@ -213,13 +213,17 @@ func (t *chainsTask) over(ctx context.Context, rounds int) (bool, error) {
 				return false, err
 			}
 		}
-		fit, err := t.gather()
+		fit, err := t.gather(judged * t.Every)
 		if err != nil {
 			return false, err
 		}
 		t.mu.Lock()
 		if t.judged == judged {
-			if t.judged++; fit.Stopped != "" {
+			fewest := fit.Len(0)
+			for chain := range t.Chains {
+				fewest = min(fewest, fit.Len(chain))
+			}
+			if t.judged = max(judged+1, fewest/t.Every); fit.Stopped != "" {
 				t.met = fit.Len(0) / t.Every
 			}
 		}
@@ -227,10 +231,10 @@ func (t *chainsTask) over(ctx context.Context, rounds int) (bool, error) {
 	}
 }
 
-// gather returns the fit of all chains, cut where the rule is first met.
-func (t *chainsTask) gather() (*infer.Fit, error) {
+// gather returns the fit of all chains, cut where the rule is first met after some draws at which it was not.
+func (t *chainsTask) gather(after int) (*infer.Fit, error) {
 	cfg := t.config(t.seed)
-	cfg.StopWhen = infer.StopRule{ESS: t.ESS, RHat: t.RHat, Every: t.Every}
+	cfg.StopWhen = infer.StopRule{ESS: t.ESS, RHat: t.RHat, Every: t.Every, After: after}
 	var files []string
 	for chain := range t.Chains {
 		files = append(files, t.file(chain))
@@ -330,7 +334,7 @@ func (c *chains) conclude(g *Merged, env Env, folder string, _ func(func(batch.R
 		return err
 	}
 	t := task.(*chainsTask)
-	fit, err := t.gather()
+	fit, err := t.gather(0)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -417,7 +418,11 @@ func (g *merging) findOutliers(store batch.Store) error {
 			}
 			if z := (x - c.middle) / c.mad; math.Abs(z) > max(farAway, best.score) && finite(z) {
 				best.score = math.Abs(z)
-				best.Why = fmt.Sprintf("%s = %.4g is %.1f robust standard deviations from the median", c.name, v, z)
+				side := "above"
+				if z < 0 {
+					side = "below"
+				}
+				best.Why = fmt.Sprintf("%s = %.4g is %.1f robust standard deviations %s the median", c.name, v, math.Abs(z), side)
 			}
 		}
 		if best.score > 0 {
@@ -557,8 +562,8 @@ func (s *spool) write(name string, attributes map[string]string) error {
 		}
 	}
 	w.Group("/results")
-	for k, v := range attributes {
-		w.Attr("/results", k, v)
+	for _, k := range slices.Sorted(maps.Keys(attributes)) { // the same results are the same file
+		w.Attr("/results", k, attributes[k])
 	}
 	return w.Close()
 }

@@ -330,7 +330,10 @@ func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
 		}
 	}
 	if strings.ContainsRune(filepath.ToSlash(t.program), '/') && !filepath.IsAbs(t.program) {
-		t.program = filepath.Join(path(m, s.Folder), t.program)
+		// Absolute, because a relative one would be looked for in PATH, or from the folder in which it runs.
+		if t.program, err = filepath.Abs(filepath.Join(path(m, s.Folder), t.program)); err != nil {
+			return nil, err
+		}
 	}
 	return t, removeLeft(filepath.Join(env.Folder, "points"))
 }
@@ -454,7 +457,10 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 		if out != "" { // the error of an item does not depend on who works on it
 			called = strings.ReplaceAll(called, out, final)
 		}
-		return batch.Record{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(t.program), called, err, stderr.words())
+		if said := stderr.words(); said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return batch.Record{}, fmt.Errorf("%s %s: %w", filepath.Base(t.program), called, err)
 	}
 	r := batch.Record{Texts: values}
 	if len(t.Take) > 0 {

@@ -161,3 +161,25 @@ func TestFilesCalledLikePatterns(t *testing.T) {
 		}
 	}
 }
+
+// A program beside the configuration is found when the list is worked on from that folder or from the one above.
+func TestSweepCallsAProgramBesideItsConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "in", "mine.sh"), "#!/bin/sh\n[ $1 != 3 ] || exit 4\n")
+	if err := os.Chmod(filepath.Join(dir, "in", "mine.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "in", "c.yaml"), "work: sweep\nprogram: ./mine.sh\ncommand: '{x}'\ngrid: {x: [1, 3]}\nretries: 0\n")
+	for _, from := range []string{"in", "."} {
+		t.Chdir(filepath.Join(dir, from))
+		config, err := filepath.Rel(filepath.Join(dir, from), filepath.Join(dir, "in", "c.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := done(t, made(t, config), 1)
+		if list[0].Err != "" || list[1].Err != "mine.sh 3: exit status 4" {
+			t.Errorf("from %s: %q, %q", from, list[0].Err, list[1].Err)
+		}
+		os.RemoveAll(filepath.Join(dir, "in", "out"))
+	}
+}

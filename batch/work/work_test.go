@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -286,5 +287,30 @@ func TestMerge(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "out", ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+	if where := g.Where(&g.Sample[4]); where != "../a.csv, bin 5" {
+		t.Error(where)
+	}
+	if text := g.ByChance(); text != "by chance up to 1, were every model right" {
+		t.Error(text)
+	}
+	first, err := os.ReadFile(filepath.Join(dir, "out", TableHDF5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // the same results are the same file
+		if _, err := Merge(m, store, filepath.Join(dir, "out"), Env{}); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(filepath.Join(dir, "out", TableHDF5)); err != nil || !bytes.Equal(again, first) {
+			t.Fatalf("%s differs when it is written again: %v", TableHDF5, err)
+		}
+	}
+}
+
+func TestWhereOfAPoint(t *testing.T) {
+	g := &Merged{Columns: []batch.Column{{Name: "beta", Kind: batch.Text}, {Name: "p", Kind: batch.Text}, {Name: "support"}, {Name: "note", Kind: batch.Text}}}
+	if where := g.Where(&batch.Record{Numbers: []float64{3}, Texts: []string{"0.1", "0.02", "long"}}); where != "beta = 0.1, p = 0.02" {
+		t.Error(where)
 	}
 }

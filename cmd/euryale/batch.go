@@ -217,7 +217,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 		return input(err)
 	}
 	if part.By != "" {
-		a.note("%s of %s, as %s says", strings.TrimPrefix(part.String(), "shard-"), m.Path(), part.By)
+		a.note("This process does shard %d of %s, numbered from 0 to %d, as %s says.", part.Index, m.Path(), part.Count-1, part.By)
 	}
 	var bar *term.Bar
 	var shown batch.Progress
@@ -242,6 +242,9 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	doc := batchRunDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Shard: part.String(), By: part.By,
 		Total: p.Items, Done: p.Done, Failed: p.Failed, Now: p.Now, Seconds: p.Elapsed.Seconds(), Rate: number(p.Rate()), Partial: err != nil}
 	again := fmt.Sprintf("euryale batch run %s", dir)
+	if part.By == "--shard" {
+		again += fmt.Sprintf(" --shard %d/%d", part.Index, part.Count)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
 		if a.json {
@@ -260,7 +263,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	case a.json:
 		return a.document(doc)
 	}
-	a.note("%d of %d items are done, %d now, %d of them failed", p.Done, p.Items, p.Now, p.Failed)
+	a.note("%d of %d items are done; this run did %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
 	if part.Count == 1 {
 		a.note("euryale batch merge %s brings the results together", dir)
 	}

@@ -223,6 +223,9 @@ the image.
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.printJob(args[0], f, kubernetesJob, func(j *job) error {
 				j.Image, j.Claim, j.Path = image, claim, path
+				if path == "" || filepath.Clean(path) == "/" { // a volume at / would hide the image
+					return usage("--path %q: name the folder at which pods mount the volume, such as --path %s: the folder of the batch lies below it, here and in the pods", path, filepath.Dir(j.Folder))
+				}
 				if rel, err := filepath.Rel(path, j.Folder); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
 					return usage("--path %s: the folder of the batch, %s, is not below it: name the folder at which pods mount the volume, which must be the same here", path, j.Folder)
 				}
@@ -233,7 +236,7 @@ the image.
 	f.add(c)
 	c.Flags().StringVar(&image, "image", "euryale:latest", "container image")
 	c.Flags().StringVar(&claim, "claim", "work", "claim of the volume")
-	c.Flags().StringVar(&path, "path", "/", "where the volume is mounted")
+	c.Flags().StringVar(&path, "path", "", "where the volume is mounted, a folder other than / (must be given)")
 	return c
 }
 

@@ -166,20 +166,28 @@ func (a *app) printMerged(dir string, g *work.Merged) error {
 	if g.Flagged >= 0 {
 		fmt.Fprintf(&b, ", %d with a bad verdict", g.Flagged)
 	}
+	if g.Flagged > 0 {
+		fmt.Fprintf(&b, " (%s)", g.ByChance())
+	}
 	b.WriteString("\n")
 	for _, f := range g.Failed[:min(5, len(g.Failed))] {
 		fmt.Fprintf(&b, "failed %d times: %s\n", f.Count, f.Where)
 	}
 	for _, o := range g.Outliers[:min(10, len(g.Outliers))] {
-		fmt.Fprintf(&b, "item %d: %s\n", o.Item, o.Why)
+		fmt.Fprintf(&b, "item %d", o.Item)
+		if where := g.Where(&o.Record); where != "" {
+			fmt.Fprintf(&b, " (%s)", where)
+		}
+		fmt.Fprintf(&b, ": %s\n", o.Why)
 	}
 	if g.Fit != nil {
 		fmt.Fprintln(&b, g.Fit.Summary())
 	} else {
 		for _, s := range g.Summaries {
 			for _, name := range g.Values {
-				if s.Column.Name == name {
-					fmt.Fprintf(&b, "%-16s median %.4g, half of them from %.4g to %.4g %s\n", name, s.Median, s.Low, s.High, s.Column.Unit)
+				if s.Column.Name == name && s.Count > 0 {
+					line := fmt.Sprintf("%-16s median %.4g, half of them from %.4g to %.4g %s", name, s.Median, s.Low, s.High, s.Column.Unit)
+					fmt.Fprintln(&b, strings.TrimSpace(line))
 				}
 			}
 		}

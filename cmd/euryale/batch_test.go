@@ -238,7 +238,7 @@ func TestBatchJobs(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, args := range [][]string{{"sbatch", dir, "--shards", "7"}, {"sbatch", dir, "--time", "4"}, {"sbatch", dir, "--memory", "lots"}, {"k8s", dir, "--shards", "2", "--path", "/elsewhere"}} {
+	for _, args := range [][]string{{"sbatch", dir, "--shards", "7"}, {"sbatch", dir, "--time", "4"}, {"sbatch", dir, "--memory", "lots"}, {"k8s", dir, "--shards", "2", "--path", "/elsewhere"}, {"k8s", dir, "--shards", "2"}, {"k8s", dir, "--shards", "2", "--path", "/"}} {
 		if code, out, _ := do(t, append([]string{"batch"}, args...)...); code != exitUsage || out != "" {
 			t.Errorf("%v: exit %d: %s", args, code, out)
 		}

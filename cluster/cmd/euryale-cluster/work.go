@@ -50,7 +50,7 @@ ends the worker, which first finishes or hands back what it has.
 			if err != nil {
 				return err
 			}
-			return a.say(did, "%d items done in %d messages, %d of them failed.%s", did.Items, did.Messages, did.Failed, map[bool]string{true: " Nothing is left."}[did.Ended])
+			return a.say(did, "%d items are done, %d of them failed; they came in messages: %d.%s", did.Items, did.Failed, did.Messages, map[bool]string{true: " Nothing is left."}[did.Ended])
 		},
 	}
 	f := c.Flags()
