@@ -1,9 +1,11 @@
 package work
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -444,3 +446,60 @@ func located(folder, source string) string {
 
 // finite reports whether v is a number.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Changed says in what the manifest that a list would have as this file differs from one that is there.
+func (l *List) Changed(path string, m *batch.Manifest) string {
+	h, list, err := l.complete(path)
+	if err != nil {
+		return "configuration, files or their bins have changed"
+	}
+	var keys []string
+	for _, k := range []struct {
+		name     string
+		now, had any
+	}{{"work", h.Command, m.Command}, {"seed", h.Seed, m.Seed}, {"retries", h.Retries, m.Retries}, {"simd", h.SIMD, m.SIMD}, {"device", h.Device, m.Device}} {
+		if k.now != k.had {
+			keys = append(keys, fmt.Sprintf("%s is %v and was %v", k.name, k.now, k.had))
+		}
+	}
+	keys = append(keys, different("", h.Settings, m.Settings)...)
+	if len(keys) > 0 {
+		return strings.Join(keys, ", ")
+	}
+	var items int64
+	if err := list(func(_ string, _, count int64) error { items += count; return nil }); err == nil && items != m.Items {
+		return fmt.Sprintf("its files give %d items now, and gave %d", items, m.Items)
+	}
+	return "its files, their bins or its block have changed"
+}
+
+// different lists the keys of JSON documents whose values differ.
+func different(within string, a, b json.RawMessage) (keys []string) {
+	var x, y map[string]json.RawMessage
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil || x == nil || y == nil {
+		if !bytes.Equal(a, b) {
+			keys = append(keys, fmt.Sprintf("%s is %s and was %s", within, short(a), short(b)))
+		}
+		return keys
+	}
+	for _, k := range slices.Sorted(maps.Keys(x)) {
+		keys = append(keys, different(k, x[k], y[k])...)
+	}
+	for _, k := range slices.Sorted(maps.Keys(y)) {
+		if _, ok := x[k]; !ok {
+			keys = append(keys, different(k, nil, y[k])...)
+		}
+	}
+	return keys
+}
+
+// short is a value for a message.
+func short(v json.RawMessage) string {
+	switch {
+	case v == nil:
+		return "not given"
+	case len(v) > 60:
+		return string(v[:60]) + "..."
+	}
+	return string(v)
+}

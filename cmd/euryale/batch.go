@@ -129,8 +129,8 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 		return dir, m, nil
 	}
 	if !a.overwrite {
-		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: configuration, files or their bins have changed", path, name),
-			hint: fmt.Sprintf("batch run %s goes on with the old one; another --out, or --overwrite, which removes the results of the old one", dir)}
+		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: %s", path, name, list.Changed(path, m)),
+			hint: fmt.Sprintf("euryale batch run %s goes on with the old list; euryale batch %s --overwrite makes a new one and removes the old one's results, --out FOLDER keeps both", dir, name)}
 	}
 	if err := removeBatch(dir, path); err != nil {
 		return "", nil, as(exitCannotWrite, err)

@@ -260,6 +260,9 @@ func (a *app) printJob(name string, f jobFlags, t *template.Template, complete f
 	if err := t.Execute(&b, j); err != nil {
 		return as(exitBug, err)
 	}
+	if a.json {
+		return a.document(map[string]any{"job": b.String(), "name": j.Name, "shards": j.Shards, "items": j.Items, "folder": j.Folder})
+	}
 	_, err = io.WriteString(a.stdout, b.String())
 	return as(exitCannotWrite, err)
 }

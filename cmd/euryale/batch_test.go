@@ -88,7 +88,7 @@ func TestBatch(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(config), "data", "d.csv"), []byte(decayCSV("")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := must(exitCannotWrite, config); !strings.Contains(out, "is of another list") {
+	if out := must(exitCannotWrite, config); !strings.Contains(out, "its files give 8 items now, and gave 6") {
 		t.Error(out)
 	}
 	if out := must(0, config, "--overwrite"); !strings.Contains(out, "8 items") {
