@@ -129,3 +129,79 @@ func (f *Fitter) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]flo
 	}
 	return p.WarmStart(names, values, cov, chains, cfg.Seed)
 }
+
+// SampleAll draws from the posteriors of many stars, with the chains of stars whose spectra have the same
+// wavelengths in lock step: one run of a program serves a gradient to each. fits are those of the stars; star
+// i has the seed cfg.Seed + i, and its draws do not depend on the others. done is called once for each star,
+// from one goroutine at a time and in no order, with the draws or with what is wrong. It returns ctx.Err()
+// when ctx ended it; stars that are not complete get no call.
+func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg infer.Config, done func(i int, post *infer.Fit, err error)) error {
+	if len(fits) != len(stars) {
+		return fmt.Errorf("spectra: %d fits of %d stars", len(fits), len(stars))
+	}
+	groups := map[*layout][]int{}
+	var order []*layout
+	for i := range stars {
+		l, err := f.layoutOf(&stars[i])
+		if err == nil {
+			err = fits[i].Err
+		}
+		if err != nil {
+			done(i, nil, fmt.Errorf("%s: %w", stars[i].Name, err))
+			continue
+		}
+		if groups[l] == nil {
+			order = append(order, l)
+		}
+		groups[l] = append(groups[l], i)
+	}
+	for _, l := range order {
+		list := groups[l]
+		m, err := f.Model(&stars[list[0]])
+		if err != nil {
+			return err
+		}
+		p, err := m.CompileOn(f.s.Backend)
+		if err != nil {
+			return err
+		}
+		for part := range runs(list) { // whose seeds follow each other
+			sets := make([]infer.DataSet, len(part))
+			c := cfg
+			c.Seed += uint64(part[0])
+			for k, i := range part {
+				sets[k].Data = stars[i].data()
+				for name, values := range sets[k].Data {
+					if err := p.SetData(name, values); err != nil {
+						return err
+					}
+				}
+				own := cfg
+				own.Seed += uint64(i)
+				if sets[k].Init, err = f.starts(p, &fits[i], own); err != nil {
+					return fmt.Errorf("%s: %w", stars[i].Name, err)
+				}
+			}
+			if err := p.SampleEach(ctx, sets, c, func(k int, post *infer.Fit, err error) { done(part[k], post, err) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// runs gives the longest parts of an ascending list in which each number is one more than that before.
+func runs(list []int) func(yield func([]int) bool) {
+	return func(yield func([]int) bool) {
+		for from := 0; from < len(list); {
+			to := from + 1
+			for to < len(list) && list[to] == list[to-1]+1 {
+				to++
+			}
+			if !yield(list[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
