@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // check holds a triangulation against its definition: neighbours agree, simplices have volume and no point
@@ -178,31 +176,14 @@ func TestFewPoints(t *testing.T) {
 	}
 }
 
-func npy(t testing.TB, name string) ([]float64, []int32, tensor.Shape) {
+func npy(t testing.TB, name string) ([]float64, []int32, []int) {
 	t.Helper()
-	f, err := os.Open(golden.Path(t, "spectra", "triangulation", name))
-	if err != nil {
-		t.Fatal(err)
+	x, shape := golden.NPY(t, "spectra", "triangulation", name)
+	whole := make([]int32, len(x))
+	for i, v := range x {
+		whole[i] = int32(v)
 	}
-	defer f.Close()
-	x, err := tensor.ReadNPY(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	switch d := x.Data().(type) {
-	case []float64:
-		return d, nil, x.Shape()
-	case []int32:
-		return nil, d, x.Shape()
-	case []int64:
-		out := make([]int32, len(d))
-		for i, v := range d {
-			out[i] = int32(v)
-		}
-		return nil, out, x.Shape()
-	}
-	t.Fatalf("%s holds %T", name, x.Data())
-	return nil, nil, nil
+	return x, whole, shape
 }
 
 // sorted returns the simplices as texts that do not depend on their order.

@@ -3,48 +3,18 @@ package spectra
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // npy reads numbers of a golden file and their shape.
 func npy(t testing.TB, elem ...string) ([]float64, []int) {
 	t.Helper()
-	f, err := os.Open(golden.Path(t, append([]string{"spectra"}, elem...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	x, err := tensor.ReadNPY(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	switch d := x.Data().(type) {
-	case []float64:
-		return d, x.Shape()
-	case []float32:
-		return convert(d), x.Shape()
-	case []int64:
-		return convert(d), x.Shape()
-	case []int32:
-		return convert(d), x.Shape()
-	}
-	t.Fatalf("%v holds %T", elem, x.Data())
-	return nil, nil
-}
-
-func convert[T float32 | int32 | int64](d []T) []float64 {
-	out := make([]float64, len(d))
-	for i, v := range d {
-		out[i] = float64(v)
-	}
-	return out
+	return golden.NPY(t, append([]string{"spectra"}, elem...)...)
 }
 
 func ints[T int | int32](x []float64) []T {

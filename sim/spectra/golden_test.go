@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,39 +12,12 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/sim/spectra"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // npy reads an array of reals of the reference as float64.
 func npy(t testing.TB, elem ...string) ([]float64, []int) {
 	t.Helper()
-	f, err := os.Open(golden.Path(t, append([]string{"spectra"}, elem...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	x, err := tensor.ReadNPY(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	switch d := x.Data().(type) {
-	case []float64:
-		return d, x.Shape()
-	case []float32:
-		out := make([]float64, len(d))
-		for i, v := range d {
-			out[i] = float64(v)
-		}
-		return out, x.Shape()
-	case []int64:
-		out := make([]float64, len(d))
-		for i, v := range d {
-			out[i] = float64(v)
-		}
-		return out, x.Shape()
-	}
-	t.Fatalf("%v holds %v", elem, x.DType())
-	return nil, nil
+	return golden.NPY(t, append([]string{"spectra"}, elem...)...)
 }
 
 // eval computes Nodes.
