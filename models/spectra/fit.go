@@ -180,7 +180,7 @@ type Fit struct {
 	AtBound []string
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
-	// Outside is the penalty for being outside of the library: 0 inside.
+	// Outside is the part of ChiSquare that is a penalty for being outside of the library: 0 inside.
 	Outside float64
 	// Converged says that a search ended at a minimum; Status says how it ended.
 	Converged bool
@@ -519,7 +519,7 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: is it in the library?", star.Name, j.d.at)
 		return
 	}
-	fit.ChiSquare = s.Output(outChiSquare)[i]
+	fit.ChiSquare, fit.Outside = s.Output(outChiSquare)[i], j.d.best.penalty
 	fit.LogPosterior = -s.Output(outTotal)[i] / 2
 	for k, x := range star.Spectra {
 		pixels, of := len(x.Lam), func(what int) []float64 { return s.Output(outSpectra + k*perSpectrum + what) }

@@ -260,26 +260,6 @@ func TestResolutionGolden(t *testing.T) {
 	}
 }
 
-func TestBridgeBadGolden(t *testing.T) {
-	var cases []struct {
-		Spec, Out []float64
-		Mask      []int
-	}
-	golden.JSON(t, &cases, "spectra", "resolution/interpolate_bad_regions.json")
-	for i, c := range cases {
-		mask := make([]bool, len(c.Mask))
-		for k, m := range c.Mask {
-			mask[k] = m != 0
-		}
-		got := spectra.BridgeBad(c.Spec, mask)
-		for k, w := range c.Out {
-			if math.Abs(got[k]-w) > 1e-12 {
-				t.Errorf("case %d: element %d is %g, want %g", i, k, got[k], w)
-			}
-		}
-	}
-}
-
 func TestBasisGolden(t *testing.T) {
 	var f map[string]any
 	golden.JSON(t, &f, "spectra", "chisq/basis.json")

@@ -165,29 +165,3 @@ func median(x []float64) float64 {
 	n := len(x)
 	return (x[(n-1)/2] + x[n/2]) / 2
 }
-
-// BridgeBad replaces the masked elements of spec by linear interpolation between their unmasked neighbours, and by
-// the nearest unmasked one at the ends. Where all are masked it changes nothing.
-func BridgeBad(spec []float64, mask []bool) []float64 {
-	out := slices.Clone(spec)
-	before := -1
-	for i := 0; i <= len(out); i++ {
-		if i < len(out) && mask[i] {
-			continue
-		}
-		for k := before + 1; k < i; k++ {
-			switch {
-			case before < 0 && i == len(out):
-			case before < 0:
-				out[k] = out[i]
-			case i == len(out):
-				out[k] = out[before]
-			default:
-				t := float64(k-before) / float64(i-before)
-				out[k] = spec[before] + t*(spec[i]-spec[before])
-			}
-		}
-		before = i
-	}
-	return out
-}
