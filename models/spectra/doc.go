@@ -5,6 +5,17 @@
 // parameters of stars to the logarithm of their spectra, on which package sim/spectra builds the
 // likelihood.
 //
+//	lib, err := spectra.Open("library.h5", spectra.LoadSettings{})
+//	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: 10})
+//	fits, err := fitter.Fit(ctx, stars)
+//	fmt.Println(fits[0].X, fits[0].SD, fits[0].Velocity, fits[0].Verdict)
+//	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{})
+//
+// A fit is a damped Newton search with an active set: the continuum is integrated out, the Gauss-Newton
+// matrix is that of Kaufman's projection (doi:10.1007/BF01932995), and walls stand where the library ends.
+// Errors come from the exact Hessian at the minimum. Stars whose spectra have the same wavelengths are
+// fitted side by side, and each has the same bits in any company.
+//
 // Wavelengths are in Angstrom, velocities in km/s, effective temperatures in K, gravities and abundances in
 // dex.
 package spectra
