@@ -24,6 +24,7 @@ type Checker struct {
 	imports types.Importer
 	fset    *token.FileSet
 	paths   map[string]string // import paths of the packages that snippets may use, by package name
+	known   map[string]bool   // import paths
 	module  string
 }
 
@@ -41,7 +42,7 @@ func NewChecker(root, module string, code *Code) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Checker{Code: code, fset: code.Fset, paths: map[string]string{}, module: module}
+	k := &Checker{Code: code, fset: code.Fset, paths: map[string]string{}, known: map[string]bool{}, module: module}
 	exports := map[string]string{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
@@ -53,7 +54,7 @@ func NewChecker(root, module string, code *Code) (*Checker, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		exports[p.ImportPath] = p.Export
+		exports[p.ImportPath], k.known[p.ImportPath] = p.Export, true
 		ours := strings.HasPrefix(p.ImportPath, module+"/") && !strings.HasSuffix(p.ImportPath, "/gorgonia")
 		if old := k.paths[p.Name]; ours || old == "" && (p.Standard && !strings.Contains(p.ImportPath, "internal") || p.ImportPath == "gorgonia.org/gorgonia") {
 			if !strings.HasPrefix(old, module) || len(p.ImportPath) < len(old) {
@@ -120,7 +121,11 @@ func (k *Checker) wrapped(where, body, decls string, free bool) []error {
 	src.WriteString("package snippet\n")
 	var seen []string
 	for _, m := range qualified.FindAllStringSubmatch(body+decls, -1) {
-		if p := k.paths[m[1]]; p != "" && !slices.Contains(seen, m[1]) {
+		p := k.paths[m[1]]
+		if own := path.Dir(strings.TrimPrefix(where, "snippet of ")); path.Base(own) == m[1] && m[1] != "gorgonia" && k.known[k.module+"/"+own] {
+			p = k.module + "/" + own // a comment means its own package
+		}
+		if p != "" && !slices.Contains(seen, m[1]) {
 			seen = append(seen, m[1])
 			fmt.Fprintf(&src, "import %s %q\n", m[1], p)
 		}
