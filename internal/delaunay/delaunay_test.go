@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	goldennpy "github.com/euryale-dev/euryale/internal/golden/npy"
 )
 
 // check holds a triangulation against its definition: neighbours agree, simplices have volume and no point
@@ -178,7 +179,7 @@ func TestFewPoints(t *testing.T) {
 
 func npy(t testing.TB, name string) ([]float64, []int32, []int) {
 	t.Helper()
-	x, shape := golden.NPY(t, "spectra", "triangulation", name)
+	x, shape := goldennpy.Read(t, "spectra", "triangulation", name)
 	whole := make([]int32, len(x))
 	for i, v := range x {
 		whole[i] = int32(v)

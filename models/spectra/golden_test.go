@@ -9,12 +9,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/golden"
+	goldennpy "github.com/euryale-dev/euryale/internal/golden/npy"
 )
 
 // npy reads numbers of a golden file and their shape.
 func npy(t testing.TB, elem ...string) ([]float64, []int) {
 	t.Helper()
-	return golden.NPY(t, append([]string{"spectra"}, elem...)...)
+	return goldennpy.Read(t, append([]string{"spectra"}, elem...)...)
 }
 
 func ints[T int | int32](x []float64) []T {

@@ -11,13 +11,14 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	goldennpy "github.com/euryale-dev/euryale/internal/golden/npy"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
 // npy reads an array of reals of the reference as float64.
 func npy(t testing.TB, elem ...string) ([]float64, []int) {
 	t.Helper()
-	return golden.NPY(t, append([]string{"spectra"}, elem...)...)
+	return goldennpy.Read(t, append([]string{"spectra"}, elem...)...)
 }
 
 // eval computes Nodes.
