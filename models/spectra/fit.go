@@ -111,7 +111,11 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 	place := func(what, name string) int {
 		k := slices.Index(f.names, name)
 		if k < 0 {
-			say("%s of %q: want one of %v%s", what, name, f.names, spelling.Meant(name, f.names))
+			hint := ""
+			if near := spelling.Meant(name, f.names); near != "" {
+				hint = ": did you mean " + near + "?"
+			}
+			say("%s of %q: want one of %v%s", what, name, f.names, hint)
 		}
 		return k
 	}
