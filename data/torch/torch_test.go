@@ -30,11 +30,11 @@ func must[T any](t testing.TB) func(v T, err error) T {
 // The checkpoints of the reference hold the numbers of the NPY files beside them.
 func TestCheckpointsOfTheReference(t *testing.T) {
 	golden.Each(t, "spectra/nn/NNstate_*.sav", func(t *testing.T, name string) {
-		root := must[any](t)(Load(golden.Path(t, "spectra/nn/"+filepath.Base(name)+".sav"))).(*Dict)
+		root := must[any](t)(Load(golden.Path(t, name))).(*Dict)
 		if root.Get("checkpoint_magic") != "rvspecfit.nn_interpolator" || root.Get("checkpoint_version") != int64(1) {
 			t.Errorf("%v", root)
 		}
-		arm := strings.TrimPrefix(filepath.Base(name), "NNstate_")
+		arm := strings.TrimPrefix(golden.Base(name), "NNstate_")
 		f := must[*os.File](t)(os.Open(golden.Path(t, "spectra/nn/weights_"+arm+".npy")))
 		defer f.Close()
 		want := must[*tensor.Tensor](t)(tensor.ReadNPY(f)).Float64s()
