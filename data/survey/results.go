@@ -12,10 +12,13 @@ import (
 // Results are the fits of the fibers that were chosen of a DESI file, one Row per chosen fiber and in
 // the same order.
 type Results struct {
-	Source    *DESI
-	Chosen    *Chosen
-	Rows      []Row
-	NoCCF     bool // whether fits did not start from a cross-correlation: leaves out VRAD_CCF
+	Source *DESI
+	Chosen *Chosen
+	Rows   []Row
+	NoCCF  bool // whether fits did not start from a cross-correlation: leaves out VRAD_CCF
+	// More adds columns that the reference does not have, at the end: VRAD_ERR_MARGINAL, VSINI_ERR, MODEL_P
+	// and MODEL_OK.
+	More      bool
 	Libraries []LibraryVersion
 	Software  [][2]string // names and versions of programs
 	Command   string      // command line; default: not written
@@ -36,7 +39,9 @@ type Row struct {
 	VRadErr      float64
 	VRadSkew     float64
 	VRadKurt     float64 // 3 for a normal distribution
+	VRadMarginal float64 // standard deviation of the velocity over all other parameters, km/s
 	VSini        float64 // km/s
+	VSiniErr     float64 // km/s
 	LogG         float64
 	LogGErr      float64
 	Teff         float64 // K
@@ -45,10 +50,19 @@ type Row struct {
 	FeHErr       float64
 	Alpha        float64
 	AlphaErr     float64
-	VRadCCF      float64 // velocity of the cross-correlation, km/s
+	Others       []Parameter // of a library with other parameters than these four; the same ones in all rows
+	P            float64     // probability of residuals as bad as these if the model is right
+	Disagrees    bool        // whether the verdict is that the model disagrees with the data
+	VRadCCF      float64     // velocity of the cross-correlation, km/s
 	Arms         []ArmFit
 	BadHessian   bool
 	WarningFlags int64 // RVS_WARN, see Warn
+}
+
+// Parameter is a parameter of a library by its name, with its standard deviation.
+type Parameter struct {
+	Name       string
+	Value, Err float64
 }
 
 // ArmFit is what a fit says of one arm; several exposures are summed.
@@ -116,6 +130,9 @@ func (r *Results) check() error {
 		return bad(r.Source.Name, "", "%d fibers were chosen, and there are %d fits", len(r.Chosen.Rows), len(r.Rows))
 	}
 	for i := range r.Rows {
+		if have, want := len(r.Rows[i].Others), len(r.others()); r.Rows[i].Fitted && have != want {
+			return bad(r.Source.Name, "", "fit %d has %d parameters of its own, others have %d", i, have, want)
+		}
 		for _, a := range r.Rows[i].Arms {
 			if n := len(r.Source.Wave(a.Arm)); a.Spectrum != nil && len(a.Spectrum) != n || n == 0 {
 				return bad(r.Source.Name, a.Arm, "the model of fit %d has %d pixels: want %d", i, len(a.Spectrum), n)
@@ -131,7 +148,8 @@ var comments = map[string]string{"VRAD": "Radial velocity", "VRAD_ERR": "Radial 
 	"LOGG_ERR": "Log of surface gravity uncertainty", "TEFF_ERR": "Effective temperature uncertainty", "FEH_ERR": "[Fe/H] uncertainty from template fitting", "ALPHAFE_ERR": "[alpha/Fe] uncertainty from template fitting",
 	"CHISQ_TOT": "Total chi-square for all arms", "NPIX_TOT": "Total number of unmasked pixels fitted", "CHISQ_C_TOT": "Total chi-square for all arms for polynomial only fit",
 	"VRAD_CCF": "Initial velocity from cross-correlation", "TARGETID": "DESI targetid", "EXPID": "DESI exposure id", "SUCCESS": "Did we succeed or fail", "RVS_WARN": "RVSpecFit warning flag",
-	"RR_Z": "Redrock redshift", "RR_SPECTYPE": "Redrock spectype", "RR_SUBTYPE": "Redrock spectroscopic subtype"}
+	"RR_Z": "Redrock redshift", "RR_SPECTYPE": "Redrock spectype", "RR_SUBTYPE": "Redrock spectroscopic subtype",
+	"VRAD_ERR_MARGINAL": "Radial velocity error, other parameters free", "VSINI_ERR": "Stellar rotation velocity error", "MODEL_P": "Least adjusted p-value of the fit", "MODEL_OK": "Does the model agree with the data"}
 
 // TableName and ModelName return the names of the files for the spectra of a file, as rvspecfit names
 // them: with rvtab_ and rvmod_ before the name.
@@ -267,6 +285,11 @@ func (r *Results) columns() ([]fits.Data, error) {
 	number("FEH_ERR", "", func(r *Row) float64 { return r.FeHErr })
 	number("ALPHAFE", "", func(r *Row) float64 { return r.Alpha })
 	number("ALPHAFE_ERR", "", func(r *Row) float64 { return r.AlphaErr })
+	for i := range r.others() {
+		name := strings.ToUpper(r.others()[i].Name)
+		number(name, "", func(r *Row) float64 { return r.Others[i].Value })
+		number(name+"_ERR", "", func(r *Row) float64 { return r.Others[i].Err })
+	}
 	number("CHISQ_TOT", "", func(r *Row) float64 { v, _, _ := r.totals(); return v })
 	number("CHISQ_C_TOT", "", func(r *Row) float64 { _, v, _ := r.totals(); return v })
 	pixels, unknown, warn, success := make([]int64, n), make([]bool, n), make([]int64, n), make([]bool, n)
@@ -318,7 +341,28 @@ func (r *Results) columns() ([]fits.Data, error) {
 	for i, row := range r.Chosen.Rows {
 		z[i], spec[i], sub[i] = r.Chosen.Z[row], r.Chosen.SpecType[row], r.Chosen.SubType[row]
 	}
-	return append(out, fits.Data{Name: "SUCCESS", Values: success}, fits.Data{Name: "RR_Z", Values: z}, fits.Data{Name: "RR_SPECTYPE", Values: spec}, fits.Data{Name: "RR_SUBTYPE", Values: sub}), nil
+	out = append(out, fits.Data{Name: "SUCCESS", Values: success}, fits.Data{Name: "RR_Z", Values: z}, fits.Data{Name: "RR_SPECTYPE", Values: spec}, fits.Data{Name: "RR_SUBTYPE", Values: sub})
+	if r.More {
+		number("VRAD_ERR_MARGINAL", kms, func(r *Row) float64 { return r.VRadMarginal })
+		number("VSINI_ERR", kms, func(r *Row) float64 { return r.VSiniErr })
+		number("MODEL_P", "", func(r *Row) float64 { return r.P })
+		agrees := make([]bool, n)
+		for i := range r.Rows {
+			agrees[i] = r.Rows[i].Fitted && !r.Rows[i].Disagrees
+		}
+		out = append(out, fits.Data{Name: "MODEL_OK", Values: agrees})
+	}
+	return out, nil
+}
+
+// others returns the parameters that the library has besides those with columns of their own.
+func (r *Results) others() []Parameter {
+	for i := range r.Rows {
+		if r.Rows[i].Fitted {
+			return r.Rows[i].Others
+		}
+	}
+	return nil
 }
 
 // take returns some rows of a column of FIBERMAP, with its type and unit.

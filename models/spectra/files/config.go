@@ -1,0 +1,144 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// Config is what a configuration file of rvspecfit says. Velocities are in km/s.
+type Config struct {
+	File string `yaml:"-"` // where it was read; "" if it was not
+
+	// Library is the folder of the templates, or a file in the open format.
+	Library string  `yaml:"template_lib"`
+	MinVel  float64 `yaml:"min_vel"`
+	MaxVel  float64 `yaml:"max_vel"`
+	// VelStep is the step of scans over all velocities, LeastVelStep the one below which they are not refined.
+	VelStep      float64 `yaml:"vel_step0"`
+	LeastVelStep float64 `yaml:"min_vel_step"`
+	MaxVsini     float64 `yaml:"max_vsini"`
+	// Continuum says whether first guesses divide by the continuum.
+	Continuum bool `yaml:"ccf_continuum_normalize"`
+	// Sigma0 is the standard deviation of the lines of the templates, in Angstrom, by arm (b, r, z): what
+	// resolution matrices are relieved of.
+	Sigma0 map[string]float64 `yaml:"lsf_sigma0_angstrom"`
+
+	// Unused are keys without a meaning here, in the order of the file.
+	Unused []string `yaml:"-"`
+}
+
+// DefaultConfig returns the settings of a file that says nothing.
+func DefaultConfig() *Config {
+	return &Config{MinVel: -1000, MaxVel: 1000, VelStep: 5, LeastVelStep: 0.2, MaxVsini: 500, Continuum: true, Sigma0: map[string]float64{"b": 0.5, "r": 0.5, "z": 0.5}}
+}
+
+// known are keys of the reference that need no setting here: there is one kind of search, and rotation
+// starts at 0.
+var known = []string{"second_minimizer", "min_vsini"}
+
+// ReadConfig reads a configuration in YAML. Keys that it leaves out keep their defaults.
+func ReadConfig(name string) (*Config, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	c := DefaultConfig()
+	c.File = name
+	var doc yaml.Node
+	if err := yaml.Unmarshal(b, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(doc.Content) == 0 {
+		return c, nil
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s: want keys and values, such as template_lib: FOLDER", name)
+	}
+	if err := top.Decode(c); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	keys := []string{"template_lib", "min_vel", "max_vel", "vel_step0", "min_vel_step", "max_vsini", "ccf_continuum_normalize", "lsf_sigma0_angstrom"}
+	for i := 0; i < len(top.Content); i += 2 {
+		if k := top.Content[i].Value; !slices.Contains(keys, k) && !slices.Contains(known, k) {
+			if near := spelling.Meant(k, keys); near != "" {
+				k += " (did you mean " + near + "?)"
+			}
+			c.Unused = append(c.Unused, k)
+		}
+	}
+	return c, c.check()
+}
+
+func (c *Config) check() error {
+	var list []error
+	say := func(format string, v ...any) {
+		at := c.File
+		if at == "" {
+			at = "settings"
+		}
+		list = append(list, fmt.Errorf(at+": "+format, v...))
+	}
+	if !(c.MinVel < c.MaxVel) || math.IsInf(c.MinVel, 0) || math.IsInf(c.MaxVel, 0) {
+		say("min_vel %g and max_vel %g: want an ascending range in km/s", c.MinVel, c.MaxVel)
+	}
+	if !(c.VelStep > 0) || !(c.LeastVelStep > 0) || math.IsInf(c.VelStep, 1) || math.IsInf(c.LeastVelStep, 1) {
+		say("vel_step0 %g and min_vel_step %g: want steps above 0 in km/s", c.VelStep, c.LeastVelStep)
+	}
+	if n := (c.MaxVel - c.MinVel) / c.VelStep; n > 1e6 {
+		say("min_vel %g, max_vel %g and vel_step0 %g: %.3g velocities, want at most 1e6", c.MinVel, c.MaxVel, c.VelStep, n)
+	}
+	if !(c.MaxVsini > 0) || math.IsInf(c.MaxVsini, 1) {
+		say("max_vsini %g: want a velocity above 0 in km/s", c.MaxVsini)
+	}
+	for _, arm := range slices.Sorted(maps.Keys(c.Sigma0)) {
+		if s := c.Sigma0[arm]; !(s > 0) || math.IsInf(s, 1) {
+			say("lsf_sigma0_angstrom of arm %s is %g: want a width above 0 in Angstrom", arm, s)
+		}
+	}
+	return errors.Join(list...)
+}
+
+// library returns where the templates are: as the configuration names them from the working directory, or
+// from its own folder.
+func (c *Config) library() (string, error) {
+	if c.Library == "" {
+		return "", errors.New("no library of templates: give template_lib in the configuration, or a library")
+	}
+	_, err := os.Stat(c.Library)
+	if err == nil {
+		return c.Library, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) && c.File != "" && !filepath.IsAbs(c.Library) {
+		beside := filepath.Join(filepath.Dir(c.File), c.Library)
+		if _, e := os.Stat(beside); e == nil {
+			return beside, nil
+		}
+	}
+	return "", fmt.Errorf("the library of templates: %w", err)
+}
+
+// setups lists the arms that a folder has an interpolator for.
+func setups(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var list []string
+	for _, e := range entries {
+		if name, ok := strings.CutPrefix(e.Name(), "interp_"); ok {
+			if name, ok = strings.CutSuffix(name, ".h5"); ok {
+				list = append(list, name)
+			}
+		}
+	}
+	return list, err
+}

@@ -1,0 +1,375 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/models/spectra"
+	sim "github.com/euryale-dev/euryale/sim/spectra"
+)
+
+// DESIJob says which fibers of a file to fit, and where results go.
+type DESIJob struct {
+	Select survey.Selection
+	// Table and Models are the files of results: rvtab_ and rvmod_. Default: not written.
+	Table, Models string
+	// More adds columns that the reference does not have: see [survey.Results].
+	More     bool
+	Command  string      // command line, for the headers
+	Software [][2]string // names and versions of programs, for the headers
+	// Started is told how many fibers there are to fit, and how many of them an earlier run has done; Done
+	// how many more are; Note what a user may want to know. Default: nobody is told.
+	Started func(fibers, before int)
+	Done    func(fibers, failed int)
+	Note    func(text string)
+	// Fitted is given each fit that is made, for plots; the star and the fit are the caller's. Calls are made
+	// one after another.
+	Fitted func(id int64, star *spectra.Star, o *Outcome)
+	// Rows are the rows of FIBERMAP to fit, of those that are selected. Default: all.
+	Rows func(row int) bool
+}
+
+// DESIOutcome says how a file went.
+type DESIOutcome struct {
+	Fibers    int // that were chosen
+	Fitted    int
+	Misfits   int // fits whose verdict is that the model disagrees with the data
+	Warned    int // with a bit in RVS_WARN
+	Results   *survey.Results
+	FirstFail error // why the first fiber without a fit has none
+}
+
+// perCall is the number of fibers that are read and fitted in one call: enough to keep all threads busy.
+const perCall = 64
+
+// DESI fits the fibers of a coadd- or spectra- file and writes the tables. What is fitted is kept in a
+// journal beside the table until that is complete, so that the same call goes on where a process ended. When
+// ctx ends it returns ctx.Err().
+func (p *Pipeline) DESI(ctx context.Context, name string, job DESIJob) (*DESIOutcome, error) {
+	d, err := survey.OpenDESI(name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	chosen, err := d.Select(job.Select)
+	if err != nil {
+		return nil, err
+	}
+	if job.Rows != nil {
+		chosen.Rows = slices.DeleteFunc(chosen.Rows, func(row int) bool { return !job.Rows(row) })
+	}
+	out := &DESIOutcome{Fibers: len(chosen.Rows), Results: &survey.Results{Source: d, Chosen: chosen, NoCCF: p.s.BruteForce, More: job.More, Command: job.Command, Software: job.Software, Config: p.s.Config.File}}
+	r := out.Results
+	if len(chosen.Rows) > 0 {
+		e, err := p.engine(setupsOf(chosen.Arms))
+		if err != nil {
+			return nil, err
+		}
+		r.Libraries = e.versions
+		if err := p.fibers(ctx, e, d, job, out); err != nil {
+			return out, err
+		}
+	}
+	if job.Models != "" {
+		if err := r.WriteModels(job.Models); err != nil {
+			return out, err
+		}
+	}
+	if job.Table != "" {
+		if err := r.WriteTable(job.Table); err != nil {
+			return out, err
+		}
+		if err := os.Remove(journalOf(job.Table)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// setupsOf returns the names of DESI's arms in a library.
+func setupsOf(arms []string) (list []string) {
+	for _, a := range arms {
+		list = append(list, "desi_"+a)
+	}
+	return list
+}
+
+// fibers fits the chosen fibers, or takes them from the journal.
+func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DESIJob, out *DESIOutcome) error {
+	r := out.Results
+	r.Rows = make([]survey.Row, len(r.Chosen.Rows))
+	done := make([]bool, len(r.Rows))
+	var j *journal
+	if job.Table != "" {
+		var err error
+		if j, err = p.openJournal(d, job, r.Chosen, r.Rows, done); err != nil {
+			return err
+		}
+		defer j.close()
+	}
+	var left []int
+	for i, ok := range done {
+		if ok {
+			out.count(&r.Rows[i])
+		} else {
+			left = append(left, i)
+		}
+	}
+	if job.Started != nil {
+		job.Started(len(r.Rows), len(r.Rows)-len(left))
+	}
+	for part := range slices.Chunk(left, perCall*max(1, p.s.Threads/2)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.someFibers(ctx, e, d, job, out, part); err != nil {
+			return err
+		}
+		if j != nil {
+			if err := j.add(r.Rows, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *DESIOutcome) count(row *survey.Row) {
+	if row.Fitted {
+		o.Fitted++
+	}
+	if row.WarningFlags != 0 {
+		o.Warned++
+	}
+	if row.Fitted && row.Disagrees {
+		o.Misfits++
+	}
+}
+
+// someFibers fits some of the chosen fibers.
+func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, job DESIJob, out *DESIOutcome, part []int) error {
+	r := out.Results
+	var stars []spectra.Star
+	var place []int
+	failed := 0
+	fail := func(i int, err error) {
+		failed++
+		r.Rows[i] = survey.Row{WarningFlags: survey.WarnSpectrum}
+		if out.FirstFail == nil {
+			out.FirstFail = err
+		}
+		if job.Note != nil {
+			job.Note(err.Error())
+		}
+	}
+	for _, i := range part {
+		star, err := p.fiber(d, r.Chosen, r.Chosen.Rows[i])
+		switch {
+		case err != nil:
+			fail(i, err)
+		case star == nil:
+			fail(i, fmt.Errorf("%s: target %d (row %d) has no data that can be used", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
+		default:
+			stars, place = append(stars, *star), append(place, i)
+		}
+	}
+	outcomes, err := e.fit(ctx, stars)
+	if err != nil {
+		return err
+	}
+	for k := range outcomes {
+		i, o := place[k], &outcomes[k]
+		if o.Fit.Err != nil {
+			fail(i, fmt.Errorf("%s: target %d (row %d): %w", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i], o.Fit.Err))
+			continue
+		}
+		r.Rows[i] = p.row(o)
+		if job.Fitted != nil {
+			job.Fitted(d.TargetID[r.Chosen.Rows[i]], &stars[k], o)
+		}
+	}
+	for _, i := range part {
+		out.count(&r.Rows[i])
+	}
+	if job.Done != nil {
+		job.Done(len(part), failed)
+	}
+	return nil
+}
+
+// fiber returns the star of a row of FIBERMAP; nil if it has no data that can be used.
+func (p *Pipeline) fiber(d *survey.DESI, chosen *survey.Chosen, row int) (*spectra.Star, error) {
+	arms, err := d.Fiber(row, chosen.Arms, p.s.Resolution)
+	if err != nil || len(arms) == 0 {
+		return nil, err
+	}
+	star := &spectra.Star{Name: fmt.Sprint(d.TargetID[row])}
+	for _, a := range arms {
+		s, err := p.spectrum(a)
+		if err != nil {
+			return nil, fmt.Errorf("%s: target %d (row %d): %w", d.Name, d.TargetID[row], row, err)
+		}
+		star.Spectra = append(star.Spectra, *s)
+	}
+	return star, nil
+}
+
+// spectrum turns a prepared arm into what is fitted.
+func (p *Pipeline) spectrum(a *survey.Arm) (*spectra.Spectrum, error) {
+	s := &spectra.Spectrum{Arm: a.Name, Lam: a.Wave, Flux: a.Flux, Err: a.Err, Bad: a.Bad}
+	if a.Resolution == nil {
+		return s, nil
+	}
+	letter := a.Name[len(a.Name)-1:]
+	sigma, ok := p.s.Config.Sigma0[letter]
+	if !ok {
+		return nil, fmt.Errorf("the configuration has no lsf_sigma0_angstrom of arm %s: it says how wide the lines of the templates are", letter)
+	}
+	var err error
+	s.Resolution, err = sim.DESIResolution(a.Resolution, a.Diagonals, sigma, a.Wave[1]-a.Wave[0])
+	return s, err
+}
+
+// row turns an outcome into a row of the table.
+func (p *Pipeline) row(o *Outcome) survey.Row {
+	f := &o.Fit
+	r := survey.Row{Fitted: true, VRad: f.Velocity.Vel, VRadErr: f.Velocity.SD, VRadSkew: f.Velocity.Skewness, VRadKurt: f.Velocity.Kurtosis, VRadCCF: o.Guess, BadHessian: f.BadHessian}
+	if _, fixed := p.s.Fixed[spectra.Vel]; fixed {
+		r.VRad, r.VRadErr = f.X[0], math.NaN()
+	}
+	r.VSini, r.VSiniErr = f.X[1], f.SD[1]
+	r.VRadMarginal = f.SD[0]
+	r.Teff, r.TeffErr = p.value(f, "teff")
+	r.LogG, r.LogGErr = p.value(f, "logg")
+	r.FeH, r.FeHErr = p.value(f, "feh")
+	r.Alpha, r.AlphaErr = p.value(f, "alpha")
+	for _, name := range f.Names[2:] {
+		if !slices.Contains([]string{"teff", "logg", "feh", "alpha"}, name) {
+			x, sd := p.value(f, name)
+			r.Others = append(r.Others, survey.Parameter{Name: name, Value: x, Err: sd})
+		}
+	}
+	r.P = math.NaN()
+	if f.Verdict != nil {
+		r.P, r.Disagrees = f.Verdict.P, !f.Verdict.OK
+	}
+	for _, s := range f.Spectra {
+		arm := s.Arm[len(s.Arm)-1:]
+		k := slices.IndexFunc(r.Arms, func(a survey.ArmFit) bool { return a.Arm == arm })
+		if k < 0 {
+			r.Arms = append(r.Arms, survey.ArmFit{Arm: arm, Spectrum: make([]float32, len(s.Model))})
+			k = len(r.Arms) - 1
+			for i, v := range s.Model {
+				r.Arms[k].Spectrum[i] = float32(v)
+			}
+		}
+		a := &r.Arms[k]
+		a.Chisq += s.ChiSquare
+		a.ChisqC += s.ContinuumOnly
+		a.Pixels += s.Pixels
+	}
+	r.WarningFlags = r.Warn(p.s.Config.MinVel, p.s.Config.MaxVel)
+	return r
+}
+
+// journal keeps the rows of a table that is not complete yet.
+type journal struct {
+	file *os.File
+}
+
+const journalKind, journalVersion = "SPECTRA-JOURNAL", 1
+
+// journalOf returns the name of the journal of a table.
+func journalOf(table string) string { return table + ".journal" }
+
+// openJournal opens the journal of a table, and takes over the rows in it if it is of the same work. What
+// follows the last complete entry, where a process was killed, is cut off.
+func (p *Pipeline) openJournal(d *survey.DESI, job DESIJob, chosen *survey.Chosen, rows []survey.Row, done []bool) (*journal, error) {
+	key, err := p.key(d, chosen)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(journalOf(job.Table), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	good, same := int64(0), false
+	err = checkpoint.Read(f, journalKind, journalVersion, func(e *checkpoint.Decoder) { same = e.String() == key })
+	for err == nil && same {
+		if good, err = f.Seek(0, io.SeekCurrent); err != nil {
+			break
+		}
+		err = checkpoint.Read(f, journalKind, journalVersion, func(e *checkpoint.Decoder) {
+			i := e.Int()
+			var row survey.Row
+			e.Value(&row)
+			if e.Err() == nil && i >= 0 && i < len(rows) {
+				rows[i], done[i] = row, true
+			}
+		})
+	}
+	if same {
+		_, err = f.Seek(good, io.SeekStart)
+	} else if _, err = f.Seek(0, io.SeekStart); err == nil {
+		good = 0
+		err = checkpoint.Write(f, journalKind, journalVersion, func(e *checkpoint.Encoder) { e.String(key) })
+		if err == nil {
+			good, err = f.Seek(0, io.SeekCurrent)
+		}
+	}
+	if err == nil {
+		err = f.Truncate(good)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &journal{f}, nil
+}
+
+// key is a hash of all that a row depends on.
+func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen) (string, error) {
+	st, err := os.Stat(d.Name)
+	if err != nil {
+		return "", err
+	}
+	lib, err := os.Stat(p.library)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	s := p.s
+	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), p.library, lib.ModTime().UTC().Format(time.RFC3339Nano), chosen.Rows, chosen.Arms)
+	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// add appends rows.
+func (j *journal) add(rows []survey.Row, which []int) error {
+	var b bytes.Buffer
+	for _, i := range which {
+		if err := checkpoint.Write(&b, journalKind, journalVersion, func(e *checkpoint.Encoder) {
+			e.Int(i)
+			e.Value(rows[i])
+		}); err != nil {
+			return err
+		}
+	}
+	if _, err := j.file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("%s: %w: is the disk full?", j.file.Name(), err)
+	}
+	return j.file.Sync()
+}
+
+func (j *journal) close() { j.file.Close() }

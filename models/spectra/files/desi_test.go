@@ -1,0 +1,167 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/golden"
+)
+
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// libraryFolder brings the files of the reference's library together, as rvspecfit keeps them: with the
+// interpolator nn or grid.
+func libraryFolder(t testing.TB, kind string) string {
+	dir := t.TempDir()
+	link := func(name, as string) {
+		b := must[[]byte](t)(os.ReadFile(golden.Path(t, name)))
+		if err := os.WriteFile(filepath.Join(dir, as), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	each := func(pattern string, rename func(base string) string) {
+		for _, name := range golden.Glob(t, pattern) {
+			base := name[strings.LastIndex(name, "/")+1:]
+			link(name, rename(base))
+		}
+	}
+	same := func(base string) string { return base }
+	if kind == "nn" {
+		each("spectra/nn/interp_nn_*.h5", func(base string) string { return strings.Replace(base, "interp_nn_", "interp_", 1) })
+		each("spectra/nn/NNstate_*.sav", same)
+	} else {
+		each("spectra/library/interp_*.h5", same)
+		each("spectra/library/interpdat_*.npy", same)
+	}
+	each("spectra/ccf/ccf_*.h5", same)
+	each("spectra/ccf/ccfmod_*.npy", same)
+	return dir
+}
+
+type desiRun struct {
+	Run      string     `json:"run"`
+	Library  string     `json:"library"`
+	Args     []string   `json:"args"`
+	Status   []string   `json:"status_file"`
+	Columns  [][]string `json:"columns"`
+	NTab     int        `json:"ntab"`
+	Settings map[string]any
+}
+
+// The runs of the reference: the same rows, columns and flags, chi-squares no more than 1.001 of its own, and
+// velocities and parameters within the tolerances that its README gives.
+func TestRunsOfTheReference(t *testing.T) {
+	var all struct {
+		Config map[string]any `json:"config"`
+		Runs   []desiRun      `json:"runs"`
+	}
+	golden.JSON(t, &all, "spectra", "desi", "runs.json")
+	for _, run := range all.Runs {
+		t.Run(run.Run, func(t *testing.T) {
+			dir := t.TempDir()
+			config := filepath.Join(dir, "config.yaml")
+			all.Config["template_lib"] = libraryFolder(t, run.Library)
+			if err := os.WriteFile(config, must[[]byte](t)(yaml.Marshal(all.Config)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			s := Settings{Config: must[*Config](t)(ReadConfig(config))}
+			job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits"), Note: func(text string) { t.Log(text) }}
+			for i, a := range run.Args {
+				switch a {
+				case "--zbest_select":
+					job.Select.StarsOnly = true
+				case "--zbest_include":
+					job.Select.WithRedshifts = true
+				case "--minsn":
+					fmt.Sscan(run.Args[i+1], &job.Select.MinSN)
+				case "--fitarm":
+					job.Select.Arms = strings.Split(run.Args[i+1], ",")
+				case "--resolution_matrix":
+					s.Resolution = true
+				case "--npoly":
+					fmt.Sscan(run.Args[i+1], &s.Continuum)
+				case "--no_ccf_continuum_normalize":
+					s.Config.Continuum = false
+				}
+			}
+			p := must[*Pipeline](t)(New(s))
+			out := must[*DESIOutcome](t)(p.DESI(context.Background(), golden.Path(t, "spectra/desi/coadd-synth-1.fits"), job))
+			if out.Fibers != run.NTab {
+				t.Errorf("%d fibers: want %d", out.Fibers, run.NTab)
+			}
+			if _, err := os.Stat(journalOf(job.Table)); !os.IsNotExist(err) {
+				t.Errorf("the journal is still there: %v", err)
+			}
+			sameFits(t, job.Table, golden.Path(t, "spectra/desi/"+run.Run+"_rvtab_coadd-synth-1.fits"))
+		})
+	}
+}
+
+func sameFits(t *testing.T, ours, theirs string) {
+	read := func(file string) *fits.Table {
+		f := must[*fits.File](t)(fits.Open(file))
+		t.Cleanup(func() { f.Close() })
+		return must[*fits.Table](t)(f.Table("RVTAB"))
+	}
+	a, b := read(ours), read(theirs)
+	number := func(x *fits.Table, name string) []float64 {
+		return must[[]float64](t)(must[*fits.Column](t)(x.Column(name)).Float64s())
+	}
+	names := func(x *fits.Table) (list []string) {
+		for _, c := range x.Columns() {
+			list = append(list, c.Name)
+		}
+		return list
+	}
+	if got, want := names(a), names(b); !slices.Equal(got, want) {
+		t.Errorf("columns %v: want %v", got, want)
+	}
+	warn, wantWarn := number(a, "RVS_WARN"), number(b, "RVS_WARN")
+	if !slices.Equal(warn, wantWarn) {
+		t.Errorf("RVS_WARN %v: want %v", warn, wantWarn)
+	}
+	chi, wantChi := number(a, "CHISQ_TOT"), number(b, "CHISQ_TOT")
+	for i := range chi {
+		if int64(wantWarn[i])&survey.WarnSpectrum != 0 {
+			continue
+		}
+		if !(chi[i] <= 1.001*wantChi[i]) {
+			t.Errorf("row %d: chi-square %.2f: want %.2f", i, chi[i], wantChi[i])
+		}
+		if chi[i] < wantChi[i]-0.5 {
+			t.Logf("row %d: chi-square %.2f is lower than %.2f", i, chi[i], wantChi[i])
+			continue
+		}
+		near := func(name, err string, part float64) {
+			x, want, sd := number(a, name)[i], number(b, name)[i], number(a, err)[i]
+			if e := number(b, err)[i]; name == "VRAD" || !(sd > 0) {
+				sd = e
+			}
+			if !(math.Abs(x-want) <= part*sd) {
+				t.Errorf("row %d: %s %.5g +- %.3g: want %.5g +- %.3g", i, name, x, number(a, err)[i], want, number(b, err)[i])
+			}
+		}
+		near("VRAD", "VRAD_ERR", 0.1)
+		for _, name := range []string{"TEFF", "LOGG", "FEH", "ALPHAFE"} {
+			near(name, name+"_ERR", 0.3)
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/spectra"
+	sim "github.com/euryale-dev/euryale/sim/spectra"
+)
+
+// Settings are those of a pipeline.
+type Settings struct {
+	Config *Config // default: DefaultConfig
+	// Continuum is the number of functions of the continuum. Default 10.
+	Continuum int
+	Chebyshev bool // whether these are Chebyshev polynomials
+	// Resolution uses the resolution matrices of DESI's files.
+	Resolution bool
+	// BruteForce takes first guesses from a grid of parameters. Default: from cross-correlation.
+	BruteForce bool
+	// Conditional reports the errors of parameters with velocity and rotation held, as the reference does.
+	// Default: those of the inverse Hessian of all.
+	Conditional bool
+	Rotation    sim.Rotation
+	Fixed       map[string]float64
+	Priors      map[string]string  // such as normal(5500,100): see dist.Parse
+	Floor       map[string]float64 // added to the errors in quadrature, by arm
+	NoVerdict   bool
+	Load        spectra.LoadSettings
+	Threads     int // default GOMAXPROCS
+	Backend     ad.Backend
+}
+
+// Pipeline fits files of spectra with one library and the same settings. It is safe for concurrent use.
+type Pipeline struct {
+	s       Settings
+	library string // folder of rvspecfit's files, or a file in the open format
+	priors  map[string]dist.Dist
+
+	mu      sync.Mutex
+	engines map[string]*engine
+}
+
+// engine has what some arms need.
+type engine struct {
+	fitter   *spectra.Fitter
+	params   []string
+	versions []survey.LibraryVersion
+	guess    guesser
+}
+
+// guesser finds where the fits of stars begin: their Starts. Stars are those of one call of Fit; an error of
+// one ends no other.
+type guesser interface {
+	guess(ctx context.Context, stars []spectra.Star) ([]firstGuess, error)
+}
+
+// firstGuess is what a guesser says of a star.
+type firstGuess struct {
+	starts []spectra.Start
+	vel    float64 // km/s; NaN if only scans of the fit find it
+	err    error
+}
+
+// New checks the settings. The library is read when it is needed.
+func New(s Settings) (*Pipeline, error) {
+	if s.Config == nil {
+		s.Config = DefaultConfig()
+	}
+	if s.Continuum == 0 {
+		s.Continuum = 10
+	}
+	if s.Threads == 0 {
+		s.Threads = runtime.GOMAXPROCS(0)
+	}
+	if err := s.Config.check(); err != nil {
+		return nil, err
+	}
+	dir, err := s.Config.library()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pipeline{s: s, library: dir, priors: map[string]dist.Dist{}, engines: map[string]*engine{}}
+	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
+		if p.priors[name], err = dist.Parse(s.Priors[name]); err != nil {
+			return nil, fmt.Errorf("the prior of %s: %w", name, err)
+		}
+	}
+	return p, nil
+}
+
+// Library returns the folder or the file of the templates.
+func (p *Pipeline) Library() string { return p.library }
+
+// Arms lists the arms of the library.
+func (p *Pipeline) Arms() ([]string, error) {
+	if p.isFolder() {
+		names, err := setups(p.library)
+		if err == nil && len(names) == 0 {
+			err = fmt.Errorf("%s has no interp_SETUP.h5: it is no library of templates", p.library)
+		}
+		return names, err
+	}
+	e, err := p.engine(nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, v := range e.versions {
+		names = append(names, v.Setup)
+	}
+	return names, nil
+}
+
+func (p *Pipeline) isFolder() bool {
+	st, err := os.Stat(p.library)
+	return err == nil && st.IsDir()
+}
+
+// engine returns what fits spectra of some arms; nil stands for all arms of a file in the open format.
+func (p *Pipeline) engine(arms []string) (*engine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := strings.Join(arms, " ")
+	if e := p.engines[key]; e != nil {
+		return e, nil
+	}
+	var list []*rvspecfit.Library
+	var err error
+	if p.isFolder() {
+		for _, arm := range arms {
+			l, err := rvspecfit.Load(p.library, arm)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, l)
+		}
+	} else {
+		if list, _, err = rvspecfit.ReadOpen(p.library); err != nil {
+			return nil, err
+		}
+		if arms != nil {
+			if list, err = choose(p.library, list, arms); err != nil {
+				return nil, err
+			}
+		}
+	}
+	lib, err := spectra.From(list, p.s.Load)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.library, err)
+	}
+	c := p.s.Config
+	rotation := p.s.Rotation
+	rotation.MaxVsini = c.MaxVsini
+	e := &engine{params: lib.Params}
+	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
+		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, Threads: p.s.Threads, Backend: p.s.Backend})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range list {
+		e.versions = append(e.versions, survey.LibraryVersion{Setup: l.Setup, Revision: l.Revision, Software: l.Software})
+	}
+	e.guess = middle{lib}
+	p.engines[key] = e
+	return e, nil
+}
+
+// choose returns some arms of a list, in their order.
+func choose(file string, list []*rvspecfit.Library, arms []string) (some []*rvspecfit.Library, err error) {
+	var names []string
+	for _, l := range list {
+		names = append(names, l.Setup)
+	}
+	for _, arm := range arms {
+		k := slices.Index(names, arm)
+		if k < 0 {
+			return nil, fmt.Errorf("%s has no arm %s: it has %s", file, arm, strings.Join(names, ", "))
+		}
+		some = append(some, list[k])
+	}
+	return some, nil
+}
+
+// Outcome is what a pipeline finds of a star.
+type Outcome struct {
+	Fit spectra.Fit
+	// Guess is the velocity of the first guess in km/s; NaN if there is none.
+	Guess float64
+}
+
+// Fit makes first guesses of stars without any, and fits them. Stars have spectra of the same arms, named as
+// in the library. An error of one star is in its Fit.
+func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
+	var arms []string
+	for i := range stars {
+		for _, s := range stars[i].Spectra {
+			if !slices.Contains(arms, s.Arm) {
+				arms = append(arms, s.Arm)
+			}
+		}
+	}
+	if len(arms) == 0 {
+		return nil, errors.New("no spectra")
+	}
+	slices.Sort(arms)
+	e, err := p.engine(arms)
+	if err != nil {
+		return nil, err
+	}
+	return e.fit(ctx, stars)
+}
+
+func (e *engine) fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
+	out := make([]Outcome, len(stars))
+	guesses, err := e.guess.guess(ctx, stars)
+	if err != nil {
+		return nil, err
+	}
+	var todo []spectra.Star
+	var place []int
+	for i := range stars {
+		g := guesses[i]
+		out[i] = Outcome{Fit: spectra.Fit{Star: stars[i].Name, Names: e.fitter.Names(), Err: g.err}, Guess: g.vel}
+		if g.err != nil {
+			continue
+		}
+		star := stars[i]
+		if len(star.Starts) == 0 {
+			star.Starts = g.starts
+		}
+		todo, place = append(todo, star), append(place, i)
+	}
+	fits, err := e.fitter.Fit(ctx, todo)
+	for k := range fits {
+		out[place[k]].Fit = fits[k]
+	}
+	return out, err
+}
+
+// value returns a parameter of a fit and its error; NaN for one that the library does not have.
+func (p *Pipeline) value(f *spectra.Fit, name string) (x, sd float64) {
+	k := slices.Index(f.Names, name)
+	if k < 0 || k >= len(f.X) {
+		return math.NaN(), math.NaN()
+	}
+	if p.s.Conditional {
+		return f.X[k], f.Conditional[k]
+	}
+	return f.X[k], f.SD[k]
+}
+
+// base is the last element of a name without what follows the first dot.
+func base(name string) string {
+	b, _, _ := strings.Cut(filepath.Base(name), ".")
+	return b
+}
+
+// middle starts everywhere: placeholder
+type middle struct{ l *spectra.Library }
+
+func (m middle) guess(_ context.Context, stars []spectra.Star) ([]firstGuess, error) {
+	out := make([]firstGuess, len(stars))
+	for i := range out {
+		out[i].vel = math.NaN()
+		for _, t := range []float64{4700, 5500, 6300} {
+			out[i].starts = append(out[i].starts, spectra.Start{Vel: math.NaN(), Vsini: 10, Params: []float64{t, 3, -1, 0.3}})
+		}
+	}
+	return out, nil
+}
