@@ -1,4 +1,4 @@
-package files
+package fitfile
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ import (
 
 // Settings are those of a pipeline.
 type Settings struct {
-	Config *Config // default: DefaultConfig
+	Config *rvspecfit.Config // default: rvspecfit.DefaultConfig
 	// Continuum is the number of functions of the continuum. Default 10.
 	Continuum int
 	Chebyshev bool // whether these are Chebyshev polynomials
@@ -58,6 +57,7 @@ type Pipeline struct {
 type engine struct {
 	fitter   *spectra.Fitter
 	params   []string
+	lam      map[string][]float64 // wavelengths of the templates, by arm
 	versions []survey.LibraryVersion
 	guess    guesser
 }
@@ -78,7 +78,7 @@ type firstGuess struct {
 // New checks the settings. The library is read when it is needed.
 func New(s Settings) (*Pipeline, error) {
 	if s.Config == nil {
-		s.Config = DefaultConfig()
+		s.Config = rvspecfit.DefaultConfig()
 	}
 	if s.Continuum == 0 {
 		s.Continuum = 10
@@ -86,10 +86,10 @@ func New(s Settings) (*Pipeline, error) {
 	if s.Threads == 0 {
 		s.Threads = runtime.GOMAXPROCS(0)
 	}
-	if err := s.Config.check(); err != nil {
+	if err := s.Config.Check(); err != nil {
 		return nil, err
 	}
-	dir, err := s.Config.library()
+	dir, err := s.Config.Templates()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (p *Pipeline) Library() string { return p.library }
 // Arms lists the arms of the library.
 func (p *Pipeline) Arms() ([]string, error) {
 	if p.isFolder() {
-		names, err := setups(p.library)
+		names, err := rvspecfit.Setups(p.library)
 		if err == nil && len(names) == 0 {
 			err = fmt.Errorf("%s has no interp_SETUP.h5: it is no library of templates", p.library)
 		}
@@ -165,13 +165,14 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	c := p.s.Config
 	rotation := p.s.Rotation
 	rotation.MaxVsini = c.MaxVsini
-	e := &engine{params: lib.Params}
+	e := &engine{params: lib.Params, lam: map[string][]float64{}}
 	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
 		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, Threads: p.s.Threads, Backend: p.s.Backend})
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range list {
+		e.lam[l.Setup] = l.Lam
 		e.versions = append(e.versions, survey.LibraryVersion{Setup: l.Setup, Revision: l.Revision, Software: l.Software})
 	}
 	e.guess = middle{lib}
@@ -261,12 +262,6 @@ func (p *Pipeline) value(f *spectra.Fit, name string) (x, sd float64) {
 		return f.X[k], f.Conditional[k]
 	}
 	return f.X[k], f.SD[k]
-}
-
-// base is the last element of a name without what follows the first dot.
-func base(name string) string {
-	b, _, _ := strings.Cut(filepath.Base(name), ".")
-	return b
 }
 
 // middle starts everywhere: placeholder

@@ -1,4 +1,4 @@
-package files
+package fitfile
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/golden"
 )
@@ -82,7 +83,7 @@ func TestRunsOfTheReference(t *testing.T) {
 			if err := os.WriteFile(config, must[[]byte](t)(yaml.Marshal(all.Config)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			s := Settings{Config: must[*Config](t)(ReadConfig(config))}
+			s := Settings{Config: must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(config))}
 			job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits"), Note: func(text string) { t.Log(text) }}
 			for i, a := range run.Args {
 				switch a {
@@ -107,7 +108,7 @@ func TestRunsOfTheReference(t *testing.T) {
 			if out.Fibers != run.NTab {
 				t.Errorf("%d fibers: want %d", out.Fibers, run.NTab)
 			}
-			if _, err := os.Stat(journalOf(job.Table)); !os.IsNotExist(err) {
+			if _, err := os.Stat(job.Table + ".journal"); !os.IsNotExist(err) {
 				t.Errorf("the journal is still there: %v", err)
 			}
 			sameFits(t, job.Table, golden.Path(t, "spectra/desi/"+run.Run+"_rvtab_coadd-synth-1.fits"))

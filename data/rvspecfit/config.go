@@ -1,4 +1,4 @@
-package files
+package rvspecfit
 
 import (
 	"errors"
@@ -78,10 +78,11 @@ func ReadConfig(name string) (*Config, error) {
 			c.Unused = append(c.Unused, k)
 		}
 	}
-	return c, c.check()
+	return c, c.Check()
 }
 
-func (c *Config) check() error {
+// Check says what is wrong with the settings.
+func (c *Config) Check() error {
 	var list []error
 	say := func(format string, v ...any) {
 		at := c.File
@@ -110,9 +111,9 @@ func (c *Config) check() error {
 	return errors.Join(list...)
 }
 
-// library returns where the templates are: as the configuration names them from the working directory, or
+// Templates returns where the templates are: as the configuration names them from the working directory, or
 // from its own folder.
-func (c *Config) library() (string, error) {
+func (c *Config) Templates() (string, error) {
 	if c.Library == "" {
 		return "", errors.New("no library of templates: give template_lib in the configuration, or a library")
 	}
@@ -129,8 +130,8 @@ func (c *Config) library() (string, error) {
 	return "", fmt.Errorf("the library of templates: %w", err)
 }
 
-// setups lists the arms that a folder has an interpolator for.
-func setups(dir string) ([]string, error) {
+// Setups lists the arms that a folder of rvspecfit has an interpolator for, sorted.
+func Setups(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var list []string
 	for _, e := range entries {

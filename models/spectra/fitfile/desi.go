@@ -1,20 +1,15 @@
-package files
+package fitfile
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/euryale-dev/euryale/data/survey"
-	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/models/spectra"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
@@ -50,8 +45,9 @@ type DESIOutcome struct {
 	FirstFail error // why the first fiber without a fit has none
 }
 
-// perCall is the number of fibers that are read and fitted in one call: enough to keep all threads busy.
-const perCall = 64
+// perThread is the number of stars for each thread that are read and fitted in one call: enough to keep all
+// threads busy.
+var perThread = 32
 
 // DESI fits the fibers of a coadd- or spectra- file and writes the tables. What is fitted is kept in a
 // journal beside the table until that is complete, so that the same call goes on where a process ended. When
@@ -90,7 +86,7 @@ func (p *Pipeline) DESI(ctx context.Context, name string, job DESIJob) (*DESIOut
 		if err := r.WriteTable(job.Table); err != nil {
 			return out, err
 		}
-		if err := os.Remove(journalOf(job.Table)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := survey.RemoveJournal(job.Table); err != nil {
 			return out, err
 		}
 	}
@@ -110,13 +106,16 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 	r := out.Results
 	r.Rows = make([]survey.Row, len(r.Chosen.Rows))
 	done := make([]bool, len(r.Rows))
-	var j *journal
+	var j *survey.Journal
 	if job.Table != "" {
-		var err error
-		if j, err = p.openJournal(d, job, r.Chosen, r.Rows, done); err != nil {
+		key, err := p.key(d, r.Chosen)
+		if err != nil {
 			return err
 		}
-		defer j.close()
+		if j, err = survey.OpenJournal(job.Table, key, r.Rows, done); err != nil {
+			return err
+		}
+		defer j.Close()
 	}
 	var left []int
 	for i, ok := range done {
@@ -129,7 +128,7 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 	if job.Started != nil {
 		job.Started(len(r.Rows), len(r.Rows)-len(left))
 	}
-	for part := range slices.Chunk(left, perCall*max(1, p.s.Threads/2)) {
+	for part := range slices.Chunk(left, perThread*p.s.Threads) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -137,7 +136,7 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 			return err
 		}
 		if j != nil {
-			if err := j.add(r.Rows, part); err != nil {
+			if err := j.Add(r.Rows, part); err != nil {
 				return err
 			}
 		}
@@ -283,61 +282,6 @@ func (p *Pipeline) row(o *Outcome) survey.Row {
 	return r
 }
 
-// journal keeps the rows of a table that is not complete yet.
-type journal struct {
-	file *os.File
-}
-
-const journalKind, journalVersion = "SPECTRA-JOURNAL", 1
-
-// journalOf returns the name of the journal of a table.
-func journalOf(table string) string { return table + ".journal" }
-
-// openJournal opens the journal of a table, and takes over the rows in it if it is of the same work. What
-// follows the last complete entry, where a process was killed, is cut off.
-func (p *Pipeline) openJournal(d *survey.DESI, job DESIJob, chosen *survey.Chosen, rows []survey.Row, done []bool) (*journal, error) {
-	key, err := p.key(d, chosen)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(journalOf(job.Table), os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	good, same := int64(0), false
-	err = checkpoint.Read(f, journalKind, journalVersion, func(e *checkpoint.Decoder) { same = e.String() == key })
-	for err == nil && same {
-		if good, err = f.Seek(0, io.SeekCurrent); err != nil {
-			break
-		}
-		err = checkpoint.Read(f, journalKind, journalVersion, func(e *checkpoint.Decoder) {
-			i := e.Int()
-			var row survey.Row
-			e.Value(&row)
-			if e.Err() == nil && i >= 0 && i < len(rows) {
-				rows[i], done[i] = row, true
-			}
-		})
-	}
-	if same {
-		_, err = f.Seek(good, io.SeekStart)
-	} else if _, err = f.Seek(0, io.SeekStart); err == nil {
-		good = 0
-		err = checkpoint.Write(f, journalKind, journalVersion, func(e *checkpoint.Encoder) { e.String(key) })
-		if err == nil {
-			good, err = f.Seek(0, io.SeekCurrent)
-		}
-	}
-	if err == nil {
-		err = f.Truncate(good)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &journal{f}, nil
-}
-
 // key is a hash of all that a row depends on.
 func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen) (string, error) {
 	st, err := os.Stat(d.Name)
@@ -354,22 +298,3 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen) (string, error) {
 	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
-
-// add appends rows.
-func (j *journal) add(rows []survey.Row, which []int) error {
-	var b bytes.Buffer
-	for _, i := range which {
-		if err := checkpoint.Write(&b, journalKind, journalVersion, func(e *checkpoint.Encoder) {
-			e.Int(i)
-			e.Value(rows[i])
-		}); err != nil {
-			return err
-		}
-	}
-	if _, err := j.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("%s: %w: is the disk full?", j.file.Name(), err)
-	}
-	return j.file.Sync()
-}
-
-func (j *journal) close() { j.file.Close() }

@@ -1,0 +1,98 @@
+package survey
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+)
+
+// Journal keeps the rows of a table that is not complete yet, in a file beside it.
+type Journal struct{ file *os.File }
+
+const journalKind, journalVersion = "SPECTRA-JOURNAL", 1
+
+func journalOf(table string) string { return table + ".journal" }
+
+// OpenJournal opens the journal of a table. If it is of the same key, which stands for all that rows depend
+// on, it sets the rows that are in it and marks them as done; otherwise it begins anew. What follows the last
+// complete row, where a process was killed, is cut off.
+func OpenJournal(table, key string, rows []Row, done []bool) (*Journal, error) {
+	f, err := os.OpenFile(journalOf(table), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	end, err := readJournal(f, key, rows, done)
+	if err == nil && end == 0 {
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			err = checkpoint.Write(f, journalKind, journalVersion, func(e *checkpoint.Encoder) { e.String(key) })
+		}
+		if err == nil {
+			end, err = f.Seek(0, io.SeekCurrent)
+		}
+	}
+	if err == nil {
+		err = f.Truncate(end)
+	}
+	if err == nil {
+		_, err = f.Seek(end, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Journal{f}, nil
+}
+
+// readJournal returns where the last complete row ends; 0 if the journal is of another key.
+func readJournal(f *os.File, key string, rows []Row, done []bool) (end int64, err error) {
+	same := false
+	if err := checkpoint.Read(f, journalKind, journalVersion, func(d *checkpoint.Decoder) { same = d.String() == key }); err != nil || !same {
+		return 0, nil
+	}
+	for {
+		if end, err = f.Seek(0, io.SeekCurrent); err != nil {
+			return 0, err
+		}
+		at, row := -1, Row{}
+		if err := checkpoint.Read(f, journalKind, journalVersion, func(d *checkpoint.Decoder) {
+			at = d.Int()
+			d.Value(&row)
+		}); err != nil || at < 0 || at >= len(rows) {
+			return end, nil
+		}
+		rows[at], done[at] = row, true
+	}
+}
+
+// Add appends rows.
+func (j *Journal) Add(rows []Row, which []int) error {
+	var b bytes.Buffer
+	for _, i := range which {
+		if err := checkpoint.Write(&b, journalKind, journalVersion, func(e *checkpoint.Encoder) {
+			e.Int(i)
+			e.Value(rows[i])
+		}); err != nil {
+			return err
+		}
+	}
+	if _, err := j.file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("%s: %w: is the disk full?", j.file.Name(), err)
+	}
+	return j.file.Sync()
+}
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
+
+// RemoveJournal removes the journal of a table, if there is one.
+func RemoveJournal(table string) error {
+	if err := os.Remove(journalOf(table)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

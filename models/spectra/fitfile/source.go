@@ -1,0 +1,196 @@
+package fitfile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/models/spectra"
+	sim "github.com/euryale-dev/euryale/sim/spectra"
+)
+
+// Kind is what a file of spectra is.
+type Kind string
+
+// The kinds of files.
+const (
+	DESI     Kind = "DESI coadd or spectra"
+	SDSS     Kind = "SDSS spectrum"
+	Plate    Kind = "SDSS plate"
+	WEAVE    Kind = "WEAVE L1"
+	Spectrum Kind = "spectrum" // a CSV table, or a FITS table or image
+)
+
+// KindOf looks into a file. What is no FITS file is taken for a table in CSV.
+func KindOf(name string) (Kind, error) {
+	low := strings.ToLower(strings.TrimSuffix(name, ".gz"))
+	if !strings.HasSuffix(low, ".fits") && !strings.HasSuffix(low, ".fit") && !strings.HasSuffix(low, ".fts") && !strings.HasSuffix(low, ".fz") {
+		return Spectrum, nil
+	}
+	f, err := fits.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	switch {
+	case f.Has("FIBERMAP"):
+		return DESI, nil
+	case f.Has("PLUGMAP"):
+		return Plate, nil
+	case f.Has("FIBTABLE"):
+		return WEAVE, nil
+	case f.Has("COADD") && (f.Has("SPALL") || f.Has("SPECOBJ")):
+		return SDSS, nil
+	}
+	return Spectrum, nil
+}
+
+// Source is an open file of spectra, one of a star each.
+type Source struct {
+	Name string
+	Kind Kind
+	N    int // number of spectra
+	// Arm is the name that the file gives its arm.
+	Arm string
+
+	raw    func(row int) (*survey.Raw, error)
+	finish func() error
+}
+
+// Open opens a file that is not DESI's, for which there is [Pipeline.DESI]. maskBits are the bits of SDSS's
+// masks that make a pixel bad, units override what a single spectrum says about its wavelengths.
+func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
+	kind, err := KindOf(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{Name: name, Kind: kind, N: 1, finish: func() error { return nil }}
+	var many *survey.Spectra
+	var one *survey.Raw
+	switch kind {
+	case DESI:
+		return nil, fmt.Errorf("%s is a file of DESI", name)
+	case Plate:
+		many, err = survey.OpenPlate(name, maskBits)
+	case WEAVE:
+		many, err = survey.OpenWEAVE(name)
+	case SDSS:
+		one, err = survey.ReadSDSS(name, maskBits)
+	default:
+		one, err = survey.ReadSpectrum(name, units)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if many != nil {
+		s.N, s.Arm, s.raw, s.finish = many.N, many.Arm, many.Raw, many.Close
+		return s, nil
+	}
+	s.Arm, s.raw = one.Name, func(int) (*survey.Raw, error) { return one, nil }
+	return s, nil
+}
+
+// Close closes the file.
+func (s *Source) Close() error { return s.finish() }
+
+// Taking says how the spectra of a source are taken.
+type Taking struct {
+	// Arm is the arm of the library whose templates they are compared with. Default: the one that the file
+	// names, or the only one of the library.
+	Arm string
+	// Power is the resolving power (wavelength over FWHM) to which templates are brought. Default: templates
+	// have the resolution of the instrument.
+	Power float64
+	// From and To bound the wavelengths that are used, in Angstrom. Default: all that the templates cover.
+	From, To float64
+	// BadError is the error of bad pixels, in units of the median flux. Default 1000, and 1e9 for WEAVE.
+	BadError float64
+}
+
+// Spectrum returns a spectrum of a source as the pipeline fits it, nil if it has no data that can be used, and
+// the part of its pixels that the templates do not cover and that are left out.
+func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectrum, left float64, err error) {
+	raw, err := s.raw(row)
+	if err != nil {
+		return nil, 0, err
+	}
+	arm, err := p.armFor(s, t)
+	if err != nil {
+		return nil, 0, err
+	}
+	lo, hi, err := p.coverage(arm)
+	if err != nil {
+		return nil, 0, err
+	}
+	if t.From > 0 {
+		lo = max(lo, t.From)
+	}
+	if t.To > 0 {
+		hi = min(hi, t.To)
+	}
+	from, _ := slices.BinarySearch(raw.Wave, lo)
+	to, exact := slices.BinarySearch(raw.Wave, hi)
+	if exact {
+		to++
+	}
+	n := len(raw.Wave)
+	if to-from < 10 {
+		return nil, 0, fmt.Errorf("%s: %d of its %d pixels, %.6g to %.6g Angstrom, are within %.6g to %.6g, where arm %s has templates for velocities up to %g km/s: want 10 or more",
+			s.Name, max(0, to-from), n, raw.Wave[0], raw.Wave[n-1], lo, hi, arm, max(math.Abs(p.s.Config.MinVel), math.Abs(p.s.Config.MaxVel)))
+	}
+	cut := &survey.Raw{Name: arm, Wave: raw.Wave[from:to], Flux: raw.Flux[from:to], IVar: raw.IVar[from:to]}
+	if raw.Mask != nil {
+		cut.Mask = raw.Mask[from:to]
+	}
+	prep := survey.Preparation{BadError: t.BadError}
+	if prep.BadError == 0 && s.Kind == WEAVE {
+		prep.BadError = 1e9
+	}
+	a := survey.Prepare(cut, prep)
+	if a == nil {
+		return nil, 0, nil
+	}
+	spec = &spectra.Spectrum{Arm: arm, Lam: a.Wave, Flux: a.Flux, Err: a.Err, Bad: a.Bad}
+	if t.Power > 0 {
+		if spec.Resolution, err = sim.GaussianResolution(a.Wave, t.Power); err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	return spec, 1 - float64(to-from)/float64(n), nil
+}
+
+// armFor returns the arm of the library for a source.
+func (p *Pipeline) armFor(s *Source, t Taking) (string, error) {
+	names, err := p.Arms()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{t.Arm, s.Arm} {
+		if slices.Contains(names, name) {
+			return name, nil
+		}
+		if name != "" && name == t.Arm {
+			return "", fmt.Errorf("%s has no arm %s: it has %s", p.library, name, strings.Join(names, ", "))
+		}
+	}
+	if len(names) == 1 {
+		return names[0], nil
+	}
+	return "", fmt.Errorf("%s: say with which arm of the library it is compared: one of %s", s.Name, strings.Join(names, ", "))
+}
+
+// coverage returns the observed wavelengths that the templates of an arm cover at all velocities.
+func (p *Pipeline) coverage(arm string) (lo, hi float64, err error) {
+	e, err := p.engine([]string{arm})
+	if err != nil {
+		return 0, 0, err
+	}
+	lam := e.lam[arm]
+	shift := func(v float64) float64 { b := v / sim.SpeedOfLight; return math.Sqrt((1 + b) / (1 - b)) }
+	// A little less at both ends, as the velocity may end at a limit.
+	const margin = 1e-9
+	return lam[0] * shift(p.s.Config.MaxVel) * (1 + margin), lam[len(lam)-1] * shift(p.s.Config.MinVel) * (1 - margin), nil
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/euryale-dev/euryale/models/spectra"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// SpectraFits are the fits of stars, for a page or a terminal.
+type SpectraFits struct {
+	Files    []string
+	Library  string
+	Stars    []spectra.Star
+	Outcomes []fitfile.Outcome
+}
+
+// spectraUnits are the units of parameters.
+var spectraUnits = map[string]string{"vel": "km/s", "vsini": "km/s", "teff": "K"}
+
+// Star draws the spectra of a star with the model that was fitted, and the residuals.
+func Star(star *spectra.Star, fit *spectra.Fit) (*viz.Figure, error) {
+	if fit.Err != nil {
+		return nil, fit.Err
+	}
+	var plots []viz.Lines
+	for i, s := range star.Spectra {
+		var x, y, model, res []float64
+		for k := range s.Lam {
+			if s.Bad != nil && s.Bad[k] {
+				continue
+			}
+			x, y, model = append(x, s.Lam[k]), append(y, s.Flux[k]), append(model, fit.Spectra[i].Model[k])
+			res = append(res, (s.Flux[k]-fit.Spectra[i].Model[k])/s.Err[k])
+		}
+		if len(x) == 0 {
+			continue
+		}
+		title := fmt.Sprintf("%s: chi² %.5g of %d pixels", s.Arm, fit.Spectra[i].ChiSquare, fit.Spectra[i].Pixels)
+		plots = append(plots, viz.Lines{Title: title, XLabel: "wavelength (Å)", YLabel: "flux", Curves: []viz.Line{{Name: "data", X: x, Y: y}, {Name: "model", X: x, Y: model}}},
+			viz.Lines{XLabel: "wavelength (Å)", YLabel: "residual (sd)", Curves: []viz.Line{{Name: "residual", X: x, Y: res}}})
+	}
+	return viz.Plots(fit.Star, plots...)
+}
+
+// judged says in one word whether the model agrees with the data.
+func judged(f *spectra.Fit) string {
+	switch {
+	case f.Err != nil:
+		return "-"
+	case !f.Converged:
+		return "not converged"
+	case f.Verdict == nil:
+		return "not judged"
+	case f.Verdict.OK:
+		return "agrees"
+	}
+	return "disagrees"
+}
+
+// cells are the columns of a fit: its parameters and chi-square.
+func (s *SpectraFits) cells(f *spectra.Fit) []string {
+	if f.Err != nil {
+		return append(slices.Repeat([]string{"-"}, len(f.Names)+2), "failed: "+f.Err.Error())
+	}
+	var row []string
+	for k := range f.Names {
+		x, sd := f.X[k], f.SD[k]
+		if k == 0 && f.Velocity.SD > 0 && !math.IsNaN(sd) {
+			x = f.Velocity.Vel
+		}
+		text := PlusMinus(x, sd)
+		if slices.Contains(f.AtBound, f.Names[k]) {
+			text += " (at bound)"
+		}
+		row = append(row, text)
+	}
+	chi, n := 0.0, 0
+	for _, p := range f.Spectra {
+		chi, n = chi+p.ChiSquare, n+p.Pixels
+	}
+	return append(row, fmt.Sprintf("%.5g", chi), fmt.Sprint(n), judged(f))
+}
+
+func (s *SpectraFits) head() []string {
+	var row []string
+	if len(s.Outcomes) > 0 {
+		for _, n := range s.Outcomes[0].Fit.Names {
+			if u := spectraUnits[n]; u != "" {
+				n += " (" + u + ")"
+			}
+			row = append(row, n)
+		}
+	}
+	return append(row, "chi2", "pixels", "model")
+}
+
+// Write writes a table of the fits, and what the verdicts say.
+func (s *SpectraFits) Write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "star\t"+strings.Join(s.head(), "\t"))
+	for i := range s.Outcomes {
+		f := &s.Outcomes[i].Fit
+		fmt.Fprintln(t, f.Star+"\t"+strings.Join(s.cells(f), "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i := range s.Outcomes {
+		f := &s.Outcomes[i].Fit
+		if f.Err == nil && f.Verdict != nil && !f.Verdict.OK {
+			if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, f.Verdict.Summary()); err != nil {
+				return err
+			}
+			for _, flag := range f.Verdict.Flags {
+				if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, flag); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mostDrawn is the number of stars that a page draws: those with the largest disagreement.
+const mostDrawn = 12
+
+// Page returns the page of the fits: a table, and pictures of the stars, the worst ones if there are many.
+func (s *SpectraFits) Page(set Settings) *Page {
+	b := &Album{Note: set.Note, DPI: set.DPI}
+	order := make([]int, 0, len(s.Outcomes))
+	for i := range s.Outcomes {
+		if s.Outcomes[i].Fit.Err == nil {
+			order = append(order, i)
+		}
+	}
+	title, text := "Spectra", "Data and model of each star, and the residuals in standard deviations."
+	if len(order) > mostDrawn {
+		text = fmt.Sprintf("The %d stars, of %d, whose verdicts are the worst: data and model, and the residuals in standard deviations.", mostDrawn, len(order))
+		slices.SortStableFunc(order, func(i, j int) int {
+			p := func(k int) float64 {
+				if v := s.Outcomes[k].Fit.Verdict; v != nil && !math.IsNaN(v.P) {
+					return v.P
+				}
+				return 1
+			}
+			switch d := p(i) - p(j); {
+			case d < 0:
+				return -1
+			case d > 0:
+				return 1
+			}
+			return 0
+		})
+		order = order[:mostDrawn]
+	}
+	for k, i := range order {
+		f, err := Star(&s.Stars[i], &s.Outcomes[i].Fit)
+		b.Add(fmt.Sprintf("star%d", k+1), f, err)
+	}
+	bad, failed := 0, 0
+	for i := range s.Outcomes {
+		switch f := &s.Outcomes[i].Fit; {
+		case f.Err != nil:
+			failed++
+		case judged(f) != "agrees" && judged(f) != "not judged":
+			bad++
+		}
+	}
+	p := &Page{Album: *b}
+	p.Report = viz.Report{Title: "Stellar spectra", Facts: set.facts([]viz.Fact{{Name: "files", Value: strings.Join(s.Files, ", ")}, {Name: "library", Value: s.Library}, {Name: "stars", Value: fmt.Sprint(len(s.Outcomes))}},
+		viz.Fact{Name: "model", Value: fmt.Sprintf("agrees with the data of %d stars, disagrees with %d, %d without a fit", len(s.Outcomes)-bad-failed, bad, failed)}),
+		Sections: []viz.Section{{Title: "Fits", Tables: []string{s.table()}}, s.verdicts(), {Title: title, Text: text, Figures: b.Figures()}}}
+	return p
+}
+
+func (s *SpectraFits) table() string {
+	var b strings.Builder
+	b.WriteString("<table><thead><tr><th>star</th>")
+	for _, h := range s.head() {
+		fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(h))
+	}
+	b.WriteString("</tr></thead><tbody>")
+	for i := range s.Outcomes {
+		f := &s.Outcomes[i].Fit
+		fmt.Fprintf(&b, "<tr><td>%s</td>", html.EscapeString(f.Star))
+		for _, c := range s.cells(f) {
+			fmt.Fprintf(&b, "<td>%s</td>", html.EscapeString(strings.Replace(c, "+-", "±", 1)))
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}
+
+// verdicts says where the model disagrees with the data.
+func (s *SpectraFits) verdicts() viz.Section {
+	v := viz.Section{Title: "Model against data"}
+	for i := range s.Outcomes {
+		f := &s.Outcomes[i].Fit
+		if f.Err != nil || f.Verdict == nil || f.Verdict.OK {
+			continue
+		}
+		v.Text += fmt.Sprintf("- %s: %s\n", f.Star, f.Verdict.Summary())
+		for _, flag := range f.Verdict.Flags {
+			v.Text += fmt.Sprintf("- %s: %s\n", f.Star, flag)
+		}
+	}
+	if v.Text == "" {
+		v.Text = "No verdict is bad."
+	}
+	return v
+}
