@@ -82,7 +82,12 @@ func (c *CCF) read(file string, d Dict) error {
 		}
 	}
 	c.Continuum, _ = conf["continuum"].(bool)
-	c.Step, _ = conf["splinestep"].(float64)
+	switch v := conf["splinestep"].(type) {
+	case float64:
+		c.Step = v
+	case int64:
+		c.Step = float64(v)
+	}
 	if n, ok := conf["maxcontpts"].(int64); ok {
 		c.Nodes = int(n)
 	}
