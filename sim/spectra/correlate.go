@@ -115,6 +115,7 @@ type Data struct {
 	sums             [2]float64
 	constant         float64 // sum of (flux-1)^2 ivar
 	w, v             []complex64
+	squares          float64         // sum of flux^2 ivar
 	wide             [2][]complex128 // of flux ivar and ivar, for Scaled
 }
 
@@ -128,6 +129,7 @@ func (c *Correlator) NewData(flux, ivar [][]float64) *Data {
 			d.weighted[k] += (f - 1) * iv
 			d.weight[k] += iv
 			d.constant += (f - 1) * (f - 1) * iv
+			d.squares += f * f * iv
 		}
 	}
 	a, b := make([]float32, c.n), make([]float32, c.n)
@@ -207,9 +209,8 @@ func (c *Correlator) At(d *Data, t, lag int) float64 {
 	return sum
 }
 
-// Scaled sets chi[i] to -corr^2/corr2 of template t at lag from+i, corr being the sum of T flux ivar and corr2 that of
-// T^2 ivar over pixels: up to a constant, the chi-square of the template with its best factor. The flux keeps its
-// continuum, and so do the templates. It needs a correlator made by NewScaledCorrelator.
+// Scaled is Compare for templates times the factors that fit best. Flux and templates keep their continuum. It needs
+// a correlator made by NewScaledCorrelator.
 func (c *Correlator) Scaled(chi []float64, d *Data, t, from int, w *Workspace) {
 	if len(w.wide) != c.half {
 		w.wide = make([]complex128, c.half)
@@ -224,9 +225,9 @@ func (c *Correlator) Scaled(chi []float64, d *Data, t, from int, w *Workspace) {
 	for i := range chi {
 		k := (-(from+i)%c.n + c.n) % c.n
 		num, den := w.sums[0][k]/float64(c.n), w.sums[1][k]/float64(c.n)
-		chi[i] = 0
+		chi[i] = d.squares
 		if den > 1e-12*math.Abs(d.sums[1]) {
-			chi[i] = -num * num / den
+			chi[i] -= num * num / den
 		}
 	}
 }
@@ -255,6 +256,17 @@ func (g LogGrid) Lags(lo, hi float64, compat bool) (from int, vel []float64) {
 		vel = append(vel, velocity(lag))
 	}
 	return from, vel
+}
+
+// Transforms sets the discrete Fourier transforms of a template of n pixels and of its square: n/2+1 numbers each.
+func Transforms(t, square []complex128, pixels []float64) {
+	plan := kernels.NewFFT(len(pixels))
+	plan.Real64(t, pixels, nil)
+	x := make([]float64, len(pixels))
+	for k, v := range pixels {
+		x[k] = v * v
+	}
+	plan.Real64(square, x, nil)
 }
 
 // MedianFilter returns medians of windows of an odd number of pixels; beyond the ends are zeros.

@@ -66,6 +66,7 @@ type goldenCCF struct {
 	Conf map[string]struct {
 		NPoints int `json:"npoints"`
 	} `json:"ccfconf"`
+	Nocont *goldenCCF `json:"nocont"`
 }
 
 func TestCorrelationsOfTheReference(t *testing.T) {
@@ -230,6 +231,39 @@ func TestStartsOfTheReference(t *testing.T) {
 			if s.Params[k] != c.Start[name] {
 				t.Errorf("star %d: %s is %g: want %g", i, name, s.Params[k], c.Start[name])
 			}
+		}
+	}
+}
+
+// Without division by the continuum, with templates made here.
+func TestCorrelationsWithContinuumOfTheReference(t *testing.T) {
+	var all []goldenCCF
+	golden.JSON(t, &all, "spectra", "ccf", "ccf.json")
+	var list []*rvspecfit.CCF
+	for _, c := range templates(t) {
+		list = append(list, rebuilt(t, c, true))
+	}
+	f := must[*Finder](t)(New(list, Settings{Compat: true}))
+	for _, c := range all {
+		if c.Nocont == nil {
+			continue
+		}
+		g := must[[]Guess](t)(f.Find(context.Background(), []spectra.Star{mock(t, c.Mock, f.names)}))[0]
+		if g.Err != nil {
+			t.Fatal(g.Err)
+		}
+		s, want := g.Starts[0], c.Nocont
+		least := math.Inf(1)
+		for _, v := range g.Curve {
+			least = min(least, v)
+		}
+		for k, name := range list[0].ParNames {
+			if s.Params[k] != want.Par[name] {
+				t.Errorf("%s: %s is %g: want %g", c.Mock, name, s.Params[k], want.Par[name])
+			}
+		}
+		if math.Abs(s.Vel-want.Vel) > 0.05 || s.Vsini != want.VSin || math.Abs(least-want.Min) > 1e-4*want.Min {
+			t.Errorf("%s: velocity %.4f, rotation %g, chi-square %.6g: want %.4f, %g, %.6g", c.Mock, s.Vel, s.Vsini, least, want.Vel, want.VSin, want.Min)
 		}
 	}
 }
