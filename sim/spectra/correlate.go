@@ -54,6 +54,7 @@ type Correlator struct {
 	mean      [][2]float64      // of template less 1 and its square
 	wide      [][2][]complex128 // transforms of templates and squares, for Scaled; nil without
 	plan      *kernels.FFT
+	coarse    *kernels.FFT // of half of the pixels
 }
 
 // NewScaledCorrelator takes templates of n pixels that keep their continuum, for Scaled.
@@ -78,7 +79,7 @@ func NewScaledCorrelator(n int, templates [][]float32) (*Correlator, error) {
 
 // NewCorrelator takes templates of n pixels, whose continuum is 1.
 func NewCorrelator(n int, templates [][]float32) (*Correlator, error) {
-	c := &Correlator{n: n, half: n/2 + 1, plan: kernels.NewFFT(max(n, 1))}
+	c := &Correlator{n: n, half: n/2 + 1, plan: kernels.NewFFT(max(n, 1)), coarse: kernels.NewFFT(max(n/2, 1))}
 	var w kernels.FFTWorkspace
 	square := make([]float32, n)
 	for i, t := range templates {
@@ -173,23 +174,28 @@ type Workspace struct {
 }
 
 // Compare sets chi[i] to the chi-square of template t, the sum over pixels k of (flux - T[k-lag])^2 ivar, for lag =
-// from + i: at a shift to longer wavelengths by lag pixels.
-func (c *Correlator) Compare(chi []float64, d *Data, t, from int, w *Workspace) {
-	if len(w.x) != c.half {
+// by (from + i): at a shift to longer wavelengths by lag pixels. If by is 2, structure of less than 4 pixels does not
+// count, and it takes half of the time.
+func (c *Correlator) Compare(chi []float64, d *Data, t, from, by int, w *Workspace) {
+	if len(w.x) < c.half {
 		w.x, w.lags = make([]complex64, c.half), make([]float32, c.n)
 	}
-	a, b := c.t[t], c.square[t]
-	p, q := d.w[:len(a)], d.v[:len(a)]
-	b = b[:len(a)]
-	x := w.x[:len(a)]
-	for k := range a {
-		x[k] = q[k]*b[k] - 2*p[k]*a[k]
+	plan, n := c.plan, c.n
+	if by == 2 {
+		plan, n = c.coarse, c.n/2
 	}
-	c.plan.RealInverse32(w.lags, x, &w.fft)
+	m := n/2 + 1
+	a, b, p, q, x := c.t[t][:m], c.square[t][:m], d.w[:m], d.v[:m], w.x[:m]
+	for k := range a {
+		ar, ai, br, bi := real(a[k]), imag(a[k]), real(b[k]), imag(b[k])
+		pr, pi, qr, qi := real(p[k]), imag(p[k]), real(q[k]), imag(q[k])
+		x[k] = complex(qr*br-qi*bi-2*(pr*ar-pi*ai), qr*bi+qi*br-2*(pr*ai+pi*ar))
+	}
+	plan.RealInverse32(w.lags[:n], x, &w.fft)
 	constant := d.constant + c.mean[t][1]*d.sums[1] - 2*c.mean[t][0]*d.sums[0]
 	for i := range chi {
 		// x is the transform of the template times the conjugate of the data's: its inverse is at -lag.
-		k := (-(from+i)%c.n + c.n) % c.n
+		k := (-(from+i)%n + n) % n
 		chi[i] = float64(w.lags[k])/float64(c.n) + constant
 	}
 }
@@ -238,15 +244,15 @@ func (g LogGrid) referencePixel() float64 {
 	return math.Expm1((g.Last-g.First)/float64(g.N)) * referenceC
 }
 
-// Lags returns the range of lags that velocities from lo to hi (km/s) need, with one more at both ends, and the
-// velocity of each. With compat they are as in the reference: multiples of that of a pixel too narrow by 1/N, with
+// Lags returns the range of lags, multiples of by pixels, that velocities from lo to hi (km/s) need, with one more at
+// both ends, and the velocity of each. With compat they are as in the reference: multiples of that of a pixel too narrow by 1/N, with
 // c = 3e5 km/s.
-func (g LogGrid) Lags(lo, hi float64, compat bool) (from int, vel []float64) {
-	step := (g.Last - g.First) / float64(g.N-1)
+func (g LogGrid) Lags(lo, hi float64, by int, compat bool) (from int, vel []float64) {
+	step := float64(by) * (g.Last - g.First) / float64(g.N-1)
 	velocity := func(lag int) float64 { return SpeedOfLight * math.Tanh(float64(lag)*step) }
 	lagOf := func(v float64) float64 { return math.Atanh(v/SpeedOfLight) / step }
 	if compat {
-		pixel := g.referencePixel()
+		pixel := float64(by) * g.referencePixel()
 		velocity = func(lag int) float64 { return float64(lag) * pixel }
 		lagOf = func(v float64) float64 { return v / pixel }
 	}

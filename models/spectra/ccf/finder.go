@@ -1,6 +1,7 @@
 package ccf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,8 +63,14 @@ type arm struct {
 	grid sim.LogGrid
 	fit  sim.ContinuumFit
 	c    *sim.Correlator
-	from int       // first lag
-	lags []float64 // velocities of the lags
+	lags [3]lags // of every pixel at 1, of every other one at 2
+}
+
+// lags are those that a search needs.
+type lags struct {
+	by   int
+	from int       // the first, in units of by pixels
+	vel  []float64 // velocity of each
 }
 
 // Guess is what is found of a star.
@@ -168,9 +175,13 @@ func (f *Finder) newArm(t *rvspecfit.CCF) (*arm, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.from, a.lags = a.grid.Lags(f.vel[0], f.vel[len(f.vel)-1], f.s.Compat)
-	if len(a.lags) > t.Points {
-		return nil, fmt.Errorf("velocities up to %g km/s are %d pixels, the templates have %d: give a smaller range", f.vel[len(f.vel)-1], len(a.lags)/2, t.Points)
+	for by := 1; by <= 2; by++ {
+		l := &a.lags[by]
+		l.by = by
+		l.from, l.vel = a.grid.Lags(f.vel[0], f.vel[len(f.vel)-1], by, f.s.Compat)
+	}
+	if n := len(a.lags[1].vel); n+4 > t.Points {
+		return nil, fmt.Errorf("velocities up to %g km/s are %d pixels, the templates have %d: give a smaller range", f.vel[len(f.vel)-1], n/2, t.Points)
 	}
 	return a, nil
 }
@@ -210,52 +221,79 @@ func (f *Finder) find(stars []spectra.Star, out []Guess) {
 	}
 	var w sim.Workspace
 	curve := make([]float64, len(f.vel))
+	first := func(i, t, by int) {
+		f.curve(curve, seen[i], t, by, &w)
+		least[i][t] = math.Inf(1)
+		for k, v := range curve {
+			if v < least[i][t] && f.vel[k] >= f.s.MinVel && f.vel[k] <= f.s.MaxVel {
+				least[i][t], at[i][t] = v, k
+			}
+		}
+	}
+	by := 2
+	if !f.continuum || f.templates <= few {
+		by = 1
+	}
 	for t := range f.templates {
 		for i := range stars {
-			if out[i].Err != nil {
-				continue
-			}
-			f.curve(curve, seen[i], t, &w)
-			least[i][t] = math.Inf(1)
-			for k, v := range curve {
-				if v < least[i][t] && f.vel[k] >= f.s.MinVel && f.vel[k] <= f.s.MaxVel {
-					least[i][t], at[i][t] = v, k
-				}
+			if out[i].Err == nil {
+				first(i, t, by)
 			}
 		}
 	}
 	for i := range stars {
-		if out[i].Err == nil {
-			f.choose(&out[i], seen[i], least[i], at[i], &w)
+		if out[i].Err != nil {
+			continue
 		}
+		order := byValue(least[i])
+		if by == 2 {
+			for _, t := range order[:few] {
+				first(i, t, 1)
+			}
+		}
+		f.choose(&out[i], seen[i], order, least[i], at[i], &w)
 	}
 }
 
+// few is the number of templates that are compared at every pixel, after all were at every other one.
+const few = 32
+
+// byValue returns the order of values.
+func byValue(v []float64) []int {
+	order := make([]int, len(v))
+	for t := range order {
+		order[t] = t
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	return order
+}
+
 // curve sets the chi-squares of a template at all velocities.
-func (f *Finder) curve(curve []float64, seen []observed, t int, w *sim.Workspace) {
+func (f *Finder) curve(curve []float64, seen []observed, t, by int, w *sim.Workspace) {
 	clear(curve)
 	for _, o := range seen {
-		chi := make([]float64, len(o.arm.lags))
+		l := &o.arm.lags[by]
+		chi := make([]float64, len(l.vel))
 		for _, d := range o.data {
 			if f.continuum {
-				o.arm.c.Compare(chi, d, t, o.arm.from, w)
+				o.arm.c.Compare(chi, d, t, l.from, by, w)
 			} else {
-				o.arm.c.Scaled(chi, d, t, o.arm.from, w)
+				o.arm.c.Scaled(chi, d, t, l.from, w)
 			}
-			f.add(curve, o.arm, chi)
+			f.add(curve, l, chi)
 		}
 	}
 }
 
 // add interpolates chi-squares from lags to velocities and adds them.
-func (f *Finder) add(curve []float64, a *arm, chi []float64) {
+func (f *Finder) add(curve []float64, l *lags, chi []float64) {
 	k := 0
 	for i, v := range f.vel {
-		for a.lags[k+1] <= v {
+		for l.vel[k+1] <= v {
 			k++
 		}
-		x := (v - a.lags[k]) / (a.lags[k+1] - a.lags[k])
-		if f.s.Compat || k == 0 || k+2 >= len(chi) {
+		x := (v - l.vel[k]) / (l.vel[k+1] - l.vel[k])
+		if f.s.Compat && l.by == 1 || k == 0 || k+2 >= len(chi) {
 			curve[i] += (1-x)*chi[k] + x*chi[k+1]
 			continue
 		}
@@ -269,24 +307,12 @@ func (f *Finder) add(curve []float64, a *arm, chi []float64) {
 // no template at all; apart is how far from others it is, in units of the ranges of the parameters.
 const near, apart = 0.1, 0.15
 
-// choose fills a guess, given the chi-square of each template and where it is.
-func (f *Finder) choose(g *Guess, seen []observed, least []float64, at []int, w *sim.Workspace) {
-	order := make([]int, len(least))
-	for t := range order {
-		order[t] = t
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case least[a] < least[b]:
-			return -1
-		case least[a] > least[b]:
-			return 1
-		}
-		return 0
-	})
+// choose fills a guess, given the chi-square of each template and where it is, and their order.
+func (f *Finder) choose(g *Guess, seen []observed, order []int, least []float64, at []int, w *sim.Workspace) {
 	// Float32 may take one template for another that is as good: the first few are compared in float64.
-	if f.continuum {
-		f.refine(order[:min(16, len(order))], seen, least, at)
+	if some := order[:min(few, len(order))]; f.continuum {
+		slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(least[a], least[b]) })
+		f.refine(some[:min(16, len(some))], seen, least, at)
 	}
 	best := order[0]
 	if math.IsInf(least[best], 0) || math.IsNaN(least[best]) {
@@ -305,7 +331,7 @@ func (f *Finder) choose(g *Guess, seen []observed, least []float64, at []int, w 
 		}
 		taken = append(taken, t)
 		curve := make([]float64, len(f.vel))
-		f.curve(curve, seen, t, w)
+		f.curve(curve, seen, t, 1, w)
 		if t == best {
 			copy(g.Curve, curve)
 		}
@@ -330,15 +356,16 @@ func (f *Finder) refine(some []int, seen []observed, least []float64, at []int) 
 		exact.vel = f.vel[lo : hi+1]
 		curve := make([]float64, len(exact.vel))
 		for _, o := range seen {
-			chi := make([]float64, len(o.arm.lags))
+			l := &o.arm.lags[1]
+			chi := make([]float64, len(l.vel))
 			for k := range chi { // those that the interpolation uses
-				if pixel := o.arm.lags[1] - o.arm.lags[0]; o.arm.lags[k] > exact.vel[0]-3*pixel && o.arm.lags[k] < exact.vel[len(exact.vel)-1]+3*pixel {
+				if pixel := l.vel[1] - l.vel[0]; l.vel[k] > exact.vel[0]-3*pixel && l.vel[k] < exact.vel[len(exact.vel)-1]+3*pixel {
 					for _, d := range o.data {
-						chi[k] += o.arm.c.At(d, t, o.arm.from+k)
+						chi[k] += o.arm.c.At(d, t, l.from+k)
 					}
 				}
 			}
-			exact.add(curve, o.arm, chi)
+			exact.add(curve, l, chi)
 		}
 		least[t] = math.Inf(1)
 		for k, v := range curve {
@@ -347,15 +374,7 @@ func (f *Finder) refine(some []int, seen []observed, least []float64, at []int) 
 			}
 		}
 	}
-	slices.SortStableFunc(some, func(a, b int) int {
-		switch {
-		case least[a] < least[b]:
-			return -1
-		case least[a] > least[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Or(cmp.Compare(least[a], least[b]), a-b) })
 }
 
 // parabola returns where the parabola through the points about k is least; x[k] at an end.
