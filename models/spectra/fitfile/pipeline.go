@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/spectra"
+	"github.com/euryale-dev/euryale/models/spectra/ccf"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -139,6 +141,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 		return e, nil
 	}
 	var list []*rvspecfit.Library
+	var stored []*rvspecfit.CCF
 	var err error
 	if p.isFolder() {
 		for _, arm := range arms {
@@ -149,7 +152,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 			list = append(list, l)
 		}
 	} else {
-		if list, _, err = rvspecfit.ReadOpen(p.library); err != nil {
+		if list, stored, err = rvspecfit.ReadOpen(p.library); err != nil {
 			return nil, err
 		}
 		if arms != nil {
@@ -175,9 +178,47 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 		e.lam[l.Setup] = l.Lam
 		e.versions = append(e.versions, survey.LibraryVersion{Setup: l.Setup, Revision: l.Revision, Software: l.Software})
 	}
-	e.guess = middle{lib}
+	if p.s.BruteForce {
+		e.guess = bruteForce{e.fitter}
+	} else {
+		templates, err := p.correlationTemplates(list, stored)
+		if err != nil {
+			return nil, err
+		}
+		f, err := ccf.New(templates, ccf.Settings{MinVel: c.MinVel, MaxVel: c.MaxVel, Step: c.VelStep, Starts: mostStarts, Threads: p.s.Threads})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.library, err)
+		}
+		e.guess = correlation{f}
+	}
 	p.engines[key] = e
 	return e, nil
+}
+
+// correlationTemplates returns the templates for cross-correlation of some arms: those of a file in the open
+// format, or of a folder.
+func (p *Pipeline) correlationTemplates(list []*rvspecfit.Library, stored []*rvspecfit.CCF) ([]*rvspecfit.CCF, error) {
+	const try = "make them, or take first guesses from a grid of parameters (param_init bruteforce)"
+	var names []string
+	for _, l := range list {
+		names = append(names, l.Setup)
+	}
+	if p.isFolder() {
+		templates, err := ccf.Load(p.library, names, p.s.Config.Continuum)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s has no templates for cross-correlation: %w: %s", p.library, err, try)
+		}
+		return templates, err
+	}
+	var some []*rvspecfit.CCF
+	for _, name := range names {
+		k := slices.IndexFunc(stored, func(c *rvspecfit.CCF) bool { return c.Setup == name && c.Continuum == p.s.Config.Continuum })
+		if k < 0 {
+			return nil, fmt.Errorf("%s has no templates of arm %s for cross-correlation: %s", p.library, name, try)
+		}
+		some = append(some, stored[k])
+	}
+	return some, nil
 }
 
 // choose returns some arms of a list, in their order.
@@ -264,16 +305,33 @@ func (p *Pipeline) value(f *spectra.Fit, name string) (x, sd float64) {
 	return f.X[k], f.SD[k]
 }
 
-// middle starts everywhere: placeholder
-type middle struct{ l *spectra.Library }
+// correlation finds first guesses by cross-correlation.
+type correlation struct{ f *ccf.Finder }
 
-func (m middle) guess(_ context.Context, stars []spectra.Star) ([]firstGuess, error) {
+func (c correlation) guess(ctx context.Context, stars []spectra.Star) ([]firstGuess, error) {
+	found, err := c.f.Find(ctx, stars)
 	out := make([]firstGuess, len(stars))
-	for i := range out {
-		out[i].vel = math.NaN()
-		for _, t := range []float64{4700, 5500, 6300} {
-			out[i].starts = append(out[i].starts, spectra.Start{Vel: math.NaN(), Vsini: 10, Params: []float64{t, 3, -1, 0.3}})
+	for i, g := range found {
+		if out[i] = (firstGuess{vel: math.NaN(), starts: g.Starts, err: g.Err}); len(g.Starts) > 0 {
+			out[i].vel = g.Starts[0].Vel
 		}
 	}
-	return out, nil
+	return out, err
 }
+
+// bruteForce finds first guesses on a grid of parameters.
+type bruteForce struct{ f *spectra.Fitter }
+
+func (b bruteForce) guess(ctx context.Context, stars []spectra.Star) ([]firstGuess, error) {
+	starts, errs, err := b.f.Guess(ctx, stars, mostStarts)
+	out := make([]firstGuess, len(stars))
+	for i := range out {
+		if out[i] = (firstGuess{vel: math.NaN(), err: errs[i]}); i < len(starts) {
+			out[i].starts = starts[i]
+		}
+	}
+	return out, err
+}
+
+// mostStarts is the number of starts of a star.
+const mostStarts = 2

@@ -1,0 +1,186 @@
+package fitfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/models/spectra"
+)
+
+// pipeline is one with the reference's library.
+func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
+	c := rvspecfit.DefaultConfig()
+	c.Library = libraryFolder(t, "nn")
+	s := Settings{Config: c, Threads: 1}
+	if change != nil {
+		change(&s)
+	}
+	return must[*Pipeline](t)(New(s))
+}
+
+// A run that ends in the middle goes on where it ended, and gives the same table as one that did not.
+func TestJournal(t *testing.T) {
+	defer func(n int) { perThread = n }(perThread)
+	perThread = 2
+	file := golden.Path(t, "spectra/desi/coadd-synth-1.fits")
+	dir := t.TempDir()
+	p := pipeline(t, func(s *Settings) { s.NoVerdict = true })
+	whole := must[*DESIOutcome](t)(p.DESI(context.Background(), file, DESIJob{Table: filepath.Join(dir, "whole.fits")}))
+
+	ctx, cancel := context.WithCancel(context.Background())
+	job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits")}
+	done := 0
+	job.Done = func(fibers, _ int) {
+		if done += fibers; done >= 2 {
+			cancel()
+		}
+	}
+	if _, err := p.DESI(ctx, file, job); !errors.Is(err, context.Canceled) {
+		t.Fatalf("canceled: %v", err)
+	}
+	if _, err := os.Stat(job.Table); !os.IsNotExist(err) {
+		t.Errorf("a table is there: %v", err)
+	}
+	// The process was killed while it wrote a row.
+	journal := job.Table + ".journal"
+	b := must[[]byte](t)(os.ReadFile(journal))
+	if err := os.WriteFile(journal, append(b, b[len(b)-100:]...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	before, after := -1, 0
+	job.Started = func(_, n int) { before = n }
+	job.Done = func(fibers, _ int) { after += fibers }
+	rest := must[*DESIOutcome](t)(p.DESI(context.Background(), file, job))
+	if before != done || before+after != whole.Fibers {
+		t.Errorf("%d fibers of %d were kept, %d done before, %d after", before, whole.Fibers, done, after)
+	}
+	// NaN is not equal to itself: compare what is printed.
+	if got, want := fmt.Sprintf("%+v", rest.Results.Rows), fmt.Sprintf("%+v", whole.Results.Rows); got != want {
+		t.Errorf("the rows differ:\n%.2000s\n%.2000s", got, want)
+	}
+	if rest.Fitted != whole.Fitted || rest.Warned != whole.Warned || rest.Misfits != whole.Misfits {
+		t.Errorf("%d fitted, %d warned, %d misfits: want %d, %d, %d", rest.Fitted, rest.Warned, rest.Misfits, whole.Fitted, whole.Warned, whole.Misfits)
+	}
+	// Other settings begin anew.
+	if err := os.WriteFile(journal, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	q := pipeline(t, func(s *Settings) { s.NoVerdict, s.Continuum = true, 6 })
+	job.Table, before = filepath.Join(dir, "tab.fits"), -1
+	must[*DESIOutcome](t)(q.DESI(context.Background(), file, job))
+	if before != 0 {
+		t.Errorf("%d fibers of other settings were kept", before)
+	}
+}
+
+// First guesses on a grid reach the same fits.
+func TestBruteForce(t *testing.T) {
+	file := golden.Path(t, "spectra/desi/coadd-synth-1.fits")
+	some := func(row int) bool { return row == 0 || row == 3 }
+	job := DESIJob{Rows: some}
+	a := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))
+	b := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict, s.BruteForce = true, true }).DESI(context.Background(), file, job))
+	for i := range a.Results.Rows {
+		x, y := a.Results.Rows[i], b.Results.Rows[i]
+		if x.Fitted != y.Fitted || math.Abs(x.VRad-y.VRad) > 0.1*x.VRadErr || math.Abs(x.Teff-y.Teff) > 0.1*x.TeffErr {
+			t.Errorf("row %d: %+v, %+v", i, x.Teff, y.Teff)
+		}
+	}
+	if !b.Results.NoCCF || !math.IsNaN(b.Results.Rows[0].VRadCCF) {
+		t.Error("a velocity of a cross-correlation that was not made")
+	}
+}
+
+// One that nothing can be done with ends no other, and each row of the table has its model (Q3).
+func TestEachRowHasItsModel(t *testing.T) {
+	file := golden.Path(t, "spectra/desi/coadd-synth-1.fits")
+	dir := t.TempDir()
+	var fits []int64
+	job := DESIJob{Table: filepath.Join(dir, "t.fits"), Models: filepath.Join(dir, "m.fits"), Fitted: func(id int64, _ *spectra.Star, o *Outcome) { fits = append(fits, id) }}
+	out := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))
+	if out.Fitted >= out.Fibers || out.FirstFail == nil || len(fits) != out.Fitted {
+		t.Fatalf("%d of %d fitted, %v", out.Fitted, out.Fibers, out.FirstFail)
+	}
+	for i, row := range out.Results.Rows {
+		if row.Fitted == (row.WarningFlags&survey.WarnSpectrum != 0) {
+			t.Errorf("row %d: fitted %t, flags %d", i, row.Fitted, row.WarningFlags)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	good := func() *rvspecfit.Config {
+		c := rvspecfit.DefaultConfig()
+		c.Library = t.TempDir()
+		return c
+	}
+	for says, s := range map[string]Settings{
+		"no library":  {},
+		"min_vel":     {Config: func() *rvspecfit.Config { c := good(); c.MinVel = 2000; return c }()},
+		"prior":       {Config: good(), Priors: map[string]string{"teff": "what(3)"}},
+		"no such":     {Config: func() *rvspecfit.Config { c := good(); c.Library = "nowhere"; return c }()},
+		"max_vsini":   {Config: func() *rvspecfit.Config { c := good(); c.MaxVsini = math.NaN(); return c }()},
+		"lsf_sigma0_": {Config: func() *rvspecfit.Config { c := good(); c.Sigma0["b"] = -1; return c }()},
+	} {
+		if _, err := New(s); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: want %q", err, says)
+		}
+	}
+	p := must[*Pipeline](t)(New(Settings{Config: good()}))
+	if _, err := p.Arms(); err == nil || !strings.Contains(err.Error(), "interp_SETUP.h5") {
+		t.Error(err)
+	}
+}
+
+// Spectra of other surveys are cut to what templates cover.
+func TestPlainSpectrum(t *testing.T) {
+	p := pipeline(t, nil)
+	arms := must[[]string](t)(p.Arms())
+	lo, hi, err := p.coverage(arms[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("wavelength,flux,error\n")
+	for x := lo - 100; x < hi+100; x += 1 {
+		fmt.Fprintf(&b, "%g,%g,%g\n", x, 100+10*math.Sin(x/50), 2.0)
+	}
+	name := filepath.Join(t.TempDir(), "star.csv")
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := must[*Source](t)(Open(name, 0, survey.Units{}))
+	defer s.Close()
+	if s.Kind != Spectrum || s.N != 1 {
+		t.Error(s.Kind, s.N)
+	}
+	if len(arms) > 1 {
+		if _, _, err := p.Spectrum(s, 0, Taking{}); err == nil || !strings.Contains(err.Error(), arms[1]) {
+			t.Errorf("no arm: %v", err)
+		}
+	}
+	if _, _, err := p.Spectrum(s, 0, Taking{Arm: "nothing"}); err == nil || !strings.Contains(err.Error(), "no arm nothing") {
+		t.Error(err)
+	}
+	spec, left, err := p.Spectrum(s, 0, Taking{Arm: arms[0], Power: 2000})
+	if err != nil || left <= 0 || spec.Lam[0] < lo || spec.Lam[len(spec.Lam)-1] > hi || spec.Resolution == nil {
+		t.Errorf("%g left, %v", left, err)
+	}
+	if _, _, err := p.Spectrum(s, 0, Taking{Arm: arms[0], From: hi - 5}); err == nil || !strings.Contains(err.Error(), "want 10 or more") {
+		t.Error(err)
+	}
+	out := must[[]Outcome](t)(p.Fit(context.Background(), []spectra.Star{{Name: "a", Spectra: []spectra.Spectrum{*spec}}, {Name: "b", Spectra: []spectra.Spectrum{*spec}}}))
+	if out[0].Fit.Err != nil || !reflect.DeepEqual(out[0].Fit.X, out[1].Fit.X) || out[0].Fit.Verdict.OK {
+		t.Errorf("%v, %v", out[0].Fit.Err, out[0].Fit.X)
+	}
+}
