@@ -20,6 +20,7 @@ type kind struct {
 // kinds lists all kinds, in the order in which they are explained.
 var kinds = []kind{
 	{"fit g2", "one bin of one result file", func() job { return &fitG2{} }},
+	{"fit spectra", "one star of one file of spectra", func() job { return &fitSpectra{} }},
 	{"sample g2", "the posterior of one bin of one result file", func() job { return &sampleG2{} }},
 	{"sim rsoxs", "one energy of one morphology", func() job { return &simRSoXS{} }},
 	{"sbc", "one data set of a calibration", func() job { return &sbc{} }},

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -10,9 +11,14 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
 
 // Posteriors of many bins are the same however they are shared out, and have verdicts.
@@ -173,5 +179,84 @@ retries: 0
 	whole = done(t, made(t, config), 1)
 	if !strings.Contains(whole[0].Err, "take: w: there is no w: want one of first, v") {
 		t.Errorf("%+v", whole[0])
+	}
+}
+
+// Stars of a file are fitted alike however they are shared out, and the tables are those of one run.
+func TestFitSpectra(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"coadd-synth-1.fits", "redrock-synth-1.fits"} {
+		b, err := os.ReadFile(golden.Path(t, "spectra/desi/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "data", name), string(b))
+	}
+	write(t, filepath.Join(dir, "data", "coadd-bad.fits"), "nothing")
+	lib := templates.Folder(t, "nn")
+	write(t, filepath.Join(dir, "config.yaml"), "template_lib: "+lib+"\n")
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: fit spectra\nfiles: data/coadd-*.fits\nconfig: config.yaml\nzbest_include: true\nblock: 2\nretries: 0\n")
+	m := made(t, config)
+	store := batch.Store(filepath.Join(dir, "out", "results"))
+	whole := done(t, m, 1)
+	same(t, whole, done(t, m, 3))
+	failed := 0
+	for _, r := range whole {
+		if r.Err != "" {
+			failed++
+		}
+	}
+	if failed != 1 {
+		t.Fatalf("%d failed", failed)
+	}
+	task, err := Open(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := batch.Run(context.Background(), m, task, batch.Settings{Store: store, Shard: batch.Whole}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Merge(m, store, filepath.Join(dir, "out"), Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(g.Finding, "of 1 files") {
+		t.Error(g.Finding)
+	}
+	// The same by one run.
+	c := rvspecfit.DefaultConfig()
+	c.Library = lib
+	p, err := fitfile.New(fitfile.Settings{Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := filepath.Join(dir, "one.fits")
+	models := filepath.Join(dir, "mod.fits")
+	if _, err := p.DESI(context.Background(), filepath.Join(dir, "data", "coadd-synth-1.fits"), fitfile.DESIJob{Table: ours, Models: models, Select: survey.Selection{WithRedshifts: true}}); err != nil {
+		t.Fatal(err)
+	}
+	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvtab_coadd-synth-1.fits"), ours, "RVTAB")
+	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvmod_coadd-synth-1.fits"), models, "B_MODEL")
+}
+
+// sameFITS compares an extension of two files, byte by byte behind its header.
+func sameFITS(t *testing.T, got, want, extension string) {
+	t.Helper()
+	data := func(name string) []byte {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := bytes.Index(b, []byte("'"+extension))
+		if at < 0 {
+			t.Fatalf("%s has no %s", name, extension)
+		}
+		end := bytes.Index(b[at:], []byte("END     "))
+		from := (at + end + 2880) / 2880 * 2880
+		return b[from:min(len(b), from+2880)]
+	}
+	if !bytes.Equal(data(got), data(want)) {
+		t.Errorf("%s of %s and %s differ", extension, got, want)
 	}
 }

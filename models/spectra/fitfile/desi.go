@@ -31,6 +31,8 @@ type DESIJob struct {
 	// Fitted is given each fit that is made, for plots; the star and the fit are the caller's. Calls are made
 	// one after another.
 	Fitted func(id int64, star *spectra.Star, o *Outcome)
+	// Failed is told why a row of FIBERMAP has no fit. Default: Note is.
+	Failed func(row int, err error)
 	// Rows are the rows of FIBERMAP to fit, of those that are selected. Default: all.
 	Rows func(row int) bool
 }
@@ -168,7 +170,10 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 		if out.FirstFail == nil {
 			out.FirstFail = err
 		}
-		if job.Note != nil {
+		switch {
+		case job.Failed != nil:
+			job.Failed(r.Chosen.Rows[i], err)
+		case job.Note != nil:
 			job.Note(err.Error())
 		}
 	}
@@ -193,7 +198,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 			fail(i, fmt.Errorf("%s: target %d (row %d): %w", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i], o.Fit.Err))
 			continue
 		}
-		r.Rows[i] = p.row(o)
+		r.Rows[i] = p.Row(o)
 		if job.Fitted != nil {
 			job.Fitted(d.TargetID[r.Chosen.Rows[i]], &stars[k], o)
 		}
@@ -240,8 +245,8 @@ func (p *Pipeline) spectrum(a *survey.Arm) (*spectra.Spectrum, error) {
 	return s, err
 }
 
-// row turns an outcome into a row of the table.
-func (p *Pipeline) row(o *Outcome) survey.Row {
+// Row turns an outcome into a row of a table.
+func (p *Pipeline) Row(o *Outcome) survey.Row {
 	f := &o.Fit
 	r := survey.Row{Fitted: true, VRad: f.Velocity.Vel, VRadErr: f.Velocity.SD, VRadSkew: f.Velocity.Skewness, VRadKurt: f.Velocity.Kurtosis, VRadCCF: o.Guess, BadHessian: f.BadHessian}
 	if _, fixed := p.s.Fixed[spectra.Vel]; fixed {

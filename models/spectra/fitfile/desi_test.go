@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 )
 
 func must[T any](t testing.TB) func(v T, err error) T {
@@ -26,35 +27,6 @@ func must[T any](t testing.TB) func(v T, err error) T {
 		}
 		return v
 	}
-}
-
-// libraryFolder brings the files of the reference's library together, as rvspecfit keeps them: with the
-// interpolator nn or grid.
-func libraryFolder(t testing.TB, kind string) string {
-	dir := t.TempDir()
-	link := func(name, as string) {
-		b := must[[]byte](t)(os.ReadFile(golden.Path(t, name)))
-		if err := os.WriteFile(filepath.Join(dir, as), b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	each := func(pattern string, rename func(base string) string) {
-		for _, name := range golden.Glob(t, pattern) {
-			base := name[strings.LastIndex(name, "/")+1:]
-			link(name, rename(base))
-		}
-	}
-	same := func(base string) string { return base }
-	if kind == "nn" {
-		each("spectra/nn/interp_nn_*.h5", func(base string) string { return strings.Replace(base, "interp_nn_", "interp_", 1) })
-		each("spectra/nn/NNstate_*.sav", same)
-	} else {
-		each("spectra/library/interp_*.h5", same)
-		each("spectra/library/interpdat_*.npy", same)
-	}
-	each("spectra/ccf/ccf_*.h5", same)
-	each("spectra/ccf/ccfmod_*.npy", same)
-	return dir
 }
 
 type desiRun struct {
@@ -79,7 +51,7 @@ func TestRunsOfTheReference(t *testing.T) {
 		t.Run(run.Run, func(t *testing.T) {
 			dir := t.TempDir()
 			config := filepath.Join(dir, "config.yaml")
-			all.Config["template_lib"] = libraryFolder(t, run.Library)
+			all.Config["template_lib"] = templates.Folder(t, run.Library)
 			if err := os.WriteFile(config, must[[]byte](t)(yaml.Marshal(all.Config)), 0o666); err != nil {
 				t.Fatal(err)
 			}

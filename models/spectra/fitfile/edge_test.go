@@ -14,13 +14,14 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
 // pipeline is one with the reference's library.
 func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
 	c := rvspecfit.DefaultConfig()
-	c.Library = libraryFolder(t, "nn")
+	c.Library = templates.Folder(t, "nn")
 	s := Settings{Config: c, Threads: 1}
 	if change != nil {
 		change(&s)

@@ -127,6 +127,33 @@ func (p *Pipeline) Arms() ([]string, error) {
 	return names, nil
 }
 
+// Params returns the names of the library's parameters.
+func (p *Pipeline) Params() ([]string, error) {
+	names, err := p.Arms()
+	if err != nil {
+		return nil, err
+	}
+	if !p.isFolder() {
+		names = nil
+	} else {
+		names = names[:1]
+	}
+	e, err := p.engine(names)
+	if err != nil {
+		return nil, err
+	}
+	return e.params, nil
+}
+
+// Versions says which templates DESI's arms are fitted with.
+func (p *Pipeline) Versions(arms []string) ([]survey.LibraryVersion, error) {
+	e, err := p.engine(setupsOf(arms))
+	if err != nil {
+		return nil, err
+	}
+	return e.versions, nil
+}
+
 func (p *Pipeline) isFolder() bool {
 	st, err := os.Stat(p.library)
 	return err == nil && st.IsDir()
