@@ -36,13 +36,32 @@ type LineSpread struct {
 	Native float64
 }
 
-// Rebin brings a spectrum to the pixels out (Angstrom): the flux, linear between its samples at ascending wavelengths
-// in, is convolved with the Gaussian that takes it from the native to the wanted resolution at each pixel, and
-// averaged over the pixel, whose edges are halfway to its neighbours. Samples more than 5 sigma away do not count. To
-// weight by photons, multiply flux by the wavelength and divide the result by it.
+// Rebin brings a spectrum to the pixels out (Angstrom): see [NewRebinning], which it makes for one spectrum.
 func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
-	if len(in) != len(flux) || len(in) < 2 || len(out) < 2 {
-		return nil, fmt.Errorf("spectra: %d samples at %d wavelengths for %d pixels: want as many, and at least 2 of each", len(flux), len(in), len(out))
+	if len(in) != len(flux) {
+		return nil, fmt.Errorf("spectra: %d samples at %d wavelengths: want as many", len(flux), len(in))
+	}
+	r, err := NewRebinning(out, in, spread)
+	if err != nil {
+		return nil, err
+	}
+	return r.Apply(flux), nil
+}
+
+// Rebinning brings spectra with the same wavelengths to the same pixels and resolution. It is immutable.
+type Rebinning struct {
+	samples int
+	from    []int       // first sample of each pixel
+	weights [][]float64 // of the samples
+}
+
+// NewRebinning brings spectra to the pixels out (Angstrom): the flux, linear between its samples at ascending
+// wavelengths in, is convolved with the Gaussian that takes it from the native to the wanted resolution at each pixel,
+// and averaged over the pixel, whose edges are halfway to its neighbours. Samples more than 5 sigma away do not count.
+// To weight by photons, multiply flux by the wavelength and divide the result by it.
+func NewRebinning(out, in []float64, spread LineSpread) (*Rebinning, error) {
+	if len(in) < 2 || len(out) < 2 {
+		return nil, fmt.Errorf("spectra: %d samples for %d pixels: want at least 2 of each", len(in), len(out))
 	}
 	for i := 1; i < len(in); i++ {
 		if !(in[i] > in[i-1]) {
@@ -52,7 +71,7 @@ func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
 	if spread.Native == 0 {
 		spread.Native = NativePower
 	}
-	result := make([]float64, len(out))
+	r := &Rebinning{samples: len(in), from: make([]int, len(out)), weights: make([][]float64, len(out))}
 	for i, lam := range out {
 		power := spread.Power(lam)
 		if !(power > 0 && power < spread.Native) {
@@ -69,13 +88,25 @@ func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
 		if from < 0 || to >= len(in) {
 			return nil, &CoverageError{First: in[0], Last: in[len(in)-1], NeedFirst: lam - 5*sigma, NeedLast: lam + 5*sigma, Point: i}
 		}
-		sum := 0.0
-		for k, w := range pixelWeights(in[from:to+1], lo, hi, sigma) {
-			sum += w * flux[from+k]
-		}
-		result[i] = sum
+		r.from[i], r.weights[i] = from, pixelWeights(in[from:to+1], lo, hi, sigma)
 	}
-	return result, nil
+	return r, nil
+}
+
+// Apply returns the pixels of a spectrum, given at the wavelengths of the rebinning. It panics if there are not as many.
+func (r *Rebinning) Apply(flux []float64) []float64 {
+	if len(flux) != r.samples {
+		panic(fmt.Sprintf("spectra: Rebinning.Apply: %d samples, want %d", len(flux), r.samples))
+	}
+	out := make([]float64, len(r.from))
+	for i, w := range r.weights {
+		sum := 0.0
+		for k, x := range flux[r.from[i] : r.from[i]+len(w)] {
+			sum += w[k] * x
+		}
+		out[i] = sum
+	}
+	return out
 }
 
 func pixelEdges(x []float64, i int) (lo, hi float64) {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -153,6 +154,7 @@ func Templates(ctx context.Context, src Source, a Arm, s Settings) (*rvspecfit.L
 	if err != nil {
 		return nil, err
 	}
+	bins := &rebinnings{out: lam, spread: spectra.LineSpread{Power: power, Native: s.Native}}
 	rows, norms, faults := make([][]float64, len(params)), make([]float64, len(params)), make([]error, len(params))
 	made := 0
 	for lo := 0; lo < len(params); lo += s.Threads {
@@ -161,7 +163,7 @@ func Templates(ctx context.Context, src Source, a Arm, s Settings) (*rvspecfit.L
 		}
 		n := min(s.Threads, len(params)-lo)
 		parallel.Do(n, n, func(_, k int) {
-			rows[lo+k], norms[lo+k], faults[lo+k] = template(src, lo+k, lam, power, a, s)
+			rows[lo+k], norms[lo+k], faults[lo+k] = template(src, lo+k, lam, bins, a, s)
 		})
 		for k := lo; k < lo+n; k++ {
 			switch {
@@ -255,8 +257,31 @@ func (a Arm) power(lam []float64, native float64) (func(lam float64) float64, er
 	return f, nil
 }
 
+// rebinnings keeps that of the last wavelengths: the spectra of a model grid mostly share theirs.
+type rebinnings struct {
+	out    []float64
+	spread spectra.LineSpread
+
+	mu   sync.Mutex
+	in   []float64
+	last *spectra.Rebinning
+}
+
+func (r *rebinnings) of(in []float64) (*spectra.Rebinning, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last != nil && slices.Equal(r.in, in) {
+		return r.last, nil
+	}
+	b, err := spectra.NewRebinning(r.out, in, r.spread)
+	if err == nil {
+		r.last, r.in = b, slices.Clone(in)
+	}
+	return b, err
+}
+
 // template returns the logarithm of a normalised spectrum, and that of its normalisation.
-func template(src Source, i int, lam []float64, power func(float64) float64, a Arm, s Settings) (row []float64, norm float64, err error) {
+func template(src Source, i int, lam []float64, bins *rebinnings, a Arm, s Settings) (row []float64, norm float64, err error) {
 	in, flux, err := src.Spectrum(i)
 	if err != nil {
 		return nil, 0, err
@@ -278,10 +303,11 @@ func template(src Source, i int, lam []float64, power func(float64) float64, a A
 	for k, v := range flux {
 		photons[k] = v * in[k]
 	}
-	row, err = spectra.Rebin(lam, in, photons, spectra.LineSpread{Power: power, Native: s.Native})
+	bin, err := bins.of(in)
 	if err != nil {
 		return nil, 0, err
 	}
+	row = bin.Apply(photons)
 	for k := range row {
 		row[k] /= lam[k]
 		if !(row[k] > 0) || math.IsInf(row[k], 0) {
