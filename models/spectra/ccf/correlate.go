@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -26,6 +27,8 @@ type correlator struct {
 	blocks  int
 	rows    int // spectra of a batch
 	program *ad.Program
+	// transforms are those of the templates: see transform. All States of the program read them.
+	transforms []float32
 	// taps are the weights by which four lags from index first give the value at a velocity.
 	first []int
 	taps  [][4]float64
@@ -65,12 +68,20 @@ func newCorrelator(a *arm, velocities []float64, s Settings) (*correlator, error
 		return nil, fmt.Errorf("ccf: velocities from %g to %g km/s shift the templates of arm %s by %d to %d of their %d pixels: want a narrower range", velocities[0], velocities[len(velocities)-1], a.name, c.lo, c.hi, a.points)
 	}
 	c.cut()
-	program, err := ad.Compile([]*ad.Node{c.graph(s.Compat)}, ad.Settings{Precision: 32, Backend: s.Backend})
+	out, inputs := c.graph()
+	program, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs, Precision: 32, Backend: s.Backend})
 	if err != nil {
 		return nil, fmt.Errorf("ccf: arm %s: %w", a.name, err)
 	}
 	c.program = program
+	c.transforms = c.transform(s)
 	return c, nil
+}
+
+// state returns memory for runs, whose input 0 has the blocks of spectra: see graph.
+func (c *correlator) state() (*ad.State, error) {
+	s := c.program.NewState()
+	return s, s.Bind32(1, c.transforms)
 }
 
 // cubic returns the weights of four equidistant values in the cubic through them, at a distance x from the second.
@@ -101,22 +112,22 @@ func (c *correlator) cut() {
 	}
 }
 
-// graph returns the correlations, of shape (lags, rows templates): first those of hi. Its input has the blocks of x and
-// y, of shape (rows, 2, blocks, block). If the templates keep their continuum, sums over x and y stay apart and the
-// shape is (2, lags, rows templates).
-func (c *correlator) graph(wrap bool) *ad.Node {
+// graph returns the correlations, of shape (lags, rows templates), the first lag being hi. Inputs are the blocks of x and
+// y, of shape (rows, 2, blocks, block), and the transforms of the templates. If the templates keep their continuum, sums
+// over x and y stay apart and the shape is (2, lags, rows templates).
+func (c *correlator) graph() (out *ad.Node, inputs []*ad.Node) {
 	f, n := c.frequencies(), len(c.arm.models)/c.arm.points
 	x := ad.Input("spectra", c.rows, 2, c.blocks, c.block)
-	y := ad.Reshape(ad.MatMul(x, c.forward()), c.rows, 2, c.blocks, 2, 2, f) // (row, x or y, block, part of product, part of template, frequency)
-	w := c.backward()
-	t := c.transforms(wrap)
+	// The axes of y are row, x or y, block, part of the product, part of the template, frequency.
+	y := ad.Reshape(ad.MatMul(x, c.forward()), c.rows, 2, c.blocks, 2, 2, f)
 	if c.arm.continuum {
+		t := ad.Input("templates", f, 4*c.blocks, n)
 		r := ad.Reshape(ad.Permute(y, 5, 3, 0, 4, 1, 2), f, 2*c.rows, 4*c.blocks)
-		return ad.MatMul(w, ad.Reshape(ad.MatMul(r, ad.Const(t, f, 4*c.blocks, n)), 2*f, c.rows*n))
+		return ad.MatMul(c.backward(), ad.Reshape(ad.MatMul(r, t), 2*f, c.rows*n)), []*ad.Node{x, t}
 	}
-	// Here templates have the axes (x or y, frequency, part, block, template).
+	t := ad.Input("templates", 2*f, 2*c.blocks, n)
 	r := ad.Reshape(ad.Permute(y, 1, 5, 3, 0, 4, 2), 2*f, 2*c.rows, 2*c.blocks)
-	return ad.MatMul(w, ad.Reshape(ad.MatMul(r, ad.Const(t, 2*f, 2*c.blocks, n)), 2, 2*f, c.rows*n))
+	return ad.MatMul(c.backward(), ad.Reshape(ad.MatMul(r, t), 2, 2*f, c.rows*n)), []*ad.Node{x, t}
 }
 
 // forward returns the matrix from a block s to its transform S, in the four places where products T conj(S) need it:
@@ -151,42 +162,55 @@ func (c *correlator) backward() *ad.Node {
 	return ad.Const(w, c.lags(), 2*f)
 }
 
-// transforms returns the transforms of all templates and of their squares in the windows of the blocks. Templates whose
-// continuum is divided out count less 1, so that only lines make rounding errors. Beyond its ends a template is its
-// continuum, 1, or the value at the end if it has it still; with wrap, as in the reference, its other end.
-//
-// The axes are those that graph needs: (frequency, part, square, block, template), or with the continuum
-// (square, frequency, part, block, template).
-func (c *correlator) transforms(wrap bool) []float64 {
+// transform returns the transforms of all templates and of their squares in the windows of the blocks. Templates whose
+// continuum is divided out count less 1, so that only lines make rounding errors. The axes are those that graph needs:
+// (frequency, part, square, block, template), or with the continuum (square, frequency, part, block, template).
+func (c *correlator) transform(s Settings) []float32 {
 	f, n, points := c.frequencies(), len(c.arm.models)/c.arm.points, c.arm.points
-	out := make([]float64, f*4*c.blocks*n)
-	plan := fourier.NewFFT(c.window)
-	window, coefficients := make([]float64, c.window), make([]complex128, f)
-	for t := range n {
-		model := c.arm.models[t*points:][:points]
+	out := make([]float32, f*4*c.blocks*n)
+	type scratch struct {
+		plan         *fourier.FFT
+		window       []float64
+		coefficients []complex128
+	}
+	workers := make([]*scratch, s.Threads)
+	const together = 16 // templates, whose numbers lie side by side
+	parallel.Do(s.Threads, (n+together-1)/together, func(k, part int) {
+		if workers[k] == nil {
+			workers[k] = &scratch{fourier.NewFFT(c.window), make([]float64, c.window), make([]complex128, f)}
+		}
+		w := workers[k]
 		for b := range c.blocks {
-			for square := range 2 {
-				for i := range window {
-					window[i] = c.value(model, b*c.block-c.hi+i, wrap)
-					if square == 1 {
-						window[i] *= window[i]
-					}
+			for t := part * together; t < min((part+1)*together, n); t++ {
+				model := c.arm.models[t*points:][:points]
+				for i := range w.window {
+					w.window[i] = c.value(model, b*c.block-c.hi+i, s.Compat)
 				}
-				plan.Coefficients(coefficients, window)
-				for k, v := range coefficients {
-					re, im := ((k*2+0)*2+square)*c.blocks+b, ((k*2+1)*2+square)*c.blocks+b
-					if !c.arm.continuum {
-						re, im = ((square*f+k)*2+0)*c.blocks+b, ((square*f+k)*2+1)*c.blocks+b
-					}
-					out[re*n+t], out[im*n+t] = real(v), imag(v)
+				c.place(out, w.plan.Coefficients(w.coefficients, w.window), 0, b, t)
+				for i, v := range w.window {
+					w.window[i] = v * v
 				}
+				c.place(out, w.plan.Coefficients(w.coefficients, w.window), 1, b, t)
 			}
 		}
-	}
+	})
 	return out
 }
 
-// value returns the template at pixel i, which may be beyond its ends.
+// place writes the transform of a block of a template, or of its square, into those of all.
+func (c *correlator) place(out []float32, transform []complex128, square, block, template int) {
+	f, n := c.frequencies(), len(c.arm.models)/c.arm.points
+	for k, v := range transform {
+		re, im := (k*2*2+square)*c.blocks, (k*2*2+2+square)*c.blocks
+		if !c.arm.continuum {
+			re, im = (square*f+k)*2*c.blocks, ((square*f+k)*2+1)*c.blocks
+		}
+		out[(re+block)*n+template], out[(im+block)*n+template] = float32(real(v)), float32(imag(v))
+	}
+}
+
+// value returns the template at pixel i. Beyond its ends it is its continuum, or the value at the end if it has that
+// still; with wrap, as in the reference, its other end.
 func (c *correlator) value(model []float32, i int, wrap bool) float64 {
 	n := len(model)
 	continuum := 0.0

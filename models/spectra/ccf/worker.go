@@ -156,7 +156,11 @@ func (w *worker) correlate(k int, rows []row) error {
 		return nil
 	}
 	if w.states[k] == nil {
-		w.states[k] = c.program.NewState()
+		s, err := c.state()
+		if err != nil {
+			return fmt.Errorf("ccf: arm %s: %w", c.arm.name, err)
+		}
+		w.states[k] = s
 		for b := range w.lagged {
 			w.lagged[b][k] = make([]float64, c.lags()*w.f.t.Len())
 		}
