@@ -29,6 +29,9 @@ type correlator struct {
 	program *ad.Program
 	// transforms are those of the templates: see transform. All States of the program read them.
 	transforms []float32
+	// levels are what is subtracted from templates before they are transformed, so that float32 rounds less: their
+	// continuum, 1, if that is divided out, otherwise their means.
+	levels []float64
 	// taps are the weights by which four lags from index first give the value at a velocity.
 	first []int
 	taps  [][4]float64
@@ -74,6 +77,7 @@ func newCorrelator(a *arm, velocities []float64, s Settings) (*correlator, error
 		return nil, fmt.Errorf("ccf: arm %s: %w", a.name, err)
 	}
 	c.program = program
+	c.setLevels()
 	c.transforms = c.transform(s)
 	return c, nil
 }
@@ -162,9 +166,23 @@ func (c *correlator) backward() *ad.Node {
 	return ad.Const(w, c.lags(), 2*f)
 }
 
-// transform returns the transforms of all templates and of their squares in the windows of the blocks. Templates whose
-// continuum is divided out count less 1, so that only lines make rounding errors. The axes are those that graph needs:
-// (frequency, part, square, block, template), or with the continuum (square, frequency, part, block, template).
+// setLevels sets levels.
+func (c *correlator) setLevels() {
+	c.levels = make([]float64, len(c.arm.models)/c.arm.points)
+	for t := range c.levels {
+		if c.levels[t] = 1; !c.arm.continuum {
+			sum := 0.0
+			for _, v := range c.arm.models[t*c.arm.points:][:c.arm.points] {
+				sum += float64(v)
+			}
+			c.levels[t] = sum / float64(c.arm.points)
+		}
+	}
+}
+
+// transform returns the transforms of templates T less their levels l, and of (T-l)^2 in the windows of the blocks, the
+// axes being (frequency, part, square, block, template). If templates keep their continuum, the second is T^2 - l^2 and
+// the axes are (square, frequency, part, block, template).
 func (c *correlator) transform(s Settings) []float32 {
 	f, n, points := c.frequencies(), len(c.arm.models)/c.arm.points, c.arm.points
 	out := make([]float32, f*4*c.blocks*n)
@@ -182,13 +200,15 @@ func (c *correlator) transform(s Settings) []float32 {
 		w := workers[k]
 		for b := range c.blocks {
 			for t := part * together; t < min((part+1)*together, n); t++ {
-				model := c.arm.models[t*points:][:points]
+				model, level := c.arm.models[t*points:][:points], c.levels[t]
 				for i := range w.window {
-					w.window[i] = c.value(model, b*c.block-c.hi+i, s.Compat)
+					w.window[i] = c.value(model, b*c.block-c.hi+i, s.Compat) - level
 				}
 				c.place(out, w.plan.Coefficients(w.coefficients, w.window), 0, b, t)
 				for i, v := range w.window {
-					w.window[i] = v * v
+					if w.window[i] = v * v; !c.arm.continuum {
+						w.window[i] = v * (v + 2*level)
+					}
 				}
 				c.place(out, w.plan.Coefficients(w.coefficients, w.window), 1, b, t)
 			}
@@ -213,19 +233,15 @@ func (c *correlator) place(out []float32, transform []complex128, square, block,
 // still; with wrap, as in the reference, its other end.
 func (c *correlator) value(model []float32, i int, wrap bool) float64 {
 	n := len(model)
-	continuum := 0.0
-	if c.arm.continuum {
-		continuum = 1
-	}
 	switch {
 	case wrap:
 		i = ((i % n) + n) % n
 	case (i < 0 || i >= n) && c.arm.continuum:
-		return 0
+		return 1
 	default:
 		i = min(max(i, 0), n-1)
 	}
-	return float64(model[i]) - continuum
+	return float64(model[i])
 }
 
 // put writes x or y of a spectrum into the input of a run.

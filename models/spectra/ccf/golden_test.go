@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/golden"
 	goldennpy "github.com/euryale-dev/euryale/internal/golden/npy"
 	"github.com/euryale-dev/euryale/models/spectra"
@@ -244,4 +245,72 @@ func TestGoldenBatch(t *testing.T) {
 		}
 	}
 	t.Logf("velocities off by up to %.2g km/s", far)
+}
+
+// Without a division by the continuum, guesses are the reference's, with templates made of its library.
+func TestGoldenGuessesWithContinuum(t *testing.T) {
+	withContinuum := goldenTemplates(t)
+	var cases []struct {
+		goldenGuess
+		NoCont *goldenGuess
+	}
+	golden.JSON(t, &cases, "spectra", "ccf", "ccf.json")
+	var made []*rvspecfit.CCF
+	for _, a := range withContinuum.arms {
+		if !golden.Has(t, "spectra", "library", "interp_"+a.name+".h5") {
+			t.Skipf("this set has no library for %s", a.name)
+		}
+		lib, err := rvspecfit.Load(filepath.Dir(golden.Path(t, "spectra", "library", "interp_"+a.name+".h5")), a.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := FromTemplates(lib)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vsinis := slices.Compact(slices.Sorted(slices.Values(withContinuum.vsini)))
+		stars := withContinuum.Len() / len(vsinis)
+		s := BuildSettings{From: math.Exp(a.logL0), To: math.Exp(a.logL1), Vsinis: vsinis, Every: (lib.Spectra.Shape()[0] + stars - 1) / stars}
+		s.Step = (s.To - s.From) / float64(a.points)
+		c, err := Build(source, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := worst(c.Models.Float64s(), float64s(a.models)); e > 1e-5 {
+			t.Errorf("%s: templates over their continuum are off by %.2g", a.name, e)
+		}
+		s.NoContinuum = true
+		if c, err = Build(source, s); err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, c)
+	}
+	c, err := NewTemplates(made...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range cases {
+		if k.NoCont == nil {
+			continue
+		}
+		g := find(t, c, Settings{Compat: true}, mock(t, k.Mock))[0]
+		want := k.NoCont
+		t.Logf("%s: velocity off by %.2g km/s, chi-square by %.2g", k.Mock, g.Vel-want.BestVel, g.ChiSquare/want.Least-1)
+		if g.Err != nil || math.Abs(g.Vel-want.BestVel) > 0.05 || g.Vsini != want.BestVsini || math.Abs(g.ChiSquare/want.Least-1) > 1e-4 {
+			t.Errorf("%s: velocity %g, rotation %g, chi-square %g (%v), want %g, %g, %g", k.Mock, g.Vel, g.Vsini, g.ChiSquare, g.Err, want.BestVel, want.BestVsini, want.Least)
+		}
+		for i, name := range c.names {
+			if math.Abs(g.Params[i]-want.BestPar[name]) > 1e-9*math.Abs(want.BestPar[name]) {
+				t.Errorf("%s: %s is %g, want %g", k.Mock, name, g.Params[i], want.BestPar[name])
+			}
+		}
+	}
+}
+
+func float64s(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
 }

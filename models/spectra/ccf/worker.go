@@ -184,7 +184,7 @@ func (w *worker) correlate(k int, rows []row) error {
 		}
 		out := w.states[k].Output32(0)
 		for i, r := range now {
-			c.chiSquare(w.lagged[r.star][k], out, i, w.f.t.Len(), 1/scales[i])
+			c.chiSquare(w.lagged[r.star][k], out, i, r, scales[i])
 		}
 	}
 	return nil
@@ -199,25 +199,37 @@ func largest(r row) float64 {
 	return m
 }
 
-// chiSquare adds the chi-square of row i of a run, without its constant, to dst, of shape (lags, templates).
-func (c *correlator) chiSquare(dst []float64, out []float32, i, n int, scale float64) {
+// chiSquare adds the chi-square of row i of a run, without its constant, to dst, of shape (lags, templates). The run had
+// the row times scale.
+func (c *correlator) chiSquare(dst []float64, out []float32, i int, r row, scale float64) {
+	n := len(c.levels)
 	wide := c.rows * n
-	for l := range c.lags() {
-		to, from := dst[l*n:][:n], out[l*wide+i*n:][:n]
-		if c.arm.continuum {
+	if c.arm.continuum {
+		for l := range c.lags() {
+			to, from := dst[l*n:][:n], out[l*wide+i*n:][:n]
 			for t, v := range from {
-				to[t] += scale * float64(v)
+				to[t] += float64(v) / scale
 			}
-			continue
 		}
-		// The brightness b that minimises b^2 y - 2 b x is x/y.
-		y := out[(c.lags()+l)*wide+i*n:][:n]
-		for t, v := range from {
-			if y[t] > 0 {
-				to[t] -= scale * float64(v) / float64(y[t]) * float64(v)
+		return
+	}
+	x, y := scale*sum(r.x), scale*sum(r.y)
+	for l := range c.lags() {
+		to, first, second := dst[l*n:][:n], out[l*wide+i*n:][:n], out[(c.lags()+l)*wide+i*n:][:n]
+		for t, v := range c.levels {
+			// The brightness b that minimises b^2 q - 2 b p is p/q.
+			if p, q := float64(first[t])+v*x, float64(second[t])+v*v*y; q > 0 {
+				to[t] -= p / q * p / scale
 			}
 		}
 	}
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
 }
 
 // guess finds the minima of one star.
@@ -234,7 +246,7 @@ func (w *worker) guess(g *Guess, parts []summary, lagged [][]float64) {
 		f.correlators[k].add(w.chi, lagged[k], n)
 	}
 	s := newSearch(w.chi, len(f.velocities), n)
-	if math.IsNaN(s.sum) || math.IsInf(s.sum, 0) {
+	if total := s.sum + constant; math.IsNaN(total) || math.IsInf(total, 0) {
 		*g = Guess{Star: g.Star, Err: fmt.Errorf("ccf: star %q: chi-square is not finite: look for errors that are very small beside the flux", g.Star)}
 		return
 	}
