@@ -5,7 +5,7 @@
 // its continuum, with every template at every velocity.
 //
 //	t, err := ccf.Load("templ_data", []string{"desi_b", "desi_r", "desi_z"}, true)
-//	finder, err := ccf.New(t, ccf.Settings{Params: lib.Params})
+//	finder, err := ccf.New(t, ccf.Settings{Params: []string{"teff", "logg", "feh", "alpha"}})
 //	guesses, err := finder.Find(ctx, stars)
 //	for i, g := range guesses {
 //		stars[i].Starts = g.Starts

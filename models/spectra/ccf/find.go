@@ -29,7 +29,8 @@ type Settings struct {
 	// Compat computes velocities as the reference does: with c = 300000 km/s, a first-order step between pixels that
 	// are one too many, linear interpolation between lags, and templates that go on at their other end.
 	Compat bool
-	// Batch is the number of spectra of an arm that are correlated in one run of a program. Default 16.
+	// Batch is the number of stars that are correlated in one run of the programs, which takes as long for fewer. Guesses
+	// do not depend on who is beside a star; their last bits depend on Batch. Default 16.
 	Batch int
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
@@ -151,6 +152,15 @@ func New(t *Templates, s Settings) (*Finder, error) {
 		f.correlators = append(f.correlators, c)
 	}
 	return f, nil
+}
+
+// Names returns the names of the parameters in the order of guesses.
+func (f *Finder) Names() []string {
+	names := make([]string, len(f.order))
+	for i, k := range f.order {
+		names[i] = f.t.names[k]
+	}
+	return names
 }
 
 // Velocities returns those of the curves, in km/s.

@@ -325,6 +325,10 @@ func TestStarts(t *testing.T) {
 	for _, p := range c.params {
 		two.params = append(two.params, []float64{p[0], -p[0]})
 	}
+	f, err := New(two, Settings{Params: []string{"logg", "teff"}})
+	if err != nil || !reflect.DeepEqual(f.Names(), []string{"logg", "teff"}) {
+		t.Fatalf("names %v (%v)", f.Names(), err)
+	}
 	g := find(t, two, Settings{Params: []string{"logg", "teff"}}, smallStar(-40, 30, 3))[0]
 	if g.Params[0] != -g.Params[1] || g.Params[1] <= 0 {
 		t.Errorf("parameters %v", g.Params)

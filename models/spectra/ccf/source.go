@@ -11,6 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
+// coverage is how far outside of a library a star may be, by rounding.
+const coverage = 1e-6
+
 // Source gives the spectra of stars in one arm, of which Build makes templates.
 type Source struct {
 	arm    string
@@ -18,7 +21,7 @@ type Source struct {
 	log    bool      // whether the steps of their logarithm are equal
 	names  []string
 	points []float64 // physical parameters, a row for each star
-	// logFlux returns natural logarithms of the spectra of some stars, in rows.
+	// logFlux returns natural logarithms of the spectra of up to buildChunk stars, in rows.
 	logFlux func(stars []int) ([]float64, error)
 }
 
@@ -91,26 +94,28 @@ func FromLibrary(lib *spectra.Library, arm string, points []float64) (*Source, e
 		return nil, fmt.Errorf("ccf: %d numbers for stars of %d parameters, %v: want a row for each star", len(points), dim, lib.Params)
 	}
 	s := &Source{arm: arm, lam: t.Lam, log: t.Log, names: lib.Params, points: slices.Clone(points)}
+	x := ad.Input("parameters", buildChunk, dim)
+	log, outside := t.LogFlux(x)
+	p, err := ad.Compile([]*ad.Node{log, outside}, ad.Settings{})
+	if err != nil {
+		return nil, fmt.Errorf("ccf: arm %s: %w", arm, err)
+	}
+	state := p.NewState()
 	s.logFlux = func(stars []int) ([]float64, error) {
-		rows := make([]float64, 0, len(stars)*dim)
-		for _, i := range stars {
-			rows = append(rows, points[i*dim:(i+1)*dim]...)
+		input := state.Input(0)
+		for k := range buildChunk { // the last star fills what is left of the chunk
+			i := stars[min(k, len(stars)-1)]
+			copy(input[k*dim:(k+1)*dim], s.points[i*dim:])
 		}
-		log, outside := t.LogFlux(ad.Const(rows, len(stars), dim))
-		p, err := ad.Compile([]*ad.Node{log, outside}, ad.Settings{})
-		if err != nil {
-			return nil, err
-		}
-		state := p.NewState()
 		if err := state.Run(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("ccf: arm %s: %w", arm, err)
 		}
-		for k, v := range state.Output(1) {
-			if !(v <= 1e-6) {
-				return nil, fmt.Errorf("ccf: the star with %v is outside of the library by %.3g: leave it out of the points", rows[k*dim:(k+1)*dim], v)
+		for k, v := range state.Output(1)[:len(stars)] {
+			if !(v <= coverage) {
+				return nil, fmt.Errorf("ccf: the star with %v is outside of the library of arm %s by %.3g: leave it out of the points", input[k*dim:(k+1)*dim], arm, v)
 			}
 		}
-		return slices.Clone(state.Output(0)), nil
+		return slices.Clone(state.Output(0)[:len(stars)*len(t.Lam)]), nil
 	}
 	return s, nil
 }
