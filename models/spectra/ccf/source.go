@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
-// coverage is how far outside of a library a star may be, by rounding.
-const coverage = 1e-6
+// coverage is how far outside of a library a star may be: triangulations have points moved by 1e-6.
+const coverage = 1e-4
 
 // Source gives the spectra of stars in one arm, of which Build makes templates.
 type Source struct {
