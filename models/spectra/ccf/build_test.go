@@ -65,12 +65,11 @@ func TestGoldenBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vsinis := slices.Clone(want.VSini)
-		slices.Sort(vsinis)
-		vsinis = slices.Compact(vsinis)
-		stars := len(want.VSini) / len(vsinis)
-		s := BuildSettings{From: math.Exp(want.LogL0), To: math.Exp(want.LogL1), Vsinis: vsinis, Every: (lib.Spectra.Shape()[0] + stars - 1) / stars}
-		s.Step = (s.To - s.From) / float64(want.Points)
+		set, err := NewTemplates(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := settingsOf(t, set.arms[0], set, source)
 		got, err := Build(source, s)
 		if err != nil {
 			t.Fatal(err)
@@ -141,6 +140,29 @@ func TestBuiltTemplatesSurviveFiles(t *testing.T) {
 	if _, err := NewTemplates(&onlyTransforms); err == nil || !strings.Contains(err.Error(), "ccfmod_") {
 		t.Errorf("no templates at all: %v", err)
 	}
+}
+
+// settingsOf finds the settings by which templates were made of a source.
+func settingsOf(t testing.TB, a *arm, c *Templates, source *Source) BuildSettings {
+	t.Helper()
+	s := BuildSettings{From: math.Exp(a.logL0), To: math.Exp(a.logL1)}
+	s.Step = (s.To - s.From) / float64(a.points)
+	chosen := pointsOf(c)
+	dim := len(c.names)
+	if rotations := c.Len() / (len(chosen) / dim); rotations > 1 || c.vsini[0] > 0 {
+		s.Vsinis = slices.Clone(c.vsini[:rotations])
+	}
+	for s.Every = 1; s.Every <= len(source.points); s.Every++ {
+		var points []float64
+		for _, i := range sample(source.points, dim, s.Every) {
+			points = append(points, source.points[i*dim:(i+1)*dim]...)
+		}
+		if worst(points, chosen) < 1e-9 {
+			return s
+		}
+	}
+	t.Fatalf("no every n-th of the library's stars are those of the templates of %s", a.name)
+	return s
 }
 
 // load reads the reference's network of an arm.

@@ -93,7 +93,8 @@ func cubic(x float64) [4]float64 {
 	return [4]float64{-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2, -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6}
 }
 
-// cut chooses the window for which the products take the fewest operations.
+// cut chooses the window for which the products take the least time. Numbers of the templates' transforms count twice,
+// once for the arithmetic and once for their way from memory.
 func (c *correlator) cut() {
 	least := math.Inf(1)
 	for window := 32; window <= 4096; window += 16 {
@@ -102,7 +103,7 @@ func (c *correlator) cut() {
 			continue
 		}
 		blocks := (c.arm.points + block - 1) / block
-		if cost := float64(window/2+1) * float64(8*blocks+2*c.lags()); cost < least {
+		if cost := float64(window/2+1) * float64(16*blocks+2*c.lags()); cost < least {
 			least, c.window, c.blocks = cost, window, blocks
 			c.block = (c.arm.points + blocks - 1) / blocks
 		}
@@ -244,11 +245,11 @@ func (c *correlator) value(model []float32, i int, wrap bool) float64 {
 	return float64(model[i])
 }
 
-// put writes x or y of a spectrum into the input of a run.
-func (c *correlator) put(input []float32, row, which int, x []float64, scale float64) {
+// put writes x or y of a spectrum, divided by size, into the input of a run.
+func (c *correlator) put(input []float32, row, which int, x []float64, size float64) {
 	part := input[(row*2+which)*c.blocks*c.block:][:c.blocks*c.block]
 	for i, v := range x {
-		part[i] = float32(v * scale)
+		part[i] = float32(v / size)
 	}
 	clear(part[len(x):])
 }

@@ -195,5 +195,10 @@ func (f *Finder) Find(ctx context.Context, stars []spectra.Star) ([]Guess, error
 		}
 		return guesses, err
 	}
-	return guesses, errors.Join(failed...)
+	for _, err := range failed {
+		if err != nil {
+			return guesses, err
+		}
+	}
+	return guesses, nil
 }

@@ -131,6 +131,9 @@ func TestTemplatesWithoutRotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p, vsini := c.Params(1); p[0] != 2 || vsini != 0 || c.Len() != 2 || !reflect.DeepEqual(c.Arms(), []string{"desi_b"}) || !reflect.DeepEqual(c.Names(), []string{"strength"}) {
+		t.Errorf("template 1 of %d has %v and rotation %g; arms %v, parameters %v", c.Len(), p, vsini, c.Arms(), c.Names())
+	}
 	star := smallStar(150, 20, 1)
 	star.Spectra = star.Spectra[:1]
 	g := find(t, c, Settings{}, star)[0]

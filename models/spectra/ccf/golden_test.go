@@ -225,6 +225,20 @@ func TestGoldenSDSS(t *testing.T) {
 	}
 }
 
+// batch returns the stars of the batch.
+func batch(t testing.TB, count int) []spectra.Star {
+	t.Helper()
+	stars := make([]spectra.Star, count)
+	for _, arm := range armsOf(t) {
+		x, shape := npy(t, "batch", "spectra_"+arm+".npy")
+		size := shape[1] * shape[2]
+		for i := range stars {
+			stars[i].Spectra = append(stars[i].Spectra, spectrumOf(arm, x[i*size:(i+1)*size]))
+		}
+	}
+	return stars
+}
+
 // Guesses for the stars of the batch are the starts that the reference had.
 func TestGoldenBatch(t *testing.T) {
 	c := goldenTemplates(t)
@@ -237,14 +251,7 @@ func TestGoldenBatch(t *testing.T) {
 		}
 	}
 	golden.JSON(t, &f, "spectra", "batch", "batch.json")
-	stars := make([]spectra.Star, len(f.Cases))
-	for _, arm := range armsOf(t) {
-		x, shape := npy(t, "batch", "spectra_"+arm+".npy")
-		size := shape[1] * shape[2]
-		for i := range stars {
-			stars[i].Spectra = append(stars[i].Spectra, spectrumOf(arm, x[i*size:(i+1)*size]))
-		}
-	}
+	stars := batch(t, len(f.Cases))
 	far := 0.0
 	for i, g := range find(t, c, Settings{Compat: true}, stars...) {
 		want := f.Cases[i].CCF
@@ -281,10 +288,7 @@ func TestGoldenGuessesWithContinuum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vsinis := slices.Compact(slices.Sorted(slices.Values(withContinuum.vsini)))
-		stars := withContinuum.Len() / len(vsinis)
-		s := BuildSettings{From: math.Exp(a.logL0), To: math.Exp(a.logL1), Vsinis: vsinis, Every: (lib.Spectra.Shape()[0] + stars - 1) / stars}
-		s.Step = (s.To - s.From) / float64(a.points)
+		s := settingsOf(t, a, withContinuum, source)
 		c, err := Build(source, s)
 		if err != nil {
 			t.Fatal(err)

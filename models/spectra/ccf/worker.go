@@ -169,22 +169,22 @@ func (w *worker) correlate(k int, rows []row) error {
 		clear(w.lagged[b][k])
 	}
 	input := w.states[k].Input32(0)
-	scales := make([]float64, c.rows)
+	sizes := make([]float64, c.rows)
 	for len(rows) > 0 {
 		now := rows[:min(len(rows), c.rows)]
 		rows = rows[len(now):]
 		clear(input)
 		for i, r := range now {
-			scales[i] = 1 / largest(r)
-			c.put(input, i, 0, r.x, scales[i])
-			c.put(input, i, 1, r.y, scales[i])
+			sizes[i] = largest(r)
+			c.put(input, i, 0, r.x, sizes[i])
+			c.put(input, i, 1, r.y, sizes[i])
 		}
 		if err := w.states[k].Run(); err != nil {
 			return fmt.Errorf("ccf: arm %s: %w", c.arm.name, err)
 		}
 		out := w.states[k].Output32(0)
 		for i, r := range now {
-			c.chiSquare(w.lagged[r.star][k], out, i, r, scales[i])
+			c.chiSquare(w.lagged[r.star][k], out, i, r, sizes[i])
 		}
 	}
 	return nil
@@ -200,26 +200,26 @@ func largest(r row) float64 {
 }
 
 // chiSquare adds the chi-square of row i of a run, without its constant, to dst, of shape (lags, templates). The run had
-// the row times scale.
-func (c *correlator) chiSquare(dst []float64, out []float32, i int, r row, scale float64) {
+// the row divided by size.
+func (c *correlator) chiSquare(dst []float64, out []float32, i int, r row, size float64) {
 	n := len(c.levels)
 	wide := c.rows * n
 	if c.arm.continuum {
 		for l := range c.lags() {
 			to, from := dst[l*n:][:n], out[l*wide+i*n:][:n]
 			for t, v := range from {
-				to[t] += float64(v) / scale
+				to[t] += float64(v) * size
 			}
 		}
 		return
 	}
-	x, y := scale*sum(r.x), scale*sum(r.y)
+	x, y := sum(r.x)/size, sum(r.y)/size
 	for l := range c.lags() {
 		to, first, second := dst[l*n:][:n], out[l*wide+i*n:][:n], out[(c.lags()+l)*wide+i*n:][:n]
 		for t, v := range c.levels {
 			// The brightness b that minimises b^2 q - 2 b p is p/q.
 			if p, q := float64(first[t])+v*x, float64(second[t])+v*v*y; q > 0 {
-				to[t] -= p / q * p / scale
+				to[t] -= p / q * p * size
 			}
 		}
 	}
