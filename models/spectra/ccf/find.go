@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
@@ -116,6 +117,9 @@ type Finder struct {
 	velocities  []float64
 	order       []int // of the templates' parameters in guesses
 	correlators []*correlator
+
+	mu   sync.Mutex
+	idle []*worker
 }
 
 // New checks the settings and compiles the programs.
@@ -182,11 +186,18 @@ func (f *Finder) Find(ctx context.Context, stars []spectra.Star) ([]Guess, error
 			return
 		}
 		if workers[w] == nil {
-			workers[w] = f.newWorker()
+			workers[w] = f.take()
 		}
 		from, to := i*f.s.Batch, min((i+1)*f.s.Batch, len(stars))
 		failed[i] = workers[w].find(ctx, stars[from:to], guesses[from:to])
 	})
+	f.mu.Lock()
+	for _, w := range workers {
+		if w != nil {
+			f.idle = append(f.idle, w)
+		}
+	}
+	f.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		for i := range guesses {
 			if guesses[i].Starts == nil && guesses[i].Err == nil {
@@ -201,4 +212,16 @@ func (f *Finder) Find(ctx context.Context, stars []spectra.Star) ([]Guess, error
 		}
 	}
 	return guesses, nil
+}
+
+// take returns a worker that no other call has.
+func (f *Finder) take() *worker {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if last := len(f.idle) - 1; last >= 0 {
+		w := f.idle[last]
+		f.idle = f.idle[:last]
+		return w
+	}
+	return f.newWorker()
 }

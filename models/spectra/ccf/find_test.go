@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -154,9 +155,15 @@ func TestGuessesDoNotDependOnCompany(t *testing.T) {
 		if i%5 == 2 {
 			s.Spectra[0].Flux = make([]float64, len(s.Spectra[0].Flux)) // useless
 		}
+		if i == 7 {
+			s.Spectra[0].Err[5] = 1e-200 // whose chi-square is infinite
+		}
 		stars = append(stars, s)
 	}
 	want := find(t, c, Settings{Threads: 1}, stars...)
+	if want[7].Err == nil || want[8].Err != nil {
+		t.Errorf("errors %v and %v", want[7].Err, want[8].Err)
+	}
 	if got := find(t, c, Settings{Threads: 3}, stars...); !reflect.DeepEqual(got, want) {
 		t.Error("three threads change the guesses")
 	}
@@ -166,11 +173,16 @@ func TestGuessesDoNotDependOnCompany(t *testing.T) {
 			t.Errorf("star %d changes with its place", (i+5)%len(stars))
 		}
 	}
-	for i := range stars {
-		if got := find(t, c, Settings{}, stars[i])[0]; !reflect.DeepEqual(got, want[i]) {
-			t.Errorf("star %d alone is at %g km/s, in company at %g", i, got.Vel, want[i].Vel)
-		}
+	f, err := New(c, Settings{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	parallel.Do(2, len(stars), func(_, i int) {
+		got, err := f.Find(context.Background(), stars[i:i+1])
+		if err != nil || !reflect.DeepEqual(got[0], want[i]) {
+			t.Errorf("star %d alone is at %g km/s (%v), in company at %g", i, got[0].Vel, err, want[i].Vel)
+		}
+	})
 }
 
 // A star beyond the range of velocities is at its end, and one at the end is found.
