@@ -43,16 +43,24 @@ func NewQuadraticSpline(nodes []float64) (*QuadraticSpline, error) {
 	return q, nil
 }
 
-// row writes the values at x of all B-splines to dst. Beyond the ends the outermost parabolas go on.
-func (q *QuadraticSpline) row(dst []float64, x float64) {
-	clear(dst)
+// BSplines returns the values at x of the three quadratic B-splines on the spline's knots that are not 0 there, and the
+// number of the first: there are as many B-splines as nodes, and they sum to 1. Beyond the ends the outermost parabolas
+// go on.
+func (q *QuadraticSpline) BSplines(x float64) (first int, values [3]float64) {
 	n := len(q.nodes)
 	j := min(max(sort.Search(len(q.knots), func(i int) bool { return q.knots[i] > x })-1, 2), n-1)
 	t := q.knots
 	a := (t[j+1] - x) / (t[j+1] - t[j])
 	l0 := a * (t[j+1] - x) / (t[j+1] - t[j-1])
 	l2 := (1 - a) * (x - t[j]) / (t[j+2] - t[j])
-	dst[j-2], dst[j], dst[j-1] = l0, l2, 1-l0-l2
+	return j - 2, [3]float64{l0, 1 - l0 - l2, l2}
+}
+
+// row writes the values at x of all B-splines to dst.
+func (q *QuadraticSpline) row(dst []float64, x float64) {
+	clear(dst)
+	first, v := q.BSplines(x)
+	copy(dst[first:], v[:])
 }
 
 // Matrix returns, row by row for each x, the weights of the values at the nodes in the spline at x.
