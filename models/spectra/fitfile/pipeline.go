@@ -212,7 +212,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := ccf.New(templates, ccf.Settings{MinVel: c.MinVel, MaxVel: c.MaxVel, Step: c.VelStep, Starts: mostStarts, Threads: p.s.Threads})
+		f, err := ccf.New(templates, ccf.Settings{MinVel: c.MinVel, MaxVel: c.MaxVel, Step: c.VelStep, Starts: mostStarts, Params: lib.Params, Threads: p.s.Threads, Backend: p.s.Backend})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.library, err)
 		}
@@ -224,7 +224,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 
 // correlationTemplates returns the templates for cross-correlation of some arms: those of a file in the open
 // format, or of a folder.
-func (p *Pipeline) correlationTemplates(list []*rvspecfit.Library, stored []*rvspecfit.CCF) ([]*rvspecfit.CCF, error) {
+func (p *Pipeline) correlationTemplates(list []*rvspecfit.Library, stored []*rvspecfit.CCF) (*ccf.Templates, error) {
 	const try = "make them, or take first guesses from a grid of parameters (param_init bruteforce)"
 	var names []string
 	for _, l := range list {
@@ -245,7 +245,7 @@ func (p *Pipeline) correlationTemplates(list []*rvspecfit.Library, stored []*rvs
 		}
 		some = append(some, stored[k])
 	}
-	return some, nil
+	return ccf.NewTemplates(some...)
 }
 
 // choose returns some arms of a list, in their order.
