@@ -161,9 +161,10 @@ func (l *LineList) depth(tau, params, lam []float64) {
 			if x.Kind == "H" {
 				w *= math.Exp(0.35 * g)
 			}
+			area := strength * w * w
 			for i, v := range lam {
-				d := (v - x.Lam) / w
-				tau[i] += strength / (1 + d*d)
+				d := v - x.Lam
+				tau[i] += area / (w*w + d*d)
 			}
 			continue
 		}
