@@ -11,4 +11,9 @@
 //	for _, x := range demo.Experiments() {
 //		s, err := script.Parse(x.Name, x.Script())
 //	}
+//
+//	files, err := demo.StarLibrary(ctx, demo.LibrarySettings{})
+//	lib, err := spectra.From(files, spectra.LoadSettings{})
+//	stars, truth, err := demo.Stars(ctx, lib, 10, demo.StarSettings{})
+//	fibers, err := demo.WriteDESI(ctx, dir, "main-1234", lib, 500, demo.StarSettings{})
 package demo
