@@ -13,7 +13,7 @@
 //	}
 //
 //	files, err := demo.StarLibrary(ctx, demo.LibrarySettings{})
-//	lib, err := spectra.From(files, spectra.LoadSettings{})
-//	stars, truth, err := demo.Stars(ctx, lib, 10, demo.StarSettings{})
-//	fibers, err := demo.WriteDESI(ctx, dir, "main-1234", lib, 500, demo.StarSettings{})
+//	err = rvspecfit.WriteOpen("stars.h5", files, nil)
+//
+// Stars and WriteDESI draw synthetic stars from such a library.
 package demo

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -23,13 +24,20 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
+// libraries are those that tests asked for.
+var libraries = map[string]*spectra.Library{}
+
 func library(t testing.TB, s LibrarySettings) *spectra.Library {
 	t.Helper()
-	files, err := StarLibrary(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
+	key := fmt.Sprint(s)
+	if libraries[key] == nil {
+		files, err := StarLibrary(context.Background(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		libraries[key] = must[*spectra.Library](t)(spectra.From(files, spectra.LoadSettings{}))
 	}
-	return must[*spectra.Library](t)(spectra.From(files, spectra.LoadSettings{}))
+	return libraries[key]
 }
 
 // Lines grow with what makes them grow in stars.
@@ -196,4 +204,29 @@ func TestBadStarSettings(t *testing.T) {
 	if left := must[[]string](t)(filepath.Glob(filepath.Join(dir, "*"))); len(left) > 0 {
 		t.Errorf("%v are left", left)
 	}
+}
+
+// BenchmarkStarTemplates makes libraries on one thread.
+func BenchmarkStarTemplates(b *testing.B) {
+	for name, whole := range map[string]bool{"short": false, "whole": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := StarTemplates(context.Background(), LibrarySettings{Whole: whole, Threads: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*350)/b.Elapsed().Seconds(), "stars/s")
+		})
+	}
+}
+
+// BenchmarkWriteDESI writes fields of short arms.
+func BenchmarkWriteDESI(b *testing.B) {
+	lib := library(b, LibrarySettings{})
+	for b.Loop() {
+		if _, err := WriteDESI(context.Background(), b.TempDir(), "x", lib, 500, StarSettings{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*500)/b.Elapsed().Seconds(), "fibers/s")
 }

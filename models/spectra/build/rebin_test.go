@@ -217,3 +217,19 @@ func TestDESI(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRebin brings spectra of 0.01 to 0.02 Angstrom, as those of PHOENIX are, to an arm of DESI, on one thread.
+func BenchmarkRebin(b *testing.B) {
+	lam := arange(3000, 10000, 0.015)
+	flux := make([]float64, len(lam))
+	for i, x := range lam {
+		flux[i] = 1 + 0.1*math.Sin(x)
+	}
+	c := must[*rvspecfit.Catalog](b)(Nodes([]string{"teff"}, [][]float64{arange(4000, 4016, 1)}))
+	s := DESI()[0]
+	s.Threads, s.Read = 1, func(rvspecfit.Entry) ([]float64, []float64, error) { return lam, flux, nil }
+	for b.Loop() {
+		must[*rvspecfit.Library](b)(Rebin(context.Background(), c, s))
+	}
+	b.ReportMetric(float64(b.N*16)/b.Elapsed().Seconds(), "templates/s")
+}
