@@ -11,4 +11,9 @@
 //	for _, x := range demo.Experiments() {
 //		s, err := script.Parse(x.Name, x.Script())
 //	}
+//
+//	files, err := demo.StarLibrary(ctx, demo.LibrarySettings{})
+//	err = rvspecfit.WriteOpen("stars.h5", files, nil)
+//
+// Stars and WriteDESI draw synthetic stars from such a library.
 package demo

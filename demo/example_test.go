@@ -9,6 +9,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/sim/assembly/script"
 )
 
@@ -77,4 +78,30 @@ func ExampleExperiments() {
 	// project 4 areas
 	// associate 3 areas
 	// complete 1 areas
+}
+
+// Synthetic spectra of the Ca II triplet of two stars.
+func ExampleStars() {
+	ctx := context.Background()
+	files, err := demo.StarLibrary(ctx, demo.LibrarySettings{Arms: []string{"z"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lib, err := spectra.From(files, spectra.LoadSettings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stars, truth, err := demo.Stars(ctx, lib, 2, demo.StarSettings{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, s := range stars {
+		fmt.Printf("%s: %d pixels of %s, %.0f km/s, %.0f K\n", s.Name, len(s.Spectra[0].Lam), s.Spectra[0].Arm, truth[i].Vel, truth[i].Params[0])
+	}
+	// Output:
+	// star 0: 322 pixels of desi_z, -16 km/s, 6332 K
+	// star 1: 322 pixels of desi_z, 135 km/s, 4544 K
 }

@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"batch":    {"kernels", "autodiff", "optim", "infer", "models", "data", "runs"},
 	"report":   {"tensor", "infer", "sim", "data", "viz", "models", "batch"},
 	"notebook": {"autodiff", "optim", "infer", "sim", "data", "viz", "models", "report", "demo"},
-	"demo":     {"tensor", "sim", "data", "models"},
+	"demo":     {"tensor", "autodiff", "sim", "data", "models"},
 	"cluster":  {"batch"},
 	"cmd":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo", "batch"},
 	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},

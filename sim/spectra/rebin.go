@@ -36,7 +36,10 @@ type LineSpread struct {
 	Native float64
 }
 
-// Rebin brings a spectrum to the pixels out (Angstrom): see [NewRebinning], which it makes for one spectrum.
+// Rebin brings a spectrum to the pixels out (Angstrom): the flux, linear between its samples at ascending wavelengths
+// in, is convolved with the Gaussian that takes it from the native to the wanted resolution at each pixel, and
+// averaged over the pixel, whose edges are halfway to its neighbours. Samples more than 5 sigma away do not count. To
+// weight by photons, multiply flux by the wavelength and divide the result by it.
 func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
 	if len(in) != len(flux) {
 		return nil, fmt.Errorf("spectra: %d samples at %d wavelengths: want as many", len(flux), len(in))
@@ -45,20 +48,22 @@ func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Apply(flux), nil
+	result := make([]float64, len(out))
+	r.Apply(result, flux)
+	return result, nil
 }
 
-// Rebinning brings spectra with the same wavelengths to the same pixels and resolution. It is immutable.
+// Rebinning holds the weights of Rebin for many spectra at the same wavelengths: 8 bytes for each sample within 5
+// sigma of a pixel. It is safe for concurrent use.
 type Rebinning struct {
 	samples int
-	from    []int       // first sample of each pixel
-	weights [][]float64 // of the samples
+	from    []int     // first sample of each pixel
+	start   []int     // position of its weights; one more than there are pixels
+	weights []float64 // of the samples from there on
 }
 
-// NewRebinning brings spectra to the pixels out (Angstrom): the flux, linear between its samples at ascending
-// wavelengths in, is convolved with the Gaussian that takes it from the native to the wanted resolution at each pixel,
-// and averaged over the pixel, whose edges are halfway to its neighbours. Samples more than 5 sigma away do not count.
-// To weight by photons, multiply flux by the wavelength and divide the result by it.
+// NewRebinning computes the weights for pixels out and samples at in, as Rebin has them. It returns a *GridError for
+// wavelengths that do not ascend, and a *CoverageError if the samples do not reach all pixels.
 func NewRebinning(out, in []float64, spread LineSpread) (*Rebinning, error) {
 	if len(in) < 2 || len(out) < 2 {
 		return nil, fmt.Errorf("spectra: %d samples for %d pixels: want at least 2 of each", len(in), len(out))
@@ -71,7 +76,7 @@ func NewRebinning(out, in []float64, spread LineSpread) (*Rebinning, error) {
 	if spread.Native == 0 {
 		spread.Native = NativePower
 	}
-	r := &Rebinning{samples: len(in), from: make([]int, len(out)), weights: make([][]float64, len(out))}
+	r := &Rebinning{samples: len(in), start: []int{0}}
 	for i, lam := range out {
 		power := spread.Power(lam)
 		if !(power > 0 && power < spread.Native) {
@@ -88,25 +93,35 @@ func NewRebinning(out, in []float64, spread LineSpread) (*Rebinning, error) {
 		if from < 0 || to >= len(in) {
 			return nil, &CoverageError{First: in[0], Last: in[len(in)-1], NeedFirst: lam - 5*sigma, NeedLast: lam + 5*sigma, Point: i}
 		}
-		r.from[i], r.weights[i] = from, pixelWeights(in[from:to+1], lo, hi, sigma)
+		r.weights = append(r.weights, pixelWeights(in[from:to+1], lo, hi, sigma)...)
+		r.from, r.start = append(r.from, from), append(r.start, len(r.weights))
 	}
 	return r, nil
 }
 
-// Apply returns the pixels of a spectrum, given at the wavelengths of the rebinning. It panics if there are not as many.
-func (r *Rebinning) Apply(flux []float64) []float64 {
-	if len(flux) != r.samples {
-		panic(fmt.Sprintf("spectra: Rebinning.Apply: %d samples, want %d", len(flux), r.samples))
+// Range returns the samples that have weights: from first up to but not including last.
+func (r *Rebinning) Range() (first, last int) {
+	first = r.samples
+	for i, from := range r.from {
+		first, last = min(first, from), max(last, from+r.start[i+1]-r.start[i])
 	}
-	out := make([]float64, len(r.from))
-	for i, w := range r.weights {
+	return first, last
+}
+
+// Apply rebins flux, one number for each sample, into dst, one number for each pixel.
+func (r *Rebinning) Apply(dst, flux []float64) {
+	if len(flux) != r.samples || len(dst) != len(r.from) {
+		panic(fmt.Sprintf("spectra: %d samples and %d pixels: want %d and %d", len(flux), len(dst), r.samples, len(r.from)))
+	}
+	for i, from := range r.from {
+		w := r.weights[r.start[i]:r.start[i+1]]
+		near := flux[from : from+len(w)]
 		sum := 0.0
-		for k, x := range flux[r.from[i] : r.from[i]+len(w)] {
-			sum += w[k] * x
+		for k, v := range w {
+			sum += v * near[k]
 		}
-		out[i] = sum
+		dst[i] = sum
 	}
-	return out
 }
 
 func pixelEdges(x []float64, i int) (lo, hi float64) {
