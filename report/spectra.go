@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/viz"
@@ -217,4 +219,28 @@ func (s *SpectraFits) verdicts() viz.Section {
 		v.Text = "No verdict is bad."
 	}
 	return v
+}
+
+// StarPosterior returns the page of a sampled star: o is the fit from which the chains start.
+func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome, fit *infer.Fit, v check.Verdict, set Settings) *Page {
+	data := &Album{Note: set.Note, DPI: set.DPI}
+	f, err := Star(star, &o.Fit)
+	data.Add("spectrum", f, err)
+	figures := data.Figures()
+	draws := viz.FromFit(fit)
+	draws.Units = spectraUnits
+	album := posteriorAlbum(draws, set)
+	sum, rep := fit.Summary(), fit.Diagnose()
+	one := &SpectraFits{Stars: []spectra.Star{*star}, Outcomes: []fitfile.Outcome{*o}}
+	p := &Page{}
+	p.Report = viz.Report{Title: "Star " + star.Name, Facts: set.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "library", Value: library}, {Name: "seed", Value: fmt.Sprint(set.Seed)}}, verdictFact(rep, v)),
+		Sections: []viz.Section{
+			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
+			modelSection(v, data),
+			{Title: "Data and fit", Text: "The fit from which the chains start, and its residuals in standard deviations.", Tables: []string{one.table()}, Figures: figures},
+			{Title: "Posterior", Figures: album.Figures()},
+		}}
+	data.Append(album)
+	p.Album = *data
+	return p
 }

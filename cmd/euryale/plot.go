@@ -37,7 +37,7 @@ netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 		RunE:      func(_ *cobra.Command, args []string) error { return a.runPlot(args[0], args[1:], names) },
 	}
 	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
-	c.AddCommand(a.plotPattern(), a.plotMorphology())
+	c.AddCommand(a.plotPattern(), a.plotMorphology(), withDevice(a.plotSpectrum()))
 	c.AddCommand(a.plotAssembly()...)
 	return c
 }
@@ -45,7 +45,7 @@ netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 func (a *app) runPlot(kind string, args, names []string) error {
 	draw := plots[kind]
 	if draw == nil {
-		return usage("plot %s: want one of %s, pattern, morphology, support, overlap, raster", kind, strings.Join(plotNames, ", "))
+		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster", kind, strings.Join(plotNames, ", "))
 	}
 	out, args, err := a.pictureFile(kind, args)
 	if err != nil {

@@ -102,14 +102,14 @@ func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Con
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Init, err = f.starts(p, fit, cfg); err != nil {
+	if cfg.Init, err = f.Starts(p, fit, cfg); err != nil {
 		return nil, err
 	}
 	return infer.Sample(ctx, p, cfg)
 }
 
-// starts returns overdispersed starts of chains about a fit.
-func (f *Fitter) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]float64, error) {
+// Starts returns overdispersed starts of chains about a fit, for cfg.Init.
+func (f *Fitter) Starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]float64, error) {
 	var names []string
 	var values, cov []float64
 	var free []int
@@ -178,7 +178,7 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 				}
 				own := cfg
 				own.Seed += uint64(i)
-				if sets[k].Init, err = f.starts(p, &fits[i], own); err != nil {
+				if sets[k].Init, err = f.Starts(p, &fits[i], own); err != nil {
 					return fmt.Errorf("%s: %w", stars[i].Name, err)
 				}
 			}

@@ -212,6 +212,24 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 	return nil
 }
 
+// Fiber reads the star of one fiber of a file, which choose gives by its row.
+func (p *Pipeline) Fiber(name string, choose func(d *survey.DESI) (row int, err error)) (*spectra.Star, error) {
+	d, err := survey.OpenDESI(name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	row, err := choose(d)
+	if err != nil {
+		return nil, err
+	}
+	star, err := p.fiber(d, &survey.Chosen{Arms: d.Arms}, row)
+	if err == nil && star == nil {
+		err = fmt.Errorf("%s: target %d (row %d) has no data that can be used", name, d.TargetID[row], row)
+	}
+	return star, err
+}
+
 // fiber returns the star of a row of FIBERMAP; nil if it has no data that can be used.
 func (p *Pipeline) fiber(d *survey.DESI, chosen *survey.Chosen, row int) (*spectra.Star, error) {
 	arms, err := d.Fiber(row, chosen.Arms, p.s.Resolution)

@@ -264,16 +264,17 @@ func choose(file string, list []*rvspecfit.Library, arms []string) (some []*rvsp
 	return some, nil
 }
 
-// Outcome is what a pipeline finds of a star.
-type Outcome struct {
-	Fit spectra.Fit
-	// Guess is the velocity of the first guess in km/s; NaN if there is none.
-	Guess float64
+// Fitter returns what fits stars with spectra of some arms.
+func (p *Pipeline) Fitter(star *spectra.Star) (*spectra.Fitter, error) {
+	e, err := p.engineFor([]spectra.Star{*star})
+	if err != nil {
+		return nil, err
+	}
+	return e.fitter, nil
 }
 
-// Fit makes first guesses of stars without any, and fits them. Stars have spectra of the same arms, named as
-// in the library. An error of one star is in its Fit.
-func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
+// engineFor returns what the spectra of stars need.
+func (p *Pipeline) engineFor(stars []spectra.Star) (*engine, error) {
 	var arms []string
 	for i := range stars {
 		for _, s := range stars[i].Spectra {
@@ -286,7 +287,20 @@ func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, er
 		return nil, errors.New("no spectra")
 	}
 	slices.Sort(arms)
-	e, err := p.engine(arms)
+	return p.engine(arms)
+}
+
+// Outcome is what a pipeline finds of a star.
+type Outcome struct {
+	Fit spectra.Fit
+	// Guess is the velocity of the first guess in km/s; NaN if there is none.
+	Guess float64
+}
+
+// Fit makes first guesses of stars without any, and fits them. Stars have spectra of the same arms, named as
+// in the library. An error of one star is in its Fit.
+func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
+	e, err := p.engineFor(stars)
 	if err != nil {
 		return nil, err
 	}
