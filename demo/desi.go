@@ -25,18 +25,18 @@ type Fiber struct {
 // FiberKind is the kind of a fiber.
 type FiberKind string
 
-// The kinds of fibers. Of 20 fibers in a row the fourth is Sky, the sixth Broken, the ninth Quasar and the twelfth
-// BlindB, and the others are Star.
+// The kinds of fibers. Of every 20 fibers the fourth is a SkyFiber, the sixth a BrokenFiber, the ninth a QuasarFiber
+// and the twelfth a BlindFiber; the others are a StarFiber.
 const (
-	Star   FiberKind = "star"
-	Sky    FiberKind = "sky"    // noise about 0, of type SKY
-	Broken FiberKind = "broken" // a star through a fiber whose status says not to use it
-	Quasar FiberKind = "quasar" // a broad emission line at a redshift of 1.4
-	BlindB FiberKind = "blind"  // a star whose first arm is masked
+	StarFiber   FiberKind = "star"
+	SkyFiber    FiberKind = "sky"    // noise about 0, of type SKY
+	BrokenFiber FiberKind = "broken" // a star through a fiber whose status says not to use it
+	QuasarFiber FiberKind = "quasar" // a broad emission line at a redshift of 1.4
+	BlindFiber  FiberKind = "blind"  // a star whose first arm is masked
 )
 
 func kindOf(i int) FiberKind {
-	return cmp.Or(map[int]FiberKind{3: Sky, 5: Broken, 8: Quasar, 11: BlindB}[i%20], Star)
+	return cmp.Or(map[int]FiberKind{3: SkyFiber, 5: BrokenFiber, 8: QuasarFiber, 11: BlindFiber}[i%20], StarFiber)
 }
 
 // firstTarget is the number of the first target.
@@ -59,7 +59,7 @@ func WriteDESI(ctx context.Context, dir, name string, lib *spectra.Library, n in
 	list := make([]Fiber, n)
 	for i := range list {
 		list[i] = Fiber{TargetID: firstTarget + int64(i), Kind: kindOf(i)}
-		if k := list[i].Kind; k != Sky && k != Quasar {
+		if k := list[i].Kind; k != SkyFiber && k != QuasarFiber {
 			list[i].Truth = o.truth(i)
 		}
 	}
@@ -110,11 +110,11 @@ func fibermap(list []Fiber) []fits.Data {
 		fiber[i], brick[i], ref[i] = int32(i%5000), 500_000, 4_000_000_000_000_000_000+int64(i)
 		kind[i], cat[i], target[i] = "TGT", "G3", 1<<61 // MWS_ANY
 		switch f.Kind {
-		case Sky:
+		case SkyFiber:
 			kind[i], cat[i], target[i], ref[i] = "SKY", "", 1<<32, 0
-		case Broken:
+		case BrokenFiber:
 			status[i] = 1 << 9
-		case Quasar:
+		case QuasarFiber:
 			target[i] = 1 << 2
 		}
 	}
@@ -132,7 +132,7 @@ func exposures(list []Fiber) []fits.Data {
 		for i, f := range list {
 			ids, expid, night, tile, fiber = append(ids, f.TargetID), append(expid, 100+e), append(night, 20240101+e), append(tile, 1), append(fiber, int32(i%5000))
 			bad := int32(0)
-			if f.Kind == Broken {
+			if f.Kind == BrokenFiber {
 				bad = 1 << 9
 			}
 			status, mjd, seconds = append(status, bad), append(mjd, 60310.3+float64(e)), append(seconds, 900)
@@ -220,9 +220,9 @@ func (a *observedArm) writeMatrices(w *fits.Writer, letter string, n int) error 
 func (o *observer) seen(k, i int, f Fiber, star []float64) []float64 {
 	a, t := o.arms[k], o.truth(i)
 	switch f.Kind {
-	case Sky:
+	case SkyFiber:
 		clear(star)
-	case Quasar:
+	case QuasarFiber:
 		for p, x := range a.lam {
 			d := (x/(1+quasarZ) - 2800.3) / 25 // Mg II
 			star[p] = t.Level * math.Pow(x/6000, -0.6) * (1 + 0.8*math.Exp(-d*d/2))
@@ -242,7 +242,7 @@ func (o *observer) cosmics(k, i int, f Fiber) []int32 {
 		if rng.Float64() < 1./300 {
 			mask[p] = 1
 		}
-		if f.Kind == BlindB && k == 0 {
+		if f.Kind == BlindFiber && k == 0 {
 			mask[p] = 2
 		}
 	}
@@ -262,9 +262,9 @@ func writeRedshifts(name string, list []Fiber) error {
 	for i, f := range list {
 		z[i], zerr[i], delta[i] = math.Round(f.Truth.Vel/29.9792458)*1e-4, 1e-4, 500
 		switch f.Kind {
-		case Sky:
+		case SkyFiber:
 			kind[i], z[i], delta[i], warn[i] = "GALAXY", 0.7, 1, 4 // SMALL_DELTA_CHI2
-		case Quasar:
+		case QuasarFiber:
 			kind[i], z[i] = "QSO", quasarZ
 		default:
 			kind[i], sub[i] = "STAR", letterOf(f.Truth.Params[0])

@@ -119,7 +119,7 @@ func TestWriteDESI(t *testing.T) {
 		chosen := must[*survey.Chosen](t)(d.Select(survey.Selection{StarsOnly: true, MinSN: 5}))
 		var want []int
 		for i, f := range fibers {
-			if f.Kind == Star || f.Kind == BlindB {
+			if f.Kind == StarFiber || f.Kind == BlindFiber {
 				want = append(want, i)
 			}
 			if d.TargetID[i] != f.TargetID {

@@ -233,3 +233,34 @@ func BenchmarkRebin(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*16)/b.Elapsed().Seconds(), "templates/s")
 }
+
+// Headers give wavelengths, or their logarithms to either base.
+func TestWavelengthsOfHeaders(t *testing.T) {
+	for want, set := range map[float64]func(h *fits.Header){
+		4002: func(h *fits.Header) { h.Set("CRVAL1", 4000.0, ""); h.Set("CDELT1", 1.0, "") },
+		4001: func(h *fits.Header) {
+			h.Set("CRVAL1", 4000.0, "")
+			h.Set("CD1_1", 1.0, "")
+			h.Set("CRPIX1", 2.0, "")
+		},
+		4000 * 1.02: func(h *fits.Header) {
+			h.Set("CRVAL1", math.Log(4000), "")
+			h.Set("CDELT1", math.Log(1.02)/2, "")
+			h.Set("CTYPE1", "WAVE-LOG", "")
+		},
+		4000 * 1.04: func(h *fits.Header) {
+			h.Set("CRVAL1", math.Log10(4000), "")
+			h.Set("CDELT1", math.Log10(1.04)/2, "")
+			h.Set("DC-FLAG", 1, "")
+		},
+	} {
+		h := &fits.Header{}
+		set(h)
+		if lam, err := waveOf("x.fits", h, 3); err != nil || math.Abs(lam[2]-want) > 1e-8 {
+			t.Errorf("got %v, %v, want %g", lam, err, want)
+		}
+	}
+	if _, err := waveOf("x.fits", &fits.Header{}, 3); err == nil || !strings.Contains(err.Error(), "name a file of wavelengths") {
+		t.Error(err)
+	}
+}
