@@ -49,6 +49,20 @@ type scanner struct{ states map[*layout]*ad.State }
 // scan scans velocity k of a star whose other parameters are x, with the spectra that have it, near a
 // velocity. sd is the standard deviation that the fit gives; NaN for a scan without a fit.
 func (s *scanner) scan(l *layout, k int, star *Star, x []float64, near, sd float64, set scanSettings) (VelocityPosterior, error) {
+	state, err := s.state(l, k, star, x)
+	if err != nil {
+		return VelocityPosterior{}, err
+	}
+	chi := func(vel []float64) ([]float64, error) { return l.each[k].chiSquares(state, vel) }
+	if math.IsNaN(sd) {
+		return set.scan(near, chi)
+	}
+	return set.about(near, sd, chi)
+}
+
+// state returns a state of the program that scans velocity k, with the data of a star and all parameters but
+// that velocity.
+func (s *scanner) state(l *layout, k int, star *Star, x []float64) (*ad.State, error) {
 	one := l.each[k]
 	if s.states == nil {
 		s.states = map[*layout]*ad.State{}
@@ -57,7 +71,7 @@ func (s *scanner) scan(l *layout, k int, star *Star, x []float64, near, sd float
 	if state == nil {
 		p, err := one.scan()
 		if err != nil {
-			return VelocityPosterior{}, err
+			return nil, err
 		}
 		state = p.NewState()
 		s.states[one] = state
@@ -65,11 +79,7 @@ func (s *scanner) scan(l *layout, k int, star *Star, x []float64, near, sd float
 	one.fill(state, 0, l.part(star, k))
 	state.Input(1)[0] = x[l.velocities]
 	copy(state.Input(2), x[l.velocities+1:])
-	chi := func(vel []float64) ([]float64, error) { return one.chiSquares(state, vel) }
-	if math.IsNaN(sd) {
-		return set.scan(near, chi)
-	}
-	return set.about(near, sd, chi)
+	return state, nil
 }
 
 // chiSquares returns -2 log posterior at velocities, of the star and the other parameters in the state.

@@ -104,22 +104,27 @@ func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 	return fits, nil
 }
 
-// layoutOf checks a star and returns its layout.
+// layoutOf checks a star and its starts, and returns its layout.
 func (f *Fitter) layoutOf(star *Star) (*layout, error) {
-	if len(star.Spectra) == 0 {
-		return nil, errors.New("no spectra")
-	}
-	for i := range star.Spectra {
-		if err := star.Spectra[i].check(); err != nil {
-			return nil, err
-		}
-	}
-	if len(star.Starts) == 0 {
+	if len(star.Spectra) > 0 && len(star.Starts) == 0 {
 		return nil, errors.New("no parameters to start from")
 	}
 	labels, _ := f.exposures(star)
 	for _, s := range star.Starts {
 		if err := f.checkStart(s, len(labels)); err != nil {
+			return nil, err
+		}
+	}
+	return f.layoutOfSpectra(star)
+}
+
+// layoutOfSpectra checks the spectra of a star and returns its layout.
+func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
+	if len(star.Spectra) == 0 {
+		return nil, errors.New("no spectra")
+	}
+	for i := range star.Spectra {
+		if err := star.Spectra[i].check(); err != nil {
 			return nil, err
 		}
 	}

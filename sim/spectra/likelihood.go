@@ -18,7 +18,8 @@ type Exposure struct {
 	// Floor is added to Err in quadrature, in the likelihood only, and broadcasts with it: a number, one for each pixel,
 	// or (stars, 1). Default: none.
 	Floor *autodiff.Node
-	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm.
+	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm, which
+	// must have none where this is given.
 	Band *autodiff.Node
 	// Good is 1 where a pixel counts in TrueChiSquare and 0 elsewhere. Default: everywhere.
 	Good *autodiff.Node
