@@ -188,7 +188,7 @@ func (a *app) startSampleSpectrum(ctx context.Context, cfg sampleSpectrumConfig,
 	if err != nil {
 		return err
 	}
-	if cfg.Starts, err = fitter.Starts(post, &o.Fit, infer.Config{Chains: cfg.Chains, Seed: a.seed}); err != nil {
+	if cfg.Starts, err = fitter.Starts(post, star, &o.Fit, infer.Config{Chains: cfg.Chains, Seed: a.seed}); err != nil {
 		return as(exitFailed, err)
 	}
 	out := a.out

@@ -1,171 +1,261 @@
 package spectra
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sort"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// bruteForce are the values that a search on a grid tries, by the name of the parameter. Others take the
-// middle of the library.
-var bruteForce = map[string][]float64{
-	"teff":  {3000, 5000, 8000, 10000},
-	"logg":  {1, 2, 3, 4, 5},
-	"feh":   {-2, -1, 0},
-	"alpha": {0},
+// GuessSettings describe the grid of parameters that first guesses are taken from. The zero value is the
+// default.
+type GuessSettings struct {
+	// Values are those of parameters on the grid, in its units: vsini, and those of the library. Default: vsini
+	// 0, 10 and 100; teff 3000, 5000, 8000 and 10000; logg 1 to 5 in steps of 1; feh -2, -1 and 0; alpha 0;
+	// and for all others the middle of what the library covers. Values beyond the library are moved to its end.
+	// Parameters that are fixed have their one value.
+	Values map[string][]float64
+	// Keep is the number of starts that are kept for each star. Default 3.
+	Keep int
 }
 
-// bruteVsini are the rotations that it tries, in km/s.
-var bruteVsini = []float64{0, 10, 100}
+// gridValues are the defaults of GuessSettings.Values.
+var gridValues = map[string][]float64{
+	Vsini: {0, 10, 100}, "teff": {3000, 5000, 8000, 10000}, "logg": {1, 2, 3, 4, 5}, "feh": {-2, -1, 0}, "alpha": {0},
+}
 
-// Guess finds where fits begin without templates for cross-correlation: it compares each star with the model
-// on a coarse grid of parameters, within the library, at all velocities, and returns the best starts, at most
-// n of each star, best first. It costs some hundred scans of the velocity for each star. Stars for which it
-// finds nothing have no starts; why is in the errors.
-func (f *Fitter) Guess(ctx context.Context, stars []Star, n int) (starts [][]Start, errs []error, err error) {
+// Guess are the best points of a grid for a star.
+type Guess struct {
+	Starts    []Start   // the best first
+	ChiSquare []float64 // -2 log posterior of each
+	Err       error     // why there are none
+}
+
+// Guess looks for starts of fits without any knowledge of the stars: it computes the likelihood of all points
+// of a grid of parameters, at all velocities in steps of Settings.VelStep, and keeps the best points, each at
+// its best velocity. It costs as many scans of velocities as the grid has points, a few of which are as dear as
+// a fit: where there are templates for it, cross-correlation is much cheaper. Stars need no Starts.
+//
+// An error of one star is in its Guess; the error returned is that of ctx, or one that concerns all.
+func (f *Fitter) Guess(ctx context.Context, stars []Star, s GuessSettings) ([]Guess, error) {
 	if err := given.Args("spectra.Guess", "ctx", ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if n < 1 {
-		return nil, nil, fmt.Errorf("spectra: %d starts of each star: want at least 1", n)
+	grid, err := f.grid(s)
+	if err != nil {
+		return nil, err
 	}
-	grid := f.coarse()
-	starts, errs = make([][]Start, len(stars)), make([]error, len(stars))
-	workers := max(1, min(f.s.Threads, len(stars)))
-	states := make([]map[*layout]*ad.State, workers)
-	parallel.Do(workers, len(stars), func(w, i int) {
-		if ctx.Err() != nil {
+	keep := s.Keep
+	if keep == 0 {
+		keep = 3
+	}
+	guesses, layouts := make([]Guess, len(stars)), make([]*layout, len(stars))
+	var list []int
+	for i := range stars {
+		if layouts[i], err = f.layoutOfSpectra(&stars[i]); err != nil {
+			guesses[i].Err = fmt.Errorf("%s: %w", stars[i].Name, err)
+			continue
+		}
+		list = append(list, i)
+	}
+	// found has the points of the grid for each star, with their chi-squares.
+	found, n := make([]Guess, len(list)), len(grid)
+	for i := range found {
+		found[i] = Guess{Starts: make([]Start, n), ChiSquare: make([]float64, n)}
+	}
+	workers := min(f.s.Threads, len(list)*n)
+	scanners, faults := make([]scanner, workers), make([]error, len(list)*n)
+	parallel.Do(workers, len(list)*n, func(w, task int) {
+		if faults[task] = ctx.Err(); faults[task] != nil {
 			return
 		}
-		if states[w] == nil {
-			states[w] = map[*layout]*ad.State{}
-		}
-		starts[i], errs[i] = f.guess(ctx, &stars[i], grid, n, states[w])
+		i, point := task/n, task%n
+		g := &found[i]
+		g.Starts[point], g.ChiSquare[point], faults[task] = layouts[list[i]].guess(&scanners[w], &stars[list[i]], grid[point])
 	})
-	return starts, errs, ctx.Err()
+	if err := errors.Join(append(faults, ctx.Err())...); err != nil {
+		return nil, err
+	}
+	for i, star := range list {
+		guesses[star] = found[i].best(keep)
+		if len(guesses[star].Starts) == 0 {
+			guesses[star].Err = fmt.Errorf("%s: the likelihood is finite at no point of the grid", stars[star].Name)
+		}
+	}
+	return guesses, nil
 }
 
-// coarse returns the parameters of the grid, without velocity and rotation.
-func (f *Fitter) coarse() [][]float64 {
-	lower, upper := f.bounds()
-	grid := [][]float64{nil}
-	for k, name := range f.library.Params {
-		values := bruteForce[name]
-		lo, hi := lower[2+k], upper[2+k]
-		switch {
-		case f.fixed[2+k]:
-			values = f.values[2+k : 3+k]
-		case values == nil:
-			values = []float64{f.library.middle(k)}
-		default:
-			values = slices.Clone(values)
-			for i, v := range values {
-				values[i] = min(max(v, lo), hi)
+// guess returns a point of the grid with the best velocities, and its chi-square.
+func (l *layout) guess(s *scanner, star *Star, point []float64) (Start, float64, error) {
+	start := Start{Vel: l.values[0], Vsini: point[0], Params: point[1:]}
+	x := append(make([]float64, l.velocities), point...)
+	total := 0.0
+	for k := range l.velocities {
+		vel, chi := l.values[k], math.NaN()
+		if l.fixed[k] {
+			state, err := s.state(l, k, star, x)
+			if err != nil {
+				return start, 0, err
 			}
-			values = slices.Compact(values)
+			at, err := l.each[k].chiSquares(state, []float64{vel})
+			if err != nil {
+				return start, 0, err
+			}
+			chi = at[0]
+		} else {
+			set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, math.Inf(1)}
+			v, err := s.scan(l, k, star, x, l.f.s.MinVel, math.NaN(), set)
+			if err != nil {
+				return start, 0, err
+			}
+			vel, chi = v.Vel, v.ChiSquare
+		}
+		if total += chi; k == 0 {
+			start.Vel = vel
+		}
+		if l.f.s.PerExposure {
+			start.Vels = append(start.Vels, vel)
+		}
+	}
+	return start, total, nil
+}
+
+// best returns the best points.
+func (g Guess) best(keep int) (out Guess) {
+	var order []int
+	for i, chi := range g.ChiSquare {
+		if !math.IsNaN(chi) && !math.IsInf(chi, 0) {
+			order = append(order, i)
+		}
+	}
+	sort.SliceStable(order, func(a, b int) bool { return g.ChiSquare[order[a]] < g.ChiSquare[order[b]] })
+	for _, i := range order[:min(keep, len(order))] {
+		out.Starts, out.ChiSquare = append(out.Starts, g.Starts[i]), append(out.ChiSquare, g.ChiSquare[i])
+	}
+	return out
+}
+
+// grid returns the points of the grid: vsini and the parameters of the library of each.
+func (f *Fitter) grid(s GuessSettings) ([][]float64, error) {
+	var bad []error
+	if s.Keep < 0 {
+		bad = append(bad, fmt.Errorf("spectra: Keep is %d: want at least 1", s.Keep))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
+		if !slices.Contains(f.names[1:], name) {
+			err := fmt.Errorf("spectra: values of %q on the grid: want those of some of %v", name, f.names[1:])
+			if near := spelling.Meant(name, f.names[1:]); near != "" {
+				err = fmt.Errorf("%w: did you mean %s?", err, near)
+			}
+			bad = append(bad, err)
+		}
+	}
+	lower, upper := f.covered()
+	points := [][]float64{nil}
+	for k := 1; k < len(f.names); k++ {
+		values, err := f.gridOf(k, s.Values, lower[k], upper[k])
+		if err != nil {
+			bad = append(bad, err)
 		}
 		var next [][]float64
-		for _, g := range grid {
+		for _, p := range points {
 			for _, v := range values {
-				next = append(next, append(slices.Clone(g), v))
+				next = append(next, append(slices.Clone(p), v))
 			}
 		}
-		grid = next
+		points = next
 	}
-	return grid
+	return points, errors.Join(bad...)
 }
 
-// middle returns a value of a parameter in the middle of the library.
-func (l *Library) middle(k int) float64 {
-	t := l.Arms[0]
-	x := 0.0
-	switch in := t.Interpolator.(type) {
-	case bounded:
-		lo, hi := in.Bounds()
-		x = (lo[k] + hi[k]) / 2
-	case *Network:
-		x = in.Mean[k]
+// gridOf returns the values of parameter k on the grid.
+func (f *Fitter) gridOf(k int, given map[string][]float64, lower, upper float64) ([]float64, error) {
+	name := f.names[k]
+	values, ok := given[name]
+	if !ok {
+		values = gridValues[name]
 	}
-	if slices.Contains(t.LogParams, k) {
-		return math.Pow(10, x)
+	switch middle := (lower + upper) / 2; {
+	case f.fixed[k]:
+		return f.values[k : k+1], nil
+	case ok && len(values) == 0:
+		return nil, fmt.Errorf("spectra: there are no values of %s on the grid", name)
+	case len(values) == 0 && (math.IsInf(middle, 0) || math.IsNaN(middle)):
+		return nil, fmt.Errorf("spectra: the library does not say what it covers in %s: give values in GuessSettings", name)
+	case len(values) == 0:
+		return []float64{middle}, nil
 	}
-	return x
+	var out []float64
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("spectra: %s is %v on the grid", name, v)
+		}
+		if v = min(max(v, lower), upper); !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out, nil
 }
 
-// guess compares a star with the model on the grid.
-func (f *Fitter) guess(ctx context.Context, star *Star, grid [][]float64, n int, states map[*layout]*ad.State) ([]Start, error) {
-	probe := *star
-	probe.Starts = []Start{{Params: grid[0]}}
-	l, err := f.layoutOf(&probe)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", star.Name, err)
-	}
-	if states[l] == nil {
-		p, err := l.scan()
-		if err != nil {
-			return nil, err
-		}
-		states[l] = p.NewState()
-	}
-	type tried struct {
-		Start
-		chi float64
-	}
-	set := scanSettings{f.s.MinVel, f.s.MaxVel, f.s.VelStep, math.Inf(1)}
-	at := func(vsini float64, params []float64) (tried, error) {
-		if f.fixed[1] {
-			vsini = f.values[1]
-		}
-		theta := append([]float64{0, min(vsini, f.s.Rotation.MaxVsini)}, params...)
-		v, err := l.velocities(states[l], &probe, theta, f.s.MinVel, math.NaN(), set)
-		return tried{Start{Vel: v.Vel, Vsini: theta[1], Params: params}, v.ChiSquare}, err
-	}
-	best := func(list []tried) []tried {
-		list = slices.DeleteFunc(list, func(t tried) bool { return math.IsNaN(t.chi) || math.IsInf(t.chi, 0) })
-		slices.SortStableFunc(list, func(a, b tried) int { return cmp.Compare(a.chi, b.chi) })
-		return list
-	}
-	var first []tried
-	for _, params := range grid {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		t, err := at(bruteVsini[1], params)
-		if err != nil {
-			return nil, err
-		}
-		first = append(first, t)
-	}
-	// Rotation matters less than the atmosphere: the best few are tried with all of them.
-	first = best(first)
-	all := slices.Clone(first)
-	for _, t := range first[:min(max(n, 5), len(first))] {
-		for _, v := range bruteVsini {
-			if v == bruteVsini[1] || f.fixed[1] {
-				continue
-			}
-			more, err := at(v, t.Params)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, more)
+// ranged is an interpolator that knows the range of its mapped parameters.
+type ranged interface {
+	span() (lower, upper []float64)
+}
+
+// covered returns the ranges of all parameters: bounds, and those of the templates of all arms.
+func (f *Fitter) covered() (lower, upper []float64) {
+	lower, upper = f.bounds()
+	for _, t := range f.library.Arms {
+		if r, ok := t.Interpolator.(ranged); ok {
+			lo, hi := r.span()
+			t.narrow(lower[2:], upper[2:], lo, hi)
 		}
 	}
-	all = best(all)
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: the likelihood is finite nowhere on the grid of first guesses: does the library cover its wavelengths and some of teff 3000 to 10000 K, logg 1 to 5 and feh -2 to 0?", star.Name)
+	return lower, upper
+}
+
+// spanOf returns the ranges of rows of coordinates.
+func spanOf(points []float64, dim int) (lower, upper []float64) {
+	lower, upper = slices.Repeat([]float64{math.Inf(1)}, dim), slices.Repeat([]float64{math.Inf(-1)}, dim)
+	for i, x := range points {
+		lower[i%dim], upper[i%dim] = min(lower[i%dim], x), max(upper[i%dim], x)
 	}
-	var starts []Start
-	for _, t := range all {
-		if len(starts) < n && !slices.ContainsFunc(starts, func(s Start) bool { return slices.Equal(s.Params, t.Params) }) {
-			starts = append(starts, t.Start)
+	return lower, upper
+}
+
+func (r *Regular) span() (lower, upper []float64) { return r.Bounds() }
+
+func (n *Network) span() (lower, upper []float64) {
+	lower, upper = spanOf(n.points, n.Dim())
+	for k, s := range n.SD {
+		lower[k], upper[k] = n.Mean[k]+s*lower[k], n.Mean[k]+s*upper[k]
+	}
+	return lower, upper
+}
+
+func (n *Nearest) span() (lower, upper []float64) {
+	lower, upper = spanOf(n.points, n.dim)
+	for k, s := range n.scale {
+		lower[k], upper[k] = lower[k]/s, upper[k]/s
+	}
+	return lower, upper
+}
+
+// span leaves out the points that are none of the library's.
+func (d *Delaunay) span() (lower, upper []float64) {
+	var points []float64
+	n := d.Dim()
+	for i, flag := range d.flags {
+		if flag == 0 {
+			points = append(points, d.mesh.Points[i*n:(i+1)*n]...)
 		}
 	}
-	return starts, nil
+	return spanOf(points, n)
 }

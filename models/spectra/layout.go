@@ -2,23 +2,59 @@ package spectra
 
 import (
 	"fmt"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
-// layout is what stars with spectra of the same arms and wavelengths share: constants and programs.
+// layout is what stars with spectra of the same arms and wavelengths share: constants and programs. Their
+// parameters are velocities, rotation, and those of the library.
 type layout struct {
-	f         *Fitter
-	spectra   []Spectrum // of one of the stars
-	arms      []*spectra.Arm
-	templates []*Templates
-	pixels    int
-	programs  map[string]*ad.Program
+	f          *Fitter
+	spectra    []Spectrum // of one of the stars
+	velocities int        // 1, or the number of exposures
+	velocity   []int      // which of them each spectrum has
+	each       []*layout  // of the spectra that have each velocity; this layout itself if there is one
+	names      []string
+	fixed      []bool
+	values     []float64 // of those that are fixed
+	arms       []*spectra.Arm
+	templates  []*Templates
+	pixels     int
+	programs   map[string]*ad.Program
+}
+
+// layout returns the layout of a star that has been checked.
+func (f *Fitter) layout(star *Star) (*layout, error) {
+	_, exposure := f.exposures(star)
+	key := ""
+	for i := range star.Spectra {
+		key += fmt.Sprintf("%s@%d ", star.Spectra[i].shape(), exposure[i])
+	}
+	if l := f.layouts[key]; l != nil {
+		return l, nil
+	}
+	l, err := f.newLayout(star)
+	if err == nil {
+		f.layouts[key] = l
+	}
+	return l, err
 }
 
 func (f *Fitter) newLayout(star *Star) (*layout, error) {
 	l := &layout{f: f, spectra: star.Spectra, programs: map[string]*ad.Program{}}
+	var labels []string
+	labels, l.velocity = f.exposures(star)
+	l.velocities = len(labels)
+	for k := range labels {
+		name := Vel
+		if f.s.PerExposure {
+			name = fmt.Sprintf("%s[%d]", Vel, k)
+		}
+		l.names, l.fixed, l.values = append(l.names, name), append(l.fixed, f.fixed[0]), append(l.values, f.values[0])
+	}
+	l.names, l.fixed, l.values = append(l.names, f.names[1:]...), append(l.fixed, f.fixed[1:]...), append(l.values, f.values[1:]...)
 	for i := range star.Spectra {
 		s := &star.Spectra[i]
 		t, err := f.library.Arm(s.Arm)
@@ -31,7 +67,30 @@ func (f *Fitter) newLayout(star *Star) (*layout, error) {
 		}
 		l.arms, l.templates, l.pixels = append(l.arms, arm), append(l.templates, t), l.pixels+len(s.Lam)
 	}
+	l.each = []*layout{l}
+	if l.velocities > 1 {
+		l.each = nil
+		for k := range labels {
+			one, err := f.layout(l.part(star, k))
+			if err != nil {
+				return nil, err
+			}
+			l.each = append(l.each, one)
+		}
+	}
 	return l, nil
+}
+
+// general returns the position among the parameters of the Fitter of parameter k: 0 for all velocities.
+func (l *layout) general(k int) int { return max(0, k-l.velocities+1) }
+
+// bounds returns the bounds of the parameters.
+func (l *layout) bounds() (lower, upper []float64) {
+	lo, hi := l.f.bounds()
+	for k := range l.names {
+		lower, upper = append(lower, lo[l.general(k)]), append(upper, hi[l.general(k)])
+	}
+	return lower, upper
 }
 
 // arm returns the constants of a spectrum's arm and wavelengths, which layouts share.
@@ -52,10 +111,11 @@ func (f *Fitter) arm(s *Spectrum, t *Templates) (*spectra.Arm, error) {
 
 // graph is the likelihood of b stars.
 type graph struct {
-	vel, vsini, u *ad.Node
-	inputs        []*ad.Node
-	exposures     []spectra.Exposure
-	like          *spectra.Likelihood
+	vel       []*ad.Node
+	vsini, u  *ad.Node
+	inputs    []*ad.Node
+	exposures []spectra.Exposure
+	like      *spectra.Likelihood
 	// prior is minus twice the logarithm of the prior density, and penalty that of being outside of the
 	// library, as ChiSquare has it.
 	prior, penalty *ad.Node
@@ -64,8 +124,11 @@ type graph struct {
 
 // build makes the graph of stars, or of one star at many velocities, whose data and parameters are inputs.
 func (l *layout) build(stars, velocities int) *graph {
-	g := &graph{vel: ad.Input("vel", max(stars, velocities)), vsini: ad.Input("vsini", stars), u: ad.Input("u", stars, len(l.f.library.Params))}
-	g.inputs = []*ad.Node{g.vel, g.vsini, g.u}
+	g := &graph{vsini: ad.Input("vsini", stars), u: ad.Input("u", stars, len(l.f.library.Params))}
+	for k := range l.velocities {
+		g.vel = append(g.vel, ad.Input(l.names[k], max(stars, velocities)))
+	}
+	g.inputs = g.params()
 	l.complete(g, func(_ int, name string, shape ...int) *ad.Node {
 		x := ad.Input(name, append([]int{stars}, shape...)...)
 		g.inputs = append(g.inputs, x)
@@ -86,7 +149,7 @@ func (l *layout) complete(g *graph, data func(i int, name string, shape ...int) 
 			m.flux, m.outside = t.LogFlux(g.u)
 			made[t] = m
 		}
-		e := spectra.Exposure{Arm: l.arms[i], Template: m.flux, Outside: m.outside, Flux: data(i, "flux", n), Err: data(i, "err", n), Good: data(i, "good", n)}
+		e := spectra.Exposure{Arm: l.arms[i], Vel: g.vel[l.velocity[i]], Template: m.flux, Outside: m.outside, Flux: data(i, "flux", n), Err: data(i, "err", n), Good: data(i, "good", n)}
 		if s.Resolution != nil {
 			e.Band = data(i, "band", 2*s.Resolution.Half+1, n)
 		}
@@ -105,29 +168,30 @@ func (l *layout) complete(g *graph, data func(i int, name string, shape ...int) 
 	if l.f.s.Rotation.None {
 		vsini = nil
 	}
-	g.like = spectra.NewLikelihood(g.vel, vsini, g.exposures...)
-	g.prior = ad.Full(0, g.vel.Shape()...)
-	for k, name := range l.f.names {
-		if p, ok := l.f.s.Priors[name]; ok {
+	g.like = spectra.NewLikelihood(nil, vsini, g.exposures...)
+	g.prior = ad.Full(0, g.vel[0].Shape()...)
+	for k := range l.names {
+		if p, ok := l.f.s.Priors[l.f.names[l.general(k)]]; ok {
 			g.prior = ad.Add(g.prior, ad.Scale(-2, p.LogProb(g.parameter(k))))
 		}
 	}
 	g.total = ad.Add(g.like.ChiSquare, g.prior)
 }
 
-// parameter returns parameter k of all stars: velocity, rotation, then those of the library.
+// parameter returns parameter k of all stars: velocities, rotation, then those of the library.
 func (g *graph) parameter(k int) *ad.Node {
-	switch k {
-	case 0:
-		return g.vel
-	case 1:
+	switch v := len(g.vel); {
+	case k < v:
+		return g.vel[k]
+	case k == v:
 		return g.vsini
+	default:
+		return column(g.u, k-v-1)
 	}
-	return column(g.u, k-2)
 }
 
 // params lists the parameters as package sim/spectra takes them.
-func (g *graph) params() []*ad.Node { return []*ad.Node{g.vel, g.vsini, g.u} }
+func (g *graph) params() []*ad.Node { return append(slices.Clone(g.vel), g.vsini, g.u) }
 
 // program returns a program by its name.
 func (l *layout) program(name string, outputs func() (*graph, []*ad.Node)) (*ad.Program, error) {
@@ -169,7 +233,10 @@ func (l *layout) withPriors(g *graph) (gradient, hessian *ad.Node) {
 // gradientOf returns the gradient of a number for each star, with the parameters in a last axis.
 func gradientOf(y *ad.Node, g *graph) *ad.Node {
 	d := ad.Grad(y, g.params()...)
-	return ad.Concat(-1, rows(d[0]), rows(d[1]), d[2])
+	for k := range len(d) - 1 {
+		d[k] = rows(d[k])
+	}
+	return ad.Concat(-1, d...)
 }
 
 // Outputs of the program that describes stars at their minima.
@@ -215,7 +282,7 @@ func (l *layout) scan() (*ad.Program, error) {
 
 // fill gives a star's data to place i of a state.
 func (l *layout) fill(s *ad.State, i int, star *Star) {
-	at := 3
+	at := l.velocities + 2
 	for _, x := range star.Spectra {
 		n := len(x.Lam)
 		copy(s.Input(at)[i*n:], x.Flux)
@@ -230,6 +297,9 @@ func (l *layout) fill(s *ad.State, i int, star *Star) {
 
 // set gives parameters to place i of a state.
 func (l *layout) set(s *ad.State, i int, theta []float64) {
-	s.Input(0)[i], s.Input(1)[i] = theta[0], theta[1]
-	copy(s.Input(2)[i*(len(theta)-2):], theta[2:])
+	v := l.velocities
+	for k := range v + 1 {
+		s.Input(k)[i] = theta[k]
+	}
+	copy(s.Input(v + 1)[i*len(theta[v+1:]):], theta[v+1:])
 }

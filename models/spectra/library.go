@@ -84,6 +84,11 @@ func (t *Templates) bounds(lower, upper []float64) {
 		return
 	}
 	lo, hi := b.Bounds()
+	t.narrow(lower, upper, lo, hi)
+}
+
+// narrow narrows ranges of the library's parameters to those of mapped ones.
+func (t *Templates) narrow(lower, upper, lo, hi []float64) {
 	for k := range lo {
 		if slices.Contains(t.LogParams, k) {
 			lo[k], hi[k] = inward(math.Pow(10, lo[k]), math.Pow(10, hi[k]))

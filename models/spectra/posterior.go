@@ -23,13 +23,13 @@ func (f *Fitter) Model(star *Star) (*infer.Model, error) {
 		return nil, fmt.Errorf("%s: %w", star.Name, err)
 	}
 	m := infer.NewModel("star")
-	lower, upper := f.bounds()
-	params := make([]*ad.Node, len(f.names))
-	for k, name := range f.names {
-		prior, given := f.s.Priors[name]
+	lower, upper := l.bounds()
+	params := make([]*ad.Node, len(l.names))
+	for k, name := range l.names {
+		prior, given := f.s.Priors[f.names[l.general(k)]]
 		switch {
-		case f.fixed[k]:
-			params[k] = ad.Scalar(f.values[k])
+		case l.fixed[k]:
+			params[k] = ad.Scalar(l.values[k])
 		case given:
 			params[k] = m.Param(name, prior)
 		default:
@@ -37,7 +37,8 @@ func (f *Fitter) Model(star *Star) (*infer.Model, error) {
 		}
 		params[k] = ad.Reshape(params[k], 1)
 	}
-	g := &graph{vel: params[0], vsini: params[1], u: ad.Reshape(ad.Concat(0, params[2:]...), 1, len(params)-2)}
+	v := l.velocities
+	g := &graph{vel: params[:v], vsini: params[v], u: ad.Reshape(ad.Concat(0, params[v+1:]...), 1, len(params)-v-1)}
 	data := star.data()
 	l.complete(g, func(i int, name string, shape ...int) *ad.Node {
 		if name == "good" {
@@ -76,6 +77,16 @@ func within(lower, upper float64) dist.Transform {
 	return dist.IntervalTransform(lower, upper)
 }
 
+// Starts returns starts of chains about the fit of a star, spread wider than its posterior, for cfg.Init. p is the
+// star's Model, compiled.
+func (f *Fitter) Starts(p *infer.Posterior, star *Star, fit *Fit, cfg infer.Config) ([][]float64, error) {
+	l, err := f.layoutOfSpectra(star)
+	if err != nil {
+		return nil, err
+	}
+	return l.starts(p, fit, cfg)
+}
+
 // bounds returns the bounds of all parameters.
 func (f *Fitter) bounds() (lower, upper []float64) {
 	n := len(f.names)
@@ -91,7 +102,11 @@ func (f *Fitter) bounds() (lower, upper []float64) {
 // Sample draws from the posterior of a star by NUTS, beginning about its fit, which must have succeeded.
 // Chains, warm-up and draws are those of cfg. When ctx ends, it returns the draws so far with ctx.Err().
 func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Config) (*infer.Fit, error) {
-	if fit == nil || fit.Err != nil || len(fit.X) != len(f.names) {
+	l, err := f.layoutOf(star)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", star.Name, err)
+	}
+	if fit == nil || fit.Err != nil || len(fit.X) != len(l.names) {
 		return nil, errors.New("spectra: sampling begins at the fit of the star, and there is none")
 	}
 	m, err := f.Model(star)
@@ -102,25 +117,25 @@ func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Con
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Init, err = f.Starts(p, fit, cfg); err != nil {
+	if cfg.Init, err = l.starts(p, fit, cfg); err != nil {
 		return nil, err
 	}
 	return infer.Sample(ctx, p, cfg)
 }
 
-// Starts returns overdispersed starts of chains about a fit, for cfg.Init.
-func (f *Fitter) Starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]float64, error) {
+// starts returns overdispersed starts of chains about a fit.
+func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]float64, error) {
 	var names []string
 	var values, cov []float64
 	var free []int
-	for k, name := range f.names {
-		if !f.fixed[k] {
+	for k, name := range l.names {
+		if !l.fixed[k] {
 			names, values, free = append(names, name), append(values, fit.X[k]), append(free, k)
 		}
 	}
 	for _, k := range free {
-		for _, l := range free {
-			cov = append(cov, fit.Cov[k*len(f.names)+l])
+		for _, other := range free {
+			cov = append(cov, fit.Cov[k*len(l.names)+other])
 		}
 	}
 	chains := cfg.Chains
@@ -178,7 +193,7 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 				}
 				own := cfg
 				own.Seed += uint64(i)
-				if sets[k].Init, err = f.Starts(p, &fits[i], own); err != nil {
+				if sets[k].Init, err = l.starts(p, &fits[i], own); err != nil {
 					return fmt.Errorf("%s: %w", stars[i].Name, err)
 				}
 			}

@@ -14,13 +14,17 @@ type Spectrum struct {
 	Lam  []float64 // wavelengths in vacuum, ascending, in Angstrom
 	Flux []float64
 	Err  []float64 // standard deviations; a masked pixel has a large one
+	// Exposure is the label of the exposure, which spectra of several arms share. It counts where each exposure
+	// has a velocity of its own: see Settings.PerExposure.
+	Exposure string
 	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood, by Err.
 	Bad []bool
 	// Resolution mixes the pixels. Default: none, for templates that have the instrument's resolution.
 	Resolution *spectra.Resolution
 }
 
-// Star is what is fitted together: spectra of any arms and exposures that share all parameters.
+// Star is what is fitted together: spectra of any arms and exposures that share all parameters, but for
+// velocities with Settings.PerExposure.
 type Star struct {
 	Name    string
 	Spectra []Spectrum
@@ -31,6 +35,7 @@ type Star struct {
 // Start is where a fit begins.
 type Start struct {
 	Vel    float64   // km/s; NaN for the best of a scan with the other parameters
+	Vels   []float64 // of the exposures, with Settings.PerExposure, in place of Vel. Default: Vel for each
 	Vsini  float64   // km/s
 	Params []float64 // of the library, in its order
 }

@@ -16,7 +16,7 @@ const hidden = 100
 // can take up is taken out of them.
 func (l *layout) judge(s *ad.State, i int, star *Star, d *descent, fit *Fit) (*check.Verdict, error) {
 	of := func(k, what int) []float64 { return s.Output(outSpectra + k*perSpectrum + what) }
-	n, functions := len(l.f.names), l.f.s.Continuum
+	n, functions := len(l.names), l.f.s.Continuum
 	free := d.free()
 	// Which pixels count.
 	var used [][]int
@@ -36,7 +36,7 @@ func (l *layout) judge(s *ad.State, i int, star *Star, d *descent, fit *Fit) (*c
 	columns := len(free) + functions*len(star.Spectra)
 	data.Jacobian = make([]float64, columns*points)
 	for _, k := range free {
-		data.Names = append(data.Names, l.f.names[k])
+		data.Names = append(data.Names, l.names[k])
 	}
 	for k, x := range star.Spectra {
 		pixels := len(x.Lam)
@@ -59,7 +59,7 @@ func (l *layout) judge(s *ad.State, i int, star *Star, d *descent, fit *Fit) (*c
 		}
 	}
 	for _, name := range fit.AtBound {
-		k := slices.Index(l.f.names, name)
+		k := slices.Index(l.names, name)
 		b := check.Bound{Name: name, Value: fit.X[k], Limit: fit.X[k]}
 		if h := d.best.h[k*n+k]; h > 0 {
 			b.Pull = math.Abs(d.slope(k)) / math.Sqrt(2*h)

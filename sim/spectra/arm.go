@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // ArmSettings describe the spectra of one arm: an instrument's wavelength grid and the templates for it.
@@ -108,18 +109,23 @@ func (a *Arm) Pixels() int { return len(a.s.Observed) }
 
 // Model returns the spectra at the observed wavelengths, without continuum, of templates whose natural logarithms are
 // the rows of logFlux. vel and vsini, in km/s, lack the axis of the rows; a nil vsini broadens nothing. band is a
-// resolution matrix, or one for each row; nil is that of the arm. Gradient: with respect to all.
+// resolution matrix, or one for each row; nil is that of the arm. Both are a mistake, which stays on the Node.
+// Gradient: with respect to all.
 func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
 	flux := a.grid.Broaden(autodiff.Exp(logFlux), vsini, a.rotation)
 	return a.resolved(a.doppler.evaluate(flux, vel, a.s.Nearest), band)
 }
 
 func (a *Arm) resolved(x, band *autodiff.Node) *autodiff.Node {
-	if band == nil {
-		band = a.band
-	}
-	if band == nil {
+	switch {
+	case band != nil && a.band != nil:
+		return autodiff.Call(&autodiff.Custom{Name: "resolution", Shape: func(...tensor.Shape) (tensor.Shape, error) {
+			return nil, fmt.Errorf("spectra: arm %s has a resolution matrix and so has the exposure: give one of them", a.s.Name)
+		}}, x)
+	case band == nil && a.band == nil:
 		return x
+	case band == nil:
+		band = a.band
 	}
 	return autodiff.BandedMatVec(band, x, false)
 }

@@ -1,6 +1,7 @@
 package spectra
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/euryale-dev/euryale/autodiff"
@@ -8,14 +9,17 @@ import (
 
 // Exposure is one observed spectrum, or one of each star of a batch. Leading axes are stars.
 type Exposure struct {
-	Arm      *Arm
+	Arm *Arm
+	// Vel is the velocity (km/s) in this exposure, in place of that of all: see NewLikelihood.
+	Vel      *autodiff.Node
 	Template *autodiff.Node // rows of log flux at the knots of the arm
 	Flux     *autodiff.Node // rows of pixels
 	Err      *autodiff.Node // standard deviations; a masked pixel has a large one
 	// Floor is added to Err in quadrature, in the likelihood only, and broadcasts with it: a number, one for each pixel,
 	// or (stars, 1). Default: none.
 	Floor *autodiff.Node
-	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm.
+	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm, which
+	// must have none where this is given.
 	Band *autodiff.Node
 	// Good is 1 where a pixel counts in TrueChiSquare and 0 elsewhere. Default: everywhere.
 	Good *autodiff.Node
@@ -56,7 +60,7 @@ type Spectrum struct {
 }
 
 // NewLikelihood builds the graph of exposures of stars at velocities vel that rotate at vsini (km/s), one number for
-// each star. A nil vsini broadens nothing. Exposures of one arm with the same Template Node share the model. Leading
+// each star. An exposure may have a velocity of its own; vel may be nil if all have. A nil vsini broadens nothing. Exposures of one arm with the same Template Node share the model. Leading
 // axes broadcast: many velocities with one template, vsini and spectrum are a scan that makes the spline once.
 func NewLikelihood(vel, vsini *autodiff.Node, exposures ...Exposure) *Likelihood {
 	l := &Likelihood{}
@@ -66,7 +70,7 @@ func NewLikelihood(vel, vsini *autodiff.Node, exposures ...Exposure) *Likelihood
 	}
 	for _, e := range exposures {
 		template, skip := e.safeTemplate()
-		s := e.Compare(e.Arm.Model(template, vel, vsini, e.Band))
+		s := e.Compare(e.Arm.Model(template, cmp.Or(e.Vel, vel), vsini, e.Band))
 		part := s.ChiSquare
 		if e.Outside != nil {
 			penalty := 10 * float64(pixels)

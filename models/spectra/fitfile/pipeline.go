@@ -364,12 +364,10 @@ func (c correlation) guess(ctx context.Context, stars []spectra.Star) ([]firstGu
 type bruteForce struct{ f *spectra.Fitter }
 
 func (b bruteForce) guess(ctx context.Context, stars []spectra.Star) ([]firstGuess, error) {
-	starts, errs, err := b.f.Guess(ctx, stars, mostStarts)
+	found, err := b.f.Guess(ctx, stars, spectra.GuessSettings{Keep: mostStarts})
 	out := make([]firstGuess, len(stars))
-	for i := range out {
-		if out[i] = (firstGuess{vel: math.NaN(), err: errs[i]}); i < len(starts) {
-			out[i].starts = starts[i]
-		}
+	for i, g := range found {
+		out[i] = firstGuess{vel: math.NaN(), starts: g.Starts, err: g.Err}
 	}
 	return out, err
 }

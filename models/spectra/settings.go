@@ -1,0 +1,164 @@
+package spectra
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/sim/spectra"
+)
+
+// Settings are the settings of fits. The zero value is the default.
+type Settings struct {
+	// Continuum is the number of functions of the continuum. Default 5; DESI spectra take 10.
+	Continuum int
+	// Chebyshev uses Chebyshev polynomials in place of three powers and Gaussians.
+	Chebyshev bool
+	// Rotation says how templates are broadened. With Rotation.None there is no vsini.
+	Rotation spectra.Rotation
+	// MinVel and MaxVel bound the velocity, in km/s. Default -1000 and 1000.
+	MinVel, MaxVel float64
+	// Floor is added to the errors in quadrature, in the likelihood, by arm.
+	Floor map[string]float64
+	// Fixed are the values of parameters that are not fitted: vel, vsini, or those of the library.
+	Fixed map[string]float64
+	// Priors are those of parameters. Default: flat.
+	Priors map[string]dist.Dist
+	// VelStep is the step of the first scan of velocities, and LeastVelStep that below which scans are not
+	// refined, in km/s. Default 10 and 0.2.
+	VelStep, LeastVelStep float64
+	// Batch is the number of stars that are fitted side by side in one program. Results do not depend on who
+	// is beside a star; their last bits depend on Batch. Default 16.
+	Batch int
+	// Velocities is the number of velocities of a scan that are computed at a time. Default 64.
+	Velocities int
+	// PerExposure gives every exposure of a star (see Spectrum.Exposure) a velocity of its own, as a binary has:
+	// the parameters vel[0], vel[1] and so on stand in place of vel, whose bounds, prior and fixed value each
+	// takes. Default: one velocity for all exposures.
+	PerExposure bool
+	// NoVerdict leaves out the verdict about model and data.
+	NoVerdict bool
+	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
+	Threads int
+	// Backend runs the programs. Default: one thread of the processor for each.
+	Backend ad.Backend
+}
+
+func (s Settings) defaults() Settings {
+	number := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	count := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	count(&s.Continuum, 5)
+	count(&s.Batch, 16)
+	count(&s.Velocities, 64)
+	count(&s.Threads, runtime.GOMAXPROCS(0))
+	if s.MinVel == 0 && s.MaxVel == 0 {
+		s.MinVel, s.MaxVel = -1000, 1000
+	}
+	number(&s.VelStep, 10)
+	number(&s.LeastVelStep, 0.2)
+	number(&s.Rotation.MaxVsini, 500)
+	if s.Backend == nil {
+		s.Backend = ad.CPU{Threads: 1}
+	}
+	return s
+}
+
+// Names of the parameters that every library has.
+const (
+	Vel   = "vel"
+	Vsini = "vsini"
+)
+
+// Fitter fits stars with one library. It is safe for concurrent use.
+type Fitter struct {
+	library *Library
+	s       Settings
+	names   []string // of all parameters: vel, vsini, and those of the library
+	fixed   []bool
+	values  []float64 // of those that are fixed
+
+	mu      sync.Mutex
+	arms    map[string]*spectra.Arm
+	layouts map[string]*layout
+}
+
+// NewFitter checks the settings.
+func NewFitter(l *Library, s Settings) (*Fitter, error) {
+	if err := given.Args("spectra.NewFitter", "l", l); err != nil {
+		return nil, err
+	}
+	f := &Fitter{library: l, s: s.defaults(), names: append([]string{Vel, Vsini}, l.Params...), arms: map[string]*spectra.Arm{}, layouts: map[string]*layout{}}
+	f.fixed, f.values = make([]bool, len(f.names)), make([]float64, len(f.names))
+	var bad []error
+	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("spectra: "+format, v...)) }
+	place := func(what, name string) int {
+		k := slices.Index(f.names, name)
+		if k < 0 {
+			hint := ""
+			if near := spelling.Meant(name, f.names); near != "" {
+				hint = ": did you mean " + near + "?"
+			}
+			say("%s of %q: want one of %v%s", what, name, f.names, hint)
+		}
+		return k
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.s.Fixed)) {
+		v := f.s.Fixed[name]
+		if k := place("a fixed value", name); k >= 0 {
+			f.fixed[k], f.values[k] = true, v
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				say("%s is fixed at %v", name, v)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.s.Priors)) {
+		if k := place("a prior", name); k >= 0 && f.s.Priors[name].Event > 0 {
+			say("the prior of %s is one of vectors", name)
+		}
+	}
+	for name, floor := range f.s.Floor {
+		if _, err := l.Arm(name); err != nil || !(floor >= 0) || math.IsInf(floor, 1) {
+			say("an error floor of %g for arm %q: want at least 0, for an arm of the library", floor, name)
+		}
+	}
+	if f.s.Rotation.None {
+		f.fixed[1], f.values[1] = true, 0
+	}
+	for _, n := range []struct {
+		name string
+		v    int
+	}{{"Continuum", f.s.Continuum}, {"Batch", f.s.Batch}, {"Velocities", f.s.Velocities}, {"Threads", f.s.Threads}} {
+		if n.v < 1 {
+			say("%s is %d: want at least 1", n.name, n.v)
+		}
+	}
+	if !(f.s.MinVel < f.s.MaxVel) || !(f.s.VelStep > 0) || !(f.s.LeastVelStep > 0) {
+		say("velocities from %g to %g km/s in steps of %g, at least %g: want an ascending range and steps above 0", f.s.MinVel, f.s.MaxVel, f.s.VelStep, f.s.LeastVelStep)
+	}
+	for _, t := range l.Arms {
+		if t.Dim() != len(l.Params) {
+			say("arm %s of the library has %d parameters, the library %d", t.Name, t.Dim(), len(l.Params))
+		}
+	}
+	return f, errors.Join(bad...)
+}
+
+// Names returns the names of the parameters in the order of Fit.X: vel, vsini, and those of the library. With
+// Settings.PerExposure, those of a star differ: see Fit.Names.
+func (f *Fitter) Names() []string { return slices.Clone(f.names) }
