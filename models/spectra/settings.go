@@ -93,9 +93,10 @@ type Fitter struct {
 	fixed   []bool
 	values  []float64 // of those that are fixed
 
-	mu      sync.Mutex
-	arms    map[string]*spectra.Arm
-	layouts map[string]*layout
+	mu         sync.Mutex
+	arms       map[string]*spectra.Arm
+	layouts    map[string]*layout
+	priorTests map[string]*ad.Program
 }
 
 // NewFitter checks the settings.

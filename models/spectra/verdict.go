@@ -69,6 +69,10 @@ func (l *layout) judge(s *ad.State, i int, star *Star, d *descent, fit *Fit) (*c
 	if !fit.Converged {
 		data.Findings = append(data.Findings, check.Flag{Kind: check.KindUnconverged, Text: "The fit has " + fit.Status, Remedy: "start elsewhere"})
 	}
+	var err error
+	if data.Priors, err = l.priors(fit); err != nil {
+		return nil, err
+	}
 	v, err := check.Judge(data, check.Settings{})
 	return &v, err
 }
