@@ -128,7 +128,7 @@ func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 	}
 	for i := range star.Spectra {
 		if err := star.Spectra[i].check(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("spectrum %d, %w", i, err)
 		}
 	}
 	f.mu.Lock()
