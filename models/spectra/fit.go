@@ -37,11 +37,14 @@ type Fit struct {
 	// ChiSquare is -2 log L, with what the continuum adds, without priors. LogPosterior includes priors.
 	ChiSquare, LogPosterior float64
 	Spectra                 []SpectrumFit
-	// AtBound are the names of parameters at a bound, whose errors are one-sided.
+	// AtBound are the names of parameters at a bound, and Limits what can be said of each: on which side of what
+	// value it lies.
 	AtBound []string
+	Limits  []Limit
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
-	// Outside is the part of ChiSquare that is a penalty for being outside of the library: 0 inside.
+	// Outside is the part of ChiSquare that is a penalty for being outside of the library: 0 inside. A network's
+	// library ends at hulls, oblique to the parameters: beyond, standard deviations are those of the penalty too.
 	Outside float64
 	// Converged says that a search ended at a minimum; Status says how it ended.
 	Converged bool
@@ -125,7 +128,7 @@ func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 	}
 	for i := range star.Spectra {
 		if err := star.Spectra[i].check(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("spectrum %d, %w", i, err)
 		}
 	}
 	f.mu.Lock()
@@ -184,7 +187,13 @@ func (l *layout) descentFrom(s Start) *descent {
 		least[k] = 1.0 / (velScale * velScale)
 	}
 	least[l.velocities] = 1.0 / (vsiniScale * vsiniScale)
-	return newDescent(at, lower, upper, least, l.fixed)
+	d := newDescent(at, lower, upper, least, l.fixed)
+	for _, t := range l.templates {
+		if _, smooth := t.Interpolator.(*Network); !smooth {
+			d.rough = true
+		}
+	}
+	return d
 }
 
 // fit fits the stars of a list, which have this layout.
@@ -373,6 +382,27 @@ func (l *layout) tellVelocities(scanner *scanner, star *Star, fit *Fit) error {
 	return nil
 }
 
+// blind says whether the star in place i of the outputs depends on none of the library's parameters that are
+// free.
+func (l *layout) blind(s *ad.State, i int, d *descent) bool {
+	n, some := len(l.names), false
+	for _, f := range d.free() {
+		if f <= l.velocities {
+			continue
+		}
+		some = true
+		for k, x := range l.spectra {
+			pixels := len(x.Lam)
+			for _, v := range s.Output(outSpectra + k*perSpectrum + ofJacobian)[(i*n+f)*pixels : (i*n+f+1)*pixels] {
+				if v != 0 {
+					return false
+				}
+			}
+		}
+	}
+	return some
+}
+
 // tell fills the fit of a star from place i of the outputs.
 func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 	n := len(l.names)
@@ -380,12 +410,16 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 	fit.Status, fit.Converged = map[searchStatus]string{
 		minimum:      "converged",
 		kink:         "ended at a kink of the interpolation, from which no step leads down",
+		edge:         "ended at the edge of a hole of the library, from which no step leads down",
 		tooManySteps: fmt.Sprintf("not converged within %d steps", mostSteps),
 		notFinite:    "not finite at the start",
-	}[j.d.status], j.d.status == minimum || j.d.status == kink
+	}[j.d.status], j.d.status == minimum || j.d.status == kink || j.d.status == edge
 	if j.d.status == notFinite {
 		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: is it in the library?", star.Name, j.d.at)
 		return
+	}
+	if l.blind(s, i, j.d) {
+		fit.Status, fit.Converged = "ended where the spectra do not depend on the parameters of the library, in a hole of it: the nearest template serves there", false
 	}
 	fit.ChiSquare, fit.Outside = s.Output(outChiSquare)[i], j.d.best.penalty
 	fit.LogPosterior = -s.Output(outTotal)[i] / 2
@@ -400,7 +434,9 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 		}
 		fit.Spectra = append(fit.Spectra, one)
 	}
-	fit.errors(s.Output(outHessian)[i*n*n:(i+1)*n*n], j.d, l.velocities)
+	hessian := s.Output(outHessian)[i*n*n : (i+1)*n*n]
+	fit.errors(hessian, j.d, l.velocities)
+	fit.limits(hessian, j.d)
 	if !l.f.s.NoVerdict {
 		fit.Verdict, fit.Err = l.judge(s, i, star, j.d, fit)
 	}

@@ -59,11 +59,11 @@ func (f *Fitter) newLayout(star *Star) (*layout, error) {
 		s := &star.Spectra[i]
 		t, err := f.library.Arm(s.Arm)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("spectrum %d: %w", i, err)
 		}
 		arm, err := f.arm(s, t)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("spectrum %d: %w", i, err)
 		}
 		l.arms, l.templates, l.pixels = append(l.arms, arm), append(l.templates, t), l.pixels+len(s.Lam)
 	}

@@ -64,6 +64,8 @@ const (
 	// ends.
 	nearEnough = 1e-6
 	mostSteps  = 100
+	// visible is a fall of -2 log L that matters: a tenth of a standard deviation.
+	visible = 0.01
 	// highestDamping is the damping at which steps are too short to matter.
 	highestDamping = 1e9
 )
@@ -75,6 +77,9 @@ type descent struct {
 	lower, upper []float64
 	fixed        []bool
 	least        []float64 // curvature along each parameter that damping takes for the least
+	// rough says that penalties are not squares of distances beyond planes, and that the objective may jump
+	// where they begin. Their walls would stand in wrong places: only that of the best point counts.
+	rough bool
 
 	at      []float64 // best so far
 	best    quadratic
@@ -95,6 +100,8 @@ const (
 	// kink is a point from which no step leads down although the gradient is not 0: a corner of a surface
 	// that is only piecewise smooth.
 	kink
+	// edge is a point like a kink at the edge of a hole of the library.
+	edge
 	tooManySteps
 	notFinite
 )
@@ -110,7 +117,7 @@ func newDescent(start, lower, upper, least []float64, fixed []bool) *descent {
 // take takes the evaluation of the trial, and sets the next trial or a status.
 func (d *descent) take(q quadratic) {
 	ok := q.finite()
-	if ok && q.penalty > 0 {
+	if ok && q.penalty > 0 && !d.rough {
 		d.meet(q.wall(d.trial))
 	}
 	switch {
@@ -132,7 +139,7 @@ func (d *descent) take(q quadratic) {
 	default:
 		// No better than rounding allows.
 		if ok && d.expects < 1e-9*math.Max(1, math.Abs(d.best.total())) {
-			d.status = minimum
+			d.status = d.ended(q)
 			return
 		}
 		d.damping = max(10*d.damping, 1e-6)
@@ -144,9 +151,30 @@ func (d *descent) take(q quadratic) {
 	d.propose()
 }
 
+// ended returns the status of a search whose last step, to q, was too short to matter.
+func (d *descent) ended(q quadratic) searchStatus {
+	if !d.rough {
+		return minimum
+	}
+	// Only damping may have made it short.
+	switch _, fall := d.step(0); {
+	case !(fall > visible):
+		return minimum
+	case q.penalty > 0 && d.best.penalty == 0:
+		return edge
+	}
+	return kink
+}
+
 func (d *descent) keep(q quadratic) {
 	d.at = slices.Clone(d.trial)
 	d.best = quadratic{q.f, slices.Clone(q.g), slices.Clone(q.h), q.penalty, slices.Clone(q.slope)}
+	if d.rough {
+		d.walls = nil
+		if q.penalty > 0 {
+			d.walls = []wall{q.wall(d.at)}
+		}
+	}
 }
 
 // mostWalls bounds what is remembered of the walls.
@@ -295,7 +323,11 @@ func (d *descent) within(damping float64, up []bool) []float64 {
 			for j, l := range free {
 				a[i*m+j] = h[k*n+l]
 			}
-			a[i*m+i] += damping * math.Max(d.best.h[k*n+k], d.least[k])
+			scale := math.Max(d.best.h[k*n+k], d.least[k])
+			if d.rough {
+				scale = math.Max(scale, h[k*n+k]) // which may be all there is
+			}
+			a[i*m+i] += damping * scale
 		}
 		if row, _ := linalg.Cholesky(a, m); row >= 0 {
 			return nil

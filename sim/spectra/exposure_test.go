@@ -92,3 +92,29 @@ func TestVelocityOfAnExposure(t *testing.T) {
 		t.Errorf("Hessian %v", h)
 	}
 }
+
+// The determinant of the normal matrix counts positively: a template that is brighter by a factor s leaves the
+// residuals as they are, takes K coefficients down by s, and adds 2 K log s to -2 log L. With the wrong sign
+// faint templates would be favoured.
+func TestSignOfTheDeterminant(t *testing.T) {
+	for _, k := range []int{1, 2, 4} {
+		arm := smallArm(t, func(s *spectra.ArmSettings) { s.Continuum = k })
+		var parts []*ad.Node
+		const factor = 3
+		for _, log := range []float64{0, math.Log(factor)} {
+			e := spectra.Exposure{Arm: arm, Template: ad.Shift(wavy(200, 0), log), Flux: ad.Exp(wavy(8, 1)), Err: ad.Full(0.1, 1, 8)}
+			l := spectra.NewLikelihood(ad.Full(10, 1), nil, e)
+			parts = append(parts, l.ChiSquare, l.Spectra[0].TrueChiSquare)
+		}
+		p, err := ad.Compile(parts, ad.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewState()
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		near(t, "residuals", s.Output(3), s.Output(1), 1e-12)
+		near(t, "rise of -2 log L", []float64{s.Output(2)[0] - s.Output(0)[0]}, []float64{2 * float64(k) * math.Log(factor)}, 1e-12)
+	}
+}

@@ -1,0 +1,124 @@
+package spectra
+
+import (
+	"context"
+	"math"
+	"testing"
+)
+
+// The limit of a rotation that is not seen is that of the posterior along it, computed point by point.
+func TestLimitOfRotation(t *testing.T) {
+	lib := goldenLibrary(t, "nn")
+	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 4)
+	theta := []float64{20, 0, 5300, 3.2, -0.8, 0.4}
+	fixed := map[string]float64{Vel: 20}
+	for k, name := range lib.Params {
+		fixed[name] = theta[2+k]
+	}
+	seen := 0
+	for i := range 6 {
+		star := Star{Name: "slow", Spectra: s.spectra(t, theta, 0.01, ""), Starts: []Start{{Vsini: 10, Params: theta[2:]}}}
+		fitter, err := NewFitter(lib, Settings{Continuum: 6, Batch: 32, Fixed: fixed, NoVerdict: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits, err := fitter.Fit(context.Background(), []Star{star})
+		if err != nil || fits[0].Err != nil {
+			t.Fatal(err, fits[0].Err)
+		}
+		fit := fits[0]
+		if len(fit.AtBound) == 0 {
+			if len(fit.Limits) != 0 {
+				t.Errorf("star %d: %v", i, fit.Limits)
+			}
+			continue
+		}
+		seen++
+		limit := fit.Limits[0]
+		l, err := fitter.layoutOf(&star)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.search()
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := p.NewState()
+		var below, all float64
+		const points = 32 * 4
+		top := 4 * limit.Limit95
+		for from := 0; from < points; from += 32 {
+			x := append([]float64{}, theta...)
+			for i := range 32 {
+				x[1] = (float64(from+i) + 0.5) / points * top
+				l.fill(state, i, &star)
+				l.set(state, i, x)
+			}
+			if err := state.Run(); err != nil {
+				t.Fatal(err)
+			}
+			for i, chi := range state.Output(0) {
+				w := math.Exp((fit.ChiSquare - chi) / 2)
+				if all += w; (float64(from+i)+0.5)/points*top < limit.Limit95 {
+					below += w
+				}
+			}
+		}
+		t.Logf("%v: slope %v; %.4f of the posterior is below", limit, state.Output(1)[1], below/all)
+		if limit.Name != Vsini || limit.Bound != 0 || !(math.Abs(below/all-0.95) < 0.01) {
+			t.Errorf("star %d: %v: %v of the posterior is below", i, limit, below/all)
+		}
+	}
+	if seen < 2 {
+		t.Errorf("%d stars are at the bound", seen)
+	}
+}
+
+// Limits of normal distributions that are cut off are those of integrals in two dimensions.
+func TestLimitsOfNormalDistributions(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		h            []float64
+		slope, other float64 // slope inward
+		upper        bool
+		width        float64
+	}{
+		{"slope and curvature", []float64{3, 1.2, 1.2, 2}, 1.5, 0, false, math.Inf(1)},
+		{"half a normal distribution", []float64{2, 0, 0, 2}, 0, 0, false, math.Inf(1)},
+		{"upper bound", []float64{3, -0.8, -0.8, 1}, 0.7, 0, true, math.Inf(1)},
+		{"almost exponential", []float64{1e-3, 0, 0, 1}, 5, 0, false, math.Inf(1)},
+		{"narrow range", []float64{0.02, 0, 0, 1}, 0.1, 0, false, 3},
+	} {
+		sign, lower, upper := 1.0, []float64{0, -50}, []float64{c.width, 50}
+		if c.upper {
+			sign, lower, upper = -1, []float64{-c.width, -50}, []float64{0, 50}
+		}
+		d := &descent{at: []float64{0, 0}, lower: lower, upper: upper, fixed: make([]bool, 2), best: quadratic{g: []float64{sign * c.slope, 0}, h: c.h, slope: make([]float64, 2)}}
+		fit := Fit{Names: []string{"a", "b"}, X: []float64{0, 0}, AtBound: []string{"a"}}
+		fit.limits(c.h, d)
+		limit := math.Abs(fit.Limits[0].Limit95)
+		var below, all float64
+		const n = 600
+		top := math.Min(4*limit, c.width)
+		for i := range n {
+			a := (float64(i) + 0.5) / n * top
+			for j := range n {
+				b := 24 * ((float64(j)+0.5)/n - 0.5)
+				x := sign * a
+				w := math.Exp(-(c.slope*a + (c.h[0]*x*x+2*c.h[1]*x*b+c.h[3]*b*b)/2) / 2)
+				if all += w; a < limit {
+					below += w
+				}
+			}
+		}
+		if !(math.Abs(below/all-0.95) < 0.002) || (fit.Limits[0].Limit95 < 0) != c.upper {
+			t.Errorf("%s: %v: %v of the density is on this side", c.name, fit.Limits[0], below/all)
+		}
+	}
+	// A posterior that rises away from the bound says nothing.
+	for _, x := range [][2]float64{{1, -1}, {0, 0}, {-1, -2}, {1, math.NaN()}} {
+		if v := truncated95(x[0], x[1], math.Inf(1)); !math.IsNaN(v) {
+			t.Errorf("slope %v and curvature %v give %v", x[0], x[1], v)
+		}
+	}
+}
