@@ -75,12 +75,19 @@ func (s *SpectraFits) cells(f *spectra.Fit) []string {
 	var row []string
 	for k := range f.Names {
 		x, sd := f.X[k], f.SD[k]
-		if k == 0 && f.Velocity.SD > 0 && !math.IsNaN(sd) {
+		if k == 0 && f.Exposures == nil && f.Velocity.SD > 0 && !math.IsNaN(sd) {
 			x = f.Velocity.Vel
 		}
 		text := PlusMinus(x, sd)
-		if slices.Contains(f.AtBound, f.Names[k]) {
-			text += " (at bound)"
+		for _, l := range f.Limits {
+			if l.Name == f.Names[k] {
+				text = fmt.Sprintf("%.4g (at bound)", x)
+				if l.Limit95 > l.Bound {
+					text = fmt.Sprintf("< %.3g (95 %%)", l.Limit95)
+				} else if l.Limit95 < l.Bound {
+					text = fmt.Sprintf("> %.3g (95 %%)", l.Limit95)
+				}
+			}
 		}
 		row = append(row, text)
 	}
@@ -117,6 +124,11 @@ func (s *SpectraFits) Write(w io.Writer) error {
 	}
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
+		if f.Common != nil {
+			if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, f.Common); err != nil {
+				return err
+			}
+		}
 		if f.Err == nil && f.Verdict != nil && !f.Verdict.OK {
 			if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, f.Verdict.Summary()); err != nil {
 				return err
@@ -207,6 +219,9 @@ func (s *SpectraFits) verdicts() viz.Section {
 	v := viz.Section{Title: "Model against data"}
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
+		if f.Common != nil {
+			v.Text += fmt.Sprintf("- %s: %s\n", f.Star, f.Common)
+		}
 		if f.Err != nil || f.Verdict == nil || f.Verdict.OK {
 			continue
 		}

@@ -134,6 +134,11 @@ func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (
 			}
 			star := spectra.Star{Name: label}
 			if spec != nil {
+				if f.Joint {
+					if spec.Exposure, err = f.exposure(i, names); err != nil {
+						return nil, err
+					}
+				}
 				star.Spectra = []spectra.Spectrum{*spec}
 			}
 			switch {
@@ -174,10 +179,35 @@ type starDoc struct {
 	ChiSquare   number            `json:"minus_2_log_likelihood"`
 	Spectra     []spectrumDoc     `json:"spectra,omitempty"`
 	AtBound     []string          `json:"at_bound,omitempty"`
+	Limits      []limitDoc        `json:"limits,omitempty"`
+	Exposures   []exposureDoc     `json:"exposures,omitempty"`
+	Common      *commonDoc        `json:"common_velocity,omitempty"`
 	Outside     number            `json:"penalty_outside"`
 	BadHessian  bool              `json:"bad_hessian,omitempty"`
 	Evaluations int               `json:"evaluations"`
 	Check       *checkDoc         `json:"model_check,omitempty"`
+}
+
+// limitDoc is what is known of a parameter at a bound.
+type limitDoc struct {
+	Name    string `json:"name"`
+	Bound   number `json:"bound"`
+	Limit95 number `json:"limit95"` // between it and the bound the parameter lies with 95 %
+}
+
+type exposureDoc struct {
+	Exposure string `json:"exposure"`
+	velocityDoc
+}
+
+// commonDoc says whether the velocities of exposures agree.
+type commonDoc struct {
+	Vel       number `json:"vel"`
+	SD        number `json:"sd"`
+	ChiSquare number `json:"chi2"`
+	DoF       int    `json:"dof"`
+	P         number `json:"p"`
+	Agree     bool   `json:"agree"`
 }
 
 type velocityDoc struct {
@@ -204,6 +234,16 @@ func starDocument(o *fitfile.Outcome) starDoc {
 	d.X, d.SD, d.Conditional = named(f.Names, f.X), named(f.Names, f.SD), named(f.Names, f.Conditional)
 	v := f.Velocity
 	d.Velocity = &velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}
+	for i, name := range f.Exposures {
+		v := f.Velocities[i]
+		d.Exposures = append(d.Exposures, exposureDoc{name, velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}})
+	}
+	if c := f.Common; c != nil {
+		d.Common = &commonDoc{number(c.Vel), number(c.SD), number(c.ChiSquare), c.DoF, number(c.P), c.Agree()}
+	}
+	for _, l := range f.Limits {
+		d.Limits = append(d.Limits, limitDoc{l.Name, number(l.Bound), number(l.Limit95)})
+	}
 	d.ChiSquare, d.AtBound, d.BadHessian = number(f.ChiSquare), f.AtBound, f.BadHessian
 	for _, s := range f.Spectra {
 		d.Spectra = append(d.Spectra, spectrumDoc{s.Arm, number(s.ChiSquare), number(s.ContinuumOnly), s.Pixels})

@@ -142,6 +142,9 @@ func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, whic
 		if left > 0 {
 			a.note("%s: %.1f %% of the pixels are outside of the templates or --range, and left out", name, 100*left)
 		}
+		if spec.Exposure, err = f.exposure(i, names); err != nil {
+			return nil, err
+		}
 		star.Spectra = append(star.Spectra, *spec)
 	}
 	return star, nil
@@ -295,7 +298,7 @@ func (a *app) plotSpectrum() *cobra.Command {
 	var which starFlags
 	c := &cobra.Command{
 		Use:   "spectrum FILE... [OUT.svg|png|pdf]",
-		Short: "Draw the spectra of a star, the model fitted to them and the residuals",
+		Short: "Draw the spectra of a star, its model and the residuals",
 		Long: `Fit a star, and draw its spectra, the model and the residuals in standard
 deviations. Of a run folder of sample spectrum, draw the star that was sampled.
 

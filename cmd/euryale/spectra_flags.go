@@ -35,6 +35,8 @@ type spectraFlags struct {
 	Vacuum     bool     `json:"vacuum,omitempty"`
 	Unit       string   `json:"unit,omitempty"`
 	MaskBits   int64    `json:"mask_bits,omitempty"`
+	Exposure   []string `json:"exposure,omitempty"`
+	Each       bool     `json:"per_exposure,omitempty"`
 }
 
 // underscores lets flags be written with underscores, as rvspecfit does.
@@ -67,6 +69,8 @@ func (f *spectraFlags) addPlain(c *cobra.Command) {
 	s.BoolVar(&f.Air, "air", false, "wavelengths are in air")
 	s.BoolVar(&f.Vacuum, "vacuum", false, "wavelengths are in vacuum, whatever the file says")
 	s.StringVar(&f.Unit, "unit", "", "unit of wavelengths: Angstrom, nm, micron or m (default as the file says)")
+	s.BoolVar(&f.Each, "per-exposure", false, "each exposure of a star has a velocity of its own; all else is common")
+	s.StringSliceVar(&f.Exposure, "exposure", nil, "exposure of each file, for --per-exposure (default each file is one)")
 	s.Int64Var(&f.MaskBits, "mask-bits", 1<<23, "bits of an SDSS mask that make a pixel bad")
 }
 
@@ -104,7 +108,7 @@ func (a *app) pipeline(f *spectraFlags) (*fitfile.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, Threads: a.threads, Backend: a.backend(1)}
+	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Backend: a.backend(1)}
 	if f.Continuum < 1 || f.Continuum > 1000 {
 		return nil, usage("--npoly %d: want 1 to 1000", f.Continuum)
 	}
@@ -195,6 +199,17 @@ func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
 		}
 	}
 	return t, nil
+}
+
+// exposure returns the label of the i-th of n files.
+func (f *spectraFlags) exposure(i int, names []string) (string, error) {
+	switch len(f.Exposure) {
+	case 0:
+		return names[i], nil
+	case len(names):
+		return f.Exposure[i], nil
+	}
+	return "", usage("--exposure names %d exposures for %d files: want one for each", len(f.Exposure), len(names))
 }
 
 // units returns what the flags say about wavelengths.

@@ -270,13 +270,13 @@ func (p *Pipeline) Row(o *Outcome) survey.Row {
 	if _, fixed := p.s.Fixed[spectra.Vel]; fixed {
 		r.VRad, r.VRadErr = f.X[0], math.NaN()
 	}
-	r.VSini, r.VSiniErr = f.X[1], f.SD[1]
-	r.VRadMarginal = f.SD[0]
+	k := slices.Index(f.Names, spectra.Vsini)
+	r.VSini, r.VSiniErr, r.VRadMarginal = f.X[k], f.SD[k], f.SD[0]
 	r.Teff, r.TeffErr = p.value(f, "teff")
 	r.LogG, r.LogGErr = p.value(f, "logg")
 	r.FeH, r.FeHErr = p.value(f, "feh")
 	r.Alpha, r.AlphaErr = p.value(f, "alpha")
-	for _, name := range f.Names[2:] {
+	for _, name := range f.Names[k+1:] {
 		if !slices.Contains([]string{"teff", "logg", "feh", "alpha"}, name) {
 			x, sd := p.value(f, name)
 			r.Others = append(r.Others, survey.Parameter{Name: name, Value: x, Err: sd})

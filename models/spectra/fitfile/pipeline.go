@@ -35,6 +35,8 @@ type Settings struct {
 	// Conditional reports the errors of parameters with velocity and rotation held, as the reference does.
 	// Default: those of the inverse Hessian of all.
 	Conditional bool
+	// PerExposure gives each exposure of a star a velocity of its own.
+	PerExposure bool
 	Rotation    sim.Rotation
 	Fixed       map[string]float64
 	Priors      map[string]string  // such as normal(5500,100): see dist.Parse
@@ -197,7 +199,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	rotation.MaxVsini = c.MaxVsini
 	e := &engine{params: lib.Params, lam: map[string][]float64{}}
 	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
-		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, Threads: p.s.Threads, Backend: p.s.Backend})
+		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, PerExposure: p.s.PerExposure, Threads: p.s.Threads, Backend: p.s.Backend})
 	if err != nil {
 		return nil, err
 	}
