@@ -37,7 +37,7 @@ func (a *app) batch() *cobra.Command {
 it, here or as one of many tasks of a cluster, batch merge brings the results
 together. All of them take the folder of the batch, or its CONFIG.yaml.
 
-  work: fit g2             or sample g2, sim rsoxs, sbc, sweep, chains
+  work: fit g2             or fit spectra, sample g2, sim rsoxs, sbc, sweep, ...
   files: results/*.hdf     keys of the kind of work: see docs/guide/cluster.md
   model: single
   seed: 1

@@ -29,13 +29,13 @@ temperature, gravity, abundances, and their errors.
 Files of DESI (coadd-, spectra-) give tables rvtab_ and models rvmod_ as
 rvspecfit's rvs_desi_fit writes them, and its options are those of this command.
 What is fitted is kept in a journal beside the table: the same command goes on
-after Ctrl-C or a crash. Files of SDSS (spec-, spPlate-) and WEAVE (L1), and single
-spectra as CSV or FITS, give a table, and a report in the folder of --out.
+after Ctrl-C or a crash. Files of SDSS (spec-, spPlate-) and WEAVE (L1), and
+single spectra as CSV or FITS, give a table, and a report in the folder of --out.
 
   euryale fit spectra --config config.yaml coadd-main-dark-1234.fits
-  euryale fit spectra --config config.yaml coadd-*.fits --output_dir rv --skipexisting
+  euryale fit spectra coadd-*.fits --output_dir rv --skipexisting
   euryale fit spectra star.csv --library templates --arm desi_b --out star
-  euryale fit spectra blue.csv red.csv --joint --arm desi_b,desi_r --prior "teff=normal(5800,100)"
+  euryale fit spectra b.csv r.csv --joint --arm desi_b,desi_r --fixed logg=4.4
 `,
 		RunE: func(c *cobra.Command, args []string) error { return a.runFitSpectra(c, args, &f) },
 	}
@@ -56,6 +56,13 @@ type fitSpectraFlags struct {
 
 func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags) error {
 	ctx := c.Context()
+	if f.desi.Threads < 0 {
+		return usage("--nthreads %d: want 0 (all) or more", f.desi.Threads)
+	}
+	if f.desi.Threads > 0 {
+		a.threads = f.desi.Threads
+		limitThreads(a.threads)
+	}
 	names, err := f.desi.names(args)
 	if err != nil {
 		return err

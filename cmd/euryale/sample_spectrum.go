@@ -53,14 +53,14 @@ func (a *app) sampleSpectrum() *cobra.Command {
 		Long: `Fit one star, then sample its posterior from there with NUTS: velocity, rotation
 and atmosphere, with the continuum integrated out.
 
-Several files are spectra of the same star. Of a file with many spectra say which
-by --targetid or --row. Results go to a run folder: draws, summary, verdict, plots
-and a report. Ctrl-C saves what there is; --resume continues with the same draws
-as if nothing had happened.
+Several files are spectra of the same star. Of a file with many spectra say
+which by --targetid or --row. Results go to a run folder: draws, summary,
+verdict, plots and a report. Ctrl-C saves what there is; --resume continues with
+the same draws as if nothing had happened.
 
   euryale sample spectrum star.csv --library templates --arm desi_b
-  euryale sample spectrum --config config.yaml coadd-main-dark-1234.fits --targetid 39627000000000001 --out star7
-  euryale sample spectrum star.csv --library templates --prior "teff=normal(5800,100)"
+  euryale sample spectrum coadd-main-dark-1234.fits --row 7 --out star7
+  euryale sample spectrum star.csv --library lib --prior "teff=normal(5800,100)"
   euryale sample spectrum --resume star7
 `,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -302,8 +302,8 @@ func (a *app) plotSpectrum() *cobra.Command {
 		Long: `Fit a star, and draw its spectra, the model and the residuals in standard
 deviations. Of a run folder of sample spectrum, draw the star that was sampled.
 
-  euryale plot spectrum star.csv --library templates --arm desi_b star.png
-  euryale plot spectrum --config config.yaml coadd-main-dark-1234.fits --targetid 39627000000000001 star.svg
+  euryale plot spectrum star.csv --library lib --arm desi_b star.png
+  euryale plot spectrum coadd-main-dark-1234.fits --row 7 star.svg
   euryale plot spectrum run-spectrum star.pdf
 `,
 		Args: cobra.MinimumNArgs(1),
