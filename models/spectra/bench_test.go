@@ -105,14 +105,14 @@ func desiSize(t testing.TB, count int) (*Library, []Star) {
 // BenchmarkFit measures whole fits of spectra at DESI's size with one thread, from starts some standard
 // deviations away: the search, the exact Hessian with errors, and the posterior of the velocity.
 func BenchmarkFit(b *testing.B) {
-	l, stars := desiSize(b, 64)
-	for _, batch := range []int{1, 16, 64} {
+	l, stars := desiSize(b, 512)
+	for _, batch := range []int{1, 16, 64, 512} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
 			f, err := NewFitter(l, Settings{Continuum: 10, Batch: batch, Threads: 1})
 			if err != nil {
 				b.Fatal(err)
 			}
-			some := stars
+			some := stars[:max(64, batch)]
 			if batch == 1 {
 				some = stars[:8]
 			}
@@ -137,6 +137,93 @@ func BenchmarkFit(b *testing.B) {
 			b.ReportMetric((peer.CPUTime()-cpu)/n, "cpu_s/star")
 			b.ReportMetric(b.Elapsed().Seconds()/n, "s/star")
 			b.ReportMetric(float64(evaluations)/float64(len(some)), "evaluations/star")
+			layout, err := f.layoutOf(&stars[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			search, _ := layout.search()
+			describe, _ := layout.describe()
+			b.ReportMetric(float64(search.Bytes()+describe.Bytes())/float64(batch)/1e6, "MB/star")
 		})
 	}
+}
+
+// BenchmarkFitSteps measures one step of the search at DESI's size with one thread, and how much of it is the
+// networks' matrix products: those of the template and of its derivatives by four parameters.
+func BenchmarkFitSteps(b *testing.B) {
+	l, stars := desiSize(b, 1)
+	flops := 0.0
+	for _, a := range l.Arms {
+		for _, y := range a.Interpolator.(*Network).Layers {
+			flops += 2 * 5 * float64(y.In) * float64(y.Out)
+		}
+	}
+	for _, batch := range []int{1, 16, 64, 512} {
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
+			f, err := NewFitter(l, Settings{Continuum: 10, Batch: batch, Threads: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			layout, err := f.layoutOf(&stars[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			p, err := layout.search()
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := p.NewState()
+			for i := range batch {
+				layout.fill(s, i, &stars[0])
+				layout.set(s, i, append([]float64{10, 20}, stars[0].Starts[0].Params...))
+			}
+			products := networkProducts(b, l, batch)
+			var step, product float64
+			for _, first := range []*ad.State{s, products} { // touches the memory
+				if err := first.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				for _, x := range []struct {
+					s   *ad.State
+					sum *float64
+				}{{s, &step}, {products, &product}} {
+					cpu := peer.CPUTime()
+					if err := x.s.Run(); err != nil {
+						b.Fatal(err)
+					}
+					*x.sum += peer.CPUTime() - cpu
+				}
+			}
+			n := float64(b.N * batch)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(step/n*1e3, "cpu_ms/star")
+			b.ReportMetric(100*product/step, "%products")
+			b.ReportMetric(flops*n/product/1e9, "GFLOP/s")
+		})
+	}
+}
+
+// networkProducts is a program of the matrix products of the networks of a library alone, with numbers that
+// are not those of a spectrum: five times as many rows as stars, for the template and four derivatives.
+func networkProducts(b *testing.B, l *Library, batch int) *ad.State {
+	x := ad.Input("x", 5*batch, l.Arms[0].Dim())
+	var outs []*ad.Node
+	for _, a := range l.Arms {
+		y := x
+		for _, layer := range a.Interpolator.(*Network).Layers {
+			y = ad.MatMul(y, ad.T(ad.Const(layer.W, layer.Out, layer.In)))
+		}
+		outs = append(outs, y)
+	}
+	p, err := ad.Compile(outs, ad.Settings{Backend: ad.CPU{Threads: 1}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := p.NewState()
+	for i := range s.Input(0) {
+		s.Input(0)[i] = math.Sin(float64(i))
+	}
+	return s
 }

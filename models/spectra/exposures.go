@@ -98,7 +98,7 @@ func (l *layout) chiSquares(s *ad.State, vel []float64) (chi []float64, err erro
 }
 
 // CommonVelocity compares the velocities of a star's exposures with one velocity for all, by their covariance
-// at the fit (a Wald test).
+// at the fit (a Wald test). Priors on the velocities count as data do.
 type CommonVelocity struct {
 	Vel, SD   float64 // the velocity of all exposures that is nearest to their own, in km/s
 	ChiSquare float64 // of the velocities about it

@@ -189,7 +189,8 @@ func (l *layout) descentFrom(s Start) *descent {
 	least[l.velocities] = 1.0 / (vsiniScale * vsiniScale)
 	d := newDescent(at, lower, upper, least, l.fixed)
 	for _, t := range l.templates {
-		if _, smooth := t.Interpolator.(*Network); !smooth {
+		switch t.Interpolator.(type) {
+		case *Regular, *Delaunay, *Nearest:
 			d.rough = true
 		}
 	}

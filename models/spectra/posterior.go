@@ -116,8 +116,8 @@ func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Con
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", star.Name, err)
 	}
-	if fit == nil || fit.Err != nil || len(fit.X) != len(l.names) {
-		return nil, errors.New("spectra: sampling begins at the fit of the star, and there is none")
+	if err := l.sampleable(fit); err != nil {
+		return nil, err
 	}
 	m, err := f.Model(star)
 	if err != nil {
@@ -131,6 +131,17 @@ func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Con
 		return nil, err
 	}
 	return infer.Sample(ctx, p, cfg)
+}
+
+// sampleable says what keeps draws from beginning at a fit.
+func (l *layout) sampleable(fit *Fit) error {
+	switch {
+	case fit != nil && fit.Err != nil:
+		return fit.Err
+	case fit == nil || len(fit.X) != len(l.names):
+		return errors.New("spectra: sampling begins at the fit of the star, and there is none")
+	}
+	return nil
 }
 
 // starts returns overdispersed starts of chains about a fit.
@@ -174,7 +185,7 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 	for i := range stars {
 		l, err := f.layoutOf(&stars[i])
 		if err == nil {
-			err = fits[i].Err
+			err = l.sampleable(&fits[i])
 		}
 		if err != nil {
 			done(i, nil, fmt.Errorf("%s: %w", stars[i].Name, err))

@@ -1,6 +1,9 @@
 package spectra
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // VelocityPosterior is the posterior of the velocity with all else held fixed.
 type VelocityPosterior struct {
@@ -75,33 +78,89 @@ func (s scanSettings) scan(near float64, chi func(vel []float64) ([]float64, err
 }
 
 // about finds the posterior of the velocity where the minimum and the standard deviation are known from a
-// fit: a scan of the whole range, and a fine one about the minimum. Where the fit turns out to be wrong
-// about them, it is scan.
+// fit: on a fine grid about the minimum, and a coarse one of the whole range, which looks for a lower minimum.
+// Where the fit turns out to be wrong about them, it is scan.
 func (s scanSettings) about(best, sd float64, chi func(vel []float64) ([]float64, error)) (VelocityPosterior, error) {
-	wide, err := s.grid(best, s.min, s.max, s.step, chi)
-	if err != nil || !(sd > 0) || math.IsInf(sd, 1) || math.Abs(wide.Vel-best) > s.step {
+	if !(sd > 0) || math.IsInf(sd, 1) {
+		wide, err := s.grid(best, s.min, s.max, s.step, chi)
 		if err != nil {
 			return wide, err
 		}
 		return s.scan(wide.Vel, chi)
 	}
-	// Sums of a smooth density at a quarter of its width are as good as integrals.
-	fine, err := s.grid(best, max(s.min, best-8*sd), min(s.max, best+8*sd), sd/4, chi)
-	if err != nil || math.Abs(math.Log(fine.SD/sd)) < 0.5 {
-		return fine, err
+	// Sums of a smooth density at half of its width are as good as integrals.
+	fine := through(best, max(s.min, best-7*sd), min(s.max, best+7*sd), sd/2)
+	coarse := through(best, s.min, s.max, 2*s.step)
+	values, err := chi(slices.Concat(fine, coarse)) // at once: they are computed many at a time
+	if err != nil {
+		return VelocityPosterior{}, err
 	}
-	return s.scan(fine.Vel, chi)
+	p := VelocityPosterior{Vel: best}
+	if n := len(fine); n > 0 {
+		p = posteriorOf(fine, values[:n])
+		values = values[n:]
+	}
+	between := s.between(coarse, values, p.ChiSquare, best, sd)
+	if len(between) > 0 {
+		more, err := chi(between)
+		if err != nil {
+			return p, err
+		}
+		coarse, values = append(coarse, between...), append(values, more...)
+	}
+	lowest, near := p.ChiSquare, p.Vel
+	for i, c := range values {
+		if c < lowest && math.Abs(coarse[i]-best) > s.step {
+			lowest, near = c, coarse[i]
+		}
+	}
+	if lowest == p.ChiSquare && math.Abs(math.Log(p.SD/sd)) < 0.5 {
+		return p, nil
+	}
+	return s.scan(near, chi)
+}
+
+// between returns the velocities between those of a coarse grid at which a minimum as low as least may hide,
+// away from the best velocity.
+//
+// The minimum that is known has the curvature of its standard deviation and rises to the middle of all values:
+// that is how wide minima are. Where the grid has several points in that width, a lower minimum is no narrower
+// than to raise a point of the grid beside it by the square of their distance in standard deviations.
+func (s scanSettings) between(coarse, values []float64, least, best, sd float64) (list []float64) {
+	if len(coarse) == 0 {
+		return nil
+	}
+	rise := slices.Sorted(slices.Values(values))[len(values)/2] - least
+	dense := 4*s.step <= sd*math.Sqrt(max(0, rise))
+	hidden := s.step / sd * s.step / sd
+	last := math.Inf(-1)
+	for i, v := range coarse {
+		if dense && !(values[i]-hidden < least) {
+			continue
+		}
+		for _, b := range []float64{v - s.step, v + s.step} {
+			if b > last+s.step/2 && b >= s.min && b < s.max && math.Abs(b-best) > 1.5*s.step {
+				list, last = append(list, b), b
+			}
+		}
+	}
+	return list
 }
 
 // grid returns the posterior on one grid, through a velocity.
-func (s scanSettings) grid(through, lo, hi, step float64, chi func(vel []float64) ([]float64, error)) (VelocityPosterior, error) {
-	var vel []float64
-	for k := math.Ceil((lo-through)/step - 1e-9); k < (hi-through)/step-1e-9; k++ {
-		vel = append(vel, through+k*step)
-	}
+func (s scanSettings) grid(centre, lo, hi, step float64, chi func(vel []float64) ([]float64, error)) (VelocityPosterior, error) {
+	vel := through(centre, lo, hi, step)
 	if len(vel) == 0 {
-		return VelocityPosterior{Vel: through}, nil
+		return VelocityPosterior{Vel: centre}, nil
 	}
 	values, err := chi(vel)
 	return posteriorOf(vel, values), err
+}
+
+// through returns a grid of velocities from lo to below hi, one of which is centre.
+func through(centre, lo, hi, step float64) (vel []float64) {
+	for k := math.Ceil((lo-centre)/step - 1e-9); k < (hi-centre)/step-1e-9; k++ {
+		vel = append(vel, centre+k*step)
+	}
+	return vel
 }
