@@ -30,7 +30,7 @@ Files of DESI (coadd-, spectra-) give tables rvtab_ and models rvmod_ as
 rvspecfit's rvs_desi_fit writes them, and its options are those of this command.
 What is fitted is kept in a journal beside the table: the same command goes on
 after Ctrl-C or a crash. Files of SDSS (spec-, spPlate-) and WEAVE (L1), and
-single spectra as CSV or FITS, give a table, and a report in the folder of --out.
+single spectra as CSV or FITS, give a table, and with --out a report.
 
   euryale fit spectra --config config.yaml coadd-main-dark-1234.fits
   euryale fit spectra coadd-*.fits --output_dir rv --skipexisting

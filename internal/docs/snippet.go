@@ -29,7 +29,7 @@ type Checker struct {
 }
 
 // short maps the names that documents use for packages to their folders.
-var short = map[string]string{"ad": "autodiff", "bridge": "autodiff/gorgonia"}
+var short = map[string]string{"ad": "autodiff", "bridge": "autodiff/gorgonia", "spectra": "models/spectra"}
 
 var qualified = regexp.MustCompile(`\b([a-z]\w*)\.([A-Z]\w*)`)
 
