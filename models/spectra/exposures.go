@@ -115,7 +115,7 @@ func (c CommonVelocity) String() string {
 	if !c.Agree() {
 		verb = "differ"
 	}
-	return fmt.Sprintf("The velocities of %d exposures %s: chi-square %.1f for %d degrees of freedom about %.2f +- %.2f km/s, p = %.2g", c.DoF+1, verb, c.ChiSquare, c.DoF, c.Vel, c.SD, c.P)
+	return fmt.Sprintf("The velocities of %d exposures %s: chi-square %.1f with %d degrees of freedom about %.2f +- %.2f km/s, p = %.2g", c.DoF+1, verb, c.ChiSquare, c.DoF, c.Vel, c.SD, c.P)
 }
 
 // KindVelocities is the kind of the note in a verdict that the velocities of exposures differ.
