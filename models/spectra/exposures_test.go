@@ -18,7 +18,7 @@ func exposedStars(t testing.TB, lib *Library, arms int, offsets ...[]float64) (s
 	s := newSimulator(t, lib, mock(t, "m1").Spectra[:arms], 11)
 	for i, list := range offsets {
 		theta := []float64{20, 30, 5300 + 40*float64(i), 3.2, -0.8, 0.4}
-		star := Star{Name: fmt.Sprint("star ", i), Starts: []Start{{Vel: math.NaN(), Vsini: 20, Params: []float64{5400, 3, -1, 0.3}}}}
+		star := Star{Name: fmt.Sprint("star ", i), Starts: []Start{{Vel: 20, Vsini: 20, Params: []float64{5400, 3, -1, 0.3}}}}
 		for k, v := range list {
 			own := slices.Clone(theta)
 			own[0] += v
@@ -35,8 +35,8 @@ func TestVelocitiesPerExposure(t *testing.T) {
 	lib := goldenLibrary(t, "nn")
 	binary, constant := []float64{-30, 30}, []float64{0, 0, 0}
 	offsets := [][]float64{binary, constant, binary, constant, binary, {0}}
-	for range 6 {
-		offsets = append(offsets, binary)
+	for i := range 6 {
+		offsets = append(offsets, []float64{-30 * float64(i+1), 32 * float64(i+1)})
 	}
 	stars, truth := exposedStars(t, lib, 1, offsets...)
 	fitter, err := NewFitter(lib, Settings{Continuum: 6, Batch: 4, PerExposure: true})
