@@ -172,7 +172,10 @@ func (l *layout) descentFrom(s Start) *descent {
 	n := len(l.names)
 	at := slices.Clone(s.Vels)
 	if at == nil {
-		at = slices.Repeat([]float64{s.Vel}, l.velocities)
+		at = []float64{s.Vel}
+		if l.velocities > 1 { // which one velocity may be far from, in a binary
+			at = slices.Repeat([]float64{math.NaN()}, l.velocities)
+		}
 	}
 	at = append(append(at, max(s.Vsini, leastVsini)), s.Params...)
 	lower, upper := l.bounds()

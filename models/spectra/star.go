@@ -34,8 +34,10 @@ type Star struct {
 
 // Start is where a fit begins.
 type Start struct {
-	Vel    float64   // km/s; NaN for the best of a scan with the other parameters
-	Vels   []float64 // of the exposures, with Settings.PerExposure, in place of Vel. Default: Vel for each
+	Vel float64 // km/s; NaN for the best of a scan with the other parameters
+	// Vels are those of the exposures in place of Vel, with Settings.PerExposure; NaN for the best of a scan.
+	// Default: the best of scans, if there are several exposures.
+	Vels   []float64
 	Vsini  float64   // km/s
 	Params []float64 // of the library, in its order
 }
