@@ -3,5 +3,5 @@ package main
 import "github.com/spf13/cobra"
 
 func (a *app) train() *cobra.Command {
-	return thing("train", "Train connections", withDevice(withResume(withFolder(a.trainConnectome()))))
+	return thing("train", "Train connections and networks", withDevice(withResume(withFolder(a.trainConnectome()))), onProcessor(a.trainSpectrum()))
 }
