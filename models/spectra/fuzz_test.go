@@ -64,9 +64,11 @@ func FuzzStar(f *testing.F) {
 		b += 182 // 13 times 14, so that every number comes once
 		f.Add(good, with(5, b), good, good, start, true)
 		f.Add(good, good, with(5, b), good, start, false)
-		f.Add(good, all(b), good, good, start, false)
-		f.Add(good, good, all(b), good, start, true)
-		f.Add(with(5, b), good, good, good, start, false)
+		if b%3 == 0 {
+			f.Add(good, all(b), good, good, start, false)
+			f.Add(good, good, all(b), good, start, true)
+			f.Add(with(5, b), good, good, good, start, false)
+		}
 		f.Add(good, good, good, good, []byte{0, b, 0, 0}, false)
 		f.Add(good, good, good, good, []byte{b, 0, 0, b}, true)
 	}
