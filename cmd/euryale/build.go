@@ -39,8 +39,8 @@ func (a *app) buildCatalogue() *cobra.Command {
 		Use:   "catalogue DIR OUT.csv",
 		Short: "List the spectra of a model grid with their parameters",
 		Long: `Read the parameters of template spectra from the headers of the FITS files in a
-folder and those below it, and list them in a CSV table, as rvs_read_grid does in
-a database. The keywords are those of PHOENIX unless --param names others.
+folder and those below it, and list them in a CSV table, as rvs_read_grid does
+in a database. The keywords are those of PHOENIX unless --param names others.
 
   euryale build catalogue PHOENIX files.csv
   euryale build catalogue PHOENIX files.csv --update --mask bad.csv
@@ -178,16 +178,16 @@ func (a *app) buildLibrary() *cobra.Command {
 		Short: "Bring template spectra to an instrument, for fits",
 		Long: `Bring the spectra of a catalogue to the pixels and the resolution of the arms of
 an instrument, prepare their interpolation and make templates for
-cross-correlation: what rvs_make_interpol, rvs_make_nd and rvs_make_ccf do. OUT is a
-folder with the files of rvspecfit, or a file OUT.h5 in the open format, which
-fit spectra --library reads.
+cross-correlation: what rvs_make_interpol, rvs_make_nd and rvs_make_ccf do. OUT
+is a folder with the files of rvspecfit, or a file OUT.h5 in the open format,
+which fit spectra --library reads.
 
-DESI's arms desi_b, desi_r and desi_z are known; of others say wavelengths, pixels
-and resolving power, a number or a formula of the wavelength x.
+DESI's arms desi_b, desi_r and desi_z are known; of others say wavelengths,
+pixels and resolving power, a number or a formula of the wavelength x.
 
   euryale build library files.csv templates --dir PHOENIX --wave-file WAVE.fits
-  euryale build library files.csv lib.h5 --setup red --lambda0 6000 --lambda1 6800 \
-      --step 0.2 --resolution x/0.9
+  euryale build library files.csv lib.h5 --setup red \
+      --lambda0 6000 --lambda1 6800 --step 0.2 --resolution x/0.9
 `,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {

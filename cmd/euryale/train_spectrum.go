@@ -36,9 +36,9 @@ func (a *app) trainSpectrum() *cobra.Command {
 		Use:   "spectrum LIBRARY OUT",
 		Short: "Train networks that interpolate template spectra",
 		Long: `Train a neural network for each arm of a library of template spectra: from the
-parameters of a star to its spectrum, smooth where grids have kinks. LIBRARY is a
-folder of rvspecfit or a file in the open format, with a grid, a triangulation or
-plain templates. OUT is a folder or a file OUT.h5, which fit spectra --library reads.
+parameters of a star to its spectrum, smooth where grids have kinks. LIBRARY is
+a folder of rvspecfit or a file in the open format, with a grid, a triangulation
+or plain templates. OUT is a folder or a file OUT.h5, which fit spectra reads.
 
 Training ends when the loss no longer falls; the loss is the mean error of log
 spectra over their spread. Ctrl-C and kills keep the state beside OUT: the same
