@@ -1,6 +1,10 @@
 package check
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // span is an orthonormal basis that grows column by column (modified Gram-Schmidt,
 // twice).
@@ -81,18 +85,9 @@ func (s *span) leverage(n int) []float64 {
 	return h
 }
 
-func dot(a, b []float64) (s float64) {
-	for i, v := range a {
-		s += v * b[i]
-	}
-	return s
-}
+func dot(a, b []float64) float64 { return floats.Dot(a, b[:len(a)]) }
 
-func axpy(y []float64, a float64, x []float64) {
-	for i, v := range x {
-		y[i] += a * v
-	}
-}
+func axpy(y []float64, a float64, x []float64) { floats.AddScaled(y[:len(x)], a, x) }
 
 // norm returns the length of a column, without overflow.
 func norm(v []float64) float64 {
