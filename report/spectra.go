@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -22,6 +23,7 @@ type SpectraFits struct {
 	Library  string
 	Stars    []spectra.Star
 	Outcomes []fitfile.Outcome
+	Seen     int // stars that Keep was given
 }
 
 // spectraUnits are the units of parameters.
@@ -143,6 +145,30 @@ func (s *SpectraFits) Write(w io.Writer) error {
 	return nil
 }
 
+// Keep adds a star, and lets the one go whose verdict is best if there would be more than a page draws.
+func (s *SpectraFits) Keep(star *spectra.Star, o *fitfile.Outcome) {
+	s.Stars, s.Outcomes = append(s.Stars, *star), append(s.Outcomes, *o)
+	s.Seen++
+	if len(s.Outcomes) <= mostDrawn {
+		return
+	}
+	best := 0
+	for i := range s.Outcomes {
+		if pOf(&s.Outcomes[i].Fit) > pOf(&s.Outcomes[best].Fit) {
+			best = i
+		}
+	}
+	s.Stars, s.Outcomes = slices.Delete(s.Stars, best, best+1), slices.Delete(s.Outcomes, best, best+1)
+}
+
+// pOf is the p-value of the verdict about a fit; 1 if there is none.
+func pOf(f *spectra.Fit) float64 {
+	if f.Verdict != nil && !math.IsNaN(f.Verdict.P) {
+		return f.Verdict.P
+	}
+	return 1
+}
+
 // mostDrawn is the number of stars that a page draws: those with the largest disagreement.
 const mostDrawn = 12
 
@@ -159,25 +185,16 @@ func (s *SpectraFits) Page(set Settings) *Page {
 	if len(order) > mostDrawn {
 		text = fmt.Sprintf("The %d stars, of %d, whose verdicts are the worst: data and model, and the residuals in standard deviations.", mostDrawn, len(order))
 		slices.SortStableFunc(order, func(i, j int) int {
-			p := func(k int) float64 {
-				if v := s.Outcomes[k].Fit.Verdict; v != nil && !math.IsNaN(v.P) {
-					return v.P
-				}
-				return 1
-			}
-			switch d := p(i) - p(j); {
-			case d < 0:
-				return -1
-			case d > 0:
-				return 1
-			}
-			return 0
+			return cmp.Compare(pOf(&s.Outcomes[i].Fit), pOf(&s.Outcomes[j].Fit))
 		})
 		order = order[:mostDrawn]
 	}
 	for k, i := range order {
 		f, err := Star(&s.Stars[i], &s.Outcomes[i].Fit)
 		b.Add(fmt.Sprintf("star%d", k+1), f, err)
+	}
+	if s.Seen > len(s.Outcomes) {
+		text = fmt.Sprintf("The %d stars, of %d, whose verdicts are the worst: data and model, and the residuals in standard deviations.", len(s.Outcomes), s.Seen)
 	}
 	bad, failed := 0, 0
 	for i := range s.Outcomes {
@@ -189,8 +206,8 @@ func (s *SpectraFits) Page(set Settings) *Page {
 		}
 	}
 	p := &Page{Album: *b}
-	p.Report = viz.Report{Title: "Stellar spectra", Facts: set.facts([]viz.Fact{{Name: "files", Value: strings.Join(s.Files, ", ")}, {Name: "library", Value: s.Library}, {Name: "stars", Value: fmt.Sprint(len(s.Outcomes))}},
-		viz.Fact{Name: "model", Value: fmt.Sprintf("agrees with the data of %d stars, disagrees with %d, %d without a fit", len(s.Outcomes)-bad-failed, bad, failed)}),
+	p.Report = viz.Report{Title: "Stellar spectra", Facts: set.facts([]viz.Fact{{Name: "files", Value: strings.Join(s.Files, ", ")}, {Name: "library", Value: s.Library}, {Name: "stars", Value: fmt.Sprint(max(s.Seen, len(s.Outcomes)))}},
+		viz.Fact{Name: "model", Value: fmt.Sprintf("of the stars shown it agrees with the data of %d, disagrees with %d, and %d are without a fit", len(s.Outcomes)-bad-failed, bad, failed)}),
 		Sections: []viz.Section{{Title: "Fits", Tables: []string{s.table()}}, s.verdicts(), {Title: title, Text: text, Figures: b.Figures()}}}
 	return p
 }

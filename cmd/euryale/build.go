@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) build() *cobra.Command {
-	return thing("build", "Make libraries of template spectra", a.buildCatalogue(), a.buildLibrary())
+	return thing("build", "Make libraries of template spectra", a.buildCatalogue(), a.buildLibrary(), a.buildConvert())
 }
 
 // catalogueFlags are the flags of build catalogue.
@@ -404,4 +404,73 @@ func (a *app) buildArm(ctx context.Context, c *rvspecfit.Catalog, s build.Settin
 	}
 	templates, err := ccf.Build(source, ccf.BuildSettings{Step: f.ccfStep, Every: min(f.every, len(set.FileIDs)), Vsinis: vsinis, Revision: f.revision, Command: a.command, Threads: a.threads})
 	return lib, templates, errors.Join(err, ctx.Err())
+}
+
+func (a *app) buildConvert() *cobra.Command {
+	var setups []string
+	c := &cobra.Command{
+		Use:   "convert LIBRARY OUT",
+		Short: "Turn a library into one file, or into a folder of rvspecfit",
+		Long: `Write a library of template spectra in the other form: the files of a folder of
+rvspecfit as one file OUT.h5 in the open format, or such a file as a folder OUT
+that rvspecfit reads, with the templates for cross-correlation. Triangulations
+come from an export, as rvspecfit keeps them as programs.
+
+  euryale build convert templ_data library.h5
+  euryale build convert library.h5 templ_data --setup desi_b
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runBuildConvert(args[0], args[1], setups) },
+	}
+	c.Flags().StringSliceVar(&setups, "setup", nil, "arms (default all)")
+	return c
+}
+
+func (a *app) runBuildConvert(name, out string, setups []string) error {
+	arms, ccfs, err := libraryOf(name, setups, false)
+	if err != nil {
+		return input(err)
+	}
+	open := strings.HasSuffix(strings.ToLower(out), ".h5")
+	if exists(out) && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	if open {
+		err = rvspecfit.WriteOpen(out, arms, ccfs)
+	} else {
+		err = os.MkdirAll(out, 0o777)
+		for _, c := range ccfs {
+			if err == nil {
+				err = c.Save(out)
+			}
+		}
+		for _, l := range arms {
+			if err == nil {
+				err = l.Save(out)
+			}
+		}
+	}
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	doc := builtLibraryDoc{Library: out}
+	for _, l := range arms {
+		d := armDoc{Setup: l.Setup, Pixels: len(l.Lam), Status: "made"}
+		if l.Network == nil {
+			d.Templates = l.Points.Shape()[1]
+		}
+		for _, c := range ccfs {
+			if c.Setup == l.Setup {
+				d.CCF += c.Params.Shape()[0]
+			}
+		}
+		doc.Arms = append(doc.Arms, d)
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	for _, d := range doc.Arms {
+		a.note("%s: %d templates of %d pixels, %d for cross-correlation", d.Setup, d.Templates, d.Pixels, d.CCF)
+	}
+	return nil
 }

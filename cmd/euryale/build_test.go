@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,6 +76,19 @@ func TestFromModelGridToFit(t *testing.T) {
 	}
 	if code, out, stderr := do(t, append(library, "--skipexisting", "--json")...); code != exitOK || !strings.Contains(out, `"existing"`) {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	// As one file, and as a folder again.
+	for _, step := range [][]string{{at("lib"), at("open.h5")}, {at("open.h5"), at("back")}} {
+		if code, _, stderr := do(t, "build", "convert", step[0], step[1], "--quiet"); code != exitOK {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+	}
+	for _, name := range []string{"interpdat_green.npy", "ccfmod_green.npy"} {
+		x, err1 := os.ReadFile(filepath.Join(at("lib"), name))
+		y, err2 := os.ReadFile(filepath.Join(at("back"), name))
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(x, y) {
+			t.Errorf("%s has changed: %v", name, err)
+		}
 	}
 
 	// A star of the model.

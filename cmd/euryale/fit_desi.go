@@ -49,6 +49,7 @@ type desiFlags struct {
 	Log, Status             string
 	Throw                   bool
 	Extra                   bool
+	Report                  bool
 
 	all []string // names of these flags
 }
@@ -84,6 +85,7 @@ func (f *desiFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Log, name("log"), "", "DESI: file to which messages are added")
 	s.StringVar(&f.Status, name("process-status-file"), "", "DESI: file to which a line is added for each file: its name, SUCCESS, FAILURE or EXISTING, fits, seconds")
 	s.BoolVar(&f.Throw, name("throw-exceptions"), false, "DESI: end at the first file that fails (default note it, and go on)")
+	s.BoolVar(&f.Report, name("report"), false, "DESI: write a page with the spectra whose verdicts are worst, in a folder beside each table")
 	s.BoolVar(&f.Extra, name("extra-columns"), false, "DESI: also write VRAD_ERR_MARGINAL, VSINI_ERR, MODEL_P and MODEL_OK")
 }
 
@@ -165,6 +167,7 @@ type desiFileDoc struct {
 	Message string  `json:"message,omitempty"`
 	Table   string  `json:"table,omitempty"`
 	Models  string  `json:"models,omitempty"`
+	Report  string  `json:"report,omitempty"`
 	Fibers  int     `json:"fibers"`
 	Fitted  int     `json:"fitted"`
 	Warned  int     `json:"warned"`  // with a bit in RVS_WARN
@@ -341,12 +344,23 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 			bar = term.NewBar(d.screen, d.barSettings("stars", fibers-before))
 		},
 		Done: func(fibers, failed int) { bar.Add(fibers, failed) }}
-	if d.f.Plot {
-		job.Fitted = func(id int64, star *spectra.Star, o *fitfile.Outcome) { d.draw(id, star, o) }
+	page := &report.SpectraFits{Files: []string{name}, Library: d.p.Library()}
+	job.Fitted = func(id int64, star *spectra.Star, o *fitfile.Outcome) {
+		if d.f.Plot {
+			d.draw(id, star, o)
+		}
+		if d.f.Report {
+			page.Keep(star, o)
+		}
 	}
 	out, err := d.p.DESI(ctx, name, job)
 	if bar != nil {
 		bar.Close()
+	}
+	if err == nil && d.f.Report {
+		dir := strings.TrimSuffix(doc.Table, ".fits") + "_report"
+		err = errors.Join(os.MkdirAll(dir, 0o777), page.Page(d.page(0)).Save(dir))
+		doc.Report = filepath.Join(dir, "report.html")
 	}
 	if out != nil {
 		doc.Fibers, doc.Fitted, doc.Warned, doc.Misfits = out.Fibers, out.Fitted, out.Warned, out.Misfits

@@ -93,8 +93,8 @@ func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags)
 		return err
 	}
 	if desi {
-		if f.Joint || len(f.Arm) > 0 || f.Power > 0 || f.Range != "" {
-			return usage("--joint, --arm, --resolving-power and --range are not for files of DESI: --fitarm names arms, --resolution-matrix uses what the files say of resolution")
+		if f.Joint || f.Each || len(f.Exposure) > 0 || len(f.Arm) > 0 || f.Power > 0 || f.Range != "" {
+			return usage("--joint, --per-exposure, --exposure, --arm, --resolving-power and --range are not for files of DESI: --fitarm names arms, --resolution-matrix uses what the files say of resolution")
 		}
 		return a.runFitDESI(ctx, p, names, &f.desi)
 	}

@@ -74,11 +74,11 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		return code, doc, stderr
 	}
 	out := at("out")
-	code, doc, stderr := with(at("coadd-demo.fits"), "--output_dir", out, "--process_status_file", at("status.txt"), "--zbest_include", "--extra-columns", "--doplot", "--figure_dir", at("figs"))
+	code, doc, stderr := with(at("coadd-demo.fits"), "--output_dir", out, "--process_status_file", at("status.txt"), "--zbest_include", "--extra-columns", "--report", "--doplot", "--figure_dir", at("figs"))
 	if code != exitOK || len(doc.Files) != 1 || doc.Files[0].Status != "SUCCESS" || doc.Files[0].Fitted != 2 {
 		t.Fatalf("exit %d, %+v: %s", code, doc, stderr)
 	}
-	for _, name := range []string{"rvtab_coadd-demo.fits", "rvmod_coadd-demo.fits"} {
+	for _, name := range []string{"rvtab_coadd-demo.fits", "rvmod_coadd-demo.fits", "rvtab_coadd-demo_report/report.html"} {
 		if !exists(filepath.Join(out, name)) {
 			t.Errorf("there is no %s", name)
 		}

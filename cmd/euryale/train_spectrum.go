@@ -81,8 +81,8 @@ type networkDoc struct {
 	Verdict   string  `json:"verdict"`
 }
 
-// libraryOf reads all arms of a library.
-func libraryOf(name string, setups []string) (arms []*rvspecfit.Library, ccfs []*rvspecfit.CCF, err error) {
+// libraryOf reads all arms of a library. For training it prefers their templates to networks.
+func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.Library, ccfs []*rvspecfit.CCF, err error) {
 	st, err := os.Stat(name)
 	if err != nil {
 		return nil, nil, err
@@ -92,6 +92,7 @@ func libraryOf(name string, setups []string) (arms []*rvspecfit.Library, ccfs []
 			return arms, ccfs, err
 		}
 		arms = slices.DeleteFunc(arms, func(l *rvspecfit.Library) bool { return !slices.Contains(setups, l.Setup) })
+		ccfs = slices.DeleteFunc(ccfs, func(c *rvspecfit.CCF) bool { return !slices.Contains(setups, c.Setup) })
 		if len(arms) != len(setups) {
 			return nil, nil, fmt.Errorf("%s has not all of the arms %s", name, strings.Join(setups, ", "))
 		}
@@ -117,7 +118,7 @@ func libraryOf(name string, setups []string) (arms []*rvspecfit.Library, ccfs []
 	}
 	for _, s := range setups {
 		l, err := rvspecfit.Load(name, s)
-		if file := filepath.Join(name, "specs_"+s+".h5"); (err != nil || l.Network != nil) && exists(file) {
+		if file := filepath.Join(name, "specs_"+s+".h5"); (err != nil || training && l.Network != nil) && exists(file) {
 			l, err = rvspecfit.LoadTemplates(file, s)
 		}
 		if err != nil {
@@ -169,7 +170,7 @@ func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpe
 	t := f.settings
 	t.RandomStart, t.Seed, t.Threads = f.noPCA, a.seed, a.threads
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	arms, ccfs, err := libraryOf(name, f.setups)
+	arms, ccfs, err := libraryOf(name, f.setups, true)
 	if err != nil {
 		return input(err)
 	}
