@@ -75,7 +75,7 @@ func report(w io.Writer) error {
 	if fits, err = fit(ctx, finder, fitter, stars[:1]); err != nil {
 		return err
 	}
-	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{Chains: 4, Warmup: 250, Draws: 300, Seed: 1})
+	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{Chains: 4, Warmup: 200, Draws: 200, Seed: 1})
 	if err != nil {
 		return err
 	}
