@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -34,4 +35,23 @@ func TestLockLeftToAChild(t *testing.T) {
 		t.Fatalf("%v, before %v", err, before)
 	}
 	l.Release()
+}
+
+// A process that has ended is not alive, though nobody has asked how.
+func TestZombiesAreNotAlive(t *testing.T) {
+	c := exec.Command(os.Args[0], "-test.run=^$")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for range 500 {
+		if !Alive(c.Process.Pid) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("a process that has ended counts as alive")
 }
