@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,7 +68,7 @@ func ReadConfig(name string) (*Config, error) {
 		return nil, fmt.Errorf("%s: want keys and values, such as template_lib: FOLDER", name)
 	}
 	if err := top.Decode(c); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %s", name, plainly(err))
 	}
 	keys := []string{"template_lib", "min_vel", "max_vel", "vel_step0", "min_vel_step", "max_vsini", "ccf_continuum_normalize", "lsf_sigma0_angstrom"}
 	for i := 0; i < len(top.Content); i += 2 {
@@ -79,6 +80,26 @@ func ReadConfig(name string) (*Config, error) {
 		}
 	}
 	return c, c.Check()
+}
+
+var unmarshal = regexp.MustCompile("cannot unmarshal !!\\w+ `?([^`]*)`? into (\\S+)")
+
+// plainly says in other words what a value should be.
+func plainly(err error) string {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) || len(wrong.Errors) == 0 {
+		return err.Error()
+	}
+	m := unmarshal.FindStringSubmatch(wrong.Errors[0])
+	if m == nil {
+		return wrong.Errors[0]
+	}
+	want := map[string]string{"float64": "a number", "bool": "true or false", "string": "a text"}[m[2]]
+	if want == "" {
+		want = "a number for each arm, such as {b: 0.5}"
+	}
+	line, _, _ := strings.Cut(wrong.Errors[0], ":")
+	return fmt.Sprintf("%s: %s: want %s", line, m[1], want)
 }
 
 // Check says what is wrong with the settings.

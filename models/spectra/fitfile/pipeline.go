@@ -302,11 +302,27 @@ type Outcome struct {
 // Fit makes first guesses of stars without any, and fits them. Stars have spectra of the same arms, named as
 // in the library. An error of one star is in its Fit.
 func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
-	e, err := p.engineFor(stars)
+	var seen []spectra.Star
+	out, place := make([]Outcome, len(stars)), []int{}
+	for i := range stars {
+		if len(stars[i].Spectra) > 0 {
+			seen, place = append(seen, stars[i]), append(place, i)
+			continue
+		}
+		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no data that can be used: all pixels are masked, or their median flux is 0 or not a number", stars[i].Name)}}
+	}
+	if len(seen) == 0 {
+		return out, nil
+	}
+	e, err := p.engineFor(seen)
 	if err != nil {
 		return nil, err
 	}
-	return e.fit(ctx, stars)
+	fits, err := e.fit(ctx, seen)
+	for k := range fits {
+		out[place[k]] = fits[k]
+	}
+	return out, err
 }
 
 func (e *engine) fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
