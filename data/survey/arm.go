@@ -3,6 +3,8 @@ package survey
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/median"
 )
 
 // Raw is the spectrum of one arm as a file has it.
@@ -73,7 +75,7 @@ func Prepare(r *Raw, p Preparation) *Arm {
 	if len(good) == 0 {
 		return a
 	}
-	least := median(good) * p.LeastNear
+	least := median.InPlace(good) * p.LeastNear
 	for i := range a.Err {
 		if !a.Bad[i] {
 			a.Err[i] = max(a.Err[i], least)
@@ -98,7 +100,7 @@ func typical(r *Raw, masked func(i int) bool) (float64, bool) {
 	if all {
 		return 0, false
 	}
-	level := median(known)
+	level := median.InPlace(known)
 	if level != 0 {
 		return level, finite(level)
 	}
@@ -108,62 +110,13 @@ func typical(r *Raw, masked func(i int) bool) (float64, bool) {
 			positive = append(positive, x)
 		}
 	}
-	if level = median(positive); !finite(level) {
+	if level = median.InPlace(positive); !finite(level) {
 		for i, x := range known {
 			known[i] = math.Abs(x)
 		}
-		level = median(known)
+		level = median.InPlace(known)
 	}
 	return level, finite(level) && level != 0
-}
-
-// median returns the middle of the values, the mean of two; NaN of none. It reorders the values.
-func median(x []float64) float64 {
-	n := len(x)
-	if n == 0 {
-		return math.NaN()
-	}
-	upper := nth(x, n/2)
-	if n%2 == 1 {
-		return upper
-	}
-	return (slices.Max(x[:n/2]) + upper) / 2
-}
-
-// nth moves the element that would be at position k after sorting there, with none that is larger
-// before it and none that is smaller after it, and returns it (Hoare's selection). There must be no NaN.
-func nth(x []float64, k int) float64 {
-	lo, hi := 0, len(x)-1
-	for steps := 0; lo < hi; steps++ {
-		if steps > 64 { // an order that defeats the choice of the pivot
-			slices.Sort(x[lo : hi+1])
-			break
-		}
-		pivot := x[lo+(hi-lo)/2]
-		i, j := lo, hi
-		for i <= j {
-			for x[i] < pivot {
-				i++
-			}
-			for x[j] > pivot {
-				j--
-			}
-			if i <= j {
-				x[i], x[j] = x[j], x[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k <= j:
-			hi = j
-		case k >= i:
-			lo = i
-		default:
-			return x[k]
-		}
-	}
-	return x[k]
 }
 
 // Bridge returns the flux with marked pixels replaced: linearly between the neighbours of a run, by the
@@ -205,7 +158,7 @@ func (r *Raw) SignalToNoise() float64 {
 			v = append(v, x)
 		}
 	}
-	if m := median(v); finite(m) {
+	if m := median.InPlace(v); finite(m) {
 		return m
 	}
 	return -1e9

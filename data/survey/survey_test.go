@@ -15,7 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/peer"
 	"github.com/euryale-dev/euryale/tensor"
-	"pgregory.net/rapid"
 )
 
 func must[T any](t testing.TB) func(v T, err error) T {
@@ -289,17 +288,6 @@ func TestSelections(t *testing.T) {
 			t.Errorf("fiber %d: S/N %v computed, %v in SCORES", i, own[i], sn[i])
 		}
 	}
-}
-
-func TestMedian(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		x := rapid.SliceOfN(rapid.Float64Range(-9, 9), 1, 60).Draw(t, "x")
-		s := slices.Sorted(slices.Values(x))
-		n := len(s)
-		if got, want := median(x), (s[(n-1)/2]+s[n/2])/2; got != want {
-			t.Fatalf("got %v, want %v", got, want)
-		}
-	})
 }
 
 func TestPrepare(t *testing.T) {

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/median"
 )
 
 // Resolution is a banded matrix by which an instrument's line spread mixes observed pixels: row o of Band holds
@@ -140,7 +140,7 @@ func DESIResolution(fits []float64, diagonals int, sigma, pixel float64) (*Resol
 			sums = append(sums, sum)
 		}
 	}
-	r.scaleEdges(median(sums))
+	r.scaleEdges(median.Of(sums))
 	return r, nil
 }
 
@@ -158,10 +158,4 @@ func (r *Resolution) scaleEdges(to float64) {
 			r.Band[k*r.Pixels+i] *= to / sum
 		}
 	}
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	n := len(x)
-	return (x[(n-1)/2] + x[n/2]) / 2
 }

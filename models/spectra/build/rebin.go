@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
@@ -186,26 +187,20 @@ func normalise(lam, flux []float64, by Normalisation) (lognorm float64, err erro
 	case NoNormalisation:
 		return 0, nil
 	case Median:
-		m := median(flux)
+		m := median.Of(flux)
 		for i := range flux {
 			flux[i] /= m
 		}
 		return math.Log(m), nil
 	}
 	half := len(lam) / 2
-	l1, l2 := median(lam[:half]), median(lam[half:])
-	y1, y2 := math.Log(median(flux[:half])), math.Log(median(flux[half:]))
+	l1, l2 := median.Of(lam[:half]), median.Of(lam[half:])
+	y1, y2 := math.Log(median.Of(flux[:half])), math.Log(median.Of(flux[half:]))
 	slope := (y2 - y1) / (l2 - l1)
 	for i, x := range lam {
 		flux[i] /= math.Exp(y1 + slope*(x-l1))
 	}
 	return y1 + slope*(lam[half]-l1), nil
-}
-
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
 // library puts the templates together that could be made.

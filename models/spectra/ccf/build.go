@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
@@ -194,7 +195,7 @@ func template(dst, lam, flux []float64, c *rvspecfit.CCF) error {
 	}
 	level := slices.Repeat([]float64{1}, len(lam))
 	if c.Continuum {
-		middle := median(flux)
+		middle := median.Of(flux)
 		if !(middle > 0) {
 			return fmt.Errorf("ccf: its median flux is %g: want a positive one", middle)
 		}
@@ -206,7 +207,7 @@ func template(dst, lam, flux []float64, c *rvspecfit.CCF) error {
 		if level, err = continuum(lam, flux, sigma, c.Step); err != nil {
 			return err
 		}
-		least := leastDivisor * median(level)
+		least := leastDivisor * median.Of(level)
 		for i, v := range level {
 			level[i] = max(v, least)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -59,7 +60,7 @@ func continuum(lam, flux, err []float64, step float64) ([]float64, error) {
 
 // binned returns the logarithms of the medians of the flux around each node, from which the search starts.
 func binned(lam, flux []float64, ratio float64, count int) []float64 {
-	middle := math.Abs(median(flux))
+	middle := math.Abs(median.Of(flux))
 	if middle == 0 {
 		middle = 1
 	}
@@ -71,7 +72,7 @@ func binned(lam, flux []float64, ratio float64, count int) []float64 {
 			to++
 		}
 		if to > from {
-			x[i] = math.Log(max(median(flux[from:to]), 1e-3*middle))
+			x[i] = math.Log(max(median.Of(flux[from:to]), 1e-3*middle))
 		}
 		from = to
 	}
@@ -203,49 +204,3 @@ func (h banded) solve(b []float64) bool {
 	}
 	return true
 }
-
-// median returns the middle of x, the mean of two for an even number; 0 for none. Numbers must not be NaN.
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	s := slices.Clone(x)
-	k := len(s) / 2
-	upper := nth(s, k)
-	if len(s)%2 == 1 {
-		return upper
-	}
-	return (slices.Max(s[:k]) + upper) / 2
-}
-
-// nth returns the number at place k of the sorted x, and leaves those before it in front of it: Hoare's selection.
-func nth(x []float64, k int) float64 {
-	for lo, hi := 0, len(x)-1; lo < hi; {
-		pivot := middleOf(x[lo], x[(lo+hi)/2], x[hi])
-		i, j := lo, hi
-		for i <= j {
-			for x[i] < pivot {
-				i++
-			}
-			for x[j] > pivot {
-				j--
-			}
-			if i <= j {
-				x[i], x[j] = x[j], x[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k <= j:
-			hi = j
-		case k >= i:
-			lo = i
-		default:
-			return x[k]
-		}
-	}
-	return x[k]
-}
-
-func middleOf(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }

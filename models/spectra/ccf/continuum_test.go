@@ -3,31 +3,8 @@ package ccf
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
-
-// The median is the middle of the sorted numbers, for any number of them, with and without equal ones.
-func TestMedian(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for n := 1; n < 200; n++ {
-		for _, kinds := range []int{1, 2, 5, 1 << 40} {
-			x := make([]float64, n)
-			for i := range x {
-				x[i] = float64(rng.IntN(kinds))
-			}
-			s := slices.Sorted(slices.Values(x))
-			want := (s[(n-1)/2] + s[n/2]) / 2
-			kept := slices.Clone(x)
-			if got := median(x); got != want || !slices.Equal(x, kept) {
-				t.Fatalf("median of %v is %g, want %g", kept, got, want)
-			}
-		}
-	}
-	if median(nil) != 0 {
-		t.Error("median of nothing")
-	}
-}
 
 // The continuum is at a minimum of its loss: no coefficient can be moved to lower it. Lines hardly pull it down.
 func TestContinuumIsAMinimum(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -31,7 +32,7 @@ func badPixels(s *spectra.Spectrum, normalised bool) (bad []bool, good int, medi
 			usable = append(usable, s.Err[i])
 		}
 	}
-	medianErr = median(usable)
+	medianErr = median.Of(usable)
 	const half = filterWidth / 2
 	positive := 0 // in the window
 	count := func(i, by int) {
@@ -101,7 +102,7 @@ func (a *arm) prepare(s *spectra.Spectrum) (*prepared, error) {
 
 // divisor returns what the flux is divided by: its continuum, or where templates keep theirs the median of its size.
 func (a *arm) divisor(lam, flux, errors []float64, bad []bool, medianErr float64) ([]float64, error) {
-	middle := median(flux)
+	middle := median.Of(flux)
 	if !a.continuum {
 		if middle = math.Abs(middle); middle == 0 {
 			middle = medianErr
