@@ -88,7 +88,7 @@ func columnOf(t *testing.T, tab *fits.Table, name string) *fits.Column {
 func TestTablesOfTheReference(t *testing.T) {
 	for _, run := range runs(t) {
 		t.Run(run.Run, func(t *testing.T) {
-			d := must[*DESI](t)(OpenDESI(golden.Path(t, "spectra/desi/coadd-synth-1.fits")))
+			d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
 			defer d.Close()
 			s, resolution := selectionOf(run.Args)
 			chosen := must[*Chosen](t)(d.Select(s))
@@ -244,7 +244,7 @@ func checkModels(t *testing.T, name string, chosen *Chosen, run string) {
 }
 
 func TestNothingChosen(t *testing.T) {
-	d := must[*DESI](t)(OpenDESI(golden.Path(t, "spectra/desi/coadd-synth-1.fits")))
+	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
 	defer d.Close()
 	chosen := must[*Chosen](t)(d.Select(Selection{TargetIDs: []int64{}}))
 	r := &Results{Source: d, Chosen: chosen}
@@ -260,7 +260,7 @@ func TestNothingChosen(t *testing.T) {
 }
 
 func TestSelections(t *testing.T) {
-	d := must[*DESI](t)(OpenDESI(golden.Path(t, "spectra/desi/coadd-synth-1.fits")))
+	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
 	defer d.Close()
 	for _, c := range []struct {
 		s    Selection
@@ -469,7 +469,7 @@ func TestPlainSpectra(t *testing.T) {
 // astropy reads our tables with the masks of the reference's.
 func TestAstropyReadsOurTables(t *testing.T) {
 	py := peer.Python(t, "astropy", "numpy")
-	d := must[*DESI](t)(OpenDESI(golden.Path(t, "spectra/desi/coadd-synth-1.fits")))
+	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
 	defer d.Close()
 	chosen := must[*Chosen](t)(d.Select(Selection{}))
 	refName := golden.Path(t, "spectra/desi/run1_rvtab_coadd-synth-1.fits")

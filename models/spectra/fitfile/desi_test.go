@@ -76,7 +76,7 @@ func TestRunsOfTheReference(t *testing.T) {
 				}
 			}
 			p := must[*Pipeline](t)(New(s))
-			out := must[*DESIOutcome](t)(p.DESI(context.Background(), golden.Path(t, "spectra/desi/coadd-synth-1.fits"), job))
+			out := must[*DESIOutcome](t)(p.DESI(context.Background(), filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits"), job))
 			if out.Fibers != run.NTab {
 				t.Errorf("%d fibers: want %d", out.Fibers, run.NTab)
 			}

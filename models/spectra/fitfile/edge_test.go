@@ -33,7 +33,7 @@ func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
 func TestJournal(t *testing.T) {
 	defer func(n int) { perThread = n }(perThread)
 	perThread = 2
-	file := golden.Path(t, "spectra/desi/coadd-synth-1.fits")
+	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
 	dir := t.TempDir()
 	p := pipeline(t, func(s *Settings) { s.NoVerdict = true })
 	whole := must[*DESIOutcome](t)(p.DESI(context.Background(), file, DESIJob{Table: filepath.Join(dir, "whole.fits")}))
@@ -86,7 +86,7 @@ func TestJournal(t *testing.T) {
 
 // First guesses on a grid reach the same fits.
 func TestBruteForce(t *testing.T) {
-	file := golden.Path(t, "spectra/desi/coadd-synth-1.fits")
+	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
 	some := func(row int) bool { return row == 3 }
 	job := DESIJob{Rows: some}
 	a := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))
@@ -104,7 +104,7 @@ func TestBruteForce(t *testing.T) {
 
 // One that nothing can be done with ends no other, and each row of the table has its model (Q3).
 func TestEachRowHasItsModel(t *testing.T) {
-	file := golden.Path(t, "spectra/desi/coadd-synth-1.fits")
+	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
 	dir := t.TempDir()
 	var fits []int64
 	job := DESIJob{Table: filepath.Join(dir, "t.fits"), Models: filepath.Join(dir, "m.fits"), Fitted: func(id int64, _ *spectra.Star, o *Outcome) { fits = append(fits, id) }}
