@@ -32,7 +32,7 @@ import (
 )
 
 // Path returns a path of the reference file or folder named by elem, or skips the test. For a packed
-// topic it is a copy in a temporary folder.
+// topic it is a copy in a temporary folder, beside the other files of its folder.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
 	name := path.Join(elem...)

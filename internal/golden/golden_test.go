@@ -133,7 +133,8 @@ func TestPacked(t *testing.T) {
 		if filepath.Base(dir) != Base(name) {
 			t.Errorf("%s is unpacked as %s", name, dir)
 		}
-		for _, f := range []string{filepath.Join(dir, "config.txt"), Path(t, name, "config.txt")} {
+		alone := Path(t, name, "config.txt")
+		for _, f := range []string{filepath.Join(dir, "config.txt"), alone, filepath.Join(filepath.Dir(alone), "case.json")} {
 			if st, err := os.Stat(f); err != nil || st.Size() == 0 {
 				t.Errorf("%s: %v", f, err)
 			}

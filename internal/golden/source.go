@@ -67,25 +67,61 @@ func packed(name string) (*zip.ReadCloser, error) {
 	return z, err
 }
 
-// unpack copies a file or folder to a temporary folder and returns its path there.
+// unpack copies a folder, or a file with the other files of its folder (readers look for neighbours),
+// to a temporary folder and returns its path there.
 func unpack(t testing.TB, files fs.FS, name string, info fs.FileInfo) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), path.Base(name))
-	var err error
 	if info.IsDir() {
-		if files, err = fs.Sub(files, name); err == nil {
-			err = os.CopyFS(to, files)
+		to := filepath.Join(t.TempDir(), path.Base(name))
+		sub, err := fs.Sub(files, name)
+		if err == nil {
+			err = os.CopyFS(to, sub)
 		}
-	} else {
+		if err != nil {
+			unpackFailed(t, name, err)
+		}
+		return to
+	}
+	return filepath.Join(unpackSiblings(t, files, path.Dir(name)), path.Base(name))
+}
+
+type testFolder struct {
+	t    testing.TB
+	name string
+}
+
+// siblings remembers what a running test has unpacked, so that a loop over files copies them once.
+var siblings sync.Map // testFolder -> path
+
+// unpackSiblings copies the files of a folder, without its subfolders, once for a test.
+func unpackSiblings(t testing.TB, files fs.FS, folder string) string {
+	t.Helper()
+	key := testFolder{t, folder}
+	if to, ok := siblings.Load(key); ok {
+		return to.(string)
+	}
+	to := t.TempDir()
+	entries, err := fs.ReadDir(files, folder)
+	for _, e := range entries {
+		if e.IsDir() || err != nil {
+			continue
+		}
 		var b []byte
-		if b, err = fs.ReadFile(files, name); err == nil {
-			err = os.WriteFile(to, b, 0o644)
+		if b, err = fs.ReadFile(files, path.Join(folder, e.Name())); err == nil {
+			err = os.WriteFile(filepath.Join(to, e.Name()), b, 0o644)
 		}
 	}
 	if err != nil {
-		t.Fatalf("golden: unpacking %s: %v: free space in the temporary folder, or run make golden-pack", name, err)
+		unpackFailed(t, folder, err)
 	}
+	siblings.Store(key, to)
+	t.Cleanup(func() { siblings.Delete(key) })
 	return to
+}
+
+func unpackFailed(t testing.TB, name string, err error) {
+	t.Helper()
+	t.Fatalf("golden: unpacking %s: %v: free space in the temporary folder, or run make golden-pack", name, err)
 }
 
 // start is the folder of the package under test, recorded before tests can change it.
