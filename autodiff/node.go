@@ -158,6 +158,10 @@ func anyNegative(s []int) bool {
 	return false
 }
 
+// Fail returns a Node that carries err, with the caller's file and line, for functions that return
+// Nodes and find a mistake that is theirs to explain.
+func Fail(err error) *Node { return failed(err) }
+
 // failed returns a Node that carries err, located at the caller outside this package.
 func failed(err error) *Node {
 	n := newNode(nil, tensor.Shape{})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // ArmSettings describe the spectra of one arm: an instrument's wavelength grid and the templates for it.
@@ -119,9 +118,7 @@ func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
 func (a *Arm) resolved(x, band *autodiff.Node) *autodiff.Node {
 	switch {
 	case band != nil && a.band != nil:
-		return autodiff.Call(&autodiff.Custom{Name: "resolution", Shape: func(...tensor.Shape) (tensor.Shape, error) {
-			return nil, fmt.Errorf("spectra: arm %s has a resolution matrix and so has the exposure: give one of them", a.s.Name)
-		}}, x)
+		return autodiff.Fail(fmt.Errorf("spectra: arm %s has a resolution matrix and so has the exposure: give one of them", a.s.Name))
 	case band == nil && a.band == nil:
 		return x
 	case band == nil:
