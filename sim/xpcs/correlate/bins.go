@@ -1,0 +1,187 @@
+package correlate
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// binning turns averages over time of every pixel into g2 of bins. It is a compiled graph.
+type binning struct {
+	bins, static int
+	state        *ad.State
+}
+
+// zeroDenominator replaces a product of means that is 0, so that the ratio of such a pixel is next to nothing.
+const zeroDenominator = 1e8
+
+// newBinning compiles, for the pixels of a part,
+//
+//	g2 = mean over the static bins s of a dynamic bin of <P>_s / (<A>_s <B>_s)
+//	err = standard deviation over its pixels of P / (A B), over the square root of their number
+//
+// with the averages over time P of products, A of earlier and B of later frames of a pixel.
+func newBinning(p part, zero float64, ddof int, backend ad.Backend) (*binning, error) {
+	b := &binning{bins: len(p.bins)}
+	place := map[int]int{}
+	for i, bin := range p.bins {
+		place[bin] = i
+	}
+	var inside, ofStatic, ofBin, staticBin []int // pixels in dynamic bins; static bins numbered anew
+	statics := map[int]int{}
+	for i, d := range p.dynamic {
+		bin, ok := place[d]
+		if !ok {
+			continue
+		}
+		s, ok := statics[p.static[i]]
+		if !ok {
+			s = len(statics)
+			statics[p.static[i]] = s
+			staticBin = append(staticBin, bin)
+		}
+		inside, ofStatic, ofBin = append(inside, i), append(ofStatic, s), append(ofBin, bin)
+	}
+	b.static = len(staticBin)
+	n := len(p.pixels)
+	in := make([]*ad.Node, 3)
+	for i, name := range []string{"products", "earlier", "later"} {
+		in[i] = ad.Input(name, n)
+	}
+	index := func(v []int) *ad.Node { return ad.Ints(v, len(v)) }
+	pixel, static, bin, owner := index(inside), index(ofStatic), index(ofBin), index(staticBin)
+	one := ad.Full(1, len(inside))
+	overStatic := func(x *ad.Node) *ad.Node { return ad.ScatterAdd(x, static, 0, b.static) }
+	overBin := func(x *ad.Node) *ad.Node { return ad.ScatterAdd(x, bin, 0, b.bins) }
+	var v, mean [3]*ad.Node
+	for i := range in {
+		v[i] = ad.Gather(in[i], pixel, 0)
+		mean[i] = ad.Div(overStatic(v[i]), overStatic(one))
+	}
+	ratio := ad.Div(mean[0], mean1(ad.Mul(mean[1], mean[2]), zero))
+	g2 := ad.Div(ad.ScatterAdd(ratio, owner, 0, b.bins), ad.ScatterAdd(ad.Full(1, b.static), owner, 0, b.bins))
+	alone := ad.Div(v[0], mean1(ad.Mul(v[1], v[2]), zero))
+	count := overBin(one)
+	off := ad.Sub(alone, ad.Gather(ad.Div(overBin(alone), count), bin, 0))
+	err := ad.Sqrt(ad.Div(overBin(ad.Square(off)), ad.Mul(count, ad.Shift(count, -float64(ddof)))))
+	prog, fail := ad.Compile([]*ad.Node{g2, err, ratio, mean[0], mean[1], mean[2]}, ad.Settings{Inputs: in, Backend: backend})
+	if fail != nil {
+		return nil, fail
+	}
+	b.state = prog.NewState()
+	return b, nil
+}
+
+// mean1 returns x with zeros replaced.
+func mean1(x *ad.Node, zero float64) *ad.Node {
+	return ad.Where(ad.Equal(x, ad.Scalar(0)), ad.Scalar(zero), x)
+}
+
+// inputs returns where the averages of the pixels go.
+func (b *binning) inputs() (products, earlier, later []float64) {
+	return b.state.Input(0), b.state.Input(1), b.state.Input(2)
+}
+
+// run returns g2 and its error for each bin of the part.
+func (b *binning) run() (g2, err []float64, fail error) {
+	if fail := b.state.Run(); fail != nil {
+		return nil, nil, fail
+	}
+	return b.state.OutputFloat64(0), b.state.OutputFloat64(1), nil
+}
+
+// bin is the pixels of a dynamic bin, for covariances.
+type bin struct {
+	pixels []int // places in the part
+	static []int // static bin of each, numbered within the bin
+	count  []int // pixels of each static bin
+}
+
+func (p part) members() []bin {
+	all := make([]bin, len(p.bins))
+	place := map[int]int{}
+	for i, b := range p.bins {
+		place[b] = i
+	}
+	numbers := make([]map[int]int, len(p.bins))
+	for i, d := range p.dynamic {
+		k, ok := place[d]
+		if !ok {
+			continue
+		}
+		if numbers[k] == nil {
+			numbers[k] = map[int]int{}
+		}
+		s, ok := numbers[k][p.static[i]]
+		if !ok {
+			s = len(all[k].count)
+			numbers[k][p.static[i]] = s
+			all[k].count = append(all[k].count, 0)
+		}
+		all[k].count[s]++
+		all[k].pixels, all[k].static = append(all[k].pixels, i), append(all[k].static, s)
+	}
+	return all
+}
+
+// chunk is the number of pixels whose products are summed by one run of a covariance program.
+const chunk = 2048
+
+// covariance estimates the covariance of the points of g2 of a bin from the scatter of its pixels: a pixel moves g2
+// by
+//
+//	psi = g2_s (P/<P>_s - A/<A>_s - B/<B>_s + 1) / (pixels of s, static bins)
+//
+// and the covariance is the sum over pixels of psi psi^T, times n/(n - S) for n pixels in S static bins. Pixels count
+// as independent, so that speckles should not be wider than a pixel. moments gives the averages P, A and B of pixel p at
+// delay k. It is NaN for fewer than two pixels more than static bins.
+func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program) ([]float64, error) {
+	cov := make([]float64, delays*delays)
+	n, s := len(b.pixels), len(b.count)
+	if n < s+2 {
+		for i := range cov {
+			cov[i] = math.NaN()
+		}
+		return cov, nil
+	}
+	mean := make([][3]float64, delays*s)
+	for i, p := range b.pixels {
+		for k := range delays {
+			x, y, z := moments(p, k)
+			m, c := &mean[k*s+b.static[i]], float64(b.count[b.static[i]])
+			m[0], m[1], m[2] = m[0]+x/c, m[1]+y/c, m[2]+z/c
+		}
+	}
+	st := prog.NewState()
+	psi := st.Input(0)
+	for from := 0; from < n; from += chunk {
+		clear(psi)
+		for i := from; i < min(from+chunk, n); i++ {
+			for k := range delays {
+				x, y, z := moments(b.pixels[i], k)
+				m := mean[k*s+b.static[i]]
+				v := m[0] / (m[1] * m[2]) * (x/m[0] - y/m[1] - z/m[2] + 1) / float64(b.count[b.static[i]]*s)
+				if m[0] == 0 || m[1]*m[2] == 0 {
+					v = 0
+				}
+				psi[k*chunk+i-from] = v
+			}
+		}
+		if err := st.Run(); err != nil {
+			return nil, err
+		}
+		for i, v := range st.Output(0) {
+			cov[i] += v
+		}
+	}
+	for i := range cov {
+		cov[i] *= float64(n) / float64(n-s)
+	}
+	return cov, nil
+}
+
+// outer compiles the sum of outer products of the columns of a (delays, chunk) array.
+func outer(delays int) (*ad.Program, error) {
+	x := ad.Input("psi", delays, chunk)
+	return ad.Compile([]*ad.Node{ad.MatMul(x, ad.T(x))}, ad.Settings{Backend: ad.CPU{Threads: 1}})
+}

@@ -1,0 +1,111 @@
+package correlate
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Result is a multi-tau correlation. Rows of G2 and Err are delays, columns the dynamic bins that
+// have pixels.
+type Result struct {
+	Frames int     // number of frames, after selection
+	Delay  []Delay // in frames after selection
+	Bins   []int   // numbers of the dynamic bins of the columns, from 1, ascending
+	Pixels []int   // number of pixels of each of Bins
+	G2     [][]float64
+	Err    [][]float64 // standard error of G2 from the scatter of pixels
+	// Cov is the covariance of the points of each bin, row-major (delay, delay), unless it was not asked
+	// for. Its diagonal is not Err squared: Err also has the scatter of the normalisation of single pixels.
+	Cov   [][]float64
+	Parts []Part
+
+	Trace []float64 // mean of the pixels in static bins of each frame
+	// SAXS is the mean of each static bin over all frames, from bin 1 on; NaN for a bin without pixels.
+	SAXS      []float64
+	SAXSParts [][]float64 // the same for each of Parts alone, from the end of the one before
+	Image     []float64   // mean of each pixel, (Height, Width), masked ones included
+	Empty     int         // number of frames without any count
+	Passes    int         // how often the movie was read
+	Sparse    int         // number of levels that worked on lists of events
+}
+
+// Part is the result for the first Frames frames. Delays that those do not reach are NaN.
+type Part struct {
+	Frames  int
+	G2, Err [][]float64
+}
+
+// Multitau computes g2 of every dynamic bin, with symmetric normalisation, at the delays of Delays:
+// at level l frames are summed over 2^l,
+//
+//	P = <I(i) I(i+t)>, A = <I(i)>, B = <I(i+t)> over the pairs of summed frames i
+//	g2 = mean over static bins of <P>/(<A> <B>), averages over the pixels of a static bin
+//
+// It reads the movie once for each group of bins that MaxBytes allows, and ends with the context's error
+// when that is done. The error of a frame with pixels in bins that are no finite numbers is a *FrameError.
+//
+// Reference: K. Schätzel, M. Drewel, S. Stimac, doi:10.1080/09500348814550731; D. Lumma et al.,
+// doi:10.1063/1.1287637 (errors from pixels).
+func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, error) {
+	s = s.defaults()
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m, err := m.Select(s.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if err := maps.check(m); err != nil {
+		return nil, err
+	}
+	if s.Precision == 64 {
+		return multitau[float64](ctx, m, &maps, s)
+	}
+	if s.Precision != 32 {
+		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
+	}
+	return multitau[float32](ctx, m, &maps, s)
+}
+
+func multitau[T real](ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {
+	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel)}
+	levels, block, err := layout(m, s, r.Delay)
+	if err != nil {
+		return nil, err
+	}
+	r.Sparse = levels
+	parts := maps.parts(int(min(s.MaxBytes/int64(perPixel(r.Delay, levels, s)), math.MaxInt32)))
+	if s.PerPixel != nil && len(parts) > 1 {
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes (--memory), or do not ask for them", s.MaxBytes)
+	}
+	r.Passes = len(parts)
+	r.prepare(maps, s)
+	for i, p := range parts {
+		a, err := newPass[T](m, maps, p, levels, s)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			a.rest = make([]float64, m.Height*m.Width)
+		}
+		before := i * m.Frames
+		progress := func(int) { s.Progress(before+a.done, len(parts)*m.Frames) }
+		saxs := make([]float64, len(a.raw))
+		for k := range r.Parts {
+			if err := a.run(ctx, r.Parts[k].Frames, block, progress); err != nil {
+				return nil, err
+			}
+			if err := takePart(r, a, k, saxs); err != nil {
+				return nil, err
+			}
+		}
+		if err := a.run(ctx, m.Frames, block, progress); err != nil {
+			return nil, err
+		}
+		if err := take(r, a); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,427 @@
+package correlate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
+)
+
+// pass reads a movie once and keeps sums of the pixels of a part.
+type pass[T real] struct {
+	s      Settings
+	movie  Movie
+	maps   *Maps
+	part   part
+	tiles  int
+	lookup []int32 // place of each pixel of a frame in the part, or -1
+	valid  []int32 // pixels of static bins, whether they are in the part or not
+
+	sparse  *sparse // nil if frames are dense
+	dense   *dense[T]
+	workers []*worker[T]
+
+	done  int       // frames so far
+	total []float64 // sum of each pixel of the part, normalised if asked for
+	raw   []float64 // sum of each pixel of the part as it was; total if frames are not normalised
+	rest  []float64 // sums of all pixels that are not in a static bin, (Height, Width); nil: not asked for
+	trace []float64 // mean of the valid pixels of each frame
+
+	frames []float32 // dense frames of a block
+	events Events    // events of a block
+	scale  []float64 // what multiplies each frame of a block
+}
+
+// staging is the memory for dense frames of a block in bytes.
+const staging = 256 << 20
+
+// layout chooses how frames are worked on: the number of levels of event lists, 0 if none, and how many frames
+// make a block.
+func layout(m Movie, s Settings, delays []Delay) (levels, block int, err error) {
+	look := min(m.Frames, 64)
+	size := m.Height * m.Width
+	counts := 0
+	if m.Sparse != nil {
+		var e Events
+		if err := m.Sparse(0, look, &e); err != nil {
+			return 0, 0, err
+		}
+		counts = len(e.Pixel)
+	} else {
+		look = min(m.Frames, 4)
+		frames := make([]float32, look*size)
+		if err := m.Dense(0, frames); err != nil {
+			return 0, 0, err
+		}
+		for _, v := range frames {
+			if v != 0 {
+				counts++
+			}
+		}
+	}
+	occupied := float64(counts) / float64(look*size)
+	last := delays[len(delays)-1].Level
+	for levels <= last && levels < 12 && occupied*float64(int(1)<<levels) < 0.1 {
+		levels++
+	}
+	if s.levels != 0 {
+		levels = min(s.levels, last+1)
+	}
+	if levels < 2 {
+		return 0, max(min(blockFrames, staging/(4*size)), 1), nil
+	}
+	block = blockFrames << levels
+	most := int(4e6 / max(occupied*float64(size), 1))
+	for block > 1 && block > most {
+		block /= 2
+	}
+	return levels, block, nil
+}
+
+func newPass[T real](m Movie, maps *Maps, p part, levels int, s Settings) (*pass[T], error) {
+	a := &pass[T]{s: s, movie: m, maps: maps, part: p, tiles: (len(p.pixels) + tile - 1) / tile}
+	a.lookup = make([]int32, m.Height*m.Width)
+	for i := range a.lookup {
+		a.lookup[i] = -1
+		if maps.Static[i] > 0 {
+			a.valid = append(a.valid, int32(i))
+		}
+	}
+	for i, at := range p.pixels {
+		a.lookup[at] = int32(i)
+	}
+	a.total = make([]float64, a.tiles*tile)
+	if a.raw = a.total; s.Normalize {
+		a.raw = make([]float64, a.tiles*tile)
+	}
+	if levels > 0 {
+		a.sparse = newSparse(a.tiles, levels, s.PerLevel)
+	}
+	var err error
+	a.dense, err = newDense[T](a.tiles, levels, s.PerLevel, m.Frames, s)
+	if err != nil {
+		return nil, err
+	}
+	for range s.threads() {
+		a.workers = append(a.workers, a.dense.worker())
+	}
+	return a, nil
+}
+
+// run reads the frames up to end in blocks.
+func (a *pass[T]) run(ctx context.Context, end, block int, progress func(n int)) error {
+	for a.done < end {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(block, end-a.done)
+		if err := a.read(n); err != nil {
+			return err
+		}
+		var err error
+		if a.sparse != nil {
+			err = a.addEvents(n)
+		} else {
+			err = a.addFrames(n)
+		}
+		if err != nil {
+			return err
+		}
+		a.done += n
+		progress(n)
+	}
+	return nil
+}
+
+// read reads n frames, as events or as arrays, whichever the pass works on, and takes their means.
+func (a *pass[T]) read(n int) error {
+	size := a.movie.Height * a.movie.Width
+	if a.movie.Sparse != nil {
+		if err := a.movie.Sparse(a.done, n, &a.events); err != nil {
+			return err
+		}
+		if err := a.events.check(n, size, a.done); err != nil {
+			return err
+		}
+		if a.sparse == nil {
+			a.frames = slices.Grow(a.frames[:0], n*size)[:n*size]
+			clear(a.frames)
+			for f := range n {
+				for i := a.events.Start[f]; i < a.events.Start[f+1]; i++ {
+					a.frames[f*size+int(a.events.Pixel[i])] = a.events.Count[i]
+				}
+			}
+		}
+	} else if a.sparse != nil {
+		a.events.Reset()
+		for at := 0; at < n; {
+			some := min(n-at, max(staging/(4*size), 1))
+			a.frames = slices.Grow(a.frames[:0], some*size)[:some*size]
+			if err := a.movie.Dense(a.done+at, a.frames); err != nil {
+				return err
+			}
+			a.events.fromFrames(a.frames, size)
+			at += some
+		}
+	} else {
+		a.frames = slices.Grow(a.frames[:0], n*size)[:n*size]
+		if err := a.movie.Dense(a.done, a.frames); err != nil {
+			return err
+		}
+	}
+	return a.means(n, size)
+}
+
+// fromFrames appends the events of dense frames.
+func (e *Events) fromFrames(frames []float32, size int) {
+	for ; len(frames) > 0; frames = frames[size:] {
+		for i, v := range frames[:size] {
+			if v != 0 {
+				e.Pixel, e.Count = append(e.Pixel, uint32(i)), append(e.Count, v)
+			}
+		}
+		e.End()
+	}
+}
+
+// check makes sure that events can be used as indices.
+func (e *Events) check(n, size, first int) error {
+	if e.Frames() != n || len(e.Count) != len(e.Pixel) || e.Start[0] != 0 || e.Start[n] != len(e.Pixel) || !slices.IsSorted(e.Start) {
+		return fmt.Errorf("correlate: the source of frames %d to %d returned lists of %d frames: this is a fault of the reader", first, first+n, e.Frames())
+	}
+	for f := range n {
+		for _, p := range e.Pixel[e.Start[f]:e.Start[f+1]] {
+			if int(p) >= size {
+				return fmt.Errorf("correlate: frame %d has an event at pixel %d of %d: compare the size of the frames with the file", first+f, p, size)
+			}
+		}
+	}
+	return nil
+}
+
+// A FrameError says that a frame has pixels that are no numbers.
+type FrameError struct {
+	Frame    int // frame of the selection, from 0
+	Row, Col int // first such pixel
+	Pixels   int // number of such pixels in bins
+}
+
+// Error names the frame and what to do.
+func (e *FrameError) Error() string {
+	return fmt.Sprintf("correlate: frame %d has %d pixels in bins that are no finite numbers, the first at row %d, column %d: mask them, or leave the frame out by First and Last", e.Frame, e.Pixels, e.Row, e.Col)
+}
+
+// means takes the mean of each frame over the valid pixels, and what normalises it.
+func (a *pass[T]) means(n, size int) error {
+	a.scale = slices.Grow(a.scale[:0], n)[:n]
+	first := len(a.trace)
+	a.trace = append(a.trace, make([]float64, n)...)
+	parallel.Do(a.s.threads(), n, func(_, f int) {
+		sum := 0.0
+		if a.sparse != nil {
+			for i := a.events.Start[f]; i < a.events.Start[f+1]; i++ {
+				if a.maps.Static[a.events.Pixel[i]] > 0 {
+					sum += float64(a.events.Count[i])
+				}
+			}
+		} else {
+			frame := a.frames[f*size:][:size]
+			for _, p := range a.valid {
+				sum += float64(frame[p])
+			}
+		}
+		a.trace[first+f] = sum / float64(len(a.valid))
+	})
+	for f := range n {
+		mean := a.trace[first+f]
+		if math.IsNaN(mean) || math.IsInf(mean, 0) {
+			return a.bad(f, size)
+		}
+		if a.scale[f] = 1; a.s.Normalize && mean != 0 {
+			a.scale[f] = 1 / mean
+		}
+	}
+	return nil
+}
+
+// bad describes frame f of the block, whose sum is not finite.
+func (a *pass[T]) bad(f, size int) error {
+	e := &FrameError{Frame: a.done + f}
+	look := func(p int, v float32) {
+		if x := float64(v); a.maps.Static[p] > 0 && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			if e.Pixels == 0 {
+				e.Row, e.Col = p/a.maps.Width, p%a.maps.Width
+			}
+			e.Pixels++
+		}
+	}
+	if a.sparse != nil {
+		for i := a.events.Start[f]; i < a.events.Start[f+1]; i++ {
+			look(int(a.events.Pixel[i]), a.events.Count[i])
+		}
+	} else {
+		for p, v := range a.frames[f*size:][:size] {
+			look(p, v)
+		}
+	}
+	return e
+}
+
+// addFrames adds the dense frames of a block.
+func (a *pass[T]) addFrames(n int) error {
+	size := a.movie.Height * a.movie.Width
+	errs := make([]error, len(a.workers))
+	parallel.Do(len(a.workers), a.tiles, func(who, at int) {
+		w := a.workers[who]
+		fresh := a.dense.fresh(w)
+		pixels := a.part.pixels[at*tile : min((at+1)*tile, len(a.part.pixels))]
+		for f := range n {
+			frame, to, scale := a.frames[f*size:][:size], fresh[f*tile:][:tile], T(a.scale[f])
+			if scale == 1 {
+				for j, p := range pixels {
+					to[j] = T(frame[p])
+				}
+			} else {
+				for j, p := range pixels {
+					to[j] = T(frame[p]) * scale
+				}
+			}
+			clear(to[len(pixels):])
+		}
+		var raw []float64
+		if a.s.Normalize {
+			raw = a.raw
+			for f, scale := range a.scale {
+				a.dense.means(w)[f] = T(1 / scale)
+			}
+		}
+		if err := a.dense.add(w, at, n, a.total, raw); err != nil {
+			errs[who] = err
+		}
+	})
+	a.dense.advance(n)
+	if a.rest != nil {
+		a.addRest(n, size)
+	}
+	return first(errs)
+}
+
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRest adds the pixels without a bin to the image.
+func (a *pass[T]) addRest(n, size int) {
+	parallel.Do(a.s.threads(), a.movie.Height, func(_, row int) {
+		for i := row * a.movie.Width; i < (row+1)*a.movie.Width; i++ {
+			if a.maps.Static[i] > 0 {
+				continue
+			}
+			for f := range n {
+				a.rest[i] += float64(a.frames[f*size+i])
+			}
+		}
+	})
+}
+
+// addEvents adds the events of a block. Every goroutine sorts the events of its own tiles by pixel.
+func (a *pass[T]) addEvents(n int) error {
+	from, to := a.done, a.done+n
+	threads := min(len(a.workers), a.tiles)
+	errs := make([]error, threads)
+	if a.rest != nil {
+		for i, p := range a.events.Pixel {
+			if a.maps.Static[p] == 0 {
+				a.rest[p] += float64(a.events.Count[i])
+			}
+		}
+	}
+	rows := to>>a.sparse.levels - from>>a.sparse.levels
+	parallel.Do(threads, threads, func(_, who int) {
+		low, high := who*a.tiles/threads*tile, (who+1)*a.tiles/threads*tile
+		start, time, count := a.sorted(low, high)
+		w := a.workers[who]
+		var l list
+		var keep history
+		for at := low / tile; at < high/tile; at++ {
+			var fresh []T
+			if len(a.dense.levels) > 0 && rows > 0 {
+				fresh = a.dense.fresh(w)
+				clear(fresh[:rows*tile])
+			}
+			h := &a.sparse.recent[at]
+			keep.start, keep.time, keep.count = append(keep.start[:0], 0), keep.time[:0], keep.count[:0]
+			for j := range tile {
+				p := at*tile + j
+				b, e := start[p-low], start[p-low+1]
+				l.join(h, j, time[b:e], count[b:e])
+				for i, t := range l.time {
+					if int(t) >= to-a.sparse.reach() {
+						keep.time, keep.count = append(keep.time, t), append(keep.count, l.count[i])
+					}
+				}
+				keep.start = append(keep.start, int32(len(keep.time)))
+				if len(l.time) == 0 {
+					continue
+				}
+				for i := b; i < e; i++ {
+					a.total[p] += count[i]
+				}
+				a.sparse.pixel(p, &l, from, to)
+				for i, t := range l.time {
+					if row := int(t) - from>>a.sparse.levels; fresh != nil && row >= 0 && row < rows {
+						fresh[row*tile+j] = T(l.count[i])
+					}
+				}
+			}
+			*h, keep = keep, *h
+			if fresh != nil {
+				if err := a.dense.add(w, at, rows, nil, nil); err != nil {
+					errs[who] = err
+				}
+			}
+		}
+	})
+	a.dense.advance(rows)
+	a.sparse.frames = to
+	return first(errs)
+}
+
+// sorted returns the events of the pixels low to high of the part by pixel, in the order of time, normalised. The
+// sums of the counts as they were join raw.
+func (a *pass[T]) sorted(low, high int) (start, time []int32, count []float64) {
+	start = make([]int32, high-low+1)
+	for _, p := range a.events.Pixel {
+		if i := int(a.lookup[p]) - low; i >= 0 && i < high-low {
+			start[i+1]++
+		}
+	}
+	for i := range high - low {
+		start[i+1] += start[i]
+	}
+	time, count = make([]int32, start[high-low]), make([]float64, start[high-low])
+	next := slices.Clone(start)
+	for f := range a.events.Frames() {
+		scale := a.scale[f]
+		for i := a.events.Start[f]; i < a.events.Start[f+1]; i++ {
+			p := int(a.lookup[a.events.Pixel[i]]) - low
+			if p < 0 || p >= high-low {
+				continue
+			}
+			c := float64(a.events.Count[i])
+			if a.s.Normalize {
+				a.raw[low+p] += c
+			}
+			time[next[p]], count[next[p]] = int32(a.done+f), c*scale
+			next[p]++
+		}
+	}
+	return start, time, count
+}

@@ -1,0 +1,67 @@
+package correlate
+
+import (
+	"runtime"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Settings are the settings of Multitau and Twotime. The zero value is the default.
+type Settings struct {
+	Selection
+	PerLevel int // delays at each level. Default 4
+	// Normalize divides every frame by its mean over the pixels of static bins first, so that the
+	// intensity of the source does not matter.
+	Normalize bool
+	// Parts is the number of cumulative results, at 1/Parts, 2/Parts ... of the frames, which show whether g2 depends on
+	// the duration. Default 0: none.
+	Parts int
+	// Covariance asks for the covariance of the points of each g2.
+	Covariance bool
+	// PerPixel, unless nil, is called for each delay with images of the products of each pixel and of the means of its
+	// earlier and later frames, (Height, Width). They are valid during the call.
+	PerPixel func(delay int, products, earlier, later []float64) error
+
+	Bins   []int  // dynamic bins of Twotime, from 1. Default: all
+	Smooth string // bins whose mean intensity divides pixels in Twotime: "static" (default) or "dynamic"
+
+	// Precision of sums over up to 64 frames, 32 or 64 bits. Default 32: counts are exact, and sums over more
+	// frames have 64 bits always.
+	Precision int
+	Threads   int // Default GOMAXPROCS; results do not depend on it
+	// MaxBytes bounds the memory for sums. A movie that needs more is read several times, for some bins
+	// each time. Default 2 GiB.
+	MaxBytes int64
+	Backend  ad.Backend // what runs the graphs. Default: the processor, one thread for each worker
+	// Progress, unless nil, is told after every block how many frames of how many have been read, repeated
+	// readings included.
+	Progress func(done, all int)
+
+	levels int // number of levels that work on lists of events; 0: by the occupancy, -1: none
+}
+
+func (s Settings) threads() int {
+	if s.Threads > 0 {
+		return s.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (s Settings) defaults() Settings {
+	if s.PerLevel <= 0 {
+		s.PerLevel = 4
+	}
+	if s.MaxBytes <= 0 {
+		s.MaxBytes = 2 << 30
+	}
+	if s.Backend == nil {
+		s.Backend = ad.CPU{Threads: 1}
+	}
+	if s.Precision == 0 {
+		s.Precision = 32
+	}
+	if s.Progress == nil {
+		s.Progress = func(int, int) {}
+	}
+	return s
+}
