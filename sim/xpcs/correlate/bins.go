@@ -6,23 +6,20 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// binning turns averages over time of every pixel into g2 of bins. It is a compiled graph.
-type binning struct {
-	bins, static int
-	state        *ad.State
-}
+// binning turns averages over time of every pixel into g2 of bins, by a compiled graph.
+type binning struct{ state *ad.State }
 
 // zeroDenominator replaces a product of means that is 0, so that the ratio of such a pixel is next to nothing.
 const zeroDenominator = 1e8
 
-// newBinning compiles, for the pixels of a part,
+// compileBinning compiles, for the pixels of a part,
 //
 //	g2 = mean over the static bins s of a dynamic bin of <P>_s / (<A>_s <B>_s)
 //	err = standard deviation over its pixels of P / (A B), over the square root of their number
 //
 // with the averages over time P of products, A of earlier and B of later frames of a pixel.
-func newBinning(p part, zero float64, ddof int, backend ad.Backend) (*binning, error) {
-	b := &binning{bins: len(p.bins)}
+func compileBinning(p part, zero float64, ddof int, backend ad.Backend) (*ad.Program, error) {
+	bins := len(p.bins)
 	place := map[int]int{}
 	for i, bin := range p.bins {
 		place[bin] = i
@@ -42,7 +39,6 @@ func newBinning(p part, zero float64, ddof int, backend ad.Backend) (*binning, e
 		}
 		inside, ofStatic, ofBin = append(inside, i), append(ofStatic, s), append(ofBin, bin)
 	}
-	b.static = len(staticBin)
 	n := len(p.pixels)
 	in := make([]*ad.Node, 3)
 	for i, name := range []string{"products", "earlier", "later"} {
@@ -51,29 +47,26 @@ func newBinning(p part, zero float64, ddof int, backend ad.Backend) (*binning, e
 	index := func(v []int) *ad.Node { return ad.Ints(v, len(v)) }
 	pixel, static, bin, owner := index(inside), index(ofStatic), index(ofBin), index(staticBin)
 	one := ad.Full(1, len(inside))
-	overStatic := func(x *ad.Node) *ad.Node { return ad.ScatterAdd(x, static, 0, b.static) }
-	overBin := func(x *ad.Node) *ad.Node { return ad.ScatterAdd(x, bin, 0, b.bins) }
+	overStatic := func(x *ad.Node) *ad.Node { return ad.ScatterAdd(x, static, 0, len(staticBin)) }
+	overBin := func(x *ad.Node) *ad.Node { return ad.ScatterAdd(x, bin, 0, bins) }
 	var v, mean [3]*ad.Node
 	for i := range in {
-		v[i] = ad.Gather(in[i], pixel, 0)
+		if v[i] = in[i]; len(inside) < n {
+			v[i] = ad.Gather(in[i], pixel, 0)
+		}
 		mean[i] = ad.Div(overStatic(v[i]), overStatic(one))
 	}
-	ratio := ad.Div(mean[0], mean1(ad.Mul(mean[1], mean[2]), zero))
-	g2 := ad.Div(ad.ScatterAdd(ratio, owner, 0, b.bins), ad.ScatterAdd(ad.Full(1, b.static), owner, 0, b.bins))
-	alone := ad.Div(v[0], mean1(ad.Mul(v[1], v[2]), zero))
+	ratio := ad.Div(mean[0], nonzero(ad.Mul(mean[1], mean[2]), zero))
+	g2 := ad.Div(ad.ScatterAdd(ratio, owner, 0, bins), ad.ScatterAdd(ad.Full(1, len(staticBin)), owner, 0, bins))
+	alone := ad.Div(v[0], nonzero(ad.Mul(v[1], v[2]), zero))
 	count := overBin(one)
 	off := ad.Sub(alone, ad.Gather(ad.Div(overBin(alone), count), bin, 0))
 	err := ad.Sqrt(ad.Div(overBin(ad.Square(off)), ad.Mul(count, ad.Shift(count, -float64(ddof)))))
-	prog, fail := ad.Compile([]*ad.Node{g2, err, ratio, mean[0], mean[1], mean[2]}, ad.Settings{Inputs: in, Backend: backend})
-	if fail != nil {
-		return nil, fail
-	}
-	b.state = prog.NewState()
-	return b, nil
+	return ad.Compile([]*ad.Node{g2, err}, ad.Settings{Inputs: in, Backend: backend})
 }
 
-// mean1 returns x with zeros replaced.
-func mean1(x *ad.Node, zero float64) *ad.Node {
+// nonzero returns x with zeros replaced.
+func nonzero(x *ad.Node, zero float64) *ad.Node {
 	return ad.Where(ad.Equal(x, ad.Scalar(0)), ad.Scalar(zero), x)
 }
 

@@ -2,6 +2,7 @@ package correlate
 
 import (
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 // tile is the number of pixels that are worked on together: the frames of a block of one tile stay in the
@@ -23,26 +24,38 @@ type dense[T real] struct {
 	programs []*ad.Program
 }
 
-// level holds the sums of one level.
+// level holds the sums of one level. Where few new frames come with a block, they wait until there are rows of
+// them, since a run of the program costs as much for one as for several.
 type level[T real] struct {
 	lags     []int
+	rows     int // new frames that the program takes at once
+	waits    bool
 	frames   int       // summed frames so far
+	pending  int       // frames whose products are not yet in the sums
 	waiting  bool      // whether a summed frame waits for a second one to be summed again
-	earlier  []T       // the last 2 per summed frames
+	earlier  []T       // the last 2 per summed frames before the pending ones, and these
 	half     []T       // the frame that waits
 	products []float64 // sums of products with the frame lag earlier, for each of lags
 	head     []float64 // sums of the first lag frames, for each of lags
 }
+
+// fewRows is the number of frames that levels wait for.
+const fewRows = 4
 
 // newDense makes room for tiles of pixels and as many levels as n frames have delays at.
 func newDense[T real](tiles, base, per, n int, s Settings) (*dense[T], error) {
 	d := &dense[T]{base: base, per: per}
 	delays := Delays(n, per)
 	for l := base; len(delays) > 0 && l <= delays[len(delays)-1].Level; l++ {
-		lv := &level[T]{lags: lagsAt(l, per)}
-		lv.earlier, lv.half = make([]T, tiles*2*per*tile), make([]T, tiles*tile)
+		lv := &level[T]{lags: lagsAt(l, per), rows: blockFrames >> len(d.levels)}
+		keep := 2 * per
+		if lv.rows < fewRows {
+			lv.rows, lv.waits = fewRows, true
+			keep += fewRows
+		}
+		lv.earlier, lv.half = make([]T, tiles*keep*tile), make([]T, tiles*tile)
 		lv.products, lv.head = make([]float64, tiles*len(lv.lags)*tile), make([]float64, tiles*len(lv.lags)*tile)
-		prog, err := d.program(lv.lags, max(blockFrames>>len(d.levels), 1), l == 0, s)
+		prog, err := d.program(lv.lags, lv.rows, l == 0, s)
 		if err != nil {
 			return nil, err
 		}
@@ -84,26 +97,23 @@ func (d *dense[T]) program(lags []int, rows int, first bool, s Settings) (*ad.Pr
 	return ad.Compile(outs, ad.Settings{Inputs: inputs, Precision: s.Precision, Backend: s.Backend})
 }
 
-// bytes returns the memory that a pixel takes.
-func (d *dense[T]) bytes(size int) int {
-	n := 0
-	for _, lv := range d.levels {
-		n += (2*d.per+1)*size + 2*8*len(lv.lags)
-	}
-	return n
-}
-
 // worker runs the programs of a dense; each goroutine has its own.
 type worker[T real] struct {
 	states []*ad.State
-	in     [][]T
+	in     [][]T // inputs of the states, (earlier and new frames, tile)
+	fresh  [][]T // where new frames of each level go
 }
 
 func (d *dense[T]) worker() *worker[T] {
 	w := &worker[T]{}
-	for _, p := range d.programs {
+	for i, p := range d.programs {
 		st := p.NewState()
-		w.states, w.in = append(w.states, st), append(w.in, input[T](st, 0))
+		in := input[T](st, 0)
+		fresh := in[2*d.per*tile:]
+		if d.levels[i].waits {
+			fresh = make([]T, fewRows*tile)
+		}
+		w.states, w.in, w.fresh = append(w.states, st), append(w.in, in), append(w.fresh, fresh)
 	}
 	return w
 }
@@ -126,13 +136,10 @@ func output[T real](st *ad.State, i int) []T {
 	return out.([]T)
 }
 
-// fresh returns where the new frames of the first level go, (blockFrames, tile).
-func (d *dense[T]) fresh(w *worker[T]) []T { return w.in[0][2*d.per*tile:] }
-
 // means is where the mean of each new frame goes, if frames are normalised.
 func (d *dense[T]) means(w *worker[T]) []T { return input[T](w.states[0], 1) }
 
-// add adds rows new frames of a tile of pixels, which are in fresh. At level 0 their sums join total, and those
+// add adds rows new frames of a tile of pixels, which are in w.fresh[0]. At level 0 their sums join total, and those
 // of the frames as they were join raw, unless it is nil.
 func (d *dense[T]) add(w *worker[T], at, rows int, total, raw []float64) error {
 	past := 2 * d.per
@@ -140,15 +147,9 @@ func (d *dense[T]) add(w *worker[T], at, rows int, total, raw []float64) error {
 		if rows == 0 {
 			return nil
 		}
-		in := w.in[i]
-		earlier := lv.earlier[at*past*tile:][:past*tile]
-		copy(in, earlier)
-		clear(in[(past+rows)*tile:])
-		if err := w.states[i].Run(); err != nil {
+		fresh := w.fresh[i][:rows*tile]
+		if err := d.multiply(w, i, at, rows); err != nil {
 			return err
-		}
-		for k := range lv.lags {
-			accumulate(lv.products[(at*len(lv.lags)+k)*tile:][:tile], output[T](w.states[i], k))
 		}
 		if d.base+i == 0 {
 			accumulate(total[at*tile:][:tile], output[T](w.states[i], len(lv.lags)))
@@ -159,19 +160,104 @@ func (d *dense[T]) add(w *worker[T], at, rows int, total, raw []float64) error {
 		for r := lv.frames; r < min(lv.frames+rows, past); r++ {
 			for k, lag := range lv.lags {
 				if r < lag {
-					accumulate(lv.head[(at*len(lv.lags)+k)*tile:][:tile], in[(past+r-lv.frames)*tile:][:tile])
+					accumulate(lv.head[(at*len(lv.lags)+k)*tile:][:tile], fresh[(r-lv.frames)*tile:][:tile])
 				}
 			}
 		}
-		copy(earlier, in[rows*tile:])
-		half := lv.half[at*tile:][:tile]
 		var next []T
 		if i+1 < len(d.levels) {
-			next = w.in[i+1][past*tile:]
+			next = w.fresh[i+1]
 		}
-		rows = pair(next, half, in[past*tile:][:rows*tile], lv.waiting)
+		rows = pair(next, lv.half[at*tile:][:tile], fresh, lv.waiting)
 	}
 	return nil
+}
+
+// multiply adds the products of rows new frames of level i, or lets them wait.
+func (d *dense[T]) multiply(w *worker[T], i, at, rows int) error {
+	lv, past := d.levels[i], 2*d.per
+	if !lv.waits {
+		earlier := lv.earlier[at*past*tile:][:past*tile]
+		copy(w.in[i], earlier)
+		if err := d.run(w, i, at, rows); err != nil {
+			return err
+		}
+		copy(earlier, w.in[i][rows*tile:])
+		return nil
+	}
+	pending := lv.pending
+	if pending+rows > lv.rows {
+		if err := d.settle(w, i, at, pending); err != nil {
+			return err
+		}
+		pending = 0
+	}
+	copy(lv.earlier[(at*(past+lv.rows)+past+pending)*tile:], w.fresh[i][:rows*tile])
+	if pending += rows; pending == lv.rows {
+		return d.settle(w, i, at, pending)
+	}
+	return nil
+}
+
+// settle adds the products of the pending frames of a tile.
+func (d *dense[T]) settle(w *worker[T], i, at, pending int) error {
+	lv, past := d.levels[i], 2*d.per
+	kept := lv.earlier[at*(past+lv.rows)*tile:][:(past+lv.rows)*tile]
+	copy(w.in[i], kept[:(past+pending)*tile])
+	if err := d.run(w, i, at, pending); err != nil {
+		return err
+	}
+	copy(kept, w.in[i][pending*tile:][:past*tile])
+	return nil
+}
+
+// run runs the program of level i on rows new frames.
+func (d *dense[T]) run(w *worker[T], i, at, rows int) error {
+	lv := d.levels[i]
+	clear(w.in[i][(2*d.per+rows)*tile:])
+	if err := w.states[i].Run(); err != nil {
+		return err
+	}
+	for k := range lv.lags {
+		accumulate(lv.products[(at*len(lv.lags)+k)*tile:][:tile], output[T](w.states[i], k))
+	}
+	return nil
+}
+
+// advance counts rows new frames, after every tile has had them.
+func (d *dense[T]) advance(rows int) {
+	for _, lv := range d.levels {
+		lv.frames += rows
+		if lv.waits {
+			if lv.pending+rows > lv.rows {
+				lv.pending = 0
+			}
+			lv.pending = (lv.pending + rows) % lv.rows
+		}
+		odd := rows
+		if lv.waiting {
+			odd++
+		}
+		rows, lv.waiting = odd/2, odd%2 == 1
+	}
+}
+
+// flush adds the products of all pending frames.
+func (d *dense[T]) flush(workers []*worker[T], tiles int) error {
+	errs := make([]error, len(workers))
+	parallel.Do(len(workers), tiles, func(who, at int) {
+		for i, lv := range d.levels {
+			if lv.pending > 0 {
+				if err := d.settle(workers[who], i, at, lv.pending); err != nil {
+					errs[who] = err
+				}
+			}
+		}
+	})
+	for _, lv := range d.levels {
+		lv.pending = 0
+	}
+	return first(errs)
 }
 
 // pair sums frames by two. A frame that waits in half is the first; the last, if it has no second, waits there.
@@ -191,18 +277,6 @@ func pair[T real](next, half, rows []T, waiting bool) (n int) {
 	return n
 }
 
-// advance counts rows new frames, after every tile has had them.
-func (d *dense[T]) advance(rows int) {
-	for _, lv := range d.levels {
-		lv.frames += rows
-		odd := rows
-		if lv.waiting {
-			odd++
-		}
-		rows, lv.waiting = odd/2, odd%2 == 1
-	}
-}
-
 func accumulate[T real](to []float64, v []T) {
 	for i := range to {
 		to[i] += float64(v[i])
@@ -219,11 +293,15 @@ func sum[T real](to, a, b []T) {
 // level, the sums of products, of the earlier frames and of the later ones over all pairs.
 func (lv *level[T]) moments(p, k int, total float64) (products, earlier, later float64) {
 	at, j := p/tile, p%tile
-	lag, past := lv.lags[k], len(lv.earlier)/len(lv.half)
+	lag, keep := lv.lags[k], len(lv.earlier)/len(lv.half)
+	past := keep
+	if lv.waits {
+		past -= lv.rows
+	}
 	i := (at*len(lv.lags)+k)*tile + j
 	tail := 0.0
 	for r := past - lag; r < past; r++ {
-		tail += float64(lv.earlier[(at*past+r)*tile+j])
+		tail += float64(lv.earlier[(at*keep+r)*tile+j])
 	}
 	return lv.products[i], total - tail, total - lv.head[i]
 }

@@ -132,7 +132,7 @@ func (a *pass[T]) run(ctx context.Context, end, block int, progress func(n int))
 		a.done += n
 		progress(n)
 	}
-	return nil
+	return a.dense.flush(a.workers, a.tiles)
 }
 
 // read reads n frames, as events or as arrays, whichever the pass works on, and takes their means.
@@ -275,7 +275,7 @@ func (a *pass[T]) addFrames(n int) error {
 	errs := make([]error, len(a.workers))
 	parallel.Do(len(a.workers), a.tiles, func(who, at int) {
 		w := a.workers[who]
-		fresh := a.dense.fresh(w)
+		fresh := w.fresh[0]
 		pixels := a.part.pixels[at*tile : min((at+1)*tile, len(a.part.pixels))]
 		for f := range n {
 			frame, to, scale := a.frames[f*size:][:size], fresh[f*tile:][:tile], T(a.scale[f])
@@ -353,7 +353,7 @@ func (a *pass[T]) addEvents(n int) error {
 		for at := low / tile; at < high/tile; at++ {
 			var fresh []T
 			if len(a.dense.levels) > 0 && rows > 0 {
-				fresh = a.dense.fresh(w)
+				fresh = w.fresh[0]
 				clear(fresh[:rows*tile])
 			}
 			h := &a.sparse.recent[at]

@@ -14,7 +14,7 @@ func perPixel(delays []Delay, levels int, s Settings) int {
 		n += newSparse(0, levels, s.PerLevel).bytes()
 	}
 	for l := levels; l <= delays[len(delays)-1].Level; l++ {
-		n += (2*s.PerLevel+1)*s.Precision/8 + 16*len(lagsAt(l, s.PerLevel))
+		n += (2*s.PerLevel+1+fewRows)*s.Precision/8 + 16*len(lagsAt(l, s.PerLevel))
 	}
 	return n
 }
@@ -50,44 +50,48 @@ func empty(rows, cols int) [][]float64 {
 	return all
 }
 
-// correlated fills the columns of the bins of a pass with its g2 so far.
+// correlated fills the columns of the bins of a pass with its g2 so far. each, unless nil, is called for one delay
+// after another.
 func correlated[T real](r *Result, a *pass[T], g2, err [][]float64, each func(k int, b *binning) error) error {
-	b, fail := newBinning(a.part, zeroDenominator, 1, a.s.Backend)
+	prog, fail := compileBinning(a.part, zeroDenominator, 1, a.s.Backend)
 	if fail != nil {
 		return fail
 	}
 	column := slices.Index(r.Bins, a.part.bins[0]+1)
-	products, earlier, later := b.inputs()
-	for k, d := range r.Delay {
-		pairs := a.done>>d.Level - d.Lag
-		if pairs < 1 {
-			continue
+	threads := min(a.s.threads(), len(r.Delay))
+	if each != nil {
+		threads = 1
+	}
+	states, errs := make([]*binning, threads), make([]error, threads)
+	parallel.Do(threads, len(r.Delay), func(who, k int) {
+		if a.done>>r.Delay[k].Level-r.Delay[k].Lag < 1 || errs[who] != nil {
+			return
 		}
-		a.averages(d, products, earlier, later)
-		g, e, fail := b.run()
-		if fail != nil {
-			return fail
+		if states[who] == nil {
+			states[who] = &binning{prog.NewState()}
+		}
+		b := states[who]
+		a.averages(r.Delay[k], b)
+		var g, e []float64
+		if g, e, errs[who] = b.run(); errs[who] != nil {
+			return
 		}
 		copy(g2[k][column:], g)
 		copy(err[k][column:], e)
 		if each != nil {
-			if fail := each(k, b); fail != nil {
-				return fail
-			}
-		}
-	}
-	return nil
-}
-
-// averages fills the means over all pairs at delay d: of products, earlier and later frames, of frames and not
-// of their sums.
-func (a *pass[T]) averages(d Delay, products, earlier, later []float64) {
-	of := a.moments(d)
-	parallel.Do(a.s.threads(), a.tiles, func(_, at int) {
-		for p := at * tile; p < min((at+1)*tile, len(a.part.pixels)); p++ {
-			products[p], earlier[p], later[p] = of(p)
+			errs[who] = each(k, b)
 		}
 	})
+	return first(errs)
+}
+
+// averages fills the inputs of b with the means of frames, and not of their sums, over all pairs at delay d.
+func (a *pass[T]) averages(d Delay, b *binning) {
+	products, earlier, later := b.inputs()
+	of := a.moments(d)
+	for p := range a.part.pixels {
+		products[p], earlier[p], later[p] = of(p)
+	}
 }
 
 // moments returns a function that gives the averages of one pixel at delay d. Goroutines may share it.
@@ -96,7 +100,7 @@ func (a *pass[T]) moments(d Delay) func(p int) (products, earlier, later float64
 	n, span := float64(a.done>>d.Level-d.Lag), float64(int(1)<<d.Level)
 	return func(p int) (x, y, z float64) {
 		if a.sparse != nil && d.Level < a.sparse.levels {
-			x, y, z = a.sparse.moments(p, d.Level, k, a.total[p])
+			x, y, z = a.sparse.moments(p, d.Level, k, d.Lag, a.total[p])
 		} else {
 			total := a.total[p]
 			if a.sparse != nil {

@@ -102,10 +102,9 @@ func (a *list) join(h *history, j int, time []int32, count []float64) {
 	a.count = append(append(a.count[:0], h.count[from:to]...), count...)
 }
 
-// moments returns the sums of pixel p for delay k of level l, as level.moments does; total is the sum of the
+// moments returns the sums of pixel p for delay k of level l, of lag summed frames, as level.moments does; total is the sum of the
 // pixel over all frames.
-func (s *sparse) moments(p, l, k int, total float64) (products, earlier, later float64) {
-	lag := lagsAt(l, s.per)[k]
+func (s *sparse) moments(p, l, k, lag int, total float64) (products, earlier, later float64) {
 	frames := int32(s.frames >> l)
 	h := &s.recent[p/tile]
 	tail := 0.0
