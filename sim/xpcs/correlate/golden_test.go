@@ -226,3 +226,41 @@ func TestGoldenWholeBins(t *testing.T) {
 		}
 	}
 }
+
+// TestGoldenTwotime compares two-time maps, their diagonals, blocks and cuts at an age.
+func TestGoldenTwotime(t *testing.T) {
+	for name, c := range movies(t) {
+		if c.Twotime == nil {
+			continue
+		}
+		m, maps := given(t, name)
+		a := load(t, "c2_"+name+".npy")
+		want, n := a.Float64s(), a.Shape()[1]
+		for _, s := range []Settings{{Precision: 64}, {Precision: 32}, {Precision: 64, MaxBytes: 1, Threads: 3}} {
+			s.Bins = c.Twotime.Bins
+			tol, at := map[int]float64{64: 1e-10, 32: 4e-6}[s.Precision], 0
+			err := Twotime(context.Background(), m, maps, s, func(c2 *Map) error {
+				if c2.Bin != c.Twotime.Bins[at] || c2.Frames != n {
+					t.Fatalf("map %d is of bin %d, %d frames", at, c2.Bin, c2.Frames)
+				}
+				worst := 0.0
+				for i, v := range c2.C2 {
+					worst = math.Max(worst, math.Abs(v-want[at*n*n+i]))
+				}
+				if !(worst <= tol) {
+					t.Errorf("bin %d with %d bits: off by %.3g", c2.Bin, s.Precision, worst)
+				}
+				tables(t, "diagonals", [][]float64{c2.Diagonals()}, c.Twotime.Full[at:at+1], tol)
+				tables(t, "blocks", c2.Blocks(5), c.Twotime.Partial[at], tol)
+				for _, age := range c.Twotime.Ages {
+					tables(t, "age", [][]float64{c2.Age(age.Frame, age.Half, age.Lags)}, age.G2[at:at+1], tol)
+				}
+				at++
+				return nil
+			})
+			if err != nil || at != len(c.Twotime.Bins) {
+				t.Errorf("%d of %d bins: %v", at, len(c.Twotime.Bins), err)
+			}
+		}
+	}
+}

@@ -1,0 +1,435 @@
+package correlate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/parallel"
+)
+
+// Map is the two-time correlation of one dynamic bin.
+type Map struct {
+	Bin    int       // number of the bin, from 1
+	Pixels int       // number of its pixels
+	Frames int       // N
+	C2     []float64 // symmetric, row-major (N, N); the diagonal contains the noise of counts
+}
+
+// mostTwotime is the number of frames above which a map does not fit in memory anywhere.
+const mostTwotime = 40000
+
+// Twotime correlates every frame with every other, for each dynamic bin of s.Bins:
+//
+//	C2(i, j) = n sum_p x_ip x_jp / (sum_p x_ip sum_p x_jp) over its n pixels p
+//
+// with x the counts divided by the mean of the frame over the static bin of the pixel (or the dynamic one: Settings.Smooth),
+// and by 1 where that is not above 0. A frame without counts in a bin has C2 = 0. each is called for one bin after another; the Map is valid during the
+// call, and an error ends the correlation. MaxBytes bounds the memory for frames and maps: what does
+// not fit is read from the movie again.
+//
+// Reference: M. Sutton et al., doi:10.1364/OE.11.002268.
+func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map) error) error {
+	s = s.defaults()
+	if err := m.check(); err != nil {
+		return err
+	}
+	m, err := m.Select(s.Selection)
+	if err != nil {
+		return err
+	}
+	if err := maps.check(m); err != nil {
+		return err
+	}
+	if m.Frames > mostTwotime {
+		return fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
+	}
+	t, err := newTwotime(m, &maps, s)
+	if err != nil {
+		return err
+	}
+	return t.run(ctx, each)
+}
+
+// twotime keeps the frames of some pixels, those of one bin beside each other.
+type twotime struct {
+	s      Settings
+	movie  Movie
+	bins   []bin // pixels hold places in a frame
+	number []int // of each bin
+	prog   *ad.Program
+}
+
+// span is a range of the pixels of a bin that are held at a time.
+type span struct{ bin, from, to int }
+
+const (
+	panel = 256  // frames of a block of a map
+	depth = 2048 // pixels whose products are summed by one run
+)
+
+func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
+	bins, _ := maps.counts()
+	t := &twotime{s: s, movie: m}
+	want := s.Bins
+	if want == nil {
+		for b := 1; b <= bins; b++ {
+			want = append(want, b)
+		}
+	}
+	place := map[int]int{}
+	for _, b := range want {
+		if b < 1 || b > bins {
+			return nil, fmt.Errorf("correlate: there is no dynamic bin %d: want numbers from 1 to %d", b, bins)
+		}
+		if _, ok := place[b]; ok {
+			return nil, fmt.Errorf("correlate: bin %d is named twice: name each once", b)
+		}
+		place[b] = len(t.number)
+		t.number = append(t.number, b)
+	}
+	t.bins = make([]bin, len(t.number))
+	numbers := make([]map[int32]int, len(t.number))
+	for i, d := range maps.Dynamic {
+		k, ok := place[int(d)]
+		if d == 0 || !ok {
+			continue
+		}
+		of := maps.Static[i]
+		switch s.Smooth {
+		case "", "static":
+		case "dynamic":
+			of = 0
+		default:
+			return nil, fmt.Errorf("correlate: smoothing %q is not known: want static or dynamic", s.Smooth)
+		}
+		b := &t.bins[k]
+		if numbers[k] == nil {
+			numbers[k] = map[int32]int{}
+		}
+		n, ok := numbers[k][of]
+		if !ok {
+			n = len(b.count)
+			numbers[k][of] = n
+			b.count = append(b.count, 0)
+		}
+		b.count[n]++
+		b.pixels, b.static = append(b.pixels, i), append(b.static, n)
+	}
+	for k, b := range t.bins {
+		if len(b.pixels) == 0 && s.Bins != nil {
+			return nil, fmt.Errorf("correlate: dynamic bin %d has no pixels: leave it out", t.number[k])
+		}
+	}
+	var err error
+	t.prog, err = products(s)
+	return t, err
+}
+
+// products compiles the products of two blocks of frames, each (depth, panel), summed over pixels.
+func products(s Settings) (*ad.Program, error) {
+	a, b := ad.Input("a", depth, panel), ad.Input("b", depth, panel)
+	return ad.Compile([]*ad.Node{ad.MatMul(ad.T(a), b)}, ad.Settings{Inputs: []*ad.Node{a, b}, Precision: s.Precision, Backend: s.Backend})
+}
+
+// passes groups the pixels of all bins so that the frames of a group take at most most numbers.
+func (t *twotime) passes(most int) [][]span {
+	room := max(most/t.movie.Frames, depth)
+	var all [][]span
+	left := 0
+	for k, b := range t.bins {
+		for from := 0; from < len(b.pixels); {
+			if left == 0 {
+				all, left = append(all, nil), room
+			}
+			n := min(left, len(b.pixels)-from)
+			all[len(all)-1] = append(all[len(all)-1], span{k, from, from + n})
+			from, left = from+n, left-n
+		}
+	}
+	return all
+}
+
+// run reads the movie once for each group.
+func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
+	n := t.movie.Frames
+	most := (t.s.MaxBytes - 16*int64(n)*int64(n)) / 4
+	passes := t.passes(int(min(max(most, 0), math.MaxInt32*4)))
+	var c2, sums []float64
+	for i, pass := range passes {
+		held, means, err := t.read(ctx, pass, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
+		if err != nil {
+			return err
+		}
+		at := 0
+		for _, sp := range pass {
+			b := &t.bins[sp.bin]
+			if sp.from == 0 {
+				c2, sums = make([]float64, n*n), make([]float64, n)
+			}
+			x := held[at*n:][:(sp.to-sp.from)*n]
+			at += sp.to - sp.from
+			t.sum(x, sp, means[sp.bin], sums)
+			if err := t.multiply(ctx, c2, x, sp, means[sp.bin]); err != nil {
+				return err
+			}
+			if sp.to == len(b.pixels) {
+				finish(c2, sums, len(b.pixels))
+				if err := each(&Map{t.number[sp.bin], len(b.pixels), n, c2}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// read returns the counts of the pixels of a pass, (pixel, frame), and for each of its bins the means of
+// all of its static bins, (static bin, frame).
+func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)) (held []float32, means map[int][]float64, err error) {
+	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
+	pixels := 0
+	means = map[int][]float64{}
+	var starts []int
+	for _, sp := range pass {
+		starts = append(starts, pixels)
+		pixels += sp.to - sp.from
+		means[sp.bin] = make([]float64, len(t.bins[sp.bin].count)*n)
+	}
+	held = make([]float32, pixels*n)
+	block := max(min(blockFrames, staging/(4*size)), 1)
+	frames := make([]float32, block*size)
+	var events Events
+	errs := make([]error, len(pass))
+	for done := 0; done < n; {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		some := min(block, n-done)
+		if err := t.movie.frames(done, some, frames, &events); err != nil {
+			return nil, nil, err
+		}
+		parallel.Do(t.s.threads(), len(pass), func(_, i int) {
+			errs[i] = t.gather(pass[i], held[starts[i]*n:], means[pass[i].bin], frames, done, some)
+		})
+		if err := first(errs); err != nil {
+			return nil, nil, err
+		}
+		done += some
+		progress(done)
+	}
+	return held, means, nil
+}
+
+// frames fills dense frames, from events if that is what the movie has.
+func (m Movie) frames(first, n int, dst []float32, e *Events) error {
+	size := m.Height * m.Width
+	if m.Sparse == nil {
+		return m.Dense(first, dst[:n*size])
+	}
+	if err := m.Sparse(first, n, e); err != nil {
+		return err
+	}
+	if err := e.check(n, size, first); err != nil {
+		return err
+	}
+	clear(dst[:n*size])
+	for f := range n {
+		for i := e.Start[f]; i < e.Start[f+1]; i++ {
+			dst[f*size+int(e.Pixel[i])] = e.Count[i]
+		}
+	}
+	return nil
+}
+
+// gather copies the pixels of a span from some frames, and takes the means of its bin.
+func (t *twotime) gather(sp span, held []float32, means []float64, frames []float32, done, some int) error {
+	b, n, size := &t.bins[sp.bin], t.movie.Frames, t.movie.Height*t.movie.Width
+	for f := range some {
+		frame := frames[f*size:][:size]
+		for i, p := range b.pixels {
+			means[b.static[i]*n+done+f] += float64(frame[p])
+		}
+		total := 0.0
+		for s, c := range b.count {
+			m := &means[s*n+done+f]
+			total += *m
+			if *m /= float64(c); !(*m > 0) {
+				*m = 1
+			}
+		}
+		if math.IsNaN(total) || math.IsInf(total, 0) {
+			return t.bad(b, frame, done+f)
+		}
+	}
+	for i, p := range b.pixels[sp.from:sp.to] {
+		row := held[i*n+done:][:some]
+		for f := range row {
+			row[f] = frames[f*size+p]
+		}
+	}
+	return nil
+}
+
+func (t *twotime) bad(b *bin, frame []float32, number int) error {
+	e := &FrameError{Frame: number}
+	for _, p := range b.pixels {
+		if v := float64(frame[p]); math.IsNaN(v) || math.IsInf(v, 0) {
+			if e.Pixels == 0 {
+				e.Row, e.Col = p/t.movie.Width, p%t.movie.Width
+			}
+			e.Pixels++
+		}
+	}
+	return e
+}
+
+// sum adds the counts of a span, divided by the means of their static bins, to the sums of the frames.
+func (t *twotime) sum(x []float32, sp span, means, sums []float64) {
+	b, n := &t.bins[sp.bin], t.movie.Frames
+	parallel.Do(t.s.threads(), (n+panel-1)/panel, func(_, k int) {
+		for i := sp.from; i < sp.to; i++ {
+			row, mean := x[(i-sp.from)*n:][:n], means[b.static[i]*n:][:n]
+			for f := k * panel; f < min((k+1)*panel, n); f++ {
+				sums[f] += float64(row[f]) / mean[f]
+			}
+		}
+	})
+}
+
+// multiply adds the products of frames, summed over pixels, to the upper blocks of c2.
+func (t *twotime) multiply(ctx context.Context, c2 []float64, x []float32, sp span, means []float64) error {
+	n, pixels, static := t.movie.Frames, sp.to-sp.from, t.bins[sp.bin].static[sp.from:sp.to]
+	scale := make([]float64, len(means))
+	for i, v := range means {
+		scale[i] = 1 / v
+	}
+	panels := (n + panel - 1) / panel
+	var pairs [][2]int
+	for a := range panels {
+		for b := a; b < panels; b++ {
+			pairs = append(pairs, [2]int{a, b})
+		}
+	}
+	threads := min(t.s.threads(), len(pairs))
+	states, errs := make([]*ad.State, threads), make([]error, threads)
+	parallel.Do(threads, len(pairs), func(who, k int) {
+		if states[who] == nil {
+			states[who] = t.prog.NewState()
+		}
+		st := states[who]
+		for from := 0; from < pixels && errs[who] == nil; from += depth {
+			if errs[who] = ctx.Err(); errs[who] != nil {
+				return
+			}
+			rows := min(depth, pixels-from)
+			for side, at := range pairs[k] {
+				if t.s.Precision == 64 {
+					fill(st.Input(side), x[from*n:], static[from:from+rows], scale, n, at)
+				} else {
+					fill(st.Input32(side), x[from*n:], static[from:from+rows], scale, n, at)
+				}
+			}
+			if errs[who] = st.Run(); errs[who] != nil {
+				return
+			}
+			if t.s.Precision == 64 {
+				collect(c2, st.Output(0), n, pairs[k])
+			} else {
+				collect(c2, st.Output32(0), n, pairs[k])
+			}
+		}
+	})
+	return first(errs)
+}
+
+// fill copies a block of frames of some pixels, each times the scale of its static bin, into an input (depth, panel), filled
+// up with zeros.
+func fill[T real](in []T, x []float32, static []int, scale []float64, n, at int) {
+	width := min(panel, n-at*panel)
+	for i, of := range static {
+		to, by := in[i*panel:][:panel], scale[of*n+at*panel:][:width]
+		for j, v := range x[i*n+at*panel:][:width] {
+			to[j] = T(float64(v) * by[j])
+		}
+		clear(to[width:])
+	}
+	clear(in[len(static)*panel:])
+}
+
+// collect adds an output (panel, panel) to a block of c2.
+func collect[T real](c2 []float64, out []T, n int, pair [2]int) {
+	for i := range min(panel, n-pair[0]*panel) {
+		to := c2[(pair[0]*panel+i)*n+pair[1]*panel:][:min(panel, n-pair[1]*panel)]
+		for j := range to {
+			to[j] += float64(out[i*panel+j])
+		}
+	}
+}
+
+// finish normalises the upper triangle and mirrors it.
+func finish(c2, sums []float64, pixels int) {
+	n := len(sums)
+	for i := range n {
+		for j := i; j < n; j++ {
+			v := 0.0
+			if d := sums[i] * sums[j]; d != 0 {
+				v = c2[i*n+j] * float64(pixels) / d
+			}
+			c2[i*n+j], c2[j*n+i] = v, v
+		}
+	}
+}
+
+// Diagonals returns the mean along each diagonal of the map, from the main one on: g2 of delays 0, 1, 2 ...
+func (m *Map) Diagonals() []float64 { return diagonals(m.C2, m.Frames, 0, m.Frames) }
+
+// Blocks returns the same for n blocks along the diagonal, each of Frames/n frames, which show how g2 changes
+// with age.
+func (m *Map) Blocks(n int) [][]float64 {
+	size := m.Frames / n
+	all := make([][]float64, n)
+	for i := range all {
+		all[i] = diagonals(m.C2, m.Frames, i*size, (i+1)*size)
+	}
+	return all
+}
+
+func diagonals(c2 []float64, n, from, to int) []float64 {
+	g2 := make([]float64, to-from)
+	for k := range g2 {
+		for i := from; i+k < to; i++ {
+			g2[k] += c2[i*n+i+k]
+		}
+		g2[k] /= float64(to - from - k)
+	}
+	return g2
+}
+
+// Age returns g2 at an age: for each delay in frames, the mean of C2(i, i+delay) over those whose middle (i + i+delay)/2, rounded
+// down, is at most half frames from age. A delay without any is NaN.
+func (m *Map) Age(age, half int, delays []int) []float64 {
+	g2 := make([]float64, len(delays))
+	for k, d := range delays {
+		sum, count := 0.0, 0
+		for i := 0; i+d < m.Frames; i++ {
+			if middle := (2*i + d) / 2; middle >= age-half && middle <= age+half {
+				sum, count = sum+m.C2[i*m.Frames+i+d], count+1
+			}
+		}
+		g2[k] = sum / float64(count)
+	}
+	return g2
+}
+
+// Half returns the upper triangle in float32 with zeros below, as result files hold it.
+func (m *Map) Half() []float32 {
+	half := make([]float32, len(m.C2))
+	for i := range m.Frames {
+		for j := i; j < m.Frames; j++ {
+			half[i*m.Frames+j] = float32(m.C2[i*m.Frames+j])
+		}
+	}
+	return half
+}
