@@ -127,10 +127,10 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 	return t, err
 }
 
-// products compiles the products of two blocks of frames, each (depth, panel), summed over pixels.
+// products compiles the products of two blocks of frames, each (panel, depth), summed over pixels.
 func products(s Settings) (*ad.Program, error) {
-	a, b := ad.Input("a", depth, panel), ad.Input("b", depth, panel)
-	return ad.Compile([]*ad.Node{ad.MatMul(ad.T(a), b)}, ad.Settings{Inputs: []*ad.Node{a, b}, Precision: s.Precision, Backend: s.Backend})
+	a, b := ad.Input("a", panel, depth), ad.Input("b", panel, depth)
+	return ad.Compile([]*ad.Node{ad.MatMul(a, ad.T(b))}, ad.Settings{Inputs: []*ad.Node{a, b}, Precision: s.Precision, Backend: s.Backend})
 }
 
 // passes groups the pixels of all bins so that the frames of a group take at most most numbers.
@@ -170,8 +170,7 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 			}
 			x := held[at*n:][:(sp.to-sp.from)*n]
 			at += sp.to - sp.from
-			t.sum(x, sp, means[sp.bin], sums)
-			if err := t.multiply(ctx, c2, x, sp, means[sp.bin]); err != nil {
+			if err := t.multiply(ctx, c2, sums, x, sp, means[sp.bin]); err != nil {
 				return err
 			}
 			if sp.to == len(b.pixels) {
@@ -185,8 +184,8 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 	return nil
 }
 
-// read returns the counts of the pixels of a pass, (pixel, frame), and for each of its bins the means of
-// all of its static bins, (static bin, frame).
+// read returns the counts of the pixels of a pass, (frame, pixel) for one span after the other, and for each of its bins the means of
+// all of its static bins, (frame, static bin).
 func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)) (held []float32, means map[int][]float64, err error) {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
 	pixels := 0
@@ -245,28 +244,26 @@ func (m Movie) frames(first, n int, dst []float32, e *Events) error {
 
 // gather copies the pixels of a span from some frames, and takes the means of its bin.
 func (t *twotime) gather(sp span, held []float32, means []float64, frames []float32, done, some int) error {
-	b, n, size := &t.bins[sp.bin], t.movie.Frames, t.movie.Height*t.movie.Width
+	b, size := &t.bins[sp.bin], t.movie.Height*t.movie.Width
+	statics, width := len(b.count), sp.to-sp.from
 	for f := range some {
-		frame := frames[f*size:][:size]
+		frame, mean := frames[f*size:][:size], means[(done+f)*statics:][:statics]
 		for i, p := range b.pixels {
-			means[b.static[i]*n+done+f] += float64(frame[p])
+			mean[b.static[i]] += float64(frame[p])
 		}
 		total := 0.0
 		for s, c := range b.count {
-			m := &means[s*n+done+f]
-			total += *m
-			if *m /= float64(c); !(*m > 0) {
-				*m = 1
+			total += mean[s]
+			if mean[s] /= float64(c); !(mean[s] > 0) {
+				mean[s] = 1
 			}
 		}
 		if math.IsNaN(total) || math.IsInf(total, 0) {
 			return t.bad(b, frame, done+f)
 		}
-	}
-	for i, p := range b.pixels[sp.from:sp.to] {
-		row := held[i*n+done:][:some]
-		for f := range row {
-			row[f] = frames[f*size+p]
+		row := held[(done+f)*width:][:width]
+		for i, p := range b.pixels[sp.from:sp.to] {
+			row[i] = frame[p]
 		}
 	}
 	return nil
@@ -285,77 +282,66 @@ func (t *twotime) bad(b *bin, frame []float32, number int) error {
 	return e
 }
 
-// sum adds the counts of a span, divided by the means of their static bins, to the sums of the frames.
-func (t *twotime) sum(x []float32, sp span, means, sums []float64) {
-	b, n := &t.bins[sp.bin], t.movie.Frames
-	parallel.Do(t.s.threads(), (n+panel-1)/panel, func(_, k int) {
-		for i := sp.from; i < sp.to; i++ {
-			row, mean := x[(i-sp.from)*n:][:n], means[b.static[i]*n:][:n]
-			for f := k * panel; f < min((k+1)*panel, n); f++ {
-				sums[f] += float64(row[f]) / mean[f]
-			}
-		}
-	})
+// multiply adds the products of frames, summed over the pixels of a span, to the upper blocks of c2, and the counts
+// divided by the means of their static bins to the sums of the frames.
+func (t *twotime) multiply(ctx context.Context, c2, sums []float64, x []float32, sp span, means []float64) error {
+	if t.s.Precision == 64 {
+		return multiply(ctx, t, c2, sums, x, sp, means, make([][]float64, 0))
+	}
+	return multiply(ctx, t, c2, sums, x, sp, means, make([][]float32, 0))
 }
 
-// multiply adds the products of frames, summed over pixels, to the upper blocks of c2.
-func (t *twotime) multiply(ctx context.Context, c2 []float64, x []float32, sp span, means []float64) error {
-	n, pixels, static := t.movie.Frames, sp.to-sp.from, t.bins[sp.bin].static[sp.from:sp.to]
-	scale := make([]float64, len(means))
-	for i, v := range means {
-		scale[i] = 1 / v
-	}
-	panels := (n + panel - 1) / panel
+func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []float32, sp span, means []float64, blocks [][]T) error {
+	n, width, b := t.movie.Frames, sp.to-sp.from, &t.bins[sp.bin]
 	var pairs [][2]int
-	for a := range panels {
-		for b := a; b < panels; b++ {
-			pairs = append(pairs, [2]int{a, b})
+	for i := range (n + panel - 1) / panel {
+		blocks = append(blocks, make([]T, panel*depth))
+		for j := range i + 1 {
+			pairs = append(pairs, [2]int{j, i})
 		}
 	}
-	threads := min(t.s.threads(), len(pairs))
+	threads := t.s.threads()
 	states, errs := make([]*ad.State, threads), make([]error, threads)
-	parallel.Do(threads, len(pairs), func(who, k int) {
-		if states[who] == nil {
-			states[who] = t.prog.NewState()
+	for from := 0; from < width; from += depth {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		st := states[who]
-		for from := 0; from < pixels && errs[who] == nil; from += depth {
-			if errs[who] = ctx.Err(); errs[who] != nil {
-				return
+		static := b.static[sp.from+from : sp.from+min(from+depth, width)]
+		parallel.Do(threads, len(blocks), func(_, k int) {
+			for f := k * panel; f < min((k+1)*panel, n); f++ {
+				to := blocks[k][(f-k*panel)*depth:][:depth]
+				sums[f] += divided(to, x[f*width+from:][:len(static)], means[f*len(b.count):][:len(b.count)], static)
 			}
-			rows := min(depth, pixels-from)
+		})
+		parallel.Do(threads, len(pairs), func(who, k int) {
+			if states[who] == nil {
+				states[who] = t.prog.NewState()
+			}
 			for side, at := range pairs[k] {
-				if t.s.Precision == 64 {
-					fill(st.Input(side), x[from*n:], static[from:from+rows], scale, n, at)
-				} else {
-					fill(st.Input32(side), x[from*n:], static[from:from+rows], scale, n, at)
-				}
+				copy(input[T](states[who], side), blocks[at])
 			}
-			if errs[who] = st.Run(); errs[who] != nil {
+			if err := states[who].Run(); err != nil {
+				errs[who] = err
 				return
 			}
-			if t.s.Precision == 64 {
-				collect(c2, st.Output(0), n, pairs[k])
-			} else {
-				collect(c2, st.Output32(0), n, pairs[k])
-			}
-		}
-	})
+			collect(c2, output[T](states[who], 0), n, pairs[k])
+		})
+	}
 	return first(errs)
 }
 
-// fill copies a block of frames of some pixels, each times the scale of its static bin, into an input (depth, panel), filled
-// up with zeros.
-func fill[T real](in []T, x []float32, static []int, scale []float64, n, at int) {
-	width := min(panel, n-at*panel)
-	for i, of := range static {
-		to, by := in[i*panel:][:panel], scale[of*n+at*panel:][:width]
-		for j, v := range x[i*n+at*panel:][:width] {
-			to[j] = T(float64(v) * by[j])
+// divided writes the counts of one frame divided by the means of their static bins, then zeros, and returns their sum.
+func divided[T real](to []T, x []float32, means []float64, static []int) (sum float64) {
+	for i, v := range x {
+		w := float64(v)
+		if w != 0 {
+			w /= means[static[i]]
 		}
-		clear(to[width:])
+		sum += w
+		to[i] = T(w)
 	}
-	clear(in[len(static)*panel:])
+	clear(to[len(x):])
+	return sum
 }
 
 // collect adds an output (panel, panel) to a block of c2.
