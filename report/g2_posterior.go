@@ -60,7 +60,7 @@ func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *
 
 // predictive draws the data over the posterior predictive band.
 func predictive(post *infer.Posterior, c g2.Curve, model g2.Model, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
-	p, err := g2.PredictiveBands(post, fit, seed)
+	p, err := g2.PredictiveBands(post, fit, c, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,9 @@ func (m Model) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, e
 type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 }
 
 // PredictiveBands draws new data from up to 1000 draws of a fit of the model
-// that Posterior made, and returns their quantiles at each point.
-func PredictiveBands(post *infer.Posterior, fit *infer.Fit, seed uint64) (Predictive, error) {
+// that Posterior made of a curve, and returns their quantiles at each point.
+func PredictiveBands(post *infer.Posterior, fit *infer.Fit, c Curve, seed uint64) (Predictive, error) {
+	white := c.repaired("delay").white
 	var at [][]float64
 	src := tensor.NewStream(seed, purposePredictive, 0)
 	total := 0
@@ -89,6 +90,9 @@ func PredictiveBands(post *infer.Posterior, fit *infer.Fit, seed uint64) (Predic
 			y, err := post.Predict("y", fit.Unconstrained(c, d), &src)
 			if err != nil {
 				return Predictive{}, err
+			}
+			if white != nil {
+				y = white.apply(white.factor, y)
 			}
 			if at == nil {
 				at = make([][]float64, len(y))

@@ -22,16 +22,18 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	for i, b := range d.Bounds {
 		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
 	}
-	d.Relative = f.Curve.Err == nil
+	d.Relative = f.Curve.unknown()
 	d.Axes = []check.Axis{f.Curve.axis(f.Model)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered())
 	d.Findings = append(d.Findings, check.Readings(f.Curve.Y, f.Curve.X)...)
-	d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
-	for i, z := range d.Z {
-		if d.Sigma != nil {
-			z *= d.Sigma[i]
+	if f.Curve.white == nil { // residuals that were made independent belong to no single point
+		d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
+		for i, z := range d.Z {
+			if d.Sigma != nil {
+				z *= d.Sigma[i]
+			}
+			d.Mean[i] -= z
 		}
-		d.Mean[i] -= z
 	}
 	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma)
 	var err error
@@ -52,6 +54,17 @@ func (c Curve) axis(model Model) check.Axis {
 // altered describes the errors that repaired replaced. They are counted while they are replaced,
 // because afterwards they equal each other.
 func (c Curve) altered() []check.Alteration {
+	if c.unusable != "" {
+		return append(c.alteredErrors(), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
+			Text: c.unusable + ", and the errors of the points were taken for independent: standard deviations are too small if they are not", Remedy: "use more pixels for a bin, or fewer delays"})
+	}
+	if c.white != nil {
+		return nil // no single error counts
+	}
+	return c.alteredErrors()
+}
+
+func (c Curve) alteredErrors() []check.Alteration {
 	a := check.Alteration{Kind: "zero errors", Count: c.replaced, Remedy: "give these points their errors, or leave them out"}
 	switch {
 	case c.without:
@@ -92,9 +105,12 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 	weight := func(f func(x float64) float64) [][]float64 {
 		out := make([]float64, len(c.X))
 		for i, x := range c.X {
-			if out[i] = f(x); sd != nil {
+			if out[i] = f(x); sd != nil && c.white == nil {
 				out[i] /= sd[i]
 			}
+		}
+		if c.white != nil {
+			out = c.white.apply(c.white.inverse, out)
 		}
 		return [][]float64{out}
 	}
@@ -181,10 +197,10 @@ func (f *Fit) compare(ctx context.Context, s Settings) {
 	reduced := 0.0
 	for _, name := range richer[f.Model.Name] {
 		model, err := ByName(name)
-		if err != nil || f.Curve.Err == nil {
+		if err != nil || f.Curve.unknown() {
 			return
 		}
-		ready, err := compile(model, len(f.Curve.X), s.Backend)
+		ready, err := compile(model, f.Curve.size(), s.Backend)
 		if err != nil {
 			return
 		}

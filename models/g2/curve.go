@@ -17,6 +17,12 @@ type Curve struct {
 	Q, Phi    float64 // q in 1/Angstrom and azimuth in degrees; NaN if they do not apply
 	X, Y, Err []float64
 
+	// Cov is the covariance of Y, row-major (point, point), for points whose errors are not independent, as those of
+	// a multi-tau correlation are not; nil: they are. Samples is how many samples, such as pixels, it was
+	// estimated from: the inverse of an estimate is too large by (Samples-1)/(Samples-points-2), which is corrected. 0: it is exact.
+	Cov     []float64
+	Samples int
+
 	// Axis and AxisUnit say what Q holds where a map of q has another first axis, such as x
 	// in pixels. Empty: q in 1/Angstrom.
 	Axis, AxisUnit string
@@ -25,6 +31,8 @@ type Curve struct {
 	fill     float64 // value that replaced them
 	believed int     // number of errors that repaired left unchanged
 	without  bool    // whether all errors were 0, and repaired treated them as not given
+	white    *white  // what makes the errors independent; nil: they are
+	unusable string  // why Cov was not used
 }
 
 // AxisLabel names what Q holds, with its unit.
@@ -42,6 +50,9 @@ func (c Curve) AxisLabel() string {
 func (c Curve) check(params int) error {
 	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
 		return fmt.Errorf("g2: bin %d: %d delays, %d values, %d errors: want as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
+	}
+	if c.Cov != nil && len(c.Cov) != len(c.X)*len(c.X) {
+		return fmt.Errorf("g2: bin %d: a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
 	}
 	if len(c.X) < params {
 		return fmt.Errorf("g2: bin %d: %d points for %d parameters: want at least as many", c.Bin, len(c.X), params)
@@ -62,13 +73,24 @@ func (c Curve) check(params int) error {
 	return nil
 }
 
+// unknown reports whether the size of the errors is not known.
+func (c Curve) unknown() bool { return c.Err == nil && c.white == nil }
+
 // smallestError is the size below which an error estimate is not believed.
 const smallestError = 1e-6
 
 // repaired returns the curve with errors of at most 1e-6 replaced by the mean of the larger ones, or
 // by 1e-6 if there are none. Errors of relaxation times are kept. If all errors are 0, they are
-// treated as not given.
+// treated as not given. If there is a covariance, it also finds what makes the errors independent.
 func (c Curve) repaired(of string) Curve {
+	c = c.repairedErrors(of)
+	if c.Cov != nil {
+		c.white, c.unusable = c.whitened()
+	}
+	return c
+}
+
+func (c Curve) repairedErrors(of string) Curve {
 	if len(c.Err) > 0 && slices.Max(c.Err) == 0 {
 		c.Err, c.without = nil, true
 	}
@@ -108,6 +130,16 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 	}
 	out, left := c, []string{}
 	out.X, out.Y, out.Err = nil, nil, nil
+	if len(c.Cov) == len(c.X)*len(c.X) {
+		out.Cov = nil
+		for i := range c.X {
+			for j := range c.X {
+				if c.Cov != nil && good(i) && good(j) {
+					out.Cov = append(out.Cov, c.Cov[i*len(c.X)+j])
+				}
+			}
+		}
+	}
 	for i := range c.X {
 		if !good(i) {
 			left = append(left, strconv.Itoa(i+1))

@@ -75,15 +75,34 @@ type compiled struct {
 	problem *optim.Problem
 }
 
-// compile builds the problem (mean(x) - y) w of a model for n points.
-func compile(model Model, n int, b ad.Backend) (*compiled, error) {
+// size is what a problem is compiled for.
+type size struct {
+	points     int
+	correlated bool // whether the weights are a matrix
+}
+
+func (c Curve) size() size { return size{len(c.X), c.Cov != nil} }
+
+// compile builds the problem (mean(x) - y) w of a model, where w is a vector or, on the left, a matrix.
+func compile(model Model, of size, b ad.Backend) (*compiled, error) {
+	n := of.points
 	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
+	zero := make([]float64, n)
+	noWeights := zero
+	if of.correlated {
+		w, noWeights = ad.Input("w", n, n), make([]float64, n*n)
+	}
 	p := make([]*ad.Node, len(model.Params))
 	for i, q := range model.Params {
 		p[i] = ad.Input(q.Name)
 	}
-	zero := make([]float64, n)
-	prob, err := optim.FromGraphOn(b, ad.Mul(ad.Sub(model.mean(p, x), y), w), p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: zero})
+	residual := ad.Broadcast(ad.Sub(model.mean(p, x), y), n)
+	if of.correlated {
+		residual = ad.MatMul(w, residual)
+	} else {
+		residual = ad.Mul(residual, w)
+	}
+	prob, err := optim.FromGraphOn(b, residual, p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: noWeights})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +123,7 @@ type Fitter struct {
 	s     Settings
 
 	mu    sync.Mutex
-	ready map[int]*compiled // by number of points
+	ready map[size]*compiled
 }
 
 // mostReady bounds the number of compiled models that a Fitter keeps.
@@ -113,8 +132,8 @@ const mostReady = 256
 // NewFitter returns a Fitter.
 func NewFitter(model Model, s Settings) *Fitter { return &Fitter{model: model, s: s} }
 
-// compiled returns the model compiled for n points.
-func (f *Fitter) compiled(n int) (*compiled, error) {
+// compiled returns the model compiled for curves of a size.
+func (f *Fitter) compiled(n size) (*compiled, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c := f.ready[n]; c != nil {
@@ -125,7 +144,7 @@ func (f *Fitter) compiled(n int) (*compiled, error) {
 		return nil, err
 	}
 	if f.ready == nil || len(f.ready) >= mostReady {
-		f.ready = map[int]*compiled{}
+		f.ready = map[size]*compiled{}
 	}
 	f.ready[n] = c
 	return c, nil
@@ -142,9 +161,9 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	}
 	var dropped [][]check.Alteration
 	curves, dropped = s.usable(curves)
-	ready := map[int]*compiled{}
+	ready := map[size]*compiled{}
 	for _, c := range curves {
-		if n := len(c.X); ready[n] == nil && n > 0 {
+		if n := c.size(); ready[n] == nil && n.points > 0 {
 			var err error
 			if ready[n], err = f.compiled(n); err != nil {
 				return nil, err
@@ -157,7 +176,7 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	}
 	out := make([]Fit, len(curves))
 	parallel.Do(threads, len(curves), func(_, i int) {
-		out[i] = fitOne(ctx, model, curves[i], s, ready[len(curves[i].X)], dropped[i]...)
+		out[i] = fitOne(ctx, model, curves[i], s, ready[curves[i].size()], dropped[i]...)
 	})
 	for _, f := range out {
 		if f.fault != nil {
@@ -208,15 +227,9 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 	}
 	c = c.repaired(model.Of)
 	f.Curve = c
-	w := make([]float64, len(c.X))
-	for i := range w {
-		if w[i] = 1; c.Err != nil {
-			w[i] = 1 / c.Err[i]
-		}
-	}
 	p := ready.problem.Clone()
 	f.Device = p.Device()
-	if err := p.SetData(c.X, c.Y, w); err != nil {
+	if err := p.SetData(c.X, c.Y, c.weights()); err != nil {
 		return f.failed(start, err)
 	}
 	p.Lower, p.Upper = lower, upper
@@ -334,7 +347,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		f.Absolute[i] = math.Sqrt(f.Cov[i*len(f.X)+i])
 		f.Scaled[i] = f.Absolute[i] * spread
 	}
-	if f.SD = f.Absolute; f.Model.scaledErrors || f.Curve.Err == nil {
+	if f.SD = f.Absolute; f.Model.scaledErrors || f.Curve.unknown() {
 		f.SD = f.Scaled
 	}
 	return names

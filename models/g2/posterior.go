@@ -13,7 +13,8 @@ import (
 
 // Posterior returns the Bayesian model of one curve: the mean of the model, normal errors
 // (given, or one sampled sigma ~ HalfNormal(0.1)) and the priors of the model
-// where the settings have no others.
+// where the settings have no others. If the errors have a covariance, the observations "y" are the product of the inverse
+// of its Cholesky factor with g2, whose errors are independent and of size 1.
 func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	if s.DropInvalid {
 		c, _ = c.valid()
@@ -47,6 +48,11 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 			m.Deterministic(name, n)
 		}
 	}
+	if c.white != nil {
+		whiten := m.Data("whitening", c.white.inverse, infer.Shape(len(c.X), len(c.X)))
+		m.Observe("y", dist.Normal(ad.MatMul(whiten, ad.Broadcast(mean(p, x), len(c.X))), ad.Scalar(1)), c.white.apply(c.white.inverse, c.Y))
+		return m, nil
+	}
 	var sigma *ad.Node
 	if c.Err != nil {
 		sigma = m.Data("yerr", c.Err)
@@ -67,12 +73,13 @@ func (m Model) sampledForm() ([]Param, func(p []*ad.Node, x *ad.Node) *ad.Node) 
 
 // Sampled returns the names of the parameters of the Bayesian model of a curve.
 func (m Model) Sampled(c Curve) []string {
+	c = c.repaired(m.Of)
 	params, _ := m.sampledForm()
 	var out []string
 	for _, p := range params {
 		out = append(out, p.Name)
 	}
-	if c.Err == nil {
+	if c.unknown() {
 		out = append(out, "sigma")
 	}
 	return out
@@ -143,12 +150,12 @@ func Starts(post *infer.Posterior, f Fit, s Settings, chains int, seed uint64) (
 	}
 	k := len(keep)
 	size := k
-	if f.Curve.Err == nil {
+	if f.Curve.unknown() {
 		size++
 	}
 	v, c := make([]float64, size), make([]float64, size*size)
 	scale := 1.0
-	if f.Curve.Err == nil { // unit weights: the residual gives the scale
+	if f.Curve.unknown() { // unit weights: the residual gives the scale
 		names = append(names, "sigma")
 		v[k] = max(f.rms(), 1e-12)
 		c[k*size+k] = v[k] * v[k] / float64(2*len(f.Curve.X))

@@ -1,0 +1,123 @@
+package speckle
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Sample is what fluctuates, and how it is seen. Tau, Mean and FrameTime are needed.
+type Sample struct {
+	Height, Width int       // pixels
+	Tau           []float64 // relaxation time of the field of each pixel (s), row-major; +Inf for frozen speckles
+	Mean          []float64 // mean counts of each pixel in a frame
+	FrameTime     float64   // time from frame to frame (s)
+
+	Modes  int     // number of independent speckle patterns that add up. Default 1
+	Static float64 // fraction of the intensity that does not fluctuate at all, 0 to 1. Default 0
+	// Aging makes relaxation slower with the age t of the sample: tau (1 + t/Aging), in s. Default 0: none.
+	Aging float64
+	// Flicker is the relative standard deviation of the intensity of the source from frame to frame. Default 0.
+	Flicker float64
+	Smooth  bool // whether frames are mean intensities instead of counts of photons
+	Seed    uint64
+}
+
+// Contrast returns that of g2: (1 - Static)^2 / Modes.
+func (s Sample) Contrast() float64 { return (1 - s.Static) * (1 - s.Static) / float64(max(s.Modes, 1)) }
+
+// Movie is a simulation that goes on. It belongs to one goroutine.
+type Movie struct {
+	s     Sample
+	frame int
+	field []float64 // real and imaginary parts, (pixel, mode, 2)
+	noise []tensor.Stream
+}
+
+// New starts a movie. The error lists what is wrong with the sample.
+func New(s Sample) (*Movie, error) {
+	n := s.Height * s.Width
+	s.Modes = max(s.Modes, 1)
+	switch {
+	case s.Height < 1 || s.Width < 1 || len(s.Tau) != n || len(s.Mean) != n:
+		return nil, fmt.Errorf("speckle: %d relaxation times and %d means for %d x %d pixels: want one of each per pixel", len(s.Tau), len(s.Mean), s.Height, s.Width)
+	case !(s.FrameTime > 0) || math.IsInf(s.FrameTime, 0):
+		return nil, fmt.Errorf("speckle: the time between frames is %g s: want a positive number", s.FrameTime)
+	case !(s.Static >= 0 && s.Static <= 1) || !(s.Flicker >= 0 && s.Flicker < 1) || !(s.Aging >= 0):
+		return nil, fmt.Errorf("speckle: static fraction %g, flicker %g, ageing time %g s: want 0 to 1, below 1, and not negative", s.Static, s.Flicker, s.Aging)
+	}
+	for i := range n {
+		if !(s.Tau[i] > 0) || !(s.Mean[i] >= 0) || math.IsInf(s.Mean[i], 0) {
+			return nil, fmt.Errorf("speckle: pixel (%d, %d) has relaxation time %g s and mean %g: want positive and finite ones", i/s.Width, i%s.Width, s.Tau[i], s.Mean[i])
+		}
+	}
+	m := &Movie{s: s, field: make([]float64, n*s.Modes*2), noise: make([]tensor.Stream, n+1)}
+	for i := range m.noise {
+		m.noise[i] = tensor.NewStream(s.Seed, purpose, uint32(i))
+	}
+	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
+		for k := range 2 * s.Modes {
+			m.field[i*2*s.Modes+k] = m.noise[i].Normal() * math.Sqrt(0.5)
+		}
+	})
+	return m, nil
+}
+
+// purpose keeps the streams of this package apart from others of the same seed.
+const purpose = 0x5bec
+
+// Frames writes the next frames, row-major, one after another, until dst is full. Its length must be a
+// multiple of the number of pixels.
+func (m *Movie) Frames(dst []float32) {
+	s := &m.s
+	n := s.Height * s.Width
+	if len(dst)%n != 0 {
+		panic(fmt.Sprintf("speckle: Frames: %d numbers for frames of %d pixels: want a multiple", len(dst), n))
+	}
+	frames := len(dst) / n
+	source := make([]float64, frames)
+	for f := range source {
+		if source[f] = 1; s.Flicker > 0 {
+			// gamma distributed, so that it stays positive
+			shape := 1 / (s.Flicker * s.Flicker)
+			source[f] = distuv.Gamma{Alpha: shape, Beta: shape, Src: &m.noise[n]}.Rand()
+		}
+	}
+	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
+		field, noise := m.field[i*2*s.Modes:][:2*s.Modes], &m.noise[i]
+		for f := range frames {
+			intensity := 0.0
+			for _, v := range field {
+				intensity += v * v
+			}
+			intensity = s.Static + (1-s.Static)*intensity/float64(s.Modes)
+			mean := s.Mean[i] * source[f] * intensity
+			if dst[f*n+i] = float32(mean); !s.Smooth {
+				dst[f*n+i] = float32(counts(mean, noise))
+			}
+			tau := s.Tau[i]
+			if s.Aging > 0 {
+				tau *= 1 + float64(m.frame+f)*s.FrameTime/s.Aging
+			}
+			keep := math.Exp(-s.FrameTime / tau)
+			fresh := math.Sqrt(0.5 * -math.Expm1(-2*s.FrameTime/tau))
+			for k := range field {
+				field[k] = keep*field[k] + fresh*noise.Normal()
+			}
+		}
+	})
+	m.frame += frames
+}
+
+// counts draws from a Poisson distribution.
+func counts(mean float64, noise *tensor.Stream) float64 {
+	if mean <= 0 {
+		return 0
+	}
+	return distuv.Poisson{Lambda: mean, Src: noise}.Rand()
+}
