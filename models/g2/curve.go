@@ -22,6 +22,9 @@ type Curve struct {
 	// estimated from: the inverse of an estimate is too large by (Samples-1)/(Samples-points-2), which is corrected. 0: it is exact.
 	Cov     []float64
 	Samples int
+	// Skew is what samples whose distribution is skewed take from a fit that weights Y by a covariance estimated from the
+	// same samples; fits add it to Y. nil: nothing. See correlate.Result.
+	Skew []float64
 
 	// Axis and AxisUnit say what Q holds where a map of q has another first axis, such as x
 	// in pixels. Empty: q in 1/Angstrom.
@@ -53,6 +56,9 @@ func (c Curve) check(params int) error {
 	}
 	if c.Cov != nil && len(c.Cov) != len(c.X)*len(c.X) {
 		return fmt.Errorf("g2: bin %d: a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
+	}
+	if c.Skew != nil && len(c.Skew) != len(c.X) {
+		return fmt.Errorf("g2: bin %d: %d corrections for skewness of %d points: want one for each", c.Bin, len(c.Skew), len(c.X))
 	}
 	if len(c.X) < params {
 		return fmt.Errorf("g2: bin %d: %d points for %d parameters: want at least as many", c.Bin, len(c.X), params)
@@ -137,6 +143,14 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 				if c.Cov != nil && good(i) && good(j) {
 					out.Cov = append(out.Cov, c.Cov[i*len(c.X)+j])
 				}
+			}
+		}
+	}
+	if len(c.Skew) == len(c.X) {
+		out.Skew = nil
+		for i, v := range c.Skew {
+			if good(i) {
+				out.Skew = append(out.Skew, v)
 			}
 		}
 	}

@@ -229,7 +229,7 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 	f.Curve = c
 	p := ready.problem.Clone()
 	f.Device = p.Device()
-	if err := p.SetData(c.X, c.Y, c.weights()); err != nil {
+	if err := p.SetData(c.X, c.target(), c.weights()); err != nil {
 		return f.failed(start, err)
 	}
 	p.Lower, p.Upper = lower, upper

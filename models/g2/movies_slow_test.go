@@ -40,7 +40,7 @@ func movieCurve(t *testing.T, seed uint64, tau, contrast, mean float64) Curve {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Curve{Bin: 1, Cov: r.Cov[0], Samples: n}
+	c := Curve{Bin: 1, Cov: r.Cov[0], Skew: r.Skew[0], Samples: n}
 	for k, d := range r.Delay {
 		c.X, c.Y, c.Err = append(c.X, float64(d.Frames)*movieStep), append(c.Y, r.G2[k][0]), append(c.Err, r.Err[k][0])
 	}

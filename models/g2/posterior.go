@@ -50,7 +50,7 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	}
 	if c.white != nil {
 		whiten := m.Data("whitening", c.white.inverse, infer.Shape(len(c.X), len(c.X)))
-		m.Observe("y", dist.Normal(ad.MatMul(whiten, ad.Broadcast(mean(p, x), len(c.X))), ad.Scalar(1)), c.white.apply(c.white.inverse, c.Y))
+		m.Observe("y", dist.Normal(ad.MatMul(whiten, ad.Broadcast(mean(p, x), len(c.X))), ad.Scalar(1)), c.white.apply(c.white.inverse, c.target()))
 		return m, nil
 	}
 	var sigma *ad.Node

@@ -88,3 +88,15 @@ func (w *white) apply(m, v []float64) []float64 {
 	}
 	return out
 }
+
+// target returns what a fit compares with the model: Y, corrected for skewness if the errors are correlated.
+func (c Curve) target() []float64 {
+	if c.white == nil || c.Skew == nil {
+		return c.Y
+	}
+	y := slices.Clone(c.Y)
+	for i, v := range c.Skew {
+		y[i] += v
+	}
+	return y
+}

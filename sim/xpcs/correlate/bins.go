@@ -2,8 +2,10 @@ package correlate
 
 import (
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // binning turns averages over time of every pixel into g2 of bins, by a compiled graph.
@@ -128,14 +130,17 @@ const chunk = 2048
 // and the covariance is the sum over pixels of psi psi^T, times n/(n - S) for n pixels in S static bins. Pixels count
 // as independent, so that speckles should not be wider than a pixel. moments gives the averages P, A and B of pixel p at
 // delay k. It is NaN for fewer than two pixels more than static bins.
-func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program) ([]float64, error) {
-	cov := make([]float64, delays*delays)
+//
+// skew is sum psi (psi^T cov^-1 psi). Where a pixel moves g2 upwards it also makes its variance larger, so that a fit that weights by
+// cov gives it less weight than its opposite: to first order in 1/n the estimate is off by what -skew does to it.
+func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program) (cov, skew []float64, err error) {
+	cov = make([]float64, delays*delays)
 	n, s := len(b.pixels), len(b.count)
 	if n < s+2 {
 		for i := range cov {
 			cov[i] = math.NaN()
 		}
-		return cov, nil
+		return cov, nil, nil
 	}
 	mean := make([][3]float64, delays*s)
 	for i, p := range b.pixels {
@@ -147,7 +152,7 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 	}
 	st := prog.NewState()
 	psi := st.Input(0)
-	for from := 0; from < n; from += chunk {
+	fill := func(from int) {
 		clear(psi)
 		for i := from; i < min(from+chunk, n); i++ {
 			for k := range delays {
@@ -160,8 +165,11 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 				psi[k*chunk+i-from] = v
 			}
 		}
+	}
+	for from := 0; from < n; from += chunk {
+		fill(from)
 		if err := st.Run(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i, v := range st.Output(0) {
 			cov[i] += v
@@ -170,7 +178,31 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 	for i := range cov {
 		cov[i] *= float64(n) / float64(n-s)
 	}
-	return cov, nil
+	l := slices.Clone(cov)
+	if row, _ := linalg.Cholesky(l, delays); row >= 0 {
+		return cov, nil, nil
+	}
+	skew = make([]float64, delays)
+	x, z := make([]float64, delays), make([]float64, delays)
+	for from := 0; from < n; from += chunk {
+		fill(from)
+		for i := range min(chunk, n-from) {
+			size := 0.0
+			for k := range delays {
+				x[k] = psi[k*chunk+i]
+				v := x[k]
+				for j := range k {
+					v -= l[k*delays+j] * z[j]
+				}
+				z[k] = v / l[k*delays+k]
+				size += z[k] * z[k]
+			}
+			for k, v := range x {
+				skew[k] += v * size
+			}
+		}
+	}
+	return cov, skew, nil
 }
 
 // outer compiles the sum of outer products of the columns of a (delays, chunk) array.

@@ -17,7 +17,10 @@ type Result struct {
 	Err    [][]float64 // standard error of G2 from the scatter of pixels
 	// Cov is the covariance of the points of each bin, row-major (delay, delay), unless it was not asked
 	// for. Its diagonal is not Err squared: Err also has the scatter of the normalisation of single pixels.
-	Cov   [][]float64
+	Cov [][]float64
+	// Skew is the first-order bias that the skewness of pixels gives to a fit weighted by Cov, with its sign changed: (bin, delay). Fits
+	// add it to G2; it matters for bins of few thousand pixels. nil for a bin whose covariance is not positive definite.
+	Skew  [][]float64
 	Parts []Part
 
 	Trace []float64 // mean of the pixels in static bins of each frame
