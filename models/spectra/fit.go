@@ -252,7 +252,7 @@ func (l *layout) firstVelocities(ctx context.Context, stars []Star, jobs []*job)
 		set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, math.Inf(1)}
 		var v VelocityPosterior
 		if v, faults[i] = scanners[w].scan(l, k, &stars[j.star], j.d.trial, l.f.s.MinVel, math.NaN(), set); faults[i] == nil {
-			j.d.trial[k] = v.Vel
+			j.d.trial[k] = min(max(v.Vel, j.d.lower[k]), j.d.upper[k])
 		}
 	})
 	return errors.Join(faults...)
