@@ -44,7 +44,8 @@ type Fit struct {
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
 	// Outside is the part of ChiSquare that is a penalty for being outside of the library: 0 inside. A network's
-	// library ends at hulls, oblique to the parameters: beyond, standard deviations are those of the penalty too.
+	// library ends at hulls. Beyond a side at one value of a parameter that parameter is at its bound; beyond an
+	// oblique one, standard deviations are those of the penalty too.
 	Outside float64
 	// Converged says that a search ended at a minimum; Status says how it ended.
 	Converged bool
@@ -439,10 +440,11 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 		fit.Spectra = append(fit.Spectra, one)
 	}
 	hessian := s.Output(outHessian)[i*n*n : (i+1)*n*n]
-	fit.errors(hessian, j.d, l.velocities)
-	fit.limits(hessian, j.d)
+	hessian, held := l.atWall(hessian, j.d)
+	fit.errors(hessian, held, l.velocities)
+	fit.limits(hessian, held)
 	if !l.f.s.NoVerdict {
-		fit.Verdict, fit.Err = l.judge(s, i, star, j.d, fit)
+		fit.Verdict, fit.Err = l.judge(s, i, star, held, fit)
 	}
 	if l.f.s.PerExposure {
 		fit.Exposures, _ = l.f.exposures(star)
