@@ -250,10 +250,11 @@ func (l *layout) firstVelocities(ctx context.Context, stars []Star, jobs []*job)
 			return
 		}
 		j, k := list[i].j, list[i].velocity
-		set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, math.Inf(1)}
+		lower, upper := j.d.lower[k], j.d.upper[k]
+		set := scanSettings{lower, upper, l.f.s.VelStep, math.Inf(1)}
 		var v VelocityPosterior
-		if v, faults[i] = scanners[w].scan(l, k, &stars[j.star], j.d.trial, l.f.s.MinVel, math.NaN(), set); faults[i] == nil {
-			j.d.trial[k] = min(max(v.Vel, j.d.lower[k]), j.d.upper[k])
+		if v, faults[i] = scanners[w].scan(l, k, &stars[j.star], j.d.trial, lower, math.NaN(), set); faults[i] == nil {
+			j.d.trial[k] = min(max(v.Vel, lower), upper)
 		}
 	})
 	return errors.Join(faults...)
@@ -371,8 +372,12 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 
 // tellVelocities fills the posteriors of the velocities of a fit.
 func (l *layout) tellVelocities(scanner *scanner, star *Star, fit *Fit) error {
-	set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, l.f.s.LeastVelStep}
+	lower, upper := l.bounds()
 	for k := range l.velocities {
+		set := scanSettings{lower[k], upper[k], l.f.s.VelStep, l.f.s.LeastVelStep}
+		if upper[k] < l.f.s.MaxVel { // that of a prior, at which the fit may be, and grids end below theirs
+			set.max += 1e-8 * l.f.s.VelStep
+		}
 		v, err := scanner.scan(l, k, star, fit.X, fit.X[k], fit.held[k], set)
 		if err != nil {
 			return err

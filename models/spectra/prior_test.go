@@ -107,3 +107,26 @@ func TestPriorsOutsideOfLibrary(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Velocities of exposures that a scan has to find stay within their prior.
+func TestBoundedPriorOfExposures(t *testing.T) {
+	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
+	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
+	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}
+	star := Star{Name: "star", Spectra: append(s.spectra(t, theta, 0.01, "a"), s.spectra(t, theta, 0.01, "b")...), Starts: []Start{{Vel: 20, Vsini: 40, Params: theta[2:]}}}
+	for _, c := range []struct{ lower, upper float64 }{{-40, 120}, {18.5, 21.5}} {
+		fitter, err := NewFitter(lib, Settings{Continuum: 6, Batch: 1, PerExposure: true, NoVerdict: true, Priors: map[string]dist.Dist{Vel: dist.Uniform(c.lower, c.upper)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits, err := fitter.Fit(context.Background(), []Star{star})
+		if err != nil || fits[0].Err != nil {
+			t.Fatal(err, fits[0].Err)
+		}
+		for k, v := range fits[0].Velocities {
+			if math.Abs(fits[0].X[k]-20) > 5*fits[0].SD[k] || math.Abs(v.Vel-fits[0].X[k]) > 0.2 || !(v.SD > 0) {
+				t.Errorf("from %v to %v: vel[%d] is %v +- %v, its posterior %+v", c.lower, c.upper, k, fits[0].X[k], fits[0].SD[k], v)
+			}
+		}
+	}
+}
