@@ -207,7 +207,7 @@ pixels and resolving power, a number or a formula of the wavelength x.
 	s.Float64Var(&f.one.Native, "resolution0", 0, "resolving power of the spectra (default 100000)")
 	s.BoolVar(&f.matrices, "matrices", false, "DESI's arms for spectra with resolution matrices")
 	s.StringVar(&f.dir, "dir", "", "folder of the spectra (default the working directory)")
-	s.StringVar(&f.wave, "wave-file", "", "file of the wavelengths of all spectra (default they are in their headers)")
+	s.StringVar(&f.wave, "wave-file", "", "file of the wavelengths of all spectra, in the folder of --dir or anywhere (default they are in their headers)")
 	s.StringVar(&f.normalise, "normalise", "linear_continuum", "linear_continuum, median or none")
 	s.IntVar(&f.bits, "float-bits", 32, "bits of the numbers, 32 or 64")
 	s.StringVar(&f.interpolation, "interpolation", "grid", "grid, triangulation, or templates for none")
@@ -297,6 +297,13 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 	c, err := rvspecfit.ReadCatalog(catalogue)
 	if err != nil {
 		return input(err)
+	}
+	if f.wave != "" && !exists(filepath.Join(f.dir, f.wave)) && exists(f.wave) {
+		whole, err := filepath.Abs(f.wave)
+		if err != nil {
+			return err
+		}
+		f.wave = whole
 	}
 	doc := builtLibraryDoc{Library: out}
 	var libs []*rvspecfit.Library

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,15 @@ func TestFromModelGridToFit(t *testing.T) {
 	if code, out, stderr := do(t, append(library, "--skipexisting", "--json")...); code != exitOK || !strings.Contains(out, `"existing"`) {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
+	// The file of wavelengths may also be named from the working directory.
+	t.Run("named from here", func(t *testing.T) {
+		t.Chdir(filepath.Dir(dir))
+		from := slices.Clone(library)
+		from[3], from[7] = at("here"), filepath.Join(filepath.Base(dir), "WAVE.fits")
+		if code, _, stderr := do(t, from...); code != exitOK || !exists(at("here/interp_green.h5")) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	})
 	// As one file, and as a folder again.
 	for _, step := range [][]string{{at("lib"), at("open.h5")}, {at("open.h5"), at("back")}} {
 		if code, _, stderr := do(t, "build", "convert", step[0], step[1], "--quiet"); code != exitOK {

@@ -186,11 +186,12 @@ type toldChoices struct {
 	said map[string]bool
 }
 
-// tellChoice says once where graphs are computed. That small ones stay on the processor is only of
-// interest to someone who looks for it.
+// tellChoice says once where graphs are computed. That small ones stay on the processor, or that there is no
+// GPU where nobody asked for one, is only of interest to someone who looks for it.
 func (a *app) tellChoice(c ad.Choice) {
 	level, text := "info", c.String()
-	if c.Device == "cpu" && c.Err == nil {
+	absent := errors.Is(c.Err, cuda.ErrNoDriver) || errors.Is(c.Err, cuda.ErrNoDevice)
+	if c.Device == "cpu" && (c.Err == nil || absent && !a.chosen.anySize) {
 		level = "debug"
 	}
 	text, _, _ = strings.Cut(text, "\n") // without the list of files that were tried

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // The flag comes first, then our variable, then those of the toolkit, then auto.
@@ -116,6 +118,32 @@ func TestDeviceThatCannotBeUsed(t *testing.T) {
 	}
 	if code, _, stderr := own(t, []string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, "fit", "g2", file, "--log-level", "debug"); code != 0 || !strings.Contains(stderr, "a GPU is taken from 8388608") {
 		t.Errorf("a small fit: exit %d: %s", code, stderr)
+	}
+}
+
+// A machine without a GPU computes large graphs on the processor without a word; a GPU that cannot be used is told.
+func TestToldChoices(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		asked bool
+		level string
+		want  bool
+	}{
+		"no driver":        {err: cuda.ErrNoDriver},
+		"no device":        {err: cuda.ErrNoDevice},
+		"debugging":        {err: cuda.ErrNoDriver, level: "debug", want: true},
+		"asked for":        {err: cuda.ErrNoDriver, asked: true, want: true},
+		"a driver too old": {err: cuda.ErrDriverTooOld, want: true},
+		"small":            {},
+	} {
+		var errs bytes.Buffer
+		a := &app{stderr: &errs, logLevel: c.level, chosen: deviceChoice{anySize: c.asked}, told: &toldChoices{said: map[string]bool{}}}
+		for range 2 {
+			a.tellChoice(ad.Choice{Device: "cpu", Err: c.err})
+		}
+		if n := strings.Count(errs.String(), "computing on the processor"); n > 1 || (n == 1) != c.want {
+			t.Errorf("%s: %q", name, errs.String())
+		}
 	}
 }
 

@@ -239,10 +239,11 @@ func starDocument(o *fitfile.Outcome) starDoc {
 		return d
 	}
 	d.X, d.SD, d.Conditional = named(f.Names, f.X), named(f.Names, f.SD), named(f.Names, f.Conditional)
-	v := f.Velocity
-	d.Velocity = &velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}
-	for i, name := range f.Exposures {
-		v := f.Velocities[i]
+	if v := f.Velocity; v != (spectra.VelocityPosterior{}) { // as it is where the velocity is fixed
+		d.Velocity = &velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}
+	}
+	for i, v := range f.Velocities { // none where the velocity is fixed
+		name := f.Exposures[i]
 		d.Exposures = append(d.Exposures, exposureDoc{name, velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}})
 	}
 	if c := f.Common; c != nil {

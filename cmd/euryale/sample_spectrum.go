@@ -159,8 +159,12 @@ func (a *app) fitted(ctx context.Context, p *fitfile.Pipeline, star *spectra.Sta
 	if err != nil {
 		return nil, as(exitData, err)
 	}
-	x := out[0].Fit.X
-	star.Starts = []spectra.Start{{Vel: x[0], Vsini: x[1], Params: slices.Clone(x[2:])}}
+	x, k := out[0].Fit.X, slices.Index(out[0].Fit.Names, spectra.Vsini)
+	start := spectra.Start{Vel: x[0], Vsini: x[k], Params: slices.Clone(x[k+1:])}
+	if len(out[0].Fit.Exposures) > 0 {
+		start.Vels = slices.Clone(x[:k])
+	}
+	star.Starts = []spectra.Start{start}
 	return &out[0], nil
 }
 

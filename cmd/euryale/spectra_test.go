@@ -250,3 +250,31 @@ func TestFitAndSampleSpectra(t *testing.T) {
 		}
 	}
 }
+
+// Exposures with velocities of their own can be fitted with a given velocity, and sampled.
+func TestVelocitiesOfExposures(t *testing.T) {
+	dir := starFolder(t)
+	names := plainStar(t, dir)[:2]
+	common := append(names, "--config", filepath.Join(dir, "config.yaml"), "--arm", "desi_b,desi_r", "--per-exposure", "--quiet")
+	call := func(verb []string, args ...string) (int, string, string) {
+		return do(t, append(append(verb, common...), args...)...)
+	}
+	for fixed, velocities := range map[string]int{"logg=3": 2, "vel=-240": 0} {
+		code, out, stderr := call([]string{"fit", "spectra"}, "--joint", "--json", "--fixed", fixed)
+		var doc spectraDoc
+		if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil || len(doc.Stars) != 1 {
+			t.Fatalf("%s: exit %d, %v: %s", fixed, code, err, stderr)
+		}
+		star := doc.Stars[0]
+		if len(star.Exposures) != velocities || (star.Velocity == nil) != (velocities == 0) {
+			t.Errorf("%s: exposures %v, velocity %v", fixed, star.Exposures, star.Velocity)
+		}
+		if _, ok := star.X["vel[1]"]; !ok {
+			t.Errorf("%s: %v", fixed, star.X)
+		}
+	}
+	out := filepath.Join(dir, "exposures")
+	if code, _, stderr := call([]string{"sample", "spectrum"}, "--chains", "1", "--warmup", "30", "--draws", "10", "--retries", "0", "--no-report", "--out", out); code != exitOK || !exists(filepath.Join(out, "summary.json")) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

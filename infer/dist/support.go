@@ -137,8 +137,8 @@ func (s Support) middle() *ad.Node {
 	return ad.StopGradient(m)
 }
 
-// numbers returns the constant ends. Other ends are returned as infinite.
-func (s Support) numbers() (lo, hi float64) {
+// Ends returns the ends that are constants. Those that depend on parameters are returned as infinite.
+func (s Support) Ends() (lower, upper float64) {
 	return number(s.Lower, math.Inf(-1)), number(s.Upper, math.Inf(1))
 }
 
@@ -159,7 +159,7 @@ func number(n *ad.Node, otherwise float64) float64 {
 
 // misfit returns the first number that lies outside the support.
 func (s Support) misfit(v []float64) (x float64, found bool) {
-	lo, hi := s.numbers()
+	lo, hi := s.Ends()
 	for _, x := range v {
 		in := x > lo && x < hi || !s.Open && (x == lo || x == hi)
 		if !in || math.IsInf(x, 0) || s.Whole && x != math.Floor(x) {
@@ -175,7 +175,7 @@ func (s Support) words() string {
 	if s.Whole {
 		out = "a whole number"
 	}
-	lo, hi := s.numbers()
+	lo, hi := s.Ends()
 	switch low, high := !math.IsInf(lo, 0), !math.IsInf(hi, 0); {
 	case low && high && s.Open:
 		return out + fmt.Sprintf(" strictly between %g and %g", lo, hi)

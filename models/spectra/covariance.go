@@ -75,3 +75,41 @@ func inverse(h []float64, n int, list []int) (cov []float64, good bool) {
 	}
 	return cov, good
 }
+
+// atWall returns the search as it stands with the parameters held that it has at a wall: those along whose axis the
+// plane lies that the penalty of a network comes from. It also returns the Hessian without the curvature of the
+// penalty, which says nothing of the star. Where the wall is oblique, as at a corner that a hull cuts off, or there is
+// none, search and Hessian are what they were.
+func (l *layout) atWall(h []float64, d *descent) ([]float64, *descent) {
+	if d.rough || !(d.best.penalty > 0) {
+		return h, d
+	}
+	n, w := len(d.at), d.best.wall(d.at)
+	most, total := -1, 0.0
+	for k := l.velocities + 1; k < n; k++ {
+		x := w.slope[k] * w.slope[k] / math.Abs(d.best.h[k*n+k]) // of a change of one standard deviation
+		if total += x; most < 0 || x > w.slope[most]*w.slope[most]/math.Abs(d.best.h[most*n+most]) {
+			most = k
+		}
+	}
+	const along = 1e-6
+	if x := w.slope[most] * w.slope[most] / math.Abs(d.best.h[most*n+most]); d.fixed[most] || !(total-x < along*x) {
+		return h, d
+	}
+	h = slices.Clone(h)
+	h[most*n+most] -= 2 * w.slope[most] * w.slope[most]
+	held := *d
+	held.lower, held.upper = l.covered()
+	for k := range n {
+		if k != most {
+			held.lower[k], held.upper[k] = d.lower[k], d.upper[k]
+		}
+	}
+	held.best.slope = make([]float64, n)
+	if w.slope[most] > 0 {
+		held.upper[most] = d.at[most]
+	} else {
+		held.lower[most] = d.at[most]
+	}
+	return h, &held
+}

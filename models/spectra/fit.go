@@ -44,7 +44,8 @@ type Fit struct {
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
 	// Outside is the part of ChiSquare that is a penalty for being outside of the library: 0 inside. A network's
-	// library ends at hulls, oblique to the parameters: beyond, standard deviations are those of the penalty too.
+	// library ends at hulls. Beyond a side at one value of a parameter that parameter is at its bound; beyond an
+	// oblique one, standard deviations are those of the penalty too.
 	Outside float64
 	// Converged says that a search ended at a minimum; Status says how it ended.
 	Converged bool
@@ -249,10 +250,11 @@ func (l *layout) firstVelocities(ctx context.Context, stars []Star, jobs []*job)
 			return
 		}
 		j, k := list[i].j, list[i].velocity
-		set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, math.Inf(1)}
+		lower, upper := j.d.lower[k], j.d.upper[k]
+		set := scanSettings{lower, upper, l.f.s.VelStep, math.Inf(1)}
 		var v VelocityPosterior
-		if v, faults[i] = scanners[w].scan(l, k, &stars[j.star], j.d.trial, l.f.s.MinVel, math.NaN(), set); faults[i] == nil {
-			j.d.trial[k] = v.Vel
+		if v, faults[i] = scanners[w].scan(l, k, &stars[j.star], j.d.trial, lower, math.NaN(), set); faults[i] == nil {
+			j.d.trial[k] = min(max(v.Vel, lower), upper)
 		}
 	})
 	return errors.Join(faults...)
@@ -370,8 +372,12 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 
 // tellVelocities fills the posteriors of the velocities of a fit.
 func (l *layout) tellVelocities(scanner *scanner, star *Star, fit *Fit) error {
-	set := scanSettings{l.f.s.MinVel, l.f.s.MaxVel, l.f.s.VelStep, l.f.s.LeastVelStep}
+	lower, upper := l.bounds()
 	for k := range l.velocities {
+		set := scanSettings{lower[k], upper[k], l.f.s.VelStep, l.f.s.LeastVelStep}
+		if upper[k] < l.f.s.MaxVel { // that of a prior, at which the fit may be, and grids end below theirs
+			set.max += 1e-8 * l.f.s.VelStep
+		}
 		v, err := scanner.scan(l, k, star, fit.X, fit.X[k], fit.held[k], set)
 		if err != nil {
 			return err
@@ -439,10 +445,11 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 		fit.Spectra = append(fit.Spectra, one)
 	}
 	hessian := s.Output(outHessian)[i*n*n : (i+1)*n*n]
-	fit.errors(hessian, j.d, l.velocities)
-	fit.limits(hessian, j.d)
+	hessian, held := l.atWall(hessian, j.d)
+	fit.errors(hessian, held, l.velocities)
+	fit.limits(hessian, held)
 	if !l.f.s.NoVerdict {
-		fit.Verdict, fit.Err = l.judge(s, i, star, j.d, fit)
+		fit.Verdict, fit.Err = l.judge(s, i, star, held, fit)
 	}
 	if l.f.s.PerExposure {
 		fit.Exposures, _ = l.f.exposures(star)

@@ -122,3 +122,52 @@ func TestLimitsOfNormalDistributions(t *testing.T) {
 		}
 	}
 }
+
+// Where the library of a network ends at one value of a parameter, the parameter is at its bound, as with a grid: the
+// penalty beyond says nothing of the star.
+func TestLimitAtSideOfHull(t *testing.T) {
+	lib := goldenLibrary(t, "nn")
+	lib.Arms = lib.Arms[:1]
+	theta := []float64{20, 120, 5300, 3.2, -0.8, 0.75}
+	star := Star{Name: "star", Starts: []Start{{Vel: 20, Vsini: 40, Params: theta[2:]}}}
+	fit := func(settings Settings) Fit {
+		settings.Continuum, settings.Batch, settings.NoVerdict = 6, 1, true
+		fitter, err := NewFitter(lib, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits, err := fitter.Fit(context.Background(), []Star{star})
+		if err != nil || fits[0].Err != nil {
+			t.Fatal(err, fits[0].Err)
+		}
+		return fits[0]
+	}
+	outside := 0
+	for seed := range uint64(10) {
+		star.Spectra = newSimulator(t, lib, mock(t, "m1").Spectra[:1], seed).spectra(t, theta, 0.04, "")
+		free := fit(Settings{})
+		if free.Outside == 0 {
+			if len(free.AtBound) > 0 || !(free.SD[5] > 0.02) {
+				t.Errorf("inside, at bounds %v, standard deviations %v", free.AtBound, free.SD)
+			}
+			continue
+		}
+		outside++
+		if len(free.AtBound) != 1 || free.AtBound[0] != "alpha" || !math.IsNaN(free.SD[5]) {
+			t.Errorf("%v: at bounds %v, standard deviations %v, want alpha at its bound", free.X, free.AtBound, free.SD)
+			continue
+		}
+		if limit := free.Limits[0]; !(limit.Limit95 > 0 && limit.Limit95 < 0.75) {
+			t.Errorf("alpha is above %v", limit.Limit95)
+		}
+		held := fit(Settings{Fixed: map[string]float64{"alpha": 0.8}})
+		for k := range 5 {
+			if math.Abs(free.SD[k]/held.SD[k]-1) > 0.02 {
+				t.Errorf("%s: +- %v, with alpha held +- %v", free.Names[k], free.SD[k], held.SD[k])
+			}
+		}
+	}
+	if outside == 0 {
+		t.Error("no fit ended outside of the library")
+	}
+}

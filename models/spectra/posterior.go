@@ -13,8 +13,8 @@ import (
 )
 
 // Model returns the Bayesian model of a star: the likelihood of the fits, with the continuum integrated out,
-// under the priors of the settings. Where there is none, it is flat within the bounds of the fits: velocities
-// and rotation of the settings, and what the library covers.
+// under the priors of the settings, flat where there is none. All parameters stay within the bounds of the fits:
+// velocities and rotation of the settings, and what the library covers.
 //
 // The data of other stars with spectra of the same wavelengths can be put in their place: see DataSet.
 func (f *Fitter) Model(star *Star) (*infer.Model, error) {
@@ -31,7 +31,7 @@ func (f *Fitter) Model(star *Star) (*infer.Model, error) {
 		case l.fixed[k]:
 			params[k] = ad.Scalar(l.values[k])
 		case given:
-			params[k] = m.Param(name, prior)
+			params[k] = m.Param(name, prior, infer.By(within(lower[k], upper[k])))
 		default:
 			params[k] = m.Flat(name, within(lower[k], upper[k]))
 		}
@@ -97,7 +97,7 @@ func (l *layout) covered() (lower, upper []float64) {
 	return lower, upper
 }
 
-// bounds returns the bounds of all parameters.
+// bounds returns the bounds of all parameters: those of velocities and rotation, of the library, and of priors.
 func (f *Fitter) bounds() (lower, upper []float64) {
 	n := len(f.names)
 	lower, upper = slices.Repeat([]float64{math.Inf(-1)}, n), slices.Repeat([]float64{math.Inf(1)}, n)
@@ -105,6 +105,27 @@ func (f *Fitter) bounds() (lower, upper []float64) {
 	lower[1], upper[1] = 0, f.s.Rotation.MaxVsini
 	for _, t := range f.library.Arms {
 		t.bounds(lower[2:], upper[2:])
+	}
+	for k, name := range f.names {
+		lo, hi := ends(f.s.Priors[name])
+		lower[k], upper[k] = max(lower[k], lo), min(upper[k], hi)
+	}
+	return lower, upper
+}
+
+// ends returns the least and the greatest number of a finite density. A Dist without a name has infinite ends.
+func ends(d dist.Dist) (lower, upper float64) {
+	lower, upper = d.Support.Ends()
+	if d.Support.Open {
+		const inside = 1e-9 // of the interval, or of its end; in a half-line that begins at 0 also of the unit
+		width := upper - lower
+		if math.IsInf(width, 0) {
+			width = max(1, math.Abs(lower))
+			if math.IsInf(lower, 0) {
+				width = max(1, math.Abs(upper))
+			}
+		}
+		lower, upper = lower+inside*width, upper-inside*width
 	}
 	return lower, upper
 }

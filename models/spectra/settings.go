@@ -157,7 +157,29 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 			say("arm %s of the library has %d parameters, the library %d", t.Name, t.Dim(), len(l.Params))
 		}
 	}
+	if len(bad) == 0 {
+		f.checkRanges(say)
+	}
 	return f, errors.Join(bad...)
+}
+
+// checkRanges says which fixed values and priors lie outside of what the library and the settings allow.
+func (f *Fitter) checkRanges(say func(format string, v ...any)) {
+	priors := f.s.Priors
+	f.s.Priors = nil
+	lower, upper := f.covered()
+	f.s.Priors = priors
+	for k, name := range f.names {
+		prior, given := priors[name]
+		lo, hi := ends(prior)
+		rounding := 1e-9 * (upper[k] - lower[k])
+		switch x := f.values[k]; {
+		case k > 1 && f.fixed[k] && (x < lower[k]-rounding || x > upper[k]+rounding):
+			say("%s is fixed at %g: the library has %.6g to %.6g", name, x, lower[k], upper[k])
+		case given && !f.fixed[k] && !(max(lo, lower[k]) < min(hi, upper[k])):
+			say("the prior of %s allows %.6g to %.6g: want some of %.6g to %.6g", name, lo, hi, lower[k], upper[k])
+		}
+	}
 }
 
 // Names returns the names of the parameters in the order of Fit.X: vel, vsini, and those of the library. With

@@ -31,7 +31,7 @@ func posteriorOf(vel, chi []float64) VelocityPosterior {
 	p := VelocityPosterior{Vel: vel[best], ChiSquare: chi[best]}
 	if best > 0 && best < len(vel)-1 {
 		a, b, c := chi[best-1], chi[best], chi[best+1]
-		if bend := a - 2*b + c; bend > 0 {
+		if bend := a - 2*b + c; bend > 0 && !math.IsInf(bend, 1) {
 			p.Vel += 0.5 * (a - c) / bend * (vel[best+1] - vel[best])
 		}
 	}
