@@ -571,6 +571,9 @@ func (f *fitSpectra) writeDESI(file, source, tables, models string, m *batch.Man
 		}
 	}
 	for _, row := range chosen.Rows {
+		if !f.NoModels && slices.ContainsFunc(rows[row].Arms, func(a survey.ArmFit) bool { return a.Spectrum == nil }) {
+			return nil, fmt.Errorf("%s: the model of row %d, which was fitted, is not in %s: put the file back, or remove the results of its rows and run the list again", file, row, models)
+		}
 		r.Rows = append(r.Rows, *rows[row])
 	}
 	dir := filepath.Dir(imageFolder(source))

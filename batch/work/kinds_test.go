@@ -238,6 +238,17 @@ func TestFitSpectra(t *testing.T) {
 	}
 	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvtab_coadd-synth-1.fits"), ours, "RVTAB")
 	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvmod_coadd-synth-1.fits"), models, "B_MODEL")
+	// Models that are lost are not zeros.
+	kept, err := filepath.Glob(filepath.Join(modelsFolder(filepath.Join(dir, "out"), "data/coadd-synth-1.fits"), "*"))
+	if err != nil || len(kept) == 0 {
+		t.Fatalf("%v, %v", kept, err)
+	}
+	if err := os.Remove(kept[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(m, store, filepath.Join(dir, "out"), Env{}); err == nil || !strings.Contains(err.Error(), "the model of row") {
+		t.Errorf("a merge without a file of models: %v", err)
+	}
 }
 
 // sameFITS compares an extension of two files, byte by byte behind its header.

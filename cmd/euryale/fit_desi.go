@@ -173,6 +173,8 @@ type desiFileDoc struct {
 	Warned  int     `json:"warned"`  // with a bit in RVS_WARN
 	Misfits int     `json:"misfits"` // whose verdict is that the model disagrees with the data
 	Seconds float64 `json:"seconds"`
+
+	was time.Time // when the table was written that was there before; zero for none
 }
 
 // desiDoc is the JSON document of fit spectra for files of DESI.
@@ -192,6 +194,7 @@ type desiFit struct {
 	claims batch.Claims
 	doc    desiDoc
 	log    *os.File
+	first  error // why the first fiber without a fit has none
 }
 
 func (a *app) runFitDESI(ctx context.Context, p *fitfile.Pipeline, names []string, f *desiFlags) (err error) {
@@ -220,6 +223,9 @@ func (a *app) runFitDESI(ctx context.Context, p *fitfile.Pipeline, names []strin
 			}
 		}
 	}
+	if err == nil {
+		err = d.elsewhere(ctx)
+	}
 	if a.json && err == nil || a.json && ctx.Err() != nil {
 		if err := a.document(d.doc); err != nil {
 			return err
@@ -235,7 +241,10 @@ func (a *app) runFitDESI(ctx context.Context, p *fitfile.Pipeline, names []strin
 func (d *desiFit) checkOutputs(names []string) error {
 	from := map[string]string{}
 	for _, name := range names {
-		table, _ := d.outputs(name)
+		table, models := d.outputs(name)
+		if table == models {
+			return usage("--output-tab-prefix and --output-mod-prefix are both %s: table and models would be one file", d.f.TabPrefix)
+		}
 		if other, ok := from[table]; ok {
 			return usage("%s and %s would both be written to %s: leave out --no-subdirs, or fit them into two folders", other, name, table)
 		}
@@ -297,11 +306,52 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	case doc.Status == "EXISTING":
 		d.say("%s: %s exists, left out", name, doc.Table)
 	case doc.Status == "ELSEWHERE":
-		d.say("%s: another process fits it, left out", name)
+		d.say("%s: another process fits it, left for later", name)
 	default:
 		d.say("%s: %d fibers, %d fitted in %.1f s; %d with warnings, in %d the model disagrees with the data: %s", name, doc.Fibers, doc.Fitted, doc.Seconds, doc.Warned, doc.Misfits, doc.Table)
 	}
 	return nil
+}
+
+// elsewhere waits for the files that other processes have claimed. A file whose process has ended without its
+// table, also on another machine, is fitted here.
+func (d *desiFit) elsewhere(ctx context.Context) error {
+	for i := range d.doc.Files {
+		if d.doc.Files[i].Status != "ELSEWHERE" {
+			continue
+		}
+		f := d.doc.Files[i]
+		made := func() (bool, error) { return !modified(f.Table).Equal(f.was), nil }
+		d.say("%s: waiting for the process that fits it; if that has ended, it is fitted here in a minute", f.File)
+		claim, err := d.claims.Wait(ctx, f.Table+".claim", made)
+		if err != nil {
+			return &exitError{code: exitInterrupted, err: fmt.Errorf("%s: another process fits it: %w", f.File, err), hint: "the same command"}
+		}
+		if claim == nil {
+			continue
+		}
+		if err := claim.Release(); err != nil {
+			return as(exitCannotWrite, err)
+		}
+		if ok, _ := made(); ok {
+			continue
+		}
+		if err := d.one(ctx, f.File); err != nil {
+			return err
+		}
+		last := len(d.doc.Files) - 1
+		d.doc.Files[i], d.doc.Files = d.doc.Files[last], d.doc.Files[:last]
+	}
+	return nil
+}
+
+// modified returns when a file was written; zero if it is not there.
+func modified(name string) time.Time {
+	st, err := os.Stat(name)
+	if err != nil {
+		return time.Time{}
+	}
+	return st.ModTime()
 }
 
 // file fits a file and fills doc. What panics in it is an error of this file.
@@ -315,6 +365,7 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 			}
 		}
 	}()
+	doc.was = modified(doc.Table)
 	if exists(doc.Table) && (d.f.SkipExisting || d.f.MPI) {
 		doc.Status = "EXISTING"
 		return nil
@@ -334,6 +385,10 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 		return nil
 	}
 	defer func() { err = errors.Join(err, claim.Release()) }()
+	if !modified(doc.Table).Equal(doc.was) { // another process has just finished it
+		doc.Status = "EXISTING"
+		return nil
+	}
 	var bar *term.Bar
 	job := fitfile.DESIJob{Select: d.sel, Table: doc.Table, Models: doc.Models, More: d.f.Extra, Command: d.command, Software: [][2]string{{"euryale", version()}},
 		Note: func(text string) { d.say("%s", text) },
@@ -364,6 +419,9 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 	}
 	if out != nil {
 		doc.Fibers, doc.Fitted, doc.Warned, doc.Misfits = out.Fibers, out.Fitted, out.Warned, out.Misfits
+		if d.first == nil {
+			d.first = out.FirstFail
+		}
 	}
 	doc.Status = "SUCCESS"
 	return err
@@ -482,7 +540,15 @@ func putBack(queue, name string) error {
 	return locked(context.Background(), queue, func(lines []string) []string { return append([]string{name}, lines...) })
 }
 
-// verdict returns an error if files failed.
+// why says why the first fiber without a fit has none, if this run knows.
+func (d *desiFit) why() string {
+	if d.first == nil {
+		return ""
+	}
+	return ", first " + d.first.Error()
+}
+
+// verdict returns an error if files failed, or if no fiber of any could be fitted.
 func (d *desiFit) verdict() error {
 	failed, fibers, fitted, misfits := 0, 0, 0, 0
 	var first desiFileDoc
@@ -501,6 +567,8 @@ func (d *desiFit) verdict() error {
 	switch {
 	case failed > 0:
 		return as(exitData, fmt.Errorf("%d of %d files failed, first %s: %s", failed, len(d.doc.Files), first.File, first.Message))
+	case fibers > 0 && fitted == 0:
+		return as(exitData, fmt.Errorf("none of %d fibers could be fitted%s", fibers, d.why()))
 	case d.strict && misfits+fibers-fitted > 0:
 		return as(exitFailed, fmt.Errorf("of %d fibers %d could not be fitted, and in %d the model disagrees with the data", fibers, fibers-fitted, misfits))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/euryale-dev/euryale/data/survey"
 )
@@ -125,6 +126,7 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		"are not for file": {at("coadd-demo.fits"), "--arm", "desi_b"},
 		"want ccf or":      {at("coadd-demo.fits"), "--param_init", "x"},
 		"--npoly 0":        {at("coadd-demo.fits"), "--npoly", "0"},
+		"would be one":     {at("coadd-demo.fits"), "--output_tab_prefix", "rvmod"},
 		"both be written":  {at("coadd-demo.fits"), at("coadd-demo.fits"), "--output_dir", at("new")},
 	} {
 		if strings.HasSuffix(args[0], ".csv") {
@@ -140,6 +142,47 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		if code, _, stderr := with(args...); code != exitUsage || !strings.Contains(stderr, says) {
 			t.Errorf("%v: exit %d: %s: want %q", args, code, stderr, says)
 		}
+	}
+}
+
+// A file that another process has claimed is waited for. It is fitted here if that process ends without its table.
+func TestFitSpectraClaimedElsewhere(t *testing.T) {
+	dir := starFolder(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	fit := func(meanwhile func()) (int, string, string) {
+		if err := os.WriteFile(at("rvtab_coadd-demo.fits.claim"), []byte(`{"pid":1,"host":"another","token":"X"}`), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var done sync.WaitGroup
+		done.Go(func() {
+			time.Sleep(300 * time.Millisecond)
+			meanwhile()
+		})
+		defer done.Wait()
+		return do(t, "fit", "spectra", "--config", at("config.yaml"), at("coadd-demo.fits"), "--no_subdirs", "--output_dir", dir, "--targetid", "39627000000000001", "--json")
+	}
+	code, out, stderr := fit(func() { os.Remove(at("rvtab_coadd-demo.fits.claim")) })
+	var doc desiDoc
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitOK || len(doc.Files) != 1 || doc.Files[0].Status != "SUCCESS" || !exists(at("rvtab_coadd-demo.fits")) {
+		t.Errorf("ended without a table: exit %d, %s: %s", code, out, stderr)
+	}
+	os.Remove(at("rvtab_coadd-demo.fits"))
+	code, out, stderr = fit(func() { os.WriteFile(at("rvtab_coadd-demo.fits"), []byte("of another"), 0o666) })
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitOK || len(doc.Files) != 1 || doc.Files[0].Status != "ELSEWHERE" {
+		t.Errorf("done by another: exit %d, %s: %s", code, out, stderr)
+	}
+	if b, err := os.ReadFile(at("rvtab_coadd-demo.fits")); err != nil || string(b) != "of another" {
+		t.Errorf("the table of another process was replaced: %v", err)
+	}
+}
+
+// A run in which no fiber could be fitted says so by its exit code, and still writes the table.
+func TestNoFiberFitted(t *testing.T) {
+	dir := starFolder(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	code, _, stderr := do(t, "fit", "spectra", "--config", at("config.yaml"), at("coadd-demo.fits"), "--no_subdirs", "--output_dir", dir, "--targetid", "39627000000000001", "--npoly", "900")
+	if code != exitData || !strings.Contains(stderr, "none of 1 fibers") || !strings.Contains(stderr, "900 functions") || !exists(at("rvtab_coadd-demo.fits")) {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -55,4 +57,22 @@ func readAllOf(t *testing.T, b []byte) uint64 {
 	}
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Columns that are narrower than the rows are those of a damaged header, and would be read from the wrong places.
+func TestRowsWiderThanColumns(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "t.fits")
+	w := must[*Writer](t)(Create(name))
+	w.Primary(nil)
+	w.Table("T", nil, []Data{{Name: "A", Values: []int64{1, 2}}, {Name: "B", Values: []int64{3, 4}}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := must[[]byte](t)(os.ReadFile(name))
+	at := bytes.Index(b, []byte("TFORM1  = '"))
+	damaged := bytes.Replace(b, b[at:at+20], bytes.Replace(b[at:at+20], []byte("K"), []byte("J"), 1), 1)
+	f := must[*File](t)(Read(bytes.NewReader(damaged), int64(len(damaged))))
+	if _, err := f.Table("T"); err == nil || !strings.Contains(err.Error(), "NAXIS1") {
+		t.Errorf("a narrow column: %v", err)
+	}
 }

@@ -62,6 +62,9 @@ func (h *HDU) Table() (*Table, error) {
 		at = c.at + c.bytes
 		t.columns = append(t.columns, c)
 	}
+	if h.kind != "TABLE" && at != t.width {
+		return nil, h.bad(-1, "the columns take %d bytes, and NAXIS1 says that rows have %d: one of TFORMn is wrong", at, t.width)
+	}
 	return t, nil
 }
 

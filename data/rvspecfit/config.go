@@ -102,6 +102,9 @@ func plainly(err error) string {
 	return fmt.Sprintf("%s: %s: want %s", line, m[1], want)
 }
 
+// light is the speed of light in km/s.
+const light = 299792.458
+
 // Check says what is wrong with the settings.
 func (c *Config) Check() error {
 	var list []error
@@ -121,8 +124,8 @@ func (c *Config) Check() error {
 	if n := (c.MaxVel - c.MinVel) / c.VelStep; n > 1e6 {
 		say("min_vel %g, max_vel %g and vel_step0 %g: %.3g velocities, want at most 1e6", c.MinVel, c.MaxVel, c.VelStep, n)
 	}
-	if !(c.MaxVsini > 0) || math.IsInf(c.MaxVsini, 1) {
-		say("max_vsini %g: want a velocity above 0 in km/s", c.MaxVsini)
+	if !(c.MaxVsini > 0 && c.MaxVsini < light) {
+		say("max_vsini %g: want a velocity above 0 in km/s, slower than light", c.MaxVsini)
 	}
 	for _, arm := range slices.Sorted(maps.Keys(c.Sigma0)) {
 		if s := c.Sigma0[arm]; !(s > 0) || math.IsInf(s, 1) {

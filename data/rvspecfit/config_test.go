@@ -44,6 +44,7 @@ func TestReadConfig(t *testing.T) {
 		"keys and values":            "- a",
 		"ascending":                  "min_vel: 7\nmax_vel: 5",
 		"above 0":                    "max_vsini: 0",
+		"slower than light":          "max_vsini: 1e9",
 		"at most 1e6":                "vel_step0: 1e-9",
 		"arm b is -1":                "lsf_sigma0_angstrom: {b: -1}",
 		"config.yaml":                "\t",

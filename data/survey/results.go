@@ -99,30 +99,63 @@ var copied = []string{"SPGRP", "SPGRPVAL", "TILEID", "SPECTRO", "PETAL", "NIGHT"
 // header returns the cards of the primary HDU.
 func (r *Results) header(models bool) *fits.Header {
 	h := &fits.Header{}
+	text := func(key, value, comment string) { h.Set(key, escaped(value), escaped(comment)) }
 	for i, s := range r.Software {
-		h.Set(fmt.Sprintf("DEPNAM%02d", i), s[0], "Software")
-		h.Set(fmt.Sprintf("DEPVER%02d", i), s[1], "Version")
+		text(fmt.Sprintf("DEPNAM%02d", i), s[0], "Software")
+		text(fmt.Sprintf("DEPVER%02d", i), s[1], "Version")
 	}
 	for i, l := range r.Libraries {
-		h.Set(fmt.Sprintf("TMPLCON%d", i), l.Setup, "Spec arm config name")
-		h.Set(fmt.Sprintf("TMPLREV%d", i), l.Revision, "Spec template revision")
-		h.Set(fmt.Sprintf("TMPLSVR%d", i), l.Software, "Spec template soft version")
+		text(fmt.Sprintf("TMPLCON%d", i), l.Setup, "Spec arm config name")
+		text(fmt.Sprintf("TMPLREV%d", i), l.Revision, "Spec template revision")
+		text(fmt.Sprintf("TMPLSVR%d", i), l.Software, "Spec template soft version")
 	}
 	if r.Config != "" {
-		h.Set("RVS_CONF", r.Config, "")
+		text("RVS_CONF", r.Config, "")
 	}
 	if r.Command != "" {
-		h.Set("RVS_CMD", r.Command, "")
+		text("RVS_CMD", r.Command, "")
 	}
-	h.Set("RR_FILE", r.Chosen.RedshiftFile, "Redrock redshift file")
-	if models {
-		for _, key := range copied {
-			if c, ok := r.Source.Header().Get(key); ok {
-				h.Set(key, c.Value, c.Comment)
-			}
+	text("RR_FILE", r.Chosen.RedshiftFile, "Redrock redshift file")
+	if !models {
+		return h
+	}
+	for _, key := range copied {
+		c, ok := r.Source.Header().Get(key)
+		if s, is := c.Value.(string); is {
+			text(key, s, c.Comment)
+		} else if ok {
+			h.Set(key, c.Value, escaped(c.Comment))
 		}
 	}
 	return h
+}
+
+// escaped writes the characters that FITS headers cannot hold, as names of files may have them, as Go and
+// JSON do: é is \u00e9.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= ' ' && r <= '~':
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, "\\U%08x", r)
+		default:
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String()
+}
+
+// legible replaces the bytes that FITS tables cannot hold, as a damaged file has them, by question marks.
+func legible(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			b[i] = '?'
+		}
+	}
+	return string(b)
 }
 
 func (r *Results) check() error {
@@ -339,7 +372,7 @@ func (r *Results) columns() ([]fits.Data, error) {
 	}
 	z, spec, sub := make([]float64, n), make([]string, n), make([]string, n)
 	for i, row := range r.Chosen.Rows {
-		z[i], spec[i], sub[i] = r.Chosen.Z[row], r.Chosen.SpecType[row], r.Chosen.SubType[row]
+		z[i], spec[i], sub[i] = r.Chosen.Z[row], legible(r.Chosen.SpecType[row]), legible(r.Chosen.SubType[row])
 	}
 	out = append(out, fits.Data{Name: "SUCCESS", Values: success}, fits.Data{Name: "RR_Z", Values: z}, fits.Data{Name: "RR_SPECTYPE", Values: spec}, fits.Data{Name: "RR_SUBTYPE", Values: sub})
 	if r.More {
@@ -382,7 +415,7 @@ func take(d *DESI, key string, rows []int) (fits.Data, error) {
 		}
 		part := make([]string, len(rows))
 		for i, row := range rows {
-			part[i] = v[row]
+			part[i] = legible(v[row])
 		}
 		out.Values, out.Width = part, c.Width()
 		return out, nil

@@ -104,7 +104,12 @@ func ReadRedshifts(file, extension string) (*Redshifts, error) {
 
 // Select returns the fibers to fit.
 func (d *DESI) Select(s Selection) (*Chosen, error) {
-	c := &Chosen{Arms: s.Arms, SN: map[string][]float64{}}
+	c := &Chosen{SN: map[string][]float64{}}
+	for _, arm := range s.Arms { // an arm named twice would count twice
+		if !slices.Contains(c.Arms, arm) {
+			c.Arms = append(c.Arms, arm)
+		}
+	}
 	if len(c.Arms) == 0 {
 		c.Arms = d.Arms
 	}

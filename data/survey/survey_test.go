@@ -259,6 +259,31 @@ func TestNothingChosen(t *testing.T) {
 	}
 }
 
+// Names of files in any language, and text that a damaged file has, end no table.
+func TestTablesHoldAnyText(t *testing.T) {
+	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
+	defer d.Close()
+	chosen := must[*Chosen](t)(d.Select(Selection{TargetIDs: []int64{39628400000001000}}))
+	chosen.RedshiftFile, chosen.SpecType[0] = "donn\u00e9es/\U0001F30C.fits", "ST\xb9R"
+	r := &Results{Source: d, Chosen: chosen, Rows: make([]Row, len(chosen.Rows)), Command: "fit \u661f", Config: "c\u00e9.yaml"}
+	dir := t.TempDir()
+	if err := errors.Join(r.WriteTable(filepath.Join(dir, "a.fits")), r.WriteModels(filepath.Join(dir, "b.fits"))); err != nil {
+		t.Fatal(err)
+	}
+	f := must[*fits.File](t)(fits.Open(filepath.Join(dir, "a.fits")))
+	defer f.Close()
+	h := f.HDUs()[0].Header
+	for key, want := range map[string]string{"RVS_CONF": `c\u00e9.yaml`, "RVS_CMD": `fit \u661f`, "RR_FILE": `donn\u00e9es/\U0001f30c.fits`} {
+		if got := h.Text(key); got != want {
+			t.Errorf("%s is %q: want %q", key, got, want)
+		}
+	}
+	kinds := must[[]string](t)(columnOf(t, must[*fits.Table](t)(f.Table("RVTAB")), "RR_SPECTYPE").Strings())
+	if !slices.Equal(kinds, []string{"ST?R"}) {
+		t.Errorf("RR_SPECTYPE is %q", kinds)
+	}
+}
+
 func TestSelections(t *testing.T) {
 	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
 	defer d.Close()
@@ -276,6 +301,9 @@ func TestSelections(t *testing.T) {
 		if got := must[*Chosen](t)(d.Select(c.s)).Rows; !slices.Equal(got, c.want) {
 			t.Errorf("%+v: chose %v, want %v", c.s, got, c.want)
 		}
+	}
+	if twice := must[*Chosen](t)(d.Select(Selection{Arms: []string{"r", "b", "r"}})); !slices.Equal(twice.Arms, []string{"r", "b"}) {
+		t.Errorf("arms named twice: %v", twice.Arms)
 	}
 	if _, err := d.Select(Selection{ObjTypes: []string{"NOSUCH"}}); err == nil || !strings.Contains(err.Error(), "MWS_ANY") {
 		t.Errorf("an unknown type: %v", err)

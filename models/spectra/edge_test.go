@@ -79,13 +79,13 @@ func shifted(s Spectrum, by float64) Spectrum {
 // Mistakes in settings are told all at once.
 func TestBadSettings(t *testing.T) {
 	_, err := NewFitter(goldenLibrary(t, "nn"), Settings{
-		Fixed: map[string]float64{"tef": 5000, "logg": math.NaN()}, Priors: map[string]dist.Dist{"vmic": dist.Normal(0, 1)},
+		Fixed: map[string]float64{"tef": 5000, "logg": math.NaN(), Vsini: -5, Vel: 1e6}, Priors: map[string]dist.Dist{"vmic": dist.Normal(0, 1)},
 		Floor: map[string]float64{"desi_q": 1}, MinVel: 5, MaxVel: -5, Batch: -1,
 	})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`fixed value of "tef"`, "did you mean teff", "logg is fixed at NaN", `prior of "vmic"`, "desi_q", "velocities from 5 to -5", "Batch is -1"} {
+	for _, want := range []string{`fixed value of "tef"`, "did you mean teff", "logg is fixed at NaN", "vsini is fixed at -5", "vel is fixed at 1e+06", `prior of "vmic"`, "desi_q", "velocities from 5 to -5", "Batch is -1"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}

@@ -87,6 +87,11 @@ func interpolatorOf(a *rvspecfit.Library, s LoadSettings) (Interpolator, error) 
 			}
 		}
 	}
+	for i, x := range logs {
+		if math.IsNaN(x) || math.IsInf(x, 1) {
+			return nil, fmt.Errorf("pixel %d of template %d is %v: want numbers; fetch or make the library again", i%len(a.Lam), i/len(a.Lam), x)
+		}
+	}
 	dim := len(a.ParNames)
 	switch {
 	case a.Triangulation != nil:

@@ -1,6 +1,7 @@
 package spectra
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Libraries of the reference's files give its spectra, and networks go to files and back.
@@ -68,5 +70,42 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := From([]*rvspecfit.Library{specs, {Setup: "x", ParNames: []string{"teff"}}}, LoadSettings{}); err == nil || !strings.Contains(err.Error(), "want the same for all") {
 		t.Error(err)
+	}
+}
+
+// Libraries whose numbers are damaged are refused when they are read.
+func TestLoadDamaged(t *testing.T) {
+	golden.Path(t, "spectra", "library", "interpdat_desi_z.npy")
+	dir := filepath.Dir(golden.Path(t, "spectra", "library", "interp_desi_z.h5"))
+	for says, damage := range map[string]func(l *rvspecfit.Library){
+		"is NaN: want numbers": func(l *rvspecfit.Library) {
+			x := l.Spectra.Convert(tensor.Float64).Copy()
+			x.Float64s()[1000] = math.NaN()
+			l.Spectra = x
+		},
+		"and its node": func(l *rvspecfit.Library) {
+			l.Grid.Axes[0] = slices.Clone(l.Grid.Axes[0])
+			for i := range l.Grid.Axes[0] {
+				l.Grid.Axes[0][i] += 0.1
+			}
+		},
+		"want finite numbers": func(l *rvspecfit.Library) {
+			x := l.Points.Copy()
+			x.Float64s()[3] = math.Inf(1)
+			l.Points = x
+		},
+	} {
+		l, err := rvspecfit.Load(dir, "desi_z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		damage(l)
+		if _, err := From([]*rvspecfit.Library{l}, LoadSettings{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: want %q", err, says)
+		}
+	}
+	bad := Layer{In: 1, Out: 1, W: []float64{math.NaN()}, B: []float64{0}}
+	if _, err := NewNetwork([]float64{0}, []float64{1}, []Layer{bad}, []float64{-1, 1}); err == nil || !strings.Contains(err.Error(), "weight 0") {
+		t.Errorf("a weight that is NaN: %v", err)
 	}
 }

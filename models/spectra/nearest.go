@@ -31,6 +31,9 @@ func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) 
 		for i := k; i < len(points); i += dim {
 			lo, hi = min(lo, points[i]), max(hi, points[i])
 		}
+		if math.IsNaN(hi-lo) || math.IsInf(hi-lo, 0) {
+			return nil, fmt.Errorf("spectra: parameter %d of the templates is from %v to %v: want finite numbers", k, lo, hi)
+		}
 		if n.scale[k] = 1; hi > lo {
 			n.scale[k] = 1 / (hi - lo)
 		}

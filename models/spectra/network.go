@@ -19,6 +19,13 @@ func (l *Layer) check() error {
 	if l.In < 1 || l.Out < 1 || len(l.W) != l.In*l.Out || len(l.B) != l.Out {
 		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases", l.In, l.Out, len(l.W), len(l.B))
 	}
+	for _, list := range [][]float64{l.W, l.B} {
+		for i, x := range list {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("spectra: weight %d of a layer of %d inputs and %d outputs is %v: want finite numbers", i, l.In, l.Out, x)
+			}
+		}
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package spectra
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -44,7 +45,7 @@ func NewRegular(s RegularSettings) (*Regular, error) {
 			return nil, fmt.Errorf("spectra: axis %d of a regular grid has %d values: want at least 2", k, len(axis))
 		}
 		for i := 1; i < len(axis); i++ {
-			if !(axis[i] > axis[i-1]) {
+			if !(axis[i] > axis[i-1]) || math.IsInf(axis[i]-axis[i-1], 1) {
 				return nil, fmt.Errorf("spectra: values %d and %d of axis %d of a regular grid are %v and %v: want ascending ones", i-1, i, k, axis[i-1], axis[i])
 			}
 		}
@@ -59,9 +60,29 @@ func NewRegular(s RegularSettings) (*Regular, error) {
 		if id < -1 || id >= count {
 			return nil, fmt.Errorf("spectra: point %d of a regular grid has template %d of %d", i, id, count)
 		}
+		if err := r.matches(i, id, s.Points); err != nil {
+			return nil, err
+		}
 		r.ids = append(r.ids, float64(id))
 	}
 	return r, nil
+}
+
+// matches reports an error unless the parameters of a template are those of its node of the grid, to a
+// thousandth of the distance to the next one.
+func (r *Regular) matches(node, id int, points []float64) error {
+	for k, axis := range r.axes {
+		if id < 0 {
+			break
+		}
+		at := node / r.strides[k] % len(axis)
+		near := min(at, len(axis)-2)
+		x := points[id*len(r.axes)+k]
+		if !(math.Abs(x-axis[at]) <= 1e-3*(axis[near+1]-axis[near])) {
+			return fmt.Errorf("spectra: template %d of a regular grid has %v in dimension %d, and its node %v: make the library again", id, x, k, axis[at])
+		}
+	}
+	return nil
 }
 
 // Dim returns the number of parameters.

@@ -126,6 +126,12 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				say("%s is fixed at %v", name, v)
 			}
+			if name == Vsini && !(v >= 0 && v <= f.s.Rotation.MaxVsini) {
+				say("vsini is fixed at %g km/s: want 0 to the largest rotation, %g", v, f.s.Rotation.MaxVsini)
+			}
+			if name == Vel && !(v >= f.s.MinVel && v <= f.s.MaxVel) {
+				say("vel is fixed at %g km/s: want it from %g to %g, the range of velocities", v, f.s.MinVel, f.s.MaxVel)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.s.Priors)) {

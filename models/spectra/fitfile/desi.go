@@ -3,10 +3,14 @@ package fitfile
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/euryale-dev/euryale/data/survey"
@@ -110,7 +114,7 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 	done := make([]bool, len(r.Rows))
 	var j *survey.Journal
 	if job.Table != "" {
-		key, err := p.key(d, r.Chosen)
+		key, err := p.key(d, r.Chosen, job.Software)
 		if err != nil {
 			return err
 		}
@@ -306,18 +310,47 @@ func (p *Pipeline) Row(o *Outcome) survey.Row {
 }
 
 // key is a hash of all that a row depends on.
-func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen) (string, error) {
+func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]string) (string, error) {
 	st, err := os.Stat(d.Name)
 	if err != nil {
 		return "", err
 	}
-	lib, err := os.Stat(p.library)
+	lib, err := p.versionOfLibrary()
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
 	s := p.s
-	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), p.library, lib.ModTime().UTC().Format(time.RFC3339Nano), chosen.Rows, chosen.Arms)
+	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), lib, chosen.Rows, chosen.Arms, software)
 	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// versionOfLibrary tells one library from another, and from itself after a change of any of its files.
+func (p *Pipeline) versionOfLibrary() (string, error) {
+	names := []string{p.library}
+	if p.isFolder() {
+		entries, err := os.ReadDir(p.library)
+		if err != nil {
+			return "", err
+		}
+		for _, e := range entries {
+			names = append(names, filepath.Join(p.library, e.Name()))
+		}
+	}
+	var b strings.Builder
+	for i, name := range names {
+		st, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && i > 0:
+			continue // a link to nothing, or a temporary file
+		case err != nil:
+			return "", err
+		case st.IsDir():
+			fmt.Fprintln(&b, name)
+			continue
+		}
+		fmt.Fprintln(&b, name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano))
+	}
+	return b.String(), nil
 }

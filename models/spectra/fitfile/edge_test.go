@@ -84,6 +84,33 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// A library of which one file is replaced in place is another one, whose fits are not mixed with those of before.
+func TestVersionOfLibrary(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "interp_desi_b.h5")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a")
+	c := rvspecfit.DefaultConfig()
+	c.Library = dir
+	p := must[*Pipeline](t)(New(Settings{Config: c}))
+	st := must[os.FileInfo](t)(os.Stat(dir))
+	before := must[string](t)(p.versionOfLibrary())
+	if again := must[string](t)(p.versionOfLibrary()); again != before {
+		t.Errorf("%s is another library than %s", again, before)
+	}
+	write("ab")
+	if now := must[os.FileInfo](t)(os.Stat(dir)); !now.ModTime().Equal(st.ModTime()) {
+		t.Fatal("the folder has changed")
+	}
+	if after := must[string](t)(p.versionOfLibrary()); after == before {
+		t.Error("a file of another size makes no other library")
+	}
+}
+
 // First guesses on a grid reach the same fits.
 func TestBruteForce(t *testing.T) {
 	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
