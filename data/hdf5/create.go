@@ -28,6 +28,7 @@ type Writer struct {
 	out  *atomicfile.File
 	end  uint64 // offset of the next free byte
 	root *node
+	rows []*Rows
 	err  error
 }
 
@@ -88,7 +89,9 @@ func (w *Writer) Close() error {
 		}
 		return w.err
 	}
-	w.finish()
+	if w.complete(); w.err == nil {
+		w.finish()
+	}
 	if w.err == nil {
 		if err := w.out.Commit(); err != nil {
 			w.err = fmt.Errorf("hdf5: %w", err)
