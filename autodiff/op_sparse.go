@@ -117,7 +117,7 @@ func init() {
 }
 
 // sparseTile is a number of elements that stay in the first-level cache while a row passes.
-const sparseTile = 1024
+const sparseTile = 512
 
 // runSparse takes whole rows of x where the axis is not the last one, and otherwise runs of rows of the matrix.
 func runSparse[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {

@@ -1,7 +1,6 @@
 package ndimage
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -12,48 +11,20 @@ import (
 	"github.com/euryale-dev/euryale/internal/golden"
 )
 
-// array is a nested list of numbers, or one number.
-type array struct {
-	data  []float64
-	shape []int
-}
-
-func (a *array) UnmarshalJSON(b []byte) error {
-	var list []array
-	if json.Unmarshal(b, &list) != nil {
-		var v golden.Float
-		if err := json.Unmarshal(b, &v); err != nil {
-			return err
-		}
-		a.data = []float64{float64(v)}
-		return nil
-	}
-	a.shape = []int{len(list)}
-	for i, part := range list {
-		if i == 0 {
-			a.shape = append(a.shape, part.shape...)
-		}
-		a.data = append(a.data, part.data...)
-	}
-	return nil
-}
-
-func (a array) node() *ad.Node { return ad.Const(a.data, a.shape...) }
-
 // filterCase is a case of any of the filters.
 type filterCase struct {
 	Input             string
-	Sigma, Size, Zoom array
+	Sigma, Size, Zoom golden.Array
 	Axis, Order       int
 	Mode              Mode
 	Truncate, Cval    float64
 	Radius            int
-	Weights           array
-	Out               array
+	Weights           golden.Array
+	Out               golden.Array
 }
 
 type filterFile struct {
-	Inputs                map[string]array
+	Inputs                map[string]golden.Array
 	GaussianFilter        []filterCase `json:"gaussian_filter"`
 	GaussianFilter1D      []filterCase `json:"gaussian_filter1d"`
 	GaussianKernelWeights []filterCase `json:"gaussian_kernel_weights"`
@@ -65,7 +36,7 @@ type filterFile struct {
 var withNaN = regexp.MustCompile(`^(\w+) with \[(\d+),(\d+)\]=NaN$`)
 
 // input returns the array that a case names, which may have a NaN put into it.
-func (f filterFile) input(t *testing.T, name string) array {
+func (f filterFile) input(t *testing.T, name string) golden.Array {
 	m := withNaN.FindStringSubmatch(name)
 	if m == nil {
 		a, ok := f.Inputs[name]
@@ -77,17 +48,12 @@ func (f filterFile) input(t *testing.T, name string) array {
 	a := f.Inputs[m[1]]
 	i, _ := strconv.Atoi(m[2])
 	j, _ := strconv.Atoi(m[3])
-	a.data = append([]float64(nil), a.data...)
-	a.data[i*a.shape[1]+j] = math.NaN()
+	a.Data = append([]float64(nil), a.Data...)
+	a.Data[i*a.Shape[1]+j] = math.NaN()
 	return a
 }
 
-func ints(x []float64) (out []int) {
-	for _, v := range x {
-		out = append(out, int(v))
-	}
-	return out
-}
+func node(a golden.Array) *ad.Node { return ad.Const(a.Data, a.Shape...) }
 
 func TestGoldenFilters(t *testing.T) {
 	golden.Each(t, "xpcs/numerics/*.json", func(t *testing.T, name string) {
@@ -95,49 +61,49 @@ func TestGoldenFilters(t *testing.T) {
 		golden.JSON(t, &f, name)
 		each := func(kind string, cases []filterCase, filter func(x *ad.Node, c filterCase) *ad.Node) {
 			for i, c := range cases {
-				y := filter(f.input(t, c.Input).node(), c)
-				compare(t, fmt.Sprintf("%s %d (%s %s sigma %v size %v zoom %v order %d)", kind, i, c.Input, c.Mode, c.Sigma.data, c.Size.data, c.Zoom.data, c.Order), y, c.Out)
+				y := filter(node(f.input(t, c.Input)), c)
+				compare(t, fmt.Sprintf("%s %d (%s %s sigma %v size %v zoom %v order %d)", kind, i, c.Input, c.Mode, c.Sigma.Data, c.Size.Data, c.Zoom.Data, c.Order), y, c.Out)
 			}
 			t.Logf("%d cases of %s", len(cases), kind)
 		}
 		each("gaussian", f.GaussianFilter, func(x *ad.Node, c filterCase) *ad.Node {
-			return Gaussian(x, GaussianSettings{Sigma: c.Sigma.data, Mode: c.Mode, Truncate: c.Truncate, CVal: c.Cval})
+			return Gaussian(x, GaussianSettings{Sigma: c.Sigma.Data, Mode: c.Mode, Truncate: c.Truncate, CVal: c.Cval})
 		})
 		each("gaussian of one axis", f.GaussianFilter1D, func(x *ad.Node, c filterCase) *ad.Node {
-			return GaussianAlong(x, c.Axis, c.Sigma.data[0], GaussianSettings{Mode: c.Mode, Truncate: c.Truncate, CVal: c.Cval})
+			return GaussianAlong(x, c.Axis, c.Sigma.Data[0], GaussianSettings{Mode: c.Mode, Truncate: c.Truncate, CVal: c.Cval})
 		})
 		each("uniform", f.UniformFilter, func(x *ad.Node, c filterCase) *ad.Node {
-			return Uniform(x, BoxSettings{Size: ints(c.Size.data), Mode: c.Mode, CVal: c.Cval})
+			return Uniform(x, BoxSettings{Size: c.Size.Ints(), Mode: c.Mode, CVal: c.Cval})
 		})
 		each("median", f.MedianFilter, func(x *ad.Node, c filterCase) *ad.Node {
-			return Median(x, BoxSettings{Size: ints(c.Size.data), Mode: c.Mode, CVal: c.Cval})
+			return Median(x, BoxSettings{Size: c.Size.Ints(), Mode: c.Mode, CVal: c.Cval})
 		})
 		each("zoom", f.Zoom, func(x *ad.Node, c filterCase) *ad.Node {
-			return Zoom(x, ZoomSettings{Factor: c.Zoom.data, Order: c.Order, Mode: c.Mode})
+			return Zoom(x, ZoomSettings{Factor: c.Zoom.Data, Order: c.Order, Mode: c.Mode})
 		})
 		for _, c := range f.GaussianKernelWeights {
-			w := GaussianWeights(c.Sigma.data[0], c.Truncate)
+			w := GaussianWeights(c.Sigma.Data[0], c.Truncate)
 			if len(w) != 2*c.Radius+1 {
-				t.Errorf("weights of sigma %v: %d, want radius %d", c.Sigma.data, len(w), c.Radius)
+				t.Errorf("weights of sigma %v: %d, want radius %d", c.Sigma.Data, len(w), c.Radius)
 			}
-			compare(t, fmt.Sprintf("weights of sigma %v", c.Sigma.data), ad.Const(w), c.Weights)
+			compare(t, fmt.Sprintf("weights of sigma %v", c.Sigma.Data), ad.Const(w), c.Weights)
 		}
 	})
 }
 
 // compare evaluates y and holds it against an array.
-func compare(t *testing.T, what string, y *ad.Node, want array) {
+func compare(t *testing.T, what string, y *ad.Node, want golden.Array) {
 	t.Helper()
 	got, err := ad.Eval(y)
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 		return
 	}
-	if fmt.Sprint([]int(got[0].Shape())) != fmt.Sprint(want.shape) {
-		t.Errorf("%s: shape %v, want %v", what, got[0].Shape(), want.shape)
+	if fmt.Sprint([]int(got[0].Shape())) != fmt.Sprint(want.Shape) {
+		t.Errorf("%s: shape %v, want %v", what, got[0].Shape(), want.Shape)
 		return
 	}
-	near(t, what, got[0].Data().([]float64), want.data)
+	near(t, what, got[0].Data().([]float64), want.Data)
 }
 
 // near compares to 1e-12 of a number and 1e-13; NaN must be at the same places.
