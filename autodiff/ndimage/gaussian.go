@@ -1,6 +1,7 @@
 package ndimage
 
 import (
+	"cmp"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -13,6 +14,9 @@ type GaussianSettings struct {
 	Truncate float64   // radius of the filter in standard deviations; default 4
 	CVal     float64   // value of the elements outside in mode Constant; default 0
 }
+
+// defaultTruncate is the radius of filters in standard deviations.
+const defaultTruncate = 4.0
 
 // Gaussian returns x filtered with a Gaussian along each axis, whose radius is Truncate*Sigma rounded to the nearest
 // integer, half up. A NaN spreads over the radius. Gradient: the transposed filter.
@@ -41,25 +45,23 @@ func GaussianAlong(x *ad.Node, axis int, sigma float64, s GaussianSettings) *ad.
 		return bad
 	}
 	mode, err := s.Mode.resolve(Reflect)
+	truncate := cmp.Or(s.Truncate, defaultTruncate)
 	switch {
 	case err != nil:
 		return fail("gaussian: %v", err)
 	case !(sigma >= 0) || math.IsInf(sigma, 0):
 		return fail("gaussian: standard deviation %g: want a finite number of at least 0", sigma)
-	case !(s.Truncate >= 0) || s.Truncate*sigma > 1<<24:
-		return fail("gaussian: radius of %g standard deviations of %g: want at most %d elements", s.Truncate, sigma, 1<<24)
+	case !(truncate >= 0) || truncate*sigma > 1<<24:
+		return fail("gaussian: radius of %g standard deviations of %g: want at most %d elements", truncate, sigma, 1<<24)
 	}
-	w := GaussianWeights(sigma, s.Truncate)
+	w := GaussianWeights(sigma, truncate)
 	return window{w, len(w) / 2, mode, s.CVal}.along(x, ax)
 }
 
 // GaussianWeights returns the weights exp(-k^2/(2 sigma^2)) at k = -r ... r, divided by their sum, where r is
 // truncate*sigma rounded to the nearest integer, half up; truncate 0 means 4.
 func GaussianWeights(sigma, truncate float64) []float64 {
-	if truncate == 0 {
-		truncate = 4
-	}
-	r := int(truncate*sigma + 0.5)
+	r := int(cmp.Or(truncate, defaultTruncate)*sigma + 0.5)
 	if !(sigma > 1e-15) {
 		return []float64{1}
 	}
