@@ -138,3 +138,16 @@ func Tridiagonal(s *Step) bool {
 		}`, number(n), place, tridiagonalTile, reach, tiles, tridiagonalTile+reach))
 	return true
 }
+
+// SparseAlong multiplies with a matrix in compressed sparse rows along an axis: a thread has an element.
+func SparseAlong(s *Step) bool {
+	s.Converts()
+	_, inner, rows := Around(s.Value.Shape, s.Attr[0])
+	_, _, cols := Around(s.InShape(0), s.Attr[0])
+	s.Elements(s.Size(), fmt.Sprintf(`		const index_t row = i / %[1]s %% %[2]s, end = in3[row + 1];
+		const index_t base = i / %[3]s * %[4]s + i %% %[1]s;
+		double sum = 0.0;
+		for (index_t k = in3[row]; k < end; k++) sum += (double)in1[k] * in0[base + in2[k] * %[1]s];
+		out[i] = (R)sum;`, number(inner), number(rows), number(rows*inner), number(cols*inner)))
+	return true
+}

@@ -1,0 +1,87 @@
+package ndimage
+
+import (
+	"cmp"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// GaussianSettings say how [Gaussian] filters.
+type GaussianSettings struct {
+	Sigma    []float64 // standard deviation, in elements: one for all axes or one for each; 0 leaves an axis as it is
+	Mode     Mode      // continuation beyond the ends; default Reflect
+	Truncate float64   // radius of the filter in standard deviations; default 4
+	CVal     float64   // value of the elements outside in mode Constant; default 0
+}
+
+// defaultTruncate is the radius of filters in standard deviations.
+const defaultTruncate = 4.0
+
+// Gaussian returns x filtered with a Gaussian along each axis, whose radius is Truncate*Sigma rounded to the nearest
+// integer, half up. A NaN spreads over the radius. Gradient: the transposed filter.
+func Gaussian(x *ad.Node, s GaussianSettings) *ad.Node {
+	if x.Err() != nil {
+		return x
+	}
+	sigma, ok := perAxis(s.Sigma, len(x.Shape()))
+	if !ok {
+		return fail("gaussian: %d standard deviations for shape %v: want one, or one for each axis", len(s.Sigma), x.Shape())
+	}
+	for axis, v := range sigma {
+		x = GaussianAlong(x, axis, v, s)
+	}
+	return x
+}
+
+// GaussianAlong filters one axis with the standard deviation sigma; s.Sigma is not read. A negative axis counts from
+// the last.
+func GaussianAlong(x *ad.Node, axis int, sigma float64, s GaussianSettings) *ad.Node {
+	if x.Err() != nil {
+		return x
+	}
+	ax, bad := axisOf("gaussian", x, axis)
+	if bad != nil {
+		return bad
+	}
+	mode, err := s.Mode.resolve(Reflect)
+	truncate := cmp.Or(s.Truncate, defaultTruncate)
+	switch {
+	case err != nil:
+		return fail("gaussian: %v", err)
+	case !(sigma >= 0) || math.IsInf(sigma, 0):
+		return fail("gaussian: standard deviation %g: want a finite number of at least 0", sigma)
+	case !(truncate >= 0) || truncate*sigma > 1<<24:
+		return fail("gaussian: radius of %g standard deviations of %g: want at most %d elements", truncate, sigma, 1<<24)
+	}
+	w := GaussianWeights(sigma, truncate)
+	return window{w, len(w) / 2, mode, s.CVal}.along(x, ax)
+}
+
+// GaussianWeights returns the weights exp(-k^2/(2 sigma^2)) at k = -r ... r, divided by their sum, where r is
+// truncate*sigma rounded to the nearest integer, half up; truncate 0 means 4.
+func GaussianWeights(sigma, truncate float64) []float64 {
+	r := int(cmp.Or(truncate, defaultTruncate)*sigma + 0.5)
+	if !(sigma > 1e-15) {
+		return []float64{1}
+	}
+	w, sum := make([]float64, 2*r+1), 0.0
+	for i := range w {
+		k := float64(i - r)
+		w[i] = math.Exp(-0.5 / (sigma * sigma) * k * k)
+		sum += w[i]
+	}
+	for i := range w {
+		w[i] /= sum
+	}
+	return w
+}
+
+// axisOf resolves a negative axis.
+func axisOf(op string, x *ad.Node, axis int) (int, *ad.Node) {
+	n := len(x.Shape())
+	if axis < -n || axis >= n {
+		return 0, fail("%s: axis %d of shape %v: want one of %d", op, axis, x.Shape(), n)
+	}
+	return modulo(axis, n), nil
+}

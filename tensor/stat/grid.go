@@ -1,0 +1,64 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+)
+
+// Linspace returns n numbers a + i*(b-a)/(n-1), of which the last is exactly b.
+func Linspace(a, b float64, n int) []float64 {
+	if n < 0 {
+		panic(fmt.Sprintf("stat: %d numbers", n))
+	}
+	out := make([]float64, n)
+	step := (b - a) / float64(n-1)
+	for i := range out {
+		if step == 0 { // b - a is that small: the quotient comes last
+			out[i] = a + float64(float64(float64(i)/float64(n-1))*(b-a))
+			continue
+		}
+		out[i] = a + float64(float64(i)*step) // the conversion forbids to fuse
+	}
+	if n > 1 {
+		out[n-1] = b
+	} else if n == 1 {
+		out[0] = a
+	}
+	return out
+}
+
+// Logspace returns 10 to the power of each number of Linspace(a, b, n).
+func Logspace(a, b float64, n int) []float64 {
+	out := Linspace(a, b, n)
+	for i, v := range out {
+		out[i] = math.Pow(10, v)
+	}
+	return out
+}
+
+// Mod returns the remainder of x/y that has the sign of y, or is a zero of that sign.
+func Mod(x, y float64) float64 {
+	m := math.Mod(x, y)
+	if m == 0 {
+		return math.Copysign(0, y)
+	}
+	if (m < 0) != (y < 0) {
+		m += y
+	}
+	return m
+}
+
+// Round returns x rounded to a number of decimals, of which there may be fewer than 0: x times a power of ten, rounded half
+// to even, over that power. As in NumPy the product is rounded, too, so that 2.675 becomes 2.68 although it is smaller than
+// the middle.
+func Round(x float64, decimals int) float64 {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0) || decimals == 0:
+		return math.RoundToEven(x)
+	case decimals < 0:
+		p := math.Pow10(-decimals)
+		return math.RoundToEven(x/p) * p
+	}
+	p := math.Pow10(decimals)
+	return math.RoundToEven(float64(x*p)) / p
+}
