@@ -47,7 +47,7 @@ type Geometry struct {
 	SwingHorizontal, SwingVertical float64
 
 	Reflection  bool    // whether the beam is reflected from a surface instead of going through the sample
-	Incidence   float64 // angle between beam and surface in reflection (rad). Default 0.14 degrees
+	Incidence   float64 // angle between beam and surface in reflection (rad). Default DefaultIncidence
 	Orientation string  // North, West, South or East, in reflection. Default North
 }
 

@@ -8,7 +8,7 @@
 //	p, err := partition.New(partition.Axis{Name: "q", Unit: "Å⁻¹", Values: q}, partition.Axis{Name: "phi", Unit: "deg", Values: phi},
 //		mask, partition.Settings{Dynamic: [2]int{36, 1}, Static: [2]int{360, 1}})
 //	if err != nil { ... }
-//	fmt.Println(p.Dynamic.Count(), p.Hash())
+//	fmt.Println(p.Dynamic.Count(), p.Check())
 //
 // Bins count from 1; 0 is a masked pixel.
 package partition

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -10,6 +11,18 @@ type Settings struct {
 	Dynamic [2]int // Default 36 and 1
 	// Static is rounded up to multiples of Dynamic, so that static bins subdivide dynamic ones. Default 360 and 1.
 	Static [2]int
+}
+
+// complete fills in the defaults.
+func (s Settings) complete() Settings {
+	if s.Dynamic[0] == 0 {
+		s.Dynamic[0] = 36
+	}
+	if s.Static[0] == 0 {
+		s.Static[0] = 360
+	}
+	s.Dynamic[1], s.Static[1] = cmp.Or(s.Dynamic[1], 1), cmp.Or(s.Static[1], 1)
+	return s
 }
 
 // Partition is what correlators and result files use.
@@ -26,14 +39,9 @@ func LeastMultiple(a, b int) int { return max((b+a-1)/a, 1) * a }
 func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	axes := [2]Axis{first, second}
 	p := &Partition{Mask: slices.Clone(mask)}
+	s = s.complete()
 	for i, a := range axes {
 		p.Names[i], p.Units[i] = a.Name, a.Unit
-		if s.Dynamic[i] == 0 {
-			s.Dynamic[i] = []int{36, 1}[i]
-		}
-		if s.Static[i] == 0 {
-			s.Static[i] = []int{360, 1}[i]
-		}
 		if s.Dynamic[i] < 1 || s.Static[i] < 1 {
 			return nil, fmt.Errorf("partition: %d dynamic and %d static bins of %s: want at least 1", s.Dynamic[i], s.Static[i], a.Name)
 		}
