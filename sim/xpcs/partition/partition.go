@@ -8,8 +8,8 @@ import (
 
 // Settings are the numbers of bins along the two axes. The zero value is the default.
 type Settings struct {
-	Dynamic [2]int // Default 36 and 1
-	// Static is rounded up to multiples of Dynamic, so that static bins subdivide dynamic ones. Default 360 and 1.
+	Dynamic [2]int // 0 is taken for 36 and 1
+	// Static is rounded up to multiples of Dynamic, so that static bins subdivide dynamic ones. 0 is taken for 360 and 1.
 	Static [2]int
 }
 
