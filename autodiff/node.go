@@ -160,7 +160,12 @@ func anyNegative(s []int) bool {
 
 // Fail returns a Node that carries err, with the caller's file and line, for functions that return
 // Nodes and find a mistake that is theirs to explain.
-func Fail(err error) *Node { return failed(err) }
+func Fail(err error) *Node {
+	if err == nil {
+		return mistake("fail", "there is no error to carry")
+	}
+	return failed(err)
+}
 
 // failed returns a Node that carries err, located at the caller outside this package.
 func failed(err error) *Node {

@@ -75,7 +75,7 @@ func TestGuessGrid(t *testing.T) {
 	rng := []float64{}
 	for corner := range 16 {
 		for k, r := range [][2]float64{{3.6, 3.8}, {2, 4.5}, {-1.5, 0.5}, {1, 3}} {
-			rng = append(rng, r[corner>>k&1])
+			rng = append(rng, r[corner>>(3-k)&1]) // the last axis varies fastest
 		}
 	}
 	delaunay, err := NewDelaunay(rng, 4, slices.Repeat([]float64{0}, 48))
