@@ -10,6 +10,12 @@ type Multitau struct {
 	PartialErr    []*Matrix
 	PartialFrames []float64
 
+	// Cov is the covariance of the points of each bin, row-major (delay, delay), Skew the correction of each bin for the skewness of
+	// its pixels, and Pixels the number of these; nil if absent. Euryale writes them beside what viewers read.
+	Cov    [][]float64
+	Skew   [][]float64
+	Pixels []int
+
 	Stride  int // step between the raw frames that were used
 	Average int // number of these frames that were then summed
 }

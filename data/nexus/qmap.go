@@ -10,9 +10,10 @@ import (
 // dynamic bins, each made of static ones, are for correlations. A file may give q in other inverse
 // lengths, such as 1/nm: it is converted to 1/angstrom when read.
 type QMap struct {
-	Hash  string
-	Names []string // names of the two axes of bins; nil for q and phi
-	Units []string // units of the two axes; nil, like Names, for 1/angstrom and degrees
+	Hash   string   // of the contents, by which viewers know that files have the same map
+	Source string   // file that the map was made for; "" if unknown
+	Names  []string // names of the two axes of bins; nil for q and phi
+	Units  []string // units of the two axes; nil, like Names, for 1/angstrom and degrees
 
 	Dynamic Partition
 	Static  Partition
@@ -64,6 +65,7 @@ type Maps struct {
 	Mask          []bool  // whether each pixel is kept
 	Dynamic       []int32 // dynamic bin of each pixel; 0 for none
 	Static        []int32
+	Blemish       []bool // whether each pixel of the detector works; nil: all do
 }
 
 // Q returns the q of a dynamic bin in 1/angstrom, NaN if there is no such bin.

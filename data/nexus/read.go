@@ -79,6 +79,24 @@ func (l *loader) multitau() *Multitau {
 	if m.G2 == nil {
 		m.G2 = NewMatrix(0, 0)
 	}
+	m.Pixels = l.ints(keyPixels)
+	for _, c := range l.cube(keyCov) {
+		m.Cov = append(m.Cov, c.Data)
+	}
+	if skew := l.matrix(keySkew, false); skew != nil {
+		for i := range skew.Rows {
+			m.Skew = append(m.Skew, skew.Row(i))
+		}
+	}
+	for _, c := range m.Cov {
+		if len(c) != len(m.Delay)*len(m.Delay) || len(m.Cov) != m.G2.Cols {
+			l.fail("%s has %d covariances of %d numbers for %d bins and %d delays", keyCov[0], len(m.Cov), len(c), m.G2.Cols, len(m.Delay))
+			break
+		}
+	}
+	if m.Skew != nil && (len(m.Skew) != m.G2.Cols || len(m.Skew[0]) != len(m.Delay)) || m.Pixels != nil && len(m.Pixels) != m.G2.Cols {
+		l.fail("%s and %s do not fit %d bins and %d delays", keySkew[0], keyPixels[0], m.G2.Cols, len(m.Delay))
+	}
 	return m
 }
 
@@ -129,10 +147,13 @@ func (l *loader) trace() *Trace {
 }
 
 func (l *loader) qmap(r *Result) *QMap {
-	q := &QMap{Names: l.texts(keyNames), Units: l.texts(keyUnits), BeamX: l.number(keyBeamX, false), BeamY: l.number(keyBeamY, false),
+	q := &QMap{Source: l.text(keySource), Names: l.texts(keyNames), Units: l.texts(keyUnits), BeamX: l.number(keyBeamX, false), BeamY: l.number(keyBeamY, false),
 		Distance: l.number(keyDistance, false), PixelSize: l.number(keyPixel, false), Energy: l.number(keyQEnergy, false)}
-	if a, err := l.file.Attr("/xpcs/qmap", "hash"); err == nil {
-		q.Hash, _ = a.Text()
+	for _, group := range []string{"/xpcs/qmap", "/qmap"} {
+		if a, err := l.file.Attr(group, "hash"); err == nil {
+			q.Hash, _ = a.Text()
+			break
+		}
 	}
 	q.Dynamic = Partition{l.floats(keyDQ, true), l.floats(keyDPhi, false), l.ints(keyDIndex)}
 	q.Static = Partition{l.floats(keySQ, false), l.floats(keySPhi, false), l.ints(keySIndex)}
@@ -212,7 +233,14 @@ func (r *Result) ReadMaps() (*Maps, error) {
 	if r.QMap.Maps != nil || r.file == nil {
 		return r.QMap.Maps, nil
 	}
-	l := loader{file: r.file}
+	m, err := readMaps(&loader{file: r.file})
+	if err == nil {
+		r.QMap.Maps = m
+	}
+	return m, err
+}
+
+func readMaps(l *loader) (*Maps, error) {
 	mask, dynamic, static := l.matrix(keyMask, true), l.matrix(keyDynamic, true), l.matrix(keyStatic, true)
 	if l.err != nil {
 		return nil, l.err
@@ -222,11 +250,19 @@ func (r *Result) ReadMaps() (*Maps, error) {
 		l.fail("mask has shape %s, dynamic map %s, static map %s", mask.shape(), dynamic.shape(), static.shape())
 		return nil, l.err
 	}
-	m := &Maps{mask.Rows, mask.Cols, make([]bool, n), make([]int32, n), make([]int32, n)}
+	m := &Maps{Height: mask.Rows, Width: mask.Cols, Mask: make([]bool, n), Dynamic: make([]int32, n), Static: make([]int32, n)}
+	if b := l.matrix(keyBlemish, false); b != nil && len(b.Data) == n {
+		m.Blemish = make([]bool, n)
+		for i, v := range b.Data {
+			m.Blemish[i] = v != 0
+		}
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
 	for i := range n {
 		m.Mask[i], m.Dynamic[i], m.Static[i] = mask.Data[i] != 0, int32(dynamic.Data[i]), int32(static.Data[i])
 	}
-	r.QMap.Maps = m
 	return m, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
@@ -17,12 +18,66 @@ func Write(name string, r *Result) error {
 	if err := r.complete(); err != nil {
 		return err
 	}
-	w, err := hdf5.Create(name)
+	w, err := Create(name)
 	if err != nil {
 		return err
 	}
 	defer w.Discard()
-	s := saver{w}
+	return w.Close(r)
+}
+
+// Writer makes a result file whose large parts are written as they are computed.
+type Writer struct {
+	s      saver
+	maps   int
+	pixels *hdf5.Rows
+}
+
+// Create starts a result file that will have the given name once Close succeeds.
+func Create(name string) (*Writer, error) {
+	w, err := hdf5.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{s: saver{Writer: w}}, nil
+}
+
+// AddMap writes the next two-time map: the upper triangle of frames x frames numbers, row-major. Result.Twotime.Bins of
+// Close names the bins in this order.
+func (w *Writer) AddMap(half []float32, frames int) error {
+	w.maps++
+	return w.s.Write(fmt.Sprintf("%s/c2_%05d", keyMaps[0], w.maps), half, packed(frames, frames))
+}
+
+// AddPixels writes the correlation of every pixel at the next of several delays and the means of its later and earlier frames, each a
+// row-major image of height x width numbers.
+func (w *Writer) AddPixels(delays, height, width int, products, later, earlier []float64) error {
+	if w.pixels == nil {
+		var err error
+		w.pixels, err = w.s.Rows(keyUnnormalized[0], []float32(nil), hdf5.Layout{Shape: []int{delays, 3, height, width}, Gzip: 1, Shuffle: true})
+		if err != nil {
+			return err
+		}
+	}
+	var row []float32
+	for _, image := range [][]float64{products, later, earlier} {
+		for _, v := range image {
+			row = append(row, float32(v))
+		}
+	}
+	return w.pixels.Append(row)
+}
+
+// Discard removes what was written. After Close it does nothing.
+func (w *Writer) Discard() { w.s.Discard() }
+
+// Close writes the rest of a result and renames the file into place. Maps that were added are not written
+// again.
+func (w *Writer) Close(r *Result) error {
+	if err := r.complete(); err != nil {
+		return err
+	}
+	s := w.s
 	s.instrument(r)
 	s.qmap(r.QMap)
 	s.intensities(r)
@@ -30,11 +85,11 @@ func Write(name string, r *Result) error {
 		s.multitau(r)
 	}
 	if r.Twotime != nil {
-		if err := s.twotime(r); err != nil {
+		if err := s.twotime(r, w.maps); err != nil {
 			return err
 		}
 	}
-	return w.Close()
+	return s.Writer.Close()
 }
 
 // complete loads what is still in the file behind r and checks that the parts agree.
@@ -83,7 +138,18 @@ func (r *Result) complete() error {
 }
 
 // saver writes keys; its Writer keeps the first error.
-type saver struct{ *hdf5.Writer }
+type saver struct {
+	*hdf5.Writer
+	alone bool // whether the file is a q map alone, whose group is /qmap
+}
+
+// in returns the path of a key of the q map.
+func (s saver) in(k key) key {
+	if s.alone {
+		return k[1:]
+	}
+	return k
+}
 
 func (s saver) number(k key, v float64) {
 	if !math.IsNaN(v) && v != 0 {
@@ -161,31 +227,66 @@ func (s saver) instrument(r *Result) {
 }
 
 func (s saver) qmap(q *QMap) {
-	s.Group("/xpcs/qmap")
+	group := path.Dir(s.in(keyMask)[0])
+	s.Group(group)
 	if q.Hash != "" {
-		s.Attr("/xpcs/qmap", "hash", q.Hash)
+		s.Attr(group, "hash", q.Hash)
 	}
+	s.Attr(group, "version", "1.0")
 	names, units := q.Names, q.Units
 	if names == nil {
 		names, units = []string{"q", "phi"}, []string{"Å⁻¹", "deg"}
 	}
-	s.Write(keyNames[0], names, hdf5.Layout{})
-	s.Write(keyUnits[0], units, hdf5.Layout{})
-	s.Write(keyBeamX[0], q.BeamX, hdf5.Layout{})
-	s.Write(keyBeamY[0], q.BeamY, hdf5.Layout{})
-	s.number(keyDistance, q.Distance)
-	s.number(keyPixel, q.PixelSize)
-	s.number(keyQEnergy, q.Energy)
+	s.Write(s.in(keyNames)[0], names, hdf5.Layout{})
+	s.Write(s.in(keyUnits)[0], units, hdf5.Layout{})
+	s.Write(s.in(keyBeamX)[0], q.BeamX, hdf5.Layout{})
+	s.Write(s.in(keyBeamY)[0], q.BeamY, hdf5.Layout{})
+	s.number(s.in(keyDistance), q.Distance)
+	s.number(s.in(keyPixel), q.PixelSize)
+	s.number(s.in(keyQEnergy), q.Energy)
+	s.text(s.in(keySource), q.Source)
 	s.partition(&q.Dynamic, names, units, keyDQ, keyDPhi, keyDIndex, keyDCount)
 	if q.Static.Axis0 != nil {
 		s.partition(&q.Static, names, units, keySQ, keySPhi, keySIndex, keySCount)
 	}
 	if m := q.Maps; m != nil {
 		l := packed(m.Height, m.Width)
-		s.Write(keyMask[0], m.Mask, l)
-		s.Write(keyDynamic[0], m.Dynamic, l)
-		s.Write(keyStatic[0], m.Static, l)
+		s.Write(s.in(keyMask)[0], m.Mask, l)
+		blemish := m.Blemish
+		if blemish == nil {
+			blemish = slices.Repeat([]bool{true}, m.Height*m.Width)
+		}
+		s.Write(s.in(keyBlemish)[0], blemish, l)
+		s.Write(s.in(keyDynamic)[0], smallest(m.Dynamic), l)
+		s.Write(s.in(keyStatic)[0], smallest(m.Static), l)
 	}
+}
+
+// smallest returns numbers of at least 0 in the smallest unsigned type that holds them, as other programs of these files
+// do.
+func smallest[T int | int32](v []T) any {
+	most := T(0)
+	for _, x := range v {
+		if x < 0 {
+			return v
+		}
+		most = max(most, x)
+	}
+	switch {
+	case most <= math.MaxUint8:
+		return converted[uint8](v)
+	case most <= math.MaxUint16:
+		return converted[uint16](v)
+	}
+	return converted[uint32](v)
+}
+
+func converted[U uint8 | uint16 | uint32, T int | int32](v []T) []U {
+	out := make([]U, len(v))
+	for i, x := range v {
+		out[i] = U(x)
+	}
+	return out
 }
 
 func (s saver) partition(p *Partition, names, units []string, axis0, axis1, index, count key) {
@@ -200,7 +301,7 @@ func (s saver) partition(p *Partition, names, units []string, axis0, axis1, inde
 		}
 	}
 	for i, axis := range [][]float64{p.Axis0, second} {
-		k := []key{axis0, axis1}[i]
+		k := s.in([]key{axis0, axis1}[i])
 		s.floats(k, axis)
 		s.Attr(k[0], "size", len(axis))
 		if i < len(names) && i < len(units) {
@@ -208,8 +309,8 @@ func (s saver) partition(p *Partition, names, units []string, axis0, axis1, inde
 			s.Attr(k[0], "unit", units[i])
 		}
 	}
-	s.Write(index[0], cells, hdf5.Layout{})
-	s.Write(count[0], []int{len(p.Axis0), len(second)}, hdf5.Layout{})
+	s.Write(s.in(index)[0], smallest(cells), hdf5.Layout{})
+	s.Write(s.in(count)[0], []int{len(p.Axis0), len(second)}, hdf5.Layout{})
 }
 
 func (s saver) intensities(r *Result) {
@@ -231,6 +332,15 @@ func (s saver) multitau(r *Result) {
 	s.cube(keyPartial, m.Partial)
 	s.cube(keyPartialErr, m.PartialErr)
 	s.floats(keyPartialLabels, m.PartialFrames)
+	if m.Cov != nil {
+		s.Write(keyCov[0], slices.Concat(m.Cov...), packed(len(m.Cov), len(m.Delay), len(m.Delay)))
+	}
+	if m.Skew != nil {
+		s.Write(keySkew[0], slices.Concat(m.Skew...), packed(len(m.Skew), len(m.Delay)))
+	}
+	if m.Pixels != nil {
+		s.Write(keyPixels[0], m.Pixels, hdf5.Layout{})
+	}
 	s.Write(keyStride[0], max(m.Stride, 1), hdf5.Layout{})
 	s.Write(keyAverage[0], max(m.Average, 1), hdf5.Layout{})
 }
@@ -248,10 +358,11 @@ func (s saver) delays(k key, v []float64) {
 	s.Write(k[0], whole, hdf5.Layout{})
 }
 
-func (s saver) twotime(r *Result) error {
+// twotime writes the two-time correlation, but for the first maps, which are written already.
+func (s saver) twotime(r *Result, written int) error {
 	m := r.Twotime
 	s.Group(keyMaps[0])
-	for i := range m.Bins {
+	for i := written; i < len(m.Bins); i++ {
 		half, err := r.readMap(i)
 		if err != nil {
 			return err

@@ -1,0 +1,41 @@
+package nexus
+
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// OpenQMap reads the q map of a q-map file (group /qmap) or of a result file (/xpcs/qmap), with its images of the
+// detector.
+func OpenQMap(name string) (*QMap, error) {
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	l := &loader{file: f}
+	q := l.qmap(&Result{})
+	if l.err != nil {
+		return nil, l.err
+	}
+	if q.Maps, err = readMaps(l); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// WriteQMap makes a q-map file that OpenQMap, h5py, pySimpleMask and the correlators of these files read. Maps is
+// needed.
+func WriteQMap(name string, q *QMap) error {
+	if q.Maps == nil || len(q.Dynamic.Axis0) == 0 {
+		return fmt.Errorf("nexus: cannot write the q map: it has no images of the detector or no bins")
+	}
+	w, err := hdf5.Create(name)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	saver{Writer: w, alone: true}.qmap(q)
+	return w.Close()
+}
