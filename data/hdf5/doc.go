@@ -14,7 +14,7 @@
 //	row, err := g2.Slab([]int{3, 0}, []int{1, 12}).Float64s()
 //	unit, err := f.Attr("/xpcs/qmap/dynamic_v_list_dim0", "unit")
 //
-// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, n-bit and
+// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, bitshuffle, LZ4, Blosc, Zstandard, bzip2, n-bit and
 // scale-offset. A virtual dataset reads like any other, but reading one opens
 // the files that its Sources name, and so does opening one whose length depends
 // on them. They are opened for reading only, and only in the folder of the

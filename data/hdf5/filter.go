@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
 )
 
 // Filters, numbered as registered with the HDF Group.
@@ -31,7 +32,7 @@ type filter struct {
 
 func (f filter) name() string {
 	names := map[int]string{filterGzip: "gzip", filterShuffle: "shuffle", filterFletcher: "fletcher32", filterSzip: "szip", filterLZF: "lzf",
-		filterNbit: "nbit", filterScale: "scaleoffset", 307: "bzip2", 32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32013: "zfp", 32015: "zstd", 32026: "blosc2"}
+		filterNbit: "nbit", filterScale: "scaleoffset", filterBzip2: "bzip2", filterBlosc: "blosc", filterLZ4: "lz4", filterBitshuffle: "bitshuffle", 32013: "zfp", filterZstd: "zstd", 32026: "blosc2"}
 	if s, ok := names[f.id]; ok {
 		return s
 	}
@@ -96,7 +97,9 @@ func parseFilter(c *cursor, version int) filter {
 type unpacker struct {
 	raw   []byte
 	other []byte
+	block []byte // a block of bits
 	zlib  io.ReadCloser
+	zstd  *zstd.Decoder
 }
 
 // run undoes the filters of b, last first. The result has exactly size bytes.
@@ -137,7 +140,7 @@ func (u *unpacker) undo(b []byte, p filter, size uint64) ([]byte, error) {
 		out, err := unlzf(u.spare(0), b, slack(b, size))
 		return u.swapBuffers(b, out), err
 	}
-	return nil, ErrUnsupported
+	return u.unplug(b, p, size)
 }
 
 // slack returns the largest number of bytes that b may unpack to.

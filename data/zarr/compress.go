@@ -5,6 +5,7 @@ import (
 	"compress/bzip2"
 	"io"
 
+	"github.com/euryale-dev/euryale/internal/blosc"
 	"github.com/euryale-dev/euryale/internal/deflate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
@@ -27,7 +28,11 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 		return b, nil
 	}
 	if c.ID == "blosc" {
-		return bloscDecode(b, limit)
+		out, err := blosc.Decode(b, limit)
+		if err != nil {
+			return nil, &FormatError{What: err.Error()}
+		}
+		return out, nil
 	}
 	r, err := decoders[c.ID](bytes.NewReader(b))
 	if err != nil {

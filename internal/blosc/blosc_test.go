@@ -1,4 +1,4 @@
-package zarr
+package blosc
 
 import (
 	"bytes"
@@ -40,11 +40,11 @@ func TestBloscGoldens(t *testing.T) {
 		t.Errorf("%d frames", len(all))
 	}
 	for name, b := range all {
-		got, err := bloscDecode(b, len(want))
+		got, err := Decode(b, len(want))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
-		if _, err := bloscDecode(b, len(want)-1); err == nil {
+		if _, err := Decode(b, len(want)-1); err == nil {
 			t.Errorf("%s: more bytes than allowed", name)
 		}
 	}
@@ -56,14 +56,14 @@ func TestDamagedBlosc(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, b := range all {
 		for n := range min(len(b), 400) {
-			bloscDecode(b[:n], len(want))
+			Decode(b[:n], len(want))
 		}
 		for range 300 {
 			c := bytes.Clone(b)
 			for range 1 + r.IntN(3) {
 				c[r.IntN(min(len(c), 200))] = byte(r.Uint32())
 			}
-			bloscDecode(c, len(want))
+			Decode(c, len(want))
 		}
 	}
 }
@@ -73,5 +73,5 @@ func FuzzBlosc(f *testing.F) {
 	for _, b := range all {
 		f.Add(b)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) { bloscDecode(b, 4*len(want)) })
+	f.Fuzz(func(t *testing.T, b []byte) { Decode(b, 4*len(want)) })
 }
