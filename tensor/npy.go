@@ -160,3 +160,17 @@ func npyShape(text string) (Shape, error) {
 	}
 	return s, nil
 }
+
+// NPYHead reads the head of an NPY file and leaves r at the first element. It is for arrays that are read in pieces: descr
+// names byte order and type of the elements as NumPy does ("<u2"), fortran says that the first axis is
+// the fastest.
+func NPYHead(r io.Reader) (descr string, fortran bool, shape Shape, err error) {
+	text, err := npyText(r)
+	if err == nil {
+		descr, fortran, shape, err = npyFields(text)
+	}
+	if err != nil {
+		return "", false, nil, fmt.Errorf("tensor: npy: %w", err)
+	}
+	return descr, fortran, shape, nil
+}

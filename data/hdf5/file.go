@@ -35,6 +35,7 @@ type File struct {
 	offsetSize int
 	lengthSize int
 	root       uint64
+	cut        bool // whether the end of the file may be missing
 	anySum     bool // whether to accept wrong checksums, which the fuzz targets need
 
 	mu          sync.Mutex
@@ -52,7 +53,13 @@ type File struct {
 }
 
 // Open opens the named file for reading.
-func Open(name string) (*File, error) {
+func Open(name string) (*File, error) { return openFile(name, false) }
+
+// OpenCut opens a file whose end may be missing, which Open refuses. What lies before the end is read; an array of
+// which something lay beyond is an error when that part is read.
+func OpenCut(name string) (*File, error) { return openFile(name, true) }
+
+func openFile(name string, cut bool) (*File, error) {
 	r, err := foreign.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("hdf5: %w", err)
@@ -62,7 +69,7 @@ func Open(name string) (*File, error) {
 		r.Close()
 		return nil, &FormatError{File: name, Offset: -1, What: "is a directory or cannot be read", Try: "name a file", Err: err}
 	}
-	f, err := read(r, info.Size(), name)
+	f, err := read(r, info.Size(), name, cut)
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -77,10 +84,10 @@ func Open(name string) (*File, error) {
 
 // Read makes a File of size bytes behind r. External links and the sources of
 // virtual datasets in other files need a File from Open.
-func Read(r io.ReaderAt, size int64) (*File, error) { return read(r, size, "file") }
+func Read(r io.ReaderAt, size int64) (*File, error) { return read(r, size, "file", false) }
 
-func read(r io.ReaderAt, size int64, name string) (*File, error) {
-	f := &File{name: name, r: r, size: size, MaxBytes: 64<<20 + min(size, 1<<42)*maxRatio}
+func read(r io.ReaderAt, size int64, name string, cut bool) (*File, error) {
+	f := &File{cut: cut, name: name, r: r, size: size, MaxBytes: 64<<20 + min(size, 1<<42)*maxRatio}
 	f.openBytes = f.MaxBytes
 	if err := f.superblock(); err != nil {
 		return nil, err

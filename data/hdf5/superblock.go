@@ -64,7 +64,7 @@ func (f *File) superblockFields() error {
 	switch {
 	case c.short:
 		return f.bad(0, "superblock ends after %d bytes", len(b))
-	case end != undef && end-base > uint64(f.size) && !f.anySum:
+	case end != undef && end-base > uint64(f.size) && !f.anySum && !f.cut:
 		return f.bad(0, "the superblock counts %d bytes, the file has %d", end-base, f.size)
 	}
 	return nil

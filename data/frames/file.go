@@ -1,0 +1,231 @@
+package frames
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// Settings are what a file itself may not say. The zero value is the default.
+type Settings struct {
+	Format  string // "hdf5", "imm", "rigaku", "npy" or "raw". Default: from the first bytes and the name
+	Dataset string // path of the frames within an HDF5 file. Default: where detectors put them, or the only stack of images
+
+	// Height and Width are the pixels of a frame. Raw files need them; for event lists of Rigaku's detectors, the default is 512 and
+	// 1024.
+	Height, Width int
+	Type          string // type of the numbers of a raw file, as NumPy names it. Default "<u2"
+	Offset        int64  // bytes before the first frame of a raw file
+}
+
+// File is an open movie. Its methods may be called by one goroutine at a time.
+type File struct {
+	Name          string
+	Format        string
+	Frames        int // number of whole frames
+	Height, Width int // pixels of a frame
+	Sparse        bool
+	// Lost says what is missing at the end of a file that was cut off, nil if nothing is.
+	Lost *FormatError
+
+	source source
+}
+
+// source reads frames of one format.
+type source interface {
+	dense(first int, dst []float32) error
+	events(first, n int, dst *Events) error
+	close() error
+}
+
+// Events are the pixels of some frames that are not 0.
+type Events struct {
+	Start []int     // where each frame begins in Pixel and Count, and the end of the last one
+	Pixel []uint32  // row * width + column, ascending in a frame
+	Count []float32 // intensity, not 0
+}
+
+// FormatError reports a file that is damaged, or of a kind that is not read.
+type FormatError struct {
+	File string
+	What string
+	Try  string
+	Err  error
+}
+
+// Error names the file, what is wrong and what to try.
+func (e *FormatError) Error() string {
+	return errtext.Join("frames", foreign.Text(e.File), e.What, errtext.Cause(e.Err), e.Try)
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func (f *File) bad(try, what string, args ...any) *FormatError {
+	return &FormatError{File: f.Name, What: fmt.Sprintf(what, args...), Try: try}
+}
+
+// openers are the formats, by name.
+var openers = map[string]func(f *File, in *os.File, size int64, s Settings) error{
+	"hdf5": openHDF5, "imm": openIMM, "rigaku": openRigaku, "npy": openNPY, "raw": openRaw,
+}
+
+// Open opens a movie and finds its frames; only heads are read.
+func Open(name string, s Settings) (*File, error) {
+	in, err := foreign.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Name: name}
+	if err := f.open(in, s); err != nil {
+		in.Close()
+		return nil, err
+	}
+	if f.Frames < 1 {
+		f.Close()
+		if f.Lost != nil {
+			return nil, f.Lost
+		}
+		return nil, f.bad("compare its size with that of others", "it has no frames")
+	}
+	return f, nil
+}
+
+func (f *File) open(in *os.File, s Settings) error {
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, 16)
+	n, err := in.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if f.Format = s.Format; f.Format == "" {
+		f.Format = guess(f.Name, head[:n], s)
+	}
+	open := openers[f.Format]
+	if open == nil {
+		names := []string{}
+		for k := range openers {
+			names = append(names, k)
+		}
+		slices.Sort(names)
+		what := fmt.Sprintf("the format %q is not known", f.Format)
+		if f.Format == "" {
+			what = fmt.Sprintf("neither the name nor the first bytes, %x, say what format it has", head[:min(n, 8)])
+		}
+		return f.bad(fmt.Sprintf("give one of the formats %s (raw also needs height, width and type)", strings.Join(names, ", ")), "%s", what)
+	}
+	if s.Height < 0 || s.Width < 0 || s.Offset < 0 || s.Height > 1<<20 || s.Width > 1<<20 {
+		return f.bad("", "frames of %d x %d pixels after %d bytes: want sizes from 1 to 2^20", s.Height, s.Width, s.Offset)
+	}
+	return open(f, in, info.Size(), s)
+}
+
+// guess returns the format of a file.
+func guess(name string, head []byte, s Settings) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); {
+	case strings.HasPrefix(string(head), "\x89HDF\r\n\x1a\n"):
+		return "hdf5"
+	case strings.HasPrefix(string(head), "\x93NUMPY"):
+		return "npy"
+	case ext == ".imm":
+		return "imm"
+	case ext == ".raw", s.Height > 0 && s.Width > 0 && s.Type != "":
+		return "raw"
+	case ext == ".bin", rigakuName.MatchString(ext):
+		return "rigaku"
+	case slices.Contains([]string{".h5", ".hdf", ".hdf5", ".nxs", ".cxi"}, ext):
+		return "hdf5"
+	}
+	return ""
+}
+
+// size sets the number of pixels of a frame, which must be sensible.
+func (f *File) size(height, width int) error {
+	if height < 1 || width < 1 || height > 1<<20 || width > 1<<20 || height*width > 1<<31 {
+		return f.bad("check the format", "its frames would have %d x %d pixels", height, width)
+	}
+	f.Height, f.Width = height, width
+	return nil
+}
+
+// inside checks a range of frames.
+func (f *File) inside(first, n int) error {
+	if first < 0 || n < 0 || first > f.Frames-n {
+		return f.bad("", "frames %d to %d were asked for, it has %d", first, first+n, f.Frames)
+	}
+	return nil
+}
+
+// Dense writes frames first, first+1, ... one after another to dst, each row-major (Height, Width), until dst is
+// full. Its length must be a multiple of the pixels of a frame.
+func (f *File) Dense(first int, dst []float32) error {
+	size := f.Height * f.Width
+	if len(dst)%size != 0 {
+		return f.bad("", "%d numbers are not a multiple of frames of %d x %d pixels", len(dst), f.Height, f.Width)
+	}
+	if err := f.inside(first, len(dst)/size); err != nil {
+		return err
+	}
+	return f.source.dense(first, dst)
+}
+
+// Events replaces the contents of dst by the events of n frames. It reads dense formats too, at the cost of
+// looking at all pixels.
+func (f *File) Events(first, n int, dst *Events) error {
+	if err := f.inside(first, n); err != nil {
+		return err
+	}
+	dst.reset()
+	return f.source.events(first, n, dst)
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.source.close() }
+
+func (e *Events) reset() {
+	e.Start, e.Pixel, e.Count = append(e.Start[:0], 0), e.Pixel[:0], e.Count[:0]
+}
+
+func (e *Events) end() { e.Start = append(e.Start, len(e.Pixel)) }
+
+// fromDense reads dense frames one at a time and keeps what is not 0.
+func fromDense(s source, pixels, first, n int, dst *Events) error {
+	frame := make([]float32, pixels)
+	for i := range n {
+		if err := s.dense(first+i, frame); err != nil {
+			return err
+		}
+		for p, v := range frame {
+			if v != 0 {
+				dst.Pixel, dst.Count = append(dst.Pixel, uint32(p)), append(dst.Count, v)
+			}
+		}
+		dst.end()
+	}
+	return nil
+}
+
+// toDense reads events and spreads them over frames.
+func toDense(s source, pixels, first int, dst []float32) error {
+	clear(dst)
+	var e Events
+	e.reset()
+	if err := s.events(first, len(dst)/pixels, &e); err != nil {
+		return err
+	}
+	for f := range e.Start[1:] {
+		for i := e.Start[f]; i < e.Start[f+1]; i++ {
+			dst[f*pixels+int(e.Pixel[i])] = e.Count[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package frames
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/parallel"
+)
+
+// usual are the places where detectors put their frames. The last element of some is a pattern, for data that are in several
+// datasets.
+var usual = []string{"/entry/data/data", "/entry/instrument/detector/data", "/entry/instrument/detector_1/data", "/exchange/data", "/entry/data", "/data", "/frames"}
+
+var numbered = regexp.MustCompile(`^data_[0-9]+$`)
+
+// stack is datasets of frames, one after another.
+type stack struct {
+	file   *hdf5.File
+	name   string
+	sets   []*hdf5.Dataset
+	first  []int   // number of the first frame of each
+	mark   float32 // what marks bad pixels; 0: nothing does
+	pixels int
+}
+
+func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
+	in.Close()
+	file, cut := hdf5.Open(f.Name)
+	if cut != nil {
+		var err error
+		if file, err = hdf5.OpenCut(f.Name); err != nil {
+			return cut
+		}
+	}
+	st := &stack{file: file, name: f.Name}
+	f.source = st
+	if err := st.find(f, s.Dataset); err != nil {
+		file.Close()
+		if cut != nil {
+			return cut
+		}
+		return err
+	}
+	shape := st.sets[0].Shape()
+	if err := f.size(shape[1], shape[2]); err != nil {
+		file.Close()
+		return err
+	}
+	st.pixels = f.Height * f.Width
+	switch t := st.sets[0].Type(); {
+	case t.Class == hdf5.Int && !t.Signed && t.Size == 2:
+		st.mark = 1<<16 - 1
+	case t.Class == hdf5.Int && !t.Signed && t.Size == 4:
+		st.mark = 1<<32 - 1
+	}
+	for _, d := range st.sets {
+		st.first = append(st.first, f.Frames)
+		f.Frames += d.Shape()[0]
+	}
+	if st.whole(f); f.Lost == nil && cut != nil {
+		f.Lost = f.bad("", "all frames are there, but the file is cut off")
+		f.Lost.Err = cut
+	}
+	return nil
+}
+
+// whole takes off the frames at the end that cannot be read, as of a file that was cut off.
+func (st *stack) whole(f *File) {
+	frame := make([]float32, st.pixels)
+	if f.Frames == 0 || st.read(f.Frames-1, frame) == nil {
+		return
+	}
+	all := f.Frames
+	f.Frames = sort.Search(all-1, func(i int) bool { return st.read(i, frame) != nil })
+	if f.Frames < all-1 && st.read(f.Frames+(all-1-f.Frames)/2, frame) == nil { // not only the end: reading tells where
+		f.Frames = all
+		return
+	}
+	f.Lost = f.bad("copy it again if the original is whole", "only %d of its %d frames can be read", f.Frames, all)
+	f.Lost.Err = st.read(f.Frames, frame)
+}
+
+// find opens the datasets of frames.
+func (st *stack) find(f *File, path string) error {
+	if path == "" {
+		path = st.place()
+	}
+	if path == "" {
+		return st.only(f)
+	}
+	names := []string{path}
+	if keys, err := st.file.Keys(path); err == nil { // a group
+		names = nil
+		for _, k := range keys {
+			if numbered.MatchString(k) {
+				names = append(names, strings.TrimSuffix(path, "/")+"/"+k)
+			}
+		}
+		slices.Sort(names)
+	}
+	for _, name := range names {
+		d, err := st.file.Dataset(name)
+		if err != nil {
+			return err
+		}
+		if !isStack(d) {
+			return f.bad("name the dataset of the frames", "%s is %s %v, not frames of numbers (frame, row, column)", name, d.Type(), d.Shape())
+		}
+		if len(st.sets) > 0 && !slices.Equal(d.Shape()[1:], st.sets[0].Shape()[1:]) {
+			return f.bad("name one of them", "%s has frames of %v pixels, those before it %v", name, d.Shape()[1:], st.sets[0].Shape()[1:])
+		}
+		st.sets = append(st.sets, d)
+	}
+	if len(st.sets) == 0 {
+		return f.bad("name the dataset of the frames", "the group %s has no frames", path)
+	}
+	return nil
+}
+
+func isStack(d *hdf5.Dataset) bool {
+	c := d.Type().Class
+	return len(d.Shape()) == 3 && (c == hdf5.Int || c == hdf5.Float) && d.Shape()[1] > 0 && d.Shape()[2] > 0
+}
+
+// place returns the usual place that the file has.
+func (st *stack) place() string {
+	for _, p := range usual {
+		if d, err := st.file.Dataset(p); err == nil && isStack(d) {
+			return p
+		}
+		keys, err := st.file.Keys(p)
+		if err == nil && slices.ContainsFunc(keys, numbered.MatchString) {
+			return p
+		}
+	}
+	return ""
+}
+
+// only takes the only stack of images in the file.
+func (st *stack) only(f *File) error {
+	var names []string
+	err := st.file.Walk(func(path string, isGroup bool) error {
+		if isGroup {
+			return nil
+		}
+		if d, err := st.file.Dataset(path); err == nil && isStack(d) && d.Shape()[0] > 1 {
+			names = append(names, path)
+			st.sets = append(st.sets, d)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch len(names) {
+	case 1:
+		return nil
+	case 0:
+		return f.bad("check the file, or name the dataset", "it has no array of three axes (frame, row, column); frames are looked for at %s", strings.Join(usual, ", "))
+	}
+	return f.bad("name the dataset", "it has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
+}
+
+// dense reads frames, several at a time by goroutines of their own, since unpacking takes longer than reading.
+func (st *stack) dense(first int, dst []float32) error {
+	n := len(dst) / st.pixels
+	each := 1
+	if n > 0 {
+		if c := st.sets[0].Chunks(); c != nil {
+			each = max(c[0], 1)
+		}
+		each = max(each, min(n, (1<<20)/st.pixels/4))
+	}
+	pieces := (n + each - 1) / each
+	threads := max(min(pieces, runtime.GOMAXPROCS(0)), 1)
+	errs := make([]error, threads)
+	parallel.Do(threads, pieces, func(who, i int) {
+		from, to := i*each, min((i+1)*each, n)
+		if err := st.read(first+from, dst[from*st.pixels:to*st.pixels]); err != nil && errs[who] == nil {
+			errs[who] = err
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	if st.mark != 0 {
+		for i, v := range dst {
+			if v == st.mark {
+				dst[i] = nan
+			}
+		}
+	}
+	return nil
+}
+
+// read reads frames from one dataset after another.
+func (st *stack) read(first int, dst []float32) error {
+	for len(dst) > 0 {
+		k := sort.SearchInts(st.first, first+1) - 1
+		shape := st.sets[k].Shape()
+		n := min(len(dst)/st.pixels, st.first[k]+shape[0]-first)
+		if err := st.sets[k].Slab([]int{first - st.first[k], 0, 0}, []int{n, shape[1], shape[2]}).Float32sTo(dst[:n*st.pixels]); err != nil {
+			return &FormatError{File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
+		}
+		dst, first = dst[n*st.pixels:], first+n
+	}
+	return nil
+}
+
+func (st *stack) events(first, n int, dst *Events) error {
+	const block = 16
+	frames := make([]float32, min(n, block)*st.pixels)
+	for at := 0; at < n; at += block {
+		some := frames[:min(n-at, block)*st.pixels]
+		if err := st.dense(first+at, some); err != nil {
+			return err
+		}
+		for f := 0; f < len(some); f += st.pixels {
+			for p, v := range some[f : f+st.pixels] {
+				if v != 0 {
+					dst.Pixel, dst.Count = append(dst.Pixel, uint32(p)), append(dst.Count, v)
+				}
+			}
+			dst.end()
+		}
+	}
+	return nil
+}
+
+func (st *stack) close() error { return st.file.Close() }

@@ -1,0 +1,85 @@
+package frames
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// numberType reads numbers of one type. Where whole is not 0, the type is an unsigned one of which that largest number marks bad
+// pixels.
+type numberType struct {
+	size  int
+	read  func(dst []float32, b []byte, o binary.ByteOrder)
+	whole uint64
+}
+
+// nan is what bad pixels are.
+var nan = float32(math.NaN())
+
+var numberTypes = map[string]numberType{
+	"u1": {1, func(dst []float32, b []byte, _ binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = float32(b[i])
+		}
+	}, 0}, // 255 is a count that detectors of one byte reach
+	"i1": {1, func(dst []float32, b []byte, _ binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = float32(int8(b[i]))
+		}
+	}, 0},
+	"u2": {2, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = marked(uint64(o.Uint16(b[2*i:])), math.MaxUint16)
+		}
+	}, math.MaxUint16},
+	"i2": {2, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = float32(int16(o.Uint16(b[2*i:])))
+		}
+	}, 0},
+	"u4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = marked(uint64(o.Uint32(b[4*i:])), math.MaxUint32)
+		}
+	}, math.MaxUint32},
+	"i4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = float32(int32(o.Uint32(b[4*i:])))
+		}
+	}, 0},
+	"f4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = math.Float32frombits(o.Uint32(b[4*i:]))
+		}
+	}, 0},
+	"f8": {8, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = float32(math.Float64frombits(o.Uint64(b[8*i:])))
+		}
+	}, 0},
+}
+
+func marked(v, mark uint64) float32 {
+	if v == mark {
+		return nan
+	}
+	return float32(v)
+}
+
+// numberNamed returns the type that NumPy calls descr, and its byte order.
+func (f *File) numberNamed(descr string) (numberType, binary.ByteOrder, error) {
+	order, code := binary.ByteOrder(binary.LittleEndian), descr
+	if len(descr) > 1 {
+		switch descr[0] {
+		case '>':
+			order, code = binary.BigEndian, descr[1:]
+		case '<', '|', '=':
+			code = descr[1:]
+		}
+	}
+	t, ok := numberTypes[code]
+	if !ok {
+		return t, nil, f.bad("give one of u1, u2, u4, i1, i2, i4, f4, f8, with < or > before it for the order of bytes", "numbers of type %.20q are not read", descr)
+	}
+	return t, order, nil
+}
