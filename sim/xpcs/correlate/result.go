@@ -34,7 +34,7 @@ func (r *Result) prepare(maps *Maps, s Settings) {
 	r.G2, r.Err = empty(len(r.Delay), len(r.Bins)), empty(len(r.Delay), len(r.Bins))
 	r.SAXS = empty(1, static)[0]
 	for k := 1; k <= s.Parts; k++ {
-		if n := r.Frames * k / s.Parts; n >= 2 {
+		if n := k * (r.Frames / s.Parts); n >= 2 {
 			r.Parts = append(r.Parts, Part{n, empty(len(r.Delay), len(r.Bins)), empty(len(r.Delay), len(r.Bins))})
 			r.SAXSParts = append(r.SAXSParts, empty(1, static)[0])
 		}

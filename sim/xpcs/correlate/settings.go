@@ -13,7 +13,7 @@ type Settings struct {
 	// Normalize divides every frame by its mean over the pixels of static bins first, so that the
 	// intensity of the source does not matter.
 	Normalize bool
-	// Parts is the number of cumulative results, at 1/Parts, 2/Parts ... of the frames, which show whether g2 depends on
+	// Parts is the number of cumulative results, of the first n, 2 n ... frames with n = frames/Parts rounded down, which show whether g2 depends on
 	// the duration. Default 0: none.
 	Parts int
 	// Covariance asks for the covariance of the points of each g2.

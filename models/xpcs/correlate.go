@@ -1,0 +1,237 @@
+package xpcs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
+)
+
+// Job is a correlation of one movie. Frames, Map and FrameTime are needed, and one of Multitau and
+// Twotime.
+type Job struct {
+	Frames    *frames.File
+	Map       *nexus.QMap // with its Maps
+	FrameTime float64     // time from the begin of a frame to that of the next in s
+	CountTime float64     // exposure time of a frame in s. Default 0: unknown
+	Start     string      // when the measurement began, kept as a note
+
+	Multitau, Twotime bool
+	Pixels            bool // whether to keep the correlation of every pixel, so that other q maps can be used later
+	Settings          correlate.Settings
+	Gate              correlate.Gate
+
+	// Progress, unless nil, is told how many frames of how many have been read, repeated readings included, and
+	// which correlation is at work.
+	Progress func(what string, done, all int)
+}
+
+// Done says what a Job has done.
+type Done struct {
+	Result   *nexus.Result // what the file holds, without maps and pixels
+	Frames   int           // frames correlated, after selection
+	Replaced []correlate.Replacement
+	Empty    int // frames without any count in bins
+	Lost     error
+}
+
+// segments is the number of blocks along the diagonal of a two-time map whose g2 result files hold.
+const segments = 5
+
+func (j Job) check() error {
+	switch {
+	case j.Frames == nil || j.Map == nil || j.Map.Maps == nil:
+		return errors.New("xpcs: a correlation needs frames and a q map with its images")
+	case !j.Multitau && !j.Twotime:
+		return errors.New("xpcs: nothing is asked for: set Multitau, Twotime or both")
+	case !(j.FrameTime > 0) || math.IsInf(j.FrameTime, 0):
+		return fmt.Errorf("xpcs: the time between frames is %g s: want a positive number; the file does not say, so give it", j.FrameTime)
+	}
+	return nil
+}
+
+// Correlate correlates a movie and writes the result file out. A frame that is no good is replaced, and Done says
+// which and why.
+func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	m := j.Map.Maps
+	maps := correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}
+	movie, err := Movie(j.Frames).Mend(maps, j.Gate)
+	if err != nil {
+		return nil, err
+	}
+	w, err := nexus.Create(out)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Discard()
+	done := &Done{Result: j.result()}
+	if j.Frames.Lost != nil {
+		done.Lost = j.Frames.Lost
+	}
+	if j.Multitau {
+		if err := j.multitau(ctx, movie.Movie, maps, w, done); err != nil {
+			return nil, err
+		}
+	}
+	if j.Twotime {
+		if err := j.twotime(ctx, movie.Movie, maps, w, done); err != nil {
+			return nil, err
+		}
+	}
+	done.Replaced = movie.Replaced()
+	if n := len(done.Replaced); n > 0 {
+		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie were no good and were replaced", n, movie.Frames)
+	}
+	return done, w.Close(done.Result)
+}
+
+func (j Job) result() *nexus.Result {
+	count := j.CountTime
+	if !(count > 0) {
+		count = math.NaN()
+	}
+	q := *j.Map
+	return &nexus.Result{
+		Flavour: nexus.Nexus, Start: j.Start, FrameTime: j.FrameTime, CountTime: count,
+		Energy: q.Energy, PixelX: q.PixelSize, PixelY: q.PixelSize, QMap: &q,
+		Attrs: map[string]string{"program": "euryale", "frames": j.Frames.Name},
+	}
+}
+
+func (j Job) settings(what string) correlate.Settings {
+	s := j.Settings
+	if j.Progress != nil {
+		s.Progress = func(done, all int) { j.Progress(what, done, all) }
+	}
+	return s
+}
+
+func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate.Maps, w *nexus.Writer, done *Done) error {
+	s := j.settings("multi-tau")
+	s.Covariance = true
+	if j.Pixels {
+		part, err := movie.Select(s.Selection)
+		if err != nil {
+			return err
+		}
+		if s.PerLevel <= 0 {
+			s.PerLevel = 4
+		}
+		delays := len(correlate.Delays(part.Frames, s.PerLevel))
+		s.PerPixel = func(_ int, products, earlier, later []float64) error {
+			return w.AddPixels(delays, maps.Height, maps.Width, products, later, earlier)
+		}
+		s.MaxBytes = math.MaxInt64 / 4 // the pixels of a delay are wanted together
+	}
+	r, err := correlate.Multitau(ctx, movie, maps, s)
+	if err != nil {
+		return err
+	}
+	res := done.Result
+	done.Frames, done.Empty = r.Frames, r.Empty
+	res.Multitau = &nexus.Multitau{
+		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew, Pixels: r.Pixels,
+		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
+	}
+	for i, skew := range r.Skew {
+		if skew == nil { // not known; no correction
+			res.Multitau.Skew[i] = make([]float64, len(r.Delay))
+		}
+	}
+	for _, d := range r.Delay {
+		res.Multitau.Delay = append(res.Multitau.Delay, float64(d.Frames))
+	}
+	for _, p := range r.Parts {
+		res.Multitau.Partial = append(res.Multitau.Partial, matrix(p.G2))
+		res.Multitau.PartialErr = append(res.Multitau.PartialErr, matrix(p.Err))
+		res.Multitau.PartialFrames = append(res.Multitau.PartialFrames, float64(p.Frames))
+	}
+	res.SAXS = filled(r.SAXS)
+	if len(r.SAXSParts) > 0 {
+		res.Segments = matrix(each(r.SAXSParts, filled))
+	}
+	res.Image = &nexus.Matrix{Rows: maps.Height, Cols: maps.Width, Data: r.Image}
+	res.Trace = &nexus.Trace{Mean: r.Trace}
+	for i := range r.Trace {
+		res.Trace.Frame = append(res.Trace.Frame, float64(s.First+i*s.Span()))
+	}
+	return nil
+}
+
+func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.Maps, w *nexus.Writer, done *Done) error {
+	s := j.settings("two-time")
+	t := &nexus.Twotime{Stride: max(s.Stride, 1), Average: max(s.Average, 1), Smooth: "sqmap"}
+	if s.Smooth == "dynamic" {
+		t.Smooth = "dqmap"
+	}
+	var full [][]float64
+	var blocks [][][]float64
+	err := correlate.Twotime(ctx, movie, maps, s, func(m *correlate.Map) error {
+		t.Bins = append(t.Bins, m.Bin)
+		full = append(full, slices.Clone(m.Diagonals()))
+		if m.Frames >= 2*segments {
+			blocks = append(blocks, m.Blocks(segments))
+		}
+		done.Frames = m.Frames
+		return w.AddMap(m.Half(), m.Frames)
+	})
+	if err != nil {
+		return err
+	}
+	t.G2 = columns(full)
+	step := j.FrameTime * float64(s.Span())
+	for i := range t.G2.Rows {
+		t.Delay = append(t.Delay, float64(i)*step)
+	}
+	for k := range segments {
+		var of [][]float64
+		for _, b := range blocks {
+			of = append(of, b[k])
+		}
+		if len(of) > 0 {
+			t.Partial = append(t.Partial, columns(of))
+		}
+	}
+	done.Result.Twotime = t
+	return nil
+}
+
+func matrix(rows [][]float64) *nexus.Matrix {
+	m := nexus.NewMatrix(len(rows), len(rows[0]))
+	for i, row := range rows {
+		copy(m.Row(i), row)
+	}
+	return m
+}
+
+// columns returns the matrix that has the given columns.
+func columns(cols [][]float64) *nexus.Matrix {
+	m := nexus.NewMatrix(len(cols[0]), len(cols))
+	for j, c := range cols {
+		for i, v := range c {
+			m.Set(i, j, v)
+		}
+	}
+	return m
+}
+
+// filled leaves out the bins without pixels.
+func filled(v []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(v), math.IsNaN)
+}
+
+func each(rows [][]float64, f func([]float64) []float64) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, r := range rows {
+		out[i] = f(r)
+	}
+	return out
+}

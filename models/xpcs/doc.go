@@ -1,0 +1,18 @@
+// Package xpcs takes X-ray photon correlation spectroscopy from the frames of a detector to result files.
+//
+// A [Setup] is a geometry with a mask and bins; its Map is what q-map files hold. [Correlate] reads frames once and writes g2, the
+// two-time correlation or both in the layout of beamline 8-ID, with errors and the covariance of the points, which the fits of package
+// g2 use.
+//
+//	setup := xpcs.Setup{Geometry: geometry, Dynamic: [2]int{36, 1}, Static: [2]int{360, 1}}
+//	q, err := setup.Map(mask)
+//	if err != nil { ... }
+//	movie, err := frames.Open("A003_00001.h5", frames.Settings{})
+//	if err != nil { ... }
+//	defer movie.Close()
+//	done, err := xpcs.Correlate(ctx, xpcs.Job{Frames: movie, Map: q, FrameTime: 0.02, Multitau: true}, "A003_results.hdf")
+//	if err != nil { ... }
+//	fmt.Println(done.Frames, done.Replaced) // frames correlated, and those that were no good
+//
+// Lengths are in m, times in s, energies in keV, q in 1/angstrom and azimuths in degrees.
+package xpcs

@@ -1,0 +1,15 @@
+package xpcs
+
+import (
+	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
+)
+
+// Movie returns the frames of a file in the form that correlators read.
+func Movie(f *frames.File) correlate.Movie {
+	m := correlate.Movie{Frames: f.Frames, Height: f.Height, Width: f.Width, Dense: f.Dense}
+	if f.Sparse {
+		m.Sparse = func(first, n int, dst *correlate.Events) error { return f.Events(first, n, (*frames.Events)(dst)) }
+	}
+	return m
+}

@@ -1,0 +1,131 @@
+package xpcs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/sim/xpcs"
+	"github.com/euryale-dev/euryale/sim/xpcs/partition"
+)
+
+// Setup says how a q map is made. Geometry is needed.
+type Setup struct {
+	Geometry xpcs.Geometry
+
+	// First and Second name the channels of the geometry that are divided into bins. Default "q" and "phi", in reflection "qr" and "qz" are
+	// usual.
+	First, Second string
+	Dynamic       [2]int // numbers of bins for correlations. Default 36 and 1
+	Static        [2]int // numbers of bins for intensities, rounded up to multiples of Dynamic. Default 360 and 1
+	Log           bool   // whether q is divided equally in its logarithm
+	Offset        float64
+	Fold          int // see partition.Axis
+
+	Source string // file that the map is made for; kept as a note
+}
+
+// Map divides the pixels that mask keeps (row-major, true for those kept; nil keeps all) into bins. The error lists what is missing
+// in the geometry.
+func (s Setup) Map(mask []bool) (*nexus.QMap, error) {
+	p, err := s.Partition(mask)
+	if err != nil {
+		return nil, err
+	}
+	return s.File(p)
+}
+
+// Partition divides the pixels as Map does.
+func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
+	g := s.Geometry
+	if s.First == "" {
+		s.First = "q"
+	}
+	if s.Second == "" {
+		s.Second = "phi"
+	}
+	if mask == nil {
+		mask = slices.Repeat([]bool{true}, max(g.Height*g.Width, 0))
+	}
+	if len(mask) != g.Height*g.Width {
+		return nil, fmt.Errorf("xpcs: the mask has %d pixels, the detector %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
+	}
+	m, err := g.QMap(s.First, s.Second)
+	if err != nil {
+		return nil, err
+	}
+	axes := [2]partition.Axis{{Name: s.First}, {Name: s.Second}}
+	for i := range axes {
+		a := &axes[i]
+		if a.Values, err = m.Channel(a.Name); err != nil {
+			return nil, err
+		}
+		switch a.Unit = g.Unit(a.Name); a.Name {
+		case "q":
+			a.Log = s.Log
+		case "phi":
+			a.Offset, a.Fold = s.Offset, s.Fold
+		}
+	}
+	return partition.New(axes[0], axes[1], mask, partition.Settings{Dynamic: s.Dynamic, Static: s.Static})
+}
+
+// File returns a partition in the form of q-map files, with the geometry of the setup and its hash.
+func (s Setup) File(p *partition.Partition) (*nexus.QMap, error) {
+	g := s.Geometry
+	q := &nexus.QMap{
+		Names: p.Names[:], Units: p.Units[:], Source: s.Source,
+		Dynamic: cells(p.Dynamic), Static: cells(p.Static),
+		BeamX: g.CenterCol, BeamY: g.CenterRow, Distance: g.Distance, PixelSize: g.PixelSize, Energy: g.Energy,
+		Maps: &nexus.Maps{Height: g.Height, Width: g.Width, Mask: p.Mask, Dynamic: p.Dynamic.Of, Static: p.Static.Of},
+	}
+	var err error
+	q.Hash, err = hash(q)
+	return q, err
+}
+
+func cells(c *partition.Cells) nexus.Partition {
+	return nexus.Partition{Axis0: c.Centers[0], Axis1: c.Centers[1], Cells: c.Cell}
+}
+
+// hash returns the hash of all that a q-map file holds.
+func hash(q *nexus.QMap) (string, error) {
+	blemish := q.Maps.Blemish
+	if blemish == nil {
+		blemish = slices.Repeat([]bool{true}, len(q.Maps.Mask))
+	}
+	fields := []partition.Field{
+		{Key: "mask", Value: q.Maps.Mask}, {Key: "blemish", Value: blemish},
+		{Key: "map_names", Value: q.Names}, {Key: "map_units", Value: q.Units}, {Key: "source_file", Value: q.Source},
+		{Key: "beam_center_x", Value: q.BeamX}, {Key: "beam_center_y", Value: q.BeamY},
+		{Key: "pixel_size", Value: q.PixelSize}, {Key: "detector_distance", Value: q.Distance}, {Key: "energy", Value: q.Energy},
+	}
+	for _, part := range []struct {
+		prefix string
+		of     []int32
+		p      nexus.Partition
+	}{{"dynamic_", q.Maps.Dynamic, q.Dynamic}, {"static_", q.Maps.Static, q.Static}} {
+		fields = append(fields,
+			partition.Field{Key: part.prefix + "roi_map", Value: part.of},
+			partition.Field{Key: part.prefix + "index_mapping", Value: part.p.Cells},
+			partition.Field{Key: part.prefix + "num_pts", Value: partition.List{len(part.p.Axis0), len(part.p.Axis1)}},
+			partition.Field{Key: part.prefix + "v_list_dim0", Value: part.p.Axis0},
+			partition.Field{Key: part.prefix + "v_list_dim1", Value: part.p.Axis1})
+	}
+	return partition.Hash(fields)
+}
+
+// Geometry returns the geometry that a q map was made with, for a detector in transmission.
+func Geometry(q *nexus.QMap) (xpcs.Geometry, error) {
+	g := xpcs.Geometry{CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}
+	if q.Maps != nil {
+		g.Height, g.Width = q.Maps.Height, q.Maps.Width
+	}
+	for _, v := range []float64{g.PixelSize, g.Distance, g.Energy} {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return g, fmt.Errorf("xpcs: the q map has pixel size %g m, distance %g m and energy %g keV: want positive ones", g.PixelSize, g.Distance, g.Energy)
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,179 @@
+package correlate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Gate says which frames are no good. Those with pixels in bins that are no finite numbers never are.
+type Gate struct {
+	Skip []int   // frames, from 0
+	Low  float64 // smallest mean counts per pixel in bins. Default 0
+	High float64 // largest one. Default 0: any
+}
+
+// Replacement is a frame that was replaced by another one.
+type Replacement struct {
+	Frame, By int
+	Why       string
+}
+
+// Mended is a movie whose bad frames are replaced.
+type Mended struct {
+	Movie
+	gate  Gate
+	maps  Maps
+	valid []int
+	bad   map[int]Replacement
+	one   Events
+}
+
+// Mend returns a movie in which frames that are no good are replaced by frames about half the movie away, so that delays stay what they
+// are. With a fraction f of frames replaced, g2 - 1 is too small by a factor of about 1 - 2 f where the sample forgets
+// itself within half the movie.
+func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := maps.check(m); err != nil {
+		return nil, err
+	}
+	if math.IsNaN(g.Low) || math.IsNaN(g.High) || g.High < 0 || g.High > 0 && g.High <= g.Low {
+		return nil, fmt.Errorf("correlate: frames are good with means from %g to %g counts per pixel: want the second above the first, or 0", g.Low, g.High)
+	}
+	d := &Mended{Movie: m, gate: g, maps: maps, bad: map[int]Replacement{}}
+	for i, s := range maps.Static {
+		if s > 0 {
+			d.valid = append(d.valid, i)
+		}
+	}
+	if m.Dense != nil {
+		d.Movie.Dense = func(first int, dst []float32) error { return d.dense(m, first, dst) }
+	}
+	if m.Sparse != nil {
+		d.Movie.Sparse = func(first, n int, dst *Events) error { return d.sparse(m, first, n, dst) }
+	}
+	return d, nil
+}
+
+// Replaced lists what was replaced so far, in the order of frames.
+func (d *Mended) Replaced() []Replacement {
+	var all []Replacement
+	for _, r := range d.bad {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Replacement) int { return a.Frame - b.Frame })
+	return all
+}
+
+// why says what is wrong with a frame whose pixels in bins have a sum, or returns "".
+func (d *Mended) why(frame int, sum float64) string {
+	mean := sum / float64(len(d.valid))
+	switch {
+	case slices.Contains(d.gate.Skip, frame):
+		return "asked for"
+	case math.IsNaN(mean) || math.IsInf(mean, 0):
+		return "pixels in bins are no finite numbers"
+	case mean < d.gate.Low:
+		return fmt.Sprintf("its mean is %.3g counts per pixel, below %g", mean, d.gate.Low)
+	case d.gate.High > 0 && mean > d.gate.High:
+		return fmt.Sprintf("its mean is %.3g counts per pixel, above %g", mean, d.gate.High)
+	}
+	return ""
+}
+
+func (d *Mended) sumOf(frame []float32) (sum float64) {
+	for _, p := range d.valid {
+		sum += float64(frame[p])
+	}
+	return sum
+}
+
+func (d *Mended) sumOfEvents(e *Events, f int) (sum float64) {
+	for i := e.Start[f]; i < e.Start[f+1]; i++ {
+		if p := int(e.Pixel[i]); p < len(d.maps.Static) && d.maps.Static[p] > 0 {
+			sum += float64(e.Count[i])
+		}
+	}
+	return sum
+}
+
+// tries bounds how many frames are looked at to replace one.
+const tries = 64
+
+// other finds a good frame about half the movie away; sum reads one and returns the sum of its pixels in bins.
+func (d *Mended) other(frame int, why string, sum func(other int) (float64, error)) error {
+	if r, ok := d.bad[frame]; ok {
+		_, err := sum(r.By)
+		return err
+	}
+	for k := range min(tries, d.Frames-1) {
+		by := (frame + d.Frames/2 + 37*k) % d.Frames
+		if by == frame {
+			continue
+		}
+		s, err := sum(by)
+		if err != nil {
+			return err
+		}
+		if d.why(by, s) == "" {
+			d.bad[frame] = Replacement{frame, by, why}
+			return nil
+		}
+	}
+	return fmt.Errorf("correlate: frame %d is no good (%s), nor are the %d frames that could replace it: mask the pixels that are wrong, or change what counts as good", frame, why, min(tries, d.Frames-1))
+}
+
+func (d *Mended) dense(m Movie, first int, dst []float32) error {
+	if err := m.Dense(first, dst); err != nil {
+		return err
+	}
+	size := m.Height * m.Width
+	for f := 0; f < len(dst)/size; f++ {
+		frame := dst[f*size:][:size]
+		why := d.why(first+f, d.sumOf(frame))
+		if why == "" {
+			continue
+		}
+		err := d.other(first+f, why, func(by int) (float64, error) {
+			err := m.Dense(by, frame)
+			return d.sumOf(frame), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Mended) sparse(m Movie, first, n int, dst *Events) error {
+	if err := m.Sparse(first, n, dst); err != nil {
+		return err
+	}
+	if err := dst.check(n, m.Height*m.Width, first); err != nil {
+		return err
+	}
+	for f := range n {
+		why := d.why(first+f, d.sumOfEvents(dst, f))
+		if why == "" {
+			continue
+		}
+		err := d.other(first+f, why, func(by int) (float64, error) {
+			if err := m.Sparse(by, 1, &d.one); err != nil {
+				return 0, err
+			}
+			return d.sumOfEvents(&d.one, 0), d.one.check(1, m.Height*m.Width, by)
+		})
+		if err != nil {
+			return err
+		}
+		from, to := dst.Start[f], dst.Start[f+1]
+		dst.Pixel = slices.Replace(dst.Pixel, from, to, d.one.Pixel...)
+		dst.Count = slices.Replace(dst.Count, from, to, d.one.Count...)
+		for i := f + 1; i < len(dst.Start); i++ {
+			dst.Start[i] += len(d.one.Pixel) - (to - from)
+		}
+	}
+	return nil
+}
