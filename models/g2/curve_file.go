@@ -13,7 +13,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// OpenCurves reads the bins of a result file in the APS 8-ID layout (HDF5), or of a table
+// OpenCurves reads the bins of a result file in the APS 8-ID layout (HDF5), with the covariance of
+// their points where Euryale has correlated the frames, or of a table
 // (CSV) with the columns tau, g2 and, if known, g2_err and bin.
 func OpenCurves(path string) ([]Curve, error) {
 	hdf, err := isHDF5(path)
@@ -73,6 +74,15 @@ func resultCurves(path string) ([]Curve, error) {
 	for b := 1; b <= r.Bins(); b++ {
 		y, sd := r.Multitau.Bin(b)
 		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: sd}
+		if m := r.Multitau; m.Cov != nil {
+			c.Cov = m.Cov[b-1]
+			if m.Skew != nil {
+				c.Skew = m.Skew[b-1]
+			}
+			if m.Pixels != nil {
+				c.Samples = m.Pixels[b-1]
+			}
+		}
 		if r.QMap != nil {
 			c.Q, c.Phi = r.QMap.Q(b), r.QMap.Phi(b)
 			if name, unit := r.QMap.Axis(0); name != "q" {

@@ -150,7 +150,7 @@ func TestPartsAreShorterMovies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, part := range whole.Parts {
-			if part.Frames != 330*(i+1)/4 {
+			if part.Frames != (i+1)*(330/4) {
 				t.Errorf("part %d has %d frames", i, part.Frames)
 			}
 			short, err := Multitau(context.Background(), FromArray(data, part.Frames, 10, 12), maps, Settings{levels: levels})
