@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/sim/xpcs/speckle"
+)
+
+const movieSide = 40
+
+// speckles returns frames whose relaxation rate is proportional to q squared.
+func speckles(t *testing.T, frames int, seed uint64) []float32 {
+	t.Helper()
+	n := movieSide * movieSide
+	s := speckle.Sample{Height: movieSide, Width: movieSide, Tau: make([]float64, n), Mean: make([]float64, n), FrameTime: 0.01, Seed: seed}
+	for i := range n {
+		r2 := math.Pow(float64(i/movieSide)-19.5, 2) + math.Pow(float64(i%movieSide)-19.5, 2)
+		s.Tau[i], s.Mean[i] = 30/(r2+10), 2
+	}
+	m, err := speckle.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]float32, frames*n)
+	m.Frames(all)
+	return all
+}
+
+func writeMovie(t *testing.T, name string, all []float32) {
+	t.Helper()
+	w, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Discard()
+	w.Write("/entry/data/data", all, hdf5.Layout{Shape: []int{len(all) / movieSide / movieSide, movieSide, movieSide}, Gzip: 1})
+	w.Write("/entry/instrument/detector_1/frame_time", 0.01, hdf5.Layout{})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const qmapLine = "qmap q.hdf --shape 40x40 --beam-x 19.5 --beam-y 19.5 --pixel-size 75um --distance 5 --energy 10 --dynamic 4x1 --static 12x1"
+
+// From frames to relaxation times that are right, by commands alone.
+func TestFromFramesToFits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeMovie(t, "a.h5", speckles(t, 600, 1))
+	for _, line := range []string{qmapLine, "correlate a.h5 --qmap q.hdf --correlation both --parts 2 --save-pixels --out res"} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code != 0 {
+			t.Fatalf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+	r, err := nexus.Open("res/a_results.hdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Multitau == nil || r.Twotime == nil || len(r.Multitau.Cov) != 4 || len(r.Multitau.Partial) != 2 || len(r.Twotime.Bins) != 4 {
+		t.Errorf("%+v", r)
+	}
+	if g, _, _, err := r.ReadUnnormalized(3); err != nil || g.Rows != movieSide {
+		t.Error(err)
+	}
+	code, stdout, stderr := do(t, "fit", "g2", "res/a_results.hdf", "--json")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	var doc struct {
+		Bins []struct {
+			Q, Phi float64
+			X, SD  map[string]float64
+			Check  struct{ OK bool } `json:"model_check"`
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || len(doc.Bins) != 4 {
+		t.Fatal(err, stdout)
+	}
+	for i, b := range doc.Bins[1:] { // within the first bin the relaxation time changes too much for one exponential
+		pixels := b.Q / (2 * math.Pi / 1.239841984) * 5 / 75e-6 // q is k theta
+		want := 30 / (pixels*pixels + 10)
+		if got := b.X["tau"]; math.Abs(got/want-1) > 0.15 {
+			t.Errorf("bin %d at %g pixels: tau is %g +- %g s, want about %g", i+2, pixels, got, b.SD["tau"], want)
+		}
+	}
+}
+
+func TestCorrelateFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	all := speckles(t, 120, 2)
+	writeMovie(t, "a.h5", all)
+	all[50*movieSide*movieSide+7] = float32(math.NaN())
+	writeMovie(t, "nan.h5", all)
+	os.WriteFile("bad.h5", []byte("nothing"), 0o644)
+	if code, _, stderr := do(t, strings.Fields(qmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	var doc correlateDoc
+	code, stdout, stderr := do(t, strings.Fields("correlate bad.h5 a.h5 nan.h5 --qmap q.hdf --out res --json")...)
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitData {
+		t.Fatal(code, err, stderr)
+	}
+	if len(doc.Files) != 3 || doc.Files[0].Status != "failed" || doc.Files[1].Status != "written" || doc.Files[2].Replaced != 1 || !strings.Contains(doc.Files[2].Notes[0], "frame 50") {
+		t.Errorf("%+v", doc)
+	}
+	before, _ := os.ReadFile("res/a_results.hdf")
+	if code, stdout, _ = do(t, strings.Fields("correlate a.h5 --qmap q.hdf --out res --begin 10")...); code != 0 || !strings.Contains(stdout, "exists") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	if again, _ := os.ReadFile("res/a_results.hdf"); string(again) != string(before) {
+		t.Error("an existing result has changed")
+	}
+	for line, want := range map[string]string{
+		"correlate a.h5": "name a q map", "correlate --qmap q.hdf": "name files of frames", "correlate a.h5 --qmap q.hdf --correlation three": "multitau, twotime, both",
+		"correlate a.h5 --qmap q.hdf --overwrite --begin 200": "frames 200", "correlate a.h5 --qmap q.hdf --bins 0": "from 1 on", "correlate a.h5 --qmap none.hdf": "none.hdf",
+		"correlate a.h5 --qmap q.hdf --low 9 --out new": "no good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without folders",
+		"qmap q.hdf --shape 4x4": "--beam-x, --beam-y, --pixel-size, --distance, --energy", "qmap x.hdf --from q.hdf --pixel-size 75ft": "75ft", "qmap x.hdf --from q.hdf --axes q,chi": `"chi"`,
+		"qmap q.hdf --from q.hdf": "--overwrite", "qmap x.hdf --from q.hdf --dynamic 0x3": "--dynamic",
+	} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s, want %q", line, code, stderr, want)
+		}
+	}
+	if left, _ := filepath.Glob("*/.*"); len(left) > 0 {
+		t.Errorf("files are left: %v", left)
+	}
+}
+
+// What arrives in a folder is correlated once it has stopped growing.
+func TestCorrelateWatch(t *testing.T) {
+	t.Chdir(t.TempDir())
+	defer func(a, b time.Duration) { watchEvery, settled = a, b }(watchEvery, settled)
+	watchEvery, settled = 10*time.Millisecond, 50*time.Millisecond
+	if code, _, stderr := do(t, strings.Fields(qmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	os.Mkdir("raw", 0o755)
+	all := speckles(t, 60, 3)
+	writeMovie(t, "raw/one.h5", all)
+	go func() {
+		for _, err := os.Stat("res/one_results.hdf"); err != nil; _, err = os.Stat("res/one_results.hdf") {
+			time.Sleep(5 * time.Millisecond)
+		}
+		writeMovie(t, "raw/two.h5", all)
+	}()
+	code, stdout, stderr := do(t, strings.Fields("correlate --watch raw --qmap q.hdf --out res --idle 3s")...)
+	if code != 0 || !strings.Contains(stdout, "one_results.hdf") || !strings.Contains(stdout, "two_results.hdf") {
+		t.Errorf("exit %d: %s %s", code, stdout, stderr)
+	}
+}
+
+// An interrupt leaves nothing half done.
+func TestCorrelateInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeMovie(t, "a.h5", speckles(t, 60, 4))
+	if code, _, stderr := do(t, strings.Fields(qmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs strings.Builder
+	if code := run(ctx, strings.Fields("correlate a.h5 --qmap q.hdf --quiet"), &out, &errs); code != exitInterrupted || !strings.Contains(errs.String(), "the same command") {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+	if _, err := os.Stat("a_results.hdf"); err == nil {
+		t.Error("there is a result")
+	}
+}
