@@ -23,6 +23,7 @@ var kinds = []kind{
 	{"fit spectra", "one star of one file of spectra", func() job { return &fitSpectra{} }},
 	{"sample g2", "the posterior of one bin of one result file", func() job { return &sampleG2{} }},
 	{"sim rsoxs", "one energy of one morphology", func() job { return &simRSoXS{} }},
+	{"correlate", "the frames of one file", func() job { return &correlateFrames{} }},
 	{"sbc", "one data set of a calibration", func() job { return &sbc{} }},
 	{"sweep", "one call of a command", func() job { return &sweep{} }},
 	{"chains", "one round of one chain of a posterior", func() job { return &chains{} }},

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/demo"
@@ -75,6 +76,55 @@ func TestSimRSoXS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Create(filepath.Join(dir, "two", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "the same folder") {
+		t.Error(err)
+	}
+}
+
+// Files of frames are correlated as by one run, wherever each is done, and one that is no good is told.
+func TestCorrelate(t *testing.T) {
+	dir := t.TempDir()
+	movie := demo.Particles(1)
+	movie.Frames, movie.Geometry.Height, movie.Geometry.Width = 60, 40, 40
+	movie.Geometry.CenterRow, movie.Geometry.CenterCol = 20, 20
+	if err := movie.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "movie.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "b", "movie.h5"), string(b))
+	write(t, filepath.Join(dir, "poisoned.h5"), "nothing")
+	config := filepath.Join(dir, "c.yaml")
+	write(t, config, "work: correlate\nfiles: [movie.h5, b/movie.h5, poisoned.h5]\nqmap: qmap.hdf\ncorrelation: both\nbins: 1-2\nretries: 0\n")
+	m := made(t, config)
+	if m.Items != 3 || !Wide(m) {
+		t.Fatalf("%+v", m)
+	}
+	whole := done(t, m, 1)
+	os.RemoveAll(filepath.Join(dir, "out"))
+	same(t, whole, done(t, made(t, config), 3))
+	for i, r := range whole {
+		if i == 2 {
+			if !strings.Contains(r.Err, "poisoned.h5") {
+				t.Error(r.Err)
+			}
+			continue
+		}
+		if r.Err != "" || r.Numbers[0] != 60 || r.Numbers[2] != 8 {
+			t.Errorf("%+v", r)
+		}
+		res, err := nexus.Open(filepath.Join(dir, "out", r.Texts[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Multitau == nil || len(res.Twotime.Bins) != 2 {
+			t.Errorf("%+v", res)
+		}
+		res.Close()
+	}
+	write(t, config, "work: correlate\nfiles: movie.h5\n")
+	if _, err := Read(config); err == nil || !strings.Contains(err.Error(), "name the q-map file") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,194 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
+)
+
+// correlateFrames correlates movies: one item is one file of frames, and leaves results/NAME_results.hdf, as
+// correlate does.
+type correlateFrames struct {
+	Files     Texts   `yaml:"files" json:"-"` // files of frames
+	QMap      string  `yaml:"qmap" json:"qmap"`
+	Metadata  string  `yaml:"metadata" json:"metadata"`         // HDF5 file with times and geometry. Default: each file of frames
+	FrameTime float64 `yaml:"frame_time" json:"frame_time"`     // s. Default: what the metadata say
+	Method    string  `yaml:"correlation" json:"correlation"`   // multitau, twotime or both. Default multitau
+	Bins      binList `yaml:"bins" json:"bins,omitempty"`       // of the two-time correlation. Default all
+	First     int     `yaml:"begin" json:"begin"`               // first frame
+	Last      int     `yaml:"end" json:"end"`                   // frame after the last one. Default 0: the end
+	Stride    int     `yaml:"stride" json:"stride"`             // distance of the frames that are used. Default 1
+	Average   int     `yaml:"average" json:"average"`           // number of frames that are averaged into one. Default 1
+	Parts     int     `yaml:"parts" json:"parts"`               // number of g2 of first parts of the frames
+	Raw       bool    `yaml:"no_normalize" json:"no_normalize"` // do not divide frames by their means
+	Dataset   string  `yaml:"dataset" json:"dataset"`           // of HDF5 files
+	Format    string  `yaml:"format" json:"format"`             // hdf5, imm, rigaku, npy or raw
+	Height    int     `yaml:"height" json:"height"`             // rows of a frame of raw and rigaku files
+	Width     int     `yaml:"width" json:"width"`               // columns
+	Type      string  `yaml:"type" json:"type"`                 // of the numbers of raw files
+	Low       float64 `yaml:"low" json:"low"`                   // smallest mean of a good frame in counts per pixel
+	High      float64 `yaml:"high" json:"high"`                 // largest one. Default 0: any
+	Pixels    bool    `yaml:"save_pixels" json:"save_pixels"`   // keep the correlation of every pixel
+}
+
+func (s *correlateFrames) check() error {
+	if s.Method == "" {
+		s.Method = "multitau"
+	}
+	s.Stride, s.Average = max(s.Stride, 1), max(s.Average, 1)
+	switch {
+	case s.QMap == "":
+		return fmt.Errorf("qmap: name the q-map file, which euryale qmap makes")
+	case s.Method != "multitau" && s.Method != "twotime" && s.Method != "both":
+		return fmt.Errorf("correlation: %s: want multitau, twotime or both", s.Method)
+	case s.First < 0 || s.Parts < 0 || !(s.FrameTime >= 0) || math.IsInf(s.FrameTime, 0):
+		return fmt.Errorf("begin %d, parts %d, frame_time %g: want numbers of at least 0", s.First, s.Parts, s.FrameTime)
+	}
+	return nil
+}
+
+// numbers returns the bins of the list, nil for all.
+func (b binList) numbers() (all []int) {
+	for _, r := range b {
+		for i := r.First; i <= r.Last; i++ {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// wide says that an item uses all threads by itself.
+func (s *correlateFrames) wide() bool { return true }
+
+func (s *correlateFrames) block() int64 { return 1 }
+
+func (s *correlateFrames) resolve(p place, _ *batch.Header) error {
+	for _, name := range []*string{&s.QMap, &s.Metadata} {
+		if *name == "" || filepath.IsAbs(*name) {
+			continue
+		}
+		var err error
+		if *name, err = p.relative(filepath.Join(p.folder, *name)); err != nil {
+			return err
+		}
+	}
+	_, err := nexus.OpenQMap(located(p.manifest, s.QMap))
+	return err
+}
+
+func (s *correlateFrames) list(p place, add adder) error {
+	files, err := p.files(s.Files)
+	if err != nil {
+		return err
+	}
+	taken := map[string]string{}
+	for _, f := range files {
+		name := imageFolder(f)
+		if other, ok := taken[name]; ok {
+			return fmt.Errorf("the results of %s and of %s would have the same name, %s: give one of them another name", other, f, name)
+		}
+		taken[name] = f
+		if err := add(f, 0, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *correlateFrames) open(m *batch.Manifest, env Env) (batch.Task, error) {
+	q, err := nexus.OpenQMap(path(m, s.QMap))
+	if err != nil {
+		return nil, err
+	}
+	return &correlateTask{correlateFrames: s, m: m, env: env, qmap: q}, nil
+}
+
+type correlateTask struct {
+	*correlateFrames
+	m    *batch.Manifest
+	env  Env
+	qmap *nexus.QMap
+	mu   sync.Mutex // held while one works: an item uses all threads
+}
+
+// Columns are the result file and what is in it.
+func (t *correlateTask) Columns() []batch.Column {
+	return []batch.Column{{Name: "frames_file", Kind: batch.Text}, {Name: "result", Kind: batch.Text}, {Name: "frames", Kind: batch.Integer}, {Name: "replaced_frames", Kind: batch.Integer},
+		{Name: "bins", Kind: batch.Integer}, {Name: "mean_counts"}, {Name: "g2_first_delay_bin1"}, {Name: "note", Kind: batch.Text}}
+}
+
+// Do correlates one movie.
+func (t *correlateTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range items.Count {
+		r, err := t.one(ctx, items.Source)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if r.Item = items.Item + i; err != nil {
+			r = batch.Record{Item: r.Item, Err: err.Error()}
+		}
+		put(r)
+	}
+	return nil
+}
+
+func (t *correlateTask) one(ctx context.Context, source string) (batch.Record, error) {
+	file, err := frames.Open(path(t.m, source), frames.Settings{Dataset: t.Dataset, Format: t.Format, Height: t.Height, Width: t.Width, Type: t.Type})
+	if err != nil {
+		return batch.Record{}, err
+	}
+	defer file.Close()
+	meta := file.Metadata()
+	if t.Metadata != "" {
+		if meta, err = frames.ReadMetadata(path(t.m, t.Metadata)); err != nil {
+			return batch.Record{}, err
+		}
+	}
+	if t.FrameTime > 0 {
+		meta.FrameTime = t.FrameTime
+	}
+	if math.IsNaN(meta.FrameTime) {
+		return batch.Record{}, fmt.Errorf("%s does not say the time from frame to frame: set frame_time, or metadata", source)
+	}
+	name := filepath.Join("results", imageFolder(source)+"_results.hdf")
+	out := filepath.Join(t.env.Folder, name)
+	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+		return batch.Record{}, err
+	}
+	done, err := xpcs.Correlate(ctx, xpcs.Job{Frames: file, Map: t.qmap, FrameTime: meta.FrameTime, CountTime: meta.CountTime, Start: meta.Start,
+		Multitau: t.Method != "twotime", Twotime: t.Method != "multitau", Pixels: t.Pixels, Gate: correlate.Gate{Low: t.Low, High: t.High},
+		Settings: correlate.Settings{Selection: correlate.Selection{First: t.First, Last: t.Last, Stride: t.Stride, Average: t.Average},
+			Normalize: !t.Raw, Parts: t.Parts, Bins: t.Bins.numbers(), Threads: t.env.Threads}}, out)
+	if err != nil {
+		return batch.Record{}, err
+	}
+	return t.record(source, filepath.ToSlash(name), done), nil
+}
+
+func (t *correlateTask) record(source, result string, done *xpcs.Done) batch.Record {
+	mean, first, note := math.NaN(), math.NaN(), ""
+	if m := done.Result.Multitau; m != nil {
+		sum := 0.0
+		for _, v := range done.Result.Trace.Mean {
+			sum += v
+		}
+		mean, first = sum/float64(len(done.Result.Trace.Mean)), m.G2.At(0, 0)
+	}
+	if done.Lost != nil {
+		note = done.Lost.Error()
+	}
+	return batch.Record{Numbers: []float64{float64(done.Frames), float64(len(done.Replaced)), float64(done.Result.QMap.Dynamic.Bins()), mean, first}, Texts: []string{source, result, note}}
+}
+
+func (t *correlateFrames) values() []string { return []string{"mean_counts", "g2_first_delay_bin1"} }
