@@ -69,6 +69,10 @@ bench-spectra: ## fits of stellar spectra at DESI's size: the likelihood and its
 	$(GO) test -run '^$$' -bench DESI -benchtime 8x ./sim/spectra
 	$(GO) test -run '^$$' -bench Fit -benchtime 1x ./models/spectra
 
+bench-xpcs: ## photon correlation beside NumPy, SciPy and PyTorch, in turn with each of them, and its memory at full size
+	$(GO) test -p 1 -run '^$$' -bench '^BenchmarkPeer' -benchtime 1x -timeout 60m ./models/xpcs
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./sim/xpcs/correlate
+
 PEERS ?= $$(grep -rl 'peer\.Race{' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 bench-peers: ## beside other libraries, in turn with each of them: PEERS="./optim ./kernels", all packages otherwise, into bench/peers.txt
 	@mkdir -p bench
@@ -155,4 +159,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
+.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
