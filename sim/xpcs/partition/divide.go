@@ -25,7 +25,7 @@ type Bins struct {
 	Centers []float64 // of each bin, also of those without pixels: middle of the edges, or the mean azimuth of the pixels in the first sector if folded
 }
 
-// mean12 rounds to 12 decimals, so that a pixel at an edge falls on the same side in every program.
+// round12 rounds to 12 decimals, so that a pixel at an edge falls on the same side in every program.
 func round12(x float64) float64 { return math.RoundToEven(x*1e12) / 1e12 }
 
 // Divide divides the unmasked pixels into n bins between the smallest and the largest value. A pixel
@@ -48,7 +48,12 @@ func Divide(a Axis, mask []bool, n int) (*Bins, error) {
 		if log && v <= 0 {
 			continue
 		}
-		low, high = math.Min(low, v), math.Max(high, v)
+		if v < low {
+			low = v
+		}
+		if v > high {
+			high = v
+		}
 	}
 	if !some {
 		return b, nil
@@ -70,13 +75,24 @@ func Divide(a Axis, mask []bool, n int) (*Bins, error) {
 	scale := float64(n) / (edges[n] - edges[0])
 	for i, v := range x {
 		if mask[i] && !math.IsNaN(v) {
-			b.Of[i] = int32(find(edges, round12(v), v == high, scale))
+			b.Of[i] = int32(bin(edges, v, v == high, scale))
 		}
 	}
 	if a.folds() {
 		a.centerFolded(b, x)
 	}
 	return b, nil
+}
+
+// bin returns the bin of v after rounding, from 1. Rounding matters only next to an edge, and takes longer than all the rest.
+func bin(edges []float64, v float64, last bool, scale float64) int {
+	if !last && math.Abs(v) < 1e3 { // beyond, rounding moves values by more than the margin
+		const margin = 1e-11
+		if k := int((v - edges[0]) * scale); k >= 0 && k < len(edges)-1 && v-edges[k] > margin && edges[k+1]-v > margin {
+			return k + 1
+		}
+	}
+	return find(edges, round12(v), last, scale)
 }
 
 // find returns the bin of v, from 1. scale guesses it for equal bins.
