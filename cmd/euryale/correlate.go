@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/models/xpcs"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 	"github.com/euryale-dev/euryale/viz/term"
 )
@@ -35,6 +36,7 @@ type correlateFlags struct {
 	Low, High      float64
 	Prefix, Suffix string
 	MaxMemory      int
+	Report         bool
 	Watch          string
 	Idle           time.Duration
 }
@@ -90,6 +92,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Prefix, "prefix", "", "put before the names of results")
 	s.StringVar(&f.Suffix, "suffix", "", "put after the names of results, before _results.hdf")
 	s.IntVar(&f.MaxMemory, "max-memory", 2048, "memory for sums in MiB; movies that need more are read several times")
+	s.BoolVar(&f.Report, "report", false, "write a page with pictures, NAME_report, beside each result")
 	s.StringVar(&f.Watch, "watch", "", "folder whose files are correlated as they arrive")
 	s.DurationVar(&f.Idle, "idle", 0, "end of --watch after this time without a new file (default never)")
 	complete(c, "correlation", []string{"multitau", "twotime", "both"})
@@ -186,7 +189,9 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	failed := error(nil)
 	one := func(name string) {
 		d, err := a.correlateFile(ctx, name, j, f)
-		doc.Files = append(doc.Files, d)
+		if doc.Files = append(doc.Files, d); f.Watch != "" {
+			err = errors.Join(err, a.correlationsPage(doc.Files))
+		}
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -276,7 +281,37 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f
 		return err
 	}
 	d.Status, d.Frames, d.Replaced, d.Notes = "written", done.Frames, len(done.Replaced), told(done)
+	if f.Report {
+		return a.correlationPage(d)
+	}
 	return nil
+}
+
+// correlationPage writes the page of a result.
+func (a *app) correlationPage(d *correlatedDoc) error {
+	r, err := nexus.Open(d.Result)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dir := strings.TrimSuffix(d.Result, "_results.hdf") + "_report"
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	return as(exitCannotWrite, report.Correlation(r, d.Notes, a.page(a.seed)).Save(dir))
+}
+
+// correlationsPage writes the page of all results.
+func (a *app) correlationsPage(files []correlatedDoc) error {
+	var list []report.Correlated
+	for _, d := range files {
+		c := report.Correlated{Frames: d.File, Result: d.Result, Notes: d.Notes}
+		if d.Status == "failed" {
+			c.Failed = d.Message
+		}
+		list = append(list, c)
+	}
+	return writeFile(filepath.Join(a.out, "correlations.html"), []byte(report.Correlations(list, a.page(a.seed)).HTML()))
 }
 
 // framesBar shows the progress of a correlation; the function that it returns ends the display.

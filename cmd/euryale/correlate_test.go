@@ -55,9 +55,16 @@ const qmapLine = "qmap q.hdf --shape 40x40 --beam-x 19.5 --beam-y 19.5 --pixel-s
 func TestFromFramesToFits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeMovie(t, "a.h5", speckles(t, 600, 1))
-	for _, line := range []string{qmapLine, "correlate a.h5 --qmap q.hdf --correlation both --parts 2 --save-pixels --out res"} {
+	for _, line := range []string{qmapLine, "correlate a.h5 --qmap q.hdf --correlation both --parts 2 --save-pixels --report --out res", "plot g2 res/a_results.hdf g2.svg --bins 1-2 --overlay", "plot stability res/a_results.hdf", "plot saxs res/a_results.hdf",
+		"plot image res/a_results.hdf", "plot intensity res/a_results.hdf", "plot twotime res/a_results.hdf --bins 2", "plot twotime res/a_results.hdf d.svg --diagonals", "plot qmap q.hdf", "plot mask res/a_results.hdf"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code != 0 {
 			t.Fatalf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+	for name, want := range map[string]string{"res/a_report/report.html": "Two-time correlation of bin 3", "g2.svg": "bin 2", "stability.svg": "600 frames", "saxs.svg": "Intensity", "image.svg": "qx", "intensity.svg": "time (s)",
+		"twotime.svg": "t1 (s)", "d.svg": "age block 5", "qmap.svg": "static bins", "mask.svg": "Mask"} {
+		if b, err := os.ReadFile(name); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s: %v: %q is not there", name, err, want)
 		}
 	}
 	r, err := nexus.Open("res/a_results.hdf")
@@ -125,6 +132,7 @@ func TestCorrelateFiles(t *testing.T) {
 		"correlate a.h5 --qmap q.hdf --low 9 --out new": "no good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without folders",
 		"qmap q.hdf --shape 4x4": "--beam-x, --beam-y, --pixel-size, --distance, --energy", "qmap x.hdf --from q.hdf --pixel-size 75ft": "75ft", "qmap x.hdf --from q.hdf --axes q,chi": `"chi"`,
 		"qmap q.hdf --from q.hdf": "--overwrite", "qmap x.hdf --from q.hdf --dynamic 0x3": "--dynamic",
+		"plot g2 q.hdf": "q.hdf", "plot twotime res/a_results.hdf": "--correlation twotime", "plot stability res/a_results.hdf": "--parts", "plot g2 res/a_results.hdf --bins 5": "bins 1 to 4", "plot qmap a.h5": "a.h5",
 	} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s, want %q", line, code, stderr, want)
@@ -155,6 +163,9 @@ func TestCorrelateWatch(t *testing.T) {
 	code, stdout, stderr := do(t, strings.Fields("correlate --watch raw --qmap q.hdf --out res --idle 3s")...)
 	if code != 0 || !strings.Contains(stdout, "one_results.hdf") || !strings.Contains(stdout, "two_results.hdf") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
+	}
+	if b, err := os.ReadFile("res/correlations.html"); err != nil || !strings.Contains(string(b), "raw/two.h5") || !strings.Contains(string(b), "<svg") {
+		t.Errorf("the page of results: %v", err)
 	}
 }
 

@@ -65,7 +65,7 @@ func (a *app) runDemoXPCS(ctx context.Context, only bool) error {
 		return nil
 	}
 	step("correlation: euryale correlate " + movie + " --qmap " + qmap + " --correlation both --bins 1-3 --parts 3")
-	f := correlateFlags{QMap: qmap, Type: "both", Bins: "1-3", Stride: 1, Average: 1, Smooth: "static", Parts: 3, MaxMemory: 2048}
+	f := correlateFlags{QMap: qmap, Type: "both", Bins: "1-3", Stride: 1, Average: 1, Smooth: "static", Parts: 3, MaxMemory: 2048, Report: true}
 	f.FrameTime.units = timeUnits
 	if err := sub("").runCorrelate(ctx, []string{movie}, f); err != nil {
 		return err
@@ -88,13 +88,14 @@ func (a *app) runDemoXPCS(ctx context.Context, only bool) error {
 	if a.json {
 		return a.document(map[string]any{"demo": "xpcs", "folder": string(dir), "frames": movie, "qmap": qmap, "result": result,
 			"truth":   map[string]number{"diffusion": number(truth.Diffusion), "contrast": number(1 / float64(truth.Modes))},
-			"reports": []string{dir.Path("fit", "report.html"), dir.Path("power", "report.html"), dir.Path("posterior", "report.html")}})
+			"reports": []string{dir.Path("movie_report", "report.html"), dir.Path("fit", "report.html"), dir.Path("power", "report.html"), dir.Path("posterior", "report.html")}})
 	}
 	fmt.Fprintf(a.stdout, `
 Look at     %s
             %s
+            %s
 Try next    euryale fit g2 %s --model stretched
-            euryale qmap %s --from %s --dynamic 8x4 && euryale correlate %s --qmap %[4]s
-`, dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), result, dir.Path("phi.hdf"), movie, movie)
+            euryale qmap %s --from %s --dynamic 8x4 && euryale correlate %s --qmap %[5]s
+`, dir.Path("movie_report", "report.html"), dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), result, dir.Path("phi.hdf"), movie, movie)
 	return nil
 }

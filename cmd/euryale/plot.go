@@ -39,13 +39,14 @@ netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
 	c.AddCommand(a.plotPattern(), a.plotMorphology(), withDevice(a.plotSpectrum()))
 	c.AddCommand(a.plotAssembly()...)
+	c.AddCommand(a.plotResults()...)
 	return c
 }
 
 func (a *app) runPlot(kind string, args, names []string) error {
 	draw := plots[kind]
 	if draw == nil {
-		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster", kind, strings.Join(plotNames, ", "))
+		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster, g2, stability, saxs, image, intensity, twotime, qmap, mask", kind, strings.Join(plotNames, ", "))
 	}
 	out, args, err := a.pictureFile(kind, args)
 	if err != nil {

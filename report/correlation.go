@@ -1,0 +1,349 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor/stat"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// mostBins is the largest number of bins in one picture, and mostPixels the largest number of rows or columns of an image.
+const (
+	mostBins   = 12
+	mostPixels = 800
+)
+
+// BinsOf returns up to 12 dynamic bins of a result, evenly spread.
+func BinsOf(r *nexus.Result) (bins []int) {
+	all := r.QMap.Dynamic.Bins()
+	n := min(all, mostBins)
+	for i := range n {
+		bins = append(bins, 1+i*(all-1)/max(n-1, 1))
+	}
+	return bins
+}
+
+// G2 draws g2 of bins against the delay. With overlay they share one frame, and otherwise each has its own.
+func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
+	if r.Multitau == nil {
+		return nil, errors.New("the file has no multi-tau correlation")
+	}
+	var all []viz.Curve
+	for _, b := range bins {
+		y, sd := r.Multitau.Bin(b)
+		all = append(all, viz.Curve{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
+	}
+	switch {
+	case len(all) == 1:
+		return viz.Fit(all[0])
+	case overlay:
+		return viz.Stack(all, 0)
+	}
+	return viz.Grid(all)
+}
+
+// Stability draws g2 of the first parts of a measurement, and of all of it, for some bins.
+func Stability(r *nexus.Result, bins []int) (*viz.Figure, error) {
+	m := r.Multitau
+	if m == nil || len(m.Partial) == 0 {
+		return nil, errors.New("the file has no g2 of parts of the measurement; correlate --parts keeps them")
+	}
+	var plots []viz.Lines
+	for _, b := range bins {
+		p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+		for i, part := range m.Partial {
+			name := fmt.Sprintf("part %d", i+1)
+			if i < len(m.PartialFrames) {
+				name = fmt.Sprintf("%g frames", m.PartialFrames[i])
+			}
+			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.Delays(), Y: part.Column(b - 1)}))
+		}
+		y, _ := m.Bin(b)
+		p.Curves = append(p.Curves, viz.Line{Name: "all frames", X: r.Delays(), Y: y})
+		plots = append(plots, p)
+	}
+	return viz.Plots("g2 of parts of the measurement", plots...)
+}
+
+// numbersOnly leaves out the points of a line that are not finite.
+func numbersOnly(l viz.Line) viz.Line {
+	out := viz.Line{Name: l.Name}
+	for i, y := range l.Y {
+		if !math.IsNaN(y) && !math.IsInf(y, 0) {
+			out.X, out.Y = append(out.X, l.X[i]), append(out.Y, y)
+		}
+	}
+	return out
+}
+
+// SAXS draws intensity against q: the mean over azimuth, a line for each azimuth if there are several, and parts of the
+// measurement if the file has them.
+func SAXS(r *nexus.Result) (*viz.Figure, error) {
+	p := r.Profile()
+	if p == nil {
+		return nil, errors.New("the file has no intensities of static bins")
+	}
+	name, unit := r.QMap.Axis(0)
+	if unit != "" {
+		name += " (" + unit + ")"
+	}
+	lines := viz.Lines{Title: "Intensity", XLabel: name, YLabel: "counts per pixel and frame", LogX: true, LogY: true}
+	for i := range p.Lines.Rows {
+		label := "mean"
+		if i > 0 {
+			if i > mostBins {
+				break
+			}
+			label = fmt.Sprintf("azimuth %.0f", r.QMap.Static.Axis1[i-1])
+		}
+		lines.Curves = append(lines.Curves, positive(viz.Line{Name: label, X: p.Q, Y: p.Lines.Row(i)}))
+	}
+	all := []viz.Lines{lines}
+	if s := r.SegmentProfiles(); s != nil {
+		parts := viz.Lines{Title: "Intensity of parts of the measurement", XLabel: name, YLabel: "counts per pixel and frame", LogX: true, LogY: true}
+		for i := range min(s.Rows, mostBins) {
+			parts.Curves = append(parts.Curves, positive(viz.Line{Name: fmt.Sprintf("part %d", i+1), X: p.Q, Y: s.Row(i)}))
+		}
+		all = append(all, parts)
+	}
+	return viz.Plots("", all...)
+}
+
+// positive leaves out what has no place on logarithmic axes.
+func positive(l viz.Line) viz.Line {
+	out := viz.Line{Name: l.Name}
+	for i, y := range l.Y {
+		if y > 0 && l.X[i] > 0 && !math.IsInf(y, 0) {
+			out.X, out.Y = append(out.X, l.X[i]), append(out.Y, y)
+		}
+	}
+	return out
+}
+
+// Scattering2D draws the mean image of the detector over q, with logarithmic colours.
+func Scattering2D(r *nexus.Result) (*viz.Figure, error) {
+	m, err := r.ReadImage()
+	if err != nil {
+		return nil, err
+	}
+	im := detector(r.QMap, m.Rows, m.Cols, func(row, col int) float64 { return m.At(row, col) })
+	im.Title, im.ZLabel, im.Log = "Mean image", "counts per pixel and frame", true
+	return viz.Heat(im)
+}
+
+// detector returns an image of pixels with the row axis downwards, over q where the map says it. Large ones are thinned out.
+func detector(q *nexus.QMap, height, width int, at func(row, col int) float64) viz.Image {
+	step := max((height+mostPixels-1)/mostPixels, (width+mostPixels-1)/mostPixels, 1)
+	im := viz.Image{XLabel: "column (pixel)", YLabel: "row (pixel)", Equal: true}
+	scale := 1.0
+	if q.PixelSize > 0 && q.Distance > 0 && q.Energy > 0 {
+		scale = q.PixelSize / q.Distance * q.K0()
+		im.XLabel, im.YLabel = "qx (1/Å)", "qy (1/Å)"
+	}
+	for col := 0; col < width; col += step {
+		x := float64(col)
+		if scale != 1 {
+			x = (x - q.BeamX) * scale
+		}
+		im.X = append(im.X, x)
+	}
+	for row := (height - 1) / step * step; row >= 0; row -= step {
+		y := float64(row)
+		if scale != 1 {
+			y = (q.BeamY - y) * scale
+		}
+		im.Y = append(im.Y, y)
+		line := make([]float64, len(im.X))
+		for i := range line {
+			line[i] = at(row, i*step)
+		}
+		im.Z = append(im.Z, line)
+	}
+	return im
+}
+
+// Partition draws which dynamic and static bin each pixel belongs to; masked ones are grey.
+func Partition(q *nexus.QMap) (*viz.Figure, error) {
+	if q.Maps == nil {
+		return nil, errors.New("the q map has no images")
+	}
+	m := q.Maps
+	bins := func(of []int32, title string) viz.Image {
+		im := detector(q, m.Height, m.Width, func(row, col int) float64 {
+			if b := of[row*m.Width+col]; b > 0 {
+				return float64(b)
+			}
+			return math.NaN()
+		})
+		im.Title, im.ZLabel = title, "bin"
+		im.Low, im.High = 1, float64(max(slices.Max(of), 2))
+		return im
+	}
+	return viz.Images("Bins of the q map", [][]viz.Image{{bins(m.Dynamic, "dynamic bins"), bins(m.Static, "static bins")}})
+}
+
+// Mask draws which pixels a mask keeps.
+func Mask(q *nexus.QMap) (*viz.Figure, error) {
+	if q.Maps == nil {
+		return nil, errors.New("the q map has no images")
+	}
+	m := q.Maps
+	im := detector(q, m.Height, m.Width, func(row, col int) float64 {
+		if m.Mask[row*m.Width+col] {
+			return 1
+		}
+		return 0
+	})
+	im.Title, im.ZLabel, im.Low, im.High = "Mask", "kept", 0, 1
+	return viz.Heat(im)
+}
+
+// Intensity draws the mean intensity of the frames against time, and its spectrum.
+func Intensity(r *nexus.Result) (*viz.Figure, error) {
+	if r.Trace == nil || len(r.Trace.Mean) < 2 {
+		return nil, errors.New("the file has no intensity against time")
+	}
+	n := len(r.Trace.Mean)
+	line := viz.Line{Name: "mean"}
+	for i, v := range r.Trace.Mean {
+		line.X, line.Y = append(line.X, r.Trace.Frame[i]*r.FrameTime), append(line.Y, v)
+	}
+	return viz.Plots("", viz.Lines{Title: fmt.Sprintf("Intensity of %d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
+}
+
+// Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, and g2 along its diagonals, of all of it and of blocks of
+// its age.
+func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
+	if r.Twotime == nil {
+		return nil, nil, errors.New("the file has no two-time correlation")
+	}
+	c, err := r.ReadC2(i, mostPixels, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	im := viz.Image{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
+	for k := range c.Rows {
+		im.X, im.Y, im.Z = append(im.X, float64(k)*c.Step), append(im.Y, float64(k)*c.Step), append(im.Z, c.Row(k))
+	}
+	limits := stat.Percentile(slices.DeleteFunc(slices.Clone(c.Data), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }), []float64{0.5, 99.5}, stat.LinearMethod)
+	im.Low, im.High = limits[0], limits[1]
+	if image, err = viz.Heat(im); err != nil {
+		return nil, nil, err
+	}
+	full, parts := r.Twotime.Bin(i)
+	p := viz.Lines{Title: fmt.Sprintf("bin %d: g2 along the diagonals", c.Bin), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+	add := func(name string, y []float64) {
+		if len(y) > 1 { // delay 0 has the noise of counts
+			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.Twotime.Delay[1:len(y)], Y: y[1:]}))
+		}
+	}
+	for k, y := range parts {
+		add(fmt.Sprintf("age block %d", k+1), y)
+	}
+	add("all", full)
+	curves, err = viz.Plots("", p)
+	return image, curves, err
+}
+
+// Correlation returns the page of a result file: g2, intensities, the mean image and the two-time correlation, whatever it
+// has.
+func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
+	album := &Album{Note: s.Note, DPI: s.DPI}
+	facts := []viz.Fact{{Name: "file", Value: r.File}, {Name: "frame time", Value: fmt.Sprintf("%g s", r.FrameTime)}, {Name: "bins", Value: fmt.Sprint(r.QMap.Dynamic.Bins())}}
+	if r.Trace != nil {
+		facts = append(facts, viz.Fact{Name: "frames", Value: fmt.Sprint(len(r.Trace.Mean))})
+	}
+	p := &Page{Report: viz.Report{Title: "Correlation of " + r.Label(), Facts: s.facts(facts)}}
+	section := func(title, text string, names []string, draw func() ([]*viz.Figure, error)) {
+		figures, err := draw()
+		if err != nil {
+			return
+		}
+		for i, f := range figures {
+			album.Add(names[i], f, nil)
+		}
+		p.Sections = append(p.Sections, viz.Section{Title: title, Text: text, Figures: figures})
+	}
+	one := func(f *viz.Figure, err error) ([]*viz.Figure, error) { return []*viz.Figure{f}, err }
+	if len(notes) > 0 {
+		text := "What was found while the frames were read:"
+		for _, n := range notes {
+			text += "\n- " + n
+		}
+		p.Sections = append(p.Sections, viz.Section{Title: "Notes", Text: text})
+	}
+	section("g2", "", []string{"g2"}, func() ([]*viz.Figure, error) { return one(G2(r, BinsOf(r), false)) })
+	section("Stability", "Curves of parts that leave that of all frames say that the sample changes, or that the beam changes it.", []string{"stability"}, func() ([]*viz.Figure, error) {
+		return one(Stability(r, BinsOf(r)[:min(3, len(BinsOf(r)))]))
+	})
+	section("Intensity", "", []string{"saxs"}, func() ([]*viz.Figure, error) { return one(SAXS(r)) })
+	section("Intensity against time", "", []string{"intensity"}, func() ([]*viz.Figure, error) { return one(Intensity(r)) })
+	section("Detector", "", []string{"image"}, func() ([]*viz.Figure, error) { return one(Scattering2D(r)) })
+	if r.Twotime != nil {
+		for i := range min(len(r.Twotime.Bins), 3) {
+			section(fmt.Sprintf("Two-time correlation of bin %d", r.Twotime.Bins[i]), "", []string{fmt.Sprintf("twotime-%d", r.Twotime.Bins[i]), fmt.Sprintf("ages-%d", r.Twotime.Bins[i])}, func() ([]*viz.Figure, error) {
+				image, curves, err := Twotime(r, i)
+				return []*viz.Figure{image, curves}, err
+			})
+		}
+	}
+	p.Album = *album
+	return p
+}
+
+// Correlated is a file of frames that was correlated, for Correlations.
+type Correlated struct {
+	Frames, Result string // names of files
+	Failed         string // why there is no result; "" if there is one
+	Notes          []string
+}
+
+// mostShown is the number of results whose curves are drawn on the page of many.
+const mostShown = 20
+
+// Correlations returns the page of many files, the newest first: a table, and the curves of the last ones.
+func Correlations(files []Correlated, s Settings) *Page {
+	p := &Page{Report: viz.Report{Title: "Correlations", Facts: s.facts([]viz.Fact{{Name: "files", Value: fmt.Sprint(len(files))}})}, Album: Album{Note: s.Note, DPI: s.DPI}}
+	var rows strings.Builder
+	rows.WriteString("<table><tr><th>frames</th><th>result</th><th>notes</th></tr>")
+	failed := 0
+	for i := len(files) - 1; i >= 0; i-- {
+		f := files[i]
+		note := strings.Join(f.Notes, "; ")
+		if f.Failed != "" {
+			failed++
+			note = "failed: " + f.Failed
+		}
+		fmt.Fprintf(&rows, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>", html.EscapeString(foreign.Text(f.Frames)), html.EscapeString(foreign.Text(f.Result)), html.EscapeString(foreign.Text(note)))
+	}
+	rows.WriteString("</table>")
+	p.Facts = append(p.Facts, viz.Fact{Name: "failed", Value: fmt.Sprint(failed)})
+	p.Sections = append(p.Sections, viz.Section{Title: "Files", Tables: []string{rows.String()}})
+	shown := 0
+	for i := len(files) - 1; i >= 0 && shown < mostShown; i-- {
+		if files[i].Failed != "" {
+			continue
+		}
+		r, err := nexus.Open(files[i].Result)
+		if err != nil {
+			continue
+		}
+		section := viz.Section{Title: r.Label(), Text: strings.Join(files[i].Notes, "\n\n")}
+		for _, draw := range []func() (*viz.Figure, error){func() (*viz.Figure, error) { return G2(r, BinsOf(r)[:min(4, len(BinsOf(r)))], false) }, func() (*viz.Figure, error) { return SAXS(r) }} {
+			if f, err := draw(); err == nil {
+				section.Figures = append(section.Figures, f)
+			}
+		}
+		r.Close()
+		p.Sections = append(p.Sections, section)
+		shown++
+	}
+	return p
+}
