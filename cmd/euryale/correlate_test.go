@@ -186,3 +186,52 @@ func TestCorrelateInterrupted(t *testing.T) {
 		t.Error("there is a result")
 	}
 }
+
+// Repeats are averaged, those that are no good are told, and pixels are grouped anew as if the frames had been correlated
+// with the other map.
+func TestAverageAndRegroup(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i, name := range []string{"a", "b"} {
+		writeMovie(t, name+".h5", speckles(t, 300, uint64(10+i)))
+	}
+	os.WriteFile("bad_results.hdf", []byte("nothing"), 0o644)
+	for _, line := range []string{qmapLine, strings.Replace(qmapLine, "q.hdf", "two.hdf", 1) + " --dynamic 2x1",
+		"correlate a.h5 b.h5 --qmap q.hdf --save-pixels", "correlate a.h5 --qmap two.hdf --suffix _two",
+		"average a_results.hdf b_results.hdf bad_results.hdf mean.hdf --bin 3", "average a_results.hdf regrouped.hdf --all --pixels --qmap two.hdf"} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code != 0 {
+			t.Fatalf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+	open := func(name string) *nexus.Result {
+		r, err := nexus.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	a, b, mean := open("a_results.hdf").Multitau, open("b_results.hdf").Multitau, open("mean.hdf").Multitau
+	for i, v := range mean.G2.Data {
+		if want := (a.G2.Data[i] + b.G2.Data[i]) / 2; math.Abs(v-want) > 1e-6 {
+			t.Fatalf("g2 %d is %g, want %g", i, v, want)
+		}
+	}
+	if len(mean.Cov) != 4 || mean.Pixels[2] != a.Pixels[2]+b.Pixels[2] {
+		t.Errorf("%d covariances, %v pixels", len(mean.Cov), mean.Pixels)
+	}
+	again, whole := open("regrouped.hdf"), open("a_two_results.hdf")
+	if again.QMap.Hash != whole.QMap.Hash || again.Bins() != 2 {
+		t.Errorf("%d bins", again.Bins())
+	}
+	for i, v := range again.Multitau.G2.Data {
+		if want := whole.Multitau.G2.Data[i]; math.Abs(v-want) > 1e-5 {
+			t.Fatalf("g2 %d of pixels is %g, want %g", i, v, want)
+		}
+	}
+	for line, want := range map[string]string{"average a_results.hdf mean.hdf": "exists", "average a_results.hdf a_results.hdf --overwrite": "both read and written", "average a_results.hdf x.hdf --low 3 --high 4": "none of 1 files",
+		"average bad_results.hdf x.hdf": "none of 1 files", "average a_results.hdf x.hdf --qmap two.hdf": "set Pixels", "average a_two_results.hdf x.hdf --all --pixels": "--save-pixels"} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package xpcs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
+)
+
+// AverageSettings say which repeats of a measurement are averaged, and how. The zero value is the default.
+type AverageSettings struct {
+	Bin    int     // dynamic bin, from 1, whose g2 at long delays decides. Default 1
+	Window int     // number of the longest delays whose mean decides. Default 10
+	Low    float64 // smallest mean of a good repeat. Default 0.95
+	High   float64 // largest one. Default 1.05
+	All    bool    // whether all repeats are good
+
+	// Customary divides the mean of the errors by the square root of the number of repeats, as viewers do. Otherwise errors add in
+	// squares, which is right for errors that differ.
+	Customary bool
+	Pixels    bool // whether the correlations of pixels are averaged too, where all repeats have them
+	NonZero   bool // whether pixels that are 0 in a repeat do not count in it
+
+	// Map, unless nil, is another q map, with its images, into whose bins the pixels are grouped. It needs
+	// Pixels.
+	Map *nexus.QMap
+
+	// Progress, unless nil, is told how many files of how many have been read.
+	Progress func(done, all int)
+}
+
+// Repeat is what was found about one file.
+type Repeat struct {
+	File     string
+	Baseline float64 // mean of g2 at the longest delays
+	Used     bool
+	Why      string // why it was not used
+}
+
+func (s AverageSettings) defaults() AverageSettings {
+	if s.Bin == 0 {
+		s.Bin = 1
+	}
+	if s.Window == 0 {
+		s.Window = 10
+	}
+	if s.Low == 0 && s.High == 0 {
+		s.Low, s.High = 0.95, 1.05
+	}
+	if s.Progress == nil {
+		s.Progress = func(int, int) {}
+	}
+	return s
+}
+
+// Average averages the multi-tau results of repeats of a measurement that have the same delays and bins, and writes a result
+// file. Repeats whose g2 does not decay to the baseline are left out; a file that cannot be read is left out too, and told in its
+// Repeat. If none is left, nothing is written and the error says so.
+func Average(ctx context.Context, files []string, out string, s AverageSettings) ([]Repeat, error) {
+	s = s.defaults()
+	switch {
+	case len(files) == 0:
+		return nil, errors.New("xpcs: no files to average")
+	case s.Bin < 1 || s.Window < 1 || !(s.Low < s.High):
+		return nil, fmt.Errorf("xpcs: bin %d, window %d, baseline from %g to %g: want positive numbers and an interval", s.Bin, s.Window, s.Low, s.High)
+	case s.Map != nil && !s.Pixels:
+		return nil, errors.New("xpcs: another q map needs the correlations of pixels: set Pixels")
+	}
+	a := average{s: s}
+	defer a.close()
+	var repeats []Repeat
+	for i, file := range files {
+		if err := ctx.Err(); err != nil {
+			return repeats, err
+		}
+		r := Repeat{File: file, Baseline: math.NaN()}
+		if err := a.add(file, &r); err != nil {
+			r.Why = err.Error()
+		} else {
+			r.Used = true
+		}
+		repeats = append(repeats, r)
+		s.Progress(i+1, len(files))
+	}
+	if len(a.used) == 0 {
+		return repeats, fmt.Errorf("xpcs: none of %d files was good; the first: %s: %s", len(files), repeats[0].File, repeats[0].Why)
+	}
+	return repeats, a.write(ctx, out)
+}
+
+// average is sums over the repeats that are good. Their files stay open for the pixels.
+type average struct {
+	s           AverageSettings
+	used        []*nexus.Result
+	first       *nexus.Result
+	g2, err     *nexus.Matrix
+	saxs, trace []float64
+	image       []float64
+}
+
+func (a *average) close() {
+	for _, r := range a.used {
+		r.Close()
+	}
+}
+
+func (a *average) add(file string, about *Repeat) error {
+	r, err := nexus.Open(file)
+	if err != nil {
+		return err
+	}
+	if err := a.judge(r, about); err != nil {
+		r.Close()
+		return err
+	}
+	image, err := r.ReadImage()
+	if err != nil {
+		image = nil
+	}
+	a.used = append(a.used, r)
+	m := r.Multitau
+	if a.first == nil {
+		a.first, a.g2, a.err = r, nexus.NewMatrix(m.G2.Rows, m.G2.Cols), nexus.NewMatrix(m.G2.Rows, m.G2.Cols)
+		if r.SAXS != nil {
+			a.saxs = make([]float64, len(r.SAXS))
+		}
+		if r.Trace != nil {
+			a.trace = make([]float64, len(r.Trace.Mean))
+		}
+		if image != nil {
+			a.image = make([]float64, len(image.Data))
+		}
+	}
+	plus(a.g2.Data, m.G2.Data)
+	if m.Err != nil {
+		for i, e := range m.Err.Data {
+			if a.s.Customary {
+				a.err.Data[i] += e
+			} else {
+				a.err.Data[i] += e * e
+			}
+		}
+	}
+	a.saxs = joined(a.saxs, r.SAXS)
+	if r.Trace != nil {
+		a.trace = joined(a.trace, r.Trace.Mean)
+	}
+	if image != nil {
+		a.image = joined(a.image, image.Data)
+	}
+	return nil
+}
+
+// judge returns why a repeat is not used, and notes its baseline.
+func (a *average) judge(r *nexus.Result, about *Repeat) error {
+	m := r.Multitau
+	switch {
+	case m == nil:
+		return errors.New("it has no multi-tau correlation")
+	case a.s.Bin > m.G2.Cols:
+		return fmt.Errorf("it has no bin %d, but %d bins", a.s.Bin, m.G2.Cols)
+	}
+	y, _ := m.Bin(a.s.Bin)
+	tail := y[max(len(y)-a.s.Window, 0):]
+	sum := 0.0
+	for _, v := range tail {
+		sum += v
+	}
+	if about.Baseline = sum / float64(len(tail)); !a.s.All && !(about.Baseline >= a.s.Low && about.Baseline <= a.s.High) {
+		return fmt.Errorf("g2 of bin %d ends at %.4g on average of %d delays, not within %g to %g", a.s.Bin, about.Baseline, len(tail), a.s.Low, a.s.High)
+	}
+	if a.first == nil {
+		return nil
+	}
+	f := a.first
+	switch {
+	case !slices.Equal(f.Multitau.Delay, m.Delay) || f.FrameTime != r.FrameTime:
+		return fmt.Errorf("its delays differ from those of %s: average files of one kind of measurement", f.File)
+	case m.G2.Cols != f.Multitau.G2.Cols || (m.Err == nil) != (f.Multitau.Err == nil):
+		return fmt.Errorf("it has %d bins, %s has %d, or one of them has no errors", m.G2.Cols, f.File, f.Multitau.G2.Cols)
+	case r.QMap.Hash != f.QMap.Hash && r.QMap.Hash != "" && f.QMap.Hash != "":
+		return fmt.Errorf("its q map is not that of %s: correlate both with one", f.File)
+	}
+	return nil
+}
+
+func plus(to, v []float64) {
+	for i := range to {
+		to[i] += v[i]
+	}
+}
+
+// joined adds v to sums of the same length; others are dropped.
+func joined(to, v []float64) []float64 {
+	if to == nil || len(to) != len(v) {
+		return nil
+	}
+	plus(to, v)
+	return to
+}
+
+func (a *average) write(ctx context.Context, out string) error {
+	n := float64(len(a.used))
+	for i := range a.g2.Data {
+		a.g2.Data[i] /= n
+		if a.s.Customary {
+			a.err.Data[i] /= n * math.Sqrt(n)
+		} else {
+			a.err.Data[i] = math.Sqrt(a.err.Data[i]) / n
+		}
+	}
+	for _, v := range [][]float64{a.saxs, a.trace, a.image} {
+		for i := range v {
+			v[i] /= n
+		}
+	}
+	f := a.first
+	maps, err := f.ReadMaps()
+	if err != nil {
+		return err
+	}
+	q := *f.QMap
+	q.Maps = maps
+	r := &nexus.Result{Flavour: nexus.Nexus, Start: f.Start, FrameTime: f.FrameTime, CountTime: f.CountTime, Energy: f.Energy, PixelX: f.PixelX, PixelY: f.PixelY, QMap: &q,
+		SAXS: a.saxs, Attrs: map[string]string{"program": "euryale", "averaged_files": fmt.Sprint(len(a.used))},
+		Multitau: &nexus.Multitau{Delay: f.Multitau.Delay, G2: a.g2, Stride: f.Multitau.Stride, Average: f.Multitau.Average}}
+	if f.Multitau.Err != nil {
+		r.Multitau.Err = a.err
+	}
+	if a.trace != nil {
+		r.Trace = &nexus.Trace{Frame: f.Trace.Frame, Mean: a.trace}
+	}
+	if a.image != nil {
+		r.Image = &nexus.Matrix{Rows: maps.Height, Cols: maps.Width, Data: a.image}
+	}
+	a.covariance(r.Multitau)
+	w, err := nexus.Create(out)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if a.s.Pixels {
+		if err := a.pixels(ctx, r, w); err != nil {
+			return err
+		}
+	}
+	return w.Close(r)
+}
+
+// covariance averages the covariances of the points, where all repeats have them. Repeats are independent.
+func (a *average) covariance(m *nexus.Multitau) {
+	for _, r := range a.used {
+		if r.Multitau.Cov == nil || a.s.Map != nil {
+			return
+		}
+	}
+	n := float64(len(a.used))
+	for b := range m.G2.Cols {
+		cov := make([]float64, len(m.Delay)*len(m.Delay))
+		pixels := 0
+		for _, r := range a.used {
+			for i, v := range r.Multitau.Cov[b] {
+				cov[i] += v / (n * n)
+			}
+			if r.Multitau.Pixels != nil {
+				pixels += r.Multitau.Pixels[b]
+			}
+		}
+		m.Cov = append(m.Cov, cov)
+		if pixels > 0 {
+			m.Pixels = append(m.Pixels, pixels)
+		}
+	}
+}
+
+// pixels averages the correlations of pixels, delay by delay, writes them, and groups them into the bins of another q map if there is
+// one.
+func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) error {
+	delays := len(r.Multitau.Delay)
+	height, width := r.QMap.Maps.Height, r.QMap.Maps.Width
+	next := func(d int) (products, earlier, later []float64, err error) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, nil, err
+		}
+		var sums [3]meanImage
+		for _, f := range a.used {
+			p, e, l, err := f.ReadUnnormalized(d)
+			if err != nil {
+				return nil, nil, nil, fmt.Errorf("xpcs: %s has no correlations of pixels; correlate --save-pixels keeps them: %w", f.File, err)
+			}
+			for i, m := range []*nexus.Matrix{p, e, l} {
+				sums[i].add(m.Data, a.s.NonZero)
+			}
+		}
+		products, earlier, later = sums[0].mean(), sums[1].mean(), sums[2].mean()
+		return products, earlier, later, w.AddPixels(delays, height, width, products, later, earlier)
+	}
+	if a.s.Map == nil {
+		for d := range delays {
+			if _, _, _, err := next(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	m := a.s.Map.Maps
+	g2, sd, err := correlate.Regroup(correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}, delays, next, correlate.Settings{})
+	if err != nil {
+		return err
+	}
+	q := *a.s.Map
+	r.QMap, r.SAXS = &q, nil
+	r.Multitau.G2, r.Multitau.Err = matrix(g2), matrix(sd)
+	return nil
+}
+
+// meanImage is a mean over images, pixel by pixel.
+type meanImage struct{ sum, count []float64 }
+
+func (m *meanImage) add(v []float64, nonZero bool) {
+	if m.sum == nil {
+		m.sum, m.count = make([]float64, len(v)), make([]float64, len(v))
+	}
+	for i, x := range v {
+		if x != 0 || !nonZero {
+			m.sum[i] += x
+			m.count[i]++
+		}
+	}
+}
+
+func (m *meanImage) mean() []float64 {
+	for i, n := range m.count {
+		if n > 0 {
+			m.sum[i] /= n
+		}
+	}
+	return m.sum
+}
