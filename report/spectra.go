@@ -253,12 +253,16 @@ func (s *SpectraFits) verdicts() viz.Section {
 	return v
 }
 
-// StarPosterior returns the page of a sampled star: o is the fit from which the chains start.
-func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome, fit *infer.Fit, v check.Verdict, set Settings) *Page {
+// StarPosterior returns the page of a sampled star: o is the fit from which the chains start, models are those of some
+// draws, as [StarDraws] takes them.
+func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome, fit *infer.Fit, models [][][]float64, v check.Verdict, set Settings) *Page {
 	data := &Album{Note: set.Note, DPI: set.DPI}
 	f, err := Star(star, &o.Fit)
 	data.Add("spectrum", f, err)
 	figures := data.Figures()
+	within := &Album{Note: set.Note, DPI: set.DPI}
+	f, err = StarDraws(star, models)
+	within.Add("posterior", f, err)
 	draws := viz.FromFit(fit)
 	draws.Units = spectraUnits
 	album := posteriorAlbum(draws, set)
@@ -270,8 +274,9 @@ func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome,
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
 			modelSection(v, data),
 			{Title: "Data and fit", Text: "The fit from which the chains start, and its residuals in standard deviations.", Tables: []string{one.table()}, Figures: figures},
-			{Title: "Posterior", Figures: album.Figures()},
+			{Title: "Posterior", Text: "The data within the models of the posterior, and its parameters.", Figures: append(within.Figures(), album.Figures()...)},
 		}}
+	data.Append(within)
 	data.Append(album)
 	p.Album = *data
 	return p

@@ -26,10 +26,11 @@ type Curve struct {
 	Note       string // lines of text in the picture, such as goodness of fit
 }
 
-// Line is a named curve.
+// Line is a named curve, with a band from Low to High about it unless those are nil.
 type Line struct {
-	Name string
-	X, Y []float64
+	Name      string
+	X, Y      []float64
+	Low, High []float64
 }
 
 // prepared returns the curve with LineX filled in, or an error.

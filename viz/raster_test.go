@@ -43,7 +43,18 @@ func TestRasterAndPlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*Figure{"raster": raster, "plots": plots} {
+	banded := growth()
+	for i := range banded.Curves {
+		c := &banded.Curves[i]
+		for k, y := range c.Y {
+			c.Low, c.High = append(c.Low, y-0.02*float64(k)), append(c.High, y+0.01*float64(k))
+		}
+	}
+	bands, err := Plots("Bands", banded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]*Figure{"raster": raster, "plots": plots, "bands": bands} {
 		valid(t, f)
 		printable(t, f)
 		compare(t, name, f.pixels(goldenDPI))
@@ -76,8 +87,11 @@ func TestRasterRefuses(t *testing.T) {
 		"no neuron": func() (*Figure, error) {
 			return Raster("x", Firing{Area: "A", Steps: []int{1}, Winners: [][]int32{nil}})
 		},
-		"none to":     func() (*Figure, error) { return Plots("x") },
-		"0 values":    func() (*Figure, error) { return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}}}}) },
+		"none to":  func() (*Figure, error) { return Plots("x") },
+		"0 values": func() (*Figure, error) { return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}}}}) },
+		"the band of a": func() (*Figure, error) {
+			return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}, Y: []float64{1}, Low: []float64{0}}}})
+		},
 		"no curve ha": func() (*Figure, error) { return Plots("x", Lines{}) },
 	} {
 		if _, err := f(); err == nil || !strings.Contains(err.Error(), says) {

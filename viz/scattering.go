@@ -27,6 +27,17 @@ func (l Lines) panel() (*panel, error) {
 				p.y.include(c.Y[k])
 			}
 		}
+		if c.Low != nil || c.High != nil {
+			if len(c.Low) != len(c.X) || len(c.High) != len(c.X) {
+				return nil, fmt.Errorf("viz: lines %q: the band of %s has %d and %d values where its X has %d", l.Title, c.Name, len(c.Low), len(c.High), len(c.X))
+			}
+			for k := range c.X {
+				if p.x.can(c.X[k]) && p.y.can(c.Low[k]) && p.y.can(c.High[k]) {
+					p.y.include(c.Low[k], c.High[k])
+				}
+			}
+			p.add(band(c.X, c.Low, c.High, fade(col, 0.3)))
+		}
 		p.add(line(c.X, c.Y, col, 1.3))
 		p.occupy(c.X, c.Y)
 		if len(l.Curves) > 1 {

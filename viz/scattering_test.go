@@ -37,8 +37,8 @@ func patternRows() []PatternRow {
 			para = append(para, i[k]*(1+a[k]))
 		}
 		rows = append(rows, PatternRow{Pattern: im, Plots: []Lines{
-			{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []Line{{"I", q, i}, {"along", q, para}}},
-			{XLabel: "q (1/nm)", YLabel: "A", Curves: []Line{{"A", q, a}}, Low: -1, High: 1}}})
+			{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []Line{{Name: "I", X: q, Y: i}, {Name: "along", X: q, Y: para}}},
+			{XLabel: "q (1/nm)", YLabel: "A", Curves: []Line{{Name: "A", X: q, Y: a}}, Low: -1, High: 1}}})
 	}
 	return rows
 }
@@ -61,7 +61,7 @@ func TestScatteringRefuses(t *testing.T) {
 	}
 	// Nothing to see of a plot or of angles leaves a hole, not an error.
 	empty := patternRows()[:1]
-	empty[0].Plots[0].Curves = []Line{{"I", []float64{1}, []float64{math.NaN()}}}
+	empty[0].Plots[0].Curves = []Line{{Name: "I", X: []float64{1}, Y: []float64{math.NaN()}}}
 	blank := disc("z")
 	blank.Least = 2
 	for _, f := range []func() (*Figure, error){func() (*Figure, error) { return Scattering("x", empty) }, func() (*Figure, error) { return Morphology(blank) }} {

@@ -490,6 +490,8 @@ func (f *fitSpectra) judge(r *batch.Record) (badness float64, why string) {
 	return 0, ""
 }
 
+func (f *fitSpectra) extension() string { return "STARS" }
+
 func (f *fitSpectra) values() []string {
 	list := []string{"vrad", "vrad_err", "vsini"}
 	return append(list, f.Params...)

@@ -7,10 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
@@ -274,6 +276,7 @@ func TestFitSpectra(t *testing.T) {
 	if !strings.Contains(g.Finding, "of 1 files") {
 		t.Error(g.Finding)
 	}
+	sameTable(t, filepath.Join(dir, "out"), whole)
 	// The same by one run.
 	c := rvspecfit.DefaultConfig()
 	c.Library = lib
@@ -298,6 +301,50 @@ func TestFitSpectra(t *testing.T) {
 	}
 	if _, err := Merge(m, store, filepath.Join(dir, "out"), Env{}); err == nil || !strings.Contains(err.Error(), "the model of row") {
 		t.Errorf("a merge without a file of models: %v", err)
+	}
+}
+
+// sameTable compares the FITS table of a batch of spectra with its results.
+func sameTable(t *testing.T, folder string, results []batch.Record) {
+	t.Helper()
+	f, err := fits.Open(filepath.Join(folder, TableFITS))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := f.Table("STARS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results = slices.DeleteFunc(slices.Clone(results), func(r batch.Record) bool { return r.Err != "" })
+	numbers := func(name string) []float64 {
+		c, err := table.Column(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := c.Float64s()
+		if err != nil || len(x) != len(results) {
+			t.Fatalf("%s: %d rows, %v: want %d", name, len(x), err, len(results))
+		}
+		return x
+	}
+	items, velocities := numbers("ITEM"), numbers("VRAD")
+	column, err := table.Column("FILE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := column.Strings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		v := r.Numbers[1] // after the row in the file
+		if int64(items[i]) != r.Item || velocities[i] != v && !(math.IsNaN(v) && math.IsNaN(velocities[i])) || files[i] != r.Texts[0] {
+			t.Errorf("row %d: item %v, velocity %v, file %q: want %d, %v, %q", i, items[i], velocities[i], files[i], r.Item, v, r.Texts[0])
+		}
+	}
+	if c, err := table.Column("VRAD"); err != nil || c.Unit != "km/s" {
+		t.Errorf("VRAD: %v, %v", c, err)
 	}
 }
 

@@ -1,15 +1,12 @@
 package work
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,7 +16,6 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/arrow"
-	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
@@ -30,6 +26,7 @@ const (
 	TableCSV   = "results.csv"
 	TableArrow = "results.arrow"
 	TableHDF5  = "results.h5"
+	TableFITS  = "results.fits" // of spectra
 	Failures   = "failures.csv"
 )
 
@@ -113,8 +110,11 @@ type concluding interface {
 	conclude(g *Merged, env Env, folder string, each func(put func(batch.Record) error) error) error
 }
 
+// catalogued is a job whose results are also a FITS table, of which it says the name.
+type catalogued interface{ extension() string }
+
 // Merge brings the results of all shards together and writes them to a folder: as CSV, Arrow and HDF5
-// tables of one row per item, and a table of the failures. It refuses to, with a
+// tables of one row per item, those of spectra as a FITS table too, and a table of the failures. It refuses to, with a
 // [*batch.IncompleteError], while items have no result. It needs memory for a sample of the results, and
 // for one column at a time.
 func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merged, error) {
@@ -250,7 +250,14 @@ func (g *merging) tables(store batch.Store, folder string) error {
 				return err
 			}
 			g.Files = append(g.Files, TableCSV, TableArrow, TableHDF5, Failures)
-			return spool.write(filepath.Join(folder, TableHDF5), g.attributes())
+			if err := spool.write(filepath.Join(folder, TableHDF5), g.attributes()); err != nil {
+				return err
+			}
+			if c, ok := g.job.(catalogued); ok {
+				g.Files = append(g.Files, TableFITS)
+				return spool.fits(filepath.Join(folder, TableFITS), c.extension(), g.Manifest)
+			}
+			return nil
 		})
 	})
 }
@@ -463,158 +470,4 @@ func (g *merging) trim() {
 		return again
 	})
 	g.Outliers = g.Outliers[:min(len(g.Outliers), mostOutliers)]
-}
-
-// spool keeps the columns of a table in files until all rows are known, so that an HDF5 dataset can be
-// written of each.
-type spool struct {
-	dir     string
-	columns []batch.Column
-	files   []*os.File
-	out     []*bufio.Writer
-	longest []int // bytes of the longest text of a column
-	rows    int64
-	scratch []byte
-}
-
-// mostFixed is the length in bytes up to which all texts of a column are stored in places of one length.
-const mostFixed = 1 << 10
-
-func newSpool(folder string, columns []batch.Column) (*spool, error) {
-	dir, err := os.MkdirTemp(folder, ".columns-")
-	if err != nil {
-		return nil, err
-	}
-	s := &spool{dir: dir, columns: append([]batch.Column{{Name: "item", Kind: batch.Integer}}, columns...)}
-	s.longest = make([]int, len(s.columns))
-	for i := range s.columns {
-		f, err := os.Create(filepath.Join(dir, strconv.Itoa(i)))
-		if err != nil {
-			s.remove()
-			return nil, err
-		}
-		s.files, s.out = append(s.files, f), append(s.out, bufio.NewWriterSize(f, 1<<16))
-	}
-	return s, nil
-}
-
-func (s *spool) remove() {
-	for _, f := range s.files {
-		f.Close()
-	}
-	os.RemoveAll(s.dir)
-}
-
-func (s *spool) add(r *batch.Record) error {
-	s.rows++
-	numbers, texts := r.Numbers, r.Texts
-	for i, c := range s.columns {
-		b := s.scratch[:0]
-		switch {
-		case i == 0:
-			b = binary.LittleEndian.AppendUint64(b, uint64(r.Item))
-		case c.Kind == batch.Text:
-			b = append(binary.LittleEndian.AppendUint32(b, uint32(len(texts[0]))), texts[0]...)
-			s.longest[i] = max(s.longest[i], len(texts[0]))
-			texts = texts[1:]
-		default:
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(numbers[0]))
-			numbers = numbers[1:]
-		}
-		if s.scratch = b; len(b) > 0 {
-			if _, err := s.out[i].Write(b); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// write makes the HDF5 file: one dataset of a number per row for every column.
-func (s *spool) write(name string, attributes map[string]string) error {
-	w, err := hdf5.Create(name)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	for i, c := range s.columns {
-		if err := s.out[i].Flush(); err != nil {
-			return err
-		}
-		if _, err := s.files[i].Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		data, err := s.column(bufio.NewReaderSize(s.files[i], 1<<16), i)
-		if err != nil {
-			return err
-		}
-		key := "/results/" + strings.ReplaceAll(c.Name, "/", "_")
-		if s.rows == 0 {
-			continue
-		}
-		var l hdf5.Layout
-		if n := s.longest[i]; c.Kind == batch.Text && n <= mostFixed {
-			l = hdf5.Layout{FixedString: max(1, n), Gzip: 1} // goes to the disk at once
-		}
-		w.Write(key, data, l)
-		if c.Unit != "" {
-			w.Attr(key, "units", c.Unit)
-		}
-	}
-	w.Group("/results")
-	for _, k := range slices.Sorted(maps.Keys(attributes)) { // the same results are the same file
-		w.Attr("/results", k, attributes[k])
-	}
-	return w.Close()
-}
-
-// column reads one column.
-func (s *spool) column(in io.Reader, i int) (any, error) {
-	var b [8]byte
-	number := func() (uint64, error) {
-		_, err := io.ReadFull(in, b[:])
-		return binary.LittleEndian.Uint64(b[:]), err
-	}
-	switch {
-	case i == 0 || s.columns[i].Kind == batch.Integer:
-		out := make([]int64, s.rows)
-		for k := range out {
-			v, err := number()
-			if err != nil {
-				return nil, err
-			}
-			if out[k] = int64(v); i > 0 {
-				out[k] = int64(math.Float64frombits(v))
-			}
-		}
-		return out, nil
-	case s.columns[i].Kind == batch.Text:
-		out, known := make([]string, s.rows), map[string]string{}
-		for k := range out {
-			if _, err := io.ReadFull(in, b[:4]); err != nil {
-				return nil, err
-			}
-			text := make([]byte, binary.LittleEndian.Uint32(b[:4]))
-			if _, err := io.ReadFull(in, text); err != nil {
-				return nil, err
-			}
-			same, ok := known[string(text)]
-			if !ok {
-				if same = string(text); len(known) < 1<<16 {
-					known[same] = same
-				}
-			}
-			out[k] = same
-		}
-		return out, nil
-	}
-	out := make([]float64, s.rows)
-	for k := range out {
-		v, err := number()
-		if err != nil {
-			return nil, err
-		}
-		out[k] = math.Float64frombits(v)
-	}
-	return out, nil
 }

@@ -20,7 +20,7 @@ func (a *app) batchMerge() *cobra.Command {
 		Long: `Bring the results of a batch together in its folder: results.csv, results.arrow
 and results.h5 with a row per item, failures.csv, summary.json, and report.html
 with what failed and what is odd first. Chains also leave the folder posterior,
-which summary, diagnose, plot and convert read.
+which summary, diagnose, plot and convert read, and spectra results.fits.
 
 It refuses to while results are missing, and says which. With --strict items that
 failed and bad verdicts are an error, after everything is written.

@@ -291,10 +291,23 @@ func (a *app) starSampling(dir runs.Folder, cfg *sampleSpectrumConfig, p *fitfil
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "spectrum", post: post,
 		document: func(d sampleDoc) any { return starPosteriorDoc{"spectra", cfg.Data.Name, p.Library(), d} },
 		report: func(fit *infer.Fit, v check.Verdict) error {
-			return as(exitCannotWrite, report.StarPosterior(cfg.File, p.Library(), &cfg.Data, o, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
+			models, err := drawnModels(p, &cfg.Data, o, fit.Draws)
+			if err != nil {
+				return as(exitFailed, err)
+			}
+			return as(exitCannotWrite, report.StarPosterior(cfg.File, p.Library(), &cfg.Data, o, fit, models, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
 		// The chains sample the model that was fitted: what the fit says of it, its data and its priors holds.
 		check: func(*infer.Fit) (check.Verdict, error) { return *o.Fit.Verdict, nil }}
+}
+
+// drawnModels returns the models of some draws from the posterior of a star.
+func drawnModels(p *fitfile.Pipeline, star *spectra.Star, o *fitfile.Outcome, draws func(name string) [][]float64) ([][][]float64, error) {
+	fitter, err := p.Fitter(star)
+	if err != nil {
+		return nil, err
+	}
+	return fitter.Models(star, report.StarPoints(&o.Fit, draws))
 }
 
 func (a *app) plotSpectrum() *cobra.Command {
@@ -304,7 +317,8 @@ func (a *app) plotSpectrum() *cobra.Command {
 		Use:   "spectrum FILE... [OUT.svg|png|pdf]",
 		Short: "Draw the spectra of a star, its model and the residuals",
 		Long: `Fit a star, and draw its spectra, the model and the residuals in standard
-deviations. Of a run folder of sample spectrum, draw the star that was sampled.
+deviations. Of a run folder of sample spectrum, draw the star that was sampled,
+with the median of the posterior's models and the band that holds 95 % of them.
 
   euryale plot spectrum star.csv --library lib --arm desi_b star.png
   euryale plot spectrum coadd-main-dark-1234.fits --row 7 star.svg
@@ -326,6 +340,7 @@ func (a *app) runPlotSpectrum(ctx context.Context, args []string, f *spectraFlag
 		return err
 	}
 	var star *spectra.Star
+	var sampled func(name string) [][]float64
 	if st, err := os.Stat(names[0]); len(names) == 1 && err == nil && st.IsDir() {
 		var cfg sampleSpectrumConfig
 		if err := runs.Folder(names[0]).Resume("sample spectrum", &cfg); err != nil {
@@ -333,6 +348,16 @@ func (a *app) runPlotSpectrum(ctx context.Context, args []string, f *spectraFlag
 		}
 		*f, star = cfg.Spectra, &cfg.Data
 		star.Starts = nil
+		t, err := loadDraws(names)
+		if err != nil {
+			return err
+		}
+		sampled = func(name string) [][]float64 {
+			if k := slices.Index(t.Names, name); k >= 0 {
+				return t.X[k]
+			}
+			return nil
+		}
 	}
 	p, err := a.pipeline(f)
 	if err != nil {
@@ -348,6 +373,12 @@ func (a *app) runPlotSpectrum(ctx context.Context, args []string, f *spectraFlag
 		return err
 	}
 	fig, err := report.Star(star, &o.Fit)
+	if sampled != nil {
+		var models [][][]float64
+		if models, err = drawnModels(p, star, o, sampled); err == nil {
+			fig, err = report.StarDraws(star, models)
+		}
+	}
 	if err != nil {
 		return as(exitFailed, err)
 	}

@@ -268,8 +268,11 @@ func TestFitAndSampleSpectra(t *testing.T) {
 		}
 	}
 	picture := filepath.Join(dir, "star.svg")
-	if code, _, stderr := do(t, "plot", "spectrum", whole, picture, "--quiet"); code != exitOK || !exists(picture) {
+	if code, _, stderr := do(t, "plot", "spectrum", whole, picture, "--quiet"); code != exitOK {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if b, err := os.ReadFile(picture); err != nil || strings.Count(string(b), "models of 120 draws") != 3 {
+		t.Errorf("%v: the picture of the posterior lacks a band of models for each spectrum", err)
 	}
 	for says, args := range map[string][]string{
 		"one for all":       {"fit", "spectra", names[0], names[1], names[2], "--arm", "desi_b,desi_r"},

@@ -240,6 +240,38 @@ func TestNetworkGoldens(t *testing.T) {
 	}
 }
 
+// In float32 networks have the values of the reference's, which computes in float32.
+func TestNetworkInFloat32(t *testing.T) {
+	var all map[string]struct{ Params [][]float64 }
+	golden.JSON(t, &all, "spectra", "nn", "nn.json")
+	if len(all) == 0 {
+		t.Fatal("there are no networks")
+	}
+	for arm, f := range all {
+		lib := goldenNetwork(t, arm)
+		x := ad.Input("u", len(f.Params), lib.Dim())
+		log, _ := lib.LogFlux(x)
+		p, err := ad.Compile([]*ad.Node{ad.Exp(log)}, ad.Settings{Precision: 32})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewState()
+		s.SetInput(0, slices.Concat(f.Params...))
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		for name, tolerance := range map[string]float64{"eval32": 2e-5, "eval64": 2e-5} {
+			want, _ := npy(t, "nn", name+"_"+arm+".npy")
+			for i, v := range s.OutputFloat64(0) {
+				if !(math.Abs(v/want[i]-1) < tolerance) {
+					t.Errorf("%s: pixel %d of %s is %v, want %v", arm, i, name, v, want[i])
+					break
+				}
+			}
+		}
+	}
+}
+
 // Triangulations of Qhull, and our own of its points, give the reference's spectra.
 func TestDelaunayGoldens(t *testing.T) {
 	points, shape := npy(t, "triangulation", "points_mapped.npy")

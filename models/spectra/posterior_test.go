@@ -3,7 +3,11 @@ package spectra
 import (
 	"context"
 	"math"
+	"slices"
+	"strconv"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -15,8 +19,8 @@ func TestPosteriorGolden(t *testing.T) {
 	posteriorGolden(t, infer.Config{Seed: 1, Warmup: 150, Draws: 150}, 0.4, 0.3, 0)
 }
 
-// posteriorGolden compares means in standard deviations, standard deviations by their ratio, and wants some
-// effective draws.
+// posteriorGolden compares means in standard deviations, standard deviations by their ratio, correlations by their
+// difference, which may be mean too, and quantiles, which may be off by 2 mean; and it wants some effective draws.
 func posteriorGolden(t *testing.T, cfg infer.Config, mean, sd, ess float64) {
 	var f struct {
 		Mock, Interpolator string
@@ -24,6 +28,7 @@ func posteriorGolden(t *testing.T, cfg infer.Config, mean, sd, ess float64) {
 		Params             []string
 		Mean, Sd           []float64
 		Corr               [][]float64
+		Quantiles          map[string][]float64
 		LaplaceMean        []float64 `json:"laplace_mean"`
 		LaplaceSD          []float64 `json:"laplace_sd"`
 	}
@@ -50,6 +55,29 @@ func posteriorGolden(t *testing.T, cfg infer.Config, mean, sd, ess float64) {
 		}
 		if math.Abs(s.Mean-f.Mean[k]) > mean*f.Sd[k] || math.Abs(s.SD/f.Sd[k]-1) > sd || ess > 0 && !(s.RHat < 1.01 && s.ESSBulk > ess && s.ESSTail > ess) {
 			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	draws := make([][]float64, len(f.Params))
+	for k, name := range f.Params {
+		draws[k] = slices.Concat(post.Draws(name)...)
+	}
+	for k, name := range f.Params {
+		for l := range k {
+			if r := stat.Correlation(draws[k], draws[l], nil); math.Abs(r-f.Corr[k][l]) > mean {
+				t.Errorf("correlation of %s and %s is %v, want %v", name, f.Params[l], r, f.Corr[k][l])
+			}
+		}
+	}
+	for k, name := range f.Params {
+		slices.Sort(draws[k])
+		for text, want := range f.Quantiles {
+			p, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q := stat.Quantile(p, stat.LinInterp, draws[k], nil); math.Abs(q-want[k]) > 2*mean*f.Sd[k] {
+				t.Errorf("quantile %s of %s is %v, want %v", text, name, q, want[k])
+			}
 		}
 	}
 }

@@ -1,0 +1,58 @@
+package spectra
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Models returns the models of a star's spectra at points of its parameters, such as draws from its posterior: at
+// each, and for each spectrum, template times continuum in units of flux, at every pixel. The continuum is the one
+// that fits best there. Points have the parameters of [Fit].Names.
+func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
+	l, err := f.layoutOfSpectra(star)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", star.Name, err)
+	}
+	for i, x := range points {
+		if len(x) != len(l.names) {
+			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, of %v", i, star.Name, len(x), len(l.names), l.names)
+		}
+	}
+	p, err := l.models()
+	if err != nil {
+		return nil, err
+	}
+	s, batch := p.NewState(), f.s.Batch
+	for i := range batch {
+		l.fill(s, i, star)
+	}
+	out := make([][][]float64, len(points))
+	for from := 0; from < len(points); from += batch {
+		for i := range batch { // places without a point have the last one
+			l.set(s, i, points[min(from+i, len(points)-1)])
+		}
+		if err := s.Run(); err != nil {
+			return nil, err
+		}
+		for i := range min(batch, len(points)-from) {
+			for k, x := range star.Spectra {
+				n := len(x.Lam)
+				out[from+i] = append(out[from+i], append([]float64(nil), s.Output(k)[i*n:(i+1)*n]...))
+			}
+		}
+	}
+	return out, nil
+}
+
+// models returns the program of the models of stars.
+func (l *layout) models() (*ad.Program, error) {
+	return l.program("models", func() (*graph, []*ad.Node) {
+		g := l.build(l.f.s.Batch, 0)
+		var outs []*ad.Node
+		for _, s := range g.like.Spectra {
+			outs = append(outs, ad.Mul(s.Continuum, s.Model))
+		}
+		return g, outs
+	})
+}
