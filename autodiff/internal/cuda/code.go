@@ -17,6 +17,7 @@ type Code struct {
 	layout  *layout
 	kernels [][]kernel     // of each job
 	calls   bool           // whether libraries are called, to which addresses are given
+	waits   bool           // whether one of them may wait for the device
 	on      *device.Stream // of all machines; nil if each takes one
 	source  *Source
 	options Options
@@ -46,6 +47,7 @@ func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options
 	for i, list := range c.source.Jobs {
 		for _, l := range list {
 			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, library: l.Library}
+			c.waits = c.waits || l.Waits
 			if c.calls = c.calls || l.Library != nil; l.Library == nil {
 				if k.f, err = find(l.Kernel); err != nil {
 					return nil, err

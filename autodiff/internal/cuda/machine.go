@@ -24,7 +24,7 @@ type Machine[T cpu.Real] struct {
 	table      *device.Buffer // address of every array
 	part       *device.Buffer // partial results
 	fault      *device.Buffer // which job failed, and why
-	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
+	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
 	runs       int
 	uncaptured bool     // the device has no graphs, or no memory for this one
 	faulty     bool     // the fault of an earlier run may still be on the device
@@ -188,7 +188,7 @@ func (m *Machine[T]) runJobs() error {
 	if m.graph != nil {
 		return m.graph.Launch(m.on)
 	}
-	if m.runs >= 1 && !m.uncaptured && len(m.plan.hosted) == 0 && m.launches() > 1 {
+	if m.runs >= 1 && !m.uncaptured && !m.waits && len(m.plan.hosted) == 0 && m.launches() > 1 {
 		graph, err := m.d.Capture(m.launchAll)
 		switch {
 		case err == nil:
@@ -246,7 +246,7 @@ func (m *Machine[T]) launchAll(s *device.Stream) error {
 func (m *Machine[T]) launch(s *device.Stream, job int) error {
 	for _, k := range m.kernels[job] {
 		if k.library != nil {
-			if err := k.library(m.d.Libraries(), s, m.read); err != nil {
+			if err := k.library(m.d.Libraries(), s, m.memory); err != nil {
 				return err
 			}
 			continue
@@ -274,6 +274,14 @@ func (m *Machine[T]) failure() error {
 		return err
 	}
 	return m.explained(int(code[0])-1, int(code[1]))
+}
+
+// memory returns the memory of an array, or that of partial results, to libraries.
+func (m *Machine[T]) memory(buf int) device.Part {
+	if buf == scratch {
+		return m.part.At(0)
+	}
+	return m.read(buf)
 }
 
 func (m *Machine[T]) clearFault() error {

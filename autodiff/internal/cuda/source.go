@@ -50,6 +50,7 @@ type Launch struct {
 	Block  int // threads of a block
 	// Library makes the call, on arrays that at finds; nil for a kernel.
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
+	Waits   bool // whether the call may wait for the device, which no capture allows
 }
 
 // longHelper is the number of lines from which on a helper function is called.
