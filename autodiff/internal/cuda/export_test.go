@@ -13,3 +13,20 @@ func SetSolverRows(n int) (undo func()) {
 	solverRows = n
 	return func() { solverRows = old }
 }
+
+// SetTunedProduct changes the number of multiplications from which on products are timed, and returns what undoes it.
+func SetTunedProduct(n int) (undo func()) {
+	old := tunedProduct
+	tunedProduct = n
+	return func() { tunedProduct = old }
+}
+
+// SetTilings lets products be cut in one way alone of those that there are, and returns what undoes it.
+func SetTilings(k int) (undo func()) {
+	old := tilings
+	tilings = tilings[k : k+1]
+	return func() { tilings = old }
+}
+
+// Tilings is the number of ways to cut products.
+func Tilings() int { return len(tilings) }

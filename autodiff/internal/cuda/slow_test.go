@@ -8,6 +8,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 // both are the precisions.
@@ -58,4 +59,19 @@ func TestDenseBeyondABlock(t *testing.T) {
 func TestManyRowsByLibrary(t *testing.T) {
 	pretend.Shared(t).Libraries(t)
 	denseParity(t, ad.CUDA{Device: 1, Strict: true}, 515)
+}
+
+// NVIDIA's compiler takes every way to cut a product, also where shared memory is smallest.
+func TestRealCompilerTakesTilings(t *testing.T) {
+	c := realCompiler(t)
+	pretend.Shared(t)
+	defer cuda.SetTunedProduct(1)()
+	a, b := ad.Input("a", 2, 130, 70), ad.Input("b", 70, 130)
+	for k := range cuda.Tilings() {
+		undo := cuda.SetTilings(k)
+		for _, bits := range both {
+			taken(t, c, rtc.Target{Major: 7, Minor: 5}, []*ad.Node{ad.MatMul(a, b), ad.MatMul(ad.T(b), ad.T(a))}, ad.Settings{Precision: bits, Backend: ad.CUDA{Tune: true, OwnKernels: true}})
+		}
+		undo()
+	}
 }

@@ -64,8 +64,9 @@ func TestTriangularByLibrary(t *testing.T) {
 	sameOn(t, on, outs, []*ad.Node{a, b, c}, [][]float64{av, random(4*n*k, 7), random(2*n, 8)}, map[int]float64{64: 1e-12, 32: 1e-4})
 }
 
-// NVIDIA's compiler takes the kernels around the libraries' calls without warnings, in both precisions.
-func TestRealCompilerTakesLibrariesKernels(t *testing.T) {
+// realCompiler opens NVIDIA's compiler, before the pretend one takes its place.
+func realCompiler(t *testing.T) *rtc.Compiler {
+	t.Helper()
 	if os.Getenv("VIRTUAL_ENV") == "" {
 		if peers, err := filepath.Abs("../../../.peers"); err == nil {
 			t.Setenv("VIRTUAL_ENV", peers)
@@ -75,6 +76,29 @@ func TestRealCompilerTakesLibrariesKernels(t *testing.T) {
 	if err != nil {
 		t.Skip("lacks NVRTC (make nvrtc, or EURYALE_LIBNVRTC)")
 	}
+	return c
+}
+
+// taken lets NVIDIA's compiler make machine code of the kernels of a program, without warnings.
+func taken(t *testing.T, c *rtc.Compiler, target rtc.Target, outs []*ad.Node, s ad.Settings) {
+	t.Helper()
+	p, err := ad.Compile(outs, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
+	image, err := c.Compile(rtc.Source{Name: "program.cu", Text: text}, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image.Log != "" || image.PTX {
+		t.Errorf("%d bits, %v: %s", s.Precision, target, image.Log)
+	}
+}
+
+// NVIDIA's compiler takes the kernels around the libraries' calls without warnings, in both precisions.
+func TestRealCompilerTakesLibrariesKernels(t *testing.T) {
+	c := realCompiler(t)
 	_, on := library(t)
 	a, b := ad.Input("a", 2, 5, 5), ad.Input("b", 5, 2)
 	l := ad.Cholesky(a)
@@ -84,18 +108,7 @@ func TestRealCompilerTakesLibrariesKernels(t *testing.T) {
 	sign, size := ad.SignLogDet(a)
 	outs := []*ad.Node{ad.Solve(a, b), ad.Inverse(a), ad.Det(a), sign, size, ad.SolveTriangular(a, b, true, false), w, v, q, r, u, s, ad.Grad(ad.Sum(ad.Square(l)), a)[0]}
 	for _, bits := range []int{32, 64} {
-		p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: on})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
-		image, err := c.Compile(rtc.Source{Name: "solver.cu", Text: text}, rtc.Target{Major: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if image.Log != "" || image.PTX {
-			t.Errorf("%d bits: %s", bits, image.Log)
-		}
+		taken(t, c, rtc.Target{Major: 9}, outs, ad.Settings{Precision: bits, Backend: on})
 	}
 }
 
