@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
@@ -54,3 +56,8 @@ func TestDerivativesOnDevice(t *testing.T) {
 }
 
 func TestManyRowChainsOnDevice(t *testing.T) { rowChainsOnDevice(t, 120) }
+
+func TestLargeMatricesByLibrary(t *testing.T) {
+	pretend.Shared(t).Libraries(t)
+	largeMatrices(t, ad.CUDA{Device: 1, Strict: true}, 515)
+}

@@ -55,21 +55,6 @@ func TestDenseBeyondABlock(t *testing.T) {
 	same(t, []*ad.Node{ad.Solve(a, b), ad.Grad(log, a)[0], sign, log, r}, []*ad.Node{a, b}, [][]float64{values, random(2*n, 9)}, map[int]float64{64: 1e-10})
 }
 
-// Matrices of more rows than a block takes, with gradients.
-func TestManyRowsByLibrary(t *testing.T) {
-	pretend.Shared(t).Libraries(t)
-	const n = 515
-	a, b := ad.Input("a", n, n), ad.Input("b", n, 2)
-	values := random(n*n, 8)
-	for i := range n {
-		values[i*n+(i+1)%n] += 60
-	}
-	l := ad.Cholesky(ad.Add(ad.MatMul(a, ad.T(a)), ad.Eye(n)))
-	sign, log := ad.SignLogDet(a)
-	outs := []*ad.Node{ad.Solve(a, b), sign, log, ad.CholeskySolve(l, b), ad.Grad(ad.CholeskyLogDet(l), a)[0]}
-	sameOn(t, ad.CUDA{Device: 1, Strict: true}, outs, []*ad.Node{a, b}, [][]float64{values, random(2*n, 9)}, map[int]float64{64: 1e-10})
-}
-
 // NVIDIA's compiler takes every way to cut a product, also where shared memory is smallest.
 func TestRealCompilerTakesTilings(t *testing.T) {
 	c := realCompiler(t)
