@@ -26,8 +26,8 @@ type CUDA struct {
 	// Stream is where States put their work, of a device that is open; Device does not count then. Default:
 	// each State takes one of a few streams of the device, so that States of several goroutines overlap.
 	Stream *device.Stream
-	// OwnKernels leaves NVIDIA's libraries out. Default: where they are found, cuBLAS makes large products and
-	// cuFFT large Fourier transforms.
+	// OwnKernels leaves NVIDIA's libraries out. Default: where they are found, cuBLAS makes large products, cuFFT
+	// large Fourier transforms, and cuSOLVER factors matrices of more than 512 rows.
 	OwnKernels bool
 	// Strict makes Compile return an error if an operation has no kernel.
 	Strict bool
@@ -39,6 +39,10 @@ type CUDA struct {
 	// TF32 rounds the factors of products of float32 matrices to 11 binary digits, for which a GPU has
 	// units of its own. Products with vectors and sums are as without it.
 	TF32 bool
+	// Tune times the ways in which kernels cut large products of matrices, two million multiplications or more that
+	// no library makes, when a program is compiled, and takes the fastest; what was found is kept beside the compiled
+	// kernels. The results have the same bits with it and without. Default: cut by a rule, without timing.
+	Tune bool
 }
 
 // Storage is a type of numbers in the memory of a device. The zero value is that of the program.
@@ -50,7 +54,7 @@ const (
 )
 
 func (c CUDA) generate(s Settings) (cuda.Options, error) {
-	o := cuda.Options{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32}
+	o := cuda.Options{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32, Tune: c.Tune}
 	switch c.Storage {
 	case "":
 	case Float16:

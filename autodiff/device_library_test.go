@@ -198,3 +198,46 @@ func TestTransformsByLibrary(t *testing.T) {
 		}
 	}
 }
+
+// largeMatrices compares factors of more rows than a block takes, and what is solved with them, with the processor.
+func largeMatrices(t *testing.T, on ad.CUDA, n int) {
+	t.Helper()
+	a, b := ad.Input("a", n, n), ad.Input("b", n, 2)
+	rng := rand.New(rand.NewPCG(9, 9))
+	values := [][]float64{make([]float64, n*n), make([]float64, 2*n)}
+	for _, v := range values {
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+	}
+	for i := range n {
+		values[0][i*n+(i+1)%n] += 3 * math.Sqrt(float64(n))
+	}
+	l := ad.Cholesky(ad.Add(ad.MatMul(a, ad.T(a)), ad.Eye(n)))
+	sign, log := ad.SignLogDet(a)
+	in, outs := []*ad.Node{a, b}, []*ad.Node{ad.Solve(a, b), sign, log, ad.CholeskySolve(l, b), ad.Grad(ad.CholeskyLogDet(l), a)[0]}
+	for _, bits := range []int{64, 32} {
+		want := results(t, way{64, ""}, outs, in, values)
+		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: on})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewState()
+		for run := range 3 {
+			if err := errors.Join(s.SetInput(0, values[0]), s.SetInput(1, values[1]), s.Run()); err != nil {
+				t.Fatal(err)
+			}
+			for i := range outs {
+				top := 0.0
+				for _, v := range want[i] {
+					top = max(top, math.Abs(v))
+				}
+				for k, v := range s.OutputFloat64(i) {
+					if !(math.Abs(v-want[i][k]) <= map[int]float64{64: 1e-10, 32: 2e-3}[bits]*top) {
+						t.Fatalf("%d bits, run %d, output %d, element %d: %g, want %g", bits, run, i, k, v, want[i][k])
+					}
+				}
+			}
+		}
+	}
+}

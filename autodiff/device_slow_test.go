@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
@@ -32,19 +34,18 @@ func TestMillionOnDevice(t *testing.T) { lengthsOnDevice(t, 1_000_001) }
 // without warnings.
 func TestRealCompilerMakesMachineCode(t *testing.T) {
 	c := realCompiler(t)
-	for _, x := range []struct {
-		bits   int
-		target rtc.Target
-	}{{32, rtc.Target{Major: 8}}, {32, rtc.Target{Major: 10}}, {64, rtc.Target{Major: 9}}, {64, rtc.Target{Major: 7, Minor: 5}}} {
-		t.Run(fmt.Sprintf("%d bits, %v", x.bits, x.target), func(t *testing.T) {
-			image, err := c.Compile(kernelsOf(t, x.bits), x.target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if image.PTX || image.Log != "" {
-				t.Errorf("%s: %s", image.Arch, image.Log)
-			}
-		})
+	for _, bits := range []int{32, 64} {
+		for _, target := range []rtc.Target{{Major: 7, Minor: 5}, {Major: 8}, {Major: 9}, {Major: 10}} {
+			t.Run(fmt.Sprintf("%d bits, %v", bits, target), func(t *testing.T) {
+				image, err := c.Compile(kernelsOf(t, bits), target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if image.PTX || image.Log != "" {
+					t.Errorf("%s: %s", image.Arch, image.Log)
+				}
+			})
+		}
 	}
 }
 
@@ -55,3 +56,8 @@ func TestDerivativesOnDevice(t *testing.T) {
 }
 
 func TestManyRowChainsOnDevice(t *testing.T) { rowChainsOnDevice(t, 120) }
+
+func TestLargeMatricesByLibrary(t *testing.T) {
+	pretend.Shared(t).Libraries(t)
+	largeMatrices(t, ad.CUDA{Device: 1, Strict: true}, 515)
+}

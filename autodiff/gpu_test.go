@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -44,5 +45,6 @@ func TestGPUPrograms(t *testing.T) {
 	t.Run("beside the device", TestOperationsBesideTheDevice)
 	t.Run("arrays", TestArraysOfTheDevice)
 	t.Run("arrays that stay", TestArraysStayOnTheDevice)
+	t.Run("large matrices", func(t *testing.T) { largeMatrices(t, ad.CUDA{}, 700) })
 	t.Run("a million", func(t *testing.T) { lengthsOnDevice(t, 1_000_001) })
 }

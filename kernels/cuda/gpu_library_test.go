@@ -17,20 +17,21 @@ func TestGPULibrariesFound(t *testing.T) {
 
 func TestGPULibraries(t *testing.T) {
 	for name, check := range map[string]func(t *testing.T, d *Device, seed int){
-		"MatMul":   checkMatMul,
-		"FFT":      func(t *testing.T, d *Device, seed int) { checkFFT(t, d, seed, fftShapes[seed%len(fftShapes)]) },
-		"Cholesky": checkCholesky,
-		"LU":       checkLU,
-		"QR":       checkQR,
-		"Eigh":     checkEigh,
-		"SVD":      func(t *testing.T, d *Device, seed int) { checkSVD(t, d, seed, svdShapes[seed%len(svdShapes)]) },
+		"MatMul":          checkMatMul,
+		"SolveTriangular": checkSolveTriangular,
+		"FFT":             func(t *testing.T, d *Device, seed int) { checkFFT(t, d, seed, fftShapes[seed%len(fftShapes)]) },
+		"Cholesky":        checkCholesky,
+		"LU":              checkLU,
+		"QR":              checkQR,
+		"Eigh":            checkEigh,
+		"SVD":             func(t *testing.T, d *Device, seed int) { checkSVD(t, d, seed, svdShapes[seed%len(svdShapes)]) },
 		"Convolve": func(t *testing.T, d *Device, seed int) {
 			checkConvolution(t, d, seed, convolutions[seed%len(convolutions)])
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := gpu(t, Options{})
-			need := map[string]string{"MatMul": "cuBLAS", "FFT": "cuFFT", "Convolve": "cuDNN"}[name]
+			need := map[string]string{"MatMul": "cuBLAS", "SolveTriangular": "cuBLAS", "FFT": "cuFFT", "Convolve": "cuDNN"}[name]
 			if need == "" {
 				need = "cuSOLVER"
 			}

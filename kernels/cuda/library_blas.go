@@ -104,6 +104,31 @@ func (l *Libraries) MatMul(s *Stream, m MatMul) error {
 	})
 }
 
+// SolveTriangular puts the solution X of op(A) X = B on a stream, in place of the n by k matrix B. It reads one
+// triangle of the n by n matrix A with its diagonal, the lower one if lower is true; op(A) is A, or its transpose if
+// trans is true. Rows follow each other. A 0 on the diagonal gives infinities and NaN.
+func (l *Libraries) SolveTriangular(s *Stream, t Type, n, k int, lower, trans bool, a, b Part) error {
+	blas, err := l.blas.get(lib.OpenBLAS)
+	if err != nil {
+		return err
+	}
+	if err := fits32("SolveTriangular", n, k); err != nil || n == 0 || k == 0 {
+		return err
+	}
+	operands := []operand{{"A", a, n * n, t.Size()}, {"B", b, n * k, t.Size()}}
+	return l.run(s, "SolveTriangular", operands, func() error {
+		h, err := l.blasHandle(s, blas)
+		if err != nil {
+			return err
+		}
+		if err := blas.SetMathMode(h, lib.IEEE); err != nil {
+			return err
+		}
+		// By columns the same memory holds the transposes: X' op(A)' = B', and a lower triangle is an upper one.
+		return blas.Trsm(h, lib.Type(t), lib.TRSM{M: k, N: n, Upper: lower, Trans: trans, A: operands[0].address(), LDA: n, B: operands[1].address(), LDB: k})
+	})
+}
+
 // workBytes is what cuBLAS gets to work in: what NVIDIA recommends for the architecture.
 func (l *Libraries) workBytes() int {
 	if l.d.info.Capability[0] >= 9 {

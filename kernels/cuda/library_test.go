@@ -158,6 +158,51 @@ func checkMatMul(t *testing.T, d *Device, seed int) {
 	}
 }
 
+func TestSolveTriangular(t *testing.T) {
+	for seed := range 4 {
+		t.Run("", func(t *testing.T) {
+			_, d := withLibraries(t, seed)
+			checkSolveTriangular(t, d, seed)
+		})
+	}
+}
+
+// checkSolveTriangular puts solutions into their equations, for both triangles and their transposes; what stands in
+// the other triangle is not read.
+func checkSolveTriangular(t *testing.T, d *Device, seed int) {
+	t.Helper()
+	typ, n, k := Type(seed%2), 5, 3
+	for kind := range 4 {
+		lower, trans := kind&1 != 0, kind&2 != 0
+		a, b := random(n*n, uint64(kind)), random(n*k, 2)
+		triangle := make([]float64, n*n)
+		for i := range n {
+			a[i*n+i] += 3
+			for j := range n {
+				if j == i || (j < i) == lower {
+					triangle[i*n+j] = a[i*n+j]
+				} else {
+					a[i*n+j] = math.NaN()
+				}
+			}
+		}
+		x, y := upload(t, d, typ, a), upload(t, d, typ, b)
+		if err := d.Libraries().SolveTriangular(d.Default(), typ, n, k, lower, trans, x.At(0), y.At(0)); err != nil {
+			t.Fatal(err)
+		}
+		if trans {
+			triangle = transposed(triangle, n, n)
+		}
+		agrees(t, fmt.Sprintf("lower %v, transposed %v", lower, trans), multiply(triangle, download(t, d.Default(), typ, y, n*k), n, n, k), b, tolerance(typ))
+		free(x, y)
+	}
+	b := alloc(t, d, nil, 64)
+	defer b.Free()
+	if err := d.Libraries().SolveTriangular(d.Default(), typ, 9, 1, true, false, b.At(0), b.At(0)); err == nil {
+		t.Error("a matrix beyond its buffer is taken")
+	}
+}
+
 // TF32 keeps ten bits of the operands; the default keeps all.
 func TestMatMulTF32(t *testing.T) {
 	_, d := withLibraries(t, 0)

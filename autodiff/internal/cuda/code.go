@@ -17,9 +17,11 @@ type Code struct {
 	layout  *layout
 	kernels [][]kernel     // of each job
 	calls   bool           // whether libraries are called, to which addresses are given
+	waits   bool           // whether one of them may wait for the device
 	on      *device.Stream // of all machines; nil if each takes one
 	source  *Source
 	options Options
+	tuned   int // products that were timed
 }
 
 // kernel is a compiled kernel and its geometry.
@@ -33,6 +35,11 @@ type kernel struct {
 // on lanes of the device for nil.
 func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options) (*Code, error) {
 	c := &Code{p: p, d: d, on: on, options: o, source: Generate(p, o)}
+	if o.Tune && len(c.source.products) > 0 {
+		if err := c.tune(); err != nil {
+			return nil, err
+		}
+	}
 	c.plan = planOf(p, c.source)
 	c.layout = layOut(p, c.source.Last, c.width)
 	c.kernels = make([][]kernel, len(p.Jobs))
@@ -46,6 +53,7 @@ func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options
 	for i, list := range c.source.Jobs {
 		for _, l := range list {
 			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, library: l.Library}
+			c.waits = c.waits || l.Waits
 			if c.calls = c.calls || l.Library != nil; l.Library == nil {
 				if k.f, err = find(l.Kernel); err != nil {
 					return nil, err
@@ -98,6 +106,9 @@ func (c *Code) Text() string { return c.source.Text }
 // String says where the jobs run.
 func (c *Code) String() string {
 	text := fmt.Sprintf("%v: %d kernels", c.d, c.launches())
+	if c.tuned > 0 {
+		text += fmt.Sprintf(", %d products timed", c.tuned)
+	}
 	var names []string
 	for name, n := range c.Hosted() {
 		names = append(names, fmt.Sprintf("%s (%d)", name, n))

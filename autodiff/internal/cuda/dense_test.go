@@ -26,9 +26,14 @@ func random(n int, seed uint64) []float64 {
 // number of an output; nothing may run on the processor.
 func same(t *testing.T, outs, in []*ad.Node, values [][]float64, tol map[int]float64) {
 	t.Helper()
+	sameOn(t, ad.CUDA{Strict: true}, outs, in, values, tol)
+}
+
+func sameOn(t *testing.T, on ad.CUDA, outs, in []*ad.Node, values [][]float64, tol map[int]float64) {
+	t.Helper()
 	want := outputs(t, outs, in, values, ad.Settings{})
 	for bits, tol := range tol {
-		for i, got := range outputs(t, outs, in, values, ad.Settings{Precision: bits, Backend: ad.CUDA{Strict: true}}) {
+		for i, got := range outputs(t, outs, in, values, ad.Settings{Precision: bits, Backend: on}) {
 			top := 0.0
 			for _, v := range want[i] {
 				if v-v == 0 {
@@ -42,6 +47,32 @@ func same(t *testing.T, outs, in []*ad.Node, values [][]float64, tol map[int]flo
 				}
 			}
 		}
+	}
+}
+
+// Matrices of one row to more than shared memory holds, batches of the first argument and of the second.
+func denseParity(t *testing.T, on ad.CUDA, sizes ...int) {
+	t.Helper()
+	for _, n := range sizes {
+		a, b, w := ad.Input("a", 2, n, n), ad.Input("b", 3, 1, n, 2), ad.Input("w", n+3, n)
+		av := random(2*n*n, 1)
+		for i := range n {
+			av[i*n+(i+1)%n] += 3 * math.Sqrt(float64(n)) // the largest of a column is not on the diagonal
+			av[n*n+i*n+i] += 3 * math.Sqrt(float64(n))
+		}
+		spd := ad.Add(ad.MatMul(a, ad.T(a)), ad.Eye(n))
+		x := ad.Solve(a, b)
+		l := ad.Cholesky(spd)
+		q, r := ad.QR(w)
+		eigen, vectors := ad.EigenSymmetric(spd)
+		u, s, v := ad.SVD(w)
+		_, sw, vw := ad.SVD(ad.T(w))
+		sign, log := ad.SignLogDet(a)
+		det := ad.Det(ad.Scale(1/(3*math.Sqrt(float64(n))), a))
+		outs := []*ad.Node{x, ad.Grad(ad.Sum(ad.Square(x)), a)[0], ad.Inverse(a), sign, log, det, ad.Grad(log, a)[0], ad.Grad(ad.Sum(ad.Square(l)), a)[0],
+			q, r, eigen, ad.MatMul(ad.Mul(vectors, ad.Reshape(ad.Reciprocal(ad.Shift(eigen, 1)), 2, 1, n)), ad.T(vectors)), s, ad.MatMul(ad.Mul(u, ad.Tanh(s)), ad.T(v)), sw, ad.Abs(ad.MatMul(ad.T(vw), q))}
+		outs[6] = ad.Grad(ad.Sum(log), a)[0]
+		sameOn(t, on, outs, []*ad.Node{a, b, w}, [][]float64{av, random(6*n, 2), random((n+3)*n, 4)}, map[int]float64{64: 1e-11, 32: 1e-3})
 	}
 }
 
@@ -73,11 +104,16 @@ func TestLowRankSVD(t *testing.T) {
 // What has no result is told by the errors of the processor, with their numbers; lanes that fail alone are NaN.
 func TestDenseFaults(t *testing.T) {
 	pretend.Shared(t)
+	denseFaults(t, ad.CUDA{Strict: true})
+}
+
+func denseFaults(t *testing.T, on ad.CUDA) {
+	t.Helper()
 	a := ad.Input("a", 2, 2, 2)
 	b := ad.Const([]float64{1, 1}, 2, 1)
 	singular := []float64{1, 0, 0, 1, 1, 2, 2, 4}
 	for _, y := range []*ad.Node{ad.Solve(a, b), ad.Inverse(a)} {
-		err := run(t, y, a, singular, ad.Settings{})
+		err := run(t, y, a, singular, ad.Settings{Backend: on})
 		var bad *ad.SingularError
 		if !errors.As(err, &bad) || bad.Matrix != 1 || bad.Size != 2 {
 			t.Errorf("%v: %v, want matrix 1 of 2 rows", y, err)
@@ -85,16 +121,16 @@ func TestDenseFaults(t *testing.T) {
 	}
 	w, _ := ad.EigenSymmetric(a)
 	for _, y := range []*ad.Node{w, ad.SingularValues(a)} {
-		if err := run(t, y, a, []float64{1, 0, 0, 1, 1, math.NaN(), 2, 4}, ad.Settings{}); !errors.Is(err, ad.ErrNoConvergence) {
+		if err := run(t, y, a, []float64{1, 0, 0, 1, 1, math.NaN(), 2, 4}, ad.Settings{Backend: on}); !errors.Is(err, ad.ErrNoConvergence) {
 			t.Errorf("%v: %v, want ErrNoConvergence", y, err)
 		}
 	}
 	sign, log := ad.SignLogDet(a)
-	got := outputs(t, []*ad.Node{sign, log, ad.Det(a)}, []*ad.Node{a}, [][]float64{singular}, ad.Settings{Backend: ad.CUDA{Strict: true}})
+	got := outputs(t, []*ad.Node{sign, log, ad.Det(a)}, []*ad.Node{a}, [][]float64{singular}, ad.Settings{Backend: on})
 	if want := [][]float64{{1, 0}, {0, math.Inf(-1)}, {1, 0}}; !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("determinants %v, want %v", got, want)
 	}
-	for i, v := range outputs(t, []*ad.Node{ad.Solve(a, b), ad.Inverse(a)}, []*ad.Node{a}, [][]float64{singular}, ad.Settings{Isolate: true, Backend: ad.CUDA{Strict: true}}) {
+	for i, v := range outputs(t, []*ad.Node{ad.Solve(a, b), ad.Inverse(a)}, []*ad.Node{a}, [][]float64{singular}, ad.Settings{Isolate: true, Backend: on}) {
 		if half := len(v) / 2; v[0] != 1 || !math.IsNaN(v[half]) || !math.IsNaN(v[len(v)-1]) {
 			t.Errorf("output %d of lanes that fail alone: %v", i, v)
 		}
@@ -104,7 +140,7 @@ func TestDenseFaults(t *testing.T) {
 // run returns the error of one run on the device.
 func run(t *testing.T, y, x *ad.Node, at []float64, s ad.Settings) error {
 	t.Helper()
-	s.Inputs, s.Backend = []*ad.Node{x}, ad.CUDA{Strict: true}
+	s.Inputs = []*ad.Node{x}
 	p, err := ad.Compile([]*ad.Node{y}, s)
 	if err != nil {
 		t.Fatal(err)

@@ -6,3 +6,27 @@ func SetFourierRoom(bytes int) (undo func()) {
 	fourierRoom = bytes
 	return func() { fourierRoom = old }
 }
+
+// SetSolverRows changes the number of rows above which libraries factor and solve, and returns what undoes it.
+func SetSolverRows(n int) (undo func()) {
+	old := solverRows
+	solverRows = n
+	return func() { solverRows = old }
+}
+
+// SetTunedProduct changes the number of multiplications from which on products are timed, and returns what undoes it.
+func SetTunedProduct(n int) (undo func()) {
+	old := tunedProduct
+	tunedProduct = n
+	return func() { tunedProduct = old }
+}
+
+// SetTilings lets products be cut in one way alone of those that there are, and returns what undoes it.
+func SetTilings(k int) (undo func()) {
+	old := tilings
+	tilings = tilings[k : k+1]
+	return func() { tilings = old }
+}
+
+// Tilings is the number of ways to cut products.
+func Tilings() int { return len(tilings) }

@@ -24,7 +24,7 @@ type Machine[T cpu.Real] struct {
 	table      *device.Buffer // address of every array
 	part       *device.Buffer // partial results
 	fault      *device.Buffer // which job failed, and why
-	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor
+	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
 	runs       int
 	uncaptured bool     // the device has no graphs, or no memory for this one
 	faulty     bool     // the fault of an earlier run may still be on the device
@@ -188,7 +188,7 @@ func (m *Machine[T]) runJobs() error {
 	if m.graph != nil {
 		return m.graph.Launch(m.on)
 	}
-	if m.runs >= 1 && !m.uncaptured && len(m.plan.hosted) == 0 && m.launches() > 1 {
+	if m.runs >= 1 && !m.uncaptured && !m.waits && len(m.plan.hosted) == 0 && m.launches() > 1 {
 		graph, err := m.d.Capture(m.launchAll)
 		switch {
 		case err == nil:
@@ -246,7 +246,7 @@ func (m *Machine[T]) launchAll(s *device.Stream) error {
 func (m *Machine[T]) launch(s *device.Stream, job int) error {
 	for _, k := range m.kernels[job] {
 		if k.library != nil {
-			if err := k.library(m.d.Libraries(), s, m.read); err != nil {
+			if err := k.library(m.d.Libraries(), s, m.memory); err != nil {
 				return err
 			}
 			continue
@@ -320,63 +320,6 @@ func (e *faultError) Error() string { return e.text }
 
 // AtPoint marks a fault of these numbers rather than of the program: a sampler rejects the point.
 func (e *faultError) AtPoint() bool { return e.code == FaultNotPositive || e.code == FaultSingular }
-
-// send copies an array to the device, fetch one from it.
-func (m *Machine[T]) send(buf int) error {
-	if !m.source.Narrow[buf] || m.arena == nil {
-		return m.copy(buf, m.on.CopyIn)
-	}
-	from := m.host.Reals(buf)
-	to := m.brief(len(from))
-	shorten(to, from, m.options.Storage)
-	at := m.read(buf)
-	return m.on.CopyIn(context.Background(), at.Buffer, at.Offset, to)
-}
-
-func (m *Machine[T]) fetch(buf int) error {
-	if !m.source.Narrow[buf] || m.arena == nil {
-		return m.copy(buf, m.copyOut)
-	}
-	to := m.host.Reals(buf)
-	from := m.brief(len(to))
-	at := m.read(buf)
-	if err := m.on.CopyOut(context.Background(), from, at.Buffer, at.Offset); err != nil {
-		return err
-	}
-	lengthen(to, from, m.options.Storage)
-	return nil
-}
-
-func (m *Machine[T]) copyOut(ctx context.Context, from *device.Buffer, offset int, to any) error {
-	return m.on.CopyOut(ctx, to, from, offset)
-}
-
-func (m *Machine[T]) copy(buf int, do func(ctx context.Context, on *device.Buffer, offset int, here any) error) error {
-	if m.arena == nil {
-		return nil
-	}
-	at := m.read(buf)
-	if m.p.Buffers[buf].Kind == compiler.IntBuf {
-		return do(context.Background(), at.Buffer, at.Offset, m.host.Indices(buf))
-	}
-	return do(context.Background(), at.Buffer, at.Offset, m.host.Reals(buf))
-}
-
-// brief is the memory in which narrow arrays are converted.
-func (m *Machine[T]) brief(n int) []uint16 {
-	if len(m.short) < n {
-		m.short = make([]uint16, n)
-	}
-	return m.short[:n]
-}
-
-// own returns the memory of an array on the device.
-func (m *Machine[T]) own(buf int) device.Part {
-	if m.p.Buffers[buf].Kind == compiler.IntBuf {
-		return m.ints.At(m.layout.at[buf])
-	}
-	return m.arena.At(m.layout.at[buf])
-}
 
 // Reals returns an array of reals in the processor's memory. That of an input is sent with every run
 // from now on, that of an output fetched after every run.

@@ -41,6 +41,8 @@ type Source struct {
 	// Last is, for each job, the last of those that one kernel does together with it: that of the first
 	// of them does all.
 	Last []int
+
+	products []tunable
 }
 
 // Launch is one kernel and its geometry in one dimension, or a call of one of NVIDIA's libraries.
@@ -50,6 +52,7 @@ type Launch struct {
 	Block  int // threads of a block
 	// Library makes the call, on arrays that at finds; nil for a kernel.
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
+	Waits   bool // whether the call may wait for the device, which no capture allows
 }
 
 // longHelper is the number of lines from which on a helper function is called.
@@ -63,6 +66,7 @@ type Options struct {
 	// empty.
 	Storage string
 	TF32    bool // whether products of matrices round their factors as tensor cores do
+	Tune    bool // whether large products of matrices are timed before they are cut
 	// Libraries are used for large work where they are found; nil for none.
 	Libraries *device.Libraries
 }
@@ -83,6 +87,8 @@ type generator struct {
 	tables    [][]int64
 	reals     map[string]string // tables of reals by name
 	fails     bool
+	products  []tunable      // that may be cut in several ways
+	tiles     map[int]tiling // how those of jobs are cut that were timed
 }
 
 func newGenerator(p *compiler.Program, o Options) *generator {
@@ -91,8 +97,11 @@ func newGenerator(p *compiler.Program, o Options) *generator {
 }
 
 // Generate makes the kernels of a program.
-func Generate(p *compiler.Program, o Options) *Source {
+func Generate(p *compiler.Program, o Options) *Source { return generate(p, o, nil) }
+
+func generate(p *compiler.Program, o Options, tiles map[int]tiling) *Source {
 	g := newGenerator(p, o)
+	g.tiles = tiles
 	g.narrow = narrow(p, o)
 	s := &Source{Jobs: make([][]Launch, len(p.Jobs)), Narrow: g.narrow, Last: make([]int, len(p.Jobs))}
 	last := lastReads(p)
@@ -111,7 +120,13 @@ func Generate(p *compiler.Program, o Options) *Source {
 			s.Jobs[i] = g.step(i, j.Step)
 		}
 	}
-	s.Partials, s.Tables, s.Fails = g.partials, g.tables, g.fails
+	s.Partials, s.Tables, s.Fails, s.products = g.partials, g.tables, g.fails, g.products
+	s.Text = g.all(o)
+	return s
+}
+
+// all returns the text of all kernels that were made.
+func (g *generator) all(o Options) string {
 	head := fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[o.Bits]) + prelude
 	if o.Storage != "" || g.tf32 {
 		head += device.Narrow
@@ -119,8 +134,7 @@ func Generate(p *compiler.Program, o Options) *Source {
 	if o.Storage != "" {
 		head += "typedef " + o.Storage + " S;\nstatic inline __device__ R eu_stored(R v) { S s; s = v; return s; }\n"
 	}
-	s.Text = head + g.helpers.String() + g.typed(g.text.String())
-	return s
+	return head + g.helpers.String() + g.typed(g.text.String())
 }
 
 // name makes the name of the next kernel.

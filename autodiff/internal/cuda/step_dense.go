@@ -164,11 +164,14 @@ func (s *Step) singular(n int, fill string) string {
 func Solve(s *Step) bool {
 	k := len(s.Value.Shape)
 	n, m := s.Value.Shape[k-2], s.Value.Shape[k-1]
+	count := s.Size() / (n * m)
+	if solvedBySolver(s, count, n, m) {
+		return true
+	}
 	if n > mostMatrix {
 		return false
 	}
 	c := columns(n, m)
-	count := s.Size() / (n * m)
 	load, steps, store := "from2[perm[i] * (index_t)%[2]d + j0 + j]", `		eu_solve(a, %[1]d, x, c, true, false, true);
 		eu_solve(a, %[1]d, x, c, false, false, false);
 `, "to[i * (index_t)%[2]d + j0 + j]"
@@ -192,6 +195,9 @@ func Solve(s *Step) bool {
 // Inverse inverts any square matrices.
 func Inverse(s *Step) bool {
 	n := s.Value.Shape[len(s.Value.Shape)-1]
+	if invertedBySolver(s, s.Size()/(n*n), n) {
+		return true
+	}
 	return dense(s, s.Size()/(n*n), 2*n*n, n, fmt.Sprintf("\tconst R *from = in0 + matrix * %[1]d;\n\tR *to = out + matrix * %[1]d;\n", n*n)+
 		fmt.Sprintf(factors, n*n, n)+s.singular(n*n, "to[e]")+fmt.Sprintf(`	double *x = work + %[2]d;
 	for (int e = tid; e < %[2]d; e += threads) x[e] = perm[e / %[1]d] == e %% %[1]d ? 1.0 : 0.0;
@@ -229,6 +235,9 @@ func determinant(s *Step, each int, empty, text string) bool {
 		s.Elements(s.Size(), "\t\tout[i] = (R)("+empty+");")
 		return true
 	}
+	if determinantBySolver(s, s.Size()/each, n, fmt.Sprintf(text, n)) {
+		return true
+	}
 	return dense(s, s.Size()/each, n*n, n, fmt.Sprintf("\tconst R *from = in0 + matrix * %d;\n", n*n)+
 		fmt.Sprintf(factors, n*n, n)+"\tif (tid == 0) {\n\t\t"+fmt.Sprintf(text, n)+"\n\t}")
 }
@@ -237,6 +246,9 @@ func determinant(s *Step, each int, empty, text string) bool {
 // P = Phi(L^T g), where Phi takes the lower triangle with half the diagonal.
 func CholeskyGrad(s *Step) bool {
 	n := s.Value.Shape[len(s.Value.Shape)-1]
+	if choleskyGradBySolver(s, s.Size()/(n*n), n) {
+		return true
+	}
 	return dense(s, s.Size()/(n*n), 2*n*n, n, fmt.Sprintf(`	const R *g = in1 + matrix * %[2]d;
 	R *to = out + matrix * %[2]d;
 	double *l = work, *x = work + %[2]d;

@@ -7,6 +7,9 @@ import "fmt"
 func QR(s *Step) bool {
 	shape := s.InShape(0)
 	m, n := shape[len(shape)-2], shape[len(shape)-1]
+	if qrBySolver(s, s.Value.In[0].Size()/(m*n), m, n) {
+		return true
+	}
 	return dense(s, s.Value.In[0].Size()/(m*n), 2*m*n, max(m, n), fmt.Sprintf(`	const int m = %[1]d, n = %[2]d;
 	double *a = work, *q = work + m * n;
 	for (int e = tid; e < m * n; e += threads) { a[e] = in0[matrix * m * n + e]; q[e] = e / n == e %% n ? 1.0 : 0.0; }
@@ -59,6 +62,9 @@ func QR(s *Step) bool {
 // Reference: Golub and Van Loan, Matrix Computations, section 8.5.
 func EigenSymmetric(s *Step) bool {
 	n := s.Value.Shape[len(s.Value.Shape)-1]
+	if eigenBySolver(s, s.Size()/(n*(n+1)), n) {
+		return true
+	}
 	return dense(s, s.Size()/(n*(n+1)), 2*n*n, n, pairsOfRounds(n)+fmt.Sprintf(`	double *a = work, *v = work + n * n;
 	const R *from = in0 + matrix * n * n;
 	double bad = 0.0, norm = 0.0;
@@ -152,6 +158,9 @@ func pairsOfRounds(n int) string {
 func SVD(s *Step) bool {
 	shape := s.InShape(0)
 	m, n := shape[len(shape)-2], shape[len(shape)-1]
+	if svdBySolver(s, s.Value.In[0].Size()/(m*n), m, n) {
+		return true
+	}
 	k, long := min(m, n), max(m, n)
 	element := "from[i * n0 + j]"
 	if m < n {

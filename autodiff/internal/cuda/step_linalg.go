@@ -21,6 +21,9 @@ func Cholesky(s *Step) bool {
 	if s.Attr[0] == 1 || s.g.isolate {
 		report = ";"
 	}
+	if choleskyBySolver(s, s.Size()/(n*n), n, report == ";") {
+		return true
+	}
 	work, room := "work", n*n
 	if s.g.precision == 64 {
 		work, room = "out + matrix * n * n", 0
@@ -55,10 +58,13 @@ func Cholesky(s *Step) bool {
 func SolveTriangular(s *Step) bool {
 	k := len(s.Value.Shape)
 	n, m := s.Value.Shape[k-2], s.Value.Shape[k-1]
+	lower, transposed := s.Attr[0] == 1, s.Attr[1] == 1
+	if triangularBySolver(s, n, m, lower, transposed) {
+		return true
+	}
 	if n > mostMatrix {
 		return false
 	}
-	lower, transposed := s.Attr[0] == 1, s.Attr[1] == 1
 	offsets := pairs(s, n*n, n*m)
 	// Forwards for a lower matrix that is not transposed, or an upper one that is.
 	row, from, to := "t", "0", "r"

@@ -185,29 +185,40 @@ type tiling struct{ edge, quads int }
 
 func (t tiling) size() int { return t.edge * t.quads * 4 }
 
+// Ways to cut a product: a thread has 16 or 64 elements, a block 32 x 32, 64 x 64 or 128 x 128.
+var smallTiling, middleTiling, largeTiling = tiling{8, 1}, tiling{16, 1}, tiling{16, 2}
+
 // tiling chooses large parts where there are enough of them: each element that is read serves as many
 // products as the part is wide.
 func (x *product) tiling() tiling {
 	count := func(t tiling) int {
 		return (x.m + t.size() - 1) / t.size() * ((x.n + t.size() - 1) / t.size()) * x.batches
 	}
-	large, middle, small := tiling{16, 2}, tiling{16, 1}, tiling{8, 1}
 	switch {
-	case x.s.g.precision == 32 && min(x.m, x.n) > 64 && count(large) >= 64:
-		return large
+	case x.s.g.precision == 32 && min(x.m, x.n) > 64 && count(largeTiling) >= 64:
+		return largeTiling
 	case min(x.m, x.n) > 32:
-		return middle
+		return middleTiling
 	}
-	return small
+	return smallTiling
 }
 
 // tiles makes the kernel of a product of matrices. Strips of both are in shared memory twice, so that
 // the next one is fetched while the last one is used.
 func (x *product) tiles() {
 	s, t := x.s, x.tiling()
-	size, threads := t.size(), t.edge*t.edge
-	rows, columns := (x.m+size-1)/size, (x.n+size-1)/size
+	blocks := func() (rows, columns int) { return (x.m + t.size() - 1) / t.size(), (x.n + t.size() - 1) / t.size() }
+	rows, columns := blocks()
+	// How sums are cut does not depend on what was chosen by timing: the bits are the same.
 	x.split(rows*columns*x.batches, 128, 256)
+	if x.m*x.n*x.depth*x.batches >= tunedProduct {
+		s.g.products = append(s.g.products, tunable{job: s.job, name: fmt.Sprintf("matmul %v %v %v", x.ta, x.tb, s.g.tf32), shape: []int{x.batches, x.m, x.n, x.depth}})
+		if chosen, ok := s.g.tiles[s.job]; ok {
+			t = chosen
+			rows, columns = blocks()
+		}
+	}
+	size, threads := t.size(), t.edge*t.edge
 	jobs := rows * columns * x.batches * x.parts
 	l := Launch{Kernel: s.g.name("matmul"), Grid: max(1, min(jobs, 1<<16)), Block: threads}
 	s.Shared("quad", "struct alignas(16) eu_quad { R v[4]; };\n")

@@ -91,6 +91,9 @@ static int gemm(const char *name, void *h, int ta, int tb, int m, int n, int k, 
   }                                                                                                                                                             \
   EXPORT int cublas##letter##geam(void *h, int ta, int tb, int m, int n, const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb, T *c, int ldc) { \
     return geam<T>("cublas" #letter "geam", h, ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc);                                                              \
+  }                                                                                                                                                             \
+  EXPORT int cublas##letter##trsm_v2(void *h, int right, int upper, int trans, int unit, int m, int n, const T *alpha, const T *a, int lda, T *b, int ldb) {      \
+    return trsm<T>("cublas" #letter "trsm_v2", h, right, upper, trans, unit, m, n, alpha, a, lda, b, ldb);                                                      \
   }
 // geam is C = alpha op(A) + beta op(B).
 template <class T>
@@ -111,6 +114,30 @@ static int geam(const char *name, void *h, int ta, int tb, int m, int n, const T
     return nullptr;
   };
   return vendor_queue(x->stream, name, {ta ? matrix(a, n, m, lda) : matrix(a, m, n, lda), matrix(c, m, n, ldc)}, {}, 0.002 + 1e-8 * m * n, run) ? 0 : 13;
+}
+// trsm solves X op(A) = alpha B for a triangle A, which is all that is asked for.
+template <class T>
+static int trsm(const char *name, void *h, int right, int upper, int trans, int unit, int m, int n, const T *alpha, const T *a, int lda, T *b, int ldb) {
+  Entry entry(name);
+  if (entry.failure) return entry.failure;
+  BLAS *x = vendor_find<BLAS>(h);
+  if (!x || !x->stream) return 1;
+  if (!x->work.n) return 14;
+  if (right != 1 || unit != 0 || (upper & ~1) || (trans & ~1) || m < 0 || n < 0 || lda < std::max(1, n) || ldb < std::max(1, m)) return 7;
+  T al = *alpha;
+  auto run = [=]() -> const char * {
+    for (int t = 0; t < n; t++) {
+      bool first = upper != trans;  // whether column j needs those before it
+      int j = first ? t : n - 1 - t, from = first ? 0 : j + 1, to = first ? j : n;
+      for (int i = 0; i < m; i++) {
+        T v = al * b[(int64_t)j * ldb + i];
+        for (int k = from; k < to; k++) v -= b[(int64_t)k * ldb + i] * a[trans ? (int64_t)k * lda + j : (int64_t)j * lda + k];
+        b[(int64_t)j * ldb + i] = v / a[(int64_t)j * lda + j];
+      }
+    }
+    return nullptr;
+  };
+  return vendor_queue(x->stream, name, {matrix(a, n, n, lda), matrix(b, m, n, ldb)}, x->work, 0.002 + 1e-9 * m * n * n, run) ? 0 : 13;
 }
 GEMM(S, float)
 GEMM(D, double)

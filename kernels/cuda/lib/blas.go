@@ -31,7 +31,7 @@ type Handle uintptr
 type BLAS struct {
 	library
 	create, destroy, setStream, setWorkspace, setMode uintptr
-	gemm, gemmBatched, geam                           entry
+	gemm, gemmBatched, geam, trsm                     entry
 }
 
 // OpenBLAS finds cuBLAS. The error wraps ErrNotFound.
@@ -43,7 +43,8 @@ func OpenBLAS() (BLAS, error) {
 	o.version = o.property("cublasGetProperty")
 	b := BLAS{library: o.library, create: o.need("cublasCreate_v2"), destroy: o.need("cublasDestroy_v2"), setStream: o.need("cublasSetStream_v2"),
 		setWorkspace: o.need("cublasSetWorkspace_v2"), setMode: o.need("cublasSetMathMode"),
-		gemm: o.both("cublas%sgemm_v2", "S", "D"), gemmBatched: o.both("cublas%sgemmStridedBatched", "S", "D"), geam: o.both("cublas%sgeam", "S", "D")}
+		gemm: o.both("cublas%sgemm_v2", "S", "D"), gemmBatched: o.both("cublas%sgemmStridedBatched", "S", "D"), geam: o.both("cublas%sgeam", "S", "D"),
+		trsm: o.both("cublas%strsm_v2", "S", "D")}
 	return b, o.done()
 }
 
@@ -125,4 +126,20 @@ func (b BLAS) Transpose(h Handle, t Type, rows, cols int, dst drv.DevicePtr, ldD
 	one, zero := newScalar(1), newScalar(0)
 	return b.call(b.geam.address[t], b.geam.name[t], uintptr(h), operation(true), operation(false), uintptr(cols), uintptr(rows),
 		uintptr(one.pointer(t)), uintptr(src), uintptr(ldSrc), uintptr(zero.pointer(t)), uintptr(dst), uintptr(ldDst), uintptr(dst), uintptr(ldDst))
+}
+
+// TRSM is the X with X op(A) = B for an N by N triangle A and an M by N matrix B by columns.
+type TRSM struct {
+	M, N         int
+	Upper, Trans bool // which triangle of A holds the numbers, and whether its transpose is taken
+	A, B         drv.DevicePtr
+	LDA, LDB     int
+}
+
+// Trsm replaces B by X on the handle's stream.
+func (b BLAS) Trsm(h Handle, t Type, s TRSM) error {
+	const right, general = 1, 0
+	one := newScalar(1)
+	return b.call(b.trsm.address[t], b.trsm.name[t], uintptr(h), right, operation(s.Upper), operation(s.Trans), general, uintptr(s.M), uintptr(s.N),
+		uintptr(one.pointer(t)), uintptr(s.A), uintptr(s.LDA), uintptr(s.B), uintptr(s.LDB))
 }
