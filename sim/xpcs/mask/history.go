@@ -10,7 +10,7 @@ import (
 type History struct {
 	source  Source
 	blemish string
-	bare    bool // whether Reset took the record of the blemish away
+	bare    bool // whether the record of the blemish is gone
 	records []record
 	at      int
 }
@@ -69,6 +69,7 @@ func (h *History) apply(s Step, always bool) (bool, error) {
 	if !always && slices.Equal(bits, h.records[h.at].bits) {
 		return false, nil
 	}
+	h.bare = h.bare || h.at == 0
 	h.records = append(slices.Clip(h.records[:h.at+1]), record{s, bits})
 	h.at++
 	return true, nil

@@ -23,7 +23,7 @@ type Recipe struct {
 	Height  int    `json:"height"` // rows of the detector
 	Width   int    `json:"width"`  // columns of the detector
 	Blemish string `json:"blemish,omitempty"`
-	Bare    bool   `json:"bare,omitempty"` // whether a reset removed the record of the blemish
+	Bare    bool   `json:"bare,omitempty"` // whether the record of the blemish is gone, by a reset or a step in its place
 	Steps   []Step `json:"steps"`
 	Undone  int    `json:"undone"` // number of records, from the last, that were undone
 }
