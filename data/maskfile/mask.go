@@ -19,7 +19,7 @@ type Settings struct {
 	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask, /qmap/mask and
 	// /xpcs/qmap/mask that is there, or the only dataset of two axes.
 	Key string
-	// MaxPixels bounds the size of a mask. Default 2^26.
+	// MaxPixels bounds the size of a mask. 0 stands for 2^26.
 	MaxPixels int
 	// List says how lists of pixels are to be understood.
 	List ListSettings

@@ -190,6 +190,35 @@ func TestTilt(t *testing.T) {
 	}
 }
 
+// At wide angles rings tell the energy from the distance; at small ones the verdict says that they do not.
+func TestEnergy(t *testing.T) {
+	g := truth().g
+	g.Distance = 0.06
+	start := g
+	start.Energy, start.Distance = 10.2, 0.0612
+	free := Settings{Free: []string{CenterRow, CenterCol, Distance, Energy}}
+	f, err := FitPoints(context.Background(), start, simulated(g, []float64{0.5, 1, 1.5, 1.9}, 0.05, 8), free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{g.CenterRow, g.CenterCol, g.Distance, g.Energy} {
+		if math.Abs(f.X[i]-want) > 4*f.SD[i] || i == 3 && f.SD[i] > 0.02 {
+			t.Errorf("%s is %v +- %v, want %v", f.Names[i], f.X[i], f.SD[i], want)
+		}
+	}
+	if !f.Check.OK {
+		t.Error(f.Check)
+	}
+	g.Distance = 40
+	f, err = FitPoints(context.Background(), g, simulated(g, []float64{0.0012, 0.0024, 0.0036}, 0.05, 8), free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, sd := f.Value(Energy); sd < 1 || f.Check.OK || !strings.Contains(f.Check.String(), Energy) {
+		t.Errorf("at small angles the energy is known to %v keV: %v", sd, f.Check)
+	}
+}
+
 // Outliers are left out and said.
 func TestOutliers(t *testing.T) {
 	g := truth().g
@@ -226,10 +255,38 @@ func TestPosterior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Warmup: 500, Draws: 1000, Init: starts})
+	for _, init := range [][][]float64{starts, nil} {
+		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Init: init})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameAsFit(t, f, fit)
+		if v, err := CheckPosterior(g, points, fit); err != nil || !v.OK {
+			t.Errorf("%v, %v", v, err)
+		}
+	}
+	m, err = Posterior(g, points, Settings{}, map[string]dist.Dist{CenterRow: dist.Normal(g.CenterRow+1, 0.001)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if post, err = m.Compile(); err != nil {
+		t.Fatal(err)
+	}
+	if starts, err = f.Starts(post, 4, 1); err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Init: starts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := CheckPosterior(g, points, fit); err != nil || v.OK || !strings.Contains(v.String(), "prior") {
+		t.Errorf("a prior against the data: %v, %v", v, err)
+	}
+}
+
+// sameAsFit compares the moments of a posterior with a fit.
+func sameAsFit(t *testing.T, f *Fit, fit *infer.Fit) {
+	t.Helper()
 	if !fit.OK(diag.Criteria{}) {
 		t.Errorf("%v", fit.Diagnose().Verdict())
 	}
@@ -243,10 +300,6 @@ func TestPosterior(t *testing.T) {
 				t.Errorf("%s: posterior %v +- %v, fit %v +- %v", name, r.Mean, r.SD, f.X[i], f.SD[i])
 			}
 		}
-	}
-	v, err := CheckPosterior(g, points, fit)
-	if err != nil || !v.OK {
-		t.Errorf("%v, %v", v, err)
 	}
 }
 

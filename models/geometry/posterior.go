@@ -42,7 +42,7 @@ func Posterior(g xpcs.Geometry, points []Point, s Settings, priors map[string]di
 			*l.node(&p) = m.Param(l.name, own)
 			continue
 		}
-		*l.node(&p) = m.Param(l.name, dist.Normal(at, width), infer.Weak())
+		*l.node(&p) = m.Param(l.name, dist.Normal(at, width), infer.Weak(), infer.NonCentred()) // chains then begin near the geometry
 	}
 	m.Observe("q", dist.Normal(g.Node("q", r, c, p), m.Data("q_err", sd)), q)
 	return m, nil

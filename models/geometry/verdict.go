@@ -12,11 +12,19 @@ import (
 // most is the share of points that may be left out without a flag.
 const most = 0.1
 
+// poor is the relative error from which on a distance or an energy counts as not determined.
+const poor = 0.1
+
 // judge computes the verdict.
 func (f *Fit) judge(list []parameter) (err error) {
 	d := check.FromFit(f.Result)
 	if d.Names, d.Jacobian, err = f.jacobian(list); err != nil {
 		return err
+	}
+	for i, l := range list {
+		if l.scale && f.SD[i] > poor*f.X[i] && !slices.Contains(d.Unknown, l.name) {
+			d.Unknown = append(d.Unknown, fmt.Sprintf("%s (to %.2g %%)", l.name, 100*f.SD[i]/f.X[i]))
+		}
 	}
 	phi, q := azimuths(f.Geometry, f.Points)
 	d.Axes = []check.Axis{{Name: "azimuth", Unit: "deg", Values: phi}, {Name: "q", Unit: "1/Å", Values: q}}

@@ -12,9 +12,18 @@ func fill(p []Point, height, width int, set func(i int)) {
 			low[k], high[k] = math.Min(low[k], v[k]), math.Max(high[k], v[k])
 		}
 	}
+	var near [][2]Point // edges that touch the row; no other matters there
 	for r := first(low[0]); r <= last(high[0], height); r++ {
+		near = near[:0]
+		at := p[len(p)-1]
+		for _, to := range p {
+			if math.Min(at[0], to[0]) <= float64(r) && float64(r) <= math.Max(at[0], to[0]) {
+				near = append(near, [2]Point{at, to})
+			}
+			at = to
+		}
 		for c := first(low[1]); c <= last(high[1], width); c++ {
-			if holds(p, float64(r), float64(c)) {
+			if holds(near, float64(r), float64(c)) {
 				set(r*width + c)
 			}
 		}
@@ -24,12 +33,12 @@ func fill(p []Point, height, width int, set func(i int)) {
 func first(v float64) int       { return int(math.Max(math.Ceil(v), 0)) }
 func last(v float64, n int) int { return int(math.Min(math.Floor(v), float64(n-1))) }
 
-// holds reports whether a point lies in a polygon or on its edge.
-func holds(p []Point, r, c float64) bool {
+// holds reports whether a point lies in the polygon of these edges or on one of them.
+func holds(edges [][2]Point, r, c float64) bool {
 	odd := false
-	a := p[len(p)-1]
-	for _, b := range p {
+	for _, e := range edges {
 		// Seen from the point: does the edge from a to b pass through it, or cross the ray to the right?
+		a, b := e[0], e[1]
 		ar, ac, br, bc := a[0]-r, a[1]-c, b[0]-r, b[1]-c
 		cross := float64(ac*br) - float64(bc*ar)
 		if cross == 0 && ar*br <= 0 && ac*bc <= 0 {
@@ -38,7 +47,6 @@ func holds(p []Point, r, c float64) bool {
 		if (ar > 0) != (br > 0) && (cross > 0) == (br > ar) {
 			odd = !odd
 		}
-		a = b
 	}
 	return odd
 }

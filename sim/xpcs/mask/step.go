@@ -10,7 +10,7 @@ type Source struct {
 	Height, Width int
 	Image         []float64            // mean intensity of each pixel, for thresholds and outliers; nil if there is none
 	Maps          map[string][]float64 // maps of the detector by name, such as "q" and "phi", for constraints and rings
-	// Open returns the mask of a file, for steps that name one. Package data/maskfile has such a function.
+	// Open returns the mask of a file, for steps that name one. It may return what package data/maskfile reads.
 	Open func(name string) (*Mask, error)
 }
 
