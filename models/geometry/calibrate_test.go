@@ -21,11 +21,13 @@ type powder struct {
 	counts  float64   // of a ring at its highest
 	stretch float64   // relative, with twice the azimuth
 	gaps    bool
+	dim     float64 // background (counts)
+	offset  float64 // subtracted from everything
 }
 
 func truth() powder {
 	return powder{g: xpcs.Geometry{Height: 320, Width: 360, CenterRow: 151.37, CenterCol: 188.62, PixelSize: 172e-6, Distance: 0.3514, Energy: 10},
-		q: SilverBehenate(4), counts: 400, gaps: true}
+		q: SilverBehenate(4), counts: 400, gaps: true, dim: 10}
 }
 
 func (p powder) expose(t *testing.T, seed uint64) ([]float64, *mask.Mask) {
@@ -40,11 +42,11 @@ func (p powder) expose(t *testing.T, seed uint64) ([]float64, *mask.Mask) {
 	const width = 0.0055 // 1/angstrom
 	for i := range image {
 		at := q[i] * (1 + p.stretch*math.Cos(2*phi[i]*math.Pi/180))
-		mean := 10 + 60/(1+at*at/0.01)
+		mean := p.dim * (1 + 6/(1+at*at/0.01))
 		for _, c := range p.q {
 			mean += p.counts * math.Exp(-(at-c)*(at-c)/(2*width*width)) * (0.1 / (c + 0.02))
 		}
-		image[i] = math.Max(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64()), 0)
+		image[i] = poisson(rng, mean) - p.offset
 		r, c := i/p.g.Width, i%p.g.Width
 		stop := math.Hypot(float64(r)-p.g.CenterRow, float64(c)-p.g.CenterCol) < 16 || math.Abs(float64(r)-p.g.CenterRow) < 4 && c > int(p.g.CenterCol)
 		if p.gaps && (r%110 > 102 || c%150 > 144 || stop) {
@@ -55,6 +57,18 @@ func (p powder) expose(t *testing.T, seed uint64) ([]float64, *mask.Mask) {
 		image[rng.IntN(len(image))] = 65535
 	}
 	return image, m
+}
+
+// poisson draws a count.
+func poisson(rng *rand.Rand, mean float64) float64 {
+	if mean > 50 {
+		return math.Max(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64()), 0)
+	}
+	n, p := 0.0, rng.Float64()
+	for limit := math.Exp(-mean); p > limit; n++ {
+		p *= rng.Float64()
+	}
+	return n
 }
 
 // first is where somebody thought that the detector is.
@@ -97,6 +111,29 @@ func TestCalibrate(t *testing.T) {
 	}
 	if agreed < trials-1 {
 		t.Errorf("the verdict agrees with %d of %d right calibrations", agreed, trials)
+	}
+}
+
+// Few counts, and a background that was taken off, do no harm.
+func TestDarkImages(t *testing.T) {
+	dark, subtracted := truth(), truth()
+	dark.counts, dark.dim = 60, 1
+	subtracted.offset = 30
+	for name, p := range map[string]powder{"dark": dark, "subtracted": subtracted} {
+		image, m := p.expose(t, 21)
+		f, err := Calibrate(context.Background(), image, m, p.first(), p.q, Settings{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, want := range []float64{p.g.CenterRow, p.g.CenterCol, p.g.Distance} {
+			if math.Abs(f.X[i]-want) > 4.5*f.SD[i] || f.SD[i] > 3e-4*want {
+				t.Errorf("%s: %s is %v +- %v, want %v", name, f.Names[i], f.X[i], f.SD[i], want)
+			}
+		}
+		if !f.Check.OK {
+			t.Errorf("%s: %v", name, f.Check)
+		}
+		t.Logf("%s: %v", name, f)
 	}
 }
 

@@ -209,6 +209,7 @@ func (r *ring) peaks(ctx context.Context, s FindSettings) ([]peak, error) {
 	}
 	var rows optim.Rows
 	var which []int
+	var pixels []float64 // of each bin
 	rows.Columns = make([][]float64, 2)
 	for sector := range r.sectors {
 		xs, ys, weights, start := r.profile(sector)
@@ -216,6 +217,7 @@ func (r *ring) peaks(ctx context.Context, s FindSettings) ([]peak, error) {
 			continue
 		}
 		which = append(which, sector)
+		pixels = append(pixels, r.count[sector*profileBins:(sector+1)*profileBins]...)
 		rows.Columns[0], rows.Columns[1] = append(rows.Columns[0], xs...), append(rows.Columns[1], ys...)
 		rows.Weights, rows.Start = append(rows.Weights, weights...), append(rows.Start, start...)
 	}
@@ -226,7 +228,32 @@ func (r *ring) peaks(ctx context.Context, s FindSettings) ([]peak, error) {
 	if err != nil {
 		return nil, err
 	}
+	for range reweighings {
+		if !reweigh(rows, pixels, fits) {
+			break
+		}
+		if fits, err = batch.Fit(ctx, rows, optim.BatchSettings{}); err != nil {
+			return nil, err
+		}
+	}
 	return r.choose(fits, which, s), nil
+}
+
+// usual says of each profile whether its fit is as good as those of others: not spoiled by a hot pixel or an edge.
+func usual(fits *optim.BatchResult) []bool {
+	var all []float64
+	reduced, good := make([]float64, len(fits.Status)), make([]bool, len(fits.Status))
+	for i, status := range fits.Status {
+		reduced[i] = fits.ChiSquared[i] / math.Max(float64(fits.Points[i]-5), 1)
+		if status.Converged() {
+			all = append(all, reduced[i])
+		}
+	}
+	limit := 3 * middle(all)
+	for i, status := range fits.Status {
+		good[i] = status.Converged() && reduced[i] < limit
+	}
+	return good
 }
 
 // profile returns one profile with the weights of its bins and the start of its fit, or no start if too little is left of it.
@@ -237,6 +264,10 @@ func (r *ring) profile(sector int) (x, y, weights, start []float64) {
 	var some []float64
 	best, top := 0.0, math.Inf(-1)
 	weights = make([]float64, profileBins)
+	least := 0.0 // variance of a pixel in the dark, where counts do not show it
+	for b := range x {
+		least += 0.1 / profileBins * math.Abs(y[b])
+	}
 	for b := range x {
 		if n[b] == 0 {
 			continue
@@ -249,14 +280,14 @@ func (r *ring) profile(sector int) (x, y, weights, start []float64) {
 		if mean := sum / count; mean > top {
 			best, top = x[b], mean
 		}
-		weights[b] = math.Sqrt(n[b] / math.Max(sum/count, 1e-300)) // counts scatter with the root of their mean
+		weights[b] = math.Sqrt(n[b] / math.Max(sum/count, least)) // counts scatter with the root of their mean
 	}
 	if len(some) < profileBins*2/3 {
 		return x, y, weights, nil
 	}
 	slices.Sort(some)
 	low := some[len(some)/4]
-	if !(top > low) || !(low >= 0) {
+	if !(top > low) || !(least > 0) {
 		return x, y, weights, nil
 	}
 	return x, y, weights, []float64{top - low, best, math.Log(w / 5), low, 0}
@@ -264,19 +295,10 @@ func (r *ring) profile(sector int) (x, y, weights, start []float64) {
 
 // choose returns the fits that show a peak.
 func (r *ring) choose(fits *optim.BatchResult, which []int, s FindSettings) (out []peak) {
-	// Profiles that a hot pixel or an edge spoils do not count.
-	reduced := make([]float64, len(which))
-	var usual []float64
-	for i := range which {
-		reduced[i] = fits.ChiSquared[i] / math.Max(float64(fits.Points[i]-5), 1)
-		if fits.Status[i].Converged() {
-			usual = append(usual, reduced[i])
-		}
-	}
-	limit := 3 * middle(usual)
+	good := usual(fits)
 	chi, free := 0.0, 0.0
-	for i := range which {
-		if fits.Status[i].Converged() && reduced[i] < limit {
+	for i, ok := range good {
+		if ok {
 			chi, free = chi+fits.ChiSquared[i], free+float64(fits.Points[i]-5)
 		}
 	}
@@ -284,7 +306,7 @@ func (r *ring) choose(fits *optim.BatchResult, which []int, s FindSettings) (out
 	for i, sector := range which {
 		x, sd, w := fits.Row(i), fits.SDs(i), r.window[sector]
 		width := math.Exp(x[2])
-		ok := fits.Status[i].Converged() && reduced[i] < limit && x[0] > s.Significance*scale*sd[0] && math.Abs(x[1]) < 0.8*w &&
+		ok := good[i] && x[0] > s.Significance*scale*sd[0] && math.Abs(x[1]) < 0.8*w &&
 			width > 0.3 && width < 0.7*w && sd[1]*scale > 0 && sd[1]*scale < width/2
 		if ok {
 			out = append(out, peak{sector, r.middle[sector] + x[1], sd[1] * scale})

@@ -42,7 +42,8 @@ const (
 //
 // It fits a smooth radial profile and the centre together to the pixels that the mask keeps, by Gauss-Newton steps with weights
 // from the scatter in each ring, in which hot pixels count little. Beam stops, gaps between modules and centres beside the detector only take pixels
-// away; nothing is mirrored or correlated. The fit starts where the ranks of intensities vary least along rings.
+// away; nothing is mirrored or correlated. Average frames until a pixel of the pattern has several counts: errors are too
+// small where most have none. The fit starts where the ranks of intensities vary least along rings.
 //
 // The error is about the input, or says that the pattern does not determine a centre.
 func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
@@ -68,20 +69,20 @@ func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
 	case math.IsNaN(guess[0]+guess[1]) || math.IsInf(guess[0]+guess[1], 0):
 		return Center{}, fmt.Errorf("mask: the guess of the centre is (%g, %g): want finite numbers", guess[0], guess[1])
 	}
-	pixels := samples(image, m, guess, s.Radius, fitSamples)
+	pixels, edge := samples(image, m, guess, s.Radius, fitSamples)
 	if len(pixels) < 30 {
 		return Center{}, fmt.Errorf("mask: %d pixels are left to find a centre in: want at least 30; mask fewer, or raise Radius", len(pixels))
 	}
-	start := coarse(samples(image, m, guess, s.Radius, searchSamples), guess, search)
-	return refine(pixels, start, s.Harmonics)
+	few, _ := samples(image, m, guess, s.Radius, searchSamples)
+	return refine(pixels, coarse(few, guess, search), s.Harmonics, math.Sqrt(quantum(image, m))/2/edge)
 }
 
 // sample is a pixel, or a block of pixels.
 type sample struct{ row, col, value float64 }
 
 // samples returns the square roots of intensities, which scatter alike for counts, of the kept pixels. Where there are
-// more than most, square blocks of pixels are averaged.
-func samples(image []float64, m *Mask, guess Point, radius float64, most int) []sample {
+// more than most, square blocks of pixels are averaged, whose edge is returned.
+func samples(image []float64, m *Mask, guess Point, radius float64, most int) ([]sample, float64) {
 	inside := func(r, c int) bool {
 		v := image[r*m.Width+c]
 		return m.Keep[r*m.Width+c] && !math.IsNaN(v) && !math.IsInf(v, 0) &&
@@ -95,6 +96,7 @@ func samples(image []float64, m *Mask, guess Point, radius float64, most int) []
 			}
 		}
 	}
+	base := lowest(image, m)
 	edge := int(math.Ceil(math.Sqrt(float64(n) / float64(most))))
 	edge = max(edge, 1)
 	var out []sample
@@ -110,11 +112,49 @@ func samples(image []float64, m *Mask, guess Point, radius float64, most int) []
 				}
 			}
 			if k > 0 {
-				out = append(out, sample{s.row / k, s.col / k, math.Sqrt(math.Max(s.value/k, 0))})
+				out = append(out, sample{s.row / k, s.col / k, math.Sqrt(math.Max(s.value/k-base, 0))})
 			}
 		}
 	}
-	return out
+	return out, float64(edge)
+}
+
+// lowest returns 0, or a low percentile of the values where a background was taken off.
+func lowest(image []float64, m *Mask) float64 {
+	var below []float64
+	n := 0
+	for i, v := range image {
+		if m.Keep[i] && !math.IsNaN(v) {
+			if n++; v < 0 {
+				below = append(below, v)
+			}
+		}
+	}
+	if k := n / 100; k < len(below) {
+		slices.Sort(below)
+		return below[k]
+	}
+	return 0
+}
+
+// quantum returns the value of one count if all kept pixels hold whole numbers of counts, and 0 if they do not. The
+// square root of a number of counts scatters by up to half the root of the value of one, however many pixels of a ring have none at all.
+func quantum(image []float64, m *Mask) float64 {
+	least := math.Inf(1)
+	for i, v := range image {
+		if m.Keep[i] && v > 0 {
+			least = math.Min(least, v)
+		}
+	}
+	for i, v := range image {
+		if n := v / least; m.Keep[i] && !math.IsNaN(v) && !(n >= 0 && math.Abs(n-math.Round(n)) <= 1e-6*math.Max(n, 1)) {
+			return 0
+		}
+	}
+	if math.IsInf(least, 0) {
+		return 0
+	}
+	return least
 }
 
 // median returns the median of x, which it sorts.

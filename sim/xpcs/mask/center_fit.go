@@ -16,11 +16,12 @@ type pattern struct {
 	knots     int     // splines of each angular function
 	coef      []float64
 	weights   []float64 // of each sample
+	floor     float64   // least standard deviation of a sample
 }
 
 // refine fits profile and centre together.
-func refine(all []sample, start Point, harmonics int) (Center, error) {
-	p := &pattern{samples: all, harmonics: harmonics, weights: make([]float64, len(all))}
+func refine(all []sample, start Point, harmonics int, floor float64) (Center, error) {
+	p := &pattern{samples: all, harmonics: harmonics, floor: floor, weights: make([]float64, len(all))}
 	for i := range p.weights {
 		p.weights[i] = 1
 	}
@@ -231,7 +232,7 @@ func (p *pattern) weigh(at Point) {
 		if len(list) >= 10 {
 			scale[k] = 1.4826 * median(list)
 		}
-		scale[k] = math.Max(scale[k], math.Max(usual/10, 1e-300))
+		scale[k] = max(scale[k], usual/10, p.floor, 1e-300)
 	}
 	for i := range p.weights {
 		u := residual[i] / scale[ring[i]] / 4.685

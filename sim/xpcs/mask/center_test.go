@@ -39,7 +39,8 @@ type scene struct {
 	center        Point
 	stretch       float64 // amplitude of cos 2 phi
 	hidden        func(r, c int) bool
-	hot           int // number of pixels that always count 60000
+	hot           int     // number of pixels that always count 60000
+	offset        float64 // subtracted from everything
 }
 
 func (s scene) expose(rng *rand.Rand) ([]float64, *Mask) {
@@ -50,7 +51,7 @@ func (s scene) expose(rng *rand.Rand) ([]float64, *Mask) {
 		d := math.Hypot(v, h)
 		mean := 4000/(1+d*d/60) + 40*math.Exp(-(d-34)*(d-34)/18) + 3
 		mean *= 1 + s.stretch*math.Cos(2*math.Atan2(v, h))
-		image[i] = math.Max(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64()), 0)
+		image[i] = math.Max(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64()), 0) - s.offset
 		if s.hidden != nil && s.hidden(r, c) {
 			m.Keep[i], image[i] = false, 1e9
 		}
@@ -78,6 +79,8 @@ func TestCenterWhereMuchIsMissing(t *testing.T) {
 	gapped.hidden = gaps
 	hot.hot = 150
 	stretched.stretch = 0.4
+	subtracted := plain
+	subtracted.offset = 60
 	corner.center = Point{6.4, 11.7}
 	corner.hidden = corner.stop(7)
 	outside.center = Point{-12.6, 70.2}
@@ -86,13 +89,14 @@ func TestCenterWhereMuchIsMissing(t *testing.T) {
 		settings CenterSettings
 		within   float64
 	}{
-		"plain":     {plain, CenterSettings{}, 0.05},
-		"beam stop": {stop, CenterSettings{}, 0.08},
-		"gaps":      {gapped, CenterSettings{}, 0.06},
-		"hot":       {hot, CenterSettings{}, 0.06},
-		"stretched": {stretched, CenterSettings{Harmonics: 1}, 0.1},
-		"corner":    {corner, CenterSettings{Search: 90}, 0.3},
-		"outside":   {outside, CenterSettings{Guess: &Point{-5, 64}}, 0.5},
+		"plain":      {plain, CenterSettings{}, 0.05},
+		"beam stop":  {stop, CenterSettings{}, 0.08},
+		"gaps":       {gapped, CenterSettings{}, 0.06},
+		"hot":        {hot, CenterSettings{}, 0.06},
+		"stretched":  {stretched, CenterSettings{Harmonics: 1}, 0.1},
+		"subtracted": {subtracted, CenterSettings{}, 0.05},
+		"corner":     {corner, CenterSettings{Search: 90}, 0.3},
+		"outside":    {outside, CenterSettings{Guess: &Point{-5, 64}}, 0.5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 9))
