@@ -120,7 +120,7 @@ func TestGoldenLoss(t *testing.T) {
 			near(t, "loss", got, v.Loss, 1e-12*v.Loss)
 			size := math.Hypot(v.Grad[0], v.Grad[1])
 			for i, want := range v.Grad {
-				near(t, "gradient of the loss", grad[i], want, 1e-11*math.Max(size, math.Abs(want))) // terms of both signs cancel
+				near(t, "gradient of the loss", grad[i], want, 1e-12*math.Max(size, math.Abs(want)))
 			}
 		}
 	}
