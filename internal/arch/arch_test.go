@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 // what they may all use.
 var (
 	siblings = []string{"sim", "models", "data"}
-	shared   = []string{"models/nn", "models/spectra/ccf", "data/hdf5", "data/libconfig", "data/fits", "data/torch"}
+	shared   = []string{"sim/xpcs/partition", "models/nn", "models/spectra/ccf", "data/hdf5", "data/libconfig", "data/fits", "data/torch"}
 )
 
 // rooms are packages that see less of the house than their folder does: themselves and

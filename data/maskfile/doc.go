@@ -1,0 +1,19 @@
+// Package maskfile reads and writes masks of detectors.
+//
+// A [Mask] keeps the pixels whose value in the file is above 0. The ending of a name says what kind of file it is:
+//
+//	.h5 .hdf .hdf5   a dataset of two axes
+//	.tif .tiff       a picture of one number for each pixel: integers of 8 to 32 bits or floats
+//	.npy             an array of two axes
+//	.json .txt .csv  a list of pixels to mask
+//
+// [Read] takes any of them, for a detector of a given shape; a mask that fits only with rows and columns exchanged is
+// transposed. [Write] writes all but lists, and [ReadList] and [WriteList] are for those.
+//
+//	m, err := maskfile.Read("mask.h5", maskfile.Settings{Height: 1813, Width: 1558})
+//	if err != nil { ... } // names the file, and what to try
+//	err = maskfile.Write("mask.tif", m, false)
+//
+// Reading a damaged or hostile file ends in an error, and allocates no more than a few times its size and that of the mask, which has at
+// most Settings.MaxPixels pixels.
+package maskfile

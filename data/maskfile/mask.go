@@ -1,0 +1,77 @@
+package maskfile
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Mask says which pixels of a detector are kept.
+type Mask struct {
+	Height, Width int
+	Keep          []bool // row-major (Height, Width)
+}
+
+// Settings of Read. The zero value is the default.
+type Settings struct {
+	// Height and Width are the shape of the detector; a list needs them. Default: that of the file.
+	Height, Width int
+	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask, /qmap/mask and
+	// /xpcs/qmap/mask that is there, or the only dataset of two axes.
+	Key string
+	// MaxPixels bounds the size of a mask. 0 stands for 2^26.
+	MaxPixels int
+	// List says how lists of pixels are to be understood.
+	List ListSettings
+}
+
+func (s Settings) most() int {
+	if s.MaxPixels > 0 {
+		return s.MaxPixels
+	}
+	return 1 << 26
+}
+
+// kinds are the endings of names.
+var kinds = map[string]string{".h5": "hdf5", ".hdf": "hdf5", ".hdf5": "hdf5", ".tif": "tiff", ".tiff": "tiff", ".npy": "npy", ".json": "json", ".txt": "text", ".csv": "text"}
+
+// kind returns the kind of a file by its name.
+func kind(name string) (string, error) {
+	ending := filepath.Ext(name)
+	if k := kinds[strings.ToLower(ending)]; k != "" {
+		return k, nil
+	}
+	return "", fmt.Errorf("maskfile: %s: the ending %q says no kind of mask: want .h5, .hdf, .hdf5, .tif, .tiff, .npy, .json, .txt or .csv", name, ending)
+}
+
+// shape checks the shape of a mask in a file.
+func (s Settings) shape(height, width int) error {
+	if height < 1 || width < 1 || float64(height)*float64(width) > float64(s.most()) {
+		return fmt.Errorf("%d x %d pixels: want at least 1 x 1 and at most %d in all; see Settings.MaxPixels", height, width, s.most())
+	}
+	return nil
+}
+
+// above returns the mask that keeps values above 0.
+func above(values []float64, height, width int) *Mask {
+	m := &Mask{height, width, make([]bool, len(values))}
+	for i, v := range values {
+		m.Keep[i] = v > 0
+	}
+	return m
+}
+
+// fit returns the mask for the detector of the settings, transposed if only that fits.
+func (s Settings) fit(m *Mask) (*Mask, error) {
+	switch {
+	case s.Height == 0 && s.Width == 0 || m.Height == s.Height && m.Width == s.Width:
+		return m, nil
+	case m.Height != s.Width || m.Width != s.Height:
+		return nil, fmt.Errorf("a mask of %d x %d pixels does not fit a detector of %d x %d, nor does it transposed: use the mask of this detector", m.Height, m.Width, s.Height, s.Width)
+	}
+	t := &Mask{m.Width, m.Height, make([]bool, len(m.Keep))}
+	for i, k := range m.Keep {
+		t.Keep[i%m.Width*m.Height+i/m.Width] = k
+	}
+	return t, nil
+}

@@ -1,0 +1,286 @@
+package maskfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"compress/zlib"
+
+	"golang.org/x/image/tiff/lzw"
+)
+
+// Tags of a TIFF directory that masks need.
+const (
+	tagWidth        = 256
+	tagHeight       = 257
+	tagBits         = 258
+	tagCompression  = 259
+	tagPhotometric  = 262
+	tagStrips       = 273
+	tagSamples      = 277
+	tagRowsPerStrip = 278
+	tagStripBytes   = 279
+	tagPredictor    = 317
+	tagTileWidth    = 322
+	tagTileHeight   = 323
+	tagTiles        = 324
+	tagTileBytes    = 325
+	tagFormat       = 339
+)
+
+// picture is the first picture of a TIFF file.
+type picture struct {
+	r     io.ReaderAt
+	size  int64
+	order binary.ByteOrder
+	tags  map[uint16][]uint32
+}
+
+// readTIFF reads a picture of one number for each pixel.
+func readTIFF(r io.ReaderAt, size int64, s Settings) (*Mask, error) {
+	p := &picture{r: r, size: size, tags: map[uint16][]uint32{}}
+	if err := p.directory(); err != nil {
+		return nil, err
+	}
+	height, width := p.tag(tagHeight, 0), p.tag(tagWidth, 0)
+	if err := s.shape(height, width); err != nil {
+		return nil, err
+	}
+	if n := p.tag(tagSamples, 1); n != 1 {
+		return nil, fmt.Errorf("a TIFF picture of %d numbers for each pixel: save the mask as grey values", n)
+	}
+	bits, format := p.tag(tagBits, 1), p.tag(tagFormat, 1)
+	ok := format <= 2 && (bits == 1 && format == 1 || bits == 8 || bits == 16 || bits == 32) || format == 3 && (bits == 32 || bits == 64)
+	if !ok {
+		return nil, fmt.Errorf("a TIFF picture of %d bits for each pixel, format %d: save the mask as integers of 8 bits", bits, format)
+	}
+	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && bits == 8) {
+		return nil, fmt.Errorf("a TIFF picture with predictor %d at %d bits: save the mask without one", pr, bits)
+	}
+	m := &Mask{height, width, make([]bool, height*width)}
+	return m, p.blocks(m, bits, format)
+}
+
+// directory reads the tags.
+func (p *picture) directory() error {
+	var head [8]byte
+	if _, err := p.r.ReadAt(head[:], 0); err != nil {
+		return fmt.Errorf("the file of %d bytes is no TIFF picture", p.size)
+	}
+	switch string(head[:4]) {
+	case "II*\x00":
+		p.order = binary.LittleEndian
+	case "MM\x00*":
+		p.order = binary.BigEndian
+	default:
+		return fmt.Errorf("the file begins with %q and is no TIFF picture", head[:4])
+	}
+	at := int64(p.order.Uint32(head[4:]))
+	count, err := p.bytes(at, 2)
+	if err != nil {
+		return err
+	}
+	entries, err := p.bytes(at+2, int64(p.order.Uint16(count))*12)
+	if err != nil {
+		return err
+	}
+	for ; len(entries) > 0; entries = entries[12:] {
+		if err := p.entry(entries[:12], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry reads one tag of whole numbers.
+func (p *picture) entry(e []byte, at int64) error {
+	tag, n := p.order.Uint16(e), int64(p.order.Uint32(e[4:]))
+	wide := map[uint16]int64{1: 1, 3: 2, 4: 4}[p.order.Uint16(e[2:])]
+	if wide == 0 || n == 0 {
+		return nil // text, fractions: nothing that matters here
+	}
+	value := e[8:12]
+	if n*wide > 4 {
+		var err error
+		if value, err = p.bytes(int64(p.order.Uint32(value)), n*wide); err != nil {
+			return fmt.Errorf("tag %d: %w", tag, err)
+		}
+	}
+	list := make([]uint32, n)
+	for i := range list {
+		switch v := value[int64(i)*wide:]; wide {
+		case 1:
+			list[i] = uint32(v[0])
+		case 2:
+			list[i] = uint32(p.order.Uint16(v))
+		case 4:
+			list[i] = p.order.Uint32(v)
+		}
+	}
+	p.tags[tag] = list
+	return nil
+}
+
+// bytes returns a part of the file.
+func (p *picture) bytes(at, n int64) ([]byte, error) {
+	if at < 0 || n < 0 || at > p.size || n > p.size-at {
+		return nil, fmt.Errorf("the TIFF file has %d bytes and ends before byte %d: it is damaged or cut off", p.size, at+n)
+	}
+	b := make([]byte, n)
+	_, err := p.r.ReadAt(b, at)
+	if err == io.EOF {
+		err = nil
+	}
+	return b, err
+}
+
+// tag returns the first number of a tag.
+func (p *picture) tag(tag uint16, missing int) int {
+	if v := p.tags[tag]; len(v) > 0 {
+		return int(min(v[0], math.MaxInt32))
+	}
+	return missing
+}
+
+// blocks reads the strips or tiles.
+func (p *picture) blocks(m *Mask, bits, format int) error {
+	wide, high := m.Width, min(p.tag(tagRowsPerStrip, m.Height), m.Height)
+	offsets, lengths := p.tags[tagStrips], p.tags[tagStripBytes]
+	tiled := p.tags[tagTiles] != nil
+	if tiled {
+		wide, high = p.tag(tagTileWidth, 0), p.tag(tagTileHeight, 0)
+		offsets, lengths = p.tags[tagTiles], p.tags[tagTileBytes]
+		if wide > 2*m.Width+1024 || high > 2*m.Height+1024 {
+			return fmt.Errorf("tiles of %d x %d pixels in a picture of %d x %d: the TIFF file is damaged", high, wide, m.Height, m.Width)
+		}
+	}
+	if wide < 1 || high < 1 {
+		return fmt.Errorf("blocks of %d x %d pixels: the TIFF file is damaged", high, wide)
+	}
+	across, down := (m.Width+wide-1)/wide, (m.Height+high-1)/high
+	if len(offsets) < across*down || len(lengths) < across*down {
+		return fmt.Errorf("%d places and %d lengths for %d blocks: the TIFF file is damaged", len(offsets), len(lengths), across*down)
+	}
+	for k := range across * down {
+		row, col := k/across*high, k%across*wide
+		rows := high
+		if !tiled {
+			rows = min(high, m.Height-row)
+		}
+		b, err := p.block(int64(offsets[k]), int64(lengths[k]), rows*((wide*bits+7)/8))
+		if err != nil {
+			return fmt.Errorf("block %d: %w", k, err)
+		}
+		p.place(m, b, row, col, rows, wide, bits, format)
+	}
+	return nil
+}
+
+// block returns the unpacked bytes of a block.
+func (p *picture) block(at, n int64, want int) ([]byte, error) {
+	packed, err := p.bytes(at, n)
+	if err != nil {
+		return nil, err
+	}
+	in := io.NewSectionReader(p.r, at, n)
+	var unpacked io.Reader
+	switch c := p.tag(tagCompression, 1); c {
+	case 1:
+		if len(packed) < want {
+			return nil, fmt.Errorf("%d bytes where %d are due: the TIFF file is damaged", len(packed), want)
+		}
+		return packed[:want], nil
+	case 5:
+		unpacked = lzw.NewReader(in, lzw.MSB, 8)
+	case 8, 32946:
+		if unpacked, err = zlib.NewReader(in); err != nil {
+			return nil, err
+		}
+	case 32773:
+		return unpackBits(packed, want)
+	default:
+		return nil, fmt.Errorf("compression %d of TIFF is not known: save the mask with LZW, deflate or none", c)
+	}
+	b := make([]byte, want)
+	if _, err := io.ReadFull(unpacked, b); err != nil {
+		return nil, fmt.Errorf("unpacking %d bytes: %w: the TIFF file is damaged", want, err)
+	}
+	return b, nil
+}
+
+// unpackBits unpacks runs of equal bytes.
+func unpackBits(b []byte, want int) ([]byte, error) {
+	var out []byte
+	for len(b) > 1 && len(out) < want {
+		n := int(int8(b[0]))
+		switch {
+		case n >= 0 && n+2 <= len(b):
+			out, b = append(out, b[1:n+2]...), b[n+2:]
+		case n >= 0:
+			b = nil
+		case n == -128:
+			b = b[1:]
+		default:
+			for range 1 - n {
+				out = append(out, b[1])
+			}
+			b = b[2:]
+		}
+	}
+	if len(out) < want {
+		return nil, fmt.Errorf("%d bytes where %d are due: the TIFF file is damaged", len(out), want)
+	}
+	return out[:want], nil
+}
+
+// place puts a block into the mask.
+func (p *picture) place(m *Mask, b []byte, row, col, rows, wide, bits, format int) {
+	stride := (wide*bits + 7) / 8
+	white := p.tag(tagPhotometric, 1) == 0 && format == 1 // 0 is white
+	for r := 0; r < rows && row+r < m.Height; r++ {
+		line := b[r*stride : (r+1)*stride]
+		if p.tag(tagPredictor, 1) == 2 {
+			for i := 1; i < len(line); i++ {
+				line[i] += line[i-1]
+			}
+		}
+		for c := 0; c < wide && col+c < m.Width; c++ {
+			v := p.number(line, c, bits, format)
+			if white {
+				v = math.Exp2(float64(bits)) - 1 - v
+			}
+			m.Keep[(row+r)*m.Width+col+c] = v > 0
+		}
+	}
+}
+
+// number returns number c of a line.
+func (p *picture) number(line []byte, c, bits, format int) float64 {
+	switch bits {
+	case 1:
+		return float64(line[c/8] >> (7 - c%8) & 1)
+	case 8:
+		if format == 2 {
+			return float64(int8(line[c]))
+		}
+		return float64(line[c])
+	case 16:
+		v := p.order.Uint16(line[2*c:])
+		if format == 2 {
+			return float64(int16(v))
+		}
+		return float64(v)
+	case 32:
+		v := p.order.Uint32(line[4*c:])
+		switch format {
+		case 2:
+			return float64(int32(v))
+		case 3:
+			return float64(math.Float32frombits(v))
+		}
+		return float64(v)
+	}
+	return math.Float64frombits(p.order.Uint64(line[8*c:]))
+}

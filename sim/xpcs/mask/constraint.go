@@ -1,0 +1,84 @@
+package mask
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// How a Constraint joins those before it.
+const (
+	And = "AND" // pixels must fulfil both; the default
+	Or  = "OR"  // pixels must fulfil either
+)
+
+// Constraint keeps the pixels whose value in a map lies in a range, both ends included.
+//
+// Azimuths (maps phi, chi and alpha in degrees, from -180 to 180) may be ranges across the cut: from
+// 160 to 200, or from -200 to -150.
+type Constraint struct {
+	Map   string  `json:"map"`   // name of the map, such as "q"
+	Logic string  `json:"logic"` // And or Or. Default And
+	Unit  string  `json:"unit"`  // unit of the map; "deg" marks azimuths
+	Begin float64 `json:"begin"` // in Unit
+	End   float64 `json:"end"`   // in Unit
+}
+
+// constrain applies constraints from left to right, beginning with all pixels.
+func constrain(s Source, list []Constraint) (*Mask, error) {
+	m := New(s.Height, s.Width)
+	for k, c := range list {
+		values, ok := s.Maps[c.Map]
+		if !ok {
+			names := slices.Sorted(maps.Keys(s.Maps))
+			return nil, fmt.Errorf("mask: constraint %d is of the map %q, and there are %q%s", k+1, c.Map, names, meant(c.Map, names))
+		}
+		if math.IsNaN(c.Begin) || math.IsNaN(c.End) {
+			return nil, fmt.Errorf("mask: constraint %d of %s goes from %g to %g: want two numbers", k+1, c.Map, c.Begin, c.End)
+		}
+		switch c.Logic {
+		case "", And:
+			for i, v := range values {
+				m.Keep[i] = m.Keep[i] && c.holds(v)
+			}
+		case Or:
+			for i, v := range values {
+				m.Keep[i] = m.Keep[i] || c.holds(v)
+			}
+		default:
+			return nil, fmt.Errorf("mask: constraint %d of %s is joined by %q: want %s or %s", k+1, c.Map, c.Logic, And, Or)
+		}
+	}
+	return m, nil
+}
+
+// holds reports whether a value lies in the range.
+func (c Constraint) holds(v float64) bool {
+	if c.azimuth() {
+		switch {
+		case c.Begin <= -180 && -180 <= c.End && c.End <= 180:
+			if v > c.End {
+				v -= 360
+			}
+		case c.End > 180 && -180 <= c.Begin && c.Begin <= 180:
+			if v < c.Begin {
+				v += 360
+			}
+		}
+	}
+	return v >= c.Begin && v <= c.End
+}
+
+func (c Constraint) azimuth() bool {
+	return c.Unit == "deg" && (c.Map == "phi" || c.Map == "chi" || c.Map == "alpha")
+}
+
+func meant(name string, names []string) string {
+	if m := spelling.Meant(name, names); m != "" {
+		return "; did you mean " + m + "?"
+	}
+	return ""
+}

@@ -1,0 +1,24 @@
+package mask
+
+import "fmt"
+
+// remove masks the pixels of a list of (row, column).
+func remove(height, width int, pixels [][2]int) (*Mask, error) {
+	m := New(height, width)
+	outside, example := 0, [2]int{}
+	for _, p := range pixels {
+		if p[0] < 0 || p[0] >= height || p[1] < 0 || p[1] >= width {
+			if outside == 0 {
+				example = p
+			}
+			outside++
+			continue
+		}
+		m.Keep[p[0]*width+p[1]] = false
+	}
+	if outside > 0 {
+		return nil, fmt.Errorf("mask: %d of %d listed pixels, such as row %d, column %d, are outside a detector of %d x %d pixels: use the list of this detector, and give rows first",
+			outside, len(pixels), example[0], example[1], height, width)
+	}
+	return m, nil
+}

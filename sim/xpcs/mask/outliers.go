@@ -1,0 +1,201 @@
+package mask
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/sim/xpcs/partition"
+	"github.com/euryale-dev/euryale/tensor/stat"
+)
+
+// Ways to say what is usual in a region.
+const (
+	Percentile = "percentile" // mean and standard deviation of the values between two percentiles; the default
+	MAD        = "mad"        // median, and median of the distances from it
+)
+
+// degenerate is the scale below which a region counts as constant.
+const degenerate = 1e-16
+
+// Outliers are pixels far from what is usual in their ring or tile. Give Rings or Tile.
+type Outliers struct {
+	Method      string     `json:"method"`               // Percentile or MAD. Default Percentile
+	Cutoff      float64    `json:"cutoff"`               // distance from the reference, in scales, from which on a pixel is bad. Default 3
+	Percentiles [2]float64 `json:"percentiles,omitzero"` // in percent; {0, 0} stands for {5, 95}
+	Rings       int        `json:"rings,omitempty"`      // number of rings of equal width in the map "q"
+	Tile        int        `json:"tile,omitempty"`       // edge of square tiles in pixels; those cut by the edge of the detector are left alone
+}
+
+// Region is what is usual in one ring or tile, for a plot.
+type Region struct {
+	At        float64 // q of the middle of the ring, or the tile's place from the brightest on, counted from 0
+	Reference float64 // mean or median, in the unit of the image
+	Limit     float64 // Reference + Cutoff scales
+	Max       float64 // largest value
+	Mean      float64 // mean of all values
+}
+
+func (o Outliers) complete() (Outliers, error) {
+	o.Method = cmp.Or(o.Method, Percentile)
+	if o.Cutoff == 0 {
+		o.Cutoff = 3
+	}
+	if o.Percentiles == [2]float64{} {
+		o.Percentiles = [2]float64{5, 95}
+	}
+	p := o.Percentiles
+	switch {
+	case o.Method != Percentile && o.Method != MAD:
+		return o, fmt.Errorf("mask: outliers by %q: want %q or %q%s", o.Method, Percentile, MAD, meant(o.Method, []string{Percentile, MAD}))
+	case !(o.Cutoff > 0):
+		return o, fmt.Errorf("mask: a cutoff of %g scales: want a positive number", o.Cutoff)
+	case !(0 <= p[0] && p[0] < p[1] && p[1] <= 100):
+		return o, fmt.Errorf("mask: percentiles %g and %g: want two ascending numbers from 0 to 100", p[0], p[1])
+	case (o.Rings > 0) == (o.Tile > 0) || o.Rings < 0 || o.Tile < 0:
+		return o, fmt.Errorf("mask: outliers in %d rings and in tiles of %d pixels: want a positive number of one of them and 0 of the other", o.Rings, o.Tile)
+	}
+	return o, nil
+}
+
+// mask returns the pixels of now without outliers, and the regions.
+func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Image == nil {
+		return nil, nil, fmt.Errorf("mask: outliers need an image: set Source.Image")
+	}
+	var members [][]int
+	at := []float64(nil)
+	if o.Rings > 0 {
+		members, at, err = rings(s, now, o.Rings)
+	} else {
+		members = tiles(s, now, o.Tile)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m := New(s.Height, s.Width)
+	var regions []Region
+	for k, list := range members {
+		if len(list) == 0 {
+			continue
+		}
+		r := o.judge(s.Image, list, m)
+		if r.At = float64(k); at != nil {
+			r.At = at[k]
+		}
+		if r.Reference > 0 {
+			regions = append(regions, r)
+		}
+	}
+	return m, regions, nil
+}
+
+// rings returns the kept pixels of each ring of q, and the q of its middle.
+func rings(s Source, now *Mask, n int) ([][]int, []float64, error) {
+	q, ok := s.Maps["q"]
+	if !ok {
+		return nil, nil, fmt.Errorf("mask: outliers of rings need the map q: add it to Source.Maps, or use tiles")
+	}
+	b, err := partition.Divide(partition.Axis{Name: "q", Values: q}, now.Keep, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	members := make([][]int, n)
+	for i, k := range b.Of {
+		if k > 0 && s.Image[i] == s.Image[i] {
+			members[k-1] = append(members[k-1], i)
+		}
+	}
+	return members, b.Centers, nil
+}
+
+// tiles returns the kept pixels of positive intensity of each complete tile, the brightest tile first.
+func tiles(s Source, now *Mask, edge int) [][]int {
+	type tile struct {
+		pixels []int
+		mean   float64
+	}
+	var all []tile
+	for r0 := 0; r0+edge <= s.Height; r0 += edge {
+		for c0 := 0; c0+edge <= s.Width; c0 += edge {
+			t := tile{}
+			for r := r0; r < r0+edge; r++ {
+				for c := c0; c < c0+edge; c++ {
+					if i := r*s.Width + c; now.Keep[i] && s.Image[i] > 0 {
+						t.pixels = append(t.pixels, i)
+						t.mean += s.Image[i]
+					}
+				}
+			}
+			if len(t.pixels) > 0 {
+				t.mean /= float64(len(t.pixels))
+				all = append(all, t)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b tile) int { return cmp.Compare(b.mean, a.mean) })
+	members := make([][]int, len(all))
+	for k, t := range all {
+		members[k] = t.pixels
+	}
+	return members
+}
+
+// judge masks the outliers among the pixels of one region.
+func (o Outliers) judge(image []float64, list []int, m *Mask) Region {
+	values := make([]float64, len(list))
+	sum := 0.0
+	for k, i := range list {
+		values[k] = image[i]
+		sum += image[i]
+	}
+	r := Region{Max: slices.Max(values), Mean: sum / float64(len(list))}
+	scale := 0.0
+	if o.Method == MAD {
+		r.Reference = stat.Median(values)
+		distances := make([]float64, len(values))
+		for k, v := range values {
+			distances[k] = math.Abs(v - r.Reference)
+		}
+		scale = stat.Median(distances)
+	} else {
+		r.Reference, scale = clipped(values, o.Percentiles)
+	}
+	if r.Limit = r.Reference; scale < degenerate {
+		return r
+	}
+	r.Limit += o.Cutoff * scale
+	for k, v := range values {
+		if math.Abs(v-r.Reference) >= o.Cutoff*scale {
+			m.Keep[list[k]] = false
+		}
+	}
+	return r
+}
+
+// clipped returns mean and standard deviation of the values between two percentiles, ends included.
+func clipped(values []float64, percent [2]float64) (mean, sd float64) {
+	p := stat.Percentile(values, percent[:], stat.LinearMethod)
+	inside := make([]float64, 0, len(values))
+	for _, v := range values {
+		if v >= p[0] && v <= p[1] || p[0] >= p[1] {
+			inside = append(inside, v)
+		}
+	}
+	if len(inside) == 0 {
+		return 0, 0
+	}
+	for _, v := range inside {
+		mean += v
+	}
+	mean /= float64(len(inside))
+	for _, v := range inside {
+		sd += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(sd / float64(len(inside)))
+}

@@ -1,0 +1,124 @@
+package mask
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Source is what steps make masks from. All arrays are row-major (Height, Width).
+type Source struct {
+	Height, Width int
+	Image         []float64            // mean intensity of each pixel, for thresholds and outliers; nil if there is none
+	Maps          map[string][]float64 // maps of the detector by name, such as "q" and "phi", for constraints and rings
+	// Open returns the mask of a file, for steps that name one. It may return what package data/maskfile reads.
+	Open func(name string) (*Mask, error)
+}
+
+func (s Source) check() error {
+	if err := checkShape(s.Height, s.Width); err != nil {
+		return err
+	}
+	n := s.Height * s.Width
+	if s.Image != nil && len(s.Image) != n {
+		return fmt.Errorf("mask: the image has %d pixels, the detector %d x %d: use an image of this detector", len(s.Image), s.Height, s.Width)
+	}
+	for name, v := range s.Maps {
+		if len(v) != n {
+			return fmt.Errorf("mask: the map %s has %d pixels, the detector %d x %d: use maps of this detector", name, len(v), s.Height, s.Width)
+		}
+	}
+	return nil
+}
+
+// open returns the mask of a file for the detector.
+func (s Source) open(name string) (*Mask, error) {
+	if s.Open == nil {
+		return nil, fmt.Errorf("mask: the file %q cannot be opened: set Source.Open", name)
+	}
+	m, err := s.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Keep) != m.Height*m.Width {
+		return nil, fmt.Errorf("mask: the mask of %q has %d elements for %d x %d pixels", name, len(m.Keep), m.Height, m.Width)
+	}
+	fitting, err := m.Fit(s.Height, s.Width)
+	if err != nil {
+		return nil, fmt.Errorf("%w (file %q)", err, name)
+	}
+	return fitting, nil
+}
+
+// Step is one way to make a mask. Exactly one field is set; in JSON its name is the kind of the step.
+type Step struct {
+	File        string       `json:"file,omitempty"`       // a mask file
+	Threshold   *Threshold   `json:"threshold,omitempty"`  // limits of the intensity
+	Constraints []Constraint `json:"constraints,omitzero"` // ranges of maps
+	Pixels      [][2]int     `json:"pixels,omitzero"`      // (row, column) of pixels to mask
+	Draw        []Shape      `json:"draw,omitzero"`        // drawn regions
+	Outliers    *Outliers    `json:"outliers,omitempty"`   // pixels unlike their neighbours in a ring or tile
+}
+
+// kinds returns the names of the fields that are set.
+func (s Step) kinds() (names []string) {
+	for _, k := range []struct {
+		name string
+		set  bool
+	}{{"file", s.File != ""}, {"threshold", s.Threshold != nil}, {"constraints", s.Constraints != nil}, {"pixels", s.Pixels != nil}, {"draw", s.Draw != nil}, {"outliers", s.Outliers != nil}} {
+		if k.set {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+// Kind returns the kind of the step: file, threshold, constraints, pixels, draw or outliers.
+func (s Step) Kind() string {
+	if k := s.kinds(); len(k) == 1 {
+		return k[0]
+	}
+	return ""
+}
+
+// Mask returns the mask of the step alone. Outliers are those among the pixels that now keeps, where nil stands for
+// all; regions are what is usual in their rings or tiles.
+func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error) {
+	if err := src.check(); err != nil {
+		return nil, nil, err
+	}
+	if now == nil {
+		now = New(src.Height, src.Width)
+	}
+	if now.Height != src.Height || now.Width != src.Width {
+		return nil, nil, fmt.Errorf("mask: a mask of %d x %d pixels does not fit a detector of %d x %d: use the mask of this detector", now.Height, now.Width, src.Height, src.Width)
+	}
+	switch s.Kind() {
+	case "file":
+		m, err = src.open(s.File)
+	case "threshold":
+		m, err = s.Threshold.mask(src)
+	case "constraints":
+		m, err = constrain(src, s.Constraints)
+	case "pixels":
+		m, err = remove(src.Height, src.Width, s.Pixels)
+	case "draw":
+		m, err = draw(src.Height, src.Width, s.Draw)
+	case "outliers":
+		m, regions, err = s.Outliers.mask(src, now)
+	default:
+		err = fmt.Errorf("mask: a step has the kinds %q: want exactly one of file, threshold, constraints, pixels, draw and outliers", s.kinds())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, regions, nil
+}
+
+// clone returns a copy that shares nothing with s.
+func (s Step) clone() (c Step, err error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return c, fmt.Errorf("mask: a step cannot be written as JSON: %w: use finite numbers", err)
+	}
+	return c, json.Unmarshal(b, &c)
+}

@@ -1,0 +1,34 @@
+package mask
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// DefaultHigh is the intensity from which on pixels are masked where a Threshold gives none.
+const DefaultHigh = 1e8
+
+// Threshold keeps the pixels whose intensity is at least Low and below High. NaN is never kept.
+type Threshold struct {
+	Low    float64 `json:"low"`              // in the unit of the image. Default 0
+	High   float64 `json:"high,omitempty"`   // in the unit of the image. 0 stands for DefaultHigh
+	NoLow  bool    `json:"noLow,omitempty"`  // whether the lower limit is switched off
+	NoHigh bool    `json:"noHigh,omitempty"` // whether the upper limit is switched off
+}
+
+// mask returns the pixels of an image between the limits.
+func (t Threshold) mask(s Source) (*Mask, error) {
+	if s.Image == nil {
+		return nil, fmt.Errorf("mask: a threshold needs an image: set Source.Image")
+	}
+	high := cmp.Or(t.High, DefaultHigh)
+	if math.IsNaN(t.Low) || math.IsNaN(high) {
+		return nil, fmt.Errorf("mask: the threshold goes from %g to %g: want two numbers", t.Low, high)
+	}
+	m := New(s.Height, s.Width)
+	for i, v := range s.Image {
+		m.Keep[i] = v == v && (t.NoLow || v >= t.Low) && (t.NoHigh || v < high)
+	}
+	return m, nil
+}
