@@ -96,7 +96,7 @@ func (a *app) runAverage(ctx context.Context, args []string, s xpcs.AverageSetti
 		}
 	}
 	if err != nil {
-		return as(exitData, err)
+		return output(as(exitData, err), err)
 	}
 	if a.json {
 		return a.document(doc)

@@ -211,6 +211,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 			return err
 		}
 	}
+	failed = output(failed, failed)
 	switch n := len(doc.Files); {
 	case ctx.Err() != nil && f.Watch == "":
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: of %d files %d were begun; results that were written are whole", len(files), n), hint: "the same command again, which leaves out what is done"}

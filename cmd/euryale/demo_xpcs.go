@@ -95,7 +95,8 @@ Look at     %s
             %s
             %s
 Try next    euryale fit g2 %s --model stretched
-            euryale qmap %s --from %s --dynamic 8x4 && euryale correlate %s --qmap %[5]s
+            euryale qmap %s --from %s --dynamic 8x4
+            euryale correlate %s --qmap %[5]s
 `, dir.Path("movie_report", "report.html"), dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), result, dir.Path("phi.hdf"), movie, movie)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -106,4 +107,14 @@ func codeOf(err error) int {
 		return exitInterrupted
 	}
 	return exitFailed
+}
+
+// output returns err, or cause with the exit code of files that cannot be written if that is what happened.
+func output(err, cause error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	if errors.As(cause, &link) || errors.As(cause, &path) && slices.Contains([]string{"create", "write", "sync", "rename", "chmod", "close", "mkdir"}, path.Op) {
+		return &exitError{code: exitCannotWrite, err: cause}
+	}
+	return err
 }

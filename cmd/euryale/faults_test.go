@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/models/morph"
@@ -50,6 +51,10 @@ var faultyCommands = map[string]faultyCommand{
 	"convert to CSV":    {args: "convert draws.json OUT"},
 	"plot pair":         {args: "plot pair draws.json OUT", out: "pair.png"},
 	"plot morphology":   {args: "plot morphology film.h5 OUT", out: "film.svg"},
+	"correlate":         {args: "correlate movie.h5 --qmap qmap.hdf --correlation both --bins 1 --out OUT --overwrite"},
+	"average":           {args: "average movie_results.hdf OUT --all", out: "mean.hdf", quick: true},
+	"qmap":              {args: "qmap OUT --from qmap.hdf --dynamic 4x2", out: "q.hdf"},
+	"demo xpcs":         {args: "demo xpcs --data --out OUT", every: 25},
 	"demo g2":           {args: "demo g2 --out OUT", every: 25}, // it runs sample g2 twice
 	"demo rsoxs":        {args: "demo rsoxs --data --out OUT"},
 }
@@ -66,6 +71,11 @@ func faultInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	movie := demo.Particles(1)
+	movie.Frames, movie.Geometry.Height, movie.Geometry.Width, movie.Geometry.CenterRow, movie.Geometry.CenterCol = 40, 32, 32, 16, 16
+	if err := movie.Write("."); err != nil {
+		t.Fatal(err)
 	}
 	copyFile(film, "film.h5")
 	copyFile(misfitCSV(t, nil), "curve.csv")
@@ -91,7 +101,7 @@ func faultInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, line := range []string{"sample expr --problem line.json --out run --seed 1 --warmup 60 --draws 30 --retries 0 --no-report --quiet", "convert run draws.json --quiet", "convert run draws.zarr --quiet"} {
+	for _, line := range []string{"correlate movie.h5 --qmap qmap.hdf --quiet", "sample expr --problem line.json --out run --seed 1 --warmup 60 --draws 30 --retries 0 --no-report --quiet", "convert run draws.json --quiet", "convert run draws.zarr --quiet"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code != 0 {
 			t.Fatalf("%s: exit %d: %s", line, code, stderr)
 		}
