@@ -88,6 +88,9 @@ func told(d *xpcs.Done) []string {
 		r := d.Replaced[0]
 		lines = append(lines, fmt.Sprintf("%d frames were no good and were replaced, the first is frame %d: %s", n, r.Frame, r.Why))
 	}
+	if d.Area > 1 {
+		lines = append(lines, fmt.Sprintf("speckles are wider than a pixel, up to %.1f pixels in area: fits take that into account by the covariance of the points, while the errors of viewers, which count pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
+	}
 	if d.Empty > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in bins", d.Empty, d.Frames))
 	}

@@ -11,7 +11,7 @@ type Multitau struct {
 	PartialFrames []float64
 
 	// Cov is the covariance of the points of each bin, row-major (delay, delay), Skew the correction of each bin for the skewness of
-	// its pixels, and Pixels the number of these; nil if absent. Euryale writes them beside what viewers read.
+	// its pixels, and Pixels how many independent ones the covariance was estimated from; nil if absent. Euryale writes them beside what viewers read.
 	Cov    [][]float64
 	Skew   [][]float64
 	Pixels []int

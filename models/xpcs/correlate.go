@@ -36,7 +36,8 @@ type Done struct {
 	Result   *nexus.Result // what the file holds, without maps and pixels
 	Frames   int           // frames correlated, after selection
 	Replaced []correlate.Replacement
-	Empty    int // frames without any count in bins
+	Empty    int     // frames without any count in bins
+	Area     float64 // largest of the bins: pixels of a speckle, 1 if they are not wider than a pixel; 0 without a multi-tau correlation
 	Lost     error
 }
 
@@ -138,8 +139,12 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 	res := done.Result
 	done.Frames, done.Empty = r.Frames, r.Empty
 	res.Multitau = &nexus.Multitau{
-		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew, Pixels: r.Pixels,
+		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew,
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
+	}
+	for i, n := range r.Pixels {
+		res.Multitau.Pixels = append(res.Multitau.Pixels, max(int(math.Round(float64(n)/r.Area[i])), 1))
+		done.Area = max(done.Area, r.Area[i])
 	}
 	for i, skew := range r.Skew {
 		if skew == nil { // not known; no correction

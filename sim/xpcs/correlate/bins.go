@@ -127,20 +127,20 @@ const chunk = 2048
 //
 //	psi = g2_s (P/<P>_s - A/<A>_s - B/<B>_s + 1) / (pixels of s, static bins)
 //
-// and the covariance is the sum over pixels of psi psi^T, times n/(n - S) for n pixels in S static bins. Pixels count
-// as independent, so that speckles should not be wider than a pixel. moments gives the averages P, A and B of pixel p at
-// delay k. It is NaN for fewer than two pixels more than static bins.
+// and the covariance is the sum over pixels of psi psi^T, times n/(n - S) for n pixels in S static bins. moments gives the averages P, A and B of pixel p at
+// delay k. It is NaN for fewer than two pixels more than static bins. Where neighbours move together beyond chance, which near finds, as in speckles that are
+// wider than a pixel, covariance and skew are multiplied by area, about the number of pixels of a speckle.
 //
 // skew is sum psi (psi^T cov^-1 psi). Where a pixel moves g2 upwards it also makes its variance larger, so that a fit that weights by
 // cov gives it less weight than its opposite: to first order in 1/n the estimate is off by what -skew does to it.
-func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program) (cov, skew []float64, err error) {
+func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program, near *neighbours) (cov, skew []float64, area float64, err error) {
 	cov = make([]float64, delays*delays)
 	n, s := len(b.pixels), len(b.count)
 	if n < s+2 {
 		for i := range cov {
 			cov[i] = math.NaN()
 		}
-		return cov, nil, nil
+		return cov, nil, 1, nil
 	}
 	mean := make([][3]float64, delays*s)
 	for i, p := range b.pixels {
@@ -169,18 +169,22 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 	for from := 0; from < n; from += chunk {
 		fill(from)
 		if err := st.Run(); err != nil {
-			return nil, nil, err
+			return nil, nil, 1, err
+		}
+		for i := range min(chunk, n-from) {
+			near.keep(from+i, func(k int) float64 { return psi[k*chunk+i] })
 		}
 		for i, v := range st.Output(0) {
 			cov[i] += v
 		}
 	}
+	area = near.area()
 	for i := range cov {
 		cov[i] *= float64(n) / float64(n-s)
 	}
 	l := slices.Clone(cov)
 	if row, _ := linalg.Cholesky(l, delays); row >= 0 {
-		return cov, nil, nil
+		return scaled(cov, area), nil, area, nil
 	}
 	skew = make([]float64, delays)
 	x, z := make([]float64, delays), make([]float64, delays)
@@ -202,7 +206,14 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 			}
 		}
 	}
-	return cov, skew, nil
+	return scaled(cov, area), scaled(skew, area), area, nil
+}
+
+func scaled(v []float64, factor float64) []float64 {
+	for i := range v {
+		v[i] *= factor
+	}
+	return v
 }
 
 // outer compiles the sum of outer products of the columns of a (delays, chunk) array.

@@ -20,7 +20,10 @@ type Result struct {
 	Cov [][]float64
 	// Skew is the first-order bias that the skewness of pixels gives to a fit weighted by Cov, with its sign changed: (bin, delay). Fits
 	// add it to G2; it matters for bins of few thousand pixels. nil for a bin whose covariance is not positive definite.
-	Skew  [][]float64
+	Skew [][]float64
+	// Area is by how much the variances in Cov are larger than if pixels were independent, about the number of pixels of a speckle; 1
+	// where neighbours do not move together beyond chance.
+	Area  []float64
 	Parts []Part
 
 	Trace []float64 // mean of the pixels in static bins of each frame

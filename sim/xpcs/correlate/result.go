@@ -190,7 +190,7 @@ func (a *pass[T]) covariances(r *Result) error {
 		return err
 	}
 	if r.Cov == nil {
-		r.Cov, r.Skew = make([][]float64, len(r.Bins)), make([][]float64, len(r.Bins))
+		r.Cov, r.Skew, r.Area = make([][]float64, len(r.Bins)), make([][]float64, len(r.Bins)), make([]float64, len(r.Bins))
 	}
 	of := make([]func(int) (float64, float64, float64), len(r.Delay))
 	for k, d := range r.Delay {
@@ -200,7 +200,12 @@ func (a *pass[T]) covariances(r *Result) error {
 	members := a.part.members()
 	errs := make([]error, len(members))
 	parallel.Do(a.s.threads(), len(members), func(_, i int) {
-		r.Cov[column+i], r.Skew[column+i], errs[i] = covariance(members[i], len(of), func(p, k int) (float64, float64, float64) { return of[k](p) }, prog)
+		places := make([]int32, len(members[i].pixels))
+		for j, p := range members[i].pixels {
+			places[j] = a.part.pixels[p]
+		}
+		c := column + i
+		r.Cov[c], r.Skew[c], r.Area[c], errs[i] = covariance(members[i], len(of), func(p, k int) (float64, float64, float64) { return of[k](p) }, prog, newNeighbours(places, a.maps.Width, len(of)))
 	})
 	return first(errs)
 }

@@ -1,0 +1,5 @@
+//go:build slow
+
+package correlate
+
+const slowTests = true
