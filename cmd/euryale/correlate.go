@@ -188,7 +188,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	doc := correlateDoc{Engine: "xpcs", QMap: f.QMap, Files: []correlatedDoc{}}
 	failed := error(nil)
 	one := func(name string) {
-		d, err := a.correlateFile(ctx, name, j, f)
+		d, err := a.correlateFile(ctx, name, len(files) > 1 || f.Watch != "", j, f)
 		if doc.Files = append(doc.Files, d); f.Watch != "" {
 			err = errors.Join(err, a.correlationsPage(doc.Files))
 		}
@@ -234,7 +234,7 @@ func (a *app) resultName(name string, f correlateFlags) string {
 	return filepath.Join(a.out, f.Prefix+stem+f.Suffix+"_results.hdf")
 }
 
-func (a *app) correlateFile(ctx context.Context, name string, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
+func (a *app) correlateFile(ctx context.Context, name string, several bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
 	start := time.Now()
 	d := correlatedDoc{File: name, Result: a.resultName(name, f)}
 	err := a.correlateInto(ctx, &d, j, f)
@@ -245,7 +245,9 @@ func (a *app) correlateFile(ctx context.Context, name string, j xpcs.Job, f corr
 		return d, nil
 	case err != nil:
 		d.Status, d.Message = "failed", err.Error()
-		a.say("%s: failed: %v", name, err)
+		if several {
+			a.say("%s: failed: %v", name, err)
+		}
 	case d.Status == "exists":
 		a.say("%s: %s exists, left as it is", name, d.Result)
 	default:

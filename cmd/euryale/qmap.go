@@ -18,7 +18,7 @@ import (
 // qmapFlags are the flags of qmap.
 type qmapFlags struct {
 	From, Shape                       string
-	BeamX, BeamY                      float64
+	BeamX, BeamY                      quantity
 	Pixel, Distance, Energy           quantity
 	SwingH, SwingV, Incidence, Offset quantity
 	Convention, Orientation           string
@@ -60,12 +60,13 @@ qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
 
 func (f *qmapFlags) add(c *cobra.Command) {
 	s := c.Flags()
+	f.BeamX.units, f.BeamY.units = pixelUnits, pixelUnits
 	f.Pixel.units, f.Distance.units, f.Energy.units = lengthUnits, lengthUnits, energyUnits
 	f.SwingH.units, f.SwingV.units, f.Incidence.units, f.Offset.units = angleUnits, angleUnits, angleUnits, angleUnits
 	s.StringVar(&f.From, "from", "", "file with what the other flags leave out")
 	s.StringVar(&f.Shape, "shape", "", "rows x columns of the detector, such as 512x1024")
-	s.Float64Var(&f.BeamX, "beam-x", math.NaN(), "column of the direct beam in pixels")
-	s.Float64Var(&f.BeamY, "beam-y", math.NaN(), "row of the direct beam in pixels")
+	s.Var(&f.BeamX, "beam-x", "column of the direct beam in pixels")
+	s.Var(&f.BeamY, "beam-y", "row of the direct beam in pixels")
 	s.Var(&f.Pixel, "pixel-size", "edge of a pixel, such as 75um")
 	s.Var(&f.Distance, "distance", "from the sample to the detector")
 	s.Var(&f.Energy, "energy", "photon energy")
@@ -97,13 +98,7 @@ func (f *qmapFlags) geometry() (sim.Geometry, error) {
 			return g, err
 		}
 	}
-	or := func(v, other float64) float64 {
-		if math.IsNaN(v) {
-			return other
-		}
-		return v
-	}
-	g.CenterCol, g.CenterRow = or(f.BeamX, g.CenterCol), or(f.BeamY, g.CenterRow)
+	g.CenterCol, g.CenterRow = f.BeamX.or(g.CenterCol), f.BeamY.or(g.CenterRow)
 	g.PixelSize, g.Distance, g.Energy = f.Pixel.or(g.PixelSize), f.Distance.or(g.Distance), f.Energy.or(g.Energy)
 	g.Convention, g.Reflection, g.Orientation = f.Convention, f.Reflection, f.Orientation
 	g.SwingHorizontal, g.SwingVertical = f.SwingH.value, f.SwingV.value

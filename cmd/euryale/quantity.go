@@ -21,6 +21,7 @@ type unit struct {
 
 var (
 	lengthUnits = []unit{{"m", 1}, {"cm", 1e-2}, {"mm", 1e-3}, {"um", 1e-6}, {"µm", 1e-6}}
+	pixelUnits  = []unit{{"px", 1}}
 	energyUnits = []unit{{"keV", 1}, {"eV", 1e-3}}
 	timeUnits   = []unit{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}}
 	angleUnits  = []unit{{"deg", math.Pi / 180}, {"rad", 1}, {"mrad", 1e-3}}

@@ -51,7 +51,7 @@ func (j Job) check() error {
 	case !j.Multitau && !j.Twotime:
 		return errors.New("xpcs: nothing is asked for: set Multitau, Twotime or both")
 	case !(j.FrameTime > 0) || math.IsInf(j.FrameTime, 0):
-		return fmt.Errorf("xpcs: the time between frames is %g s: want a positive number; the file does not say, so give it", j.FrameTime)
+		return fmt.Errorf("xpcs: the time from frame to frame is %g s: want a positive number", j.FrameTime)
 	}
 	return nil
 }

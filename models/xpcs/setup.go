@@ -26,6 +26,9 @@ type Setup struct {
 	Source string // file that the map is made for; kept as a note
 }
 
+// mostPixels bounds a detector: its maps take some 100 bytes a pixel.
+const mostPixels = 1 << 28
+
 // Map divides the pixels that mask keeps (row-major, true for those kept; nil keeps all) into bins. The error lists what is missing
 // in the geometry.
 func (s Setup) Map(mask []bool) (*nexus.QMap, error) {
@@ -45,8 +48,11 @@ func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
 	if s.Second == "" {
 		s.Second = "phi"
 	}
+	if g.Height < 1 || g.Width < 1 || float64(g.Height)*float64(g.Width) > mostPixels {
+		return nil, fmt.Errorf("xpcs: a detector of %d x %d pixels: want at least 1 x 1 and at most 2^28 pixels", g.Height, g.Width)
+	}
 	if mask == nil {
-		mask = slices.Repeat([]bool{true}, max(g.Height*g.Width, 0))
+		mask = slices.Repeat([]bool{true}, g.Height*g.Width)
 	}
 	if len(mask) != g.Height*g.Width {
 		return nil, fmt.Errorf("xpcs: the mask has %d pixels, the detector %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)

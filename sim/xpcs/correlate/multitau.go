@@ -65,6 +65,9 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 	if err := maps.check(m); err != nil {
 		return nil, err
 	}
+	if s.Parts < 0 || s.Parts > m.Frames/2 {
+		return nil, fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", s.Parts, m.Frames, m.Frames/2)
+	}
 	if s.Precision == 64 {
 		return multitau[float64](ctx, m, &maps, s)
 	}

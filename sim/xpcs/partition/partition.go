@@ -35,6 +35,9 @@ type Partition struct {
 // LeastMultiple returns the smallest multiple of a that is at least b, and a if b is less.
 func LeastMultiple(a, b int) int { return max((b+a-1)/a, 1) * a }
 
+// mostCells bounds the grid of bins along two axes.
+const mostCells = 1 << 26
+
 // New divides the pixels along two axes into dynamic and static bins. Pixels that have NaN in an axis are masked.
 func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	axes := [2]Axis{first, second}
@@ -51,6 +54,11 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 		}
 		for k, v := range a.Values {
 			p.Mask[k] = p.Mask[k] && v == v
+		}
+	}
+	for _, n := range [][2]int{s.Dynamic, s.Static} {
+		if n[0] > mostCells/n[1] {
+			return nil, fmt.Errorf("partition: %d x %d bins: want at most 2^26 together", n[0], n[1])
 		}
 	}
 	cells := func(n [2]int) (*Cells, error) {
