@@ -96,6 +96,9 @@ func TestOptionsOfDESI(t *testing.T) {
 		"two arms":    {[]string{file, "--fitarm", "b,r"}, func(got [][]float64) bool { return len(got[chi]) == 2 && got[chiZ] == nil }},
 		"no objects":  {[]string{file, "--objtypes", "STD_.*"}, func(got [][]float64) bool { return len(got[chi]) == 0 }},
 	} {
+		if !slowTests && !slices.Contains([]string{"a list", "a log", "conditional", "two arms", "no objects"}, name) {
+			continue
+		}
 		if code, got, stderr := fit(name, c.args...); code != exitOK || got == nil || !c.want(got) {
 			t.Errorf("%s: exit %d, %v, without it %v: %s", name, code, got, whole, stderr)
 		}
