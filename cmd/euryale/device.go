@@ -83,6 +83,11 @@ func chooseAsToolkit(env func(string) string) (deviceChoice, error) {
 		}
 		return false
 	}
+	if text := env("XPCS_GPU_MEMORY_FRACTION"); text != "" {
+		if v, fail := strconv.ParseFloat(text, 64); fail != nil || !(v > 0 && v <= 1) {
+			err = usage("XPCS_GPU_MEMORY_FRACTION=%q: want a number above 0 and at most 1, although memory is taken as arrays need it, whatever it says", text)
+		}
+	}
 	asked := env("XPCS_USE_GPU") != ""
 	gpu, fallback := word("XPCS_USE_GPU", false), word("XPCS_GPU_FALLBACK", true)
 	switch {

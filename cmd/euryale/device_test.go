@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -52,6 +53,36 @@ func TestChoiceOfDevice(t *testing.T) {
 			}
 		case err != nil || got != c.want:
 			t.Errorf("%q %v: %+v, %v; want %+v", c.flag, c.env, got, err, c.want)
+		}
+	}
+}
+
+// Of what the toolkit's variables do, the part that has a meaning here is the same; 1 and yes are true as well.
+func TestDeviceVariablesOfReference(t *testing.T) {
+	var table struct {
+		Device []struct {
+			GPU      *string `json:"XPCS_USE_GPU"`
+			Fallback *string `json:"XPCS_GPU_FALLBACK"`
+			Fraction *string `json:"XPCS_GPU_MEMORY_FRACTION"`
+			Error    string  `json:"config_error"`
+			Without  string  `json:"without_gpu"`
+		}
+	}
+	golden.JSON(t, &table, "xpcs", "device", "env_table.json")
+	for _, row := range table.Device {
+		env := map[string]string{}
+		for name, v := range map[string]*string{"XPCS_USE_GPU": row.GPU, "XPCS_GPU_FALLBACK": row.Fallback, "XPCS_GPU_MEMORY_FRACTION": row.Fraction} {
+			if v != nil {
+				env[name] = *v
+			}
+		}
+		got, err := chooseDevice("", false, func(name string) string { return env[name] })
+		if (err != nil) != (row.Error != "") {
+			t.Errorf("%v: error %v, want %q", env, err, row.Error)
+		}
+		extended := env["XPCS_USE_GPU"] == "1" || env["XPCS_USE_GPU"] == "yes"
+		if err == nil && !extended && got.demanded != (row.Without == "error") {
+			t.Errorf("%v: %+v; without a GPU the toolkit %s", env, got, row.Without)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -471,5 +472,30 @@ func TestOpenErrors(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none.hdf")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// A two-time map is made symmetric and its diagonal replaced as the viewer does.
+func TestSymmetryOfReference(t *testing.T) {
+	var all struct {
+		Small struct {
+			Half      [][]float64 `json:"half"`
+			Full      [][]float64 `json:"full"`
+			Corrected [][]float64 `json:"corrected"`
+		} `json:"c2_small"`
+	}
+	golden.JSON(t, &all, "xpcs", "analysis", "analysis.json")
+	n := len(all.Small.Half)
+	r := &Result{FrameTime: 1, Twotime: &Twotime{Bins: []int{1}, Maps: []*Matrix{{n, n, slices.Concat(all.Small.Half...)}}}}
+	for keep, want := range map[bool][][]float64{true: all.Small.Full, false: all.Small.Corrected} {
+		c, err := r.ReadC2(0, 0, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range slices.Concat(want...) {
+			if math.Abs(c.Data[i]-v) > 1e-12 {
+				t.Errorf("diagonal kept %v: number %d is %g, want %g", keep, i, c.Data[i], v)
+			}
+		}
 	}
 }

@@ -61,6 +61,34 @@ func movies(t *testing.T) map[string]movieCase {
 	return cases
 }
 
+// The delays are those of the reference for any number of frames.
+func TestDelaysOfReference(t *testing.T) {
+	var all struct {
+		Lists []struct {
+			Frames int   `json:"frames"`
+			Per    int   `json:"dpl"`
+			Tau    []int `json:"tau"`
+			Level  []int `json:"level"`
+		} `json:"tau_bins"`
+	}
+	golden.JSON(t, &all, "xpcs", "analysis", "analysis.json")
+	if len(all.Lists) == 0 {
+		t.Fatal("no lists")
+	}
+	for _, c := range all.Lists {
+		got := Delays(c.Frames, c.Per)
+		if len(got) != len(c.Tau) {
+			t.Errorf("%d frames: %d delays, want %d", c.Frames, len(got), len(c.Tau))
+			continue
+		}
+		for i, d := range got {
+			if d.Frames != c.Tau[i] || d.Level != c.Level[i] {
+				t.Errorf("%d frames: delay %d is %+v, want %d at level %d", c.Frames, i, d, c.Tau[i], c.Level[i])
+			}
+		}
+	}
+}
+
 func load(t *testing.T, file string) *tensor.Tensor {
 	t.Helper()
 	f, err := os.Open(golden.Path(t, "xpcs/correlator", file))
