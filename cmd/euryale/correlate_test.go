@@ -116,7 +116,7 @@ func TestCorrelateFiles(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitData {
 		t.Fatal(code, err, stderr)
 	}
-	if len(doc.Files) != 3 || doc.Files[0].Status != "failed" || doc.Files[1].Status != "written" || doc.Files[2].Replaced != 1 || !strings.Contains(doc.Files[2].Notes[0], "frame 50") {
+	if len(doc.Files) != 3 || doc.Files[0].Status != "failed" || doc.Files[1].Status != "written" || doc.Files[2].Replaced != 1 || !strings.Contains(doc.Files[2].Notes[0], "frame 50") || !strings.Contains(doc.Files[2].Notes[0], "too small by about 1.7 %") {
 		t.Errorf("%+v", doc)
 	}
 	before, _ := os.ReadFile("res/a_results.hdf")

@@ -17,6 +17,7 @@ type Gate struct {
 type Replacement struct {
 	Frame, By int
 	Why       string
+	Pixel     int // first pixel in bins that is no finite number, row * width + column; -1 where all are
 }
 
 // Mended is a movie whose bad frames are replaced.
@@ -99,11 +100,14 @@ func (d *Mended) sumOfEvents(e *Events, f int) (sum float64) {
 	return sum
 }
 
+// wild reports whether a number is not finite.
+func wild(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
+
 // tries bounds how many frames are looked at to replace one.
 const tries = 64
 
 // other finds a good frame about half the movie away; sum reads one and returns the sum of its pixels in bins.
-func (d *Mended) other(frame int, why string, sum func(other int) (float64, error)) error {
+func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (float64, error)) error {
 	if r, ok := d.bad[frame]; ok {
 		_, err := sum(r.By)
 		return err
@@ -118,7 +122,7 @@ func (d *Mended) other(frame int, why string, sum func(other int) (float64, erro
 			return err
 		}
 		if d.why(by, s) == "" {
-			d.bad[frame] = Replacement{frame, by, why}
+			d.bad[frame] = Replacement{frame, by, why, pixel}
 			return nil
 		}
 	}
@@ -136,7 +140,11 @@ func (d *Mended) dense(m Movie, first int, dst []float32) error {
 		if why == "" {
 			continue
 		}
-		err := d.other(first+f, why, func(by int) (float64, error) {
+		pixel := slices.IndexFunc(d.valid, func(p int) bool { return wild(frame[p]) })
+		if pixel >= 0 {
+			pixel = d.valid[pixel]
+		}
+		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
 			err := m.Dense(by, frame)
 			return d.sumOf(frame), err
 		})
@@ -159,7 +167,13 @@ func (d *Mended) sparse(m Movie, first, n int, dst *Events) error {
 		if why == "" {
 			continue
 		}
-		err := d.other(first+f, why, func(by int) (float64, error) {
+		pixel := -1
+		for i := dst.Start[f]; i < dst.Start[f+1] && pixel < 0; i++ {
+			if p := int(dst.Pixel[i]); wild(dst.Count[i]) && d.maps.Static[p] > 0 {
+				pixel = p
+			}
+		}
+		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
 			if err := m.Sparse(by, 1, &d.one); err != nil {
 				return 0, err
 			}

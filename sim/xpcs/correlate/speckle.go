@@ -5,6 +5,8 @@ import "math"
 const (
 	lookDelays = 8 // number of delays at which neighbouring pixels are compared
 	mostReach  = 8 // largest distance of neighbours in pixels
+	// rounding is the scatter of g2 from pixel to pixel below which it is only that of rounding
+	rounding = 1e-9
 )
 
 // neighbours keeps what the pixels of a bin contribute to g2 at some delays, to see how far pixels move together.
@@ -72,6 +74,13 @@ func (s *neighbours) together(dr, dc int) float64 {
 // chance; if those next to a pixel are not, it is 1.
 func (s *neighbours) area() float64 {
 	n := float64(len(s.places))
+	scatter := 0.0
+	for _, v := range s.psi {
+		scatter += v * v
+	}
+	if math.Sqrt(scatter*n/float64(max(len(s.delays), 1))) < rounding {
+		return 1
+	}
 	sum, reached, spread := 1.0, 0, 0.0
 	for reach := 1; reach <= mostReach; reach *= 2 {
 		more := 0.0
