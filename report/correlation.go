@@ -113,7 +113,7 @@ func SAXS(r *nexus.Result) (*viz.Figure, error) {
 		}
 		all = append(all, parts)
 	}
-	return viz.Plots("", all...)
+	return viz.Plots("Intensity against q", all...)
 }
 
 // positive leaves out what has no place on logarithmic axes.
@@ -215,7 +215,7 @@ func Intensity(r *nexus.Result) (*viz.Figure, error) {
 	for i, v := range r.Trace.Mean {
 		line.X, line.Y = append(line.X, r.Trace.Frame[i]*r.FrameTime), append(line.Y, v)
 	}
-	return viz.Plots("", viz.Lines{Title: fmt.Sprintf("Intensity of %d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
+	return viz.Plots("Intensity against time", viz.Lines{Title: fmt.Sprintf("%d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
 }
 
 // Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, and g2 along its diagonals, of all of it and of blocks of
@@ -238,7 +238,7 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 		return nil, nil, err
 	}
 	full, parts := r.Twotime.Bin(i)
-	p := viz.Lines{Title: fmt.Sprintf("bin %d: g2 along the diagonals", c.Bin), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+	p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 	add := func(name string, y []float64) {
 		if len(y) > 1 { // delay 0 has the noise of counts
 			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.Twotime.Delay[1:len(y)], Y: y[1:]}))
@@ -248,7 +248,7 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 		add(fmt.Sprintf("age block %d", k+1), y)
 	}
 	add("all", full)
-	curves, err = viz.Plots("", p)
+	curves, err = viz.Plots("g2 along the diagonals", p)
 	return image, curves, err
 }
 
