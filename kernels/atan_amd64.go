@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// The assembly of atan2 stops before a vector with a point of extreme size. The function of PureGo does those points, the assembly
-// the others, so that no result depends on its neighbours.
+// The assembly of atan2 stops before a vector with a point of extreme size. The function of PureGo does those points, the
+// assembly the others, so that no result depends on its neighbours.
 
 func atan2AnyF64AVX512(dst, y, x *float64, n int) { angles(dst, y, x, n, 8, atan2F64AVX512) }
 func atan2AnyF32AVX512(dst, y, x *float32, n int) { angles(dst, y, x, n, 16, atan2F32AVX512) }
