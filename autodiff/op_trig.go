@@ -113,14 +113,14 @@ func init() {
 		Domain: Interval{-0.9, 0.9},
 	}.define()
 	atanOp = Unary{
-		Name:   "atan",
+		Name: "atan", kernel: "atan",
 		CPU:    math.Atan,
 		CUDA:   "atan(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, Shift(Square(x), 1)) },
 		Domain: Interval{-4, 4},
 	}.define()
 	atan2Op = Binary{
-		Name: "atan2",
+		Name: "atan2", kernel: "atan2",
 		CPU:  math.Atan2,
 		CUDA: "atan2(x, y)",
 		VJP: func(g, _, y, x *Node) (dy, dx *Node) {

@@ -113,6 +113,29 @@ func bigSin(x *big.Float, shift int) *big.Float {
 	return sum
 }
 
+// bigAtan halves the angle ten times, by tan(a/2) = t / (1 + sqrt(1 + t^2)), before it sums the series.
+func bigAtan(x *big.Float) *big.Float {
+	prec := x.Prec()
+	t := new(big.Float).Copy(x)
+	for range 10 {
+		root := new(big.Float).Mul(t, t)
+		root.Sqrt(root.Add(root, num(prec, 1)))
+		t.Quo(t, root.Add(root, num(prec, 1)))
+	}
+	t2 := new(big.Float).Mul(t, t)
+	t2.Neg(t2)
+	sum, p := new(big.Float).Copy(t), new(big.Float).Copy(t)
+	for k := 3.0; p.Sign() != 0; k += 2 {
+		p.Mul(p, t2)
+		term := new(big.Float).Quo(p, num(prec, k))
+		if small(term, sum, prec) {
+			break
+		}
+		sum.Add(sum, term)
+	}
+	return sum.SetMantExp(sum, 10)
+}
+
 // bigErf is erf(x) = 2/sqrt(pi) exp(-x^2) sum of 2^n x^(2n+1)/(2n+1)!!.
 func bigErf(x *big.Float) *big.Float {
 	prec := x.Prec()
@@ -158,6 +181,7 @@ var references = map[string]func(x *big.Float) *big.Float{
 	},
 	"sin":  func(x *big.Float) *big.Float { return bigSin(x, 0) },
 	"cos":  func(x *big.Float) *big.Float { return bigSin(x, 1) },
+	"atan": bigAtan,
 	"erf":  bigErf,
 	"erfc": func(x *big.Float) *big.Float { return new(big.Float).Sub(num(x.Prec(), 1), bigErf(x)) },
 	"rsqrt": func(x *big.Float) *big.Float {

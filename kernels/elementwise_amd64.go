@@ -14,6 +14,12 @@ func addF64AVX2(dst *float64, a *float64, b *float64, n int)
 func addSF64AVX2(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
+func atanF64AVX2(dst *float64, a *float64, n int)
+
+//go:noescape
+func atan2F64AVX2(dst *float64, y *float64, x *float64, n int) (done int)
+
+//go:noescape
 func ceilF64AVX2(dst *float64, a *float64, n int)
 
 //go:noescape
@@ -150,6 +156,12 @@ func addF32AVX2(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func addSF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func atanF32AVX2(dst *float32, a *float32, n int)
+
+//go:noescape
+func atan2F32AVX2(dst *float32, y *float32, x *float32, n int) (done int)
 
 //go:noescape
 func ceilF32AVX2(dst *float32, a *float32, n int)
@@ -290,6 +302,12 @@ func addF64AVX512(dst *float64, a *float64, b *float64, n int)
 func addSF64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
+func atanF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func atan2F64AVX512(dst *float64, y *float64, x *float64, n int) (done int)
+
+//go:noescape
 func ceilF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
@@ -426,6 +444,12 @@ func addF32AVX512(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func addSF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func atanF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func atan2F32AVX512(dst *float32, y *float32, x *float32, n int) (done int)
 
 //go:noescape
 func ceilF32AVX512(dst *float32, a *float32, n int)

@@ -22,15 +22,15 @@ type (
 )
 
 // Unary64 returns the kernel of that name, or nil. Names: neg abs sqrt rsqrt reciprocal square exp exp2 expm1 log log2
-// log1p tanh sigmoid softplus sin cos erf erfc floor ceil trunc.
+// log1p tanh sigmoid softplus sin cos atan erf erfc floor ceil trunc.
 func Unary64(l Level, name string) Fn1x64 { return find(l, name, pureUnary64, unary64) }
 
 // Unary32 is Unary64 for float32.
 func Unary32(l Level, name string) Fn1x32 { return find(l, name, pureUnary32, unary32) }
 
 // Binary64 returns the kernel of that name, or nil. Names: add sub mul div maximum minimum (NaN if either is; +0 above
-// -0) less less_equal greater greater_equal equal not_equal (1 or 0). Names ending in _s read one element of b for all
-// i: add_s sub_s mul_s div_s maximum_s minimum_s rsub_s (b - a) rdiv_s (b / a).
+// -0) less less_equal greater greater_equal equal not_equal (1 or 0) atan2 (of y = a and x = b). Names ending in _s read
+// one element of b for all i: add_s sub_s mul_s div_s maximum_s minimum_s rsub_s (b - a) rdiv_s (b / a).
 func Binary64(l Level, name string) Fn2x64 { return find(l, name, pureBinary64, binary64) }
 
 // Binary32 is Binary64 for float32.

@@ -39,6 +39,7 @@ func binaryLoops[T float]() map[string]func(dst, a, b *T, n int) {
 				d[i] = x[i] / y[i]
 			}
 		},
+		"atan2":         lift(func(y, x T) T { return T(atan2(float64(y), float64(x))) }),
 		"maximum":       lift(maximum),
 		"minimum":       lift(minimum),
 		"less":          lift(func(x, y T) T { return truth[T](x < y) }),
@@ -104,6 +105,9 @@ func ternaryLoops[T float]() map[string]func(dst, a, b, c *T, n int) {
 		},
 	}
 }
+
+// atan2 is math.Atan2 with the sign of y also where y/x is too small for a number and x is negative.
+func atan2(y, x float64) float64 { return math.Copysign(math.Atan2(y, x), y) }
 
 func lift[T float](f func(x, y T) T) func(dst, a, b *T, n int) {
 	return func(dst, a, b *T, n int) {

@@ -26,6 +26,7 @@ var pure = map[string]func(float64) float64{
 	"softplus":   softplus,
 	"sin":        math.Sin,
 	"cos":        math.Cos,
+	"atan":       math.Atan,
 	"erf":        math.Erf,
 	"erfc":       math.Erfc,
 	"floor":      math.Floor,

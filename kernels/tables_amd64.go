@@ -7,6 +7,7 @@ package kernels
 var unary64 = map[Level]map[string]Fn1x64{
 	AVX2: {
 		"abs":        absF64AVX2,
+		"atan":       atanF64AVX2,
 		"ceil":       ceilF64AVX2,
 		"cos":        cosAnyF64AVX2,
 		"erf":        erfF64AVX2,
@@ -31,6 +32,7 @@ var unary64 = map[Level]map[string]Fn1x64{
 	},
 	AVX512: {
 		"abs":        absF64AVX512,
+		"atan":       atanF64AVX512,
 		"ceil":       ceilF64AVX512,
 		"cos":        cosAnyF64AVX512,
 		"erf":        erfF64AVX512,
@@ -58,6 +60,7 @@ var unary64 = map[Level]map[string]Fn1x64{
 var unary32 = map[Level]map[string]Fn1x32{
 	AVX2: {
 		"abs":        absF32AVX2,
+		"atan":       atanF32AVX2,
 		"ceil":       ceilF32AVX2,
 		"cos":        cosAnyF32AVX2,
 		"erf":        erfF32AVX2,
@@ -82,6 +85,7 @@ var unary32 = map[Level]map[string]Fn1x32{
 	},
 	AVX512: {
 		"abs":        absF32AVX512,
+		"atan":       atanF32AVX512,
 		"ceil":       ceilF32AVX512,
 		"cos":        cosAnyF32AVX512,
 		"erf":        erfF32AVX512,
@@ -110,6 +114,7 @@ var binary64 = map[Level]map[string]Fn2x64{
 	AVX2: {
 		"add":           addF64AVX2,
 		"add_s":         addSF64AVX2,
+		"atan2":         atan2AnyF64AVX2,
 		"div":           divF64AVX2,
 		"div_s":         divSF64AVX2,
 		"equal":         equalF64AVX2,
@@ -132,6 +137,7 @@ var binary64 = map[Level]map[string]Fn2x64{
 	AVX512: {
 		"add":           addF64AVX512,
 		"add_s":         addSF64AVX512,
+		"atan2":         atan2AnyF64AVX512,
 		"div":           divF64AVX512,
 		"div_s":         divSF64AVX512,
 		"equal":         equalF64AVX512,
@@ -157,6 +163,7 @@ var binary32 = map[Level]map[string]Fn2x32{
 	AVX2: {
 		"add":           addF32AVX2,
 		"add_s":         addSF32AVX2,
+		"atan2":         atan2AnyF32AVX2,
 		"div":           divF32AVX2,
 		"div_s":         divSF32AVX2,
 		"equal":         equalF32AVX2,
@@ -179,6 +186,7 @@ var binary32 = map[Level]map[string]Fn2x32{
 	AVX512: {
 		"add":           addF32AVX512,
 		"add_s":         addSF32AVX512,
+		"atan2":         atan2AnyF32AVX512,
 		"div":           divF32AVX512,
 		"div_s":         divSF32AVX512,
 		"equal":         equalF32AVX512,

@@ -2,6 +2,7 @@ package optim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -16,25 +17,47 @@ type secular struct {
 	s, v []float64
 	// su and uf are (U s)^T f and U^T f.
 	su, uf []float64
+	// done says whether s and v are those of the present Jacobian.
+	done bool
+	// qr factors aug where the step needs no singular values; qb is Q^T times the right-hand side.
+	qr *linalg.PivotedQR
+	qb []float64
 }
 
-// factor decomposes the scaled Jacobian.
+// factor factors the scaled Jacobian, with the rows of diagH under it.
 func (d *dense) factor() {
 	d.scaled()
 	n := d.n
 	if d.svd == nil {
-		mem := linalg.NewArena(3*n*n + 5*n)
-		d.svd = &secular{aug: mem.Floats(2 * n * n), v: mem.Floats(n * n), rhs: mem.Floats(2 * n), s: mem.Floats(n), su: mem.Floats(n), uf: mem.Floats(n)}
+		mem := linalg.NewArena(6*n*n + 16*n)
+		d.svd = &secular{aug: mem.Floats(2 * n * n), v: mem.Floats(n * n), rhs: mem.Floats(2 * n), s: mem.Floats(n), su: mem.Floats(n), uf: mem.Floats(n),
+			qr: linalg.NewPivotedQR(2*n, n, mem), qb: mem.Floats(2 * n)}
 	}
-	t := d.svd
-	clear(t.aug)
-	copy(t.rhs, d.b[:n])
+	d.svd.done = false
+}
+
+// augment fills a matrix (2n, n), by columns, and its right-hand side.
+func (d *dense) augment(a, rhs []float64) {
+	n := d.n
+	clear(a)
+	copy(rhs, d.b[:n])
+	clear(rhs[n:])
 	for k, to := range d.q.Perm {
-		col := t.aug[to*2*n : (to+1)*2*n]
+		col := a[to*2*n : (to+1)*2*n]
 		copy(col, d.q.A[k*d.q.M:k*d.q.M+k])
 		col[k] = d.q.Diag[k]
 		col[n+to] = math.Sqrt(max(d.diagH[to], 0))
 	}
+}
+
+// decompose finds the singular values, unless they are known.
+func (d *dense) decompose() {
+	t, n := d.svd, d.n
+	if t.done {
+		return
+	}
+	t.done = true
+	d.augment(t.aug, t.rhs)
 	linalg.SVD(t.aug, 2*n, n, t.s, t.v)
 	for k, s := range t.s {
 		t.uf[k], t.su[k] = 0, linalg.Dot(t.aug[k*2*n:(k+1)*2*n], t.rhs)
@@ -42,6 +65,37 @@ func (d *dense) factor() {
 			t.uf[k] = t.su[k] / s
 		}
 	}
+}
+
+// surelyFull is the ratio of diagonal elements of a pivoted triangle above which the matrix has full rank. Singular values
+// are needed to tell below it.
+const surelyFull = 1e-7
+
+// inner sets stepH to the minimiser of the model without a region and reports whether it lies inside the region. It
+// says no where only singular values can tell.
+func (d *dense) inner(radius float64) bool {
+	q, b := d.q, d.b
+	if d.m < d.n || d.n == 0 {
+		return false
+	}
+	if slices.ContainsFunc(d.diagH, func(h float64) bool { return h > 0 }) {
+		q, b = d.svd.qr, d.svd.qb
+		d.augment(q.A, b)
+		q.Factor()
+		q.MultiplyQT(b)
+	}
+	if q.Rank < d.n || math.Abs(q.Diag[d.n-1]) < surelyFull*math.Abs(q.Diag[0]) {
+		return false
+	}
+	z := d.svd.rhs[:d.n]
+	q.SolveUpper(z, b)
+	if !(linalg.Norm(z) <= radius) {
+		return false
+	}
+	for k, to := range q.Perm {
+		d.stepH[to] = -z[k]
+	}
+	return true
 }
 
 func (d *dense) fullRank() bool {
@@ -54,6 +108,10 @@ func (d *dense) fullRank() bool {
 
 // region finds the step by Newton's method on the secular equation.
 func (d *dense) region(radius, par float64) float64 {
+	if d.inner(radius) {
+		return 0
+	}
+	d.decompose()
 	full := d.fullRank()
 	if full {
 		d.stepFor(0)

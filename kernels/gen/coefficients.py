@@ -4,7 +4,7 @@ Every polynomial interpolates its function at Chebyshev nodes in 50 digits and i
 rounded polynomial (relative to the full function, in units of the last place of 1) is printed beside it.
 Run: python coefficients.py > coefficients.go   (needs mpmath)
 """
-from mpmath import mp, mpf, exp, log, atanh, sin, cos, tanh, sqrt, erf, erfc, matrix, lu_solve, pi
+from mpmath import mp, mpf, exp, log, atan, atanh, sin, cos, tanh, sqrt, erf, erfc, matrix, lu_solve, pi
 import struct
 
 mp.dps = 50
@@ -73,6 +73,9 @@ for d, deg in ((True, 5), (False, 3)):
          limit(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, mpf(-1) / 6), 0, zmax, deg, d, lambda z: z)
     emit("cos" + s, f"(cos(r)-1+z/2)/z^2 on z = r^2 <= {zmax}",
          limit(lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2, mpf(1) / 24), 0, zmax, deg, d, lambda z: z * z)
+for d, deg in ((True, 12), (False, 5)):
+    emit("atan" + ("64" if d else "32"), "(atan(q)/q-1)/z on z = q^2 <= 0.2501",
+         limit(lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, mpf(-1) / 3), 0, "0.2501", deg, d, lambda z: z)
 
 
 def scaled_erfc(k):

@@ -60,7 +60,7 @@ func main() {
 
 func kernels() []kernel {
 	var ks []kernel
-	for _, list := range [][]kernel{arithmetic(), exponentials(), logarithms(), trigonometric(), errorFunctions()} {
+	for _, list := range [][]kernel{arithmetic(), exponentials(), logarithms(), trigonometric(), inverseTangents(), errorFunctions()} {
 		ks = append(ks, list...)
 	}
 	sort.Slice(ks, func(i, j int) bool { return ks[i].name < ks[j].name })

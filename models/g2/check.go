@@ -150,7 +150,8 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		}})
 	}
 	drift("for each decade of delay", func(x float64) float64 { return math.Log10(x) - middle })
-	drift("for each second of delay", func(x float64) float64 { return x - slices.Max(c.X)/2 })
+	half := slices.Max(c.X) / 2
+	drift("for each second of delay", func(x float64) float64 { return x - half })
 	return all
 }
 
@@ -188,9 +189,9 @@ var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}
 
 // compare fits the models with one more term to a curve that f does not fit, and records which of them
 // agrees best with the data.
-func (f *Fit) compare(ctx context.Context, s Settings) {
+func (f *Fit) compare(ctx context.Context, of *Fitter) {
 	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
-	if len(s.Fixed)+len(s.Bounds) > 0 {
+	if len(of.s.Fixed)+len(of.s.Bounds) > 0 {
 		return // what was held may be what is wrong
 	}
 	best, least := "", bic(*f)-10
@@ -200,11 +201,12 @@ func (f *Fit) compare(ctx context.Context, s Settings) {
 		if err != nil || f.Curve.unknown() {
 			return
 		}
-		ready, err := compile(model, f.Curve.size(), s.Backend)
+		other := of.other(model)
+		ready, err := other.compiled(f.Curve.size())
 		if err != nil {
 			return
 		}
-		g := fitOne(ctx, model, f.Curve, Settings{Loss: s.Loss, LossScale: s.LossScale, Backend: s.Backend, alone: true}, ready)
+		g := other.fitOne(ctx, f.Curve, ready)
 		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
 			best, least, reduced = name, b, g.ReducedChiSquared
 		}

@@ -73,7 +73,18 @@ func (f Fit) OK() bool { return f.Status == "converged" }
 type compiled struct {
 	model   Model
 	problem *optim.Problem
+	clones  sync.Pool // problems that no goroutine uses now
 }
+
+// clone returns a problem for one goroutine, which gives it back with release.
+func (c *compiled) clone() *optim.Problem {
+	if p, ok := c.clones.Get().(*optim.Problem); ok {
+		return p
+	}
+	return c.problem.Clone()
+}
+
+func (c *compiled) release(p *optim.Problem) { c.clones.Put(p) }
 
 // size is what a problem is compiled for.
 type size struct {
@@ -122,8 +133,22 @@ type Fitter struct {
 	model Model
 	s     Settings
 
-	mu    sync.Mutex
-	ready map[size]*compiled
+	mu     sync.Mutex
+	ready  map[size]*compiled
+	others map[string]*Fitter // of models that compare fits, by name
+}
+
+// other returns the Fitter of a model that is compared with the Fitter's.
+func (f *Fitter) other(m Model) *Fitter {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.others[m.Name] == nil {
+		if f.others == nil {
+			f.others = map[string]*Fitter{}
+		}
+		f.others[m.Name] = NewFitter(m, Settings{Loss: f.s.Loss, LossScale: f.s.LossScale, Backend: f.s.Backend, alone: true})
+	}
+	return f.others[m.Name]
 }
 
 // mostReady bounds the number of compiled models that a Fitter keeps.
@@ -176,7 +201,7 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	}
 	out := make([]Fit, len(curves))
 	parallel.Do(threads, len(curves), func(_, i int) {
-		out[i] = fitOne(ctx, model, curves[i], s, ready[curves[i].size()], dropped[i]...)
+		out[i] = f.fitOne(ctx, curves[i], ready[curves[i].size()], dropped[i]...)
 	})
 	for _, f := range out {
 		if f.fault != nil {
@@ -216,7 +241,8 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 	return start, lower, upper
 }
 
-func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compiled, dropped ...check.Alteration) Fit {
+func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped ...check.Alteration) Fit {
+	model, s := of.model, of.s
 	f := Fit{Model: model, Curve: c, Status: "failed", Device: "cpu"}
 	if len(c.X) == 0 {
 		return f.failed(make([]float64, len(model.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
@@ -227,7 +253,8 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 	}
 	c = c.repaired(model.Of)
 	f.Curve = c
-	p := ready.problem.Clone()
+	p := ready.clone()
+	defer ready.release(p)
 	f.Device = p.Device()
 	if err := p.SetData(c.X, c.target(), c.weights()); err != nil {
 		return f.failed(start, err)
@@ -235,7 +262,7 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 	p.Lower, p.Upper = lower, upper
 	starts := [][]float64{start}
 	if len(s.Start) == 0 {
-		starts = append(starts, model.starts(c)...)
+		starts = append(model.starts(c), start)
 	}
 	res, err := best(ctx, p, starts, s)
 	if err != nil {
@@ -260,56 +287,9 @@ func fitOne(ctx context.Context, model Model, c Curve, s Settings, ready *compil
 		}
 	}
 	if f.Check.Misfit() {
-		f.compare(ctx, s)
+		f.compare(ctx, of)
 	}
 	return f
-}
-
-// elsewhere fits from points spread over the bounds, or returns nil if that is not possible.
-func elsewhere(ctx context.Context, p *optim.Problem, s Settings) *optim.Result {
-	found, err := optim.MultiStart(ctx, p, optim.MultiSettings{Settings: s.optimiser(), Starts: 16, Seed: 1, Threads: 1})
-	if err != nil || len(found) == 0 || !found[0].Status.Converged() {
-		return nil
-	}
-	return found[0].Result
-}
-
-func (s Settings) optimiser() optim.Settings {
-	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale, MaxEvaluations: s.MaxEvaluations}
-}
-
-// best fits from every start and returns the result of lowest cost. A converged fit is preferred to
-// one that did not converge, unless it costs more.
-func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) (*optim.Result, error) {
-	var found *optim.Result
-	var first error
-	for _, x := range starts {
-		p.Start = make([]float64, len(x))
-		for i, v := range x {
-			p.Start[i] = min(max(v, p.Lower[i]), p.Upper[i])
-		}
-		res, err := optim.LeastSquares(ctx, p, s.optimiser())
-		if err != nil {
-			if first == nil {
-				first = err
-			}
-			continue
-		}
-		if found == nil || better(res, found) {
-			found = res
-		}
-	}
-	if found == nil {
-		return nil, first
-	}
-	return found, nil
-}
-
-func better(a, b *optim.Result) bool {
-	if a.Status.Converged() != b.Status.Converged() {
-		return a.Status.Converged() && a.Cost <= b.Cost*(1+1e-6)
-	}
-	return a.Cost < b.Cost
 }
 
 func (f Fit) failed(start []float64, err error) Fit {

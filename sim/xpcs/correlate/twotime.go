@@ -56,9 +56,9 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 type twotime struct {
 	s      Settings
 	movie  Movie
-	bins   []bin // pixels hold places in a frame
-	number []int // of each bin
-	prog   *ad.Program
+	bins   []bin       // pixels hold places in a frame
+	number []int       // of each bin
+	prog   *ad.Program // of products on a device; nil: package kernels multiplies
 }
 
 // span is a range of the pixels of a bin that are held at a time.
@@ -121,6 +121,9 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 		if len(b.pixels) == 0 && s.Bins != nil {
 			return nil, fmt.Errorf("correlate: dynamic bin %d has no pixels: leave it out", t.number[k])
 		}
+	}
+	if _, here := s.Backend.(ad.CPU); here {
+		return t, nil
 	}
 	var err error
 	t.prog, err = products(s)
@@ -248,9 +251,7 @@ func (t *twotime) gather(sp span, held []float32, means []float64, frames []floa
 	statics, width := len(b.count), sp.to-sp.from
 	for f := range some {
 		frame, mean := frames[f*size:][:size], means[(done+f)*statics:][:statics]
-		for i, p := range b.pixels {
-			mean[b.static[i]] += float64(frame[p])
-		}
+		b.addTo(mean, frame)
 		total := 0.0
 		for s, c := range b.count {
 			total += mean[s]
@@ -280,92 +281,6 @@ func (t *twotime) bad(b *bin, frame []float32, number int) error {
 		}
 	}
 	return e
-}
-
-// multiply adds the products of frames, summed over the pixels of a span, to the upper blocks of c2, and the counts
-// divided by the means of their static bins to the sums of the frames.
-func (t *twotime) multiply(ctx context.Context, c2, sums []float64, x []float32, sp span, means []float64) error {
-	if t.s.Precision == 64 {
-		return multiply(ctx, t, c2, sums, x, sp, means, make([][]float64, 0))
-	}
-	return multiply(ctx, t, c2, sums, x, sp, means, make([][]float32, 0))
-}
-
-func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []float32, sp span, means []float64, blocks [][]T) error {
-	n, width, b := t.movie.Frames, sp.to-sp.from, &t.bins[sp.bin]
-	var pairs [][2]int
-	for i := range (n + panel - 1) / panel {
-		blocks = append(blocks, make([]T, panel*depth))
-		for j := range i + 1 {
-			pairs = append(pairs, [2]int{j, i})
-		}
-	}
-	threads := t.s.threads()
-	states, errs := make([]*ad.State, threads), make([]error, threads)
-	for from := 0; from < width; from += depth {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		static := b.static[sp.from+from : sp.from+min(from+depth, width)]
-		parallel.Do(threads, len(blocks), func(_, k int) {
-			for f := k * panel; f < min((k+1)*panel, n); f++ {
-				to := blocks[k][(f-k*panel)*depth:][:depth]
-				sums[f] += divided(to, x[f*width+from:][:len(static)], means[f*len(b.count):][:len(b.count)], static)
-			}
-		})
-		parallel.Do(threads, len(pairs), func(who, k int) {
-			if states[who] == nil {
-				states[who] = t.prog.NewState()
-			}
-			for side, at := range pairs[k] {
-				copy(input[T](states[who], side), blocks[at])
-			}
-			if err := states[who].Run(); err != nil {
-				errs[who] = err
-				return
-			}
-			collect(c2, output[T](states[who], 0), n, pairs[k])
-		})
-	}
-	return first(errs)
-}
-
-// divided writes the counts of one frame divided by the means of their static bins, then zeros, and returns their sum.
-func divided[T real](to []T, x []float32, means []float64, static []int) (sum float64) {
-	for i, v := range x {
-		w := float64(v)
-		if w != 0 {
-			w /= means[static[i]]
-		}
-		sum += w
-		to[i] = T(w)
-	}
-	clear(to[len(x):])
-	return sum
-}
-
-// collect adds an output (panel, panel) to a block of c2.
-func collect[T real](c2 []float64, out []T, n int, pair [2]int) {
-	for i := range min(panel, n-pair[0]*panel) {
-		to := c2[(pair[0]*panel+i)*n+pair[1]*panel:][:min(panel, n-pair[1]*panel)]
-		for j := range to {
-			to[j] += float64(out[i*panel+j])
-		}
-	}
-}
-
-// finish normalises the upper triangle and mirrors it.
-func finish(c2, sums []float64, pixels int) {
-	n := len(sums)
-	for i := range n {
-		for j := i; j < n; j++ {
-			v := 0.0
-			if d := sums[i] * sums[j]; d != 0 {
-				v = c2[i*n+j] * float64(pixels) / d
-			}
-			c2[i*n+j], c2[j*n+i] = v, v
-		}
-	}
 }
 
 // Diagonals returns the mean along each diagonal of the map, from the main one on: g2 of delays 0, 1, 2 ...

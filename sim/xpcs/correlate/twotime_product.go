@@ -1,0 +1,210 @@
+package correlate
+
+import (
+	"context"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// addTo adds the counts of a frame to the sums of the static bins of its pixels. Neighbours in one static bin are summed four by four,
+// so that no addition waits for the one before.
+func (b *bin) addTo(sums []float64, frame []float32) {
+	for i := 0; i < len(b.pixels); {
+		s, j := b.static[i], i+1
+		for j < len(b.pixels) && b.static[j] == s {
+			j++
+		}
+		var p, q, r, u float64
+		run := b.pixels[i:j]
+		for ; len(run) >= 4; run = run[4:] {
+			p += float64(frame[run[0]])
+			q += float64(frame[run[1]])
+			r += float64(frame[run[2]])
+			u += float64(frame[run[3]])
+		}
+		for _, k := range run {
+			p += float64(frame[k])
+		}
+		sums[s] += p + q + (r + u)
+		i = j
+	}
+}
+
+// multiply adds the products of frames, summed over the pixels of a span, to the upper blocks of c2, and the counts
+// divided by the means of their static bins to the sums of the frames.
+func (t *twotime) multiply(ctx context.Context, c2, sums []float64, x []float32, sp span, means []float64) error {
+	if t.s.Precision == 64 {
+		return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float64](t))
+	}
+	return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float32](t))
+}
+
+// multiplier multiplies blocks of frames, (panel, depth) each, for several goroutines.
+type multiplier[T real] struct {
+	t      *twotime
+	frames []T // divided counts, (frames in whole blocks, depth)
+	rooms  []room[T]
+}
+
+// room is what one goroutine needs: a program's state on a device, otherwise buffers.
+type room[T real] struct {
+	state *ad.State
+	ws    kernels.Workspace
+	out   []T
+	err   error
+}
+
+func newMultiplier[T real](t *twotime) *multiplier[T] {
+	return &multiplier[T]{t: t, frames: make([]T, t.blocks()*panel*depth), rooms: make([]room[T], t.s.threads())}
+}
+
+// blocks is the number of blocks of frames.
+func (t *twotime) blocks() int { return (t.movie.Frames + panel - 1) / panel }
+
+// block returns the frames of a block.
+func (m *multiplier[T]) block(k int) []T { return m.frames[k*panel*depth:][:panel*depth] }
+
+// product returns the products of the frames of two blocks, (panel, panel), summed over the first pixels.
+func (m *multiplier[T]) product(who int, pair [2]int, pixels int) []T {
+	r := &m.rooms[who]
+	if m.t.prog == nil {
+		if r.out == nil {
+			r.out = make([]T, panel*panel)
+		}
+		m.multiply(r, pair, pixels)
+		return r.out
+	}
+	if r.state == nil {
+		r.state = m.t.prog.NewState()
+	}
+	for side, at := range pair {
+		copy(input[T](r.state, side), m.block(at))
+	}
+	if r.err = r.state.Run(); r.err != nil {
+		return nil
+	}
+	return output[T](r.state, 0)
+}
+
+// half is where a block on the diagonal is divided: below it, columns before it are left out, which the other triangle has.
+const half = 6 * kernels.GemmRows
+
+// multiply multiplies the frames of two blocks that there are.
+func (m *multiplier[T]) multiply(r *room[T], pair [2]int, pixels int) {
+	a, b := m.block(pair[0]), m.block(pair[1])
+	rows, columns := min(panel, m.t.movie.Frames-pair[0]*panel), min(panel, m.t.movie.Frames-pair[1]*panel)
+	if pair[0] != pair[1] || rows <= half {
+		gemm(&r.ws, a, b, r.out, pixels, rows, columns, 0, rows, 0)
+		return
+	}
+	gemm(&r.ws, a, b, r.out, pixels, rows, columns, 0, half, 0)
+	gemm(&r.ws, a, b, r.out, pixels, rows, columns, half, rows, half)
+}
+
+// gemm multiplies blocks of frames: rows from to to, and the columns from left on.
+func gemm[T real](ws *kernels.Workspace, a, b, out []T, pixels, rows, columns, from, to, left int) {
+	switch a := any(a).(type) {
+	case []float64:
+		kernels.GemmPart64(kernels.Best(), ws, false, true, rows, columns, pixels, 1, a, depth, any(b).([]float64), depth, 0, any(out).([]float64), panel, from, to, left, columns)
+	case []float32:
+		kernels.GemmPart32(kernels.Best(), ws, false, true, rows, columns, pixels, 1, a, depth, any(b).([]float32), depth, 0, any(out).([]float32), panel, from, to, left, columns)
+	}
+}
+
+func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []float32, sp span, means []float64, m *multiplier[T]) error {
+	n, width, b := t.movie.Frames, sp.to-sp.from, &t.bins[sp.bin]
+	var pairs [][2]int
+	for i := range t.blocks() {
+		for j := range i + 1 {
+			pairs = append(pairs, [2]int{j, i})
+		}
+	}
+	for from := 0; from < width; from += depth {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		static := b.static[sp.from+from : sp.from+min(from+depth, width)]
+		parallel.Do(t.s.threads(), t.blocks(), func(_, k int) {
+			inverse := make([]float64, len(b.count))
+			for f := k * panel; f < min((k+1)*panel, n); f++ {
+				to := m.frames[f*depth:][:depth]
+				sums[f] += divided(to, x[f*width+from:][:len(static)], means[f*len(b.count):][:len(b.count)], inverse, static)
+			}
+		})
+		parallel.Do(t.s.threads(), len(pairs), func(who, k int) {
+			if m.rooms[who].err == nil {
+				collect(c2, m.product(who, pairs[k], len(static)), n, pairs[k])
+			}
+		})
+	}
+	for i := range m.rooms {
+		if err := m.rooms[i].err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// divided writes the counts of one frame divided by the means of their static bins, then zeros, and returns their sum.
+// inverse is scratch.
+func divided[T real](to []T, x []float32, means, inverse []float64, static []int) float64 {
+	for s, v := range means {
+		inverse[s] = 1 / v
+	}
+	var sums [4]float64
+	to, static = to[:len(to):len(to)], static[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		v, s, d := x[i:i+4:i+4], static[i:i+4:i+4], to[i:i+4:i+4]
+		a, b, c, e := float64(v[0])*inverse[s[0]], float64(v[1])*inverse[s[1]], float64(v[2])*inverse[s[2]], float64(v[3])*inverse[s[3]]
+		sums[0], sums[1], sums[2], sums[3] = sums[0]+a, sums[1]+b, sums[2]+c, sums[3]+e
+		d[0], d[1], d[2], d[3] = T(a), T(b), T(c), T(e)
+	}
+	for ; i < len(x); i++ {
+		w := float64(x[i]) * inverse[static[i]]
+		sums[0] += w
+		to[i] = T(w)
+	}
+	clear(to[len(x):])
+	return sums[0] + sums[1] + (sums[2] + sums[3])
+}
+
+// collect adds an output (panel, panel) to a block of c2; nil adds nothing.
+func collect[T real](c2 []float64, out []T, n int, pair [2]int) {
+	if out == nil {
+		return
+	}
+	for i := range min(panel, n-pair[0]*panel) {
+		to := c2[(pair[0]*panel+i)*n+pair[1]*panel:][:min(panel, n-pair[1]*panel)]
+		from := out[i*panel:][:len(to)]
+		for j, v := range from {
+			to[j] += float64(v)
+		}
+	}
+}
+
+// tileSide is the side of the tiles in which a map is mirrored, so that both sides stay in the first cache.
+const tileSide = 32
+
+// finish normalises the upper triangle and mirrors it.
+func finish(c2, sums []float64, pixels int) {
+	n := len(sums)
+	for i0 := 0; i0 < n; i0 += tileSide {
+		for j0 := i0; j0 < n; j0 += tileSide {
+			for i := i0; i < min(i0+tileSide, n); i++ {
+				from := max(i, j0)
+				row := c2[i*n:][:n]
+				for j := from; j < min(j0+tileSide, n); j++ {
+					v := 0.0
+					if d := sums[i] * sums[j]; d != 0 {
+						v = row[j] * float64(pixels) / d
+					}
+					row[j] = v
+					c2[j*n+i] = v
+				}
+			}
+		}
+	}
+}
