@@ -26,6 +26,7 @@ type qmapFlags struct {
 	Mask                              string
 	Axes, Dynamic, Static             string
 	Fold                              int
+	Merge                             string
 }
 
 func (a *app) qmap() *cobra.Command {
@@ -50,6 +51,7 @@ qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
   euryale qmap qmap.hdf --shape 512x512 --beam-x 260 --beam-y 250.5 \
       --pixel-size 75um --distance 5 --energy 10 --mask mask.h5 --dynamic 36x8
   euryale qmap gi.hdf --from raw.h5 --reflection --axes qr,qz --dynamic 40x10
+  euryale qmap both.hdf --merge small.hdf,large.hdf
 `,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runQMap(args[0], f) },
@@ -82,6 +84,7 @@ func (f *qmapFlags) add(c *cobra.Command) {
 	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
 	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
 	s.IntVar(&f.Fold, "fold", 0, "fold azimuths onto one of this many equal sectors")
+	s.StringVar(&f.Merge, "merge", "", "join these q maps of one detector along their first axis, such as a.hdf,b.hdf")
 	complete(c, "convention", []string{sim.Exact, sim.SinTwo, sim.ViewerSin})
 	complete(c, "orientation", []string{sim.North, sim.West, sim.South, sim.East})
 }
@@ -199,26 +202,38 @@ type qmapDoc struct {
 	Values  map[string]number `json:"geometry"`
 }
 
-func (a *app) runQMap(out string, f qmapFlags) error {
+// make returns the q map that the flags ask for.
+func (f *qmapFlags) make() (*nexus.QMap, error) {
+	if f.Merge != "" {
+		return mergeQMaps(f.Merge)
+	}
 	s, err := f.setup()
 	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(out); err == nil && !a.overwrite {
-		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
+		return nil, err
 	}
 	var mask []bool
 	if f.Mask != "" {
 		if mask, err = readMask(f.Mask, s.Geometry.Height, s.Geometry.Width); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	q, err := s.Map(mask)
 	if err != nil {
-		return as(exitData, err)
+		return nil, as(exitData, err)
 	}
 	if len(q.Dynamic.Cells) == 0 {
-		return as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+		return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+	}
+	return q, nil
+}
+
+func (a *app) runQMap(out string, f qmapFlags) error {
+	if _, err := os.Stat(out); err == nil && !a.overwrite {
+		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
+	}
+	q, err := f.make()
+	if err != nil {
+		return err
 	}
 	if err := nexus.WriteQMap(out, q); err != nil {
 		return as(exitCannotWrite, err)
