@@ -73,9 +73,9 @@ a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
   .arrow  Arrow IPC (Feather) table, a row per draw, for pandas, polars and R
   none    folder of CmdStan CSV files, chain-1.csv and so on
 
-A result file of correlations becomes .csv, a table of tau, g2, g2_err and bin that
-euryale fit g2 reads, or with q, covariances and intensities .npz, .zarr, .nc or
-.json; --twotime adds C2 to these.
+A result file of correlations becomes .csv, a table of tau, g2, g2_err and bin
+that euryale fit g2 reads, or with q, covariances and intensities .npz, .zarr,
+.nc or .json; --twotime adds C2 to these.
 
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5

@@ -20,16 +20,17 @@ func (a *app) reduceAges() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ages RESULT.hdf [OUT.csv]",
 		Short: "g2 at ages of the sample, from a two-time correlation",
-		Long: `Take g2 at ages from the two-time correlation C2 of a bin. At a delay, it is the
-mean of C2 over the pairs of frames whose middle is at most --half frames from the
-age. Ages and --half are in steps of C2, which are frames unless the correlation
-took a stride or averaged. Delays are spaced as those of multi-tau correlations
-unless --all-delays asks for each.
+		Long: `Take g2 at ages from the two-time correlation C2 of a bin. At a delay, it is
+the mean of C2 over the pairs of frames whose middle is at most --half frames
+from the age. Ages and --half are in steps of C2, which are frames unless the
+correlation took a stride or averaged. Delays are spaced as those of multi-tau
+correlations unless --all-delays asks for each.
 
-The table has the columns tau, g2 and bin, in which bin 1 is the first age, so that
-euryale fit g2 fits every age. It goes to standard output or to the file named last.
+The table has the columns tau, g2 and bin, in which bin 1 is the first age, so
+that euryale fit g2 fits every age. It goes to standard output or to the file
+named last.
 
-  euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 --half 50 ages.csv
+  euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 ages.csv
   euryale fit g2 ages.csv --model stretched
 `,
 		Args: cobra.RangeArgs(1, 2),

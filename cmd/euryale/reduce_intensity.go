@@ -23,9 +23,10 @@ func (a *app) reduceIntensity() *cobra.Command {
 		Short: "Intensity against time and its spectrum",
 		Long: `Reduce the intensity of the frames (counts per pixel) against time (s) to its
 moving average over --window frames, of which every n-th is kept, or with
---spectrum to the moduli of its Fourier transform against frequency (Hz), without
-the mean. Lines of the spectrum that stand above --cut times its median are told:
-they are vibrations, or pulsations of the source, and appear in g2 too.
+--spectrum to the moduli of its Fourier transform against frequency (Hz),
+without the mean. Lines of the spectrum that stand above --cut times its median
+are told: they are vibrations, or pulsations of the source, and appear in g2
+too.
 
 The table goes to standard output or to the file named last.
 

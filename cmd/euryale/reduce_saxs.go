@@ -31,25 +31,27 @@ func (a *app) reduceSAXS() *cobra.Command {
 		Use:   "saxs RESULT.hdf... [OUT.csv]",
 		Short: "Intensity against q, or along rings, of correlated measurements",
 		Long: `Reduce the intensities in result files to I(q) (counts per pixel and frame over
-1/angstrom), the curves of all files side by side: the mean over azimuth, then a
-line for each azimuth where the static bins have several.
+1/angstrom), the curves of all files side by side: the mean over azimuth, then
+a line for each azimuth where the static bins have several.
 
 A background is another result, of the same q map; --weight times it is taken
-away, such as the ratio of transmissions times that of exposures, and what becomes
-negative is NaN. Then the range of q is cut, the curves are multiplied by --scale
-(such as the factor to an absolute cross-section) and brought onto the first one
-(--onto), multiplied by a power of q (--times 2: Kratky, 4: Porod) or divided by
-their first point (--over-first), and every n-th point is kept.
+away, such as the ratio of transmissions times that of exposures, and what
+becomes negative is NaN. Then the range of q is cut, the curves are multiplied
+by --scale (such as the factor to an absolute cross-section) and brought onto
+the first one (--onto), multiplied by a power of q (--times 2: Kratky, 4:
+Porod) or divided by their first point (--over-first), and every n-th point is
+kept.
 
---sector averages the mean image over azimuths from:to in degrees, and --ring over
-radii inner:outer in pixels, against azimuth. Both may be repeated. They need the
-image and the geometry that results of euryale correlate have.
+--sector averages the mean image over azimuths from:to in degrees, and --ring
+over radii inner:outer in pixels, against azimuth. Both may be repeated. They
+need the image and the geometry that results of euryale correlate have.
 
 The table goes to standard output or to the file named last.
 
   euryale reduce saxs A003_results.hdf iq.csv
-  euryale reduce saxs a_results.hdf b_results.hdf --background empty_results.hdf --weight 0.9
-  euryale reduce saxs A003_results.hdf --sector -30:30 --sector 150:-150 --bins 80
+  euryale reduce saxs a_results.hdf b_results.hdf --background empty.hdf \
+      --weight 0.9
+  euryale reduce saxs A003_results.hdf --sector -30:30 --sector 150:-150
   euryale reduce saxs A003_results.hdf --ring 100:120 ring.csv --json
 `,
 		Args: cobra.MinimumNArgs(1),
@@ -281,7 +283,7 @@ func (p *saxsPlan) file(name string) ([]saxsLines, error) {
 	for i := range whole.Lines.Rows {
 		l.Lines = append(l.Lines, whole.Lines.Row(i))
 	}
-	if parts := r.SegmentProfiles(); p.Parts && parts != nil {
+	if parts := r.SegmentProfiles(); p.Parts && parts != nil && parts.Rows > 1 {
 		for i := range parts.Rows {
 			l.Lines, l.labels = append(l.Lines, parts.Row(i)), append(l.labels, fmt.Sprintf("%s part %d", r.Label(), i+1))
 		}
