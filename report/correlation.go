@@ -106,7 +106,7 @@ func SAXS(r *nexus.Result) (*viz.Figure, error) {
 		lines.Curves = append(lines.Curves, positive(viz.Line{Name: label, X: p.Q, Y: p.Lines.Row(i)}))
 	}
 	all := []viz.Lines{lines}
-	if s := r.SegmentProfiles(); s != nil {
+	if s := r.SegmentProfiles(); s != nil && s.Rows > 1 {
 		parts := viz.Lines{Title: "Intensity of parts of the measurement", XLabel: name, YLabel: "counts per pixel and frame", LogX: true, LogY: true}
 		for i := range min(s.Rows, mostBins) {
 			parts.Curves = append(parts.Curves, positive(viz.Line{Name: fmt.Sprintf("part %d", i+1), X: p.Q, Y: s.Row(i)}))

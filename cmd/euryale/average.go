@@ -19,16 +19,16 @@ func (a *app) average() *cobra.Command {
 		Use:   "average RESULT.hdf... OUT.hdf",
 		Short: "Average repeats of a measurement, or group pixels by another q map",
 		Long: `Average the results of repeats of one measurement: g2 and its errors and
-covariance, intensities and the mean image. A repeat whose g2 does not end near 1
-(the mean of one bin at the longest delays, within --low and --high) is left out,
-and so is a file that cannot be read; both are told.
+covariance, intensities and the mean image. A repeat whose g2 does not end near
+1 (the mean of one bin at the longest delays, within --low and --high) is left
+out, and so is a file that cannot be read; both are told.
 
-With --pixels the correlations of single pixels are averaged too, where correlate
---save-pixels has kept them, and --qmap groups them into other bins. It needs one
-file at least, so that a single result can be grouped anew.
+With --pixels the correlations of single pixels are averaged too, where
+correlate --save-pixels has kept them, and --qmap groups them into other bins.
+It needs one file at least, so that a single result can be grouped anew.
 
   euryale average A003_*_results.hdf A003_mean_results.hdf
-  euryale average a_results.hdf b_results.hdf mean_results.hdf --bin 3 --high 1.1
+  euryale average a_results.hdf b_results.hdf mean_results.hdf --high 1.1
   euryale average a_results.hdf phi_results.hdf --all --pixels --qmap phi.hdf
 `,
 		Args: cobra.MinimumNArgs(2),

@@ -21,6 +21,7 @@ import (
 type conversion struct {
 	compress  int
 	overwrite bool
+	twotime   bool // of result files: also the two-time correlation
 }
 
 // kindsOut lists the formats that convert writes, as named by --to.
@@ -62,7 +63,7 @@ func (a *app) convert() *cobra.Command {
 	var c conversion
 	cmd := &cobra.Command{
 		Use:   "convert RUN|FILE... OUT",
-		Short: "Write draws in another form: Zarr, netCDF, JSON, CSV, Arrow",
+		Short: "Write draws or correlations in another form: Zarr, netCDF, CSV, ...",
 		Long: `Read draws from a run folder, CmdStan CSV files (one per chain), a Zarr folder,
 a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
 
@@ -72,9 +73,15 @@ a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
   .arrow  Arrow IPC (Feather) table, a row per draw, for pandas, polars and R
   none    folder of CmdStan CSV files, chain-1.csv and so on
 
+A result file of correlations becomes .csv, a table of tau, g2, g2_err and bin
+that euryale fit g2 reads, or with q, covariances and intensities .npz, .zarr,
+.nc or .json; --twotime adds C2 to these.
+
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5
   euryale convert draws.nc chains --to csv
+  euryale convert A003_results.hdf g2.csv
+  euryale convert A003_results.hdf all.npz --twotime
 `,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -82,7 +89,8 @@ a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
 			return a.runConvert(args[:len(args)-1], args[len(args)-1], to, c)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json, csv or arrow (default by the ending of OUT)")
+	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json, csv or arrow, or npz of correlations (default by the ending of OUT)")
+	cmd.Flags().BoolVar(&c.twotime, "twotime", false, "of result files: add the two-time correlation")
 	cmd.Flags().IntVar(&c.compress, "compress", 0, "of zarr and netcdf, 0 (none) to 9 (smallest)")
 	return cmd
 }
@@ -101,15 +109,21 @@ type groupsizes struct {
 }
 
 func (a *app) runConvert(in []string, out, to string, c conversion) error {
-	kind, err := outKind(out, to)
-	if err != nil {
-		return err
-	}
 	if c.compress < 0 || c.compress > 9 {
 		return usage("--compress %d: want 0 to 9", c.compress)
 	}
 	if slices.ContainsFunc(in, func(name string) bool { return samePath(name, out) }) {
 		return usage("convert: %s is also the input: name another OUT", out)
+	}
+	if len(in) == 1 && isResult(in[0]) {
+		return a.convertResult(in[0], out, to, c)
+	}
+	if c.twotime {
+		return usage("--twotime is of one result file of correlations: leave it out")
+	}
+	kind, err := outKind(out, to)
+	if err != nil {
+		return err
 	}
 	s, err := loadSource(in)
 	if err != nil {

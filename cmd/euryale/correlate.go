@@ -46,21 +46,22 @@ func (a *app) correlate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "correlate FRAMES... --qmap QMAP.hdf",
 		Short: "Correlate the frames of a detector",
-		Long: `Correlate the frames of files and write a result file NAME_results.hdf for each,
-into --out or the working directory: g2 by the multi-tau method, the two-time
-correlation, or both, with errors, the covariance of the points, intensities
-against q and time, and the mean image. Viewers of beamline 8-ID read them, and
-euryale fit g2 fits them.
+		Long: `Correlate the frames of files and write a result file NAME_results.hdf for
+each, into --out or the working directory: g2 by the multi-tau method, the
+two-time correlation, or both, with errors, the covariance of the points,
+intensities against q and time, and the mean image. Viewers of beamline 8-ID
+read them, and euryale fit g2 fits them.
 
-Frames are HDF5 (bitshuffle, LZ4, Blosc and other compressions), IMM, event lists
-of Rigaku's detectors, NumPy arrays or raw numbers. Memory does not grow with
-their number. Frames with pixels in bins that are no numbers, and those outside
-of --low and --high, are replaced by others, which is told and noted in the file.
+Frames are HDF5 (bitshuffle, LZ4, Blosc and other compressions), IMM, event
+lists of Rigaku's detectors, NumPy arrays or raw numbers. Memory does not grow
+with their number. Frames with pixels in bins that are no numbers, and those
+outside of --low and --high, are replaced by others, which is told and noted in
+the file.
 
-A result that exists is left as it is (--overwrite replaces it), so that the same
-command goes on after an interrupt. A file that fails is told, and the others go
-on. --watch DIR correlates what arrives in a folder until Ctrl-C, or until
-nothing came for --idle.
+A result that exists is left as it is (--overwrite replaces it), so that the
+same command goes on after an interrupt. A file that fails is told, and the
+others go on. --watch DIR correlates what arrives in a folder until Ctrl-C, or
+until nothing came for --idle.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results

@@ -16,9 +16,9 @@ func (a *app) demoXPCS() *cobra.Command {
 		Use:   "xpcs",
 		Short: "From simulated detector frames to the posterior of a diffusion",
 		Long: `Simulate 2000 frames of speckles from diffusing particles behind a beam stop,
-make a q map, correlate the frames, fit every bin and the power law tau(q), sample
-one bin with NUTS, and write reports with pictures. It needs no network and takes
-seconds.
+make a q map, correlate the frames, fit every bin and the power law tau(q),
+sample one bin with NUTS, and write reports with pictures. It needs no network
+and takes seconds.
 
   euryale demo xpcs
   euryale demo xpcs --out run --overwrite
@@ -96,7 +96,7 @@ Look at     %s
             %s
 Try next    euryale fit g2 %s --model stretched
             euryale qmap %s --from %s --dynamic 8x4
-            euryale correlate %s --qmap %[5]s
-`, dir.Path("movie_report", "report.html"), dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), result, dir.Path("phi.hdf"), movie, movie)
+            euryale correlate %s --qmap %s
+`, dir.Path("movie_report", "report.html"), dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), result, dir.Path("phi.hdf"), movie, movie, dir.Path("phi.hdf"))
 	return nil
 }

@@ -60,8 +60,8 @@ func (a *app) plotResults() (all []*cobra.Command) {
 		all = append(all, &cobra.Command{
 			Use:   p.kind + " FILE [OUT.svg|png|pdf]",
 			Short: p.short,
-			Long: fmt.Sprintf(`%s, or of a result file. Masked pixels are grey. The picture goes to the file
-named last, or to %s.svg.
+			Long: fmt.Sprintf(`%s, or of a result file. Masked pixels are grey. The
+picture goes to the file named last, or to %s.svg.
 
   euryale plot %[2]s qmap.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png

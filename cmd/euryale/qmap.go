@@ -26,6 +26,7 @@ type qmapFlags struct {
 	Mask                              string
 	Axes, Dynamic, Static             string
 	Fold                              int
+	Merge                             string
 }
 
 func (a *app) qmap() *cobra.Command {
@@ -37,19 +38,20 @@ func (a *app) qmap() *cobra.Command {
 the pixels into bins, and write a q-map file for euryale correlate and for the
 programs of beamline 8-ID.
 
-Geometry comes from flags, and what they leave out from --from: a file of frames,
-the metadata beside it, another q map or a result. Lengths are in m unless they
-have a unit, energies in keV, angles in degrees. Pixels are counted from 0; x is
-the column and y the row of the direct beam, with fractions.
+Geometry comes from flags, and what they leave out from --from: a file of
+frames, the metadata beside it, another q map or a result. Lengths are in m
+unless they have a unit, energies in keV, angles in degrees. Pixels are counted
+from 0; x is the column and y the row of the direct beam, with fractions.
 
 Dynamic bins are for correlations, static ones, which subdivide them, for
-intensities. They divide q and the azimuth (--axes q,phi), or any two of q, phi,
-qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
+intensities. They divide q and the azimuth (--axes q,phi), or any two of q,
+phi, qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
 
   euryale qmap qmap.hdf --from A003_metadata.hdf --shape 1813x1558
   euryale qmap qmap.hdf --shape 512x512 --beam-x 260 --beam-y 250.5 \
       --pixel-size 75um --distance 5 --energy 10 --mask mask.h5 --dynamic 36x8
   euryale qmap gi.hdf --from raw.h5 --reflection --axes qr,qz --dynamic 40x10
+  euryale qmap both.hdf --merge small.hdf,large.hdf
 `,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runQMap(args[0], f) },
@@ -83,6 +85,7 @@ func (f *qmapFlags) add(c *cobra.Command) {
 	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
 	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
 	s.IntVar(&f.Fold, "fold", 0, "fold azimuths onto one of this many equal sectors")
+	s.StringVar(&f.Merge, "merge", "", "join these q maps of one detector along their first axis, such as a.hdf,b.hdf")
 	complete(c, "convention", []string{sim.Exact, sim.SinTwo, sim.ViewerSin})
 	complete(c, "orientation", []string{sim.North, sim.West, sim.South, sim.East})
 }
@@ -194,26 +197,38 @@ type qmapDoc struct {
 	Values  map[string]number `json:"geometry"`
 }
 
-func (a *app) runQMap(out string, f qmapFlags) error {
+// make returns the q map that the flags ask for.
+func (f *qmapFlags) make() (*nexus.QMap, error) {
+	if f.Merge != "" {
+		return mergeQMaps(f.Merge)
+	}
 	s, err := f.setup()
 	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(out); err == nil && !a.overwrite {
-		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
+		return nil, err
 	}
 	var mask []bool
 	if f.Mask != "" {
 		if mask, err = readMask(f.Mask, s.Geometry.Height, s.Geometry.Width); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	q, err := s.Map(mask)
 	if err != nil {
-		return as(exitData, err)
+		return nil, as(exitData, err)
 	}
 	if len(q.Dynamic.Cells) == 0 {
-		return as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+		return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+	}
+	return q, nil
+}
+
+func (a *app) runQMap(out string, f qmapFlags) error {
+	if _, err := os.Stat(out); err == nil && !a.overwrite {
+		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
+	}
+	q, err := f.make()
+	if err != nil {
+		return err
 	}
 	if err := nexus.WriteQMap(out, q); err != nil {
 		return as(exitCannotWrite, err)

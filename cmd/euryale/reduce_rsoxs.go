@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) reduce() *cobra.Command {
-	return thing("reduce", "Reduce images to curves", a.reduceRSoXS())
+	return thing("reduce", "Reduce images and correlations to curves", a.reduceRSoXS(), a.reduceSAXS(), a.reduceAges(), a.reduceIntensity())
 }
 
 // reduceFlags are the flags of reduce rsoxs.

@@ -95,16 +95,19 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 }
 
 func (j Job) result() *nexus.Result {
-	count := j.CountTime
-	if !(count > 0) {
-		count = math.NaN()
-	}
 	q := *j.Map
-	return &nexus.Result{
-		Flavour: nexus.Nexus, Start: j.Start, FrameTime: j.FrameTime, CountTime: count,
+	r := &nexus.Result{
+		Flavour: nexus.Nexus, Start: j.Start, FrameTime: j.FrameTime, CountTime: j.CountTime,
 		Energy: q.Energy, PixelX: q.PixelSize, PixelY: q.PixelSize, QMap: &q,
 		Attrs: map[string]string{"program": "euryale", "frames": j.Frames.Name},
 	}
+	if !(r.CountTime > 0) { // pyXpcsViewer opens no file without
+		r.CountTime, r.Attrs["count_time"] = j.FrameTime, "not known; the time from frame to frame stands for it"
+	}
+	if r.Start == "" { // nor without
+		r.Start = "unknown"
+	}
+	return r
 }
 
 func (j Job) settings(what string) correlate.Settings {
@@ -160,6 +163,7 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		res.Multitau.PartialFrames = append(res.Multitau.PartialFrames, float64(p.Frames))
 	}
 	res.SAXS = filled(r.SAXS)
+	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {
 		res.Segments = matrix(each(r.SAXSParts, filled))
 	}
