@@ -3,13 +3,18 @@ package main
 import (
 	"fmt"
 
+	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 )
 
-// readMask reads the mask of a detector of a given size from a q map or a result.
+// readMask reads the mask of a detector of a given size from a mask file, a q map or a result.
 func readMask(name string, height, width int) ([]bool, error) {
-	q, err := nexus.OpenQMap(name)
-	if err != nil {
+	m, err := maskfile.Read(name, maskfile.Settings{Height: height, Width: width})
+	if err == nil {
+		return m.Keep, nil
+	}
+	q, other := nexus.OpenQMap(name) // of a name with another ending
+	if other != nil {
 		return nil, input(err)
 	}
 	if m := q.Maps; m.Height != height || m.Width != width {

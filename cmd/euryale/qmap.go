@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
@@ -17,16 +16,17 @@ import (
 
 // qmapFlags are the flags of qmap.
 type qmapFlags struct {
-	From, Shape                       string
-	BeamX, BeamY                      quantity
-	Pixel, Distance, Energy           quantity
-	SwingH, SwingV, Incidence, Offset quantity
-	Convention, Orientation           string
-	Reflection, Log                   bool
-	Mask                              string
-	Axes, Dynamic, Static             string
-	Fold                              int
-	Merge                             string
+	geometryFlags
+	binFlags
+	Mask, Merge string
+}
+
+// binFlags are the flags of commands that divide the pixels into bins.
+type binFlags struct {
+	Axes, Dynamic, Static string
+	Log                   bool
+	Offset                quantity
+	Fold                  int
 }
 
 func (a *app) qmap() *cobra.Command {
@@ -61,109 +61,49 @@ phi, qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
 }
 
 func (f *qmapFlags) add(c *cobra.Command) {
+	f.geometryFlags.add(c)
+	f.binFlags.add(c)
+	c.Flags().StringVar(&f.Merge, "merge", "", "join these q maps of one detector along their first axis, such as a.hdf,b.hdf")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file whose mask is used: HDF5, TIFF, NPY, a list of pixels, a q map or a result")
+}
+
+func (f *binFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	f.BeamX.units, f.BeamY.units = pixelUnits, pixelUnits
-	f.Pixel.units, f.Distance.units, f.Energy.units = lengthUnits, lengthUnits, energyUnits
-	f.SwingH.units, f.SwingV.units, f.Incidence.units, f.Offset.units = angleUnits, angleUnits, angleUnits, angleUnits
-	s.StringVar(&f.From, "from", "", "file with what the other flags leave out")
-	s.StringVar(&f.Shape, "shape", "", "rows x columns of the detector, such as 512x1024")
-	s.Var(&f.BeamX, "beam-x", "column of the direct beam in pixels")
-	s.Var(&f.BeamY, "beam-y", "row of the direct beam in pixels")
-	s.Var(&f.Pixel, "pixel-size", "edge of a pixel, such as 75um")
-	s.Var(&f.Distance, "distance", "from the sample to the detector")
-	s.Var(&f.Energy, "energy", "photon energy")
-	s.StringVar(&f.Convention, "convention", sim.Exact, "q: exact (2 k sin theta), sin2theta (k sin 2theta) or viewer (that, with hc = 12.398)")
-	s.Var(&f.SwingH, "swing-h", "horizontal angle by which the detector is turned about the sample")
-	s.Var(&f.SwingV, "swing-v", "vertical one")
-	s.BoolVar(&f.Reflection, "reflection", false, "the beam is reflected from a surface")
-	s.Var(&f.Incidence, "incidence", "angle between beam and surface in reflection (default 0.14 deg)")
-	s.StringVar(&f.Orientation, "orientation", sim.North, "where the upper edge of the detector points in reflection: north, west, south or east")
-	s.StringVar(&f.Mask, "mask", "", "q-map or result file whose mask is used")
+	f.Offset.units = angleUnits
 	s.StringVar(&f.Axes, "axes", "", "maps that are divided (default q,phi; in reflection qr,qz)")
 	s.StringVar(&f.Dynamic, "dynamic", "36x1", "numbers of bins for correlations")
 	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities, rounded up to multiples of those")
 	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
 	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
 	s.IntVar(&f.Fold, "fold", 0, "fold azimuths onto one of this many equal sectors")
-	s.StringVar(&f.Merge, "merge", "", "join these q maps of one detector along their first axis, such as a.hdf,b.hdf")
-	complete(c, "convention", []string{sim.Exact, sim.SinTwo, sim.ViewerSin})
-	complete(c, "orientation", []string{sim.North, sim.West, sim.South, sim.East})
-}
-
-// geometry joins the flags and what the file of --from says.
-func (f *qmapFlags) geometry() (sim.Geometry, error) {
-	g, err := f.fromFile()
-	if err != nil {
-		return g, err
-	}
-	if f.Shape != "" {
-		if g.Height, g.Width, err = shapeOf("shape", f.Shape); err != nil {
-			return g, err
-		}
-	}
-	g.CenterCol, g.CenterRow = f.BeamX.or(g.CenterCol), f.BeamY.or(g.CenterRow)
-	g.PixelSize, g.Distance, g.Energy = f.Pixel.or(g.PixelSize), f.Distance.or(g.Distance), f.Energy.or(g.Energy)
-	g.Convention, g.Reflection, g.Orientation = f.Convention, f.Reflection, f.Orientation
-	g.SwingHorizontal, g.SwingVertical = f.SwingH.value, f.SwingV.value
-	if f.Reflection {
-		g.Incidence = f.Incidence.or(sim.DefaultIncidence)
-	}
-	var lacks []string
-	for _, v := range []struct {
-		flag  string
-		value float64
-	}{{"--shape", float64(g.Height)}, {"--beam-x", g.CenterCol}, {"--beam-y", g.CenterRow}, {"--pixel-size", g.PixelSize}, {"--distance", g.Distance}, {"--energy", g.Energy}} {
-		if beam := strings.HasPrefix(v.flag, "--beam"); math.IsNaN(v.value) || !beam && v.value == 0 {
-			lacks = append(lacks, v.flag)
-		}
-	}
-	if lacks != nil {
-		return g, usage("the geometry lacks %s: give them, or --from a file that has them", strings.Join(lacks, ", "))
-	}
-	return g, nil
-}
-
-// fromFile returns the geometry of the file of --from; what it does not have is NaN or 0.
-func (f *qmapFlags) fromFile() (sim.Geometry, error) {
-	nan := math.NaN()
-	g := sim.Geometry{CenterRow: nan, CenterCol: nan, PixelSize: nan, Distance: nan, Energy: nan}
-	if f.From == "" {
-		return g, nil
-	}
-	if q, err := nexus.OpenQMap(f.From); err == nil {
-		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
-	}
-	m, err := frames.ReadMetadata(f.From)
-	if err != nil {
-		return g, input(err)
-	}
-	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
-	if movie, err := frames.Open(f.From, frames.Settings{}); err == nil {
-		g.Height, g.Width = movie.Height, movie.Width
-		movie.Close()
-	}
-	return g, nil
 }
 
 // setup returns what the flags ask for.
 func (f *qmapFlags) setup() (xpcs.Setup, error) {
-	s := xpcs.Setup{Log: f.Log, Fold: f.Fold, Offset: f.Offset.value * 180 / math.Pi, Source: f.From}
-	var err error
-	if s.Geometry, err = f.geometry(); err != nil {
-		return s, err
+	g, err := f.geometry()
+	if err != nil {
+		return xpcs.Setup{}, err
 	}
-	if f.Axes == "" {
-		if f.Axes = "q,phi"; f.Reflection {
-			f.Axes = "qr,qz"
+	return f.binFlags.setup(g, f.From)
+}
+
+// setup returns what the flags ask for, with a geometry that is made for the file source.
+func (f *binFlags) setup(g sim.Geometry, source string) (xpcs.Setup, error) {
+	s := xpcs.Setup{Geometry: g, Log: f.Log, Fold: f.Fold, Offset: f.Offset.value * 180 / math.Pi, Source: source}
+	var err error
+	text := f.Axes
+	if text == "" {
+		if text = "q,phi"; g.Reflection {
+			text = "qr,qz"
 		}
 	}
-	axes := strings.Split(f.Axes, ",")
+	axes := strings.Split(text, ",")
 	var names []string
 	for _, ch := range s.Geometry.Channels() {
 		names = append(names, ch.Name)
 	}
 	if len(axes) != 2 || axes[0] == axes[1] {
-		return s, usage("--axes %q: want two of %s, such as q,phi", f.Axes, strings.Join(names, ", "))
+		return s, usage("--axes %q: want two of %s, such as q,phi", text, strings.Join(names, ", "))
 	}
 	for _, name := range axes {
 		if !slices.Contains(names, name) {

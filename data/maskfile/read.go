@@ -118,6 +118,11 @@ func (s Settings) key(f *hdf5.File) (string, error) {
 			return key, nil
 		}
 	}
+	return onlyImage(f, fmt.Sprintf("none of %q is there, and ", usual))
+}
+
+// onlyImage returns the path of the only dataset of two axes; an error begins with the given words.
+func onlyImage(f *hdf5.File, because string) (string, error) {
 	var found []string
 	err := f.Walk(func(path string, group bool) error {
 		if group {
@@ -135,5 +140,5 @@ func (s Settings) key(f *hdf5.File) (string, error) {
 		return "", err
 	}
 	const most = 5
-	return "", fmt.Errorf("none of %q is there, and %d datasets have two axes, such as %q: name one; see Settings.Key", usual, len(found), found[:min(len(found), most)])
+	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one; see Settings.Key", because, len(found), found[:min(len(found), most)])
 }

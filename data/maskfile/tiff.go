@@ -38,29 +38,43 @@ type picture struct {
 	tags  map[uint16][]uint32
 }
 
-// readTIFF reads a picture of one number for each pixel.
-func readTIFF(r io.ReaderAt, size int64, s Settings) (*Mask, error) {
+// canvas takes the numbers of a picture.
+type canvas struct {
+	Height, Width int
+	set           func(pixel int, v float64)
+}
+
+// readTIFF reads the mask of a picture.
+func readTIFF(r io.ReaderAt, size int64, s Settings) (m *Mask, err error) {
+	err = paintTIFF(r, size, s, func(height, width int) canvas {
+		m = &Mask{height, width, make([]bool, height*width)}
+		return canvas{height, width, func(i int, v float64) { m.Keep[i] = v > 0 }}
+	})
+	return m, err
+}
+
+// paintTIFF reads a picture of one number for each pixel onto the canvas of its shape.
+func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width int) canvas) error {
 	p := &picture{r: r, size: size, tags: map[uint16][]uint32{}}
 	if err := p.directory(); err != nil {
-		return nil, err
+		return err
 	}
 	height, width := p.tag(tagHeight, 0), p.tag(tagWidth, 0)
 	if err := s.shape(height, width); err != nil {
-		return nil, err
+		return err
 	}
 	if n := p.tag(tagSamples, 1); n != 1 {
-		return nil, fmt.Errorf("a TIFF picture of %d numbers for each pixel: save the mask as grey values", n)
+		return fmt.Errorf("a TIFF picture of %d numbers for each pixel: save the mask as grey values", n)
 	}
 	bits, format := p.tag(tagBits, 1), p.tag(tagFormat, 1)
 	ok := format <= 2 && (bits == 1 && format == 1 || bits == 8 || bits == 16 || bits == 32) || format == 3 && (bits == 32 || bits == 64)
 	if !ok {
-		return nil, fmt.Errorf("a TIFF picture of %d bits for each pixel, format %d: save the mask as integers of 8 bits", bits, format)
+		return fmt.Errorf("a TIFF picture of %d bits for each pixel, format %d: save the mask as integers of 8 bits", bits, format)
 	}
 	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && bits == 8) {
-		return nil, fmt.Errorf("a TIFF picture with predictor %d at %d bits: save the mask without one", pr, bits)
+		return fmt.Errorf("a TIFF picture with predictor %d at %d bits: save the mask without one", pr, bits)
 	}
-	m := &Mask{height, width, make([]bool, height*width)}
-	return m, p.blocks(m, bits, format)
+	return p.blocks(make(height, width), bits, format)
 }
 
 // directory reads the tags.
@@ -145,7 +159,7 @@ func (p *picture) tag(tag uint16, missing int) int {
 }
 
 // blocks reads the strips or tiles.
-func (p *picture) blocks(m *Mask, bits, format int) error {
+func (p *picture) blocks(m canvas, bits, format int) error {
 	wide, high := m.Width, min(p.tag(tagRowsPerStrip, m.Height), m.Height)
 	offsets, lengths := p.tags[tagStrips], p.tags[tagStripBytes]
 	tiled := p.tags[tagTiles] != nil
@@ -235,8 +249,8 @@ func unpackBits(b []byte, want int) ([]byte, error) {
 	return out[:want], nil
 }
 
-// place puts a block into the mask.
-func (p *picture) place(m *Mask, b []byte, row, col, rows, wide, bits, format int) {
+// place puts a block onto the canvas.
+func (p *picture) place(m canvas, b []byte, row, col, rows, wide, bits, format int) {
 	stride := (wide*bits + 7) / 8
 	white := p.tag(tagPhotometric, 1) == 0 && format == 1 // 0 is white
 	for r := 0; r < rows && row+r < m.Height; r++ {
@@ -251,7 +265,7 @@ func (p *picture) place(m *Mask, b []byte, row, col, rows, wide, bits, format in
 			if white {
 				v = math.Exp2(float64(bits)) - 1 - v
 			}
-			m.Keep[(row+r)*m.Width+col+c] = v > 0
+			m.set((row+r)*m.Width+col+c, v)
 		}
 	}
 }

@@ -1,0 +1,207 @@
+// Package maskpage is the page in which people draw the mask of a detector.
+//
+// A Page holds an image, a geometry and a mask.History. The browser sends steps and shows the pictures that it is
+// sent; everything is computed here, so that the page and the command make the same mask. Every change is handed to
+// Config.Autosave before it is answered.
+//
+//	p, err := maskpage.New(maskpage.Config{Name: "frames.h5", Image: image, Geometry: g, ...})
+//	if err != nil { ... }
+//	err = server.Serve(ctx, p) // of package localweb
+package maskpage
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/euryale-dev/euryale/data/maskfile"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	sim "github.com/euryale-dev/euryale/sim/xpcs"
+	"github.com/euryale-dev/euryale/sim/xpcs/mask"
+)
+
+//go:embed page.html page.css page.js view.js panel.js icon.svg
+var assets embed.FS
+
+// Config says what a page is about. All but Files, Open and Recipe is needed.
+type Config struct {
+	Name     string // of the image, as it is shown
+	Image    *maskfile.Image
+	Geometry sim.Geometry // numbers that are NaN are not known yet
+	Bins     xpcs.Setup   // how pixels are divided into bins; its Geometry is not used
+
+	Files  []string                              // mask files that steps may name
+	Open   func(name string) (*mask.Mask, error) // reads one of Files
+	Recipe mask.Recipe                           // where the history begins
+
+	MaskName, QMapName, RecipeName string // files that are written, as they are shown
+
+	// SaveMask and SaveQMap write files. Where one exists and replace is false, the error wraps fs.ErrExist.
+	SaveMask func(m *mask.Mask, replace bool) error
+	SaveQMap func(q *nexus.QMap, replace bool) error
+	// Autosave keeps what would be lost with the process.
+	Autosave func(r mask.Recipe, g sim.Geometry) error
+	// Done ends the server.
+	Done func()
+}
+
+// Page answers the requests of one page. It serves several at a time, one after another.
+type Page struct {
+	c    Config
+	mux  *http.ServeMux
+	mu   sync.Mutex
+	h    *mask.History
+	g    sim.Geometry
+	maps map[string][]float64 // of the geometry; nil where it lacks something
+	bins []int32              // dynamic bin of each pixel, in the current geometry and mask; nil until asked for
+	rev  int                  // counts the changes
+	note string               // what the person should know about the last change
+}
+
+// New makes a page whose history begins with the recipe.
+func New(c Config) (*Page, error) {
+	p := &Page{c: c, mux: http.NewServeMux(), g: c.Geometry}
+	var err error
+	if p.maps, err = mapsOf(p.g); err != nil {
+		return nil, err
+	}
+	if p.h, err = mask.Restore(c.Recipe, p.source()); err != nil {
+		return nil, err
+	}
+	p.routes()
+	return p, nil
+}
+
+// ServeHTTP answers a request.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
+
+func (p *Page) routes() {
+	files := http.FileServerFS(assets)
+	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "page.html") })
+	for _, name := range []string{"page.css", "page.js", "view.js", "panel.js", "icon.svg"} {
+		p.mux.Handle("GET /"+name, files)
+	}
+	for path, answer := range map[string]func(r *http.Request) (any, error){
+		"GET /state": p.state, "GET /at": p.at,
+		"POST /step": p.step, "POST /undo": p.undo, "POST /redo": p.redo, "POST /reset": p.reset,
+		"POST /geometry": p.setGeometry, "POST /center": p.findCenter, "POST /save": p.save, "POST /done": p.done,
+		"GET /image.png": p.imagePNG, "GET /mask.png": p.maskPNG, "POST /preview": p.previewPNG, "POST /rings": p.ringsPNG,
+	} {
+		p.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, answer) })
+	}
+}
+
+// picture is an answer that is a PNG and not JSON.
+type picture struct {
+	png  []byte
+	kept int
+}
+
+// answer writes what a handler found, as JSON or as a picture, or its error.
+func (p *Page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Request) (any, error)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v, err := f(r)
+	if err != nil {
+		status := http.StatusBadRequest
+		var large *http.MaxBytesError
+		var saving *saveError
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			status = http.StatusConflict
+		case errors.As(err, &large):
+			status = http.StatusRequestEntityTooLarge
+		case errors.As(err, &saving):
+			status = http.StatusInternalServerError
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+		return
+	}
+	if pic, ok := v.(picture); ok {
+		w.Header().Set("Content-Type", "image/png")
+		w.Header().Set("X-Kept", fmt.Sprint(pic.kept))
+		w.Write(pic.png)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+// saveError is the failure to write a file, which is not the fault of a request.
+type saveError struct{ err error }
+
+func (e *saveError) Error() string { return e.err.Error() }
+func (e *saveError) Unwrap() error { return e.err }
+
+// read reads the JSON of a request; fields that are not known are an error.
+func read(r *http.Request, v any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("maskpage: the request is not understood: %w: load the page again", err)
+	}
+	return nil
+}
+
+// source is what steps make masks from.
+func (p *Page) source() mask.Source {
+	return mask.Source{Height: p.c.Image.Height, Width: p.c.Image.Width, Image: p.c.Image.Values, Maps: p.maps, Open: p.open}
+}
+
+// open returns the mask of a file that was named when the program was started, and of no other.
+func (p *Page) open(name string) (*mask.Mask, error) {
+	for _, f := range append([]string{p.c.Recipe.Blemish}, p.c.Files...) {
+		if f == name && name != "" && p.c.Open != nil {
+			return p.c.Open(name)
+		}
+	}
+	return nil, fmt.Errorf("maskpage: the file %q was not named on the command line, where there are %q: start the page again with --allow-file and the name", name, strings.Join(p.c.Files, ", "))
+}
+
+// mapsOf returns the maps of a geometry, or nil where it lacks something.
+func mapsOf(g sim.Geometry) (map[string][]float64, error) {
+	if lacksOf(g) != nil {
+		return nil, nil
+	}
+	m, err := g.QMap()
+	if err != nil {
+		return nil, err
+	}
+	maps := map[string][]float64{}
+	for i, ch := range m.Channels {
+		maps[ch.Name] = m.Values[i]
+	}
+	return maps, nil
+}
+
+// lacksOf names what a geometry does not have.
+func lacksOf(g sim.Geometry) (names []string) {
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"beam centre", g.CenterRow + g.CenterCol}, {"pixel size", g.PixelSize}, {"distance", g.Distance}, {"energy", g.Energy}} {
+		if math.IsNaN(v.value) || v.name != "beam centre" && v.value == 0 {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// changed counts a change and keeps it.
+func (p *Page) changed() error {
+	p.rev++
+	p.bins = nil
+	if err := p.c.Autosave(p.h.Recipe(), p.g); err != nil {
+		return &saveError{fmt.Errorf("%w (the change is in effect, but would be lost with the program)", err)}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package maskfile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Image is the picture of a detector that a mask is made for.
+type Image struct {
+	Height, Width int
+	Values        []float64 // row-major (Height, Width), in the unit of the file, usually counts
+}
+
+// ReadImage reads a picture of one number for each pixel: TIFF, NPY, or a dataset of two axes of an HDF5 file.
+// Settings.Key names the dataset; without it, the only dataset of two axes is read.
+func ReadImage(name string, s Settings) (*Image, error) {
+	k, err := kind(name)
+	if err != nil {
+		return nil, err
+	}
+	var m *Image
+	switch k {
+	case "hdf5":
+		m, err = imageHDF5(name, s)
+	case "tiff", "npy":
+		m, err = imageFlat(name, k, s)
+	default:
+		err = fmt.Errorf("a list of pixels is no image: want HDF5, TIFF or NPY")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("maskfile: %s: %w", name, err)
+	}
+	return m, nil
+}
+
+func imageFlat(name, kind string, s Settings) (*Image, error) {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if kind == "npy" {
+		return imageNPY(f, s)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var m *Image
+	err = paintTIFF(f, st.Size(), s, func(height, width int) canvas {
+		m = &Image{height, width, make([]float64, height*width)}
+		return canvas{height, width, func(i int, v float64) { m.Values[i] = v }}
+	})
+	return m, err
+}
+
+func imageNPY(r io.Reader, s Settings) (*Image, error) {
+	x, err := tensor.ReadNPY(bufio.NewReader(r))
+	if err != nil {
+		return nil, err
+	}
+	shape := x.Shape()
+	if len(shape) != 2 {
+		return nil, fmt.Errorf("an array of %d axes: want 2, rows and columns", len(shape))
+	}
+	return &Image{shape[0], shape[1], x.Float64s()}, s.shape(shape[0], shape[1])
+}
+
+func imageHDF5(name string, s Settings) (*Image, error) {
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	key := s.Key
+	if key == "" {
+		if key, err = onlyImage(f, ""); err != nil {
+			return nil, err
+		}
+	}
+	d, err := f.Dataset(key)
+	if err != nil {
+		return nil, err
+	}
+	shape := d.Shape()
+	for len(shape) > 2 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	if len(shape) != 2 {
+		return nil, fmt.Errorf("the dataset %s has the shape %v: want rows and columns", key, d.Shape())
+	}
+	if err := s.shape(shape[0], shape[1]); err != nil {
+		return nil, fmt.Errorf("the dataset %s has %w", key, err)
+	}
+	v, err := d.Float64s()
+	return &Image{shape[0], shape[1], v}, err
+}

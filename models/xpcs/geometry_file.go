@@ -1,0 +1,81 @@
+package xpcs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/euryale-dev/euryale/sim/xpcs"
+)
+
+// geometryKind tells files of geometries from other JSON.
+const geometryKind = "euryale geometry"
+
+// geometryFile is a geometry as JSON; what is unknown is left out.
+type geometryFile struct {
+	Kind        string   `json:"kind"`
+	Version     int      `json:"version"`
+	Height      int      `json:"height,omitempty"`       // rows
+	Width       int      `json:"width,omitempty"`        // columns
+	BeamX       *float64 `json:"beam_x,omitempty"`       // column in pixels
+	BeamY       *float64 `json:"beam_y,omitempty"`       // row in pixels
+	PixelSize   *float64 `json:"pixel_size_m,omitempty"` // m
+	Distance    *float64 `json:"distance_m,omitempty"`   // m
+	Energy      *float64 `json:"energy_kev,omitempty"`   // keV
+	Convention  string   `json:"convention,omitempty"`
+	SwingH      float64  `json:"swing_horizontal_rad,omitempty"` // rad
+	SwingV      float64  `json:"swing_vertical_rad,omitempty"`   // rad
+	Reflection  bool     `json:"reflection,omitempty"`
+	Incidence   float64  `json:"incidence_rad,omitempty"` // rad
+	Orientation string   `json:"orientation,omitempty"`
+}
+
+// WriteGeometry writes a geometry as JSON, in which numbers that are NaN, and sizes that are 0, are left out as
+// unknown.
+func WriteGeometry(w io.Writer, g xpcs.Geometry) error {
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	positive := func(v float64) *float64 {
+		if v > 0 {
+			return known(v)
+		}
+		return nil
+	}
+	b, err := json.MarshalIndent(geometryFile{Kind: geometryKind, Version: 1, Height: g.Height, Width: g.Width, BeamX: known(g.CenterCol), BeamY: known(g.CenterRow),
+		PixelSize: positive(g.PixelSize), Distance: positive(g.Distance), Energy: positive(g.Energy), Convention: g.Convention,
+		SwingH: g.SwingHorizontal, SwingV: g.SwingVertical, Reflection: g.Reflection, Incidence: g.Incidence, Orientation: g.Orientation}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("xpcs: the geometry cannot be written as JSON: %w: use finite angles", err)
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// ReadGeometry reads what WriteGeometry wrote. Numbers that the file does not have are NaN. Fields that are not
+// known are an error, because the geometry would not be the same.
+func ReadGeometry(b []byte) (xpcs.Geometry, error) {
+	var f geometryFile
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return xpcs.Geometry{}, fmt.Errorf("xpcs: geometry: %w: want the JSON that a calibration writes", err)
+	}
+	if f.Kind != geometryKind || f.Version != 1 {
+		return xpcs.Geometry{}, fmt.Errorf("xpcs: JSON of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
+	}
+	or := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	return xpcs.Geometry{Height: f.Height, Width: f.Width, CenterRow: or(f.BeamY), CenterCol: or(f.BeamX), PixelSize: or(f.PixelSize), Distance: or(f.Distance),
+		Energy: or(f.Energy), Convention: f.Convention, SwingHorizontal: f.SwingH, SwingVertical: f.SwingV, Reflection: f.Reflection, Incidence: f.Incidence,
+		Orientation: f.Orientation}, nil
+}
