@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the golden help texts")
 // The help of a command is as it was agreed on, and 80 columns wide but for the
 // table of flags, which the parser makes.
 func TestHelp(t *testing.T) {
-	for _, command := range []string{"sim rsoxs", "reduce rsoxs", "invert rsoxs", "demo rsoxs", "plot", "plot pattern", "plot morphology", "sim assembly", "demo assembly", "plot support", "plot overlap", "plot raster", "fit spectra", "sample spectrum", "plot spectrum", "demo spectrum", "build catalogue", "build library", "train spectrum"} {
+	for _, command := range []string{"sim rsoxs", "reduce rsoxs", "invert rsoxs", "demo rsoxs", "plot", "plot pattern", "plot morphology", "sim assembly", "demo assembly", "plot support", "plot overlap", "plot raster", "fit spectra", "sample spectrum", "plot spectrum", "demo spectrum", "build catalogue", "build library", "train spectrum", "mask", "fit geometry", "qmap"} {
 		code, out, stderr := do(t, append(strings.Fields(command), "--help")...)
 		if code != 0 || stderr != "" {
 			t.Fatalf("%s: exit %d: %s", command, code, stderr)

@@ -119,7 +119,7 @@ func (p *Page) findCenter(*http.Request) (any, error) {
 	if err := p.take(g, p.c.Bins.Dynamic); err != nil {
 		return nil, err
 	}
-	p.note = fmt.Sprintf("Beam at x %.2f ± %.2f, y %.2f ± %.2f.", c.Col, c.SDCol, c.Row, c.SDRow)
+	p.note = fmt.Sprintf("Beam at x %.6g ± %.1g, y %.6g ± %.1g.", c.Col, c.SDCol, c.Row, c.SDRow)
 	if !c.Converged {
 		p.note += " The search has not converged: drag the cross nearer, and find again."
 	}

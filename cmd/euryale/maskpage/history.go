@@ -65,14 +65,14 @@ func describeStep(s mask.Step) string {
 	case "threshold":
 		t, text := s.Threshold, "counts"
 		if !t.NoLow {
-			text = fmt.Sprintf("%.4g ≤ %s", t.Low, text)
+			text = fmt.Sprintf("%.6g ≤ %s", t.Low, text)
 		}
 		if !t.NoHigh {
 			high := t.High
 			if high == 0 {
 				high = mask.DefaultHigh
 			}
-			text += fmt.Sprintf(" < %.4g", high)
+			text += fmt.Sprintf(" < %.6g", high)
 		}
 		return text
 	case "constraints":

@@ -92,7 +92,7 @@ func (p *Page) routes() {
 		"GET /state": p.state, "GET /at": p.at,
 		"POST /step": p.step, "POST /undo": p.undo, "POST /redo": p.redo, "POST /reset": p.reset,
 		"POST /geometry": p.setGeometry, "POST /center": p.findCenter, "POST /save": p.save, "POST /done": p.done,
-		"GET /image.png": p.imagePNG, "GET /mask.png": p.maskPNG, "POST /preview": p.previewPNG, "POST /rings": p.ringsPNG,
+		"GET /image.png": p.imagePNG, "GET /bar.png": p.barPNG, "GET /mask.png": p.maskPNG, "POST /preview": p.previewPNG, "POST /rings": p.ringsPNG,
 	} {
 		p.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, answer) })
 	}

@@ -61,6 +61,15 @@ func (p *Page) imagePNG(r *http.Request) (any, error) {
 	return encoded(pic, 0)
 }
 
+// barPNG draws the colours from dark to light, one pixel each.
+func (p *Page) barPNG(*http.Request) (any, error) {
+	pic := image.NewPaletted(image.Rect(0, 0, shades, 1), palette)
+	for i := range pic.Pix {
+		pic.Pix[i] = uint8(i)
+	}
+	return encoded(pic, 0)
+}
+
 // masked are the colours of the pixels that are kept, masked, and masked by a step that is not applied yet.
 var masked = color.Palette{color.NRGBA{}, color.NRGBA{0, 158, 115, 165}, color.NRGBA{86, 180, 233, 210}}
 
