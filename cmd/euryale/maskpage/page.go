@@ -54,20 +54,22 @@ type Config struct {
 
 // Page answers the requests of one page. It serves several at a time, one after another.
 type Page struct {
-	c    Config
-	mux  *http.ServeMux
-	mu   sync.Mutex
-	h    *mask.History
-	g    sim.Geometry
-	maps map[string][]float64 // of the geometry; nil where it lacks something
-	bins []int32              // dynamic bin of each pixel, in the current geometry and mask; nil until asked for
-	rev  int                  // counts the changes
-	note string               // what the person should know about the last change
+	c       Config
+	mux     *http.ServeMux
+	mu      sync.Mutex
+	h       *mask.History
+	g       sim.Geometry
+	now     *mask.Mask           // current mask, which nobody changes
+	maps    map[string][]float64 // of the geometry; nil where it lacks something
+	bins    []int32              // dynamic bin of each pixel, in the current geometry and mask; nil until asked for
+	rev     int                  // counts the changes
+	colours [4]float64           // levels of the image
+	note    string               // what the person should know about the last change
 }
 
 // New makes a page whose history begins with the recipe.
 func New(c Config) (*Page, error) {
-	p := &Page{c: c, mux: http.NewServeMux(), g: c.Geometry}
+	p := &Page{c: c, mux: http.NewServeMux(), g: c.Geometry, colours: levels(c.Image.Values)}
 	var err error
 	if p.maps, err = mapsOf(p.g); err != nil {
 		return nil, err
@@ -75,6 +77,7 @@ func New(c Config) (*Page, error) {
 	if p.h, err = mask.Restore(c.Recipe, p.source()); err != nil {
 		return nil, err
 	}
+	p.now = p.h.Mask()
 	p.routes()
 	return p, nil
 }
@@ -199,7 +202,7 @@ func lacksOf(g sim.Geometry) (names []string) {
 // changed counts a change and keeps it.
 func (p *Page) changed() error {
 	p.rev++
-	p.bins = nil
+	p.bins, p.now = nil, p.h.Mask()
 	if err := p.c.Autosave(p.h.Recipe(), p.g); err != nil {
 		return &saveError{fmt.Errorf("%w (the change is in effect, but would be lost with the program)", err)}
 	}
