@@ -4,9 +4,9 @@
 // sent; everything is computed here, so that the page and the command make the same mask. Every change is handed to
 // Config.Autosave before it is answered.
 //
-//	p, err := maskpage.New(maskpage.Config{Name: "frames.h5", Image: image, Geometry: g, ...})
+//	p, err := maskpage.New(config)
 //	if err != nil { ... }
-//	err = server.Serve(ctx, p) // of package localweb
+//	err = server.Serve(ctx, p) // server is a localweb.Server
 package maskpage
 
 import (
@@ -80,6 +80,13 @@ func New(c Config) (*Page, error) {
 	p.now = p.h.Mask()
 	p.routes()
 	return p, nil
+}
+
+// Mask returns a copy of the current mask.
+func (p *Page) Mask() *mask.Mask {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.Clone()
 }
 
 // ServeHTTP answers a request.
