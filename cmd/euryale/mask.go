@@ -206,6 +206,9 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 		return err
 	}
 	m, r := h.Mask(), h.Recipe()
+	if m.Count() == 0 {
+		a.note("the mask keeps no pixel: see which step masks the last one by leaving out some, and its limits")
+	}
 	if err := writeMask(out, m, a.overwrite); err != nil {
 		return err
 	}

@@ -108,6 +108,9 @@ func TestMaskFiles(t *testing.T) {
 	if err := json.Unmarshal([]byte(run("mask j.npy --image a.h5 --recipe r.json --circle 5,5,2 --json")), &d); err != nil || len(d.Steps) != 3 || d.Shape != [2]int{40, 40} || d.Kept >= 1600-113 || d.Steps[2].Draw[0].Radius != 2 {
 		t.Errorf("%v %+v", err, d)
 	}
+	if code, _, stderr := do(t, strings.Fields("mask none.npy --image a.h5 --threshold 1e6:")...); code != 0 || !strings.Contains(stderr, "keeps no pixel") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
 	os.WriteFile("bad.json", []byte(`{"version": 9}`), 0o644)
 	os.WriteFile("bad.tif", []byte("nothing"), 0o644)
 	for line, want := range map[string]struct {
