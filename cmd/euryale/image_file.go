@@ -13,6 +13,9 @@ import (
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
 )
 
+// mostImagePixels bounds the images of frames, as package maskfile does those of pictures.
+const mostImagePixels = 1 << 26
+
 // imageFlags say how the image of a detector is read.
 type imageFlags struct {
 	Dataset string
@@ -88,8 +91,11 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 	}
 	defer movie.Close()
 	n := min(f.Frames, movie.Frames)
-	if n < 1 {
+	switch {
+	case n < 1:
 		return nil, fmt.Errorf("%s has no whole frame: give a file with one", name)
+	case float64(movie.Height)*float64(movie.Width) > mostImagePixels:
+		return nil, fmt.Errorf("%s has frames of %d x %d pixels: want at most %d in all", name, movie.Height, movie.Width, mostImagePixels)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
 	one := make([]float32, len(m.Values))

@@ -37,16 +37,16 @@ func (a *app) mask() *cobra.Command {
 		Use:   "mask OUT",
 		Short: "Make the mask of a detector, by flags or in a page",
 		Long: `Make a mask, and write it as HDF5, TIFF or NPY, by the ending of OUT. Steps are
-flags and are taken in the order in which they are given; each masks more pixels.
-Rows and columns are counted from 0, the middle of a pixel is a whole number.
+flags, taken in the order in which they are given; each masks more pixels. Rows
+and columns are counted from 0, the middle of a pixel is a whole number.
 
 --image is a result file, a picture, or frames, whose mean is taken. Ranges of q
 and other maps need a geometry: --from, or the flags that qmap has. A recipe
-(--save-recipe, --recipe) makes the same mask again, and is the first step.
+(--save-recipe, --recipe) makes the same mask again, and its steps come first.
 
 With --edit FILE the mask is drawn in a page in the browser, whose address is
-printed; only this machine can open it. Steps are kept in OUT.recipe.json and the
-geometry in OUT.geometry.json as they are made, and --edit goes on from there.
+printed; only this machine can open it. Steps are kept in OUT.recipe.json and
+the geometry in OUT.geometry.json as they are made, and --edit goes on there.
 
   euryale mask mask.h5 --image raw.h5 --threshold :1e5 --circle 250,260,12
   euryale mask mask.tif --image raw.h5 --from raw.h5 --outliers mad:8 \
@@ -206,6 +206,9 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 		return err
 	}
 	m, r := h.Mask(), h.Recipe()
+	if m.Count() == 0 {
+		a.note("the mask keeps no pixel: see which step masks the last one by leaving out some, and its limits")
+	}
 	if err := writeMask(out, m, a.overwrite); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 	if err != nil {
 		return as(exitUsage, err)
 	}
-	var last maskDoc
+	last := maskDoc{Steps: config.Recipe.Steps}
 	config.Autosave = func(r mask.Recipe, g sim.Geometry) error {
 		last.Steps = r.Steps
 		if err := writeRecipe(recipe, r); err != nil {
@@ -70,6 +70,10 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return as(exitCannotWrite, nexus.WriteQMap(f.QMap, q))
 	}
 	config.Done = server.Close
+	if err := config.Autosave(config.Recipe, config.Geometry); err != nil { // steps of the command line, and whether the folder can be written
+		server.Close()
+		return err
+	}
 	page, err := maskpage.New(config)
 	if err != nil {
 		server.Close()
@@ -80,6 +84,7 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return as(exitFailed, err)
 	}
 	if last.File == "" {
+		last.Kept = page.Mask().Count()
 		a.note("no mask was saved; go on with: euryale mask %s --edit %s", out, f.Edit)
 		if ctx.Err() != nil {
 			return as(exitInterrupted, ctx.Err())

@@ -202,6 +202,16 @@ func TestMaskPageInBrowser(t *testing.T) {
 	p.ClickOn("#saveMask")
 	p.Wait(`!document.getElementById("confirm").hidden`)
 	p.ClickOn("#confirmNo")
+	p.Type("#cutoff", "8")
+	p.ClickOn("#outliersPreview")
+	p.Wait(`/masks [0-9]/.test(document.getElementById("thresholdCount").textContent)`)
+	p.Type("#begin", "0.002")
+	p.ClickOn("#rangeApply")
+	wait()
+	p.ClickOn("#saveMask")
+	p.Wait(`!document.getElementById("confirm").hidden`)
+	p.ClickOn("#confirmYes")
+	p.Wait(`document.getElementById("confirm").hidden && document.getElementById("message").textContent.includes("Saved mask.h5")`)
 	p.ClickOn("#saveQMap")
 	p.Wait(`document.getElementById("message").textContent.includes("Saved mask-qmap.hdf")`)
 	p.ClickOn("#done")
@@ -289,6 +299,19 @@ func TestMaskPageRefuses(t *testing.T) {
 	}
 }
 
+// Done without a saved mask says where the steps are.
+func TestMaskPageWithoutSaving(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeScatter(t, "image.npy")
+	e := editPage(t, t.Context(), "mask mask.h5 --edit image.npy --json --circle 20,20,5.2")
+	post(t, e.url+"done", `{}`, nil)
+	code := <-e.ended
+	var d maskDoc
+	if err := json.Unmarshal(e.stdout.Bytes(), &d); err != nil || code != 0 || d.File != "" || d.Kept != scatterRows*scatterCols-89 || len(d.Steps) != 1 || !there(d.Recipe) || d.Recipe != "mask.h5.recipe.json" {
+		t.Errorf("exit %d, %v: %+v", code, err, d)
+	}
+}
+
 // A process that is killed in the middle of an edit loses nothing.
 func TestMaskPageIsKilled(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -341,6 +364,9 @@ func TestMaskPageIsKilled(t *testing.T) {
 	post(t, e.url+"done", `{}`, nil)
 	if code := <-e.ended; code != 0 {
 		t.Errorf("exit %d", code)
+	}
+	if code, _, stderr := do(t, strings.Fields("mask mask.tif --edit image.npy --circle 1,1,1")...); code != exitUsage || !strings.Contains(stderr, "earlier session") {
+		t.Errorf("steps of the command line and of an earlier session are mixed: exit %d: %s", code, stderr)
 	}
 	sameMask(t, "mask.tif", "mask again.tif --image image.npy --circle 121,151,12 --parameter q>=0.001&q<=0.008 --from mask.tif.geometry.json", "again.tif")
 	b, err := os.ReadFile("mask.tif.recipe.json")

@@ -74,21 +74,23 @@ func rangeOf(term string) (c mask.Constraint, err error) {
 	return c, err
 }
 
+// cut is how far beyond 180 degrees open ranges of azimuths end, so that pixels on the cut, of -180 or 180 degrees, belong to both sides.
+const cut = 1e-9
+
 // withUnits returns steps whose constraints have the units of the maps. Azimuths are ranges across the cut only if they end beyond
 // 180 degrees, or begin below -180.
 func withUnits(steps []mask.Step, g sim.Geometry) []mask.Step {
 	for _, s := range steps {
 		for k := range s.Constraints {
 			c := &s.Constraints[k]
-			c.Unit = g.Unit(c.Map)
-			if c.Unit == "deg" {
-				c.Begin = math.Max(c.Begin, -539)
-				if c.End == math.MaxFloat64 {
-					c.End = 180
-				}
-				if c.Begin == -539 {
-					c.Begin = math.Nextafter(-180, 0)
-				}
+			if c.Unit = g.Unit(c.Map); c.Unit != "deg" {
+				continue
+			}
+			if c.End == math.MaxFloat64 {
+				c.End = 180 + cut
+			}
+			if c.Begin == -math.MaxFloat64 {
+				c.Begin = -180 - cut
 			}
 		}
 	}

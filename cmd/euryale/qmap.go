@@ -39,9 +39,10 @@ the pixels into bins, and write a q-map file for euryale correlate and for the
 programs of beamline 8-ID.
 
 Geometry comes from flags, and what they leave out from --from: a file of
-frames, the metadata beside it, another q map or a result. Lengths are in m
-unless they have a unit, energies in keV, angles in degrees. Pixels are counted
-from 0; x is the column and y the row of the direct beam, with fractions.
+frames, the metadata beside it, another q map, a result, or the JSON file of
+euryale fit geometry. Lengths are in m unless they have a unit, energies in keV,
+angles in degrees. Pixels are counted from 0; x is the column and y the row of
+the direct beam, with fractions.
 
 Dynamic bins are for correlations, static ones, which subdivide them, for
 intensities. They divide q and the azimuth (--axes q,phi), or any two of q,

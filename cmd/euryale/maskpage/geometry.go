@@ -106,7 +106,7 @@ func (p *Page) findCenter(*http.Request) (any, error) {
 	if !math.IsNaN(p.g.CenterRow + p.g.CenterCol) {
 		s.Guess = &mask.Point{p.g.CenterRow, p.g.CenterCol}
 	}
-	now := p.h.Mask()
+	now := p.now.Clone()
 	for i, v := range p.c.Image.Values {
 		now.Keep[i] = now.Keep[i] && !math.IsNaN(v)
 	}
@@ -119,7 +119,7 @@ func (p *Page) findCenter(*http.Request) (any, error) {
 	if err := p.take(g, p.c.Bins.Dynamic); err != nil {
 		return nil, err
 	}
-	p.note = fmt.Sprintf("Beam at x %.2f ± %.2f, y %.2f ± %.2f.", c.Col, c.SDCol, c.Row, c.SDRow)
+	p.note = fmt.Sprintf("Beam at x %.6g ± %.1g, y %.6g ± %.1g.", c.Col, c.SDCol, c.Row, c.SDRow)
 	if !c.Converged {
 		p.note += " The search has not converged: drag the cross nearer, and find again."
 	}
@@ -137,7 +137,7 @@ func (p *Page) ringsPNG(r *http.Request) (any, error) {
 	}
 	s := p.c.Bins
 	s.Geometry, s.Dynamic = g, bins
-	d, err := s.Partition(p.h.Mask().Keep)
+	d, err := s.Partition(p.now.Keep)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (p *Page) save(r *http.Request) (any, error) {
 	var err error
 	switch d.What {
 	case "mask":
-		err = p.c.SaveMask(p.h.Mask(), d.Replace)
+		err = p.c.SaveMask(p.now, d.Replace)
 		p.note = "Saved " + p.c.MaskName + "."
 	case "qmap":
 		if lacks := lacksOf(p.g); lacks != nil {
@@ -170,7 +170,7 @@ func (p *Page) save(r *http.Request) (any, error) {
 		}
 		s := p.c.Bins
 		s.Geometry = p.g
-		q, e := s.Map(p.h.Mask().Keep)
+		q, e := s.Map(p.now.Keep)
 		if e != nil {
 			return nil, e
 		}

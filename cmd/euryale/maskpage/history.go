@@ -35,9 +35,9 @@ type stateDoc struct {
 func (p *Page) state(*http.Request) (any, error) { return p.document(), nil }
 
 func (p *Page) document() stateDoc {
-	d := stateDoc{Rev: p.rev, Name: p.c.Name, Height: p.c.Image.Height, Width: p.c.Image.Width, Kept: p.h.Mask().Count(), At: p.h.At(), Records: p.h.Len(),
+	d := stateDoc{Rev: p.rev, Name: p.c.Name, Height: p.c.Image.Height, Width: p.c.Image.Width, Kept: p.now.Count(), At: p.h.At(), Records: p.h.Len(),
 		Steps: describe(p.h.Recipe()), Files: append([]string{}, p.c.Files...), Geometry: documentOf(p.g), Lacks: append([]string{}, lacksOf(p.g)...), Maps: []string{},
-		Levels: levels(p.c.Image.Values), Bins: fmt.Sprintf("%dx%d", p.c.Bins.Dynamic[0], p.c.Bins.Dynamic[1]), Mask: p.c.MaskName, QMap: p.c.QMapName, Recipe: p.c.RecipeName, Note: p.note}
+		Levels: p.colours, Bins: fmt.Sprintf("%dx%d", p.c.Bins.Dynamic[0], p.c.Bins.Dynamic[1]), Mask: p.c.MaskName, QMap: p.c.QMapName, Recipe: p.c.RecipeName, Note: p.note}
 	if p.maps != nil {
 		for _, ch := range p.g.Channels() {
 			d.Maps = append(d.Maps, ch.Name)
@@ -65,14 +65,14 @@ func describeStep(s mask.Step) string {
 	case "threshold":
 		t, text := s.Threshold, "counts"
 		if !t.NoLow {
-			text = fmt.Sprintf("%.4g ≤ %s", t.Low, text)
+			text = fmt.Sprintf("%.6g ≤ %s", t.Low, text)
 		}
 		if !t.NoHigh {
 			high := t.High
 			if high == 0 {
 				high = mask.DefaultHigh
 			}
-			text += fmt.Sprintf(" < %.4g", high)
+			text += fmt.Sprintf(" < %.6g", high)
 		}
 		return text
 	case "constraints":
@@ -188,7 +188,7 @@ func (p *Page) at(r *http.Request) (any, error) {
 		return nil, fmt.Errorf("maskpage: pixel %q, %q of %d x %d: want a row and a column of the detector", r.FormValue("row"), r.FormValue("col"), p.c.Image.Height, p.c.Image.Width)
 	}
 	i := row*p.c.Image.Width + col
-	d := pixelDoc{Row: row, Col: col, Kept: p.h.Mask().Keep[i]}
+	d := pixelDoc{Row: row, Col: col, Kept: p.now.Keep[i]}
 	if v := p.c.Image.Values[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
 		d.Value = &v
 	}

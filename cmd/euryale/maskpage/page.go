@@ -4,9 +4,9 @@
 // sent; everything is computed here, so that the page and the command make the same mask. Every change is handed to
 // Config.Autosave before it is answered.
 //
-//	p, err := maskpage.New(maskpage.Config{Name: "frames.h5", Image: image, Geometry: g, ...})
+//	p, err := maskpage.New(config)
 //	if err != nil { ... }
-//	err = server.Serve(ctx, p) // of package localweb
+//	err = server.Serve(ctx, p) // server is a localweb.Server
 package maskpage
 
 import (
@@ -54,20 +54,22 @@ type Config struct {
 
 // Page answers the requests of one page. It serves several at a time, one after another.
 type Page struct {
-	c    Config
-	mux  *http.ServeMux
-	mu   sync.Mutex
-	h    *mask.History
-	g    sim.Geometry
-	maps map[string][]float64 // of the geometry; nil where it lacks something
-	bins []int32              // dynamic bin of each pixel, in the current geometry and mask; nil until asked for
-	rev  int                  // counts the changes
-	note string               // what the person should know about the last change
+	c       Config
+	mux     *http.ServeMux
+	mu      sync.Mutex
+	h       *mask.History
+	g       sim.Geometry
+	now     *mask.Mask           // current mask, which nobody changes
+	maps    map[string][]float64 // of the geometry; nil where it lacks something
+	bins    []int32              // dynamic bin of each pixel, in the current geometry and mask; nil until asked for
+	rev     int                  // counts the changes
+	colours [4]float64           // levels of the image
+	note    string               // what the person should know about the last change
 }
 
 // New makes a page whose history begins with the recipe.
 func New(c Config) (*Page, error) {
-	p := &Page{c: c, mux: http.NewServeMux(), g: c.Geometry}
+	p := &Page{c: c, mux: http.NewServeMux(), g: c.Geometry, colours: levels(c.Image.Values)}
 	var err error
 	if p.maps, err = mapsOf(p.g); err != nil {
 		return nil, err
@@ -75,8 +77,16 @@ func New(c Config) (*Page, error) {
 	if p.h, err = mask.Restore(c.Recipe, p.source()); err != nil {
 		return nil, err
 	}
+	p.now = p.h.Mask()
 	p.routes()
 	return p, nil
+}
+
+// Mask returns a copy of the current mask.
+func (p *Page) Mask() *mask.Mask {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.Clone()
 }
 
 // ServeHTTP answers a request.
@@ -92,7 +102,7 @@ func (p *Page) routes() {
 		"GET /state": p.state, "GET /at": p.at,
 		"POST /step": p.step, "POST /undo": p.undo, "POST /redo": p.redo, "POST /reset": p.reset,
 		"POST /geometry": p.setGeometry, "POST /center": p.findCenter, "POST /save": p.save, "POST /done": p.done,
-		"GET /image.png": p.imagePNG, "GET /mask.png": p.maskPNG, "POST /preview": p.previewPNG, "POST /rings": p.ringsPNG,
+		"GET /image.png": p.imagePNG, "GET /bar.png": p.barPNG, "GET /mask.png": p.maskPNG, "POST /preview": p.previewPNG, "POST /rings": p.ringsPNG,
 	} {
 		p.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, answer) })
 	}
@@ -199,7 +209,7 @@ func lacksOf(g sim.Geometry) (names []string) {
 // changed counts a change and keeps it.
 func (p *Page) changed() error {
 	p.rev++
-	p.bins = nil
+	p.bins, p.now = nil, p.h.Mask()
 	if err := p.c.Autosave(p.h.Recipe(), p.g); err != nil {
 		return &saveError{fmt.Errorf("%w (the change is in effect, but would be lost with the program)", err)}
 	}

@@ -78,7 +78,7 @@ function show(s) {
   view.size = [s.height, s.width];
   if (s.geometry.beamX !== null && s.geometry.beamY !== null) view.beam = [s.geometry.beamY, s.geometry.beamX]; else view.beam = null;
   panel.show(s);
-  if (first) { view.fit(); loadImage(); }
+  if (first) { view.fit(); loadImage(); bitmap("bar.png").then(([b]) => $("bar").getContext("2d").drawImage(b, 0, 0)); }
   if (stale) { loadMask(); loadRings({ ...s.geometry, bins: s.bins }); } else loadMask();
   if (s.note) say(s.note);
   document.body.dataset.rev = s.rev;

@@ -98,7 +98,7 @@ export class Panel {
     const begin = this.number("begin"), end = this.number("end"), map = this.$("map").value;
     if (Number.isNaN(begin) || Number.isNaN(end) || (begin === null && end === null)) { this.page.say("Give one end of the range, or both.", true); return; }
     const angle = map === "phi";
-    this.apply({ constraints: [{ map, unit: angle ? "deg" : "", logic: "AND", begin: begin ?? (angle ? -179.9999999999 : -1e300), end: end ?? (angle ? 180 : 1e300) }] });
+    this.apply({ constraints: [{ map, unit: angle ? "deg" : "", logic: "AND", begin: begin ?? (angle ? -180 - 1e-9 : -1e300), end: end ?? (angle ? 180 + 1e-9 : 1e300) }] });
   }
   async apply(step) {
     if (await this.page.send("step", step)) {

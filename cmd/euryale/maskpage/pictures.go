@@ -61,10 +61,19 @@ func (p *Page) imagePNG(r *http.Request) (any, error) {
 	return encoded(pic, 0)
 }
 
+// barPNG draws the colours from dark to light, one pixel each.
+func (p *Page) barPNG(*http.Request) (any, error) {
+	pic := image.NewPaletted(image.Rect(0, 0, shades, 1), palette)
+	for i := range pic.Pix {
+		pic.Pix[i] = uint8(i)
+	}
+	return encoded(pic, 0)
+}
+
 // masked are the colours of the pixels that are kept, masked, and masked by a step that is not applied yet.
 var masked = color.Palette{color.NRGBA{}, color.NRGBA{0, 158, 115, 165}, color.NRGBA{86, 180, 233, 210}}
 
-func (p *Page) maskPNG(*http.Request) (any, error) { return overlay(p.h.Mask(), nil) }
+func (p *Page) maskPNG(*http.Request) (any, error) { return overlay(p.now, nil) }
 
 // previewPNG draws the mask as it would be after a step.
 func (p *Page) previewPNG(r *http.Request) (any, error) {
@@ -76,7 +85,7 @@ func (p *Page) previewPNG(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return overlay(p.h.Mask(), then)
+	return overlay(p.now, then)
 }
 
 func overlay(now, then *mask.Mask) (any, error) {
