@@ -17,8 +17,8 @@ type Setup struct {
 	// First and Second name the channels of the geometry that are divided into bins. Default "q" and "phi", in reflection "qr" and "qz" are
 	// usual.
 	First, Second string
-	Dynamic       [2]int // numbers of bins for correlations. Default 36 and 1
-	Static        [2]int // numbers of bins for intensities, rounded up to multiples of Dynamic. Default 360 and 1
+	Dynamic       [2]int // numbers of bins for correlations. 0 is taken for 36 and 1
+	Static        [2]int // numbers of bins for intensities, rounded up to multiples of Dynamic. 0 is taken for 360 and 1
 	Log           bool   // whether q is divided equally in its logarithm
 	Offset        float64
 	Fold          int // see partition.Axis
