@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
 	"runs":     {"tensor", "infer", "data"},
-	"batch":    {"kernels", "autodiff", "optim", "infer", "models", "data", "runs"},
+	"batch":    {"kernels", "autodiff", "optim", "infer", "sim", "models", "data", "runs"},
 	"report":   {"tensor", "infer", "sim", "data", "viz", "models", "batch"},
 	"notebook": {"autodiff", "optim", "infer", "sim", "data", "viz", "models", "report", "demo"},
 	"demo":     {"tensor", "autodiff", "sim", "data", "models"},
