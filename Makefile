@@ -120,6 +120,9 @@ executed: ## run the notebooks and keep them with their outputs in examples/note
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel
 	./bin/euryale-kernel run examples/notebooks/executed $(books)
 
+pictures: build ## make the pictures of docs/guide/xpcs.md again
+	./scripts/xpcs-pictures.sh bin/euryale
+
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
@@ -159,4 +162,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
+.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean

@@ -22,11 +22,14 @@ print(json.dumps({"label": f.label, "delay": flat(f.t_el), "g2": flat(f.g2), "er
     "saxs": flat(f.saxs_1d["Iq"])[:len(f.sqlist)], "sq": flat(f.sqlist), "mask": flat(f.mask), "dqmap": flat(f.dqmap), "trace": flat(f.Int_t[1])}))
 `
 
-// pyXpcsViewer opens what correlate writes, whether or not parts were asked for, and shows the same numbers and labels.
+// pyXpcsViewer opens what correlate and average write, whether or not parts were asked for, and shows the same numbers and labels.
 func TestViewerOpensResults(t *testing.T) {
 	py := peer.Python(t, "h5py", "pyxpcsviewer")
 	correlated(t)
-	for _, name := range []string{"a_results.hdf", "a_half_results.hdf"} {
+	if code, _, stderr := do(t, strings.Fields("average a_results.hdf mean_results.hdf --all")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, name := range []string{"a_results.hdf", "a_half_results.hdf", "mean_results.hdf"} {
 		var got struct {
 			Label                                           string
 			Delay, G2, Err, Q, SAXS, SQ, Mask, DQMap, Trace []float64

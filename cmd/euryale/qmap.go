@@ -164,12 +164,12 @@ func (f *qmapFlags) make() (*nexus.QMap, error) {
 }
 
 func (a *app) runQMap(out string, f qmapFlags) error {
-	if _, err := os.Stat(out); err == nil && !a.overwrite {
-		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
-	}
 	q, err := f.make()
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(out); err == nil && !a.overwrite {
+		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
 	}
 	if err := nexus.WriteQMap(out, q); err != nil {
 		return as(exitCannotWrite, err)

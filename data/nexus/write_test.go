@@ -312,3 +312,30 @@ func TestExternalImages(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMapsAreOfTheirBins checks that two-time maps, which files number from 1 on, are those of the bins that the file lists and not
+// those of the bins with these numbers.
+func TestMapsAreOfTheirBins(t *testing.T) {
+	r := sample(3, 2)
+	r.Twotime = &Twotime{Bins: []int{2, 5}, Stride: 1, Average: 1, Smooth: "sqmap"}
+	for _, bin := range r.Twotime.Bins {
+		half := NewMatrix(4, 4)
+		for i := range 4 {
+			for j := i; j < 4; j++ {
+				half.Set(i, j, float64(bin))
+			}
+		}
+		r.Twotime.Maps = append(r.Twotime.Maps, half)
+	}
+	name := filepath.Join(t.TempDir(), "two_results.hdf")
+	if err := Write(name, r); err != nil {
+		t.Fatal(err)
+	}
+	got := open(t, name)
+	for i, bin := range []int{2, 5} {
+		c, err := got.ReadC2(i, 0, true)
+		if err != nil || c.Bin != bin || c.At(0, 3) != float64(bin) || c.At(3, 0) != float64(bin) {
+			t.Errorf("map %d: %+v, %v; want that of bin %d", i, c, err, bin)
+		}
+	}
+}

@@ -231,6 +231,9 @@ func (a *average) write(ctx context.Context, out string) error {
 	if f.Multitau.Err != nil {
 		r.Multitau.Err = a.err
 	}
+	if a.saxs != nil {
+		r.Segments = &nexus.Matrix{Rows: 1, Cols: len(a.saxs), Data: a.saxs} // the viewer wants one part at least
+	}
 	if a.trace != nil {
 		r.Trace = &nexus.Trace{Frame: f.Trace.Frame, Mean: a.trace}
 	}

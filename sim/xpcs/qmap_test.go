@@ -133,3 +133,20 @@ func BenchmarkQMap(b *testing.B) {
 		})
 	}
 }
+
+// TestScatteringAngle checks that TTH is in degrees, as its unit says, and that q has hc = 12.39841984 keV angstrom, not the viewer's 12.398.
+func TestScatteringAngle(t *testing.T) {
+	g := Geometry{Height: 40, Width: 50, CenterRow: 3, CenterCol: 4, PixelSize: 1e-3, Distance: 0.1, Energy: 12}
+	m, err := g.QMap("TTH", "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 30*50 + 40 // 27 and 36 pixels from the beam: 45 mm
+	angle := math.Atan(0.45)
+	if got := m.Values[0][i]; math.Abs(got-angle*180/math.Pi) > 1e-12 || g.Unit("TTH") != "deg" {
+		t.Errorf("2 theta is %g %s, want %g degrees", got, g.Unit("TTH"), angle*180/math.Pi)
+	}
+	if got, want := m.Values[1][i], 4*math.Pi*12/12.39841984*math.Sin(angle/2); math.Abs(got-want) > 1e-12 {
+		t.Errorf("q is %.15g, want %.15g 1/angstrom", got, want)
+	}
+}

@@ -281,3 +281,35 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+// TestIntensitiesOfPartsAreMeans checks that the intensities of parts are means over their own frames, and the trace and the whole
+// means too.
+func TestIntensitiesOfPartsAreMeans(t *testing.T) {
+	const n, h, w, parts = 120, 6, 8, 3
+	data, maps := random(9, n, h, w, 0.8)
+	r, err := Multitau(context.Background(), FromArray(data, n, h, w), maps, Settings{Parts: parts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := func(bin int32, from, to int) float64 {
+		sum, count := 0.0, 0.0
+		for f := from; f < to; f++ {
+			for p, s := range maps.Static {
+				if s == bin {
+					sum, count = sum+float64(data[f*h*w+p]), count+1
+				}
+			}
+		}
+		return sum / count
+	}
+	for b := range r.SAXS {
+		for k := range parts {
+			if want := mean(int32(b+1), k*n/parts, (k+1)*n/parts); math.Abs(r.SAXSParts[k][b]-want) > 1e-6*want {
+				t.Errorf("static bin %d of part %d: %g, want the mean %g", b+1, k+1, r.SAXSParts[k][b], want)
+			}
+		}
+		if want := mean(int32(b+1), 0, n); math.Abs(r.SAXS[b]-want) > 1e-6*want {
+			t.Errorf("static bin %d: %g, want the mean %g", b+1, r.SAXS[b], want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,5 +152,15 @@ func BenchmarkDivide(b *testing.B) {
 		if _, err := New(Axis{Name: "q", Values: q}, Axis{Name: "phi", Values: phi}, mask, Settings{Dynamic: [2]int{36, 36}, Static: [2]int{360, 360}}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestMaskedInOneMap checks that a pixel that only one of two divisions masks has no cell, whichever it is.
+func TestMaskedInOneMap(t *testing.T) {
+	a := &Bins{Of: []int32{1, 1, 0, 2, 2, 0}, Centers: []float64{1, 2}}
+	b := &Bins{Of: []int32{1, 0, 2, 0, 2, 0}, Centers: []float64{3, 4}}
+	c := Combine(a, b)
+	if want := []int32{1, 0, 0, 0, 2, 0}; !slices.Equal(c.Of, want) || !slices.Equal(c.Cell, []int{0, 3}) {
+		t.Errorf("cells %v at %v, want %v at 0 and 3", c.Of, c.Cell, want)
 	}
 }
