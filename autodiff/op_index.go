@@ -151,10 +151,14 @@ func scatter[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	idx := c.Ints[1]
 	clear(out)
 	for o := range outer {
-		dst, src := out[o*n*inner:], in[0][o*len(idx)*inner:]
+		dst, src := out[o*n*inner:(o+1)*n*inner], in[0][o*len(idx)*inner:(o+1)*len(idx)*inner]
 		for k, i := range idx {
 			if i < 0 || int(i) >= n {
 				return fmt.Errorf("autodiff: scatter_add: index %d at position %d: want 0..%d", i, k, n-1)
+			}
+			if inner == 1 {
+				dst[i] += src[k]
+				continue
 			}
 			d, s := dst[int(i)*inner:(int(i)+1)*inner], src[k*inner:(k+1)*inner]
 			for j, v := range s {

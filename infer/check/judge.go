@@ -221,7 +221,7 @@ func (t *test) follows(tests []test) bool {
 
 // tests returns the tests of the residuals.
 func (w *residuals) tests() (all []test) {
-	all = append(all, w.sizeTest())
+	all = append(make([]test, 0, len(w.d.Directions)+24), w.sizeTest())
 	for _, dir := range w.d.Directions {
 		all = append(all, w.directionTest(dir))
 	}

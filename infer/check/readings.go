@@ -29,6 +29,10 @@ func Readings(y []float64, others ...[]float64) (flags []Flag) {
 }
 
 func repeated(y []float64, others [][]float64) (Flag, bool) {
+	fewest := max(3, len(y)/20)
+	if equals(y) < fewest { // no more rows repeat than values do
+		return Flag{}, false
+	}
 	rows, values := map[uint64]bool{}, map[float64]bool{}
 	b := make([]byte, 8)
 	for i, v := range y {
@@ -46,11 +50,23 @@ func repeated(y []float64, others [][]float64) (Flag, bool) {
 		rows[h.Sum64()], values[v] = true, true
 	}
 	again := len(y) - len(rows)
-	if again < max(3, len(y)/20) || 10*len(values) < 9*len(rows) {
+	if again < fewest || 10*len(values) < 9*len(rows) {
 		return Flag{}, false
 	}
 	return Flag{Kind: KindRepeated, Text: fmt.Sprintf("%d of %d rows repeat others exactly: if they are the same readings, all errors are about %.3g times too small", again, len(y), math.Sqrt(float64(len(y))/float64(len(rows)))),
 		Remedy: "look whether files were read twice, and keep each reading once"}, true
+}
+
+// equals returns how many values equal an earlier one.
+func equals(y []float64) (n int) {
+	v := slices.Clone(y)
+	slices.Sort(v)
+	for i := 1; i < len(v); i++ {
+		if v[i] == v[i-1] {
+			n++
+		}
+	}
+	return n
 }
 
 // fewestClipped is the smallest number of equal values that make a ceiling or a floor.

@@ -16,6 +16,7 @@ type residuals struct {
 	orders map[*float64]ordering
 	pairs  []graph
 	places []float64 // 1, 2, ... for data without an order of their own
+	room   []float64 // scratch of try
 }
 
 func newResiduals(d *Data) *residuals {
@@ -89,6 +90,9 @@ const few = 10
 // then.
 const fewer = 4
 
+// mostRoom bounds the scratch that try keeps, in numbers.
+const mostRoom = 1 << 16
+
 // try tests whether columns explain more of the residuals than chance would.
 //
 //	F = (X/k) / ((S - X)/(dof - k)),  X = |U' z|^2,  S = |z|^2
@@ -96,8 +100,11 @@ const fewer = 4
 // U is an orthonormal basis of the columns outside the Jacobian's. F does not depend
 // on the scale of the residuals.
 func (w *residuals) try(columns [][]float64) gain {
-	s := span{q: w.base.q[:len(w.base.q):len(w.base.q)]}
-	first := len(s.q)
+	first := len(w.base.q)
+	if need := len(columns) * (w.n + first + len(columns)); len(w.room) < need && need < mostRoom {
+		w.room = make([]float64, need)
+	}
+	s := span{q: append(make([][]float64, 0, first+len(columns)), w.base.q...), room: w.room}
 	g := gain{p: 1, coef: nans(len(columns)), sd: nans(len(columns))}
 	var at [][]float64
 	var kept []int

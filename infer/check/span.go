@@ -8,7 +8,21 @@ import (
 
 // span is an orthonormal basis that grows column by column (modified Gram-Schmidt,
 // twice).
-type span struct{ q [][]float64 }
+type span struct {
+	q    [][]float64
+	room []float64 // where new columns and their coordinates go; what does not fit is allocated
+}
+
+// floats returns n zeros.
+func (s *span) floats(n int) []float64 {
+	if len(s.room) < n {
+		return make([]float64, n)
+	}
+	out := s.room[:n:n]
+	s.room = s.room[n:]
+	clear(out)
+	return out
+}
 
 // least is the fraction of a column outside the span below which it adds nothing.
 const least = 1e-3
@@ -22,12 +36,13 @@ func (s *span) add(column []float64) []float64 { return s.addBeyond(column, leas
 const leastOwn = 1e-9
 
 func (s *span) addBeyond(column []float64, least float64) []float64 {
-	c := append([]float64(nil), column...)
-	before := norm(c)
+	before := norm(column)
 	if !(before > 0) || math.IsInf(before, 0) {
 		return nil
 	}
-	at := make([]float64, len(s.q)+1)
+	c := s.floats(len(column))
+	copy(c, column)
+	at := s.floats(len(s.q) + 1)
 	for range 2 {
 		for k, q := range s.q {
 			a := dot(q, c)

@@ -28,8 +28,9 @@ func (w *residuals) spreadTest(a Axis) test {
 		return t
 	}
 	s := residuals{d: &Data{Z: v, Relative: true}, n: len(v)}
-	s.absorb(cosines(at, 0, true))
-	g := s.try(cosines(at, 2, false))
+	columns := cosines(at, 2, true)
+	s.absorb(columns[:1])
+	g := s.try(columns[1:])
 	low, high, ratio := w.thirds(z, a)
 	t.p = g.p
 	t.harmless = ratio < 1.1 && ratio > 1/1.1

@@ -278,12 +278,20 @@ func pair[T real](next, half, rows []T, waiting bool) (n int) {
 }
 
 func accumulate[T real](to []float64, v []T) {
+	v = v[:len(to)]
+	for ; len(to) >= 4; to, v = to[4:], v[4:] {
+		to[0] += float64(v[0])
+		to[1] += float64(v[1])
+		to[2] += float64(v[2])
+		to[3] += float64(v[3])
+	}
 	for i := range to {
 		to[i] += float64(v[i])
 	}
 }
 
 func sum[T real](to, a, b []T) {
+	a, b = a[:len(to)], b[:len(to)]
 	for i := range to {
 		to[i] = a[i] + b[i]
 	}
