@@ -132,7 +132,7 @@ func argument(rng *rand.Rand, nodes []*ad.Node, typ reflect.Type) reflect.Value 
 	case *gt.Dense:
 		return reflect.ValueOf([]*gt.Dense{nil, gt.New(gt.FromScalar(1.0)), gt.New(gt.WithShape(2), gt.WithBacking([]int{1, 2})), gt.New(gt.WithShape(2), gt.WithBacking([]bool{true, false}))}[rng.IntN(4)])
 	case ad.ScanSettings:
-		return reflect.ValueOf(ad.ScanSettings{Reverse: rng.IntN(2) == 0, Name: []string{"", "keep"}[rng.IntN(2)], Every: rng.IntN(4) - 1})
+		return reflect.ValueOf(ad.ScanSettings{Reverse: rng.IntN(2) == 0, Every: rng.IntN(4) - 1})
 	case func(carry, x []*ad.Node) (next, y []*ad.Node):
 		return reflect.ValueOf([]func(carry, x []*ad.Node) (next, y []*ad.Node){nil,
 			func(carry, x []*ad.Node) (next, y []*ad.Node) { return carry, x },
