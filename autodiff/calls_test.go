@@ -62,7 +62,7 @@ var builders = map[string]any{
 	"Square": ad.Square, "Stack": ad.Stack, "StirlingError": ad.StirlingError, "StopGradient": ad.StopGradient,
 	"Sub": ad.Sub, "Substitute": ad.Substitute, "Sum": ad.Sum, "SumAxes": ad.SumAxes, "T": ad.T,
 	"TakeAlong": ad.TakeAlong, "Tan": ad.Tan, "Tanh": ad.Tanh, "TopK": ad.TopK, "Tril": ad.Tril, "Triu": ad.Triu,
-	"Trunc": ad.Trunc, "VJP": ad.VJP, "Variance": ad.Variance, "Where": ad.Where,
+	"Trunc": ad.Trunc, "VJP": ad.VJP, "Variance": ad.Variance, "Where": ad.Where, "While": ad.While, "Cond": ad.Cond,
 }
 
 func TestEveryBuilderIsCalled(t *testing.T) {
@@ -133,6 +133,15 @@ func argument(rng *rand.Rand, nodes []*ad.Node, typ reflect.Type) reflect.Value 
 		return reflect.ValueOf([]*gt.Dense{nil, gt.New(gt.FromScalar(1.0)), gt.New(gt.WithShape(2), gt.WithBacking([]int{1, 2})), gt.New(gt.WithShape(2), gt.WithBacking([]bool{true, false}))}[rng.IntN(4)])
 	case ad.ScanSettings:
 		return reflect.ValueOf(ad.ScanSettings{Reverse: rng.IntN(2) == 0, Every: rng.IntN(4) - 1})
+	case func(carry []*ad.Node) *ad.Node:
+		return reflect.ValueOf([]func(carry []*ad.Node) *ad.Node{nil, func(carry []*ad.Node) *ad.Node { return nil },
+			func([]*ad.Node) *ad.Node { return node() }}[rng.IntN(3)])
+	case func(carry []*ad.Node) []*ad.Node:
+		return reflect.ValueOf([]func(carry []*ad.Node) []*ad.Node{nil, func(carry []*ad.Node) []*ad.Node { return carry },
+			func([]*ad.Node) []*ad.Node { return []*ad.Node{nil, node()} }}[rng.IntN(3)])
+	case func() []*ad.Node:
+		return reflect.ValueOf([]func() []*ad.Node{nil, func() []*ad.Node { return nil }, func() []*ad.Node { return []*ad.Node{node()} },
+			func() []*ad.Node { return []*ad.Node{nil} }}[rng.IntN(4)])
 	case func(carry, x []*ad.Node) (next, y []*ad.Node):
 		return reflect.ValueOf([]func(carry, x []*ad.Node) (next, y []*ad.Node){nil,
 			func(carry, x []*ad.Node) (next, y []*ad.Node) { return carry, x },

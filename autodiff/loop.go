@@ -25,8 +25,14 @@ type loop struct {
 	carry, xs, captured []*Node // places
 	next, ys            []*Node
 
+	// Of the carries, unless nil: how many steps are run, where that is not known before; what ends the loop before
+	// a step once it is 0; and how many steps have been run. Results of steps that are not run are 0.
+	count, until, done *Node
+
 	mu       sync.Mutex
 	batcher  *batcher            // what made this form for batches; nil for other loops
+	runs     *Node               // of a masked loop: whether a step is run
+	numbers  *Node               // of a masked loop: the numbers of its steps, if it takes them
 	adjoints map[string]*adjoint // gradients, by which results they come from
 	lifted   map[string]*loop    // forms for batches
 	needed   map[string]*reducedLoop
@@ -57,9 +63,11 @@ func memo[T any](l *loop, m *map[string]T, key string, make func() T) T {
 }
 
 // traced calls a step once and makes a loop of it, without a number of steps. captured are the Nodes
-// from outside that it uses. After a mistake the loop has the results that step returned.
-func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node) (l *loop, captured []*Node, bad *Node) {
+// from outside that it uses, and, unless lazy, those that are the same in every step. After a mistake the loop has
+// the results that step returned.
+func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, lazy bool) (l *loop, captured []*Node, bad *Node) {
 	l = &loop{}
+	begin := lastID.Add(1)
 	for _, c := range init {
 		l.carry = append(l.carry, Input("carry", c.shape...))
 	}
@@ -80,6 +88,7 @@ func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node) (l 
 		if n.isInput() {
 			inputs = append(inputs, n)
 		}
+		moving[n] = moving[n] || lazy && n.op != nil && n.id > begin
 	}
 	given := reaches(order, inputs)
 	seen := map[*Node]bool{}
@@ -131,6 +140,11 @@ func (l *loop) root() *loop {
 		l = l.base
 	}
 	return l
+}
+
+// like returns a loop of other steps that runs as l does.
+func (l *loop) like() *loop {
+	return &loop{steps: l.steps, reverse: l.reverse, again: l.again, count: l.count, until: l.until, done: l.done}
 }
 
 // places returns the inputs of a step.
@@ -194,7 +208,8 @@ func (l *loop) compiled() (*compiler.Scan, error) {
 		if err != nil {
 			l.codeErr = fmt.Errorf("the step of a scan: %w", err)
 		} else {
-			l.code = &compiler.Scan{Body: body, Steps: l.steps, Reverse: l.reverse, Carries: len(l.carry), Inputs: len(l.xs), Results: len(l.ys)}
+			l.code = &compiler.Scan{Body: body, Steps: l.steps, Reverse: l.reverse, Carries: len(l.carry), Inputs: len(l.xs), Results: len(l.ys),
+				Count: slices.Index(l.carry, l.count), Until: slices.Index(l.carry, l.until)}
 		}
 	}
 	return l.code, l.codeErr
@@ -204,6 +219,11 @@ func (l *loop) compiled() (*compiler.Scan, error) {
 func liftLoop(b *batcher, n *Node) *Node {
 	l := n.obj.(*loop)
 	in := slices.Clone(n.in)
+	if l.count != nil || l.until != nil {
+		if l = l.masked(); l.count != nil {
+			in = slices.Insert(in, len(l.carry)+len(l.xs)-1, l.numbers)
+		}
+	}
 	batched := make([]bool, len(in))
 	for i := range in {
 		if i < len(l.carry) || b.made[in[i]] != nil {
@@ -214,13 +234,57 @@ func liftLoop(b *batcher, n *Node) *Node {
 	if bad := firstErr(append(slices.Clone(lifted.next), lifted.ys...)...); bad != nil {
 		return bad
 	}
-	return Reshape(lifted.call(in), b.shape(n)...)
+	m := lifted.call(in)
+	if m.err == nil {
+		m.shape = b.shape(n) // of each number of n, the lanes
+	}
+	return m
+}
+
+// masked returns a loop of unknown length whose lanes may end one by one: a step changes nothing once it is not to be run. If
+// the number of steps is given, it has one more input, the number of each step.
+func (l *loop) masked() *loop {
+	return memo(l, &l.lifted, "masked", func() *loop {
+		out := l.like()
+		out.tidy, out.carry, out.xs, out.captured = l.tidy, l.carry, l.xs, l.captured
+		known := 0
+		if l.base != nil {
+			out.base = l.base.masked()
+			out.xs, out.runs, out.numbers, out.next, out.ys = out.base.xs, out.base.runs, out.base.numbers, out.base.next, out.base.ys
+			known = len(out.ys)
+		} else {
+			out.runs = l.until
+			if l.count != nil {
+				number := Input("step")
+				out.xs = append(slices.Clone(l.xs), number)
+				out.runs, out.numbers = Less(number, l.count), Const(upTo(l.steps))
+			}
+			for i, n := range l.next {
+				out.next = append(out.next, Where(out.runs, n, l.carry[i]))
+			}
+		}
+		out.ys = slices.Clone(out.ys)
+		for _, y := range l.ys[known:] {
+			out.ys = append(out.ys, Where(out.runs, y, Scalar(0)))
+		}
+		return out
+	})
+}
+
+// upTo returns the numbers from 0 to n-1.
+func upTo(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = float64(i)
+	}
+	return v
 }
 
 // lift returns the loop for a batch of n, in which some of the inputs of a scan have the batch axis.
 func (l *loop) lift(n int, batched []bool) *loop {
 	return memo(l, &l.lifted, fmt.Sprint(n, batched), func() *loop {
-		out := &loop{steps: l.steps, reverse: l.reverse, again: l.again, tidy: l.tidy, batcher: &batcher{n: n, made: map[*Node]*Node{}}}
+		out := l.like()
+		out.tidy, out.batcher = l.tidy, &batcher{n: n, made: map[*Node]*Node{}}
 		places, next, ys := l.places(), l.next, l.ys
 		if l.base != nil {
 			out.base = l.base.lift(n, batched)
@@ -240,6 +304,7 @@ func (l *loop) lift(n int, batched []bool) *loop {
 		in := out.batcher.inputs(places)
 		c, x := len(l.carry), len(l.carry)+len(l.xs)
 		out.carry, out.xs, out.captured, out.next, out.ys = in[:c], in[c:x], in[x:], outs[:c], outs[c:]
+		out.count, out.until, out.done = out.batcher.made[l.count], out.batcher.made[l.until], out.batcher.made[l.done]
 		return out
 	})
 }

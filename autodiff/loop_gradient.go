@@ -75,7 +75,7 @@ func isZero(n *Node) bool {
 
 // adjoint makes the gradient from results of which grads is not nil.
 func (l *loop) adjoint(grads []*Node) *adjoint {
-	a := &adjoint{back: &loop{steps: l.steps, reverse: !l.reverse}}
+	a := &adjoint{back: &loop{steps: l.steps, reverse: !l.reverse}, saved: l.like()}
 	back := a.back
 	var outs, seeds []*Node
 	for i, n := range slices.Concat(l.next, l.ys) {
@@ -96,7 +96,7 @@ func (l *loop) adjoint(grads []*Node) *adjoint {
 	for _, n := range forward {
 		cut.forward[n] = true
 	}
-	a.saved = &loop{base: l, steps: l.steps, reverse: l.reverse, carry: l.carry, xs: l.xs, captured: l.captured, next: l.next, ys: slices.Clone(l.ys)}
+	a.saved.base, a.saved.carry, a.saved.xs, a.saved.captured, a.saved.next, a.saved.ys = l, l.carry, l.xs, l.captured, l.next, slices.Clone(l.ys)
 	all = cut.apart(all)
 	if a.bad = firstErr(all...); a.bad != nil {
 		return a
@@ -116,6 +116,10 @@ func (l *loop) adjoint(grads []*Node) *adjoint {
 			continue
 		}
 		a.sums[k] = a.accumulate(k, g)
+	}
+	if l.count != nil || l.until != nil {
+		back.count = Input("steps")
+		back.carry, back.next = append(back.carry, back.count), append(back.next, back.count)
 	}
 	return a
 }
@@ -254,12 +258,17 @@ func (a *adjoint) apply(l *loop, grads, x []*Node) []*Node {
 	if kept.err != nil {
 		return repeat(kept, len(x))
 	}
-	_, stacks := a.saved.parts(kept)
+	done, stacks := a.saved.parts(kept)
 	var carry, xs, shared []*Node
 	for i, place := range a.back.carry {
-		if i < c && grads[i] != nil {
+		switch {
+		case i < c && grads[i] != nil:
 			carry = append(carry, grads[i])
-		} else {
+		case place == a.back.count && l.count != nil:
+			carry = append(carry, x[slices.Index(l.carry, l.count)])
+		case place == a.back.count && l.until != nil:
+			carry = append(carry, done[slices.Index(l.carry, l.done)])
+		default:
 			carry = append(carry, Full(0, place.shape...))
 		}
 	}

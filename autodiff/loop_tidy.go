@@ -84,8 +84,8 @@ func takers(order, outputs []*Node, n *Node) map[int][]*Node {
 			continue
 		}
 		part, ok := -1, false
-		if c.op == sliceOp && c.attr[1] == 1 && c.attr[2] > 0 {
-			part, ok = begins[[2]int{c.attr[0], c.attr[2]}]
+		if c.op == sliceOp && c.Size() > 0 && slices.Equal(c.attr[3:], wholeSlice(n.shape[1:])) && c.attr[1] == 1 {
+			part, ok = begins[[2]int{c.attr[0] * n.shape[1:].Size(), c.Size()}]
 		}
 		if !ok {
 			return nil
@@ -157,6 +157,9 @@ func (l *loop) reduced(lasts []bool, ys []*Node) *reducedLoop {
 	}
 	return memo(l, &l.needed, key.String(), func() *reducedLoop {
 		live := slices.Clone(lasts)
+		for i, c := range l.carry {
+			live[i] = live[i] || c == l.count || c == l.until || c == l.done
+		}
 		for {
 			outs := slices.Clone(ys)
 			for i, n := range l.next {
@@ -183,7 +186,8 @@ func (l *loop) reduced(lasts []bool, ys []*Node) *reducedLoop {
 
 // with returns the loop with some of its carries, other results, and the places that they use.
 func (l *loop) with(live []bool, ys []*Node, uses map[*Node]bool) *reducedLoop {
-	r := &reducedLoop{loop: &loop{steps: l.steps, reverse: l.reverse, again: l.again, tidy: true, ys: ys}}
+	r := &reducedLoop{loop: l.like()}
+	r.loop.tidy, r.loop.ys = true, ys
 	for i, c := range l.carry {
 		if live[i] {
 			r.loop.carry, r.loop.next = append(r.loop.carry, c), append(r.loop.next, l.next[i])

@@ -39,7 +39,7 @@ func Scan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps
 	if s.Every > 1 && s.Every < steps {
 		return scanInParts(step, init, xs, steps, s)
 	}
-	l, captured, bad := traced(step, init, xs)
+	l, captured, bad := traced(step, init, xs, false)
 	if bad != nil {
 		return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(l.ys)))
 	}
@@ -66,7 +66,7 @@ func scanInParts(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node
 	for i, x := range rows {
 		rows[i] = Reshape(x, append([]int{whole / s.Every, s.Every}, x.shape[1:]...)...)
 	}
-	l, captured, bad := traced(func(carry, x []*Node) (next, y []*Node) { return Scan(step, carry, x, s.Every, inner) }, init, rows)
+	l, captured, bad := traced(func(carry, x []*Node) (next, y []*Node) { return Scan(step, carry, x, s.Every, inner) }, init, rows, false)
 	if bad != nil {
 		return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(l.ys)))
 	}

@@ -10,12 +10,16 @@ type Scan struct {
 	Carries int
 	Inputs  int
 	Results int
+	// Count is the carry with the number of steps to run, and Until the one that ends the run before a step once it is 0; -1 for
+	// none. Of carries of several lanes the largest number counts, and the run ends when all are 0. Results of steps
+	// that are not run are 0.
+	Count, Until int
 }
 
-// Place returns the element of the inputs that step t reads.
-func (s *Scan) Place(t int) int {
+// Place returns the element of the inputs that step t of so many reads.
+func (s *Scan) Place(t, steps int) int {
 	if s.Reverse {
-		return s.Steps - 1 - t
+		return steps - 1 - t
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
@@ -68,8 +69,23 @@ func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 		at += len(x)
 	}
 	results := out[at:]
-	for t := range s.Steps {
-		place := s.Place(t)
+	steps := s.Steps
+	if s.Count >= 0 {
+		steps = 0
+		for _, n := range s.carry[s.Count] {
+			if n > T(steps) { // NaN is no number of steps
+				steps = int(min(n, T(s.Steps)))
+			}
+		}
+	}
+	if s.Count >= 0 || s.Until >= 0 {
+		clear(results)
+	}
+	for t := range steps {
+		if s.Until >= 0 && !slices.ContainsFunc(s.carry[s.Until], func(v T) bool { return v != 0 }) {
+			break
+		}
+		place := s.Place(t, steps)
 		for k, x := range s.xs {
 			if x != nil {
 				copy(x, in[s.Carries+k][place*len(x):])
