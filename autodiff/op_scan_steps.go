@@ -5,6 +5,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // ScanSettings say how Scan repeats its step. The zero value is the default.
@@ -113,7 +114,8 @@ var scanOp *Op
 
 func init() {
 	scanOp = register(&Op{Name: "scan", Arity: -1, kind: compiler.Step, Smooth: true, pure: true, lift: liftLoop, vjp: loopVJP,
-		run: func(c *cpu.Call) error { return c.Each(cpu.Scan[float64], cpu.Scan[float32]) },
+		run:    func(c *cpu.Call) error { return c.Each(cpu.Scan[float64], cpu.Scan[float32]) },
+		device: cuda.Scan,
 		Sample: func(in Source) []*Node {
 			w, x, h := in(-1, 1, 3, 3), in(-1, 1, 4, 2, 3), in(-1, 1, 2, 3)
 			last, ys := Scan(func(c, x []*Node) (next, y []*Node) {
