@@ -3,9 +3,8 @@
 //
 //	w, notes, err := safetensors.Load("network.safetensors")
 //	if err != nil { ... }
-//	err = net.SetWeights(w)
-//
-//	err = safetensors.Save("network.safetensors", net.Weights(), map[string]string{"format": "pt"})
+//	fmt.Println(w["conv1.weight"].Shape(), notes["format"])
+//	err = safetensors.Save("copy.safetensors", w, notes)
 //
 // Arrays hold F64, F32, F16, I64, I32 and BOOL as they are; BF16 becomes float32, U8, I8, U16 and I16 become int32, and
 // U32 int64. Reading takes memory in proportion to the size of the file.
