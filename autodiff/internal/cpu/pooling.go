@@ -57,6 +57,10 @@ func PoolIndices[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *pools[T] {
 		s := &pools[T]{v: poolingOf(c.Attr, c.InShape[0], c.Shape)}
 		v := &s.v
+		if v.in == 1 && v.inside() {
+			s.f = func(_, from, to int) { s.largest(from, to) }
+			return s
+		}
 		s.f = func(_, from, to int) {
 			v.each(from, to, func(pool, plane, y, x, a0, a1, b0, b1 int) {
 				for lane := range v.in {
@@ -78,6 +82,36 @@ func PoolIndices[T Real](c *Call, out []T, in [][]T) error {
 		return s
 	})
 	return s.run(c, out, in)
+}
+
+// inside reports whether all windows are inside of the images and without gaps.
+func (v *pooling) inside() bool {
+	return v.pad == [2]int{} && v.by == [2]int{1, 1} && (v.p-1)*v.stride[0]+v.size[0] <= v.h && (v.q-1)*v.stride[1]+v.size[1] <= v.w
+}
+
+// largest finds the largest elements of windows that are inside of planes from..to-1.
+func (s *pools[T]) largest(from, to int) {
+	v := &s.v
+	for k := from; k < to; k++ {
+		plane := s.in[k*v.h*v.w : (k+1)*v.h*v.w]
+		for p := range v.p {
+			at := s.at[(k*v.p+p)*v.q : (k*v.p+p+1)*v.q]
+			first := p * v.stride[0] * v.w
+			for q := range at {
+				e := first + q*v.stride[1]
+				best, where := plane[e], e
+				for a := range v.size[0] {
+					row := e + a*v.w
+					for b, u := range plane[row : row+v.size[1]] {
+						if u > best || u != u && best == best {
+							best, where = u, row+b
+						}
+					}
+				}
+				at[q] = int64(where)
+			}
+		}
+	}
 }
 
 // PoolSum adds up each window.
