@@ -145,8 +145,8 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew,
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
 	}
-	for i, n := range r.Pixels {
-		res.Multitau.Pixels = append(res.Multitau.Pixels, max(int(math.Round(float64(n)/r.Area[i])), 1))
+	for i := range r.Pixels {
+		res.Multitau.Pixels = append(res.Multitau.Pixels, max(int(math.Round(r.Samples[i])), 1))
 		done.Area = max(done.Area, r.Area[i])
 	}
 	for i, skew := range r.Skew {

@@ -23,8 +23,11 @@ type Result struct {
 	Skew [][]float64
 	// Area is by how much the variances in Cov are larger than if pixels were independent, about the number of pixels of a speckle; 1
 	// where neighbours do not move together beyond chance.
-	Area  []float64
-	Parts []Part
+	Area []float64
+	// Samples is the number of independent pixels of equal weight that would estimate Cov as well as the pixels of the bin do. Where
+	// static bins differ much in size, those of few pixels decide, and it is smaller than Pixels / Area.
+	Samples []float64
+	Parts   []Part
 
 	Trace []float64 // mean of the pixels in static bins of each frame
 	// SAXS is the mean of each static bin over all frames, from bin 1 on; NaN for a bin without pixels.

@@ -190,7 +190,7 @@ func (a *pass[T]) covariances(r *Result) error {
 		return err
 	}
 	if r.Cov == nil {
-		r.Cov, r.Skew, r.Area = make([][]float64, len(r.Bins)), make([][]float64, len(r.Bins)), make([]float64, len(r.Bins))
+		r.Cov, r.Skew, r.Area, r.Samples = make([][]float64, len(r.Bins)), make([][]float64, len(r.Bins)), make([]float64, len(r.Bins)), make([]float64, len(r.Bins))
 	}
 	of := make([]func(int) (float64, float64, float64), len(r.Delay))
 	for k, d := range r.Delay {
@@ -204,8 +204,11 @@ func (a *pass[T]) covariances(r *Result) error {
 		for j, p := range members[i].pixels {
 			places[j] = a.part.pixels[p]
 		}
-		c := column + i
-		r.Cov[c], r.Skew[c], r.Area[c], errs[i] = covariance(members[i], len(of), func(p, k int) (float64, float64, float64) { return of[k](p) }, prog, newNeighbours(places, a.maps.Width, len(of)))
+		var v *scatter
+		if v, errs[i] = covariance(members[i], len(of), func(p, k int) (float64, float64, float64) { return of[k](p) }, prog, newNeighbours(places, a.maps.Width, len(of))); v != nil {
+			c := column + i
+			r.Cov[c], r.Skew[c], r.Area[c], r.Samples[c] = v.cov, v.skew, v.area, v.samples/v.area
+		}
 	})
 	return first(errs)
 }
