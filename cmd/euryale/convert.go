@@ -248,7 +248,7 @@ func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc 
 func sizesOf(t *tensor.DataTree) string {
 	var parts []string
 	for _, d := range t.Groups() {
-		parts = append(parts, fmt.Sprintf("%s with %d variables", d.Name, len(d.Vars())))
+		parts = append(parts, d.Name+" with "+counted(len(d.Vars()), "variable"))
 	}
 	return strings.Join(parts, ", ")
 }

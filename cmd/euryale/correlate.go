@@ -65,7 +65,7 @@ until nothing came for --idle.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
-  euryale correlate --watch raw --qmap qmap.hdf --type both --out results
+  euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
 		RunE: func(c *cobra.Command, args []string) error { return a.runCorrelate(c.Context(), args, f) },
 	}
@@ -181,6 +181,14 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	if len(files) == 0 && f.Watch == "" {
 		return usage("correlate: name files of frames, or --watch with a folder")
 	}
+	taken := map[string]string{}
+	for _, name := range files {
+		result := a.resultName(name, f)
+		if other, ok := taken[result]; ok && !sameFile(other, name) {
+			return usage("the results of %s and of %s would both be %s: correlate them in two commands, with --out, --prefix or --suffix to tell them apart", other, name, result)
+		}
+		taken[result] = name
+	}
 	if a.out != "" {
 		if err := os.MkdirAll(a.out, 0o777); err != nil {
 			return as(exitCannotWrite, err)
@@ -250,7 +258,7 @@ func (a *app) correlateFile(ctx context.Context, name string, several bool, j xp
 			a.say("%s: failed: %v", name, err)
 		}
 	case d.Status == "exists":
-		a.say("%s: %s exists, left as it is", name, d.Result)
+		a.say("%s: %s exists and is left as it is; --overwrite replaces it", name, d.Result)
 	default:
 		a.say("%s: %d frames in %.3g s: %s", name, d.Frames, d.Seconds, d.Result)
 		for _, n := range d.Notes {
@@ -270,7 +278,7 @@ func (a *app) say(format string, args ...any) {
 func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f correlateFlags) error {
 	if _, err := os.Stat(d.Result); err == nil && !a.overwrite {
 		d.Status = "exists"
-		return nil
+		return otherFrames(d)
 	}
 	movie, meta, err := f.open(d.File)
 	if err != nil {
@@ -287,6 +295,19 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f
 	d.Status, d.Frames, d.Replaced, d.Notes = "written", done.Frames, len(done.Replaced), told(done)
 	if f.Report {
 		return a.correlationPage(d)
+	}
+	return nil
+}
+
+// otherFrames returns an error if a result that exists is that of other frames.
+func otherFrames(d *correlatedDoc) error {
+	r, err := nexus.Open(d.Result)
+	if err != nil {
+		return nil // it is left as it is
+	}
+	defer r.Close()
+	if of := r.Attrs["frames"]; of != "" && filepath.Base(of) != filepath.Base(d.File) {
+		return as(exitCannotWrite, fmt.Errorf("%s exists and is the result of %s: give this one another name with --out, --prefix or --suffix, or replace it with --overwrite", d.Result, of))
 	}
 	return nil
 }

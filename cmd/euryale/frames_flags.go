@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -65,12 +66,21 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 	if err != nil {
 		return nil, nil, input(err)
 	}
+	if s.Type != "" && movie.Format != "raw" {
+		movie.Close()
+		return nil, nil, usage("--type %s is the type of the numbers of raw files, and %s is %s: leave it out%s", s.Type, name, movie.Format,
+			map[bool]string{true: "; --correlation " + s.Type + " chooses the correlation"}[slices.Contains([]string{"multitau", "twotime", "both"}, s.Type)])
+	}
 	meta := movie.Metadata()
 	if f.Metadata != "" {
 		if meta, err = frames.ReadMetadata(f.Metadata); err != nil {
 			movie.Close()
 			return nil, nil, input(err)
 		}
+	}
+	if f.FrameTime.set && f.FrameTime.value <= 0 {
+		movie.Close()
+		return nil, nil, usage("--frame-time %v: want a time above 0", &f.FrameTime)
 	}
 	if meta.FrameTime = f.FrameTime.or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
 		movie.Close()
@@ -87,7 +97,10 @@ func told(d *xpcs.Done) []string {
 	}
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
-		line := fmt.Sprintf("%d frames were no good and were replaced, the first is frame %d: %s", n, r.Frame, r.Why)
+		line := fmt.Sprintf("%d frames were no good and were replaced, the first of them frame %d: %s", n, r.Frame, r.Why)
+		if n == 1 {
+			line = fmt.Sprintf("frame %d was no good and was replaced: %s", r.Frame, r.Why)
+		}
 		if f := float64(n) / float64(max(d.Frames, 1)); f > 0.005 {
 			line += fmt.Sprintf("; that makes g2 - 1 too small by about %.2g %%", 200*f)
 		}

@@ -142,18 +142,11 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 	res := done.Result
 	done.Frames, done.Empty = r.Frames, r.Empty
 	res.Multitau = &nexus.Multitau{
-		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew,
+		G2: matrix(r.G2), Err: matrix(r.Err),
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
 	}
-	for i := range r.Pixels {
-		res.Multitau.Pixels = append(res.Multitau.Pixels, max(int(math.Round(r.Samples[i])), 1))
-		done.Area = max(done.Area, r.Area[i])
-	}
-	for i, skew := range r.Skew {
-		if skew == nil { // not known; no correction
-			res.Multitau.Skew[i] = make([]float64, len(r.Delay))
-		}
-	}
+	correlated(res.Multitau, r)
+	done.Area = slices.Max(r.Area)
 	for _, d := range r.Delay {
 		res.Multitau.Delay = append(res.Multitau.Delay, float64(d.Frames))
 	}
@@ -211,6 +204,17 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 	}
 	done.Result.Twotime = t
 	return nil
+}
+
+// correlated takes over the covariance of the points of g2 and what belongs to it.
+func correlated(m *nexus.Multitau, r *correlate.Result) {
+	m.Cov, m.Skew, m.Pixels = r.Cov, r.Skew, nil
+	for i, skew := range r.Skew {
+		m.Pixels = append(m.Pixels, max(int(math.Round(r.Samples[i])), 1))
+		if skew == nil { // not known; no correction
+			m.Skew[i] = make([]float64, len(r.G2))
+		}
+	}
 }
 
 func matrix(rows [][]float64) *nexus.Matrix {
