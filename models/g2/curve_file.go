@@ -67,7 +67,7 @@ func resultCurves(path string) ([]Curve, error) {
 	}
 	defer r.Close()
 	if r.Multitau == nil {
-		return nil, fmt.Errorf("%s holds %v: want a multi-tau analysis, /xpcs/multitau/normalized_g2", path, r.Analyses())
+		return nil, fmt.Errorf("%s has only a two-time correlation: take curves from it by reduce ages, or correlate its frames by the multi-tau method too (--correlation both)", path)
 	}
 	delays := r.Delays()
 	var out []Curve

@@ -140,7 +140,7 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		return err
 	}
 	res := done.Result
-	done.Frames, done.Empty = r.Frames, r.Empty
+	done.Frames = r.Frames
 	res.Multitau = &nexus.Multitau{
 		G2: matrix(r.G2), Err: matrix(r.Err),
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
@@ -155,17 +155,24 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		res.Multitau.PartialErr = append(res.Multitau.PartialErr, matrix(p.Err))
 		res.Multitau.PartialFrames = append(res.Multitau.PartialFrames, float64(p.Frames))
 	}
+	j.intensities(r, done)
+	return nil
+}
+
+// intensities takes over the intensities of a correlation.
+func (j Job) intensities(r *correlate.Result, done *Done) {
+	res, m := done.Result, j.Map.Maps
+	done.Empty = r.Empty
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {
 		res.Segments = matrix(each(r.SAXSParts, filled))
 	}
-	res.Image = &nexus.Matrix{Rows: maps.Height, Cols: maps.Width, Data: r.Image}
+	res.Image = &nexus.Matrix{Rows: m.Height, Cols: m.Width, Data: r.Image}
 	res.Trace = &nexus.Trace{Mean: r.Trace}
 	for i := range r.Trace {
-		res.Trace.Frame = append(res.Trace.Frame, float64(s.First+i*s.Span()))
+		res.Trace.Frame = append(res.Trace.Frame, float64(j.Settings.First+i*j.Settings.Span()))
 	}
-	return nil
 }
 
 func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.Maps, w *nexus.Writer, done *Done) error {
@@ -173,6 +180,9 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 	t := &nexus.Twotime{Stride: max(s.Stride, 1), Average: max(s.Average, 1), Smooth: "sqmap"}
 	if s.Smooth == "dynamic" {
 		t.Smooth = "dqmap"
+	}
+	if !j.Multitau { // which has them already
+		s.Intensities = func(r *correlate.Result) { j.intensities(r, done) }
 	}
 	var full [][]float64
 	var blocks [][][]float64

@@ -69,7 +69,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return nil, err
 	}
 	if s.Parts < 0 || s.Parts > m.Frames/2 {
-		return nil, fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", s.Parts, m.Frames, m.Frames/2)
+		return nil, tooManyParts(s.Parts, m.Frames)
 	}
 	if s.Precision == 64 {
 		return multitau[float64](ctx, m, &maps, s)
@@ -78,6 +78,10 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
 	}
 	return multitau[float32](ctx, m, &maps, s)
+}
+
+func tooManyParts(parts, frames int) error {
+	return fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
 }
 
 func multitau[T real](ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {

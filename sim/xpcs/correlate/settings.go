@@ -22,6 +22,10 @@ type Settings struct {
 	// earlier and later frames, (Height, Width). They are valid during the call.
 	PerPixel func(delay int, products, earlier, later []float64) error
 
+	// Intensities, unless nil, is called by Twotime with the intensities of the frames that it has read: Frames, Trace, SAXS, Image and Empty of
+	// a Result and, where Parts asks for them, the Frames of Parts and SAXSParts.
+	Intensities func(*Result)
+
 	Bins   []int  // dynamic bins of Twotime, from 1. Default: all
 	Smooth string // bins whose mean intensity divides pixels in Twotime: "static" (default) or "dynamic"
 

@@ -49,16 +49,29 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, each)
+	if s.Intensities != nil {
+		if s.Parts < 0 || s.Parts > m.Frames/2 {
+			return tooManyParts(s.Parts, m.Frames)
+		}
+		t.light = newIntensities(m, &maps, s)
+	}
+	if err := t.run(ctx, each); err != nil {
+		return err
+	}
+	if s.Intensities != nil {
+		s.Intensities(t.light.done())
+	}
+	return nil
 }
 
 // twotime keeps the frames of some pixels, those of one bin beside each other.
 type twotime struct {
 	s      Settings
 	movie  Movie
-	bins   []bin       // pixels hold places in a frame
-	number []int       // of each bin
-	prog   *ad.Program // of products on a device; nil: package kernels multiplies
+	bins   []bin        // pixels hold places in a frame
+	number []int        // of each bin
+	prog   *ad.Program  // of products on a device; nil: package kernels multiplies
+	light  *intensities // of the frames; nil: not wanted
 }
 
 // span is a range of the pixels of a bin that are held at a time.
@@ -161,7 +174,7 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 	passes := t.passes(int(min(max(most, 0), math.MaxInt32*4)))
 	var c2, sums []float64
 	for i, pass := range passes {
-		held, means, err := t.read(ctx, pass, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
+		held, means, err := t.read(ctx, pass, i == 0, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
 		if err != nil {
 			return err
 		}
@@ -188,8 +201,8 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 }
 
 // read returns the counts of the pixels of a pass, (frame, pixel) for one span after the other, and for each of its bins the means of
-// all of its static bins, (frame, static bin).
-func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)) (held []float32, means map[int][]float64, err error) {
+// all of its static bins, (frame, static bin). The first reading also sums intensities.
+func (t *twotime) read(ctx context.Context, pass []span, first bool, progress func(done int)) (held []float32, means map[int][]float64, err error) {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
 	pixels := 0
 	means = map[int][]float64{}
@@ -212,11 +225,16 @@ func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)
 		if err := t.movie.frames(done, some, frames, &events); err != nil {
 			return nil, nil, err
 		}
+		if first && t.light != nil {
+			t.light.add(frames[:some*size])
+		}
 		parallel.Do(t.s.threads(), len(pass), func(_, i int) {
 			errs[i] = t.gather(pass[i], held[starts[i]*n:], means[pass[i].bin], frames, done, some)
 		})
-		if err := first(errs); err != nil {
-			return nil, nil, err
+		for _, err := range errs {
+			if err != nil {
+				return nil, nil, err
+			}
 		}
 		done += some
 		progress(done)
