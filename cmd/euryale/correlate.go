@@ -32,6 +32,7 @@ type correlateFlags struct {
 	Parts          int
 	SavePixels     bool
 	NoNormalize    bool
+	NoAgeErrors    bool
 	Skip           string
 	Low, High      float64
 	Prefix, Suffix string
@@ -87,6 +88,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 	s.IntVar(&f.Parts, "parts", 0, "number of g2 of first parts of the frames, which show whether it is stable")
 	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, for other q maps")
 	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
+	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not keep what errors of reduce ages need, which takes about 1 MB for each bin of a two-time correlation")
 	s.StringVar(&f.Skip, "skip", "", "frames that are no good, such as 10,200-210")
 	s.Float64Var(&f.Low, "low", 0, "smallest mean of a good frame in counts per pixel")
 	s.Float64Var(&f.High, "high", 0, "largest mean of a good frame in counts per pixel (default any)")
@@ -102,7 +104,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 
 // job returns what is the same for all files.
 func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
-	j := xpcs.Job{Multitau: f.Type != "twotime", Twotime: f.Type != "multitau", Pixels: f.SavePixels,
+	j := xpcs.Job{Multitau: f.Type != "twotime", Twotime: f.Type != "multitau", Pixels: f.SavePixels, NoAgeErrors: f.NoAgeErrors,
 		Settings: correlate.Settings{Selection: correlate.Selection{First: f.Begin, Last: f.End, Stride: f.Stride, Average: f.Average},
 			Normalize: !f.NoNormalize, Parts: f.Parts, Smooth: f.Smooth, Threads: threads, MaxBytes: int64(f.MaxMemory) << 20},
 		Gate: correlate.Gate{Low: f.Low, High: f.High}}

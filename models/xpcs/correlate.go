@@ -23,6 +23,7 @@ type Job struct {
 
 	Multitau, Twotime bool
 	Pixels            bool // whether to keep the correlation of every pixel, so that other q maps can be used later
+	NoAgeErrors       bool // whether what errors of g2 at ages need is left out of two-time correlations
 	Settings          correlate.Settings
 	Gate              correlate.Gate
 
@@ -181,6 +182,7 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 	if s.Smooth == "dynamic" {
 		t.Smooth = "dqmap"
 	}
+	s.Ages = !j.NoAgeErrors
 	if !j.Multitau { // which has them already
 		s.Intensities = func(r *correlate.Result) { j.intensities(r, done) }
 	}
@@ -193,7 +195,11 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 			blocks = append(blocks, m.Blocks(segments))
 		}
 		done.Frames = m.Frames
-		return w.AddMap(m.Half(), m.Frames)
+		if err := w.AddMap(m.Half(), m.Frames); err != nil || m.Ages == nil {
+			return err
+		}
+		a := m.Ages
+		return w.AddAges(&nexus.AgeScatter{Delays: a.Delays, Blocks: a.Blocks, Groups: a.Groups, Wider: a.Wider, Values: a.Values})
 	})
 	if err != nil {
 		return err

@@ -29,6 +29,9 @@ type Settings struct {
 	Bins   []int  // dynamic bins of Twotime, from 1. Default: all
 	Smooth string // bins whose mean intensity divides pixels in Twotime: "static" (default) or "dynamic"
 
+	// Ages asks Twotime for what errors of g2 at ages need, Map.Ages.
+	Ages bool
+
 	// Precision of sums over up to 64 frames, 32 or 64 bits. Default 32: counts are exact, and sums over more
 	// frames have 64 bits always.
 	Precision int

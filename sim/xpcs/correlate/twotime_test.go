@@ -14,7 +14,7 @@ func twotimes(t *testing.T, m Movie, maps Maps, s Settings) map[int]*Map {
 	t.Helper()
 	all := map[int]*Map{}
 	err := Twotime(context.Background(), m, maps, s, func(c *Map) error {
-		all[c.Bin] = &Map{c.Bin, c.Pixels, c.Frames, append([]float64(nil), c.C2...)}
+		all[c.Bin] = &Map{c.Bin, c.Pixels, c.Frames, append([]float64(nil), c.C2...), c.Ages}
 		return nil
 	})
 	if err != nil {
