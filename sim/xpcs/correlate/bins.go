@@ -122,26 +122,23 @@ func (p part) members() []bin {
 // chunk is the number of pixels whose products are summed by one run of a covariance program.
 const chunk = 2048
 
-// fewPixels is the number of pixels below which the scatter within a static bin is not estimated from that bin alone.
-const fewPixels = 30
+// common is how many pixels' weight the scatter of the whole dynamic bin has in that of a static bin.
+const common = 50
 
 // weights returns what the outer product of phi of a pixel (see covariance) counts in the covariance of g2, for each static bin, and the number
 // of pixels of equal weight that estimate it as well. The covariance is
 //
-//	1/S^2 sum over the S static bins of V_s / n_s,   V_s = sum over its n_s pixels of phi phi^T / (n_s - 1)
+//	1/S^2 sum over the S static bins of V_s / n_s,   V_s = (sum over its n_s pixels of phi phi^T + common V) / (n_s - 1 + common)
 //
-// in which static bins of few pixels take for V_s that of all pixels of the dynamic bin: alone, a static bin of one pixel would not
-// seem to scatter, while it counts in g2 as much as the others.
+// with V the scatter of all pixels about the means of their static bins. Alone, a static bin of one pixel would not
+// seem to scatter, while it counts in g2 as much as the others, and one of few pixels would decide alone how it does.
 func (b bin) weights() (w []float64, samples float64) {
 	pooled, free := 0.0, 0.0
 	w = make([]float64, len(b.count))
 	for s, c := range b.count {
 		free += float64(c - 1)
-		if c < fewPixels {
-			pooled += 1 / float64(c)
-		} else {
-			w[s] = 1 / float64(c*(c-1))
-		}
+		w[s] = 1 / (float64(c) * float64(c-1+common))
+		pooled += common * w[s]
 	}
 	sum, squares, all := 0.0, 0.0, float64(len(b.count))
 	for s, c := range b.count {

@@ -50,7 +50,7 @@ func TestErrorsOfUnevenStaticBins(t *testing.T) {
 
 // The weights of static bins of equal size are those of the plain estimate with n - S degrees of freedom.
 func TestWeightsOfEvenStaticBins(t *testing.T) {
-	for _, c := range []int{2, 10, fewPixels, 400} {
+	for _, c := range []int{2, 10, common, 400} {
 		w, samples := bin{count: []int{c, c, c}}.weights()
 		if want := 1 / (9 * float64(c*(c-1))); math.Abs(w[1]/want-1) > 1e-12 || math.Abs(samples-float64(3*c)) > 1e-9 {
 			t.Errorf("%d pixels: weight %g, want %g; %g samples", c, w[1], want, samples)
