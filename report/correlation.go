@@ -37,7 +37,8 @@ func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	}
 	var all []viz.Curve
 	for _, b := range bins {
-		y, sd := r.Multitau.Bin(b)
+		y, _ := r.Multitau.Bin(b)
+		sd := r.Multitau.Errors(b)
 		all = append(all, viz.Curve{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
 	}
 	switch {

@@ -112,7 +112,9 @@ func resultTable(r *nexus.Result, covariance bool) *csv.Table {
 					continue
 				}
 				t.Cov = append(t.Cov, short(cov[i*n:(i+1)*n]))
-				sd[i] = short([]float64{math.Sqrt(cov[i*n+i])})[0]
+			}
+			if known {
+				sd = short(m.Errors(bin))
 			}
 			if m.Pixels != nil {
 				t.Samples = append(t.Samples, slices.Repeat([]float64{float64(m.Pixels[bin-1])}, n)...)

@@ -37,8 +37,10 @@ row for each bin of each file. Lists for many machines: euryale batch.
   euryale fit g2 A003_results.hdf --model stretched --bins 3,5-7 --json
   euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
 `,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("fit g2: name a result file or a CSV table, or several")
+			}
 			if len(args) > 1 {
 				return a.runFitG2Files(c.Context(), args, f, bins)
 			}
