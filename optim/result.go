@@ -187,16 +187,16 @@ func (w *iterate) result(status Status) *Result {
 // active fills the mask of parameters on bounds and warns of them.
 func (w *iterate) active(r *Result) {
 	for i, x := range w.x {
-		near := 1e-8 * max(1, math.Abs(x))
+		near, bound := 1e-8*max(1, math.Abs(x)), w.p.Lower[i]
 		switch {
 		case x-w.p.Lower[i] <= near && w.grad[i] >= 0:
 			r.Active[i] = -1
 		case w.p.Upper[i]-x <= near && w.grad[i] <= 0:
-			r.Active[i] = 1
+			r.Active[i], bound = 1, w.p.Upper[i]
 		default:
 			continue
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: the data pull beyond it; widen the bound or fix the parameter", w.p.name(i), x))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: the data pull beyond it; widen the bound or fix the parameter", w.p.name(i), bound))
 	}
 }
 

@@ -39,7 +39,8 @@ func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	}
 	var all []viz.Curve
 	for _, b := range bins {
-		y, sd := r.Multitau.Bin(b)
+		y, _ := r.Multitau.Bin(b)
+		sd := r.Multitau.Errors(b)
 		all = append(all, viz.Curve{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
 	}
 	switch {
@@ -148,6 +149,8 @@ func detector(q *nexus.QMap, height, width int, at func(row, col int) float64) v
 	if q.PixelSize > 0 && q.Distance > 0 && q.Energy > 0 {
 		scale = q.PixelSize / q.Distance * q.K0()
 		im.XLabel, im.YLabel = "qx (1/Å)", "qy (1/Å)"
+	} else {
+		im.RowsDown = true
 	}
 	for col := 0; col < width; col += step {
 		x := float64(col)
@@ -157,9 +160,9 @@ func detector(q *nexus.QMap, height, width int, at func(row, col int) float64) v
 		im.X = append(im.X, x)
 	}
 	for row := (height - 1) / step * step; row >= 0; row -= step {
-		y := float64(row)
+		y := -float64(row)
 		if scale != 1 {
-			y = (q.BeamY - y) * scale
+			y = (q.BeamY - float64(row)) * scale
 		}
 		im.Y = append(im.Y, y)
 		line := make([]float64, len(im.X))
@@ -188,7 +191,11 @@ func Partition(q *nexus.QMap) (*viz.Figure, error) {
 		im.Low, im.High = 1, float64(max(slices.Max(of), 2))
 		return im
 	}
-	return viz.Images("Bins of the q map", [][]viz.Image{{bins(m.Dynamic, "dynamic bins"), bins(m.Static, "static bins")}})
+	f, err := viz.Images("Bins of the q map", [][]viz.Image{{bins(m.Dynamic, "dynamic bins"), bins(m.Static, "static bins")}})
+	if err == nil && f.Note != "" {
+		f.Note = "Grey: " + maskedNote(m.Mask)
+	}
+	return f, err
 }
 
 // Mask draws which pixels a mask keeps.
@@ -204,7 +211,22 @@ func Mask(q *nexus.QMap) (*viz.Figure, error) {
 		return 0
 	})
 	im.Title, im.ZLabel, im.Low, im.High = "Mask", "kept", 0, 1
-	return viz.Heat(im)
+	f, err := viz.Heat(im)
+	if err == nil {
+		f.Note = maskedNote(m.Mask)
+	}
+	return f, err
+}
+
+// maskedNote says how many pixels a mask leaves out.
+func maskedNote(keep []bool) string {
+	n := 0
+	for _, k := range keep {
+		if !k {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d pixels are masked (%.3g %%).", n, len(keep), 100*float64(n)/float64(len(keep)))
 }
 
 // Intensity draws the mean intensity of the frames against time, and its spectrum.

@@ -17,6 +17,7 @@ type axis struct {
 	bare   bool    // whether labels are left out, as on the inner panels of shared axes
 	over   bool    // whether labels may extend into the space below, which is empty
 	whole  bool    // whether ticks are at whole numbers only
+	down   bool    // whether values are negative and labels leave out their sign, so that numbers grow downwards
 	none   bool    // whether the axis is not drawn at all
 	fixed  []tick  // ticks to use instead of computed ones
 
@@ -81,6 +82,11 @@ func (a *axis) settle(length vg.Length, horizontal bool) {
 		a.ticks = logTicks(a.lo, a.hi, length, horizontal)
 	default:
 		a.linear(length, horizontal)
+	}
+	if a.down {
+		for i := range a.ticks {
+			a.ticks[i].label = strings.TrimLeft(a.ticks[i].label, "-−")
+		}
 	}
 }
 

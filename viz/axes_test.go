@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -44,6 +45,18 @@ func TestTicks(t *testing.T) {
 		a.settle(vg.Length(c.length), true)
 		if got := shown(&a); got != c.want || a.title() != c.title {
 			t.Errorf("%g to %g on %g pt: %s, %s; want %s, %s", c.lo, c.hi, c.length, got, a.title(), c.want, c.title)
+		}
+	}
+}
+
+// Rows of a detector are counted from the top.
+func TestRowsDown(t *testing.T) {
+	a := axis{down: true}
+	a.limits(-63.5, 0.5)
+	a.settle(200, false)
+	for _, k := range a.ticks {
+		if k.label != "" && k.label != fmt.Sprint(math.Abs(k.at)) {
+			t.Errorf("the label at %g is %q", k.at, k.label)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Image struct {
 	// X and Y are the centres of the pixels, in order; they may be unevenly spaced. Nil counts them
 	// from 0.
 	X, Y       []float64
+	RowsDown   bool // whether Y is the negative of a number that grows downwards, as rows of detectors do; labels leave out the sign
 	LogX, LogY bool // whether the axes are logarithmic
 	Log        bool // whether colours are logarithmic; values that are not positive are grey
 	Equal      bool // whether one unit of x is as long as one of y
@@ -56,7 +57,7 @@ func (m *Image) panel() (*panel, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	p := &panel{x: axis{label: m.XLabel, log: m.LogX}, y: axis{label: m.YLabel, log: m.LogY}, equal: m.Equal, bar: bar}
+	p := &panel{x: axis{label: m.XLabel, log: m.LogX}, y: axis{label: m.YLabel, log: m.LogY, down: m.RowsDown}, equal: m.Equal, bar: bar}
 	ex, ey := borders(m.X, m.LogX), borders(m.Y, m.LogY)
 	p.x.limits(ex[0], ex[len(ex)-1])
 	p.y.limits(ey[0], ey[len(ey)-1])

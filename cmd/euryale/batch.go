@@ -77,7 +77,7 @@ func (a *app) runBatch(name string) error {
 		return a.document(batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items})
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %d items of %s\n", m.Path(), m.Items, m.Command)
-	a.note("euryale batch run %s does them here, euryale batch sbatch %s prints a job for Slurm", dir, dir)
+	a.note("euryale batch run %s does them here, euryale batch sbatch %s prints a job for Slurm", typed(dir), typed(dir))
 	return as(exitCannotWrite, err)
 }
 
@@ -130,7 +130,7 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 	}
 	if !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: %s", path, name, list.Changed(path, m)),
-			hint: fmt.Sprintf("euryale batch run %s goes on with the old list; euryale batch %s --overwrite makes a new one and removes the old one's results, --out FOLDER keeps both", dir, name)}
+			hint: fmt.Sprintf("euryale batch run %s goes on with the old list; euryale batch %s --overwrite makes a new one and removes the old one's results, --out FOLDER keeps both", typed(dir), typed(name))}
 	}
 	if err := removeBatch(dir, path); err != nil {
 		return "", nil, as(exitCannotWrite, err)
@@ -241,7 +241,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	}
 	doc := batchRunDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Shard: part.String(), By: part.By,
 		Total: p.Items, Done: p.Done, Failed: p.Failed, Now: p.Now, Seconds: p.Elapsed.Seconds(), Rate: number(p.Rate()), Partial: err != nil}
-	again := fmt.Sprintf("euryale batch run %s", dir)
+	again := fmt.Sprintf("euryale batch run %s", typed(dir))
 	if part.By == "--shard" {
 		again += fmt.Sprintf(" --shard %d/%d", part.Index, part.Count)
 	}
@@ -265,7 +265,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	}
 	a.note("%d of %d items are done; this run did %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
 	if part.Count == 1 {
-		a.note("euryale batch merge %s brings the results together", dir)
+		a.note("euryale batch merge %s brings the results together", typed(dir))
 	}
 	return nil
 }

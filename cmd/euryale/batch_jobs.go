@@ -97,6 +97,14 @@ func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
 // quote makes a text one word of a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
+// typed returns a name as it is typed on a command line: quoted only if it has to be.
+func typed(name string) string {
+	if strings.ContainsAny(name, " \t'\"$&|;<>()*?[]`\\!#~") {
+		return quote(name)
+	}
+	return name
+}
+
 var slurmJob = template.Must(template.New("sbatch").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
 # {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shares.
 #SBATCH --job-name={{.Name}}

@@ -292,3 +292,12 @@ func TestClusterExamples(t *testing.T) {
 		}
 	}
 }
+
+// Commands that are told can be typed as they stand.
+func TestTypedNames(t *testing.T) {
+	for name, want := range map[string]string{"run7/a_master.h5": "run7/a_master.h5", "run 7.h5": "'run 7.h5'", "it's": `'it'\''s'`} {
+		if got := typed(name); got != want {
+			t.Errorf("%s is typed %s, want %s", name, got, want)
+		}
+	}
+}

@@ -140,7 +140,7 @@ func TestExitCodes(t *testing.T) {
 		{"fit g2 " + csv + " --model stretched --fixed beta=0.9 --bounds tau=0.01:10", 0, ""},
 		{"fit g2 " + csv + " --loss huber --start tau=1", 0, ""},
 		{"info", 0, ""},
-		{"fit g2", 64, "accepts 1 arg"},
+		{"fit g2", 64, "name a result file"},
 		{"fit", 64, "fit what?"},
 		{"fit g3 x", 64, "want one of g2"},
 		{"ft g2 x", 64, "fit"},

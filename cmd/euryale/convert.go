@@ -22,6 +22,7 @@ type conversion struct {
 	compress  int
 	overwrite bool
 	twotime   bool // of result files: also the two-time correlation
+	plain     bool // of result files as CSV: no covariance
 }
 
 // kindsOut lists the formats that convert writes, as named by --to.
@@ -74,8 +75,8 @@ a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
   none    folder of CmdStan CSV files, chain-1.csv and so on
 
 A result file of correlations becomes .csv, a table of tau, g2, g2_err and bin
-that euryale fit g2 reads, or with q, covariances and intensities .npz, .zarr,
-.nc or .json; --twotime adds C2 to these.
+and of the covariance of the points, which euryale fit g2 reads, or with q and
+intensities too .npz, .zarr, .nc or .json; --twotime adds C2 to these.
 
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5
@@ -90,6 +91,7 @@ that euryale fit g2 reads, or with q, covariances and intensities .npz, .zarr,
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json, csv or arrow, or npz of correlations (default by the ending of OUT)")
+	cmd.Flags().BoolVar(&c.plain, "no-covariance", false, "of result files as CSV: leave out the covariance, many columns")
 	cmd.Flags().BoolVar(&c.twotime, "twotime", false, "of result files: add the two-time correlation")
 	cmd.Flags().IntVar(&c.compress, "compress", 0, "of zarr and netcdf, 0 (none) to 9 (smallest)")
 	return cmd
@@ -117,6 +119,9 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	}
 	if len(in) == 1 && isResult(in[0]) {
 		return a.convertResult(in[0], out, to, c)
+	}
+	if c.plain {
+		return usage("--no-covariance is of one result file of correlations: leave it out")
 	}
 	if c.twotime {
 		return usage("--twotime is of one result file of correlations: leave it out")
@@ -248,7 +253,7 @@ func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc 
 func sizesOf(t *tensor.DataTree) string {
 	var parts []string
 	for _, d := range t.Groups() {
-		parts = append(parts, fmt.Sprintf("%s with %d variables", d.Name, len(d.Vars())))
+		parts = append(parts, d.Name+" with "+counted(len(d.Vars()), "variable"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/euryale-dev/euryale/data/nexus"
@@ -55,7 +56,8 @@ func resultTree(r *nexus.Result, twotime bool) (*tensor.DataTree, error) {
 	return t, nil
 }
 
-// multitauGroup holds g2 and its errors (delay, bin), and the covariance (bin, delay, delay).
+// multitauGroup holds g2 and its errors (delay, bin), and the covariance (bin, delay, delay) with what fits need besides: the correction
+// for skewness and the number of pixels that it was estimated from.
 func multitauGroup(r *nexus.Result) (*tensor.Dataset, error) {
 	m, nt, nb := r.Multitau, len(r.Multitau.Delay), r.Bins()
 	g := &group{Dataset: tensor.NewDataset("multitau")}
@@ -80,6 +82,16 @@ func multitauGroup(r *nexus.Result) (*tensor.Dataset, error) {
 			cov = append(cov, c...)
 		}
 		g.add("g2_cov", "", cov, tensor.Shape{nb, nt, nt}, "bin", "delay", "delay2")
+	}
+	if len(m.Skew) == nb {
+		g.add("g2_skew", "", slices.Concat(m.Skew...), tensor.Shape{nb, nt}, "bin", "delay")
+	}
+	if len(m.Pixels) == nb {
+		samples := make([]float64, nb)
+		for i, n := range m.Pixels {
+			samples[i] = float64(n)
+		}
+		g.add("samples", "", samples, tensor.Shape{nb}, "bin")
 	}
 	return g.Dataset, g.err
 }

@@ -32,6 +32,7 @@ type correlateFlags struct {
 	Parts          int
 	SavePixels     bool
 	NoNormalize    bool
+	NoAgeErrors    bool
 	Skip           string
 	Low, High      float64
 	Prefix, Suffix string
@@ -65,7 +66,7 @@ until nothing came for --idle.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
-  euryale correlate --watch raw --qmap qmap.hdf --type both --out results
+  euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
 		RunE: func(c *cobra.Command, args []string) error { return a.runCorrelate(c.Context(), args, f) },
 	}
@@ -87,6 +88,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 	s.IntVar(&f.Parts, "parts", 0, "number of g2 of first parts of the frames, which show whether it is stable")
 	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, for other q maps")
 	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
+	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not keep what errors of reduce ages need, which takes about 1 MB for each bin of a two-time correlation")
 	s.StringVar(&f.Skip, "skip", "", "frames that are no good, such as 10,200-210")
 	s.Float64Var(&f.Low, "low", 0, "smallest mean of a good frame in counts per pixel")
 	s.Float64Var(&f.High, "high", 0, "largest mean of a good frame in counts per pixel (default any)")
@@ -102,7 +104,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 
 // job returns what is the same for all files.
 func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
-	j := xpcs.Job{Multitau: f.Type != "twotime", Twotime: f.Type != "multitau", Pixels: f.SavePixels,
+	j := xpcs.Job{Multitau: f.Type != "twotime", Twotime: f.Type != "multitau", Pixels: f.SavePixels, NoAgeErrors: f.NoAgeErrors,
 		Settings: correlate.Settings{Selection: correlate.Selection{First: f.Begin, Last: f.End, Stride: f.Stride, Average: f.Average},
 			Normalize: !f.NoNormalize, Parts: f.Parts, Smooth: f.Smooth, Threads: threads, MaxBytes: int64(f.MaxMemory) << 20},
 		Gate: correlate.Gate{Low: f.Low, High: f.High}}
@@ -181,6 +183,14 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	if len(files) == 0 && f.Watch == "" {
 		return usage("correlate: name files of frames, or --watch with a folder")
 	}
+	taken := map[string]string{}
+	for _, name := range files {
+		result := a.resultName(name, f)
+		if other, ok := taken[result]; ok && !sameFile(other, name) {
+			return usage("the results of %s and of %s would both be %s: correlate them in two commands, with --out, --prefix or --suffix to tell them apart", other, name, result)
+		}
+		taken[result] = name
+	}
 	if a.out != "" {
 		if err := os.MkdirAll(a.out, 0o777); err != nil {
 			return as(exitCannotWrite, err)
@@ -250,7 +260,7 @@ func (a *app) correlateFile(ctx context.Context, name string, several bool, j xp
 			a.say("%s: failed: %v", name, err)
 		}
 	case d.Status == "exists":
-		a.say("%s: %s exists, left as it is", name, d.Result)
+		a.say("%s: %s exists and is left as it is; --overwrite replaces it", name, d.Result)
 	default:
 		a.say("%s: %d frames in %.3g s: %s", name, d.Frames, d.Seconds, d.Result)
 		for _, n := range d.Notes {
@@ -270,7 +280,7 @@ func (a *app) say(format string, args ...any) {
 func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f correlateFlags) error {
 	if _, err := os.Stat(d.Result); err == nil && !a.overwrite {
 		d.Status = "exists"
-		return nil
+		return otherFrames(d)
 	}
 	movie, meta, err := f.open(d.File)
 	if err != nil {
@@ -287,6 +297,19 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f
 	d.Status, d.Frames, d.Replaced, d.Notes = "written", done.Frames, len(done.Replaced), done.Notes()
 	if f.Report {
 		return a.correlationPage(d)
+	}
+	return nil
+}
+
+// otherFrames returns an error if a result that exists is that of other frames.
+func otherFrames(d *correlatedDoc) error {
+	r, err := nexus.Open(d.Result)
+	if err != nil {
+		return nil // it is left as it is
+	}
+	defer r.Close()
+	if of := r.Attrs["frames"]; of != "" && filepath.Base(of) != filepath.Base(d.File) {
+		return as(exitCannotWrite, fmt.Errorf("%s exists and is the result of %s: give this one another name with --out, --prefix or --suffix, or replace it with --overwrite", d.Result, of))
 	}
 	return nil
 }

@@ -196,6 +196,8 @@ func TestAverageAndRegroup(t *testing.T) {
 	}
 	os.WriteFile("bad_results.hdf", []byte("nothing"), 0o644)
 	for _, line := range []string{qmapLine, strings.Replace(qmapLine, "q.hdf", "two.hdf", 1) + " --dynamic 2x1",
+		"mask m.h5 --shape 40x40 --rectangle 30,20,12,30", strings.Replace(qmapLine, "q.hdf", "left.hdf", 1) + " --mask m.h5", strings.Replace(qmapLine, "q.hdf", "two-left.hdf", 1) + " --dynamic 2x1 --mask m.h5",
+		"correlate a.h5 --qmap left.hdf --suffix _left --save-pixels", "correlate a.h5 --qmap two-left.hdf --suffix _two-left", "average a_left_results.hdf left-regrouped.hdf --all --pixels --qmap two-left.hdf", "average a_left_results.hdf whole-regrouped.hdf --all --pixels --qmap two.hdf",
 		"correlate a.h5 b.h5 --qmap q.hdf --save-pixels", "correlate a.h5 --qmap two.hdf --suffix _two",
 		"average a_results.hdf b_results.hdf bad_results.hdf mean.hdf --bin 3", "average a_results.hdf regrouped.hdf --all --pixels --qmap two.hdf"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code != 0 {
@@ -227,6 +229,22 @@ func TestAverageAndRegroup(t *testing.T) {
 		if want := whole.Multitau.G2.Data[i]; math.Abs(v-want) > 1e-5 {
 			t.Fatalf("g2 %d of pixels is %g, want %g", i, v, want)
 		}
+	}
+	// Grouped anew, a bin has the covariance and the intensities that it would have had.
+	again, whole = open("left-regrouped.hdf"), open("a_two-left_results.hdf")
+	for b, cov := range again.Multitau.Cov {
+		for i, v := range cov {
+			if want := whole.Multitau.Cov[b][i]; math.Abs(v-want) > 1e-4*math.Abs(want)+1e-9 {
+				t.Fatalf("bin %d: covariance %d of pixels is %g, want %g", b+1, i, v, want)
+			}
+		}
+	}
+	if len(again.Multitau.Cov) != 2 || len(again.SAXS) != len(whole.SAXS) || math.Abs(again.SAXS[3]-whole.SAXS[3]) > 1e-5 {
+		t.Errorf("%d covariances, %d intensities", len(again.Multitau.Cov), len(again.SAXS))
+	}
+	// Pixels whose correlations were not kept, because they were in no bin, do not count as 0 in another map.
+	if again = open("whole-regrouped.hdf"); math.Abs(again.Multitau.G2.Data[0]-whole.Multitau.G2.Data[0]) > 1e-5 || again.QMap.Hash != whole.QMap.Hash {
+		t.Errorf("g2 is %g, want %g", again.Multitau.G2.Data[0], whole.Multitau.G2.Data[0])
 	}
 	for line, want := range map[string]string{"average a_results.hdf mean.hdf": "exists", "average a_results.hdf a_results.hdf --overwrite": "both read and written", "average a_results.hdf x.hdf --low 3 --high 4": "none of 1 files",
 		"average bad_results.hdf x.hdf": "none of 1 files", "average a_results.hdf x.hdf --qmap two.hdf": "set Pixels", "average a_two_results.hdf x.hdf --all --pixels": "--save-pixels"} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -51,21 +52,31 @@ func (a *app) watch(ctx context.Context, f correlateFlags, one func(name string)
 	}
 }
 
+// dataFile matches the files of EIGER detectors whose frames the master file NAME_master.h5 joins.
+var dataFile = regexp.MustCompile(`^(.*)_data_[0-9]{6}\.h5$`)
+
 // arrived lists files of frames that are complete, in the order of their times, and says whether others still grow.
 func arrived(f correlateFlags, done map[string]bool) (names []string, growing bool, err error) {
 	entries, err := os.ReadDir(f.Watch)
 	if err != nil {
 		return nil, false, err
 	}
-	times := map[string]time.Time{}
+	times, joined := map[string]time.Time{}, map[string]time.Time{} // joined: when the newest data file of a master file changed
+	for _, e := range entries {
+		if m := dataFile.FindStringSubmatch(e.Name()); m != nil {
+			if info, err := e.Info(); err == nil && info.ModTime().After(joined[m[1]+"_master.h5"]) {
+				joined[m[1]+"_master.h5"] = info.ModTime()
+			}
+		}
+	}
 	for _, e := range entries {
 		name := filepath.Join(f.Watch, e.Name())
 		info, err := e.Info()
 		switch {
 		case err != nil || !info.Mode().IsRegular() || done[name] || sameFile(name, f.QMap) || sameFile(name, f.Metadata):
-		case strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), "_results.hdf") || strings.Contains(e.Name(), "_metadata."):
+		case strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), "_results.hdf") || strings.Contains(e.Name(), "_metadata.") || dataFile.MatchString(e.Name()):
 		case !slices.Contains(movieEndings, strings.ToLower(filepath.Ext(e.Name()))):
-		case time.Since(info.ModTime()) < settled:
+		case time.Since(info.ModTime()) < settled || time.Since(joined[e.Name()]) < settled:
 			growing = true
 		default:
 			names, times[name] = append(names, name), info.ModTime()

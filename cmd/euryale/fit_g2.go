@@ -19,7 +19,7 @@ func (a *app) fitG2() *cobra.Command {
 	var f g2flags
 	var bins string
 	c := &cobra.Command{
-		Use:   "g2 FILE",
+		Use:   "g2 FILE...",
 		Short: "Fit correlation functions, every q bin in parallel",
 		Long: `Fit correlation functions g2(tau) by least squares, every bin in parallel.
 
@@ -28,12 +28,24 @@ columns tau (s), g2 and, if known, g2_err and bin. The power laws fit tau(q):
 from a result file they take single fits of its bins first; in a CSV table the
 columns tau and g2 hold q (1/Angstrom) and tau (s).
 
+Several files are fitted one after another; a file that fails is told, and the
+others go on. Each has a folder of its own in --out, which also gets fits.csv, a
+row for each bin of each file. Lists for many machines: euryale batch.
+
   euryale fit g2 A003_results.hdf
+  euryale fit g2 results/*_results.hdf --out fits
   euryale fit g2 A003_results.hdf --model stretched --bins 3,5-7 --json
   euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
 `,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.runFitG2(c.Context(), args[0], f, bins) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("fit g2: name a result file or a CSV table, or several")
+			}
+			if len(args) > 1 {
+				return a.runFitG2Files(c.Context(), args, f, bins)
+			}
+			return a.runFitG2(c.Context(), args[0], f, bins)
+		},
 	}
 	f.add(c)
 	c.Flags().StringVar(&bins, "bins", "all", "bins to fit, such as 3,5-7")
@@ -72,38 +84,9 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if err != nil {
 		return err
 	}
-	s.Threads, s.Backend = a.threads, a.backend(1)
-	curves, err := loadCurves(path)
+	doc, fits, err := a.fitG2File(ctx, path, a.out, model, s, bins)
 	if err != nil {
 		return err
-	}
-	if curves, err = pickBins(path, curves, bins); err != nil {
-		return err
-	}
-	if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
-		return err
-	}
-	fits, err := g2.FitAll(ctx, model, curves, s)
-	if err != nil {
-		if ctx.Err() != nil {
-			return as(exitInterrupted, err)
-		}
-		return as(exitUsage, err)
-	}
-	doc := documentOf(model, path, fits)
-	if a.out != "" {
-		dir, err := a.makeRundir(a.out)
-		if err != nil {
-			return err
-		}
-		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
-			return err
-		}
-		page := a.page(0)
-		page.Device = doc.Device
-		if err := as(exitCannotWrite, report.CurveFits(path, model, fits, page).Save(string(dir))); err != nil {
-			return err
-		}
 	}
 	if a.json {
 		err = a.document(doc)
@@ -114,6 +97,44 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 		return err
 	}
 	return verdictOn(fits, a.strict)
+}
+
+// fitG2File fits the bins of a file, and writes a run folder if it has a name.
+func (a *app) fitG2File(ctx context.Context, path, out string, model g2.Model, s g2.Settings, bins string) (fitDoc, []g2.Fit, error) {
+	s.Threads, s.Backend = a.threads, a.backend(1)
+	curves, err := loadCurves(path)
+	if err != nil {
+		return fitDoc{}, nil, err
+	}
+	if curves, err = pickBins(path, curves, bins); err != nil {
+		return fitDoc{}, nil, err
+	}
+	if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
+		return fitDoc{}, nil, err
+	}
+	fits, err := g2.FitAll(ctx, model, curves, s)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fitDoc{}, nil, as(exitInterrupted, err)
+		}
+		return fitDoc{}, nil, as(exitUsage, err)
+	}
+	doc := documentOf(model, path, fits)
+	if out != "" {
+		dir, err := a.makeRundir(out)
+		if err != nil {
+			return doc, fits, err
+		}
+		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
+			return doc, fits, err
+		}
+		page := a.page(0)
+		page.Device = doc.Device
+		if err := as(exitCannotWrite, report.CurveFits(path, model, fits, page).Save(string(dir))); err != nil {
+			return doc, fits, err
+		}
+	}
+	return doc, fits, nil
 }
 
 // verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,5 +80,45 @@ func TestBinsOfAnotherAxis(t *testing.T) {
 	report, err := os.ReadFile(filepath.Join(dir, "run", "report.html"))
 	if err != nil || !strings.Contains(string(report), "<th>x (pixel)</th>") || strings.Contains(string(report), "q (1/Å)") || strings.Contains(string(report), ", q = ") {
 		t.Errorf("%v: %.500s", err, report)
+	}
+}
+
+// Several files are fitted by one command: a file that fails is told, and the others have their folders and rows.
+func TestFitFiles(t *testing.T) {
+	correlated(t)
+	os.WriteFile("notes.csv", []byte("hello\n"), 0o644)
+	os.Mkdir("other", 0o755)
+	b, err := os.ReadFile("a_results.hdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile("other/a_results.hdf", b, 0o644)
+	code, stdout, stderr := do(t, strings.Fields("fit g2 a_results.hdf a_half_results.hdf notes.csv --bins 1,2 --out fits --json")...)
+	var doc fitsDoc
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitData || !strings.Contains(stderr, "1 of 3 files failed; the first: csv: notes.csv") {
+		t.Fatalf("exit %d, %v: %s", code, err, stderr)
+	}
+	if len(doc.Files) != 3 || doc.Files[0].Status != "fitted" || len(doc.Files[1].Bins) != 2 || doc.Files[2].Status != "failed" || doc.Files[2].Message == "" {
+		t.Errorf("%+v", doc)
+	}
+	table, err := os.ReadFile("fits/fits.csv")
+	if err != nil || strings.Count(string(table), "\n") != 5 || !strings.HasPrefix(string(table), "file,bin,q,phi,tau,tau_sd,") {
+		t.Errorf("%v: %s", err, table)
+	}
+	for _, name := range []string{"fits/a/fit.json", "fits/a_half/report.html"} {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := fitted(t, "a_results.hdf --bins 2").Bins[0]; doc.Files[0].Bins[1].X["tau"] != want.X["tau"] {
+		t.Errorf("tau %g, alone %g", doc.Files[0].Bins[1].X["tau"], want.X["tau"])
+	}
+	for line, want := range map[string]string{"fit g2 a_results.hdf a_half_results.hdf --out fits": "exists", "fit g2 a_results.hdf other/a_results.hdf --out x": "would both be in x/a"} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+	if code, stdout, stderr := do(t, strings.Fields("fit g2 a_results.hdf other/a_results.hdf --bins 2")...); code != 0 || strings.Count(stdout, "agrees") < 2 {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

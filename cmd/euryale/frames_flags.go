@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -62,12 +63,21 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 	if err != nil {
 		return nil, nil, input(err)
 	}
+	if s.Type != "" && movie.Format != "raw" {
+		movie.Close()
+		return nil, nil, usage("--type %s is the type of the numbers of raw files, and %s is %s: leave it out%s", s.Type, name, movie.Format,
+			map[bool]string{true: "; --correlation " + s.Type + " chooses the correlation"}[slices.Contains([]string{"multitau", "twotime", "both"}, s.Type)])
+	}
 	meta := movie.Metadata()
 	if f.Metadata != "" {
 		if meta, err = frames.ReadMetadata(f.Metadata); err != nil {
 			movie.Close()
 			return nil, nil, input(err)
 		}
+	}
+	if f.FrameTime.set && f.FrameTime.value <= 0 {
+		movie.Close()
+		return nil, nil, usage("--frame-time %v: want a time above 0", &f.FrameTime)
 	}
 	if meta.FrameTime = f.FrameTime.or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
 		movie.Close()

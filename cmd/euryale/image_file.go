@@ -45,7 +45,7 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		}
 	}
 	var picture error
-	if f.Format == "" {
+	if f.Format == "" && f.Dataset == "" && !isFrames(name) || f.Format == "" && f.Dataset != "" {
 		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset})
 		if err == nil {
 			return m, nil
@@ -62,6 +62,17 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 	return m, input(err)
 }
 
+// isFrames reports whether a file is HDF5 with frames. Beside them it may hold pictures that are not their mean, such as the bad
+// pixels of the detector or its flat field.
+func isFrames(name string) bool {
+	movie, err := frames.Open(name, frames.Settings{})
+	if err != nil {
+		return false
+	}
+	defer movie.Close()
+	return movie.Format == "hdf5"
+}
+
 // resultImage returns the mean image of a result file, or nil.
 func resultImage(name string) *maskfile.Image {
 	r, err := nexus.Open(name)
@@ -76,7 +87,7 @@ func resultImage(name string) *maskfile.Image {
 	return &maskfile.Image{Height: m.Rows, Width: m.Cols, Values: m.Data}
 }
 
-// mean returns the mean of the first frames.
+// mean returns the mean of the first frames, in each pixel over those in which it is a number: NaN is a pixel that never is.
 func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 	s := frames.Settings{Format: f.Format, Dataset: f.Dataset, Type: f.Type}
 	if shape != "" {
@@ -98,17 +109,19 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		return nil, fmt.Errorf("%s has frames of %d x %d pixels: want at most %d in all", name, movie.Height, movie.Width, mostImagePixels)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
-	one := make([]float32, len(m.Values))
+	one, numbers := make([]float32, len(m.Values)), make([]float64, len(m.Values))
 	for k := range n {
 		if err := movie.Dense(k, one); err != nil {
 			return nil, err
 		}
 		for i, v := range one {
-			m.Values[i] += float64(v)
+			if v == v {
+				m.Values[i], numbers[i] = m.Values[i]+float64(v), numbers[i]+1
+			}
 		}
 	}
 	for i := range m.Values {
-		m.Values[i] /= float64(n)
+		m.Values[i] /= numbers[i]
 	}
 	return m, nil
 }

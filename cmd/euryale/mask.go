@@ -206,6 +206,9 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 		return err
 	}
 	m, r := h.Mask(), h.Recipe()
+	if n := len(slices.DeleteFunc(slices.Clone(src.Image), func(v float64) bool { return v == v })); n > 0 {
+		a.note("%s: %s without a number masked", f.Image, counted(n, "pixel"))
+	}
 	if m.Count() == 0 {
 		a.note("the mask keeps no pixel: see which step masks the last one by leaving out some, and its limits")
 	}
@@ -225,7 +228,7 @@ func (a *app) maskDone(d maskDoc) error {
 		return a.document(d)
 	}
 	all := d.Shape[0] * d.Shape[1]
-	_, err := fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d masked (%.3g %%) in %d steps\n", d.File, d.Shape[0], d.Shape[1], all-d.Kept, 100*float64(all-d.Kept)/float64(all), len(d.Steps))
+	_, err := fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d masked (%.3g %%) in %s\n", d.File, d.Shape[0], d.Shape[1], all-d.Kept, 100*float64(all-d.Kept)/float64(all), counted(len(d.Steps), "step"))
 	return as(exitCannotWrite, err)
 }
 

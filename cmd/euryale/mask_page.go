@@ -85,7 +85,7 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 	}
 	if last.File == "" {
 		last.Kept = page.Mask().Count()
-		a.note("no mask was saved; go on with: euryale mask %s --edit %s", out, f.Edit)
+		a.note("no mask was saved; go on with: euryale mask %s --edit %s", typed(out), typed(f.Edit))
 		if ctx.Err() != nil {
 			return as(exitInterrupted, ctx.Err())
 		}

@@ -75,6 +75,59 @@ func TestViewerOpensResults(t *testing.T) {
 	}
 }
 
+// twotimeViewer opens a result of a two-time correlation with the class of pyXpcsViewer.
+const twotimeViewer = `
+import json, sys, numpy as np
+from pyxpcsviewer.core.xpcs_file import XpcsFile
+f = XpcsFile(sys.argv[1])
+flat = lambda v: np.asarray(v, float).ravel().tolist()
+c = f.get_twotime_c2(1)
+_, image, _ = f.get_twotime_maps(scale="linear")
+print(json.dumps({"type": list(f.atype), "bins": flat(f.c2_processed_bins), "c2": flat(c["c2_mat"]), "step": float(c["delta_t"]), "saxs": flat(f.saxs_1d["Iq"])[:len(f.sqlist)], "trace": flat(f.Int_t[1]), "image": flat(image)}))
+`
+
+// pyXpcsViewer opens a result of a two-time correlation alone, with its intensities.
+func TestViewerOpensTwotime(t *testing.T) {
+	py := peer.Python(t, "h5py", "pyxpcsviewer")
+	correlated(t)
+	if code, _, stderr := do(t, strings.Fields("correlate a.h5 --qmap q.hdf --correlation twotime --bins 2,3 --suffix _two")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	var got struct {
+		Type                         []string
+		Bins, C2, SAXS, Trace, Image []float64
+		Step                         float64
+	}
+	out := py.Run(t, twotimeViewer, "a_two_results.hdf")
+	if err := json.Unmarshal([]byte(out[strings.Index(out, "{"):]), &got); err != nil {
+		t.Fatal(err, out)
+	}
+	r, err := nexus.Open("a_two_results.hdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := r.ReadC2(1, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := r.ReadImage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []struct {
+		what      string
+		got, want []float64
+	}{{"bins", got.Bins, []float64{2, 3}}, {"C2", got.C2, c.Data}, {"I(q)", got.SAXS, r.Profile().Lines.Row(0)}, {"trace", got.Trace, r.Trace.Mean}, {"image", got.Image, image.Data}} {
+		if !slices.EqualFunc(v.got, v.want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b) || a != a && b != b }) {
+			t.Errorf("%s: the viewer has %v, we %v", v.what, v.got[:min(8, len(v.got))], v.want[:min(8, len(v.want))])
+		}
+	}
+	if len(got.Type) != 1 || got.Type[0] != "Twotime" || math.Abs(got.Step-c.Step) > 1e-12 {
+		t.Errorf("%v with steps of %g s", got.Type, got.Step)
+	}
+}
+
 // simplemask reads the mask and the partition with the classes of pySimpleMask.
 const simplemask = `
 import sys, h5py, numpy as np

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/viz"
@@ -54,18 +55,19 @@ func (a *app) plotResults() (all []*cobra.Command) {
 		all = append(all, a.plotResult(p))
 	}
 	for _, p := range []struct {
-		kind, short string
-		draw        func(q *nexus.QMap) (*viz.Figure, error)
-	}{{"qmap", "Draw the bins of a q map", report.Partition}, {"mask", "Draw the mask of a q map", report.Mask}} {
+		kind, short, long string
+		draw              func(q *nexus.QMap) (*viz.Figure, error)
+	}{{"qmap", "Draw the bins of a q map", "Draw the bins of a q map, or of a result file", report.Partition},
+		{"mask", "Draw a mask", "Draw a mask: of a mask file, a q map, or a result file", report.Mask}} {
 		all = append(all, &cobra.Command{
 			Use:   p.kind + " FILE [OUT.svg|png|pdf]",
 			Short: p.short,
-			Long: fmt.Sprintf(`%s, or of a result file. Masked pixels are grey. The
-picture goes to the file named last, or to %s.svg.
+			Long: fmt.Sprintf(`%s. Masked pixels are
+grey. The picture goes to the file named last, or to %s.svg.
 
   euryale plot %[2]s qmap.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
-`, p.short, p.kind),
+`, p.long, p.kind),
 			Args: cobra.RangeArgs(1, 2),
 			RunE: func(_ *cobra.Command, args []string) error {
 				out, args, err := a.pictureFile(p.kind, args)
@@ -73,6 +75,9 @@ picture goes to the file named last, or to %s.svg.
 					return err
 				}
 				q, err := nexus.OpenQMap(args[0])
+				if err != nil && p.kind == "mask" {
+					q, err = plainMask(args[0], err)
+				}
 				if err != nil {
 					return input(err)
 				}
@@ -85,6 +90,19 @@ picture goes to the file named last, or to %s.svg.
 		})
 	}
 	return all
+}
+
+// plainMask reads a mask file, without a geometry. If the file is none, the error is that of reading it as a q map where it is HDF5
+// without any mask.
+func plainMask(name string, other error) (*nexus.QMap, error) {
+	m, err := maskfile.Read(name, maskfile.Settings{})
+	if err != nil {
+		if isResult(name) {
+			return nil, other
+		}
+		return nil, err
+	}
+	return &nexus.QMap{Maps: &nexus.Maps{Height: m.Height, Width: m.Width, Mask: m.Keep}}, nil
 }
 
 func (a *app) plotResult(p resultPlot) *cobra.Command {

@@ -5,10 +5,12 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
@@ -19,6 +21,7 @@ type qmapFlags struct {
 	geometryFlags
 	binFlags
 	Mask, Merge string
+	bad         int // number of pixels that do not work by the file of --from
 }
 
 // binFlags are the flags of commands that divide the pixels into bins.
@@ -42,7 +45,8 @@ Geometry comes from flags, and what they leave out from --from: a file of
 frames, the metadata beside it, another q map, a result, or the JSON file of
 euryale fit geometry. Lengths are in m unless they have a unit, energies in keV,
 angles in degrees. Pixels are counted from 0; x is the column and y the row of
-the direct beam, with fractions.
+the direct beam, with fractions. Pixels that the detector itself marks as bad
+(pixel_mask in the file of --from) are masked.
 
 Dynamic bins are for correlations, static ones, which subdivide them, for
 intensities. They divide q and the azimuth (--axes q,phi), or any two of q,
@@ -72,7 +76,7 @@ func (f *binFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.Offset.units = angleUnits
 	s.StringVar(&f.Axes, "axes", "", "maps that are divided (default q,phi; in reflection qr,qz)")
-	s.StringVar(&f.Dynamic, "dynamic", "36x1", "numbers of bins for correlations")
+	s.StringVar(&f.Dynamic, "dynamic", "36x1", "numbers of bins for correlations along the two axes")
 	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities, rounded up to multiples of those")
 	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
 	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
@@ -116,8 +120,11 @@ func (f *binFlags) setup(g sim.Geometry, source string) (xpcs.Setup, error) {
 		flag, text string
 		to         *[2]int
 	}{{"dynamic", f.Dynamic, &s.Dynamic}, {"static", f.Static, &s.Static}} {
+		if n, bad := strconv.Atoi(v.text); bad == nil { // along the first axis alone
+			v.text = fmt.Sprintf("%dx1", n)
+		}
 		if v.to[0], v.to[1], err = shapeOf(v.flag, v.text); err != nil {
-			return s, usage("--%s %q: want numbers of bins along the two axes, such as 36x1", v.flag, v.text)
+			return s, usage("--%s %q: want numbers of bins along the two axes, such as 36x4, or along the first alone, such as 36", v.flag, v.text)
 		}
 	}
 	return s, nil
@@ -153,14 +160,48 @@ func (f *qmapFlags) make() (*nexus.QMap, error) {
 			return nil, err
 		}
 	}
-	q, err := s.Map(mask)
+	works, err := f.detectorMask(s.Geometry.Height, s.Geometry.Width)
+	if err != nil {
+		return nil, err
+	}
+	q, err := s.Map(both(mask, works))
 	if err != nil {
 		return nil, as(exitData, err)
 	}
 	if len(q.Dynamic.Cells) == 0 {
-		return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+		return nil, as(exitData, fmt.Errorf("%s no pixel: no bin would have any", map[bool]string{true: "the mask " + f.Mask + " keeps", false: "of the detector in " + f.From + " works"}[f.Mask != ""]))
 	}
 	return q, nil
+}
+
+// detectorMask returns which pixels work by the file of --from, or nil if it does not say so.
+func (f *qmapFlags) detectorMask(height, width int) ([]bool, error) {
+	if f.From == "" {
+		return nil, nil
+	}
+	m, err := maskfile.ReadPixelMask(f.From, maskfile.Settings{Height: height, Width: width})
+	if err != nil || m == nil {
+		return nil, input(err)
+	}
+	f.bad = 0
+	for _, works := range m.Keep {
+		if !works {
+			f.bad++
+		}
+	}
+	return m.Keep, nil
+}
+
+// both returns the pixels that two masks keep, each of which may be nil and keeps all then.
+func both(a, b []bool) []bool {
+	if a == nil || b == nil {
+		return slices.Concat(a, b)
+	}
+	out := make([]bool, len(a))
+	for i := range out {
+		out[i] = a[i] && b[i]
+	}
+	return out
 }
 
 func (a *app) runQMap(out string, f qmapFlags) error {
@@ -173,6 +214,9 @@ func (a *app) runQMap(out string, f qmapFlags) error {
 	}
 	if err := nexus.WriteQMap(out, q); err != nil {
 		return as(exitCannotWrite, err)
+	}
+	if f.bad > 0 {
+		a.note("%s: %s masked that do not work, by the mask of the detector in the file", f.From, counted(f.bad, "pixel"))
 	}
 	doc := newQMapDoc(out, q)
 	if a.json {

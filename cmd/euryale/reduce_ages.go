@@ -26,9 +26,13 @@ from the age. Ages and --half are in steps of C2, which are frames unless the
 correlation took a stride or averaged. Delays are spaced as those of multi-tau
 correlations unless --all-delays asks for each.
 
-The table has the columns tau, g2 and bin, in which bin 1 is the first age, so
-that euryale fit g2 fits every age. It goes to standard output or to the file
-named last.
+Errors, and the covariance of the delays of an age, come from the scatter of
+pixels, which euryale correlate keeps in the result unless --no-age-errors was
+given. They are not known with --all-delays, and for other programs' files.
+
+The table has the columns tau, g2, bin and, where they are known, g2_err and the
+covariance. Bin 1 is the first age, so that euryale fit g2 fits every age. It
+goes to standard output or to the file named last.
 
   euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 ages.csv
   euryale fit g2 ages.csv --model stretched
@@ -61,6 +65,10 @@ type ageDoc struct {
 	Step int      `json:"age_steps"`
 	Age  number   `json:"age_s"`
 	G2   []number `json:"g2"` // NaN for delays that an age does not reach
+	Err  []number `json:"g2_err,omitempty"`
+
+	cov     []float64 // of the delays that the age reaches; nil: not known
+	samples int
 }
 
 func (a *app) runReduceAges(args []string, bin int, ages string, half int, every bool) error {
@@ -83,13 +91,17 @@ func (a *app) runReduceAges(args []string, bin int, ages string, half int, every
 	if half == 0 {
 		half = max(c.Rows/10, 1)
 	}
-	for k := 0; at == nil && k < 5; k++ {
+	for k := 0; ages == "" && k < 5; k++ {
 		at = append(at, c.Rows*(2*k+1)/10)
 	}
 	if most := slices.Max(at); half < 0 || most >= c.Rows {
 		return usage("--ages up to %d, --half %d: the correlation has steps 0 to %d", most, half, c.Rows-1)
 	}
-	doc := agesOf(c, at, half, every)
+	scatter, err := scatterOf(r, c)
+	if err != nil {
+		return as(exitData, err)
+	}
+	doc := agesOf(c, scatter, at, half, every)
 	doc.File, doc.Q, doc.Phi = files[0], number(r.QMap.Q(c.Bin)), number(r.QMap.Phi(c.Bin))
 	table, err := doc.table(r.QMap.Label(c.Bin))
 	if err != nil {
@@ -124,16 +136,27 @@ func readC2(name string, bin int) (*nexus.C2, *nexus.Result, error) {
 	return c, r, nil
 }
 
-// agesOf takes g2 at ages from C2. Delay 0, which has the noise of counts, is left out.
-func agesOf(c *nexus.C2, ages []int, half int, every bool) *agesDoc {
-	doc := &agesDoc{Engine: "xpcs", Bin: c.Bin, Step: number(c.Step), Half: half}
-	var delays []int
-	for d := 1; every && d < c.Rows; d++ {
-		delays = append(delays, d)
+// scatterOf returns how C2 of a bin varies from pixel to pixel, nil if the result does not say so.
+func scatterOf(r *nexus.Result, c *nexus.C2) (*correlate.Ages, error) {
+	v, err := r.ReadAges(slices.Index(r.Twotime.Bins, c.Bin))
+	if err != nil || v == nil {
+		return nil, err
 	}
-	if !every {
-		for _, d := range correlate.Delays(c.Rows, 8) {
-			delays = append(delays, d.Frames)
+	a := &correlate.Ages{Frames: c.Rows, Delays: v.Delays, Blocks: v.Blocks, Groups: v.Groups, Wider: v.Wider, Values: v.Values}
+	if !slices.Equal(a.Delays, correlate.AgeDelays(c.Rows)) || a.Blocks > c.Rows {
+		return nil, fmt.Errorf("%s: the scatter of bin %d is of %d delays and %d blocks, which are not those of %d steps: correlate the frames again", r.File, c.Bin, len(a.Delays), a.Blocks, c.Rows)
+	}
+	return a, nil
+}
+
+// agesOf takes g2 at ages from C2, with errors where the scatter of pixels is known. Delay 0, which has the noise of counts, is left out.
+func agesOf(c *nexus.C2, scatter *correlate.Ages, ages []int, half int, every bool) *agesDoc {
+	doc := &agesDoc{Engine: "xpcs", Bin: c.Bin, Step: number(c.Step), Half: half}
+	delays := correlate.AgeDelays(c.Rows)
+	if every {
+		delays = nil
+		for d := 1; d < c.Rows; d++ {
+			delays = append(delays, d)
 		}
 	}
 	for _, d := range delays {
@@ -141,7 +164,16 @@ func agesOf(c *nexus.C2, ages []int, half int, every bool) *agesDoc {
 	}
 	m := correlate.Map{Bin: c.Bin, Frames: c.Rows, C2: c.Data}
 	for _, age := range ages {
-		doc.Ages = append(doc.Ages, ageDoc{age, number(float64(age) * c.Step), numbers(m.Age(age, half, delays))})
+		d := ageDoc{Step: age, Age: number(float64(age) * c.Step), G2: numbers(m.Age(age, half, delays))}
+		if scatter != nil && !every {
+			places := scatter.Places(age, half)
+			d.cov, d.samples = scatter.Covariance(age, half, places)
+			d.Err = numbers(slices.Repeat([]float64{math.NaN()}, len(delays)))
+			for i, k := range places {
+				d.Err[k] = number(math.Sqrt(d.cov[i*len(places)+i]))
+			}
+		}
+		doc.Ages = append(doc.Ages, d)
 	}
 	return doc
 }
@@ -152,10 +184,19 @@ func (d *agesDoc) table(label string) ([]byte, error) {
 	notes := []string{fmt.Sprintf("g2 of bin %d (%s) at ages, each over +- %d steps of %g s", d.Bin, label, d.Half, float64(d.Step))}
 	for k, age := range d.Ages {
 		notes = append(notes, fmt.Sprintf("bin %d: age %g s", k+1, float64(age.Age)))
+		reached := 0
 		for i, v := range age.G2 {
-			if !math.IsNaN(float64(v)) {
-				t.Bin, t.Tau, t.G2 = append(t.Bin, k+1), append(t.Tau, float64(d.Delay[i])), append(t.G2, float64(v))
+			if math.IsNaN(float64(v)) {
+				continue
 			}
+			t.Bin, t.Tau, t.G2 = append(t.Bin, k+1), append(t.Tau, float64(d.Delay[i])), append(t.G2, float64(v))
+			if age.Err != nil {
+				t.Err, t.Samples = append(t.Err, short([]float64{float64(age.Err[i])})[0]), append(t.Samples, float64(age.samples))
+			}
+			reached++
+		}
+		for i := 0; age.Err != nil && i < reached; i++ {
+			t.Cov = append(t.Cov, short(age.cov[i*reached:(i+1)*reached]))
 		}
 	}
 	var b bytes.Buffer

@@ -152,6 +152,43 @@ func TestReduceAges(t *testing.T) {
 	}
 }
 
+// Ages have errors, so that their fits do, also in a copy of the result; without what they need, and at all delays, they have none.
+func TestErrorsOfAges(t *testing.T) {
+	r := correlated(t)
+	if err := nexus.Write("copy.hdf", r); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, strings.Fields("correlate a.h5 --qmap q.hdf --correlation twotime --bins 3 --no-age-errors --suffix _bare")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	ages := func(line string) (doc agesDoc) {
+		code, stdout, stderr := do(t, strings.Fields("reduce ages --bin 3 --json "+line)...)
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != 0 {
+			t.Fatal(line, code, err, stderr)
+		}
+		return doc
+	}
+	a, again := ages("a_results.hdf ages.csv"), ages("copy.hdf")
+	if len(a.Ages) != 5 || len(a.Ages[2].Err) != len(a.Delay) || !(a.Ages[2].Err[0] > 1e-4) || !(a.Ages[2].Err[0] < 0.1) || !math.IsNaN(float64(a.Ages[2].Err[len(a.Delay)-1])) != !math.IsNaN(float64(a.Ages[2].G2[len(a.Delay)-1])) {
+		t.Errorf("%d ages with errors %v", len(a.Ages), a.Ages[2].Err)
+	}
+	if again.Ages[2].Err[0] != a.Ages[2].Err[0] {
+		t.Errorf("the error of a copy is %g, not %g", again.Ages[2].Err[0], a.Ages[2].Err[0])
+	}
+	for _, line := range []string{"a_bare_results.hdf bare.csv", "a_results.hdf --all-delays"} {
+		if d := ages(line); d.Ages[0].Err != nil {
+			t.Errorf("%s: errors %v", line, d.Ages[0].Err)
+		}
+	}
+	whole := fitted(t, "a_results.hdf --bins 3").Bins[0]
+	for _, b := range fitted(t, "ages.csv").Bins {
+		sd := float64(b.SD["tau"])
+		if z := float64(b.X["tau"]-whole.X["tau"]) / sd; math.Abs(z) > 4 || !(sd > float64(whole.SD["tau"])) || !(b.Reduced > 0.3) || !(b.Reduced < 3) {
+			t.Errorf("age %d: tau %g +- %g, chi-square %g; of all frames %g +- %g", b.Bin, b.X["tau"], sd, b.Reduced, whole.X["tau"], whole.SD["tau"])
+		}
+	}
+}
+
 // A vibration of the intensity is found in its spectrum, and the moving average is that of the trace.
 func TestReduceIntensity(t *testing.T) {
 	r := correlated(t)

@@ -44,8 +44,10 @@ func TestRead(t *testing.T) {
 		// numpy.savetxt(..., header="tau g2 g2_err"), also with delimiter=","
 		"# tau g2 g2_err\n1e-3 1.5 0.1\n2 1 0.2\n":     {Tau: []float64{1e-3, 2}, G2: []float64{1.5, 1}, Err: []float64{0.1, 0.2}},
 		"# a gel\n# delay (ms), g2\n1,2\n# end\n3,4\n": {Tau: []float64{1e-3, 3e-3}, G2: []float64{2, 4}},
-		"# tau g2\n1,2\n":                       {Tau: []float64{1}, G2: []float64{2}},
-		"# tau g2\nbin,tau,g2\n4,1,2\n":         {Tau: []float64{1}, G2: []float64{2}, Bin: []int{4}},
+		"# tau g2\n1,2\n":               {Tau: []float64{1}, G2: []float64{2}},
+		"# tau g2\nbin,tau,g2\n4,1,2\n": {Tau: []float64{1}, G2: []float64{2}, Bin: []int{4}},
+		"bin,tau,g2,samples,skew,cov_1,g2_cov_2\n1,1,2,9,0,4,1\n1,2,2,9,0,1,3\n2,1,2,9,0,5,\n3,1,2,9,0,,\n": {Bin: []int{1, 1, 2, 3}, Tau: []float64{1, 2, 1, 1}, G2: []float64{2, 2, 2, 2},
+			Samples: []float64{9, 9, 9, 9}, Skew: []float64{0, 0, 0, 0}, Cov: [][]float64{{4, 1}, {1, 3}, {5}, nil}},
 		"tau,g2,g2_err,\n1,2,3,\n4,5,,\n6,7,\n": {Tau: []float64{1, 4, 6}, G2: []float64{2, 5, 7}, Err: []float64{3, nan, nan}},
 		"tau;g2;\n1;2;\n":                       {Tau: []float64{1}, G2: []float64{2}},
 		"tau,g2\n1,2,\n":                        {Tau: []float64{1}, G2: []float64{2}},
@@ -83,7 +85,13 @@ func TestErrors(t *testing.T) {
 		"tau,g2\n0x10,2\n":      `"0x10" is no number`,
 		"bin,tau,g2\n1.5,2,3\n": "line 2, column 1 (bin): 1.5 is no bin",
 		"bin,tau,g2\nnan,2,3\n": "NaN is no bin",
-		"tau,g2\n" + strings.Repeat("1", maxLine+1): "line 2: cannot be read: the line has more than 1048576 bytes",
+		"tau,g2,cov_1,cov_2\n1,2,1,0.5\n2,2,0.4,1\n": "csv: input: line 3: the covariance of rows 1 and 2 of bin 1 is 0.5 here and 0.4 there: rows were left out",
+		"bin,tau,g2,cov_1,cov_2\n7,1,2,1,0.5\n":      "line 2: this row of bin 7 has covariances with 2 rows, and the bin has 1",
+		"tau,g2,cov_1,cov_2\n1,2,1,0.5\n2,2,0.5,\n":  "line 3: this row of bin 1 has covariances with 1 rows, and the bin has 2",
+		"tau,g2,cov_1\n1,2,-1\n":                     "the variance of row 1 of bin 1 is -1",
+		"tau,g2,cov_1,cov_3\n":                       "has the column cov_3 but not cov_2",
+		"tau,g2,cov_1 (s)\n":                         `unknown column "cov_1 (s)"`,
+		"tau,g2\n" + strings.Repeat("1", maxLine+1):  "line 2: cannot be read: the line has more than 1048576 bytes",
 	} {
 		_, err := Read(strings.NewReader(in))
 		var f *FormatError
@@ -134,6 +142,17 @@ func draw(t *rapid.T) *Table {
 	if rapid.Bool().Draw(t, "bins") {
 		x.Bin = rapid.SliceOfN(rapid.IntRange(1, 99), n, n).Draw(t, "bin")
 	}
+	if n > 0 && rapid.Bool().Draw(t, "covariance") {
+		size := rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), n, n).Draw(t, "sizes")
+		x.Cov, x.Samples, x.Skew = make([][]float64, n), floats("samples"), floats("skew")
+		for i := range n {
+			for j := range n {
+				if x.Bin == nil || x.Bin[i] == x.Bin[j] {
+					x.Cov[i] = append(x.Cov[i], size[i]*size[j])
+				}
+			}
+		}
+	}
 	return x
 }
 
@@ -153,7 +172,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"tau,g2\n1,2\n", "bin;g2_err;tau (ms);g2\n1;2;3;nan\n", "# c\n\ntau g2\n1 2\n"} {
+	for _, s := range []string{"tau,g2\n1,2\n", "bin,tau,g2,cov_1,cov_2\n1,1,2,4,1\n1,2,2,1,3\n2,1,2,5,\n", "bin;g2_err;tau (ms);g2\n1;2;3;nan\n", "# c\n\ntau g2\n1 2\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -2,6 +2,8 @@ package csv
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/spelling"
@@ -13,7 +15,11 @@ var aliases = map[string]string{
 	"tau": "tau", "t": "tau", "t_el": "tau", "delay": "tau", "lag": "tau", "τ": "tau",
 	"g2": "g2", "g_2": "g2",
 	"g2_err": "g2_err", "g2err": "g2_err", "err": "g2_err", "error": "g2_err", "sigma": "g2_err", "sd": "g2_err", "g2_sd": "g2_err", "g2_error": "g2_err",
+	"samples": "samples", "pixels": "samples", "skew": "skew",
 }
+
+// covariance is the name of a column of covariances.
+var covariance = regexp.MustCompile(`^(?:g2_)?cov_([1-9][0-9]{0,6})$`)
 
 // unit is a factor to seconds, times/per. Dividing by a power of ten rounds once, multiplying by its
 // inverse twice.
@@ -30,9 +36,13 @@ func parseName(cell string) (column, error) {
 	if i := strings.IndexAny(full, "(["); i >= 0 {
 		name, symbol = strings.TrimSpace(full[:i]), strings.Trim(full[i:], "()[] ")
 	}
+	if m := covariance.FindStringSubmatch(name); m != nil && symbol == "" {
+		n, err := strconv.Atoi(m[1])
+		return column{"cov_" + m[1], unit{1, 1}, n}, err
+	}
 	known, ok := aliases[name]
 	if !ok {
-		return column{}, fmt.Errorf("unknown column %q: did you mean %s? Columns are bin, tau, g2, g2_err", shorten(cell), nearest(name))
+		return column{}, fmt.Errorf("unknown column %q: did you mean %s? Columns are bin, tau, g2, g2_err, and samples, skew, cov_1, cov_2 and so on", shorten(cell), nearest(name))
 	}
 	scale, ok := units[symbol]
 	switch {
@@ -41,13 +51,13 @@ func parseName(cell string) (column, error) {
 	case known != "tau" && symbol != "" && symbol != "1":
 		return column{}, fmt.Errorf("column %s has no unit, got %q", known, shorten(symbol))
 	}
-	return column{known, scale}, nil
+	return column{known, scale, 0}, nil
 }
 
 // nearest returns the column whose name, or alias, differs least from a cell.
 func nearest(name string) string {
 	best, least := "tau", 1<<30
-	for _, known := range []string{"bin", "tau", "g2", "g2_err"} {
+	for _, known := range []string{"bin", "tau", "g2", "g2_err", "samples", "skew"} {
 		for alias, of := range aliases {
 			if d := spelling.Distance(alias, shorten(name)); of == known && d < least {
 				best, least = known, d

@@ -39,14 +39,18 @@ type parser struct {
 	table   *Table
 	err     error
 
+	covs  int   // number of columns of covariances
+	lines []int // line of each row, if there are covariances
+
 	comment string // last comment before the header, without its mark
 	at      int    // line of that comment
 }
 
 // column is one column of the file.
 type column struct {
-	name string // column it stands for: bin, tau, g2 or g2_err
+	name string // column it stands for: bin, tau, g2, g2_err, samples, skew or cov_1 and so on
 	unit unit
+	cov  int // number of a column of covariances, from 1; 0 for others
 }
 
 func read(r io.Reader, file string) (*Table, error) {
@@ -73,10 +77,27 @@ func read(r io.Reader, file string) (*Table, error) {
 		p.line = 0
 		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "has no header")
 	}
+	p.finish()
 	if p.err != nil {
 		return nil, p.err
 	}
 	return p.table, nil
+}
+
+// finish checks the covariances, which belong to the rows of the file in their order.
+func (p *parser) finish() {
+	t := p.table
+	if p.err != nil || t.Cov == nil {
+		return
+	}
+	if !slices.ContainsFunc(t.Cov, func(row []float64) bool { return row != nil }) {
+		t.Cov = nil
+		return
+	}
+	if row, what := t.misfit(); what != "" {
+		p.line = p.lines[row]
+		p.fail(0, "", "rows were left out, added or put into another order, which the columns cov_1, cov_2 ... do not allow: take the table as it was, or remove these columns", "%s", what)
+	}
 }
 
 func (p *parser) fail(column int, name, try, format string, args ...any) {
@@ -176,6 +197,24 @@ func (p *parser) header(s string) {
 	if seen["bin"] > 0 {
 		p.table.Bin = []int{}
 	}
+	if seen["samples"] > 0 {
+		p.table.Samples = []float64{}
+	}
+	if seen["skew"] > 0 {
+		p.table.Skew = []float64{}
+	}
+	for _, c := range p.columns {
+		p.covs = max(p.covs, c.cov)
+	}
+	for k := 1; k <= min(p.covs, len(p.columns)+1); k++ {
+		if name := fmt.Sprint("cov_", k); seen[name] == 0 {
+			p.fail(0, name, "take the table as it was, or remove all columns of this kind", "the header has the column cov_%d but not %s", p.covs, name)
+			return
+		}
+	}
+	if p.covs > 0 {
+		p.table.Cov = [][]float64{}
+	}
 }
 
 // splitter chooses the separator: comma, semicolon, tab or spaces. Names may have a space before a
@@ -201,14 +240,32 @@ func (p *parser) row(s string) {
 		p.fail(0, "", "is the separator that of the header, and the decimal sign a point?", "%d fields, the header has %d", len(all), len(p.columns))
 		return
 	}
+	var cov []float64
+	if p.covs > 0 {
+		cov = make([]float64, p.covs)
+	}
 	for i, c := range p.columns {
 		v, err := parseNumber(all[i])
 		if err != nil {
 			p.fail(i+1, c.name, "write a number, or nan", "%q is no number", shorten(all[i]))
 			return
 		}
-		p.add(i+1, c, v)
+		if c.cov > 0 {
+			cov[c.cov-1] = v
+		} else {
+			p.add(i+1, c, v)
+		}
 	}
+	if cov == nil {
+		return
+	}
+	for len(cov) > 0 && math.IsNaN(cov[len(cov)-1]) { // bins of fewer rows have empty cells at the end
+		cov = cov[:len(cov)-1]
+	}
+	if len(cov) == 0 {
+		cov = nil
+	}
+	p.table.Cov, p.lines = append(p.table.Cov, cov), append(p.lines, p.line)
 }
 
 func (p *parser) add(at int, c column, v float64) {
@@ -220,6 +277,10 @@ func (p *parser) add(at int, c column, v float64) {
 		t.G2 = append(t.G2, v)
 	case "g2_err":
 		t.Err = append(t.Err, v)
+	case "samples":
+		t.Samples = append(t.Samples, v)
+	case "skew":
+		t.Skew = append(t.Skew, v)
 	case "bin":
 		if v != math.Trunc(v) || v < 1 || v > 1<<31 {
 			p.fail(at, c.name, "bins are whole numbers from 1", "%v is no bin", v)

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -13,6 +14,13 @@ type Table struct {
 	Tau []float64 // delay of each row in s
 	G2  []float64
 	Err []float64 // standard error of each row; nil if unknown
+
+	// Cov is the covariance of each row with the rows of its bin, in their order: an error of one point is not independent of those of
+	// others. nil if unknown, as are the rows of a bin of which it is not known. Samples is how many samples, such as pixels, it was estimated
+	// from, and Skew what is added to G2 because those are skewed; nil if unknown.
+	Cov     [][]float64
+	Samples []float64
+	Skew    []float64
 }
 
 // Len returns the number of rows.
@@ -45,17 +53,64 @@ func (t *Table) Select(bin int) *Table {
 		if t.Bin != nil {
 			s.Bin = append(s.Bin, bin)
 		}
+		if t.Cov != nil && t.Cov[i] != nil {
+			s.Cov = append(s.Cov, t.Cov[i])
+		}
+		if t.Samples != nil {
+			s.Samples = append(s.Samples, t.Samples[i])
+		}
+		if t.Skew != nil {
+			s.Skew = append(s.Skew, t.Skew[i])
+		}
 	}
 	return s
 }
 
-// check returns an error if columns have different lengths.
+// check returns an error if columns have different lengths, or covariances do not belong to the rows.
 func (t *Table) check() error {
 	n := t.Len()
 	if len(t.G2) != n || t.Err != nil && len(t.Err) != n || t.Bin != nil && len(t.Bin) != n {
 		return fmt.Errorf("csv: columns differ in length: tau %d, g2 %d, g2_err %d, bin %d", n, len(t.G2), len(t.Err), len(t.Bin))
 	}
+	if t.Cov != nil && len(t.Cov) != n || t.Samples != nil && len(t.Samples) != n || t.Skew != nil && len(t.Skew) != n {
+		return fmt.Errorf("csv: columns differ in length: tau %d, cov %d, samples %d, skew %d", n, len(t.Cov), len(t.Samples), len(t.Skew))
+	}
+	if _, what := t.misfit(); what != "" {
+		return fmt.Errorf("csv: %s", what)
+	}
 	return nil
+}
+
+// misfit returns a row whose covariances are not those of its bin, and what is wrong with them.
+func (t *Table) misfit() (row int, what string) {
+	if t.Cov == nil {
+		return 0, ""
+	}
+	rows := map[int][]int{}
+	for i := range t.Cov {
+		bin := 1
+		if t.Bin != nil {
+			bin = t.Bin[i]
+		}
+		rows[bin] = append(rows[bin], i)
+	}
+	for bin, of := range rows {
+		for a, i := range of {
+			if (t.Cov[i] == nil) != (t.Cov[of[0]] == nil) || t.Cov[i] != nil && len(t.Cov[i]) != len(of) {
+				return i, fmt.Sprintf("this row of bin %d has covariances with %d rows, and the bin has %d", bin, len(t.Cov[i]), len(of))
+			}
+			for b := range min(a, len(t.Cov[i])) {
+				u, v := t.Cov[i][b], t.Cov[of[b]][a]
+				if size := math.Sqrt(t.Cov[i][a] * t.Cov[of[b]][b]); !(math.Abs(u-v) <= 1e-6*size) {
+					return i, fmt.Sprintf("the covariance of rows %d and %d of bin %d is %.6g here and %.6g there", b+1, a+1, bin, v, u)
+				}
+			}
+			if a < len(t.Cov[i]) && !(t.Cov[i][a] >= 0 && t.Cov[i][a] < math.Inf(1)) {
+				return i, fmt.Sprintf("the variance of row %d of bin %d is %g", a+1, bin, t.Cov[i][a])
+			}
+		}
+	}
+	return 0, ""
 }
 
 // FormatError says what is wrong with a file, and where.

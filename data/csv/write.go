@@ -39,6 +39,19 @@ func Write(w io.Writer, t *Table, comments ...string) error {
 	if t.Err != nil {
 		names = append(names, "g2_err")
 	}
+	if t.Samples != nil {
+		names = append(names, "samples")
+	}
+	if t.Skew != nil {
+		names = append(names, "skew")
+	}
+	most := 0
+	for _, row := range t.Cov {
+		most = max(most, len(row))
+	}
+	for k := range most {
+		names = append(names, fmt.Sprint("cov_", k+1))
+	}
 	fmt.Fprintln(out, strings.Join(names, ","))
 	for i := range t.Tau {
 		if t.Bin != nil {
@@ -47,6 +60,18 @@ func Write(w io.Writer, t *Table, comments ...string) error {
 		fmt.Fprintf(out, "%s,%s", decimal(t.Tau[i]), decimal(t.G2[i]))
 		if t.Err != nil {
 			fmt.Fprintf(out, ",%s", decimal(t.Err[i]))
+		}
+		if t.Samples != nil {
+			fmt.Fprintf(out, ",%s", decimal(t.Samples[i]))
+		}
+		if t.Skew != nil {
+			fmt.Fprintf(out, ",%s", decimal(t.Skew[i]))
+		}
+		for k := range most {
+			out.WriteByte(',')
+			if k < len(t.Cov[i]) {
+				out.WriteString(decimal(t.Cov[i][k]))
+			}
 		}
 		fmt.Fprintln(out)
 	}

@@ -118,7 +118,13 @@ func (f *File) open(in *os.File, s Settings) error {
 		}
 		slices.Sort(names)
 		what := fmt.Sprintf("the format %q is not known", f.Format)
-		if f.Format == "" {
+		if kind := foreign.NotText(head[:n]); f.Format == "" && kind != "" && kind != "a binary file" && !strings.HasPrefix(kind, "UTF") {
+			kind, try, _ := strings.Cut(kind, ": ")
+			if try == "" {
+				try = "give one of the formats " + strings.Join(names, ", ")
+			}
+			return f.bad(try, "it is %s", kind)
+		} else if f.Format == "" {
 			what = fmt.Sprintf("neither the name nor the first bytes, %x, say what format it has", head[:min(n, 8)])
 		}
 		return f.bad(fmt.Sprintf("give one of the formats %s (raw also needs height, width and type)", strings.Join(names, ", ")), "%s", what)

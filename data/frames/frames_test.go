@@ -305,6 +305,29 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
+// The types that NumPy gives to whole numbers and truth values by itself are read.
+func TestWideNumbers(t *testing.T) {
+	dir := t.TempDir()
+	for descr, c := range map[string]struct {
+		bytes []byte
+		want  []float32
+	}{
+		"<i8": {[]byte{3, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}, []float32{3, -1}},
+		">u8": {[]byte{0, 0, 0, 0, 0, 0, 1, 2, 255, 255, 255, 255, 255, 255, 255, 255}, []float32{258, nan}},
+		"|b1": {[]byte{0, 1}, []float32{0, 1}},
+	} {
+		f, err := Open(write(t, filepath.Join(dir, "x.raw"), c.bytes), Settings{Height: 1, Width: 1, Type: descr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float32, 2)
+		if err := f.Dense(0, got); err != nil || fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, %v; want %v", descr, got, err, c.want)
+		}
+		f.Close()
+	}
+}
+
 // The file of a detector, read whole, and with its last frame cut off.
 func TestDetectorFile(t *testing.T) {
 	want, err := Open("testdata/stack.npy", Settings{})
@@ -355,9 +378,11 @@ func TestRefusals(t *testing.T) {
 	}{
 		{at("none.h5"), Settings{}, "no such file"},
 		{write(t, at("x.dat"), []byte("hello")), Settings{}, "68656c6c6f"},
+		{write(t, at("x.npy.gz"), []byte("\x1f\x8b\x08")), Settings{}, "it is a gzip file: unpack it"},
+		{write(t, at("x.tif"), []byte("II*\x00")), Settings{}, "it is a TIFF picture: give one of the formats"},
 		{at("x.dat"), Settings{Format: "tiff"}, `"tiff" is not known`},
 		{at("x.dat"), Settings{Format: "raw"}, "height and width"},
-		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2, Type: "<c8"}, "give one of u1"},
+		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2, Type: "<c8"}, "give one of u1, u2, u4, u8"},
 		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2}, "cut off after 0 whole frames"},
 		{at("x.dat"), Settings{Format: "imm"}, "less than the head"},
 		{at("x.dat"), Settings{Format: "npy"}, "not an array of NumPy"},

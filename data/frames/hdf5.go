@@ -58,6 +58,8 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		st.mark = 1<<16 - 1
 	case t.Class == hdf5.Int && !t.Signed && t.Size == 4:
 		st.mark = 1<<32 - 1
+	case t.Class == hdf5.Int && !t.Signed && t.Size == 8:
+		st.mark = 1<<64 - 1
 	}
 	for _, d := range st.sets {
 		st.first = append(st.first, f.Frames)

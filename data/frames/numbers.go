@@ -22,6 +22,14 @@ var numberTypes = map[string]numberType{
 			dst[i] = float32(b[i])
 		}
 	}, 0}, // 255 is a count that detectors of one byte reach
+	"b1": {1, func(dst []float32, b []byte, _ binary.ByteOrder) { // truth values
+		for i := range dst {
+			dst[i] = 0
+			if b[i] != 0 {
+				dst[i] = 1
+			}
+		}
+	}, 0},
 	"i1": {1, func(dst []float32, b []byte, _ binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(int8(b[i]))
@@ -45,6 +53,16 @@ var numberTypes = map[string]numberType{
 	"i4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(int32(o.Uint32(b[4*i:])))
+		}
+	}, 0},
+	"u8": {8, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = marked(o.Uint64(b[8*i:]), math.MaxUint64)
+		}
+	}, math.MaxUint64},
+	"i8": {8, func(dst []float32, b []byte, o binary.ByteOrder) {
+		for i := range dst {
+			dst[i] = float32(int64(o.Uint64(b[8*i:])))
 		}
 	}, 0},
 	"f4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
@@ -79,7 +97,7 @@ func (f *File) numberNamed(descr string) (numberType, binary.ByteOrder, error) {
 	}
 	t, ok := numberTypes[code]
 	if !ok {
-		return t, nil, f.bad("give one of u1, u2, u4, i1, i2, i4, f4, f8, with < or > before it for the order of bytes", "numbers of type %.20q are not read", descr)
+		return t, nil, f.bad("give one of u1, u2, u4, u8, i1, i2, i4, i8, b1, f4, f8, with < or > before it for the order of bytes", "numbers of type %.20q are not read", descr)
 	}
 	return t, order, nil
 }

@@ -38,11 +38,11 @@ func openNPY(f *File, in *os.File, size int64, s Settings) error {
 		return &FormatError{File: f.Name, What: "it is not an array of NumPy", Err: err}
 	}
 	if len(shape) != 3 || fortran {
-		order := ""
+		order := "which are no frames of rows and columns"
 		if fortran {
-			order = " in Fortran order"
+			order = "in Fortran order"
 		}
-		return f.bad("save frames as numpy.ascontiguousarray(frames), shape (frames, rows, columns)", "its array has shape %v%s", shape, order)
+		return f.bad("save frames as numpy.ascontiguousarray(frames), shape (frames, rows, columns)", "its array has the shape %v, %s", shape, order)
 	}
 	if err := f.size(shape[1], shape[2]); err != nil {
 		return err

@@ -2,7 +2,7 @@
 //
 // A [Mask] keeps the pixels whose value in the file is above 0. The ending of a name says what kind of file it is:
 //
-//	.h5 .hdf .hdf5   a dataset of two axes
+//	.h5 .hdf .hdf5   a dataset of two axes; in one that is called pixel_mask, as detectors write it, 0 is a pixel that is kept
 //	.tif .tiff       a picture of one number for each pixel: integers of 8 to 32 bits or floats
 //	.npy             an array of two axes
 //	.json .txt .csv  a list of pixels to mask

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -69,6 +71,37 @@ func readNPY(r io.Reader, s Settings) (*Mask, error) {
 // usual are the places of masks in HDF5 files.
 var usual = []string{"/mask", "/data/mask", "/qmap/mask", "/xpcs/qmap/mask"}
 
+// pixelMasks are the places where detectors keep which of their pixels are bad. In a pixel_mask of the NeXus standard, 0 is a
+// pixel that works, and every other number a reason why one does not.
+var pixelMasks = []string{"/entry/instrument/detector/pixel_mask", "/entry/instrument/detector/detectorSpecific/pixel_mask", "/entry/instrument/detector_1/pixel_mask"}
+
+// isPixelMask reports whether the numbers at a path are those of a pixel_mask.
+func isPixelMask(key string) bool { return path.Base(key) == "pixel_mask" }
+
+// ReadPixelMask reads which pixels of a detector work from the pixel_mask in a file of its frames. It returns nil if the file is
+// not HDF5 or has none.
+func ReadPixelMask(name string, s Settings) (*Mask, error) {
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return nil, nil
+	}
+	defer f.Close()
+	for _, s.Key = range pixelMasks {
+		if !f.Has(s.Key) {
+			continue
+		}
+		m, err := fromHDF5(f, s)
+		if err == nil {
+			m, err = s.fit(m)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("maskfile: %s: %w", name, err)
+		}
+		return m, nil
+	}
+	return nil, nil
+}
+
 func readHDF5(name string, s Settings) (*Mask, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -99,13 +132,21 @@ func fromHDF5(f *hdf5.File, s Settings) (*Mask, error) {
 	}
 	if d.Type().Class == hdf5.Enum { // truth values
 		keep, err := d.Bools()
-		return &Mask{shape[0], shape[1], keep}, err
+		return (&Mask{shape[0], shape[1], keep}).unless(isPixelMask(key)), err
 	}
 	v, err := d.Float64s()
 	if err != nil {
 		return nil, err
 	}
-	return above(v, shape[0], shape[1]), nil
+	return above(v, shape[0], shape[1]).unless(isPixelMask(key)), nil
+}
+
+// unless exchanges the pixels that are kept and those that are not, if inverted is set.
+func (m *Mask) unless(inverted bool) *Mask {
+	for i := range m.Keep {
+		m.Keep[i] = m.Keep[i] != inverted
+	}
+	return m
 }
 
 // key returns the path of the mask.
@@ -113,7 +154,7 @@ func (s Settings) key(f *hdf5.File) (string, error) {
 	if s.Key != "" {
 		return s.Key, nil
 	}
-	for _, key := range usual {
+	for _, key := range slices.Concat(usual, pixelMasks) {
 		if f.Has(key) {
 			return key, nil
 		}
@@ -121,11 +162,11 @@ func (s Settings) key(f *hdf5.File) (string, error) {
 	return onlyImage(f, fmt.Sprintf("none of %q is there, and ", usual))
 }
 
-// onlyImage returns the path of the only dataset of two axes; an error begins with the given words.
+// onlyImage returns the path of the only dataset of two axes that is no pixel_mask; an error begins with the given words.
 func onlyImage(f *hdf5.File, because string) (string, error) {
 	var found []string
 	err := f.Walk(func(path string, group bool) error {
-		if group {
+		if group || isPixelMask(path) {
 			return nil
 		}
 		if d, err := f.Dataset(path); err == nil && len(d.Shape()) == 2 {

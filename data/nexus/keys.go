@@ -33,6 +33,7 @@ var (
 	keyAverage       = key{"/xpcs/multitau/config/avg_frame", "/xpcs/avg_frames"}
 
 	keyMaps       = key{"/xpcs/twotime/correlation_map"}
+	keyAges       = key{"/xpcs/twotime/ages"}
 	keyTwoG2      = key{"/xpcs/twotime/normalized_g2"}
 	keyTwoParts   = key{"/xpcs/twotime/normalized_g2_segments"}
 	keyTwoBins    = key{"/xpcs/twotime/processed_bins"}

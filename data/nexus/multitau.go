@@ -1,5 +1,7 @@
 package nexus
 
+import "math"
+
 // Multitau is a g2 whose delays grow geometrically.
 type Multitau struct {
 	Delay []float64 // delays in frames, after Stride and Average
@@ -31,6 +33,23 @@ func (m *Multitau) Bin(bin int) (g2, sd []float64) {
 		sd = m.Err.Column(bin - 1)
 	}
 	return g2, sd
+}
+
+// Errors returns the standard errors of g2 of a bin: the roots of the diagonal of its covariance where that is known, and those of
+// the file where it is not, which also leave out what the normalisation does. They are nil if the file has neither.
+func (m *Multitau) Errors(bin int) []float64 {
+	_, sd := m.Bin(bin)
+	if bin > len(m.Cov) {
+		return sd
+	}
+	n, cov := len(m.Delay), m.Cov[bin-1]
+	roots := make([]float64, n)
+	for i := range roots {
+		if roots[i] = math.Sqrt(cov[i*n+i]); !(roots[i] > 0) || math.IsInf(roots[i], 0) {
+			return sd
+		}
+	}
+	return roots
 }
 
 // smallError is the largest error that is treated as missing.

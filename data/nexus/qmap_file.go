@@ -2,6 +2,7 @@ package nexus
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
@@ -15,6 +16,15 @@ func OpenQMap(name string) (*QMap, error) {
 	}
 	defer f.Close()
 	l := &loader{file: f}
+	if l.find(keyDynamic, false) == "" && l.find(keyDQ, false) == "" {
+		l.links(keyDynamic)
+		if l.err == nil {
+			l.err = &KeyError{File: name, Key: strings.Join(keyDynamic, " or "), What: "is not there, so this is neither a q map nor a result: euryale qmap makes a q map"}
+		}
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
 	q := l.qmap(&Result{})
 	if l.err != nil {
 		return nil, l.err

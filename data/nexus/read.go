@@ -266,6 +266,19 @@ func readMaps(l *loader) (*Maps, error) {
 	return m, nil
 }
 
+// HasPixels reports whether the file behind a Result has the correlation of every pixel, or a link to it.
+func (r *Result) HasPixels() bool {
+	if r.file == nil {
+		return false
+	}
+	l := loader{file: r.file}
+	if l.has(keyUnnormalized) {
+		return true
+	}
+	l.links(keyUnnormalized)
+	return l.err != nil
+}
+
 // ReadUnnormalized returns three images for one delay, counted from 0: the
 // correlation of each pixel and the means of its earlier and later frames.
 func (r *Result) ReadUnnormalized(delay int) (g2, earlier, later *Matrix, err error) {

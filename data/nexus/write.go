@@ -30,6 +30,7 @@ func Write(name string, r *Result) error {
 type Writer struct {
 	s      saver
 	maps   int
+	ages   bool // whether AddAges has written something
 	pixels *hdf5.Rows
 }
 
@@ -362,12 +363,21 @@ func (s saver) delays(k key, v []float64) {
 func (s saver) twotime(r *Result, written int) error {
 	m := r.Twotime
 	s.Group(keyMaps[0])
+	first := true
 	for i := written; i < len(m.Bins); i++ {
 		half, err := r.readMap(i)
 		if err != nil {
 			return err
 		}
 		s.matrix(key{fmt.Sprintf("%s/c2_%05d", keyMaps[0], i+1)}, half)
+		ages, err := r.ReadAges(i)
+		if err != nil {
+			return err
+		}
+		if ages != nil {
+			s.ages(ages, i+1, first)
+			first = false
+		}
 	}
 	bins := make([]int32, len(m.Bins))
 	for i, b := range m.Bins {

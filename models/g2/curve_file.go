@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/csv"
@@ -15,7 +16,7 @@ import (
 
 // OpenCurves reads the bins of a result file in the APS 8-ID layout (HDF5), with the covariance of
 // their points where Euryale has correlated the frames, or of a table
-// (CSV) with the columns tau, g2 and, if known, g2_err and bin.
+// (CSV) with the columns tau, g2 and, if known, g2_err and bin, and the covariance where convert has written it.
 func OpenCurves(path string) ([]Curve, error) {
 	hdf, err := isHDF5(path)
 	if err != nil {
@@ -31,7 +32,17 @@ func OpenCurves(path string) ([]Curve, error) {
 	var out []Curve
 	for _, b := range t.Bins() {
 		s := t.Select(b)
-		out = append(out, Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err})
+		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err}
+		if s.Cov != nil {
+			c.Cov = slices.Concat(s.Cov...)
+			if s.Samples != nil && s.Samples[0] > 0 {
+				c.Samples = int(min(s.Samples[0], 1<<40))
+			}
+			if s.Skew != nil && !slices.ContainsFunc(s.Skew, math.IsNaN) {
+				c.Skew = s.Skew
+			}
+		}
+		out = append(out, c)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no rows below the header", path)
@@ -67,13 +78,13 @@ func resultCurves(path string) ([]Curve, error) {
 	}
 	defer r.Close()
 	if r.Multitau == nil {
-		return nil, fmt.Errorf("%s holds %v: want a multi-tau analysis, /xpcs/multitau/normalized_g2", path, r.Analyses())
+		return nil, fmt.Errorf("%s has only a two-time correlation: take curves from it by reduce ages, or correlate its frames by the multi-tau method too (--correlation both)", path)
 	}
 	delays := r.Delays()
 	var out []Curve
 	for b := 1; b <= r.Bins(); b++ {
-		y, sd := r.Multitau.Bin(b)
-		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: sd}
+		y, _ := r.Multitau.Bin(b)
+		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]
 			if m.Skew != nil {

@@ -10,7 +10,17 @@ import (
 
 // Over many images the errors agree with the scatter, and the verdict flags few right calibrations.
 func TestManyImages(t *testing.T) {
+	manyImages(t, truth())
+}
+
+// The same for rings that are narrower than a pixel.
+func TestManyImagesOfSharpRings(t *testing.T) {
 	p := truth()
+	p.width = 0.0018
+	manyImages(t, p)
+}
+
+func manyImages(t *testing.T, p powder) {
 	const trials = 60
 	square, alarms := make([]float64, 3), 0
 	for seed := range uint64(trials) {

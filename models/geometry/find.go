@@ -65,12 +65,55 @@ func FindRings(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geomet
 		if err != nil {
 			return nil, err
 		}
+		if closer := ring.closer(found); closer > 0 {
+			near := s
+			near.Window = closer
+			ring = collect(image, m, row, col, at(rays, k, found), k, near)
+			again, err := ring.peaks(ctx, near)
+			if err != nil {
+				return nil, err
+			}
+			if 5*len(again) >= 4*len(found) {
+				found = again
+			}
+		}
 		for _, f := range found {
 			sin, cos := math.Sincos(ring.angle(f.sector))
 			out = append(out, Point{Row: row - f.radius*sin, Col: col + f.radius*cos, Q: q[k], SD: f.sd})
 		}
 	}
 	return out, nil
+}
+
+// closer returns the window in which a ring is fitted again because the bins of its profiles are too wide for its peaks, or 0 if they
+// are not, or if narrower bins would have too few pixels.
+func (r *ring) closer(found []peak) float64 {
+	var widths, windows, radii []float64
+	for _, f := range found {
+		widths, windows, radii = append(widths, f.width), append(windows, r.window[f.sector]), append(radii, f.radius)
+	}
+	if len(found) == 0 {
+		return 0
+	}
+	arc := 2 * math.Pi / float64(r.sectors) * middle(radii)
+	w := math.Max(8*middle(widths), profileBins/2*1.5/arc) // some 1.5 pixels in a bin
+	if wide := middle(windows); w < 0.8*wide && 2*wide/profileBins > 0.7*middle(widths) {
+		return w
+	}
+	return 0
+}
+
+// at returns the rays with ring k where it was found, and nowhere in other sectors.
+func at(rays [][]float64, k int, found []peak) [][]float64 {
+	out := make([][]float64, len(rays))
+	for i, ray := range rays {
+		out[i] = slices.Clone(ray)
+		out[i][k] = math.NaN()
+	}
+	for _, f := range found {
+		out[f.sector][k] = f.radius
+	}
+	return out
 }
 
 func checkImage(image []float64, m *mask.Mask, g xpcs.Geometry, q []float64) error {
@@ -192,8 +235,8 @@ func window(ray []float64, k int, given float64) float64 {
 
 // peak is a ring found in one sector.
 type peak struct {
-	sector     int
-	radius, sd float64
+	sector            int
+	radius, sd, width float64 // pixels
 }
 
 // peaks fits all profiles side by side.
@@ -309,7 +352,7 @@ func (r *ring) choose(fits *optim.BatchResult, which []int, s FindSettings) (out
 		ok := good[i] && x[0] > s.Significance*scale*sd[0] && math.Abs(x[1]) < 0.8*w &&
 			width > 0.3 && width < 0.7*w && sd[1]*scale > 0 && sd[1]*scale < width/2
 		if ok {
-			out = append(out, peak{sector, r.middle[sector] + x[1], sd[1] * scale})
+			out = append(out, peak{sector, r.middle[sector] + x[1], sd[1] * scale, width})
 		}
 	}
 	return out

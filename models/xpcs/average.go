@@ -68,7 +68,7 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 	case s.Bin < 1 || s.Window < 1 || !(s.Low < s.High):
 		return nil, fmt.Errorf("xpcs: bin %d, window %d, baseline from %g to %g: want positive numbers and an interval", s.Bin, s.Window, s.Low, s.High)
 	case s.Map != nil && !s.Pixels:
-		return nil, errors.New("xpcs: another q map needs the correlations of pixels: set Pixels")
+		return nil, errors.New("xpcs: another q map needs the correlations of pixels: set Pixels (--pixels)")
 	}
 	a := average{s: s}
 	defer a.close()
@@ -264,16 +264,21 @@ func (a *average) covariance(m *nexus.Multitau) {
 	n := float64(len(a.used))
 	for b := range m.G2.Cols {
 		cov := make([]float64, len(m.Delay)*len(m.Delay))
-		pixels := 0
+		pixels, skew := 0, make([]float64, len(m.Delay))
 		for _, r := range a.used {
 			for i, v := range r.Multitau.Cov[b] {
 				cov[i] += v / (n * n)
+			}
+			if r.Multitau.Skew != nil {
+				for i, v := range r.Multitau.Skew[b] {
+					skew[i] += v / (n * n)
+				}
 			}
 			if r.Multitau.Pixels != nil {
 				pixels += r.Multitau.Pixels[b]
 			}
 		}
-		m.Cov = append(m.Cov, cov)
+		m.Cov, m.Skew = append(m.Cov, cov), append(m.Skew, skew)
 		if pixels > 0 {
 			m.Pixels = append(m.Pixels, pixels)
 		}
@@ -291,9 +296,12 @@ func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) 
 		}
 		var sums [3]meanImage
 		for _, f := range a.used {
+			if !f.HasPixels() {
+				return nil, nil, nil, fmt.Errorf("xpcs: %s has no correlations of pixels: correlate its frames again with --save-pixels, which keeps them", f.File)
+			}
 			p, e, l, err := f.ReadUnnormalized(d)
 			if err != nil {
-				return nil, nil, nil, fmt.Errorf("xpcs: %s has no correlations of pixels; correlate --save-pixels keeps them: %w", f.File, err)
+				return nil, nil, nil, fmt.Errorf("xpcs: the correlations of pixels cannot be read: %w", err)
 			}
 			for i, m := range []*nexus.Matrix{p, e, l} {
 				sums[i].add(m.Data, a.s.NonZero)
@@ -310,15 +318,90 @@ func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) 
 		}
 		return nil
 	}
-	m := a.s.Map.Maps
-	g2, sd, err := correlate.Regroup(correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}, delays, next, correlate.Settings{})
+	q, err := restricted(a.s.Map, r.QMap.Maps)
 	if err != nil {
 		return err
 	}
-	q := *a.s.Map
-	r.QMap, r.SAXS = &q, nil
-	r.Multitau.G2, r.Multitau.Err = matrix(g2), matrix(sd)
+	m := q.Maps
+	g, err := correlate.Regroup(correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}, delays, next, correlate.Settings{Covariance: true})
+	if err != nil {
+		return err
+	}
+	r.QMap, r.SAXS, r.Segments = q, nil, nil
+	r.Multitau.G2, r.Multitau.Err = matrix(g.G2), matrix(g.Err)
+	correlated(r.Multitau, g)
+	if r.Image != nil {
+		r.SAXS = meansOf(r.Image.Data, m.Static)
+		r.Segments = &nexus.Matrix{Rows: 1, Cols: len(r.SAXS), Data: r.SAXS}
+	}
 	return nil
+}
+
+// restricted returns a q map without the pixels that are in no bin of the maps that results were made with, and whose correlations
+// are not known.
+func restricted(q *nexus.QMap, of *nexus.Maps) (*nexus.QMap, error) {
+	m := q.Maps
+	if m.Height != of.Height || m.Width != of.Width {
+		return nil, fmt.Errorf("xpcs: the q map has %d x %d pixels, the results %d x %d: use a q map of this detector", m.Height, m.Width, of.Height, of.Width)
+	}
+	out, n := *q, *m
+	n.Mask, n.Dynamic, n.Static = slices.Clone(m.Mask), slices.Clone(m.Dynamic), slices.Clone(m.Static)
+	lost := 0
+	for i, s := range of.Static {
+		if s == 0 && n.Static[i] > 0 {
+			n.Mask[i], n.Dynamic[i], n.Static[i] = false, 0, 0
+			lost++
+		}
+	}
+	if lost == 0 {
+		return q, nil
+	}
+	out.Maps = &n
+	out.Dynamic.Cells, out.Static.Cells = renumbered(n.Dynamic, q.Dynamic.Cells), renumbered(n.Static, q.Static.Cells)
+	if len(out.Dynamic.Cells) == 0 {
+		return nil, errors.New("xpcs: no pixel of the q map is in a bin of the results: correlate the frames again with it")
+	}
+	var err error
+	out.Hash, err = hash(&out)
+	return &out, err
+}
+
+// renumbered numbers the bins that have pixels from 1 on without gaps, and returns their cells.
+func renumbered(bins []int32, cells []int) (left []int) {
+	number := make([]int32, len(cells)+1)
+	for _, b := range bins {
+		if b > 0 && int(b) < len(number) {
+			number[b] = 1
+		}
+	}
+	for b := 1; b < len(number); b++ {
+		if number[b] > 0 {
+			left = append(left, cells[b-1])
+			number[b] = int32(len(left))
+		}
+	}
+	for i, b := range bins {
+		if b > 0 && int(b) < len(number) {
+			bins[i] = number[b]
+		}
+	}
+	return left
+}
+
+// meansOf returns the mean of an image in each bin that has pixels.
+func meansOf(image []float64, bins []int32) []float64 {
+	most := slices.Max(bins)
+	sum, count := make([]float64, most+1), make([]float64, most+1)
+	for i, b := range bins {
+		sum[b], count[b] = sum[b]+image[i], count[b]+1
+	}
+	var means []float64
+	for b := int32(1); b <= most; b++ {
+		if count[b] > 0 {
+			means = append(means, sum[b]/count[b])
+		}
+	}
+	return means
 }
 
 // meanImage is a mean over images, pixel by pixel.

@@ -127,13 +127,14 @@ func TestRegroupOfReference(t *testing.T) {
 	for i := range a.Regroup.Static {
 		maps.Static, maps.Dynamic = append(maps.Static, a.Regroup.Static[i]...), append(maps.Dynamic, a.Regroup.Dynamic[i]...)
 	}
-	g2, sd, err := correlate.Regroup(maps, len(a.Regroup.Pixels), func(d int) (x, y, z []float64, err error) {
+	r, err := correlate.Regroup(maps, len(a.Regroup.Pixels), func(d int) (x, y, z []float64, err error) {
 		p := a.Regroup.Pixels[d]
 		return flat(p[0]), flat(p[1]), flat(p[2]), nil
 	}, correlate.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	g2, sd := r.G2, r.Err
 	for d := range g2 {
 		for b := range g2[d] {
 			if math.Abs(g2[d][b]-float64(a.Regroup.G2[d][b])) > 1e-12 || math.Abs(sd[d][b]-float64(a.Regroup.Err[d][b])) > 1e-12 {

@@ -23,6 +23,7 @@ type Job struct {
 
 	Multitau, Twotime bool
 	Pixels            bool // whether to keep the correlation of every pixel, so that other q maps can be used later
+	NoAgeErrors       bool // whether what errors of g2 at ages need is left out of two-time correlations
 	Settings          correlate.Settings
 	Gate              correlate.Gate
 
@@ -140,20 +141,13 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		return err
 	}
 	res := done.Result
-	done.Frames, done.Empty = r.Frames, r.Empty
+	done.Frames = r.Frames
 	res.Multitau = &nexus.Multitau{
-		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew,
+		G2: matrix(r.G2), Err: matrix(r.Err),
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
 	}
-	for i, n := range r.Pixels {
-		res.Multitau.Pixels = append(res.Multitau.Pixels, max(int(math.Round(float64(n)/r.Area[i])), 1))
-		done.Area = max(done.Area, r.Area[i])
-	}
-	for i, skew := range r.Skew {
-		if skew == nil { // not known; no correction
-			res.Multitau.Skew[i] = make([]float64, len(r.Delay))
-		}
-	}
+	correlated(res.Multitau, r)
+	done.Area = slices.Max(r.Area)
 	for _, d := range r.Delay {
 		res.Multitau.Delay = append(res.Multitau.Delay, float64(d.Frames))
 	}
@@ -162,17 +156,24 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		res.Multitau.PartialErr = append(res.Multitau.PartialErr, matrix(p.Err))
 		res.Multitau.PartialFrames = append(res.Multitau.PartialFrames, float64(p.Frames))
 	}
+	j.intensities(r, done)
+	return nil
+}
+
+// intensities takes over the intensities of a correlation.
+func (j Job) intensities(r *correlate.Result, done *Done) {
+	res, m := done.Result, j.Map.Maps
+	done.Empty = r.Empty
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {
 		res.Segments = matrix(each(r.SAXSParts, filled))
 	}
-	res.Image = &nexus.Matrix{Rows: maps.Height, Cols: maps.Width, Data: r.Image}
+	res.Image = &nexus.Matrix{Rows: m.Height, Cols: m.Width, Data: r.Image}
 	res.Trace = &nexus.Trace{Mean: r.Trace}
 	for i := range r.Trace {
-		res.Trace.Frame = append(res.Trace.Frame, float64(s.First+i*s.Span()))
+		res.Trace.Frame = append(res.Trace.Frame, float64(j.Settings.First+i*j.Settings.Span()))
 	}
-	return nil
 }
 
 func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.Maps, w *nexus.Writer, done *Done) error {
@@ -180,6 +181,10 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 	t := &nexus.Twotime{Stride: max(s.Stride, 1), Average: max(s.Average, 1), Smooth: "sqmap"}
 	if s.Smooth == "dynamic" {
 		t.Smooth = "dqmap"
+	}
+	s.Ages = !j.NoAgeErrors
+	if !j.Multitau { // which has them already
+		s.Intensities = func(r *correlate.Result) { j.intensities(r, done) }
 	}
 	var full [][]float64
 	var blocks [][][]float64
@@ -190,7 +195,11 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 			blocks = append(blocks, m.Blocks(segments))
 		}
 		done.Frames = m.Frames
-		return w.AddMap(m.Half(), m.Frames)
+		if err := w.AddMap(m.Half(), m.Frames); err != nil || m.Ages == nil {
+			return err
+		}
+		a := m.Ages
+		return w.AddAges(&nexus.AgeScatter{Delays: a.Delays, Blocks: a.Blocks, Groups: a.Groups, Wider: a.Wider, Values: a.Values})
 	})
 	if err != nil {
 		return err
@@ -211,6 +220,17 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 	}
 	done.Result.Twotime = t
 	return nil
+}
+
+// correlated takes over the covariance of the points of g2 and what belongs to it.
+func correlated(m *nexus.Multitau, r *correlate.Result) {
+	m.Cov, m.Skew, m.Pixels = r.Cov, r.Skew, nil
+	for i, skew := range r.Skew {
+		m.Pixels = append(m.Pixels, max(int(math.Round(r.Samples[i])), 1))
+		if skew == nil { // not known; no correction
+			m.Skew[i] = make([]float64, len(r.G2))
+		}
+	}
 }
 
 func matrix(rows [][]float64) *nexus.Matrix {

@@ -29,7 +29,7 @@ func (d *Done) Notes() []string {
 		lines = append(lines, line)
 	}
 	if d.Area > 1 {
-		lines = append(lines, fmt.Sprintf("speckles are wider than a pixel, up to %.1f pixels in area: fits take that into account by the covariance of the points, while the errors of viewers, which count pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
+		lines = append(lines, fmt.Sprintf("neighbouring pixels move together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits take that into account by the covariance of the points, while the errors of viewers, which count pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
 	if d.Empty > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in bins", d.Empty, d.Frames))

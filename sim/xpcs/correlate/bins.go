@@ -122,26 +122,60 @@ func (p part) members() []bin {
 // chunk is the number of pixels whose products are summed by one run of a covariance program.
 const chunk = 2048
 
+// common is how many pixels' weight the scatter of the whole dynamic bin has in that of a static bin.
+const common = 50
+
+// weights returns what the outer product of phi of a pixel (see covariance) counts in the covariance of g2, for each static bin, and the number
+// of pixels of equal weight that estimate it as well. The covariance is
+//
+//	1/S^2 sum over the S static bins of V_s / n_s,   V_s = (sum over its n_s pixels of phi phi^T + common V) / (n_s - 1 + common)
+//
+// with V the scatter of all pixels about the means of their static bins. Alone, a static bin of one pixel would not
+// seem to scatter, while it counts in g2 as much as the others, and one of few pixels would decide alone how it does.
+func (b bin) weights() (w []float64, samples float64) {
+	pooled, free := 0.0, 0.0
+	w = make([]float64, len(b.count))
+	for s, c := range b.count {
+		free += float64(c - 1)
+		w[s] = 1 / (float64(c) * float64(c-1+common))
+		pooled += common * w[s]
+	}
+	sum, squares, all := 0.0, 0.0, float64(len(b.count))
+	for s, c := range b.count {
+		w[s] = (w[s] + pooled/free) / (all * all)
+		sum, squares = sum+float64(c)*w[s], squares+float64(c)*w[s]*w[s]
+	}
+	return w, sum * sum / squares
+}
+
+// scatter is how the points of g2 of a bin vary, by the scatter of its pixels.
+type scatter struct {
+	cov, skew []float64
+	area      float64 // about the number of pixels of a speckle
+	samples   float64 // number of pixels of equal weight that estimate cov as well
+}
+
 // covariance estimates the covariance of the points of g2 of a bin from the scatter of its pixels: a pixel moves g2
 // by
 //
-//	psi = g2_s (P/<P>_s - A/<A>_s - B/<B>_s + 1) / (pixels of s, static bins)
+//	psi = phi / (pixels of s, static bins),   phi = g2_s (P/<P>_s - A/<A>_s - B/<B>_s + 1)
 //
-// and the covariance is the sum over pixels of psi psi^T, times n/(n - S) for n pixels in S static bins. moments gives the averages P, A and B of pixel p at
+// and the covariance is the sum over pixels of phi phi^T with the weights of bin.weights. moments gives the averages P, A and B of pixel p at
 // delay k. It is NaN for fewer than two pixels more than static bins. Where neighbours move together beyond chance, which near finds, as in speckles that are
 // wider than a pixel, covariance and skew are multiplied by area, about the number of pixels of a speckle.
 //
-// skew is sum psi (psi^T cov^-1 psi). Where a pixel moves g2 upwards it also makes its variance larger, so that a fit that weights by
+// skew is sum psi (phi^T cov^-1 phi) with the weights. Where a pixel moves g2 upwards it also makes its variance larger, so that a fit that weights by
 // cov gives it less weight than its opposite: to first order in 1/n the estimate is off by what -skew does to it.
-func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program, near *neighbours) (cov, skew []float64, area float64, err error) {
-	cov = make([]float64, delays*delays)
+func covariance(b bin, delays int, moments func(p, k int) (products, earlier, later float64), prog *ad.Program, near *neighbours) (*scatter, error) {
+	cov := make([]float64, delays*delays)
 	n, s := len(b.pixels), len(b.count)
 	if n < s+2 {
 		for i := range cov {
 			cov[i] = math.NaN()
 		}
-		return cov, nil, 1, nil
+		return &scatter{cov, nil, 1, float64(n)}, nil
 	}
+	weight, samples := b.weights()
 	mean := make([][3]float64, delays*s)
 	for i, p := range b.pixels {
 		for k := range delays {
@@ -158,7 +192,7 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 			for k := range delays {
 				x, y, z := moments(b.pixels[i], k)
 				m := mean[k*s+b.static[i]]
-				v := m[0] / (m[1] * m[2]) * (x/m[0] - y/m[1] - z/m[2] + 1) / float64(b.count[b.static[i]]*s)
+				v := m[0] / (m[1] * m[2]) * (x/m[0] - y/m[1] - z/m[2] + 1) * math.Sqrt(weight[b.static[i]])
 				if m[0] == 0 || m[1]*m[2] == 0 {
 					v = 0
 				}
@@ -169,7 +203,7 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 	for from := 0; from < n; from += chunk {
 		fill(from)
 		if err := st.Run(); err != nil {
-			return nil, nil, 1, err
+			return nil, err
 		}
 		for i := range min(chunk, n-from) {
 			near.keep(from+i, func(k int) float64 { return psi[k*chunk+i] })
@@ -178,15 +212,12 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 			cov[i] += v
 		}
 	}
-	area = near.area()
-	for i := range cov {
-		cov[i] *= float64(n) / float64(n-s)
-	}
+	area := near.area()
 	l := slices.Clone(cov)
 	if row, _ := linalg.Cholesky(l, delays); row >= 0 {
-		return scaled(cov, area), nil, area, nil
+		return &scatter{scaled(cov, area), nil, area, samples}, nil
 	}
-	skew = make([]float64, delays)
+	skew := make([]float64, delays)
 	x, z := make([]float64, delays), make([]float64, delays)
 	for from := 0; from < n; from += chunk {
 		fill(from)
@@ -201,12 +232,14 @@ func covariance(b bin, delays int, moments func(p, k int) (products, earlier, la
 				z[k] = v / l[k*delays+k]
 				size += z[k] * z[k]
 			}
+			of := b.static[from+i]
+			size /= float64(b.count[of]*s) * math.Sqrt(weight[of])
 			for k, v := range x {
 				skew[k] += v * size
 			}
 		}
 	}
-	return scaled(cov, area), scaled(skew, area), area, nil
+	return &scatter{scaled(cov, area), scaled(skew, area), area, samples}, nil
 }
 
 func scaled(v []float64, factor float64) []float64 {

@@ -21,8 +21,11 @@ type part struct {
 
 func (m *Maps) check(movie Movie) error {
 	n := m.Height * m.Width
+	if m.Height != m.Width && m.Height == movie.Width && m.Width == movie.Height {
+		return fmt.Errorf("correlate: the maps are %d x %d pixels, the frames %d x %d, rows and columns exchanged: make the q map for the frames as they are in the file", m.Height, m.Width, movie.Height, movie.Width)
+	}
 	if m.Height != movie.Height || m.Width != movie.Width {
-		return fmt.Errorf("correlate: the maps are %d x %d pixels, the frames %d x %d: use the map of this detector, or transpose it", m.Height, m.Width, movie.Height, movie.Width)
+		return fmt.Errorf("correlate: the maps are %d x %d pixels, the frames %d x %d: use the map of this detector", m.Height, m.Width, movie.Height, movie.Width)
 	}
 	if m.Static == nil {
 		m.Static = m.Dynamic

@@ -51,6 +51,8 @@ func FromArray(data []float32, frames, height, width int) Movie {
 
 func (m Movie) check() error {
 	switch {
+	case m.Frames == 1:
+		return errors.New("correlate: the movie has 1 frame: a correlation needs at least 2")
 	case m.Frames < 2:
 		return fmt.Errorf("correlate: the movie has %d frames: a correlation needs at least 2", m.Frames)
 	case m.Height < 1 || m.Width < 1 || m.Height > 1<<31/max(m.Width, 1):

@@ -23,8 +23,11 @@ type Result struct {
 	Skew [][]float64
 	// Area is by how much the variances in Cov are larger than if pixels were independent, about the number of pixels of a speckle; 1
 	// where neighbours do not move together beyond chance.
-	Area  []float64
-	Parts []Part
+	Area []float64
+	// Samples is the number of independent pixels of equal weight that would estimate Cov as well as the pixels of the bin do. Where
+	// static bins differ much in size, those of few pixels decide, and it is smaller than Pixels / Area.
+	Samples []float64
+	Parts   []Part
 
 	Trace []float64 // mean of the pixels in static bins of each frame
 	// SAXS is the mean of each static bin over all frames, from bin 1 on; NaN for a bin without pixels.
@@ -66,7 +69,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return nil, err
 	}
 	if s.Parts < 0 || s.Parts > m.Frames/2 {
-		return nil, fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", s.Parts, m.Frames, m.Frames/2)
+		return nil, tooManyParts(s.Parts, m.Frames)
 	}
 	if s.Precision == 64 {
 		return multitau[float64](ctx, m, &maps, s)
@@ -75,6 +78,10 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
 	}
 	return multitau[float32](ctx, m, &maps, s)
+}
+
+func tooManyParts(parts, frames int) error {
+	return fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
 }
 
 func multitau[T real](ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {

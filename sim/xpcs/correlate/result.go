@@ -185,27 +185,9 @@ func take[T real](r *Result, a *pass[T]) error {
 
 // covariances fills the covariances of the bins of a pass.
 func (a *pass[T]) covariances(r *Result) error {
-	prog, err := outer(len(r.Delay))
-	if err != nil {
-		return err
-	}
-	if r.Cov == nil {
-		r.Cov, r.Skew, r.Area = make([][]float64, len(r.Bins)), make([][]float64, len(r.Bins)), make([]float64, len(r.Bins))
-	}
 	of := make([]func(int) (float64, float64, float64), len(r.Delay))
 	for k, d := range r.Delay {
 		of[k] = a.moments(d)
 	}
-	column := slices.Index(r.Bins, a.part.bins[0]+1)
-	members := a.part.members()
-	errs := make([]error, len(members))
-	parallel.Do(a.s.threads(), len(members), func(_, i int) {
-		places := make([]int32, len(members[i].pixels))
-		for j, p := range members[i].pixels {
-			places[j] = a.part.pixels[p]
-		}
-		c := column + i
-		r.Cov[c], r.Skew[c], r.Area[c], errs[i] = covariance(members[i], len(of), func(p, k int) (float64, float64, float64) { return of[k](p) }, prog, newNeighbours(places, a.maps.Width, len(of)))
-	})
-	return first(errs)
+	return r.scatter(a.part, len(of), a.maps.Width, a.s.threads(), func(p, k int) (float64, float64, float64) { return of[k](p) })
 }

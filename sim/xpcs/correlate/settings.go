@@ -22,8 +22,15 @@ type Settings struct {
 	// earlier and later frames, (Height, Width). They are valid during the call.
 	PerPixel func(delay int, products, earlier, later []float64) error
 
+	// Intensities, unless nil, is called by Twotime with the intensities of the frames that it has read: Frames, Trace, SAXS, Image and Empty of
+	// a Result and, where Parts asks for them, the Frames of Parts and SAXSParts.
+	Intensities func(*Result)
+
 	Bins   []int  // dynamic bins of Twotime, from 1. Default: all
 	Smooth string // bins whose mean intensity divides pixels in Twotime: "static" (default) or "dynamic"
+
+	// Ages asks Twotime for what errors of g2 at ages need, Map.Ages.
+	Ages bool
 
 	// Precision of sums over up to 64 frames, 32 or 64 bits. Default 32: counts are exact, and sums over more
 	// frames have 64 bits always.

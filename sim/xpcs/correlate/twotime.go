@@ -15,6 +15,7 @@ type Map struct {
 	Pixels int       // number of its pixels
 	Frames int       // N
 	C2     []float64 // symmetric, row-major (N, N); the diagonal contains the noise of counts
+	Ages   *Ages     // what errors of g2 at ages need, if Settings.Ages asks for it; nil if no pixel scatters
 }
 
 // mostTwotime is the number of frames above which a map does not fit in memory anywhere.
@@ -49,16 +50,30 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, each)
+	if s.Intensities != nil {
+		if s.Parts < 0 || s.Parts > m.Frames/2 {
+			return tooManyParts(s.Parts, m.Frames)
+		}
+		t.light = newIntensities(m, &maps, s)
+	}
+	if err := t.run(ctx, each); err != nil {
+		return err
+	}
+	if s.Intensities != nil {
+		s.Intensities(t.light.done())
+	}
+	return nil
 }
 
 // twotime keeps the frames of some pixels, those of one bin beside each other.
 type twotime struct {
 	s      Settings
 	movie  Movie
-	bins   []bin       // pixels hold places in a frame
-	number []int       // of each bin
-	prog   *ad.Program // of products on a device; nil: package kernels multiplies
+	bins   []bin             // pixels hold places in a frame
+	number []int             // of each bin
+	prog   *ad.Program       // of products on a device; nil: package kernels multiplies
+	levels map[int][]float64 // mean of the divided counts of each frame, by bin, if there are Ages
+	light  *intensities      // of the frames; nil: not wanted
 }
 
 // span is a range of the pixels of a bin that are held at a time.
@@ -160,8 +175,9 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 	most := (t.s.MaxBytes - 16*int64(n)*int64(n)) / 4
 	passes := t.passes(int(min(max(most, 0), math.MaxInt32*4)))
 	var c2, sums []float64
+	var ages *ageSums
 	for i, pass := range passes {
-		held, means, err := t.read(ctx, pass, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
+		held, means, err := t.read(ctx, pass, i == 0, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
 		if err != nil {
 			return err
 		}
@@ -170,15 +186,18 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 			b := &t.bins[sp.bin]
 			if sp.from == 0 {
 				c2, sums = make([]float64, n*n), make([]float64, n)
+				if ages = nil; t.s.Ages {
+					ages = newAgeSums(n, b, t.levels[sp.bin], t.s.threads())
+				}
 			}
 			x := held[at*n:][:(sp.to-sp.from)*n]
 			at += sp.to - sp.from
-			if err := t.multiply(ctx, c2, sums, x, sp, means[sp.bin]); err != nil {
+			if err := t.multiply(ctx, c2, sums, x, sp, means[sp.bin], ages); err != nil {
 				return err
 			}
 			if sp.to == len(b.pixels) {
 				finish(c2, sums, len(b.pixels))
-				if err := each(&Map{t.number[sp.bin], len(b.pixels), n, c2}); err != nil {
+				if err := each(&Map{Bin: t.number[sp.bin], Pixels: len(b.pixels), Frames: n, C2: c2, Ages: ages.done(c2)}); err != nil {
 					return err
 				}
 			}
@@ -188,8 +207,8 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 }
 
 // read returns the counts of the pixels of a pass, (frame, pixel) for one span after the other, and for each of its bins the means of
-// all of its static bins, (frame, static bin).
-func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)) (held []float32, means map[int][]float64, err error) {
+// all of its static bins, (frame, static bin). The first reading also sums intensities.
+func (t *twotime) read(ctx context.Context, pass []span, first bool, progress func(done int)) (held []float32, means map[int][]float64, err error) {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
 	pixels := 0
 	means = map[int][]float64{}
@@ -198,6 +217,12 @@ func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)
 		starts = append(starts, pixels)
 		pixels += sp.to - sp.from
 		means[sp.bin] = make([]float64, len(t.bins[sp.bin].count)*n)
+		if t.s.Ages {
+			if t.levels == nil {
+				t.levels = map[int][]float64{}
+			}
+			t.levels[sp.bin] = make([]float64, n)
+		}
 	}
 	held = make([]float32, pixels*n)
 	block := max(min(blockFrames, staging/(4*size)), 1)
@@ -212,11 +237,16 @@ func (t *twotime) read(ctx context.Context, pass []span, progress func(done int)
 		if err := t.movie.frames(done, some, frames, &events); err != nil {
 			return nil, nil, err
 		}
+		if first && t.light != nil {
+			t.light.add(frames[:some*size])
+		}
 		parallel.Do(t.s.threads(), len(pass), func(_, i int) {
 			errs[i] = t.gather(pass[i], held[starts[i]*n:], means[pass[i].bin], frames, done, some)
 		})
-		if err := first(errs); err != nil {
-			return nil, nil, err
+		for _, err := range errs {
+			if err != nil {
+				return nil, nil, err
+			}
 		}
 		done += some
 		progress(done)
@@ -252,12 +282,17 @@ func (t *twotime) gather(sp span, held []float32, means []float64, frames []floa
 	for f := range some {
 		frame, mean := frames[f*size:][:size], means[(done+f)*statics:][:statics]
 		b.addTo(mean, frame)
-		total := 0.0
+		total, counted := 0.0, 0
 		for s, c := range b.count {
 			total += mean[s]
 			if mean[s] /= float64(c); !(mean[s] > 0) {
 				mean[s] = 1
+			} else {
+				counted += c
 			}
+		}
+		if t.s.Ages {
+			t.levels[sp.bin][done+f] = float64(counted) / float64(len(b.pixels))
 		}
 		if math.IsNaN(total) || math.IsInf(total, 0) {
 			return t.bad(b, frame, done+f)

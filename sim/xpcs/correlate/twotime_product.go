@@ -34,11 +34,11 @@ func (b *bin) addTo(sums []float64, frame []float32) {
 
 // multiply adds the products of frames, summed over the pixels of a span, to the upper blocks of c2, and the counts
 // divided by the means of their static bins to the sums of the frames.
-func (t *twotime) multiply(ctx context.Context, c2, sums []float64, x []float32, sp span, means []float64) error {
+func (t *twotime) multiply(ctx context.Context, c2, sums []float64, x []float32, sp span, means []float64, ages *ageSums) error {
 	if t.s.Precision == 64 {
-		return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float64](t))
+		return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float64](t), ages)
 	}
-	return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float32](t))
+	return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float32](t), ages)
 }
 
 // multiplier multiplies blocks of frames, (panel, depth) each, for several goroutines.
@@ -113,7 +113,7 @@ func gemm[T real](ws *kernels.Workspace, a, b, out []T, pixels, rows, columns, f
 	}
 }
 
-func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []float32, sp span, means []float64, m *multiplier[T]) error {
+func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []float32, sp span, means []float64, m *multiplier[T], ages *ageSums) error {
 	n, width, b := t.movie.Frames, sp.to-sp.from, &t.bins[sp.bin]
 	var pairs [][2]int
 	for i := range t.blocks() {
@@ -133,6 +133,7 @@ func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []f
 				sums[f] += divided(to, x[f*width+from:][:len(static)], means[f*len(b.count):][:len(b.count)], inverse, static)
 			}
 		})
+		addAges(ages, m.frames, sp.from+from, len(static))
 		parallel.Do(t.s.threads(), len(pairs), func(who, k int) {
 			if m.rooms[who].err == nil {
 				collect(c2, m.product(who, pairs[k], len(static)), n, pairs[k])

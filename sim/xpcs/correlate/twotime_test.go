@@ -14,7 +14,7 @@ func twotimes(t *testing.T, m Movie, maps Maps, s Settings) map[int]*Map {
 	t.Helper()
 	all := map[int]*Map{}
 	err := Twotime(context.Background(), m, maps, s, func(c *Map) error {
-		all[c.Bin] = &Map{c.Bin, c.Pixels, c.Frames, append([]float64(nil), c.C2...)}
+		all[c.Bin] = &Map{c.Bin, c.Pixels, c.Frames, append([]float64(nil), c.C2...), c.Ages}
 		return nil
 	})
 	if err != nil {
@@ -182,6 +182,35 @@ func TestTwotimeGraphs(t *testing.T) {
 		})
 		if err != nil || seen != len(want) {
 			t.Fatalf("%d maps of %d: %v", seen, len(want), err)
+		}
+	}
+}
+
+// A two-time correlation alone gives the intensities that the multi-tau one does, however often it reads the movie.
+func TestIntensitiesOfTwotime(t *testing.T) {
+	const n, h, w = 143, 6, 8
+	data, maps := random(14, n, h, w, 0.6)
+	clear(data[7*h*w : 8*h*w])
+	for _, s := range []Settings{{}, {Parts: 3}, {Parts: 4, MaxBytes: 1}, {Parts: 2, Bins: []int{2}, Selection: Selection{First: 3, Stride: 2, Average: 3}}} {
+		m := FromArray(data, n, h, w)
+		want, err := Multitau(context.Background(), m, maps, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got *Result
+		s.Intensities = func(r *Result) { got = r }
+		twotimes(t, m, maps, s)
+		if got == nil || got.Frames != want.Frames || got.Empty != want.Empty || len(got.Parts) != len(want.Parts) {
+			t.Fatalf("%+v: %+v", s, got)
+		}
+		for k, rows := range map[string][2][][]float64{"trace": {{got.Trace}, {want.Trace}}, "static bins": {{got.SAXS}, {want.SAXS}}, "image": {{got.Image}, {want.Image}}, "static bins of parts": {got.SAXSParts, want.SAXSParts}} {
+			for i, row := range rows[1] {
+				for j, v := range row {
+					if x := rows[0][i][j]; math.Abs(x-v) > 1e-6*math.Abs(v)+1e-12 || len(rows[0]) != len(rows[1]) || len(rows[0][i]) != len(row) {
+						t.Fatalf("%d parts: %s %d, %d is %g, want %g", s.Parts, k, i, j, x, v)
+					}
+				}
+			}
 		}
 	}
 }

@@ -20,7 +20,8 @@ type record struct {
 	bits []uint64
 }
 
-// NewHistory starts with the mask of the blemish file, or with all pixels if the name is empty.
+// NewHistory starts with the mask of the blemish file, or with all pixels if the name is empty. Pixels of the image that are no
+// numbers, as those that a detector marks as bad, are blemishes too.
 func NewHistory(s Source, blemish string) (*History, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -34,6 +35,7 @@ func NewHistory(s Source, blemish string) (*History, error) {
 			return nil, err
 		}
 	}
+	first = s.finite(first)
 	h.records = append(h.records, record{bits: pack(first)})
 	h.at = 1
 	return h, nil

@@ -45,6 +45,24 @@ func TestStepAppliedAgainAfterUndo(t *testing.T) {
 	}
 }
 
+// Pixels without a number in the image are blemishes, with and without a file of others.
+func TestPixelsWithoutNumber(t *testing.T) {
+	s := small(t)
+	s.Image[7] = math.NaN()
+	for name, kept := range map[string]int{"": 53, "blemish.tif": 52} {
+		h, err := NewHistory(s, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := h.Mask(); m.Keep[7] || m.Count() != kept {
+			t.Errorf("%q: %d pixels are kept", name, m.Count())
+		}
+		if again, err := Restore(h.Recipe(), s); err != nil || again.Mask().Count() != kept {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 // anyStep draws a step of any kind.
 func anyStep(t *rapid.T) Step {
 	number := rapid.Float64Range(-3, 40)

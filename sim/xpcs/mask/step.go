@@ -3,6 +3,8 @@ package mask
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 )
 
 // Source is what steps make masks from. All arrays are row-major (Height, Width).
@@ -28,6 +30,18 @@ func (s Source) check() error {
 		}
 	}
 	return nil
+}
+
+// finite returns a mask without the pixels of the image that are no numbers, or the mask itself if all are.
+func (s Source) finite(m *Mask) *Mask {
+	if !slices.ContainsFunc(s.Image, math.IsNaN) {
+		return m
+	}
+	m = &Mask{m.Height, m.Width, slices.Clone(m.Keep)}
+	for i, v := range s.Image {
+		m.Keep[i] = m.Keep[i] && !math.IsNaN(v)
+	}
+	return m
 }
 
 // open returns the mask of a file for the detector.
