@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/nexus"
@@ -70,6 +71,11 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 	case s.Map != nil && !s.Pixels:
 		return nil, errors.New("xpcs: another q map needs the correlations of pixels: set Pixels")
 	}
+	if s.Map != nil {
+		if err := s.Map.Check(); err != nil {
+			return nil, err
+		}
+	}
 	a := average{s: s}
 	defer a.close()
 	var repeats []Repeat
@@ -109,6 +115,11 @@ func (a *average) close() {
 }
 
 func (a *average) add(file string, about *Repeat) error {
+	for _, u := range a.used {
+		if sameFile(u.File, file) {
+			return fmt.Errorf("it is %s, which is averaged already", u.File)
+		}
+	}
 	r, err := nexus.Open(file)
 	if err != nil {
 		return err
@@ -117,23 +128,18 @@ func (a *average) add(file string, about *Repeat) error {
 		r.Close()
 		return err
 	}
-	image, err := r.ReadImage()
-	if err != nil {
-		image = nil
+	var image, trace []float64
+	if m, err := r.ReadImage(); err == nil && m != nil {
+		image = m.Data
+	}
+	if r.Trace != nil {
+		trace = r.Trace.Mean
 	}
 	a.used = append(a.used, r)
 	m := r.Multitau
 	if a.first == nil {
 		a.first, a.g2, a.err = r, nexus.NewMatrix(m.G2.Rows, m.G2.Cols), nexus.NewMatrix(m.G2.Rows, m.G2.Cols)
-		if r.SAXS != nil {
-			a.saxs = make([]float64, len(r.SAXS))
-		}
-		if r.Trace != nil {
-			a.trace = make([]float64, len(r.Trace.Mean))
-		}
-		if image != nil {
-			a.image = make([]float64, len(image.Data))
-		}
+		a.saxs, a.trace, a.image = zeros(r.SAXS), zeros(trace), zeros(image)
 	}
 	plus(a.g2.Data, m.G2.Data)
 	if m.Err != nil {
@@ -145,14 +151,15 @@ func (a *average) add(file string, about *Repeat) error {
 			}
 		}
 	}
-	a.saxs = joined(a.saxs, r.SAXS)
-	if r.Trace != nil {
-		a.trace = joined(a.trace, r.Trace.Mean)
-	}
-	if image != nil {
-		a.image = joined(a.image, image.Data)
-	}
+	a.saxs, a.trace, a.image = joined(a.saxs, r.SAXS), joined(a.trace, trace), joined(a.image, image)
 	return nil
+}
+
+// sameFile reports whether two names are of one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // judge returns why a repeat is not used, and notes its baseline.
@@ -178,7 +185,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	}
 	f := a.first
 	switch {
-	case !slices.Equal(f.Multitau.Delay, m.Delay) || f.FrameTime != r.FrameTime:
+	case !slices.Equal(f.Delays(), r.Delays()): // in seconds: frame times, strides and averages of frames count too
 		return fmt.Errorf("its delays differ from those of %s: average files of one kind of measurement", f.File)
 	case m.G2.Cols != f.Multitau.G2.Cols || (m.Err == nil) != (f.Multitau.Err == nil):
 		return fmt.Errorf("it has %d bins, %s has %d, or one of them has no errors", m.G2.Cols, f.File, f.Multitau.G2.Cols)
@@ -194,7 +201,15 @@ func plus(to, v []float64) {
 	}
 }
 
-// joined adds v to sums of the same length; others are dropped.
+// zeros returns as many zeros as v has numbers, nil for nil.
+func zeros(v []float64) []float64 {
+	if v == nil {
+		return nil
+	}
+	return make([]float64, len(v))
+}
+
+// joined adds v to sums of the same length; sums that a repeat has nothing to add to are dropped.
 func joined(to, v []float64) []float64 {
 	if to == nil || len(to) != len(v) {
 		return nil
@@ -254,7 +269,8 @@ func (a *average) write(ctx context.Context, out string) error {
 	return w.Close(r)
 }
 
-// covariance averages the covariances of the points, where all repeats have them. Repeats are independent.
+// covariance averages the covariances of the points and the corrections for skewness, where all repeats have them. Repeats are independent,
+// and both are of the first order in one over their number.
 func (a *average) covariance(m *nexus.Multitau) {
 	for _, r := range a.used {
 		if r.Multitau.Cov == nil || a.s.Map != nil {
@@ -264,16 +280,21 @@ func (a *average) covariance(m *nexus.Multitau) {
 	n := float64(len(a.used))
 	for b := range m.G2.Cols {
 		cov := make([]float64, len(m.Delay)*len(m.Delay))
-		pixels := 0
+		pixels, skew := 0, make([]float64, len(m.Delay))
 		for _, r := range a.used {
 			for i, v := range r.Multitau.Cov[b] {
 				cov[i] += v / (n * n)
+			}
+			if r.Multitau.Skew != nil {
+				for i, v := range r.Multitau.Skew[b] {
+					skew[i] += v / (n * n)
+				}
 			}
 			if r.Multitau.Pixels != nil {
 				pixels += r.Multitau.Pixels[b]
 			}
 		}
-		m.Cov = append(m.Cov, cov)
+		m.Cov, m.Skew = append(m.Cov, cov), append(m.Skew, skew)
 		if pixels > 0 {
 			m.Pixels = append(m.Pixels, pixels)
 		}
@@ -296,6 +317,9 @@ func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) 
 				return nil, nil, nil, fmt.Errorf("xpcs: %s has no correlations of pixels; correlate --save-pixels keeps them: %w", f.File, err)
 			}
 			for i, m := range []*nexus.Matrix{p, e, l} {
+				if m.Rows != height || m.Cols != width {
+					return nil, nil, nil, fmt.Errorf("xpcs: %s has correlations of %d x %d pixels, the q map %d x %d: correlate the frames again", f.File, m.Rows, m.Cols, height, width)
+				}
 				sums[i].add(m.Data, a.s.NonZero)
 			}
 		}
@@ -311,14 +335,42 @@ func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) 
 		return nil
 	}
 	m := a.s.Map.Maps
+	if m.Height != height || m.Width != width {
+		return fmt.Errorf("xpcs: the new q map has %d x %d pixels, the results %d x %d: use a q map of this detector", m.Height, m.Width, height, width)
+	}
+	for i, b := range m.Dynamic {
+		if b > 0 && r.QMap.Maps.Static[i] == 0 {
+			return fmt.Errorf("xpcs: the new q map has pixel (%d, %d) in bin %d, but the one of the results left it out, so that nothing was kept of it: mask it, or correlate the frames again", i/width, i%width, b)
+		}
+	}
 	g2, sd, err := correlate.Regroup(correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}, delays, next, correlate.Settings{})
 	if err != nil {
 		return err
 	}
 	q := *a.s.Map
-	r.QMap, r.SAXS = &q, nil
+	r.QMap, r.SAXS, r.Segments = &q, nil, nil
+	if r.Image != nil {
+		r.SAXS = filled(staticMeans(r.Image.Data, m.Static))
+		r.Segments = &nexus.Matrix{Rows: 1, Cols: len(r.SAXS), Data: r.SAXS}
+	}
 	r.Multitau.G2, r.Multitau.Err = matrix(g2), matrix(sd)
 	return nil
+}
+
+// staticMeans returns the mean of an image in each static bin.
+func staticMeans(image []float64, static []int32) []float64 {
+	bins := int(slices.Max(static))
+	sum, count := make([]float64, bins), make([]float64, bins)
+	for i, b := range static {
+		if b > 0 {
+			sum[b-1] += image[i]
+			count[b-1]++
+		}
+	}
+	for i := range sum {
+		sum[i] /= count[i]
+	}
+	return sum
 }
 
 // meanImage is a mean over images, pixel by pixel.

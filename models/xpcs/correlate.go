@@ -53,7 +53,7 @@ func (j Job) check() error {
 	case !(j.FrameTime > 0) || math.IsInf(j.FrameTime, 0):
 		return fmt.Errorf("xpcs: the time from frame to frame is %g s: want a positive number", j.FrameTime)
 	}
-	return nil
+	return j.Map.Check()
 }
 
 // Correlate correlates a movie and writes the result file out. A frame that is no good is replaced, and Done says
@@ -67,6 +67,11 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	movie, err := Movie(j.Frames).Mend(maps, j.Gate)
 	if err != nil {
 		return nil, err
+	}
+	if j.Twotime { // before the hours that a multi-tau correlation may take
+		if err := correlate.CheckTwotime(movie.Movie, maps, j.Settings); err != nil {
+			return nil, err
+		}
 	}
 	w, err := nexus.Create(out)
 	if err != nil {

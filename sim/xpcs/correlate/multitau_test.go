@@ -208,6 +208,7 @@ func TestMistakes(t *testing.T) {
 			p.Static[3], p.Dynamic[3], p.Static[4], p.Dynamic[4] = 1, 1, 1, 2
 		},
 		"no static bin":       func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = 0, 1 },
+		"numbers from 1 to":   func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = math.MaxInt32, 1 },
 		"no pixel":            func(_ *Movie, p *Maps, _ *Settings) { clear(p.Dynamic) },
 		"not in a movie":      func(_ *Movie, _ *Maps, s *Settings) { s.Last = 21 },
 		"leave 1 frames":      func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },

@@ -31,25 +31,34 @@ const mostTwotime = 40000
 //
 // Reference: M. Sutton et al., doi:10.1364/OE.11.002268.
 func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map) error) error {
-	s = s.defaults()
-	if err := m.check(); err != nil {
-		return err
-	}
-	m, err := m.Select(s.Selection)
-	if err != nil {
-		return err
-	}
-	if err := maps.check(m); err != nil {
-		return err
-	}
-	if m.Frames > mostTwotime {
-		return fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
-	}
-	t, err := newTwotime(m, &maps, s)
+	t, err := prepared(m, maps, s.defaults())
 	if err != nil {
 		return err
 	}
 	return t.run(ctx, each)
+}
+
+// CheckTwotime returns the error that Twotime would return before it reads a frame, for those who have more to do before it.
+func CheckTwotime(m Movie, maps Maps, s Settings) error {
+	_, err := prepared(m, maps, s.defaults())
+	return err
+}
+
+func prepared(m Movie, maps Maps, s Settings) (*twotime, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m, err := m.Select(s.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if err := maps.check(m); err != nil {
+		return nil, err
+	}
+	if m.Frames > mostTwotime {
+		return nil, fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
+	}
+	return newTwotime(m, &maps, s)
 }
 
 // twotime keeps the frames of some pixels, those of one bin beside each other.
