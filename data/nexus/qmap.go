@@ -1,6 +1,7 @@
 package nexus
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -72,6 +73,9 @@ type Maps struct {
 // has pixels, and no pixel in a bin is masked. A correlation with such a map would end in a file that cannot be read.
 func (q *QMap) Check() error {
 	m := q.Maps
+	if len(q.Dynamic.Axis0) == 0 {
+		return errors.New("nexus: the q map lists no bins: make it anew")
+	}
 	for _, part := range []struct {
 		name string
 		of   []int32
@@ -79,6 +83,11 @@ func (q *QMap) Check() error {
 	}{{"dynamic", m.Dynamic, &q.Dynamic}, {"static", m.Static, &q.Static}} {
 		if part.list.Axis0 == nil {
 			continue
+		}
+		for b := 1; b <= part.list.Bins(); b++ {
+			if _, _, ok := part.list.Cell(b); !ok {
+				return fmt.Errorf("nexus: the q map has %s bin %d in cell %d of a grid of %d x %d: make it anew", part.name, b, part.list.Cells[b-1], len(part.list.Axis0), max(len(part.list.Axis1), 1))
+			}
 		}
 		size := make([]int, part.list.Bins()+1)
 		for i, b := range part.of {

@@ -404,6 +404,8 @@ func TestCheckOfQMap(t *testing.T) {
 		"(0, 1) in static bin 2000000000":     func(q *QMap) { q.Maps.Static[1] = 2_000_000_000 },
 		"(1, 0) in dynamic bin -1":            func(q *QMap) { q.Maps.Dynamic[2] = -1 },
 		"no pixels in dynamic bin 2 of the 2": func(q *QMap) { q.Maps.Dynamic[2], q.Maps.Dynamic[3] = 1, 1 },
+		"lists no bins":                       func(q *QMap) { q.Dynamic.Axis0 = []float64{} },
+		"bin 2 in cell 5 of a grid of 2 x 1":  func(q *QMap) { q.Dynamic.Cells = []int{0, 5} },
 		"its mask leaves it out":              func(q *QMap) { q.Maps.Mask[0] = false },
 	} {
 		p := Partition{Axis0: []float64{1, 2}, Cells: []int{0, 1}}
