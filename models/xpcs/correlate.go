@@ -38,7 +38,37 @@ type Done struct {
 	Replaced []correlate.Replacement
 	Empty    int     // frames without any count in bins
 	Area     float64 // largest of the bins: pixels of a speckle, 1 if they are not wider than a pixel; 0 without a multi-tau correlation
+	Dark     Dark
 	Lost     error
+}
+
+// Dark is the dynamic bin with the largest share of static bins without any count. Their ratio is 0, as in other programs, and makes g2 of
+// the bin too small.
+type Dark struct{ Bin, Static, Of int }
+
+// darkest returns the Dark of a correlation.
+func darkest(maps correlate.Maps, saxs []float64) (worst Dark) {
+	bins := map[int32]*Dark{}
+	owner := map[int32]int32{}
+	for i, s := range maps.Static {
+		if d := maps.Dynamic[i]; d > 0 {
+			owner[s] = d
+		}
+	}
+	for s, d := range owner {
+		if bins[d] == nil {
+			bins[d] = &Dark{Bin: int(d)}
+		}
+		if bins[d].Of++; saxs[s-1] == 0 {
+			bins[d].Static++
+		}
+	}
+	for _, d := range bins {
+		if more := d.Static*worst.Of - worst.Static*d.Of; d.Static > 0 && (worst.Bin == 0 || more > 0 || more == 0 && d.Bin < worst.Bin) {
+			worst = *d
+		}
+	}
+	return worst
 }
 
 // segments is the number of blocks along the diagonal of a two-time map whose g2 result files hold.
@@ -145,7 +175,7 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		return err
 	}
 	res := done.Result
-	done.Frames, done.Empty = r.Frames, r.Empty
+	done.Frames, done.Empty, done.Dark = r.Frames, r.Empty, darkest(maps, r.SAXS)
 	res.Multitau = &nexus.Multitau{
 		G2: matrix(r.G2), Err: matrix(r.Err), Cov: r.Cov, Skew: r.Skew,
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
