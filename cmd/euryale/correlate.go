@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,11 +62,12 @@ the file.
 A result that exists is left as it is (--overwrite replaces it), so that the
 same command goes on after an interrupt. A file that fails is told, and the
 others go on. --watch DIR correlates what arrives in a folder until Ctrl-C, or
-until nothing came for --idle.
+until nothing came for --idle; a file that changes after that is correlated
+again.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
-  euryale correlate --watch raw --qmap qmap.hdf --type both --out results
+  euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
 		RunE: func(c *cobra.Command, args []string) error { return a.runCorrelate(c.Context(), args, f) },
 	}
@@ -181,6 +183,12 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	if len(files) == 0 && f.Watch == "" {
 		return usage("correlate: name files of frames, or --watch with a folder")
 	}
+	owner := map[string]string{}
+	for _, name := range files {
+		if err := a.claim(owner, name, f); err != nil {
+			return err
+		}
+	}
 	if a.out != "" {
 		if err := os.MkdirAll(a.out, 0o777); err != nil {
 			return as(exitCannotWrite, err)
@@ -188,8 +196,19 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	}
 	doc := correlateDoc{Engine: "xpcs", QMap: f.QMap, Files: []correlatedDoc{}}
 	failed := error(nil)
-	one := func(name string) {
-		d, err := a.correlateFile(ctx, name, len(files) > 1 || f.Watch != "", j, f)
+	one := func(name string, again bool) {
+		before := slices.IndexFunc(doc.Files, func(d correlatedDoc) bool { return again && d.File == name })
+		own := before >= 0 && doc.Files[before].Status == "written" // results of others are left as they are
+		d, err := correlatedDoc{File: name, Status: "failed"}, a.claim(owner, name, f)
+		if err == nil {
+			d, err = a.correlateFile(ctx, name, len(files) > 1 || f.Watch != "", own || a.overwrite, j, f)
+		} else {
+			d.Message = err.Error()
+			a.say("%s: failed: %v", name, err)
+		}
+		if before >= 0 {
+			doc.Files = slices.Delete(doc.Files, before, before+1)
+		}
 		if doc.Files = append(doc.Files, d); f.Watch != "" {
 			err = errors.Join(err, a.correlationsPage(doc.Files))
 		}
@@ -198,7 +217,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 		}
 	}
 	for _, name := range files {
-		if one(name); ctx.Err() != nil {
+		if one(name, false); ctx.Err() != nil {
 			break
 		}
 	}
@@ -235,10 +254,20 @@ func (a *app) resultName(name string, f correlateFlags) string {
 	return filepath.Join(a.out, f.Prefix+stem+f.Suffix+"_results.hdf")
 }
 
-func (a *app) correlateFile(ctx context.Context, name string, several bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
+// claim notes which file a result is of; another file with the same result is an error.
+func (a *app) claim(owner map[string]string, name string, f correlateFlags) error {
+	result := a.resultName(name, f)
+	if first := owner[result]; first != "" && filepath.Clean(first) != filepath.Clean(name) {
+		return usage("%s and %s have the same result, %s: correlate them by two commands with different --out, --prefix or --suffix", first, name, result)
+	}
+	owner[result] = name
+	return nil
+}
+
+func (a *app) correlateFile(ctx context.Context, name string, several, overwrite bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
 	start := time.Now()
 	d := correlatedDoc{File: name, Result: a.resultName(name, f)}
-	err := a.correlateInto(ctx, &d, j, f)
+	err := a.correlateInto(ctx, &d, overwrite, j, f)
 	d.Seconds = time.Since(start).Seconds()
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -251,6 +280,9 @@ func (a *app) correlateFile(ctx context.Context, name string, several bool, j xp
 		}
 	case d.Status == "exists":
 		a.say("%s: %s exists, left as it is", name, d.Result)
+		for _, n := range d.Notes {
+			a.note("%s: %s", name, n)
+		}
 	default:
 		a.say("%s: %d frames in %.3g s: %s", name, d.Frames, d.Seconds, d.Result)
 		for _, n := range d.Notes {
@@ -267,9 +299,12 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
-func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f correlateFlags) error {
-	if _, err := os.Stat(d.Result); err == nil && !a.overwrite {
+func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite bool, j xpcs.Job, f correlateFlags) error {
+	if result, err := os.Stat(d.Result); err == nil && !overwrite {
 		d.Status = "exists"
+		if movie, err := os.Stat(d.File); err == nil && movie.ModTime().After(result.ModTime()) {
+			d.Notes = []string{fmt.Sprintf("the frames were changed at %s, after %s was written; --overwrite correlates them again", movie.ModTime().Format(time.DateTime), d.Result)}
+		}
 		return nil
 	}
 	movie, meta, err := f.open(d.File)
