@@ -33,8 +33,8 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return as(exitCannotWrite, fmt.Errorf("%s is being edited by another process, or its folder cannot be written (%v): end that one, or name another file", out, err))
 	}
 	defer func() {
+		os.Remove(out + ".lock") // before another process can take it
 		lock.Unlock()
-		os.Remove(out + ".lock")
 	}()
 	if there(geometry) { // what was kept wins over --from, but not over numbers that are given
 		f.From = geometry
