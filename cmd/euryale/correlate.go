@@ -305,6 +305,9 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite boo
 		if movie, err := os.Stat(d.File); err == nil && movie.ModTime().After(result.ModTime()) {
 			d.Notes = []string{fmt.Sprintf("the frames were changed at %s, after %s was written; --overwrite correlates them again", movie.ModTime().Format(time.DateTime), d.Result)}
 		}
+		if f.Report && !there(filepath.Join(reportFolder(d.Result), "report.html")) { // the process ended between both
+			return a.correlationPage(d)
+		}
 		return nil
 	}
 	movie, meta, err := f.open(d.File)
@@ -326,6 +329,11 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite boo
 	return nil
 }
 
+// reportFolder returns the folder of the page of a result.
+func reportFolder(result string) string {
+	return strings.TrimSuffix(result, "_results.hdf") + "_report"
+}
+
 // correlationPage writes the page of a result.
 func (a *app) correlationPage(d *correlatedDoc) error {
 	r, err := nexus.Open(d.Result)
@@ -333,7 +341,7 @@ func (a *app) correlationPage(d *correlatedDoc) error {
 		return err
 	}
 	defer r.Close()
-	dir := strings.TrimSuffix(d.Result, "_results.hdf") + "_report"
+	dir := reportFolder(d.Result)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return as(exitCannotWrite, err)
 	}

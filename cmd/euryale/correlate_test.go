@@ -257,6 +257,12 @@ func TestCorrelateResultsOfWhat(t *testing.T) {
 	if _, err := os.Stat("res"); err == nil {
 		t.Error("something was written")
 	}
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 --qmap q.hdf --out paged")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 --qmap q.hdf --out paged --report")...); code != 0 || !there("paged/a_report/report.html") {
+		t.Errorf("the page of a result that exists is not made: exit %d: %s", code, stderr)
+	}
 	if code, stdout, stderr := do(t, strings.Fields("correlate one/a.h5 ./one/a.h5 --qmap q.hdf --out res")...); code != 0 || strings.Contains(stderr, "were changed") || !strings.Contains(stdout, "left as it is") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
