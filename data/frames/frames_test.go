@@ -410,3 +410,64 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Frames that are asked for one by one come from chunks that are unpacked once, whatever the order and the datasets, and a chunk that is
+// damaged spoils only its own frames.
+func TestFramesOfChunks(t *testing.T) {
+	const h, w = 5, 6
+	all := movie(40, h, w)
+	name := filepath.Join(t.TempDir(), "x.h5")
+	out, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, r := range []struct{ from, to, chunk int }{{0, 11, 4}, {11, 12, 1}, {12, 40, 7}} {
+		out.Write(fmt.Sprintf("/entry/data/data_%06d", k+1), as[uint32](all[r.from*h*w:r.to*h*w]), hdf5.Layout{Shape: []int{r.to - r.from, h, w}, Gzip: 1, Chunk: []int{r.chunk, h, w}})
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(name, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := rand.New(rand.NewPCG(1, 2))
+	read := func(first, n int) {
+		got := make([]float32, n*h*w)
+		if err := f.Dense(first, got); err != nil || !slices.Equal(got, all[first*h*w:][:n*h*w]) {
+			t.Fatalf("frames %d to %d differ: %v", first, first+n, err)
+		}
+	}
+	for i := range 40 {
+		read(i, 1)
+	}
+	for range 300 {
+		first := r.IntN(40)
+		read(first, 1+r.IntN(40-first))
+	}
+	win := &f.source.(*stack).window
+	for _, i := range []int{21, 20, 25, 19} { // of the second chunk of the last dataset
+		if read(i, 1); win.first != 19 || len(win.frames) != 7*h*w {
+			t.Errorf("frame %d is read from %d numbers from frame %d on, want the 7 frames of its chunk", i, len(win.frames), win.first)
+		}
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := bytes.LastIndex(b, []byte{0x78, 0x01}) // the last chunk: frames 33 to 39
+	for i := range 20 {
+		b[z+4+i] ^= 0xff
+	}
+	f.Close()
+	if f, err = Open(write(t, name, b), Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := 12; i < 33; i++ {
+		read(i, 1)
+	}
+	if f.Frames != 33 || f.Lost == nil {
+		t.Errorf("%d frames, %v", f.Frames, f.Lost)
+	}
+}

@@ -27,7 +27,18 @@ type stack struct {
 	first  []int   // number of the first frame of each
 	mark   float32 // what marks bad pixels; 0: nothing does
 	pixels int
+	window window
 }
+
+// window is frames that were unpacked before they were asked for, since they are in a chunk with one that was.
+type window struct {
+	first  int
+	frames []float32
+	chunks int
+}
+
+// mostWindow is the largest size of a window in bytes.
+const mostWindow = 256 << 20
 
 func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 	in.Close()
@@ -167,8 +178,44 @@ func (st *stack) only(f *File) error {
 	return f.bad("name the dataset", "it has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
 }
 
-// dense reads frames, several at a time by goroutines of their own, since unpacking takes longer than reading.
+// dense reads frames. Where a chunk has more than are asked for, as it may be for every tenth frame, it is unpacked once for all of its
+// frames.
 func (st *stack) dense(first int, dst []float32) error {
+	k := st.set(first)
+	chunk := 1
+	if c := st.sets[k].Chunks(); c != nil {
+		chunk = min(max(c[0], 1), st.sets[k].Shape()[0])
+	}
+	if len(dst) >= chunk*st.pixels || chunk > mostWindow/4/st.pixels {
+		return st.unpack(first, dst)
+	}
+	w := &st.window
+	for at := first; len(dst) > 0; {
+		if have := len(w.frames) / st.pixels; at < w.first || at >= w.first+have {
+			k := st.set(at)
+			from := st.first[k] + (at-st.first[k])/chunk*chunk
+			if w.chunks = 1 + w.chunks; from != w.first+have || have == 0 { // more in a row are unpacked together
+				w.chunks = 1
+			}
+			w.chunks = min(w.chunks, runtime.GOMAXPROCS(0), max(mostWindow/4/(chunk*st.pixels), 1))
+			n := min(w.chunks*chunk, st.first[k]+st.sets[k].Shape()[0]-from)
+			w.first, w.frames = from, slices.Grow(w.frames[:0], n*st.pixels)[:n*st.pixels]
+			if err := st.unpack(from, w.frames); err != nil { // perhaps because of frames that nobody asked for
+				w.frames = w.frames[:0]
+				return st.unpack(at, dst)
+			}
+		}
+		n := copy(dst, w.frames[(at-w.first)*st.pixels:])
+		dst, at = dst[n:], at+n/st.pixels
+	}
+	return nil
+}
+
+// set returns the number of the dataset that has a frame.
+func (st *stack) set(frame int) int { return sort.SearchInts(st.first, frame+1) - 1 }
+
+// unpack reads frames, several at a time by goroutines of their own, since unpacking takes longer than reading.
+func (st *stack) unpack(first int, dst []float32) error {
 	n := len(dst) / st.pixels
 	each := 1
 	if n > 0 {
@@ -204,7 +251,7 @@ func (st *stack) dense(first int, dst []float32) error {
 // read reads frames from one dataset after another.
 func (st *stack) read(first int, dst []float32) error {
 	for len(dst) > 0 {
-		k := sort.SearchInts(st.first, first+1) - 1
+		k := st.set(first)
 		shape := st.sets[k].Shape()
 		n := min(len(dst)/st.pixels, st.first[k]+shape[0]-first)
 		if err := st.sets[k].Slab([]int{first - st.first[k], 0, 0}, []int{n, shape[1], shape[2]}).Float32sTo(dst[:n*st.pixels]); err != nil {
