@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -102,6 +103,36 @@ func TestTwotimeBits(t *testing.T) {
 				if math.Abs(got[bin].C2[i]-v) > c.tol {
 					t.Fatalf("%s: bin %d, element %d is %v, want %v", name, bin, i, got[bin].C2[i], v)
 				}
+			}
+		}
+	}
+}
+
+// TestTwotimeOfMaskedMovies checks that pixels outside of bins change nothing, whatever they hold and however large their share is: maps and
+// frames are never cut to the part that counts.
+func TestTwotimeOfMaskedMovies(t *testing.T) {
+	const n, h, w = 40, 12, 15
+	for _, kept := range []float64{0.1, 0.49, 0.51, 0.95} {
+		data, maps := random(21, n, h, w, 2)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for p := range maps.Dynamic {
+			if rng.Float64() > kept {
+				maps.Dynamic[p], maps.Static[p] = 0, 0
+			}
+		}
+		want := twotimes(t, FromArray(data, n, h, w), maps, Settings{})
+		for i := range data {
+			if maps.Static[i%(h*w)] == 0 {
+				data[i] = []float32{float32(math.NaN()), 1e30, -5}[rng.IntN(3)]
+			}
+		}
+		got := twotimes(t, FromArray(data, n, h, w), maps, Settings{})
+		if len(got) != len(want) || len(got) == 0 {
+			t.Fatalf("%g kept: %d maps, want %d", kept, len(got), len(want))
+		}
+		for bin, c := range want {
+			if !slices.Equal(got[bin].C2, c.C2) {
+				t.Errorf("%g kept: bin %d depends on masked pixels", kept, bin)
 			}
 		}
 	}
