@@ -21,6 +21,9 @@ type qmapFlags struct {
 	Mask, Merge string
 }
 
+// usualBins are the numbers of dynamic bins unless others are given.
+const usualBins = "36x1"
+
 // binFlags are the flags of commands that divide the pixels into bins.
 type binFlags struct {
 	Axes, Dynamic, Static string
@@ -72,7 +75,7 @@ func (f *binFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.Offset.units = angleUnits
 	s.StringVar(&f.Axes, "axes", "", "maps that are divided (default q,phi; in reflection qr,qz)")
-	s.StringVar(&f.Dynamic, "dynamic", "36x1", "numbers of bins for correlations")
+	s.StringVar(&f.Dynamic, "dynamic", usualBins, "numbers of bins for correlations")
 	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities, rounded up to multiples of those")
 	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
 	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")

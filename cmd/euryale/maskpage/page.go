@@ -48,7 +48,7 @@ type Config struct {
 	SaveMask func(m *mask.Mask, replace bool) error
 	SaveQMap func(q *nexus.QMap, replace bool) error
 	// Autosave keeps what would be lost with the process.
-	Autosave func(r mask.Recipe, g sim.Geometry) error
+	Autosave func(r mask.Recipe, s xpcs.Setup) error
 	// Done ends the server.
 	Done func()
 }
@@ -224,7 +224,9 @@ func lacksOf(g sim.Geometry) (names []string) {
 func (p *Page) changed() error {
 	p.rev++
 	p.bins, p.now = nil, p.h.Mask()
-	if err := p.c.Autosave(p.h.Recipe(), p.g); err != nil {
+	s := p.c.Bins
+	s.Geometry = p.g
+	if err := p.c.Autosave(p.h.Recipe(), s); err != nil {
 		return &saveError{fmt.Errorf("%w (the change is in effect, but would be lost with the program)", err)}
 	}
 	return nil

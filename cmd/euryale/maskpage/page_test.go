@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	sim "github.com/euryale-dev/euryale/sim/xpcs"
+	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
 
@@ -98,7 +98,7 @@ func TestMalformedRequests(t *testing.T) {
 // What cannot be kept is said, and so is a file that exists.
 func TestFailures(t *testing.T) {
 	p, _ := testPage(t, 20, 30)
-	p.c.Autosave = func(mask.Recipe, sim.Geometry) error { return errors.New("the disk is full") }
+	p.c.Autosave = func(mask.Recipe, xpcs.Setup) error { return errors.New("the disk is full") }
 	if w := ask(p, "POST", "/reset", "{}"); w.Code != 500 || !strings.Contains(w.Body.String(), "the disk is full") || !strings.Contains(w.Body.String(), "would be lost") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
