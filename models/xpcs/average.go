@@ -98,26 +98,45 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 	return repeats, a.write(ctx, out)
 }
 
-// average is sums over the repeats that are good. Their files stay open for the pixels.
+// average is sums over the repeats that are good.
 type average struct {
 	s           AverageSettings
-	used        []*nexus.Result
+	used        []string        // files
+	open        []*nexus.Result // of the first ones, which stay open for the pixels
 	first       *nexus.Result
+	cov, skew   [][]float64 // sums for each bin; cov is nil unless all repeats have it
+	pixels      []int
 	g2, err     *nexus.Matrix
 	saxs, trace []float64
 	image       []float64
 }
 
 func (a *average) close() {
-	for _, r := range a.used {
+	for _, r := range a.open {
 		r.Close()
 	}
 }
 
+// mostOpen is the largest number of files that stay open, which systems limit.
+const mostOpen = 64
+
+// with calls f with the result of a file that is used.
+func (a *average) with(i int, f func(r *nexus.Result) error) error {
+	if i < len(a.open) {
+		return f(a.open[i])
+	}
+	r, err := nexus.Open(a.used[i])
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return f(r)
+}
+
 func (a *average) add(file string, about *Repeat) error {
 	for _, u := range a.used {
-		if sameFile(u.File, file) {
-			return fmt.Errorf("it is %s, which is averaged already", u.File)
+		if sameFile(u, file) {
+			return fmt.Errorf("it is %s, which is averaged already", u)
 		}
 	}
 	r, err := nexus.Open(file)
@@ -135,12 +154,18 @@ func (a *average) add(file string, about *Repeat) error {
 	if r.Trace != nil {
 		trace = r.Trace.Mean
 	}
-	a.used = append(a.used, r)
+	if a.used = append(a.used, file); len(a.open) < mostOpen {
+		a.open = append(a.open, r)
+	} else {
+		defer r.Close()
+	}
 	m := r.Multitau
 	if a.first == nil {
 		a.first, a.g2, a.err = r, nexus.NewMatrix(m.G2.Rows, m.G2.Cols), nexus.NewMatrix(m.G2.Rows, m.G2.Cols)
 		a.saxs, a.trace, a.image = zeros(r.SAXS), zeros(trace), zeros(image)
+		a.cov, a.skew, a.pixels = each(m.Cov, zeros), empty(m.G2.Cols, len(m.Delay)), make([]int, m.G2.Cols)
 	}
+	a.covariance(m)
 	plus(a.g2.Data, m.G2.Data)
 	if m.Err != nil {
 		for i, e := range m.Err.Data {
@@ -255,55 +280,69 @@ func (a *average) write(ctx context.Context, out string) error {
 	if a.image != nil {
 		r.Image = &nexus.Matrix{Rows: maps.Height, Cols: maps.Width, Data: a.image}
 	}
-	a.covariance(r.Multitau)
+	a.covariances(r.Multitau)
 	w, err := nexus.Create(out)
 	if err != nil {
 		return err
 	}
 	defer w.Discard()
 	if a.s.Pixels {
-		if err := a.pixels(ctx, r, w); err != nil {
+		if err := a.pixelwise(ctx, r, w); err != nil {
 			return err
 		}
 	}
 	return w.Close(r)
 }
 
-// covariance averages the covariances of the points and the corrections for skewness, where all repeats have them. Repeats are independent,
-// and both are of the first order in one over their number.
+// covariance adds the covariances of the points and the corrections for skewness of a repeat. Repeats are independent, and both are of the
+// first order in one over their number.
 func (a *average) covariance(m *nexus.Multitau) {
-	for _, r := range a.used {
-		if r.Multitau.Cov == nil || a.s.Map != nil {
-			return
-		}
+	if a.cov == nil || m.Cov == nil || a.s.Map != nil {
+		a.cov = nil
+		return
 	}
-	n := float64(len(a.used))
-	for b := range m.G2.Cols {
-		cov := make([]float64, len(m.Delay)*len(m.Delay))
-		pixels, skew := 0, make([]float64, len(m.Delay))
-		for _, r := range a.used {
-			for i, v := range r.Multitau.Cov[b] {
-				cov[i] += v / (n * n)
-			}
-			if r.Multitau.Skew != nil {
-				for i, v := range r.Multitau.Skew[b] {
-					skew[i] += v / (n * n)
-				}
-			}
-			if r.Multitau.Pixels != nil {
-				pixels += r.Multitau.Pixels[b]
-			}
+	for b := range a.cov {
+		plus(a.cov[b], m.Cov[b])
+		if m.Skew != nil {
+			plus(a.skew[b], m.Skew[b])
 		}
-		m.Cov, m.Skew = append(m.Cov, cov), append(m.Skew, skew)
-		if pixels > 0 {
-			m.Pixels = append(m.Pixels, pixels)
+		if m.Pixels != nil {
+			a.pixels[b] += m.Pixels[b]
 		}
 	}
 }
 
-// pixels averages the correlations of pixels, delay by delay, writes them, and groups them into the bins of another q map if there is
+// covariances sets the means.
+func (a *average) covariances(m *nexus.Multitau) {
+	n := float64(len(a.used))
+	if a.cov == nil {
+		return
+	}
+	m.Cov, m.Skew = a.cov, a.skew
+	for b := range m.Cov {
+		for _, v := range [][]float64{m.Cov[b], m.Skew[b]} {
+			for i := range v {
+				v[i] /= n * n
+			}
+		}
+	}
+	if slices.Min(a.pixels) > 0 {
+		m.Pixels = a.pixels
+	}
+}
+
+// empty returns rows of zeros.
+func empty(rows, cols int) [][]float64 {
+	all := make([][]float64, rows)
+	for i := range all {
+		all[i] = make([]float64, cols)
+	}
+	return all
+}
+
+// pixelwise averages the correlations of pixels, delay by delay, writes them, and groups them into the bins of another q map if there is
 // one.
-func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) error {
+func (a *average) pixelwise(ctx context.Context, r *nexus.Result, w *nexus.Writer) error {
 	delays := len(r.Multitau.Delay)
 	height, width := r.QMap.Maps.Height, r.QMap.Maps.Width
 	next := func(d int) (products, earlier, later []float64, err error) {
@@ -311,16 +350,22 @@ func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) 
 			return nil, nil, nil, err
 		}
 		var sums [3]meanImage
-		for _, f := range a.used {
-			p, e, l, err := f.ReadUnnormalized(d)
-			if err != nil {
-				return nil, nil, nil, fmt.Errorf("xpcs: %s has no correlations of pixels; correlate --save-pixels keeps them: %w", f.File, err)
-			}
-			for i, m := range []*nexus.Matrix{p, e, l} {
-				if m.Rows != height || m.Cols != width {
-					return nil, nil, nil, fmt.Errorf("xpcs: %s has correlations of %d x %d pixels, the q map %d x %d: correlate the frames again", f.File, m.Rows, m.Cols, height, width)
+		for i := range a.used {
+			err := a.with(i, func(f *nexus.Result) error {
+				p, e, l, err := f.ReadUnnormalized(d)
+				if err != nil {
+					return fmt.Errorf("xpcs: %s has no correlations of pixels; correlate --save-pixels keeps them: %w", f.File, err)
 				}
-				sums[i].add(m.Data, a.s.NonZero)
+				for k, m := range []*nexus.Matrix{p, e, l} {
+					if m.Rows != height || m.Cols != width {
+						return fmt.Errorf("xpcs: %s has correlations of %d x %d pixels, the q map %d x %d: correlate the frames again", f.File, m.Rows, m.Cols, height, width)
+					}
+					sums[k].add(m.Data, a.s.NonZero)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, nil, nil, err
 			}
 		}
 		products, earlier, later = sums[0].mean(), sums[1].mean(), sums[2].mean()

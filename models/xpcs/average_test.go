@@ -292,3 +292,43 @@ func TestRegroupByOtherMaps(t *testing.T) {
 	compare(t, "SAXS", r.SAXS, []float64{2, 5})
 	compare(t, "segments", r.Segments.Data, []float64{2, 5})
 }
+
+// Many repeats are averaged without as many open files.
+func TestAverageOfMany(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range mostOpen + 6 {
+		files = append(files, repeat(t, filepath.Join(dir, fmt.Sprintf("%d.hdf", i)), func(r *nexus.Result) {
+			r.Multitau.G2.Data[0] = float64(i)
+		}))
+	}
+	open := func() int {
+		all, _ := os.ReadDir("/proc/self/fd") // none on other systems
+		return len(all)
+	}
+	before, most := open(), 0
+	out := filepath.Join(dir, "mean.hdf")
+	repeats, err := Average(context.Background(), files, out, AverageSettings{All: true, Pixels: true, Progress: func(int, int) { most = max(most, open()) }})
+	if err != nil || most > before+mostOpen+2 {
+		t.Fatalf("%d files are open: %v", most-before, err)
+	}
+	for _, r := range repeats {
+		if !r.Used {
+			t.Errorf("%+v", r)
+		}
+	}
+	mean, err := nexus.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mean.Close()
+	if got, want := mean.Multitau.G2.Data[0], float64(len(files)-1)/2; math.Abs(got-want) > 1e-6 {
+		t.Errorf("g2 is %g, want %g", got, want)
+	}
+	if p, _, _, err := mean.ReadUnnormalized(2); err != nil || p.At(1, 2) != 8 {
+		t.Errorf("%v, %v", p, err)
+	}
+	if v := mean.Multitau.Cov[1][0]; math.Abs(v-4/float64(len(files))) > 1e-12 {
+		t.Errorf("the variance is %g", v)
+	}
+}
