@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -161,6 +162,9 @@ func (f *qmapFlags) make() (*nexus.QMap, error) {
 		return nil, as(exitData, err)
 	}
 	if len(q.Dynamic.Cells) == 0 {
+		if f.Mask == "" {
+			return nil, as(exitData, errors.New("no pixel has numbers in this geometry: correct beam centre, distance, pixel size and energy"))
+		}
 		return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
 	}
 	return q, nil

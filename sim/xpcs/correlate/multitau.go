@@ -111,7 +111,7 @@ func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, 
 	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel), Sparse: levels}
 	parts := maps.parts(int(min(s.MaxBytes/int64(perPixel(r.Delay, levels, s)), math.MaxInt32)))
 	if s.PerPixel != nil && len(parts) > 1 {
-		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes (--memory), or do not ask for them", s.MaxBytes)
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for them", s.MaxBytes)
 	}
 	r.Passes = len(parts)
 	r.prepare(maps, s)
@@ -141,5 +141,17 @@ func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, 
 			return nil, err
 		}
 	}
-	return r, nil
+	return r, r.finite(s.Precision)
+}
+
+// finite returns an error if the sums did not hold the products of the counts.
+func (r *Result) finite(precision int) error {
+	for k, row := range r.G2 {
+		for i, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames: counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
+			}
+		}
+	}
+	return nil
 }
