@@ -364,7 +364,7 @@ func (a *app) correlationsPage(files []correlatedDoc) error {
 // framesBar shows the progress of a correlation; the function that it returns ends the display.
 func (a *app) framesBar(j *xpcs.Job) (end func()) {
 	var bar *term.Bar
-	last, was := 0, ""
+	last, was, begin := 0, "", time.Now()
 	end = func() {
 		if bar != nil {
 			bar.Close()
@@ -373,14 +373,14 @@ func (a *app) framesBar(j *xpcs.Job) (end func()) {
 	j.Progress = func(what string, done, all int) {
 		if bar == nil || what != was {
 			end()
-			set := term.BarSettings{Name: "frames, " + what, Total: all}
+			set := term.BarSettings{Name: "frames, " + what, Total: all, Begin: begin}
 			if a.quiet {
 				set.Mode = term.Quiet
 			}
 			bar, last, was = term.NewBar(a.screen, set), 0, what
 		}
 		bar.Add(done-last, 0)
-		last = done
+		last, begin = done, time.Now() // of what comes next
 	}
 	return end
 }
