@@ -471,3 +471,44 @@ func TestFramesOfChunks(t *testing.T) {
 		t.Errorf("%d frames, %v", f.Frames, f.Lost)
 	}
 }
+
+// A file of frames whose parts are in other files is read with all of them, and refused where one is missing: its frames would be made of
+// fill values. What stands in the way of the usual place is said.
+func TestFramesOfOtherFiles(t *testing.T) {
+	f, err := Open("testdata/master.h5", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := make([]float32, 6*3*4)
+	for i := range all {
+		all[i] = float32(i)
+	}
+	got := make([]float32, len(all))
+	if err := f.Dense(0, got); err != nil || f.Frames != 6 || !slices.Equal(got, all) {
+		t.Fatalf("%d frames differ: %v", f.Frames, err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"master.h5", "part_1.h5"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), b)
+	}
+	if _, err := Open(filepath.Join(dir, "master.h5"), Settings{}); err == nil || !strings.Contains(err.Error(), "1 sources of the frames in /entry/data/data are not there, the first is part_2.h5:frames") {
+		t.Error(err)
+	}
+	out, err := hdf5.Create(filepath.Join(dir, "links.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write("/entry/data/other", []int{1}, hdf5.Layout{})
+	out.ExternalLink("/entry/data/data", "gone.h5", "/x")
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Join(dir, "links.h5"), Settings{}); err == nil || !strings.Contains(err.Error(), "gone.h5") {
+		t.Error(err)
+	}
+}

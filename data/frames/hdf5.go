@@ -1,6 +1,7 @@
 package frames
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
@@ -28,6 +30,8 @@ type stack struct {
 	mark   float32 // what marks bad pixels; 0: nothing does
 	pixels int
 	window window
+
+	trouble error // of the first usual place that is there and cannot be read
 }
 
 // window is frames that were unpacked before they were asked for, since they are in a chunk with one that was.
@@ -59,6 +63,10 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		return err
 	}
 	shape := st.sets[0].Shape()
+	if err := st.sources(f); err != nil {
+		file.Close()
+		return err
+	}
 	if err := f.size(shape[1], shape[2]); err != nil {
 		file.Close()
 		return err
@@ -77,6 +85,20 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 	if st.whole(f); f.Lost == nil && cut != nil {
 		f.Lost = f.bad("", "all frames are there, but the file is cut off")
 		f.Lost.Err = cut
+	}
+	return nil
+}
+
+// sources returns an error if files are missing from which virtual datasets take frames: they would be read as made of fill values.
+func (st *stack) sources(f *File) error {
+	for _, d := range st.sets {
+		missing, err := d.Missing()
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return f.bad("copy all files of the measurement to one folder", "%d sources of the frames in %s are not there, the first is %s:%s", len(missing), d.Path(), foreign.Text(missing[0].File), foreign.Text(missing[0].Path))
+		}
 	}
 	return nil
 }
@@ -149,6 +171,9 @@ func (st *stack) place() string {
 		if err == nil && slices.ContainsFunc(keys, numbered.MatchString) {
 			return p
 		}
+		if _, fail := st.file.Dataset(p); err != nil && fail != nil && !errors.Is(fail, hdf5.ErrNotFound) && st.trouble == nil {
+			st.trouble = fail
+		}
 	}
 	return ""
 }
@@ -173,6 +198,9 @@ func (st *stack) only(f *File) error {
 	case 1:
 		return nil
 	case 0:
+		if st.trouble != nil { // such as links that lead nowhere
+			return st.trouble
+		}
 		return f.bad("check the file, or name the dataset", "it has no array of three axes (frame, row, column); frames are looked for at %s", strings.Join(usual, ", "))
 	}
 	return f.bad("name the dataset", "it has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
