@@ -472,6 +472,34 @@ func TestFramesOfChunks(t *testing.T) {
 	}
 }
 
+// Each of several datasets has the marks of bad pixels of its own type.
+func TestMarksOfTypes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.h5")
+	out, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := hdf5.Layout{Shape: []int{1, 1, 2}}
+	for k, v := range []any{[]uint16{1, math.MaxUint16}, []uint32{math.MaxUint16, math.MaxUint32}, []float32{math.MaxUint16, 2}, []uint64{math.MaxUint16, math.MaxUint64}, []uint8{3, 255}} {
+		out.Write(fmt.Sprintf("/entry/data/data_%06d", k+1), v, l)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(name, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got := make([]float32, 10)
+	if err := f.Dense(0, got); err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(got); text != "[1 NaN 65535 NaN 65535 2 65535 NaN 3 255]" {
+		t.Error(text)
+	}
+}
+
 // A file of frames whose parts are in other files is read with all of them, and refused where one is missing: its frames would be made of
 // fill values. What stands in the way of the usual place is said.
 func TestFramesOfOtherFiles(t *testing.T) {

@@ -3,6 +3,7 @@ package frames
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"runtime"
@@ -26,8 +27,8 @@ type stack struct {
 	file   *hdf5.File
 	name   string
 	sets   []*hdf5.Dataset
-	first  []int   // number of the first frame of each
-	mark   float32 // what marks bad pixels; 0: nothing does
+	first  []int     // number of the first frame of each
+	marks  []float32 // what marks bad pixels in each; 0: nothing does
 	pixels int
 	window window
 
@@ -72,14 +73,8 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		return err
 	}
 	st.pixels = f.Height * f.Width
-	switch t := st.sets[0].Type(); {
-	case t.Class == hdf5.Int && !t.Signed && t.Size == 2:
-		st.mark = 1<<16 - 1
-	case t.Class == hdf5.Int && !t.Signed && t.Size == 4:
-		st.mark = 1<<32 - 1
-	}
 	for _, d := range st.sets {
-		st.first = append(st.first, f.Frames)
+		st.first, st.marks = append(st.first, f.Frames), append(st.marks, markOf(d.Type()))
 		f.Frames += d.Shape()[0]
 	}
 	if st.whole(f); f.Lost == nil && cut != nil {
@@ -87,6 +82,14 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		f.Lost.Err = cut
 	}
 	return nil
+}
+
+// markOf returns the number that marks bad pixels: the largest one of unsigned types of several bytes.
+func markOf(t *hdf5.Type) float32 {
+	if t.Class != hdf5.Int || t.Signed {
+		return 0
+	}
+	return map[int]float32{2: math.MaxUint16, 4: math.MaxUint32, 8: math.MaxUint64}[t.Size]
 }
 
 // sources returns an error if files are missing from which virtual datasets take frames: they would be read as made of fill values.
@@ -266,13 +269,6 @@ func (st *stack) unpack(first int, dst []float32) error {
 			return err
 		}
 	}
-	if st.mark != 0 {
-		for i, v := range dst {
-			if v == st.mark {
-				dst[i] = nan
-			}
-		}
-	}
 	return nil
 }
 
@@ -284,6 +280,13 @@ func (st *stack) read(first int, dst []float32) error {
 		n := min(len(dst)/st.pixels, st.first[k]+shape[0]-first)
 		if err := st.sets[k].Slab([]int{first - st.first[k], 0, 0}, []int{n, shape[1], shape[2]}).Float32sTo(dst[:n*st.pixels]); err != nil {
 			return &FormatError{File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
+		}
+		if mark := st.marks[k]; mark != 0 {
+			for i, v := range dst[:n*st.pixels] {
+				if v == mark {
+					dst[i] = nan
+				}
+			}
 		}
 		dst, first = dst[n*st.pixels:], first+n
 	}
