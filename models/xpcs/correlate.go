@@ -217,6 +217,7 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 		t.Smooth = "dqmap"
 	}
 	var full [][]float64
+	var half []float32
 	var blocks [][][]float64
 	err := correlate.Twotime(ctx, movie, maps, s, func(m *correlate.Map) error {
 		t.Bins = append(t.Bins, m.Bin)
@@ -225,7 +226,8 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 			blocks = append(blocks, m.Blocks(segments))
 		}
 		done.Frames = m.Frames
-		return w.AddMap(m.Half(), m.Frames)
+		half = m.HalfTo(half)
+		return w.AddMap(half, m.Frames)
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -178,7 +179,11 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 		for _, sp := range pass {
 			b := &t.bins[sp.bin]
 			if sp.from == 0 {
-				c2, sums = make([]float64, n*n), make([]float64, n)
+				if c2 == nil { // the same memory for all bins
+					c2, sums = make([]float64, n*n), make([]float64, n)
+				}
+				clear(c2)
+				clear(sums)
 			}
 			x := held[at*n:][:(sp.to-sp.from)*n]
 			at += sp.to - sp.from
@@ -334,9 +339,13 @@ func (m *Map) Age(age, half int, delays []int) []float64 {
 }
 
 // Half returns the upper triangle in float32 with zeros below, as result files hold it.
-func (m *Map) Half() []float32 {
-	half := make([]float32, len(m.C2))
+func (m *Map) Half() []float32 { return m.HalfTo(nil) }
+
+// HalfTo does what Half does in the memory of dst if that is large enough, since maps of many frames are large.
+func (m *Map) HalfTo(dst []float32) []float32 {
+	half := slices.Grow(dst[:0], len(m.C2))[:len(m.C2)]
 	for i := range m.Frames {
+		clear(half[i*m.Frames:][:i])
 		for j := i; j < m.Frames; j++ {
 			half[i*m.Frames+j] = float32(m.C2[i*m.Frames+j])
 		}

@@ -108,6 +108,42 @@ func TestTwotimeBits(t *testing.T) {
 	}
 }
 
+// TestTwotimeInOneMemory checks that bins and triangles share memory and nothing else.
+func TestTwotimeInOneMemory(t *testing.T) {
+	const n, h, w = 30, 6, 8
+	data, maps := random(13, n, h, w, 0.7)
+	var half []float32
+	var first *float64
+	err := Twotime(context.Background(), FromArray(data, n, h, w), maps, Settings{}, func(m *Map) error {
+		if first == nil {
+			first = &m.C2[0]
+		}
+		if first != &m.C2[0] {
+			t.Errorf("bin %d has memory of its own", m.Bin)
+		}
+		again := m.HalfTo(half)
+		if half != nil && &half[0] != &again[0] {
+			t.Errorf("the triangle of bin %d has memory of its own", m.Bin)
+		}
+		half = again
+		for i := range n {
+			for j := range n {
+				if want := float32(m.C2[i*n+j]); j >= i && half[i*n+j] != want || j < i && half[i*n+j] != 0 {
+					t.Fatalf("bin %d: element (%d, %d) is %g, want %g", m.Bin, i, j, half[i*n+j], want)
+				}
+			}
+		}
+		alone := twotimes(t, FromArray(data, n, h, w), maps, Settings{Bins: []int{m.Bin}})
+		if !slices.Equal(alone[m.Bin].C2, m.C2) {
+			t.Errorf("bin %d has something of the bins before", m.Bin)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTwotimeOfMaskedMovies checks that pixels outside of bins change nothing, whatever they hold and however large their share is: maps and
 // frames are never cut to the part that counts.
 func TestTwotimeOfMaskedMovies(t *testing.T) {
