@@ -317,5 +317,5 @@ func (r *Result) ReadUnnormalized(delay int) (g2, earlier, later *Matrix, err er
 	}
 	n := s[2] * s[3]
 	cut := func(i int) *Matrix { return &Matrix{s[2], s[3], v[i*n : (i+1)*n]} }
-	return cut(0), cut(1), cut(2), nil
+	return cut(0), cut(2), cut(1), nil // files have the later frames first
 }

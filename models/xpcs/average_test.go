@@ -188,11 +188,11 @@ func repeat(t *testing.T, name string, change func(r *nexus.Result)) string {
 	defer w.Discard()
 	m := r.QMap.Maps
 	for d := range r.Multitau.Delay {
-		v := make([]float64, m.Height*m.Width)
+		v, later, earlier := make([]float64, m.Height*m.Width), make([]float64, m.Height*m.Width), make([]float64, m.Height*m.Width)
 		for i := range v {
-			v[i] = float64(1 + d + i)
+			v[i], later[i], earlier[i] = float64(1+d+i), float64(2+i), float64(3+2*i)
 		}
-		if err := w.AddPixels(len(r.Multitau.Delay), m.Height, m.Width, v, v, v); err != nil {
+		if err := w.AddPixels(len(r.Multitau.Delay), m.Height, m.Width, v, later, earlier); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -325,8 +325,8 @@ func TestAverageOfMany(t *testing.T) {
 	if got, want := mean.Multitau.G2.Data[0], float64(len(files)-1)/2; math.Abs(got-want) > 1e-6 {
 		t.Errorf("g2 is %g, want %g", got, want)
 	}
-	if p, _, _, err := mean.ReadUnnormalized(2); err != nil || p.At(1, 2) != 8 {
-		t.Errorf("%v, %v", p, err)
+	if p, earlier, later, err := mean.ReadUnnormalized(2); err != nil || p.At(1, 2) != 8 || later.At(1, 2) != 7 || earlier.At(1, 2) != 13 {
+		t.Errorf("%v, %v, %v, %v", p, earlier, later, err)
 	}
 	if v := mean.Multitau.Cov[1][0]; math.Abs(v-4/float64(len(files))) > 1e-12 {
 		t.Errorf("the variance is %g", v)
