@@ -328,6 +328,13 @@ func TestAverageOfMany(t *testing.T) {
 	if p, earlier, later, err := mean.ReadUnnormalized(2); err != nil || p.At(1, 2) != 8 || later.At(1, 2) != 7 || earlier.At(1, 2) != 13 {
 		t.Errorf("%v, %v, %v, %v", p, earlier, later, err)
 	}
+	d, err := mean.HDF5().Dataset("/xpcs/multitau/unnormalized_G2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := d.Slab([]int{2, 0, 1, 2}, []int{1, 3, 1, 1}).Float64s(); err != nil || v[0] != 8 || v[1] != 7 || v[2] != 13 {
+		t.Errorf("products, later and earlier frames are %v in the file, %v", v, err)
+	}
 	if v := mean.Multitau.Cov[1][0]; math.Abs(v-4/float64(len(files))) > 1e-12 {
 		t.Errorf("the variance is %g", v)
 	}
