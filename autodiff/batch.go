@@ -16,30 +16,47 @@ func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
 		if x == nil || !x.isInput() || x.isInt {
 			return nil, nil, mistake("batch", "%v: want Nodes made by Input", x)
 		}
-		b.made[x] = Input(x.name, append(x.shape.Clone(), s.Batch)...)
+		b.place(x)
 	}
-	for _, n := range upstream(outputs...) {
+	if outs, bad = b.outputs(outputs); bad != nil {
+		return nil, nil, bad
+	}
+	return outs, b.inputs(s.Inputs), nil
+}
+
+// place gives an input the batch axis.
+func (b *batcher) place(x *Node) { b.made[x] = Input(x.name, append(x.shape.Clone(), b.n)...) }
+
+// outputs returns Nodes with the batch axis, or what is wrong.
+func (b *batcher) outputs(list []*Node) (outs []*Node, bad *Node) {
+	for _, n := range upstream(list...) {
 		if b.made[n] == nil && slices.ContainsFunc(n.in, func(x *Node) bool { return b.made[x] != nil }) {
 			if b.made[n] = b.lift(n); b.made[n].err != nil {
-				return nil, nil, b.made[n]
+				return nil, b.made[n]
 			}
 		}
 	}
-	for _, n := range outputs {
+	for _, n := range list {
 		outs = append(outs, b.full(n))
 	}
-	for _, x := range s.Inputs {
+	return outs, firstErr(append(outs, list...)...)
+}
+
+// inputs returns what stands for inputs.
+func (b *batcher) inputs(list []*Node) (now []*Node) {
+	for _, x := range list {
 		if m := b.made[x]; m != nil {
 			x = m
 		}
-		inputs = append(inputs, x)
+		now = append(now, x)
 	}
-	return outs, inputs, firstErr(outs...)
+	return now
 }
 
 type batcher struct {
-	n    int
-	made map[*Node]*Node // batched form of each Node; nil for a Node that does not depend on the batch
+	n        int
+	made     map[*Node]*Node // batched form of each Node; nil for a Node that does not depend on the batch
+	repeated map[*Node]*Node // Nodes that do not, repeated
 }
 
 // full returns x with the batch axis, repeated if it does not depend on it.
@@ -47,7 +64,13 @@ func (b *batcher) full(x *Node) *Node {
 	if m := b.made[x]; m != nil {
 		return m
 	}
-	return Broadcast(Reshape(x, append(x.shape.Clone(), 1)...), append(x.shape.Clone(), b.n)...)
+	if b.repeated[x] == nil {
+		if b.repeated == nil {
+			b.repeated = map[*Node]*Node{}
+		}
+		b.repeated[x] = Broadcast(Reshape(x, append(x.shape.Clone(), 1)...), append(x.shape.Clone(), b.n)...)
+	}
+	return b.repeated[x]
 }
 
 // thin returns x with a batch axis of length 1 if it does not depend on it.

@@ -62,7 +62,7 @@ var builders = map[string]any{
 	"Square": ad.Square, "Stack": ad.Stack, "StirlingError": ad.StirlingError, "StopGradient": ad.StopGradient,
 	"Sub": ad.Sub, "Substitute": ad.Substitute, "Sum": ad.Sum, "SumAxes": ad.SumAxes, "T": ad.T,
 	"TakeAlong": ad.TakeAlong, "Tan": ad.Tan, "Tanh": ad.Tanh, "TopK": ad.TopK, "Tril": ad.Tril, "Triu": ad.Triu,
-	"Trunc": ad.Trunc, "VJP": ad.VJP, "Variance": ad.Variance, "Where": ad.Where,
+	"Trunc": ad.Trunc, "VJP": ad.VJP, "Variance": ad.Variance, "Where": ad.Where, "While": ad.While, "Cond": ad.Cond, "Conv2D": ad.Conv2D, "ConvTranspose2D": ad.ConvTranspose2D, "MaxPool2D": ad.MaxPool2D, "MaxPool2DIndices": ad.MaxPool2DIndices, "SumPool2D": ad.SumPool2D, "AveragePool2D": ad.AveragePool2D, "AdaptiveAveragePool2D": ad.AdaptiveAveragePool2D,
 }
 
 func TestEveryBuilderIsCalled(t *testing.T) {
@@ -132,7 +132,24 @@ func argument(rng *rand.Rand, nodes []*ad.Node, typ reflect.Type) reflect.Value 
 	case *gt.Dense:
 		return reflect.ValueOf([]*gt.Dense{nil, gt.New(gt.FromScalar(1.0)), gt.New(gt.WithShape(2), gt.WithBacking([]int{1, 2})), gt.New(gt.WithShape(2), gt.WithBacking([]bool{true, false}))}[rng.IntN(4)])
 	case ad.ScanSettings:
-		return reflect.ValueOf(ad.ScanSettings{Reverse: rng.IntN(2) == 0, Name: []string{"", "keep"}[rng.IntN(2)], Every: rng.IntN(4) - 1})
+		return reflect.ValueOf(ad.ScanSettings{Reverse: rng.IntN(2) == 0, Every: rng.IntN(4) - 1})
+	case ad.Convolution:
+		pair := func(lo, n int) [2]int { return [2]int{lo + rng.IntN(n), lo + rng.IntN(n)} }
+		return reflect.ValueOf(ad.Convolution{Stride: pair(-1, 4), Pad: pair(-1, 4), Dilation: pair(-1, 4), Groups: rng.IntN(4) - 1})
+	case ad.Pooling:
+		pair := func(lo, n int) [2]int { return [2]int{lo + rng.IntN(n), lo + rng.IntN(n)} }
+		return reflect.ValueOf(ad.Pooling{Size: pair(-1, 5), Stride: pair(-1, 4), Pad: pair(-1, 4), Dilation: pair(-1, 4), Ceil: rng.IntN(2) == 0})
+	case [2]int:
+		return reflect.ValueOf([2]int{rng.IntN(5) - 1, rng.IntN(5) - 1})
+	case func(carry []*ad.Node) *ad.Node:
+		return reflect.ValueOf([]func(carry []*ad.Node) *ad.Node{nil, func(carry []*ad.Node) *ad.Node { return nil },
+			func([]*ad.Node) *ad.Node { return node() }}[rng.IntN(3)])
+	case func(carry []*ad.Node) []*ad.Node:
+		return reflect.ValueOf([]func(carry []*ad.Node) []*ad.Node{nil, func(carry []*ad.Node) []*ad.Node { return carry },
+			func([]*ad.Node) []*ad.Node { return []*ad.Node{nil, node()} }}[rng.IntN(3)])
+	case func() []*ad.Node:
+		return reflect.ValueOf([]func() []*ad.Node{nil, func() []*ad.Node { return nil }, func() []*ad.Node { return []*ad.Node{node()} },
+			func() []*ad.Node { return []*ad.Node{nil} }}[rng.IntN(4)])
 	case func(carry, x []*ad.Node) (next, y []*ad.Node):
 		return reflect.ValueOf([]func(carry, x []*ad.Node) (next, y []*ad.Node){nil,
 			func(carry, x []*ad.Node) (next, y []*ad.Node) { return carry, x },

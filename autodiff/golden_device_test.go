@@ -9,7 +9,8 @@ import (
 // families are the golden cases of operations by the names of their files.
 var families = map[string]func(t *testing.T) []goldenCase{
 	"ops_unary": unaryGoldens, "ops_binary": binaryGoldens, "ops_reduce": reduceGoldens, "ops_matmul": matmulGoldens, "ops_scan_sort": scanGoldens,
-	"ops_linalg": linalgGoldens, "ops_fft": fourierGoldens, "nn_activation": activationGoldens, "nn_gather": gatherGoldens,
+	"ops_linalg": linalgGoldens, "ops_fft": fourierGoldens, "nn_gather": gatherGoldens,
+	"nn_conv": convolutionGoldens, "nn_pool": poolingGoldens,
 }
 
 // The device keeps to the tolerances of the reference, and so does the processor in other tests. All

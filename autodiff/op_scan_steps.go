@@ -1,19 +1,20 @@
 package autodiff
 
 import (
-	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
 // ScanSettings say how Scan repeats its step. The zero value is the default.
 type ScanSettings struct {
 	// Reverse runs from the last element of xs to the first.
 	Reverse bool
-	// Name is given to the carries of every Every-th step, so that GradCheckpoint(y, []string{Name},
-	// ...) keeps only those. Default: none.
-	Name string
-	// Every is the distance between named carries in steps. Default: the root
-	// of the number of steps, which needs the least memory.
+	// Every is how many steps apart carries are kept for the gradient, which computes the steps between
+	// again: less memory for one more computation of the values. The root of the number of steps needs the
+	// least memory. Default: the gradient keeps what it needs of every step.
 	Every int
 }
 
@@ -23,9 +24,12 @@ type ScanSettings struct {
 //
 // x_t are the elements of xs along the first axis, which has steps of them; y_t
 // are stacked along a new first axis. It returns the last carry and the ys.
-// The graph has every step: building and compiling takes about 40 us for a step
-// of ten operations, 100 us more with the gradient, and each State keeps what
-// the gradient needs of every step; see ScanSettings.Name for less memory.
+//
+// The step is called once, to make the graph that all steps run: neither the graph
+// nor the program grows with their number. It may use Nodes from outside, which have
+// the same value in every step. A carry keeps its shape.
+//
+// Gradient: another Scan, from the last step to the first; of any order.
 //
 // After a mistake every result is a Node that carries it: as many carries as in init, and one y if
 // step was never called.
@@ -33,33 +37,55 @@ func Scan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps
 	if bad := checkScan(step, init, xs, steps); bad != nil {
 		return repeat(bad, max(1, len(init))), []*Node{bad}
 	}
-	parts := make([][]*Node, len(xs))
-	for i, x := range xs {
-		parts[i] = unstack(x)
+	if s.Every > 1 && s.Every < steps {
+		return scanInParts(step, init, xs, steps, s)
 	}
-	var out [][]*Node
-	carry := init
-	for t := range steps {
-		next, y := step(carry, nthOf(parts, s.place(t, steps)))
-		if out == nil {
-			out = make([][]*Node, len(y))
-		}
-		if bad := checkStep(t, next, y, len(init), len(out)); bad != nil {
-			return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(out)))
-		}
-		for i := range y {
-			out[i] = append(out[i], y[i])
-		}
-		carry = next
-		s.keep(t, steps, carry)
+	l, captured, bad := traced(step, init, xs, false)
+	if bad != nil {
+		return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(l.ys)))
 	}
-	for _, y := range out {
-		if s.Reverse {
-			slices.Reverse(y)
-		}
-		ys = append(ys, Stack(0, y...))
+	l.steps, l.reverse = steps, s.Reverse
+	return l.parts(l.call(slices.Concat(init, xs, captured)))
+}
+
+// scanInParts is a scan of scans of s.Every steps, of which the gradient keeps only the first carry.
+func scanInParts(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, steps int, s ScanSettings) (last, ys []*Node) {
+	whole := steps / s.Every * s.Every
+	first, rest := [2]int{0, whole}, [2]int{whole, steps} // parts of xs in the order in which they are run
+	if s.Reverse {
+		first, rest = [2]int{steps - whole, steps}, [2]int{0, steps - whole}
 	}
-	return carry, ys
+	from := func(part [2]int) []*Node {
+		out := make([]*Node, len(xs))
+		for i, x := range xs {
+			out[i] = Slice(x, 0, part[0], part[1])
+		}
+		return out
+	}
+	inner := ScanSettings{Reverse: s.Reverse}
+	rows := from(first)
+	for i, x := range rows {
+		rows[i] = Reshape(x, append([]int{whole / s.Every, s.Every}, x.shape[1:]...)...)
+	}
+	l, captured, bad := traced(func(carry, x []*Node) (next, y []*Node) { return Scan(step, carry, x, s.Every, inner) }, init, rows, false)
+	if bad != nil {
+		return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(l.ys)))
+	}
+	l.steps, l.reverse, l.again = whole/s.Every, s.Reverse, true
+	last, ys = l.parts(l.call(slices.Concat(init, rows, captured)))
+	for i, y := range ys {
+		ys[i] = Reshape(y, append([]int{whole}, y.shape[2:]...)...)
+	}
+	if whole == steps {
+		return last, ys
+	}
+	last, more := Scan(step, last, from(rest), steps-whole, inner)
+	for i, y := range ys {
+		if ys[i] = Concat(0, y, more[i]); s.Reverse {
+			ys[i] = Concat(0, more[i], y)
+		}
+	}
+	return last, ys
 }
 
 // checkScan returns a Node with what is wrong about the arguments of Scan, or nil.
@@ -69,6 +95,9 @@ func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, 
 		return bad
 	case steps < 0:
 		return mistake("scan", "%d steps: want at least 0", steps)
+	}
+	if bad := notReal("scan", init...); bad != nil {
+		return bad
 	}
 	for i, x := range xs {
 		if len(x.shape) == 0 || x.shape[0] != steps {
@@ -81,59 +110,18 @@ func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, 
 	return nil
 }
 
-// checkStep returns a Node with what is wrong about the results of step t, or nil.
-func checkStep(t int, next, y []*Node, carries, results int) *Node {
-	if bad := firstErr(append(slices.Clone(next), y...)...); bad != nil {
-		return bad
-	}
-	if len(next) != carries || len(y) != results {
-		return mistake("scan", "step %d returns %d carries and %d results: want %d carries and as many results at each step", t, len(next), len(y), carries)
-	}
-	return nil
-}
+var scanOp *Op
 
-// nthOf returns element i of each list.
-func nthOf(lists [][]*Node, i int) []*Node {
-	out := make([]*Node, len(lists))
-	for k, l := range lists {
-		out[k] = l[i]
-	}
-	return out
-}
-
-// place returns the element of the inputs that step t of the scan reads.
-func (s *ScanSettings) place(t, steps int) int {
-	if s.Reverse {
-		return steps - 1 - t
-	}
-	return t
-}
-
-// keep names the carries of step t if they are to be kept.
-func (s *ScanSettings) keep(t, steps int, carry []*Node) {
-	every := s.Every
-	if every <= 0 {
-		every = max(1, int(math.Ceil(math.Sqrt(float64(steps)))))
-	}
-	if s.Name == "" || (t+1)%every != 0 {
-		return
-	}
-	for _, n := range carry {
-		if n.op != nil {
-			n.Named(s.Name)
-		}
-	}
-}
-
-// unstack splits x along its first axis by repeated halving, so that the gradient of n parts costs n
-// log n, not n^2.
-func unstack(x *Node) []*Node {
-	n := x.shape[0]
-	if n == 0 {
-		return nil
-	}
-	if n == 1 {
-		return []*Node{Reshape(x, x.shape[1:]...)}
-	}
-	return append(unstack(Slice(x, 0, 0, n/2)), unstack(Slice(x, 0, n/2, n))...)
+func init() {
+	scanOp = register(&Op{Name: "scan", Arity: -1, kind: compiler.Step, Smooth: true, pure: true, lift: liftLoop, vjp: loopVJP,
+		run:    func(c *cpu.Call) error { return c.Each(cpu.Scan[float64], cpu.Scan[float32]) },
+		device: cuda.Scan,
+		Sample: func(in Source) []*Node {
+			w, x, h := in(-1, 1, 3, 3), in(-1, 1, 4, 2, 3), in(-1, 1, 2, 3)
+			last, ys := Scan(func(c, x []*Node) (next, y []*Node) {
+				h := Tanh(Add(MatMul(c[0], w), x[0]))
+				return []*Node{h}, []*Node{SumAxes(Square(h), 1)}
+			}, []*Node{h}, []*Node{x}, 4, ScanSettings{})
+			return []*Node{Add(Sum(last[0]), Sum(ys[0]))}
+		}})
 }

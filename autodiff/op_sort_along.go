@@ -86,6 +86,18 @@ func init() {
 func runTakeAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	outer, inner, k := around(c.Shape, c.Attr[0])
 	n := c.InShape[0][c.Attr[0]]
+	if inner == 1 {
+		for o := range outer {
+			x := in[0][o*n : (o+1)*n]
+			for p, i := range c.Ints[1][o*k : (o+1)*k] {
+				if uint64(i) >= uint64(n) {
+					return outside(c, i, p, n)
+				}
+				out[o*k+p] = x[i]
+			}
+		}
+		return nil
+	}
 	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*k+p)*inner+j] = in[0][(o*n+i)*inner+j] })
 }
 
@@ -93,6 +105,18 @@ func runScatterAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	outer, inner, n := around(c.Shape, c.Attr[0])
 	k := c.InShape[0][c.Attr[0]]
 	clear(out)
+	if inner == 1 {
+		for o := range outer {
+			y := out[o*n : (o+1)*n]
+			for p, i := range c.Ints[1][o*k : (o+1)*k] {
+				if uint64(i) >= uint64(n) {
+					return outside(c, i, p, n)
+				}
+				y[i] += in[0][o*k+p]
+			}
+		}
+		return nil
+	}
 	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*n+i)*inner+j] += in[0][(o*k+p)*inner+j] })
 }
 
@@ -110,11 +134,15 @@ func rowwise(c *cpu.Call, outer, inner, k, n int, f func(o, j, p, i int)) error 
 			for j := range inner {
 				i := idx[(o*k+p)*own+j/lanes]
 				if i < 0 || int(i) >= n {
-					return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.Op.Name, i, p, n-1)
+					return outside(c, i, p, n)
 				}
 				f(o, j, p, int(i))
 			}
 		}
 	}
 	return nil
+}
+
+func outside(c *cpu.Call, i int64, p, n int) error {
+	return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.Op.Name, i, p, n-1)
 }

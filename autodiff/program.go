@@ -64,7 +64,7 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	}
 	p.outputs = outputs
 	var err error
-	if p.code, err = p.build(nil); err != nil {
+	if p.code, err = build(p.inputs, outputs, nil); err != nil {
 		return nil, err
 	}
 	if _, cpu := p.settings.Backend.(CPU); cpu {
@@ -76,40 +76,52 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	return p, err
 }
 
-// build compiles the graph; trace, unless nil, is told what each pass has made.
-func (p *Program) build(trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
+// build compiles a graph; trace, unless nil, is told what each pass has made.
+func build(inputs, outputs []*Node, trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
 	r := compiler.NewGraph()
 	of := map[*Node]*compiler.Value{}
-	inputs := make([]*compiler.Value, len(p.inputs))
-	for i, n := range p.inputs {
-		inputs[i] = r.Input(n.name, n.shape, n.isInt)
-		of[n] = inputs[i]
+	ins := make([]*compiler.Value, len(inputs))
+	for i, n := range inputs {
+		ins[i] = r.Input(n.name, n.shape, n.isInt)
+		of[n] = ins[i]
 	}
-	for _, n := range upstream(p.outputs...) {
-		if of[n] == nil {
-			of[n] = translated(r, n, of)
+	outputs = tidyLoops(outputs)
+	for _, n := range upstream(outputs...) {
+		if of[n] != nil {
+			continue
+		}
+		var err error
+		if of[n], err = translated(r, n, of); err != nil {
+			return nil, err
 		}
 	}
-	roots := make([]*compiler.Value, len(p.outputs))
-	for i, n := range p.outputs {
+	roots := make([]*compiler.Value, len(outputs))
+	for i, n := range outputs {
 		roots[i] = of[n]
 	}
-	return compiler.Build(r, inputs, roots, trace)
+	return compiler.Build(r, ins, roots, trace)
 }
 
 // translated returns the value of n, whose inputs have theirs.
-func translated(r *compiler.Graph, n *Node, of map[*Node]*compiler.Value) *compiler.Value {
+func translated(r *compiler.Graph, n *Node, of map[*Node]*compiler.Value) (*compiler.Value, error) {
 	switch {
 	case n.op == nil && n.isInt:
-		return r.Indices(n.shape, n.ints)
+		return r.Indices(n.shape, n.ints), nil
 	case n.op == nil:
-		return r.Constant(n.shape, n.data)
+		return r.Constant(n.shape, n.data), nil
 	}
 	in := make([]*compiler.Value, len(n.in))
 	for i, x := range n.in {
 		in[i] = of[x]
 	}
-	return r.Make(n.op.prim, n.shape, n.attr, n.obj, n.isInt, in...)
+	obj := n.obj
+	if l, ok := obj.(*loop); ok {
+		var err error
+		if obj, err = l.compiled(); err != nil {
+			return nil, err
+		}
+	}
+	return r.Make(n.op.prim, n.shape, n.attr, obj, n.isInt, in...), nil
 }
 
 func (p *Program) check() error {
@@ -202,7 +214,7 @@ func (p *Program) String() string {
 // the arrays, the loops and, on a device, the kernels in CUDA C.
 func (p *Program) Explain() string {
 	var b strings.Builder
-	if _, err := p.build(func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
+	if _, err := build(p.inputs, p.outputs, func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
 		return err.Error()
 	}
 	if p.device != nil {

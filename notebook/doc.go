@@ -11,6 +11,7 @@
 //	nb.Compare(post, data.Sample("stretched", nb.Options{Bin: 4}))
 //	post.Report("g2.html")
 //
+// OpenMovie and Movie.Correlate come before that where there are only the frames of a detector.
 // OpenInversion does the same for the morphology behind scattering patterns, OpenCircuit trains a
 // circuit of neural assemblies, SampleAssembly infers from measured ones, and TrainNetwork runs a
 // graph of Gorgonia.

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -192,8 +194,59 @@ func TestNAdamAsPublished(t *testing.T) {
 	}
 }
 
-// Trajectories of PyTorch 1.13 with gradients from a counter-based generator.
-func TestDescentOnGivenGradients(t *testing.T) {
+// Trajectories of PyTorch 1.13 with gradients from a counter-based generator: of rules, and of rules as graphs.
+func TestDescentOnGivenGradients(t *testing.T) { givenGradients(t, false) }
+
+func TestDescentOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	givenGradients(t, true)
+}
+
+// ruleGraph is a rule as a program, whose memory is carried from step to step.
+type ruleGraph struct {
+	state    *ad.State
+	x        []float64
+	memories int
+}
+
+func newRuleGraph(t *testing.T, r optim.Rule, n int, backend ad.Backend) *ruleGraph {
+	t.Helper()
+	k, err := optim.Buffers(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := optim.UpdateNodes{X: ad.Input("x", n), G: ad.Input("g", n), Rate: ad.Input("rate"), Step: ad.Input("step")}
+	for range k {
+		u.Memory = append(u.Memory, ad.Input("memory", n))
+	}
+	x, memory := optim.Update(r, u)
+	p, err := ad.Compile(append([]*ad.Node{x}, memory...), ad.Settings{Inputs: append([]*ad.Node{u.X, u.G, u.Rate, u.Step}, u.Memory...), Backend: backend})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &ruleGraph{p.NewState(), make([]float64, n), k}
+}
+
+func (r *ruleGraph) step(t *testing.T, rate float64, step int, g []float64) {
+	t.Helper()
+	for i, v := range [][]float64{r.x, g, {rate}, {float64(step)}} {
+		if err := r.state.SetInput(i, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.state.Run(); err != nil {
+		t.Fatal(err)
+	}
+	copy(r.x, r.state.OutputFloat64(0))
+	for k := range r.memories {
+		if err := r.state.SetInput(4+k, r.state.OutputFloat64(1+k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func givenGradients(t *testing.T, device bool) {
+	t.Helper()
 	var f struct {
 		Cases []struct {
 			ID, Op string
@@ -233,6 +286,13 @@ func TestDescentOnGivenGradients(t *testing.T) {
 			t.Errorf("%s: no rule for %s", c.ID, c.Op)
 			continue
 		}
+		graphs := []*ruleGraph{newRuleGraph(t, rule, len(c.Inputs.P0.Values()), ad.CPU{})}
+		if device {
+			graphs = append(graphs, newRuleGraph(t, rule, len(c.Inputs.P0.Values()), ad.CUDA{}))
+		}
+		for _, r := range graphs {
+			copy(r.x, c.Inputs.P0.Values())
+		}
 		d := &optim.Descent{Rule: rule, LR: num("lr")}
 		x := c.Inputs.P0.Values()
 		g := golden.Input{Shape: c.Inputs.Grad.Shape, Gen: c.Inputs.Grad.Gen, Lo: c.Inputs.Grad.Lo, Hi: c.Inputs.Grad.Hi}
@@ -241,6 +301,12 @@ func TestDescentOnGivenGradients(t *testing.T) {
 		}
 		for k, want := range c.Outputs.Params {
 			d.Step(x, g.Values())
+			for _, r := range graphs {
+				r.step(t, num("lr"), k+1, g.Values())
+				if e := distance(r.x, want); e > 1e-12 {
+					t.Errorf("%s as a graph, step %d: deviation %.1e: %v, want %v", c.ID, k, e, r.x, want)
+				}
+			}
 			g.Seed++
 			if e := distance(x, want); e > 1e-12 {
 				t.Errorf("%s step %d: deviation %.1e: %v, want %v", c.ID, k, e, x, want)

@@ -14,10 +14,12 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// mostBins is the largest number of bins in one picture, and mostPixels the largest number of rows or columns of an image.
+// mostBins is the largest number of bins in one picture, mostPixels the largest number of rows or columns of an image, and mostTimes
+// that of a two-time correlation, whose noise makes large pictures.
 const (
 	mostBins   = 12
 	mostPixels = 800
+	mostTimes  = 300
 )
 
 // BinsOf returns up to 12 dynamic bins of a result, evenly spread.
@@ -224,13 +226,14 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	if r.Twotime == nil {
 		return nil, nil, errors.New("the file has no two-time correlation")
 	}
-	c, err := r.ReadC2(i, mostPixels, false)
+	c, err := r.ReadC2Means(i, mostTimes)
 	if err != nil {
 		return nil, nil, err
 	}
 	im := viz.Image{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
 	for k := range c.Rows {
-		im.X, im.Y, im.Z = append(im.X, float64(k)*c.Step), append(im.Y, float64(k)*c.Step), append(im.Z, c.Row(k))
+		middle := (float64(k) + 0.5) * c.Step
+		im.X, im.Y, im.Z = append(im.X, middle), append(im.Y, middle), append(im.Z, c.Row(k))
 	}
 	limits := stat.Percentile(slices.DeleteFunc(slices.Clone(c.Data), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }), []float64{0.5, 99.5}, stat.LinearMethod)
 	im.Low, im.High = limits[0], limits[1]

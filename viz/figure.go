@@ -111,16 +111,18 @@ func (f *Figure) PDF() []byte {
 	return b.Bytes()
 }
 
-// heavy is the size of SVG text above which a page contains pixels instead.
+// heavy is the size of SVG text above which a page contains pixels instead, if they are smaller.
 const heavy = 400 << 10
 
 // HTML returns the picture for a web page: its SVG, or a PNG inside an img element if the SVG is
-// heavy. It refers to no other file.
+// heavy and the PNG is not. It refers to no other file.
 func (f *Figure) HTML() string {
 	svg := f.SVG()
 	if len(svg) > heavy {
-		return fmt.Sprintf(`<img class="figure" style="width:100%%;max-width:%.4gin" alt="%s" src="data:image/png;base64,%s">`,
-			f.Width, html.EscapeString(f.alt()), base64.StdEncoding.EncodeToString(f.pixels(max(f.dpi(), 200))))
+		if png := base64.StdEncoding.EncodeToString(f.pixels(max(f.dpi(), 200))); len(png) < len(svg) {
+			return fmt.Sprintf(`<img class="figure" style="width:100%%;max-width:%.4gin" alt="%s" src="data:image/png;base64,%s">`,
+				f.Width, html.EscapeString(f.alt()), png)
+		}
 	}
 	_, svg, _ = strings.Cut(svg, "<svg ")
 	_, svg, _ = strings.Cut(svg, ">\n")

@@ -39,7 +39,7 @@ func init() {
 		"maxOp":     func(l *lowering) *ad.Node { return ad.MaxAxes(l.x[0], l.along()...) },
 		"softmaxOp": lowerSoftmax, "softmaxDiffOp": lowerSoftmaxDiff,
 		"reshapeOp":   func(l *lowering) *ad.Node { return l.x[0] },
-		"transposeOp": func(l *lowering) *ad.Node { return ad.Permute(l.x[0], l.ints("pattern")...) },
+		"transposeOp": lowerTranspose,
 		"repeatOp":    lowerRepeat, "sliceOp": lowerSlice, "sliceIncrOp": lowerSliceIncr,
 		"concatOp": func(l *lowering) *ad.Node { return ad.Concat(l.int("axis"), l.x...) },
 		"atOp":     lowerAt, "diagFlatOp": lowerDiag, "dtConvOp": lowerConvert,

@@ -2,7 +2,10 @@ package gorgonia
 
 import (
 	"math"
+	"reflect"
+	"slices"
 
+	G "gorgonia.org/gorgonia"
 	gt "gorgonia.org/tensor"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -64,9 +67,22 @@ func lowerMaxPoolDiff(l *lowering) *ad.Node {
 	return ad.VJP(l.maxPool(l.kids[1].Shape()), l.x[2], l.x[0])[0]
 }
 
+// pooling returns the windows as those of our operations, if these are the same places.
+func (k window) pooling(x *ad.Node) (s ad.Pooling, ok bool) {
+	s = ad.Pooling{Size: [2]int{k.h, k.w}, Stride: [2]int{k.down, k.right}, Pad: [2]int{k.north, k.west}}
+	inside := func(size, pad, by, places, length int) bool { // no window reaches beyond the padding, or lies in it
+		return by > 0 && size > 0 && 2*pad <= size && places > 0 && (length+2*pad-size)/by+1 == places && length+2*pad >= size
+	}
+	im := x.Shape()
+	return s, inside(k.h, k.north, k.down, k.outH, im[2]) && inside(k.w, k.west, k.right, k.outW, im[3])
+}
+
 // maxPool takes the largest of each window. Outside the images lies the least
 // number there is, which Gorgonia starts from.
 func (l *lowering) maxPool(out gt.Shape) *ad.Node {
+	if s, ok := windowOf(l, out).pooling(l.x[0]); ok {
+		return ad.MaxPool2D(l.x[0], s)
+	}
 	least := -math.MaxFloat64
 	if l.n.Dtype() == gt.Float32 {
 		least = -math.MaxFloat32
@@ -85,6 +101,9 @@ func lowerAveragePoolDiff(l *lowering) *ad.Node {
 // the image, not by the area of the window.
 func (l *lowering) averagePool(out gt.Shape) *ad.Node {
 	width := l.kids[0].Shape()[3]
+	if s, ok := windowOf(l, out).pooling(l.x[0]); ok {
+		return ad.Scale(1/float64(width), ad.SumPool2D(l.x[0], s))
+	}
 	return ad.Scale(1/float64(width), ad.SumAxes(windowOf(l, out).stacked(l.x[0], 0), 2))
 }
 
@@ -115,4 +134,50 @@ func (l *lowering) columns(x *ad.Node, out gt.Shape) *ad.Node {
 	}
 	images := ad.Pad(ad.Reshape(x, s[0], s[1]*size), []int{0, 0}, []int{0, 1}, 0)
 	return ad.Reshape(ad.Gather(images, ad.Ints(at), 1), out...)
+}
+
+// lowerTranspose reorders axes, and finds convolutions, which Gorgonia makes of columns of images, a product and this.
+func lowerTranspose(l *lowering) *ad.Node {
+	if y := l.convolution(); y != nil {
+		return y
+	}
+	return ad.Permute(l.x[0], l.ints("pattern")...)
+}
+
+// convolution returns a convolution in place of the last operation of Gorgonia's Conv2d; nil if it is not one.
+func (l *lowering) convolution() *ad.Node {
+	is := func(n *G.Node, op string) bool { return n.Op() != nil && opName(n.Op()) == op }
+	reshaped := func(n *G.Node) *G.Node { // what n is another shape of
+		for is(n, "reshapeOp") {
+			n = children(n)[0]
+		}
+		return n
+	}
+	product := reshaped(l.kids[0])
+	if !slices.Equal(l.ints("pattern"), []int{0, 3, 1, 2}) || !is(product, "linAlgBinOp") {
+		return nil
+	}
+	of := func(n *G.Node) *lowering {
+		return &lowering{n: n, op: n.Op(), v: reflect.Indirect(reflect.ValueOf(n.Op()))}
+	}
+	factors := children(product)
+	if p := of(product); p.bool("transA") || !p.bool("transB") || len(factors) != 2 {
+		return nil
+	}
+	columns, filters := reshaped(factors[0]), factors[1]
+	if !is(filters, "reshapeOp") || !is(columns, "im2colOp") {
+		return nil
+	}
+	filters = children(filters)[0]
+	c, images := of(columns), children(columns)[0]
+	im, w, out := images.Shape(), filters.Shape(), l.n.Shape()
+	s := ad.Convolution{Stride: [2]int{c.int("strideH"), c.int("strideW")}, Pad: [2]int{c.int("padH"), c.int("padW")}, Dilation: [2]int{c.int("dilationH"), c.int("dilationW")}}
+	if len(im) != 4 || len(w) != 4 || w[1] != im[1] || w[2] != c.int("h") || w[3] != c.int("w") {
+		return nil
+	}
+	y := ad.Conv2D(l.im.of[images], l.im.of[filters], s)
+	if y.Err() != nil || !slices.Equal([]int(y.Shape()), []int(out)) {
+		return nil
+	}
+	return y
 }

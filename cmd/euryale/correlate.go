@@ -322,7 +322,7 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite boo
 	if err != nil {
 		return err
 	}
-	d.Status, d.Frames, d.Replaced, d.Notes = "written", done.Frames, len(done.Replaced), told(done)
+	d.Status, d.Frames, d.Replaced, d.Notes = "written", done.Frames, len(done.Replaced), done.Notes()
 	if f.Report {
 		return a.correlationPage(d)
 	}

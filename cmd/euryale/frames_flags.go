@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/frames"
-	"github.com/euryale-dev/euryale/models/xpcs"
-	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
 // framesFlags are the flags of commands that read frames.
@@ -77,48 +74,4 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 		return nil, nil, usage("%s does not say the time from frame to frame: give --frame-time, or --metadata with a file that has it", name)
 	}
 	return movie, meta, nil
-}
-
-// told returns what a user should know about a correlation, a line each.
-func told(d *xpcs.Done) []string {
-	var lines []string
-	if d.Lost != nil {
-		lines = append(lines, d.Lost.Error())
-	}
-	if n := len(d.Replaced); n > 0 {
-		r := d.Replaced[0]
-		line := fmt.Sprintf("%d frames were no good and were replaced, the first is frame %d: %s", n, r.Frame, r.Why)
-		if f := float64(n) / float64(max(d.Frames, 1)); f > 0.005 {
-			line += fmt.Sprintf("; that makes g2 - 1 too small by about %.2g %%", 200*f)
-		}
-		if p, often := worstPixel(d.Replaced); often > 1 && d.Result.QMap.Maps != nil {
-			w := d.Result.QMap.Maps.Width
-			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d is no number: mask it", often, p/w, p%w)
-		}
-		lines = append(lines, line)
-	}
-	if d.Area > 1 {
-		lines = append(lines, fmt.Sprintf("speckles are wider than a pixel, up to %.1f pixels in area: fits take that into account by the covariance of the points, while the errors of viewers, which count pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
-	}
-	if d.Dark.Static > 0 && d.Empty < d.Frames {
-		lines = append(lines, fmt.Sprintf("of the %d static bins of bin %d, %d have no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", d.Dark.Of, d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
-	}
-	if d.Empty > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in bins", d.Empty, d.Frames))
-	}
-	return lines
-}
-
-// worstPixel returns the pixel that was the first without a number in most frames, and in how many.
-func worstPixel(all []correlate.Replacement) (pixel, often int) {
-	count := map[int]int{}
-	for _, r := range all {
-		if r.Pixel < 0 {
-			continue
-		}
-		if count[r.Pixel]++; count[r.Pixel] > often {
-			pixel, often = r.Pixel, count[r.Pixel]
-		}
-	}
-	return pixel, often
 }

@@ -499,3 +499,30 @@ func TestSymmetryOfReference(t *testing.T) {
 		}
 	}
 }
+
+// Means of squares of a two-time map leave out the diagonal and what is not finite.
+func TestMeansOfC2(t *testing.T) {
+	const n = 5
+	m := NewMatrix(n, n)
+	for a := range n {
+		for b := a; b < n; b++ {
+			m.Set(a, b, float64(10*a+b))
+		}
+		m.Set(a, a, 1e9)
+	}
+	m.Set(0, 3, math.NaN())
+	r := &Result{FrameTime: 0.5, Twotime: &Twotime{Bins: []int{1}, Maps: []*Matrix{m}}}
+	c, err := r.ReadC2Means(0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{1, (2. + 12 + 13) / 3, 9, (2. + 12 + 13) / 3, 23, 29, 9, 29, math.NaN()}
+	for i, v := range c.Data {
+		if v != want[i] && !(math.IsNaN(v) && math.IsNaN(want[i])) {
+			t.Errorf("number %d is %g, want %g", i, v, want[i])
+		}
+	}
+	if c.Step != 1 {
+		t.Errorf("a step of %g s, want 1", c.Step)
+	}
+}

@@ -2,6 +2,7 @@ package nexus
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
@@ -66,6 +67,40 @@ func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	}
 	if !keepDiagonal {
 		c.correctDiagonal()
+	}
+	return c, nil
+}
+
+// ReadC2Means reads the map at an index in Twotime.Bins, from 0, as means of squares of n x n values, so that
+// at most so many rows remain. The diagonal and values that are not finite have no part in them; a square
+// without any other value is NaN.
+func (r *Result) ReadC2Means(i, most int) (*C2, error) {
+	half, err := r.readMap(i)
+	if err != nil {
+		return nil, err
+	}
+	side := max(1, (half.Rows+most-1)/max(most, 1))
+	if side == 1 {
+		return r.ReadC2(i, 0, false)
+	}
+	n := (half.Rows + side - 1) / side
+	c := &C2{Matrix: *NewMatrix(n, n), Step: r.FrameTime * r.Twotime.frames() * float64(side), Bin: r.Twotime.Bins[i]}
+	count := make([]float64, n*n)
+	for a := range half.Rows {
+		for b := a + 1; b < half.Rows; b++ {
+			if v := half.At(a, b); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				k := a/side*n + b/side
+				c.Data[k] += v
+				count[k]++
+			}
+		}
+	}
+	for a := range n {
+		for b := a; b < n; b++ {
+			v := c.At(a, b) / count[a*n+b]
+			c.Set(a, b, v)
+			c.Set(b, a, v)
+		}
 	}
 	return c, nil
 }

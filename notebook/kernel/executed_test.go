@@ -40,8 +40,8 @@ func TestExecutedCopies(t *testing.T) {
 			t.Errorf("%s is not as package cells writes it: %v", name, err)
 		}
 	}
-	if total > 3<<20 {
-		t.Errorf("the executed copies take %d bytes: want 3 MB at most; draw fewer or lighter pictures", total)
+	if total > 4<<20 {
+		t.Errorf("the executed copies take %d bytes: want 4 MB at most; draw fewer or lighter pictures", total)
 	}
 	all, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {

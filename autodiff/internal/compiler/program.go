@@ -88,13 +88,17 @@ func needed(values, roots []*Value) []*Value {
 
 // Sizes returns how many reals and indices a run holds in arrays.
 func (p *Program) Sizes() (reals, ints int) {
-	reals = p.Arena + p.Consts
+	reals, ints = p.Arena+p.Consts, p.Ints
 	for _, j := range p.Jobs {
 		if j.Loop != nil {
 			reals += j.Loop.room()
 		}
+		if inside := j.inside(); inside != nil {
+			r, i := inside.Sizes()
+			reals, ints = reals+r, ints+i
+		}
 	}
-	return reals, p.Ints
+	return reals, ints
 }
 
 // String lists the jobs, one line per pass over memory.
@@ -103,6 +107,11 @@ func (p *Program) String() string {
 	for _, j := range p.Jobs {
 		if j.Step != nil {
 			fmt.Fprintf(&b, "  %s %v\n", j.Step.Op.Name, []int(j.Step.Shape))
+			if p := j.inside(); p != nil {
+				for line := range strings.Lines(p.String()) {
+					b.WriteString("  " + line)
+				}
+			}
 			continue
 		}
 		fmt.Fprintf(&b, "  loop %v regs=%d loads=%d fills=%d blocks=%d:", j.Loop.Dims, j.Loop.Regs, len(j.Loop.Loads), len(j.Loop.Fills), j.Loop.Blocks)

@@ -29,12 +29,18 @@ type kernel struct {
 	f           *device.Function
 	grid, block device.Dim
 	library     func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error // in place of f
+	repeated    *repeated                                                                       // in place of f
+	code        *Code                                                                           // of what is repeated
 }
 
 // Compile generates and compiles the kernels of a program for a device. Its machines work on a stream, or
 // on lanes of the device for nil.
 func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options) (*Code, error) {
-	c := &Code{p: p, d: d, on: on, options: o, source: Generate(p, o)}
+	return compile(p, d, on, o, Generate(p, o))
+}
+
+func compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options, source *Source) (*Code, error) {
+	c := &Code{p: p, d: d, on: on, options: o, source: source}
 	if o.Tune && len(c.source.products) > 0 {
 		if err := c.tune(); err != nil {
 			return nil, err
@@ -54,10 +60,17 @@ func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options
 		for _, l := range list {
 			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, library: l.Library}
 			c.waits = c.waits || l.Waits
-			if c.calls = c.calls || l.Library != nil; l.Library == nil {
-				if k.f, err = find(l.Kernel); err != nil {
-					return nil, err
+			switch c.calls = c.calls || l.Library != nil || l.repeated != nil; {
+			case l.repeated != nil:
+				k.repeated = l.repeated
+				if k.code, err = compile(l.repeated.Body, d, on, o, l.repeated.source); err == nil {
+					c.waits = c.waits || k.code.waits
 				}
+			case l.Library == nil:
+				k.f, err = find(l.Kernel)
+			}
+			if err != nil {
+				return nil, err
 			}
 			c.kernels[i] = append(c.kernels[i], k)
 		}
@@ -84,12 +97,7 @@ func (c *Code) Stored(buf int) string {
 	return ""
 }
 
-func (c *Code) launches() (n int) {
-	for _, list := range c.source.Jobs {
-		n += len(list)
-	}
-	return n
-}
+func (c *Code) launches() int { return c.source.launches() }
 
 // Hosted lists the operations that run on the processor, each with the number of its jobs.
 func (c *Code) Hosted() map[string]int {

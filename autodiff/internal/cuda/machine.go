@@ -18,13 +18,15 @@ import (
 type Machine[T cpu.Real] struct {
 	*Code
 	host       *cpu.Machine[T]
-	on         *device.Stream // of all work and copies
-	arena      *device.Buffer // arrays of reals, and then constants
-	ints       *device.Buffer // arrays of indices, and then tables
-	table      *device.Buffer // address of every array
-	part       *device.Buffer // partial results
-	fault      *device.Buffer // which job failed, and why
-	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
+	o          cpu.Options
+	inner      map[int]*inner[T] // programs of scans, by their job
+	on         *device.Stream    // of all work and copies
+	arena      *device.Buffer    // arrays of reals, and then constants
+	ints       *device.Buffer    // arrays of indices, and then tables
+	table      *device.Buffer    // address of every array
+	part       *device.Buffer    // partial results
+	fault      *device.Buffer    // which job failed, and why
+	graph      *device.Graph     // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
 	runs       int
 	uncaptured bool     // the device has no graphs, or no memory for this one
 	faulty     bool     // the fault of an earlier run may still be on the device
@@ -41,7 +43,7 @@ type Machine[T cpu.Real] struct {
 
 // NewMachine allocates the memory of a program.
 func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
-	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), remote: map[int]device.Part{}, moved: map[int]bool{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
+	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), o: o, remote: map[int]device.Part{}, moved: map[int]bool{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
 	for _, b := range c.p.InBufs {
 		m.changed[b] = true
 	}
@@ -65,7 +67,10 @@ func (m *Machine[T]) allocate() error {
 		tables = append(tables, t...)
 	}
 	var err error
-	if m.on = m.Code.on; m.on == nil {
+	if m.on == nil {
+		m.on = m.Code.on
+	}
+	if m.on == nil {
 		if m.on, err = m.d.Lane(); err != nil {
 			return err
 		}
@@ -93,6 +98,18 @@ func (m *Machine[T]) allocate() error {
 	for _, t := range m.source.Tables {
 		addresses = append(addresses, at)
 		at += uint64(8 * len(t))
+	}
+	for i, list := range m.kernels {
+		for _, k := range list {
+			if k.repeated != nil {
+				if m.inner == nil {
+					m.inner = map[int]*inner[T]{}
+				}
+				if m.inner[i], err = m.newInner(k); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	ctx := context.Background()
 	return errors.Join(m.on.CopyIn(ctx, m.arena, m.layout.consts, m.constants()), m.on.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
@@ -245,6 +262,12 @@ func (m *Machine[T]) launchAll(s *device.Stream) error {
 
 func (m *Machine[T]) launch(s *device.Stream, job int) error {
 	for _, k := range m.kernels[job] {
+		if k.repeated != nil {
+			if err := m.inner[job].run(s, m.p.Jobs[job].Step, m.memory); err != nil {
+				return err
+			}
+			continue
+		}
 		if k.library != nil {
 			if err := k.library(m.d.Libraries(), s, m.memory); err != nil {
 				return err
@@ -263,21 +286,43 @@ func (m *Machine[T]) failure() error {
 	if !m.source.Fails {
 		return nil
 	}
-	code := make([]int32, 2)
-	if err := m.on.CopyOut(context.Background(), code, m.fault, 0); err != nil {
+	job, code, err := m.firstFault()
+	if err != nil || job < 0 {
 		return err
-	}
-	if code[0] == 0 {
-		return nil
 	}
 	if err := m.clearFault(); err != nil {
 		return err
 	}
-	return m.explained(int(code[0])-1, int(code[1]))
+	return m.explained(job, code)
+}
+
+// firstFault returns the first job that failed, or -1, and why.
+func (m *Machine[T]) firstFault() (job, code int, err error) {
+	fault := make([]int32, 2)
+	if err := m.on.CopyOut(context.Background(), fault, m.fault, 0); err != nil {
+		return -1, 0, err
+	}
+	job, code = int(fault[0])-1, int(fault[1])
+	for i, n := range m.inner {
+		if !n.Code.source.Fails || job >= 0 && job < i {
+			continue
+		}
+		inside, why, err := n.firstFault()
+		if err != nil {
+			return -1, 0, err
+		}
+		if inside >= 0 {
+			job, code = i, why
+		}
+	}
+	return job, code, nil
 }
 
 func (m *Machine[T]) clearFault() error {
 	err := m.on.CopyIn(context.Background(), m.fault, 0, []int32{0, 0})
+	for _, n := range m.inner {
+		err = errors.Join(err, n.clearFault())
+	}
 	m.faulty = err != nil
 	return err
 }

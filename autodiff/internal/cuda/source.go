@@ -53,6 +53,22 @@ type Launch struct {
 	// Library makes the call, on arrays that at finds; nil for a kernel.
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 	Waits   bool // whether the call may wait for the device, which no capture allows
+
+	repeated *repeated // in place of a kernel: a program that is launched again and again
+}
+
+// launches returns the number of launches of a run.
+func (s *Source) launches() (n int) {
+	for _, list := range s.Jobs {
+		for _, l := range list {
+			if l.repeated != nil {
+				n += l.repeated.launches()
+			} else {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // longHelper is the number of lines from which on a helper function is called.
@@ -83,7 +99,8 @@ type generator struct {
 	kernels   int
 	partials  int
 	isolate   bool // whether lanes of a batch fail alone
-	buffers   int  // number of arrays of the program
+	options   Options
+	buffers   int // number of arrays of the program
 	tables    [][]int64
 	reals     map[string]string // tables of reals by name
 	fails     bool
@@ -92,7 +109,7 @@ type generator struct {
 }
 
 func newGenerator(p *compiler.Program, o Options) *generator {
-	return &generator{precision: o.Bits, isolate: o.Isolate, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
+	return &generator{precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
 		buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
 }
 

@@ -1,0 +1,164 @@
+package cpu
+
+// pooling is the geometry of windows that slide over planes (planes, H, W, lanes) to (planes, P, Q, lanes).
+type pooling struct {
+	size, stride, pad, by  [2]int
+	planes, h, w, p, q, in int
+}
+
+func poolingOf(attr, images, pools []int) pooling {
+	return pooling{[2]int(attr[:2]), [2]int(attr[2:4]), [2]int(attr[4:6]), [2]int(attr[6:8]), images[0] * images[1], images[2], images[3], pools[2], pools[3], attr[8]}
+}
+
+// each calls f for every window of planes from..to-1 and lane: base and plane are where the numbers of the pool and of the image
+// begin, and a0..a1-1, b0..b1-1 the elements of the window that are in the image, of which the first is at y, x.
+func (v *pooling) each(from, to int, f func(pool, plane, y, x, a0, a1, b0, b1 int)) {
+	inside := func(axis, at, length int) (first, end int) {
+		by := v.by[axis]
+		if at < 0 {
+			first = (-at + by - 1) / by
+		}
+		if at < length {
+			end = min(v.size[axis], (length-1-at)/by+1)
+		}
+		return first, end
+	}
+	for k := from; k < to; k++ {
+		for p := range v.p {
+			y := p*v.stride[0] - v.pad[0]
+			a0, a1 := inside(0, y, v.h)
+			for q := range v.q {
+				x := q*v.stride[1] - v.pad[1]
+				b0, b1 := inside(1, x, v.w)
+				f(((k*v.p+p)*v.q+q)*v.in, k*v.h*v.w*v.in, y, x, a0, a1, b0, b1)
+			}
+		}
+	}
+}
+
+// pools is what a pooling keeps between runs.
+type pools[T Real] struct {
+	v       pooling
+	f       func(hand, from, to int)
+	out, in []T
+	at      []int64
+}
+
+func (s *pools[T]) run(c *Call, out []T, in [][]T) error {
+	s.out, s.in, s.at = out, in[0], c.OutInts
+	if s.v.planes > 0 {
+		c.EachRow(s.v.planes, s.v.planes*s.v.p*s.v.q*s.v.size[0]*s.v.size[1]*s.v.in, s.f)
+	}
+	return nil
+}
+
+// PoolIndices finds the largest element of each window.
+func PoolIndices[T Real](c *Call, out []T, in [][]T) error {
+	s := Scratch(c, func() *pools[T] {
+		s := &pools[T]{v: poolingOf(c.Attr, c.InShape[0], c.Shape)}
+		v := &s.v
+		if v.in == 1 && v.inside() {
+			s.f = func(_, from, to int) { s.largest(from, to) }
+			return s
+		}
+		s.f = func(_, from, to int) {
+			v.each(from, to, func(pool, plane, y, x, a0, a1, b0, b1 int) {
+				for lane := range v.in {
+					var best T
+					at := -1
+					for a := a0; a < a1; a++ {
+						row := (y + a*v.by[0]) * v.w
+						for b := b0; b < b1; b++ {
+							i := row + x + b*v.by[1]
+							if u := s.in[plane+i*v.in+lane]; at < 0 || u > best || u != u && best == best {
+								best, at = u, i
+							}
+						}
+					}
+					s.at[pool+lane] = int64(at)
+				}
+			})
+		}
+		return s
+	})
+	return s.run(c, out, in)
+}
+
+// inside reports whether all windows are inside of the images and without gaps.
+func (v *pooling) inside() bool {
+	return v.pad == [2]int{} && v.by == [2]int{1, 1} && (v.p-1)*v.stride[0]+v.size[0] <= v.h && (v.q-1)*v.stride[1]+v.size[1] <= v.w
+}
+
+// largest finds the largest elements of windows that are inside of planes from..to-1.
+func (s *pools[T]) largest(from, to int) {
+	v := &s.v
+	for k := from; k < to; k++ {
+		plane := s.in[k*v.h*v.w : (k+1)*v.h*v.w]
+		for p := range v.p {
+			at := s.at[(k*v.p+p)*v.q : (k*v.p+p+1)*v.q]
+			first := p * v.stride[0] * v.w
+			for q := range at {
+				e := first + q*v.stride[1]
+				best, where := plane[e], e
+				for a := range v.size[0] {
+					row := e + a*v.w
+					for b, u := range plane[row : row+v.size[1]] {
+						if u > best || u != u && best == best {
+							best, where = u, row+b
+						}
+					}
+				}
+				at[q] = int64(where)
+			}
+		}
+	}
+}
+
+// PoolSum adds up each window.
+func PoolSum[T Real](c *Call, out []T, in [][]T) error {
+	s := Scratch(c, func() *pools[T] {
+		s := &pools[T]{v: poolingOf(c.Attr, c.InShape[0], c.Shape)}
+		v := &s.v
+		s.f = func(_, from, to int) {
+			v.each(from, to, func(pool, plane, y, x, a0, a1, b0, b1 int) {
+				for lane := range v.in {
+					sum := 0.0
+					for a := a0; a < a1; a++ {
+						row := (y + a*v.by[0]) * v.w
+						for b := b0; b < b1; b++ {
+							sum += float64(s.in[plane+(row+x+b*v.by[1])*v.in+lane])
+						}
+					}
+					s.out[pool+lane] = T(sum)
+				}
+			})
+		}
+		return s
+	})
+	return s.run(c, out, in)
+}
+
+// PoolSpread is the adjoint of PoolSum.
+func PoolSpread[T Real](c *Call, out []T, in [][]T) error {
+	s := Scratch(c, func() *pools[T] {
+		s := &pools[T]{v: poolingOf(c.Attr, c.Shape, c.InShape[0])}
+		v := &s.v
+		s.f = func(_, from, to int) {
+			size := v.h * v.w * v.in
+			clear(s.out[from*size : to*size])
+			v.each(from, to, func(pool, plane, y, x, a0, a1, b0, b1 int) {
+				for lane := range v.in {
+					g := s.in[pool+lane]
+					for a := a0; a < a1; a++ {
+						row := (y + a*v.by[0]) * v.w
+						for b := b0; b < b1; b++ {
+							s.out[plane+(row+x+b*v.by[1])*v.in+lane] += g
+						}
+					}
+				}
+			})
+		}
+		return s
+	})
+	return s.run(c, out, in)
+}

@@ -1,0 +1,109 @@
+package autodiff
+
+import "slices"
+
+// While repeats a step as long as a condition holds:
+//
+//	carry = step(carry) while cond(carry) is not 0, at most most times
+//
+// It returns the last carry and the number of steps that were run; if that is most, the condition may
+// still hold. Both functions are called to make graphs, and cond returns a number. The graph does not
+// grow with most; a gradient keeps what it needs of each step, for which it has memory for most.
+//
+// Gradient: of the steps that were run, of any order; none through the condition. In a batch a lane stays
+// as it is once its condition does not hold.
+func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, init []*Node, most int) (last []*Node, count *Node) {
+	bad := notReal("while", init...)
+	switch {
+	case bad != nil:
+	case cond == nil || step == nil:
+		bad = mistake("while", "the condition or the step is nil: want functions")
+	case most < 0:
+		bad = mistake("while", "at most %d steps: want at least 0", most)
+	}
+	if bad != nil {
+		return repeat(bad, max(1, len(init))), bad
+	}
+	holds := func(carry []*Node) *Node {
+		c := cond(slices.Clone(carry))
+		if bad := notReal("while", c); bad != nil {
+			return bad
+		}
+		if c.Size() != 1 {
+			return mistake("while", "the condition has shape %v: want a number", c.shape)
+		}
+		return NotEqual(Reshape(c), Scalar(0))
+	}
+	k := len(init)
+	begin := append(slices.Clone(init), holds(init), Scalar(0))
+	if bad := firstErr(begin...); bad != nil {
+		return repeat(bad, max(1, k)), bad
+	}
+	l, captured, bad := traced(func(carry, _ []*Node) (next, y []*Node) {
+		next = step(slices.Clone(carry[:k:k]))
+		if bad := firstErr(next...); bad != nil {
+			return repeat(bad, len(carry)), nil
+		}
+		if len(next) != k {
+			return next, nil
+		}
+		return append(slices.Clone(next), holds(next), Add(carry[k+1], Scalar(1))), nil
+	}, begin, nil, true)
+	if bad != nil {
+		return repeat(bad, max(1, k)), bad
+	}
+	l.steps, l.until, l.done = most, l.carry[k], l.carry[k+1]
+	last, _ = l.parts(l.call(slices.Concat(begin, captured)))
+	if last[0].err != nil {
+		return repeat(last[0], max(1, k)), last[0]
+	}
+	return last[:k:k], last[k+1]
+}
+
+// Cond computes then if the number when is not 0 and otherwise the other function, only one of them. Both
+// are called to make graphs and return as many Nodes of the same shapes. See Where for a choice by
+// element.
+//
+// Gradient: that of what was computed; none by when. In a batch whose lanes differ both are computed.
+func Cond(when *Node, then, otherwise func() []*Node) []*Node {
+	bad := notReal("cond", when)
+	switch {
+	case bad != nil:
+	case when.Size() != 1:
+		bad = mistake("cond", "the condition has shape %v: want a number", when.shape)
+	case then == nil || otherwise == nil:
+		bad = mistake("cond", "a branch is nil: want two functions")
+	}
+	if bad != nil {
+		return []*Node{bad}
+	}
+	yes := NotEqual(Reshape(when), Scalar(0))
+	a, b := once(yes, then), once(Sub(Scalar(1), yes), otherwise)
+	if bad := firstErr(slices.Concat(a, b)...); bad != nil {
+		return repeat(bad, max(1, len(a)))
+	}
+	if len(a) != len(b) {
+		return []*Node{mistake("cond", "the branches return %d and %d Nodes: want as many", len(a), len(b))}
+	}
+	for i := range a {
+		if !a[i].shape.Equal(b[i].shape) {
+			return repeat(mistake("cond", "result %d has shapes %v and %v: want the same in both branches", i, a[i].shape, b[i].shape), len(a))
+		}
+		a[i] = Add(a[i], b[i])
+	}
+	return a
+}
+
+// once computes what f makes if n is 1, and zeros if n is 0.
+func once(n *Node, f func() []*Node) []*Node {
+	l, captured, bad := traced(func(carry, _ []*Node) (next, y []*Node) { return carry, f() }, []*Node{n}, nil, true)
+	if bad != nil {
+		return repeat(bad, max(1, len(l.ys)))
+	}
+	l.steps, l.count = 1, l.carry[0]
+	_, ys := l.parts(l.call(slices.Concat([]*Node{n}, captured)))
+	for i, y := range ys {
+		ys[i] = Reshape(y, l.ys[i].shape...)
+	}
+	return ys
+}

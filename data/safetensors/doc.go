@@ -1,0 +1,13 @@
+// Package safetensors reads and writes named arrays in the format safetensors, in which the weights of neural
+// networks are exchanged: a header in JSON, and the numbers one array after another. Nothing in it can be run.
+//
+//	w, notes, err := safetensors.Load("network.safetensors")
+//	if err != nil { ... }
+//	fmt.Println(w["conv1.weight"].Shape(), notes["format"])
+//	err = safetensors.Save("copy.safetensors", w, notes)
+//
+// Arrays hold F64, F32, F16, I64, I32 and BOOL as they are; BF16 becomes float32, U8, I8, U16 and I16 become int32, and
+// U32 int64. Reading takes memory in proportion to the size of the file.
+//
+// Source: the specification of the format, https://github.com/huggingface/safetensors.
+package safetensors

@@ -1,0 +1,123 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Reduction says how the losses of examples become one.
+type Reduction int
+
+const (
+	Mean Reduction = iota // mean of all elements
+	Sum                   // sum of all elements
+	None                  // each by itself
+)
+
+// of reduces losses.
+func (r Reduction) of(x *ad.Node) *ad.Node {
+	switch r {
+	case Mean:
+		return ad.Mean(x)
+	case Sum:
+		return ad.Sum(x)
+	}
+	return x
+}
+
+// Labels says how CrossEntropy counts labels. The zero value is the default.
+type Labels struct {
+	Reduction Reduction
+	Smoothing float64 // part of the probability that is spread over all classes
+	Ignore    []int   // labels that do not count; the mean is of the others
+}
+
+// CrossEntropy is the negative logarithm of the probability of labels, indices (batch), under the softmax of logits
+// (batch, classes). Gradient: softmax minus the (smoothed) label, over the number of labels in a mean.
+func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
+	if err := firstErr(logits, labels); err != nil {
+		return ad.Fail(err)
+	}
+	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() {
+		return ad.Fail(fmt.Errorf("nn: cross entropy of logits %v and labels %v: want (batch, classes), and indices (batch)", logits.Shape(), labels.Shape()))
+	}
+	n := logits.Shape()[0]
+	at, counts := labels, ad.Full(1, n)
+	if len(s.Ignore) > 0 {
+		for _, ignored := range s.Ignore {
+			counts = ad.Mul(counts, ad.NotEqual(ad.Float(labels), ad.Scalar(float64(ignored))))
+		}
+		at = ad.FloorIndex(ad.Mul(ad.Float(labels), counts)) // labels that do not count may lie outside
+	}
+	logs := ad.LogSoftmax(logits, 1)
+	loss := ad.Scale(s.Smoothing-1, ad.Reshape(ad.TakeAlong(logs, ad.Reshape(at, n, 1), 1), n))
+	if s.Smoothing != 0 {
+		loss = ad.Sub(loss, ad.Scale(s.Smoothing, ad.MeanAxes(logs, 1)))
+	}
+	loss = ad.Mul(loss, counts)
+	if s.Reduction == Mean {
+		return ad.Div(ad.Sum(loss), ad.Sum(counts))
+	}
+	return s.Reduction.of(loss)
+}
+
+// firstErr returns the first mistake among nodes.
+func firstErr(nodes ...*ad.Node) error {
+	for _, n := range nodes {
+		if n == nil {
+			return fmt.Errorf("nn: a nil Node")
+		}
+		if n.Err() != nil {
+			return n.Err()
+		}
+	}
+	return nil
+}
+
+// BCEWithLogits is the negative log likelihood of targets in 0..1 under Bernoulli distributions with logits x:
+// softplus(x) - x t.
+func BCEWithLogits(x, target *ad.Node, r Reduction) *ad.Node {
+	return r.of(ad.Sub(ad.Softplus(x), ad.Mul(x, target)))
+}
+
+// MSE is the square of the difference.
+func MSE(x, target *ad.Node, r Reduction) *ad.Node { return r.of(ad.Square(ad.Sub(x, target))) }
+
+// L1 is the absolute difference.
+func L1(x, target *ad.Node, r Reduction) *ad.Node { return r.of(ad.Abs(ad.Sub(x, target))) }
+
+// Huber is half the square of differences d up to delta, and delta (|d| - delta/2) beyond.
+func Huber(x, target *ad.Node, delta float64, r Reduction) *ad.Node {
+	d := ad.Sub(x, target)
+	size := ad.Abs(d)
+	return r.of(ad.Where(ad.LessEqual(size, ad.Scalar(delta)), ad.Scale(0.5, ad.Square(d)), ad.Scale(delta, ad.Shift(size, -delta/2))))
+}
+
+// SmoothL1 is Huber divided by its width beta.
+func SmoothL1(x, target *ad.Node, beta float64, r Reduction) *ad.Node {
+	return ad.Scale(1/beta, Huber(x, target, beta, r))
+}
+
+// KLDivergence is the divergence of probabilities target from logarithms of probabilities logs, summed over all but the
+// first axis, of which the mean is taken: sum t (log t - logs) / batch. Where t is 0 it is 0.
+func KLDivergence(logs, target *ad.Node) *ad.Node {
+	if err := firstErr(logs, target); err != nil {
+		return ad.Fail(err)
+	}
+	if len(logs.Shape()) == 0 {
+		return ad.Fail(fmt.Errorf("nn: divergence of shape %v: want a batch", logs.Shape()))
+	}
+	some := ad.Greater(target, ad.Scalar(0))
+	terms := ad.Mul(target, ad.Sub(ad.Log(ad.Where(some, target, ad.Scalar(1))), logs))
+	return ad.Scale(1/float64(logs.Shape()[0]), ad.Sum(ad.Where(some, terms, ad.Scalar(0))))
+}
+
+// Accuracy is the part of the labels, indices (batch), that are where logits (batch, classes) are largest.
+func Accuracy(logits, labels *ad.Node) *ad.Node {
+	if err := firstErr(logits, labels); err != nil {
+		return ad.Fail(err)
+	}
+	return ad.Mean(ad.Equal(ad.Float(ad.Argmax(logits, 1)), ad.Float(labels)))
+}

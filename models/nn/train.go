@@ -1,0 +1,556 @@
+package nn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Source is examples to train on.
+type Source interface {
+	Len() int
+	// Read writes the inputs of example k, row-major, indices as whole numbers. It is called by one goroutine.
+	Read(k int, to [][]float64) error
+}
+
+// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network.
+func Arrays(list ...*tensor.Tensor) (Source, error) {
+	a := &arrays{}
+	for i, t := range list {
+		if t == nil || len(t.Shape()) == 0 || t.Shape()[0] != list[0].Shape()[0] {
+			return nil, fmt.Errorf("nn: array %d is not of as many examples as the first", i)
+		}
+		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
+	}
+	if len(list) > 0 {
+		a.n = list[0].Shape()[0]
+	}
+	return a, nil
+}
+
+type arrays struct {
+	n    int
+	data [][]float64
+	rows []int
+}
+
+func (a *arrays) Len() int { return a.n }
+
+func (a *arrays) Read(k int, to [][]float64) error {
+	if len(to) != len(a.data) {
+		return fmt.Errorf("nn: %d arrays for a network of %d inputs", len(a.data), len(to))
+	}
+	for i, row := range to {
+		if len(row) != a.rows[i] {
+			return fmt.Errorf("nn: array %d has %d numbers for each example: want %d", i, a.rows[i], len(row))
+		}
+		copy(row, a.data[i][k*a.rows[i]:])
+	}
+	return nil
+}
+
+// Training says how Train trains. Rule and LR are needed; the others have defaults.
+type Training struct {
+	Epochs   int // passes over all examples. Default 10
+	Rule     optim.Rule
+	LR       float64
+	Schedule optim.Schedule // of the learning rate, by steps. Default: constant
+
+	ClipNorm float64 // largest length of the gradient. Default: any
+	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are stored in 16 bits. It is halved after
+	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. Default: none.
+	LossScale  float64
+	ScaleEvery int
+
+	// Validation are examples to judge by after each epoch. With Patience, training ends after that many epochs without a lower
+	// loss of these, and the network then has the parameters of the best epoch.
+	Validation Source
+	Patience   int
+
+	Progress func(Progress) // told after every step
+	// Save is given the state every SaveEvery (1000) steps, after each epoch, and when the context ends.
+	Save      func(*State) error
+	SaveEvery int
+	// Resume goes on from a state, exactly as the run that saved it would have.
+	Resume *State
+}
+
+// Progress is told of a training.
+type Progress struct {
+	Epoch, Epochs int // from 1
+	Step, Steps   int // of all epochs
+	Loss          float64
+	Values        map[string]float64
+	Validation    *Epoch // of the epoch that has just ended; nil within one
+	Elapsed       time.Duration
+}
+
+// Remaining estimates how long the rest takes, without an end before the last epoch.
+func (p Progress) Remaining() time.Duration {
+	return time.Duration(float64(p.Elapsed) * float64(p.Steps-p.Step) / float64(max(1, p.Step)))
+}
+
+// Epoch is the means of an epoch.
+type Epoch struct {
+	Loss       float64 // of training
+	Values     map[string]float64
+	Validation float64 // loss of the validation; NaN without
+	Judged     map[string]float64
+	Skipped    int // steps left out because the gradient overflowed
+}
+
+// History is what a training did.
+type History struct {
+	Epochs  []Epoch
+	Best    int    // epoch with the lowest loss of the validation, or of training without one, from 0
+	Stopped string // why it ended
+}
+
+// State is everything that training has to remember. Its fields can be saved by any encoder that keeps numbers exactly, and by
+// WriteState.
+type State struct {
+	Step       int // steps done
+	Parameters []float64
+	Statistics []float64
+	Memory     [][]float64 // of the rule
+	Scale      [2]float64
+	History    History
+	Sums       []float64 // of loss and values in this epoch
+	Skipped    int
+	BestLoss   float64
+	BestParams []float64
+	BestStats  []float64
+	Setup      string // what the run was, which must be the same to go on
+}
+
+const largestFloat32 = math.MaxFloat32
+
+func (t *Training) defaults(n *Network, data Source) error {
+	if t.Epochs == 0 {
+		t.Epochs = 10
+	}
+	if t.SaveEvery == 0 {
+		t.SaveEvery = 1000
+	}
+	if t.ScaleEvery == 0 {
+		t.ScaleEvery = 2000
+	}
+	switch {
+	case t.Rule == nil || !(t.LR > 0):
+		return fmt.Errorf("nn: training needs a Rule and a learning rate above 0, not %v and %g", t.Rule, t.LR)
+	case data.Len() < n.settings.Batch:
+		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", data.Len(), n.settings.Batch)
+	case t.Patience > 0 && t.Validation == nil:
+		return errors.New("nn: Patience counts epochs by the loss of the validation: give Validation")
+	case t.Epochs < 0 || t.SaveEvery < 0 || t.LossScale < 0 || t.ClipNorm < 0 || t.Patience < 0 || t.ScaleEvery < 0:
+		return fmt.Errorf("nn: %d epochs, saved every %d steps, loss scale %g, doubled every %d steps, gradients up to %g, patience %d: want none below 0", t.Epochs, t.SaveEvery, t.LossScale, t.ScaleEvery, t.ClipNorm, t.Patience)
+	}
+	return nil
+}
+
+// cycles reports whether the schedule sets the momentum.
+func (t *Training) cycles() bool {
+	if t.Schedule == nil {
+		return false
+	}
+	_, momentum := t.Schedule(t.LR, 0)
+	return !math.IsNaN(momentum)
+}
+
+// setup describes a run.
+func (n *Network) setup(t *Training, data Source) string {
+	return fmt.Sprintf("%d parameters, %d statistics, %d examples in batches of %d, float%d, seed %d, %T%+v, learning rate %g, loss scale %g, clip %g",
+		n.params.total, n.states.total, data.Len(), n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm)
+}
+
+// Train lowers the loss. Each epoch takes the examples in another order, and leaves out what is beyond the last whole batch. When ctx
+// ends, it saves its state and returns what was done with ctx.Err(); the network then has the parameters of the last step.
+func (n *Network) Train(ctx context.Context, data Source, t Training) (*History, error) {
+	if err := given.Args("nn.Train", "ctx", ctx, "data", data); err != nil {
+		return nil, err
+	}
+	if err := t.defaults(n, data); err != nil {
+		return nil, err
+	}
+	tr, err := n.trainer(&t)
+	if err != nil {
+		return nil, err
+	}
+	r := &training{n: n, t: &t, tr: tr, data: data, start: time.Now(), each: data.Len() / n.settings.Batch, rows: n.rows(n.settings.Batch)}
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	err = r.run(ctx)
+	r.take()
+	if err != nil && ctx.Err() == nil {
+		return &r.s.History, err
+	}
+	if t.Save != nil {
+		err = errors.Join(err, t.Save(r.state()))
+	}
+	if err == nil && t.Patience > 0 {
+		n.values, n.running = slices.Clone(r.s.BestParams), slices.Clone(r.s.BestStats)
+	}
+	return &r.s.History, err
+}
+
+// training is a run of Train.
+type training struct {
+	n     *Network
+	t     *Training
+	tr    *trainer
+	data  Source
+	s     State
+	each  int // steps of an epoch
+	order []int
+	rows  []rowsOf
+	start time.Time
+	first int // step at which this run began
+}
+
+func (r *training) begin() error {
+	n, total := r.n, r.n.params.total
+	r.s = State{Scale: [2]float64{max(1, r.t.LossScale), 0}, BestLoss: math.Inf(1), Setup: n.setup(r.t, r.data), Sums: make([]float64, 1+len(r.tr.names))}
+	r.s.Parameters, r.s.Statistics = n.values, n.running
+	for range r.tr.memory {
+		r.s.Memory = append(r.s.Memory, make([]float64, total))
+	}
+	if from := r.t.Resume; from != nil {
+		switch {
+		case from.Setup != r.s.Setup:
+			return fmt.Errorf("nn: the saved run was another one: %s; this one is %s", from.Setup, r.s.Setup)
+		case len(from.Parameters) != total || len(from.Statistics) != n.states.total || len(from.Memory) != r.tr.memory || len(from.Sums) != len(r.s.Sums):
+			return errors.New("nn: the saved state is not one of this network")
+		}
+		r.s = *from
+		r.s.Sums, r.s.History.Epochs = slices.Clone(from.Sums), slices.Clone(from.History.Epochs)
+	}
+	r.first = r.s.Step
+	st := r.tr.state
+	at := r.tr.params
+	for _, v := range append(append([][]float64{r.s.Parameters}, r.s.Memory...), r.s.Statistics, r.s.Scale[:]) {
+		if err := st.SetInput(at, v); err != nil {
+			return err
+		}
+		at++
+	}
+	return nil
+}
+
+// take copies the parameters from the program.
+func (r *training) take() {
+	k := r.tr.params
+	r.s.Parameters = r.read(k)
+	for i := range r.tr.memory {
+		r.s.Memory[i] = r.read(k + 1 + i)
+	}
+	r.s.Statistics = r.read(k + 1 + r.tr.memory)
+	copy(r.s.Scale[:], r.read(k+2+r.tr.memory))
+	r.n.values, r.n.running = slices.Clone(r.s.Parameters), slices.Clone(r.s.Statistics)
+}
+
+// read returns an input of the program.
+func (r *training) read(input int) []float64 {
+	if r.tr.p.Precision() == 64 {
+		return slices.Clone(r.tr.state.Input(input))
+	}
+	var out []float64
+	for _, v := range r.tr.state.Input32(input) {
+		out = append(out, float64(v))
+	}
+	return out
+}
+
+func (r *training) state() *State {
+	s := r.s
+	s.Sums, s.History.Epochs = slices.Clone(s.Sums), slices.Clone(s.History.Epochs)
+	return &s
+}
+
+func (r *training) run(ctx context.Context) error {
+	for r.s.Step < r.t.Epochs*r.each {
+		if r.ended() {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.step(); err != nil {
+			return err
+		}
+		last := r.s.Step%r.each == 0
+		if last {
+			if err := r.endEpoch(ctx); err != nil {
+				return err
+			}
+		}
+		if r.t.Save != nil && (last || r.t.SaveEvery > 0 && r.s.Step%r.t.SaveEvery == 0) {
+			r.take()
+			if err := r.t.Save(r.state()); err != nil {
+				return err
+			}
+		}
+	}
+	r.s.History.Stopped = fmt.Sprintf("all %d epochs were done", r.t.Epochs)
+	return nil
+}
+
+// ended reports whether training has ended before the last epoch.
+func (r *training) ended() bool {
+	h := &r.s.History
+	if r.t.Patience == 0 || len(h.Epochs)-1-h.Best < r.t.Patience {
+		return false
+	}
+	h.Stopped = fmt.Sprintf("the loss of the validation was not lower in %d epochs", r.t.Patience)
+	return true
+}
+
+// step does one update.
+func (r *training) step() error {
+	epoch, within := r.s.Step/r.each, r.s.Step%r.each
+	if within == 0 || r.order == nil {
+		order := tensor.NewStream(r.n.settings.Seed, purposeOrder, uint32(epoch))
+		r.order = order.Perm(r.data.Len())
+	}
+	st, batch := r.tr.state, r.n.settings.Batch
+	if err := fill(st, r.data, r.order[within*batch:(within+1)*batch], r.rows); err != nil {
+		return err
+	}
+	noise := tensor.NewStream(r.n.settings.Seed, purposeNoise, uint32(r.s.Step))
+	for _, k := range r.tr.noise {
+		if to := st.Input(k); to != nil {
+			for i := range to {
+				to[i] = noise.Float64()
+			}
+		}
+		for i, to := 0, st.Input32(k); i < len(to); i++ {
+			to[i] = noise.Float32()
+		}
+	}
+	rate, momentum := r.t.LR, math.NaN()
+	if r.t.Schedule != nil {
+		rate, momentum = r.t.Schedule(rate, r.s.Step)
+	}
+	if math.IsNaN(momentum) {
+		momentum = 0
+	}
+	k := r.tr.params
+	if err := st.SetInput(k+3+r.tr.memory, []float64{rate, float64(r.s.Step + 1), momentum}); err != nil {
+		return err
+	}
+	if err := st.Run(); err != nil {
+		return fmt.Errorf("nn: step %d: %w", r.s.Step+1, err)
+	}
+	loss := st.OutputFloat64(0)[0]
+	skipped := r.t.LossScale > 0 && st.OutputFloat64(r.tr.out + 2 + r.tr.memory)[0] < r.scale()
+	if skipped {
+		r.s.Skipped++
+	} else if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
+	}
+	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
+		if err := r.carry(k+i, r.tr.out+i); err != nil {
+			return err
+		}
+	}
+	r.s.Step++
+	values := map[string]float64{}
+	for i, name := range r.tr.names {
+		values[name] = st.OutputFloat64(1 + i)[0]
+	}
+	if !skipped {
+		r.s.Sums[0] += loss
+		for i, name := range r.tr.names {
+			r.s.Sums[1+i] += values[name]
+		}
+	}
+	if r.t.Progress != nil && r.s.Step%r.each != 0 {
+		r.t.Progress(r.progress(epoch, loss, values, nil))
+	}
+	return nil
+}
+
+func (r *training) scale() float64 {
+	if r.tr.p.Precision() == 64 {
+		return r.tr.state.Input(r.tr.params + 2 + r.tr.memory)[0]
+	}
+	return float64(r.tr.state.Input32(r.tr.params + 2 + r.tr.memory)[0])
+}
+
+func (r *training) progress(epoch int, loss float64, values map[string]float64, ended *Epoch) Progress {
+	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Validation: ended, Elapsed: time.Since(r.start)}
+}
+
+// carry copies an output to an input.
+func (r *training) carry(input, output int) error {
+	st := r.tr.state
+	if r.tr.p.Precision() == 64 {
+		copy(st.Input(input), st.Output(output))
+	} else {
+		copy(st.Input32(input), st.Output32(output))
+	}
+	return st.Err()
+}
+
+// endEpoch takes the means of an epoch and judges the network.
+func (r *training) endEpoch(ctx context.Context) error {
+	done := float64(r.each - r.s.Skipped) // none: NaN
+	e := Epoch{Loss: r.s.Sums[0] / done, Values: map[string]float64{}, Validation: math.NaN(), Skipped: r.s.Skipped}
+	for i, name := range r.tr.names {
+		e.Values[name] = r.s.Sums[1+i] / done
+	}
+	clear(r.s.Sums)
+	r.s.Skipped = 0
+	judged := e.Loss
+	if r.t.Validation != nil {
+		r.take()
+		v, err := r.n.Evaluate(ctx, r.t.Validation)
+		if err != nil {
+			return err
+		}
+		e.Validation, e.Judged = v.Loss, v.Values
+		judged = v.Loss
+	}
+	h := &r.s.History
+	h.Epochs = append(h.Epochs, e)
+	if judged < r.s.BestLoss {
+		r.s.BestLoss, h.Best = judged, len(h.Epochs)-1
+		if r.t.Patience > 0 {
+			r.s.BestParams, r.s.BestStats = slices.Clone(r.n.values), slices.Clone(r.n.running)
+		}
+	}
+	if r.t.Progress != nil {
+		r.t.Progress(r.progress(len(h.Epochs)-1, e.Loss, e.Values, &e))
+	}
+	return nil
+}
+
+// rowsOf is the numbers of an input in which an example is.
+type rowsOf struct {
+	outer, inner, batch int // an example is outer pieces of inner numbers, a batch apart
+	buffer              []float64
+	all                 []float64
+}
+
+// rows returns where examples are in the inputs of a batch.
+func (n *Network) rows(batch int) []rowsOf {
+	var out []rowsOf
+	for _, x := range n.inputs {
+		r := rowsOf{outer: 1, inner: tensor.Shape(x.Shape).Size(), batch: batch}
+		if x.Later {
+			r.outer, r.inner = x.Shape[0], tensor.Shape(x.Shape[1:]).Size()
+		}
+		r.buffer, r.all = make([]float64, r.outer*r.inner), make([]float64, batch*r.outer*r.inner)
+		out = append(out, r)
+	}
+	return out
+}
+
+// fill sets the inputs of a batch to examples.
+func fill(st *ad.State, data Source, examples []int, rows []rowsOf) error {
+	to := make([][]float64, len(rows))
+	for i := range rows {
+		to[i] = rows[i].buffer
+	}
+	for b, k := range examples {
+		if err := data.Read(k, to); err != nil {
+			return fmt.Errorf("nn: example %d: %w", k, err)
+		}
+		for i := range rows {
+			r := &rows[i]
+			for o := range r.outer {
+				copy(r.all[(o*r.batch+b)*r.inner:][:r.inner], r.buffer[o*r.inner:])
+			}
+		}
+	}
+	for i := range rows {
+		if err := st.SetInput(i, rows[i].all); err != nil {
+			return fmt.Errorf("nn: examples %d...: %w", examples[0], err)
+		}
+	}
+	return nil
+}
+
+// Evaluation is means over examples.
+type Evaluation struct {
+	Loss   float64
+	Values map[string]float64
+}
+
+// Evaluate computes the loss and the values of examples, without dropout and by running statistics.
+func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error) {
+	out := &Evaluation{Values: map[string]float64{}}
+	err := n.each(ctx, data, func(e *evaluation, first, count int) {
+		part := float64(count) / float64(data.Len())
+		out.Loss += part * e.state.OutputFloat64(0)[0]
+		for i, name := range e.names {
+			out.Values[name] += part * e.state.OutputFloat64(1 + i)[0]
+		}
+	})
+	return out, err
+}
+
+// Predict computes the Results of examples, each stacked along the first axis.
+func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.Tensor, error) {
+	all, shapes := map[string][]float64{}, map[string][]int{}
+	err := n.each(ctx, data, func(e *evaluation, first, count int) {
+		for i, name := range e.arrays {
+			k := 1 + len(e.names) + i
+			all[name] = append(all[name], e.state.OutputFloat64(k)...)
+			shapes[name] = e.state.Program().OutputShape(k)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*tensor.Tensor{}
+	for name, v := range all {
+		shapes[name][0] = data.Len()
+		if out[name], err = tensor.From(v, shapes[name]...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// each computes batches of examples, the last of which may be smaller.
+func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation, first, count int)) error {
+	if err := given.Args("nn", "ctx", ctx, "data", data); err != nil {
+		return err
+	}
+	if data.Len() == 0 {
+		return errors.New("nn: no examples")
+	}
+	for first := 0; first < data.Len(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		count := min(n.settings.Batch, data.Len()-first)
+		e, err := n.evaluation(count)
+		if err != nil {
+			return err
+		}
+		examples := make([]int, count)
+		for i := range examples {
+			examples[i] = first + i
+		}
+		if err := fill(e.state, data, examples, n.rows(count)); err != nil {
+			return err
+		}
+		k := len(n.inputs)
+		if err := errors.Join(e.state.SetInput(k, n.values), e.state.SetInput(k+1, n.running), e.state.Run()); err != nil {
+			return err
+		}
+		done(e, first, count)
+		first += count
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package nn_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/models/nn"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// bars are images of 8 x 8 with a bar that lies (0) or stands (1), and noise.
+func bars(t *testing.T, n int, seed uint64) nn.Source {
+	t.Helper()
+	s := tensor.NewStream(seed, 9, 0)
+	images, labels := make([]float64, n*64), make([]float64, n)
+	for k := range n {
+		labels[k] = float64(s.IntN(2))
+		at := s.IntN(8)
+		for i := range 64 {
+			images[64*k+i] = 0.4 * s.Normal()
+			if labels[k] == 0 && i/8 == at || labels[k] == 1 && i%8 == at {
+				images[64*k+i]++
+			}
+		}
+	}
+	x, err := tensor.From(images, n, 1, 8, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := tensor.From(labels, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := nn.Arrays(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// convnet is a small network with all that makes training and evaluation differ.
+func convnet(m *nn.Model, in []*ad.Node) nn.Outputs {
+	h := nn.ReLU(m.BatchNorm("norm", m.Conv2D("conv", in[0], 4, 3, ad.Convolution{Pad: [2]int{1, 1}})))
+	h = m.Dropout(nn.Flatten(ad.MaxPool2D(h, ad.Pooling{Size: [2]int{2, 2}})), 0.2)
+	logits := m.Dense("out", h, 2)
+	return nn.Outputs{Loss: nn.CrossEntropy(logits, in[1], nn.Labels{}), Values: map[string]*ad.Node{"accuracy": nn.Accuracy(logits, in[1])},
+		Results: map[string]*ad.Node{"probability": ad.Softmax(logits, 1)}}
+}
+
+var barInputs = []nn.Input{{Name: "image", Shape: []int{1, 8, 8}}, {Name: "label", Ints: true}}
+
+func barNetwork(t *testing.T, s nn.Settings) *nn.Network {
+	t.Helper()
+	n, err := nn.New(convnet, barInputs, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestTrain(t *testing.T) {
+	n := barNetwork(t, nn.Settings{Seed: 2})
+	test := bars(t, 201, 77)
+	h, err := n.Train(context.Background(), bars(t, 500, 1), nn.Training{Epochs: 20, Rule: optim.Adam{}, LR: 0.01, Validation: test, Patience: 4, ClipNorm: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := n.Evaluate(context.Background(), test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := h.Epochs[h.Best]
+	if e.Values["accuracy"] < 0.97 || math.Abs(e.Loss-best.Validation) > 1e-6 || len(h.Epochs) > h.Best+1+4 {
+		t.Errorf("accuracy %g, loss %g; best of %d epochs is %d with %g", e.Values["accuracy"], e.Loss, len(h.Epochs), h.Best, best.Validation)
+	}
+	p, err := n.Predict(context.Background(), test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p["probability"].Shape(); !s.Equal(tensor.Shape{201, 2}) {
+		t.Error(s)
+	}
+	again := barNetwork(t, nn.Settings{Seed: 5})
+	if err := again.SetWeights(n.Weights()); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := again.Evaluate(context.Background(), test); err != nil || f.Loss != e.Loss {
+		t.Errorf("other weights: %v, %v", f, err)
+	}
+	w := n.Weights()
+	delete(w, "out.bias")
+	w["more"] = w["norm.weight"]
+	if err := again.SetWeights(w); err == nil || !strings.Contains(err.Error(), "no weights named out.bias") || !strings.Contains(err.Error(), "has no weights named more") {
+		t.Error(err)
+	}
+}
+
+// A run that was interrupted goes on with the same bits, from a state that was written and read.
+func TestResume(t *testing.T) {
+	data := bars(t, 150, 3)
+	for _, s := range []nn.Settings{{Seed: 4, Batch: 20}, {Seed: 4, Batch: 20, Precision: 64}} {
+		training := nn.Training{Epochs: 4, Rule: optim.SGD{Momentum: 0.9, Nesterov: true}, LR: 0.05, Schedule: optim.OneCycle(28, 0.3), LossScale: 128, ScaleEvery: 5}
+		whole := barNetwork(t, s)
+		want, err := whole.Train(context.Background(), data, training)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var file bytes.Buffer
+		cut := training
+		cut.Progress = func(p nn.Progress) {
+			if p.Step == 11 {
+				cancel()
+			}
+		}
+		cut.Save = func(s *nn.State) error {
+			file.Reset()
+			return nn.WriteState(&file, s)
+		}
+		part := barNetwork(t, s)
+		if _, err := part.Train(ctx, data, cut); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		state, err := nn.ReadState(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Step != 11 {
+			t.Errorf("interrupted after %d steps, want 11", state.Step)
+		}
+		rest := training
+		rest.Resume = state
+		other := barNetwork(t, s)
+		got, err := other.Train(context.Background(), data, rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, w := range whole.Weights() {
+			if !slices.Equal(w.Float64s(), other.Weights()[name].Float64s()) {
+				t.Errorf("%s differs", name)
+			}
+		}
+		if len(got.Epochs) != len(want.Epochs) || got.Epochs[1].Loss != want.Epochs[1].Loss {
+			t.Errorf("%v, want %v", got.Epochs, want.Epochs)
+		}
+		rest.LR *= 2
+		if _, err := other.Train(context.Background(), data, rest); err == nil || !strings.Contains(err.Error(), "was another one") {
+			t.Error(err)
+		}
+	}
+}
+
+// Steps whose gradient overflows are left out.
+func TestLossScale(t *testing.T) {
+	n := barNetwork(t, nn.Settings{Seed: 1})
+	before := n.Weights()["out.weight"].Float64s()
+	h, err := n.Train(context.Background(), bars(t, 32, 1), nn.Training{Epochs: 3, Rule: optim.Adam{}, LR: 0.01, LossScale: 3e38})
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := 0
+	for _, e := range h.Epochs {
+		skipped += e.Skipped
+	}
+	if skipped == 0 || skipped == 3 && !slices.Equal(before, n.Weights()["out.weight"].Float64s()) {
+		t.Errorf("%d steps were left out", skipped)
+	}
+}
+
+// A network trains on a device as on the processor, but for rounding.
+func TestTrainOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	data := bars(t, 40, 8)
+	var losses []float64
+	for _, backend := range []ad.Backend{ad.CPU{}, ad.CUDA{}} {
+		n, err := nn.New(convnet, barInputs, nn.Settings{Seed: 6, Batch: 10, Precision: 64, Backend: backend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := n.Train(context.Background(), data, nn.Training{Epochs: 2, Rule: optim.Adam{AMSGrad: true}, LR: 0.01})
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, h.Epochs[1].Loss)
+	}
+	if math.Abs(losses[0]-losses[1]) > 1e-10 {
+		t.Errorf("the loss is %.15g on the processor and %.15g on the device", losses[0], losses[1])
+	}
+}
+
+// Recurrent layers learn the parity of a few bits, which no layer without memory can.
+func TestRecurrent(t *testing.T) {
+	const n, steps = 256, 6
+	s := tensor.NewStream(1, 8, 0)
+	x, y := make([]float64, n*steps), make([]float64, n)
+	for k := range n {
+		parity := 0
+		for i := range steps {
+			bit := s.IntN(2)
+			parity ^= bit
+			x[k*steps+i] = float64(bit)
+		}
+		y[k] = float64(parity)
+	}
+	bits, _ := tensor.From(x, n, steps, 1)
+	labels, _ := tensor.From(y, n)
+	data, err := nn.Arrays(bits, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, layer := range map[string]func(m *nn.Model, x *ad.Node) *ad.Node{
+		"lstm": func(m *nn.Model, x *ad.Node) *ad.Node { _, h, _ := m.LSTM("lstm", x, 16); return h },
+		"gru":  func(m *nn.Model, x *ad.Node) *ad.Node { _, h := m.GRU("gru", x, 16); return h },
+	} {
+		net, err := nn.New(func(m *nn.Model, in []*ad.Node) nn.Outputs {
+			logits := m.Dense("out", layer(m, in[0]), 2)
+			return nn.Outputs{Loss: nn.CrossEntropy(logits, in[1], nn.Labels{}), Values: map[string]*ad.Node{"accuracy": nn.Accuracy(logits, in[1])}}
+		}, []nn.Input{{Name: "bits", Shape: []int{steps, 1}, Later: true}, {Name: "parity", Ints: true}}, nn.Settings{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := net.Train(context.Background(), data, nn.Training{Epochs: 150, Rule: optim.Adam{}, LR: 0.01}); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := net.Evaluate(context.Background(), data); err != nil || e.Values["accuracy"] < 0.99 {
+			t.Errorf("%s: %v %v", name, e, err)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	loss := func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.Mean(m.Dense("a", nn.Flatten(in[0]), 1)) }
+	for text, build := range map[string]nn.Build{
+		"declared twice": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Add(loss(m, in), loss(m, in))} },
+		"are numbers": func(m *nn.Model, in []*ad.Node) nn.Outputs {
+			return nn.Outputs{Loss: m.Dense("a", nn.Flatten(in[0]), 1)}
+		},
+		"no parameters": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
+		"nil Node":      func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
+		"less than 1":   func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
+		"heads divide": func(m *nn.Model, in []*ad.Node) nn.Outputs {
+			return nn.Outputs{Loss: ad.Mean(m.Attention("a", ad.Reshape(in[0], 32, 8, 8), 3, false))}
+		},
+	} {
+		if _, err := nn.New(build, barInputs, nn.Settings{}); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %q", err, text)
+		}
+	}
+	other := func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		if !m.Training() {
+			m.Param("more", nn.Constant(0), 1)
+		}
+		return nn.Outputs{Loss: loss(m, in)}
+	}
+	n, err := nn.New(other, barInputs, nn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Evaluate(context.Background(), bars(t, 3, 1)); err == nil || !strings.Contains(err.Error(), "other parameters") {
+		t.Error(err)
+	}
+	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "at least one batch") {
+		t.Error(err)
+	}
+	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "take SGD, Adam") {
+		t.Error(err)
+	}
+	diverging := barNetwork(t, nn.Settings{})
+	if _, err := diverging.Train(context.Background(), bars(t, 64, 1), nn.Training{Rule: optim.SGD{}, LR: 1e38}); err == nil || !strings.Contains(err.Error(), "lower the learning rate") {
+		t.Error(err)
+	}
+}
