@@ -266,7 +266,7 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 	add := func(name string, y []float64) {
 		if len(y) > 1 { // delay 0 has the noise of counts
-			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.Twotime.Delay[1:len(y)], Y: y[1:]}))
+			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.TwotimeDelays(len(y))[1:], Y: y[1:]}))
 		}
 	}
 	for k, y := range parts {

@@ -81,8 +81,11 @@ func (s *correlateFrames) resolve(p place, _ *batch.Header) error {
 			return err
 		}
 	}
-	_, err := nexus.OpenQMap(located(p.manifest, s.QMap))
-	return err
+	q, err := nexus.OpenQMap(located(p.manifest, s.QMap))
+	if err != nil {
+		return err
+	}
+	return q.Check()
 }
 
 func (s *correlateFrames) list(p place, add adder) error {

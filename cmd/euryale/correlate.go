@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +63,8 @@ the file.
 A result that exists is left as it is (--overwrite replaces it), so that the
 same command goes on after an interrupt. A file that fails is told, and the
 others go on. --watch DIR correlates what arrives in a folder until Ctrl-C, or
-until nothing came for --idle.
+until nothing came for --idle; a file that changes after that is correlated
+again.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
@@ -183,13 +185,11 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	if len(files) == 0 && f.Watch == "" {
 		return usage("correlate: name files of frames, or --watch with a folder")
 	}
-	taken := map[string]string{}
+	owner := map[string]string{}
 	for _, name := range files {
-		result := a.resultName(name, f)
-		if other, ok := taken[result]; ok && !sameFile(other, name) {
-			return usage("the results of %s and of %s would both be %s: correlate them in two commands, with --out, --prefix or --suffix to tell them apart", other, name, result)
+		if err := a.claim(owner, name, f); err != nil {
+			return err
 		}
-		taken[result] = name
 	}
 	if a.out != "" {
 		if err := os.MkdirAll(a.out, 0o777); err != nil {
@@ -198,8 +198,19 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	}
 	doc := correlateDoc{Engine: "xpcs", QMap: f.QMap, Files: []correlatedDoc{}}
 	failed := error(nil)
-	one := func(name string) {
-		d, err := a.correlateFile(ctx, name, len(files) > 1 || f.Watch != "", j, f)
+	one := func(name string, again bool) {
+		before := slices.IndexFunc(doc.Files, func(d correlatedDoc) bool { return again && d.File == name })
+		own := before >= 0 && doc.Files[before].Status == "written" // results of others are left as they are
+		d, err := correlatedDoc{File: name, Status: "failed"}, a.claim(owner, name, f)
+		if err == nil {
+			d, err = a.correlateFile(ctx, name, len(files) > 1 || f.Watch != "", own || a.overwrite, j, f)
+		} else {
+			d.Message = err.Error()
+			a.say("%s: failed: %v", name, err)
+		}
+		if before >= 0 {
+			doc.Files = slices.Delete(doc.Files, before, before+1)
+		}
 		if doc.Files = append(doc.Files, d); f.Watch != "" {
 			err = errors.Join(err, a.correlationsPage(doc.Files))
 		}
@@ -208,7 +219,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 		}
 	}
 	for _, name := range files {
-		if one(name); ctx.Err() != nil {
+		if one(name, false); ctx.Err() != nil {
 			break
 		}
 	}
@@ -245,10 +256,20 @@ func (a *app) resultName(name string, f correlateFlags) string {
 	return filepath.Join(a.out, f.Prefix+stem+f.Suffix+"_results.hdf")
 }
 
-func (a *app) correlateFile(ctx context.Context, name string, several bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
+// claim notes which file a result is of; another file with the same result is an error.
+func (a *app) claim(owner map[string]string, name string, f correlateFlags) error {
+	result := a.resultName(name, f)
+	if first := owner[result]; first != "" && filepath.Clean(first) != filepath.Clean(name) {
+		return usage("%s and %s have the same result, %s: correlate them by two commands with different --out, --prefix or --suffix", first, name, result)
+	}
+	owner[result] = name
+	return nil
+}
+
+func (a *app) correlateFile(ctx context.Context, name string, several, overwrite bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
 	start := time.Now()
 	d := correlatedDoc{File: name, Result: a.resultName(name, f)}
-	err := a.correlateInto(ctx, &d, j, f)
+	err := a.correlateInto(ctx, &d, overwrite, j, f)
 	d.Seconds = time.Since(start).Seconds()
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -261,6 +282,9 @@ func (a *app) correlateFile(ctx context.Context, name string, several bool, j xp
 		}
 	case d.Status == "exists":
 		a.say("%s: %s exists and is left as it is; --overwrite replaces it", name, d.Result)
+		for _, n := range d.Notes {
+			a.note("%s: %s", name, n)
+		}
 	default:
 		a.say("%s: %d frames in %.3g s: %s", name, d.Frames, d.Seconds, d.Result)
 		for _, n := range d.Notes {
@@ -277,10 +301,19 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
-func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, j xpcs.Job, f correlateFlags) error {
-	if _, err := os.Stat(d.Result); err == nil && !a.overwrite {
+func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite bool, j xpcs.Job, f correlateFlags) error {
+	if result, err := os.Stat(d.Result); err == nil && !overwrite {
 		d.Status = "exists"
-		return otherFrames(d)
+		if err := otherFrames(d); err != nil {
+			return err
+		}
+		if movie, err := os.Stat(d.File); err == nil && movie.ModTime().After(result.ModTime()) {
+			d.Notes = []string{fmt.Sprintf("the frames were changed at %s, after %s was written; --overwrite correlates them again", movie.ModTime().Format(time.DateTime), d.Result)}
+		}
+		if f.Report && !there(filepath.Join(reportFolder(d.Result), "report.html")) { // the process ended between both
+			return a.correlationPage(d)
+		}
+		return nil
 	}
 	movie, meta, err := f.open(d.File)
 	if err != nil {
@@ -314,6 +347,11 @@ func otherFrames(d *correlatedDoc) error {
 	return nil
 }
 
+// reportFolder returns the folder of the page of a result.
+func reportFolder(result string) string {
+	return strings.TrimSuffix(result, "_results.hdf") + "_report"
+}
+
 // correlationPage writes the page of a result.
 func (a *app) correlationPage(d *correlatedDoc) error {
 	r, err := nexus.Open(d.Result)
@@ -321,7 +359,7 @@ func (a *app) correlationPage(d *correlatedDoc) error {
 		return err
 	}
 	defer r.Close()
-	dir := strings.TrimSuffix(d.Result, "_results.hdf") + "_report"
+	dir := reportFolder(d.Result)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return as(exitCannotWrite, err)
 	}
@@ -344,7 +382,7 @@ func (a *app) correlationsPage(files []correlatedDoc) error {
 // framesBar shows the progress of a correlation; the function that it returns ends the display.
 func (a *app) framesBar(j *xpcs.Job) (end func()) {
 	var bar *term.Bar
-	last, was := 0, ""
+	last, was, begin := 0, "", time.Now()
 	end = func() {
 		if bar != nil {
 			bar.Close()
@@ -353,14 +391,14 @@ func (a *app) framesBar(j *xpcs.Job) (end func()) {
 	j.Progress = func(what string, done, all int) {
 		if bar == nil || what != was {
 			end()
-			set := term.BarSettings{Name: "frames, " + what, Total: all}
+			set := term.BarSettings{Name: "frames, " + what, Total: all, Begin: begin}
 			if a.quiet {
 				set.Mode = term.Quiet
 			}
 			bar, last, was = term.NewBar(a.screen, set), 0, what
 		}
 		bar.Add(done-last, 0)
-		last = done
+		last, begin = done, time.Now() // of what comes next
 	}
 	return end
 }

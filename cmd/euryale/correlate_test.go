@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -131,6 +133,7 @@ func TestCorrelateFiles(t *testing.T) {
 		"correlate a.h5 --qmap q.hdf --overwrite --begin 200": "frames 200", "correlate a.h5 --qmap q.hdf --bins 0": "from 1 on", "correlate a.h5 --qmap none.hdf": "none.hdf",
 		"correlate a.h5 --qmap q.hdf --low 9 --out new": "no good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without folders",
 		"qmap new.hdf --shape 4x4": "--beam-x, --beam-y, --pixel-size, --distance, --energy", "qmap x.hdf --from q.hdf --pixel-size 75ft": "75ft", "qmap x.hdf --from q.hdf --axes q,chi": `"chi"`,
+		"qmap x.hdf --shape 4x4 --beam-x 1e300 --beam-y 2 --pixel-size 75um --distance 5 --energy 10": "no pixel has numbers",
 		"qmap q.hdf --from q.hdf": "--overwrite", "qmap x.hdf --from q.hdf --dynamic 0x3": "--dynamic",
 		"plot g2 q.hdf": "q.hdf", "plot twotime res/a_results.hdf": "--correlation twotime", "plot stability res/a_results.hdf": "--parts", "plot g2 res/a_results.hdf --bins 5": "bins 1 to 4", "plot qmap a.h5": "a.h5",
 	} {
@@ -166,6 +169,109 @@ func TestCorrelateWatch(t *testing.T) {
 	}
 	if b, err := os.ReadFile("res/correlations.html"); err != nil || !strings.Contains(string(b), "raw/two.h5") || !strings.Contains(string(b), "<svg") {
 		t.Errorf("the page of results: %v", err)
+	}
+}
+
+// A file that changes after it was correlated, as one that is written with pauses, is correlated again; so is one of which modules
+// arrive later. A clock that is ahead delays nothing, and two files with one result are not taken for one.
+func TestCorrelateWatchChanges(t *testing.T) {
+	t.Chdir(t.TempDir())
+	defer func(a, b time.Duration) { watchEvery, settled = a, b }(watchEvery, settled)
+	watchEvery, settled = 10*time.Millisecond, 50*time.Millisecond
+	if code, _, stderr := do(t, strings.Fields(qmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	os.Mkdir("raw", 0o755)
+	all := speckles(t, 60, 3)
+	const size = movieSide * movieSide
+	writeMovie(t, "raw/grows.h5", all[:20*size])
+	writeMovie(t, "raw/ahead.h5", all)
+	if err := os.Chtimes("raw/ahead.h5", time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	events := func(k int) { // of frame 0 to 9
+		var b []byte
+		for f := range 10 {
+			b = binary.LittleEndian.AppendUint64(b, uint64(f)<<40|uint64(f)<<16|1)
+		}
+		os.WriteFile(fmt.Sprintf("raw/six.bin.%03d", k), b, 0o644)
+	}
+	events(0)
+	go func() {
+		there := func(name string) {
+			for _, err := os.Stat(name); err != nil; _, err = os.Stat(name) {
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+		there("res/grows_results.hdf")
+		writeMovie(t, "raw/grows.h5", all)
+		there("res/ahead_results.hdf")
+		for k := 1; k < 6; k++ {
+			events(k)
+		}
+		for text := ""; !strings.Contains(text, "ahead"); {
+			b, _ := os.ReadFile("res/correlations.html")
+			text = string(b)
+		}
+		os.WriteFile("raw/ahead.npy", []byte("nothing"), 0o644)
+	}()
+	var doc correlateDoc
+	code, stdout, stderr := do(t, strings.Fields("correlate --watch raw --qmap q.hdf --out res --idle 1s --frame-time 1ms --shape 10x10 --json")...)
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code == 0 {
+		t.Fatal(code, err, stderr)
+	}
+	got := map[string]correlatedDoc{}
+	for _, d := range doc.Files {
+		if got[d.File].File != "" {
+			t.Errorf("%s is listed twice", d.File)
+		}
+		got[d.File] = d
+	}
+	if d := got["raw/grows.h5"]; d.Status != "written" || d.Frames != 60 || !strings.Contains(stderr, "raw/grows.h5 has changed") {
+		t.Errorf("%+v: %s", d, stderr)
+	}
+	if d := got["raw/ahead.h5"]; d.Status != "written" || d.Frames != 60 {
+		t.Errorf("%+v", d)
+	}
+	if d := got["raw/ahead.npy"]; !strings.Contains(d.Message, "have the same result") {
+		t.Errorf("%+v", d)
+	}
+	if d := got["raw/six.bin.000"]; !strings.Contains(d.Message, "the frames 170 x 72") { // of six modules, which the q map is not for
+		t.Errorf("%+v", d)
+	}
+}
+
+// Two files with one result are told before anything is computed, and a result that is older than its frames is told.
+func TestCorrelateResultsOfWhat(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if code, _, stderr := do(t, strings.Fields(qmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	os.Mkdir("one", 0o755)
+	os.Mkdir("two", 0o755)
+	all := speckles(t, 20, 3)
+	writeMovie(t, "one/a.h5", all)
+	writeMovie(t, "two/a.h5", all)
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 two/a.h5 --qmap q.hdf --out res")...); code != exitUsage || !strings.Contains(stderr, "one/a.h5 and two/a.h5 have the same result") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if _, err := os.Stat("res"); err == nil {
+		t.Error("something was written")
+	}
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 --qmap q.hdf --out paged")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 --qmap q.hdf --out paged --report")...); code != 0 || !there("paged/a_report/report.html") {
+		t.Errorf("the page of a result that exists is not made: exit %d: %s", code, stderr)
+	}
+	if code, stdout, stderr := do(t, strings.Fields("correlate one/a.h5 ./one/a.h5 --qmap q.hdf --out res")...); code != 0 || strings.Contains(stderr, "were changed") || !strings.Contains(stdout, "left as it is") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if err := os.Chtimes("one/a.h5", time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 --qmap q.hdf --out res")...); code != 0 || !strings.Contains(stderr, "were changed") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestWatchedMasterFile(t *testing.T) {
 		os.WriteFile(name, nil, 0o644)
 		os.Chtimes(name, time.Time{}, time.Now().Add(-age))
 	}
-	names, growing, err := arrived(correlateFlags{Watch: "."}, map[string]bool{})
+	names, growing, err := arrived(correlateFlags{Watch: "."}, map[string]*arrival{})
 	if err != nil || !slices.Equal(names, []string{"b_master.h5"}) || !growing {
 		t.Errorf("%v, %v, %v", names, growing, err)
 	}
@@ -119,7 +119,7 @@ func TestCorrelateMistakes(t *testing.T) {
 		code int
 		text string
 	}{
-		"correlate a.h5 other/a.h5 --qmap q.hdf --out x":     {exitUsage, "would both be x/a_results.hdf"},
+		"correlate a.h5 other/a.h5 --qmap q.hdf --out x":     {exitUsage, "have the same result, x/a_results.hdf"},
 		"correlate other/a.hdf --qmap q.hdf":                 {exitCannotWrite, "is the result of a.h5"},
 		"correlate a.h5 --qmap q.hdf --out x --type both":    {exitUsage, "--correlation both chooses"},
 		"correlate a.h5 --qmap q.hdf --out x --type <u2":     {exitUsage, "a.h5 is hdf5"},

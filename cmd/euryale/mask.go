@@ -244,9 +244,9 @@ func writeRecipe(name string, r mask.Recipe) error {
 	return writeFile(name, append(b, '\n'))
 }
 
-func writeGeometry(name string, g sim.Geometry) error {
+func writeSetup(name string, s xpcs.Setup) error {
 	var b bytes.Buffer
-	if err := xpcs.WriteGeometry(&b, g); err != nil {
+	if err := xpcs.WriteSetup(&b, s); err != nil {
 		return as(exitFailed, err)
 	}
 	return writeFile(name, b.Bytes())

@@ -12,8 +12,9 @@ import (
 
 	"github.com/euryale-dev/euryale/cmd/euryale/maskpage"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/localweb"
-	sim "github.com/euryale-dev/euryale/sim/xpcs"
+	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
 
@@ -33,11 +34,16 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return as(exitCannotWrite, fmt.Errorf("%s is being edited by another process, or its folder cannot be written (%v): end that one, or name another file", out, err))
 	}
 	defer func() {
+		os.Remove(out + ".lock") // before another process can take it
 		lock.Unlock()
-		os.Remove(out + ".lock")
 	}()
 	if there(geometry) { // what was kept wins over --from, but not over numbers that are given
 		f.From = geometry
+		if b, err := foreign.ReadFile(geometry); err == nil && f.Dynamic == usualBins {
+			if kept, err := xpcs.ReadSetup(b); err == nil && kept.Dynamic[0] > 0 {
+				f.Dynamic = fmt.Sprintf("%dx%d", kept.Dynamic[0], kept.Dynamic[1])
+			}
+		}
 	}
 	if f.QMap == "" {
 		f.QMap = strings.TrimSuffix(out, filepath.Ext(out)) + "-qmap.hdf"
@@ -51,12 +57,12 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return as(exitUsage, err)
 	}
 	last := maskDoc{Steps: config.Recipe.Steps}
-	config.Autosave = func(r mask.Recipe, g sim.Geometry) error {
+	config.Autosave = func(r mask.Recipe, s xpcs.Setup) error {
 		last.Steps = r.Steps
 		if err := writeRecipe(recipe, r); err != nil {
 			return err
 		}
-		return writeGeometry(geometry, g)
+		return writeSetup(geometry, s)
 	}
 	config.SaveMask = func(m *mask.Mask, replace bool) error {
 		last.File, last.Kept = out, m.Count()
@@ -70,7 +76,9 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return as(exitCannotWrite, nexus.WriteQMap(f.QMap, q))
 	}
 	config.Done = server.Close
-	if err := config.Autosave(config.Recipe, config.Geometry); err != nil { // steps of the command line, and whether the folder can be written
+	begin := config.Bins
+	begin.Geometry = config.Geometry
+	if err := config.Autosave(config.Recipe, begin); err != nil { // steps of the command line, and whether the folder can be written
 		server.Close()
 		return err
 	}

@@ -330,8 +330,9 @@ func TestMaskPageIsKilled(t *testing.T) {
 	var s struct {
 		Rev, Kept, At, Len int
 		Geometry           struct{ BeamX float64 }
+		Bins               string
 	}
-	for path, body := range map[string]string{"step": `{"draw": [{"kind": "circle", "center": [121, 151], "radius": 12}]}`, "geometry": `{"beamX": 155.5, "beamY": 121.25, "pixelSize": 75e-6, "distance": 5, "energy": 10}`} {
+	for path, body := range map[string]string{"step": `{"draw": [{"kind": "circle", "center": [121, 151], "radius": 12}]}`, "geometry": `{"beamX": 155.5, "beamY": 121.25, "pixelSize": 75e-6, "distance": 5, "energy": 10, "bins": "12x3"}`} {
 		if status := post(t, url+path, body, &s); status != 200 {
 			t.Fatal(path, status)
 		}
@@ -348,7 +349,7 @@ func TestMaskPageIsKilled(t *testing.T) {
 	defer cancel()
 	e := editPage(t, ctx, "mask mask.tif --edit image.npy --from image.npy")
 	r, err := http.Get(e.url + "state")
-	if err != nil || json.NewDecoder(r.Body).Decode(&s) != nil || s.Kept != before.Kept || s.At != 3 || s.Len != 5 || s.Geometry.BeamX != 155.5 {
+	if err != nil || json.NewDecoder(r.Body).Decode(&s) != nil || s.Kept != before.Kept || s.At != 3 || s.Len != 5 || s.Geometry.BeamX != 155.5 || s.Bins != "12x3" {
 		t.Errorf("%v: %+v, before the kill %+v", err, s, before)
 	}
 	r.Body.Close()

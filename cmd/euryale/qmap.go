@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -23,6 +24,9 @@ type qmapFlags struct {
 	Mask, Merge string
 	bad         int // number of pixels that do not work by the file of --from
 }
+
+// usualBins are the numbers of dynamic bins unless others are given.
+const usualBins = "36x1"
 
 // binFlags are the flags of commands that divide the pixels into bins.
 type binFlags struct {
@@ -76,7 +80,7 @@ func (f *binFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.Offset.units = angleUnits
 	s.StringVar(&f.Axes, "axes", "", "maps that are divided (default q,phi; in reflection qr,qz)")
-	s.StringVar(&f.Dynamic, "dynamic", "36x1", "numbers of bins for correlations along the two axes")
+	s.StringVar(&f.Dynamic, "dynamic", usualBins, "numbers of bins for correlations along the two axes")
 	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities, rounded up to multiples of those")
 	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
 	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
@@ -169,7 +173,13 @@ func (f *qmapFlags) make() (*nexus.QMap, error) {
 		return nil, as(exitData, err)
 	}
 	if len(q.Dynamic.Cells) == 0 {
-		return nil, as(exitData, fmt.Errorf("%s no pixel: no bin would have any", map[bool]string{true: "the mask " + f.Mask + " keeps", false: "of the detector in " + f.From + " works"}[f.Mask != ""]))
+		switch {
+		case f.Mask != "":
+			return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+		case f.bad > 0:
+			return nil, as(exitData, fmt.Errorf("no pixel of the detector in %s works: no bin would have any", f.From))
+		}
+		return nil, as(exitData, errors.New("no pixel has numbers in this geometry: correct beam centre, distance, pixel size and energy"))
 	}
 	return q, nil
 }

@@ -435,3 +435,133 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Frames that are asked for one by one come from chunks that are unpacked once, whatever the order and the datasets, and a chunk that is
+// damaged spoils only its own frames.
+func TestFramesOfChunks(t *testing.T) {
+	const h, w = 5, 6
+	all := movie(40, h, w)
+	name := filepath.Join(t.TempDir(), "x.h5")
+	out, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, r := range []struct{ from, to, chunk int }{{0, 11, 4}, {11, 12, 1}, {12, 40, 7}} {
+		out.Write(fmt.Sprintf("/entry/data/data_%06d", k+1), as[uint32](all[r.from*h*w:r.to*h*w]), hdf5.Layout{Shape: []int{r.to - r.from, h, w}, Gzip: 1, Chunk: []int{r.chunk, h, w}})
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(name, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := rand.New(rand.NewPCG(1, 2))
+	read := func(first, n int) {
+		got := make([]float32, n*h*w)
+		if err := f.Dense(first, got); err != nil || !slices.Equal(got, all[first*h*w:][:n*h*w]) {
+			t.Fatalf("frames %d to %d differ: %v", first, first+n, err)
+		}
+	}
+	for i := range 40 {
+		read(i, 1)
+	}
+	for range 300 {
+		first := r.IntN(40)
+		read(first, 1+r.IntN(40-first))
+	}
+	win := &f.source.(*stack).window
+	for _, i := range []int{21, 20, 25, 19} { // of the second chunk of the last dataset
+		if read(i, 1); win.first != 19 || len(win.frames) != 7*h*w {
+			t.Errorf("frame %d is read from %d numbers from frame %d on, want the 7 frames of its chunk", i, len(win.frames), win.first)
+		}
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := bytes.LastIndex(b, []byte{0x78, 0x01}) // the last chunk: frames 33 to 39
+	for i := range 20 {
+		b[z+4+i] ^= 0xff
+	}
+	f.Close()
+	if f, err = Open(write(t, name, b), Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := 12; i < 33; i++ {
+		read(i, 1)
+	}
+	if f.Frames != 33 || f.Lost == nil {
+		t.Errorf("%d frames, %v", f.Frames, f.Lost)
+	}
+}
+
+// Each of several datasets has the marks of bad pixels of its own type.
+func TestMarksOfTypes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.h5")
+	out, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := hdf5.Layout{Shape: []int{1, 1, 2}}
+	for k, v := range []any{[]uint16{1, math.MaxUint16}, []uint32{math.MaxUint16, math.MaxUint32}, []float32{math.MaxUint16, 2}, []uint64{math.MaxUint16, math.MaxUint64}, []uint8{3, 255}} {
+		out.Write(fmt.Sprintf("/entry/data/data_%06d", k+1), v, l)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(name, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got := make([]float32, 10)
+	if err := f.Dense(0, got); err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(got); text != "[1 NaN 65535 NaN 65535 2 65535 NaN 3 255]" {
+		t.Error(text)
+	}
+}
+
+// A file of frames whose parts are in other files is read with all of them, and refused where one is missing: its frames would be made of
+// fill values. What stands in the way of the usual place is said.
+func TestFramesOfOtherFiles(t *testing.T) {
+	f, err := Open("testdata/master.h5", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := make([]float32, 6*3*4)
+	for i := range all {
+		all[i] = float32(i)
+	}
+	got := make([]float32, len(all))
+	if err := f.Dense(0, got); err != nil || f.Frames != 6 || !slices.Equal(got, all) {
+		t.Fatalf("%d frames differ: %v", f.Frames, err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"master.h5", "part_1.h5"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), b)
+	}
+	if _, err := Open(filepath.Join(dir, "master.h5"), Settings{}); err == nil || !strings.Contains(err.Error(), "1 sources of the frames in /entry/data/data are not there, the first is part_2.h5:frames") {
+		t.Error(err)
+	}
+	out, err := hdf5.Create(filepath.Join(dir, "links.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write("/entry/data/other", []int{1}, hdf5.Layout{})
+	out.ExternalLink("/entry/data/data", "gone.h5", "/x")
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Join(dir, "links.h5"), Settings{}); err == nil || !strings.Contains(err.Error(), "gone.h5") {
+		t.Error(err)
+	}
+}

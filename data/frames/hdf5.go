@@ -1,7 +1,9 @@
 package frames
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"runtime"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
@@ -24,10 +27,23 @@ type stack struct {
 	file   *hdf5.File
 	name   string
 	sets   []*hdf5.Dataset
-	first  []int   // number of the first frame of each
-	mark   float32 // what marks bad pixels; 0: nothing does
+	first  []int     // number of the first frame of each
+	marks  []float32 // what marks bad pixels in each; 0: nothing does
 	pixels int
+	window window
+
+	trouble error // of the first usual place that is there and cannot be read
 }
+
+// window is frames that were unpacked before they were asked for, since they are in a chunk with one that was.
+type window struct {
+	first  int
+	frames []float32
+	chunks int
+}
+
+// mostWindow is the largest size of a window in bytes.
+const mostWindow = 256 << 20
 
 func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 	in.Close()
@@ -48,26 +64,44 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		return err
 	}
 	shape := st.sets[0].Shape()
+	if err := st.sources(f); err != nil {
+		file.Close()
+		return err
+	}
 	if err := f.size(shape[1], shape[2]); err != nil {
 		file.Close()
 		return err
 	}
 	st.pixels = f.Height * f.Width
-	switch t := st.sets[0].Type(); {
-	case t.Class == hdf5.Int && !t.Signed && t.Size == 2:
-		st.mark = 1<<16 - 1
-	case t.Class == hdf5.Int && !t.Signed && t.Size == 4:
-		st.mark = 1<<32 - 1
-	case t.Class == hdf5.Int && !t.Signed && t.Size == 8:
-		st.mark = 1<<64 - 1
-	}
 	for _, d := range st.sets {
-		st.first = append(st.first, f.Frames)
+		st.first, st.marks = append(st.first, f.Frames), append(st.marks, markOf(d.Type()))
 		f.Frames += d.Shape()[0]
 	}
 	if st.whole(f); f.Lost == nil && cut != nil {
 		f.Lost = f.bad("", "all frames are there, but the file is cut off")
 		f.Lost.Err = cut
+	}
+	return nil
+}
+
+// markOf returns the number that marks bad pixels: the largest one of unsigned types of several bytes.
+func markOf(t *hdf5.Type) float32 {
+	if t.Class != hdf5.Int || t.Signed {
+		return 0
+	}
+	return map[int]float32{2: math.MaxUint16, 4: math.MaxUint32, 8: math.MaxUint64}[t.Size]
+}
+
+// sources returns an error if files are missing from which virtual datasets take frames: they would be read as made of fill values.
+func (st *stack) sources(f *File) error {
+	for _, d := range st.sets {
+		missing, err := d.Missing()
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return f.bad("copy all files of the measurement to one folder", "%d sources of the frames in %s are not there, the first is %s:%s", len(missing), d.Path(), foreign.Text(missing[0].File), foreign.Text(missing[0].Path))
+		}
 	}
 	return nil
 }
@@ -140,6 +174,9 @@ func (st *stack) place() string {
 		if err == nil && slices.ContainsFunc(keys, numbered.MatchString) {
 			return p
 		}
+		if _, fail := st.file.Dataset(p); err != nil && fail != nil && !errors.Is(fail, hdf5.ErrNotFound) && st.trouble == nil {
+			st.trouble = fail
+		}
 	}
 	return ""
 }
@@ -164,13 +201,52 @@ func (st *stack) only(f *File) error {
 	case 1:
 		return nil
 	case 0:
+		if st.trouble != nil { // such as links that lead nowhere
+			return st.trouble
+		}
 		return f.bad("check the file, or name the dataset", "it has no array of three axes (frame, row, column); frames are looked for at %s", strings.Join(usual, ", "))
 	}
 	return f.bad("name the dataset", "it has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
 }
 
-// dense reads frames, several at a time by goroutines of their own, since unpacking takes longer than reading.
+// dense reads frames. Where a chunk has more than are asked for, as it may be for every tenth frame, it is unpacked once for all of its
+// frames.
 func (st *stack) dense(first int, dst []float32) error {
+	k := st.set(first)
+	chunk := 1
+	if c := st.sets[k].Chunks(); c != nil {
+		chunk = min(max(c[0], 1), st.sets[k].Shape()[0])
+	}
+	if len(dst) >= chunk*st.pixels || chunk > mostWindow/4/st.pixels {
+		return st.unpack(first, dst)
+	}
+	w := &st.window
+	for at := first; len(dst) > 0; {
+		if have := len(w.frames) / st.pixels; at < w.first || at >= w.first+have {
+			k := st.set(at)
+			from := st.first[k] + (at-st.first[k])/chunk*chunk
+			if w.chunks = 1 + w.chunks; from != w.first+have || have == 0 { // more in a row are unpacked together
+				w.chunks = 1
+			}
+			w.chunks = min(w.chunks, runtime.GOMAXPROCS(0), max(mostWindow/4/(chunk*st.pixels), 1))
+			n := min(w.chunks*chunk, st.first[k]+st.sets[k].Shape()[0]-from)
+			w.first, w.frames = from, slices.Grow(w.frames[:0], n*st.pixels)[:n*st.pixels]
+			if err := st.unpack(from, w.frames); err != nil { // perhaps because of frames that nobody asked for
+				w.frames = w.frames[:0]
+				return st.unpack(at, dst)
+			}
+		}
+		n := copy(dst, w.frames[(at-w.first)*st.pixels:])
+		dst, at = dst[n:], at+n/st.pixels
+	}
+	return nil
+}
+
+// set returns the number of the dataset that has a frame.
+func (st *stack) set(frame int) int { return sort.SearchInts(st.first, frame+1) - 1 }
+
+// unpack reads frames, several at a time by goroutines of their own, since unpacking takes longer than reading.
+func (st *stack) unpack(first int, dst []float32) error {
 	n := len(dst) / st.pixels
 	each := 1
 	if n > 0 {
@@ -193,24 +269,24 @@ func (st *stack) dense(first int, dst []float32) error {
 			return err
 		}
 	}
-	if st.mark != 0 {
-		for i, v := range dst {
-			if v == st.mark {
-				dst[i] = nan
-			}
-		}
-	}
 	return nil
 }
 
 // read reads frames from one dataset after another.
 func (st *stack) read(first int, dst []float32) error {
 	for len(dst) > 0 {
-		k := sort.SearchInts(st.first, first+1) - 1
+		k := st.set(first)
 		shape := st.sets[k].Shape()
 		n := min(len(dst)/st.pixels, st.first[k]+shape[0]-first)
 		if err := st.sets[k].Slab([]int{first - st.first[k], 0, 0}, []int{n, shape[1], shape[2]}).Float32sTo(dst[:n*st.pixels]); err != nil {
 			return &FormatError{File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
+		}
+		if mark := st.marks[k]; mark != 0 {
+			for i, v := range dst[:n*st.pixels] {
+				if v == mark {
+					dst[i] = nan
+				}
+			}
 		}
 		dst, first = dst[n*st.pixels:], first+n
 	}

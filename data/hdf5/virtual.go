@@ -356,6 +356,32 @@ func (d *Dataset) Sources() []Source {
 	return all
 }
 
+// Missing returns the sources of a virtual dataset that do not exist, whose elements are read as fill values; nil if it is not virtual. Of
+// a series of files that has no end, those count that are there.
+func (d *Dataset) Missing() ([]Source, error) {
+	v, ok := d.store.(*virtual)
+	if !ok {
+		return nil, nil
+	}
+	var missing []Source
+	seen := map[Source]bool{}
+	for i := range v.maps {
+		m := &v.maps[i]
+		if s := m.name(0); !m.many && !seen[s] {
+			seen[s] = true
+			of, done, err := v.open(s, &trail{left: v.MaxBytes})
+			done()
+			if err != nil {
+				return nil, err
+			}
+			if of == nil {
+				missing = append(missing, s)
+			}
+		}
+	}
+	return missing, nil
+}
+
 // more returns the number of bytes by which sources raise the limit of one call, unless MaxBytes was
 // set by the caller: as much as their own files would allow.
 func (v *virtual) more() int64 {

@@ -42,6 +42,22 @@ func TestVirtual(t *testing.T) {
 	}
 }
 
+// Sources that do not exist are told; a series of files that has no end has none.
+func TestVirtualMissing(t *testing.T) {
+	for _, name := range virtualSeeds {
+		f := open(t, "testdata/virtual/"+name+".h5")
+		for key, want := range map[string]bool{"absent": true, "noparts": false} {
+			d := get(t, f, "/"+key)
+			if missing, err := d.Missing(); err != nil || len(missing) > 0 != want || len(missing) > len(d.Sources()) {
+				t.Errorf("%s %s: %v, %v", name, key, missing, err)
+			}
+		}
+	}
+	if missing, err := get(t, open(t, "testdata/virtual/want.h5"), "/absent").Missing(); missing != nil || err != nil {
+		t.Errorf("a plain dataset lacks %v, %v", missing, err)
+	}
+}
+
 // What cannot be read says why.
 func TestVirtualRefused(t *testing.T) {
 	for _, name := range virtualSeeds {

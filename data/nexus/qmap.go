@@ -1,6 +1,7 @@
 package nexus
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -66,6 +67,43 @@ type Maps struct {
 	Dynamic       []int32 // dynamic bin of each pixel; 0 for none
 	Static        []int32
 	Blemish       []bool // whether each pixel of the detector works; nil: all do
+}
+
+// Check returns an error if the maps, which it needs, do not belong to the lists of bins: every pixel is in a bin that is listed, every bin
+// has pixels, and no pixel in a bin is masked. A correlation with such a map would end in a file that cannot be read.
+func (q *QMap) Check() error {
+	m := q.Maps
+	if len(q.Dynamic.Axis0) == 0 {
+		return errors.New("nexus: the q map lists no bins: make it anew")
+	}
+	for _, part := range []struct {
+		name string
+		of   []int32
+		list *Partition
+	}{{"dynamic", m.Dynamic, &q.Dynamic}, {"static", m.Static, &q.Static}} {
+		if part.list.Axis0 == nil {
+			continue
+		}
+		for b := 1; b <= part.list.Bins(); b++ {
+			if _, _, ok := part.list.Cell(b); !ok {
+				return fmt.Errorf("nexus: the q map has %s bin %d in cell %d of a grid of %d x %d: make it anew", part.name, b, part.list.Cells[b-1], len(part.list.Axis0), max(len(part.list.Axis1), 1))
+			}
+		}
+		size := make([]int, part.list.Bins()+1)
+		for i, b := range part.of {
+			switch {
+			case b < 0 || int(b) >= len(size):
+				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but lists %d bins: make it anew", i/m.Width, i%m.Width, part.name, b, part.list.Bins())
+			case b > 0 && !m.Mask[i]:
+				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but its mask leaves it out: make it anew with this mask", i/m.Width, i%m.Width, part.name, b)
+			}
+			size[b]++
+		}
+		if b := slices.Index(size[1:], 0); b >= 0 {
+			return fmt.Errorf("nexus: the q map has no pixels in %s bin %d of the %d that it lists: make it anew with this mask", part.name, b+1, part.list.Bins())
+		}
+	}
+	return nil
 }
 
 // Q returns the q of a dynamic bin in 1/angstrom, NaN if there is no such bin.

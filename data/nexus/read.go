@@ -1,7 +1,9 @@
 package nexus
 
 import (
+	"math"
 	"path"
+	"slices"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
@@ -61,6 +63,27 @@ func (r *Result) check(l *loader) {
 		}
 		if n := r.QMap.Dynamic.Bins(); n != m.G2.Cols {
 			l.fail("g2 has %d bins, the q map %d", m.G2.Cols, n)
+		}
+	}
+	if m := r.Multitau; m != nil {
+		for _, p := range slices.Concat(m.Partial, m.PartialErr) {
+			if p.Rows != m.G2.Rows || p.Cols != m.G2.Cols {
+				l.fail("g2 has shape %s, that of a part of the frames %s", m.G2.shape(), p.shape())
+			}
+		}
+		if n := len(m.Partial); m.PartialErr != nil && len(m.PartialErr) != n || m.PartialFrames != nil && len(m.PartialFrames) != n {
+			l.fail("it has g2 of %d parts of the frames, %d errors of them and %d numbers of frames", n, len(m.PartialErr), len(m.PartialFrames))
+		}
+	}
+	if m := r.Twotime; m != nil {
+		g2 := m.Partial
+		if m.G2 != nil {
+			g2 = append(slices.Clone(g2), m.G2)
+		}
+		for _, g := range g2 {
+			if g.Cols != len(m.Bins) {
+				l.fail("the two-time correlation has %d bins, a g2 of it has shape %s", len(m.Bins), g.shape())
+			}
 		}
 	}
 	if s := r.Segments; s != nil && r.SAXS != nil && s.Cols != len(r.SAXS) {
@@ -262,6 +285,12 @@ func readMaps(l *loader) (*Maps, error) {
 	}
 	for i := range n {
 		m.Mask[i], m.Dynamic[i], m.Static[i] = mask.Data[i] != 0, int32(dynamic.Data[i]), int32(static.Data[i])
+		for _, v := range []float64{dynamic.Data[i], static.Data[i]} {
+			if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
+				l.fail("pixel (%d, %d) is in bin %v: want 0 for none, and whole numbers from 1", i/m.Width, i%m.Width, v)
+				return nil, l.err
+			}
+		}
 	}
 	return m, nil
 }
@@ -301,5 +330,5 @@ func (r *Result) ReadUnnormalized(delay int) (g2, earlier, later *Matrix, err er
 	}
 	n := s[2] * s[3]
 	cut := func(i int) *Matrix { return &Matrix{s[2], s[3], v[i*n : (i+1)*n]} }
-	return cut(0), cut(1), cut(2), nil
+	return cut(0), cut(2), cut(1), nil // files have the later frames first
 }

@@ -119,6 +119,16 @@ func (r *Result) Delays() []float64 {
 	return t
 }
 
+// TwotimeDelays returns the delays of the first n diagonals of two-time maps in seconds, from 0 on. They follow from the time from frame to
+// frame: what files list as Twotime.Delay differs between programs, and may not be there.
+func (r *Result) TwotimeDelays(n int) []float64 {
+	t := make([]float64, n)
+	for i := range t {
+		t[i] = float64(i) * r.FrameTime * r.Twotime.frames()
+	}
+	return t
+}
+
 // Bins returns the number of dynamic bins of the multi-tau correlation.
 func (r *Result) Bins() int {
 	if r.Multitau == nil || r.Multitau.G2 == nil {

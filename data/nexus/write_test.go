@@ -332,10 +332,87 @@ func TestMapsAreOfTheirBins(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := open(t, name)
+	if d := got.TwotimeDelays(3); d[0] != 0 || d[2] != 2e-3 { // though the file lists none
+		t.Errorf("delays are %v s", d)
+	}
 	for i, bin := range []int{2, 5} {
 		c, err := got.ReadC2(i, 0, true)
 		if err != nil || c.Bin != bin || c.At(0, 3) != float64(bin) || c.At(3, 0) != float64(bin) {
 			t.Errorf("map %d: %+v, %v; want that of bin %d", i, c, err, bin)
+		}
+	}
+}
+
+// Parts of a file whose shapes do not belong together are an error when it is opened, not a panic when they are used.
+func TestShapesThatDisagree(t *testing.T) {
+	two := func(g2 *Matrix, partial ...*Matrix) func(w *Writer, r *Result) {
+		return func(w *Writer, r *Result) {
+			r.Twotime = &Twotime{Bins: []int{2, 5}, Delay: []float64{0, 1, 2, 3}, G2: g2, Partial: partial}
+			for range r.Twotime.Bins {
+				w.AddMap(make([]float32, 16), 4)
+			}
+		}
+	}
+	for want, change := range map[string]func(w *Writer, r *Result){
+		"part of the frames (60, 3)": func(w *Writer, r *Result) { w.s.cube(keyPartial, []*Matrix{NewMatrix(60, 3)}) },
+		"part of the frames (59, 4)": func(w *Writer, r *Result) { w.s.cube(keyPartialErr, []*Matrix{NewMatrix(59, 4)}) },
+		"1 parts of the frames, 0 errors": func(w *Writer, r *Result) {
+			r.Multitau.Partial, r.Multitau.PartialFrames = []*Matrix{NewMatrix(60, 4)}, []float64{1, 2}
+		},
+		"2 bins, a g2 of it has shape (4, 1)":     two(NewMatrix(4, 1)),
+		"2 bins, a g2 of it has shape (4, 3)":     two(NewMatrix(4, 2), NewMatrix(4, 3)),
+		"pixel (0, 2) is in bin 1.5":              binned([]float32{1, 2, 1.5, 3, 4, 0}),
+		"pixel (1, 0) is in bin -3":               binned([]float32{1, 2, 1, -3, 4, 0}),
+		"pixel (0, 0) is in bin 4.294967296e+09":  binned([]float32{1 << 32, 2, 1, 3, 4, 0}),
+		"pixel (0, 1) is in bin NaN: want 0 for ": binned([]float32{1, float32(math.NaN()), 1, 3, 4, 0}),
+	} {
+		name := filepath.Join(t.TempDir(), "x.hdf")
+		w, err := Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := sample(2, 2)
+		change(w, r)
+		if err := w.Close(r); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Open(name)
+		if err == nil {
+			_, err = got.ReadMaps()
+			got.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// binned writes bins of 2 x 3 pixels.
+func binned(bins []float32) func(w *Writer, r *Result) {
+	return func(w *Writer, r *Result) {
+		for _, k := range []key{keyMask, keyDynamic, keyStatic} {
+			w.s.Write(k[0], bins, hdf5.Layout{Shape: []int{2, 3}})
+		}
+	}
+}
+
+// A q map must belong to its lists of bins before anything is computed with it.
+func TestCheckOfQMap(t *testing.T) {
+	for want, change := range map[string]func(q *QMap){
+		"":                                    func(q *QMap) {},
+		"(0, 1) in dynamic bin 3":             func(q *QMap) { q.Maps.Dynamic[1] = 3 },
+		"(0, 1) in static bin 2000000000":     func(q *QMap) { q.Maps.Static[1] = 2_000_000_000 },
+		"(1, 0) in dynamic bin -1":            func(q *QMap) { q.Maps.Dynamic[2] = -1 },
+		"no pixels in dynamic bin 2 of the 2": func(q *QMap) { q.Maps.Dynamic[2], q.Maps.Dynamic[3] = 1, 1 },
+		"lists no bins":                       func(q *QMap) { q.Dynamic.Axis0 = []float64{} },
+		"bin 2 in cell 5 of a grid of 2 x 1":  func(q *QMap) { q.Dynamic.Cells = []int{0, 5} },
+		"its mask leaves it out":              func(q *QMap) { q.Maps.Mask[0] = false },
+	} {
+		p := Partition{Axis0: []float64{1, 2}, Cells: []int{0, 1}}
+		q := &QMap{Dynamic: p, Static: p, Maps: &Maps{Height: 2, Width: 2, Mask: []bool{true, true, true, true}, Dynamic: []int32{1, 1, 2, 2}, Static: []int32{1, 1, 2, 2}}}
+		change(q)
+		if err := q.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/nexus"
@@ -70,6 +71,11 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 	case s.Map != nil && !s.Pixels:
 		return nil, errors.New("xpcs: another q map needs the correlations of pixels: set Pixels (--pixels)")
 	}
+	if s.Map != nil {
+		if err := s.Map.Check(); err != nil {
+			return nil, err
+		}
+	}
 	a := average{s: s}
 	defer a.close()
 	var repeats []Repeat
@@ -92,23 +98,47 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 	return repeats, a.write(ctx, out)
 }
 
-// average is sums over the repeats that are good. Their files stay open for the pixels.
+// average is sums over the repeats that are good.
 type average struct {
 	s           AverageSettings
-	used        []*nexus.Result
+	used        []string        // files
+	open        []*nexus.Result // of the first ones, which stay open for the pixels
 	first       *nexus.Result
+	cov, skew   [][]float64 // sums for each bin; cov is nil unless all repeats have it
+	pixels      []int
 	g2, err     *nexus.Matrix
 	saxs, trace []float64
 	image       []float64
 }
 
 func (a *average) close() {
-	for _, r := range a.used {
+	for _, r := range a.open {
 		r.Close()
 	}
 }
 
+// mostOpen is the largest number of files that stay open, which systems limit.
+const mostOpen = 64
+
+// with calls f with the result of a file that is used.
+func (a *average) with(i int, f func(r *nexus.Result) error) error {
+	if i < len(a.open) {
+		return f(a.open[i])
+	}
+	r, err := nexus.Open(a.used[i])
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return f(r)
+}
+
 func (a *average) add(file string, about *Repeat) error {
+	for _, u := range a.used {
+		if sameFile(u, file) {
+			return fmt.Errorf("it is %s, which is averaged already", u)
+		}
+	}
 	r, err := nexus.Open(file)
 	if err != nil {
 		return err
@@ -117,24 +147,25 @@ func (a *average) add(file string, about *Repeat) error {
 		r.Close()
 		return err
 	}
-	image, err := r.ReadImage()
-	if err != nil {
-		image = nil
+	var image, trace []float64
+	if m, err := r.ReadImage(); err == nil && m != nil {
+		image = m.Data
 	}
-	a.used = append(a.used, r)
+	if r.Trace != nil {
+		trace = r.Trace.Mean
+	}
+	if a.used = append(a.used, file); len(a.open) < mostOpen {
+		a.open = append(a.open, r)
+	} else {
+		defer r.Close()
+	}
 	m := r.Multitau
 	if a.first == nil {
 		a.first, a.g2, a.err = r, nexus.NewMatrix(m.G2.Rows, m.G2.Cols), nexus.NewMatrix(m.G2.Rows, m.G2.Cols)
-		if r.SAXS != nil {
-			a.saxs = make([]float64, len(r.SAXS))
-		}
-		if r.Trace != nil {
-			a.trace = make([]float64, len(r.Trace.Mean))
-		}
-		if image != nil {
-			a.image = make([]float64, len(image.Data))
-		}
+		a.saxs, a.trace, a.image = zeros(r.SAXS), zeros(trace), zeros(image)
+		a.cov, a.skew, a.pixels = each(m.Cov, zeros), empty(m.G2.Cols, len(m.Delay)), make([]int, m.G2.Cols)
 	}
+	a.covariance(m)
 	plus(a.g2.Data, m.G2.Data)
 	if m.Err != nil {
 		for i, e := range m.Err.Data {
@@ -145,14 +176,15 @@ func (a *average) add(file string, about *Repeat) error {
 			}
 		}
 	}
-	a.saxs = joined(a.saxs, r.SAXS)
-	if r.Trace != nil {
-		a.trace = joined(a.trace, r.Trace.Mean)
-	}
-	if image != nil {
-		a.image = joined(a.image, image.Data)
-	}
+	a.saxs, a.trace, a.image = joined(a.saxs, r.SAXS), joined(a.trace, trace), joined(a.image, image)
 	return nil
+}
+
+// sameFile reports whether two names are of one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // judge returns why a repeat is not used, and notes its baseline.
@@ -178,7 +210,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	}
 	f := a.first
 	switch {
-	case !slices.Equal(f.Multitau.Delay, m.Delay) || f.FrameTime != r.FrameTime:
+	case !slices.Equal(f.Delays(), r.Delays()): // in seconds: frame times, strides and averages of frames count too
 		return fmt.Errorf("its delays differ from those of %s: average files of one kind of measurement", f.File)
 	case m.G2.Cols != f.Multitau.G2.Cols || (m.Err == nil) != (f.Multitau.Err == nil):
 		return fmt.Errorf("it has %d bins, %s has %d, or one of them has no errors", m.G2.Cols, f.File, f.Multitau.G2.Cols)
@@ -194,7 +226,15 @@ func plus(to, v []float64) {
 	}
 }
 
-// joined adds v to sums of the same length; others are dropped.
+// zeros returns as many zeros as v has numbers, nil for nil.
+func zeros(v []float64) []float64 {
+	if v == nil {
+		return nil
+	}
+	return make([]float64, len(v))
+}
+
+// joined adds v to sums of the same length; sums that a repeat has nothing to add to are dropped.
 func joined(to, v []float64) []float64 {
 	if to == nil || len(to) != len(v) {
 		return nil
@@ -240,54 +280,69 @@ func (a *average) write(ctx context.Context, out string) error {
 	if a.image != nil {
 		r.Image = &nexus.Matrix{Rows: maps.Height, Cols: maps.Width, Data: a.image}
 	}
-	a.covariance(r.Multitau)
+	a.covariances(r.Multitau)
 	w, err := nexus.Create(out)
 	if err != nil {
 		return err
 	}
 	defer w.Discard()
 	if a.s.Pixels {
-		if err := a.pixels(ctx, r, w); err != nil {
+		if err := a.pixelwise(ctx, r, w); err != nil {
 			return err
 		}
 	}
 	return w.Close(r)
 }
 
-// covariance averages the covariances of the points, where all repeats have them. Repeats are independent.
+// covariance adds the covariances of the points and the corrections for skewness of a repeat. Repeats are independent, and both are of the
+// first order in one over their number.
 func (a *average) covariance(m *nexus.Multitau) {
-	for _, r := range a.used {
-		if r.Multitau.Cov == nil || a.s.Map != nil {
-			return
-		}
+	if a.cov == nil || m.Cov == nil || a.s.Map != nil {
+		a.cov = nil
+		return
 	}
-	n := float64(len(a.used))
-	for b := range m.G2.Cols {
-		cov := make([]float64, len(m.Delay)*len(m.Delay))
-		pixels, skew := 0, make([]float64, len(m.Delay))
-		for _, r := range a.used {
-			for i, v := range r.Multitau.Cov[b] {
-				cov[i] += v / (n * n)
-			}
-			if r.Multitau.Skew != nil {
-				for i, v := range r.Multitau.Skew[b] {
-					skew[i] += v / (n * n)
-				}
-			}
-			if r.Multitau.Pixels != nil {
-				pixels += r.Multitau.Pixels[b]
-			}
+	for b := range a.cov {
+		plus(a.cov[b], m.Cov[b])
+		if m.Skew != nil {
+			plus(a.skew[b], m.Skew[b])
 		}
-		m.Cov, m.Skew = append(m.Cov, cov), append(m.Skew, skew)
-		if pixels > 0 {
-			m.Pixels = append(m.Pixels, pixels)
+		if m.Pixels != nil {
+			a.pixels[b] += m.Pixels[b]
 		}
 	}
 }
 
-// pixels averages the correlations of pixels, delay by delay, writes them, and groups them into the bins of another q map if there is
+// covariances sets the means.
+func (a *average) covariances(m *nexus.Multitau) {
+	n := float64(len(a.used))
+	if a.cov == nil {
+		return
+	}
+	m.Cov, m.Skew = a.cov, a.skew
+	for b := range m.Cov {
+		for _, v := range [][]float64{m.Cov[b], m.Skew[b]} {
+			for i := range v {
+				v[i] /= n * n
+			}
+		}
+	}
+	if slices.Min(a.pixels) > 0 {
+		m.Pixels = a.pixels
+	}
+}
+
+// empty returns rows of zeros.
+func empty(rows, cols int) [][]float64 {
+	all := make([][]float64, rows)
+	for i := range all {
+		all[i] = make([]float64, cols)
+	}
+	return all
+}
+
+// pixelwise averages the correlations of pixels, delay by delay, writes them, and groups them into the bins of another q map if there is
 // one.
-func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) error {
+func (a *average) pixelwise(ctx context.Context, r *nexus.Result, w *nexus.Writer) error {
 	delays := len(r.Multitau.Delay)
 	height, width := r.QMap.Maps.Height, r.QMap.Maps.Width
 	next := func(d int) (products, earlier, later []float64, err error) {
@@ -295,16 +350,25 @@ func (a *average) pixels(ctx context.Context, r *nexus.Result, w *nexus.Writer) 
 			return nil, nil, nil, err
 		}
 		var sums [3]meanImage
-		for _, f := range a.used {
-			if !f.HasPixels() {
-				return nil, nil, nil, fmt.Errorf("xpcs: %s has no correlations of pixels: correlate its frames again with --save-pixels, which keeps them", f.File)
-			}
-			p, e, l, err := f.ReadUnnormalized(d)
+		for i := range a.used {
+			err := a.with(i, func(f *nexus.Result) error {
+				if !f.HasPixels() {
+					return fmt.Errorf("xpcs: %s has no correlations of pixels: correlate its frames again with --save-pixels, which keeps them", f.File)
+				}
+				p, e, l, err := f.ReadUnnormalized(d)
+				if err != nil {
+					return fmt.Errorf("xpcs: the correlations of pixels cannot be read: %w", err)
+				}
+				for k, m := range []*nexus.Matrix{p, e, l} {
+					if m.Rows != height || m.Cols != width {
+						return fmt.Errorf("xpcs: %s has correlations of %d x %d pixels, the q map %d x %d: correlate the frames again", f.File, m.Rows, m.Cols, height, width)
+					}
+					sums[k].add(m.Data, a.s.NonZero)
+				}
+				return nil
+			})
 			if err != nil {
-				return nil, nil, nil, fmt.Errorf("xpcs: the correlations of pixels cannot be read: %w", err)
-			}
-			for i, m := range []*nexus.Matrix{p, e, l} {
-				sums[i].add(m.Data, a.s.NonZero)
+				return nil, nil, nil, err
 			}
 		}
 		products, earlier, later = sums[0].mean(), sums[1].mean(), sums[2].mean()

@@ -39,7 +39,37 @@ type Done struct {
 	Replaced []correlate.Replacement
 	Empty    int     // frames without any count in bins
 	Area     float64 // largest of the bins: pixels of a speckle, 1 if they are not wider than a pixel; 0 without a multi-tau correlation
+	Dark     Dark
 	Lost     error
+}
+
+// Dark is the dynamic bin with the largest share of static bins without any count. Their ratio is 0, as in other programs, and makes g2 of
+// the bin too small.
+type Dark struct{ Bin, Static, Of int }
+
+// darkest returns the Dark of a correlation.
+func darkest(maps correlate.Maps, saxs []float64) (worst Dark) {
+	bins := map[int32]*Dark{}
+	owner := map[int32]int32{}
+	for i, s := range maps.Static {
+		if d := maps.Dynamic[i]; d > 0 {
+			owner[s] = d
+		}
+	}
+	for s, d := range owner {
+		if bins[d] == nil {
+			bins[d] = &Dark{Bin: int(d)}
+		}
+		if bins[d].Of++; saxs[s-1] == 0 {
+			bins[d].Static++
+		}
+	}
+	for _, d := range bins {
+		if more := d.Static*worst.Of - worst.Static*d.Of; d.Static > 0 && (worst.Bin == 0 || more > 0 || more == 0 && d.Bin < worst.Bin) {
+			worst = *d
+		}
+	}
+	return worst
 }
 
 // segments is the number of blocks along the diagonal of a two-time map whose g2 result files hold.
@@ -54,7 +84,7 @@ func (j Job) check() error {
 	case !(j.FrameTime > 0) || math.IsInf(j.FrameTime, 0):
 		return fmt.Errorf("xpcs: the time from frame to frame is %g s: want a positive number", j.FrameTime)
 	}
-	return nil
+	return j.Map.Check()
 }
 
 // Correlate correlates a movie and writes the result file out. A frame that is no good is replaced, and Done says
@@ -68,6 +98,11 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	movie, err := Movie(j.Frames).Mend(maps, j.Gate)
 	if err != nil {
 		return nil, err
+	}
+	if j.Twotime { // before the hours that a multi-tau correlation may take
+		if err := correlate.CheckTwotime(movie.Movie, maps, j.Settings); err != nil {
+			return nil, err
+		}
 	}
 	w, err := nexus.Create(out)
 	if err != nil {
@@ -141,7 +176,7 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		return err
 	}
 	res := done.Result
-	done.Frames = r.Frames
+	done.Frames, done.Dark = r.Frames, darkest(maps, r.SAXS)
 	res.Multitau = &nexus.Multitau{
 		G2: matrix(r.G2), Err: matrix(r.Err),
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
@@ -187,6 +222,7 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 		s.Intensities = func(r *correlate.Result) { j.intensities(r, done) }
 	}
 	var full [][]float64
+	var half []float32
 	var blocks [][][]float64
 	err := correlate.Twotime(ctx, movie, maps, s, func(m *correlate.Map) error {
 		t.Bins = append(t.Bins, m.Bin)
@@ -195,7 +231,8 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 			blocks = append(blocks, m.Blocks(segments))
 		}
 		done.Frames = m.Frames
-		if err := w.AddMap(m.Half(), m.Frames); err != nil || m.Ages == nil {
+		half = m.HalfTo(half)
+		if err := w.AddMap(half, m.Frames); err != nil || m.Ages == nil {
 			return err
 		}
 		a := m.Ages

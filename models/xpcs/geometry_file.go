@@ -30,11 +30,16 @@ type geometryFile struct {
 	Reflection  bool     `json:"reflection,omitempty"`
 	Incidence   float64  `json:"incidence_rad,omitempty"` // rad
 	Orientation string   `json:"orientation,omitempty"`
+	Dynamic     []int    `json:"dynamic_bins,omitempty"` // numbers of bins along the two axes
 }
 
 // WriteGeometry writes a geometry as JSON, in which numbers that are NaN, and sizes that are 0, are left out as
 // unknown.
-func WriteGeometry(w io.Writer, g xpcs.Geometry) error {
+func WriteGeometry(w io.Writer, g xpcs.Geometry) error { return WriteSetup(w, Setup{Geometry: g}) }
+
+// WriteSetup writes the geometry of a setup as WriteGeometry does, and its numbers of dynamic bins unless they are 0.
+func WriteSetup(w io.Writer, s Setup) error {
+	g := s.Geometry
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil
@@ -47,7 +52,11 @@ func WriteGeometry(w io.Writer, g xpcs.Geometry) error {
 		}
 		return nil
 	}
-	b, err := json.MarshalIndent(geometryFile{Kind: geometryKind, Version: 1, Height: g.Height, Width: g.Width, BeamX: known(g.CenterCol), BeamY: known(g.CenterRow),
+	var bins []int
+	if s.Dynamic != [2]int{} {
+		bins = s.Dynamic[:]
+	}
+	b, err := json.MarshalIndent(geometryFile{Dynamic: bins, Kind: geometryKind, Version: 1, Height: g.Height, Width: g.Width, BeamX: known(g.CenterCol), BeamY: known(g.CenterRow),
 		PixelSize: positive(g.PixelSize), Distance: positive(g.Distance), Energy: positive(g.Energy), Convention: g.Convention,
 		SwingH: g.SwingHorizontal, SwingV: g.SwingVertical, Reflection: g.Reflection, Incidence: g.Incidence, Orientation: g.Orientation}, "", "  ")
 	if err != nil {
@@ -60,14 +69,28 @@ func WriteGeometry(w io.Writer, g xpcs.Geometry) error {
 // ReadGeometry reads what WriteGeometry wrote. Numbers that the file does not have are NaN. Fields that are not
 // known are an error, because the geometry would not be the same.
 func ReadGeometry(b []byte) (xpcs.Geometry, error) {
+	s, err := ReadSetup(b)
+	return s.Geometry, err
+}
+
+// ReadSetup reads what WriteSetup wrote: a geometry as ReadGeometry reads it, and numbers of dynamic bins, 0 where there are
+// none.
+func ReadSetup(b []byte) (Setup, error) {
 	var f geometryFile
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return xpcs.Geometry{}, fmt.Errorf("xpcs: geometry: %w: want the JSON that a calibration writes", err)
+		return Setup{}, fmt.Errorf("xpcs: geometry: %w: want the JSON that a calibration writes", err)
 	}
 	if f.Kind != geometryKind || f.Version != 1 {
-		return xpcs.Geometry{}, fmt.Errorf("xpcs: JSON of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
+		return Setup{}, fmt.Errorf("xpcs: JSON of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
+	}
+	s := Setup{}
+	if f.Dynamic != nil {
+		if len(f.Dynamic) != 2 || f.Dynamic[0] < 1 || f.Dynamic[1] < 1 {
+			return Setup{}, fmt.Errorf("xpcs: geometry: dynamic bins %v: want two positive numbers", f.Dynamic)
+		}
+		s.Dynamic = [2]int(f.Dynamic)
 	}
 	or := func(v *float64) float64 {
 		if v == nil {
@@ -75,7 +98,8 @@ func ReadGeometry(b []byte) (xpcs.Geometry, error) {
 		}
 		return *v
 	}
-	return xpcs.Geometry{Height: f.Height, Width: f.Width, CenterRow: or(f.BeamY), CenterCol: or(f.BeamX), PixelSize: or(f.PixelSize), Distance: or(f.Distance),
+	s.Geometry = xpcs.Geometry{Height: f.Height, Width: f.Width, CenterRow: or(f.BeamY), CenterCol: or(f.BeamX), PixelSize: or(f.PixelSize), Distance: or(f.Distance),
 		Energy: or(f.Energy), Convention: f.Convention, SwingHorizontal: f.SwingH, SwingVertical: f.SwingV, Reflection: f.Reflection, Incidence: f.Incidence,
-		Orientation: f.Orientation}, nil
+		Orientation: f.Orientation}
+	return s, nil
 }

@@ -31,7 +31,17 @@ func TestGeometryFiles(t *testing.T) {
 	if WriteGeometry(&b, xpcs.Geometry{SwingVertical: math.Inf(1)}) == nil {
 		t.Error("an infinite angle is written")
 	}
-	for text, want := range map[string]string{`{"kind": "other"}`: `"other"`, `{"kind": "euryale geometry", "version": 2}`: "version 2", `{"beam": 1}`: "beam", "nothing": "calibration"} {
+	b.Reset()
+	if err := WriteSetup(&b, Setup{Geometry: whole, Dynamic: [2]int{12, 3}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadSetup(b.Bytes()); err != nil || got.Geometry != whole || got.Dynamic != [2]int{12, 3} {
+		t.Errorf("%v: %+v", err, got)
+	}
+	if got, err := ReadGeometry(b.Bytes()); err != nil || got != whole {
+		t.Errorf("the geometry of a setup: %v: %+v", err, got)
+	}
+	for text, want := range map[string]string{`{"kind": "other"}`: `"other"`, `{"kind": "euryale geometry", "version": 2}`: "version 2", `{"beam": 1}`: "beam", `{"kind": "euryale geometry", "version": 1, "dynamic_bins": [3]}`: "two positive", "nothing": "calibration"} {
 		if _, err := ReadGeometry([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -15,6 +15,11 @@ func Merge(a, b *nexus.QMap) (*nexus.QMap, error) {
 	if a.Maps == nil || b.Maps == nil {
 		return nil, fmt.Errorf("xpcs: a q map without images of the detector cannot be merged: read its Maps first")
 	}
+	for _, q := range []*nexus.QMap{a, b} {
+		if err := q.Check(); err != nil {
+			return nil, err
+		}
+	}
 	if a.Maps.Height != b.Maps.Height || a.Maps.Width != b.Maps.Width {
 		return nil, fmt.Errorf("xpcs: maps of %d x %d and of %d x %d pixels cannot be merged: use maps of one detector", a.Maps.Height, a.Maps.Width, b.Maps.Height, b.Maps.Width)
 	}

@@ -31,6 +31,9 @@ func (d *Done) Notes() []string {
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels move together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits take that into account by the covariance of the points, while the errors of viewers, which count pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
+	if d.Dark.Static > 0 && d.Empty < d.Frames {
+		lines = append(lines, fmt.Sprintf("of the %d static bins of bin %d, %d have no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", d.Dark.Of, d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
+	}
 	if d.Empty > 0 {
 		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in bins", d.Empty, d.Frames))
 	}

@@ -10,8 +10,9 @@ import (
 // BarSettings are the settings of a Bar.
 type BarSettings struct {
 	Settings
-	Name  string // name of the counted items, such as "fits"
-	Total int    // total number of items; 0 if unknown
+	Name  string    // name of the counted items, such as "fits"
+	Total int       // total number of items; 0 if unknown
+	Begin time.Time // when the work began. Default: when the bar is made
 
 	now func() time.Time // clock, replaced by tests
 }
@@ -34,7 +35,10 @@ func NewBar(w io.Writer, s BarSettings) *Bar {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	return &Bar{screen: newScreen(w, s.Settings), set: s, begin: s.now()}
+	if s.Begin.IsZero() {
+		s.Begin = s.now()
+	}
+	return &Bar{screen: newScreen(w, s.Settings), set: s, begin: s.Begin}
 }
 
 // Add counts finished items, of which some failed. It does not wait for the terminal.

@@ -194,6 +194,19 @@ func TestBarOnTerminal(t *testing.T) {
 	golden(t, "bar_terminal", strings.Join(show(b.String()), "\n")+"\n")
 }
 
+// A bar that is made when the first items are finished counts the time before.
+func TestBarThatBeginsLater(t *testing.T) {
+	var b bytes.Buffer
+	at := time.Unix(100, 0)
+	bar := NewBar(&b, BarSettings{Settings: Settings{Mode: Lines}, Name: "frames", Total: 100, Begin: at.Add(-2 * time.Second), now: func() time.Time { return at }})
+	bar.Add(50, 0)
+	bar.Close()
+	<-bar.screen.done
+	if text := b.String(); !strings.Contains(text, " 25/s") {
+		t.Error(text)
+	}
+}
+
 func TestBarFromManyGoroutines(t *testing.T) {
 	var b bytes.Buffer
 	bar := NewBar(&b, BarSettings{Name: "spectra", Total: 1000})

@@ -23,7 +23,7 @@ func testPage(t testing.TB, height, width int) (*Page, *[]mask.Recipe) {
 	var kept []mask.Recipe
 	p, err := New(Config{Name: "test", Image: &maskfile.Image{Height: height, Width: width, Values: v}, Geometry: g, Bins: xpcs.Setup{Dynamic: [2]int{36, 1}, Static: [2]int{360, 1}},
 		Recipe:   mask.Recipe{Version: mask.Version, Height: height, Width: width},
-		Autosave: func(r mask.Recipe, _ sim.Geometry) error { kept = append(kept, r); return nil }})
+		Autosave: func(r mask.Recipe, _ xpcs.Setup) error { kept = append(kept, r); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"net/http"
@@ -47,7 +48,7 @@ type Config struct {
 	SaveMask func(m *mask.Mask, replace bool) error
 	SaveQMap func(q *nexus.QMap, replace bool) error
 	// Autosave keeps what would be lost with the process.
-	Autosave func(r mask.Recipe, g sim.Geometry) error
+	Autosave func(r mask.Recipe, s xpcs.Setup) error
 	// Done ends the server.
 	Done func()
 }
@@ -119,6 +120,13 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Reque
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v, err := f(r)
+	var b []byte
+	pic, ok := v.(picture)
+	if err == nil && !ok {
+		if b, err = json.Marshal(v); err != nil {
+			err = fmt.Errorf("maskpage: the answer has numbers that are not finite: %w: correct the geometry", err)
+		}
+	}
 	if err != nil {
 		status := http.StatusBadRequest
 		var large *http.MaxBytesError
@@ -136,14 +144,14 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Reque
 		json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
 		return
 	}
-	if pic, ok := v.(picture); ok {
+	if ok {
 		w.Header().Set("Content-Type", "image/png")
 		w.Header().Set("X-Kept", fmt.Sprint(pic.kept))
 		w.Write(pic.png)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v)
+	w.Write(append(b, '\n'))
 }
 
 // saveError is the failure to write a file, which is not the fault of a request.
@@ -156,7 +164,13 @@ func (e *saveError) Unwrap() error { return e.err }
 func read(r *http.Request, v any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	err := d.Decode(v)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("something follows the document")
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("maskpage: the request is not understood: %w: load the page again", err)
 	}
 	return nil
@@ -210,7 +224,9 @@ func lacksOf(g sim.Geometry) (names []string) {
 func (p *Page) changed() error {
 	p.rev++
 	p.bins, p.now = nil, p.h.Mask()
-	if err := p.c.Autosave(p.h.Recipe(), p.g); err != nil {
+	s := p.c.Bins
+	s.Geometry = p.g
+	if err := p.c.Autosave(p.h.Recipe(), s); err != nil {
 		return &saveError{fmt.Errorf("%w (the change is in effect, but would be lost with the program)", err)}
 	}
 	return nil

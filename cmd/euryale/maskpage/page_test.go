@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	sim "github.com/euryale-dev/euryale/sim/xpcs"
+	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
 
@@ -69,10 +69,36 @@ func TestChangesAreKept(t *testing.T) {
 	}
 }
 
+// A request that is not what it seems changes nothing, and an answer that is no JSON is an error.
+func TestMalformedRequests(t *testing.T) {
+	p, _ := testPage(t, 20, 30)
+	for body, want := range map[string]string{
+		`{"draw": [{"kind": "circle", "center": [5], "radius": 3}]}`:         "two numbers",
+		`{"draw": [{"kind": "circle", "center": [5, 6, 7], "radius": 3}]}`:   "two numbers",
+		`{"draw": [{"kind": "circle", "center": [5, null], "radius": 3}]}`:   "two numbers",
+		`{"pixels": [[1, 2], [3]]}`:                                          "two numbers",
+		`{"pixels": [[1, 2, 3]]}`:                                            "two numbers",
+		`{"pixels": [[1, 2]], "more": 1}`:                                    "more",
+		`{"pixels": [[1, 2]]} {"pixels": [[1, 3]]}`:                          "something follows",
+		`{"draw": [{"kind": "circle", "center": [5, 6], "radius": 3}]} also`: "something follows",
+	} {
+		if w := ask(p, "POST", "/step", body); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	if d := answered(t, p, "GET", "/state", ""); d.Rev != 0 || d.Kept != 600 {
+		t.Errorf("%+v", d)
+	}
+	answered(t, p, "POST", "/geometry", `{"beamX": 5, "beamY": 5, "pixelSize": 1e308, "distance": 1e-308, "energy": 1e308}`)
+	if w := ask(p, "GET", "/at?row=3&col=3", ""); w.Code != 400 || !strings.Contains(w.Body.String(), "not finite") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // What cannot be kept is said, and so is a file that exists.
 func TestFailures(t *testing.T) {
 	p, _ := testPage(t, 20, 30)
-	p.c.Autosave = func(mask.Recipe, sim.Geometry) error { return errors.New("the disk is full") }
+	p.c.Autosave = func(mask.Recipe, xpcs.Setup) error { return errors.New("the disk is full") }
 	if w := ask(p, "POST", "/reset", "{}"); w.Code != 500 || !strings.Contains(w.Body.String(), "the disk is full") || !strings.Contains(w.Body.String(), "would be lost") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -11,6 +11,9 @@ type Maps struct {
 	Static        []int32 // static bin of each pixel; nil: the same as Dynamic
 }
 
+// mostBins is a number of bins that is good for detectors with fewer pixels too.
+const mostBins = 1 << 20
+
 // part is a set of pixels of which one pass over the movie keeps sums, in the order of a frame.
 type part struct {
 	pixels  []int32 // place of each pixel in a frame
@@ -39,6 +42,9 @@ func (m *Maps) check(movie Movie) error {
 		d := m.Dynamic[i]
 		if s < 0 || d < 0 {
 			return fmt.Errorf("correlate: pixel (%d, %d) has bins %d and %d: want 0 for masked ones and numbers from 1", i/m.Width, i%m.Width, d, s)
+		}
+		if most := max(n, mostBins); int(s) > most || int(d) > most {
+			return fmt.Errorf("correlate: pixel (%d, %d) has bins %d and %d: want numbers from 1 to %d", i/m.Width, i%m.Width, d, s, most)
 		}
 		if d > 0 && s == 0 {
 			return fmt.Errorf("correlate: pixel (%d, %d) is in dynamic bin %d and in no static bin: make both maps with one mask", i/m.Width, i%m.Width, d)

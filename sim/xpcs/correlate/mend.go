@@ -24,6 +24,7 @@ type Replacement struct {
 type Mended struct {
 	Movie
 	gate  Gate
+	skip  map[int]bool
 	maps  Maps
 	valid []int
 	bad   map[int]Replacement
@@ -43,7 +44,12 @@ func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
 	if math.IsNaN(g.Low) || math.IsNaN(g.High) || g.High < 0 || g.High > 0 && g.High <= g.Low {
 		return nil, fmt.Errorf("correlate: frames are good with means from %g to %g counts per pixel: want the second above the first, or 0", g.Low, g.High)
 	}
-	d := &Mended{Movie: m, gate: g, maps: maps, bad: map[int]Replacement{}}
+	d := &Mended{Movie: m, gate: g, maps: maps, bad: map[int]Replacement{}, skip: map[int]bool{}}
+	for _, frame := range g.Skip {
+		if frame < m.Frames { // lists of ranges may be longer than the movie
+			d.skip[frame] = true
+		}
+	}
 	for i, s := range maps.Static {
 		if s > 0 {
 			d.valid = append(d.valid, i)
@@ -72,7 +78,7 @@ func (d *Mended) Replaced() []Replacement {
 func (d *Mended) why(frame int, sum float64) string {
 	mean := sum / float64(len(d.valid))
 	switch {
-	case slices.Contains(d.gate.Skip, frame):
+	case d.skip[frame]:
 		return "asked for"
 	case math.IsNaN(mean) || math.IsInf(mean, 0):
 		return "pixels in bins are no finite numbers"

@@ -2,6 +2,7 @@ package correlate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -84,16 +85,40 @@ func tooManyParts(parts, frames int) error {
 	return fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
 }
 
+// multitau begins anew with fewer levels of event lists when a movie turns out to have more events than the frames that were looked
+// at: lists of them would need more memory than frames.
 func multitau[T real](ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {
-	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel)}
-	levels, block, err := layout(m, s, r.Delay)
+	occupied, err := occupancy(m)
 	if err != nil {
 		return nil, err
 	}
-	r.Sparse = levels
+	told, progress := 0, s.Progress
+	s.Progress = func(done, all int) { // never backwards
+		if done > told {
+			told = done
+			progress(done, all)
+		}
+	}
+	for delays := Delays(m.Frames, s.PerLevel); ; {
+		levels, block := layout(m, occupied, s, delays)
+		r, err := multitauWith[T](ctx, m, maps, s, levels, block)
+		var c *crowded
+		if !errors.As(err, &c) {
+			return r, err
+		}
+		occupied, s.levels = float64(c.events)/float64(c.frames*m.Height*m.Width), 0
+		fewer, _ := layout(m, occupied, s, delays)
+		if s.levels = min(fewer, levels-1); s.levels < 2 {
+			s.levels = -1
+		}
+	}
+}
+
+func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, levels, block int) (*Result, error) {
+	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel), Sparse: levels}
 	parts := maps.parts(int(min(s.MaxBytes/int64(perPixel(r.Delay, levels, s)), math.MaxInt32)))
 	if s.PerPixel != nil && len(parts) > 1 {
-		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes (--memory), or do not ask for them", s.MaxBytes)
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for them", s.MaxBytes)
 	}
 	r.Passes = len(parts)
 	r.prepare(maps, s)
@@ -123,5 +148,17 @@ func multitau[T real](ctx context.Context, m Movie, maps *Maps, s Settings) (*Re
 			return nil, err
 		}
 	}
-	return r, nil
+	return r, r.finite(s.Precision)
+}
+
+// finite returns an error if the sums did not hold the products of the counts.
+func (r *Result) finite(precision int) error {
+	for k, row := range r.G2 {
+		for i, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames: counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
+			}
+		}
+	}
+	return nil
 }

@@ -207,11 +207,20 @@ func TestMistakes(t *testing.T) {
 		"subdivide": func(_ *Movie, p *Maps, _ *Settings) {
 			p.Static[3], p.Dynamic[3], p.Static[4], p.Dynamic[4] = 1, 1, 1, 2
 		},
-		"no static bin":       func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = 0, 1 },
-		"no pixel":            func(_ *Movie, p *Maps, _ *Settings) { clear(p.Dynamic) },
-		"not in a movie":      func(_ *Movie, _ *Maps, s *Settings) { s.Last = 21 },
-		"leave 1 frames":      func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },
-		"precision 16":        func(_ *Movie, _ *Maps, s *Settings) { s.Precision = 16 },
+		"no static bin":     func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = 0, 1 },
+		"numbers from 1 to": func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = math.MaxInt32, 1 },
+		"no pixel":          func(_ *Movie, p *Maps, _ *Settings) { clear(p.Dynamic) },
+		"not in a movie":    func(_ *Movie, _ *Maps, s *Settings) { s.Last = 21 },
+		"leave 1 frames":    func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },
+		"precision 16":      func(_ *Movie, _ *Maps, s *Settings) { s.Precision = 16 },
+		"counts of 1e+25": func(m *Movie, _ *Maps, _ *Settings) {
+			m.Dense = func(_ int, dst []float32) error {
+				for i := range dst {
+					dst[i] = 1e25
+				}
+				return nil
+			}
+		},
 		"event at pixel":      func(m *Movie, _ *Maps, _ *Settings) { m.Sparse = stray },
 		"fault of the reader": func(m *Movie, _ *Maps, _ *Settings) { m.Sparse = func(int, int, *Events) error { return nil } },
 	} {
@@ -310,6 +319,55 @@ func TestIntensitiesOfPartsAreMeans(t *testing.T) {
 		}
 		if want := mean(int32(b+1), 0, n); math.Abs(r.SAXS[b]-want) > 1e-6*want {
 			t.Errorf("static bin %d: %g, want the mean %g", b+1, r.SAXS[b], want)
+		}
+	}
+}
+
+// TestCrowd: a movie that begins in the dark is not taken for one with few events, and one with more events than the frames that
+// were looked at gives the same bits after it was begun anew with fewer levels, at bounded lists.
+func TestCrowd(t *testing.T) {
+	const n, h, w = 5000, 8, 9
+	data, maps := random(5, n, h, w, 2)
+	clear(data[:200*h*w])
+	m := FromArray(data, n, h, w)
+	want, err := Multitau(context.Background(), m, maps, Settings{levels: -1, Parts: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Multitau(context.Background(), m, maps, Settings{Parts: 2}); err != nil || r.Sparse != 0 {
+		t.Fatalf("dark at the begin: %d levels of events, %v", r.Sparse, err)
+	}
+	events := Movie{Frames: n, Height: h, Width: w, Sparse: func(first, k int, dst *Events) error {
+		if k > atOnce {
+			return errors.New("too many frames at once")
+		}
+		dst.Reset()
+		dst.fromFrames(data[first*h*w:][:k*h*w], h*w)
+		return nil
+	}}
+	if r, err := Multitau(context.Background(), events, maps, Settings{levels: 8, Parts: 2}); err != nil || r.Sparse != 8 || !slices.EqualFunc(r.G2, want.G2, slices.Equal) {
+		t.Errorf("events in several pieces: %v, g2 differs", err)
+	}
+	for _, movie := range []Movie{m, events} {
+		for _, levels := range []int{2, 5, 12} {
+			last, calls := 0, 0
+			r, err := Multitau(context.Background(), movie, maps, Settings{levels: levels, crowd: 1000, Parts: 2, Threads: 2, Progress: func(done, all int) {
+				if calls++; done <= last || done > all {
+					t.Errorf("progress goes from %d to %d of %d", last, done, all)
+				}
+				last = done
+			}})
+			if err != nil || r.Sparse != 0 || last != n || calls == 0 {
+				t.Fatalf("%d levels: %v, %+v", levels, err, r)
+			}
+			for i := range want.G2 {
+				if !slices.Equal(r.G2[i], want.G2[i]) || !slices.Equal(r.Err[i], want.Err[i]) {
+					t.Fatalf("%d levels: delay %d: %v, want %v", levels, i, r.G2[i], want.G2[i])
+				}
+			}
+			if !slices.Equal(r.Trace, want.Trace) || !slices.Equal(r.Image, want.Image) {
+				t.Errorf("%d levels: intensities differ", levels)
+			}
 		}
 	}
 }

@@ -31,37 +31,51 @@ type pass[T real] struct {
 
 	frames []float32 // dense frames of a block
 	events Events    // events of a block
+	some   Events    // events of a part of a block
 	scale  []float64 // what multiplies each frame of a block
 }
 
 // staging is the memory for dense frames of a block in bytes.
 const staging = 256 << 20
 
-// layout chooses how frames are worked on: the number of levels of event lists, 0 if none, and how many frames
-// make a block.
-func layout(m Movie, s Settings, delays []Delay) (levels, block int, err error) {
-	look := min(m.Frames, 64)
+// occupancy returns the largest share of pixels that are not 0 among frames from several places of a movie, which may begin in the dark.
+func occupancy(m Movie) (float64, error) {
+	const places = 8
 	size := m.Height * m.Width
-	counts := 0
+	each, most := 1, 0.0
 	if m.Sparse != nil {
-		var e Events
-		if err := m.Sparse(0, look, &e); err != nil {
-			return 0, 0, err
-		}
-		counts = len(e.Pixel)
-	} else {
-		look = min(m.Frames, 4)
-		frames := make([]float32, look*size)
-		if err := m.Dense(0, frames); err != nil {
-			return 0, 0, err
-		}
-		for _, v := range frames {
-			if v != 0 {
-				counts++
+		each = min(8, (m.Frames+places-1)/places)
+	}
+	var e Events
+	frame := []float32(nil)
+	for k := range min(places, m.Frames) {
+		first := k * (m.Frames - each) / max(min(places, m.Frames)-1, 1)
+		counts := 0
+		if m.Sparse != nil {
+			if err := m.Sparse(first, each, &e); err != nil {
+				return 0, err
+			}
+			counts = len(e.Pixel)
+		} else {
+			frame = slices.Grow(frame[:0], size)[:size]
+			if err := m.Dense(first, frame); err != nil {
+				return 0, err
+			}
+			for _, v := range frame {
+				if v != 0 {
+					counts++
+				}
 			}
 		}
+		most = max(most, float64(counts)/float64(each*size))
 	}
-	occupied := float64(counts) / float64(look*size)
+	return most, nil
+}
+
+// layout chooses how frames are worked on: the number of levels of event lists, 0 if none, and how many frames
+// make a block. occupied is the share of pixels that are not 0.
+func layout(m Movie, occupied float64, s Settings, delays []Delay) (levels, block int) {
+	size := m.Height * m.Width
 	last := delays[len(delays)-1].Level
 	for levels <= last && levels < 12 && occupied*float64(int(1)<<levels) < 0.1 {
 		levels++
@@ -70,14 +84,36 @@ func layout(m Movie, s Settings, delays []Delay) (levels, block int, err error) 
 		levels = min(s.levels, last+1)
 	}
 	if levels < 2 {
-		return 0, max(min(blockFrames, staging/(4*size)), 1), nil
+		return 0, max(min(blockFrames, staging/(4*size)), 1)
 	}
 	block = blockFrames << levels
 	most := int(4e6 / max(occupied*float64(size), 1))
 	for block > 1 && block > most {
 		block /= 2
 	}
-	return levels, block, nil
+	return levels, block
+}
+
+// crowded is the error of a pass that works on lists of events and finds many more than the frames that were looked at have.
+type crowded struct{ events, frames int }
+
+func (c *crowded) Error() string {
+	return fmt.Sprintf("correlate: %d frames have %d events", c.frames, c.events)
+}
+
+// crowd is the number of events beyond one for each pixel above which a pass is crowded.
+const crowd = 16 << 20
+
+// room returns an error if events of some frames are too many to be kept as lists.
+func (a *pass[T]) room(events, frames int) error {
+	most := a.s.crowd
+	if most == 0 {
+		most = crowd + a.movie.Height*a.movie.Width
+	}
+	if events > most {
+		return &crowded{events, frames}
+	}
+	return nil
 }
 
 func newPass[T real](m Movie, maps *Maps, p part, levels int, s Settings) (*pass[T], error) {
@@ -139,10 +175,7 @@ func (a *pass[T]) run(ctx context.Context, end, block int, progress func(n int))
 func (a *pass[T]) read(n int) error {
 	size := a.movie.Height * a.movie.Width
 	if a.movie.Sparse != nil {
-		if err := a.movie.Sparse(a.done, n, &a.events); err != nil {
-			return err
-		}
-		if err := a.events.check(n, size, a.done); err != nil {
+		if err := a.readEvents(n, size); err != nil {
 			return err
 		}
 		if a.sparse == nil {
@@ -164,6 +197,9 @@ func (a *pass[T]) read(n int) error {
 			}
 			a.events.fromFrames(a.frames, size)
 			at += some
+			if err := a.room(len(a.events.Pixel), at); err != nil {
+				return err
+			}
 		}
 	} else {
 		a.frames = slices.Grow(a.frames[:0], n*size)[:n*size]
@@ -172,6 +208,45 @@ func (a *pass[T]) read(n int) error {
 		}
 	}
 	return a.means(n, size)
+}
+
+// atOnce is the largest number of frames whose events are asked for at a time.
+const atOnce = 4096
+
+// readEvents reads the events of n frames.
+func (a *pass[T]) readEvents(n, size int) error {
+	a.events.Reset()
+	to := &a.events
+	if n > atOnce {
+		to = &a.some
+	}
+	for at := 0; at < n; {
+		some := min(n-at, atOnce)
+		if err := a.movie.Sparse(a.done+at, some, to); err != nil {
+			return err
+		}
+		if err := to.check(some, size, a.done+at); err != nil {
+			return err
+		}
+		if to != &a.events {
+			a.events.join(to)
+		}
+		if at += some; a.sparse != nil {
+			if err := a.room(len(a.events.Pixel), at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// join appends the frames of b.
+func (e *Events) join(b *Events) {
+	from := len(e.Pixel)
+	for _, end := range b.Start[1:] {
+		e.Start = append(e.Start, from+end)
+	}
+	e.Pixel, e.Count = append(e.Pixel, b.Pixel...), append(e.Count, b.Count...)
 }
 
 // fromFrames appends the events of dense frames.
@@ -403,7 +478,14 @@ func (a *pass[T]) addEvents(n int) error {
 	})
 	a.dense.advance(rows)
 	a.sparse.frames = to
-	return first(errs)
+	if err := first(errs); err != nil {
+		return err
+	}
+	kept := 0
+	for i := range a.sparse.recent {
+		kept += len(a.sparse.recent[i].time)
+	}
+	return a.room(kept, min(to, a.sparse.reach()))
 }
 
 // sorted returns the events of the pixels low to high of the part by pixel, in the order of time, normalised. The

@@ -44,6 +44,7 @@ type Settings struct {
 	// readings included.
 	Progress func(done, all int)
 
+	crowd  int // number of events that makes a pass crowded; 0: as crowd says
 	levels int // number of levels that work on lists of events; 0: by the occupancy, -1: none
 }
 

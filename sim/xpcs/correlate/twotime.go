@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -32,29 +33,15 @@ const mostTwotime = 40000
 //
 // Reference: M. Sutton et al., doi:10.1364/OE.11.002268.
 func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map) error) error {
-	s = s.defaults()
-	if err := m.check(); err != nil {
-		return err
-	}
-	m, err := m.Select(s.Selection)
-	if err != nil {
-		return err
-	}
-	if err := maps.check(m); err != nil {
-		return err
-	}
-	if m.Frames > mostTwotime {
-		return fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
-	}
-	t, err := newTwotime(m, &maps, s)
+	t, err := prepared(m, maps, s.defaults())
 	if err != nil {
 		return err
 	}
 	if s.Intensities != nil {
-		if s.Parts < 0 || s.Parts > m.Frames/2 {
-			return tooManyParts(s.Parts, m.Frames)
+		if s.Parts < 0 || s.Parts > t.movie.Frames/2 {
+			return tooManyParts(s.Parts, t.movie.Frames)
 		}
-		t.light = newIntensities(m, &maps, s)
+		t.light = newIntensities(t.movie, &maps, s)
 	}
 	if err := t.run(ctx, each); err != nil {
 		return err
@@ -63,6 +50,29 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 		s.Intensities(t.light.done())
 	}
 	return nil
+}
+
+// CheckTwotime returns the error that Twotime would return before it reads a frame, for those who have more to do before it.
+func CheckTwotime(m Movie, maps Maps, s Settings) error {
+	_, err := prepared(m, maps, s.defaults())
+	return err
+}
+
+func prepared(m Movie, maps Maps, s Settings) (*twotime, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m, err := m.Select(s.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if err := maps.check(m); err != nil {
+		return nil, err
+	}
+	if m.Frames > mostTwotime {
+		return nil, fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
+	}
+	return newTwotime(m, &maps, s)
 }
 
 // twotime keeps the frames of some pixels, those of one bin beside each other.
@@ -185,7 +195,11 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 		for _, sp := range pass {
 			b := &t.bins[sp.bin]
 			if sp.from == 0 {
-				c2, sums = make([]float64, n*n), make([]float64, n)
+				if c2 == nil { // the same memory for all bins
+					c2, sums = make([]float64, n*n), make([]float64, n)
+				}
+				clear(c2)
+				clear(sums)
 				if ages = nil; t.s.Ages {
 					ages = newAgeSums(n, b, t.levels[sp.bin], t.s.threads())
 				}
@@ -360,9 +374,13 @@ func (m *Map) Age(age, half int, delays []int) []float64 {
 }
 
 // Half returns the upper triangle in float32 with zeros below, as result files hold it.
-func (m *Map) Half() []float32 {
-	half := make([]float32, len(m.C2))
+func (m *Map) Half() []float32 { return m.HalfTo(nil) }
+
+// HalfTo does what Half does in the memory of dst if that is large enough, since maps of many frames are large.
+func (m *Map) HalfTo(dst []float32) []float32 {
+	half := slices.Grow(dst[:0], len(m.C2))[:len(m.C2)]
 	for i := range m.Frames {
+		clear(half[i*m.Frames:][:i])
 		for j := i; j < m.Frames; j++ {
 			half[i*m.Frames+j] = float32(m.C2[i*m.Frames+j])
 		}

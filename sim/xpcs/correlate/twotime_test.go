@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -102,6 +103,72 @@ func TestTwotimeBits(t *testing.T) {
 				if math.Abs(got[bin].C2[i]-v) > c.tol {
 					t.Fatalf("%s: bin %d, element %d is %v, want %v", name, bin, i, got[bin].C2[i], v)
 				}
+			}
+		}
+	}
+}
+
+// TestTwotimeInOneMemory checks that bins and triangles share memory and nothing else.
+func TestTwotimeInOneMemory(t *testing.T) {
+	const n, h, w = 30, 6, 8
+	data, maps := random(13, n, h, w, 0.7)
+	var half []float32
+	var first *float64
+	err := Twotime(context.Background(), FromArray(data, n, h, w), maps, Settings{}, func(m *Map) error {
+		if first == nil {
+			first = &m.C2[0]
+		}
+		if first != &m.C2[0] {
+			t.Errorf("bin %d has memory of its own", m.Bin)
+		}
+		again := m.HalfTo(half)
+		if half != nil && &half[0] != &again[0] {
+			t.Errorf("the triangle of bin %d has memory of its own", m.Bin)
+		}
+		half = again
+		for i := range n {
+			for j := range n {
+				if want := float32(m.C2[i*n+j]); j >= i && half[i*n+j] != want || j < i && half[i*n+j] != 0 {
+					t.Fatalf("bin %d: element (%d, %d) is %g, want %g", m.Bin, i, j, half[i*n+j], want)
+				}
+			}
+		}
+		alone := twotimes(t, FromArray(data, n, h, w), maps, Settings{Bins: []int{m.Bin}})
+		if !slices.Equal(alone[m.Bin].C2, m.C2) {
+			t.Errorf("bin %d has something of the bins before", m.Bin)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTwotimeOfMaskedMovies checks that pixels outside of bins change nothing, whatever they hold and however large their share is: maps and
+// frames are never cut to the part that counts.
+func TestTwotimeOfMaskedMovies(t *testing.T) {
+	const n, h, w = 40, 12, 15
+	for _, kept := range []float64{0.1, 0.49, 0.51, 0.95} {
+		data, maps := random(21, n, h, w, 2)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for p := range maps.Dynamic {
+			if rng.Float64() > kept {
+				maps.Dynamic[p], maps.Static[p] = 0, 0
+			}
+		}
+		want := twotimes(t, FromArray(data, n, h, w), maps, Settings{})
+		for i := range data {
+			if maps.Static[i%(h*w)] == 0 {
+				data[i] = []float32{float32(math.NaN()), 1e30, -5}[rng.IntN(3)]
+			}
+		}
+		got := twotimes(t, FromArray(data, n, h, w), maps, Settings{})
+		if len(got) != len(want) || len(got) == 0 {
+			t.Fatalf("%g kept: %d maps, want %d", kept, len(got), len(want))
+		}
+		for bin, c := range want {
+			if !slices.Equal(got[bin].C2, c.C2) {
+				t.Errorf("%g kept: bin %d depends on masked pixels", kept, bin)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -126,6 +127,49 @@ func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error)
 		return nil, nil, err
 	}
 	return m, regions, nil
+}
+
+// UnmarshalJSON reads a step. Fields that it does not know, and pixels that have not two numbers, are an error, because the mask would not
+// be the same.
+func (s *Step) UnmarshalJSON(b []byte) error {
+	type plain Step
+	all := struct {
+		*plain
+		Pixels []pixel `json:"pixels"`
+	}{plain: (*plain)(s)}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		return err
+	}
+	if s.Pixels = nil; all.Pixels != nil {
+		s.Pixels = [][2]int{}
+	}
+	for _, p := range all.Pixels {
+		s.Pixels = append(s.Pixels, p)
+	}
+	return nil
+}
+
+// pixel is a (row, column) in JSON.
+type pixel [2]int
+
+func (p *pixel) UnmarshalJSON(b []byte) error { return pair(b, (*[2]int)(p)) }
+
+// UnmarshalJSON reads a point, which has two numbers.
+func (p *Point) UnmarshalJSON(b []byte) error { return pair(b, (*[2]float64)(p)) }
+
+// pair reads an array of two numbers; package json takes shorter and longer ones for them.
+func pair[T int | float64](b []byte, to *[2]T) error {
+	var v []*T
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	if len(v) != 2 || v[0] == nil || v[1] == nil {
+		return fmt.Errorf("%.40s: want an array of two numbers, row and column", b)
+	}
+	to[0], to[1] = *v[0], *v[1]
+	return nil
 }
 
 // clone returns a copy that shares nothing with s.
