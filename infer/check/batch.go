@@ -102,7 +102,8 @@ func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64
 			at.Values = append(at.Values, axis.Values[i])
 		}
 	}
-	w := newResiduals(&d)
+	w := new(Workspace).residuals(&d)
+	w.level = level
 	if !r.Status[l.Row].Converged() {
 		flags |= UnjudgedBit
 	}

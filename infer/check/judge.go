@@ -42,11 +42,14 @@ const farOff = 3
 // mostRounds is the largest number of departures that are named one after another.
 const mostRounds = 5
 
+// Judge is the method Judge of a Workspace that judges nothing else.
+func Judge(d Data, s Settings) (Verdict, error) { return new(Workspace).Judge(d, s) }
+
 // Judge tests everything that d holds. Its p-values are combined by Holm's method, so that a correct
 // model is flagged with a probability of at most Settings.Level. If a departure is found, it is
 // added to the model and the rest is tested again, so that the flags name causes and not their
 // consequences. The error is about inconsistent arguments.
-func Judge(d Data, s Settings) (Verdict, error) {
+func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 	if err := d.check(); err != nil {
 		return Verdict{}, err
 	}
@@ -57,9 +60,11 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
 	d.remarks(&v)
 	d.atPredicted(&v)
-	w := newResiduals(&d)
+	m.reset()
+	w := m.residuals(&d)
+	w.level = level
 	v.DoF = int(w.dof())
-	v.Residuals, v.Axes = w.studentised(), d.Axes
+	v.Residuals, v.Axes = slices.Clone(w.studentised), d.Axes
 	if len(d.Z) == 0 {
 		v.add(Flag{Kind: KindUnjudged, Text: "the model observes nothing: there are no data to judge it by", Remedy: "declare what was measured, with Observe"}, false)
 	} else if v.DoF < 1 {
@@ -83,11 +88,12 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	}
 	about := append(w.aboutParameters(), w.pullTest())
 	about = slices.DeleteFunc(about, func(t test) bool { return t.say == nil })
-	tests := slices.Concat(about, w.tests())
+	tests := w.tests(about)
 	adjusted := holm(tests)
 	v.P = slices.Min(append(adjusted, 1))
+	v.Tests = make([]Test, len(tests))
 	for i, t := range tests {
-		v.Tests = append(v.Tests, Test{t.kind, t.of, t.p, adjusted[i]})
+		v.Tests[i] = Test{t.kind, t.of, t.p, adjusted[i]}
 	}
 	reportAll(v, tests[:len(about)], adjusted, level)
 	small := true // the misfit is one that linear departures can tell of
@@ -115,11 +121,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 			small = false
 			break
 		}
-		tests = slices.Concat(about, w.tests())
+		tests = w.tests(about)
 		adjusted = holm(tests)
 	}
 	if !small {
-		tests = slices.Concat(about, w.tests())
+		tests = w.tests(about)
 		adjusted = holm(tests)
 		for i, t := range tests {
 			if t.columns != nil || t.kind == KindSize {
@@ -219,15 +225,15 @@ func (t *test) follows(tests []test) bool {
 	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
 }
 
-// tests returns the tests of the residuals.
-func (w *residuals) tests() (all []test) {
-	all = append(make([]test, 0, len(w.d.Directions)+24), w.sizeTest())
+// tests returns some tests and, after them, those of the residuals; they are valid until the next call.
+func (w *residuals) tests(about []test) []test {
+	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
 	for _, dir := range w.d.Directions {
 		all = append(all, w.directionTest(dir))
 	}
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {
-		axes = []Axis{{Name: "point", Values: counting(w.n)}}
+		axes = []Axis{{Name: "point", Values: w.mem.counting(w.n)}}
 	}
 	if a, ok := w.asMeasured(axes); ok {
 		axes = append(slices.Clone(axes), a)
@@ -246,7 +252,8 @@ func (w *residuals) tests() (all []test) {
 	for _, a := range axes {
 		all = append(all, w.spreadTest(a))
 	}
-	return slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+	w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+	return w.mem.tests
 }
 
 // mostAlong is the largest number of axes along which neighbours are compared.
@@ -258,15 +265,13 @@ func (w *residuals) asMeasured(axes []Axis) (Axis, bool) {
 	if w.d.Grid != nil {
 		return Axis{}, false
 	}
-	if w.places == nil {
-		w.places = counting(w.n)
-	}
+	places := w.mem.counting(w.n)
 	for _, a := range axes {
-		if w.sameOrder(a.Values, w.places) {
+		if w.sameOrder(a.Values, places) {
 			return Axis{}, false
 		}
 	}
-	return Axis{Name: "the order of the data", Values: w.places}, true
+	return Axis{Name: "the order of the data", Values: places}, true
 }
 
 // graphs returns the pairs of neighbours.
@@ -295,21 +300,14 @@ func (w *residuals) graphs(axes []Axis) []graph {
 
 // sameOrder reports whether b rises or falls monotonically with a.
 func (w *residuals) sameOrder(a, b []float64) bool {
-	u, v := w.order(a).ranks, w.order(b).ranks
 	same, reverse := true, true
-	for i := range u {
-		same = same && u[i] == v[i]
-		reverse = reverse && math.Abs(u[i]+v[i]-1) < 1e-12
+	for _, p := range w.mem.order(a).neighbours() {
+		i, k := p[0], p[1]
+		step := cmp.Compare(a[k], a[i])
+		same = same && cmp.Compare(b[k], b[i]) == step
+		reverse = reverse && cmp.Compare(b[i], b[k]) == step
 	}
 	return same || reverse
-}
-
-func counting(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = float64(i + 1)
-	}
-	return out
 }
 
 // aboutParameters returns the tests of bounds and priors.

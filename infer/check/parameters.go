@@ -63,12 +63,11 @@ func (w *residuals) conflict(p Prior) float64 {
 	for _, k := range w.kept {
 		own += int(truth(k >= 0))
 	}
-	upper := func(i, j int) float64 { return w.r[j][i] }
 	gain := make([]float64, own)
 	for i := range gain {
 		gain[i] = dot(w.base.q[i], w.d.Z)
 	}
-	b, s := backward(own, upper, gain)[column], math.Sqrt(inverseRow(own, upper, column))
+	b, s := backward(w.r[:own], 0, gain)[column], math.Sqrt(inverseRow(w.r[:own], 0, column))
 	t := (p.Scale*p.Score + b) / math.Hypot(p.Scale, s)
 	if math.IsNaN(t) {
 		return p.P

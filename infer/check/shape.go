@@ -16,8 +16,8 @@ const KindShape = "distribution of the residuals"
 // table 4.9.
 func (w *residuals) shapeTest(outliers []int) test {
 	t := test{kind: KindShape, p: 1, forgiven: w.d.Robust}
-	var v []float64
-	for i, z := range w.studentised() {
+	v := w.mem.numbers.take(w.n)[:0]
+	for i, z := range w.studentised {
 		if _, out := slices.BinarySearch(outliers, i); !out && !math.IsNaN(z) {
 			v = append(v, z)
 		}

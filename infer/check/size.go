@@ -93,6 +93,9 @@ func maxAbs(v []float64) (most float64) {
 // expected returns the lower (0) or upper (1) end of the central 99 % of the reduced
 // chi-square.
 func (w *residuals) expected(end int) float64 {
-	p := [2]float64{0.005, 0.995}[end]
-	return chiSquaredQuantile(p, w.dof()) / w.dof()
+	m, dof := w.mem, w.dof()
+	if m.dof != dof {
+		m.dof, m.expected = dof, [2]float64{chiSquaredQuantile(0.005, dof) / dof, chiSquaredQuantile(0.995, dof) / dof}
+	}
+	return m.expected[end]
 }

@@ -16,26 +16,30 @@ const KindSpread = "spread of the residuals"
 // doi 10.1073/pnas.17.12.684.
 func (w *residuals) spreadTest(a Axis) test {
 	t := test{kind: KindSpread, of: a.Name, p: 1}
-	z := w.studentised()
-	v, at := make([]float64, 0, w.n), make([]float64, 0, w.n)
-	rank := w.order(a.Values).ranks
-	for i, x := range z {
-		if !math.IsNaN(x) {
-			v, at = append(v, math.Cbrt(x*x)), append(at, rank[i])
-		}
-	}
 	if w.dof() < 12 {
 		return t
 	}
-	s := residuals{d: &Data{Z: v, Relative: true}, n: len(v)}
-	columns := cosines(at, 2, true)
+	order := w.mem.order(a.Values)
+	columns, v, at := order.cosines(2), w.mem.numbers.take(w.n)[:0], w.mem.numbers.take(w.n)[:0]
+	for i, x := range w.studentised {
+		if !math.IsNaN(x) {
+			v, at = append(v, math.Cbrt(x*x)), append(at, order.ranks[i])
+		}
+	}
+	if len(v) < w.n {
+		columns = cosines(at, 2)
+	}
+	s := w.mem.of(&Data{Z: v, Relative: true})
 	s.absorb(columns[:1])
 	g := s.try(columns[1:])
-	low, high, ratio := w.thirds(z, a)
 	t.p = g.p
-	t.harmless = ratio < 1.1 && ratio > 1/1.1
 	t.effect = g.share
+	if t.p <= w.level {
+		_, _, ratio := w.thirds(a)
+		t.harmless = ratio < 1.1 && ratio > 1/1.1
+	}
 	t.say = func() Flag {
+		low, high, ratio := w.thirds(a)
 		larger, smaller := high, low
 		if ratio < 1 {
 			ratio, larger, smaller = 1/ratio, low, high
@@ -48,8 +52,8 @@ func (w *residuals) spreadTest(a Axis) test {
 
 // thirds compares the typical size of the residuals in the first third of an axis with that in the
 // last third or, where the difference is larger, in the middle third.
-func (w *residuals) thirds(z []float64, a Axis) (low, high string, ratio float64) {
-	order := w.order(a.Values).places
+func (w *residuals) thirds(a Axis) (low, high string, ratio float64) {
+	z, order := w.studentised, w.mem.order(a.Values).places
 	part := func(k int) (string, float64) {
 		p := order[k*len(order)/3 : (k+1)*len(order)/3]
 		s, n := 0.0, 0.0

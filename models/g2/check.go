@@ -14,7 +14,7 @@ import (
 
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
-func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
+func (f *Fit) judge(w *check.Workspace, r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
@@ -37,7 +37,7 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 	}
 	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma)
 	var err error
-	f.Check, err = check.Judge(d, check.Settings{})
+	f.Check, err = w.Judge(d, check.Settings{})
 	return err
 }
 

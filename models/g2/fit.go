@@ -73,18 +73,24 @@ func (f Fit) OK() bool { return f.Status == "converged" }
 type compiled struct {
 	model   Model
 	problem *optim.Problem
-	clones  sync.Pool // problems that no goroutine uses now
+	idle    sync.Pool // workers that no goroutine uses now
 }
 
-// clone returns a problem for one goroutine, which gives it back with release.
-func (c *compiled) clone() *optim.Problem {
-	if p, ok := c.clones.Get().(*optim.Problem); ok {
-		return p
+// worker is what a goroutine needs to fit and judge one curve after another.
+type worker struct {
+	problem  *optim.Problem
+	verdicts check.Workspace
+}
+
+// worker returns a worker for one goroutine, which gives it back with release.
+func (c *compiled) worker() *worker {
+	if w, ok := c.idle.Get().(*worker); ok {
+		return w
 	}
-	return c.problem.Clone()
+	return &worker{problem: c.problem.Clone()}
 }
 
-func (c *compiled) release(p *optim.Problem) { c.clones.Put(p) }
+func (c *compiled) release(w *worker) { c.idle.Put(w) }
 
 // size is what a problem is compiled for.
 type size struct {
@@ -253,8 +259,9 @@ func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped 
 	}
 	c = c.repaired(model.Of)
 	f.Curve = c
-	p := ready.clone()
-	defer ready.release(p)
+	w := ready.worker()
+	defer ready.release(w)
+	p := w.problem
 	f.Device = p.Device()
 	if err := p.SetData(c.X, c.target(), c.weights()); err != nil {
 		return f.failed(start, err)
@@ -272,7 +279,7 @@ func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped 
 	if s.alone {
 		return f
 	}
-	if err := f.judge(res, names, dropped); err != nil {
+	if err := f.judge(&w.verdicts, res, names, dropped); err != nil {
 		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
 	}
 	if !f.Check.Misfit() {
@@ -282,7 +289,7 @@ func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped 
 		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
-		if err := lower.judge(other, names, dropped); err == nil {
+		if err := lower.judge(&w.verdicts, other, names, dropped); err == nil {
 			f = lower
 		}
 	}
