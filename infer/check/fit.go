@@ -27,6 +27,7 @@ func FromFit(r *optim.Result) Data {
 	for i, v := range r.Residuals[:n] {
 		d.Z[i] = -v
 	}
+	d.Names, d.Jacobian = make([]string, 0, len(r.Names)), make([]float64, 0, n*len(r.Names))
 	sd := r.SD()
 	for k, name := range r.Names {
 		if r.Jacobian != nil {

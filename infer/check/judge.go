@@ -23,16 +23,15 @@ type test struct {
 	kind     string
 	of       string // what was tested, such as an axis
 	p        float64
-	effect   float64 // size of the effect, by which flags are ordered
-	harmless bool    // whether nothing depends on it, significant or not, so that it is only noted
-	forgiven bool    // whether the fit was told to expect it, so that it is only noted
-	always   bool    // whether to note it even if it is not significant
-	named    bool
+	effect   float64     // size of the effect, by which flags are ordered
+	harmless bool        // whether nothing depends on it, significant or not, so that it is only noted
+	forgiven bool        // whether the fit was told to expect it, so that it is only noted
+	always   bool        // whether to note it even if it is not significant
 	points   []int       // outlying points
 	columns  [][]float64 // columns of departures that the model could absorb
 	gain     gain
-	say      func() Flag
-	brief    func() string // text of a named departure, without its effects
+	named    *Direction // departure that has a name; nil for the others
+	say      func(t *test) Flag
 }
 
 // farOff is the reduced chi-square above which residuals no longer have the form that small
@@ -167,7 +166,7 @@ func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 
 // flag puts a finding into words.
 func (t *test) flag() Flag {
-	f := t.say()
+	f := t.say(t)
 	f.Kind, f.P, f.Forgiven = t.kind, t.p, t.forgiven
 	return f
 }
@@ -189,12 +188,12 @@ func strongest(tests []test, adjusted []float64, level float64) int {
 
 func (t *test) before(u *test) bool {
 	const tiny = 1e-100
-	if t.named != u.named {
+	if named := t.named != nil; named != (u.named != nil) {
 		a, b := t, u
-		if !t.named {
+		if !named {
 			a, b = u, t
 		}
-		return (a.gain.share > b.gain.share/2) == t.named
+		return (a.gain.share > b.gain.share/2) == named
 	}
 	if t.p > tiny || u.p > tiny {
 		return t.p < u.p
@@ -207,11 +206,12 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 	b, text := tests[best], ""
 	kinds := []string{b.kind}
 	for i, t := range tests {
-		if !b.named || !t.named || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
+		if b.named == nil || t.named == nil || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
 			continue
 		}
 		if kinds = append(kinds, t.kind); len(kinds) == 2 {
-			text = "; nearly as well: " + t.brief()
+			also, _ := t.named.Say(t.gain.coef, t.gain.sd)
+			text = "; nearly as well: " + also
 		}
 	}
 	if len(kinds) > 2 {
@@ -228,8 +228,8 @@ func (t *test) follows(tests []test) bool {
 // tests returns some tests and, after them, those of the residuals; they are valid until the next call.
 func (w *residuals) tests(about []test) []test {
 	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
-	for _, dir := range w.d.Directions {
-		all = append(all, w.directionTest(dir))
+	for i := range w.d.Directions {
+		all = append(all, w.directionTest(&w.d.Directions[i]))
 	}
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {

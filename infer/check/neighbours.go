@@ -82,7 +82,7 @@ func (w *residuals) neighbourTest(g graph) test {
 	t.harmless = math.Abs(correlation) < 0.02
 	t.effect = math.Abs(correlation)
 	sign = correlation
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		f := Flag{Where: g.name, Text: fmt.Sprintf("neighbouring residuals %s are correlated (%+.2f, expected 0)", g.name, correlation),
 			Remedy: "the model misses a structure, or the data share their noise: look at the residuals; if the noise is shared, the errors of the parameters are too small"}
 		if sign < 0 {

@@ -52,7 +52,7 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	points = slices.Clone(order[:most])
 	slices.Sort(points)
 	t.effect = float64(most) / float64(w.n)
-	t.say = func() Flag { return w.sayOutliers(z, w.withOthers(points)) }
+	t.say = func(*test) Flag { return w.sayOutliers(z, w.withOthers(points)) }
 	if most > 0 {
 		t.columns, t.points = unit(w.n, points), points
 		t.gain = w.try(t.columns)

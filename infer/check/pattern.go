@@ -38,7 +38,7 @@ func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 		_, mean := w.strongest(a)
 		t.harmless = math.Abs(mean) < tinyMean
 	}
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,
 			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter",

@@ -33,7 +33,7 @@ func (w *residuals) shapeTest(outliers []int) test {
 	t.p = andersonP(andersonDarling(v), float64(len(v)))
 	t.harmless = math.Abs(skew) < 0.1 && math.Abs(kurtosis) < 0.2
 	t.effect = math.Abs(skew) + math.Abs(kurtosis)
-	t.say = func() Flag { return sayShape(skew, kurtosis) }
+	t.say = func(*test) Flag { return sayShape(skew, kurtosis) }
 	return t
 }
 

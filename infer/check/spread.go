@@ -29,7 +29,8 @@ func (w *residuals) spreadTest(a Axis) test {
 	if len(v) < w.n {
 		columns = cosines(at, 2)
 	}
-	s := w.mem.of(&Data{Z: v, Relative: true})
+	w.mem.spread = Data{Z: v, Relative: true}
+	s := w.mem.of(&w.mem.spread)
 	s.absorb(columns[:1])
 	g := s.try(columns[1:])
 	t.p = g.p
@@ -38,7 +39,7 @@ func (w *residuals) spreadTest(a Axis) test {
 		_, _, ratio := w.thirds(a)
 		t.harmless = ratio < 1.1 && ratio > 1/1.1
 	}
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		low, high, ratio := w.thirds(a)
 		larger, smaller := high, low
 		if ratio < 1 {

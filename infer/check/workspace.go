@@ -11,6 +11,7 @@ type Workspace struct {
 	places  arena[int]
 	tests   []test
 	basis   [][]float64 // columns that are tried
+	spread  Data        // what spreadTest regresses
 	orders  []*ordering // of the axes seen last, the latest first
 	count   []float64   // 1, 2, ...
 

@@ -98,12 +98,18 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 		Directions: func(mean, sd []float64) []check.Direction { return model.departures(c, p, mean, sd) }})
 }
 
+// mostDepartures is the largest number of departures of a model.
+const mostDepartures = 9
+
 // departures returns the usual ways in which a curve differs from a model: a stretched or a second
 // decay, a drift of the baseline, a bend of tau(q).
 func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 	// mean are the predicted values and sd the standard deviations; nil for 1.
+	room := make([]float64, mostDepartures*len(c.X))
+	columns := make([][]float64, 0, mostDepartures)
 	weight := func(f func(x float64) float64) [][]float64 {
-		out := make([]float64, len(c.X))
+		var out []float64
+		out, room = room[:len(c.X):len(c.X)], room[len(c.X):]
 		for i, x := range c.X {
 			if out[i] = f(x); sd != nil && c.white == nil {
 				out[i] /= sd[i]
@@ -112,7 +118,8 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		if c.white != nil {
 			out = c.white.apply(c.white.inverse, out)
 		}
-		return [][]float64{out}
+		columns = append(columns, out)
+		return columns[len(columns)-1 : len(columns) : len(columns)]
 	}
 	if m.Of == "q" && mean == nil {
 		return nil
@@ -121,7 +128,7 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		return m.bend(c, mean, weight)
 	}
 	tau, contrast := m.decay(p)
-	all := []check.Direction{{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
+	all := append(make([]check.Direction, 0, mostDepartures), check.Direction{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
 		u := 2 * x / tau
 		return -contrast * u * math.Log(u) * math.Exp(-u)
 	}), Say: func(coef, sd []float64) (string, string) {
@@ -134,7 +141,7 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 			remedy = "the model stretched, or aps_single"
 		}
 		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), remedy
-	}}}
+	}})
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
 		all = append(all, check.Direction{Kind: "second decay", Of: fmt.Sprintf("near %.2g s", second), Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
