@@ -213,7 +213,7 @@ func (f *Fit) compare(ctx context.Context, of *Fitter) {
 		if err != nil {
 			return
 		}
-		g := other.fitOne(ctx, f.Curve, ready)
+		g := other.fit(ctx, other.task(f.Curve), ready)
 		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
 			best, least, reduced = name, b, g.ReducedChiSquared
 		}

@@ -72,8 +72,13 @@ func (f Fit) OK() bool { return f.Status == "converged" }
 // compiled is a model compiled for curves of one length.
 type compiled struct {
 	model   Model
+	size    size
 	problem *optim.Problem
 	idle    sync.Pool // workers that no goroutine uses now
+
+	once     sync.Once // compiles the following
+	lockStep *optim.Batch
+	err      error
 }
 
 // worker is what a goroutine needs to fit and judge one curve after another.
@@ -100,33 +105,22 @@ type size struct {
 
 func (c Curve) size() size { return size{len(c.X), c.Cov != nil} }
 
-// compile builds the problem (mean(x) - y) w of a model, where w is a vector or, on the left, a matrix.
+// compile builds the problem of a model for curves of a size.
 func compile(model Model, of size, b ad.Backend) (*compiled, error) {
-	n := of.points
-	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
-	zero := make([]float64, n)
-	noWeights := zero
-	if of.correlated {
-		w, noWeights = ad.Input("w", n, n), make([]float64, n*n)
+	residual, p, nodes := model.residual(of)
+	var data []optim.Data
+	for _, x := range nodes {
+		data = append(data, optim.Data{Node: x, Values: make([]float64, x.Size())})
 	}
-	p := make([]*ad.Node, len(model.Params))
-	for i, q := range model.Params {
-		p[i] = ad.Input(q.Name)
-	}
-	residual := ad.Broadcast(ad.Sub(model.mean(p, x), y), n)
-	if of.correlated {
-		residual = ad.MatMul(w, residual)
-	} else {
-		residual = ad.Mul(residual, w)
-	}
-	prob, err := optim.FromGraphOn(b, residual, p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: noWeights})
+	prob, err := optim.FromGraphOn(b, residual, p, data...)
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{model: model, problem: prob}, nil
+	return &compiled{model: model, size: of, problem: prob}, nil
 }
 
-// FitAll fits every curve, in parallel; the results are the same for any number of threads. A bin
+// FitAll fits every curve, in parallel; the results are the same for any number of threads. Curves of the same delays that follow each
+// other are first fitted in lock step, so that a curve fitted alone may give a result that differs by rounding. A bin
 // that cannot be fitted has the Status "failed" and does not affect the others. The error is about
 // the settings or a device, or is the context's.
 func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit, error) {
@@ -205,9 +199,18 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	out := make([]Fit, len(curves))
-	parallel.Do(threads, len(curves), func(_, i int) {
-		out[i] = f.fitOne(ctx, curves[i], ready[curves[i].size()], dropped[i]...)
+	tasks := make([]task, len(curves))
+	parallel.Do(threads, len(curves), func(_, i int) { tasks[i] = f.task(curves[i], dropped[i]...) })
+	out, shares := make([]Fit, len(curves)), f.shares(tasks, threads)
+	parallel.Do(threads, len(shares), func(_, k int) {
+		s := shares[k]
+		of := ready[s.tasks[0].curve.size()]
+		if s.scouted {
+			f.scout(ctx, s.tasks, of)
+		}
+		for i, t := range s.tasks {
+			out[s.from+i] = f.fit(ctx, t, of)
+		}
 	})
 	for _, f := range out {
 		if f.fault != nil {
@@ -247,40 +250,34 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 	return start, lower, upper
 }
 
-func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped ...check.Alteration) Fit {
-	model, s := of.model, of.s
+// fit fits a task.
+func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
+	model, s, c := of.model, of.s, t.curve
 	f := Fit{Model: model, Curve: c, Status: "failed", Device: "cpu"}
-	if len(c.X) == 0 {
-		return f.failed(make([]float64, len(model.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
+	if t.err != nil {
+		return f.failed(t.start, t.err)
 	}
-	start, lower, upper := model.limits(c, s)
-	if err := c.check(len(model.Params) - len(s.Fixed)); err != nil {
-		return f.failed(start, err)
-	}
-	c = c.repaired(model.Of)
-	f.Curve = c
 	w := ready.worker()
 	defer ready.release(w)
 	p := w.problem
 	f.Device = p.Device()
 	if err := p.SetData(c.X, c.target(), c.weights()); err != nil {
-		return f.failed(start, err)
+		return f.failed(t.start, err)
 	}
-	p.Lower, p.Upper = lower, upper
-	starts := [][]float64{start}
-	if len(s.Start) == 0 {
-		starts = append(model.starts(c), start)
-	}
-	res, err := best(ctx, p, starts, s)
-	if err != nil {
-		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+	p.Lower, p.Upper = t.lower, t.upper
+	res := t.confirmed(ctx, p, s)
+	if res == nil {
+		var err error
+		if res, err = best(ctx, p, t.starts, s); err != nil {
+			return f.failed(t.start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+		}
 	}
 	names := f.take(res, s)
 	if s.alone {
 		return f
 	}
-	if err := f.judge(&w.verdicts, res, names, dropped); err != nil {
-		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+	if err := f.judge(&w.verdicts, res, names, t.dropped); err != nil {
+		return f.failed(t.start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
 	}
 	if !f.Check.Misfit() {
 		return f
@@ -289,7 +286,7 @@ func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped 
 		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
-		if err := lower.judge(&w.verdicts, other, names, dropped); err == nil {
+		if err := lower.judge(&w.verdicts, other, names, t.dropped); err == nil {
 			f = lower
 		}
 	}

@@ -31,7 +31,7 @@ func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings)
 		starts = promising(ctx, p, starts, s)
 	}
 	for _, x := range starts {
-		p.Start = within(p, x)
+		p.Start = within(p.Lower, p.Upper, x)
 		if found != nil && found.Status.Converged() {
 			if res, err := optim.LeastSquares(ctx, p, s.rough()); err == nil && same(res, found) {
 				continue
@@ -61,7 +61,7 @@ func promising(ctx context.Context, p *optim.Problem, starts [][]float64, s Sett
 	rough.MaxEvaluations = 40
 	out, least := starts, math.Inf(1)
 	for _, x := range starts {
-		p.Start = within(p, x)
+		p.Start = within(p.Lower, p.Upper, x)
 		if res, err := optim.LeastSquares(ctx, p, rough); err == nil && res.Cost < least {
 			out, least = [][]float64{res.X}, res.Cost
 		}
@@ -70,10 +70,10 @@ func promising(ctx context.Context, p *optim.Problem, starts [][]float64, s Sett
 }
 
 // within returns the point nearest to x between the bounds.
-func within(p *optim.Problem, x []float64) []float64 {
+func within(lower, upper, x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = min(max(v, p.Lower[i]), p.Upper[i])
+		out[i] = min(max(v, lower[i]), upper[i])
 	}
 	return out
 }
