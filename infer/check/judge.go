@@ -139,9 +139,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 // off follows from most other faults and so comes last; a varying spread is reported along the axis
 // that shows it best.
 func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
-	order := make([]int, len(tests))
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range tests {
+		if adjusted[i] <= level || tests[i].always {
+			order = append(order, i)
+		}
 	}
 	last := func(i int) float64 { return truth(tests[i].kind == KindSize) }
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -149,7 +151,7 @@ func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 	})
 	spread := false
 	for _, i := range order {
-		t := tests[i]
+		t := &tests[i]
 		if t.kind == KindSpread && adjusted[i] <= level {
 			if spread {
 				continue
@@ -175,7 +177,8 @@ func (t *test) flag() Flag {
 // precedence over an unnamed pattern, unless the pattern explains twice as much.
 func strongest(tests []test, adjusted []float64, level float64) int {
 	best := -1
-	for i, t := range tests {
+	for i := range tests {
+		t := &tests[i]
 		if t.columns == nil || adjusted[i] > level || t.follows(tests) {
 			continue
 		}
@@ -346,7 +349,7 @@ func holm(tests []test) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tests[a].p, tests[b].p) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(tests[a].p, tests[b].p) })
 	out, largest := make([]float64, len(tests)), 0.0
 	for rank, i := range order {
 		largest = max(largest, min(1, tests[i].p*float64(len(tests)-rank)))

@@ -19,7 +19,8 @@ const (
 // values that repeat by their nature, such as counts or rounded numbers. Columns of another length
 // are left out.
 func Readings(y []float64, others ...[]float64) (flags []Flag) {
-	v := slices.Sorted(slices.Values(y))
+	v := slices.Clone(y)
+	slices.Sort(v)
 	if f, ok := repeated(y, v, others); ok {
 		flags = append(flags, f)
 	}

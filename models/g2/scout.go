@@ -89,6 +89,9 @@ func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
 		return
 	}
 	rows := optim.Rows{Columns: make([][]float64, 3), Lower: tasks[0].lower, Upper: tasks[0].upper}
+	for k := range rows.Columns {
+		rows.Columns[k] = make([]float64, 0, len(tasks)*len(tasks[0].starts)*ready.size.points)
+	}
 	for i := range tasks {
 		t := &tasks[i]
 		for _, x := range t.starts {
