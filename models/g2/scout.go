@@ -101,7 +101,7 @@ func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
 			rows.Start = append(rows.Start, within(t.lower, t.upper, x)...)
 		}
 	}
-	fits, err := batch.Fit(ctx, rows, optim.BatchSettings{NoPolish: true, Threads: 1})
+	fits, err := batch.Fit(ctx, rows, optim.BatchSettings{Threads: 1})
 	if err != nil {
 		return
 	}
