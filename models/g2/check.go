@@ -195,7 +195,7 @@ func (m Model) decay(p []float64) (tau, contrast float64) {
 var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
 
 // compare fits the models with one more term to a curve that f does not fit, and records which of them
-// agrees best with the data.
+// agrees best with the data: the first of those that agree equally well.
 func (f *Fit) compare(ctx context.Context, of *Fitter) {
 	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
 	if len(of.s.Fixed)+len(of.s.Bounds) > 0 {
@@ -214,7 +214,7 @@ func (f *Fit) compare(ctx context.Context, of *Fitter) {
 			return
 		}
 		g := other.fit(ctx, other.task(f.Curve), ready)
-		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
+		if b := bic(g); g.OK() && b < least-1e-6 && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
 			best, least, reduced = name, b, g.ReducedChiSquared
 		}
 	}

@@ -206,7 +206,7 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 		s := shares[k]
 		of := ready[s.tasks[0].curve.size()]
 		if s.scouted {
-			f.scout(ctx, s.tasks, of)
+			f.scout(ctx, s.tasks, of, optim.BatchSettings{})
 		}
 		for i, t := range s.tasks {
 			out[s.from+i] = f.fit(ctx, t, of)
@@ -265,7 +265,12 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		return f.failed(t.start, err)
 	}
 	p.Lower, p.Upper = t.lower, t.upper
-	res := t.confirmed(ctx, p, s)
+	var res *optim.Result
+	if s.alone {
+		of.promising(ctx, &t, ready, p)
+	} else {
+		res = t.confirmed(ctx, p, s)
+	}
 	if res == nil {
 		var err error
 		if res, err = best(ctx, p, t.starts, s); err != nil {

@@ -44,8 +44,9 @@ const (
 	mostScouted   = 128 // curves of one batch
 )
 
-// shares divides tasks among threads. The tasks of a share follow each other; if scouted says so, they have as many points, the
-// same bounds and independent errors, and are many enough for a batch.
+// shares divides tasks among threads. The tasks of a share follow each other; scouted ones have as many points and the same
+// bounds, and are many enough for a batch. Models of two components are not scouted: they have several minima, and which one a
+// start leads to depends on the method.
 func (of *Fitter) shares(tasks []task, threads int) (shares []share) {
 	alike := func(t, u *task) bool {
 		return t.err == nil && u.err == nil && t.curve.size() == u.curve.size() && slices.Equal(t.lower, u.lower) && slices.Equal(t.upper, u.upper)
@@ -55,7 +56,7 @@ func (of *Fitter) shares(tasks []task, threads int) (shares []share) {
 		for to < len(tasks) && alike(&tasks[from], &tasks[to]) {
 			to++
 		}
-		s, size := share{scouted: to-from >= fewestScouted && !tasks[from].curve.size().correlated && of.scouts()}, 1
+		s, size := share{scouted: to-from >= fewestScouted && len(of.model.pairs) == 0 && of.batches(&tasks[from])}, 1
 		if s.scouted {
 			size = min(max(fewestScouted, (to-from)/(2*threads)), mostScouted)
 		}
@@ -74,16 +75,15 @@ type share struct {
 	scouted bool
 }
 
-// scouts reports whether a batch can fit the model as the settings say. With two components there are several minima, and which one a
-// start leads to depends on the method.
-func (of *Fitter) scouts() bool {
+// batches reports whether a batch can fit a task as the settings say.
+func (of *Fitter) batches(t *task) bool {
 	s := of.s
-	return len(of.model.pairs) == 0 && len(s.Fixed) == 0 && s.Backend == nil && s.MaxEvaluations == 0 && (s.Loss == optim.Linear || s.Loss == "linear")
+	return t.err == nil && !t.curve.size().correlated && len(s.Fixed) == 0 && s.Backend == nil && s.MaxEvaluations == 0 && (s.Loss == optim.Linear || s.Loss == "linear")
 }
 
 // scout fits tasks from all of their starts in lock step, which takes a fraction of the time of as many fits by themselves, and
 // notes where they lead. It notes nothing where that fails.
-func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
+func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled, s optim.BatchSettings) {
 	batch, err := ready.batch()
 	if err != nil {
 		return
@@ -101,7 +101,8 @@ func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
 			rows.Start = append(rows.Start, within(t.lower, t.upper, x)...)
 		}
 	}
-	fits, err := batch.Fit(ctx, rows, optim.BatchSettings{Threads: 1})
+	s.Threads = 1
+	fits, err := batch.Fit(ctx, rows, s)
 	if err != nil {
 		return
 	}

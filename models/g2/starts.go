@@ -22,14 +22,10 @@ func (s Settings) optimiser() optim.Settings {
 
 // best fits from every start and returns the result of lowest cost. A converged fit is preferred to
 // one that did not converge, unless it costs more. Starts after the first that lead to a minimum that is
-// known already are followed only until that shows. Of a fit that only serves a comparison, the most
-// promising start alone is followed to the end.
+// known already are followed only until that shows.
 func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) (*optim.Result, error) {
 	var found *optim.Result
 	var first error
-	if s.alone && len(starts) > 1 {
-		starts = promising(ctx, p, starts, s)
-	}
 	for _, x := range starts {
 		p.Start = within(p.Lower, p.Upper, x)
 		if found != nil && found.Status.Converged() {
@@ -54,19 +50,35 @@ func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings)
 	return found, nil
 }
 
-// promising returns where the start leads from which a rough fit finds the lowest cost, or all starts if none can be
-// fitted.
-func promising(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) [][]float64 {
-	rough := s.rough()
-	rough.MaxEvaluations = 40
-	out, least := starts, math.Inf(1)
-	for _, x := range starts {
-		p.Start = within(p.Lower, p.Upper, x)
-		if res, err := optim.LeastSquares(ctx, p, rough); err == nil && res.Cost < least {
-			out, least = [][]float64{res.X}, res.Cost
+// roughEvaluations is the most evaluations of a fit that shows which of several starts is the most promising.
+const roughEvaluations = 40
+
+// promising leaves a task that only serves a comparison one start: where a rough fit came to with the lowest cost. It leaves all
+// starts if none can be fitted.
+func (of *Fitter) promising(ctx context.Context, t *task, ready *compiled, p *optim.Problem) {
+	if len(t.starts) == 1 {
+		return
+	}
+	rough := of.s.rough()
+	rough.MaxEvaluations = roughEvaluations
+	if of.batches(t) {
+		one := []task{*t}
+		of.scout(ctx, one, ready, optim.BatchSettings{FTol: rough.FTol, XTol: rough.XTol, GTol: rough.GTol, MaxEvaluations: roughEvaluations, NoPolish: true})
+		t.scouts = one[0].scouts
+	} else {
+		for _, x := range t.starts {
+			p.Start = within(p.Lower, p.Upper, x)
+			if res, err := optim.LeastSquares(ctx, p, rough); err == nil {
+				t.scouts = append(t.scouts, res)
+			}
 		}
 	}
-	return out
+	least := math.Inf(1)
+	for _, r := range t.scouts {
+		if r.Cost < least {
+			t.starts, least = [][]float64{r.X}, r.Cost
+		}
+	}
 }
 
 // within returns the point nearest to x between the bounds.
