@@ -194,32 +194,46 @@ func (m Model) decay(p []float64) (tau, contrast float64) {
 // richer lists the models with one more term.
 var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
 
-// compare fits the models with one more term to a curve that f does not fit, and records which of them
-// agrees best with the data: the first of those that agree equally well.
-func (f *Fit) compare(ctx context.Context, of *Fitter) {
-	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
+// compare fits the models with one more term to the curves that fits disagree with, and records which of them agrees best
+// with the data: the first of those that agree equally well.
+func (of *Fitter) compare(ctx context.Context, fits []Fit, threads int) {
 	if len(of.s.Fixed)+len(of.s.Bounds) > 0 {
 		return // what was held may be what is wrong
 	}
-	best, least := "", bic(*f)-10
-	reduced := 0.0
-	for _, name := range richer[f.Model.Name] {
+	var misfits []*Fit
+	var curves []Curve
+	for i := range fits {
+		if f := &fits[i]; f.Check.Misfit() && !f.Curve.unknown() {
+			misfits, curves = append(misfits, f), append(curves, f.Curve)
+		}
+	}
+	best := make([]Fit, len(misfits))
+	for _, name := range richer[of.model.Name] {
 		model, err := ByName(name)
-		if err != nil || f.Curve.unknown() {
+		if err != nil || len(misfits) == 0 {
 			return
 		}
-		other := of.other(model)
-		ready, err := other.compiled(f.Curve.size())
+		others, err := of.other(model).fitAll(ctx, curves, make([][]check.Alteration, len(curves)), threads)
 		if err != nil {
 			return
 		}
-		g := other.fit(ctx, other.task(f.Curve), ready)
-		if b := bic(g); g.OK() && b < least-1e-6 && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
-			best, least, reduced = name, b, g.ReducedChiSquared
+		for i, g := range others {
+			f, least := misfits[i], misfits[i].bic()-10
+			if best[i].Status != "" {
+				least = best[i].bic() - 1e-6
+			}
+			if g.OK() && g.bic() < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
+				best[i] = g
+			}
 		}
 	}
-	if best != "" {
-		f.Check.Notes = append(f.Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "the model " + best,
-			Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g", best, reduced)})
+	for i, g := range best {
+		if g.Status != "" {
+			misfits[i].Check.Notes = append(misfits[i].Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "the model " + g.Model.Name,
+				Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g", g.Model.Name, g.ReducedChiSquared)})
+		}
 	}
 }
+
+// bic returns Schwarz's criterion of a fit.
+func (f *Fit) bic() float64 { return 2*f.Cost + float64(len(f.X))*math.Log(float64(len(f.Curve.X))) }

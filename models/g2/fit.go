@@ -180,12 +180,24 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err
 	}
-	model, s := f.model, f.s
-	if err := s.check(model, curves); err != nil {
+	if err := f.s.check(f.model, curves); err != nil {
 		return nil, err
 	}
-	var dropped [][]check.Alteration
-	curves, dropped = s.usable(curves)
+	threads := f.s.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	curves, dropped := f.s.usable(curves)
+	out, err := f.fitAll(ctx, curves, dropped, threads)
+	if err != nil {
+		return out, err
+	}
+	f.compare(ctx, out, threads)
+	return out, ctx.Err()
+}
+
+// fitAll fits every curve by the Fitter's model alone. The error is of a device, or of the model.
+func (f *Fitter) fitAll(ctx context.Context, curves []Curve, dropped [][]check.Alteration, threads int) ([]Fit, error) {
 	ready := map[size]*compiled{}
 	for _, c := range curves {
 		if n := c.size(); ready[n] == nil && n.points > 0 {
@@ -195,10 +207,6 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 			}
 		}
 	}
-	threads := s.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	tasks := make([]task, len(curves))
 	parallel.Do(threads, len(curves), func(_, i int) { tasks[i] = f.task(curves[i], dropped[i]...) })
 	out, shares := make([]Fit, len(curves)), f.shares(tasks, threads)
@@ -206,7 +214,7 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 		s := shares[k]
 		of := ready[s.tasks[0].curve.size()]
 		if s.scouted {
-			f.scout(ctx, s.tasks, of, optim.BatchSettings{})
+			f.scout(ctx, s.tasks, of)
 		}
 		for i, t := range s.tasks {
 			out[s.from+i] = f.fit(ctx, t, of)
@@ -217,7 +225,7 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 			return out, f.fault
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // FitOne fits one curve.
@@ -267,7 +275,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 	p.Lower, p.Upper = t.lower, t.upper
 	var res *optim.Result
 	if s.alone {
-		of.promising(ctx, &t, ready, p)
+		t.promising(ctx, p, s)
 	} else {
 		res = t.confirmed(ctx, p, s)
 	}
@@ -294,9 +302,6 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		if err := lower.judge(&w.verdicts, other, names, t.dropped); err == nil {
 			f = lower
 		}
-	}
-	if f.Check.Misfit() {
-		f.compare(ctx, of)
 	}
 	return f
 }

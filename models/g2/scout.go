@@ -45,8 +45,8 @@ const (
 )
 
 // shares divides tasks among threads. The tasks of a share follow each other; scouted ones have as many points and the same
-// bounds, and are many enough for a batch. Models of two components are not scouted: they have several minima, and which one a
-// start leads to depends on the method.
+// bounds, and are many enough for a batch. Models of two components are scouted for comparisons only: they have several minima, and
+// which one a start leads to depends on the method.
 func (of *Fitter) shares(tasks []task, threads int) (shares []share) {
 	alike := func(t, u *task) bool {
 		return t.err == nil && u.err == nil && t.curve.size() == u.curve.size() && slices.Equal(t.lower, u.lower) && slices.Equal(t.upper, u.upper)
@@ -56,7 +56,7 @@ func (of *Fitter) shares(tasks []task, threads int) (shares []share) {
 		for to < len(tasks) && alike(&tasks[from], &tasks[to]) {
 			to++
 		}
-		s, size := share{scouted: to-from >= fewestScouted && len(of.model.pairs) == 0 && of.batches(&tasks[from])}, 1
+		s, size := share{scouted: of.batches(&tasks[from]) && (of.s.alone || to-from >= fewestScouted && len(of.model.pairs) == 0)}, 1
 		if s.scouted {
 			size = min(max(fewestScouted, (to-from)/(2*threads)), mostScouted)
 		}
@@ -82,8 +82,8 @@ func (of *Fitter) batches(t *task) bool {
 }
 
 // scout fits tasks from all of their starts in lock step, which takes a fraction of the time of as many fits by themselves, and
-// notes where they lead. It notes nothing where that fails.
-func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled, s optim.BatchSettings) {
+// notes where they lead; roughly for comparisons. It notes nothing where that fails.
+func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
 	batch, err := ready.batch()
 	if err != nil {
 		return
@@ -101,7 +101,11 @@ func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled, s op
 			rows.Start = append(rows.Start, within(t.lower, t.upper, x)...)
 		}
 	}
-	s.Threads = 1
+	s := optim.BatchSettings{Threads: 1}
+	if of.s.alone {
+		r := of.s.rough()
+		s.FTol, s.XTol, s.GTol, s.NoPolish, s.MaxEvaluations = r.FTol, r.XTol, r.GTol, r.NoPolish, roughEvaluations
+	}
 	fits, err := batch.Fit(ctx, rows, s)
 	if err != nil {
 		return

@@ -53,24 +53,18 @@ func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings)
 // roughEvaluations is the most evaluations of a fit that shows which of several starts is the most promising.
 const roughEvaluations = 40
 
-// promising leaves a task that only serves a comparison one start: where a rough fit came to with the lowest cost. It leaves all
-// starts if none can be fitted.
-func (of *Fitter) promising(ctx context.Context, t *task, ready *compiled, p *optim.Problem) {
-	if len(t.starts) == 1 {
-		return
-	}
-	rough := of.s.rough()
+// promising leaves a task that only serves a comparison one start: where the scout, or a rough fit, came to that has the lowest
+// cost. It leaves all starts if none can be fitted.
+func (t *task) promising(ctx context.Context, p *optim.Problem, s Settings) {
+	rough := s.rough()
 	rough.MaxEvaluations = roughEvaluations
-	if of.batches(t) {
-		one := []task{*t}
-		of.scout(ctx, one, ready, optim.BatchSettings{FTol: rough.FTol, XTol: rough.XTol, GTol: rough.GTol, MaxEvaluations: roughEvaluations, NoPolish: true})
-		t.scouts = one[0].scouts
-	} else {
-		for _, x := range t.starts {
-			p.Start = within(p.Lower, p.Upper, x)
-			if res, err := optim.LeastSquares(ctx, p, rough); err == nil {
-				t.scouts = append(t.scouts, res)
-			}
+	for _, x := range t.starts {
+		if len(t.scouts) == len(t.starts) || len(t.starts) == 1 {
+			break
+		}
+		p.Start = within(p.Lower, p.Upper, x)
+		if res, err := optim.LeastSquares(ctx, p, rough); err == nil {
+			t.scouts = append(t.scouts, res)
 		}
 	}
 	least := math.Inf(1)
