@@ -213,10 +213,12 @@ func (g *graph) writeOut() []*ad.Node {
 	return out
 }
 
-// dataset holds the data that the runs of a problem take.
+// dataset holds the data that the runs of a problem take, and memory for its fits.
 type dataset struct {
 	values [][]float64
 	number int // number of the values, from 1; SetData counts
+
+	scratch []float64 // memory for the next fit, see lend
 }
 
 // run is a program with memory of its own.
