@@ -14,7 +14,7 @@ import (
 
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
-func (f *Fit) judge(w *check.Workspace, r *optim.Result, names []string, dropped []check.Alteration) error {
+func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
@@ -35,9 +35,12 @@ func (f *Fit) judge(w *check.Workspace, r *optim.Result, names []string, dropped
 			d.Mean[i] -= z
 		}
 	}
-	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma)
+	if need := mostDepartures * len(f.Curve.X); len(w.columns) < need {
+		w.columns = make([]float64, need)
+	}
+	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma, w.columns)
 	var err error
-	f.Check, err = w.Judge(d, check.Settings{})
+	f.Check, err = w.verdicts.Judge(d, check.Settings{})
 	return err
 }
 
@@ -95,17 +98,18 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 		}
 	}
 	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
-		Directions: func(mean, sd []float64) []check.Direction { return model.departures(c, p, mean, sd) }})
+		Directions: func(mean, sd []float64) []check.Direction {
+			return model.departures(c, p, mean, sd, make([]float64, mostDepartures*len(c.X)))
+		}})
 }
 
 // mostDepartures is the largest number of departures of a model.
 const mostDepartures = 9
 
 // departures returns the usual ways in which a curve differs from a model: a stretched or a second
-// decay, a drift of the baseline, a bend of tau(q).
-func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
-	// mean are the predicted values and sd the standard deviations; nil for 1.
-	room := make([]float64, mostDepartures*len(c.X))
+// decay, a drift of the baseline, a bend of tau(q). mean are the predicted values and sd the standard deviations; nil for 1. The
+// columns are in room, mostDepartures for each point.
+func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Direction {
 	columns := make([][]float64, 0, mostDepartures)
 	weight := func(f func(x float64) float64) [][]float64 {
 		var out []float64

@@ -85,6 +85,7 @@ type compiled struct {
 type worker struct {
 	problem  *optim.Problem
 	verdicts check.Workspace
+	columns  []float64 // memory of departures
 }
 
 // worker returns a worker for one goroutine, which gives it back with release.
@@ -289,7 +290,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 	if s.alone {
 		return f
 	}
-	if err := f.judge(&w.verdicts, res, names, t.dropped); err != nil {
+	if err := f.judge(w, res, names, t.dropped); err != nil {
 		return f.failed(t.start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
 	}
 	if !f.Check.Misfit() {
@@ -299,7 +300,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
-		if err := lower.judge(&w.verdicts, other, names, t.dropped); err == nil {
+		if err := lower.judge(w, other, names, t.dropped); err == nil {
 			f = lower
 		}
 	}
