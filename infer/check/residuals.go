@@ -18,6 +18,7 @@ type residuals struct {
 	// studentised are the residuals divided by the standard deviations that the fit leaves them, or NaN
 	// if it leaves none.
 	studentised []float64
+	roots       []float64 // see cubeRoots
 	pairs       []graph
 }
 
@@ -45,6 +46,7 @@ func (w *residuals) settle() {
 	w.base.outside(w.z)
 	w.square = dot(w.z, w.z)
 	w.base.leverage(w.hat)
+	w.roots = nil
 	for i, z := range w.z {
 		if w.studentised[i] = math.NaN(); w.hat[i] < 1-1e-9 {
 			w.studentised[i] = z / math.Sqrt(1-w.hat[i])

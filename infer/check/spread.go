@@ -8,6 +8,19 @@ import (
 // KindSpread is the flag of errors that are right in some places only.
 const KindSpread = "spread of the residuals"
 
+// cubeRoots returns what spreadTest regresses: the cube roots of the squared studentised residuals that are not NaN.
+func (w *residuals) cubeRoots() []float64 {
+	if w.roots == nil {
+		w.roots = w.mem.numbers.take(w.n)[:0]
+		for _, x := range w.studentised {
+			if !math.IsNaN(x) {
+				w.roots = append(w.roots, math.Cbrt(x*x))
+			}
+		}
+	}
+	return w.roots
+}
+
 // spreadTest regresses the cube roots of the squared studentised residuals, which are
 // nearly normal, on a constant and two cosines of the rank along an axis. It is the
 // test of Breusch and Pagan for moderate samples too.
@@ -20,13 +33,14 @@ func (w *residuals) spreadTest(a Axis) test {
 		return t
 	}
 	order := w.mem.order(a.Values)
-	columns, v, at := order.cosines(2), w.mem.numbers.take(w.n)[:0], w.mem.numbers.take(w.n)[:0]
-	for i, x := range w.studentised {
-		if !math.IsNaN(x) {
-			v, at = append(v, math.Cbrt(x*x)), append(at, order.ranks[i])
-		}
-	}
+	columns, v := order.cosines(2), w.cubeRoots()
 	if len(v) < w.n {
+		var at []float64
+		for i, x := range w.studentised {
+			if !math.IsNaN(x) {
+				at = append(at, order.ranks[i])
+			}
+		}
 		columns = cosines(at, 2)
 	}
 	w.mem.spread = Data{Z: v, Relative: true}
