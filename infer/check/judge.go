@@ -231,8 +231,9 @@ func (t *test) follows(tests []test) bool {
 // tests returns some tests and, after them, those of the residuals; they are valid until the next call.
 func (w *residuals) tests(about []test) []test {
 	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
+	say := w.sayDirection
 	for i := range w.d.Directions {
-		all = append(all, w.directionTest(&w.d.Directions[i]))
+		all = append(all, w.directionTest(&w.d.Directions[i], say))
 	}
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {

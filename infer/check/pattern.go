@@ -75,9 +75,10 @@ func (w *residuals) moves(g *gain) string {
 
 // cosines returns cos(pi k u) for k from 0 to most, by cos (k+1)x = 2 cos x cos kx - cos (k-1)x.
 func cosines(u []float64, most int) [][]float64 {
-	columns := make([][]float64, most+1)
+	n := len(u)
+	columns, room := make([][]float64, most+1), make([]float64, (most+1)*n)
 	for k := range columns {
-		columns[k] = make([]float64, len(u))
+		columns[k] = room[k*n : (k+1)*n]
 	}
 	for i, x := range u {
 		first := math.Cos(math.Pi * x)

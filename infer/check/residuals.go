@@ -25,6 +25,8 @@ type residuals struct {
 // residuals projects the parameters out of Z.
 func (m *Workspace) residuals(d *Data) *residuals {
 	w := m.of(d)
+	w.base.q = make([][]float64, 0, len(d.Names)+1)
+	w.kept, w.r = make([]int, 0, len(d.Names)+1), make([][]float64, 0, len(d.Names)+1)
 	for k := range d.Names {
 		if at := w.base.addBeyond(d.Jacobian[k*w.n:(k+1)*w.n], leastOwn); at != nil {
 			w.kept, w.r = append(w.kept, k), append(w.r, at)

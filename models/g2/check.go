@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -148,7 +149,7 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 	}})
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
-		all = append(all, check.Direction{Kind: "second decay", Of: fmt.Sprintf("near %.2g s", second), Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
+		all = append(all, check.Direction{Kind: "second decay", Of: "near " + strconv.FormatFloat(second, 'g', 2, 64) + " s", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
 			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
 				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "the model double, or aps_double"

@@ -240,7 +240,9 @@ func FitOne(ctx context.Context, model Model, c Curve, s Settings) (Fit, error) 
 
 // limits returns the start and the bounds for a curve, after applying the settings.
 func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
-	for _, p := range m.Params {
+	n := len(m.Params)
+	start, lower, upper = make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, p := range m.Params {
 		x, lo, hi := p.limits(c)
 		if b, ok := s.Bounds[p.Name]; ok {
 			lo, hi = b[0], b[1]
@@ -254,7 +256,7 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 		if v, ok := s.Start[p.Name]; ok {
 			x = v
 		}
-		start, lower, upper = append(start, x), append(lower, lo), append(upper, hi)
+		start[i], lower[i], upper[i] = x, lo, hi
 	}
 	return start, lower, upper
 }

@@ -94,8 +94,9 @@ func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
 	}
 	for i := range tasks {
 		t := &tasks[i]
+		columns := [][]float64{t.curve.X, t.curve.target(), t.curve.weights()}
 		for _, x := range t.starts {
-			for k, v := range [][]float64{t.curve.X, t.curve.target(), t.curve.weights()} {
+			for k, v := range columns {
 				rows.Columns[k] = append(rows.Columns[k], v...)
 			}
 			rows.Start = append(rows.Start, within(t.lower, t.upper, x)...)
